@@ -5,6 +5,7 @@
 
 mod anew;
 mod async_queues;
+mod auto_link;
 #[cfg(unix)]
 mod calibration;
 mod choice;
@@ -25,7 +26,6 @@ mod gl_sharing;
 mod leaks;
 #[cfg(unix)]
 mod meanwhile;
-mod pair_trials;
 #[cfg(target_os = "linux")]
 #[path = "../../crates/interop-core/tests/displays/paths.rs"]
 mod paths;

@@ -7,7 +7,9 @@ use crate::json::Marked;
 use crate::table;
 use pixelferry::{ImageAccess, ImageDesc, PixelFormat, SurfaceDesc, Unwritten, report::Sharing};
 #[cfg(feature = "bench")]
-use pixelferry::{LinkBuilder, Scratch};
+use pixelferry::{Arg, LinkBuilder, Policy, Scratch, Trials};
+#[cfg(feature = "bench")]
+use std::time::{Duration, Instant};
 use pixelferry_demo::complain;
 use pixelferry_demo::options::{parse_format, parse_size};
 use pixelferry_demo::terminal::Output;
@@ -78,11 +80,21 @@ pub fn waits() {
     }
 }
 
+/// Time for comparing backends.
+#[cfg(feature = "bench")]
+const TOGETHER: Duration = Duration::from_secs(20);
+
 #[cfg(feature = "bench")]
 fn together(options: &ProbeOptions, desc: SurfaceDesc) -> Result<Exit, Box<dyn Error>> {
     let kernel = crate::bench::ramp(options.format);
-    let opened = LinkBuilder::new(desc).launch(&kernel, [Scratch::U32(0)]).open()?;
-    let report = Marked { schema: "pixelferry-together", schema_version: 1, report: &opened.report };
-    options.json.write(&mut Output, &report, || format!("{}{}", opened.report, opened.link.explain()))?;
+    let policy = Policy::default().with_trials(Trials::Spread { share: 1.0, within: TOGETHER });
+    let builder = LinkBuilder::new(desc).launch(&kernel, [Scratch::U32(0)]).policy(policy);
+    let mut link = builder.open_auto(|_, kernels| Ok(kernels))?;
+    let begun = Instant::now();
+    while !link.is_decided() && begun.elapsed() < TOGETHER {
+        link.frame(|next, kernels| kernels.iter().try_for_each(|kernel| next.launch(kernel.as_ref(), &[Arg::U32(0)])))?;
+    }
+    let report = Marked { schema: "pixelferry-together", schema_version: 1, report: link.report() };
+    options.json.write(&mut Output, &report, || format!("{}{}", link.report(), link.link().explain()))?;
     Ok(Exit::Done)
 }

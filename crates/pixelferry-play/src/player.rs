@@ -95,7 +95,7 @@ impl Player {
         let trials = Trials::start(command, options.limit)?;
         let Extent { width, height } = options.size;
         let builder = LinkBuilder::new(SurfaceDesc::image(width, height, PixelFormat::Rgba8));
-        let builder = builder.backend(backend).budget(Duration::ZERO);
+        let builder = builder.backend(backend);
         let builder = match shown_by {
             Some(display) => builder.shown_by(display),
             None => builder.display(options.display),

@@ -2,9 +2,8 @@
 
 use crate::content::Content;
 use crate::engine::Engine;
-use crate::failure::Failure;
 use crate::raw::memory::Readable;
-use pixelferry::{Api, ComputeBackend, ComputeMemory, Kernel, Result, SurfaceDesc, WriteFrame};
+use pixelferry::{Api, ComputeBackend, ComputeMemory, Kernel, Result, SurfaceDesc};
 use pixelferry_look::Place;
 use std::ptr;
 use std::sync::Arc;
@@ -14,7 +13,7 @@ pub fn kernel<D: Content>(
     engine: &Engine,
     backend: &Arc<dyn ComputeBackend>,
     desc: &SurfaceDesc,
-) -> Result<Option<Arc<dyn Kernel>>, Failure> {
+) -> Result<Option<Arc<dyn Kernel>>> {
     match engine {
         Engine::Host(_) if backend.device().api != Api::Cpu => Ok(None),
         Engine::Host(_) | Engine::Cuda(_) => Ok(Some(backend.build(&D::source(desc))?)),
@@ -33,24 +32,6 @@ pub fn lent<D: Content>(
         (Engine::Host(_), _) if backend.device().api != Api::Cpu => Ok(None),
         (Engine::Host(_), _) => backend.import_host(&array.block()?).map(Some),
     }
-}
-
-/// Writes an array into a frame of any backend, and returns when nothing reads the array any more.
-pub fn written<D: Content>(
-    array: &Readable<D>,
-    engine: &Engine,
-    desc: &SurfaceDesc,
-    frame: &mut WriteFrame<'_>,
-) -> Result<()> {
-    let (content, backend) = (array.description(), frame.backend());
-    let Some(mut memory) = lent(array, engine, backend)? else {
-        return content.write(frame.target()?, array.bytes()?);
-    };
-    let kernel = backend.build(&D::source(desc))?;
-    let mut table = Table::default();
-    let table = table.lend(content, backend)?;
-    frame.launch(kernel.as_ref(), &content.arguments(memory.as_ref(), table))?;
-    memory.release()
 }
 
 /// Memory with the bytes of a content's table, written where the table is another than before.

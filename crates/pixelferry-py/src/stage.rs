@@ -5,7 +5,6 @@ use crate::content::Content;
 use crate::engine::{Engine, Engines, Wanted};
 use crate::failure::Failure;
 use crate::feed::Feed;
-use crate::feeding::{Table, kernel};
 use crate::giving::{Giving, Open};
 use crate::items::Items;
 use crate::object::Object;
@@ -19,7 +18,7 @@ use pixelferry::driver::describe::panics::catch;
 use pixelferry::record::{Output, RecordOptions, Recorded, Recorder};
 use pixelferry::{
     BufferDesc, ComputeBackend as _, Display, DrawOptions, Error, Extent, Fit, Headless, ImageAccess, ImageDesc, Link,
-    LinkBuilder, Opened, PathId, PixelFormat, Policy, RowOrder, ShownFrame, SurfaceDesc, Unwritten, picture,
+    LinkBuilder, PathId, PixelFormat, Policy, RowOrder, ShownFrame, SurfaceDesc, Unwritten, picture,
     picture_png, save_picture,
 };
 use pixelferry_look::{Place, Plane, Request};
@@ -184,13 +183,7 @@ impl Stage {
         let image = ImageDesc::new(plane.width, plane.height, self.settings.format);
         let image = self.screen.image(image, self.settings.rows).with_unwritten(Unwritten::Overwrite);
         self.shown = Some(self.put(array, engine, SurfaceDesc::Image(image))?);
-        self.draw()?;
-        self.compare(array, engine)
-    }
-
-    /// Compares another backend with the one in use.
-    fn compare<D: Content>(&mut self, array: &Readable<D>, engine: &Engine) -> Result<(), Failure> {
-        self.feeds.last_mut().map_or(Ok(()), |feed| feed.compare(array, engine))
+        self.draw()
     }
 
     /// Shows an array to be looked at closely, beside those of other names, with the last `keep` frames of each. What is asked for is this
@@ -232,8 +225,7 @@ impl Stage {
     pub fn fill(&mut self, array: &Readable<Items>, engine: &Engine) -> Result<(), Failure> {
         self.screen.make_current()?;
         let desc = BufferDesc::new(array.description().len as u64).with_unwritten(Unwritten::Overwrite);
-        self.put(array, engine, SurfaceDesc::Buffer(desc))?;
-        self.compare(array, engine)
+        self.put(array, engine, SurfaceDesc::Buffer(desc)).map(drop)
     }
 
     fn put<D: Content>(&mut self, array: &Readable<D>, engine: &Engine, desc: SurfaceDesc) -> Result<D, Failure> {
@@ -253,7 +245,7 @@ impl Stage {
             Some(at) => {
                 self.feeds[at..].rotate_left(1);
                 if let Some(feed) = self.feeds.last_mut()
-                    && *feed.link.desc() != desc
+                    && *feed.link.link().desc() != desc
                 {
                     feed.link.resize(desc)?;
                 }
@@ -268,10 +260,7 @@ impl Stage {
                     policy.prefer = PRODUCED_BY_CUDA.into_iter().find(|path| policy.paths.get(*path).is_some());
                 }
                 let builder = LinkBuilder::new(desc).shown_by(&display).policy(policy).work(work);
-                let (Opened { backend, link, .. }, trials) = engine.wanted(builder).open_for_trials()?;
-                let kernel = kernel::<D>(engine, &backend, &desc)?;
-                let table = Table::default();
-                self.feeds.push(Feed { place, link, kernel, table, gauge: None, trials });
+                self.feeds.push(Feed::open::<D>(place, engine, desc, builder)?);
             }
         }
         self.feeds.last_mut().ok_or_else(nothing_shown)
@@ -291,7 +280,7 @@ impl Stage {
             return Ok(());
         }
         let Some(feed) = self.feeds.last() else { return Ok(()) };
-        let shown = feed.link.shown()?;
+        let shown = feed.link.link().shown()?;
         let SurfaceDesc::Image(image) = shown.desc() else { return Ok(()) };
         let draw = |gl: &GlDisplay, width, height| {
             let area = Extent::new(width, height);
@@ -353,7 +342,7 @@ impl Stage {
             return view.pixel_at([x, y], window.size()).map(Into::into);
         }
         let feed = self.feeds.last()?;
-        let SurfaceDesc::Image(ImageDesc { extent, .. }) = feed.link.desc() else { return None };
+        let SurfaceDesc::Image(ImageDesc { extent, .. }) = feed.link.link().desc() else { return None };
         pixel_at(FIT.placement(*extent, window.size()), *extent, [x, y]).map(Into::into)
     }
 
@@ -377,9 +366,9 @@ impl Stage {
     pub fn finish(&mut self) -> Result<(), Failure> {
         self.screen.make_current()?;
         if let (Some(feed), None) = (self.feeds.last_mut(), &self.closely)
-            && feed.link.frames_behind() > 0
+            && feed.link.link().frames_behind() > 0
         {
-            feed.link.flush()?;
+            feed.link.link_mut().flush()?;
             self.draw()?;
         }
         Ok(self.screen.display().finish()?)
@@ -389,7 +378,7 @@ impl Stage {
     fn link(&mut self) -> Option<&mut Link> {
         match &mut self.closely {
             Some(view) => view.link(),
-            None => self.feeds.last_mut().map(|feed| &mut feed.link),
+            None => self.feeds.last_mut().map(|feed| feed.link.link_mut()),
         }
     }
 
@@ -516,8 +505,8 @@ impl Stage {
                 let Some(link) = view.link() else { return Ok(None) };
                 (json(serde_json::to_value(link.report()))?, link.explain() + &view.explain())
             }
-            (None, Some(Feed { link, trials, .. })) => {
-                let together = trials.report();
+            (None, Some(feed)) => {
+                let (link, together) = (feed.link.link(), feed.link.report());
                 let mut report = json(serde_json::to_value(link.report()))?;
                 report["together"] = json(serde_json::to_value(together))?;
                 let shown = self.shown.map(|plane| plane.explain()).unwrap_or_default();
@@ -534,7 +523,7 @@ impl Stage {
     /// The program's context and what is shown in it.
     fn program(&self) -> Result<(&GlDisplay, ShownFrame<'_>), Failure> {
         match (&self.screen, self.feeds.last()) {
-            (Screen::Program(context), Some(feed)) => Ok((context.display(), feed.link.shown()?)),
+            (Screen::Program(context), Some(feed)) => Ok((context.display(), feed.link.link().shown()?)),
             _ => Err(nothing_shown()),
         }
     }

@@ -52,7 +52,7 @@ pub use interop_core::{
     TargetEncoding, ToneMap, Trials, Unwritten, UserEvent, View, WriteFrame,
 };
 /// Backend, display and path chosen together.
-pub use joint::{Initial, LinkBuilder, Opened, PairTrials, RepeatableFrame, Scratch};
+pub use joint::{AutoLink, Initial, LinkBuilder, Opened, Scratch};
 #[cfg(feature = "picture")]
 pub use picture::{SaveError, picture, picture_png, picture_with, save_picture, save_picture_with, save_rgba8};
 pub use probe::{probe, probe_with};

@@ -19,7 +19,7 @@ const CLEARLY: f64 = 0.1;
 /// Fewest turns of each before one may be found slower.
 pub(super) const FEWEST: u32 = 3;
 /// Fewest turns of each before two may be found as good.
-pub(super) const SOME: u32 = 5;
+const SOME: u32 = 5;
 /// Fewest turns of each before what is in use is changed: more than for others, as a wrong change is worse than none.
 const FEWEST_TO_CHANGE: u32 = 7;
 /// Turns of each at most, where others wait for the time.
@@ -27,7 +27,7 @@ pub(super) const MOST: u32 = 24;
 /// Turns of each at most in any case.
 const LAST: u32 = 96;
 /// Most samples in a turn.
-const MOST_SAMPLES: usize = 16;
+pub const MOST_SAMPLES: usize = 16;
 
 /// Length of a turn of which there will be many.
 pub const TURN: Duration = Duration::from_millis(2);
@@ -82,17 +82,6 @@ pub struct Entry<T> {
 }
 
 impl<T: Contestant> Entry<T> {
-    /// Enters one. It settles before its first turn, the sooner if it `has_run`.
-    pub fn new(who: T, terms: Terms, has_run: bool) -> Self {
-        let settling = Settling::new(if has_run { 0 } else { terms.slots });
-        Self { who, terms, samples_us: Vec::new(), turns: Vec::new(), turn_time: Duration::ZERO, settling }
-    }
-
-    /// True where a turn would be longer for what is done only once.
-    pub fn is_cold(&self) -> bool {
-        !self.settling.is_over()
-    }
-
     /// Makes one frame that does not count, and returns what it took.
     pub fn warm(&mut self, course: &T::Course<'_>, clock: &Clock) -> Result<Duration> {
         let begun = clock.now();
@@ -136,6 +125,28 @@ impl<T: Contestant> Entry<T> {
 }
 
 impl<T> Entry<T> {
+    /// Enters one. It settles before its first turn, the sooner if it `has_run`.
+    pub fn new(who: T, terms: Terms, has_run: bool) -> Self {
+        let settling = Settling::new(if has_run { 0 } else { terms.slots });
+        Self { who, terms, samples_us: Vec::new(), turns: Vec::new(), turn_time: Duration::ZERO, settling }
+    }
+
+    /// True where a turn would be longer for what is done only once.
+    pub fn is_cold(&self) -> bool {
+        !self.settling.is_over()
+    }
+
+    /// Notes a frame that does not count, which a program showed.
+    pub fn note_first(&mut self, took: Duration) {
+        self.settling.note(took);
+    }
+
+    /// Notes a turn of frames that a program showed.
+    pub fn note_turn(&mut self, round: u32, samples_us: &[f64]) {
+        self.samples_us.extend(samples_us);
+        self.turns.push((round, quantile(samples_us, 0.5)));
+    }
+
     /// Every sample, microseconds a frame.
     pub fn samples_us(&self) -> &[f64] {
         &self.samples_us
@@ -146,7 +157,8 @@ impl<T> Entry<T> {
         micros(quantile(&self.samples_us, 0.5))
     }
 
-    pub(crate) fn has_turn_in(&self, round: u32) -> bool {
+    /// True where it had a turn in that round.
+    pub fn has_turn_in(&self, round: u32) -> bool {
         self.turns.iter().any(|(r, _)| *r == round)
     }
 

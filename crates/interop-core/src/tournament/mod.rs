@@ -6,8 +6,8 @@
 //! - Paths at the start (`select::calibrate`) challenge the leader; those that are close take turns.
 //! - Paths while the program runs (`select::meanwhile`) meet the one in use, a turn at a time. After each round there
 //!   is a verdict. A change must be worth it, as nobody asked for it.
-//! - Pairs of backend and display (`pixelferry::LinkBuilder`) have [`Tournament::duel`] with the best so far. Its
-//!   rounds are few, as more than two pairs open at once would hold too much.
+//! - Pairs of backend and display (`pixelferry::AutoLink`) meet the one in use as paths do, in frames that the program
+//!   shows.
 //! - Manners of a draw (`draw::manners`) and ways to an engine's object (`engine::proof`) have the shortest of a few
 //!   times. The draws are the program's own, whose times come late; an object is held by one way at a time.
 //! - Lateness (`select::depth`) is the least that costs little, as each frame more costs memory.
@@ -16,7 +16,7 @@ mod entry;
 mod stats;
 mod time;
 
-pub use entry::{Contestant, Entry, TURN, Terms, Verdict};
+pub use entry::{Contestant, Entry, MOST_SAMPLES, TURN, Terms, Verdict};
 pub(crate) use entry::{HOPELESS, run_of};
 pub use stats::{Ratio, quantile, quantiles};
 pub use time::Clock;
@@ -24,7 +24,7 @@ pub(crate) use time::{Shortest, micros};
 
 use crate::describe::error::Error;
 use crate::devices::timeline::stage;
-use entry::{EQUAL, FEWEST, MOST, SOME};
+use entry::{EQUAL, FEWEST, MOST};
 use std::time::Duration;
 use time::Settling;
 
@@ -99,26 +99,6 @@ impl<T: Contestant> Tournament<T> {
             let behind = self.behind();
             let worst = (0..behind.len()).max_by(|a, b| behind[*a].total_cmp(&behind[*b]));
             self.lose(worst.unwrap_or(0), None);
-        }
-    }
-
-    /// Lets a newcomer and the best so far take turns, two rounds at least and none that begins after `end`. The better
-    /// one stays.
-    pub fn duel(&mut self, course: &T::Course<'_>, newcomer: Entry<T>, end: Duration) {
-        // Alone, it tells that it can.
-        self.admit(course, newcomer, Some(end));
-        for turn in 0..SOME {
-            if self.entries.len() == 2 {
-                self.take_round(course, turn);
-            }
-            let [old, new] = self.entries.as_slice() else { return };
-            let ratio = new.ratio_to(old);
-            let is_clear = ratio.is_some_and(|r| r.least() > HOPELESS || r.most() < 1.0 / HOPELESS);
-            // In one round, chance can do that.
-            if turn + 1 == SOME || (turn > 0 && (is_clear || self.clock.now() >= end)) {
-                let is_quicker = ratio.is_some_and(|r| r.most() < 1.0);
-                return self.lose(usize::from(!is_quicker), None);
-            }
         }
     }
 
@@ -269,29 +249,6 @@ mod tests {
 
     fn new() -> (RefCell<Vec<u64>>, Tournament<Fake>) {
         (RefCell::default(), Tournament::new(&Clock::new(|| Duration::ZERO)))
-    }
-
-    #[test]
-    fn a_duel_has_five_rounds_or_two_and_the_older_stays_in_doubt() {
-        // (the two, who is left, turns of them together after those alone)
-        for (times, left, turns) in
-            [([10, 9], 9, 10), ([9, 10], 9, 10), ([10, 10], 10, 10), ([10, 20], 10, 4), ([20, 10], 10, 4)]
-        {
-            let (course, mut duels) = new();
-            for ms in times {
-                course.borrow_mut().clear();
-                duels.duel(&course, Entry::new(Fake(ms), Terms::default(), true), Duration::from_secs(9));
-            }
-            assert_eq!((duels.leader().unwrap().who.0, course.borrow().len() - 1), (left, turns), "{times:?}");
-            duels.duel(&course, Entry::new(Fake(0), Terms::default(), true), Duration::from_secs(9));
-            let lost: Vec<_> =
-                duels.take_losers().into_iter().map(|(entry, error)| (entry.who.0, error.is_some())).collect();
-            assert_eq!((lost.len(), lost[1]), (2, (0, true)));
-            // Without time it is two rounds.
-            course.borrow_mut().clear();
-            duels.duel(&course, Entry::new(Fake(left + 1), Terms::default(), true), Duration::ZERO);
-            assert_eq!(course.borrow().len(), 1 + 4);
-        }
     }
 
     #[test]

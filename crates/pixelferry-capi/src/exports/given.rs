@@ -82,7 +82,6 @@ pub unsafe fn builder(given: &pf_frames) -> Result<LinkBuilder> {
         let mut builder = LinkBuilder::new(structure(given.surface)?.desc()?)
             .backend(backend_choice(given.backend)?)
             .display(display_choice(given.display)?)
-            .budget(policy.budget)
             .policy(policy);
         for launch in array(given.launches, given.launch_count, "pf_frames.launches")? {
             let args = array(launch.args, launch.arg_count, "pf_launch.args")?.iter().enumerate();

@@ -5,10 +5,6 @@ use crate::display_rows::DisplayChoice;
 use interop_core::{Argument, ComputeBackend, Display, KernelSource, Policy, SurfaceDesc};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Duration;
-
-/// [`LinkBuilder::budget`] where nothing else is said.
-const BUDGET: Duration = Duration::from_millis(300);
 
 /// An argument to measure with: numbers as they are, memory as a scratch copy that each backend gets for itself.
 ///
@@ -36,9 +32,8 @@ pub enum Initial {
 
 /// Builder of a [`Link`](crate::Link) with the backend and the display at its ends: the surface, the kernels of a frame, and wishes.
 ///
-/// [`LinkBuilder::open`] tries every backend with every display that it is left to choose from. The declared kernels run on scratch
-/// memory of each pair, and the pair whose frames are done first is kept. No kernel runs on memory of the program's. Where no
-/// kernel is declared, frames that the host writes are measured.
+/// [`LinkBuilder::open`] opens the first pair that works, and [`LinkBuilder::open_auto`] goes on to compare it with the others by frames
+/// that the program shows.
 ///
 /// ```
 /// use pixelferry::{Arg, CpuKernelExt as _, KernelSource, LinkBuilder, PixelFormat, Scratch, SurfaceDesc};
@@ -76,7 +71,6 @@ pub struct LinkBuilder {
     /// A display that is open.
     pub(super) shown_by: Option<Rc<dyn Display>>,
     pub(super) policy: Policy,
-    pub(super) budget: Duration,
     /// Name of the work of frames that no declared kernel makes.
     pub(super) work: String,
 }
@@ -92,7 +86,6 @@ impl LinkBuilder {
             computed_by: None,
             shown_by: None,
             policy: Policy::default(),
-            budget: BUDGET,
             work: "the host".into(),
         }
     }
@@ -145,14 +138,6 @@ impl LinkBuilder {
     #[must_use]
     pub fn work(mut self, name: impl Into<String>) -> Self {
         self.work = name.into();
-        self
-    }
-
-    /// Time for measuring, 300 ms where nothing is said; opening devices and compiling kernels do not count. The first pair that
-    /// works is measured in any case, and no other is begun afterwards. Zero takes the first pair that works, unmeasured.
-    #[must_use]
-    pub fn budget(mut self, budget: Duration) -> Self {
-        self.budget = budget;
         self
     }
 }

@@ -2,7 +2,7 @@
 
 use super::declare::{Initial, LinkBuilder, Scratch};
 use super::pairs::{Pair, Rows};
-use super::report::{JointReport, JointState};
+use super::report::JointReport;
 use crate::backend_rows::BackendChoice;
 use crate::backends::listed_devices;
 use crate::choice::Choice as _;
@@ -10,10 +10,9 @@ use crate::display_rows::DisplayChoice;
 use interop_core::compute::SourceCode;
 use interop_core::{ComputeBackend, DeviceIdentity, Display, Link, SurfaceDesc};
 use serde::{Deserialize, Serialize};
-use std::time::Duration;
 
-/// 4: before, frames of the host were measured with zeros.
-const VERSION: u32 = 4;
+/// 5: before, kernels were measured on scratch memory.
+const VERSION: u32 = 5;
 
 /// One file.
 #[derive(Serialize, Deserialize)]
@@ -23,8 +22,6 @@ struct Page {
     display: Option<String>,
     /// Both sides as they were when they were measured.
     devices: [String; 2],
-    /// [`LinkBuilder::budget`] of that start.
-    budget: Duration,
     report: JointReport,
 }
 
@@ -99,10 +96,7 @@ pub(super) fn load(wanted: &LinkBuilder) -> Option<Remembered> {
     let page: Page = serde_json::from_str(&wanted.policy.profiles.read(&file_name(&key))?).ok()?;
     let display = page.display.as_deref().map(DisplayChoice::parse).transpose().ok()?;
     let choice = (BackendChoice::parse(&page.backend).ok()?, display);
-    // With more time, pairs that had none are measured.
-    let untried = page.report.rows.iter().any(|row| matches!(row.state, JointState::NotTried { .. }));
-    let measures_more = untried && wanted.budget > page.budget;
-    (page.key == key && !measures_more).then_some(Remembered { choice, devices: page.devices, report: page.report })
+    (page.key == key).then_some(Remembered { choice, devices: page.devices, report: page.report })
 }
 
 /// Remembers what was measured.
@@ -111,7 +105,7 @@ pub(super) fn store(wanted: &LinkBuilder, choice: Rows, link: &Link, report: &Jo
     let name = file_name(&key);
     let (backend, display) = (choice.0.name().into(), choice.1.map(|display| display.name().into()));
     let devices = devices(link.backend().as_ref(), link.display().as_ref());
-    let page = Page { key, backend, display, devices, budget: wanted.budget, report: report.clone() };
+    let page = Page { key, backend, display, devices, report: report.clone() };
     match serde_json::to_string_pretty(&page) {
         Ok(text) => wanted.policy.profiles.keep(&name, &text),
         Err(error) => tracing::debug!(%error, "what was measured is not remembered"),

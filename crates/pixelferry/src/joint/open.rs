@@ -1,15 +1,12 @@
 //! Opening: the backend, the display and the path that are best for the frames.
 
-use super::bench::Bench;
 use super::declare::LinkBuilder;
 use super::memory;
-use super::pairs::{Pair, Prospect, Rows, displays, prospects};
+use super::pairs::{Pair, Prospect, Rows, built, displays, prospects, speaks};
 use super::report::{Basis, JointReport, JointRow, JointState, failed, is_mistake};
-use super::trials::PairTrials;
 use crate::backend_rows::BackendChoice;
 use crate::headless::Headless;
 use interop_core::describe::process;
-use interop_core::tournament::Tournament;
 use interop_core::{ComputeBackend, Display, Error, Kernel, Link, LinkOptions, Result};
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -46,7 +43,9 @@ pub struct Opened {
 }
 
 impl LinkBuilder {
-    /// Opens the backend, the display and the path that are best for these frames.
+    /// Opens the pair of backend and display that frames of an earlier start found to be the quickest for this work, or else the first
+    /// one that works: for frames of the host, threads; for kernels, the display's own queue where a GPU draws. The path between them is
+    /// chosen as for any link. [`LinkBuilder::open_auto`] opens the same and goes on to compare.
     ///
     /// # Errors
     /// [`Error::Unavailable`] where no display opens; [`Error::Unsupported`] where no pair does these frames, with the reason of
@@ -54,43 +53,11 @@ impl LinkBuilder {
     pub fn open(self) -> Result<Opened> {
         let wanted = self.checked("LinkBuilder::open")?;
         let shown = displays(&wanted)?;
-        wanted.choose(&prospects(&wanted, &shown, wanted.launches.is_empty()))
+        let (opened, ..) = wanted.first(&prospects(&wanted, &shown, wanted.launches.is_empty()))?;
+        Ok(opened)
     }
 
-    /// Opens the first pair that works for frames that the program makes without declared kernels, or the one that is remembered for
-    /// such [`LinkBuilder::work`]. [`PairTrials::step`] compares the others with the program's own frames while it shows them.
-    ///
-    /// # Errors
-    /// Those of [`LinkBuilder::open`], and [`Error::InvalidInput`] where a kernel is declared.
-    pub fn open_for_trials(self) -> Result<(Opened, PairTrials)> {
-        const CALL: &str = "LinkBuilder::open_for_trials";
-        let wanted = self.checked(CALL)?;
-        if !wanted.launches.is_empty() {
-            return Err(Error::invalid(CALL, "a kernel is declared; call LinkBuilder::open"));
-        }
-        let shown = displays(&wanted)?;
-        let prospects = prospects(&wanted, &shown, true);
-        let (remembered, opened, choice) = match wanted.remembered(&prospects) {
-            Some((opened, choice)) => (opened.report.chosen().and_then(|row| row.median_us), opened, choice),
-            None => {
-                let ((pair, link), place, mut rows) = wanted.by_cost(&prospects, |pair| wanted.linked(pair))?;
-                rows[place] = pair.row(&link, JointState::Chosen);
-                let (choice, basis) =
-                    (pair.choice, Basis::CostModel("others are compared while frames are shown".into()));
-                (None, opened(pair, link, JointReport { what: wanted.what(), basis, rows }), choice)
-            }
-        };
-        // Others show elsewhere.
-        let rows = prospects.iter().zip(&opened.report.rows).filter(|(prospect, _)| prospect.rows().1 == choice.1);
-        let rows: Vec<_> = rows.map(|(_, row)| row.clone()).collect();
-        let report = JointReport { rows, ..opened.report.clone() };
-        let in_use = report.rows.iter().position(|row| row.state == JointState::Chosen).unwrap_or(0);
-        let shown: Vec<_> = shown.into_iter().filter(|shown| shown.choice() == choice.1).collect();
-        let trials = PairTrials::new(wanted, shown, report, in_use, remembered);
-        Ok((opened, trials))
-    }
-
-    fn checked(mut self, call: &'static str) -> Result<Self> {
+    pub(super) fn checked(mut self, call: &'static str) -> Result<Self> {
         process::check(call)?;
         self.surface.byte_len().map_err(|error| error.of(call))?;
         self.policy = self.policy.overridden()?;
@@ -107,16 +74,16 @@ impl LinkBuilder {
         Some((opened(pair, link, report), remembered.choice))
     }
 
-    fn choose(&self, prospects: &[Prospect<'_>]) -> Result<Opened> {
-        if let Some(why) = self.unmeasured(prospects) {
-            let ((pair, link), place, mut rows) = self.by_cost(prospects, |pair| self.linked(pair))?;
-            rows[place] = pair.row(&link, JointState::Chosen);
-            return Ok(opened(pair, link, JointReport { what: self.what(), basis: Basis::CostModel(why), rows }));
+    /// Opens the pair that is remembered, or the first that works.
+    pub(super) fn first(&self, prospects: &[Prospect<'_>]) -> Result<(Opened, Rows)> {
+        if let Some(remembered) = self.remembered(prospects) {
+            return Ok(remembered);
         }
-        match self.remembered(prospects) {
-            Some((opened, _)) => Ok(opened),
-            None => self.by_measuring(prospects),
-        }
+        let ((pair, link), place, mut rows) = self.by_cost(prospects, |pair| self.linked(pair))?;
+        rows[place] = JointRow::of(&link, JointState::Chosen);
+        self.mark_mistakes(prospects, &mut rows);
+        let (choice, basis) = (pair.choice, Basis::CostModel);
+        Ok((opened(pair, link, JointReport { what: self.what(), basis, rows }), choice))
     }
 
     /// Opens the two sides by the cost model, without a link: for programs that open links of several surfaces, outlets
@@ -139,34 +106,26 @@ impl LinkBuilder {
     pub fn open_sides(self) -> Result<(Arc<dyn ComputeBackend>, Headless)> {
         process::check("LinkBuilder::open_sides")?;
         let shown = displays(&self)?;
-        let (pair, ..) = self.by_cost(&prospects(&self, &shown, false), Ok)?;
+        let speaks = |pair: Pair| speaks(pair.backend.as_ref(), &self.kernels()).map(|()| pair);
+        let (pair, ..) = self.by_cost(&prospects(&self, &shown, false), speaks)?;
         Ok((pair.backend, pair.screen))
-    }
-
-    /// Returns the reason if nothing is to be measured.
-    fn unmeasured(&self, prospects: &[Prospect<'_>]) -> Option<String> {
-        match prospects {
-            _ if self.budget.is_zero() => Some("there is no time to measure".into()),
-            [_] => Some("backend and display are given".into()),
-            _ => None,
-        }
     }
 
     /// Opens the path of a pair, which is chosen within that time.
     pub(super) fn link(&self, pair: &Pair, budget: Duration) -> Result<Link> {
-        pair.enter()?;
+        pair.screen.make_current()?;
         let options = LinkOptions::new(self.policy.clone().with_budget(budget.min(self.policy.budget)));
         Link::open(Arc::clone(&pair.backend), pair.screen.display(), self.surface, options)
     }
 
     /// Builds a pair's kernels and opens its path.
-    fn linked(&self, pair: Pair) -> Result<(Pair, Link)> {
-        let pair = pair.built(self)?;
+    fn linked(&self, mut pair: Pair) -> Result<(Pair, Link)> {
+        pair.kernels = built(pair.backend.as_ref(), &self.kernels())?;
         let link = self.link(&pair, self.policy.budget)?;
         Ok((pair, link))
     }
 
-    fn what(&self) -> String {
+    pub(super) fn what(&self) -> String {
         let kernels: Vec<_> = self.launches.iter().map(|(kernel, _)| format!("'{}'", kernel.name())).collect();
         let kernels = if kernels.is_empty() { self.work.clone() } else { kernels.join(", ") };
         format!("{} by {kernels}", self.surface)
@@ -178,7 +137,7 @@ impl LinkBuilder {
         prospects: &[Prospect<'_>],
         then: impl Fn(Pair) -> Result<T>,
     ) -> Result<(T, usize, Vec<JointRow>)> {
-        let untried = || JointState::NotTried { reason: "shaders of a program on the CPU come last".into() };
+        let untried = || JointState::NotTried { reason: "another pair works".into() };
         let mut rows: Vec<_> = prospects.iter().map(|prospect| prospect.row(self, untried())).collect();
         let (mut refusal, mut queue): (_, VecDeque<_>) = (None, prospects.iter().map(|_| None).enumerate().collect());
         while let Some((place, opened)) = queue.pop_front() {
@@ -198,69 +157,19 @@ impl LinkBuilder {
         Err(self.none(&rows, refusal))
     }
 
-    fn by_measuring(&self, prospects: &[Prospect<'_>]) -> Result<Opened> {
-        let clock = &self.policy.clock;
-        // Half of the time is for turns. Paths that this leaves untimed are compared while the link shows (`Policy::trials`).
-        let paths = self.budget / 2 / u32::try_from(prospects.len()).unwrap_or(u32::MAX).max(1);
-        let mut spent = Duration::ZERO;
-        let untried = || JointState::NotTried { reason: format!("no time within {} ms", self.budget.as_millis()) };
-        let mut rows: Vec<_> = prospects.iter().map(|prospect| prospect.row(self, untried())).collect();
-        let mut refusal = None;
-        let mut pairs: Tournament<Bench> = Tournament::new(clock);
-        for (place, prospect) in prospects.iter().enumerate() {
-            // A pair takes as long as those before did on average.
-            let tried = u32::try_from(place).unwrap_or(u32::MAX);
-            if pairs.leader().is_some() && spent.saturating_add(spent / tried.max(1)) > self.budget {
-                break;
-            }
-            let opened = prospect.open(self).and_then(|pair| pair.built(self));
-            let begun = clock.now();
-            match opened.and_then(|pair| Bench::open(place, pair, self, paths)) {
-                Ok(bench) => {
-                    let end = begun.saturating_add(self.budget.saturating_sub(spent));
-                    pairs.duel(&(), bench, end);
-                }
-                Err(error) => rows[place].state = failed(error, &mut refusal),
-            }
-            for (lost, error) in pairs.take_losers() {
-                let ratio = pairs.leader().and_then(|best| lost.ratio_to(best));
-                let state = error.map_or(JointState::Slower, |error| failed(error, &mut refusal));
-                rows[lost.who.place] = Bench::row(&lost, state, ratio);
-                lost.who.leave();
-            }
-            spent += clock.since(begun);
-        }
-        let Some(best) = pairs.ranking().pop() else { return Err(self.none(&rows, refusal)) };
-        rows[best.who.place] = Bench::row(&best, JointState::Chosen, None);
-        let (pair, link) = best.who.into_pair()?;
-        let basis = Basis::Measured(spent);
-        let is_untried = |row: &JointRow, prospect: &Prospect<'_>| {
-            matches!(row.state, JointState::NotTried { .. }) && prospect.reads_wgsl()
-        };
-        let mut untried = rows.iter_mut().zip(prospects).filter(|(row, prospect)| is_untried(row, prospect)).peekable();
-        if untried.peek().is_some()
-            && let Some(reason) = self.mistake_in_wgsl()
-        {
-            untried.for_each(|(row, _)| row.state = JointState::Mistaken { reason: reason.clone() });
-        }
-        let report = JointReport { what: self.what(), basis, rows };
-        // A mistake is told at each start until it is mended.
-        if !report.rows.iter().any(|row| matches!(row.state, JointState::Mistaken { .. })) {
-            memory::store(self, pair.choice, &link, &report);
-        }
-        tracing::info!(%report, "backend and display chosen");
-        Ok(opened(pair, link, report))
-    }
-
-    /// Reads WGSL, which is read alike on every device, for pairs that nobody tried, and warns of a mistake in it.
-    fn mistake_in_wgsl(&self) -> Option<String> {
+    /// Reads WGSL, which is read alike on every device, for pairs that were not tried, and warns of a mistake in it.
+    fn mark_mistakes(&self, prospects: &[Prospect<'_>], rows: &mut [JointRow]) {
         #[cfg(feature = "gl-compute")]
         let mut mistakes = self.launches.iter().filter_map(|(kernel, _)| pixelferry_gl::check_wgsl(kernel).err());
         #[cfg(not(feature = "gl-compute"))]
         let mut mistakes = std::iter::empty::<Error>();
-        let reason = mistakes.next()?.to_string();
-        tracing::warn!("{reason}");
-        Some(reason)
+        let Some(reason) = mistakes.next().map(|error| error.to_string()) else { return };
+        for (row, prospect) in rows.iter_mut().zip(prospects) {
+            if matches!(row.state, JointState::NotTried { .. }) && prospect.reads_wgsl() {
+                tracing::warn!("{reason}");
+                row.state = JointState::Mistaken { reason: reason.clone() };
+            }
+        }
     }
 
     /// A mistake of the program's, the refusal of the backend that was asked for, or those of all there are, a line each.

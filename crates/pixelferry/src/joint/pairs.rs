@@ -2,7 +2,7 @@
 //! display first.
 
 use super::declare::LinkBuilder;
-use super::report::{JointRow, JointState, because};
+use super::report::{JointRow, JointState};
 use crate::backend_rows::{BackendChoice, Driver};
 use crate::backends::{in_order, open_backend, unsuited};
 use crate::display_rows::DisplayChoice;
@@ -12,7 +12,7 @@ use crate::pair::backend_in;
 use interop_core::describe::panics::as_error;
 use interop_core::describe::process::is_forked;
 use interop_core::describe::threads::spawn;
-use interop_core::{ComputeBackend, Error, Kernel, KernelSource, Language, Link, Result};
+use interop_core::{Api, ComputeBackend, Error, Kernel, KernelSource, Language, Result};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
@@ -23,42 +23,17 @@ pub(super) type Rows = (BackendChoice, Option<DisplayChoice>);
 pub(super) struct Pair {
     pub backend: Arc<dyn ComputeBackend>,
     pub screen: Headless,
-    /// The kernels that were declared, once [`Pair::built`] has built them.
+    /// The kernels that were declared, once they are built.
     pub kernels: Vec<Arc<dyn Kernel>>,
     pub choice: Rows,
 }
 
-impl Pair {
-    /// Builds the kernels that were declared.
-    pub fn built(mut self, wanted: &LinkBuilder) -> Result<Self> {
-        self.kernels = wanted.launches.iter().map(|(kernel, _)| self.backend.build(kernel)).collect::<Result<_>>()?;
-        Ok(self)
-    }
-
-    /// Its context is current from now on.
-    pub fn enter(&self) -> Result<()> {
-        self.screen.make_current()
-    }
-
-    /// Returns what it says in a report, unmeasured.
-    pub fn row(&self, link: &Link, state: JointState) -> JointRow {
-        let (backend, display) = (self.backend.as_ref(), self.screen.display.as_ref());
-        let (path, because) = (Some(link.path().to_string()), because(backend, display, link));
-        JointRow { path, because, ..JointRow::new(backend.device().to_string(), display.device(), state) }
-    }
-}
-
 /// A side that shows.
+#[derive(Clone)]
 pub(super) struct Shown {
-    screen: Headless,
-    choice: Option<DisplayChoice>,
-}
-
-impl Shown {
+    pub screen: Headless,
     /// Its row of the table; none for a display that was given.
-    pub const fn choice(&self) -> Option<DisplayChoice> {
-        self.choice
-    }
+    pub choice: Option<DisplayChoice>,
 }
 
 /// The displays that a builder leaves open; a GPU that computes only where none draws, plain memory only where there is no other.
@@ -101,7 +76,7 @@ impl LinkBuilder {
         self.computed_by.is_none() && self.backend == BackendChoice::Auto
     }
 
-    fn kernels(&self) -> Vec<KernelSource> {
+    pub(super) fn kernels(&self) -> Vec<KernelSource> {
         self.launches.iter().map(|(kernel, _)| kernel.clone()).collect()
     }
 }
@@ -112,12 +87,15 @@ pub(super) struct Prospect<'a> {
     shown: &'a Shown,
 }
 
+/// A backend with the kernels that were declared.
+type Built = (Arc<dyn ComputeBackend>, Vec<Arc<dyn Kernel>>);
+
 /// A backend that is being opened. Dropped before that is done, it waits, as drivers do not take an end of the process meanwhile.
 pub(super) struct Opening(Option<Begun>);
 
 enum Begun {
-    OnThread(JoinHandle<Result<Arc<dyn ComputeBackend>>>),
-    Done(Result<Arc<dyn ComputeBackend>>),
+    OnThread(JoinHandle<Result<Built>>),
+    Done(Result<Built>),
 }
 
 impl Opening {
@@ -127,7 +105,7 @@ impl Opening {
     }
 
     /// Waits for it.
-    pub fn join(mut self) -> Result<Arc<dyn ComputeBackend>> {
+    pub fn join(mut self) -> Result<Built> {
         match self.0.take() {
             Some(Begun::Done(opened)) => opened,
             Some(Begun::OnThread(thread)) => {
@@ -148,6 +126,20 @@ impl Drop for Opening {
             false => drop(thread.join()),
         }
     }
+}
+
+/// Refuses a backend that speaks no language of a kernel.
+pub(super) fn speaks(backend: &dyn ComputeBackend, kernels: &[KernelSource]) -> Result<()> {
+    match kernels.iter().find(|kernel| !kernel.suits(backend.caps())) {
+        Some(kernel) => Err(unsuited(kernel, backend, &[]).of("LinkBuilder::open")),
+        None => Ok(()),
+    }
+}
+
+/// Builds kernels.
+pub(super) fn built(backend: &dyn ComputeBackend, kernels: &[KernelSource]) -> Result<Vec<Arc<dyn Kernel>>> {
+    speaks(backend, kernels)?;
+    kernels.iter().map(|kernel| backend.build(kernel)).collect()
 }
 
 /// Every pair that the builder leaves open, those that the cost model would take first: for frames `of_the_host`, or of kernels.
@@ -188,41 +180,40 @@ impl Prospect<'_> {
         self.driver.takes.contains(&Language::Wgsl)
     }
 
-    /// Opens it.
-    ///
-    /// # Errors
-    /// Errors of opening the backend; [`interop_core::Error::Unsupported`] where it speaks no language of a kernel.
+    /// Opens it, without kernels.
     pub fn open(&self, wanted: &LinkBuilder) -> Result<Pair> {
-        self.open_with(self.begin(wanted, false).join()?, wanted)
+        self.open_with(self.begin(wanted, &[], false).join()?, &[])
     }
 
-    /// Begins to open its backend. On a `thread` of its own that goes on beside the program, unless the backend is in the queue of a
-    /// display.
-    pub fn begin(&self, wanted: &LinkBuilder, thread: bool) -> Opening {
-        let (driver, device) = (self.driver, self.shown.screen.display.device().clone());
+    /// Begins to open its backend and to build kernels. On a `thread` of its own that goes on beside the program, unless the backend
+    /// is in the queue of this display, or of OpenGL, whose context belongs to a thread.
+    pub fn begin(&self, wanted: &LinkBuilder, kernels: &[KernelSource], thread: bool) -> Opening {
+        let (driver, device, kernels) = (self.driver, self.shown.screen.display.device().clone(), kernels.to_vec());
+        let stays = driver.in_queue && (driver.api == Api::OpenGl || driver.api == device.api);
+        let open = move |backend: Result<Arc<dyn ComputeBackend>>| {
+            let backend = backend?;
+            let kernels = built(backend.as_ref(), &kernels)?;
+            Ok((backend, kernels))
+        };
         let best = move || as_error("the backend", || (driver.best)(Some(&device)));
         Opening(Some(match &wanted.computed_by {
-            Some(given) => Begun::Done(Ok(Arc::clone(given))),
-            None if thread && !driver.in_queue => match spawn("pixelferry open", best.clone()) {
-                Ok(thread) => Begun::OnThread(thread),
-                Err(_) => Begun::Done(best()),
-            },
-            None => Begun::Done(self.shown.screen.make_current().and_then(|()| best())),
+            Some(given) => Begun::Done(open(Ok(Arc::clone(given)))),
+            None if thread && !stays => {
+                let (beside, opens) = (open.clone(), best.clone());
+                let thread = spawn("pixelferry open", move || beside(opens()));
+                thread.map_or_else(|_| Begun::Done(open(best())), Begun::OnThread)
+            }
+            None => Begun::Done(open(self.shown.screen.make_current().and_then(|()| best()))),
         }))
     }
 
     /// Opens it with a backend that [`Prospect::begin`] opened.
-    ///
-    /// # Errors
-    /// [`interop_core::Error::Unsupported`] where the backend speaks no language of a kernel.
-    pub fn open_with(&self, backend: Arc<dyn ComputeBackend>, wanted: &LinkBuilder) -> Result<Pair> {
+    pub fn open_with(&self, (backend, kernels): Built, sources: &[KernelSource]) -> Result<Pair> {
         let screen = &self.shown.screen;
         screen.make_current()?;
-        if let Some(kernel) = wanted.kernels().iter().find(|kernel| !kernel.suits(backend.caps())) {
-            return Err(unsuited(kernel, backend.as_ref(), &[]).of("LinkBuilder::open"));
-        }
-        let backend = backend_in(&backend, screen.display.as_ref());
-        Ok(Pair { backend, screen: screen.clone(), kernels: Vec::new(), choice: self.rows() })
+        let inside = backend_in(&backend, screen.display.as_ref());
+        let kernels = if Arc::ptr_eq(&inside, &backend) { kernels } else { built(inside.as_ref(), sources)? };
+        Ok(Pair { backend: inside, screen: screen.clone(), kernels, choice: self.rows() })
     }
 
     /// Its rows of the tables.

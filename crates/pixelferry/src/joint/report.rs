@@ -13,21 +13,19 @@ use std::time::Duration;
 /// // Both sides are given, so that there is nothing to measure.
 /// let desc = SurfaceDesc::image(64, 64, PixelFormat::Rgba8);
 /// let opened = LinkBuilder::new(desc).backend(BackendChoice::Cpu).display(DisplayChoice::Memory).open()?;
-/// assert_eq!(opened.report.basis, Basis::CostModel("backend and display are given".into()));
+/// assert_eq!(opened.report.basis, Basis::CostModel);
 /// # Ok::<(), pixelferry::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Basis {
-    /// The kernels were measured now, for so long.
-    Measured(Duration),
-    /// They were measured by an earlier start.
+    /// Frames were measured by an earlier start.
     Remembered,
     /// Frames of the program were measured while it showed them, which took so long beside its own.
     Frames(Duration),
-    /// Nothing was measured; why.
-    CostModel(String),
+    /// Nothing was measured yet.
+    CostModel,
 }
 
 /// State that a pair of backend and display has reached.
@@ -135,6 +133,13 @@ impl JointRow {
         let (display, because) = (display.to_string(), String::new());
         Self { compute, display, path: None, median_us: None, ratio: None, because, state }
     }
+
+    /// Row of the pair of an open link, unmeasured.
+    pub(super) fn of(link: &Link, state: JointState) -> Self {
+        let (backend, display) = (link.backend().as_ref(), link.display().as_ref());
+        let (path, because) = (Some(link.path().to_string()), because(backend, display, link));
+        Self { path, because, ..Self::new(backend.device().to_string(), display.device(), state) }
+    }
 }
 
 impl JointReport {
@@ -148,10 +153,9 @@ impl fmt::Display for JointReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.what)?;
         match &self.basis {
-            Basis::Measured(time) => writeln!(f, "measured on scratch memory, {:.1} s", time.as_secs_f64())?,
             Basis::Remembered => writeln!(f, "measured by an earlier start")?,
             Basis::Frames(time) => writeln!(f, "measured with frames of the program, {:.1} s", time.as_secs_f64())?,
-            Basis::CostModel(why) => writeln!(f, "by the cost model: {why}")?,
+            Basis::CostModel => writeln!(f, "by the cost model")?,
         }
         for row in &self.rows {
             let time = row.median_us.map_or_else(String::new, |us| format!("{us:.0} us"));
@@ -162,7 +166,8 @@ impl fmt::Display for JointReport {
                 JointState::Chosen | JointState::Slower => writeln!(f, "{path}, {}", row.because)?,
                 JointState::Failed { reason } => writeln!(f, "does not work: {reason}")?,
                 JointState::Mistaken { reason } => writeln!(f, "has a mistake: {reason}")?,
-                JointState::NotTried { reason } => writeln!(f, "not tried: {reason}")?,
+                JointState::NotTried { reason } if time.is_empty() => writeln!(f, "not tried: {reason}")?,
+                JointState::NotTried { reason } => writeln!(f, " at an earlier start, {reason}")?,
             }
         }
         Ok(())
@@ -189,7 +194,7 @@ pub(super) fn is_mistake(error: &Error) -> bool {
 }
 
 /// Tells where the time of a pair's frames goes, from what is known of its devices and its path.
-pub(super) fn because(backend: &dyn ComputeBackend, display: &dyn Display, link: &Link) -> String {
+fn because(backend: &dyn ComputeBackend, display: &dyn Display, link: &Link) -> String {
     let (compute, shown_by) = (backend.device(), display.device());
     let row = link.report().chosen();
     let own_gpus = !compute.software && !shown_by.software;

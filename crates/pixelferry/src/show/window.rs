@@ -1,8 +1,8 @@
 //! The window of [`super::show`].
 
 use super::options::{Show, tell, tell_of};
-use crate::Opened;
-use interop_core::{Display, Error, Extent, Kernel, Link, Result};
+use crate::AutoLink;
+use interop_core::{Display, Error, Extent, Kernel, Result};
 use pixelferry_gl::winit::event::{ElementState, KeyEvent, WindowEvent};
 use pixelferry_gl::winit::keyboard::{Key, NamedKey};
 use pixelferry_gl::{Camera, Flow, GlWindow, Viewport, WindowApp};
@@ -14,19 +14,15 @@ use std::time::Instant;
 const KEYS: &str = "the wheel zooms about the pointer, a drag moves the picture; F: all of it, 1: its own size, Space: halt the time, \
                     S: save the picture, Escape: close, ? or F1: these keys";
 
+type Kernels = Vec<Arc<dyn Kernel>>;
+
 /// Callbacks of the window.
 pub(super) struct Viewer {
     show: Show,
-    frames: Option<Frames>,
+    link: Option<AutoLink<Kernels>>,
     camera: Camera,
     clock: Clock,
     saving: bool,
-}
-
-/// Frames of the kernel, from the moment on at which the window is open.
-struct Frames {
-    kernel: Arc<dyn Kernel>,
-    link: Link,
 }
 
 /// Seconds since the first frame, without those in which the time was halted.
@@ -60,12 +56,12 @@ impl Clock {
 impl Viewer {
     pub(super) fn new(show: Show) -> Self {
         let (camera, clock) = (Camera::default(), Clock::default());
-        Self { show, frames: None, camera, clock, saving: false }
+        Self { show, link: None, camera, clock, saving: false }
     }
 
     /// True once the window is there and its link open.
     pub(super) const fn is_open(&self) -> bool {
-        self.frames.is_some()
+        self.link.is_some()
     }
 
     pub(super) fn into_show(self) -> Show {
@@ -88,8 +84,8 @@ impl Viewer {
     }
 
     fn save(&mut self) -> Result<()> {
-        let Some(frames) = &mut self.frames else { return Ok(()) };
-        match self.show.save(&mut frames.link) {
+        let Some(link) = &mut self.link else { return Ok(()) };
+        match self.show.save(link.link_mut()) {
             // The file may be at fault, which ends no window.
             Err(error @ Error::InvalidInput { .. }) => tell(&error.to_string()),
             saved => saved?,
@@ -103,20 +99,21 @@ impl WindowApp for Viewer {
 
     fn init(&mut self, window: &GlWindow) -> Result<()> {
         let display: Rc<dyn Display> = window.display().clone();
-        let Opened { mut kernels, link, report, .. } = self.show.builder()?.shown_by(&display).open()?;
-        tell_of(&report);
-        let kernel = kernels.pop().ok_or_else(|| Error::invalid("show", "no kernel was built"))?;
-        self.frames = Some(Frames { kernel, link });
+        let link = self.show.builder()?.shown_by(&display).open_auto(|_, kernels| Ok(kernels))?;
+        tell_of(link.report());
+        self.link = Some(link);
         Ok(())
     }
 
     fn frame(&mut self, window: &GlWindow) -> Result<Flow> {
-        let Some(Frames { kernel, link }) = &mut self.frames else { return Ok(Flow::Exit) };
+        let Some(link) = &mut self.link else { return Ok(Flow::Exit) };
         let arguments = (self.show.arguments)(self.clock.now());
         let Extent { width, height } = window.size();
         let fit = self.camera.placement(self.show.size, Extent::new(width, height));
         let mut place = window.display().bound_target(Viewport::full(width, height));
-        link.show(&mut place, self.show.draw.with_fit(fit), |next| next.launch(kernel.as_ref(), &arguments))?;
+        link.show(&mut place, self.show.draw.with_fit(fit), |next, kernels| {
+            kernels.iter().try_for_each(|kernel| next.launch(kernel.as_ref(), &arguments))
+        })?;
         if std::mem::take(&mut self.saving) {
             self.save()?;
         }
@@ -134,6 +131,6 @@ impl WindowApp for Viewer {
     }
 
     fn closing(&mut self, _: &GlWindow) {
-        self.frames = None;
+        self.link = None;
     }
 }

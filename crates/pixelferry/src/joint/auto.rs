@@ -1,0 +1,293 @@
+//! A link whose backend is chosen by the frames that the program shows.
+
+use super::contest::{Contest, Lane, Next};
+use super::declare::LinkBuilder;
+use super::open::Opened;
+use super::pairs::{displays, prospects};
+use super::report::JointReport;
+use crate::headless::Headless;
+use interop_core::{
+    ComputeBackend, Display, DrawOptions, Kernel, Link, Result, ShowTarget, Showed, SurfaceDesc, Unwritten, WriteFrame,
+};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// A link that goes over to another backend where frames of the program are done earlier there.
+///
+/// [`LinkBuilder::open_auto`] opens the first pair that works. While the program shows frames, other backends are opened beside it, and
+/// each then makes a few of the program's own frames. No frame is computed twice and none is left out: those frames are shown, and the
+/// times of all are compared in turns. What a backend needs for a frame, its kernels and its memory, is `S`; a function of the program's
+/// makes it for each.
+///
+/// A frame must depend on nothing that an earlier frame left in `S`, or [`AutoLink::with_carry`] says how to copy that. The pixels
+/// that a frame leaves as they were ([`Unwritten::Keep`]) go along. [`Policy::trials`](crate::Policy::trials) says whether anything is
+/// compared, and for how long. In a pipelined mode nothing is.
+///
+/// Threads: stays on the display's thread.
+///
+/// ```
+/// use pixelferry::*;
+///
+/// let grey = KernelSource::new("grey").cpu_image(|out, args| {
+///     let grey = args.u32(0)? as u8;
+///     out.par_pixels(|_, _| [grey, grey, grey, 255])
+/// });
+/// let builder = LinkBuilder::new(SurfaceDesc::image(2, 1, PixelFormat::Rgba8)).launch(&grey, [Scratch::U32(0)]);
+/// # let builder = builder.display(DisplayChoice::Memory);
+/// let mut link = builder.open_auto(|_, kernels| Ok(kernels))?;
+/// for n in 0..10 {
+///     link.frame(|next, kernels| next.launch(kernels[0].as_ref(), &[Arg::U32(n)]))?;
+///     assert_eq!(link.link_mut().read_back()?[..4], [n as u8, n as u8, n as u8, 255]);
+/// }
+/// println!("{}", link.report());
+/// # Ok::<(), pixelferry::Error>(())
+/// ```
+pub struct AutoLink<S> {
+    screen: Headless,
+    prepare: Rc<Prepare<S>>,
+    carry: Option<Box<Carry<S>>>,
+    /// The side that shows.
+    front: Lane<S>,
+    /// The other side of a duel.
+    back: Option<Lane<S>>,
+    contest: Contest,
+}
+
+/// Makes what a backend needs, of itself and the declared kernels.
+type Prepare<S> = dyn Fn(&Arc<dyn ComputeBackend>, Vec<Arc<dyn Kernel>>) -> Result<S>;
+/// Copies what frames keep from one side to the other.
+type Carry<S> = dyn Fn(&mut S, &mut S) -> Result<()>;
+
+impl LinkBuilder {
+    /// Opens what [`LinkBuilder::open`] opens, and compares it with the other backends while frames are shown. `prepare` makes what a
+    /// backend needs for a frame, of the backend and the kernels that were declared, built for it.
+    ///
+    /// # Errors
+    /// The errors of [`LinkBuilder::open`], and those of `prepare` for the first backend.
+    pub fn open_auto<S>(
+        self,
+        prepare: impl Fn(&Arc<dyn ComputeBackend>, Vec<Arc<dyn Kernel>>) -> Result<S> + 'static,
+    ) -> Result<AutoLink<S>> {
+        let wanted = self.checked("LinkBuilder::open_auto")?;
+        let shown = displays(&wanted)?;
+        let (opened, choice) = wanted.first(&prospects(&wanted, &shown, wanted.launches.is_empty()))?;
+        let Opened { backend, kernels, screen, link, report, .. } = opened;
+        let shown: Vec<_> = shown.into_iter().filter(|shown| shown.choice == choice.1).collect();
+        // Pairs with another display cannot take part.
+        let name = screen.display().device().to_string();
+        let rows = report.rows.iter().filter(|row| row.display == name).cloned().collect();
+        let contest = Contest::new(wanted, shown, JointReport { rows, ..report });
+        let front = Lane::new(contest.in_use(), link, prepare(&backend, kernels)?, true);
+        Ok(AutoLink { screen, prepare: Rc::new(prepare), carry: None, front, back: None, contest })
+    }
+}
+
+impl<S> AutoLink<S> {
+    /// Copies with this function what frames leave in `S` for later ones, from the first to the second, whenever the program goes on with
+    /// another backend.
+    #[must_use]
+    pub fn with_carry(mut self, carry: impl Fn(&mut S, &mut S) -> Result<()> + 'static) -> Self {
+        self.carry = Some(Box::new(carry));
+        self
+    }
+
+    /// Computes one frame of the whole surface, as [`Link::frame`] does. Where another backend was to make it and does not, the one in
+    /// use makes it.
+    ///
+    /// # Errors
+    /// The errors of [`Link::frame`], and those of `compute`.
+    pub fn frame(&mut self, mut compute: impl FnMut(&mut WriteFrame<'_>, &mut S) -> Result<()>) -> Result<()> {
+        self.one(|link, side| link.frame(|next| compute(next, side)), false)
+    }
+
+    /// Computes one frame and shows it in `target`, as [`Link::show`] does.
+    ///
+    /// # Errors
+    /// The errors of [`Link::show`], and those of `compute`.
+    pub fn show(
+        &mut self,
+        target: &mut dyn ShowTarget,
+        options: DrawOptions,
+        mut compute: impl FnMut(&mut WriteFrame<'_>, &mut S) -> Result<()>,
+    ) -> Result<Showed> {
+        self.one(|link, side| link.show(target, options, |next| compute(next, side)), true)
+    }
+
+    /// Names the work that the next frames do, as [`LinkBuilder::work`] does.
+    pub fn set_work(&mut self, name: &str) {
+        if self.contest.set_work(name) {
+            self.front.forget();
+        }
+    }
+
+    /// The link that has the newest frame. Another one may have the next.
+    pub fn link(&self) -> &Link {
+        &self.front.link
+    }
+
+    /// The link that has the newest frame, for [`Link::read_back`], [`Link::flush`] and others. Frames that it is given itself are not
+    /// compared.
+    pub fn link_mut(&mut self) -> &mut Link {
+        &mut self.front.link
+    }
+
+    /// Returns what the backend with the newest frame has.
+    pub fn side(&mut self) -> &mut S {
+        &mut self.front.side
+    }
+
+    /// The display.
+    pub fn display(&self) -> &Rc<dyn Display> {
+        self.front.link.display()
+    }
+
+    /// The display as it was opened, with its own functions, e.g. [`Headless::gl`].
+    pub fn screen(&self) -> &Headless {
+        &self.screen
+    }
+
+    /// Returns what is known of each pair of a backend and this display.
+    pub fn report(&self) -> &JointReport {
+        self.contest.report()
+    }
+
+    /// True where nothing is left to compare.
+    pub fn is_decided(&self) -> bool {
+        self.contest.is_over()
+    }
+
+    /// Changes the surface, as [`Link::resize`] does.
+    ///
+    /// # Errors
+    /// The errors of [`Link::resize`].
+    pub fn resize(&mut self, desc: SurfaceDesc) -> Result<()> {
+        let in_use = self.contest.in_use();
+        for lane in [Some(&mut self.front), self.back.as_mut()].into_iter().flatten() {
+            match lane.link.resize(desc) {
+                Err(error) if lane.row() == in_use => return Err(error),
+                Err(error) => self.contest.fail(lane.row(), error),
+                Ok(()) => lane.forget(),
+            }
+        }
+        self.contest.set_surface(desc);
+        Ok(())
+    }
+
+    /// Shows one frame with one of the two sides.
+    fn one<R>(&mut self, run: impl FnMut(&mut Link, &mut S) -> Result<R>, is_drawn: bool) -> Result<R> {
+        let on_show = self.front.row();
+        let made = self.attempt(run, is_drawn);
+        match &mut self.back {
+            // The frame before stays on show.
+            Some(back) if made.is_err() && self.front.row() != on_show => std::mem::swap(&mut self.front, back),
+            Some(back) if made.is_ok() && self.front.row() != self.contest.in_use() => self.contest.end(&back.link),
+            _ if made.is_ok() => {
+                self.contest.end(&self.front.link);
+                if !self.contest.has_duel() {
+                    self.leave_back()?;
+                }
+            }
+            _ => {}
+        }
+        made
+    }
+
+    fn attempt<R>(&mut self, mut run: impl FnMut(&mut Link, &mut S) -> Result<R>, is_drawn: bool) -> Result<R> {
+        let rests = self.contest.rests() || self.front.link.frames_behind() > 0;
+        if rests {
+            self.to_front(self.contest.in_use())?;
+        }
+        if rests || !self.plan()? {
+            return run(&mut self.front.link, &mut self.front.side);
+        }
+        let clock = self.contest.clock();
+        let begun = clock.now();
+        let made = run(&mut self.front.link, &mut self.front.side);
+        let computed = clock.since(begun);
+        let waited = made.as_ref().map_or(Ok(()), |_| self.wait(is_drawn));
+        let took = clock.since(begun);
+        let is_newcomer = self.front.row() != self.contest.in_use();
+        match (made, waited) {
+            (Ok(made), Ok(())) => {
+                if self.contest.note(&mut self.front, computed, took) {
+                    self.contest.judge(&self.front, self.back.as_ref());
+                }
+                Ok(made)
+            }
+            (Err(error), _) | (_, Err(error)) if is_newcomer => {
+                self.contest.fail(self.front.row(), error);
+                self.to_front(self.contest.in_use())?;
+                run(&mut self.front.link, &mut self.front.side)
+            }
+            (made, _) => {
+                self.contest.stop();
+                made
+            }
+        }
+    }
+
+    /// Waits until the newest frame is drawn.
+    fn wait(&self, is_drawn: bool) -> Result<()> {
+        let link = &self.front.link;
+        if !is_drawn {
+            link.display().draw_offscreen(link.shown()?.surface())?;
+        }
+        link.display().finish()
+    }
+
+    /// Does what comes before the next frame. False where that is not timed.
+    fn plan(&mut self) -> Result<bool> {
+        match self.contest.next(&self.front, self.back.as_ref()) {
+            Next::Plain => {
+                self.to_front(self.contest.in_use())?;
+                Ok(false)
+            }
+            Next::Timed(row) => match self.to_front(row) {
+                Ok(()) => Ok(true),
+                // The one in use has all that it needs.
+                Err(error) if row != self.contest.in_use() => {
+                    self.contest.fail(row, error);
+                    Ok(false)
+                }
+                Err(error) => Err(error),
+            },
+            Next::Open => {
+                self.screen.make_current()?;
+                let prepare = Rc::clone(&self.prepare);
+                self.back = self.contest.open(|backend, kernels| prepare(backend, kernels));
+                Ok(false)
+            }
+        }
+    }
+
+    /// Frees the pair that does not show.
+    fn leave_back(&mut self) -> Result<()> {
+        if self.back.is_some() {
+            self.screen.make_current()?;
+            self.back = None;
+        }
+        Ok(())
+    }
+
+    /// Shows with the pair of this row from now on.
+    fn to_front(&mut self, row: usize) -> Result<()> {
+        if self.front.row() == row { Ok(()) } else { self.swap() }
+    }
+
+    /// Goes on with the other side, which gets what frames keep.
+    fn swap(&mut self) -> Result<()> {
+        let Some(back) = &mut self.back else { return Ok(()) };
+        if let Some(carry) = &self.carry {
+            carry(&mut self.front.side, &mut back.side)?;
+        }
+        let link = &mut self.front.link;
+        // A link that does not give its picture any more has failed: the other one goes on with its own.
+        if link.desc().unwritten() == Unwritten::Keep
+            && let Ok(picture) = link.read_back()
+        {
+            back.link.frame(|next| next.write(&picture))?;
+        }
+        std::mem::swap(&mut self.front, back);
+        Ok(())
+    }
+}

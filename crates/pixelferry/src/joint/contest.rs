@@ -1,0 +1,403 @@
+//! Turns of the pair in use and of the others, in frames that a program shows.
+
+use super::declare::LinkBuilder;
+use super::memory;
+use super::pairs::{Opening, Shown, prospects};
+use super::report::{Basis, JointReport, JointRow, JointState, failed};
+use interop_core::tournament::{Clock, Entry, MOST_SAMPLES, TURN, Terms, Verdict, quantile};
+use interop_core::{ComputeBackend, Error, Kernel, Link, Result, SurfaceDesc, Trials};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Most bytes of the memory that another pair's link holds, about.
+const MOST_BYTES: usize = 1 << 30;
+/// A remembered time that is off by more than this share is measured again.
+const DRIFT: f64 = 0.1;
+/// Turns that check a remembered time.
+const CHECKS: u32 = 5;
+/// A pair is out if its first frame takes so many times as long as one of the pair in use, or else its second.
+const FAR: [f64; 2] = [8.0, 2.0];
+/// Share of the first seconds that may be spent beside what the policy gives, as all pairs are new then.
+const FIRST_SHARE: f64 = 0.2;
+/// Those first seconds.
+const FIRST: Duration = Duration::from_secs(2);
+/// Time that a link takes to open, until one was opened.
+const OPENING: Duration = Duration::from_millis(20);
+
+/// A link, what its backend needs for a frame, and the times of its frames.
+pub(super) struct Lane<S> {
+    pub link: Link,
+    pub side: S,
+    times: Entry<usize>,
+}
+
+impl<S> Lane<S> {
+    /// That of the pair in this row of the report.
+    pub fn new(row: usize, link: Link, side: S, has_run: bool) -> Self {
+        Self { link, side, times: times(row, has_run) }
+    }
+
+    /// Its row in the report.
+    pub const fn row(&self) -> usize {
+        self.times.who
+    }
+
+    /// Forgets its times, which were those of another work.
+    pub fn forget(&mut self) {
+        self.times = times(self.row(), true);
+    }
+}
+
+fn times(row: usize, has_run: bool) -> Entry<usize> {
+    Entry::new(row, Terms { turn: TURN, frames_behind: 0, slots: 3, bytes: 0 }, has_run)
+}
+
+/// What comes next.
+pub(super) enum Next {
+    /// A frame by the pair in use.
+    Plain,
+    /// A frame by this pair, which is waited for.
+    Timed(usize),
+    /// [`Contest::open`].
+    Open,
+}
+
+/// Comparison of the pair in use with the others.
+pub(super) struct Contest {
+    wanted: LinkBuilder,
+    /// The display in use, alone.
+    shown: Vec<Shown>,
+    /// Its rows are in the order of the cost model.
+    report: JointReport,
+    in_use: usize,
+    waiting: VecDeque<usize>,
+    opening: Option<Opening>,
+    turn: Option<Turn>,
+    round: u32,
+    /// Median of the pair in use, microseconds.
+    reference_us: f64,
+    /// First frames of the newcomer, and the shortest of them.
+    seen: usize,
+    least_us: f64,
+    has_duel: bool,
+    begun: Duration,
+    spent: Duration,
+    /// What was spent before this round.
+    before: Duration,
+    round_time: Duration,
+    opening_time: Duration,
+    /// Microseconds of the choice that an earlier start remembered, until they are checked.
+    remembered: Option<f64>,
+    /// Work of the next frame.
+    work: String,
+    /// Works that were compared.
+    compared: Vec<String>,
+    is_told: bool,
+}
+
+/// Frames of one pair, the first of which does not count: threads that slept, or a GPU that did other work, need one.
+struct Turn {
+    row: usize,
+    has_begun: bool,
+    samples_us: Vec<f64>,
+}
+
+impl Contest {
+    /// One of the pairs in the rows of that report, all with the display in use.
+    pub fn new(wanted: LinkBuilder, shown: Vec<Shown>, report: JointReport) -> Self {
+        let begun = wanted.policy.clock.now();
+        let in_use = report.rows.iter().position(|row| row.state == JointState::Chosen).unwrap_or(0);
+        let spreads = matches!(wanted.policy.trials, Trials::Spread { .. });
+        let remembered = report.rows.get(in_use).and_then(|row| row.median_us).filter(|_| spreads);
+        let mut contest = Self {
+            work: wanted.work.clone(),
+            wanted,
+            shown,
+            report,
+            in_use,
+            waiting: VecDeque::new(),
+            opening: None,
+            turn: None,
+            round: 0,
+            reference_us: 0.0,
+            seen: 0,
+            least_us: f64::INFINITY,
+            has_duel: false,
+            begun,
+            spent: Duration::ZERO,
+            before: Duration::ZERO,
+            round_time: Duration::ZERO,
+            opening_time: OPENING,
+            remembered,
+            compared: Vec::new(),
+            is_told: true,
+        };
+        if contest.remembered.is_none() && spreads {
+            contest.wait_for_all();
+        }
+        contest
+    }
+
+    pub const fn report(&self) -> &JointReport {
+        &self.report
+    }
+
+    /// Row of the pair in use.
+    pub const fn in_use(&self) -> usize {
+        self.in_use
+    }
+
+    pub fn clock(&self) -> Clock {
+        self.wanted.policy.clock.clone()
+    }
+
+    /// True while two pairs take turns.
+    pub const fn has_duel(&self) -> bool {
+        self.has_duel
+    }
+
+    /// True where nothing is left to compare.
+    pub fn is_over(&self) -> bool {
+        !self.has_duel && self.waiting.is_empty() && self.remembered.is_none()
+    }
+
+    /// True where the next frame is not compared.
+    pub fn rests(&self) -> bool {
+        self.is_over() || self.work != self.wanted.work
+    }
+
+    /// Names the work of the next frame. True where a comparison of that work begins.
+    pub fn set_work(&mut self, name: &str) -> bool {
+        if self.work != name {
+            name.clone_into(&mut self.work);
+        }
+        let begins = name != self.wanted.work
+            && self.is_over()
+            && matches!(self.wanted.policy.trials, Trials::Spread { .. })
+            && !self.compared.iter().any(|of| of == name);
+        if begins {
+            self.compared.push(std::mem::replace(&mut self.wanted.work, name.into()));
+            (self.begun, self.spent, self.before) = (self.clock().now(), Duration::ZERO, Duration::ZERO);
+            (self.report.what, self.reference_us) = (self.wanted.what(), 0.0);
+            self.report.rows.iter_mut().for_each(|row| (row.median_us, row.ratio) = (None, None));
+            self.wait_for_all();
+        }
+        begins
+    }
+
+    /// The next frames have this surface, whose times are others.
+    pub fn set_surface(&mut self, desc: SurfaceDesc) {
+        self.wanted.surface = desc;
+        (self.reference_us, self.seen, self.least_us, self.turn) = (0.0, 0, f64::INFINITY, None);
+    }
+
+    fn wait_for_all(&mut self) {
+        let is_open = |row: &JointRow| matches!(row.state, JointState::NotTried { .. } | JointState::Slower);
+        let rows = self.report.rows.iter_mut().enumerate();
+        let others = rows.filter(|(place, row)| *place != self.in_use && is_open(row));
+        self.waiting = others
+            .map(|(place, row)| {
+                row.state = JointState::NotTried { reason: "it is compared while frames are shown".into() };
+                place
+            })
+            .collect();
+        self.is_told = self.waiting.is_empty();
+    }
+
+    /// Nothing more is compared.
+    pub fn stop(&mut self) {
+        (self.waiting, self.has_duel, self.remembered, self.turn) = (VecDeque::new(), false, None, None);
+    }
+
+    /// This pair failed.
+    pub fn fail(&mut self, row: usize, error: Error) {
+        self.report.rows[row].state = failed(error, &mut None);
+        (self.has_duel, self.turn) = (false, None);
+    }
+
+    /// Says what comes next. `front` shows, `back` waits.
+    pub fn next<S>(&mut self, front: &Lane<S>, back: Option<&Lane<S>>) -> Next {
+        if let Some(turn) = &self.turn {
+            return Next::Timed(turn.row);
+        }
+        let Trials::Spread { share, within } = self.wanted.policy.trials else { return Next::Plain };
+        let running = self.clock().since(self.begun);
+        if running > within {
+            // What is left stays as it is.
+            self.stop();
+            return Next::Plain;
+        }
+        let given = running.mul_f64(share.clamp(0.0, 1.0)) + running.min(FIRST).mul_f64(FIRST_SHARE);
+        let has_time = |takes: Duration| self.spent + takes <= given;
+        let row = match (self.parts(front, back), self.waiting.front()) {
+            _ if self.remembered.is_some() || self.reference_us <= 0.0 => {
+                if !has_time(Duration::ZERO) {
+                    return Next::Plain;
+                }
+                self.round += 1;
+                self.in_use
+            }
+            ((in_use, Some(newcomer)), _) => {
+                let (ours, theirs) = (newcomer.times.has_turn_in(self.round), in_use.times.has_turn_in(self.round));
+                // The turns of a round follow one another.
+                if ours == theirs && !has_time(self.round_time) {
+                    return Next::Plain;
+                }
+                let newcomers = if ours == theirs { self.round.is_multiple_of(2) } else { theirs };
+                if newcomers || newcomer.times.is_cold() { newcomer.row() } else { self.in_use }
+            }
+            (_, None) => return Next::Plain,
+            (_, Some(place)) => {
+                let prospects = prospects(&self.wanted, &self.shown, self.wanted.launches.is_empty());
+                let Some(prospect) = prospects.get(*place) else {
+                    self.stop();
+                    return Next::Plain;
+                };
+                let opening = self.opening.get_or_insert_with(|| prospect.begin(&self.wanted, &self.wanted.kernels(), true));
+                return if opening.is_done() && has_time(self.opening_time) { Next::Open } else { Next::Plain };
+            }
+        };
+        self.turn = Some(Turn { row, has_begun: false, samples_us: Vec::new() });
+        Next::Timed(row)
+    }
+
+    /// The pair in use, and the newcomer.
+    fn parts<'a, S>(&self, front: &'a Lane<S>, back: Option<&'a Lane<S>>) -> (&'a Lane<S>, Option<&'a Lane<S>>) {
+        match back {
+            Some(back) if front.row() != self.in_use => (back, Some(front)),
+            back => (front, back),
+        }
+    }
+
+    /// Opens the pair that is next, for a duel. `None` where it does not work.
+    pub fn open<S>(
+        &mut self,
+        prepare: impl Fn(&Arc<dyn ComputeBackend>, Vec<Arc<dyn Kernel>>) -> Result<S>,
+    ) -> Option<Lane<S>> {
+        let (row, backend) = (self.waiting.pop_front()?, self.opening.take()?.join());
+        let begun = self.clock().now();
+        let prospects = prospects(&self.wanted, &self.shown, self.wanted.launches.is_empty());
+        if self.wanted.surface.byte_len().is_ok_and(|bytes| bytes > MOST_BYTES / 3) {
+            let reason = "a second link of this size would take too much memory".into();
+            self.report.rows[row].state = JointState::NotTried { reason };
+            return None;
+        }
+        let opened = backend.and_then(|backend| {
+            let pair = prospects[row].open_with(backend, &self.wanted.kernels())?;
+            // The first path that works; the others are compared if it is taken.
+            let link = self.wanted.link(&pair, Duration::ZERO)?;
+            let side = prepare(&pair.backend, pair.kernels)?;
+            Ok(Lane::new(row, link, side, false))
+        });
+        self.opening_time = self.clock().since(begun);
+        self.spent += self.opening_time;
+        (self.seen, self.least_us, self.round) = (0, f64::INFINITY, self.round + 1);
+        (self.round_time, self.before) = (Duration::ZERO, self.spent);
+        match opened {
+            Ok(lane) => {
+                self.has_duel = true;
+                Some(lane)
+            }
+            Err(error) => {
+                self.fail(row, error);
+                None
+            }
+        }
+    }
+
+    /// Takes the time of a frame, of which the display and the wait for it took what comes after `computed`. True where a turn is over.
+    pub fn note<S>(&mut self, lane: &mut Lane<S>, computed: Duration, took: Duration) -> bool {
+        let (us, is_newcomer) = (took.as_secs_f64() * 1e6, lane.row() != self.in_use);
+        // The program would have computed the frame in any case.
+        let own = if is_newcomer { Duration::from_secs_f64(self.reference_us / 1e6) } else { computed };
+        self.spent += took.saturating_sub(own);
+        if is_newcomer && lane.times.is_cold() {
+            lane.times.note_first(took);
+            (self.seen, self.least_us, self.turn) = (self.seen + 1, self.least_us.min(us), None);
+            self.round_time = took.saturating_sub(own);
+            return true;
+        }
+        let Some(turn) = &mut self.turn else { return false };
+        if !std::mem::replace(&mut turn.has_begun, true) {
+            return false;
+        }
+        turn.samples_us.push(us);
+        if turn.samples_us.iter().sum::<f64>() < TURN.as_secs_f64() * 1e6 && turn.samples_us.len() < MOST_SAMPLES {
+            return false;
+        }
+        lane.times.note_turn(self.round, &turn.samples_us);
+        self.turn = None;
+        if !is_newcomer {
+            self.reference_us = quantile(lane.times.samples_us(), 0.5);
+        }
+        true
+    }
+
+    /// Ends the duel where turns told enough: [`Contest::in_use`] is the better one then.
+    pub fn judge<S>(&mut self, front: &Lane<S>, back: Option<&Lane<S>>) {
+        let (in_use, Some(newcomer)) = self.parts(front, back) else { return self.check() };
+        let (ours, theirs) = (newcomer.times.has_turn_in(self.round), in_use.times.has_turn_in(self.round));
+        let state = if newcomer.times.samples_us().is_empty() {
+            let far = FAR.get(self.seen.saturating_sub(1)).copied().unwrap_or(f64::INFINITY);
+            (self.least_us > far * self.reference_us).then_some(JointState::Slower)
+        } else if ours && theirs {
+            (self.round_time, self.before, self.round) = (self.spent - self.before, self.spent, self.round + 1);
+            match newcomer.times.verdict(&in_use.times, false) {
+                Verdict::Open => None,
+                Verdict::NotQuicker { .. } => Some(JointState::Slower),
+                Verdict::Quicker => Some(JointState::Chosen),
+            }
+        } else {
+            None
+        };
+        let Some(state) = state else { return };
+        let is_better = state == JointState::Chosen;
+        let samples = newcomer.times.samples_us();
+        let median_us = if samples.is_empty() { self.least_us } else { quantile(samples, 0.5) };
+        let ratio = newcomer.times.ratio_to(&in_use.times);
+        self.report.rows[newcomer.row()] =
+            JointRow { median_us: Some(median_us), ratio, ..JointRow::of(&newcomer.link, state) };
+        if is_better {
+            let left = &mut self.report.rows[self.in_use];
+            (left.median_us, left.state) = (Some(self.reference_us), JointState::Slower);
+            (self.in_use, self.reference_us) = (newcomer.row(), median_us);
+        }
+        self.has_duel = false;
+    }
+
+    /// Compares all again where a choice that an earlier start remembered takes another time now.
+    fn check(&mut self) {
+        let Some(remembered) = self.remembered else { return };
+        if self.round < CHECKS {
+            return;
+        }
+        self.remembered = None;
+        if (self.reference_us / remembered - 1.0).abs() > DRIFT {
+            let now = self.reference_us;
+            tracing::info!(now, remembered, "the remembered choice takes another time, and pairs are compared again");
+            self.wait_for_all();
+        }
+    }
+
+    /// Remembers what was found, once nothing is left.
+    pub fn end(&mut self, link: &Link) {
+        if !self.is_over() || std::mem::replace(&mut self.is_told, true) {
+            return;
+        }
+        let in_use = &mut self.report.rows[self.in_use];
+        in_use.path = Some(link.path().to_string());
+        if self.reference_us > 0.0 {
+            in_use.median_us = Some(self.reference_us);
+        }
+        self.report.basis = Basis::Frames(self.spent);
+        if let Some(prospect) =
+            prospects(&self.wanted, &self.shown, self.wanted.launches.is_empty()).get(self.in_use)
+            // A mistake is told at each start until it is mended.
+            && !self.report.rows.iter().any(|row| matches!(row.state, JointState::Mistaken { .. }))
+        {
+            memory::store(&self.wanted, prospect.rows(), link, &self.report);
+        }
+        tracing::info!(report = %self.report, "backend chosen while frames were shown");
+    }
+}

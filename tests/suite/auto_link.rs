@@ -1,0 +1,285 @@
+//! Pairs compared by frames that the program shows, on the backends of this machine.
+
+use pixelferry::report::{Basis, JointReport, JointRow, JointState};
+use pixelferry::{
+    Api, Arg, AutoLink, ComputeMemory, DisplayChoice, Error, ImageDesc, LinkBuilder, PixelFormat, Policy, Profiles,
+    Result, Scratch, SurfaceDesc, Trials, Unwritten, WriteFrame, open_headless,
+};
+use pixelferry_tests::{Folder, Need, need, ramp, ramp_pixel};
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::time::Duration;
+
+const WIDTH: u32 = 64;
+const HEIGHT: u32 = 48;
+const WORK: &str = "one grey for all pixels";
+/// Frames after which a comparison must be over.
+const MOST_FRAMES: u32 = 100_000;
+/// All the time that there is.
+const OFTEN: Trials = Trials::Spread { share: 1.0, within: Duration::from_secs(3600) };
+
+/// Threads take so long for a frame: a double, as this machine may have no backend that is quicker.
+#[derive(Clone, Copy)]
+struct Threads(Duration);
+
+impl Threads {
+    fn frame(self, next: &mut WriteFrame<'_>, grey: u8) -> Result<()> {
+        if next.backend().device().api == Api::Cpu {
+            std::thread::sleep(self.0);
+        }
+        next.write(&pixels(grey))
+    }
+}
+
+fn pixels(grey: u8) -> Vec<u8> {
+    vec![grey; (WIDTH * HEIGHT * 4) as usize]
+}
+
+fn surface(unwritten: Unwritten) -> SurfaceDesc {
+    SurfaceDesc::Image(ImageDesc::new(WIDTH, HEIGHT, PixelFormat::Rgba8).with_unwritten(unwritten))
+}
+
+/// Frames of the host or of kernels, on an offscreen display of OpenGL.
+fn builder(profiles: Profiles, unwritten: Unwritten) -> Option<LinkBuilder> {
+    let screen = need(Need::Egl, open_headless(DisplayChoice::Gl))?;
+    let policy = Policy::default().with_profiles(profiles).with_trials(OFTEN);
+    Some(LinkBuilder::new(surface(unwritten)).shown_by(&screen.display()).policy(policy).work(WORK))
+}
+
+/// Shows frames until all is compared. `frame` makes one, and looks at it.
+fn run<S>(link: &mut AutoLink<S>, mut frame: impl FnMut(&mut AutoLink<S>, u32)) -> JointReport {
+    let mut frames = 0;
+    // Some more, as the last comparison ends with a change.
+    let mut more = 10;
+    while !link.is_decided() || more > 0 {
+        more -= u32::from(link.is_decided());
+        frame(link, frames);
+        frames += 1;
+        assert!(frames < MOST_FRAMES, "{}", link.report());
+        // A backend is opened on a thread of its own meanwhile.
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    println!("{frames} frames: {}", link.report());
+    assert_eq!(link.report().chosen().unwrap().compute, link.link().backend().device().to_string());
+    link.report().clone()
+}
+
+fn is_compared(row: &&JointRow) -> bool {
+    matches!(row.state, JointState::Chosen | JointState::Slower)
+}
+
+/// Every pair was compared, or says why it does not work.
+fn check(report: &JointReport) {
+    assert!(matches!(report.basis, Basis::Frames(_)), "{report}");
+    assert!(report.rows.iter().filter(is_compared).count() > 1, "{report}");
+    for row in &report.rows {
+        assert!(!matches!(row.state, JointState::NotTried { .. }), "{report}");
+        assert!(!is_compared(&row) || row.median_us.is_some_and(|us| us > 0.0), "{report}");
+    }
+}
+
+/// Opens a link of frames of the host and runs it; the first backend, and what was found.
+fn run_host(folder: Option<&PathBuf>, threads: Threads) -> Option<(Api, Basis, JointReport)> {
+    let profiles = folder.map_or(Profiles::Off, |folder| Profiles::Folder(folder.clone()));
+    let mut link = builder(profiles, Unwritten::Overwrite)?.open_auto(|_, _| Ok(())).unwrap();
+    let first = (link.link().backend().device().api, link.report().basis.clone());
+    let display = link.display().clone();
+    let report = run(&mut link, |link, n| {
+        let (grey, mut calls) = ((n % 251) as u8, 0);
+        link.frame(|next, ()| {
+            calls += 1;
+            threads.frame(next, grey)
+        })
+        .unwrap();
+        // No frame is computed twice, and none is left out.
+        assert_eq!(calls, 1, "{}", link.report());
+        assert_eq!(link.link_mut().read_back().unwrap(), pixels(grey), "frame {n}: {}", link.report());
+    });
+    assert!(Rc::ptr_eq(link.display(), &display));
+    Some((first.0, first.1, report))
+}
+
+#[test]
+fn every_backend_makes_some_of_the_frames_and_none_is_lost_or_repeated() {
+    let Some((first, _, report)) = run_host(None, Threads(Duration::ZERO)) else { return };
+    assert_eq!(first, Api::Cpu, "{report}");
+    check(&report);
+}
+
+#[test]
+fn the_program_goes_on_with_a_quicker_backend_which_is_remembered_and_checked() {
+    let folder = Folder::new("auto-link");
+    let slow = Threads(Duration::from_millis(30));
+    let Some((first, _, report)) = run_host(Some(&folder.0), slow) else { return };
+    assert_eq!(first, Api::Cpu, "{report}");
+    let better = report.chosen().unwrap().compute.clone();
+    assert!(!better.starts_with("CPU"), "{report}");
+    // The next start opens that one, and compares again only what takes another time than then.
+    let (second, basis, report) = run_host(Some(&folder.0), slow).unwrap();
+    assert_ne!(second, Api::Cpu, "{report}");
+    assert_eq!(basis, Basis::Remembered, "{report}");
+}
+
+#[test]
+fn kernels_of_every_backend_are_compared() {
+    let Some(builder) = builder(Profiles::Off, Unwritten::Overwrite) else { return };
+    let mut link = builder.launch(&ramp(), [Scratch::U32(0)]).open_auto(|_, kernels| Ok(kernels)).unwrap();
+    let report = run(&mut link, |link, n| {
+        link.frame(|next, kernels| next.launch(kernels[0].as_ref(), &[Arg::U32(n)])).unwrap();
+        let shown = link.link_mut().read_back().unwrap();
+        for (x, y) in [(0, 0), (WIDTH - 1, HEIGHT - 1)] {
+            let at = ((y * WIDTH + x) * 4) as usize;
+            assert_eq!(shown[at..at + 4], ramp_pixel(x, y, n), "{}", link.report());
+        }
+    });
+    check(&report);
+    assert_eq!(report.what, "image 64x48 RGBA8 by 'ramp'");
+}
+
+/// A count in a device's memory, to which each frame adds one.
+fn add_one(count: &mut dyn ComputeMemory) -> Result<u32> {
+    let mut bytes = [0; 4];
+    count.read(0, &mut bytes)?;
+    let next = u32::from_le_bytes(bytes) + 1;
+    count.write(0, &next.to_le_bytes())?;
+    Ok(next)
+}
+
+#[test]
+fn what_frames_leave_in_memory_goes_along() {
+    let Some(builder) = builder(Profiles::Off, Unwritten::Overwrite) else { return };
+    let prepare = |backend: &std::sync::Arc<dyn pixelferry::ComputeBackend>, kernels| {
+        let mut count = backend.allocate(4)?;
+        count.write(0, &[0; 4])?;
+        Ok((kernels, count))
+    };
+    type Side = (Vec<std::sync::Arc<dyn pixelferry::Kernel>>, Box<dyn ComputeMemory>);
+    let link = builder.launch(&ramp(), [Scratch::U32(0)]).open_auto::<Side>(prepare).unwrap();
+    let mut link = link.with_carry(|(_, from), (_, to)| {
+        let mut bytes = [0; 4];
+        from.read(0, &mut bytes)?;
+        to.write(0, &bytes)
+    });
+    let report = run(&mut link, |link, n| {
+        link.frame(|next, (kernels, count)| {
+            let count = add_one(count.as_mut())?;
+            next.launch(kernels[0].as_ref(), &[Arg::U32(count)])
+        })
+        .unwrap();
+        // As with no trials at all.
+        assert_eq!(link.link_mut().read_back().unwrap()[..4], ramp_pixel(0, 0, n + 1), "{}", link.report());
+    });
+    check(&report);
+}
+
+#[test]
+fn pixels_that_a_frame_keeps_go_along() {
+    let Some(builder) = builder(Profiles::Off, Unwritten::Keep) else { return };
+    let mut link = builder.open_auto(|_, _| Ok(())).unwrap();
+    let mut grey = 0;
+    let report = run(&mut link, |link, n| {
+        if n % 5 == 0 {
+            grey = (n % 251) as u8;
+            link.frame(|next, ()| next.write(&pixels(grey))).unwrap();
+        } else {
+            link.frame(|_, ()| Ok(())).unwrap();
+        }
+        assert_eq!(link.link_mut().read_back().unwrap(), pixels(grey), "frame {n}: {}", link.report());
+    });
+    check(&report);
+}
+
+#[test]
+fn another_work_is_compared_for_itself() {
+    let Some(builder) = builder(Profiles::Off, Unwritten::Overwrite) else { return };
+    let mut link = builder.open_auto(|_, _| Ok(())).unwrap();
+    let mut works = Vec::new();
+    for n in 0..MOST_FRAMES {
+        let work = [WORK, "another"][n as usize % 2];
+        link.set_work(work);
+        let was_decided = link.is_decided();
+        link.frame(|next, ()| next.write(&pixels(n as u8))).unwrap();
+        assert_eq!(link.link_mut().read_back().unwrap(), pixels(n as u8), "{}", link.report());
+        if link.is_decided() && !was_decided {
+            works.push((work, link.report().clone()));
+        }
+        if works.len() == 2 {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let names: Vec<_> = works.iter().map(|(work, _)| *work).collect();
+    assert_eq!(names, [WORK, "another"], "{}", link.report());
+    works.iter().for_each(|(_, report)| check(report));
+}
+
+#[test]
+fn a_frame_that_others_do_not_make_is_made_by_the_one_in_use() {
+    let Some(builder) = builder(Profiles::Off, Unwritten::Overwrite) else { return };
+    let mut link = builder.open_auto(|_, _| Ok(())).unwrap();
+    let report = run(&mut link, |link, n| {
+        link.frame(|next, ()| match next.backend().device().api {
+            Api::Cpu => next.write(&pixels(n as u8)),
+            _ => Err(Error::invalid("the program", "it has no text for this backend")),
+        })
+        .unwrap();
+        assert_eq!(link.link_mut().read_back().unwrap(), pixels(n as u8), "{}", link.report());
+    });
+    let said = |row: &JointRow| match &row.state {
+        JointState::Failed { reason } | JointState::Mistaken { reason } => reason.contains("no text for this backend"),
+        _ => false,
+    };
+    assert!(report.rows.iter().any(said), "{report}");
+}
+
+#[test]
+fn a_frame_that_nobody_makes_is_an_error_once_and_ends_the_comparison() {
+    let Some(builder) = builder(Profiles::Off, Unwritten::Overwrite) else { return };
+    let mut link = builder.open_auto(|_, _| Ok(())).unwrap();
+    let (mut errors, mut frames) = (0, 0);
+    while !link.is_decided() {
+        frames += 1;
+        let made = link.frame(|next, ()| match frames {
+            20 => Err(Error::invalid("the program", "frame 20 fails")),
+            _ => next.write(&pixels(7)),
+        });
+        errors += u32::from(made.is_err_and(|error| error.to_string().contains("frame 20 fails")));
+        assert!(frames < MOST_FRAMES, "{}", link.report());
+        assert_eq!(link.link_mut().read_back().unwrap(), pixels(7), "{}", link.report());
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    assert_eq!(errors, u32::from(frames >= 20), "{}", link.report());
+}
+
+#[test]
+fn a_surface_of_another_size_is_compared_as_well() {
+    let Some(builder) = builder(Profiles::Off, Unwritten::Overwrite) else { return };
+    let mut link = builder.open_auto(|_, _| Ok(())).unwrap();
+    let report = run(&mut link, |link, n| {
+        // In the middle of turns, too.
+        let side = 16 + (n / 7).min(20) % 5;
+        let desc = SurfaceDesc::image(side, side, PixelFormat::Rgba8).with_unwritten(Unwritten::Overwrite);
+        if *link.link().desc() != desc {
+            link.resize(desc).unwrap();
+        }
+        let bytes = vec![n as u8; (side * side * 4) as usize];
+        link.frame(|next, ()| next.write(&bytes)).unwrap();
+        assert_eq!(link.link_mut().read_back().unwrap(), bytes, "{}", link.report());
+    });
+    assert!(matches!(report.basis, Basis::Frames(_)), "{report}");
+}
+
+#[test]
+fn nothing_is_compared_where_the_program_wants_no_trials() {
+    let display = open_headless(DisplayChoice::Memory).unwrap().display();
+    for trials in [Trials::Off, Trials::Asked] {
+        let policy = Policy::default().with_profiles(Profiles::Off).with_trials(trials);
+        let builder = LinkBuilder::new(surface(Unwritten::Overwrite)).shown_by(&display).policy(policy);
+        let mut link = builder.open_auto(|_, _| Ok(())).unwrap();
+        for work in ["one", "another"] {
+            link.set_work(work);
+            link.frame(|next, ()| next.write(&pixels(1))).unwrap();
+            assert!(link.is_decided(), "{}", link.report());
+        }
+    }
+}
