@@ -5,6 +5,7 @@
 //! | `queue` | kernels and draws in one queue, beside OpenGL and Vulkan by hand; the gate for changes of a frame's calls |
 //! | `engine` | a frame to an engine's own Vulkan image, beside a program by hand |
 //! | `layer` | what a link costs above the path that it took |
+//! | `defaults` | the default choice beside every backend that can be forced |
 //! | `start` | what choosing a path costs when a link is opened |
 //! | `resize` | what a resize costs beside a frame |
 //! | `stream` | frames from one process to another, beside the same within one |

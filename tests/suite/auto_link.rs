@@ -189,6 +189,38 @@ fn pixels_that_a_frame_keeps_go_along() {
     check(&report);
 }
 
+/// A double: all but threads take far longer, as they do on a machine with a discrete GPU.
+#[test]
+fn a_backend_that_is_far_slower_for_one_work_of_the_host_is_not_opened_for_the_next() {
+    let folder = Folder::new("auto-link-far");
+    let open = |work: &str| {
+        let builder = builder(Profiles::Folder(folder.0.clone()), Unwritten::Overwrite)?;
+        Some(builder.work(work).open_auto(|_, _| Ok(())).unwrap())
+    };
+    let frame = |link: &mut AutoLink<()>, n: u32| {
+        let made = link.frame(|next, ()| {
+            if next.backend().device().api != Api::Cpu {
+                std::thread::sleep(Duration::from_millis(60));
+            }
+            next.write(&pixels(n as u8))
+        });
+        made.unwrap();
+    };
+    let Some(mut link) = open(WORK) else { return };
+    let report = run(&mut link, frame);
+    check(&report);
+    assert!(report.chosen().unwrap().compute.starts_with("CPU"), "{report}");
+    // In this link, and in that of another start.
+    link.set_work("another");
+    frame(&mut link, 1);
+    let other = open("a third").unwrap();
+    for link in [link, other] {
+        let report = link.report();
+        let far = report.rows.iter().filter(|row| row.state == JointState::Slower);
+        assert!(far.clone().count() > 0 && far.clone().all(|row| row.because.contains("another work")), "{report}");
+    }
+}
+
 #[test]
 fn another_work_is_compared_for_itself() {
     let Some(builder) = builder(Profiles::Off, Unwritten::Overwrite) else { return };

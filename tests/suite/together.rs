@@ -117,10 +117,9 @@ fn what_frames_found_is_opened_by_the_next_start() {
         return;
     }
     let profiles = Profiles::Folder(folder.0.clone());
-    let policy = Policy::default().with_profiles(profiles).with_trials(Trials::Spread {
-        share: 1.0,
-        within: Duration::from_secs(3600),
-    });
+    let policy = Policy::default()
+        .with_profiles(profiles)
+        .with_trials(Trials::Spread { share: 1.0, within: Duration::from_secs(3600) });
     let wanted = |initial| frames().policy(policy.clone()).launch(&table(), [Scratch::Memory(initial)]);
     let mut link = wanted(Initial::Zeros(64)).open_auto(|_, kernels| Ok(kernels)).unwrap();
     let memory = |link: &pixelferry::AutoLink<_>| link.link().backend().allocate(64).unwrap();

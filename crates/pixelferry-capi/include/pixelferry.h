@@ -487,8 +487,8 @@ PIXELFERRY_EXPORT pf_status pf_display_free(pf_display *display);
 
 /* ------------------------------------------------------------------------------------------------------------- links */
 
-/* A kernel of each frame, with arguments to measure it by: numbers as they are; PIXELFERRY_ARG_MEMORY is memory of each
- * device that holds the `bytes` bytes at value.host, or zeros where that is NULL. Never grows. */
+/* A kernel of each frame, with its arguments as far as the choice depends on them: of PIXELFERRY_ARG_MEMORY the number of bytes, and
+ * whether value.host is NULL. Never grows. */
 typedef struct pf_launch {
     const pf_kernel_source *source;
     const pf_arg *args;
@@ -499,18 +499,18 @@ typedef struct pf_launch {
 typedef struct pf_frames {
     size_t size;
     const pf_surface *surface;
-    const pf_launch *launches; /* in their order; none: frames that the host writes are measured */
+    const pf_launch *launches; /* in their order; none: the host writes the frames */
     size_t launch_count;
     const char *backend;  /* as in pf_backend_open; NULL: any */
     const char *display;  /* as in pf_display_open; NULL: any */
     pf_display *shown_by; /* a display that is there, whose context is current on this thread; NULL: opens one */
-    const pf_link_options *options; /* may be NULL; budget_ms and profiles count for the choice of both sides, too */
+    const pf_link_options *options; /* may be NULL */
 } pf_frames;
 
-/* Opens backend, display and link together: those on which these frames are done first, measured on scratch memory. The next
- * start remembers them (docs/paths.md). A given display gets a backend inside it where that opens faster paths. `display`
- * (NULL is written where you gave one), `kernels` (room for launch_count) and `report` (JSON: "basis" is "remembered" or says
- * what was measured, "rows" are the pairs) may be NULL. What was given out before an error is yours.
+/* Opens backend, display and link together: the pair that an earlier program found to be the quickest for these frames, or else the
+ * first one that works (docs/paths.md). A given display gets a backend inside it where that opens faster paths. `display`
+ * (NULL is written where you gave one), `kernels` (room for launch_count) and `report` (JSON: "basis" is "remembered" or
+ * "cost-model", "rows" are the pairs) may be NULL. What was given out before an error is yours.
  * Errors: PIXELFERRY_ERROR_UNAVAILABLE; PIXELFERRY_ERROR_UNSUPPORTED with the reason of each pair; those of pf_kernel_build,
  * pf_link_open. */
 PIXELFERRY_EXPORT pf_status pf_open_pair(const pf_frames *frames, pf_backend **backend, pf_display **display,

@@ -5,17 +5,17 @@ use crate::json::JsonOption;
 #[cfg(feature = "bench")]
 use crate::json::Marked;
 use crate::table;
-use pixelferry::{ImageAccess, ImageDesc, PixelFormat, SurfaceDesc, Unwritten, report::Sharing};
 #[cfg(feature = "bench")]
 use pixelferry::{Arg, LinkBuilder, Policy, Scratch, Trials};
-#[cfg(feature = "bench")]
-use std::time::{Duration, Instant};
+use pixelferry::{ImageAccess, ImageDesc, PixelFormat, SurfaceDesc, Unwritten, report::Sharing};
 use pixelferry_demo::complain;
 use pixelferry_demo::options::{parse_format, parse_size};
 use pixelferry_demo::terminal::Output;
 use pixelferry_demo::values::listed;
 use std::error::Error;
 use std::io::IsTerminal as _;
+#[cfg(feature = "bench")]
+use std::time::{Duration, Instant};
 
 #[derive(clap::Args)]
 pub struct ProbeOptions {

@@ -59,8 +59,12 @@ impl<D: Lies> Source<D> {
         });
         match answer(py, buffer)? {
             Ok(buffer) => {
+                let number = number_of_format(&buffer.format().to_string_lossy(), buffer.item_size());
                 let dimensions = buffer.dimensions();
-                Self::buffer(buffer, None, of).or_else(|error| Err(instead(array, dimensions, error)?))
+                Self::buffer(buffer, None, of).or_else(|error| match in_native_order(array, number)? {
+                    Some(native) => Self::buffer(PyUntypedBuffer::get(&native)?, None, of),
+                    None => Err(instead(array, dimensions, error)?),
+                })
             }
             Err(_) if device.is_some() => match answer(py, Self::dlpack(array, of, None))? {
                 Err(error) => Self::view(array, of)?.ok_or(error),
@@ -215,6 +219,17 @@ fn check_mask(array: &Bound<'_, PyAny>) -> PyResult<()> {
         "a masked array cannot be shown; show x.filled(0), or x.astype('float32').filled(float('nan'))".into(),
     )
     .into())
+}
+
+/// A copy of NumPy's in the machine's byte order, of an array whose numbers are in the other one. `None` for any other.
+fn in_native_order<'py>(array: &Bound<'py, PyAny>, number: Number) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let py = array.py();
+    if !number.foreign {
+        return Ok(None);
+    }
+    let Some(dtype) = array.getattr_opt(intern!(py, "dtype"))? else { return Ok(None) };
+    let native = dtype.call_method1(intern!(py, "newbyteorder"), ("=",))?;
+    array.call_method1(intern!(py, "astype"), (native,)).map(Some)
 }
 
 /// A refusal with a line that can be written for that object, and with the name of its type.

@@ -18,8 +18,8 @@ use pixelferry::driver::describe::panics::catch;
 use pixelferry::record::{Output, RecordOptions, Recorded, Recorder};
 use pixelferry::{
     BufferDesc, ComputeBackend as _, Display, DrawOptions, Error, Extent, Fit, Headless, ImageAccess, ImageDesc, Link,
-    LinkBuilder, PathId, PixelFormat, Policy, RowOrder, ShownFrame, SurfaceDesc, Unwritten, picture,
-    picture_png, save_picture,
+    LinkBuilder, PathId, PixelFormat, Policy, RowOrder, ShownFrame, SurfaceDesc, Unwritten, picture, picture_png,
+    save_picture,
 };
 use pixelferry_look::{Place, Plane, Request};
 use pixelferry_view::{Array as Seen, ArrayView, ReadError, ViewError, pixel_at};

@@ -50,6 +50,17 @@ def test_strides(viewer, name, array):
     check(viewer, array)
 
 
+@pytest.mark.parametrize("dtype", ["u2", "f2", "f4", "f8", "i4"])
+def test_numbers_in_the_other_byte_order_are_converted(viewer, dtype):
+    array = sample((12, 34, 3), "u1").astype(dtype)
+    foreign = array.astype(array.dtype.newbyteorder())
+    viewer.show(array)
+    native = viewer.screenshot()
+    viewer.show(np.zeros_like(array))
+    viewer.show(foreign[::-1][::-1])
+    assert (viewer.screenshot() == native).all()
+
+
 def test_special_floats(viewer):
     array = np.array([[np.nan, np.inf, -np.inf, -0.0, 0.5, 1.0, 2.0, -1.0, 1e-40, 0.999]], "f4")
     check(viewer, array)

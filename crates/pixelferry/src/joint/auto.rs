@@ -7,7 +7,8 @@ use super::pairs::{displays, prospects};
 use super::report::JointReport;
 use crate::headless::Headless;
 use interop_core::{
-    ComputeBackend, Display, DrawOptions, Kernel, Link, Result, ShowTarget, Showed, SurfaceDesc, Unwritten, WriteFrame,
+    ComputeBackend, Display, DrawOptions, Kernel, Link, Mode, Result, ShowTarget, Showed, SurfaceDesc, Trials,
+    Unwritten, WriteFrame,
 };
 use std::rc::Rc;
 use std::sync::Arc;
@@ -46,10 +47,11 @@ pub struct AutoLink<S> {
     screen: Headless,
     prepare: Rc<Prepare<S>>,
     carry: Option<Box<Carry<S>>>,
-    /// The side that shows.
-    front: Lane<S>,
-    /// The other side of a duel.
-    back: Option<Lane<S>>,
+    /// The link that shows, and what its backend needs.
+    front: Lane,
+    side: S,
+    /// The other link of a duel, and what its backend needs where that is another one.
+    back: Option<(Lane, Option<S>)>,
     contest: Contest,
 }
 
@@ -68,7 +70,12 @@ impl LinkBuilder {
         self,
         prepare: impl Fn(&Arc<dyn ComputeBackend>, Vec<Arc<dyn Kernel>>) -> Result<S> + 'static,
     ) -> Result<AutoLink<S>> {
-        let wanted = self.checked("LinkBuilder::open_auto")?;
+        let mut wanted = self.checked("LinkBuilder::open_auto")?;
+        let trials = wanted.policy.trials;
+        if wanted.policy.mode == Mode::Latency {
+            // Paths are compared by frames of the program, too, and not by the link.
+            wanted.policy.trials = Trials::Asked;
+        }
         let shown = displays(&wanted)?;
         let (opened, choice) = wanted.first(&prospects(&wanted, &shown, wanted.launches.is_empty()))?;
         let Opened { backend, kernels, screen, link, report, .. } = opened;
@@ -76,9 +83,10 @@ impl LinkBuilder {
         // Pairs with another display cannot take part.
         let name = screen.display().device().to_string();
         let rows = report.rows.iter().filter(|row| row.display == name).cloned().collect();
-        let contest = Contest::new(wanted, shown, JointReport { rows, ..report });
-        let front = Lane::new(contest.in_use(), link, prepare(&backend, kernels)?, true);
-        Ok(AutoLink { screen, prepare: Rc::new(prepare), carry: None, front, back: None, contest })
+        let mut contest = Contest::new(wanted, trials, shown, JointReport { rows, ..report });
+        let front = contest.lane(contest.row(), link, true);
+        let side = prepare(&backend, kernels)?;
+        Ok(AutoLink { screen, prepare: Rc::new(prepare), carry: None, front, side, back: None, contest })
     }
 }
 
@@ -133,7 +141,7 @@ impl<S> AutoLink<S> {
 
     /// Returns what the backend with the newest frame has.
     pub fn side(&mut self) -> &mut S {
-        &mut self.front.side
+        &mut self.side
     }
 
     /// The display.
@@ -162,10 +170,10 @@ impl<S> AutoLink<S> {
     /// The errors of [`Link::resize`].
     pub fn resize(&mut self, desc: SurfaceDesc) -> Result<()> {
         let in_use = self.contest.in_use();
-        for lane in [Some(&mut self.front), self.back.as_mut()].into_iter().flatten() {
+        for lane in [Some(&mut self.front), self.back.as_mut().map(|back| &mut back.0)].into_iter().flatten() {
             match lane.link.resize(desc) {
-                Err(error) if lane.row() == in_use => return Err(error),
-                Err(error) => self.contest.fail(lane.row(), error),
+                Err(error) if lane.number() == in_use => return Err(error),
+                Err(error) => self.contest.fail(lane, error),
                 Ok(()) => lane.forget(),
             }
         }
@@ -175,12 +183,13 @@ impl<S> AutoLink<S> {
 
     /// Shows one frame with one of the two sides.
     fn one<R>(&mut self, run: impl FnMut(&mut Link, &mut S) -> Result<R>, is_drawn: bool) -> Result<R> {
-        let on_show = self.front.row();
+        let on_show = self.front.number();
         let made = self.attempt(run, is_drawn);
-        match &mut self.back {
+        let (shows, in_use) = (self.front.number(), self.contest.in_use());
+        match &self.back {
             // The frame before stays on show.
-            Some(back) if made.is_err() && self.front.row() != on_show => std::mem::swap(&mut self.front, back),
-            Some(back) if made.is_ok() && self.front.row() != self.contest.in_use() => self.contest.end(&back.link),
+            Some(_) if made.is_err() && shows != on_show => self.turn_about(),
+            Some((back, _)) if made.is_ok() && shows != in_use => self.contest.end(&back.link),
             _ if made.is_ok() => {
                 self.contest.end(&self.front.link);
                 if !self.contest.has_duel() {
@@ -198,26 +207,26 @@ impl<S> AutoLink<S> {
             self.to_front(self.contest.in_use())?;
         }
         if rests || !self.plan()? {
-            return run(&mut self.front.link, &mut self.front.side);
+            return run(&mut self.front.link, &mut self.side);
         }
         let clock = self.contest.clock();
         let begun = clock.now();
-        let made = run(&mut self.front.link, &mut self.front.side);
+        let made = run(&mut self.front.link, &mut self.side);
         let computed = clock.since(begun);
         let waited = made.as_ref().map_or(Ok(()), |_| self.wait(is_drawn));
         let took = clock.since(begun);
-        let is_newcomer = self.front.row() != self.contest.in_use();
+        let is_newcomer = self.front.number() != self.contest.in_use();
         match (made, waited) {
             (Ok(made), Ok(())) => {
                 if self.contest.note(&mut self.front, computed, took) {
-                    self.contest.judge(&self.front, self.back.as_ref());
+                    self.contest.judge(&mut self.front, self.back.as_mut().map(|back| &mut back.0));
                 }
                 Ok(made)
             }
             (Err(error), _) | (_, Err(error)) if is_newcomer => {
-                self.contest.fail(self.front.row(), error);
+                self.contest.fail(&self.front, error);
                 self.to_front(self.contest.in_use())?;
-                run(&mut self.front.link, &mut self.front.side)
+                run(&mut self.front.link, &mut self.side)
             }
             (made, _) => {
                 self.contest.stop();
@@ -237,24 +246,26 @@ impl<S> AutoLink<S> {
 
     /// Does what comes before the next frame. False where that is not timed.
     fn plan(&mut self) -> Result<bool> {
-        match self.contest.next(&self.front, self.back.as_ref()) {
+        let in_use = self.contest.in_use();
+        match self.contest.next(&self.front, self.back.as_ref().map(|back| &back.0)) {
             Next::Plain => {
-                self.to_front(self.contest.in_use())?;
+                self.to_front(in_use)?;
                 Ok(false)
             }
-            Next::Timed(row) => match self.to_front(row) {
-                Ok(()) => Ok(true),
+            Next::Timed(lane) => match (self.to_front(lane), &self.back) {
+                (Ok(()), _) => Ok(true),
                 // The one in use has all that it needs.
-                Err(error) if row != self.contest.in_use() => {
-                    self.contest.fail(row, error);
+                (Err(error), Some((back, _))) if lane != in_use => {
+                    self.contest.fail(back, error);
                     Ok(false)
                 }
-                Err(error) => Err(error),
+                (Err(error), _) => Err(error),
             },
             Next::Open => {
+                self.to_front(in_use)?;
                 self.screen.make_current()?;
                 let prepare = Rc::clone(&self.prepare);
-                self.back = self.contest.open(|backend, kernels| prepare(backend, kernels));
+                self.back = self.contest.open(&self.front.link, |backend, kernels| prepare(backend, kernels));
                 Ok(false)
             }
         }
@@ -269,16 +280,16 @@ impl<S> AutoLink<S> {
         Ok(())
     }
 
-    /// Shows with the pair of this row from now on.
-    fn to_front(&mut self, row: usize) -> Result<()> {
-        if self.front.row() == row { Ok(()) } else { self.swap() }
+    /// Shows with this lane from now on.
+    fn to_front(&mut self, lane: usize) -> Result<()> {
+        if self.front.number() == lane { Ok(()) } else { self.swap() }
     }
 
     /// Goes on with the other side, which gets what frames keep.
     fn swap(&mut self) -> Result<()> {
-        let Some(back) = &mut self.back else { return Ok(()) };
-        if let Some(carry) = &self.carry {
-            carry(&mut self.front.side, &mut back.side)?;
+        let Some((back, other)) = &mut self.back else { return Ok(()) };
+        if let (Some(carry), Some(other)) = (&self.carry, other) {
+            carry(&mut self.side, other)?;
         }
         let link = &mut self.front.link;
         // A link that does not give its picture any more has failed: the other one goes on with its own.
@@ -287,7 +298,16 @@ impl<S> AutoLink<S> {
         {
             back.link.frame(|next| next.write(&picture))?;
         }
-        std::mem::swap(&mut self.front, back);
+        self.turn_about();
         Ok(())
+    }
+
+    fn turn_about(&mut self) {
+        if let Some((back, other)) = &mut self.back {
+            std::mem::swap(&mut self.front, back);
+            if let Some(other) = other {
+                std::mem::swap(&mut self.side, other);
+            }
+        }
     }
 }

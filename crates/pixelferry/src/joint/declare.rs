@@ -6,12 +6,12 @@ use interop_core::{Argument, ComputeBackend, Display, KernelSource, Policy, Surf
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// An argument to measure with: numbers as they are, memory as a scratch copy that each backend gets for itself.
+/// An argument of a declared kernel, as far as the choice of a backend depends on it: numbers as they are, of memory the length.
 ///
 /// ```
 /// use pixelferry::{Initial, KernelSource, LinkBuilder, PixelFormat, Scratch, SurfaceDesc};
 ///
-/// // The kernel takes a time and a table of 1024 floats; it is measured with zeros.
+/// // The kernel takes a time and a table of 1024 floats.
 /// let kernel = KernelSource::new("waves");
 /// let table = Scratch::Memory(Initial::Zeros(1024 * size_of::<f32>()));
 /// let waves = LinkBuilder::new(SurfaceDesc::image(640, 480, PixelFormat::Rgba8));
@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// ```
 pub type Scratch = Argument<Initial>;
 
-/// First contents of scratch memory.
+/// Contents of memory that a kernel takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Initial {
@@ -90,7 +90,7 @@ impl LinkBuilder {
         }
     }
 
-    /// Adds a kernel that each frame launches, after those declared before, with arguments to measure it by.
+    /// Adds a kernel that each frame launches, after those declared before, with arguments of the kinds that it will have.
     #[must_use]
     pub fn launch(mut self, kernel: &KernelSource, arguments: impl IntoIterator<Item = Scratch>) -> Self {
         self.launches.push((kernel.clone(), arguments.into_iter().collect()));

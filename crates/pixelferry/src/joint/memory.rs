@@ -2,7 +2,7 @@
 
 use super::declare::{Initial, LinkBuilder, Scratch};
 use super::pairs::{Pair, Rows};
-use super::report::JointReport;
+use super::report::{JointReport, JointRow};
 use crate::backend_rows::BackendChoice;
 use crate::backends::listed_devices;
 use crate::choice::Choice as _;
@@ -13,6 +13,8 @@ use serde::{Deserialize, Serialize};
 
 /// 5: before, kernels were measured on scratch memory.
 const VERSION: u32 = 5;
+/// Stands for the work that was measured last, whatever it was.
+const OTHERS: &str = "any work of the host";
 
 /// One file.
 #[derive(Serialize, Deserialize)]
@@ -48,7 +50,7 @@ fn named(device: &DeviceIdentity) -> String {
 }
 
 /// All that a choice depends on, as far as it is known before anything is opened.
-fn key(wanted: &LinkBuilder) -> Vec<String> {
+fn key(wanted: &LinkBuilder, work: &str) -> Vec<String> {
     let surface = match &wanted.surface {
         SurfaceDesc::Image(i) => {
             // Sizes in a class differ by less than half.
@@ -60,7 +62,7 @@ fn key(wanted: &LinkBuilder) -> Vec<String> {
     let mut key = vec![
         format!("{VERSION} {}", env!("CARGO_PKG_VERSION")),
         format!("{surface} {} {:?} {:?}", wanted.surface.unwritten(), wanted.policy.mode, wanted.policy.force),
-        format!("{} {} {}", wanted.backend.name(), wanted.display.name(), wanted.work),
+        format!("{} {} {work}", wanted.backend.name(), wanted.display.name()),
     ];
     let given = wanted.computed_by.iter().map(|backend| backend.device());
     key.extend(given.chain(wanted.shown_by.iter().map(|display| display.device())).map(named));
@@ -92,7 +94,16 @@ fn file_name(key: &[String]) -> String {
 
 /// The choice of an earlier start for such frames.
 pub(super) fn load(wanted: &LinkBuilder) -> Option<Remembered> {
-    let key = key(wanted);
+    load_work(wanted, &wanted.work)
+}
+
+/// Rows of another work of the host's, on the same display, of about this size.
+pub(super) fn load_others(wanted: &LinkBuilder) -> Option<Vec<JointRow>> {
+    load_work(wanted, OTHERS).filter(|_| wanted.launches.is_empty()).map(|known| known.report.rows)
+}
+
+fn load_work(wanted: &LinkBuilder, work: &str) -> Option<Remembered> {
+    let key = key(wanted, work);
     let page: Page = serde_json::from_str(&wanted.policy.profiles.read(&file_name(&key))?).ok()?;
     let display = page.display.as_deref().map(DisplayChoice::parse).transpose().ok()?;
     let choice = (BackendChoice::parse(&page.backend).ok()?, display);
@@ -101,7 +112,14 @@ pub(super) fn load(wanted: &LinkBuilder) -> Option<Remembered> {
 
 /// Remembers what was measured.
 pub(super) fn store(wanted: &LinkBuilder, choice: Rows, link: &Link, report: &JointReport) {
-    let key = key(wanted);
+    store_work(wanted, &wanted.work, choice, link, report);
+    if wanted.launches.is_empty() {
+        store_work(wanted, OTHERS, choice, link, report);
+    }
+}
+
+fn store_work(wanted: &LinkBuilder, work: &str, choice: Rows, link: &Link, report: &JointReport) {
+    let key = key(wanted, work);
     let name = file_name(&key);
     let (backend, display) = (choice.0.name().into(), choice.1.map(|display| display.name().into()));
     let devices = devices(link.backend().as_ref(), link.display().as_ref());

@@ -128,6 +128,17 @@ impl Drop for Opening {
     }
 }
 
+/// Refusal of a backend none of whose devices speaks a language of this kernel.
+fn speechless(kernel: &KernelSource, driver: &Driver) -> Error {
+    let spoken: Vec<_> = driver.takes.iter().map(ToString::to_string).collect();
+    let (given, spoken) = (kernel.languages(), spoken.join(", "));
+    Error::Unsupported {
+        operation: "LinkBuilder::open",
+        device: driver.api.to_string(),
+        reason: format!("kernel '{}' is given in {given}, it takes {spoken}", kernel.name()),
+    }
+}
+
 /// Refuses a backend that speaks no language of a kernel.
 pub(super) fn speaks(backend: &dyn ComputeBackend, kernels: &[KernelSource]) -> Result<()> {
     match kernels.iter().find(|kernel| !kernel.suits(backend.caps())) {
@@ -189,6 +200,11 @@ impl Prospect<'_> {
     /// is in the queue of this display, or of OpenGL, whose context belongs to a thread.
     pub fn begin(&self, wanted: &LinkBuilder, kernels: &[KernelSource], thread: bool) -> Opening {
         let (driver, device, kernels) = (self.driver, self.shown.screen.display.device().clone(), kernels.to_vec());
+        // One that takes no text of a kernel need not be opened to say so.
+        let takes = |kernel: &&KernelSource| !driver.takes.iter().any(|language| kernel.source(*language).is_some());
+        if let Some(kernel) = kernels.iter().find(takes).filter(|_| wanted.computed_by.is_none()) {
+            return Opening(Some(Begun::Done(Err(speechless(kernel, driver)))));
+        }
         let stays = driver.in_queue && (driver.api == Api::OpenGl || driver.api == device.api);
         let open = move |backend: Result<Arc<dyn ComputeBackend>>| {
             let backend = backend?;

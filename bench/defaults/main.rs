@@ -1,0 +1,398 @@
+//! `cargo bench -p pixelferry-measure --bench defaults [-- --rounds N --works TEXT;... --sizes WxH;... --seed N --json FILE]`: the default
+//! choice beside every backend that can be forced, for kernels and for frames that a closure writes. `arrays.py` beside it does the same for
+//! arrays of NumPy and torch.
+//!
+//! Each cell is a work of a size. A link by default and one for each backend show the same frames on one display of OpenGL. The first 60
+//! frames are added up, as a program pays for them: all were opened once before, as the first one would compile for the others. After those, all
+//! take turns, so that drift of the machine hits all alike; of the default and the best one there are two, whose times are averaged. A round gives
+//! the ratio of the default to the best forced one; a cell is decided when the 95 % interval of the median of those ratios lies on one
+//! side of 1, or within 5 % of it. One line of JSON for each cell and mode, with raw samples.
+
+#![allow(missing_docs, clippy::expect_used)] // a benchmark that cannot run says so and stops
+
+use measure::{Screen, argument, listed, number};
+use pixelferry::driver::select::quantile;
+use pixelferry::{
+    Arg, AutoLink, BackendChoice, ComputeBackend, ComputeMemory, CpuKernelExt as _, Display, DisplayChoice,
+    DrawOptions, Kernel, KernelSource, LinkBuilder, Mode, PixelFormat, Policy, Profiles, Result, Scratch, SurfaceDesc,
+    Unwritten, WriteFrame, command::Choice as _, open_headless,
+};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Frames that are added up.
+const FIRST: u32 = 60;
+/// Frames of a run in throughput.
+const RUN: u32 = 20;
+/// Floats of each memory that a kernel takes.
+const FLOATS: usize = 4096;
+/// One that takes so many times as long as the best has fewer turns, as its frames cost the time of all.
+const FAR: f64 = 3.0;
+/// Time after which the rest of the first frames is not made.
+const TOO_LONG_MS: f64 = 2e3;
+
+/// A work: texts of its kernel, memories that it reads, and rounds of sines for each pixel. No text: the host writes.
+struct Work {
+    texts: &'static str,
+    memories: usize,
+    sines: u32,
+}
+
+/// What a backend needs.
+struct Side {
+    kernels: Vec<Arc<dyn Kernel>>,
+    memories: Vec<Box<dyn ComputeMemory>>,
+}
+
+impl Work {
+    fn name(&self) -> String {
+        match (self.texts, self.sines) {
+            ("", _) => "closure of the host".into(),
+            (texts, 1) => format!("kernel in {texts}, {} memories", self.memories),
+            (texts, sines) => format!("kernel in {texts}, {sines} sines"),
+        }
+    }
+
+    fn kernel(&self) -> KernelSource {
+        let (sines, names) = (self.sines, (0..self.memories).map(|at| format!("m{at}")).collect::<Vec<_>>());
+        let sums = |index: &str| names.iter().map(|name| format!("v += {name}[{index}];")).collect::<String>();
+        let pointers =
+            |space: &str| names.iter().map(|name| format!(", {space}const float* {name}")).collect::<String>();
+        let body = format!(
+            "if (x >= out_width || y >= out_height) return;
+             float v = t + 0.01f * x; {}
+             for (int n = 0; n < {sines}; n++) v = sin(v + 0.013f * y);
+             int g = (int)(127.0f + 127.0f * v); PF_STORE(out, x, y, PF_GREY); }}",
+            sums("(x + y) & 4095")
+        );
+        let opencl = format!(
+            "kernel void work(PF_IMAGE(uchar4, out), float t{}) {{ int x = get_global_id(0), y = get_global_id(1); {}",
+            pointers("global "),
+            body.replace("PF_GREY", "(uchar4)(g, g, g, 255)")
+        );
+        let cuda = format!(
+            "__global__ void work(PF_IMAGE(uchar4, out), float t{}) {{
+               int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y; {}",
+            pointers(""),
+            body.replace("PF_GREY", "make_uchar4(g, g, g, 255)")
+        );
+        let bindings: String = names
+            .iter()
+            .enumerate()
+            .map(|(at, name)| format!("@group(1) @binding({at}) var<storage, read> {name}: array<f32>;\n"))
+            .collect();
+        let wgsl = format!(
+            "{bindings} @compute @workgroup_size(16, 16) fn work(@builtin(global_invocation_id) id: vec3<u32>) {{
+               var v = pf_arg_f32(0) + 0.01 * f32(id.x); {}
+               for (var n = 0; n < {sines}; n++) {{ v = sin(v + 0.013 * f32(id.y)); }}
+               pf_store(id.xy, vec4<f32>(vec3(0.5 + 0.5 * v), 1.0)); }}",
+            sums("(id.x + id.y) & 4095u")
+        );
+        let memories = self.memories;
+        let mut source = KernelSource::new("work");
+        if self.texts.contains("WGSL") {
+            source = source.wgsl(wgsl);
+        }
+        if self.texts.contains("CUDA") {
+            // SAFETY: each item stores its own pixel inside the target, and reads the 4096 floats that each memory has.
+            source = unsafe { source.cuda_cpp(cuda) };
+        }
+        if self.texts.contains("OpenCL") {
+            // SAFETY: as above.
+            source = unsafe { source.opencl_c(opencl) };
+        }
+        if self.texts.contains("Rust") {
+            source = source.cpu_image(move |out, args| {
+                let t = args.f32(0)?;
+                let tables = (0..memories).map(|at| args.memory::<f32>(at + 1)).collect::<Result<Vec<_>>>()?;
+                out.par_pixels(|x, y| {
+                    let mut v = t + 0.01 * x as f32;
+                    tables.iter().for_each(|table| v += table[(x + y) as usize % FLOATS]);
+                    (0..sines).for_each(|_| v = (v + 0.013 * y as f32).sin());
+                    let grey = (127.0 + 127.0 * v) as u8;
+                    [grey, grey, grey, 255]
+                })
+            });
+        }
+        source
+    }
+
+    fn builder(&self, desc: SurfaceDesc) -> LinkBuilder {
+        let builder = LinkBuilder::new(desc).work(self.name());
+        if self.texts.is_empty() {
+            return builder;
+        }
+        let table = Scratch::Memory(pixelferry::Initial::Zeros(FLOATS * size_of::<f32>()));
+        let arguments = [Scratch::F32(0.0)].into_iter().chain((0..self.memories).map(|_| table.clone()));
+        builder.launch(&self.kernel(), arguments)
+    }
+
+    fn side(memories: usize, backend: &Arc<dyn ComputeBackend>, kernels: Vec<Arc<dyn Kernel>>) -> Result<Side> {
+        let memories = (0..memories).map(|_| {
+            let mut memory = backend.allocate(FLOATS * size_of::<f32>())?;
+            memory.write(0, &vec![0; FLOATS * size_of::<f32>()])?;
+            Ok(memory)
+        });
+        Ok(Side { kernels, memories: memories.collect::<Result<_>>()? })
+    }
+}
+
+/// A link that shows the frames of a cell.
+struct Shown {
+    link: AutoLink<Side>,
+    screen: Screen,
+    size: (u32, u32),
+    /// A frame of the host's.
+    pixels: Vec<u8>,
+    n: u32,
+    first_ms: f64,
+    samples_us: Vec<f64>,
+    /// Another one of the same: where a driver puts the memory of one costs up to 8 %.
+    twin: Option<Box<Self>>,
+}
+
+impl Shown {
+    fn open(
+        work: &Work,
+        (desc, mode): (SurfaceDesc, Mode),
+        size: (u32, u32),
+        shown_by: &Rc<dyn Display>,
+        backend: BackendChoice,
+    ) -> Result<Self> {
+        let screen = open_gl(shown_by, size)?;
+        let policy = Policy::default().with_profiles(Profiles::Off).with_mode(mode);
+        let memories = work.memories;
+        let builder = work.builder(desc).backend(backend).shown_by(shown_by).policy(policy);
+        let link = builder.open_auto(move |backend, kernels| Work::side(memories, backend, kernels))?;
+        let pixels = vec![0; (size.0 * size.1 * 4) as usize];
+        let mut shown = Self { link, screen, size, pixels, n: 0, first_ms: 0.0, samples_us: Vec::new(), twin: None };
+        for n in 1..=FIRST {
+            shown.first_ms += shown.timed(1)? / 1e3;
+            if shown.first_ms > TOO_LONG_MS {
+                shown.first_ms *= f64::from(FIRST) / f64::from(n);
+                break;
+            }
+        }
+        Ok(shown)
+    }
+
+    /// Microseconds of a frame, in one turn.
+    fn turn(&mut self, mode: Mode) -> Result<f64> {
+        // Threads that slept meanwhile wake up.
+        self.timed(1)?;
+        self.timed(2)?;
+        match mode {
+            Mode::Latency => Ok(quantile(&(0..5).map(|_| self.timed(1)).collect::<Result<Vec<_>>>()?, 0.5)),
+            _ => self.timed(RUN),
+        }
+    }
+
+    /// Computes and draws so many frames and waits for them; microseconds of each.
+    fn timed(&mut self, frames: u32) -> Result<f64> {
+        let begun = Instant::now();
+        for _ in 0..frames {
+            self.n += 1;
+            let (n, pixels) = (self.n, &mut self.pixels);
+            self.link.frame(|next, side| frame(n, pixels, next, side))?;
+            let shown = self.link.link().shown()?;
+            self.screen.draw(&shown, self.size, DrawOptions::default())?;
+        }
+        self.link.display().finish()?;
+        Ok(begun.elapsed().as_secs_f64() * 1e6 / f64::from(frames))
+    }
+}
+
+fn frame(n: u32, pixels: &mut [u8], next: &mut WriteFrame<'_>, side: &mut Side) -> Result<()> {
+    let Some(kernel) = side.kernels.first() else {
+        pixels.fill(n as u8);
+        return next.write(pixels);
+    };
+    let memories = side.memories.iter().map(|memory| Arg::Memory(memory.as_ref()));
+    let args: Vec<_> = [Arg::F32(0.01 * n as f32)].into_iter().chain(memories).collect();
+    next.launch(kernel.as_ref(), &args)
+}
+
+fn open_gl(display: &Rc<dyn Display>, size: (u32, u32)) -> Result<Screen> {
+    let gl = (Rc::clone(display) as Rc<dyn std::any::Any>).downcast().expect("a display of OpenGL");
+    Screen::gl(&gl, size)
+}
+
+#[derive(Serialize)]
+struct Row {
+    median_us: f64,
+    p99_us: f64,
+    first_ms: f64,
+    path: String,
+    samples_us: Vec<f64>,
+}
+
+#[derive(Serialize)]
+struct Cell {
+    work: String,
+    width: u32,
+    height: u32,
+    mode: &'static str,
+    rows: BTreeMap<String, Row>,
+    errors: BTreeMap<String, String>,
+    best: String,
+    ratio: f64,
+    interval: [f64; 2],
+    first_ratio: f64,
+    decided: bool,
+    explain: String,
+}
+
+/// 95 % of the median, by ranks of the binomial distribution.
+fn interval(samples: &[f64]) -> [f64; 2] {
+    let mut ordered = samples.to_vec();
+    ordered.sort_by(f64::total_cmp);
+    let (count, last) = (ordered.len() as f64, ordered.len().saturating_sub(1));
+    let reach = 1.96 * count.sqrt() / 2.0;
+    let at = |rank: f64| ordered[(rank.max(0.0) as usize).min(last)];
+    [at(count / 2.0 - reach), at(count / 2.0 + reach)]
+}
+
+fn measure(
+    work: &Work,
+    (width, height): (u32, u32),
+    display: &Rc<dyn Display>,
+    rounds: usize,
+    mode: Mode,
+) -> Option<Cell> {
+    let image = SurfaceDesc::image(width, height, PixelFormat::Rgba8).with_unwritten(Unwritten::Overwrite);
+    let open = |choice| Shown::open(work, (image, mode), (width, height), display, choice);
+    let (mut all, mut errors) = (Vec::new(), BTreeMap::new());
+    for choice in BackendChoice::all().map(|row| row.choice) {
+        drop(open(choice));
+    }
+    for choice in BackendChoice::all().map(|row| row.choice) {
+        let name = if choice == BackendChoice::Auto { "default" } else { choice.name() };
+        match open(choice) {
+            Ok(shown) => all.push((name, shown)),
+            Err(error) => {
+                drop(errors.insert(name.to_owned(), error.to_string().lines().next().unwrap_or("").to_owned()))
+            }
+        }
+    }
+    let least = all.iter().skip(1).map(|(_, shown)| shown.first_ms).fold(f64::INFINITY, f64::min);
+    for (name, shown) in &mut all {
+        if *name == "default" || shown.first_ms <= least {
+            let choice = BackendChoice::all().map(|row| row.choice).find(|choice| choice.name() == *name);
+            shown.twin = open(choice.unwrap_or_default()).ok().map(Box::new);
+        }
+    }
+    for round in 0..rounds {
+        let (count, mut order) = (all.len(), (0..all.len()).collect::<Vec<_>>());
+        order.rotate_left(round % count.max(1));
+        if round % 2 == 1 {
+            order.reverse();
+        }
+        for at in order {
+            let (name, shown) = &mut all[at];
+            if *name != "default" && shown.first_ms > FAR * least && round % 8 > 0 {
+                continue;
+            }
+            let turn = shown.turn(mode).expect("a frame like those before");
+            let twin = shown.twin.as_mut().map(|twin| twin.turn(mode).expect("a frame like those before"));
+            shown.samples_us.push(twin.map_or(turn, |twin| (turn + twin) / 2.0));
+        }
+    }
+    let median = |shown: &Shown| quantile(&shown.samples_us, 0.5);
+    let (forced, default) = (all.iter().skip(1), &all.first().filter(|(name, _)| *name == "default")?.1);
+    let (best, quickest) = forced.clone().min_by(|a, b| median(&a.1).total_cmp(&median(&b.1)))?;
+    let ratios: Vec<_> = default.samples_us.iter().zip(&quickest.samples_us).map(|(own, other)| own / other).collect();
+    let (between, ratio) = (interval(&ratios), quantile(&ratios, 0.5));
+    let first = forced.map(|(_, shown)| shown.first_ms).fold(f64::INFINITY, f64::min);
+    let row = |shown: &Shown| Row {
+        median_us: median(shown),
+        p99_us: quantile(&shown.samples_us, 0.99),
+        first_ms: shown.first_ms,
+        path: shown.link.link().path().to_string(),
+        samples_us: shown.samples_us.iter().map(|us| (us * 10.0).round() / 10.0).collect(),
+    };
+    Some(Cell {
+        work: work.name(),
+        width,
+        height,
+        mode: if mode == Mode::Latency { "latency" } else { "throughput" },
+        rows: all.iter().map(|(name, shown)| ((*name).to_owned(), row(shown))).collect(),
+        errors,
+        best: (*best).to_owned(),
+        ratio,
+        interval: between,
+        first_ratio: default.first_ms / first,
+        decided: between[0] > 1.0 || between[1] < 1.0 || (between[0] > 0.95 && between[1] < 1.05),
+        explain: default.link.report().to_string(),
+    })
+}
+
+/// Texts of kernels, by the languages in which they are given.
+const TEXTS: [&str; 4] = ["WGSL", "CUDA C++", "OpenCL C", "WGSL, CUDA C++, OpenCL C and Rust"];
+
+fn works() -> Vec<Work> {
+    let kernels = TEXTS.into_iter().flat_map(|texts| [0, 1, 3].map(|memories| Work { texts, memories, sines: 1 }));
+    let heavy = Work { texts: TEXTS[3], memories: 0, sines: 200 };
+    kernels.chain([heavy, Work { texts: "", memories: 0, sines: 1 }]).collect()
+}
+
+/// Sizes from the command line, or those of a seed.
+fn sizes() -> Vec<(u32, u32)> {
+    if let Some(seed) = argument("--seed") {
+        let mut drawn = seed.parse::<u64>().expect("a number").wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        let mut draw = |from: u64, to: u64| {
+            (drawn ^= drawn << 13, drawn ^= drawn >> 7, drawn ^= drawn << 17);
+            (from + drawn % (to - from)) as u32
+        };
+        return [(600, 1400), (1800, 3800)].map(|(from, to)| (draw(from, to), draw(from / 2, to / 2))).to_vec();
+    }
+    let side = |text: &str| text.parse().expect("a side in pixels");
+    let size = |text: &str| text.split_once('x').map(|(width, height)| (side(width), side(height)));
+    let given = argument("--sizes").unwrap_or_else(|| "1920x1080;3840x2160".into());
+    given.split(';').map(|text| size(text).expect("WIDTHxHEIGHT")).collect()
+}
+
+fn main() {
+    let rounds = number("--rounds", 24);
+    let screen = open_headless(DisplayChoice::Gl).expect("a display of OpenGL");
+    let mut file = argument("--json").map(|name| std::fs::File::create(name).expect("the file after --json"));
+    let (mut decided, mut near, mut worst, mut first, mut all, mut untold) = (0, 0, 0.0_f64, 0.0_f64, 0, 0);
+    for work in works().iter().filter(|work| listed("--works", &work.name())) {
+        for size in sizes() {
+            let modes = [Mode::Latency, Mode::Throughput { most: 16 }];
+            for cell in modes.into_iter().filter_map(|mode| measure(work, size, &screen.display(), rounds, mode)) {
+                first = first.max(cell.first_ratio);
+                (all, untold) = (all + 1, untold + u32::from(cell.explain.contains("not tried")));
+                if cell.decided {
+                    (decided, near) = (decided + 1, near + u32::from(cell.ratio <= 1.05));
+                    worst = worst.max(cell.ratio);
+                }
+                let medians: Vec<_> =
+                    cell.rows.iter().map(|(name, row)| format!("{name} {:.0}", row.median_us)).collect();
+                println!(
+                    "{} {}x{} {}: {:.2} ({:.2} to {:.2}) of {}, first {:.2}: {}",
+                    cell.work,
+                    size.0,
+                    size.1,
+                    cell.mode,
+                    cell.ratio,
+                    cell.interval[0],
+                    cell.interval[1],
+                    cell.best,
+                    cell.first_ratio,
+                    medians.join(", ")
+                );
+                if let Some(file) = &mut file {
+                    writeln!(file, "{}", serde_json::to_string(&cell).expect("plain data")).expect("the file");
+                }
+            }
+        }
+    }
+    println!(
+        "{all} cells, {decided} decided, {near} of those within 1.05 of the best, worst {worst:.2}; first frames at most {first:.2}; \
+         {untold} not told of all pairs"
+    );
+}
