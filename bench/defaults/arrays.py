@@ -1,18 +1,22 @@
 """The default choice beside every backend that can be forced: arrays in `Viewer.show`.
 
-Each cell is an array (dtype, size, layout, and the memory that it lies in). The default viewer and one viewer for each backend show the
-same array, `show(array); finish()`. The default and the best backend have two viewers each, whose times are averaged, as where a driver puts
-the memory of one costs up to 8 %. The first 60 frames are added up, as a program pays for them. After those, all take turns, so that
-drift of the machine hits all alike; who goes first changes. A round gives the ratio of the default to the best forced backend; a cell is
-decided when the 95 % interval of the median of those ratios lies on one side of 1, or within 5 % of it. Prints a line of JSON for each
-cell, with raw samples.
+Each cell is an array (dtype, size, layout, and the memory that it lies in), shown by `show(array); finish()`. All viewers were opened once
+before, as the first one would compile for the others. The default viewer then starts on a machine that remembers nothing: its first 60
+frames are added up, and it goes on until all is compared, 4 s at most. After that it starts once more, which now remembers, and takes turns
+with a viewer for each backend, so that drift of the machine hits all alike; of the default and the best one there are two, whose times are
+averaged, as where a driver puts the memory of one costs up to 8 %. A round gives the ratio of the default to the best forced backend; a
+cell is decided when the 95 % interval of the median of those ratios lies on one side of 1, or within 5 % of it. Prints a line of JSON for
+each cell, with raw samples.
 """
 
 import argparse
 import json
+import os
 import random
+import shutil
 import statistics
 import sys
+import tempfile
 import time
 
 import numpy
@@ -21,6 +25,8 @@ import pixelferry
 
 SIZES = {"480p": (640, 480), "1080p": (1920, 1080), "4K": (3840, 2160)}
 FIRST = 60
+# Longest comparison, seconds.
+COMPARING = 4
 # One that takes so many times as long as the best has fewer turns, as its frames cost the time of all.
 FAR = 3
 # By name: dtype, channels, layout in memory.
@@ -94,6 +100,13 @@ class Shown:
         self.viewer.finish()
         return time.perf_counter() - begun
 
+    def compare(self):
+        """Shows frames until all is compared; microseconds of each."""
+        begun, frames = time.perf_counter(), []
+        while time.perf_counter() - begun < COMPARING and "while frames are shown" in self.viewer.explain():
+            frames += [1e6 * self.frame() for _ in range(20)]
+        return frames
+
     def close(self):
         if self.viewer:
             self.viewer.close()
@@ -122,6 +135,14 @@ def measure(name, array, width, height, backends, rounds):
     # The first one would compile for the others.
     for backend in ["default", *backends]:
         Shown(backend, array, width, height, options, frames=1).close()
+    folder = tempfile.mkdtemp()
+    os.environ["PIXELFERRY_PROFILES"] = folder
+    begun = time.perf_counter()
+    fresh = Shown("default", array, width, height, options)
+    comparing = fresh.compare() if fresh.error is None else []
+    settled = time.perf_counter() - begun
+    told = fresh.viewer.explain() if fresh.error is None else ""
+    fresh.close()
     everyone = [Shown(backend, array, width, height, options) for backend in ["default", *backends]]
     able = [one for one in everyone if one.error is None]
     least = min((one.first for one in able if one.backend != "default"), default=0)
@@ -139,6 +160,8 @@ def measure(name, array, width, height, backends, rounds):
     for one in able:
         for each in filter(None, (one, one.twin)):
             each.close()
+    shutil.rmtree(folder)
+    os.environ["PIXELFERRY_PROFILES"] = "off"
     forced = {backend: row for backend, row in rows.items() if backend != "default" and "error" not in row}
     cell = {"work": name, "width": width, "height": height, "rows": rows, "explain": explained}
     if forced and "error" not in rows["default"]:
@@ -150,7 +173,10 @@ def measure(name, array, width, height, backends, rounds):
             "best": best,
             "ratio": statistics.median(ratios),
             "interval": [low, high],
-            "first_ratio": rows["default"]["first_ms"] / min(row["first_ms"] for row in forced.values()),
+            "comparing_s": settled,
+            "comparing_ratio": statistics.median(comparing) / rows[best]["median_us"] if comparing else None,
+            "fresh": told,
+            "first_ratio": 1e3 * fresh.first / min(row["first_ms"] for row in forced.values()),
             "decided": low > 1 or high < 1 or (low > 0.95 and high < 1.05),
         }
     return cell
@@ -186,7 +212,7 @@ def main():
         cells.append(cell)
         print(json.dumps(cell), flush=True)
         medians = {who: row.get("error") or f"{row['median_us']:.0f}" for who, row in cell["rows"].items()}
-        ratio = f"{cell['ratio']:.2f} first {cell['first_ratio']:.2f}" if "ratio" in cell else "-"
+        ratio = f"{cell['ratio']:.2f} first {cell['first_ratio']:.2f} comparing {cell['comparing_ratio'] or 0:.2f} for {cell['comparing_s']:.1f} s" if "ratio" in cell else "-"
         print(f"{name} {width}x{height}: {ratio} {medians}", file=sys.stderr, flush=True)
     decided = [cell for cell in cells if cell.get("decided")]
     near = sum(cell["ratio"] <= 1.05 for cell in decided)

@@ -2,11 +2,12 @@
 //! choice beside every backend that can be forced, for kernels and for frames that a closure writes. `arrays.py` beside it does the same for
 //! arrays of NumPy and torch.
 //!
-//! Each cell is a work of a size. A link by default and one for each backend show the same frames on one display of OpenGL. The first 60
-//! frames are added up, as a program pays for them: all were opened once before, as the first one would compile for the others. After those, all
-//! take turns, so that drift of the machine hits all alike; of the default and the best one there are two, whose times are averaged. A round gives
-//! the ratio of the default to the best forced one; a cell is decided when the 95 % interval of the median of those ratios lies on one
-//! side of 1, or within 5 % of it. One line of JSON for each cell and mode, with raw samples.
+//! Each cell is a work of a size and a mode. All were opened once before, as the first one would compile for the others. The default then
+//! starts on a machine that remembers nothing: its first 60 frames are added up, and it goes on until all is compared, 4 s at most. After
+//! that it starts once more, which now remembers, and takes turns with a link for each backend, so that drift of the machine hits all alike;
+//! of the default and the best one there are two, whose times are averaged, as where a driver puts the memory of one costs up to 8 %. A
+//! round gives the ratio of the default to the best forced one; a cell is decided when the 95 % interval of the median of those ratios lies
+//! on one side of 1, or within 5 % of it. One line of JSON for each cell, with raw samples.
 
 #![allow(missing_docs, clippy::expect_used)] // a benchmark that cannot run says so and stops
 
@@ -22,7 +23,7 @@ use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Frames that are added up.
 const FIRST: u32 = 60;
@@ -32,6 +33,8 @@ const RUN: u32 = 20;
 const FLOATS: usize = 4096;
 /// One that takes so many times as long as the best has fewer turns, as its frames cost the time of all.
 const FAR: f64 = 3.0;
+/// Longest comparison.
+const COMPARING: Duration = Duration::from_secs(4);
 /// Time after which the rest of the first frames is not made.
 const TOO_LONG_MS: f64 = 2e3;
 
@@ -161,10 +164,10 @@ impl Shown {
         (desc, mode): (SurfaceDesc, Mode),
         size: (u32, u32),
         shown_by: &Rc<dyn Display>,
-        backend: BackendChoice,
+        (backend, profiles): (BackendChoice, Profiles),
     ) -> Result<Self> {
         let screen = open_gl(shown_by, size)?;
-        let policy = Policy::default().with_profiles(Profiles::Off).with_mode(mode);
+        let policy = Policy::default().with_profiles(profiles).with_mode(mode);
         let memories = work.memories;
         let builder = work.builder(desc).backend(backend).shown_by(shown_by).policy(policy);
         let link = builder.open_auto(move |backend, kernels| Work::side(memories, backend, kernels))?;
@@ -178,6 +181,15 @@ impl Shown {
             }
         }
         Ok(shown)
+    }
+
+    /// Shows frames until all is compared; microseconds of each.
+    fn compare(&mut self) -> Result<Vec<f64>> {
+        let (begun, mut frames) = (Instant::now(), Vec::new());
+        while !self.link.is_decided() && self.link.link().frames_behind() == 0 && begun.elapsed() < COMPARING {
+            frames.push(self.timed(1)?);
+        }
+        Ok(frames)
     }
 
     /// Microseconds of a frame, in one turn.
@@ -241,7 +253,13 @@ struct Cell {
     best: String,
     ratio: f64,
     interval: [f64; 2],
+    /// Sum of the first frames of a start that remembers nothing, by that of the best.
     first_ratio: f64,
+    /// Median of its frames until all was compared, by that of the best.
+    comparing_ratio: Option<f64>,
+    comparing_s: f64,
+    /// What it knew then.
+    fresh: String,
     decided: bool,
     explain: String,
 }
@@ -264,14 +282,20 @@ fn measure(
     mode: Mode,
 ) -> Option<Cell> {
     let image = SurfaceDesc::image(width, height, PixelFormat::Rgba8).with_unwritten(Unwritten::Overwrite);
-    let open = |choice| Shown::open(work, (image, mode), (width, height), display, choice);
+    let folder = std::env::temp_dir().join(format!("pixelferry-defaults-{}", std::process::id()));
+    let profiles = || Profiles::Folder(folder.clone());
+    let open = |choice, profiles| Shown::open(work, (image, mode), (width, height), display, (choice, profiles));
     let (mut all, mut errors) = (Vec::new(), BTreeMap::new());
     for choice in BackendChoice::all().map(|row| row.choice) {
-        drop(open(choice));
+        drop(open(choice, Profiles::Off));
     }
+    let begun = Instant::now();
+    let mut fresh = open(BackendChoice::Auto, profiles()).ok()?;
+    let comparing = fresh.compare().expect("a frame like those before");
+    let (first_ms, settled_s, fresh) = (fresh.first_ms, begun.elapsed().as_secs_f64(), fresh.link.report().to_string());
     for choice in BackendChoice::all().map(|row| row.choice) {
         let name = if choice == BackendChoice::Auto { "default" } else { choice.name() };
-        match open(choice) {
+        match open(choice, if choice == BackendChoice::Auto { profiles() } else { Profiles::Off }) {
             Ok(shown) => all.push((name, shown)),
             Err(error) => {
                 drop(errors.insert(name.to_owned(), error.to_string().lines().next().unwrap_or("").to_owned()))
@@ -282,7 +306,7 @@ fn measure(
     for (name, shown) in &mut all {
         if *name == "default" || shown.first_ms <= least {
             let choice = BackendChoice::all().map(|row| row.choice).find(|choice| choice.name() == *name);
-            shown.twin = open(choice.unwrap_or_default()).ok().map(Box::new);
+            shown.twin = open(choice.unwrap_or_default(), profiles()).ok().map(Box::new);
         }
     }
     for round in 0..rounds {
@@ -314,6 +338,8 @@ fn measure(
         path: shown.link.link().path().to_string(),
         samples_us: shown.samples_us.iter().map(|us| (us * 10.0).round() / 10.0).collect(),
     };
+    // What is not there is not remembered either.
+    drop(std::fs::remove_dir_all(&folder));
     Some(Cell {
         work: work.name(),
         width,
@@ -324,8 +350,11 @@ fn measure(
         best: (*best).to_owned(),
         ratio,
         interval: between,
-        first_ratio: default.first_ms / first,
+        first_ratio: first_ms / first,
+        comparing_ratio: (!comparing.is_empty()).then(|| quantile(&comparing, 0.5) / median(quickest)),
+        comparing_s: settled_s,
         decided: between[0] > 1.0 || between[1] < 1.0 || (between[0] > 0.95 && between[1] < 1.05),
+        fresh,
         explain: default.link.report().to_string(),
     })
 }
@@ -373,7 +402,7 @@ fn main() {
                 let medians: Vec<_> =
                     cell.rows.iter().map(|(name, row)| format!("{name} {:.0}", row.median_us)).collect();
                 println!(
-                    "{} {}x{} {}: {:.2} ({:.2} to {:.2}) of {}, first {:.2}: {}",
+                    "{} {}x{} {}: {:.2} ({:.2} to {:.2}) of {}, first {:.2}, comparing {:.2} for {:.1} s: {}",
                     cell.work,
                     size.0,
                     size.1,
@@ -383,6 +412,8 @@ fn main() {
                     cell.interval[1],
                     cell.best,
                     cell.first_ratio,
+                    cell.comparing_ratio.unwrap_or(f64::NAN),
+                    cell.comparing_s,
                     medians.join(", ")
                 );
                 if let Some(file) = &mut file {
