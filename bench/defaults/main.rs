@@ -373,7 +373,9 @@ fn sizes() -> Vec<(u32, u32)> {
     if let Some(seed) = argument("--seed") {
         let mut drawn = seed.parse::<u64>().expect("a number").wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
         let mut draw = |from: u64, to: u64| {
-            (drawn ^= drawn << 13, drawn ^= drawn >> 7, drawn ^= drawn << 17);
+            drawn ^= drawn << 13;
+            drawn ^= drawn >> 7;
+            drawn ^= drawn << 17;
             (from + drawn % (to - from)) as u32
         };
         return [(600, 1400), (1800, 3800)].map(|(from, to)| (draw(from, to), draw(from / 2, to / 2))).to_vec();

@@ -7,8 +7,7 @@ use super::pairs::{displays, prospects};
 use super::report::JointReport;
 use crate::headless::Headless;
 use interop_core::{
-    ComputeBackend, Display, DrawOptions, Kernel, Link, Mode, Result, ShowTarget, Showed, SurfaceDesc, Trials,
-    Unwritten, WriteFrame,
+    ComputeBackend, Display, DrawOptions, Kernel, Link, Result, ShowTarget, Showed, SurfaceDesc, Unwritten, WriteFrame,
 };
 use std::rc::Rc;
 use std::sync::Arc;
@@ -47,11 +46,10 @@ pub struct AutoLink<S> {
     screen: Headless,
     prepare: Rc<Prepare<S>>,
     carry: Option<Box<Carry<S>>>,
-    /// The link that shows, and what its backend needs.
-    front: Lane,
-    side: S,
-    /// The other link of a duel, and what its backend needs where that is another one.
-    back: Option<(Lane, Option<S>)>,
+    /// The side that shows.
+    front: Lane<S>,
+    /// The other side of a duel.
+    back: Option<Lane<S>>,
     contest: Contest,
 }
 
@@ -70,12 +68,7 @@ impl LinkBuilder {
         self,
         prepare: impl Fn(&Arc<dyn ComputeBackend>, Vec<Arc<dyn Kernel>>) -> Result<S> + 'static,
     ) -> Result<AutoLink<S>> {
-        let mut wanted = self.checked("LinkBuilder::open_auto")?;
-        let trials = wanted.policy.trials;
-        if wanted.policy.mode == Mode::Latency {
-            // Paths are compared by frames of the program, too, and not by the link.
-            wanted.policy.trials = Trials::Asked;
-        }
+        let wanted = self.checked("LinkBuilder::open_auto")?;
         let shown = displays(&wanted)?;
         let (opened, choice) = wanted.first(&prospects(&wanted, &shown, wanted.launches.is_empty()))?;
         let Opened { backend, kernels, screen, link, report, .. } = opened;
@@ -83,10 +76,9 @@ impl LinkBuilder {
         // Pairs with another display cannot take part.
         let name = screen.display().device().to_string();
         let rows = report.rows.iter().filter(|row| row.display == name).cloned().collect();
-        let mut contest = Contest::new(wanted, trials, shown, JointReport { rows, ..report });
-        let front = contest.lane(contest.row(), link, true);
-        let side = prepare(&backend, kernels)?;
-        Ok(AutoLink { screen, prepare: Rc::new(prepare), carry: None, front, side, back: None, contest })
+        let contest = Contest::new(wanted, shown, JointReport { rows, ..report });
+        let front = Lane::new(contest.in_use(), link, prepare(&backend, kernels)?, true);
+        Ok(AutoLink { screen, prepare: Rc::new(prepare), carry: None, front, back: None, contest })
     }
 }
 
@@ -141,7 +133,7 @@ impl<S> AutoLink<S> {
 
     /// Returns what the backend with the newest frame has.
     pub fn side(&mut self) -> &mut S {
-        &mut self.side
+        &mut self.front.side
     }
 
     /// The display.
@@ -170,10 +162,10 @@ impl<S> AutoLink<S> {
     /// The errors of [`Link::resize`].
     pub fn resize(&mut self, desc: SurfaceDesc) -> Result<()> {
         let in_use = self.contest.in_use();
-        for lane in [Some(&mut self.front), self.back.as_mut().map(|back| &mut back.0)].into_iter().flatten() {
+        for lane in [Some(&mut self.front), self.back.as_mut()].into_iter().flatten() {
             match lane.link.resize(desc) {
-                Err(error) if lane.number() == in_use => return Err(error),
-                Err(error) => self.contest.fail(lane, error),
+                Err(error) if lane.row() == in_use => return Err(error),
+                Err(error) => self.contest.fail(lane.row(), error),
                 Ok(()) => lane.forget(),
             }
         }
@@ -183,13 +175,12 @@ impl<S> AutoLink<S> {
 
     /// Shows one frame with one of the two sides.
     fn one<R>(&mut self, run: impl FnMut(&mut Link, &mut S) -> Result<R>, is_drawn: bool) -> Result<R> {
-        let on_show = self.front.number();
+        let on_show = self.front.row();
         let made = self.attempt(run, is_drawn);
-        let (shows, in_use) = (self.front.number(), self.contest.in_use());
-        match &self.back {
+        match &mut self.back {
             // The frame before stays on show.
-            Some(_) if made.is_err() && shows != on_show => self.turn_about(),
-            Some((back, _)) if made.is_ok() && shows != in_use => self.contest.end(&back.link),
+            Some(back) if made.is_err() && self.front.row() != on_show => std::mem::swap(&mut self.front, back),
+            Some(back) if made.is_ok() && self.front.row() != self.contest.in_use() => self.contest.end(&back.link),
             _ if made.is_ok() => {
                 self.contest.end(&self.front.link);
                 if !self.contest.has_duel() {
@@ -204,29 +195,29 @@ impl<S> AutoLink<S> {
     fn attempt<R>(&mut self, mut run: impl FnMut(&mut Link, &mut S) -> Result<R>, is_drawn: bool) -> Result<R> {
         let rests = self.contest.rests() || self.front.link.frames_behind() > 0;
         if rests {
-            self.to_front(self.contest.in_use())?;
+            self.bring(self.contest.in_use())?;
         }
         if rests || !self.plan()? {
-            return run(&mut self.front.link, &mut self.side);
+            return run(&mut self.front.link, &mut self.front.side);
         }
         let clock = self.contest.clock();
         let begun = clock.now();
-        let made = run(&mut self.front.link, &mut self.side);
+        let made = run(&mut self.front.link, &mut self.front.side);
         let computed = clock.since(begun);
         let waited = made.as_ref().map_or(Ok(()), |_| self.wait(is_drawn));
         let took = clock.since(begun);
-        let is_newcomer = self.front.number() != self.contest.in_use();
+        let is_newcomer = self.front.row() != self.contest.in_use();
         match (made, waited) {
             (Ok(made), Ok(())) => {
                 if self.contest.note(&mut self.front, computed, took) {
-                    self.contest.judge(&mut self.front, self.back.as_mut().map(|back| &mut back.0));
+                    self.contest.judge(&mut self.front, self.back.as_mut());
                 }
                 Ok(made)
             }
             (Err(error), _) | (_, Err(error)) if is_newcomer => {
-                self.contest.fail(&self.front, error);
-                self.to_front(self.contest.in_use())?;
-                run(&mut self.front.link, &mut self.side)
+                self.contest.fail(self.front.row(), error);
+                self.bring(self.contest.in_use())?;
+                run(&mut self.front.link, &mut self.front.side)
             }
             (made, _) => {
                 self.contest.stop();
@@ -246,26 +237,25 @@ impl<S> AutoLink<S> {
 
     /// Does what comes before the next frame. False where that is not timed.
     fn plan(&mut self) -> Result<bool> {
-        let in_use = self.contest.in_use();
-        match self.contest.next(&self.front, self.back.as_ref().map(|back| &back.0)) {
+        match self.contest.next(&self.front, self.back.as_ref()) {
             Next::Plain => {
-                self.to_front(in_use)?;
+                self.bring(self.contest.in_use())?;
                 Ok(false)
             }
-            Next::Timed(lane) => match (self.to_front(lane), &self.back) {
-                (Ok(()), _) => Ok(true),
+            Next::Timed(row) => match self.bring(row) {
+                Ok(()) => Ok(true),
                 // The one in use has all that it needs.
-                (Err(error), Some((back, _))) if lane != in_use => {
-                    self.contest.fail(back, error);
+                Err(error) if row != self.contest.in_use() => {
+                    self.contest.fail(row, error);
                     Ok(false)
                 }
-                (Err(error), _) => Err(error),
+                Err(error) => Err(error),
             },
             Next::Open => {
-                self.to_front(in_use)?;
+                self.bring(self.contest.in_use())?;
                 self.screen.make_current()?;
                 let prepare = Rc::clone(&self.prepare);
-                self.back = self.contest.open(&self.front.link, |backend, kernels| prepare(backend, kernels));
+                self.back = self.contest.open(|backend, kernels| prepare(backend, kernels));
                 Ok(false)
             }
         }
@@ -280,16 +270,16 @@ impl<S> AutoLink<S> {
         Ok(())
     }
 
-    /// Shows with this lane from now on.
-    fn to_front(&mut self, lane: usize) -> Result<()> {
-        if self.front.number() == lane { Ok(()) } else { self.swap() }
+    /// Shows with the pair of this row from now on.
+    fn bring(&mut self, row: usize) -> Result<()> {
+        if self.front.row() == row { Ok(()) } else { self.swap() }
     }
 
     /// Goes on with the other side, which gets what frames keep.
     fn swap(&mut self) -> Result<()> {
-        let Some((back, other)) = &mut self.back else { return Ok(()) };
-        if let (Some(carry), Some(other)) = (&self.carry, other) {
-            carry(&mut self.side, other)?;
+        let Some(back) = &mut self.back else { return Ok(()) };
+        if let Some(carry) = &self.carry {
+            carry(&mut self.front.side, &mut back.side)?;
         }
         let link = &mut self.front.link;
         // A link that does not give its picture any more has failed: the other one goes on with its own.
@@ -298,16 +288,7 @@ impl<S> AutoLink<S> {
         {
             back.link.frame(|next| next.write(&picture))?;
         }
-        self.turn_about();
+        std::mem::swap(&mut self.front, back);
         Ok(())
-    }
-
-    fn turn_about(&mut self) {
-        if let Some((back, other)) = &mut self.back {
-            std::mem::swap(&mut self.front, back);
-            if let Some(other) = other {
-                std::mem::swap(&mut self.side, other);
-            }
-        }
     }
 }

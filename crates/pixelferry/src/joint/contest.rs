@@ -5,9 +5,8 @@ use super::memory;
 use super::pairs::{Opening, Shown, prospects};
 use super::report::{Basis, JointReport, JointRow, JointState, failed};
 use interop_core::tournament::{Clock, Entry, MOST_SAMPLES, TURN, Terms, Verdict, quantile};
-use interop_core::{ComputeBackend, Error, Kernel, Link, PathId, PathReport, PathState, Result, SurfaceDesc, Trials};
+use interop_core::{ComputeBackend, Error, Kernel, Link, Result, SurfaceDesc, Trials};
 use std::collections::VecDeque;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -33,44 +32,39 @@ const QUIET: (u32, Duration) = (60, Duration::from_secs(1));
 /// Time that a link takes to open, until one was opened.
 const OPENING: Duration = Duration::from_millis(20);
 
-/// A link, and the times of its frames.
-pub(super) struct Lane {
+/// A link, what its backend needs for a frame, and the times of its frames.
+pub(super) struct Lane<S> {
     pub link: Link,
-    /// Row of its pair in the report.
-    row: usize,
-    /// By a number of its own.
+    pub side: S,
     times: Entry<usize>,
 }
 
-impl Lane {
-    pub const fn number(&self) -> usize {
+impl<S> Lane<S> {
+    /// That of the pair in this row of the report.
+    pub fn new(row: usize, link: Link, side: S, has_run: bool) -> Self {
+        Self { link, side, times: times(row, has_run) }
+    }
+
+    /// Its row in the report.
+    pub const fn row(&self) -> usize {
         self.times.who
     }
 
     /// Forgets its times, which were those of another work.
     pub fn forget(&mut self) {
-        self.times = times(self.number(), true);
+        self.times = times(self.row(), true);
     }
 }
 
-fn times(number: usize, has_run: bool) -> Entry<usize> {
-    Entry::new(number, Terms { turn: TURN, frames_behind: 0, slots: 3, bytes: 0 }, has_run)
-}
-
-/// One that is to be compared with the pair in use.
-#[derive(Clone, Copy)]
-enum Newcomer {
-    /// Another backend, by its row.
-    Pair(usize),
-    /// The same backend, on another path.
-    Path(PathId),
+fn times(row: usize, has_run: bool) -> Entry<usize> {
+    Entry::new(row, Terms { turn: TURN, frames_behind: 0, slots: 3, bytes: 0 }, has_run)
 }
 
 /// What comes next.
 pub(super) enum Next {
     /// A frame by the pair in use.
     Plain,
-    /// A frame by the lane of this number, which is waited for.
+    /// A frame by this pair, which is waited for.
     Timed(usize),
     /// [`Contest::open`].
     Open,
@@ -79,17 +73,12 @@ pub(super) enum Next {
 /// Comparison of the pair in use with the others.
 pub(super) struct Contest {
     wanted: LinkBuilder,
-    trials: Trials,
     /// The display in use, alone.
     shown: Vec<Shown>,
     /// Its rows are in the order of the cost model.
     report: JointReport,
-    /// Number of the lane in use.
     in_use: usize,
-    lanes: usize,
-    waiting: VecDeque<Newcomer>,
-    /// The paths of the pair in use are among those that wait, or were compared.
-    has_paths: bool,
+    waiting: VecDeque<usize>,
     opening: Option<Opening>,
     turn: Option<Turn>,
     round: u32,
@@ -120,28 +109,25 @@ pub(super) struct Contest {
 
 /// Frames of one pair, the first of which does not count: threads that slept, or a GPU that did other work, need one.
 struct Turn {
-    lane: usize,
+    row: usize,
     has_begun: bool,
     samples_us: Vec<f64>,
 }
 
 impl Contest {
     /// One of the pairs in the rows of that report, all with the display in use.
-    pub fn new(wanted: LinkBuilder, trials: Trials, shown: Vec<Shown>, report: JointReport) -> Self {
+    pub fn new(wanted: LinkBuilder, shown: Vec<Shown>, report: JointReport) -> Self {
         let begun = wanted.policy.clock.now();
-        let chosen = report.chosen();
-        let spreads = matches!(trials, Trials::Spread { .. });
-        let remembered = chosen.and_then(|row| row.median_us).filter(|_| spreads);
+        let in_use = report.rows.iter().position(|row| row.state == JointState::Chosen).unwrap_or(0);
+        let spreads = matches!(wanted.policy.trials, Trials::Spread { .. });
+        let remembered = report.rows.get(in_use).and_then(|row| row.median_us).filter(|_| spreads);
         let mut contest = Self {
             work: wanted.work.clone(),
             wanted,
-            trials,
             shown,
             report,
-            in_use: 0,
-            lanes: 0,
+            in_use,
             waiting: VecDeque::new(),
-            has_paths: true,
             opening: None,
             turn: None,
             round: 0,
@@ -170,21 +156,9 @@ impl Contest {
         &self.report
     }
 
-    /// Number of the lane in use, 0 at first.
+    /// Row of the pair in use.
     pub const fn in_use(&self) -> usize {
         self.in_use
-    }
-
-    /// A lane for a link of the pair in this row.
-    pub fn lane(&mut self, row: usize, link: Link, has_run: bool) -> Lane {
-        let number = self.lanes;
-        self.lanes += 1;
-        Lane { link, row, times: times(number, has_run) }
-    }
-
-    /// Row of the pair in use.
-    pub fn row(&self) -> usize {
-        self.report.rows.iter().position(|row| row.state == JointState::Chosen).unwrap_or(0)
     }
 
     pub fn clock(&self) -> Clock {
@@ -198,7 +172,7 @@ impl Contest {
 
     /// True where nothing is left to compare.
     pub fn is_over(&self) -> bool {
-        !self.has_duel && self.waiting.is_empty() && self.remembered.is_none() && self.has_paths
+        !self.has_duel && self.waiting.is_empty() && self.remembered.is_none()
     }
 
     /// True where the next frame is not compared.
@@ -213,7 +187,7 @@ impl Contest {
         }
         let begins = name != self.wanted.work
             && self.is_over()
-            && matches!(self.trials, Trials::Spread { .. })
+            && matches!(self.wanted.policy.trials, Trials::Spread { .. })
             && !self.compared.iter().any(|of| of == name);
         if begins {
             self.compared.push(std::mem::replace(&mut self.wanted.work, name.into()));
@@ -237,11 +211,10 @@ impl Contest {
     /// win is not opened again for each type of an array.
     fn wait_for_all(&mut self, known: Option<Vec<JointRow>>) {
         let known = known.filter(|rows| rows.len() == self.report.rows.len()).unwrap_or_default();
-        let in_use = self.row();
-        let best = known.get(in_use).filter(|row| row.state == JointState::Chosen).and_then(|row| row.median_us);
+        let best = known.get(self.in_use).filter(|row| row.state == JointState::Chosen).and_then(|row| row.median_us);
         self.waiting.clear();
         for (at, row) in self.report.rows.iter_mut().enumerate() {
-            if at == in_use || !matches!(row.state, JointState::NotTried { .. } | JointState::Slower) {
+            if at == self.in_use || !matches!(row.state, JointState::NotTried { .. } | JointState::Slower) {
                 continue;
             }
             let is_far = |row: &&JointRow| {
@@ -252,51 +225,30 @@ impl Contest {
                 Some(far) => *row = JointRow { because: format!("{} (another work)", far.because), ..far.clone() },
                 None => {
                     row.state = JointState::NotTried { reason: "it is compared while frames are shown".into() };
-                    self.waiting.push_back(Newcomer::Pair(at));
+                    self.waiting.push_back(at);
                 }
             }
         }
-        (self.is_told, self.has_paths) = (false, self.wanted.policy.force.is_some());
-    }
-
-    /// Lets the other paths of the pair in use wait, those that took far longer with this crate's own kernels left out.
-    fn wait_for_paths(&mut self, link: &Link) {
-        self.has_paths = true;
-        let report = link.report();
-        let best = report.chosen().and_then(|path| path.median_us());
-        let is_far = |path: &PathReport| path.median_us().zip(best).is_some_and(|(us, best)| us > FAR[1] * best);
-        let is_open =
-            |path: &PathReport| matches!(path.state, PathState::Offered | PathState::Slower) || path.state.works();
-        let others = report.paths.iter().filter(|path| path.id != link.path() && is_open(path) && !is_far(path));
-        self.waiting.extend(others.map(|path| Newcomer::Path(path.id)));
+        self.is_told = self.waiting.is_empty();
     }
 
     /// Nothing more is compared.
     pub fn stop(&mut self) {
-        (self.waiting, self.has_duel, self.has_paths) = (VecDeque::new(), false, true);
-        (self.remembered, self.turn) = (None, None);
+        (self.waiting, self.has_duel, self.remembered, self.turn) = (VecDeque::new(), false, None, None);
     }
 
-    /// This lane's pair failed, or its path.
-    pub fn fail(&mut self, lane: &Lane, error: Error) {
-        self.fail_row(lane.row, error);
-    }
-
-    fn fail_row(&mut self, row: usize, error: Error) {
-        if row == self.row() {
-            tracing::debug!(%error, "a path that was to be compared does not work");
-        } else {
-            self.report.rows[row].state = failed(error, &mut None);
-        }
+    /// This pair failed.
+    pub fn fail(&mut self, row: usize, error: Error) {
+        self.report.rows[row].state = failed(error, &mut None);
         (self.has_duel, self.turn) = (false, None);
     }
 
     /// Says what comes next. `front` shows, `back` waits.
-    pub fn next(&mut self, front: &Lane, back: Option<&Lane>) -> Next {
+    pub fn next<S>(&mut self, front: &Lane<S>, back: Option<&Lane<S>>) -> Next {
         if let Some(turn) = &self.turn {
-            return Next::Timed(turn.lane);
+            return Next::Timed(turn.row);
         }
-        let Trials::Spread { share, within } = self.trials else { return Next::Plain };
+        let Trials::Spread { share, within } = self.wanted.policy.trials else { return Next::Plain };
         let running = self.clock().since(self.begun);
         self.frames = self.frames.saturating_add(1);
         if running > within {
@@ -305,12 +257,9 @@ impl Contest {
             return Next::Plain;
         }
         let given = running.mul_f64(share.clamp(0.0, 1.0)) + running.min(FIRST).mul_f64(FIRST_SHARE);
-        if !self.has_duel && self.waiting.is_empty() && !self.has_paths {
-            self.wait_for_paths(&self.parts(front, back).0.link);
-        }
-        let back = back.filter(|_| self.has_duel);
         let has_time = |takes: Duration| self.spent + takes <= given;
-        let lane = match (self.parts(front, back), self.waiting.front().copied()) {
+        let back = back.filter(|_| self.has_duel);
+        let row = match (self.parts(front, back), self.waiting.front()) {
             _ if self.remembered.is_some() || self.reference_us <= 0.0 => {
                 if !has_time(Duration::ZERO) {
                     return Next::Plain;
@@ -326,102 +275,79 @@ impl Contest {
                     return Next::Plain;
                 }
                 let newcomers = if ours == theirs { self.round.is_multiple_of(2) } else { theirs };
-                if newcomers || newcomer.times.is_cold() { newcomer.number() } else { self.in_use }
+                if newcomers || newcomer.times.is_cold() { newcomer.row() } else { self.in_use }
             }
             (_, None) => return Next::Plain,
             _ if self.frames < QUIET.0 && running < QUIET.1 => return Next::Plain,
             _ if !has_time(self.opening_time) => return Next::Plain,
-            (_, Some(Newcomer::Path(_))) => return Next::Open,
-            (_, Some(Newcomer::Pair(row))) => return if self.is_opened(row) { Next::Open } else { Next::Plain },
+            (_, Some(row)) => return if self.is_opened(*row) { Next::Open } else { Next::Plain },
         };
-        self.turn = Some(Turn { lane, has_begun: false, samples_us: Vec::new() });
-        Next::Timed(lane)
+        self.turn = Some(Turn { row, has_begun: false, samples_us: Vec::new() });
+        Next::Timed(row)
     }
 
     /// True where the backend of that row is open; begins to open it.
     fn is_opened(&mut self, row: usize) -> bool {
-        if self.opening.is_none() {
-            let begun = self.clock().now();
-            let prospects = prospects(&self.wanted, &self.shown, self.wanted.launches.is_empty());
-            let Some(prospect) = prospects.get(row) else {
-                self.stop();
-                return false;
-            };
-            self.opening = Some(prospect.begin(&self.wanted, &self.wanted.kernels(), true));
-            self.spent += self.clock().since(begun);
-            return false;
+        if let Some(opening) = &self.opening {
+            return opening.is_done();
         }
-        self.opening.as_ref().is_some_and(Opening::is_done)
+        let begun = self.clock().now();
+        let prospects = prospects(&self.wanted, &self.shown, self.wanted.launches.is_empty());
+        match prospects.get(row) {
+            Some(prospect) => self.opening = Some(prospect.begin(&self.wanted, &self.wanted.kernels(), true)),
+            None => self.stop(),
+        }
+        self.spent += self.clock().since(begun);
+        false
     }
 
-    /// The lane in use, and the newcomer's.
-    fn parts<'a>(&self, front: &'a Lane, back: Option<&'a Lane>) -> (&'a Lane, Option<&'a Lane>) {
+    /// The pair in use, and the newcomer.
+    fn parts<'a, S>(&self, front: &'a Lane<S>, back: Option<&'a Lane<S>>) -> (&'a Lane<S>, Option<&'a Lane<S>>) {
         match back {
-            Some(back) if front.number() != self.in_use => (back, Some(front)),
+            Some(back) if front.row() != self.in_use => (back, Some(front)),
             back => (front, back),
         }
     }
 
-    /// Opens the newcomer that is next, for a duel, with what its backend needs where that is another one. `None` where it does not
-    /// work.
+    /// Opens the pair that is next, for a duel. `None` where it does not work.
     pub fn open<S>(
         &mut self,
-        in_use: &Link,
         prepare: impl Fn(&Arc<dyn ComputeBackend>, Vec<Arc<dyn Kernel>>) -> Result<S>,
-    ) -> Option<(Lane, Option<S>)> {
+    ) -> Option<Lane<S>> {
+        let (row, backend) = (self.waiting.pop_front()?, self.opening.take()?.join());
         let begun = self.clock().now();
-        let (newcomer, row) = match self.waiting.pop_front()? {
-            Newcomer::Pair(row) => (Newcomer::Pair(row), row),
-            path @ Newcomer::Path(_) => (path, self.row()),
-        };
-        let opened = match newcomer {
-            _ if self.wanted.surface.byte_len().is_ok_and(|bytes| bytes > MOST_BYTES / 3) => {
-                Err(Error::invalid("compare", "a second link of this size would take too much memory"))
-            }
-            Newcomer::Path(path) => self.open_path(in_use, path).map(|link| (link, None)),
-            Newcomer::Pair(row) => self.open_pair(row, prepare).map(|(link, side)| (link, Some(side))),
-        };
+        let prospects = prospects(&self.wanted, &self.shown, self.wanted.launches.is_empty());
+        if self.wanted.surface.byte_len().is_ok_and(|bytes| bytes > MOST_BYTES / 3) {
+            let reason = "a second link of this size would take too much memory".into();
+            self.report.rows[row].state = JointState::NotTried { reason };
+            return None;
+        }
+        let opened = backend.and_then(|backend| {
+            let pair = prospects[row].open_with(backend, &self.wanted.kernels())?;
+            // The first path that works; the others are compared if it is taken.
+            let link = self.wanted.link(&pair, Duration::ZERO)?;
+            let side = prepare(&pair.backend, pair.kernels)?;
+            Ok(Lane::new(row, link, side, false))
+        });
         self.opening_time = self.clock().since(begun);
         self.spent += self.opening_time;
         (self.seen, self.least_us, self.round, self.again) = (0, f64::INFINITY, self.round + 1, None);
         (self.round_time, self.before) = (Duration::ZERO, self.spent);
         match opened {
-            Ok((link, side)) => {
+            Ok(lane) => {
                 self.has_duel = true;
-                Some((self.lane(row, link, false), side))
+                Some(lane)
             }
             Err(error) => {
-                self.fail_row(row, error);
+                self.fail(row, error);
                 None
             }
         }
     }
 
-    fn open_pair<S>(
-        &mut self,
-        row: usize,
-        prepare: impl Fn(&Arc<dyn ComputeBackend>, Vec<Arc<dyn Kernel>>) -> Result<S>,
-    ) -> Result<(Link, S)> {
-        let opening = self.opening.take().ok_or_else(|| Error::invalid("compare", "the backend is not open"))?;
-        let prospects = prospects(&self.wanted, &self.shown, self.wanted.launches.is_empty());
-        let pair = prospects[row].open_with(opening.join()?, &self.wanted.kernels())?;
-        // The first path that works; the others are compared if it is taken.
-        let link = self.wanted.link(&pair.backend, pair.screen.display(), None, Duration::ZERO)?;
-        Ok((link, prepare(&pair.backend, pair.kernels)?))
-    }
-
-    fn open_path(&self, in_use: &Link, path: PathId) -> Result<Link> {
-        let (backend, display) = (in_use.backend(), Rc::clone(in_use.display()));
-        let link = self.wanted.link(backend, display, Some(path), Duration::ZERO)?;
-        match link.path() {
-            opened if opened == path => Ok(link),
-            other => Err(Error::invalid("compare", format!("{path} does not work, {other} does"))),
-        }
-    }
-
     /// Takes the time of a frame, of which the display and the wait for it took what comes after `computed`. True where a turn is over.
-    pub fn note(&mut self, lane: &mut Lane, computed: Duration, took: Duration) -> bool {
-        let (us, is_newcomer) = (took.as_secs_f64() * 1e6, lane.number() != self.in_use);
+    pub fn note<S>(&mut self, lane: &mut Lane<S>, computed: Duration, took: Duration) -> bool {
+        let (us, is_newcomer) = (took.as_secs_f64() * 1e6, lane.row() != self.in_use);
         // The program would have computed the frame in any case.
         let own = if is_newcomer { Duration::from_secs_f64(self.reference_us / 1e6) } else { computed };
         self.spent += took.saturating_sub(own);
@@ -448,11 +374,11 @@ impl Contest {
     }
 
     /// Ends the duel where turns told enough: [`Contest::in_use`] is the better one then.
-    pub fn judge(&mut self, front: &mut Lane, back: Option<&mut Lane>) {
+    pub fn judge<S>(&mut self, front: &mut Lane<S>, back: Option<&mut Lane<S>>) {
         let (in_use, newcomer) = match back {
             Some(_) if !self.has_duel => return self.check(),
             None => return self.check(),
-            Some(back) if front.number() == self.in_use => (front, back),
+            Some(back) if front.row() == self.in_use => (front, back),
             Some(back) => (back, front),
         };
         let (ours, theirs) = (newcomer.times.has_turn_in(self.round), in_use.times.has_turn_in(self.round));
@@ -480,20 +406,13 @@ impl Contest {
         let is_better = state == JointState::Chosen;
         let samples = newcomer.times.samples_us();
         let median_us = if samples.is_empty() { self.least_us } else { quantile(samples, 0.5) };
-        let (ratio, row) = (newcomer.times.ratio_to(&in_use.times), JointRow::of(&newcomer.link, state));
-        tracing::debug!(path = %newcomer.link.path(), median_us, is_better, "compared by the program's frames");
-        if newcomer.row != in_use.row || is_better {
-            self.report.rows[newcomer.row] = JointRow { median_us: Some(median_us), ratio, ..row };
-        }
+        let ratio = newcomer.times.ratio_to(&in_use.times);
+        self.report.rows[newcomer.row()] =
+            JointRow { median_us: Some(median_us), ratio, ..JointRow::of(&newcomer.link, state) };
         if is_better {
-            if newcomer.row != in_use.row {
-                let left = &mut self.report.rows[in_use.row];
-                (left.median_us, left.state) = (Some(self.reference_us), JointState::Slower);
-                // Its paths are others.
-                self.waiting.retain(|waiting| matches!(waiting, Newcomer::Pair(_)));
-                self.has_paths = self.wanted.policy.force.is_some();
-            }
-            (self.in_use, self.reference_us) = (newcomer.number(), median_us);
+            let left = &mut self.report.rows[self.in_use];
+            (left.median_us, left.state) = (Some(self.reference_us), JointState::Slower);
+            (self.in_use, self.reference_us) = (newcomer.row(), median_us);
         }
         self.has_duel = false;
     }
@@ -517,15 +436,14 @@ impl Contest {
         if !self.is_over() || std::mem::replace(&mut self.is_told, true) {
             return;
         }
-        let row = self.row();
-        let in_use = &mut self.report.rows[row];
+        let in_use = &mut self.report.rows[self.in_use];
         in_use.path = Some(link.path().to_string());
         if self.reference_us > 0.0 {
             in_use.median_us = Some(self.reference_us);
         }
         self.report.basis = Basis::Frames(self.spent);
         if let Some(prospect) =
-            prospects(&self.wanted, &self.shown, self.wanted.launches.is_empty()).get(row)
+            prospects(&self.wanted, &self.shown, self.wanted.launches.is_empty()).get(self.in_use)
             // A mistake is told at each start until it is mended.
             && !self.report.rows.iter().any(|row| matches!(row.state, JointState::Mistaken { .. }))
         {

@@ -7,7 +7,7 @@ use super::report::{Basis, JointReport, JointRow, JointState, failed, is_mistake
 use crate::backend_rows::BackendChoice;
 use crate::headless::Headless;
 use interop_core::describe::process;
-use interop_core::{ComputeBackend, Display, Error, Kernel, Link, LinkOptions, PathId, Result};
+use interop_core::{ComputeBackend, Display, Error, Kernel, Link, LinkOptions, Result};
 use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -69,10 +69,7 @@ impl LinkBuilder {
         let remembered = memory::load(self)?;
         let prospect = prospects.iter().find(|prospect| prospect.rows() == remembered.choice)?;
         let pair = prospect.open(self).ok().filter(|pair| remembered.is_of(pair))?;
-        // The path that its frames chose.
-        let path = remembered.report.chosen().and_then(|row| row.path.clone());
-        let prefer = self.policy.paths.iter().map(|spec| spec.id).find(|id| Some(id.name()) == path.as_deref());
-        let (pair, link) = self.linked(pair, prefer).ok()?;
+        let (pair, link) = self.linked(pair).ok()?;
         let report = JointReport { basis: Basis::Remembered, ..remembered.report };
         Some((opened(pair, link, report), remembered.choice))
     }
@@ -82,7 +79,7 @@ impl LinkBuilder {
         if let Some(remembered) = self.remembered(prospects) {
             return Ok(remembered);
         }
-        let ((pair, link), place, mut rows) = self.by_cost(prospects, |pair| self.linked(pair, None))?;
+        let ((pair, link), place, mut rows) = self.by_cost(prospects, |pair| self.linked(pair))?;
         rows[place] = JointRow::of(&link, JointState::Chosen);
         self.mark_mistakes(prospects, &mut rows);
         let (choice, basis) = (pair.choice, Basis::CostModel);
@@ -114,24 +111,17 @@ impl LinkBuilder {
         Ok((pair.backend, pair.screen))
     }
 
-    /// Opens the path of a pair, chosen within that time, or one that is preferred.
-    pub(super) fn link(
-        &self,
-        backend: &Arc<dyn ComputeBackend>,
-        display: Rc<dyn Display>,
-        prefer: Option<PathId>,
-        budget: Duration,
-    ) -> Result<Link> {
-        let mut policy = self.policy.clone().with_budget(budget.min(self.policy.budget));
-        policy.prefer = prefer.or(policy.prefer);
-        Link::open(Arc::clone(backend), display, self.surface, LinkOptions::new(policy))
+    /// Opens the path of a pair, which is chosen within that time.
+    pub(super) fn link(&self, pair: &Pair, budget: Duration) -> Result<Link> {
+        pair.screen.make_current()?;
+        let options = LinkOptions::new(self.policy.clone().with_budget(budget.min(self.policy.budget)));
+        Link::open(Arc::clone(&pair.backend), pair.screen.display(), self.surface, options)
     }
 
     /// Builds a pair's kernels and opens its path.
-    fn linked(&self, mut pair: Pair, prefer: Option<PathId>) -> Result<(Pair, Link)> {
+    fn linked(&self, mut pair: Pair) -> Result<(Pair, Link)> {
         pair.kernels = built(pair.backend.as_ref(), &self.kernels())?;
-        pair.screen.make_current()?;
-        let link = self.link(&pair.backend, pair.screen.display(), prefer, self.policy.budget)?;
+        let link = self.link(&pair, self.policy.budget)?;
         Ok((pair, link))
     }
 
