@@ -273,11 +273,13 @@ fn a_frame_that_nobody_makes_is_an_error_once_and_ends_the_comparison() {
         frames += 1;
         let made = link.frame(|next, ()| match frames {
             20 => Err(Error::invalid("the program", "frame 20 fails")),
-            _ => next.write(&pixels(7)),
+            _ => next.write(&pixels(frames as u8)),
         });
+        // After an error the frame before stays on show.
+        let shown = if made.is_err() { frames - 1 } else { frames };
         errors += u32::from(made.is_err_and(|error| error.to_string().contains("frame 20 fails")));
         assert!(frames < MOST_FRAMES, "{}", link.report());
-        assert_eq!(link.link_mut().read_back().unwrap(), pixels(7), "{}", link.report());
+        assert_eq!(link.link_mut().read_back().unwrap(), pixels(shown as u8), "{}", link.report());
         std::thread::sleep(Duration::from_millis(1));
     }
     assert_eq!(errors, u32::from(frames >= 20), "{}", link.report());
@@ -299,6 +301,84 @@ fn a_surface_of_another_size_is_compared_as_well() {
         assert_eq!(link.link_mut().read_back().unwrap(), bytes, "{}", link.report());
     });
     assert!(matches!(report.basis, Basis::Frames(_)), "{report}");
+}
+
+/// Frames keep pixels and a count, sizes change in the middle of turns, and every third frame fails on all but threads while those are in
+/// use, once it has changed the count.
+#[test]
+fn what_frames_keep_survives_failures_and_sizes() {
+    let Some(builder) = builder(Profiles::Off, Unwritten::Keep) else { return };
+    let link = builder.open_auto(|_, _| Ok(0_u32)).unwrap();
+    let mut link = link.with_carry(|from, to| {
+        *to = *from;
+        Ok(())
+    });
+    let (mut grey, mut zeros) = (0, true);
+    let report = run(&mut link, |link, n| {
+        let side = 16 + (n / 70).min(6) % 4;
+        let desc = SurfaceDesc::image(side, side, PixelFormat::Rgba8);
+        if *link.link().desc() != desc {
+            link.resize(desc).unwrap();
+            zeros = true;
+        }
+        let mut writes = n % 5 == 0;
+        let by_threads = link.report().chosen().is_some_and(|row| row.compute.starts_with("CPU"));
+        if n % 4 != 1 {
+            link.frame(|next, count| {
+                *count += 1;
+                let is_other = next.backend().device().api != Api::Cpu;
+                if by_threads && is_other && n % 3 == 0 && n > 200 {
+                    return Err(Error::invalid("the double", "it fails here"));
+                }
+                if writes { next.write(&vec![*count as u8; (side * side * 4) as usize]) } else { Ok(()) }
+            })
+            .unwrap();
+        } else {
+            link.frame(|_, count| {
+                *count += 1;
+                Ok(())
+            })
+            .unwrap();
+            writes = false;
+        }
+        if writes {
+            (grey, zeros) = ((n + 1) as u8, false);
+        }
+        let expected = if zeros { 0 } else { grey };
+        let shown = link.link_mut().read_back().unwrap();
+        assert_eq!(shown, vec![expected; (side * side * 4) as usize], "frame {n}: {}", link.report());
+        assert_eq!(*link.side(), n + 1, "frame {n}: {}", link.report());
+    });
+    assert!(report.rows.iter().any(|row| row.state == JointState::Chosen), "{report}");
+}
+
+#[test]
+fn a_link_that_is_paused_is_not_compared() {
+    let Some(builder) = builder(Profiles::Off, Unwritten::Keep) else { return };
+    let mut link = builder.open_auto(|_, _| Ok(())).unwrap();
+    let size = *link.link().desc();
+    for n in 0..400_u32 {
+        if n == 100 || n == 200 {
+            link.resize(if n == 100 { SurfaceDesc::image(0, 0, PixelFormat::Rgba8) } else { size }).unwrap();
+        }
+        let before = link.report().clone();
+        link.frame(|next, ()| next.write(&pixels(n as u8))).unwrap();
+        if (100..200).contains(&n) {
+            assert_eq!(*link.report(), before, "{}", link.report());
+        } else {
+            assert_eq!(link.link_mut().read_back().unwrap(), pixels(n as u8), "frame {n}: {}", link.report());
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn nothing_is_compared_in_a_pipelined_mode() {
+    let Some(screen) = need(Need::Egl, open_headless(DisplayChoice::Gl)) else { return };
+    let policy = Policy::default().with_profiles(Profiles::Off).with_trials(OFTEN);
+    let policy = policy.with_mode(pixelferry::Mode::Throughput { most: 2 });
+    let builder = LinkBuilder::new(surface(Unwritten::Overwrite)).shown_by(&screen.display()).policy(policy);
+    assert!(builder.open_auto(|_, _| Ok(())).unwrap().is_decided());
 }
 
 #[test]

@@ -62,7 +62,8 @@ impl<D: Lies> Source<D> {
                 let number = number_of_format(&buffer.format().to_string_lossy(), buffer.item_size());
                 let dimensions = buffer.dimensions();
                 Self::buffer(buffer, None, of).or_else(|error| match in_native_order(array, number)? {
-                    Some(native) => Self::buffer(PyUntypedBuffer::get(&native)?, None, of),
+                    Some(native) => Self::buffer(PyUntypedBuffer::get(&native)?, None, of)
+                        .or_else(|error| Err(instead(&native, dimensions, error)?)),
                     None => Err(instead(array, dimensions, error)?),
                 })
             }

@@ -15,13 +15,14 @@ use std::sync::Arc;
 /// A link that goes over to another backend where frames of the program are done earlier there.
 ///
 /// [`LinkBuilder::open_auto`] opens the first pair that works. While the program shows frames, other backends are opened beside it, and
-/// each then makes a few of the program's own frames. No frame is computed twice and none is left out: those frames are shown, and the
-/// times of all are compared in turns. What a backend needs for a frame, its kernels and its memory, is `S`; a function of the program's
+/// each then makes a few of the program's own frames. None is left out, and none is computed twice unless another backend fails in it:
+/// those frames are shown, and the times of all are compared in turns. What a backend needs for a frame, its kernels and its memory, is `S`; a function of the program's
 /// makes it for each.
 ///
 /// A frame must depend on nothing that an earlier frame left in `S`, or [`AutoLink::with_carry`] says how to copy that. The pixels
 /// that a frame leaves as they were ([`Unwritten::Keep`]) go along. [`Policy::trials`](crate::Policy::trials) says whether anything is
-/// compared, and for how long. In a pipelined mode nothing is.
+/// compared, and for how long. In a pipelined mode nothing is. A program that names several works ([`AutoLink::set_work`]) has the
+/// backend that was the quickest for the one compared last.
 ///
 /// Threads: stays on the display's thread.
 ///
@@ -117,6 +118,7 @@ impl<S> AutoLink<S> {
     pub fn set_work(&mut self, name: &str) {
         if self.contest.set_work(name) {
             self.front.forget();
+            self.back.iter_mut().for_each(Lane::forget);
         }
     }
 
@@ -126,7 +128,7 @@ impl<S> AutoLink<S> {
     }
 
     /// The link that has the newest frame, for [`Link::read_back`], [`Link::flush`] and others. Frames that it is given itself are not
-    /// compared.
+    /// compared, and another link that is being compared does not have them: do not resize or clear it.
     pub fn link_mut(&mut self) -> &mut Link {
         &mut self.front.link
     }
@@ -161,15 +163,25 @@ impl<S> AutoLink<S> {
     /// # Errors
     /// The errors of [`Link::resize`].
     pub fn resize(&mut self, desc: SurfaceDesc) -> Result<()> {
-        let in_use = self.contest.in_use();
-        for lane in [Some(&mut self.front), self.back.as_mut()].into_iter().flatten() {
+        let (in_use, mut newcomer) = match &mut self.back {
+            Some(back) if self.front.row() != self.contest.in_use() => (back, Some(&mut self.front)),
+            back => (&mut self.front, back.as_mut()),
+        };
+        in_use.link.resize(desc)?;
+        in_use.forget();
+        let is_paused = in_use.link.is_paused();
+        if let Some(lane) = newcomer.as_mut() {
             match lane.link.resize(desc) {
-                Err(error) if lane.row() == in_use => return Err(error),
-                Err(error) => self.contest.fail(lane.row(), error),
                 Ok(()) => lane.forget(),
+                Err(error) => self.contest.fail(lane.row(), error),
             }
         }
-        self.contest.set_surface(desc);
+        if !is_paused {
+            self.contest.set_surface(desc);
+        }
+        if !self.contest.has_duel() && self.front.row() != self.contest.in_use() {
+            self.turn_about();
+        }
         Ok(())
     }
 
@@ -177,14 +189,14 @@ impl<S> AutoLink<S> {
     fn one<R>(&mut self, run: impl FnMut(&mut Link, &mut S) -> Result<R>, is_drawn: bool) -> Result<R> {
         let on_show = self.front.row();
         let made = self.attempt(run, is_drawn);
-        match &mut self.back {
+        match &self.back {
             // The frame before stays on show.
-            Some(back) if made.is_err() && self.front.row() != on_show => std::mem::swap(&mut self.front, back),
+            Some(_) if made.is_err() && self.front.row() != on_show => self.turn_about(),
             Some(back) if made.is_ok() && self.front.row() != self.contest.in_use() => self.contest.end(&back.link),
             _ if made.is_ok() => {
                 self.contest.end(&self.front.link);
                 if !self.contest.has_duel() {
-                    self.leave_back()?;
+                    self.leave_back();
                 }
             }
             _ => {}
@@ -193,12 +205,21 @@ impl<S> AutoLink<S> {
     }
 
     fn attempt<R>(&mut self, mut run: impl FnMut(&mut Link, &mut S) -> Result<R>, is_drawn: bool) -> Result<R> {
+        let on_show = self.front.row();
+        if self.front.link.is_paused() {
+            return run(&mut self.front.link, &mut self.front.side);
+        }
         let rests = self.contest.rests() || self.front.link.frames_behind() > 0;
         if rests {
             self.bring(self.contest.in_use())?;
         }
         if rests || !self.plan()? {
             return run(&mut self.front.link, &mut self.front.side);
+        }
+        if self.contest.begins_turn() {
+            // Frames before were not waited for.
+            let waited = self.display().finish();
+            waited.unwrap_or_else(|error| tracing::debug!(%error, "frames before a turn"));
         }
         let clock = self.contest.clock();
         let begun = clock.now();
@@ -214,10 +235,25 @@ impl<S> AutoLink<S> {
                 }
                 Ok(made)
             }
-            (Err(error), _) | (_, Err(error)) if is_newcomer => {
+            // The frame is there; its time is not.
+            (Ok(made), Err(error)) if is_newcomer => {
                 self.contest.fail(self.front.row(), error);
-                self.bring(self.contest.in_use())?;
-                run(&mut self.front.link, &mut self.front.side)
+                Ok(made)
+            }
+            (Err(error), _) if is_newcomer => {
+                let row = self.front.row();
+                self.contest.fail(row, error);
+                if on_show == self.contest.in_use() {
+                    // It has all that frames keep, of which this one changed a copy.
+                    self.turn_about();
+                } else {
+                    self.bring(self.contest.in_use())?;
+                }
+                let made = run(&mut self.front.link, &mut self.front.side);
+                if made.is_err() {
+                    self.contest.excuse(row);
+                }
+                made
             }
             (made, _) => {
                 self.contest.stop();
@@ -262,17 +298,32 @@ impl<S> AutoLink<S> {
     }
 
     /// Frees the pair that does not show.
-    fn leave_back(&mut self) -> Result<()> {
+    fn leave_back(&mut self) {
         if self.back.is_some() {
-            self.screen.make_current()?;
+            // Drops elsewhere are put off by the display.
+            self.screen.make_current().unwrap_or_else(|error| tracing::debug!(%error, "the display is not current"));
             self.back = None;
         }
-        Ok(())
     }
 
-    /// Shows with the pair of this row from now on.
+    /// Shows with the pair of this row from now on. The one in use goes on in any case, with its own memory and picture where those of
+    /// the newcomer cannot be read.
     fn bring(&mut self, row: usize) -> Result<()> {
-        if self.front.row() == row { Ok(()) } else { self.swap() }
+        if self.front.row() == row {
+            return Ok(());
+        }
+        let clock = self.contest.clock();
+        let begun = clock.now();
+        let done = match self.swap() {
+            Err(error) if row == self.contest.in_use() => {
+                self.contest.fail(self.front.row(), error);
+                self.turn_about();
+                Ok(())
+            }
+            done => done,
+        };
+        self.contest.spend(clock.since(begun));
+        done
     }
 
     /// Goes on with the other side, which gets what frames keep.
@@ -282,13 +333,29 @@ impl<S> AutoLink<S> {
             carry(&mut self.front.side, &mut back.side)?;
         }
         let link = &mut self.front.link;
-        // A link that does not give its picture any more has failed: the other one goes on with its own.
-        if link.desc().unwritten() == Unwritten::Keep
-            && let Ok(picture) = link.read_back()
-        {
+        // After a resize, a picture of the size before is on show, of which the new one keeps nothing.
+        let is_kept = link.desc().unwritten() == Unwritten::Keep
+            && link.shown().is_ok_and(|shown| has_shape(shown.desc(), back.link.desc()));
+        if is_kept {
+            let picture = link.read_back()?;
             back.link.frame(|next| next.write(&picture))?;
         }
-        std::mem::swap(&mut self.front, back);
+        self.turn_about();
         Ok(())
+    }
+
+    fn turn_about(&mut self) {
+        if let Some(back) = &mut self.back {
+            std::mem::swap(&mut self.front, back);
+        }
+    }
+}
+
+/// True where a surface has the bytes of a frame of that description.
+fn has_shape(surface: &SurfaceDesc, desc: &SurfaceDesc) -> bool {
+    match (surface, desc) {
+        (SurfaceDesc::Image(of), SurfaceDesc::Image(image)) => of.extent == image.extent && of.format == image.format,
+        (SurfaceDesc::Buffer(of), SurfaceDesc::Buffer(buffer)) => of.bytes == buffer.bytes,
+        _ => false,
     }
 }

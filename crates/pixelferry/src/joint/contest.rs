@@ -5,7 +5,7 @@ use super::memory;
 use super::pairs::{Opening, Shown, prospects};
 use super::report::{Basis, JointReport, JointRow, JointState, failed};
 use interop_core::tournament::{Clock, Entry, MOST_SAMPLES, TURN, Terms, Verdict, quantile};
-use interop_core::{ComputeBackend, Error, Kernel, Link, Result, SurfaceDesc, Trials};
+use interop_core::{ComputeBackend, Error, Kernel, Link, Mode, Result, SurfaceDesc, Trials};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,8 +16,9 @@ const MOST_BYTES: usize = 1 << 30;
 const DRIFT: f64 = 0.1;
 /// Turns that check a remembered time.
 const CHECKS: u32 = 5;
-/// A pair is out if its first frame takes so many times as long as one of the pair in use, or else its second.
-const FAR: [f64; 2] = [8.0, 2.0];
+/// A pair is out if its first frame takes so many times as long as one of the pair in use, or the shortest of two, or of three. The
+/// first has what drivers do only once.
+const FAR: [f64; 3] = [30.0, 8.0, 2.0];
 /// A pair that took so many times as long as the one in use, in one work of the host's, is not tried in others.
 const ELSEWHERE: f64 = 4.0;
 /// A pair that was quicker is compared once more after this time, before the program goes over to it: right after devices were opened,
@@ -27,8 +28,10 @@ const AGAIN: Duration = Duration::from_secs(1);
 const FIRST_SHARE: f64 = 0.03;
 /// Those first seconds.
 const FIRST: Duration = Duration::from_secs(2);
-/// A program's first frames, or its first second, are not disturbed: no other backend is opened meanwhile.
+/// A program's first frames, or its first second, are not disturbed: none is waited for, and no other backend is opened.
 const QUIET: (u32, Duration) = (60, Duration::from_secs(1));
+/// Frames of other works in a row that end a comparison.
+const OTHERS: u32 = 300;
 /// Time that a link takes to open, until one was opened.
 const OPENING: Duration = Duration::from_millis(20);
 
@@ -79,7 +82,8 @@ pub(super) struct Contest {
     report: JointReport,
     in_use: usize,
     waiting: VecDeque<usize>,
-    opening: Option<Opening>,
+    /// The backend of this row.
+    opening: Option<(usize, Opening)>,
     turn: Option<Turn>,
     round: u32,
     /// Median of the pair in use, microseconds.
@@ -102,9 +106,13 @@ pub(super) struct Contest {
     remembered: Option<f64>,
     /// Work of the next frame.
     work: String,
+    /// Frames of other works since the last one of that which is compared.
+    others: u32,
     /// Works that were compared.
     compared: Vec<String>,
     is_told: bool,
+    /// It ended before all was compared.
+    is_cut: bool,
 }
 
 /// Frames of one pair, the first of which does not count: threads that slept, or a GPU that did other work, need one.
@@ -119,7 +127,7 @@ impl Contest {
     pub fn new(wanted: LinkBuilder, shown: Vec<Shown>, report: JointReport) -> Self {
         let begun = wanted.policy.clock.now();
         let in_use = report.rows.iter().position(|row| row.state == JointState::Chosen).unwrap_or(0);
-        let spreads = matches!(wanted.policy.trials, Trials::Spread { .. });
+        let spreads = spreads(&wanted);
         let remembered = report.rows.get(in_use).and_then(|row| row.median_us).filter(|_| spreads);
         let mut contest = Self {
             work: wanted.work.clone(),
@@ -143,8 +151,10 @@ impl Contest {
             round_time: Duration::ZERO,
             opening_time: OPENING,
             remembered,
+            others: 0,
             compared: Vec::new(),
             is_told: true,
+            is_cut: false,
         };
         if contest.remembered.is_none() && spreads {
             contest.wait_for_all(memory::load_others(&contest.wanted));
@@ -185,18 +195,31 @@ impl Contest {
         if self.work != name {
             name.clone_into(&mut self.work);
         }
-        let begins = name != self.wanted.work
-            && self.is_over()
-            && matches!(self.wanted.policy.trials, Trials::Spread { .. })
-            && !self.compared.iter().any(|of| of == name);
+        let is_other = name != self.wanted.work;
+        self.others = if is_other { self.others + 1 } else { 0 };
+        if self.others > OTHERS && !self.is_over() {
+            self.stop();
+        }
+        let begins = is_other && self.is_over() && spreads(&self.wanted) && !self.compared.iter().any(|of| of == name);
         if begins {
             self.compared.push(std::mem::replace(&mut self.wanted.work, name.into()));
             (self.begun, self.frames) = (self.clock().now(), 0);
             (self.spent, self.before) = (Duration::ZERO, Duration::ZERO);
             let known = self.report.rows.clone();
             (self.report.what, self.reference_us) = (self.wanted.what(), 0.0);
+            let remembered = memory::load(&self.wanted).map(|found| found.report.rows).filter(|rows| {
+                rows.len() == known.len() && rows.get(self.in_use).is_some_and(|row| row.state == JointState::Chosen)
+            });
+            if let Some(rows) = remembered {
+                self.remembered = rows.get(self.in_use).and_then(|row| row.median_us);
+                self.report.rows = rows;
+                return true;
+            }
             self.report.rows.iter_mut().for_each(|row| (row.median_us, row.ratio) = (None, None));
-            self.wait_for_all(Some(known));
+            self.wait_for_all(Some(known.clone()));
+            if self.waiting.is_empty() {
+                self.report.rows = known;
+            }
         }
         begins
     }
@@ -204,7 +227,8 @@ impl Contest {
     /// The next frames have this surface, whose times are others.
     pub fn set_surface(&mut self, desc: SurfaceDesc) {
         self.wanted.surface = desc;
-        (self.reference_us, self.seen, self.least_us, self.turn) = (0.0, 0, f64::INFINITY, None);
+        (self.reference_us, self.seen, self.least_us) = (0.0, 0, f64::INFINITY);
+        (self.turn, self.again) = (None, None);
     }
 
     /// Compares all pairs except those that took far longer in another work of the host's, whose rows are `known`: a link that cannot
@@ -222,18 +246,22 @@ impl Contest {
                 row.state == JointState::Slower && ratio.is_some_and(|ratio| ratio > ELSEWHERE)
             };
             match known.get(at).filter(is_far) {
-                Some(far) => *row = JointRow { because: format!("{} (another work)", far.because), ..far.clone() },
+                Some(far) => {
+                    let because = format!("{} (another work)", far.because.trim_end_matches(" (another work)"));
+                    *row = JointRow { because, ..far.clone() };
+                }
                 None => {
                     row.state = JointState::NotTried { reason: "it is compared while frames are shown".into() };
                     self.waiting.push_back(at);
                 }
             }
         }
-        self.is_told = self.waiting.is_empty();
+        (self.is_told, self.is_cut) = (self.waiting.is_empty(), false);
     }
 
     /// Nothing more is compared.
     pub fn stop(&mut self) {
+        self.is_cut |= self.has_duel || !self.waiting.is_empty();
         (self.waiting, self.has_duel, self.remembered, self.turn) = (VecDeque::new(), false, None, None);
     }
 
@@ -241,6 +269,24 @@ impl Contest {
     pub fn fail(&mut self, row: usize, error: Error) {
         self.report.rows[row].state = failed(error, &mut None);
         (self.has_duel, self.turn) = (false, None);
+    }
+
+    /// The frame for which this pair was to blame fails on the one in use, too: it is the program's fault.
+    pub fn excuse(&mut self, row: usize) {
+        let reason = "a frame of the program's failed while it was compared".into();
+        self.report.rows[row].state = JointState::NotTried { reason };
+        self.is_cut = true;
+        self.stop();
+    }
+
+    /// Counts time that the program waited for the comparison.
+    pub fn spend(&mut self, time: Duration) {
+        self.spent += time;
+    }
+
+    /// True where the next frame is the first one of a turn.
+    pub fn begins_turn(&self) -> bool {
+        self.turn.as_ref().is_some_and(|turn| !turn.has_begun)
     }
 
     /// Says what comes next. `front` shows, `back` waits.
@@ -260,6 +306,8 @@ impl Contest {
         let has_time = |takes: Duration| self.spent + takes <= given;
         let back = back.filter(|_| self.has_duel);
         let row = match (self.parts(front, back), self.waiting.front()) {
+            _ if self.frames <= QUIET.0 && running < QUIET.1 => return Next::Plain,
+            _ if self.remembered.is_some() && running < AGAIN => return Next::Plain,
             _ if self.remembered.is_some() || self.reference_us <= 0.0 => {
                 if !has_time(Duration::ZERO) {
                     return Next::Plain;
@@ -278,7 +326,6 @@ impl Contest {
                 if newcomers || newcomer.times.is_cold() { newcomer.row() } else { self.in_use }
             }
             (_, None) => return Next::Plain,
-            _ if self.frames < QUIET.0 && running < QUIET.1 => return Next::Plain,
             _ if !has_time(self.opening_time) => return Next::Plain,
             (_, Some(row)) => return if self.is_opened(*row) { Next::Open } else { Next::Plain },
         };
@@ -288,13 +335,20 @@ impl Contest {
 
     /// True where the backend of that row is open; begins to open it.
     fn is_opened(&mut self, row: usize) -> bool {
-        if let Some(opening) = &self.opening {
-            return opening.is_done();
+        match &self.opening {
+            Some((of, opening)) if *of == row || !opening.is_done() => return *of == row && opening.is_done(),
+            _ => self.opening = None,
+        }
+        if self.wanted.surface.byte_len().is_ok_and(|bytes| bytes > MOST_BYTES / 3) {
+            let reason = "a second link of this size would take too much memory".into();
+            self.report.rows[row].state = JointState::NotTried { reason };
+            self.waiting.pop_front();
+            return false;
         }
         let begun = self.clock().now();
         let prospects = prospects(&self.wanted, &self.shown, self.wanted.launches.is_empty());
         match prospects.get(row) {
-            Some(prospect) => self.opening = Some(prospect.begin(&self.wanted, &self.wanted.kernels(), true)),
+            Some(prospect) => self.opening = Some((row, prospect.begin(&self.wanted, &self.wanted.kernels(), true))),
             None => self.stop(),
         }
         self.spent += self.clock().since(begun);
@@ -314,17 +368,12 @@ impl Contest {
         &mut self,
         prepare: impl Fn(&Arc<dyn ComputeBackend>, Vec<Arc<dyn Kernel>>) -> Result<S>,
     ) -> Option<Lane<S>> {
-        let (row, backend) = (self.waiting.pop_front()?, self.opening.take()?.join());
+        let (row, backend) = (self.waiting.pop_front()?, self.opening.take()?.1.join());
         let begun = self.clock().now();
         let prospects = prospects(&self.wanted, &self.shown, self.wanted.launches.is_empty());
-        if self.wanted.surface.byte_len().is_ok_and(|bytes| bytes > MOST_BYTES / 3) {
-            let reason = "a second link of this size would take too much memory".into();
-            self.report.rows[row].state = JointState::NotTried { reason };
-            return None;
-        }
         let opened = backend.and_then(|backend| {
             let pair = prospects[row].open_with(backend, &self.wanted.kernels())?;
-            // The first path that works; the others are compared if it is taken.
+            // The first path that works, so that the program hardly waits. If the pair is taken, the next start compares its others.
             let link = self.wanted.link(&pair, Duration::ZERO)?;
             let side = prepare(&pair.backend, pair.kernels)?;
             Ok(Lane::new(row, link, side, false))
@@ -384,7 +433,8 @@ impl Contest {
         let (ours, theirs) = (newcomer.times.has_turn_in(self.round), in_use.times.has_turn_in(self.round));
         let state = if newcomer.times.samples_us().is_empty() {
             let far = FAR.get(self.seen.saturating_sub(1)).copied().unwrap_or(f64::INFINITY);
-            (self.least_us > far * self.reference_us).then_some(JointState::Slower)
+            let is_far = self.seen > 0 && self.again.is_none() && self.least_us > far * self.reference_us;
+            is_far.then_some(JointState::Slower)
         } else if ours && theirs {
             (self.round_time, self.before, self.round) = (self.spent - self.before, self.spent, self.round + 1);
             match newcomer.times.verdict(&in_use.times, false) {
@@ -444,11 +494,18 @@ impl Contest {
         self.report.basis = Basis::Frames(self.spent);
         if let Some(prospect) =
             prospects(&self.wanted, &self.shown, self.wanted.launches.is_empty()).get(self.in_use)
-            // A mistake is told at each start until it is mended.
+            // A mistake is told at each start until it is mended, and what was not compared is compared by the next.
+            && !self.is_cut
             && !self.report.rows.iter().any(|row| matches!(row.state, JointState::Mistaken { .. }))
         {
             memory::store(&self.wanted, prospect.rows(), link, &self.report);
         }
         tracing::info!(report = %self.report, "backend chosen while frames were shown");
     }
+}
+
+/// True where the program wants pairs compared. In pipelined modes, a frame on its way by one pair would come after a later one by
+/// another.
+fn spreads(wanted: &LinkBuilder) -> bool {
+    matches!(wanted.policy.trials, Trials::Spread { .. }) && wanted.policy.mode == Mode::Latency
 }

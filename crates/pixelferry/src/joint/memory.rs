@@ -79,6 +79,8 @@ fn key(wanted: &LinkBuilder, work: &str) -> Vec<String> {
         let words: Vec<_> = texts.chain(kinds).collect();
         key.push(format!("{} {}", kernel.name(), words.join(" ")));
     }
+    // Rows of a report are those of the backends that are built.
+    key.extend(BackendChoice::all().filter(|row| row.built).map(|row| row.name.to_owned()));
     key.extend(listed_devices(wanted.backend));
     key
 }

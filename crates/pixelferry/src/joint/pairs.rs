@@ -197,7 +197,7 @@ impl Prospect<'_> {
     }
 
     /// Begins to open its backend and to build kernels. On a `thread` of its own that goes on beside the program, unless the backend
-    /// is in the queue of this display, or of OpenGL, whose context belongs to a thread.
+    /// is in the queue of this display, or of OpenGL or Vulkan, which stay on the thread that opens them.
     pub fn begin(&self, wanted: &LinkBuilder, kernels: &[KernelSource], thread: bool) -> Opening {
         let (driver, device, kernels) = (self.driver, self.shown.screen.display.device().clone(), kernels.to_vec());
         // One that takes no text of a kernel need not be opened to say so.
@@ -205,7 +205,7 @@ impl Prospect<'_> {
         if let Some(kernel) = kernels.iter().find(takes).filter(|_| wanted.computed_by.is_none()) {
             return Opening(Some(Begun::Done(Err(speechless(kernel, driver)))));
         }
-        let stays = driver.in_queue && (driver.api == Api::OpenGl || driver.api == device.api);
+        let stays = driver.in_queue && (matches!(driver.api, Api::OpenGl | Api::Vulkan) || driver.api == device.api);
         let open = move |backend: Result<Arc<dyn ComputeBackend>>| {
             let backend = backend?;
             let kernels = built(backend.as_ref(), &kernels)?;

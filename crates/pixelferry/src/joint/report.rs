@@ -92,7 +92,7 @@ pub struct JointRow {
     pub display: String,
     /// Path of the frames, if it was found.
     pub path: Option<String>,
-    /// Time of a frame of the program's kernels, drawn and waited for, microseconds.
+    /// Time of a frame of the program's, drawn and waited for, microseconds.
     pub median_us: Option<f64>,
     /// Its time by that of the pair that was best so far, where both had turns.
     pub ratio: Option<Ratio>,
