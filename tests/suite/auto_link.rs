@@ -347,7 +347,8 @@ fn what_frames_keep_survives_failures_and_sizes() {
         let expected = if zeros { 0 } else { grey };
         let shown = link.link_mut().read_back().unwrap();
         assert_eq!(shown, vec![expected; (side * side * 4) as usize], "frame {n}: {}", link.report());
-        assert_eq!(*link.side(), n + 1, "frame {n}: {}", link.report());
+        let count = *link.side();
+        assert_eq!(count, n + 1, "frame {n}: {}", link.report());
     });
     assert!(report.rows.iter().any(|row| row.state == JointState::Chosen), "{report}");
 }
