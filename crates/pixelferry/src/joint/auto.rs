@@ -85,7 +85,7 @@ impl LinkBuilder {
 
 impl<S> AutoLink<S> {
     /// Copies with this function what frames leave in `S` for later ones, from the first to the second, whenever the program goes on with
-    /// another backend.
+    /// another backend. A frame that fails must leave it as it was, as the frame is then computed again.
     #[must_use]
     pub fn with_carry(mut self, carry: impl Fn(&mut S, &mut S) -> Result<()> + 'static) -> Self {
         self.carry = Some(Box::new(carry));
