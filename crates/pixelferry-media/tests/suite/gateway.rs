@@ -15,7 +15,8 @@ use tungstenite::handshake::client::generate_key;
 use tungstenite::http::{Request, StatusCode};
 use tungstenite::{Message, WebSocket};
 
-const IMAGE: ImageDesc = ImageDesc::new(16, 8, PixelFormat::Rgba8);
+/// Of a width that no other test encodes, which goes on beside these.
+const IMAGE: ImageDesc = ImageDesc::new(172, 8, PixelFormat::Rgba8);
 
 fn loopback() -> WebOptions {
     WebOptions::at(([127, 0, 0, 1], 0).into())
@@ -394,16 +395,17 @@ fn a_browser_that_asks_for_video_again_and_again_starts_an_encoder_a_second_at_m
     assert!(!seen.is_empty() && seen.len() <= most, "{} encoders in {:?}", seen.len(), begun.elapsed());
 }
 
-/// Encoders that gateways of this program started and that have not ended, by their numbers. Each has a thread that started it.
+/// Encoders of pictures as wide as [`IMAGE`] that this program started and that have not ended, by their numbers.
 fn running_encoders() -> Vec<String> {
-    let is_gateways = |thread: &std::fs::DirEntry| {
+    let is_keeper = |thread: &std::fs::DirEntry| {
         std::fs::read_to_string(thread.path().join("comm")).is_ok_and(|name| name.trim_end() == "child-keeper")
     };
-    let threads = std::fs::read_dir("/proc/self/task").unwrap().flatten().filter(is_gateways);
+    let threads = std::fs::read_dir("/proc/self/task").unwrap().flatten().filter(is_keeper);
     let of = |thread: std::fs::DirEntry| std::fs::read_to_string(thread.path().join("children")).unwrap_or_default();
     let all = threads.flat_map(|thread| of(thread).split_whitespace().map(String::from).collect::<Vec<_>>());
-    let name = |child: &str| std::fs::read_to_string(format!("/proc/{child}/comm")).unwrap_or_default();
-    all.filter(|child| name(child).starts_with("gst-launch")).collect()
+    let width = format!("width={}", IMAGE.extent.width);
+    let words = |child: &str| std::fs::read_to_string(format!("/proc/{child}/cmdline")).unwrap_or_default();
+    all.filter(|child| words(child).split('\0').any(|word| word == width)).collect()
 }
 
 #[test]
