@@ -91,7 +91,9 @@ fn together(options: &ProbeOptions, desc: SurfaceDesc) -> Result<Exit, Box<dyn E
     let builder = LinkBuilder::new(desc).launch(&kernel, [Scratch::U32(0)]).policy(policy);
     let mut link = builder.open_auto(|_, kernels| Ok(kernels))?;
     let begun = Instant::now();
-    while !link.is_decided() && begun.elapsed() < TOGETHER {
+    // One more than is compared, as the one that lost may have made the last.
+    let mut is_last = false;
+    while !std::mem::replace(&mut is_last, link.is_decided() || begun.elapsed() > TOGETHER) {
         link.frame(|next, kernels| kernels.iter().try_for_each(|kernel| next.launch(kernel.as_ref(), &[Arg::U32(0)])))?;
     }
     let report = Marked { schema: "pixelferry-together", schema_version: 1, report: link.report() };
