@@ -194,8 +194,12 @@ impl<T> Entry<T> {
     /// Whose turn it is of two, in a round that is the next where both had theirs: who was first is then second.
     pub fn whose_turn<'a>(newcomer: &'a mut Self, in_use: &'a mut Self, round: &mut u32) -> &'a mut Self {
         *round += u32::from(newcomer.has_turn_in(*round) && in_use.has_turn_in(*round));
-        let [first, second] = if round.is_multiple_of(2) { [newcomer, in_use] } else { [in_use, newcomer] };
-        if first.has_turn_in(*round) { second } else { first }
+        if newcomer.has_turn_next(in_use, *round) { newcomer } else { in_use }
+    }
+
+    /// True where the turn in this round, in which not both had theirs, is the newcomer's and not that of the one in use.
+    pub fn has_turn_next(&self, in_use: &Self, round: u32) -> bool {
+        if round.is_multiple_of(2) { !self.has_turn_in(round) } else { in_use.has_turn_in(round) }
     }
 
     /// Number of rounds in which both had a turn.

@@ -2,7 +2,7 @@
 
 use super::declare::LinkBuilder;
 use super::memory;
-use super::pairs::{Opening, Shown, prospects};
+use super::pairs::{Opening, Prospect, Shown, prospects};
 use super::report::{Basis, JointReport, JointRow, JointState, failed};
 use interop_core::tournament::{Clock, Entry, MOST_SAMPLES, TURN, Terms, Verdict, quantile};
 use interop_core::{ComputeBackend, Error, Kernel, Link, Mode, Result, SurfaceDesc, Trials};
@@ -324,8 +324,8 @@ impl Contest {
                 if ours == theirs && !has_time(self.round_time) {
                     return Next::Plain;
                 }
-                let newcomers = if ours == theirs { self.round.is_multiple_of(2) } else { theirs };
-                if newcomers || newcomer.times.is_cold() { newcomer.row() } else { self.in_use }
+                let is_newcomers = newcomer.times.has_turn_next(&in_use.times, self.round);
+                if is_newcomers || newcomer.times.is_cold() { newcomer.row() } else { self.in_use }
             }
             (_, None) => return Next::Plain,
             _ if !has_time(self.opening_time) => return Next::Plain,
@@ -348,13 +348,17 @@ impl Contest {
             return false;
         }
         let begun = self.clock().now();
-        let prospects = prospects(&self.wanted, &self.shown, self.wanted.launches.is_empty());
-        match prospects.get(row) {
+        match self.prospects().get(row) {
             Some(prospect) => self.opening = Some((row, prospect.begin(&self.wanted, &self.wanted.kernels(), true))),
             None => self.stop(),
         }
         self.spent += self.clock().since(begun);
         false
+    }
+
+    /// What can be opened, in the order of the report's rows.
+    fn prospects(&self) -> Vec<Prospect<'_>> {
+        prospects(&self.wanted, &self.shown, self.wanted.launches.is_empty())
     }
 
     /// The pair in use, and the newcomer.
@@ -372,7 +376,7 @@ impl Contest {
     ) -> Option<Lane<S>> {
         let (row, backend) = (self.waiting.pop_front()?, self.opening.take()?.1.join());
         let begun = self.clock().now();
-        let prospects = prospects(&self.wanted, &self.shown, self.wanted.launches.is_empty());
+        let prospects = self.prospects();
         let opened = backend.and_then(|backend| {
             let pair = prospects[row].open_with(backend, &self.wanted.kernels())?;
             // The first path that works, so that the program hardly waits. If the pair is taken, the next start compares its others.
@@ -495,7 +499,7 @@ impl Contest {
         }
         self.report.basis = Basis::Frames(self.spent);
         if let Some(prospect) =
-            prospects(&self.wanted, &self.shown, self.wanted.launches.is_empty()).get(self.in_use)
+            self.prospects().get(self.in_use)
             // A mistake is told at each start until it is mended, and what was not compared is compared by the next.
             && !self.is_cut
             && !self.report.rows.iter().any(|row| matches!(row.state, JointState::Mistaken { .. }))

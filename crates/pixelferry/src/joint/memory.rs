@@ -49,8 +49,8 @@ fn named(device: &DeviceIdentity) -> String {
     format!("{device} {}", device.driver)
 }
 
-/// All that a choice depends on, as far as it is known before anything is opened.
-fn key(wanted: &LinkBuilder, work: &str) -> Vec<String> {
+/// All that a choice depends on beside the work's name, as far as it is known before anything is opened.
+fn key(wanted: &LinkBuilder) -> Vec<String> {
     let surface = match &wanted.surface {
         SurfaceDesc::Image(i) => {
             // Sizes in a class differ by less than half.
@@ -62,7 +62,7 @@ fn key(wanted: &LinkBuilder, work: &str) -> Vec<String> {
     let mut key = vec![
         format!("{VERSION} {}", env!("CARGO_PKG_VERSION")),
         format!("{surface} {} {:?} {:?}", wanted.surface.unwritten(), wanted.policy.mode, wanted.policy.force),
-        format!("{} {} {work}", wanted.backend.name(), wanted.display.name()),
+        format!("{} {}", wanted.backend.name(), wanted.display.name()),
     ];
     let given = wanted.computed_by.iter().map(|backend| backend.device());
     key.extend(given.chain(wanted.shown_by.iter().map(|display| display.device())).map(named));
@@ -105,7 +105,8 @@ pub(super) fn load_others(wanted: &LinkBuilder) -> Option<Vec<JointRow>> {
 }
 
 fn load_work(wanted: &LinkBuilder, work: &str) -> Option<Remembered> {
-    let key = key(wanted, work);
+    let mut key = key(wanted);
+    key.push(work.to_owned());
     let page: Page = serde_json::from_str(&wanted.policy.profiles.read(&file_name(&key))?).ok()?;
     let display = page.display.as_deref().map(DisplayChoice::parse).transpose().ok()?;
     let choice = (BackendChoice::parse(&page.backend).ok()?, display);
@@ -114,14 +115,14 @@ fn load_work(wanted: &LinkBuilder, work: &str) -> Option<Remembered> {
 
 /// Remembers what was measured.
 pub(super) fn store(wanted: &LinkBuilder, choice: Rows, link: &Link, report: &JointReport) {
-    store_work(wanted, &wanted.work, choice, link, report);
-    if wanted.launches.is_empty() {
-        store_work(wanted, OTHERS, choice, link, report);
+    let key = key(wanted);
+    let others = wanted.launches.is_empty().then_some(OTHERS);
+    for work in [wanted.work.as_str()].into_iter().chain(others) {
+        store_page(wanted, [key.as_slice(), &[work.to_owned()]].concat(), choice, link, report);
     }
 }
 
-fn store_work(wanted: &LinkBuilder, work: &str, choice: Rows, link: &Link, report: &JointReport) {
-    let key = key(wanted, work);
+fn store_page(wanted: &LinkBuilder, key: Vec<String>, choice: Rows, link: &Link, report: &JointReport) {
     let name = file_name(&key);
     let (backend, display) = (choice.0.name().into(), choice.1.map(|display| display.name().into()));
     let devices = devices(link.backend().as_ref(), link.display().as_ref());

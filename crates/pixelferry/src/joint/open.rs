@@ -159,17 +159,21 @@ impl LinkBuilder {
 
     /// Reads WGSL, which is read alike on every device, for pairs that were not tried, and warns of a mistake in it.
     fn mark_mistakes(&self, prospects: &[Prospect<'_>], rows: &mut [JointRow]) {
+        let is_untried = |row: &JointRow, prospect: &Prospect<'_>| {
+            matches!(row.state, JointState::NotTried { .. }) && prospect.reads_wgsl()
+        };
+        let untried = rows.iter_mut().zip(prospects).filter(|(row, prospect)| is_untried(row, prospect));
+        let mut untried = untried.peekable();
+        if untried.peek().is_none() {
+            return;
+        }
         #[cfg(feature = "gl-compute")]
         let mut mistakes = self.launches.iter().filter_map(|(kernel, _)| pixelferry_gl::check_wgsl(kernel).err());
         #[cfg(not(feature = "gl-compute"))]
         let mut mistakes = std::iter::empty::<Error>();
         let Some(reason) = mistakes.next().map(|error| error.to_string()) else { return };
-        for (row, prospect) in rows.iter_mut().zip(prospects) {
-            if matches!(row.state, JointState::NotTried { .. }) && prospect.reads_wgsl() {
-                tracing::warn!("{reason}");
-                row.state = JointState::Mistaken { reason: reason.clone() };
-            }
-        }
+        tracing::warn!("{reason}");
+        untried.for_each(|(row, _)| row.state = JointState::Mistaken { reason: reason.clone() });
     }
 
     /// A mistake of the program's, the refusal of the backend that was asked for, or those of all there are, a line each.
