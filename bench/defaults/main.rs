@@ -145,7 +145,7 @@ impl Work {
 }
 
 /// A link that shows the frames of a cell.
-struct Shown {
+struct Subject {
     link: AutoLink<Side>,
     screen: Screen,
     size: (u32, u32),
@@ -158,7 +158,7 @@ struct Shown {
     twin: Option<Box<Self>>,
 }
 
-impl Shown {
+impl Subject {
     fn open(
         work: &Work,
         (desc, mode): (SurfaceDesc, Mode),
@@ -234,7 +234,7 @@ fn open_gl(display: &Rc<dyn Display>, size: (u32, u32)) -> Result<Screen> {
 }
 
 #[derive(Serialize)]
-struct Row {
+struct SubjectTimes {
     median_us: f64,
     p99_us: f64,
     first_ms: f64,
@@ -248,7 +248,7 @@ struct Cell {
     width: u32,
     height: u32,
     mode: &'static str,
-    rows: BTreeMap<String, Row>,
+    rows: BTreeMap<String, SubjectTimes>,
     errors: BTreeMap<String, String>,
     best: String,
     ratio: f64,
@@ -284,7 +284,7 @@ fn measure(
     let image = SurfaceDesc::image(width, height, PixelFormat::Rgba8).with_unwritten(Unwritten::Overwrite);
     let folder = std::env::temp_dir().join(format!("pixelferry-defaults-{}", std::process::id()));
     let profiles = || Profiles::Folder(folder.clone());
-    let open = |choice, profiles| Shown::open(work, (image, mode), (width, height), display, (choice, profiles));
+    let open = |choice, profiles| Subject::open(work, (image, mode), (width, height), display, (choice, profiles));
     let (mut all, mut errors) = (Vec::new(), BTreeMap::new());
     for choice in BackendChoice::all().map(|row| row.choice) {
         drop(open(choice, Profiles::Off));
@@ -325,13 +325,13 @@ fn measure(
             shown.samples_us.push(twin.map_or(turn, |twin| (turn + twin) / 2.0));
         }
     }
-    let median = |shown: &Shown| quantile(&shown.samples_us, 0.5);
+    let median = |shown: &Subject| quantile(&shown.samples_us, 0.5);
     let (forced, default) = (all.iter().skip(1), &all.first().filter(|(name, _)| *name == "default")?.1);
     let (best, quickest) = forced.clone().min_by(|a, b| median(&a.1).total_cmp(&median(&b.1)))?;
     let ratios: Vec<_> = default.samples_us.iter().zip(&quickest.samples_us).map(|(own, other)| own / other).collect();
     let (between, ratio) = (interval(&ratios), quantile(&ratios, 0.5));
     let first = forced.map(|(_, shown)| shown.first_ms).fold(f64::INFINITY, f64::min);
-    let row = |shown: &Shown| Row {
+    let row = |shown: &Subject| SubjectTimes {
         median_us: median(shown),
         p99_us: quantile(&shown.samples_us, 0.99),
         first_ms: shown.first_ms,
