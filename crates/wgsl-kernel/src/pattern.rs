@@ -21,11 +21,10 @@ fn flat(@builtin(global_invocation_id) id: vec3<u32>) {
   pf_store(id.xy, vec4<f32>(pf_arg_f32(0), pf_arg_f32(1), pf_arg_f32(2), pf_arg_f32(3)));
 }";
 
-/// The colour of every pixel of a flat pattern, where all are alike.
+/// The colour of every pixel of a flat pattern.
 pub fn flat_color(format: PixelFormat, pattern: &Pattern) -> Option<[f32; 4]> {
     let (word, pixel) = (pattern.or_mask.to_ne_bytes(), format.bytes_per_pixel());
-    let is_one = pattern.is_flat() && (pixel.is_multiple_of(WORD) || pattern.or_mask == 0);
-    is_one.then(|| load(format, &word.repeat(pixel.div_ceil(WORD))[..pixel]))
+    pattern.is_flat().then(|| load(format, &word.repeat(pixel.div_ceil(WORD))[..pixel]))
 }
 
 /// An entry point of [`PATTERN`].

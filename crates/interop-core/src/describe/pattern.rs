@@ -44,8 +44,14 @@ impl Pattern {
     /// One word all over, of the bits that [`Pattern::for_view`] keeps: for timing. A hash for each word would take a processor
     /// several times as long as writing the frame, and hide what paths differ by. It proves nothing.
     pub const fn flat(view: &View, nonce: u32) -> Self {
-        let pattern = Self::for_view(view, nonce);
-        Self { and_mask: 0, or_mask: pattern.word(0, 0), nonce }
+        let word = Self::for_view(view, nonce).word(0, 0);
+        // All pixels are alike, the small ones too.
+        let or_mask = match view {
+            View::Image(image) if image.format.bytes_per_pixel() == 1 => (word & 0xff) * 0x0101_0101,
+            View::Image(image) if image.format.bytes_per_pixel() == 2 => (word & 0xffff) * 0x0001_0001,
+            _ => word,
+        };
+        Self { and_mask: 0, or_mask, nonce }
     }
 
     /// True where it is one word all over. Backends write it with no more work than a plain kernel has.

@@ -19,8 +19,8 @@ use interop_core::{
     SurfaceDesc, Target, View,
 };
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
-use wgsl_kernel::{Limits, PATTERN, PatternEntry, pattern};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use wgsl_kernel::{FLAT, Limits, PATTERN, PatternEntry, flat_color, pattern};
 
 /// A context that computes. See the crate.
 pub struct GlBackend {
@@ -29,6 +29,8 @@ pub struct GlBackend {
     pattern: Arc<Program>,
     /// The pattern's other kernels, which are built when they are first needed.
     patterns: Mutex<Vec<(PatternEntry, Arc<Program>)>>,
+    /// Stores one colour, as programs' kernels store.
+    flat: OnceLock<GlKernel>,
 }
 
 impl GlBackend {
@@ -45,6 +47,14 @@ impl GlBackend {
         let program = Arc::new(program);
         others.push((entry, Arc::clone(&program)));
         Ok(program)
+    }
+
+    fn flat(&self) -> Result<&GlKernel> {
+        if let Some(kernel) = self.flat.get() {
+            return Ok(kernel);
+        }
+        let kernel = GlKernel::unbuilt(&self.session, &KernelSource::new("flat").wgsl(FLAT))?;
+        Ok(self.flat.get_or_init(|| kernel))
     }
 
     fn pattern_into(&self, memory: &QueueBuffer, view: &View, wanted: &Pattern) -> Result<()> {
@@ -141,7 +151,7 @@ impl Made {
         let limits = Limits::new(device.identity(), limits.storage_blocks, limits.groups, limits.group_items);
         let session =
             Arc::new(Session { device, caps, limits, rows: Rows::default(), written: Mutex::default(), place });
-        GlBackend { session, pattern: Arc::new(pattern), patterns: Mutex::default() }
+        GlBackend { session, pattern: Arc::new(pattern), patterns: Mutex::default(), flat: OnceLock::new() }
     }
 }
 
@@ -219,8 +229,8 @@ unsafe impl BackendDriver for GlBackend {
         let (memory, view) = target.into_parts();
         if find::<GlImage>(memory, &self.session).is_some() {
             let image = own_mut::<GlImage>(memory, &self.session)?;
-            if wanted.is_flat() {
-                return image.of_one_row(&view, |memory, row| self.pattern_into(memory, row, wanted));
+            if let Some(color) = flat_color(image.format(), wanted) {
+                return self.flat()?.launch(Target::new(memory, view)?, &color.map(Arg::F32));
             }
             return image.through_linear(&view, |memory, view| self.pattern_into(memory, view, wanted));
         }

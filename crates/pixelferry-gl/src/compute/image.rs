@@ -9,7 +9,7 @@ use crate::objects::image_unit::Bound;
 use crate::queue::QueueBuffer;
 use crate::queue::texture::QueueTexture;
 use interop_core::compute::{MemoryDriver, OpaqueImage, Placement};
-use interop_core::{Extent, ImageDesc, ImageView, PixelFormat, RawMemory, RawTarget, Result, SharedHandle, View};
+use interop_core::{ImageDesc, PixelFormat, RawMemory, RawTarget, Result, SharedHandle, View};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -77,14 +77,6 @@ impl GlImage {
         self.copy_rows(&span, (&memory, 0), Way::Load)?;
         f(&memory, &view.from_its_start())?;
         self.copy_rows(&span, (&memory, 0), Way::Store)
-    }
-
-    /// Stores rows that are all alike: `f` writes one into memory, which shaders then read from their cache.
-    pub fn of_one_row(&mut self, view: &View, f: impl FnOnce(&QueueBuffer, &View) -> Result<()>) -> Result<()> {
-        let (region, memory, format) = (self.rows.place(view)?.region, self.scratch()?, self.format());
-        let row = ImageView::packed(Extent::new(region.width, 1), format, 1, 0, false)?;
-        f(&memory, &View::Image(row))?;
-        self.session.rows.copy((&self.texture, region), (&memory, [0, 0]), format, Way::Store)
     }
 
     /// True where kernels that name words are refused.

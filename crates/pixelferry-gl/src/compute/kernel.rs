@@ -42,11 +42,16 @@ impl GlKernel {
             let programs = Mutex::new(HashMap::from([((PixelFormat::Rgba8, Writes::Memory), Arc::new(program))]));
             return Ok(Self { text, shader: Some(shader.to_owned()), session: session.clone(), programs });
         }
-        let text = KernelText::of(source, &session.limits)?;
-        let kernel = Self { text, shader: None, session: session.clone(), programs: Mutex::default() };
+        let kernel = Self::unbuilt(session, source)?;
         // Errors in the text are reported now.
         kernel.program(PixelFormat::Rgba8, Writes::Memory)?;
         Ok(kernel)
+    }
+
+    /// One in WGSL, which the driver compiles at its first launch.
+    pub fn unbuilt(session: &Arc<Session>, source: &KernelSource) -> Result<Self> {
+        let text = KernelText::of(source, &session.limits)?;
+        Ok(Self { text, shader: None, session: session.clone(), programs: Mutex::default() })
     }
 
     /// For targets of this format; of a buffer any that is of whole words.

@@ -28,7 +28,7 @@ use std::cell::RefCell;
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
-use wgsl_kernel::{Limits, PATTERN, PatternEntry, pattern, spirv};
+use wgsl_kernel::{FLAT, Limits, PATTERN, PatternEntry, flat_color, pattern, spirv};
 
 /// Bytes of the largest memory that a kernel's 32-bit addresses reach.
 const MOST_BYTES: u64 = u32::MAX as u64 & !3;
@@ -40,6 +40,8 @@ pub struct VulkanBackend {
     session: Arc<Session>,
     /// The pattern's kernels, which are built when they are first needed, but for the first.
     patterns: AtHome<Patterns>,
+    /// Stores one colour, as programs' kernels store.
+    flat: OnceLock<VulkanKernel>,
 }
 
 impl VulkanBackend {
@@ -87,9 +89,17 @@ impl VulkanBackend {
         let layouts = AtHome::new(&shared.home, Layouts::new(shared))?;
         let session = Arc::new(Session { identity, caps, limits, layouts, cuda: OnceLock::new() });
         let patterns = AtHome::new(&shared.home, RefCell::default())?;
-        let made = Self { session, patterns };
+        let made = Self { session, patterns, flat: OnceLock::new() };
         made.pattern(PatternEntry::Words)?;
         Ok(made)
+    }
+
+    fn flat(&self) -> Result<&VulkanKernel> {
+        if let Some(kernel) = self.flat.get() {
+            return Ok(kernel);
+        }
+        let kernel = VulkanKernel::build(&self.session, &KernelSource::new("flat").wgsl(FLAT))?;
+        Ok(self.flat.get_or_init(|| kernel))
     }
 
     fn pattern_into(&self, memory: &QueueBuffer, view: &View, wanted: &Pattern) -> Result<()> {
@@ -206,6 +216,9 @@ unsafe impl BackendDriver for VulkanBackend {
     fn write_pattern(&self, target: Target<'_>, wanted: &Pattern) -> Result<()> {
         let (memory, view) = target.into_parts();
         if let Some(image) = find::<VulkanImage>(memory, &self.session) {
+            if let Some(color) = flat_color(image.format(), wanted) {
+                return self.flat()?.launch(Target::new(memory, view)?, &color.map(Arg::F32));
+            }
             return image.through_linear(&view, |memory, view| self.pattern_into(memory, view, wanted));
         }
         self.pattern_into(own::<VulkanMemory>(memory, &self.session)?.buffer()?, &view, wanted)
