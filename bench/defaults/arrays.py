@@ -2,7 +2,7 @@
 
 Each cell is an array (dtype, size, layout, and the memory that it lies in), shown by `show(array); finish()`. All viewers were opened once
 before, as the first one would compile for the others. The default viewer then starts on a machine that remembers nothing: its first 60
-frames are added up, and it goes on until all is compared, 4 s at most. After that it starts once more, which now remembers, and takes turns
+frames are added up, and it goes on until all is compared, 8 s at most. After that it starts once more, which now remembers, and takes turns
 with a viewer for each backend, so that drift of the machine hits all alike; of the default and the best one there are two, whose times are
 averaged, as where a driver puts the memory of one costs up to 8 %. A round gives the ratio of the default to the best forced backend; a
 cell is decided when the 95 % interval of the median of those ratios lies on one side of 1, or within 5 % of it. Prints a line of JSON for
@@ -26,7 +26,7 @@ import pixelferry
 SIZES = {"480p": (640, 480), "1080p": (1920, 1080), "4K": (3840, 2160)}
 FIRST = 60
 # Longest comparison, seconds.
-COMPARING = 4
+COMPARING = 8
 # One that takes so many times as long as the best has fewer turns, as its frames cost the time of all.
 FAR = 3
 # By name: dtype, channels, layout in memory.

@@ -3,7 +3,7 @@
 //! arrays of NumPy and torch.
 //!
 //! Each cell is a work of a size and a mode. All were opened once before, as the first one would compile for the others. The default then
-//! starts on a machine that remembers nothing: its first 60 frames are added up, and it goes on until all is compared, 4 s at most. After
+//! starts on a machine that remembers nothing: its first 60 frames are added up, and it goes on until all is compared, 8 s at most. After
 //! that it starts once more, which now remembers, and takes turns with a link for each backend, so that drift of the machine hits all alike;
 //! of the default and the best one there are two, whose times are averaged, as where a driver puts the memory of one costs up to 8 %. A
 //! round gives the ratio of the default to the best forced one; a cell is decided when the 95 % interval of the median of those ratios lies
@@ -34,7 +34,7 @@ const FLOATS: usize = 4096;
 /// One that takes so many times as long as the best has fewer turns, as its frames cost the time of all.
 const FAR: f64 = 3.0;
 /// Longest comparison.
-const COMPARING: Duration = Duration::from_secs(4);
+const COMPARING: Duration = Duration::from_secs(8);
 /// Time after which the rest of the first frames is not made.
 const TOO_LONG_MS: f64 = 2e3;
 

@@ -24,10 +24,11 @@ const ELSEWHERE: f64 = 4.0;
 /// A pair that was quicker is compared once more after this time, before the program goes over to it: right after devices were opened,
 /// frames of threads took six times as long on a machine with an NVIDIA H200.
 const AGAIN: Duration = Duration::from_secs(1);
-/// Share of the first seconds that may be spent beside what the policy gives, as all pairs are new then.
-const FIRST_SHARE: f64 = 0.03;
+/// Share of the first seconds that may be spent beside what the policy gives, as all pairs are new then. To open four links takes an
+/// NVIDIA H200 about 130 ms.
+const FIRST_SHARE: f64 = 0.08;
 /// Those first seconds.
-const FIRST: Duration = Duration::from_secs(2);
+const FIRST: Duration = Duration::from_secs(3);
 /// A program's first frames, or its first second, are not disturbed: none is waited for, and no other backend is opened.
 const QUIET: (u32, Duration) = (60, Duration::from_secs(1));
 /// Frames of other works in a row that end a comparison.
