@@ -1,6 +1,7 @@
 """The default choice beside every backend that can be forced: arrays in `Viewer.show`.
 
-Each cell is an array (dtype, size, layout, and the memory that it lies in), shown by `show(array); finish()`. All viewers were opened once
+Each cell is an array (dtype, size, layout, and the memory that it lies in), shown by `show(array); finish()`; of a stream's frames
+publishing and taking one is timed with it. All viewers were opened once
 before, as the first one would compile for the others. The default viewer then starts on a machine that remembers nothing: its first 60
 frames are added up, and it goes on until all is compared, 8 s at most. After that it starts once more, which now remembers, and takes turns
 with a viewer for each backend, so that drift of the machine hits all alike; of the default and the best one there are two, whose times are
@@ -36,6 +37,7 @@ HOST = {
     "float16 RGBA": ("f2", 4, "C"),
     "float64 grey": ("f8", 1, "C"),
     "uint16 RGB": ("u2", 3, "C"),
+    "uint8 RGB": ("u1", 3, "C"),
     "uint8 RGBA strided": ("u1", 4, "strided"),
     "float32 RGB Fortran": ("f4", 3, "F"),
     "float32 RGB big-endian": ("f4", 3, "big"),
@@ -73,6 +75,24 @@ def cuda_array(kind, width, height, device):
     return array.to(getattr(torch, CUDA[kind]))
 
 
+class Stream:
+    """Frames of a stream: each call publishes one and takes it."""
+
+    def __init__(self, array):
+        self.array = array
+        self.publisher = pixelferry.Publisher(f"defaults-{os.getpid()}")
+        self.publisher.publish(array)
+        self.subscriber = pixelferry.Subscriber(self.publisher.name)
+
+    def __call__(self):
+        self.publisher.publish(self.array)
+        return self.subscriber.next()
+
+    def close(self):
+        self.subscriber.close()
+        self.publisher.close()
+
+
 def interval(samples):
     """95 % of the median, by ranks of the binomial distribution."""
     ordered, count = sorted(samples), len(samples)
@@ -96,7 +116,7 @@ class Shown:
 
     def frame(self):
         begun = time.perf_counter()
-        self.viewer.show(self.array, **self.options)
+        self.viewer.show(self.array() if callable(self.array) else self.array, **self.options)
         self.viewer.finish()
         return time.perf_counter() - begun
 
@@ -156,7 +176,8 @@ def measure(name, array, width, height, backends, rounds):
     for turn in range(rounds if able else 0):
         order = able[turn % len(able) :] + able[: turn % len(able)]
         for one in order[:: -1 if turn % 2 else 1]:
-            if one.backend != "default" and one.first > FAR * least and turn % 8:
+            every = rounds if one.first > 10 * FAR * least else 8
+            if one.backend != "default" and one.first > FAR * least and turn % every:
                 continue
             one.samples.append(statistics.mean(each.turn() for each in (one, one.twin) if each))
     rows = {one.backend: one.row() for one in everyone}
@@ -195,6 +216,9 @@ def works(options):
             continue
         for kind in drawn.sample(sorted(HOST), 4) if drawn else options.host:
             yield f"NumPy {kind}", host_array(kind, width, height), width, height, options.backends
+        stream = Stream(host_array("uint8 RGBA", width, height))
+        yield "stream of uint8 RGBA", stream, width, height, options.backends
+        stream.close()
         for device in options.cuda:
             for kind in CUDA:
                 yield f"torch {kind} on {device}", cuda_array(kind, width, height, device), width, height, ["cuda"]

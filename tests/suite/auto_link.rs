@@ -2,8 +2,9 @@
 
 use pixelferry::report::{Basis, JointReport, JointRow, JointState};
 use pixelferry::{
-    Api, Arg, AutoLink, ComputeMemory, DisplayChoice, Error, ImageDesc, LinkBuilder, PixelFormat, Policy, Profiles,
-    Result, Scratch, SurfaceDesc, Trials, Unwritten, WriteFrame, open_headless,
+    Api, Arg, AutoLink, BackendChoice, ComputeMemory, DisplayChoice, Error, ImageDesc, LinkBuilder, PathId,
+    PixelFormat, Policy, Profiles, Result, Scratch, ShownFrame, SurfaceDesc, Trials, Unwritten, WriteFrame,
+    open_headless,
 };
 use pixelferry_tests::{Folder, Need, need, ramp, ramp_pixel};
 use std::path::PathBuf;
@@ -118,6 +119,43 @@ fn the_program_goes_on_with_a_quicker_backend_which_is_remembered_and_checked() 
     let (second, basis, report) = run_host(Some(&folder.0), slow).unwrap();
     assert_ne!(second, Api::Cpu, "{report}");
     assert_eq!(basis, Basis::Remembered, "{report}");
+}
+
+/// A double: the program's draw takes long of frames that came by one path.
+#[test]
+fn the_path_is_the_quickest_one_with_the_programs_own_draw_and_is_remembered() {
+    let folder = Folder::new("auto-link-path");
+    let open = || {
+        let builder = builder(Profiles::Folder(folder.0.clone()), Unwritten::Overwrite)?;
+        Some(builder.backend(BackendChoice::Cpu).open_auto(|_, _| Ok(())).unwrap())
+    };
+    let Some(mut link) = open() else { return };
+    let slow = link.link().path();
+    let report = run(&mut link, |link, n| {
+        let draw = |shown: &ShownFrame<'_>| {
+            if shown.path() == slow {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            Ok(())
+        };
+        link.frame_and_draw(|next, ()| next.write(&pixels(n as u8)), draw).unwrap();
+        assert_eq!(link.link_mut().read_back().unwrap(), pixels(n as u8), "frame {n}: {}", link.report());
+    });
+    let quicker = link.link().path();
+    assert_ne!(quicker, slow, "{report}");
+    assert_eq!(report.chosen().and_then(|row| row.path.as_deref()), Some(quicker.name()), "{report}");
+    assert!(report.paths.iter().any(|row| row.path.as_deref() == Some(slow.name())), "{report}");
+    let next = open().unwrap();
+    assert_eq!(next.link().path(), quicker, "{}", next.report());
+}
+
+#[test]
+fn a_path_that_the_program_asks_for_is_not_compared() {
+    let Some(screen) = need(Need::Egl, open_headless(DisplayChoice::Gl)) else { return };
+    let policy = Policy::default().with_profiles(Profiles::Off).with_trials(OFTEN).with_force(PathId::HOST_ROUND_TRIP);
+    let builder = LinkBuilder::new(surface(Unwritten::Overwrite)).backend(BackendChoice::Cpu);
+    let link = builder.shown_by(&screen.display()).policy(policy).open_auto(|_, _| Ok(())).unwrap();
+    assert!(link.is_decided(), "{}", link.report());
 }
 
 #[test]

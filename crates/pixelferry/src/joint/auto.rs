@@ -1,23 +1,24 @@
 //! A link whose backend is chosen by the frames that the program shows.
 
-use super::contest::{Contest, Lane, Next};
+use super::contest::{Contest, Lane, Next, take_trials};
 use super::declare::LinkBuilder;
 use super::open::Opened;
 use super::pairs::{displays, prospects};
 use super::report::JointReport;
 use crate::headless::Headless;
 use interop_core::{
-    ComputeBackend, Display, DrawOptions, Kernel, Link, Result, ShowTarget, Showed, SurfaceDesc, Unwritten, WriteFrame,
+    ComputeBackend, Display, DrawOptions, Kernel, Link, Result, ShowTarget, Showed, ShownFrame, SurfaceDesc, Unwritten,
+    WriteFrame,
 };
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// A link that goes over to another backend where frames of the program are done earlier there.
+/// A link that goes over to another backend, or another path, where frames of the program are done earlier there.
 ///
 /// [`LinkBuilder::open_auto`] opens the first pair that works. While the program shows frames, other backends are opened beside it, and
 /// each then makes a few of the program's own frames. None is left out, and none is computed twice unless another backend fails in it:
 /// those frames are shown, and the times of all are compared in turns. What a backend needs for a frame, its kernels and its memory, is `S`; a function of the program's
-/// makes it for each.
+/// makes it for each. After the backends, the other paths of the quickest one are compared in the same way.
 ///
 /// A frame must depend on nothing that an earlier frame left in `S`, or [`AutoLink::with_carry`] says how to copy that. The pixels
 /// that a frame leaves as they were ([`Unwritten::Keep`]) go along. [`Policy::trials`](crate::Policy::trials) says whether anything is
@@ -69,7 +70,8 @@ impl LinkBuilder {
         self,
         prepare: impl Fn(&Arc<dyn ComputeBackend>, Vec<Arc<dyn Kernel>>) -> Result<S> + 'static,
     ) -> Result<AutoLink<S>> {
-        let wanted = self.checked("LinkBuilder::open_auto")?;
+        let mut wanted = self.checked("LinkBuilder::open_auto")?;
+        let trials = take_trials(&mut wanted);
         let shown = displays(&wanted)?;
         let (opened, choice) = wanted.first(&prospects(&wanted, &shown, wanted.launches.is_empty()))?;
         let Opened { backend, kernels, screen, link, report, .. } = opened;
@@ -77,8 +79,9 @@ impl LinkBuilder {
         // Pairs with another display cannot take part.
         let name = screen.display().device().to_string();
         let rows = report.rows.iter().filter(|row| row.display == name).cloned().collect();
-        let contest = Contest::new(wanted, shown, JointReport { rows, ..report });
-        let front = Lane::new(contest.in_use(), link, prepare(&backend, kernels)?, true);
+        let contest = Contest::new(wanted, trials, shown, JointReport { rows, ..report });
+        let side = prepare(&backend, kernels.clone())?;
+        let front = Lane::new(contest.in_use(), link, kernels, side, true);
         Ok(AutoLink { screen, prepare: Rc::new(prepare), carry: None, front, back: None, contest })
     }
 }
@@ -93,12 +96,28 @@ impl<S> AutoLink<S> {
     }
 
     /// Computes one frame of the whole surface, as [`Link::frame`] does. Where another backend was to make it and does not, the one in
-    /// use makes it.
+    /// use makes it. For the program's draw, whose time is not known, an invisible one is timed.
     ///
     /// # Errors
     /// The errors of [`Link::frame`], and those of `compute`.
     pub fn frame(&mut self, mut compute: impl FnMut(&mut WriteFrame<'_>, &mut S) -> Result<()>) -> Result<()> {
         self.one(|link, side| link.frame(|next| compute(next, side)), false)
+    }
+
+    /// Computes one frame, and draws it with a function of the program's, whose time counts.
+    ///
+    /// # Errors
+    /// The errors of [`Link::frame`], and those of both functions.
+    pub fn frame_and_draw(
+        &mut self,
+        mut compute: impl FnMut(&mut WriteFrame<'_>, &mut S) -> Result<()>,
+        mut draw: impl FnMut(&ShownFrame<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let run = |link: &mut Link, side: &mut S| {
+            link.frame(|next| compute(next, side))?;
+            draw(&link.shown()?)
+        };
+        self.one(run, true)
     }
 
     /// Computes one frame and shows it in `target`, as [`Link::show`] does.
@@ -291,7 +310,7 @@ impl<S> AutoLink<S> {
                 self.bring(self.contest.in_use())?;
                 self.screen.make_current()?;
                 let prepare = Rc::clone(&self.prepare);
-                self.back = self.contest.open(|backend, kernels| prepare(backend, kernels));
+                self.back = self.contest.open(&self.front, |backend, kernels| prepare(backend, kernels));
                 Ok(false)
             }
         }

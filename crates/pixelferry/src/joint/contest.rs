@@ -1,12 +1,15 @@
-//! Turns of the pair in use and of the others, in frames that a program shows.
+//! Turns of the pair in use, of the others, and of its other paths, in frames that a program shows.
 
 use super::declare::LinkBuilder;
 use super::memory;
 use super::pairs::{Opening, Prospect, Shown, prospects};
 use super::report::{Basis, JointReport, JointRow, JointState, failed};
 use interop_core::tournament::{Clock, Entry, MOST_SAMPLES, TURN, Terms, Verdict, quantile};
-use interop_core::{ComputeBackend, Error, Kernel, Link, Mode, Result, SurfaceDesc, Trials};
+use interop_core::{
+    ComputeBackend, Error, Kernel, Link, LinkOptions, Mode, PathId, PathReport, PathState, Result, SurfaceDesc, Trials,
+};
 use std::collections::VecDeque;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -33,6 +36,10 @@ const FIRST: Duration = Duration::from_secs(3);
 const QUIET: (u32, Duration) = (60, Duration::from_secs(1));
 /// Frames of other works in a row that end a comparison.
 const OTHERS: u32 = 300;
+/// Stands for the row of a newcomer that is another path of the pair in use.
+const OTHER_PATH: usize = usize::MAX;
+/// A path that took so many times as long when the link was opened, or in another work, is not compared.
+const HOPELESS: f64 = 2.0;
 /// Time that a link takes to open, until one was opened.
 const OPENING: Duration = Duration::from_millis(20);
 
@@ -40,16 +47,18 @@ const OPENING: Duration = Duration::from_millis(20);
 pub(super) struct Lane<S> {
     pub link: Link,
     pub side: S,
+    /// Of its backend.
+    kernels: Vec<Arc<dyn Kernel>>,
     times: Entry<usize>,
 }
 
 impl<S> Lane<S> {
     /// That of the pair in this row of the report.
-    pub fn new(row: usize, link: Link, side: S, has_run: bool) -> Self {
-        Self { link, side, times: times(row, has_run) }
+    pub fn new(row: usize, link: Link, kernels: Vec<Arc<dyn Kernel>>, side: S, has_run: bool) -> Self {
+        Self { link, side, kernels, times: times(row, has_run) }
     }
 
-    /// Its row in the report.
+    /// Its row in the report; of another path of the pair in use none.
     pub const fn row(&self) -> usize {
         self.times.who
     }
@@ -82,7 +91,14 @@ pub(super) struct Contest {
     /// Its rows are in the order of the cost model.
     report: JointReport,
     in_use: usize,
+    trials: Trials,
+    /// Other pairs, and then paths.
     waiting: VecDeque<usize>,
+    paths: VecDeque<PathId>,
+    /// The paths of the pair that is the quickest are compared after the pairs.
+    wants_paths: bool,
+    /// Those that were far slower.
+    slow_paths: Vec<PathId>,
     /// The backend of this row.
     opening: Option<(usize, Opening)>,
     turn: Option<Turn>,
@@ -125,10 +141,10 @@ struct Turn {
 
 impl Contest {
     /// One of the pairs in the rows of that report, all with the display in use.
-    pub fn new(wanted: LinkBuilder, shown: Vec<Shown>, report: JointReport) -> Self {
+    pub fn new(wanted: LinkBuilder, trials: Trials, shown: Vec<Shown>, report: JointReport) -> Self {
         let begun = wanted.policy.clock.now();
         let in_use = report.rows.iter().position(|row| row.state == JointState::Chosen).unwrap_or(0);
-        let spreads = spreads(&wanted);
+        let spreads = matches!(trials, Trials::Spread { .. });
         let remembered = report.rows.get(in_use).and_then(|row| row.median_us).filter(|_| spreads);
         let mut contest = Self {
             work: wanted.work.clone(),
@@ -136,7 +152,11 @@ impl Contest {
             shown,
             report,
             in_use,
+            trials,
             waiting: VecDeque::new(),
+            paths: VecDeque::new(),
+            wants_paths: false,
+            slow_paths: Vec::new(),
             opening: None,
             turn: None,
             round: 0,
@@ -183,7 +203,11 @@ impl Contest {
 
     /// True where nothing is left to compare.
     pub fn is_over(&self) -> bool {
-        !self.has_duel && self.waiting.is_empty() && self.remembered.is_none()
+        !self.has_duel
+            && self.waiting.is_empty()
+            && self.paths.is_empty()
+            && !self.wants_paths
+            && self.remembered.is_none()
     }
 
     /// True where the next frame is not compared.
@@ -201,7 +225,7 @@ impl Contest {
         if self.others > OTHERS && !self.is_over() {
             self.stop();
         }
-        let begins = is_other && self.is_over() && spreads(&self.wanted) && !self.compared.iter().any(|of| of == name);
+        let begins = is_other && self.is_over() && self.spreads() && !self.compared.iter().any(|of| of == name);
         if begins {
             self.compared.push(std::mem::replace(&mut self.wanted.work, name.into()));
             (self.begun, self.frames) = (self.clock().now(), 0);
@@ -259,25 +283,66 @@ impl Contest {
                 }
             }
         }
-        (self.is_told, self.is_cut) = (self.waiting.is_empty(), false);
+        self.wants_paths = self.has_paths();
+        self.report.paths.clear();
+        (self.is_told, self.is_cut) = (self.waiting.is_empty() && !self.wants_paths, false);
+    }
+
+    const fn spreads(&self) -> bool {
+        matches!(self.trials, Trials::Spread { .. })
+    }
+
+    /// True where the program leaves the path open.
+    const fn has_paths(&self) -> bool {
+        let policy = &self.wanted.policy;
+        policy.force.is_none() && policy.prefer.is_none() && !policy.budget.is_zero()
+    }
+
+    /// Compares the other paths of this link's pair, those that were the quickest when it was opened first.
+    fn wait_for_paths(&mut self, link: &Link) {
+        self.wants_paths = false;
+        let rows = &link.report().paths;
+        let best = rows.iter().find(|row| row.id == link.path()).and_then(PathReport::median_us);
+        let is_slow = |row: &PathReport| row.median_us().zip(best).is_some_and(|(us, best)| us > HOPELESS * best);
+        let works = |row: &&PathReport| {
+            matches!(row.state, PathState::Offered | PathState::Slower | PathState::Verified { .. })
+                && !is_slow(row)
+                && !self.slow_paths.contains(&row.id)
+        };
+        let mut others: Vec<_> = rows.iter().filter(works).collect();
+        let time = |row: &PathReport| row.median_us().unwrap_or(f64::INFINITY);
+        others.sort_by(|a, b| time(a).total_cmp(&time(b)));
+        if !self.is_too_large() {
+            self.paths = others.into_iter().map(|row| row.id).collect();
+        }
+    }
+
+    fn is_too_large(&self) -> bool {
+        self.wanted.surface.byte_len().is_ok_and(|bytes| bytes > MOST_BYTES / 3)
     }
 
     /// Nothing more is compared.
     pub fn stop(&mut self) {
-        self.is_cut |= self.has_duel || !self.waiting.is_empty();
-        (self.waiting, self.has_duel, self.remembered, self.turn) = (VecDeque::new(), false, None, None);
+        self.is_cut |= !self.is_over() && self.remembered.is_none();
+        (self.waiting, self.paths, self.wants_paths) = (VecDeque::new(), VecDeque::new(), false);
+        (self.has_duel, self.remembered, self.turn) = (false, None, None);
     }
 
     /// This pair failed.
     pub fn fail(&mut self, row: usize, error: Error) {
-        self.report.rows[row].state = failed(error, &mut None);
+        let state = failed(error, &mut None);
+        if let Some(row) = self.report.rows.get_mut(row) {
+            row.state = state;
+        }
         (self.has_duel, self.turn) = (false, None);
     }
 
     /// The frame for which this pair was to blame fails on the one in use, too: it is the program's fault.
     pub fn excuse(&mut self, row: usize) {
         let reason = "a frame of the program's failed while it was compared".into();
-        self.report.rows[row].state = JointState::NotTried { reason };
+        if let Some(row) = self.report.rows.get_mut(row) {
+            row.state = JointState::NotTried { reason };
+        }
         self.is_cut = true;
         self.stop();
     }
@@ -297,7 +362,7 @@ impl Contest {
         if let Some(turn) = &self.turn {
             return Next::Timed(turn.row);
         }
-        let Trials::Spread { share, within } = self.wanted.policy.trials else { return Next::Plain };
+        let Trials::Spread { share, within } = self.trials else { return Next::Plain };
         let running = self.clock().since(self.begun);
         self.frames = self.frames.saturating_add(1);
         if running > within {
@@ -305,9 +370,12 @@ impl Contest {
             self.stop();
             return Next::Plain;
         }
+        let back = back.filter(|_| self.has_duel);
+        if self.wants_paths && self.waiting.is_empty() && !self.has_duel && self.remembered.is_none() {
+            self.wait_for_paths(&self.parts(front, back).0.link);
+        }
         let given = running.mul_f64(share.clamp(0.0, 1.0)) + running.min(FIRST).mul_f64(FIRST_SHARE);
         let has_time = |takes: Duration| self.spent + takes <= given;
-        let back = back.filter(|_| self.has_duel);
         let row = match (self.parts(front, back), self.waiting.front()) {
             _ if self.frames <= QUIET.0 && running < QUIET.1 => return Next::Plain,
             _ if self.remembered.is_some() && running < AGAIN => return Next::Plain,
@@ -328,8 +396,9 @@ impl Contest {
                 let is_newcomers = newcomer.times.has_turn_next(&in_use.times, self.round);
                 if is_newcomers || newcomer.times.is_cold() { newcomer.row() } else { self.in_use }
             }
-            (_, None) => return Next::Plain,
+            (_, None) if self.paths.is_empty() => return Next::Plain,
             _ if !has_time(self.opening_time) => return Next::Plain,
+            (_, None) => return Next::Open,
             (_, Some(row)) => return if self.is_opened(*row) { Next::Open } else { Next::Plain },
         };
         self.turn = Some(Turn { row, has_begun: false, samples_us: Vec::new() });
@@ -342,7 +411,7 @@ impl Contest {
             Some((of, opening)) if *of == row || !opening.is_done() => return *of == row && opening.is_done(),
             _ => self.opening = None,
         }
-        if self.wanted.surface.byte_len().is_ok_and(|bytes| bytes > MOST_BYTES / 3) {
+        if self.is_too_large() {
             let reason = "a second link of this size would take too much memory".into();
             self.report.rows[row].state = JointState::NotTried { reason };
             self.waiting.pop_front();
@@ -370,21 +439,20 @@ impl Contest {
         }
     }
 
-    /// Opens the pair that is next, for a duel. `None` where it does not work.
+    /// Opens the pair or the path that is next, for a duel. `None` where it does not work.
     pub fn open<S>(
         &mut self,
+        in_use: &Lane<S>,
         prepare: impl Fn(&Arc<dyn ComputeBackend>, Vec<Arc<dyn Kernel>>) -> Result<S>,
     ) -> Option<Lane<S>> {
-        let (row, backend) = (self.waiting.pop_front()?, self.opening.take()?.1.join());
         let begun = self.clock().now();
-        let prospects = self.prospects();
-        let opened = backend.and_then(|backend| {
-            let pair = prospects[row].open_with(backend, &self.wanted.kernels())?;
-            // The first path that works, so that the program hardly waits. If the pair is taken, the next start compares its others.
-            let link = self.wanted.link(&pair, Duration::ZERO)?;
-            let side = prepare(&pair.backend, pair.kernels)?;
-            Ok(Lane::new(row, link, side, false))
-        });
+        let (row, opened) = match self.waiting.pop_front() {
+            Some(row) => (row, self.open_pair(row, prepare)),
+            None => {
+                let path = self.paths.pop_front()?;
+                (OTHER_PATH, self.open_path(path, in_use, prepare))
+            }
+        };
         self.opening_time = self.clock().since(begun);
         self.spent += self.opening_time;
         (self.seen, self.least_us, self.round, self.again) = (0, f64::INFINITY, self.round + 1, None);
@@ -399,6 +467,37 @@ impl Contest {
                 None
             }
         }
+    }
+
+    fn open_pair<S>(
+        &mut self,
+        row: usize,
+        prepare: impl Fn(&Arc<dyn ComputeBackend>, Vec<Arc<dyn Kernel>>) -> Result<S>,
+    ) -> Result<Lane<S>> {
+        let gone = || Error::invalid("AutoLink::frame", "the backend was not opened");
+        let backend = self.opening.take().ok_or_else(gone)?.1.join()?;
+        let pair = self.prospects()[row].open_with(backend, &self.wanted.kernels())?;
+        // The first path that works, so that the program hardly waits. If the pair is taken, its other paths are compared.
+        let link = self.wanted.link(&pair, None, Duration::ZERO)?;
+        let side = prepare(&pair.backend, pair.kernels.clone())?;
+        Ok(Lane::new(row, link, pair.kernels, side, false))
+    }
+
+    fn open_path<S>(
+        &self,
+        path: PathId,
+        in_use: &Lane<S>,
+        prepare: impl Fn(&Arc<dyn ComputeBackend>, Vec<Arc<dyn Kernel>>) -> Result<S>,
+    ) -> Result<Lane<S>> {
+        let (backend, display) = (in_use.link.backend(), in_use.link.display());
+        // One that fails later is left for another, which a path that is forced would not be.
+        let options = LinkOptions::new(self.wanted.policy.clone().with_prefer(path));
+        let link = Link::open(Arc::clone(backend), Rc::clone(display), self.wanted.surface, options)?;
+        if link.path() != path {
+            return Err(Error::invalid("AutoLink::frame", format!("{path} does not work")));
+        }
+        let side = prepare(backend, in_use.kernels.clone())?;
+        Ok(Lane::new(OTHER_PATH, link, in_use.kernels.clone(), side, false))
     }
 
     /// Takes the time of a frame, of which the display and the wait for it took what comes after `computed`. True where a turn is over.
@@ -464,12 +563,31 @@ impl Contest {
         let samples = newcomer.times.samples_us();
         let median_us = if samples.is_empty() { self.least_us } else { quantile(samples, 0.5) };
         let ratio = newcomer.times.ratio_to(&in_use.times);
-        self.report.rows[newcomer.row()] =
-            JointRow { median_us: Some(median_us), ratio, ..JointRow::of(&newcomer.link, state) };
+        let found = JointRow { median_us: Some(median_us), ratio, ..JointRow::of(&newcomer.link, state) };
+        let (median_us, state) = (Some(self.reference_us), JointState::Slower);
+        let left = JointRow { median_us, state, ..self.report.rows[self.in_use].clone() };
+        match (newcomer.row(), is_better) {
+            (OTHER_PATH, true) => {
+                self.report.paths.push(left);
+                // It has the pair's row from now on.
+                std::mem::swap(&mut newcomer.times.who, &mut in_use.times.who);
+            }
+            (OTHER_PATH, false) => {
+                if found.median_us.is_some_and(|us| us > HOPELESS * self.reference_us) {
+                    self.slow_paths.push(newcomer.link.path());
+                }
+                self.report.paths.push(found.clone());
+            }
+            (row, true) => {
+                self.report.rows[self.in_use] = left;
+                (self.in_use, self.wants_paths) = (row, self.has_paths());
+                self.slow_paths.clear();
+            }
+            (row, false) => self.report.rows[row] = found.clone(),
+        }
         if is_better {
-            let left = &mut self.report.rows[self.in_use];
-            (left.median_us, left.state) = (Some(self.reference_us), JointState::Slower);
-            (self.in_use, self.reference_us) = (newcomer.row(), median_us);
+            self.reference_us = found.median_us.unwrap_or(0.0);
+            self.report.rows[self.in_use] = found;
         }
         self.has_duel = false;
     }
@@ -511,8 +629,15 @@ impl Contest {
     }
 }
 
-/// True where the program wants pairs compared. In pipelined modes, a frame on its way by one pair would come after a later one by
-/// another.
-fn spreads(wanted: &LinkBuilder) -> bool {
-    matches!(wanted.policy.trials, Trials::Spread { .. }) && wanted.policy.mode == Mode::Latency
+/// Takes what a program says of comparing from its policy, as its own frames are compared, not those of each link. Pipelined modes keep
+/// it: a frame on its way by one pair would come after a later one by another.
+pub(super) fn take_trials(wanted: &mut LinkBuilder) -> Trials {
+    let policy = &mut wanted.policy;
+    match (policy.mode, policy.trials) {
+        (Mode::Latency, trials @ Trials::Spread { .. }) => {
+            policy.trials = Trials::Asked;
+            trials
+        }
+        _ => Trials::Off,
+    }
 }

@@ -7,7 +7,7 @@ use super::report::{Basis, JointReport, JointRow, JointState, failed, is_mistake
 use crate::backend_rows::BackendChoice;
 use crate::headless::Headless;
 use interop_core::describe::process;
-use interop_core::{ComputeBackend, Display, Error, Kernel, Link, LinkOptions, Result};
+use interop_core::{ComputeBackend, Display, Error, Kernel, Link, LinkOptions, Mode, PathId, Result};
 use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -69,7 +69,10 @@ impl LinkBuilder {
         let remembered = memory::load(self)?;
         let prospect = prospects.iter().find(|prospect| prospect.rows() == remembered.choice)?;
         let pair = prospect.open(self).ok().filter(|pair| remembered.is_of(pair))?;
-        let (pair, link) = self.linked(pair).ok()?;
+        // In other modes, the path was not compared by frames of the program.
+        let path = remembered.report.chosen().and_then(|row| row.path.as_deref());
+        let path = path.filter(|_| self.policy.mode == Mode::Latency && !self.policy.budget.is_zero());
+        let (pair, link) = self.linked(pair, path.and_then(|name| self.policy.paths.named(name).ok())).ok()?;
         let report = JointReport { basis: Basis::Remembered, ..remembered.report };
         Some((opened(pair, link, report), remembered.choice))
     }
@@ -79,11 +82,11 @@ impl LinkBuilder {
         if let Some(remembered) = self.remembered(prospects) {
             return Ok(remembered);
         }
-        let ((pair, link), place, mut rows) = self.by_cost(prospects, |pair| self.linked(pair))?;
+        let ((pair, link), place, mut rows) = self.by_cost(prospects, |pair| self.linked(pair, None))?;
         rows[place] = JointRow::of(&link, JointState::Chosen);
         self.mark_mistakes(prospects, &mut rows);
         let (choice, basis) = (pair.choice, Basis::CostModel);
-        Ok((opened(pair, link, JointReport { what: self.what(), basis, rows }), choice))
+        Ok((opened(pair, link, JointReport { what: self.what(), basis, rows, paths: Vec::new() }), choice))
     }
 
     /// Opens the two sides by the cost model, without a link: for programs that open links of several surfaces, outlets
@@ -111,17 +114,18 @@ impl LinkBuilder {
         Ok((pair.backend, pair.screen))
     }
 
-    /// Opens the path of a pair, which is chosen within that time.
-    pub(super) fn link(&self, pair: &Pair, budget: Duration) -> Result<Link> {
+    /// Opens the path of a pair, which is chosen within that time: the one that the program prefers, or else `path`, before others.
+    pub(super) fn link(&self, pair: &Pair, path: Option<PathId>, budget: Duration) -> Result<Link> {
         pair.screen.make_current()?;
-        let options = LinkOptions::new(self.policy.clone().with_budget(budget.min(self.policy.budget)));
+        let policy = self.policy.clone().with_budget(budget.min(self.policy.budget));
+        let options = LinkOptions::new(policy.with_prefer(self.policy.prefer.or(path)));
         Link::open(Arc::clone(&pair.backend), pair.screen.display(), self.surface, options)
     }
 
     /// Builds a pair's kernels and opens its path.
-    fn linked(&self, mut pair: Pair) -> Result<(Pair, Link)> {
+    fn linked(&self, mut pair: Pair, path: Option<PathId>) -> Result<(Pair, Link)> {
         pair.kernels = built(pair.backend.as_ref(), &self.kernels())?;
-        let link = self.link(&pair, self.policy.budget)?;
+        let link = self.link(&pair, path, self.policy.budget)?;
         Ok((pair, link))
     }
 

@@ -125,6 +125,9 @@ pub struct JointReport {
     pub basis: Basis,
     /// The pairs.
     pub rows: Vec<JointRow>,
+    /// Other paths of the pair in use that made frames of the program.
+    #[serde(default)]
+    pub paths: Vec<JointRow>,
 }
 
 impl JointRow {
@@ -169,6 +172,10 @@ impl fmt::Display for JointReport {
                 JointState::NotTried { reason } if time.is_empty() => writeln!(f, "not tried: {reason}")?,
                 JointState::NotTried { reason } => writeln!(f, " at an earlier start, {reason}")?,
             }
+        }
+        for row in &self.paths {
+            let (path, us) = (row.path.as_deref().unwrap_or(""), row.median_us.unwrap_or(f64::NAN));
+            writeln!(f, "    {path}, another path of the chosen pair: {us:.0} us")?;
         }
         Ok(())
     }
