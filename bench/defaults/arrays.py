@@ -1,13 +1,12 @@
 """The default choice beside every backend that can be forced: arrays in `Viewer.show`.
 
 Each cell is an array (dtype, size, layout, and the memory that it lies in), shown by `show(array); finish()`; of a stream's frames
-publishing and taking one is timed with it. All viewers were opened once
-before, as the first one would compile for the others. The default viewer then starts on a machine that remembers nothing: its first 60
-frames are added up, and it goes on until all is compared, 8 s at most. After that it starts once more, which now remembers, and takes turns
-with a viewer for each backend, so that drift of the machine hits all alike; of the default and the best one there are two, whose times are
-averaged, as where a driver puts the memory of one costs up to 8 %. A round gives the ratio of the default to the best forced backend; a
-cell is decided when the 95 % interval of the median of those ratios lies on one side of 1, or within 5 % of it. Prints a line of JSON for
-each cell, with raw samples.
+publishing and taking one is timed with it. All viewers were opened once before, as the first one would compile for the others. The default
+viewer then starts on a machine that remembers nothing: its first 60 frames are added up, and it goes on until all is compared, 8 s at most.
+A backend whose first frames take less than three times as long as those of the best is given the same. All then start once more, which now
+remember, and take turns, so that drift of the machine hits all alike; every few rounds those that matter are opened again. A round gives
+the ratio of the default to the best forced backend; a cell is decided when the 95 % interval of the median of those ratios lies on one side
+of 1, or within 5 % of it. Prints a line of JSON for each cell, with raw samples.
 """
 
 import argparse
@@ -26,7 +25,9 @@ import pixelferry
 
 SIZES = {"480p": (640, 480), "1080p": (1920, 1080), "4K": (3840, 2160)}
 FIRST = 60
-# Longest comparison, seconds.
+# Rounds after which viewers are opened again: where a driver puts the memory of one, and the system its threads, costs up to 20 %.
+AGAIN = 4
+# Longest comparison, seconds, unless `--comparing` says another.
 COMPARING = 8
 # One that takes so many times as long as the best has fewer turns, as its frames cost the time of all.
 FAR = 3
@@ -104,15 +105,28 @@ def interval(samples):
 class Shown:
     """One viewer that shows the array of a cell."""
 
-    def __init__(self, backend, array, width, height, options, frames=FIRST):
-        self.options = options
-        self.backend, self.array, self.samples, self.error, self.twin = backend, array, [], None, None
-        self.viewer = None
+    comparing = COMPARING
+
+    def __init__(self, backend, array, width, height, options, profiles, frames=FIRST):
+        self.backend, self.array, self.size, self.options, self.profiles = backend, array, (width, height), options, profiles
+        # Seconds by their round.
+        self.samples, self.error, self.viewer = {}, None, None
         try:
-            self.viewer = pixelferry.Viewer(width, height, headless=True, backend=None if backend == "default" else backend)
+            self.open()
             self.first = sum(self.frame() for _ in range(frames))
         except Exception as error:  # noqa: BLE001 - a backend that is missing is a row of the result
             self.error = str(error).splitlines()[0]
+
+    def open(self):
+        os.environ["PIXELFERRY_PROFILES"] = self.profiles
+        backend = None if self.backend == "default" else self.backend
+        self.viewer = pixelferry.Viewer(*self.size, headless=True, backend=backend)
+
+    def again(self):
+        self.close()
+        self.open()
+        for _ in range(FIRST // 2):
+            self.frame()
 
     def frame(self):
         begun = time.perf_counter()
@@ -123,7 +137,7 @@ class Shown:
     def compare(self):
         """Shows frames until all is compared; microseconds of each."""
         begun, frames = time.perf_counter(), []
-        while time.perf_counter() - begun < COMPARING and "while frames are shown" in self.viewer.explain():
+        while time.perf_counter() - begun < self.comparing and "by the cost model" in self.viewer.explain():
             frames += [1e6 * self.frame() for _ in range(20)]
         return frames
 
@@ -140,7 +154,7 @@ class Shown:
     def row(self):
         if self.error:
             return {"error": self.error}
-        samples = [1e6 * sample for sample in self.samples]
+        samples = [1e6 * sample for sample in self.samples.values()]
         return {
             "median_us": statistics.median(samples),
             "p99_us": sorted(samples)[int(0.99 * (len(samples) - 1))],
@@ -150,57 +164,65 @@ class Shown:
         }
 
 
+def settled(backend, array, width, height, options, folder):
+    """A start that remembers nothing, until all is compared, and its frames until then."""
+    fresh = Shown(backend, array, width, height, options, folder)
+    comparing = fresh.compare() if fresh.error is None else []
+    return fresh, comparing
+
+
 def measure(name, array, width, height, backends, rounds):
     options = OPTIONS.get(name.split()[-1], {})
     # The first one would compile for the others.
     for backend in ["default", *backends]:
-        Shown(backend, array, width, height, options, frames=1).close()
-    folder = tempfile.mkdtemp()
-    os.environ["PIXELFERRY_PROFILES"] = folder
+        Shown(backend, array, width, height, options, "off", frames=1).close()
     begun = time.perf_counter()
-    fresh = Shown("default", array, width, height, options)
-    comparing = fresh.compare() if fresh.error is None else []
-    settled = time.perf_counter() - begun
+    folders = {backend: tempfile.mkdtemp() for backend in ["default", *backends]}
+    fresh, comparing = settled("default", array, width, height, options, folders["default"])
+    compared = time.perf_counter() - begun
     told = fresh.viewer.explain() if fresh.error is None else ""
     fresh.close()
-    everyone = [Shown("default", array, width, height, options)]
-    # The paths that the default remembered would spare the others their first measurements.
-    os.environ["PIXELFERRY_PROFILES"] = "off"
-    everyone += [Shown(backend, array, width, height, options) for backend in backends]
+    firsts = {}
+    for backend in backends:
+        one = Shown(backend, array, width, height, options, "off")
+        if one.error is None:
+            firsts[backend] = one.first
+        one.close()
+    least = min(firsts.values(), default=0)
+    near = [backend for backend in backends if firsts.get(backend, 1e9) <= FAR * least]
+    for backend in near:
+        settled(backend, array, width, height, options, folders[backend])[0].close()
+    everyone = [Shown(backend, array, width, height, options, folders[backend]) for backend in ["default", *backends]]
     able = [one for one in everyone if one.error is None]
-    least = min((one.first for one in able if one.backend != "default"), default=0)
-    for one in able:
-        if one.backend == "default" or one.first == least:
-            os.environ["PIXELFERRY_PROFILES"] = folder if one.backend == "default" else "off"
-            one.twin = Shown(one.backend, array, width, height, options)
     for turn in range(rounds if able else 0):
         order = able[turn % len(able) :] + able[: turn % len(able)]
         for one in order[:: -1 if turn % 2 else 1]:
-            every = rounds if one.first > 10 * FAR * least else 8
-            if one.backend != "default" and one.first > FAR * least and turn % every:
-                continue
-            one.samples.append(statistics.mean(each.turn() for each in (one, one.twin) if each))
+            is_near = one.backend == "default" or one.backend in near
+            if is_near and turn and turn % AGAIN == 0:
+                one.again()
+            if is_near or turn % (rounds if one.first > 10 * FAR * least else 8) == 0:
+                one.samples[turn] = one.turn()
     rows = {one.backend: one.row() for one in everyone}
     explained = able[0].viewer.explain() if able and able[0].backend == "default" else ""
     for one in able:
-        for each in filter(None, (one, one.twin)):
-            each.close()
-    shutil.rmtree(folder)
+        one.close()
+    for folder in folders.values():
+        shutil.rmtree(folder)
     forced = {backend: row for backend, row in rows.items() if backend != "default" and "error" not in row}
     cell = {"work": name, "width": width, "height": height, "rows": rows, "explain": explained}
     if forced and "error" not in rows["default"]:
         best = min(forced, key=lambda backend: forced[backend]["median_us"])
         default, other = (next(one.samples for one in able if one.backend == name) for name in ("default", best))
-        ratios = [mine / theirs for mine, theirs in zip(default, other)]
+        ratios = [default[turn] / other[turn] for turn in sorted(default.keys() & other.keys())]
         low, high = interval(ratios)
         cell |= {
             "best": best,
             "ratio": statistics.median(ratios),
             "interval": [low, high],
-            "comparing_s": settled,
+            "comparing_s": compared,
             "comparing_ratio": statistics.median(comparing) / rows[best]["median_us"] if comparing else None,
             "fresh": told,
-            "first_ratio": 1e3 * fresh.first / min(row["first_ms"] for row in forced.values()),
+            "first_ratio": 1e3 * fresh.first / (1e3 * least),
             "decided": low > 1 or high < 1 or (low > 0.95 and high < 1.05),
         }
     return cell
@@ -232,7 +254,9 @@ def main():
     parser.add_argument("--sizes", nargs="*", help=f"some of {', '.join(SIZES)}")
     parser.add_argument("--rounds", type=int, default=24, help="turns of each viewer after its first frames")
     parser.add_argument("--seed", type=int, help="draws sizes and dtypes instead of the list")
+    parser.add_argument("--comparing", type=float, default=COMPARING, help="longest comparison, seconds")
     options = parser.parse_args()
+    Shown.comparing = options.comparing
     cells = []
     for name, array, width, height, backends in works(options):
         cell = measure(name, array, width, height, backends, options.rounds)

@@ -1,11 +1,11 @@
-//! `cargo bench -p pixelferry-measure --bench defaults [-- --rounds N --works TEXT;... --sizes WxH;... --seed N --json FILE]`: the default
-//! choice beside every backend that can be forced, for kernels and for frames that a closure writes. `arrays.py` beside it does the same for
+//! `cargo bench -p pixelferry-measure --bench defaults [-- --rounds N --works TEXT;... --sizes WxH;... --comparing SECONDS --seed N
+//! --json FILE]`: the default choice beside every backend that can be forced, for kernels and for frames that a closure writes. `arrays.py` beside it does the same for
 //! arrays of NumPy and torch.
 //!
 //! Each cell is a work of a size and a mode. All were opened once before, as the first one would compile for the others. The default then
-//! starts on a machine that remembers nothing: its first 60 frames are added up, and it goes on until all is compared, 8 s at most. After
-//! that it starts once more, which now remembers, and takes turns with a link for each backend, so that drift of the machine hits all alike;
-//! of the default and the best one there are two, whose times are averaged, as where a driver puts the memory of one costs up to 8 %. A
+//! starts on a machine that remembers nothing: its first 60 frames are added up, and it goes on until all is compared, 8 s at most. A
+//! backend whose first frames take less than three times as long as those of the best is given the same. All then start once more, which
+//! now remember, and take turns, so that drift of the machine hits all alike; every few rounds those that matter are opened again. A
 //! round gives the ratio of the default to the best forced one; a cell is decided when the 95 % interval of the median of those ratios lies
 //! on one side of 1, or within 5 % of it. One line of JSON for each cell, with raw samples.
 
@@ -23,18 +23,18 @@ use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Frames that are added up.
 const FIRST: u32 = 60;
+/// Rounds after which links are opened again: where a driver puts the memory of one, and the system its threads, costs up to 20 %.
+const AGAIN: usize = 4;
 /// Frames of a run in throughput.
 const RUN: u32 = 20;
 /// Floats of each memory that a kernel takes.
 const FLOATS: usize = 4096;
 /// One that takes so many times as long as the best has fewer turns, as its frames cost the time of all.
 const FAR: f64 = 3.0;
-/// Longest comparison.
-const COMPARING: Duration = Duration::from_secs(8);
 /// Time after which the rest of the first frames is not made.
 const TOO_LONG_MS: f64 = 2e3;
 
@@ -153,9 +153,8 @@ struct Subject {
     pixels: Vec<u8>,
     n: u32,
     first_ms: f64,
-    samples_us: Vec<f64>,
-    /// Another one of the same: where a driver puts the memory of one costs up to 8 %.
-    twin: Option<Box<Self>>,
+    /// By their round.
+    samples_us: BTreeMap<usize, f64>,
 }
 
 impl Subject {
@@ -172,7 +171,7 @@ impl Subject {
         let builder = work.builder(desc).backend(backend).shown_by(shown_by).policy(policy);
         let link = builder.open_auto(move |backend, kernels| Work::side(memories, backend, kernels))?;
         let pixels = vec![0; (size.0 * size.1 * 4) as usize];
-        let mut shown = Self { link, screen, size, pixels, n: 0, first_ms: 0.0, samples_us: Vec::new(), twin: None };
+        let mut shown = Self { link, screen, size, pixels, n: 0, first_ms: 0.0, samples_us: BTreeMap::new() };
         for n in 1..=FIRST {
             shown.first_ms += shown.timed(1)? / 1e3;
             if shown.first_ms > TOO_LONG_MS {
@@ -185,8 +184,11 @@ impl Subject {
 
     /// Shows frames until all is compared; microseconds of each.
     fn compare(&mut self) -> Result<Vec<f64>> {
-        let (begun, mut frames) = (Instant::now(), Vec::new());
-        while !self.link.is_decided() && self.link.link().frames_behind() == 0 && begun.elapsed() < COMPARING {
+        let (begun, longest, mut frames) = (Instant::now(), number("--comparing", 8.0), Vec::new());
+        while !self.link.is_decided()
+            && self.link.link().frames_behind() == 0
+            && begun.elapsed().as_secs_f64() < longest
+        {
             frames.push(self.timed(1)?);
         }
         Ok(frames)
@@ -282,31 +284,39 @@ fn measure(
 ) -> Option<Cell> {
     let image = SurfaceDesc::image(width, height, PixelFormat::Rgba8).with_unwritten(Unwritten::Overwrite);
     let folder = std::env::temp_dir().join(format!("pixelferry-defaults-{}", std::process::id()));
-    let profiles = || Profiles::Folder(folder.clone());
+    let profiles = |choice: BackendChoice| Profiles::Folder(folder.join(choice.name()));
     let open = |choice, profiles| Subject::open(work, (image, mode), (width, height), display, (choice, profiles));
-    let (mut all, mut errors) = (Vec::new(), BTreeMap::new());
-    for choice in BackendChoice::all().map(|row| row.choice) {
+    let (mut all, mut errors, mut firsts) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
+    let choices = || BackendChoice::all().map(|row| row.choice);
+    for choice in choices() {
         drop(open(choice, Profiles::Off));
     }
-    let begun = Instant::now();
-    let mut fresh = open(BackendChoice::Auto, profiles()).ok()?;
-    let comparing = fresh.compare().expect("a frame like those before");
-    let (first_ms, settled_s, fresh) = (fresh.first_ms, begun.elapsed().as_secs_f64(), fresh.link.report().to_string());
-    for choice in BackendChoice::all().map(|row| row.choice) {
-        let name = if choice == BackendChoice::Auto { "default" } else { choice.name() };
-        match open(choice, if choice == BackendChoice::Auto { profiles() } else { Profiles::Off }) {
-            Ok(shown) => all.push((name, shown)),
+    // Until all is compared; its first frames, those until then, and what it knew.
+    let settle = |choice| {
+        let begun = Instant::now();
+        let mut fresh = open(choice, profiles(choice))?;
+        let comparing = fresh.compare()?;
+        Ok::<_, pixelferry::Error>((fresh.first_ms, comparing, begun.elapsed(), fresh.link.report().to_string()))
+    };
+    let (first_ms, comparing, took, fresh) = settle(BackendChoice::Auto).ok()?;
+    for choice in choices().filter(|choice| *choice != BackendChoice::Auto) {
+        match open(choice, Profiles::Off) {
+            Ok(shown) => drop(firsts.insert(choice.name(), shown.first_ms)),
             Err(error) => {
-                drop(errors.insert(name.to_owned(), error.to_string().lines().next().unwrap_or("").to_owned()))
+                drop(errors.insert(choice.name().to_owned(), error.to_string().lines().next().unwrap_or("").to_owned()))
             }
         }
     }
-    let least = all.iter().skip(1).map(|(_, shown)| shown.first_ms).fold(f64::INFINITY, f64::min);
-    for (name, shown) in &mut all {
-        if *name == "default" || shown.first_ms <= least {
-            let choice = BackendChoice::all().map(|row| row.choice).find(|choice| choice.name() == *name);
-            shown.twin = open(choice.unwrap_or_default(), profiles()).ok().map(Box::new);
+    let first = firsts.values().copied().fold(f64::INFINITY, f64::min);
+    let is_near = |name: &str| firsts.get(name).is_none_or(|own| *own <= FAR * first);
+    for choice in choices().filter(|choice| *choice != BackendChoice::Auto && firsts.contains_key(choice.name())) {
+        if is_near(choice.name()) {
+            settle(choice).expect("a start like that before");
         }
+    }
+    for choice in choices().filter(|choice| !errors.contains_key(choice.name())) {
+        let Ok(shown) = open(choice, profiles(choice)) else { continue };
+        all.push((if choice == BackendChoice::Auto { "default" } else { choice.name() }, choice, shown));
     }
     for round in 0..rounds {
         let (count, mut order) = (all.len(), (0..all.len()).collect::<Vec<_>>());
@@ -315,28 +325,32 @@ fn measure(
             order.reverse();
         }
         for at in order {
-            let (name, shown) = &mut all[at];
-            let every = if shown.first_ms > 10.0 * FAR * least { rounds } else { 8 };
-            if *name != "default" && shown.first_ms > FAR * least && round % every > 0 {
+            let (name, choice, shown) = &mut all[at];
+            let every = if firsts.get(*name).is_some_and(|own| *own > 10.0 * FAR * first) { rounds } else { 8 };
+            if !is_near(name) && round % every > 0 {
                 continue;
             }
-            let turn = shown.turn(mode).expect("a frame like those before");
-            let twin = shown.twin.as_mut().map(|twin| twin.turn(mode).expect("a frame like those before"));
-            shown.samples_us.push(twin.map_or(turn, |twin| (turn + twin) / 2.0));
+            if is_near(name) && round % AGAIN == 0 && round > 0 {
+                let samples_us = std::mem::take(&mut shown.samples_us);
+                *shown = Subject { samples_us, ..open(*choice, profiles(*choice)).expect("a start like that before") };
+            }
+            let took = shown.turn(mode).expect("a frame like those before");
+            shown.samples_us.insert(round, took);
         }
     }
-    let median = |shown: &Subject| quantile(&shown.samples_us, 0.5);
-    let (forced, default) = (all.iter().skip(1), &all.first().filter(|(name, _)| *name == "default")?.1);
-    let (best, quickest) = forced.clone().min_by(|a, b| median(&a.1).total_cmp(&median(&b.1)))?;
-    let ratios: Vec<_> = default.samples_us.iter().zip(&quickest.samples_us).map(|(own, other)| own / other).collect();
+    let values = |shown: &Subject| shown.samples_us.values().copied().collect::<Vec<_>>();
+    let median = |shown: &Subject| quantile(&values(shown), 0.5);
+    let (forced, default) = (all.iter().skip(1), &all.first().filter(|(name, ..)| *name == "default")?.2);
+    let (best, _, quickest) = forced.min_by(|a, b| median(&a.2).total_cmp(&median(&b.2)))?;
+    let both = default.samples_us.iter().filter_map(|(round, own)| Some(own / quickest.samples_us.get(round)?));
+    let ratios: Vec<_> = both.collect();
     let (between, ratio) = (interval(&ratios), quantile(&ratios, 0.5));
-    let first = forced.map(|(_, shown)| shown.first_ms).fold(f64::INFINITY, f64::min);
     let row = |shown: &Subject| SubjectTimes {
         median_us: median(shown),
-        p99_us: quantile(&shown.samples_us, 0.99),
+        p99_us: quantile(&values(shown), 0.99),
         first_ms: shown.first_ms,
         path: shown.link.link().path().to_string(),
-        samples_us: shown.samples_us.iter().map(|us| (us * 10.0).round() / 10.0).collect(),
+        samples_us: shown.samples_us.values().map(|us| (us * 10.0).round() / 10.0).collect(),
     };
     // What is not there is not remembered either.
     drop(std::fs::remove_dir_all(&folder));
@@ -345,14 +359,14 @@ fn measure(
         width,
         height,
         mode: if mode == Mode::Latency { "latency" } else { "throughput" },
-        rows: all.iter().map(|(name, shown)| ((*name).to_owned(), row(shown))).collect(),
+        rows: all.iter().map(|(name, _, shown)| ((*name).to_owned(), row(shown))).collect(),
         errors,
         best: (*best).to_owned(),
         ratio,
         interval: between,
         first_ratio: first_ms / first,
         comparing_ratio: (!comparing.is_empty()).then(|| quantile(&comparing, 0.5) / median(quickest)),
-        comparing_s: settled_s,
+        comparing_s: took.as_secs_f64(),
         decided: between[0] > 1.0 || between[1] < 1.0 || (between[0] > 0.95 && between[1] < 1.05),
         fresh,
         explain: default.link.report().to_string(),

@@ -28,12 +28,14 @@ const ELSEWHERE: f64 = 4.0;
 /// frames of threads took six times as long on a machine with an NVIDIA H200.
 const AGAIN: Duration = Duration::from_secs(1);
 /// Share of the first seconds that may be spent beside what the policy gives, as all pairs are new then. To open four links takes an
-/// NVIDIA H200 about 130 ms.
+/// NVIDIA H200 about 130 ms, and of a 4K picture twice that.
 const FIRST_SHARE: f64 = 0.08;
 /// Those first seconds.
-const FIRST: Duration = Duration::from_secs(3);
+const FIRST: Duration = Duration::from_secs(5);
 /// A program's first frames, or its first second, are not disturbed: none is waited for, and no other backend is opened.
 const QUIET: (u32, Duration) = (60, Duration::from_secs(1));
+/// Frames that follow each one that is compared, so that a program that waits between frames has most of them as without comparing.
+const PLAIN: u32 = 3;
 /// Frames of other works in a row that end a comparison.
 const OTHERS: u32 = 300;
 /// Stands for the row of a newcomer that is another path of the pair in use.
@@ -114,6 +116,8 @@ pub(super) struct Contest {
     begun: Duration,
     /// Frames since then.
     frames: u32,
+    /// Frames that are not compared before the next round.
+    plain: u32,
     spent: Duration,
     /// What was spent before this round.
     before: Duration,
@@ -167,6 +171,7 @@ impl Contest {
             again: None,
             begun,
             frames: 0,
+            plain: 0,
             spent: Duration::ZERO,
             before: Duration::ZERO,
             round_time: Duration::ZERO,
@@ -360,11 +365,13 @@ impl Contest {
     /// Says what comes next. `front` shows, `back` waits.
     pub fn next<S>(&mut self, front: &Lane<S>, back: Option<&Lane<S>>) -> Next {
         if let Some(turn) = &self.turn {
+            self.plain += PLAIN;
             return Next::Timed(turn.row);
         }
         let Trials::Spread { share, within } = self.trials else { return Next::Plain };
         let running = self.clock().since(self.begun);
         self.frames = self.frames.saturating_add(1);
+        self.plain = self.plain.saturating_sub(1);
         if running > within {
             // What is left stays as it is.
             self.stop();
@@ -375,7 +382,7 @@ impl Contest {
             self.wait_for_paths(&self.parts(front, back).0.link);
         }
         let given = running.mul_f64(share.clamp(0.0, 1.0)) + running.min(FIRST).mul_f64(FIRST_SHARE);
-        let has_time = |takes: Duration| self.spent + takes <= given;
+        let has_time = |takes: Duration| self.plain == 0 && self.spent + takes <= given;
         let row = match (self.parts(front, back), self.waiting.front()) {
             _ if self.frames <= QUIET.0 && running < QUIET.1 => return Next::Plain,
             _ if self.remembered.is_some() && running < AGAIN => return Next::Plain,
@@ -402,6 +409,7 @@ impl Contest {
             (_, Some(row)) => return if self.is_opened(*row) { Next::Open } else { Next::Plain },
         };
         self.turn = Some(Turn { row, has_begun: false, samples_us: Vec::new() });
+        self.plain += PLAIN;
         Next::Timed(row)
     }
 
