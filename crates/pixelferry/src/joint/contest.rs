@@ -532,6 +532,7 @@ impl Contest {
         self.turn = None;
         if !is_newcomer {
             self.reference_us = quantile(lane.times.samples_us(), 0.5);
+            self.report.rows[self.in_use].median_us = Some(self.reference_us);
         }
         true
     }
