@@ -4,7 +4,7 @@ use crate::abi::*;
 use crate::failure::{Failure, Result};
 use pixelferry::{
     AlphaMode, BufferDesc, DrawOptions, Encoding, Filter, Fit, ImageAccess, ImageDesc, Mode, OutletOptions, PathId,
-    PixelFormat, Placement, Policy, Profiles, RowOrder, Showed, SurfaceDesc, TargetEncoding, ToneMap, Unwritten,
+    PixelFormat, Placement, Policy, Profiles, RowOrder, Showed, SurfaceDesc, TargetEncoding, ToneMap, Unwritten, View,
 };
 use std::time::Duration;
 
@@ -18,6 +18,25 @@ pub fn format(of: &str, code: u32) -> Result<PixelFormat> {
     PixelFormat::ALL.into_iter().find(|format| format_code(*format) == code).ok_or_else(|| {
         Failure::argument(format!("{of}.format is {code}, which is no PIXELFERRY_FORMAT_ of the header"))
     })
+}
+
+/// Bytes of a row, and rows, of a frame.
+pub fn shape(view: &View) -> (usize, usize) {
+    match view {
+        View::Image(image) => (image.row_len(), image.extent.height as usize),
+        View::Buffer(buffer) => (buffer.len, 1),
+    }
+}
+
+/// Refuses bytes of the host that a frame does not fit in with this pitch.
+pub fn check_pitch(bytes: usize, row_pitch: usize, (row, rows): (usize, usize)) -> Result<()> {
+    let needed = rows.checked_sub(1).and_then(|gaps| gaps.checked_mul(row_pitch)).and_then(|n| n.checked_add(row));
+    if row_pitch >= row && needed.is_some_and(|needed| bytes >= needed) {
+        return Ok(());
+    }
+    Err(Failure::argument(format!(
+        "{bytes} bytes with a row pitch of {row_pitch} were given; the frame takes {rows} rows of {row} bytes"
+    )))
 }
 
 /// The number of a way in the header.

@@ -8,7 +8,7 @@ pub use there::{StreamedSlot, SubscriberSlot};
 #[cfg(all(feature = "stream", target_os = "linux"))]
 mod there {
     use crate::abi::*;
-    use crate::exports::frame::{check_pitch, shape};
+    use crate::convert::{check_pitch, shape};
     use crate::failure::{Failure, Result};
     use interop_core::{ComputeBackend, ComputeMemory, Error, View};
     use pixelferry::stream::{Next, StreamFrame, Subscriber};

@@ -3,7 +3,7 @@
 use crate::abi::*;
 use crate::boundary::{array, fill, fillable};
 use crate::call::call;
-use crate::convert::format_code;
+use crate::convert::{check_pitch, format_code, shape};
 use crate::failure::{Failure, Result};
 use crate::handles::{Handle as _, free, is_parents};
 use crate::held::{FrameSlot, Writing};
@@ -29,14 +29,6 @@ pub unsafe extern "C" fn pf_frame_launch(
     })
 }
 
-/// Bytes of a row, and rows, of a frame.
-pub fn shape(view: &View) -> (usize, usize) {
-    match view {
-        View::Image(image) => (image.row_len(), image.extent.height as usize),
-        View::Buffer(buffer) => (buffer.len, 1),
-    }
-}
-
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pf_frame_write(
     frame: *mut pf_frame,
@@ -60,17 +52,6 @@ fn write(frame: &mut Writing<'_, '_>, data: &[u8], row_pitch: usize) -> Result<(
     check_pitch(data.len(), row_pitch, (row, rows))?;
     let tight: Vec<u8> = data.chunks(row_pitch).take(rows).flat_map(|chunk| &chunk[..row]).copied().collect();
     Ok(frame.write(&tight)?)
-}
-
-/// Refuses bytes of the host that a frame does not fit in with this pitch.
-pub fn check_pitch(bytes: usize, row_pitch: usize, (row, rows): (usize, usize)) -> Result<()> {
-    let needed = rows.checked_sub(1).and_then(|gaps| gaps.checked_mul(row_pitch)).and_then(|n| n.checked_add(row));
-    if row_pitch >= row && needed.is_some_and(|needed| bytes >= needed) {
-        return Ok(());
-    }
-    Err(Failure::argument(format!(
-        "{bytes} bytes with a row pitch of {row_pitch} were given; the frame takes {rows} rows of {row} bytes"
-    )))
 }
 
 #[unsafe(no_mangle)]
