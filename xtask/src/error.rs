@@ -23,8 +23,14 @@ pub enum Error {
     Source { path: PathBuf, source: syn::Error },
     #[error("{0} imports, rooms or starts of threads are out of order; what two sides need goes to a file below both")]
     Imports(usize),
-    #[error("{0} has no table of the house, or another one; `cargo xtask house --write` writes it between its marks")]
-    NoHouse(&'static str),
+    #[error("package {0} stands in no house; give it one in xtask/src/houses.rs")]
+    NoHouse(String),
+    #[error("there is no package {0}, which a table of xtask names: mend the table, or it checks nothing")]
+    NoPackage(String),
+    #[error(
+        "house {house} is {lines} lines of product code above its ceiling in xtask/src/houses.rs; take as many out"
+    )]
+    AboveCeiling { house: &'static str, lines: usize },
     #[error(
         "{page} has no place for the table '{name}': a line `<!-- cargo xtask figures: {name} -->` and a line `<!-- end -->`"
     )]

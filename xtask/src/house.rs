@@ -1,106 +1,188 @@
-//! The house in numbers: a table of what the repository weighs.
+//! The houses in numbers: what each weighs, and what it may weigh.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
 use syn::Item;
 use syn::spanned::Spanned as _;
 
 use crate::check_imports;
 use crate::check_pages;
 use crate::error::Error;
+use crate::houses::{DRIVERS, HOUSES};
+use crate::packages::{self, Package};
 use crate::repository;
-use crate::source::{attrs, may_be_test, module_files};
+use crate::source::{attrs, is_hidden, may_be_test, module_files};
 
-const PAGE: &str = "CONTRIBUTING.md";
-/// Marks around the table.
-const MARKS: [&str; 2] = ["<!-- cargo xtask house --write -->\n", "<!-- end of the house -->\n"];
 /// Folders, and the package, of which nothing runs in a user's process.
 const NO_PRODUCT: [&str; 7] = ["tests", "benches", "bench", "examples", "xtask", "pixelferry-testing", "benchmarks"];
 /// The most lines of a small file.
 const SMALL: usize = 59;
+/// Participles without the usual ending, as the last word of a type's name.
+const PARTICIPLES: [&str; 38] = [
+    "Begun",
+    "Bound",
+    "Broken",
+    "Built",
+    "Chosen",
+    "Done",
+    "Drawn",
+    "Found",
+    "Given",
+    "Gone",
+    "Held",
+    "Hidden",
+    "Kept",
+    "Known",
+    "Left",
+    "Lent",
+    "Lost",
+    "Made",
+    "Meant",
+    "Met",
+    "Put",
+    "Read",
+    "Seen",
+    "Sent",
+    "Set",
+    "Shown",
+    "Shut",
+    "Spoken",
+    "Standing",
+    "Sunk",
+    "Taken",
+    "Taking",
+    "Told",
+    "Thrown",
+    "Understood",
+    "Woken",
+    "Worn",
+    "Written",
+];
 
-/// Purpose of making the table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Purpose {
-    Print,
-    Write,
-    /// Fails where the page's table has other rows; numbers may differ.
-    Check,
-}
-
-pub fn run(root: &Path, purpose: Purpose) -> Result<(), Error> {
-    let page = root.join(PAGE);
-    let text = fs::read_to_string(&page).map_err(Error::file("read", &page))?;
-    let table = table(root)?;
-    let (before, after) = around(&text).ok_or(Error::NoHouse(PAGE))?;
-    match purpose {
-        Purpose::Print => print!("{table}"),
-        Purpose::Write => {
-            let text = format!("{before}{table}{after}");
-            fs::write(&page, text).map_err(Error::file("write", &page))?;
-        }
-        Purpose::Check if names(&text[before.len()..text.len() - after.len()]) != names(&table) => {
-            return Err(Error::NoHouse(PAGE));
-        }
-        Purpose::Check => println!("{PAGE} has a table of the house"),
+pub fn run(root: &Path, check: bool) -> Result<(), Error> {
+    let packages = packages::all(root)?;
+    let (rows, whole) = count(root, &packages)?;
+    println!("| house | packages | product code | ceiling | tests | PTX | refusals | participles |");
+    println!("|---|---|---|---|---|---|---|---|");
+    for (house, row) in HOUSES.iter().zip(&rows) {
+        println!(
+            "| {} | {} | {} | {} | {} | {} | {} | {} |",
+            house.name,
+            house.packages.len(),
+            row.lines.product,
+            house.ceiling,
+            row.lines.tests,
+            row.ptx,
+            row.refusals,
+            row.participles
+        );
     }
-    Ok(())
+    println!("\n| in all | |\n|---|---|");
+    whole.iter().for_each(|(name, number)| println!("| {name} | {number} |"));
+    let above = HOUSES.iter().zip(&rows).filter(|(house, row)| row.lines.product > house.ceiling);
+    let above: Vec<_> = above.map(|(house, row)| (house.name, row.lines.product - house.ceiling)).collect();
+    match above.first() {
+        Some((house, lines)) if check => Err(Error::AboveCeiling { house, lines: *lines }),
+        _ => Ok(()),
+    }
 }
 
-/// The page up to the table, and from its end on.
-fn around(text: &str) -> Option<(&str, &str)> {
-    let from = text.find(MARKS[0])? + MARKS[0].len();
-    let to = from + text[from..].find(MARKS[1])?;
-    Some((&text[..from], &text[to..]))
+/// What a house weighs.
+#[derive(Debug, Default)]
+struct Weight {
+    lines: Lines,
+    ptx: usize,
+    refusals: usize,
+    participles: usize,
 }
 
-/// The first column.
-fn names(table: &str) -> Vec<&str> {
-    table.lines().filter_map(|line| line.split('|').nth(1)).map(str::trim).collect()
-}
-
-fn table(root: &Path) -> Result<String, Error> {
+/// A row for each house, and those of all.
+fn count(root: &Path, packages: &[Package]) -> Result<(Vec<Weight>, Vec<(&'static str, String)>), Error> {
+    let named = || HOUSES.iter().flat_map(|house| house.packages).chain(DRIVERS).copied();
+    if let Some(name) = packages::missing(packages, named()).first() {
+        return Err(Error::NoPackage((*name).to_owned()));
+    }
+    let house_of = |package: &Package| HOUSES.iter().position(|house| house.packages.contains(&package.name.as_str()));
+    if let Some(package) = packages.iter().find(|package| house_of(package).is_none()) {
+        return Err(Error::NoHouse(package.name.clone()));
+    }
+    let of_file = |file: &Path| packages::of_file(packages, file);
+    let mut rows: Vec<_> = HOUSES.iter().map(|_| Weight::default()).collect();
+    let (mut all, mut files, mut small, mut in_drivers, mut doors) = (0, 0, 0, 0, 0);
     let rust = texts(root, &["*.rs"])?;
-    let words = check_pages::words(root, &repository::tracked(root, &["*.md"])?)?;
-    let mut lines = Lines::default();
     let tests = test_files(&rust)?;
     for (file, text) in &rust {
-        lines.count(file, text, tests.contains(file))?;
+        all += text.lines().count();
+        let Some((package, row)) = of_file(file).and_then(|package| Some((package, &mut rows[house_of(package)?])))
+        else {
+            continue;
+        };
+        row.lines.count(file, text, tests.contains(file))?;
+        if !is_product(file) || tests.contains(file) {
+            continue;
+        }
+        (files, small) = (files + 1, small + usize::from(text.lines().count() <= SMALL));
+        let refusals = text.matches("Error::invalid(").count() + text.matches("Error::refused(").count();
+        row.refusals += refusals;
+        in_drivers += if DRIVERS.contains(&package.name.as_str()) { refusals } else { 0 };
+        let items = items(file, text)?;
+        row.participles += participles(&items);
+        doors += items.iter().filter(|item| matches!(item, Item::Mod(_)) && is_hidden(attrs(item))).count();
     }
-    let product = || rust.iter().filter(|(file, _)| is_product(file) && !tests.contains(file));
-    let of = |word: &str, wanted: &dyn Fn(&Path) -> bool| -> usize {
-        product().filter(|(file, _)| wanted(file)).map(|(_, text)| text.matches(word).count()).sum()
-    };
-    let is_core = |file: &Path| file.starts_with("crates/interop-core");
-    let refusals_of = |wanted: &dyn Fn(&Path) -> bool| of("Error::invalid(", wanted) + of("Error::refused(", wanted);
-    let refusals = [refusals_of(&is_core), refusals_of(&is_driver)];
-    let share = 100 * refusals[1] / (refusals[0] + refusals[1]).max(1);
-    let (packages, binaries) = packages(root)?;
-    let small = product().filter(|(_, text)| text.lines().count() <= SMALL).count();
-    let rows = [
-        ("lines of Rust", lines.all.to_string()),
-        ("lines of product code, without tests, comments and blank lines", lines.product.to_string()),
-        ("lines of tests", lines.tests.to_string()),
+    for (file, text) in texts(root, &["*.ptx"])? {
+        if let Some(house) = of_file(&file).and_then(house_of) {
+            rows[house].ptx += text.lines().count();
+        }
+    }
+    let words = check_pages::words(root, &repository::tracked(root, &["*.md"])?)?;
+    let main = packages.iter().filter(|package| package.is_main).count();
+    let sum = |of: fn(&Weight) -> usize| rows.iter().map(of).sum::<usize>();
+    let whole = vec![
+        ("lines of Rust", all.to_string()),
+        ("lines of product code, without tests, comments and blank lines", sum(|row| row.lines.product).to_string()),
+        ("lines of tests", sum(|row| row.lines.tests).to_string()),
+        ("lines of PTX", sum(|row| row.ptx).to_string()),
         ("words of pages", words.to_string()),
-        ("crates, of all workspaces", packages.to_string()),
-        ("test binaries", binaries.to_string()),
-        ("`const OP` outside the core", of("const OP: &str", &|file| !is_core(file)).to_string()),
-        (
-            "refusals (`Error::invalid`, `refused`) in the core and in drivers",
-            format!("{} + {}: {share} % in drivers", refusals[0], refusals[1]),
-        ),
+        ("packages, and those of the main workspace", format!("{}, {main}", packages.len())),
+        ("test binaries", binaries(packages)?.to_string()),
+        ("refusals (`Error::invalid`, `refused`) in drivers", in_drivers.to_string()),
+        ("types named by a participle", sum(|row| row.participles).to_string()),
+        ("hidden doors (`#[doc(hidden)]` modules)", doors.to_string()),
         ("circles of imports", check_imports::circles(root)?.to_string()),
-        ("product files, and those below 60 lines", format!("{}, {small}", product().count())),
+        ("product files, and those below 60 lines", format!("{files}, {small}")),
     ];
-    let mut table = String::from("| what | how many |\n|---|---|\n");
-    for (name, number) in rows {
-        let _ = writeln!(table, "| {name} | {number} |");
+    Ok((rows, whole))
+}
+
+/// Number of the programs with tests that `cargo test` makes.
+fn binaries(packages: &[Package]) -> Result<usize, Error> {
+    let mut count = 0;
+    for target in packages.iter().flat_map(|package| &package.targets).filter(|target| target.test) {
+        let files = module_files(&target.src_path)?;
+        count += usize::from(files.iter().any(|(_, text)| text.contains("#[test]") || text.contains("::test]")));
     }
-    Ok(table)
+    Ok(count)
+}
+
+/// Number of types and traits whose name ends with a participle.
+fn participles(items: &[Item]) -> usize {
+    let of = |item: &Item| match item {
+        Item::Struct(item) => usize::from(is_participle(&item.ident.to_string())),
+        Item::Enum(item) => usize::from(is_participle(&item.ident.to_string())),
+        Item::Trait(item) => usize::from(is_participle(&item.ident.to_string())),
+        Item::Mod(module) if !may_be_test(&module.attrs) => {
+            module.content.as_ref().map_or(0, |(_, items)| participles(items))
+        }
+        _ => 0,
+    };
+    items.iter().map(of).sum()
+}
+
+fn is_participle(name: &str) -> bool {
+    let last = name.rfind(char::is_uppercase).map_or(name, |at| &name[at..]);
+    PARTICIPLES.contains(&last) || (last.len() > 3 && last.ends_with("ed") && !last.ends_with("eed"))
 }
 
 /// Tracked files and what they hold, by their paths from the root.
@@ -118,15 +200,6 @@ fn texts(root: &Path, patterns: &[&str]) -> Result<Vec<(PathBuf, String)>, Error
 
 fn is_product(file: &Path) -> bool {
     file.components().all(|part| !NO_PRODUCT.iter().any(|name| part.as_os_str() == *name))
-}
-
-/// Returns true for a file of a backend or a display, without OpenCL for itself.
-fn is_driver(file: &Path) -> bool {
-    let mut parts = file.iter().filter_map(|part| part.to_str());
-    let ends = ["-backend", "-display", "-fallback", "-kernel", "-gl", "-wgpu", "-vulkan"];
-    parts.next() == Some("crates")
-        && parts.next().is_some_and(|name| ends.iter().any(|end| name.ends_with(end)))
-        && !parts.any(|part| part == "cl")
 }
 
 /// Files that are tests whole: in a folder of that name, or of a module that is built for tests alone.
@@ -158,7 +231,6 @@ fn items(file: &Path, text: &str) -> Result<Vec<Item>, Error> {
 
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Lines {
-    all: usize,
     product: usize,
     tests: usize,
 }
@@ -166,7 +238,6 @@ struct Lines {
 impl Lines {
     fn count(&mut self, file: &Path, text: &str, is_test: bool) -> Result<(), Error> {
         let all = text.lines().count();
-        self.all += all;
         if is_test {
             self.tests += all;
             return Ok(());
@@ -186,41 +257,6 @@ impl Lines {
     }
 }
 
-#[derive(Deserialize)]
-struct Metadata {
-    packages: Vec<Package>,
-}
-
-#[derive(Deserialize)]
-struct Package {
-    targets: Vec<Target>,
-}
-
-#[derive(Deserialize)]
-struct Target {
-    src_path: PathBuf,
-    /// True where `cargo test` builds it.
-    test: bool,
-}
-
-/// Number of packages of all workspaces, and of the programs with tests that `cargo test` makes of them.
-fn packages(root: &Path) -> Result<(usize, usize), Error> {
-    let (mut packages, mut binaries) = (0, 0);
-    for (manifest, _) in texts(root, &["*Cargo.toml"])?.iter().filter(|(_, text)| text.contains("[workspace]")) {
-        let mut cargo = repository::cargo();
-        cargo.args(["metadata", "--no-deps", "--offline", "--format-version", "1", "--manifest-path"]);
-        // Not there: a guest's own toolchain is chosen by its folder.
-        let printed = repository::printed("cargo metadata", cargo.arg(root.join(manifest)).current_dir(root))?;
-        let found: Metadata = serde_json::from_slice(&printed)?;
-        packages += found.packages.len();
-        for target in found.packages.iter().flat_map(|package| &package.targets).filter(|target| target.test) {
-            let files = module_files(&target.src_path)?;
-            binaries += usize::from(files.iter().any(|(_, text)| text.contains("#[test]") || text.contains("::test]")));
-        }
-    }
-    Ok((packages, binaries))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -230,17 +266,15 @@ mod tests {
         let text = "//! Two.\n\nfn a() {\n    // Why.\n    b();\n}\n\n#[cfg(test)]\nmod tests {\n}\n";
         let mut lines = Lines::default();
         lines.count(Path::new("crates/a/src/lib.rs"), text, false).unwrap();
-        assert_eq!(lines, Lines { all: 10, product: 3, tests: 3 });
+        assert_eq!(lines, Lines { product: 3, tests: 3 });
         lines.count(Path::new("crates/a/tests/b.rs"), text, true).unwrap();
-        assert_eq!(lines, Lines { all: 20, product: 3, tests: 13 });
+        assert_eq!(lines, Lines { product: 3, tests: 13 });
     }
 
     #[test]
-    fn the_table_stands_between_the_marks() {
-        let text = format!("a\n{}| b | 1 |\n{}c\n", MARKS[0], MARKS[1]);
-        let (before, after) = around(&text).unwrap();
-        assert_eq!(names(&text[before.len()..text.len() - after.len()]), ["b"]);
-        assert!(before.ends_with(MARKS[0]) && after.starts_with(MARKS[1]));
-        assert!(around("a").is_none());
+    fn names_that_end_with_a_participle_are_found() {
+        let text =
+            "struct Held; enum RemoteAsked {} trait Kept {} struct HeldFrame; struct Speed; mod a { struct Made; }";
+        assert_eq!(participles(&syn::parse_file(text).unwrap().items), 4);
     }
 }

@@ -7,7 +7,9 @@ mod check_size;
 mod error;
 mod figures;
 mod house;
+mod houses;
 mod package;
+mod packages;
 mod platforms;
 mod ptx;
 mod repository;
@@ -19,7 +21,6 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use error::Error;
-use house::Purpose;
 
 /// Chores of the pixelferry repository.
 #[derive(Debug, Parser)]
@@ -45,12 +46,9 @@ enum Chore {
     CheckPages,
     /// Writes the tables of docs/figures.md, which are made from samples
     Figures,
-    /// Prints the house in numbers: lines, words, crates, test binaries, circles
+    /// Prints what each house weighs: lines, tests, PTX, refusals, names, circles
     House {
-        /// Put the table into CONTRIBUTING.md instead
-        #[arg(long, conflicts_with = "check")]
-        write: bool,
-        /// Fail where the table there has other rows
+        /// Fail where a house has more product code than its ceiling allows
         #[arg(long)]
         check: bool,
     },
@@ -92,14 +90,7 @@ fn run(chore: &Chore) -> Result<(), Error> {
         Chore::CheckImports => check_imports::run(&repository::root()?),
         Chore::CheckPages => check_pages::run(&repository::root()?),
         Chore::Figures => figures::run(&repository::root()?),
-        Chore::House { write, check } => house::run(
-            &repository::root()?,
-            match (write, check) {
-                (true, _) => Purpose::Write,
-                (_, true) => Purpose::Check,
-                _ => Purpose::Print,
-            },
-        ),
+        Chore::House { check } => house::run(&repository::root()?, *check),
         Chore::Package => package::run(&repository::root()?),
         Chore::Platforms => platforms::run(&repository::root()?),
         Chore::Bench { options } => bench::run(&repository::root()?, options),

@@ -1,6 +1,7 @@
 //! The modules of a crate, as its files have them.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -59,7 +60,11 @@ impl Crate {
                 self.add(&child_path, parse(&found)?, &found, &folder.join(&name))?;
             }
         }
-        self.0.insert(path.to_owned(), module);
+        // A module may be there twice, for two platforms or features: what either names counts.
+        match self.0.entry(path.to_owned()) {
+            Entry::Vacant(entry) => drop(entry.insert(module)),
+            Entry::Occupied(mut entry) => entry.get_mut().items.extend(module.items),
+        }
         Ok(())
     }
 }
@@ -127,9 +132,26 @@ pub fn is_test(attrs: &[Attribute]) -> bool {
     list_of(attrs, "cfg").any(|tokens| tokens == "test")
 }
 
+/// `#[doc(hidden)]`.
+pub fn is_hidden(attrs: &[Attribute]) -> bool {
+    list_of(attrs, "doc").any(|tokens| tokens == "hidden")
+}
+
 fn list_of(attrs: &[Attribute], name: &'static str) -> impl Iterator<Item = String> {
     attrs.iter().filter(move |attr| attr.path().is_ident(name)).filter_map(|attr| match &attr.meta {
         Meta::List(list) => Some(list.tokens.to_string()),
         _ => None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_of_two_modules_of_one_name_count() {
+        let text = "#[cfg(unix)] mod there { use crate::a; } #[cfg(not(unix))] mod there { use crate::b; }";
+        let modules = Crate::of_text(text).unwrap();
+        assert_eq!(modules.0["there"].items.len(), 2);
+    }
 }

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 use self::graph::Graph;
 use crate::error::Error;
-use crate::repository;
+use crate::packages::{self, Target};
 use crate::source::Crate;
 
 pub fn run(root: &Path) -> Result<(), Error> {
@@ -48,18 +48,26 @@ pub fn circles(root: &Path) -> Result<usize, Error> {
     Ok(graphs(root, &mut Vec::new())?.iter().map(|(_, _, graph)| circles::of(graph).len()).sum())
 }
 
-/// All libraries and programs of all workspaces: the package's folder, that of its sources, and who names whom. What starts
+/// All libraries and programs of all workspaces: the package, the folder of its sources, and who names whom. What starts
 /// threads as it must not goes to `wrong`.
 fn graphs(root: &Path, wrong: &mut Vec<String>) -> Result<Vec<(String, PathBuf, Graph)>, Error> {
+    let packages = packages::all(root)?;
+    if let Some(name) = packages::missing(&packages, rooms::ROOMS.iter().map(|(name, _)| *name)).first() {
+        return Err(Error::NoPackage((*name).to_owned()));
+    }
     let mut found = Vec::new();
-    for file in repository::tracked(root, &["*src/lib.rs", "*src/main.rs"])? {
-        let source = root.join(&file);
-        // Deleted in the work tree, it may be in the index still.
-        if source.exists() {
-            let krate = file.parent().and_then(Path::parent).unwrap_or(&file).display().to_string();
-            let modules = Crate::load(&source)?;
-            wrong.extend(starts::wrong(&krate, &modules));
-            found.push((krate, source.with_file_name(""), graph::of(&modules)));
+    for package in &packages {
+        let is_ours =
+            |target: &&Target| target.kind.iter().any(|kind| kind != "test" && kind != "bench" && kind != "example");
+        for target in package
+            .targets
+            .iter()
+            .filter(is_ours)
+            .filter(|target| target.src_path.starts_with(root.join(&package.folder).join("src")))
+        {
+            let modules = Crate::load(&target.src_path)?;
+            wrong.extend(starts::wrong(&package.name, &modules));
+            found.push((package.name.clone(), target.src_path.with_file_name(""), graph::of(&modules)));
         }
     }
     Ok(found)

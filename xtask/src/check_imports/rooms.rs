@@ -5,15 +5,15 @@ use std::path::Path;
 
 use super::graph::Graph;
 
-/// The folder of a crate, and its rooms, the lowest first.
+/// A package, and its rooms, the lowest first.
 pub type Rooms = (&'static str, &'static str);
 
 /// Crates that have rooms.
 pub const ROOMS: &[Rooms] = &[
-    ("crates/interop-core", "describe devices tournament draw display compute path select engine link conformance"),
-    ("crates/pixelferry-gl", "api context objects draw queue staging surface display compute"),
-    ("crates/pixelferry-vulkan", "sharing queue context staging launch surface draw display compute"),
-    ("crates/pixelferry-wgpu", "context draw staging surface display compute"),
+    ("interop-core", "describe devices tournament draw display compute path select engine link conformance"),
+    ("pixelferry-gl", "api context objects draw queue staging surface display compute"),
+    ("pixelferry-vulkan", "sharing queue context staging launch surface draw display compute"),
+    ("pixelferry-wgpu", "context draw staging surface display compute"),
 ];
 
 /// Returns what a crate has against its order: imports that run up, and rooms that only the tree or only the table knows.
@@ -63,7 +63,7 @@ fn room(folder: &Path, file: &Path) -> Option<String> {
 mod tests {
     use super::*;
 
-    const TABLE: &[Rooms] = &[("crates/a", "low high")];
+    const TABLE: &[Rooms] = &[("a", "low high")];
 
     fn told(edges: &[(&str, &[&str])]) -> Vec<String> {
         let folder = Path::new("a/src");
@@ -71,7 +71,7 @@ mod tests {
             .iter()
             .map(|(from, to)| (folder.join(from), to.iter().map(|file| folder.join(file)).collect()))
             .collect();
-        wrong("crates/a", folder, &graph, TABLE)
+        wrong("a", folder, &graph, TABLE)
     }
 
     #[test]
@@ -80,14 +80,14 @@ mod tests {
             &[("lib.rs", &["high.rs"]), ("high.rs", &["low/x.rs"]), ("low/x.rs", &["low/y.rs"])];
         assert!(told(down).is_empty(), "{:?}", told(down));
         let up = told(&[("high.rs", &[]), ("low/x.rs", &["high.rs"])]);
-        assert_eq!(up, ["crates/a: low/x.rs imports high.rs, and high is above low"]);
+        assert_eq!(up, ["a: low/x.rs imports high.rs, and high is above low"]);
     }
 
     #[test]
     fn the_table_has_the_rooms_that_are_there() {
         let more = told(&[("high.rs", &[]), ("low/x.rs", &[]), ("other.rs", &["high.rs"])]);
-        assert_eq!(more, ["crates/a: other is no room of the table; give it a place there"]);
-        assert_eq!(told(&[("low/x.rs", &[])]), ["crates/a: there is no room high; take it out of the table"]);
-        assert!(wrong("crates/b", Path::new("b/src"), &Graph::new(), TABLE).is_empty(), "a crate without rooms");
+        assert_eq!(more, ["a: other is no room of the table; give it a place there"]);
+        assert_eq!(told(&[("low/x.rs", &[])]), ["a: there is no room high; take it out of the table"]);
+        assert!(wrong("b", Path::new("b/src"), &Graph::new(), TABLE).is_empty(), "a crate without rooms");
     }
 }

@@ -1,8 +1,11 @@
 //! Threads that libraries start: by `interop_core::describe::threads` alone, so that none takes a host's signals.
 
+use std::path::Path;
+
 use quote::ToTokens as _;
 use syn::Item;
 
+use crate::houses::HOUSES;
 use crate::source::{Crate, attrs, is_test};
 
 /// What starts threads, as tokens, and what must stand in the same item then, as that starts them without the host's signals.
@@ -15,26 +18,19 @@ const STARTS: &[(&str, &str)] = &[
     ("runtime :: Runtime", "SignalsBlocked :: new"),
 ];
 
-/// Code that runs in tests, or in programs of its own, alone.
-const OTHERS: &[&str] = &[
-    "bench",
-    "xtask",
-    "tests",
-    "integrations",
-    "examples",
-    "crates/pixelferry-testing",
-    "conformance",
-    "describe/threads.rs",
-];
+/// Houses whose code runs in programs of its own alone.
+const OTHERS: &[&str] = &["support", "integrations"];
+/// Files of the framework that do so, or that start threads for all others.
+const FILES: &[&str] = &["/conformance", "describe/threads.rs"];
 
 /// Returns what a crate has against it.
-pub fn wrong(krate: &str, modules: &Crate) -> Vec<String> {
-    let is_other =
-        |path: &str| OTHERS.iter().any(|other| path.starts_with(other) || path.contains(&format!("/{other}")));
-    if is_other(krate) {
+pub fn wrong(package: &str, modules: &Crate) -> Vec<String> {
+    let mut others = HOUSES.iter().filter(|house| OTHERS.contains(&house.name));
+    if others.any(|house| house.packages.contains(&package)) {
         return Vec::new();
     }
-    let modules = modules.0.values().filter(|module| !is_other(&module.file.display().to_string()));
+    let is_other = |file: &Path| FILES.iter().any(|other| file.display().to_string().contains(other));
+    let modules = modules.0.values().filter(|module| !is_other(&module.file));
     let items = modules.flat_map(|module| module.items.iter().map(|item| (&module.file, item)));
     let items = items.filter(|(_, item)| !is_test(attrs(item)) && !matches!(item, Item::Use(_)));
     items
@@ -43,7 +39,7 @@ pub fn wrong(krate: &str, modules: &Crate) -> Vec<String> {
             let found = STARTS.iter().filter(move |(start, guard)| starts(&text, start) && !text.contains(guard));
             found.map(move |(start, _)| {
                 let start = start.replace(' ', "");
-                format!("{krate}: {} starts threads by {start}; take interop_core::describe::threads", file.display())
+                format!("{package}: {} starts threads by {start}; take interop_core::describe::threads", file.display())
             })
         })
         .collect()
@@ -59,7 +55,7 @@ mod tests {
     use super::*;
 
     fn told(text: &str) -> usize {
-        wrong("crates/a", &Crate::of_text(text).unwrap()).len()
+        wrong("a", &Crate::of_text(text).unwrap()).len()
     }
 
     #[test]
@@ -77,6 +73,9 @@ mod tests {
         assert_eq!(told("fn f() { thread::scope(|s| threads::spawn_scoped(thread::Builder::new(), s, || ())); }"), 0);
         assert_eq!(told("fn f() { let _b = SignalsBlocked::new(); ThreadPoolBuilder::new().build(); }"), 0);
         assert_eq!(told("#[cfg(test)] mod tests { fn f() { std::thread::spawn(|| ()); } }"), 0);
-        assert_eq!(wrong("bench", &Crate::of_text("fn f() { std::thread::spawn(|| ()); }").unwrap()).len(), 0);
+        assert_eq!(
+            wrong("pixelferry-measure", &Crate::of_text("fn f() { std::thread::spawn(|| ()); }").unwrap()).len(),
+            0
+        );
     }
 }

@@ -1,0 +1,90 @@
+//! The houses: packages that stand together, and the most lines of product code that each may have.
+//!
+//! A ceiling only falls: lower it when code goes. CI fails where a house is above its ceiling (`cargo xtask house --check`).
+
+pub struct House {
+    pub name: &'static str,
+    /// Most lines of product code, without tests, comments and blank lines.
+    pub ceiling: usize,
+    /// Names of packages.
+    pub packages: &'static [&'static str],
+}
+
+/// Every package of every workspace stands in one of them.
+pub const HOUSES: &[House] = &[
+    House {
+        name: "framework",
+        ceiling: 50_367,
+        packages: &[
+            "interop-core",
+            "cpu-fallback",
+            "cuda-backend",
+            "opencl-backend",
+            "pixelferry-gl",
+            "pixelferry-vulkan",
+            "pixelferry-wgpu",
+            "compute-display",
+            "wgsl-kernel",
+            "pixelferry",
+        ],
+    },
+    House { name: "bindings", ceiling: 9_575, packages: &["pixelferry-capi", "pixelferry-py"] },
+    House {
+        name: "apps",
+        ceiling: 21_246,
+        packages: &[
+            "pixelferry-look",
+            "pixelferry-view",
+            "pixelferry-play",
+            "pixelferry-stream",
+            "pixelferry-media",
+            "pixelferry-demo",
+            "pixelferry-cli",
+        ],
+    },
+    House { name: "companions", ceiling: 12_588, packages: &["compute-arrays", "pixelferry-opencl"] },
+    House {
+        name: "integrations",
+        ceiling: 6_746,
+        packages: &[
+            "pixelferry-bevy",
+            "pixelferry-burn",
+            "pixelferry-cubecl",
+            "pixelferry-egui",
+            "engine-programs",
+            "engine-picture",
+            "pixelferry-net-cli",
+            "pixelferry-net",
+            "pixelferry-rules",
+            "pixelferry-pipewire",
+            "remote-demo",
+            "pixelferry-wgpu29",
+        ],
+    },
+    House {
+        name: "support",
+        ceiling: 634,
+        packages: &[
+            "pixelferry-testing",
+            "pixelferry-faults",
+            "pixelferry-tests",
+            "pixelferry-plugged",
+            "opencl-gl-double",
+            "pixelferry-measure",
+            "pixelferry-examples",
+            "xtask",
+        ],
+    },
+];
+
+/// Packages that drive an API; what is wrong with a call is refused in front of them.
+pub const DRIVERS: &[&str] = &[
+    "cpu-fallback",
+    "cuda-backend",
+    "opencl-backend",
+    "pixelferry-gl",
+    "pixelferry-vulkan",
+    "pixelferry-wgpu",
+    "compute-display",
+    "wgsl-kernel",
+];
