@@ -1,5 +1,6 @@
-# Passes on what `cargo test` prints, without the output of tests that passed, and ends with one table: the ten slowest tests,
-# each binary with its seconds, what was skipped with the reason, and the words of each failure. Fails where nothing ran.
+# Passes on what `cargo test` prints, without the output of binaries and of tests that passed (drivers and panics on purpose say much),
+# and ends with one table: the ten slowest tests, each binary with its seconds, what was skipped with the reason, and the words of each
+# failure. Fails where nothing ran.
 
 # A test that runs itself again shows that process's own results among its output: the last result of a binary is the binary's.
 function close_binary(    part) {
@@ -36,13 +37,18 @@ function skip(reason, name) {
 function fail(name) { failing = failing (failing == "" ? "" : ", ") name }
 
 # Printed by the runner of scripts/test before each binary.
-$1 == "@binary" { close_binary(); binary = $2 " " $3; next }
+$1 == "@binary" { close_binary(); binary = $2 " " $3; kept = ""; keeps = 1; whys = why_count; next }
 $1 == "@ended" {
     if ($2) {
+        printf "%s", kept
         ended[++ended_count] = sprintf("| | %s | FAILED with status %d%s%s |", binary, $2,
             result == "" ? ", without a result" : "", failing == "" ? "" : ": " failing)
+    } else {
+        why_count = whys
     }
     close_binary()
+    kept = ""
+    keeps = 0
     next
 }
 $1 == "Doc-tests" { close_binary(); binary = $2 " documentation" }
@@ -64,7 +70,10 @@ outputs && !hidden && /^    [^ ]+( - .*)?$/ { fail(substr($0, 5)) }
         $0 = substr($0, 1, RSTART - 1)
     }
     if (/^ignored/) skip(substr($0, 10), binary ": " name)
-    if (/FAILED/) { print "test " name " ... FAILED"; fail(name) }
+    if (/FAILED/) {
+        print "test " name " ... FAILED"
+        fail(name)
+    }
     next
 }
 
@@ -73,9 +82,12 @@ outputs && !hidden && /^    [^ ]+( - .*)?$/ { fail(substr($0, 5)) }
 !hidden && /^thread .* panicked at / { reasons = 1 }
 !hidden && /^(FAILED|ERROR) .*\.py/ { why[++why_count] = sprintf("| | %s | %s |", binary, substr($0, 1, 300)) }
 
+!hidden && keeps { kept = kept $0 "\n"; next }
 !hidden { print; fflush() }
 
 END {
+    # The last binary did not end.
+    printf "%s", kept
     close_binary()
     if (!row_count && !ended_count) exit (ENVIRON["MAY_RUN_NOTHING"] ? 0 : 1)
     printf "\n| seconds | the ten slowest tests, then all binaries | |\n|---|---|---|\n"
