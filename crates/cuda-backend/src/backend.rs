@@ -18,9 +18,9 @@ use interop_core::compute::{BackendDriver, Checked};
 use interop_core::describe::pattern::Pattern;
 use interop_core::devices::owned::{find, own};
 use interop_core::{
-    Arg, ComputeCaps, ComputeMemory, ComputeQueue, ComputeSemaphore, DeviceIdentity, DeviceSpan, Error, HandleType,
-    HostBlock, ImageDesc, Kernel, KernelSource, MemoryShape, QueueOptions, RawTarget, Result, SharedHandle, Support,
-    SurfaceDesc, Target,
+    Arg, ComputeCaps, ComputeMemory, ComputeQueue, ComputeSemaphore, DeviceIdentity, DeviceSpan, HandleType, HostBlock,
+    ImageDesc, Kernel, KernelSource, MemoryShape, QueueOptions, RawTarget, Result, SharedHandle, Support, SurfaceDesc,
+    Target,
 };
 use std::any::Any;
 use std::ops::Range;
@@ -179,7 +179,7 @@ unsafe impl BackendDriver for CudaBackend {
                 memory.release().and(checked)?;
                 Ok(Box::new(memory))
             }
-            _ => Err(Error::refused(format!("the handle does not name a {desc}"))),
+            _ => Err(handle.names_no(desc)),
         }
     }
 

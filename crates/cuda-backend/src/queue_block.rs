@@ -3,7 +3,7 @@
 use crate::ffi::DeviceBlock;
 use crate::memory::{CudaMemory, Store};
 use crate::session::Session;
-use interop_core::{ComputeMemory, Error, QueueId, Result, SharedHandle, SurfaceDesc};
+use interop_core::{ComputeMemory, QueueId, Result, SharedHandle, SurfaceDesc};
 use std::sync::Arc;
 
 /// Content of [`SharedHandle::QueueBuffer`]. The block keeps its queue alive, whose address identifies it.
@@ -21,12 +21,7 @@ pub fn allocate(session: &Arc<Session>, bytes: usize) -> Result<(Box<dyn Compute
 /// the capabilities, and so whose queue it is.
 pub fn import(session: &Arc<Session>, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
     let len = desc.byte_len()?;
-    let block = match handle {
-        SharedHandle::QueueBuffer { buffer, .. } => buffer.downcast_ref::<QueueBlock>(),
-        _ => None,
-    };
-    let block = block.filter(|block| block.0.span().len() >= len);
-    let QueueBlock(block) =
-        block.ok_or_else(|| Error::refused(format!("the handle does not name a {desc} of this backend")))?;
+    let QueueBlock(block) = handle.in_queue("block")?;
+    SharedHandle::check_room(block.span().len() as u64, len)?;
     Ok(Box::new(CudaMemory::new(session, Store::QueueBlock(Arc::clone(block)), len)))
 }

@@ -6,7 +6,7 @@ use super::queue_id::QueueId;
 use crate::describe::error::{Error, Result};
 use crate::describe::surface::SurfaceDesc;
 use std::any::Any;
-use std::io;
+use std::{fmt, io};
 
 /// A handle to memory or a semaphore, as one side gives it out.
 ///
@@ -73,7 +73,7 @@ impl SharedHandle {
     pub fn duplicate_memory(&self) -> Result<MemoryHandle> {
         match self {
             Self::Memory(memory) => memory.try_clone().map_err(not_duplicated),
-            _ => Err(Error::refused(format!("a {} does not name memory by an opaque handle", self.handle_type()))),
+            _ => Err(self.names_no(&"memory by an opaque handle")),
         }
     }
 
@@ -84,8 +84,34 @@ impl SharedHandle {
     pub fn duplicate_semaphore(&self) -> Result<SemaphoreHandle> {
         match self {
             Self::Semaphore(semaphore) => semaphore.try_clone().map_err(not_duplicated),
-            _ => Err(Error::refused(format!("a {} does not name a semaphore by an opaque handle", self.handle_type()))),
+            _ => Err(self.names_no(&"semaphore by an opaque handle")),
         }
+    }
+
+    /// The object of a display's queue that it names, of the type that the same crate put there.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] where it names none, or one of another crate or version; `what` is asked for, e.g. `buffer`.
+    pub fn in_queue<T: Any>(&self, what: &str) -> Result<&T> {
+        let Self::QueueBuffer { buffer, .. } = self else { return Err(self.names_no(&format!("{what} of a queue"))) };
+        let other = || Error::refused(format!("the {what} is of another API, or of another version of this crate"));
+        buffer.downcast_ref().ok_or_else(other)
+    }
+
+    /// An error where it does not name what is asked for.
+    pub fn names_no(&self, what: &dyn fmt::Display) -> Error {
+        Error::refused(format!("a {} does not name a {what}", self.handle_type()))
+    }
+
+    /// Refuses memory that is smaller than what is asked of it.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`].
+    pub fn check_room(has: u64, needed: usize) -> Result<()> {
+        if has >= needed as u64 {
+            return Ok(());
+        }
+        Err(Error::refused(format!("the memory has {has} bytes, {needed} are needed")))
     }
 
     /// Refuses what is no such surface, or is too small for one, as far as the handle itself says.
@@ -95,13 +121,10 @@ impl SharedHandle {
     pub fn check_names(&self, desc: &SurfaceDesc) -> Result<()> {
         let bytes = desc.byte_len()?;
         match (self, desc) {
-            (Self::Memory(memory), _) if memory.bytes() < bytes as u64 => {
-                let problem = format!("a {desc} does not fit into memory of {} bytes", memory.bytes());
-                Err(Error::refused(problem))
-            }
+            (Self::Memory(memory), _) => Self::check_room(memory.bytes(), bytes),
             (Self::GlTexture { .. }, SurfaceDesc::Buffer(_))
             | (Self::GlBuffer { .. }, SurfaceDesc::Image(_))
-            | (Self::Semaphore(_), _) => Err(Error::refused(format!("the handle does not name a {desc}"))),
+            | (Self::Semaphore(_), _) => Err(self.names_no(desc)),
             _ => Ok(()),
         }
     }

@@ -157,18 +157,11 @@ impl QueueBuffer {
 
     /// The buffer of at least so many bytes, where the handle is of one in this display's context.
     pub(crate) fn open(handle: &SharedHandle, display: &ContextState, bytes: usize) -> Result<Self> {
-        let SharedHandle::QueueBuffer { buffer: handle, .. } = handle else {
-            return Err(Error::refused("the handle does not name a buffer of a queue"));
-        };
-        let Some(lent) = handle.downcast_ref::<Self>() else {
-            return Err(Error::refused("the buffer is not OpenGL's, or is of another version of pixelferry-gl"));
-        };
+        let lent: &Self = handle.in_queue("buffer")?;
         if !lent.inner.device.is_of(display) {
             return Err(display.unsupported("the buffer is of another OpenGL context".into()));
         }
-        if lent.len() < bytes {
-            return Err(Error::refused(format!("the buffer has {} bytes, {bytes} are needed", lent.len())));
-        }
+        SharedHandle::check_room(lent.len() as u64, bytes)?;
         Ok(lent.clone())
     }
 

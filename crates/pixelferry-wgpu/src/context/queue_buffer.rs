@@ -2,7 +2,7 @@
 
 use crate::context::device::WgpuDevice;
 use crate::context::format::whole_words;
-use interop_core::{Error, Result, SharedHandle};
+use interop_core::{Result, SharedHandle};
 
 /// A buffer by which a compute backend on the display's device ([`crate::WgpuDisplay::shared_device`]) gives it memory, see
 /// [`interop_core::StagingKind::External`]. Both sides submit to one queue, which keeps the order.
@@ -59,19 +59,11 @@ impl QueueBuffer {
     /// # Errors
     /// [`Error::InvalidInput`] for another handle and for fewer bytes, [`Error::Unsupported`] for a buffer of another device.
     pub fn open(handle: &SharedHandle, device: &WgpuDevice, bytes: usize) -> Result<Self> {
-        let SharedHandle::QueueBuffer { buffer: handle, .. } = handle else {
-            return Err(Error::refused("the handle does not name a buffer of a queue"));
-        };
-        let Some(found) = handle.downcast_ref::<Self>() else {
-            return Err(Error::refused("the buffer is not wgpu's, or is of another version of pixelferry-wgpu"));
-        };
+        let found: &Self = handle.in_queue("buffer")?;
         if !found.device.is(device) {
             return Err(device.unsupported("the buffer is of another wgpu device"));
         }
-        if found.buffer.size() < bytes as u64 {
-            let problem = format!("the buffer has {} bytes, {bytes} are needed", found.buffer.size());
-            return Err(Error::refused(problem));
-        }
+        SharedHandle::check_room(found.buffer.size(), bytes)?;
         Ok(found.clone())
     }
 }

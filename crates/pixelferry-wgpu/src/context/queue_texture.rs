@@ -43,12 +43,7 @@ impl QueueTexture {
     /// # Errors
     /// [`Error::InvalidInput`] for another handle or size, [`Error::Unsupported`] for a texture of another device.
     pub fn open(handle: &SharedHandle, device: &WgpuDevice, extent: Extent) -> Result<Self> {
-        let SharedHandle::QueueBuffer { buffer: handle, .. } = handle else {
-            return Err(Error::refused("the handle does not name a texture of a queue"));
-        };
-        let Some(found) = handle.downcast_ref::<Self>() else {
-            return Err(Error::refused("the texture is not wgpu's, or is of another version of pixelferry-wgpu"));
-        };
+        let found: &Self = handle.in_queue("texture")?;
         if !found.device.is(device) {
             return Err(device.unsupported("the texture is of another wgpu device"));
         }
