@@ -1,10 +1,7 @@
-//! `cargo bench -p pixelferry-measure --bench queue [-- --json FILE --frames N --sizes TEXT;... --rows TEXT;... --cuda]`:
+//! `cargo bench -p pixelferry-measure --bench queue [-- --json FILE --frames N --sizes TEXT;... --rows TEXT;...]`:
 //! kernels in the display's own queue. Every frame a kernel writes all pixels and a draw brings them to a target of the same
 //! size, by a triangle or by a compute shader; or the kernel writes the target itself (straight). Beside pixelferry stand programs by hand that do nothing else, on OpenGL, wgpu and
 //! Vulkan, and the floors: the kernel alone and the draw alone. Any device will do.
-//!
-//! With `--cuda`, Vulkan's queues also run CUDA's kernels (`VK_NVX_binary_import`). They are not there otherwise, as with them the
-//! driver makes a context of CUDA's, too, which slows every other row on Vulkan.
 //!
 //! `latency` waits for the device after every frame, of which `call` is the time until the calls return; `throughput` only after every run of frames, none of them late. Rows are
 //! measured in turns. Pixels are read back and compared before anything is timed. One JSON object a line.
@@ -19,7 +16,7 @@ mod vulkan_by_hand;
 mod vulkan_ours;
 mod wgpu_by_hand;
 
-use measure::{flag, listed, number, write_rows};
+use measure::{listed, number, write_rows};
 use pixelferry::Manner;
 use report::{Report, measure};
 
@@ -108,11 +105,6 @@ impl End {
 }
 
 const SIZES: [(&str, u32, u32); 4] = [("64x64", 64, 64), ("1080p", 1920, 1080), ("4K", 3840, 2160), ("8K", 7680, 4320)];
-
-/// True where rows with CUDA's kernels are wanted.
-fn cuda_asked() -> bool {
-    flag("--cuda")
-}
 
 /// The pixel that a kernel writes in frame `n`.
 fn expected(x: u32, y: u32, n: u32) -> [u8; 4] {

@@ -7,7 +7,7 @@ use pixelferry::api::wgpu::WgpuDisplay;
 use pixelferry::api::wgpu::{WgpuBackend, WgpuOptions};
 use pixelferry::{
     Arg, ComputeBackend, ComputeMemory, Display, DrawOptions, Extent, ImageAccess, ImageDesc, Kernel, KernelSource,
-    Language, Link, LinkOptions, PathId, PixelFormat, Policy, SurfaceDesc, Target, Unwritten,
+    Link, LinkOptions, PathId, PixelFormat, Policy, SurfaceDesc, Target, Unwritten,
 };
 use pixelferry_gl::GlBackend;
 use std::rc::Rc;
@@ -20,18 +20,9 @@ pub const KERNEL: &str = "
       pf_store(id.xy, unpack4x8unorm(((id.x + n) & 255u) | ((id.y & 255u) << 8u) | ((n & 255u) << 16u) | 0xff000000u));
     }";
 
-/// The bench's kernel for CUDA.
-const CUDA: &str = r#"
-extern "C" __global__ void ramp(PF_IMAGE(uchar4, out), unsigned n) {
-  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
-  if (x < out_width && y < out_height)
-    PF_STORE(out, x, y, make_uchar4((unsigned char)(x + n), (unsigned char)y, (unsigned char)n, 255));
-}"#;
-
 /// Frames of a link, drawn to a texture.
 struct Ours {
     work: Work,
-    language: Language,
     link: Link,
     kernel: Arc<dyn Kernel>,
     backend: Arc<dyn ComputeBackend>,
@@ -55,21 +46,14 @@ pub fn subjects(width: u32, height: u32) -> Vec<Box<dyn Subject>> {
 }
 
 fn on_wgpu(width: u32, height: u32) -> pixelferry::Result<Vec<Box<dyn Subject>>> {
-    let display = WgpuDisplay::headless(WgpuOptions::default().with_ptx(crate::cuda_asked()))?;
+    let display = WgpuDisplay::headless(WgpuOptions::default())?;
     let backend: Arc<dyn ComputeBackend> = Arc::new(WgpuBackend::on(display.shared_device())?);
     println!("pixelferry on {}, {}", display.device(), display.device().driver);
-    let row = |language, work| {
+    let row = |work| {
         let screen = Screen::wgpu(&display, (width, height))?;
-        Ours::open(work, language, &backend, display.clone(), screen, Extent::new(width, height))
+        Ours::open(work, &backend, display.clone(), screen, Extent::new(width, height))
     };
-    let mut rows: Vec<_> = Work::ALL.into_iter().map(|work| row(Language::Wgsl, work)).collect::<Result<_, _>>()?;
-    if backend.caps().languages.contains(&Language::CudaCpp) {
-        for work in Work::ALL.into_iter().filter(|work| work.computes() && *work != Work::Straight) {
-            rows.push(row(Language::CudaCpp, work)?);
-        }
-    } else {
-        println!("SKIPPED CUDA's kernels in the queue of wgpu: {:?}", display.shared_device().takes_ptx());
-    }
+    let mut rows: Vec<_> = Work::ALL.into_iter().map(row).collect::<Result<_, _>>()?;
     rows.extend(crate::wgpu_by_hand::subjects(&display, width, height));
     Ok(rows)
 }
@@ -80,7 +64,7 @@ fn on_gl(width: u32, height: u32) -> pixelferry::Result<Vec<Box<dyn Subject>>> {
     println!("pixelferry on {}, {}", display.device(), display.device().driver);
     let row = |work| {
         let screen = Screen::gl(&display, (width, height))?;
-        Ours::open(work, Language::Wgsl, &backend, display.clone(), screen, Extent::new(width, height))
+        Ours::open(work, &backend, display.clone(), screen, Extent::new(width, height))
     };
     Work::ALL.into_iter().map(row).collect()
 }
@@ -88,7 +72,6 @@ fn on_gl(width: u32, height: u32) -> pixelferry::Result<Vec<Box<dyn Subject>>> {
 impl Ours {
     fn open(
         work: Work,
-        language: Language,
         backend: &Arc<dyn ComputeBackend>,
         display: Rc<dyn Display>,
         screen: Screen,
@@ -98,17 +81,10 @@ impl Ours {
         let path = if work == Work::Straight { PathId::IN_QUEUE_TEXTURE } else { PathId::IN_QUEUE_IN_PLACE };
         let policy = Policy::default().with_force(path);
         let desc = SurfaceDesc::Image(image.with_unwritten(Unwritten::Overwrite));
-        let source = KernelSource::new("ramp");
-        let source = match language {
-            // SAFETY: it writes the pixels of its target, and nothing else.
-            Language::CudaCpp => unsafe { source.cuda_cpp(CUDA) },
-            _ => source.wgsl(KERNEL),
-        };
         let mut row = Self {
             work,
-            language,
             link: Link::open(Arc::clone(backend), display, desc, LinkOptions::new(policy))?,
-            kernel: backend.build(&source)?,
+            kernel: backend.build(&KernelSource::new("ramp").wgsl(KERNEL))?,
             alone: backend.allocate(desc.byte_len()?)?,
             backend: Arc::clone(backend),
             screen,
@@ -131,8 +107,7 @@ impl Subject for Ours {
             Screen::Wgpu(..) => "wgpu",
             Screen::Gl(..) => "OpenGL",
         };
-        let language = if self.language == Language::CudaCpp { ", CUDA" } else { "" };
-        format!("pixelferry on {api}{language}, {}", self.work.name())
+        format!("pixelferry on {api}, {}", self.work.name())
     }
 
     fn begin(&mut self) {

@@ -62,11 +62,3 @@ pub fn draw(manner: Manner, width: u32, height: u32) -> String {
 pub fn groups(pixels: u32) -> u32 {
     pixels.div_ceil(16)
 }
-
-/// The kernel `ramp` for CUDA.
-pub const CUDA: &str = r#"
-extern "C" __global__ void ramp(unsigned *memory, unsigned n, unsigned width, unsigned height) {
-  unsigned x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
-  if (x < width && y < height)
-    memory[y * width + x] = ((x + n) & 255u) | ((y & 255u) << 8) | ((n & 255u) << 16) | 0xff000000u;
-}"#;

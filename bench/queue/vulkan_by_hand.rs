@@ -1,13 +1,10 @@
 //! The bench's frame, written by hand on Vulkan: it records commands each frame, with a barrier between kernel and draw.
 
-use crate::shaders::{CUDA, draw, groups, kernel, straight};
+use crate::shaders::{draw, groups, kernel, straight};
 use crate::{End, Subject, Work};
-use ash::{khr, nvx, vk};
+use ash::vk;
 use pixelferry::Manner;
-use pixelferry::api::cuda::{Variant, compile_ptx};
 use pixelferry_vulkan::VulkanDisplay;
-use std::ffi::{CString, c_void};
-use std::ptr;
 use std::rc::Rc;
 
 /// Frames that are queued at most.
@@ -19,8 +16,6 @@ pub struct Vulkan {
     queue: vk::Queue,
     pool: vk::CommandPool,
     memory: vk::PhysicalDeviceMemoryProperties,
-    /// Import of CUDA kernels, if the device has it.
-    cu: Option<nvx::binary_import::Device>,
     // Loader that the instance and all functions come from.
     _entry: ash::Entry,
     _instance: ash::Instance,
@@ -33,7 +28,7 @@ pub struct ByHand {
     vulkan: Rc<Vulkan>,
     slots: Vec<(vk::CommandBuffer, vk::Fence)>,
     next: usize,
-    kernel: Kernel,
+    kernel: Pipeline,
     draw: Pipeline,
     buffer: vk::Buffer,
     pub image: vk::Image,
@@ -48,13 +43,6 @@ struct Pipeline {
     set: vk::DescriptorSet,
 }
 
-#[derive(Clone, Copy)]
-enum Kernel {
-    Shader(Pipeline),
-    /// A function, and the address of the memory that it writes.
-    Cuda(vk::CuFunctionNVX, u64),
-}
-
 /// Resource that a shader has bound.
 enum Bound {
     Buffer(vk::Buffer),
@@ -66,15 +54,9 @@ pub fn subjects(width: u32, height: u32) -> Vec<Box<dyn Subject>> {
     match Vulkan::open() {
         Ok(vulkan) => {
             let vulkan = Rc::new(vulkan);
-            let made = |work, end, cuda| ByHand::new(&vulkan, (work, end), cuda, width, height);
-            let row = |work, cuda| Box::new(made(work, End::Draw, cuda)) as Box<dyn Subject>;
-            let mut rows: Vec<_> = Work::ALL.into_iter().map(|work| row(work, false)).collect();
-            rows.push(Box::new(made(Work::Both(Manner::Compute), End::Copy, false)));
-            if vulkan.cu.is_some() {
-                // A function of CUDA's has addresses, and no image.
-                let all = Work::ALL.into_iter().filter(|work| work.computes() && *work != Work::Straight);
-                rows.extend(all.map(|work| row(work, true)));
-            }
+            let row = |work, end| Box::new(ByHand::new(&vulkan, (work, end), width, height)) as Box<dyn Subject>;
+            let mut rows: Vec<_> = Work::ALL.into_iter().map(|work| row(work, End::Draw)).collect();
+            rows.push(row(Work::Both(Manner::Compute), End::Copy));
             rows
         }
         Err(reason) => {
@@ -105,7 +87,7 @@ impl Vulkan {
             let flags = vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER;
             let pool = vk::CommandPoolCreateInfo::default().queue_family_index(family).flags(flags);
             let pool = device.create_command_pool(&pool, None).expect("a pool");
-            Self { device, queue, pool, memory, cu: None, _entry: entry, _instance: instance }
+            Self { device, queue, pool, memory, _entry: entry, _instance: instance }
         }
     }
 
@@ -134,19 +116,7 @@ impl Vulkan {
             let queues =
                 [vk::DeviceQueueCreateInfo::default().queue_family_index(family as u32).queue_priorities(&[1.0])];
             let mut features = vk::PhysicalDeviceVulkan13Features::default().dynamic_rendering(true);
-            let listed = instance.enumerate_device_extension_properties(physical).map_err(|e| e.to_string())?;
-            let wanted = [nvx::binary_import::NAME, khr::buffer_device_address::NAME];
-            let takes_cu = crate::cuda_asked()
-                && wanted.iter().all(|name| listed.iter().any(|e| e.extension_name_as_c_str() == Ok(*name)));
-            let names = wanted.map(std::ffi::CStr::as_ptr);
-            let names = if takes_cu { &names[..] } else { &[] };
-            let mut addresses =
-                vk::PhysicalDeviceBufferDeviceAddressFeatures::default().buffer_device_address(takes_cu);
-            let device = vk::DeviceCreateInfo::default()
-                .queue_create_infos(&queues)
-                .enabled_extension_names(names)
-                .push_next(&mut addresses)
-                .push_next(&mut features);
+            let device = vk::DeviceCreateInfo::default().queue_create_infos(&queues).push_next(&mut features);
             let device = instance.create_device(physical, &device, None).map_err(|e| e.to_string())?;
             let pool = vk::CommandPoolCreateInfo::default()
                 .queue_family_index(family as u32)
@@ -155,7 +125,6 @@ impl Vulkan {
                 queue: device.get_device_queue(family as u32, 0),
                 pool: device.create_command_pool(&pool, None).map_err(|e| e.to_string())?,
                 memory: instance.get_physical_device_memory_properties(physical),
-                cu: takes_cu.then(|| nvx::binary_import::Device::new(&instance, &device)),
                 device,
                 _entry: entry,
                 _instance: instance,
@@ -168,11 +137,7 @@ impl Vulkan {
             needs.memory_type_bits & (1 << i) != 0 && self.memory.memory_types[*i].property_flags.contains(wanted)
         };
         let index = (0..self.memory.memory_type_count as usize).find(fits).expect("memory of this type");
-        let mut addressed = vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
-        let mut info = vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(index as u32);
-        if self.cu.is_some() {
-            info = info.push_next(&mut addressed);
-        }
+        let info = vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(index as u32);
         // SAFETY: a size and a type of this device.
         unsafe { self.device.allocate_memory(&info, None).expect("memory") }
     }
@@ -190,28 +155,6 @@ impl Vulkan {
             let memory = self.allocate(self.device.get_buffer_memory_requirements(buffer), at);
             self.device.bind_buffer_memory(buffer, memory, 0).expect("bound");
             (buffer, memory)
-        }
-    }
-
-    /// The kernel of CUDA's on `buffer`.
-    fn cuda(&self, cu: &nvx::binary_import::Device, buffer: vk::Buffer) -> Kernel {
-        let text = compile_ptx("ramp", CUDA, 75, Variant::Linear).expect("NVRTC");
-        let entry = CString::new(text.entry).expect("a name");
-        let text = CString::new(text.text).expect("a text");
-        let text = text.as_bytes_with_nul();
-        let (handle, functions) = (self.device.handle(), cu.fp());
-        let (mut module, mut function) = (vk::CuModuleNVX::null(), vk::CuFunctionNVX::null());
-        let info =
-            vk::CuModuleCreateInfoNVX { data_size: text.len(), p_data: text.as_ptr().cast(), ..Default::default() };
-        // SAFETY: a text that ends with a zero, an entry that it has, and a buffer of this device with an address.
-        unsafe {
-            let code = (functions.create_cu_module_nvx)(handle, &raw const info, ptr::null(), &raw mut module);
-            code.result().expect("a module");
-            let info = vk::CuFunctionCreateInfoNVX { module, p_name: entry.as_ptr(), ..Default::default() };
-            let code = (functions.create_cu_function_nvx)(handle, &raw const info, ptr::null(), &raw mut function);
-            code.result().expect("a function");
-            let info = vk::BufferDeviceAddressInfo::default().buffer(buffer);
-            Kernel::Cuda(function, self.device.get_buffer_device_address(&info))
         }
     }
 
@@ -348,27 +291,18 @@ pub fn whole() -> vk::ImageSubresourceRange {
 }
 
 impl ByHand {
-    pub fn new(vulkan: &Rc<Vulkan>, (work, end): (Work, End), cuda: bool, width: u32, height: u32) -> Self {
+    pub fn new(vulkan: &Rc<Vulkan>, (work, end): (Work, End), width: u32, height: u32) -> Self {
         use vk::ShaderStageFlags as Stage;
         let extent = vk::Extent2D { width, height };
-        let mut usage = vk::BufferUsageFlags::STORAGE_BUFFER | vk::BufferUsageFlags::TRANSFER_SRC;
-        if vulkan.cu.is_some() {
-            usage |= vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
-        }
+        let usage = vk::BufferUsageFlags::STORAGE_BUFFER | vk::BufferUsageFlags::TRANSFER_SRC;
         let bytes = u64::from(width * height * 4);
         let (buffer, _) = vulkan.buffer(bytes, usage, vk::MemoryPropertyFlags::DEVICE_LOCAL);
         let (image, view) = vulkan.image(extent, end == End::Draw);
-        let kernel = match vulkan.cu.as_ref().filter(|_| cuda) {
-            Some(cu) => vulkan.cuda(cu, buffer),
-            None if work == Work::Straight => {
-                let text = straight("var<immediate>", width, height);
-                Kernel::Shader(vulkan.pipeline(&text, &[(Stage::COMPUTE, c"ramp")], &[Bound::Image(view)]))
-            }
-            None => {
-                let text = kernel("var<immediate>", width, height);
-                Kernel::Shader(vulkan.pipeline(&text, &[(Stage::COMPUTE, c"ramp")], &[Bound::Buffer(buffer)]))
-            }
+        let (text, bound) = match work {
+            Work::Straight => (straight("var<immediate>", width, height), Bound::Image(view)),
+            _ => (kernel("var<immediate>", width, height), Bound::Buffer(buffer)),
         };
+        let kernel = vulkan.pipeline(&text, &[(Stage::COMPUTE, c"ramp")], &[bound]);
         let manner = if end == End::Draw { work.draws().unwrap_or(Manner::Triangle) } else { Manner::Compute };
         let text = draw(manner, width, height);
         let draw = match manner {
@@ -434,31 +368,6 @@ impl ByHand {
         }
     }
 
-    fn compute(&self, commands: vk::CommandBuffer, n: u32) {
-        let (function, address) = match self.kernel {
-            Kernel::Shader(pipeline) => return self.dispatch(commands, pipeline, n),
-            Kernel::Cuda(function, address) => (function, address),
-        };
-        let Some(cu) = &self.vulkan.cu else { return };
-        let vk::Extent2D { width, height } = self.extent;
-        let values: [*const c_void; 4] =
-            [(&raw const address).cast(), (&raw const n).cast(), (&raw const width).cast(), (&raw const height).cast()];
-        let info = vk::CuLaunchInfoNVX {
-            function,
-            grid_dim_x: width.div_ceil(32),
-            grid_dim_y: height.div_ceil(8),
-            grid_dim_z: 1,
-            block_dim_x: 32,
-            block_dim_y: 8,
-            block_dim_z: 1,
-            param_count: values.len(),
-            p_params: values.as_ptr(),
-            ..Default::default()
-        };
-        // SAFETY: commands of this device that are being recorded, and values as the kernel takes them.
-        unsafe { (cu.fp().cmd_cu_launch_kernel_nvx)(commands, &raw const info) }
-    }
-
     fn copy(&self, commands: vk::CommandBuffer) {
         let copy = vk::BufferImageCopy::default().image_subresource(LAYERS).image_extent(self.extent.into());
         // SAFETY: as above; the buffer has every pixel.
@@ -498,10 +407,6 @@ impl ByHand {
         if self.end == End::Copy {
             (stages, written) = (stages | vk::PipelineStageFlags::TRANSFER, written | vk::AccessFlags::TRANSFER_WRITE);
         }
-        if matches!(self.kernel, Kernel::Cuda(..)) {
-            // No specification says in which stage such a kernel runs.
-            (stages, written) = (vk::PipelineStageFlags::ALL_COMMANDS, written | vk::AccessFlags::MEMORY_WRITE);
-        }
         let mut all = written | vk::AccessFlags::SHADER_READ | vk::AccessFlags::COLOR_ATTACHMENT_READ;
         if self.end == End::Copy {
             all |= vk::AccessFlags::TRANSFER_READ;
@@ -530,9 +435,8 @@ impl Vulkan {
 
 impl Subject for ByHand {
     fn name(&self) -> String {
-        let language = if matches!(self.kernel, Kernel::Cuda(..)) { ", CUDA" } else { "" };
         match self.end {
-            End::Draw => format!("by hand on Vulkan{language}, {}", self.work.name()),
+            End::Draw => format!("by hand on Vulkan, {}", self.work.name()),
             end => format!("by hand on Vulkan, {}", end.name()),
         }
     }
@@ -541,7 +445,7 @@ impl Subject for ByHand {
         self.submit(|row, commands| {
             row.barrier(commands);
             if row.work.computes() {
-                row.compute(commands, n);
+                row.dispatch(commands, row.kernel, n);
                 row.barrier(commands);
             }
             match row.work.draws() {

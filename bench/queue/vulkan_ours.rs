@@ -62,13 +62,7 @@ impl Ours {
             link: Link::open(Arc::clone(backend), display.clone(), desc, options)?,
             kernel: backend.build(&KernelSource::new("ramp").wgsl(KERNEL))?,
             display: Rc::clone(display),
-            engine: ByHand::new(
-                &Rc::new(Vulkan::of(display)),
-                (Work::Both(Manner::Compute), End::Copy),
-                false,
-                width,
-                height,
-            ),
+            engine: ByHand::new(&Rc::new(Vulkan::of(display)), (Work::Both(Manner::Compute), End::Copy), width, height),
             region: Region::new(0, 0, width, height),
         };
         row.frame(12);

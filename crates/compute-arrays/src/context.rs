@@ -53,7 +53,6 @@ impl Arrays {
     pub fn new(backend: Arc<dyn ComputeBackend>) -> Result<Self> {
         let languages = &backend.caps().languages;
         let dialect = if languages.contains(&Language::Wgsl) {
-            // Also where NVIDIA's Vulkan takes C: it takes no kernels that say how large their groups are.
             Some(Dialect::Wgsl)
         } else if languages.iter().any(|l| matches!(l, Language::CudaCpp | Language::Ptx)) {
             // Without NVRTC, the build says so and what to install.

@@ -8,7 +8,6 @@
 //! | devices and their identity | [`devices`], [`CudaDevice`] |
 //! | the backend, what a kernel's parameters are | [`CudaBackend`] |
 //! | CUDA C++ compiled to PTX, also ahead of time | [`compile_ptx`] |
-//! | kernels for another driver that takes PTX, Vulkan's say | [`PtxKernel`], [`PtxProof`] |
 //! | memory and streams of other code in this process | [`CudaBackend::borrow_memory`], [`CudaBackend::stream`] |
 //!
 //! The `unsafe` is all in `ffi`. Driver calls go through a table of function pointers made once, so that a missing
@@ -29,8 +28,6 @@ mod memory;
 mod opened;
 mod pattern;
 mod plan;
-mod proof;
-mod ptx_kernel;
 mod queue;
 mod queue_block;
 #[cfg(test)]
@@ -45,6 +42,3 @@ mod turn;
 pub use backend::CudaBackend;
 pub use compiler::{Ptx, Variant, compile_ptx, translation_unit};
 pub use devices::{CudaDevice, devices};
-pub use plan::{Geometry, Params};
-pub use proof::PtxProof;
-pub use ptx_kernel::PtxKernel;

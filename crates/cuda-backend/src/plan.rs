@@ -42,15 +42,13 @@ impl Params {
     }
 }
 
-/// Function that returns the address of a memory that is an argument, for one backend.
-pub type AddressOf<'a> = &'a dyn Fn(&dyn ComputeMemory) -> Result<u64>;
-
 /// An entry as a launch is planned for it.
 pub struct Planner<'a> {
     pub kernel: &'a str,
     pub params: &'a [Param],
     pub max_threads: u32,
-    pub address_of: AddressOf<'a>,
+    /// The address of a memory that is an argument.
+    pub address_of: &'a dyn Fn(&dyn ComputeMemory) -> Result<u64>,
 }
 
 impl Planner<'_> {
@@ -175,6 +173,22 @@ fn accepts(param: Param, arg: &Arg<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::signature;
+    use interop_core::PixelFormat;
+
+    #[test]
+    fn launches_are_planned_without_a_driver() {
+        let text = ".visible .entry grey(.param .u64 .ptr .global .align 4 out, .param .s64 pitch, .param .s32 w, \
+                    .param .s32 h, .param .f32 level) { ret; }";
+        let params = signature::of_entry(text, "grey").unwrap();
+        let planner = Planner { kernel: "grey", params: &params, max_threads: 256, address_of: &|_| Ok(0) };
+        let view = ImageView { offset: 0, row_pitch: 512, extent: Extent::new(100, 20), format: PixelFormat::Rgba8 };
+        let (geometry, params) = planner.image(4160, 512, &view, &[Arg::F32(0.5)]).unwrap();
+        assert_eq!(geometry, Geometry { grid: [4, 3], block: [32, 8] });
+        let values: Vec<u64> = params.values().map(|value| value[0]).collect();
+        assert_eq!(values, [4160, 512, 100, 20, u64::from(0.5f32.to_bits())]);
+        assert!(planner.image(4160, 512, &view, &[Arg::I32(1)]).is_err());
+    }
 
     #[test]
     fn a_pointer_takes_no_number_where_the_text_tells_pointers() {

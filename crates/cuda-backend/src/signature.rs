@@ -79,7 +79,7 @@ fn scalar(word: &str) -> Option<(Class, usize)> {
     matches!(bits, 8 | 16 | 32 | 64 | 128).then_some((class, bits / 8))
 }
 
-pub fn without_comments(text: &str) -> String {
+fn without_comments(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('/') {

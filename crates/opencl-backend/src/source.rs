@@ -8,29 +8,17 @@ const PRELUDE: &str = include_str!("prelude.cl");
 /// The macros for kernels that write images.
 const IMAGES: &str = include_str!("image.cl");
 
-/// The macros for kernels that are given addresses.
-const ADDRESSES: &str = include_str!("address.cl");
-
 /// Names that locations in the log are given.
 const PRELUDE_FILE: &str = "pixelferry.cl";
 const USER_FILE: &str = "kernel.cl";
 
 fn header() -> String {
-    header_of(PRELUDE)
-}
-
-fn header_of(macros: &str) -> String {
-    format!("#line 1 \"{PRELUDE_FILE}\"\n{macros}{CONVERT_SOURCE}\n#line 1 \"{USER_FILE}\"\n")
+    format!("#line 1 \"{PRELUDE_FILE}\"\n{PRELUDE}{CONVERT_SOURCE}\n#line 1 \"{USER_FILE}\"\n")
 }
 
 /// The user's text with macros and conversions before it.
 pub fn with_prelude(text: &str) -> String {
     header() + text
-}
-
-/// The user's text with macros and conversions before it, for a launch that gives addresses.
-pub fn for_addresses(text: &str) -> String {
-    header_of(ADDRESSES) + text
 }
 
 /// The user's text for a target that is an image: `None` for kernels that address pixels, or name none.
@@ -84,11 +72,6 @@ mod tests {
     fn logs_that_heed_them_are_left_alone() {
         let log = "kernel.cl:300:2: error\n".to_owned();
         assert_eq!(users_log(log.clone()), log);
-    }
-
-    #[test]
-    fn all_headers_are_equally_long() {
-        assert_eq!(header().lines().count(), header_of(ADDRESSES).lines().count());
     }
 
     #[test]

@@ -64,7 +64,7 @@ enum Command {
     #[cfg(feature = "view")]
     #[command(after_help = view::help())]
     View(view::ViewOptions),
-    /// Show a shader or kernel from a file, built anew whenever it is saved: Shadertoy's text, ISF, GLSL, WGSL, OpenCL C, CUDA C++, PTX.
+    /// Show a shader or kernel from a file, built anew whenever it is saved: Shadertoy's text, ISF, GLSL, WGSL, OpenCL C, CUDA C++.
     ///
     /// A text may do whatever a program of yours may do: play only texts that you would run. WGSL alone is kept inside its memory.
     #[cfg(feature = "play")]

@@ -178,11 +178,6 @@ fn within<'a>(lines: &mut Peekable<Lines<'a>>, mut place: Place) -> (Place, Opti
 
 /// The place that a line begins with, and what follows it.
 fn placed(line: &str) -> Option<(Place, &str)> {
-    // PTX: "ptxas application ptx input, line 12; error   : message".
-    if let Some((_, rest)) = line.split_once(", line ") {
-        let (number, rest) = rest.split_once(';')?;
-        return Some((Place { line: number.parse().ok()?, ..Place::default() }, rest));
-    }
     let colon = |at: usize| line[at..].starts_with(':');
     for (at, _) in line.match_indices(['(', ':']) {
         let behind = line.get(at + 1..)?;
@@ -223,7 +218,6 @@ mod tests {
             ("0:900001(1): error: e", "a.glsl: e"),
             ("<kernel>:12:5: error: use of undeclared", "a.glsl:12:5: use of undeclared"),
             ("/tmp/a:b/x.cl:2:1: fatal error: gone", "a.glsl:2:1: gone"),
-            ("ptxas application ptx input, line 9; error   : Parsing error", "a.glsl:9: Parsing error"),
             ("error: expected `;`\n  ┌─ wgsl:3:5\n  │", "a.glsl:3:5: expected `;`"),
             (
                 "error: Function [0] 'k' is invalid\n  ┌─ wgsl:2:1\n  │\n2 │ float k(int n) {\n  │ ^^^^ naga::ir::Function [0]\n3 │  int a;\n  │      ^ naga::ir::Expression [8]\n  │\n  = Expression [8] is invalid\n  = It can't be done\n\n",

@@ -37,7 +37,6 @@ pub enum Tongue {
     Wgsl,
     OpenClC,
     CudaCpp,
-    Ptx,
     /// GLSL that becomes WGSL in the trial, as the translator may fail at it in any way.
     GlslToWgsl,
 }
@@ -197,7 +196,6 @@ impl Pass {
                 Tongue::Glsl | Tongue::GlslToWgsl => source.glsl(text),
                 Tongue::OpenClC => source.opencl_c(text),
                 Tongue::CudaCpp => source.cuda_cpp(text),
-                Tongue::Ptx => source.ptx(text),
             }
         }
     }

@@ -52,7 +52,7 @@ mod surface;
 
 #[cfg(feature = "compute")]
 pub use compute::WgpuBackend;
-pub use context::adapter::{WgpuOptions, device_extensions, open_device, open_device_for_ptx, wgpu_adapters};
+pub use context::adapter::{WgpuOptions, device_extensions, open_device, wgpu_adapters};
 pub use context::device::WgpuDevice;
 pub use context::device_extension::DeviceExtension;
 pub use context::format::DRAW_FEATURES;

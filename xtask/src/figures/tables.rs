@@ -84,25 +84,6 @@ pub const TABLES: &[Table] = &[
         ],
     },
     Table {
-        name: "queue-cuda",
-        files: &["bench/samples/queue-cuda-h200.jsonl"],
-        scale: 1.0,
-        head: "frame",
-        columns: &[
-            column(
-                "CUDA C++",
-                &[("row", "pixelferry on wgpu, CUDA, kernel and draw by compute")],
-                &[("row", "by hand on Vulkan, CUDA, kernel and draw by compute")],
-            ),
-            column(
-                "WGSL",
-                &[("row", "pixelferry on wgpu, kernel and draw by compute")],
-                &[("row", "by hand on Vulkan, kernel and draw by compute")],
-            ),
-        ],
-        rows: &[("1080p", &[("size", "1080p"), ("mode", "latency")]), ("4K", &[("size", "4K"), ("mode", "latency")])],
-    },
-    Table {
         name: "torch",
         files: &["bench/samples/torch-h200.jsonl"],
         scale: 1.0,

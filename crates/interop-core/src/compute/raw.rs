@@ -70,8 +70,6 @@ pub enum RawMemory {
     Vulkan {
         /// `VkBuffer`.
         buffer: u64,
-        /// `VkDeviceAddress`, where the buffer was made with one; else 0.
-        address: u64,
         /// `VkDevice`.
         device: u64,
         /// `VkQueue`.

@@ -1,5 +1,4 @@
-//! OpenCL C, CUDA C++ and PTX: a kernel whose parameters after the target are the inputs, by their names; in PTX, which has no names,
-//! by `@params`.
+//! OpenCL C and CUDA C++: a kernel whose parameters after the target are the inputs, by their names.
 
 use crate::error::{Fault, PlayError};
 use crate::input::{CHANNELS, Number, Param};
@@ -47,26 +46,6 @@ pub fn pass(piece: &Piece, common: Option<&Piece>, sliders: &[Slider], language:
     };
     let kernel = head.name.to_owned();
     Ok(Pass { kernel, language, text, params, buffer: None, channels: Default::default(), origin })
-}
-
-/// A pass of PTX.
-pub fn ptx(piece: &Piece, sliders: &[Slider]) -> Result<Pass, PlayError> {
-    let bare = without_comments(&piece.text);
-    let kernel = bare.split_once(".entry").map(|(_, behind)| {
-        behind.trim_start().chars().take_while(|c| c.is_alphanumeric() || matches!(c, '_' | '$')).collect::<String>()
-    });
-    let kernel = kernel.ok_or_else(|| fault(piece, None, "there is no '.entry'".into()))?;
-    let mut params = Vec::new();
-    for (at, line) in (1..).zip(piece.text.lines()) {
-        let Some((_, noted)) = line.split_once("@params") else { continue };
-        for name in noted.split([',', ' ']).filter(|name| !name.is_empty()) {
-            let kind = if name == "iFrame" { "int" } else { "float" };
-            let star = if channel(name).is_some() { "*" } else { "" };
-            params.push(param(&format!("{kind} {star}{name}"), sliders).map_err(|why| fault(piece, Some(at), why))?);
-        }
-    }
-    let (text, origin) = (piece.text.clone(), Origin::of(piece.file.clone()));
-    Ok(Pass { kernel, language: Tongue::Ptx, text, params, buffer: None, channels: Default::default(), origin })
 }
 
 /// A kernel as it is declared.

@@ -14,7 +14,6 @@ pub enum Dialect {
     Wgsl,
     OpenClC,
     CudaCpp,
-    Ptx,
 }
 
 /// What is known of a language.
@@ -27,7 +26,7 @@ struct Row {
     is_from_top: bool,
 }
 
-const ROWS: [Row; 7] = [
+const ROWS: [Row; 6] = [
     Row {
         dialect: Dialect::Shadertoy,
         ending: "glsl",
@@ -70,7 +69,6 @@ const ROWS: [Row; 7] = [
         backends: &[BackendChoice::Cuda],
         is_from_top: true,
     },
-    Row { dialect: Dialect::Ptx, ending: "ptx", about: "PTX", backends: &[BackendChoice::Cuda], is_from_top: true },
 ];
 
 impl Dialect {

@@ -26,7 +26,7 @@ pub fn passes(
     sliders: Vec<Slider>,
     backend: BackendChoice,
 ) -> Result<(Vec<Pass>, Vec<Slider>), PlayError> {
-    if !matches!(dialect, Dialect::OpenClC | Dialect::CudaCpp | Dialect::Ptx) {
+    if !matches!(dialect, Dialect::OpenClC | Dialect::CudaCpp) {
         few(&sliders)?;
     }
     let graphics = if dialect.backend(backend) == BackendChoice::Gl { Tongue::Glsl } else { Tongue::GlslToWgsl };
@@ -43,7 +43,6 @@ pub fn passes(
             Dialect::Wgsl => wgsl::pass(piece, common, &sliders)?,
             Dialect::OpenClC => c::pass(piece, common, &sliders, Tongue::OpenClC)?,
             Dialect::CudaCpp => c::pass(piece, common, &sliders, Tongue::CudaCpp)?,
-            Dialect::Ptx => c::ptx(piece, &sliders)?,
         };
         if dialect != Dialect::Shadertoy {
             pass.origin.last = Some(piece.text.lines().count() as u32);

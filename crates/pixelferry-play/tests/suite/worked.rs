@@ -106,7 +106,6 @@ fn each_language_gives_the_picture_of_the_definition() {
         ("wgsl", BackendChoice::Vulkan, Need::Lavapipe),
         ("cl", BackendChoice::OpenCl, Need::OpenCl),
         ("cu", BackendChoice::Cuda, Need::Nvidia),
-        ("ptx", BackendChoice::Cuda, Need::Nvidia),
     ] {
         for (name, most) in [("rings", 0), ("plasma", 0), ("julia", 60)] {
             let Some(mut player) = played(&worked(&format!("{name}.{ending}")), backend, of) else { break };

@@ -1,6 +1,5 @@
 //! [`VulkanBackend`].
 
-use crate::compute::cuda::CudaKernel;
 use crate::compute::image::VulkanImage;
 use crate::compute::kernel::VulkanKernel;
 use crate::compute::memory::VulkanMemory;
@@ -73,7 +72,7 @@ impl VulkanBackend {
         let lent = |shape| MemoryCap::new(queue, shape, Support::Yes);
         let images = lent(MemoryShape::Image).without(&shared.stores.refused());
         let (opened, semaphores) = shared.sharing.opened_by_kernels();
-        let caps = ComputeCaps::new(languages(shared), most)
+        let caps = ComputeCaps::new(vec![SPIR_V, Language::Wgsl], most)
             .with_allocation_limit("maxStorageBufferRange, or what one allocation of the device has")
             .with_exports(vec![lent(MemoryShape::Linear)])
             .with_imports([lent(MemoryShape::Linear), images].into_iter().chain(opened).collect())
@@ -87,7 +86,7 @@ impl VulkanBackend {
         let memories = limits.max_per_stage_descriptor_storage_buffers;
         let limits = Limits::new(&identity, memories, across.min(down), items);
         let layouts = AtHome::new(&shared.home, Layouts::new(shared))?;
-        let session = Arc::new(Session { identity, caps, limits, layouts, cuda: OnceLock::new() });
+        let session = Arc::new(Session { identity, caps, limits, layouts });
         let patterns = AtHome::new(&shared.home, RefCell::default())?;
         let made = Self { session, patterns, flat: OnceLock::new() };
         made.pattern(PatternEntry::Words)?;
@@ -127,16 +126,6 @@ impl VulkanBackend {
     }
 }
 
-/// What kernels may be written in.
-fn languages(shared: &DeviceState) -> Vec<Language> {
-    let mut languages = vec![SPIR_V, Language::Wgsl];
-    if cfg!(feature = "cuda") && shared.cu.is_ok() {
-        languages.extend([Language::CudaCpp, Language::Ptx]);
-        languages.extend(cfg!(feature = "opencl").then_some(Language::OpenClC));
-    }
-    languages
-}
-
 /// Linear memory or an image, of this very backend.
 enum Side<'a> {
     Linear(&'a VulkanMemory),
@@ -172,10 +161,6 @@ unsafe impl BackendDriver for VulkanBackend {
     }
 
     fn build(&self, source: &KernelSource) -> Result<Arc<dyn Kernel>> {
-        let has = |languages: &[Language]| languages.iter().any(|language| source.source(*language).is_some());
-        if !has(&[SPIR_V, Language::Wgsl]) && has(&[Language::CudaCpp, Language::Ptx, Language::OpenClC]) {
-            return Ok(Arc::new(CudaKernel::build(&self.session, source)?));
-        }
         Ok(Arc::new(VulkanKernel::build(&self.session, source)?))
     }
 
@@ -207,9 +192,6 @@ unsafe impl BackendDriver for VulkanBackend {
     }
 
     fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
-        if kernel.is::<CudaKernel>() {
-            return own::<CudaKernel>(kernel, &self.session)?.launch(target, args);
-        }
         own::<VulkanKernel>(kernel, &self.session)?.launch(target, args)
     }
 
@@ -231,10 +213,8 @@ unsafe impl BackendDriver for VulkanBackend {
             return Err(self.session.shared()?.unsupported(reason));
         }
         let (memory, shared) = (own_mut::<VulkanMemory>(memory, &self.session)?, self.session.shared()?);
-        let address = memory.buffer()?.address().unwrap_or(0);
         let memory = RawMemory::Vulkan {
             buffer: memory.give_name()?.as_raw(),
-            address,
             device: shared.sharing.device().handle().as_raw(),
             queue: shared.handles.queue.as_raw(),
         };

@@ -40,7 +40,7 @@ impl VulkanMemory {
         if let SharedHandle::QueueBuffer { .. } = handle {
             return Self::over(session, QueueBuffer::open(shared, handle, len)?, len, true);
         }
-        let buffer = Rc::new(Buffer::imported_for_kernels(shared, handle.duplicate_memory()?, len)?);
+        let buffer = Rc::new(Buffer::imported(shared, handle.duplicate_memory()?, len)?);
         Self::over(session, QueueBuffer::of(&buffer), len, false)
     }
 

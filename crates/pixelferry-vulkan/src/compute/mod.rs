@@ -38,22 +38,12 @@
 //! What a text may call, and how it names its arguments, is said by [`wgsl_kernel`]. It becomes SPIR-V whose every index is inside what
 //! it indexes, so that a text need not be vouched for. A source may also have SPIR-V ([`SpirV`]), which is taken first.
 //!
-//! # Kernels of CUDA's
-//! With the feature `cuda`, kernels in CUDA C++ and PTX run in the same queue; with `opencl`, those in OpenCL C do. That takes NVIDIA's
-//! Vulkan (`VK_NVX_binary_import`) and a device that was opened for it ([`VulkanOptions::ptx`](crate::VulkanOptions::ptx), which says
-//! why that is not the default, or [`VulkanEngine::with_ptx`](crate::VulkanEngine::with_ptx)). Building the first kernel runs one and
-//! compares what it wrote; [`interop_core::ComputeCaps::languages`] says whether such kernels are taken. Where a source has WGSL or
-//! SPIR-V, too, that is taken. Images are written by way of a linear copy; an engine's own buffers are not written. What else is
-//! refused is said by [`cuda_backend::PtxKernel`](https://docs.rs/cuda-backend) and `opencl_backend::ptx`.
-//!
 //! # Threads
 //! Any thread may hold the backend, its kernels and its memory. Calls work on the display's thread, and give
 //! [`interop_core::Error::InvalidInput`] elsewhere, with nothing lost; what is dropped elsewhere is freed by a later call there.
 //! Launches and copies return before they are done; they keep the order in which they were called.
 
 mod backend;
-#[cfg_attr(not(feature = "cuda"), path = "cuda_absent.rs")]
-mod cuda;
 mod image;
 mod kernel;
 mod memory;

@@ -6,7 +6,6 @@ use crate::launch::layouts::Layouts;
 use interop_core::devices::owned::Maker;
 use interop_core::{ComputeCaps, DeviceIdentity, Result};
 use std::rc::Rc;
-use std::sync::OnceLock;
 use wgsl_kernel::Limits;
 
 /// One display's queue.
@@ -15,9 +14,6 @@ pub struct Session {
     pub caps: ComputeCaps,
     pub limits: Limits,
     pub layouts: AtHome<Layouts>,
-    /// Whether a kernel of CUDA's wrote what it should, or why not.
-    #[cfg_attr(not(feature = "cuda"), expect(dead_code))]
-    pub cuda: OnceLock<std::result::Result<(), String>>,
 }
 
 impl Maker for Session {

@@ -4,7 +4,7 @@ use crate::context::home::Home;
 use crate::context::stores::Stores;
 use crate::queue::pool::{Pool, Target};
 use crate::queue::submissions::Submissions;
-use crate::sharing::{CuDevice, Sharing};
+use crate::sharing::Sharing;
 use ash::vk;
 use interop_core::devices::owned::Maker;
 use interop_core::{
@@ -41,8 +41,6 @@ pub(crate) struct DeviceState {
     pub pool: Pool,
     pub target: Target,
     pub sharing: Sharing,
-    /// Functions for kernels in PTX, or why there are none.
-    pub cu: Result<CuDevice, String>,
     /// Images that kernels store to.
     pub stores: Stores,
     pub handles: Handles,
@@ -74,7 +72,7 @@ impl DeviceState {
     pub(crate) fn new(
         identity: DeviceIdentity,
         caps: DisplayCaps,
-        (sharing, cu, stores): (Sharing, Result<CuDevice, String>, Stores),
+        (sharing, stores): (Sharing, Stores),
         submissions: Submissions,
         (handles, home): (Handles, Arc<Home>),
         owner: Option<Box<dyn Any>>,
@@ -86,7 +84,6 @@ impl DeviceState {
             pool: Pool::default(),
             target: Target::default(),
             sharing,
-            cu,
             stores,
             handles,
             home,

@@ -2,7 +2,6 @@
 
 use crate::queue::queue_lock::QueueLock;
 use ash::vk;
-use interop_core::Support;
 use std::any::Any;
 use std::ffi::{CStr, CString, c_void};
 use std::mem::transmute;
@@ -19,8 +18,6 @@ pub struct VulkanEngine {
     pub(crate) extensions: Vec<CString>,
     pub(crate) timeline_semaphore: bool,
     pub(crate) storage_formats: bool,
-    /// Whether kernels in PTX run in its queue.
-    pub(crate) ptx: Support,
     pub(crate) readers: Vec<u32>,
     pub(crate) keep: Option<Box<dyn Any>>,
 }
@@ -72,7 +69,6 @@ impl VulkanEngine {
             extensions: Vec::new(),
             timeline_semaphore: false,
             storage_formats: false,
-            ptx: not_asked(),
             readers: Vec::new(),
             keep: None,
         }
@@ -96,7 +92,6 @@ impl VulkanEngine {
             extensions: Vec::new(),
             timeline_semaphore: false,
             storage_formats: false,
-            ptx: not_asked(),
             readers: Vec::new(),
             keep: None,
         })
@@ -122,14 +117,6 @@ impl VulkanEngine {
         Self { storage_formats: true, ..self }
     }
 
-    /// The device is of Vulkan 1.2 or later and was made with `VK_NVX_binary_import`, `VK_KHR_buffer_device_address` and the feature
-    /// `bufferDeviceAddress`: backends take kernels in CUDA C++ and PTX. [`crate::VulkanOptions::ptx`] says why that is not the
-    /// default.
-    #[must_use]
-    pub fn with_ptx(self) -> Self {
-        Self { ptx: Support::Yes, ..self }
-    }
-
     /// Frames are also read by queues of these families. By default those of the display's queue alone read them.
     #[must_use]
     pub fn read_by(self, families: impl IntoIterator<Item = u32>) -> Self {
@@ -141,10 +128,6 @@ impl VulkanEngine {
     pub fn keeping(self, owner: impl Any) -> Self {
         Self { keep: Some(Box::new(owner)), ..self }
     }
-}
-
-fn not_asked() -> Support {
-    Support::No("the display was opened without VulkanOptions::ptx or VulkanEngine::with_ptx".into())
 }
 
 /// A handle that can be dispatched, which is a pointer to C.

@@ -2,9 +2,9 @@
 //! function is called that the driver does not have.
 
 use crate::context::engine::VulkanEngine;
-use crate::sharing::{CuDevice, DEVICE_EXTENSIONS, Sharing};
+use crate::sharing::{DEVICE_EXTENSIONS, Sharing};
 use ash::vk;
-use interop_core::{Error, Result, Support};
+use interop_core::{Error, Result};
 use std::ffi::CStr;
 
 /// Instance functions of Vulkan 1.1 that are called.
@@ -107,33 +107,6 @@ pub(crate) unsafe fn check(engine: &VulkanEngine, functions: &Functions) -> Resu
         return Err(refused("the driver has no feature timelineSemaphore, so the device was made without it"));
     }
     Ok(flags)
-}
-
-/// The device's functions for kernels in PTX; why there are none, where the engine did not say so.
-///
-/// # Errors
-/// What the engine says of them and is not so.
-///
-/// # Safety
-/// The promises of [`crate::VulkanDisplay::from_engine`].
-pub(crate) unsafe fn cu_device(
-    engine: &VulkanEngine,
-    Functions { instance, device }: &Functions,
-    name: &str,
-) -> Result<std::result::Result<CuDevice, String>> {
-    if let Support::No(reason) = &engine.ptx {
-        return Ok(Err(reason.clone()));
-    }
-    // SAFETY: the caller's promise.
-    let (offered, made) =
-        unsafe { (CuDevice::offered(instance, engine.physical), CuDevice::new(instance, device.clone(), name)) };
-    match made.filter(|_| offered) {
-        Some(made) => Ok(Ok(made)),
-        None => {
-            let problem = "the device has no vkCreateCuModuleNVX: it was made without VK_NVX_binary_import";
-            Err(refused(problem))
-        }
-    }
 }
 
 /// True where the engine switched an extension on.

@@ -1,11 +1,9 @@
 //! A device of the display's own.
 
 use crate::context::engine::VulkanEngine;
-use crate::sharing::{
-    ADDRESS_EXTENSION, CU_EXTENSION, Candidate, CuDevice, DeviceNeeds, Instance, OwnDevice, failure, loader,
-};
+use crate::sharing::{Candidate, DeviceNeeds, Instance, OwnDevice, failure, loader};
 use ash::vk;
-use interop_core::{DeviceIdentity, Error, Result, Support};
+use interop_core::{DeviceIdentity, Error, Result};
 
 /// Options for choosing a device of the display's own.
 #[derive(Debug, Clone, Default)]
@@ -15,10 +13,6 @@ pub struct VulkanOptions {
     pub name: Option<String>,
     /// The device that is this one (by UUID, else by LUID) before all others, so that what is computed there is shown there.
     pub same_device_as: Option<DeviceIdentity>,
-    /// True where kernels in CUDA C++ and PTX shall run in its queue, where the driver can (`VK_NVX_binary_import`). Off by default:
-    /// NVIDIA's driver (580.159) deadlocks where one thread makes or destroys a Vulkan device while another loads such a kernel.
-    /// Of devices and kernels of pixelferry's own, one waits for the other; of others it knows nothing.
-    pub ptx: bool,
 }
 
 impl VulkanOptions {
@@ -32,12 +26,6 @@ impl VulkanOptions {
     #[must_use]
     pub fn with_same_device_as(self, same_device_as: impl Into<Option<DeviceIdentity>>) -> Self {
         Self { same_device_as: same_device_as.into(), ..self }
-    }
-
-    /// Sets whether kernels in PTX run in the device's queue.
-    #[must_use]
-    pub fn with_ptx(self, ptx: bool) -> Self {
-        Self { ptx, ..self }
     }
 }
 
@@ -93,13 +81,9 @@ pub(crate) fn open(options: &VulkanOptions) -> Result<VulkanEngine> {
     let family = family.and_then(|family| u32::try_from(family).ok());
     let family = family.ok_or_else(|| unavailable(format!("{name} has no queue that draws or computes")))?;
     let timeline = needs.timeline_semaphore && chosen.version >= vk::API_VERSION_1_2;
-    let mut addresses = vk::PhysicalDeviceBufferDeviceAddressFeatures::default().buffer_device_address(true);
     let mut counters = vk::PhysicalDeviceTimelineSemaphoreFeatures::default().timeline_semaphore(true);
     let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(family).queue_priorities(&[1.0])];
-    // SAFETY: as above.
-    let takes_ptx = options.ptx && unsafe { CuDevice::offered(instance, physical) };
-    let ptx_extensions = if takes_ptx { &[CU_EXTENSION, ADDRESS_EXTENSION][..] } else { &[] };
-    let names: Vec<_> = needs.names().into_iter().chain(ptx_extensions.iter().copied()).collect();
+    let names = needs.names();
     let pointers: Vec<_> = names.iter().map(|name| name.as_ptr()).collect();
     // SAFETY: as above.
     let has = unsafe { instance.get_physical_device_features(physical) }.shader_storage_image_extended_formats;
@@ -111,21 +95,13 @@ pub(crate) fn open(options: &VulkanOptions) -> Result<VulkanEngine> {
     if timeline {
         info = info.push_next(&mut counters);
     }
-    if takes_ptx {
-        info = info.push_next(&mut addresses);
-    }
     // SAFETY: the driver lists extensions, feature and family. The instance stays; the display keeps the device until nothing
     // of it is left.
     let own = unsafe { OwnDevice::create(instance, physical, &info) }.map_err(failure("vkCreateDevice", name))?;
     // SAFETY: the device was made with one queue of this family.
     let queue = unsafe { own.device().get_device_queue(family, 0) };
     let engine = VulkanEngine::new(entry, instance, physical, own.device(), (queue, family), ());
-    let mut engine = engine.with_extensions(names).keeping(own);
-    if takes_ptx {
-        engine = engine.with_ptx();
-    } else if options.ptx {
-        engine.ptx = Support::No("its driver has no VK_NVX_binary_import, by which NVIDIA's runs PTX".into());
-    }
+    let engine = engine.with_extensions(names).keeping(own);
     let engine = if has == vk::TRUE { engine.with_extended_storage_formats() } else { engine };
     Ok(if timeline { engine.with_timeline_semaphores() } else { engine })
 }

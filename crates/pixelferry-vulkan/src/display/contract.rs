@@ -2,7 +2,7 @@
 
 use crate::context::device_state::{DeviceState, Handles, caps};
 use crate::context::engine::VulkanEngine;
-use crate::context::functions::{check, cu_device, has, load};
+use crate::context::functions::{check, has, load};
 use crate::context::headless::{self, VulkanOptions};
 use crate::context::home::Home;
 use crate::context::identity::identify;
@@ -87,8 +87,6 @@ impl VulkanDisplay {
             // SAFETY: as above; `check` has seen that both are of Vulkan 1.1.
             let identity = unsafe { identify(&functions.instance, physical) };
             let name = identity.to_string();
-            // SAFETY: as above.
-            let cu = unsafe { cu_device(&engine, &functions, &name) }?;
             let mut families = engine.readers.clone();
             families.push(engine.family);
             families.sort_unstable();
@@ -108,8 +106,7 @@ impl VulkanDisplay {
             };
             let VulkanEngine { instance, queue, family, .. } = engine;
             let handles = Handles { instance, physical, queue, family, abilities };
-            let shared =
-                DeviceState::new(identity, caps, (sharing, cu, stores), submissions, (handles, home), engine.keep);
+            let shared = DeviceState::new(identity, caps, (sharing, stores), submissions, (handles, home), engine.keep);
             let shared = Rc::new(shared);
             Ok(Rc::new(Self { painter: Rc::new(Painter::new(&shared)), shared }))
         })
@@ -118,12 +115,6 @@ impl VulkanDisplay {
     /// The device's functions, for work of the user's own.
     pub fn device_functions(&self) -> &ash::Device {
         self.shared.sharing.device()
-    }
-
-    /// Tells whether kernels in CUDA C++ and PTX run in its queue: with NVIDIA's Vulkan, on a device that was opened for it
-    /// ([`VulkanOptions::ptx`], [`VulkanEngine::with_ptx`]).
-    pub fn takes_ptx(&self) -> Support {
-        self.shared.cu.as_ref().map_or_else(|reason| Support::No(reason.clone()), |_| Support::Yes)
     }
 
     /// The instance of the device.

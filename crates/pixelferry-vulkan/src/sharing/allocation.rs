@@ -107,14 +107,8 @@ impl Allocation {
     /// Opens memory of others.
     ///
     /// # Safety
-    /// `sharing` is what the object was made with. It was made to lie in memory of others and has none yet. The device has the
-    /// features that the flags need.
-    pub unsafe fn import(
-        &mut self,
-        sharing: &Sharing,
-        memory: MemoryHandle,
-        flags: vk::MemoryAllocateFlags,
-    ) -> Result<()> {
+    /// `sharing` is what the object was made with. It was made to lie in memory of others and has none yet.
+    pub unsafe fn import(&mut self, sharing: &Sharing, memory: MemoryHandle) -> Result<()> {
         let (whole, dedicated) = (memory.bytes(), memory.is_dedicated());
         let needs = self.needs();
         let local = vk::MemoryPropertyFlags::DEVICE_LOCAL;
@@ -132,10 +126,6 @@ impl Allocation {
             vk::MemoryAllocateInfo::default().allocation_size(whole).memory_type_index(index).push_next(&mut import);
         if dedicated {
             info = info.push_next(&mut alone);
-        }
-        let mut flagged = vk::MemoryAllocateFlagsInfo::default().flags(flags);
-        if !flags.is_empty() {
-            info = info.push_next(&mut flagged);
         }
         // SAFETY: the handle is open, and memory of such a size is behind it ([`MemoryHandle::new`]).
         if let Err(error) = unsafe { self.allocate(sharing, &info) } {

@@ -33,31 +33,6 @@ impl Sharing {
         Ok(unsafe { Allocation::without_memory(self, Object::Buffer(buffer)) })
     }
 
-    /// A buffer of `bytes` (more than 0) of the GPU's own memory that kernels reach by its address
-    /// ([`crate::sharing::CuDevice::address`]). The content is undefined.
-    ///
-    /// # Errors
-    /// What the driver says.
-    ///
-    /// # Safety
-    /// The device was made with the feature `bufferDeviceAddress`.
-    pub unsafe fn addressed_buffer(&self, bytes: u64, usage: vk::BufferUsageFlags) -> Result<Allocation> {
-        let mut made = self.buffer(bytes, usage | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS, None)?;
-        let needs = made.needs();
-        let local = vk::MemoryPropertyFlags::DEVICE_LOCAL;
-        let index = self
-            .memory_type(needs.memory_type_bits, |f| f.contains(local))
-            .ok_or_else(|| self.unsupported("no memory of the GPU's own holds it"))?;
-        let mut addressed = vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
-        let info = vk::MemoryAllocateInfo::default()
-            .allocation_size(needs.size)
-            .memory_type_index(index)
-            .push_next(&mut addressed);
-        // SAFETY: size and type are those that the buffer asked for, which has no memory yet; the feature is on.
-        unsafe { made.allocate(self, &info) }?;
-        Ok(made)
-    }
-
     /// Tells what the driver does with such buffers in memory that crosses by handle.
     pub(crate) fn buffer_features(&self, usage: vk::BufferUsageFlags) -> vk::ExternalMemoryFeatureFlags {
         let question = vk::PhysicalDeviceExternalBufferInfo::default().usage(usage).handle_type(MEMORY_HANDLE);
@@ -131,37 +106,6 @@ impl Sharing {
     /// # Errors
     /// `Unsupported` where the device was made without the extension, `InvalidInput` where the memory is smaller.
     pub fn imported_buffer(&self, memory: MemoryHandle, bytes: u64, usage: vk::BufferUsageFlags) -> Result<Allocation> {
-        // SAFETY: nobody asks for its address.
-        unsafe { self.opened_buffer(memory, bytes, usage, vk::MemoryAllocateFlags::empty()) }
-    }
-
-    /// [`Sharing::imported_buffer`], which kernels reach by its address ([`crate::sharing::CuDevice::address`]).
-    ///
-    /// # Errors
-    /// The errors of [`Sharing::imported_buffer`].
-    ///
-    /// # Safety
-    /// The device was made with the feature `bufferDeviceAddress`.
-    pub unsafe fn imported_addressed_buffer(
-        &self,
-        memory: MemoryHandle,
-        bytes: u64,
-        usage: vk::BufferUsageFlags,
-    ) -> Result<Allocation> {
-        let usage = usage | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
-        // SAFETY: the caller's promise.
-        unsafe { self.opened_buffer(memory, bytes, usage, vk::MemoryAllocateFlags::DEVICE_ADDRESS) }
-    }
-
-    /// # Safety
-    /// The device has what usage and flags need.
-    unsafe fn opened_buffer(
-        &self,
-        memory: MemoryHandle,
-        bytes: u64,
-        usage: vk::BufferUsageFlags,
-        flags: vk::MemoryAllocateFlags,
-    ) -> Result<Allocation> {
         if let Support::No(reason) = self.shares_memory() {
             return Err(self.unsupported(reason));
         }
@@ -171,8 +115,8 @@ impl Sharing {
         }
         let size = if memory.is_dedicated() { (whole / 4 * 4).max(bytes) } else { bytes };
         let mut made = self.buffer(size, usage, Some(MEMORY_HANDLE))?;
-        // SAFETY: the buffer was made for memory of others and has none yet. The caller vouches for the flags.
-        unsafe { made.import(self, memory, flags) }?;
+        // SAFETY: the buffer was made for memory of others and has none yet.
+        unsafe { made.import(self, memory) }?;
         Ok(made)
     }
 }

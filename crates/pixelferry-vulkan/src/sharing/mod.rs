@@ -15,7 +15,6 @@
 //! | memory of a driver on the CPU at an address of the host | [`MappedMemory`] |
 //! | memory of others, and pages of the host | [`Sharing::imported_buffer`], [`Sharing::imported_host_buffer`], [`Allocation::import`] |
 //! | semaphores | [`Sharing::exported_semaphore`], [`Sharing::imported_semaphore`], [`Semaphore`] |
-//! | kernels of CUDA in the device's queue | [`CuDevice`], [`Sharing::addressed_buffer`] |
 //! | handles of this operating system | [`MEMORY_EXTENSION`], [`SEMAPHORE_EXTENSION`], [`MEMORY_HANDLE`] |
 //!
 //! File descriptors (`VK_KHR_external_memory_fd`, `VK_KHR_external_semaphore_fd`) are run by the tests of the displays. NT
@@ -24,7 +23,6 @@
 mod allocation;
 mod buffer;
 mod caps;
-mod cu_kernel;
 mod device;
 mod error;
 mod host;
@@ -36,11 +34,11 @@ mod memory_host;
 #[cfg_attr(unix, path = "os/unix.rs")]
 #[cfg_attr(windows, path = "os/windows.rs")]
 mod os;
+mod own_device;
 mod semaphore;
 mod wanted;
 
 pub use allocation::{Allocation, Object};
-pub use cu_kernel::{ADDRESS_EXTENSION, CU_EXTENSION, CuDevice, CuFunction, CuGrid, OwnDevice};
 pub use device::{Sharing, enabled};
 pub use error::failure;
 pub use ids::Ids;
@@ -49,5 +47,6 @@ pub use instance::{Candidate, Instance, loader, loader_support};
 pub use mapped::MappedMemory;
 pub use memory_host::HOST_EXTENSION;
 pub use os::{MEMORY_EXTENSION, MEMORY_HANDLE, SEMAPHORE_EXTENSION};
+pub use own_device::OwnDevice;
 pub use semaphore::Semaphore;
 pub use wanted::{DEVICE_EXTENSIONS, DeviceExtension, DeviceNeeds};

@@ -21,8 +21,6 @@ type Kept = Rc<Allocation>;
 pub(crate) struct Buffer {
     raw: vk::Buffer,
     len: usize,
-    /// Where kernels in PTX find it, on a device that takes them.
-    address: Option<u64>,
     made: Kept,
     /// Goes after the allocation.
     pages: Option<HostBlock>,
@@ -32,29 +30,13 @@ pub(crate) struct Buffer {
 impl Buffer {
     fn new(shared: &Rc<DeviceState>, len: usize, made: Allocation, pages: Option<HostBlock>) -> Result<Self> {
         let (raw, len) = (made.buffer()?, whole_words(len as u64) as usize);
-        Ok(Self { raw, len, address: None, made: Rc::new(made), pages, shared: Rc::clone(shared) })
-    }
-
-    /// Asks for the address, on a device that takes kernels in PTX.
-    ///
-    /// # Safety
-    /// The buffer was made to have one there.
-    unsafe fn with_address(mut self) -> Self {
-        // SAFETY: the caller's promise.
-        self.address = self.shared.cu.as_ref().ok().map(|cu| unsafe { cu.address(self.raw) });
-        self
+        Ok(Self { raw, len, made: Rc::new(made), pages, shared: Rc::clone(shared) })
     }
 
     /// Creates a buffer in the device's own memory, zero at first.
     pub(crate) fn zeroed(shared: &Rc<DeviceState>, len: usize) -> Result<Self> {
-        let (sharing, bytes) = (&shared.sharing, whole_words(len as u64));
-        let made = match &shared.cu {
-            Err(_) => sharing.local_buffer(bytes, BUFFER_USAGE)?,
-            // SAFETY: the device has the feature.
-            Ok(_) => unsafe { sharing.addressed_buffer(bytes, BUFFER_USAGE) }?,
-        };
-        // SAFETY: it was made so above.
-        let made = unsafe { Self::new(shared, len, made, None)?.with_address() };
+        let made = shared.sharing.local_buffer(whole_words(len as u64), BUFFER_USAGE)?;
+        let made = Self::new(shared, len, made, None)?;
         let raw = made.raw;
         // SAFETY: the buffer is new and is in whole words; it is retired when it goes.
         unsafe {
@@ -89,20 +71,6 @@ impl Buffer {
         Self::new(shared, len, made, None)
     }
 
-    /// [`Buffer::imported`], for kernels to write, in PTX, too.
-    #[cfg(feature = "compute")]
-    pub(crate) fn imported_for_kernels(shared: &Rc<DeviceState>, memory: MemoryHandle, len: usize) -> Result<Self> {
-        if shared.cu.is_err() {
-            return Self::imported(shared, memory, len);
-        }
-        let bytes = whole_words(len as u64);
-        // SAFETY: the device has the feature, and the buffer was made to have an address.
-        unsafe {
-            let made = shared.sharing.imported_addressed_buffer(memory, bytes, BUFFER_USAGE)?;
-            Ok(Self::new(shared, len, made, None)?.with_address())
-        }
-    }
-
     /// Creates a buffer in memory of the device that others can open. The content is undefined.
     pub(crate) fn exported(shared: &Rc<DeviceState>, len: usize) -> Result<Self> {
         let made = shared.sharing.exported_buffer(whole_words(len as u64), BUFFER_USAGE)?;
@@ -116,11 +84,6 @@ impl Buffer {
     /// Bytes, in whole words.
     pub(crate) fn len(&self) -> usize {
         self.len
-    }
-
-    #[cfg(feature = "compute")]
-    pub(crate) fn address(&self) -> Option<u64> {
-        self.address
     }
 
     /// A new handle of its memory, which was made to be exported.

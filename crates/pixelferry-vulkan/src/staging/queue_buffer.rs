@@ -62,12 +62,6 @@ impl QueueBuffer {
         self.len
     }
 
-    /// Where kernels in PTX find it, on a device that takes them. An engine's has none.
-    #[cfg(feature = "compute")]
-    pub(crate) fn address(&self) -> Option<u64> {
-        self.kept.as_ref().and_then(|buffer| buffer.address())
-    }
-
     /// The display's own, to be shown in place.
     pub(crate) fn lasting(self) -> Result<Rc<Buffer>> {
         self.kept.ok_or_else(|| Error::refused("the buffer is an engine's"))

@@ -26,9 +26,6 @@ mod large_images;
 mod misuse;
 #[path = "../../../interop-core/tests/displays/paths.rs"]
 mod paths;
-#[cfg(feature = "cuda")]
-#[path = "../../../interop-core/tests/displays/ptx.rs"]
-mod ptx;
 #[cfg(target_os = "linux")]
 #[path = "../../../interop-core/tests/displays/sharing.rs"]
 mod shared_memory;

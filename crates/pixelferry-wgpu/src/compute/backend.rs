@@ -7,7 +7,6 @@ use crate::compute::launch;
 use crate::compute::memory::WgpuMemory;
 use crate::compute::numbers::{Numbers, layout};
 use crate::compute::pattern::PatternKernel;
-use crate::compute::ptx::CudaKernel;
 use crate::compute::session::Session;
 use crate::context::queue_buffer::QueueBuffer;
 use crate::context::vulkan::{Opener, Vulkan};
@@ -59,7 +58,7 @@ impl WgpuBackend {
             let identity = device.identity.clone().with_api(Api::Wgpu);
             let most = limits.max_buffer_size.min(limits.max_storage_buffer_binding_size).min(MOST_BYTES);
             let shared = MemoryCap::new(HandleType::QueueBuffer(device.queue_id()), MemoryShape::Linear, Support::Yes);
-            let caps = ComputeCaps::new(languages(&device), most).with_allocation_limit(
+            let caps = ComputeCaps::new(vec![Language::Wgsl], most).with_allocation_limit(
                 "max_storage_buffer_binding_size and max_buffer_size of the device's limits; ask for more in required_limits",
             );
             let textures = MemoryCap::new(shared.handle, MemoryShape::Image, device.stores.any());
@@ -77,10 +76,9 @@ impl WgpuBackend {
             let (memories, groups) =
                 (limits.max_storage_buffers_per_shader_stage, limits.max_compute_workgroups_per_dimension);
             let limits = Limits::new(&device.identity, memories, groups, limits.max_compute_invocations_per_workgroup);
-            let cuda = OnceLock::new();
             let texture_layouts = Mutex::default();
             let session =
-                Session { device, identity, caps, limits, opener, immediates, numbers, layout, texture_layouts, cuda };
+                Session { device, identity, caps, limits, opener, immediates, numbers, layout, texture_layouts };
             let session = Arc::new(session);
             // Limits alone do not tell: NVIDIA gives wgpu an OpenGL 3.3, whose shaders compute nothing.
             let pattern = PatternKernel::build(&session).map_err(|error| {
@@ -177,9 +175,6 @@ unsafe impl BackendDriver for WgpuBackend {
     }
 
     fn build(&self, source: &KernelSource) -> Result<Arc<dyn Kernel>> {
-        if source.source(Language::Wgsl).is_none() && source.suits(&self.session.caps) {
-            return Ok(Arc::new(CudaKernel::build(&self.session, source)?));
-        }
         Ok(Arc::new(WgslKernel::build(&self.session, source)?))
     }
 
@@ -211,8 +206,7 @@ unsafe impl BackendDriver for WgpuBackend {
         let bytes = desc.byte_len()?;
         let buffer = match handle {
             SharedHandle::Memory(_) => {
-                let (buffer, address) = self.opener()?.buffer(device, handle.duplicate_memory()?, bytes)?;
-                QueueBuffer::over(device, &buffer, address)
+                QueueBuffer::over(device, &self.opener()?.buffer(device, handle.duplicate_memory()?, bytes)?)
             }
             _ => QueueBuffer::open(handle, device, bytes)?,
         };
@@ -224,9 +218,6 @@ unsafe impl BackendDriver for WgpuBackend {
     }
 
     fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
-        if kernel.is::<CudaKernel>() {
-            return own::<CudaKernel>(kernel, &self.session)?.launch(target, args);
-        }
         let kernel = own::<WgslKernel>(kernel, &self.session)?;
         launch::launch(&self.session, kernel, target, args)
     }
@@ -249,7 +240,7 @@ unsafe impl BackendDriver for WgpuBackend {
         let (memory, view) = linear(memory, view, &self.session)?;
         let device = &self.session.device;
         device.submit_recorded()?;
-        let memory = device.raw_vulkan(memory.buffer(), memory.address().unwrap_or(0));
+        let memory = device.raw_vulkan(memory.buffer());
         let absent = || device.unsupported("Vulkan does not drive it; use WgpuBackend::buffer_of");
         // SAFETY: the target lies inside the memory, which keeps its buffer for as long as it is borrowed.
         memory.map(|memory| unsafe { RawTarget::new(memory, view) }).ok_or_else(absent)
@@ -277,14 +268,4 @@ unsafe impl BackendDriver for WgpuBackend {
     fn finish(&self) -> Result<()> {
         self.session.finish()
     }
-}
-
-/// Returns what kernels may be written in.
-fn languages(device: &WgpuDevice) -> Vec<Language> {
-    let mut languages = vec![Language::Wgsl];
-    if cfg!(feature = "cuda") && device.takes_ptx().is_yes() {
-        languages.extend([Language::CudaCpp, Language::Ptx]);
-        languages.extend(cfg!(feature = "opencl").then_some(Language::OpenClC));
-    }
-    languages
 }

@@ -38,17 +38,6 @@ impl WgpuMemory {
         self.buffer.buffer()
     }
 
-    /// Tells where kernels of CUDA's find it, on a device that takes them.
-    pub fn address(&self) -> Option<u64> {
-        self.buffer.address()
-    }
-
-    /// [`Self::address`], or the error that a kernel of CUDA's gets without one.
-    #[cfg(feature = "cuda")]
-    pub fn must_have_address(&self) -> Result<u64> {
-        self.address().ok_or_else(|| self.session.device.unsupported("its memory has no addresses"))
-    }
-
     /// Group 0 of a launch that writes it.
     pub fn target(&self) -> Result<&wgpu::BindGroup> {
         if let Some(group) = self.target.get() {
@@ -111,15 +100,6 @@ impl WgpuMemory {
         }
         whole[range.start - outer.start..][..bytes.len()].copy_from_slice(bytes);
         write(outer.start, &whole)
-    }
-}
-
-impl Drop for WgpuMemory {
-    fn drop(&mut self) {
-        interop_core::leak_if_forked!();
-        if self.buffer.address().is_some() {
-            self.session.device.keep(self.buffer().clone());
-        }
     }
 }
 

@@ -38,19 +38,6 @@
 //! access inside its memory, on OpenGL with the checks of [`wgsl_kernel::bounded`]. So nobody need vouch for a text:
 //! [`interop_core::KernelSource::wgsl`] is safe.
 //!
-//! # Kernels of CUDA's
-//! With the feature `cuda`, kernels in CUDA C++ and PTX run in the same queue, so that the GPU does not switch contexts
-//! between kernel and draw. That takes NVIDIA's Vulkan (`VK_NVX_binary_import`) and a device that was opened for it
-//! ([`WgpuOptions::ptx`](crate::WgpuOptions::ptx), which says why that is not the default). Building the first kernel runs one and compares what
-//! it wrote; [`interop_core::ComputeCaps::languages`] says whether such kernels are taken. Where a source has WGSL,
-//! too, that is taken. Kernels with textures, `printf`, launch bounds or dynamic shared memory are refused: those run
-//! on `cuda-backend`.
-//!
-//! With the feature `opencl`, unchanged kernels in OpenCL C run there, too: NVIDIA's OpenCL compiles them to PTX
-//! ([`opencl_backend::ptx`]). Those with images, samplers, `printf`, `__local` arguments, required group sizes,
-//! `get_work_dim`, `get_group_id`, `get_num_groups`, `get_global_size` or `get_global_offset` are refused: they run on
-//! `opencl-backend`.
-//!
 //! # Threads
 //! The backend and its kernels may be used on any thread, memory on one at a time. Launches and copies return before they are
 //! done; they keep the order in which they were called. They begin with the next draw, read or call that waits, or when four of
@@ -64,11 +51,6 @@ mod launch;
 mod memory;
 mod numbers;
 mod pattern;
-#[cfg(feature = "cuda")]
-mod ptx;
-#[cfg(not(feature = "cuda"))]
-#[path = "ptx_absent.rs"]
-mod ptx;
 mod session;
 
 pub use backend::WgpuBackend;

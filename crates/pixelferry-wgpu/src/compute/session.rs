@@ -6,7 +6,7 @@ use crate::context::vulkan::Opener;
 use interop_core::devices::owned::Maker;
 use interop_core::{ComputeCaps, DeviceIdentity, Result};
 use std::collections::HashMap;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use wgsl_kernel::Limits;
 
 /// One open device.
@@ -25,10 +25,6 @@ pub struct Session {
     pub layout: wgpu::BindGroupLayout,
     /// Layouts of group 0 of kernels that store to textures, made when they are first needed.
     pub texture_layouts: Mutex<HashMap<wgpu::TextureFormat, wgpu::BindGroupLayout>>,
-    /// Result of a trial of CUDA kernels: whether they write what they should, or why not; tried when the first is
-    /// built.
-    #[cfg_attr(not(feature = "cuda"), expect(dead_code))]
-    pub cuda: OnceLock<std::result::Result<(), String>>,
 }
 
 impl Maker for Session {

@@ -25,10 +25,6 @@ pub struct WgpuOptions {
     pub backends: wgpu::Backends,
     /// Features that the device must have, for drawing of the user's own.
     pub features: wgpu::Features,
-    /// True where kernels in PTX shall run in its queue ([`WgpuDevice::takes_ptx`]), where the driver can. Off by default: NVIDIA's
-    /// driver (580.159) deadlocks where one thread makes or destroys a Vulkan device while another loads such a kernel. Of
-    /// devices and kernels of this crate's own, one waits for the other; of others it knows nothing.
-    pub ptx: bool,
 }
 
 impl Default for WgpuOptions {
@@ -39,7 +35,6 @@ impl Default for WgpuOptions {
             same_device_as: None,
             backends: wgpu::Backends::from_env().map_or(known, |named| named & known),
             features: wgpu::Features::empty(),
-            ptx: false,
         }
     }
 }
@@ -67,12 +62,6 @@ impl WgpuOptions {
     #[must_use]
     pub fn with_features(self, features: wgpu::Features) -> Self {
         Self { features, ..self }
-    }
-
-    /// Sets whether kernels in PTX run in the device's queue.
-    #[must_use]
-    pub fn with_ptx(self, ptx: bool) -> Self {
-        Self { ptx, ..self }
     }
 }
 
@@ -183,7 +172,7 @@ pub fn open_device(
     adapter: &wgpu::Adapter,
     descriptor: &wgpu::DeviceDescriptor<'_>,
 ) -> Result<(wgpu::Device, wgpu::Queue)> {
-    open_as(adapter, &identify(adapter), descriptor, false)
+    open_as(adapter, &identify(adapter), descriptor)
 }
 
 /// Returns what an engine that makes the adapter's device itself (`wgpu::hal::vulkan::Adapter::device_from_raw`) should switch on, so
@@ -197,25 +186,12 @@ pub fn device_extensions(adapter: &wgpu::Adapter) -> Result<Vec<DeviceExtension>
     crate::context::vulkan::extensions(adapter, &identify(adapter)).unwrap_or_else(|| Ok(Vec::new()))
 }
 
-/// Opens a device as [`open_device`] does, with a queue that runs kernels in PTX where the driver can
-/// ([`WgpuOptions::ptx`]).
-///
-/// # Errors
-/// Those of [`open_device`].
-pub fn open_device_for_ptx(
-    adapter: &wgpu::Adapter,
-    descriptor: &wgpu::DeviceDescriptor<'_>,
-) -> Result<(wgpu::Device, wgpu::Queue)> {
-    open_as(adapter, &identify(adapter), descriptor, true)
-}
-
 fn open_as(
     adapter: &wgpu::Adapter,
     identity: &DeviceIdentity,
     descriptor: &wgpu::DeviceDescriptor<'_>,
-    ptx: bool,
 ) -> Result<(wgpu::Device, wgpu::Queue)> {
-    crate::context::vulkan::open(adapter, identity, descriptor, ptx)
+    crate::context::vulkan::open(adapter, identity, descriptor)
         .unwrap_or_else(|| request(adapter, identity, descriptor))
 }
 
@@ -236,7 +212,7 @@ pub(crate) fn open(
         required_limits: adapter.limits(),
         ..wgpu::DeviceDescriptor::default()
     };
-    let (device, queue) = open_as(adapter, identity, &descriptor, options.ptx)?;
+    let (device, queue) = open_as(adapter, identity, &descriptor)?;
     let loss = Loss::default();
     let told = Arc::clone(&loss);
     device.set_device_lost_callback(move |reason, message| {

@@ -2,7 +2,7 @@
 
 use crate::context::error::{Loss, failure, in_scopes};
 use crate::context::store_formats::StoreFormats;
-use crate::context::vulkan::{PtxSide, raw_buffer};
+use crate::context::vulkan::raw_buffer;
 use interop_core::describe::panics::catch;
 use interop_core::{DeviceIdentity, Error, QueueId, RawMemory, Result};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,8 +21,6 @@ pub struct WgpuDevice {
     recorded: Arc<Mutex<Recorded>>,
     /// What its compute shaders store to.
     pub(crate) stores: Arc<StoreFormats>,
-    /// Or why it takes no kernels in PTX.
-    pub(crate) ptx: Arc<std::result::Result<PtxSide, String>>,
 }
 
 impl std::fmt::Debug for WgpuDevice {
@@ -66,9 +64,8 @@ impl WgpuDevice {
         identity: DeviceIdentity,
         loss: Loss,
     ) -> Self {
-        let ptx = Arc::new(PtxSide::of(&device, &identity));
         let stores = Arc::new(StoreFormats::of(adapter, &device));
-        Self { device, queue, identity, loss, recorded: Arc::default(), stores, ptx }
+        Self { device, queue, identity, loss, recorded: Arc::default(), stores }
     }
 
     /// True of clones of one device. (Of `wgpu::Device`s that cannot be asked: those of two instances may compare equal.)
@@ -81,9 +78,9 @@ impl WgpuDevice {
         QueueId::of(&self.loss)
     }
 
-    /// A buffer of this device by Vulkan's names, where Vulkan drives it; `address` is the buffer's, or 0.
-    pub(crate) fn raw_vulkan(&self, buffer: &wgpu::Buffer, address: u64) -> Option<RawMemory> {
-        raw_buffer(&self.device, buffer, address)
+    /// A buffer of this device by Vulkan's names, where Vulkan drives it.
+    pub(crate) fn raw_vulkan(&self, buffer: &wgpu::Buffer) -> Option<RawMemory> {
+        raw_buffer(&self.device, buffer)
     }
 
     /// Runs `f` and gives what wgpu reports of it as an error.

@@ -14,10 +14,6 @@ pub(crate) mod gl;
 pub(crate) mod gl;
 pub(crate) mod identity;
 pub(crate) mod made;
-#[cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "kernels of CUDA's alone call it"))]
-pub(crate) mod ptx;
-#[cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "kernels of CUDA's alone call it"))]
-pub(crate) mod ptx_grid;
 #[cfg_attr(not(feature = "compute"), allow(dead_code, reason = "the backend alone calls some of it"))]
 pub(crate) mod queue_buffer;
 #[cfg_attr(not(feature = "compute"), allow(dead_code, reason = "the backend alone opens it"))]

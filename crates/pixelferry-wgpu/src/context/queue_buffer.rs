@@ -10,7 +10,6 @@ use interop_core::{Result, SharedHandle};
 pub(crate) struct QueueBuffer {
     device: WgpuDevice,
     buffer: wgpu::Buffer,
-    address: Option<u64>,
 }
 
 impl QueueBuffer {
@@ -22,26 +21,14 @@ impl QueueBuffer {
         use wgpu::BufferUsages as Usage;
         let (size, usage) =
             (whole_words(bytes as u64), Usage::STORAGE | Usage::VERTEX | Usage::COPY_SRC | Usage::COPY_DST);
-        let Ok(side) = device.ptx.as_ref() else {
-            let desc =
-                wgpu::BufferDescriptor { label: Some("pixelferry shared"), size, usage, mapped_at_creation: false };
-            let buffer = device.scoped(|| device.device.create_buffer(&desc))?;
-            return Ok(Self { device: device.clone(), buffer, address: None });
-        };
-        let (buffer, address) = device.scoped(|| side.buffer(&device.device, size, usage))??;
-        // wgpu takes it to be written already.
-        device.record(|encoder| encoder.clear_buffer(&buffer, 0, None))?;
-        Ok(Self { device: device.clone(), buffer, address: Some(address) })
+        let desc = wgpu::BufferDescriptor { label: Some("pixelferry shared"), size, usage, mapped_at_creation: false };
+        let buffer = device.scoped(|| device.device.create_buffer(&desc))?;
+        Ok(Self { device: device.clone(), buffer })
     }
 
-    /// A buffer that is there: of this device, for storage, in whole words. It has the address that is given.
-    pub(crate) fn over(device: &WgpuDevice, buffer: &wgpu::Buffer, address: Option<u64>) -> Self {
-        Self { device: device.clone(), buffer: buffer.clone(), address }
-    }
-
-    /// Tells where kernels in PTX reach it, on a device that takes them ([`WgpuDevice::takes_ptx`]).
-    pub fn address(&self) -> Option<u64> {
-        self.address
+    /// A buffer that is there: of this device, for storage, in whole words.
+    pub(crate) fn over(device: &WgpuDevice, buffer: &wgpu::Buffer) -> Self {
+        Self { device: device.clone(), buffer: buffer.clone() }
     }
 
     /// The buffer itself.

@@ -6,7 +6,6 @@ use crate::context::device::WgpuDevice;
 use crate::context::device_extension::DeviceExtension;
 use crate::context::device_state::DeviceState;
 use crate::context::made::Made;
-use crate::context::ptx_grid::PtxGrid;
 #[cfg(feature = "compute")]
 use interop_core::{ComputeSemaphore, MemoryCap, MemoryHandle, SemaphoreCap, SemaphoreHandle};
 use interop_core::{DeviceIdentity, DeviceLuid, DeviceUuid, RawMemory, Result, SharedHandle, StagingKind};
@@ -21,12 +20,6 @@ pub(crate) enum Exported {}
 #[cfg(feature = "compute")]
 pub(crate) enum Opener {}
 
-/// Never made.
-pub(crate) enum PtxSide {}
-
-/// Never made.
-pub(crate) enum Loaded {}
-
 pub(crate) fn ids(_: &wgpu::Adapter) -> (Option<DeviceUuid>, Option<DeviceLuid>) {
     (None, None)
 }
@@ -35,7 +28,7 @@ pub(crate) fn extensions(_: &wgpu::Adapter, _: &DeviceIdentity) -> Option<Result
     None
 }
 
-pub(crate) fn raw_buffer(_: &wgpu::Device, _: &wgpu::Buffer, _: u64) -> Option<RawMemory> {
+pub(crate) fn raw_buffer(_: &wgpu::Device, _: &wgpu::Buffer) -> Option<RawMemory> {
     None
 }
 
@@ -43,7 +36,6 @@ pub(crate) fn open(
     _: &wgpu::Adapter,
     _: &DeviceIdentity,
     _: &wgpu::DeviceDescriptor<'_>,
-    _: bool,
 ) -> Option<Result<(wgpu::Device, wgpu::Queue)>> {
     None
 }
@@ -78,34 +70,6 @@ impl Exported {
     }
 }
 
-impl PtxSide {
-    pub(crate) fn of(_: &wgpu::Device, _: &DeviceIdentity) -> std::result::Result<Self, String> {
-        Err("kernels in PTX run on Linux and Windows only".into())
-    }
-
-    pub(crate) fn buffer(&self, _: &wgpu::Device, _: u64, _: wgpu::BufferUsages) -> Result<(wgpu::Buffer, u64)> {
-        match *self {}
-    }
-
-    /// # Safety
-    /// It is never called.
-    pub(crate) unsafe fn load(&self, _: &str, _: &str) -> Result<Loaded> {
-        match *self {}
-    }
-
-    /// # Safety
-    /// It is never called.
-    pub(crate) unsafe fn launch(
-        &self,
-        _: &mut wgpu::CommandEncoder,
-        _: &Loaded,
-        _: PtxGrid,
-        _: &[&[u64]],
-    ) -> Result<bool> {
-        match *self {}
-    }
-}
-
 #[cfg(feature = "compute")]
 impl Opener {
     pub(crate) fn of(_: &WgpuDevice) -> Option<Self> {
@@ -116,7 +80,7 @@ impl Opener {
         match *self {}
     }
 
-    pub(crate) fn buffer(&self, _: &WgpuDevice, _: MemoryHandle, _: usize) -> Result<(wgpu::Buffer, Option<u64>)> {
+    pub(crate) fn buffer(&self, _: &WgpuDevice, _: MemoryHandle, _: usize) -> Result<wgpu::Buffer> {
         match *self {}
     }
 

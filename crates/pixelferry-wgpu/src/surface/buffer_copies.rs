@@ -12,7 +12,7 @@ use std::ops::Range;
 /// Names a buffer for storage, in whole words, for kernels in the device's queue.
 pub(crate) fn export(device: &WgpuDevice, buffer: &wgpu::Buffer, handle: HandleType) -> Option<SharedHandle> {
     let is_of_the_queue = handle == HandleType::QueueBuffer(device.queue_id());
-    is_of_the_queue.then(|| QueueBuffer::over(device, buffer, None).into_handle())
+    is_of_the_queue.then(|| QueueBuffer::over(device, buffer).into_handle())
 }
 
 /// Destination of bytes in a buffer.

@@ -31,9 +31,6 @@ mod opengl;
 mod opengl_leaks;
 #[path = "../../../interop-core/tests/displays/paths.rs"]
 mod paths;
-#[cfg(feature = "cuda")]
-#[path = "../../../interop-core/tests/displays/ptx.rs"]
-mod ptx;
 mod shared;
 #[cfg(target_os = "linux")]
 #[path = "../../../interop-core/tests/displays/sharing.rs"]

@@ -84,7 +84,7 @@ fn a_frame_is_a_buffer_of_the_device() {
     let Some(Both { display, backend }) = both() else { return };
     let mut memory = backend.allocate(8).unwrap();
     let raw = backend.raw(Target::buffer(memory.as_mut())).unwrap();
-    let RawMemory::Vulkan { buffer, device, queue, .. } = raw.memory() else { panic!("{raw:?}") };
+    let RawMemory::Vulkan { buffer, device, queue } = raw.memory() else { panic!("{raw:?}") };
     use ash::vk::Handle as _;
     use pixelferry_vulkan::ash;
     assert_ne!(buffer, 0);

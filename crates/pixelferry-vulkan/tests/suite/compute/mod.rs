@@ -1,8 +1,6 @@
 //! Vulkan computes, in the queue of a display.
 
 mod backend;
-#[cfg(feature = "cuda")]
-mod cuda;
 mod drawing;
 #[cfg(target_os = "linux")]
 mod shared;

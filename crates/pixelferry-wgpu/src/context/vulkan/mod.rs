@@ -11,8 +11,6 @@ mod open;
 #[cfg(feature = "compute")]
 mod opener;
 mod pending_frees;
-#[cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "kernels of CUDA's alone call it"))]
-mod ptx;
 mod semaphore;
 
 pub(crate) use exported::Exported;
@@ -20,7 +18,6 @@ pub use open::add_device_extensions;
 pub(crate) use open::{extensions, ids, open};
 #[cfg(feature = "compute")]
 pub(crate) use opener::Opener;
-pub(crate) use ptx::{Loaded, PtxSide};
 pub(crate) use semaphore::QueueSemaphore;
 
 use crate::context::caps::Sharing as Shares;
@@ -32,16 +29,15 @@ use std::ffi::CStr;
 /// wgpu-hal's name for it.
 pub(crate) type Api = wgpu::hal::api::Vulkan;
 
-/// The buffer by Vulkan's names; `None` where another API drives the device. `address` is the buffer's, or 0.
+/// The buffer by Vulkan's names; `None` where another API drives the device.
 #[cfg_attr(not(feature = "compute"), allow(dead_code, reason = "the backend alone calls some of it"))]
-pub(crate) fn raw_buffer(device: &wgpu::Device, buffer: &wgpu::Buffer, address: u64) -> Option<RawMemory> {
+pub(crate) fn raw_buffer(device: &wgpu::Device, buffer: &wgpu::Buffer) -> Option<RawMemory> {
     use ash::vk::Handle as _;
     // SAFETY: the guards destroy nothing, and only numbers leave them; what is done with those is the caller's.
     unsafe {
         let (device, buffer) = (device.as_hal::<Api>()?, buffer.as_hal::<Api>()?);
         Some(RawMemory::Vulkan {
             buffer: buffer.raw_handle().as_raw(),
-            address,
             device: device.raw_device().handle().as_raw(),
             queue: device.raw_queue().as_raw(),
         })

@@ -4,9 +4,7 @@ use super::Api;
 use crate::context::device_extension::DeviceExtension;
 use ash::vk;
 use interop_core::{DeviceIdentity, DeviceLuid, DeviceUuid, Error, Result};
-use pixelferry_vulkan::sharing::{
-    ADDRESS_EXTENSION, CU_EXTENSION, CuDevice, DEVICE_EXTENSIONS, DeviceNeeds, Ids, OwnDevice,
-};
+use pixelferry_vulkan::sharing::{DEVICE_EXTENSIONS, DeviceNeeds, Ids, OwnDevice};
 use std::ffi::CStr;
 
 /// Returns the identifiers of the adapter, if Vulkan 1.1 or later drives it.
@@ -54,41 +52,30 @@ pub(crate) fn extensions(adapter: &wgpu::Adapter, identity: &DeviceIdentity) -> 
 /// ([`wgpu::hal::vulkan::Adapter::open_with_callback`]). None of them needs a feature.
 pub fn add_device_extensions(adapter: &wgpu::hal::vulkan::Adapter, extensions: &mut Vec<&'static CStr>) {
     let about = adapter.physical_device_capabilities();
-    let wanted = DEVICE_EXTENSIONS.into_iter().map(|extension| extension.name);
-    add(extensions, wanted.filter(|name| about.supports_extension(name)));
-}
-
-fn add(extensions: &mut Vec<&'static CStr>, wanted: impl IntoIterator<Item = &'static CStr>) {
-    for name in wanted {
-        if !extensions.contains(&name) {
+    for name in DEVICE_EXTENSIONS.map(|extension| extension.name) {
+        if about.supports_extension(name) && !extensions.contains(&name) {
             extensions.push(name);
         }
     }
 }
 
-/// Opens a device, for kernels in PTX where that is asked for and there is a way; `None` where the adapter is not Vulkan's.
+/// Opens a device; `None` where the adapter is not Vulkan's.
 pub(crate) fn open(
     adapter: &wgpu::Adapter,
     identity: &DeviceIdentity,
     descriptor: &wgpu::DeviceDescriptor<'_>,
-    ptx: bool,
 ) -> Option<Result<(wgpu::Device, wgpu::Queue)>> {
     // SAFETY: nothing of the guard's is destroyed.
     let hal = unsafe { adapter.as_hal::<Api>() }?;
     let features = descriptor.required_features;
     let mut extensions = hal.required_device_extensions(features);
     add_device_extensions(&hal, &mut extensions);
-    // SAFETY: the physical device is of this instance, which wgpu-hal makes for the newest Vulkan that its loader knows.
-    let takes_cu = || unsafe { CuDevice::offered(hal.shared_instance().raw_instance(), hal.raw_physical_device()) };
-    let cu = (ptx && takes_cu()).then_some([CU_EXTENSION, ADDRESS_EXTENSION]);
-    add(&mut extensions, cu.into_iter().flatten());
     let failed = |reason: String| Error::Unavailable {
         what: identity.to_string(),
         reason,
         hint: "Update the GPU's Vulkan driver, or ask for fewer features.".into(),
     };
-    // SAFETY: only extensions that the driver lists are added. The one feature that one of them needs is listed, too, and
-    // `physical_device_features` switches it on.
+    // SAFETY: only extensions that the driver lists are added.
     let opened = unsafe { create(&hal, &extensions, descriptor) };
     Some(opened.map_err(failed).and_then(|opened| {
         // SAFETY: the device was opened on this very adapter with these features and limits.

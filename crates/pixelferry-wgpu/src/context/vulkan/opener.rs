@@ -22,25 +22,10 @@ impl Opener {
         self.0.opened_by_kernels()
     }
 
-    /// The first bytes of memory, in whole words, as a buffer; and its address, where kernels in PTX run.
-    pub(crate) fn buffer(
-        &self,
-        device: &WgpuDevice,
-        memory: MemoryHandle,
-        bytes: usize,
-    ) -> Result<(wgpu::Buffer, Option<u64>)> {
+    /// The first bytes of memory, in whole words, as a buffer.
+    pub(crate) fn buffer(&self, device: &WgpuDevice, memory: MemoryHandle, bytes: usize) -> Result<wgpu::Buffer> {
         let size = whole_words(bytes as u64);
-        let (made, address) = match device.ptx.as_ref() {
-            Ok(side) => {
-                // SAFETY: devices that take PTX have the feature.
-                let made = unsafe { self.0.imported_addressed_buffer(memory, size, USAGE) }?;
-                // SAFETY: made of this device, with an address.
-                let address = unsafe { side.address(made.buffer()?) };
-                (made, Some(address))
-            }
-            Err(_) => (self.0.imported_buffer(memory, size, USAGE)?, None),
-        };
-        Ok((wrap(device, &Arc::new(made), None, size)?, address))
+        wrap(device, &Arc::new(self.0.imported_buffer(memory, size, USAGE)?), None, size)
     }
 
     /// A semaphore for the device's queue.

@@ -141,7 +141,7 @@ fn a_frame_is_a_buffer_of_wgpus() {
             display.wgpu_queue().submit([]);
             // SAFETY: the names are compared only.
             match unsafe { next.raw() }?.memory() {
-                RawMemory::Vulkan { buffer, device, queue, .. } => assert!(buffer != 0 && device != 0 && queue != 0),
+                RawMemory::Vulkan { buffer, device, queue } => assert!(buffer != 0 && device != 0 && queue != 0),
                 other => panic!("{other:?}"),
             }
             Ok(())

@@ -3,8 +3,6 @@
 mod allocations;
 mod backend;
 mod copy_in;
-#[cfg(feature = "cuda")]
-mod cuda;
 mod engine_buffers;
 #[cfg(target_os = "linux")]
 mod shared;
