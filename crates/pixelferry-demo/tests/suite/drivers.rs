@@ -15,15 +15,13 @@ pub type Pair = [Arc<dyn ComputeBackend>; 2];
 type Check = fn(&Pair);
 
 /// Checks that compare both backends, or hold on the device alone.
-const CHECKS: [(&str, Check); 11] = [
+const CHECKS: [(&str, Check); 9] = [
     ("plasma", scenes::plasma),
     ("every format", scenes::formats),
     ("fluid", scenes::fluid),
     ("filters", scenes::filters),
     ("a video", scenes::video),
     ("sine", scenes::sine),
-    ("fountain", scenes::fountain),
-    ("the tile", scenes::tile),
     ("bodies go the same way", nbody::same_way),
     ("energy and momentum are kept", kept),
     ("late frames are those of before, and all arrive", |[driver, _]| nbody::late(Arc::clone(driver))),
