@@ -5,7 +5,6 @@
 use clap::Parser;
 use pixelferry_demo::scenes::filter::{Filter, FilterScene};
 use pixelferry_demo::scenes::fluid::Fluid;
-use pixelferry_demo::scenes::nbody::{MAX_BODIES, NBody};
 use pixelferry_demo::scenes::plasma::Plasma;
 use pixelferry_demo::scenes::sine::Sine;
 use pixelferry_demo::{DrawArgs, Options, PixelOptions, Scene, run};
@@ -34,14 +33,6 @@ enum Cli {
     },
     /// 10 000 points of a sine, computed into a vertex buffer and drawn as a line strip.
     Sine(Options),
-    /// Two galaxies of bodies that all attract each other, computed into a vertex buffer and drawn as points.
-    Nbody {
-        /// Number of bodies; a step computes its square. [default: 65536 on a GPU, 4096 on a CPU]
-        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_BODIES)))]
-        bodies: Option<u32>,
-        #[command(flatten)]
-        options: Options,
-    },
 }
 
 #[derive(clap::Args)]
@@ -86,12 +77,6 @@ fn main() -> ExitCode {
         Cli::Sine(options) => {
             let (size, link) = (options.size_or(SIZE.0, SIZE.1), options.link_options());
             run(&options, size, &Sine::sources(), |backend, display| Ok(Box::new(Sine::new(backend, display, link)?)))
-        }
-        Cli::Nbody { bodies, options } => {
-            let (size, link) = (options.size_or(SIZE.0, SIZE.1), options.link_options());
-            run(&options, size, &NBody::sources(), |backend, display| {
-                Ok(Box::new(NBody::new(backend, display, bodies, link)?))
-            })
         }
     }
 }

@@ -40,12 +40,6 @@ impl GlProgram {
             gl.use_program(None);
         }
     }
-
-    /// Tells where a uniform is; `None` where the program has none of that name, which setting takes for nothing to do.
-    pub fn uniform(&self, name: &str) -> Option<glow::UniformLocation> {
-        // SAFETY: asked right after building, with the context current.
-        unsafe { self.gl.get_uniform_location(self.program, name) }
-    }
 }
 
 fn build(gl: &glow::Context, vertex: &str, fragment: &str) -> Result<glow::Program, SceneError> {

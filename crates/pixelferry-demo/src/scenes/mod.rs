@@ -2,6 +2,5 @@
 
 pub mod filter;
 pub mod fluid;
-pub mod nbody;
 pub mod plasma;
 pub mod sine;

@@ -12,7 +12,6 @@ use pixelferry_demo::pixels::{Alpha, Pixels, Tone};
 use pixelferry_demo::runner::open_to_draw;
 use pixelferry_demo::scenes::filter::{Filter, FilterScene};
 use pixelferry_demo::scenes::fluid::{Fluid, STEP, Simulation};
-use pixelferry_demo::scenes::nbody::NBody;
 use pixelferry_demo::scenes::plasma::Plasma;
 use pixelferry_demo::scenes::sine::{POINTS, Sine};
 use pixelferry_demo::{Scene, SceneError};
@@ -241,7 +240,6 @@ fn cuda_sources_compile() {
         Plasma::sources(pixels(Tone::Srgb, PixelFormat::Rgba16F, Alpha::Straight)),
         Plasma::sources(pixels(Tone::Reinhard, PixelFormat::Rgba8, Alpha::Premultiplied)),
         Plasma::sources(pixels(Tone::Aces, PixelFormat::Rgba16F, Alpha::Opaque)),
-        NBody::sources(),
         Fluid::sources(pixels(Tone::None, PixelFormat::Rgba8, Alpha::Premultiplied)),
         Fluid::sources(pixels(Tone::Light, PixelFormat::Rgba16F, Alpha::Straight)),
         Sine::sources(),

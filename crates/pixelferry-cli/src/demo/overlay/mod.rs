@@ -79,7 +79,6 @@ pub fn run(options: DemoOptions, log: &Log) -> Result<(), Box<dyn Error>> {
         scene,
         backend: common.backend,
         size: options.picture,
-        bodies: None,
         filter: Filter::default(),
         pixels: pixels.pixels(&draw_args),
         path: common.path,

@@ -89,7 +89,6 @@ fn every_control_changes_what_runs_and_something_is_on_show_throughout() {
         Setup { scene: SceneName::Fluid, ..base },
         Setup { scene: SceneName::Fluid, pixels: LIGHT, ..base },
         Setup { scene: SceneName::Filter, filter: Filter::Sobel, ..base },
-        Setup { scene: SceneName::Nbody, ..base },
         Setup { scene: SceneName::Sine, ..base },
     ];
     wanted.extend(MODES.map(|mode| Setup { mode, ..base }));
@@ -158,7 +157,7 @@ fn a_choice_is_idle_where_it_changes_no_pixel_and_nowhere_else() {
     ];
     let screen = match gl() {
         Some(screen) => {
-            setups.push(Setup { scene: SceneName::Nbody, ..small });
+            setups.push(Setup { scene: SceneName::Sine, ..small });
             screen
         }
         None => open_headless(DisplayChoice::Memory).unwrap(),
@@ -212,11 +211,8 @@ fn what_cannot_be_changes_nothing() {
     let show = show(Setup::small());
     let mut player = player(&show, &screen);
     let before = pixelferry::picture(player.scene().link()).unwrap();
-    let wrong = [
-        Setup { path: Some(PathId::DIRECT), ..Setup::small() },
-        Setup { size: (1 << 30, 1 << 30), ..Setup::small() },
-        Setup { bodies: Some(0), scene: SceneName::Nbody, ..Setup::small() },
-    ];
+    let wrong =
+        [Setup { path: Some(PathId::DIRECT), ..Setup::small() }, Setup { size: (1 << 30, 1 << 30), ..Setup::small() }];
     for (n, setup) in wrong.iter().copied().enumerate() {
         player.act(Action::Change(setup));
         assert_eq!((player.setup(), errors(&show.log).len()), (&Setup::small(), n + 1), "{:?}", errors(&show.log));
