@@ -5,11 +5,8 @@
 use clap::Parser;
 use pixelferry_demo::scenes::filter::{Filter, FilterScene};
 use pixelferry_demo::scenes::fluid::Fluid;
-use pixelferry_demo::scenes::fountain::{Fountain, MAX_DROPS};
-use pixelferry_demo::scenes::nbody::{MAX_BODIES, NBody};
 use pixelferry_demo::scenes::plasma::Plasma;
 use pixelferry_demo::scenes::sine::Sine;
-use pixelferry_demo::scenes::tile::Tile;
 use pixelferry_demo::{DrawArgs, Options, PixelOptions, Scene, run};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -34,26 +31,8 @@ enum Cli {
         #[command(flatten)]
         options: Options,
     },
-    /// A texture of 4x4 pixels on a tilted quad; each frame a kernel writes 2x2 of them, and the others stay.
-    Tile(Options),
     /// 10 000 points of a sine, computed into a vertex buffer and drawn as a line strip.
     Sine(Options),
-    /// A fountain of particles, computed into a vertex buffer and drawn as points.
-    Fountain {
-        /// Number of drops.
-        #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_DROPS)))]
-        drops: u32,
-        #[command(flatten)]
-        options: Options,
-    },
-    /// Two galaxies of bodies that all attract each other, computed into a vertex buffer and drawn as points.
-    Nbody {
-        /// Number of bodies; a step computes its square. [default: 65536 on a GPU, 4096 on a CPU]
-        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_BODIES)))]
-        bodies: Option<u32>,
-        #[command(flatten)]
-        options: Options,
-    },
 }
 
 #[derive(clap::Args)]
@@ -95,25 +74,9 @@ fn main() -> ExitCode {
                 Ok(drawn(FilterScene::open(backend, display, &file, filter, link)?, &draw_args))
             })
         }
-        Cli::Tile(options) => {
-            let (size, link) = (options.size_or(720, 720), options.link_options());
-            run(&options, size, &Tile::sources(), |backend, display| Ok(Box::new(Tile::new(backend, display, link)?)))
-        }
         Cli::Sine(options) => {
             let (size, link) = (options.size_or(SIZE.0, SIZE.1), options.link_options());
             run(&options, size, &Sine::sources(), |backend, display| Ok(Box::new(Sine::new(backend, display, link)?)))
-        }
-        Cli::Fountain { drops, options } => {
-            let (size, link) = (options.size_or(SIZE.0, SIZE.1), options.link_options());
-            run(&options, size, &Fountain::sources(drops), |backend, display| {
-                Ok(Box::new(Fountain::new(backend, display, drops, link)?))
-            })
-        }
-        Cli::Nbody { bodies, options } => {
-            let (size, link) = (options.size_or(SIZE.0, SIZE.1), options.link_options());
-            run(&options, size, &NBody::sources(), |backend, display| {
-                Ok(Box::new(NBody::new(backend, display, bodies, link)?))
-            })
         }
     }
 }

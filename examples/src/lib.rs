@@ -1,9 +1,8 @@
-//! Parts of the larger examples: the two engines' camera and kernels, the stages of `overlap`, the kernel of `film`, and
-//! kernels of other libraries.
+//! Parts of the larger examples: the two engines' camera and kernels, the kernel of `film`, and kernels of other
+//! libraries.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)] // they panic where the reader has gone
 
 pub mod engine;
 pub mod film;
-pub mod overlap;
 pub mod own_kernels;

@@ -17,7 +17,7 @@ const FEATURES: &[Feature] = &[
     Feature { name: "exr", is_built: cfg!(feature = "exr"), words: &[] },
     Feature { name: "gl-compute", is_built: cfg!(feature = "gl-compute"), words: &[] },
     Feature { name: "manual", is_built: cfg!(feature = "manual"), words: &["completions", "man"] },
-    Feature { name: "overlay", is_built: cfg!(feature = "overlay"), words: &["--plain", "--picture", "--inject"] },
+    Feature { name: "overlay", is_built: cfg!(feature = "overlay"), words: &["--plain", "--picture"] },
     Feature {
         name: "play",
         is_built: cfg!(feature = "play"),

@@ -2,9 +2,9 @@
 
 use crate::scene::SceneError;
 use glow::HasContext as _;
-use pixelferry::api::gl::{GlBuffer, GlDisplay, GlFunctions, GlTexture, Viewport};
+use pixelferry::api::gl::{GlBuffer, GlDisplay, GlFunctions, Viewport};
 
-/// A program that reads one attribute of floats from a vertex buffer, or a texture. It lasts as long as the context.
+/// A program that reads one attribute of floats from a vertex buffer. It lasts as long as the context.
 pub struct GlProgram {
     gl: GlFunctions,
     program: glow::Program,
@@ -23,38 +23,15 @@ impl GlProgram {
 
     /// Draws by `draw` with the program in use, its attribute 0 read from `buffer` as vectors of `floats` floats.
     pub fn with(&self, viewport: Viewport, buffer: GlBuffer, floats: i32, draw: impl FnOnce(&glow::Context)) {
-        self.in_use(viewport, |gl| {
-            // SAFETY: the context is current (the buffer was just asked of it), and the objects are of it.
-            unsafe {
-                gl.bind_buffer(glow::ARRAY_BUFFER, Some(buffer.name));
-                gl.enable_vertex_attrib_array(0);
-                gl.vertex_attrib_pointer_f32(0, floats, glow::FLOAT, false, 0, buffer.offset as i32);
-            }
-            draw(gl);
-        });
-    }
-
-    /// Draws by `draw` with the program in use, its samplers reading `texture`.
-    pub fn with_texture(&self, viewport: Viewport, texture: GlTexture, draw: impl FnOnce(&glow::Context)) {
-        self.in_use(viewport, |gl| {
-            // SAFETY: the context is current (the texture was just asked of it), and the objects are of it.
-            unsafe {
-                gl.active_texture(glow::TEXTURE0);
-                gl.bind_texture(texture.target, Some(texture.name));
-            }
-            draw(gl);
-            // SAFETY: as above.
-            unsafe { gl.bind_texture(texture.target, None) };
-        });
-    }
-
-    fn in_use(&self, viewport: Viewport, draw: impl FnOnce(&glow::Context)) {
         let gl = &self.gl;
-        // SAFETY: the context is current (a surface's object was just asked of it), and the objects are of it.
+        // SAFETY: the context is current (the buffer was just asked of it), and the objects are of it.
         unsafe {
             gl.viewport(viewport.x, viewport.y, viewport.width as i32, viewport.height as i32);
             gl.use_program(Some(self.program));
             gl.bind_vertex_array(Some(self.vao));
+            gl.bind_buffer(glow::ARRAY_BUFFER, Some(buffer.name));
+            gl.enable_vertex_attrib_array(0);
+            gl.vertex_attrib_pointer_f32(0, floats, glow::FLOAT, false, 0, buffer.offset as i32);
         }
         draw(gl);
         // SAFETY: as above.
@@ -62,12 +39,6 @@ impl GlProgram {
             gl.bind_vertex_array(None);
             gl.use_program(None);
         }
-    }
-
-    /// Tells where a uniform is; `None` where the program has none of that name, which setting takes for nothing to do.
-    pub fn uniform(&self, name: &str) -> Option<glow::UniformLocation> {
-        // SAFETY: asked right after building, with the context current.
-        unsafe { self.gl.get_uniform_location(self.program, name) }
     }
 }
 

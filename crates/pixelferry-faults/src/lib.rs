@@ -28,6 +28,6 @@ mod wrapped;
 pub use backend::BackendDouble;
 pub use display::DisplayDouble;
 pub use faults::{Alive, Fault, FaultKind, Faults};
-pub use step::{Side, Step};
+pub use step::Step;
 #[doc(hidden)]
 pub use wrapped::{Wrapped, Wraps};

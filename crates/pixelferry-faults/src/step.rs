@@ -2,7 +2,7 @@
 
 /// Side whose call a step is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Side {
+pub(crate) enum Side {
     /// The side that writes.
     Compute,
     /// The side that shows.
@@ -17,16 +17,13 @@ macro_rules! steps {
         pub enum Step { $($step,)* }
 
         impl Step {
-            /// Every step.
-            pub const ALL: &'static [Self] = &[$(Self::$step,)*];
-
-            /// For tables and messages.
+            /// For messages.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$step => $name,)* }
             }
 
             /// Returns the side whose call it is.
-            pub const fn side(self) -> Side {
+            pub(crate) const fn side(self) -> Side {
                 match self { $(Self::$step => Side::$side,)* }
             }
         }

@@ -4,7 +4,7 @@ use crate::bench::error::Error;
 use crate::bench::grid::Plan;
 use crate::bench::machine::Device;
 use pixelferry::{
-    Api, BackendChoice, ComputeBackend, ComputeDisplay, Display, DisplayChoice, Headless, command::Choice,
+    BackendChoice, ComputeBackend, ComputeDisplay, Display, DisplayChoice, Headless, command::Choice,
     open_all_backends, open_all_headless, report::Availability,
 };
 use std::rc::Rc;
@@ -46,9 +46,6 @@ impl Devices {
         let mut displays = wanted("display", &plan.displays, all.collect(), |(device, ..)| device, is_kind)?;
         if plan.spare_memory && displays.iter().any(|(_, headless, _)| headless.gl().is_some()) {
             displays.retain(|(_, headless, _)| headless.gl().is_some());
-        }
-        if plan.drawn && displays.iter().any(|(device, ..)| device.api != Api::Cpu.to_string()) {
-            displays.retain(|(device, ..)| device.api != Api::Cpu.to_string());
         }
         Ok(Self { backends, displays, problems })
     }

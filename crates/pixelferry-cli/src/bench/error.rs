@@ -1,7 +1,4 @@
-//! Errors before or after measuring; a failure while a row is measured is a finding of that row.
-
-use std::io;
-use std::path::PathBuf;
+//! Errors before measuring; a failure while a row is measured is a finding of that row.
 
 /// Reason why there is no result.
 #[derive(Debug, thiserror::Error)]
@@ -20,20 +17,4 @@ pub enum Error {
     /// A variable of the environment would stand above what is to be measured.
     #[error("{0} is set and would decide what is measured; unset it for a benchmark")]
     Environment(&'static str),
-    /// A file could not be read.
-    #[error("cannot read {}: {source}", path.display())]
-    File {
-        /// Path of the file.
-        path: PathBuf,
-        /// Reason of the system.
-        source: io::Error,
-    },
-    /// A file is no result of this benchmark.
-    #[error("{} is no result of `pixelferry bench --json`: {problem}", path.display())]
-    NotARecord {
-        /// Path of the file.
-        path: PathBuf,
-        /// Reason why it is no result.
-        problem: String,
-    },
 }

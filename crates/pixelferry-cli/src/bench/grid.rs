@@ -1,16 +1,14 @@
 //! Grid of measurements: every compute device with every display, size, format and mode.
 
 use crate::bench::size::Size;
-use clap::ValueEnum;
-use pixelferry::driver::Paths;
+use pixelferry::PixelFormat;
 use pixelferry::driver::select::MAX_FRAMES_BEHIND;
-use pixelferry::{PathId, PixelFormat, Unwritten};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::fmt;
 use std::time::Duration;
 
 /// Mode in which frames follow each other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
     /// Every frame is waited for before the next begins.
@@ -45,20 +43,12 @@ pub struct Plan {
     pub pictures: Vec<(Size, PixelFormat)>,
     /// Modes of each.
     pub modes: Vec<Mode>,
-    /// Rules for unwritten pixels, of each. The kernel writes all.
-    pub unwritten: Vec<Unwritten>,
-    /// Paths that may be taken: the built-in ones, and those that the program adds.
-    pub known: Paths,
-    /// Only these of them; `None`: all.
-    pub paths: Option<Vec<PathId>>,
     /// Words for compute devices; none: all.
     pub backends: Vec<String>,
     /// Words for displays; none: all.
     pub displays: Vec<String>,
     /// Leave plain memory out where there is another display.
     pub spare_memory: bool,
-    /// Leave plain memory out where there is any other display.
-    pub drawn: bool,
     /// Frames for each row, where time allows.
     pub frames: usize,
     /// Time for everything.
@@ -66,18 +56,13 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// True where rows of this path are asked for.
-    pub fn wants(&self, path: PathId) -> bool {
-        self.paths.as_ref().is_none_or(|list| list.contains(&path))
-    }
-
     /// The cells of one pairing, in the order in which they are measured.
     pub(crate) fn cells(&self) -> impl Iterator<Item = Spot> {
-        let of_mode = move |size: Size, format, mode| {
-            self.unwritten.iter().map(move |unwritten| Spot { size, format, mode, unwritten: *unwritten })
+        let of_picture = |(size, format): &(Size, PixelFormat)| {
+            let (size, format) = (*size, *format);
+            self.modes.iter().map(move |mode| Spot { size, format, mode: *mode })
         };
-        let of_picture = move |size, format| self.modes.iter().flat_map(move |mode| of_mode(size, format, *mode));
-        self.pictures.iter().flat_map(move |(size, format)| of_picture(*size, *format))
+        self.pictures.iter().flat_map(of_picture)
     }
 }
 
@@ -87,18 +72,6 @@ pub(crate) struct Spot {
     pub size: Size,
     pub format: PixelFormat,
     pub mode: Mode,
-    pub unwritten: Unwritten,
-}
-
-/// Default rule for unwritten pixels, which results of version 1 have, too.
-pub(crate) const USUAL: Unwritten = Unwritten::Overwrite;
-
-/// Size and format, and the rule for unwritten pixels where it is not [`USUAL`].
-pub(crate) fn picture(size: impl fmt::Display, format: &str, unwritten: Unwritten) -> String {
-    match unwritten {
-        USUAL => format!("{size} {format}"),
-        other => format!("{size} {format} {other}"),
-    }
 }
 
 /// Frames behind in throughput mode, where the lateness is not measured.
@@ -143,7 +116,7 @@ impl Spot {
 
 impl fmt::Display for Spot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", picture(self.size, self.format.name(), self.unwritten), self.mode)
+        write!(f, "{} {} {}", self.size, self.format, self.mode)
     }
 }
 
@@ -153,12 +126,8 @@ mod tests {
 
     #[test]
     fn larger_frames_get_more_time_and_less_lateness() {
-        let spot = |text: &str| Spot {
-            size: text.parse().unwrap(),
-            format: PixelFormat::Rgba8,
-            mode: Mode::Throughput,
-            unwritten: USUAL,
-        };
+        let spot =
+            |text: &str| Spot { size: text.parse().unwrap(), format: PixelFormat::Rgba8, mode: Mode::Throughput };
         assert!(spot("4K").weight() > 2.0 * spot("1080p").weight());
         assert_eq!(spot("1080p").most_behind(), MAX_FRAMES_BEHIND);
         assert!((1..8).contains(&spot("8K").most_behind()));

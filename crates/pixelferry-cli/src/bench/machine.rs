@@ -1,11 +1,11 @@
 //! The machine and its devices, as text that says what a result was measured on.
 
 use pixelferry::DeviceIdentity;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::fs;
 
 /// Machine that a result was measured on. `None` where this system does not tell.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Machine {
     /// Operating system and architecture.
     pub system: String,
@@ -53,7 +53,7 @@ pub(crate) fn available_memory() -> Option<u64> {
 }
 
 /// A device on either side.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Device {
     /// Its name in this result; a second one of the same name has a number.
     pub label: String,

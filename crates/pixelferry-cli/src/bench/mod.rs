@@ -10,10 +10,8 @@
 //! | how | `tour`, `rows`, `kernel`, `measure` |
 //! | what a result holds | [`record`], [`machine`], [`stats`] |
 //! | whether the automatic choice is right | [`verdict`] |
-//! | two results side by side | [`compare`] |
 //! | tables | [`report`] |
 
-mod compare;
 mod devices;
 mod error;
 mod execute;

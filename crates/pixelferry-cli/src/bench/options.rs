@@ -1,28 +1,17 @@
 //! Options of the command line.
 
-use crate::bench::grid::{Mode, Plan, USUAL};
+use crate::bench::grid::{Mode, Plan};
 use crate::bench::size::Size;
 use crate::json::JsonOption;
 use clap::Args;
-use pixelferry::driver::Paths;
-use pixelferry::{BackendChoice, DisplayChoice, PathId, PixelFormat, Unwritten, command::Choice};
+use pixelferry::{BackendChoice, DisplayChoice, PixelFormat, command::Choice};
 use pixelferry_demo::options::parse_format;
 use pixelferry_demo::values::listed;
-use std::path::PathBuf;
 use std::time::Duration;
 
 /// Formats of the grid where none are named.
 pub const FORMATS: [PixelFormat; 4] =
     [PixelFormat::Rgba8, PixelFormat::Rgba16F, PixelFormat::Rgba32F, PixelFormat::R32F];
-
-/// Pictures of `--held-out`. Prices, budgets and turns were settled by other ones; keep it so.
-const HELD_OUT: [(Size, PixelFormat); 5] = [
-    (Size::new(333, 200), PixelFormat::Rgba8),
-    (Size::new(800, 600), PixelFormat::Rgba8),
-    (Size::new(640, 360), PixelFormat::R32F),
-    (Size::new(1000, 700), PixelFormat::Rgba16F),
-    (Size::new(500, 500), PixelFormat::Rgba32F),
-];
 
 /// Options of `pixelferry bench`. Lists are separated by commas.
 #[derive(Debug, Clone, Default, Args)]
@@ -34,19 +23,6 @@ pub struct BenchOptions {
     #[arg(long, value_name = "LIST", value_delimiter = ',',
         value_parser = listed(parse_format, PixelFormat::ALL.map(PixelFormat::name)))]
     pub formats: Vec<PixelFormat>,
-    /// Paths to measure; what is chosen automatically is measured in any case [default: all]
-    #[arg(long, value_name = "LIST", value_delimiter = ',',
-        value_parser = listed(parse_path, PathId::ALL.map(PathId::name)))]
-    pub paths: Vec<PathId>,
-    /// latency: each frame is waited for. throughput: a run of frames is, and paths that can show frames behind
-    /// [default: both, quick latency]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_enum)]
-    pub modes: Vec<Mode>,
-    /// Content of the pixels that a frame does not write. The kernel writes all, so that keep
-    /// and clear show what they cost [default: overwrite]
-    #[arg(long, value_name = "LIST", value_delimiter = ',',
-        value_parser = listed(parse_unwritten, Unwritten::ALL.map(Unwritten::name)))]
-    pub unwritten: Vec<Unwritten>,
     /// Compute devices, by the name of a backend or a part of a device's or driver's name; none: all.
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_word, help = devices::<BackendChoice>("Compute devices"))]
     pub backends: Vec<String>,
@@ -59,24 +35,12 @@ pub struct BenchOptions {
     /// Time for everything, about: each cell of the grid gets its share [default: 600, quick 54]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=604_800))]
     pub budget: Option<u32>,
-    /// The grid that checks the choice of paths: latency, sizes and formats by which nothing was tuned, every backend with every
-    /// display that draws
-    #[arg(long, hide = true, conflicts_with_all = ["sizes", "formats", "quick"])]
-    pub held_out: bool,
     /// About a minute, more on a busy machine: latency, 720p and 1080p in RGBA8, few frames, no plain memory where there is OpenGL
     #[arg(long)]
     pub quick: bool,
     /// Everything that was measured, raw samples too.
     #[command(flatten)]
     pub json: JsonOption,
-    /// Measure nothing: compare two results of --json
-    #[arg(long, num_args = 2, value_names = ["A.json", "B.json"], conflicts_with_all = [
-        "sizes", "formats", "paths", "modes", "unwritten", "backends", "displays", "frames", "budget", "quick", "held_out", "json", "list",
-    ])]
-    pub compare: Vec<PathBuf>,
-    /// Measure nothing: say what would be
-    #[arg(long, conflicts_with = "json")]
-    pub list: bool,
 }
 
 impl BenchOptions {
@@ -85,28 +49,17 @@ impl BenchOptions {
         let or = |asked: Option<u32>, full, quick| asked.unwrap_or(if self.quick { quick } else { full });
         Plan {
             pictures: self.pictures(),
-            modes: match (self.modes.is_empty(), self.quick || self.held_out) {
-                (true, false) => Mode::ALL.to_vec(),
-                (true, true) => vec![Mode::Latency],
-                (false, _) => unique(&self.modes),
-            },
-            unwritten: if self.unwritten.is_empty() { vec![USUAL] } else { unique(&self.unwritten) },
-            known: Paths::default(),
-            paths: (!self.paths.is_empty()).then(|| unique(&self.paths)),
+            modes: if self.quick { vec![Mode::Latency] } else { Mode::ALL.to_vec() },
             backends: self.backends.clone(),
             displays: self.displays.clone(),
             spare_memory: self.quick && self.displays.is_empty(),
-            drawn: self.held_out,
             frames: or(self.frames, 200, 30) as usize,
-            budget: Duration::from_secs(or(self.budget, if self.held_out { 900 } else { 600 }, 54).into()),
+            budget: Duration::from_secs(or(self.budget, 600, 54).into()),
         }
     }
 
     /// Sizes with their formats. Where only one of the two is given, the other is as without options.
     fn pictures(&self) -> Vec<(Size, PixelFormat)> {
-        if self.held_out {
-            return HELD_OUT.to_vec();
-        }
         let (sizes, formats) = (unique(&self.sizes), unique(&self.formats));
         if !sizes.is_empty() {
             let formats = if formats.is_empty() { vec![PixelFormat::Rgba8] } else { formats };
@@ -140,14 +93,6 @@ fn devices<T: Choice>(what: &str) -> String {
     format!("{what}: {}, or a part of a device's or driver's name [default: all]", names.join(", "))
 }
 
-fn parse_path(text: &str) -> Result<PathId, String> {
-    text.parse().map_err(|_| format!("no such path; the paths are {}", Paths::default().names()))
-}
-
-fn parse_unwritten(text: &str) -> Result<Unwritten, String> {
-    text.parse().map_err(|_| format!("no such rule; the rules are {}", Unwritten::ALL.map(Unwritten::name).join(", ")))
-}
-
 fn parse_word(text: &str) -> Result<String, String> {
     let word = text.trim();
     if word.is_empty() { Err("an empty name matches every device; leave it out".into()) } else { Ok(word.to_owned()) }
@@ -174,16 +119,10 @@ mod tests {
     fn the_grid_without_options_has_every_size_and_every_format() {
         let plan = of("").unwrap().plan();
         assert_eq!(plan.pictures.len(), Size::NAMED.len() + FORMATS.len() - 1);
-        assert_eq!((plan.modes, plan.unwritten), (Mode::ALL.to_vec(), vec![Unwritten::Overwrite]));
-        assert_eq!(plan.paths, None);
+        assert_eq!(plan.modes, Mode::ALL);
         let quick = of("--quick").unwrap().plan();
         assert_eq!(quick.pictures, [(Size::HD, PixelFormat::Rgba8), (Size::FULL_HD, PixelFormat::Rgba8)]);
         assert_eq!(quick.modes, [Mode::Latency]);
-        assert_eq!(of("--quick --modes throughput").unwrap().plan().modes, [Mode::Throughput]);
-        let held_out = of("--held-out").unwrap().plan();
-        let tuned: Vec<_> = Size::NAMED.iter().map(|size| size.extent).collect();
-        assert!(held_out.drawn && held_out.pictures.iter().all(|(size, _)| !tuned.contains(&size.extent)));
-        assert_eq!(held_out.modes, [Mode::Latency]);
         assert!(quick.frames < plan.frames && quick.budget < Duration::from_secs(60));
     }
 
@@ -198,19 +137,11 @@ mod tests {
 
     #[test]
     fn lists_are_taken_as_given() {
-        let options =
-            of("--sizes 4k,100x7,4K --formats r32f,RGBA8 --paths direct --modes latency --frames 7 --budget 9");
-        let plan = options.unwrap().plan();
+        let plan = of("--sizes 4k,100x7,4K --formats r32f,RGBA8 --frames 7 --budget 9").unwrap().plan();
         let pictures: Vec<_> = plan.pictures.iter().map(|(s, f)| format!("{s} {f}")).collect();
         assert_eq!(pictures, ["4K R32F", "4K RGBA8", "100x7 R32F", "100x7 RGBA8"]);
-        assert_eq!((plan.paths, plan.modes), (Some(vec![PathId::DIRECT]), vec![Mode::Latency]));
         assert_eq!((plan.frames, plan.budget), (7, Duration::from_secs(9)));
         assert_eq!(of("--formats rgba32f").unwrap().plan().pictures, [(Size::FULL_HD, PixelFormat::Rgba32F)]);
-        let rules = of("--unwritten keep,overwrite,keep").unwrap().plan();
-        assert_eq!(rules.unwritten, [Unwritten::Keep, Unwritten::Overwrite]);
-        let cells: Vec<_> = rules.cells().map(|spot| spot.to_string()).collect();
-        assert!(cells.contains(&"1080p RGBA8 keep latency".to_owned()), "{cells:?}");
-        assert!(cells.contains(&"1080p RGBA8 latency".to_owned()), "{cells:?}");
         assert_eq!(of("--backends pocl,cuda").unwrap().plan().backends, ["pocl", "cuda"]);
     }
 
@@ -220,16 +151,10 @@ mod tests {
             ("--sizes 2K", "1080p"),
             ("--sizes 0x5", "at least 1x1"),
             ("--formats BGRA", "RGBA16F"),
-            ("--paths magic", "host-round-trip"),
-            ("--modes fast", "throughput"),
-            ("--unwritten noise", "overwrite"),
             ("--backends pocl,,cuda", "empty name"),
             ("--frames 0", "1..="),
             ("--frames many", "invalid"),
             ("--budget 0", "1..="),
-            ("--compare a.json", "2"),
-            ("--compare a.json b.json --quick", "cannot be used with"),
-            ("--list --json x.json", "cannot be used with"),
             ("--fromats R32F", "--formats"),
         ] {
             let error = of(arguments).unwrap_err();

@@ -1,10 +1,10 @@
-//! A result, as data that says what it is: what `--json` writes and `--compare` reads.
+//! A result, as data that says what it is: what `--json` writes.
 
-use crate::bench::grid::{Mode, USUAL, picture};
+use crate::bench::grid::Mode;
 use crate::bench::machine::{Device, Machine};
 use crate::bench::stats::Stats;
-use pixelferry::{Unwritten, report::Ratio};
-use serde::{Deserialize, Serialize};
+use pixelferry::report::Ratio;
+use serde::Serialize;
 
 /// Name in [`Record::schema`].
 pub const SCHEMA: &str = "pixelferry-bench";
@@ -12,7 +12,7 @@ pub const SCHEMA: &str = "pixelferry-bench";
 pub const SCHEMA_VERSION: u32 = 4;
 
 /// Everything that was measured, on what, and how. Times are microseconds for one frame unless a name says otherwise.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Record {
     /// [`SCHEMA`].
     pub schema: String,
@@ -43,7 +43,7 @@ pub struct Record {
 }
 
 /// Method of the measurement.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Method {
     /// In words, a sentence each.
     pub description: Vec<String>,
@@ -56,7 +56,7 @@ pub struct Method {
 }
 
 /// One pairing at one size, format and mode.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Cell {
     /// Label of the compute device.
     pub compute: String,
@@ -72,9 +72,6 @@ pub struct Cell {
     pub format: String,
     /// Mode in which frames follow each other.
     pub mode: Mode,
-    /// Content of the pixels that a frame does not write. Version 1 had no such field and measured `overwrite`.
-    #[serde(default = "usual")]
-    pub unwritten: Unwritten,
     /// Bytes of one frame.
     pub frame_bytes: u64,
     /// Frames behind one sample: 1, or those of a run.
@@ -87,12 +84,8 @@ pub struct Cell {
     pub verdict: Option<Verdict>,
 }
 
-const fn usual() -> Unwritten {
-    USUAL
-}
-
 /// Kind of a row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RowKind {
     /// No path: what its parts cost alone.
@@ -104,7 +97,7 @@ pub enum RowKind {
 }
 
 /// Properties of a row that are known before it is measured.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RowInfo {
     /// Name, the same in every result.
     pub row: String,
@@ -115,19 +108,17 @@ pub struct RowInfo {
     /// Synchronisation of the two sides.
     pub sync: Option<String>,
     /// Number of frames behind.
-    #[serde(alias = "frames_late")]
     pub frames_behind: usize,
     /// Time that opening the link took, choosing and proof by pixels included; milliseconds.
     pub opened_ms: Option<f64>,
     /// Reason for this path.
     pub why: Option<String>,
     /// The path that the start took, where another was taken later, when there was time to compare.
-    #[serde(default)]
     pub started_with: Option<String>,
 }
 
 /// A row that was measured.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Row {
     /// Properties known before the measurement.
     #[serde(flatten)]
@@ -137,12 +128,12 @@ pub struct Row {
     /// Every sample, by the rounds in which rows took turns; rounds of the same index ran side by side.
     pub rounds_us: Vec<Vec<f64>>,
     /// More rounds of the automatic row and of the best path row alone, where those of all rows left open which is ahead.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub alone_us: Vec<Vec<f64>>,
 }
 
 /// Something that was not measured.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Skipped {
     /// Row or cell.
     pub what: String,
@@ -151,7 +142,7 @@ pub struct Skipped {
 }
 
 /// The automatic choice beside the best.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Verdict {
     /// The best path row.
     pub best: String,
@@ -171,14 +162,13 @@ pub struct Verdict {
     /// not clear is too close to call.
     pub clear: bool,
     /// Neither: the interval of the distance has the tolerance in it, and the best is another path or lateness.
-    #[serde(default)]
     pub undecided: bool,
     /// Explanation of the verdict.
     pub why: String,
 }
 
 /// Number of cells in which the automatic choice was right.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Summary {
     /// Cells with a verdict.
     pub cells: usize,
@@ -187,7 +177,6 @@ pub struct Summary {
     /// Number of the others whose distance is clearly larger.
     pub clear_misses: usize,
     /// Cells, within the tolerance or not, that the noise leaves undecided.
-    #[serde(default)]
     pub undecided: usize,
 }
 
@@ -200,9 +189,9 @@ impl Summary {
 }
 
 impl Cell {
-    /// `1080p RGBA8`, and the rule for unwritten pixels unless that is `overwrite`.
+    /// `1080p RGBA8`.
     pub fn picture(&self) -> String {
-        picture(&self.size, &self.format, self.unwritten)
+        format!("{} {}", self.size, self.format)
     }
 
     /// Both sides.

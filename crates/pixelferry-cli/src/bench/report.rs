@@ -1,13 +1,9 @@
-//! A result, and two side by side, as tables for people.
+//! A result as tables for people.
 
-use crate::bench::compare::Comparison;
 use crate::bench::grid::Mode;
 use crate::bench::record::{Cell, Record, RowInfo, RowKind, Skipped, Verdict};
 use comfy_table::{Cell as Field, CellAlignment, ContentArrangement, Table, presets::UTF8_FULL_CONDENSED};
 use std::fmt::Write as _;
-
-/// Note on the rule for unwritten pixels that columns do not name.
-const UNWRITTEN: &str = "unwritten pixels: overwrite, where the column does not name another rule";
 
 /// The whole result.
 pub fn text(record: &Record) -> String {
@@ -26,7 +22,6 @@ pub fn text(record: &Record) -> String {
                     &mut out,
                     format!("{mode}: median (p99) of a frame; * the best path; how far the automatic one is from it"),
                 );
-                line(&mut out, UNWRITTEN.into());
                 line(&mut out, rows(&cells).to_string());
             }
         }
@@ -177,65 +172,6 @@ fn chosen(cell: &Cell, automatic: &RowInfo) -> String {
     lines
 }
 
-/// Two results side by side: floors first, so that a slower machine is not taken for a slower library.
-pub fn comparison(comparison: &Comparison) -> String {
-    let mut out = String::new();
-    let mut line = |text: String| {
-        // Writing to a String cannot fail.
-        let _ = writeln!(out, "{text}");
-    };
-    for difference in &comparison.differences {
-        line(format!("not the same: {difference}"));
-    }
-    if comparison.pairs.is_empty() {
-        line("The two results have no row in common: other devices, sizes or modes.".into());
-    }
-    let drift = comparison.drift();
-    if !drift.is_empty() {
-        line("\nFloors: second over first, median over all cells. The machine's part in all below.".into());
-        let mut floors = table(["floor", "ratio"].map(str::to_owned).into());
-        for (name, ratio) in &drift {
-            floors.add_row([Field::new(name), right(format!("{ratio:.3}"))]);
-        }
-        line(floors.to_string());
-    }
-    let (mut slower, mut quicker) = (0, 0);
-    for cell in distinct(comparison.pairs.iter().map(|p| p.cell.as_str())) {
-        let floors = comparison.drift_of(cell);
-        line(format!("\n{cell}; its floors {floors:.3}"));
-        let mut rows = table(["row", "first", "second", "ratio", "/ floors", ""].map(str::to_owned).into());
-        for p in comparison.pairs.iter().filter(|p| p.cell == cell && p.kind != RowKind::Floor) {
-            let mark = match (p.is_clear(1.0), p.is_clear(floors), p.ratio > floors) {
-                (true, true, true) => "slower",
-                (true, true, false) => "quicker",
-                (true, false, _) => "as its floors",
-                (false, ..) => "",
-            };
-            slower += usize::from(mark == "slower");
-            quicker += usize::from(mark == "quicker");
-            rows.add_row([
-                Field::new(&p.row),
-                right(time(p.a.median_us)),
-                right(time(p.b.median_us)),
-                right(format!("{:.3}", p.ratio)),
-                right(format!("{:.3}", p.ratio / floors)),
-                Field::new(mark),
-            ]);
-        }
-        line(rows.to_string());
-    }
-    for (side, rows) in [("first", &comparison.only_a), ("second", &comparison.only_b)] {
-        for row in rows {
-            line(format!("only in the {side}: {row}"));
-        }
-    }
-    let rows = comparison.pairs.iter().filter(|p| p.kind != RowKind::Floor).count();
-    line(format!(
-        "\n{rows} rows in both: {slower} slower and {quicker} quicker by more than their spread and their floors."
-    ));
-    out
-}
-
 /// Microseconds with a unit that suits them.
 fn time(us: f64) -> String {
     match us {
@@ -314,17 +250,6 @@ mod tests {
                 .contains("; the other one is clearly slower; right in 3 of 4 that are decided (75 %), 0 undecided")
         );
         assert!(said(9, 6, 2, 1).contains("; of the other 3, 2 are clearly slower; right in 6 of 8"));
-    }
-
-    #[test]
-    fn a_comparison_says_floors_first_and_what_is_missing() {
-        let (a, mut b) = (sample::record(), sample::record());
-        b.cells[0].rows.retain(|row| row.info.row != "direct");
-        let text = comparison(&Comparison::of(&a, &b));
-        assert!(text.find("Floors").unwrap() < text.find("host-round-trip").unwrap());
-        assert!(text.contains("only in the first") && text.contains("0 slower and 0 quicker"), "{text}");
-        let none = comparison(&Comparison::of(&a, &Record { cells: Vec::new(), ..b }));
-        assert!(none.contains("no row in common"), "{none}");
     }
 
     #[test]

@@ -1,13 +1,12 @@
 //! Rows of a cell: its floors, each path by name, and the path that the library takes by itself.
 
-use crate::bench::grid::{LATE, Mode, Plan, Spot};
+use crate::bench::grid::{LATE, Mode, Spot};
 use crate::bench::record::{RowInfo, RowKind, Skipped};
 use crate::bench::row_names::{AUTOMATIC, DRAW, KERNEL, MEMCPY, NOTHING_SHARED, UNSYNCHRONISED};
-use pixelferry::Trials;
 use pixelferry::driver::{PathSpec, Paths, Staging, StagingKind};
 use pixelferry::{
     Arg, ComputeBackend, ComputeMemory, Display, ImageAccess, ImageDesc, Kernel, Link, LinkOptions, PathId, Policy,
-    Profiles, Result, Support, SurfaceDesc, Target, report::PathState,
+    Profiles, Result, Support, SurfaceDesc, Target, Trials, Unwritten, report::PathState,
 };
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -16,8 +15,6 @@ use std::time::{Duration, Instant};
 
 /// The two sides and what they make: one cell.
 pub(crate) struct Stage<'a> {
-    /// Paths that may be taken.
-    pub paths: &'a Paths,
     pub backend: &'a Arc<dyn ComputeBackend>,
     pub display: &'a Rc<dyn Display>,
     pub kernel: &'a dyn Kernel,
@@ -48,7 +45,7 @@ pub(crate) struct Rows<'a> {
 
 impl<'a> Rows<'a> {
     /// Opens everything. Every link is proved by pixels when it is opened, so that no row can measure wrong ones.
-    pub fn open(stage: &'a Stage<'a>, plan: &Plan) -> Self {
+    pub fn open(stage: &'a Stage<'a>) -> Self {
         let mut rows = Self::default();
         // First, as a program's only link would be: nothing is warm yet.
         let automatic = stage.open(stage.policy(None, stage.automatic_mode())).map(|(mut link, opened)| {
@@ -57,7 +54,7 @@ impl<'a> Rows<'a> {
             (link, opened, first)
         });
         rows.floors(stage);
-        for spec in plan.known.iter().filter(|spec| plan.wants(spec.id)) {
+        for spec in Paths::default().iter() {
             let not_offered = automatic.as_ref().ok().and_then(|(link, ..)| not_offered(link, spec.id));
             match not_offered {
                 Some(reason) => rows.skip(spec.id.name(), reason),
@@ -207,7 +204,7 @@ impl Stage<'_> {
     fn desc(&self) -> SurfaceDesc {
         let extent = self.spot.size.extent;
         let image = ImageDesc::new(extent.width, extent.height, self.spot.format);
-        SurfaceDesc::Image(image.with_access(ImageAccess::Any).with_unwritten(self.spot.unwritten))
+        SurfaceDesc::Image(image.with_access(ImageAccess::Any).with_unwritten(Unwritten::Overwrite))
     }
 
     fn automatic_mode(&self) -> pixelferry::Mode {
@@ -220,11 +217,7 @@ impl Stage<'_> {
     /// Returns what a program without wishes has, but nothing is remembered from run to run; with a path, that one.
     fn policy(&self, force: Option<PathId>, mode: pixelferry::Mode) -> Policy {
         let (profiles, trials) = (Profiles::Off, Trials::Asked);
-        let defaults = Policy::default()
-            .with_paths(self.paths.clone())
-            .with_mode(mode)
-            .with_profiles(profiles)
-            .with_trials(trials);
+        let defaults = Policy::default().with_mode(mode).with_profiles(profiles).with_trials(trials);
         match force {
             None => defaults,
             Some(_) => defaults.with_force(force).with_budget(Duration::ZERO),

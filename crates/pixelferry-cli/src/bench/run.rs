@@ -52,9 +52,7 @@ fn method(plan: &Plan) -> Method {
         "A frame is a kernel that writes every pixel, the hand-over by the path, and a draw that reads every pixel to \
          where nobody looks."
             .into(),
-        "What pixels would be that a frame does not write is overwrite (nothing is copied or cleared) where a cell does \
-         not name another rule. Under keep a path with several pieces of memory copies the frame before into the next \
-         piece, under clear it writes zeros first; both are in the time of a frame."
+        "What pixels would be that a frame does not write is overwrite: nothing is copied or cleared."
             .into(),
         "latency: every frame is waited for by the display before the next begins. throughput: a sample is a run of \
          frames with one wait at its end, divided by their number; paths that can show frames behind do."

@@ -1,6 +1,6 @@
 //! A small result for tests.
 
-use crate::bench::grid::{Mode, USUAL};
+use crate::bench::grid::Mode;
 use crate::bench::machine::{Device, Machine};
 use crate::bench::record::{Cell, Method, Record, Row, RowInfo, RowKind, SCHEMA, SCHEMA_VERSION, Skipped};
 use crate::bench::stats::Stats;
@@ -40,7 +40,6 @@ fn cell(size: &str, mode: Mode, factor: f64) -> Cell {
         height: 48,
         format: "RGBA8".into(),
         mode,
-        unwritten: USUAL,
         frame_bytes: 64 * 48 * 4,
         frames_per_sample: 1,
         verdict: verdict::of(&rows),

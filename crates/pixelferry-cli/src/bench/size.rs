@@ -17,11 +17,6 @@ const fn named(name: &'static str, width: u32, height: u32) -> Size {
 }
 
 impl Size {
-    /// One without a name.
-    pub const fn new(width: u32, height: u32) -> Self {
-        Self { name: None, extent: Extent::new(width, height) }
-    }
-
     /// 720p.
     pub const HD: Self = named("720p", 1280, 720);
     /// 1080p.

@@ -1,10 +1,10 @@
 //! Robust figures of samples, and of two rows that took turns.
 
 use pixelferry::driver::select::{Ratio, quantile, quantiles};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// Figures of one row, microseconds a frame.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Stats {
     /// Samples.
     pub n: usize,

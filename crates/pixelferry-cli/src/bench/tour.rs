@@ -1,6 +1,6 @@
 //! The way through the grid: which cell comes when, and how much time it gets.
 
-use crate::bench::grid::{Mode, Plan, Spot, picture};
+use crate::bench::grid::{Mode, Plan, Spot};
 use crate::bench::kernel::ramp;
 use crate::bench::machine::{Device, available_memory};
 use crate::bench::measure::measure;
@@ -107,9 +107,8 @@ impl<'a> Tour<'a> {
         self.cells.sort_by_key(|cell| {
             let pairing =
                 pairings.iter().position(|p| p.compute.label == cell.compute && p.shown_by.label == cell.display);
-            let spot = spots
-                .iter()
-                .position(|s| picture(s.size, s.format.name(), s.unwritten) == cell.picture() && s.mode == cell.mode);
+            let spot =
+                spots.iter().position(|s| format!("{} {}", s.size, s.format) == cell.picture() && s.mode == cell.mode);
             (pairing, spot)
         });
     }
@@ -145,9 +144,9 @@ impl<'a> Tour<'a> {
             gl.make_current().map_err(|error| error.to_string())?;
         }
         let kernel = pairing.kernel(spot.format)?;
-        let (paths, backend, display) = (&self.plan.known, &pairing.backend, pairing.display);
-        let stage = Stage { paths, backend, display, kernel: kernel.as_ref(), spot };
-        let mut rows = Rows::open(&stage, self.plan);
+        let (backend, display) = (&pairing.backend, pairing.display);
+        let stage = Stage { backend, display, kernel: kernel.as_ref(), spot };
+        let mut rows = Rows::open(&stage);
         let opened = start.elapsed();
         let measured = measure(&stage, &mut rows, self.plan.frames, share.saturating_sub(opened));
         pairing.least.push((spot.mode, spot.bytes(), opened + measured.least));
@@ -159,7 +158,6 @@ impl<'a> Tour<'a> {
             height: spot.size.extent.height,
             format: spot.format.name().into(),
             mode: spot.mode,
-            unwritten: spot.unwritten,
             frame_bytes: spot.bytes(),
             frames_per_sample: measured.frames_per_sample,
             verdict: verdict::of(&measured.rows),

@@ -5,7 +5,6 @@ use pixelferry::{ComputeBackend, Display, KernelSource, LinkOptions};
 use pixelferry_demo::pixels::Pixels;
 use pixelferry_demo::scenes::filter::{Filter, FilterScene};
 use pixelferry_demo::scenes::fluid::Fluid;
-use pixelferry_demo::scenes::nbody::NBody;
 use pixelferry_demo::scenes::plasma::Plasma;
 use pixelferry_demo::scenes::sine::Sine;
 use pixelferry_demo::{Scene, SceneError};
@@ -20,8 +19,6 @@ pub enum SceneName {
     Plasma,
     /// A line of 10 000 points in a vertex buffer; needs OpenGL.
     Sine,
-    /// Two galaxies in a vertex buffer; needs OpenGL.
-    Nbody,
     /// Edges of a picture or video.
     Filter,
     /// Jets of dye in a fluid that they stir.
@@ -34,8 +31,6 @@ pub struct Recipe {
     pub scene: SceneName,
     /// Pixels of the picture, where the scene has a free choice.
     pub size: (u32, u32),
-    /// Bodies of [`SceneName::Nbody`]; `None`: as many as the device is good for.
-    pub bodies: Option<u32>,
     pub filter: Filter,
     /// Pixels that are stored, if the scene has a free choice.
     pub pixels: Pixels,
@@ -48,7 +43,6 @@ impl Recipe {
         match self.scene {
             SceneName::Plasma => Plasma::sources(self.pixels),
             SceneName::Sine => Sine::sources(),
-            SceneName::Nbody => NBody::sources(),
             SceneName::Filter => FilterScene::sources(),
             SceneName::Fluid => Fluid::sources(self.pixels),
         }
@@ -61,11 +55,10 @@ impl Recipe {
         backend: Arc<dyn ComputeBackend>,
         display: Rc<dyn Display>,
     ) -> Result<Box<dyn Scene>, SceneError> {
-        let Self { scene, size, bodies, filter, pixels, link } = self;
+        let Self { scene, size, filter, pixels, link } = self;
         Ok(match (scene, input) {
             (SceneName::Plasma, _) => Box::new(Plasma::new(backend, display, size, pixels, link)?),
             (SceneName::Sine, _) => Box::new(Sine::new(backend, display, link)?),
-            (SceneName::Nbody, _) => Box::new(NBody::new(backend, display, bodies, link)?),
             (SceneName::Filter, Some(file)) => Box::new(FilterScene::open(backend, display, file, filter, link)?),
             (SceneName::Filter, None) => Box::new(FilterScene::of_the_lake(backend, display, filter, link)?),
             (SceneName::Fluid, _) => Box::new(Fluid::new(backend, display, size, pixels, link)?),

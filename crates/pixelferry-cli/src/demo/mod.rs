@@ -70,7 +70,6 @@ pub fn bare(options: DemoOptions, trace: Option<Trace>) -> Result<(), Box<dyn Er
     let recipe = Recipe {
         scene: options.scene,
         size,
-        bodies: None,
         filter: Filter::default(),
         pixels: options.pixels.pixels(&options.draw_args),
         link: common.link_options(),

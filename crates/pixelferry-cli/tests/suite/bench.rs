@@ -8,12 +8,11 @@ fn bench(arguments: &[&str], env: &[(&str, &str)]) -> Output {
     command.args(arguments).env_remove("PIXELFERRY_CALIBRATE_MS").envs(env.iter().copied()).output().unwrap()
 }
 
-const TINY: [&str; 10] =
-    ["--backends", "cpu", "--displays", "memory", "--sizes", "tiny", "--frames", "6", "--paths", "host-round-trip"];
+const TINY: [&str; 9] = ["--quick", "--backends", "cpu", "--displays", "memory", "--sizes", "tiny", "--frames", "6"];
 
 #[test]
 fn a_verdict_is_said_on_standard_output() {
-    let output = bench(&[&TINY[..], &["--modes", "latency"]].concat(), &[]);
+    let output = bench(&TINY, &[]);
     let [said, errors] = texts(&output);
     assert!(output.status.success(), "{errors}");
     assert!(said.contains("host-round-trip") && said.contains("automatic within"), "{said}");
@@ -28,9 +27,7 @@ fn mistakes_end_with_a_reason() {
         assert!(said.contains("error:") && said.contains(says), "{arguments:?}: {said}");
     };
     wrong(&["--sizes", "2K"], &[], 2, "1080p");
-    wrong(&["--paths", "magic"], &[], 2, "host-round-trip");
     wrong(&["--backends", "quartz"], &[], 1, "no compute backend matches");
-    wrong(&["--compare", "/dev/null/none/a.json", "/dev/null/none/b.json"], &[], 1, "/dev/null/none/a.json");
     // It would be measured in every row, whatever its name.
     wrong(&TINY, &[("PIXELFERRY_PATH", "pbo-orphan")], 1, "PIXELFERRY_PATH");
 }

@@ -14,13 +14,11 @@ fn said(output: &Output) -> String {
 }
 
 #[test]
-fn a_path_that_fails_is_left_and_the_picture_shows_it() {
+fn frames_and_controls_are_in_the_picture() {
     let out = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("controls.png");
-    let output = demo(&["fluid", "--frames", "8", "--inject", "compute-launch@5", "--out", out.to_str().unwrap()], &[]);
+    let output = demo(&["fluid", "--frames", "8", "--out", out.to_str().unwrap()], &[]);
     assert!(output.status.success(), "{}", said(&output));
     let text = said(&output);
-    assert!(text.contains("fault injected: the next 'compute: launch' fails"), "{text}");
-    assert!(text.contains("a path failed and was left") && text.contains("on purpose"), "{text}");
     assert!(text.contains("8 frames, p50 "), "{text}");
     let picture = image::open(&out).unwrap().into_rgb8();
     assert_eq!((picture.dimensions(), picture.get_pixel(3, 300).0), ((1000, 600), [22, 24, 31]));
@@ -47,8 +45,6 @@ fn where_there_is_no_room_or_no_wish_for_controls_it_is_said() {
         let output = pixelferry(arguments).args(["--backend", "cpu"]).output().unwrap();
         assert!(output.status.success() && said(&output).contains(&format!("without controls: {reason}")));
     }
-    let output = demo(&["--inject", "sabotage"], &[]);
-    assert!(output.status.code() == Some(2) && said(&output).contains("display-upload-staged"), "{}", said(&output));
 }
 
 #[test]

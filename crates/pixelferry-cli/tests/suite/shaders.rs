@@ -7,11 +7,10 @@ use pixelferry_tests::{Need, few, need};
 use std::path::PathBuf;
 
 /// The shortest level takes two: a line and a picture. The demo compares the kernels of the others.
-const SCENES: [&[&str]; 7] = [
+const SCENES: [&[&str]; 6] = [
     &["sine"],
     &["plasma", "--tone", "aces", "--format", "rgba16f"],
     &["plasma"],
-    &["nbody"],
     &["fluid"],
     &["fluid", "--format", "rgba16f", "--alpha", "straight"],
     &["filter"],

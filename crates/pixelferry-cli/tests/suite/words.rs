@@ -30,8 +30,7 @@ fn help_lists_values_and_exit_codes_and_no_tool_of_ours() {
     #[cfg(feature = "bench")]
     {
         let bench = help("bench");
-        assert!(bench.contains("RGBA32F") && bench.contains("pinned-in-place"), "{bench}");
-        assert!(!bench.contains("held-out"), "{bench}");
+        assert!(bench.contains("RGBA32F"), "{bench}");
     }
     assert!(help("doctor").contains("5  doctor: something was found"));
 }

@@ -2,8 +2,5 @@
 
 pub mod filter;
 pub mod fluid;
-pub mod fountain;
-pub mod nbody;
 pub mod plasma;
 pub mod sine;
-pub mod tile;

@@ -1,9 +1,9 @@
 //! Every driver against threads, each in a process of its own.
 
-use crate::{nbody, scenes};
+use crate::scenes;
 use pixelferry::api::opencl;
 use pixelferry::{BackendChoice, ComputeBackend, CpuBackend, open_backend};
-use pixelferry_tests::{Level, Need, from, given, need, pass_in_child};
+use pixelferry_tests::{Need, given, need, pass_in_child};
 use std::sync::Arc;
 
 /// Names the API to take in place of OpenCL.
@@ -14,27 +14,15 @@ pub type Pair = [Arc<dyn ComputeBackend>; 2];
 
 type Check = fn(&Pair);
 
-/// Checks that compare both backends, or hold on the device alone.
-const CHECKS: [(&str, Check); 11] = [
+/// Checks that compare both backends.
+const CHECKS: [(&str, Check); 6] = [
     ("plasma", scenes::plasma),
     ("every format", scenes::formats),
     ("fluid", scenes::fluid),
     ("filters", scenes::filters),
     ("a video", scenes::video),
     ("sine", scenes::sine),
-    ("fountain", scenes::fountain),
-    ("the tile", scenes::tile),
-    ("bodies go the same way", nbody::same_way),
-    ("energy and momentum are kept", kept),
-    ("late frames are those of before, and all arrive", |[driver, _]| nbody::late(Arc::clone(driver))),
 ];
-
-/// Sixty steps, which take long on threads' processor.
-fn kept([driver, _]: &Pair) {
-    if from(Level::All) {
-        nbody::conservation(Arc::clone(driver));
-    }
-}
 
 fn opened() -> Option<Arc<dyn ComputeBackend>> {
     Some(match std::env::var(INSTEAD).as_deref() {

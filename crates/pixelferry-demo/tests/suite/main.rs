@@ -3,5 +3,4 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
 mod drivers;
-mod nbody;
 mod scenes;

@@ -12,11 +12,8 @@ use pixelferry_demo::pixels::{Alpha, Pixels, Tone};
 use pixelferry_demo::runner::open_to_draw;
 use pixelferry_demo::scenes::filter::{Filter, FilterScene};
 use pixelferry_demo::scenes::fluid::{Fluid, STEP, Simulation};
-use pixelferry_demo::scenes::fountain::Fountain;
-use pixelferry_demo::scenes::nbody::NBody;
 use pixelferry_demo::scenes::plasma::Plasma;
 use pixelferry_demo::scenes::sine::{POINTS, Sine};
-use pixelferry_demo::scenes::tile::{Tile, chessboard};
 use pixelferry_demo::{Scene, SceneError};
 use pixelferry_tests::{Need, by_level, few, need};
 use std::path::{Path, PathBuf};
@@ -209,37 +206,6 @@ pub fn sine(pair: &Pair) {
     assert!((a[0] + 1.0).abs() < 1e-6 && (a[a.len() - 2] - 1.0).abs() < 1e-6, "the line does not span the screen");
 }
 
-pub fn fountain(pair: &Pair) {
-    const DROPS: u32 = 5_000;
-    let make = |b, d| -> Result<Box<dyn Scene>, SceneError> {
-        Ok(Box::new(Fountain::new(b, d, DROPS, LinkOptions::default())?))
-    };
-    let drops = |backend| -> Vec<f32> {
-        let bytes = after(&make, backend, 40).link().read_back().unwrap();
-        bytes.chunks_exact(4).map(|b| f32::from_ne_bytes(b.try_into().unwrap())).collect()
-    };
-    let [a, b] = pair.clone().map(drops);
-    assert_eq!(a.len(), 4 * DROPS as usize);
-    // One that is just between two lives may be in another on the other device.
-    let far = a.chunks(4).zip(b.chunks(4)).filter(|(a, b)| a.iter().zip(*b).any(|(a, b)| (a - b).abs() > 1e-3)).count();
-    assert!(far <= 2, "{far} drops are elsewhere");
-    let heights: Vec<f32> = a.chunks(4).map(|drop| drop[1]).collect();
-    assert!(heights.iter().all(|y| (0.0..1.5).contains(y)) && heights.iter().any(|y| *y > 0.8), "no fountain");
-}
-
-/// Pixels that a frame does not write stay.
-pub fn tile(pair: &Pair) {
-    let make = |b, d| -> Result<Box<dyn Scene>, SceneError> { Ok(Box::new(Tile::new(b, d, LinkOptions::default())?)) };
-    // Long enough for three of the four parts.
-    same_picture(pair, &make, 18);
-    let picture = after(&make, Arc::clone(&pair[0]), 18).link().read_back().unwrap();
-    for (i, (now, before)) in picture.chunks(4).zip(chessboard().chunks(4)).enumerate() {
-        let (x, y) = (i as u32 % 4, i as u32 / 4);
-        let last = x >= 2 && y >= 2;
-        assert_eq!(now == before, last, "pixel {x}, {y}: {now:?}");
-    }
-}
-
 #[test]
 fn files_that_cannot_be_read_are_explained() {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
@@ -274,12 +240,9 @@ fn cuda_sources_compile() {
         Plasma::sources(pixels(Tone::Srgb, PixelFormat::Rgba16F, Alpha::Straight)),
         Plasma::sources(pixels(Tone::Reinhard, PixelFormat::Rgba8, Alpha::Premultiplied)),
         Plasma::sources(pixels(Tone::Aces, PixelFormat::Rgba16F, Alpha::Opaque)),
-        NBody::sources(),
         Fluid::sources(pixels(Tone::None, PixelFormat::Rgba8, Alpha::Premultiplied)),
         Fluid::sources(pixels(Tone::Light, PixelFormat::Rgba16F, Alpha::Straight)),
         Sine::sources(),
-        Tile::sources(),
-        Fountain::sources(1000),
         FilterScene::sources(),
     ]
     .concat();

@@ -20,8 +20,6 @@ pub enum Kind {
     Mark,
     /// Measurement of the link by a receiver.
     Report,
-    /// Edge that one part of a simulation gives another.
-    Edge,
 }
 
 /// Packing of a payload's pixels.
@@ -37,14 +35,13 @@ pub enum Codec {
     Jpeg,
 }
 
-const KINDS: [(Kind, u8, &str); 7] = [
+const KINDS: [(Kind, u8, &str); 6] = [
     (Kind::Tile, 1, "tile"),
     (Kind::Picture, 2, "picture"),
     (Kind::Job, 3, "job"),
     (Kind::Input, 4, "input"),
     (Kind::Mark, 5, "mark"),
     (Kind::Report, 6, "report"),
-    (Kind::Edge, 7, "edge"),
 ];
 
 const CODECS: [(Codec, u8, &str); 3] = [(Codec::None, 0, "none"), (Codec::Lz4, 1, "lz4"), (Codec::Jpeg, 2, "jpeg")];

@@ -10,7 +10,7 @@ use interop_core::{ImageDesc, PixelFormat, Region};
 pub struct Limits {
     /// Pixels of a picture's side.
     pub side: u32,
-    /// Bytes of a message's pixels when unpacked, of a job's picture, and of an edge.
+    /// Bytes of a message's pixels when unpacked, and of a job's picture.
     pub bytes: u64,
     /// Bytes of a job's tile.
     pub tile: u64,
@@ -174,7 +174,6 @@ impl Header {
             }
             Kind::Input | Kind::Report => too_large(self.payload, limits.args)?,
             Kind::Mark => too_large(self.payload, 0)?,
-            Kind::Edge => too_large(self.payload, limits.bytes)?,
         }
         Ok(())
     }

@@ -52,7 +52,6 @@ pub fn picture_after(
     let target = screen.gl().map(|gl| gl.create_offscreen_target(width, height)).transpose()?;
     let mut painted = ui.run(ui.input_without_window(show.size, 0), player).painted;
     for frame in 1..=frames.max(1) {
-        show.inject(player, frame);
         player.frame(frame as f32 * SECONDS_PER_FRAME);
         if let (Some(gl), Some(target)) = (screen.gl(), &target) {
             target.bind()?;

@@ -1,10 +1,10 @@
-//! The demo with its controls: what runs, why it runs as it does, how fast, and what happens when a driver fails.
+//! The demo with its controls: what runs, why it runs as it does, and how fast.
 //!
 //! | where | what |
 //! |---|---|
 //! | `setup`, `player` | what runs, and changing it |
 //! | `draw_args` | what of the draw's arguments makes a difference |
-//! | `times`, `log`, `inject` | how long frames took, what the library said, faults |
+//! | `times`, `log` | how long frames took, what the library said |
 //! | `ui` | the panels |
 //! | `pixelferry_view::paint` | bringing them into a picture, by OpenGL or without |
 //! | `window`, `headless` | the loops |
@@ -13,7 +13,6 @@
 
 mod draw_args;
 mod headless;
-mod inject;
 mod log;
 mod player;
 mod setup;
@@ -26,13 +25,12 @@ mod window;
 pub use log::Log;
 
 use super::DemoOptions;
-use inject::{Injection, Wish};
 use pixelferry::api::gl::GlDisplay;
 use pixelferry::{Display, Extent};
 use pixelferry_demo::options::parse_size;
 use pixelferry_demo::scenes::filter::Filter;
 use pixelferry_demo::{DrawArgs, Options, SceneError};
-use player::{Action, Backends, Player};
+use player::{Backends, Player};
 use setup::Setup;
 use std::error::Error;
 use std::path::PathBuf;
@@ -52,9 +50,6 @@ pub struct OverlayOptions {
     /// Size of the computed picture in pixels; `--size` is that of the window around it.
     #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "1280x720", value_parser = parse_size, conflicts_with = "plain")]
     picture: (u32, u32),
-    /// Let a driver's call fail before this frame, e.g. `compute-launch@20`, and watch the path being left. [default frame: 10]
-    #[arg(long, value_name = "STEP[@FRAME]", value_parser = inject::parse, conflicts_with = "plain")]
-    inject: Option<Injection>,
 }
 
 /// Returns the reason if there are to be no controls.
@@ -84,14 +79,13 @@ pub fn run(options: DemoOptions, log: &Log) -> Result<(), Box<dyn Error>> {
         scene,
         backend: common.backend,
         size: options.picture,
-        bodies: None,
         filter: Filter::default(),
         pixels: pixels.pixels(&draw_args),
         path: common.path,
         mode: common.frames_behind.unwrap_or_default(),
     };
     let size = common.size_or(SIZE.0, SIZE.1);
-    let show = Show { setup, draw_args, input, injection: options.inject, size, log: log.clone() };
+    let show = Show { setup, draw_args, input, size, log: log.clone() };
     if common.is_headless() { headless::run(show, &common) } else { window::run(show, &common) }
 }
 
@@ -100,7 +94,6 @@ struct Show {
     setup: Setup,
     draw_args: DrawArgs,
     input: Option<PathBuf>,
-    injection: Option<Injection>,
     /// Pixels of the window.
     size: (u32, u32),
     log: Log,
@@ -115,12 +108,5 @@ impl Show {
         gl: Option<Rc<GlDisplay>>,
     ) -> Result<Player, SceneError> {
         Player::open(backends, (display, gl), (self.setup, self.draw_args), self.input.clone(), &self.log)
-    }
-
-    /// Injects what is to be injected before frame `frame`.
-    fn inject(&self, player: &mut Player, frame: u64) {
-        if let Some(injection) = self.injection.filter(|i| i.frame == frame) {
-            player.act(Action::Inject(Wish { step: injection.step, ..Wish::default() }));
-        }
     }
 }

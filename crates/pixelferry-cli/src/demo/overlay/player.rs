@@ -1,7 +1,6 @@
 //! The scene that runs, and changing it while it runs: what is on show stays until the first frame of what replaces it.
 
 use super::draw_args::suited;
-use super::inject::Wish;
 use super::log::Log;
 use super::setup::Setup;
 use super::times::Times;
@@ -9,7 +8,6 @@ use pixelferry::api::gl::{GlDisplay, Viewport};
 use pixelferry::{BackendChoice, ComputeBackend, Display, Link};
 use pixelferry_demo::runner::wanted;
 use pixelferry_demo::{DrawArgs, Scene, SceneError};
-use pixelferry_faults::{BackendDouble, DisplayDouble, Faults, Step};
 use pixelferry_view::paint::software::Canvas;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -26,13 +24,9 @@ pub enum Action {
     Draw(DrawArgs),
     /// Try and time all paths again.
     Recalibrate,
-    /// Let a driver's call fail.
-    Inject(Wish),
-    /// Let nothing fail any more.
-    Clear,
 }
 
-/// The scene that runs. Backend and display are wrapped, so that faults can be injected.
+/// The scene that runs.
 pub struct Player {
     display: Rc<dyn Display>,
     gl: Option<Rc<GlDisplay>>,
@@ -41,26 +35,21 @@ pub struct Player {
     setup: Setup,
     draw_args: DrawArgs,
     scene: Box<dyn Scene>,
-    armed: Option<Wish>,
-    calls: Calls,
     times: Times,
     log: Log,
     seconds: f32,
 }
 
-/// Backends that were opened, each wrapped and opened once.
+/// Backends that were opened, each once.
 #[derive(Default)]
 pub struct Backends {
     opened: Vec<(BackendChoice, Arc<dyn ComputeBackend>)>,
-    faults: Faults,
 }
 
 impl Backends {
     /// With one that was opened for the display already.
-    pub fn with(which: BackendChoice, inner: Arc<dyn ComputeBackend>) -> Self {
-        let mut backends = Self::default();
-        backends.opened.push((which, BackendDouble::over(inner, &backends.faults)));
-        backends
+    pub fn with(which: BackendChoice, backend: Arc<dyn ComputeBackend>) -> Self {
+        Self { opened: vec![(which, backend)] }
     }
 
     /// The one asked for, opened for the display, which is the same each time.
@@ -71,18 +60,10 @@ impl Backends {
         if let Some((_, backend)) = self.opened.iter().find(|(which, _)| *which == setup.backend) {
             return Ok(Arc::clone(backend));
         }
-        let (inner, _) = wanted(setup.backend, &setup.recipe().kernels()).shown_by(display).open_sides()?;
-        let backend: Arc<dyn ComputeBackend> = BackendDouble::over(inner, &self.faults);
+        let (backend, _) = wanted(setup.backend, &setup.recipe().kernels()).shown_by(display).open_sides()?;
         self.opened.push((setup.backend, Arc::clone(&backend)));
         Ok(backend)
     }
-}
-
-/// Counts of the calls of each step of the two contracts.
-#[derive(Default)]
-struct Calls {
-    before: Vec<u32>,
-    last_frame: Vec<u32>,
 }
 
 impl Player {
@@ -94,11 +75,10 @@ impl Player {
         input: Option<PathBuf>,
         log: &Log,
     ) -> Result<Self, SceneError> {
-        let display: Rc<dyn Display> = DisplayDouble::over(display, &backends.faults);
         let mut scene = begun(setup, input.as_ref(), backends.get(&setup, &display)?, Rc::clone(&display), 0.0)?;
         dress(scene.as_mut(), draw_args);
-        let (times, log, calls) = (Times::default(), log.clone(), Calls::default());
-        Ok(Self { display, gl, backends, input, setup, draw_args, scene, armed: None, calls, times, log, seconds: 0.0 })
+        let (times, log) = (Times::default(), log.clone());
+        Ok(Self { display, gl, backends, input, setup, draw_args, scene, times, log, seconds: 0.0 })
     }
 
     /// Computes the next frame for a time in seconds. Where that fails, the frame before stays on show and the log says
@@ -112,7 +92,6 @@ impl Player {
             Err(error) => self.log.add(Level::ERROR, format!("no new frame, the one before stays: {error}")),
         }
         self.times.add(Instant::now(), began.elapsed());
-        self.calls.frame(&self.backends.faults);
     }
 
     /// Draws what is on show into `area` of the framebuffer that is bound.
@@ -145,18 +124,6 @@ impl Player {
                     self.log.add(Level::ERROR, format!("not recalibrated: {error}"));
                 }
                 self.times.restart();
-            }
-            Action::Inject(wish) => {
-                let (what, how) = (wish.step.name(), super::inject::kind_name(wish.kind));
-                let often = if wish.lasting { "every" } else { "the next" };
-                self.log.add(Level::WARN, format!("fault injected: {often} '{what}' fails ({how})"));
-                self.backends.faults.arm(wish.fault());
-                self.armed = Some(wish);
-            }
-            Action::Clear => {
-                self.backends.faults.disarm();
-                self.armed = None;
-                self.log.add(Level::INFO, "no fault is injected any more");
             }
         }
     }
@@ -217,29 +184,6 @@ impl Player {
     /// The scene's name, what it says of itself, and its link.
     pub fn scene(&mut self) -> &mut dyn Scene {
         self.scene.as_mut()
-    }
-
-    /// The fault that was injected and how many calls have failed since.
-    pub fn armed(&self) -> Option<(Wish, u32)> {
-        self.armed.map(|wish| (wish, self.backends.faults.fired()))
-    }
-
-    /// Tells how often the last frame called this step.
-    pub fn calls(&self, step: Step) -> u32 {
-        self.calls.of(step)
-    }
-}
-
-impl Calls {
-    fn frame(&mut self, faults: &Faults) {
-        let now: Vec<u32> = Step::ALL.iter().map(|step| faults.calls(*step)).collect();
-        self.last_frame = now.iter().zip(&self.before).map(|(now, before)| now.saturating_sub(*before)).collect();
-        self.before = now;
-    }
-
-    fn of(&self, step: Step) -> u32 {
-        let place = Step::ALL.iter().position(|other| *other == step);
-        place.and_then(|i| self.last_frame.get(i)).copied().unwrap_or(0)
     }
 }
 

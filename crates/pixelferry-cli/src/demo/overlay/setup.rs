@@ -15,7 +15,6 @@ pub struct Setup {
     pub backend: BackendChoice,
     /// Pixels of the picture.
     pub size: (u32, u32),
-    pub bodies: Option<u32>,
     pub filter: Filter,
     pub pixels: Pixels,
     /// `None`: the best.
@@ -25,8 +24,6 @@ pub struct Setup {
 
 /// Pictures to choose from.
 pub const SIZES: [(u32, u32); 5] = [(640, 360), (1280, 720), (1920, 1080), (2560, 1440), (3840, 2160)];
-/// Bodies to choose from.
-pub const BODIES: [u32; 5] = [1_024, 4_096, 16_384, 65_536, 262_144];
 /// Modes to choose from, which select the frame to show.
 pub const MODES: [Mode; 5] = [
     Mode::Latency,
@@ -57,8 +54,8 @@ impl Setup {
     }
 
     pub fn recipe(&self) -> Recipe {
-        let Self { scene, size, bodies, filter, pixels, .. } = *self;
-        Recipe { scene, size, bodies, filter, pixels, link: self.link() }
+        let Self { scene, size, filter, pixels, .. } = *self;
+        Recipe { scene, size, filter, pixels, link: self.link() }
     }
 
     /// True where only the link is another: the scene can go on where it is.
@@ -80,7 +77,6 @@ impl Setup {
             scene: SceneName::Plasma,
             backend: BackendChoice::Cpu,
             size: (64, 36),
-            bodies: Some(64),
             filter: Filter::default(),
             pixels: Pixels::default(),
             path: None,

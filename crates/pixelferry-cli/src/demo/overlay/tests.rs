@@ -2,7 +2,6 @@
 
 use super::draw_args::{Part, idle};
 use super::headless::picture_after;
-use super::inject::Wish;
 use super::player::{Action, Backends, Player};
 use super::setup::{MODES, Setup};
 use super::ui::{BEHIND, Ui};
@@ -12,12 +11,13 @@ use egui::{Event, Modifiers, PointerButton, Pos2, Rect, Shape};
 use image::RgbaImage;
 use pixelferry::api::gl::{GlDisplay, Viewport};
 use pixelferry::{
-    BackendChoice, DisplayChoice, Fit, Headless, PathId, PixelFormat, ToneMap, open_headless, report::PathState,
+    BackendChoice, DisplayChoice, Fit, Headless, PathId, PixelFormat, ToneMap, open_backend, open_headless,
+    report::PathState,
 };
 use pixelferry_demo::DrawArgs;
 use pixelferry_demo::pixels::{Alpha, Pixels, Tone};
 use pixelferry_demo::scenes::filter::Filter;
-use pixelferry_faults::{FaultKind, Step};
+use pixelferry_faults::{BackendDouble, DisplayDouble, Fault, FaultKind, Faults, Step};
 use pixelferry_tests::{Need, displays, need, need_display};
 use pixelferry_view::paint::gl::GlPainter;
 use pixelferry_view::paint::software::Canvas;
@@ -31,7 +31,7 @@ fn gl() -> Option<Headless> {
 }
 
 fn show(setup: Setup) -> Show {
-    Show { setup, draw_args: DrawArgs::default(), input: None, injection: None, size: SIZE, log: Log::default() }
+    Show { setup, draw_args: DrawArgs::default(), input: None, size: SIZE, log: Log::default() }
 }
 
 fn player(show: &Show, screen: &Headless) -> Player {
@@ -89,7 +89,6 @@ fn every_control_changes_what_runs_and_something_is_on_show_throughout() {
         Setup { scene: SceneName::Fluid, ..base },
         Setup { scene: SceneName::Fluid, pixels: LIGHT, ..base },
         Setup { scene: SceneName::Filter, filter: Filter::Sobel, ..base },
-        Setup { scene: SceneName::Nbody, ..base },
         Setup { scene: SceneName::Sine, ..base },
     ];
     wanted.extend(MODES.map(|mode| Setup { mode, ..base }));
@@ -158,7 +157,7 @@ fn a_choice_is_idle_where_it_changes_no_pixel_and_nowhere_else() {
     ];
     let screen = match gl() {
         Some(screen) => {
-            setups.push(Setup { scene: SceneName::Nbody, ..small });
+            setups.push(Setup { scene: SceneName::Sine, ..small });
             screen
         }
         None => open_headless(DisplayChoice::Memory).unwrap(),
@@ -212,11 +211,8 @@ fn what_cannot_be_changes_nothing() {
     let show = show(Setup::small());
     let mut player = player(&show, &screen);
     let before = pixelferry::picture(player.scene().link()).unwrap();
-    let wrong = [
-        Setup { path: Some(PathId::DIRECT), ..Setup::small() },
-        Setup { size: (1 << 30, 1 << 30), ..Setup::small() },
-        Setup { bodies: Some(0), scene: SceneName::Nbody, ..Setup::small() },
-    ];
+    let wrong =
+        [Setup { path: Some(PathId::DIRECT), ..Setup::small() }, Setup { size: (1 << 30, 1 << 30), ..Setup::small() }];
     for (n, setup) in wrong.iter().copied().enumerate() {
         player.act(Action::Change(setup));
         assert_eq!((player.setup(), errors(&show.log).len()), (&Setup::small(), n + 1), "{:?}", errors(&show.log));
@@ -234,36 +230,39 @@ fn what_cannot_be_changes_nothing() {
     assert_eq!(player.scene().link().backend().device().api, pixelferry::Api::Cpu);
 }
 
-/// Returns a step of a frame that only a path calls.
-fn step_of_the_path(player: &Player) -> Step {
-    let steps = [Step::UploadStaged, Step::Upload, Step::ReadInPlace, Step::MapRead, Step::Release];
-    steps.into_iter().find(|step| player.calls(*step) > 0).expect("a frame calls something of the path's")
+/// A player whose calls fail as `faults` says.
+fn failing_player(show: &Show, screen: &Headless, faults: &Faults) -> Player {
+    let backend = open_backend(BackendChoice::Cpu, &show.setup.recipe().kernels()).unwrap();
+    let backends = Backends::with(BackendChoice::Cpu, BackendDouble::over(backend, faults));
+    show.player(backends, DisplayDouble::over(screen.display(), faults), screen.gl().cloned()).unwrap()
 }
 
 #[test]
-fn an_injected_fault_leaves_the_path_and_the_log_says_so() {
+fn a_path_that_fails_is_left_and_the_log_says_so() {
     for choice in [DisplayChoice::Gl, DisplayChoice::Memory] {
         let Some(screen) = need_display(choice, open_headless(choice)) else { continue };
-        let show = show(Setup::small());
+        let (show, faults) = (show(Setup::small()), Faults::default());
         let subscriber = tracing_subscriber::registry().with(show.log.layer());
         tracing::subscriber::with_default(subscriber, || {
-            let mut player = player(&show, &screen);
+            let mut player = failing_player(&show, &screen, &faults);
             player.frame(0.0);
+            // A step of a frame that only a path calls.
+            let steps = [Step::UploadStaged, Step::Upload, Step::ReadInPlace, Step::MapRead, Step::Release];
+            let before = steps.map(|step| faults.calls(step));
             player.frame(0.1);
-            let (first, step) = (player.scene().link().path(), step_of_the_path(&player));
-            player.act(Action::Inject(Wish { step, kind: FaultKind::Timeout, lasting: false }));
+            let step = steps.into_iter().zip(before).find(|(step, before)| faults.calls(*step) > *before).unwrap().0;
+            let first = player.scene().link().path();
+            faults.arm(Fault { kind: FaultKind::Timeout, ..Fault::once(step) });
             player.frame(0.2);
             let link = player.scene().link();
             assert_ne!(link.path(), first, "{step:?}");
-            assert_eq!(link.demoted().len(), 1);
-            assert_eq!(player.armed().map(|(wish, failed)| (wish.step, failed)), Some((step, 1)));
+            assert_eq!((link.demoted().len(), faults.fired()), (1, 1));
             let said: Vec<String> = show.log.all().into_iter().map(|line| line.text).collect();
             let left = said.iter().find(|text| text.starts_with("a path failed and was left")).expect("a line");
-            assert!(left.contains(first.name()) && left.contains("TIMEOUT") && left.contains("on purpose"), "{left}");
+            assert!(left.contains(first.name()) && left.contains("TIMEOUT"), "{left}");
             assert_eq!(errors(&show.log), Vec::<String>::new());
-            player.act(Action::Clear);
             player.act(Action::Recalibrate);
-            assert_eq!((player.scene().link().demoted().len(), player.armed()), (0, None));
+            assert_eq!(player.scene().link().demoted().len(), 0);
         });
     }
 }
@@ -271,17 +270,17 @@ fn an_injected_fault_leaves_the_path_and_the_log_says_so() {
 #[test]
 fn where_every_path_fails_the_picture_stays_and_comes_back() {
     let screen = open_headless(DisplayChoice::Memory).unwrap();
-    let show = show(Setup::small());
-    let mut player = player(&show, &screen);
+    let (show, faults) = (show(Setup::small()), Faults::default());
+    let mut player = failing_player(&show, &screen, &faults);
     player.frame(0.5);
     let before = pixelferry::picture(player.scene().link()).unwrap();
-    player.act(Action::Inject(Wish { step: Step::Launch, kind: FaultKind::OutOfMemory, lasting: true }));
+    faults.arm(Fault { kind: FaultKind::OutOfMemory, ..Fault::lasting(Step::Launch) });
     for n in 0..3 {
         player.frame(1.0 + n as f32);
     }
     assert!(errors(&show.log)[0].contains("out of memory on purpose"), "{:?}", errors(&show.log));
     assert_eq!(pixelferry::picture(player.scene().link()).unwrap(), before);
-    player.act(Action::Clear);
+    faults.disarm();
     player.frame(5.0);
     assert_ne!(pixelferry::picture(player.scene().link()).unwrap(), before);
 }
@@ -428,9 +427,6 @@ fn clicks_reach_the_controls() {
     let Some(Action::Change(Setup { backend, .. })) = hand.click("auto").pop() else { panic!("no change of backend") };
     assert_eq!(backend, BackendChoice::Auto);
     assert_eq!(hand.click("Recalibrate"), [Action::Recalibrate]);
-    assert_eq!(hand.click("every such call"), []);
-    let wish = Wish { lasting: true, ..Wish::default() };
-    assert_eq!(hand.click("Inject"), [Action::Inject(wish)]);
 }
 
 #[test]

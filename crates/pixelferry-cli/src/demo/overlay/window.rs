@@ -36,7 +36,6 @@ struct Running {
     painter: Option<GlPainter>,
     input: egui_winit::State,
     start: Instant,
-    frame: u64,
     /// Actions that the controls asked for in the frame before.
     actions: Vec<Action>,
 }
@@ -56,7 +55,7 @@ impl WindowApp for App {
         let (context, screen) = (ui.context().clone(), window.window().as_ref());
         let input = egui_winit::State::new(context, egui::ViewportId::ROOT, screen, Some(scale), None, Some(most));
         let (start, actions) = (Instant::now(), Vec::new());
-        self.running = Some(Running { player, ui, painter, input, start, frame: 0, actions });
+        self.running = Some(Running { player, ui, painter, input, start, actions });
         Ok(())
     }
 
@@ -68,11 +67,9 @@ impl WindowApp for App {
     }
 
     fn frame(&mut self, window: &GlWindow) -> Result<Flow, SceneError> {
-        let Some(Running { player, ui, painter, input, start, frame, actions }) = &mut self.running else {
+        let Some(Running { player, ui, painter, input, start, actions }) = &mut self.running else {
             return Ok(Flow::Exit);
         };
-        *frame += 1;
-        self.show.inject(player, *frame);
         actions.drain(..).for_each(|action| player.act(action));
         player.frame(start.elapsed().as_secs_f32());
         let ran = ui.run(input.take_egui_input(window.window()), player);

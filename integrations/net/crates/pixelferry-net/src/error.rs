@@ -3,7 +3,6 @@
 use pixelferry::Region;
 use pixelferry_media::wire::WireError;
 use pixelferry_rules::key::Keys;
-use std::time::Duration;
 
 /// Result of this crate's calls.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -47,18 +46,6 @@ pub enum Error {
     /// A tile's shared memory was taken back by its worker before it was read.
     #[error("the tile {0} is gone: its worker took the shared memory back before it was read; ask for it again")]
     Gone(Region),
-    /// A part of a simulation gave nothing in time.
-    #[error(
-        "part {part} gave nothing of step {step} within {waited:?}: does its worker live, and is it of the same run?"
-    )]
-    NoEdge {
-        /// The part.
-        part: u32,
-        /// The step.
-        step: u64,
-        /// Time that it was waited for.
-        waited: Duration,
-    },
     /// A display or a backend reported an error.
     #[error(transparent)]
     Pixelferry(#[from] pixelferry::Error),

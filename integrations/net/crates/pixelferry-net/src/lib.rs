@@ -39,7 +39,6 @@ mod canvas;
 mod compute;
 mod deliver;
 mod error;
-mod halo;
 mod lend;
 mod lock;
 mod net;
@@ -56,7 +55,6 @@ mod worker;
 
 pub use assemble::{Assembly, Late, Scene, Tiles, Update};
 pub use error::{Error, Result};
-pub use halo::Halo;
 pub use net::Net;
 pub use options::{Options, Place, Security};
 pub use pixelferry_media::Event;

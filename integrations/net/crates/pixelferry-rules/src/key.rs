@@ -45,21 +45,6 @@ impl Keys {
         format!("{}/input", self.0)
     }
 
-    /// Returns what one part of a simulation gives another.
-    pub fn edge(&self, run: u64, from: u32, to: u32) -> String {
-        format!("{}/edge/{run:016x}/{from}/{to}", self.0)
-    }
-
-    /// All that a part gives.
-    pub fn edges_from(&self, run: u64, from: u32) -> String {
-        format!("{}/edge/{run:016x}/{from}/*", self.0)
-    }
-
-    /// All that a part is given.
-    pub fn edges_to(&self, run: u64, to: u32) -> String {
-        format!("{}/edge/{run:016x}/*/{to}", self.0)
-    }
-
     /// The token of a worker that computes tiles inside `region`, or anywhere.
     pub fn worker(&self, node: u64, region: Option<Region>) -> String {
         format!("{}/{}", self.0, token(node, region))
@@ -111,11 +96,6 @@ pub fn all_status() -> String {
     format!("{ROOT}/@node/*")
 }
 
-/// Reads to whom [`Keys::edge`] is; `None` for anything else.
-pub fn read_receiver(key: &str) -> Option<u32> {
-    key.rsplit('/').next()?.parse().ok()
-}
-
 /// Reads what [`Keys::worker`] wrote: the node, and where it computes. `None` for anything else.
 pub fn read_worker(key: &str) -> Option<(u64, Option<Region>)> {
     let mut parts = key.rsplit('/');
@@ -143,8 +123,6 @@ mod tests {
         for bad in ["", "a/worker/7/0_0_0_0", "a/worker/000000000000000g/0_0_0_0", "a/b/0000000000000007/0_0_0_0"] {
             assert_eq!(read_worker(bad), None, "{bad}");
         }
-        assert_eq!(read_receiver(&keys.edge(1, 2, 3)), Some(3));
-        assert_eq!(read_receiver(&keys.edges_from(1, 2)), None);
         assert_eq!(read_worker("a/worker/0000000000000007/0_0_0"), None);
         for place in ["0_0_0_-1", "+1_0_0_0", "01_0_0_0", "1_2_3", "1_2_3_4_5", "0_0_0_4294967296", "", "1_2_3_4/5"] {
             assert_eq!(read_worker(&format!("a/worker/0000000000000007/{place}")), None, "{place}");

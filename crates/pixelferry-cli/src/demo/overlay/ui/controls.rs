@@ -3,7 +3,7 @@
 use super::theme::{BOX, DIM, NAMES, cell};
 use crate::demo::catalog::SceneName;
 use crate::demo::overlay::player::{Action, Player};
-use crate::demo::overlay::setup::{BODIES, MODES, SIZES, Setup, mode_name, name_of};
+use crate::demo::overlay::setup::{MODES, SIZES, Setup, mode_name, name_of};
 use clap::ValueEnum;
 use egui::{ComboBox, RichText, Ui};
 use pixelferry::{BackendChoice, PathId, PixelFormat, command::Choice as _, report::PathState};
@@ -43,11 +43,6 @@ pub fn show(ui: &mut Ui, player: &mut Player, actions: &mut Vec<Action>) {
 
 fn size(ui: &mut Ui, setup: &mut Setup) {
     match setup.scene {
-        SceneName::Nbody => {
-            let choices: Vec<_> = std::iter::once(None).chain(BODIES.map(Some)).collect();
-            let name = |bodies: &Option<u32>| bodies.map_or("as the device can".into(), |n| format!("{n} bodies"));
-            choose(ui, "size", &mut setup.bodies, &choices, name);
-        }
         _ if setup.has_free_size() => {
             // One that was asked for on the command line is none of the usual.
             let mut choices = SIZES.to_vec();

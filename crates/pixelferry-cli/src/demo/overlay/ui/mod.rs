@@ -2,7 +2,6 @@
 
 mod controls;
 mod draw_args;
-mod faults;
 mod graph;
 mod in_use;
 mod messages;
@@ -11,7 +10,6 @@ mod paths;
 pub use pixelferry_view::paint::theme::BEHIND;
 
 use super::LEAST;
-use super::inject::Wish;
 use super::player::{Action, Player};
 use egui::{CentralPanel, Frame, FullOutput, Key, RawInput, Rect, ScrollArea, SidePanel, TopBottomPanel};
 use pixelferry_view::paint::{Painted, theme};
@@ -26,7 +24,6 @@ const FRAMES_A_SECOND: f64 = 30.0;
 /// The panels and what they remember.
 pub struct Ui {
     context: egui::Context,
-    wish: Wish,
     /// By F1.
     hidden: bool,
 }
@@ -35,7 +32,7 @@ impl Default for Ui {
     fn default() -> Self {
         let context = egui::Context::default();
         theme::apply(&context);
-        Self { context, wish: Wish::default(), hidden: false }
+        Self { context, hidden: false }
     }
 }
 
@@ -60,7 +57,7 @@ impl Ui {
 
     /// Lays the panels out for what `player` shows now: the shapes, what was asked for, and where the picture goes.
     pub fn lay_out(&mut self, input: RawInput, player: &mut Player) -> (FullOutput, Vec<Action>, Rect) {
-        let Self { context, wish, hidden } = self;
+        let Self { context, hidden } = self;
         let mut actions = Vec::new();
         let mut picture = Rect::NOTHING;
         let output = context.run(input, |context| {
@@ -68,7 +65,7 @@ impl Ui {
             let whole = context.content_rect();
             let has_room = whole.width() >= LEAST.width as f32 && whole.height() >= LEAST.height as f32;
             let shown = has_room && !*hidden;
-            picture = if shown { panels(context, player, wish, &mut actions) } else { whole };
+            picture = if shown { panels(context, player, &mut actions) } else { whole };
         });
         (output, actions, picture)
     }
@@ -84,7 +81,7 @@ impl Ui {
 }
 
 /// Returns where the picture goes.
-fn panels(context: &egui::Context, player: &mut Player, wish: &mut Wish, actions: &mut Vec<Action>) -> Rect {
+fn panels(context: &egui::Context, player: &mut Player, actions: &mut Vec<Action>) -> Rect {
     SidePanel::left("controls").exact_width(LEFT).resizable(false).frame(theme::panel()).show(context, |ui| {
         ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
             in_use::show(ui, player);
@@ -94,8 +91,6 @@ fn panels(context: &egui::Context, player: &mut Player, wish: &mut Wish, actions
             controls::show(ui, player, actions);
             theme::section(ui, "Look");
             draw_args::show(ui, player, actions);
-            theme::section(ui, "Inject a fault");
-            faults::show(ui, player, wish, actions);
         });
     });
     TopBottomPanel::bottom("tables").exact_height(BOTTOM).resizable(false).frame(theme::panel()).show(context, |ui| {

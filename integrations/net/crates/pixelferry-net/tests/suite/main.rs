@@ -7,9 +7,7 @@
 #[path = "../../src/canvas.rs"]
 mod canvas;
 mod common;
-mod examples;
 mod faults;
-mod halo;
 #[path = "../../../pixelferry-rules/src/hostile.rs"]
 mod hostile;
 mod lasting;

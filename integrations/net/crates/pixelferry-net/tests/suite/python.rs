@@ -126,13 +126,12 @@ fn python_reads_and_refuses_what_rust_does() {
     let judge = python("judge", "").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let judge = RefCell::new(Running(judge));
     let counts = RefCell::new([0; 2]);
-    // As the protocol numbers them, from 1 on. Python reads no edges.
-    let kinds = [Kind::Tile, Kind::Picture, Kind::Job, Kind::Input, Kind::Mark, Kind::Report];
     let ran = proptest::test_runner::TestRunner::new(hostile::cases(5_000)).run(
-        &hostile::any_message(&kinds),
+        &hostile::any_message(),
         |(kind, message)| {
             let judge = &mut judge.borrow_mut().0;
-            let number = 1 + kinds.iter().position(|each| *each == kind).unwrap() as u8;
+            // As the protocol numbers them, from 1 on.
+            let number = 1 + hostile::KINDS.iter().position(|each| *each == kind).unwrap() as u8;
             let stdin = judge.stdin.as_mut().unwrap();
             let head = [&[number][..], &(message.len() as u32).to_le_bytes()].concat();
             stdin.write_all(&[head, message.clone()].concat()).unwrap();

@@ -74,7 +74,7 @@ fn storm(hub: &str, stage: &mut Stage) {
             Kind::Input => &["input"],
             Kind::Mark => &["view/mark", "tile/0000000000000001/mark"],
             Kind::Report => &["view/report", "tile/0000000000000001/report"],
-            _ => &["edge/0000000000000007/0/1"],
+            other => panic!("no key of {other:?}"),
         };
         let messages = hostile::message(kind);
         for at in 0..many() {
@@ -131,7 +131,6 @@ fn survive(workers: usize, programs: impl Fn(&str) -> Vec<(&'static str, Command
     // This process is a part of the scene, and its memory is measured.
     alone();
     let (net, endpoint) = hub();
-    let _part = net.halo("python", 7, 1, &[0]).unwrap();
     let image = ImageDesc::new(61, 37, PixelFormat::Rgba8);
     let assembly = net.assemble(Scene::new("python", image).with_tile(16, 16), NEVER).unwrap();
     let server = net.serve("python").unwrap();
