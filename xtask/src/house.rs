@@ -89,6 +89,9 @@ pub fn run(root: &Path, check: bool) -> Result<(), Error> {
     }
 }
 
+/// What is counted, and the number.
+type Row = (&'static str, String);
+
 /// What a house weighs.
 #[derive(Debug, Default)]
 struct Weight {
@@ -99,7 +102,7 @@ struct Weight {
 }
 
 /// A row for each house, and those of all.
-fn count(root: &Path, packages: &[Package]) -> Result<(Vec<Weight>, Vec<(&'static str, String)>), Error> {
+fn count(root: &Path, packages: &[Package]) -> Result<(Vec<Weight>, Vec<Row>), Error> {
     let named = || HOUSES.iter().flat_map(|house| house.packages).chain(DRIVERS).copied();
     if let Some(name) = packages::missing(packages, named()).first() {
         return Err(Error::NoPackage((*name).to_owned()));

@@ -57,8 +57,6 @@ pub const HOUSES: &[House] = &[
             "pixelferry-net",
             "pixelferry-rules",
             "pixelferry-pipewire",
-            "remote-demo",
-            "pixelferry-wgpu29",
         ],
     },
     House {

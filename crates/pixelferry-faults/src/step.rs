@@ -17,7 +17,10 @@ macro_rules! steps {
         pub enum Step { $($step,)* }
 
         impl Step {
-            /// For messages.
+            /// Every step.
+            pub const ALL: &'static [Self] = &[$(Self::$step,)*];
+
+            /// For tables and messages.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$step => $name,)* }
             }

@@ -8,7 +8,8 @@ use crate::sharing::Sharing;
 use ash::vk;
 use interop_core::devices::owned::Maker;
 use interop_core::{
-    DeviceIdentity, DisplayCaps, Error, HandleType, MemoryCap, MemoryShape, PixelFormat, QueueId, RowOrder, Support,
+    DeviceIdentity, DisplayCaps, Error, HandleType, MemoryCap, MemoryShape, PixelFormat, QueueId, Result, RowOrder,
+    SharedHandle, Support,
 };
 use std::any::Any;
 use std::sync::Arc;
@@ -94,6 +95,15 @@ impl DeviceState {
     /// The display's queue, as the core tells queues apart.
     pub(crate) fn queue_id(&self) -> QueueId {
         QueueId::of(&self.home)
+    }
+
+    /// Refuses a handle of another queue.
+    pub(crate) fn check_queue(&self, handle: &SharedHandle, reason: &str) -> Result<()> {
+        if handle.handle_type() == HandleType::QueueBuffer(self.queue_id()) {
+            Ok(())
+        } else {
+            Err(self.unsupported(reason))
+        }
     }
 
     /// The device cannot do this.

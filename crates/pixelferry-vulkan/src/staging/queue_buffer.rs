@@ -38,16 +38,10 @@ impl QueueBuffer {
 
     /// The buffer of at least so many bytes, where the handle is of one in this display's queue.
     pub(crate) fn open(shared: &DeviceState, handle: &SharedHandle, bytes: usize) -> Result<Self> {
-        let SharedHandle::QueueBuffer { queue, buffer } = handle else {
-            return Err(Error::refused("the handle does not name a buffer of a queue"));
-        };
-        let Some(Lent(lent)) = buffer.downcast_ref().filter(|_| *queue == shared.queue_id()) else {
-            return Err(shared.unsupported("the buffer is of another queue"));
-        };
+        let Lent(lent) = handle.in_queue("buffer")?;
+        shared.check_queue(handle, "the buffer is of another queue")?;
         let lent = lent.get()?;
-        if lent.len < bytes {
-            return Err(Error::refused(format!("the buffer has {} bytes, {bytes} are needed", lent.len)));
-        }
+        SharedHandle::check_room(lent.len as u64, bytes)?;
         Ok(lent.clone())
     }
 

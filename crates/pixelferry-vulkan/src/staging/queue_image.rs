@@ -74,12 +74,8 @@ impl QueueImage {
     /// The image behind a handle of a surface of this display, which has that size.
     #[cfg(feature = "compute")]
     pub(crate) fn open(shared: &DeviceState, handle: &SharedHandle, desc: &ImageDesc) -> Result<Self> {
-        let SharedHandle::QueueBuffer { queue, buffer } = handle else {
-            return Err(Error::refused("the handle does not name an image of a queue"));
-        };
-        let Some(Lent(lent)) = buffer.downcast_ref().filter(|_| *queue == shared.queue_id()) else {
-            return Err(shared.unsupported("the handle is of no image of this queue"));
-        };
+        let Lent(lent) = handle.in_queue("image")?;
+        shared.check_queue(handle, "the image is of another queue")?;
         let lent = lent.get()?;
         if (lent.desc.extent, lent.desc.format) != (desc.extent, desc.format) {
             let (is, said) = (lent.desc, desc);
