@@ -1,14 +1,15 @@
 //! A link whose backend is chosen by the frames that the program shows.
 
-use super::contest::{Contest, Lane, Next, take_trials};
+use super::contest::Contest;
 use super::declare::LinkBuilder;
+use super::lane::{Lane, Next};
 use super::open::Opened;
 use super::pairs::{displays, prospects};
 use super::report::JointReport;
 use crate::headless::Headless;
 use interop_core::{
-    ComputeBackend, Display, DrawOptions, Kernel, Link, Result, ShowTarget, Showed, ShownFrame, SurfaceDesc, Unwritten,
-    WriteFrame,
+    ComputeBackend, Display, DrawOptions, Kernel, Link, Mode, Result, ShowTarget, Showed, ShownFrame, SurfaceDesc,
+    Trials, Unwritten, WriteFrame,
 };
 use std::rc::Rc;
 use std::sync::Arc;
@@ -376,5 +377,18 @@ fn has_shape(surface: &SurfaceDesc, desc: &SurfaceDesc) -> bool {
         (SurfaceDesc::Image(of), SurfaceDesc::Image(image)) => of.extent == image.extent && of.format == image.format,
         (SurfaceDesc::Buffer(of), SurfaceDesc::Buffer(buffer)) => of.bytes == buffer.bytes,
         _ => false,
+    }
+}
+
+/// Takes what a program says of comparing from its policy, as its own frames are compared, not those of each link. Pipelined modes keep
+/// it: a frame on its way by one pair would come after a later one by another.
+fn take_trials(wanted: &mut LinkBuilder) -> Trials {
+    let policy = &mut wanted.policy;
+    match (policy.mode, policy.trials) {
+        (Mode::Latency, trials @ Trials::Spread { .. }) => {
+            policy.trials = Trials::Asked;
+            trials
+        }
+        _ => Trials::Off,
     }
 }

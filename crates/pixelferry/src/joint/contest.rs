@@ -1,13 +1,12 @@
 //! Turns of the pair in use, of the others, and of its other paths, in frames that a program shows.
 
 use super::declare::LinkBuilder;
+use super::lane::{HOPELESS, Lane, Next, OTHER_PATH, Turn};
 use super::memory;
 use super::pairs::{Opening, Prospect, Shown, prospects};
 use super::report::{Basis, JointReport, JointRow, JointState, failed};
-use interop_core::tournament::{Clock, Entry, MOST_SAMPLES, TURN, Terms, Verdict, quantile};
-use interop_core::{
-    ComputeBackend, Error, Kernel, Link, LinkOptions, Mode, PathId, PathReport, PathState, Result, SurfaceDesc, Trials,
-};
+use interop_core::tournament::{Clock, MOST_SAMPLES, TURN, Verdict, quantile};
+use interop_core::{ComputeBackend, Error, Kernel, Link, LinkOptions, PathId, Result, SurfaceDesc, Trials};
 use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -38,52 +37,8 @@ const QUIET: (u32, Duration) = (60, Duration::from_secs(1));
 const PLAIN: u32 = 3;
 /// Frames of other works in a row that end a comparison.
 const OTHERS: u32 = 300;
-/// Stands for the row of a newcomer that is another path of the pair in use.
-const OTHER_PATH: usize = usize::MAX;
-/// A path that took so many times as long when the link was opened, or in another work, is not compared.
-const HOPELESS: f64 = 2.0;
 /// Time that a link takes to open, until one was opened.
 const OPENING: Duration = Duration::from_millis(20);
-
-/// A link, what its backend needs for a frame, and the times of its frames.
-pub(super) struct Lane<S> {
-    pub link: Link,
-    pub side: S,
-    /// Of its backend.
-    kernels: Vec<Arc<dyn Kernel>>,
-    times: Entry<usize>,
-}
-
-impl<S> Lane<S> {
-    /// That of the pair in this row of the report.
-    pub fn new(row: usize, link: Link, kernels: Vec<Arc<dyn Kernel>>, side: S, has_run: bool) -> Self {
-        Self { link, side, kernels, times: times(row, has_run) }
-    }
-
-    /// Its row in the report; of another path of the pair in use none.
-    pub const fn row(&self) -> usize {
-        self.times.who
-    }
-
-    /// Forgets its times, which were those of another work.
-    pub fn forget(&mut self) {
-        self.times = times(self.row(), true);
-    }
-}
-
-fn times(row: usize, has_run: bool) -> Entry<usize> {
-    Entry::new(row, Terms { turn: TURN, frames_behind: 0, slots: 3, bytes: 0 }, has_run)
-}
-
-/// What comes next.
-pub(super) enum Next {
-    /// A frame by the pair in use.
-    Plain,
-    /// A frame by this pair, which is waited for.
-    Timed(usize),
-    /// [`Contest::open`].
-    Open,
-}
 
 /// Comparison of the pair in use with the others.
 pub(super) struct Contest {
@@ -134,13 +89,6 @@ pub(super) struct Contest {
     is_told: bool,
     /// It ended before all was compared.
     is_cut: bool,
-}
-
-/// Frames of one pair, the first of which does not count: threads that slept, or a GPU that did other work, need one.
-struct Turn {
-    row: usize,
-    has_begun: bool,
-    samples_us: Vec<f64>,
 }
 
 impl Contest {
@@ -303,25 +251,6 @@ impl Contest {
         policy.force.is_none() && policy.prefer.is_none() && !policy.budget.is_zero()
     }
 
-    /// Compares the other paths of this link's pair, those that were the quickest when it was opened first.
-    fn wait_for_paths(&mut self, link: &Link) {
-        self.wants_paths = false;
-        let rows = &link.report().paths;
-        let best = rows.iter().find(|row| row.id == link.path()).and_then(PathReport::median_us);
-        let is_slow = |row: &PathReport| row.median_us().zip(best).is_some_and(|(us, best)| us > HOPELESS * best);
-        let works = |row: &&PathReport| {
-            matches!(row.state, PathState::Offered | PathState::Slower | PathState::Verified { .. })
-                && !is_slow(row)
-                && !self.slow_paths.contains(&row.id)
-        };
-        let mut others: Vec<_> = rows.iter().filter(works).collect();
-        let time = |row: &PathReport| row.median_us().unwrap_or(f64::INFINITY);
-        others.sort_by(|a, b| time(a).total_cmp(&time(b)));
-        if !self.is_too_large() {
-            self.paths = others.into_iter().map(|row| row.id).collect();
-        }
-    }
-
     fn is_too_large(&self) -> bool {
         self.wanted.surface.byte_len().is_ok_and(|bytes| bytes > MOST_BYTES / 3)
     }
@@ -379,7 +308,10 @@ impl Contest {
         }
         let back = back.filter(|_| self.has_duel);
         if self.wants_paths && self.waiting.is_empty() && !self.has_duel && self.remembered.is_none() {
-            self.wait_for_paths(&self.parts(front, back).0.link);
+            self.wants_paths = false;
+            let rivals =
+                if self.is_too_large() { Vec::new() } else { self.parts(front, back).0.rivals(&self.slow_paths) };
+            self.paths = rivals.into();
         }
         let given = running.mul_f64(share.clamp(0.0, 1.0)) + running.min(FIRST).mul_f64(FIRST_SHARE);
         let has_time = |takes: Duration| self.plain == 0 && self.spent + takes <= given;
@@ -635,18 +567,5 @@ impl Contest {
             memory::store(&self.wanted, prospect.rows(), link, &self.report);
         }
         tracing::info!(report = %self.report, "backend chosen while frames were shown");
-    }
-}
-
-/// Takes what a program says of comparing from its policy, as its own frames are compared, not those of each link. Pipelined modes keep
-/// it: a frame on its way by one pair would come after a later one by another.
-pub(super) fn take_trials(wanted: &mut LinkBuilder) -> Trials {
-    let policy = &mut wanted.policy;
-    match (policy.mode, policy.trials) {
-        (Mode::Latency, trials @ Trials::Spread { .. }) => {
-            policy.trials = Trials::Asked;
-            trials
-        }
-        _ => Trials::Off,
     }
 }

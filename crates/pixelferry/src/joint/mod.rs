@@ -14,12 +14,14 @@
 //! | `open` | opening the first pair that works |
 //! | `auto` | the link that goes over to another backend |
 //! | `contest` | whose turn it is, and what the turns told |
+//! | `lane` | a side of the comparison: its link and its times |
 //! | `report` | what was found, and why |
 //! | `memory` | what is remembered from start to start |
 
 mod auto;
 mod contest;
 mod declare;
+mod lane;
 mod memory;
 mod open;
 mod pairs;
