@@ -417,7 +417,9 @@ fn nothing_is_compared_in_a_pipelined_mode() {
     let policy = Policy::default().with_profiles(Profiles::Off).with_trials(OFTEN);
     let policy = policy.with_mode(pixelferry::Mode::Throughput { most: 2 });
     let builder = LinkBuilder::new(surface(Unwritten::Overwrite)).shown_by(&screen.display()).policy(policy);
-    assert!(builder.open_auto(|_, _| Ok(())).unwrap().is_decided());
+    let link = builder.open_auto(|_, _| Ok(())).unwrap();
+    let text = link.report().to_string();
+    assert!(link.is_decided() && text.contains("on their way to the screen are not compared"), "{text}");
 }
 
 #[test]

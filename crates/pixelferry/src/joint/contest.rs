@@ -6,7 +6,7 @@ use super::memory;
 use super::pairs::{Opening, Prospect, Shown, prospects};
 use super::report::{Basis, JointReport, JointRow, JointState, failed};
 use interop_core::tournament::{Clock, MOST_SAMPLES, TURN, Verdict, quantile};
-use interop_core::{ComputeBackend, Error, Kernel, Link, LinkOptions, PathId, Result, SurfaceDesc, Trials};
+use interop_core::{ComputeBackend, Error, Kernel, Link, LinkOptions, Mode, PathId, Result, SurfaceDesc, Trials};
 use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -130,6 +130,12 @@ impl Contest {
             is_told: true,
             is_cut: false,
         };
+        if contest.wanted.policy.mode != Mode::Latency {
+            let reason = "another pair works, and frames on their way to the screen are not compared";
+            let rows = contest.report.rows.iter_mut().map(|row| &mut row.state);
+            rows.filter(|state| matches!(state, JointState::NotTried { .. }))
+                .for_each(|state| *state = JointState::NotTried { reason: reason.into() });
+        }
         if contest.remembered.is_none() && spreads {
             contest.wait_for_all(memory::load_others(&contest.wanted));
         }
