@@ -1,60 +1,112 @@
-//! Images that are larger than linear memory may be, in the queue of a display. Suites of such backends have this file.
+//! Kernels that store to any image of a display's, beside the same kernels in linear memory. Suites of backends in its queue have this
+//! file.
 
+use crate::kernels::WORDS;
+use interop_core::conformance::same_bytes;
 use interop_core::{
-    ComputeBackend, Display, KernelSource, Link, LinkOptions, PathId, PixelFormat, Policy, SurfaceDesc, Unwritten,
+    Arg, ComputeBackend, ComputeMemory, Display, Error, HandleType, ImageDesc, Kernel, KernelSource, Link, LinkOptions,
+    MemoryShape, PathId, PixelFormat, Policy, Region, RowOrder, SurfaceDesc, Target,
 };
-use pixelferry_testing::has;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Duration;
 
-const STORES: &str = "@compute @workgroup_size(8, 8)
+/// Numbers that every format holds exactly, or rounds without a tie.
+pub const MIXED: &str = "@compute @workgroup_size(8, 4)
 fn k(@builtin(global_invocation_id) id: vec3<u32>) {
-  pf_store(id.xy, vec4<f32>(vec4<u32>(id.x, id.y, id.x + id.y, 255u) & vec4<u32>(255u)) / 255.0);
-}";
-/// Names words, so that it needs linear memory for all of them.
-const WORDS: &str = "@compute @workgroup_size(8, 8)
-fn k(@builtin(global_invocation_id) id: vec3<u32>) {
-  if (id.x == 0u && id.y > 1000000u) { pf_put(0u, pf_get(0u)); }
-  pf_store(id.xy, vec4<f32>(1.0));
+  let number = id.x * 3u + id.y * 7u;
+  let mixed = vec4<u32>(number, number * 5u, number * 11u, 255u - number) & vec4<u32>(255u);
+  pf_store(id.xy, vec4<f32>(mixed) / 255.0 * pf_arg_f32(0));
 }";
 
-/// Tests that one goes by the path that binds a texture, and that other paths name the limit (`limit`) and advise that path alone.
-pub fn an_image_above_the_limit_of_buffers_is_a_texture(
-    backend: &Arc<dyn ComputeBackend>,
-    display: &Rc<dyn Display>,
-    limit: &str,
-) {
-    let (most, caps) = (backend.caps().max_allocation, display.caps());
-    let width = (most / 4 / 16_000 + 1).max(301);
-    let height = most / (4 * width) + 1;
-    let told = format!("{width}x{height} on {}, {most} bytes a buffer", display.device());
-    let fits = width.max(height) <= u64::from(caps.max_image_side) && width * height * 4 <= caps.max_image_bytes;
-    if has("images above the limit of buffers", &told, if fits { Ok(()) } else { Err("buffers are as large") })
-        .is_none()
-    {
-        return;
-    }
-    let (width, height) = (width as u32, height as u32);
-    let open = |path| {
-        let policy = Policy::default().with_force(path).with_budget(Duration::ZERO);
-        let desc = SurfaceDesc::image(width, height, PixelFormat::Rgba8).with_unwritten(Unwritten::Overwrite);
-        Link::open(Arc::clone(backend), Rc::clone(display), desc, LinkOptions::new(policy))
+/// A backend in the queue of a display.
+pub type Sides<'a> = (&'a Arc<dyn ComputeBackend>, &'a Rc<dyn Display>);
+
+/// Returns what names the memory of a backend in a display's queue.
+pub fn queue(backend: &dyn ComputeBackend) -> HandleType {
+    HandleType::QueueBuffer(backend.caps().display_queue().unwrap())
+}
+
+/// [`MIXED`], which stores to an image, and a kernel that does not.
+pub fn kernels(backend: &dyn ComputeBackend) -> Vec<Arc<dyn Kernel>> {
+    let sources = [KernelSource::new("k").wgsl(MIXED), KernelSource::new("paint").wgsl(WORDS)];
+    sources.map(|source| backend.build(&source).unwrap()).into()
+}
+
+pub fn link((backend, display): Sides<'_>, desc: ImageDesc, path: PathId) -> Link {
+    let options = LinkOptions::new(Policy::default().with_force(path));
+    Link::open(Arc::clone(backend), Rc::clone(display), SurfaceDesc::Image(desc), options).unwrap()
+}
+
+/// Whole frames, and parts that leave the rest.
+fn frames(link: &mut Link, kernel: &dyn Kernel) -> Vec<Vec<u8>> {
+    let regions = [None, Some(Region::new(3, 2, 9, 5)), None, Some(Region::new(0, 6, 1, 1))];
+    let frame = |(number, region)| {
+        let args = [Arg::F32(1.0 - number as f32 / 8.0)];
+        match region {
+            None => link.frame(|next| next.launch(kernel, &args)).unwrap(),
+            Some(region) => link.frame_region(region, |next| next.launch(kernel, &args)).unwrap(),
+        }
+        link.read_back().unwrap()
     };
-    let kernel = |text: &'static str| backend.build(&KernelSource::new("k").wgsl(text)).unwrap();
-    let mut link = open(PathId::IN_QUEUE_TEXTURE).unwrap();
-    println!("RAN: {told}");
-    link.frame(|next| next.launch(kernel(STORES).as_ref(), &[])).unwrap();
-    let seen = link.read_back().unwrap();
-    for (y, pixels) in seen.chunks(4 * width as usize).enumerate() {
-        let wanted = |x: usize| [x as u8, y as u8, (x + y) as u8, 255];
-        assert!(pixels.chunks(4).enumerate().all(|(x, pixel)| pixel == wanted(x)), "row {y}");
+    regions.into_iter().enumerate().map(frame).collect()
+}
+
+pub fn every_format_holds_what_linear_memory_does(sides: Sides<'_>, kernels: &[Arc<dyn Kernel>]) {
+    for format in PixelFormat::ALL {
+        for order in [RowOrder::TopDown, RowOrder::BottomUp] {
+            let desc = ImageDesc::new(21, 13, format).with_row_order(order);
+            let paths = [PathId::IN_QUEUE_TEXTURE, PathId::IN_QUEUE_UPLOAD];
+            let mut links = paths.map(|path| link(sides, desc, path));
+            assert_eq!(links.each_ref().map(|link| link.path()), paths);
+            for (number, kernel) in kernels.iter().enumerate() {
+                let [found, expected] = links.each_mut().map(|link| frames(link, kernel.as_ref()));
+                for (frame, (found, expected)) in found.iter().zip(&expected).enumerate() {
+                    same_bytes(&format!("{format}, {order:?}, kernel {number}, frame {frame}"), expected, found)
+                        .unwrap();
+                }
+            }
+        }
     }
-    drop(seen);
-    let error = open(PathId::IN_QUEUE_UPLOAD).err().unwrap().to_string();
-    assert!(error.contains("more than its largest allocation") && error.contains(limit), "{error}");
-    assert!(error.contains("Take one of: in-queue-texture"), "{error}");
-    assert!(!error.contains("host-round-trip") && !error.contains("pbo"), "{error}");
-    let error = link.frame(|next| next.launch(kernel(WORDS).as_ref(), &[])).unwrap_err().to_string();
-    assert!(error.contains("names words") && error.contains(limit), "{error}");
+}
+
+/// Memory as the path imports it.
+pub fn bytes_of_an_image_are_read_and_written_where_they_lie(
+    backend: &dyn ComputeBackend,
+    image: &mut dyn ComputeMemory,
+    format: PixelFormat,
+) {
+    let (pixel, mut wanted) = (format.bytes_per_pixel(), (0..image.len()).map(|n| n as u8).collect::<Vec<_>>());
+    image.write(0, &wanted).unwrap();
+    image.write(8 * pixel, &wanted[..9 * pixel]).unwrap();
+    wanted.copy_within(..9 * pixel, 8 * pixel);
+    let mut found = vec![0; wanted.len()];
+    image.read(0, &mut found).unwrap();
+    same_bytes(format.name(), &wanted, &found).unwrap();
+    let mut linear = backend.allocate(wanted.len()).unwrap();
+    backend.copy(image, linear.as_mut(), 0..wanted.len()).unwrap();
+    linear.read(0, &mut found).unwrap();
+    same_bytes(&format!("{format}, copied"), &wanted, &found).unwrap();
+    assert!(pixel == 1 || image.write(1, &[0; 1]).is_err(), "half a pixel");
+}
+
+/// `current` makes the first one's context current, where there are contexts.
+pub fn handles_of_others_are_refused((one, display): Sides<'_>, other: &dyn ComputeBackend, current: impl Fn()) {
+    let (handle, desc) = (queue(one.as_ref()), SurfaceDesc::image(4, 4, PixelFormat::Rgba8));
+    assert!(display.caps().can_export(handle, MemoryShape::Image).is_yes());
+    current();
+    let surface = display.create_surface(&desc).unwrap();
+    let image = surface.export(handle).unwrap();
+    assert!(surface.export(queue(other)).is_err());
+    assert!(other.import_surface(&image, &desc).is_err());
+    assert!(one.import_surface(&image, &SurfaceDesc::image(5, 4, PixelFormat::Rgba8)).is_err());
+    let (_memory, lent) = one.allocate_shared(64, handle, display.device()).unwrap();
+    assert!(one.import_surface(&lent, &SurfaceDesc::buffer(64)).is_ok());
+    assert!(other.import_surface(&lent, &SurfaceDesc::buffer(64)).is_err());
+    let larger = one.import_surface(&lent, &SurfaceDesc::buffer(68)).err().unwrap().to_string();
+    assert!(larger.contains("64 bytes"), "{larger}");
+    assert!(one.allocate_shared(64, queue(other), display.device()).is_err());
+    let mut memory = other.allocate(64).unwrap();
+    let kernel = &kernels(one.as_ref())[0];
+    let refused = one.launch(kernel.as_ref(), Target::buffer(memory.as_mut()), &[Arg::F32(1.0)]).unwrap_err();
+    assert!(matches!(refused, Error::Foreign { .. }), "{refused}");
 }

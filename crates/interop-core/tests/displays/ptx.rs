@@ -2,9 +2,10 @@
 //! this file.
 
 use interop_core::{
-    Arg, BufferView, ComputeBackend, ComputeMemory, Error, Extent, ImageView, Kernel, KernelSource, PixelFormat,
-    Target, View,
+    Arg, BufferView, ComputeBackend, ComputeMemory, Display, Error, Extent, ImageAccess, ImageDesc, ImageView, Kernel,
+    KernelSource, Link, LinkOptions, PathId, PixelFormat, Policy, SurfaceDesc, Target, View,
 };
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// All but what takes OpenCL's compiler or threads. `stranger`: of another device.
@@ -33,8 +34,38 @@ extern "C" __global__ void bytes(PF_IMAGE(PIXEL, out), int seed) {
   PF_STORE(out, x, y, pixel);
 }"#;
 
-pub fn byte(x: u32, y: u32, i: usize, seed: i32) -> u8 {
+fn byte(x: u32, y: u32, i: usize, seed: i32) -> u8 {
     (x as i32 * 7 + y as i32 * 13 + i as i32 * 31 + seed) as u8
+}
+
+/// By each of these paths, none waited for. `each` is what becomes of a frame, and `seen` gives pixels of four bytes, of which the first
+/// `channels` are compared.
+pub fn frames_are_as_they_were_written(
+    (backend, display): (Arc<dyn ComputeBackend>, Rc<dyn Display>),
+    paths: &[(PathId, ImageAccess)],
+    channels: usize,
+    each: impl Fn(&mut Link, i32),
+    seen: impl Fn(&mut Link) -> Vec<u8>,
+) {
+    let kernel = backend.build(&cuda("bytes", BYTES)).unwrap();
+    let (width, height) = (321, 123);
+    for (path, access) in paths {
+        let desc = SurfaceDesc::Image(ImageDesc::new(width, height, PixelFormat::Rgba8).with_access(*access));
+        let options = LinkOptions::new(Policy::default().with_force(*path));
+        let mut link = Link::open(Arc::clone(&backend), Rc::clone(&display), desc, options).unwrap();
+        for seed in 0..80 {
+            link.frame(|frame| frame.launch(kernel.as_ref(), &[Arg::I32(seed)])).unwrap();
+            each(&mut link, seed);
+            if seed % 8 == 7 {
+                let found = seen(&mut link);
+                for (x, y) in [(0, 0), (320, 0), (0, 122), (320, 122), (160, 61)] {
+                    let wanted: Vec<u8> = (0..channels).map(|i| byte(x, y, i, seed)).collect();
+                    let at = (y * width + x) as usize * 4;
+                    assert_eq!(found[at..at + channels], wanted[..], "{path}, frame {seed}, pixel {x}, {y}");
+                }
+            }
+        }
+    }
 }
 
 fn pixels_of_every_size_in_any_view(backend: &dyn ComputeBackend) {

@@ -1,11 +1,8 @@
 //! Kernels of CUDA's in the display's queue: on an NVIDIA GPU by `PIXELFERRY_GPU=1`, and refused elsewhere.
 
-use crate::ptx::{self, BYTES, byte, cuda};
+use crate::ptx::{self, BYTES, cuda};
 use crate::{device, display, engine::Engine};
-use interop_core::{
-    Arg, ComputeBackend, Display, ImageAccess, ImageDesc, Language, Link, LinkOptions, PathId, PixelFormat, Policy,
-    SurfaceDesc,
-};
+use interop_core::{ComputeBackend, Display, ImageAccess, Language, Link, PathId};
 use pixelferry_testing::{Need, asked, need};
 use pixelferry_vulkan::{VulkanBackend, VulkanDisplay, VulkanOptions};
 use std::rc::Rc;
@@ -32,27 +29,10 @@ fn open() -> Option<(Rc<VulkanDisplay>, Arc<VulkanBackend>)> {
 #[test]
 fn frames_are_as_they_were_written() {
     let Some((display, backend)) = open() else { return };
-    let kernel = backend.build(&cuda("bytes", BYTES)).unwrap();
-    let (width, height) = (321, 123);
-    for path in [PathId::IN_QUEUE_IN_PLACE, PathId::IN_QUEUE_UPLOAD, PathId::IN_QUEUE_TEXTURE] {
-        let texture = path == PathId::IN_QUEUE_TEXTURE;
-        let access = if texture { ImageAccess::Texture } else { ImageAccess::Any };
-        let desc = SurfaceDesc::Image(ImageDesc::new(width, height, PixelFormat::Rgba8).with_access(access));
-        let policy = Policy::default().with_force(path);
-        let backend: Arc<dyn ComputeBackend> = backend.clone();
-        let mut link = Link::open(backend, display.clone(), desc, LinkOptions::new(policy)).unwrap();
-        for seed in 0..80 {
-            link.frame(|frame| frame.launch(kernel.as_ref(), &[Arg::I32(seed)])).unwrap();
-            if seed % 8 == 7 {
-                let found = link.read_back().unwrap();
-                for (x, y) in [(0, 0), (320, 0), (0, 122), (320, 122), (160, 61)] {
-                    let wanted: Vec<u8> = (0..4).map(|i| byte(x, y, i, seed)).collect();
-                    let at = (y * width + x) as usize * 4;
-                    assert_eq!(found[at..at + 4], wanted[..], "{path}, frame {seed}, pixel {x}, {y}");
-                }
-            }
-        }
-    }
+    let in_memory = [PathId::IN_QUEUE_IN_PLACE, PathId::IN_QUEUE_UPLOAD].map(|path| (path, ImageAccess::Any));
+    let paths = [in_memory[0], in_memory[1], (PathId::IN_QUEUE_TEXTURE, ImageAccess::Texture)];
+    let seen = |link: &mut Link| link.read_back().unwrap();
+    ptx::frames_are_as_they_were_written((backend, display), &paths, 4, |_, _| (), seen);
 }
 
 #[test]

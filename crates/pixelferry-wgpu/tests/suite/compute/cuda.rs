@@ -1,10 +1,7 @@
 //! Kernels of CUDA's in wgpu's queue, on an NVIDIA GPU: `PIXELFERRY_GPU=1`.
 
-use crate::ptx::{self, BYTES, byte, cuda};
-use interop_core::{
-    Arg, ComputeBackend, DrawOptions, ImageAccess, ImageDesc, Language, Link, LinkOptions, Manner, PathId, PixelFormat,
-    Policy, SurfaceDesc,
-};
+use crate::ptx;
+use interop_core::{ComputeBackend, DrawOptions, ImageAccess, Language, Link, Manner, PathId};
 use pixelferry_testing::{Need, asked, need};
 use pixelferry_wgpu::{Viewport, WgpuDisplay};
 use pixelferry_wgpu::{WgpuBackend, WgpuOptions};
@@ -32,32 +29,16 @@ fn open() -> Option<(Rc<WgpuDisplay>, Arc<WgpuBackend>)> {
 #[test]
 fn frames_are_drawn_as_they_were_written() {
     let Some((display, backend)) = open() else { return };
-    let kernel = backend.build(&cuda("bytes", BYTES)).unwrap();
-    let (width, height) = (321, 123);
-    let target = display.create_offscreen_target(width, height).unwrap();
-    for path in [PathId::IN_QUEUE_IN_PLACE, PathId::IN_QUEUE_UPLOAD] {
-        let policy = Policy::default().with_force(path);
-        let image = ImageDesc::new(width, height, PixelFormat::Rgba8).with_access(ImageAccess::Any);
-        let desc = SurfaceDesc::Image(image);
-        let backend: Arc<dyn ComputeBackend> = backend.clone();
-        let mut link = Link::open(backend, display.clone(), desc, LinkOptions::new(policy)).unwrap();
-        for seed in 0..80 {
-            link.frame(|frame| frame.launch(kernel.as_ref(), &[Arg::I32(seed)])).unwrap();
-            let manner = [Manner::Compute, Manner::Triangle][seed as usize % 2];
-            let options = DrawOptions::default().with_manner(manner);
-            let (format, viewport) = (target.texture().format(), Viewport::full(width, height));
-            let shown = link.shown().unwrap();
-            display.draw_to(shown.surface(), target.view(), format, None, viewport, options).unwrap();
-            if seed % 8 == 7 {
-                let found = target.read_rgba8().unwrap();
-                let at = |x: u32, y: u32| (y * width + x) as usize * 4;
-                for (x, y) in [(0, 0), (320, 0), (0, 122), (320, 122), (160, 61)] {
-                    let wanted: Vec<u8> = (0..3).map(|i| byte(x, y, i, seed)).collect();
-                    assert_eq!(found[at(x, y)..][..3], wanted[..], "{path}, frame {seed}, {manner:?}, pixel {x}, {y}");
-                }
-            }
-        }
-    }
+    let target = display.create_offscreen_target(321, 123).unwrap();
+    let draw = |link: &mut Link, seed: i32| {
+        let options = DrawOptions::default().with_manner([Manner::Compute, Manner::Triangle][seed as usize % 2]);
+        let (format, viewport) = (target.texture().format(), Viewport::full(321, 123));
+        let shown = link.shown().unwrap();
+        display.draw_to(shown.surface(), target.view(), format, None, viewport, options).unwrap();
+    };
+    let paths = [PathId::IN_QUEUE_IN_PLACE, PathId::IN_QUEUE_UPLOAD].map(|path| (path, ImageAccess::Any));
+    let (sides, seen) = ((backend as Arc<_>, display.clone() as Rc<_>), |_: &mut Link| target.read_rgba8().unwrap());
+    ptx::frames_are_as_they_were_written(sides, &paths, 3, draw, seen);
 }
 
 #[test]
