@@ -2,7 +2,7 @@
 
 use super::common::{Both, alone, both};
 use super::{common, suite};
-use interop_core::PathId;
+use interop_core::{Display as _, PathId};
 
 /// By a backend with a context and a thread of its own.
 #[test]

@@ -74,8 +74,12 @@ fn an_engines_state_stays_as_it_was() {
         }
         unchanged(&gl, "read a texture", || texture.read(0, &mut vec![0; 21 * 13 * 4]).unwrap());
         drop((surface, handle, texture));
-        let backend = Arc::new(backend);
+        unchanged(&gl, "drop", || drop((paint, backend)));
+        assert_eq!(before, snapshot(&gl));
+        assert_eq!(display.object_counts(), pixelferry_gl::ObjectCounts::default());
         if display.version() >= (4, 5) {
+            let backend = Arc::new(GlBackend::on(&display).unwrap());
+            let paint = backend.build(&KernelSource::new("paint").wgsl(PAINT)).unwrap();
             let target = display.create_offscreen_target(21, 13).unwrap();
             target.bind().unwrap();
             let desc = picture.with_unwritten(Unwritten::Overwrite);
@@ -89,9 +93,5 @@ fn an_engines_state_stays_as_it_was() {
             drop(link);
             target.unbind().unwrap();
         }
-        drop(paint);
-        unchanged(&gl, "drop", || drop(backend));
-        assert_eq!(before, snapshot(&gl));
-        assert_eq!(display.object_counts(), pixelferry_gl::ObjectCounts::default());
     }
 }

@@ -2,7 +2,7 @@
 
 use super::common::{Both, both};
 use crate::kernels::PAINT;
-use crate::shows::{self, ALL, Board, SIZE, Scene, Screen, goes};
+use crate::shows::{self, ALL, Board, SIZE, Scene, Screen, goes, untimed};
 use interop_core::{
     ComputeBackend, Detour, Display, DrawOptions, Fit, Link, Manner, PixelFormat, Policy, Result, Showed, WriteFrame,
 };
@@ -112,7 +112,7 @@ fn what_a_draw_does_beside_placing_is_drawn() {
 #[test]
 fn no_surface_has_a_frame_that_went_straight() {
     let Some(both) = both() else { return };
-    shows::no_surface_has_a_frame_that_went_straight(&both, &mut both.plain());
+    shows::no_surface_has_a_frame_that_went_straight(&both, &mut Scene::plain(&both, untimed()));
 }
 
 #[test]

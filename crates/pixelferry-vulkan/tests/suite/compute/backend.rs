@@ -2,12 +2,13 @@
 
 use super::{Both, both, suite};
 use crate::engine::Engine;
+use crate::images::queue;
 use crate::kernels::FILL;
 use crate::paths::{conform, ran};
 use interop_core::conformance::Manner;
 use interop_core::{
-    Arg, ComputeBackend, Display, KernelSource, Link, LinkOptions, PathId, PixelFormat, Policy, RawMemory, SurfaceDesc,
-    Target,
+    Arg, ComputeBackend, Display, Error, KernelSource, Link, LinkOptions, PathId, PixelFormat, Policy, RawMemory,
+    SurfaceDesc, Target,
 };
 use pixelferry_testing::by_level;
 use pixelferry_vulkan::{VulkanBackend, VulkanObject, VulkanOptions};
@@ -82,4 +83,16 @@ fn handles_of_others_are_refused() {
     let (Some(Both { backend, display }), Some(other)) = (both(), both()) else { return };
     let display: Rc<dyn Display> = display;
     crate::images::handles_of_others_are_refused((&backend, &display), other.backend.as_ref(), || ());
+    let handle = queue(backend.as_ref());
+    let (_memory, lent) = backend.allocate_shared(64, handle, display.device()).unwrap();
+    let desc = SurfaceDesc::buffer(64);
+    assert!(backend.import_surface(&lent, &desc).is_ok());
+    assert!(other.backend.import_surface(&lent, &desc).is_err());
+    let larger = backend.import_surface(&lent, &SurfaceDesc::buffer(68)).err().unwrap().to_string();
+    assert!(larger.contains("64 bytes"), "{larger}");
+    assert!(backend.allocate_shared(64, queue(other.backend.as_ref()), display.device()).is_err());
+    let mut memory = other.backend.allocate(64).unwrap();
+    let kernel = backend.build(&KernelSource::new("fill").wgsl(FILL)).unwrap();
+    let refused = backend.launch(kernel.as_ref(), Target::buffer(memory.as_mut()), &[Arg::U32(1)]).unwrap_err();
+    assert!(matches!(refused, Error::Foreign { .. }), "{refused}");
 }
