@@ -129,8 +129,8 @@ fn on_vulkan() {
     beside_displays(&alone, DisplayChoice::Vulkan);
 }
 
-/// A backend inside each display where it can be: in its queue, and also late, where the display is `own`. With the others it shares nothing, so
-/// that at the shortest level, where its own has the paths of the host, too, that is all.
+/// A backend inside each display where it can be: in its queue where the display is `own`, with late frames, too. With the others it
+/// shares nothing, so that at the shortest level, where its own has the paths of the host, too, that is all.
 fn beside_displays(alone: &Arc<dyn ComputeBackend>, own: DisplayChoice) {
     let runs = |choice| choice == own || (level() > Level::Short && choice != DisplayChoice::Memory);
     for (choice, display) in displays().filter(|(choice, _)| runs(*choice)) {
