@@ -1,7 +1,7 @@
 //! The conformance suite by level.
 
 use pixelferry::driver::Paths;
-use pixelferry::driver::conformance::{CASES, Context, Failure, Manner, Outcome, Row, run_on};
+use pixelferry::driver::conformance::{CASES, Context, Manner, Outcome, Row, run_on};
 use pixelferry::{ComputeBackend, Display};
 use pixelferry_testing::{Level, level};
 use std::rc::Rc;
@@ -42,13 +42,7 @@ pub fn conform_on(
         let mut run = |name: &dyn Fn(&str) -> bool| {
             let first = rows.len();
             for case in CASES.iter().filter(|case| name(case.name)) {
-                let outcome = match (case.run)(&Context { backend, display, paths, path, manner }) {
-                    Ok(()) => Outcome::Pass,
-                    Err(Failure::Skipped(reason)) => Outcome::Skipped(reason),
-                    Err(Failure::Failed(reason)) => Outcome::Fail(reason),
-                };
-                let (compute, display) = (backend.device().to_string(), display.device().to_string());
-                rows.push(Row { compute, display, path, case: case.name, outcome });
+                rows.push(Context { backend, display, paths, path, manner }.row(case));
             }
             rows[first..].iter().any(|row| row.outcome == Outcome::Pass)
         };

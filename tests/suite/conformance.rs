@@ -27,10 +27,13 @@ fn screens() -> impl Iterator<Item = Headless> {
     displays.map(|(_, display)| display)
 }
 
+fn manner(behind: usize) -> Manner {
+    if behind == 0 { Manner::default() } else { Manner::late(behind) }
+}
+
 /// Runs in latency mode and, but for the shortest level, pipelined; prints and judges.
 fn check(backend: &Arc<dyn ComputeBackend>) {
     let behind = few(&[0, 3], 1);
-    let manner = |behind| if behind == 0 { Manner::default() } else { Manner::late(behind) };
     for behind in behind.iter().copied() {
         let rows: Vec<Row> = screens().flat_map(|d| conform(backend, &d.display(), manner(behind))).collect();
         println!("\n{behind} frames behind:");
@@ -126,19 +129,20 @@ fn on_vulkan() {
     beside_displays(&alone, DisplayChoice::Vulkan);
 }
 
-/// A backend inside each display where it can be: in its queue where the display is `own`. With the others it shares nothing, so
-/// that at the shortest level, where its own has the paths of the host, too, that is all.
+/// A backend inside each display where it can be: in its queue where the display is `own`, with late frames, too. With the others it
+/// shares nothing, so that at the shortest level, where its own has the paths of the host, too, that is all.
 fn beside_displays(alone: &Arc<dyn ComputeBackend>, own: DisplayChoice) {
     let runs = |choice| choice == own || (level() > Level::Short && choice != DisplayChoice::Memory);
     for (choice, display) in displays().filter(|(choice, _)| runs(*choice)) {
         let display = display.display();
         let backend = backend_in(alone, display.as_ref());
-        let rows = conform(&backend, &display, Manner::default());
-        judge(&backend, &rows);
-        let ran = |path| rows.iter().any(|row| row.path == path && row.outcome == Outcome::Pass);
-        let in_queue = [PathId::IN_QUEUE_IN_PLACE, PathId::IN_QUEUE_UPLOAD].map(ran);
-        assert_eq!(in_queue, [choice == own; 2], "{choice:?}");
-        assert_eq!(ran(PathId::IN_QUEUE_TEXTURE), choice == own, "{choice:?}");
+        for behind in few(&[0, 3], 1).iter().take(if choice == own { 2 } else { 1 }) {
+            let rows = conform(&backend, &display, manner(*behind));
+            judge(&backend, &rows);
+            let ran = |path| rows.iter().any(|row| row.path == path && row.outcome == Outcome::Pass);
+            let in_queue = [PathId::IN_QUEUE_IN_PLACE, PathId::IN_QUEUE_UPLOAD, PathId::IN_QUEUE_TEXTURE].map(ran);
+            assert_eq!(in_queue, [choice == own; 3], "{choice:?}, {behind} frames behind");
+        }
     }
 }
 

@@ -39,24 +39,11 @@ fn on_opengl(check: Check) {
     pairs(BackendChoice::Gl, DisplayChoice::Gl, Need::Egl, check);
 }
 
-#[test]
-fn kernels_of_wgpu_write_what_others_show() {
-    on_wgpu(carries_frames);
-}
-
-#[test]
-fn kernels_of_vulkan_write_what_others_show() {
-    on_vulkan(carries_frames);
-}
-
-#[test]
-fn kernels_of_opengl_write_what_others_show() {
-    on_opengl(carries_frames);
-}
-
-#[test]
-fn nothing_is_left_of_a_pair() {
-    nothing_is_left_in_a_child("two_queues::child_nothing_is_left");
+pixelferry_tests::tests! {
+    kernels_of_wgpu_write_what_others_show => on_wgpu(carries_frames);
+    kernels_of_vulkan_write_what_others_show => on_vulkan(carries_frames);
+    kernels_of_opengl_write_what_others_show => on_opengl(carries_frames);
+    nothing_is_left_of_a_pair => nothing_is_left_in_a_child("two_queues::child_nothing_is_left");
 }
 
 #[test]

@@ -34,25 +34,12 @@ impl PatternKernels {
 }
 
 #[cfg(test)]
-#[path = "ptx/stamp.rs"]
-mod stamp;
-
-#[cfg(test)]
 mod tests {
     use super::*;
     use crate::signature;
 
     #[test]
-    fn the_ptx_is_that_of_the_source() {
-        let text = stamp::pattern_text(include_str!("../kernels/pattern.cu"));
-        let expected = stamp::line("kernels/pattern.cu", &crate::translation_unit(&text));
-        let found = PTX.lines().next().unwrap();
-        assert_eq!(found, expected, "run `cargo xtask ptx`: kernels, prelude or conversions have changed");
-    }
-
-    #[test]
-    fn the_ptx_loads_on_old_drivers_and_has_every_entry() {
-        assert!(PTX.contains("\n.version 8.0\n") && PTX.contains("\n.target sm_50\n"));
+    fn the_ptx_has_every_entry() {
         for name in SIZES {
             assert_eq!(signature::of_entry(PTX, name).unwrap().len(), 7, "{name}");
             assert_eq!(signature::of_entry(PTX, &format!("{name}_surface")).unwrap().len(), 6, "{name}");

@@ -140,7 +140,6 @@ mod tests {
     use crate::jpeg::without_turbo;
     use jpeg_encoder::ColorType;
     use pixelferry_testing::{Need, need};
-    use std::time::Instant;
     use zune_core::bytestream::ZCursor;
     use zune_core::colorspace::ColorSpace;
     use zune_core::options::DecoderOptions;
@@ -192,26 +191,5 @@ mod tests {
             }
         }
         assert!(turbo.pack(&[0; 3], (1, 1), Layout::Rgba, 85, true).is_err());
-    }
-
-    /// `cargo test --release -p pixelferry-media --lib turbo -- --ignored --nocapture`.
-    #[test]
-    #[ignore = "a measurement"]
-    fn how_much_faster_it_is() {
-        let Some(turbo) = turbo() else { return };
-        for size in [(1280, 720), (1920, 1080), (3840, 2160)] {
-            let pixels = picture(size.0, size.1, 4);
-            let best = |pack: &dyn Fn() -> Vec<u8>| {
-                let times = (0..15).map(|_| {
-                    let begun = Instant::now();
-                    assert!(pack().len() > 1000);
-                    begun.elapsed()
-                });
-                times.min().unwrap()
-            };
-            let slow = best(&|| without_turbo(&pixels, size, ColorType::Rgba, 85, true).unwrap());
-            let fast = best(&|| turbo.pack(&pixels, size, Layout::Rgba, 85, true).unwrap());
-            println!("{size:?}: own {slow:.1?}, libjpeg-turbo {fast:.1?}: {:.2} times", slow.div_duration_f64(fast));
-        }
     }
 }

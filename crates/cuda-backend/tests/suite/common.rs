@@ -1,7 +1,7 @@
 //! Helpers shared by the tests on a GPU.
 
 use cuda_backend::CudaBackend;
-use interop_core::conformance::{CASES, Context, Failure, Manner, Outcome, Row, Table};
+use interop_core::conformance::{CASES, Context, Manner, Table};
 use interop_core::describe::pattern::Pattern;
 use interop_core::{ComputeBackend, ComputeMemory, Display, Error, PathId, Paths, SyncKind, Target, View};
 use pixelferry_testing::{Need, asked, need};
@@ -55,15 +55,8 @@ pub fn conformance(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>)
         for path in PathId::ALL.into_iter().filter(|p| wanted(*p)) {
             for case in CASES {
                 let start = Instant::now();
-                let context = Context { backend, display, paths: &Paths::default(), path, manner };
-                let outcome = match (case.run)(&context) {
-                    Ok(()) => Outcome::Pass,
-                    Err(Failure::Skipped(reason)) => Outcome::Skipped(reason),
-                    Err(Failure::Failed(reason)) => Outcome::Fail(reason),
-                };
+                rows.push(Context { backend, display, paths: &Paths::default(), path, manner }.row(case));
                 println!("{path}, {manner:?}, {}: {:?}", case.name, start.elapsed());
-                let (compute, display) = (backend.device().to_string(), display.device().to_string());
-                rows.push(Row { compute, display, path, case: case.name, outcome });
             }
         }
         let table = Table(&rows);

@@ -11,6 +11,7 @@ mod lost_context;
 mod no_cuda;
 mod no_unwind;
 mod opengl;
+mod ptx;
 mod timeline;
 mod two_gpus;
 mod wgpu;

@@ -41,22 +41,6 @@ pub fn run(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>, manner:
 
 /// Runs every case on these paths between the two, a program's own among them.
 pub fn run_on(paths: &Paths, backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>, manner: Manner) -> Vec<Row> {
-    let mut rows = Vec::new();
-    for path in paths.iter().map(|spec| spec.id) {
-        for case in CASES {
-            let outcome = match (case.run)(&Context { backend, display, paths, path, manner }) {
-                Ok(()) => Outcome::Pass,
-                Err(Failure::Skipped(reason)) => Outcome::Skipped(reason),
-                Err(Failure::Failed(reason)) => Outcome::Fail(reason),
-            };
-            rows.push(Row {
-                compute: backend.device().to_string(),
-                display: display.device().to_string(),
-                path,
-                case: case.name,
-                outcome,
-            });
-        }
-    }
-    rows
+    let contexts = paths.iter().map(|spec| Context { backend, display, paths, path: spec.id, manner });
+    contexts.flat_map(|context| CASES.iter().map(move |case| context.row(case))).collect()
 }

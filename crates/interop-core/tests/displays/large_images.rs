@@ -1,7 +1,8 @@
 //! Images that are larger than linear memory may be, in the queue of a display. Suites of such backends have this file.
 
+use crate::kernels::WORDS;
 use interop_core::{
-    ComputeBackend, Display, KernelSource, Link, LinkOptions, PathId, PixelFormat, Policy, SurfaceDesc, Unwritten,
+    Arg, ComputeBackend, Display, KernelSource, Link, LinkOptions, PathId, PixelFormat, Policy, SurfaceDesc, Unwritten,
 };
 use pixelferry_testing::has;
 use std::rc::Rc;
@@ -9,14 +10,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 const STORES: &str = "@compute @workgroup_size(8, 8)
-fn k(@builtin(global_invocation_id) id: vec3<u32>) {
+fn paint(@builtin(global_invocation_id) id: vec3<u32>) {
   pf_store(id.xy, vec4<f32>(vec4<u32>(id.x, id.y, id.x + id.y, 255u) & vec4<u32>(255u)) / 255.0);
-}";
-/// Names words, so that it needs linear memory for all of them.
-const WORDS: &str = "@compute @workgroup_size(8, 8)
-fn k(@builtin(global_invocation_id) id: vec3<u32>) {
-  if (id.x == 0u && id.y > 1000000u) { pf_put(0u, pf_get(0u)); }
-  pf_store(id.xy, vec4<f32>(1.0));
 }";
 
 /// Tests that one goes by the path that binds a texture, and that other paths name the limit (`limit`) and advise that path alone.
@@ -41,7 +36,7 @@ pub fn an_image_above_the_limit_of_buffers_is_a_texture(
         let desc = SurfaceDesc::image(width, height, PixelFormat::Rgba8).with_unwritten(Unwritten::Overwrite);
         Link::open(Arc::clone(backend), Rc::clone(display), desc, LinkOptions::new(policy))
     };
-    let kernel = |text: &'static str| backend.build(&KernelSource::new("k").wgsl(text)).unwrap();
+    let kernel = |text: &'static str| backend.build(&KernelSource::new("paint").wgsl(text)).unwrap();
     let mut link = open(PathId::IN_QUEUE_TEXTURE).unwrap();
     println!("RAN: {told}");
     link.frame(|next| next.launch(kernel(STORES).as_ref(), &[])).unwrap();
@@ -55,6 +50,6 @@ pub fn an_image_above_the_limit_of_buffers_is_a_texture(
     assert!(error.contains("more than its largest allocation") && error.contains(limit), "{error}");
     assert!(error.contains("Take one of: in-queue-texture"), "{error}");
     assert!(!error.contains("host-round-trip") && !error.contains("pbo"), "{error}");
-    let error = link.frame(|next| next.launch(kernel(WORDS).as_ref(), &[])).unwrap_err().to_string();
+    let error = link.frame(|next| next.launch(kernel(WORDS).as_ref(), &[Arg::F32(1.0)])).unwrap_err().to_string();
     assert!(error.contains("names words") && error.contains(limit), "{error}");
 }

@@ -1,6 +1,6 @@
 //! The conformance suite as drivers' own suites run it. They have this file.
 
-use interop_core::conformance::{CASES, Context, Failure, Manner, Outcome, Row, Table};
+use interop_core::conformance::{CASES, Context, Manner, Outcome, Row, Table};
 use interop_core::path::Paths;
 use interop_core::{ComputeBackend, Display, PathId};
 use pixelferry_testing::{Level, level};
@@ -32,14 +32,7 @@ pub fn conform(
     for path in paths.iter().copied() {
         let all = level() > Level::Short;
         for case in CASES.iter().filter(|case| all || SHORT.contains(&case.name)) {
-            let context = Context { backend, display, paths: &Paths::default(), path, manner };
-            let outcome = match (case.run)(&context) {
-                Ok(()) => Outcome::Pass,
-                Err(Failure::Skipped(reason)) => Outcome::Skipped(reason),
-                Err(Failure::Failed(reason)) => Outcome::Fail(reason),
-            };
-            let (compute, display) = (backend.device().to_string(), display.device().to_string());
-            rows.push(Row { compute, display, path, case: case.name, outcome });
+            rows.push(Context { backend, display, paths: &Paths::default(), path, manner }.row(case));
         }
     }
     println!("{manner:?}:\n{}", Table(&rows));

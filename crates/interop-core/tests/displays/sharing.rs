@@ -1,11 +1,11 @@
 //! Memory that two devices share, and who keeps it: what displays on Vulkan and on wgpu do alike. Their suites have this file.
 
-use interop_core::conformance::{fill, tight};
+use interop_core::conformance::{Surfaces, fill, tight};
 use interop_core::{
-    BufferView, Display, Error, HandleType, HostBlock, ImageAccess, ImageDesc, MemoryHandle, Part, PixelFormat,
+    BufferView, Display, Error, HandleType, HostBlock, ImageAccess, ImageDesc, MemoryHandle, Part, PixelFormat, Result,
     SharedHandle, Staging, StagingKind, Surface, SurfaceDesc, View,
 };
-use pixelferry_testing::Usage;
+use pixelferry_testing::{Child, Usage, by_level};
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 use std::rc::Rc;
@@ -92,6 +92,19 @@ pub fn blocks_that_nothing_was_written_to_are_refused(display: &dyn Display) {
     fill(&mut staging, &[5; 16]).unwrap();
     surface.upload_staged(&all, &mut staging, &view).unwrap();
     assert_eq!(surface.read_back(&all).unwrap(), [5; 16]);
+}
+
+pub fn surfaces_and_blocks_are_as_every_displays(open: &dyn Fn() -> Result<Rc<dyn Display>>) {
+    let sizes = [(33, 17), (1, 1), (101, 3), (64, 20)];
+    let sizes = by_level(&sizes[..1], &sizes, &sizes);
+    let ways = Surfaces { open, sizes, any_rows: false }.check().unwrap();
+    assert!(ways.staged > 0 && ways.in_place > 0, "{ways:?}");
+}
+
+/// Runs a test that calls the next function in a process of its own.
+pub fn descriptors_are_counted_in_a_child(test: &str) {
+    // Mesa opens a file for each shader that it keeps, on a thread of its own.
+    Child::of(test).unwrap().env("MESA_SHADER_CACHE_DISABLE", "true").run().unwrap().passed();
 }
 
 /// Counts those of the process: nothing else may run beside it.

@@ -36,6 +36,12 @@ mod host_state;
 #[path = "../../../interop-core/tests/displays/hostile.rs"]
 mod hostile;
 #[cfg(feature = "compute")]
+#[path = "../../../interop-core/tests/displays/images.rs"]
+mod images;
+#[cfg(feature = "compute")]
+#[path = "../../../interop-core/tests/displays/kernels.rs"]
+mod kernels;
+#[cfg(feature = "compute")]
 #[path = "../../../interop-core/tests/displays/large_images.rs"]
 mod large_images;
 #[path = "../../../interop-core/tests/displays/manners.rs"]
@@ -50,6 +56,9 @@ mod paths;
 mod peer;
 #[cfg(unix)]
 mod semaphores;
+#[cfg(feature = "compute")]
+#[path = "../../../interop-core/tests/displays/show.rs"]
+mod shows;
 mod state;
 mod surfaces;
 mod timeline;

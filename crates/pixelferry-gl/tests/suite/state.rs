@@ -113,28 +113,9 @@ fn has(gl: &glow::Context, name: &str) -> bool {
 }
 
 pub fn snapshot(gl: &glow::Context) -> Snapshot {
-    let mut all = Snapshot::new();
+    let mut all = single_values(gl);
     // SAFETY: the engine's context is current; every name is of GL 4.5, and asking OpenGL ES for one that it lacks is an error.
     unsafe {
-        for (name, parameter) in INTEGERS {
-            let value = gl.get_parameter_i32(*parameter).into();
-            if has(gl, name) {
-                all.insert((*name).into(), vec![value]);
-            }
-        }
-        for (name, parameter, len) in ARRAYS {
-            let mut values = [0; 4];
-            gl.get_parameter_i32_slice(*parameter, &mut values);
-            if has(gl, name) {
-                all.insert((*name).into(), values[..*len].iter().map(|v| i64::from(*v)).collect());
-            }
-        }
-        for (name, switch) in SWITCHES {
-            let on = gl.is_enabled(*switch).into();
-            if has(gl, name) {
-                all.insert((*name).into(), vec![on]);
-            }
-        }
         // Other draw buffers and viewports are the engine's alone.
         for index in 1..4 {
             for (name, parameter) in [
@@ -306,8 +287,8 @@ pub fn engine_framebuffers(gl: &glow::Context) -> glow::Framebuffer {
     }
 }
 
-/// State of which no program's own is a part: single integers and switches.
-pub fn shallow_snapshot(gl: &glow::Context) -> Snapshot {
+/// Integers, switches and arrays.
+fn single_values(gl: &glow::Context) -> Snapshot {
     let mut all = Snapshot::new();
     // SAFETY: the engine's context is current; asking for state that it lacks is an error, which is taken.
     unsafe {
@@ -317,12 +298,6 @@ pub fn shallow_snapshot(gl: &glow::Context) -> Snapshot {
                 all.insert((*name).into(), vec![value]);
             }
         }
-        for (name, switch) in SWITCHES {
-            let on = gl.is_enabled(*switch).into();
-            if has(gl, name) {
-                all.insert((*name).into(), vec![on]);
-            }
-        }
         for (name, parameter, len) in ARRAYS {
             let mut values = [0; 4];
             gl.get_parameter_i32_slice(*parameter, &mut values);
@@ -330,10 +305,23 @@ pub fn shallow_snapshot(gl: &glow::Context) -> Snapshot {
                 all.insert((*name).into(), values[..*len].iter().map(|v| i64::from(*v)).collect());
             }
         }
-        for index in 1..4 {
-            let buffer = gl.get_parameter_i32(glow::DRAW_BUFFER0 + index).into();
-            all.insert(format!("draw buffer {index}"), vec![buffer]);
+        for (name, switch) in SWITCHES {
+            let on = gl.is_enabled(*switch).into();
+            if has(gl, name) {
+                all.insert((*name).into(), vec![on]);
+            }
         }
+    }
+    all
+}
+
+/// State of which no program's own is a part.
+pub fn shallow_snapshot(gl: &glow::Context) -> Snapshot {
+    let mut all = single_values(gl);
+    for index in 1..4 {
+        // SAFETY: the engine's context is current.
+        let buffer = unsafe { gl.get_parameter_i32(glow::DRAW_BUFFER0 + index) };
+        all.insert(format!("draw buffer {index}"), vec![buffer.into()]);
     }
     all
 }

@@ -1,8 +1,4 @@
-//! JPEG by nvJPEG, with `PIXELFERRY_GPU=1`, and the PTX of its kernel.
-
-#[path = "../../../cuda-backend/src/ptx/stamp.rs"]
-#[allow(dead_code)] // not every user needs all of it
-mod stamp;
+//! JPEG by nvJPEG, with `PIXELFERRY_GPU=1`.
 
 use cuda_backend::CudaBackend;
 use interop_core::{ComputeBackend, Extent, ImageDesc, PixelFormat, RowOrder};
@@ -10,20 +6,6 @@ use pixelferry_media::wire::{Codec, HEADER_BYTES, Header, Kind};
 use pixelferry_media::{GpuJpeg, GpuJpegError, mean_square};
 use pixelferry_testing::{Need, asked, need};
 use std::sync::Arc;
-
-const SOURCE: &str = include_str!("../../kernels/rgb.cu");
-const PTX: &str = include_str!("../../src/ptx/rgb.ptx");
-
-#[test]
-fn the_ptx_is_that_of_the_source_and_loads_on_old_drivers() {
-    let expected = stamp::line("kernels/rgb.cu", &cuda_backend::translation_unit(SOURCE));
-    assert_eq!(
-        PTX.lines().next(),
-        Some(&*expected),
-        "run `cargo xtask ptx`: kernels, prelude or conversions have changed"
-    );
-    assert!(PTX.contains("\n.version 8.0\n") && PTX.contains("\n.target sm_50\n"));
-}
 
 /// Waves, other ones for each channel, with a corner that is in no mirror image.
 fn picture(Extent { width, height }: Extent) -> Vec<u8> {

@@ -24,4 +24,3 @@ mod items;
 mod bytes;
 #[cfg(target_os = "linux")] // file names of extensions, and the X server
 mod package;
-mod ptx;

@@ -21,6 +21,12 @@ mod exported;
 #[path = "../../../interop-core/tests/displays/hostile.rs"]
 mod hostile;
 #[cfg(feature = "compute")]
+#[path = "../../../interop-core/tests/displays/images.rs"]
+mod images;
+#[cfg(feature = "compute")]
+#[path = "../../../interop-core/tests/displays/kernels.rs"]
+mod kernels;
+#[cfg(feature = "compute")]
 #[path = "../../../interop-core/tests/displays/large_images.rs"]
 mod large_images;
 mod misuse;
@@ -31,6 +37,9 @@ mod paths;
 mod shared_memory;
 #[cfg(target_os = "linux")]
 mod sharing;
+#[cfg(feature = "compute")]
+#[path = "../../../interop-core/tests/displays/show.rs"]
+mod shows;
 
 use pixelferry_testing::{Need, need};
 use pixelferry_vulkan::{VulkanDisplay, VulkanOptions};

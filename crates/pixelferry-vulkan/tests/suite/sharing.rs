@@ -4,13 +4,13 @@ use crate::engine::{Engine, Vulkan};
 use crate::shared_memory::{self, HEAD, export, exported_image, in_place};
 use crate::{device, display};
 use ash::vk;
-use interop_core::conformance::{Surfaces, tight};
+use interop_core::conformance::tight;
 use interop_core::describe::view::ImageView;
 use interop_core::{
     DeviceUuid, Display, Error, Extent, HandleType, HostBlock, ImageDesc, MemoryHandle, Part, PixelFormat,
     SharedHandle, StagingKind, SurfaceDesc, SyncKind, View,
 };
-use pixelferry_testing::{by_level, has};
+use pixelferry_testing::has;
 use pixelferry_vulkan::sharing::MappedMemory;
 use pixelferry_vulkan::{VulkanDisplay, VulkanObject};
 use std::fs::File;
@@ -28,11 +28,7 @@ fn surfaces_and_blocks_are_as_every_displays() {
     let Some(one) = display() else { return };
     let formats = &one.caps().image_formats;
     assert!(formats.contains(&PixelFormat::Rgba8) && formats.len() > 8, "{formats:?}");
-    let open = || Ok(display().unwrap() as Rc<dyn Display>);
-    let sizes = [(33, 17), (1, 1), (101, 3), (64, 20)];
-    let sizes = by_level(&sizes[..1], &sizes, &sizes);
-    let ways = Surfaces { open: &open, sizes, any_rows: false }.check().unwrap();
-    assert!(ways.staged > 0 && ways.in_place > 0, "{ways:?}");
+    shared_memory::surfaces_and_blocks_are_as_every_displays(&|| Ok(display().unwrap() as Rc<dyn Display>));
 }
 
 /// This test writes an image of the display's in place of a compute device; the engine gets it.
@@ -145,12 +141,9 @@ fn a_frames_semaphore_counts_the_waits() {
     }
 }
 
-/// In a process of its own, as they are counted.
 #[test]
 fn descriptors_are_not_leaked() {
-    let child = pixelferry_testing::Child::of("sharing::child_descriptors").unwrap();
-    // Mesa opens a file for each shader that it keeps, on a thread of its own.
-    child.env("MESA_SHADER_CACHE_DISABLE", "true").run().unwrap().passed();
+    shared_memory::descriptors_are_counted_in_a_child("sharing::child_descriptors");
 }
 
 #[test]

@@ -20,6 +20,9 @@ mod exported;
 #[path = "../../../interop-core/tests/displays/hostile.rs"]
 mod hostile;
 #[cfg(feature = "compute")]
+#[path = "../../../interop-core/tests/displays/kernels.rs"]
+mod kernels;
+#[cfg(feature = "compute")]
 #[path = "../../../interop-core/tests/displays/large_images.rs"]
 mod large_images;
 #[path = "../../../interop-core/tests/displays/manners.rs"]
@@ -37,3 +40,6 @@ mod shared;
 mod shared_memory;
 #[cfg(target_os = "linux")]
 mod sharing;
+#[cfg(feature = "compute")]
+#[path = "../../../interop-core/tests/displays/show.rs"]
+mod shows;

@@ -2,23 +2,18 @@
 
 use crate::common::{self, wgpu};
 use crate::shared_memory::{self, BYTES, export, exported_image, in_place};
-use interop_core::conformance::{Surfaces, fill};
+use interop_core::conformance::fill;
 use interop_core::devices::borrows::Holder;
 use interop_core::{Display, Error, HostBlock, MemoryHandle, Part, SharedHandle, StagingKind, SurfaceDesc};
-use pixelferry_testing::by_level;
 use pixelferry_wgpu::{WgpuDisplay, WgpuImage};
 use std::rc::Rc;
 
 #[test]
 fn surfaces_and_blocks_are_as_every_displays() {
-    if common::display().is_none() {
-        return;
+    if common::display().is_some() {
+        let open = || Ok(WgpuDisplay::headless(common::options())? as Rc<dyn Display>);
+        shared_memory::surfaces_and_blocks_are_as_every_displays(&open);
     }
-    let open = || Ok(WgpuDisplay::headless(common::options())? as Rc<dyn Display>);
-    let sizes = [(33, 17), (1, 1), (101, 3), (64, 20)];
-    let sizes = by_level(&sizes[..1], &sizes, &sizes);
-    let ways = Surfaces { open: &open, sizes, any_rows: false }.check().unwrap();
-    assert!(ways.staged > 0 && ways.in_place > 0, "{ways:?}");
 }
 
 /// A drawing of one device into a texture is found by another device in the memory behind the descriptor.
@@ -112,13 +107,10 @@ fn a_mapped_block_outlives_its_display() {
     assert!(bytes.iter().all(|b| *b == 9));
 }
 
-/// In a process of its own, as they are counted.
 #[test]
 fn descriptors_are_not_leaked() {
     if !common::is_opengl() {
-        let child = pixelferry_testing::Child::of("sharing::child_descriptors").unwrap();
-        // Mesa opens a file for each shader that it keeps, on a thread of its own.
-        child.env("MESA_SHADER_CACHE_DISABLE", "true").run().unwrap().passed();
+        shared_memory::descriptors_are_counted_in_a_child("sharing::child_descriptors");
     }
 }
 

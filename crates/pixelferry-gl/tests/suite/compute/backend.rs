@@ -2,41 +2,7 @@
 
 use super::common::{Both, alone, both};
 use super::{common, suite};
-use crate::paths::conform;
-use interop_core::conformance::{Manner, Row, Table};
-use interop_core::{Display, PathId};
-use pixelferry_testing::{Level, from};
-use std::rc::Rc;
-
-/// At the shortest level the workspace's table has this.
-#[test]
-fn the_conformance_suite_in_the_displays_queue() {
-    if !from(Level::All) {
-        return;
-    }
-    let Some(Both { display, backend }) = both() else { return };
-    let display: Rc<dyn Display> = display;
-    for manner in [Manner::default(), Manner::late(3)] {
-        let rows = conform(&backend, &display, manner, &PathId::ALL);
-        let paths = [
-            "in-queue-texture",
-            "in-queue-in-place",
-            "in-queue-upload",
-            "pbo-persistent",
-            "pbo-orphan",
-            "host-round-trip",
-        ];
-        for path in paths {
-            // Not every path reaches an engine's object, and none does so late.
-            let counts = |row: &&Row| row.path.name() == path && !row.case.starts_with("an engine's object");
-            let own: Vec<_> = rows.iter().filter(counts).cloned().collect();
-            let (passed, failed, skipped) = Table(&own).counts();
-            // Four cases have no texture.
-            let (least, most) = if path == "in-queue-texture" { (9, 7) } else { (13, 3) };
-            assert!(passed >= least && failed == 0 && skipped <= most, "{path}: {passed} passed, {failed} failed");
-        }
-    }
-}
+use interop_core::{Display as _, PathId};
 
 /// By a backend with a context and a thread of its own.
 #[test]

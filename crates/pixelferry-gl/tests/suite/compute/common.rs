@@ -3,7 +3,7 @@
 use crate::paths::{conform, ran};
 use cpu_fallback::MemoryDisplay;
 use interop_core::conformance::Manner;
-use interop_core::{ComputeBackend, Display, Error, HandleType, PathId};
+use interop_core::{ComputeBackend, Display, Error, PathId};
 use pixelferry_gl::GlBackend;
 use pixelferry_gl::{GlDisplay, HeadlessOptions};
 use pixelferry_testing::{Need, by_level, has, need};
@@ -28,11 +28,6 @@ pub fn both() -> Option<Both> {
     Some(Both { backend: Arc::new(backend), display })
 }
 
-/// Returns what names the memory of a backend in a display's queue.
-pub fn queue(backend: &dyn ComputeBackend) -> HandleType {
-    HandleType::QueueBuffer(backend.caps().display_queue().unwrap())
-}
-
 /// The backend with a context of its own. `None` after saying SKIPPED.
 pub fn alone() -> Option<Arc<dyn ComputeBackend>> {
     let backend = match GlBackend::open(&HeadlessOptions::default()) {
@@ -49,12 +44,6 @@ pub fn conforms_in_plain_memory(backend: &Arc<dyn ComputeBackend>) {
     let paths = by_level(&by_host[..], &PathId::ALL, &PathId::ALL);
     ran(&conform(backend, &display, Manner::default(), paths), &by_host);
 }
-
-pub const PAINT: &str = "
-@compute @workgroup_size(8, 8)
-fn paint(@builtin(global_invocation_id) id: vec3<u32>) {
-  pf_store(id.xy, vec4<f32>(f32(id.x) / 255.0, f32(id.y) / 255.0, pf_arg_f32(0), 1.0));
-}";
 
 /// Four memories.
 pub const FILL: &str = "

@@ -1,7 +1,9 @@
 //! Wrong threads and contexts, contexts that go, and texts that reach for what is not theirs.
 
 use super::common;
-use super::common::{Both, FILL, PAINT, both, queue};
+use super::common::{Both, both};
+use crate::images::queue;
+use crate::kernels::{FILL, PAINT};
 use interop_core::{
     Arg, ComputeBackend, ComputeMemory, Display as _, DrawOptions, Error, Extent, ImageAccess, ImageDesc, ImageView,
     KernelSource, Link, LinkOptions, Manner, PathId, PixelFormat, Policy, StagingKind, SurfaceDesc, Target, View,

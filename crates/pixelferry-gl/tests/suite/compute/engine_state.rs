@@ -1,14 +1,19 @@
 //! In an engine's context every call leaves the state as it found it.
 
-use super::common::{FILL, PAINT, queue};
+use super::common::FILL;
+use super::{glsl, textures};
+use crate::common::tight;
 use crate::engine::Engine;
+use crate::images::queue;
+use crate::kernels::PAINT;
 use crate::state::{engine_framebuffers, make_unusual, snapshot, unchanged};
 use interop_core::describe::pattern::Pattern;
 use interop_core::{
-    Arg, BufferView, ComputeBackend as _, Display as _, Extent, ImageView, KernelSource, PixelFormat, StagingKind,
-    SurfaceDesc, Target, View,
+    Arg, BufferView, ComputeBackend as _, Display as _, DrawOptions, Extent, ImageView, KernelSource, Link,
+    LinkOptions, PixelFormat, StagingKind, SurfaceDesc, Target, Unwritten, View,
 };
-use pixelferry_gl::GlBackend;
+use pixelferry_gl::{GlBackend, Viewport};
+use std::sync::Arc;
 
 #[test]
 fn an_engines_state_stays_as_it_was() {
@@ -51,9 +56,42 @@ fn an_engines_state_stays_as_it_was() {
             unchanged(&gl, "create_staging", || display.create_staging(StagingKind::External(handle), 4096).unwrap());
         let mut surface = display.create_in_place_surface(&SurfaceDesc::image(16, 16, PixelFormat::Rgba16F)).unwrap();
         unchanged(&gl, "read_in_place", || surface.read_in_place(&staging, &image).unwrap());
-        unchanged(&gl, "drop", || drop((surface, staging, paint, fill, target, others)));
-        unchanged(&gl, "drop", || drop(backend));
+        let shader = unchanged(&gl, "build GLSL", || glsl::build(&backend, glsl::SHADER).unwrap());
+        unchanged(&gl, "build wrong GLSL", || glsl::build(&backend, "void main() {").err().unwrap());
+        unchanged(&gl, "launch GLSL", || {
+            backend.launch(shader.as_ref(), Target::new(target.as_mut(), image).unwrap(), &[Arg::F32(0.5)]).unwrap();
+        });
+        unchanged(&gl, "drop", || drop((surface, staging, fill, shader, target, others)));
+        let picture = SurfaceDesc::image(21, 13, PixelFormat::Rgba8);
+        let surface = display.create_surface(&picture).unwrap();
+        let handle = unchanged(&gl, "export", || surface.export(queue(&backend)).unwrap());
+        let mut texture = unchanged(&gl, "import", || backend.import_surface(&handle, &picture).unwrap());
+        for kernel in textures::kernels(&backend) {
+            unchanged(&gl, "launch into a texture", || {
+                let target = Target::new(texture.as_mut(), tight(&picture)).unwrap();
+                backend.launch(kernel.as_ref(), target, &[Arg::F32(0.5)]).unwrap();
+            });
+        }
+        unchanged(&gl, "read a texture", || texture.read(0, &mut vec![0; 21 * 13 * 4]).unwrap());
+        drop((surface, handle, texture));
+        unchanged(&gl, "drop", || drop((paint, backend)));
         assert_eq!(before, snapshot(&gl));
         assert_eq!(display.object_counts(), pixelferry_gl::ObjectCounts::default());
+        if display.version() >= (4, 5) {
+            let backend = Arc::new(GlBackend::on(&display).unwrap());
+            let paint = backend.build(&KernelSource::new("paint").wgsl(PAINT)).unwrap();
+            let target = display.create_offscreen_target(21, 13).unwrap();
+            target.bind().unwrap();
+            let desc = picture.with_unwritten(Unwritten::Overwrite);
+            let mut link = Link::open(backend.clone(), display.clone(), desc, LinkOptions::default()).unwrap();
+            for _ in 0..3 {
+                unchanged(&gl, "show", || {
+                    let (mut place, options) = (display.bound_target(Viewport::full(21, 13)), DrawOptions::default());
+                    link.show(&mut place, options, |next| next.launch(paint.as_ref(), &[Arg::F32(0.5)])).unwrap()
+                });
+            }
+            drop(link);
+            target.unbind().unwrap();
+        }
     }
 }

@@ -1,19 +1,17 @@
 //! Compute shaders of the user's own: as WGSL in what they write, and refused with a reason where a launch binds less.
 
-use super::common::{Both, PAINT, alone, both};
-use crate::engine::Engine;
-use crate::state::{engine_framebuffers, make_unusual, unchanged};
+use super::common::{Both, alone, both};
+use crate::kernels::PAINT;
 use interop_core::{
     Arg, BufferView, ComputeBackend, Error, Extent, ImageView, Kernel, KernelSource, Language, PixelFormat, Result,
     Target, View,
 };
-use pixelferry_gl::GlBackend;
 use pixelferry_gl::GlDisplay;
 use std::rc::Rc;
 use std::sync::Arc;
 
 /// Source of [`PAINT`] in GLSL.
-const SHADER: &str = "layout(local_size_x = 8, local_size_y = 8) in;
+pub const SHADER: &str = "layout(local_size_x = 8, local_size_y = 8) in;
 void main() {
   uvec2 at = gl_GlobalInvocationID.xy;
   pf_store(at, vec4(float(at.x) / 255.0, float(at.y) / 255.0, pf_arg_f32(0), 1.0));
@@ -41,7 +39,7 @@ fn source(name: &'static str, text: &'static str) -> KernelSource {
     unsafe { KernelSource::new(name).glsl(text) }
 }
 
-fn build(backend: &dyn ComputeBackend, text: &'static str) -> Result<Arc<dyn Kernel>> {
+pub fn build(backend: &dyn ComputeBackend, text: &'static str) -> Result<Arc<dyn Kernel>> {
     backend.build(&source("k", text))
 }
 
@@ -165,21 +163,4 @@ fn what_is_wrong_is_told_by_the_line_and_what_is_not_bound_by_its_name() {
         let both = source("k", SHADER).wgsl("fn k() {");
         assert!(backend.build(&both).is_ok());
     }
-}
-
-#[test]
-fn an_engines_state_stays_as_it_was() {
-    let Some(engine) = Engine::new() else { return };
-    let (gl, display) = (engine.glow(), engine.pixelferry(None));
-    make_unusual(&gl, true, true);
-    engine_framebuffers(&gl);
-    let backend = unchanged(&gl, "on", || GlBackend::on(&display).unwrap());
-    let kernel = unchanged(&gl, "build", || build(&backend, SHADER).unwrap());
-    unchanged(&gl, "build wrong", || build(&backend, "void main() {").err().unwrap());
-    let mut memory = unchanged(&gl, "allocate", || backend.allocate(4096).unwrap());
-    let image = View::Image(ImageView::packed(Extent::new(16, 16), PixelFormat::Rgba16F, 1, 0, false).unwrap());
-    unchanged(&gl, "launch", || {
-        backend.launch(kernel.as_ref(), Target::new(memory.as_mut(), image).unwrap(), &[Arg::F32(0.5)]).unwrap();
-    });
-    unchanged(&gl, "drop", || drop((kernel, memory)));
 }

@@ -9,30 +9,21 @@ use pixelferry_testing::{Need, need};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// A backend with a context of its own, and a display with another. `None` after saying SKIPPED.
-fn pair() -> Option<(Arc<dyn ComputeBackend>, Rc<dyn Display>)> {
-    let backend = alone()?;
+/// On a backend with a context of its own, and a display with another.
+fn on_a_pair(check: fn(&Arc<dyn ComputeBackend>, &Rc<dyn Display>)) {
+    let Some(backend) = alone() else { return };
     let options = HeadlessOptions::default().with_same_device_as(backend.device().clone());
-    let display: Rc<dyn Display> = need(Need::Egl, GlDisplay::headless(options))?;
-    exported::share(backend.as_ref(), display.as_ref()).then_some((backend, display))
+    let Some(display) = need(Need::Egl, GlDisplay::headless(options)) else { return };
+    if exported::share(backend.as_ref(), display.as_ref()) {
+        check(&backend, &(display as Rc<dyn Display>));
+    }
 }
 
-#[test]
-fn frames_cross_in_memory_that_the_display_exports() {
-    let Some((backend, display)) = pair() else { return };
-    exported::carries_frames(&backend, &display);
-}
-
-#[test]
-fn descriptors_are_not_leaked() {
-    exported::nothing_is_left_in_a_child("compute::shared::child_descriptors");
-}
-
-#[test]
-#[ignore = "run by the test above, in a process of its own"]
-fn child_descriptors() {
-    let Some((backend, display)) = pair() else { return };
-    exported::nothing_is_left(&backend, &display);
+pixelferry_testing::tests! {
+    frames_cross_in_memory_that_the_display_exports => on_a_pair(exported::carries_frames);
+    descriptors_are_not_leaked => exported::nothing_is_left_in_a_child("compute::shared::child_descriptors");
+    #[ignore = "run by the test above, in a process of its own"]
+    child_descriptors => on_a_pair(exported::nothing_is_left);
 }
 
 #[test]

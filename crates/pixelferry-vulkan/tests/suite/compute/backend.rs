@@ -1,7 +1,9 @@
 //! The backend on a device of the display's own, and on an engine's.
 
-use super::{Both, both, queue, suite};
+use super::{Both, both, suite};
 use crate::engine::Engine;
+use crate::images::queue;
+use crate::kernels::FILL;
 use crate::paths::{conform, ran};
 use interop_core::conformance::Manner;
 use interop_core::{
@@ -13,23 +15,7 @@ use pixelferry_vulkan::{VulkanBackend, VulkanObject, VulkanOptions};
 use std::rc::Rc;
 use std::sync::Arc;
 
-const FILL: &str = "
-@compute @workgroup_size(64)
-fn fill(@builtin(global_invocation_id) id: vec3<u32>) {
-  if (pf_index(id) < pf_items()) { pf_put(pf_index(id), pf_arg_u32(0)); }
-}";
-
 const IN_QUEUE: [PathId; 3] = [PathId::IN_QUEUE_IN_PLACE, PathId::IN_QUEUE_UPLOAD, PathId::IN_QUEUE_TEXTURE];
-
-#[test]
-fn the_conformance_suite_in_the_displays_queue() {
-    let Some(Both { display, backend }) = both() else { return };
-    let display: Rc<dyn Display> = display;
-    let manners = [Manner::default(), Manner::late(3)];
-    for manner in manners.into_iter().take(by_level(1, 2, 2)) {
-        ran(&conform(&backend, &display, manner, &IN_QUEUE), &IN_QUEUE);
-    }
-}
 
 /// Without extensions, and without timeline semaphores.
 #[test]
@@ -94,17 +80,19 @@ fn a_frame_is_a_buffer_of_the_device() {
 
 #[test]
 fn handles_of_others_are_refused() {
-    let (Some(one), Some(other)) = (both(), both()) else { return };
-    let handle = queue(one.backend.as_ref());
-    let (_memory, lent) = one.backend.allocate_shared(64, handle, one.display.device()).unwrap();
+    let (Some(Both { backend, display }), Some(other)) = (both(), both()) else { return };
+    let display: Rc<dyn Display> = display;
+    crate::images::handles_of_others_are_refused((&backend, &display), other.backend.as_ref(), || ());
+    let handle = queue(backend.as_ref());
+    let (_memory, lent) = backend.allocate_shared(64, handle, display.device()).unwrap();
     let desc = SurfaceDesc::buffer(64);
-    assert!(one.backend.import_surface(&lent, &desc).is_ok());
+    assert!(backend.import_surface(&lent, &desc).is_ok());
     assert!(other.backend.import_surface(&lent, &desc).is_err());
-    let larger = one.backend.import_surface(&lent, &SurfaceDesc::buffer(68)).err().unwrap().to_string();
+    let larger = backend.import_surface(&lent, &SurfaceDesc::buffer(68)).err().unwrap().to_string();
     assert!(larger.contains("64 bytes"), "{larger}");
-    assert!(one.backend.allocate_shared(64, queue(other.backend.as_ref()), one.display.device()).is_err());
+    assert!(backend.allocate_shared(64, queue(other.backend.as_ref()), display.device()).is_err());
     let mut memory = other.backend.allocate(64).unwrap();
-    let kernel = one.backend.build(&KernelSource::new("fill").wgsl(FILL)).unwrap();
-    let refused = one.backend.launch(kernel.as_ref(), Target::buffer(memory.as_mut()), &[Arg::U32(1)]).unwrap_err();
+    let kernel = backend.build(&KernelSource::new("fill").wgsl(FILL)).unwrap();
+    let refused = backend.launch(kernel.as_ref(), Target::buffer(memory.as_mut()), &[Arg::U32(1)]).unwrap_err();
     assert!(matches!(refused, Error::Foreign { .. }), "{refused}");
 }

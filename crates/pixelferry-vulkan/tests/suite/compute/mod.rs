@@ -12,7 +12,7 @@ mod textures;
 mod threads;
 
 use crate::display;
-use interop_core::{ComputeBackend, HandleType};
+use interop_core::ComputeBackend;
 use pixelferry_vulkan::{VulkanBackend, VulkanDisplay};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -27,9 +27,4 @@ struct Both {
 fn both() -> Option<Both> {
     let display = display()?;
     Some(Both { backend: Arc::new(VulkanBackend::on(&display).unwrap()), display })
-}
-
-/// Returns what names the memory of a backend in a display's queue.
-fn queue(backend: &dyn ComputeBackend) -> HandleType {
-    HandleType::QueueBuffer(backend.caps().display_queue().unwrap())
 }

@@ -7,29 +7,21 @@ use pixelferry_vulkan::{VulkanBackend, VulkanOptions};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// A backend of a device of its own, and a display of another. `None` after saying SKIPPED.
-fn pair() -> Option<(Arc<dyn ComputeBackend>, Rc<dyn Display>)> {
-    let display: Rc<dyn Display> = display()?;
-    let backend = VulkanBackend::open(&VulkanOptions::default().with_name(device())).unwrap();
-    exported::share(&backend, display.as_ref()).then(|| (Arc::new(backend) as Arc<dyn ComputeBackend>, display))
+/// On a backend of a device of its own, and a display of another.
+fn on_a_pair(check: fn(&Arc<dyn ComputeBackend>, &Rc<dyn Display>)) {
+    let Some(display) = display() else { return };
+    let backend: Arc<dyn ComputeBackend> =
+        Arc::new(VulkanBackend::open(&VulkanOptions::default().with_name(device())).unwrap());
+    if exported::share(backend.as_ref(), display.as_ref()) {
+        check(&backend, &(display as Rc<dyn Display>));
+    }
 }
 
-#[test]
-fn frames_cross_in_memory_that_the_display_exports() {
-    let Some((backend, display)) = pair() else { return };
-    exported::carries_frames(&backend, &display);
-}
-
-#[test]
-fn descriptors_are_not_leaked() {
-    exported::nothing_is_left_in_a_child("compute::shared::child_descriptors");
-}
-
-#[test]
-#[ignore = "run by the test above, in a process of its own"]
-fn child_descriptors() {
-    let Some((backend, display)) = pair() else { return };
-    exported::nothing_is_left(&backend, &display);
+pixelferry_testing::tests! {
+    frames_cross_in_memory_that_the_display_exports => on_a_pair(exported::carries_frames);
+    descriptors_are_not_leaked => exported::nothing_is_left_in_a_child("compute::shared::child_descriptors");
+    #[ignore = "run by the test above, in a process of its own"]
+    child_descriptors => on_a_pair(exported::nothing_is_left);
 }
 
 #[test]

@@ -3,27 +3,23 @@
 use crate::engine::Engine;
 use crate::engine_objects::{Object as _, refused};
 use crate::engine_surfaces::Canvas;
+use crate::kernels::PAINT;
+use crate::shows::{self, Board, Scene, Screen, image, untimed};
 use ash::vk;
 use interop_core::{
-    Arg, ComputeBackend, Detour, Display as _, DrawOptions, Error, Extent, Fit, ImageDesc, ImageView, Kernel,
-    KernelSource, Link, LinkOptions, PathId, PixelFormat, Policy, Region, RowOrder, ShowTarget as _, Showed,
-    SurfaceDesc, Target, TargetEncoding, Unwritten, View,
+    Arg, ComputeBackend, Detour, Display, DrawOptions, Error, Extent, Fit, ImageDesc, ImageView, Link, PathId,
+    PixelFormat, Policy, Region, Result, ShowTarget as _, Showed, SurfaceDesc, Target, TargetEncoding, Unwritten, View,
+    WriteFrame,
 };
 use pixelferry_vulkan::sharing::vk_format;
 use pixelferry_vulkan::{EngineImage, ImageTarget, VulkanBackend, VulkanDisplay, ash};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Duration;
 
-const PAINT: &str = "@compute @workgroup_size(8, 8)
-fn paint(@builtin(global_invocation_id) id: vec3<u32>) {
-  pf_store(id.xy, vec4<f32>(f32(id.x) / 255.0, f32(id.y) / 255.0, pf_arg_f32(0), 1.0));
-}";
-
-/// A frame, the image, and where the one goes in the other.
-const SIZE: Extent = Extent::new(21, 13);
-const ALL: Extent = Extent::new(29, 22);
-const AT: Region = Region { x: 3, y: 2, width: 21, height: 13 };
+/// The image, and where frames go.
+const ALL: Extent = Extent::new(shows::ALL.0, shows::ALL.1);
+const AT: Region = Region { x: 3, y: 2, width: shows::SIZE.0, height: shows::SIZE.1 };
+const RGBA8: ImageDesc = ImageDesc::new(AT.width, AT.height, PixelFormat::Rgba8);
 
 /// Formats that kernels store to without a feature of the device, but for one that is stored as another.
 const STORED: [PixelFormat; 4] = [PixelFormat::Rgba8, PixelFormat::Rgba16F, PixelFormat::R32F, PixelFormat::Rgba32F];
@@ -33,36 +29,63 @@ fn every_usage() -> vk::ImageUsageFlags {
     Usages::TRANSFER_SRC | Usages::TRANSFER_DST | Usages::STORAGE
 }
 
-/// Stores wherever they work.
-fn untimed() -> Policy {
-    Policy::default().with_budget(Duration::ZERO)
-}
-
-fn rgba8() -> ImageDesc {
-    ImageDesc::new(SIZE.width, SIZE.height, PixelFormat::Rgba8)
-}
-
-struct Scene {
+/// An engine, and a backend in its queue.
+struct Own {
+    engine: Engine,
     display: Rc<VulkanDisplay>,
     backend: Arc<dyn ComputeBackend>,
-    kernel: Arc<dyn Kernel>,
+    bare: bool,
 }
 
-impl Scene {
-    fn on(engine: &Engine) -> Self {
+/// An image of the engine's with a place for frames.
+struct Place<'e> {
+    target: ImageTarget,
+    canvas: Canvas<'e>,
+    bare: bool,
+}
+
+impl Board for Place<'_> {
+    fn first(&self) -> (usize, usize) {
+        (2, 3)
+    }
+
+    fn show(
+        &mut self,
+        link: &mut Link,
+        options: DrawOptions,
+        frame: &mut dyn FnMut(&mut WriteFrame<'_>) -> Result<()>,
+    ) -> Result<Showed> {
+        let shown = link.show(&mut self.target, options, frame);
+        assert_eq!(self.target.ready().unwrap().is_some(), !self.bare);
+        shown
+    }
+
+    fn pixels(&mut self) -> Vec<u8> {
+        let got = self.canvas.got();
+        assert_eq!(self.target.read_back().unwrap(), got);
+        got
+    }
+}
+
+impl Screen for Own {
+    fn sides(&self) -> (Arc<dyn ComputeBackend>, Rc<dyn Display>) {
+        (self.backend.clone(), self.display.clone())
+    }
+
+    fn board(&self, format: PixelFormat) -> Option<Box<dyn Board + '_>> {
+        Some(Box::new(self.place(vk_format(format), every_usage(), AT)))
+    }
+}
+
+impl Own {
+    fn make(bare: bool) -> Option<Self> {
+        let engine = Engine::make(bare)?;
         let display = engine.display();
-        let backend: Arc<dyn ComputeBackend> = Arc::new(VulkanBackend::on(&display).unwrap());
-        let kernel = backend.build(&KernelSource::new("paint").wgsl(PAINT)).unwrap();
-        Self { display, backend, kernel }
+        Some(Self { backend: Arc::new(VulkanBackend::on(&display).unwrap()), engine, display, bare })
     }
 
-    fn link(&self, desc: ImageDesc, rule: Unwritten, policy: Policy) -> Link {
-        let desc = SurfaceDesc::Image(desc).with_unwritten(rule);
-        Link::open(self.backend.clone(), self.display.clone(), desc, LinkOptions::new(policy)).unwrap()
-    }
-
-    fn canvas<'e>(&'e self, engine: &'e Engine, format: vk::Format, usage: vk::ImageUsageFlags) -> Canvas<'e> {
-        Canvas::of_usage(engine, &self.display, format, ALL, (usage, vk::ImageLayout::GENERAL))
+    fn canvas(&self, format: vk::Format, usage: vk::ImageUsageFlags) -> Canvas<'_> {
+        Canvas::of_usage(&self.engine, &self.display, format, ALL, (usage, vk::ImageLayout::GENERAL))
     }
 
     fn target(&self, canvas: &Canvas<'_>, region: Region) -> ImageTarget {
@@ -70,9 +93,15 @@ impl Scene {
         unsafe { self.display.image_target(&canvas.about, region) }.unwrap()
     }
 
-    fn show(&self, link: &mut Link, to: &mut ImageTarget, options: DrawOptions, level: f32) -> Result<Showed, Error> {
-        let options = options.with_grey(false);
-        link.show(to, options, |next| next.launch(self.kernel.as_ref(), &[Arg::F32(level)]))
+    fn place(&self, format: vk::Format, usage: vk::ImageUsageFlags, region: Region) -> Place<'_> {
+        let canvas = self.canvas(format, usage);
+        Place { target: self.target(&canvas, region), canvas, bare: self.bare }
+    }
+
+    /// Frames that write every pixel.
+    fn scene(&self, desc: ImageDesc, options: DrawOptions) -> Scene {
+        let scene = Scene::new(self, desc, Unwritten::Overwrite, PAINT, untimed());
+        Scene { options: options.with_grey(false), ..scene }
     }
 }
 
@@ -89,25 +118,15 @@ fn rgb(canvas: &Canvas<'_>, x: u32, y: u32) -> [u8; 3] {
 #[test]
 fn a_frame_that_goes_straight_is_what_a_copy_gives() {
     for bare in [false, true] {
-        let Some(engine) = Engine::make(bare) else { return };
-        let scene = Scene::on(&engine);
-        for format in STORED {
-            for (order, rule) in [(RowOrder::TopDown, Unwritten::Overwrite), (RowOrder::BottomUp, Unwritten::Clear)] {
-                let desc = ImageDesc::new(SIZE.width, SIZE.height, format).with_row_order(order);
-                let found = [untimed(), untimed().with_force(PathId::IN_QUEUE_UPLOAD)].map(|policy| {
-                    let canvas = scene.canvas(&engine, vk_format(format), every_usage());
-                    let (mut link, mut target) = (scene.link(desc, rule, policy), scene.target(&canvas, AT));
-                    let ways =
-                        [0.125, 0.75, 0.5].map(|level| scene.show(&mut link, &mut target, plain(), level).unwrap());
-                    assert_eq!(target.ready().unwrap().is_some(), !bare);
-                    assert_eq!(target.read_back().unwrap(), canvas.got());
-                    (ways, canvas.got())
-                });
-                let [(straight, stored), (drawn, copied)] = found;
-                assert_eq!(straight, [Showed::Drawn(Detour::First), Showed::Straight, Showed::Straight], "{format}");
-                assert_eq!(drawn, [(); 3].map(|()| Showed::Drawn(Detour::Asked("in-queue-upload"))));
-                assert!(stored == copied && stored.iter().any(|byte| *byte != 0), "{format}, {order:?}, {rule}");
-            }
+        let Some(own) = Own::make(bare) else { return };
+        let scene = |drawn: bool, desc, rule| {
+            let policy = if drawn { untimed().with_force(PathId::IN_QUEUE_UPLOAD) } else { untimed() };
+            Scene::new(&own, desc, rule, PAINT, policy)
+        };
+        let asked = [(); 3].map(|()| Showed::Drawn(Detour::Asked("in-queue-upload")));
+        for (format, ways) in shows::a_frame_that_goes_straight_is_what_a_draw_gives(&own, STORED, scene) {
+            let straight = [Showed::Drawn(Detour::First), Showed::Straight, Showed::Straight];
+            assert_eq!(ways, [straight, asked.clone()], "{format}");
         }
     }
 }
@@ -115,53 +134,46 @@ fn a_frame_that_goes_straight_is_what_a_copy_gives() {
 /// The name of one that is gone may be another's.
 #[test]
 fn images_come_and_go_and_take_turns() {
-    let Some(engine) = Engine::make(false) else { return };
-    let scene = Scene::on(&engine);
-    let mut link = scene.link(rgba8(), Unwritten::Overwrite, Policy::default());
-    for round in 0..4 {
-        let canvases = [(); 3].map(|()| scene.canvas(&engine, vk::Format::R8G8B8A8_UNORM, every_usage()));
-        let mut targets = canvases.each_ref().map(|canvas| scene.target(canvas, AT));
-        for turn in 0..7_u8 {
-            let (n, blue) = (usize::from(turn) % 3, round * 50 + turn);
-            let way = scene.show(&mut link, &mut targets[n], plain(), f32::from(blue) / 255.0).unwrap();
-            let slower = matches!(way, Showed::Drawn(Detour::Slower { .. }));
-            assert!(slower || (way == Showed::Straight) == (turn > 2), "{turn}: {way}");
-            let seen = [(3, 2), (23, 14), (2, 2), (24, 14)].map(|(x, y)| rgb(&canvases[n], x, y));
-            assert_eq!(seen, [[0, 0, blue], [20, 12, blue], [0; 3], [0; 3]]);
-        }
-    }
+    let Some(own) = Own::make(false) else { return };
+    let mut scene = Scene::plain(&own, Policy::default());
+    shows::targets_take_turns::<3>(&own, &mut scene, (4, 7), |_, turn, way| {
+        let slower = matches!(way, Showed::Drawn(Detour::Slower { .. }));
+        assert!(slower || (way == Showed::Straight) == (turn > 2), "{turn}: {way}");
+    });
+}
+
+#[test]
+fn what_needs_a_draw_is_drawn_and_says_why() {
+    let Some(own) = Own::make(false) else { return };
+    shows::what_needs_a_draw_is_drawn_and_says_why(&own, false);
 }
 
 #[test]
 fn what_no_kernel_stores_to_is_copied_and_says_why() {
     use vk::ImageUsageFlags as Usages;
-    let Some(engine) = Engine::make(false) else { return };
-    let scene = Scene::on(&engine);
-    let shown = |format: PixelFormat, image: vk::Format, usage, rule| {
-        let canvas = scene.canvas(&engine, image, usage);
-        let mut target = scene.target(&canvas, AT);
-        let mut link = scene.link(ImageDesc::new(SIZE.width, SIZE.height, format), rule, untimed());
-        let ways = [0.25, 0.6].map(|level| scene.show(&mut link, &mut target, plain(), level).unwrap());
-        let at =
-            (2 * ALL.width + 3) as usize * pixelferry_vulkan::sharing::pixel_format(image).unwrap().bytes_per_pixel();
-        (ways[1].to_string(), canvas.got()[at..at + 4].to_vec(), link.read_back().map(|bytes| bytes[..4].to_vec()))
+    let Some(own) = Own::make(false) else { return };
+    let shown = |format: PixelFormat, target: vk::Format, usage| {
+        let mut place = own.place(target, usage, AT);
+        let mut scene = own.scene(image(format), plain());
+        let [_, way] = [0.25, 0.6].map(|level| scene.show(&mut place, level));
+        let at = (2 * ALL.width + 3) as usize * 4;
+        let frame = scene.link.read_back().map(|bytes| bytes[..4].to_vec());
+        (way.to_string(), place.canvas.got()[at..at + 4].to_vec(), frame)
     };
-    let (own, unorm) = (PixelFormat::Rgba8, vk::Format::R8G8B8A8_UNORM);
+    let (rgba8, unorm) = (PixelFormat::Rgba8, vk::Format::R8G8B8A8_UNORM);
     let copies = Usages::TRANSFER_SRC | Usages::TRANSFER_DST;
-    let (overwrite, srgb) = (Unwritten::Overwrite, vk::Format::R8G8B8A8_SRGB);
-    for (format, image, usage, rule, says, expected) in [
-        (own, unorm, every_usage(), Unwritten::Keep, "kept", [0, 0, 153, 255]),
-        (own, unorm, copies, overwrite, "without STORAGE", [0, 0, 153, 255]),
-        (own, vk::Format::B8G8R8A8_UNORM, copies | Usages::SAMPLED, overwrite, "STORAGE", [153, 0, 0, 255]),
-        (PixelFormat::Rgba16F, unorm, every_usage(), overwrite, "frames are RGBA16F", [0, 0, 153, 255]),
+    for (format, target, usage, says, expected) in [
+        (rgba8, unorm, copies, "without STORAGE", [0, 0, 153, 255]),
+        (rgba8, vk::Format::B8G8R8A8_UNORM, copies | Usages::SAMPLED, "STORAGE", [153, 0, 0, 255]),
+        (PixelFormat::Rgba16F, unorm, every_usage(), "frames are RGBA16F", [0, 0, 153, 255]),
         // 0.6 of the light.
-        (own, srgb, copies, overwrite, "R8G8B8A8_SRGB encodes", [0, 0, 203, 255]),
+        (rgba8, vk::Format::R8G8B8A8_SRGB, copies, "R8G8B8A8_SRGB encodes", [0, 0, 203, 255]),
     ] {
-        let (said, found, _) = shown(format, image, usage, rule);
+        let (said, found, _) = shown(format, target, usage);
         assert!(said.contains(says), "{said}");
         assert_eq!(found, expected, "{said}");
     }
-    let (said, _, frame) = shown(PixelFormat::Bgra8, vk::Format::B8G8R8A8_UNORM, every_usage(), overwrite);
+    let (said, _, frame) = shown(PixelFormat::Bgra8, vk::Format::B8G8R8A8_UNORM, every_usage());
     assert!(said.contains("no shader stores to B8G8R8A8_UNORM"), "{said}");
     assert_eq!(frame.unwrap(), [153, 0, 0, 255]);
 }
@@ -169,13 +181,14 @@ fn what_no_kernel_stores_to_is_copied_and_says_why() {
 /// By a blit where the image takes no stores. Whatever else a draw does is the conformance of drawings.
 #[test]
 fn frames_that_do_not_fit_are_stretched_and_cut() {
-    let Some(engine) = Engine::make(false) else { return };
-    let scene = Scene::on(&engine);
+    let Some(own) = Own::make(false) else { return };
     for usage in [every_usage(), every_usage() & !vk::ImageUsageFlags::STORAGE] {
-        let canvas = scene.canvas(&engine, vk::Format::R8G8B8A8_UNORM, usage);
+        let canvas = own.canvas(vk::Format::R8G8B8A8_UNORM, usage);
         let shows = |desc: ImageDesc, region: Region, options: DrawOptions| {
-            let mut link = scene.link(desc, Unwritten::Overwrite, untimed());
-            scene.show(&mut link, &mut scene.target(&canvas, region), options, 0.5).map(|way| way.to_string())
+            let (mut scene, mut target) = (own.scene(desc, options), own.target(&canvas, region));
+            let (kernel, options) = (scene.kernel, scene.options);
+            let way = scene.link.show(&mut target, options, |next| next.launch(kernel.as_ref(), &[Arg::F32(0.5)]));
+            way.map(|way| way.to_string())
         };
         let seen = |places: [(u32, u32); 2]| places.map(|(x, y)| rgb(&canvas, x, y));
         // Twice as wide, and each column twice.
@@ -186,60 +199,37 @@ fn frames_that_do_not_fit_are_stretched_and_cut() {
         assert_eq!(seen([(6, 3), (23, 13)]), [[1, 0, 128], [9, 10, 128]]);
         assert_eq!(rgb(&canvas, 24, 13), [0; 3]);
         // The middle of it, all of it in the middle, and both scaled and cut.
-        let said = shows(rgba8(), Region::new(0, 0, 11, 13), plain().with_fit(Fit::None)).unwrap();
+        let said = shows(RGBA8, Region::new(0, 0, 11, 13), plain().with_fit(Fit::None)).unwrap();
         assert!(said.contains("cuts"), "{said}");
         assert_eq!(seen([(0, 0), (10, 12)]), [[5, 0, 128], [15, 12, 128]]);
         shows(small, Region::new(0, 0, 29, 22), plain().with_fit(Fit::Integer)).unwrap();
         assert_eq!(seen([(4, 0), (23, 21)]), [[0, 0, 128], [9, 10, 128]]);
         shows(small, Region::new(0, 0, 20, 6), plain().with_fit(Fit::Cover)).unwrap();
         assert_eq!(seen([(0, 0), (19, 5)]), [[0, 4, 128], [9, 6, 128]]);
-        let refused = shows(rgba8(), AT, plain().with_target(TargetEncoding::SrgbFormat)).unwrap_err().to_string();
+        let refused = shows(RGBA8, AT, plain().with_target(TargetEncoding::SrgbFormat)).unwrap_err().to_string();
         assert!(refused.contains("does not encode"), "{refused}");
     }
 }
 
 #[test]
 fn frames_that_fail_and_sizes_that_change_leave_a_link_that_works() {
-    let Some(engine) = Engine::make(false) else { return };
-    let scene = Scene::on(&engine);
-    let canvas = scene.canvas(&engine, vk::Format::R8G8B8A8_UNORM, every_usage());
-    let mut target = scene.target(&canvas, AT);
-    let mut link = scene.link(rgba8(), Unwritten::Overwrite, untimed());
-    let ways = |link: &mut Link, target: &mut ImageTarget| {
-        [0.0, 0.5].map(|level| scene.show(link, target, plain(), level).unwrap())
-    };
-    let tried = [Showed::Drawn(Detour::First), Showed::Straight];
-    assert_eq!(ways(&mut link, &mut target), tried);
-    assert!(matches!(link.shown().err(), Some(Error::InTarget)));
-    assert!(matches!(link.read_back().err(), Some(Error::InTarget)));
-    let own = || Error::InvalidInput { operation: "the program", problem: "its own".into() };
-    let failed = link.show(&mut target, plain(), |next| {
-        next.launch(scene.kernel.as_ref(), &[Arg::F32(1.0)])?;
-        Err(own())
-    });
-    assert!(failed.unwrap_err().to_string().contains("its own"));
-    assert_eq!(rgb(&canvas, 3, 2), [0, 0, 255], "what it wrote stays");
-    assert_eq!(scene.show(&mut link, &mut target, plain(), 0.0).unwrap(), Showed::Straight);
-    assert_eq!(rgb(&canvas, 3, 2), [0; 3]);
-    link.frame(|next| next.launch(scene.kernel.as_ref(), &[Arg::F32(1.0)])).unwrap();
-    assert_eq!(link.read_back().unwrap()[..4], [0, 0, 255, 255]);
-    link.resize(SurfaceDesc::image(8, 8, PixelFormat::Rgba8).with_unwritten(Unwritten::Overwrite)).unwrap();
-    assert!(scene.show(&mut link, &mut target, plain(), 0.5).unwrap().to_string().contains("scales"));
-    let mut part = scene.target(&canvas, Region::new(21, 14, 8, 8));
-    assert_eq!(ways(&mut link, &mut part), tried);
-    assert_eq!(rgb(&canvas, 28, 21), [7, 7, 128]);
-    link.resize(SurfaceDesc::image(0, 0, PixelFormat::Rgba8)).unwrap();
-    assert_eq!(scene.show(&mut link, &mut part, plain(), 0.5).unwrap(), Showed::Paused);
+    let Some(own) = Own::make(false) else { return };
+    shows::frames_that_fail_leave_a_link_that_works(&own, &mut Scene::plain(&own, untimed()));
+    shows::no_surface_has_a_frame_that_went_straight(&own, &mut Scene::plain(&own, untimed()));
+    let mut part = own.place(vk::Format::R8G8B8A8_UNORM, every_usage(), Region::new(21, 14, 8, 8));
+    let mut small = own.scene(ImageDesc::new(8, 8, PixelFormat::Rgba8), plain());
+    assert_eq!(small.settled(&mut part), Showed::Straight);
+    small.show(&mut part, 0.5);
+    assert_eq!(rgb(&part.canvas, 28, 21), [7, 7, 128]);
 }
 
 #[test]
 fn what_is_no_place_for_frames_is_refused() {
-    let Some(engine) = Engine::make(false) else { return };
-    let scene = Scene::on(&engine);
-    let canvas = scene.canvas(&engine, vk::Format::R8G8B8A8_UNORM, every_usage());
-    let good = canvas.about;
+    let Some(own) = Own::make(false) else { return };
+    let mut place = own.place(vk::Format::R8G8B8A8_UNORM, every_usage(), AT);
+    let good = place.canvas.about;
     // SAFETY: what is wrong is found out before it is used; what is right is as it says.
-    let target = |about: EngineImage, region| unsafe { scene.display.image_target(&about, region) };
+    let target = |about: EngineImage, region| unsafe { own.display.image_target(&about, region) };
     refused(target(EngineImage { image: vk::Image::null(), ..good }, AT), "null");
     refused(target(EngineImage { usage: vk::ImageUsageFlags::STORAGE, ..good }, AT), "without TRANSFER_DST");
     refused(target(EngineImage { format: vk::Format::R32_UINT, ..good }, AT), "no frame has the format R32_UINT");
@@ -249,12 +239,10 @@ fn what_is_no_place_for_frames_is_refused() {
     refused(target(good, Region::new(9, 0, 0, 13)), "empty");
     let unread = EngineImage { usage: vk::ImageUsageFlags::TRANSFER_DST, ..good };
     refused(target(unread, AT).unwrap().read_back(), "without TRANSFER_SRC");
-    refused(target(good, AT).unwrap().draw(&canvas.surface(), plain()), "own image");
+    refused(target(good, AT).unwrap().draw(&place.canvas.surface(), plain()), "own image");
     // A link of another display.
-    let Some(others) = Engine::make(false) else { return };
-    let other = Scene::on(&others);
-    let mut link = other.link(rgba8(), Unwritten::Overwrite, untimed());
-    let shown = other.show(&mut link, &mut target(good, AT).unwrap(), plain(), 0.5);
+    let Some(other) = Own::make(false) else { return };
+    let shown = Scene::plain(&other, untimed()).try_show(&mut place, 0.5);
     assert!(matches!(shown, Err(Error::Foreign { .. })), "{shown:?}");
 }
 
@@ -262,27 +250,26 @@ fn what_is_no_place_for_frames_is_refused() {
 /// the target.
 #[test]
 fn a_target_that_is_gone_is_written_by_nobody() {
-    let Some(engine) = Engine::make(false) else { return };
-    let scene = Scene::on(&engine);
-    let canvas = scene.canvas(&engine, vk::Format::R8G8B8A8_UNORM, every_usage());
-    let mut target = scene.target(&canvas, AT);
+    let Some(own) = Own::make(false) else { return };
+    let Place { mut target, canvas, .. } = own.place(vk::Format::R8G8B8A8_UNORM, every_usage(), AT);
+    let kernel = Scene::plain(&own, untimed()).kernel;
     let (handle, kept) = target.handle().unwrap();
     let (later, kept_later) = target.handle().unwrap();
     let desc = SurfaceDesc::image(ALL.width, ALL.height, PixelFormat::Rgba8);
-    let mut opened = scene.backend.import_surface(&handle, &desc).unwrap();
+    let mut opened = own.backend.import_surface(&handle, &desc).unwrap();
     let whole = ImageView::packed(ALL, PixelFormat::Rgba8, 1, 0, false).unwrap();
     let mut launch = || {
         let to = Target::new(opened.as_mut(), View::Image(whole)).unwrap();
-        scene.backend.launch(scene.kernel.as_ref(), to, &[Arg::F32(0.5)])
+        own.backend.launch(kernel.as_ref(), to, &[Arg::F32(0.5)])
     };
     launch().unwrap();
-    scene.display.finish().unwrap();
+    own.display.finish().unwrap();
     drop(target);
     refused(launch(), "gone");
     drop(canvas);
     refused(launch(), "gone");
     refused(opened.read(0, &mut [0; 4]), "gone");
     refused(opened.write(0, &[0; 4]), "gone");
-    refused(scene.backend.import_surface(&later, &desc).map(drop), "gone");
+    refused(own.backend.import_surface(&later, &desc).map(drop), "gone");
     drop((kept, kept_later));
 }

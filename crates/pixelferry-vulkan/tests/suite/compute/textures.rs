@@ -1,66 +1,24 @@
 //! Kernels that store to the display's images, and to an engine's, beside the same kernels in linear memory.
 
-use super::{Both, both, queue};
+use super::{Both, both};
 use crate::engine::Engine;
+use crate::images::{self, MIXED, queue};
 use ash::vk;
 use interop_core::{
-    Arg, ComputeBackend, Display, Error, Extent, ImageDesc, ImageView, Kernel, KernelSource, Link, LinkOptions,
-    MemoryShape, PathId, PixelFormat, Policy, Region, RowOrder, SurfaceDesc, Target, View,
+    Arg, ComputeBackend, Display, Error, Extent, ImageDesc, ImageView, KernelSource, MemoryShape, PathId, PixelFormat,
+    SurfaceDesc, Target, View,
 };
 use pixelferry_vulkan::{EngineImage, VulkanBackend, ash};
+use std::rc::Rc;
 use std::sync::Arc;
-
-/// Numbers that every format holds exactly, or rounds without a tie.
-const MIXED: &str = "@compute @workgroup_size(8, 4)
-fn k(@builtin(global_invocation_id) id: vec3<u32>) {
-  let number = id.x * 3u + id.y * 7u;
-  let mixed = vec4<u32>(number, number * 5u, number * 11u, 255u - number) & vec4<u32>(255u);
-  pf_store(id.xy, vec4<f32>(mixed) / 255.0 * pf_arg_f32(0));
-}";
-/// Names words, so that it does not store to an image.
-const WORDS: &str = "@compute @workgroup_size(8, 4)
-fn k(@builtin(global_invocation_id) id: vec3<u32>) {
-  if (id.x == 0u && id.y > 1000u) { pf_put(0u, pf_get(0u)); }
-  pf_store(id.xy, vec4<f32>(vec4<u32>(id.x, id.y, 7u, 255u)) / 255.0 * pf_arg_f32(0));
-}";
-
-fn link(both: &Both, desc: ImageDesc, path: PathId) -> Link {
-    let options = LinkOptions::new(Policy::default().with_force(path));
-    Link::open(Arc::clone(&both.backend), both.display.clone(), SurfaceDesc::Image(desc), options).unwrap()
-}
-
-/// Whole frames, and parts that leave the rest.
-fn frames(link: &mut Link, kernel: &dyn Kernel) -> Vec<Vec<u8>> {
-    let regions = [None, Some(Region::new(3, 2, 9, 5)), None, Some(Region::new(0, 6, 1, 1))];
-    let frame = |(number, region)| {
-        let args = [Arg::F32(1.0 - number as f32 / 8.0)];
-        match region {
-            None => link.frame(|next| next.launch(kernel, &args)).unwrap(),
-            Some(region) => link.frame_region(region, |next| next.launch(kernel, &args)).unwrap(),
-        }
-        link.read_back().unwrap()
-    };
-    regions.into_iter().enumerate().map(frame).collect()
-}
 
 #[test]
 fn every_format_holds_what_linear_memory_does() {
-    let Some(both) = both() else { return };
-    let kernels = [MIXED, WORDS].map(|text| both.backend.build(&KernelSource::new("k").wgsl(text)).unwrap());
-    for format in PixelFormat::ALL {
-        for order in [RowOrder::TopDown, RowOrder::BottomUp] {
-            let desc = ImageDesc::new(21, 13, format).with_row_order(order);
-            let [mut image, mut memory] =
-                [PathId::IN_QUEUE_TEXTURE, PathId::IN_QUEUE_UPLOAD].map(|path| link(&both, desc, path));
-            for kernel in &kernels {
-                let [found, wanted] = [&mut image, &mut memory].map(|link| frames(link, kernel.as_ref()));
-                assert_eq!(found, wanted, "{format}, {order:?}");
-            }
-        }
-    }
+    let Some(Both { backend, display }) = both() else { return };
+    let display: Rc<dyn Display> = display;
+    images::every_format_holds_what_linear_memory_does((&backend, &display), &images::kernels(backend.as_ref()));
 }
 
-/// Memory as the path imports it.
 #[test]
 fn bytes_of_an_image_are_read_and_written_where_they_lie() {
     let Some(Both { backend, display }) = both() else { return };
@@ -76,22 +34,7 @@ fn bytes_of_an_image_are_read_and_written_where_they_lie() {
         let view = ImageView::packed(Extent::new(7, 5), format, 1, 0, false).unwrap();
         let raw = backend.raw(Target::new(image.as_mut(), View::Image(view)).unwrap());
         assert!(matches!(raw, Err(Error::Unsupported { .. })));
-        let bytes: Vec<u8> = (0..image.len()).map(|n| n as u8).collect();
-        image.write(0, &bytes).unwrap();
-        let pixel = format.bytes_per_pixel();
-        image.write(8 * pixel, &bytes[..9 * pixel]).unwrap();
-        let mut wanted = bytes.clone();
-        wanted[8 * pixel..17 * pixel].copy_from_slice(&bytes[..9 * pixel]);
-        let mut found = vec![0; bytes.len()];
-        image.read(0, &mut found).unwrap();
-        assert_eq!(found, wanted, "{format}");
-        let mut linear = backend.allocate(bytes.len()).unwrap();
-        backend.copy(image.as_ref(), linear.as_mut(), 0..bytes.len()).unwrap();
-        linear.read(0, &mut found).unwrap();
-        assert_eq!(found, wanted, "{format}, copied");
-        if pixel > 1 {
-            assert!(image.write(1, &[0; 1]).is_err(), "half a pixel");
-        }
+        images::bytes_of_an_image_are_read_and_written_where_they_lie(backend.as_ref(), image.as_mut(), format);
     }
 }
 
@@ -107,8 +50,9 @@ fn an_engine_without_the_feature_has_five_formats() {
     assert_eq!(taken, 5);
     let surface = display.create_surface(&SurfaceDesc::image(4, 4, PixelFormat::R8)).unwrap();
     assert!(surface.export(handle).is_err());
-    let both = Both { backend, display };
-    let link = link(&both, ImageDesc::new(4, 4, PixelFormat::Rgba8), PathId::IN_QUEUE_TEXTURE);
+    let display: Rc<dyn Display> = display;
+    let sides = (&backend, &display);
+    let link = images::link(sides, ImageDesc::new(4, 4, PixelFormat::Rgba8), PathId::IN_QUEUE_TEXTURE);
     assert_eq!(link.path(), PathId::IN_QUEUE_TEXTURE);
 }
 
@@ -160,6 +104,6 @@ fn an_engines_image_is_stored_to() {
 #[test]
 fn an_image_above_the_limit_of_buffers_is_a_texture() {
     let Some(Both { backend, display }) = both() else { return };
-    let display: std::rc::Rc<dyn Display> = display;
+    let display: Rc<dyn Display> = display;
     crate::large_images::an_image_above_the_limit_of_buffers_is_a_texture(&backend, &display, "maxStorageBufferRange");
 }

@@ -1,13 +1,10 @@
 //! Other threads: refused, and what they drop goes later.
 
 use super::{Both, both};
+use crate::kernels::FILL;
 use interop_core::{Arg, BufferView, ComputeBackend, Error, KernelSource, Result, Target, View};
 use pixelferry_vulkan::VulkanBackend;
 use std::sync::Arc;
-
-const FILL: &str = "@compute @workgroup_size(64) fn fill(@builtin(global_invocation_id) id: vec3<u32>) {
-  pf_put(pf_index(id), pf_arg_u32(0));
-}";
 
 #[track_caller]
 fn refused<T>(result: Result<T>) {

@@ -1,6 +1,7 @@
 //! The backend on every adapter of this machine.
 
 use super::suite;
+use crate::kernels::FILL;
 use crate::paths::{conform, ran};
 use cpu_fallback::MemoryDisplay;
 use interop_core::conformance::{Manner, Table};
@@ -88,12 +89,6 @@ fn what_every_backend_of_wgsl_is_asked() {
         suite::ask(backend, &stranger);
     });
 }
-
-const FILL: &str = "
-@compute @workgroup_size(64)
-fn fill(@builtin(global_invocation_id) id: vec3<u32>) {
-  if (pf_index(id) < pf_items()) { pf_put(pf_index(id), pf_arg_u32(0)); }
-}";
 
 /// Launches are recorded and submitted later: with what comes next, and before what others submit.
 #[test]
