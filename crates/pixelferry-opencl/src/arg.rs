@@ -3,7 +3,7 @@
 use super::{Buffer, Context, Image, ImageType, Param, Sampler};
 use crate::Element;
 use crate::ffi::ArgValue;
-use crate::sorts::{Sort, sort, type_size};
+use crate::sorts::{ParamSort, type_size};
 use interop_core::Result;
 use std::any::TypeId;
 
@@ -22,14 +22,14 @@ const fn image_name(image: ImageType) -> &'static str {
     }
 }
 
-const fn name_of(sort: Sort) -> &'static str {
+const fn name_of(sort: ParamSort) -> &'static str {
     match sort {
-        Sort::Buffer => "a buffer or null",
-        Sort::Local => "local memory (Arg::Local)",
-        Sort::Image => "an image",
-        Sort::Sampler => "a sampler",
-        Sort::Value => "a value",
-        Sort::Other => "what no argument can be (an image is written by its own type)",
+        ParamSort::Buffer => "a buffer or null",
+        ParamSort::Local => "local memory (Arg::Local)",
+        ParamSort::Image => "an image",
+        ParamSort::Sampler => "a sampler",
+        ParamSort::Value => "a value",
+        ParamSort::Other => "what no argument can be (an image is written by its own type)",
     }
 }
 
@@ -112,13 +112,13 @@ impl<'a> Arg<'a> {
         param: &Param,
         fits: impl FnOnce(&str, usize) -> Result<(), Option<usize>>,
     ) -> Result<(), String> {
-        let wanted = sort(&param.raw);
+        let wanted = param.sort();
         let given = match self {
-            Self::Buffer(_) | Self::Null => Sort::Buffer,
-            Self::Image(_) => Sort::Image,
-            Self::Sampler(_) => Sort::Sampler,
-            Self::Local(_) => Sort::Local,
-            Self::Value(_) => Sort::Value,
+            Self::Buffer(_) | Self::Null => ParamSort::Buffer,
+            Self::Image(_) => ParamSort::Image,
+            Self::Sampler(_) => ParamSort::Sampler,
+            Self::Local(_) => ParamSort::Local,
+            Self::Value(_) => ParamSort::Value,
         };
         let name = param.type_name();
         let refuse = |why: String| Err(format!("'{}', declared {name}, {why}; {} given", param.name(), self.kind()));
@@ -168,19 +168,21 @@ impl<'a> Arg<'a> {
         }
     }
 
-    /// Returns what holds it without a borrow.
-    pub(super) fn keep(&self) -> Kept {
-        match self {
-            Self::Buffer(buffer) => Kept::Buffer((*buffer).clone()),
+    /// The value, kept without a borrow for a later `clSetKernelArg`.
+    pub fn keep(&self) -> KeptArg {
+        KeptArg(match *self {
+            Self::Buffer(buffer) => Kept::Buffer(buffer.clone()),
             Self::Null => Kept::Null,
-            Self::Image(image) => Kept::Image((*image).clone()),
-            Self::Sampler(sampler) => Kept::Sampler((*sampler).clone()),
-            Self::Local(bytes) => Kept::Local(*bytes),
-            Self::Value(value) => {
-                let Value { names, rust, .. } = *value;
-                Kept::Value { bytes: value.bytes().into(), names, rust }
+            Self::Image(image) => Kept::Image(image.clone()),
+            Self::Sampler(sampler) => Kept::Sampler(sampler.clone()),
+            Self::Local(bytes) => Kept::Local(bytes),
+            Self::Value(Value { bytes: Bytes::Own(bytes, len), names, rust }) => {
+                Kept::Number(Value { bytes: Bytes::Own(bytes, len), names, rust })
             }
-        }
+            Self::Value(Value { bytes: Bytes::Borrowed(bytes), names, rust }) => {
+                Kept::Value { bytes: bytes.into(), names, rust }
+            }
+        })
     }
 
     pub(super) fn raw(&self) -> ArgValue<'_> {
@@ -195,25 +197,30 @@ impl<'a> Arg<'a> {
     }
 }
 
-/// An argument with what it refers to.
-pub(super) enum Kept {
+/// An argument with what it refers to, for a later `clSetKernelArg`.
+pub struct KeptArg(Kept);
+
+enum Kept {
     Buffer(Buffer),
     Null,
     Image(Image),
     Sampler(Sampler),
     Local(usize),
+    Number(Value<'static>),
     Value { bytes: Box<[u8]>, names: &'static [&'static str], rust: &'static str },
 }
 
-impl Kept {
-    pub(super) fn arg(&self) -> Arg<'_> {
-        match self {
-            Self::Buffer(buffer) => Arg::Buffer(buffer),
-            Self::Null => Arg::Null,
-            Self::Image(image) => Arg::Image(image),
-            Self::Sampler(sampler) => Arg::Sampler(sampler),
-            Self::Local(bytes) => Arg::Local(*bytes),
-            Self::Value { bytes, names, rust } => Arg::Value(Value { bytes: Bytes::Borrowed(bytes), names, rust }),
+impl KeptArg {
+    /// The value, for `clSetKernelArg`.
+    pub fn arg(&self) -> Arg<'_> {
+        match &self.0 {
+            Kept::Buffer(buffer) => Arg::Buffer(buffer),
+            Kept::Null => Arg::Null,
+            Kept::Image(image) => Arg::Image(image),
+            Kept::Sampler(sampler) => Arg::Sampler(sampler),
+            Kept::Local(bytes) => Arg::Local(*bytes),
+            Kept::Number(value) => Arg::Value(*value),
+            Kept::Value { bytes, names, rust } => Arg::Value(Value { bytes: Bytes::Borrowed(bytes), names, rust }),
         }
     }
 }

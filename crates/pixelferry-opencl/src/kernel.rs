@@ -2,7 +2,7 @@
 
 use super::kernel_facts::{Facts, Limits};
 use super::{Arg, Context, Device, Event, Param, Program, Queue};
-use crate::ffi::{self, ArgValue, LaunchFailure, ParamInfo, Range, Session};
+use crate::ffi::{self, LaunchFailure, ParamInfo, Range};
 use cl3::error_codes::{CL_INVALID_ARG_SIZE, CL_INVALID_ARG_VALUE, CL_INVALID_WORK_GROUP_SIZE};
 use cl3::kernel as k;
 use interop_core::describe::words::counted;
@@ -216,22 +216,6 @@ impl Kernel {
         })
     }
 
-    /// Sets all arguments and queues the kernel; `global` and `local` have the same number of dimensions, 1 to 3.
-    ///
-    /// # Safety
-    /// The arguments fit the kernel's parameters: memory for pointers, plain values of the right size for the others.
-    #[doc(hidden)]
-    pub unsafe fn run(
-        &self,
-        session: &Session,
-        args: &[ArgValue<'_>],
-        global: &[usize],
-        local: &[usize],
-    ) -> Result<(), LaunchFailure> {
-        self.raw.launch(session.queue(), args, Range { offset: &[], global, local }, &[])?;
-        Ok(session.flush()?)
-    }
-
     /// A kernel object of its own for the same function (`clCreateKernel` again): its launches do not wait for this
     /// one's to set their arguments.
     pub fn duplicate(&self) -> Result<Self> {
@@ -338,7 +322,7 @@ impl Kernel {
 }
 
 /// Returns what to say where a program has no kernel of that name; `present` are those that it has.
-pub fn no_kernel(name: &str, present: &[String]) -> String {
+fn no_kernel(name: &str, present: &[String]) -> String {
     if present.iter().any(|own| own.strip_prefix("_cl_") == Some(name)) {
         // PoCL's macros rename its builtin functions.
         return format!(

@@ -32,8 +32,7 @@ pub enum ImageAccess {
 /// One parameter of a kernel, as the compiler saw it (`clGetKernelArgInfo`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Param {
-    #[doc(hidden)]
-    pub raw: ParamInfo,
+    pub(crate) raw: ParamInfo,
     /// Bytes of a type of the program's own, where a record or a caller says so.
     pub(crate) bytes: Option<usize>,
 }

@@ -6,23 +6,12 @@
 use super::extension::function;
 use super::gl_fns::GlFns;
 use super::{Failure, PlatformId, TurnFns, WRONG_CONTEXT};
-use interop_core::{GlContext, GlName};
+use interop_core::GlContext;
 use std::ffi::c_void;
 use std::sync::Arc;
 
 pub(crate) type FromSync =
     unsafe extern "system" fn(context: *mut c_void, sync: *mut c_void, code: *mut i32) -> *mut c_void;
-
-/// Synchronisation of OpenGL and OpenCL.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum GlSync {
-    /// Acquire and release do it (`cl_khr_gl_event`).
-    Implicit,
-    /// By events made of GL fences, and fences made of events.
-    Events,
-    /// The host waits for either side.
-    Finish,
-}
 
 /// An OpenGL context that a context shares with.
 pub struct GlShare {
@@ -43,21 +32,6 @@ impl GlShare {
             false => None,
         };
         Ok(Self { context, gl, from_sync, turns: TurnFns::gl(platform)?, platform })
-    }
-
-    /// The context that is shared with.
-    pub fn name(&self) -> GlName {
-        self.context.name()
-    }
-
-    /// Returns what is used where nothing is asked for.
-    pub fn default_sync(&self) -> GlSync {
-        if self.from_sync.is_some() { GlSync::Implicit } else { GlSync::Finish }
-    }
-
-    /// True where there are events.
-    pub fn has_events(&self) -> bool {
-        self.from_sync.is_some()
     }
 
     /// Refuses every thread but that on which the context is current.

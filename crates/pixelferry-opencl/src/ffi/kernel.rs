@@ -1,10 +1,9 @@
 //! Kernels: what they take, and their launch.
 
-use super::acquire_release::Borrowed;
 use super::handle::{Handle, KernelKind};
 use super::query::{array, sizes, text};
 use super::track::Use;
-use super::{Failure, Mem, Memory, SharedImage, check};
+use super::{Failure, Mem, check};
 use crate::{Device, Event, Queue, Sampler};
 use cl3::error_codes::CL_INVALID_WORK_DIMENSION;
 use cl3::kernel as k;
@@ -30,16 +29,6 @@ pub struct ParamInfo {
 /// Value of one parameter.
 #[derive(Clone, Copy)]
 pub enum ArgValue<'a> {
-    I32(i32),
-    U32(u32),
-    I64(i64),
-    U64(u64),
-    F32(f32),
-    F64(f64),
-    /// The backend's own memory.
-    Memory(&'a Memory),
-    /// An image that another API has, too.
-    Shared(&'a SharedImage),
     /// A scalar, vector or structure.
     Bytes(&'a [u8]),
     /// A buffer or image.
@@ -149,7 +138,7 @@ impl Kernel {
         range: Range<'_>,
         wait: &[Event],
     ) -> Result<Event, LaunchFailure> {
-        let (uses, _turns) = used(args)?;
+        let uses = used(args);
         self.with(|kernel| {
             for (index, arg) in args.iter().enumerate() {
                 set_arg(kernel, index, arg).map_err(|f| LaunchFailure { param: Some(index), error: queue.error(f) })?;
@@ -180,29 +169,15 @@ impl Kernel {
         range: Range<'_>,
         wait: &[Event],
     ) -> Result<Event, LaunchFailure> {
-        let (uses, _turns) = used(args)?;
+        let uses = used(args);
         Ok(self.with(|kernel| enqueue(kernel, queue, &uses, range, wait))?)
     }
 }
 
-/// Returns what a launch uses, and the turns to be held until it is queued.
-fn used<'a>(args: &[ArgValue<'a>]) -> Result<(Vec<Use<'a>>, Vec<Borrowed<'a>>), Error> {
-    let (mut uses, mut turns) = (Vec::new(), Vec::new());
-    for arg in args {
-        match *arg {
-            ArgValue::Memory(buffer) => {
-                turns.extend(buffer.enter()?);
-                uses.push(buffer.mem().used_by_kernel());
-            }
-            ArgValue::Shared(image) => {
-                turns.extend(image.enter()?);
-                uses.push(image.mem().used_by_kernel());
-            }
-            ArgValue::Mem(mem) => uses.push(mem.used_by_kernel()),
-            _ => {}
-        }
-    }
-    Ok((uses, turns))
+/// Returns what a launch uses.
+fn used<'a>(args: &[ArgValue<'a>]) -> Vec<Use<'a>> {
+    let mem = |arg: &ArgValue<'a>| if let ArgValue::Mem(mem) = *arg { Some(mem.used_by_kernel()) } else { None };
+    args.iter().filter_map(mem).collect()
 }
 
 fn enqueue(
@@ -241,18 +216,9 @@ fn set_arg(kernel: &Handle<KernelKind>, index: usize, arg: &ArgValue<'_>) -> Res
         // refuses sizes that do not fit the parameter.
         check("clSetKernelArg", unsafe { k::set_kernel_arg(kernel.raw(), index as u32, size, value) })
     };
-    let bytes = |bytes: &[u8]| set(bytes.len(), bytes.as_ptr().cast());
     let object = |raw: *mut c_void| set(size_of_val(&raw), (&raw const raw).cast());
     match arg {
-        ArgValue::I32(v) => bytes(&v.to_ne_bytes()),
-        ArgValue::U32(v) => bytes(&v.to_ne_bytes()),
-        ArgValue::I64(v) => bytes(&v.to_ne_bytes()),
-        ArgValue::U64(v) => bytes(&v.to_ne_bytes()),
-        ArgValue::F32(v) => bytes(&v.to_ne_bytes()),
-        ArgValue::F64(v) => bytes(&v.to_ne_bytes()),
-        ArgValue::Bytes(value) => bytes(value),
-        ArgValue::Memory(buffer) => object(buffer.mem().raw()),
-        ArgValue::Shared(image) => object(image.mem().raw()),
+        ArgValue::Bytes(value) => set(value.len(), value.as_ptr().cast()),
         ArgValue::Mem(mem) => object(mem.raw()),
         ArgValue::Sampler(sampler) => object(sampler.raw()),
         ArgValue::Null => object(ptr::null_mut()),

@@ -1,12 +1,15 @@
-//! [`TurnFns`]: the functions that begin and end OpenCL's turn with memory of another API's.
+//! [`TurnFns`]: the functions that begin and end OpenCL's turn with OpenGL's objects.
 
 use super::extension::function;
-use super::{Failure, PlatformId};
+use super::track::Access;
+use super::{Failure, Mem, NO_GL_OBJECT, PlatformId};
+use crate::{Event, Queue};
+use interop_core::Result;
 use std::ffi::c_void;
 use std::ptr;
 
-/// `clEnqueueAcquireGLObjects` and its like; all have this signature.
-pub type Enqueue = unsafe extern "system" fn(
+/// `clEnqueueAcquireGLObjects` and its like.
+type Enqueue = unsafe extern "system" fn(
     queue: *mut c_void,
     count: u32,
     objects: *const *mut c_void,
@@ -15,47 +18,38 @@ pub type Enqueue = unsafe extern "system" fn(
     event: *mut *mut c_void,
 ) -> i32;
 
-/// One pair of functions.
-#[derive(Clone, Copy)]
+/// The pair of functions.
 pub struct TurnFns {
-    pub(crate) acquire: (Enqueue, &'static str),
-    pub(crate) release: (Enqueue, &'static str),
+    acquire: Enqueue,
+    release: Enqueue,
 }
 
 impl TurnFns {
-    /// Those of `cl_khr_external_memory`, which the device must list.
-    pub fn external(platform: PlatformId) -> Result<Self, Failure> {
-        Ok(Self {
-            acquire: (
-                function!(platform, c"clEnqueueAcquireExternalMemObjectsKHR" as Enqueue),
-                "clEnqueueAcquireExternalMemObjectsKHR",
-            ),
-            release: (
-                function!(platform, c"clEnqueueReleaseExternalMemObjectsKHR" as Enqueue),
-                "clEnqueueReleaseExternalMemObjectsKHR",
-            ),
-        })
-    }
-
     /// Those of `cl_khr_gl_sharing`, which the device must list.
     pub fn gl(platform: PlatformId) -> Result<Self, Failure> {
         Ok(Self {
-            acquire: (function!(platform, c"clEnqueueAcquireGLObjects" as Enqueue), "clEnqueueAcquireGLObjects"),
-            release: (function!(platform, c"clEnqueueReleaseGLObjects" as Enqueue), "clEnqueueReleaseGLObjects"),
+            acquire: function!(platform, c"clEnqueueAcquireGLObjects" as Enqueue),
+            release: function!(platform, c"clEnqueueReleaseGLObjects" as Enqueue),
         })
     }
 
-    /// # Safety
-    /// Queue, objects and the events of the list are live; the list is as long as is said, and null where it is empty.
-    pub(crate) unsafe fn call(
-        function: Enqueue,
-        objects: &[*mut c_void],
-        (queue, wait_count, wait_for): (*mut c_void, u32, *const *mut c_void),
-    ) -> Result<*mut c_void, i32> {
-        let mut event = ptr::null_mut();
-        // SAFETY: the caller's promise; one event is written. The driver refuses objects of other contexts and kinds.
-        let code =
-            unsafe { function(queue, objects.len() as u32, objects.as_ptr(), wait_count, wait_for, &raw mut event) };
-        if code == 0 { Ok(event) } else { Err(code) }
+    /// Queues the beginning, or else the end, of OpenCL's turn with these objects.
+    pub fn turn(&self, queue: &Queue, mems: &[&Mem], begins: bool, wait: &[Event]) -> Result<Event> {
+        let (function, name) = match begins {
+            true => (self.acquire, "clEnqueueAcquireGLObjects"),
+            false => (self.release, "clEnqueueReleaseGLObjects"),
+        };
+        if mems.iter().any(|mem| !mem.is_of_gl()) {
+            return Err(queue.error(Failure { operation: name, code: NO_GL_OBJECT }));
+        }
+        let uses: Vec<_> = mems.iter().map(|mem| mem.used_whole(Access::Write)).collect();
+        let objects: Vec<_> = mems.iter().map(|mem| mem.raw()).collect();
+        queue.enqueue_turn(name, (&uses, begins), wait, |queue, n, list| {
+            let mut event = ptr::null_mut();
+            // SAFETY: the objects are live, and so is what `enqueue_turn` passes; one event is written. The driver refuses
+            // objects of other contexts and kinds.
+            let code = unsafe { function(queue, objects.len() as u32, objects.as_ptr(), n, list, &raw mut event) };
+            if code == 0 { Ok(event) } else { Err(code) }
+        })
     }
 }
