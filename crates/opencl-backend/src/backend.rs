@@ -214,11 +214,13 @@ unsafe impl BackendDriver for OpenClBackend {
             (true, true) => own::<OpenClImage>(from, shared)?.copy_image(own::<OpenClImage>(to, shared)?, &range),
             (true, false) => {
                 let to = OpenClMemory::of(to, shared)?;
-                own::<OpenClImage>(from, shared)?.copy_linear(&range, to, true)
+                let _turn = to.turn()?;
+                own::<OpenClImage>(from, shared)?.copy_linear(&range, to.buffer(), true)
             }
             (false, true) => {
                 let from = OpenClMemory::of(from, shared)?;
-                own::<OpenClImage>(to, shared)?.copy_linear(&range, from, false)
+                let _turn = from.turn()?;
+                own::<OpenClImage>(to, shared)?.copy_linear(&range, from.buffer(), false)
             }
         })
     }

@@ -1,18 +1,18 @@
 //! State shared by a backend, its kernels and its memories.
 
-use crate::cl::{Context, ContextOptions, ImageType, MemFlags, Queue};
+use crate::cl::{Context, ContextOptions, Queue};
 use crate::device::OpenClDevice;
 use crate::in_flight::DeviceFence;
 use crate::pinned::Pinned;
 use crate::queues::Queues;
 use crate::sharing::caps::{both_shapes, gl_listed, handles, semaphores};
-use crate::sharing::image::image_format;
+use crate::sharing::image_format::image_formats;
 use crate::timeline::Timeline;
 use interop_core::compute::HostPool;
 use interop_core::devices::owned::Maker;
 use interop_core::{
     ComputeCaps, DeviceIdentity, Error, Event, GlContext, HandleType, Language, MemoryCap, MemoryKind, MemoryShape,
-    PixelFormat, QueueId, Result, Support,
+    QueueId, Result, Support,
 };
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -40,7 +40,7 @@ impl BackendState {
         let queues = Arc::new(Queues::new(&context, &device.raw)?);
         Ok(Self {
             device: device.clone(),
-            caps: caps(device, gl.is_some(), QueueId::of(&queues), image_formats(&context)),
+            caps: caps(device, &context, QueueId::of(&queues)),
             queues,
             gl,
             pinned: Mutex::new(None),
@@ -145,17 +145,10 @@ fn has_gl_events(device: &OpenClDevice) -> bool {
     device.has_extension("cl_khr_gl_event")
 }
 
-/// Formats of images of two dimensions that kernels read and write; none where the driver does not say.
-fn image_formats(context: &Context) -> Vec<PixelFormat> {
-    let found = context.image_formats(MemFlags::READ_WRITE, ImageType::D2).unwrap_or_default();
-    let listed = |format: &PixelFormat| image_format(*format).is_some_and(|own| found.contains(&own));
-    PixelFormat::ALL.into_iter().filter(listed).collect()
-}
-
-fn caps(device: &OpenClDevice, shares_gl: bool, queue: QueueId, image_formats: Vec<PixelFormat>) -> ComputeCaps {
+fn caps(device: &OpenClDevice, context: &Context, queue: QueueId) -> ComputeCaps {
     let memory = device.identity().memory;
     let opened = "the device was opened on its own, not in this display's OpenGL context (ComputeBackend::open_in)";
-    let gl_sharing = gl_listed(device).and(|| Support::when(shares_gl, opened));
+    let gl_sharing = gl_listed(device).and(|| Support::when(context.shares_gl(), opened));
     let events = gl_sharing
         .clone()
         .and(|| Support::when(has_gl_events(device), "the device's extension list has no cl_khr_gl_event"));
@@ -172,7 +165,7 @@ fn caps(device: &OpenClDevice, shares_gl: bool, queue: QueueId, image_formats: V
     ComputeCaps::new(vec![Language::OpenClC], device.description.limits.max_allocation)
         .with_imports([host, own.clone()].into_iter().chain(gl_objects).chain(handles).collect())
         .with_exports(both_shapes(HandleType::OPAQUE, &no_export).into_iter().chain([own]).collect())
-        .with_image_formats(image_formats)
+        .with_image_formats(image_formats(context))
         .with_semaphores(semaphores(device, events))
 }
 

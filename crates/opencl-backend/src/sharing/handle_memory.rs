@@ -1,6 +1,5 @@
 //! Memory behind handles of the operating system, opened by `cl_khr_external_memory`: the calls of the driver.
 
-use super::turns::raw;
 use crate::cl::{Buffer, Context, Device, GlMemory, Image, ImageFormat, Queue};
 use crate::os;
 use interop_core::devices::os_handle::ImportedHandle;
@@ -51,6 +50,14 @@ impl HandleFns {
         // SAFETY: queue and object are live, there is nothing to wait for, and no event is asked for.
         let code = unsafe { function(queue.raw(), 1, &raw const object, 0, ptr::null(), ptr::null_mut()) };
         if code == 0 { Ok(()) } else { Err(queue.context().driver_error(name, code)) }
+    }
+}
+
+/// The `cl_mem`.
+pub fn raw(memory: GlMemory<'_>) -> *mut c_void {
+    match memory {
+        GlMemory::Buffer(buffer) => buffer.raw(),
+        GlMemory::Image(image) => image.raw(),
     }
 }
 

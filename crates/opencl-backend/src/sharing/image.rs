@@ -1,14 +1,12 @@
 //! Images that another API has, too: opaque memory, see [`interop_core::ComputeBackend::import_surface`].
 
 use crate::backend_state::BackendState;
-use crate::cl::{Buffer, ChannelOrder, ChannelType, Image, ImageBox, ImageFormat, MemFlags};
-use crate::memory::OpenClMemory;
+use crate::cl::{Buffer, Image, ImageBox, MemFlags};
 use crate::sharing::gl_sync::gl_sync;
 use crate::sharing::turns::{Borrowed, Turns};
 use interop_core::compute::MemoryDriver;
 use interop_core::compute::{OpaqueImage, Placement};
-use interop_core::describe::format::ChannelKind;
-use interop_core::{Error, ImageDesc, PixelFormat, Region, Result, SyncKind, View};
+use interop_core::{Error, ImageDesc, Region, Result, SyncKind, View};
 use std::ffi::c_void;
 use std::ops::Range;
 use std::sync::Arc;
@@ -26,26 +24,6 @@ pub struct OpenClImage {
 fn part(region: Region) -> ImageBox {
     let [x, y, width, height] = [region.x, region.y, region.width, region.height].map(|n| n as usize);
     ImageBox { origin: [x, y, 0], region: [width, height, 1] }
-}
-
-/// The format as OpenCL names it (OpenCL 3.0 API, 5.3.1.1). `None` where there are no such images: kernels write a pixel's
-/// bits, and `PF_STORE` cannot tell from a `ushort` or a `uint` what they are. PoCL 3.1 lists images of one half, but stores
-/// zeros.
-pub fn image_format(format: PixelFormat) -> Option<ImageFormat> {
-    let data = match format.channel_kind() {
-        ChannelKind::Unorm8 => ChannelType::UnormInt8,
-        ChannelKind::Float16 => ChannelType::HalfFloat,
-        ChannelKind::Float32 => ChannelType::Float,
-        _ => return None,
-    };
-    let order = match (format.channels(), data) {
-        (1, ChannelType::HalfFloat) => return None,
-        (1, _) => ChannelOrder::R,
-        (2, _) => ChannelOrder::Rg,
-        // Bytes as they are stored, in BGRA8 blue first.
-        _ => ChannelOrder::Rgba,
-    };
-    Some(ImageFormat::new(order, data))
 }
 
 interop_core::owned!(OpenClImage: BackendState, "memory", |memory| &memory.shared);
@@ -94,12 +72,12 @@ impl OpenClImage {
     }
 
     /// Queues a copy of `range` to the same bytes of linear memory, or from there.
-    pub fn copy_linear(&self, range: &Range<usize>, linear: &OpenClMemory, to_linear: bool) -> Result<()> {
-        let _turns = (self.turn()?, linear.turn()?);
+    pub fn copy_linear(&self, range: &Range<usize>, linear: &Buffer, to_linear: bool) -> Result<()> {
+        let _turn = self.turn()?;
         let queue = self.shared.queue();
         for (start, region) in self.rows.rectangles(range)? {
             let (image, at) = (&self.image, part(region));
-            let linear = (linear.buffer(), range.start + start);
+            let linear = (linear, range.start + start);
             match to_linear {
                 true => queue.copy_image_to_buffer((image, &at), linear, &[])?,
                 false => queue.copy_buffer_to_image(linear, (image, &at), &[])?,

@@ -3,7 +3,7 @@
 use crate::backend_state::BackendState;
 use crate::cl::{Event, GlMemory};
 use crate::sharing::gl_sync::GlSync;
-use crate::sharing::handle_memory::HandleFns;
+use crate::sharing::handle_memory::{HandleFns, raw};
 use interop_core::{Error, Result};
 use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
@@ -118,13 +118,6 @@ impl Turns {
             true => Ok(raw(memory)),
             false => Err(Error::invalid("raw", "acquire it first, and release it before OpenGL uses it")),
         }
-    }
-}
-
-pub fn raw(memory: GlMemory<'_>) -> *mut c_void {
-    match memory {
-        GlMemory::Buffer(buffer) => buffer.raw(),
-        GlMemory::Image(image) => image.raw(),
     }
 }
 

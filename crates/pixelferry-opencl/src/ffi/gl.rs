@@ -1,9 +1,11 @@
 //! Turns with objects of the OpenGL context that a context shares with, and what each side waits for.
 
-use super::{Failure, GlShare, Mem};
+use super::track::Access;
+use super::{Failure, GlShare, Mem, NO_GL_OBJECT};
 use crate::{Context, Event, Queue};
 use cl3::error_codes::DLOPEN_FUNCTION_NOT_AVAILABLE;
 use interop_core::Result;
+use std::ptr;
 
 impl GlShare {
     /// Queues the beginning of OpenCL's turn with objects of the context, after what OpenGL was told so far.
@@ -13,15 +15,35 @@ impl GlShare {
             // SAFETY: the context is current.
             unsafe { (self.gl.finish)() };
         }
-        self.turns.turn(queue, mems, true, wait)
+        self.turn(queue, mems, true, wait)
     }
 
     /// Queues the end of OpenCL's turn.
     pub fn release(&self, queue: &Queue, mems: &[&Mem], wait: &[Event]) -> Result<Event> {
         self.check_current("clEnqueueReleaseGLObjects").map_err(|f| queue.error(f))?;
-        let event = self.turns.turn(queue, mems, false, wait)?;
+        let event = self.turn(queue, mems, false, wait)?;
         queue.flush()?;
         Ok(event)
+    }
+
+    /// Queues the beginning, or else the end, of OpenCL's turn with these objects.
+    fn turn(&self, queue: &Queue, mems: &[&Mem], begins: bool, wait: &[Event]) -> Result<Event> {
+        let (function, name) = match begins {
+            true => (self.acquire, "clEnqueueAcquireGLObjects"),
+            false => (self.release, "clEnqueueReleaseGLObjects"),
+        };
+        if mems.iter().any(|mem| !mem.is_of_gl()) {
+            return Err(queue.error(Failure { operation: name, code: NO_GL_OBJECT }));
+        }
+        let uses: Vec<_> = mems.iter().map(|mem| mem.used_whole(Access::Write)).collect();
+        let objects: Vec<_> = mems.iter().map(|mem| mem.raw()).collect();
+        queue.enqueue_turn(name, (&uses, begins), wait, |queue, n, list| {
+            let mut event = ptr::null_mut();
+            // SAFETY: the objects are live, and so is what `enqueue_turn` passes; one event is written. The driver refuses
+            // objects of other contexts and kinds.
+            let code = unsafe { function(queue, objects.len() as u32, objects.as_ptr(), n, list, &raw mut event) };
+            if code == 0 { Ok(event) } else { Err(code) }
+        })
     }
 
     /// An event for the end of what OpenGL was told so far. The GL context must be current, and the device list

@@ -5,7 +5,7 @@
 
 use super::extension::function;
 use super::gl_fns::GlFns;
-use super::{Failure, PlatformId, TurnFns, WRONG_CONTEXT};
+use super::{Failure, PlatformId, WRONG_CONTEXT};
 use interop_core::GlContext;
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -13,13 +13,24 @@ use std::sync::Arc;
 pub(crate) type FromSync =
     unsafe extern "system" fn(context: *mut c_void, sync: *mut c_void, code: *mut i32) -> *mut c_void;
 
+pub(crate) type Enqueue = unsafe extern "system" fn(
+    queue: *mut c_void,
+    count: u32,
+    objects: *const *mut c_void,
+    wait_count: u32,
+    wait_for: *const *mut c_void,
+    event: *mut *mut c_void,
+) -> i32;
+
 /// An OpenGL context that a context shares with.
 pub struct GlShare {
     context: Arc<dyn GlContext>,
     pub(crate) gl: GlFns,
     /// `clCreateEventFromGLsyncKHR`, where the device lists `cl_khr_gl_event`.
     pub(crate) from_sync: Option<FromSync>,
-    pub(crate) turns: TurnFns,
+    /// `clEnqueueAcquireGLObjects` and `clEnqueueReleaseGLObjects`.
+    pub(crate) acquire: Enqueue,
+    pub(crate) release: Enqueue,
     pub(crate) platform: PlatformId,
 }
 
@@ -31,7 +42,9 @@ impl GlShare {
             true => Some(function!(platform, c"clCreateEventFromGLsyncKHR" as FromSync)),
             false => None,
         };
-        Ok(Self { context, gl, from_sync, turns: TurnFns::gl(platform)?, platform })
+        let acquire = function!(platform, c"clEnqueueAcquireGLObjects" as Enqueue);
+        let release = function!(platform, c"clEnqueueReleaseGLObjects" as Enqueue);
+        Ok(Self { context, gl, from_sync, acquire, release, platform })
     }
 
     /// Refuses every thread but that on which the context is current.

@@ -27,7 +27,6 @@ pub(crate) mod query;
 mod rect;
 pub(crate) mod status;
 pub(crate) mod track;
-mod turn_fns;
 
 pub use extension::{find as extension_function, why_no_library};
 pub use gl_context::{current_device_of, devices_of};
@@ -43,7 +42,6 @@ pub use query::{DeviceId, PlatformId};
 pub use rect::RectLayout;
 pub use status::{Status, of_user_event};
 pub use track::{OVERLAP, holder_of};
-pub use turn_fns::TurnFns;
 
 /// Codes of our own, which no driver uses. They say that the GL context is not current on this thread, a GL object is
 /// used outside a turn, or OpenGL lacks a function.
