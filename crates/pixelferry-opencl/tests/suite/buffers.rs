@@ -1,8 +1,8 @@
 //! Buffers: transfers, parts, maps, boxes, host memory.
 
-use super::{buffer_of, build, refused, vouched};
+use crate::{buffer_of, build, refused, vouched};
 use interop_core::{Error, HostBlock, Result};
-use opencl_backend::cl::{Arg, Buffer, HostBuffer, MemFlags, Migration, Queue, QueueOptions, RectLayout, UserEvent};
+use pixelferry_opencl::{Arg, Buffer, HostBuffer, MemFlags, Migration, Queue, QueueOptions, RectLayout, UserEvent};
 use std::sync::Arc;
 use std::sync::mpsc;
 use std::time::Duration;

@@ -1,8 +1,8 @@
 //! Images of every type.
 
-use super::{buffer_of, build, refused, vouched};
+use crate::{buffer_of, build, refused, vouched};
 use interop_core::{Error, Result};
-use opencl_backend::cl::{
+use pixelferry_opencl::{
     Addressing, Arg, Buffer, ChannelOrder, ChannelType, Colour, Filter, Image, ImageBox, ImageFormat, ImageSize,
     ImageType, MemFlags, Pixel, Queue, Sampler,
 };
