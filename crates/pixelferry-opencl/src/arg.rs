@@ -2,7 +2,7 @@
 
 use super::{Buffer, Context, Image, ImageType, Param, Sampler};
 use crate::Element;
-use crate::ffi::ArgValue;
+use crate::ffi::Mem;
 use crate::sorts::{ParamSort, type_size};
 use interop_core::Result;
 use std::any::TypeId;
@@ -66,7 +66,7 @@ enum Bytes<'a> {
 }
 
 impl Value<'_> {
-    fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         match &self.bytes {
             Bytes::Own(bytes, len) => &bytes[..*len],
             Bytes::Borrowed(bytes) => bytes,
@@ -185,14 +185,12 @@ impl<'a> Arg<'a> {
         })
     }
 
-    pub(super) fn raw(&self) -> ArgValue<'_> {
-        match self {
-            Self::Buffer(buffer) => ArgValue::Mem(&buffer.raw),
-            Self::Null => ArgValue::Null,
-            Self::Image(image) => ArgValue::Mem(&image.raw),
-            Self::Sampler(sampler) => ArgValue::Sampler(sampler),
-            Self::Local(bytes) => ArgValue::Local(*bytes),
-            Self::Value(value) => ArgValue::Bytes(value.bytes()),
+    /// The memory object, if it is one.
+    pub(crate) fn mem(&self) -> Option<&'a Mem> {
+        match *self {
+            Self::Buffer(buffer) => Some(&buffer.raw),
+            Self::Image(image) => Some(&image.raw),
+            _ => None,
         }
     }
 }
@@ -271,13 +269,10 @@ objects!(Buffer, Image, Sampler);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ffi::ParamInfo;
-    use cl3::kernel as k;
+    use crate::AddressSpace;
 
-    fn param(type_name: &str, address: u32) -> Param {
-        let access = k::CL_KERNEL_ARG_ACCESS_NONE;
-        let raw = ParamInfo { name: "p".into(), type_name: type_name.into(), address, access, qualifiers: 0 };
-        Param { raw, bytes: None }
+    fn param(type_name: &str, space: AddressSpace) -> Param {
+        Param::declare("p", type_name, space)
     }
 
     /// In a program whose type `vertex` has 12 bytes, and with no other plain type.
@@ -291,7 +286,7 @@ mod tests {
 
     #[test]
     fn values_must_have_the_size_and_numbers_the_type() {
-        let private = |name| param(name, k::CL_KERNEL_ARG_ADDRESS_PRIVATE);
+        let private = |name| param(name, AddressSpace::Private);
         assert!(check(&Arg::from(1.0f32), &private("float")).is_ok());
         assert!(check(&Arg::from(1u32), &private("unsigned int")).is_ok());
         assert!(check(&Arg::value(&[0f32; 4]), &private("float4")).is_ok());
@@ -314,16 +309,14 @@ mod tests {
 
     #[test]
     fn pointers_and_objects_are_told_apart() {
-        let global = |name| param(name, k::CL_KERNEL_ARG_ADDRESS_GLOBAL);
+        let global = |name| param(name, AddressSpace::Global);
         assert!(check(&Arg::Null, &global("float*")).is_ok());
         assert!(check(&Arg::from(1u64), &global("float*")).unwrap_err().contains("a buffer"));
         assert!(check(&Arg::Null, &global("image2d_t")).unwrap_err().contains("an image"));
-        assert!(
-            check(&Arg::Null, &param("sampler_t", k::CL_KERNEL_ARG_ADDRESS_PRIVATE)).unwrap_err().contains("a sampler")
-        );
+        assert!(check(&Arg::Null, &param("sampler_t", AddressSpace::Private)).unwrap_err().contains("a sampler"));
         assert!(check(&Arg::Null, &global("pipe_of_int")).unwrap_err().contains("no argument"));
         assert!(check(&Arg::Null, &global("picture")).unwrap_err().contains("an image is written by its own type"));
-        let local = param("int*", k::CL_KERNEL_ARG_ADDRESS_LOCAL);
+        let local = param("int*", AddressSpace::Local);
         assert!(check(&Arg::Local(16), &local).is_ok());
         assert!(check(&Arg::Local(0), &local).is_err());
         assert!(check(&Arg::Null, &local).unwrap_err().contains("Arg::Local"));

@@ -100,7 +100,7 @@ impl BoundKernel {
     pub fn set<'a>(&mut self, which: impl Into<Which<'a>>, arg: impl Into<Arg<'a>>) -> Result<&mut Self> {
         let (position, arg) = (self.position(which.into())?, arg.into());
         self.kernel.check_arg(position, &arg)?;
-        let set = self.kernel.raw.set(position, &arg.raw());
+        let set = self.kernel.raw.set(position, &arg);
         self.told(position, set)?;
         self.args[position] = Some(arg.keep());
         Ok(self)
@@ -127,7 +127,7 @@ impl BoundKernel {
     pub fn unset<'a>(&mut self, which: impl Into<Which<'a>>) -> Result<&mut Self> {
         let position = self.position(which.into())?;
         if let Some(Arg::Buffer(_)) = self.args[position].as_ref().map(KeptArg::arg) {
-            let set = self.kernel.raw.set(position, &Arg::Null.raw());
+            let set = self.kernel.raw.set(position, &Arg::Null);
             self.told(position, set)?;
         }
         self.args[position] = None;
@@ -201,8 +201,7 @@ impl BoundKernel {
             return Err(self.kernel.invalid(format!("not set: {}", missing.join(", "))));
         }
         let range = self.kernel.check_range(range.into(), queue.device(), &args)?;
-        let values: Vec<_> = args.iter().map(Arg::raw).collect();
-        let launched = self.kernel.raw.launch_as_set(queue, &values, range.raw(), wait);
+        let launched = self.kernel.raw.launch_as_set(queue, &args, range.raw(), wait);
         launched.map_err(|refused| self.kernel.refused(Some(&range), refused))
     }
 }

@@ -4,41 +4,13 @@ use super::handle::{Handle, KernelKind};
 use super::query::{array, sizes, text};
 use super::track::Use;
 use super::{Failure, Mem, check};
-use crate::{Device, Event, Queue, Sampler};
+use crate::{Arg, Device, Event, Param, Queue};
 use cl3::error_codes::CL_INVALID_WORK_DIMENSION;
 use cl3::kernel as k;
 use interop_core::Error;
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::{Mutex, PoisonError};
-
-/// Properties of one parameter, from the compiler.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ParamInfo {
-    pub name: String,
-    /// The type as it is written in the source, e.g. `uchar4*`.
-    pub type_name: String,
-    /// `CL_KERNEL_ARG_ADDRESS_*`.
-    pub address: u32,
-    /// `CL_KERNEL_ARG_ACCESS_*`.
-    pub access: u32,
-    /// `CL_KERNEL_ARG_TYPE_*`.
-    pub qualifiers: u64,
-}
-
-/// Value of one parameter.
-#[derive(Clone, Copy)]
-pub enum ArgValue<'a> {
-    /// A scalar, vector or structure.
-    Bytes(&'a [u8]),
-    /// A buffer or image.
-    Mem(&'a Mem),
-    /// A null pointer.
-    Null,
-    /// Number of bytes of local memory.
-    Local(usize),
-    Sampler(&'a Sampler),
-}
 
 /// Reason why a launch failed.
 pub struct LaunchFailure {
@@ -108,16 +80,17 @@ impl Kernel {
     }
 
     /// Needs a program built with `-cl-kernel-arg-info`; some drivers do not have it nonetheless.
-    pub fn param(&self, index: u32) -> Result<ParamInfo, Failure> {
+    pub fn param(&self, index: u32) -> Result<Param, Failure> {
         const CALL: &str = "clGetKernelArgInfo";
         self.with(|kernel| {
             let get = |param| check(CALL, k::get_kernel_arg_data(kernel.raw(), index, param));
-            Ok(ParamInfo {
+            Ok(Param {
                 name: text(&get(k::CL_KERNEL_ARG_NAME)?),
                 type_name: text(&get(k::CL_KERNEL_ARG_TYPE_NAME)?),
                 address: u32::from_ne_bytes(array(CALL, &get(k::CL_KERNEL_ARG_ADDRESS_QUALIFIER)?)?),
                 access: u32::from_ne_bytes(array(CALL, &get(k::CL_KERNEL_ARG_ACCESS_QUALIFIER)?)?),
                 qualifiers: u64::from_ne_bytes(array(CALL, &get(k::CL_KERNEL_ARG_TYPE_QUALIFIER)?)?),
+                bytes: None,
             })
         })
     }
@@ -134,7 +107,7 @@ impl Kernel {
     pub fn launch(
         &self,
         queue: &Queue,
-        args: &[ArgValue<'_>],
+        args: &[Arg<'_>],
         range: Range<'_>,
         wait: &[Event],
     ) -> Result<Event, LaunchFailure> {
@@ -146,10 +119,8 @@ impl Kernel {
             let queued = enqueue(kernel, queue, &uses, range, wait);
             // rusticl's kernels keep what they were last given; host memory must come free.
             for (index, arg) in args.iter().enumerate() {
-                if let ArgValue::Mem(mem) = arg
-                    && mem.is_in_place()
-                {
-                    set_arg(kernel, index, &ArgValue::Null).map_err(|f| queue.error(f))?;
+                if arg.mem().is_some_and(Mem::is_in_place) {
+                    set_arg(kernel, index, &Arg::Null).map_err(|f| queue.error(f))?;
                 }
             }
             queued.map_err(LaunchFailure::from)
@@ -157,7 +128,7 @@ impl Kernel {
     }
 
     /// Sets one argument, for [`Kernel::launch_as_set`].
-    pub fn set(&self, index: usize, arg: &ArgValue<'_>) -> Result<(), Failure> {
+    pub fn set(&self, index: usize, arg: &Arg<'_>) -> Result<(), Failure> {
         self.with(|kernel| set_arg(kernel, index, arg))
     }
 
@@ -165,7 +136,7 @@ impl Kernel {
     pub fn launch_as_set(
         &self,
         queue: &Queue,
-        args: &[ArgValue<'_>],
+        args: &[Arg<'_>],
         range: Range<'_>,
         wait: &[Event],
     ) -> Result<Event, LaunchFailure> {
@@ -175,9 +146,8 @@ impl Kernel {
 }
 
 /// Returns what a launch uses.
-fn used<'a>(args: &[ArgValue<'a>]) -> Vec<Use<'a>> {
-    let mem = |arg: &ArgValue<'a>| if let ArgValue::Mem(mem) = *arg { Some(mem.used_by_kernel()) } else { None };
-    args.iter().filter_map(mem).collect()
+fn used<'a>(args: &[Arg<'a>]) -> Vec<Use<'a>> {
+    args.iter().filter_map(|arg| arg.mem().map(Mem::used_by_kernel)).collect()
 }
 
 fn enqueue(
@@ -210,7 +180,7 @@ fn enqueue(
     })
 }
 
-fn set_arg(kernel: &Handle<KernelKind>, index: usize, arg: &ArgValue<'_>) -> Result<(), Failure> {
+fn set_arg(kernel: &Handle<KernelKind>, index: usize, arg: &Arg<'_>) -> Result<(), Failure> {
     let set = |size: usize, value: *const c_void| {
         // SAFETY: the driver copies `size` bytes from the address, unless it is null, before the call returns. It
         // refuses sizes that do not fit the parameter.
@@ -218,10 +188,11 @@ fn set_arg(kernel: &Handle<KernelKind>, index: usize, arg: &ArgValue<'_>) -> Res
     };
     let object = |raw: *mut c_void| set(size_of_val(&raw), (&raw const raw).cast());
     match arg {
-        ArgValue::Bytes(value) => set(value.len(), value.as_ptr().cast()),
-        ArgValue::Mem(mem) => object(mem.raw()),
-        ArgValue::Sampler(sampler) => object(sampler.raw()),
-        ArgValue::Null => object(ptr::null_mut()),
-        ArgValue::Local(size) => set(*size, ptr::null()),
+        Arg::Value(value) => set(value.bytes().len(), value.bytes().as_ptr().cast()),
+        Arg::Buffer(buffer) => object(buffer.raw()),
+        Arg::Image(image) => object(image.raw()),
+        Arg::Sampler(sampler) => object(sampler.raw()),
+        Arg::Null => object(ptr::null_mut()),
+        Arg::Local(size) => set(*size, ptr::null()),
     }
 }

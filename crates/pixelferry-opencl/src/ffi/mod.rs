@@ -33,7 +33,7 @@ pub use gl_context::{current_device_of, devices_of};
 pub use gl_open::GlObject;
 pub use gl_share::GlShare;
 pub use image::ImageBox;
-pub use kernel::{ArgValue, Kernel, LaunchFailure, ParamInfo, Range};
+pub use kernel::{Kernel, LaunchFailure, Range};
 pub use map::{MapMode, Mapped};
 pub use mem::{HostMem, ImageShape, Mem};
 pub use notify::OnError;

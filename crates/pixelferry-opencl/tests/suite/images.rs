@@ -234,6 +234,18 @@ pub fn fill(queue: &Queue) -> Result<()> {
     Ok(())
 }
 
+pub fn borrowed_memory(queue: &Queue) -> Result<()> {
+    let image = Image::new(queue.context(), MemFlags::READ_WRITE, RGBA8, ImageSize::D2(6, 4))?;
+    queue.write_image_from(&image, &image.whole(), &pixels(24), &[])?;
+    let part = ImageBox { origin: [1, 1, 0], region: [3, 2, 1] };
+    let mut got = [[0u8; 4]; 6];
+    queue.read_image_into(&image, &part, &mut got, &[])?;
+    assert_eq!(cut(&pixels(24), [6, 4, 1], &part), got);
+    refused(queue.read_image_into(&image, &part, &mut got[1..], &[]), &["20 bytes", "24"]);
+    refused(queue.write_image_from(&image, &part, &[0u8; 25], &[]), &["25 bytes"]);
+    Ok(())
+}
+
 pub fn map(queue: &Queue) -> Result<()> {
     let data = pixels(6 * 4 * 3);
     for size in [ImageSize::D2(6, 12), ImageSize::D3(6, 4, 3), ImageSize::D2Array(6, 4, 3)] {
