@@ -356,7 +356,7 @@ pub fn at_addresses(queue: &Queue) -> Result<()> {
         // SAFETY: both arrays have the bytes, and are used here again only after the waits.
         unsafe {
             let written = queue.write_at(&buffer, 8..24, from.as_ptr(), &[])?;
-            let filled = queue.fill_bytes(&buffer, &[1, 2, 3, 4], 24..32, &[written.clone()])?;
+            let filled = queue.fill_bytes(&buffer, &[1, 2, 3, 4], 24..32, std::slice::from_ref(&written))?;
             let read = queue.read_to(&buffer, 8..32, into.as_mut_ptr(), &[filled])?;
             written.wait_until_final().and(read.wait_until_final())
         }
