@@ -7,8 +7,8 @@ use crate::launch::launch;
 use crate::memory::{OpenClMemory, PreparedHost};
 use crate::pattern::PatternKernel;
 use crate::queue::queue;
+use crate::sharing::caps::gl_listed;
 use crate::sharing::gl::{GlAccess, SharedGlObject};
-use crate::sharing::gl_listed::listed;
 use crate::sharing::image::OpenClImage;
 use crate::sharing::semaphore::OpenClSemaphore;
 use interop_core::compute::{BackendDriver, Checked};
@@ -17,11 +17,10 @@ use interop_core::describe::pattern::Pattern;
 use interop_core::devices::owned::own;
 use interop_core::{
     Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeQueue, ComputeSemaphore, DeviceIdentity, DeviceSpan,
-    Display, GlContext, HandleType, HostBlock, Kernel, KernelSource, QueueOptions, RawTarget, Result, SharedHandle,
-    Support, SurfaceDesc, Target,
+    Display, Error, GlContext, HandleType, HostBlock, Kernel, KernelSource, QueueOptions, RawTarget, Result,
+    SharedHandle, Support, SurfaceDesc, Target,
 };
 use pixelferry_opencl::GlObject;
-use pixelferry_opencl::base::check_shares;
 use std::any::Any;
 use std::ops::Range;
 use std::sync::Arc;
@@ -58,7 +57,9 @@ impl OpenClBackend {
     /// [`interop_core::Error::WrongContext`] where the context is not current. [`interop_core::Error::Driver`].
     pub fn open_sharing_gl(device: &OpenClDevice, gl: Arc<dyn GlContext>) -> Result<Self> {
         call("OpenClBackend::open_sharing_gl", || {
-            check_shares((&device.raw, &device.identity().to_string()), listed(device), gl.as_ref())?;
+            if let Support::No(reason) = gl_listed(device) {
+                return Err(Error::unsupported(device.identity(), reason));
+            }
             Ok(Self { shared: Arc::new(BackendState::open(device, Some(gl))?), pattern: PatternKernel::default() })
         })
     }
@@ -106,7 +107,7 @@ impl OpenClBackend {
                 }
             }
         }
-        Err(first_error.unwrap_or_else(|| pixelferry_opencl::base::no_device(&[])))
+        Err(first_error.unwrap_or_else(|| pixelferry_opencl::no_device(&[])))
     }
 
     /// The device (`cl_device_id`), as [`devices`] lists it.
@@ -127,7 +128,7 @@ unsafe impl BackendDriver for OpenClBackend {
 
     fn open_in(&self, display: &dyn Display) -> Result<Option<Arc<dyn ComputeBackend>>> {
         let device = &self.shared.device;
-        if !listed(device).is_yes() {
+        if !gl_listed(device).is_yes() {
             return Ok(None);
         }
         let gl = match display.hold_gl() {
@@ -213,11 +214,13 @@ unsafe impl BackendDriver for OpenClBackend {
             (true, true) => own::<OpenClImage>(from, shared)?.copy_image(own::<OpenClImage>(to, shared)?, &range),
             (true, false) => {
                 let to = OpenClMemory::of(to, shared)?;
-                own::<OpenClImage>(from, shared)?.copy_linear(&range, &to.buffer, true)
+                let _turn = to.turn()?;
+                own::<OpenClImage>(from, shared)?.copy_linear(&range, to.buffer(), true)
             }
             (false, true) => {
                 let from = OpenClMemory::of(from, shared)?;
-                own::<OpenClImage>(to, shared)?.copy_linear(&range, &from.buffer, false)
+                let _turn = from.turn()?;
+                own::<OpenClImage>(to, shared)?.copy_linear(&range, from.buffer(), false)
             }
         })
     }

@@ -1,26 +1,29 @@
 //! State shared by a backend, its kernels and its memories.
 
+use crate::cl::{Context, ContextOptions, Queue};
 use crate::device::OpenClDevice;
-use crate::sharing::caps::{both_shapes, handles, semaphores};
-use crate::sharing::gl_listed::listed;
+use crate::in_flight::DeviceFence;
+use crate::pinned::Pinned;
+use crate::queues::Queues;
+use crate::sharing::caps::{both_shapes, gl_listed, handles, semaphores};
+use crate::sharing::image_format::image_formats;
 use crate::timeline::Timeline;
 use interop_core::compute::HostPool;
 use interop_core::devices::owned::Maker;
 use interop_core::{
     ComputeCaps, DeviceIdentity, Error, Event, GlContext, HandleType, Language, MemoryCap, MemoryKind, MemoryShape,
-    PixelFormat, QueueId, Result, Support,
+    QueueId, Result, Support,
 };
-use pixelferry_opencl::base::in_flight::DeviceFence;
-use pixelferry_opencl::base::{Failure, GlShare, Pinned, Session};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// An opened device. Kernels and memories keep it alive; two of them are of the same backend if it is the same value.
 pub struct BackendState {
     pub device: OpenClDevice,
     pub caps: ComputeCaps,
-    pub session: Arc<Session>,
-    /// The OpenGL context that the session shares with.
-    pub gl: Option<Arc<GlShare>>,
+    /// In the context, and with the device, of everything that is made here.
+    pub queues: Arc<Queues>,
+    /// The OpenGL context that the context shares with.
+    pub gl: Option<Arc<dyn GlContext>>,
     /// Kept between transfers; a transfer that finds it taken by another thread makes one of its own.
     pinned: Mutex<Option<Pinned>>,
     /// Host memory of queues' copies.
@@ -31,13 +34,14 @@ pub struct BackendState {
 impl BackendState {
     /// `gl` only for a device that lists `cl_khr_gl_sharing`.
     pub fn open(device: &OpenClDevice, gl: Option<Arc<dyn GlContext>>) -> Result<Self> {
-        let session = Session::open(&device.raw, gl, device.has_extension("cl_khr_gl_event"))?;
-        let gl = session.gl().cloned();
-        let session = Arc::new(session);
+        let options = ContextOptions::new();
+        let options = gl.iter().fold(options, |options, gl| options.share_gl(gl.clone()));
+        let context = Context::with_options(std::slice::from_ref(&device.raw), options)?;
+        let queues = Arc::new(Queues::new(&context, &device.raw)?);
         Ok(Self {
             device: device.clone(),
-            caps: caps(device, gl.as_deref(), QueueId::of(&session), session.image_formats()),
-            session,
+            caps: caps(device, &context, QueueId::of(&queues)),
+            queues,
             gl,
             pinned: Mutex::new(None),
             pool: Arc::default(),
@@ -63,8 +67,18 @@ impl BackendState {
         opens(HandleType::GlObject) || opens(HandleType::OPAQUE)
     }
 
-    pub fn error(&self, failure: Failure) -> Error {
-        failure.on(self.name())
+    /// The queue in use.
+    pub fn queue(&self) -> &Queue {
+        self.queues.current()
+    }
+
+    pub fn context(&self) -> &Context {
+        self.queue().context()
+    }
+
+    /// True where OpenGL and OpenCL wait for each other by events.
+    pub fn has_gl_events(&self) -> bool {
+        self.gl.is_some() && has_gl_events(&self.device)
     }
 
     pub fn unsupported(&self, reason: String) -> Error {
@@ -73,7 +87,7 @@ impl BackendState {
 
     /// Tells events of this backend's queues from others.
     pub fn owner(&self) -> usize {
-        Arc::as_ptr(&self.session).addr()
+        Arc::as_ptr(&self.queues).addr()
     }
 
     /// Orders the backend's own queue after an operation of another; waits for one that is not with this device yet.
@@ -81,10 +95,7 @@ impl BackendState {
     pub fn follow(&self, event: &Event) -> Result<()> {
         let device = event.device_event();
         match device.as_ref().and_then(|d| DeviceFence::of(d.as_ref(), self.owner())) {
-            Some(passed) => {
-                let waits = self.session.queue().barrier(std::slice::from_ref(&passed.event));
-                waits.map(drop)
-            }
+            Some(passed) => self.queue().barrier(std::slice::from_ref(&passed.event)).map(drop),
             None => {
                 let _ = event.wait();
                 Ok(())
@@ -93,24 +104,27 @@ impl BackendState {
     }
 
     pub fn finish(&self) -> Result<()> {
-        self.session.finish()
+        self.queue().finish()
     }
 
     /// Lends `f` pinned host memory of at least `len` bytes, more than 0; its content is arbitrary.
     pub fn with_pinned<R>(&self, len: usize, f: impl FnOnce(&mut [u8]) -> Result<R>) -> Result<R> {
         let kept = self.pinned.lock().unwrap_or_else(PoisonError::into_inner).take();
         let mut pinned = match kept {
-            Some(pinned) if pinned.len() >= len => pinned,
+            Some(pinned) if pinned.0.len() >= len => pinned,
             too_small => {
                 // Freed before the larger one is allocated.
                 drop(too_small);
-                Pinned::new(&self.session, len)?
+                Pinned::new(self.queue(), len)?
             }
         };
-        let result = f(&mut pinned.bytes()[..len]);
+        let result = f(&mut pinned.0[..len]);
         let mut place = self.pinned.lock().unwrap_or_else(PoisonError::into_inner);
-        let smaller =
-            if place.as_ref().is_none_or(|p| p.len() < pinned.len()) { place.replace(pinned) } else { Some(pinned) };
+        let smaller = if place.as_ref().is_none_or(|p| p.0.len() < pinned.0.len()) {
+            place.replace(pinned)
+        } else {
+            Some(pinned)
+        };
         // Driver calls are not made under the lock.
         drop(place);
         drop(smaller);
@@ -127,14 +141,17 @@ impl Maker for BackendState {
     }
 }
 
-fn caps(device: &OpenClDevice, gl: Option<&GlShare>, queue: QueueId, image_formats: Vec<PixelFormat>) -> ComputeCaps {
+fn has_gl_events(device: &OpenClDevice) -> bool {
+    device.has_extension("cl_khr_gl_event")
+}
+
+fn caps(device: &OpenClDevice, context: &Context, queue: QueueId) -> ComputeCaps {
     let memory = device.identity().memory;
     let opened = "the device was opened on its own, not in this display's OpenGL context (ComputeBackend::open_in)";
-    let gl_sharing = listed(device).and(|| Support::when(gl.is_some(), opened));
-    let events = gl_sharing.clone().and(|| {
-        let events = gl.is_some_and(GlShare::has_events);
-        Support::when(events, "the device's extension list has no cl_khr_gl_event")
-    });
+    let gl_sharing = gl_listed(device).and(|| Support::when(context.shares_gl(), opened));
+    let events = gl_sharing
+        .clone()
+        .and(|| Support::when(has_gl_events(device), "the device's extension list has no cl_khr_gl_event"));
     let in_place = Support::when(
         memory.is_host_memory(),
         format!("{memory} memory: the driver would copy host memory to the device and back"),
@@ -148,7 +165,7 @@ fn caps(device: &OpenClDevice, gl: Option<&GlShare>, queue: QueueId, image_forma
     ComputeCaps::new(vec![Language::OpenClC], device.description.limits.max_allocation)
         .with_imports([host, own.clone()].into_iter().chain(gl_objects).chain(handles).collect())
         .with_exports(both_shapes(HandleType::OPAQUE, &no_export).into_iter().chain([own]).collect())
-        .with_image_formats(image_formats)
+        .with_image_formats(image_formats(context))
         .with_semaphores(semaphores(device, events))
 }
 

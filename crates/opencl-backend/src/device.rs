@@ -3,8 +3,7 @@
 use crate::cl;
 use crate::identity::{Description, Sort, describe};
 use interop_core::{DeviceIdentity, Error, Result};
-use pixelferry_opencl::Platform;
-use pixelferry_opencl::base::no_device;
+use pixelferry_opencl::{Platform, no_device};
 use std::sync::Arc;
 
 /// A device (`cl_device_id`) that [`crate::OpenClBackend::open`] can open; cheap to clone. Any thread may use it.
@@ -61,7 +60,11 @@ impl TryFrom<&cl::Device> for OpenClDevice {
     type Error = Error;
 
     fn try_from(device: &cl::Device) -> Result<Self> {
-        let description = describe(device)?.map_err(|reason| device.unsupported("OpenClDevice::try_from", reason))?;
+        let description = describe(device)?.map_err(|reason| Error::Unsupported {
+            operation: "OpenClDevice::try_from",
+            device: device.name().to_owned(),
+            reason,
+        })?;
         Ok(Self { raw: device.clone(), description: Arc::new(description) })
     }
 }

@@ -1,7 +1,6 @@
 //! Properties of a device in the framework's terms.
 
-use interop_core::{Api, DeviceIdentity, DeviceLuid, MemoryKind, Result};
-use opencl3::device::{CL_DEVICE_LUID_KHR, CL_DEVICE_LUID_VALID_KHR};
+use interop_core::{Api, DeviceIdentity, MemoryKind, Result};
 use pixelferry_opencl::{Device, DeviceType};
 
 /// Limits that launches and allocations keep to.
@@ -56,11 +55,7 @@ pub fn describe(device: &Device) -> Result<Result<Description, String>> {
         .with_software(sort == Sort::Cpu);
     // Asked only where the device lists the extension; an answer that cannot be read leaves the field empty.
     identity.uuid = device.uuid().ok().flatten();
-    if identity.uuid.is_some() {
-        let (_, id) = device.ids();
-        let valid = id.u32(CL_DEVICE_LUID_VALID_KHR).is_ok_and(|valid| valid != 0);
-        identity.luid = valid.then(|| id.array(CL_DEVICE_LUID_KHR).ok().map(DeviceLuid)).flatten();
-    }
+    identity.luid = device.luid().ok().flatten();
     identity.pci = device.pci().ok().flatten();
     let limits = Limits {
         max_allocation: device.max_mem_alloc_size()?,

@@ -5,7 +5,6 @@ use crate::params::{Params, TargetKind};
 use crate::source::{for_images, users_log, with_prelude};
 use crate::work_size::GroupLimits;
 use interop_core::{Error, Kernel, KernelSource, Language, Result};
-use pixelferry_opencl::base::no_kernel;
 use pixelferry_opencl::{self as cl, Program};
 use std::sync::Arc;
 
@@ -22,7 +21,7 @@ pub struct OpenClKernel {
 /// A kernel function with the groups that it may run in.
 pub struct BuiltKernel {
     // Before what keeps its context.
-    pub raw: Arc<cl::Kernel>,
+    pub raw: cl::Kernel,
     pub shared: Arc<BackendState>,
     pub groups: GroupLimits,
 }
@@ -49,7 +48,6 @@ impl OpenClKernel {
         let program = built.raw.program();
         // Launches pass values of 4 and of 8 bytes.
         let size_of = |type_name: &str| [4, 8].into_iter().find(|bytes| program.fits(type_name, *bytes).is_ok());
-        let all = all.iter().map(|param| param.raw.clone()).collect();
         let params = Params::new(all, size_of).map_err(|log| build_error(shared, name, log))?;
         let image = for_images(text).filter(|_| shared.opens_images() && params.target == TargetKind::Image);
         // SAFETY: as above; `PF_STORE` writes the image's pixel instead of the memory's.
@@ -71,9 +69,9 @@ impl BuiltKernel {
     /// # Safety
     /// The caller vouches for what the kernel does when it is launched.
     pub unsafe fn build(shared: &Arc<BackendState>, name: &str, text: &str) -> Result<Self> {
-        let (context, device) = (&shared.session.context, &shared.session.device);
+        let device = &shared.device.raw;
         // SAFETY: the caller's word.
-        let program = unsafe { Program::build(context, text, "") }.map_err(|error| match error {
+        let program = unsafe { Program::build(shared.context(), text, "") }.map_err(|error| match error {
             Error::KernelBuild { log, .. } => build_error(shared, name, users_log(log)),
             other => other,
         })?;
@@ -81,12 +79,11 @@ impl BuiltKernel {
         if !log.is_empty() {
             tracing::debug!(kernel = name, "the OpenCL compiler says: {log}");
         }
-        // Asked first: here it is the source that is wrong.
-        let present = program.kernel_names()?;
-        if !present.iter().any(|own| own == name) {
-            return Err(build_error(shared, name, no_kernel(name, &present)));
-        }
-        let raw = program.kernel(name)?;
+        let raw = program.kernel(name).map_err(|error| match error {
+            // Here it is the source that is wrong.
+            Error::InvalidInput { problem, .. } => build_error(shared, name, problem),
+            other => other,
+        })?;
         // Not needed for a launch that the driver accepts, so no answer is none.
         let info = raw.work_group_info(device).ok();
         let (items, required) = (info.map(|info| info.max_size), info.and_then(|info| info.required));
@@ -95,7 +92,7 @@ impl BuiltKernel {
             let log = format!("reqd_work_group_size has depth {depth}; launches are two-dimensional, so it must be 1");
             return Err(build_error(shared, name, log));
         }
-        Ok(Self { shared: shared.clone(), raw: Arc::new(raw), groups })
+        Ok(Self { shared: shared.clone(), raw, groups })
     }
 }
 

@@ -1,16 +1,14 @@
 //! Putting the user's kernels into the queue.
 
 use crate::backend_state::BackendState;
+use crate::cl::{self, Buffer, NdRange, Param, ParamSort};
 use crate::kernel::{BuiltKernel, OpenClKernel};
 use crate::memory::OpenClMemory;
-use crate::params::{Params, TargetKind};
+use crate::params::TargetKind;
 use crate::sharing::image::OpenClImage;
-use crate::work_size::WorkSize;
 use interop_core::compute::{Access, NOT_LINEAR};
 use interop_core::devices::owned::{own, own_mut};
 use interop_core::{Arg, BufferView, ComputeMemory, Error, ImageView, Kernel, Result, Target, View};
-use opencl3::error_codes::{CL_INVALID_ARG_SIZE, CL_INVALID_ARG_VALUE};
-use pixelferry_opencl::base::{ArgValue, LaunchFailure, Memory, ParamInfo, Sort, sort};
 use std::sync::Arc;
 
 /// Alignment that suffices for every structure a kernel may keep in a buffer.
@@ -24,9 +22,10 @@ pub fn launch(shared: &Arc<BackendState>, kernel: &dyn Kernel, target: Target<'_
         return on_image(shared, kernel, memory, &view, args);
     }
     let memory = OpenClMemory::of(memory, shared)?;
-    let planned = plan(shared, kernel, &memory.buffer, view, asked, args)?;
+    let planned = plan(shared, kernel, memory.buffer(), view, asked, args)?;
     memory.enter(&view.span(), Access::Write)?;
-    planned.run(shared, kernel, &kernel.built, args)
+    let _turn = memory.turn()?;
+    planned.run(shared, &kernel.built, args)
 }
 
 /// A target whose order only the driver knows.
@@ -43,50 +42,57 @@ fn on_image(
     let (Some(built), Some(zero)) = (&kernel.image, kernel.params.writes(image.desc().format)) else {
         return image.through_linear(&at, |rows| {
             let view = ImageView::packed(extent, view.format, 1, 0, at.reversed)?;
-            plan(shared, kernel, rows, View::Image(view), None, args)?.run(shared, kernel, &kernel.built, args)
+            plan(shared, kernel, rows, View::Image(view), None, args)?.run(shared, &kernel.built, args)
         });
     };
     let int = |value: u32| i32::try_from(value).unwrap_or(i32::MAX); // sides of images are far below
     let (y, step) = at.first_row();
+    let _turn = image.turn()?;
     let values = vec![
-        ArgValue::Shared(&image.image),
-        ArgValue::Bytes(&[0; 16][..zero.min(16)]),
-        ArgValue::I32(int(at.region.x)),
-        ArgValue::I32(int(y)),
-        ArgValue::I32(step),
-        ArgValue::I32(int(extent.width)),
-        ArgValue::I32(int(extent.height)),
+        cl::Arg::Image(&image.image),
+        zero_of(zero),
+        cl::Arg::from(int(at.region.x)),
+        cl::Arg::from(int(y)),
+        cl::Arg::from(step),
+        cl::Arg::from(int(extent.width)),
+        cl::Arg::from(int(extent.height)),
     ];
     let items = [extent.width as usize, extent.height as usize];
-    with_args(shared, kernel, values, items, args)?.run(shared, kernel, built, args)
+    with_args(shared, kernel, values, items, args)?.run(shared, built, args)
+}
+
+/// The value of `PF_IMAGE`'s parameter that only carries a pixel's type of so many bytes.
+fn zero_of(bytes: usize) -> cl::Arg<'static> {
+    match bytes {
+        1 => cl::Arg::value(&[0u8; 1]),
+        2 => cl::Arg::value(&[0u8; 2]),
+        4 => cl::Arg::value(&[0u8; 4]),
+        8 => cl::Arg::value(&[0u8; 8]),
+        _ => cl::Arg::value(&[0u8; 16]),
+    }
 }
 
 /// A launch with its values checked.
 pub struct Planned<'a> {
-    pub values: Vec<ArgValue<'a>>,
+    pub values: Vec<cl::Arg<'a>>,
     pub items: [usize; 2],
-    /// Number of the target's values.
-    pub target_len: usize,
 }
 
 impl Planned<'_> {
     /// Queues it, after what still uses the memories among `args`.
-    fn run(
-        &self,
-        shared: &Arc<BackendState>,
-        kernel: &OpenClKernel,
-        built: &BuiltKernel,
-        args: &[Arg<'_>],
-    ) -> Result<()> {
+    fn run(&self, shared: &Arc<BackendState>, built: &BuiltKernel, args: &[Arg<'_>]) -> Result<()> {
+        let mut turns = Vec::new();
         for arg in args {
-            if let Arg::Memory(memory) = arg
-                && !memory.is::<OpenClImage>()
-            {
-                OpenClMemory::of(*memory, shared)?.enter(&(0..memory.len()), Access::Read)?;
+            let Arg::Memory(memory) = arg else { continue };
+            if memory.is::<OpenClImage>() {
+                turns.extend(own::<OpenClImage>(*memory, shared)?.turn()?);
+            } else {
+                let memory = OpenClMemory::of(*memory, shared)?;
+                memory.enter(&(0..memory.len()), Access::Read)?;
+                turns.extend(memory.turn()?);
             }
         }
-        let told = |failure| refused(kernel.name(), &kernel.params, self.target_len, failure);
-        built.run(&self.values, self.items, told)
+        built.run(&self.values, self.items)
     }
 }
 
@@ -98,13 +104,13 @@ fn invalid(kernel: &OpenClKernel, problem: &str) -> Error {
 pub fn plan<'a>(
     shared: &Arc<BackendState>,
     kernel: &OpenClKernel,
-    buffer: &'a Memory,
+    buffer: &'a Buffer,
     view: View,
     asked: Option<usize>,
     args: &[Arg<'a>],
 ) -> Result<Planned<'a>> {
     let invalid = |problem: String| invalid(kernel, &problem);
-    let mut values = vec![ArgValue::Memory(buffer)];
+    let mut values = vec![cl::Arg::Buffer(buffer)];
     let items = match (kernel.params.target, view) {
         (TargetKind::Image, View::Image(image)) => {
             push_image(kernel, &image, &mut values).map_err(invalid)?;
@@ -128,40 +134,39 @@ pub fn plan<'a>(
 fn with_args<'a>(
     shared: &Arc<BackendState>,
     kernel: &OpenClKernel,
-    mut values: Vec<ArgValue<'a>>,
+    mut values: Vec<cl::Arg<'a>>,
     items: [usize; 2],
     args: &[Arg<'a>],
 ) -> Result<Planned<'a>> {
-    let target_len = values.len();
     kernel.params.check_args(args).map_err(|problem| invalid(kernel, &problem))?;
     for (arg, param) in args.iter().zip(&kernel.params.user) {
         values.push(match *arg {
-            Arg::I32(v) => ArgValue::I32(v),
-            Arg::U32(v) => ArgValue::U32(v),
-            Arg::F32(v) => ArgValue::F32(v),
-            Arg::I64(v) => ArgValue::I64(v),
-            Arg::U64(v) => ArgValue::U64(v),
-            Arg::F64(v) => ArgValue::F64(v),
+            Arg::I32(v) => cl::Arg::from(v),
+            Arg::U32(v) => cl::Arg::from(v),
+            Arg::F32(v) => cl::Arg::from(v),
+            Arg::I64(v) => cl::Arg::from(v),
+            Arg::U64(v) => cl::Arg::from(v),
+            Arg::F64(v) => cl::Arg::from(v),
             Arg::Memory(memory) => memory_argument(shared, kernel, &param.info, memory)?,
             ref other => {
                 return Err(invalid(kernel, &format!("cannot be given an argument of kind {}", other.kind())));
             }
         });
     }
-    Ok(Planned { values, items, target_len })
+    Ok(Planned { values, items })
 }
 
 /// Memory for a pointer, or an image that another API has, too, for `image2d_t`.
 fn memory_argument<'a>(
     shared: &Arc<BackendState>,
     kernel: &OpenClKernel,
-    param: &ParamInfo,
+    param: &Param,
     memory: &'a dyn ComputeMemory,
-) -> Result<ArgValue<'a>> {
-    let (name, declared) = (&param.name, &param.type_name);
-    match (sort(param) == Sort::Image, memory.is::<OpenClImage>()) {
-        (false, false) => Ok(ArgValue::Memory(&OpenClMemory::of(memory, shared)?.buffer)),
-        (true, true) if declared == "image2d_t" => Ok(ArgValue::Shared(&own::<OpenClImage>(memory, shared)?.image)),
+) -> Result<cl::Arg<'a>> {
+    let (name, declared) = (param.name(), param.type_name());
+    match (param.sort() == ParamSort::Image, memory.is::<OpenClImage>()) {
+        (false, false) => Ok(cl::Arg::Buffer(OpenClMemory::of(memory, shared)?.buffer())),
+        (true, true) if declared == "image2d_t" => Ok(cl::Arg::Image(&own::<OpenClImage>(memory, shared)?.image)),
         (true, _) => Err(invalid(
             kernel,
             &format!(
@@ -176,48 +181,31 @@ fn memory_argument<'a>(
     }
 }
 
-/// Returns the error for a launch that the driver refused.
-pub fn refused(name: &str, params: &Params, target_len: usize, failure: LaunchFailure) -> Error {
-    let (Some(index), Some(CL_INVALID_ARG_SIZE | CL_INVALID_ARG_VALUE)) = (failure.param, failure.code()) else {
-        return failure.error;
-    };
-    let user = index.checked_sub(target_len).and_then(|i| params.user.get(i));
-    let problem = match user {
-        Some(p) => format!("cannot be given this value for '{}', declared {}", p.info.name, p.info.type_name),
-        None => format!("refused parameter {index} of its target"),
-    };
-    Error::refused(format!("kernel '{name}' {problem}"))
-}
-
 impl BuiltKernel {
     /// Sizes for at least `items` work items; `None` where there is nothing to do: no items asked for, or a buffer view
     /// of no bytes.
-    pub fn work_size(&self, items: [usize; 2]) -> Result<Option<WorkSize>> {
+    pub fn range(&self, items: [usize; 2]) -> Result<Option<NdRange>> {
         if items[0] == 0 {
             return Ok(None);
         }
-        let size = self.groups.work_size(items).map(Some);
-        size.ok_or_else(|| {
+        let range = self.groups.work_size(items).map(|size| NdRange::new(size.global).local(size.local));
+        range.map(Some).ok_or_else(|| {
             let problem = format!("{} x {} work items are more than can be counted", items[0], items[1]);
             Error::refused(problem)
         })
     }
 
-    /// Queues at least `items` work items; `refused` says how the driver's refusal is told.
-    pub fn run(
-        &self,
-        values: &[ArgValue<'_>],
-        items: [usize; 2],
-        refused: impl FnOnce(LaunchFailure) -> Error,
-    ) -> Result<()> {
-        let Some(size) = self.work_size(items)? else { return Ok(()) };
-        // SAFETY: the callers have checked the values.
-        unsafe { self.raw.run(&self.shared.session, values, &size.global, &size.local) }.map_err(refused)
+    /// Queues at least `items` work items.
+    pub fn run(&self, values: &[cl::Arg<'_>], items: [usize; 2]) -> Result<()> {
+        let Some(range) = self.range(items)? else { return Ok(()) };
+        let queue = self.shared.queue();
+        queue.launch(&self.raw, values, range, &[])?;
+        queue.flush()
     }
 }
 
 /// The parameters of `PF_IMAGE` after the pointer; offset and pitch in pixels.
-fn push_image(kernel: &OpenClKernel, image: &ImageView, values: &mut Vec<ArgValue<'_>>) -> Result<(), String> {
+fn push_image(kernel: &OpenClKernel, image: &ImageView, values: &mut Vec<cl::Arg<'_>>) -> Result<(), String> {
     let bpp = image.format.bytes_per_pixel();
     if let Some(size) = kernel.params.element_size().filter(|size| *size != bpp) {
         return Err(format!(
@@ -235,15 +223,15 @@ fn push_image(kernel: &OpenClKernel, image: &ImageView, values: &mut Vec<ArgValu
     let int = |what: &str, value: i64| {
         i32::try_from(value).map_err(|_| format!("cannot address an image with a {what} of {value} pixels"))
     };
-    values.push(ArgValue::I64((image.offset / bpp) as i64));
-    values.push(ArgValue::I32(int("row pitch", pitch as i64)?));
-    values.push(ArgValue::I32(int("width", image.extent.width.into())?));
-    values.push(ArgValue::I32(int("height", image.extent.height.into())?));
+    values.push(cl::Arg::from((image.offset / bpp) as i64));
+    values.push(cl::Arg::from(int("row pitch", pitch as i64)?));
+    values.push(cl::Arg::from(int("width", image.extent.width.into())?));
+    values.push(cl::Arg::from(int("height", image.extent.height.into())?));
     Ok(())
 }
 
 /// The parameters of `PF_BUFFER` after the pointer; both in bytes.
-fn push_buffer(kernel: &OpenClKernel, buffer: &BufferView, values: &mut Vec<ArgValue<'_>>) -> Result<(), String> {
+fn push_buffer(kernel: &OpenClKernel, buffer: &BufferView, values: &mut Vec<cl::Arg<'_>>) -> Result<(), String> {
     let alignment = kernel.params.element_size().unwrap_or(ANY_TYPE_ALIGNMENT);
     if !buffer.offset.is_multiple_of(alignment) {
         return Err(format!(
@@ -251,7 +239,7 @@ fn push_buffer(kernel: &OpenClKernel, buffer: &BufferView, values: &mut Vec<ArgV
             kernel.params.element, buffer.offset
         ));
     }
-    values.push(ArgValue::U64(buffer.offset as u64));
-    values.push(ArgValue::U64(buffer.len as u64));
+    values.push(cl::Arg::from(buffer.offset as u64));
+    values.push(cl::Arg::from(buffer.len as u64));
     Ok(())
 }

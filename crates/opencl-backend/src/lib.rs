@@ -30,7 +30,8 @@
 //! | the trait's implementation | `backend`, `memory`, `kernel`, `launch`, `pattern` |
 //! | the macros that kernels see | `prelude.cl`, `source` |
 //! | what a kernel's parameters take | `params` |
-//! | what is shared with other APIs | `sharing` |
+//! | queues beside the backend's own | `queue`, `in_flight`, `pinned` |
+//! | what is shared with other APIs | `sharing`, `os` |
 //! | what the device did, and when | `timed`, `timeline` |
 //! | OpenCL itself, as safe Rust | [`cl`]: the crate `pixelferry-opencl` |
 //!
@@ -41,13 +42,19 @@ mod backend;
 mod backend_state;
 mod device;
 mod identity;
+mod in_flight;
 mod kernel;
 mod launch;
 mod memory;
 mod mixed;
+#[cfg_attr(unix, path = "os/unix.rs")]
+#[cfg_attr(windows, path = "os/windows.rs")]
+mod os;
 mod params;
 mod pattern;
+mod pinned;
 mod queue;
+mod queues;
 mod sharing;
 mod source;
 mod timed;

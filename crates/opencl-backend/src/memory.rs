@@ -1,20 +1,29 @@
 //! [`ComputeMemory`] of OpenCL.
 
 use crate::backend_state::BackendState;
-use crate::cl;
-use crate::sharing::gl_sync::{gl_sync, no_turns};
+use crate::cl::{self, Buffer, HostBuffer, Lent, MemFlags};
+use crate::sharing::gl_sync::gl_sync;
 use crate::sharing::image::OpenClImage;
+use crate::sharing::turns::{Borrowed, Turns};
 use interop_core::compute::MemoryDriver;
 use interop_core::compute::{Access, Hazards, NOT_LINEAR};
 use interop_core::devices::owned::{find, own};
 use interop_core::{ComputeMemory, Error, HostBlock, Result, SyncKind};
-use pixelferry_opencl::base::Memory;
+use std::cell::RefCell;
+use std::ffi::c_void;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Memory of one backend: the device's own, or a host block in place.
+/// Memory of one backend: the device's own, another API's, or a host block in place.
 pub struct OpenClMemory {
-    pub(crate) buffer: Memory,
+    // Let go of before the host memory that it uses.
+    /// Set while the buffer is mapped for the host block's other owners.
+    lent: RefCell<Option<Lent>>,
+    storage: Storage,
+    /// Bytes in use of those that the buffer has.
+    len: usize,
+    /// For memory that another API has, too.
+    turns: Option<Turns>,
     /// Operations of queues on the memory.
     pub(crate) hazards: Hazards,
     /// Nobody else knows the buffer, so that its hazards are all that happens to it.
@@ -22,16 +31,24 @@ pub struct OpenClMemory {
     shared: Arc<BackendState>,
 }
 
+enum Storage {
+    Device(Buffer),
+    Host(HostBuffer),
+}
+
 interop_core::owned!(OpenClMemory: BackendState, "memory", |memory| &memory.shared);
 
 impl OpenClMemory {
     pub fn allocate(shared: &Arc<BackendState>, bytes: usize) -> Result<Self> {
-        let buffer = Memory::allocate(&shared.session, bytes, shared.is_host_memory());
-        Ok(Self::with(shared, buffer?))
+        // Memory that maps without a copy, where there is any.
+        let host = if shared.is_host_memory() { MemFlags::ALLOC_HOST_PTR } else { MemFlags::NONE };
+        let buffer = Buffer::new(shared.context(), MemFlags::READ_WRITE | host, bytes)?;
+        Ok(Self::of_storage(shared, Storage::Device(buffer), bytes, None))
     }
 
-    fn with(shared: &Arc<BackendState>, buffer: Memory) -> Self {
-        Self { buffer, hazards: Hazards::default(), is_own: true, shared: shared.clone() }
+    fn of_storage(shared: &Arc<BackendState>, storage: Storage, len: usize, turns: Option<Turns>) -> Self {
+        let (lent, hazards) = Default::default();
+        Self { lent, storage, len, turns, hazards, is_own: true, shared: shared.clone() }
     }
 
     /// Orders what the backend's own queue is about to do with `range` after what other queues do with it.
@@ -44,9 +61,17 @@ impl OpenClMemory {
     }
 
     /// A buffer that others hold, too.
-    pub fn over(shared: &Arc<BackendState>, buffer: &cl::Buffer) -> Self {
-        let buffer = Memory::of(&shared.session, buffer.clone());
-        Self { is_own: false, ..Self::with(shared, buffer) }
+    pub fn over(shared: &Arc<BackendState>, buffer: &Buffer) -> Self {
+        let mut memory = Self::of_storage(shared, Storage::Device(buffer.clone()), buffer.len(), None);
+        memory.is_own = false;
+        memory
+    }
+
+    /// A buffer that another API has, too; `len` bytes of it are used.
+    pub fn with_turns(shared: &Arc<BackendState>, buffer: Buffer, len: usize, turns: Turns) -> Self {
+        let mut memory = Self::of_storage(shared, Storage::Device(buffer), len, Some(turns));
+        memory.is_own = false;
+        memory
     }
 
     pub fn import(shared: &Arc<BackendState>, block: &HostBlock) -> Result<Self> {
@@ -54,13 +79,8 @@ impl OpenClMemory {
         if bytes as u64 > most {
             return Err(shared.unsupported(format!("{bytes} bytes are above its largest allocation, {most}")));
         }
-        let buffer = Memory::import(&shared.session, block)?;
-        Ok(Self::with(shared, buffer))
-    }
-
-    /// A buffer that another API has, too.
-    pub fn with_turns(shared: &Arc<BackendState>, buffer: Memory) -> Self {
-        Self { is_own: false, ..Self::with(shared, buffer) }
+        let buffer = HostBuffer::new(shared.context(), MemFlags::READ_WRITE, block)?;
+        Ok(Self::of_storage(shared, Storage::Host(buffer), bytes, None))
     }
 
     /// The backend's own type again; [`Error::Foreign`] for memory of another backend or device, [`Error::InvalidInput`] for
@@ -72,32 +92,106 @@ impl OpenClMemory {
         }
     }
 
+    pub fn buffer(&self) -> &Buffer {
+        match &self.storage {
+            Storage::Device(buffer) => buffer,
+            Storage::Host(buffer) => buffer,
+        }
+    }
+
+    /// The buffer, for others to hold; none of it where it is host memory in place or another API's.
+    pub fn for_others(&self) -> Option<&Buffer> {
+        match &self.storage {
+            Storage::Device(buffer) if self.turns.is_none() => Some(buffer),
+            _ => None,
+        }
+    }
+
+    /// Before commands use the buffer: it is OpenCL's for as long as what is returned lives, or the caller's turn lasts.
+    pub fn turn(&self) -> Result<Option<Borrowed<'_>>> {
+        self.take_back()?;
+        self.turns.as_ref().map_or(Ok(None), |turns| turns.enter(&self.shared, self.buffer().into()))
+    }
+
+    /// The object, for commands of others in the backend's queue, while it is with OpenCL.
+    pub fn lent_out(&self) -> Result<*mut c_void> {
+        self.take_back()?;
+        self.turns.as_ref().map_or(Ok(self.buffer().raw()), |turns| turns.lent_out(self.buffer().into()))
+    }
+
+    /// Waits for the work queued so far and leaves host memory in use mapped, so that its other owner may use it. It holds
+    /// the current bytes only while mapped (OpenCL 3.0 API, 5.5.2 and 5.2.1).
+    fn lend(&self) -> Result<()> {
+        if let Storage::Host(buffer) = &self.storage
+            && self.lent.borrow().is_none()
+        {
+            self.lent.replace(Some(buffer.lend(self.shared.queue())?));
+        }
+        Ok(())
+    }
+
+    /// Ends [`OpenClMemory::lend`], before commands use the buffer again.
+    fn take_back(&self) -> Result<()> {
+        if let Some(lent) = &mut *self.lent.borrow_mut() {
+            lent.take_back()?;
+        }
+        self.lent.take();
+        Ok(())
+    }
+
     /// Queues a copy of `range` to the same place in `to`.
     pub fn copy_to(&self, to: &Self, range: Range<usize>) -> Result<()> {
-        if self.buffer.overlaps(&to.buffer, &range) {
-            return Err(Error::refused("the two memories are imports of the same host memory and overlap"));
-        }
         self.enter(&range, Access::Read)?;
         to.enter(&range, Access::Write)?;
-        self.buffer.copy_to(&to.buffer, range).and_then(|()| self.shared.session.flush())
+        let _turns = (self.turn()?, to.turn()?);
+        let (from, to) = ((self.buffer(), range.start), (to.buffer(), range.start));
+        self.shared.queue().copy(from, to, range.len(), &[])?;
+        self.shared.queue().flush()
+    }
+
+    fn read_into(&self, offset: usize, into: &mut [u8]) -> Result<()> {
+        self.shared.timed(None, || {
+            let _turn = self.turn()?;
+            self.shared.queue().read_into(self.buffer(), offset, into, &[])
+        })
+    }
+
+    fn write_from(&self, offset: usize, from: &[u8]) -> Result<()> {
+        self.shared.timed(None, || {
+            let _turn = self.turn()?;
+            self.shared.queue().write_from(self.buffer(), offset, from, &[])
+        })
+    }
+}
+
+impl Drop for OpenClMemory {
+    fn drop(&mut self) {
+        interop_core::leak_if_forked!();
+        // Whoever uses the bytes now: the device will use them no more.
+        self.lent.take();
+        let released = self.turns.as_ref().map_or(Ok(()), |turns| turns.release(&self.shared, self.buffer().into()));
+        // The device may still write imported memory, which is freed right after this.
+        let finished = if self.for_others().is_none() { self.shared.finish() } else { Ok(()) };
+        for error in [released, finished].into_iter().filter_map(Result::err) {
+            tracing::warn!(%error, "memory was dropped");
+        }
     }
 }
 
 /// Host memory that the driver has page-locked, so that copies from and to it run at the bus's full speed. With
 /// NVIDIA's driver 8 MiB took 156 us instead of 450 us. It stays mapped: only the host uses it.
 pub struct PreparedHost {
-    _buffer: Memory,
+    _memory: OpenClMemory,
 }
 
 impl PreparedHost {
     /// `None` where device memory is host memory, or the driver does not take the block.
     pub fn new(shared: &Arc<BackendState>, block: &HostBlock) -> Option<Self> {
-        if shared.is_host_memory() || block.len() == 0 || block.len() as u64 > shared.caps.max_allocation {
+        if shared.is_host_memory() || block.len() == 0 {
             return None;
         }
-        let buffer = Memory::import(&shared.session, block).and_then(|buffer| buffer.lend().map(|()| buffer));
-        match buffer {
-            Ok(buffer) => Some(Self { _buffer: buffer }),
+        match OpenClMemory::import(shared, block).and_then(|memory| memory.lend().map(|()| memory)) {
+            Ok(memory) => Some(Self { _memory: memory }),
             Err(error) => {
                 tracing::debug!("host memory was not page-locked: {error}");
                 None
@@ -108,26 +202,32 @@ impl PreparedHost {
 
 impl MemoryDriver for OpenClMemory {
     fn len(&self) -> usize {
-        self.buffer.len()
+        self.len
     }
 
     fn read(&mut self, offset: usize, into: &mut [u8]) -> Result<()> {
         self.enter(&(offset..offset + into.len()), Access::Read)?;
-        self.shared.timed(None, || self.buffer.read(offset, into))
+        self.read_into(offset, into)
     }
 
     fn write(&mut self, offset: usize, from: &[u8]) -> Result<()> {
         self.enter(&(offset..offset + from.len()), Access::Write)?;
-        self.shared.timed(None, || self.buffer.write(offset, from))
+        self.write_from(offset, from)
     }
 
     fn map_read(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         self.enter(&range, Access::Read)?;
         if self.shared.is_host_memory() {
-            return self.shared.timed(None, || self.buffer.map_read(range, f))?;
+            return self.shared.timed(None, || {
+                let _turn = self.turn()?;
+                let mapped: cl::MapRead<u8> = self.shared.queue().map_read(self.buffer(), range, &[])?;
+                let result = f(&mapped);
+                mapped.unmap()?;
+                result
+            });
         }
         self.shared.with_pinned(range.len(), |bytes| {
-            self.shared.timed(None, || self.buffer.read(range.start, bytes))?;
+            self.read_into(range.start, bytes)?;
             f(bytes)
         })
     }
@@ -135,26 +235,33 @@ impl MemoryDriver for OpenClMemory {
     fn map_write(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
         self.enter(&range, Access::Write)?;
         if self.shared.is_host_memory() {
-            return self.shared.timed(None, || self.buffer.map_write(range, f))?;
+            return self.shared.timed(None, || {
+                let _turn = self.turn()?;
+                let mut mapped: cl::MapWrite<u8> = self.shared.queue().map_overwrite(self.buffer(), range, &[])?;
+                let result = f(&mut mapped);
+                mapped.unmap()?;
+                result
+            });
         }
         self.shared.with_pinned(range.len(), |bytes| {
             f(bytes)?;
-            self.shared.timed(None, || self.buffer.write(range.start, bytes))
+            self.write_from(range.start, bytes)
         })
     }
 
     fn set_sync(&mut self, kind: SyncKind) -> Result<()> {
         let sync = gl_sync(&self.shared, kind)?;
-        self.buffer.turns_mut().ok_or_else(|| no_turns(&self.shared))?.set_gl_sync(sync);
+        let none = || self.shared.unsupported("the memory is no object of OpenGL's".into());
+        self.turns.as_mut().ok_or_else(none)?.set_gl_sync(sync);
         Ok(())
     }
 
     fn acquire(&mut self) -> Result<()> {
-        self.buffer.acquire()
+        self.turns.as_ref().map_or(Ok(()), |turns| turns.acquire(&self.shared, self.buffer().into()))
     }
 
     fn submit(&mut self) -> Result<()> {
-        self.buffer.release()
+        self.turns.as_ref().map_or(Ok(()), |turns| turns.release(&self.shared, self.buffer().into()))
     }
 
     fn release_in_queue(&mut self) -> Result<()> {
@@ -162,9 +269,13 @@ impl MemoryDriver for OpenClMemory {
     }
 
     fn release(&mut self) -> Result<()> {
-        if self.buffer.has_turns() {
-            return self.buffer.release().and_then(|()| self.buffer.wait_released());
+        if let Some(turns) = &self.turns {
+            turns.release(&self.shared, self.buffer().into())?;
+            return turns.wait(&self.shared);
         }
-        if self.buffer.is_host_block() { self.shared.timed(None, || self.buffer.lend()) } else { self.shared.finish() }
+        match self.storage {
+            Storage::Host(_) => self.shared.timed(None, || self.lend()),
+            Storage::Device(_) => self.shared.finish(),
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use interop_core::describe::words::counted;
 use interop_core::{Arg, PixelFormat};
-use pixelferry_opencl::base::{ParamInfo, Sort, sort, type_size};
+use pixelferry_opencl::{Param, ParamSort, type_size};
 
 /// Kind of target that the first parameters describe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub struct Params {
 /// A parameter of the user's own.
 #[derive(Debug)]
 pub struct UserParam {
-    pub info: ParamInfo,
+    pub info: Param,
     /// Bytes of its type, where that is plain.
     bytes: Option<usize>,
 }
@@ -51,19 +51,19 @@ pub struct UserParam {
 impl Params {
     /// `Err` says what the first parameters should have been. `size_of` gives the bytes of a type of the program's own,
     /// where that is plain.
-    pub fn new(all: Vec<ParamInfo>, size_of: impl Fn(&str) -> Option<usize>) -> Result<Self, String> {
-        let Some(target) = [TargetKind::Image, TargetKind::Buffer].into_iter().find(|kind| begins_with(&all, *kind))
+    pub fn new(all: &[Param], size_of: impl Fn(&str) -> Option<usize>) -> Result<Self, String> {
+        let Some(target) = [TargetKind::Image, TargetKind::Buffer].into_iter().find(|kind| begins_with(all, *kind))
         else {
             return Err(format!(
                 "the first parameter must be PF_IMAGE(T, name) or PF_BUFFER(T, name); the parameters are ({})",
                 list(all.iter())
             ));
         };
-        let mut all = all.into_iter();
-        let element = all.next().map(|p| p.type_name.trim_end_matches(['*', ' ']).to_owned()).unwrap_or_default();
+        let mut all = all.iter().cloned();
+        let element = all.next().map(|p| p.type_name().trim_end_matches(['*', ' ']).to_owned()).unwrap_or_default();
         let user = all.skip(target.numbers().len()).map(|info| {
-            let bytes = (sort(&info) == Sort::Value)
-                .then(|| type_size(&info.type_name).or_else(|| size_of(&info.type_name)))
+            let bytes = (info.sort() == ParamSort::Value)
+                .then(|| type_size(info.type_name()).or_else(|| size_of(info.type_name())))
                 .flatten();
             UserParam { info, bytes }
         });
@@ -98,8 +98,8 @@ impl Params {
             };
             return Err(format!(
                 "argument {index}, '{}', is declared {} and takes {wanted}; {} given",
-                param.info.name,
-                param.info.type_name,
+                param.info.name(),
+                param.info.type_name(),
                 arg.kind()
             ));
         }
@@ -111,13 +111,13 @@ const MEMORY: &str = "memory";
 
 /// Kinds of arguments for a parameter; `Err` says what to declare in its place where there are none.
 fn wanted(param: &UserParam) -> Result<&'static [&'static str], &'static str> {
-    match sort(&param.info) {
-        Sort::Local => Err("declare it inside the kernel"),
+    match param.info.sort() {
+        ParamSort::Local => Err("declare it inside the kernel"),
         // The launch checks if it is an image's memory.
-        Sort::Buffer | Sort::Image => Ok(&[MEMORY]),
-        Sort::Other => Err("use a pointer to __global memory"),
-        Sort::Sampler => Err("declare a constant sampler in the source"),
-        Sort::Value => match (param.info.type_name.as_str(), param.bytes) {
+        ParamSort::Buffer | ParamSort::Image => Ok(&[MEMORY]),
+        ParamSort::Other => Err("use a pointer to __global memory"),
+        ParamSort::Sampler => Err("declare a constant sampler in the source"),
+        ParamSort::Value => match (param.info.type_name(), param.bytes) {
             ("int", _) => Ok(&["i32"]),
             ("uint" | "unsigned int" | "unsigned", _) => Ok(&["u32"]),
             ("float", _) => Ok(&["f32"]),
@@ -134,34 +134,34 @@ fn wanted(param: &UserParam) -> Result<&'static [&'static str], &'static str> {
     }
 }
 
-fn begins_with(all: &[ParamInfo], kind: TargetKind) -> bool {
-    let Some(first) = all.first().filter(|p| p.type_name.ends_with('*')) else { return false };
+fn begins_with(all: &[Param], kind: TargetKind) -> bool {
+    let Some(first) = all.first().filter(|p| p.type_name().ends_with('*')) else { return false };
     let numbers = kind.numbers();
-    let declares = |(p, (suffix, bytes)): (&ParamInfo, &(&str, usize))| {
-        p.name.strip_prefix(&first.name) == Some(suffix) && type_size(&p.type_name) == Some(*bytes)
+    let declares = |(p, (suffix, bytes)): (&Param, &(&str, usize))| {
+        p.name().strip_prefix(first.name()) == Some(suffix) && type_size(p.type_name()) == Some(*bytes)
     };
     all.len() > numbers.len() && all[1..].iter().zip(numbers).all(declares)
 }
 
-fn list<'a>(params: impl Iterator<Item = &'a ParamInfo>) -> String {
-    params.map(|p| format!("{} {}", p.type_name, p.name)).collect::<Vec<_>>().join(", ")
+fn list<'a>(params: impl Iterator<Item = &'a Param>) -> String {
+    params.map(|p| format!("{} {}", p.type_name(), p.name())).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use opencl3::kernel::{CL_KERNEL_ARG_ADDRESS_GLOBAL, CL_KERNEL_ARG_ADDRESS_PRIVATE};
+    use pixelferry_opencl::AddressSpace::{Global, Private};
 
-    fn param(type_name: &str, name: &str) -> ParamInfo {
-        let address =
-            if type_name.ends_with('*') { CL_KERNEL_ARG_ADDRESS_GLOBAL } else { CL_KERNEL_ARG_ADDRESS_PRIVATE };
-        ParamInfo { name: name.into(), type_name: type_name.into(), address, access: 0, qualifiers: 0 }
+    fn param(type_name: &str, name: &str) -> Param {
+        let space = if type_name.ends_with('*') || type_name == "image2d_t" { Global } else { Private };
+        Param::declare(name, type_name, space)
     }
 
     fn buffer(user: &[(&str, &str)]) -> Params {
         let target = [("vertex_t*", "v"), ("ulong", "v_offset"), ("ulong", "v_bytes")];
         let sizes = |name: &str| (name == "real").then_some(4);
-        Params::new(target.iter().chain(user).map(|(t, n)| param(t, n)).collect(), sizes).unwrap()
+        let all: Vec<_> = target.iter().chain(user).map(|(t, n)| param(t, n)).collect();
+        Params::new(&all, sizes).unwrap()
     }
 
     #[test]
@@ -171,13 +171,13 @@ mod tests {
             .map(|(t, n)| param(t, n))
             .chain([param("int", "o_height"), param("float", "t")])
             .collect();
-        let params = Params::new(image, |_| None).unwrap();
+        let params = Params::new(&image, |_| None).unwrap();
         assert_eq!((params.target, params.element_size(), params.user.len()), (TargetKind::Image, Some(4), 1));
         let params = buffer(&[]);
         assert_eq!((params.target, params.element_size()), (TargetKind::Buffer, None));
         let disguised = vec![param("float*", "v"), param("mine", "v_offset"), param("ulong", "v_bytes")];
         for wrong in [vec![], vec![param("int", "n")], vec![param("float*", "a"), param("float*", "b")], disguised] {
-            assert!(Params::new(wrong, |_| None).unwrap_err().contains("PF_IMAGE"));
+            assert!(Params::new(&wrong, |_| None).unwrap_err().contains("PF_IMAGE"));
         }
     }
 
@@ -192,8 +192,7 @@ mod tests {
         assert!(error.contains("'from'") && error.contains("memory; u32 given"), "{error}");
         let error = buffer(&[("short", "d")]).check_args(&[Arg::F32(0.0)]).unwrap_err();
         assert!(error.contains("'d'") && error.contains("use int, uint, long, ulong, float"), "{error}");
-        let mut image = buffer(&[("image2d_t", "i")]);
-        image.user[0].info.address = CL_KERNEL_ARG_ADDRESS_GLOBAL;
+        let image = buffer(&[("image2d_t", "i")]);
         assert!(image.check_args(&[Arg::U32(0)]).unwrap_err().contains("takes memory; u32 given"));
         let error = buffer(&[("real", "r")]).check_args(&[Arg::F64(0.0)]).unwrap_err();
         assert!(error.contains("i32 or u32 or f32; f64 given"), "{error}");

@@ -1,6 +1,7 @@
 //! The verification pattern, written by a kernel.
 
 use crate::backend_state::BackendState;
+use crate::cl;
 use crate::kernel::BuiltKernel;
 use crate::memory::OpenClMemory;
 use crate::sharing::image::OpenClImage;
@@ -8,7 +9,6 @@ use interop_core::compute::Access;
 use interop_core::describe::pattern::Pattern;
 use interop_core::devices::owned::own;
 use interop_core::{Error, Result, Target, View};
-use pixelferry_opencl::base::ArgValue;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// One work item for each 16 bytes of a row, written at once where they lie on a multiple of 16. Paths are timed with flat patterns,
@@ -92,23 +92,24 @@ impl PatternKernel {
         let (at, view) = (image.place(view)?, view.pixels()?);
         let (format, extent) = (view.format, view.extent);
         let (first, step) = at.first_row();
-        let int = |value: u32| ArgValue::I32(i32::try_from(value).unwrap_or(i32::MAX)); // sides are far below
+        let int = |value: u32| cl::Arg::from(i32::try_from(value).unwrap_or(i32::MAX)); // sides are far below
         let values = [
-            ArgValue::Shared(&image.image),
+            cl::Arg::Image(&image.image),
             int(at.region.x),
             int(first),
-            ArgValue::I32(step),
+            cl::Arg::from(step),
             int(extent.width),
             int(extent.height),
             int(format.bytes_per_pixel() as u32),
             int(format.channel_kind().bytes() as u32),
-            ArgValue::U32(pattern.and_mask),
-            ArgValue::U32(pattern.or_mask),
-            ArgValue::U32(pattern.nonce),
+            cl::Arg::from(pattern.and_mask),
+            cl::Arg::from(pattern.or_mask),
+            cl::Arg::from(pattern.nonce),
         ];
         let kernel = self.image.get(&image.shared, "pf_pattern_image", IMAGE_BODY)?;
         let items = [extent.width as usize, extent.height as usize];
-        kernel.run(&values, items, |refused| refused.error)
+        let _turn = image.turn()?;
+        kernel.run(&values, items)
     }
 
     pub fn write(&self, shared: &Arc<BackendState>, target: Target<'_>, pattern: &Pattern) -> Result<()> {
@@ -123,19 +124,20 @@ impl PatternKernel {
             return Ok(());
         }
         let values = [
-            ArgValue::Memory(&memory.buffer),
-            ArgValue::U64(rows.offset as u64),
-            ArgValue::I64(rows.pitch as i64),
-            ArgValue::U64(rows.bytes as u64),
-            ArgValue::U64(rows.last_bytes as u64),
-            ArgValue::U32(rows.count),
-            ArgValue::U32(pattern.and_mask),
-            ArgValue::U32(pattern.or_mask),
-            ArgValue::U32(pattern.nonce),
+            cl::Arg::Buffer(memory.buffer()),
+            cl::Arg::from(rows.offset as u64),
+            cl::Arg::from(rows.pitch as i64),
+            cl::Arg::from(rows.bytes as u64),
+            cl::Arg::from(rows.last_bytes as u64),
+            cl::Arg::from(rows.count),
+            cl::Arg::from(pattern.and_mask),
+            cl::Arg::from(pattern.or_mask),
+            cl::Arg::from(pattern.nonce),
         ];
         let items = [rows.bytes.max(rows.last_bytes).div_ceil(16), rows.count as usize];
         let kernel = self.linear.get(shared, "pf_pattern", BODY)?;
-        kernel.run(&values, items, |refused| refused.error)
+        let _turn = memory.turn()?;
+        kernel.run(&values, items)
     }
 }
 

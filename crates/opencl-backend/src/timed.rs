@@ -1,9 +1,10 @@
 //! Timeline of the device's work: the profiling times of the commands.
 
 use crate::backend_state::BackendState;
-use crate::timeline::Known;
+use crate::cl::{self, Profile};
+use crate::queues::Queues;
+use crate::timeline::{Known, TimedCommand};
 use interop_core::{DeviceClock, DeviceSpan, Result, Support};
-use pixelferry_opencl::base::{Session, TimedCommand, collect};
 use std::thread;
 use std::time::Duration;
 
@@ -13,8 +14,8 @@ impl BackendState {
         if !self.timeline.backlog.is_on() {
             return f();
         }
-        let (result, commands) = collect(kernel, f);
-        commands.into_iter().for_each(|command| self.timeline.backlog.push(command));
+        let (result, commands) = cl::Event::collect(f);
+        commands.into_iter().for_each(|command| self.timeline.backlog.push(TimedCommand::new(command, kernel)));
         result
     }
 
@@ -22,11 +23,11 @@ impl BackendState {
     pub fn switch_timeline(&self, on: bool) -> Result<Support> {
         self.timeline.backlog.switch(false);
         self.finish()?;
-        self.session.take_times(on)?;
+        self.queues.switch(on)?;
         if !on {
             return Ok(Support::Yes);
         }
-        match prove(&self.session)? {
+        match prove(&self.queues)? {
             Ok(()) => {
                 let (clock, track) = (self.compare()?, format!("OpenCL: {}", self.name()).into());
                 *self.timeline.known() = Some(Known { clock, track });
@@ -34,7 +35,7 @@ impl BackendState {
                 Ok(Support::Yes)
             }
             Err(reason) => {
-                self.session.take_times(false)?;
+                self.queues.switch(false)?;
                 Ok(Support::No(reason))
             }
         }
@@ -44,7 +45,7 @@ impl BackendState {
     /// both clocks, `clGetDeviceAndHostTimer`, is of OpenCL 2.1; loaders jump to it in drivers that lack it.)
     fn compare(&self) -> Result<DeviceClock> {
         DeviceClock::compare(64, || {
-            let time = marker_time(&self.session)?;
+            let time = marker_time(&self.queues)?;
             time.map_err(|reason| self.unsupported(reason))
         })
     }
@@ -53,14 +54,13 @@ impl BackendState {
     pub fn drain_timeline(&self, into: &mut dyn FnMut(DeviceSpan)) -> Result<()> {
         let Some(Known { mut clock, track }) = self.timeline.known().clone() else { return Ok(()) };
         let mut all_done = true;
-        let is_done = |command: &TimedCommand| command.is_done();
-        while let Some(command) = self.timeline.backlog.pop_done(|command| {
-            all_done = is_done(command)?;
+        while let Some(command) = self.timeline.backlog.pop_done(|command: &TimedCommand| {
+            all_done = command.event.status()?.is_final();
             Ok(all_done)
         })? {
             // A command that failed has no times; what failed is told by the calls that wait for it.
-            let Ok((start, end)) = command.times() else { continue };
-            if let Some(span) = clock.span(&track, command.work, start, end) {
+            let Ok(Profile { started, ended, .. }) = command.event.profile() else { continue };
+            if let Some(span) = clock.span(&track, command.work, started, ended) {
                 into(span);
             }
         }
@@ -77,10 +77,10 @@ impl BackendState {
 const APART: Duration = Duration::from_millis(1);
 
 /// Tells whether the driver gives times, and of a clock that runs.
-fn prove(session: &Session) -> Result<Result<(), String>> {
+fn prove(queues: &Queues) -> Result<Result<(), String>> {
     let mut times = [0; 2];
     for time in &mut times {
-        match marker_time(session)? {
+        match marker_time(queues)? {
             Ok(end) => *time = end,
             Err(reason) => return Ok(Err(reason)),
         }
@@ -91,11 +91,11 @@ fn prove(session: &Session) -> Result<Result<(), String>> {
 }
 
 /// Tells when the device ended a marker that was queued now; or why it does not tell.
-fn marker_time(session: &Session) -> Result<Result<u64, String>> {
-    let marker = session.marker()?;
+fn marker_time(queues: &Queues) -> Result<Result<u64, String>> {
+    let marker = queues.current().marker(&[])?;
     marker.wait()?;
-    Ok(match marker.times() {
-        Ok((_, end)) => Ok(end),
+    Ok(match marker.profile() {
+        Ok(times) => Ok(times.ended),
         Err(error) => Err(format!("its events carry no times: {error}")),
     })
 }

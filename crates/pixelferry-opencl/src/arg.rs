@@ -2,8 +2,8 @@
 
 use super::{Buffer, Context, Image, ImageType, Param, Sampler};
 use crate::Element;
-use crate::ffi::ArgValue;
-use crate::sorts::{Sort, sort, type_size};
+use crate::ffi::Mem;
+use crate::sorts::{ParamSort, type_size};
 use interop_core::Result;
 use std::any::TypeId;
 
@@ -22,14 +22,14 @@ const fn image_name(image: ImageType) -> &'static str {
     }
 }
 
-const fn name_of(sort: Sort) -> &'static str {
+const fn name_of(sort: ParamSort) -> &'static str {
     match sort {
-        Sort::Buffer => "a buffer or null",
-        Sort::Local => "local memory (Arg::Local)",
-        Sort::Image => "an image",
-        Sort::Sampler => "a sampler",
-        Sort::Value => "a value",
-        Sort::Other => "what no argument can be (an image is written by its own type)",
+        ParamSort::Buffer => "a buffer or null",
+        ParamSort::Local => "local memory (Arg::Local)",
+        ParamSort::Image => "an image",
+        ParamSort::Sampler => "a sampler",
+        ParamSort::Value => "a value",
+        ParamSort::Other => "what no argument can be (an image is written by its own type)",
     }
 }
 
@@ -66,7 +66,7 @@ enum Bytes<'a> {
 }
 
 impl Value<'_> {
-    fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         match &self.bytes {
             Bytes::Own(bytes, len) => &bytes[..*len],
             Bytes::Borrowed(bytes) => bytes,
@@ -112,13 +112,13 @@ impl<'a> Arg<'a> {
         param: &Param,
         fits: impl FnOnce(&str, usize) -> Result<(), Option<usize>>,
     ) -> Result<(), String> {
-        let wanted = sort(&param.raw);
+        let wanted = param.sort();
         let given = match self {
-            Self::Buffer(_) | Self::Null => Sort::Buffer,
-            Self::Image(_) => Sort::Image,
-            Self::Sampler(_) => Sort::Sampler,
-            Self::Local(_) => Sort::Local,
-            Self::Value(_) => Sort::Value,
+            Self::Buffer(_) | Self::Null => ParamSort::Buffer,
+            Self::Image(_) => ParamSort::Image,
+            Self::Sampler(_) => ParamSort::Sampler,
+            Self::Local(_) => ParamSort::Local,
+            Self::Value(_) => ParamSort::Value,
         };
         let name = param.type_name();
         let refuse = |why: String| Err(format!("'{}', declared {name}, {why}; {} given", param.name(), self.kind()));
@@ -168,52 +168,57 @@ impl<'a> Arg<'a> {
         }
     }
 
-    /// Returns what holds it without a borrow.
-    pub(super) fn keep(&self) -> Kept {
-        match self {
-            Self::Buffer(buffer) => Kept::Buffer((*buffer).clone()),
+    /// The value, kept without a borrow for a later `clSetKernelArg`.
+    pub fn keep(&self) -> KeptArg {
+        KeptArg(match *self {
+            Self::Buffer(buffer) => Kept::Buffer(buffer.clone()),
             Self::Null => Kept::Null,
-            Self::Image(image) => Kept::Image((*image).clone()),
-            Self::Sampler(sampler) => Kept::Sampler((*sampler).clone()),
-            Self::Local(bytes) => Kept::Local(*bytes),
-            Self::Value(value) => {
-                let Value { names, rust, .. } = *value;
-                Kept::Value { bytes: value.bytes().into(), names, rust }
+            Self::Image(image) => Kept::Image(image.clone()),
+            Self::Sampler(sampler) => Kept::Sampler(sampler.clone()),
+            Self::Local(bytes) => Kept::Local(bytes),
+            Self::Value(Value { bytes: Bytes::Own(bytes, len), names, rust }) => {
+                Kept::Number(Value { bytes: Bytes::Own(bytes, len), names, rust })
             }
-        }
+            Self::Value(Value { bytes: Bytes::Borrowed(bytes), names, rust }) => {
+                Kept::Value { bytes: bytes.into(), names, rust }
+            }
+        })
     }
 
-    pub(super) fn raw(&self) -> ArgValue<'_> {
-        match self {
-            Self::Buffer(buffer) => ArgValue::Mem(&buffer.raw),
-            Self::Null => ArgValue::Null,
-            Self::Image(image) => ArgValue::Mem(&image.raw),
-            Self::Sampler(sampler) => ArgValue::Sampler(sampler),
-            Self::Local(bytes) => ArgValue::Local(*bytes),
-            Self::Value(value) => ArgValue::Bytes(value.bytes()),
+    /// The memory object, if it is one.
+    pub(crate) fn mem(&self) -> Option<&'a Mem> {
+        match *self {
+            Self::Buffer(buffer) => Some(&buffer.raw),
+            Self::Image(image) => Some(&image.raw),
+            _ => None,
         }
     }
 }
 
-/// An argument with what it refers to.
-pub(super) enum Kept {
+/// An argument with what it refers to, for a later `clSetKernelArg`.
+pub struct KeptArg(Kept);
+
+enum Kept {
     Buffer(Buffer),
     Null,
     Image(Image),
     Sampler(Sampler),
     Local(usize),
+    Number(Value<'static>),
     Value { bytes: Box<[u8]>, names: &'static [&'static str], rust: &'static str },
 }
 
-impl Kept {
-    pub(super) fn arg(&self) -> Arg<'_> {
-        match self {
-            Self::Buffer(buffer) => Arg::Buffer(buffer),
-            Self::Null => Arg::Null,
-            Self::Image(image) => Arg::Image(image),
-            Self::Sampler(sampler) => Arg::Sampler(sampler),
-            Self::Local(bytes) => Arg::Local(*bytes),
-            Self::Value { bytes, names, rust } => Arg::Value(Value { bytes: Bytes::Borrowed(bytes), names, rust }),
+impl KeptArg {
+    /// The value, for `clSetKernelArg`.
+    pub fn arg(&self) -> Arg<'_> {
+        match &self.0 {
+            Kept::Buffer(buffer) => Arg::Buffer(buffer),
+            Kept::Null => Arg::Null,
+            Kept::Image(image) => Arg::Image(image),
+            Kept::Sampler(sampler) => Arg::Sampler(sampler),
+            Kept::Local(bytes) => Arg::Local(*bytes),
+            Kept::Number(value) => Arg::Value(*value),
+            Kept::Value { bytes, names, rust } => Arg::Value(Value { bytes: Bytes::Borrowed(bytes), names, rust }),
         }
     }
 }
@@ -264,13 +269,10 @@ objects!(Buffer, Image, Sampler);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ffi::ParamInfo;
-    use cl3::kernel as k;
+    use crate::AddressSpace;
 
-    fn param(type_name: &str, address: u32) -> Param {
-        let access = k::CL_KERNEL_ARG_ACCESS_NONE;
-        let raw = ParamInfo { name: "p".into(), type_name: type_name.into(), address, access, qualifiers: 0 };
-        Param { raw, bytes: None }
+    fn param(type_name: &str, space: AddressSpace) -> Param {
+        Param::declare("p", type_name, space)
     }
 
     /// In a program whose type `vertex` has 12 bytes, and with no other plain type.
@@ -284,7 +286,7 @@ mod tests {
 
     #[test]
     fn values_must_have_the_size_and_numbers_the_type() {
-        let private = |name| param(name, k::CL_KERNEL_ARG_ADDRESS_PRIVATE);
+        let private = |name| param(name, AddressSpace::Private);
         assert!(check(&Arg::from(1.0f32), &private("float")).is_ok());
         assert!(check(&Arg::from(1u32), &private("unsigned int")).is_ok());
         assert!(check(&Arg::value(&[0f32; 4]), &private("float4")).is_ok());
@@ -307,16 +309,14 @@ mod tests {
 
     #[test]
     fn pointers_and_objects_are_told_apart() {
-        let global = |name| param(name, k::CL_KERNEL_ARG_ADDRESS_GLOBAL);
+        let global = |name| param(name, AddressSpace::Global);
         assert!(check(&Arg::Null, &global("float*")).is_ok());
         assert!(check(&Arg::from(1u64), &global("float*")).unwrap_err().contains("a buffer"));
         assert!(check(&Arg::Null, &global("image2d_t")).unwrap_err().contains("an image"));
-        assert!(
-            check(&Arg::Null, &param("sampler_t", k::CL_KERNEL_ARG_ADDRESS_PRIVATE)).unwrap_err().contains("a sampler")
-        );
+        assert!(check(&Arg::Null, &param("sampler_t", AddressSpace::Private)).unwrap_err().contains("a sampler"));
         assert!(check(&Arg::Null, &global("pipe_of_int")).unwrap_err().contains("no argument"));
         assert!(check(&Arg::Null, &global("picture")).unwrap_err().contains("an image is written by its own type"));
-        let local = param("int*", k::CL_KERNEL_ARG_ADDRESS_LOCAL);
+        let local = param("int*", AddressSpace::Local);
         assert!(check(&Arg::Local(16), &local).is_ok());
         assert!(check(&Arg::Local(0), &local).is_err());
         assert!(check(&Arg::Null, &local).unwrap_err().contains("Arg::Local"));

@@ -1,6 +1,6 @@
 //! [`BoundKernel`]: a kernel whose arguments stay from launch to launch.
 
-use super::arg::Kept;
+use super::arg::KeptArg;
 use super::kernel::OP;
 use super::{Arg, Event, Kernel, NdRange, Param, Program, Queue};
 use crate::ffi::{Failure, LaunchFailure};
@@ -52,7 +52,7 @@ impl<'a> From<&'a str> for Which<'a> {
 pub struct BoundKernel {
     // Let go of before its arguments: the driver's kernel need not keep them.
     kernel: Kernel,
-    args: Vec<Option<Kept>>,
+    args: Vec<Option<KeptArg>>,
     range: Option<NdRange>,
 }
 
@@ -100,7 +100,7 @@ impl BoundKernel {
     pub fn set<'a>(&mut self, which: impl Into<Which<'a>>, arg: impl Into<Arg<'a>>) -> Result<&mut Self> {
         let (position, arg) = (self.position(which.into())?, arg.into());
         self.kernel.check_arg(position, &arg)?;
-        let set = self.kernel.raw.set(position, &arg.raw());
+        let set = self.kernel.raw.set(position, &arg);
         self.told(position, set)?;
         self.args[position] = Some(arg.keep());
         Ok(self)
@@ -126,8 +126,8 @@ impl BoundKernel {
     /// [`Error::InvalidInput`] where there is no such parameter.
     pub fn unset<'a>(&mut self, which: impl Into<Which<'a>>) -> Result<&mut Self> {
         let position = self.position(which.into())?;
-        if let Some(Kept::Buffer(_)) = &self.args[position] {
-            let set = self.kernel.raw.set(position, &Arg::Null.raw());
+        if let Some(Arg::Buffer(_)) = self.args[position].as_ref().map(KeptArg::arg) {
+            let set = self.kernel.raw.set(position, &Arg::Null);
             self.told(position, set)?;
         }
         self.args[position] = None;
@@ -152,7 +152,7 @@ impl BoundKernel {
     /// [`Error::InvalidInput`] where there is no such parameter.
     pub fn arg<'a>(&self, which: impl Into<Which<'a>>) -> Result<Option<Arg<'_>>> {
         let position = self.position(which.into())?;
-        Ok(self.args[position].as_ref().map(Kept::arg))
+        Ok(self.args[position].as_ref().map(KeptArg::arg))
     }
 
     /// Name of the function (`CL_KERNEL_FUNCTION_NAME`).
@@ -192,7 +192,7 @@ impl BoundKernel {
     /// Those of [`BoundKernel::launch`].
     pub fn launch_over(&self, queue: &Queue, range: impl Into<NdRange>, wait: &[Event]) -> Result<Event> {
         queue.context().check_same(self.program().context(), OP, "kernel")?;
-        let args: Vec<_> = self.args.iter().flatten().map(Kept::arg).collect();
+        let args: Vec<_> = self.args.iter().flatten().map(KeptArg::arg).collect();
         if args.len() < self.args.len() {
             let names = self.params().unwrap_or_default();
             let name = |at: usize| names.get(at).map_or_else(|| at.to_string(), |param| format!("'{}'", param.name()));
@@ -201,8 +201,7 @@ impl BoundKernel {
             return Err(self.kernel.invalid(format!("not set: {}", missing.join(", "))));
         }
         let range = self.kernel.check_range(range.into(), queue.device(), &args)?;
-        let values: Vec<_> = args.iter().map(Arg::raw).collect();
-        let launched = self.kernel.raw.launch_as_set(queue, &values, range.raw(), wait);
+        let launched = self.kernel.raw.launch_as_set(queue, &args, range.raw(), wait);
         launched.map_err(|refused| self.kernel.refused(Some(&range), refused))
     }
 }

@@ -1,8 +1,8 @@
 //! [`Buffer`]: memory of a context; [`HostBuffer`]: host memory as one.
 
-use super::{Context, MemFlags};
+use super::{Context, MemFlags, Queue};
 use crate::Element;
-use crate::ffi::{HostMem, Mem};
+use crate::ffi::{HostMem, Mapped, Mem};
 use cl3::memory as m;
 use interop_core::{Error, HostBlock, Result};
 use std::fmt;
@@ -193,6 +193,31 @@ impl HostBuffer {
         check_size(context, block.len())?;
         let (memory, raw) = HostMem::new(context, flags.bits(), block).map_err(|f| context.error(f))?;
         Ok(Self { buffer: Buffer::of(raw, context, flags, block.len()), _memory: memory })
+    }
+}
+
+/// Host memory of a [`HostBuffer`] that is with its block's other owners; unmapped on drop (`clEnqueueUnmapMemObject`).
+pub struct Lent(Mapped);
+
+impl HostBuffer {
+    /// Maps all of it for the block's other owners, who use it by its address (`clEnqueueMapBuffer`). Blocks: waits for every
+    /// command that uses it. What commands do with it before [`Lent::take_back`] is undefined, as in OpenCL.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] where somebody has a slice of it.
+    pub fn lend(&self, queue: &Queue) -> Result<Lent> {
+        queue.context().check_same(&self.context, "clEnqueueMapBuffer", "buffer")?;
+        Mapped::lent(queue, &self.raw, self.len).map(Lent)
+    }
+}
+
+impl Lent {
+    /// Unmaps it, for commands that are enqueued from now on (`clEnqueueUnmapMemObject`). Nothing happens where that was done.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] where somebody writes a slice of it; then it stays with them.
+    pub fn take_back(&mut self) -> Result<()> {
+        self.0.take_back()
     }
 }
 

@@ -139,12 +139,12 @@ fn write(folder: &Path, file: &Path, bytes: &[u8]) -> std::io::Result<()> {
 mod tests {
     use super::*;
     use crate::Param;
-    use crate::ffi::ParamInfo;
 
     fn sample() -> (Vec<Vec<u8>>, Recorded) {
-        let raw = ParamInfo { name: "a".into(), type_name: "float*".into(), address: 1, access: 2, qualifiers: 3 };
-        let own = Param { raw: raw.clone(), bytes: Some(12) };
-        (vec![vec![1, 2, 3], vec![4]], Recorded::from([("k".to_owned(), vec![Param { raw, bytes: None }, own])]))
+        let (name, type_name) = ("a".to_owned(), "float*".to_owned());
+        let param = Param { name, type_name, address: 1, access: 2, qualifiers: 3, bytes: None };
+        let own = Param { bytes: Some(12), ..param.clone() };
+        (vec![vec![1, 2, 3], vec![4]], Recorded::from([("k".to_owned(), vec![param, own])]))
     }
 
     #[test]

@@ -5,13 +5,12 @@ use super::{ContextOptions, ContextProperty, Device, DeviceType, Platform};
 use crate::ffi::gl_context::session_properties;
 use crate::ffi::handle::{ContextKind, Handle};
 use crate::ffi::may_fail::MayFail;
-use crate::ffi::notify::{Listening, OnError, report};
+use crate::ffi::notify::{Listening, report};
 use crate::ffi::{Failure, GlShare};
-use crate::gl_listed::{check_shares, listed_by};
 use cl3::context::{CL_CONTEXT_INTEROP_USER_SYNC, CL_CONTEXT_PROPERTIES, create_context};
 use cl3::error_codes::{CL_INVALID_PROPERTY, CL_INVALID_VALUE};
 use interop_core::describe::threads::SignalsBlocked;
-use interop_core::{Error, GlContext, Result};
+use interop_core::{Error, Result};
 use std::fmt;
 use std::sync::Arc;
 
@@ -33,18 +32,6 @@ struct Parts {
     gl: Option<Arc<GlShare>>,
     may_fail: MayFail,
     name: String,
-}
-
-/// Settings of a new context.
-#[derive(Default)]
-pub(crate) struct Settings {
-    /// Only for devices that list the extension: GL properties make some drivers that do not end the process later.
-    pub gl: Option<Arc<dyn GlContext>>,
-    /// The devices list `cl_khr_gl_event`, too.
-    pub gl_events: bool,
-    /// Properties besides platform and GL.
-    pub pairs: Vec<[isize; 2]>,
-    pub on_error: Option<OnError>,
 }
 
 impl Context {
@@ -90,36 +77,26 @@ impl Context {
         }
         let ContextOptions { pairs, on_error, gl } = options;
         if let Some(gl) = &gl {
-            for device in devices {
-                let lists = listed_by(|name| device.has_extension(name));
-                check_shares((device, device.name()), lists, gl.as_ref()).map_err(|error| error.of(OP))?;
-            }
+            devices.iter().try_for_each(|device| device.check_shares(gl.as_ref())).map_err(|error| error.of(OP))?;
         }
-        let gl_events = devices.iter().all(|device| device.has_extension("cl_khr_gl_event"));
         let only_user_sync = matches!(pairs[..], [[CL_CONTEXT_INTEROP_USER_SYNC, _]]);
-        let settings = Settings { gl, gl_events, pairs, on_error };
-        Self::open(devices, settings).map_err(|failure| match failure.code {
+        let error = |failure: Failure| match failure.code {
             CL_INVALID_PROPERTY | CL_INVALID_VALUE if only_user_sync => {
                 let reason = "the driver does not know CL_CONTEXT_INTEROP_USER_SYNC; leave it out".to_owned();
                 Error::Unsupported { operation: OP, device: first.name().to_owned(), reason }
             }
             _ => failure.on(first.name()),
-        })
-    }
-
-    /// `devices` must be of one platform, and not empty.
-    pub(crate) fn open(devices: &[Device], settings: Settings) -> Result<Self, Failure> {
-        const CALL: &str = "clCreateContext";
-        let none = Failure { operation: CALL, code: CL_INVALID_VALUE };
-        let (platform, _) = devices.first().ok_or(none)?.ids();
-        let properties = session_properties(platform, settings.gl.as_deref(), &settings.pairs);
+        };
+        let (platform, _) = first.ids();
+        let properties = session_properties(platform, gl.as_deref(), &pairs);
         let ids: Vec<_> = devices.iter().map(Device::raw).collect();
-        let listening = Listening::new(settings.on_error);
+        let listening = Listening::new(on_error);
         let _blocked = SignalsBlocked::new();
-        let gl = settings.gl.map(|gl| GlShare::new(platform, gl, settings.gl_events).map(Arc::new)).transpose()?;
+        let gl_events = devices.iter().all(|device| device.has_extension("cl_khr_gl_event"));
+        let gl = gl.map(|gl| GlShare::new(platform, gl, gl_events).map(Arc::new)).transpose().map_err(error)?;
         let raw = create_context(&ids, properties.as_ptr(), Some(report), listening.user_data());
         // SAFETY: a context that was just created, whose one reference is ours.
-        let handle = unsafe { Handle::own(CALL, raw) }?;
+        let handle = unsafe { Handle::own(OP, raw) }.map_err(error)?;
         Ok(Self::of(handle, listening, devices.to_vec(), gl))
     }
 
@@ -181,8 +158,7 @@ impl Context {
     }
 
     /// [`Error::Foreign`] for an object of another context.
-    #[doc(hidden)]
-    pub fn check_same(&self, other: &Self, operation: &'static str, object: &'static str) -> Result<()> {
+    pub(crate) fn check_same(&self, other: &Self, operation: &'static str, object: &'static str) -> Result<()> {
         if self.is(other) { Ok(()) } else { Err(self.foreign(operation, object)) }
     }
 

@@ -51,8 +51,7 @@ impl Device {
     }
 
     /// Its platform and itself, for questions.
-    #[doc(hidden)]
-    pub fn ids(&self) -> (PlatformId, DeviceId) {
+    pub(crate) fn ids(&self) -> (PlatformId, DeviceId) {
         (self.platform, self.id)
     }
 
@@ -116,8 +115,7 @@ impl Device {
         Err(self.unsupported(operation, format!("CL_DEVICE_EXTENSIONS does not list {extension}")))
     }
 
-    #[doc(hidden)]
-    pub fn unsupported(&self, operation: &'static str, reason: impl Into<String>) -> Error {
+    pub(crate) fn unsupported(&self, operation: &'static str, reason: impl Into<String>) -> Error {
         Error::Unsupported { operation, device: self.known.name.clone(), reason: reason.into() }
     }
 }

@@ -4,7 +4,7 @@ use super::flags::InfoValue;
 use super::{AffinityDomain, CacheType, Device, DeviceType, ExecCapabilities, FpConfig, LocalMemType, PartitionKind};
 use super::{QueueCapabilities, SvmCapabilities};
 use cl3::device::*;
-use interop_core::{DeviceUuid, DriverError, Result};
+use interop_core::{DeviceLuid, DeviceUuid, DriverError, Result};
 
 const CL_DEVICE_QUEUE_PROPERTIES: u32 = 0x102A;
 
@@ -246,6 +246,17 @@ impl Device {
             return Ok(None);
         }
         self.ids().1.array(param).map(|bytes| Some(DeviceUuid(bytes))).map_err(|f| f.on(self.name()))
+    }
+
+    /// The adapter as Windows names it (`cl_khr_device_uuid`, `CL_DEVICE_LUID_KHR`); none where the device does not list the
+    /// extension, or says that the value is none (`CL_DEVICE_LUID_VALID_KHR`).
+    pub fn luid(&self) -> Result<Option<DeviceLuid>> {
+        let id = self.ids().1;
+        if !self.has_extension("cl_khr_device_uuid") || !id.u32(CL_DEVICE_LUID_VALID_KHR).is_ok_and(|valid| valid != 0)
+        {
+            return Ok(None);
+        }
+        id.array(CL_DEVICE_LUID_KHR).map(|bytes| Some(DeviceLuid(bytes))).map_err(|f| f.on(self.name()))
     }
 
     /// `domain:bus:device.function` (`cl_khr_pci_bus_info`); none where it does not list the extension.

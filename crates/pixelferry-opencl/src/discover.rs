@@ -25,8 +25,7 @@ impl Platform {
         self.each_of(types)?.into_iter().collect()
     }
 
-    /// Each of its devices, or why that one does not answer.
-    #[doc(hidden)]
+    /// Each of its devices (`clGetDeviceIDs`, `CL_DEVICE_TYPE_ALL`), or why that one does not answer.
     pub fn each_device(self) -> Result<Vec<Result<Device>>> {
         self.each_of(DeviceType::ALL)
     }

@@ -1,7 +1,7 @@
 //! Queueing of a command.
 
+use crate::collect::queued;
 use crate::event::with_list;
-use crate::ffi::profile::queued;
 use crate::ffi::track::{Entering, Use};
 use crate::ffi::{Failure, check};
 use crate::{Event, Queue, Status};

@@ -62,7 +62,8 @@ impl Failure {
     }
 }
 
-/// Drivers were found, but none of their devices can be used; `seen` says what there was.
+/// The error of a program that can use none of the devices that `clGetDeviceIDs` gave: with what to install or to set. `seen`
+/// says what there was, one text for each platform or device.
 pub fn no_device(seen: &[String]) -> Error {
     let names = if seen.is_empty() { "no platform".to_owned() } else { seen.join("; ") };
     let cache = cache_folder(|name| std::env::var_os(name).filter(|value| !value.is_empty()));

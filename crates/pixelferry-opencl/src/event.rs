@@ -127,8 +127,7 @@ impl Event {
         &self.context
     }
 
-    /// The queue that the command is in; none for user events.
-    #[doc(hidden)]
+    /// The queue that the command is in (`CL_EVENT_COMMAND_QUEUE`); none for user events.
     pub fn queue(&self) -> Option<&Queue> {
         self.queue.as_ref()
     }
@@ -138,8 +137,11 @@ impl Event {
         self.queue.as_ref().map_or(Ok(()), Queue::flush)
     }
 
-    /// Waits until a command is done whose memory the caller takes back; see [`LoneEvent::wait_until_final`].
-    pub(crate) fn wait_until_final(&self) -> Result<()> {
+    /// Blocks until the driver uses the command's memory no more (`clWaitForEvents`), whatever it says of the wait itself.
+    ///
+    /// # Errors
+    /// Those of [`Event::wait`], after the command's end.
+    pub fn wait_until_final(&self) -> Result<()> {
         self.lone.wait_until_final().map_err(|f| self.error(f))
     }
 

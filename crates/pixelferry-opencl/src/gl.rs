@@ -3,7 +3,6 @@
 use super::{Buffer, Context, Device, Event, Image, MemFlags, Platform, Queue};
 use crate::ffi::{self, GlObject, GlShare, Mem, current_device_of, devices_of};
 use crate::gl_listed::check_current;
-use crate::gl_listed::listed_by;
 use interop_core::{Error, GlContext, Result};
 use std::sync::Arc;
 
@@ -64,7 +63,7 @@ impl Device {
         let mut found = Vec::new();
         for platform in Platform::all()? {
             let mut all = platform.devices()?;
-            all.retain(|device| listed_by(|name| device.has_extension(name)).is_yes());
+            all.retain(Self::lists_gl_sharing);
             if all.is_empty() {
                 continue;
             }
@@ -122,6 +121,17 @@ impl Context {
             device.require_extension("cl_khr_gl_event", OP)?;
         }
         share.fence(self)
+    }
+
+    /// Lets OpenGL wait for an event: what it is told from now on comes after it (`glCreateSyncFromCLeventARB`). The GL
+    /// context must be current. Where it lists no `GL_ARB_cl_event`, this blocks until the command is done.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where the context shares with no OpenGL; [`Error::WrongContext`].
+    pub fn gl_wait(&self, event: &Event) -> Result<()> {
+        const OP: &str = "glCreateSyncFromCLeventARB";
+        self.check_same(event.context(), OP, "event")?;
+        self.gl(OP)?.wait_for(self, event)
     }
 
     fn open_gl(&self, object: GlObject, flags: MemFlags, operation: &'static str) -> Result<Arc<Mem>> {

@@ -1,12 +1,18 @@
 //! Formats and types of images.
 
 use super::flags::{InfoValue, choices};
-use crate::ffi::{Failure, check};
+use crate::ffi::check;
 use crate::{Context, MemFlags};
 use cl3::memory as m;
 use cl3::memory::get_supported_image_formats;
 use interop_core::Result;
 use std::fmt;
+
+/// Constants of `cl_khr_gl_depth_images`; cl3 does not have them.
+mod gl {
+    pub const CL_DEPTH_STENCIL: u32 = 0x10BE;
+    pub const CL_UNORM_INT24: u32 = 0x10DF;
+}
 
 choices! {
     /// Channels of a pixel and their order (`cl_channel_order`; OpenCL 3.0 API, 5.3.1.1).
@@ -37,6 +43,8 @@ choices! {
         Depth = m::CL_DEPTH;
         /// sRGB and alpha.
         Srgba = m::CL_sRGBA;
+        /// Depth and stencil, of objects of OpenGL's.
+        DepthStencil = gl::CL_DEPTH_STENCIL;
     }
 }
 
@@ -57,6 +65,8 @@ choices! {
         UnormShort555 = m::CL_UNORM_SHORT_555;
         /// Three in 30 bits.
         UnormInt101010 = m::CL_UNORM_INT_101010;
+        /// 24 bits of 32, of objects of OpenGL's.
+        UnormInt24 = gl::CL_UNORM_INT24;
         /// Four in 32 bits.
         UnormInt1010102 = m::CL_UNORM_INT_101010_2;
         /// Signed.
@@ -125,17 +135,14 @@ impl fmt::Display for ImageFormat {
         write!(f, "{:?} {:?}", self.order, self.data)
     }
 }
-/// The formats by the codes of their order and type (`clGetSupportedImageFormats`).
-pub fn image_formats(context: &Context, flags: u64, kind: u32) -> Result<Vec<[u32; 2]>, Failure> {
-    let formats = check("clGetSupportedImageFormats", get_supported_image_formats(context.raw(), flags, kind))?;
-    Ok(formats.into_iter().map(|f| [f.image_channel_order, f.image_channel_data_type]).collect())
-}
 
 impl Context {
     /// The formats that images of a type can have (`clGetSupportedImageFormats`); those that this crate has no name for
     /// are left out.
     pub fn image_formats(&self, flags: MemFlags, kind: ImageType) -> Result<Vec<ImageFormat>> {
-        let formats = image_formats(self, flags.bits(), kind.code()).map_err(|f| self.error(f))?;
-        Ok(formats.into_iter().filter_map(ImageFormat::from_codes).collect())
+        let listed = get_supported_image_formats(self.raw(), flags.bits(), kind.code());
+        let listed = check("clGetSupportedImageFormats", listed).map_err(|f| self.error(f))?;
+        let codes = listed.into_iter().map(|format| [format.image_channel_order, format.image_channel_data_type]);
+        Ok(codes.filter_map(ImageFormat::from_codes).collect())
     }
 }

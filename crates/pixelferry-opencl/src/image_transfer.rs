@@ -64,6 +64,13 @@ impl Queue {
         image.check_box(part, operation)
     }
 
+    fn check_host(&self, image: &Image, part: &ImageBox, given: usize, operation: &'static str) -> Result<()> {
+        match self.check_image(image, part, operation)? {
+            bytes if bytes == given => Ok(()),
+            bytes => Err(Error::invalid(operation, format!("{given} bytes were given for {bytes} of pixels"))),
+        }
+    }
+
     /// Reads a part (`clEnqueueReadImage`). Does not block.
     ///
     /// # Errors
@@ -97,15 +104,50 @@ impl Queue {
     ) -> Result<Event> {
         const OP: &str = "clEnqueueWriteImage";
         let from = from.into();
-        let (bytes, given) = (self.check_image(to, part, OP)?, size_of_val(from.as_slice()));
-        if bytes != given {
-            return Err(Error::invalid(OP, format!("{given} bytes were given for {bytes} of pixels")));
-        }
+        self.check_host(to, part, size_of_val(from.as_slice()), OP)?;
         // SAFETY: as for reading; the driver only reads the host memory.
         self.writing(OP, &[to.raw.used_whole(Write)], wait, from, |queue, source, n, list| unsafe {
             let (origin, region) = (part.origin.as_ptr(), part.region.as_ptr());
             q::enqueue_write_image(queue, to.raw(), 0, origin, region, 0, 0, source.cast_mut(), n, list)
         })
+    }
+
+    /// Reads a part into borrowed memory, which holds exactly its rows (`clEnqueueReadImage`). Blocks.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] where the part is not inside, or `into` has another size.
+    pub fn read_image_into<T: Element>(
+        &self,
+        from: &Image,
+        part: &ImageBox,
+        into: &mut [T],
+        wait: &[Event],
+    ) -> Result<()> {
+        const OP: &str = "clEnqueueReadImage";
+        self.check_host(from, part, size_of_val(into), OP)?;
+        // SAFETY: `into` holds the part and is borrowed until the command is done, for which this waits. The rest is live,
+        // and the arrays have three numbers.
+        let event = self.enqueue_using(OP, &[from.raw.used_whole(Read)], wait, |queue, n, list| unsafe {
+            let (origin, region, to) = (part.origin.as_ptr(), part.region.as_ptr(), into.as_mut_ptr().cast());
+            q::enqueue_read_image(queue, from.raw(), 1, origin, region, 0, 0, to, n, list)
+        })?;
+        event.wait_until_final()
+    }
+
+    /// Writes a part from borrowed memory, which holds exactly its rows (`clEnqueueWriteImage`). Blocks until they are
+    /// written.
+    ///
+    /// # Errors
+    /// Those of [`Queue::read_image_into`].
+    pub fn write_image_from<T: Element>(&self, to: &Image, part: &ImageBox, from: &[T], wait: &[Event]) -> Result<()> {
+        const OP: &str = "clEnqueueWriteImage";
+        self.check_host(to, part, size_of_val(from), OP)?;
+        // SAFETY: as for reading; the values are only read.
+        let event = self.enqueue_using(OP, &[to.raw.used_whole(Write)], wait, |queue, n, list| unsafe {
+            let (origin, region) = (part.origin.as_ptr(), part.region.as_ptr());
+            q::enqueue_write_image(queue, to.raw(), 1, origin, region, 0, 0, from.as_ptr().cast_mut().cast(), n, list)
+        })?;
+        event.wait_until_final()
     }
 
     /// Fills a part with a colour (`clEnqueueFillImage`). Does not block.

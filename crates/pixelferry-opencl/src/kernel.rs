@@ -2,7 +2,7 @@
 
 use super::kernel_facts::{Facts, Limits};
 use super::{Arg, Context, Device, Event, Param, Program, Queue};
-use crate::ffi::{self, ArgValue, LaunchFailure, ParamInfo, Range, Session};
+use crate::ffi::{self, LaunchFailure, Range};
 use cl3::error_codes::{CL_INVALID_ARG_SIZE, CL_INVALID_ARG_VALUE, CL_INVALID_WORK_GROUP_SIZE};
 use cl3::kernel as k;
 use interop_core::describe::words::counted;
@@ -127,9 +127,9 @@ impl Kernel {
         let count = raw.param_count().map_err(|f| context.error(f))? as usize;
         let known = known.filter(|known| known.len() == count);
         let asked: Result<Vec<_>, _> = (0..count as u32).map(|i| raw.param(i)).collect();
-        let with_bytes = |(i, raw): (usize, ParamInfo)| {
-            let recorded = known.and_then(|known| known.get(i)).filter(|param| param.raw.type_name == raw.type_name);
-            Param { raw, bytes: recorded.and_then(|param| param.bytes) }
+        let with_bytes = |(i, asked): (usize, Param)| {
+            let recorded = known.and_then(|known| known.get(i)).filter(|param| param.type_name == asked.type_name);
+            Param { bytes: recorded.and_then(|param| param.bytes), ..asked }
         };
         // Drivers may have none for programs made from binaries.
         let all = match asked {
@@ -214,22 +214,6 @@ impl Kernel {
             local_memory: size(k::CL_KERNEL_LOCAL_MEM_SIZE)?,
             private_memory: size(k::CL_KERNEL_PRIVATE_MEM_SIZE)?,
         })
-    }
-
-    /// Sets all arguments and queues the kernel; `global` and `local` have the same number of dimensions, 1 to 3.
-    ///
-    /// # Safety
-    /// The arguments fit the kernel's parameters: memory for pointers, plain values of the right size for the others.
-    #[doc(hidden)]
-    pub unsafe fn run(
-        &self,
-        session: &Session,
-        args: &[ArgValue<'_>],
-        global: &[usize],
-        local: &[usize],
-    ) -> Result<(), LaunchFailure> {
-        self.raw.launch(session.queue(), args, Range { offset: &[], global, local }, &[])?;
-        Ok(session.flush()?)
     }
 
     /// A kernel object of its own for the same function (`clCreateKernel` again): its launches do not wait for this
@@ -338,7 +322,7 @@ impl Kernel {
 }
 
 /// Returns what to say where a program has no kernel of that name; `present` are those that it has.
-pub fn no_kernel(name: &str, present: &[String]) -> String {
+fn no_kernel(name: &str, present: &[String]) -> String {
     if present.iter().any(|own| own.strip_prefix("_cl_") == Some(name)) {
         // PoCL's macros rename its builtin functions.
         return format!(
@@ -388,8 +372,7 @@ impl Queue {
         kernel.check_count(args.len())?;
         args.iter().enumerate().try_for_each(|(index, arg)| kernel.check_arg(index, arg))?;
         let range = kernel.check_range(range.into(), self.device(), args)?;
-        let values: Vec<_> = args.iter().map(Arg::raw).collect();
-        let launched = kernel.raw.launch(self, &values, range.raw(), wait);
+        let launched = kernel.raw.launch(self, args, range.raw(), wait);
         launched.map_err(|refused| kernel.refused(Some(&range), refused))
     }
 }

@@ -64,6 +64,7 @@ mod arg;
 mod bound;
 mod buffer;
 mod cache;
+mod collect;
 mod context;
 mod context_options;
 mod copy_kernels;
@@ -75,7 +76,7 @@ mod enqueue;
 mod error;
 mod event;
 mod extension;
-#[allow(missing_docs)] // hidden, but for what is named below
+#[allow(missing_docs)] // private, but for what is named below
 mod ffi;
 mod fission;
 mod flags;
@@ -89,9 +90,6 @@ mod kernel_facts;
 mod map;
 mod map_view;
 mod native;
-#[cfg_attr(unix, path = "os/unix.rs")]
-#[cfg_attr(windows, path = "os/windows.rs")]
-mod os;
 mod param;
 mod pending;
 mod pixel;
@@ -110,31 +108,17 @@ mod transfer;
 mod user_event;
 mod view;
 
-/// Parts of the layer that `opencl-backend` takes besides the public types. They change without notice.
-#[doc(hidden)]
-pub mod base {
-    pub use crate::error::no_device;
-    pub use crate::ffi::command;
-    pub use crate::ffi::in_flight;
-    pub use crate::ffi::{
-        ArgValue, External, Failure, GlShare, GlSync, ImageBox, LaunchFailure, Memory, Object, ParamInfo, Pinned,
-        Pixels, Semaphore, Session, SharedImage, TimedCommand, TurnFns, collect,
-    };
-    pub use crate::gl_listed::{check_shares, listed_by};
-    pub use crate::kernel::no_kernel;
-    pub use crate::os::{MEMORY, MEMORY_EXTENSION, SEMAPHORE, SEMAPHORE_EXTENSION};
-    pub use crate::sorts::{Sort, sort, type_size};
-}
-
 pub use crate::ffi::{GlObject, ImageBox, RectLayout, Status};
-pub use arg::{Arg, Value};
+pub use arg::{Arg, KeptArg, Value};
 pub use bound::{BoundKernel, Which};
-pub use buffer::{Buffer, HostBuffer};
+pub use buffer::{Buffer, HostBuffer, Lent};
 pub use cache::BinaryCache;
+pub use collect::Enqueued;
 pub use context::Context;
 pub use context_options::{ContextOptions, ContextProperty};
 pub use device::Device;
 pub use element::Element;
+pub use error::no_device;
 pub use event::{CommandType, Event, Profile};
 pub use fission::{Partition, PartitionKind};
 pub use flags::{
@@ -155,6 +139,7 @@ pub use pixel::Pixel;
 pub use platform::Platform;
 pub use program::{BinaryType, BuildStatus, Object, Program};
 pub use queue::{Priority, Queue, QueueOptions, Throttle};
+pub use sorts::{ParamSort, type_size};
 pub use transfer::Migration;
 pub use user_event::UserEvent;
 pub use view::NdView;

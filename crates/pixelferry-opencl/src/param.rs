@@ -1,6 +1,5 @@
 //! [`Param`]: what a kernel declares of one parameter.
 
-use crate::ffi::ParamInfo;
 use cl3::kernel as k;
 
 /// Address space that a parameter points to (`CL_KERNEL_ARG_ADDRESS_QUALIFIER`).
@@ -32,8 +31,14 @@ pub enum ImageAccess {
 /// One parameter of a kernel, as the compiler saw it (`clGetKernelArgInfo`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Param {
-    #[doc(hidden)]
-    pub raw: ParamInfo,
+    pub(crate) name: String,
+    pub(crate) type_name: String,
+    /// `CL_KERNEL_ARG_ADDRESS_*`.
+    pub(crate) address: u32,
+    /// `CL_KERNEL_ARG_ACCESS_*`.
+    pub(crate) access: u32,
+    /// `CL_KERNEL_ARG_TYPE_*`.
+    pub(crate) qualifiers: u64,
     /// Bytes of a type of the program's own, where a record or a caller says so.
     pub(crate) bytes: Option<usize>,
 }
@@ -51,8 +56,7 @@ impl Param {
             AddressSpace::Private => k::CL_KERNEL_ARG_ADDRESS_PRIVATE,
         };
         let access = k::CL_KERNEL_ARG_ACCESS_NONE;
-        let raw = ParamInfo { name: name.into(), type_name: type_name.into(), address, access, qualifiers: 0 };
-        Self { raw, bytes: None }
+        Self { name: name.into(), type_name: type_name.into(), address, access, qualifiers: 0, bytes: None }
     }
 
     /// Sets the bytes of a structure or another type of the program's own, for [`Kernel::with_params`]: the `arg_size`
@@ -66,17 +70,17 @@ impl Param {
 
     /// Its name (`CL_KERNEL_ARG_NAME`).
     pub fn name(&self) -> &str {
-        &self.raw.name
+        &self.name
     }
 
     /// Its type as written, e.g. `float4*` (`CL_KERNEL_ARG_TYPE_NAME`).
     pub fn type_name(&self) -> &str {
-        &self.raw.type_name
+        &self.type_name
     }
 
     /// Tells where it points to (`CL_KERNEL_ARG_ADDRESS_QUALIFIER`).
     pub fn address_space(&self) -> AddressSpace {
-        match self.raw.address {
+        match self.address {
             k::CL_KERNEL_ARG_ADDRESS_GLOBAL => AddressSpace::Global,
             k::CL_KERNEL_ARG_ADDRESS_CONSTANT => AddressSpace::Constant,
             k::CL_KERNEL_ARG_ADDRESS_LOCAL => AddressSpace::Local,
@@ -86,7 +90,7 @@ impl Param {
 
     /// For images (`CL_KERNEL_ARG_ACCESS_QUALIFIER`).
     pub fn access(&self) -> ImageAccess {
-        match self.raw.access {
+        match self.access {
             k::CL_KERNEL_ARG_ACCESS_READ_ONLY => ImageAccess::ReadOnly,
             k::CL_KERNEL_ARG_ACCESS_WRITE_ONLY => ImageAccess::WriteOnly,
             k::CL_KERNEL_ARG_ACCESS_READ_WRITE => ImageAccess::ReadWrite,
@@ -110,6 +114,6 @@ impl Param {
     }
 
     fn has(&self, bit: u32) -> bool {
-        self.raw.qualifiers & u64::from(bit) != 0
+        self.qualifiers & u64::from(bit) != 0
     }
 }

@@ -57,7 +57,7 @@ impl ChannelType {
             Self::SignedInt32 => Lies::As("i32", 4),
             Self::Float => Lies::As("f32", 4),
             Self::UnormShort565 | Self::UnormShort555 => Lies::Packed(2),
-            Self::UnormInt101010 | Self::UnormInt1010102 => Lies::Packed(4),
+            Self::UnormInt24 | Self::UnormInt101010 | Self::UnormInt1010102 => Lies::Packed(4),
         }
     }
 }
@@ -90,7 +90,7 @@ impl ImageFormat {
             | ChannelOrder::Intensity
             | ChannelOrder::Luminance
             | ChannelOrder::Depth => 1,
-            ChannelOrder::Rg | ChannelOrder::Ra => 2,
+            ChannelOrder::Rg | ChannelOrder::Ra | ChannelOrder::DepthStencil => 2,
             ChannelOrder::Rgb => 3,
             ChannelOrder::Rgba | ChannelOrder::Bgra | ChannelOrder::Argb | ChannelOrder::Abgr | ChannelOrder::Srgba => {
                 4

@@ -158,8 +158,8 @@ impl Program {
         self.types.size_of(&self.context, type_name)
     }
 
-    /// Tells whether a type of the program's own takes so many bytes; `Err` says how many, where it takes any.
-    #[doc(hidden)]
+    /// Tells whether a plain type of the program's own takes so many bytes, as `clSetKernelArg` counts them; `Err` says how many,
+    /// where it takes any. The compiler is asked, once for each type (`clCompileProgram`).
     pub fn fits(&self, type_name: &str, bytes: usize) -> Result<(), Option<usize>> {
         self.types.fits(&self.context, type_name, bytes)
     }

@@ -4,7 +4,7 @@ use super::program::{ARG_INFO, c_options, outcome, text_of};
 use super::sealed::{Opened, open_binary, seal_binary};
 use super::{BinaryCache, Context, Device, Param, Program};
 use crate::ffi;
-use crate::sorts::{Sort, sort, type_size};
+use crate::sorts::{ParamSort, type_size};
 use interop_core::{Error, Result};
 use std::collections::HashMap;
 
@@ -48,7 +48,7 @@ impl Program {
 
     fn all_params(&self) -> Result<HashMap<String, Vec<Param>>> {
         let with_bytes = |param: &Param| {
-            let ask = sort(&param.raw) == Sort::Value && type_size(param.type_name()).is_none();
+            let ask = param.sort() == ParamSort::Value && type_size(param.type_name()).is_none();
             let asked = || self.size_of(param.type_name());
             Param { bytes: param.bytes.or_else(|| if ask { asked() } else { None }), ..param.clone() }
         };

@@ -77,6 +77,12 @@ impl Context {
         self.handle().references().map_err(|f| self.error(f))
     }
 
+    /// The error of a call of the program's own, made with [`Context::raw`] and its like: the name of the driver's code (a
+    /// `cl_int`), and what to do.
+    pub fn driver_error(&self, call: &'static str, code: i32) -> Error {
+        self.error(Failure { operation: call, code })
+    }
+
     /// The context of that `cl_context`, with a reference of its own (`clRetainContext`), and its devices
     /// (`CL_CONTEXT_DEVICES`). Objects of two values over one `cl_context` go together. What the driver reports of errors
     /// goes to whoever made the context.

@@ -1,7 +1,6 @@
 //! Bytes that are whole and of the right device, or are not taken: some drivers end the process on a damaged binary.
 
 use super::{Device, Param};
-use crate::ffi::ParamInfo;
 use interop_core::Result;
 use sha2::{Digest as _, Sha256};
 use std::collections::HashMap;
@@ -42,14 +41,14 @@ pub fn put_params(out: &mut Vec<u8>, all: &Recorded) {
     for (kernel, params) in all {
         put(out, kernel.as_bytes());
         put_number(out, params.len() as u64);
-        for Param { raw, bytes } in params {
-            put(out, raw.name.as_bytes());
-            put(out, raw.type_name.as_bytes());
-            put_number(out, raw.address.into());
-            put_number(out, raw.access.into());
-            put_number(out, raw.qualifiers);
+        for param in params {
+            put(out, param.name.as_bytes());
+            put(out, param.type_name.as_bytes());
+            put_number(out, param.address.into());
+            put_number(out, param.access.into());
+            put_number(out, param.qualifiers);
             // 0 for none: a type of no bytes is none.
-            put_number(out, bytes.unwrap_or(0) as u64);
+            put_number(out, param.bytes.unwrap_or(0) as u64);
         }
     }
 }
@@ -65,15 +64,14 @@ pub fn take_params(from: &mut &[u8]) -> Option<Recorded> {
 }
 
 fn take_param(from: &mut &[u8]) -> Option<Param> {
-    let raw = ParamInfo {
+    Some(Param {
         name: take_text(from)?,
         type_name: take_text(from)?,
         address: take_number(from)?.try_into().ok()?,
         access: take_number(from)?.try_into().ok()?,
         qualifiers: take_number(from)?,
-    };
-    let bytes = usize::try_from(take_number(from)?).ok()?;
-    Some(Param { raw, bytes: Some(bytes).filter(|bytes| *bytes > 0) })
+        bytes: Some(usize::try_from(take_number(from)?).ok()?).filter(|bytes| *bytes > 0),
+    })
 }
 
 pub fn take_text(from: &mut &[u8]) -> Option<String> {

@@ -1,14 +1,14 @@
-//! [`Sort`]: what a parameter takes, according to the compiler's words for its type.
+//! [`ParamSort`]: what a parameter takes, according to the compiler's words for its type.
 
-use crate::ffi::ParamInfo;
-use opencl3::kernel::{CL_KERNEL_ARG_ADDRESS_CONSTANT, CL_KERNEL_ARG_ADDRESS_GLOBAL, CL_KERNEL_ARG_ADDRESS_LOCAL};
+use crate::AddressSpace;
+use crate::Param;
 
 /// Kind of value that `clSetKernelArg` takes for a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sort {
+pub enum ParamSort {
     /// A buffer's `cl_mem`.
     Buffer,
-    /// A size.
+    /// A size: the parameter is a `__local` pointer, and the address is null.
     Local,
     /// An image's `cl_mem`.
     Image,
@@ -21,15 +21,19 @@ pub enum Sort {
     Other,
 }
 
-/// Returns what the driver's words say. A sampler under a name of the program's own is a [`Sort::Value`] by them.
-pub fn sort(param: &ParamInfo) -> Sort {
-    match param.address {
-        CL_KERNEL_ARG_ADDRESS_LOCAL => Sort::Local,
-        _ if is_image(&param.type_name) => Sort::Image,
-        _ if param.type_name == "sampler_t" => Sort::Sampler,
-        CL_KERNEL_ARG_ADDRESS_GLOBAL | CL_KERNEL_ARG_ADDRESS_CONSTANT if param.type_name.ends_with('*') => Sort::Buffer,
-        CL_KERNEL_ARG_ADDRESS_GLOBAL | CL_KERNEL_ARG_ADDRESS_CONSTANT => Sort::Other,
-        _ => Sort::Value,
+impl Param {
+    /// Returns what the driver's words say (`clGetKernelArgInfo`). A sampler under a name of the program's own is a
+    /// [`ParamSort::Value`] by them.
+    pub fn sort(&self) -> ParamSort {
+        let name = self.type_name();
+        match self.address_space() {
+            AddressSpace::Local => ParamSort::Local,
+            _ if is_image(name) => ParamSort::Image,
+            _ if name == "sampler_t" => ParamSort::Sampler,
+            AddressSpace::Global | AddressSpace::Constant if name.ends_with('*') => ParamSort::Buffer,
+            AddressSpace::Global | AddressSpace::Constant => ParamSort::Other,
+            AddressSpace::Private => ParamSort::Value,
+        }
     }
 }
 
@@ -40,7 +44,8 @@ fn is_image(type_name: &str) -> bool {
         && words.all(|word| ["array", "buffer", "msaa", "depth"].contains(&word))
 }
 
-/// Size of a scalar or vector type of OpenCL C; vectors of 3 take the room of 4.
+/// Bytes of a scalar or vector type of OpenCL C, such as `cl_float3`'s: vectors of 3 take the room of 4. `None` for every other
+/// type.
 pub fn type_size(name: &str) -> Option<usize> {
     let (scalar, lanes) = match name.find(|c: char| c.is_ascii_digit()) {
         Some(at) => (&name[..at], name[at..].parse::<usize>().ok()?),

@@ -2,6 +2,7 @@
 
 use super::{Arg, Buffer, Context, Event, Kernel, MemFlags, NdView, Owned, PendingRead, Program, Queue, RectLayout};
 use crate::Element;
+use crate::transfer::fills_with;
 use interop_core::{Error, Result};
 
 const OP: &str = "Queue::copy_view";
@@ -178,7 +179,7 @@ impl Queue {
     /// Sets all values of a view (`clEnqueueFillBuffer`). Where the view has gaps, or the driver does not fill with
     /// values of this size, [`Queue::copy_view`] copies a single value. Does not block.
     pub fn fill_view<T: Element>(&self, view: &NdView<T>, value: T, wait: &[Event]) -> Result<Event> {
-        if view.is_contiguous() && Self::fills_with::<T>() {
+        if view.is_contiguous() && fills_with(size_of::<T>()) {
             return self.fill(view.buffer(), value, view.bytes(), wait);
         }
         let one = Buffer::with_data(self.context(), MemFlags::READ_WRITE, &[value])?;

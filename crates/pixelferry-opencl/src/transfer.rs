@@ -12,6 +12,11 @@ use interop_core::{Error, Result};
 use std::ops::Range;
 use std::sync::Arc;
 
+/// True where `clEnqueueFillBuffer` takes patterns of this size.
+pub(super) const fn fills_with(bytes: usize) -> bool {
+    bytes.is_power_of_two() && bytes <= 128
+}
+
 fn bytes_of<T>(operation: &'static str, count: usize) -> Result<usize> {
     count.checked_mul(size_of::<T>()).ok_or_else(|| Error::invalid(operation, format!("{count} values are too many")))
 }
@@ -51,16 +56,39 @@ impl Queue {
 
     /// Reads as many values as `into` holds, from byte `offset` (`clEnqueueReadBuffer`). Blocks.
     pub fn read_into<T: Element>(&self, from: &Buffer, offset: usize, into: &mut [T], wait: &[Event]) -> Result<()> {
-        const OP: &str = "clEnqueueReadBuffer";
         let range = range_of(offset, size_of_val(into));
-        self.check(from, &range, OP)?;
-        // SAFETY: `into` is borrowed until the command is done, which is waited for; the rest is live.
-        let event = self.enqueue_using(OP, &[from.raw.used(&range, Read)], wait, |queue, n, list| unsafe {
-            q::enqueue_read_buffer(queue, from.raw(), 1, offset, range.len(), into.as_mut_ptr().cast(), n, list)
-        })?;
+        // SAFETY: `into` is borrowed until the command is done, which is waited for.
+        let event = unsafe { self.read_bytes(1, from, range, into.as_mut_ptr().cast(), wait) }?;
         // Even though the command is a blocking one: where several threads use a queue, rusticl (seen with Mesa 22.3)
         // returns too early if another thread flushed.
         event.wait_until_final()
+    }
+
+    /// Reads the bytes `range` to an address (`clEnqueueReadBuffer`). Does not block.
+    ///
+    /// # Safety
+    /// There are as many bytes at the address, and nobody else uses them until [`Event::wait_until_final`] has returned.
+    pub unsafe fn read_to(&self, from: &Buffer, range: Range<usize>, to: *mut u8, wait: &[Event]) -> Result<Event> {
+        // SAFETY: the caller's promise.
+        unsafe { self.read_bytes(0, from, range, to, wait) }
+    }
+
+    /// # Safety
+    /// That of [`Queue::read_to`].
+    unsafe fn read_bytes(
+        &self,
+        blocking: u32,
+        from: &Buffer,
+        range: Range<usize>,
+        to: *mut u8,
+        wait: &[Event],
+    ) -> Result<Event> {
+        const OP: &str = "clEnqueueReadBuffer";
+        self.check(from, &range, OP)?;
+        // SAFETY: the address is the caller's promise; the rest is live.
+        self.enqueue_using(OP, &[from.raw.used(&range, Read)], wait, |queue, n, list| unsafe {
+            q::enqueue_read_buffer(queue, from.raw(), blocking, range.start, range.len(), to.cast(), n, list)
+        })
     }
 
     /// Reads all of a buffer (`clEnqueueReadBuffer`). Blocks.
@@ -95,19 +123,36 @@ impl Queue {
 
     /// Writes borrowed values (`clEnqueueWriteBuffer`). Blocks until they are written.
     pub fn write_from<T: Element>(&self, to: &Buffer, offset: usize, from: &[T], wait: &[Event]) -> Result<()> {
-        const OP: &str = "clEnqueueWriteBuffer";
         let range = range_of(offset, size_of_val(from));
-        self.check(to, &range, OP)?;
-        // SAFETY: `from` is borrowed until the command is done, which is waited for; the rest is live.
-        let event = self.enqueue_using(OP, &[to.raw.used(&range, Write)], wait, |queue, n, list| unsafe {
-            q::enqueue_write_buffer(queue, to.raw(), 1, offset, range.len(), from.as_ptr().cast(), n, list)
-        })?;
-        event.wait_until_final()
+        // SAFETY: `from` is borrowed until the command is done, which is waited for.
+        unsafe { self.write_bytes(1, to, range, from.as_ptr().cast(), wait) }?.wait_until_final()
     }
 
-    /// True where `clEnqueueFillBuffer` takes patterns of this size.
-    pub(super) const fn fills_with<T>() -> bool {
-        size_of::<T>().is_power_of_two() && size_of::<T>() <= 128
+    /// Writes the bytes `range` from an address (`clEnqueueWriteBuffer`). Does not block.
+    ///
+    /// # Safety
+    /// There are as many bytes at the address, and nobody changes them until [`Event::wait_until_final`] has returned.
+    pub unsafe fn write_at(&self, to: &Buffer, range: Range<usize>, from: *const u8, wait: &[Event]) -> Result<Event> {
+        // SAFETY: the caller's promise.
+        unsafe { self.write_bytes(0, to, range, from, wait) }
+    }
+
+    /// # Safety
+    /// That of [`Queue::write_at`].
+    unsafe fn write_bytes(
+        &self,
+        blocking: u32,
+        to: &Buffer,
+        range: Range<usize>,
+        from: *const u8,
+        wait: &[Event],
+    ) -> Result<Event> {
+        const OP: &str = "clEnqueueWriteBuffer";
+        self.check(to, &range, OP)?;
+        // SAFETY: the address is the caller's promise; the rest is live.
+        self.enqueue_using(OP, &[to.raw.used(&range, Write)], wait, |queue, n, list| unsafe {
+            q::enqueue_write_buffer(queue, to.raw(), blocking, range.start, range.len(), from.cast(), n, list)
+        })
     }
 
     /// Fills `range` with repetitions of `pattern` (`clEnqueueFillBuffer`). Does not block.
@@ -116,9 +161,14 @@ impl Queue {
     /// [`Error::InvalidInput`] where the pattern's size is not 1, 2, 4, ... 128 bytes, or the range does not begin and end
     /// at multiples of it.
     pub fn fill<T: Element>(&self, to: &Buffer, pattern: T, range: Range<usize>, wait: &[Event]) -> Result<Event> {
+        self.fill_bytes(to, bytemuck::bytes_of(&pattern), range, wait)
+    }
+
+    /// Fills `range` with repetitions of the bytes of `pattern` (`clEnqueueFillBuffer`); else as [`Queue::fill`].
+    pub fn fill_bytes(&self, to: &Buffer, pattern: &[u8], range: Range<usize>, wait: &[Event]) -> Result<Event> {
         const OP: &str = "clEnqueueFillBuffer";
-        let size = size_of::<T>();
-        if !Self::fills_with::<T>() {
+        let size = pattern.len();
+        if !fills_with(size) {
             return Err(Error::invalid(OP, format!("a pattern of {size} bytes; take 1, 2, 4, 8, 16, 32, 64 or 128")));
         }
         self.check(to, &range, OP)?;
@@ -126,15 +176,9 @@ impl Queue {
             let problem = format!("bytes {}..{} are not multiples of the pattern's {size}", range.start, range.end);
             return Err(Error::invalid(OP, problem));
         }
-        self.fill_bytes(to, bytemuck::bytes_of(&pattern), range, wait)
-    }
-
-    /// The pattern's size is one that `clEnqueueFillBuffer` takes, or the driver refuses it.
-    pub(crate) fn fill_bytes(&self, to: &Buffer, pattern: &[u8], range: Range<usize>, wait: &[Event]) -> Result<Event> {
         // SAFETY: the driver copies the pattern before it returns; the rest is live.
-        self.enqueue_using("clEnqueueFillBuffer", &[to.raw.used(&range, Write)], wait, |queue, n, list| unsafe {
-            let (pattern, size) = (pattern.as_ptr().cast(), pattern.len());
-            q::enqueue_fill_buffer(queue, to.raw(), pattern, size, range.start, range.len(), n, list)
+        self.enqueue_using(OP, &[to.raw.used(&range, Write)], wait, |queue, n, list| unsafe {
+            q::enqueue_fill_buffer(queue, to.raw(), pattern.as_ptr().cast(), size, range.start, range.len(), n, list)
         })
     }
 

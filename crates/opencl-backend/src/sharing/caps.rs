@@ -1,8 +1,10 @@
 //! Memory and semaphores of other APIs that a device can open, according to its driver's lists.
 
 use crate::device::OpenClDevice;
+use crate::os::{MEMORY, MEMORY_EXTENSION, SEMAPHORE, SEMAPHORE_EXTENSION};
 use interop_core::{HandleType, MemoryCap, MemoryShape, SemaphoreCap, Support, SyncKind};
-use pixelferry_opencl::base::{MEMORY, MEMORY_EXTENSION, SEMAPHORE, SEMAPHORE_EXTENSION};
+use opencl3::device::get_device_data;
+use opencl3::platform::platform::get_platform_data;
 
 const SHAPES: [MemoryShape; 2] = [MemoryShape::Linear, MemoryShape::Image];
 
@@ -15,6 +17,11 @@ const PLATFORM_SEMAPHORE_TYPES: u32 = 0x2037;
 /// `CL_DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR`.
 const DEVICE_SEMAPHORE_TYPES: u32 = 0x204D;
 
+/// Tells whether the device's extension list says that it shares with OpenGL.
+pub fn gl_listed(device: &OpenClDevice) -> Support {
+    Support::when(device.raw.lists_gl_sharing(), "the device's extension list has no cl_khr_gl_sharing")
+}
+
 /// Tells whether the device lists `extension`.
 fn listed(device: &OpenClDevice, extension: &str) -> Support {
     Support::when(device.has_extension(extension), format!("the device's extension list has no {extension}"))
@@ -23,10 +30,10 @@ fn listed(device: &OpenClDevice, extension: &str) -> Support {
 /// Tells whether the device says that it imports handles of the type. Drivers older than version 1.0 of the extensions
 /// answer for the platform only; there, whether the platform says so.
 fn imports(device: &OpenClDevice, of_device: u32, of_platform: u32, wanted: u32, name: &str) -> Support {
-    let (platform, id) = device.raw.ids();
-    let types = id.numbers(of_device).or_else(|_| platform.numbers(of_platform));
+    let types = get_device_data(device.raw.raw(), of_device);
+    let types = types.or_else(|_| get_platform_data(device.raw.platform().raw(), of_platform)).unwrap_or_default();
     Support::when(
-        types.is_ok_and(|types| types.contains(&wanted)),
+        types.as_chunks::<4>().0.contains(&wanted.to_ne_bytes()),
         format!("the driver lists {name} but no opaque handles among what it imports"),
     )
 }

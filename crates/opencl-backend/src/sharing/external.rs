@@ -2,9 +2,12 @@
 
 use crate::backend_state::BackendState;
 use crate::memory::OpenClMemory;
+use crate::os::duplicate_memory;
+use crate::sharing::handle_memory::{HandleFns, open_buffer, open_image};
 use crate::sharing::image::OpenClImage;
+use crate::sharing::image_format::image_format;
+use crate::sharing::turns::Turns;
 use interop_core::{ComputeMemory, Error, Result, SharedHandle, SurfaceDesc};
-use pixelferry_opencl::base::{External, Pixels, TurnFns};
 use std::sync::Arc;
 
 /// Implements [`interop_core::ComputeBackend::import_surface`]; the caller has asked the capabilities.
@@ -13,20 +16,20 @@ pub fn import(shared: &Arc<BackendState>, handle: &SharedHandle, desc: &SurfaceD
     let SharedHandle::Memory(memory) = handle else {
         return Err(Error::refused(format!("the handle does not name a {desc}")));
     };
-    let bytes = memory.bytes();
-    let whole = usize::try_from(bytes).unwrap_or(usize::MAX);
-    let fns = TurnFns::external(shared.device.raw.ids().0).map_err(|f| shared.error(f))?;
-    let external = External::of(memory, fns).map_err(no_duplicate(shared))?;
-    let session = &shared.session;
+    let turns = Turns::of_handle(HandleFns::of(&shared.device.raw)?);
+    // By a handle of its own.
+    let handle = duplicate_memory(memory.handle()).map_err(no_duplicate(shared))?;
     Ok(match desc {
         SurfaceDesc::Image(image) => {
-            let pixels = Pixels::of(image);
-            let image_object = external.image(session, pixels)?;
-            Box::new(OpenClImage::new(shared, image_object, *image)?)
+            let format = image_format(image.format);
+            let format = format.ok_or_else(|| shared.unsupported(format!("it has no images of {}", image.format)))?;
+            let opened = open_image(shared.context(), handle, format, image.extent)?;
+            Box::new(OpenClImage::new(shared, opened, turns, *image)?)
         }
         SurfaceDesc::Buffer(_) => {
-            let buffer = external.buffer(session, whole, len)?;
-            Box::new(OpenClMemory::with_turns(shared, buffer))
+            let whole = usize::try_from(memory.bytes()).unwrap_or(usize::MAX);
+            let buffer = open_buffer(shared.context(), handle, whole)?;
+            Box::new(OpenClMemory::with_turns(shared, buffer, len, turns))
         }
     })
 }

@@ -1,16 +1,16 @@
 //! Sharing with OpenGL: opening a device for it, and GL objects of every kind.
 
 use crate::backend_state::BackendState;
-use crate::cl;
+use crate::cl::{self, GlMemory, ImageBox, ImageType, MemFlags};
 use crate::device::OpenClDevice;
 use crate::memory::OpenClMemory;
 use crate::sharing::gl_sync::gl_sync;
+use crate::sharing::handle_memory::raw;
 use crate::sharing::image::OpenClImage;
+use crate::sharing::turns::Turns;
 use interop_core::describe::error::call;
 use interop_core::{ComputeMemory, Error, GlContext, Result, SharedHandle, SurfaceDesc, SyncKind};
-use opencl3::memory::{CL_MEM_READ_ONLY, CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY};
 use pixelferry_opencl::GlObject;
-use pixelferry_opencl::base::Object;
 use std::sync::Arc;
 
 /// The devices that share with an OpenGL context ([`interop_core::Display::hold_gl`]), that which draws first
@@ -30,38 +30,37 @@ pub fn devices_sharing_gl(gl: &dyn GlContext) -> Result<Vec<OpenClDevice>> {
 /// Implements [`interop_core::ComputeBackend::import_surface`]; the caller has asked the capabilities.
 pub fn import(shared: &Arc<BackendState>, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
     let len = desc.byte_len()?;
-    let share = share(shared)?;
-    // A question about the object itself: what it has must be what was said.
-    let check = |object: GlObject, expected: ([usize; 3], usize)| {
-        let found = Object::new(share, &shared.session, object, CL_MEM_READ_WRITE)?;
-        if (found.size, found.element) == expected || (found.is_buffer && found.size[0] >= len) {
-            return Ok(());
-        }
-        let (found, element) = (found.size, found.element);
+    check_shared(shared)?;
+    // What the object has must be what was said.
+    let other = |found: [usize; 3], element: usize| {
         let problem = format!("the GL object has {found:?} elements of {element} bytes, it was said to be {desc}");
         Err(Error::refused(problem))
     };
     match (handle, desc) {
         (SharedHandle::GlBuffer { name }, SurfaceDesc::Buffer(_)) => {
-            check(GlObject::Buffer { name: *name }, ([len, 1, 1], 1))?;
-            let buffer = share.buffer(&shared.session, *name, len)?;
-            Ok(Box::new(OpenClMemory::with_turns(shared, buffer)))
+            let buffer = cl::Buffer::from_gl(shared.context(), MemFlags::READ_WRITE, *name)?;
+            if buffer.len() < len {
+                return other([buffer.len(), 1, 1], 1);
+            }
+            Ok(Box::new(OpenClMemory::with_turns(shared, buffer, len, Turns::of_gl(shared))))
         }
         (SharedHandle::GlTexture { name, target }, SurfaceDesc::Image(image)) => {
-            let sides = [image.extent.width as usize, image.extent.height as usize, 1];
             let object = GlObject::Texture { target: *target, level: 0, name: *name };
-            check(object, (sides, image.format.bytes_per_pixel()))?;
-            let pixels = pixelferry_opencl::base::Pixels::of(image);
-            let opened = share.image(&shared.session, [*target, *name], pixels)?;
-            Ok(Box::new(OpenClImage::new(shared, opened, *image)?))
+            let opened = cl::Image::from_gl(shared.context(), MemFlags::READ_WRITE, object)?;
+            let (found, element) = (opened.region(), opened.pixel_size());
+            let sides = [image.extent.width as usize, image.extent.height as usize, 1];
+            if (found, element) != (sides, image.format.bytes_per_pixel()) {
+                return other(found, element);
+            }
+            Ok(Box::new(OpenClImage::new(shared, opened, Turns::of_gl(shared), *image)?))
         }
         _ => Err(Error::refused(format!("the handle does not name a {desc}"))),
     }
 }
 
-fn share(shared: &BackendState) -> Result<&Arc<pixelferry_opencl::base::GlShare>> {
+fn check_shared(shared: &BackendState) -> Result<()> {
     let reason = "it was opened on its own, not in a display's OpenGL context (ComputeBackend::open_in)";
-    shared.gl.as_ref().ok_or_else(|| shared.unsupported(reason.into()))
+    if shared.gl.is_some() { Ok(()) } else { Err(shared.unsupported(reason.into())) }
 }
 
 /// Access of OpenCL to a GL object (`cl_mem_flags` of `clCreateFromGLTexture` and its like).
@@ -83,9 +82,8 @@ pub enum GlAccess {
 /// Between [`SharedGlObject::acquire`] and [`SharedGlObject::release`] it is OpenCL's, outside it is OpenGL's. Dropping
 /// it releases it; the GL object must live until then. Every call needs the GL context current on the thread.
 pub struct SharedGlObject {
-    object: Object,
-    /// The object as memory for commands of [`cl`].
-    memory: Option<Memory>,
+    memory: Memory,
+    turns: Turns,
     shared: Arc<BackendState>,
 }
 
@@ -98,28 +96,25 @@ impl SharedGlObject {
     /// Opens the object; see [`crate::OpenClBackend::share_gl`].
     pub(crate) fn open(shared: &Arc<BackendState>, object: GlObject, access: GlAccess) -> Result<Self> {
         call("OpenClBackend::share_gl", || {
-            const MULTISAMPLE: [u32; 2] = [0x9100, 0x9102];
-            let share = share(shared)?;
-            if let GlObject::Texture { target, .. } = object
-                && MULTISAMPLE.contains(&target)
-                && !shared.device.has_extension("cl_khr_gl_msaa_sharing")
-            {
-                let reason = "the device's extension list has no cl_khr_gl_msaa_sharing";
-                return Err(shared.unsupported(reason.into()));
-            }
+            check_shared(shared)?;
             let flags = match access {
-                GlAccess::Read => CL_MEM_READ_ONLY,
-                GlAccess::Write => CL_MEM_WRITE_ONLY,
-                GlAccess::ReadWrite => CL_MEM_READ_WRITE,
+                GlAccess::Read => MemFlags::READ_ONLY,
+                GlAccess::Write => MemFlags::WRITE_ONLY,
+                GlAccess::ReadWrite => MemFlags::READ_WRITE,
             };
-            let object = Object::new(share, &shared.session, object, flags)?;
-            let memory = match object.is_buffer {
-                true => Some(Memory::Buffer(object.as_buffer()?)),
-                // Formats that have no name there are for reading and writing by the host.
-                false => object.as_image().ok().map(Memory::Image),
+            let memory = match object {
+                GlObject::Buffer { name } => Memory::Buffer(cl::Buffer::from_gl(shared.context(), flags, name)?),
+                _ => Memory::Image(cl::Image::from_gl(shared.context(), flags, object)?),
             };
-            Ok(Self { object, memory, shared: shared.clone() })
+            Ok(Self { memory, turns: Turns::of_gl(shared), shared: shared.clone() })
         })
+    }
+
+    fn memory(&self) -> GlMemory<'_> {
+        match &self.memory {
+            Memory::Buffer(buffer) => buffer.into(),
+            Memory::Image(image) => image.into(),
+        }
     }
 
     /// The object as a buffer of [`crate::OpenClBackend::context`], where it is one (`clCreateFromGLBuffer`).
@@ -127,30 +122,36 @@ impl SharedGlObject {
     /// [`SharedGlObject::release`]. Outside a turn they are refused.
     pub fn buffer(&self) -> Option<&cl::Buffer> {
         match &self.memory {
-            Some(Memory::Buffer(buffer)) => Some(buffer),
-            _ => None,
+            Memory::Buffer(buffer) => Some(buffer),
+            Memory::Image(_) => None,
         }
     }
 
     /// The object as an image of [`crate::OpenClBackend::context`] (`clCreateFromGLTexture`,
     /// `clCreateFromGLRenderbuffer`), for commands between [`SharedGlObject::acquire`] and [`SharedGlObject::release`].
-    /// `None` for a buffer, and for a format that [`cl::ImageFormat`] has no name for.
+    /// `None` for a buffer.
     pub fn image(&self) -> Option<&cl::Image> {
         match &self.memory {
-            Some(Memory::Image(image)) => Some(image),
-            _ => None,
+            Memory::Image(image) => Some(image),
+            Memory::Buffer(_) => None,
         }
     }
 
     /// Width, height, and depth or layers in elements (`clGetImageInfo`); a buffer's bytes (`CL_MEM_SIZE`). Sides that
     /// it does not have are 1.
     pub fn size(&self) -> [usize; 3] {
-        self.object.size
+        match &self.memory {
+            Memory::Buffer(buffer) => [buffer.len(), 1, 1],
+            Memory::Image(image) => match (image.region(), image.image_type()) {
+                ([width, layers, _], ImageType::D1Array) => [width, 1, layers],
+                (sides, _) => sides,
+            },
+        }
     }
 
     /// Bytes of one element: a pixel as OpenCL sees it (`CL_IMAGE_ELEMENT_SIZE`), 1 for a buffer.
     pub fn element_bytes(&self) -> usize {
-        self.object.element
+        self.image().map_or(1, cl::Image::pixel_size)
     }
 
     /// `CL_GL_OBJECT_*` and the GL name, as the driver says (`clGetGLObjectInfo`).
@@ -158,15 +159,12 @@ impl SharedGlObject {
     /// # Errors
     /// [`Error::Driver`].
     pub fn named(&self) -> Result<(u32, u32)> {
-        call("SharedGlObject::named", || {
-            let share = share(&self.shared)?;
-            self.object.named(share)
-        })
+        self.memory().object()
     }
 
     /// The `cl_mem`, for calls of the user's own; it lives as long as this.
     pub fn raw(&self) -> *mut std::ffi::c_void {
-        self.object.raw()
+        raw(self.memory())
     }
 
     /// Keeps the two sides apart in another way from now on. [`SyncKind::Implicit`] is the default; where the device
@@ -177,7 +175,7 @@ impl SharedGlObject {
     /// [`Error::Unsupported`] for other ways, and for events where the device lists no `cl_khr_gl_event`.
     pub fn set_sync(&mut self, kind: SyncKind) -> Result<()> {
         let sync = gl_sync(&self.shared, kind)?;
-        self.object.turns_mut().set_gl_sync(sync);
+        self.turns.set_gl_sync(sync);
         Ok(())
     }
 
@@ -187,7 +185,7 @@ impl SharedGlObject {
     /// # Errors
     /// [`Error::WrongContext`], [`Error::Driver`].
     pub fn acquire(&mut self) -> Result<()> {
-        self.object.acquire()
+        self.turns.acquire(&self.shared, self.memory())
     }
 
     /// Ends it (`clEnqueueReleaseGLObjects`): OpenGL sees what was written before. Nothing happens outside a turn.
@@ -195,12 +193,13 @@ impl SharedGlObject {
     /// # Errors
     /// The errors of [`SharedGlObject::acquire`].
     pub fn release(&mut self) -> Result<()> {
-        self.object.release()
+        self.turns.release(&self.shared, self.memory())?;
+        self.turns.wait(&self.shared)
     }
 
     /// True from [`SharedGlObject::acquire`] to [`SharedGlObject::release`]; no OpenCL call.
     pub fn is_acquired(&self) -> bool {
-        self.object.is_acquired()
+        self.memory().is_acquired()
     }
 
     /// Copies a box of `size` elements from `origin` on into tight rows (`clEnqueueReadImage`; of a buffer
@@ -210,7 +209,11 @@ impl SharedGlObject {
     /// [`Error::InvalidInput`] outside a turn, for a box that reaches outside, and for bytes that are not exactly its.
     pub fn read(&mut self, origin: [usize; 3], size: [usize; 3], into: &mut [u8]) -> Result<()> {
         self.check(origin, size, into.len())?;
-        self.object.read(origin, size, into)
+        let queue = self.shared.queue();
+        match &self.memory {
+            Memory::Buffer(buffer) => queue.read_into(buffer, origin[0], into, &[]),
+            Memory::Image(image) => queue.read_image_into(image, &ImageBox { origin, region: size }, into, &[]),
+        }
     }
 
     /// Copies tight rows into a box of `size` elements from `origin` on (`clEnqueueWriteImage`; of a buffer
@@ -220,7 +223,11 @@ impl SharedGlObject {
     /// The errors of [`SharedGlObject::read`].
     pub fn write(&mut self, origin: [usize; 3], size: [usize; 3], from: &[u8]) -> Result<()> {
         self.check(origin, size, from.len())?;
-        self.object.write(origin, size, from)
+        let queue = self.shared.queue();
+        match &self.memory {
+            Memory::Buffer(buffer) => queue.write_from(buffer, origin[0], from, &[]),
+            Memory::Image(image) => queue.write_image_from(image, &ImageBox { origin, region: size }, from, &[]),
+        }
     }
 
     fn check(&self, origin: [usize; 3], size: [usize; 3], len: usize) -> Result<()> {
@@ -234,5 +241,14 @@ impl SharedGlObject {
             return Err(Error::refused(format!("{size:?} are {bytes} bytes, {len} were given")));
         }
         Ok(())
+    }
+}
+
+impl Drop for SharedGlObject {
+    fn drop(&mut self) {
+        interop_core::leak_if_forked!();
+        if let Err(error) = self.release() {
+            tracing::warn!(%error, "a GL object was not given back");
+        }
     }
 }

@@ -1,19 +1,22 @@
 //! Images that another API has, too: opaque memory, see [`interop_core::ComputeBackend::import_surface`].
 
 use crate::backend_state::BackendState;
+use crate::cl::{Buffer, Image, ImageBox, MemFlags};
 use crate::sharing::gl_sync::gl_sync;
+use crate::sharing::turns::{Borrowed, Turns};
 use interop_core::compute::MemoryDriver;
 use interop_core::compute::{OpaqueImage, Placement};
 use interop_core::{Error, ImageDesc, Region, Result, SyncKind, View};
-use pixelferry_opencl::base::{ImageBox, Memory, SharedImage};
+use std::ffi::c_void;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// An image that kernels write.
 pub struct OpenClImage {
     /// Linear copy of a part, for kernels that cannot write images.
-    scratch: Option<Memory>,
-    pub image: SharedImage,
+    scratch: Option<Buffer>,
+    pub image: Image,
+    turns: Turns,
     rows: OpaqueImage,
     pub shared: Arc<BackendState>,
 }
@@ -26,9 +29,19 @@ fn part(region: Region) -> ImageBox {
 interop_core::owned!(OpenClImage: BackendState, "memory", |memory| &memory.shared);
 
 impl OpenClImage {
-    pub fn new(shared: &Arc<BackendState>, image: SharedImage, desc: ImageDesc) -> Result<Self> {
+    pub fn new(shared: &Arc<BackendState>, image: Image, turns: Turns, desc: ImageDesc) -> Result<Self> {
         let rows = OpaqueImage::new(desc)?;
-        Ok(Self { scratch: None, image, rows, shared: shared.clone() })
+        Ok(Self { scratch: None, image, turns, rows, shared: shared.clone() })
+    }
+
+    /// The turn for the commands that are queued while what is returned lives, unless it is taken already.
+    pub fn turn(&self) -> Result<Option<Borrowed<'_>>> {
+        self.turns.enter(&self.shared, (&self.image).into())
+    }
+
+    /// The object, for commands of others in the backend's queue, while it is with OpenCL.
+    pub fn lent_out(&self) -> Result<*mut c_void> {
+        self.turns.lent_out((&self.image).into())
     }
 
     pub fn desc(&self) -> &ImageDesc {
@@ -42,46 +55,61 @@ impl OpenClImage {
 
     /// Gives `f` a linear copy of a part (tight rows in the image's order), then copies it back. These are two copies
     /// on the device around a kernel that needs linear memory.
-    pub fn through_linear(&mut self, at: &Placement, f: impl FnOnce(&Memory) -> Result<()>) -> Result<()> {
+    pub fn through_linear(&mut self, at: &Placement, f: impl FnOnce(&Buffer) -> Result<()>) -> Result<()> {
         let at = part(at.region);
         let len = at.region[0] * at.region[1] * self.desc().format.bytes_per_pixel();
         if self.scratch.as_ref().is_none_or(|scratch| scratch.len() < len) {
             self.scratch = None;
-            self.scratch = Some(Memory::allocate(&self.shared.session, len, false)?);
+            self.scratch = Some(Buffer::new(self.shared.context(), MemFlags::READ_WRITE, len)?);
         }
         let Some(scratch) = &self.scratch else { return Ok(()) };
-        self.image.copy_to_buffer(&at, scratch, 0)?;
+        let _turn = self.turn()?;
+        let queue = self.shared.queue();
+        queue.copy_image_to_buffer((&self.image, &at), (scratch, 0), &[])?;
         f(scratch)?;
-        self.image.copy_from_buffer(&at, scratch, 0).and_then(|()| self.flush())
+        queue.copy_buffer_to_image((scratch, 0), (&self.image, &at), &[])?;
+        queue.flush()
     }
 
     /// Queues a copy of `range` to the same bytes of linear memory, or from there.
-    pub fn copy_linear(&self, range: &Range<usize>, linear: &Memory, to_linear: bool) -> Result<()> {
+    pub fn copy_linear(&self, range: &Range<usize>, linear: &Buffer, to_linear: bool) -> Result<()> {
+        let _turn = self.turn()?;
+        let queue = self.shared.queue();
         for (start, region) in self.rows.rectangles(range)? {
-            let (at, offset) = (part(region), range.start + start);
-            let copied = match to_linear {
-                true => self.image.copy_to_buffer(&at, linear, offset),
-                false => self.image.copy_from_buffer(&at, linear, offset),
+            let (image, at) = (&self.image, part(region));
+            let linear = (linear, range.start + start);
+            match to_linear {
+                true => queue.copy_image_to_buffer((image, &at), linear, &[])?,
+                false => queue.copy_buffer_to_image(linear, (image, &at), &[])?,
             };
-            copied?;
         }
-        self.flush()
+        queue.flush()
     }
 
     /// Queues a copy of `range` to an image with the same rows.
     pub fn copy_image(&self, to: &Self, range: &Range<usize>) -> Result<()> {
         let rectangles = self.rows.rectangles(range)?;
-        if to.rows.rectangles(range)? != rectangles || self.image.pixels().format != to.image.pixels().format {
+        if to.rows.rectangles(range)? != rectangles || self.desc().format != to.desc().format {
             return Err(Error::refused("the two images differ in their format or the length of a row"));
         }
+        let _turns = (self.turn()?, to.turn()?);
+        let queue = self.shared.queue();
         for (_, region) in rectangles {
-            self.image.copy_to_image(&part(region), &to.image)?;
+            let at = part(region);
+            queue.copy_image((&self.image, &at), (&to.image, at.origin), &[])?;
         }
-        self.flush()
+        queue.flush()
     }
+}
 
-    fn flush(&self) -> Result<()> {
-        self.shared.session.flush()
+impl Drop for OpenClImage {
+    fn drop(&mut self) {
+        interop_core::leak_if_forked!();
+        // The other API may reuse the memory right after this.
+        let released = self.turns.release(&self.shared, (&self.image).into());
+        if let Err(error) = released.and_then(|()| self.shared.finish()) {
+            tracing::warn!(%error, "an image was dropped");
+        }
     }
 }
 
@@ -93,7 +121,9 @@ impl MemoryDriver for OpenClImage {
     fn read(&mut self, offset: usize, into: &mut [u8]) -> Result<()> {
         for (start, region) in self.rows.rectangles(&(offset..offset + into.len()))? {
             let len = region.width as usize * region.height as usize * self.desc().format.bytes_per_pixel();
-            self.image.read(&part(region), &mut into[start..start + len])?;
+            let _turn = self.turn()?;
+            let into = &mut into[start..start + len];
+            self.shared.queue().read_image_into(&self.image, &part(region), into, &[])?;
         }
         Ok(())
     }
@@ -101,7 +131,9 @@ impl MemoryDriver for OpenClImage {
     fn write(&mut self, offset: usize, from: &[u8]) -> Result<()> {
         for (start, region) in self.rows.rectangles(&(offset..offset + from.len()))? {
             let len = region.width as usize * region.height as usize * self.desc().format.bytes_per_pixel();
-            self.image.write(&part(region), &from[start..start + len])?;
+            let _turn = self.turn()?;
+            let from = &from[start..start + len];
+            self.shared.queue().write_image_from(&self.image, &part(region), from, &[])?;
         }
         Ok(())
     }
@@ -120,20 +152,21 @@ impl MemoryDriver for OpenClImage {
 
     fn set_sync(&mut self, kind: SyncKind) -> Result<()> {
         let sync = gl_sync(&self.shared, kind)?;
-        self.image.turns_mut().set_gl_sync(sync);
+        self.turns.set_gl_sync(sync);
         Ok(())
     }
 
     fn acquire(&mut self) -> Result<()> {
-        self.image.acquire()
+        self.turns.acquire(&self.shared, (&self.image).into())
     }
 
     fn submit(&mut self) -> Result<()> {
-        self.image.release()
+        self.turns.release(&self.shared, (&self.image).into())
     }
 
     fn release(&mut self) -> Result<()> {
-        self.image.release().and_then(|()| self.image.wait_released())
+        MemoryDriver::submit(self)?;
+        self.turns.wait(&self.shared)
     }
 
     fn release_in_queue(&mut self) -> Result<()> {

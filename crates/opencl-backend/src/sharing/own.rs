@@ -4,7 +4,6 @@ use crate::backend_state::BackendState;
 use crate::cl;
 use crate::memory::OpenClMemory;
 use interop_core::{ComputeMemory, Error, QueueId, Result, SharedHandle, SurfaceDesc};
-use pixelferry_opencl::base::Memory;
 use std::sync::Arc;
 
 /// Content of [`SharedHandle::QueueBuffer`].
@@ -17,10 +16,10 @@ struct QueueBlock {
 
 /// Implements [`interop_core::ComputeBackend::allocate_shared`].
 pub fn allocate(shared: &Arc<BackendState>, bytes: usize) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
-    let queue = QueueId::of(&shared.session);
+    let queue = QueueId::of(&shared.queues);
     let mut memory = OpenClMemory::allocate(shared, bytes)?;
     memory.is_own = false;
-    let block = memory.buffer.shared().cloned();
+    let block = memory.for_others().cloned();
     let block = block.ok_or_else(|| shared.unsupported("its memory is not its own".into()))?;
     let buffer = Box::new(QueueBlock { buffer: block, bytes, shared: Arc::clone(shared) });
     Ok((Box::new(memory), SharedHandle::QueueBuffer { queue, buffer }))
@@ -35,5 +34,5 @@ pub fn import(shared: &Arc<BackendState>, handle: &SharedHandle, desc: &SurfaceD
     };
     let block = block.filter(|block| Arc::ptr_eq(&block.shared, shared) && block.bytes >= len);
     let block = block.ok_or_else(|| Error::refused(format!("the handle does not name a {desc} of this backend")))?;
-    Ok(Box::new(OpenClMemory::with_turns(shared, Memory::of(&shared.session, block.buffer.clone()))))
+    Ok(Box::new(OpenClMemory::over(shared, &block.buffer)))
 }

@@ -1,9 +1,10 @@
 //! [`ComputeSemaphore`] of OpenCL.
 
 use super::external::no_duplicate;
+use super::handle_semaphore::Semaphore;
 use crate::backend_state::BackendState;
+use crate::os::duplicate_semaphore;
 use interop_core::{ComputeSemaphore, Error, Result, SharedHandle};
-use pixelferry_opencl::base::Semaphore;
 use std::sync::Arc;
 
 /// A display's semaphore.
@@ -17,8 +18,9 @@ impl OpenClSemaphore {
         let SharedHandle::Semaphore(handle) = handle else {
             return Err(Error::refused("OpenCL knows no such semaphore"));
         };
-        let opened = Semaphore::import(&shared.session, shared.device.raw.ids().0, handle);
-        Ok(Self { semaphore: opened.map_err(no_duplicate(shared))?? })
+        // By a handle of its own.
+        let handle = duplicate_semaphore(handle.handle()).map_err(no_duplicate(shared))?;
+        Ok(Self { semaphore: Semaphore::open(&shared.queues, &shared.device.raw, handle)? })
     }
 }
 

@@ -1,13 +1,13 @@
-//! Runs on every OpenCL device that the machine has; [`loading`] runs it again under other drivers, and [`cl`] each feature of the safe layer on each.
+//! Runs on every OpenCL device that the machine has; [`loading`] runs it again under other drivers.
 
 // Helpers of tests fail as tests do; the lint knows only functions marked as tests.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod build;
-mod cl;
 mod launch;
 mod loading;
 mod memory;
+mod mixed;
 mod pattern;
 mod threads;
 mod timeline;

@@ -5,24 +5,22 @@
 
 use super::extension::function;
 use super::gl_fns::GlFns;
-use super::{Failure, PlatformId, TurnFns, WRONG_CONTEXT};
-use interop_core::{GlContext, GlName};
+use super::{Failure, PlatformId, WRONG_CONTEXT};
+use interop_core::GlContext;
 use std::ffi::c_void;
 use std::sync::Arc;
 
 pub(crate) type FromSync =
     unsafe extern "system" fn(context: *mut c_void, sync: *mut c_void, code: *mut i32) -> *mut c_void;
 
-/// Synchronisation of OpenGL and OpenCL.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum GlSync {
-    /// Acquire and release do it (`cl_khr_gl_event`).
-    Implicit,
-    /// By events made of GL fences, and fences made of events.
-    Events,
-    /// The host waits for either side.
-    Finish,
-}
+pub(crate) type Enqueue = unsafe extern "system" fn(
+    queue: *mut c_void,
+    count: u32,
+    objects: *const *mut c_void,
+    wait_count: u32,
+    wait_for: *const *mut c_void,
+    event: *mut *mut c_void,
+) -> i32;
 
 /// An OpenGL context that a context shares with.
 pub struct GlShare {
@@ -30,7 +28,9 @@ pub struct GlShare {
     pub(crate) gl: GlFns,
     /// `clCreateEventFromGLsyncKHR`, where the device lists `cl_khr_gl_event`.
     pub(crate) from_sync: Option<FromSync>,
-    pub(crate) turns: TurnFns,
+    /// `clEnqueueAcquireGLObjects` and `clEnqueueReleaseGLObjects`.
+    pub(crate) acquire: Enqueue,
+    pub(crate) release: Enqueue,
     pub(crate) platform: PlatformId,
 }
 
@@ -42,22 +42,9 @@ impl GlShare {
             true => Some(function!(platform, c"clCreateEventFromGLsyncKHR" as FromSync)),
             false => None,
         };
-        Ok(Self { context, gl, from_sync, turns: TurnFns::gl(platform)?, platform })
-    }
-
-    /// The context that is shared with.
-    pub fn name(&self) -> GlName {
-        self.context.name()
-    }
-
-    /// Returns what is used where nothing is asked for.
-    pub fn default_sync(&self) -> GlSync {
-        if self.from_sync.is_some() { GlSync::Implicit } else { GlSync::Finish }
-    }
-
-    /// True where there are events.
-    pub fn has_events(&self) -> bool {
-        self.from_sync.is_some()
+        let acquire = function!(platform, c"clEnqueueAcquireGLObjects" as Enqueue);
+        let release = function!(platform, c"clEnqueueReleaseGLObjects" as Enqueue);
+        Ok(Self { context, gl, from_sync, acquire, release, platform })
     }
 
     /// Refuses every thread but that on which the context is current.

@@ -1,4 +1,4 @@
-//! [`ImageBox`], and commands on images of any origin. The caller gives host memory of the right size.
+//! [`ImageBox`], and copies of images.
 
 use super::Mem;
 use super::track::Access::{Read, Write};
@@ -27,30 +27,6 @@ impl ImageBox {
 }
 
 impl Queue {
-    /// Reads a part of an image into borrowed memory, which holds exactly its rows without gaps. Blocks.
-    pub(crate) fn read_image_into(&self, mem: &Mem, part: &ImageBox, into: &mut [u8]) -> Result<()> {
-        // SAFETY: `into` holds the part and is borrowed until the command is done, for which this waits. The driver
-        // refuses what lies outside the image. The arrays have three numbers.
-        let event =
-            self.enqueue_using("clEnqueueReadImage", &[mem.used_whole(Read)], &[], |queue, n, list| unsafe {
-                let (origin, region, to) = (part.origin.as_ptr(), part.region.as_ptr(), into.as_mut_ptr().cast());
-                q::enqueue_read_image(queue, mem.raw(), 1, origin, region, 0, 0, to, n, list)
-            })?;
-        event.wait_until_final()
-    }
-
-    /// Writes a part of an image from borrowed memory, which holds exactly its rows without gaps. Blocks.
-    pub(crate) fn write_image_from(&self, mem: &Mem, part: &ImageBox, from: &[u8]) -> Result<()> {
-        // SAFETY: as for reading; the bytes are only read.
-        let event =
-            self.enqueue_using("clEnqueueWriteImage", &[mem.used_whole(Write)], &[], |queue, n, list| unsafe {
-                let (origin, region) = (part.origin.as_ptr(), part.region.as_ptr());
-                let bytes = from.as_ptr().cast_mut().cast();
-                q::enqueue_write_image(queue, mem.raw(), 1, origin, region, 0, 0, bytes, n, list)
-            })?;
-        event.wait_until_final()
-    }
-
     /// Copies between images of one format.
     pub(crate) fn copy_image_mem(
         &self,

@@ -1,55 +1,16 @@
 //! Kernels: what they take, and their launch.
 
-use super::acquire_release::Borrowed;
 use super::handle::{Handle, KernelKind};
 use super::query::{array, sizes, text};
 use super::track::Use;
-use super::{Failure, Mem, Memory, SharedImage, check};
-use crate::{Device, Event, Queue, Sampler};
+use super::{Failure, Mem, check};
+use crate::{Arg, Device, Event, Param, Queue};
 use cl3::error_codes::CL_INVALID_WORK_DIMENSION;
 use cl3::kernel as k;
 use interop_core::Error;
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::{Mutex, PoisonError};
-
-/// Properties of one parameter, from the compiler.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ParamInfo {
-    pub name: String,
-    /// The type as it is written in the source, e.g. `uchar4*`.
-    pub type_name: String,
-    /// `CL_KERNEL_ARG_ADDRESS_*`.
-    pub address: u32,
-    /// `CL_KERNEL_ARG_ACCESS_*`.
-    pub access: u32,
-    /// `CL_KERNEL_ARG_TYPE_*`.
-    pub qualifiers: u64,
-}
-
-/// Value of one parameter.
-#[derive(Clone, Copy)]
-pub enum ArgValue<'a> {
-    I32(i32),
-    U32(u32),
-    I64(i64),
-    U64(u64),
-    F32(f32),
-    F64(f64),
-    /// The backend's own memory.
-    Memory(&'a Memory),
-    /// An image that another API has, too.
-    Shared(&'a SharedImage),
-    /// A scalar, vector or structure.
-    Bytes(&'a [u8]),
-    /// A buffer or image.
-    Mem(&'a Mem),
-    /// A null pointer.
-    Null,
-    /// Number of bytes of local memory.
-    Local(usize),
-    Sampler(&'a Sampler),
-}
 
 /// Reason why a launch failed.
 pub struct LaunchFailure {
@@ -119,16 +80,17 @@ impl Kernel {
     }
 
     /// Needs a program built with `-cl-kernel-arg-info`; some drivers do not have it nonetheless.
-    pub fn param(&self, index: u32) -> Result<ParamInfo, Failure> {
+    pub fn param(&self, index: u32) -> Result<Param, Failure> {
         const CALL: &str = "clGetKernelArgInfo";
         self.with(|kernel| {
             let get = |param| check(CALL, k::get_kernel_arg_data(kernel.raw(), index, param));
-            Ok(ParamInfo {
+            Ok(Param {
                 name: text(&get(k::CL_KERNEL_ARG_NAME)?),
                 type_name: text(&get(k::CL_KERNEL_ARG_TYPE_NAME)?),
                 address: u32::from_ne_bytes(array(CALL, &get(k::CL_KERNEL_ARG_ADDRESS_QUALIFIER)?)?),
                 access: u32::from_ne_bytes(array(CALL, &get(k::CL_KERNEL_ARG_ACCESS_QUALIFIER)?)?),
                 qualifiers: u64::from_ne_bytes(array(CALL, &get(k::CL_KERNEL_ARG_TYPE_QUALIFIER)?)?),
+                bytes: None,
             })
         })
     }
@@ -145,11 +107,11 @@ impl Kernel {
     pub fn launch(
         &self,
         queue: &Queue,
-        args: &[ArgValue<'_>],
+        args: &[Arg<'_>],
         range: Range<'_>,
         wait: &[Event],
     ) -> Result<Event, LaunchFailure> {
-        let (uses, _turns) = used(args)?;
+        let uses = used(args);
         self.with(|kernel| {
             for (index, arg) in args.iter().enumerate() {
                 set_arg(kernel, index, arg).map_err(|f| LaunchFailure { param: Some(index), error: queue.error(f) })?;
@@ -157,10 +119,8 @@ impl Kernel {
             let queued = enqueue(kernel, queue, &uses, range, wait);
             // rusticl's kernels keep what they were last given; host memory must come free.
             for (index, arg) in args.iter().enumerate() {
-                if let ArgValue::Mem(mem) = arg
-                    && mem.is_in_place()
-                {
-                    set_arg(kernel, index, &ArgValue::Null).map_err(|f| queue.error(f))?;
+                if arg.mem().is_some_and(Mem::is_in_place) {
+                    set_arg(kernel, index, &Arg::Null).map_err(|f| queue.error(f))?;
                 }
             }
             queued.map_err(LaunchFailure::from)
@@ -168,7 +128,7 @@ impl Kernel {
     }
 
     /// Sets one argument, for [`Kernel::launch_as_set`].
-    pub fn set(&self, index: usize, arg: &ArgValue<'_>) -> Result<(), Failure> {
+    pub fn set(&self, index: usize, arg: &Arg<'_>) -> Result<(), Failure> {
         self.with(|kernel| set_arg(kernel, index, arg))
     }
 
@@ -176,33 +136,18 @@ impl Kernel {
     pub fn launch_as_set(
         &self,
         queue: &Queue,
-        args: &[ArgValue<'_>],
+        args: &[Arg<'_>],
         range: Range<'_>,
         wait: &[Event],
     ) -> Result<Event, LaunchFailure> {
-        let (uses, _turns) = used(args)?;
+        let uses = used(args);
         Ok(self.with(|kernel| enqueue(kernel, queue, &uses, range, wait))?)
     }
 }
 
-/// Returns what a launch uses, and the turns to be held until it is queued.
-fn used<'a>(args: &[ArgValue<'a>]) -> Result<(Vec<Use<'a>>, Vec<Borrowed<'a>>), Error> {
-    let (mut uses, mut turns) = (Vec::new(), Vec::new());
-    for arg in args {
-        match *arg {
-            ArgValue::Memory(buffer) => {
-                turns.extend(buffer.enter()?);
-                uses.push(buffer.mem().used_by_kernel());
-            }
-            ArgValue::Shared(image) => {
-                turns.extend(image.enter()?);
-                uses.push(image.mem().used_by_kernel());
-            }
-            ArgValue::Mem(mem) => uses.push(mem.used_by_kernel()),
-            _ => {}
-        }
-    }
-    Ok((uses, turns))
+/// Returns what a launch uses.
+fn used<'a>(args: &[Arg<'a>]) -> Vec<Use<'a>> {
+    args.iter().filter_map(|arg| arg.mem().map(Mem::used_by_kernel)).collect()
 }
 
 fn enqueue(
@@ -235,27 +180,19 @@ fn enqueue(
     })
 }
 
-fn set_arg(kernel: &Handle<KernelKind>, index: usize, arg: &ArgValue<'_>) -> Result<(), Failure> {
+fn set_arg(kernel: &Handle<KernelKind>, index: usize, arg: &Arg<'_>) -> Result<(), Failure> {
     let set = |size: usize, value: *const c_void| {
         // SAFETY: the driver copies `size` bytes from the address, unless it is null, before the call returns. It
         // refuses sizes that do not fit the parameter.
         check("clSetKernelArg", unsafe { k::set_kernel_arg(kernel.raw(), index as u32, size, value) })
     };
-    let bytes = |bytes: &[u8]| set(bytes.len(), bytes.as_ptr().cast());
     let object = |raw: *mut c_void| set(size_of_val(&raw), (&raw const raw).cast());
     match arg {
-        ArgValue::I32(v) => bytes(&v.to_ne_bytes()),
-        ArgValue::U32(v) => bytes(&v.to_ne_bytes()),
-        ArgValue::I64(v) => bytes(&v.to_ne_bytes()),
-        ArgValue::U64(v) => bytes(&v.to_ne_bytes()),
-        ArgValue::F32(v) => bytes(&v.to_ne_bytes()),
-        ArgValue::F64(v) => bytes(&v.to_ne_bytes()),
-        ArgValue::Bytes(value) => bytes(value),
-        ArgValue::Memory(buffer) => object(buffer.mem().raw()),
-        ArgValue::Shared(image) => object(image.mem().raw()),
-        ArgValue::Mem(mem) => object(mem.raw()),
-        ArgValue::Sampler(sampler) => object(sampler.raw()),
-        ArgValue::Null => object(ptr::null_mut()),
-        ArgValue::Local(size) => set(*size, ptr::null()),
+        Arg::Value(value) => set(value.bytes().len(), value.bytes().as_ptr().cast()),
+        Arg::Buffer(buffer) => object(buffer.raw()),
+        Arg::Image(image) => object(image.raw()),
+        Arg::Sampler(sampler) => object(sampler.raw()),
+        Arg::Null => object(ptr::null_mut()),
+        Arg::Local(size) => set(*size, ptr::null()),
     }
 }

@@ -1,7 +1,7 @@
 //! Device memory that the host sees as a slice for a while.
 
 use super::image::ImageBox;
-use super::track::Access;
+use super::track::{Access, Entering};
 use super::{Failure, Mem};
 use crate::{Event, Queue};
 use cl3::command_queue as q;
@@ -162,6 +162,17 @@ impl Mapped {
     /// Unmaps, and gives the event of that.
     pub fn unmap(mut self) -> Result<Event> {
         self.end()
+    }
+
+    /// Ends a map of [`Mapped::lent`] once; refused, it goes on, where somebody else writes the bytes.
+    pub fn take_back(&mut self) -> Result<()> {
+        if self.ended {
+            return Ok(());
+        }
+        let mem = self.mem.clone();
+        let entering = Entering::shared("clEnqueueUnmapMemObject", &[mem.used_whole(Access::Read)]);
+        let _entering = entering.map_err(|f| self.queue.error(f))?;
+        self.end().map(drop)
     }
 
     fn end(&mut self) -> Result<Event> {

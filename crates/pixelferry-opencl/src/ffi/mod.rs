@@ -1,4 +1,4 @@
-//! The edge to OpenCL below the public types: handles, the order of commands, drivers' quirks, and a session's objects.
+//! The edge to OpenCL below the public types: handles, the order of commands, and drivers' quirks.
 //!
 //! The calls go through the functions that opencl3 re-exports from cl3. Its own object types are not used, because
 //! their `Drop` ends the program when a driver reports an error; [`handle::Handle`] logs it instead.
@@ -6,67 +6,42 @@
 //! A kernel is code that the caller supplies, like a linked library. That it stays inside its memory is the caller's
 //! promise, which no wrapper can check.
 
-mod acquire_release;
 pub(crate) mod adopt;
 mod callback;
-pub mod command;
 mod extension;
-mod external_memory;
-mod external_semaphore;
 mod gl;
 pub(crate) mod gl_context;
 mod gl_fns;
-mod gl_object;
 mod gl_open;
 mod gl_share;
-mod gl_turn;
 pub(crate) mod handle;
 mod image;
-pub mod in_flight;
 mod kernel;
 pub(crate) mod lone_event;
 mod map;
 pub(crate) mod may_fail;
 mod mem;
-mod memory;
 pub(crate) mod notify;
-mod pinned;
-mod pixels;
-pub(crate) mod profile;
 mod program;
 pub(crate) mod query;
-mod queues;
 mod rect;
-mod session;
-mod shared_image;
 pub(crate) mod status;
 pub(crate) mod track;
-mod turn_fns;
 
 pub use extension::{find as extension_function, why_no_library};
-pub use external_memory::External;
-pub use external_semaphore::Semaphore;
 pub use gl_context::{current_device_of, devices_of};
-pub use gl_object::Object;
 pub use gl_open::GlObject;
-pub use gl_share::{GlShare, GlSync};
+pub use gl_share::GlShare;
 pub use image::ImageBox;
-pub use kernel::{ArgValue, Kernel, LaunchFailure, ParamInfo, Range};
+pub use kernel::{Kernel, LaunchFailure, Range};
 pub use map::{MapMode, Mapped};
 pub use mem::{HostMem, ImageShape, Mem};
-pub use memory::Memory;
 pub use notify::OnError;
-pub use pinned::Pinned;
-pub use pixels::Pixels;
-pub use profile::{TimedCommand, collect};
 pub use program::Program;
 pub use query::{DeviceId, PlatformId};
 pub use rect::RectLayout;
-pub use session::Session;
-pub use shared_image::SharedImage;
 pub use status::{Status, of_user_event};
 pub use track::{OVERLAP, holder_of};
-pub use turn_fns::TurnFns;
 
 /// Codes of our own, which no driver uses. They say that the GL context is not current on this thread, a GL object is
 /// used outside a turn, or OpenGL lacks a function.

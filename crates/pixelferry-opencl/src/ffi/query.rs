@@ -55,11 +55,6 @@ impl PlatformId {
         Ok(self.text(CL_PLATFORM_NAME)? == "Portable Computing Language")
     }
 
-    /// Several 32-bit numbers.
-    pub fn numbers(self, param: u32) -> Result<Vec<u32>, Failure> {
-        check("clGetPlatformInfo", get_platform_data(self.0, param)).map(|b| numbers(&b))
-    }
-
     /// The devices of some types, `CL_DEVICE_TYPE_*`; none is not an error.
     pub fn devices(self, types: u64) -> Result<Vec<DeviceId>, Failure> {
         // PoCL makes its devices when it is asked for the first time, and a second thread gets them half made.
@@ -94,19 +89,6 @@ impl DeviceId {
     pub fn u32(self, param: u32) -> Result<u32, Failure> {
         self.array(param).map(u32::from_ne_bytes)
     }
-
-    pub fn u64(self, param: u32) -> Result<u64, Failure> {
-        self.array(param).map(u64::from_ne_bytes)
-    }
-
-    /// Several 32-bit numbers.
-    pub fn numbers(self, param: u32) -> Result<Vec<u32>, Failure> {
-        self.bytes(param).map(|b| numbers(&b))
-    }
-
-    pub fn sizes(self, param: u32) -> Result<Vec<usize>, Failure> {
-        self.bytes(param).map(|b| sizes(&b))
-    }
 }
 
 pub(crate) fn text(bytes: &[u8]) -> String {
@@ -116,11 +98,6 @@ pub(crate) fn text(bytes: &[u8]) -> String {
 
 pub(crate) fn array<const N: usize>(operation: &'static str, bytes: &[u8]) -> Result<[u8; N], Failure> {
     bytes.try_into().map_err(|_| Failure { operation, code: CL_INVALID_VALUE })
-}
-
-fn numbers(bytes: &[u8]) -> Vec<u32> {
-    let (words, _) = bytes.as_chunks::<4>();
-    words.iter().map(|w| u32::from_ne_bytes(*w)).collect()
 }
 
 pub(crate) fn sizes(bytes: &[u8]) -> Vec<usize> {

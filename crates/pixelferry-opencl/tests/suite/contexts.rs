@@ -1,8 +1,8 @@
 //! Contexts: properties, by type of device, callbacks for errors.
 
-use super::vouched;
+use crate::vouched;
 use interop_core::{Error, GlContext, GlName, Result};
-use opencl_backend::cl::{
+use pixelferry_opencl::{
     Arg, Buffer, Context, ContextOptions, ContextProperty, Device, DeviceType, GlMemory, GlObject, Image, MemFlags,
     NdRange, Queue, UserEvent,
 };

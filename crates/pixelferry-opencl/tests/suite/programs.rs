@@ -1,8 +1,8 @@
 //! Programs: source, binaries, linking, the cache.
 
-use super::{buffer_of, vouched};
+use crate::{buffer_of, vouched};
 use interop_core::{Error, Result};
-use opencl_backend::cl::{
+use pixelferry_opencl::{
     Arg, BinaryCache, BinaryType, Buffer, BuildStatus, Context, Device, MemFlags, Object, Partition, Program, Queue,
     QueueOptions,
 };

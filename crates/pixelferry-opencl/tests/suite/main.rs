@@ -1,10 +1,13 @@
-//! Every feature of `opencl_backend::cl` on every driver, as a table: PASS, FAIL, or what the driver lacks and the query that
+//! Every feature of `pixelferry_opencl` on every driver, as a table: PASS, FAIL, or what the driver lacks and the query that
 //! shows it. Features run in processes of their own, some in each: a driver that ends the process or never returns is a FAIL of
 //! the feature that ran, and the rest goes on in another. What drivers are known to lack are rows of `pixelferry_testing::KNOWN`; any other lack is a
 //! FAIL, and so is a pass of a row.
 //!
 //! PoCL and rusticl are what a machine without a GPU has; with `PIXELFERRY_GPU=1` the devices that the loader finds by
 //! default are tested, too.
+
+// Helpers of tests fail as tests do; the lint knows only functions marked as tests.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod bound;
 mod buffers;
@@ -20,7 +23,7 @@ mod types;
 mod views;
 
 use interop_core::{Error, Result};
-use opencl_backend::cl::{Buffer, Context, Device, Element, Kernel, MemFlags, Program, Queue};
+use pixelferry_opencl::{Buffer, Context, Device, Element, Kernel, MemFlags, Program, Queue};
 
 /// A feature: its name in the table, and what shows that it works, in a queue of its own.
 type Feature = (&'static str, fn(&Queue) -> Result<()>);
@@ -39,12 +42,10 @@ const FEATURES: &[Feature] = &[
     ("fission: equally", |queue| objects::fission_equally(queue.device())),
     ("fission: by counts", |queue| objects::fission_by_counts(queue.device())),
     ("fission: by affinity domain", |queue| objects::fission_by_affinity(queue.device())),
-    ("fission: parts as backends", |queue| objects::fission_backends(queue.device())),
     ("queue in order", objects::queue_in_order),
     ("queue out of order", objects::queue_out_of_order),
     ("queue priority hint", objects::queue_priority),
     ("queue throttle hint", objects::queue_throttle),
-    ("mixing with OpenClBackend", |queue| objects::mixing(queue.device())),
     ("raw objects: out and in", |queue| raw::out_and_in(queue.device())),
     ("raw objects: parts of devices", |queue| raw::parts_in(queue.device())),
     ("raw objects: made by others", raw::made_by_others),
@@ -101,6 +102,8 @@ const FEATURES: &[Feature] = &[
     ("buffer: fill and copy", buffers::fill_and_copy),
     ("buffer: migrate", buffers::migrate),
     ("buffer: host memory in place", buffers::host_memory),
+    ("buffer: host memory lent", buffers::host_memory_lent),
+    ("buffer: host memory by its address", buffers::at_addresses),
     ("buffer: misuse refused", buffers::misuse),
     ("views: slices, turns, copies", views::copies),
     ("views: against a model", views::model),
@@ -116,6 +119,7 @@ const FEATURES: &[Feature] = &[
     ("images: copies by buffer, 1D array", |queue| images::by_buffer(queue, images::D1_ARRAY)),
     ("images: copies by sub-buffer", images::by_part),
     ("images: 1D from buffer", images::from_buffer),
+    ("images: borrowed memory", images::borrowed_memory),
     ("images: fill", images::fill),
     ("images: map", images::map),
     ("images: kernels and samplers", images::kernels),

@@ -1,8 +1,10 @@
 //! Buffers: transfers, parts, maps, boxes, host memory.
 
-use super::{buffer_of, build, refused, vouched};
+use crate::{buffer_of, build, refused, vouched};
 use interop_core::{Error, HostBlock, Result};
-use opencl_backend::cl::{Arg, Buffer, HostBuffer, MemFlags, Migration, Queue, QueueOptions, RectLayout, UserEvent};
+use pixelferry_opencl::{
+    Arg, Buffer, Event, HostBuffer, MemFlags, Migration, Queue, QueueOptions, RectLayout, Status, UserEvent,
+};
 use std::sync::Arc;
 use std::sync::mpsc;
 use std::time::Duration;
@@ -325,6 +327,46 @@ pub fn host_memory(queue: &Queue) -> Result<()> {
     std::thread::scope(|_| drop(host));
     drop(block);
     assert_eq!(queue.read_all::<u32>(&part, &[])?, [6; 16]);
+    Ok(())
+}
+
+pub fn host_memory_lent(queue: &Queue) -> Result<()> {
+    let kernel = build(queue, "__kernel void k(__global uint *a) { a[get_global_id(0)] += get_global_id(0); }")?;
+    let block = HostBlock::allocate(4096)?;
+    let host = HostBuffer::new(queue.context(), MemFlags::READ_WRITE, &block)?;
+    queue.fill(&host, 5u32, 0..4096, &[])?;
+    for round in 1..3 {
+        queue.launch(&kernel, &[Arg::from(&*host)], [1024], &[])?;
+        let mut lent = host.lend(queue)?;
+        // SAFETY: the block has 4096 bytes, and nothing uses them while they are lent.
+        let values = unsafe { std::slice::from_raw_parts_mut(block.address().as_ptr().cast::<u32>(), 1024) };
+        assert!(values.iter().enumerate().all(|(i, v)| *v == 4 + round + round * i as u32));
+        values.iter_mut().for_each(|v| *v += 1);
+        lent.take_back()?;
+        lent.take_back()?;
+    }
+    assert_eq!(queue.read::<u32>(&host, 8, 1, &[])?.wait()?, [11]);
+    Ok(())
+}
+
+pub fn at_addresses(queue: &Queue) -> Result<()> {
+    let buffer = buffer_of(queue, &[0u8; 64])?;
+    let (from, mut into) = ([9u8; 16], [0u8; 24]);
+    let (waited, commands) = Event::collect(|| {
+        // SAFETY: both arrays have the bytes, and are used here again only after the waits.
+        unsafe {
+            let written = queue.write_at(&buffer, 8..24, from.as_ptr(), &[])?;
+            let filled = queue.fill_bytes(&buffer, &[1, 2, 3, 4], 24..32, std::slice::from_ref(&written))?;
+            let read = queue.read_to(&buffer, 8..32, into.as_mut_ptr(), &[filled])?;
+            written.wait_until_final().and(read.wait_until_final())
+        }
+    });
+    waited?;
+    assert_eq!((into[..16].to_vec(), &into[16..]), (vec![9; 16], &[1, 2, 3, 4, 1, 2, 3, 4][..]));
+    let calls: Vec<_> = commands.iter().map(|command| command.call).collect();
+    assert_eq!(calls, ["clEnqueueWriteBuffer", "clEnqueueFillBuffer", "clEnqueueReadBuffer"]);
+    assert!(commands.iter().all(|command| command.event.status().is_ok_and(Status::is_final)));
+    refused(queue.fill_bytes(&buffer, &[0; 3], 0..3, &[]), &["3 bytes"]);
     Ok(())
 }
 

@@ -1,15 +1,15 @@
-//! Semaphores behind handles of the operating system: `cl_khr_semaphore` and `cl_khr_external_semaphore`.
+//! Semaphores behind handles of the operating system, opened by `cl_khr_external_semaphore`: the calls of the driver.
 
-use super::extension::function;
-use super::{Failure, PlatformId, Session, check};
-use crate::Event;
+use crate::cl::{Device, Queue};
 use crate::os;
+use crate::queues::Queues;
 use interop_core::devices::os_handle::ImportedHandle;
-use interop_core::{OsHandle, Result, SemaphoreHandle};
+use interop_core::{OsHandle, Result};
 use std::ffi::c_void;
-use std::io;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
+
+const EXTENSION: &str = "cl_khr_semaphore";
 
 /// `clCreateSemaphoreWithPropertiesKHR`.
 type Create = unsafe extern "system" fn(context: *mut c_void, properties: *const u64, code: *mut i32) -> *mut c_void;
@@ -37,35 +37,41 @@ pub struct Semaphore {
     wait: Enqueue,
     signal: Enqueue,
     release: Release,
-    session: Arc<Session>,
+    queues: Arc<Queues>,
 }
 
 impl Semaphore {
-    /// Opens it, by a handle of its own. The device must list the extensions.
-    pub fn import(session: &Arc<Session>, platform: PlatformId, handle: &SemaphoreHandle) -> io::Result<Result<Self>> {
-        let handle = os::duplicate_semaphore(handle.handle())?;
-        Ok(Self::open(session, platform, handle).map_err(|f| session.error(f)))
-    }
-
-    fn open(session: &Arc<Session>, platform: PlatformId, handle: OsHandle) -> Result<Self, Failure> {
+    /// Opens it; the handle is the driver's where that succeeds. The device must list the extensions.
+    pub fn open(queues: &Arc<Queues>, device: &Device, handle: OsHandle) -> Result<Self> {
         const CALL: &str = "clCreateSemaphoreWithPropertiesKHR";
-        let create = function!(platform, c"clCreateSemaphoreWithPropertiesKHR" as Create);
-        let wait = function!(platform, c"clEnqueueWaitSemaphoresKHR" as Enqueue);
-        let signal = function!(platform, c"clEnqueueSignalSemaphoresKHR" as Enqueue);
-        let release = function!(platform, c"clReleaseSemaphoreKHR" as Release);
+        let function = |name| device.extension_function(EXTENSION, name).map(NonNull::as_ptr);
+        let addresses = [function(CALL)?, function("clReleaseSemaphoreKHR")?];
+        let enqueue = [function("clEnqueueWaitSemaphoresKHR")?, function("clEnqueueSignalSemaphoresKHR")?];
+        // SAFETY: the types are those of the functions in the extension's specification.
+        let (create, release, [wait, signal]) = unsafe {
+            (
+                std::mem::transmute::<*mut c_void, Create>(addresses[0]),
+                std::mem::transmute::<*mut c_void, Release>(addresses[1]),
+                enqueue.map(|address| std::mem::transmute::<*mut c_void, Enqueue>(address)),
+            )
+        };
         // No list of devices: the context has one only, and NVIDIA's driver refuses the list (-64).
         let to_driver = ImportedHandle::new(handle);
         let properties = [TYPE, BINARY, u64::from(os::SEMAPHORE), to_driver.property(), 0];
-        let mut code = 0;
+        let (context, mut code) = (queues.current().context(), 0);
         // SAFETY: the context is live, the list ends with 0, one code is written.
-        let raw = unsafe { create(session.context.raw(), properties.as_ptr(), &raw mut code) };
+        let raw = unsafe { create(context.raw(), properties.as_ptr(), &raw mut code) };
         match NonNull::new(raw).filter(|_| code == 0) {
-            Some(raw) => Ok(Self { raw, wait, signal, release, session: session.clone() }),
+            Some(raw) => Ok(Self { raw, wait, signal, release, queues: queues.clone() }),
             None => {
                 to_driver.close_if_left();
-                Err(Failure { operation: CALL, code })
+                Err(context.driver_error(CALL, code))
             }
         }
+    }
+
+    fn queue(&self) -> &Queue {
+        self.queues.current()
     }
 
     /// Work queued from now on waits for the semaphore, which is unsignalled then.
@@ -77,20 +83,15 @@ impl Semaphore {
     pub fn signal(&self) -> Result<()> {
         self.enqueue(self.signal, "clEnqueueSignalSemaphoresKHR")?;
         // Else the other side waits for commands that are still in this process.
-        self.session.flush()
+        self.queue().flush()
     }
 
     fn enqueue(&self, function: Enqueue, name: &'static str) -> Result<()> {
-        let (queue, mut event) = (self.session.queue().raw(), ptr::null_mut());
-        // SAFETY: queue and semaphore are live, binary semaphores have no payload, one event is written.
-        let code = unsafe {
-            function(queue, 1, &raw const self.raw as *const *mut c_void, ptr::null(), 0, ptr::null(), &raw mut event)
-        };
-        // SAFETY: a new event, whose one reference is ours.
-        unsafe {
-            let event = if code == 0 { Ok(event) } else { Err(code) };
-            Event::own(&self.session.context, name, event, Some(self.session.queue())).map(drop)
-        }
+        let (queue, semaphore) = (self.queue(), self.raw.as_ptr());
+        // SAFETY: queue and semaphore are live, binary semaphores have no payload, and no event is asked for.
+        let code =
+            unsafe { function(queue.raw(), 1, &raw const semaphore, ptr::null(), 0, ptr::null(), ptr::null_mut()) };
+        if code == 0 { Ok(()) } else { Err(queue.context().driver_error(name, code)) }
     }
 }
 
@@ -98,11 +99,13 @@ impl Drop for Semaphore {
     fn drop(&mut self) {
         interop_core::leak_if_forked!();
         // Commands may still wait for it.
-        let finished = self.session.finish();
+        let finished = self.queue().finish();
         // SAFETY: made once, released once.
         let code = unsafe { (self.release)(self.raw.as_ptr()) };
-        let released = check("clReleaseSemaphoreKHR", if code == 0 { Ok(()) } else { Err(code) });
-        let released = released.map_err(|f| self.session.error(f));
+        let released = match code {
+            0 => Ok(()),
+            code => Err(self.queue().context().driver_error("clReleaseSemaphoreKHR", code)),
+        };
         for error in [finished, released].into_iter().filter_map(Result::err) {
             tracing::warn!(%error, "a semaphore was dropped");
         }

@@ -1,8 +1,8 @@
 //! Parameters of types that the driver does not tell of: only values that fit them reach it.
 
-use super::{build, vouched};
+use crate::{build, vouched};
 use interop_core::{Error, Result};
-use opencl_backend::cl::{
+use pixelferry_opencl::{
     AddressSpace, Addressing, Arg, Buffer, ChannelOrder, ChannelType, Context, Device, Filter, Image, ImageFormat,
     ImageSize, Kernel, MemFlags, Object, Param, Program, Queue, Sampler,
 };

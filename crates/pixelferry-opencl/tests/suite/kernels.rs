@@ -1,9 +1,9 @@
 //! Kernels: parameters, arguments, launches; host closures as kernels.
 
-use super::{buffer_of, build, problem};
+use crate::{buffer_of, build, problem};
 use bytemuck::{Pod, Zeroable};
 use interop_core::{Error, Result};
-use opencl_backend::cl::{AddressSpace, Arg, Buffer, ImageAccess, MemFlags, NdRange, Queue, UserEvent};
+use pixelferry_opencl::{AddressSpace, Arg, Buffer, ImageAccess, MemFlags, NdRange, Queue, UserEvent};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 

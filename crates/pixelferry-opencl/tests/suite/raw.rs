@@ -1,8 +1,8 @@
 //! The driver's own objects, out and in, and functions of extensions.
 
-use super::{refused, vouched};
+use crate::{refused, vouched};
 use interop_core::{Error, Result};
-use opencl_backend::cl::{
+use pixelferry_opencl::{
     Addressing, Arg, Buffer, CommandType, Context, Device, Event, Filter, Image, ImageFormat, ImageSize, Kernel,
     MemFlags, Partition, Platform, Program, Queue, QueueOptions, Sampler, Status, UserEvent,
 };

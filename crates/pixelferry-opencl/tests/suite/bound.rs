@@ -1,9 +1,9 @@
 //! Kernels whose arguments stay.
 
-use super::{buffer_of, build, refused};
+use crate::{buffer_of, build, refused};
 use bytemuck::{Pod, Zeroable};
 use interop_core::{Error, HostBlock, Result};
-use opencl_backend::cl::{
+use pixelferry_opencl::{
     Addressing, Arg, Buffer, Filter, HostBuffer, Image, ImageFormat, ImageSize, MemFlags, NdRange, Queue, Sampler,
 };
 use std::sync::mpsc;

@@ -1,8 +1,8 @@
 //! Views: what they show, and copies between any two, against a model on the host.
 
-use super::{buffer_of, refused};
+use crate::{buffer_of, refused};
 use interop_core::Result;
-use opencl_backend::cl::{Buffer, Context, ContextOptions, Device, Element, MemFlags, NdView, Queue};
+use pixelferry_opencl::{Buffer, Context, ContextOptions, Device, Element, MemFlags, NdView, Queue};
 use pixelferry_testing::{Dice, by_level};
 use std::sync::Arc;
 

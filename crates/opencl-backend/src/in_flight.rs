@@ -1,11 +1,8 @@
 //! Commands on their way through an in-order queue, and the times of them.
 
-use super::command::{Command, Launch, enqueue};
-use super::{LaunchFailure, Status};
-use crate::{Event, Queue};
-use cl3::event as ev;
+use crate::cl::{Buffer, Event, KeptArg, Kernel, NdRange, Queue, Status};
 use interop_core::Result;
-use interop_core::compute::{DeviceEvent, EventStatus, now};
+use interop_core::compute::{self, DeviceEvent, EventStatus, Piece, now};
 
 /// Point in the device's work that later work can be ordered after.
 pub struct DeviceFence {
@@ -31,41 +28,69 @@ impl DeviceEvent for DeviceFence {
     }
 }
 
-/// A command in a queue. Waits for the device where it is dropped before it landed.
-pub struct InFlight<L> {
-    pub event: Event,
-    /// `None` once it has landed.
-    command: Option<Command<L>>,
+/// A kernel with its values and work items.
+pub struct Launch {
+    pub kernel: Kernel,
+    pub args: Vec<KeptArg>,
+    pub range: NdRange,
 }
 
-impl<L: AsRef<Launch>> InFlight<L> {
+pub type Command = compute::Command<Buffer, Launch>;
+
+/// Queues it.
+///
+/// # Safety
+/// Where there is an event, the command may neither be dropped nor its host memory be used before that is final.
+unsafe fn enqueue(command: &mut Command, queue: &Queue, wait: &[Event]) -> Result<Event> {
+    match command {
+        Command::Launch { launch, .. } => {
+            let args: Vec<_> = launch.args.iter().map(KeptArg::arg).collect();
+            queue.launch(&launch.kernel, &args, launch.range, wait)
+        }
+        Command::Read { from: Piece { block, range }, into, .. } => {
+            let range = range.start..range.start + range.len().min(into.len());
+            // SAFETY: the memory holds the range, and is the command's until that is final.
+            unsafe { queue.read_to(block, range, into.as_mut_ptr(), wait) }
+        }
+        Command::Write { from, to: Piece { block, range } } => {
+            let range = range.start..range.start + range.len().min(from.len());
+            // SAFETY: as for `Read`.
+            unsafe { queue.write_at(block, range, from.as_ptr(), wait) }
+        }
+        Command::Copy { from, to } => {
+            queue.copy((&from.block, from.range.start), (&to.block, to.range.start), from.range.len(), wait)
+        }
+        Command::Fill { to, pattern } => queue.fill_bytes(&to.block, pattern, to.range.clone(), wait),
+        Command::Nothing => queue.marker(wait),
+    }
+}
+
+/// A command in a queue. Waits for the device where it is dropped before it landed.
+pub struct InFlight {
+    pub event: Event,
+    /// `None` once it has landed.
+    command: Option<Command>,
+}
+
+impl InFlight {
     /// Queues a command after events, and flushes.
-    pub fn begin(
-        mut command: Command<L>,
-        queue: &Queue,
-        after: &[Event],
-    ) -> Result<Self, Box<(Command<L>, LaunchFailure)>> {
+    pub fn begin(mut command: Command, queue: &Queue, after: &[Event]) -> Result<Self> {
         // SAFETY: this keeps the command until the event is final.
-        let event = match unsafe { enqueue(&mut command, queue, after) } {
-            Ok(event) => event,
-            Err(failure) => return Err(Box::new((command, failure))),
-        };
+        let event = unsafe { enqueue(&mut command, queue, after) }?;
         if let Err(error) = queue.flush() {
             tracing::debug!(%error, "the wait will tell");
         }
         Ok(Self { event, command: Some(command) })
     }
-}
 
-impl<L> InFlight<L> {
     /// Waits for the device.
-    pub fn land(mut self) -> (Result<()>, Event, Command<L>) {
+    pub fn land(mut self) -> (Result<()>, Event, Command) {
         let outcome = self.event.wait_until_final();
         (outcome, self.event.clone(), self.command.take().unwrap_or(Command::Nothing))
     }
 }
 
-impl<L> Drop for InFlight<L> {
+impl Drop for InFlight {
     fn drop(&mut self) {
         interop_core::leak_if_forked!();
         if self.command.is_some()
@@ -95,19 +120,19 @@ impl Clock {
             let event = queue.marker(&[])?;
             queue.flush()?;
             event.wait()?;
-            let times = [ev::CL_PROFILING_COMMAND_QUEUED, ev::CL_PROFILING_COMMAND_END].map(|p| event.time(p));
-            let [Ok(queued), Ok(ended)] = times else { return Ok(None) };
-            if queued == 0 || ended < queued {
+            let Ok(times) = event.profile() else { return Ok(None) };
+            if times.queued == 0 || times.ended < times.queued {
                 return Ok(None);
             }
             // The driver takes its time after ours, so the largest difference is the closest.
-            best = best.max(Some(given - i128::from(queued)));
+            best = best.max(Some(given - i128::from(times.queued)));
         }
         Ok(best.map(|offset| Self { offset }))
     }
 
     pub fn span(self, event: &Event) -> Option<(u64, u64)> {
-        let at = |param| u64::try_from(i128::from(event.time(param).ok()?) + self.offset).ok();
-        Some((at(ev::CL_PROFILING_COMMAND_START)?, at(ev::CL_PROFILING_COMMAND_END)?))
+        let at = |time: u64| u64::try_from(i128::from(time) + self.offset).ok();
+        let times = event.profile().ok()?;
+        Some((at(times.started)?, at(times.ended)?))
     }
 }

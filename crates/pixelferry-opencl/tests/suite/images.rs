@@ -1,8 +1,8 @@
 //! Images of every type.
 
-use super::{buffer_of, build, refused, vouched};
+use crate::{buffer_of, build, refused, vouched};
 use interop_core::{Error, Result};
-use opencl_backend::cl::{
+use pixelferry_opencl::{
     Addressing, Arg, Buffer, ChannelOrder, ChannelType, Colour, Filter, Image, ImageBox, ImageFormat, ImageSize,
     ImageType, MemFlags, Pixel, Queue, Sampler,
 };
@@ -231,6 +231,18 @@ pub fn fill(queue: &Queue) -> Result<()> {
     queue.fill_image(&whole, &whole.whole(), Colour::Unsigned([1, 2, 3, u32::MAX]), &[])?;
     assert_eq!(queue.read_image::<[u32; 4]>(&whole, &whole.whole(), &[])?.wait()?, [[1, 2, 3, u32::MAX]; 24]);
     refused(queue.fill_image(&whole, &part, Colour::Float([0.0; 4]), &[]), &[]);
+    Ok(())
+}
+
+pub fn borrowed_memory(queue: &Queue) -> Result<()> {
+    let image = Image::new(queue.context(), MemFlags::READ_WRITE, RGBA8, ImageSize::D2(6, 4))?;
+    queue.write_image_from(&image, &image.whole(), &pixels(24), &[])?;
+    let part = ImageBox { origin: [1, 1, 0], region: [3, 2, 1] };
+    let mut got = [[0u8; 4]; 6];
+    queue.read_image_into(&image, &part, &mut got, &[])?;
+    assert_eq!(cut(&pixels(24), [6, 4, 1], &part), got);
+    refused(queue.read_image_into(&image, &part, &mut got[1..], &[]), &["20 bytes", "24"]);
+    refused(queue.write_image_from(&image, &part, &[0u8; 25], &[]), &["25 bytes"]);
     Ok(())
 }
 

@@ -1,8 +1,8 @@
 //! Events: how far commands are, callbacks, futures, user events, wait lists.
 
-use super::{buffer_of, queue, vouched};
+use crate::{buffer_of, queue, vouched};
 use interop_core::{Error, Result};
-use opencl_backend::cl::{Arg, Buffer, CommandType, Device, Event, MemFlags, Queue, QueueOptions, Status, UserEvent};
+use pixelferry_opencl::{Arg, Buffer, CommandType, Device, Event, MemFlags, Queue, QueueOptions, Status, UserEvent};
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicU32, Ordering};

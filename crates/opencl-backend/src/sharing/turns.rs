@@ -1,0 +1,137 @@
+//! [`Turns`]: OpenCL's turns with memory that another API owns, too.
+
+use crate::backend_state::BackendState;
+use crate::cl::{Event, GlMemory};
+use crate::sharing::gl_sync::GlSync;
+use crate::sharing::handle_memory::{HandleFns, raw};
+use interop_core::{Error, Result};
+use std::cell::{Cell, RefCell};
+use std::ffi::c_void;
+
+/// One object's turns, the other API's first. Not for several threads. The memory that methods are given is the one that they
+/// are for.
+pub struct Turns {
+    way: Way,
+    /// The release that was queued last, until it was waited for.
+    released: RefCell<Option<Event>>,
+}
+
+enum Way {
+    /// `cl_khr_gl_sharing`.
+    Gl(GlSync),
+    /// `cl_khr_external_memory`; true while it is acquired.
+    Handle(HandleFns, Cell<bool>),
+}
+
+impl Turns {
+    pub fn of_gl(shared: &BackendState) -> Self {
+        let sync = if shared.has_gl_events() { GlSync::Implicit } else { GlSync::Finish };
+        Self { way: Way::Gl(sync), released: RefCell::default() }
+    }
+
+    pub fn of_handle(fns: HandleFns) -> Self {
+        Self { way: Way::Handle(fns, Cell::new(false)), released: RefCell::default() }
+    }
+
+    /// Sets the synchronisation with OpenGL from now on; without effect on memory of others.
+    pub fn set_gl_sync(&mut self, sync: GlSync) {
+        if let Way::Gl(own) = &mut self.way {
+            *own = sync;
+        }
+    }
+
+    pub fn is_acquired(&self, memory: GlMemory<'_>) -> bool {
+        match &self.way {
+            Way::Gl(_) => memory.is_acquired(),
+            Way::Handle(_, acquired) => acquired.get(),
+        }
+    }
+
+    /// Queues the beginning of OpenCL's turn; nothing happens inside one.
+    pub fn acquire(&self, shared: &BackendState, memory: GlMemory<'_>) -> Result<()> {
+        if self.is_acquired(memory) {
+            return Ok(());
+        }
+        let queue = shared.queue();
+        match &self.way {
+            Way::Gl(sync) => {
+                // Where there are no events, `acquire_gl` itself waits for OpenGL.
+                let fence = match sync {
+                    GlSync::Implicit => None,
+                    _ if !shared.has_gl_events() => None,
+                    GlSync::Events => Some(queue.context().gl_fence()?),
+                    GlSync::Finish => {
+                        queue.context().gl_fence()?.wait()?;
+                        None
+                    }
+                };
+                queue.acquire_gl(&[memory], fence.as_slice()).map(drop)
+            }
+            Way::Handle(fns, acquired) => {
+                fns.acquire(queue, memory)?;
+                acquired.set(true);
+                Ok(())
+            }
+        }
+    }
+
+    /// Queues its end; nothing happens outside one.
+    pub fn release(&self, shared: &BackendState, memory: GlMemory<'_>) -> Result<()> {
+        if !self.is_acquired(memory) {
+            return Ok(());
+        }
+        let queue = shared.queue();
+        let event = match &self.way {
+            Way::Gl(_) => queue.release_gl(&[memory], &[])?,
+            Way::Handle(fns, acquired) => {
+                fns.release(queue, memory)?;
+                acquired.set(false);
+                queue.marker(&[])?
+            }
+        };
+        self.released.replace(Some(event));
+        queue.flush()
+    }
+
+    /// Waits until the other API has the memory, or lets that wait where it can.
+    pub fn wait(&self, shared: &BackendState) -> Result<()> {
+        match (self.released.take(), &self.way) {
+            (None, _) | (_, Way::Gl(GlSync::Implicit)) => Ok(()),
+            (Some(event), Way::Gl(GlSync::Events)) => shared.context().gl_wait(&event),
+            (Some(event), _) => event.wait(),
+        }
+    }
+
+    /// Takes the turn for the commands that are queued while what is returned lives, unless it is taken already. What is
+    /// OpenGL's is not taken: whether OpenGL is done with it is for the caller to know, and commands are refused.
+    pub fn enter<'a>(&'a self, shared: &'a BackendState, memory: GlMemory<'a>) -> Result<Option<Borrowed<'a>>> {
+        if matches!(self.way, Way::Gl(_)) || self.is_acquired(memory) {
+            return Ok(None);
+        }
+        self.acquire(shared, memory)?;
+        Ok(Some(Borrowed { turns: self, shared, memory }))
+    }
+
+    /// The `cl_mem`, for commands of others in the backend's queue, while it is with OpenCL.
+    pub fn lent_out(&self, memory: GlMemory<'_>) -> Result<*mut c_void> {
+        match self.is_acquired(memory) {
+            true => Ok(raw(memory)),
+            false => Err(Error::invalid("raw", "acquire it first, and release it before OpenGL uses it")),
+        }
+    }
+}
+
+/// A turn that was taken for one command, and ends in the queue after it.
+pub struct Borrowed<'a> {
+    turns: &'a Turns,
+    shared: &'a BackendState,
+    memory: GlMemory<'a>,
+}
+
+impl Drop for Borrowed<'_> {
+    fn drop(&mut self) {
+        if let Err(error) = self.turns.release(self.shared, self.memory) {
+            tracing::warn!(%error, "a turn did not end after a command");
+        }
+    }
+}
