@@ -3,6 +3,7 @@
 use super::context::Context;
 use super::failure::{Failure, each};
 use super::pixels::{any, paste, same_bytes, tight};
+use super::table::{Outcome, Row};
 use super::{outlets, sizes, threads, unwritten};
 use crate::describe::error::Error;
 use crate::describe::format::PixelFormat;
@@ -16,6 +17,19 @@ pub struct Case {
     pub name: &'static str,
     /// Runs it.
     pub run: fn(&Context<'_>) -> Result<(), Failure>,
+}
+
+impl Case {
+    /// Runs it, and says what came of it.
+    pub fn row(&self, context: &Context<'_>) -> Row {
+        let outcome = match (self.run)(context) {
+            Ok(()) => Outcome::Pass,
+            Err(Failure::Skipped(reason)) => Outcome::Skipped(reason),
+            Err(Failure::Failed(reason)) => Outcome::Fail(reason),
+        };
+        let (compute, display) = (context.backend.device().to_string(), context.display.device().to_string());
+        Row { compute, display, path: context.path, case: self.name, outcome }
+    }
 }
 
 /// Every case.

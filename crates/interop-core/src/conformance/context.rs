@@ -1,9 +1,7 @@
 //! The context that a case runs in.
 
-use super::cases::Case;
 use super::failure::Failure;
 use super::pixels::tight;
-use super::table::{Outcome, Row};
 use crate::compute::ComputeBackend;
 use crate::describe::error::Result;
 use crate::describe::format::PixelFormat;
@@ -48,17 +46,6 @@ impl Manner {
 }
 
 impl Context<'_> {
-    /// Runs a case.
-    pub fn row(&self, case: &Case) -> Row {
-        let outcome = match (case.run)(self) {
-            Ok(()) => Outcome::Pass,
-            Err(Failure::Skipped(reason)) => Outcome::Skipped(reason),
-            Err(Failure::Failed(reason)) => Outcome::Fail(reason),
-        };
-        let (compute, display) = (self.backend.device().to_string(), self.display.device().to_string());
-        Row { compute, display, path: self.path, case: case.name, outcome }
-    }
-
     /// Opens a link by this very path.
     pub fn open(&self, desc: SurfaceDesc) -> Result<Link, Failure> {
         let Manner { mode, sync } = self.manner;

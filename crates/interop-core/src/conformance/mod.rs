@@ -42,5 +42,5 @@ pub fn run(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>, manner:
 /// Runs every case on these paths between the two, a program's own among them.
 pub fn run_on(paths: &Paths, backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>, manner: Manner) -> Vec<Row> {
     let contexts = paths.iter().map(|spec| Context { backend, display, paths, path: spec.id, manner });
-    contexts.flat_map(|context| CASES.iter().map(move |case| context.row(case))).collect()
+    contexts.flat_map(|context| CASES.iter().map(move |case| case.row(&context))).collect()
 }

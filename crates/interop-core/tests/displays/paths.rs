@@ -32,7 +32,7 @@ pub fn conform(
     for path in paths.iter().copied() {
         let all = level() > Level::Short;
         for case in CASES.iter().filter(|case| all || SHORT.contains(&case.name)) {
-            rows.push(Context { backend, display, paths: &Paths::default(), path, manner }.row(case));
+            rows.push(case.row(&Context { backend, display, paths: &Paths::default(), path, manner }));
         }
     }
     println!("{manner:?}:\n{}", Table(&rows));
