@@ -55,7 +55,7 @@ pub fn conformance(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>)
         for path in PathId::ALL.into_iter().filter(|p| wanted(*p)) {
             for case in CASES {
                 let start = Instant::now();
-                rows.push(Context { backend, display, paths: &Paths::default(), path, manner }.row(case));
+                rows.push(case.row(&Context { backend, display, paths: &Paths::default(), path, manner }));
                 println!("{path}, {manner:?}, {}: {:?}", case.name, start.elapsed());
             }
         }

@@ -9,6 +9,7 @@ use crate::Context;
 use cl3::memory as m;
 use interop_core::HostBlock;
 use interop_core::describe::panics::contain;
+use std::cell::RefCell;
 use std::ffi::c_void;
 use std::ops::Range;
 use std::ptr;
@@ -250,54 +251,86 @@ fn with_content(
     }
 }
 
-/// Host memory that a buffer uses in place (`CL_MEM_USE_HOST_PTR`), kept until the driver has deleted the buffer.
+/// Host memory that a buffer uses in place (`CL_MEM_USE_HOST_PTR`). It is kept until the driver has deleted the buffer, which may be much
+/// later: rusticl keeps what a kernel was last given.
 pub struct HostMem {
     mem: Option<Arc<Mem>>,
+    kept: Option<KeptBlock>,
+}
+
+/// A block, and whether the driver has deleted the buffer over it.
+struct KeptBlock {
     block: Option<HostBlock>,
     deleted: Arc<AtomicBool>,
 }
 
+impl KeptBlock {
+    fn is_deleted(&self) -> bool {
+        self.deleted.load(Ordering::Acquire)
+    }
+}
+
+impl Drop for KeptBlock {
+    fn drop(&mut self) {
+        if !self.is_deleted() {
+            tracing::warn!("host memory is never freed: a buffer over it is still in use");
+            std::mem::forget(self.block.take());
+        }
+    }
+}
+
+thread_local! {
+    /// Blocks of buffers that were dropped and not yet deleted. A block stays on its thread.
+    static KEPT: RefCell<Vec<KeptBlock>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Frees the blocks whose buffers were deleted since, and keeps one more.
+fn keep(more: Option<KeptBlock>) {
+    let freed = KEPT.try_with(|kept| {
+        let mut kept = kept.borrow_mut();
+        let (freed, rest): (Vec<_>, Vec<_>) = kept.drain(..).chain(more).partition(KeptBlock::is_deleted);
+        *kept = rest;
+        freed
+    });
+    // What a block's owner does when it goes may come back here.
+    drop(freed);
+}
+
 impl HostMem {
     pub fn new(context: &Context, flags: u64, block: &HostBlock) -> Result<(Self, Arc<Mem>), Failure> {
-        // SAFETY: `drop` lets go of the block only when the driver has deleted the buffer.
+        keep(None);
+        // SAFETY: the block is kept until the driver has deleted the buffer.
         let mem = unsafe { Mem::over_block(context, flags, block) }?;
         let deleted = Arc::new(AtomicBool::new(false));
         let told = deleted.clone();
         mem.on_delete(Box::new(move |()| told.store(true, Ordering::Release)))?;
-        Ok((Self { mem: Some(mem.clone()), block: Some(block.clone()), deleted }, mem))
+        let kept = KeptBlock { block: Some(block.clone()), deleted };
+        Ok((Self { mem: Some(mem.clone()), kept: Some(kept) }, mem))
     }
 }
 
 impl Drop for HostMem {
     fn drop(&mut self) {
         interop_core::leak_if_forked!();
-        let mut deadline = Instant::now() + PATIENCE;
-        let mut tracker = None;
-        if let Some(mem) = self.mem.take() {
-            tracker = Some(mem.tracker.clone());
-            for event in mem.tracker.pending() {
-                if let Err(error) = event.flush() {
-                    tracing::warn!(%error, "host memory was dropped");
-                }
-            }
-            // Not `wait`: what waits for a user event that this thread holds would never end.
-            while !mem.tracker.pending().is_empty() && Instant::now() < deadline {
-                std::thread::sleep(POLL);
-            }
-            if Arc::strong_count(&mem) > 1 {
-                // Clones or parts live on, so that the driver will not delete it.
-                deadline = Instant::now();
+        let Some(mem) = self.mem.take() else { return };
+        let deadline = Instant::now() + PATIENCE;
+        for event in mem.tracker.pending() {
+            if let Err(error) = event.flush() {
+                tracing::warn!(%error, "host memory was dropped");
             }
         }
-        // The driver may delete it a little later, from a thread of its own.
-        while !self.deleted.load(Ordering::Acquire) && Instant::now() < deadline {
+        // Not `wait`: what waits for a user event that this thread holds would never end.
+        while !mem.tracker.pending().is_empty() && Instant::now() < deadline {
             std::thread::sleep(POLL);
         }
-        if !self.deleted.load(Ordering::Acquire) {
-            tracing::warn!("host memory is never freed: a buffer over it is still in use");
+        if !mem.tracker.pending().is_empty() {
+            tracing::warn!("host memory is never freed: a command over it is still in a queue");
             // Slices of the block are kept apart from what is still in a queue.
-            std::mem::forget((self.block.take(), tracker));
+            std::mem::forget((mem.tracker.clone(), self.kept.take(), mem));
+            return;
         }
+        drop(mem);
+        keep(self.kept.take());
     }
 }
 
