@@ -57,7 +57,7 @@ impl CudaBackend {
     /// Opens a device that [`devices`] listed (`cuDevicePrimaryCtxRetain`, `cuStreamCreateWithPriority`).
     ///
     /// # Errors
-    /// [`Error::Driver`] where the context or stream cannot be made (no memory, device in exclusive use).
+    /// [`interop_core::Error::Driver`] where the context or stream cannot be made (no memory, device in exclusive use).
     pub fn open(device: &CudaDevice) -> Result<Self> {
         Ok(Self { patterns: PatternKernels::default(), session: Session::open(device)? })
     }
@@ -65,7 +65,7 @@ impl CudaBackend {
     /// Opens the device that the driver prefers (the first of `cuDeviceGet`).
     ///
     /// # Errors
-    /// [`Error::Unavailable`] where there is none, else as [`CudaBackend::open`].
+    /// [`interop_core::Error::Unavailable`] where there is none, else as [`CudaBackend::open`].
     pub fn open_best() -> Result<Self> {
         Self::open_first(|_| true)
     }

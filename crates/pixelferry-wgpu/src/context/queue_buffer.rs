@@ -44,7 +44,7 @@ impl QueueBuffer {
     /// The buffer of at least so many bytes, where the handle is of a buffer of this very device.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] for another handle and for fewer bytes, [`Error::Unsupported`] for a buffer of another device.
+    /// [`interop_core::Error::InvalidInput`] for another handle and for fewer bytes, [`interop_core::Error::Unsupported`] for a buffer of another device.
     pub fn open(handle: &SharedHandle, device: &WgpuDevice, bytes: usize) -> Result<Self> {
         let found: &Self = handle.in_queue("buffer")?;
         if !found.device.is(device) {
