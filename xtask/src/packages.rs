@@ -20,7 +20,6 @@ pub struct Package {
 
 #[derive(Debug, Deserialize)]
 pub struct Target {
-    pub kind: Vec<String>,
     pub src_path: PathBuf,
     /// True where `cargo test` builds it.
     pub test: bool,

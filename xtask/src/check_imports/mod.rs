@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 use self::graph::Graph;
 use crate::error::Error;
-use crate::packages::{self, Target};
+use crate::packages;
 use crate::source::Crate;
 
 pub fn run(root: &Path) -> Result<(), Error> {
@@ -57,14 +57,8 @@ fn graphs(root: &Path, wrong: &mut Vec<String>) -> Result<Vec<(String, PathBuf, 
     }
     let mut found = Vec::new();
     for package in &packages {
-        let is_ours =
-            |target: &&Target| target.kind.iter().any(|kind| kind != "test" && kind != "bench" && kind != "example");
-        for target in package
-            .targets
-            .iter()
-            .filter(is_ours)
-            .filter(|target| target.src_path.starts_with(root.join(&package.folder).join("src")))
-        {
+        let sources = root.join(&package.folder).join("src");
+        for target in package.targets.iter().filter(|target| target.src_path.starts_with(&sources)) {
             let modules = Crate::load(&target.src_path)?;
             wrong.extend(starts::wrong(&package.name, &modules));
             found.push((package.name.clone(), target.src_path.with_file_name(""), graph::of(&modules)));
