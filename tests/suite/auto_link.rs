@@ -121,6 +121,33 @@ fn the_program_goes_on_with_a_quicker_backend_which_is_remembered_and_checked() 
     assert_eq!(basis, Basis::Remembered, "{report}");
 }
 
+/// The file that a short start left stands for many starts, each of which has time for a part.
+#[test]
+fn a_start_goes_on_with_what_the_one_before_had_no_time_for() {
+    let folder = Folder::new("auto-link-short");
+    let profiles = Profiles::Folder(folder.0.clone());
+    let Some(builder) = builder(profiles.clone(), Unwritten::Overwrite) else { return };
+    let none = Trials::Spread { share: 1.0, within: Duration::ZERO };
+    let short = Policy::default().with_profiles(profiles).with_trials(none);
+    let mut link = builder.policy(short).open_auto(|_, _| Ok(())).unwrap();
+    let report = run(&mut link, |link, n| link.frame(|next, ()| next.write(&pixels(n as u8))).unwrap());
+    assert_eq!(report.rows.iter().filter(is_compared).count(), 1, "{report}");
+    let slow = Threads(Duration::from_millis(30));
+    let (_, basis, report) = run_host(Some(&folder.0), slow).unwrap();
+    assert_eq!(basis, Basis::Remembered, "{report}");
+    check(&report);
+    // The choice stays checked, and the others are unknown again.
+    for file in std::fs::read_dir(&folder.0).unwrap() {
+        let file = file.unwrap().path();
+        let text = std::fs::read_to_string(&file).unwrap();
+        let untried = r#""state": "not-tried", "reason": "its time was over""#;
+        std::fs::write(file, text.replace(r#""state": "slower""#, untried)).unwrap();
+    }
+    let (_, basis, report) = run_host(Some(&folder.0), slow).unwrap();
+    assert_eq!(basis, Basis::Remembered, "{report}");
+    check(&report);
+}
+
 /// A double: the program's draw takes long of frames that came by one path.
 #[test]
 fn the_path_is_the_quickest_one_with_the_programs_own_draw_and_is_remembered() {

@@ -1,15 +1,15 @@
 //! Turns of the pair in use, of the others, and of its other paths, in frames that a program shows.
 
+mod newcomer;
+
 use super::declare::LinkBuilder;
 use super::lane::{HOPELESS, Lane, Next, OTHER_PATH, Turn};
 use super::memory;
 use super::pairs::{Opening, Prospect, Shown, prospects};
 use super::report::{Basis, JointReport, JointRow, JointState, failed};
 use interop_core::tournament::{Clock, MOST_SAMPLES, TURN, Verdict, quantile};
-use interop_core::{ComputeBackend, Error, Kernel, Link, LinkOptions, Mode, PathId, Result, SurfaceDesc, Trials};
+use interop_core::{Error, Link, Mode, PathId, SurfaceDesc, Trials};
 use std::collections::VecDeque;
-use std::rc::Rc;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// Most bytes of the memory that another pair's link holds, about.
@@ -37,6 +37,8 @@ const QUIET: (u32, Duration) = (60, Duration::from_secs(1));
 const PLAIN: u32 = 3;
 /// Frames of other works in a row that end a comparison.
 const OTHERS: u32 = 300;
+/// Reason why a pair has no time yet.
+const COMPARED_LATER: &str = "it is compared while frames are shown";
 /// Time that a link takes to open, until one was opened.
 const OPENING: Duration = Duration::from_millis(20);
 
@@ -54,8 +56,8 @@ pub(super) struct Contest {
     paths: VecDeque<PathId>,
     /// The paths of the pair that is the quickest are compared after the pairs.
     wants_paths: bool,
-    /// Those that were far slower.
-    slow_paths: Vec<PathId>,
+    /// Those that need no comparison: they were far slower, or an earlier start compared them.
+    known_paths: Vec<PathId>,
     /// The backend of this row.
     opening: Option<(usize, Opening)>,
     turn: Option<Turn>,
@@ -108,7 +110,7 @@ impl Contest {
             waiting: VecDeque::new(),
             paths: VecDeque::new(),
             wants_paths: false,
-            slow_paths: Vec::new(),
+            known_paths: Vec::new(),
             opening: None,
             turn: None,
             round: 0,
@@ -191,12 +193,12 @@ impl Contest {
             (self.spent, self.before) = (Duration::ZERO, Duration::ZERO);
             let known = self.report.rows.clone();
             (self.report.what, self.reference_us) = (self.wanted.what(), 0.0);
-            let remembered = memory::load(&self.wanted).map(|found| found.report.rows).filter(|rows| {
+            let remembered = memory::load(&self.wanted).map(|found| found.report).filter(|JointReport { rows, .. }| {
                 rows.len() == known.len() && rows.get(self.in_use).is_some_and(|row| row.state == JointState::Chosen)
             });
-            if let Some(rows) = remembered {
+            if let Some(JointReport { rows, paths, .. }) = remembered {
                 self.remembered = rows.get(self.in_use).and_then(|row| row.median_us);
-                self.report.rows = rows;
+                (self.report.rows, self.report.paths) = (rows, paths);
                 return true;
             }
             self.report.rows.iter_mut().for_each(|row| (row.median_us, row.ratio) = (None, None));
@@ -237,7 +239,7 @@ impl Contest {
                     *row = JointRow { because, ..far.clone() };
                 }
                 None => {
-                    row.state = JointState::NotTried { reason: "it is compared while frames are shown".into() };
+                    row.state = JointState::NotTried { reason: COMPARED_LATER.into() };
                     self.waiting.push_back(at);
                 }
             }
@@ -245,6 +247,17 @@ impl Contest {
         self.wants_paths = self.has_paths();
         self.report.paths.clear();
         (self.is_told, self.is_cut) = (self.waiting.is_empty() && !self.wants_paths, false);
+    }
+
+    /// Compares what an earlier start had no time for.
+    fn wait_for_rest(&mut self) {
+        let rows = self.report.rows.iter().enumerate();
+        self.waiting =
+            rows.filter(|(_, row)| matches!(row.state, JointState::NotTried { .. })).map(|(at, _)| at).collect();
+        let paths = &self.wanted.policy.paths;
+        let known = self.report.paths.iter().filter_map(|row| paths.named(row.path.as_deref()?).ok());
+        self.known_paths = known.collect();
+        self.wants_paths = self.has_paths();
     }
 
     const fn spreads(&self) -> bool {
@@ -261,9 +274,21 @@ impl Contest {
         self.wanted.surface.byte_len().is_ok_and(|bytes| bytes > MOST_BYTES / 3)
     }
 
-    /// Nothing more is compared.
+    /// Nothing more is compared, and what was found is not remembered.
     pub fn stop(&mut self) {
         self.is_cut |= !self.is_over() && self.remembered.is_none();
+        self.leave_rest();
+    }
+
+    /// Nothing more is compared by this start.
+    fn leave_rest(&mut self) {
+        for row in &mut self.report.rows {
+            if let JointState::NotTried { reason } = &mut row.state
+                && reason == COMPARED_LATER
+            {
+                *reason = "the program ended the comparison, or its time was over; the next start goes on".into();
+            }
+        }
         (self.waiting, self.paths, self.wants_paths) = (VecDeque::new(), VecDeque::new(), false);
         (self.has_duel, self.remembered, self.turn) = (false, None, None);
     }
@@ -308,15 +333,14 @@ impl Contest {
         self.frames = self.frames.saturating_add(1);
         self.plain = self.plain.saturating_sub(1);
         if running > within {
-            // What is left stays as it is.
-            self.stop();
+            self.leave_rest();
             return Next::Plain;
         }
         let back = back.filter(|_| self.has_duel);
         if self.wants_paths && self.waiting.is_empty() && !self.has_duel && self.remembered.is_none() {
             self.wants_paths = false;
             let rivals =
-                if self.is_too_large() { Vec::new() } else { self.parts(front, back).0.rivals(&self.slow_paths) };
+                if self.is_too_large() { Vec::new() } else { self.parts(front, back).0.rivals(&self.known_paths) };
             self.paths = rivals.into();
         }
         let given = running.mul_f64(share.clamp(0.0, 1.0)) + running.min(FIRST).mul_f64(FIRST_SHARE);
@@ -351,27 +375,6 @@ impl Contest {
         Next::Timed(row)
     }
 
-    /// True where the backend of that row is open; begins to open it.
-    fn is_opened(&mut self, row: usize) -> bool {
-        match &self.opening {
-            Some((of, opening)) if *of == row || !opening.is_done() => return *of == row && opening.is_done(),
-            _ => self.opening = None,
-        }
-        if self.is_too_large() {
-            let reason = "a second link of this size would take too much memory".into();
-            self.report.rows[row].state = JointState::NotTried { reason };
-            self.waiting.pop_front();
-            return false;
-        }
-        let begun = self.clock().now();
-        match self.prospects().get(row) {
-            Some(prospect) => self.opening = Some((row, prospect.begin(&self.wanted, &self.wanted.kernels(), true))),
-            None => self.stop(),
-        }
-        self.spent += self.clock().since(begun);
-        false
-    }
-
     /// What can be opened, in the order of the report's rows.
     fn prospects(&self) -> Vec<Prospect<'_>> {
         prospects(&self.wanted, &self.shown, self.wanted.launches.is_empty())
@@ -383,67 +386,6 @@ impl Contest {
             Some(back) if front.row() != self.in_use => (back, Some(front)),
             back => (front, back),
         }
-    }
-
-    /// Opens the pair or the path that is next, for a duel. `None` where it does not work.
-    pub fn open<S>(
-        &mut self,
-        in_use: &Lane<S>,
-        prepare: impl Fn(&Arc<dyn ComputeBackend>, Vec<Arc<dyn Kernel>>) -> Result<S>,
-    ) -> Option<Lane<S>> {
-        let begun = self.clock().now();
-        let (row, opened) = match self.waiting.pop_front() {
-            Some(row) => (row, self.open_pair(row, prepare)),
-            None => {
-                let path = self.paths.pop_front()?;
-                (OTHER_PATH, self.open_path(path, in_use, prepare))
-            }
-        };
-        self.opening_time = self.clock().since(begun);
-        self.spent += self.opening_time;
-        (self.seen, self.least_us, self.round, self.again) = (0, f64::INFINITY, self.round + 1, None);
-        (self.round_time, self.before) = (Duration::ZERO, self.spent);
-        match opened {
-            Ok(lane) => {
-                self.has_duel = true;
-                Some(lane)
-            }
-            Err(error) => {
-                self.fail(row, error);
-                None
-            }
-        }
-    }
-
-    fn open_pair<S>(
-        &mut self,
-        row: usize,
-        prepare: impl Fn(&Arc<dyn ComputeBackend>, Vec<Arc<dyn Kernel>>) -> Result<S>,
-    ) -> Result<Lane<S>> {
-        let gone = || Error::invalid("AutoLink::frame", "the backend was not opened");
-        let backend = self.opening.take().ok_or_else(gone)?.1.join()?;
-        let pair = self.prospects()[row].open_with(backend, &self.wanted.kernels())?;
-        // The first path that works, so that the program hardly waits. If the pair is taken, its other paths are compared.
-        let link = self.wanted.link(&pair, None, Duration::ZERO)?;
-        let side = prepare(&pair.backend, pair.kernels.clone())?;
-        Ok(Lane::new(row, link, pair.kernels, side, false))
-    }
-
-    fn open_path<S>(
-        &self,
-        path: PathId,
-        in_use: &Lane<S>,
-        prepare: impl Fn(&Arc<dyn ComputeBackend>, Vec<Arc<dyn Kernel>>) -> Result<S>,
-    ) -> Result<Lane<S>> {
-        let (backend, display) = (in_use.link.backend(), in_use.link.display());
-        // One that fails later is left for another, which a path that is forced would not be.
-        let options = LinkOptions::new(self.wanted.policy.clone().with_prefer(path));
-        let link = Link::open(Arc::clone(backend), Rc::clone(display), self.wanted.surface, options)?;
-        if link.path() != path {
-            return Err(Error::invalid("AutoLink::frame", format!("{path} does not work")));
-        }
-        let side = prepare(backend, in_use.kernels.clone())?;
-        Ok(Lane::new(OTHER_PATH, link, in_use.kernels.clone(), side, false))
     }
 
     /// Takes the time of a frame, of which the display and the wait for it took what comes after `computed`. True where a turn is over.
@@ -521,14 +463,15 @@ impl Contest {
             }
             (OTHER_PATH, false) => {
                 if found.median_us.is_some_and(|us| us > HOPELESS * self.reference_us) {
-                    self.slow_paths.push(newcomer.link.path());
+                    self.known_paths.push(newcomer.link.path());
                 }
                 self.report.paths.push(found.clone());
             }
             (row, true) => {
                 self.report.rows[self.in_use] = left;
                 (self.in_use, self.wants_paths) = (row, self.has_paths());
-                self.slow_paths.clear();
+                self.known_paths.clear();
+                self.report.paths.clear();
             }
             (row, false) => self.report.rows[row] = found.clone(),
         }
@@ -550,6 +493,8 @@ impl Contest {
             let now = self.reference_us;
             tracing::info!(now, remembered, "the remembered choice takes another time, and pairs are compared again");
             self.wait_for_all(None);
+        } else {
+            self.wait_for_rest();
         }
     }
 
@@ -566,7 +511,7 @@ impl Contest {
         self.report.basis = Basis::Frames(self.spent);
         if let Some(prospect) =
             self.prospects().get(self.in_use)
-            // A mistake is told at each start until it is mended, and what was not compared is compared by the next.
+            // A mistake is told at each start until it is mended.
             && !self.is_cut
             && !self.report.rows.iter().any(|row| matches!(row.state, JointState::Mistaken { .. }))
         {

@@ -174,8 +174,11 @@ impl fmt::Display for JointReport {
             }
         }
         for row in &self.paths {
-            let (path, us) = (row.path.as_deref().unwrap_or(""), row.median_us.unwrap_or(f64::NAN));
-            writeln!(f, "    {path}, another path of the chosen pair: {us:.0} us")?;
+            write!(f, "    {}, another path of the chosen pair: ", row.path.as_deref().unwrap_or_default())?;
+            match (&row.state, row.median_us) {
+                (JointState::Failed { reason }, _) => writeln!(f, "does not work: {reason}")?,
+                (_, us) => writeln!(f, "{:.0} us", us.unwrap_or(f64::NAN))?,
+            }
         }
         Ok(())
     }

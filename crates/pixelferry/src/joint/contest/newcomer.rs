@@ -1,0 +1,100 @@
+//! Opening of what is compared next.
+
+use super::super::lane::{Lane, OTHER_PATH};
+use super::super::report::{JointRow, JointState};
+use super::Contest;
+use interop_core::{ComputeBackend, Error, Kernel, Link, LinkOptions, PathId, Result};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+impl Contest {
+    /// True where the backend of that row is open; begins to open it.
+    pub(super) fn is_opened(&mut self, row: usize) -> bool {
+        match &self.opening {
+            Some((of, opening)) if *of == row || !opening.is_done() => return *of == row && opening.is_done(),
+            _ => self.opening = None,
+        }
+        if self.is_too_large() {
+            let reason = "a second link of this size would take too much memory".into();
+            self.report.rows[row].state = JointState::NotTried { reason };
+            self.waiting.pop_front();
+            return false;
+        }
+        let begun = self.clock().now();
+        match self.prospects().get(row) {
+            Some(prospect) => self.opening = Some((row, prospect.begin(&self.wanted, &self.wanted.kernels(), true))),
+            None => self.stop(),
+        }
+        self.spent += self.clock().since(begun);
+        false
+    }
+
+    /// Opens the pair or the path that is next, for a duel. `None` where it does not work.
+    pub fn open<S>(
+        &mut self,
+        in_use: &Lane<S>,
+        prepare: impl Fn(&Arc<dyn ComputeBackend>, Vec<Arc<dyn Kernel>>) -> Result<S>,
+    ) -> Option<Lane<S>> {
+        let begun = self.clock().now();
+        let (row, path, opened) = match self.waiting.pop_front() {
+            Some(row) => (row, None, self.open_pair(row, prepare)),
+            None => {
+                let path = self.paths.pop_front()?;
+                (OTHER_PATH, Some(path), self.open_path(path, in_use, prepare))
+            }
+        };
+        self.is_told = false;
+        self.opening_time = self.clock().since(begun);
+        self.spent += self.opening_time;
+        (self.seen, self.least_us, self.round, self.again) = (0, f64::INFINITY, self.round + 1, None);
+        (self.round_time, self.before) = (Duration::ZERO, self.spent);
+        match opened {
+            Ok(lane) => {
+                self.has_duel = true;
+                Some(lane)
+            }
+            Err(error) => {
+                if let Some(path) = path {
+                    let (path, state) = (Some(path.to_string()), JointState::Failed { reason: error.to_string() });
+                    let row = self.report.rows[self.in_use].clone();
+                    self.report.paths.push(JointRow { path, state, median_us: None, ratio: None, ..row });
+                } else {
+                    self.fail(row, error);
+                }
+                None
+            }
+        }
+    }
+
+    fn open_pair<S>(
+        &mut self,
+        row: usize,
+        prepare: impl Fn(&Arc<dyn ComputeBackend>, Vec<Arc<dyn Kernel>>) -> Result<S>,
+    ) -> Result<Lane<S>> {
+        let gone = || Error::invalid("AutoLink::frame", "the backend was not opened");
+        let backend = self.opening.take().ok_or_else(gone)?.1.join()?;
+        let pair = self.prospects()[row].open_with(backend, &self.wanted.kernels())?;
+        // The first path that works, so that the program hardly waits. If the pair is taken, its other paths are compared.
+        let link = self.wanted.link(&pair, None, Duration::ZERO)?;
+        let side = prepare(&pair.backend, pair.kernels.clone())?;
+        Ok(Lane::new(row, link, pair.kernels, side, false))
+    }
+
+    fn open_path<S>(
+        &self,
+        path: PathId,
+        in_use: &Lane<S>,
+        prepare: impl Fn(&Arc<dyn ComputeBackend>, Vec<Arc<dyn Kernel>>) -> Result<S>,
+    ) -> Result<Lane<S>> {
+        let (backend, display) = (in_use.link.backend(), in_use.link.display());
+        // One that fails later is left for another, which a path that is forced would not be.
+        let options = LinkOptions::new(self.wanted.policy.clone().with_prefer(path));
+        let link = Link::open(Arc::clone(backend), Rc::clone(display), self.wanted.surface, options)?;
+        if link.path() != path {
+            return Err(Error::invalid("AutoLink::frame", format!("{path} does not work")));
+        }
+        let side = prepare(backend, in_use.kernels.clone())?;
+        Ok(Lane::new(OTHER_PATH, link, in_use.kernels.clone(), side, false))
+    }
+}
