@@ -193,9 +193,11 @@ impl Contest {
             (self.spent, self.before) = (Duration::ZERO, Duration::ZERO);
             let known = self.report.rows.clone();
             (self.report.what, self.reference_us) = (self.wanted.what(), 0.0);
-            let remembered = memory::load(&self.wanted).map(|found| found.report).filter(|JointReport { rows, .. }| {
-                rows.len() == known.len() && rows.get(self.in_use).is_some_and(|row| row.state == JointState::Chosen)
-            });
+            let remembered =
+                memory::load(&self.wanted).map(|found| found.report).filter(|JointReport { rows, .. }| {
+                    rows.len() == known.len()
+                        && rows.get(self.in_use).is_some_and(|row| row.state == JointState::Chosen)
+                });
             if let Some(JointReport { rows, paths, .. }) = remembered {
                 self.remembered = rows.get(self.in_use).and_then(|row| row.median_us);
                 (self.report.rows, self.report.paths) = (rows, paths);
