@@ -6,8 +6,10 @@
 mod conform;
 mod displays;
 mod each_backend;
+pub mod faults;
 mod folder;
 mod paths;
+pub mod plugged;
 mod ramp;
 #[cfg(unix)]
 pub mod sharing;

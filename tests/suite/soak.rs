@@ -8,7 +8,7 @@ use pixelferry::{
     Arg, ComputeBackend, CpuBackend, DisplayChoice, Headless, ImageAccess, ImageDesc, Kernel, Link, LinkOptions,
     PathId, PixelFormat, Policy, Profiles, SurfaceDesc, command::Choice as _, open_headless,
 };
-use pixelferry_faults::{BackendDouble, DisplayDouble, Fault, FaultKind, Faults, Step};
+use pixelferry_tests::faults::{BackendDouble, DisplayDouble, Fault, FaultKind, Faults, Step};
 use pixelferry_tests::{
     Dice, Need, Usage, by_level, given, need, need_display, number, pass_in_child, ramp, ramp_pixel,
 };

@@ -8,7 +8,7 @@ use pixelferry::{
     KernelSource, Link, LinkOptions, MemoryDisplay, Mode, PathId, PixelFormat, Policy, Profiles, RowOrder, SurfaceDesc,
     Unwritten, WriteFrame, open_headless,
 };
-use pixelferry_faults::{BackendDouble, DisplayDouble, Fault, Faults, Step};
+use pixelferry_tests::faults::{BackendDouble, DisplayDouble, Fault, Faults, Step};
 use pixelferry_tests::{Level, Need, few, level, need, on_each_backend};
 use std::collections::HashSet;
 use std::ops::Range;

@@ -64,9 +64,7 @@ pub const HOUSES: &[House] = &[
         ceiling: 634,
         packages: &[
             "pixelferry-testing",
-            "pixelferry-faults",
             "pixelferry-tests",
-            "pixelferry-plugged",
             "opencl-gl-double",
             "pixelferry-measure",
             "pixelferry-examples",

@@ -63,3 +63,10 @@ pub use monoid::{Monoid, Scan};
 pub use operations::random::{Philox, philox4x32};
 pub use queue::{ArrayQueue, Pending};
 pub use view::View;
+
+/// Tests of the public interface, in the same test program as the private ones.
+#[cfg(test)]
+#[path = "../tests/suite/main.rs"]
+mod suite;
+#[cfg(test)]
+extern crate self as compute_arrays;

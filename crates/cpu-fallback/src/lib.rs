@@ -34,3 +34,10 @@ pub use crew::CpuOptions;
 pub use display::{MemoryDisplay, OffscreenTarget, RgbaImage};
 pub use image::CpuImage;
 pub use kernel::CpuKernelExt;
+
+/// Tests of the public interface, in the same test program as the private ones.
+#[cfg(test)]
+#[path = "../tests/suite/main.rs"]
+mod suite;
+#[cfg(test)]
+extern crate self as cpu_fallback;

@@ -66,3 +66,10 @@ pub use device::{OpenClDevice, devices};
 pub use pixelferry_opencl as cl;
 pub use pixelferry_opencl::GlObject;
 pub use sharing::gl::{GlAccess, SharedGlObject, devices_sharing_gl};
+
+/// Tests of the public interface, in the same test program as the private ones.
+#[cfg(test)]
+#[path = "../tests/suite/main.rs"]
+mod suite;
+#[cfg(test)]
+extern crate self as opencl_backend;

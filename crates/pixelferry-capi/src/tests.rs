@@ -11,7 +11,7 @@ use interop_core::Part;
 use pixelferry::{
     BufferView, CpuBackend, Display as _, Headless, Intake, MemoryDisplay, Outlet, PixelFormat, SurfaceDesc, View,
 };
-use pixelferry_faults::{BackendDouble, Fault, FaultKind, Faults, Step};
+use pixelferry_tests::faults::{BackendDouble, Fault, FaultKind, Faults, Step};
 use std::ffi::{CStr, c_void};
 use std::ptr;
 use std::sync::Arc;

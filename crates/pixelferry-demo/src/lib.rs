@@ -23,3 +23,10 @@ pub use pixels::PixelOptions;
 pub use record_args::{FilmArgs, RecordArgs};
 pub use runner::run;
 pub use scene::{Scene, SceneError};
+
+/// Tests of the public interface, in the same test program as the private ones.
+#[cfg(test)]
+#[path = "../tests/suite/main.rs"]
+mod suite;
+#[cfg(test)]
+extern crate self as pixelferry_demo;

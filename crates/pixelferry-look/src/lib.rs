@@ -52,3 +52,10 @@ pub use value::Value;
 
 /// PTX of the kernels that make pictures, compiled from `kernels/show.cu` by `cargo xtask ptx`.
 pub const SHOW_PTX: &str = include_str!("ptx/show.ptx");
+
+/// Tests of the public interface, in the same test program as the private ones.
+#[cfg(test)]
+#[path = "../tests/suite/main.rs"]
+mod suite;
+#[cfg(test)]
+extern crate self as pixelferry_look;

@@ -143,3 +143,10 @@ pub use sorts::{ParamSort, type_size};
 pub use transfer::Migration;
 pub use user_event::UserEvent;
 pub use view::NdView;
+
+/// Tests of the public interface, in the same test program as the private ones.
+#[cfg(test)]
+#[path = "../tests/suite/main.rs"]
+mod suite;
+#[cfg(test)]
+extern crate self as pixelferry_opencl;

@@ -10,3 +10,10 @@ mod wire;
 pub use list::{Listed, streams};
 pub use publish::{Published, StreamDisplay, StreamOptions};
 pub use subscribe::{Next, StreamFrame, Subscriber};
+
+/// Tests of the public interface, in the same test program as the private ones.
+#[cfg(test)]
+#[path = "../tests/suite/main.rs"]
+mod suite;
+#[cfg(test)]
+extern crate self as pixelferry_stream;

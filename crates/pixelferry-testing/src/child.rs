@@ -31,13 +31,16 @@ pub struct Child {
 }
 
 impl Child {
-    /// One test alone, whether it is ignored otherwise or not. `name` is that of the test, with its modules; what
-    /// `module_path!()` says in a `suite` is one, too.
+    /// One test alone, whether it is ignored otherwise or not. `name` is that of the test, with its modules; the crate's name may
+    /// stand before them, as in what `module_path!()` says.
     ///
     /// # Errors
     /// The system does not tell where this program is.
     pub fn of(name: &str) -> io::Result<Self> {
-        Self::of_each(&[name.strip_prefix("suite::").unwrap_or(name)])
+        let program = std::env::current_exe()?;
+        let stem = program.file_stem().unwrap_or_default().to_string_lossy();
+        let this_crate = stem.rsplit_once('-').map_or(&*stem, |(name, _)| name);
+        Self::of_each(&[name.strip_prefix(this_crate).and_then(|rest| rest.strip_prefix("::")).unwrap_or(name)])
     }
 
     /// These tests alone, one after the other, as [`Child::of`] says.

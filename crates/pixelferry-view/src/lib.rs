@@ -61,3 +61,10 @@ pub use serve::{Serve, Watcher};
 pub use tap::{Tap, Tapped};
 pub use view::ArrayView;
 pub use window::{SMALLEST, explain, save, show};
+
+/// Tests of the public interface, in the same test program as the private ones.
+#[cfg(test)]
+#[path = "../tests/suite/main.rs"]
+mod suite;
+#[cfg(test)]
+extern crate self as pixelferry_view;

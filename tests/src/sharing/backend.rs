@@ -2,6 +2,7 @@
 
 use super::handles::{memory_caps, name_in_queue, name_memory, open_memory, open_semaphore, queue, semaphores};
 use super::turn::Turn;
+use crate::faults::{Faults, Wrapped, Wraps};
 use pixelferry::driver::describe::pattern::Pattern;
 use pixelferry::driver::{
     BackendDriver, Checked, ComputeCaps, ComputeSemaphore, DeviceSpan, HandleType, HostBlock, MemoryDriver,
@@ -11,7 +12,6 @@ use pixelferry::{
     Arg, ComputeBackend, ComputeMemory, CpuBackend, DeviceIdentity, ImageDesc, Kernel, KernelSource, PixelFormat,
     RawTarget, Result, Support, SurfaceDesc, SyncKind, Target,
 };
-use pixelferry_faults::{Faults, Wrapped, Wraps};
 use std::any::Any;
 use std::ops::Range;
 use std::rc::Rc;
@@ -65,7 +65,7 @@ impl SharingBackend {
 
 // SAFETY: all calls are handed on unchanged, or refused.
 unsafe impl BackendDriver for SharingBackend {
-    pixelferry_faults::forward! {
+    crate::forward! {
         & build(source: &KernelSource) -> Result<Arc<dyn Kernel>>;
         & prepare_host(block: &HostBlock) -> Result<Option<Box<dyn Any>>>;
         & defer_submission() -> Result<()>;
@@ -180,7 +180,7 @@ impl Wraps for SharedMemory {
 }
 
 impl MemoryDriver for SharedMemory {
-    pixelferry_faults::forward! {
+    crate::forward! {
         & len() -> usize;
         &mut read(offset: usize, into: &mut [u8]) -> Result<()>;
         &mut map_read(range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()>;

@@ -5,6 +5,7 @@ use super::semaphore::Semaphore;
 use super::staging::SharedStaging;
 use super::surface::SharedSurface;
 use super::turn::Turn;
+use crate::faults::Faults;
 use pixelferry::driver::{
     DeviceSpan, DisplayCaps, DisplayDriver, GlContext, HandleType, HostBlock, MemoryShape, Reach, SemaphoreDriver,
     SharedHandle, Staging, StagingKind,
@@ -12,7 +13,6 @@ use pixelferry::driver::{
 use pixelferry::{
     DeviceIdentity, Display, Drawn, Error, Manner, MemoryDisplay, Result, Support, Surface, SurfaceDesc, SyncKind,
 };
-use pixelferry_faults::Faults;
 use std::any::Any;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -63,7 +63,7 @@ impl SharingDisplay {
 }
 
 impl DisplayDriver for SharingDisplay {
-    pixelferry_faults::forward! {
+    crate::forward! {
         & hold_gl() -> Result<Arc<dyn GlContext>>;
         & drop_in_context(object: Box<dyn Any>);
         & drawn() -> Option<Drawn>;

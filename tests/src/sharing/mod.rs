@@ -12,12 +12,12 @@ mod staging;
 mod surface;
 mod turn;
 
+use crate::faults::{BackendDouble, DisplayDouble};
 use pixelferry::{ComputeBackend, Display};
-use pixelferry_faults::{BackendDouble, DisplayDouble};
 use std::rc::Rc;
 use std::sync::Arc;
 
-pub use pixelferry_faults::{Fault, FaultKind, Faults, Step};
+pub use crate::faults::{Fault, FaultKind, Faults, Step};
 
 /// The backend, failing as `faults` says.
 ///

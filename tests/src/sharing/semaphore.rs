@@ -1,9 +1,9 @@
 //! Semaphores whose use is checked.
 
 use super::turn::Turn;
+use crate::faults::Faults;
 use pixelferry::driver::ComputeSemaphore;
 use pixelferry::{Result, SyncKind};
-use pixelferry_faults::Faults;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 

@@ -3,6 +3,7 @@
 use super::handles::{name_gl, name_in_queue, queue};
 use super::staging::SharedStaging;
 use super::turn::Turn;
+use crate::faults::Faults;
 use pixelferry::driver::conformance::tight;
 use pixelferry::driver::describe::pattern::lay_out;
 use pixelferry::driver::devices::borrows::Holder;
@@ -11,7 +12,6 @@ use pixelferry::driver::{
     SurfaceDriver,
 };
 use pixelferry::{BufferView, Display, Error, ImageView, Result, Surface, View};
-use pixelferry_faults::Faults;
 use std::cell::OnceCell;
 use std::rc::Rc;
 

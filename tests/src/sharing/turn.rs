@@ -1,6 +1,6 @@
 //! Turns at a block that both sides address.
 
-use pixelferry_faults::Faults;
+use crate::faults::Faults;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::{Rc, Weak};

@@ -56,7 +56,7 @@ struct Boast {
 }
 
 impl MemoryDriver for Boast {
-    pixelferry_faults::forward! {
+    pixelferry_tests::forward! {
         &mut read(offset: usize, into: &mut [u8]) -> Result<()>;
         &mut write(offset: usize, from: &[u8]) -> Result<()>;
         &mut map_read(range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()>;

@@ -5,7 +5,7 @@ use crate::fuzz::log::Checked;
 use pixelferry::api::gl::GlDisplay;
 use pixelferry::api::opencl::OpenClBackend;
 use pixelferry::{ComputeBackend, CpuBackend, Display, DisplayChoice, Headless, MemoryDisplay, open_headless};
-use pixelferry_plugged::Worker;
+use pixelferry_tests::plugged::Worker;
 use pixelferry_tests::{Need, given, need};
 use std::rc::Rc;
 use std::sync::Arc;

@@ -80,7 +80,7 @@ impl super::World for World {
 impl World {
     /// With no object yet.
     pub fn new(drivers: &Drivers, rng: &mut Rng) -> Checked<Self> {
-        let (display, gl) = drivers.display(rng, vec![pixelferry_plugged::Board::new(Duration::ZERO)])?;
+        let (display, gl) = drivers.display(rng, vec![pixelferry_tests::plugged::Board::new(Duration::ZERO)])?;
         let mut backends = drivers.backends();
         backends.push(Arc::clone(&drivers.plugged) as Arc<dyn ComputeBackend>);
         Ok(Self { backends, display, gl, open: Vec::new() })

@@ -4,7 +4,7 @@ use cpu_fallback::{CpuBackend, MemoryDisplay};
 use interop_core::conformance::{Manner, Outcome, Row, Table};
 use interop_core::{ComputeBackend, Display, Paths};
 use pixelferry_gl::{GlDisplay, HeadlessOptions};
-use pixelferry_plugged::{Board, Worker, changed_rows, lent_bytes, own_pages, page_flip};
+use pixelferry_tests::plugged::{Board, Worker, changed_rows, lent_bytes, own_pages, page_flip};
 use pixelferry_tests::{Need, conform_on, few, need};
 use std::rc::Rc;
 use std::sync::Arc;

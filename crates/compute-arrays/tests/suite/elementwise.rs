@@ -2,8 +2,8 @@
 
 #![allow(clippy::neg_cmp_op_on_partial_ord)] // that NaN is on neither side is what is tested
 
-use crate::table::Table;
-use crate::{Sample, has, is_a_device, is_of_wgsl, lengths, on_every_backend, on_every_language, samples};
+use crate::suite::table::Table;
+use crate::suite::{Sample, has, is_a_device, is_of_wgsl, lengths, on_every_backend, on_every_language, samples};
 use compute_arrays::{Array, Arrays, Expr};
 use interop_core::Api;
 use pixelferry_testing::by_level;

@@ -1,6 +1,6 @@
 //! Counts in parts of a range, and percentiles from them, against plain loops.
 
-use crate::{Sample, has, on_every_language};
+use crate::suite::{Sample, has, on_every_language};
 use compute_arrays::{Arrays, Float, Histogram};
 
 fn counts<T: Sample + Float + Into<f64>>(arrays: &Arrays) {

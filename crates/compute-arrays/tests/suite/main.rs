@@ -159,8 +159,8 @@ fn lengths() -> &'static [usize] {
 fn on_rusticl() {
     let child = match level() {
         Level::Short => Child::of_each(&[
-            "elementwise::one_kernel_with_many_arrays_numbers_and_types",
-            "reduce::results_stay_on_the_device_where_they_are_wanted_there",
+            "suite::elementwise::one_kernel_with_many_arrays_numbers_and_types",
+            "suite::reduce::results_stay_on_the_device_where_they_are_wanted_there",
         ]),
         _ => Child::of_all("on_rusticl"),
     };

@@ -1,6 +1,6 @@
 //! Tests that callers' errors are refused, with a reason.
 
-use crate::{backends, on_every_language};
+use crate::suite::{backends, on_every_language};
 use compute_arrays::{Arrays, Expr, Monoid, Scan};
 use cpu_fallback::CpuBackend;
 use interop_core::{BufferView, ComputeBackend, Error, Extent, PixelFormat, Result, Target, View};

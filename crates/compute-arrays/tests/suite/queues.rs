@@ -1,7 +1,7 @@
 //! Arrays in queues: results that are awaited, against the same operations without a queue.
 
-use crate::sample::worst;
-use crate::{Sample, has, is_a_device, is_of_wgsl, lengths, samples};
+use crate::suite::sample::worst;
+use crate::suite::{Sample, has, is_a_device, is_of_wgsl, lengths, samples};
 use compute_arrays::{ArrayQueue, Arrays, Expr, Monoid, Philox, Scan};
 use interop_core::{Arg, ComputeQueue, Error, Event, EventStatus, KernelSource, QueueOptions, Target, UserEvent};
 use pixelferry_testing::{Level, level};
@@ -31,7 +31,7 @@ fn block_on<F: Future>(future: F) -> F::Output {
 
 /// Runs the test in each language that has queues; elsewhere an error says so.
 fn on_every_language(mut test: impl FnMut(&Arrays)) {
-    crate::on_every_language(|arrays| {
+    crate::suite::on_every_language(|arrays| {
         if !is_of_wgsl(arrays) {
             return test(arrays);
         }

@@ -1,6 +1,6 @@
 //! One stream on every backend.
 
-use crate::{has, on_every_language};
+use crate::suite::{has, on_every_language};
 use compute_arrays::{Array, Arrays, Element, Philox, philox4x32};
 use interop_core::Result;
 use std::f64::consts::TAU;

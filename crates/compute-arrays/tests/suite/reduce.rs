@@ -1,7 +1,7 @@
 //! Sums, extrema and the user's own, against plain loops.
 
-use crate::table::Table;
-use crate::{Sample, has, is_a_device, is_of_wgsl, lengths, on_every_language, samples};
+use crate::suite::table::Table;
+use crate::suite::{Sample, has, is_a_device, is_of_wgsl, lengths, on_every_language, samples};
 use compute_arrays::{Arrays, Expr, Float, Integer, Monoid};
 use interop_core::Error;
 use pixelferry_testing::{Level, Need, asked, level};

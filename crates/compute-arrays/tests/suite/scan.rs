@@ -1,8 +1,8 @@
 //! Running values against plain loops.
 
-use crate::sample::worst;
-use crate::table::Table;
-use crate::{Sample, has, is_a_device, is_of_wgsl, lengths, on_every_language, samples};
+use crate::suite::sample::worst;
+use crate::suite::table::Table;
+use crate::suite::{Sample, has, is_a_device, is_of_wgsl, lengths, on_every_language, samples};
 use compute_arrays::{Arrays, Expr, Float, Integer, Monoid, Philox, Scan};
 use pixelferry_testing::{Level, by_level, level};
 use proptest::prelude::*;

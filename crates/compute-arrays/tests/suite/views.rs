@@ -1,6 +1,6 @@
 //! Slices, transposes and repeats as parts of expressions.
 
-use crate::{on_every_language, samples};
+use crate::suite::{on_every_language, samples};
 
 #[test]
 fn views_are_read_where_they_lie() {

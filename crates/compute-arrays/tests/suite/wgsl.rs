@@ -1,6 +1,6 @@
 //! Tests that features which WGSL and its devices lack are refused with a reason, before anything is compiled.
 
-use crate::{is_of_wgsl, on_every_language};
+use crate::suite::{is_of_wgsl, on_every_language};
 use compute_arrays::{Array, Arrays, Element, Expr};
 use interop_core::{Error, Result};
 use std::fmt::Debug;

@@ -95,5 +95,5 @@ fn pictures_for_saving() {
 
 #[test]
 fn hostile_drivers_get_errors() {
-    crate::hostile::hostile_drivers_get_errors(&*MemoryDisplay::new(), false);
+    crate::suite::hostile::hostile_drivers_get_errors(&*MemoryDisplay::new(), false);
 }

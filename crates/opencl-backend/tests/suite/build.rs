@@ -1,6 +1,6 @@
 //! Compiling the user's sources: what goes wrong must be told with the user's own names and lines.
 
-use crate::{on_every_device, vouched};
+use crate::suite::{on_every_device, vouched};
 use interop_core::{ComputeBackend, Error, KernelSource, Language, Target};
 use opencl_backend::OpenClBackend;
 use std::sync::Arc;

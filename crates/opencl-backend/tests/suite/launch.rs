@@ -1,6 +1,6 @@
 //! User kernels: what they write, where, and what is refused.
 
-use crate::{content, every_device, memory_with, on_every_device, vouched};
+use crate::suite::{content, every_device, memory_with, on_every_device, vouched};
 use interop_core::{Arg, BufferView, ComputeBackend, Error, Extent, ImageView, Kernel, PixelFormat, Target, View};
 use opencl_backend::OpenClBackend;
 use pixelferry_testing::by_level;

@@ -6,18 +6,25 @@ use std::path::PathBuf;
 
 /// All but this module and the one that starts drivers itself; last those that take most of their time to compile.
 #[cfg(target_os = "linux")]
-const SUITE: [&str; 6] = ["memory::", "pattern::", "threads::", "timeline::", "build::", "launch::"];
+const SUITE: [&str; 6] = [
+    "suite::memory::",
+    "suite::pattern::",
+    "suite::threads::",
+    "suite::timeline::",
+    "suite::build::",
+    "suite::launch::",
+];
 
 /// Variables that name drivers.
 const DRIVERS: [&str; 4] = ["OPENCL_DYLIB_PATH", "OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "RUSTICL_ENABLE"];
 
 /// Returns what [`devices`] says where only these variables name drivers.
 fn report(vars: &[(&str, &str)]) -> String {
-    Child::of("loading::child_reports").unwrap().without(&DRIVERS).envs(vars).run().unwrap().passed()
+    Child::of("suite::loading::child_reports").unwrap().without(&DRIVERS).envs(vars).run().unwrap().passed()
 }
 
 fn folder(name: &str) -> PathBuf {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let folder = std::env::temp_dir().join(format!("pixelferry-{name}-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     folder
 }

@@ -1,6 +1,6 @@
 //! Memories: transfers, imported host memory, refusals.
 
-use crate::{content, described, memory_with, on_every_device, vouched};
+use crate::suite::{content, described, memory_with, on_every_device, vouched};
 use interop_core::conformance;
 use interop_core::devices::borrows::Holder;
 use interop_core::{

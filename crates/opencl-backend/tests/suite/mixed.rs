@@ -1,6 +1,6 @@
 //! Objects of [`opencl_backend::cl`] and of the backend, mixed.
 
-use crate::{described, every_device, on_every_device};
+use crate::suite::{described, every_device, on_every_device};
 use interop_core::{Arg, ComputeBackend, Error, KernelSource, Result, Target};
 use opencl_backend::cl::{Buffer, Context, Device, MemFlags, Partition};
 use opencl_backend::{OpenClBackend, OpenClDevice};

@@ -1,6 +1,6 @@
 //! The pattern that a kernel writes must be the reference, byte for byte, and touch nothing else.
 
-use crate::{content, memory_with, on_every_device};
+use crate::suite::{content, memory_with, on_every_device};
 use interop_core::conformance::pattern_in;
 use interop_core::{BufferView, Extent, ImageView, PixelFormat, Target, View};
 use pixelferry_testing::by_level;

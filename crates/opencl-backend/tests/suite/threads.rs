@@ -1,6 +1,6 @@
 //! One backend and one kernel used by several threads.
 
-use crate::{content, on_every_device, vouched};
+use crate::suite::{content, on_every_device, vouched};
 use interop_core::conformance::pattern_in;
 use interop_core::{Arg, BufferView, ComputeBackend, Extent, PixelFormat, Target, View};
 use opencl_backend::OpenClBackend;

@@ -1,6 +1,6 @@
 //! Every driver against threads, each in a process of its own.
 
-use crate::scenes;
+use crate::suite::scenes;
 use pixelferry::api::opencl;
 use pixelferry::{BackendChoice, ComputeBackend, CpuBackend, open_backend};
 use pixelferry_tests::{Need, given, need, pass_in_child};
@@ -45,7 +45,7 @@ fn child() {
 }
 
 fn on(driver: Option<Need>, env: &[(&str, &str)]) {
-    pass_in_child("drivers::child", driver, env, &["RAN ON"]);
+    pass_in_child("suite::drivers::child", driver, env, &["RAN ON"]);
 }
 
 pixelferry_tests::tests! {

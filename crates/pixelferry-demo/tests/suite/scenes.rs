@@ -1,6 +1,6 @@
 //! The scenes give the same pictures on every backend, late or not, and their CUDA sources compile.
 
-use crate::drivers::Pair;
+use crate::suite::drivers::Pair;
 use pixelferry::api::cuda;
 use pixelferry::api::gl::Viewport;
 use pixelferry::driver::compute::SourceCode;
@@ -118,7 +118,7 @@ fn the_fluid_flows_and_does_not_pile_up() {
 
 /// A small picture with edges in both directions: the crate's own one takes a second to decode where nothing is optimized.
 fn small_picture() -> PathBuf {
-    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("small-{}.png", std::process::id()));
+    let path = std::env::temp_dir().join(format!("small-{}.png", std::process::id()));
     let pixel = |x: u32, y: u32| {
         image::Rgb([(x * 5 % 256) as u8, if (x / 20 + y / 15).is_multiple_of(2) { 220 } else { 30 }, y as u8])
     };
@@ -208,7 +208,8 @@ pub fn sine(pair: &Pair) {
 
 #[test]
 fn files_that_cannot_be_read_are_explained() {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    let folder = std::env::temp_dir().join(format!("pixelferry-demo-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
     let write = |name: &str, bytes: &[u8]| {
         let path = folder.join(name);
         std::fs::write(&path, bytes).unwrap();

@@ -1,6 +1,6 @@
 //! Kernels whose arguments stay.
 
-use crate::{buffer_of, build, refused};
+use crate::suite::{buffer_of, build, refused};
 use bytemuck::{Pod, Zeroable};
 use interop_core::{Error, HostBlock, Result};
 use pixelferry_opencl::{

@@ -1,6 +1,6 @@
 //! Buffers: transfers, parts, maps, boxes, host memory.
 
-use crate::{buffer_of, build, refused, vouched};
+use crate::suite::{buffer_of, build, refused, vouched};
 use interop_core::{Error, HostBlock, Result};
 use pixelferry_opencl::{
     Arg, Buffer, Event, HostBuffer, MemFlags, Migration, Queue, QueueOptions, RectLayout, Status, UserEvent,

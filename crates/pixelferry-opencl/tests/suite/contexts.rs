@@ -1,6 +1,6 @@
 //! Contexts: properties, by type of device, callbacks for errors.
 
-use crate::vouched;
+use crate::suite::vouched;
 use interop_core::{Error, GlContext, GlName, Result};
 use pixelferry_opencl::{
     Arg, Buffer, Context, ContextOptions, ContextProperty, Device, DeviceType, GlMemory, GlObject, Image, MemFlags,

@@ -1,6 +1,6 @@
 //! Events: how far commands are, callbacks, futures, user events, wait lists.
 
-use crate::{buffer_of, queue, vouched};
+use crate::suite::{buffer_of, queue, vouched};
 use interop_core::{Error, Result};
 use pixelferry_opencl::{Arg, Buffer, CommandType, Device, Event, MemFlags, Queue, QueueOptions, Status, UserEvent};
 use std::future::Future;

@@ -1,6 +1,6 @@
 //! Images of every type.
 
-use crate::{buffer_of, build, refused, vouched};
+use crate::suite::{buffer_of, build, refused, vouched};
 use interop_core::{Error, Result};
 use pixelferry_opencl::{
     Addressing, Arg, Buffer, ChannelOrder, ChannelType, Colour, Filter, Image, ImageBox, ImageFormat, ImageSize,

@@ -1,6 +1,6 @@
 //! Kernels: parameters, arguments, launches; host closures as kernels.
 
-use crate::{buffer_of, build, problem};
+use crate::suite::{buffer_of, build, problem};
 use bytemuck::{Pod, Zeroable};
 use interop_core::{Error, Result};
 use pixelferry_opencl::{AddressSpace, Arg, Buffer, ImageAccess, MemFlags, NdRange, Queue, UserEvent};

@@ -1,6 +1,6 @@
 //! Devices, their parts, contexts and queues.
 
-use crate::{buffer_of, build, vouched};
+use crate::suite::{buffer_of, build, vouched};
 use interop_core::{Error, Result};
 use pixelferry_opencl::{
     AffinityDomain, Arg, Buffer, Context, Device, DeviceType, MemFlags, Partition, Platform, Priority, Queue,

@@ -1,6 +1,6 @@
 //! Programs: source, binaries, linking, the cache.
 
-use crate::{buffer_of, vouched};
+use crate::suite::{buffer_of, vouched};
 use interop_core::{Error, Result};
 use pixelferry_opencl::{
     Arg, BinaryCache, BinaryType, Buffer, BuildStatus, Context, Device, MemFlags, Object, Partition, Program, Queue,

@@ -1,6 +1,6 @@
 //! The driver's own objects, out and in, and functions of extensions.
 
-use crate::{refused, vouched};
+use crate::suite::{refused, vouched};
 use interop_core::{Error, Result};
 use pixelferry_opencl::{
     Addressing, Arg, Buffer, CommandType, Context, Device, Event, Filter, Image, ImageFormat, ImageSize, Kernel,

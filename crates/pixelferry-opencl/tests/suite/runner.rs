@@ -1,6 +1,6 @@
 //! Running features in processes of their own, and the table of what came of it.
 
-use crate::{FEATURES, Feature};
+use crate::suite::{FEATURES, Feature};
 use interop_core::Error;
 use interop_core::describe::panics::catch;
 use pixelferry_opencl::{Context, Device, Queue};
@@ -18,7 +18,7 @@ fn run(driver: Need, device: usize, features: &[Feature]) -> Result<(Vec<String>
     while let Some(left) = features.get(outcomes.len()..).filter(|left| !left.is_empty()) {
         let names: Vec<_> = left.iter().map(|(name, _)| *name).collect();
         // [`Need::Nvidia`] stands for whatever the loader finds by default.
-        let child = Child::of("runner::child_features").unwrap().on(driver);
+        let child = Child::of("suite::runner::child_features").unwrap().on(driver);
         let ended = child.env(CHILD, names.join("\n")).env(DEVICE, device.to_string()).run().unwrap();
         let told = |what: &'static str| ended.output.lines().filter_map(move |line| line.split(what).nth(1));
         told("NOTE: ").for_each(|note| println!("{}: {note}", driver.name()));

@@ -1,6 +1,6 @@
 //! Parameters of types that the driver does not tell of: only values that fit them reach it.
 
-use crate::{build, vouched};
+use crate::suite::{build, vouched};
 use interop_core::{Error, Result};
 use pixelferry_opencl::{
     AddressSpace, Addressing, Arg, Buffer, ChannelOrder, ChannelType, Context, Device, Filter, Image, ImageFormat,

@@ -1,6 +1,6 @@
 //! Views: what they show, and copies between any two, against a model on the host.
 
-use crate::{buffer_of, refused};
+use crate::suite::{buffer_of, refused};
 use interop_core::Result;
 use pixelferry_opencl::{Buffer, Context, ContextOptions, Device, Element, MemFlags, NdView, Queue};
 use pixelferry_testing::{Dice, by_level};

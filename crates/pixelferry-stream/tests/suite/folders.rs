@@ -26,7 +26,7 @@ impl Drop for Folder {
 
 fn streams_in(folder: &Path, told: &str) {
     let env = [("XDG_RUNTIME_DIR", folder.to_str().unwrap()), (TOLD, told)];
-    pass_in_child("folders::child_streams", None, &env, &["RAN ON "]);
+    pass_in_child("suite::folders::child_streams", None, &env, &["RAN ON "]);
 }
 
 /// A folder of the user `nobody` where this is root, else one of root's.

@@ -14,7 +14,7 @@ macro_rules! alone {
         $(
             #[test]
             fn $test() {
-                pass_in_child(concat!("forked::", stringify!($child)), None, &[], &["RAN ON "]);
+                pass_in_child(concat!("suite::forked::", stringify!($child)), None, &[], &["RAN ON "]);
             }
         )*
     };
@@ -138,7 +138,7 @@ impl Drop for Orphan {
 #[ignore = "run in a process of its own"]
 fn child_loses_a_subscriber() {
     let mut stream = Stream::open(&fresh_name());
-    let mut subscriber = Process::start("forked::child_subscribes_and_forks", &stream.name);
+    let mut subscriber = Process::start("suite::forked::child_subscribes_and_forks", &stream.name);
     wait_until("a subscriber", || stream.display.subscribers() == 1);
     stream.show(1);
     let _orphan = Orphan::of(&stream.name);
@@ -161,7 +161,7 @@ fn child_subscribes_and_forks() {
 #[ignore = "run in a process of its own"]
 fn child_loses_its_publisher() {
     let name = fresh_name();
-    let mut publisher = Process::start("forked::child_publishes_and_forks", &name);
+    let mut publisher = Process::start("suite::forked::child_publishes_and_forks", &name);
     let mut joined = None;
     wait_until("the publisher", || {
         joined = Subscriber::open(&name, &backend()).ok();

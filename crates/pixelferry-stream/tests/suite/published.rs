@@ -86,7 +86,7 @@ impl Process {
 
     /// A publisher, which shows frame after frame until it is killed.
     pub fn publisher(name: &str) -> (Self, Subscriber) {
-        let publisher = Self::start("published::child_publishes", name);
+        let publisher = Self::start("suite::published::child_publishes", name);
         let mut patience = Patience::new();
         loop {
             match Subscriber::open(name, &backend()) {

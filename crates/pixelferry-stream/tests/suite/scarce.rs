@@ -8,12 +8,12 @@ use std::fs::File;
 
 #[test]
 fn a_publisher_without_descriptors_waits_for_some() {
-    pass_in_child("scarce::child_publishes", None, &[], &["RAN ON "]);
+    pass_in_child("suite::scarce::child_publishes", None, &[], &["RAN ON "]);
 }
 
 #[test]
 fn a_subscriber_without_descriptors_says_so() {
-    pass_in_child("scarce::child_subscribes", None, &[], &["RAN ON "]);
+    pass_in_child("suite::scarce::child_subscribes", None, &[], &["RAN ON "]);
 }
 
 /// Opens files until this process has room for `left` more.

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 #[test]
 fn subscribers_of_every_kind_meet_whole_frames() {
-    pass_in_child("stress::child_publishes", None, &[], &["RAN ON "]);
+    pass_in_child("suite::stress::child_publishes", None, &[], &["RAN ON "]);
 }
 
 /// Bytes of a frame: all the same, by its number.
@@ -117,7 +117,7 @@ fn child_publishes() {
             assert!(published.subscribers >= 5, "{} of five are left", published.subscribers);
             if shown % 500 == 0 {
                 // Its end is another one's beginning.
-                drop(process.replace(Process::start("stress::child_takes", &name)));
+                drop(process.replace(Process::start("suite::stress::child_takes", &name)));
                 killed += 1;
             }
             if shown % 700 == 0 {

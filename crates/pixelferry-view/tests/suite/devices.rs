@@ -1,7 +1,7 @@
 //! Arrays that stay in memory of a device are shown, measured and read there: each window is, number for number, that of the same
 //! array in memory of the host.
 
-use crate::{WINDOW, gl, point};
+use crate::suite::{WINDOW, gl, point};
 use pixelferry::api::gl::OffscreenTarget;
 use pixelferry::{BackendChoice, ComputeBackend, CpuBackend, api::opencl::OpenClBackend, open_backend};
 use pixelferry_look::{Number, OPTIONS, Request, TABLE};
@@ -295,12 +295,12 @@ fn the_host_measures_where_a_device_does_not() {
 
 #[test]
 fn a_window_of_a_device_is_that_of_the_host_by_opencl() {
-    pass_in_child("devices::child", Some(Need::Pocl), &[], &["RAN ON"]);
+    pass_in_child("suite::devices::child", Some(Need::Pocl), &[], &["RAN ON"]);
 }
 
 #[test]
 fn a_window_of_a_device_is_that_of_the_host_by_cuda() {
     if asked(Need::Nvidia) {
-        pass_in_child("devices::child", None, &[(INSTEAD, "cuda")], &["RAN ON"]);
+        pass_in_child("suite::devices::child", None, &[(INSTEAD, "cuda")], &["RAN ON"]);
     }
 }

@@ -1,6 +1,6 @@
 //! Arrays that come again and again: pause, steps back and forth, and how much is kept of them.
 
-use crate::{array, drawn, gl, open, point};
+use crate::suite::{array, drawn, gl, open, point};
 use pixelferry_look::Request;
 use pixelferry_media::source::SourceError;
 use pixelferry_testing::Patience;

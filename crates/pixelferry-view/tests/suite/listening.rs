@@ -1,6 +1,6 @@
 //! Images that come by tev's protocol, byte by byte, and what strangers may send in their place.
 
-use crate::{array, drawn, gl, point};
+use crate::suite::{array, drawn, gl, point};
 use pixelferry::api::gl::{GlDisplay, OffscreenTarget};
 use pixelferry_look::Request;
 use pixelferry_testing::{Patience, by_level};

@@ -1,6 +1,6 @@
 //! The page for browsers, as a browser and as a stranger find it.
 
-use crate::array;
+use crate::suite::array;
 use pixelferry::Display as _;
 use pixelferry_look::Request;
 use pixelferry_media::wire::{Codec, HEADER_BYTES, Header, Limits};
@@ -35,7 +35,7 @@ struct Page {
 impl Page {
     fn open() -> Option<Self> {
         // There is none where OpenGL has no display without a window.
-        need(Need::Egl, crate::gl().ok_or("no OpenGL without a window"))?;
+        need(Need::Egl, crate::suite::gl().ok_or("no OpenGL without a window"))?;
         let serve = Arc::new(Serve::open(([127, 0, 0, 1], 0).into()).unwrap());
         let url = serve.url();
         let (address, token) = url.strip_prefix("http://").unwrap().split_once("/?token=").unwrap();
@@ -170,7 +170,7 @@ fn a_browser_sees_the_array_and_steers_the_view() {
 
 #[test]
 fn one_who_watches_gets_jpegs_and_a_gpu_packs_them_where_there_is_one() {
-    let Some((display, _)) = need(Need::Egl, crate::gl().ok_or("no OpenGL without a window")) else { return };
+    let Some((display, _)) = need(Need::Egl, crate::suite::gl().ok_or("no OpenGL without a window")) else { return };
     let drawn = if display.device().software { Err(format!("{} draws", display.device())) } else { Ok(()) };
     drop(display);
     let is_gpu = asked(Need::Nvidia)
@@ -260,7 +260,7 @@ fn strangers_get_nothing_and_the_page_may_stand_in_a_notebook() {
 
 #[test]
 fn what_cannot_be_shown_is_an_error_and_ends() {
-    if crate::gl().is_none() {
+    if crate::suite::gl().is_none() {
         return;
     }
     let serve = Serve::open(([127, 0, 0, 1], 0).into()).unwrap();

@@ -1,6 +1,6 @@
 //! Several arrays in one window, the difference of two, and the histogram with the range that a hand drags.
 
-use crate::{WINDOW, array, drawn, gl, open, point};
+use crate::suite::{WINDOW, array, drawn, gl, open, point};
 use pixelferry::api::gl::winit::dpi::PhysicalPosition;
 use pixelferry::api::gl::winit::event::{DeviceId, ElementState, MouseButton, WindowEvent};
 use pixelferry_look::{Colormap, OPTIONS, Request};

@@ -4,7 +4,7 @@ use super::{Screen, World};
 use crate::fuzz::{Checked, Log, Rng, hold, hostile};
 use pixelferry::api::gl::Viewport;
 use pixelferry::{DrawOptions, Error, Filter, Fit, Manner, Region, TargetEncoding, ToneMap};
-use pixelferry_faults::Faults;
+use pixelferry_tests::faults::Faults;
 
 fn options(rng: &mut Rng) -> DrawOptions {
     let number = |rng: &mut Rng| rng.pick(&[0.0, 1.0, -1.0, 0.5, 40.0, f32::NAN, f32::INFINITY, f32::MAX, -0.0]);

@@ -12,7 +12,7 @@ use pixelferry::{
     AlphaMode, ComputeBackend, Display, Encoding, ImageAccess, ImageDesc, Link, LinkOptions, MemoryDisplay, Mode,
     PathId, Policy, Profiles, RowOrder, SurfaceDesc,
 };
-use pixelferry_faults::{BackendDouble, DisplayDouble, Faults};
+use pixelferry_tests::faults::{BackendDouble, DisplayDouble, Faults};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;

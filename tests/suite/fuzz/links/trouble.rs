@@ -4,7 +4,7 @@ use super::{Screen, World};
 use crate::fuzz::{Checked, Log, Rng, hold, payload};
 use pixelferry::driver::describe::panics::catch;
 use pixelferry::{Error, Extent, SurfaceDesc};
-use pixelferry_faults::{Fault, FaultKind, Faults, Step};
+use pixelferry_tests::faults::{Fault, FaultKind, Faults, Step};
 
 impl World<'_> {
     pub(super) fn resize(&mut self, rng: &mut Rng, log: &mut Log, at: usize) -> Checked {

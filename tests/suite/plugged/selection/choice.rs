@@ -8,8 +8,8 @@ use interop_core::{
     ComputeBackend, Display, FrameTag, Link, LinkOptions, Mode, Part, PathId, PathKind, PathState, Paths, Policy,
     Profiles, SharingPath as _,
 };
-use pixelferry_plugged::{Board, own_pages};
 use pixelferry_tests::Folder;
+use pixelferry_tests::plugged::{Board, own_pages};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;

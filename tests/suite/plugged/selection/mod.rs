@@ -9,7 +9,7 @@ use interop_core::{
     ComputeBackend, Display, KernelSource, Link, LinkOptions, PathState, Paths, PixelFormat, Policy, ProbeReport,
     Profiles, Result, SurfaceDesc,
 };
-use pixelferry_plugged::{Board, PIXEL_FUNCTION, PixelFunction, Worker, changed_rows, page_flip};
+use pixelferry_tests::plugged::{Board, PIXEL_FUNCTION, PixelFunction, Worker, changed_rows, page_flip};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;

@@ -65,7 +65,7 @@ struct Fragile {
 
 // SAFETY: all calls are handed on unchanged, or panic.
 unsafe impl BackendDriver for Fragile {
-    pixelferry_faults::forward! {
+    pixelferry_tests::forward! {
         & device() -> &DeviceIdentity;
         & caps() -> &ComputeCaps;
         & build(source: &KernelSource) -> Result<Arc<dyn Kernel>>;
@@ -104,7 +104,7 @@ fn of_a_backend_while_a_path_is_tried() {
 
 #[test]
 fn of_a_kernel_is_the_callers_and_no_path_is_left_for_it() {
-    use pixelferry_plugged::{PIXEL_FUNCTION, PixelFunction, Worker};
+    use pixelferry_tests::plugged::{PIXEL_FUNCTION, PixelFunction, Worker};
     let backend: Arc<dyn ComputeBackend> = Arc::new(Worker::new().unwrap());
     let mut link = Link::open(Arc::clone(&backend), board(), desc(), LinkOptions::new(at_once(paths()))).unwrap();
     let function = PixelFunction(Arc::new(|_, _, _, _: &mut [u8]| panic!("on purpose")));

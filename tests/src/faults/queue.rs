@@ -1,7 +1,7 @@
 //! Queues beside the backend's own: none of their calls fails on purpose, they only find the wrapped memory.
 
-use crate::double::Double;
-use crate::wrapped::Wrapped;
+use crate::faults::double::Double;
+use crate::faults::wrapped::Wrapped;
 use interop_core::{
     Arg, ComputeMemory, ComputeQueue, Event, HostBuffer, Kernel, QueueOptions, ReadBack, Result, Target,
 };

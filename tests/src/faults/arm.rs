@@ -1,6 +1,6 @@
 //! Faults to inject, and the calls that were seen.
 
-use crate::step::{Side, Step};
+use crate::faults::step::{Side, Step};
 use interop_core::display::{Call, Hook, Watch};
 use interop_core::select::Clock;
 use interop_core::{DriverError, Error, Result};

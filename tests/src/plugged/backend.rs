@@ -1,6 +1,6 @@
 //! A backend: one thread that does what it is told in order, as a small device with a queue would.
 
-use crate::lent_bytes::{BYTES, SharedBytes};
+use crate::plugged::lent_bytes::{BYTES, SharedBytes};
 use interop_core::compute::{BackendDriver, Checked, MemoryDriver};
 use interop_core::describe::pattern::{Pattern, rows};
 use interop_core::{

@@ -1,6 +1,6 @@
 //! A path between one display and whoever computes: it knows more of the display than the contract says.
 
-use crate::board::{Board, BoardSurface, copy_rows, part_of};
+use crate::plugged::board::{Board, BoardSurface, copy_rows, part_of};
 use interop_core::path::{Canvas, Cost, Medium, Pairing, PathSpec};
 use interop_core::{Display, Error, Part, Result, SharingPath, Support, Surface, SyncKind, Target};
 

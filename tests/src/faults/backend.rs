@@ -1,10 +1,10 @@
 //! A compute backend that fails when it is told to.
 
-use crate::double::Double;
-use crate::faults::Faults;
-use crate::queue::QueueDouble;
-use crate::step::Step;
-use crate::wrapped::Wrapped;
+use crate::faults::arm::Faults;
+use crate::faults::double::Double;
+use crate::faults::queue::QueueDouble;
+use crate::faults::step::Step;
+use crate::faults::wrapped::Wrapped;
 use interop_core::compute::{BackendDriver, Checked};
 use interop_core::describe::pattern::Pattern;
 use interop_core::{

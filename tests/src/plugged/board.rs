@@ -1,7 +1,7 @@
 //! A display: pages of pixels behind a slow wire, which can also be flipped, if one knows how.
 
-use crate::backend::lock;
-use crate::lent_bytes::{BYTES, SharedBytes};
+use crate::plugged::backend::lock;
+use crate::plugged::lent_bytes::{BYTES, SharedBytes};
 use interop_core::describe::pattern::rows;
 use interop_core::display::{Content, DisplayDriver, Reach, StagingDriver, StoredDriver, SurfaceDriver};
 use interop_core::{
@@ -15,7 +15,7 @@ use std::rc::Rc;
 use std::sync::Mutex;
 use std::time::Duration;
 
-/// The display. An upload takes the wire's time; a flip ([`crate::page_flip`]) does not. Rows lie from the bottom up, so that
+/// The display. An upload takes the wire's time; a flip ([`crate::plugged::page_flip`]) does not. Rows lie from the bottom up, so that
 /// paths have something to turn.
 pub struct Board {
     device: DeviceIdentity,

@@ -1,7 +1,7 @@
 //! A path between any two: it uploads only what lies between the first and the last row that changed, for pictures of which
 //! most stays.
 
-use crate::board::{copy_rows, part_of};
+use crate::plugged::board::{copy_rows, part_of};
 use interop_core::describe::pattern::rows;
 use interop_core::path::{Canvas, Cost, Medium, Pairing, PathSpec};
 use interop_core::{

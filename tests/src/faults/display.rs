@@ -1,8 +1,8 @@
 //! A display that fails when it is told to.
 
-use crate::double::Double;
-use crate::faults::Faults;
-use crate::step::Step;
+use crate::faults::arm::Faults;
+use crate::faults::double::Double;
+use crate::faults::step::Step;
 use interop_core::display::{DisplayDriver, SemaphoreDriver};
 use interop_core::{
     DeviceIdentity, DeviceSpan, Display, DisplayCaps, Drawn, GlContext, Manner, Result, SharedHandle, Staging,

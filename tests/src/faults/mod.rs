@@ -16,18 +16,18 @@
 // A double passes on every call: a method that a trait gains with a body of its own must not end here unseen.
 #![deny(clippy::missing_trait_methods)]
 
+mod arm;
 mod backend;
 mod display;
 mod double;
-mod faults;
 mod forward;
 mod queue;
 mod step;
 mod wrapped;
 
+pub use arm::{Alive, Fault, FaultKind, Faults};
 pub use backend::BackendDouble;
 pub use display::DisplayDouble;
-pub use faults::{Alive, Fault, FaultKind, Faults};
 pub use step::Step;
 #[doc(hidden)]
 pub use wrapped::{Wrapped, Wraps};
