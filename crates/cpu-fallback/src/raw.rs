@@ -10,7 +10,7 @@
 
 use interop_core::compute::{Access, check_range};
 use interop_core::devices::borrows::{Borrow, Borrows, Holder, Member};
-use interop_core::{Error, HostBlock, Result};
+use interop_core::{Error, HostBlock, Result, SharedHandle};
 use std::cell::UnsafeCell;
 use std::fmt::Display;
 use std::marker::PhantomData;
@@ -77,9 +77,7 @@ impl Bytes {
 
     /// The first `len` bytes of somebody else's memory, at least 1.
     pub(crate) fn of_block(block: HostBlock, len: usize) -> Result<Self> {
-        if len == 0 || len > block.len() {
-            return Err(Error::refused(format!("{len} bytes asked of a host block of {}", block.len())));
-        }
+        SharedHandle::check_room(block.len() as u64, len as u64)?;
         Ok(Self { store: Store::Block(block), len })
     }
 

@@ -2,8 +2,8 @@
 
 use crate::error::no_compiler;
 use crate::ffi::nvrtc::{Nvrtc, Outcome};
+use interop_core::describe::words::c_text;
 use interop_core::{Error, Result};
-use std::ffi::CString;
 
 /// Kind of memory that kernels write, for the macros of the prelude: a definition among the options of
 /// `nvrtcCompileProgram`, or none.
@@ -39,8 +39,7 @@ pub fn translation_unit(text: &str) -> String {
 /// [`Error::Unavailable`] where NVRTC is not installed, [`Error::KernelBuild`] with its log, [`Error::InvalidInput`]
 /// for a zero byte in text or name, [`Error::Unsupported`] for a device older than all that the compiler knows.
 pub fn compile_ptx(name: &str, text: &str, architecture: i32, variant: Variant) -> Result<Ptx> {
-    let no_zero = |text: String| CString::new(text).map_err(|_| Error::refused("the source holds a zero byte"));
-    let (unit, entry) = (no_zero(translation_unit(text))?, no_zero(name.to_owned())?);
+    let (unit, entry) = (c_text(&translation_unit(text))?, c_text(name)?);
     let nvrtc = Nvrtc::get().map_err(no_compiler)?;
     let device = || match nvrtc.version() {
         Ok((major, minor)) => format!("NVRTC {major}.{minor}"),
@@ -60,7 +59,7 @@ pub fn compile_ptx(name: &str, text: &str, architecture: i32, variant: Variant) 
     if variant == Variant::Surface {
         options.push("-DPF_SURFACE".into());
     }
-    let options = options.into_iter().map(no_zero).collect::<Result<Vec<_>>>()?;
+    let options = options.into_iter().map(|option| c_text(&option)).collect::<Result<Vec<_>>>()?;
     match nvrtc.compile(&unit, &entry, &options).map_err(|f| f.on(&device()))? {
         Outcome::Ptx { text, entry } => Ok(Ptx { text, entry }),
         Outcome::Refused(log) => Err(Error::KernelBuild { kernel: name.to_owned(), device: device(), log }),

@@ -5,9 +5,9 @@ use crate::ffi::Failure;
 use crate::ffi::module::{Function, Module};
 use crate::session::Session;
 use crate::signature::{self, Param};
+use interop_core::describe::words::c_text;
 use interop_core::devices::owned::Maker;
 use interop_core::{Error, Kernel, KernelSource, Language, Result};
-use std::ffi::CString;
 use std::sync::Arc;
 
 /// A function and what its text says of its parameters.
@@ -82,12 +82,8 @@ fn from_cpp(session: &Arc<Session>, name: &str, text: &str) -> Result<(Entry, Op
     Ok((linear, surface))
 }
 
-fn no_zero(text: &str) -> Result<CString> {
-    CString::new(text).map_err(|_| Error::refused("the source or name holds a zero byte"))
-}
-
 fn load(session: &Arc<Session>, kernel: &str, ptx: &str) -> Result<Arc<Module>> {
-    let text = no_zero(ptx)?;
+    let text = c_text(ptx)?;
     let module = Module::new(&session.queue, &text).map_err(|(failure, log)| refused(session, kernel, failure, log))?;
     Ok(Arc::new(module))
 }
@@ -108,6 +104,6 @@ fn entry(session: &Arc<Session>, module: &Arc<Module>, kernel: &str, entry: &str
         device: session.name(),
         log: format!("the PTX has no entry '{entry}' whose parameters can be read"),
     })?;
-    let function = module.function(&no_zero(entry)?).map_err(session.failed())?;
+    let function = module.function(&c_text(entry)?).map_err(session.failed())?;
     Ok(Entry { function, params })
 }

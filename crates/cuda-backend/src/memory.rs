@@ -11,7 +11,7 @@ use crate::turn::Turn;
 use interop_core::compute::MemoryDriver;
 use interop_core::compute::{Access, Hazards};
 use interop_core::devices::borrows::Borrow;
-use interop_core::{Error, Result};
+use interop_core::{Error, Result, SharedHandle};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -72,13 +72,8 @@ impl CudaMemory {
             Store::GlBuffer(resource) => {
                 let mapped = resource.span().map_err(self.session.failed())?;
                 let mapped = mapped.ok_or_else(not_acquired)?;
-                if mapped.len() < self.len {
-                    return Err(Error::refused(format!(
-                        "the OpenGL buffer has {} bytes now, it was imported with {}",
-                        mapped.len(),
-                        self.len
-                    )));
-                }
+                // OpenGL may have specified its storage again since it was imported.
+                SharedHandle::check_room(mapped.len() as u64, self.len as u64)?;
                 mapped
             }
         };

@@ -22,6 +22,6 @@ pub fn allocate(session: &Arc<Session>, bytes: usize) -> Result<(Box<dyn Compute
 pub fn import(session: &Arc<Session>, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
     let len = desc.byte_len()?;
     let QueueBlock(block) = handle.in_queue("block")?;
-    SharedHandle::check_room(block.span().len() as u64, len)?;
+    SharedHandle::check_room(block.span().len() as u64, len as u64)?;
     Ok(Box::new(CudaMemory::new(session, Store::QueueBlock(Arc::clone(block)), len)))
 }

@@ -107,8 +107,8 @@ impl SharedHandle {
     ///
     /// # Errors
     /// [`Error::InvalidInput`].
-    pub fn check_room(has: u64, needed: usize) -> Result<()> {
-        if has >= needed as u64 {
+    pub fn check_room(has: u64, needed: u64) -> Result<()> {
+        if has >= needed {
             return Ok(());
         }
         Err(Error::refused(format!("the memory has {has} bytes, {needed} are needed")))
@@ -121,7 +121,7 @@ impl SharedHandle {
     pub fn check_names(&self, desc: &SurfaceDesc) -> Result<()> {
         let bytes = desc.byte_len()?;
         match (self, desc) {
-            (Self::Memory(memory), _) => Self::check_room(memory.bytes(), bytes),
+            (Self::Memory(memory), _) => Self::check_room(memory.bytes(), bytes as u64),
             (Self::GlTexture { .. }, SurfaceDesc::Buffer(_))
             | (Self::GlBuffer { .. }, SurfaceDesc::Image(_))
             | (Self::Semaphore(_), _) => Err(self.names_no(desc)),

@@ -81,6 +81,8 @@ pub struct Staging {
     /// Told to the display since the last mark.
     is_unmarked: bool,
     is_shown: Cell<bool>,
+    /// The host has filled it once; of others than [`Reach::EachFill`] always.
+    is_filled: bool,
     writes: HostWrites,
     watch: Option<Watch>,
     driver: ProcessOwned<Box<dyn StagingDriver>>,
@@ -106,9 +108,9 @@ impl Staging {
                 SurfaceDesc::Image(*image).check(&device, caps)?;
                 Some(*image)
             }
-            StagingKind::Imported(block) if bytes > block.len() => {
-                let problem = format!("{bytes} bytes asked of a host block of {}", block.len());
-                return Err(Error::refused(problem));
+            StagingKind::Imported(block) => {
+                SharedHandle::check_room(block.len() as u64, bytes as u64)?;
+                None
             }
             _ => None,
         };
@@ -117,10 +119,11 @@ impl Staging {
         Ok(Self {
             device,
             len,
-            reach,
             image,
             is_unmarked: false,
+            is_filled: !matches!(reach, Reach::EachFill),
             is_shown: Cell::new(false),
+            reach,
             writes: HostWrites::default(),
             watch: None,
             driver: ProcessOwned::new(Box::new(driver)),
@@ -194,11 +197,16 @@ impl Staging {
             Watch::around(self.watch.as_ref(), Call::MapStaging, || match &self.reach {
                 Reach::Address(block) => f(&mut block.write(0..self.len, Holder::Staging)?),
                 // A driver can map another length each time.
-                Reach::EachFill => self.driver.map_write(&mut |bytes| {
-                    let mapped = bytes.len();
-                    let problem = || format!("the driver of the block mapped {mapped} bytes of {}", self.len);
-                    f(bytes.get_mut(..self.len).ok_or_else(|| Error::refused(problem()))?)
-                }),
+                Reach::EachFill => {
+                    self.is_filled = false;
+                    self.driver.map_write(&mut |bytes| {
+                        let mapped = bytes.len();
+                        let problem = || format!("the driver of the block mapped {mapped} bytes of {}", self.len);
+                        f(bytes.get_mut(..self.len).ok_or_else(|| Error::refused(problem()))?)
+                    })?;
+                    self.is_filled = true;
+                    Ok(())
+                }
                 Reach::Never => {
                     let reason = "the host cannot address memory of the device; write it there";
                     Err(Error::unsupported(&self.device, reason))
@@ -249,9 +257,18 @@ impl Staging {
         }
     }
 
+    /// Refuses what is no linear memory with content.
+    pub(super) fn check_filled(&self) -> Result<()> {
+        self.check_linear()?;
+        if self.is_filled { Ok(()) } else { Err(Error::refused("the staging block was not filled yet")) }
+    }
+
     /// Refuses what is not shown in place by `desc`; true where it is a texture.
     pub(super) fn check_shown(&self, desc: &SurfaceDesc) -> Result<bool> {
         let problem = match (&self.image, desc) {
+            (None, _) if matches!(self.reach, Reach::EachFill) => {
+                "a block that is another for each frame is not shown in place; upload it".into()
+            }
             (None, _) => return Ok(false),
             (Some(of), SurfaceDesc::Image(to)) if of.extent == to.extent && of.format == to.format => return Ok(true),
             (Some(of), _) => format!("the block is a texture of {} {}, the surface is {desc}", of.extent, of.format),

@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub fn import(shared: &Arc<BackendState>, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
     let len = desc.byte_len()?;
     let SharedHandle::Memory(memory) = handle else {
-        return Err(Error::refused(format!("the handle does not name a {desc}")));
+        return Err(handle.names_no(desc));
     };
     let turns = Turns::of_handle(HandleFns::of(&shared.device.raw)?);
     // By a handle of its own.

@@ -54,7 +54,7 @@ pub fn import(shared: &Arc<BackendState>, handle: &SharedHandle, desc: &SurfaceD
             }
             Ok(Box::new(OpenClImage::new(shared, opened, Turns::of_gl(shared), *image)?))
         }
-        _ => Err(Error::refused(format!("the handle does not name a {desc}"))),
+        _ => Err(handle.names_no(desc)),
     }
 }
 

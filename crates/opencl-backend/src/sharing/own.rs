@@ -3,7 +3,7 @@
 use crate::backend_state::BackendState;
 use crate::cl;
 use crate::memory::OpenClMemory;
-use interop_core::{ComputeMemory, Error, QueueId, Result, SharedHandle, SurfaceDesc};
+use interop_core::{ComputeMemory, QueueId, Result, SharedHandle, SurfaceDesc};
 use std::sync::Arc;
 
 /// Content of [`SharedHandle::QueueBuffer`].
@@ -33,6 +33,6 @@ pub fn import(shared: &Arc<BackendState>, handle: &SharedHandle, desc: &SurfaceD
         _ => None,
     };
     let block = block.filter(|block| Arc::ptr_eq(&block.shared, shared) && block.bytes >= len);
-    let block = block.ok_or_else(|| Error::refused(format!("the handle does not name a {desc} of this backend")))?;
+    let block = block.ok_or_else(|| handle.names_no(&format!("{desc} of this backend")))?;
     Ok(Box::new(OpenClMemory::over(shared, &block.buffer)))
 }

@@ -6,7 +6,7 @@ use crate::api::os;
 use crate::api::semaphore_object::{SemaphoreFns, SemaphoreObject};
 use crate::context::error::{check, drain, failure};
 use interop_core::devices::os_handle::ImportedHandle;
-use interop_core::{DeviceIdentity, Error, MemoryHandle, Result, SemaphoreHandle, SyncKind};
+use interop_core::{DeviceIdentity, Error, MemoryHandle, Result, SemaphoreHandle, SharedHandle, SyncKind};
 
 const IMPORT_MEMORY: &str = os::name(os::IMPORT_MEMORY);
 const IMPORT_SEMAPHORE: &str = os::name(os::IMPORT_SEMAPHORE);
@@ -17,9 +17,7 @@ const IMPORT_SEMAPHORE: &str = os::name(os::IMPORT_SEMAPHORE);
 /// [`Error::InvalidInput`] where it has fewer.
 pub(crate) fn buffer_size(device: &DeviceIdentity, handle: &MemoryHandle, bytes: usize) -> Result<isize> {
     let whole = handle.bytes();
-    if bytes as u64 > whole {
-        return Err(Error::refused(format!("{bytes} bytes were asked for of memory that has {whole}")));
-    }
+    SharedHandle::check_room(whole, bytes as u64)?;
     // llvmpipe counts padding of its own, so that there the whole does not fit into itself.
     let size = if device.software { bytes } else { usize::try_from(whole).unwrap_or(usize::MAX) };
     isize::try_from(size).map_err(|_| Error::refused(format!("no memory has {whole} bytes")))

@@ -4,7 +4,7 @@ use crate::context::context_state::ContextState;
 use crate::context::owned::Owned;
 use crate::objects::state::BoundBuffer;
 use glow::HasContext as _;
-use interop_core::{Error, Result};
+use interop_core::{Error, Result, SharedHandle};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -124,8 +124,5 @@ pub(crate) fn check_buffer(shared: &ContextState, name: glow::Buffer, bytes: u64
         unsafe { shared.gl.get_buffer_parameter_i32(glow::COPY_READ_BUFFER, glow::BUFFER_SIZE) }
     };
     shared.check("glGetBufferParameteriv")?;
-    if (has as u64) < bytes {
-        return Err(Error::refused(format!("buffer {id} has {has} bytes, {bytes} were asked for")));
-    }
-    Ok(())
+    SharedHandle::check_room(has as u64, bytes)
 }

@@ -161,7 +161,7 @@ impl QueueBuffer {
         if !lent.inner.device.is_of(display) {
             return Err(display.unsupported("the buffer is of another OpenGL context".into()));
         }
-        SharedHandle::check_room(lent.len() as u64, bytes)?;
+        SharedHandle::check_room(lent.len() as u64, bytes as u64)?;
         Ok(lent.clone())
     }
 

@@ -82,7 +82,8 @@ impl GlStaging {
     pub(crate) fn linear(&self) -> Result<&Rc<Block>> {
         match &self.body {
             Body::Linear(block) => Ok(block),
-            Body::Image(_) => Err(Error::refused("the block is a texture; show it in place")),
+            // Refused before.
+            Body::Image(_) => Err(Error::NothingShown),
         }
     }
 

@@ -4,8 +4,8 @@ use crate::launch::lasting::Lasting;
 use crate::launch::layout::{Layout, Work};
 use crate::queue::commands::Place;
 use ash::vk;
-use interop_core::{Error, Result};
-use std::ffi::CString;
+use interop_core::Result;
+use interop_core::describe::words::c_text;
 use std::rc::Rc;
 
 /// A kernel that the driver compiled.
@@ -36,7 +36,7 @@ impl Pipeline {
     pub unsafe fn build(layout: &Rc<Layout>, words: &[u32], entry: &str) -> Result<Self> {
         let sharing = &layout.shared().sharing;
         let device = sharing.device();
-        let entry = CString::new(entry).map_err(|_| Error::refused("the kernel's name holds a zero byte"))?;
+        let entry = c_text(entry)?;
         let info = vk::ShaderModuleCreateInfo::default().code(words);
         // SAFETY: the caller's promise.
         let module = unsafe { device.create_shader_module(&info, None) };

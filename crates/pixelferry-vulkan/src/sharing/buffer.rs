@@ -3,7 +3,7 @@
 use crate::sharing::os::MEMORY_HANDLE;
 use crate::sharing::{Allocation, Object, Sharing};
 use ash::vk;
-use interop_core::{Error, MemoryHandle, Result, Support};
+use interop_core::{Error, MemoryHandle, Result, SharedHandle, Support};
 use std::ptr::NonNull;
 
 /// More than the OpenGL of llvmpipe, which opens memory of lavapipe, takes for itself behind a buffer.
@@ -110,9 +110,7 @@ impl Sharing {
             return Err(self.unsupported(reason));
         }
         let whole = memory.bytes();
-        if bytes > whole {
-            return Err(Error::refused(format!("{bytes} bytes were asked for of memory that has {whole}")));
-        }
+        SharedHandle::check_room(whole, bytes)?;
         let size = if memory.is_dedicated() { (whole / 4 * 4).max(bytes) } else { bytes };
         let mut made = self.buffer(size, usage, Some(MEMORY_HANDLE))?;
         // SAFETY: the buffer was made for memory of others and has none yet.

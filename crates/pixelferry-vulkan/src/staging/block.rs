@@ -72,9 +72,9 @@ impl VulkanStaging {
     pub(crate) fn buffer(&self) -> Result<vk::Buffer> {
         match &self.body {
             Body::Orphaned { filled: Some(scratch), .. } => Ok(scratch.raw()),
-            Body::Orphaned { .. } => Err(Error::refused("the staging block was not filled yet")),
             Body::Linear(buffer) => Ok(buffer.raw()),
-            Body::Image(_) => Err(Error::refused("the block is an image")),
+            // Refused before.
+            Body::Orphaned { .. } | Body::Image(_) => Err(Error::NothingShown),
         }
     }
 
@@ -82,7 +82,7 @@ impl VulkanStaging {
     pub(crate) fn lasting(&self) -> Result<&Rc<Buffer>> {
         match &self.body {
             Body::Linear(buffer) => Ok(buffer),
-            _ => Err(Error::refused("a block that is another for each frame is not shown in place; upload it")),
+            _ => Err(Error::NothingShown),
         }
     }
 

@@ -41,7 +41,7 @@ impl QueueBuffer {
         let Lent(lent) = handle.in_queue("buffer")?;
         shared.check_queue(handle, "the buffer is of another queue")?;
         let lent = lent.get()?;
-        SharedHandle::check_room(lent.len as u64, bytes)?;
+        SharedHandle::check_room(lent.len as u64, bytes as u64)?;
         Ok(lent.clone())
     }
 

@@ -50,7 +50,7 @@ impl QueueBuffer {
         if !found.device.is(device) {
             return Err(device.unsupported("the buffer is of another wgpu device"));
         }
-        SharedHandle::check_room(found.buffer.size(), bytes)?;
+        SharedHandle::check_room(found.buffer.size(), bytes as u64)?;
         Ok(found.clone())
     }
 }

@@ -92,7 +92,8 @@ impl WgpuStaging {
         match &self.body {
             Body::Ring(ring) => ring.filled(),
             Body::Linear(block) => Ok(block.buffer()),
-            Body::Image(_) => Err(Error::refused("the block is a texture")),
+            // Refused before.
+            Body::Image(_) => Err(Error::NothingShown),
         }
     }
 
@@ -100,7 +101,7 @@ impl WgpuStaging {
     pub(crate) fn block(&self) -> Result<&Rc<Block>> {
         match &self.body {
             Body::Linear(block) => Ok(block),
-            _ => Err(Error::refused("a block that is another for each frame is not shown in place; upload it")),
+            _ => Err(Error::NothingShown),
         }
     }
 

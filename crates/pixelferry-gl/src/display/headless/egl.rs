@@ -54,11 +54,7 @@ pub(super) fn open(options: &HeadlessOptions) -> Result<Rc<GlDisplay>> {
     let devices = query();
     if let Some(index) = options.device {
         let devices = devices.map_err(unavailable)?;
-        let count = devices.len();
-        let device = devices
-            .get(index)
-            .ok_or_else(|| Error::refused(format!("there is no EGL device {index}; EGL lists {count}")))?;
-        return on_device(index, device, options);
+        return on_device(index, &devices[at_most(index, devices.len())?], options);
     }
     let mut reasons = Vec::new();
     let mut second_best: Option<Rc<GlDisplay>> = None;
@@ -104,8 +100,8 @@ pub(super) fn open_es(options: &HeadlessOptions) -> Result<EsContext> {
         (Err(reason), Some(_)) => return Err(unavailable(reason)),
         (Err(reason), None) => reasons.push(reason),
         (Ok(devices), Some(index)) => {
-            let none = || Error::refused(format!("there is no EGL device {index}; EGL lists {}", devices.len()));
-            return es_on_device(&describe(index, devices.get(index).ok_or_else(none)?), &devices[index]);
+            let device = &devices[at_most(index, devices.len())?];
+            return es_on_device(&describe(index, device), device);
         }
         (Ok(devices), None) => {
             let mut order: Vec<_> = devices.iter().enumerate().map(|(i, d)| (describe(i, d), d)).collect();
@@ -258,5 +254,14 @@ mod tests {
             let child = Child::of("display::headless::egl::tests::child_default_display").unwrap();
             child.env("EGL_PLATFORM", "surfaceless").run().unwrap().passed();
         }
+    }
+}
+
+/// The index of a device, of which EGL lists so many.
+fn at_most(index: usize, count: usize) -> Result<usize> {
+    if index < count {
+        Ok(index)
+    } else {
+        Err(Error::refused(format!("there is no EGL device {index}; EGL lists {count}")))
     }
 }
