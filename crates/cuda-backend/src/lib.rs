@@ -42,3 +42,10 @@ mod turn;
 pub use backend::CudaBackend;
 pub use compiler::{Ptx, Variant, compile_ptx, translation_unit};
 pub use devices::{CudaDevice, devices};
+
+/// Tests of the public interface, in the same test program as the private ones.
+#[cfg(test)]
+#[path = "../tests/suite/main.rs"]
+mod suite;
+#[cfg(test)]
+extern crate self as cuda_backend;

@@ -1,6 +1,6 @@
 //! Memory of CUDA's that OpenGL opens by a descriptor: `PIXELFERRY_GPU=1`.
 
-use crate::opengl::with_both;
+use crate::suite::opengl::with_both;
 use interop_core::conformance::tight;
 use interop_core::describe::pattern::Pattern;
 use interop_core::display::{Staging, StagingKind};

@@ -1,7 +1,7 @@
 //! CUDA beside OpenGL on one NVIDIA GPU, with no window: `PIXELFERRY_GPU=1`.
 
-use crate::common;
-use crate::opengl::with_both;
+use crate::suite::common;
+use crate::suite::opengl::with_both;
 use interop_core::describe::pattern::Pattern;
 use interop_core::{
     Arg, BufferView, ComputeBackend, ComputeMemory, Display, Extent, HandleType, ImageView, Intake, KernelSource,

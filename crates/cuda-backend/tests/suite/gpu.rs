@@ -1,7 +1,7 @@
 //! On an NVIDIA GPU, with no display: `PIXELFERRY_GPU=1`.
 
-use crate::common;
-use crate::common::{check_pattern, gpu};
+use crate::suite::common;
+use crate::suite::common::{check_pattern, gpu};
 use cuda_backend::{CudaBackend, devices};
 use interop_core::conformance;
 use interop_core::devices::borrows::Holder;

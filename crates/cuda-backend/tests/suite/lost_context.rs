@@ -1,6 +1,6 @@
 //! A kernel that writes where nothing is. In a process of its own, since the context does not come back by itself.
 
-use crate::common;
+use crate::suite::common;
 use interop_core::{Arg, ComputeBackend, Error, KernelSource, Target};
 use pixelferry_testing::{Child, Need, asked};
 
@@ -48,7 +48,7 @@ fn child_writes_wildly() {
 #[ignore = "to be run alone: it hangs other programs on the GPU until that is reset"]
 fn a_wild_write_loses_the_context_and_says_so() {
     if asked(Need::Nvidia) {
-        let child = Child::of("lost_context::child_writes_wildly").unwrap();
+        let child = Child::of("suite::lost_context::child_writes_wildly").unwrap();
         println!("{}", child.run().unwrap().passed());
     }
 }

@@ -14,7 +14,7 @@ fn child_asks_for_everything() {
 
 #[test]
 fn nothing_panics_inside() {
-    Child::of("no_unwind::child_asks_for_everything")
+    Child::of("suite::no_unwind::child_asks_for_everything")
         .expect("the test's own program")
         .run()
         .expect("the child starts")

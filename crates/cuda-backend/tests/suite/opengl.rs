@@ -17,7 +17,7 @@ pub fn by_a_gpu<D: Display>(made: Result<Rc<D>, Error>, needed: Need) -> Option<
 
 /// Backend and display, on a thread of its own because a context stays on its thread.
 pub fn with_both(f: impl FnOnce(CudaBackend, Rc<GlDisplay>) + Send + 'static) {
-    let Some(backend) = crate::common::gpu() else { return };
+    let Some(backend) = crate::suite::common::gpu() else { return };
     if let Some(display) = by_a_gpu(GlDisplay::headless(HeadlessOptions::default()), Need::NvidiaGl) {
         f(backend, display);
     }

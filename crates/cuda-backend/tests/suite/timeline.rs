@@ -1,7 +1,7 @@
 //! Timeline of the device's work.
 
-use crate::common;
-use crate::opengl::with_both;
+use crate::suite::common;
+use crate::suite::opengl::with_both;
 use interop_core::conformance::lies_within;
 use interop_core::describe::pattern::Pattern;
 use interop_core::{

@@ -1,6 +1,6 @@
 //! Compute on one GPU, display on another: `PIXELFERRY_GPU=1` on a machine with two.
 
-use crate::common;
+use crate::suite::common;
 use cuda_backend::{CudaBackend, devices};
 use interop_core::conformance::{Manner, Table, run};
 use interop_core::{ComputeBackend, Display, PathId, PixelFormat, Policy, SurfaceDesc, select};

@@ -1,6 +1,6 @@
 //! CUDA beside wgpu on one NVIDIA GPU, with no window: `PIXELFERRY_GPU=1`.
 
-use crate::{common, opengl};
+use crate::suite::{common, opengl};
 use interop_core::{ComputeBackend, Display};
 use pixelferry_testing::Need;
 use pixelferry_wgpu::{WgpuDisplay, WgpuOptions};
