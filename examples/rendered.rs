@@ -152,7 +152,7 @@ impl Engine {
 
 impl Drop for Engine {
     fn drop(&mut self) {
-        // SAFETY: scenes end while their context is current; a name that is none is ignored.
+        // SAFETY: scenes end while their context is current; an invalid name is ignored.
         unsafe {
             self.gl.delete_framebuffer(self.framebuffer);
             self.gl.delete_texture(self.texture);

@@ -78,7 +78,7 @@ impl Engine {
     }
 }
 
-/// Objects that are made anew for each context. The engine's own objects go with it.
+/// Objects that are made again for each context. The engine's own objects go with it.
 struct Scene {
     gl: GlFunctions,
     display: Rc<GlDisplay>,

@@ -1,7 +1,7 @@
 //! A small render engine on wgpu that shows what pixelferry computes: clouds on a planet, a sea as vertices, a radar.
 //!
 //! The engine makes its device itself. All windows are drawn with it, by one set of links. A device that is lost is made
-//! anew with everything of it, and the frame is done again.
+//! again with everything of it, and the frame is done again.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)] // they panic where the reader has gone
 

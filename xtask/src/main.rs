@@ -54,7 +54,7 @@ enum Chore {
     },
     /// Compiles the CUDA C++ in the tree to the PTX beside it. Needs NVRTC 12.0, but no GPU
     Ptx {
-        /// The folder of the compiler's library, where the loader does not find it by itself
+        /// The folder of the compiler's library, where the loader does not find it on its own
         #[arg(long, value_name = "FOLDER")]
         nvrtc: Option<PathBuf>,
         /// Write nothing; fail if the PTX in the tree is another

@@ -9,7 +9,7 @@ use crate::repository;
 const LIBRARY: &str = if cfg!(windows) { "nvrtc64_120_0.dll" } else { "libnvrtc.so.12" };
 const LOADER_PATH: &str = if cfg!(windows) { "PATH" } else { "LD_LIBRARY_PATH" };
 
-/// `nvrtc`: the compiler's folder, where the loader does not look by itself.
+/// `nvrtc`: the compiler's folder, where the loader does not look on its own.
 pub fn run(root: &Path, nvrtc: Option<&Path>, check: bool) -> Result<(), Error> {
     const COMMAND: &str = "cargo run --package cuda-backend --example ptx";
     let mut cargo = repository::cargo();

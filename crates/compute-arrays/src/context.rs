@@ -14,7 +14,7 @@ use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Kernels kept; a program that makes more texts than this begins anew.
+/// Kernels kept; a program that makes more texts than this begins again.
 const MOST_KERNELS: usize = 512;
 
 /// Arrays of one backend. Cheap to clone; clones share kernels and memory between passes.

@@ -1,7 +1,7 @@
 //! How often numbers fall into parts of a range.
 
 /// The power of two that numbers of a range are multiplied by before they are compared with its ends: its extent is no number of its own
-/// where the ends are far apart, and 1 over it is none where they are very close.
+/// where the ends are far apart, and its reciprocal is not finite where they are very close.
 pub fn factor(low: f64, high: f64) -> f64 {
     match (high - low).abs() {
         f64::INFINITY => 0.5,

@@ -52,7 +52,7 @@ pub(crate) enum Loops {
 }
 
 impl Loops {
-    /// Calls `f` with every piece of `bytes`, `piece` bytes each but for the last one, and with its number.
+    /// Calls `f` with every piece of `bytes`, `piece` bytes each except for the last one, and with its number.
     /// `items` is the number of pixels or the like in a piece.
     pub(crate) fn for_pieces(
         self,

@@ -196,7 +196,7 @@ pub(crate) fn each_call_fails_once(scenario: fn() -> Result<()>) {
         double::reset(Some((index, 2)));
         let result = scenario();
         let_threads_end();
-        // As recorded, but for what depends on how far the threads of queues are; none where they left less to do.
+        // As recorded, except for what depends on how far the threads of queues are; none where they left less to do.
         let Some(call) = double::with(|s| s.calls.get(index).copied()) else { continue };
         double::with(|s| {
             let (live, pushed) = (s.live(), s.contexts_pushed());

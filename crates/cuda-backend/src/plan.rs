@@ -82,7 +82,10 @@ impl Planner<'_> {
         let threads = BUFFER_BLOCK.min(self.max_threads);
         let blocks = items.div_ceil(u64::from(threads));
         if blocks == 0 || blocks > MAX_GRID[0] {
-            return Err(Error::refused(format!("{items} work items are none, or more than a device takes")));
+            return Err(Error::refused(format!(
+                "a launch takes 1 to {} work items; {items} were given",
+                u64::from(threads) * MAX_GRID[0]
+            )));
         }
         let target: [(&[u64], usize); 2] = [(&[memory + view.offset as u64], 8), (&[view.len as u64], 8)];
         let geometry = Geometry { grid: [blocks as u32, 1], block: [threads, 1] };

@@ -84,7 +84,7 @@ impl BuiltKernel {
             Error::InvalidInput { problem, .. } => build_error(shared, name, problem),
             other => other,
         })?;
-        // Not needed for a launch that the driver accepts, so no answer is none.
+        // Not needed for a launch that the driver accepts, so a missing answer is no error.
         let info = raw.work_group_info(device).ok();
         let (items, required) = (info.map(|info| info.max_size), info.and_then(|info| info.required));
         let groups = GroupLimits::new(&shared.device.description.limits, items, required);

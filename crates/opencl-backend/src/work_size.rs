@@ -20,7 +20,7 @@ pub struct WorkSize {
     pub local: [usize; 2],
 }
 
-/// The groups we ask for. Fixed sizes, so that drivers that compile a kernel anew for each group size (PoCL) do it
+/// The groups we ask for. Fixed sizes, so that drivers that compile a kernel again for each group size (PoCL) do it
 /// once. Square tiles suit GPUs, and PoCL, which unrolls rows of 16: two thirds of the time that lines of 256 take.
 const TILE: [usize; 2] = [16, 16];
 const LINE: [usize; 2] = [256, 1];

@@ -755,7 +755,7 @@ typedef struct pf_object {
 } pf_object;
 
 /* An image of your own Vulkan device (PIXELFERRY_OBJECT_VULKAN_IMAGE) as a place for pf_link_show_in: pictures are fitted into this
- * part of it, row 0 is the first row. Keep the target as long as the image, as a new one is tried anew. The image was made
+ * part of it, row 0 is the first row. Keep the target as long as the image, as a new one is tried again. The image was made
  * with TRANSFER_DST, and for stores of kernels with STORAGE and TRANSFER_SRC, too. An image of a swapchain is acquired when frames are
  * shown in it, and an earlier submission to the display's queue has waited for its semaphore.
  * Errors: PIXELFERRY_ERROR_ARGUMENT for other displays and objects, a usage without TRANSFER_DST, and a part that is empty or
@@ -923,7 +923,7 @@ typedef struct pf_stream_options {
 /* Opens a stream of this name (letters, digits, '-', '_', '.') as a display: link `backend` to it by pf_link_open, or name it in
  * pf_frames.shown_by. Where Vulkan was built in and drives the backend's device, frames lie in that device's memory, else in the
  * host's. `options` may be NULL. The stream ends when the display and its links are freed.
- * Errors: PIXELFERRY_ERROR_ARGUMENT for a name that is none or is taken; PIXELFERRY_ERROR_UNAVAILABLE for what the system
+ * Errors: PIXELFERRY_ERROR_ARGUMENT for an invalid name or one that is taken; PIXELFERRY_ERROR_UNAVAILABLE for what the system
  * refuses. */
 PIXELFERRY_EXPORT pf_status pf_stream_open(pf_backend *backend, const char *name, const pf_stream_options *options,
                                            pf_display **stream);

@@ -8,7 +8,7 @@ use pixelferry::{
 };
 use std::time::Duration;
 
-/// The number of a format in the header, where 0 is none.
+/// The number of a format in the header, where 0 stands for no format.
 pub const fn format_code(format: PixelFormat) -> u32 {
     format.info().shader_id + 1
 }

@@ -9,7 +9,7 @@ fn git(arguments: &[&str]) -> Option<String> {
 }
 
 fn main() {
-    // A package that was unpacked inside another repository is none of its files.
+    // A package that was unpacked inside another repository is not one of its files.
     if git(&["ls-files", "--error-unmatch", "Cargo.toml"]).is_none() {
         return;
     }

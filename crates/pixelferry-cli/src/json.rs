@@ -16,7 +16,7 @@ pub struct JsonOption {
     json: Option<PathBuf>,
 }
 
-/// A report that says what it is, for those that do not by themselves.
+/// A report that says what it is, for those that do not say so themselves.
 #[derive(Serialize)]
 pub struct Marked<T> {
     /// Name of the report.

@@ -55,7 +55,7 @@ enum Command {
     /// Try every path between every compute device and every display, prove each by pixels, and report.
     #[command(after_help = exit::help())]
     Probe(probe::ProbeOptions),
-    /// Measure which path is fastest for every compute device and display, and whether it is the one taken by itself.
+    /// Measure which path is fastest for every compute device and display, and whether pixelferry chooses it automatically.
     #[cfg(feature = "bench")]
     Bench(Box<bench::BenchOptions>),
     /// Compute a picture on the best device and show it in a window, or save it.
@@ -64,7 +64,7 @@ enum Command {
     #[cfg(feature = "view")]
     #[command(after_help = view::help())]
     View(view::ViewOptions),
-    /// Show a shader or kernel from a file, built anew whenever it is saved: Shadertoy's text, ISF, GLSL, WGSL, OpenCL C, CUDA C++.
+    /// Show a shader or kernel from a file, built again whenever it is saved: Shadertoy's text, ISF, GLSL, WGSL, OpenCL C, CUDA C++.
     ///
     /// A text may do whatever a program of yours may do: play only texts that you would run. WGSL alone is kept inside its memory.
     #[cfg(feature = "play")]

@@ -31,7 +31,7 @@ pub struct PlayOptions {
     /// A slider's number at first.
     #[arg(long, value_name = "NAME=NUMBER", value_parser = parse_set)]
     set: Vec<(String, f32)>,
-    /// Seconds from frame to frame, instead of the time that passes: each is one frame of a film. [default: 1/60 headless]
+    /// Advance time by this much per frame, instead of by the clock; each frame is one frame of a film. [default: 1/60 headless]
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     step: Option<Duration>,
     /// Seconds that a text may take in its trial, before it is shown.

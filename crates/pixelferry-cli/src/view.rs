@@ -26,7 +26,7 @@ const STANDARD_INPUT: &str = "-";
 #[derive(clap::Args)]
 pub struct ViewOptions {
     /// .npy files, FILE.npz:NAME, pictures (.png, .jpg, .webp, .tif, .bmp, .exr where built in) or videos, which play: .y4m, and others by
-    /// GStreamer; - for standard input, which gives neither the latter nor .npz.
+    /// GStreamer. - reads standard input (not for GStreamer's formats or .npz).
     #[arg(value_name = "FILE", required_unless_present_any = ["listen", "attach"])]
     files: Vec<PathBuf>,
     #[command(flatten)]
@@ -34,7 +34,7 @@ pub struct ViewOptions {
     /// Show this layer or channel of a file alone, such as diffuse or Z of a picture of OpenEXR.
     #[arg(long, value_name = "NAME")]
     layer: Option<String>,
-    /// Open no window, save the picture of one file, of a video its first; the ending says the format (.png, .jpg).
+    /// Save one picture instead of opening a window: the file's, or a video's first frame. The ending says the format (.png, .jpg).
     #[arg(long, value_name = "PICTURE", conflicts_with = "record")]
     save: Option<PathBuf>,
     /// Print what each array is taken for and how it is shown; opens no window.

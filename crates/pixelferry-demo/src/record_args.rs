@@ -6,7 +6,7 @@ use pixelferry::driver::describe::words::counted;
 use pixelferry::record::{Output, RecordError, RecordOptions, Recorded, Recorder};
 use std::path::{Path, PathBuf};
 
-/// The film of a command whose frames tell the time by themselves, or not at all.
+/// The film of a command whose frames tell the time on their own, or not at all.
 #[derive(Debug, Clone, Args)]
 pub struct FilmArgs {
     /// Record what is shown: .mp4, .mkv, .ts or .h264 by GStreamer, .y4m, frames/%05d.png, or - for Y4M on standard output.

@@ -120,7 +120,7 @@ impl Numbers<'_> {
         }
     }
 
-    /// The numbers of pixels from `x` of row `y`, exact but for integers of more bits than the float's.
+    /// The numbers of pixels from `x` of row `y`, exact except for integers of more bits than the float's.
     pub(crate) fn values<T: Float>(&self, y: u32, x: usize, channel: u32, out: &mut [T]) {
         simd::run(Fill { numbers: self, y, x, channel, out, origin: None });
     }

@@ -60,7 +60,7 @@ impl Pixel for u8 {
 impl Pixel for [u8; 4] {
     #[inline(always)]
     fn of_colour([r, g, b, a]: [f32; 4]) -> Self {
-        // As one number: bytes by themselves are not made into vectors.
+        // As one number: bytes on their own are not made into vectors.
         (unorm8(r) | unorm8(g) << 8 | unorm8(b) << 16 | unorm8(a) << 24).to_le_bytes()
     }
 

@@ -145,7 +145,7 @@ impl Buffer {
     pub(crate) fn check_range(&self, range: &Range<usize>, operation: &'static str) -> Result<()> {
         if range.start >= range.end || range.end > self.len {
             let (start, end, len) = (range.start, range.end, self.len);
-            return Err(Error::invalid(operation, format!("bytes {start}..{end} are none of a buffer of {len} bytes")));
+            return Err(Error::invalid(operation, format!("bytes {start}..{end} lie outside a buffer of {len} bytes")));
         }
         Ok(())
     }

@@ -249,7 +249,7 @@ impl Device {
     }
 
     /// The adapter as Windows names it (`cl_khr_device_uuid`, `CL_DEVICE_LUID_KHR`); none where the device does not list the
-    /// extension, or says that the value is none (`CL_DEVICE_LUID_VALID_KHR`).
+    /// extension, or says that the value is invalid (`CL_DEVICE_LUID_VALID_KHR`).
     pub fn luid(&self) -> Result<Option<DeviceLuid>> {
         let id = self.ids().1;
         if !self.has_extension("cl_khr_device_uuid") || !id.u32(CL_DEVICE_LUID_VALID_KHR).is_ok_and(|valid| valid != 0)

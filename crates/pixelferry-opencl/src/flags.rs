@@ -263,7 +263,7 @@ flags! {
 }
 
 flags! {
-    /// `cl_mem_flags` of a buffer or image, but for those about host memory: [`crate::HostBuffer`] uses it in place,
+    /// `cl_mem_flags` of a buffer or image, except for those about host memory: [`crate::HostBuffer`] uses it in place,
     /// [`crate::Buffer::with_data`] copies it.
     MemFlags {
         /// Kernels read and write it.

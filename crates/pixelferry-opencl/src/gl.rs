@@ -210,7 +210,7 @@ impl Queue {
     /// Ends OpenCL's turn with these objects, all at once (`clEnqueueReleaseGLObjects`), after all commands that use them, of
     /// every queue. Does not block. The GL context must be current.
     ///
-    /// Where the devices list `cl_khr_gl_event`, what OpenGL is told afterwards waits by itself; elsewhere wait for the event
+    /// Where the devices list `cl_khr_gl_event`, what OpenGL is told afterwards waits on its own; elsewhere wait for the event
     /// ([`Event::wait`]) before OpenGL uses the objects.
     ///
     /// # Errors

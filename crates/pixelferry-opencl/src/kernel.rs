@@ -337,7 +337,7 @@ impl Program {
     /// A kernel by name (`clCreateKernel`).
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] where there is none of that name, with those that there are.
+    /// [`Error::InvalidInput`] for an unknown name, with the known ones.
     pub fn kernel(&self, name: &str) -> Result<Kernel> {
         let present = self.kernel_names()?;
         // Asked first: drivers differ in what they answer to a name that does not exist.

@@ -39,7 +39,7 @@
 //! | order and time | [`Event`], [`UserEvent`], [`Profile`] |
 //! | calls that are not here | `raw()` and `from_raw` of each type, [`Device::extension_function`] |
 //!
-//! What makes it safe, but for making a [`Program`], whose kernels the caller vouches for:
+//! What makes it safe, except for making a [`Program`], whose kernels the caller vouches for:
 //!
 //! - Commands own the host memory that they read or write until they are done ([`PendingRead`], [`Owned`]), or block.
 //! - Slices of device memory exist only in map guards and host closures. A map waits for all commands that use the
@@ -76,7 +76,7 @@ mod enqueue;
 mod error;
 mod event;
 mod extension;
-#[allow(missing_docs)] // private, but for what is named below
+#[allow(missing_docs)] // private, except for what is named below
 mod ffi;
 mod fission;
 mod flags;

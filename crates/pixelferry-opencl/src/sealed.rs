@@ -47,7 +47,7 @@ pub fn put_params(out: &mut Vec<u8>, all: &Recorded) {
             put_number(out, param.address.into());
             put_number(out, param.access.into());
             put_number(out, param.qualifiers);
-            // 0 for none: a type of no bytes is none.
+            // 0 for none: a type without bytes has no size.
             put_number(out, param.bytes.unwrap_or(0) as u64);
         }
     }

@@ -64,7 +64,7 @@ fn collapse<T: Element>(from: &NdView<T>, to: &NdView<T>) -> Vec<Axis> {
     axes
 }
 
-/// The axes as one box: layouts of both sides and the region. `None` where they are none.
+/// The axes as one box: layouts of both sides and the region. `None` where they do not form a box.
 fn as_box(axes: &[Axis], value: usize, origins: [usize; 2]) -> Option<(RectLayout, RectLayout, [usize; 3])> {
     let (run, outer) = match axes.split_first() {
         Some((inner, outer)) if inner.from == 1 && inner.to == 1 => (inner.side, outer),

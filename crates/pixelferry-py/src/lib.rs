@@ -6,7 +6,7 @@
 //! | to find | look in |
 //! |---|---|
 //! | what Python calls | `viewer`, `texture`, `buffer`, `gl_source` and `gl_target` (`held` for the last four), `vulkan`, `array`, `report`, here; `named`: options by name |
-//! | arrays taken from Python | `source` (which protocol), `items` (bytes), `raw` (the `unsafe`, but for where `source` takes a protocol at its word) |
+//! | arrays taken from Python | `source` (which protocol), `items` (bytes), `raw` (the `unsafe`, except for where `source` takes a protocol at its word) |
 //! | pixels made of them | the crate `pixelferry-look`; `looks` (its options by name), `content` (its kernel) |
 //! | buffers made of them | `kernels/pack.cu` on a GPU, `items` on the CPU, `pack` for both |
 //! | pictures given to Python | `array` (what protocols say of it), `taking` (how it gets there), `raw` (its memory) |

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use pixelferry::{Fit, PixelFormat, RowOrder};
 
-/// Checks how a name that is none of `names` is refused.
+/// Returns the error for a name that is not among `names`.
 pub fn one_of(what: &str, given: &str, names: &[&str]) -> Failure {
     Failure::Shape(format!("{what}='{given}' is not known; there are {}", names.join(", ")))
 }

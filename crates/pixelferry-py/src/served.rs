@@ -41,7 +41,7 @@ impl Page {
         self.shows.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends it, and says why it ended by itself. Not to be called with the interpreter attached.
+    /// Ends it, and says why it ended on its own. Not to be called with the interpreter attached.
     fn end(&self) -> Result<(), Failure> {
         if !self.serve.mark().is_here() {
             return Ok(());
@@ -60,7 +60,7 @@ pub fn end() {
     let all = std::mem::take(&mut *PAGES.lock().unwrap_or_else(PoisonError::into_inner));
     for page in all.iter().filter_map(Weak::upgrade) {
         if let Err(error) = page.end() {
-            tracing::warn!(?error, "a page ended by itself");
+            tracing::warn!(?error, "a page ended on its own");
         }
     }
 }
@@ -116,7 +116,7 @@ impl Copied {
     }
 }
 
-/// Copies an array; what is returned makes it anew on the thread that shows.
+/// Copies an array; what is returned makes it again on the thread that shows.
 pub fn copied(
     array: &Bound<'_, PyAny>,
     name: String,

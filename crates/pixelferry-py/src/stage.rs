@@ -89,7 +89,7 @@ impl Screen {
     }
 }
 
-/// The path that is tried first for arrays of the GPU that draws. `direct` is as quick by itself, and calibration
+/// The path that is tried first for arrays of the GPU that draws. `direct` alone is as quick, and calibration
 /// cannot tell the two apart. But where kernels of the array's producer run before, the hand-over of `direct` by
 /// OpenGL's own order makes the GPU switch between compute and graphics once more (H200, 4K: 1.42 ms a frame for 1.12
 /// ms). The second is for textures that keep their name.

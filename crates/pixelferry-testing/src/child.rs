@@ -214,7 +214,7 @@ pub struct Ended {
 }
 
 impl Ended {
-    /// It ended by itself and with status 0.
+    /// It ended on its own and with status 0.
     pub fn success(&self) -> bool {
         self.status.success() && !self.hung
     }

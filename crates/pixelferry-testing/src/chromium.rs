@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 const NAMES: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
 /// Flags that every test gives it: no window; no sandbox, as containers and root have none, for pages that are the test's own; and
-/// nothing that goes to the internet by itself.
+/// nothing that goes to the internet on its own.
 pub const CHROMIUM_FLAGS: [&str; 7] = [
     "--headless",
     "--no-sandbox",

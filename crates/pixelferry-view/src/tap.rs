@@ -25,7 +25,7 @@ pub struct Tap<T> {
 
 /// News of a stream since it was last asked.
 pub struct Tapped<T> {
-    /// A newer frame, or why it is none.
+    /// A newer frame, or the reason why it cannot be shown.
     pub frame: Option<Result<T, ReadError>>,
     /// Words about the stream, where they are others than before; empty where all is well.
     pub said: Option<String>,

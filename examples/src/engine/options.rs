@@ -37,7 +37,7 @@ pub struct EngineOptions {
     /// are worth it.
     #[arg(long, value_name = "N", value_parser = parse_mode, default_value = "1")]
     pub frames_behind: Mode,
-    /// Lose the context or device before this frame, to be made anew.
+    /// Lose the context or device before this frame, to be made again.
     #[arg(long, value_name = "N")]
     pub lose_at: Option<u64>,
     /// Another size every N frames, and windows closed and opened again after every fourth: for finding leaks.

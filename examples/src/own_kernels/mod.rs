@@ -22,7 +22,7 @@ impl OwnKernels {
     /// Writes an RGBA8 frame, or the part that it replaces, at time `t`.
     ///
     /// # Errors
-    /// Where the backend's memory is none of the three's, and what cudarc and opencl3 report.
+    /// Where the backend's memory belongs to none of the three, and what cudarc and opencl3 report.
     pub fn write(&mut self, frame: &mut WriteFrame<'_>, t: u32) -> Result<()> {
         // SAFETY: what follows queues work for pixels of the view alone, in the stream or queue that is named, and the host writes
         // at once. Nothing is kept but kernels.

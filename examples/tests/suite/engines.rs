@@ -68,7 +68,7 @@ fn assert_same(a: &RgbaImage, b: &RgbaImage) {
 }
 
 fn survives_a_loss(name: &str, backend: &str) {
-    // The first frame of links that are made anew is not late: no frame is to be.
+    // The first frame of links that are made again is not late: no frame is to be.
     let arguments = ["--frames", "9", "--frames-behind", "0", "--backend", backend, "--lose-at", "4"];
     let kept = picture(name, &format!("{name}_{backend}.png"), &arguments[..6]);
     let lost = picture(name, &format!("{name}_{backend}_lost.png"), &arguments);

@@ -27,7 +27,7 @@ echo "watch it: pixelferry-net view --connect $HUB --user job --password-file $S
 echo "or: ssh -L 8080:$PAGE $node, then http://127.0.0.1:8080/?token= with the token in $SECRETS/token"
 
 # Tasks 0 and 1 run on the first node. `srun` neither ends the others when a worker dies nor starts it again: the loop does,
-# until the worker ends by itself, without work for so long.
+# until the worker ends on its own, without work for so long.
 srun --kill-on-bad-exit=0 --distribution=block bash -c '
     joins="--connect $HUB --user job --password-file $SECRETS/password"
     is_shown() { pixelferry-net probe $joins --patience "$1" >/dev/null 2>&1; }

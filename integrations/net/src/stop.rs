@@ -41,7 +41,7 @@ pub fn wait(time: Duration) -> bool {
 /// Ends the program as the signal would have, if one came: shells and schedulers tell that from an end of its own.
 pub fn end() {
     if let Ok(signal @ 1..) = i32::try_from(SIGNAL.load(Ordering::Relaxed)) {
-        // Where that fails the program ends by itself.
+        // Where that fails the program ends on its own.
         let _ = low_level::emulate_default_handler(signal);
     }
 }

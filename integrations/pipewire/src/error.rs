@@ -20,7 +20,7 @@ pub enum PipewireError {
         error: pipewire::Error,
     },
     /// PipeWire ended the connection, or refused the source.
-    #[error("PipeWire reports: {0}; open the source anew once it runs")]
+    #[error("PipeWire reports: {0}; open the source again once it runs")]
     Lost(String),
     /// Pictures that are not offered.
     #[error(

@@ -13,7 +13,7 @@
 //! | what | how |
 //! |---|---|
 //! | formats | [`PixelFormat::Rgba8`](pixelferry::PixelFormat) as `RGBA` or `RGBx`, `Bgra8` as `BGRA` or `BGRx`, as the consumer likes; numbers are sRGB |
-//! | size | as the picture's; another one is agreed on anew while consumers stay |
+//! | size | as the picture's; another one is agreed on again while consumers stay |
 //! | memory | memfd that PipeWire makes; pictures are copied to it. No DMA-BUF |
 //! | pace | a picture goes out when it comes, at most so many in a second as [`VideoSource::with_rate`] says; the newest wins, and the last one goes out again every second |
 //!

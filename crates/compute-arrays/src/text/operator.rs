@@ -15,7 +15,7 @@ const fn unsigned(kind: ElementType) -> ElementType {
     if kind.bits() == 64 { ElementType::U64 } else { ElementType::U32 }
 }
 
-/// Rounded by itself: never part of a fused multiply-add.
+/// Rounded on its own: never part of a fused multiply-add.
 fn rounded(dialect: C, kind: ElementType, name: &str, sign: &str, a: &str, b: &str) -> String {
     match (dialect, kind) {
         (C::Cuda, ElementType::F32) => format!("__f{name}_rn({a}, {b})"),

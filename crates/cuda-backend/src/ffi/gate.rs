@@ -198,7 +198,7 @@ mod tests {
         let queue = Queue::new(&DOUBLE, 0).unwrap();
         let is_open = || queue.gate_is_open();
         assert!(is_open());
-        // It opens by itself after a while, in which this thread may have been stopped.
+        // It opens on its own after a while, in which this thread may have been stopped.
         wait_until("the gate, shut", || {
             queue.defer_submission();
             !is_open()

@@ -137,7 +137,7 @@ impl Mapping {
 impl Drop for Mapping {
     fn drop(&mut self) {
         interop_core::leak_if_forked!();
-        // Unmapping does not wait for kernels by itself.
+        // Unmapping does not wait for kernels on its own.
         Failure::log(self.queue.synchronize());
         let Ok(_current) = self.queue.enter() else { return };
         // SAFETY: mapped once, unmapped once, when no work of ours uses it.

@@ -1,4 +1,4 @@
-//! The event of an operation that the device orders by itself.
+//! The event of an operation that the device orders on its own.
 
 use super::status::EventStatus;
 use std::any::Any;

@@ -235,7 +235,7 @@ fn check_fill(range: &Range<usize>, pattern: &[u8]) -> Result<()> {
 fn check_some(range: &Range<usize>, len: usize) -> Result<()> {
     check_range(range, len)?;
     if range.is_empty() {
-        return Err(Error::refused(format!("bytes {}..{} are none", range.start, range.end)));
+        return Err(Error::refused(format!("the byte range {}..{} is invalid", range.start, range.end)));
     }
     Ok(())
 }

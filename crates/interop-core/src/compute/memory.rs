@@ -9,7 +9,7 @@ use std::ops::Range;
 
 /// The driver of a backend's memory. [`ComputeMemory`] wraps it and checks the arguments first.
 ///
-/// Not tied to a thread by itself; memory imported from a display is dropped before what it was imported from
+/// Not tied to a thread on its own; memory imported from a display is dropped before what it was imported from
 /// (the import keeps the block alive).
 ///
 /// Errors that refuse a call need not name it: the front does ([`Error::refused`]).
@@ -76,7 +76,7 @@ mod sealed {
 
 /// Memory that kernels of one backend read and write.
 ///
-/// Not tied to a thread by itself; memory imported from a display is dropped before what it was imported from
+/// Not tied to a thread on its own; memory imported from a display is dropped before what it was imported from
 /// (the import keeps the block alive).
 ///
 /// Every call is checked here, once, before the backend's own type ([`MemoryDriver`]) gets it.

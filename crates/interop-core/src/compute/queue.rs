@@ -174,7 +174,7 @@ pub trait ComputeQueue: Send + Sync {
     /// An event that is complete when the wait list and all queued before are. What is queued later follows it.
     fn barrier(&self, wait: &[Event]) -> Result<Event>;
 
-    /// Makes the device start; every other call does so by itself where a driver would not.
+    /// Makes the device start; every other call does so on its own where a driver would not.
     fn flush(&self) -> Result<()>;
 
     /// Waits on this thread until all queued before is over, well or not (the events tell).

@@ -7,7 +7,7 @@
 //! | comes | beside a slice that clashes | beside commands of other members |
 //! |---|---|---|
 //! | a slice | is refused | waits for those given before |
-//! | a command | is refused | goes, but for a host closure's bytes, where it is refused |
+//! | a command | is refused | goes, except for a host closure's bytes, where it is refused |
 //! | a host closure, to be run by a queue | is refused | waits for those given before; one beside another is refused |
 //!
 //! Forgetting a borrow leaves its bytes borrowed forever. The lock is never held while a driver is called.
@@ -232,7 +232,7 @@ impl Borrows {
         member
     }
 
-    /// For a slice, which may live as long as the borrow. Waits for commands that use these bytes, but for those of
+    /// For a slice, which may live as long as the borrow. Waits for commands that use these bytes, except for those of
     /// `own`, which the caller waits for.
     pub fn slice(&self, range: &Range<usize>, access: Access, holder: Holder, own: Member) -> Result<Borrow, Held> {
         self.exclude(range, access, None, own, BorrowKind::Slice(holder))

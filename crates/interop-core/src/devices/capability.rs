@@ -287,7 +287,7 @@ pub struct DisplayCaps {
     pub exports: Vec<MemoryCap>,
     /// Semaphores that it can make for others.
     pub semaphores: Vec<SemaphoreCap>,
-    /// Staging blocks that are mapped anew for each frame.
+    /// Staging blocks that are mapped again for each frame.
     pub orphaned_staging: Support,
     /// Staging blocks that stay mapped.
     pub persistent_staging: Support,
@@ -352,7 +352,7 @@ setters!(DisplayCaps {
     with_exports(exports: Vec<MemoryCap>);
     /// Sets the semaphores that the display can make for others.
     with_semaphores(semaphores: Vec<SemaphoreCap>);
-    /// Sets the answer about staging blocks that are mapped anew for each frame.
+    /// Sets the answer about staging blocks that are mapped again for each frame.
     with_orphaned_staging(orphaned_staging: Support);
     /// Sets the answer about staging blocks that stay mapped.
     with_persistent_staging(persistent_staging: Support);
@@ -440,7 +440,7 @@ impl DisplayCaps {
             imports: Vec::new(),
             exports: Vec::new(),
             semaphores: Vec::new(),
-            orphaned_staging: no("staging blocks that are mapped anew"),
+            orphaned_staging: no("staging blocks that are mapped again"),
             persistent_staging: no("staging blocks that stay mapped"),
             image_formats: Vec::new(),
             lacked_formats: Vec::new(),

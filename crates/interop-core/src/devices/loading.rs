@@ -43,7 +43,7 @@ pub fn with_sources(error: &dyn Error) -> String {
 /// Answer of the loader for one library.
 struct Refusal {
     text: String,
-    /// There is none of that name. That what it needs is not there is said of another name.
+    /// No library has that name. An error that names another library is about what the library needs.
     missing: bool,
 }
 

@@ -23,7 +23,7 @@ pub trait ShowTarget {
     fn draw(&mut self, surface: &Surface, options: DrawOptions) -> Result<()>;
 
     /// Lets kernels that are queued until the draw go to the device with it, in one submission, while the value lives. Where each
-    /// goes by itself anyway there is none.
+    /// goes on its own anyway there is none.
     fn with_the_draw(&mut self) -> Option<Box<dyn Any>> {
         None
     }

@@ -12,7 +12,7 @@ use std::time::Duration;
 /// Draws of each manner that are timed.
 const TIMED: usize = Shortest::TIMED;
 
-/// Kinds of draws that are remembered; a program that draws more kinds measures the oldest anew.
+/// Kinds of draws that are remembered; a program that draws more kinds measures the oldest again.
 const KINDS: usize = 64;
 
 /// Draws of one kind.
@@ -80,7 +80,7 @@ impl<K: Copy + PartialEq> Manners<K> {
     /// took.
     ///
     /// # Errors
-    /// A value of [`Manner::VARIABLE`] that is none.
+    /// A value of [`Manner::VARIABLE`] that is invalid.
     pub fn choose<T>(
         &self,
         asked: Option<Manner>,

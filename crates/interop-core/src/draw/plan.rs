@@ -7,7 +7,7 @@ use crate::describe::geometry::{Extent, Region};
 use crate::describe::surface::{ImageDesc, SurfaceDesc};
 use crate::devices::capability::DisplayCaps;
 
-/// The work on colours of one draw. Where a draw has none, there is none of these, and numbers go through as they are.
+/// The work on colours of one draw. Where a draw has none, these are absent, and numbers go through unchanged.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shading {
     /// From the surface's numbers to light.

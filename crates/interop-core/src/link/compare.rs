@@ -19,7 +19,7 @@ impl Link {
     /// Paths are compared by memory and a kernel of this crate's; frames, kernels and memory of the program's have no part in it.
     /// What is shown stays. Returns how many paths are still to be compared; [`ProbeReport::later`] has their names.
     ///
-    /// [`crate::select::Trials`] says when this happens by itself.
+    /// [`crate::select::Trials`] says when this happens on its own.
     pub fn compare_paths(&mut self, time: Duration) -> usize {
         let end = self.options.policy.clock.now() + time;
         while !self.meanwhile.is_over() && self.broken.is_none() && self.compare(Limit::Until(end)) {}

@@ -48,7 +48,7 @@ pub struct LinkOptions {
 }
 
 impl LinkOptions {
-    /// The default but for the policy.
+    /// The default except for the policy.
     pub fn new(policy: Policy) -> Self {
         Self { policy }
     }

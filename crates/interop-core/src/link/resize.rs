@@ -2,7 +2,7 @@
 //!
 //! A window that is dragged changes its size at every frame. So memory is made and proved for a larger surface than was asked
 //! for, and sizes inside it are views of that memory: what carries its bytes was proved for all of them. Images whose order only
-//! drivers know have no views and are made anew for each size. Of a path that was proved once, memory that is made for another size
+//! drivers know have no views and are made again for each size. Of a path that was proved once, memory that is made for another size
 //! is compared in a few rows, one piece when the size changes and the others as frames need them.
 
 use super::Link;
@@ -18,14 +18,14 @@ use crate::select::{Compared, Keep, Policy, Standing, Way, open_way, open_withou
 impl Link {
     /// Changes the size (or format). The frame shown stays until the first of the new size is finished, which begins from
     /// zero, whatever the surface's rule for unwritten pixels; where only that rule changes, the picture is kept. The path
-    /// is kept if it still works at the new size, else chosen anew. After an error everything is as before.
+    /// is kept if it still works at the new size, else chosen again. After an error everything is as before.
     ///
     /// Sizes for which the link has room cost no proof by pixels, and most paths allocate for them at most a texture of the
     /// display's. A larger size makes memory with room for a quarter more on each side, of which a few rows are compared.
     /// [`Link::resize_within`] makes room beforehand. The display's API may have another name for what is shown at each size.
     ///
     /// An image of 0x0, which a minimised window has, pauses the link: [`Link::frame`] and its like do nothing, and the picture
-    /// stays. The next size that is none ends that; the old one is there at once.
+    /// stays. The next size without a zero side ends that; the old one is there at once.
     ///
     /// # Errors
     /// The errors of [`Link::open`], where 0x0 is an error, too.
@@ -34,7 +34,7 @@ impl Link {
     }
 
     /// Changes the size as [`Link::resize`] does, and makes room for `most`: no size up to that needs a whole proof from then
-    /// on, while the path stays. Memory is for `most` then, however small the surface is; open the link anew to give it back.
+    /// on, while the path stays. Memory is for `most` then, however small the surface is; open the link again to give it back.
     /// Where there is no memory for that, a warning says so, and each size that is larger than before makes its own.
     ///
     /// Only the size of `most` counts. A window's is that of its screen.

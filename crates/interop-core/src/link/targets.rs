@@ -17,7 +17,7 @@ use std::time::Duration;
 
 /// Targets that a link remembers: more than a swapchain has images.
 const REMEMBERED: usize = 8;
-/// The same, of textures that are opened anew with no proof.
+/// The same, of textures that are opened again with no proof.
 const REMEMBERED_ALIKE: usize = 2;
 
 /// The way by which [`crate::Link::show`] brought a frame into its target.
@@ -172,7 +172,7 @@ impl Targets {
     /// None yet.
     ///
     /// # Errors
-    /// A value of [`Manner::VARIABLE`] that is none.
+    /// A value of [`Manner::VARIABLE`] that is invalid.
     pub fn new() -> Result<Self> {
         Ok(Self { asked: Manner::asked(&|name| std::env::var_os(name))?, ..Self::default() })
     }

@@ -81,7 +81,7 @@ impl FrameLayout {
     /// `part` (rows in the surface's order) where it lies inside the whole frame.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] where `part` is none of the surface.
+    /// [`Error::InvalidInput`] where `part` lies outside the surface.
     pub fn in_place(&self, part: &Part) -> Result<Crossing> {
         part.check_inside(&self.desc)?;
         match (self.whole()?, part) {

@@ -15,7 +15,7 @@ use crate::display::{Part, Surface};
 use enum_dispatch::enum_dispatch;
 use std::mem::swap;
 
-/// Every mechanism there is. Closed but for the last, so that the per-frame calls of ours are a branch and not a
+/// Every mechanism there is. Closed except for the last, so that the per-frame calls of ours are a branch and not a
 /// virtual call.
 // The macro writes its code here, as this file comes after the trait's; so it imports what the trait names.
 #[enum_dispatch(SharingPath)]

@@ -45,7 +45,7 @@ impl PboStaging {
         Self::open(pairing, || StagingKind::Persistent, RING_SLOTS, SyncKind::HostFence)
     }
 
-    /// One block, mapped anew for each frame; the driver renames its memory while it is busy.
+    /// One block, mapped again for each frame; the driver renames its memory while it is busy.
     pub(super) fn open_orphan(pairing: &Pairing<'_>) -> Result<Self> {
         Self::open(pairing, || StagingKind::Orphaned, 1, SyncKind::Implicit)
     }

@@ -142,7 +142,7 @@ impl SlotSync {
         }
     }
 
-    /// After everything that the display was told to read. The frame is there, so a failure is none of its own: it
+    /// After everything that the display was told to read. The frame is there, so a failure does not belong to it: it
     /// comes up, if it stays, before the memory is written again.
     pub(super) fn end_display(&mut self, staging: &mut Staging) {
         let _step = step!("mark reads");

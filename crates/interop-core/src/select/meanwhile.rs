@@ -127,7 +127,7 @@ impl Meanwhile {
         Self::new(Vec::new(), &Clock::default(), Duration::ZERO, None)
     }
 
-    /// The surface is another: what was begun is begun anew.
+    /// The surface is another: what was begun is begun again.
     pub fn restart(&mut self, clock: &Clock) {
         self.give_up();
         (self.begun, self.spent, self.beat) = (clock.now(), Duration::ZERO, Beat::default());
@@ -361,7 +361,7 @@ impl Meanwhile {
 }
 
 fn open(way: Way, table: &Table<'_>) -> Result<Entry, PathState> {
-    let gone = || PathState::OpenFailed { reason: "it is none of the policy's paths".into() };
+    let gone = || PathState::OpenFailed { reason: "it is not one of the policy's paths".into() };
     let spec = table.paths.get(way.id).ok_or_else(gone)?;
     let mut path = Candidate { spec, sync: way.sync }.open(&table.pairing)?;
     let late = contained(|| path.set_frames_behind(table.frames_behind));

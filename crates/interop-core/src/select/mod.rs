@@ -69,7 +69,7 @@ pub struct Selection {
 /// find out.
 ///
 /// # Errors
-/// [`Error::NoPath`] where none works or the forced one does not; [`Error::InvalidInput`] where the forced one is none of
+/// [`Error::NoPath`] where none works or the forced one does not; [`Error::InvalidInput`] where the forced one is not one of
 /// [`Policy::paths`]; what [`SurfaceDesc::check`] says of `desc`.
 pub fn open_path(
     backend: &Arc<dyn ComputeBackend>,
@@ -137,7 +137,7 @@ pub(crate) fn open_way(
     frames_behind: usize,
     compared: Compared,
 ) -> Result<OpenedPath> {
-    let gone = || Error::invalid("resize", format!("{way} is none of the policy's paths"));
+    let gone = || Error::invalid("resize", format!("{way} is not one of the policy's paths"));
     let candidate = Candidate { spec: policy.paths.get(way.id).ok_or_else(gone)?, sync: way.sync };
     let pairing = candidate.pairing(pairing);
     if let Support::No(reason) = candidate.spec.check_support(&pairing) {

@@ -101,7 +101,7 @@ impl Key {
         }
     }
 
-    /// Paths of the program's own: programs with others do not measure anew after each other.
+    /// Paths of the program's own: programs with others do not measure again after each other.
     fn plugged(&self) -> String {
         let own = |name: &&str| !PathId::ALL.iter().any(|id| id.name() == *name);
         let names = self.candidates.iter().filter(|name| !name.contains(' ')).map(String::as_str);

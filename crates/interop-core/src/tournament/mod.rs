@@ -85,7 +85,7 @@ impl<T: Contestant> Tournament<T> {
         if !self.settle(course, entry, deadline) {
             return;
         }
-        // Two newcomers share one turn of the leader, the first (but for the very first) before it, the second after
+        // Two newcomers share one turn of the leader, the first (except for the very first) before it, the second after
         // it.
         let shared = self.newcomers < 2 && self.entries[leader].has_turn_in(self.round);
         self.newcomers = if shared { self.newcomers + 1 } else { 1 };

@@ -46,7 +46,7 @@ pub fn rgb<const N: usize>(board: &mut dyn Board, at: [(i32, i32); N]) -> [[u8; 
 pub trait Screen {
     fn sides(&self) -> (Arc<dyn ComputeBackend>, Rc<dyn Display>);
 
-    /// A target, all of one colour; where there is none of the format, none.
+    /// A target, all of one colour; `None` if no target has the format.
     fn board(&self, format: PixelFormat) -> Option<Box<dyn Board + '_>>;
 }
 

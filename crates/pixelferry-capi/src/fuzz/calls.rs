@@ -152,7 +152,7 @@ impl ShowTarget for NoTexture {
     }
 }
 
-/// One of a few names, of this process alone, and some that are none.
+/// One of a few names, of this process alone, and some invalid ones.
 fn stream_name(n: u32) -> CString {
     match n % 8 {
         0 => c"../up".into(),

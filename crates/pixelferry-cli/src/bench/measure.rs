@@ -97,7 +97,7 @@ pub(crate) fn measure(stage: &Stage<'_>, rows: &mut Rows<'_>, frames: usize, sha
             }
         }
     }
-    // As much time again, at most. The best of many rows is partly the luckiest; in turns of its own luck is shared out anew.
+    // As much time again, at most. The best of many rows is partly the luckiest; in turns of its own luck is shared out again.
     if let Some(two) = undecided(&measured) {
         let mut n = 0;
         match alone(Instant::now() + share, |side| turn.take(stage, &mut subjects[two[side]], &mut n)) {

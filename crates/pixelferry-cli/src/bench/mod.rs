@@ -1,7 +1,7 @@
-//! Benchmark of the sharing paths: finds the fastest one on this machine, and checks if the library takes it by itself.
+//! Benchmark of the sharing paths: finds the fastest one on this machine, and checks whether the library chooses it automatically.
 //!
 //! Every compute device with every display without a window, at several sizes and formats, for latency and for
-//! throughput: each path by name, the path that the library takes by itself, and beside them the floors that no path can
+//! throughput: each path by name, the path that the library chooses automatically, and beside them the floors that no path can
 //! be much below. [`execute`] is the command `pixelferry bench`.
 //!
 //! | to find | look in |

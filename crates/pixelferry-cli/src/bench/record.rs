@@ -92,7 +92,7 @@ pub enum RowKind {
     Floor,
     /// A path that was asked for.
     Path,
-    /// The path that the library takes by itself.
+    /// The path that the library chooses automatically.
     Automatic,
 }
 

@@ -1,4 +1,4 @@
-//! Rows of a cell: its floors, each path by name, and the path that the library takes by itself.
+//! Rows of a cell: its floors, each path by name, and the path that the library chooses automatically.
 
 use crate::bench::grid::{LATE, Mode, Spot};
 use crate::bench::record::{RowInfo, RowKind, Skipped};

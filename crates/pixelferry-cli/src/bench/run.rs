@@ -62,7 +62,7 @@ fn method(plan: &Plan) -> Method {
              block, {LEAD_IN} at most, do not count. At least {FEWEST_ROUNDS} rounds, more as the time allows."
         ),
         "Every link is proved by pixels when it is opened; a path that does not open is listed with its reason.".into(),
-        "automatic is a link with the default policy and no memory of earlier runs: what the library takes by itself, once \
+        "automatic is a link with the default policy and no memory of earlier runs: what the library chooses automatically, once \
          it has compared paths for as long as a program's first minute lets it. \
          Its distance to the best is the median over the rounds of the ratio of both rows' medians, so that drift \
          counts for both; ± is a 95 % interval of it."

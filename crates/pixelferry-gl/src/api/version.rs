@@ -14,7 +14,7 @@ pub(crate) const ES_COMPUTE: (u32, u32) = (3, 1);
 /// A version of either.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct GlVersion {
-    /// OpenGL ES, which counts anew.
+    /// OpenGL ES, whose versions are numbered separately.
     pub es: bool,
     /// Major and minor number.
     pub number: (u32, u32),

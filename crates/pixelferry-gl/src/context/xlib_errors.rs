@@ -45,7 +45,7 @@ pub(crate) fn keep_from_winit(winit: RawDisplayHandle) {
             let foreign = display as usize != winit;
             let gone = WINDOW_IS_GONE.contains(&code);
             if foreign || gone {
-                tracing::debug!(foreign, code, "an X error that is none of the windows' loop was passed over");
+                tracing::debug!(foreign, code, "an X error that is not one of the windows' loop was passed over");
             }
             foreign || gone
         }));

@@ -114,7 +114,7 @@ impl GlDisplay {
     ///
     /// - lets the compute device finish before ([`interop_core::ComputeBackend::finish`]),
     /// - has begun no frame that is still open,
-    /// - uses no [`interop_core::ComputeMemory`] over such a block afterwards. Links give an error by themselves.
+    /// - uses no [`interop_core::ComputeMemory`] over such a block afterwards. Links give an error on their own.
     ///
     /// ```
     /// # fn destroyed(display: &pixelferry_gl::GlDisplay) {

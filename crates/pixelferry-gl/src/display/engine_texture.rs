@@ -14,7 +14,7 @@ impl GlDisplay {
     /// The texture is never kept: it may be given new storage or be deleted at any time between two calls. `viewport` is a part
     /// of the level; [`EngineTexture::viewport`] is all of it. A compute shader draws where `draw` would let it, so best into
     /// storage made by `glTexStorage2D`. A format that encodes does so where [`interop_core::TargetEncoding::SrgbFormat`] asks
-    /// for it, else the numbers go there as they are. Levels above are not made anew.
+    /// for it, else the numbers go there as they are. Levels above are not made again.
     ///
     /// # Errors
     /// The errors of [`GlDisplay::draw`]. [`interop_core::Error::InvalidInput`] also for a number that is no texture of this context,

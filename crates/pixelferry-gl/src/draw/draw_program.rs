@@ -79,7 +79,7 @@ impl ProgramKey {
         Self { memory, one_to_one: plan.one_to_one, bars: plan.bars, colors: Variant::of(plan), storer }
     }
 
-    /// All of the stage's text but for its version.
+    /// All of the stage's text except for its version.
     fn text(self) -> String {
         let encodes = self.storer.is_some_and(|storer| storer.encodes);
         let blends = self.storer.and_then(|storer| storer.blends_as);

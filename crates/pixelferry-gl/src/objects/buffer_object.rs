@@ -105,7 +105,7 @@ pub(crate) unsafe fn read_bound(gl: &glow::Context, es: bool, target: u32, at: u
     }
 }
 
-/// Checks how a name that is none is refused.
+/// Checks how an invalid name is refused.
 pub(crate) fn no_buffer(id: u32) -> Error {
     Error::refused(format!("{id} is the name of no buffer of this context"))
 }

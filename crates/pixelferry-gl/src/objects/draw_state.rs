@@ -61,7 +61,7 @@ struct Saved {
     blending: Option<Blending>,
 }
 
-/// Set while it lives. In a context of our own it stays set afterwards, but for program, vertex array, texture and
+/// Set while it lives. In a context of our own it stays set afterwards, except for program, vertex array, texture and
 /// sampler, which are unbound.
 pub(crate) struct DrawState<'a> {
     shared: &'a ContextState,

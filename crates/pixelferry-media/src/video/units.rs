@@ -16,7 +16,7 @@ const PARAMETERS: u8 = 7;
 /// The codec's number in the header of a message to browsers.
 const H264: u8 = 3;
 const CODEC_AT: usize = 7;
-/// A larger access unit is none.
+/// A larger access unit is invalid.
 const MOST: u32 = 256 << 20;
 
 /// One picture as H.264: an access unit with start codes (Annex B). A keyframe begins with its parameter sets.
@@ -67,7 +67,7 @@ pub(crate) fn next_or_caps(pipe: &mut impl Read) -> io::Result<Option<Packet>> {
         }
         let length = u32::from_be_bytes([header[6], header[7], header[8], header[9]]);
         if header[0] != GDP_MAJOR || length > MOST {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "what it writes is none of gdppay's packets"));
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "it did not write a packet of gdppay"));
         }
         let mut bytes = Vec::new();
         pipe.take(length.into()).read_to_end(&mut bytes)?;

@@ -54,7 +54,7 @@ pub enum Ended {
     Stalled,
     #[error("it said nothing for {SILENCE:?}")]
     Silent,
-    #[error("its message is none of the protocol")]
+    #[error("its message is not part of the protocol")]
     Foreign,
 }
 

@@ -37,7 +37,7 @@ pub enum WireError {
         expected: &'static str,
     },
     /// Sides that no picture has.
-    #[error("a picture of {width}x{height} is none, or larger than {limit} pixels a side")]
+    #[error("picture size {width}x{height} is invalid: sides are 1 to {limit} pixels")]
     Side {
         /// Columns.
         width: u32,

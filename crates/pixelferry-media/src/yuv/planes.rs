@@ -85,7 +85,7 @@ impl Rows<'_> {
 }
 
 impl Planes {
-    /// Pictures of this layout, size and colours, as GStreamer lays them out by itself: each row begins at a multiple of four bytes, and
+    /// Pictures of this layout, size and colours, as GStreamer lays them out on its own: each row begins at a multiple of four bytes, and
     /// luma has an even number of rows. `is_full` where numbers go from 0 to the highest.
     #[must_use]
     pub fn new(layout: Layout, extent: Extent, weights: Weights, is_full: bool) -> Self {

@@ -69,7 +69,7 @@ impl GlShare {
         const CALL: &str = "clCreateFromGLBuffer";
         self.check_current(CALL)?;
         let create = function!(self.platform, c"clCreateFromGLBuffer" as FromBuffer);
-        // SAFETY: the context shares with the GL context that is current; the driver refuses names that are none.
+        // SAFETY: the context shares with the GL context that is current; the driver refuses invalid names.
         own(CALL, |code| unsafe { create(context.raw(), flags, name, code) })
     }
 

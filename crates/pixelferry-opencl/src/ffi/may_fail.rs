@@ -56,7 +56,7 @@ fn is_left(event: &LoneEvent) -> bool {
 }
 
 impl Held {
-    /// Lets go of what is over, but for the last that failed.
+    /// Lets go of what is over, except for the last that failed.
     fn prune(&mut self) {
         for event in std::mem::take(&mut self.commands) {
             match event.status() {

@@ -67,7 +67,7 @@ mod tests {
     use super::*;
     use std::sync::mpsc;
 
-    /// Reports as a driver does; none at hand reports anything by itself.
+    /// Reports as a driver does; none at hand reports anything on its own.
     fn driver_reports(text: &CStr, user_data: *mut c_void) {
         // SAFETY: a string with a NUL, and user data of a listener's.
         unsafe { report(text.as_ptr(), ptr::null(), 0, user_data) };

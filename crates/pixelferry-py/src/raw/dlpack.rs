@@ -116,7 +116,7 @@ impl Taken {
             return Ok(taken);
         }
         take(PLAIN).and_then(NonNull::new).map(|tensor| Self(ManagedTensor::Plain(tensor.cast()))).ok_or_else(|| {
-            let used = "the capsule of __dlpack__() was taken by somebody else already, or is none of DLPack's";
+            let used = "the capsule of __dlpack__() was taken by somebody else already, or is not a DLPack capsule";
             Failure::Dtype(used.into())
         })
     }

@@ -1,4 +1,4 @@
-//! The `unsafe` of this crate (but for the two places at which `source` takes a protocol at its word): capsules of DLPack, the program's OpenGL context, reading the memory that arrays describe, the memory of our own arrays, and Vulkan's objects as numbers.
+//! The `unsafe` of this crate (except for the two places at which `source` takes a protocol at its word): capsules of DLPack, the program's OpenGL context, reading the memory that arrays describe, the memory of our own arrays, and Vulkan's objects as numbers.
 
 pub mod context;
 #[cfg(target_os = "linux")]

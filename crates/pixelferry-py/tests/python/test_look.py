@@ -50,7 +50,7 @@ def test_integers_are_shown_from_minimum_to_maximum(viewer, dtype):
     array = rough((40, 300), dtype)
     for view in (array, array[::-1, ::3], array.T, np.broadcast_to(array[:1], (9, 300))):
         compare(viewer, view, shades(over(view, float(view.min()), float(view.max()))))
-    # Of four channels the last is none of the colours.
+    # Of four channels the last is not one of the colours.
     four = rough((9, 8, 4), dtype)
     three = four[:, :, :3]
     compare(viewer, four, shades(over(three, float(three.min()), float(three.max()))))

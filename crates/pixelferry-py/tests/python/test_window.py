@@ -1,4 +1,4 @@
-"""Windows on an X server of our own. The cases share a process, but for those about its end."""
+"""Windows on an X server of our own. The cases share a process, except for those about its end."""
 
 import json
 import os

@@ -128,7 +128,7 @@ impl StreamDisplay {
     /// linear memory, such as Vulkan's; without one, or where it exports none, frames go through memory of the host.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] for a name that is none or is taken, and readers beyond [`StreamOptions::MOST_READERS`];
+    /// [`Error::InvalidInput`] for an invalid name or one that is taken, and readers beyond [`StreamOptions::MOST_READERS`];
     /// [`Error::Unavailable`] for what the system refuses.
     pub fn open(name: &str, device: Option<Rc<dyn Display>>, options: StreamOptions) -> Result<Rc<Self>> {
         call("StreamDisplay::open", || {

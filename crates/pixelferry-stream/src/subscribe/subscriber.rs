@@ -61,7 +61,7 @@ impl Subscriber {
     ///
     /// # Errors
     /// [`Error::Unavailable`] where nobody publishes this, or it has no room for another subscriber; [`Error::InvalidInput`] for a
-    /// name that is none, and for a publisher that says what cannot be.
+    /// invalid name, and for a publisher that says what cannot be.
     pub fn open(name: &str, backend: &Arc<dyn ComputeBackend>) -> Result<Self> {
         call("Subscriber::open", || {
             let joined = Joined::new(name)?;

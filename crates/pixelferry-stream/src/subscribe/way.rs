@@ -148,9 +148,7 @@ impl Open {
             Some(Way::Device) => open_device(backend, piece).map(Self::Device),
             Some(Way::Pages) => Ok(Self::Pages(backend.import_host(&block()?)?)),
             Some(Way::Copy) => Ok(Self::Copy(block()?)),
-            None => {
-                Err(Error::refused("the publisher puts its newest frame where this was told that it cannot be read"))
-            }
+            None => Err(Error::refused("the newest frame lies in memory that this process could not open")),
         }
     }
 

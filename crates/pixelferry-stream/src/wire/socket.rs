@@ -60,7 +60,7 @@ pub(crate) fn folder() -> Result<PathBuf> {
 /// File of a stream's socket.
 ///
 /// # Errors
-/// [`Error::InvalidInput`] for a name that is none; those of [`folder`].
+/// [`Error::InvalidInput`] for an invalid name; those of [`folder`].
 fn path(name: &str) -> Result<PathBuf> {
     let is_good = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
     if name.is_empty() || name.len() > LONGEST_NAME || name.starts_with('.') || !name.bytes().all(is_good) {
@@ -160,7 +160,7 @@ pub(crate) struct Listener {
 
 impl Listener {
     /// # Errors
-    /// [`Error::InvalidInput`] for a name that is none, or is taken; [`Error::Unavailable`] for what the system refuses.
+    /// [`Error::InvalidInput`] for an invalid name, or one that is taken; [`Error::Unavailable`] for what the system refuses.
     pub(crate) fn open(name: &str) -> Result<Self> {
         let path = path(name)?;
         let address = address(&path)?;

@@ -5,7 +5,7 @@
 //! sides write first and look at the other's page then, in one order that all processors agree on. So of a subscriber that begins
 //! to read and a publisher that begins to write the same piece, at least one sees the other, and goes elsewhere.
 //!
-//! The words are atomics, of which each has one writer but for a place's frame and description, which the publisher writes while
+//! The words are atomics, of which each has one writer except for a place's frame and description, which the publisher writes while
 //! the frame is 0 and a subscriber looks at twice. Bytes of a frame are plain memory: a subscriber's reads come after the publisher's
 //! writes, as it found the frame that these were followed by; the publisher's next writes come after those reads, as it found that
 //! the subscriber reads another frame or none. `no_reader_meets_a_piece_that_is_written` has ThreadSanitizer look for a pair that the
@@ -37,7 +37,7 @@ const _: () = assert!((FIRST + PLACES * PLACE_WORDS) * size_of::<u64>() <= BYTES
 const READS: [usize; 2] = [0, 1];
 const ASKS: usize = 2;
 
-/// A frame and the place that holds it. Zero is none.
+/// A frame and the place that holds it. Zero stands for no frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Stamp(u64);
 

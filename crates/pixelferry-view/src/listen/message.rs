@@ -13,20 +13,20 @@ pub const MOST_CHANNELS: usize = 64;
 /// Bytes of a number.
 const NUMBER: usize = size_of::<f32>();
 
-/// Reason why bytes are no message.
+/// Reason why bytes are not a message.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum Damaged {
     #[error("it claims to have {0} bytes; messages have 5 to {MOST_BYTES}")]
     Length(u32),
-    #[error("it is of type {0}, which there is not")]
+    #[error("unknown message type {0}")]
     Type(u8),
     #[error("it ends within its {0}")]
     Ends(&'static str),
     #[error("{0} bytes follow its end")]
     Follows(usize),
-    #[error("its {0} is no text, or longer than {MOST_NAME} bytes")]
+    #[error("its {0} is not text, or is longer than {MOST_NAME} bytes")]
     Text(&'static str),
-    #[error("its {0} is {1}, which cannot be")]
+    #[error("invalid {0}: {1}")]
     Number(&'static str, i64),
     #[error("channel {0} lies outside its {1} numbers")]
     Outside(usize, usize),

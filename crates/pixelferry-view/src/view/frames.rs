@@ -56,7 +56,7 @@ impl ArrayView {
     }
 
     /// Keeps at most so many frames of each array, the one on show among them, and in all at most so many bytes of them; then the oldest
-    /// go, first of the array that has most. Pictures of arrays that are not on show have as many bytes, and are made anew beyond that.
+    /// go, first of the array that has most. Pictures of arrays that are not on show have as many bytes, and are made again beyond that.
     /// At first these are [`ArrayView::MOST_FRAMES`] and [`ArrayView::MOST_BYTES`]. What waits for the end of a pause always stays.
     pub fn keep(&mut self, frames: usize, bytes: usize) {
         self.most = (frames, bytes);

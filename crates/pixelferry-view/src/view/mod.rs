@@ -207,7 +207,7 @@ impl ArrayView {
         self.all[..self.count].iter().position(|shown| shown.array.name() == name)
     }
 
-    /// Makes the picture on show anew. One of another size than before is fitted into the window.
+    /// Makes the picture on show again. One of another size than before is fitted into the window.
     fn renew(&mut self, before: Extent) {
         let request = self.all[self.at].request;
         if let Err(error) = self.show(self.at, request) {
@@ -377,7 +377,7 @@ impl ArrayView {
         let Shown { array, request, asked, .. } = self.on_show();
         let (before, mut request) = (*request, *request);
         change(&mut request.look, *asked);
-        // What is left out of another array's look may stay, but is not asked for anew.
+        // What is left out of another array's look may stay, but is not asked for again.
         let refused = array.plane(&request).err().filter(|_| request.look.colormap != before.look.colormap);
         let done = refused.map_or(Ok(()), |refusal| Err(refusal.into())).and_then(|()| self.show(self.at, request));
         if let Err(error) = done {

@@ -45,7 +45,7 @@ impl std::fmt::Debug for ImageTarget {
 
 impl VulkanDisplay {
     /// An engine's image as a place for [`interop_core::Link::show`]: pictures are fitted into this region of it. Row 0 is the first
-    /// row. Keep the target for as long as the image, as a new one is tried anew.
+    /// row. Keep the target for as long as the image, as a new one is tried again.
     ///
     /// Kernels store into the image where it was made with the usages `STORAGE` and `TRANSFER_SRC`, in a format that does not
     /// encode and that kernels of this display store to. Otherwise each draw is one of these, the first that does it:

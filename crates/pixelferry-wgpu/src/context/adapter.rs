@@ -20,7 +20,7 @@ pub struct WgpuOptions {
     /// drawn there.
     pub same_device_as: Option<DeviceIdentity>,
     /// APIs that may drive it: Vulkan, Metal, Direct3D 12 and OpenGL, or those of them that `WGPU_BACKEND` names. OpenGL is
-    /// looked at only where there is none of the others: its driver is shared with whatever else in the process uses OpenGL, and wgpu leaves no context
+    /// looked at only where none of the others is found: its driver is shared with whatever else in the process uses OpenGL, and wgpu leaves no context
     /// current on the thread that calls it.
     pub backends: wgpu::Backends,
     /// Features that the device must have, for drawing of the user's own.

@@ -141,7 +141,7 @@ impl WgpuDevice {
         self.scoped(|| self.submit_all(&mut recorded))
     }
 
-    /// [`WgpuDevice::flush`], but for what goes with a draw that follows.
+    /// [`WgpuDevice::flush`], except for what goes with a draw that follows.
     pub(crate) fn flush_alone(&self) -> Result<Option<wgpu::SubmissionIndex>> {
         let is_awaited = self.recorded().awaited > 0;
         if is_awaited { Ok(None) } else { self.flush().map(Some) }

@@ -176,7 +176,7 @@ impl WgpuDisplay {
     ///
     /// wgpu tells of a lost device only when it is polled and has done what was submitted. Whatever is then made of the
     /// device passes without an error. An engine that wants to know polls before it draws. Where its callback
-    /// ([`wgpu::Device::set_device_lost_callback`]) was called, it makes device, display and links anew.
+    /// ([`wgpu::Device::set_device_lost_callback`]) was called, it makes device, display and links again.
     ///
     /// # Errors
     /// [`Error::Driver`] where the device cannot be waited for any more.
@@ -189,7 +189,7 @@ impl WgpuDisplay {
 
     /// Records a draw of an image surface into a pass of the user's, as the surface's
     /// [`ImageDesc`](interop_core::ImageDesc) and `options` say: by default every number goes there as it is. The draw
-    /// sets pipeline, bind group 0 and viewport, which the user sets anew afterwards. Other state of the pass stays.
+    /// sets pipeline, bind group 0 and viewport, which the user sets again afterwards. Other state of the pass stays.
     ///
     /// Submit the pass before the next frame is finished.
     ///

@@ -28,7 +28,7 @@ impl Tools {
         {
             let reason = format!("fragment shaders read no storage buffers on this device: {refused}");
             parts.caps.in_place_images = Support::No(reason);
-            // Without the pipeline that is none.
+            // Without the pipeline that could not be made.
             painter = in_scopes(device, identity, || Painter::new(device))?;
         }
         let (drawing, splicer) = (Drawing::default(), Splicer::default());

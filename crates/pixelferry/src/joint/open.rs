@@ -105,7 +105,7 @@ impl LinkBuilder {
     /// ```
     ///
     /// # Errors
-    /// The errors of [`LinkBuilder::open`], but for those of kernels and paths.
+    /// The errors of [`LinkBuilder::open`], except for those of kernels and paths.
     pub fn open_sides(self) -> Result<(Arc<dyn ComputeBackend>, Headless)> {
         process::check("LinkBuilder::open_sides")?;
         let shown = displays(&self)?;

@@ -70,7 +70,7 @@ impl Film {
     /// Ends it after so many frames; how many are in it, and their size.
     pub(super) fn finish(mut self, frames: u64) -> Result<(u64, Extent), RecordError> {
         if let Some(to) = &self.to {
-            // One that ended by itself says why below.
+            // One that ended on its own says why below.
             let _ = to.send(Message::End(frames));
         }
         self.end()

@@ -25,7 +25,7 @@ enum Kinds {
 }
 
 impl Begun {
-    /// Makes the file, so that a name which is none fails at once.
+    /// Makes the file, so that an invalid name fails at once.
     pub(super) fn new(output: Output, rate: u32) -> Result<Self, RecordError> {
         let failed = output.failed();
         let kind = match &output {

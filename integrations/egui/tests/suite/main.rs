@@ -106,7 +106,7 @@ fn opengl_shows_it(path: PathId) {
         assert_eq!(show_by_gl(&mut window, &display, &mut painter), first);
     }
     painter.free_texture(first);
-    // Drivers give the number away anew.
+    // Drivers give the number away again.
     // SAFETY: the context is current.
     let other = unsafe {
         let other = gl.create_texture().unwrap();

@@ -27,7 +27,7 @@ class Workers:
         self._places, self._shares = {}, None
 
     def take(self, key: str, is_there: bool) -> bool:
-        """Takes a token that came or went; whether that changed anything. Raises `Refused` for what is none."""
+        """Takes a token that came or went; whether that changed anything. Raises `Refused` for an invalid one."""
         found = _KEY.fullmatch("/".join(key.split("/")[-3:]))
         node, place = (int(found[1], 16), tuple(map(int, found.groups()[1:]))) if found else (0, ())
         if not found or max(place) >= _SIDES or not key.endswith(token(node, place)):
@@ -50,7 +50,7 @@ class Workers:
         return self._places.keys()
 
     def owners(self, tiles, weights) -> list:
-        """The worker of each tile, if any; computed anew only where the workers, the tiles or the weights are others."""
+        """The worker of each tile, if any; computed again only where the workers, the tiles or the weights are others."""
         of = (dict(self._places), dict(weights), tiles)
         if not self._shares or self._shares[0] != of:
             self._shares = (of, owners(*of))

@@ -60,7 +60,7 @@ class Assembly(Declared):
             if header.epoch != self._epoch or header.size != self._size or header.format != self._format:
                 raise Refused("it is of another session or picture")
             if header.region not in self._tiles:
-                raise Refused("it is none of the picture's tiles")
+                raise Refused("it is not one of the picture's tiles")
             with self._told:
                 self._meter.came(header)
                 if header.sender in self._workers.nodes():

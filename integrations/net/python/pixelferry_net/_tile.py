@@ -89,7 +89,7 @@ class Tile(Declared):
             self._plan()
 
     def _plan(self):
-        """Makes the queue anew, once it is looked at: callbacks are short."""
+        """Makes the queue again, once it is looked at: callbacks are short."""
         self._queue = None
         self._changed.notify_all()
 

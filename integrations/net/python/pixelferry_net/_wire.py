@@ -24,7 +24,7 @@ _BY_JPEG = ("R8", "RGBA8", "BGRA8")
 
 
 class Refused(ValueError):
-    """A message that is none of the protocol, or not for this scene."""
+    """A message that is not part of the protocol, or not for this scene."""
 
 
 @dataclasses.dataclass(frozen=True)

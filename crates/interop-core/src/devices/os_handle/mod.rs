@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn no_handle_is_not_owned() {
-        // SAFETY: it is none.
+        // SAFETY: it is not a handle.
         assert!(unsafe { own(NONE) }.is_none());
     }
 }

@@ -16,7 +16,7 @@ pub const NONE: RawOsHandle = -1;
 /// Returns what a driver gave out; `None` where it is no handle.
 ///
 /// # Safety
-/// It is open and the caller's alone, unless it is none.
+/// It is open and the caller's alone, unless it is not a descriptor.
 pub unsafe fn own(raw: RawOsHandle) -> Option<OsHandle> {
     // SAFETY: the caller's promise.
     (raw >= 0).then(|| unsafe { OwnedFd::from_raw_fd(raw) })

@@ -17,7 +17,7 @@ pub const NONE: RawOsHandle = ptr::null_mut();
 /// Returns what a driver gave out; `None` where it is no handle.
 ///
 /// # Safety
-/// It is open and the caller's alone, unless it is none.
+/// It is open and the caller's alone, unless it is not a handle.
 pub unsafe fn own(raw: RawOsHandle) -> Option<OsHandle> {
     // SAFETY: the caller's promise.
     (!raw.is_null()).then(|| unsafe { OwnedHandle::from_raw_handle(raw) })

@@ -21,7 +21,7 @@ struct Running(Child);
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // It may have ended on its own.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }

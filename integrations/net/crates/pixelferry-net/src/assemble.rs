@@ -319,7 +319,7 @@ impl Receiver {
         if image != self.image {
             return Err(WireError::Scene("it is a tile of another picture"));
         }
-        let index = self.grid.index(header.region).ok_or(WireError::Scene("it is none of the picture's tiles"))?;
+        let index = self.grid.index(header.region).ok_or(WireError::Scene("it is not one of the picture's tiles"))?;
         let mut state = lock(&self.shared.state);
         let now = Instant::now();
         state.meter.came(&header, now);

@@ -1,5 +1,5 @@
 //! Delivery of a server's pictures, on threads of its own: small and lent ones by one publication for all, large ones to each
-//! viewer by itself in pieces, of which no more are on their way than its line takes. The newest wins everywhere.
+//! viewer separately in pieces, of which no more are on their way than its line takes. The newest wins everywhere.
 
 use crate::error::{Error, Result};
 use crate::lend::Ticket;
@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use zenoh::Wait;
 use zenoh::qos::{CongestionControl, Priority};
 
-/// Messages above this go to each viewer by itself: of larger ones, the queue of a line (1 MiB) does not hold two.
+/// Messages above this go to each viewer separately: of larger ones, the queue of a line (1 MiB) does not hold two.
 pub(crate) const LARGE: usize = 512 << 10;
 /// Time after which a viewer of lent pictures is told of the newest again: publications may be lost.
 const HOLD: Duration = Duration::from_secs(2);

@@ -19,7 +19,7 @@ pub enum Error {
         /// Problem of the value.
         problem: String,
     },
-    /// A message that is none of this protocol, or not for this scene.
+    /// A message that is not part of this protocol, or not for this scene.
     #[error("message refused: {0}")]
     Wire(#[from] WireError),
     /// Zenoh reported an error.

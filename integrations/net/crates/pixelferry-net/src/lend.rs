@@ -96,7 +96,7 @@ impl Drop for Fetched {
     }
 }
 
-/// Others' large sheets that were read lately: to map one anew takes as long as to copy it.
+/// Others' large sheets that were read lately: to map one again takes as long as to copy it.
 #[derive(Default)]
 pub(crate) struct Known(Mutex<Vec<(Ticket, Instant, Arc<Opened>)>>);
 

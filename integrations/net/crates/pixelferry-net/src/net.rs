@@ -57,7 +57,7 @@ impl Net {
     ///
     /// # Errors
     /// [`Error::Refused`] where somebody listens who does not take this program's certificate, name or password;
-    /// [`Error::Zenoh`] where an endpoint cannot be listened at or reached, or an option is none.
+    /// [`Error::Zenoh`] where an endpoint cannot be listened at or reached, or an option is invalid.
     pub fn join(options: Options) -> Result<Self> {
         const OP: &str = "Net::join";
         let hint = "Does something else listen at the endpoint, and does somebody where it connects?";

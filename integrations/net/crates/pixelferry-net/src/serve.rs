@@ -101,7 +101,7 @@ impl Net {
     /// Serves a scene to viewers.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for a name that is none; [`Error::Zenoh`].
+    /// [`Error::Invalid`] for an invalid name; [`Error::Zenoh`].
     pub fn serve(&self, scene: &str) -> Result<Server> {
         const OP: &str = "Net::serve";
         let keys = keys(scene)?;

@@ -64,7 +64,7 @@ impl Net {
     /// Views a scene that somebody serves.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for a name that is none; [`Error::Zenoh`].
+    /// [`Error::Invalid`] for an invalid name; [`Error::Zenoh`].
     pub fn view(&self, scene: &str) -> Result<Viewer> {
         const OP: &str = "Net::view";
         let keys = keys(scene)?;
@@ -195,7 +195,7 @@ impl Viewer {
             let told = newest.picture.take()?;
             let fetched = told
                 .fetch(&self.shared.limits, &self.shared.place, |ticket, bytes| self.shared.known.fetch(ticket, bytes));
-            // The memory is written anew, by a picture that is told of next.
+            // The memory is written again, by a picture that is told of next.
             let Some(arrived) = fetched else { continue };
             newest.read = (arrived.header.epoch, arrived.header.frame);
             drop(newest);
@@ -219,7 +219,7 @@ impl Viewer {
         }
     }
 
-    /// Asks for the picture of now, where none comes by itself. It comes by [`Viewer::next`] unless a newer one was there.
+    /// Asks for the picture of now, where none comes on its own. It comes by [`Viewer::next`] unless a newer one was there.
     ///
     /// # Errors
     /// [`Error::Zenoh`].

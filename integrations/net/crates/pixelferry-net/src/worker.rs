@@ -70,7 +70,7 @@ impl Net {
     /// rendezvous hashing over the workers that live, so that nobody distributes work.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for a name that is none; [`Error::Zenoh`].
+    /// [`Error::Invalid`] for an invalid name; [`Error::Zenoh`].
     pub fn tile(&self, scene: &str, region: Option<Region>) -> Result<Tile> {
         const OP: &str = "Net::tile";
         let keys = keys(scene)?;

@@ -105,7 +105,7 @@ pub fn read_worker(key: &str) -> Option<(u64, Option<Region>)> {
     let region = Region::new(side()?, side()?, side()?, side()?);
     let node = u64::from_str_radix(node, 16).ok()?;
     let region = (region != Region::new(0, 0, 0, 0)).then_some(region);
-    // Other ways to write the same are none of ours.
+    // Other spellings of the same key are not ours.
     let is_ours = key.strip_suffix(&token(node, region)).is_some_and(|scene| scene.ends_with('/'));
     is_ours.then_some((node, region))
 }

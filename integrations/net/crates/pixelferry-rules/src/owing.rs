@@ -55,7 +55,7 @@ struct Row {
     patience: Duration,
     /// Since when and until when others get its tiles.
     passed: Option<(Instant, Instant)>,
-    /// Number of times in which it did not do well for as long as it had been away, and the end of the last.
+    /// Number of failed attempts since it came back, and the end of the last one.
     times: u32,
     until: Option<Instant>,
     has_sent: bool,
@@ -269,7 +269,7 @@ mod tests {
         assert_eq!(owing.passed_over(start + 60 * SECOND).count(), 0);
     }
 
-    /// Frames of workers that take 2 ms for a tile, but for one that hangs from a frame on.
+    /// Frames of workers that take 2 ms for a tile, except for one that hangs from a frame on.
     #[test]
     fn one_that_hangs_holds_fast_frames_up_for_a_quarter_of_a_second() {
         let (mut owing, mut now) = (Owing::default(), Instant::now());

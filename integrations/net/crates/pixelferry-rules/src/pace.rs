@@ -63,7 +63,7 @@ impl Piece {
         [self.epoch, self.number, self.offset].map(u64::to_le_bytes).concat()
     }
 
-    /// `None` for what is none.
+    /// `None` for an invalid one.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let mut from = Numbers(bytes);
         let piece = || Self { epoch: from.u64(), number: from.u64(), offset: from.u64() };

@@ -10,7 +10,7 @@ const SILENCE: Duration = Duration::from_secs(5);
 const SLOT: Duration = Duration::from_millis(200);
 /// Slots, and least time over them, in which a regular sender is heard.
 const REGULAR: (u32, Duration) = (4, Duration::from_secs(1));
-/// Slots are counted over this time, then anew.
+/// Slots are counted over this time, then again.
 const WINDOW: Duration = Duration::from_secs(4);
 /// A regular session takes the claim of one that is heard in at most one of so many of its slots.
 const RARE: u32 = 2;
@@ -66,7 +66,7 @@ fn count(slots: &mut u32, slot: &mut Instant, now: Instant) {
 /// News that a message of the followed session brings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum News {
-    /// Another session than before, or one that counts its frames anew: earlier knowledge of frames is void.
+    /// Another session than before, or one that counts its frames again: earlier knowledge of frames is void.
     Session,
     /// A newer frame than before.
     Newer,
@@ -207,7 +207,7 @@ mod tests {
         }
     }
 
-    /// After a stranger, too: a display that begins anew is followed within seconds.
+    /// After a stranger, too: a display that begins again is followed within seconds.
     #[test]
     fn a_display_that_begins_anew_is_followed_at_once_or_soon_after_a_stranger() {
         let (mut followed, start) = (Followed::default(), Instant::now());

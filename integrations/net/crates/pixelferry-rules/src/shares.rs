@@ -7,7 +7,7 @@ use crate::workers::{Workers, holds};
 use pixelferry::Region;
 use std::cmp::Reverse;
 
-/// Workers of a job's tiles, computed anew only where the workers, the tiles or the weights are others.
+/// Workers of a job's tiles, computed again only where the workers, the tiles or the weights are others.
 #[derive(Debug, Default)]
 pub struct Shares {
     of: Option<(Workers, Grid, Weights)>,

@@ -159,7 +159,7 @@ impl Drop for Starting {
 
 /// Ends the child; all that it started ends with it, and its files can be removed once those are gone.
 fn end(child: &mut Child, profile: &Path) {
-    // One that ended by itself is not there any more.
+    // One that ended on its own is not there any more.
     let _ = child.kill();
     let _ = child.wait();
     for _ in 0..100 {

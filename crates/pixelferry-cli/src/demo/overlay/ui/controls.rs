@@ -44,7 +44,7 @@ pub fn show(ui: &mut Ui, player: &mut Player, actions: &mut Vec<Action>) {
 fn size(ui: &mut Ui, setup: &mut Setup) {
     match setup.scene {
         _ if setup.has_free_size() => {
-            // One that was asked for on the command line is none of the usual.
+            // One that was asked for on the command line is not one of the usual.
             let mut choices = SIZES.to_vec();
             if !choices.contains(&setup.size) {
                 choices.insert(0, setup.size);

@@ -75,7 +75,7 @@ fn background(ui: &mut Ui, draw_args: &mut DrawArgs) {
 }
 
 fn tone_map(ui: &mut Ui, draw_args: &mut DrawArgs) {
-    // One that was asked for on the command line is none of the usual.
+    // One that was asked for on the command line is not one of the usual.
     let mut maps = MAPS.to_vec();
     if !maps.contains(&draw_args.tone_map) {
         maps.push(draw_args.tone_map);

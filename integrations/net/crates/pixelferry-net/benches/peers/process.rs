@@ -67,7 +67,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // One that ended by itself is not there any more.
+        // One that ended on its own is not there any more.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -68,7 +68,7 @@ fn a_worker_that_is_killed_tears_no_frame_and_its_tiles_come_back() {
         wait_for_workers(&assembly, 2);
     }
     println!("the slowest frame came in {usual:?}, after a kill in {slowest:?}");
-    // Sooner than a session is taken for gone, but for what a machine with much else to do adds to every frame.
+    // Sooner than a session is taken for gone, except for what a machine with much else to do adds to every frame.
     assert!(slowest < Duration::from_secs(2) + 10 * usual, "{slowest:?}, else {usual:?}");
     assert_eq!(assembly.refused(), 0);
     drop(workers);
@@ -192,7 +192,7 @@ fn thousands_of_frames_leave_nothing_behind() {
     let ((first, segments), (last, now)) = (&after[0], &after[after.len() - 1]);
     assert!(last.rss < first.rss + (32 << 20), "memory grows: {after:?}");
     assert!(now <= segments, "{after:?}");
-    // A connection that was made anew closes the one before it in time.
+    // A connection that was made again closes the one before it in time.
     wait_until("few descriptors", || Usage::here().unwrap().descriptors <= first.descriptors + 2);
     crew.stop();
 }

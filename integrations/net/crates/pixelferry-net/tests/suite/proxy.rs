@@ -123,7 +123,7 @@ impl Proxy {
         lock(&self.state.connections).iter().filter_map(Weak::upgrade).for_each(|ends| ends.shut());
     }
 
-    /// All is well from now on, but for connections that lost bytes.
+    /// All is well from now on, except for connections that lost bytes.
     pub fn heal(&self) {
         self.set(Way::default(), Way::default());
         self.state.refuses.store(false, Ordering::Relaxed);
