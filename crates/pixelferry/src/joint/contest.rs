@@ -253,13 +253,14 @@ impl Contest {
 
     /// Compares what an earlier start had no time for.
     fn wait_for_rest(&mut self) {
-        let rows = self.report.rows.iter().enumerate();
-        self.waiting =
-            rows.filter(|(_, row)| matches!(row.state, JointState::NotTried { .. })).map(|(at, _)| at).collect();
+        let is_left = |row: &JointRow| matches!(row.state, JointState::NotTried { .. });
+        self.waiting = (0..self.report.rows.len()).filter(|&at| is_left(&self.report.rows[at])).collect();
+        let has_left = self.report.paths.iter().any(is_left);
+        self.report.paths.retain(|row| !is_left(row));
         let paths = &self.wanted.policy.paths;
         let known = self.report.paths.iter().filter_map(|row| paths.named(row.path.as_deref()?).ok());
         self.known_paths = known.collect();
-        self.wants_paths = self.has_paths();
+        self.wants_paths = self.has_paths() && (has_left || !self.waiting.is_empty());
     }
 
     const fn spreads(&self) -> bool {
@@ -284,14 +285,18 @@ impl Contest {
 
     /// Nothing more is compared by this start.
     fn leave_rest(&mut self) {
-        for row in &mut self.report.rows {
-            if let JointState::NotTried { reason } = &mut row.state
-                && reason == COMPARED_LATER
-            {
-                *reason = "the program ended the comparison, or its time was over; the next start goes on".into();
-            }
+        let left = || "the program ended the comparison, or its time was over; the next start goes on".into();
+        let states = self.report.rows.iter_mut().map(|row| &mut row.state);
+        for state in states.filter(|state| matches!(state, JointState::NotTried { reason } if reason == COMPARED_LATER))
+        {
+            *state = JointState::NotTried { reason: left() };
         }
-        (self.waiting, self.paths, self.wants_paths) = (VecDeque::new(), VecDeque::new(), false);
+        for path in std::mem::take(&mut self.paths) {
+            let (path, state) = (Some(path.to_string()), JointState::NotTried { reason: left() });
+            let row = self.report.rows[self.in_use].clone();
+            self.report.paths.push(JointRow { path, state, median_us: None, ratio: None, ..row });
+        }
+        (self.waiting, self.wants_paths) = (VecDeque::new(), false);
         (self.has_duel, self.remembered, self.turn) = (false, None, None);
     }
 

@@ -177,6 +177,7 @@ impl fmt::Display for JointReport {
             write!(f, "    {}, another path of the chosen pair: ", row.path.as_deref().unwrap_or_default())?;
             match (&row.state, row.median_us) {
                 (JointState::Failed { reason }, _) => writeln!(f, "does not work: {reason}")?,
+                (JointState::NotTried { reason }, _) => writeln!(f, "not tried: {reason}")?,
                 (_, us) => writeln!(f, "{:.0} us", us.unwrap_or(f64::NAN))?,
             }
         }
