@@ -16,16 +16,12 @@ use pixelferry_demo::scenes::plasma::Plasma;
 use pixelferry_demo::scenes::sine::{POINTS, Sine};
 use pixelferry_demo::{Scene, SceneError};
 use pixelferry_tests::{Need, by_level, few, need};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 type Make = dyn Fn(Arc<dyn ComputeBackend>, Rc<dyn Display>) -> Result<Box<dyn Scene>, SceneError>;
-
-fn asset(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("assets").join(name)
-}
 
 /// The scene after so many frames.
 fn after(make: &Make, backend: Arc<dyn ComputeBackend>, frames: u32) -> Box<dyn Scene> {
@@ -137,9 +133,27 @@ pub fn filters(pair: &Pair) {
     }
 }
 
+/// A film of 24 frames, in which a bright square crosses slopes of luma and chroma.
+static CLIP: LazyLock<PathBuf> = LazyLock::new(|| {
+    const SIZE: (usize, usize) = (160, 90);
+    let mut film = format!("YUV4MPEG2 W{} H{} F24:1 C420jpeg\n", SIZE.0, SIZE.1).into_bytes();
+    for n in 0..24 {
+        film.extend(b"FRAME\n");
+        let luma =
+            |x: usize, y: usize| if (x / 5).abs_diff(n) < 4 && y / 30 == 1 { 230 } else { 20 + x as u8 / 2 + y as u8 };
+        film.extend((0..SIZE.0 * SIZE.1).map(|i| luma(i % SIZE.0, i / SIZE.0)));
+        for shift in [0, 128] {
+            film.extend((0..SIZE.0 / 2 * (SIZE.1 / 2)).map(|i| ((i % (SIZE.0 / 2)) * 3 + shift + n) as u8));
+        }
+    }
+    let path = std::env::temp_dir().join(format!("pixelferry-clip-{}.y4m", std::process::id()));
+    std::fs::write(&path, film).unwrap();
+    path
+});
+
 fn clip(backend: Arc<dyn ComputeBackend>, display: Rc<dyn Display>) -> Result<Box<dyn Scene>, SceneError> {
     let options = LinkOptions::default();
-    Ok(Box::new(FilterScene::open(backend, display, &asset("clip.y4m"), Filter::Gaussian, options)?))
+    Ok(Box::new(FilterScene::open(backend, display, &CLIP, Filter::Gaussian, options)?))
 }
 
 pub fn video(pair: &Pair) {
