@@ -234,6 +234,15 @@ fn with_pbuffer(display: &Display, name: &str) -> Result<OwnContext> {
     Ok(OwnContext::new(OwnSurface::Pbuffer(surface), context, None))
 }
 
+/// The index of a device, of which EGL lists so many.
+fn at_most(index: usize, count: usize) -> Result<usize> {
+    if index < count {
+        Ok(index)
+    } else {
+        Err(Error::refused(format!("there is no EGL device {index}; EGL lists {count}")))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -254,14 +263,5 @@ mod tests {
             let child = Child::of("display::headless::egl::tests::child_default_display").unwrap();
             child.env("EGL_PLATFORM", "surfaceless").run().unwrap().passed();
         }
-    }
-}
-
-/// The index of a device, of which EGL lists so many.
-fn at_most(index: usize, count: usize) -> Result<usize> {
-    if index < count {
-        Ok(index)
-    } else {
-        Err(Error::refused(format!("there is no EGL device {index}; EGL lists {count}")))
     }
 }
