@@ -1,42 +1,90 @@
-//! Log of the steps, their number, and their outcomes.
+//! What an operation gets: the choices of its step, and the log of what came of it.
 
 use pixelferry::{Error, Result};
+use proptest::test_runner::TestCaseError;
 use std::collections::BTreeMap;
 use std::fmt;
-
-/// A property that does not hold: a bug.
-#[derive(Debug, Clone)]
-pub struct Failure(pub String);
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Failure {}
-
-/// For what a world cannot be made without.
-impl From<Error> for Failure {
-    fn from(error: Error) -> Self {
-        Self(format!("an operation that must work failed: {error}"))
-    }
-}
+use std::ops::{Deref, DerefMut, Range};
 
 /// Result of a step.
-pub type Checked<T = ()> = std::result::Result<T, Failure>;
+pub type Checked<T = ()> = std::result::Result<T, TestCaseError>;
 
-/// Ends the step with a [`Failure`].
+/// Ends the step with a property that does not hold: a bug.
 macro_rules! fail {
-    ($($text:tt)*) => { return Err($crate::fuzz::log::Failure(format!($($text)*))) };
+    ($($text:tt)*) => { return Err(proptest::test_runner::TestCaseError::fail(format!($($text)*))) };
 }
 
-/// Ends the step with a [`Failure`] where the condition is false.
-macro_rules! hold {
-    ($condition:expr, $($text:tt)*) => { if !$condition { $crate::fuzz::log::fail!($($text)*) } };
+pub(crate) use fail;
+pub(crate) use proptest::prop_assert as hold;
+
+/// Numbers that an operation takes what it does from. Smaller ones mean something simpler, and those past the end are 0.
+#[derive(Debug, Default)]
+pub struct Choices(std::vec::IntoIter<u16>);
+
+impl From<Vec<u16>> for Choices {
+    fn from(all: Vec<u16>) -> Self {
+        Self(all.into_iter())
+    }
 }
 
-pub(crate) use {fail, hold};
+impl Choices {
+    fn next(&mut self) -> u16 {
+        self.0.next().unwrap_or(0)
+    }
+
+    pub fn word(&mut self) -> u32 {
+        u32::from(self.next()) << 16 | u32::from(self.next())
+    }
+
+    pub fn bits(&mut self) -> u64 {
+        u64::from(self.word()) << 32 | u64::from(self.word())
+    }
+
+    /// 0 to `end - 1`; 0 where `end` is 0.
+    pub fn below(&mut self, end: usize) -> usize {
+        ((u128::from(self.next()) * end as u128) >> 16) as usize
+    }
+
+    /// A number of `range`.
+    pub fn within(&mut self, range: Range<usize>) -> usize {
+        range.start + self.below(range.len())
+    }
+
+    /// True once in `n` times.
+    pub fn one_in(&mut self, n: usize) -> bool {
+        self.below(n) + 1 == n
+    }
+
+    /// One of `all`, which is not empty.
+    pub fn pick<T: Copy>(&mut self, all: &[T]) -> T {
+        all[self.below(all.len())]
+    }
+
+    /// One of `all`, if there is any.
+    pub fn any<T: Clone>(&mut self, all: &[T]) -> Option<T> {
+        (!all.is_empty()).then(|| all[self.below(all.len())].clone())
+    }
+
+    /// One of `all`, which is not empty, taken out.
+    pub fn take<T>(&mut self, all: &mut Vec<T>) -> T {
+        all.swap_remove(self.below(all.len()))
+    }
+
+    pub fn words(&mut self, len: usize) -> Vec<u32> {
+        let first = self.word();
+        let next = |word: &u32| Some(word.wrapping_mul(0x9E37_79B1).wrapping_add(0x85EB_CA77));
+        std::iter::successors(next(&first), next).map(|word| word ^ word >> 15).take(len).collect()
+    }
+
+    pub fn bytes(&mut self, len: usize) -> Vec<u8> {
+        self.words(len).into_iter().map(|word| word as u8).collect()
+    }
+
+    /// Choices of a thread's own.
+    pub fn split(&mut self) -> Self {
+        self.words(64).into_iter().map(|word| word as u16).collect::<Vec<_>>().into()
+    }
+}
 
 #[derive(Debug, Default)]
 struct Row {
@@ -48,9 +96,10 @@ struct Row {
 /// Operations of a round that a failure tells, at most.
 const TOLD: usize = 60;
 
-/// Counts by kind of operation.
+/// The choices of this step, and counts by kind of operation.
 #[derive(Debug, Default)]
-pub struct Log {
+pub struct Turn {
+    choices: Choices,
     says: bool,
     now: &'static str,
     rows: BTreeMap<&'static str, Row>,
@@ -60,7 +109,21 @@ pub struct Log {
     round: Vec<String>,
 }
 
-impl Log {
+impl Deref for Turn {
+    type Target = Choices;
+
+    fn deref(&self) -> &Choices {
+        &self.choices
+    }
+}
+
+impl DerefMut for Turn {
+    fn deref_mut(&mut self) -> &mut Choices {
+        &mut self.choices
+    }
+}
+
+impl Turn {
     /// With `says` every operation is printed before it runs.
     pub fn new(says: bool) -> Self {
         Self { says, ..Self::default() }
@@ -71,10 +134,15 @@ impl Log {
         self.round.clear();
     }
 
+    /// A step begins.
+    pub fn load(&mut self, choices: &[u16]) {
+        self.choices = choices.to_vec().into();
+    }
+
     /// A failure, and what led to it.
-    pub fn told(&self, failure: &Failure) -> String {
+    pub fn told(&self, failure: &str) -> TestCaseError {
         let last = &self.round[self.round.len().saturating_sub(TOLD)..];
-        format!("{failure}\nafter {} operations:\n{}", self.round.len(), last.join("\n"))
+        TestCaseError::fail(format!("{failure}\nafter {} operations:\n{}", self.round.len(), last.join("\n")))
     }
 
     /// An operation begins.
@@ -128,7 +196,7 @@ impl Log {
     }
 }
 
-impl fmt::Display for Log {
+impl fmt::Display for Turn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{:44} {:>9} {:>9} {:>9}", "operation", "accepted", "refused", "by driver")?;
         for (name, row) in &self.rows {
