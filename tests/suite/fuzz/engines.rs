@@ -122,7 +122,7 @@ impl World {
             (false, Some(path)) => Intake::open_by(other, display, surface, path).map(Way::In),
             (false, None) => Intake::open(other, display, surface).map(Way::In),
         };
-        if let Some(way) = t.end(way) {
+        if let Ok(way) = t.end(way) {
             self.open.push(Open { way, backend, desc, holds: vec![0; desc.byte_len()?] });
         } else {
             hold!(by.is_some(), "no path at all reaches {desc}");
@@ -137,7 +137,7 @@ impl World {
         let bytes = pattern(&open.desc, &part, t.word())?;
         let view = tight(&alone(&open.desc, &part))?;
         t.op("engines: the engine draws", format_args!("{part} of {}", open.desc));
-        let Some(()) = t.end(open.surface().upload(&part, &bytes, &view)) else { return Ok(()) };
+        t.end(open.surface().upload(&part, &bytes, &view))?;
         paste(&part, &open.desc, &bytes, &mut open.holds);
         Ok(())
     }
@@ -190,8 +190,8 @@ impl World {
             Part::Buffer(range) => outlet.frame_bytes(range.clone(), compute),
         };
         let done = t.end(done);
-        hold!(done.is_none() || does != Does::Fails, "a frame whose closure failed was shown");
-        if done.is_none() {
+        hold!(done.is_err() || does != Does::Fails, "a frame whose closure failed was shown");
+        if done.is_err() {
             return self.look(t, at);
         }
         match (written, open.desc.unwritten()) {
@@ -214,7 +214,7 @@ impl World {
         let Open { way: Way::In(intake), desc, holds, .. } = &mut self.open[at] else { return Ok(()) };
         t.op("engines: take", format_args!("{desc} by {}", intake.path()));
         let found = intake.take().and_then(|mut taken| taken.read());
-        let Some(found) = t.end(found) else { return Ok(()) };
+        let found = t.end(found)?;
         hold!(found == *holds, "what was taken of {desc} by {} is something else", intake.path());
         Ok(())
     }
@@ -223,7 +223,7 @@ impl World {
         let open = &mut self.open[at];
         let all = Part::full(&open.desc);
         t.op("engines: look", format_args!("{}", open.desc));
-        let Some(found) = t.end(open.surface().read_back(&all)) else { return Ok(()) };
+        let found = t.end(open.surface().read_back(&all))?;
         if let Some(byte) = found.iter().zip(&open.holds).position(|(a, b)| a != b) {
             fail!("{} holds {:#x} at byte {byte}, not {:#x}", open.desc, found[byte], open.holds[byte]);
         }
@@ -241,7 +241,7 @@ impl World {
         };
         let done = t.end(done);
         own.make_current()?;
-        hold!(done.is_none(), "a context that is not current was taken");
+        hold!(done.is_err(), "a context that is not current was taken");
         self.look(t, at)
     }
 

@@ -113,7 +113,7 @@ impl World {
         damage(t, &mut text);
         let text = String::from_utf8_lossy(&text).into_owned();
         t.op("files: parse the name of a path", format_args!("{text:?}"));
-        let Some(id) = t.end(text.parse::<PathId>()) else { return Ok(()) };
+        let id = t.end(text.parse::<PathId>())?;
         hold!(id.to_string() == text.trim(), "{text:?} was taken for {id}");
         Ok(())
     }

@@ -155,9 +155,9 @@ impl Turn {
         self.round.push(text);
     }
 
-    /// It is over; gives its value.
-    pub fn end<T>(&mut self, result: Result<T>) -> Option<T> {
-        self.end_with(result).ok()
+    /// It is over; gives its value. A refusal ends the step, which is fine.
+    pub fn end<T>(&mut self, result: Result<T>) -> Checked<T> {
+        self.end_with(result).map_err(|error| TestCaseError::reject(error.to_string()))
     }
 
     /// It is over; gives its outcome.

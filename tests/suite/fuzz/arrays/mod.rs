@@ -106,12 +106,12 @@ impl World<'_> {
         let mut values = t.words(len);
         if t.one_in(2) {
             t.op("arrays: read", format_args!("{len} of {}", slot.values.len()));
-            if t.end(slot.array.read(&mut values)).is_some() {
+            if t.end(slot.array.read(&mut values)).is_ok() {
                 hold!(fits && values == slot.values, "{len} elements were read that are not those of the array");
             }
         } else {
             t.op("arrays: write", format_args!("{len} of {}", slot.values.len()));
-            if t.end(slot.array.write(&values)).is_some() {
+            if t.end(slot.array.write(&values)).is_ok() {
                 hold!(fits, "{len} elements were written to {}", slot.values.len());
                 slot.values = values;
             }
@@ -147,8 +147,8 @@ impl World<'_> {
         t.op("arrays: eval", format_args!("{form} of {:?} and {:?}", a.shape, b.shape));
         let made = t.end(self.makers[a.owner].eval(expr));
         let fits = a.shape == b.shape && a.owner == b.owner;
-        hold!(made.is_some() == fits, "{:?} and {:?}: {}", a.shape, b.shape, if fits { "refused" } else { "taken" });
-        if let Some(array) = made {
+        hold!(made.is_ok() == fits, "{:?} and {:?}: {}", a.shape, b.shape, if fits { "refused" } else { "taken" });
+        if let Ok(array) = made {
             let values: Vec<u32> = a.values.iter().zip(&b.values).map(value).collect();
             hold!(array.to_vec()? == values, "form {form} of {:?} is wrong", a.shape);
             let (shape, owner) = (a.shape.clone(), a.owner);
@@ -171,8 +171,8 @@ impl World<'_> {
             }
         };
         match t.end(found) {
-            Some(found) => hold!(wanted.is_none() || found == wanted, "{found:?} was found instead of {wanted:?}"),
-            None => hold!(wanted.is_none(), "{what} of {} elements was refused", values.len()),
+            Ok(found) => hold!(wanted.is_none() || found == wanted, "{found:?} was found instead of {wanted:?}"),
+            Err(_) => hold!(wanted.is_none(), "{what} of {} elements was refused", values.len()),
         }
         Ok(())
     }
@@ -198,7 +198,7 @@ impl World<'_> {
         let slot = &mut self.slots[at];
         let mut philox = Philox::new(t.bits()).with_stream(t.bits()).at_block(t.bits() | t.pick(&[0, u64::MAX]));
         t.op("arrays: random", format_args!("{philox:?}"));
-        let Some(()) = t.end(philox.integers(&mut slot.array)) else { return Ok(()) };
+        t.end(philox.integers(&mut slot.array))?;
         slot.values = slot.array.to_vec()?;
         Ok(())
     }
@@ -214,8 +214,8 @@ impl World<'_> {
         t.op("arrays: reshape", format_args!("{shape:?} to {wanted:?}"));
         let fits = count(&wanted) == Some(values.len());
         let reshaped = t.end(array.reshape(&wanted));
-        hold!(reshaped.is_some() == fits, "{shape:?} to {wanted:?}: {}", if fits { "refused" } else { "taken" });
-        if let Some(array) = reshaped {
+        hold!(reshaped.is_ok() == fits, "{shape:?} to {wanted:?}: {}", if fits { "refused" } else { "taken" });
+        if let Ok(array) = reshaped {
             hold!(array.shape() == wanted, "{:?} instead of {wanted:?}", array.shape());
             self.slots.push(Slot { array, values, shape: wanted, owner });
         }
@@ -236,7 +236,7 @@ impl World<'_> {
                     stolen = Some(old.clone());
                     old
                 })?;
-                stolen.is_some_and(|stolen| t.end(maker.tabulate(&slot.shape, stolen)).is_some())
+                stolen.is_some_and(|stolen| t.end(maker.tabulate(&slot.shape, stolen)).is_ok())
             }
             1 => {
                 let bad = bad_shape(t);
@@ -244,13 +244,13 @@ impl World<'_> {
                 if count(&bad).is_some_and(|n| n < 1 << 46) {
                     return Ok(());
                 }
-                t.end(maker.empty::<u32>(&bad)).is_some()
+                t.end(maker.empty::<u32>(&bad)).is_ok()
             }
             2 => {
                 let deep = (0..5000).fold(Expr::constant(1_u32), |expr, _| expr + 1);
-                t.end(maker.tabulate(&[3], deep)).is_some()
+                t.end(maker.tabulate(&[3], deep)).is_ok()
             }
-            _ => t.end(maker.tabulate(&[usize::MAX / 4, 1], Expr::<u64>::index())).is_some(),
+            _ => t.end(maker.tabulate(&[usize::MAX / 4, 1], Expr::<u64>::index())).is_ok(),
         };
         hold!(!taken, "{what} was taken");
         Ok(())
@@ -264,7 +264,7 @@ impl World<'_> {
         t.did("arrays: forget an expression", format_args!("{}", leak.is_some()));
         std::mem::forget(leak.take());
         t.op("arrays: update", format_args!("{:?}", slot.shape));
-        let Some(()) = t.end(slot.array.update(|old| old + 1)) else { return Ok(()) };
+        t.end(slot.array.update(|old| old + 1))?;
         slot.values.iter_mut().for_each(|value| *value = value.wrapping_add(1));
         Ok(())
     }
@@ -277,11 +277,11 @@ impl World<'_> {
         memory.write(0, &vec![0; bytes])?;
         let shape = if t.one_in(2) { vec![bytes / 4] } else { bad_shape(t) };
         t.op("arrays: from_memory", format_args!("{bytes} bytes of {other} on {owner} as {shape:?}"));
-        let Some(array) = t.end(self.makers[owner].from_memory::<u32>(memory, &shape)) else { return Ok(()) };
+        let array = t.end(self.makers[owner].from_memory::<u32>(memory, &shape))?;
         let elements = count(&shape).unwrap_or(usize::MAX);
         hold!(elements.saturating_mul(4) <= bytes, "{shape:?} was taken from {bytes} bytes");
         let twice = t.end(self.makers[owner].eval(&array + &array));
-        hold!(twice.is_none() || owner == other || elements == 0, "memory of another backend was read");
+        hold!(twice.is_err() || owner == other || elements == 0, "memory of another backend was read");
         Ok(())
     }
 

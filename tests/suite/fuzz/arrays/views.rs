@@ -70,12 +70,12 @@ impl Taken {
 pub(super) fn walk(t: &mut Turn) -> Checked {
     let first = if t.one_in(2) { bad_shape(t) } else { shape(t) };
     t.op("layout: contiguous", format_args!("{first:?}"));
-    let Some(mut layout) = t.end(Layout::contiguous(&first)) else { return Ok(()) };
+    let mut layout = t.end(Layout::contiguous(&first))?;
     let elements = layout.len();
     for _ in 0..t.below(6) {
         let next = Taken::any(t, &layout);
         t.op("layout: view", format_args!("{next:?} of {layout:?}"));
-        if let Some(next) = t.end(next.of_layout(&layout)) {
+        if let Ok(next) = t.end(next.of_layout(&layout)) {
             layout = next;
         }
         hold!(layout.is_empty() == layout.shape().contains(&0), "{layout:?} has {} elements", layout.len());
@@ -99,14 +99,14 @@ impl World<'_> {
         for _ in 0..t.below(4) {
             let next = Taken::any(t, view.layout());
             t.op("arrays: view", format_args!("{next:?} of {:?}", view.layout()));
-            if let Some(next) = t.end(next.of_view(&view)) {
+            if let Ok(next) = t.end(next.of_view(&view)) {
                 view = next;
             }
         }
         let layout = view.layout();
         let index: Vec<usize> = view.shape().iter().map(|side| hostile::near(t, *side)).collect();
         t.op("arrays: item", format_args!("{index:?} of {:?}", view.shape()));
-        if let Some(value) = t.end(view.item(&index)) {
+        if let Ok(value) = t.end(view.item(&index)) {
             let position = layout.position(&index)?;
             hold!(slot.values.get(position) == Some(&value), "{index:?} of {layout:?} is {value}");
         }

@@ -4,6 +4,7 @@ use super::{Effect, MOST, Slot, World};
 use crate::fuzz::{Checked, Choices, Turn, fail, hold, hostile};
 use pixelferry::Result;
 use pixelferry::api::opencl::cl::{Buffer, Event, Migration, NdView, RectLayout};
+use proptest::test_runner::TestCaseError;
 use std::ops::Range;
 
 /// Bytes of a buffer that a command names.
@@ -138,10 +139,10 @@ impl Slot {
 }
 
 impl World<'_> {
-    /// Bytes of a slot, mostly inside of it; `None` where a view of it was refused.
-    fn area(&self, t: &mut Turn, at: usize) -> Checked<Option<Area>> {
+    /// Bytes of a slot, mostly inside of it; a view that is refused ends the step.
+    fn area(&self, t: &mut Turn, at: usize) -> Checked<Area> {
         let buffer = &self.slots[at].buffer;
-        Ok(Some(match t.below(7) {
+        Ok(match t.below(7) {
             0..4 => Area::Bytes(hostile::range(t, buffer.len())),
             4 | 5 => {
                 let region = region(t);
@@ -149,17 +150,17 @@ impl World<'_> {
             }
             _ => {
                 t.op("cl: view", format_args!("of {}", self.slots[at].root));
-                // More values than this are not listed.
                 let view = view(t, buffer);
-                let Some(view) = t.end(view).filter(|view| view.len() <= 1 << 14) else {
-                    return Ok(None);
-                };
+                let view = t.end(view)?;
+                if view.len() > 1 << 14 {
+                    return Err(TestCaseError::reject("more values than are listed"));
+                }
                 let area = Area::View(view);
                 let inside = area.places(buffer.len()).is_some_and(|all| all.iter().all(|at| *at < buffer.len()));
                 hold!(inside, "{area:?} reaches outside of {} bytes", buffer.len());
                 area
             }
-        }))
+        })
     }
 
     /// A range that fits is refused only where something is mapped or has failed.
@@ -172,7 +173,7 @@ impl World<'_> {
 
     pub(super) fn read(&mut self, t: &mut Turn) -> Checked {
         let (at, queue) = (self.slot(t), self.queue(t));
-        let Some(area) = self.area(t, at)? else { return Ok(()) };
+        let area = self.area(t, at)?;
         let blocks = matches!(area, Area::Bytes(_)) && t.one_in(3);
         if blocks {
             self.settle(t)?;
@@ -191,7 +192,7 @@ impl World<'_> {
             }
             Area::View(view) => queue.read_view(view, &wait).map(Some),
         };
-        let Some(pending) = t.end(read) else { return self.refused(at, &area, &wait) };
+        let Ok(pending) = t.end(read) else { return self.refused(at, &area, &wait) };
         let Some((from, to)) = found else { fail!("{area:?}, {host:?} of {len} was taken") };
         let mut places = vec![None; len];
         to.into_iter().zip(from).for_each(|(to, from)| places[to] = Some(from));
@@ -213,7 +214,7 @@ impl World<'_> {
 
     pub(super) fn write(&mut self, t: &mut Turn) -> Checked {
         let (at, queue) = (self.slot(t), self.queue(t));
-        let Some(area) = self.area(t, at)? else { return Ok(()) };
+        let area = self.area(t, at)?;
         let blocks = matches!(area, Area::Bytes(_)) && t.one_in(3);
         if blocks {
             self.settle(t)?;
@@ -243,7 +244,7 @@ impl World<'_> {
             }
             Area::View(view) => queue.write_view(view, bytes.clone(), &wait).map(Some),
         };
-        let Some(event) = t.end(written) else { return self.refused(at, &area, &wait) };
+        let Ok(event) = t.end(written) else { return self.refused(at, &area, &wait) };
         let Some((to, from)) = found.zip(area.host_places(len, host)) else { fail!("{len} for {area:?} was taken") };
         hold!(to.len() == from.len(), "{len} values were taken for {area:?}");
         let effect = Effect::scatter(slot.root, to.into_iter().zip(from.into_iter().map(|at| bytes[at])).collect());
@@ -258,7 +259,7 @@ impl World<'_> {
         let (at, queue) = (self.slot(t), self.queue(t));
         let size = t.pick(&[1, 2, 3, 4, 16]);
         let area = match self.area(t, at)? {
-            Some(area @ Area::View(_)) => area,
+            area @ Area::View(_) => area,
             _ => Area::Bytes(hostile::range_of(t, self.slots[at].buffer.len(), size)),
         };
         let (wait, slot) = (self.wait_list(t, &[at]), &self.slots[at]);
@@ -276,7 +277,7 @@ impl World<'_> {
             (Area::Bytes(range), _) => queue.fill(&slot.buffer, of::<16>(&pattern), range.clone(), &wait),
             (Area::Box(..), _) => return Ok(()),
         };
-        let Some(event) = t.end(filled) else { return Ok(()) };
+        let event = t.end(filled)?;
         let Some(places) = slot.places(&area) else { fail!("{area:?} of {} was taken", slot.buffer.len()) };
         hold!(pattern.len() != 3, "a pattern of 3 bytes was taken");
         let effect = Effect::scatter(slot.root, places.into_iter().zip(pattern.into_iter().cycle()).collect());
@@ -286,7 +287,7 @@ impl World<'_> {
 
     pub(super) fn copy(&mut self, t: &mut Turn) -> Checked {
         let (a, b, queue) = (self.slot(t), self.slot(t), self.queue(t));
-        let Some(source) = self.area(t, a)? else { return Ok(()) };
+        let source = self.area(t, a)?;
         let wait = self.wait_list(t, &[a, b]);
         let (from, to) = (&self.slots[a], &self.slots[b]);
         let target = target(t, &source, &to.buffer);
@@ -305,7 +306,7 @@ impl World<'_> {
             };
             Ok((event, target))
         });
-        let Some((event, target)) = t.end(copied) else { return Ok(()) };
+        let (event, target) = t.end(copied)?;
         let found = from.places(&source).zip(to.places(&target));
         let Some((reads, writes)) = found else { fail!("{source:?} to {target:?} was taken") };
         let apart = from.root != to.root
@@ -329,7 +330,7 @@ impl World<'_> {
             return Ok(());
         }
         t.op("cl: migrate", format_args!("{} buffers, {how:?}", buffers.len()));
-        let Some(event) = t.end(queue.migrate(buffers, how, &wait)) else { return Ok(()) };
+        let event = t.end(queue.migrate(buffers, how, &wait))?;
         self.taken(event, wait, &[a, b], Effect::nothing());
         Ok(())
     }

@@ -19,7 +19,7 @@ impl World<'_> {
             }
         };
         t.op("cl: partition a device", format_args!("{partition:?}"));
-        let Some(parts) = t.end(device.partition(&partition)) else { return Ok(()) };
+        let parts = t.end(device.partition(&partition))?;
         hold!(!parts.is_empty(), "{partition:?} gave no part");
         if t.one_in(2) {
             let part = parts[t.below(parts.len())].clone();
@@ -31,7 +31,7 @@ impl World<'_> {
                 drop((context, part));
                 queue.read_all::<u8>(&buffer, &[])
             });
-            if let Some(bytes) = t.end(made) {
+            if let Ok(bytes) = t.end(made) {
                 hold!(bytes == [3; 64], "a part of a device read something else");
             }
         }
@@ -66,7 +66,7 @@ impl World<'_> {
                 Context::new(&none).map(|_| ())
             }
         };
-        hold!(t.end(result).is_none(), "{what}: an object of another context was taken");
+        hold!(t.end(result).is_err(), "{what}: an object of another context was taken");
         Ok(())
     }
 }

@@ -19,7 +19,7 @@ impl World<'_> {
             t.op("cl: fail an event with no code", format_args!(""));
             let event = user.event().clone();
             let failed = user.fail(t.below(2) as i32);
-            hold!(t.end(failed).is_none(), "0 or 1 was taken for the code of a failure");
+            hold!(t.end(failed).is_err(), "0 or 1 was taken for the code of a failure");
             hold!(event.wait().is_err(), "an event that failed is complete");
             return Ok(());
         }
@@ -38,7 +38,7 @@ impl World<'_> {
                 payload::go_off(kind);
             }
         });
-        let Some(()) = t.end(registered) else { return Ok(()) };
+        t.end(registered)?;
         self.to_tell.push(event);
         Ok(())
     }
@@ -78,8 +78,9 @@ impl World<'_> {
             1 if !wait.is_empty() => queue.barrier(&wait).map(Some),
             _ => queue.flush().map(|()| None),
         };
-        let Some(Some(event)) = t.end(marked) else { return Ok(()) };
-        self.taken(event, wait, &[], Effect::nothing());
+        if let Some(event) = t.end(marked)? {
+            self.taken(event, wait, &[], Effect::nothing());
+        }
         Ok(())
     }
 }

@@ -12,14 +12,14 @@ impl World<'_> {
         let (context, queue) = (&self.base.context, self.queue(t));
         let block = HostBlock::allocate(hostile::size(t, 8192))?;
         t.op("cl: host memory as a buffer", format_args!("{} bytes", block.len()));
-        let Some(one) = t.end(HostBuffer::new(context, MemFlags::READ_WRITE, &block)) else { return Ok(()) };
+        let one = t.end(HostBuffer::new(context, MemFlags::READ_WRITE, &block))?;
         t.op("cl: host memory as a buffer again", format_args!(""));
         let two = t.end(HostBuffer::new(context, MemFlags::READ_WRITE, &block));
         let range = hostile::inside(t, block.len());
         drop(block);
-        if let Some(two) = &two {
+        if let Ok(two) = &two {
             t.op("cl: map host memory twice", format_args!("{range:?}"));
-            if let Some(mut map) = t.end(queue.map_write::<u8>(&one, range.clone(), &[])) {
+            if let Ok(mut map) = t.end(queue.map_write::<u8>(&one, range.clone(), &[])) {
                 map.fill(1);
                 if let Ok(mut other) = queue.map_write::<u8>(two, range.clone(), &[]) {
                     other.fill(2);
@@ -37,7 +37,7 @@ impl World<'_> {
             drop(part);
             event.wait()
         });
-        if t.end(filled).is_some() {
+        if t.end(filled).is_ok() {
             let bytes = queue.read::<u8>(&one, range.start, range.len(), &[])?.wait()?;
             hold!(bytes.iter().all(|byte| *byte == 7), "host memory does not hold what was filled in");
         }

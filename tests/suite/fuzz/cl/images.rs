@@ -81,16 +81,14 @@ impl World<'_> {
             return Ok(());
         }
         t.op("cl: image", format_args!("{format} {size:?}"));
-        let Some(image) = t.end(Image::new(&self.base.context, MemFlags::READ_WRITE, format, size)) else {
-            return Ok(());
-        };
+        let image = t.end(Image::new(&self.base.context, MemFlags::READ_WRITE, format, size))?;
         let pixel = image.pixel_size();
         hold!(pixels.is_some_and(|n| n > 0 && n < 1 << 22), "{size:?} was taken");
         let bytes = t.bytes(pixels.unwrap_or(0) * pixel);
         let queue = self.queue(t);
         t.op("cl: write an image", format_args!("{size:?}"));
         let written = queue.write_image(&image, &image.whole(), bytes.clone(), &[]).and_then(|event| event.wait());
-        let Some(()) = t.end(written) else { return Ok(()) };
+        t.end(written)?;
         self.images.push(Slot { image, bytes, pixel });
         Ok(())
     }
@@ -118,7 +116,7 @@ impl World<'_> {
         let slot = &self.images[at];
         t.op("cl: read an image", format_args!("{part:?} of {:?}", slot.image.region()));
         let read = queue.read_image::<u8>(&slot.image, part, &[]).and_then(|bytes| bytes.wait());
-        let Some(bytes) = t.end(read) else { return Ok(()) };
+        let bytes = t.end(read)?;
         hold!(slot.inside(part), "{part:?} of {:?} was taken", slot.image.region());
         hold!(bytes == slot.gather(part), "{part:?} of {:?} holds something else", slot.image.region());
         Ok(())
@@ -131,7 +129,7 @@ impl World<'_> {
         let bytes = t.bytes(count_given);
         t.op("cl: write an image", format_args!("{} to {part:?} of {:?}", bytes.len(), slot.image.region()));
         let written = queue.write_image(&slot.image, part, bytes.clone(), &[]);
-        let Some(()) = t.end(written.and_then(|event| event.wait())) else { return Ok(()) };
+        t.end(written.and_then(|event| event.wait()))?;
         let fits = slot.inside(part) && bytes.len() == count;
         hold!(fits, "{part:?} of {:?} was taken", slot.image.region());
         slot.scatter(part, &bytes);
@@ -144,9 +142,7 @@ impl World<'_> {
         let colour =
             t.pick(&[Colour::Unsigned([number; 4]), Colour::Signed([number as i32; 4]), Colour::Float([0.5; 4])]);
         t.op("cl: fill an image", format_args!("{part:?} of {:?} with {colour:?}", slot.image.region()));
-        let Some(()) = t.end(queue.fill_image(&slot.image, part, colour, &[]).and_then(|event| event.wait())) else {
-            return Ok(());
-        };
+        t.end(queue.fill_image(&slot.image, part, colour, &[]).and_then(|event| event.wait()))?;
         hold!(slot.inside(part), "{part:?} of {:?} was taken", slot.image.region());
         // The filled pixels must be all the same; the driver's conversion says which bytes they are.
         let found = queue.read_image::<u8>(&slot.image, part, &[])?.wait()?;
@@ -162,7 +158,7 @@ impl World<'_> {
         let origin = [t.below(4), t.below(3), t.below(2)];
         t.op("cl: copy an image", format_args!("{part:?} to {origin:?} of {:?}", to.image.region()));
         let copied = queue.copy_image((&from.image, part), (&to.image, origin), &[]);
-        let Some(()) = t.end(copied.and_then(|event| event.wait())) else { return Ok(()) };
+        t.end(copied.and_then(|event| event.wait()))?;
         let target = ImageBox { origin, region: part.region };
         hold!(from.inside(part) && to.inside(&target), "{part:?} to {origin:?} was taken");
         hold!(from.pixel == to.pixel, "images of two formats were copied");
@@ -177,9 +173,7 @@ impl World<'_> {
         let (slot, to) = (&self.images[at], &self.slots[b]);
         let offset = if t.one_in(6) { hostile::near(t, to.buffer.len()) } else { t.below(16) };
         t.op("cl: copy an image to a buffer", format_args!("{part:?} to {offset} of {}", to.root));
-        let Some(event) = t.end(queue.copy_image_to_buffer((&slot.image, part), (&to.buffer, offset), &wait)) else {
-            return Ok(());
-        };
+        let event = t.end(queue.copy_image_to_buffer((&slot.image, part), (&to.buffer, offset), &wait))?;
         hold!(slot.inside(part), "{part:?} of {:?} was taken", slot.image.region());
         let bytes = slot.gather(part);
         let fits = offset.checked_add(bytes.len()).is_some_and(|end| end <= to.buffer.len());
@@ -198,7 +192,7 @@ impl World<'_> {
         let offset = if t.one_in(6) { hostile::near(t, from.buffer.len()) } else { t.below(16) };
         t.op("cl: copy a buffer to an image", format_args!("{offset} of {} to {part:?}", from.root));
         let copied = queue.copy_buffer_to_image((&from.buffer, offset), (&slot.image, part), &wait);
-        let Some(event) = t.end(copied) else { return Ok(()) };
+        let event = t.end(copied)?;
         hold!(slot.inside(part), "{part:?} of {:?} was taken", slot.image.region());
         self.taken(event.clone(), wait, &[b], Effect::nothing());
         self.over(t, &event)?;
@@ -224,7 +218,7 @@ impl World<'_> {
     fn map_image(&mut self, t: &mut Turn, queue: &Queue, at: usize, part: &ImageBox) -> Checked {
         let slot = &mut self.images[at];
         t.op("cl: map an image", format_args!("{part:?} of {:?}", slot.image.region()));
-        let Some(mut map) = t.end(queue.map_image_write(&slot.image, part, &[])) else { return Ok(()) };
+        let mut map = t.end(queue.map_image_write(&slot.image, part, &[]))?;
         hold!(slot.inside(part), "{part:?} of {:?} was taken", slot.image.region());
         let mut bytes = slot.gather(part);
         let len = part.region[0] * slot.pixel;

@@ -99,7 +99,7 @@ impl World<'_> {
         }
         t.op("cl: launch with wrong arguments", format_args!("{} {what} {at}", kernel.name()));
         let launched = t.end(queue.launch(kernel, &args, range, &[]));
-        if let Some(event) = launched {
+        if let Ok(event) = launched {
             if !allowed {
                 fail!("{}: wrong arguments were taken, {what} {at}", kernel.name());
             }

@@ -15,11 +15,11 @@ impl World<'_> {
         let (root, how) = (slot.root, t.below(8));
         if how < 3 {
             t.op("cl: map for reading", format_args!("{range:?} of {root}"));
-            let Some(map) = t.end(queue.map_read::<u8>(&slot.buffer, range.clone(), &wait)) else { return Ok(()) };
+            let map = t.end(queue.map_read::<u8>(&slot.buffer, range.clone(), &wait))?;
             hold!(fits, "{range:?} of {} was taken", slot.buffer.len());
             let (place, bytes) = (slot.range(&range), map.to_vec());
             t.op("cl: write what is mapped", format_args!(""));
-            let refused = t.end(queue.fill(&slot.buffer, 1_u8, range.clone(), &[])).is_none();
+            let refused = t.end(queue.fill(&slot.buffer, 1_u8, range.clone(), &[])).is_err();
             hold!(refused, "bytes that are mapped for reading were written");
             let again = queue.map_read::<u8>(&slot.buffer, range, &[])?;
             hold!(*again == *map, "two maps of the same bytes differ");
@@ -34,7 +34,7 @@ impl World<'_> {
             3 => queue.map_overwrite::<u8>(&slot.buffer, range.clone(), &wait),
             _ => queue.map_write::<u8>(&slot.buffer, range.clone(), &wait),
         };
-        let Some(mut map) = t.end(mapped) else {
+        let Ok(mut map) = t.end(mapped) else {
             hold!(!fits || slot.stuck || Self::doomed(&wait), "{range:?} of {} was refused", slot.buffer.len());
             return Ok(());
         };
@@ -88,7 +88,7 @@ impl World<'_> {
             }
             bytes.iter_mut().for_each(|bytes| bytes.fill(seed));
         };
-        let Some(native) = t.end(queue.native(&[&one.buffer, &other.buffer], run, &wait)) else { return Ok(()) };
+        let native = t.end(queue.native(&[&one.buffer, &other.buffer], run, &wait))?;
         hold!(!overlap, "a closure got the same bytes twice");
         let (event, roots) = (native.event().clone(), [one.root, other.root]);
         let set = |i: usize| Effect::set(roots[i], places[i].start, vec![seed; places[i].len()]);

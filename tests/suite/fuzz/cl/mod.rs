@@ -176,9 +176,7 @@ impl World<'_> {
     fn open_queue(&mut self, t: &mut Turn) -> Checked {
         let options = QueueOptions::default().with_out_of_order(t.one_in(2)).with_profiling(t.one_in(2));
         t.op("cl: queue", format_args!("{options:?}"));
-        let Some(queue) = t.end(Queue::with_options(&self.base.context, &self.base.device, &options)) else {
-            return Ok(());
-        };
+        let queue = t.end(Queue::with_options(&self.base.context, &self.base.device, &options))?;
         self.queues.push(queue);
         Ok(())
     }
@@ -197,7 +195,7 @@ impl World<'_> {
         let bytes = hostile::bad_size(t);
         t.op("cl: buffer too large", format_args!("{bytes} bytes"));
         let made = t.end(Buffer::new(&self.base.context, MemFlags::READ_WRITE, bytes));
-        hold!(made.is_none(), "{bytes} bytes were allocated");
+        hold!(made.is_err(), "{bytes} bytes were allocated");
         Ok(())
     }
 
@@ -217,7 +215,7 @@ impl World<'_> {
             }
         };
         t.op("cl: part of a buffer", format_args!("{range:?} of {len}"));
-        let Some(buffer) = t.end(slot.buffer.part(MemFlags::NONE, range.clone())) else { return Ok(()) };
+        let buffer = t.end(slot.buffer.part(MemFlags::NONE, range.clone()))?;
         hold!(range.start < range.end && range.end <= len, "{range:?} of {len} bytes was taken");
         hold!(buffer.len() == range.len() && buffer.is_part(), "{range:?} gave {buffer:?}");
         let part = Slot { buffer, root: slot.root, start: slot.start + range.start, stuck: slot.stuck };

@@ -62,7 +62,7 @@ impl World<'_> {
                 (launched, effect)
             }
         };
-        let Some(event) = t.end(launched) else { return Ok(()) };
+        let event = t.end(launched)?;
         hold!(view.checked_span().is_some_and(|span| span.end <= len), "{view:?} of {len} bytes was taken");
         self.taken(by, event, effect)?;
         Ok(())
@@ -100,9 +100,7 @@ impl World<'_> {
         };
         let name = by.name("compute: launch with wrong arguments", "queue: launch with wrong arguments");
         t.op(name, format_args!("{} of {}", args.len(), kernel.name()));
-        let Some(event) = t.end(by.launch(kernel.as_ref(), Target::buffer(to.memory.as_mut()), &args)) else {
-            return Ok(());
-        };
+        let event = t.end(by.launch(kernel.as_ref(), Target::buffer(to.memory.as_mut()), &args))?;
         hold!(event.is_some(), "a launch with wrong arguments, or a kernel of another backend, was taken");
         self.taken(by, event, Effect::Fails)?;
         Ok(())
@@ -121,7 +119,7 @@ impl World<'_> {
         let (id, len) = (slot.id, slot.memory.len());
         let target = Target::buffer(slot.memory.as_mut());
         let launched = t.end(engine.backend.launch(kernel.as_ref(), target, &[Arg::U32(how)]));
-        hold!(launched.is_none() || (late && len <= 64), "a kernel that fails was said to have run");
+        hold!(launched.is_err() || (late && len <= 64), "a kernel that fails was said to have run");
         if late {
             // The other threads may have written anything by then.
             let bytes = t.bytes(len);
@@ -139,9 +137,7 @@ impl World<'_> {
         let pattern = Pattern::for_view(&view, t.word());
         t.op("compute: write the pattern", format_args!("{view:?} of {to}"));
         let target = Target::new(slot.memory.as_mut(), view);
-        let Some(()) = t.end(target.and_then(|target| engine.backend.write_pattern(target, &pattern))) else {
-            return Ok(());
-        };
+        t.end(target.and_then(|target| engine.backend.write_pattern(target, &pattern)))?;
         self.work.done(Effect::change(to, move |all| pattern.write(&view, all)));
         Ok(())
     }
@@ -163,7 +159,7 @@ impl World<'_> {
             false => backend.write_pattern(target, &Pattern::for_view(&view, 3)),
         }));
         self.slots.push(Slot { memory: liar.inner, ..slot });
-        if done.is_some() {
+        if done.is_ok() {
             fail!("{view:?} was written in memory of {real} bytes that said it had {len}, by a type of the caller's");
         }
         Ok(())

@@ -13,7 +13,7 @@ impl World<'_> {
         let bytes = hostile::bad_size(t);
         t.op("compute: allocate too much", format_args!("{bytes} bytes on {owner}"));
         let made = t.end(self.engines[owner].backend.allocate(bytes));
-        hold!(made.is_none(), "{bytes} bytes were allocated");
+        hold!(made.is_err(), "{bytes} bytes were allocated");
         Ok(())
     }
 
@@ -36,7 +36,7 @@ impl World<'_> {
         let range = hostile::range(t, len);
         let mut bytes = vec![0; range.len().min(4 * MOST)];
         t.op("compute: read", format_args!("{} bytes at {} of {id}", bytes.len(), range.start));
-        let Some(()) = t.end(self.slots[at].memory.read(range.start, &mut bytes)) else { return Ok(()) };
+        t.end(self.slots[at].memory.read(range.start, &mut bytes))?;
         let range = range.start..range.start.saturating_add(bytes.len());
         inside(&range, len)?;
         self.work.done(Effect::saw(id, range, bytes));
@@ -53,7 +53,7 @@ impl World<'_> {
         let host = match &by {
             By::Queue { queue, .. } if t.one_in(2) => {
                 t.op("queue: host buffer", format_args!("{count} bytes"));
-                let Some(mut host) = t.end(queue.host_buffer(count)) else { return Ok(()) };
+                let mut host = t.end(queue.host_buffer(count))?;
                 host.copy_from_slice(&bytes);
                 if t.one_in(10) {
                     drop(host.into_vec());
@@ -64,7 +64,7 @@ impl World<'_> {
             _ => bytes.clone().into(),
         };
         t.op(by.name("compute: write", "queue: write"), format_args!("{count} bytes at {} of {to}", range.start));
-        let Some(event) = t.end(by.write(self.slots[at].memory.as_mut(), range.start, host)) else { return Ok(()) };
+        let event = t.end(by.write(self.slots[at].memory.as_mut(), range.start, host))?;
         inside(&(range.start..range.start.saturating_add(count)), len)?;
         hold!(count > 0 || !queued, "no bytes were taken");
         self.taken(by, event, Effect::set(to, range.start, bytes))?;
@@ -86,7 +86,7 @@ impl World<'_> {
                 failed()
             });
             hold!(shown.is_err() || !refuse, "the closure's error was lost");
-            if t.end(shown).is_some() {
+            if t.end(shown).is_ok() {
                 inside(&range, len)?;
                 self.work.done(Effect::saw(id, range, bytes));
             }
@@ -100,7 +100,7 @@ impl World<'_> {
                 all[..n].copy_from_slice(&bytes[..n]);
                 Ok(())
             });
-            if t.end(filled).is_some() {
+            if t.end(filled).is_ok() {
                 inside(&range, len)?;
                 hold!(given == range.len(), "{given} bytes were given for {range:?}");
                 bytes.truncate(range.len());
@@ -125,9 +125,7 @@ impl World<'_> {
             by.name("compute: copy", "queue: copy"),
             format_args!("{range:?} of {} to {offset} of {}", from.id, to.id),
         );
-        let Some(event) = t.end(by.copy(from.memory.as_ref(), range.clone(), to.memory.as_mut(), offset)) else {
-            return Ok(());
-        };
+        let event = t.end(by.copy(from.memory.as_ref(), range.clone(), to.memory.as_mut(), offset))?;
         hold!(from.owner == to.owner || range.is_empty(), "a copy between two backends was taken");
         inside(&range, from.memory.len())?;
         inside(&(offset..offset.saturating_add(range.len())), to.memory.len())?;

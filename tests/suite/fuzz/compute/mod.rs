@@ -140,7 +140,7 @@ impl<'a> World<'a> {
         }
         options = options.with_priority(t.pick(&[Priority::Low, Priority::Normal, Priority::High]));
         t.op("compute: queue", format_args!("{options:?} on {owner}"));
-        let Some(queue) = t.end(self.engines[owner].backend.queue(options)) else { return Ok(()) };
+        let queue = t.end(self.engines[owner].backend.queue(options))?;
         self.queues.push(Queue { queue: Rc::from(queue), owner });
         Ok(())
     }

@@ -13,7 +13,7 @@ impl World<'_> {
         let range = hostile::range(t, len);
         t.op("queue: read", format_args!("{range:?} of {from}"));
         let read = queue.read(self.slots[at].memory.as_ref(), range.clone(), wait);
-        let Some(bytes) = t.end(read) else { return Ok(()) };
+        let bytes = t.end(read)?;
         hold!(range.end <= len && range.start < range.end, "{range:?} of {len} bytes was taken");
         let event = Some(bytes.event().clone());
         let what = t.below(8);
@@ -33,7 +33,7 @@ impl World<'_> {
         let (range, pattern) = (hostile::range_of(t, len, size.max(1)), t.bytes(size));
         t.op("queue: fill", format_args!("{range:?} of {to} with {size} bytes"));
         let filled = queue.fill(self.slots[at].memory.as_mut(), range.clone(), &pattern, wait);
-        let Some(event) = t.end(filled) else { return Ok(()) };
+        let event = t.end(filled)?;
         let fits = range.start < range.end && range.end <= len && !pattern.is_empty();
         hold!(fits, "{range:?} of {len} bytes was taken");
         let bytes = pattern.into_iter().cycle().take(range.len()).collect();
@@ -51,8 +51,9 @@ impl World<'_> {
             1 => queue.barrier(&wait).map(Some),
             _ => queue.flush().map(|()| None),
         };
-        let Some(event @ Some(_)) = t.end(marked) else { return Ok(()) };
-        self.taken(By::Queue { queue, own: true, wait }, event, Effect::nothing())?;
+        if let event @ Some(_) = t.end(marked)? {
+            self.taken(By::Queue { queue, own: true, wait }, event, Effect::nothing())?;
+        }
         Ok(())
     }
 }

@@ -56,7 +56,7 @@ impl World<'_> {
         };
         let backend = &self.backends[t.below(self.backends.len())];
         t.op("host: import a block", format_args!("{number} by {}", backend.device()));
-        let Some(memory) = t.end(backend.import_host(&block)) else { return Ok(()) };
+        let memory = t.end(backend.import_host(&block))?;
         hold!(memory.len() <= block.len(), "{} bytes came of a block of {}", memory.len(), block.len());
         self.doors.push(Open { door: Door::Memory(memory), block: number });
         Ok(())
@@ -80,7 +80,7 @@ impl World<'_> {
             // Sizes that a machine may have are not asked for.
             return Ok(());
         }
-        let Some(staging) = t.end(self.display.create_staging(kind, bytes)) else { return Ok(()) };
+        let staging = t.end(self.display.create_staging(kind, bytes))?;
         hold!(staging.len() >= bytes && bytes > 0, "{bytes} bytes gave {}", staging.len());
         hold!(number == 0 || bytes <= most, "{bytes} bytes were taken of a block of {most}");
         let number = if number == 0 {
@@ -109,7 +109,7 @@ impl World<'_> {
             bytes.fill(seed);
             Ok(())
         });
-        if t.end(filled).is_none() {
+        if t.end(filled).is_err() {
             return Ok(());
         }
         let Door::Memory(memory) = door else { return Ok(()) };
@@ -117,7 +117,7 @@ impl World<'_> {
         hold!(given == range.len(), "{given} bytes were given for {range:?}");
         let mut bytes = vec![0; range.len()];
         t.op("host: read", format_args!("{range:?}"));
-        if t.end(memory.read(range.start, &mut bytes)).is_some() {
+        if t.end(memory.read(range.start, &mut bytes)).is_ok() {
             hold!(bytes.iter().all(|byte| *byte == seed), "{range:?} of an import does not hold what was filled in");
         }
         t.op("host: acquire, submit, release", format_args!(""));
@@ -220,11 +220,11 @@ impl World<'_> {
             let len = memory.len();
             let target = t.end(Target::new(memory.as_mut(), view));
             hold!(
-                target.is_none() || view.checked_span().is_some_and(|span| span.end <= len),
+                target.is_err() || view.checked_span().is_some_and(|span| span.end <= len),
                 "{view:?} of {len} bytes was taken"
             );
             // A kernel of nobody's.
-            if let (Some(target), Ok(kernel)) = (target, self.drivers.cpu[1].build(&crate::fuzz::kernels::failing())) {
+            if let (Ok(target), Ok(kernel)) = (target, self.drivers.cpu[1].build(&crate::fuzz::kernels::failing())) {
                 let launched = self.drivers.cpu[0].launch(kernel.as_ref(), target, &[Arg::U32(0)]);
                 hold!(launched.is_err(), "a kernel of another backend was taken");
             }

@@ -96,7 +96,7 @@ impl World<'_> {
     fn allocate(&mut self, t: &mut Turn) -> Checked {
         let bytes = if t.one_in(6) { hostile::bad_size(t) } else { hostile::size(t, 20 << 10) };
         t.op("host: allocate a block", format_args!("{bytes} bytes"));
-        if let Some(block) = t.end(HostBlock::allocate(bytes)) {
+        if let Ok(block) = t.end(HostBlock::allocate(bytes)) {
             hold!(block.len() >= bytes && bytes > 0, "{bytes} bytes gave {}", block.len());
             self.next += 1;
             self.blocks.push((block, self.next));

@@ -46,7 +46,7 @@ impl World<'_> {
             true => self.display.create_in_place_surface(&desc),
             false => self.display.create_surface(&desc),
         };
-        let Some(surface) = t.end(made) else { return Ok(()) };
+        let surface = t.end(made)?;
         hold!(*surface.desc() == desc, "a {} was made for a {desc}", surface.desc());
         // New surfaces hold zero.
         let bytes = if in_place { None } else { Some(vec![0; tight(&desc)?.payload_len()]) };
@@ -68,7 +68,7 @@ impl World<'_> {
             Pattern::for_view(&view, t.word()).write(&view, &mut bytes);
         }
         t.op("host: upload", format_args!("{part} of {} from {view:?} of {}", shown.desc, bytes.len()));
-        let Some(()) = t.end(shown.surface.upload(&part, &bytes, &view)) else { return Ok(()) };
+        t.end(shown.surface.upload(&part, &bytes, &view))?;
         hold!(fits && !shown.in_place, "{part} of {} was taken from {view:?} of {}", shown.desc, bytes.len());
         let desc = shown.desc;
         if let Some(whole) = &mut shown.bytes {
@@ -103,11 +103,11 @@ impl World<'_> {
                 Ok(())
             })
         });
-        if t.end(filled).is_none() {
+        if t.end(filled).is_err() {
             return Ok(());
         }
         t.op("host: upload staged", format_args!("{part} of {} from {view:?} of {len}", shown.desc));
-        let Some(()) = t.end(shown.surface.upload_staged(&part, staging, &view)) else { return Ok(()) };
+        t.end(shown.surface.upload_staged(&part, staging, &view))?;
         hold!(fits && !shown.in_place, "{part} of {} was taken from {view:?} of {len}", shown.desc);
         staging.fence()?;
         let desc = shown.desc;
@@ -136,7 +136,7 @@ impl World<'_> {
         if let (Some(slice), Some(before)) = (&slice, before) {
             self.display.finish()?;
             hold!(black_box(&**slice) == before, "a display wrote {part} of {} under a slice", shown.desc);
-            hold!(done.is_none() || slice.is_empty(), "a display was told to write the bytes of a slice");
+            hold!(done.is_err() || slice.is_empty(), "a display was told to write the bytes of a slice");
         }
         drop(slice);
         if t.one_in(3) {
@@ -144,7 +144,7 @@ impl World<'_> {
             return Ok(());
         }
         staging.wait()?;
-        let (Some(()), Some(whole), Some(block)) = (done, &shown.bytes, block) else { return Ok(()) };
+        let (Ok(()), Some(whole), Some(block)) = (done, &shown.bytes, block) else { return Ok(()) };
         let found = gather(&view, &block.read(0..block.len(), Holder::Guard)?);
         let mut wanted = whole.clone();
         paste(&part, &shown.desc, &found, &mut wanted);
@@ -160,7 +160,7 @@ impl World<'_> {
         let part = Part::full(&shown.desc);
         let view = source(t, &shown.desc, &part, staging.len());
         t.op("host: read in place", format_args!("{} from {view:?} of {}", shown.desc, staging.len()));
-        let Some(()) = t.end(shown.surface.read_in_place(staging, &view)) else { return Ok(()) };
+        t.end(shown.surface.read_in_place(staging, &view))?;
         let fits = part.check_source(&shown.desc, &view, staging.len()).is_ok();
         hold!(fits && shown.in_place, "{} was taken from {view:?} of {}", shown.desc, staging.len());
         Ok(())
@@ -171,7 +171,7 @@ impl World<'_> {
         let shown = &mut self.surfaces[at];
         let part = if t.one_in(2) { Part::full(&shown.desc) } else { any_part(t, &shown.desc) };
         t.op("host: read a surface back", format_args!("{part} of {}", shown.desc));
-        let Some(found) = t.end(shown.surface.read_back(&part)) else { return Ok(()) };
+        let found = t.end(shown.surface.read_back(&part))?;
         hold!(part.check_inside(&shown.desc).is_ok(), "{part} of {} was taken", shown.desc);
         let Some(whole) = &shown.bytes else { return Ok(()) };
         let mut wanted = whole.clone();

@@ -164,7 +164,7 @@ impl World<'_> {
             .with_profiles(Profiles::Off);
         t.op("links: open", format_args!("{desc:?} {force:?} {mode:?}"));
         let opened = t.end(Link::open(backend, display, desc, LinkOptions::new(policy)));
-        let Some(link) = opened else {
+        let Ok(link) = opened else {
             hold!(bad || force.is_some(), "{desc} was refused");
             return Ok(());
         };
