@@ -30,8 +30,8 @@ mod meanwhile;
 #[path = "../../crates/interop-core/tests/displays/paths.rs"]
 mod paths;
 mod plugged;
-mod properties;
 mod side_by_side;
+mod sizes;
 mod slices;
 mod soak;
 #[cfg(target_os = "linux")]

@@ -10,7 +10,7 @@ use pixelferry::driver::conformance::tight;
 use pixelferry::driver::describe::pattern::Pattern;
 use pixelferry::{
     AlphaMode, ComputeBackend, Display, Encoding, ImageAccess, ImageDesc, Link, LinkOptions, MemoryDisplay, Mode,
-    PathId, Policy, Profiles, RowOrder, SurfaceDesc,
+    PathId, Policy, Profiles, RowOrder, SurfaceDesc, Unwritten,
 };
 use pixelferry_faults::{BackendDouble, DisplayDouble, Faults};
 use std::rc::Rc;
@@ -68,7 +68,7 @@ impl<'a> Machine<'a> for World<'a> {
             7 => |w, t| w.one(t, Self::frame),
             3 => |w, t| w.one(t, Self::acquired),
             4 => |w, t| w.one(t, Self::part),
-            2 => |w, t| w.one(t, Self::resize),
+            4 => |w, t| w.one(t, Self::resize),
             6 => |w, t| w.one(t, Self::look),
             2 => |w, t| w.one(t, Self::draw),
             1 => |w, t| w.one(t, Self::ask),
@@ -118,8 +118,9 @@ impl World<'_> {
     }
 
     fn desc(&self, t: &mut Choices) -> SurfaceDesc {
+        let rule = t.pick(&Unwritten::ALL);
         if t.one_in(4) {
-            return SurfaceDesc::buffer(hostile::size(t, 8 << 10) as u64);
+            return SurfaceDesc::buffer(hostile::size(t, 8 << 10) as u64).with_unwritten(rule);
         }
         let sides = if t.one_in(3) { (1 + t.below(4), 1 + t.below(4)) } else { (1 + t.below(90), 1 + t.below(60)) };
         let image = ImageDesc::new(sides.0 as u32, sides.1 as u32, hostile::format(t))
@@ -127,7 +128,7 @@ impl World<'_> {
             .with_access(t.pick(&[ImageAccess::Texture, ImageAccess::Any]));
         let encoding = t.pick(&[Encoding::Unmanaged, Encoding::Unmanaged, Encoding::Srgb, Encoding::Linear]);
         let alpha = t.pick(&[AlphaMode::Stored, AlphaMode::Stored, AlphaMode::Opaque, AlphaMode::Premultiplied]);
-        SurfaceDesc::Image(image.with_encoding(encoding).with_alpha(alpha))
+        SurfaceDesc::Image(image.with_encoding(encoding).with_alpha(alpha).with_unwritten(rule))
     }
 
     fn bad_desc(&self, t: &mut Choices) -> SurfaceDesc {

@@ -28,7 +28,8 @@ impl World<'_> {
             }
             Ok(()) => {
                 hold!(!bad, "{desc:?} was taken");
-                open.fresh &= desc == open.desc;
+                // Another rule for unwritten pixels goes on from the same picture.
+                open.fresh &= desc == open.desc.with_unwritten(desc.unwritten());
                 open.desc = desc;
             }
             // A path that is forced need not carry everything, nor what is left after faults.
