@@ -8,13 +8,13 @@ use pixelferry::{Arg, Error, ImageView, Kernel, SurfaceDesc, WriteFrame};
 use std::sync::Arc;
 
 /// Way in which a frame is computed.
-enum Way {
+pub(super) enum Way {
     Bytes(Vec<u8>),
     Kernel(Arc<dyn Kernel>, u32),
 }
 
 impl Way {
-    fn apply(&self, frame: &mut WriteFrame<'_>) -> pixelferry::Result<()> {
+    pub(super) fn apply(&self, frame: &mut WriteFrame<'_>) -> pixelferry::Result<()> {
         match self {
             Self::Bytes(bytes) => frame.write(bytes),
             Self::Kernel(kernel, seed) => frame.launch(kernel.as_ref(), &[Arg::U32(*seed)]),
@@ -24,7 +24,7 @@ impl Way {
 
 impl World<'_> {
     /// Computes what `desc` describes, and says what it will be.
-    fn way(&self, t: &mut Choices, at: usize, desc: &SurfaceDesc) -> Checked<(Way, Vec<u8>)> {
+    pub(super) fn way(&self, t: &mut Choices, at: usize, desc: &SurfaceDesc) -> Checked<(Way, Vec<u8>)> {
         let seed = t.word();
         let mut bytes = self.open[at].content(t, desc)?;
         if !t.one_in(2) {

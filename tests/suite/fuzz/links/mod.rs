@@ -67,7 +67,7 @@ impl<'a> Machine<'a> for World<'a> {
         operations! {
             7 => |w, t| w.one(t, Self::frame),
             3 => |w, t| w.one(t, Self::acquired),
-            4 => |w, t| w.one(t, Self::part),
+            7 => |w, t| w.one(t, Self::part),
             4 => |w, t| w.one(t, Self::resize),
             6 => |w, t| w.one(t, Self::look),
             2 => |w, t| w.one(t, Self::draw),

@@ -107,15 +107,17 @@ impl World<'_> {
         Ok(())
     }
 
-    /// A closure fails or panics in the middle of a frame, and what was shown stays.
+    /// A closure fails or panics when it has written a frame, and what was shown stays.
     pub(super) fn give_up(&mut self, t: &mut Turn, at: usize) -> Checked {
+        let desc = self.open[at].desc;
+        let (way, _) = self.way(t, at, &desc)?;
         let open = &mut self.open[at];
         let panics = t.one_in(2).then(|| payload::kind(t));
         t.op("links: a frame's closure fails", format_args!("{panics:?}"));
         let made = catch(|| {
-            open.link.frame(|_| match panics {
-                Some(kind) => payload::go_off(kind),
-                None => Err(Error::invalid("frame", "given up on purpose")),
+            open.link.frame(|frame| match (way.apply(frame), panics) {
+                (Ok(()), Some(kind)) => payload::go_off(kind),
+                (written, _) => written.and(Err(Error::invalid("frame", "given up on purpose"))),
             })
         });
         match made {
