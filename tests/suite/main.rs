@@ -3,7 +3,6 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
-mod anew;
 mod async_queues;
 mod auto_link;
 #[cfg(unix)]
@@ -17,13 +16,13 @@ mod contexts;
 mod exported;
 #[cfg(unix)]
 mod faults;
+mod flat;
 #[cfg(target_os = "linux")]
 mod forked;
 mod fuzz;
 mod gl_drawing;
 #[cfg(target_os = "linux")]
 mod gl_sharing;
-mod leaks;
 #[cfg(unix)]
 mod meanwhile;
 #[cfg(target_os = "linux")]
@@ -33,7 +32,6 @@ mod plugged;
 mod side_by_side;
 mod sizes;
 mod slices;
-mod soak;
 #[cfg(target_os = "linux")]
 mod streams;
 mod together;
