@@ -164,27 +164,15 @@ pub(super) struct Liar {
 }
 
 impl MemoryDriver for Liar {
+    pixelferry_faults::forward! {
+        &mut read(offset: usize, into: &mut [u8]) -> Result<()>;
+        &mut write(offset: usize, from: &[u8]) -> Result<()>;
+        &mut map_read(range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()>;
+        &mut map_write(range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()>;
+        &mut release() -> Result<()>;
+    }
+
     fn len(&self) -> usize {
         self.len
-    }
-
-    fn read(&mut self, offset: usize, into: &mut [u8]) -> Result<()> {
-        self.inner.read(offset, into)
-    }
-
-    fn write(&mut self, offset: usize, from: &[u8]) -> Result<()> {
-        self.inner.write(offset, from)
-    }
-
-    fn map_read(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        self.inner.map_read(range, f)
-    }
-
-    fn map_write(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
-        self.inner.map_write(range, f)
-    }
-
-    fn release(&mut self) -> Result<()> {
-        self.inner.release()
     }
 }
