@@ -20,7 +20,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 /// All but Vulkan: its crate's own tests run what has a backend of its own. rusticl, which builds kernels for minutes, goes to
-/// plain memory alone at the shortest level; every path to OpenGL is driven by it in `leaks`.
+/// plain memory alone at the shortest level; every path to OpenGL is driven by it in `flat::paths`.
 fn screens() -> impl Iterator<Item = Headless> {
     let quick = |choice| choice == DisplayChoice::Memory || given() != Need::Rusticl || level() > Level::Short;
     let displays = displays().filter(move |(choice, _)| *choice != DisplayChoice::Vulkan && quick(*choice));

@@ -3,7 +3,6 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
-mod anew;
 mod async_queues;
 mod auto_link;
 #[cfg(unix)]
@@ -17,23 +16,22 @@ mod contexts;
 mod exported;
 #[cfg(unix)]
 mod faults;
+mod flat;
 #[cfg(target_os = "linux")]
 mod forked;
 mod fuzz;
 mod gl_drawing;
 #[cfg(target_os = "linux")]
 mod gl_sharing;
-mod leaks;
 #[cfg(unix)]
 mod meanwhile;
 #[cfg(target_os = "linux")]
 #[path = "../../crates/interop-core/tests/displays/paths.rs"]
 mod paths;
 mod plugged;
-mod properties;
 mod side_by_side;
+mod sizes;
 mod slices;
-mod soak;
 #[cfg(target_os = "linux")]
 mod streams;
 mod together;

@@ -1,18 +1,15 @@
-//! Kernels that write only some pixels of a frame: what the others are, on every path of this machine's drivers, at once
-//! and late. What a surface may say of them is in [`pixelferry::Unwritten`]; `interop_core::conformance` tries each rule.
+//! Kernels that write only some pixels of a frame: what the others are where a link changes its path, its rule or its size.
+//! `interop_core::conformance` tries each rule on each path.
 
 use pixelferry::api::wgpu::wgpu;
-use pixelferry::driver::describe::panics::catch;
 use pixelferry::{
-    Arg, ComputeBackend, CpuKernelExt as _, Display, DisplayChoice, Error, ImageAccess, ImageDesc, Kernel,
-    KernelSource, Link, LinkOptions, MemoryDisplay, Mode, PathId, PixelFormat, Policy, Profiles, RowOrder, SurfaceDesc,
-    Unwritten, WriteFrame, open_headless,
+    Arg, ComputeBackend, CpuKernelExt as _, Display, DisplayChoice, ImageAccess, ImageDesc, Kernel, KernelSource, Link,
+    LinkOptions, MemoryDisplay, Mode, PixelFormat, Policy, Profiles, RowOrder, SurfaceDesc, Unwritten, WriteFrame,
+    open_headless,
 };
 use pixelferry_tests::faults::{BackendDouble, DisplayDouble, Fault, Faults, Step};
-use pixelferry_tests::{Level, Need, few, level, need, on_each_backend};
-use std::collections::HashSet;
+use pixelferry_tests::{Level, Need, few, level, need, offered, on_each_backend};
 use std::ops::Range;
-use std::panic::resume_unwind;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -121,29 +118,6 @@ impl Run {
         self.floor = self.pictures.len() - 1;
         self.check("after a flush");
     }
-
-    /// Frames that are half written and come to nothing.
-    fn given_up(&mut self, n: u32) {
-        let kernel = Arc::clone(&self.kernel);
-        let mut frame = self.link.acquire().unwrap();
-        launch(kernel.as_ref(), &mut frame, &(0..WIDTH), n).unwrap();
-        drop(frame);
-        let failed = self.link.frame(|frame| {
-            launch(kernel.as_ref(), frame, &(0..20), n + 1)?;
-            Err(Error::NothingShown)
-        });
-        assert!(matches!(failed, Err(Error::NothingShown)), "{failed:?}");
-        let panicked = catch(|| {
-            self.link.frame(|frame| {
-                launch(kernel.as_ref(), frame, &(10..WIDTH), n + 2)?;
-                resume_unwind(Box::new("on purpose"))
-            })
-        });
-        assert!(panicked.is_err());
-        if self.pictures.len() > 1 {
-            self.check("after frames were given up");
-        }
-    }
 }
 
 fn policy(mode: Mode) -> Policy {
@@ -165,47 +139,6 @@ fn surfaces() -> [SurfaceDesc; 2] {
     let image = ImageDesc::new(WIDTH, HEIGHT, PixelFormat::Rgba8);
     assert_eq!(image.unwritten, Unwritten::Keep);
     [image, image.with_access(ImageAccess::Any).with_row_order(RowOrder::BottomUp)].map(SurfaceDesc::Image)
-}
-
-/// Every path that opens; how many links there were, and how many paths.
-fn every_path(compute: &Compute, display: &Rc<dyn Display>) -> (usize, usize) {
-    let (mut ran, mut paths) = (0, HashSet::new());
-    for path in PathId::ALL {
-        for (mode, desc) in runs() {
-            let options = LinkOptions::new(policy(mode).with_force(path));
-            let link = match Link::open(Arc::clone(&compute.0), Rc::clone(display), desc, options) {
-                Ok(link) => link,
-                Err(Error::NoPath { .. }) => continue,
-                Err(other) => panic!("{path}: {other}"),
-            };
-            ran += 1;
-            paths.insert(path);
-            let mut run = Run::new(compute, link);
-            run.what += &format!(", {mode:?}");
-            run.given_up(1);
-            run.frame(0..0, 0);
-            run.frame(3..4, 7);
-            run.frame(0..WIDTH, 8);
-            for column in 0..8 {
-                run.frame(4 * column..4 * column + 1, 20 + column);
-            }
-            for n in 0..6 {
-                run.frame(0..0, n);
-            }
-            run.given_up(30);
-            run.frame(5..7, 40);
-            run.flush();
-            run.given_up(50);
-            run.flush();
-            run.frame(9..10, 60);
-            // No call to the path at all.
-            run.link.frame(|_| Ok(())).unwrap();
-            run.link.flush().unwrap();
-            run.floor = run.pictures.len() - 1;
-            run.check("after a frame that does nothing");
-        }
-    }
-    (ran, paths.len())
 }
 
 /// Another path, or another rule for the same surface, goes on from the picture on show; another size from zero.
@@ -269,12 +202,12 @@ fn check(backend: &Arc<dyn ComputeBackend>) {
     let compute = (Arc::clone(backend), backend.build(&columns()).unwrap());
     for display in [gl, vulkan, memory].into_iter().flatten() {
         goes_on(&compute, &display);
-        let (ran, paths) = every_path(&compute, &display);
+        let paths = offered(backend, &display, &surfaces()[1]).len();
         // The last one has nobody behind it.
         let times = paths.saturating_sub(1).min(4);
         let left = left_paths(&compute, &display, times as u32);
-        println!("RAN ON {} to {}: {ran} links, {left} paths left", backend.device(), display.device());
-        assert!(times > 0 && left == times * modes().len(), "{paths} paths, {ran} links, {left} paths left");
+        println!("RAN ON {} to {}: {left} paths left", backend.device(), display.device());
+        assert!(times > 0 && left == times * modes().len(), "{paths} paths, {left} paths left");
     }
 }
 

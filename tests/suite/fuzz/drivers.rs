@@ -1,7 +1,7 @@
 //! Drivers that this machine has.
 
-use crate::fuzz::Rng;
-use crate::fuzz::log::Checked;
+use crate::fuzz::Choices;
+use crate::fuzz::turn::Checked;
 use pixelferry::api::gl::GlDisplay;
 use pixelferry::api::opencl::OpenClBackend;
 use pixelferry::{ComputeBackend, CpuBackend, Display, DisplayChoice, Headless, MemoryDisplay, open_headless};
@@ -48,7 +48,7 @@ impl Drivers {
     }
 
     /// Any display, plain memory as often as OpenGL, or any of `more`. Of OpenGL, which is current, its context and the other.
-    pub fn display(&self, rng: &mut Rng, more: Vec<Rc<dyn Display>>) -> Checked<(Rc<dyn Display>, Option<Contexts>)> {
+    pub fn display(&self, t: &mut Choices, more: Vec<Rc<dyn Display>>) -> Checked<(Rc<dyn Display>, Option<Contexts>)> {
         let memory = || MemoryDisplay::new() as Rc<dyn Display>;
         let mut all = vec![(memory(), None), (memory(), None)];
         if let Some(both) = &self.gl {
@@ -58,7 +58,7 @@ impl Drivers {
             all.extend(both.iter().map(Headless::display).zip(contexts));
         }
         all.extend(more.into_iter().map(|display| (display, None)));
-        let (display, contexts) = rng.take(&mut all);
+        let (display, contexts) = t.take(&mut all);
         if let Some([own, _]) = &contexts {
             own.make_current()?;
         }

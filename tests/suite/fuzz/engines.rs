@@ -1,7 +1,7 @@
 //! Objects of an engine's own: frames into them and out of them, by every path, while the engine draws into them itself.
 
 use crate::fuzz::parts::{alone, inner_part, paste};
-use crate::fuzz::{Checked, Log, Rng, drivers::Contexts, drivers::Drivers, fail, hold, hostile};
+use crate::fuzz::{Checked, Machine, Row, Things, Turn, drivers::Contexts, fail, hold, hostile, operations};
 use pixelferry::driver::Part;
 use pixelferry::driver::conformance::tight;
 use pixelferry::driver::describe::pattern::{Pattern, rows};
@@ -53,52 +53,67 @@ pub struct World {
     open: Vec<Open>,
 }
 
-impl super::World for World {
-    fn step(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
-        if self.open.len() < 2 || (self.open.len() < 5 && rng.one_in(12)) {
-            return self.open(rng, log);
+impl Machine<'_> for World {
+    fn operations() -> Vec<Row<Self>> {
+        operations! {
+            3 => |w, t| w.one(t, Self::draw),
+            6 => |w, t| w.one(t, Self::frame_or_take),
+            3 => |w, t| w.one(t, Self::look),
+            1 => |w, t| w.one(t, Self::elsewhere),
+            1 => |w, t| w.one(t, Self::refused),
+            2 => |w, t| w.one(t, Self::let_go),
         }
-        let at = rng.below(self.open.len());
-        match rng.below(16) {
-            0..3 => self.draw(rng, log, at),
-            3..9 => match self.open[at].way {
-                Way::Out(_) => self.frame(rng, log, at),
-                Way::In(_) => self.take(log, at),
-            },
-            9..12 => self.look(log, at),
-            12 => self.elsewhere(log, at),
-            13 => self.refused(rng, log, at),
-            n => {
-                let forget = n == 14 && rng.one_in(4);
-                log.gone(["engines: drop", "engines: forget"], self.open.swap_remove(at), forget);
-                Ok(())
-            }
+    }
+
+    fn new(things: &Things, t: &mut Turn) -> Checked<Option<Self>> {
+        let (display, gl) = things.drivers.display(t, vec![pixelferry_tests::plugged::Board::new(Duration::ZERO)])?;
+        let mut backends = things.drivers.backends();
+        backends.push(Arc::clone(&things.drivers.plugged) as Arc<dyn ComputeBackend>);
+        Ok(Some(Self { backends, display, gl, open: Vec::new() }))
+    }
+
+    fn supply(&mut self, t: &mut Turn) -> Checked<bool> {
+        let enough = self.open.len() >= 2 && (self.open.len() >= 5 || !t.one_in(12));
+        if !enough {
+            self.open(t)?;
         }
+        Ok(enough)
     }
 }
 
 impl World {
-    /// With no object yet.
-    pub fn new(drivers: &Drivers, rng: &mut Rng) -> Checked<Self> {
-        let (display, gl) = drivers.display(rng, vec![pixelferry_tests::plugged::Board::new(Duration::ZERO)])?;
-        let mut backends = drivers.backends();
-        backends.push(Arc::clone(&drivers.plugged) as Arc<dyn ComputeBackend>);
-        Ok(Self { backends, display, gl, open: Vec::new() })
+    /// An operation on one of the objects.
+    fn one(&mut self, t: &mut Turn, operation: fn(&mut Self, &mut Turn, usize) -> Checked) -> Checked {
+        let at = t.below(self.open.len());
+        operation(self, t, at)
     }
 
-    fn open(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
-        let desc = if rng.one_in(3) {
-            SurfaceDesc::buffer(4 * hostile::size(rng, 2 << 10) as u64)
+    fn let_go(&mut self, t: &mut Turn, at: usize) -> Checked {
+        let forget = t.one_in(8);
+        t.gone(["engines: drop", "engines: forget"], self.open.swap_remove(at), forget);
+        Ok(())
+    }
+
+    fn frame_or_take(&mut self, t: &mut Turn, at: usize) -> Checked {
+        match self.open[at].way {
+            Way::Out(_) => self.frame(t, at),
+            Way::In(_) => self.take(t, at),
+        }
+    }
+
+    fn open(&mut self, t: &mut Turn) -> Checked {
+        let desc = if t.one_in(3) {
+            SurfaceDesc::buffer(4 * hostile::size(t, 2 << 10) as u64)
         } else {
-            SurfaceDesc::image(1 + rng.below(60) as u32, 1 + rng.below(40) as u32, hostile::format(rng))
+            SurfaceDesc::image(1 + t.below(60) as u32, 1 + t.below(40) as u32, hostile::format(t))
         };
-        let desc = desc.with_unwritten(rng.pick(&Unwritten::ALL));
-        let backend = Arc::clone(&self.backends[rng.below(self.backends.len())]);
+        let desc = desc.with_unwritten(t.pick(&Unwritten::ALL));
+        let backend = Arc::clone(&self.backends[t.below(self.backends.len())]);
         let surface = self.display.create_surface(&desc)?;
         let paths: Vec<_> = Outlet::paths().collect();
-        let by = rng.one_in(2).then(|| rng.pick(&paths));
-        let is_out = rng.one_in(2);
-        log.op("engines: open", format_args!("{desc:?} out: {is_out} by {by:?} of {}", backend.device()));
+        let by = t.one_in(2).then(|| t.pick(&paths));
+        let is_out = t.one_in(2);
+        t.op("engines: open", format_args!("{desc:?} out: {is_out} by {by:?} of {}", backend.device()));
         let (other, display) = (Arc::clone(&backend), Rc::clone(&self.display));
         let way = match (is_out, by) {
             (true, by) => {
@@ -107,7 +122,7 @@ impl World {
             (false, Some(path)) => Intake::open_by(other, display, surface, path).map(Way::In),
             (false, None) => Intake::open(other, display, surface).map(Way::In),
         };
-        if let Some(way) = log.end(way) {
+        if let Ok(way) = t.end(way) {
             self.open.push(Open { way, backend, desc, holds: vec![0; desc.byte_len()?] });
         } else {
             hold!(by.is_some(), "no path at all reaches {desc}");
@@ -116,25 +131,24 @@ impl World {
     }
 
     /// The engine draws: a part of the object is something else now.
-    fn draw(&mut self, rng: &mut Rng, log: &mut Log, at: usize) -> Checked {
+    fn draw(&mut self, t: &mut Turn, at: usize) -> Checked {
         let open = &mut self.open[at];
-        let part = inner_part(rng, &open.desc);
-        let bytes = pattern(&open.desc, &part, rng.word())?;
+        let part = inner_part(t, &open.desc);
+        let bytes = pattern(&open.desc, &part, t.word())?;
         let view = tight(&alone(&open.desc, &part))?;
-        log.op("engines: the engine draws", format_args!("{part} of {}", open.desc));
-        if log.end(open.surface().upload(&part, &bytes, &view)).is_some() {
-            paste(&part, &open.desc, &bytes, &mut open.holds);
-        }
+        t.op("engines: the engine draws", format_args!("{part} of {}", open.desc));
+        t.end(open.surface().upload(&part, &bytes, &view))?;
+        paste(&part, &open.desc, &bytes, &mut open.holds);
         Ok(())
     }
 
-    fn frame(&mut self, rng: &mut Rng, log: &mut Log, at: usize) -> Checked {
+    fn frame(&mut self, t: &mut Turn, at: usize) -> Checked {
         let open = &mut self.open[at];
         let is_image = matches!(open.desc, SurfaceDesc::Image(_));
-        let does = rng.pick(&[Does::Kernel, Does::Kernel, Does::Copy, Does::Raw, Does::Nothing, Does::Fails]);
+        let does = t.pick(&[Does::Kernel, Does::Kernel, Does::Copy, Does::Raw, Does::Nothing, Does::Fails]);
         let does = if is_image && does == Does::Copy { Does::Kernel } else { does };
-        let part = if rng.one_in(2) { Part::full(&open.desc) } else { inner_part(rng, &open.desc) };
-        let (nonce, bytes) = (rng.word(), open.desc.byte_len()?);
+        let part = if t.one_in(2) { Part::full(&open.desc) } else { inner_part(t, &open.desc) };
+        let (nonce, bytes) = (t.word(), open.desc.byte_len()?);
         let mut written = None;
         let Way::Out(outlet) = &mut open.way else { return Ok(()) };
         let name = match does {
@@ -144,7 +158,7 @@ impl World {
             Does::Nothing => "engines: frame of nothing",
             Does::Fails => "engines: frame that fails",
         };
-        log.op(name, format_args!("{part} of {} by {}", open.desc, outlet.path()));
+        t.op(name, format_args!("{part} of {} by {}", open.desc, outlet.path()));
         let compute = |frame: &mut OutletFrame<'_>| -> Result<()> {
             let view = frame.target()?.view();
             let mut tight = vec![0; view.payload_len()];
@@ -175,10 +189,10 @@ impl World {
             Part::Image(region) => outlet.frame_region(*region, compute),
             Part::Buffer(range) => outlet.frame_bytes(range.clone(), compute),
         };
-        let done = log.end(done);
-        hold!(done.is_none() || does != Does::Fails, "a frame whose closure failed was shown");
-        if done.is_none() {
-            return self.look(log, at);
+        let done = t.end(done);
+        hold!(done.is_err() || does != Does::Fails, "a frame whose closure failed was shown");
+        if done.is_err() {
+            return self.look(t, at);
         }
         match (written, open.desc.unwritten()) {
             (Some(bytes), _) => paste(&part, &open.desc, &bytes, &mut open.holds),
@@ -193,24 +207,23 @@ impl World {
             }
             (None, _) => {}
         }
-        self.look(log, at)
+        self.look(t, at)
     }
 
-    fn take(&mut self, log: &mut Log, at: usize) -> Checked {
+    fn take(&mut self, t: &mut Turn, at: usize) -> Checked {
         let Open { way: Way::In(intake), desc, holds, .. } = &mut self.open[at] else { return Ok(()) };
-        log.op("engines: take", format_args!("{desc} by {}", intake.path()));
+        t.op("engines: take", format_args!("{desc} by {}", intake.path()));
         let found = intake.take().and_then(|mut taken| taken.read());
-        if let Some(found) = log.end(found) {
-            hold!(found == *holds, "what was taken of {desc} by {} is something else", intake.path());
-        }
+        let found = t.end(found)?;
+        hold!(found == *holds, "what was taken of {desc} by {} is something else", intake.path());
         Ok(())
     }
 
-    fn look(&mut self, log: &mut Log, at: usize) -> Checked {
+    fn look(&mut self, t: &mut Turn, at: usize) -> Checked {
         let open = &mut self.open[at];
         let all = Part::full(&open.desc);
-        log.op("engines: look", format_args!("{}", open.desc));
-        let Some(found) = log.end(open.surface().read_back(&all)) else { return Ok(()) };
+        t.op("engines: look", format_args!("{}", open.desc));
+        let found = t.end(open.surface().read_back(&all))?;
         if let Some(byte) = found.iter().zip(&open.holds).position(|(a, b)| a != b) {
             fail!("{} holds {:#x} at byte {byte}, not {:#x}", open.desc, found[byte], open.holds[byte]);
         }
@@ -218,38 +231,38 @@ impl World {
     }
 
     /// A call where another context is current is refused, and loses nothing.
-    fn elsewhere(&mut self, log: &mut Log, at: usize) -> Checked {
+    fn elsewhere(&mut self, t: &mut Turn, at: usize) -> Checked {
         let Some([own, other]) = self.gl.clone() else { return Ok(()) };
         other.make_current()?;
-        log.op("engines: another context is current", format_args!(""));
+        t.op("engines: another context is current", format_args!(""));
         let done = match &mut self.open[at].way {
             Way::Out(outlet) => outlet.frame(|_| Ok(())),
             Way::In(intake) => intake.take().map(drop),
         };
-        let done = log.end(done);
+        let done = t.end(done);
         own.make_current()?;
-        hold!(done.is_none(), "a context that is not current was taken");
-        self.look(log, at)
+        hold!(done.is_err(), "a context that is not current was taken");
+        self.look(t, at)
     }
 
     /// Parts that are none.
-    fn refused(&mut self, rng: &mut Rng, log: &mut Log, at: usize) -> Checked {
+    fn refused(&mut self, t: &mut Turn, at: usize) -> Checked {
         let open = &mut self.open[at];
         let Way::Out(outlet) = &mut open.way else { return Ok(()) };
         let mut called = false;
-        let (region, range) = (hostile::region(rng, Extent::new(2, 2)), hostile::range(rng, 64));
-        log.op("engines: any part", format_args!("{region} or {range:?} of {}", open.desc));
+        let (region, range) = (hostile::region(t, Extent::new(2, 2)), hostile::range(t, 64));
+        t.op("engines: any part", format_args!("{region} or {range:?} of {}", open.desc));
         let note = |_: &mut OutletFrame<'_>| {
             called = true;
             Err(Error::invalid("fuzz", "on purpose"))
         };
-        let (done, part) = match rng.one_in(2) {
+        let (done, part) = match t.one_in(2) {
             true => (outlet.frame_region(region, note), Part::Image(region)),
             false => (outlet.frame_bytes(range.clone(), note), Part::Buffer(range)),
         };
-        let _ = log.end(done);
+        let _ = t.end(done);
         hold!(called == part.check_inside(&open.desc).is_ok(), "{part} of {}", open.desc);
-        self.look(log, at)
+        self.look(t, at)
     }
 }
 

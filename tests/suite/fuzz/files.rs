@@ -1,10 +1,11 @@
 //! Files that programs before left behind: damaged, of others, with any numbers in them. They cost a measurement, no more.
 
-use crate::fuzz::{Checked, Failure, Log, Rng, drivers::Drivers, hold};
+use crate::fuzz::{Checked, Choices, Machine, Row, Things, Turn, hold, operations};
 use pixelferry::{
     ComputeBackend, CpuBackend, Display, Link, LinkOptions, MemoryDisplay, Mode, PathId, PixelFormat, Policy, Profiles,
     SurfaceDesc,
 };
+use proptest::test_runner::TestCaseError;
 use std::fs;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -25,27 +26,27 @@ impl Drop for World {
 }
 
 /// Changes bytes as files change: cut, torn, with other numbers, twice over.
-pub fn damage(rng: &mut Rng, bytes: &mut Vec<u8>) {
-    for _ in 0..1 + rng.below(4) {
-        let at = rng.below(bytes.len());
-        match rng.below(8) {
+pub fn damage(t: &mut Choices, bytes: &mut Vec<u8>) {
+    for _ in 0..1 + t.below(4) {
+        let at = t.below(bytes.len());
+        match t.below(8) {
             0 => bytes.truncate(at),
-            1 if !bytes.is_empty() => bytes[at] ^= 1 << rng.below(8),
-            2 if !bytes.is_empty() => bytes[at] = rng.word() as u8,
+            1 if !bytes.is_empty() => bytes[at] ^= 1 << t.below(8),
+            2 if !bytes.is_empty() => bytes[at] = t.word() as u8,
             3 => {
-                let more = rng.bytes(8);
+                let more = t.bytes(8);
                 bytes.splice(at..at, more);
             }
             4 => {
                 // Another number instead of one.
                 let Some(start) = bytes.iter().skip(at).position(u8::is_ascii_digit).map(|i| i + at) else { continue };
                 let len = bytes[start..].iter().take_while(|b| b.is_ascii_digit()).count();
-                let number = rng.pick(&["0", "-1", "18446744073709551615", "1e308", "9007199254740993", "17", "null"]);
+                let number = t.pick(&["0", "-1", "18446744073709551615", "1e308", "9007199254740993", "17", "null"]);
                 bytes.splice(start..start + len, number.bytes());
             }
             5 => bytes.extend_from_within(at..),
             6 => {
-                let end = at + rng.below(bytes.len() - at.min(bytes.len()) + 1);
+                let end = at + t.below(bytes.len() - at.min(bytes.len()) + 1);
                 bytes.drain(at.min(bytes.len())..end.min(bytes.len()));
             }
             _ => {}
@@ -53,38 +54,37 @@ pub fn damage(rng: &mut Rng, bytes: &mut Vec<u8>) {
     }
 }
 
-impl super::World for World {
-    fn step(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
-        match rng.below(12) {
-            0..2 => self.open(rng, log),
-            2..10 => self.change(rng, log),
-            _ => Self::parse(rng, log),
+impl Machine<'_> for World {
+    fn operations() -> Vec<Row<Self>> {
+        operations! {
+            2 => |w, t| w.open(t),
+            8 => |w, t| w.change(t),
+            2 => |_, t| Self::parse(t),
         }
+    }
+
+    fn new(things: &Things, _: &mut Turn) -> Checked<Option<Self>> {
+        let folder = std::env::temp_dir().join(format!("pixelferry-fuzz-{}", std::process::id()));
+        fs::create_dir_all(&folder).map_err(|e| TestCaseError::fail(format!("{}: {e}", folder.display())))?;
+        Ok(Some(Self { folder, backend: Arc::clone(&things.drivers.cpu[0]), display: MemoryDisplay::new() }))
     }
 }
 
 impl World {
-    /// With no profile yet.
-    pub fn new(drivers: &Drivers) -> Checked<Self> {
-        let folder = std::env::temp_dir().join(format!("pixelferry-fuzz-{}", std::process::id()));
-        fs::create_dir_all(&folder).map_err(|e| Failure(format!("{}: {e}", folder.display())))?;
-        Ok(Self { folder, backend: Arc::clone(&drivers.cpu[0]), display: MemoryDisplay::new() })
-    }
-
-    fn open(&self, rng: &mut Rng, log: &mut Log) -> Checked {
-        let desc = rng.pick(&[
+    fn open(&self, t: &mut Turn) -> Checked {
+        let desc = t.pick(&[
             SurfaceDesc::image(8, 8, PixelFormat::Rgba8),
             SurfaceDesc::image(31, 7, PixelFormat::R32F),
             SurfaceDesc::buffer(512),
         ]);
-        let mode = rng.pick(&[Mode::Latency, Mode::FramesBehind(1), Mode::Throughput { most: 2 }]);
+        let mode = t.pick(&[Mode::Latency, Mode::FramesBehind(1), Mode::Throughput { most: 2 }]);
         let profiles = Profiles::Folder(self.folder.clone());
         let policy = Policy::default().with_mode(mode).with_profiles(profiles).with_budget(Duration::from_millis(4));
-        log.op("files: open a link", format_args!("{desc} {mode:?}"));
+        t.op("files: open a link", format_args!("{desc} {mode:?}"));
         let (backend, display) = (Arc::clone(&self.backend), Rc::clone(&self.display));
         let opened =
             Link::open(backend as Arc<dyn ComputeBackend>, display as Rc<dyn Display>, desc, LinkOptions::new(policy));
-        let mut link = log.end_with(opened)?;
+        let mut link = t.end_with(opened)?;
         hold!(link.frames_behind() <= mode.most_behind(), "{} frames behind, {mode:?}", link.frames_behind());
         let bytes = vec![1; desc.byte_len()?];
         link.frame(|frame| frame.write(&bytes))?;
@@ -93,29 +93,28 @@ impl World {
         Ok(())
     }
 
-    fn change(&self, rng: &mut Rng, log: &mut Log) -> Checked {
+    fn change(&self, t: &mut Turn) -> Checked {
         let list = || fs::read_dir(&self.folder).map(|all| all.flatten().map(|entry| entry.path()).collect::<Vec<_>>());
         let mut files = list().unwrap_or_default();
         files.sort();
         if files.is_empty() {
-            return self.open(rng, log);
+            return self.open(t);
         }
-        let file = &files[rng.below(files.len())];
+        let file = &files[t.below(files.len())];
         let mut bytes = fs::read(file).unwrap_or_default();
-        damage(rng, &mut bytes);
-        log.did("files: damage a profile", format_args!("{}", file.display()));
+        damage(t, &mut bytes);
+        t.did("files: damage a profile", format_args!("{}", file.display()));
         let _ = fs::write(file, bytes);
-        if rng.one_in(3) { self.open(rng, log) } else { Ok(()) }
+        if t.one_in(3) { self.open(t) } else { Ok(()) }
     }
 
-    fn parse(rng: &mut Rng, log: &mut Log) -> Checked {
-        let mut text = rng.pick(&PathId::ALL).to_string().into_bytes();
-        damage(rng, &mut text);
+    fn parse(t: &mut Turn) -> Checked {
+        let mut text = t.pick(&PathId::ALL).to_string().into_bytes();
+        damage(t, &mut text);
         let text = String::from_utf8_lossy(&text).into_owned();
-        log.op("files: parse the name of a path", format_args!("{text:?}"));
-        if let Some(id) = log.end(text.parse::<PathId>()) {
-            hold!(id.to_string() == text.trim(), "{text:?} was taken for {id}");
-        }
+        t.op("files: parse the name of a path", format_args!("{text:?}"));
+        let id = t.end(text.parse::<PathId>())?;
+        hold!(id.to_string() == text.trim(), "{text:?} was taken for {id}");
         Ok(())
     }
 }

@@ -18,84 +18,76 @@ mod host;
 mod hostile;
 mod kernels;
 mod links;
-mod log;
 mod model;
 mod parts;
 mod payload;
+mod turn;
 
 use drivers::Drivers;
-use log::{Checked, Failure, Log, fail, hold};
 use pixelferry::driver::describe::panics::catch;
 use pixelferry_tests::{Need, by_level, pass_in_child};
-use proptest::prelude::{Rng as _, *};
-use proptest::test_runner::{RngAlgorithm, RngSeed, TestCaseError, TestError, TestRng, TestRunner};
+use proptest::prelude::*;
+use proptest::test_runner::{RngSeed, TestCaseError, TestError, TestRunner};
 use std::cell::RefCell;
-use std::ops::Range;
+use turn::{Checked, Choices, Turn, fail, hold};
 
-/// Random numbers of one step.
-#[derive(Debug, Clone)]
-struct Rng(TestRng);
+/// An operation, or a few that belong together, and how often it comes.
+type Row<M> = (u32, fn(&mut M, &mut Turn) -> Checked);
 
-impl Rng {
-    fn of(seed: u64) -> Self {
-        Self(TestRng::from_seed(RngAlgorithm::XorShift, &[seed.to_le_bytes(); 2].concat()))
+/// What the objects of one area must hold, beside the objects. Which operations are accepted only the drivers know, so any
+/// operation may come at any time.
+trait Machine<'a>: Sized {
+    /// Every operation.
+    fn operations() -> Vec<Row<Self>>;
+
+    /// `None` where the drivers are missing.
+    fn new(things: &'a Things, t: &mut Turn) -> Checked<Option<Self>>;
+
+    /// Makes what operations work on. False if something was missing: that was the step.
+    fn supply(&mut self, _: &mut Turn) -> Checked<bool> {
+        Ok(true)
     }
-
-    fn bits(&mut self) -> u64 {
-        self.0.next_u64()
-    }
-
-    fn word(&mut self) -> u32 {
-        self.0.next_u32()
-    }
-
-    /// 0 to `end - 1`; 0 where `end` is 0.
-    fn below(&mut self, end: usize) -> usize {
-        (self.bits() % (end.max(1) as u64)) as usize
-    }
-
-    /// A number of `range`.
-    fn within(&mut self, range: Range<usize>) -> usize {
-        range.start + self.below(range.len())
-    }
-
-    /// True once in `n` times.
-    fn one_in(&mut self, n: usize) -> bool {
-        self.below(n) == 0
-    }
-
-    /// One of `all`, which is not empty.
-    fn pick<T: Copy>(&mut self, all: &[T]) -> T {
-        all[self.below(all.len())]
-    }
-
-    /// One of `all`, if there is any.
-    fn any<T: Clone>(&mut self, all: &[T]) -> Option<T> {
-        (!all.is_empty()).then(|| all[self.below(all.len())].clone())
-    }
-
-    /// One of `all`, which is not empty, taken out.
-    fn take<T>(&mut self, all: &mut Vec<T>) -> T {
-        all.swap_remove(self.below(all.len()))
-    }
-
-    fn bytes(&mut self, len: usize) -> Vec<u8> {
-        let mut bytes = vec![0; len];
-        self.0.fill_bytes(&mut bytes);
-        bytes
-    }
-}
-
-/// Objects of one area, and what they must hold.
-trait World {
-    /// One operation, or a few that belong together.
-    fn step(&mut self, rng: &mut Rng, log: &mut Log) -> Checked;
 
     /// Everything is over and right.
-    fn end(self: Box<Self>, _: &mut Log) -> Checked {
+    fn end(self, _: &mut Turn) -> Checked {
         Ok(())
     }
 }
+
+/// What says which operation comes, and the operation's choices.
+type Step = (prop::sample::Index, Vec<u16>);
+
+/// Choices of the start, and steps.
+type Round = (Vec<u16>, Vec<Step>);
+
+fn play<'a, M: Machine<'a>>(things: &'a Things, (first, steps): &Round, t: &mut Turn) -> Checked {
+    t.load(first);
+    let Some(mut machine) = M::new(things, t)? else { return Ok(()) };
+    let rows = M::operations();
+    let all: Vec<_> = rows.iter().flat_map(|(often, operation)| (0..*often).map(move |_| operation)).collect();
+    for (which, choices) in steps {
+        t.load(choices);
+        let step = machine.supply(t).and_then(|ready| if ready { which.get(&all)(&mut machine, t) } else { Ok(()) });
+        // An operation may be refused.
+        if !matches!(step, Err(TestCaseError::Reject(_))) {
+            step?;
+        }
+    }
+    t.load(&[]);
+    machine.end(t)
+}
+
+/// Rows of a machine's operations.
+macro_rules! operations {
+    ($($often:literal => $operation:expr,)*) => {
+        vec![$({
+            let operation: fn(&mut Self, &mut Turn) -> Checked = $operation;
+            ($often, operation)
+        }),*]
+    };
+}
+
+use operations;
 
 /// Objects that outlive rounds.
 struct Things {
@@ -118,38 +110,20 @@ impl Things {
         })
     }
 
-    fn world(&self, rng: &mut Rng) -> Checked<Option<Box<dyn World + '_>>> {
-        Ok(Some(match self.area.as_str() {
-            "compute" => Box::new(compute::World::new(&self.engines)),
-            "cl" => match &self.base {
-                Some(base) => Box::new(cl::World::new(base)),
-                None => return Ok(None),
-            },
-            "links" => Box::new(links::World::new(&self.engines, &self.drivers, rng)?),
-            "arrays" => Box::new(arrays::World::new(self.makers.as_ref().unwrap())),
-            "files" => Box::new(files::World::new(&self.drivers)?),
-            "host" => Box::new(host::World::new(&self.drivers, rng)?),
-            "engines" => Box::new(engines::World::new(&self.drivers, rng)?),
-            other => panic!("no area is called {other}"),
-        }))
-    }
-
-    fn round(&self, first: &Rng, steps: &[Rng], log: &mut Log) -> Checked {
-        log.begin();
-        let Some(mut world) = self.world(&mut first.clone())? else { return Ok(()) };
-        steps.iter().try_for_each(|rng| world.step(&mut rng.clone(), log))?;
-        world.end(log)?;
+    fn round(&self, round: &Round, t: &mut Turn) -> Checked {
+        t.begin();
+        self.play(round, t)?;
         // PoCL 3.1 crashes where a process ends while it compiles for a launch.
         Ok(self.engines.iter().try_for_each(|engine| engine.backend.finish())?)
     }
 
     /// Returns what a round comes to, panics included.
-    fn judged(&self, first: &Rng, steps: &[Rng], log: &mut Log) -> Checked {
-        let done = catch(|| self.round(first, steps, log));
-        let done = done.unwrap_or_else(|panicked| Err(Failure(format!("the library let a panic through: {panicked}"))));
-        match payload::unexpected() {
-            panics if panics.is_empty() => done,
-            panics => Err(Failure(format!("the library panicked: {}", panics.join("; ")))),
+    fn judged(&self, round: &Round, t: &mut Turn) -> Checked {
+        let done = catch(|| self.round(round, t));
+        match (payload::unexpected(), done) {
+            (panics, _) if !panics.is_empty() => Err(t.told(&format!("the library panicked: {}", panics.join("; ")))),
+            (_, Err(panicked)) => Err(t.told(&format!("the library let a panic through: {panicked}"))),
+            (_, Ok(done)) => done.map_err(|failure| t.told(&failure.to_string())),
         }
     }
 }
@@ -158,33 +132,34 @@ impl Things {
 const AREA: &str = "PIXELFERRY_FUZZ";
 /// Rounds of one process: what the fuzz leaks on purpose adds up.
 const AT_A_TIME: u32 = 60;
+/// Choices of a step, at most: most steps take fewer than ten.
+const CHOICES: usize = 96;
 
 #[test]
 #[ignore = "run by the tests below, in a process that sees one OpenCL driver"]
 fn child() {
     payload::watch();
     let things = Things::new(std::env::var(AREA).unwrap(), Drivers::open().unwrap()).unwrap();
-    let config = ProptestConfig { failure_persistence: None, max_shrink_iters: 2000, ..ProptestConfig::default() };
+    let config = ProptestConfig { failure_persistence: None, max_shrink_iters: 10_000, ..ProptestConfig::default() };
     let RngSeed::Fixed(seed) = config.rng_seed else { panic!("PROPTEST_RNG_SEED says where random numbers begin") };
     let again = format!("{AREA}={} PROPTEST_RNG_SEED={seed} PROPTEST_CASES={}", things.area, config.cases);
-    let log = RefCell::new(Log::new(config.verbose > 0));
-    let rng = || Just(()).prop_perturb(|(), rng| Rng(rng));
-    let count = by_level(60..120, 1..800, 1..800);
-    let steps = (rng(), proptest::collection::vec(rng(), count));
-    let ran = TestRunner::new(config).run(&steps, |(first, steps)| {
-        let mut log = log.borrow_mut();
-        things.judged(&first, &steps, &mut log).map_err(|failure| TestCaseError::fail(log.told(&failure)))
-    });
+    let turn = RefCell::new(Turn::new(config.verbose > 0));
+    let choices = || prop::collection::vec(any::<u16>(), 0..CHOICES);
+    let step = (any::<prop::sample::Index>().no_shrink(), choices());
+    let round = (choices(), prop::collection::vec(step, by_level(1..180, 1..800, 1..800)));
+    let ran = TestRunner::new(config).run(&round, |round| things.judged(&round, &mut turn.borrow_mut()));
     if let Err(TestError::Fail(what, _) | TestError::Abort(what)) = ran {
         panic!("{what}\nagain by: {again} cargo test -p pixelferry-tests fuzz::child -- --ignored --nocapture");
     }
-    println!("{}", log.borrow());
+    println!("{}", turn.borrow());
 }
 
 /// Rounds of an area, the same each time but for `PROPTEST_RNG_SEED`; a failure is made as short as it may be.
 fn area(name: &str) {
     let number = |variable: &str| std::env::var(variable).ok().map(|n| n.parse::<u32>().expect("a number"));
-    let rounds = number("PROPTEST_CASES").unwrap_or_else(|| by_level(3, 3, 360));
+    // Links have more states than the others.
+    let times = if name == "links" { 10 } else { 1 };
+    let rounds = number("PROPTEST_CASES").unwrap_or_else(|| times * by_level(3, 3, 360));
     let first = number("PROPTEST_RNG_SEED").unwrap_or(1);
     for (part, done) in (0..rounds).step_by(AT_A_TIME as usize).enumerate() {
         let (seed, cases) = (u64::from(first) << 16 | part as u64, AT_A_TIME.min(rounds - done));
@@ -194,7 +169,26 @@ fn area(name: &str) {
 }
 
 macro_rules! areas {
-    ($($name:ident)*) => { mod area { $(#[test] fn $name() { super::area(stringify!($name)); })* } };
+    ($($name:ident: $machine:ty,)*) => {
+        impl Things {
+            fn play(&self, round: &Round, t: &mut Turn) -> Checked {
+                match self.area.as_str() {
+                    $(stringify!($name) => play::<$machine>(self, round, t),)*
+                    other => panic!("no area is called {other}"),
+                }
+            }
+        }
+
+        mod area { $(#[test] fn $name() { super::area(stringify!($name)); })* }
+    };
 }
 
-areas! { compute cl links arrays files host engines }
+areas! {
+    compute: compute::World<'_>,
+    cl: cl::World<'_>,
+    links: links::World<'_>,
+    arrays: arrays::World<'_>,
+    files: files::World,
+    host: host::World<'_>,
+    engines: engines::World,
+}

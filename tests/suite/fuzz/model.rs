@@ -1,28 +1,21 @@
 //! Expected content of memories: effects of operations one after the other, and the data read beside them.
 
 use crate::fuzz::kernels::stamp_all;
-use crate::fuzz::{Checked, Failure, fail, hold};
+use crate::fuzz::{Checked, fail, hold};
 use pixelferry::Result;
+use proptest::test_runner::TestCaseError;
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 
 /// Bytes by the number of their memory.
 #[derive(Default)]
 pub struct Models(BTreeMap<u32, Vec<u8>>);
 
 impl Models {
-    pub fn insert(&mut self, id: u32, bytes: Vec<u8>) {
-        self.0.insert(id, bytes);
-    }
-
-    /// Forgets all but these.
-    pub fn keep(&mut self, ids: impl Iterator<Item = u32>) {
-        let ids: Vec<u32> = ids.collect();
-        self.0.retain(|id, _| ids.contains(id));
-    }
-
     pub fn of(&mut self, id: u32) -> Checked<&mut Vec<u8>> {
-        self.0.get_mut(&id).ok_or_else(|| Failure(format!("memory {id} is not in the model")))
+        self.0.get_mut(&id).ok_or_else(|| TestCaseError::fail(format!("memory {id} is not in the model")))
     }
 
     /// Each byte with the place that it comes from; one from nowhere is 0.
@@ -131,29 +124,69 @@ impl Awaited for pixelferry::api::opencl::cl::Event {
     }
 }
 
-/// An operation in the order of the calls.
-pub struct Entry<E> {
-    /// `None` for one that blocked.
-    pub event: Option<E>,
-    pub wait: Vec<E>,
-    pub effect: Effect,
+/// An operation in the order of the calls: its event, if it did not block, those that it waits for, and its effect.
+type Entry<E> = (Option<E>, Vec<E>, Effect);
+
+/// Work under way on memories whose bytes are known, and its events `E`; `U` are those of the program's own.
+pub struct Work<E, U> {
+    pub users: Vec<U>,
+    /// Some events of the newest operations.
+    pub events: Vec<E>,
+    /// Content of the memories once all of `pending` is over.
+    pub models: Models,
+    pub pending: Vec<Entry<E>>,
+    last: u32,
+    /// Callbacks that were called.
+    pub told: Arc<AtomicUsize>,
 }
 
-/// Waits for everything, and compares what was read with what should have been there. With `chains`, drivers may give up
-/// whatever comes after a command that failed.
-pub fn drain<E: Awaited>(pending: &mut Vec<Entry<E>>, models: &mut Models, chains: bool) -> Checked {
-    let mut failed = false;
-    for Entry { event, wait, effect } in pending.drain(..) {
-        let outcome = event.as_ref().map_or(Ok(()), E::outcome);
-        let failed_before = wait.iter().any(|event| event.outcome().is_err());
-        failed = failed_before || (failed && chains);
-        match (outcome, effect) {
-            (Ok(()), _) if failed_before => fail!("an operation ran although an event that it waits for failed"),
-            (Ok(()), Effect::Does(effect)) => effect(models)?,
-            (Ok(()), Effect::Fails) => fail!("an operation succeeded that cannot"),
-            (Err(_), effect) if failed || matches!(effect, Effect::Fails) => {}
-            (Err(error), _) => fail!("an operation failed that nothing stood in the way of: {error}"),
-        }
+impl<E, U> Default for Work<E, U> {
+    fn default() -> Self {
+        let models = Models::default();
+        Self { users: Vec::new(), events: Vec::new(), models, pending: Vec::new(), last: 0, told: Arc::default() }
     }
-    Ok(())
+}
+
+impl<E: Awaited + Clone, U> Work<E, U> {
+    /// A new memory that holds these bytes; gives its number.
+    pub fn add(&mut self, bytes: Vec<u8>) -> u32 {
+        self.last += 1;
+        self.models.0.insert(self.last, bytes);
+        self.last
+    }
+
+    /// An operation was taken.
+    pub fn taken(&mut self, event: Option<E>, wait: Vec<E>, effect: Effect) {
+        self.events.extend(event.clone());
+        if self.events.len() > 30 {
+            self.events.remove(0);
+        }
+        self.pending.push((event, wait, effect));
+    }
+
+    /// An operation that blocked is over.
+    pub fn done(&mut self, effect: Effect) {
+        self.taken(None, Vec::new(), effect);
+    }
+
+    /// Waits for everything, and compares what was read with what should have been there. With `chains`, drivers may give
+    /// up whatever comes after a command that failed. Memories other than `kept` are forgotten.
+    pub fn drain(&mut self, chains: bool, kept: impl Iterator<Item = u32>) -> Checked {
+        let mut failed = false;
+        for (event, wait, effect) in self.pending.drain(..) {
+            let outcome = event.as_ref().map_or(Ok(()), E::outcome);
+            let failed_before = wait.iter().any(|event| event.outcome().is_err());
+            failed = failed_before || (failed && chains);
+            match (outcome, effect) {
+                (Ok(()), _) if failed_before => fail!("an operation ran although an event that it waits for failed"),
+                (Ok(()), Effect::Does(effect)) => effect(&mut self.models)?,
+                (Ok(()), Effect::Fails) => fail!("an operation succeeded that cannot"),
+                (Err(_), effect) if failed || matches!(effect, Effect::Fails) => {}
+                (Err(error), _) => fail!("an operation failed that nothing stood in the way of: {error}"),
+            }
+        }
+        let kept: Vec<u32> = kept.collect();
+        self.models.0.retain(|id, _| kept.contains(id));
+        Ok(())
+    }
 }

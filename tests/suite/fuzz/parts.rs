@@ -1,25 +1,25 @@
 //! Parts of surfaces, and where their bytes are.
 
-use crate::fuzz::{Rng, hostile};
+use crate::fuzz::{Choices, hostile};
 use pixelferry::driver::Part;
 use pixelferry::{Extent, Region, SurfaceDesc};
 
 /// A part of a surface, mostly one that is inside.
-pub fn any_part(rng: &mut Rng, desc: &SurfaceDesc) -> Part {
+pub fn any_part(t: &mut Choices, desc: &SurfaceDesc) -> Part {
     match desc {
-        SurfaceDesc::Image(image) if !rng.one_in(20) => Part::Image(hostile::region(rng, image.extent)),
-        SurfaceDesc::Buffer(buffer) if !rng.one_in(20) => Part::Buffer(hostile::range(rng, buffer.bytes as usize)),
+        SurfaceDesc::Image(image) if !t.one_in(20) => Part::Image(hostile::region(t, image.extent)),
+        SurfaceDesc::Buffer(buffer) if !t.one_in(20) => Part::Buffer(hostile::range(t, buffer.bytes as usize)),
         SurfaceDesc::Image(_) => Part::Buffer(0..4),
-        SurfaceDesc::Buffer(_) => Part::Image(hostile::region(rng, Extent::new(2, 2))),
+        SurfaceDesc::Buffer(_) => Part::Image(hostile::region(t, Extent::new(2, 2))),
     }
 }
 
 /// A part that lies inside, in whole words of a buffer.
-pub fn inner_part(rng: &mut Rng, desc: &SurfaceDesc) -> Part {
+pub fn inner_part(t: &mut Choices, desc: &SurfaceDesc) -> Part {
     match desc {
-        SurfaceDesc::Image(image) => Part::Image(hostile::inner_region(rng, image.extent)),
+        SurfaceDesc::Image(image) => Part::Image(hostile::inner_region(t, image.extent)),
         SurfaceDesc::Buffer(buffer) => {
-            let words = hostile::inside(rng, buffer.bytes as usize / 4);
+            let words = hostile::inside(t, buffer.bytes as usize / 4);
             Part::Buffer(4 * words.start..4 * words.end)
         }
     }

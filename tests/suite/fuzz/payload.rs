@@ -1,6 +1,6 @@
 //! Panics that closures of the caller's may raise, and the hook that tells them from others.
 
-use crate::fuzz::Rng;
+use crate::fuzz::Choices;
 use std::panic::{panic_any, set_hook, take_hook};
 use std::sync::Mutex;
 use std::sync::PoisonError;
@@ -27,8 +27,8 @@ pub fn go_off(kind: usize) -> ! {
 }
 
 /// One of the kinds of [`go_off`].
-pub fn kind(rng: &mut Rng) -> usize {
-    rng.below(4)
+pub fn kind(t: &mut Choices) -> usize {
+    t.below(4)
 }
 
 static OTHERS: Mutex<Vec<String>> = Mutex::new(Vec::new());

@@ -7,7 +7,7 @@ use pixelferry::{
     BackendChoice, ComputeBackend, DisplayChoice, Error, Link, LinkOptions, PathId, PixelFormat, Support, SurfaceDesc,
     open_backend, open_headless,
 };
-use pixelferry_tests::{Level, Need, Patience, by_level, from, has, need};
+use pixelferry_tests::{Level, Need, by_level, from, has, need, wait_until};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -183,41 +183,16 @@ fn every_format_and_size_crosses() {
 }
 
 #[test]
-fn who_keeps_a_frame_makes_nobody_wait() {
-    let told =
-        Told { backend: BackendChoice::Cpu, size: (64, 64), format: PixelFormat::Rgba8, path: None, frames: None };
-    let mut publisher = Publisher::start(&told);
+fn each_place_has_one_subscriber() {
     let backend = open_backend(BackendChoice::Cpu, &[]).unwrap();
-    let mut kept: Vec<_> = (0..StreamOptions::default().readers - 1)
-        .map(|_| publisher.when_there(|name| Subscriber::open(name, &backend)))
-        .collect();
-    let numbers: Vec<_> = kept
-        .iter_mut()
-        .map(|one| {
-            let Next::Frame(frame) = one.next(SOON).unwrap() else { panic!("no frame") };
-            frame.number()
-        })
-        .collect();
-    // The others go on, far beyond what any ring has.
-    let mut last = publisher.when_there(|name| Subscriber::open(name, &backend));
-    let mut patience = Patience::new();
-    let mut newest = 0;
-    while newest < numbers[0] + 200 {
-        assert!(!patience.is_over());
-        if let Next::Frame(mut frame) = last.next(SOON).unwrap() {
-            newest = frame.number();
-            assert!(frame.read().unwrap() == told.frame(newest));
-        }
-    }
-    for (one, number) in kept.iter_mut().zip(numbers) {
-        let mut frame = one.frame().unwrap();
-        assert_eq!(frame.number(), number);
-        assert!(frame.read().unwrap() == told.frame(number), "what is kept stays");
-    }
-    let error = Subscriber::open(&publisher.name, &backend).unwrap_err().to_string();
+    let name = format!("places-{}", std::process::id());
+    let _stream = publish(&name, backend.as_ref(), StreamOptions::default()).unwrap();
+    let open = || Subscriber::open(&name, &backend);
+    let all: Vec<_> = (0..StreamOptions::default().readers).map(|_| open().unwrap()).collect();
+    let error = open().unwrap_err().to_string();
     assert!(error.contains("each of its 8 places has a subscriber") && error.contains("readers"), "{error}");
-    drop(kept);
-    publisher.when_there(|name| Subscriber::open(name, &backend));
+    drop(all);
+    wait_until("a place", || open().is_ok());
 }
 
 #[test]

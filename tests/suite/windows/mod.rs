@@ -3,7 +3,6 @@
 
 mod canvas;
 mod churn;
-mod drawings;
 mod drawings_wgpu;
 mod once;
 mod rounds;

@@ -36,8 +36,15 @@ impl Apart {
 
 // SAFETY: all calls are handed on unchanged, or refused.
 unsafe impl BackendDriver for Apart {
-    fn device(&self) -> &DeviceIdentity {
-        self.inner.device()
+    pixelferry_tests::forward! {
+        & device() -> &DeviceIdentity;
+        & allocate(bytes: usize) -> Result<Box<dyn ComputeMemory>>;
+        & prepare_host(block: &HostBlock) -> Result<Option<Box<dyn Any>>>;
+        & allocate_shared(bytes: usize, handle: HandleType, display: &DeviceIdentity)
+            -> Result<(Box<dyn ComputeMemory>, SharedHandle)>;
+        & launch(kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()>;
+        & write_pattern(target: Target<'_>, pattern: &Pattern) -> Result<()>;
+        & finish() -> Result<()>;
     }
 
     fn caps(&self) -> &ComputeCaps {
@@ -56,33 +63,8 @@ unsafe impl BackendDriver for Apart {
         }
     }
 
-    fn allocate(&self, bytes: usize) -> Result<Box<dyn ComputeMemory>> {
-        self.inner.allocate(bytes)
-    }
-
-    fn prepare_host(&self, block: &HostBlock) -> Result<Option<Box<dyn Any>>> {
-        self.inner.prepare_host(block)
-    }
-
     fn import_surface(&self, _: Checked, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
         self.inner.import_surface(handle, desc)
-    }
-
-    fn allocate_shared(
-        &self,
-        bytes: usize,
-        handle: HandleType,
-        display: &DeviceIdentity,
-    ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
-        self.inner.allocate_shared(bytes, handle, display)
-    }
-
-    fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
-        self.inner.launch(kernel, target, args)
-    }
-
-    fn write_pattern(&self, target: Target<'_>, pattern: &Pattern) -> Result<()> {
-        self.inner.write_pattern(target, pattern)
     }
 
     fn copy(
@@ -93,9 +75,5 @@ unsafe impl BackendDriver for Apart {
         range: Range<usize>,
     ) -> Result<()> {
         self.inner.copy(from, to, range)
-    }
-
-    fn finish(&self) -> Result<()> {
-        self.inner.finish()
     }
 }

@@ -2,10 +2,9 @@
 
 use cpu_fallback::{CpuBackend, MemoryDisplay};
 use interop_core::{
-    BufferDesc, ComputeBackend, Error, Extent, ImageAccess, ImageDesc, Link, LinkOptions, Mode, PathId, PixelFormat,
-    Policy, Region, SurfaceDesc, Unwritten,
+    BufferDesc, ComputeBackend, Error, Extent, ImageAccess, ImageDesc, Link, LinkOptions, PathId, PixelFormat, Policy,
+    SurfaceDesc,
 };
-use pixelferry_testing::Dice;
 use std::sync::Arc;
 
 const PATHS: [PathId; 4] =
@@ -84,70 +83,4 @@ fn a_picture_stays_where_only_room_is_made() {
     link.resize_within(image(64, 64), image(4, 4)).unwrap();
     link.frame_region(Extent::new(4, 1).full(), |frame| frame.write(&[5; 16])).unwrap();
     assert_eq!(link.read_back().unwrap(), [[5; 16], [3; 16], [3; 16], [3; 16]].concat());
-}
-
-#[test]
-fn whatever_comes_between_resizes_the_picture_is_that_of_the_frames() {
-    const MOST: u32 = 24;
-    let rules = [Unwritten::Keep, Unwritten::Clear, Unwritten::Overwrite];
-    let cases = PATHS.into_iter().flat_map(|path| rules.map(|rule| (path, rule)));
-    for ((path, rule), behind) in cases.flat_map(|case| [0, 2].map(|behind| (case, behind))) {
-        let mut dice = Dice(7 + behind as u64);
-        let mut below = |most: u32| dice.below(most as usize) as u32;
-        let backend: Arc<dyn ComputeBackend> = Arc::new(CpuBackend::new().unwrap());
-        let of = |width, height| {
-            let image = ImageDesc::new(width, height, PixelFormat::R8).with_access(ImageAccess::Any);
-            SurfaceDesc::Image(image.with_unwritten(rule))
-        };
-        let mut size = (MOST, MOST);
-        let policy = Policy::default().with_force(path).with_mode(Mode::FramesBehind(behind));
-        let mut link = Link::open(backend, MemoryDisplay::new(), of(MOST, MOST), LinkOptions::new(policy)).unwrap();
-        // The shown frame, and the content below the next part.
-        let mut shown: Option<Vec<u8>> = None;
-        let mut under = vec![0; (MOST * MOST) as usize];
-        for step in 0..400 {
-            match below(8) {
-                0 | 1 => {
-                    let to = (1 + below(MOST), 1 + below(MOST));
-                    link.flush().unwrap();
-                    link.resize(of(to.0, to.1)).unwrap();
-                    if to != size {
-                        (size, under) = (to, vec![0; (to.0 * to.1) as usize]);
-                    }
-                }
-                2 => {
-                    let given_up = link.frame(|frame| {
-                        frame.write(&vec![99; (size.0 * size.1) as usize])?;
-                        Err(Error::NothingShown)
-                    });
-                    assert!(given_up.is_err());
-                }
-                3 => {
-                    let value = step as u8;
-                    link.frame(|frame| frame.write(&vec![value; (size.0 * size.1) as usize])).unwrap();
-                    under.fill(value);
-                    shown = Some(under.clone());
-                }
-                _ => {
-                    let (x, y) = (below(size.0), below(size.1));
-                    let part = Region::new(x, y, 1 + below(size.0 - x), 1 + below(size.1 - y));
-                    let value = step as u8;
-                    let bytes = vec![value; (part.width * part.height) as usize];
-                    link.frame_region(part, |frame| frame.write(&bytes)).unwrap();
-                    for row in part.y..part.y + part.height {
-                        let from = (row * size.0 + part.x) as usize;
-                        under[from..from + part.width as usize].fill(value);
-                    }
-                    shown = Some(under.clone());
-                }
-            }
-            if below(2) == 0
-                && let Some(shown) = &shown
-            {
-                link.flush().unwrap();
-                let found = link.read_back().unwrap();
-                assert!(found == *shown, "{path}, {rule}, {behind} behind, step {step}: {found:?} is not {shown:?}");
-            }
-        }
-    }
 }

@@ -1,23 +1,11 @@
 //! An engine's state: set to unusual values, and compared before and after a call.
 
+use crate::host_state::rows::{Setting, When, pixels, switches};
 use glow::HasContext as _;
 use std::collections::BTreeMap;
 
 /// Single integers.
 const INTEGERS: &[(&str, u32)] = &[
-    ("unpack alignment", glow::UNPACK_ALIGNMENT),
-    ("unpack row length", glow::UNPACK_ROW_LENGTH),
-    ("unpack image height", glow::UNPACK_IMAGE_HEIGHT),
-    ("unpack skip rows", glow::UNPACK_SKIP_ROWS),
-    ("unpack skip pixels", glow::UNPACK_SKIP_PIXELS),
-    ("unpack swap bytes", glow::UNPACK_SWAP_BYTES),
-    ("unpack lsb first", glow::UNPACK_LSB_FIRST),
-    ("pack alignment", glow::PACK_ALIGNMENT),
-    ("pack row length", glow::PACK_ROW_LENGTH),
-    ("pack skip rows", glow::PACK_SKIP_ROWS),
-    ("pack skip pixels", glow::PACK_SKIP_PIXELS),
-    ("pack swap bytes", glow::PACK_SWAP_BYTES),
-    ("pack lsb first", glow::PACK_LSB_FIRST),
     ("unpack buffer", glow::PIXEL_UNPACK_BUFFER_BINDING),
     ("pack buffer", glow::PIXEL_PACK_BUFFER_BINDING),
     ("array buffer", glow::ARRAY_BUFFER_BINDING),
@@ -75,30 +63,6 @@ const BLOCK: &[(&str, [u32; 3])] = &[
         [glow::SHADER_STORAGE_BUFFER_BINDING, glow::SHADER_STORAGE_BUFFER_START, glow::SHADER_STORAGE_BUFFER_SIZE],
     ),
 ];
-
-const SWITCHES: &[(&str, u32)] = &[
-    ("blend", glow::BLEND),
-    ("scissor", glow::SCISSOR_TEST),
-    ("depth", glow::DEPTH_TEST),
-    ("stencil", glow::STENCIL_TEST),
-    ("cull", glow::CULL_FACE),
-    ("dither", glow::DITHER),
-    ("logic op on", glow::COLOR_LOGIC_OP),
-    ("discard", glow::RASTERIZER_DISCARD),
-    ("srgb", glow::FRAMEBUFFER_SRGB),
-    ("alpha to coverage", glow::SAMPLE_ALPHA_TO_COVERAGE),
-    ("sample coverage", glow::SAMPLE_COVERAGE),
-    ("sample mask", glow::SAMPLE_MASK),
-    ("clip 0", glow::CLIP_DISTANCE0),
-    ("clip 7", glow::CLIP_DISTANCE0 + 7),
-    ("multisample", glow::MULTISAMPLE),
-    ("primitive restart", glow::PRIMITIVE_RESTART),
-    ("depth clamp", glow::DEPTH_CLAMP),
-    ("program point size", glow::PROGRAM_POINT_SIZE),
-];
-
-/// Not in OpenGL ES, whose contexts of NVIDIA's take it all the same and draw by it.
-const OF_DESKTOP: [u32; 2] = [glow::COLOR_LOGIC_OP, glow::PRIMITIVE_RESTART];
 
 pub type Snapshot = BTreeMap<String, Vec<i64>>;
 
@@ -163,32 +127,29 @@ const STAGES: [(u32, &str); 2] = [
     (glow::FRAGMENT_SHADER, "precision mediump float;\nout vec4 color;\nvoid main() { color = vec4(0.5); }"),
 ];
 
+/// Switches and parameters of pixels that every context of its version has.
+fn settings(gl: &glow::Context) -> impl Iterator<Item = Setting> {
+    let known = |when| !matches!(when, When::Compatibility | When::Listed(_) | When::CompatibilityWith(_));
+    let rows = switches().into_iter().chain(pixels());
+    rows.filter(move |row| known(row.when) && row.when.has(gl, false)).map(|row| row.setting)
+}
+
 /// Everything away from its default.
 pub fn make_unusual(gl: &glow::Context, on: bool, several_viewports: bool) {
     // SAFETY: the engine's context is current and all names are of it.
     unsafe {
-        for (i, parameter) in [
-            glow::UNPACK_ROW_LENGTH,
-            glow::UNPACK_IMAGE_HEIGHT,
-            glow::UNPACK_SKIP_ROWS,
-            glow::UNPACK_SKIP_PIXELS,
-            glow::PACK_ROW_LENGTH,
-            glow::PACK_SKIP_ROWS,
-            glow::PACK_SKIP_PIXELS,
-        ]
-        .into_iter()
-        .enumerate()
-        {
-            gl.pixel_store_i32(parameter, 5 + i as i32);
-        }
         let desktop = !gl.version().is_embedded;
         if desktop {
             gl.polygon_mode(glow::FRONT_AND_BACK, glow::LINE);
-            let bytes = [glow::UNPACK_SWAP_BYTES, glow::UNPACK_LSB_FIRST, glow::PACK_SWAP_BYTES, glow::PACK_LSB_FIRST];
-            bytes.iter().for_each(|parameter| gl.pixel_store_i32(*parameter, 1));
         }
-        gl.pixel_store_i32(glow::UNPACK_ALIGNMENT, 8);
-        gl.pixel_store_i32(glow::PACK_ALIGNMENT, 2);
+        for setting in settings(gl) {
+            match setting {
+                Setting::Switch(switch, _) if on => gl.enable(switch),
+                Setting::Switch(switch, _) => gl.disable(switch),
+                Setting::Store(parameter, value, _) => gl.pixel_store_i32(parameter, value),
+                _ => {}
+            }
+        }
         let vertex_array = gl.create_vertex_array().unwrap();
         gl.bind_vertex_array(Some(vertex_array));
         for (target, index) in [glow::UNIFORM_BUFFER, glow::SHADER_STORAGE_BUFFER]
@@ -244,9 +205,6 @@ pub fn make_unusual(gl: &glow::Context, on: bool, several_viewports: bool) {
         gl.link_program(program);
         assert!(gl.get_program_link_status(program));
         gl.use_program(Some(program));
-        for (_, switch) in SWITCHES.iter().filter(|(_, switch)| desktop || !OF_DESKTOP.contains(switch)) {
-            if on { gl.enable(*switch) } else { gl.disable(*switch) }
-        }
         gl.enable_draw_buffer(glow::BLEND, 2);
         gl.disable_draw_buffer(glow::BLEND, 3);
         gl.viewport(11, 12, 13, 14);
@@ -305,10 +263,14 @@ fn single_values(gl: &glow::Context) -> Snapshot {
                 all.insert((*name).into(), values[..*len].iter().map(|v| i64::from(*v)).collect());
             }
         }
-        for (name, switch) in SWITCHES {
-            let on = gl.is_enabled(*switch).into();
-            if has(gl, name) {
-                all.insert((*name).into(), vec![on]);
+        for setting in settings(gl) {
+            let (name, value) = match setting {
+                Setting::Switch(switch, _) => (switch, gl.is_enabled(switch).into()),
+                Setting::Store(parameter, ..) => (parameter, gl.get_parameter_i32(parameter).into()),
+                _ => continue,
+            };
+            if has(gl, &format!("{name:#x}")) {
+                all.insert(format!("{name:#x}"), vec![value]);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Views of arrays, and layouts alone, which need no memory and may have any sides.
 
 use super::{World, bad_shape, shape};
-use crate::fuzz::{Checked, Log, Rng, hold, hostile};
+use crate::fuzz::{Checked, Choices, Turn, hold, hostile};
 use pixelferry::arrays::{Layout, View};
 use std::ops::Range;
 
@@ -19,25 +19,25 @@ enum Taken {
 }
 
 impl Taken {
-    fn any(rng: &mut Rng, of: &Layout) -> Self {
-        let (sides, axis) = (of.shape(), rng.below(of.shape().len() + 1));
-        match rng.below(5) {
+    fn any(t: &mut Choices, of: &Layout) -> Self {
+        let (sides, axis) = (of.shape(), t.below(of.shape().len() + 1));
+        match t.below(5) {
             0 => {
-                let range = hostile::range(rng, sides.get(axis).map_or(1, |side| (*side).max(1)));
-                Self::Slice(axis, range, if rng.one_in(2) { 1 } else { hostile::stride(rng) })
+                let range = hostile::range(t, sides.get(axis).map_or(1, |side| (*side).max(1)));
+                Self::Slice(axis, range, if t.one_in(2) { 1 } else { hostile::stride(t) })
             }
             1 => {
                 let mut axes: Vec<usize> = (0..sides.len()).collect();
                 // The axis is at most as many as there are.
                 axes.rotate_left(axis);
-                if rng.one_in(6) {
-                    axes.push(hostile::near(rng, 3));
+                if t.one_in(6) {
+                    axes.push(hostile::near(t, 3));
                 }
                 Self::Permute(axes)
             }
-            2 => Self::Reshape(if rng.one_in(2) { bad_shape(rng) } else { vec![of.len(), 1] }),
+            2 => Self::Reshape(if t.one_in(2) { bad_shape(t) } else { vec![of.len(), 1] }),
             3 => {
-                let more = if rng.one_in(2) { hostile::near(rng, 3) } else { rng.below(4) };
+                let more = if t.one_in(2) { hostile::near(t, 3) } else { t.below(4) };
                 Self::Broadcast([&[more], sides].concat())
             }
             _ => Self::Transpose,
@@ -67,15 +67,15 @@ impl Taken {
 }
 
 /// A chain of views. Whatever is taken must stay inside the elements that there are.
-pub(super) fn walk(rng: &mut Rng, log: &mut Log) -> Checked {
-    let first = if rng.one_in(2) { bad_shape(rng) } else { shape(rng) };
-    log.op("layout: contiguous", format_args!("{first:?}"));
-    let Some(mut layout) = log.end(Layout::contiguous(&first)) else { return Ok(()) };
+pub(super) fn walk(t: &mut Turn) -> Checked {
+    let first = if t.one_in(2) { bad_shape(t) } else { shape(t) };
+    t.op("layout: contiguous", format_args!("{first:?}"));
+    let mut layout = t.end(Layout::contiguous(&first))?;
     let elements = layout.len();
-    for _ in 0..rng.below(6) {
-        let next = Taken::any(rng, &layout);
-        log.op("layout: view", format_args!("{next:?} of {layout:?}"));
-        if let Some(next) = log.end(next.of_layout(&layout)) {
+    for _ in 0..t.below(6) {
+        let next = Taken::any(t, &layout);
+        t.op("layout: view", format_args!("{next:?} of {layout:?}"));
+        if let Ok(next) = t.end(next.of_layout(&layout)) {
             layout = next;
         }
         hold!(layout.is_empty() == layout.shape().contains(&0), "{layout:?} has {} elements", layout.len());
@@ -93,20 +93,20 @@ pub(super) fn walk(rng: &mut Rng, log: &mut Log) -> Checked {
 
 impl World<'_> {
     /// A chain of views, and what it comes to.
-    pub(super) fn look(&mut self, rng: &mut Rng, log: &mut Log, at: usize) -> Checked {
-        let slot = &self.slots[at];
+    pub(super) fn look(&mut self, t: &mut Turn) -> Checked {
+        let slot = &self.slots[self.slot(t)];
         let mut view = slot.array.view();
-        for _ in 0..rng.below(4) {
-            let next = Taken::any(rng, view.layout());
-            log.op("arrays: view", format_args!("{next:?} of {:?}", view.layout()));
-            if let Some(next) = log.end(next.of_view(&view)) {
+        for _ in 0..t.below(4) {
+            let next = Taken::any(t, view.layout());
+            t.op("arrays: view", format_args!("{next:?} of {:?}", view.layout()));
+            if let Ok(next) = t.end(next.of_view(&view)) {
                 view = next;
             }
         }
         let layout = view.layout();
-        let index: Vec<usize> = view.shape().iter().map(|side| hostile::near(rng, *side)).collect();
-        log.op("arrays: item", format_args!("{index:?} of {:?}", view.shape()));
-        if let Some(value) = log.end(view.item(&index)) {
+        let index: Vec<usize> = view.shape().iter().map(|side| hostile::near(t, *side)).collect();
+        t.op("arrays: item", format_args!("{index:?} of {:?}", view.shape()));
+        if let Ok(value) = t.end(view.item(&index)) {
             let position = layout.position(&index)?;
             hold!(slot.values.get(position) == Some(&value), "{index:?} of {layout:?} is {value}");
         }
@@ -121,8 +121,8 @@ impl World<'_> {
             }
             wanted.push(slot.values.get(layout.position(&index)?).copied().unwrap_or(0));
         }
-        log.op("arrays: to_vec of a view", format_args!("{layout:?}"));
-        let values = log.end_with(view.to_vec())?;
+        t.op("arrays: to_vec of a view", format_args!("{layout:?}"));
+        let values = t.end_with(view.to_vec())?;
         hold!(values == wanted, "{layout:?} of {:?} gives other values", slot.shape);
         Ok(())
     }

@@ -1,9 +1,10 @@
 //! Commands on bytes of buffers: ranges, boxes and views of them are read, written, filled and copied.
 
 use super::{Effect, MOST, Slot, World};
-use crate::fuzz::{Checked, Log, Rng, fail, hold, hostile};
+use crate::fuzz::{Checked, Choices, Turn, fail, hold, hostile};
 use pixelferry::Result;
 use pixelferry::api::opencl::cl::{Buffer, Event, Migration, NdView, RectLayout};
+use proptest::test_runner::TestCaseError;
 use std::ops::Range;
 
 /// Bytes of a buffer that a command names.
@@ -45,14 +46,14 @@ impl Area {
     }
 
     /// The same bytes on the host, in a box of its own or one after the other: how many there are, and the layout.
-    fn host(&self, rng: &mut Rng) -> (usize, RectLayout) {
+    fn host(&self, t: &mut Choices) -> (usize, RectLayout) {
         match self {
             Self::Bytes(range) => (range.len().min(4 * MOST), RectLayout::default()),
             Self::Box(_, region) => {
-                let host = layout(rng, *region);
+                let host = layout(t, *region);
                 match host.resolve(*region) {
-                    Some((_, range)) if !rng.one_in(8) => (range.end.min(1 << 16), host),
-                    _ => (rng.below(4000), host),
+                    Some((_, range)) if !t.one_in(8) => (range.end.min(1 << 16), host),
+                    _ => (t.below(4000), host),
                 }
             }
             Self::View(view) => (view.len(), RectLayout::default()),
@@ -68,39 +69,39 @@ impl Area {
     }
 }
 
-fn region(rng: &mut Rng) -> [usize; 3] {
-    let side = |rng: &mut Rng, most: usize| if rng.one_in(20) { hostile::near(rng, most) } else { 1 + rng.below(most) };
-    [side(rng, 40), side(rng, 8), side(rng, 3)]
+fn region(t: &mut Choices) -> [usize; 3] {
+    let side = |t: &mut Choices, most: usize| if t.one_in(20) { hostile::near(t, most) } else { 1 + t.below(most) };
+    [side(t, 40), side(t, 8), side(t, 3)]
 }
 
-fn layout(rng: &mut Rng, region: [usize; 3]) -> RectLayout {
-    if rng.one_in(10) {
-        let any = |rng: &mut Rng| hostile::near(rng, 64);
-        return RectLayout { origin: [any(rng), any(rng), any(rng)], row_pitch: any(rng), slice_pitch: any(rng) };
+fn layout(t: &mut Choices, region: [usize; 3]) -> RectLayout {
+    if t.one_in(10) {
+        let any = |t: &mut Choices| hostile::near(t, 64);
+        return RectLayout { origin: [any(t), any(t), any(t)], row_pitch: any(t), slice_pitch: any(t) };
     }
-    let row_pitch = if rng.one_in(4) { 0 } else { region[0].wrapping_add(rng.below(20)) };
+    let row_pitch = if t.one_in(4) { 0 } else { region[0].wrapping_add(t.below(20)) };
     let row = if row_pitch == 0 { region[0] } else { row_pitch };
-    let slice_pitch = if rng.one_in(3) { 0 } else { row.wrapping_mul(region[1].wrapping_add(rng.below(3))) };
-    RectLayout { origin: [rng.below(9), rng.below(3), rng.below(2)], row_pitch, slice_pitch }
+    let slice_pitch = if t.one_in(3) { 0 } else { row.wrapping_mul(region[1].wrapping_add(t.below(3))) };
+    RectLayout { origin: [t.below(9), t.below(3), t.below(2)], row_pitch, slice_pitch }
 }
 
 /// Any view of a buffer, and now and then a view of that.
-fn view(rng: &mut Rng, buffer: &Buffer) -> Result<NdView<u8>> {
-    let dimensions = rng.below(4);
-    let view = if rng.one_in(6) {
-        let shape: Vec<usize> = (0..dimensions).map(|_| hostile::near(rng, 6)).collect();
-        let strides: Vec<isize> = (0..dimensions).map(|_| hostile::stride(rng)).collect();
-        NdView::with_strides(buffer, hostile::near(rng, buffer.len()), &shape, &strides)?
+fn view(t: &mut Choices, buffer: &Buffer) -> Result<NdView<u8>> {
+    let dimensions = t.below(4);
+    let view = if t.one_in(6) {
+        let shape: Vec<usize> = (0..dimensions).map(|_| hostile::near(t, 6)).collect();
+        let strides: Vec<isize> = (0..dimensions).map(|_| hostile::stride(t)).collect();
+        NdView::with_strides(buffer, hostile::near(t, buffer.len()), &shape, &strides)?
     } else {
-        let shape: Vec<usize> = (0..dimensions).map(|_| 1 + rng.below(5)).collect();
-        let strides: Vec<isize> = (0..dimensions).map(|_| rng.below(9) as isize - 2).collect();
-        NdView::with_strides(buffer, rng.below(buffer.len()), &shape, &strides)?
+        let shape: Vec<usize> = (0..dimensions).map(|_| 1 + t.below(5)).collect();
+        let strides: Vec<isize> = (0..dimensions).map(|_| t.below(9) as isize - 2).collect();
+        NdView::with_strides(buffer, t.below(buffer.len()), &shape, &strides)?
     };
-    let axis = rng.below(view.shape().len() + 1);
+    let axis = t.below(view.shape().len() + 1);
     let side = view.shape().get(axis).copied().unwrap_or(1);
-    let next = match rng.below(5) {
-        0 => view.slice(axis, hostile::range(rng, side), hostile::stride(rng)),
-        1 => view.index(axis, hostile::near(rng, side)),
+    let next = match t.below(5) {
+        0 => view.slice(axis, hostile::range(t, side), hostile::stride(t)),
+        1 => view.index(axis, hostile::near(t, side)),
         2 => view.permute(&(0..view.shape().len()).rev().collect::<Vec<_>>()),
         3 => view.reshape(&[view.len()]),
         _ => Ok(view.transpose()),
@@ -109,21 +110,21 @@ fn view(rng: &mut Rng, buffer: &Buffer) -> Result<NdView<u8>> {
 }
 
 /// The places of a box or view of `to` that has the shape of `like`, or of a range as long.
-fn target(rng: &mut Rng, like: &Area, to: &Buffer) -> Result<Area> {
+fn target(t: &mut Choices, like: &Area, to: &Buffer) -> Result<Area> {
     Ok(match like {
         Area::Bytes(range) => {
             let len = range.end.wrapping_sub(range.start);
-            let start = match rng.one_in(6) {
-                true => hostile::near(rng, to.len()),
-                false => rng.below(to.len().saturating_sub(len) + 1),
+            let start = match t.one_in(6) {
+                true => hostile::near(t, to.len()),
+                false => t.below(to.len().saturating_sub(len) + 1),
             };
             Area::Bytes(start..start.wrapping_add(len))
         }
-        Area::Box(_, region) => Area::Box(layout(rng, *region), *region),
+        Area::Box(_, region) => Area::Box(layout(t, *region), *region),
         Area::View(view) => {
             let strides = |i: usize| view.shape()[i + 1..].iter().product::<usize>() as isize;
             let strides: Vec<isize> = (0..view.shape().len()).map(strides).collect();
-            Area::View(NdView::with_strides(to, rng.below(8), view.shape(), &strides)?)
+            Area::View(NdView::with_strides(to, t.below(8), view.shape(), &strides)?)
         }
     })
 }
@@ -138,27 +139,28 @@ impl Slot {
 }
 
 impl World<'_> {
-    /// Bytes of a slot, mostly inside of it; `None` where a view of it was refused.
-    fn area(&self, rng: &mut Rng, log: &mut Log, at: usize) -> Checked<Option<Area>> {
+    /// Bytes of a slot, mostly inside of it; a view that is refused ends the step.
+    fn area(&self, t: &mut Turn, at: usize) -> Checked<Area> {
         let buffer = &self.slots[at].buffer;
-        Ok(Some(match rng.below(7) {
-            0..4 => Area::Bytes(hostile::range(rng, buffer.len())),
+        Ok(match t.below(7) {
+            0..4 => Area::Bytes(hostile::range(t, buffer.len())),
             4 | 5 => {
-                let region = region(rng);
-                Area::Box(layout(rng, region), region)
+                let region = region(t);
+                Area::Box(layout(t, region), region)
             }
             _ => {
-                log.op("cl: view", format_args!("of {}", self.slots[at].root));
-                // More values than this are not listed.
-                let Some(view) = log.end(view(rng, buffer)).filter(|view| view.len() <= 1 << 14) else {
-                    return Ok(None);
-                };
+                t.op("cl: view", format_args!("of {}", self.slots[at].root));
+                let view = view(t, buffer);
+                let view = t.end(view)?;
+                if view.len() > 1 << 14 {
+                    return Err(TestCaseError::reject("more values than are listed"));
+                }
                 let area = Area::View(view);
                 let inside = area.places(buffer.len()).is_some_and(|all| all.iter().all(|at| *at < buffer.len()));
                 hold!(inside, "{area:?} reaches outside of {} bytes", buffer.len());
                 area
             }
-        }))
+        })
     }
 
     /// A range that fits is refused only where something is mapped or has failed.
@@ -169,18 +171,18 @@ impl World<'_> {
         Ok(())
     }
 
-    pub(super) fn read(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
-        let (at, queue) = (self.slot(rng), self.queue(rng));
-        let Some(area) = self.area(rng, log, at)? else { return Ok(()) };
-        let blocks = matches!(area, Area::Bytes(_)) && rng.one_in(3);
+    pub(super) fn read(&mut self, t: &mut Turn) -> Checked {
+        let (at, queue) = (self.slot(t), self.queue(t));
+        let area = self.area(t, at)?;
+        let blocks = matches!(area, Area::Bytes(_)) && t.one_in(3);
         if blocks {
-            self.settle(rng, log)?;
+            self.settle(t)?;
         }
-        let (wait, slot) = (self.wait_list(rng, &[at]), &self.slots[at]);
-        let (len, host) = area.host(rng);
+        let (wait, slot) = (self.wait_list(t, &[at]), &self.slots[at]);
+        let (len, host) = area.host(t);
         let root = slot.root;
         let found = slot.places(&area).zip(area.host_places(len, host));
-        log.op("cl: read", format_args!("{area:?} of {root}, {host:?} of {len}, blocks: {blocks}"));
+        t.op("cl: read", format_args!("{area:?} of {root}, {host:?} of {len}, blocks: {blocks}"));
         let mut into = vec![0; if blocks { len } else { 0 }];
         let read = match &area {
             Area::Bytes(range) if blocks => queue.read_into(&slot.buffer, range.start, &mut into, &wait).map(|()| None),
@@ -190,18 +192,18 @@ impl World<'_> {
             }
             Area::View(view) => queue.read_view(view, &wait).map(Some),
         };
-        let Some(pending) = log.end(read) else { return self.refused(at, &area, &wait) };
+        let Ok(pending) = t.end(read) else { return self.refused(at, &area, &wait) };
         let Some((from, to)) = found else { fail!("{area:?}, {host:?} of {len} was taken") };
         let mut places = vec![None; len];
         to.into_iter().zip(from).for_each(|(to, from)| places[to] = Some(from));
         let Some(bytes) = pending else {
-            self.done(Effect::read(root, places.into_iter(), || Ok(into)));
+            self.work.done(Effect::read(root, places.into_iter(), || Ok(into)));
             return Ok(());
         };
         let event = bytes.event();
-        let what = rng.below(8);
+        let what = t.below(8);
         let effect = if what < 2 {
-            log.gone(["cl: drop a read", "cl: forget a read"], bytes, what == 1);
+            t.gone(["cl: drop a read", "cl: forget a read"], bytes, what == 1);
             Effect::nothing()
         } else {
             Effect::read(root, places.into_iter(), || bytes.wait())
@@ -210,15 +212,15 @@ impl World<'_> {
         Ok(())
     }
 
-    pub(super) fn write(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
-        let (at, queue) = (self.slot(rng), self.queue(rng));
-        let Some(area) = self.area(rng, log, at)? else { return Ok(()) };
-        let blocks = matches!(area, Area::Bytes(_)) && rng.one_in(3);
+    pub(super) fn write(&mut self, t: &mut Turn) -> Checked {
+        let (at, queue) = (self.slot(t), self.queue(t));
+        let area = self.area(t, at)?;
+        let blocks = matches!(area, Area::Bytes(_)) && t.one_in(3);
         if blocks {
-            self.settle(rng, log)?;
+            self.settle(t)?;
         }
-        let (wait, slot) = (self.wait_list(rng, &[at]), &self.slots[at]);
-        let (mut len, host) = area.host(rng);
+        let (wait, slot) = (self.wait_list(t, &[at]), &self.slots[at]);
+        let (mut len, host) = area.host(t);
         let found = slot.places(&area);
         if let (Area::View(view), Some(places)) = (&area, &found) {
             let mut distinct = places.clone();
@@ -228,12 +230,12 @@ impl World<'_> {
             if distinct.len() < places.len() {
                 return Ok(());
             }
-            if rng.one_in(8) {
-                len = hostile::near(rng, view.len()).min(1 << 14);
+            if t.one_in(8) {
+                len = hostile::near(t, view.len()).min(1 << 14);
             }
         }
-        let bytes = rng.bytes(len);
-        log.op("cl: write", format_args!("{len} bytes, {host:?}, to {area:?} of {}, blocks: {blocks}", slot.root));
+        let bytes = t.bytes(len);
+        t.op("cl: write", format_args!("{len} bytes, {host:?}, to {area:?} of {}, blocks: {blocks}", slot.root));
         let written = match &area {
             Area::Bytes(range) if blocks => queue.write_from(&slot.buffer, range.start, &bytes, &wait).map(|()| None),
             Area::Bytes(range) => queue.write(&slot.buffer, range.start, bytes.clone(), &wait).map(Some),
@@ -242,30 +244,30 @@ impl World<'_> {
             }
             Area::View(view) => queue.write_view(view, bytes.clone(), &wait).map(Some),
         };
-        let Some(event) = log.end(written) else { return self.refused(at, &area, &wait) };
+        let Ok(event) = t.end(written) else { return self.refused(at, &area, &wait) };
         let Some((to, from)) = found.zip(area.host_places(len, host)) else { fail!("{len} for {area:?} was taken") };
         hold!(to.len() == from.len(), "{len} values were taken for {area:?}");
         let effect = Effect::scatter(slot.root, to.into_iter().zip(from.into_iter().map(|at| bytes[at])).collect());
         match event {
             Some(event) => self.taken(event, wait, &[at], effect),
-            None => self.done(effect),
+            None => self.work.done(effect),
         }
         Ok(())
     }
 
-    pub(super) fn fill(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
-        let (at, queue) = (self.slot(rng), self.queue(rng));
-        let size = rng.pick(&[1, 2, 3, 4, 16]);
-        let area = match self.area(rng, log, at)? {
-            Some(area @ Area::View(_)) => area,
-            _ => Area::Bytes(hostile::range_of(rng, self.slots[at].buffer.len(), size)),
+    pub(super) fn fill(&mut self, t: &mut Turn) -> Checked {
+        let (at, queue) = (self.slot(t), self.queue(t));
+        let size = t.pick(&[1, 2, 3, 4, 16]);
+        let area = match self.area(t, at)? {
+            area @ Area::View(_) => area,
+            _ => Area::Bytes(hostile::range_of(t, self.slots[at].buffer.len(), size)),
         };
-        let (wait, slot) = (self.wait_list(rng, &[at]), &self.slots[at]);
-        let pattern = rng.bytes(if matches!(area, Area::View(_)) { 1 } else { size });
+        let (wait, slot) = (self.wait_list(t, &[at]), &self.slots[at]);
+        let pattern = t.bytes(if matches!(area, Area::View(_)) { 1 } else { size });
         fn of<const N: usize>(pattern: &[u8]) -> [u8; N] {
             std::array::from_fn(|i| pattern[i])
         }
-        log.op("cl: fill", format_args!("{area:?} of {} with {} bytes", slot.root, pattern.len()));
+        t.op("cl: fill", format_args!("{area:?} of {} with {} bytes", slot.root, pattern.len()));
         let filled = match (&area, pattern.len()) {
             (Area::View(view), _) => queue.fill_view(view, pattern[0], &wait),
             (Area::Bytes(range), 1) => queue.fill(&slot.buffer, of::<1>(&pattern), range.clone(), &wait),
@@ -275,22 +277,21 @@ impl World<'_> {
             (Area::Bytes(range), _) => queue.fill(&slot.buffer, of::<16>(&pattern), range.clone(), &wait),
             (Area::Box(..), _) => return Ok(()),
         };
-        if let Some(event) = log.end(filled) {
-            let Some(places) = slot.places(&area) else { fail!("{area:?} of {} was taken", slot.buffer.len()) };
-            hold!(pattern.len() != 3, "a pattern of 3 bytes was taken");
-            let effect = Effect::scatter(slot.root, places.into_iter().zip(pattern.into_iter().cycle()).collect());
-            self.taken(event, wait, &[at], effect);
-        }
+        let event = t.end(filled)?;
+        let Some(places) = slot.places(&area) else { fail!("{area:?} of {} was taken", slot.buffer.len()) };
+        hold!(pattern.len() != 3, "a pattern of 3 bytes was taken");
+        let effect = Effect::scatter(slot.root, places.into_iter().zip(pattern.into_iter().cycle()).collect());
+        self.taken(event, wait, &[at], effect);
         Ok(())
     }
 
-    pub(super) fn copy(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
-        let (a, b, queue) = (self.slot(rng), self.slot(rng), self.queue(rng));
-        let Some(source) = self.area(rng, log, a)? else { return Ok(()) };
-        let wait = self.wait_list(rng, &[a, b]);
+    pub(super) fn copy(&mut self, t: &mut Turn) -> Checked {
+        let (a, b, queue) = (self.slot(t), self.slot(t), self.queue(t));
+        let source = self.area(t, a)?;
+        let wait = self.wait_list(t, &[a, b]);
         let (from, to) = (&self.slots[a], &self.slots[b]);
-        let target = target(rng, &source, &to.buffer);
-        log.op("cl: copy", format_args!("{source:?} of {} to {target:?} of {}", from.root, to.root));
+        let target = target(t, &source, &to.buffer);
+        t.op("cl: copy", format_args!("{source:?} of {} to {target:?} of {}", from.root, to.root));
         let copied = target.and_then(|target| {
             let event = match (&source, &target) {
                 (Area::Bytes(range), Area::Bytes(to_range)) => {
@@ -305,34 +306,32 @@ impl World<'_> {
             };
             Ok((event, target))
         });
-        if let Some((event, target)) = log.end(copied) {
-            let found = from.places(&source).zip(to.places(&target));
-            let Some((reads, writes)) = found else { fail!("{source:?} to {target:?} was taken") };
-            let apart = from.root != to.root
-                || reads.iter().max() < writes.iter().min()
-                || writes.iter().max() < reads.iter().min();
-            hold!(apart || !matches!(source, Area::Bytes(_)), "bytes were copied onto themselves");
-            hold!(!reads.is_empty(), "a box of nothing was taken");
-            let effect = Effect::moves(from.root, to.root, reads.into_iter().zip(writes));
-            self.taken(event, wait, &[a, b], effect);
-        }
+        let (event, target) = t.end(copied)?;
+        let found = from.places(&source).zip(to.places(&target));
+        let Some((reads, writes)) = found else { fail!("{source:?} to {target:?} was taken") };
+        let apart = from.root != to.root
+            || reads.iter().max() < writes.iter().min()
+            || writes.iter().max() < reads.iter().min();
+        hold!(apart || !matches!(source, Area::Bytes(_)), "bytes were copied onto themselves");
+        hold!(!reads.is_empty(), "a box of nothing was taken");
+        let effect = Effect::moves(from.root, to.root, reads.into_iter().zip(writes));
+        self.taken(event, wait, &[a, b], effect);
         Ok(())
     }
 
-    pub(super) fn migrate(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
-        let (a, b, queue) = (self.slot(rng), self.slot(rng), self.queue(rng));
-        let wait = self.wait_list(rng, &[a, b]);
+    pub(super) fn migrate(&mut self, t: &mut Turn) -> Checked {
+        let (a, b, queue) = (self.slot(t), self.slot(t), self.queue(t));
+        let wait = self.wait_list(t, &[a, b]);
         let all = [&self.slots[a].buffer, &self.slots[b].buffer];
-        let buffers: &[&Buffer] = &all[..rng.below(3)];
-        let how = rng.pick(&[Migration::ToDevice, Migration::ToHost]);
+        let buffers: &[&Buffer] = &all[..t.below(3)];
+        let how = t.pick(&[Migration::ToDevice, Migration::ToHost]);
         if self.failed && how == Migration::ToHost {
             // PoCL 3.1 never ends it for a buffer whose last command failed (docs/drivers.md).
             return Ok(());
         }
-        log.op("cl: migrate", format_args!("{} buffers, {how:?}", buffers.len()));
-        if let Some(event) = log.end(queue.migrate(buffers, how, &wait)) {
-            self.taken(event, wait, &[a, b], Effect::nothing());
-        }
+        t.op("cl: migrate", format_args!("{} buffers, {how:?}", buffers.len()));
+        let event = t.end(queue.migrate(buffers, how, &wait))?;
+        self.taken(event, wait, &[a, b], Effect::nothing());
         Ok(())
     }
 }

@@ -1,37 +1,37 @@
 //! Properties of a device, parts of it, and objects of another context.
 
 use super::World;
-use crate::fuzz::{Checked, Log, Rng, hold};
+use crate::fuzz::{Checked, Turn, hold};
 use pixelferry::api::opencl::cl::{Arg, Buffer, Context, Device, MemFlags, NdRange, Partition, Queue, UserEvent};
 
 impl World<'_> {
-    pub(super) fn device(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
+    pub(super) fn device(&mut self, t: &mut Turn) -> Checked {
         let device = &self.base.device;
-        let units = rng.pick(&[0, 1, 2, 3, u32::MAX, 1 << 31]);
-        let partition = match rng.below(4) {
+        let units = t.pick(&[0, 1, 2, 3, u32::MAX, 1 << 31]);
+        let partition = match t.below(4) {
             0 => Partition::Equally(units),
-            1 => Partition::ByCounts(vec![units; rng.below(3)]),
+            1 => Partition::ByCounts(vec![units; t.below(3)]),
             2 => Partition::ByCounts(vec![1]),
             _ => {
-                log.did("cl: properties of a device", format_args!(""));
+                t.did("cl: properties of a device", format_args!(""));
                 hold!(!device.properties().is_empty(), "a device has no properties");
                 return Ok(());
             }
         };
-        log.op("cl: partition a device", format_args!("{partition:?}"));
-        let Some(parts) = log.end(device.partition(&partition)) else { return Ok(()) };
+        t.op("cl: partition a device", format_args!("{partition:?}"));
+        let parts = t.end(device.partition(&partition))?;
         hold!(!parts.is_empty(), "{partition:?} gave no part");
-        if rng.one_in(2) {
-            let part = parts[rng.below(parts.len())].clone();
+        if t.one_in(2) {
+            let part = parts[t.below(parts.len())].clone();
             drop(parts);
-            log.op("cl: context of a part of a device", format_args!(""));
+            t.op("cl: context of a part of a device", format_args!(""));
             let made = Context::new(std::slice::from_ref(&part)).and_then(|context| {
                 let queue = Queue::new(&context)?;
                 let buffer = Buffer::with_data(&context, MemFlags::READ_WRITE, &[3_u8; 64])?;
                 drop((context, part));
                 queue.read_all::<u8>(&buffer, &[])
             });
-            if let Some(bytes) = log.end(made) {
+            if let Ok(bytes) = t.end(made) {
                 hold!(bytes == [3; 64], "a part of a device read something else");
             }
         }
@@ -39,14 +39,14 @@ impl World<'_> {
     }
 
     /// Objects of another context are refused, in any place.
-    pub(super) fn foreign(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
-        let (at, queue, other) = (self.slot(rng), self.queue(rng), &self.base.other);
+    pub(super) fn foreign(&mut self, t: &mut Turn) -> Checked {
+        let (at, queue, other) = (self.slot(t), self.queue(t), &self.base.other);
         let own = &self.slots[at].buffer;
         let buffer = Buffer::new(other, MemFlags::READ_WRITE, 64)?;
         let user = UserEvent::new(other)?;
         let strange = Queue::new(other)?;
-        let what = rng.below(8);
-        log.op("cl: objects of another context", format_args!("{what}"));
+        let what = t.below(8);
+        t.op("cl: objects of another context", format_args!("{what}"));
         let result = match what {
             0 => queue.copy((own, 0), (&buffer, 0), 1, &[]).map(|_| ()),
             1 => queue.read::<u8>(&buffer, 0, 4, &[]).map(|_| ()),
@@ -66,7 +66,7 @@ impl World<'_> {
                 Context::new(&none).map(|_| ())
             }
         };
-        hold!(log.end(result).is_none(), "{what}: an object of another context was taken");
+        hold!(t.end(result).is_err(), "{what}: an object of another context was taken");
         Ok(())
     }
 }

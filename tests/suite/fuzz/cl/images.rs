@@ -1,7 +1,7 @@
 //! Images: of all types and some formats, read, written, copied, mapped, from and to buffers.
 
 use super::{Effect, World};
-use crate::fuzz::{Checked, Log, Rng, hold, hostile};
+use crate::fuzz::{Checked, Choices, Turn, hold, hostile};
 use pixelferry::api::opencl::cl::{
     ChannelOrder, ChannelType, Colour, Event, Image, ImageBox, ImageFormat, ImageSize, MemFlags, Queue,
 };
@@ -49,10 +49,10 @@ impl Slot {
     }
 }
 
-fn part(rng: &mut Rng, region: [usize; 3]) -> ImageBox {
+fn part(t: &mut Choices, region: [usize; 3]) -> ImageBox {
     let mut part = ImageBox { origin: [0; 3], region };
     for (i, side) in region.into_iter().enumerate() {
-        let range = if rng.one_in(16) { hostile::range(rng, side) } else { hostile::inside(rng, side) };
+        let range = if t.one_in(16) { hostile::range(t, side) } else { hostile::inside(t, side) };
         part.origin[i] = range.start;
         part.region[i] = range.end.wrapping_sub(range.start);
     }
@@ -60,15 +60,15 @@ fn part(rng: &mut Rng, region: [usize; 3]) -> ImageBox {
 }
 
 impl World<'_> {
-    fn new_image(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
+    fn new_image(&mut self, t: &mut Turn) -> Checked {
         let format = ImageFormat::new(
-            rng.pick(&[ChannelOrder::Rgba, ChannelOrder::R, ChannelOrder::Bgra, ChannelOrder::Depth]),
-            rng.pick(&[ChannelType::UnsignedInt8, ChannelType::SignedInt16, ChannelType::UnsignedInt32]),
+            t.pick(&[ChannelOrder::Rgba, ChannelOrder::R, ChannelOrder::Bgra, ChannelOrder::Depth]),
+            t.pick(&[ChannelType::UnsignedInt8, ChannelType::SignedInt16, ChannelType::UnsignedInt32]),
         );
-        let bad = rng.one_in(8);
-        let mut side = || if bad { hostile::near(rng, 5) } else { 1 + rng.below(12) };
+        let bad = t.one_in(8);
+        let mut side = || if bad { hostile::near(t, 5) } else { 1 + t.below(12) };
         let (w, h, d) = (side(), side(), side());
-        let size = match rng.below(5) {
+        let size = match t.below(5) {
             0 => ImageSize::D1(w),
             1 => ImageSize::D3(w, h, d),
             2 => ImageSize::D1Array(w, h),
@@ -80,154 +80,145 @@ impl World<'_> {
             // Sizes that a machine may have are not asked for.
             return Ok(());
         }
-        log.op("cl: image", format_args!("{format} {size:?}"));
-        let Some(image) = log.end(Image::new(&self.base.context, MemFlags::READ_WRITE, format, size)) else {
-            return Ok(());
-        };
+        t.op("cl: image", format_args!("{format} {size:?}"));
+        let image = t.end(Image::new(&self.base.context, MemFlags::READ_WRITE, format, size))?;
         let pixel = image.pixel_size();
         hold!(pixels.is_some_and(|n| n > 0 && n < 1 << 22), "{size:?} was taken");
-        let bytes = rng.bytes(pixels.unwrap_or(0) * pixel);
-        let queue = self.queue(rng);
-        log.op("cl: write an image", format_args!("{size:?}"));
+        let bytes = t.bytes(pixels.unwrap_or(0) * pixel);
+        let queue = self.queue(t);
+        t.op("cl: write an image", format_args!("{size:?}"));
         let written = queue.write_image(&image, &image.whole(), bytes.clone(), &[]).and_then(|event| event.wait());
-        if log.end(written).is_some() {
-            self.images.push(Slot { image, bytes, pixel });
-        }
+        t.end(written)?;
+        self.images.push(Slot { image, bytes, pixel });
         Ok(())
     }
 
-    pub(super) fn image(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
+    pub(super) fn image(&mut self, t: &mut Turn) -> Checked {
         // Work that is waited for may stand behind events that the program has not completed.
-        self.settle(rng, log)?;
-        if self.images.len() < 3 || (self.images.len() < 6 && rng.one_in(8)) {
-            return self.new_image(rng, log);
+        self.settle(t)?;
+        if self.images.len() < 3 || (self.images.len() < 6 && t.one_in(8)) {
+            return self.new_image(t);
         }
-        let (at, queue) = (rng.below(self.images.len()), self.queue(rng));
-        let part = part(rng, self.images[at].image.region());
-        match rng.below(7) {
-            0 => self.read_image(log, &queue, at, &part),
-            1 => self.write_image(rng, log, &queue, at, &part),
-            2 => self.fill_image(rng, log, &queue, at, &part),
-            3 => self.copy_image(rng, log, &queue, at, &part),
-            4 => self.image_to_buffer(rng, log, &queue, at, &part),
-            5 => self.buffer_to_image(rng, log, &queue, at, &part),
-            _ => self.map_image(rng, log, &queue, at, &part),
+        let (at, queue) = (t.below(self.images.len()), self.queue(t));
+        let part = part(t, self.images[at].image.region());
+        match t.below(7) {
+            0 => self.read_image(t, &queue, at, &part),
+            1 => self.write_image(t, &queue, at, &part),
+            2 => self.fill_image(t, &queue, at, &part),
+            3 => self.copy_image(t, &queue, at, &part),
+            4 => self.image_to_buffer(t, &queue, at, &part),
+            5 => self.buffer_to_image(t, &queue, at, &part),
+            _ => self.map_image(t, &queue, at, &part),
         }
     }
 
-    fn read_image(&mut self, log: &mut Log, queue: &Queue, at: usize, part: &ImageBox) -> Checked {
+    fn read_image(&mut self, t: &mut Turn, queue: &Queue, at: usize, part: &ImageBox) -> Checked {
         let slot = &self.images[at];
-        log.op("cl: read an image", format_args!("{part:?} of {:?}", slot.image.region()));
+        t.op("cl: read an image", format_args!("{part:?} of {:?}", slot.image.region()));
         let read = queue.read_image::<u8>(&slot.image, part, &[]).and_then(|bytes| bytes.wait());
-        if let Some(bytes) = log.end(read) {
-            hold!(slot.inside(part), "{part:?} of {:?} was taken", slot.image.region());
-            hold!(bytes == slot.gather(part), "{part:?} of {:?} holds something else", slot.image.region());
-        }
+        let bytes = t.end(read)?;
+        hold!(slot.inside(part), "{part:?} of {:?} was taken", slot.image.region());
+        hold!(bytes == slot.gather(part), "{part:?} of {:?} holds something else", slot.image.region());
         Ok(())
     }
 
-    fn write_image(&mut self, rng: &mut Rng, log: &mut Log, queue: &Queue, at: usize, part: &ImageBox) -> Checked {
+    fn write_image(&mut self, t: &mut Turn, queue: &Queue, at: usize, part: &ImageBox) -> Checked {
         let slot = &mut self.images[at];
         let count = part.host_bytes(slot.pixel).unwrap_or(7).min(1 << 16);
-        let count_given = count + usize::from(rng.one_in(8));
-        let bytes = rng.bytes(count_given);
-        log.op("cl: write an image", format_args!("{} to {part:?} of {:?}", bytes.len(), slot.image.region()));
+        let count_given = count + usize::from(t.one_in(8));
+        let bytes = t.bytes(count_given);
+        t.op("cl: write an image", format_args!("{} to {part:?} of {:?}", bytes.len(), slot.image.region()));
         let written = queue.write_image(&slot.image, part, bytes.clone(), &[]);
-        if log.end(written.and_then(|event| event.wait())).is_some() {
-            let fits = slot.inside(part) && bytes.len() == count;
-            hold!(fits, "{part:?} of {:?} was taken", slot.image.region());
+        t.end(written.and_then(|event| event.wait()))?;
+        let fits = slot.inside(part) && bytes.len() == count;
+        hold!(fits, "{part:?} of {:?} was taken", slot.image.region());
+        slot.scatter(part, &bytes);
+        Ok(())
+    }
+
+    fn fill_image(&mut self, t: &mut Turn, queue: &Queue, at: usize, part: &ImageBox) -> Checked {
+        let slot = &mut self.images[at];
+        let number = t.word() & 0x7f;
+        let colour =
+            t.pick(&[Colour::Unsigned([number; 4]), Colour::Signed([number as i32; 4]), Colour::Float([0.5; 4])]);
+        t.op("cl: fill an image", format_args!("{part:?} of {:?} with {colour:?}", slot.image.region()));
+        t.end(queue.fill_image(&slot.image, part, colour, &[]).and_then(|event| event.wait()))?;
+        hold!(slot.inside(part), "{part:?} of {:?} was taken", slot.image.region());
+        // The filled pixels must be all the same; the driver's conversion says which bytes they are.
+        let found = queue.read_image::<u8>(&slot.image, part, &[])?.wait()?;
+        let first = found.get(..slot.pixel).unwrap_or_default().to_vec();
+        hold!(found.chunks(slot.pixel).all(|pixel| pixel == first), "{part:?} was filled with several colours");
+        slot.scatter(part, &found);
+        Ok(())
+    }
+
+    fn copy_image(&mut self, t: &mut Turn, queue: &Queue, at: usize, part: &ImageBox) -> Checked {
+        let other = t.below(self.images.len());
+        let (from, to) = (&self.images[at], &self.images[other]);
+        let origin = [t.below(4), t.below(3), t.below(2)];
+        t.op("cl: copy an image", format_args!("{part:?} to {origin:?} of {:?}", to.image.region()));
+        let copied = queue.copy_image((&from.image, part), (&to.image, origin), &[]);
+        t.end(copied.and_then(|event| event.wait()))?;
+        let target = ImageBox { origin, region: part.region };
+        hold!(from.inside(part) && to.inside(&target), "{part:?} to {origin:?} was taken");
+        hold!(from.pixel == to.pixel, "images of two formats were copied");
+        let bytes = from.gather(part);
+        self.images[other].scatter(&target, &bytes);
+        Ok(())
+    }
+
+    fn image_to_buffer(&mut self, t: &mut Turn, queue: &Queue, at: usize, part: &ImageBox) -> Checked {
+        let b = self.slot(t);
+        let wait = self.wait_list(t, &[b]);
+        let (slot, to) = (&self.images[at], &self.slots[b]);
+        let offset = if t.one_in(6) { hostile::near(t, to.buffer.len()) } else { t.below(16) };
+        t.op("cl: copy an image to a buffer", format_args!("{part:?} to {offset} of {}", to.root));
+        let event = t.end(queue.copy_image_to_buffer((&slot.image, part), (&to.buffer, offset), &wait))?;
+        hold!(slot.inside(part), "{part:?} of {:?} was taken", slot.image.region());
+        let bytes = slot.gather(part);
+        let fits = offset.checked_add(bytes.len()).is_some_and(|end| end <= to.buffer.len());
+        hold!(fits, "{part:?} to {offset} of {} was taken", to.buffer.len());
+        let range = to.range(&(offset..offset + bytes.len()));
+        let effect = Effect::set(to.root, range.start, bytes);
+        self.taken(event.clone(), wait, &[b], effect);
+        self.over(t, &event)?;
+        Ok(())
+    }
+
+    fn buffer_to_image(&mut self, t: &mut Turn, queue: &Queue, at: usize, part: &ImageBox) -> Checked {
+        let b = self.slot(t);
+        let wait = self.wait_list(t, &[b]);
+        let (slot, from) = (&self.images[at], &self.slots[b]);
+        let offset = if t.one_in(6) { hostile::near(t, from.buffer.len()) } else { t.below(16) };
+        t.op("cl: copy a buffer to an image", format_args!("{offset} of {} to {part:?}", from.root));
+        let copied = queue.copy_buffer_to_image((&from.buffer, offset), (&slot.image, part), &wait);
+        let event = t.end(copied)?;
+        hold!(slot.inside(part), "{part:?} of {:?} was taken", slot.image.region());
+        self.taken(event.clone(), wait, &[b], Effect::nothing());
+        self.over(t, &event)?;
+        // Everything before it is in the model now.
+        self.drain(t)?;
+        if event.wait().is_ok() {
+            let (slot, from) = (&mut self.images[at], &self.slots[b]);
+            let len = part.host_bytes(slot.pixel).unwrap_or(0);
+            let place = from.range(&(offset..offset + len));
+            let bytes = self.work.models.of(from.root)?[place].to_vec();
             slot.scatter(part, &bytes);
         }
         Ok(())
     }
 
-    fn fill_image(&mut self, rng: &mut Rng, log: &mut Log, queue: &Queue, at: usize, part: &ImageBox) -> Checked {
-        let slot = &mut self.images[at];
-        let number = rng.word() & 0x7f;
-        let colour =
-            rng.pick(&[Colour::Unsigned([number; 4]), Colour::Signed([number as i32; 4]), Colour::Float([0.5; 4])]);
-        log.op("cl: fill an image", format_args!("{part:?} of {:?} with {colour:?}", slot.image.region()));
-        if log.end(queue.fill_image(&slot.image, part, colour, &[]).and_then(|event| event.wait())).is_some() {
-            hold!(slot.inside(part), "{part:?} of {:?} was taken", slot.image.region());
-            // The filled pixels must be all the same; the driver's conversion says which bytes they are.
-            let found = queue.read_image::<u8>(&slot.image, part, &[])?.wait()?;
-            let first = found.get(..slot.pixel).unwrap_or_default().to_vec();
-            hold!(found.chunks(slot.pixel).all(|pixel| pixel == first), "{part:?} was filled with several colours");
-            slot.scatter(part, &found);
-        }
-        Ok(())
-    }
-
-    fn copy_image(&mut self, rng: &mut Rng, log: &mut Log, queue: &Queue, at: usize, part: &ImageBox) -> Checked {
-        let other = rng.below(self.images.len());
-        let (from, to) = (&self.images[at], &self.images[other]);
-        let origin = [rng.below(4), rng.below(3), rng.below(2)];
-        log.op("cl: copy an image", format_args!("{part:?} to {origin:?} of {:?}", to.image.region()));
-        let copied = queue.copy_image((&from.image, part), (&to.image, origin), &[]);
-        if log.end(copied.and_then(|event| event.wait())).is_some() {
-            let target = ImageBox { origin, region: part.region };
-            hold!(from.inside(part) && to.inside(&target), "{part:?} to {origin:?} was taken");
-            hold!(from.pixel == to.pixel, "images of two formats were copied");
-            let bytes = from.gather(part);
-            self.images[other].scatter(&target, &bytes);
-        }
-        Ok(())
-    }
-
-    fn image_to_buffer(&mut self, rng: &mut Rng, log: &mut Log, queue: &Queue, at: usize, part: &ImageBox) -> Checked {
-        let b = self.slot(rng);
-        let wait = self.wait_list(rng, &[b]);
-        let (slot, to) = (&self.images[at], &self.slots[b]);
-        let offset = if rng.one_in(6) { hostile::near(rng, to.buffer.len()) } else { rng.below(16) };
-        log.op("cl: copy an image to a buffer", format_args!("{part:?} to {offset} of {}", to.root));
-        if let Some(event) = log.end(queue.copy_image_to_buffer((&slot.image, part), (&to.buffer, offset), &wait)) {
-            hold!(slot.inside(part), "{part:?} of {:?} was taken", slot.image.region());
-            let bytes = slot.gather(part);
-            let fits = offset.checked_add(bytes.len()).is_some_and(|end| end <= to.buffer.len());
-            hold!(fits, "{part:?} to {offset} of {} was taken", to.buffer.len());
-            let range = to.range(&(offset..offset + bytes.len()));
-            let effect = Effect::set(to.root, range.start, bytes);
-            self.taken(event.clone(), wait, &[b], effect);
-            self.over(rng, log, &event)?;
-        }
-        Ok(())
-    }
-
-    fn buffer_to_image(&mut self, rng: &mut Rng, log: &mut Log, queue: &Queue, at: usize, part: &ImageBox) -> Checked {
-        let b = self.slot(rng);
-        let wait = self.wait_list(rng, &[b]);
-        let (slot, from) = (&self.images[at], &self.slots[b]);
-        let offset = if rng.one_in(6) { hostile::near(rng, from.buffer.len()) } else { rng.below(16) };
-        log.op("cl: copy a buffer to an image", format_args!("{offset} of {} to {part:?}", from.root));
-        let copied = queue.copy_buffer_to_image((&from.buffer, offset), (&slot.image, part), &wait);
-        if let Some(event) = log.end(copied) {
-            hold!(slot.inside(part), "{part:?} of {:?} was taken", slot.image.region());
-            self.taken(event.clone(), wait, &[b], Effect::nothing());
-            self.over(rng, log, &event)?;
-            // Everything before it is in the model now.
-            self.drain(log)?;
-            if event.wait().is_ok() {
-                let (slot, from) = (&mut self.images[at], &self.slots[b]);
-                let len = part.host_bytes(slot.pixel).unwrap_or(0);
-                let place = from.range(&(offset..offset + len));
-                let bytes = self.models.of(from.root)?[place].to_vec();
-                slot.scatter(part, &bytes);
-            }
-        }
-        Ok(())
-    }
-
     /// Knows what images hold as soon as the call is over.
-    fn over(&mut self, rng: &mut Rng, log: &mut Log, event: &Event) -> Checked {
-        self.settle(rng, log)?;
+    fn over(&mut self, t: &mut Turn, event: &Event) -> Checked {
+        self.settle(t)?;
         let _ = event.wait();
         Ok(())
     }
 
-    fn map_image(&mut self, rng: &mut Rng, log: &mut Log, queue: &Queue, at: usize, part: &ImageBox) -> Checked {
+    fn map_image(&mut self, t: &mut Turn, queue: &Queue, at: usize, part: &ImageBox) -> Checked {
         let slot = &mut self.images[at];
-        log.op("cl: map an image", format_args!("{part:?} of {:?}", slot.image.region()));
-        let Some(mut map) = log.end(queue.map_image_write(&slot.image, part, &[])) else { return Ok(()) };
+        t.op("cl: map an image", format_args!("{part:?} of {:?}", slot.image.region()));
+        let mut map = t.end(queue.map_image_write(&slot.image, part, &[]))?;
         hold!(slot.inside(part), "{part:?} of {:?} was taken", slot.image.region());
         let mut bytes = slot.gather(part);
         let len = part.region[0] * slot.pixel;
@@ -242,7 +233,7 @@ impl World<'_> {
                 let Some(found) = map.row_mut(row, slice) else { crate::fuzz::fail!("row {row} {slice} is missing") };
                 let wanted = &mut bytes[(slice * rows + row) * len..][..len];
                 hold!(found == wanted, "row {row} {slice} of {part:?} holds something else");
-                found.fill(rng.word() as u8);
+                found.fill(t.word() as u8);
                 wanted.copy_from_slice(found);
             }
         }

@@ -1,65 +1,65 @@
 //! Mapped buffers, and closures that run as commands.
 
 use super::{Effect, World};
-use crate::fuzz::{Checked, Log, Rng, hold, hostile, payload};
+use crate::fuzz::{Checked, Turn, hold, hostile, payload};
 use pixelferry::api::opencl::cl::{Event, Queue};
 
 impl World<'_> {
-    pub(super) fn map(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
+    pub(super) fn map(&mut self, t: &mut Turn) -> Checked {
         // A map waits for every command that uses the buffer.
-        self.settle(rng, log)?;
-        let (at, queue) = (self.slot(rng), self.queue(rng));
-        let (wait, slot) = (self.wait_list(rng, &[at]), &self.slots[at]);
-        let range = hostile::range(rng, slot.buffer.len());
+        self.settle(t)?;
+        let (at, queue) = (self.slot(t), self.queue(t));
+        let (wait, slot) = (self.wait_list(t, &[at]), &self.slots[at]);
+        let range = hostile::range(t, slot.buffer.len());
         let fits = range.start < range.end && range.end <= slot.buffer.len();
-        let (root, how) = (slot.root, rng.below(8));
+        let (root, how) = (slot.root, t.below(8));
         if how < 3 {
-            log.op("cl: map for reading", format_args!("{range:?} of {root}"));
-            let Some(map) = log.end(queue.map_read::<u8>(&slot.buffer, range.clone(), &wait)) else { return Ok(()) };
+            t.op("cl: map for reading", format_args!("{range:?} of {root}"));
+            let map = t.end(queue.map_read::<u8>(&slot.buffer, range.clone(), &wait))?;
             hold!(fits, "{range:?} of {} was taken", slot.buffer.len());
             let (place, bytes) = (slot.range(&range), map.to_vec());
-            log.op("cl: write what is mapped", format_args!(""));
-            let refused = log.end(queue.fill(&slot.buffer, 1_u8, range.clone(), &[])).is_none();
+            t.op("cl: write what is mapped", format_args!(""));
+            let refused = t.end(queue.fill(&slot.buffer, 1_u8, range.clone(), &[])).is_err();
             hold!(refused, "bytes that are mapped for reading were written");
             let again = queue.map_read::<u8>(&slot.buffer, range, &[])?;
             hold!(*again == *map, "two maps of the same bytes differ");
             drop(again);
-            let unmapped = if rng.one_in(2) { Some(map.unmap()?) } else { None };
-            self.done(Effect::saw(root, place, bytes));
+            let unmapped = if t.one_in(2) { Some(map.unmap()?) } else { None };
+            self.work.done(Effect::saw(root, place, bytes));
             self.unmapped(at, unmapped, &queue)?;
             return Ok(());
         }
-        log.op("cl: map for writing", format_args!("{range:?} of {root}, {how}"));
+        t.op("cl: map for writing", format_args!("{range:?} of {root}, {how}"));
         let mapped = match how {
             3 => queue.map_overwrite::<u8>(&slot.buffer, range.clone(), &wait),
             _ => queue.map_write::<u8>(&slot.buffer, range.clone(), &wait),
         };
-        let Some(mut map) = log.end(mapped) else {
+        let Ok(mut map) = t.end(mapped) else {
             hold!(!fits || slot.stuck || Self::doomed(&wait), "{range:?} of {} was refused", slot.buffer.len());
             return Ok(());
         };
         hold!(fits, "{range:?} of {} was taken", slot.buffer.len());
-        let (place, before, bytes) = (slot.range(&range), map.to_vec(), rng.bytes(range.len()));
+        let (place, before, bytes) = (slot.range(&range), map.to_vec(), t.bytes(range.len()));
         map.copy_from_slice(&bytes);
-        log.op("cl: use what is mapped", format_args!(""));
+        t.op("cl: use what is mapped", format_args!(""));
         let taken = queue.read::<u8>(&slot.buffer, range.start, 1, &[]).is_ok()
             || queue.map_read::<u8>(&slot.buffer, range.clone(), &[]).is_ok()
             || queue.map_write::<u8>(&slot.buffer, range.clone(), &[]).is_ok()
             || queue.fill(&slot.buffer, 9_u8, range, &[]).is_ok();
-        let _ = log.end(Ok(()));
+        let _ = t.end(Ok(()));
         hold!(!taken, "bytes that are mapped for writing were used");
         hold!(*map == *bytes, "bytes changed under a mutable reference to them");
         if how != 3 {
-            self.done(Effect::saw(root, place.clone(), before));
+            self.work.done(Effect::saw(root, place.clone(), before));
         }
-        self.done(Effect::set(root, place.start, bytes));
-        if rng.one_in(40) {
-            log.did("cl: forget a map", format_args!(""));
+        self.work.done(Effect::set(root, place.start, bytes));
+        if t.one_in(40) {
+            t.did("cl: forget a map", format_args!(""));
             std::mem::forget(map);
             self.slots.iter_mut().filter(|slot| slot.root == root).for_each(|slot| slot.stuck = true);
             return Ok(());
         }
-        let unmapped = if rng.one_in(2) { Some(map.unmap()?) } else { None };
+        let unmapped = if t.one_in(2) { Some(map.unmap()?) } else { None };
         self.unmapped(at, unmapped, &queue)
     }
 
@@ -74,21 +74,21 @@ impl World<'_> {
         Ok(())
     }
 
-    pub(super) fn native(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
-        let (a, b, queue) = (self.slot(rng), self.slot(rng), self.queue(rng));
-        let wait = self.wait_list(rng, &[a, b]);
+    pub(super) fn native(&mut self, t: &mut Turn) -> Checked {
+        let (a, b, queue) = (self.slot(t), self.slot(t), self.queue(t));
+        let wait = self.wait_list(t, &[a, b]);
         let (one, other) = (&self.slots[a], &self.slots[b]);
-        let (panics, seed) = (rng.one_in(6).then(|| payload::kind(rng)), rng.word() as u8);
+        let (panics, seed) = (t.one_in(6).then(|| payload::kind(t)), t.word() as u8);
         let places = [one.range(&(0..one.buffer.len())), other.range(&(0..other.buffer.len()))];
         let overlap = one.root == other.root && places[0].start < places[1].end && places[1].start < places[0].end;
-        log.op("cl: a closure as a command", format_args!("of {} and {}, panics: {panics:?}", one.root, other.root));
+        t.op("cl: a closure as a command", format_args!("of {} and {}, panics: {panics:?}", one.root, other.root));
         let run = move |mut bytes: Vec<&mut [u8]>| {
             if let Some(kind) = panics {
                 payload::go_off(kind);
             }
             bytes.iter_mut().for_each(|bytes| bytes.fill(seed));
         };
-        let Some(native) = log.end(queue.native(&[&one.buffer, &other.buffer], run, &wait)) else { return Ok(()) };
+        let native = t.end(queue.native(&[&one.buffer, &other.buffer], run, &wait))?;
         hold!(!overlap, "a closure got the same bytes twice");
         let (event, roots) = (native.event().clone(), [one.root, other.root]);
         let set = |i: usize| Effect::set(roots[i], places[i].start, vec![seed; places[i].len()]);
@@ -96,8 +96,8 @@ impl World<'_> {
         for effect in effects {
             self.taken(event.clone(), wait.clone(), &[a, b], effect);
         }
-        if rng.one_in(3) {
-            self.settle(rng, log)?;
+        if t.one_in(3) {
+            self.settle(t)?;
             let failed_before = wait.iter().any(|event| event.wait().is_err());
             let waited = native.wait();
             hold!(waited.is_err() || (panics.is_none() && !failed_before), "panics: {panics:?}, but it is done");

@@ -1,7 +1,7 @@
 //! Operations by the backend's own calls, which block, or by those of a queue, which give an event.
 
-use super::{Effect, Entry, World};
-use crate::fuzz::{Checked, Rng, hold};
+use super::{Effect, World};
+use crate::fuzz::{Checked, Choices, hold};
 use pixelferry::{Arg, ComputeBackend, ComputeMemory, ComputeQueue, Event, HostBuffer, Kernel, Result, Target};
 use std::ops::Range;
 use std::rc::Rc;
@@ -54,26 +54,26 @@ impl By {
 
 impl World<'_> {
     /// The backend of a slot, or mostly one of its queues.
-    pub(super) fn by(&self, rng: &mut Rng, at: usize, queued: bool) -> By {
+    pub(super) fn by(&self, t: &mut Choices, at: usize, queued: bool) -> By {
         if !queued {
             return By::Backend(Arc::clone(&self.engine(at).backend));
         }
         let owner = self.slots[at].owner;
         let fitting: Vec<_> = (0..self.queues.len()).filter(|i| self.queues[*i].owner == owner).collect();
-        let fitting = if rng.one_in(12) { None } else { rng.any(&fitting) };
-        let queue = &self.queues[fitting.unwrap_or_else(|| rng.below(self.queues.len()))];
-        By::Queue { queue: Rc::clone(&queue.queue), own: queue.owner == owner, wait: self.wait_list(rng) }
+        let fitting = if t.one_in(12) { None } else { t.any(&fitting) };
+        let queue = &self.queues[fitting.unwrap_or_else(|| t.below(self.queues.len()))];
+        By::Queue { queue: Rc::clone(&queue.queue), own: queue.owner == owner, wait: self.wait_list(t) }
     }
 
     /// Events of any queue, any backend and the program itself.
-    pub(super) fn wait_list(&self, rng: &mut Rng) -> Vec<Event> {
-        let count = if rng.one_in(2) { 0 } else { rng.below(4) };
-        let users: Vec<_> = self.users.iter().map(pixelferry::UserEvent::event).collect();
-        let some = |rng: &mut Rng| match rng.one_in(3) {
-            true if !users.is_empty() => rng.any(&users),
-            _ => rng.any(&self.events),
+    pub(super) fn wait_list(&self, t: &mut Choices) -> Vec<Event> {
+        let count = if t.one_in(2) { 0 } else { t.below(4) };
+        let users: Vec<_> = self.work.users.iter().map(pixelferry::UserEvent::event).collect();
+        let some = |t: &mut Choices| match t.one_in(3) {
+            true if !users.is_empty() => t.any(&users),
+            _ => t.any(&self.work.events),
         };
-        (0..count).filter_map(|_| some(rng)).collect()
+        (0..count).filter_map(|_| some(t)).collect()
     }
 
     /// Notes what an operation that was taken does.
@@ -85,18 +85,7 @@ impl World<'_> {
                 wait
             }
         };
-        if let Some(event) = &event {
-            if self.events.len() > 30 {
-                self.events.remove(0);
-            }
-            self.events.push(event.clone());
-        }
-        self.pending.push(Entry { event, wait, effect });
+        self.work.taken(event, wait, effect);
         Ok(())
-    }
-
-    /// Notes what an operation that blocked has done.
-    pub(super) fn done(&mut self, effect: Effect) {
-        self.pending.push(Entry { event: None, wait: Vec::new(), effect });
     }
 }

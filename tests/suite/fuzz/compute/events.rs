@@ -1,8 +1,9 @@
 //! Events: asked, awaited, called back, cloned, dropped, forgotten, on any thread.
 
 use super::World;
-use crate::fuzz::{Checked, Failure, Log, Rng, hold, payload};
+use crate::fuzz::{Checked, Turn, hold, payload};
 use pixelferry::{Event, EventStatus, UserEvent};
+use proptest::test_runner::TestCaseError;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -20,20 +21,20 @@ impl Wake for Alarm {
 }
 
 impl World<'_> {
-    pub(super) fn user_event(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
-        match rng.below(6) {
-            0 => self.settle_users(rng, log),
-            1 if !self.users.is_empty() => {
-                let user = rng.take(&mut self.users);
-                log.did("event: completed by another thread", format_args!(""));
+    pub(super) fn user_event(&mut self, t: &mut Turn) -> Checked {
+        match t.below(6) {
+            0 => self.settle_users(t),
+            1 if !self.work.users.is_empty() => {
+                let user = t.take(&mut self.work.users);
+                t.did("event: completed by another thread", format_args!(""));
                 std::thread::spawn(move || user.complete());
             }
             2 => {
                 // Another owner of what panics: dropped while its thread unwinds.
                 let user = UserEvent::new();
-                let (event, kind) = (user.event(), payload::kind(rng));
-                self.listen_to(&event, rng, log);
-                log.did("event: dropped by a panic", format_args!("{kind}"));
+                let (event, kind) = (user.event(), payload::kind(t));
+                self.listen_to(&event, t);
+                t.did("event: dropped by a panic", format_args!("{kind}"));
                 let ended = std::thread::spawn(move || {
                     let _user = user;
                     payload::go_off(kind);
@@ -43,21 +44,21 @@ impl World<'_> {
                 std::mem::forget(payload);
                 hold!(event.wait().is_err(), "an event that was dropped is complete");
             }
-            _ if self.users.len() < 4 => {
-                log.did("event: of the program's", format_args!(""));
-                self.users.push(UserEvent::new());
+            _ if self.work.users.len() < 4 => {
+                t.did("event: of the program's", format_args!(""));
+                self.work.users.push(UserEvent::new());
             }
             _ => {}
         }
         Ok(())
     }
 
-    pub(super) fn ask(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
-        let Some(event) = rng.any(&self.events) else { return Ok(()) };
-        log.did("event: status, outcome, profile, poll", format_args!(""));
+    pub(super) fn ask(&mut self, t: &mut Turn) -> Checked {
+        let Some(event) = t.any(&self.work.events) else { return Ok(()) };
+        t.did("event: status, outcome, profile, poll", format_args!(""));
         let (status, settled) = (event.status(), event.is_settled());
         if matches!(status, EventStatus::Complete | EventStatus::Failed) {
-            let outcome = event.outcome().ok_or_else(|| Failure(format!("{status:?}, and no outcome")))?;
+            let outcome = event.outcome().ok_or_else(|| TestCaseError::fail(format!("{status:?}, and no outcome")))?;
             hold!(settled, "{status:?}, and not settled");
             hold!(outcome.is_ok() == (status == EventStatus::Complete), "{status:?} with {outcome:?}");
         }
@@ -65,39 +66,39 @@ impl World<'_> {
             let ordered = p.queued <= p.submitted && p.submitted <= p.started && p.started <= p.ended;
             hold!(ordered, "the times {p:?} are not in order");
         }
-        let panics = rng.one_in(3).then(|| payload::kind(rng));
+        let panics = t.one_in(3).then(|| payload::kind(t));
         let waker = Waker::from(Arc::new(Alarm(panics)));
         let mut context = Context::from_waker(&waker);
         let mut other = pin!(event.clone());
-        for _ in 0..rng.below(3) {
+        for _ in 0..t.below(3) {
             if let Poll::Ready(outcome) = Future::poll(other.as_mut(), &mut context) {
                 hold!(event.is_settled(), "ready with {outcome:?}, and not settled");
             }
         }
-        if rng.one_in(12) {
+        if t.one_in(12) {
             std::mem::forget(event);
         }
         Ok(())
     }
 
-    pub(super) fn listen(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
-        if let Some(event) = rng.any(&self.events) {
-            self.listen_to(&event, rng, log);
+    pub(super) fn listen(&mut self, t: &mut Turn) -> Checked {
+        if let Some(event) = t.any(&self.work.events) {
+            self.listen_to(&event, t);
         }
         Ok(())
     }
 
-    fn listen_to(&mut self, event: &Event, rng: &mut Rng, log: &mut Log) {
-        let (told, panics) = (Arc::clone(&self.told), rng.one_in(4).then(|| payload::kind(rng)));
+    fn listen_to(&mut self, event: &Event, t: &mut Turn) {
+        let (told, panics) = (Arc::clone(&self.work.told), t.one_in(4).then(|| payload::kind(t)));
         // The callback may own the last of its kind.
-        let mut owned = Some((self.users.pop().filter(|_| rng.one_in(2)), event.clone()));
+        let mut owned = Some((self.work.users.pop().filter(|_| t.one_in(2)), event.clone()));
         if let Some((user, _)) = &mut owned
-            && let Some(user) = user.take_if(|_| rng.one_in(2))
+            && let Some(user) = user.take_if(|_| t.one_in(2))
         {
-            self.users.push(user);
+            self.work.users.push(user);
         }
         self.to_tell += 1;
-        log.did("event: call back", format_args!("panics: {panics:?}"));
+        t.did("event: call back", format_args!("panics: {panics:?}"));
         event.on_complete(move |_| {
             told.fetch_add(1, Ordering::SeqCst);
             drop(owned);

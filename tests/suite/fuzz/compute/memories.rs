@@ -2,61 +2,60 @@
 
 use super::by::By;
 use super::{Effect, MOST, World};
-use crate::fuzz::{Checked, Log, Rng, hold, hostile};
+use crate::fuzz::{Checked, Turn, hold, hostile};
 use pixelferry::driver::MemoryDriver;
 use pixelferry::{ComputeMemory, Error, Result, SyncKind};
 use std::ops::Range;
 
 impl World<'_> {
-    pub(super) fn refused_allocation(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
-        let owner = rng.below(self.engines.len());
-        let bytes = hostile::bad_size(rng);
-        log.op("compute: allocate too much", format_args!("{bytes} bytes on {owner}"));
-        let made = log.end(self.engines[owner].backend.allocate(bytes));
-        hold!(made.is_none(), "{bytes} bytes were allocated");
+    pub(super) fn refused_allocation(&mut self, t: &mut Turn) -> Checked {
+        let owner = t.below(self.engines.len());
+        let bytes = hostile::bad_size(t);
+        t.op("compute: allocate too much", format_args!("{bytes} bytes on {owner}"));
+        let made = t.end(self.engines[owner].backend.allocate(bytes));
+        hold!(made.is_err(), "{bytes} bytes were allocated");
         Ok(())
     }
 
     /// Drops or forgets a memory or a queue; what is under way goes on.
-    pub(super) fn let_go(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
-        if rng.one_in(3) && self.queues.len() > 2 {
-            let queue = rng.take(&mut self.queues);
-            log.did("compute: drop a queue", format_args!(""));
+    pub(super) fn let_go(&mut self, t: &mut Turn) -> Checked {
+        if t.one_in(3) && self.queues.len() > 2 {
+            let queue = t.take(&mut self.queues);
+            t.did("compute: drop a queue", format_args!(""));
             drop(queue);
         } else {
-            let (memory, forget) = (rng.take(&mut self.slots).memory, rng.one_in(6));
-            log.gone(["compute: drop a memory", "compute: forget a memory"], memory, forget);
+            let (memory, forget) = (t.take(&mut self.slots).memory, t.one_in(6));
+            t.gone(["compute: drop a memory", "compute: forget a memory"], memory, forget);
         }
         Ok(())
     }
 
-    pub(super) fn read(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
-        let at = self.slot(rng);
+    pub(super) fn read(&mut self, t: &mut Turn) -> Checked {
+        let at = self.slot(t);
         let (id, len) = (self.slots[at].id, self.slots[at].memory.len());
-        let range = hostile::range(rng, len);
+        let range = hostile::range(t, len);
         let mut bytes = vec![0; range.len().min(4 * MOST)];
-        log.op("compute: read", format_args!("{} bytes at {} of {id}", bytes.len(), range.start));
-        if log.end(self.slots[at].memory.read(range.start, &mut bytes)).is_some() {
-            let range = range.start..range.start.saturating_add(bytes.len());
-            inside(&range, len)?;
-            self.done(Effect::saw(id, range, bytes));
-        }
+        t.op("compute: read", format_args!("{} bytes at {} of {id}", bytes.len(), range.start));
+        t.end(self.slots[at].memory.read(range.start, &mut bytes))?;
+        let range = range.start..range.start.saturating_add(bytes.len());
+        inside(&range, len)?;
+        self.work.done(Effect::saw(id, range, bytes));
         Ok(())
     }
 
-    pub(super) fn write(&mut self, rng: &mut Rng, log: &mut Log, queued: bool) -> Checked {
-        let at = self.slot(rng);
-        let by = self.by(rng, at, queued);
+    pub(super) fn write(&mut self, t: &mut Turn, queued: bool) -> Checked {
+        let at = self.slot(t);
+        let by = self.by(t, at, queued);
         let (to, len) = (self.slots[at].id, self.slots[at].memory.len());
-        let range = hostile::range(rng, len);
-        let count = if rng.one_in(20) { 0 } else { range.len().min(4 * MOST) };
-        let bytes = rng.bytes(count);
+        let range = hostile::range(t, len);
+        let count = if t.one_in(20) { 0 } else { range.len().min(4 * MOST) };
+        let bytes = t.bytes(count);
         let host = match &by {
-            By::Queue { queue, .. } if rng.one_in(2) => {
-                log.op("queue: host buffer", format_args!("{count} bytes"));
-                let Some(mut host) = log.end(queue.host_buffer(count)) else { return Ok(()) };
+            By::Queue { queue, .. } if t.one_in(2) => {
+                t.op("queue: host buffer", format_args!("{count} bytes"));
+                let mut host = t.end(queue.host_buffer(count))?;
                 host.copy_from_slice(&bytes);
-                if rng.one_in(10) {
+                if t.one_in(10) {
                     drop(host.into_vec());
                     return Ok(());
                 }
@@ -64,37 +63,36 @@ impl World<'_> {
             }
             _ => bytes.clone().into(),
         };
-        log.op(by.name("compute: write", "queue: write"), format_args!("{count} bytes at {} of {to}", range.start));
-        if let Some(event) = log.end(by.write(self.slots[at].memory.as_mut(), range.start, host)) {
-            inside(&(range.start..range.start.saturating_add(count)), len)?;
-            hold!(count > 0 || !queued, "no bytes were taken");
-            self.taken(by, event, Effect::set(to, range.start, bytes))?;
-        }
+        t.op(by.name("compute: write", "queue: write"), format_args!("{count} bytes at {} of {to}", range.start));
+        let event = t.end(by.write(self.slots[at].memory.as_mut(), range.start, host))?;
+        inside(&(range.start..range.start.saturating_add(count)), len)?;
+        hold!(count > 0 || !queued, "no bytes were taken");
+        self.taken(by, event, Effect::set(to, range.start, bytes))?;
         Ok(())
     }
 
-    pub(super) fn show_or_fill(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
-        let at = self.slot(rng);
+    pub(super) fn show_or_fill(&mut self, t: &mut Turn) -> Checked {
+        let at = self.slot(t);
         let (id, len) = (self.slots[at].id, self.slots[at].memory.len());
-        let range = hostile::range(rng, len);
-        let refuse = rng.one_in(8);
+        let range = hostile::range(t, len);
+        let refuse = t.one_in(8);
         let failed = || if refuse { Err(Error::invalid("closure", "on purpose")) } else { Ok(()) };
         let memory = &mut self.slots[at].memory;
-        if rng.one_in(2) {
+        if t.one_in(2) {
             let mut bytes = Vec::new();
-            log.op("compute: view", format_args!("{range:?} of {id}"));
+            t.op("compute: view", format_args!("{range:?} of {id}"));
             let shown = memory.map_read(range.clone(), &mut |all| {
                 bytes = all.to_vec();
                 failed()
             });
             hold!(shown.is_err() || !refuse, "the closure's error was lost");
-            if log.end(shown).is_some() {
+            if t.end(shown).is_ok() {
                 inside(&range, len)?;
-                self.done(Effect::saw(id, range, bytes));
+                self.work.done(Effect::saw(id, range, bytes));
             }
         } else if !refuse {
-            let mut bytes = rng.bytes(range.len().min(MOST));
-            log.op("compute: fill", format_args!("{range:?} of {id}"));
+            let mut bytes = t.bytes(range.len().min(MOST));
+            t.op("compute: fill", format_args!("{range:?} of {id}"));
             let mut given = 0;
             let filled = memory.map_write(range.clone(), &mut |all| {
                 given = all.len();
@@ -102,55 +100,54 @@ impl World<'_> {
                 all[..n].copy_from_slice(&bytes[..n]);
                 Ok(())
             });
-            if log.end(filled).is_some() {
+            if t.end(filled).is_ok() {
                 inside(&range, len)?;
                 hold!(given == range.len(), "{given} bytes were given for {range:?}");
                 bytes.truncate(range.len());
-                self.done(Effect::set(id, range.start, bytes));
+                self.work.done(Effect::set(id, range.start, bytes));
             }
         }
         Ok(())
     }
 
     /// A backend copies to the same place, a queue to any.
-    pub(super) fn copy(&mut self, rng: &mut Rng, log: &mut Log, queued: bool) -> Checked {
-        let (a, b) = self.two_slots(rng);
-        let by = self.by(rng, a, queued);
+    pub(super) fn copy(&mut self, t: &mut Turn, queued: bool) -> Checked {
+        let (a, b) = self.two_slots(t);
+        let by = self.by(t, a, queued);
         let [from, to] = self.slots.get_disjoint_mut([a, b]).unwrap();
-        let range = hostile::range(rng, from.memory.len());
-        let offset = match rng.below(6) {
+        let range = hostile::range(t, from.memory.len());
+        let offset = match t.below(6) {
             _ if !queued => range.start,
-            0 => hostile::near(rng, to.memory.len()),
-            _ => rng.below(to.memory.len().saturating_sub(range.len()) + 1),
+            0 => hostile::near(t, to.memory.len()),
+            _ => t.below(to.memory.len().saturating_sub(range.len()) + 1),
         };
-        log.op(
+        t.op(
             by.name("compute: copy", "queue: copy"),
             format_args!("{range:?} of {} to {offset} of {}", from.id, to.id),
         );
-        if let Some(event) = log.end(by.copy(from.memory.as_ref(), range.clone(), to.memory.as_mut(), offset)) {
-            hold!(from.owner == to.owner || range.is_empty(), "a copy between two backends was taken");
-            inside(&range, from.memory.len())?;
-            inside(&(offset..offset.saturating_add(range.len())), to.memory.len())?;
-            let effect = Effect::copy(from.id, range, to.id, offset);
-            self.taken(by, event, effect)?;
-        }
+        let event = t.end(by.copy(from.memory.as_ref(), range.clone(), to.memory.as_mut(), offset))?;
+        hold!(from.owner == to.owner || range.is_empty(), "a copy between two backends was taken");
+        inside(&range, from.memory.len())?;
+        inside(&(offset..offset.saturating_add(range.len())), to.memory.len())?;
+        let effect = Effect::copy(from.id, range, to.id, offset);
+        self.taken(by, event, effect)?;
         Ok(())
     }
 
     /// Returns what only memory with two owners heeds.
-    pub(super) fn turn(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
-        let at = self.slot(rng);
+    pub(super) fn turn(&mut self, t: &mut Turn) -> Checked {
+        let at = self.slot(t);
         let memory = &mut self.slots[at].memory;
-        log.op("compute: acquire, submit, release", format_args!(""));
-        let done = match rng.below(6) {
+        t.op("compute: acquire, submit, release", format_args!(""));
+        let done = match t.below(6) {
             0 => memory.acquire(),
             1 => memory.submit(),
             2 => memory.release(),
             3 => memory.release_in_queue(),
-            4 => memory.set_sync(rng.pick(&[SyncKind::Implicit, SyncKind::TimelineSemaphore, SyncKind::SharedEvent])),
+            4 => memory.set_sync(t.pick(&[SyncKind::Implicit, SyncKind::TimelineSemaphore, SyncKind::SharedEvent])),
             _ => self.engine(at).backend.finish(),
         };
-        let _ = log.end(done);
+        let _ = t.end(done);
         Ok(())
     }
 }
@@ -167,27 +164,15 @@ pub(super) struct Liar {
 }
 
 impl MemoryDriver for Liar {
+    pixelferry_tests::forward! {
+        &mut read(offset: usize, into: &mut [u8]) -> Result<()>;
+        &mut write(offset: usize, from: &[u8]) -> Result<()>;
+        &mut map_read(range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()>;
+        &mut map_write(range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()>;
+        &mut release() -> Result<()>;
+    }
+
     fn len(&self) -> usize {
         self.len
-    }
-
-    fn read(&mut self, offset: usize, into: &mut [u8]) -> Result<()> {
-        self.inner.read(offset, into)
-    }
-
-    fn write(&mut self, offset: usize, from: &[u8]) -> Result<()> {
-        self.inner.write(offset, from)
-    }
-
-    fn map_read(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        self.inner.map_read(range, f)
-    }
-
-    fn map_write(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
-        self.inner.map_write(range, f)
-    }
-
-    fn release(&mut self) -> Result<()> {
-        self.inner.release()
     }
 }

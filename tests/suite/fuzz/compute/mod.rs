@@ -8,12 +8,11 @@ mod queues;
 mod threads;
 
 use crate::fuzz::kernels::Engine;
-use crate::fuzz::model::{self, Effect, Entry, Models};
-use crate::fuzz::{Checked, Log, Rng, hold, hostile};
+use crate::fuzz::model::{Effect, Work};
+use crate::fuzz::{Checked, Choices, Machine, Row, Things, Turn, hold, hostile, operations};
 use pixelferry::{ComputeMemory, ComputeQueue, Event, Priority, QueueOptions, UserEvent};
 use std::rc::Rc;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 
 /// Largest memory, bytes.
 const MOST: usize = 16 << 10;
@@ -35,159 +34,143 @@ pub struct World<'a> {
     engines: &'a [Engine],
     slots: Vec<Slot>,
     queues: Vec<Queue>,
-    users: Vec<UserEvent>,
-    events: Vec<Event>,
-    /// Content of the memories once all of `pending` is over.
-    models: Models,
-    pending: Vec<Entry<Event>>,
-    next: u32,
-    told: Arc<AtomicUsize>,
+    work: Work<Event, UserEvent>,
     to_tell: usize,
 }
 
-impl super::World for World<'_> {
-    fn step(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
-        if self.slots.len() < 3 || (self.slots.len() < 12 && rng.one_in(20)) {
-            return self.allocate(rng, log);
-        }
-        if self.queues.len() < 2 || (self.queues.len() < 5 && rng.one_in(60)) {
-            return self.open_queue(rng, log);
-        }
-        if self.pending.len() > 40 {
-            return self.drain(log);
-        }
-        let number = rng.below(40);
-        // The calls of a backend block: they would wait forever for what the program has not completed.
-        if number < 22 || number == 38 {
-            self.settle_users(rng, log);
-        }
-        match number {
-            0 => self.refused_allocation(rng, log),
-            1 => self.let_go(rng, log),
-            2..6 => self.read(rng, log),
-            6..9 => self.write(rng, log, false),
-            9 | 10 => self.show_or_fill(rng, log),
-            11 | 12 => self.copy(rng, log, false),
-            13..17 => self.launch(rng, log, false),
-            17 => self.misfit(rng, log, false),
-            18 => self.fail(rng, log),
-            19 => self.pattern(rng, log),
-            20 => self.lie(rng, log),
-            21 => self.turn(rng, log),
-            22..25 => self.launch(rng, log, true),
-            25..27 => self.queue_read(rng, log),
-            27..30 => self.write(rng, log, true),
-            30 | 31 => self.copy(rng, log, true),
-            32 => self.queue_fill(rng, log),
-            33 => self.misfit(rng, log, true),
-            34 => self.mark(rng, log),
-            35 => self.user_event(rng, log),
-            36 => self.ask(rng, log),
-            37 => self.listen(rng, log),
-            38 => self.beside(rng, log),
-            _ => self.drain(log),
+impl<'a> Machine<'a> for World<'a> {
+    fn operations() -> Vec<Row<Self>> {
+        operations! {
+            1 => Self::refused_allocation,
+            1 => |w, t| w.unblocked(t).let_go(t),
+            4 => |w, t| w.unblocked(t).read(t),
+            3 => |w, t| w.unblocked(t).write(t, false),
+            2 => |w, t| w.unblocked(t).show_or_fill(t),
+            2 => |w, t| w.unblocked(t).copy(t, false),
+            4 => |w, t| w.unblocked(t).launch(t, false),
+            1 => |w, t| w.unblocked(t).misfit(t, false),
+            1 => |w, t| w.unblocked(t).fail(t),
+            1 => |w, t| w.unblocked(t).pattern(t),
+            1 => |w, t| w.unblocked(t).lie(t),
+            1 => |w, t| w.unblocked(t).turn(t),
+            3 => |w, t| w.launch(t, true),
+            2 => Self::queue_read,
+            3 => |w, t| w.write(t, true),
+            2 => |w, t| w.copy(t, true),
+            1 => Self::queue_fill,
+            1 => |w, t| w.misfit(t, true),
+            1 => Self::mark,
+            1 => Self::user_event,
+            1 => Self::ask,
+            1 => Self::listen,
+            1 => |w, t| w.unblocked(t).beside(t),
+            1 => Self::drain,
         }
     }
 
-    fn end(mut self: Box<Self>, log: &mut Log) -> Checked {
-        self.settle_users(&mut Rng::of(0), log);
-        self.drain(log)?;
+    fn new(things: &'a Things, _: &mut Turn) -> Checked<Option<Self>> {
+        Ok(Some(Self {
+            engines: &things.engines,
+            slots: Vec::new(),
+            queues: Vec::new(),
+            work: Work::default(),
+            to_tell: 0,
+        }))
+    }
+
+    fn supply(&mut self, t: &mut Turn) -> Checked<bool> {
+        match (self.slots.len(), self.queues.len()) {
+            (slots, _) if slots < 3 || (slots < 12 && t.one_in(20)) => self.allocate(t)?,
+            (_, queues) if queues < 2 || (queues < 5 && t.one_in(60)) => self.open_queue(t)?,
+            _ if self.work.pending.len() > 40 => self.drain(t)?,
+            _ => return Ok(true),
+        }
+        Ok(false)
+    }
+
+    fn end(mut self, t: &mut Turn) -> Checked {
+        self.drain(t)?;
         for queue in &self.queues {
             queue.queue.finish()?;
         }
-        let (told, wanted) = (self.told.load(Ordering::SeqCst), self.to_tell);
+        let (told, wanted) = (self.work.told.load(Ordering::SeqCst), self.to_tell);
         hold!(told == wanted, "{wanted} callbacks of events were registered, {told} were called");
         Ok(())
     }
 }
 
 impl<'a> World<'a> {
-    /// With no memory and no queue yet.
-    pub fn new(engines: &'a [Engine]) -> Self {
-        Self {
-            engines,
-            slots: Vec::new(),
-            queues: Vec::new(),
-            users: Vec::new(),
-            events: Vec::new(),
-            models: Models::default(),
-            pending: Vec::new(),
-            next: 0,
-            told: Arc::default(),
-            to_tell: 0,
-        }
-    }
-
-    fn slot(&self, rng: &mut Rng) -> usize {
-        rng.below(self.slots.len())
+    fn slot(&self, t: &mut Choices) -> usize {
+        t.below(self.slots.len())
     }
 
     /// Two different slots.
-    fn two_slots(&self, rng: &mut Rng) -> (usize, usize) {
-        let a = self.slot(rng);
-        (a, (a + 1 + rng.below(self.slots.len() - 1)) % self.slots.len())
+    fn two_slots(&self, t: &mut Choices) -> (usize, usize) {
+        let a = self.slot(t);
+        (a, (a + 1 + t.below(self.slots.len() - 1)) % self.slots.len())
     }
 
     /// Another slot of the same backend, if there is one.
-    fn partner(&self, rng: &mut Rng, of: usize) -> Option<usize> {
+    fn partner(&self, t: &mut Choices, of: usize) -> Option<usize> {
         let fits = |i: &usize| *i != of && self.slots[*i].owner == self.slots[of].owner;
-        rng.any(&(0..self.slots.len()).filter(fits).collect::<Vec<_>>())
+        t.any(&(0..self.slots.len()).filter(fits).collect::<Vec<_>>())
     }
 
     fn engine(&self, of: usize) -> &'a Engine {
         &self.engines[self.slots[of].owner]
     }
 
-    fn allocate(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
-        let owner = rng.below(self.engines.len());
-        let bytes = hostile::size(rng, MOST);
-        log.op("compute: allocate", format_args!("{bytes} bytes on {owner}"));
-        let mut memory = log.end_with(self.engines[owner].backend.allocate(bytes))?;
+    fn allocate(&mut self, t: &mut Turn) -> Checked {
+        let owner = t.below(self.engines.len());
+        let bytes = hostile::size(t, MOST);
+        t.op("compute: allocate", format_args!("{bytes} bytes on {owner}"));
+        let mut memory = t.end_with(self.engines[owner].backend.allocate(bytes))?;
         hold!(memory.len() == bytes, "{bytes} bytes were asked for, {} came", memory.len());
-        let content = rng.bytes(bytes);
+        let content = t.bytes(bytes);
         memory.write(0, &content)?;
-        self.next += 1;
-        self.models.insert(self.next, content);
-        self.slots.push(Slot { memory, owner, id: self.next });
+        self.slots.push(Slot { memory, owner, id: self.work.add(content) });
         Ok(())
     }
 
-    fn open_queue(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
-        let owner = rng.below(self.engines.len());
-        let mut options = if rng.one_in(2) { QueueOptions::in_order() } else { QueueOptions::out_of_order() };
-        if rng.one_in(2) {
+    fn open_queue(&mut self, t: &mut Turn) -> Checked {
+        let owner = t.below(self.engines.len());
+        let mut options = if t.one_in(2) { QueueOptions::in_order() } else { QueueOptions::out_of_order() };
+        if t.one_in(2) {
             options = options.with_profiling();
         }
-        options = options.with_priority(rng.pick(&[Priority::Low, Priority::Normal, Priority::High]));
-        log.op("compute: queue", format_args!("{options:?} on {owner}"));
-        if let Some(queue) = log.end(self.engines[owner].backend.queue(options)) {
-            self.queues.push(Queue { queue: Rc::from(queue), owner });
-        }
+        options = options.with_priority(t.pick(&[Priority::Low, Priority::Normal, Priority::High]));
+        t.op("compute: queue", format_args!("{options:?} on {owner}"));
+        let queue = t.end(self.engines[owner].backend.queue(options))?;
+        self.queues.push(Queue { queue: Rc::from(queue), owner });
         Ok(())
     }
 
-    fn drain(&mut self, log: &mut Log) -> Checked {
-        self.settle_users(&mut Rng::of(self.next.into()), log);
-        log.did("compute: wait for all", format_args!("{} operations", self.pending.len()));
-        model::drain(&mut self.pending, &mut self.models, false)?;
-        self.models.keep(self.slots.iter().map(|slot| slot.id));
-        Ok(())
+    fn drain(&mut self, t: &mut Turn) -> Checked {
+        self.settle_users(t);
+        t.did("compute: wait for all", format_args!("{} operations", self.work.pending.len()));
+        self.work.drain(false, self.slots.iter().map(|slot| slot.id))
+    }
+
+    /// Ready for the calls of a backend, which block: they would wait forever for what the program has not completed.
+    fn unblocked(&mut self, t: &mut Turn) -> &mut Self {
+        self.settle_users(t);
+        self
     }
 
     /// Completes or fails every event of the program's own.
-    fn settle_users(&mut self, rng: &mut Rng, log: &mut Log) {
-        for user in std::mem::take(&mut self.users) {
-            match rng.below(4) {
+    fn settle_users(&mut self, t: &mut Turn) {
+        for user in std::mem::take(&mut self.work.users) {
+            match 3 - t.below(4) {
                 0 => {
-                    log.did("compute: fail an event", format_args!(""));
+                    t.did("compute: fail an event", format_args!(""));
                     user.fail("on purpose");
                 }
                 1 => {
-                    log.did("compute: drop an event of the program's", format_args!(""));
+                    t.did("compute: drop an event of the program's", format_args!(""));
                     drop(user);
                 }
                 _ => {
-                    log.did("compute: complete an event", format_args!(""));
+                    t.did("compute: complete an event", format_args!(""));
                     user.complete();
                 }
             }

@@ -1,7 +1,7 @@
 //! Blocks: imported by backends and displays, several times, and used by one way while another is in use.
 
 use super::{Door, Open, World};
-use crate::fuzz::{Checked, Log, Rng, fail, hold, hostile};
+use crate::fuzz::{Checked, Turn, fail, hold, hostile};
 use pixelferry::driver::{HostBlock, StagingKind};
 use pixelferry::{Arg, BufferView, ComputeBackend as _, Error, ImageView, Result, Target, View};
 use std::ops::Range;
@@ -39,8 +39,8 @@ fn now(bytes: &[u8]) -> Vec<u8> {
 }
 
 impl World<'_> {
-    pub(super) fn import(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
-        let (block, number) = if rng.one_in(3) {
+    pub(super) fn import(&mut self, t: &mut Turn) -> Checked {
+        let (block, number) = if t.one_in(3) {
             // A backend takes the memory that the display maps.
             let staged = self.doors.iter().filter_map(|open| match &open.door {
                 Door::Staging(staging) => staging.host_block().map(|block| (block, open.block)),
@@ -49,108 +49,105 @@ impl World<'_> {
             let staged: Vec<(HostBlock, u32)> = staged.collect();
             match staged.is_empty() {
                 true => return Ok(()),
-                false => staged[rng.below(staged.len())].clone(),
+                false => staged[t.below(staged.len())].clone(),
             }
         } else {
-            self.blocks[rng.below(self.blocks.len())].clone()
+            self.blocks[t.below(self.blocks.len())].clone()
         };
-        let backend = &self.backends[rng.below(self.backends.len())];
-        log.op("host: import a block", format_args!("{number} by {}", backend.device()));
-        if let Some(memory) = log.end(backend.import_host(&block)) {
-            hold!(memory.len() <= block.len(), "{} bytes came of a block of {}", memory.len(), block.len());
-            self.doors.push(Open { door: Door::Memory(memory), block: number });
-        }
+        let backend = &self.backends[t.below(self.backends.len())];
+        t.op("host: import a block", format_args!("{number} by {}", backend.device()));
+        let memory = t.end(backend.import_host(&block))?;
+        hold!(memory.len() <= block.len(), "{} bytes came of a block of {}", memory.len(), block.len());
+        self.doors.push(Open { door: Door::Memory(memory), block: number });
         Ok(())
     }
 
-    pub(super) fn stage(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
-        let (block, number) = self.blocks[rng.below(self.blocks.len())].clone();
-        let (kind, most, number) = match rng.below(4) {
+    pub(super) fn stage(&mut self, t: &mut Turn) -> Checked {
+        let (block, number) = self.blocks[t.below(self.blocks.len())].clone();
+        let (kind, most, number) = match t.below(4) {
             0 => (StagingKind::Orphaned, 16 << 10, 0),
             1 => (StagingKind::Persistent, 16 << 10, 0),
             _ => (StagingKind::Imported(block.clone()), block.len(), number),
         };
-        let bytes = match rng.below(8) {
-            0 => hostile::near(rng, most),
-            1 => hostile::bad_size(rng),
-            2 => hostile::size(rng, most),
+        let bytes = match t.below(8) {
+            0 => hostile::near(t, most),
+            1 => hostile::bad_size(t),
+            2 => hostile::size(t, most),
             _ => most,
         };
-        log.op("host: stage", format_args!("{bytes} bytes of {most}, {kind:?}"));
+        t.op("host: stage", format_args!("{bytes} bytes of {most}, {kind:?}"));
         if (1 << 20..1 << 46).contains(&bytes) {
             // Sizes that a machine may have are not asked for.
             return Ok(());
         }
-        if let Some(staging) = log.end(self.display.create_staging(kind, bytes)) {
-            hold!(staging.len() >= bytes && bytes > 0, "{bytes} bytes gave {}", staging.len());
-            hold!(number == 0 || bytes <= most, "{bytes} bytes were taken of a block of {most}");
-            let number = if number == 0 {
-                self.next += 1;
-                self.next
-            } else {
-                number
-            };
-            self.doors.push(Open { door: Door::Staging(staging), block: number });
-        }
+        let staging = t.end(self.display.create_staging(kind, bytes))?;
+        hold!(staging.len() >= bytes && bytes > 0, "{bytes} bytes gave {}", staging.len());
+        hold!(number == 0 || bytes <= most, "{bytes} bytes were taken of a block of {most}");
+        let number = if number == 0 {
+            self.next += 1;
+            self.next
+        } else {
+            number
+        };
+        self.doors.push(Open { door: Door::Staging(staging), block: number });
         Ok(())
     }
 
     /// Writes by one way and reads by the same.
-    pub(super) fn through(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
-        let at = rng.below(self.doors.len());
+    pub(super) fn through(&mut self, t: &mut Turn) -> Checked {
+        let at = t.below(self.doors.len());
         let Open { door, .. } = &mut self.doors[at];
-        let range = hostile::range(rng, door.len());
-        let seed = rng.word() as u8;
+        let range = hostile::range(t, door.len());
+        let seed = t.word() as u8;
         if let Door::Memory(memory) = door {
             let _ = memory.acquire();
         }
-        log.op("host: fill", format_args!("{range:?} of {}", door.len()));
+        t.op("host: fill", format_args!("{range:?} of {}", door.len()));
         let mut given = 0;
         let filled = door.map_write(range.clone(), &mut |bytes| {
             given = bytes.len();
             bytes.fill(seed);
             Ok(())
         });
-        if log.end(filled).is_none() {
+        if t.end(filled).is_err() {
             return Ok(());
         }
         let Door::Memory(memory) = door else { return Ok(()) };
         hold!(range.start <= range.end && range.end <= memory.len(), "{range:?} of {} was taken", memory.len());
         hold!(given == range.len(), "{given} bytes were given for {range:?}");
         let mut bytes = vec![0; range.len()];
-        log.op("host: read", format_args!("{range:?}"));
-        if log.end(memory.read(range.start, &mut bytes)).is_some() {
+        t.op("host: read", format_args!("{range:?}"));
+        if t.end(memory.read(range.start, &mut bytes)).is_ok() {
             hold!(bytes.iter().all(|byte| *byte == seed), "{range:?} of an import does not hold what was filled in");
         }
-        log.op("host: acquire, submit, release", format_args!(""));
-        let _ = log.end(memory.submit().and_then(|()| memory.release()));
+        t.op("host: acquire, submit, release", format_args!(""));
+        let _ = t.end(memory.submit().and_then(|()| memory.release()));
         // The first byte past the end, by every call.
         let len = memory.len();
         let mut past = [0; 1];
-        log.op("host: past the end", format_args!("{len}"));
+        t.op("host: past the end", format_args!("{len}"));
         let taken = memory.read(len, &mut past).is_ok()
             || memory.write(len, &past).is_ok()
             || memory.map_read(len..len + 1, &mut |_| Ok(())).is_ok()
             || memory.map_write(0..len + 1, &mut |_| Ok(())).is_ok();
-        let _ = log.end(Ok(()));
+        let _ = t.end(Ok(()));
         hold!(!taken, "a byte past the end was taken");
         Ok(())
     }
 
     /// One way inside a closure of another: what a reference stands for must not change under it.
-    pub(super) fn nested(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
+    pub(super) fn nested(&mut self, t: &mut Turn) -> Checked {
         // Mostly two ways to the same block.
-        let outer = rng.below(self.doors.len());
+        let outer = t.below(self.doors.len());
         let of = self.doors[outer].block;
         let same: Vec<usize> = (0..self.doors.len()).filter(|i| *i != outer && self.doors[*i].block == of).collect();
-        let inner = match same.is_empty() || rng.one_in(6) {
+        let inner = match same.is_empty() || t.one_in(6) {
             true => (outer + 1) % self.doors.len(),
-            false => rng.pick(&same),
+            false => t.pick(&same),
         };
-        let kernel =
-            pixelferry::driver::describe::pattern::Pattern { and_mask: u32::MAX, or_mask: 0, nonce: rng.word() };
-        let (what, exclusive, drops) = (rng.below(6), rng.one_in(2), rng.one_in(10));
-        let backend = self.backends[rng.below(self.backends.len())].clone();
+        let kernel = pixelferry::driver::describe::pattern::Pattern { and_mask: u32::MAX, or_mask: 0, nonce: t.word() };
+        let (what, exclusive, drops) = (t.below(6), t.one_in(2), t.one_in(10));
+        let backend = self.backends[t.below(self.backends.len())].clone();
         let mut taken_out = Some(self.doors.swap_remove(inner));
         // The last door has taken the place of the one that went.
         let outer = if outer == self.doors.len() { inner } else { outer };
@@ -178,7 +175,7 @@ impl World<'_> {
                 taken_out = None;
             }
         };
-        log.op("host: one way inside of another", format_args!("{what} exclusive: {exclusive} {range:?}"));
+        t.op("host: one way inside of another", format_args!("{what} exclusive: {exclusive} {range:?}"));
         let done = if exclusive {
             door.map_write(range, &mut |bytes| {
                 bytes.fill(0x11);
@@ -193,7 +190,7 @@ impl World<'_> {
                 Ok(())
             })
         };
-        let _ = log.end(done);
+        let _ = t.end(done);
         self.doors.extend(taken_out);
         if changed {
             fail!("bytes changed under a {} reference to them", if exclusive { "mutable" } else { "shared" });
@@ -202,32 +199,32 @@ impl World<'_> {
     }
 
     /// Memory prepared for copies, from blocks of every kind.
-    pub(super) fn prepare(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
-        let (block, number) = self.blocks[rng.below(self.blocks.len())].clone();
-        let backend = &self.backends[rng.below(self.backends.len())];
-        log.op("host: prepare a block", format_args!("{number} by {}", backend.device()));
-        let prepared = log.end(backend.prepare_host(&block));
+    pub(super) fn prepare(&mut self, t: &mut Turn) -> Checked {
+        let (block, number) = self.blocks[t.below(self.blocks.len())].clone();
+        let backend = &self.backends[t.below(self.backends.len())];
+        t.op("host: prepare a block", format_args!("{number} by {}", backend.device()));
+        let prepared = t.end(backend.prepare_host(&block));
         drop(block);
-        if rng.one_in(10) {
+        if t.one_in(10) {
             std::mem::forget(prepared);
         }
         // Views of imports that do not fit.
-        let at = rng.below(self.doors.len());
+        let at = t.below(self.doors.len());
         if let Door::Memory(memory) = &mut self.doors[at].door {
-            let view = if rng.one_in(2) {
-                View::Image(ImageView { row_pitch: hostile::stride(rng), ..hostile::image_view(rng, memory.len()) })
+            let view = if t.one_in(2) {
+                View::Image(ImageView { row_pitch: hostile::stride(t), ..hostile::image_view(t, memory.len()) })
             } else {
-                View::Buffer(BufferView { offset: hostile::near(rng, memory.len()), len: hostile::near(rng, 64) })
+                View::Buffer(BufferView { offset: hostile::near(t, memory.len()), len: hostile::near(t, 64) })
             };
-            log.op("host: view of an import", format_args!("{view:?}"));
+            t.op("host: view of an import", format_args!("{view:?}"));
             let len = memory.len();
-            let target = log.end(Target::new(memory.as_mut(), view));
+            let target = t.end(Target::new(memory.as_mut(), view));
             hold!(
-                target.is_none() || view.checked_span().is_some_and(|span| span.end <= len),
+                target.is_err() || view.checked_span().is_some_and(|span| span.end <= len),
                 "{view:?} of {len} bytes was taken"
             );
             // A kernel of nobody's.
-            if let (Some(target), Ok(kernel)) = (target, self.drivers.cpu[1].build(&crate::fuzz::kernels::failing())) {
+            if let (Ok(target), Ok(kernel)) = (target, self.drivers.cpu[1].build(&crate::fuzz::kernels::failing())) {
                 let launched = self.drivers.cpu[0].launch(kernel.as_ref(), target, &[Arg::U32(0)]);
                 hold!(launched.is_err(), "a kernel of another backend was taken");
             }

@@ -1,34 +1,36 @@
 //! Handles that name nothing, and contexts that are not current.
 
 use super::World;
-use crate::fuzz::{Checked, Log, Rng, hold, hostile};
+use crate::fuzz::{Checked, Turn, hold, hostile};
 use pixelferry::driver::{HandleType, SharedHandle, StagingKind};
 use pixelferry::{PixelFormat, SurfaceDesc, SyncKind};
 
 impl World<'_> {
     /// Objects by names that nobody gave out, and calls that this pair does not offer.
-    pub(super) fn handle(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
-        let backend = &self.backends[rng.below(self.backends.len())];
-        let name = hostile::near(rng, 8) as u32;
-        let handle = match rng.one_in(2) {
+    pub(super) fn handle(&mut self, t: &mut Turn) -> Checked {
+        let backend = &self.backends[t.below(self.backends.len())];
+        let name = hostile::near(t, 8) as u32;
+        let handle = match t.one_in(2) {
             true => SharedHandle::GlBuffer { name },
             false => SharedHandle::GlTexture { name, target: 0x0DE1 },
         };
-        let desc = rng.pick(&[SurfaceDesc::buffer(64), SurfaceDesc::image(4, 4, PixelFormat::Rgba8)]);
-        log.op("host: a handle of nobody's", format_args!("{handle:?}"));
-        let what = rng.below(6);
+        let desc = t.pick(&[SurfaceDesc::buffer(64), SurfaceDesc::image(4, 4, PixelFormat::Rgba8)]);
+        t.op("host: a handle of nobody's", format_args!("{handle:?}"));
+        let what = t.below(6);
         let taken = match what {
-            0 => log.end(backend.import_surface(&handle, &desc)).is_some(),
-            1 => log.end(self.display.create_staging(StagingKind::External(handle), 64)).is_some(),
-            2 => log.end(backend.import_semaphore(&handle)).is_some(),
-            3 => log.end(backend.allocate_shared(64, HandleType::GlObject, self.display.device())).is_some(),
+            0 => t.end(backend.import_surface(&handle, &desc)).is_ok(),
+            1 => t.end(self.display.create_staging(StagingKind::External(handle), 64)).is_ok(),
+            2 => t.end(backend.import_semaphore(&handle)).is_ok(),
+            3 => t.end(backend.allocate_shared(64, HandleType::GlObject, self.display.device())).is_ok(),
             4 => {
                 // The semaphore is dropped at once.
-                let _ = log.end(self.display.create_semaphore(rng.pick(&[SyncKind::Implicit, SyncKind::Finish])));
+                let kind = t.pick(&[SyncKind::Implicit, SyncKind::Finish]);
+                let _ = t.end(self.display.create_semaphore(kind));
                 false
             }
             _ => {
-                let _ = log.end(self.display.create_staging(StagingKind::Exported, hostile::size(rng, 4096)));
+                let bytes = hostile::size(t, 4096);
+                let _ = t.end(self.display.create_staging(StagingKind::Exported, bytes));
                 false
             }
         };
@@ -37,14 +39,14 @@ impl World<'_> {
     }
 
     /// Another context is current.
-    pub(super) fn elsewhere(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
+    pub(super) fn elsewhere(&mut self, t: &mut Turn) -> Checked {
         let Some([own, other]) = &self.gl else { return Ok(()) };
         other.make_current()?;
-        let at = rng.below(self.surfaces.len());
+        let at = t.below(self.surfaces.len());
         let shown = &mut self.surfaces[at];
         let part = pixelferry::driver::Part::full(&shown.desc);
-        log.op("host: in another context", format_args!(""));
-        let refused = match rng.below(4) {
+        t.op("host: in another context", format_args!(""));
+        let refused = match t.below(4) {
             0 => self.display.create_surface(&SurfaceDesc::buffer(64)).map(|_| ()),
             1 => self.display.create_staging(StagingKind::Persistent, 64).map(|_| ()),
             2 => shown.surface.read_back(&part).map(|_| ()),
@@ -55,9 +57,9 @@ impl World<'_> {
                 refused
             }
         };
-        let refused = log.end(refused);
+        let refused = t.end(refused);
         own.make_current()?;
-        hold!(refused.is_none(), "a call was taken while another context is current");
+        hold!(refused.is_err(), "a call was taken while another context is current");
         Ok(())
     }
 }

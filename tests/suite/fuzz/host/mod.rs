@@ -4,7 +4,9 @@ mod blocks;
 mod handles;
 mod surfaces;
 
-use crate::fuzz::{Checked, Log, Rng, drivers::Contexts, drivers::Drivers, hostile};
+use crate::fuzz::{
+    Checked, Machine, Row, Things, Turn, drivers::Contexts, drivers::Drivers, hold, hostile, operations,
+};
 use pixelferry::driver::{HostBlock, Staging};
 use pixelferry::{ComputeBackend, ComputeMemory, Display, Surface, SurfaceDesc};
 use std::rc::Rc;
@@ -43,59 +45,59 @@ pub struct World<'a> {
     next: u32,
 }
 
-impl super::World for World<'_> {
-    fn step(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
-        if self.blocks.len() < 2 {
-            return self.allocate(rng, log);
+impl<'a> Machine<'a> for World<'a> {
+    fn operations() -> Vec<Row<Self>> {
+        operations! {
+            1 => Self::allocate,
+            2 => Self::import,
+            1 => Self::stage,
+            1 => Self::surface,
+            5 => Self::through,
+            6 => Self::nested,
+            3 => Self::upload,
+            3 => Self::upload_staged,
+            2 => Self::show_in_place,
+            2 => Self::read_back,
+            1 => Self::download,
+            1 => Self::fences,
+            1 => Self::prepare,
+            1 => Self::elsewhere,
+            1 => Self::handle,
+            1 => Self::let_go,
         }
-        if self.doors.len() < 4 || (self.doors.len() < 9 && rng.one_in(6)) {
-            return if rng.one_in(2) { self.import(rng, log) } else { self.stage(rng, log) };
+    }
+
+    fn new(things: &'a Things, t: &mut Turn) -> Checked<Option<Self>> {
+        let drivers = &things.drivers;
+        let (display, gl) = drivers.display(t, Vec::new())?;
+        let backends = drivers.backends();
+        let (blocks, doors, surfaces) = (Vec::new(), Vec::new(), Vec::new());
+        Ok(Some(Self { backends, drivers, display, gl, blocks, doors, surfaces, next: 0 }))
+    }
+
+    fn supply(&mut self, t: &mut Turn) -> Checked<bool> {
+        match (self.blocks.len(), self.doors.len(), self.surfaces.len()) {
+            (0..2, ..) => self.allocate(t)?,
+            (_, doors, _) if doors < 4 || (doors < 9 && t.one_in(6)) => {
+                if t.one_in(2) {
+                    self.stage(t)?
+                } else {
+                    self.import(t)?
+                }
+            }
+            (.., 0..3) => self.surface(t)?,
+            _ => return Ok(true),
         }
-        if self.surfaces.len() < 3 {
-            return self.surface(rng, log);
-        }
-        match rng.below(32) {
-            0 => self.allocate(rng, log),
-            1 | 2 => self.import(rng, log),
-            3 => self.stage(rng, log),
-            4 => self.surface(rng, log),
-            5..10 => self.through(rng, log),
-            10..16 => self.nested(rng, log),
-            16..19 => self.upload(rng, log),
-            19..22 => self.upload_staged(rng, log),
-            22 | 23 => self.show_in_place(rng, log),
-            24 | 25 => self.read_back(rng, log),
-            26 => self.download(rng, log),
-            31 => self.fences(rng, log),
-            27 => self.prepare(rng, log),
-            28 => self.elsewhere(rng, log),
-            29 => self.handle(rng, log),
-            _ => self.let_go(rng, log),
-        }
+        Ok(false)
     }
 }
 
-impl<'a> World<'a> {
-    /// With nothing yet.
-    pub fn new(drivers: &'a Drivers, rng: &mut Rng) -> Checked<Self> {
-        let (display, gl) = drivers.display(rng, Vec::new())?;
-        Ok(Self {
-            backends: drivers.backends(),
-            drivers,
-            display,
-            gl,
-            blocks: Vec::new(),
-            doors: Vec::new(),
-            surfaces: Vec::new(),
-            next: 0,
-        })
-    }
-
-    fn allocate(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
-        let bytes = if rng.one_in(6) { hostile::bad_size(rng) } else { hostile::size(rng, 20 << 10) };
-        log.op("host: allocate a block", format_args!("{bytes} bytes"));
-        if let Some(block) = log.end(HostBlock::allocate(bytes)) {
-            crate::fuzz::hold!(block.len() >= bytes && bytes > 0, "{bytes} bytes gave {}", block.len());
+impl World<'_> {
+    fn allocate(&mut self, t: &mut Turn) -> Checked {
+        let bytes = if t.one_in(6) { hostile::bad_size(t) } else { hostile::size(t, 20 << 10) };
+        t.op("host: allocate a block", format_args!("{bytes} bytes"));
+        if let Ok(block) = t.end(HostBlock::allocate(bytes)) {
+            hold!(block.len() >= bytes && bytes > 0, "{bytes} bytes gave {}", block.len());
             self.next += 1;
             self.blocks.push((block, self.next));
         }
@@ -106,16 +108,16 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    fn let_go(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
-        match rng.below(4) {
+    fn let_go(&mut self, t: &mut Turn) -> Checked {
+        match t.below(4) {
             0 if !self.surfaces.is_empty() => {
-                log.did("host: drop a surface", format_args!(""));
-                rng.take(&mut self.surfaces);
+                t.did("host: drop a surface", format_args!(""));
+                t.take(&mut self.surfaces);
             }
             // A staging block that is forgotten keeps its pages.
             _ if !self.doors.is_empty() => {
-                let (door, forget) = (rng.take(&mut self.doors), rng.one_in(24));
-                log.gone(["host: drop memory or staging", "host: forget memory or staging"], door, forget);
+                let (door, forget) = (t.take(&mut self.doors), t.one_in(24));
+                t.gone(["host: drop memory or staging", "host: forget memory or staging"], door, forget);
             }
             _ => {}
         }

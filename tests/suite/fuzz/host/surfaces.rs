@@ -2,7 +2,7 @@
 
 use super::{Door, Shown, World};
 use crate::fuzz::parts::{any_part, paste};
-use crate::fuzz::{Checked, Log, Rng, hold, hostile};
+use crate::fuzz::{Checked, Choices, Turn, hold, hostile};
 use pixelferry::driver::Part;
 use pixelferry::driver::conformance::tight;
 use pixelferry::driver::describe::pattern::{Pattern, rows};
@@ -11,18 +11,18 @@ use pixelferry::{BufferView, ImageView, SurfaceDesc, View};
 use std::hint::black_box;
 
 /// Tells where a part may come from in `len` bytes, mostly.
-fn source(rng: &mut Rng, desc: &SurfaceDesc, part: &Part, len: usize) -> View {
-    if rng.one_in(8) {
-        return hostile::view(rng, len);
+fn source(t: &mut Choices, desc: &SurfaceDesc, part: &Part, len: usize) -> View {
+    if t.one_in(8) {
+        return hostile::view(t, len);
     }
     match (part, desc) {
         (Part::Image(region), SurfaceDesc::Image(image)) => {
-            let padding = rng.pick(&[1, 1, 16, 64]);
-            let view = ImageView::packed(region.extent(), image.format, padding, 0, rng.one_in(3));
-            view.map_or_else(|_| hostile::view(rng, len), View::Image)
+            let padding = t.pick(&[1, 1, 16, 64]);
+            let view = ImageView::packed(region.extent(), image.format, padding, 0, t.one_in(3));
+            view.map_or_else(|_| hostile::view(t, len), View::Image)
         }
         (Part::Buffer(range), _) => View::Buffer(BufferView { offset: 0, len: range.len() }),
-        _ => hostile::view(rng, len),
+        _ => hostile::view(t, len),
     }
 }
 
@@ -32,122 +32,119 @@ fn gather(view: &View, memory: &[u8]) -> Vec<u8> {
 }
 
 impl World<'_> {
-    pub(super) fn surface(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
-        let desc = match rng.below(8) {
-            0 => SurfaceDesc::image(hostile::side(rng), 0, hostile::format(rng)),
-            1 => SurfaceDesc::image(u32::MAX, u32::MAX - 1, hostile::format(rng)),
-            2 => SurfaceDesc::buffer(rng.pick(&[0, u64::MAX, 1 << 62])),
-            3 => SurfaceDesc::buffer(hostile::size(rng, 8 << 10) as u64),
-            _ => SurfaceDesc::image(1 + rng.below(40) as u32, 1 + rng.below(30) as u32, hostile::format(rng)),
+    pub(super) fn surface(&mut self, t: &mut Turn) -> Checked {
+        let desc = match t.below(8) {
+            0 => SurfaceDesc::image(hostile::side(t), 0, hostile::format(t)),
+            1 => SurfaceDesc::image(u32::MAX, u32::MAX - 1, hostile::format(t)),
+            2 => SurfaceDesc::buffer(t.pick(&[0, u64::MAX, 1 << 62])),
+            3 => SurfaceDesc::buffer(hostile::size(t, 8 << 10) as u64),
+            _ => SurfaceDesc::image(1 + t.below(40) as u32, 1 + t.below(30) as u32, hostile::format(t)),
         };
-        let in_place = rng.one_in(3);
-        log.op("host: make a surface", format_args!("{desc:?} in place: {in_place}"));
+        let in_place = t.one_in(3);
+        t.op("host: make a surface", format_args!("{desc:?} in place: {in_place}"));
         let made = match in_place {
             true => self.display.create_in_place_surface(&desc),
             false => self.display.create_surface(&desc),
         };
-        if let Some(surface) = log.end(made) {
-            hold!(*surface.desc() == desc, "a {} was made for a {desc}", surface.desc());
-            // New surfaces hold zero.
-            let bytes = if in_place { None } else { Some(vec![0; tight(&desc)?.payload_len()]) };
-            if self.surfaces.len() > 6 {
-                self.surfaces.remove(0);
-            }
-            self.surfaces.push(Shown { surface, bytes, desc, in_place });
+        let surface = t.end(made)?;
+        hold!(*surface.desc() == desc, "a {} was made for a {desc}", surface.desc());
+        // New surfaces hold zero.
+        let bytes = if in_place { None } else { Some(vec![0; tight(&desc)?.payload_len()]) };
+        if self.surfaces.len() > 6 {
+            self.surfaces.remove(0);
         }
+        self.surfaces.push(Shown { surface, bytes, desc, in_place });
         Ok(())
     }
 
-    pub(super) fn upload(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
-        let at = rng.below(self.surfaces.len());
+    pub(super) fn upload(&mut self, t: &mut Turn) -> Checked {
+        let at = t.below(self.surfaces.len());
         let shown = &mut self.surfaces[at];
-        let part = any_part(rng, &shown.desc);
-        let mut bytes = vec![0x38; 1 + rng.below(24 << 10)];
-        let view = source(rng, &shown.desc, &part, bytes.len());
+        let part = any_part(t, &shown.desc);
+        let mut bytes = vec![0x38; 1 + t.below(24 << 10)];
+        let view = source(t, &shown.desc, &part, bytes.len());
         let fits = part.check_source(&shown.desc, &view, bytes.len()).is_ok();
         if fits {
-            Pattern::for_view(&view, rng.word()).write(&view, &mut bytes);
+            Pattern::for_view(&view, t.word()).write(&view, &mut bytes);
         }
-        log.op("host: upload", format_args!("{part} of {} from {view:?} of {}", shown.desc, bytes.len()));
-        if log.end(shown.surface.upload(&part, &bytes, &view)).is_some() {
-            hold!(fits && !shown.in_place, "{part} of {} was taken from {view:?} of {}", shown.desc, bytes.len());
-            let desc = shown.desc;
-            if let Some(whole) = &mut shown.bytes {
-                paste(&part, &desc, &gather(&view, &bytes), whole);
-            }
+        t.op("host: upload", format_args!("{part} of {} from {view:?} of {}", shown.desc, bytes.len()));
+        t.end(shown.surface.upload(&part, &bytes, &view))?;
+        hold!(fits && !shown.in_place, "{part} of {} was taken from {view:?} of {}", shown.desc, bytes.len());
+        let desc = shown.desc;
+        if let Some(whole) = &mut shown.bytes {
+            paste(&part, &desc, &gather(&view, &bytes), whole);
         }
         Ok(())
     }
 
-    fn staging(&self, rng: &mut Rng) -> Option<usize> {
+    fn staging(&self, t: &mut Choices) -> Option<usize> {
         let all: Vec<usize> =
             (0..self.doors.len()).filter(|i| matches!(self.doors[*i].door, Door::Staging(_))).collect();
-        (!all.is_empty()).then(|| rng.pick(&all))
+        (!all.is_empty()).then(|| t.pick(&all))
     }
 
-    pub(super) fn upload_staged(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
-        let Some(door) = self.staging(rng) else { return Ok(()) };
-        let at = rng.below(self.surfaces.len());
+    pub(super) fn upload_staged(&mut self, t: &mut Turn) -> Checked {
+        let Some(door) = self.staging(t) else { return Ok(()) };
+        let at = t.below(self.surfaces.len());
         let shown = &mut self.surfaces[at];
         let Door::Staging(staging) = &mut self.doors[door].door else { return Ok(()) };
         let len = staging.len();
-        let part = any_part(rng, &shown.desc);
-        let view = source(rng, &shown.desc, &part, len);
+        let part = any_part(t, &shown.desc);
+        let view = source(t, &shown.desc, &part, len);
         let fits = part.check_source(&shown.desc, &view, len).is_ok();
-        let (pattern, mut bytes) = (Pattern::for_view(&view, rng.word()), vec![0x38; len]);
+        let (pattern, mut bytes) = (Pattern::for_view(&view, t.word()), vec![0x38; len]);
         if fits {
             pattern.write(&view, &mut bytes);
         }
-        log.op("host: fill staging", format_args!("{len} bytes"));
+        t.op("host: fill staging", format_args!("{len} bytes"));
         let filled = staging.wait().and_then(|()| {
             staging.map_write(&mut |all| {
                 all.copy_from_slice(&bytes);
                 Ok(())
             })
         });
-        if log.end(filled).is_none() {
+        if t.end(filled).is_err() {
             return Ok(());
         }
-        log.op("host: upload staged", format_args!("{part} of {} from {view:?} of {len}", shown.desc));
-        if log.end(shown.surface.upload_staged(&part, staging, &view)).is_some() {
-            hold!(fits && !shown.in_place, "{part} of {} was taken from {view:?} of {len}", shown.desc);
-            staging.fence()?;
-            let desc = shown.desc;
-            if let Some(whole) = &mut shown.bytes {
-                paste(&part, &desc, &gather(&view, &bytes), whole);
-            }
+        t.op("host: upload staged", format_args!("{part} of {} from {view:?} of {len}", shown.desc));
+        t.end(shown.surface.upload_staged(&part, staging, &view))?;
+        hold!(fits && !shown.in_place, "{part} of {} was taken from {view:?} of {len}", shown.desc);
+        staging.fence()?;
+        let desc = shown.desc;
+        if let Some(whole) = &mut shown.bytes {
+            paste(&part, &desc, &gather(&view, &bytes), whole);
         }
         Ok(())
     }
 
     /// The display writes a block, beside a slice of it or not.
-    pub(super) fn download(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
-        let Some(door) = self.staging(rng) else { return Ok(()) };
-        let at = rng.below(self.surfaces.len());
+    pub(super) fn download(&mut self, t: &mut Turn) -> Checked {
+        let Some(door) = self.staging(t) else { return Ok(()) };
+        let at = t.below(self.surfaces.len());
         let shown = &mut self.surfaces[at];
         let Door::Staging(staging) = &mut self.doors[door].door else { return Ok(()) };
-        let part = any_part(rng, &shown.desc);
-        let view = source(rng, &shown.desc, &part, staging.len());
+        let part = any_part(t, &shown.desc);
+        let view = source(t, &shown.desc, &part, staging.len());
         let block = staging.host_block();
-        let slice = block.as_ref().filter(|_| rng.one_in(2)).and_then(|block| {
+        let slice = block.as_ref().filter(|_| t.one_in(2)).and_then(|block| {
             // Bytes behind those of the staging are not the display's.
-            block.read(hostile::inside(rng, staging.len()), Holder::Guard).ok()
+            block.read(hostile::inside(t, staging.len()), Holder::Guard).ok()
         });
         let before = slice.as_ref().map(|slice| black_box(&**slice).to_vec());
-        log.op("host: download", format_args!("{part} of {} into {view:?} of {}", shown.desc, staging.len()));
-        let done = log.end(shown.surface.download(&part, staging, &view));
+        t.op("host: download", format_args!("{part} of {} into {view:?} of {}", shown.desc, staging.len()));
+        let done = t.end(shown.surface.download(&part, staging, &view));
         if let (Some(slice), Some(before)) = (&slice, before) {
             self.display.finish()?;
             hold!(black_box(&**slice) == before, "a display wrote {part} of {} under a slice", shown.desc);
-            hold!(done.is_none() || slice.is_empty(), "a display was told to write the bytes of a slice");
+            hold!(done.is_err() || slice.is_empty(), "a display was told to write the bytes of a slice");
         }
         drop(slice);
-        if rng.one_in(3) {
+        if t.one_in(3) {
             // Not waited for: who looks next is refused, or sees what was written.
             return Ok(());
         }
         staging.wait()?;
-        let (Some(()), Some(whole), Some(block)) = (done, &shown.bytes, block) else { return Ok(()) };
+        let (Ok(()), Some(whole), Some(block)) = (done, &shown.bytes, block) else { return Ok(()) };
         let found = gather(&view, &block.read(0..block.len(), Holder::Guard)?);
         let mut wanted = whole.clone();
         paste(&part, &shown.desc, &found, &mut wanted);
@@ -155,27 +152,26 @@ impl World<'_> {
         Ok(())
     }
 
-    pub(super) fn show_in_place(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
-        let Some(door) = self.staging(rng) else { return Ok(()) };
-        let at = rng.below(self.surfaces.len());
+    pub(super) fn show_in_place(&mut self, t: &mut Turn) -> Checked {
+        let Some(door) = self.staging(t) else { return Ok(()) };
+        let at = t.below(self.surfaces.len());
         let shown = &mut self.surfaces[at];
         let Door::Staging(staging) = &mut self.doors[door].door else { return Ok(()) };
         let part = Part::full(&shown.desc);
-        let view = source(rng, &shown.desc, &part, staging.len());
-        log.op("host: read in place", format_args!("{} from {view:?} of {}", shown.desc, staging.len()));
-        if log.end(shown.surface.read_in_place(staging, &view)).is_some() {
-            let fits = part.check_source(&shown.desc, &view, staging.len()).is_ok();
-            hold!(fits && shown.in_place, "{} was taken from {view:?} of {}", shown.desc, staging.len());
-        }
+        let view = source(t, &shown.desc, &part, staging.len());
+        t.op("host: read in place", format_args!("{} from {view:?} of {}", shown.desc, staging.len()));
+        t.end(shown.surface.read_in_place(staging, &view))?;
+        let fits = part.check_source(&shown.desc, &view, staging.len()).is_ok();
+        hold!(fits && shown.in_place, "{} was taken from {view:?} of {}", shown.desc, staging.len());
         Ok(())
     }
 
-    pub(super) fn read_back(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
-        let at = rng.below(self.surfaces.len());
+    pub(super) fn read_back(&mut self, t: &mut Turn) -> Checked {
+        let at = t.below(self.surfaces.len());
         let shown = &mut self.surfaces[at];
-        let part = if rng.one_in(2) { Part::full(&shown.desc) } else { any_part(rng, &shown.desc) };
-        log.op("host: read a surface back", format_args!("{part} of {}", shown.desc));
-        let Some(found) = log.end(shown.surface.read_back(&part)) else { return Ok(()) };
+        let part = if t.one_in(2) { Part::full(&shown.desc) } else { any_part(t, &shown.desc) };
+        t.op("host: read a surface back", format_args!("{part} of {}", shown.desc));
+        let found = t.end(shown.surface.read_back(&part))?;
         hold!(part.check_inside(&shown.desc).is_ok(), "{part} of {} was taken", shown.desc);
         let Some(whole) = &shown.bytes else { return Ok(()) };
         let mut wanted = whole.clone();
@@ -183,22 +179,22 @@ impl World<'_> {
             paste(&part, &shown.desc, &found, &mut wanted);
         }
         hold!(wanted == *whole, "{part} of {} shows something else", shown.desc);
-        log.op("host: draw offscreen", format_args!("{}", shown.desc));
-        let _ = log.end(self.display.draw_offscreen(&shown.surface));
+        t.op("host: draw offscreen", format_args!("{}", shown.desc));
+        let _ = t.end(self.display.draw_offscreen(&shown.surface));
         Ok(())
     }
 
-    pub(super) fn fences(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
-        let Some(door) = self.staging(rng) else { return Ok(()) };
+    pub(super) fn fences(&mut self, t: &mut Turn) -> Checked {
+        let Some(door) = self.staging(t) else { return Ok(()) };
         let Door::Staging(staging) = &mut self.doors[door].door else { return Ok(()) };
-        log.op("host: fence, wait, finish", format_args!(""));
-        let done = match rng.below(4) {
+        t.op("host: fence, wait, finish", format_args!(""));
+        let done = match t.below(4) {
             0 => staging.fence(),
             1 => staging.fence().and_then(|()| staging.fence()).and_then(|()| staging.wait()),
             2 => staging.wait(),
             _ => self.display.finish(),
         };
-        let _ = log.end(done);
+        let _ = t.end(done);
         Ok(())
     }
 }

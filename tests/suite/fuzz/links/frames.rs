@@ -2,19 +2,19 @@
 
 use super::World;
 use crate::fuzz::parts::{alone, any_part, paste};
-use crate::fuzz::{Checked, Log, Rng, hold, hostile, kernels};
+use crate::fuzz::{Checked, Choices, Turn, hold, hostile, kernels};
 use pixelferry::driver::Part;
 use pixelferry::{Arg, Error, ImageView, Kernel, SurfaceDesc, WriteFrame};
 use std::sync::Arc;
 
 /// Way in which a frame is computed.
-enum Way {
+pub(super) enum Way {
     Bytes(Vec<u8>),
     Kernel(Arc<dyn Kernel>, u32),
 }
 
 impl Way {
-    fn apply(&self, frame: &mut WriteFrame<'_>) -> pixelferry::Result<()> {
+    pub(super) fn apply(&self, frame: &mut WriteFrame<'_>) -> pixelferry::Result<()> {
         match self {
             Self::Bytes(bytes) => frame.write(bytes),
             Self::Kernel(kernel, seed) => frame.launch(kernel.as_ref(), &[Arg::U32(*seed)]),
@@ -24,10 +24,10 @@ impl Way {
 
 impl World<'_> {
     /// Computes what `desc` describes, and says what it will be.
-    fn way(&self, rng: &mut Rng, at: usize, desc: &SurfaceDesc) -> Checked<(Way, Vec<u8>)> {
-        let seed = rng.word();
-        let mut bytes = self.open[at].content(rng, desc)?;
-        if !rng.one_in(2) {
+    pub(super) fn way(&self, t: &mut Choices, at: usize, desc: &SurfaceDesc) -> Checked<(Way, Vec<u8>)> {
+        let seed = t.word();
+        let mut bytes = self.open[at].content(t, desc)?;
+        if !t.one_in(2) {
             return Ok((Way::Bytes(bytes.clone()), bytes));
         }
         let kernel = match desc {
@@ -43,24 +43,24 @@ impl World<'_> {
         Ok((Way::Kernel(kernel, seed), bytes))
     }
 
-    pub(super) fn frame(&mut self, rng: &mut Rng, log: &mut Log, at: usize) -> Checked {
+    pub(super) fn frame(&mut self, t: &mut Turn, at: usize) -> Checked {
         let desc = self.open[at].desc;
-        let (way, bytes) = self.way(rng, at, &desc)?;
+        let (way, bytes) = self.way(t, at, &desc)?;
         let open = &mut self.open[at];
-        log.op("links: frame", format_args!("{desc} by {}", open.link.path()));
-        let made = log.end_with(open.link.frame(|frame| way.apply(frame)));
+        t.op("links: frame", format_args!("{desc} by {}", open.link.path()));
+        let made = t.end_with(open.link.frame(|frame| way.apply(frame)));
         if open.forgive("frame", made)? {
             open.shows(bytes);
         }
         Ok(())
     }
 
-    pub(super) fn acquired(&mut self, rng: &mut Rng, log: &mut Log, at: usize) -> Checked {
+    pub(super) fn acquired(&mut self, t: &mut Turn, at: usize) -> Checked {
         let desc = self.open[at].desc;
-        let (way, bytes) = self.way(rng, at, &desc)?;
+        let (way, bytes) = self.way(t, at, &desc)?;
         let open = &mut self.open[at];
-        let what = rng.below(12);
-        log.op("links: acquire and finish, drop or forget", format_args!("{desc} by {}, {what}", open.link.path()));
+        let what = t.below(12);
+        t.op("links: acquire and finish, drop or forget", format_args!("{desc} by {}, {what}", open.link.path()));
         let made = open.link.acquire().and_then(|mut frame| {
             let written = if what == 3 { Ok(()) } else { way.apply(&mut frame) };
             match what {
@@ -77,7 +77,7 @@ impl World<'_> {
             }
             written.map(|()| false)
         });
-        let made = log.end_with(made);
+        let made = t.end_with(made);
         let finished = matches!(made, Ok(true));
         open.forgive("acquire", made)?;
         if finished {
@@ -86,24 +86,24 @@ impl World<'_> {
         Ok(())
     }
 
-    pub(super) fn part(&mut self, rng: &mut Rng, log: &mut Log, at: usize) -> Checked {
+    pub(super) fn part(&mut self, t: &mut Turn, at: usize) -> Checked {
         let desc = self.open[at].desc;
-        let part = any_part(rng, &desc);
+        let part = any_part(t, &desc);
         let fits = part.check_inside(&desc).is_ok();
         let (way, bytes) =
-            if fits { self.way(rng, at, &alone(&desc, &part))? } else { (Way::Bytes(Vec::new()), Vec::new()) };
+            if fits { self.way(t, at, &alone(&desc, &part))? } else { (Way::Bytes(Vec::new()), Vec::new()) };
         let open = &mut self.open[at];
-        let (mut whole, drops) = (open.before()?, rng.one_in(8));
+        let (mut whole, drops) = (open.before()?, t.one_in(8));
         let mut compute = |frame: &mut WriteFrame<'_>| {
             way.apply(frame)?;
             if drops { Err(Error::invalid("compute", "given up on purpose")) } else { Ok(()) }
         };
-        log.op("links: part of a frame", format_args!("{part} of {desc} by {}", open.link.path()));
+        t.op("links: part of a frame", format_args!("{part} of {desc} by {}", open.link.path()));
         let made = match &part {
             Part::Image(region) => open.link.frame_region(*region, &mut compute),
             Part::Buffer(range) => open.link.frame_bytes(range.clone(), &mut compute),
         };
-        let made = log.end_with(made);
+        let made = t.end_with(made);
         if !fits || drops {
             hold!(made.is_err(), "a part outside of the {desc}, or one given up, was taken");
             return Ok(());
@@ -116,13 +116,13 @@ impl World<'_> {
     }
 
     /// Bytes of a wrong number, kernels and views that do not fit; then the frame is shown all the same.
-    pub(super) fn refused(&mut self, rng: &mut Rng, log: &mut Log, at: usize) -> Checked {
+    pub(super) fn refused(&mut self, t: &mut Turn, at: usize) -> Checked {
         let desc = self.open[at].desc;
-        let (way, bytes) = self.way(rng, at, &desc)?;
+        let (way, bytes) = self.way(t, at, &desc)?;
         let open = &mut self.open[at];
-        let (wrong, stamp) = (hostile::near(rng, bytes.len()).min(1 << 16), self.engine.stamp()?);
+        let (wrong, stamp) = (hostile::near(t, bytes.len()).min(1 << 16), self.engine.stamp()?);
         let mut taken = false;
-        log.op("links: frame with refusals", format_args!("{desc} by {}", open.link.path()));
+        t.op("links: frame with refusals", format_args!("{desc} by {}", open.link.path()));
         let made = open.link.frame(|frame| {
             taken |= wrong != bytes.len() && frame.write(&vec![1; wrong]).is_ok();
             taken |= frame.launch(stamp.as_ref(), &[Arg::F64(1.0), Arg::I32(3)]).is_ok();
@@ -134,7 +134,7 @@ impl World<'_> {
             taken |= view.check_inside(len).is_err();
             way.apply(frame)
         });
-        let made = log.end_with(made);
+        let made = t.end_with(made);
         if open.forgive("frame with refusals", made)? {
             hold!(!taken, "something was taken that does not fit a frame of the {desc}");
             open.shows(bytes);

@@ -4,13 +4,13 @@ mod draws;
 mod frames;
 mod trouble;
 
-use crate::fuzz::{Checked, Failure, Log, Rng, drivers::Drivers, hold, hostile, kernels::Engine};
+use crate::fuzz::{Checked, Choices, Machine, Row, Things, Turn, fail, hold, hostile, kernels::Engine, operations};
 use pixelferry::api::gl::GlDisplay;
 use pixelferry::driver::conformance::tight;
 use pixelferry::driver::describe::pattern::Pattern;
 use pixelferry::{
     AlphaMode, ComputeBackend, Display, Encoding, ImageAccess, ImageDesc, Link, LinkOptions, MemoryDisplay, Mode,
-    PathId, Policy, Profiles, RowOrder, SurfaceDesc,
+    PathId, Policy, Profiles, RowOrder, SurfaceDesc, Unwritten,
 };
 use pixelferry_tests::faults::{BackendDouble, DisplayDouble, Faults};
 use std::rc::Rc;
@@ -62,100 +62,110 @@ pub struct World<'a> {
     open: Vec<Open>,
 }
 
-impl super::World for World<'_> {
-    fn step(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
-        if self.open.is_empty() || (self.open.len() < 3 && rng.one_in(15)) {
-            return self.open(rng, log);
-        }
-        let at = rng.below(self.open.len());
-        match rng.below(32) {
-            0..7 => self.frame(rng, log, at),
-            7..10 => self.acquired(rng, log, at),
-            10..14 => self.part(rng, log, at),
-            14..16 => self.resize(rng, log, at),
-            16..22 => self.look(log, at),
-            22 | 23 => self.draw(rng, log, at),
-            24 => self.ask(rng, log, at),
-            25 | 26 => self.fault(rng, log, at),
-            27 => self.elsewhere(rng, log, at),
-            28 => self.give_up(rng, log, at),
-            29 => self.refused(rng, log, at),
-            30 => self.let_go(rng, log, at),
-            _ => self.recalibrate(rng, log, at),
+impl<'a> Machine<'a> for World<'a> {
+    fn operations() -> Vec<Row<Self>> {
+        operations! {
+            7 => |w, t| w.one(t, Self::frame),
+            3 => |w, t| w.one(t, Self::acquired),
+            7 => |w, t| w.one(t, Self::part),
+            4 => |w, t| w.one(t, Self::resize),
+            6 => |w, t| w.one(t, Self::look),
+            2 => |w, t| w.one(t, Self::draw),
+            1 => |w, t| w.one(t, Self::ask),
+            2 => |w, t| w.one(t, Self::fault),
+            1 => |w, t| w.one(t, Self::elsewhere),
+            1 => |w, t| w.one(t, Self::give_up),
+            1 => |w, t| w.one(t, Self::refused),
+            1 => |w, t| w.one(t, Self::let_go),
+            1 => |w, t| w.one(t, Self::recalibrate),
         }
     }
 
-    fn end(mut self: Box<Self>, log: &mut Log) -> Checked {
+    fn new(things: &'a Things, t: &mut Turn) -> Checked<Option<Self>> {
+        let memory = || Screen::Memory(MemoryDisplay::new());
+        let gl = things.drivers.gl.iter().map(|[a, b]| [a, b].map(|d| d.gl().cloned().map(Screen::Gl)));
+        let gl = gl.filter_map(|[a, b]| a.zip(b));
+        let mut pairs: Vec<_> = std::iter::once((memory(), memory())).chain(gl).collect();
+        let (screen, other) = pairs.swap_remove(t.below(pairs.len()));
+        let (screen, other) = if t.one_in(2) { (screen, other) } else { (other, screen) };
+        screen.enter()?;
+        let engine = &things.engines[t.below(things.engines.len())];
+        Ok(Some(Self { engine, screen, other, open: Vec::new() }))
+    }
+
+    fn supply(&mut self, t: &mut Turn) -> Checked<bool> {
+        let enough = !self.open.is_empty() && (self.open.len() >= 3 || !t.one_in(15));
+        if !enough {
+            self.open(t)?;
+        }
+        Ok(enough)
+    }
+
+    fn end(mut self, t: &mut Turn) -> Checked {
         for at in 0..self.open.len() {
             self.open[at].faults.disarm();
-            self.look(log, at)?;
+            self.look(t, at)?;
         }
         Ok(())
     }
 }
 
-impl<'a> World<'a> {
-    /// With no link yet.
-    pub fn new(engines: &'a [Engine], drivers: &Drivers, rng: &mut Rng) -> Checked<Self> {
-        let memory = || Screen::Memory(MemoryDisplay::new());
-        let gl = drivers.gl.iter().map(|[a, b]| [a, b].map(|d| d.gl().cloned().map(Screen::Gl)));
-        let gl = gl.filter_map(|[a, b]| a.zip(b));
-        let mut pairs: Vec<_> = std::iter::once((memory(), memory())).chain(gl).collect();
-        let (screen, other) = pairs.swap_remove(rng.below(pairs.len()));
-        let (screen, other) = if rng.one_in(2) { (screen, other) } else { (other, screen) };
-        screen.enter()?;
-        Ok(Self { engine: &engines[rng.below(engines.len())], screen, other, open: Vec::new() })
+impl World<'_> {
+    /// An operation on one of the links.
+    fn one(&mut self, t: &mut Turn, operation: fn(&mut Self, &mut Turn, usize) -> Checked) -> Checked {
+        let at = t.below(self.open.len());
+        operation(self, t, at)
     }
 
-    fn desc(&self, rng: &mut Rng) -> SurfaceDesc {
-        if rng.one_in(4) {
-            return SurfaceDesc::buffer(hostile::size(rng, 8 << 10) as u64);
+    fn desc(&self, t: &mut Choices) -> SurfaceDesc {
+        let rule = t.pick(&Unwritten::ALL);
+        if t.one_in(4) {
+            return SurfaceDesc::buffer(hostile::size(t, 8 << 10) as u64).with_unwritten(rule);
         }
-        let sides =
-            if rng.one_in(3) { (1 + rng.below(4), 1 + rng.below(4)) } else { (1 + rng.below(90), 1 + rng.below(60)) };
-        let image = ImageDesc::new(sides.0 as u32, sides.1 as u32, hostile::format(rng))
-            .with_row_order(rng.pick(&[RowOrder::TopDown, RowOrder::BottomUp]))
-            .with_access(rng.pick(&[ImageAccess::Texture, ImageAccess::Any]));
-        let encoding = rng.pick(&[Encoding::Unmanaged, Encoding::Unmanaged, Encoding::Srgb, Encoding::Linear]);
-        let alpha = rng.pick(&[AlphaMode::Stored, AlphaMode::Stored, AlphaMode::Opaque, AlphaMode::Premultiplied]);
-        SurfaceDesc::Image(image.with_encoding(encoding).with_alpha(alpha))
+        let sides = if t.one_in(3) { (1 + t.below(4), 1 + t.below(4)) } else { (1 + t.below(90), 1 + t.below(60)) };
+        let image = ImageDesc::new(sides.0 as u32, sides.1 as u32, hostile::format(t))
+            .with_row_order(t.pick(&[RowOrder::TopDown, RowOrder::BottomUp]))
+            .with_access(t.pick(&[ImageAccess::Texture, ImageAccess::Any]));
+        let encoding = t.pick(&[Encoding::Unmanaged, Encoding::Unmanaged, Encoding::Srgb, Encoding::Linear]);
+        let alpha = t.pick(&[AlphaMode::Stored, AlphaMode::Stored, AlphaMode::Opaque, AlphaMode::Premultiplied]);
+        SurfaceDesc::Image(image.with_encoding(encoding).with_alpha(alpha).with_unwritten(rule))
     }
 
-    fn bad_desc(&self, rng: &mut Rng) -> SurfaceDesc {
-        match rng.below(3) {
-            0 => SurfaceDesc::buffer(rng.pick(&[0, u64::MAX, 1 << 63, 1 << 50])),
-            1 => SurfaceDesc::image(0, hostile::side(rng), hostile::format(rng)),
-            _ => SurfaceDesc::image(rng.pick(&[u32::MAX, i32::MAX as u32, 1 << 24]), u32::MAX, hostile::format(rng)),
+    fn bad_desc(&self, t: &mut Choices) -> SurfaceDesc {
+        match t.below(3) {
+            0 => SurfaceDesc::buffer(t.pick(&[0, u64::MAX, 1 << 63, 1 << 50])),
+            1 => SurfaceDesc::image(0, hostile::side(t), hostile::format(t)),
+            _ => SurfaceDesc::image(t.pick(&[u32::MAX, i32::MAX as u32, 1 << 24]), u32::MAX, hostile::format(t)),
         }
     }
 
-    fn open(&mut self, rng: &mut Rng, log: &mut Log) -> Checked {
+    fn open(&mut self, t: &mut Turn) -> Checked {
         let faults = Faults::default();
-        let (backend, display): (Arc<dyn ComputeBackend>, Rc<dyn Display>) = if rng.one_in(2) {
+        let (backend, display): (Arc<dyn ComputeBackend>, Rc<dyn Display>) = if t.one_in(2) {
             let backend = BackendDouble::over(Arc::clone(&self.engine.backend), &faults);
             (backend, DisplayDouble::over(self.screen.display(), &faults))
         } else {
             (Arc::clone(&self.engine.backend), self.screen.display())
         };
-        let bad = rng.one_in(10);
-        let desc = if bad { self.bad_desc(rng) } else { self.desc(rng) };
-        let late = rng.one_in(4);
-        let mode = match (late, rng.below(8)) {
+        let bad = t.one_in(10);
+        let desc = if bad { self.bad_desc(t) } else { self.desc(t) };
+        let late = t.one_in(4);
+        let mode = match (late, t.below(8)) {
             (true, 0) => Mode::Throughput { most: 2 },
             (true, n) => Mode::FramesBehind(n % 4),
-            (false, 0) if bad => Mode::FramesBehind(hostile::near(rng, 16)),
+            (false, 0) if bad => Mode::FramesBehind(hostile::near(t, 16)),
             (false, _) => Mode::Latency,
         };
-        let force = rng.one_in(2).then(|| rng.pick(&PathId::ALL));
+        let force = t.one_in(2).then(|| t.pick(&PathId::ALL));
         // Nothing is timed: what is taken must not depend on the load.
         let policy = Policy::default()
             .with_force(force)
             .with_mode(mode)
             .with_budget(Duration::ZERO)
             .with_profiles(Profiles::Off);
-        log.op("links: open", format_args!("{desc:?} {force:?} {mode:?}"));
-        let opened = log.end(Link::open(backend, display, desc, LinkOptions::new(policy)));
-        let Some(link) = opened else {
+        t.op("links: open", format_args!("{desc:?} {force:?} {mode:?}"));
+        let opened = t.end(Link::open(backend, display, desc, LinkOptions::new(policy)));
+        let Ok(link) = opened else {
             hold!(bad || force.is_some(), "{desc} was refused");
             return Ok(());
         };
@@ -166,21 +176,23 @@ impl<'a> World<'a> {
     }
 
     /// Checks that the frame written last is shown.
-    fn look(&mut self, log: &mut Log, at: usize) -> Checked {
+    fn look(&mut self, t: &mut Turn, at: usize) -> Checked {
         let open = &mut self.open[at];
         let what = format!("{} by {}", open.desc, open.link.path());
-        if !open.catch_up(log)? {
+        if !open.catch_up(t)? {
             return Ok(());
         }
-        log.op("links: read back", format_args!("{what}"));
+        t.op("links: read back", format_args!("{what}"));
         let shown = open.link.read_back();
-        match (log.end_with(shown), &open.seen) {
+        match (t.end_with(shown), &open.seen) {
             (Ok(shown), Some(seen)) => match shown.iter().zip(seen).position(|(a, b)| a != b) {
                 None if shown.len() == seen.len() => Ok(()),
-                None => Err(Failure(format!("{what}: {} bytes are shown instead of {}", shown.len(), seen.len()))),
-                Some(at) => Err(Failure(format!("{what}: byte {at} is {}, and should be {}", shown[at], seen[at]))),
+                None => fail!("{what}: {} bytes are shown instead of {}", shown.len(), seen.len()),
+                Some(at) => {
+                    fail!("{what}: byte {at} is {}, and should be {}", shown[at], seen[at])
+                }
             },
-            (Ok(_), None) => Err(Failure(format!("{what}: something is shown before the first frame"))),
+            (Ok(_), None) => fail!("{what}: something is shown before the first frame"),
             (Err(error), seen) => {
                 let expected = seen.is_none() || Faults::injected(&error);
                 hold!(expected, "{what}: cannot be read back: {error}");
@@ -193,12 +205,12 @@ impl<'a> World<'a> {
 impl Open {
     /// Shows the frame finished last, where frames are shown late; what stays on show after a resize is the frame that
     /// was shown. False where an injected fault prevents it.
-    fn catch_up(&mut self, log: &mut Log) -> Checked<bool> {
+    fn catch_up(&mut self, t: &mut Turn) -> Checked<bool> {
         if !self.late || self.seen.is_none() {
             return Ok(true);
         }
-        log.op("links: flush", format_args!("{} by {}", self.desc, self.link.path()));
-        let flushed = log.end_with(self.link.flush());
+        t.op("links: flush", format_args!("{} by {}", self.desc, self.link.path()));
+        let flushed = t.end_with(self.link.flush());
         self.forgive("flush", flushed)
     }
 
@@ -207,15 +219,15 @@ impl Open {
         match result {
             Ok(_) => Ok(true),
             Err(error) if Faults::injected(&error) => Ok(false),
-            Err(error) => Err(Failure(format!("{} by {}: {what}: {error}", self.desc, self.link.path()))),
+            Err(error) => fail!("{} by {}: {what}: {error}", self.desc, self.link.path()),
         }
     }
 
     /// Pixels or bytes that every display shows as they are.
-    fn content(&self, rng: &mut Rng, desc: &SurfaceDesc) -> Checked<Vec<u8>> {
+    fn content(&self, t: &mut Choices, desc: &SurfaceDesc) -> Checked<Vec<u8>> {
         let view = tight(desc)?;
         let mut bytes = vec![0; view.payload_len()];
-        Pattern::for_view(&view, rng.word()).write(&view, &mut bytes);
+        Pattern::for_view(&view, t.word()).write(&view, &mut bytes);
         Ok(bytes)
     }
 

@@ -3,7 +3,7 @@
 //!
 //! In contexts of every profile that the driver has, of the newest version; on an NVIDIA GPU with `PIXELFERRY_GPU=1`.
 
-mod rows;
+pub mod rows;
 
 use crate::engine::Engine;
 use crate::state::{shallow_snapshot, unchanged_by};
@@ -424,7 +424,7 @@ fn trial(engine: Engine, name: &str) {
     let mut trial = Trial { host: &host, targets, backend, textures, number: 0, refused: BTreeMap::new() };
     let open = |trial: &Trial<'_>, path| Scene::open(trial.host, &trial.backend, trial.textures, path);
     let mut between = PATHS.map(|path| open(&trial, path).unwrap());
-    let known: Vec<HostRow> = rows().into_iter().filter(|row| row.when.has(&host)).collect();
+    let known: Vec<HostRow> = rows().into_iter().filter(|row| row.when.has(&host.gl, host.compatibility)).collect();
     for (at, row) in known.iter().enumerate() {
         let path = PATHS[at % 2];
         let (backend, textures) = (trial.backend.clone(), trial.textures);

@@ -35,18 +35,18 @@ pub enum When {
 pub const NO: (u32, u32) = (99, 0);
 
 impl When {
-    pub fn has(self, host: &Host) -> bool {
-        let version = host.gl.version();
-        let listed = |name| host.gl.supported_extensions().contains(name);
+    pub fn has(self, gl: &glow::Context, compatibility: bool) -> bool {
+        let version = gl.version();
+        let listed = |name| gl.supported_extensions().contains(name);
         match self {
             Self::All => true,
             Self::Desktop => !version.is_embedded,
-            Self::Compatibility => host.compatibility,
+            Self::Compatibility => compatibility,
             Self::Since(desktop, es) => {
                 (version.major, version.minor) >= if version.is_embedded { es } else { desktop }
             }
             Self::Listed(name) => listed(name),
-            Self::CompatibilityWith(name) => host.compatibility && listed(name),
+            Self::CompatibilityWith(name) => compatibility && listed(name),
         }
     }
 }
@@ -133,7 +133,7 @@ pub fn rows() -> Vec<HostRow> {
     rows
 }
 
-fn switches() -> Vec<HostRow> {
+pub fn switches() -> Vec<HostRow> {
     use When::{All, Desktop, Listed, Since};
     vec![
         switch("GL_BLEND", glow::BLEND, All),
@@ -209,7 +209,7 @@ fn switches() -> Vec<HostRow> {
     ]
 }
 
-fn pixels() -> Vec<HostRow> {
+pub fn pixels() -> Vec<HostRow> {
     use When::{All, Desktop, Since};
     vec![
         store("GL_PACK_ALIGNMENT", glow::PACK_ALIGNMENT, 8, 4, All),

@@ -2,28 +2,21 @@
 //! fail, thousands of frames of it (or `PIXELFERRY_FRAMES`). After every fault the whole picture is the last that was
 //! finished, and in the end memory, descriptors and GL objects are where they were.
 
-use pixelferry::api::gl::ObjectCounts;
-use pixelferry::api::opencl;
+use super::{Used, choices, on, sides};
 use pixelferry::{
-    Arg, ComputeBackend, CpuBackend, DisplayChoice, Headless, ImageAccess, ImageDesc, Kernel, Link, LinkOptions,
-    PathId, PixelFormat, Policy, Profiles, SurfaceDesc, command::Choice as _, open_headless,
+    Arg, ComputeBackend, DisplayChoice, Headless, Kernel, Link, LinkOptions, PathId, Policy, Profiles, SurfaceDesc,
+    open_headless,
 };
 use pixelferry_tests::faults::{BackendDouble, DisplayDouble, Fault, FaultKind, Faults, Step};
-use pixelferry_tests::{
-    Dice, Need, Usage, by_level, given, need, need_display, number, pass_in_child, ramp, ramp_pixel,
-};
+use pixelferry_tests::{Dice, Need, by_level, number, ramp, ramp_pixel};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Pages that allocators and drivers keep here and there.
 const RSS_SLACK: u64 = 8 << 20;
 
-const HEIGHT: u32 = 24;
-
 fn desc(size: u32) -> SurfaceDesc {
-    // The same few sizes come round.
-    SurfaceDesc::Image(ImageDesc::new(48 + 16 * (size % 4), HEIGHT, PixelFormat::Rgba8).with_access(ImageAccess::Any))
+    super::desc(48 + 16 * (size % 4), 24)
 }
 
 /// Mostly in one of the calls that a frame makes.
@@ -193,10 +186,9 @@ impl Soak<'_> {
                 self.frame(&mut session.link, n).unwrap();
                 session.shows = true;
                 check(&mut session.link, &self.faults, n, "measured");
-                let objects = session.screen.gl().map(|gl| gl.object_counts());
-                let now = (Usage::here().unwrap(), objects);
+                let now = Used::now(Some(&session.screen));
                 if let Some(before) = before.replace(now) {
-                    judge(&before, &now);
+                    now.judge(before, RSS_SLACK, "soak");
                 }
             }
         }
@@ -205,47 +197,20 @@ impl Soak<'_> {
     }
 }
 
-fn judge(before: &(Usage, Option<ObjectCounts>), after: &(Usage, Option<ObjectCounts>)) {
-    println!("{before:?} -> {after:?}");
-    assert!(after.0.rss <= before.0.rss + RSS_SLACK, "memory grew from {} to {}", before.0.rss, after.0.rss);
-    assert_eq!(after.0.descriptors, before.0.descriptors, "file descriptors");
-    assert_eq!(after.0.threads, before.0.threads, "threads");
-    assert_eq!(after.1, before.1, "GL objects");
-}
-
-fn soak(backend: Arc<dyn ComputeBackend>) {
-    let wanted = std::env::var("PIXELFERRY_SOAK").unwrap_or_default();
-    let choice = DisplayChoice::parse(&wanted).unwrap();
-    if need_display(choice, open_headless(choice)).is_none() {
-        return;
-    }
+#[test]
+#[ignore = "run by the tests below, in a process of its own"]
+fn child() {
+    let Some((backend, _)) = sides() else { return };
     let faults = Faults::default();
     let backend: Arc<dyn ComputeBackend> = BackendDouble::over(backend, &faults);
     let kernel = backend.build(&ramp()).unwrap();
-    Soak { choice, backend, kernel: kernel.as_ref(), faults, counts: Counts::default() }.run();
-}
-
-#[test]
-#[ignore = "run by the tests below, in a process of its own"]
-fn child_threads() {
-    soak(Arc::new(CpuBackend::new().unwrap()));
-}
-
-#[test]
-#[ignore = "run by the tests below, in a process of its own"]
-fn child_opencl() {
-    if let Some(backend) = need(given(), opencl::OpenClBackend::open_best()) {
-        soak(Arc::new(backend));
-    }
-}
-
-fn on(test: &str, driver: Option<Need>, display: &str) {
-    pass_in_child(&format!("soak::{test}"), driver, &[("PIXELFERRY_SOAK", display)], &["SOAKED"]);
+    Soak { choice: choices().1, backend, kernel: kernel.as_ref(), faults, counts: Counts::default() }.run();
+    println!("FLAT");
 }
 
 pixelferry_tests::tests! {
-    threads_to_opengl => on("child_threads", None, "gl");
-    threads_to_wgpu => on("child_threads", None, "wgpu");
-    opencl_to_opengl => on("child_opencl", Some(Need::Pocl), "gl");
-    opencl_to_wgpu => on("child_opencl", Some(Need::Pocl), "wgpu");
+    threads_to_opengl => on("soak::child", "threads", None, "gl");
+    threads_to_wgpu => on("soak::child", "threads", None, "wgpu");
+    opencl_to_opengl => on("soak::child", "opencl", Some(Need::Pocl), "gl");
+    opencl_to_wgpu => on("soak::child", "opencl", Some(Need::Pocl), "wgpu");
 }
