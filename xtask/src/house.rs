@@ -266,12 +266,12 @@ mod tests {
 
     #[test]
     fn lines_of_tests_comments_and_none_are_no_product_code() {
-        let text = "//! Two.\n\nfn a() {\n    // Why.\n    b();\n}\n\n#[cfg(test)]\nmod tests {\n}\n";
+        let text = "//! Two.\n\nfn a() {\n    // Why.\n    b();\n}\n\n#[cfg(test)]\nmod tests {\n}\n#[cfg(test)]\nextern crate self as a;\n";
         let mut lines = Lines::default();
         lines.count(Path::new("crates/a/src/lib.rs"), text, false).unwrap();
-        assert_eq!(lines, Lines { product: 3, tests: 3 });
+        assert_eq!(lines, Lines { product: 3, tests: 5 });
         lines.count(Path::new("crates/a/tests/b.rs"), text, true).unwrap();
-        assert_eq!(lines, Lines { product: 3, tests: 13 });
+        assert_eq!(lines, Lines { product: 3, tests: 17 });
     }
 
     #[test]

@@ -118,9 +118,7 @@ fn code_name(code: i32) -> &'static str {
 
 fn hint(code: i32) -> &'static str {
     match code {
-        NV_ILLEGAL_ACCESS => {
-            "A kernel read or wrote outside its memory; check its indices, then open the device again."
-        }
+        NV_ILLEGAL_ACCESS => "A kernel read or wrote outside its memory; check its indices, then reopen the device.",
         cl::CL_OUT_OF_RESOURCES => {
             "Use a smaller surface, or check whether an earlier kernel wrote outside its memory or ran too long."
         }
