@@ -81,7 +81,9 @@ pub struct Staging {
     /// Told to the display since the last mark.
     is_unmarked: bool,
     is_shown: Cell<bool>,
-    /// The host has filled it once; of others than [`Reach::EachFill`] always.
+    /// Its memory is new for each fill ([`StagingKind::Orphaned`]).
+    is_orphaned: bool,
+    /// The host has filled it; always true unless it is orphaned.
     is_filled: bool,
     writes: HostWrites,
     watch: Option<Watch>,
@@ -114,6 +116,7 @@ impl Staging {
             }
             _ => None,
         };
+        let is_orphaned = matches!(kind, StagingKind::Orphaned);
         let (driver, reach) = make(kind)?;
         let len = image.map_or(Ok(bytes), |image| SurfaceDesc::Image(image).byte_len())?;
         Ok(Self {
@@ -121,7 +124,8 @@ impl Staging {
             len,
             image,
             is_unmarked: false,
-            is_filled: !matches!(reach, Reach::EachFill),
+            is_orphaned,
+            is_filled: !is_orphaned,
             is_shown: Cell::new(false),
             reach,
             writes: HostWrites::default(),
@@ -198,7 +202,7 @@ impl Staging {
                 Reach::Address(block) => f(&mut block.write(0..self.len, Holder::Staging)?),
                 // A driver can map another length each time.
                 Reach::EachFill => {
-                    self.is_filled = false;
+                    self.is_filled = !self.is_orphaned;
                     self.driver.map_write(&mut |bytes| {
                         let mapped = bytes.len();
                         let problem = || format!("the driver of the block mapped {mapped} bytes of {}", self.len);
@@ -266,9 +270,6 @@ impl Staging {
     /// Refuses what is not shown in place by `desc`; true where it is a texture.
     pub(super) fn check_shown(&self, desc: &SurfaceDesc) -> Result<bool> {
         let problem = match (&self.image, desc) {
-            (None, _) if matches!(self.reach, Reach::EachFill) => {
-                "a block that is another for each frame is not shown in place; upload it".into()
-            }
             (None, _) => return Ok(false),
             (Some(of), SurfaceDesc::Image(to)) if of.extent == to.extent && of.format == to.format => return Ok(true),
             (Some(of), _) => format!("the block is a texture of {} {}, the surface is {desc}", of.extent, of.format),

@@ -82,7 +82,7 @@ impl VulkanStaging {
     pub(crate) fn lasting(&self) -> Result<&Rc<Buffer>> {
         match &self.body {
             Body::Linear(buffer) => Ok(buffer),
-            _ => Err(Error::NothingShown),
+            _ => Err(Error::refused("a block that is another for each frame is not shown in place; upload it")),
         }
     }
 

@@ -101,7 +101,7 @@ impl WgpuStaging {
     pub(crate) fn block(&self) -> Result<&Rc<Block>> {
         match &self.body {
             Body::Linear(block) => Ok(block),
-            _ => Err(Error::NothingShown),
+            _ => Err(Error::refused("a block that is another for each frame is not shown in place; upload it")),
         }
     }
 
