@@ -37,7 +37,6 @@ mod streams;
 mod together;
 #[cfg(target_os = "linux")]
 mod two_queues;
-mod unwritten;
 mod way_back;
 #[cfg(target_os = "linux")]
 mod windows;
