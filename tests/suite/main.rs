@@ -12,7 +12,6 @@ mod conformance;
 #[cfg(target_os = "linux")]
 mod contexts;
 #[cfg(target_os = "linux")]
-#[path = "../../crates/interop-core/tests/displays/exported.rs"]
 mod exported;
 #[cfg(unix)]
 mod faults;
