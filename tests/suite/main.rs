@@ -12,7 +12,6 @@ mod conformance;
 #[cfg(target_os = "linux")]
 mod contexts;
 #[cfg(target_os = "linux")]
-#[path = "../../crates/interop-core/tests/displays/exported.rs"]
 mod exported;
 #[cfg(unix)]
 mod faults;
@@ -37,7 +36,6 @@ mod streams;
 mod together;
 #[cfg(target_os = "linux")]
 mod two_queues;
-mod unwritten;
 mod way_back;
 #[cfg(target_os = "linux")]
 mod windows;

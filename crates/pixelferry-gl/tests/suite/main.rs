@@ -24,9 +24,6 @@ mod engine_state;
 mod engine_surfaces;
 mod engine_textures;
 mod es;
-#[cfg(all(feature = "compute", target_os = "linux"))]
-#[path = "../../../interop-core/tests/displays/exported.rs"]
-mod exported;
 #[cfg(unix)]
 mod external;
 #[cfg(unix)]

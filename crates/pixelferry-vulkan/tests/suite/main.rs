@@ -15,9 +15,6 @@ mod engine;
 mod engine_objects;
 mod engine_surfaces;
 mod engines_own;
-#[cfg(all(feature = "compute", target_os = "linux"))]
-#[path = "../../../interop-core/tests/displays/exported.rs"]
-mod exported;
 #[path = "../../../interop-core/tests/displays/hostile.rs"]
 mod hostile;
 #[cfg(feature = "compute")]

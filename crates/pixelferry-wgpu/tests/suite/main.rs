@@ -14,9 +14,6 @@ mod drawing;
 #[path = "../../../interop-core/tests/displays/engine_objects.rs"]
 mod engine_objects;
 mod engine_surfaces;
-#[cfg(all(feature = "compute", target_os = "linux"))]
-#[path = "../../../interop-core/tests/displays/exported.rs"]
-mod exported;
 #[path = "../../../interop-core/tests/displays/hostile.rs"]
 mod hostile;
 #[cfg(feature = "compute")]

@@ -264,18 +264,11 @@ impl World<'_> {
         };
         let (wait, slot) = (self.wait_list(t, &[at]), &self.slots[at]);
         let pattern = t.bytes(if matches!(area, Area::View(_)) { 1 } else { size });
-        fn of<const N: usize>(pattern: &[u8]) -> [u8; N] {
-            std::array::from_fn(|i| pattern[i])
-        }
         t.op("cl: fill", format_args!("{area:?} of {} with {} bytes", slot.root, pattern.len()));
-        let filled = match (&area, pattern.len()) {
-            (Area::View(view), _) => queue.fill_view(view, pattern[0], &wait),
-            (Area::Bytes(range), 1) => queue.fill(&slot.buffer, of::<1>(&pattern), range.clone(), &wait),
-            (Area::Bytes(range), 2) => queue.fill(&slot.buffer, of::<2>(&pattern), range.clone(), &wait),
-            (Area::Bytes(range), 3) => queue.fill(&slot.buffer, of::<3>(&pattern), range.clone(), &wait),
-            (Area::Bytes(range), 4) => queue.fill(&slot.buffer, of::<4>(&pattern), range.clone(), &wait),
-            (Area::Bytes(range), _) => queue.fill(&slot.buffer, of::<16>(&pattern), range.clone(), &wait),
-            (Area::Box(..), _) => return Ok(()),
+        let filled = match &area {
+            Area::View(view) => queue.fill_view(view, pattern[0], &wait),
+            Area::Bytes(range) => queue.fill_bytes(&slot.buffer, &pattern, range.clone(), &wait),
+            Area::Box(..) => return Ok(()),
         };
         let event = t.end(filled)?;
         let Some(places) = slot.places(&area) else { fail!("{area:?} of {} was taken", slot.buffer.len()) };

@@ -4,7 +4,7 @@ use super::World;
 use crate::fuzz::parts::{alone, any_part, paste};
 use crate::fuzz::{Checked, Choices, Turn, hold, hostile, kernels};
 use pixelferry::driver::Part;
-use pixelferry::{Arg, Error, ImageView, Kernel, SurfaceDesc, WriteFrame};
+use pixelferry::{Arg, Error, ImageView, Kernel, SurfaceDesc, Unwritten, WriteFrame};
 use std::sync::Arc;
 
 /// Way in which a frame is computed.
@@ -110,6 +110,33 @@ impl World<'_> {
         }
         if open.forgive("part", made)? {
             paste(&part, &desc, &bytes, &mut whole);
+            open.shows(whole);
+        }
+        Ok(())
+    }
+
+    /// A frame that writes nothing: what it shows follows from the rule for unwritten pixels.
+    pub(super) fn nothing(&mut self, t: &mut Turn, at: usize) -> Checked {
+        let (open, looks) = (&mut self.open[at], t.one_in(2));
+        let (desc, mut whole) = (open.desc, open.before()?);
+        let part = Some(any_part(t, &desc)).filter(|part| part.check_inside(&desc).is_ok());
+        let part = part.unwrap_or(Part::full(&desc));
+        // Where the picture on show cannot be read, a new path goes on from zero.
+        if desc.unwritten() == Unwritten::Overwrite || open.troubled {
+            return Ok(());
+        }
+        let compute = |frame: &mut WriteFrame<'_>| if looks { frame.target().map(drop) } else { Ok(()) };
+        t.op("links: frame of nothing", format_args!("{part} of {desc} by {}, looks: {looks}", open.link.path()));
+        let made = match &part {
+            part if *part == Part::full(&desc) => open.link.frame(compute),
+            Part::Image(region) => open.link.frame_region(*region, compute),
+            Part::Buffer(range) => open.link.frame_bytes(range.clone(), compute),
+        };
+        let made = t.end_with(made);
+        if open.forgive("frame of nothing", made)? {
+            if desc.unwritten() == Unwritten::Clear {
+                paste(&part, &desc, &vec![0; alone(&desc, &part).byte_len()?], &mut whole);
+            }
             open.shows(whole);
         }
         Ok(())

@@ -68,6 +68,7 @@ impl<'a> Machine<'a> for World<'a> {
             7 => |w, t| w.one(t, Self::frame),
             3 => |w, t| w.one(t, Self::acquired),
             7 => |w, t| w.one(t, Self::part),
+            3 => |w, t| w.one(t, Self::nothing),
             4 => |w, t| w.one(t, Self::resize),
             6 => |w, t| w.one(t, Self::look),
             2 => |w, t| w.one(t, Self::draw),
