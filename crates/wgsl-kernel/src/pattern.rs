@@ -13,7 +13,7 @@ const GROUP: [u32; 2] = [64, 4];
 const PER_ITEM: usize = 4;
 
 /// The kernels' whole text; its bindings are those of group 0.
-pub const PATTERN: &str = include_str!("pattern.wgsl");
+pub const PATTERN: &str = concat!(include_str!("pattern.wgsl"), include_str!("numbers.wgsl"));
 
 /// A kernel `flat` that stores one colour all over, its arguments: what [`flat_color`] gives.
 pub const FLAT: &str = "@compute @workgroup_size(16, 16)
@@ -39,6 +39,11 @@ pub enum PatternEntry {
 }
 
 impl PatternEntry {
+    /// Number of entry points.
+    pub const COUNT: usize = 3;
+    /// Words of a launch's numbers.
+    pub(crate) const WORDS: usize = 12;
+
     /// Its name in the text.
     pub const fn name(self) -> &'static str {
         match self {

@@ -68,7 +68,7 @@ impl VulkanImage {
         if let Some(made) = scratch.get() {
             return Ok(made);
         }
-        let room = self.rows.copied_at_once(&self.session.caps)?;
+        let room = self.rows.copied_at_once(self.rows.pitch(), &self.session.caps)?;
         let made = Rc::new(Buffer::zeroed(self.session.shared()?, room)?);
         Ok(scratch.get_or_init(|| QueueBuffer::of(&made)))
     }

@@ -44,7 +44,7 @@ impl VulkanKernel {
             Some(SourceCode::Native(code)) if code.is::<SpirV>() => {
                 let module = Arc::clone(code).downcast::<SpirV>().map_err(|_| not_ours(source))?;
                 let memories = module.memories.clone();
-                (KernelText::told(source, "", memories, module.group, &session.limits)?, Some(module))
+                (KernelText::told(source, None, memories, module.group, &session.limits)?, Some(module))
             }
             Some(_) => return Err(not_ours(source)),
         };

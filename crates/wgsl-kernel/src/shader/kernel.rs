@@ -1,0 +1,131 @@
+//! Kernels: a text made into pipelines, one for each format and kind of target.
+
+use super::backend::MemorySide;
+use super::device::{Session, ShaderDevice, ShaderWork, Target, Writes};
+use super::memory::ShaderMemory;
+use crate::launch::Launch;
+use crate::text::KernelText;
+use interop_core::describe::format::COUNT;
+use interop_core::devices::owned::Owned;
+use interop_core::{Arg, Kernel, KernelSource, PixelFormat, Result, View};
+use std::sync::{Arc, OnceLock};
+
+/// A kernel of one backend.
+pub struct ShaderKernel<D: ShaderDevice> {
+    text: KernelText,
+    own: D::Kernel,
+    /// By format and kind of target, made when they are first needed.
+    pipelines: [[OnceLock<D::Pipeline>; 2]; COUNT],
+    device: Arc<D>,
+}
+
+impl<D: ShaderDevice> Owned for ShaderKernel<D> {
+    type Maker = Session;
+
+    const OBJECT: &'static str = "kernel";
+
+    fn maker(&self) -> &Session {
+        self.device.session()
+    }
+}
+
+impl<D: ShaderDevice> Kernel for ShaderKernel<D> {
+    fn name(&self) -> &str {
+        self.text.name()
+    }
+}
+
+impl<D: ShaderDevice> ShaderKernel<D> {
+    pub(super) fn build(device: &Arc<D>, source: &KernelSource) -> Result<Self> {
+        let kernel = match device.read_source(source)? {
+            None => Self::unbuilt(device, KernelText::of(source, &device.session().limits)?)?,
+            Some((text, own, built)) => {
+                let kernel = Self { text, own, pipelines: Default::default(), device: Arc::clone(device) };
+                built.into_iter().for_each(|built| _ = kernel.slot(PixelFormat::Rgba8, Writes::Memory).set(built));
+                kernel
+            }
+        };
+        // Errors in the text are reported now.
+        kernel.built()
+    }
+
+    /// One in WGSL, whose pipelines are made when they are first needed.
+    pub(super) fn unbuilt(device: &Arc<D>, text: KernelText) -> Result<Self> {
+        let own = device.kernel(&text)?;
+        Ok(Self { text, own, pipelines: Default::default(), device: Arc::clone(device) })
+    }
+
+    /// With the pipeline for what most frames are.
+    pub(super) fn built(self) -> Result<Self> {
+        self.pipeline(PixelFormat::Rgba8, Writes::Memory)?;
+        Ok(self)
+    }
+
+    fn slot(&self, format: PixelFormat, writes: Writes) -> &OnceLock<D::Pipeline> {
+        &self.pipelines[self.text.served_as(format) as usize][writes as usize]
+    }
+
+    /// For targets of this format; of a buffer any that is of whole words.
+    fn pipeline(&self, format: PixelFormat, writes: Writes) -> Result<&D::Pipeline> {
+        let slot = self.slot(format, writes);
+        if let Some(built) = slot.get() {
+            return Ok(built);
+        }
+        let built = self.device.pipeline(&self.text, &self.own, format, writes)?;
+        Ok(slot.get_or_init(|| built))
+    }
+
+    /// Queues a launch. `items`: work items for a buffer, where the launch says so.
+    pub(super) fn launch(
+        &self,
+        target: MemorySide<'_, D>,
+        view: &View,
+        items: Option<usize>,
+        args: &[Arg<'_>],
+    ) -> Result<()> {
+        let session = self.device.session();
+        let image = match target {
+            MemorySide::Linear(memory) => {
+                let reads = self.text.own_memories(Some(memory), args, session)?;
+                return self.run(memory.buffer(), view, items, args, &reads);
+            }
+            MemorySide::Image(image) => image,
+        };
+        let (reads, format) = (self.text.own_memories(None, args, session)?, image.format());
+        if !self.text.stores_to(format, view) {
+            image.check_words()?;
+            return image.through_linear(view, |memory, view| self.run(memory, view, items, args, &reads));
+        }
+        let launch = self.text.plan_texture(format, &image.rows().place(view)?, args, &session.limits)?;
+        image.settle()?;
+        self.queue(Target::Texture(image.texture()), &reads, (format, Writes::Texture), launch)
+    }
+
+    /// Queues a launch into linear memory.
+    fn run(
+        &self,
+        memory: &D::Buffer,
+        view: &View,
+        items: Option<usize>,
+        args: &[Arg<'_>],
+        reads: &[&ShaderMemory<D>],
+    ) -> Result<()> {
+        let (format, launch) = self.text.plan(view, items, args, &self.device.session().limits)?;
+        self.queue(Target::Memory(memory), reads, (format, Writes::Memory), launch)
+    }
+
+    /// Queues what was planned.
+    pub(super) fn queue(
+        &self,
+        target: Target<'_, D>,
+        reads: &[&ShaderMemory<D>],
+        (format, writes): (PixelFormat, Writes),
+        launch: Launch,
+    ) -> Result<()> {
+        if launch.is_empty() {
+            return Ok(());
+        }
+        let pipeline = self.pipeline(format, writes)?;
+        self.device.launch(&ShaderWork { kernel: &self.own, pipeline, target, reads, launch })
+    }
+}
