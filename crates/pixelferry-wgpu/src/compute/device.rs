@@ -206,7 +206,7 @@ impl ShaderDevice for WgpuShaders {
     }
 
     fn allocate_send(self: &Arc<Self>, bytes: usize) -> Result<Box<dyn ComputeMemory + Send>> {
-        Ok(Box::new(ShaderMemory::over(self, self.allocate(bytes)?, bytes)))
+        Ok(Box::new(ShaderMemory::new(self, bytes)?))
     }
 
     fn open(&self, handle: &SharedHandle, bytes: usize) -> Result<Self::Buffer> {

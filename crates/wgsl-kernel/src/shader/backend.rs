@@ -8,9 +8,7 @@ use crate::pattern::{FLAT, PatternEntry, flat_color, pattern};
 use crate::text::KernelText;
 use interop_core::describe::pattern::Pattern;
 use interop_core::devices::owned::{find, own};
-use interop_core::{
-    Arg, ComputeMemory, Error, Kernel, KernelSource, PixelFormat, Result, SharedHandle, SurfaceDesc, View,
-};
+use interop_core::{Arg, ComputeMemory, Error, Kernel, KernelSource, PixelFormat, Result, View};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -68,6 +66,14 @@ impl<D: ShaderDevice> ShaderBackend<D> {
         &self.device
     }
 
+    /// A kernel of this backend.
+    ///
+    /// # Errors
+    /// [`Error::Foreign`] for another backend's.
+    pub fn kernel<'k>(&self, kernel: &'k dyn Kernel) -> Result<&'k ShaderKernel<D>> {
+        own(kernel, self.device.session())
+    }
+
     fn pattern(&self, entry: PatternEntry) -> Result<&ShaderKernel<D>> {
         let make = || ShaderKernel::unbuilt(&self.device, KernelText::pattern(entry))?.built();
         made(&self.patterns[entry as usize], make).map_err(|error| match error {
@@ -101,44 +107,6 @@ impl<D: ShaderDevice> ShaderBackend<D> {
         }
     }
 
-    /// Implements [`interop_core::ComputeBackend::build`].
-    pub fn build(&self, source: &KernelSource) -> Result<Arc<dyn Kernel>> {
-        Ok(Arc::new(ShaderKernel::build(&self.device, source)?))
-    }
-
-    /// Implements [`interop_core::ComputeBackend::launch`].
-    pub fn launch(
-        &self,
-        kernel: &dyn Kernel,
-        (memory, view, items): (&dyn ComputeMemory, &View, Option<usize>),
-        args: &[Arg<'_>],
-    ) -> Result<()> {
-        let session = self.device.session();
-        let kernel = own::<ShaderKernel<D>>(kernel, session)?;
-        kernel.launch(MemorySide::of(memory, session)?, view, items, args)
-    }
-
-    /// Implements [`interop_core::ComputeBackend::allocate_shared`].
-    pub fn allocate_shared(&self, bytes: usize) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
-        let buffer = self.device.allocate(bytes)?;
-        let handle = self.device.share(&buffer)?;
-        Ok((Box::new(ShaderMemory::over(&self.device, buffer, bytes)), handle))
-    }
-
-    /// Implements [`interop_core::ComputeBackend::allocate`].
-    pub fn allocate(&self, bytes: usize) -> Result<Box<dyn ComputeMemory>> {
-        Ok(Box::new(ShaderMemory::over(&self.device, self.device.allocate(bytes)?, bytes)))
-    }
-
-    /// Implements [`interop_core::ComputeBackend::import_surface`].
-    pub fn import_surface(&self, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
-        if let SurfaceDesc::Image(image) = desc {
-            return Ok(Box::new(ShaderImage::open(&self.device, handle, *image)?));
-        }
-        let bytes = desc.byte_len()?;
-        Ok(Box::new(ShaderMemory::over(&self.device, self.device.open(handle, bytes)?, bytes)))
-    }
-
     /// Implements [`interop_core::ComputeBackend::copy`].
     pub fn copy(&self, from: &dyn ComputeMemory, to: &dyn ComputeMemory, range: Range<usize>) -> Result<()> {
         use MemorySide::{Image, Linear};
@@ -161,7 +129,7 @@ macro_rules! shader_backend {
             use interop_core::describe::pattern::Pattern;
             use interop_core::*;
             use std::{ops::Range, sync::Arc};
-            use $crate::shader::{MemorySide, ShaderDevice as _};
+            use $crate::shader::{MemorySide, ShaderDevice as _, ShaderImage, ShaderKernel, ShaderMemory};
 
             // SAFETY: memories keep their buffer and its length; kernels run as they were given, with the arguments that they declare.
             unsafe impl BackendDriver for $backend {
@@ -175,10 +143,10 @@ macro_rules! shader_backend {
                     self.0.device().open_in(display)
                 }
                 fn build(&self, source: &KernelSource) -> Result<Arc<dyn Kernel>> {
-                    self.0.build(source)
+                    Ok(Arc::new(ShaderKernel::build(self.0.device(), source)?))
                 }
                 fn allocate(&self, bytes: usize) -> Result<Box<dyn ComputeMemory>> {
-                    self.0.allocate(bytes)
+                    Ok(Box::new(ShaderMemory::new(self.0.device(), bytes)?))
                 }
                 fn allocate_send(&self, bytes: usize) -> Result<Box<dyn ComputeMemory + Send>> {
                     self.0.device().allocate_send(bytes)
@@ -189,7 +157,9 @@ macro_rules! shader_backend {
                     _: HandleType,
                     _: &DeviceIdentity,
                 ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
-                    self.0.allocate_shared(bytes)
+                    let memory = ShaderMemory::new(self.0.device(), bytes)?;
+                    let handle = self.0.device().share(memory.buffer())?;
+                    Ok((Box::new(memory), handle))
                 }
                 fn import_surface(
                     &self,
@@ -197,15 +167,20 @@ macro_rules! shader_backend {
                     handle: &SharedHandle,
                     desc: &SurfaceDesc,
                 ) -> Result<Box<dyn ComputeMemory>> {
-                    self.0.import_surface(handle, desc)
+                    let device = self.0.device();
+                    Ok(match desc {
+                        SurfaceDesc::Image(image) => Box::new(ShaderImage::open(device, handle, *image)?),
+                        SurfaceDesc::Buffer(_) => Box::new(ShaderMemory::open(device, handle, desc.byte_len()?)?),
+                    })
                 }
                 fn import_semaphore(&self, handle: &SharedHandle) -> Result<Box<dyn ComputeSemaphore>> {
                     self.0.device().semaphore(handle)
                 }
                 fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
-                    let items = target.items();
+                    let (session, items) = (self.0.device().session(), target.items());
+                    let kernel = self.0.kernel(kernel)?;
                     let (memory, view) = target.into_parts();
-                    self.0.launch(kernel, (memory, &view, items), args)
+                    kernel.launch(MemorySide::of(memory, session)?, &view, items, args)
                 }
                 fn write_pattern(&self, target: Target<'_>, pattern: &Pattern) -> Result<()> {
                     let (memory, view) = target.into_parts();

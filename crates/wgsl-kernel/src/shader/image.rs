@@ -6,7 +6,6 @@
 use super::device::{CopyWay, Session, ShaderDevice};
 use crate::prelude::NAMES_WORDS;
 use interop_core::compute::{MemoryDriver, OpaqueImage, Placement};
-use interop_core::devices::owned::Owned;
 use interop_core::{Error, ImageDesc, ImageView, PixelFormat, Region, Result, SharedHandle, View};
 use std::cell::{Cell, OnceCell};
 use std::ops::Range;
@@ -24,18 +23,14 @@ pub struct ShaderImage<D: ShaderDevice> {
     device: Arc<D>,
 }
 
-impl<D: ShaderDevice> Owned for ShaderImage<D> {
-    type Maker = Session;
-
-    const OBJECT: &'static str = "memory";
-
-    fn maker(&self) -> &Session {
-        self.device.session()
-    }
-}
+interop_core::owned!(ShaderImage<D>: Session, "memory", |memory| memory.device.session(), D: ShaderDevice);
 
 impl<D: ShaderDevice> ShaderImage<D> {
-    pub(super) fn open(device: &Arc<D>, handle: &SharedHandle, desc: ImageDesc) -> Result<Self> {
+    /// A display's texture.
+    ///
+    /// # Errors
+    /// Those of [`ShaderDevice::texture`].
+    pub fn open(device: &Arc<D>, handle: &SharedHandle, desc: ImageDesc) -> Result<Self> {
         let (texture, rows) = (device.texture(handle, &desc)?, OpaqueImage::new(desc)?);
         Ok(Self { texture, rows, scratch: OnceCell::new(), lent: Cell::default(), device: Arc::clone(device) })
     }

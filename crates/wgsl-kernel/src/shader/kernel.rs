@@ -6,7 +6,6 @@ use super::memory::ShaderMemory;
 use crate::launch::Launch;
 use crate::text::KernelText;
 use interop_core::describe::format::COUNT;
-use interop_core::devices::owned::Owned;
 use interop_core::{Arg, Kernel, KernelSource, PixelFormat, Result, View};
 use std::sync::{Arc, OnceLock};
 
@@ -19,15 +18,7 @@ pub struct ShaderKernel<D: ShaderDevice> {
     device: Arc<D>,
 }
 
-impl<D: ShaderDevice> Owned for ShaderKernel<D> {
-    type Maker = Session;
-
-    const OBJECT: &'static str = "kernel";
-
-    fn maker(&self) -> &Session {
-        self.device.session()
-    }
-}
+interop_core::owned!(ShaderKernel<D>: Session, "kernel", |kernel| kernel.device.session(), D: ShaderDevice);
 
 impl<D: ShaderDevice> Kernel for ShaderKernel<D> {
     fn name(&self) -> &str {
@@ -36,7 +27,11 @@ impl<D: ShaderDevice> Kernel for ShaderKernel<D> {
 }
 
 impl<D: ShaderDevice> ShaderKernel<D> {
-    pub(super) fn build(device: &Arc<D>, source: &KernelSource) -> Result<Self> {
+    /// A kernel of a source.
+    ///
+    /// # Errors
+    /// [`interop_core::Error::Unsupported`] where the source has no text for the device; [`interop_core::Error::KernelBuild`].
+    pub fn build(device: &Arc<D>, source: &KernelSource) -> Result<Self> {
         let kernel = match device.read_source(source)? {
             None => Self::unbuilt(device, KernelText::of(source, &device.session().limits)?)?,
             Some((text, own, built)) => {
@@ -76,13 +71,10 @@ impl<D: ShaderDevice> ShaderKernel<D> {
     }
 
     /// Queues a launch. `items`: work items for a buffer, where the launch says so.
-    pub(super) fn launch(
-        &self,
-        target: MemorySide<'_, D>,
-        view: &View,
-        items: Option<usize>,
-        args: &[Arg<'_>],
-    ) -> Result<()> {
+    ///
+    /// # Errors
+    /// [`interop_core::Error::Foreign`] for memory of others; [`interop_core::Error::InvalidInput`] where arguments or view do not fit.
+    pub fn launch(&self, target: MemorySide<'_, D>, view: &View, items: Option<usize>, args: &[Arg<'_>]) -> Result<()> {
         let session = self.device.session();
         let image = match target {
             MemorySide::Linear(memory) => {

@@ -1,9 +1,8 @@
 //! Memory: storage buffers.
 
 use super::device::{Session, ShaderDevice};
-use interop_core::Result;
 use interop_core::compute::MemoryDriver;
-use interop_core::devices::owned::Owned;
+use interop_core::{Result, SharedHandle};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -16,20 +15,23 @@ pub struct ShaderMemory<D: ShaderDevice> {
     device: Arc<D>,
 }
 
-impl<D: ShaderDevice> Owned for ShaderMemory<D> {
-    type Maker = Session;
-
-    const OBJECT: &'static str = "memory";
-
-    fn maker(&self) -> &Session {
-        self.device.session()
-    }
-}
+interop_core::owned!(ShaderMemory<D>: Session, "memory", |memory| memory.device.session(), D: ShaderDevice);
 
 impl<D: ShaderDevice> ShaderMemory<D> {
-    /// Memory in a buffer that has so many bytes.
-    pub fn over(device: &Arc<D>, buffer: D::Buffer, len: usize) -> Self {
-        Self { buffer, len, turn: None, device: Arc::clone(device) }
+    /// Memory of the device's own.
+    ///
+    /// # Errors
+    /// Those of [`ShaderDevice::allocate`].
+    pub fn new(device: &Arc<D>, len: usize) -> Result<Self> {
+        Ok(Self { buffer: device.allocate(len)?, len, turn: None, device: Arc::clone(device) })
+    }
+
+    /// Memory that somebody else has.
+    ///
+    /// # Errors
+    /// Those of [`ShaderDevice::open`].
+    pub fn open(device: &Arc<D>, handle: &SharedHandle, len: usize) -> Result<Self> {
+        Ok(Self { buffer: device.open(handle, len)?, len, turn: None, device: Arc::clone(device) })
     }
 
     /// The API's own object.
