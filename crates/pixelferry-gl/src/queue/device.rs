@@ -127,10 +127,6 @@ impl GlDevice {
         QueueId::of(&self.inner.held)
     }
 
-    pub(crate) fn is_of(&self, shared: &ContextState) -> bool {
-        shared.is_held_by(&self.inner.held)
-    }
-
     /// Returns the identity of the device that draws there.
     pub fn identity(&self) -> &DeviceIdentity {
         &self.inner.identity

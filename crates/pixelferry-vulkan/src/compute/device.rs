@@ -174,7 +174,7 @@ impl ShaderDevice for VulkanShaders {
     fn open(&self, handle: &SharedHandle, bytes: usize) -> Result<Self::Buffer> {
         let shared = self.shared()?;
         if let SharedHandle::QueueBuffer { .. } = handle {
-            return self.over(QueueBuffer::open(shared, handle, bytes)?, true);
+            return self.over(QueueBuffer::open(handle, bytes)?, true);
         }
         self.over(QueueBuffer::of(&Rc::new(Buffer::imported(shared, handle.duplicate_memory()?, bytes)?)), false)
     }
@@ -215,7 +215,7 @@ impl ShaderDevice for VulkanShaders {
 
     fn texture(&self, handle: &SharedHandle, desc: &ImageDesc) -> Result<Self::Texture> {
         let shared = self.shared()?;
-        let image = QueueImage::open(shared, handle, desc)?;
+        let image = QueueImage::open(handle, desc)?;
         let view = Lasting::new(shared, ImageView::storing(shared, &image)?);
         AtHome::new(&shared.home, (image, view))
     }

@@ -215,7 +215,7 @@ impl ShaderDevice for WgpuShaders {
                 let opened = self.opener()?.buffer(&self.device, handle.duplicate_memory()?, bytes)?;
                 QueueBuffer::over(&self.device, &opened)
             }
-            _ => QueueBuffer::open(handle, &self.device, bytes)?,
+            _ => QueueBuffer::open(handle, bytes)?,
         };
         Ok(ProcessOwned::new(Bindable::new(buffer)))
     }
@@ -280,7 +280,7 @@ impl ShaderDevice for WgpuShaders {
     }
 
     fn texture(&self, handle: &SharedHandle, desc: &ImageDesc) -> Result<Self::Texture> {
-        Ok(ProcessOwned::new(Bindable::new(QueueTexture::open(handle, &self.device, desc.extent)?)))
+        Ok(ProcessOwned::new(Bindable::new(QueueTexture::open(handle, desc.extent)?)))
     }
 
     fn stores_only(texture: &Self::Texture) -> bool {
