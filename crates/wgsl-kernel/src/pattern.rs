@@ -2,7 +2,8 @@
 
 use crate::launch::Launch;
 use crate::limits::Limits;
-use crate::params::WORD;
+use crate::params::{Numbers, WORD};
+use crate::text::{KernelText, TextSource};
 use interop_core::describe::color::load;
 use interop_core::describe::pattern::Pattern;
 use interop_core::{Error, PixelFormat, Result, View};
@@ -51,6 +52,15 @@ impl PatternEntry {
             Self::Flat => "flat_words",
             Self::Bytes => "bytes",
         }
+    }
+}
+
+impl KernelText {
+    /// A kernel of [`PATTERN`].
+    pub(crate) fn pattern(entry: PatternEntry) -> Self {
+        let mut new = Self::new((entry.name(), None), PATTERN, (Vec::new(), [1, 1]), TextSource::Whole);
+        new.numbers = Numbers::of_block(PatternEntry::WORDS);
+        new
     }
 }
 

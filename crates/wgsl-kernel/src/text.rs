@@ -3,7 +3,6 @@
 use crate::guard::{TextError, parsed, weighed, with_room};
 use crate::limits::Limits;
 use crate::params::{HEAD, Numbers, VECTOR, WORD};
-use crate::pattern::{PATTERN, PatternEntry};
 use crate::prelude::{Blue, NUMBERS, TARGET, TEXTURE, by_immediates, names_words, with_prelude, with_texture};
 use crate::tokens::tokens;
 use interop_core::{KernelSource, Language, PixelFormat, Result, View};
@@ -26,7 +25,7 @@ pub struct KernelText {
 
 /// Source of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum TextSource {
+pub(crate) enum TextSource {
     /// Functions in WGSL, before the prelude.
     Wgsl,
     /// All of the WGSL.
@@ -38,7 +37,8 @@ enum TextSource {
 }
 
 impl KernelText {
-    fn new(
+    /// A kernel by its name, with the work items that its source says.
+    pub(crate) fn new(
         (name, items): (&str, Option<usize>),
         text: &str,
         (memories, group): (Vec<u64>, [u32; 2]),
@@ -47,12 +47,6 @@ impl KernelText {
         let names_words = source == TextSource::Compiled || names_words(text);
         let (name, text, numbers) = (name.to_owned(), text.to_owned(), Numbers::of(text));
         Self { name, text, numbers, memories, group, items, names_words, source }
-    }
-
-    /// A kernel of [`PATTERN`].
-    pub(crate) fn pattern(entry: PatternEntry) -> Self {
-        let new = Self::new((entry.name(), None), PATTERN, (Vec::new(), [1, 1]), TextSource::Whole);
-        Self { numbers: Numbers::of_block(PatternEntry::WORDS), ..new }
     }
 
     /// Reads the WGSL of a source.

@@ -6,15 +6,17 @@ use crate::compute::rows::Rows;
 use crate::queue::QueueBuffer;
 use crate::{EsContext, GlDevice, GlDisplay, HeadlessOptions};
 use interop_core::describe::error::call;
-use interop_core::{ComputeCaps, HandleType, Language, MemoryCap, MemoryShape, PixelFormat, Result, Support};
+use interop_core::{
+    ComputeCaps, HandleType, Language, MemoryCap, MemoryShape, PixelFormat, RawMemory, RawTarget, Result, Support, View,
+};
 use std::sync::Mutex;
 use wgsl_kernel::Limits;
-use wgsl_kernel::shader::{Session, ShaderBackend};
+use wgsl_kernel::shader::{MemorySide, Session, ShaderBackend};
 
 /// A context that computes. See the crate.
 pub struct GlBackend(ShaderBackend<GlShaders>);
 
-wgsl_kernel::shader_backend!(GlBackend);
+wgsl_kernel::shader_backend!(GlBackend, |display: &GlDisplay| Self::on(display), Self::names);
 
 impl GlBackend {
     /// Computes in the display's context, in its queue.
@@ -64,6 +66,26 @@ impl GlBackend {
                 Ok((context, device))
             })
         })
+    }
+
+    /// Implements [`interop_core::ComputeBackend::raw`].
+    fn names<'a>(&self, memory: MemorySide<'a, GlShaders>, view: View) -> Result<RawTarget<'a>> {
+        let shaders = self.0.device();
+        let raw = match (memory, &shaders.place) {
+            (MemorySide::Image(image), _) => {
+                let at = image.rows().place(&view)?;
+                let ((row, step), (texture, level)) = (at.first_row(), image.texture().names()?);
+                RawMemory::GlTexture { texture, level, first: (at.region.x, row), step }
+            }
+            (MemorySide::Linear(memory), Place::Callers) => RawMemory::Gl { buffer: memory.buffer().id()? },
+            (MemorySide::Linear(_), Place::Own(_)) => {
+                let reason = "its context is current on a thread of its own; use GlBackend::on(&display)";
+                return Err(shaders.device.unsupported(reason));
+            }
+        };
+        // SAFETY: the target lies inside the memory, which keeps its buffer for as long as it is borrowed, or inside the texture, which its
+        // surface keeps for as long as the path that borrows both.
+        Ok(unsafe { RawTarget::new(raw, view) })
     }
 
     /// On a thread of its own, which keeps what has the context.

@@ -1,22 +1,18 @@
 //! [`GlShaders`].
 
-use crate::compute::backend::GlBackend;
+use crate::GlDevice;
 use crate::compute::glsl;
 use crate::compute::place::Place;
 use crate::compute::rows::Rows;
-use crate::compute::semaphore::GlSemaphore;
 use crate::queue::QueueBuffer;
 use crate::queue::program::ComputeProgram;
+use crate::queue::semaphore::QueueSemaphore;
 use crate::queue::texture::QueueTexture;
-use crate::{GlDevice, GlDisplay};
 use interop_core::compute::zeros;
-use interop_core::{
-    ComputeBackend, ComputeSemaphore, Display, ImageDesc, KernelSource, PixelFormat, RawMemory, RawTarget, Region,
-    Result, SharedHandle, View,
-};
+use interop_core::{ComputeSemaphore, ImageDesc, KernelSource, Language, PixelFormat, Region, Result, SharedHandle};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use wgsl_kernel::shader::{CopyWay, MemorySide, Session, ShaderDevice, ShaderImage, ShaderWork, Target, Writes};
+use wgsl_kernel::shader::{CopyWay, ReadSource, Regions, Session, ShaderDevice, ShaderWork, Target, Writes};
 use wgsl_kernel::{Dialect, GLSL_NUMBERS, KernelText};
 
 /// A context whose compute shaders are kernels.
@@ -70,35 +66,10 @@ impl ShaderDevice for GlShaders {
         &self.session
     }
 
-    fn open_in(&self, display: &dyn Display) -> Result<Option<Arc<dyn ComputeBackend>>> {
-        let Some(display) = display.downcast_ref::<GlDisplay>() else { return Ok(None) };
-        let inside = self.device.is(&display.shared_device()?);
-        if inside || !self.session.identity.same_device(display.device()).is_yes() {
-            return Ok(None);
-        }
-        Ok(Some(Arc::new(GlBackend::on(display)?)))
-    }
-
-    fn raw<'a>(&self, memory: MemorySide<'a, Self>, view: View) -> Result<RawTarget<'a>> {
-        let raw = match (memory, &self.place) {
-            (MemorySide::Image(image), _) => {
-                let at = image.rows().place(&view)?;
-                let ((row, step), (texture, level)) = (at.first_row(), image.texture().names()?);
-                RawMemory::GlTexture { texture, level, first: (at.region.x, row), step }
-            }
-            (MemorySide::Linear(memory), Place::Callers) => RawMemory::Gl { buffer: memory.buffer().id()? },
-            (MemorySide::Linear(_), Place::Own(_)) => {
-                let reason = "its context is current on a thread of its own; use GlBackend::on(&display)";
-                return Err(self.device.unsupported(reason));
-            }
-        };
-        // SAFETY: the target lies inside the memory, which keeps its buffer for as long as it is borrowed, or inside the texture, which its
-        // surface keeps for as long as the path that borrows both.
-        Ok(unsafe { RawTarget::new(raw, view) })
-    }
-
     fn semaphore(self: &Arc<Self>, handle: &SharedHandle) -> Result<Box<dyn ComputeSemaphore>> {
-        Ok(Box::new(GlSemaphore::open(self, handle.duplicate_semaphore()?)?))
+        let (device, handle) = (self.device.clone(), handle.duplicate_semaphore()?);
+        let inner = self.place.run(move || QueueSemaphore::open(&device, handle).map(Arc::new))?;
+        Ok(Box::new(GlSemaphore { inner, shaders: Arc::clone(self) }))
     }
 
     fn finish(&self) -> Result<()> {
@@ -106,8 +77,15 @@ impl ShaderDevice for GlShaders {
         self.place.run(move || device.finish())
     }
 
-    fn read_source(&self, source: &KernelSource) -> Result<Option<(KernelText, (), Option<Self::Pipeline>)>> {
-        glsl::read(self, source)
+    fn read_source(&self, source: &KernelSource) -> Result<Option<ReadSource<Self>>> {
+        let Some(text) = source.text(Language::Glsl)? else { return Ok(None) };
+        let limits = &self.session.limits;
+        let whole = glsl::whole(text, PixelFormat::Rgba8, Writes::Memory, self.dialect());
+        let whole = whole.map_err(|error| limits.refused(source.name(), error))?;
+        let (shape, program) = self.program(source.name(), whole, |program| program.shape(GLSL_NUMBERS))?;
+        let memories = glsl::memories(&shape).map_err(|log| limits.refused(source.name(), log))?;
+        let text = KernelText::told(source, Some(text), memories, shape.group, limits)?;
+        Ok(Some((text, (), Some(program))))
     }
 
     fn kernel(&self, _: &KernelText) -> Result<()> {
@@ -125,7 +103,7 @@ impl ShaderDevice for GlShaders {
     }
 
     fn launch(&self, work: &ShaderWork<'_, Self>) -> Result<()> {
-        let reads = work.reads.iter().map(|memory| memory.buffer());
+        let reads = work.reads.iter().copied();
         // A program that stores to a texture has no block for it, and anything may stand in its place.
         let (target, texture) = match work.target {
             Target::Memory(memory) => (Some(memory), None),
@@ -215,8 +193,29 @@ impl ShaderDevice for GlShaders {
         self.rows.copy((texture, region), (memory, [first, pitch]), format, way)
     }
 
-    fn copy_image(&self, from: &ShaderImage<Self>, to: &ShaderImage<Self>, range: &Range<usize>) -> Result<()> {
-        let regions = from.rows().rectangles(range)?.into_iter();
-        regions.map(|(_, region)| region).try_for_each(|region| to.texture().copy_from(from.texture(), region))
+    fn copy_image(&self, from: &QueueTexture, to: &QueueTexture, regions: &Regions) -> Result<bool> {
+        regions.iter().try_for_each(|(_, region)| to.copy_from(from, *region)).map(|()| true)
+    }
+}
+
+/// The backend's end of a semaphore.
+struct GlSemaphore {
+    inner: Arc<QueueSemaphore>,
+    shaders: Arc<GlShaders>,
+}
+
+impl ComputeSemaphore for GlSemaphore {
+    fn signal(&mut self, value: u64) -> Result<()> {
+        let (inner, shaders) = (Arc::clone(&self.inner), Arc::clone(&self.shaders));
+        // Taken where OpenGL is called: one signal has all that was written before it, whichever thread asks first.
+        self.shaders.place.run(move || {
+            let written = std::mem::take(&mut *shaders.written());
+            inner.signal(value, &written)
+        })
+    }
+
+    fn wait(&mut self, value: u64) -> Result<()> {
+        let inner = Arc::clone(&self.inner);
+        self.shaders.place.run(move || inner.wait(value))
     }
 }

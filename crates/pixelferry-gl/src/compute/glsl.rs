@@ -1,12 +1,9 @@
 //! Compute shaders of the user's own.
 
-use crate::compute::device::GlShaders;
-use crate::queue::program::ComputeProgram;
 use crate::queue::shape::ProgramShape;
-use interop_core::{KernelSource, Language, PixelFormat, Result};
-use std::sync::Arc;
+use interop_core::PixelFormat;
 use wgsl_kernel::shader::Writes;
-use wgsl_kernel::{Dialect, GLSL_NUMBERS, KernelText, TextError, glsl_prelude, glsl_texture_prelude};
+use wgsl_kernel::{Dialect, TextError, glsl_prelude, glsl_texture_prelude};
 
 /// All of the text, for such targets.
 pub fn whole(text: &str, format: PixelFormat, writes: Writes, dialect: Dialect) -> Result<String, TextError> {
@@ -21,23 +18,8 @@ pub fn whole(text: &str, format: PixelFormat, writes: Writes, dialect: Dialect) 
     Ok(prelude? + text)
 }
 
-/// Returns what a source's GLSL says of the kernel, and its program for RGBA8.
-pub fn read(
-    shaders: &GlShaders,
-    source: &KernelSource,
-) -> Result<Option<(KernelText, (), Option<Arc<ComputeProgram>>)>> {
-    let Some(text) = source.text(Language::Glsl)? else { return Ok(None) };
-    let limits = &shaders.session.limits;
-    let whole = whole(text, PixelFormat::Rgba8, Writes::Memory, shaders.dialect());
-    let whole = whole.map_err(|error| limits.refused(source.name(), error))?;
-    let (shape, program) = shaders.program(source.name(), whole, |program| program.shape(GLSL_NUMBERS))?;
-    let memories = memories(&shape).map_err(|log| limits.refused(source.name(), log))?;
-    let text = KernelText::told(source, Some(text), memories, shape.group, limits)?;
-    Ok(Some((text, (), Some(program))))
-}
-
 /// Bytes of each memory among the arguments; the reason where a launch binds less than the program uses.
-fn memories(shape: &ProgramShape) -> Result<Vec<u64>, String> {
+pub fn memories(shape: &ProgramShape) -> Result<Vec<u64>, String> {
     if !shape.uniforms.is_empty() {
         let names = shape.uniforms.join("', '");
         return Err(format!(

@@ -70,7 +70,6 @@ mod device;
 mod glsl;
 mod place;
 mod rows;
-mod semaphore;
 
 pub use backend::GlBackend;
 pub use wgsl_kernel::{PRELUDE, check as check_wgsl};

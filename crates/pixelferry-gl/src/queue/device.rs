@@ -117,11 +117,6 @@ impl GlDevice {
         })
     }
 
-    /// True where both are of one context.
-    pub(crate) fn is(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.inner.held, &other.inner.held)
-    }
-
     /// Its queue, as the core tells queues apart.
     pub(crate) fn queue_id(&self) -> QueueId {
         QueueId::of(&self.inner.held)

@@ -6,11 +6,14 @@ use crate::context::device_state::DeviceState;
 use crate::context::home::AtHome;
 use crate::launch::layouts::Layouts;
 use crate::{VulkanDisplay, VulkanOptions};
+use ash::vk::Handle as _;
 use interop_core::describe::error::call;
-use interop_core::{ComputeCaps, HandleType, Language, MemoryCap, MemoryShape, PixelFormat, Result, Support};
+use interop_core::{
+    ComputeCaps, HandleType, Language, MemoryCap, MemoryShape, PixelFormat, RawMemory, RawTarget, Result, Support, View,
+};
 use std::rc::Rc;
 use wgsl_kernel::Limits;
-use wgsl_kernel::shader::{Session, ShaderBackend};
+use wgsl_kernel::shader::{MemorySide, Session, ShaderBackend};
 
 /// Bytes of the largest memory that a kernel's 32-bit addresses reach.
 const MOST_BYTES: u64 = u32::MAX as u64 & !3;
@@ -18,7 +21,7 @@ const MOST_BYTES: u64 = u32::MAX as u64 & !3;
 /// A display's device and queue that compute. See [`crate::compute`].
 pub struct VulkanBackend(ShaderBackend<VulkanShaders>);
 
-wgsl_kernel::shader_backend!(VulkanBackend);
+wgsl_kernel::shader_backend!(VulkanBackend, |display: &VulkanDisplay| Self::inside(&display.shared), Self::names);
 
 impl VulkanBackend {
     /// Computes on the display's device, in its queue.
@@ -39,7 +42,25 @@ impl VulkanBackend {
         call("VulkanBackend::open", || Self::inside(&VulkanDisplay::headless(options)?.shared))
     }
 
-    pub(crate) fn inside(shared: &Rc<DeviceState>) -> Result<Self> {
+    /// Implements [`interop_core::ComputeBackend::raw`].
+    fn names<'a>(&self, memory: MemorySide<'a, VulkanShaders>, view: View) -> Result<RawTarget<'a>> {
+        let shared = self.0.device().shared()?;
+        let MemorySide::Linear(memory) = memory else {
+            let reason = "an image has no name here; let the link take another path than in-queue-texture";
+            return Err(shared.unsupported(reason));
+        };
+        let storage = memory.buffer().get()?;
+        storage.named.set(true);
+        let memory = RawMemory::Vulkan {
+            buffer: storage.buffer.raw().as_raw(),
+            device: shared.sharing.device().handle().as_raw(),
+            queue: shared.handles.queue.as_raw(),
+        };
+        // SAFETY: the target lies inside the memory, which keeps its buffer for as long as it is borrowed.
+        Ok(unsafe { RawTarget::new(memory, view) })
+    }
+
+    fn inside(shared: &Rc<DeviceState>) -> Result<Self> {
         let queue = HandleType::QueueBuffer(shared.queue_id());
         if let Support::No(reason) = shared.caps.can_import(queue, MemoryShape::Linear) {
             return Err(shared.unsupported(reason));

@@ -1,7 +1,5 @@
 //! [`VulkanShaders`].
 
-use crate::VulkanDisplay;
-use crate::compute::backend::VulkanBackend;
 use crate::compute::spirv::{SPIR_V, SpirV};
 use crate::context::device_state::DeviceState;
 use crate::context::home::AtHome;
@@ -16,17 +14,13 @@ use crate::staging::queue_buffer::QueueBuffer;
 use crate::staging::queue_image::QueueImage;
 use crate::staging::semaphore::VulkanSemaphore;
 use crate::staging::transfer::{copy_bytes, copy_to_image, copy_to_rows, read_buffer, upload_bytes};
-use ash::vk::Handle as _;
 use interop_core::compute::SourceCode;
-use interop_core::{
-    ComputeBackend, ComputeSemaphore, Display, Error, ImageDesc, KernelSource, PixelFormat, RawMemory, RawTarget,
-    Region, Result, SharedHandle, View,
-};
+use interop_core::{ComputeSemaphore, Error, ImageDesc, KernelSource, PixelFormat, Region, Result, SharedHandle};
 use std::cell::Cell;
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
-use wgsl_kernel::shader::{CopyWay, MemorySide, Session, ShaderDevice, ShaderWork, Target, Writes};
+use wgsl_kernel::shader::{CopyWay, ReadSource, Session, ShaderDevice, ShaderWork, Target, Writes};
 use wgsl_kernel::{Blue, KernelText, spirv};
 
 /// A display's queue that computes.
@@ -37,11 +31,11 @@ pub(crate) struct VulkanShaders {
 
 /// Storage of linear memory.
 pub(crate) struct Storage {
-    buffer: QueueBuffer,
+    pub buffer: QueueBuffer,
     /// The display's, or its engine's.
     lent: bool,
     /// Others know its name, and may submit what uses it.
-    named: Cell<bool>,
+    pub named: Cell<bool>,
 }
 
 /// A source's module, where it is not WGSL.
@@ -49,7 +43,7 @@ type Module = Option<Arc<SpirV>>;
 
 impl VulkanShaders {
     /// The display, on its thread.
-    fn shared(&self) -> Result<&Rc<DeviceState>> {
+    pub fn shared(&self) -> Result<&Rc<DeviceState>> {
         Ok(self.layouts.get()?.shared())
     }
 
@@ -71,32 +65,6 @@ impl ShaderDevice for VulkanShaders {
         &self.session
     }
 
-    fn open_in(&self, display: &dyn Display) -> Result<Option<Arc<dyn ComputeBackend>>> {
-        let Some(display) = display.downcast_ref::<VulkanDisplay>() else { return Ok(None) };
-        let inside = self.session.caps.display_queue() == Some(display.shared.queue_id());
-        if inside || !self.session.identity.same_device(display.device()).is_yes() {
-            return Ok(None);
-        }
-        Ok(Some(Arc::new(VulkanBackend::inside(&display.shared)?)))
-    }
-
-    fn raw<'a>(&self, memory: MemorySide<'a, Self>, view: View) -> Result<RawTarget<'a>> {
-        let shared = self.shared()?;
-        let MemorySide::Linear(memory) = memory else {
-            let reason = "an image has no name here; let the link take another path than in-queue-texture";
-            return Err(shared.unsupported(reason));
-        };
-        let storage = memory.buffer().get()?;
-        storage.named.set(true);
-        let memory = RawMemory::Vulkan {
-            buffer: storage.buffer.raw().as_raw(),
-            device: shared.sharing.device().handle().as_raw(),
-            queue: shared.handles.queue.as_raw(),
-        };
-        // SAFETY: the target lies inside the memory, which keeps its buffer for as long as it is borrowed.
-        Ok(unsafe { RawTarget::new(memory, view) })
-    }
-
     fn semaphore(self: &Arc<Self>, handle: &SharedHandle) -> Result<Box<dyn ComputeSemaphore>> {
         Ok(Box::new(VulkanSemaphore::open(self.shared()?, handle.duplicate_semaphore()?)?))
     }
@@ -105,7 +73,7 @@ impl ShaderDevice for VulkanShaders {
         self.shared()?.submissions.finish()
     }
 
-    fn read_source(&self, source: &KernelSource) -> Result<Option<(KernelText, Module, Option<Self::Pipeline>)>> {
+    fn read_source(&self, source: &KernelSource) -> Result<Option<ReadSource<Self>>> {
         let module = match source.source(SPIR_V) {
             None => return Ok(None),
             Some(SourceCode::Native(code)) => Arc::clone(code).downcast::<SpirV>().ok(),
@@ -159,7 +127,7 @@ impl ShaderDevice for VulkanShaders {
                 (Bound::Texture(view.raw, view.number), Some((image.place()?, STORED)))
             }
         };
-        let reads = work.reads.iter().map(|memory| Ok(Read::whole(&memory.buffer().get()?.buffer)));
+        let reads = work.reads.iter().map(|memory| Ok(Read::whole(&memory.get()?.buffer)));
         let (reads, launch) = (reads.collect::<Result<Vec<_>>>()?, &work.launch);
         let queued = Work { target, reads: &reads, groups: launch.groups, numbers: launch.numbers() };
         // SAFETY: naga limits each index to what it indexes, which is as large as the text declares, or the user vouched for the module;

@@ -4,13 +4,14 @@ use crate::compute::bindings::Numbers;
 use crate::compute::copy_in::{copy_in, copy_out};
 use crate::compute::device::WgpuShaders;
 use crate::context::vulkan::{Opener, Vulkan};
-use crate::{WgpuDevice, WgpuOptions};
+use crate::{WgpuDevice, WgpuDisplay, WgpuOptions};
 use interop_core::describe::error::call;
 use interop_core::{
-    Api, ComputeCaps, ComputeMemory, HandleType, Language, MemoryCap, MemoryShape, Result, Support, Target, View,
+    Api, ComputeCaps, ComputeMemory, HandleType, Language, MemoryCap, MemoryShape, RawTarget, Result, Support, Target,
+    View,
 };
 use wgsl_kernel::Limits;
-use wgsl_kernel::shader::{MemorySide, Session, ShaderBackend};
+use wgsl_kernel::shader::{MemorySide, Session, ShaderBackend, ShaderDevice as _};
 
 /// Bytes of the largest memory that a kernel's 32-bit addresses reach.
 const MOST_BYTES: u64 = u32::MAX as u64 & !3;
@@ -18,7 +19,7 @@ const MOST_BYTES: u64 = u32::MAX as u64 & !3;
 /// A device that computes. See the crate.
 pub struct WgpuBackend(ShaderBackend<WgpuShaders>);
 
-wgsl_kernel::shader_backend!(WgpuBackend);
+wgsl_kernel::shader_backend!(WgpuBackend, |display: &WgpuDisplay| Self::on(display.shared_device()), Self::names);
 
 impl WgpuBackend {
     /// Opens a device of its own: the best adapter that `options` allow.
@@ -110,10 +111,26 @@ impl WgpuBackend {
     /// device is lost.
     pub fn buffer_of(&self, target: Target<'_>) -> Result<(wgpu::Buffer, View)> {
         call("WgpuBackend::buffer_of", || {
-            let ((memory, view), shaders) = (target.into_parts(), self.0.device());
-            let (memory, view) = shaders.linear(MemorySide::of(memory, &shaders.session)?, view)?;
-            shaders.device.submit_recorded()?;
+            let (memory, view) = target.into_parts();
+            let (memory, view) = self.submitted(MemorySide::of(memory, self.0.device().session())?, view)?;
             Ok((memory.clone(), view))
         })
+    }
+
+    /// The memory of a target after what was launched before.
+    fn submitted<'m>(&self, memory: MemorySide<'m, WgpuShaders>, view: View) -> Result<(&'m wgpu::Buffer, View)> {
+        let found = self.0.device().linear(memory, view)?;
+        self.wgpu_device().submit_recorded()?;
+        Ok(found)
+    }
+
+    /// Implements [`interop_core::ComputeBackend::raw`].
+    fn names<'a>(&self, memory: MemorySide<'a, WgpuShaders>, view: View) -> Result<RawTarget<'a>> {
+        let (memory, view) = self.submitted(memory, view)?;
+        let device = self.wgpu_device();
+        let memory = device.raw_vulkan(memory);
+        let absent = || device.unsupported("Vulkan does not drive it; use WgpuBackend::buffer_of");
+        // SAFETY: the target lies inside the memory, which keeps its buffer for as long as it is borrowed.
+        memory.map(|memory| unsafe { RawTarget::new(memory, view) }).ok_or_else(absent)
     }
 }

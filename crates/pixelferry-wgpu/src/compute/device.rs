@@ -1,23 +1,21 @@
 //! [`WgpuShaders`].
 
-use crate::compute::backend::WgpuBackend;
+use crate::WgpuDevice;
 use crate::compute::bindings::{Arguments, Bindable, Numbers, texture_layout};
 use crate::context::format::texture_format;
 use crate::context::queue_buffer::QueueBuffer;
 use crate::context::queue_texture::QueueTexture;
 use crate::context::read_back;
 use crate::context::vulkan::{Opener, Vulkan};
-use crate::{WgpuDevice, WgpuDisplay};
 use interop_core::describe::process::ProcessOwned;
 use interop_core::{
-    ComputeBackend, ComputeMemory, ComputeSemaphore, Display, Error, ImageDesc, PixelFormat, RawTarget, Region, Result,
-    SharedHandle, View,
+    ComputeMemory, ComputeSemaphore, Error, ImageDesc, PixelFormat, Region, Result, SharedHandle, View,
 };
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 use wgsl_kernel::shader::{
-    CopyWay, MemorySide, Session, ShaderDevice, ShaderImage, ShaderMemory, ShaderWork, Target, Writes,
+    CopyWay, MemorySide, Regions, Session, ShaderDevice, ShaderMemory, ShaderWork, Target, Writes,
 };
 use wgsl_kernel::{Blue, KernelText, WORD, bounded, with_room};
 
@@ -115,24 +113,6 @@ impl ShaderDevice for WgpuShaders {
         &self.session
     }
 
-    fn open_in(&self, display: &dyn Display) -> Result<Option<Arc<dyn ComputeBackend>>> {
-        let Some(display) = display.downcast_ref::<WgpuDisplay>() else { return Ok(None) };
-        let theirs = display.shared_device();
-        if theirs.is(&self.device) || !self.session.identity.same_device(&theirs.identity).is_yes() {
-            return Ok(None);
-        }
-        Ok(Some(Arc::new(WgpuBackend::on(theirs)?)))
-    }
-
-    fn raw<'a>(&self, memory: MemorySide<'a, Self>, view: View) -> Result<RawTarget<'a>> {
-        let (memory, view) = self.linear(memory, view)?;
-        self.device.submit_recorded()?;
-        let memory = self.device.raw_vulkan(memory);
-        let absent = || self.device.unsupported("Vulkan does not drive it; use WgpuBackend::buffer_of");
-        // SAFETY: the target lies inside the memory, which keeps its buffer for as long as it is borrowed.
-        memory.map(|memory| unsafe { RawTarget::new(memory, view) }).ok_or_else(absent)
-    }
-
     fn semaphore(self: &Arc<Self>, handle: &SharedHandle) -> Result<Box<dyn ComputeSemaphore>> {
         self.opener()?.semaphore(&self.device, handle.duplicate_semaphore()?)
     }
@@ -185,7 +165,7 @@ impl ShaderDevice for WgpuShaders {
                 self.numbers.bind(wgpu, &layout, wgpu::BindingResource::TextureView(&view))
             }),
         }?;
-        let arguments = kernel.bind(&self.device, work.reads.iter().map(|memory| memory.buffer().object.buffer()))?;
+        let arguments = kernel.bind(&self.device, work.reads.iter().map(|memory| memory.object.buffer()))?;
         let immediates = kernel.immediates.and_then(|bytes| launch.numbers().get(..bytes));
         self.device.record(|encoder| {
             let place = immediates.map_or_else(|| self.numbers.write(&self.device.queue, launch.numbers()), |_| 0);
@@ -311,38 +291,36 @@ impl ShaderDevice for WgpuShaders {
         })
     }
 
-    fn copy_image(&self, from: &ShaderImage<Self>, to: &ShaderImage<Self>, range: &Range<usize>) -> Result<()> {
-        let (rectangles, from, to) = (from.rows().rectangles(range)?, &from.texture().object, &to.texture().object);
-        self.device.record(|encoder| {
-            for (_, region) in rectangles {
-                encoder.copy_texture_to_texture(at(from, region), at(to, region), extent(region));
+    fn copy_image(&self, from: &Self::Texture, to: &Self::Texture, regions: &Regions) -> Result<bool> {
+        let copied = self.device.record(|encoder| {
+            for (_, region) in regions {
+                encoder.copy_texture_to_texture(at(&from.object, *region), at(&to.object, *region), extent(*region));
             }
-        })
+        });
+        copied.map(|()| true)
     }
 
-    fn read_image(&self, image: &ShaderImage<Self>, offset: usize, into: &mut [u8]) -> Result<()> {
-        let (pixel, texture) = (image.format().bytes_per_pixel(), &image.texture().object.texture);
-        for (at, region) in image.rows().rectangles(&(offset..offset + into.len()))? {
-            let bytes = read_back::image(&self.device, region, pixel, |_| texture.clone())?;
-            into[at..at + bytes.len()].copy_from_slice(&bytes);
+    fn read_image(&self, texture: &Self::Texture, regions: &Regions, pixel: usize, into: &mut [u8]) -> Result<bool> {
+        for (at, region) in regions {
+            let bytes = read_back::image(&self.device, *region, pixel, |_| texture.object.texture.clone())?;
+            into[*at..at + bytes.len()].copy_from_slice(&bytes);
         }
-        Ok(())
+        Ok(true)
     }
 
-    fn write_image(&self, image: &ShaderImage<Self>, offset: usize, from: &[u8]) -> Result<()> {
-        let (pixel, texture) = (image.format().bytes_per_pixel(), &image.texture().object);
-        let rectangles = image.rows().rectangles(&(offset..offset + from.len()))?;
+    fn write_image(&self, texture: &Self::Texture, regions: &Regions, pixel: usize, from: &[u8]) -> Result<bool> {
         // Recorded commands use the content from before the write.
         self.device.submit_recorded()?;
-        self.device.scoped(|| {
-            for (first, region) in rectangles {
+        let written = self.device.scoped(|| {
+            for (first, region) in regions {
                 let row = region.width as usize * pixel;
                 let bytes_per_row = Some(row as u32);
                 let layout = wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row, rows_per_image: None };
-                let bytes = &from[first..first + row * region.height as usize];
-                self.device.queue.write_texture(at(texture, region), bytes, layout, extent(region));
+                let bytes = &from[*first..first + row * region.height as usize];
+                self.device.queue.write_texture(at(&texture.object, *region), bytes, layout, extent(*region));
             }
-        })
+        });
+        written.map(|()| true)
     }
 
     fn submit_image(&self, texture: &Self::Texture) -> Result<()> {

@@ -1,14 +1,15 @@
 //! [`ShaderBackend`].
 
 use super::device::{CopyWay, Session, ShaderDevice, Target, Writes};
-use super::image::ShaderImage;
+use super::image::MemorySide;
 use super::kernel::ShaderKernel;
-use super::memory::ShaderMemory;
 use crate::pattern::{FLAT, PatternEntry, flat_color, pattern};
 use crate::text::KernelText;
 use interop_core::describe::pattern::Pattern;
-use interop_core::devices::owned::{find, own};
-use interop_core::{Arg, ComputeMemory, Error, Kernel, KernelSource, PixelFormat, Result, View};
+use interop_core::devices::owned::own;
+use interop_core::{
+    Arg, ComputeMemory, Display, Error, HandleType, Kernel, KernelSource, MemoryShape, PixelFormat, Result, View,
+};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -19,27 +20,6 @@ pub struct ShaderBackend<D: ShaderDevice> {
     patterns: [OnceLock<ShaderKernel<D>>; PatternEntry::COUNT],
     /// Stores one colour, as programs' kernels store.
     flat: OnceLock<ShaderKernel<D>>,
-}
-
-/// Linear memory or a texture, of one backend.
-pub enum MemorySide<'a, D: ShaderDevice> {
-    /// Memory that kernels address.
-    Linear(&'a ShaderMemory<D>),
-    /// A texture, which kernels store to.
-    Image(&'a ShaderImage<D>),
-}
-
-impl<'a, D: ShaderDevice> MemorySide<'a, D> {
-    /// What the memory is.
-    ///
-    /// # Errors
-    /// [`Error::Foreign`] for another backend's.
-    pub fn of(memory: &'a dyn ComputeMemory, session: &Session) -> Result<Self> {
-        match find(memory, session) {
-            Some(image) => Ok(Self::Image(image)),
-            None => own(memory, session).map(Self::Linear),
-        }
-    }
 }
 
 /// The kernel in a slot, made where it is needed first.
@@ -72,6 +52,13 @@ impl<D: ShaderDevice> ShaderBackend<D> {
     /// [`Error::Foreign`] for another backend's.
     pub fn kernel<'k>(&self, kernel: &'k dyn Kernel) -> Result<&'k ShaderKernel<D>> {
         own(kernel, self.device.session())
+    }
+
+    /// True where this device is not the display's, or the backend is in its queue already: nothing is gained by a backend there.
+    pub fn gains_nothing_in(&self, display: &dyn Display) -> bool {
+        let Session { identity, caps, .. } = self.device.session();
+        let takes = |queue| display.caps().can_import(HandleType::QueueBuffer(queue), MemoryShape::Linear).is_yes();
+        caps.display_queue().is_some_and(takes) || !identity.same_device(display.device()).is_yes()
     }
 
     fn pattern(&self, entry: PatternEntry) -> Result<&ShaderKernel<D>> {
@@ -120,10 +107,12 @@ impl<D: ShaderDevice> ShaderBackend<D> {
     }
 }
 
-/// Implements [`interop_core::compute::BackendDriver`] for a type whose field `0` is a [`ShaderBackend`].
+/// Implements [`interop_core::compute::BackendDriver`] for a type whose field `0` is a [`ShaderBackend`]. It is opened in a display of
+/// its API's by an expression, and names a target ([`interop_core::ComputeBackend::raw`]) by a function of its own:
+/// `shader_backend!(GlBackend, |display: &GlDisplay| GlBackend::on(display), GlBackend::names);`.
 #[macro_export]
 macro_rules! shader_backend {
-    ($backend:ty) => {
+    ($backend:ty, |$inside:ident: &$display:ty| $open:expr, $names:path) => {
         const _: () = {
             use interop_core::compute::{BackendDriver, Checked};
             use interop_core::describe::pattern::Pattern;
@@ -140,7 +129,10 @@ macro_rules! shader_backend {
                     &self.0.device().session().caps
                 }
                 fn open_in(&self, display: &dyn Display) -> Result<Option<Arc<dyn ComputeBackend>>> {
-                    self.0.device().open_in(display)
+                    match display.downcast_ref::<$display>() {
+                        Some($inside) if !self.0.gains_nothing_in(display) => Ok(Some(Arc::new($open?))),
+                        _ => Ok(None),
+                    }
                 }
                 fn build(&self, source: &KernelSource) -> Result<Arc<dyn Kernel>> {
                     Ok(Arc::new(ShaderKernel::build(self.0.device(), source)?))
@@ -188,8 +180,7 @@ macro_rules! shader_backend {
                 }
                 fn raw<'a>(&self, target: Target<'a>) -> Result<RawTarget<'a>> {
                     let (memory, view) = target.into_parts();
-                    let device = self.0.device();
-                    device.raw(MemorySide::of(memory, device.session())?, view)
+                    $names(self, MemorySide::of(memory, self.0.device().session())?, view)
                 }
                 fn copy(
                     &self,

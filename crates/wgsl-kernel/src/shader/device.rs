@@ -1,15 +1,12 @@
 //! [`ShaderDevice`].
 
-use super::backend::MemorySide;
-use super::image::ShaderImage;
-use super::memory::ShaderMemory;
 use crate::launch::Launch;
 use crate::limits::Limits;
 use crate::text::KernelText;
 use interop_core::devices::owned::Maker;
 use interop_core::{
-    ComputeBackend, ComputeCaps, ComputeMemory, ComputeSemaphore, DeviceIdentity, Display, Error, ImageDesc,
-    KernelSource, PixelFormat, RawTarget, Region, Result, SharedHandle, View,
+    ComputeCaps, ComputeMemory, ComputeSemaphore, DeviceIdentity, Error, ImageDesc, KernelSource, PixelFormat, Region,
+    Result, SharedHandle,
 };
 use std::ops::Range;
 use std::sync::Arc;
@@ -49,6 +46,13 @@ pub enum CopyWay {
     Store,
 }
 
+/// Rectangles of a texture, each with its first byte in linear memory.
+pub type Regions = [(usize, Region)];
+
+/// A source that was read: what is known of its text, the kernel's own objects, and a pipeline for [`PixelFormat::Rgba8`], where reading
+/// makes one.
+pub type ReadSource<D> = (KernelText, <D as ShaderDevice>::Kernel, Option<<D as ShaderDevice>::Pipeline>);
+
 /// Target of one launch.
 pub enum Target<'a, D: ShaderDevice> {
     /// A buffer, from its first byte.
@@ -67,7 +71,7 @@ pub struct ShaderWork<'a, D: ShaderDevice> {
     /// What it writes.
     pub target: Target<'a, D>,
     /// Memories among the arguments: as many as the text has, each as large as it declares, and none of them the target.
-    pub reads: &'a [&'a ShaderMemory<D>],
+    pub reads: &'a [&'a D::Buffer],
     /// Grid and numbers, of which the grid is not empty.
     pub launch: Launch,
 }
@@ -93,22 +97,14 @@ pub trait ShaderDevice: Send + Sync + Sized + 'static {
     /// The facts that all objects share.
     fn session(&self) -> &Session;
 
-    /// Implements [`ComputeBackend::open_in`].
-    fn open_in(&self, display: &dyn Display) -> Result<Option<Arc<dyn ComputeBackend>>>;
-
-    /// Implements [`ComputeBackend::raw`].
-    fn raw<'a>(&self, memory: MemorySide<'a, Self>, view: View) -> Result<RawTarget<'a>>;
-
-    /// Implements [`ComputeBackend::import_semaphore`].
+    /// Implements [`interop_core::ComputeBackend::import_semaphore`].
     fn semaphore(self: &Arc<Self>, handle: &SharedHandle) -> Result<Box<dyn ComputeSemaphore>>;
 
-    /// Implements [`ComputeBackend::finish`].
+    /// Implements [`interop_core::ComputeBackend::finish`].
     fn finish(&self) -> Result<()>;
 
-    /// Reads a source in a language that comes before WGSL, if it has one: with a pipeline for [`PixelFormat::Rgba8`], where
-    /// reading makes one.
-    #[allow(clippy::type_complexity)]
-    fn read_source(&self, source: &KernelSource) -> Result<Option<(KernelText, Self::Kernel, Option<Self::Pipeline>)>> {
+    /// Reads a source in a language that comes before WGSL, if it has one.
+    fn read_source(&self, source: &KernelSource) -> Result<Option<ReadSource<Self>>> {
         let _ = source;
         Ok(None)
     }
@@ -131,7 +127,7 @@ pub trait ShaderDevice: Send + Sync + Sized + 'static {
     /// Allocates at least so many bytes, in whole words.
     fn allocate(&self, bytes: usize) -> Result<Self::Buffer>;
 
-    /// Implements [`ComputeBackend::allocate_send`].
+    /// Implements [`interop_core::ComputeBackend::allocate_send`].
     fn allocate_send(self: &Arc<Self>, bytes: usize) -> Result<Box<dyn ComputeMemory + Send>> {
         let reason = format!("its memory stays on one thread; {bytes} bytes were asked for another");
         Err(Error::unsupported(&self.session().identity, reason))
@@ -190,19 +186,22 @@ pub trait ShaderDevice: Send + Sync + Sized + 'static {
         rows: (&Self::Buffer, usize, usize),
     ) -> Result<()>;
 
-    /// Queues a copy of a range to a texture with the same rows.
-    fn copy_image(&self, from: &ShaderImage<Self>, to: &ShaderImage<Self>, range: &Range<usize>) -> Result<()> {
-        from.copy_by_memory(to, range)
+    /// Queues copies of rectangles to the same places of another texture with the same rows; false where memory is to stand between.
+    fn copy_image(&self, from: &Self::Texture, to: &Self::Texture, regions: &Regions) -> Result<bool> {
+        let _ = (from, to, regions);
+        Ok(false)
     }
 
-    /// Copies bytes of a texture to the host.
-    fn read_image(&self, image: &ShaderImage<Self>, offset: usize, into: &mut [u8]) -> Result<()> {
-        image.read_by_memory(offset, into)
+    /// Copies rectangles to the host, each to its first byte there; false where memory is to stand between.
+    fn read_image(&self, texture: &Self::Texture, regions: &Regions, pixel: usize, into: &mut [u8]) -> Result<bool> {
+        let _ = (texture, regions, pixel, into);
+        Ok(false)
     }
 
-    /// Copies bytes of the host's to a texture.
-    fn write_image(&self, image: &ShaderImage<Self>, offset: usize, from: &[u8]) -> Result<()> {
-        image.write_by_memory(offset, from)
+    /// [`ShaderDevice::read_image`] the other way.
+    fn write_image(&self, texture: &Self::Texture, regions: &Regions, pixel: usize, from: &[u8]) -> Result<bool> {
+        let _ = (texture, regions, pixel, from);
+        Ok(false)
     }
 
     /// Implements [`ComputeMemory::submit`] of a texture.

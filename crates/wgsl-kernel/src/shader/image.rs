@@ -4,9 +4,11 @@
 //! name words.
 
 use super::device::{CopyWay, Session, ShaderDevice};
+use super::memory::ShaderMemory;
 use crate::prelude::NAMES_WORDS;
 use interop_core::compute::{MemoryDriver, OpaqueImage, Placement};
-use interop_core::{Error, ImageDesc, ImageView, PixelFormat, Region, Result, SharedHandle, View};
+use interop_core::devices::owned::{find, own};
+use interop_core::{ComputeMemory, Error, ImageDesc, ImageView, PixelFormat, Region, Result, SharedHandle, View};
 use std::cell::{Cell, OnceCell};
 use std::ops::Range;
 use std::sync::Arc;
@@ -83,38 +85,13 @@ impl<D: ShaderDevice> ShaderImage<D> {
     pub(super) fn copy_to(&self, to: &Self, range: &Range<usize>) -> Result<()> {
         self.rows.check_alike(&to.rows)?;
         self.settle().and_then(|()| to.settle())?;
-        self.device.copy_image(self, to, range)
-    }
-
-    /// [`ShaderDevice::copy_image`] by way of the linear copy.
-    pub(super) fn copy_by_memory(&self, to: &Self, range: &Range<usize>) -> Result<()> {
+        if self.device.copy_image(&self.texture, &to.texture, &self.rows.rectangles(range)?)? {
+            return Ok(());
+        }
         let (memory, room) = self.scratch()?;
         OpaqueImage::pieces(range, room).try_for_each(|piece| {
             self.copy_range(CopyWay::Load, &piece, (memory, 0))?;
             to.copy_range(CopyWay::Store, &piece, (memory, 0))
-        })
-    }
-
-    /// [`ShaderDevice::read_image`] by way of the linear copy.
-    pub(super) fn read_by_memory(&self, offset: usize, into: &mut [u8]) -> Result<()> {
-        let (memory, room) = self.scratch()?;
-        OpaqueImage::pieces(&(offset..offset + into.len()), room).zip(into.chunks_mut(room)).try_for_each(
-            |(piece, into)| {
-                self.copy_range(CopyWay::Load, &piece, (memory, 0))?;
-                self.device.read(memory, 0, into)
-            },
-        )
-    }
-
-    /// [`ShaderDevice::write_image`] by way of the linear copy.
-    pub(super) fn write_by_memory(&self, offset: usize, from: &[u8]) -> Result<()> {
-        let range = offset..offset + from.len();
-        // Refused before anything changes.
-        self.rows.rectangles(&range)?;
-        let (memory, room) = self.scratch()?;
-        OpaqueImage::pieces(&range, room).zip(from.chunks(room)).try_for_each(|(piece, from)| {
-            self.device.write(memory, 0, from)?;
-            self.copy_range(CopyWay::Store, &piece, (memory, 0))
         })
     }
 
@@ -169,12 +146,30 @@ impl<D: ShaderDevice> MemoryDriver for ShaderImage<D> {
 
     fn read(&mut self, offset: usize, into: &mut [u8]) -> Result<()> {
         self.settle()?;
-        self.device.read_image(self, offset, into)
+        let (range, pixel) = (offset..offset + into.len(), self.format().bytes_per_pixel());
+        if self.device.read_image(&self.texture, &self.rows.rectangles(&range)?, pixel, into)? {
+            return Ok(());
+        }
+        let (memory, room) = self.scratch()?;
+        OpaqueImage::pieces(&range, room).zip(into.chunks_mut(room)).try_for_each(|(piece, into)| {
+            self.copy_range(CopyWay::Load, &piece, (memory, 0))?;
+            self.device.read(memory, 0, into)
+        })
     }
 
     fn write(&mut self, offset: usize, from: &[u8]) -> Result<()> {
+        // Refused before anything changes.
+        let (range, pixel) = (offset..offset + from.len(), self.format().bytes_per_pixel());
+        let regions = self.rows.rectangles(&range)?;
         self.settle()?;
-        self.device.write_image(self, offset, from)
+        if self.device.write_image(&self.texture, &regions, pixel, from)? {
+            return Ok(());
+        }
+        let (memory, room) = self.scratch()?;
+        OpaqueImage::pieces(&range, room).zip(from.chunks(room)).try_for_each(|(piece, from)| {
+            self.device.write(memory, 0, from)?;
+            self.copy_range(CopyWay::Store, &piece, (memory, 0))
+        })
     }
 
     fn submit(&mut self) -> Result<()> {
@@ -185,5 +180,26 @@ impl<D: ShaderDevice> MemoryDriver for ShaderImage<D> {
     fn release(&mut self) -> Result<()> {
         // The queue keeps the order.
         Ok(())
+    }
+}
+
+/// Linear memory or a texture, of one backend.
+pub enum MemorySide<'a, D: ShaderDevice> {
+    /// Memory that kernels address.
+    Linear(&'a ShaderMemory<D>),
+    /// A texture, which kernels store to.
+    Image(&'a ShaderImage<D>),
+}
+
+impl<'a, D: ShaderDevice> MemorySide<'a, D> {
+    /// What the memory is.
+    ///
+    /// # Errors
+    /// [`Error::Foreign`] for another backend's.
+    pub fn of(memory: &'a dyn ComputeMemory, session: &Session) -> Result<Self> {
+        match find(memory, session) {
+            Some(image) => Ok(Self::Image(image)),
+            None => own(memory, session).map(Self::Linear),
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Kernels: a text made into pipelines, one for each format and kind of target.
 
-use super::backend::MemorySide;
 use super::device::{Session, ShaderDevice, ShaderWork, Target, Writes};
+use super::image::MemorySide;
 use super::memory::ShaderMemory;
 use crate::launch::Launch;
 use crate::text::KernelText;
@@ -78,12 +78,12 @@ impl<D: ShaderDevice> ShaderKernel<D> {
         let session = self.device.session();
         let image = match target {
             MemorySide::Linear(memory) => {
-                let reads = self.text.own_memories(Some(memory), args, session)?;
+                let reads = self.reads(Some(memory), args)?;
                 return self.run(memory.buffer(), view, items, args, &reads);
             }
             MemorySide::Image(image) => image,
         };
-        let (reads, format) = (self.text.own_memories(None, args, session)?, image.format());
+        let (reads, format) = (self.reads(None, args)?, image.format());
         if !self.text.stores_to(format, view) {
             image.check_words()?;
             return image.through_linear(view, |memory, view| self.run(memory, view, items, args, &reads));
@@ -93,6 +93,11 @@ impl<D: ShaderDevice> ShaderKernel<D> {
         self.queue(Target::Texture(image.texture()), &reads, (format, Writes::Texture), launch)
     }
 
+    fn reads<'m>(&self, target: Option<&ShaderMemory<D>>, args: &[Arg<'m>]) -> Result<Vec<&'m D::Buffer>> {
+        let memories = self.text.own_memories(target, args, self.device.session())?;
+        Ok(memories.into_iter().map(ShaderMemory::buffer).collect())
+    }
+
     /// Queues a launch into linear memory.
     fn run(
         &self,
@@ -100,7 +105,7 @@ impl<D: ShaderDevice> ShaderKernel<D> {
         view: &View,
         items: Option<usize>,
         args: &[Arg<'_>],
-        reads: &[&ShaderMemory<D>],
+        reads: &[&D::Buffer],
     ) -> Result<()> {
         let (format, launch) = self.text.plan(view, items, args, &self.device.session().limits)?;
         self.queue(Target::Memory(memory), reads, (format, Writes::Memory), launch)
@@ -110,7 +115,7 @@ impl<D: ShaderDevice> ShaderKernel<D> {
     pub(super) fn queue(
         &self,
         target: Target<'_, D>,
-        reads: &[&ShaderMemory<D>],
+        reads: &[&D::Buffer],
         (format, writes): (PixelFormat, Writes),
         launch: Launch,
     ) -> Result<()> {

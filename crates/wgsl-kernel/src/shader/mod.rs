@@ -10,8 +10,8 @@ mod image;
 mod kernel;
 mod memory;
 
-pub use backend::{MemorySide, ShaderBackend};
-pub use device::{CopyWay, Session, ShaderDevice, ShaderWork, Target, Writes};
-pub use image::ShaderImage;
+pub use backend::ShaderBackend;
+pub use device::{CopyWay, ReadSource, Regions, Session, ShaderDevice, ShaderWork, Target, Writes};
+pub use image::{MemorySide, ShaderImage};
 pub use kernel::ShaderKernel;
 pub use memory::ShaderMemory;
