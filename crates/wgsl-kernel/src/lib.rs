@@ -43,6 +43,7 @@ mod params;
 mod pattern;
 mod prelude;
 mod rebuild;
+pub mod shader;
 #[cfg(feature = "glsl-in")]
 mod sized;
 #[cfg(feature = "spirv")]

@@ -62,6 +62,11 @@ impl Numbers {
         numbers
     }
 
+    /// Those of a block of so many words.
+    pub fn of_block(words: usize) -> Self {
+        Self { written: vec![None; words.saturating_sub(HEAD)], computed: false }
+    }
+
     /// Numbers that the text may read: those up to the last that it names, or all.
     pub fn count(&self) -> usize {
         if self.computed { MOST_NUMBERS } else { self.written.len() }

@@ -2,7 +2,8 @@
 
 use crate::launch::Launch;
 use crate::limits::Limits;
-use crate::params::WORD;
+use crate::params::{Numbers, WORD};
+use crate::text::{KernelText, TextSource};
 use interop_core::describe::color::load;
 use interop_core::describe::pattern::Pattern;
 use interop_core::{Error, PixelFormat, Result, View};
@@ -13,7 +14,7 @@ const GROUP: [u32; 2] = [64, 4];
 const PER_ITEM: usize = 4;
 
 /// The kernels' whole text; its bindings are those of group 0.
-pub const PATTERN: &str = include_str!("pattern.wgsl");
+pub const PATTERN: &str = concat!(include_str!("pattern.wgsl"), include_str!("numbers.wgsl"));
 
 /// A kernel `flat` that stores one colour all over, its arguments: what [`flat_color`] gives.
 pub const FLAT: &str = "@compute @workgroup_size(16, 16)
@@ -39,6 +40,11 @@ pub enum PatternEntry {
 }
 
 impl PatternEntry {
+    /// Number of entry points.
+    pub const COUNT: usize = 3;
+    /// Words of a launch's numbers.
+    pub(crate) const WORDS: usize = 12;
+
     /// Its name in the text.
     pub const fn name(self) -> &'static str {
         match self {
@@ -46,6 +52,15 @@ impl PatternEntry {
             Self::Flat => "flat_words",
             Self::Bytes => "bytes",
         }
+    }
+}
+
+impl KernelText {
+    /// A kernel of [`PATTERN`].
+    pub(crate) fn pattern(entry: PatternEntry) -> Self {
+        let mut new = Self::new((entry.name(), None), PATTERN, (Vec::new(), [1, 1]), TextSource::Whole);
+        new.numbers = Numbers::of_block(PatternEntry::WORDS);
+        new
     }
 }
 

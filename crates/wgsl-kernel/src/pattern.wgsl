@@ -16,14 +16,13 @@ struct Rows {
   stride: u32,
 }
 @group(0) @binding(0) var<storage, read_write> memory: array<u32>;
-// The words of `Rows`.
-@group(0) @binding(1) var<uniform> launch: array<vec4<u32>, 3>;
 var<private> rows: Rows;
 
 fn take_rows() {
-  let a = launch[0];
-  let b = launch[1];
-  let c = launch[2];
+  // The words of `Rows`.
+  let a = pf_launch[0];
+  let b = pf_launch[1];
+  let c = pf_launch[2];
   rows = Rows(a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w, c.x, c.y);
 }
 

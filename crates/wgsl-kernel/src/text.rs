@@ -20,9 +20,35 @@ pub struct KernelText {
     /// Work items for a buffer target, where the source said so.
     pub(crate) items: Option<usize>,
     names_words: bool,
+    source: TextSource,
+}
+
+/// Source of a kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TextSource {
+    /// Functions in WGSL, before the prelude.
+    Wgsl,
+    /// All of the WGSL.
+    Whole,
+    /// Another language.
+    Foreign,
+    /// Compiled code, which is the same for targets of any format.
+    Compiled,
 }
 
 impl KernelText {
+    /// A kernel by its name, with the work items that its source says.
+    pub(crate) fn new(
+        (name, items): (&str, Option<usize>),
+        text: &str,
+        (memories, group): (Vec<u64>, [u32; 2]),
+        source: TextSource,
+    ) -> Self {
+        let names_words = source == TextSource::Compiled || names_words(text);
+        let (name, text, numbers) = (name.to_owned(), text.to_owned(), Numbers::of(text));
+        Self { name, text, numbers, memories, group, items, names_words, source }
+    }
+
     /// Reads the WGSL of a source.
     ///
     /// # Errors
@@ -37,26 +63,18 @@ impl KernelText {
         let shape =
             with_room(|| Shape::of(name, text)).and_then(|shape| shape).map_err(|error| limits.refused(name, error))?;
         fits(name, shape.memories.len(), shape.group, limits)?;
-        Ok(Self {
-            name: name.to_owned(),
-            text: text.to_owned(),
-            numbers: Numbers::of(text),
-            memories: shape.memories,
-            group: shape.group,
-            items: source.items(),
-            names_words: names_words(text),
-        })
+        Ok(Self::new((name, source.items()), text, (shape.memories, shape.group), TextSource::Wgsl))
     }
 
     /// A text in another language, of which its compiler told the shape: bytes that each memory among its arguments has at least,
-    /// and the work items of a group. It reads numbers by the same names as WGSL.
+    /// and the work items of a group. It reads numbers by the same names as WGSL. Without a text it is compiled code, which writes words.
     ///
     /// # Errors
     /// [`interop_core::Error::Unsupported`] where it has more memories than the device binds; [`interop_core::Error::KernelBuild`]
     /// for groups that are empty or of three dimensions.
     pub fn told(
         source: &KernelSource,
-        text: &str,
+        text: Option<&str>,
         memories: Vec<u64>,
         group: [u32; 3],
         limits: &Limits,
@@ -64,13 +82,26 @@ impl KernelText {
         let name = source.name();
         let group = across_and_down(group).map_err(|log| limits.refused(name, log))?;
         fits(name, memories.len(), group, limits)?;
-        let (numbers, items, names_words) = (Numbers::of(text), source.items(), names_words(text));
-        Ok(Self { name: name.to_owned(), text: text.to_owned(), numbers, memories, group, items, names_words })
+        let kind = if text.is_some() { TextSource::Foreign } else { TextSource::Compiled };
+        Ok(Self::new((name, source.items()), text.unwrap_or_default(), (memories, group), kind))
     }
 
     /// Its name, which is that of its entry point.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The text as it was given, where that is not WGSL.
+    pub fn foreign(&self) -> Option<&str> {
+        matches!(self.source, TextSource::Foreign).then_some(&self.text)
+    }
+
+    /// The format whose text, or code, serves targets of this one.
+    pub const fn served_as(&self, format: PixelFormat) -> PixelFormat {
+        match self.source {
+            TextSource::Wgsl | TextSource::Foreign => format,
+            TextSource::Whole | TextSource::Compiled => PixelFormat::Rgba8,
+        }
     }
 
     /// Number of memories among its arguments.
@@ -80,7 +111,7 @@ impl KernelText {
 
     /// All of the text, for targets of this format; a buffer takes any format of whole words.
     pub fn whole(&self, format: PixelFormat) -> String {
-        with_prelude(&self.text, format)
+        if self.source == TextSource::Whole { self.text.clone() } else { with_prelude(&self.text, format) }
     }
 
     /// All of the text, for targets that are textures of this format. One that names words does not build.

@@ -57,13 +57,14 @@ impl OpaqueImage {
         Err(Error::refused("the two textures differ in size or format"))
     }
 
-    /// Bytes of a linear copy of it on a device that allocates so many at most: all of it, or as many whole rows as there is room for.
+    /// Bytes of a linear copy of it, whose rows lie `pitch` bytes apart, on a device that allocates so many at most: all of it, or as
+    /// many whole rows as there is room for.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] where not even one row fits.
-    pub fn copied_at_once(&self, caps: &ComputeCaps) -> Result<usize> {
+    pub fn copied_at_once(&self, pitch: usize, caps: &ComputeCaps) -> Result<usize> {
         let most = usize::try_from(caps.max_allocation).unwrap_or(usize::MAX);
-        match self.len.min(most) / self.pitch() * self.pitch() {
+        match (most / pitch).min(self.desc.extent.height as usize) * pitch {
             0 => Err(Error::refused(format!("a row of the image has more than {most} bytes"))),
             room => Ok(room),
         }

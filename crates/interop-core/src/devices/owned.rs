@@ -23,11 +23,11 @@ pub trait Owned: Any {
     fn maker(&self) -> &Self::Maker;
 }
 
-/// [`Owned`] for a type: `owned!(Block: Device, "block", |block| &block.device);`.
+/// [`Owned`] for a type: `owned!(Block: Device, "block", |block| &block.device);`, with `, D: Driver` behind it for a type of that parameter.
 #[macro_export]
 macro_rules! owned {
-    ($type:ty: $maker:ty, $object:literal, |$this:ident| $of:expr) => {
-        impl $crate::devices::owned::Owned for $type {
+    ($type:ty: $maker:ty, $object:literal, |$this:ident| $of:expr $(, $parameter:ident: $bound:path)?) => {
+        impl$(<$parameter: $bound>)? $crate::devices::owned::Owned for $type {
             type Maker = $maker;
 
             const OBJECT: &'static str = $object;

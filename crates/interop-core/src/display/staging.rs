@@ -3,7 +3,7 @@
 use super::watch::{Call, Watch};
 use crate::describe::error::{Error, Result};
 use crate::describe::process::ProcessOwned;
-use crate::describe::surface::{ImageDesc, SurfaceDesc};
+use crate::describe::surface::{ImageDesc, MemoryShape, SurfaceDesc};
 use crate::devices::borrows::{Borrow, Holder, Member};
 use crate::devices::capability::{DisplayCaps, HandleType};
 use crate::devices::host_block::HostBlock;
@@ -95,8 +95,8 @@ impl Staging {
     /// For displays: a block of `bytes` bytes, which `make` makes once the kind is checked against what the display takes.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] and [`Error::Unsupported`] for more bytes, or an image, than the display's limits allow, and for host
-    /// memory that is too small; those of `make`.
+    /// [`Error::InvalidInput`] and [`Error::Unsupported`] for more bytes, or an image, than the display's limits allow, for host
+    /// memory that is too small, and for a buffer of another queue; those of `make`.
     pub fn new<D: StagingDriver>(
         (device, caps): (&DeviceIdentity, &DisplayCaps),
         kind: StagingKind,
@@ -112,6 +112,12 @@ impl Staging {
             }
             StagingKind::Imported(block) => {
                 SharedHandle::check_room(block.len() as u64, bytes as u64)?;
+                None
+            }
+            StagingKind::External(handle @ SharedHandle::QueueBuffer { .. }) => {
+                if !caps.can_import(handle.handle_type(), MemoryShape::Linear).is_yes() {
+                    return Err(Error::unsupported(device, "the buffer is of another queue than the display's"));
+                }
                 None
             }
             _ => None,

@@ -1,49 +1,25 @@
 //! Compute shaders of the user's own.
 
-use crate::compute::session::{Program, Session, dialect};
 use crate::queue::shape::ProgramShape;
-use interop_core::{KernelSource, PixelFormat, Result};
-use std::sync::Arc;
-use wgsl_kernel::{Dialect, KernelText, TextError, glsl_prelude, glsl_texture_prelude};
+use interop_core::PixelFormat;
+use wgsl_kernel::shader::Writes;
+use wgsl_kernel::{Dialect, TextError, glsl_prelude, glsl_texture_prelude};
 
-/// All of the text, for targets of this format.
-pub fn whole(text: &str, format: PixelFormat, dialect: Dialect) -> Result<String, TextError> {
-    Ok(glsl_prelude(format, dialect)? + without_version(text, dialect)?)
-}
-
-/// All of the text, for targets that are textures of this format.
-pub fn of_texture(text: &str, format: PixelFormat, dialect: Dialect) -> Result<String, TextError> {
-    Ok(glsl_texture_prelude(format, dialect)? + without_version(text, dialect)?)
-}
-
-fn without_version(text: &str, dialect: Dialect) -> Result<&str, TextError> {
+/// All of the text, for such targets.
+pub fn whole(text: &str, format: PixelFormat, writes: Writes, dialect: Dialect) -> Result<String, TextError> {
     if text.lines().any(|line| line.trim_start().starts_with("#version")) {
         let version = dialect.version();
         return Err(format!("it has a '#version'; leave it out: the backend writes it, '{version}'").into());
     }
-    Ok(text)
-}
-
-/// Returns what a source's text says of the kernel, and its program for RGBA8.
-pub fn read(session: &Arc<Session>, source: &KernelSource, text: &str) -> Result<(KernelText, Program)> {
-    let refused = |log: String| session.limits.refused(source.name(), log);
-    let whole = whole(text, PixelFormat::Rgba8, dialect(&session.device));
-    let whole = whole.map_err(|error| session.limits.refused(source.name(), error))?;
-    let device = session.device.clone();
-    let built = session.place.run(move || {
-        Ok(match Program::build(&device, &whole)? {
-            Ok(program) => Ok((program.shape()?, program)),
-            Err(log) => Err(log),
-        })
-    })?;
-    let (shape, program) = built.map_err(refused)?;
-    let memories = memories(&shape).map_err(refused)?;
-    let text = KernelText::told(source, text, memories, shape.group, &session.limits)?;
-    Ok((text, program))
+    let prelude = match writes {
+        Writes::Memory => glsl_prelude(format, dialect),
+        Writes::Texture => glsl_texture_prelude(format, dialect),
+    };
+    Ok(prelude? + text)
 }
 
 /// Bytes of each memory among the arguments; the reason where a launch binds less than the program uses.
-fn memories(shape: &ProgramShape) -> Result<Vec<u64>, String> {
+pub fn memories(shape: &ProgramShape) -> Result<Vec<u64>, String> {
     if !shape.uniforms.is_empty() {
         let names = shape.uniforms.join("', '");
         return Err(format!(

@@ -66,14 +66,10 @@
 //! ([`GlDisplay::from_engine`](crate::GlDisplay::from_engine)). Its state is as before after each call; what is put back is said by [the crate](crate).
 
 mod backend;
+mod device;
 mod glsl;
-mod image;
-mod kernel;
-mod memory;
 mod place;
 mod rows;
-mod semaphore;
-mod session;
 
 pub use backend::GlBackend;
 pub use wgsl_kernel::{PRELUDE, check as check_wgsl};

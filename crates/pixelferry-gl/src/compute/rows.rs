@@ -9,6 +9,7 @@ use interop_core::describe::format::PerFormat;
 use interop_core::{PixelFormat, Region, Result};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use wgsl_kernel::shader::CopyWay;
 
 /// Tells how a pixel `c` is packed into word `w`, byte `b`, and how it is unpacked from there. A texture keeps the bits of what is blue
 /// first as if it were red first.
@@ -59,25 +60,16 @@ const ROWS: PerFormat<[&str; 2]> = {
 /// Work items of a group, a side.
 const GROUP: u32 = 8;
 
-/// Direction of a copy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Way {
-    /// From the texture to memory.
-    Load,
-    /// From memory to the texture.
-    Store,
-}
-
 /// The programs, built when they are first needed.
 #[derive(Default)]
-pub struct Rows(Mutex<HashMap<(PixelFormat, Way), Arc<ComputeProgram>>>);
+pub struct Rows(Mutex<HashMap<(PixelFormat, CopyWay), Arc<ComputeProgram>>>);
 
 impl Rows {
     fn program(
         &self,
         device: &GlDevice,
         texture: &QueueTexture,
-        key: (PixelFormat, Way),
+        key: (PixelFormat, CopyWay),
     ) -> Result<Arc<ComputeProgram>> {
         let mut programs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(program) = programs.get(&key) {
@@ -85,7 +77,7 @@ impl Rows {
         }
         let (format, way) = key;
         let ([pack, unpack], layout, pixel) = (ROWS.get(format), texture.format().layout, format.bytes_per_pixel());
-        let way = if way == Way::Load { "#define LOADS\n" } else { "" };
+        let way = if way == CopyWay::Load { "#define LOADS\n" } else { "" };
         let text = format!(
             "#version 430 core\n{way}#define LAYOUT {layout}\n#define PIXEL {pixel}u\n#define PACK {pack}\n#define UNPACK {unpack}\n{}",
             include_str!("rows.glsl")
@@ -103,12 +95,12 @@ impl Rows {
         (texture, region): (&QueueTexture, Region),
         (memory, [first, pitch]): (&QueueBuffer, [usize; 2]),
         format: PixelFormat,
-        way: Way,
+        way: CopyWay,
     ) -> Result<()> {
         let device = memory.device();
         device.enter()?;
         let program = self.program(device, texture, (format, way))?;
-        let bound = texture.bound(if way == Way::Load { glow::READ_ONLY } else { glow::WRITE_ONLY })?;
+        let bound = texture.bound(if way == CopyWay::Load { glow::READ_ONLY } else { glow::WRITE_ONLY })?;
         let Region { x, y, width, height } = region;
         // Inside memory that 31 bits address.
         let numbers = [x, y, width, height, first as u32, pitch as u32, 0, 0];

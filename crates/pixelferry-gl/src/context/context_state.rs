@@ -162,11 +162,6 @@ impl ContextState {
         self.held.clone().ok_or_else(|| self.unsupported(reason.into()))
     }
 
-    /// True where those have this context.
-    pub(crate) fn is_held_by(&self, held: &Arc<Held>) -> bool {
-        self.held.as_ref().is_some_and(|own| Arc::ptr_eq(own, held))
-    }
-
     /// Deletes what others dropped where the context was not current. It must be now.
     fn delete_deferred(&self) {
         if let Some(held) = &self.held {

@@ -2,7 +2,6 @@
 
 use super::device::GlDevice;
 use crate::api::caps::MAX_BUFFER_BYTES;
-use crate::context::context_state::ContextState;
 use crate::context::deferred_deletes::ObjectName;
 #[cfg(feature = "compute")]
 use crate::context::opened::{buffer_size, memory_hint, open_memory};
@@ -10,8 +9,7 @@ use crate::objects::buffer_object::{NOT_MAPPED, read_bound};
 use glow::HasContext as _;
 #[cfg(feature = "compute")]
 use interop_core::MemoryHandle;
-use interop_core::compute::check_range;
-use interop_core::{Error, Result, SharedHandle};
+use interop_core::{Result, SharedHandle};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -57,15 +55,14 @@ impl QueueBuffer {
     /// The most bytes that one can have: sizes of buffers pass as 31 bits.
     pub(crate) const MOST_BYTES: u64 = MAX_BUFFER_BYTES / WORD as u64 * WORD as u64;
 
-    /// Makes one of at least so many bytes, in whole words of 4. What it holds is undefined.
+    /// Makes one of at least so many bytes, in whole words of 4: at least 1, at most [`QueueBuffer::MOST_BYTES`]. What it holds is
+    /// undefined.
     ///
     /// # Errors
-    /// [`Error::WrongContext`]; [`Error::InvalidInput`] for no bytes or more than [`QueueBuffer::MOST_BYTES`]; [`Error::Driver`].
+    /// [`interop_core::Error::WrongContext`]; [`interop_core::Error::Driver`].
     pub(crate) fn new(device: &GlDevice, bytes: usize) -> Result<Self> {
         let gl = device.enter()?;
-        let bytes = bytes.checked_next_multiple_of(WORD).filter(|n| (1..=Self::MOST_BYTES).contains(&(*n as u64)));
-        let bytes = bytes
-            .ok_or_else(|| Error::refused(format!("a buffer has 1 to {} bytes, in whole words", Self::MOST_BYTES)))?;
+        let bytes = bytes.next_multiple_of(WORD);
         device.checked("glBufferData", || {
             // SAFETY: the context is current; the size fits 31 bits.
             unsafe {
@@ -83,8 +80,8 @@ impl QueueBuffer {
     /// The first bytes of another device's or API's memory, in whole words.
     ///
     /// # Errors
-    /// [`Error::WrongContext`]; [`Error::Unsupported`] without the extension; [`Error::InvalidInput`] for more bytes than there
-    /// are, and for what is no memory of the GPU; [`Error::Driver`].
+    /// [`interop_core::Error::WrongContext`]; [`interop_core::Error::Unsupported`] without the extension; [`interop_core::Error::InvalidInput`] for more bytes than there
+    /// are, and for what is no memory of the GPU; [`interop_core::Error::Driver`].
     #[cfg(feature = "compute")]
     pub(crate) fn opened(device: &GlDevice, handle: MemoryHandle, bytes: usize) -> Result<Self> {
         let gl = device.enter()?;
@@ -140,7 +137,7 @@ impl QueueBuffer {
     /// The buffer object's name, for calls of others in the context.
     ///
     /// # Errors
-    /// [`Error::WrongContext`].
+    /// [`interop_core::Error::WrongContext`].
     pub(crate) fn id(&self) -> Result<u32> {
         self.inner.device.enter()?;
         Ok(self.inner.name.0.get())
@@ -155,12 +152,9 @@ impl QueueBuffer {
         SharedHandle::QueueBuffer { queue: self.inner.device.queue_id(), buffer: Box::new(self.clone()) }
     }
 
-    /// The buffer of at least so many bytes, where the handle is of one in this display's context.
-    pub(crate) fn open(handle: &SharedHandle, display: &ContextState, bytes: usize) -> Result<Self> {
+    /// The buffer of at least so many bytes behind a handle of this context's queue.
+    pub(crate) fn open(handle: &SharedHandle, bytes: usize) -> Result<Self> {
         let lent: &Self = handle.in_queue("buffer")?;
-        if !lent.inner.device.is_of(display) {
-            return Err(display.unsupported("the buffer is of another OpenGL context".into()));
-        }
         SharedHandle::check_room(lent.len() as u64, bytes as u64)?;
         Ok(lent.clone())
     }
@@ -183,13 +177,12 @@ impl QueueBuffer {
         }
     }
 
-    /// Copies bytes of the host's to `at`, in queue order. They may be reused at once.
+    /// Copies bytes of the host's to `at`, in queue order; they lie inside, and may be reused at once.
     ///
     /// # Errors
-    /// [`Error::WrongContext`]; [`Error::InvalidInput`] beyond the end; [`Error::Driver`].
+    /// [`interop_core::Error::WrongContext`]; [`interop_core::Error::Driver`].
     pub(crate) fn write(&self, at: usize, bytes: &[u8]) -> Result<()> {
         let gl = self.inner.device.enter()?;
-        check_range(&(at..at.saturating_add(bytes.len())), self.len())?;
         if self.inner.memory.is_some() {
             // Storage in memory of others is immutable, so that the host writes by a copy.
             let scratch = Self::new(&self.inner.device, bytes.len())?;
@@ -206,17 +199,13 @@ impl QueueBuffer {
         })
     }
 
-    /// Copies bytes from `at` on to the host, after all that was put into the queue before. Waits.
+    /// Copies bytes from `at` on to the host, after all that was put into the queue before; they lie inside. Waits.
     ///
     /// # Errors
     /// The errors of [`QueueBuffer::write`].
     pub(crate) fn read(&self, at: usize, into: &mut [u8]) -> Result<()> {
         let device = &self.inner.device;
         let gl = device.enter()?;
-        check_range(&(at..at.saturating_add(into.len())), self.len())?;
-        if into.is_empty() {
-            return Ok(());
-        }
         let get = |buffer: &Self, at: usize, into: &mut [u8]| {
             let is_there = device.checked("glGetBufferSubData", || {
                 // SAFETY: the context is current, and the range is inside the buffer, so that it fits 31 bits.
@@ -237,18 +226,13 @@ impl QueueBuffer {
         get(&scratch, 0, into)
     }
 
-    /// Copies a range of another buffer to `at`, in queue order.
+    /// Copies a range of another buffer of this context to `at`, in queue order; it lies inside both.
     ///
     /// # Errors
-    /// The errors of [`QueueBuffer::write`]; [`Error::InvalidInput`] for a buffer of another context, and for the same.
+    /// The errors of [`QueueBuffer::write`].
     pub(crate) fn copy_from(&self, from: &Self, range: Range<usize>, at: usize) -> Result<()> {
         let device = &self.inner.device;
         let gl = device.enter()?;
-        if !device.is(&from.inner.device) || Arc::ptr_eq(&self.inner, &from.inner) {
-            return Err(Error::refused("copies are between two buffers of one context"));
-        }
-        check_range(&range, from.len())?;
-        check_range(&(at..at.saturating_add(range.len())), self.len())?;
         let [read, write] = [range.start, at].map(|n| n as i32);
         device.checked("glCopyBufferSubData", || {
             // SAFETY: the context is current, both are of it and not the same, and both ranges are inside, so that they fit 31

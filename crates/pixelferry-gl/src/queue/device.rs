@@ -117,18 +117,9 @@ impl GlDevice {
         })
     }
 
-    /// True where both are of one context.
-    pub(crate) fn is(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.inner.held, &other.inner.held)
-    }
-
     /// Its queue, as the core tells queues apart.
     pub(crate) fn queue_id(&self) -> QueueId {
         QueueId::of(&self.inner.held)
-    }
-
-    pub(crate) fn is_of(&self, shared: &ContextState) -> bool {
-        shared.is_held_by(&self.inner.held)
     }
 
     /// Returns the identity of the device that draws there.

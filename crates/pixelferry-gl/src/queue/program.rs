@@ -7,7 +7,7 @@ use super::shape::ProgramShape;
 use crate::context::deferred_deletes::ObjectName;
 use crate::objects::image_unit::{self, Bound};
 use glow::HasContext as _;
-use interop_core::{Error, Result};
+use interop_core::Result;
 
 /// A compute shader in a display's context. Any thread may hold and drop it.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ impl ComputeProgram {
     /// `uvec4` that [`ComputeProgram::run`] sets.
     ///
     /// # Errors
-    /// [`Error::WrongContext`]; [`Error::Driver`] where no object could be made.
+    /// [`interop_core::Error::WrongContext`]; [`interop_core::Error::Driver`] where no object could be made.
     pub(crate) fn build(device: &GlDevice, text: &str, numbers: &str) -> Result<Result<Self, String>> {
         let gl = device.enter()?;
         device.checked("glLinkProgram", || {
@@ -76,7 +76,7 @@ impl ComputeProgram {
     /// Returns what it is bound to; `numbers` as it was built with.
     ///
     /// # Errors
-    /// [`Error::WrongContext`]; [`Error::Unsupported`] where the driver lacks the queries.
+    /// [`interop_core::Error::WrongContext`]; [`interop_core::Error::Unsupported`] where the driver lacks the queries.
     pub(crate) fn shape(&self, numbers: &str) -> Result<ProgramShape> {
         self.device.enter()?;
         // SAFETY: the context is current, and the program is of it, linked with its compute shader.
@@ -88,11 +88,11 @@ impl ComputeProgram {
     /// numbers has these words, in whole vectors of four. What it stores is seen by all commands after it.
     ///
     /// # Errors
-    /// [`Error::WrongContext`]; [`Error::InvalidInput`] for a buffer of another context; [`Error::Driver`] in builds with debug
+    /// [`interop_core::Error::WrongContext`]; [`interop_core::Error::Driver`] in builds with debug
     /// assertions.
     ///
     /// # Safety
-    /// With these buffers the program reads and writes only inside them, has no undefined behaviour of GLSL's, and comes to an
+    /// The buffers are of this context. With them the program reads and writes only inside them, has no undefined behaviour of GLSL's, and comes to an
     /// end. It has no other blocks, images or textures.
     pub(crate) unsafe fn run(
         &self,
@@ -103,9 +103,6 @@ impl ComputeProgram {
     ) -> Result<()> {
         let device = &self.device;
         let gl = device.enter()?;
-        if storage.iter().any(|buffer| !buffer.device().is(device)) {
-            return Err(Error::refused("a buffer is of another OpenGL context than the program"));
-        }
         let run = || {
             // SAFETY: the context is current, program and buffers are of it; what the program does is the caller's promise.
             unsafe {

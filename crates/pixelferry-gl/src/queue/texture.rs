@@ -4,7 +4,7 @@ use super::device::GlDevice;
 use crate::objects::attachment::StoreFormat;
 use crate::objects::image_unit::Bound;
 use glow::HasContext as _;
-use interop_core::{Error, Extent, HandleType, Region, Result, SharedHandle};
+use interop_core::{Error, Extent, Region, Result, SharedHandle};
 use std::sync::{Arc, Weak};
 
 /// Handle by which a surface gives kernels in its context its texture.
@@ -34,12 +34,9 @@ impl std::fmt::Debug for TextureHandle {
 }
 
 impl QueueTexture {
-    /// The texture behind a handle of a surface in this context, which has that size.
+    /// The texture behind a handle of this context's queue, which has that size.
     pub(crate) fn open(device: &GlDevice, handle: &SharedHandle, extent: Extent) -> Result<Self> {
         let found: &Arc<TextureHandle> = handle.in_queue("texture")?;
-        if handle.handle_type() != HandleType::QueueBuffer(device.queue_id()) {
-            return Err(device.unsupported("the texture is of another OpenGL context"));
-        }
         if found.extent != extent {
             return Err(Error::refused(format!("the texture is {}, it was said to be {extent}", found.extent)));
         }

@@ -57,10 +57,9 @@ impl GlStaging {
             StagingKind::External(SharedHandle::Memory(memory)) => {
                 (linear(external::buffer(shared, memory, bytes, None)?), Reach::Never)
             }
-            StagingKind::External(handle @ SharedHandle::QueueBuffer { .. }) => (
-                linear(Block::over_queue_buffer(shared, QueueBuffer::open(&handle, shared, bytes)?, bytes)),
-                Reach::Never,
-            ),
+            StagingKind::External(handle @ SharedHandle::QueueBuffer { .. }) => {
+                (linear(Block::over_queue_buffer(shared, QueueBuffer::open(&handle, bytes)?, bytes)), Reach::Never)
+            }
             StagingKind::ExternalImage(SharedHandle::Memory(memory), image) => {
                 (Body::Image(external::texture(shared, memory, &image, None)?), Reach::Never)
             }

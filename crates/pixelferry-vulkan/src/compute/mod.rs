@@ -44,10 +44,7 @@
 //! Launches and copies return before they are done; they keep the order in which they were called.
 
 mod backend;
-mod image;
-mod kernel;
-mod memory;
-mod session;
+mod device;
 mod spirv;
 
 pub use backend::VulkanBackend;

@@ -8,8 +8,7 @@ use crate::sharing::Sharing;
 use ash::vk;
 use interop_core::devices::owned::Maker;
 use interop_core::{
-    DeviceIdentity, DisplayCaps, Error, HandleType, MemoryCap, MemoryShape, PixelFormat, QueueId, Result, RowOrder,
-    SharedHandle, Support,
+    DeviceIdentity, DisplayCaps, Error, HandleType, MemoryCap, MemoryShape, PixelFormat, QueueId, RowOrder, Support,
 };
 use std::any::Any;
 use std::sync::Arc;
@@ -95,15 +94,6 @@ impl DeviceState {
     /// The display's queue, as the core tells queues apart.
     pub(crate) fn queue_id(&self) -> QueueId {
         QueueId::of(&self.home)
-    }
-
-    /// Refuses a handle of another queue.
-    pub(crate) fn check_queue(&self, handle: &SharedHandle, reason: &str) -> Result<()> {
-        if handle.handle_type() == HandleType::QueueBuffer(self.queue_id()) {
-            Ok(())
-        } else {
-            Err(self.unsupported(reason))
-        }
     }
 
     /// The device cannot do this.

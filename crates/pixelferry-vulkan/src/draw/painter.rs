@@ -2,7 +2,7 @@
 
 use crate::context::device_state::DeviceState;
 use crate::launch::lasting::Lasting;
-use crate::launch::layout::{Bound, Read, Reads, STORED, Shape, Work, Writes};
+use crate::launch::layout::{Bound, Read, Reads, STORED, Shape, Work};
 use crate::launch::layouts::Layouts;
 use crate::launch::pipeline::Pipeline;
 use crate::launch::views::ImageView;
@@ -18,6 +18,7 @@ use interop_core::draw::{Obstacle, Plan};
 use interop_core::{Extent, ImageDesc, PixelFormat, Region, Result};
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
+use wgsl_kernel::shader::Writes;
 use wgsl_kernel::{storage_name, trusted_spirv};
 
 /// Where the text finds what [`Shape`] binds.

@@ -12,6 +12,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::rc::Rc;
 use wgsl_kernel::NUMBERS;
+use wgsl_kernel::shader::Writes;
 
 /// Places that are made at once.
 const CHUNK: u32 = 16;
@@ -39,13 +40,6 @@ pub struct Shape {
     pub pushed: Option<usize>,
 }
 
-/// Target of a kernel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Writes {
-    Memory,
-    Texture,
-}
-
 /// What kernels read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reads {
@@ -64,12 +58,10 @@ impl Reads {
     }
 }
 
-impl Writes {
-    const fn descriptor(self) -> vk::DescriptorType {
-        match self {
-            Self::Memory => vk::DescriptorType::STORAGE_BUFFER,
-            Self::Texture => vk::DescriptorType::STORAGE_IMAGE,
-        }
+const fn target_descriptor(writes: Writes) -> vk::DescriptorType {
+    match writes {
+        Writes::Memory => vk::DescriptorType::STORAGE_BUFFER,
+        Writes::Texture => vk::DescriptorType::STORAGE_IMAGE,
     }
 }
 
@@ -180,8 +172,10 @@ impl Layout {
                 .descriptor_count(1)
                 .stage_flags(vk::ShaderStageFlags::COMPUTE)
         };
-        let own =
-            [binding(TARGET, shape.writes.descriptor()), binding(NUMBERS_BINDING, vk::DescriptorType::UNIFORM_BUFFER)];
+        let own = [
+            binding(TARGET, target_descriptor(shape.writes)),
+            binding(NUMBERS_BINDING, vk::DescriptorType::UNIFORM_BUFFER),
+        ];
         let own = if shape.pushed.is_some() { &own[..1] } else { &own };
         let (count, kind) = shape.reads.descriptors();
         let args: Vec<_> = (0..count as u32).map(|n| binding(n, kind)).collect();
@@ -225,7 +219,7 @@ impl Layout {
         let size = |kind, count| vk::DescriptorPoolSize { ty: kind, descriptor_count: count };
         let (count, kind) = self.shape.reads.descriptors();
         let sizes = [
-            size(self.shape.writes.descriptor(), CHUNK),
+            size(target_descriptor(self.shape.writes), CHUNK),
             size(kind, CHUNK * (count as u32).max(1)),
             size(vk::DescriptorType::UNIFORM_BUFFER, CHUNK),
         ];
@@ -389,11 +383,11 @@ impl Room {
         let written = match target {
             Bound::Memory(memory) => {
                 buffer = bytes(memory.raw(), &(0..memory.len() as u64));
-                at(own, TARGET).descriptor_type(Writes::Memory.descriptor()).buffer_info(&buffer)
+                at(own, TARGET).descriptor_type(target_descriptor(Writes::Memory)).buffer_info(&buffer)
             }
             Bound::Texture(view, _) => {
                 image = seen(*view, STORED);
-                at(own, TARGET).descriptor_type(Writes::Texture.descriptor()).image_info(&image)
+                at(own, TARGET).descriptor_type(target_descriptor(Writes::Texture)).image_info(&image)
             }
         };
         // Of each the one that its kind of descriptor has is looked at.

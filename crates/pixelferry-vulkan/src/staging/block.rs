@@ -49,7 +49,7 @@ impl VulkanStaging {
                 (linear(Buffer::imported(shared, memory, bytes)?), Reach::Never)
             }
             StagingKind::External(handle @ SharedHandle::QueueBuffer { .. }) => {
-                (Body::Linear(QueueBuffer::open(shared, &handle, bytes)?.lasting()?), Reach::Never)
+                (Body::Linear(QueueBuffer::open(&handle, bytes)?.lasting()?), Reach::Never)
             }
             StagingKind::Exported => (linear(Buffer::exported(shared, bytes)?), Reach::Never),
             StagingKind::ExportedImage(image) => (Body::Image(Rc::new(Image::exported(shared, &image)?)), Reach::Never),

@@ -36,10 +36,9 @@ impl QueueBuffer {
         Ok(SharedHandle::QueueBuffer { queue: shared.queue_id(), buffer: Box::new(lent) })
     }
 
-    /// The buffer of at least so many bytes, where the handle is of one in this display's queue.
-    pub(crate) fn open(shared: &DeviceState, handle: &SharedHandle, bytes: usize) -> Result<Self> {
+    /// The buffer of at least so many bytes behind a handle of this display's queue.
+    pub(crate) fn open(handle: &SharedHandle, bytes: usize) -> Result<Self> {
         let Lent(lent) = handle.in_queue("buffer")?;
-        shared.check_queue(handle, "the buffer is of another queue")?;
         let lent = lent.get()?;
         SharedHandle::check_room(lent.len as u64, bytes as u64)?;
         Ok(lent.clone())

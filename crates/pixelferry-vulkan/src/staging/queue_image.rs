@@ -71,11 +71,10 @@ impl QueueImage {
         Ok(SharedHandle::QueueBuffer { queue: shared.queue_id(), buffer: Box::new(lent) })
     }
 
-    /// The image behind a handle of a surface of this display, which has that size.
+    /// The image behind a handle of this display's queue, which has that size.
     #[cfg(feature = "compute")]
-    pub(crate) fn open(shared: &DeviceState, handle: &SharedHandle, desc: &ImageDesc) -> Result<Self> {
+    pub(crate) fn open(handle: &SharedHandle, desc: &ImageDesc) -> Result<Self> {
         let Lent(lent) = handle.in_queue("image")?;
-        shared.check_queue(handle, "the image is of another queue")?;
         let lent = lent.get()?;
         if (lent.desc.extent, lent.desc.format) != (desc.extent, desc.format) {
             let (is, said) = (lent.desc, desc);

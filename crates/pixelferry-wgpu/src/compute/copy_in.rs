@@ -1,44 +1,44 @@
 //! Frames out of wgpu buffers that others write, and memory into those: another library's kernels on the same device.
 
-use crate::compute::image::linear;
-use crate::compute::session::Session;
+use crate::compute::device::WgpuShaders;
 use interop_core::describe::pattern::rows;
 use interop_core::{ComputeMemory, Error, Result, Target, View};
 use std::iter;
 use std::ops::Range;
-use std::sync::Arc;
 use wgsl_kernel::WORD;
+use wgsl_kernel::shader::MemorySide;
 
 /// Submits a copy of `from`, from its byte `offset` on, into `target`.
-pub fn copy_in(session: &Arc<Session>, target: Target<'_>, from: &wgpu::Buffer, offset: u64) -> Result<()> {
+pub fn copy_in(shaders: &WgpuShaders, target: Target<'_>, from: &wgpu::Buffer, offset: u64) -> Result<()> {
     let (memory, view) = target.into_parts();
-    let (memory, view) = linear(memory, view, session)?;
-    submit(session, &view, (from, offset), |encoder, at, place| {
-        encoder.copy_buffer_to_buffer(from, at, memory.buffer(), place.start as u64, place.len() as u64);
+    let (memory, view) = shaders.linear(MemorySide::of(memory, &shaders.session)?, view)?;
+    submit(shaders, &view, (from, offset), |encoder, at, place| {
+        encoder.copy_buffer_to_buffer(from, at, memory, place.start as u64, place.len() as u64);
     })
 }
 
 /// Submits a copy of the bytes that a view has of memory into `to`, from its byte `offset` on.
 pub fn copy_out(
-    session: &Arc<Session>,
+    shaders: &WgpuShaders,
     memory: &dyn ComputeMemory,
     view: View,
     to: &wgpu::Buffer,
     offset: u64,
 ) -> Result<()> {
-    let (memory, view) = linear(memory, view, session)?;
+    let side = MemorySide::of(memory, &shaders.session)?;
     if view.span().end > memory.len() {
         let problem = format!("{view:?} reaches outside the memory of {} bytes", memory.len());
         return Err(Error::refused(problem));
     }
-    submit(session, &view, (to, offset), |encoder, at, place| {
-        encoder.copy_buffer_to_buffer(memory.buffer(), place.start as u64, to, at, place.len() as u64);
+    let (memory, view) = shaders.linear(side, view)?;
+    submit(shaders, &view, (to, offset), |encoder, at, place| {
+        encoder.copy_buffer_to_buffer(memory, place.start as u64, to, at, place.len() as u64);
     })
 }
 
 /// Submits copies between the pieces of a view and another library's buffer, which has them without gaps from a byte on.
 fn submit(
-    session: &Arc<Session>,
+    shaders: &WgpuShaders,
     view: &View,
     (theirs, offset): (&wgpu::Buffer, u64),
     copy: impl Fn(&mut wgpu::CommandEncoder, u64, Range<usize>),
@@ -52,10 +52,10 @@ fn submit(
     let is_whole = |place: &Range<usize>| place.start.is_multiple_of(WORD) && place.len().is_multiple_of(WORD);
     if !offset.is_multiple_of(WORD as u64) || !pieces(view).all(|place| is_whole(&place)) {
         let reason = format!("it copies whole words of {WORD} bytes, and {view:?} or byte {offset} are none");
-        return Err(session.device.unsupported(reason));
+        return Err(shaders.device.unsupported(reason));
     }
     // At once: whoever uses the buffer may submit what writes it again before anything else is submitted here.
-    let submitted = session.device.submit(|encoder| {
+    let submitted = shaders.device.submit(|encoder| {
         let mut at = offset;
         for place in pieces(view) {
             let len = place.len() as u64;

@@ -44,14 +44,9 @@
 //! them have come together, so that a frame is one submission: [`interop_core::ComputeMemory::submit`] begins them at once.
 
 mod backend;
+mod bindings;
 mod copy_in;
-mod image;
-mod kernel;
-mod launch;
-mod memory;
-mod numbers;
-mod pattern;
-mod session;
+mod device;
 
 pub use backend::WgpuBackend;
 pub use wgsl_kernel::PRELUDE;

@@ -68,11 +68,6 @@ impl WgpuDevice {
         Self { device, queue, identity, loss, recorded: Arc::default(), stores }
     }
 
-    /// True of clones of one device. (Of `wgpu::Device`s that cannot be asked: those of two instances may compare equal.)
-    pub(crate) fn is(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.loss, &other.loss)
-    }
-
     /// Its queue, as the core tells queues apart.
     pub(crate) fn queue_id(&self) -> QueueId {
         QueueId::of(&self.loss)

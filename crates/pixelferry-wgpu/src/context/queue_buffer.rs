@@ -41,15 +41,12 @@ impl QueueBuffer {
         SharedHandle::QueueBuffer { queue: self.device.queue_id(), buffer: Box::new(self) }
     }
 
-    /// The buffer of at least so many bytes, where the handle is of a buffer of this very device.
+    /// The buffer of at least so many bytes behind a handle of this device's queue.
     ///
     /// # Errors
-    /// [`interop_core::Error::InvalidInput`] for another handle and for fewer bytes, [`interop_core::Error::Unsupported`] for a buffer of another device.
-    pub fn open(handle: &SharedHandle, device: &WgpuDevice, bytes: usize) -> Result<Self> {
+    /// [`interop_core::Error::InvalidInput`] for another handle and for fewer bytes.
+    pub fn open(handle: &SharedHandle, bytes: usize) -> Result<Self> {
         let found: &Self = handle.in_queue("buffer")?;
-        if !found.device.is(device) {
-            return Err(device.unsupported("the buffer is of another wgpu device"));
-        }
         SharedHandle::check_room(found.buffer.size(), bytes as u64)?;
         Ok(found.clone())
     }

@@ -38,15 +38,12 @@ impl QueueTexture {
         (handle == HandleType::QueueBuffer(self.device.queue_id())).then(|| self.into_handle())
     }
 
-    /// The texture behind a handle of this very device, which has that size.
+    /// The texture behind a handle of this device's queue, which has that size.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] for another handle or size, [`Error::Unsupported`] for a texture of another device.
-    pub fn open(handle: &SharedHandle, device: &WgpuDevice, extent: Extent) -> Result<Self> {
+    /// [`Error::InvalidInput`] for another handle or size.
+    pub fn open(handle: &SharedHandle, extent: Extent) -> Result<Self> {
         let found: &Self = handle.in_queue("texture")?;
-        if !found.device.is(device) {
-            return Err(device.unsupported("the texture is of another wgpu device"));
-        }
         let size = Extent::new(found.texture.width(), found.texture.height());
         if size != extent {
             return Err(Error::refused(format!("the texture is {size}, it was said to be {extent}")));

@@ -57,7 +57,7 @@ impl WgpuStaging {
                 return Ok((Self::of_body(shared, body, false, None), Reach::EachFill));
             }
             (StagingKind::External(handle @ SharedHandle::QueueBuffer { .. }), ..) => {
-                let buffer = QueueBuffer::open(&handle, shared, bytes)?.buffer().clone();
+                let buffer = QueueBuffer::open(&handle, bytes)?.buffer().clone();
                 Made { object: Object::Buffer(buffer), host: None, keeper: None }
             }
             (kind, Some(gl), _) => gl.create(shared, kind, bytes)?.kept_as(Keeper::Gl),

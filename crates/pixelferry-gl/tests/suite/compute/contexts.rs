@@ -85,7 +85,7 @@ fn another_context_is_refused_and_nothing_is_lost() {
     });
     assert!(is_wrong(GlBackend::on(&first.display)));
     let error = second.display.create_staging(StagingKind::External(handle), 256).err().unwrap();
-    assert!(error.to_string().contains("another OpenGL context"), "{error}");
+    assert!(error.to_string().contains("another queue"), "{error}");
     let stranger = second.backend.copy(memory.as_ref(), second.backend.allocate(256).unwrap().as_mut(), 0..4);
     assert!(matches!(stranger, Err(Error::Foreign { .. })));
     let target = second.backend.launch(kernel.as_ref(), Target::new(memory.as_mut(), image()).unwrap(), &[]);

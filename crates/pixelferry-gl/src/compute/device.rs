@@ -1,0 +1,221 @@
+//! [`GlShaders`].
+
+use crate::GlDevice;
+use crate::compute::glsl;
+use crate::compute::place::Place;
+use crate::compute::rows::Rows;
+use crate::queue::QueueBuffer;
+use crate::queue::program::ComputeProgram;
+use crate::queue::semaphore::QueueSemaphore;
+use crate::queue::texture::QueueTexture;
+use interop_core::compute::zeros;
+use interop_core::{ComputeSemaphore, ImageDesc, KernelSource, Language, PixelFormat, Region, Result, SharedHandle};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use wgsl_kernel::shader::{CopyWay, ReadSource, Regions, Session, ShaderDevice, ShaderWork, Target, Writes};
+use wgsl_kernel::{Dialect, GLSL_NUMBERS, KernelText};
+
+/// A context whose compute shaders are kernels.
+pub(crate) struct GlShaders {
+    pub device: GlDevice,
+    pub session: Session,
+    /// Copies between textures and memory.
+    pub rows: Rows,
+    /// Memory of others whose turns here end with the next signal.
+    pub written: Mutex<Vec<QueueBuffer>>,
+    /// Goes last: a context of the backend's own, with its thread.
+    pub place: Place,
+}
+
+impl GlShaders {
+    /// Returns what the context compiles.
+    pub fn dialect(&self) -> Dialect {
+        if self.device.is_es() { Dialect::Es } else { Dialect::Desktop }
+    }
+
+    /// Memory of others whose turns here end with the next signal.
+    pub fn written(&self) -> MutexGuard<'_, Vec<QueueBuffer>> {
+        self.written.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Compiles what `wgsl_kernel` wrote, or its prelude with a text of [`KernelSource::glsl`], and nothing else. `look` is called with
+    /// the program where the context is current.
+    pub fn program<R: Send + 'static>(
+        &self,
+        name: &str,
+        glsl: String,
+        look: impl FnOnce(&ComputeProgram) -> Result<R> + Send + 'static,
+    ) -> Result<(R, Arc<ComputeProgram>)> {
+        let device = self.device.clone();
+        let built = self.place.run(move || match ComputeProgram::build(&device, &glsl, GLSL_NUMBERS)? {
+            Ok(program) => Ok(Ok((look(&program)?, Arc::new(program)))),
+            Err(log) => Ok(Err(log)),
+        })?;
+        built.map_err(|log| self.session.limits.refused(name, log))
+    }
+}
+
+impl ShaderDevice for GlShaders {
+    type Buffer = QueueBuffer;
+    type Texture = QueueTexture;
+    type Kernel = ();
+    type Pipeline = Arc<ComputeProgram>;
+    type Mark = ();
+
+    fn session(&self) -> &Session {
+        &self.session
+    }
+
+    fn semaphore(self: &Arc<Self>, handle: &SharedHandle) -> Result<Box<dyn ComputeSemaphore>> {
+        let (device, handle) = (self.device.clone(), handle.duplicate_semaphore()?);
+        let inner = self.place.run(move || QueueSemaphore::open(&device, handle).map(Arc::new))?;
+        Ok(Box::new(GlSemaphore { inner, shaders: Arc::clone(self) }))
+    }
+
+    fn finish(&self) -> Result<()> {
+        let device = self.device.clone();
+        self.place.run(move || device.finish())
+    }
+
+    fn read_source(&self, source: &KernelSource) -> Result<Option<ReadSource<Self>>> {
+        let Some(text) = source.text(Language::Glsl)? else { return Ok(None) };
+        let limits = &self.session.limits;
+        let whole = glsl::whole(text, PixelFormat::Rgba8, Writes::Memory, self.dialect());
+        let whole = whole.map_err(|error| limits.refused(source.name(), error))?;
+        let (shape, program) = self.program(source.name(), whole, |program| program.shape(GLSL_NUMBERS))?;
+        let memories = glsl::memories(&shape).map_err(|log| limits.refused(source.name(), log))?;
+        let text = KernelText::told(source, Some(text), memories, shape.group, limits)?;
+        Ok(Some((text, (), Some(program))))
+    }
+
+    fn kernel(&self, _: &KernelText) -> Result<()> {
+        Ok(())
+    }
+
+    fn pipeline(&self, text: &KernelText, _: &(), format: PixelFormat, writes: Writes) -> Result<Self::Pipeline> {
+        let glsl = match (text.foreign(), writes) {
+            (Some(shader), _) => glsl::whole(shader, format, writes, self.dialect()),
+            (None, Writes::Memory) => text.glsl(format, self.dialect()),
+            (None, Writes::Texture) => text.glsl_of_texture(format, self.dialect()),
+        };
+        let glsl = glsl.map_err(|error| self.session.limits.refused(text.name(), error))?;
+        self.program(text.name(), glsl, |_| Ok(())).map(|((), program)| program)
+    }
+
+    fn launch(&self, work: &ShaderWork<'_, Self>) -> Result<()> {
+        let reads = work.reads.iter().copied();
+        // A program that stores to a texture has no block for it, and anything may stand in its place.
+        let (target, texture) = match work.target {
+            Target::Memory(memory) => (Some(memory), None),
+            Target::Texture(texture) => (reads.clone().next(), Some(texture.bound(glow::WRITE_ONLY)?)),
+        };
+        let all: Vec<_> = target.into_iter().chain(reads).cloned().collect();
+        let (program, launch) = (Arc::clone(work.pipeline), work.launch.clone());
+        self.place.run(move || {
+            let all: Vec<_> = all.iter().collect();
+            // SAFETY: `wgsl_kernel` wrote the program: each index is limited to what it indexes, which is as large as the text
+            // declares, and its only blocks are those that are bound. Of a text of the user's own the user vouched for the indices,
+            // and the driver told the blocks.
+            unsafe { program.run(&all, texture, launch.words(), launch.groups) }
+        })
+    }
+
+    fn allocate(&self, bytes: usize) -> Result<QueueBuffer> {
+        let device = self.device.clone();
+        self.place.run(move || QueueBuffer::new(&device, bytes))
+    }
+
+    fn open(&self, handle: &SharedHandle, bytes: usize) -> Result<QueueBuffer> {
+        let (device, handle) = (self.device.clone(), handle.duplicate_memory()?);
+        self.place.run(move || QueueBuffer::opened(&device, handle, bytes))
+    }
+
+    fn share(&self, buffer: &QueueBuffer) -> Result<SharedHandle> {
+        Ok(buffer.to_handle())
+    }
+
+    fn bytes(&self, buffer: &QueueBuffer, range: Range<usize>) -> Result<Vec<u8>> {
+        let (buffer, mut bytes) = (buffer.clone(), zeros(range.len())?);
+        self.place.run(move || buffer.read(range.start, &mut bytes).map(|()| bytes))
+    }
+
+    fn read(&self, buffer: &QueueBuffer, offset: usize, into: &mut [u8]) -> Result<()> {
+        if let Place::Callers = self.place {
+            return buffer.read(offset, into);
+        }
+        into.copy_from_slice(&self.bytes(buffer, offset..offset + into.len())?);
+        Ok(())
+    }
+
+    fn write(&self, buffer: &QueueBuffer, offset: usize, from: &[u8]) -> Result<()> {
+        if let Place::Callers = self.place {
+            return buffer.write(offset, from);
+        }
+        let (buffer, mut bytes) = (buffer.clone(), zeros(from.len())?);
+        bytes.copy_from_slice(from);
+        self.place.run(move || buffer.write(offset, &bytes))
+    }
+
+    fn copy(&self, from: &QueueBuffer, to: &QueueBuffer, range: Range<usize>) -> Result<()> {
+        let (from, to) = (from.clone(), to.clone());
+        self.place.run(move || to.copy_from(&from, range.clone(), range.start))
+    }
+
+    fn release(&self, _: &QueueBuffer, _: Option<()>) -> Result<()> {
+        self.finish()
+    }
+
+    fn release_in_queue(&self, buffer: &QueueBuffer) -> Result<()> {
+        if buffer.is_opened() {
+            let mut written = self.written();
+            // A turn whose signal failed is ended again.
+            if !written.iter().any(|other| other.is(buffer)) {
+                written.push(buffer.clone());
+            }
+        }
+        Ok(())
+    }
+
+    fn texture(&self, handle: &SharedHandle, desc: &ImageDesc) -> Result<QueueTexture> {
+        QueueTexture::open(&self.device, handle, desc.extent)
+    }
+
+    fn stores_only(texture: &QueueTexture) -> bool {
+        texture.stores_only()
+    }
+
+    fn copy_rows(
+        &self,
+        way: CopyWay,
+        (texture, region, format): (&QueueTexture, Region, PixelFormat),
+        (memory, first, pitch): (&QueueBuffer, usize, usize),
+    ) -> Result<()> {
+        self.rows.copy((texture, region), (memory, [first, pitch]), format, way)
+    }
+
+    fn copy_image(&self, from: &QueueTexture, to: &QueueTexture, regions: &Regions) -> Result<bool> {
+        regions.iter().try_for_each(|(_, region)| to.copy_from(from, *region)).map(|()| true)
+    }
+}
+
+/// The backend's end of a semaphore.
+struct GlSemaphore {
+    inner: Arc<QueueSemaphore>,
+    shaders: Arc<GlShaders>,
+}
+
+impl ComputeSemaphore for GlSemaphore {
+    fn signal(&mut self, value: u64) -> Result<()> {
+        let (inner, shaders) = (Arc::clone(&self.inner), Arc::clone(&self.shaders));
+        // Taken where OpenGL is called: one signal has all that was written before it, whichever thread asks first.
+        self.shaders.place.run(move || {
+            let written = std::mem::take(&mut *shaders.written());
+            inner.signal(value, &written)
+        })
+    }
+
+    fn wait(&mut self, value: u64) -> Result<()> {
+        let inner = Arc::clone(&self.inner);
+        self.shaders.place.run(move || inner.wait(value))
+    }
+}

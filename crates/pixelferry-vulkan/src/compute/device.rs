@@ -1,0 +1,207 @@
+//! [`VulkanShaders`].
+
+use crate::compute::spirv::{SPIR_V, SpirV};
+use crate::context::device_state::DeviceState;
+use crate::context::home::AtHome;
+use crate::launch::lasting::Lasting;
+use crate::launch::layout::{Bound, MOST_PUSHED, Read, Reads, STORED, Shape, Work};
+use crate::launch::layouts::Layouts;
+use crate::launch::pipeline::Pipeline;
+use crate::launch::views::ImageView;
+use crate::queue::commands::Rows;
+use crate::staging::memory::Buffer;
+use crate::staging::queue_buffer::QueueBuffer;
+use crate::staging::queue_image::QueueImage;
+use crate::staging::semaphore::VulkanSemaphore;
+use crate::staging::transfer::{copy_bytes, copy_to_image, copy_to_rows, read_buffer, upload_bytes};
+use interop_core::compute::SourceCode;
+use interop_core::{ComputeSemaphore, Error, ImageDesc, KernelSource, PixelFormat, Region, Result, SharedHandle};
+use std::cell::Cell;
+use std::ops::Range;
+use std::rc::Rc;
+use std::sync::Arc;
+use wgsl_kernel::shader::{CopyWay, ReadSource, Session, ShaderDevice, ShaderWork, Target, Writes};
+use wgsl_kernel::{Blue, KernelText, spirv};
+
+/// A display's queue that computes.
+pub(crate) struct VulkanShaders {
+    pub session: Session,
+    pub layouts: AtHome<Layouts>,
+}
+
+/// Storage of linear memory.
+pub(crate) struct Storage {
+    pub buffer: QueueBuffer,
+    /// The display's, or its engine's.
+    lent: bool,
+    /// Others know its name, and may submit what uses it.
+    pub named: Cell<bool>,
+}
+
+/// A source's module, where it is not WGSL.
+type Module = Option<Arc<SpirV>>;
+
+impl VulkanShaders {
+    /// The display, on its thread.
+    pub fn shared(&self) -> Result<&Rc<DeviceState>> {
+        Ok(self.layouts.get()?.shared())
+    }
+
+    fn over(&self, buffer: QueueBuffer, lent: bool) -> Result<AtHome<Storage>> {
+        AtHome::new(&self.shared()?.home, Storage { buffer, lent, named: Cell::default() })
+    }
+}
+
+impl ShaderDevice for VulkanShaders {
+    type Buffer = AtHome<Storage>;
+    type Texture = AtHome<(QueueImage, Lasting<ImageView>)>;
+    type Kernel = Module;
+    /// Behind a pointer, as one has all of the functions of a device.
+    type Pipeline = AtHome<Rc<Pipeline>>;
+    /// Number of a submission.
+    type Mark = u64;
+
+    fn session(&self) -> &Session {
+        &self.session
+    }
+
+    fn semaphore(self: &Arc<Self>, handle: &SharedHandle) -> Result<Box<dyn ComputeSemaphore>> {
+        Ok(Box::new(VulkanSemaphore::open(self.shared()?, handle.duplicate_semaphore()?)?))
+    }
+
+    fn finish(&self) -> Result<()> {
+        self.shared()?.submissions.finish()
+    }
+
+    fn read_source(&self, source: &KernelSource) -> Result<Option<ReadSource<Self>>> {
+        let module = match source.source(SPIR_V) {
+            None => return Ok(None),
+            Some(SourceCode::Native(code)) => Arc::clone(code).downcast::<SpirV>().ok(),
+            Some(SourceCode::Text(_)) => None,
+        };
+        let other = || format!("the SPIR-V of kernel '{}' is no value of pixelferry_vulkan::SpirV", source.name());
+        let module = module.ok_or_else(|| Error::refused(other()))?;
+        let text = KernelText::told(source, None, module.memories.clone(), module.group, &self.session.limits)?;
+        Ok(Some((text, Some(module), None)))
+    }
+
+    fn kernel(&self, _: &KernelText) -> Result<Module> {
+        Ok(None)
+    }
+
+    fn pipeline(
+        &self,
+        text: &KernelText,
+        module: &Module,
+        format: PixelFormat,
+        writes: Writes,
+    ) -> Result<Self::Pipeline> {
+        let layouts = self.layouts.get()?;
+        // A module of the user's has a uniform block.
+        let pushed = Some(text.immediate_bytes()).filter(|bytes| module.is_none() && *bytes <= MOST_PUSHED);
+        let written;
+        let words = match module {
+            Some(module) => &module.words,
+            None => {
+                let whole = match writes {
+                    Writes::Memory => text.whole(format),
+                    Writes::Texture => text.of_texture(format, Blue::Third),
+                };
+                let whole = if pushed.is_some() { text.by_immediates(&whole) } else { whole };
+                let refused = |error| self.session.limits.refused(text.name(), error);
+                written = spirv(&whole, text.name()).map_err(refused)?;
+                &written
+            }
+        };
+        let layout = layouts.get(Shape { writes, reads: Reads::Memories(text.memories()), pushed })?;
+        // SAFETY: naga wrote the words, or the user vouched for them; both bind what the text says.
+        let pipeline = unsafe { Pipeline::build(&layout, words, text.name()) }?;
+        AtHome::new(&layouts.shared().home, Rc::new(pipeline))
+    }
+
+    fn launch(&self, work: &ShaderWork<'_, Self>) -> Result<()> {
+        let (target, image) = match work.target {
+            Target::Memory(memory) => (Bound::Memory(&memory.get()?.buffer), None),
+            Target::Texture(texture) => {
+                let (image, view) = texture.get()?;
+                (Bound::Texture(view.raw, view.number), Some((image.place()?, STORED)))
+            }
+        };
+        let reads = work.reads.iter().map(|memory| Ok(Read::whole(&memory.get()?.buffer)));
+        let (reads, launch) = (reads.collect::<Result<Vec<_>>>()?, &work.launch);
+        let queued = Work { target, reads: &reads, groups: launch.groups, numbers: launch.numbers() };
+        // SAFETY: naga limits each index to what it indexes, which is as large as the text declares, or the user vouched for the module;
+        // there are as many memories as the text says. The view of an image is retired when it goes.
+        unsafe { work.pipeline.get()?.launch(&queued, image.as_slice()) }
+    }
+
+    fn allocate(&self, bytes: usize) -> Result<Self::Buffer> {
+        self.over(QueueBuffer::of(&Rc::new(Buffer::zeroed(self.shared()?, bytes)?)), false)
+    }
+
+    fn open(&self, handle: &SharedHandle, bytes: usize) -> Result<Self::Buffer> {
+        let shared = self.shared()?;
+        if let SharedHandle::QueueBuffer { .. } = handle {
+            return self.over(QueueBuffer::open(handle, bytes)?, true);
+        }
+        self.over(QueueBuffer::of(&Rc::new(Buffer::imported(shared, handle.duplicate_memory()?, bytes)?)), false)
+    }
+
+    fn share(&self, storage: &Self::Buffer) -> Result<SharedHandle> {
+        storage.get()?.buffer.clone().into_handle(self.shared()?)
+    }
+
+    fn bytes(&self, storage: &Self::Buffer, range: Range<usize>) -> Result<Vec<u8>> {
+        read_buffer(self.shared()?, storage.get()?.buffer.raw(), &(range.start as u64..range.end as u64))
+    }
+
+    fn write(&self, storage: &Self::Buffer, offset: usize, from: &[u8]) -> Result<()> {
+        upload_bytes(self.shared()?, (storage.get()?.buffer.raw(), offset as u64), from)
+    }
+
+    fn copy(&self, from: &Self::Buffer, to: &Self::Buffer, range: Range<usize>) -> Result<()> {
+        let (from, to, at) = (from.get()?.buffer.raw(), to.get()?.buffer.raw(), range.start as u64);
+        if from == to {
+            return Err(Error::refused("copies are between two memories"));
+        }
+        copy_bytes(self.shared()?, (from, at), (to, at), range.len() as u64).map(drop)
+    }
+
+    fn mark(&self, storage: &Self::Buffer) -> Result<Option<u64>> {
+        let submissions = &self.shared()?.submissions;
+        if storage.get()?.named.get() { submissions.flush(None).map(Some) } else { Ok(Some(submissions.last())) }
+    }
+
+    fn release(&self, storage: &Self::Buffer, mark: Option<u64>) -> Result<()> {
+        // The queue keeps the order with the display, which is the only other owner.
+        if storage.get()?.lent {
+            return Ok(());
+        }
+        let mark = mark.map_or_else(|| self.mark(storage), |mark| Ok(Some(mark)))?;
+        mark.map_or(Ok(()), |number| self.shared()?.submissions.wait(number))
+    }
+
+    fn texture(&self, handle: &SharedHandle, desc: &ImageDesc) -> Result<Self::Texture> {
+        let shared = self.shared()?;
+        let image = QueueImage::open(handle, desc)?;
+        let view = Lasting::new(shared, ImageView::storing(shared, &image)?);
+        AtHome::new(&shared.home, (image, view))
+    }
+
+    fn copy_rows(
+        &self,
+        way: CopyWay,
+        (texture, region, format): (&Self::Texture, Region, PixelFormat),
+        (storage, first, pitch): (&Self::Buffer, usize, usize),
+    ) -> Result<()> {
+        let (shared, image, buffer) = (self.shared()?, texture.get()?.0.place()?, storage.get()?.buffer.raw());
+        // In an image whose sides are of 32 bits.
+        let row_length = (pitch / format.bytes_per_pixel()) as u32;
+        let rows = Rows { buffer, offset: first as u64, row_length };
+        let queued = match way {
+            CopyWay::Load => copy_to_rows(shared, image, region, rows),
+            CopyWay::Store => copy_to_image(shared, image, rows, region),
+        };
+        queued.map(drop)
+    }
+}

@@ -1,0 +1,17 @@
+//! One compute backend for every API whose shaders run in a queue: [`ShaderBackend`], over what an API is different in
+//! ([`ShaderDevice`]).
+//!
+//! An API's crate implements [`ShaderDevice`] for a type of its own, wraps the backend in a public type, and names that in
+//! [`shader_backend!`](crate::shader_backend).
+
+mod backend;
+mod device;
+mod image;
+mod kernel;
+mod memory;
+
+pub use backend::ShaderBackend;
+pub use device::{CopyWay, ReadSource, Regions, Session, ShaderDevice, ShaderWork, Target, Writes};
+pub use image::{MemorySide, ShaderImage};
+pub use kernel::ShaderKernel;
+pub use memory::ShaderMemory;
