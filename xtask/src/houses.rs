@@ -14,7 +14,7 @@ pub struct House {
 pub const HOUSES: &[House] = &[
     House {
         name: "framework",
-        ceiling: 49_539,
+        ceiling: 49_550,
         packages: &[
             "interop-core",
             "cpu-fallback",
@@ -31,7 +31,7 @@ pub const HOUSES: &[House] = &[
     House { name: "bindings", ceiling: 9_575, packages: &["pixelferry-capi", "pixelferry-py"] },
     House {
         name: "apps",
-        ceiling: 20_160,
+        ceiling: 20_156,
         packages: &[
             "pixelferry-look",
             "pixelferry-view",
@@ -61,7 +61,7 @@ pub const HOUSES: &[House] = &[
     },
     House {
         name: "support",
-        ceiling: 634,
+        ceiling: 0,
         packages: &[
             "pixelferry-testing",
             "pixelferry-tests",
