@@ -81,10 +81,6 @@ pub struct Staging {
     /// Told to the display since the last mark.
     is_unmarked: bool,
     is_shown: Cell<bool>,
-    /// Its memory is new for each fill ([`StagingKind::Orphaned`]).
-    is_orphaned: bool,
-    /// The host has filled it; always true unless it is orphaned.
-    is_filled: bool,
     writes: HostWrites,
     watch: Option<Watch>,
     driver: ProcessOwned<Box<dyn StagingDriver>>,
@@ -122,7 +118,6 @@ impl Staging {
             }
             _ => None,
         };
-        let is_orphaned = matches!(kind, StagingKind::Orphaned);
         let (driver, reach) = make(kind)?;
         let len = image.map_or(Ok(bytes), |image| SurfaceDesc::Image(image).byte_len())?;
         Ok(Self {
@@ -130,8 +125,6 @@ impl Staging {
             len,
             image,
             is_unmarked: false,
-            is_orphaned,
-            is_filled: !is_orphaned,
             is_shown: Cell::new(false),
             reach,
             writes: HostWrites::default(),
@@ -207,16 +200,11 @@ impl Staging {
             Watch::around(self.watch.as_ref(), Call::MapStaging, || match &self.reach {
                 Reach::Address(block) => f(&mut block.write(0..self.len, Holder::Staging)?),
                 // A driver can map another length each time.
-                Reach::EachFill => {
-                    self.is_filled = !self.is_orphaned;
-                    self.driver.map_write(&mut |bytes| {
-                        let mapped = bytes.len();
-                        let problem = || format!("the driver of the block mapped {mapped} bytes of {}", self.len);
-                        f(bytes.get_mut(..self.len).ok_or_else(|| Error::refused(problem()))?)
-                    })?;
-                    self.is_filled = true;
-                    Ok(())
-                }
+                Reach::EachFill => self.driver.map_write(&mut |bytes| {
+                    let mapped = bytes.len();
+                    let problem = || format!("the driver of the block mapped {mapped} bytes of {}", self.len);
+                    f(bytes.get_mut(..self.len).ok_or_else(|| Error::refused(problem()))?)
+                }),
                 Reach::Never => {
                     let reason = "the host cannot address memory of the device; write it there";
                     Err(Error::unsupported(&self.device, reason))
@@ -265,12 +253,6 @@ impl Staging {
             None => Ok(()),
             Some(_) => Err(Error::refused("the block is a texture; show it in place")),
         }
-    }
-
-    /// Refuses what is no linear memory with content.
-    pub(super) fn check_filled(&self) -> Result<()> {
-        self.check_linear()?;
-        if self.is_filled { Ok(()) } else { Err(Error::refused("the staging block was not filled yet")) }
     }
 
     /// Refuses what is not shown in place by `desc`; true where it is a texture.

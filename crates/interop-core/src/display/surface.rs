@@ -347,7 +347,7 @@ impl<C: Content> Front<C> {
 
     fn upload_staged(&mut self, at: &Part, staging: &mut Staging, view: &View) -> Result<()> {
         let driver = self.driver.written()?;
-        staging.check_filled()?;
+        staging.check_linear()?;
         let (at, view) = C::transfer(&self.desc, at, view, staging.len())?;
         Watch::around(self.watch.as_ref(), Call::UploadStaged, || {
             staging.begin_read();

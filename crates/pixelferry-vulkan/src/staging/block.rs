@@ -72,9 +72,10 @@ impl VulkanStaging {
     pub(crate) fn buffer(&self) -> Result<vk::Buffer> {
         match &self.body {
             Body::Orphaned { filled: Some(scratch), .. } => Ok(scratch.raw()),
+            Body::Orphaned { .. } => Err(Error::refused("the staging block was not filled yet")),
             Body::Linear(buffer) => Ok(buffer.raw()),
             // Refused before.
-            Body::Orphaned { .. } | Body::Image(_) => Err(Error::NothingShown),
+            Body::Image(_) => Err(Error::NothingShown),
         }
     }
 

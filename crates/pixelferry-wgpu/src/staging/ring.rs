@@ -38,7 +38,7 @@ impl Ring {
     }
 
     pub(super) fn filled(&self) -> Result<&wgpu::Buffer> {
-        self.filled.as_ref().ok_or(Error::NothingShown)
+        self.filled.as_ref().ok_or_else(|| Error::refused("the staging block was not filled yet"))
     }
 
     fn make(&self, shared: &DeviceState) -> Result<Piece> {
