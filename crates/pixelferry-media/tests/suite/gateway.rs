@@ -119,10 +119,20 @@ fn own(address: SocketAddr) -> Browser {
     connect(address, &address.to_string(), Some(&format!("http://{address}"))).unwrap()
 }
 
+/// The next message. A signal of another test interrupts reads that have a time limit.
+fn message(browser: &mut Browser) -> Message {
+    loop {
+        match browser.read() {
+            Err(tungstenite::Error::Io(error)) if error.kind() == ErrorKind::Interrupted => {}
+            read => return read.unwrap(),
+        }
+    }
+}
+
 /// The next picture: its frame, and all of its pixels.
 fn picture(browser: &mut Browser) -> (u64, Vec<u8>) {
     loop {
-        if let Message::Binary(message) = browser.read().unwrap() {
+        if let Message::Binary(message) = message(browser) {
             let header = Header::read(&message, &Limits::default()).unwrap();
             return (header.frame, message[HEADER_BYTES..].to_vec());
         }
@@ -187,7 +197,7 @@ fn a_browser_is_told_whether_somebody_serves() {
     let (scene, gateway) = served(loopback());
     let mut browser = own(gateway.address());
     let mut told = |expected: &str| {
-        while browser.read().unwrap() != Message::Text(format!(r#"{{"scene":"sea","served":{expected}}}"#).into()) {}
+        while message(&mut browser) != Message::Text(format!(r#"{{"scene":"sea","served":{expected}}}"#).into()) {}
     };
     for (is_served, expected) in [(true, "true"), (false, "false"), (true, "true")] {
         scene.0.is_served.store(is_served, Ordering::Relaxed);
@@ -230,7 +240,7 @@ fn encoding() -> Option<(Scene, Gateway, MutexGuard<'static, ()>)> {
 /// The next message with a picture: its frame, and whether it is H.264.
 fn part(browser: &mut Browser) -> (u64, bool) {
     loop {
-        if let Message::Binary(message) = browser.read().unwrap() {
+        if let Message::Binary(message) = message(browser) {
             taken(browser, 1);
             return (u64::from_le_bytes(message[16..24].try_into().unwrap()), message[7] == 3);
         }
@@ -317,13 +327,13 @@ fn watching_and_steering_need_a_token_each() {
     assert_eq!(with("wrong").err(), Some(StatusCode::UNAUTHORIZED));
     scene.publish(1);
     let (mut watches, mut steers) = (with("watchwatch").unwrap(), with("steersteer").unwrap());
-    assert!(watches.read().unwrap().into_text().unwrap().contains(r#""steering":false"#));
-    assert!(!steers.read().unwrap().into_text().unwrap().contains("steering"));
+    assert!(message(&mut watches).into_text().unwrap().contains(r#""steering":false"#));
+    assert!(!message(&mut steers).into_text().unwrap().contains("steering"));
     assert_eq!(picture(&mut watches).0, 1);
     watches.send(Message::Binary(b"watching".to_vec().into())).unwrap();
     // Answered after the input was taken.
     watches.send(Message::Ping(Default::default())).unwrap();
-    while !watches.read().unwrap().is_pong() {}
+    while !message(&mut watches).is_pong() {}
     steers.send(Message::Binary(b"steering".to_vec().into())).unwrap();
     wait_until("the input comes", || !lock(&scene.0.inputs).is_empty());
     assert_eq!(*lock(&scene.0.inputs), [b"steering"]);

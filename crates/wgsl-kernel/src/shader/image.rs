@@ -115,7 +115,7 @@ impl<D: ShaderDevice> ShaderImage<D> {
         Ok((memory, View::Image(linear)))
     }
 
-    /// [`ShaderImage::through_linear`] for whoever writes the copy by other calls.
+    /// `through_linear` for whoever writes the copy by other calls.
     ///
     /// # Errors
     /// [`Error::Unsupported`] for a texture that is to be written by stores alone.
