@@ -15,7 +15,7 @@ use std::time::Duration;
 #[derive(clap::Args)]
 #[command(group = clap::ArgGroup::new("windowless").multiple(true))]
 pub struct PlayOptions {
-    /// Text to play; its ending says the language: .glsl (Shadertoy), .fs (ISF), .comp, .wgsl, .cl, .cu.
+    /// Text to play; its ending says the language: .glsl (Shadertoy), .fs (ISF), .frag, .comp, .wgsl, .cl, .cu.
     #[arg(value_name = "FILE", required_unless_present = "trial")]
     file: Option<PathBuf>,
     /// Backend to compute with; that of the language, unless it runs on several.

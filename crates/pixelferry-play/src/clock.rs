@@ -13,6 +13,8 @@ const MOST: Duration = Duration::from_secs(1);
 pub struct Clock {
     /// Time from frame to frame; what passes otherwise.
     step: Option<Duration>,
+    /// When it was made, of which steps go on.
+    begun: SystemTime,
     time: Duration,
     delta: Duration,
     frame: i32,
@@ -22,9 +24,9 @@ pub struct Clock {
 
 impl Clock {
     /// Time that begins with the first frame; in steps where they are given.
-    pub const fn new(step: Option<Duration>) -> Self {
-        let (time, delta) = (Duration::ZERO, STEP);
-        Self { step, time, delta, frame: 0, last: None, is_halted: false }
+    pub fn new(step: Option<Duration>) -> Self {
+        let (begun, time, delta) = (SystemTime::now(), Duration::ZERO, STEP);
+        Self { step, begun, time, delta, frame: 0, last: None, is_halted: false }
     }
 
     /// Halts, or goes on.
@@ -46,8 +48,7 @@ impl Clock {
     /// Moment of the frame that is to be computed; the pointer is not known here.
     pub fn now(&self) -> Moment {
         let (time, delta) = (self.time.as_secs_f32(), self.delta.as_secs_f32());
-        // Steps are for pictures that come again.
-        let date = if self.step.is_some() { [1970.0, 0.0, 1.0, time] } else { date(SystemTime::now()) };
+        let date = date(if self.step.is_some() { self.begun + self.time } else { SystemTime::now() });
         Moment { time, delta, frame: self.frame, mouse: [0.0; 4], date }
     }
 

@@ -83,6 +83,17 @@ pub enum PlayError {
     /// The process in which texts are tried does not start, or ended before it was ready.
     #[error("the process in which texts are tried: {0}")]
     Trial(String),
+    /// There is no OpenGL for a fragment shader.
+    #[error("{} is a fragment shader, which needs OpenGL 3.3 or OpenGL ES 3.0: {reason}", file.display())]
+    NoOpenGl {
+        /// The file.
+        file: PathBuf,
+        /// Reason why there is none.
+        reason: Error,
+    },
+    /// OpenGL refused what a fragment shader needs.
+    #[error("OpenGL: {0}")]
+    OpenGl(String),
     /// A backend or the display refused.
     #[error(transparent)]
     Driver(#[from] Error),

@@ -5,7 +5,7 @@ use crate::pass::Vouched;
 use crate::player::{Options, Player};
 use pixelferry::command::check_picture_file;
 use pixelferry::record::Recorder;
-use pixelferry::{picture, save_picture};
+use pixelferry::save_rgba8;
 use std::path::Path;
 use std::process::Command;
 use std::thread;
@@ -41,10 +41,13 @@ pub fn play_headless(
         player.frame(true);
         player.settle()?;
         if let Some(recorder) = &mut recorder {
-            recorder.put_picture(picture(player.link())?)?;
+            recorder.put_picture(player.picture()?)?;
         }
     }
-    Ok(out.map_or(Ok(()), |out| save_picture(player.link(), out))?)
+    match out {
+        Some(out) => Ok(save_rgba8(player.picture()?, out)?),
+        None => Ok(()),
+    }
 }
 
 impl Player {

@@ -170,7 +170,7 @@ impl Param {
     pub const fn of_slider(at: usize, kind: Kind) -> Self {
         match kind {
             Kind::Float => Self::Float(Number::Slider(at)),
-            Kind::Int | Kind::Bool => Self::Int(Number::Slider(at)),
+            Kind::Int | Kind::Bool | Kind::Event => Self::Int(Number::Slider(at)),
         }
     }
 }

@@ -5,7 +5,8 @@
 //! | a file and those beside it as the passes of a frame | `program`, `pass`, `text`, [`Channel`] |
 //! | numbers that every text may name | `input`, [`Moment`] |
 //! | numbers that the user moves | [`Slider`] |
-//! | a program on a backend, with its buffers and channels | `running`, `picture` |
+//! | a program on what computes it, with its channels | `running`, `driver`, `picture` |
+//! | kernels on a backend, and fragment shaders on OpenGL | `kernels`; `drawing`, `gl` |
 //! | the process in which a text is tried before it runs here | `trial`, [`serve`] |
 //! | streams that channels read | `stream` |
 //! | files that are watched | `watch` |
@@ -17,9 +18,13 @@
 //! answers for it ([`Vouched`]). WGSL alone is kept inside its memory.
 
 mod clock;
+mod drawing;
+mod driver;
 mod error;
+mod gl;
 mod headless;
 mod input;
+mod kernels;
 mod keys;
 mod log;
 mod panel;

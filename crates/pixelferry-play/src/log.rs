@@ -59,7 +59,7 @@ impl Origin {
         let own = (&self.file, self.before);
         let end = self.last.map(|last| self.before + last);
         let place = place.map(|place| match end {
-            Some(line) if place.line > NOBODYS || self.common.is_none() && place.line > line => {
+            Some(line) if place.line > line && (place.line > NOBODYS || place.line < COMMON && !self.has_lines()) => {
                 Place { line, column: None, ..place }
             }
             _ => place,
@@ -80,6 +80,11 @@ impl Origin {
             Some((file, line, column)) => Fault { file: file.clone(), line: Some(line), column, text },
             None => Fault { file: self.file.clone(), line: None, column: None, text },
         }
+    }
+
+    /// True where lines of a common text follow those of the user's, or stand before them, and are counted with them.
+    fn has_lines(&self) -> bool {
+        self.common.as_ref().is_some_and(|(_, before)| *before != COMMON)
     }
 
     /// The errors that a log of this text names; all of it as one where it names no place.
@@ -111,7 +116,9 @@ impl Origin {
                     place.column = place.column.map(|column| stretched(text, place, column));
                 }
                 let kind = said.to_ascii_lowercase();
-                let error = ["error", "fatal error"].iter().find(|word| kind.trim_start().starts_with(**word));
+                let error = ["error", "fatal error", "preprocessor error: error"]
+                    .iter()
+                    .find(|word| kind.trim_start().starts_with(**word));
                 if let Some(word) = error {
                     let said = said.trim_start().get(word.len()..).unwrap_or(said);
                     found.push(self.fault(Some(place), said.trim_start_matches([':', ' '])));

@@ -85,6 +85,8 @@ fn sliders(context: &Context, shown: &mut Shown<'_>) {
                     match slider.kind {
                         Kind::Float => _ = ui.add(Rail::new(value, least..=most)),
                         Kind::Int => _ = ui.add(Rail::new(value, least..=most).step_by(1.0)),
+                        // The text sees it for one frame.
+                        Kind::Event => *value = f32::from(ui.button("now").clicked()).max(*value),
                         Kind::Bool => {
                             let mut is_on = *value != 0.0;
                             if ui.checkbox(&mut is_on, "").changed() {

@@ -1,6 +1,7 @@
 //! One kernel of a frame, the file that it comes from, and what it reads.
 
 use crate::error::{Fault, PlayError};
+use crate::gl::Sampling;
 use crate::input::{CHANNELS, Param};
 use crate::log::Origin;
 use crate::slider::Slider;
@@ -11,6 +12,9 @@ use std::path::{Path, PathBuf};
 
 /// Letters of the buffers, in the order in which they are computed.
 pub const BUFFERS: [char; 4] = ['A', 'B', 'C', 'D'];
+
+/// Bytes that some editors put before a text.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Most bytes of a text: more is no file that somebody wrote.
 const MOST_BYTES: u64 = 1 << 20;
@@ -26,8 +30,27 @@ pub struct Pass {
     pub params: Vec<Param>,
     /// The buffer that it writes; the picture otherwise.
     pub buffer: Option<usize>,
-    pub channels: [Option<Channel>; CHANNELS],
+    pub channels: Vec<Option<Channel>>,
     pub origin: Origin,
+    /// Of a fragment shader.
+    pub fragment: Fragment,
+}
+
+/// What a fragment shader has besides its text.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Fragment {
+    /// It is text of OpenGL ES, as WebGL takes it.
+    pub is_strict: bool,
+    /// Names of its channels.
+    pub names: Vec<String>,
+    /// The text of its vertices, and where that is from.
+    pub vertex: Option<(String, Origin)>,
+    /// Columns and rows as expressions; those of the picture where they are empty.
+    pub size: [String; 2],
+    /// Its buffer holds floats.
+    pub is_float: bool,
+    /// Its place among the passes.
+    pub index: i32,
 }
 
 /// Language of a pass.
@@ -37,18 +60,17 @@ pub enum Tongue {
     Wgsl,
     OpenClC,
     CudaCpp,
-    /// GLSL that becomes WGSL in the trial, as the translator may fail at it in any way.
-    GlslToWgsl,
+    /// A fragment shader in GLSL.
+    Fragment,
 }
 
 /// A picture that a pass reads.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Channel {
     pub(crate) source: Source,
-    /// Between pixels colours are mixed.
-    pub(crate) is_linear: bool,
-    /// Beyond its edge the picture comes again.
-    pub(crate) repeats: bool,
+    pub(crate) sampling: Sampling,
+    /// Row 0 is the one at the top.
+    pub(crate) is_turned: bool,
 }
 
 /// Origin of a channel's picture.
@@ -61,6 +83,12 @@ pub enum Source {
     Film(PathBuf),
     /// The newest frame of a stream of this name.
     Stream(String),
+}
+
+impl Default for Source {
+    fn default() -> Self {
+        Self::Buffer(0)
+    }
 }
 
 /// Word before a stream's name.
@@ -97,14 +125,18 @@ impl Channel {
                 ));
             }
         };
-        let mut channel = Self { repeats: matches!(source, Source::Picture(_)), source, is_linear: true };
+        let is_picture = matches!(source, Source::Picture(_));
+        let sampling = Sampling { is_linear: true, has_levels: is_picture, repeats: is_picture };
+        let mut channel = Self { source, sampling, is_turned: false };
         for word in words {
+            let sampling = &mut channel.sampling;
             match word {
-                "nearest" => channel.is_linear = false,
-                "linear" => channel.is_linear = true,
-                "repeat" => channel.repeats = true,
-                "clamp" => channel.repeats = false,
-                _ => return Err(format!("has '{word}'; take linear or nearest, clamp or repeat")),
+                "nearest" | "linear" | "mipmap" => {
+                    (sampling.is_linear, sampling.has_levels) = (word != "nearest", word == "mipmap");
+                }
+                "repeat" | "clamp" => sampling.repeats = word == "repeat",
+                "turned" => channel.is_turned = true,
+                _ => return Err(format!("has '{word}'; take nearest, linear or mipmap, clamp or repeat, turned")),
             }
         }
         Ok(channel)
@@ -124,10 +156,11 @@ impl Channel {
 }
 
 /// A file's text with what its annotations say.
+#[derive(Clone)]
 pub struct Piece {
     pub file: PathBuf,
     pub text: String,
-    pub channels: [Option<Channel>; CHANNELS],
+    pub channels: Vec<Option<Channel>>,
     pub sliders: Vec<Slider>,
 }
 
@@ -141,8 +174,11 @@ impl Piece {
         if fs::metadata(file).map_err(failed)?.len() > MOST_BYTES {
             return Err(PlayError::Option(format!("{}: a text has at most {MOST_BYTES} bytes", file.display())));
         }
-        let text = fs::read_to_string(file).map_err(failed)?.replace("\r\n", "\n");
-        let (mut channels, mut sliders, mut faults) = ([const { None }; CHANNELS], Vec::new(), Vec::new());
+        let bytes = fs::read(file).map_err(failed)?;
+        let text = String::from_utf8_lossy(bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&bytes));
+        // Each byte that is none is a sign, so that columns stay.
+        let text = text.replace("\r\n", "\n").replace(char::REPLACEMENT_CHARACTER, "?");
+        let (mut channels, mut sliders, mut faults) = (vec![None; CHANNELS], Vec::new(), Vec::new());
         let folder = file.parent().unwrap_or(Path::new(""));
         for (at, line) in (1..).zip(text.lines()) {
             let mut note = |text: String| {
@@ -186,6 +222,12 @@ impl Vouched {
 }
 
 impl Pass {
+    /// A pass that is a kernel.
+    pub fn of_kernel(kernel: String, language: Tongue, text: String, params: Vec<Param>, origin: Origin) -> Self {
+        let (channels, fragment) = (Vec::new(), Fragment::default());
+        Self { kernel, language, text, params, buffer: None, channels, origin, fragment }
+    }
+
     /// The kernel, for a backend.
     pub fn source(&self, _: Vouched) -> KernelSource {
         let (source, text) = (KernelSource::new(self.kernel.clone()), self.text.clone());
@@ -193,7 +235,7 @@ impl Pass {
         unsafe {
             match self.language {
                 Tongue::Wgsl => source.wgsl(text),
-                Tongue::Glsl | Tongue::GlslToWgsl => source.glsl(text),
+                Tongue::Glsl | Tongue::Fragment => source.glsl(text),
                 Tongue::OpenClC => source.opencl_c(text),
                 Tongue::CudaCpp => source.cuda_cpp(text),
             }

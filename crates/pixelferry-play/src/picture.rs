@@ -1,17 +1,17 @@
-//! Pictures that channels read: files, videos and streams, as four floats a pixel, rows from the top.
+//! Pictures that channels read: files, videos and streams. For kernels they are four floats a pixel, rows from the top, and textures for
+//! fragment shaders.
 
+use crate::driver::{Driver, Pixels, Stored};
 use crate::error::PlayError;
-use crate::pass::{STREAM, Source};
+use crate::pass::{Channel, STREAM, Source};
 use crate::stream::Stream;
+use pixelferry::Extent;
 use pixelferry::video::{Frame, Source as Video};
-use pixelferry::{ComputeBackend, ComputeMemory, Extent};
 use pixelferry_view::decode_picture;
 use std::path::{Path, PathBuf};
 use std::rc::{Rc, Weak};
 use std::time::Duration;
 
-/// Bytes of a pixel.
-pub const PIXEL: usize = size_of::<[f32; 4]>();
 /// Most pixels: four times as many as a screen of 8K has would fill a GPU's memory.
 const MOST: u64 = 1 << 25;
 /// Longest side: a size is one word of a kernel's arguments.
@@ -20,10 +20,9 @@ const MOST_SIDE: u32 = 0xffff;
 /// Most frames that are decoded for one picture.
 const MOST_AT_ONCE: u64 = 64;
 
-/// A picture in memory of a backend.
+/// A picture in memory of a driver.
 pub struct Picture {
-    pub memory: Box<dyn ComputeMemory>,
-    pub size: Extent,
+    pub stored: Stored,
     motion: Motion,
 }
 
@@ -65,71 +64,64 @@ impl Picture {
     /// Reads a file, or attaches to a stream: without a frame it is one transparent pixel.
     ///
     /// # Errors
-    /// [`PlayError::Channel`] for the file or the stream's name, and what the backend reports.
+    /// [`PlayError::Channel`] for the file or the stream's name, and what the driver reports.
     pub fn open(
-        source: &Source,
+        shown: &Channel,
         channel: usize,
-        backend: &dyn ComputeBackend,
+        driver: &Driver,
         streams: &mut Streams,
     ) -> Result<Option<Self>, PlayError> {
-        match source {
-            Source::Buffer(_) => Ok(None),
+        let store =
+            |size, pixels: Pixels<'_>| Stored::new(driver, size, pixels, shown.is_turned, shown.sampling.has_levels);
+        let (stored, motion) = match &shown.source {
+            Source::Buffer(_) => return Ok(None),
             Source::Picture(file) => {
                 let failed = |reason: String| PlayError::Channel { channel, file: file.clone(), reason };
                 let bytes = std::fs::read(file).map_err(|error| failed(error.to_string()))?;
-                let picture = decode_picture(&bytes, PIXEL as u64 + 4).map_err(|error| failed(error.to_string()))?;
+                let picture =
+                    decode_picture(&bytes, Pixels::MOST as u64 + 4).map_err(|error| failed(error.to_string()))?;
                 let picture = picture.into_rgba8();
                 let size = Extent::new(picture.width(), picture.height());
                 fits(size).map_err(failed)?;
-                let memory = allocated(backend, size, picture.pixels().map(|pixel| float(pixel.0)))?;
-                Ok(Some(Self { memory, size, motion: Motion::None }))
+                (store(size, Pixels::Bytes(&picture))?, Motion::None)
             }
             Source::Film(file) => {
                 let mut film = Reel { file: file.clone(), channel, video: open(file, channel)?, read: 0, begun: None };
                 let frame = film.video.next_frame().map_err(|error| film.failed(&error))?;
                 let frame = frame.ok_or_else(|| film.failed(&"it has no frame"))?;
                 film.read = 1;
-                let size = frame.extent();
-                fits(size).map_err(|reason| film.failed(&reason))?;
-                let memory = allocated(backend, size, of_frame(&frame).into_iter())?;
-                Ok(Some(Self { memory, size, motion: Motion::Film(film) }))
+                fits(frame.extent()).map_err(|reason| film.failed(&reason))?;
+                (store(frame.extent(), Pixels::Bytes(&frame.rgba()))?, Motion::Film(film))
             }
             Source::Stream(name) => {
-                let failed = |reason| of_stream(channel, name, reason);
-                let stream = streams.open(name).map_err(failed)?;
-                let size = Extent::new(1, 1);
-                let memory = allocated(backend, size, [[0.0; 4]].into_iter())?;
-                let mut picture = Self { memory, size, motion: Motion::Stream { stream, channel, seen: 0 } };
-                picture.follow(backend)?;
-                Ok(Some(picture))
+                let stream = streams.open(name).map_err(|reason| of_stream(channel, name, reason))?;
+                let stored = store(Extent::new(1, 1), Pixels::Floats(&[[0.0; 4]]))?;
+                (stored, Motion::Stream { stream, channel, seen: 0 })
             }
-        }
+        };
+        let mut picture = Self { stored, motion };
+        picture.follow(driver)?;
+        Ok(Some(picture))
     }
 
     /// Goes to the frame of a time, or to the newest of a stream.
     ///
     /// # Errors
-    /// [`PlayError::Channel`] for a video that is damaged, and what the backend reports.
-    pub fn go_to(&mut self, time: f32, backend: &dyn ComputeBackend) -> Result<(), PlayError> {
-        let Self { memory, size, motion } = self;
-        match motion {
-            Motion::None => Ok(()),
-            Motion::Film(film) => {
-                let Some(frame) = film.go_to(time)? else { return Ok(()) };
-                // Films may change their size.
-                fits(frame.extent()).map_err(|reason| film.failed(&reason))?;
-                Ok(hold(memory, size, backend, (frame.extent(), &of_frame(&frame)))?)
-            }
-            Motion::Stream { .. } => self.follow(backend),
-        }
+    /// [`PlayError::Channel`] for a video that is damaged, and what the driver reports.
+    pub fn go_to(&mut self, time: f32, driver: &Driver) -> Result<(), PlayError> {
+        let Self { stored, motion: Motion::Film(film) } = self else { return self.follow(driver) };
+        let Some(frame) = film.go_to(time)? else { return Ok(()) };
+        // Films may change their size.
+        fits(frame.extent()).map_err(|reason| film.failed(&reason))?;
+        stored.replace(driver, frame.extent(), Pixels::Bytes(&frame.rgba()))
     }
 
     /// Takes over a stream's newest frame.
-    fn follow(&mut self, backend: &dyn ComputeBackend) -> Result<(), PlayError> {
-        let Self { memory, size, motion: Motion::Stream { stream, seen, .. } } = self else { return Ok(()) };
+    fn follow(&mut self, driver: &Driver) -> Result<(), PlayError> {
+        let Self { stored, motion: Motion::Stream { stream, seen, .. } } = self else { return Ok(()) };
         stream.look();
         stream.show(*seen, |number, frame| {
-            hold(memory, size, backend, (frame.size, &frame.pixels))?;
+            stored.replace(driver, frame.size, Pixels::Floats(&frame.pixels))?;
             *seen = number;
             Ok(())
         })
@@ -199,53 +191,10 @@ fn of_stream(channel: usize, name: &str, reason: String) -> PlayError {
     PlayError::Channel { channel, file: format!("{STREAM}{name}").into(), reason }
 }
 
-fn of_frame(frame: &Frame) -> Vec<[f32; 4]> {
-    frame.rgba().chunks_exact(4).map(|pixel| float([pixel[0], pixel[1], pixel[2], pixel[3]])).collect()
-}
-
-fn float(pixel: [u8; 4]) -> [f32; 4] {
-    pixel.map(|part| f32::from(part) / 255.0)
-}
-
 /// Finds out whether a channel takes so many pixels.
 fn fits(size: Extent) -> Result<(), String> {
     if u64::from(size.width) * u64::from(size.height) > MOST || size.width.max(size.height) > MOST_SIDE {
         return Err(format!("it has {size} pixels; a channel takes at most {MOST}, and {MOST_SIDE} a side"));
     }
     Ok(())
-}
-
-/// Puts a frame into the memory, or into another where it has another size.
-fn hold(
-    memory: &mut Box<dyn ComputeMemory>,
-    size: &mut Extent,
-    backend: &dyn ComputeBackend,
-    (of, pixels): (Extent, &[[f32; 4]]),
-) -> pixelferry::Result<()> {
-    if of == *size {
-        return memory.write(0, bytemuck::cast_slice(pixels));
-    }
-    *memory = allocated(backend, of, pixels.iter().copied())?;
-    *size = of;
-    Ok(())
-}
-
-/// Memory of so many pixels, which are written some at a time: all as floats would be another copy of a large picture.
-fn allocated(
-    backend: &dyn ComputeBackend,
-    size: Extent,
-    mut pixels: impl Iterator<Item = [f32; 4]>,
-) -> pixelferry::Result<Box<dyn ComputeMemory>> {
-    const TOGETHER: usize = 1 << 16;
-    let mut memory = backend.allocate(size.pixels() as usize * PIXEL)?;
-    let (mut some, mut at) = (Vec::new(), 0);
-    loop {
-        some.clear();
-        some.extend(pixels.by_ref().take(TOGETHER));
-        if some.is_empty() {
-            return Ok(memory);
-        }
-        memory.write(at, bytemuck::cast_slice(&some))?;
-        at += some.len() * PIXEL;
-    }
 }

@@ -1,17 +1,26 @@
 //! The program on show, the next one, and time and sliders.
 
 use crate::clock::Clock;
+use crate::drawing::Canvas;
+use crate::driver::Driver;
 use crate::error::{Fault, PlayError};
+use crate::gl::Gl;
 use crate::input::Moment;
 use crate::pass::{Vouched, Wishes};
 use crate::picture::Streams;
 use crate::program::Program;
 use crate::running::Running;
-use crate::slider::Slider;
-use crate::text::backend_for;
+use crate::slider::{Kind, Slider};
+use crate::text::{backend_for, is_of_fragments};
 use crate::trial::{Outcome, Request, Trials};
 use crate::watch::Watch;
-use pixelferry::{Display, DisplayChoice, Extent, Link, LinkBuilder, PixelFormat, SurfaceDesc};
+use image::RgbaImage;
+use pixelferry::api::gl::GlDisplay;
+use pixelferry::{
+    DeviceIdentity, Display, DisplayChoice, Extent, Link, LinkBuilder, PixelFormat, Surface, SurfaceDesc,
+};
+use pixelferry::{open_headless, picture};
+use std::any::Any;
 use std::path::PathBuf;
 use std::process::Command;
 use std::rc::Rc;
@@ -51,12 +60,59 @@ impl Options {
     }
 }
 
+/// The way of the picture to the display.
+enum Screen {
+    /// Kernels write frames of a link.
+    Kernels(Box<Link>),
+    /// Fragment shaders draw in the display's own context.
+    Fragments(Canvas),
+}
+
+impl Screen {
+    fn open(options: &Options, shown_by: Option<&Rc<dyn Display>>) -> Result<Self, PlayError> {
+        let Extent { width, height } = options.size;
+        if is_of_fragments(&options.file)? {
+            let gl = opengl(options, shown_by)?;
+            return Ok(Self::Fragments(Canvas::new(&gl, options.size)?));
+        }
+        let builder = LinkBuilder::new(SurfaceDesc::image(width, height, PixelFormat::Rgba8));
+        let builder = builder.backend(backend_for(&options.file, options.wishes.backend)?);
+        let builder = match shown_by {
+            Some(display) => builder.shown_by(display),
+            None => builder.display(options.display),
+        };
+        Ok(Self::Kernels(Box::new(builder.open()?.link)))
+    }
+
+    fn driver(&self) -> Driver {
+        match self {
+            Self::Kernels(link) => Driver::Kernels(link.backend().clone()),
+            Self::Fragments(canvas) => Driver::Fragments(canvas.gl().clone()),
+        }
+    }
+}
+
+/// The OpenGL of the display that shows fragment shaders, or of one without a window.
+fn opengl(options: &Options, shown_by: Option<&Rc<dyn Display>>) -> Result<Gl, PlayError> {
+    let display = match shown_by {
+        Some(display) => (Rc::clone(display) as Rc<dyn Any>).downcast::<GlDisplay>().ok(),
+        None => {
+            let choice = if options.display == DisplayChoice::Auto { DisplayChoice::Gl } else { options.display };
+            let none = |reason| PlayError::NoOpenGl { file: options.file.clone(), reason };
+            open_headless(choice).map_err(none)?.gl().cloned()
+        }
+    };
+    let other =
+        || PlayError::Option(format!("{} is a fragment shader, which needs OpenGL's display", options.file.display()));
+    Gl::of(&display.ok_or_else(other)?)
+}
+
 /// A file that is played. The picture on show stays until that of the next text is there.
 ///
 /// Stays on the thread of its display, whose context must be current in every call and when it is dropped.
 pub struct Player {
     options: Options,
-    link: Link,
+    screen: Screen,
     watch: Watch,
     trials: Trials,
     vouched: Vouched,
@@ -91,21 +147,14 @@ impl Player {
         command: impl FnMut() -> Command + 'static,
         vouched: Vouched,
     ) -> Result<Self, PlayError> {
-        let backend = backend_for(&options.file, options.wishes.backend)?;
+        backend_for(&options.file, options.wishes.backend)?;
         let trials = Trials::start(command, options.limit)?;
-        let Extent { width, height } = options.size;
-        let builder = LinkBuilder::new(SurfaceDesc::image(width, height, PixelFormat::Rgba8));
-        let builder = builder.backend(backend);
-        let builder = match shown_by {
-            Some(display) => builder.shown_by(display),
-            None => builder.display(options.display),
-        };
-        let link = builder.open()?.link;
+        let screen = Screen::open(&options, shown_by)?;
         let watch = Watch::new(Program::beside(&options.file)?);
         let clock = Clock::new(options.step);
         let mut player = Self {
             options,
-            link,
+            screen,
             watch,
             trials,
             vouched,
@@ -208,10 +257,9 @@ impl Player {
                 )));
             }
         }
-        let backend = self.link.backend().clone();
-        let mut next = Running::build(&backend, program, self.size(), self.vouched, &mut self.streams)?;
+        let mut next = Running::build(&self.screen.driver(), program, self.size(), self.vouched, &mut self.streams)?;
         let moment = self.moment();
-        frame(&mut self.link, &mut next, &moment, &values)?;
+        frame(&mut self.screen, &mut next, &moment, &values)?;
         // Buffers go on where they are the same ones; else a text that begins at frame 0 is to see it.
         if !next.inherit(self.running.take()) && self.options.step.is_none() {
             self.clock.rewind();
@@ -240,8 +288,13 @@ impl Player {
     pub fn again(&mut self) {
         let moment = self.moment();
         let Some(running) = &mut self.running else { return };
-        match frame(&mut self.link, running, &moment, &self.values) {
-            Ok(()) => self.is_drawn = true,
+        match frame(&mut self.screen, running, &moment, &self.values) {
+            Ok(()) => {
+                self.is_drawn = true;
+                // A button is pressed for one frame.
+                let sliders = running.program.sliders.iter().zip(&mut self.values);
+                sliders.filter(|(slider, _)| slider.kind == Kind::Event).for_each(|(_, value)| *value = 0.0);
+            }
             Err(error) => self.faults = error.into_faults(&self.options.file),
         }
     }
@@ -256,12 +309,15 @@ impl Player {
     /// # Errors
     /// What the display reports.
     pub fn resize(&mut self, size: Extent) -> Result<(), PlayError> {
-        self.link.resize(SurfaceDesc::image(size.width, size.height, PixelFormat::Rgba8))?;
+        match &mut self.screen {
+            Screen::Kernels(link) => link.resize(SurfaceDesc::image(size.width, size.height, PixelFormat::Rgba8))?,
+            Screen::Fragments(canvas) => *canvas = Canvas::new(&canvas.gl().clone(), size)?,
+        }
         self.is_drawn = false;
         let moment = self.moment();
         if let Some(running) = &mut self.running {
             running.resize(size)?;
-            frame(&mut self.link, running, &moment, &self.values)?;
+            frame(&mut self.screen, running, &moment, &self.values)?;
             self.is_drawn = true;
         }
         Ok(())
@@ -280,15 +336,60 @@ impl Player {
 
     /// Columns and rows of the picture.
     pub fn size(&self) -> Extent {
-        match self.link.desc() {
-            SurfaceDesc::Image(image) => image.extent,
-            SurfaceDesc::Buffer(_) => self.options.size,
+        match &self.screen {
+            Screen::Kernels(link) => match link.desc() {
+                SurfaceDesc::Image(image) => image.extent,
+                SurfaceDesc::Buffer(_) => self.options.size,
+            },
+            Screen::Fragments(canvas) => canvas.size(),
         }
     }
 
-    /// The way of the picture to the display.
-    pub const fn link(&mut self) -> &mut Link {
-        &mut self.link
+    /// The device that computes the picture.
+    pub fn device(&self) -> &DeviceIdentity {
+        match &self.screen {
+            Screen::Kernels(link) => link.backend().device(),
+            Screen::Fragments(canvas) => canvas.gl().display().device(),
+        }
+    }
+
+    /// The picture on show, for the display to draw.
+    ///
+    /// # Errors
+    /// [`pixelferry::Error::NothingShown`].
+    pub fn shown(&self) -> Result<&Surface, PlayError> {
+        match &self.screen {
+            Screen::Kernels(link) => Ok(link.shown()?.surface()),
+            Screen::Fragments(canvas) if self.is_drawn => Ok(canvas.surface()),
+            Screen::Fragments(_) => Err(pixelferry::Error::NothingShown.into()),
+        }
+    }
+
+    /// The picture on show as bytes: RGBA, rows from the top.
+    ///
+    /// # Errors
+    /// [`pixelferry::Error::NothingShown`], and what the display reports.
+    pub fn read_back(&mut self) -> Result<Vec<u8>, PlayError> {
+        self.shown()?;
+        match &mut self.screen {
+            Screen::Kernels(link) => Ok(link.read_back()?),
+            Screen::Fragments(canvas) => canvas.read_back(),
+        }
+    }
+
+    /// The picture on show as files want it.
+    ///
+    /// # Errors
+    /// Those of [`Player::read_back`].
+    pub fn picture(&mut self) -> Result<RgbaImage, PlayError> {
+        let Extent { width, height } = self.size();
+        match &mut self.screen {
+            Screen::Kernels(link) => Ok(picture(link)?),
+            Screen::Fragments(_) => {
+                let bytes = self.read_back()?;
+                RgbaImage::from_raw(width, height, bytes).ok_or_else(|| pixelferry::Error::NothingShown.into())
+            }
+        }
     }
 
     /// True where there is a picture.
@@ -342,8 +443,16 @@ impl Player {
 }
 
 /// A frame of a program.
-fn frame(link: &mut Link, running: &mut Running, moment: &Moment, sliders: &[f32]) -> Result<(), PlayError> {
-    running.compute_buffers(moment, sliders)?;
-    Ok(link
-        .frame(|next| running.compute_picture(moment, sliders, |kernel, arguments| next.launch(kernel, arguments)))?)
+fn frame(screen: &mut Screen, running: &mut Running, moment: &Moment, sliders: &[f32]) -> Result<(), PlayError> {
+    running.go_to(moment)?;
+    match screen {
+        Screen::Kernels(link) => {
+            running.launch_buffers(moment, sliders)?;
+            let launched = link.frame(|next| {
+                running.compute_picture(moment, sliders, |kernel, arguments| next.launch(kernel, arguments))
+            });
+            Ok(launched?)
+        }
+        Screen::Fragments(canvas) => running.draw(canvas, moment, sliders),
+    }
 }

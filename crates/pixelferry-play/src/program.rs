@@ -23,7 +23,7 @@ pub struct Program {
 
 impl Program {
     /// Reads a file, and the buffers and common text beside it: of `rain.glsl` these are `rain.bufA.glsl` to `rain.bufD.glsl` and
-    /// `rain.common.glsl`.
+    /// `rain.common.glsl`. Of ISF it is the shader of its vertices, `rain.vs`.
     ///
     /// # Errors
     /// [`PlayError::File`], [`PlayError::Ending`], [`PlayError::Backend`], and [`PlayError::Faults`] for annotations and what is read
@@ -32,24 +32,24 @@ impl Program {
         let dialect = Dialect::of(file)?;
         dialect.runs_on(file, wishes.backend)?;
         let mut pieces = vec![(None, Piece::read(file, wishes)?)];
-        let mut common = None;
+        let mut beside = None;
         for (at, path) in Self::beside(file)?.iter().skip(1).enumerate().filter(|(_, path)| path.is_file()) {
             let piece = Piece::read(path, wishes)?;
-            if at < BUFFERS.len() {
+            if at < BUFFERS.len() && dialect != Dialect::Isf {
                 pieces.push((Some(at), piece));
             } else {
-                common = Some(piece);
+                beside = Some(piece);
             }
         }
         // The picture comes last.
         pieces.rotate_left(1);
         let mut sliders: Vec<Slider> = Vec::new();
-        for slider in pieces.iter().map(|(_, piece)| piece).chain(&common).flat_map(|piece| &piece.sliders) {
+        for slider in pieces.iter().map(|(_, piece)| piece).chain(&beside).flat_map(|piece| &piece.sliders) {
             if !sliders.iter().any(|known| known.name == slider.name) {
                 sliders.push(slider.clone());
             }
         }
-        let (passes, sliders) = text::passes(dialect, &pieces, common.as_ref(), sliders, wishes.backend)?;
+        let (passes, sliders) = text::passes(dialect, &pieces, beside.as_ref(), sliders)?;
         let program = Self { file: file.to_owned(), passes, sliders, is_from_top: dialect.is_from_top() };
         program.check()?;
         Ok(program)
@@ -58,6 +58,9 @@ impl Program {
     /// Files that a program is read from, whether they are there or not.
     pub fn beside(file: &Path) -> Result<Vec<PathBuf>, PlayError> {
         let dialect = Dialect::of(file)?;
+        if dialect == Dialect::Isf {
+            return Ok(vec![file.to_owned(), file.with_extension("vs")]);
+        }
         let buffers = BUFFERS.iter().map(|letter| format!("buf{letter}"));
         let parts = buffers.chain(["common".into()]);
         let others = parts.map(|part| file.with_extension(format!("{part}.{}", dialect.ending())));
@@ -83,7 +86,7 @@ impl Program {
                 }
             }
             let bare = |param: &Param| match param {
-                Param::Channel(at) if pass.channels[*at].is_none() => Some(*at),
+                Param::Channel(at) if !matches!(pass.channels.get(*at), Some(Some(_))) => Some(*at),
                 _ => None,
             };
             if let Some(at) = pass.params.iter().find_map(bare) {
@@ -94,23 +97,8 @@ impl Program {
         Ok(())
     }
 
-    /// Translates what is to be translated. Call it in the trial: the translator may end the process.
-    ///
-    /// # Errors
-    /// [`PlayError::Faults`], which say that the text runs on OpenGL.
-    pub fn translate(&mut self) -> Result<(), PlayError> {
-        for pass in self.passes.iter_mut().filter(|pass| pass.language == Tongue::GlslToWgsl) {
-            let wgsl = wgsl_kernel::from_glsl(&pass.text).map_err(|error| {
-                let mut faults = pass.origin.faults(&error.to_string(), &pass.text);
-                let only = " (OpenGL may take what this translation does not: --backend gl)";
-                faults.iter_mut().for_each(|fault| fault.text += only);
-                PlayError::Faults(faults)
-            })?;
-            pass.text = wgsl + &text::shadertoy::entry(&self.sliders);
-            pass.language = Tongue::Wgsl;
-            // Lines of what was translated are nobody's.
-            (pass.origin.common, pass.origin.before) = (None, u32::MAX);
-        }
-        Ok(())
+    /// True for fragment shaders; else the passes are kernels.
+    pub fn is_of_fragments(&self) -> bool {
+        self.passes.last().is_some_and(|pass| pass.language == Tongue::Fragment)
     }
 }

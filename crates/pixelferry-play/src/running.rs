@@ -1,70 +1,66 @@
-//! A program on a backend: its kernels, buffers and channels.
+//! A program on what computes it, and the pictures that its channels show.
 
+use crate::drawing::{Canvas, Drawing};
+use crate::driver::Driver;
 use crate::error::PlayError;
-use crate::input::{CHANNELS, Moment, Now};
-use crate::pass::{BUFFERS, Pass, Source, Vouched};
-use crate::picture::{PIXEL, Picture, Streams};
+use crate::input::Moment;
+use crate::kernels::Kernels;
+use crate::pass::{Channel, Vouched};
+use crate::picture::{Picture, Streams};
 use crate::program::Program;
-use pixelferry::{Arg, ComputeBackend, ComputeMemory, Error, Extent, Kernel, PixelFormat, Target};
-use std::sync::Arc;
+use pixelferry::{Arg, Error, Extent, Kernel};
 use std::time::{Duration, Instant};
 
 /// A program that was built.
 pub struct Running {
     pub program: Program,
-    backend: Arc<dyn ComputeBackend>,
-    kernels: Vec<Arc<dyn Kernel>>,
+    driver: Driver,
+    built: Built,
     size: Extent,
-    buffers: [Option<Buffer>; BUFFERS.len()],
-    pictures: Vec<(Source, Picture)>,
+    pictures: Pictures,
 }
 
-/// Memory of a buffer: what its pass wrote last, and room for what it writes next.
-struct Buffer {
-    newest: Box<dyn ComputeMemory>,
-    /// `None` only while the pass runs.
-    next: Option<Box<dyn ComputeMemory>>,
+enum Built {
+    Kernels(Kernels),
+    Fragments(Drawing),
 }
 
-impl Buffer {
-    fn zeroed(backend: &dyn ComputeBackend, size: Extent) -> Result<Self, Error> {
-        let bytes = (size.pixels() as usize).saturating_mul(PIXEL);
-        let memory = || {
-            let mut memory = backend.allocate(bytes)?;
-            memory.write(0, &vec![0; bytes])?;
-            Ok::<_, Error>(memory)
-        };
-        Ok(Self { newest: memory()?, next: Some(memory()?) })
+/// Pictures of channels.
+pub struct Pictures(Vec<(Channel, Picture)>);
+
+impl Pictures {
+    /// The picture of a channel.
+    pub fn of(&self, channel: &Channel) -> Option<&Picture> {
+        self.0.iter().find(|(known, _)| known == channel).map(|(_, picture)| picture)
     }
 }
 
 impl Running {
-    /// Builds the kernels, and reads what the channels name.
+    /// Builds the passes, and reads what the channels name.
     ///
     /// # Errors
-    /// [`PlayError::Faults`] for a text that does not build; [`PlayError::Channel`]; what the backend reports.
+    /// [`PlayError::Faults`] for a text that does not build; [`PlayError::Channel`]; what the driver reports.
     pub fn build(
-        backend: &Arc<dyn ComputeBackend>,
+        driver: &Driver,
         program: Program,
         size: Extent,
         vouched: Vouched,
         streams: &mut Streams,
     ) -> Result<Self, PlayError> {
-        let build = |pass: &Pass| match backend.build(&pass.source(vouched)) {
-            Err(Error::KernelBuild { log, .. }) => Err(PlayError::Faults(pass.origin.faults(&log, &pass.text))),
-            built => Ok(built?),
+        let built = match driver {
+            Driver::Kernels(backend) => Built::Kernels(Kernels::build(backend, &program, vouched)?),
+            Driver::Fragments(gl) => Built::Fragments(Drawing::build(gl, &program, vouched)?),
         };
-        let kernels = program.passes.iter().map(build).collect::<Result<_, _>>()?;
-        let mut pictures: Vec<(Source, Picture)> = Vec::new();
-        for (channel, source) in program.passes.iter().flat_map(sources) {
-            if !pictures.iter().any(|(known, _)| known == source)
-                && let Some(picture) = Picture::open(source, channel, backend.as_ref(), streams)?
+        let mut pictures = Pictures(Vec::new());
+        let channels = program.passes.iter().flat_map(|pass| (0..).zip(&pass.channels));
+        for (number, channel) in channels.filter_map(|(number, channel)| Some((number, channel.as_ref()?))) {
+            if pictures.of(channel).is_none()
+                && let Some(picture) = Picture::open(channel, number, driver, streams)?
             {
-                pictures.push((source.clone(), picture));
+                pictures.0.push((channel.clone(), picture));
             }
         }
-        let backend = Arc::clone(backend);
-        let mut running = Self { program, backend, kernels, size, buffers: [const { None }; 4], pictures };
+        let mut running = Self { program, driver: driver.clone(), built, size, pictures };
         running.resize(size)?;
         Ok(running)
     }
@@ -72,26 +68,28 @@ impl Running {
     /// Sets the size of the picture, and clears the buffers.
     ///
     /// # Errors
-    /// What the backend reports.
+    /// What the driver reports.
     pub fn resize(&mut self, size: Extent) -> Result<(), PlayError> {
         self.size = size;
-        for at in self.program.passes.iter().filter_map(|pass| pass.buffer) {
-            self.buffers[at] = Some(Buffer::zeroed(self.backend.as_ref(), size)?);
+        match &mut self.built {
+            Built::Kernels(kernels) => kernels.resize(&self.program, size),
+            Built::Fragments(drawing) => {
+                drawing.clear();
+                Ok(())
+            }
         }
-        Ok(())
     }
 
     /// Takes over what the buffers of another program hold, where both have the same. True where it did, or there are none.
     pub fn inherit(&mut self, from: Option<Self>) -> bool {
-        let has = |running: &Self| running.buffers.each_ref().map(Option::is_some);
-        if !has(self).contains(&true) {
-            return true;
+        let is_same = |from: &Self| from.size == self.size;
+        let from = from.filter(is_same).map(|from| from.built);
+        match (&mut self.built, from) {
+            (Built::Kernels(kernels), Some(Built::Kernels(from))) => kernels.inherit(Some(from)),
+            (Built::Kernels(kernels), _) => kernels.inherit(None),
+            (Built::Fragments(drawing), Some(Built::Fragments(from))) => drawing.inherit(Some(from)),
+            (Built::Fragments(drawing), _) => drawing.inherit(None),
         }
-        match from.filter(|from| has(from) == has(self) && from.size == self.size) {
-            Some(from) => self.buffers = from.buffers,
-            None => return false,
-        }
-        true
     }
 
     /// Waits, at most so long, for the first frame of each stream.
@@ -100,7 +98,7 @@ impl Running {
     /// [`PlayError::Channel`] where there is none.
     pub fn wait_for_streams(&self, limit: Duration) -> Result<(), PlayError> {
         let until = Instant::now() + limit;
-        for (_, picture) in &self.pictures {
+        for (_, picture) in &self.pictures.0 {
             picture.wait(until.saturating_duration_since(Instant::now()))?;
         }
         Ok(())
@@ -108,42 +106,25 @@ impl Running {
 
     /// Streams that channels read, and what is to be said of each; nothing while frames come.
     pub fn streams(&self) -> Vec<(String, String)> {
-        let streams = self.pictures.iter().filter_map(|(_, picture)| picture.stream());
+        let streams = self.pictures.0.iter().filter_map(|(_, picture)| picture.stream());
         streams.map(|stream| (stream.name().to_owned(), stream.said())).collect()
     }
 
-    /// Computes the buffers of a frame.
+    /// Takes videos and streams to a moment.
     ///
     /// # Errors
-    /// What a launch reports, and [`PlayError::Channel`] for a video.
-    pub fn compute_buffers(&mut self, moment: &Moment, sliders: &[f32]) -> Result<(), PlayError> {
-        for (_, picture) in &mut self.pictures {
-            picture.go_to(moment.time, self.backend.as_ref())?;
-        }
-        self.launch_buffers(moment, sliders)
+    /// [`PlayError::Channel`] for a video, and what the driver reports.
+    pub fn go_to(&mut self, moment: &Moment) -> Result<(), PlayError> {
+        self.pictures.0.iter_mut().try_for_each(|(_, picture)| picture.go_to(moment.time, &self.driver))
     }
 
-    /// Computes the buffers of a frame with the videos as they are.
+    /// Computes the buffers of a frame of kernels.
     ///
     /// # Errors
     /// What a launch reports.
     pub fn launch_buffers(&mut self, moment: &Moment, sliders: &[f32]) -> Result<(), PlayError> {
-        for (place, at) in self.program.passes.iter().map(|pass| pass.buffer).enumerate().collect::<Vec<_>>() {
-            let Some(at) = at else { continue };
-            let Some(mut next) = self.buffers[at].as_mut().and_then(|buffer| buffer.next.take()) else { continue };
-            let launched = Target::image(next.as_mut(), self.size, PixelFormat::Rgba32F).and_then(|target| {
-                let arguments = self.arguments(&self.program.passes[place], moment, sliders);
-                self.backend.launch(self.kernels[place].as_ref(), target, &arguments)
-            });
-            if let Some(buffer) = &mut self.buffers[at] {
-                if launched.is_ok() {
-                    std::mem::swap(&mut buffer.newest, &mut next);
-                }
-                buffer.next = Some(next);
-            }
-            launched?;
-        }
-        Ok(())
+        let Built::Kernels(kernels) = &mut self.built else { return Ok(()) };
+        kernels.launch_buffers(&self.program, &self.pictures, moment, sliders)
     }
 
     /// Gives the kernel of the picture and its arguments to what launches it.
@@ -154,35 +135,18 @@ impl Running {
         &self,
         moment: &Moment,
         sliders: &[f32],
-        mut launch: impl FnMut(&dyn Kernel, &[Arg<'_>]) -> Result<(), Error>,
+        launch: impl FnMut(&dyn Kernel, &[Arg<'_>]) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let (Some(pass), Some(kernel)) = (self.program.passes.last(), self.kernels.last()) else { return Ok(()) };
-        launch(kernel.as_ref(), &self.arguments(pass, moment, sliders))
+        let Built::Kernels(kernels) = &self.built else { return Ok(()) };
+        kernels.compute_picture(&self.program, &self.pictures, moment, sliders, launch)
     }
 
-    fn arguments<'a>(&'a self, pass: &Pass, moment: &Moment, sliders: &'a [f32]) -> Vec<Arg<'a>> {
-        let channels: [_; CHANNELS] = std::array::from_fn(|at| self.channel(pass, at));
-        let sizes = channels.map(|found| found.map_or(Extent::new(0, 0), |(_, size)| size));
-        let is_from_top = self.program.is_from_top;
-        let now = Now { moment: *moment, sliders, size: self.size, channels: sizes, is_from_top };
-        let argument = |param: &crate::input::Param| match param {
-            crate::input::Param::Channel(at) => channels.get(*at)?.map(|(memory, _)| Arg::Memory(memory)),
-            number => number.argument(&now),
-        };
-        pass.params.iter().filter_map(argument).collect()
+    /// Draws all passes of a frame of fragment shaders.
+    ///
+    /// # Errors
+    /// What OpenGL reports.
+    pub fn draw(&mut self, canvas: &Canvas, moment: &Moment, sliders: &[f32]) -> Result<(), PlayError> {
+        let Built::Fragments(drawing) = &mut self.built else { return Ok(()) };
+        drawing.draw(&self.program, &self.pictures, canvas, moment, sliders)
     }
-
-    fn channel(&self, pass: &Pass, at: usize) -> Option<(&dyn ComputeMemory, Extent)> {
-        match &pass.channels[at].as_ref()?.source {
-            Source::Buffer(of) => Some((self.buffers.get(*of)?.as_ref()?.newest.as_ref(), self.size)),
-            source => {
-                let (_, picture) = self.pictures.iter().find(|(known, _)| known == source)?;
-                Some((picture.memory.as_ref(), picture.size))
-            }
-        }
-    }
-}
-
-fn sources(pass: &Pass) -> impl Iterator<Item = (usize, &Source)> {
-    (0..).zip(&pass.channels).filter_map(|(at, channel)| Some((at, &channel.as_ref()?.source)))
 }

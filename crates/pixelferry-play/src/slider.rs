@@ -11,6 +11,8 @@ pub enum Kind {
     Int,
     /// 0 or 1.
     Bool,
+    /// 1 for the frame after it was pressed.
+    Event,
 }
 
 /// A number that the user moves.
@@ -37,6 +39,16 @@ impl Slider {
         let [least, most] = self.limits;
         let inside = if wish.is_nan() { self.value } else { wish.clamp(least, most) };
         if self.kind == Kind::Float { inside } else { inside.round() }
+    }
+
+    /// The declaration of its number in a fragment shader; parts of a colour or a place have one together.
+    pub(crate) fn declared(&self) -> String {
+        let kind = match self.kind {
+            Kind::Float => "float",
+            Kind::Int => "int",
+            Kind::Bool | Kind::Event => "bool",
+        };
+        if self.name.contains('.') { String::new() } else { format!("uniform {kind} {};\n", self.name) }
     }
 
     /// Reads `@slider NAME LEAST..MOST = VALUE`, or without a value the middle; `int` or `bool` may follow. `None` for a line without

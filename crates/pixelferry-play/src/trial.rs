@@ -4,14 +4,18 @@
 //! Requests and answers are lines of JSON on its standard input and output. A text cannot forge an answer by printing: its standard
 //! output is another one.
 
+use crate::drawing::Canvas;
+use crate::driver::Driver;
 use crate::error::{Fault, PlayError};
+use crate::gl::Gl;
 use crate::input::Moment;
 use crate::pass::Vouched;
 use crate::picture::Streams;
 use crate::program::Program;
 use crate::running::Running;
 use pixelferry::driver::describe::threads;
-use pixelferry::{BackendChoice, ComputeBackend, Extent, ImageView, PixelFormat, Target, View, open_backend};
+use pixelferry::{BackendChoice, ComputeBackend, DisplayChoice, Extent, ImageView, PixelFormat, Target, View};
+use pixelferry::{open_backend, open_headless};
 use pixelferry_media::child::ChildProcess;
 use serde::{Deserialize, Serialize};
 use std::io::{self, BufRead, BufReader, Write};
@@ -50,7 +54,7 @@ pub struct Request {
 /// Result of a trial that went well.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Passed {
-    /// The passes, translated where that was needed.
+    /// The passes.
     pub program: Program,
     /// FNV-1a of the picture's bytes, RGBA with rows from the top.
     pub sum: u64,
@@ -87,13 +91,13 @@ pub fn serve(input: impl BufRead, backend: BackendChoice, vouched: Vouched) -> R
         let text = serde_json::to_string(answer).map_err(|error| gone(error.into()))?;
         output.write_all(format!("\n{ANSWER}{text}\n").as_bytes()).and_then(|()| output.flush()).map_err(gone)
     };
-    let opened = open_backend(backend, &[]).inspect_err(|error| drop(answer(&Answer::Unable(error.to_string()))))?;
+    let mut drivers = Drivers::open(backend).inspect_err(|error| drop(answer(&Answer::Unable(error.to_string()))))?;
     answer(&Answer::Ready)?;
     for line in input.lines() {
         let read = line.map_err(|error| PlayError::Trial(error.to_string()))?;
         let request: Request = serde_json::from_str(&read).map_err(|error| PlayError::Trial(error.to_string()))?;
         let file = request.program.file.clone();
-        answer(&match tried(&opened, request, vouched) {
+        answer(&match drivers.of(&request.program).and_then(|driver| tried(&driver, request, vouched)) {
             Ok(passed) => Answer::Passed(Box::new(passed)),
             Err(error) => Answer::Failed(error.into_faults(&file)),
         })?;
@@ -116,38 +120,88 @@ fn own_output() -> io::Result<impl Write> {
     Ok(io::stdout())
 }
 
-fn tried(backend: &Arc<dyn ComputeBackend>, request: Request, vouched: Vouched) -> Result<Passed, PlayError> {
-    let Request { mut program, sliders, moment, size: [width, height] } = request;
-    program.translate()?;
-    let mut running = Running::build(backend, program.clone(), SMALL, vouched, &mut Streams::default())?;
+/// What tries texts.
+struct Drivers {
+    choice: BackendChoice,
+    backend: Option<Arc<dyn ComputeBackend>>,
+    gl: Option<Gl>,
+}
+
+impl Drivers {
+    /// OpenGL for fragment shaders, and with it kernels once there is one; else a backend.
+    fn open(choice: BackendChoice) -> Result<Self, PlayError> {
+        let mut drivers = Self { choice, backend: None, gl: None };
+        if choice == BackendChoice::Gl {
+            drivers.gl = open_headless(DisplayChoice::Gl)?.gl().map(Gl::of).transpose()?;
+        } else {
+            drivers.backend = Some(open_backend(choice, &[])?);
+        }
+        Ok(drivers)
+    }
+
+    fn of(&mut self, program: &Program) -> Result<Driver, PlayError> {
+        if let (Some(gl), true) = (&self.gl, program.is_of_fragments()) {
+            gl.display().make_current()?;
+            return Ok(Driver::Fragments(gl.clone()));
+        }
+        let backend = match &self.backend {
+            Some(backend) => Arc::clone(backend),
+            None => open_backend(self.choice, &[])?,
+        };
+        self.backend = Some(Arc::clone(&backend));
+        Ok(Driver::Kernels(backend))
+    }
+}
+
+fn tried(driver: &Driver, request: Request, vouched: Vouched) -> Result<Passed, PlayError> {
+    let Request { program, sliders, moment, size: [width, height] } = request;
+    let mut running = Running::build(driver, program.clone(), SMALL, vouched, &mut Streams::default())?;
     // A frame of the right size is a better trial; one that does not come is said later, on show.
     let _ = running.wait_for_streams(SOON);
     let first = Moment { frame: 0, ..moment };
-    running.compute_buffers(&first, &sliders)?;
-    // What is the same on black and on white was written.
-    let [black, white] = [0, 255].map(|behind| pixels(backend, &running, (&first, &sliders), SMALL, behind));
-    let (black, white) = (black?, white?);
-    let pairs = black.chunks_exact(4).zip(white.chunks_exact(4));
-    let unwritten = pairs.filter(|(black, white)| *black == [0; 4] && *white == [255; 4]).count() as u32;
+    running.go_to(&first)?;
     let all = SMALL.pixels() as u32;
-    if unwritten == all {
-        let text = "the kernel writes no pixel: see that it stores each, as by pf_store or PF_STORE".to_owned();
-        return Err(PlayError::Faults(vec![Fault { file: program.file, line: None, column: None, text }]));
+    let mut unwritten = 0;
+    if let Driver::Kernels(backend) = driver {
+        running.launch_buffers(&first, &sliders)?;
+        // What is the same on black and on white was written.
+        let [black, white] = [0, 255].map(|behind| computed(backend, &running, (&first, &sliders), SMALL, behind));
+        let (black, white) = (black?, white?);
+        let pairs = black.chunks_exact(4).zip(white.chunks_exact(4));
+        unwritten = pairs.filter(|(black, white)| *black == [0; 4] && *white == [255; 4]).count() as u32;
+        if unwritten == all {
+            let text = "the kernel writes no pixel: see that it stores each, as by pf_store or PF_STORE".to_owned();
+            return Err(PlayError::Faults(vec![Fault { file: program.file, line: None, column: None, text }]));
+        }
     }
     for (ahead, frames) in AHEAD {
         let later = Moment { time: moment.time + ahead, frame: moment.frame.saturating_add(frames), ..moment };
-        running.launch_buffers(&later, &sliders)?;
-        pixels(backend, &running, (&later, &sliders), SMALL, 0)?;
+        pixels(driver, &mut running, (&later, &sliders), SMALL)?;
     }
     let size = Extent::new(width, height);
     running.resize(size)?;
-    running.compute_buffers(&moment, &sliders)?;
-    let sum = sum(&pixels(backend, &running, (&moment, &sliders), size, 0)?);
+    running.go_to(&moment)?;
+    let sum = sum(&pixels(driver, &mut running, (&moment, &sliders), size)?);
     Ok(Passed { program, sum, unwritten: [unwritten, all] })
 }
 
-/// The picture of a moment, over bytes that are all the same. Memory around it is as large again, and stays as it is.
-fn pixels(
+/// The picture of a moment, with the videos as they are.
+fn pixels(driver: &Driver, running: &mut Running, now: (&Moment, &[f32]), size: Extent) -> Result<Vec<u8>, PlayError> {
+    match driver {
+        Driver::Kernels(backend) => {
+            running.launch_buffers(now.0, now.1)?;
+            computed(backend, running, now, size, 0)
+        }
+        Driver::Fragments(gl) => {
+            let canvas = Canvas::new(gl, size)?;
+            running.draw(&canvas, now.0, now.1)?;
+            canvas.read_back()
+        }
+    }
+}
+
+/// The picture of kernels, over bytes that are all the same. Memory around it is as large again, and stays as it is.
+fn computed(
     backend: &Arc<dyn ComputeBackend>,
     running: &Running,
     (moment, sliders): (&Moment, &[f32]),

@@ -8,7 +8,7 @@ use crate::player::{Options, Player};
 use egui_winit::winit::event::{ElementState, KeyEvent, MouseButton, WindowEvent};
 use pixelferry::api::gl::{Flow, GlWindow, Viewport, WindowApp, WindowOptions, run_window};
 use pixelferry::record::Recorder;
-use pixelferry::{Display, DrawOptions, Extent, save_picture};
+use pixelferry::{Display, DrawOptions, Extent, save_rgba8};
 use pixelferry_view::paint::gl::GlPainter;
 use pixelferry_view::paint::theme::BEHIND;
 use std::io::Write as _;
@@ -107,7 +107,8 @@ impl Playing {
             }
             Deed::Save => {
                 let file = self.player.file().with_extension("png");
-                match save_picture(self.player.link(), &file) {
+                let saved = self.player.picture().and_then(|picture| Ok(save_rgba8(picture, &file)?));
+                match saved {
                     Ok(()) => tell(&format!("saved {}", file.display())),
                     Err(error) => tell(&error.to_string()),
                 }
@@ -171,8 +172,7 @@ impl WindowApp for App {
     fn init(&mut self, window: &GlWindow) -> Result<(), PlayError> {
         let Some((options, command)) = self.opens.take() else { return Ok(()) };
         let display: Rc<dyn Display> = window.display().clone();
-        let mut player =
-            Player::open(Options { size: window.size(), ..options }, Some(&display), command, self.vouched)?;
+        let player = Player::open(Options { size: window.size(), ..options }, Some(&display), command, self.vouched)?;
         player.faults().iter().for_each(|fault| tell(&fault.to_string()));
         let panel = Panel::default();
         let painter = GlPainter::new(window.display()).inspect_err(|error| tell(&format!("no panel: {error}"))).ok();
@@ -180,7 +180,7 @@ impl WindowApp for App {
         let most = window.display().caps().max_image_side as usize;
         let (context, screen) = (panel.context().clone(), window.window().as_ref());
         let input = egui_winit::State::new(context, egui::ViewportId::ROOT, screen, Some(scale), None, Some(most));
-        tell(&format!("computed by {}", player.link().backend().device()));
+        tell(&format!("computed by {}", player.device()));
         let (pointer, rate) = ([0.0; 2], Rate::default());
         self.shown = Some(Playing {
             player,
@@ -271,12 +271,8 @@ impl WindowApp for App {
         // A slider that moves is seen in a pause, too.
         shown.comes_again |= halted && shown.player.sliders().1 != before;
         if shown.player.is_drawn() {
-            let surface = shown.player.link().shown()?;
-            window.display().draw(
-                surface.surface(),
-                Viewport::full(size.width, size.height),
-                DrawOptions::default(),
-            )?;
+            let surface = shown.player.shown()?;
+            window.display().draw(surface, Viewport::full(size.width, size.height), DrawOptions::default())?;
         } else {
             window.display().clear(BEHIND)?;
         }

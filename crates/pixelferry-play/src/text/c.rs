@@ -45,7 +45,7 @@ pub fn pass(piece: &Piece, common: Option<&Piece>, sliders: &[Slider], language:
         }
     };
     let kernel = head.name.to_owned();
-    Ok(Pass { kernel, language, text, params, buffer: None, channels: Default::default(), origin })
+    Ok(Pass::of_kernel(kernel, language, text, params, origin))
 }
 
 /// A kernel as it is declared.

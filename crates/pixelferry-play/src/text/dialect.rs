@@ -10,6 +10,7 @@ use std::path::Path;
 pub enum Dialect {
     Shadertoy,
     Isf,
+    GlslViewer,
     Glsl,
     Wgsl,
     OpenClC,
@@ -26,19 +27,20 @@ struct Row {
     is_from_top: bool,
 }
 
-const ROWS: [Row; 6] = [
+const ROWS: [Row; 7] = [
     Row {
         dialect: Dialect::Shadertoy,
         ending: "glsl",
         about: "Shadertoy's GLSL",
-        backends: &[BackendChoice::Gl, BackendChoice::Vulkan, BackendChoice::Wgpu],
+        backends: &[BackendChoice::Gl],
         is_from_top: false,
     },
+    Row { dialect: Dialect::Isf, ending: "fs", about: "ISF", backends: &[BackendChoice::Gl], is_from_top: false },
     Row {
-        dialect: Dialect::Isf,
-        ending: "fs",
-        about: "ISF",
-        backends: &[BackendChoice::Gl, BackendChoice::Vulkan, BackendChoice::Wgpu],
+        dialect: Dialect::GlslViewer,
+        ending: "frag",
+        about: "a fragment shader with glslViewer's names",
+        backends: &[BackendChoice::Gl],
         is_from_top: false,
     },
     Row {
@@ -89,6 +91,11 @@ impl Dialect {
         })
     }
 
+    /// True for fragment shaders; the others are kernels.
+    pub const fn is_of_fragments(self) -> bool {
+        matches!(self, Self::Shadertoy | Self::Isf | Self::GlslViewer)
+    }
+
     pub fn ending(self) -> &'static str {
         self.row().ending
     }
@@ -126,4 +133,12 @@ pub fn backend_for(file: &Path, asked: BackendChoice) -> Result<BackendChoice, P
     let dialect = Dialect::of(file)?;
     dialect.runs_on(file, asked)?;
     Ok(dialect.backend(asked))
+}
+
+/// True where a file is a fragment shader.
+///
+/// # Errors
+/// [`PlayError::Ending`].
+pub fn is_of_fragments(file: &Path) -> Result<bool, PlayError> {
+    Ok(Dialect::of(file)?.is_of_fragments())
 }

@@ -24,7 +24,7 @@ pub fn pass(piece: &Piece, common: Option<&Piece>, sliders: &[Slider]) -> Pass {
         let read = match slider.kind {
             Kind::Float => format!("pf_arg_f32({at})"),
             Kind::Int => format!("pf_arg_i32({at})"),
-            Kind::Bool => format!("(pf_arg_i32({at}) != 0)"),
+            Kind::Bool | Kind::Event => format!("(pf_arg_i32({at}) != 0)"),
         };
         let _ = writeln!(text, "#define {} {read}", slider.name);
     }
@@ -60,5 +60,5 @@ vec4 iChannel{at}(ivec2 xy) {{
     }
     let params = by_place(sliders, read.into_iter());
     let (kernel, language) = ("main".to_owned(), Tongue::Glsl);
-    Pass { kernel, language, text, params, buffer: None, channels: Default::default(), origin }
+    Pass::of_kernel(kernel, language, text, params, origin)
 }

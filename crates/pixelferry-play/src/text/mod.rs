@@ -2,51 +2,51 @@
 
 mod c;
 mod dialect;
+mod expression;
+mod fragment;
 mod glsl;
+mod glslviewer;
 mod isf;
 mod parts;
-pub mod shadertoy;
+mod shadertoy;
 mod wgsl;
 mod zeroed;
 
-pub use dialect::{Dialect, backend_for};
+pub use dialect::{Dialect, backend_for, is_of_fragments};
+pub use expression::evaluate;
+pub use fragment::{COLOUR, TRIANGLE};
+pub use isf::RENAMED;
 
 use crate::error::PlayError;
 use crate::pass::{Pass, Piece, Tongue};
 use crate::slider::Slider;
 use parts::few;
-use pixelferry::BackendChoice;
-use shadertoy::Around;
 
-/// The passes of pieces, each with the buffer that it writes, and their sliders.
+/// The passes of pieces, each with the buffer that it writes, and their sliders. `beside` is the text that all have in common, or that of
+/// the vertices.
 pub fn passes(
     dialect: Dialect,
     pieces: &[(Option<usize>, Piece)],
-    common: Option<&Piece>,
+    beside: Option<&Piece>,
     sliders: Vec<Slider>,
-    backend: BackendChoice,
 ) -> Result<(Vec<Pass>, Vec<Slider>), PlayError> {
-    if !matches!(dialect, Dialect::OpenClC | Dialect::CudaCpp) {
-        few(&sliders)?;
-    }
-    let graphics = if dialect.backend(backend) == BackendChoice::Gl { Tongue::Glsl } else { Tongue::GlslToWgsl };
     if dialect == Dialect::Isf {
         let text = pieces.last().ok_or_else(|| PlayError::Option("there is no text".into()))?;
-        return isf::passes(&text.1, graphics);
+        return isf::passes(&text.1, beside);
+    }
+    if matches!(dialect, Dialect::Glsl | Dialect::Wgsl) {
+        few(&sliders)?;
     }
     let make = |(buffer, piece): &(Option<usize>, Piece)| {
         let mut pass = match dialect {
-            Dialect::Shadertoy | Dialect::Isf => {
-                shadertoy::pass(piece, common, &sliders, graphics, buffer.is_some(), &Around::default())
-            }
-            Dialect::Glsl => glsl::pass(piece, common, &sliders),
-            Dialect::Wgsl => wgsl::pass(piece, common, &sliders)?,
-            Dialect::OpenClC => c::pass(piece, common, &sliders, Tongue::OpenClC)?,
-            Dialect::CudaCpp => c::pass(piece, common, &sliders, Tongue::CudaCpp)?,
+            Dialect::Shadertoy | Dialect::Isf => shadertoy::pass(piece, beside, &sliders)?,
+            Dialect::GlslViewer => glslviewer::pass(piece, beside, &sliders),
+            Dialect::Glsl => glsl::pass(piece, beside, &sliders),
+            Dialect::Wgsl => wgsl::pass(piece, beside, &sliders)?,
+            Dialect::OpenClC => c::pass(piece, beside, &sliders, Tongue::OpenClC)?,
+            Dialect::CudaCpp => c::pass(piece, beside, &sliders, Tongue::CudaCpp)?,
         };
-        if dialect != Dialect::Shadertoy {
-            pass.origin.last = Some(piece.text.lines().count() as u32);
-        }
+        pass.origin.last = Some(piece.text.lines().count() as u32);
         Ok(Pass { buffer: *buffer, channels: piece.channels.clone(), ..pass })
     };
     let passes = pieces.iter().map(make).collect::<Result<_, PlayError>>()?;

@@ -23,7 +23,7 @@ pub fn by_place(sliders: &[Slider], channels: impl Iterator<Item = usize>) -> Ve
 
 /// Channels of a piece that are there.
 pub fn bound(piece: &Piece) -> impl Iterator<Item = usize> + '_ {
-    (0..CHANNELS).filter(|at| piece.channels[*at].is_some())
+    (0..CHANNELS).filter(|at| matches!(piece.channels.get(*at), Some(Some(_))))
 }
 
 /// The words of a text that may be names; those of comments, too.

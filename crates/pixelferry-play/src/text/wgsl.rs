@@ -43,7 +43,7 @@ pub fn pass(piece: &Piece, common: Option<&Piece>, sliders: &[Slider]) -> Result
         let _ = match slider.kind {
             Kind::Float => writeln!(text, "fn {name}() -> f32 {{ return pf_arg_f32({at}); }}"),
             Kind::Int => writeln!(text, "fn {name}() -> i32 {{ return pf_arg_i32({at}); }}"),
-            Kind::Bool => writeln!(text, "fn {name}() -> bool {{ return pf_arg_i32({at}) != 0; }}"),
+            Kind::Bool | Kind::Event => writeln!(text, "fn {name}() -> bool {{ return pf_arg_i32({at}) != 0; }}"),
         };
     }
     for (place, at) in bound(piece).enumerate() {
@@ -62,7 +62,7 @@ fn iChannel{at}(xy: vec2<i32>) -> vec4<f32> {{
         );
     }
     let params = by_place(sliders, bound(piece));
-    Ok(Pass { kernel, language: Tongue::Wgsl, text, params, buffer: None, channels: Default::default(), origin })
+    Ok(Pass::of_kernel(kernel, Tongue::Wgsl, text, params, origin))
 }
 
 /// Name of the first entry point.

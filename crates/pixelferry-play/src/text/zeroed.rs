@@ -1,10 +1,13 @@
 //! Zeroes for variables of a text that have no first value: WebGL gives them (ANGLE does), and many texts of Shadertoy's rely on it, where
 //! OpenGL leaves them undefined (GLSL 4.60, section 4.3).
 //!
-//! Scalars, vectors and matrices get them, in functions and outside, and the colour of `mainImage`. Arrays, structs and what macros
-//! declare stay as they are.
+//! Scalars, vectors, matrices, arrays and structs get them, in functions and outside, and what a function gives by `out`. What macros
+//! declare stays as it is, and an array outside of functions whose length is not known here.
 
+use super::expression::evaluate;
 use crate::log::Added;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 const TYPES: [&str; 28] = [
     "float", "int", "uint", "bool", "vec2", "vec3", "vec4", "ivec2", "ivec3", "ivec4", "uvec2", "uvec3", "uvec4",
@@ -12,6 +15,57 @@ const TYPES: [&str; 28] = [
     "mat4x2", "mat4x3", "mat4x4",
 ];
 const PRECISIONS: [&str; 3] = ["highp", "mediump", "lowp"];
+/// Most bytes of one zero.
+const MOST: usize = 1 << 14;
+
+/// What texts declared that are compiled before.
+#[derive(Default)]
+pub struct Declared {
+    /// Zeroes of structs, where each member has one; of macros there is none.
+    structs: HashMap<String, Option<String>>,
+    /// Whole numbers, where there is one of that name.
+    numbers: HashMap<String, Option<f64>>,
+}
+
+impl Declared {
+    fn number(&mut self, name: &str, text: &str) {
+        let value = evaluate(text, &|name| self.numbers.get(name).copied().flatten());
+        match self.numbers.entry(name.to_owned()) {
+            // Which one counts, only the preprocessor knows.
+            Entry::Occupied(mut known) => _ = known.insert(None),
+            Entry::Vacant(place) => _ = place.insert(value),
+        }
+    }
+
+    /// Numbers that macros name.
+    fn macros(&mut self, text: &str) {
+        for line in text.lines().filter_map(|line| line.trim_start().strip_prefix('#')) {
+            let Some(rest) = line.trim_start().strip_prefix("define") else { continue };
+            let rest = rest.trim_start();
+            // A type that a macro is may be anything.
+            let word = rest.split(|c: char| !(c == '_' || c.is_ascii_alphanumeric())).next().unwrap_or_default();
+            self.structs.insert(word.to_owned(), None);
+            let Some((name, value)) = rest.split_once([' ', '\t']) else { continue };
+            let end = value.find("//").into_iter().chain(value.find("/*")).min().unwrap_or(value.len());
+            self.number(name, &value[..end]);
+        }
+    }
+
+    /// The zero of a type.
+    fn zero(&self, of: &str) -> Option<String> {
+        let own = || TYPES.contains(&of).then(|| format!("{of}(0)"));
+        self.structs.get(of).map_or_else(own, Clone::clone)
+    }
+
+    /// The zero of an array of that length, or of one value.
+    fn zeroes(&self, of: &str, length: Option<&str>) -> Option<String> {
+        let zero = self.zero(of)?;
+        let Some(length) = length else { return Some(zero) };
+        let count = evaluate(length, &|name| self.numbers.get(name).copied().flatten())?;
+        let count = Some(count as usize).filter(|count| count.saturating_mul(zero.len()) < MOST)?;
+        Some(format!("{of}[{length}]({})", vec![zero; count.max(1)].join(",")))
+    }
+}
 
 /// A text with zeroes.
 pub struct Zeroed {
@@ -19,58 +73,85 @@ pub struct Zeroed {
     /// Line and column behind the text, from 1 on.
     place: (u32, u32),
     pub added: Vec<Added>,
-    /// Types and names of the variables outside of functions, as far as they are known: not between `#if` and `#endif`.
-    pub globals: Vec<(&'static str, String)>,
 }
 
 impl Zeroed {
-    pub fn of(text: &str) -> Self {
+    /// Puts zeroes, and `first` where the body of `main` begins.
+    pub fn of(text: &str, first: &str, declared: &mut Declared) -> Self {
+        declared.macros(text);
         let tokens: Vec<Token<'_>> = tokens(text).collect();
-        let mut zeroed = Self { text: String::new(), place: (1, 1), added: Vec::new(), globals: Vec::new() };
-        let (mut copied, mut at, mut is_known) = (0, 0, true);
-        let mut add = |zeroed: &mut Self, end: usize, what: &str| {
-            zeroed.add(&text[copied..end], what);
-            copied = end;
+        let mut zeroed = Self { text: String::new(), place: (1, 1), added: Vec::new() };
+        let (mut copied, mut at) = (0, 0);
+        let mut add = |end: usize, what: &str| {
+            if !what.is_empty() {
+                zeroed.add(&text[copied..end], what);
+                copied = end;
+            }
         };
         while let Some(token) = tokens.get(at) {
             at += 1;
-            match token.text {
-                // A macro has the one that opens: what is a function's is not known.
-                "}" if token.depth == 0 => is_known = false,
-                // Members have no first values.
-                "struct" => at = behind(&tokens, at, "{", "}"),
-                "mainImage" if token.depth == 0 && token_is(&tokens, at, "(") => {
-                    let end = behind(&tokens, at, "(", ")");
-                    let out = tokens[at..end].iter().find(|token| token.text == "out");
-                    if let Some(out) = out {
-                        add(&mut zeroed, out.start, "in");
+            let of = match token.text {
+                "struct" => {
+                    let end = behind(&tokens, at, "{", "}");
+                    let Some(name) = tokens.get(at).filter(|name| is_name(name.text)) else { continue };
+                    let zero = members(&tokens[at..end], text, declared);
+                    let zero = zero.map(|zeroes| format!("{}({})", name.text, zeroes.join(",")));
+                    declared.structs.insert(name.text.to_owned(), zero);
+                    at = end;
+                    name.text
+                }
+                "const" => {
+                    // `const int N = 3;`
+                    if let [_, name, equals, ..] = &tokens[at.min(tokens.len())..]
+                        && equals.text == "="
+                    {
+                        let end = end_of_declarator(&tokens, at + 3);
+                        declared.number(name.text, between(&tokens, text, at + 3, end));
+                    }
+                    continue;
+                }
+                "(" if token.depth == 0 && at > 1 && is_name(tokens[at - 2].text) => {
+                    let end = behind(&tokens, at - 1, "(", ")");
+                    if token_is(&tokens, end, "{") {
+                        let mut zeroes = if tokens[at - 2].text == "main" { first.to_owned() } else { String::new() };
+                        tokens[at..end - 1].split(|token| token.text == ",").for_each(|param| {
+                            zeroes += &given(param, text, declared);
+                        });
+                        add(tokens[end].start + 1, &zeroes);
                     }
                     at = end;
+                    continue;
                 }
-                word if begins(&tokens, at - 1) => {
-                    let Some(of) = TYPES.into_iter().find(|of| *of == word) else { continue };
-                    while let Some(name) = tokens.get(at).filter(|name| is_name(name.text)) {
-                        at += 1;
-                        let is_bare = token_is(&tokens, at, ",") || token_is(&tokens, at, ";");
-                        let is_valued = token_is(&tokens, at, "=");
-                        if is_bare {
-                            add(&mut zeroed, name.start + name.text.len(), &format!("={of}(0)"));
-                        }
-                        if name.depth == 0 && !name.is_conditional && (is_bare || is_valued) {
-                            zeroed.globals.push((of, name.text.to_owned()));
-                        }
-                        at = end_of_declarator(&tokens, at);
-                        if !token_is(&tokens, at, ",") {
-                            break;
-                        }
-                        at += 1;
+                word if begins(&tokens, at - 1) && declared.zero(word).is_some() => word,
+                _ => continue,
+            };
+            let all = length(&tokens, text, &mut at);
+            let mut behind = String::new();
+            while let Some(name) = tokens.get(at).filter(|name| is_name(name.text)) {
+                at += 1;
+                let mut end = name.start + name.text.len();
+                let own = length(&tokens, text, &mut at).inspect(|_| end = tokens[at - 1].start + 1).or(all);
+                if token_is(&tokens, at, ",") || token_is(&tokens, at, ";") {
+                    if name.depth > 0 && own.is_some() {
+                        behind += &each(name.text, of, declared);
+                    } else if let Some(zero) = declared.zeroes(of, own) {
+                        add(end, &format!("={zero}"));
                     }
                 }
-                _ => {}
+                if name.depth == 0 && token_is(&tokens, at, "(") {
+                    break;
+                }
+                at = end_of_declarator(&tokens, at);
+                if !token_is(&tokens, at, ",") {
+                    break;
+                }
+                at += 1;
+            }
+            if let Some(end) = tokens.get(at).filter(|end| end.text == ";") {
+                add(end.start + 1, &behind);
             }
         }
         zeroed.text.push_str(&text[copied..]);
-        zeroed.globals.retain(|_| is_known);
         zeroed
     }
 
@@ -84,6 +165,62 @@ impl Zeroed {
         self.text += what;
         self.place = (self.place.0 + lines, column + length);
         self.added.push(Added { line: self.place.0, column, length });
+    }
+}
+
+/// The text from a token up to another.
+fn between<'a>(tokens: &[Token<'_>], text: &'a str, from: usize, to: usize) -> &'a str {
+    let start = |at: usize| tokens.get(at).map_or(text.len(), |token| token.start);
+    text.get(start(from)..start(to)).unwrap_or_default()
+}
+
+/// The length in brackets, behind which `at` is then.
+fn length<'a>(tokens: &[Token<'_>], text: &'a str, at: &mut usize) -> Option<&'a str> {
+    if !token_is(tokens, *at, "[") {
+        return None;
+    }
+    let from = *at + 1;
+    *at = behind(tokens, *at, "[", "]");
+    Some(between(tokens, text, from, *at - 1).trim())
+}
+
+/// A loop that writes zeroes to an array, whatever its length is.
+fn each(name: &str, of: &str, declared: &Declared) -> String {
+    let zero = declared.zero(of).unwrap_or_default();
+    format!("for(int zeroAt=0;zeroAt<{name}.length();zeroAt++){name}[zeroAt]={zero};")
+}
+
+/// The zeroes of a struct's members, behind its name.
+fn members(tokens: &[Token<'_>], text: &str, declared: &Declared) -> Option<Vec<String>> {
+    let mut zeroes = Vec::new();
+    for member in tokens.get(2..tokens.len().checked_sub(1)?)?.split(|token| token.text == ";") {
+        let skipped = member.iter().take_while(|token| PRECISIONS.contains(&token.text)).count();
+        let Some((of, names)) = member.get(skipped..)?.split_first() else { continue };
+        let mut at = 0;
+        let all = length(names, text, &mut at);
+        while at < names.len() {
+            at += 1;
+            let own = length(names, text, &mut at).or(all);
+            zeroes.push(declared.zeroes(of.text, own)?);
+            at += 1;
+        }
+    }
+    Some(zeroes).filter(|zeroes| !zeroes.is_empty())
+}
+
+/// The statement that gives a parameter its zero, where it is one that a function gives.
+fn given(param: &[Token<'_>], text: &str, declared: &Declared) -> String {
+    let words: Vec<_> = param.iter().filter(|token| !PRECISIONS.contains(&token.text)).copied().collect();
+    let [out, of, rest @ ..] = words.as_slice() else { return String::new() };
+    let mut at = 0;
+    let all = length(rest, text, &mut at);
+    let (Some(name), Some(zero), "out") = (rest.get(at), declared.zero(of.text), out.text) else {
+        return String::new();
+    };
+    at += 1;
+    match length(rest, text, &mut at).or(all) {
+        Some(_) => each(name.text, of.text, declared),
+        None => format!("{}={zero};", name.text),
     }
 }
 
@@ -147,8 +284,6 @@ struct Token<'a> {
     start: usize,
     /// Braces that are open before it; of branches between `#if` and `#endif` one is taken.
     depth: usize,
-    /// Stands between `#if` and `#endif`.
-    is_conditional: bool,
 }
 
 /// Words and signs of GLSL, without comments and lines of the preprocessor.
@@ -179,7 +314,7 @@ fn tokens(text: &str) -> impl Iterator<Item = Token<'_>> {
                 is_first = false;
                 let is_word = |c: char| c == '_' || c.is_ascii_alphanumeric();
                 let length = if is_word(c) { rest.find(|c| !is_word(c)).unwrap_or(rest.len()) } else { c.len_utf8() };
-                let token = Token { text: &rest[..length], start: at, depth, is_conditional: !conditions.is_empty() };
+                let token = Token { text: &rest[..length], start: at, depth };
                 match c {
                     '{' => depth += 1,
                     '}' => depth = depth.saturating_sub(1),
@@ -234,6 +369,10 @@ fn end_of_line(text: &str) -> usize {
 mod tests {
     use super::*;
 
+    fn zeroed(text: &str) -> Zeroed {
+        Zeroed::of(text, "", &mut Declared::default())
+    }
+
     #[test]
     fn what_has_no_value_gets_zero_and_the_rest_stays() {
         for (text, expected) in [
@@ -244,59 +383,69 @@ mod tests {
                 "void f() { for (float i=float(0), z=float(0); i++ < 9.;) { mat2 m=mat2(0); } }",
             ),
             ("highp float a;", "highp float a=float(0);"),
-            ("void mainImage(out vec4 O, vec2 U) {}", "void mainImage(inout vec4 O, vec2 U) {}"),
+            ("void mainImage(out vec4 O, vec2 U) {}", "void mainImage(out vec4 O, vec2 U) {O=vec4(0);}"),
+            ("void f(in int a, out highp float b) {}", "void f(in int a, out highp float b) {b=float(0);}"),
             (
                 "#define V float a;\n#define W \\\n float b;\nint c;",
                 "#define V float a;\n#define W \\\n float b;\nint c=int(0);",
             ),
             ("/* float a; */ int b; // int c;", "/* float a; */ int b=int(0); // int c;"),
+            ("float a[2], b;", "float a[2]=float[2](float(0),float(0)), b=float(0);"),
+            ("#define N 1 + 1\nint[N] a;", "#define N 1 + 1\nint[N] a=int[N](int(0),int(0));"),
+            ("const int N = 1; int a[N];", "const int N = 1; int a[N]=int[N](int(0));"),
+            (
+                "struct S { float a; vec2 b[1]; } s; S t;",
+                "struct S { float a; vec2 b[1]; } s=S(float(0),vec2[1](vec2(0))); S t=S(float(0),vec2[1](vec2(0)));",
+            ),
+            (
+                "void f(out int b[2]) { float a[M]; }",
+                "void f(out int b[2]) {for(int zeroAt=0;zeroAt<b.length();zeroAt++)b[zeroAt]=int(0); float a[M];for(int zeroAt=0;zeroAt<a.length();zeroAt++)a[zeroAt]=float(0); }",
+            ),
         ] {
-            assert_eq!(Zeroed::of(text).text, expected);
+            assert_eq!(zeroed(text).text, expected);
         }
         for same in [
             "const float a = 1.0;",
             "precision highp float;",
             "float f(float x, out vec2 y);",
             "float f(vec2 p) { return vec2(p).x; }",
-            "struct S { float a; vec2 b; } s;",
             "#define A 1 /* one\n float a; */",
-            "float a[3]; float[2] b;",
+            "#if 1\n#define N 2\n#else\n#define N 3\n#endif\nfloat a[N]; float[M] b;",
+            "struct S { sampler2D a; }; S s;",
+            "uniform highp float a; in vec2 b; layout(location = 0) out vec4 c;",
             "void f() { float a = g(1.0, 2.0), b = vec3(1)[2]; }",
             "int mainImage",
             "float",
+            "struct",
+            "struct S {",
+            "void f(out",
+            "const",
+            "float a[",
             "for (float",
             "{ ( [",
             "float a",
             "é ☃ \u{2028}",
         ] {
-            assert_eq!(Zeroed::of(same).text, same);
+            assert_eq!(zeroed(same).text, same);
         }
+        assert_eq!(Zeroed::of("void main() {}", "c;", &mut Declared::default()).text, "void main() {c;}");
     }
 
     #[test]
     fn what_is_added_has_its_place() {
-        let added = Zeroed::of("int a;\nvoid f() {\n  int b, c; float d;\n}").added;
+        let added = zeroed("int a;\nvoid f() {\n  int b, c; float d;\n}").added;
         let of = |line, column, length| Added { line, column, length };
         assert_eq!(added, [of(1, 6, 7), of(3, 8, 7), of(3, 18, 7), of(3, 34, 9)]);
     }
 
     #[test]
-    fn globals_are_known() {
-        for (text, expected) in [
-            (
-                "float a, b = 2.0 * vec2(1, 3).y; const int c = 1; void f() { int d; } mat2 m;",
-                "float a, float b, mat2 m",
-            ),
-            ("#if 1\nint e;\n#else\nint e = 1;\n#endif\nint f, g[2];", "int f"),
-            // Each branch opens a brace, and one of them is compiled.
-            ("void f() {\n#if 1\nfor (;;) {\n#elif 1\nif (true) {\n#else\n{\n#endif\n} }\nvec2 g;", "vec2 g"),
-            ("#define A 1 /* one { \n float b; */ /**/\nint c; #\nif", "int c"),
-            ("float a;\n#define L for (int i = 0; i < 3; i++) {\nvoid f() { L } float b; }", ""),
-            ("#define A a / b \\\n float c; // {\\\n float d; /*\nint e; /* }", "int e"),
+    fn of_branches_one_is_taken() {
+        for text in [
+            "void f() {\n#if 1\nfor (;;) {\n#elif 1\nif (true) {\n#else\n{\n#endif\n} }\nvec2 g[N];",
+            "#define A 1 /* one { \n float b; */ /**/\nint c[N]; #\nif",
+            "#define A a / b \\\n float c; // {\\\n float d; /*\nint e[N]; /* }",
         ] {
-            let globals = Zeroed::of(text).globals;
-            let globals: Vec<_> = globals.into_iter().map(|(of, name)| format!("{of} {name}")).collect();
-            assert_eq!(globals.join(", "), expected, "{text}");
+            assert_eq!(zeroed(text).text, text);
         }
     }
 }
