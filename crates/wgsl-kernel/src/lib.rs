@@ -30,11 +30,7 @@
 //! | group 1, binding n | the n-th memory among the arguments |
 
 mod bounded;
-#[cfg(feature = "glsl-in")]
-mod by_copy;
 mod depth;
-#[cfg(feature = "glsl-in")]
-mod from_glsl;
 mod glsl;
 mod guard;
 mod launch;
@@ -43,8 +39,6 @@ mod params;
 mod pattern;
 mod prelude;
 mod rebuild;
-#[cfg(feature = "glsl-in")]
-mod sized;
 #[cfg(feature = "spirv")]
 mod spirv;
 mod text;
@@ -54,8 +48,6 @@ mod weight;
 mod zeroed;
 
 pub use bounded::bounded;
-#[cfg(feature = "glsl-in")]
-pub use from_glsl::from_glsl;
 pub use glsl::{Dialect, GLSL_NUMBERS, check, glsl, glsl_prelude, glsl_texture_prelude};
 pub use guard::{TextError, TextLimit, with_room};
 pub use launch::{Launch, NUMBERS};
