@@ -21,9 +21,9 @@ pub struct PlayOptions {
     /// Backend to compute with; that of the language, unless it runs on several.
     #[arg(long, value_parser = choices::<BackendChoice>(), default_value = BackendChoice::default().name())]
     backend: BackendChoice,
-    /// Size of the window at first, or of the picture, in pixels.
-    #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = parse_size, default_value = "800x450")]
-    size: (u32, u32),
+    /// Size of the window at first, or of the picture, in pixels. [default: 800x450; headless that of a filter's image]
+    #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = parse_size)]
+    size: Option<(u32, u32)>,
     /// A picture for a channel that the text does not name: NUMBER=FILE (.png, .jpg, .y4m, others by GStreamer), NUMBER=stream:NAME or
     /// NUMBER=bufA.
     #[arg(long, value_name = "NUMBER=SOURCE", value_parser = parse_channel)]
@@ -92,10 +92,12 @@ pub fn run(options: PlayOptions) -> Result<(), Box<dyn Error>> {
     let is_headless = options.headless || options.out.is_some();
     let mut recorder = record.begin(is_headless || options.step.is_some())?;
     let film = recorder.as_ref().and_then(Recorder::step).map(Duration::from_secs_f32);
+    let (width, height) = options.size.unwrap_or((800, 450));
     let played = Options {
         wishes: Wishes { backend: options.backend, channels: options.channel },
         display: DisplayChoice::Auto,
-        size: Extent::new(options.size.0, options.size.1),
+        size: Extent::new(width, height),
+        follows_image: is_headless && options.size.is_none(),
         set: options.set,
         step: options.step.or(film),
         limit: options.limit,

@@ -116,7 +116,7 @@ impl Origin {
                     place.column = place.column.map(|column| stretched(text, place, column));
                 }
                 let kind = said.to_ascii_lowercase();
-                let error = ["error", "fatal error", "preprocessor error: error"]
+                let error = ["error", "fatal error", "preprocessor error: error", "preprocessor error"]
                     .iter()
                     .find(|word| kind.trim_start().starts_with(**word));
                 if let Some(word) = error {

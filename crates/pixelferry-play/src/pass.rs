@@ -47,6 +47,8 @@ pub struct Fragment {
     pub vertex: Option<(String, Origin)>,
     /// Columns and rows as expressions; those of the picture where they are empty.
     pub size: [String; 2],
+    /// Its picture is as large as its first channel, where nobody says otherwise.
+    pub is_filter: bool,
     /// Its buffer holds floats.
     pub is_float: bool,
     /// Its place among the passes.
@@ -90,6 +92,9 @@ impl Default for Source {
         Self::Buffer(0)
     }
 }
+
+/// Begin of a line that names a channel to a plugin of an editor, and that no compiler takes.
+const PLUGIN: &str = "#iChannel";
 
 /// Word before a stream's name.
 pub const STREAM: &str = "stream:";
@@ -142,9 +147,11 @@ impl Channel {
         Ok(channel)
     }
 
-    /// Reads `@channel NUMBER SOURCE ...`; `None` for a line without the mark.
+    /// Reads `@channel NUMBER SOURCE ...`, or `#iChannel0 "file://SOURCE"` as an editor's plugin has it; `None` for a line without the mark.
     fn noted(line: &str, folder: &Path) -> Option<Result<(usize, Self), String>> {
-        let (_, noted) = line.split_once("@channel")?;
+        let plugins = line.strip_prefix(PLUGIN).filter(|rest| !rest.contains("::"));
+        let plugins = plugins.map(|rest| rest.replace("file://", "").replace('"', ""));
+        let noted = plugins.as_deref().or_else(|| Some(line.split_once("@channel")?.1))?;
         let noted = noted.trim().trim_end_matches("*/").trim();
         let read = || {
             let (number, rest) = noted.split_once(' ').ok_or("names no picture")?;
@@ -203,7 +210,8 @@ impl Piece {
                 *place = Some(channel.clone());
             }
         }
-        Ok(Self { file: file.to_owned(), text, channels, sliders })
+        let text = text.lines().map(|line| if line.starts_with(PLUGIN) { "\n".into() } else { format!("{line}\n") });
+        Ok(Self { file: file.to_owned(), text: text.collect(), channels, sliders })
     }
 }
 

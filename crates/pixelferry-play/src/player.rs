@@ -37,6 +37,8 @@ pub struct Options {
     pub display: DisplayChoice,
     /// Columns and rows of the picture, or of the window at first.
     pub size: Extent,
+    /// Without a window the picture of a filter is as large as its first image instead.
+    pub follows_image: bool,
     /// Numbers of sliders at first, by their names.
     pub set: Vec<(String, f32)>,
     /// Time from frame to frame, where it is not the time that passes.
@@ -53,6 +55,7 @@ impl Options {
             wishes: Wishes::default(),
             display: DisplayChoice::Auto,
             size: Extent::new(800, 450),
+            follows_image: false,
             set: Vec::new(),
             step: None,
             limit: Duration::from_secs(5),
@@ -259,6 +262,10 @@ impl Player {
         }
         let mut next = Running::build(&self.screen.driver(), program, self.size(), self.vouched, &mut self.streams)?;
         let moment = self.moment();
+        if let (true, None, Some(size)) = (self.options.follows_image, &self.running, next.image_size()) {
+            self.resize(size)?;
+            next.resize(size)?;
+        }
         frame(&mut self.screen, &mut next, &moment, &values)?;
         // Buffers go on where they are the same ones; else a text that begins at frame 0 is to see it.
         if !next.inherit(self.running.take()) && self.options.step.is_none() {

@@ -92,6 +92,12 @@ impl Running {
         }
     }
 
+    /// Columns and rows of the first image that a text of ISF is given, which a filter keeps.
+    pub fn image_size(&self) -> Option<Extent> {
+        let pass = self.program.passes.last().filter(|pass| pass.fragment.is_filter)?;
+        Some(self.pictures.of(pass.channels.first()?.as_ref()?)?.stored.size)
+    }
+
     /// Waits, at most so long, for the first frame of each stream.
     ///
     /// # Errors

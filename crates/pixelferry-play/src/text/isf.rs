@@ -74,6 +74,7 @@ pub fn passes(piece: &Piece, vertices: Option<&Piece>) -> Result<(Vec<Pass>, Vec
         }
     }
     let shown = |source| Some(Channel { source, sampling: PLAIN, is_turned: false });
+    let is_filter = !inputs.images.is_empty();
     inputs.images.extend(targets.iter().enumerate().map(|(at, name)| (name.clone(), shown(Source::Buffer(at)))));
     inputs.imported(&json, piece).map_err(fault)?;
     inputs.images.extend(std::mem::take(&mut inputs.silent).into_iter().map(|name| (name, None)));
@@ -103,6 +104,7 @@ pub fn passes(piece: &Piece, vertices: Option<&Piece>) -> Result<(Vec<Pass>, Vec
             names: names.clone(),
             vertex: vertex.clone(),
             size,
+            is_filter,
             is_float,
             index: at as i32,
         };

@@ -131,6 +131,12 @@ void mainImage(out vec4 c, in vec2 f) {
             [90, 180, 0],
         ),
         (
+            "plugin.glsl",
+            "#iChannel0 \"file://steps.png\"\n#iChannel0::MinFilter \"Nearest\"
+void mainImage(out vec4 c, in vec2 f) { c = texelFetch(iChannel0, ivec2(1, 3), 0); }",
+            [60, 0, 100],
+        ),
+        (
             "gone.glsl",
             "void mainImage(out vec4 c, in vec2 f) { if (f.x > 1.0) discard; c = vec4(1.0); }",
             [0, 0, 0],
@@ -245,6 +251,21 @@ void main() { gl_FragColor = vec4(IMG_NORM_PIXEL(wave, isf_FragNormCoord).r, tex
     std::fs::write(folder("cases").join("vertices.vs"), vertices).unwrap();
     let text = "/*{}*/\nvarying vec2 twice;\nvoid main() { gl_FragColor = vec4(0.5 * twice.x - gl_FragCoord.x / RENDERSIZE.x, 1.0, 0.0, 1.0); }";
     check("vertices.fs", text, 1, [0, 255, 0]);
+}
+
+#[test]
+fn a_filter_is_as_large_as_its_image() {
+    steps();
+    let file = folder("cases").join("filter.fs");
+    let text = "/*{ \"INPUTS\": [ { \"NAME\": \"inputImage\", \"TYPE\": \"image\" } ] }*/
+// @channel 0 steps.png
+void main() { gl_FragColor = IMG_PIXEL(inputImage, gl_FragCoord.xy); }";
+    std::fs::write(&file, text).unwrap();
+    let options = pixelferry_play::Options { follows_image: true, ..options(&file, BackendChoice::Gl) };
+    let Some(player) = opened(options, BackendChoice::Gl, Need::Egl) else { return };
+    let mut player = player.unwrap();
+    let steps = image::open(folder("cases").join("steps.png")).unwrap().into_rgba8();
+    assert_eq!(player.picture().unwrap(), steps);
 }
 
 #[test]
