@@ -2,18 +2,16 @@
 
 use crate::driver::StoredMemory;
 use crate::error::PlayError;
-use crate::gl::{BuildError, Depth, Draw, Gl, Program as Linked, Sampling, Texture};
+use crate::gl::{BuildError, Depth, Draw, Gl, PLAIN, Program as Linked, Texture};
 use crate::input::Moment;
 use crate::pass::{Channel, Pass, Source, Vouched};
+use crate::picture::Pictures;
 use crate::program::Program;
-use crate::running::Pictures;
 use crate::slider::Slider;
 use crate::text::{COLOUR, TRIANGLE, evaluate};
 use pixelferry::{Extent, Surface};
 use std::rc::Rc;
 
-/// Manner of what nothing is said of.
-pub const PLAIN: Sampling = Sampling { is_linear: true, has_levels: false, repeats: false };
 /// Texts that show a buffer as the picture.
 const SHOWN: &str = "precision highp float;
 precision highp sampler2D;

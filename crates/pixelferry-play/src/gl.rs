@@ -1,7 +1,6 @@
 //! OpenGL as fragment shaders need it: textures, programs, and a draw into a texture. All that calls it is here.
 
 use crate::error::PlayError;
-use crate::text::RENAMED;
 use glow::HasContext as _;
 use pixelferry::api::gl::{EngineTexture, GlDisplay, GlFunctions};
 use pixelferry::{Display as _, Extent, PixelFormat, Surface};
@@ -12,6 +11,11 @@ use std::rc::Rc;
 /// Begin of the texts that are compiled as OpenGL ES 3.00, and of those that are compiled as OpenGL 3.30.
 const ES: &str = "#version 300 es\n";
 const DESKTOP: &str = "#version 330\n";
+
+/// What stands before a name that a program may not have, and is no part of it.
+pub const RENAMED: &str = "isf_";
+/// Manner of what nothing is said of.
+pub const PLAIN: Sampling = Sampling { is_linear: true, has_levels: false, repeats: false };
 
 /// The context of a display.
 #[derive(Clone)]

@@ -4,9 +4,8 @@ use crate::driver::{Pixels, StoredMemory};
 use crate::error::PlayError;
 use crate::input::{CHANNELS, Moment, Now, Param};
 use crate::pass::{BUFFERS, Pass, Source, Vouched};
-use crate::picture::Picture;
+use crate::picture::{Picture, Pictures};
 use crate::program::Program;
-use crate::running::Pictures;
 use pixelferry::{Arg, ComputeBackend, ComputeMemory, Error, Extent, Kernel, PixelFormat, Target};
 use std::sync::Arc;
 

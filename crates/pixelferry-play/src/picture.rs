@@ -26,6 +26,29 @@ pub struct Picture {
     motion: Motion,
 }
 
+/// Pictures of channels.
+#[derive(Default)]
+pub struct Pictures(Vec<(Channel, Picture)>);
+
+impl Pictures {
+    /// The picture of a channel.
+    pub fn of(&self, channel: &Channel) -> Option<&Picture> {
+        self.0.iter().find(|(known, _)| known == channel).map(|(_, picture)| picture)
+    }
+
+    pub fn add(&mut self, channel: &Channel, picture: Picture) {
+        self.0.push((channel.clone(), picture));
+    }
+
+    pub fn all(&self) -> impl Iterator<Item = &Picture> {
+        self.0.iter().map(|(_, picture)| picture)
+    }
+
+    pub fn all_mut(&mut self) -> impl Iterator<Item = &mut Picture> {
+        self.0.iter_mut().map(|(_, picture)| picture)
+    }
+}
+
 /// Source of another frame in that memory; `seen` is the number of the one of a stream that is there, and 0 while there is none.
 enum Motion {
     None,

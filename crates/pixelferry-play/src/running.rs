@@ -5,8 +5,8 @@ use crate::driver::Driver;
 use crate::error::PlayError;
 use crate::input::Moment;
 use crate::kernels::Kernels;
-use crate::pass::{Channel, Vouched};
-use crate::picture::{Picture, Streams};
+use crate::pass::Vouched;
+use crate::picture::{Picture, Pictures, Streams};
 use crate::program::Program;
 use pixelferry::{Arg, Error, Extent, Kernel};
 use std::time::{Duration, Instant};
@@ -25,16 +25,6 @@ enum Built {
     Fragments(Drawing),
 }
 
-/// Pictures of channels.
-pub struct Pictures(Vec<(Channel, Picture)>);
-
-impl Pictures {
-    /// The picture of a channel.
-    pub fn of(&self, channel: &Channel) -> Option<&Picture> {
-        self.0.iter().find(|(known, _)| known == channel).map(|(_, picture)| picture)
-    }
-}
-
 impl Running {
     /// Builds the passes, and reads what the channels name.
     ///
@@ -51,13 +41,13 @@ impl Running {
             Driver::Kernels(backend) => Built::Kernels(Kernels::build(backend, &program, vouched)?),
             Driver::Fragments(gl) => Built::Fragments(Drawing::build(gl, &program, vouched)?),
         };
-        let mut pictures = Pictures(Vec::new());
+        let mut pictures = Pictures::default();
         let channels = program.passes.iter().flat_map(|pass| (0..).zip(&pass.channels));
         for (number, channel) in channels.filter_map(|(number, channel)| Some((number, channel.as_ref()?))) {
             if pictures.of(channel).is_none()
                 && let Some(picture) = Picture::open(channel, number, driver, streams)?
             {
-                pictures.0.push((channel.clone(), picture));
+                pictures.add(channel, picture);
             }
         }
         let mut running = Self { program, driver: driver.clone(), built, size, pictures };
@@ -104,7 +94,7 @@ impl Running {
     /// [`PlayError::Channel`] where there is none.
     pub fn wait_for_streams(&self, limit: Duration) -> Result<(), PlayError> {
         let until = Instant::now() + limit;
-        for (_, picture) in &self.pictures.0 {
+        for picture in self.pictures.all() {
             picture.wait(until.saturating_duration_since(Instant::now()))?;
         }
         Ok(())
@@ -112,7 +102,7 @@ impl Running {
 
     /// Streams that channels read, and what is to be said of each; nothing while frames come.
     pub fn streams(&self) -> Vec<(String, String)> {
-        let streams = self.pictures.0.iter().filter_map(|(_, picture)| picture.stream());
+        let streams = self.pictures.all().filter_map(Picture::stream);
         streams.map(|stream| (stream.name().to_owned(), stream.said())).collect()
     }
 
@@ -121,7 +111,7 @@ impl Running {
     /// # Errors
     /// [`PlayError::Channel`] for a video, and what the driver reports.
     pub fn go_to(&mut self, moment: &Moment) -> Result<(), PlayError> {
-        self.pictures.0.iter_mut().try_for_each(|(_, picture)| picture.go_to(moment.time, &self.driver))
+        self.pictures.all_mut().try_for_each(|picture| picture.go_to(moment.time, &self.driver))
     }
 
     /// Computes the buffers of a frame of kernels.

@@ -5,8 +5,8 @@
 
 use super::fragment::{Around, OLD, colour, fragment};
 use super::parts::names;
-use crate::drawing::PLAIN;
 use crate::error::{Fault, PlayError};
+use crate::gl::{PLAIN, RENAMED};
 use crate::pass::{Channel, Fragment, Pass, Piece, Source};
 use crate::slider::{Kind, Slider};
 use serde_json::Value;
@@ -39,8 +39,6 @@ void isf_vertShaderInit() {
   gl_Position = vec4(2.0 * isf_FragNormCoord - 1.0, 0.0, 1.0);
 }
 ";
-/// What stands before [`KEPT`] in a program.
-pub const RENAMED: &str = "isf_";
 /// Names that ISF gives freely and GLSL keeps for itself.
 const KEPT: [&str; 8] = ["half", "fixed", "input", "output", "filter", "active", "sample", "buffer"];
 

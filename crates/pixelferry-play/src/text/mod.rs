@@ -15,7 +15,6 @@ mod zeroed;
 pub use dialect::{Dialect, backend_for, is_of_fragments};
 pub use expression::evaluate;
 pub use fragment::{COLOUR, TRIANGLE};
-pub use isf::RENAMED;
 
 use crate::error::PlayError;
 use crate::pass::{Pass, Piece, Tongue};
