@@ -162,7 +162,7 @@ fn on_rusticl() {
             "suite::elementwise::one_kernel_with_many_arrays_numbers_and_types",
             "suite::reduce::results_stay_on_the_device_where_they_are_wanted_there",
         ]),
-        // It does nothing there.
+        // The test itself does nothing in the child.
         _ => Child::of_those(&["suite::"]),
     };
     if given() == Need::OpenCl {
