@@ -77,6 +77,9 @@ impl Bytes {
 
     /// The first `len` bytes of somebody else's memory, at least 1.
     pub(crate) fn of_block(block: HostBlock, len: usize) -> Result<Self> {
+        if len == 0 {
+            return Err(Error::refused("0 bytes asked of a host block; give at least 1"));
+        }
         SharedHandle::check_room(block.len() as u64, len as u64)?;
         Ok(Self { store: Store::Block(block), len })
     }
