@@ -283,6 +283,12 @@ impl Contest {
         self.leave_rest();
     }
 
+    /// Adds a row for another path of the pair in use, which made no frame.
+    fn add_path(&mut self, path: PathId, state: JointState) {
+        let (path, row) = (Some(path.to_string()), self.report.rows[self.in_use].clone());
+        self.report.paths.push(JointRow { path, state, median_us: None, ratio: None, ..row });
+    }
+
     /// Nothing more is compared by this start.
     fn leave_rest(&mut self) {
         let left = || "the program ended the comparison, or its time was over; the next start goes on".into();
@@ -292,9 +298,7 @@ impl Contest {
             *state = JointState::NotTried { reason: left() };
         }
         for path in std::mem::take(&mut self.paths) {
-            let (path, state) = (Some(path.to_string()), JointState::NotTried { reason: left() });
-            let row = self.report.rows[self.in_use].clone();
-            self.report.paths.push(JointRow { path, state, median_us: None, ratio: None, ..row });
+            self.add_path(path, JointState::NotTried { reason: left() });
         }
         (self.waiting, self.wants_paths) = (VecDeque::new(), false);
         (self.has_duel, self.remembered, self.turn) = (false, None, None);

@@ -2,7 +2,7 @@
 
 use super::device::{CopyWay, Session, ShaderDevice, Target, Writes};
 use super::image::MemorySide;
-use super::kernel::ShaderKernel;
+use super::kernel::{ShaderKernel, made};
 use crate::pattern::{FLAT, PatternEntry, flat_color, pattern};
 use crate::text::KernelText;
 use interop_core::describe::pattern::Pattern;
@@ -20,14 +20,6 @@ pub struct ShaderBackend<D: ShaderDevice> {
     patterns: [OnceLock<ShaderKernel<D>>; PatternEntry::COUNT],
     /// Stores one colour, as programs' kernels store.
     flat: OnceLock<ShaderKernel<D>>,
-}
-
-/// The kernel in a slot, made where it is needed first.
-fn made<T>(slot: &OnceLock<T>, make: impl FnOnce() -> Result<T>) -> Result<&T> {
-    match slot.get() {
-        Some(made) => Ok(made),
-        None => make().map(|made| slot.get_or_init(|| made)),
-    }
 }
 
 impl<D: ShaderDevice> ShaderBackend<D> {

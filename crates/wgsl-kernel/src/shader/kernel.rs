@@ -9,6 +9,14 @@ use interop_core::describe::format::COUNT;
 use interop_core::{Arg, Kernel, KernelSource, PixelFormat, Result, View};
 use std::sync::{Arc, OnceLock};
 
+/// The value in a slot, made where it is needed first.
+pub(super) fn made<T>(slot: &OnceLock<T>, make: impl FnOnce() -> Result<T>) -> Result<&T> {
+    match slot.get() {
+        Some(made) => Ok(made),
+        None => make().map(|made| slot.get_or_init(|| made)),
+    }
+}
+
 /// A kernel of one backend.
 pub struct ShaderKernel<D: ShaderDevice> {
     text: KernelText,
@@ -62,12 +70,7 @@ impl<D: ShaderDevice> ShaderKernel<D> {
 
     /// For targets of this format; of a buffer any that is of whole words.
     fn pipeline(&self, format: PixelFormat, writes: Writes) -> Result<&D::Pipeline> {
-        let slot = self.slot(format, writes);
-        if let Some(built) = slot.get() {
-            return Ok(built);
-        }
-        let built = self.device.pipeline(&self.text, &self.own, format, writes)?;
-        Ok(slot.get_or_init(|| built))
+        made(self.slot(format, writes), || self.device.pipeline(&self.text, &self.own, format, writes))
     }
 
     /// Queues a launch. `items`: work items for a buffer, where the launch says so.

@@ -1,7 +1,7 @@
 //! Opening of what is compared next.
 
 use super::super::lane::{Lane, OTHER_PATH};
-use super::super::report::{JointRow, JointState};
+use super::super::report::JointState;
 use super::Contest;
 use interop_core::{ComputeBackend, Error, Kernel, Link, LinkOptions, PathId, Result};
 use std::rc::Rc;
@@ -56,9 +56,7 @@ impl Contest {
             }
             Err(error) => {
                 if let Some(path) = path {
-                    let (path, state) = (Some(path.to_string()), JointState::Failed { reason: error.to_string() });
-                    let row = self.report.rows[self.in_use].clone();
-                    self.report.paths.push(JointRow { path, state, median_us: None, ratio: None, ..row });
+                    self.add_path(path, JointState::Failed { reason: error.to_string() });
                 } else {
                     self.fail(row, error);
                 }
