@@ -65,7 +65,7 @@ impl CudaBackend {
     /// Opens the device that the driver prefers (the first of `cuDeviceGet`).
     ///
     /// # Errors
-    /// [`interop_core::Error::Unavailable`] where there is none, else as [`CudaBackend::open`].
+    /// [`interop_core::Error::Unavailable`] without a usable device, else as [`CudaBackend::open`].
     pub fn open_best() -> Result<Self> {
         Self::open_first(|_| true)
     }

@@ -22,8 +22,8 @@ pub trait ShowTarget {
     /// The errors of that draw.
     fn draw(&mut self, surface: &Surface, options: DrawOptions) -> Result<()>;
 
-    /// Lets kernels that are queued until the draw go to the device with it, in one submission, while the value lives. Where each
-    /// goes on its own anyway there is none.
+    /// Lets kernels that are queued until the draw go to the device with it, in one submission, while the value lives. `None` where
+    /// each is submitted separately anyway.
     fn with_the_draw(&mut self) -> Option<Box<dyn Any>> {
         None
     }
