@@ -29,7 +29,10 @@ impl<D: ShaderDevice> ShaderBackend<D> {
     /// [`Error::Unsupported`] where the pattern's kernel does not build there.
     pub fn new(device: D) -> Result<Self> {
         let made = Self { device: Arc::new(device), patterns: Default::default(), flat: OnceLock::new() };
-        made.pattern(PatternEntry::Words)?;
+        let built = made.pattern(PatternEntry::Words).map(drop);
+        let identity = &made.device.session().identity;
+        let refused = |error| Error::unsupported(identity, format!("its compute shaders do not build: {error}"));
+        built.map_err(refused)?;
         Ok(made)
     }
 
