@@ -3,7 +3,7 @@
 use pixelferry::driver::conformance::{Outcome, Row};
 use pixelferry::driver::select::probe;
 use pixelferry::{ComputeBackend, Display, PathId, Policy, SurfaceDesc, report::PathState};
-use pixelferry_testing::{Outcome as Comes, has, judge};
+use pixelferry_testing::{Need, Outcome as Comes, asked, has, judge};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::rc::Rc;
@@ -19,6 +19,11 @@ fn is_asked(reason: &str) -> bool {
     reason.starts_with("surface: ") || reason.starts_with("policy: ")
 }
 
+/// True of a lack of NVIDIA's OpenGL, on a machine that has it. Rows are of backends, and this is a display's.
+fn is_nvidias(reason: &str) -> bool {
+    asked(Need::Nvidia) && reason.contains("GL_AMD_pinned_memory")
+}
+
 /// Returns what opens by a path, or `None` after saying SKIPPED and why, or that the path is for other surfaces.
 ///
 /// # Panics
@@ -28,6 +33,10 @@ pub fn has_path<T>(backend: &dyn ComputeBackend, path: PathId, found: Result<T, 
     match found.map_err(|reason| reason.to_string()) {
         Err(reason) if is_asked(&reason) => {
             println!("{path} is for other surfaces: {reason}");
+            None
+        }
+        Err(reason) if is_nvidias(&reason) => {
+            println!("SKIPPED: {path}: {reason}");
             None
         }
         found => has(path.name(), described(backend), found),
@@ -59,6 +68,9 @@ pub fn path_problems(backend: &dyn ComputeBackend, rows: &[Row]) -> Vec<String> 
         .filter_map(|(display, path)| {
             let of_pair = rows.iter().filter(|row| row.display == display && row.path == path);
             let comes = outcome(of_pair.map(|row| &row.outcome))?;
+            if matches!(&comes, Comes::Lacks(reason) if is_nvidias(reason)) {
+                return None;
+            }
             let problem = judge(path.name(), &described(backend), &comes).err()?;
             Some(format!("{path} to {display}: {problem}"))
         })
