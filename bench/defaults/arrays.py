@@ -149,7 +149,7 @@ class Shown:
         # Threads that slept meanwhile wake up.
         for _ in range(5):
             self.frame()
-        return statistics.median(self.frame() for _ in range(5))
+        return statistics.median(self.frame() for _ in range(15))
 
     def row(self):
         if self.error:

@@ -29,7 +29,7 @@ use std::time::Instant;
 const FIRST: u32 = 60;
 /// Rounds after which links are opened again: where a driver puts the memory of one, and the system its threads, costs up to 20 %.
 const AGAIN: usize = 4;
-/// Frames of a run in throughput.
+/// Frames of a run in throughput, of which a turn has three.
 const RUN: u32 = 20;
 /// Floats of each memory that a kernel takes.
 const FLOATS: usize = 4096;
@@ -199,10 +199,8 @@ impl Subject {
         // Threads that slept meanwhile wake up.
         self.timed(1)?;
         self.timed(2)?;
-        match mode {
-            Mode::Latency => Ok(quantile(&(0..5).map(|_| self.timed(1)).collect::<Result<Vec<_>>>()?, 0.5)),
-            _ => self.timed(RUN),
-        }
+        let (samples, frames) = if mode == Mode::Latency { (15, 1) } else { (3, RUN) };
+        Ok(quantile(&(0..samples).map(|_| self.timed(frames)).collect::<Result<Vec<_>>>()?, 0.5))
     }
 
     /// Computes and draws so many frames and waits for them; microseconds of each.
