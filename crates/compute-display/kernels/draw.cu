@@ -1,8 +1,9 @@
 /* Draws one image in linear memory into another, in what OpenCL C and CUDA C++ have in common. The reference is
    interop_core::draw::paint; the numbers of formats are those of interop_core's table, those of steps are `Steps` in
-   plan.rs. A kernel for each size of the target's pixels; with PF_BYTES only that one. */
+   plan.rs. With PF_ONLY only the kernel of that number: compilers of OpenCL C take their time for each. */
 #ifdef __OPENCL_VERSION__
 #define PF_KERNEL __kernel
+#define PF_SHARED static
 #define PF_GLOBAL __global
 #define PF_X ((int)get_global_id(0))
 #define PF_Y ((int)get_global_id(1))
@@ -15,6 +16,7 @@
 #define pf_i64 long
 #else
 #define PF_KERNEL extern "C" __global__
+#define PF_SHARED extern "C" __noinline__
 #define PF_GLOBAL
 #define PF_X ((int)(blockIdx.x * blockDim.x + threadIdx.x))
 #define PF_Y ((int)(blockIdx.y * blockDim.y + threadIdx.y))
@@ -93,17 +95,24 @@ static int pf_is_float(int format) {
          format != PF_RGB10A2;
 }
 
-/* Pixel (x, y); `at` lies at a multiple of the pixel's size. */
-static pf_bits pf_fetch(const PF_GLOBAL pf_byte *at, int format) {
-  switch (format) {
-    case PF_R8: return pf_unpack_1(*at);
-    case PF_RG8:
-    case PF_R16:
-    case PF_R16F: return pf_unpack_2(*(const PF_GLOBAL pf_short *)at);
-    case PF_RGBA16F:
-    case PF_RG32F: return pf_unpack_8(*(const PF_GLOBAL pf_two *)at);
-    case PF_RGBA32F: return pf_unpack_16(*(const PF_GLOBAL pf_four *)at);
+/* The pixel of 2^shift bytes at `at`, a multiple of its size. */
+static pf_bits pf_fetch(const PF_GLOBAL pf_byte *at, int shift) {
+  switch (shift) {
+    case 0: return pf_unpack_1(*at);
+    case 1: return pf_unpack_2(*(const PF_GLOBAL pf_short *)at);
+    case 3: return pf_unpack_8(*(const PF_GLOBAL pf_two *)at);
+    case 4: return pf_unpack_16(*(const PF_GLOBAL pf_four *)at);
     default: return pf_unpack_4(*(const PF_GLOBAL pf_word *)at);
+  }
+}
+
+static void pf_put(PF_GLOBAL pf_byte *at, pf_bits p, int shift) {
+  switch (shift) {
+    case 0: *at = pf_pack_1(p); break;
+    case 1: *(PF_GLOBAL pf_short *)at = pf_pack_2(p); break;
+    case 3: *(PF_GLOBAL pf_two *)at = pf_pack_8(p); break;
+    case 4: *(PF_GLOBAL pf_four *)at = pf_pack_16(p); break;
+    default: *(PF_GLOBAL pf_word *)at = pf_pack_4(p);
   }
 }
 
@@ -123,31 +132,48 @@ static int pf_shift_of(int format) {
 /* The binary16 in the lower half of a word. */
 static float pf_from_half(pf_word word) {
   const pf_word sign = (word & 0x8000u) << 16, magnitude = word & 0x7fffu;
-  if (magnitude >= 0x7c00u) return PF_FLOAT_OF(sign | 0x7f800000u | (magnitude & 0x3ffu) << 13);
+#ifdef __OPENCL_VERSION__
   if (magnitude < 0x400u) {
     /* Subnormal: so many times 2^-24. */
     const float v = (float)magnitude * 5.9604644775390625e-8f;
     return sign ? -v : v;
   }
-  return PF_FLOAT_OF(sign | ((magnitude << 13) + 0x38000000u));
+  if (magnitude < 0x7c00u) return PF_FLOAT_OF(sign | ((magnitude << 13) + 0x38000000u));
+#else
+  float v;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(v) : "h"((pf_short)word));
+  if (v == v) return v;
+#endif
+  return PF_FLOAT_OF(sign | 0x7f800000u | (magnitude & 0x3ffu) << 13);
+}
+
+/* A whole number over the largest one of its bits. Where a GPU's division takes a dozen instructions, one step from the product
+   with the inverse is rounded as it is. */
+static float pf_over(pf_word number, float largest) {
+#ifdef __OPENCL_VERSION__
+  return (float)number / largest;
+#else
+  const float v = (float)number, inverse = 1.0f / largest, near = v * inverse;
+  return fmaf(fmaf(-near, largest, v), inverse, near);
+#endif
 }
 
 /* As a sampler gives it: missing channels are 0, a missing alpha is 1. */
 static pf_color pf_load(pf_bits p, int format) {
   pf_color c = {0.0f, 0.0f, 0.0f, 1.0f};
   switch (format) {
-    case PF_R8: c.r = (float)p.a / 255.0f; break;
+    case PF_R8: c.r = pf_over(p.a, 255.0f); break;
     case PF_RG8:
-      c.r = (float)(p.a & 255u) / 255.0f;
-      c.g = (float)(p.a >> 8) / 255.0f;
+      c.r = pf_over(p.a & 255u, 255.0f);
+      c.g = pf_over(p.a >> 8, 255.0f);
       break;
-    case PF_R16: c.r = (float)p.a / 65535.0f; break;
+    case PF_R16: c.r = pf_over(p.a, 65535.0f); break;
     case PF_R16F: c.r = pf_from_half(p.a); break;
     case PF_RGB10A2:
-      c.r = (float)(p.a & 1023u) / 1023.0f;
-      c.g = (float)(p.a >> 10 & 1023u) / 1023.0f;
-      c.b = (float)(p.a >> 20 & 1023u) / 1023.0f;
-      c.a = (float)(p.a >> 30) / 3.0f;
+      c.r = pf_over(p.a & 1023u, 1023.0f);
+      c.g = pf_over(p.a >> 10 & 1023u, 1023.0f);
+      c.b = pf_over(p.a >> 20 & 1023u, 1023.0f);
+      c.a = pf_over(p.a >> 30, 3.0f);
       break;
     case PF_RG16F:
       c.r = pf_from_half(p.a & 0xffffu);
@@ -171,11 +197,11 @@ static pf_color pf_load(pf_bits p, int format) {
       c.a = PF_FLOAT_OF(p.d);
       break;
     default: {
-      const float first = (float)(p.a & 255u) / 255.0f, third = (float)(p.a >> 16 & 255u) / 255.0f;
+      const float first = pf_over(p.a & 255u, 255.0f), third = pf_over(p.a >> 16 & 255u, 255.0f);
       c.r = format == PF_BGRA8 ? third : first;
-      c.g = (float)(p.a >> 8 & 255u) / 255.0f;
+      c.g = pf_over(p.a >> 8 & 255u, 255.0f);
       c.b = format == PF_BGRA8 ? first : third;
-      c.a = (float)(p.a >> 24) / 255.0f;
+      c.a = pf_over(p.a >> 24, 255.0f);
     }
   }
   return c;
@@ -396,7 +422,7 @@ typedef struct {
 static pf_color pf_tap(const pf_image *image, int x, int y, pf_word steps) {
   const int column = min(max(x, 0), image->width - 1), row = min(max(y, 0), image->height - 1);
   const PF_GLOBAL pf_byte *at = image->first + row * image->pitch + ((pf_i64)column << image->shift);
-  pf_color c = pf_load(pf_fetch(at, image->format), image->format);
+  pf_color c = pf_load(pf_fetch(at, image->shift), image->format);
   if (PF_GREY(steps)) {
     c.g = c.b = c.r;
     c.a = 1.0f;
@@ -451,6 +477,7 @@ static pf_color pf_drawn(const pf_image *image, int x, int y, int width, int hei
 /* What a target holds after `c` was written over `old`, as hardware does it. */
 static pf_color pf_written(pf_color c, pf_bits old, int format, pf_word steps) {
   const pf_word curve = PF_FORMAT_ENCODES(steps) ? 1u : 0u;
+  if (curve == 0u && !PF_BLENDS(steps)) return c;
   if (!pf_is_float(format)) {
     c.r = pf_clamp(c.r, 0.0f, 1.0f);
     c.g = pf_clamp(c.g, 0.0f, 1.0f);
@@ -468,60 +495,42 @@ static pf_color pf_written(pf_color c, pf_bits old, int format, pf_word steps) {
   return pf_curved_up(c, curve);
 }
 
+#if !defined(PF_ONLY) || PF_ONLY == 0
 /* `left` and `top`: the target's pixel (0, 0) in the picture. */
-#define PF_DRAW(NAME, T, UNPACK, PACK)                                                                                 \
-  PF_KERNEL void NAME(PF_IMAGE(T, out), const PF_GLOBAL pf_byte *from, pf_i64 from_offset, pf_i64 from_pitch,          \
-                      int from_format, int from_width, int from_height, int format, int left, int top, int width,      \
-                      int height, pf_word steps, float gain, float white, float red, float green, float blue) {        \
-    const int x = PF_X, y = PF_Y;                                                                                      \
-    if (x >= out_width || y >= out_height) return;                                                                     \
-    const pf_image image = {from + from_offset, from_pitch,  from_format, pf_shift_of(from_format),                    \
-                            from_width,         from_height};                                                          \
-    const pf_color background = {red, green, blue, 1.0f};                                                              \
-    const pf_color c = pf_drawn(&image, x + left, y + top, width, height, background, gain, white, steps);             \
-    pf_bits old = {0, 0, 0, 0};                                                                                        \
-    if (PF_BLENDS(steps)) old = UNPACK(PF_AT(out, x, y));                                                              \
-    PF_AT(out, x, y) = PACK(pf_stored(pf_written(c, old, format, steps), format));                                     \
-  }
+PF_KERNEL void pf_draw(PF_IMAGE(pf_byte, out), const PF_GLOBAL pf_byte *from, pf_i64 from_offset, pf_i64 from_pitch,
+                       int from_format, int from_width, int from_height, int format, int left, int top, int width,
+                       int height, pf_word steps, float gain, float white, float red, float green, float blue) {
+  const int x = PF_X, y = PF_Y;
+  if (x >= out_width || y >= out_height) return;
+  const pf_image image = {from + from_offset, from_pitch, from_format, pf_shift_of(from_format), from_width, from_height};
+  const pf_color background = {red, green, blue, 1.0f};
+  const pf_color c = pf_drawn(&image, x + left, y + top, width, height, background, gain, white, steps);
+  const int shift = pf_shift_of(format);
+  PF_GLOBAL pf_byte *at = &PF_AT(out, 0, y) + ((pf_i64)x << shift);
+  pf_bits old = {0, 0, 0, 0};
+  if (PF_BLENDS(steps)) old = pf_fetch(at, shift);
+  pf_put(at, pf_stored(pf_written(c, old, format, steps), format), shift);
+}
 
+#endif
+
+#if !defined(PF_ONLY) || PF_ONLY == 1
 /* Pixels as they are. */
-#define PF_COPY(NAME, T)                                                                                               \
-  PF_KERNEL void NAME(PF_IMAGE(T, out), const PF_GLOBAL pf_byte *from, pf_i64 from_offset, pf_i64 from_pitch) {        \
-    const int x = PF_X, y = PF_Y;                                                                                      \
-    if (x >= out_width || y >= out_height) return;                                                                     \
-    PF_AT(out, x, y) = ((const PF_GLOBAL T *)(from + from_offset + y * from_pitch))[x];                                \
-  }
+PF_KERNEL void pf_copy(PF_IMAGE(pf_byte, out), const PF_GLOBAL pf_byte *from, pf_i64 from_offset, pf_i64 from_pitch,
+                       int shift) {
+  const int x = PF_X, y = PF_Y;
+  if (x >= out_width || y >= out_height) return;
+  const pf_i64 column = (pf_i64)x << shift;
+  pf_put(&PF_AT(out, 0, y) + column, pf_fetch(from + from_offset + y * from_pitch + column, shift), shift);
+}
 
+#endif
+
+#if !defined(PF_ONLY) || PF_ONLY == 2
 /* One pixel everywhere. */
-#define PF_CLEAR(NAME, T, PACK)                                                                                        \
-  PF_KERNEL void NAME(PF_IMAGE(T, out), pf_word a, pf_word b, pf_word c, pf_word d) {                                  \
-    const int x = PF_X, y = PF_Y;                                                                                      \
-    const pf_bits p = {a, b, c, d};                                                                                    \
-    if (x < out_width && y < out_height) PF_AT(out, x, y) = PACK(p);                                                   \
-  }
-
-#if !defined(PF_BYTES) || PF_BYTES == 1
-PF_DRAW(pf_draw_1, pf_byte, pf_unpack_1, pf_pack_1)
-PF_COPY(pf_copy_1, pf_byte)
-PF_CLEAR(pf_clear_1, pf_byte, pf_pack_1)
-#endif
-#if !defined(PF_BYTES) || PF_BYTES == 2
-PF_DRAW(pf_draw_2, pf_short, pf_unpack_2, pf_pack_2)
-PF_COPY(pf_copy_2, pf_short)
-PF_CLEAR(pf_clear_2, pf_short, pf_pack_2)
-#endif
-#if !defined(PF_BYTES) || PF_BYTES == 4
-PF_DRAW(pf_draw_4, pf_word, pf_unpack_4, pf_pack_4)
-PF_COPY(pf_copy_4, pf_word)
-PF_CLEAR(pf_clear_4, pf_word, pf_pack_4)
-#endif
-#if !defined(PF_BYTES) || PF_BYTES == 8
-PF_DRAW(pf_draw_8, pf_two, pf_unpack_8, pf_pack_8)
-PF_COPY(pf_copy_8, pf_two)
-PF_CLEAR(pf_clear_8, pf_two, pf_pack_8)
-#endif
-#if !defined(PF_BYTES) || PF_BYTES == 16
-PF_DRAW(pf_draw_16, pf_four, pf_unpack_16, pf_pack_16)
-PF_COPY(pf_copy_16, pf_four)
-PF_CLEAR(pf_clear_16, pf_four, pf_pack_16)
+PF_KERNEL void pf_clear(PF_IMAGE(pf_byte, out), pf_word a, pf_word b, pf_word c, pf_word d, int shift) {
+  const int x = PF_X, y = PF_Y;
+  const pf_bits p = {a, b, c, d};
+  if (x < out_width && y < out_height) pf_put(&PF_AT(out, 0, y) + ((pf_i64)x << shift), p, shift);
+}
 #endif

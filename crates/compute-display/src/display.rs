@@ -38,7 +38,7 @@ impl ComputeDisplay {
         Kernels::check(&backend.device().to_string(), backend.caps())?;
         let caps = caps(backend.caps());
         // A device whose compiler refuses the text is found out here, not by the first frame.
-        kernels.get(backend.as_ref(), Work::Draw, PixelFormat::Rgba8.bytes_per_pixel())?;
+        kernels.get(backend.as_ref(), Work::Draw)?;
         let shared = DisplayState { backend, caps, kernels, scratch: None.into() };
         Ok(Rc::new(Self { shared: Rc::new(shared) }))
     }

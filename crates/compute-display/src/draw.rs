@@ -91,8 +91,9 @@ impl DisplayState {
             format: WORDS[bytes.trailing_zeros() as usize],
             ..view
         };
-        let first = first(&Source { view: words(from), ..source })?;
-        self.launch(Work::Copy, Canvas { view: words(to), ..canvas }, &first)
+        let [memory, offset, pitch] = first(&Source { view: words(from), ..source })?;
+        let to = words(to);
+        self.launch(Work::Copy, Canvas { view: to, ..canvas }, &[memory, offset, pitch, shift(to)])
     }
 
     /// Copies bytes, from anywhere to anywhere.
@@ -124,25 +125,29 @@ impl DisplayState {
 
     /// Writes the bytes of one pixel to each of them.
     pub fn clear(&self, canvas: Canvas<'_>, pixel: [u8; 16]) -> Result<()> {
-        let mut words = pixel.chunks_exact(4).map(|b| {
-            let word = u32::from_ne_bytes([b[0], b[1], b[2], b[3]]);
-            Arg::U32(match canvas.view.format.bytes_per_pixel() {
-                // The lowest bits, whichever byte is first.
-                1 => u32::from(pixel[0]),
-                2 => u32::from(u16::from_ne_bytes([pixel[0], pixel[1]])),
-                _ => word,
-            })
-        });
-        let args: [Arg<'_>; 4] = std::array::from_fn(|_| words.next().unwrap_or(Arg::U32(0)));
-        drop(words);
+        // A pixel of one or two bytes is the lowest of its word, whichever byte is first.
+        let unused = 4_usize.saturating_sub(canvas.view.format.bytes_per_pixel());
+        let by = if cfg!(target_endian = "big") { 8 * unused } else { 0 };
+        let word = |n: usize| Arg::U32(u32::from_ne_bytes(std::array::from_fn(|byte| pixel[4 * n + byte])) >> by);
+        let args = [word(0), word(1), word(2), word(3), shift(canvas.view)];
         self.launch(Work::Clear, canvas, &args)
     }
 
-    fn launch(&self, work: Work, canvas: Canvas<'_>, args: &[Arg<'_>]) -> Result<()> {
-        let backend = self.backend.as_ref();
-        let kernel = self.kernels.get(backend, work, canvas.view.format.bytes_per_pixel())?;
-        backend.launch(kernel, Target::new(canvas.memory, View::Image(canvas.view))?, args)
+    /// Kernels get their target as bytes: an argument tells them how many a pixel has.
+    fn launch(&self, work: Work, Canvas { memory, view }: Canvas<'_>, args: &[Arg<'_>]) -> Result<()> {
+        View::Image(view).check_inside(memory.len())?;
+        let bytes = view.format.bytes_per_pixel();
+        if !(view.offset | view.pitch()).is_multiple_of(bytes) {
+            return Err(Error::refused(format!("{view:?} does not lie on multiples of its pixel's {bytes} bytes")));
+        }
+        let target = Target::new(memory, View::Image(ImageView { format: PixelFormat::R8, ..view }))?;
+        self.backend.launch(self.kernels.get(self.backend.as_ref(), work)?, target, args)
     }
+}
+
+/// The power of two that a pixel has bytes.
+fn shift(view: ImageView) -> Arg<'static> {
+    Arg::I32(view.format.bytes_per_pixel().trailing_zeros().cast_signed())
 }
 
 /// The memory, where pixel (0, 0) lies in it, and the bytes from row to row; all pixels lie inside.

@@ -13,9 +13,6 @@ const TEXT: &str = include_str!("../kernels/draw.cu");
 /// By `cargo xtask ptx`, so that CUDA needs no compiler.
 const PTX: &str = include_str!("ptx/draw.ptx");
 
-/// Bytes of the pixels that a kernel writes, as powers of two.
-const SIZES: usize = 5;
-
 /// Work of a kernel on each pixel.
 #[derive(Debug, Clone, Copy)]
 pub enum Work {
@@ -28,27 +25,21 @@ pub enum Work {
 }
 
 impl Work {
-    const ALL: [Self; 3] = [Self::Draw, Self::Copy, Self::Clear];
-
     const fn name(self) -> &'static str {
-        match self {
-            Self::Draw => "draw",
-            Self::Copy => "copy",
-            Self::Clear => "clear",
-        }
+        ["pf_draw", "pf_copy", "pf_clear"][self as usize]
     }
 }
 
 /// Those of one backend.
 #[derive(Default)]
 pub struct Kernels {
-    built: [[OnceCell<Arc<dyn Kernel>>; SIZES]; Work::ALL.len()],
+    built: [OnceCell<Arc<dyn Kernel>>; 3],
 }
 
 impl Kernels {
     /// Refuses a backend that speaks neither language.
     pub fn check(device: &str, caps: &ComputeCaps) -> Result<()> {
-        let source = source(Work::Draw, 4);
+        let source = source(Work::Draw);
         if source.suits(caps) {
             return Ok(());
         }
@@ -59,25 +50,26 @@ impl Kernels {
         })
     }
 
-    /// The kernel for pixels of 1, 2, 4, 8 or 16 bytes.
-    pub fn get(&self, backend: &dyn ComputeBackend, work: Work, bytes: usize) -> Result<&dyn Kernel> {
-        let size = (bytes.trailing_zeros() as usize).min(SIZES - 1);
-        let place = &self.built[work as usize][size];
-        if let Some(kernel) = place.get() {
+    /// The kernel of a work.
+    pub fn get(&self, backend: &dyn ComputeBackend, work: Work) -> Result<&dyn Kernel> {
+        let slot = &self.built[work as usize];
+        if let Some(kernel) = slot.get() {
             return Ok(kernel.as_ref());
         }
-        let built = backend.build(&source(work, 1 << size))?;
-        Ok(place.get_or_init(|| built).as_ref())
+        let built = backend.build(&source(work))?;
+        Ok(slot.get_or_init(|| built).as_ref())
     }
 }
 
-fn source(work: Work, bytes: usize) -> KernelSource {
-    let text = format!("#define PF_BYTES {bytes}\n{TEXT}");
-    let name = format!("pf_{}_{bytes}", work.name());
+fn source(work: Work) -> KernelSource {
+    let name = work.name();
+    // A compiler of OpenCL C takes its time for each kernel: it gets one.
+    let text = format!("#define PF_ONLY {}\n{TEXT}", work as usize);
     // SAFETY: each item writes its own pixel below the target's width and height. `draw.rs` makes all launches: it checks
-    // that the view of the memory that is read lies inside it, and a kernel reads pixels of that view only (its columns and
-    // rows are cut to the view's, or are those of a target of the same size). Parameters keep the types of the language.
-    unsafe { KernelSource::new(name.clone()).opencl_c(text).ptx(module(&name)) }
+    // that the views of what is read and of what is written lie inside their memory, and a kernel reads pixels of that view
+    // only (its columns and rows are cut to the view's, or are those of a target of the same size). Parameters keep the types
+    // of the language.
+    unsafe { KernelSource::new(name).opencl_c(text).ptx(module(name)) }
 }
 
 const ENTRY: &str = ".visible .entry ";

@@ -29,7 +29,7 @@ fn main() -> ExitCode {
 fn run(check: bool) -> Result<(), Box<dyn Error>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     each(root, "pattern", Entries::BothOf("pf_pattern_4"), stamp::pattern_text, check)?;
-    each(&root.join("../compute-display"), "draw", Entries::LinearOf("pf_draw_4"), str::to_owned, check)?;
+    each(&root.join("../compute-display"), "draw", Entries::LinearOf("pf_draw"), str::to_owned, check)?;
     each(&root.join("../pixelferry-media"), "rgb", Entries::LinearOf("pf_rgb"), str::to_owned, check)?;
     each(&root.join("../pixelferry-py"), "pack", Entries::LinearOf("pf_pack"), str::to_owned, check)?;
     each(&root.join("../pixelferry-look"), "show", Entries::BothOf("pf_show_rgba8"), str::to_owned, check)
@@ -87,9 +87,21 @@ fn generate(file: &str, text: &str, entries: &Entries) -> Result<String, Box<dyn
         return Ok(format!("{line}\n{linear}\n"));
     }
     let surface = compile(&format!("{entry}_surface"), Variant::Surface)?;
-    // One module: the second text goes on after the first one's header.
-    let (_, rest) = surface.split_once(".address_size 64").ok_or("PTX without .address_size")?;
-    Ok(format!("{line}\n{linear}\n{}\n", strip(rest)))
+    // One module: the second text goes on with its entries, after the header and the functions that both have.
+    let at = surface.find(".visible .entry").ok_or("PTX without an entry")?;
+    Ok(within_registers(&format!("{line}\n{linear}\n{}\n", strip(&surface[at..]))))
+}
+
+/// Limits the registers of the entries that show arrays: of five blocks that a multiprocessor has at once with 48 registers, one
+/// would go with two more, and a frame takes a sixth longer.
+fn within_registers(ptx: &str) -> String {
+    let (mut is_show, mut all) = (false, String::with_capacity(ptx.len()));
+    for line in ptx.lines() {
+        is_show = line.starts_with(".visible .entry pf_show") || is_show && line != "{";
+        let limit = if is_show && line == ")" { " .maxnreg 48" } else { "" };
+        all += &format!("{line}{limit}\n");
+    }
+    all
 }
 
 /// Number of the first line that is not the same, from 1.

@@ -3,6 +3,14 @@ template <class T> struct pf_length {
   unsigned long long bytes;
   operator unsigned long long() const { return bytes / sizeof(T); }
 };
+/* The instruction rounds as the conversion of other languages does, and gives every NaN one code. */
+#define PF_HALF
+inline unsigned short pf_half(float v) {
+  unsigned short bits;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(v));
+  return v == v ? bits : (unsigned short)(__float_as_uint(v) >> 16 & 0x8000u | 0x7e00u);
+}
+
 #define PF_BUFFER(T, name) T *name, pf_length<T> name##_len
 #define PF_PTR(name) (name)
 #define PF_LEN(name) ((unsigned long long)name##_len)

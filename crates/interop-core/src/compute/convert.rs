@@ -47,6 +47,7 @@ static float3 pf_tonemap_aces(float3 c) {
   return c;
 }
 
+#ifndef PF_HALF
 static unsigned short pf_half(float v) {
   unsigned int bits = PF_FLOAT_BITS(v);
   unsigned int sign = bits >> 16 & 0x8000u;
@@ -70,6 +71,7 @@ static unsigned short pf_half(float v) {
   if (rest > tie || (rest == tie && (kept & 1u))) kept += 1u;
   return (unsigned short)(sign | kept);
 }
+#endif
 
 static uchar4 pf_rgba8(float3 c, float alpha) {
   uchar4 p;
