@@ -2,9 +2,9 @@
 
 use pixelferry::report::{Basis, JointReport, JointRow, JointState};
 use pixelferry::{
-    Api, Arg, AutoLink, BackendChoice, ComputeMemory, DisplayChoice, Error, ImageDesc, LinkBuilder, PathId,
-    PixelFormat, Policy, Profiles, Result, Scratch, ShownFrame, SurfaceDesc, Trials, Unwritten, WriteFrame,
-    open_headless,
+    Api, Arg, AutoLink, BackendChoice, ComputeMemory, DisplayChoice, Error, ImageDesc, Link, LinkBuilder, LinkOptions,
+    Mode, PathId, PixelFormat, Policy, Profiles, Result, Scratch, ShownFrame, SurfaceDesc, Trials, Unwritten,
+    WriteFrame, open_headless,
 };
 use pixelferry_tests::{Folder, Need, need, ramp, ramp_pixel};
 use std::path::PathBuf;
@@ -439,15 +439,36 @@ fn a_link_that_is_paused_is_not_compared() {
     }
 }
 
+/// Frames are waited for until all is compared, and some of them are on their way from then on. The next start has nothing to compare.
 #[test]
-fn nothing_is_compared_in_a_pipelined_mode() {
+fn a_pipelined_mode_begins_when_all_is_compared() {
     let Some(screen) = need(Need::Egl, open_headless(DisplayChoice::Gl)) else { return };
-    let policy = Policy::default().with_profiles(Profiles::Off).with_trials(OFTEN);
-    let policy = policy.with_mode(pixelferry::Mode::Throughput { most: 2 });
-    let builder = LinkBuilder::new(surface(Unwritten::Overwrite)).shown_by(&screen.display()).policy(policy);
-    let link = builder.open_auto(|_, _| Ok(())).unwrap();
-    let text = link.report().to_string();
-    assert!(link.is_decided() && text.contains("on their way to the screen are not compared"), "{text}");
+    for unwritten in [Unwritten::Keep, Unwritten::Overwrite] {
+        let folder = Folder::new("auto-link-pipelined");
+        let policy = Policy::default().with_profiles(Profiles::Folder(folder.0.clone())).with_trials(OFTEN);
+        let policy = policy.with_mode(Mode::FramesBehind(2));
+        let builder = LinkBuilder::new(surface(unwritten)).shown_by(&screen.display()).work(WORK);
+        let builder = builder.policy(policy.clone());
+        let mut link = builder.clone().open_auto(|_, _| Ok(())).unwrap();
+        let (mut shown, mut made) = (Vec::new(), Vec::new());
+        let report = run(&mut link, |link, n| {
+            made.push((n % 251) as u8);
+            link.frame(|next, ()| next.write(&pixels((n % 251) as u8))).unwrap();
+            shown.push(link.link_mut().read_back().unwrap()[0]);
+        });
+        assert!(report.what.ends_with("frames waited for"), "{report}");
+        check(&report);
+        // Each frame is shown, in its order, and the last ones are on their way, as many as the path has.
+        let (backend, display) = (link.link().backend().clone(), link.display().clone());
+        let options = LinkOptions::new(policy.with_prefer(link.link().path()));
+        let same = Link::open(backend, display, surface(unwritten), options).unwrap();
+        assert_eq!((link.link().frames_behind(), link.link().path()), (same.frames_behind(), same.path()));
+        shown.dedup();
+        assert_eq!(shown, made[..made.len() - same.frames_behind()], "{}", same.path());
+        let next = builder.open_auto(|_, _| Ok(())).unwrap();
+        assert!(next.is_decided() && next.report().basis == Basis::Remembered, "{}", next.report());
+        assert_eq!(next.link().backend().device().to_string(), report.chosen().unwrap().compute);
+    }
 }
 
 #[test]

@@ -4,12 +4,12 @@ use super::contest::Contest;
 use super::declare::LinkBuilder;
 use super::lane::{Lane, Next};
 use super::open::Opened;
-use super::pairs::{displays, prospects};
+use super::pairs::displays;
 use super::report::JointReport;
 use crate::headless::Headless;
 use interop_core::{
-    ComputeBackend, Display, DrawOptions, Kernel, Link, Mode, Result, ShowTarget, Showed, ShownFrame, SurfaceDesc,
-    Trials, Unwritten, WriteFrame,
+    ComputeBackend, Display, DrawOptions, Kernel, Link, LinkOptions, Mode, Policy, Result, ShowTarget, Showed,
+    ShownFrame, SurfaceDesc, Trials, Unwritten, WriteFrame,
 };
 use std::rc::Rc;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use std::sync::Arc;
 ///
 /// A frame must depend on nothing that an earlier frame left in `S`, or [`AutoLink::with_carry`] says how to copy that. The pixels
 /// that a frame leaves as they were ([`Unwritten::Keep`]) go along. [`Policy::trials`](crate::Policy::trials) says whether anything is
-/// compared, and for how long. In a pipelined mode nothing is. A program that names several works ([`AutoLink::set_work`]) has the
+/// compared, and for how long. In a pipelined mode, frames are waited for until all is compared, and pipelined from then on. A program that names several works ([`AutoLink::set_work`]) has the
 /// backend that was the quickest for the one compared last.
 ///
 /// Threads: stays on the display's thread.
@@ -54,6 +54,8 @@ pub struct AutoLink<S> {
     /// The other side of a duel.
     back: Option<Lane<S>>,
     contest: Contest,
+    /// Policy of the program's, in whose pipelined mode the link goes on when all is compared.
+    pipeline: Option<Policy>,
 }
 
 /// Makes what a backend needs, of itself and the declared kernels.
@@ -72,18 +74,26 @@ impl LinkBuilder {
         prepare: impl Fn(&Arc<dyn ComputeBackend>, Vec<Arc<dyn Kernel>>) -> Result<S> + 'static,
     ) -> Result<AutoLink<S>> {
         let mut wanted = self.checked("LinkBuilder::open_auto")?;
-        let trials = take_trials(&mut wanted);
+        let asked = wanted.policy.clone();
         let shown = displays(&wanted)?;
-        let (opened, choice) = wanted.first(&prospects(&wanted, &shown, wanted.launches.is_empty()))?;
+        let known = if asked.mode == Mode::Latency { None } else { wanted.remembered(&wanted.prospects(&shown)) };
+        let spreads = matches!(asked.trials, Trials::Spread { .. });
+        let trials = if spreads && known.is_none() { asked.trials } else { Trials::Off };
+        if trials != Trials::Off {
+            // The program's own frames are compared, not those of each link.
+            wanted.policy = wanted.policy.with_trials(Trials::Asked).with_mode(Mode::Latency);
+        }
+        let pipeline = (wanted.policy.mode != asked.mode).then(|| asked.clone());
+        let (opened, choice) = known.map_or_else(|| wanted.first(&wanted.prospects(&shown)), Ok)?;
         let Opened { backend, kernels, screen, link, report, .. } = opened;
         let shown: Vec<_> = shown.into_iter().filter(|shown| shown.choice == choice.1).collect();
         // Pairs with another display cannot take part.
         let name = screen.display().device().to_string();
         let rows = report.rows.iter().filter(|row| row.display == name).cloned().collect();
-        let contest = Contest::new(wanted, trials, shown, JointReport { rows, ..report });
+        let contest = Contest::new(wanted, (trials, asked.mode), shown, JointReport { rows, ..report });
         let side = prepare(&backend, kernels.clone())?;
         let front = Lane::new(contest.in_use(), link, kernels, side, true);
-        Ok(AutoLink { screen, prepare: Rc::new(prepare), carry: None, front, back: None, contest })
+        Ok(AutoLink { screen, prepare: Rc::new(prepare), carry: None, front, back: None, contest, pipeline })
     }
 }
 
@@ -233,6 +243,12 @@ impl<S> AutoLink<S> {
         if rests {
             self.bring(self.contest.in_use())?;
         }
+        if self.contest.is_over()
+            && let Some(policy) = self.pipeline.take()
+        {
+            let gone_over = self.go_over(policy);
+            gone_over.unwrap_or_else(|error| tracing::warn!(%error, "frames are not pipelined"));
+        }
         if rests || !self.plan()? {
             return run(&mut self.front.link, &mut self.front.side);
         }
@@ -352,15 +368,19 @@ impl<S> AutoLink<S> {
         if let Some(carry) = &self.carry {
             carry(&mut self.front.side, &mut back.side)?;
         }
-        let link = &mut self.front.link;
-        // After a resize, a picture of the size before is on show, of which the new one keeps nothing.
-        let is_kept = link.desc().unwritten() == Unwritten::Keep
-            && link.shown().is_ok_and(|shown| has_shape(shown.desc(), back.link.desc()));
-        if is_kept {
-            let picture = link.read_back()?;
-            back.link.frame(|next| next.write(&picture))?;
-        }
+        keep(&mut self.front.link, &mut back.link)?;
         self.turn_about();
+        Ok(())
+    }
+
+    /// Goes on in the mode that the program asked for, with the backend that was the quickest for frames that are waited for.
+    fn go_over(&mut self, policy: Policy) -> Result<()> {
+        self.screen.make_current()?;
+        let link = &mut self.front.link;
+        let options = LinkOptions::new(policy);
+        let mut pipelined = Link::open(Arc::clone(link.backend()), Rc::clone(link.display()), *link.desc(), options)?;
+        keep(link, &mut pipelined)?;
+        *link = pipelined;
         Ok(())
     }
 
@@ -371,24 +391,23 @@ impl<S> AutoLink<S> {
     }
 }
 
+/// Copies the pixels that a frame leaves as they were.
+fn keep(from: &mut Link, to: &mut Link) -> Result<()> {
+    // After a resize, a picture of the size before is on show, of which the new one keeps nothing.
+    let is_kept = from.desc().unwritten() == Unwritten::Keep
+        && from.shown().is_ok_and(|shown| has_shape(shown.desc(), to.desc()));
+    if !is_kept {
+        return Ok(());
+    }
+    let picture = from.read_back()?;
+    to.frame(|next| next.write(&picture))
+}
+
 /// True where a surface has the bytes of a frame of that description.
 fn has_shape(surface: &SurfaceDesc, desc: &SurfaceDesc) -> bool {
     match (surface, desc) {
         (SurfaceDesc::Image(of), SurfaceDesc::Image(image)) => of.extent == image.extent && of.format == image.format,
         (SurfaceDesc::Buffer(of), SurfaceDesc::Buffer(buffer)) => of.bytes == buffer.bytes,
         _ => false,
-    }
-}
-
-/// Takes what a program says of comparing from its policy, as its own frames are compared, not those of each link. Pipelined modes keep
-/// it: a frame on its way by one pair would come after a later one by another.
-fn take_trials(wanted: &mut LinkBuilder) -> Trials {
-    let policy = &mut wanted.policy;
-    match (policy.mode, policy.trials) {
-        (Mode::Latency, trials @ Trials::Spread { .. }) => {
-            policy.trials = Trials::Asked;
-            trials
-        }
-        _ => Trials::Off,
     }
 }

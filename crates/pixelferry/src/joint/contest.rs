@@ -5,7 +5,7 @@ mod newcomer;
 use super::declare::LinkBuilder;
 use super::lane::{HOPELESS, Lane, Next, OTHER_PATH, Turn};
 use super::memory;
-use super::pairs::{Opening, Prospect, Shown, prospects};
+use super::pairs::{Opening, Prospect, Shown};
 use super::report::{Basis, JointReport, JointRow, JointState, failed};
 use interop_core::tournament::{Clock, MOST_SAMPLES, TURN, Verdict, quantile};
 use interop_core::{Error, Link, Mode, PathId, SurfaceDesc, Trials};
@@ -45,6 +45,8 @@ const OPENING: Duration = Duration::from_millis(20);
 /// Comparison of the pair in use with the others.
 pub(super) struct Contest {
     wanted: LinkBuilder,
+    /// Mode that the program asked for. A pipelined one begins when all is compared.
+    asked: Mode,
     /// The display in use, alone.
     shown: Vec<Shown>,
     /// Its rows are in the order of the cost model.
@@ -95,14 +97,15 @@ pub(super) struct Contest {
 
 impl Contest {
     /// One of the pairs in the rows of that report, all with the display in use.
-    pub fn new(wanted: LinkBuilder, trials: Trials, shown: Vec<Shown>, report: JointReport) -> Self {
-        let begun = wanted.policy.clock.now();
+    pub fn new(wanted: LinkBuilder, (trials, asked): (Trials, Mode), shown: Vec<Shown>, report: JointReport) -> Self {
+        let (begun, waits) = (wanted.policy.clock.now(), wanted.policy.mode);
         let in_use = report.rows.iter().position(|row| row.state == JointState::Chosen).unwrap_or(0);
         let spreads = matches!(trials, Trials::Spread { .. });
         let remembered = report.rows.get(in_use).and_then(|row| row.median_us).filter(|_| spreads);
         let mut contest = Self {
             work: wanted.work.clone(),
             wanted,
+            asked,
             shown,
             report,
             in_use,
@@ -129,15 +132,10 @@ impl Contest {
             remembered,
             others: 0,
             compared: Vec::new(),
-            is_told: true,
+            is_told: waits == asked,
             is_cut: false,
         };
-        if contest.wanted.policy.mode != Mode::Latency {
-            let reason = "another pair works, and frames on their way to the screen are not compared";
-            let rows = contest.report.rows.iter_mut().map(|row| &mut row.state);
-            rows.filter(|state| matches!(state, JointState::NotTried { .. }))
-                .for_each(|state| *state = JointState::NotTried { reason: reason.into() });
-        }
+        contest.report.what += if waits == asked { "" } else { ", frames waited for" };
         if contest.remembered.is_none() && spreads {
             contest.wait_for_all(memory::load_others(&contest.wanted));
         }
@@ -264,13 +262,14 @@ impl Contest {
     }
 
     const fn spreads(&self) -> bool {
-        matches!(self.trials, Trials::Spread { .. })
+        matches!((self.trials, self.asked), (Trials::Spread { .. }, Mode::Latency))
     }
 
-    /// True where the program leaves the path open.
+    /// True where the program leaves the path open. A pipelined link compares its paths itself.
     const fn has_paths(&self) -> bool {
         let policy = &self.wanted.policy;
-        policy.force.is_none() && policy.prefer.is_none() && !policy.budget.is_zero()
+        let is_open = policy.force.is_none() && policy.prefer.is_none() && !policy.budget.is_zero();
+        is_open && matches!(self.asked, Mode::Latency)
     }
 
     fn is_too_large(&self) -> bool {
@@ -388,7 +387,7 @@ impl Contest {
 
     /// What can be opened, in the order of the report's rows.
     fn prospects(&self) -> Vec<Prospect<'_>> {
-        prospects(&self.wanted, &self.shown, self.wanted.launches.is_empty())
+        self.wanted.prospects(&self.shown)
     }
 
     /// The pair in use, and the newcomer.
@@ -526,7 +525,9 @@ impl Contest {
             && !self.is_cut
             && !self.report.rows.iter().any(|row| matches!(row.state, JointState::Mistaken { .. }))
         {
-            memory::store(&self.wanted, prospect.rows(), link, &self.report);
+            let mut wanted = self.wanted.clone();
+            wanted.policy.mode = self.asked;
+            memory::store(&wanted, prospect.rows(), link, &self.report);
         }
         tracing::info!(report = %self.report, "backend chosen while frames were shown");
     }

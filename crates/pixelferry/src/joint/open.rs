@@ -2,7 +2,7 @@
 
 use super::declare::LinkBuilder;
 use super::memory;
-use super::pairs::{Pair, Prospect, Rows, built, displays, prospects, speaks};
+use super::pairs::{Pair, Prospect, Rows, Shown, built, displays, prospects, speaks};
 use super::report::{Basis, JointReport, JointRow, JointState, failed, is_mistake};
 use crate::backend_rows::BackendChoice;
 use crate::headless::Headless;
@@ -53,7 +53,7 @@ impl LinkBuilder {
     pub fn open(self) -> Result<Opened> {
         let wanted = self.checked("LinkBuilder::open")?;
         let shown = displays(&wanted)?;
-        let (opened, ..) = wanted.first(&prospects(&wanted, &shown, wanted.launches.is_empty()))?;
+        let (opened, ..) = wanted.first(&wanted.prospects(&shown))?;
         Ok(opened)
     }
 
@@ -64,8 +64,13 @@ impl LinkBuilder {
         Ok(self)
     }
 
+    /// Pairs for these frames, in the order of the cost model.
+    pub(super) fn prospects<'a>(&self, shown: &'a [Shown]) -> Vec<Prospect<'a>> {
+        prospects(self, shown, self.launches.is_empty())
+    }
+
     /// Opens the pair that an earlier start remembered for such frames.
-    fn remembered(&self, prospects: &[Prospect<'_>]) -> Option<(Opened, Rows)> {
+    pub(super) fn remembered(&self, prospects: &[Prospect<'_>]) -> Option<(Opened, Rows)> {
         let remembered = memory::load(self)?;
         let prospect = prospects.iter().find(|prospect| prospect.rows() == remembered.choice)?;
         let pair = prospect.open(self).ok().filter(|pair| remembered.is_of(pair))?;
