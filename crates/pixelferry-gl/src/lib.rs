@@ -115,3 +115,10 @@ pub use glow;
 /// The version of winit whose types appear in this API.
 #[cfg(feature = "window")]
 pub use winit;
+
+/// Tests of the public interface, in the same test program as the private ones.
+#[cfg(test)]
+#[path = "../tests/suite/main.rs"]
+mod suite;
+#[cfg(test)]
+extern crate self as pixelferry_gl;

@@ -50,3 +50,10 @@ pub use slider::{Kind, Slider};
 pub use text::backend_for;
 pub use trial::{serve, sum};
 pub use window::play;
+
+/// Tests of the public interface, in the same test program as the private ones.
+#[cfg(test)]
+#[path = "../tests/suite/main.rs"]
+mod suite;
+#[cfg(test)]
+extern crate self as pixelferry_play;

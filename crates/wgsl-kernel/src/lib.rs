@@ -70,3 +70,10 @@ pub use text::KernelText;
 
 /// The version of naga whose limits and errors these texts meet.
 pub use naga;
+
+/// Tests of the public interface, in the same test program as the private ones.
+#[cfg(test)]
+#[path = "../tests/suite/main.rs"]
+mod suite;
+#[cfg(test)]
+extern crate self as wgsl_kernel;

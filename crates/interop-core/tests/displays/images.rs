@@ -1,7 +1,7 @@
 //! Kernels that store to any image of a display's, beside the same kernels in linear memory. Suites of backends in its queue have this
 //! file.
 
-use crate::kernels::WORDS;
+use super::kernels::WORDS;
 use interop_core::conformance::{expected, same_bytes, tight};
 use interop_core::{
     Arg, ComputeBackend, ComputeMemory, Display, HandleType, ImageDesc, Kernel, KernelSource, Link, LinkOptions,

@@ -1,6 +1,6 @@
 //! Images that are larger than linear memory may be, in the queue of a display. Suites of such backends have this file.
 
-use crate::kernels::WORDS;
+use super::kernels::WORDS;
 use interop_core::{
     Arg, ComputeBackend, Display, KernelSource, Link, LinkOptions, PathId, PixelFormat, Policy, SurfaceDesc, Unwritten,
 };

@@ -1,7 +1,7 @@
 //! Frame and draw as one call: what kernels store into a target is what a draw puts there. What displays do alike whose targets take
 //! stores; their suites have this file.
 
-use crate::kernels::{PAINT, WORDS};
+use super::kernels::{PAINT, WORDS};
 use interop_core::describe::panics::catch;
 use interop_core::{
     AlphaMode, Arg, ComputeBackend, Detour, Display, DrawOptions, Encoding, Error, ImageDesc, Kernel, KernelSource,

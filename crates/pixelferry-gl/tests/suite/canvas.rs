@@ -1,6 +1,6 @@
 //! A framebuffer over a texture, as an engine would make it.
 
-use crate::manner_rules::{Board, Place};
+use crate::suite::manner_rules::{Board, Place};
 use glow::HasContext as _;
 use interop_core::display::{Display, Surface};
 use pixelferry_gl::{DrawOptions, GlDisplay, Viewport};

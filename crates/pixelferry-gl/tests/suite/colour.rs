@@ -1,9 +1,9 @@
 //! Draws with meaning: encodings, alpha, tone maps, fits, into every kind of target.
 
-use crate::canvas::Canvas;
-use crate::colours::{are_as_the_reference, flipped, floats_are_not_cut_off, light_goes_from_a_kernel, surface};
-use crate::manner_rules::Board as _;
-use crate::{common, engine};
+use crate::suite::canvas::Canvas;
+use crate::suite::colours::{are_as_the_reference, flipped, floats_are_not_cut_off, light_goes_from_a_kernel, surface};
+use crate::suite::manner_rules::Board as _;
+use crate::suite::{common, engine};
 use glow::HasContext as _;
 use interop_core::conformance::Drawing;
 use interop_core::display::{Display as _, Surface};
@@ -61,7 +61,7 @@ fn options_that_mean_nothing_are_refused() {
     let case = &Drawing::all()[0];
     let texture = surface(&*display, case, ImageAccess::Texture);
     let target = display.create_offscreen_target(4, 4).unwrap();
-    assert!(target.read_rgba8().is_ok());
+    assert!(target.read_pixels().is_ok());
     target.bind().unwrap();
     let plain = DrawOptions::default();
     let encodes = plain.with_target(TargetEncoding::SrgbFormat);
@@ -71,8 +71,6 @@ fn options_that_mean_nothing_are_refused() {
     }
     target.unbind().unwrap();
     assert_eq!(target.read_pixels().unwrap(), [0; 64], "nothing was drawn");
-    let floats = display.create_offscreen_target_of(4, 4, PixelFormat::Rgba16F).unwrap();
-    assert!(matches!(floats.read_rgba8(), Err(Error::InvalidInput { .. })));
 }
 
 /// An engine whose own blending differs for each draw buffer finds it as it was.

@@ -1,6 +1,6 @@
 //! Helpers shared by the tests.
 
-use crate::engine::Engine;
+use crate::suite::engine::Engine;
 use interop_core::conformance;
 use interop_core::describe::format::ChannelKind;
 use interop_core::display::{Display as _, Part, Surface};

@@ -1,8 +1,8 @@
 //! Wrong contexts, strangers' objects, and objects that die at the wrong time.
 
-use crate::common;
-use crate::common::{FORMATS, headless};
-use crate::engine::Engine;
+use crate::suite::common;
+use crate::suite::common::{FORMATS, headless};
+use crate::suite::engine::Engine;
 use glow::HasContext as _;
 use glutin::prelude::{GlDisplay as _, PossiblyCurrentGlContext as _};
 use interop_core::conformance::stored;
@@ -52,7 +52,7 @@ fn calls_in_another_context_are_refused() {
     assert!(is_wrong(first.surface_texture(&surface)));
     assert!(is_wrong(first.surface_buffer(&buffer)));
     assert!(is_wrong(first.clear([0.0; 4])));
-    assert!(is_wrong(target.bind()) && is_wrong(target.read_rgba8()));
+    assert!(is_wrong(target.bind()) && is_wrong(target.read_pixels()));
 
     // Nothing was lost.
     first.make_current().unwrap();
@@ -126,7 +126,7 @@ fn a_program_that_was_deleted_in_use_is_no_error() {
     display.draw(&surface, Viewport::full(16, 8), DrawOptions::default()).unwrap();
     // SAFETY: the engine's context is current.
     assert_eq!(unsafe { gl.get_error() }, glow::NO_ERROR);
-    assert_eq!(target.read_rgba8().unwrap().len(), 16 * 8 * 4);
+    assert_eq!(target.read_pixels().unwrap().len(), 16 * 8 * 4);
 }
 
 #[test]

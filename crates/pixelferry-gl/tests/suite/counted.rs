@@ -3,14 +3,14 @@
 use pixelferry_testing::Child;
 
 const TESTS: [&str; 8] = [
-    "external::bad_descriptors_are_errors_and_nothing_leaks",
-    "external::impossible_sizes_and_wrong_handles_are_refused",
-    "external::gl_reads_what_the_other_api_writes",
-    "external::many_frames_round_a_ring",
-    "external_images::a_texture_shows_what_the_other_api_writes",
-    "external_images::wrong_sizes_and_formats_are_refused_and_nothing_leaks",
-    "external_images::exported_textures_and_descriptors_do_not_leak",
-    "semaphores::semaphores_and_descriptors_do_not_leak",
+    "suite::external::bad_descriptors_are_errors_and_nothing_leaks",
+    "suite::external::impossible_sizes_and_wrong_handles_are_refused",
+    "suite::external::gl_reads_what_the_other_api_writes",
+    "suite::external::many_frames_round_a_ring",
+    "suite::external_images::a_texture_shows_what_the_other_api_writes",
+    "suite::external_images::wrong_sizes_and_formats_are_refused_and_nothing_leaks",
+    "suite::external_images::exported_textures_and_descriptors_do_not_leak",
+    "suite::semaphores::semaphores_and_descriptors_do_not_leak",
 ];
 
 #[test]

@@ -1,8 +1,10 @@
 //! Uploads from device memory: by a compute shader where rows start at whole pixels, else by `glTexSubImage2D`, to the
 //! same bits.
 
-use crate::common::{FORMATS, assert_same, expected, headless, image_view, pattern, read_all, stored, supports, tight};
-use crate::device_memory::external;
+use crate::suite::common::{
+    FORMATS, assert_same, expected, headless, image_view, pattern, read_all, stored, supports, tight,
+};
+use crate::suite::device_memory::external;
 use glow::HasContext as _;
 use interop_core::describe::format::ChannelKind;
 use interop_core::display::{Display, Part, Surface};
@@ -127,7 +129,7 @@ fn older_drivers_copy_the_same_bits() {
     drop(display);
     let version = [("MESA_GL_VERSION_OVERRIDE", "4.2"), ("MESA_GLSL_VERSION_OVERRIDE", "420")];
     for (extensions, programs) in [("-GL_ARB_compute_shader", 0), ("", 1)].into_iter().take(by_level(1, 2, 2)) {
-        let child = Child::of("device_copy::the_shader_copies_the_same_bits").unwrap().envs(&version);
+        let child = Child::of("suite::device_copy::the_shader_copies_the_same_bits").unwrap().envs(&version);
         let text = child.env("MESA_EXTENSION_OVERRIDE", extensions).run().unwrap().passed();
         assert!(text.contains(&format!("OpenGL (4, 2), {programs} programs")), "{text}");
     }
@@ -198,7 +200,7 @@ fn uploads_draws_and_reads_keep_their_order() {
         surface.upload(&Part::full(&desc), &pattern(&view, 100 + nonce), &view).unwrap();
         staging.fence().unwrap();
         // The target's top row comes first.
-        let drawn: Vec<u8> = target.read_rgba8().unwrap().rchunks(64 * 4).flatten().copied().collect();
+        let drawn: Vec<u8> = target.read_pixels().unwrap().rchunks(64 * 4).flatten().copied().collect();
         assert_same("drawn", &expected(&view, nonce), &drawn);
         assert_same("kept", &expected(&view, 100 + nonce), &read_all(&mut surface));
     }

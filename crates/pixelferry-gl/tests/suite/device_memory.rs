@@ -1,7 +1,7 @@
 //! Memory of another API on the device that draws, where the test machine has it.
 
-use crate::common::{is_software, supports};
-use crate::vulkan::Exported;
+use crate::suite::common::{is_software, supports};
+use crate::suite::vulkan::Exported;
 use interop_core::display::{Display, Staging, StagingKind};
 use interop_core::{HandleType, MemoryShape};
 use pixelferry_gl::GlDisplay;

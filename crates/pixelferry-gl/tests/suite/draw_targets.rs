@@ -1,9 +1,9 @@
 //! Framebuffers that take no colours are refused by every call that would draw, clear or read there, and nothing is left in
 //! `glGetError`. What a framebuffer holds beside the picture stays.
 
-use crate::common::plain;
-use crate::engine::Engine;
-use crate::state::{engine_framebuffers, unchanged};
+use crate::suite::common::plain;
+use crate::suite::engine::Engine;
+use crate::suite::state::{engine_framebuffers, unchanged};
 use cpu_fallback::{CpuBackend, CpuKernelExt as _};
 use glow::HasContext as _;
 use glutin::context::GlProfile;

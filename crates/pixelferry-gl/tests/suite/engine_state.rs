@@ -1,11 +1,11 @@
 //! In an engine's context every call leaves the state as it found it: state is set to unusual values, compared before
 //! and after each operation.
 
-use crate::common;
+use crate::suite::common;
 #[cfg(unix)]
-use crate::device_memory;
-use crate::engine::Engine;
-use crate::state::{engine_framebuffers, make_unusual, snapshot, unchanged};
+use crate::suite::device_memory;
+use crate::suite::engine::Engine;
+use crate::suite::state::{engine_framebuffers, make_unusual, snapshot, unchanged};
 use glow::HasContext as _;
 use glutin::prelude::{GlDisplay as _, PossiblyCurrentGlContext as _};
 use interop_core::conformance::{fill, stored};
@@ -114,7 +114,7 @@ fn exercise(gl: &glow::Context, display: &GlDisplay, format: PixelFormat) {
         display.clear([1.0, 0.0, 0.0, 1.0]).unwrap();
         target.unbind().unwrap();
     });
-    let pixels = unchanged(gl, "offscreen read", || target.read_rgba8().unwrap());
+    let pixels = unchanged(gl, "offscreen read", || target.read_pixels().unwrap());
     assert_eq!(pixels, [255, 0, 0, 255].repeat(64));
     unchanged(gl, "names", || display.surface_texture(&surface).unwrap());
     unchanged(gl, "drop surface", || drop((surface, target)));
@@ -221,7 +221,7 @@ fn every_operation_leaves_the_state_as_it_was() {
 #[test]
 fn every_operation_leaves_the_state_of_opengl_es_as_it_was() {
     for version in ["3.0", "3.2", "3.1"].into_iter().take(by_level(1, 3, 3)) {
-        pass_in_child("engine_state::child_es", None, &[("MESA_GLES_VERSION_OVERRIDE", version)], &["RAN ON"]);
+        pass_in_child("suite::engine_state::child_es", None, &[("MESA_GLES_VERSION_OVERRIDE", version)], &["RAN ON"]);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Surfaces over an engine's own textures and buffers: all kinds of storage get the pixels, and storage that changed is refused.
 
-use crate::common::{assert_same, headless, pattern, tight};
-use crate::device_memory::external;
+use crate::suite::common::{assert_same, headless, pattern, tight};
+use crate::suite::device_memory::external;
 use glow::{HasContext as _, PixelUnpackData::Slice};
 use interop_core::conformance::fill;
 use interop_core::display::{Display as _, Part, StagingKind, Surface};

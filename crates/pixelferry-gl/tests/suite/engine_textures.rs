@@ -1,8 +1,8 @@
 //! Draws into textures of an engine's: the pixels of a draw into a framebuffer, what is refused, and that nothing stays behind.
 
-use crate::common;
-use crate::engine::Engine;
-use crate::state::{engine_framebuffers, make_unusual, unchanged};
+use crate::suite::common;
+use crate::suite::engine::Engine;
+use crate::suite::state::{engine_framebuffers, make_unusual, unchanged};
 use glow::HasContext as _;
 use glutin::context::GlProfile;
 use interop_core::conformance;

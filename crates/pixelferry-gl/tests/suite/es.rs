@@ -1,11 +1,11 @@
 //! Displays in an engine's context of OpenGL ES, of each version: what they show, what they refuse and why, and that the engine
 //! goes on drawing by programs of its own.
 
-use crate::canvas::Canvas;
-use crate::common;
-use crate::common::{assert_same, expected, read_all, tight};
-use crate::engine::Engine;
-use crate::manner_rules::Board as _;
+use crate::suite::canvas::Canvas;
+use crate::suite::common;
+use crate::suite::common::{assert_same, expected, read_all, tight};
+use crate::suite::engine::Engine;
+use crate::suite::manner_rules::Board as _;
 use cpu_fallback::{CpuBackend, CpuKernelExt as _};
 use glow::HasContext as _;
 use glutin::prelude::GlDisplay as _;
@@ -24,13 +24,13 @@ use std::sync::Arc;
 
 /// Tests that run with each version.
 const TESTS: [&str; 7] = [
-    "es::every_format_and_way_up",
-    "es::what_a_version_lacks_is_said",
-    "es::all_ways_in_are_one",
-    "es::an_engine_draws_frames_by_a_program_of_its_own",
-    "es::formats_that_encode",
-    "es::levels_of_an_engines_texture",
-    "es::the_way_back_and_into_an_engines_texture",
+    "suite::es::every_format_and_way_up",
+    "suite::es::what_a_version_lacks_is_said",
+    "suite::es::all_ways_in_are_one",
+    "suite::es::an_engine_draws_frames_by_a_program_of_its_own",
+    "suite::es::formats_that_encode",
+    "suite::es::levels_of_an_engines_texture",
+    "suite::es::the_way_back_and_into_an_engines_texture",
 ];
 
 /// Mesa gives its newest for any that is asked for, and this one where the variable says so.
@@ -142,7 +142,7 @@ fn what_is_older_is_refused() {
         if version.contains("Mesa") { Ok(()) } else { Err("only Mesa makes a context older than its newest") };
     drop(engine);
     if has("OpenGL ES 2.0", version, is_mesa).is_some() {
-        in_version(&["es::child_older"], "2.0");
+        in_version(&["suite::es::child_older"], "2.0");
     }
 }
 

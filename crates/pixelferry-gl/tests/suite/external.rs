@@ -1,10 +1,10 @@
 //! Memory of another API that GL opens by a descriptor.
 
-use crate::common::{
+use crate::suite::common::{
     FORMATS, assert_same, expected, headless, image_view, is_software, pattern, read_all, supports, tight,
 };
-use crate::engine::Engine;
-use crate::vulkan::Exported;
+use crate::suite::engine::Engine;
+use crate::suite::vulkan::Exported;
 use interop_core::display::{Display, Part, Staging, StagingKind};
 use interop_core::{BufferView, Error, HandleType, MemoryHandle, PixelFormat, SharedHandle, SurfaceDesc, View};
 use pixelferry_gl::glow::{self, HasContext as _};

@@ -1,10 +1,10 @@
 //! Textures in memory of another API, and textures made for other APIs to open.
 
-use crate::common::{
+use crate::suite::common::{
     FORMATS, assert_same, expected, headless, image_view, is_software, pattern, read_all, supports, tight,
 };
-use crate::paint;
-use crate::vulkan::Exported;
+use crate::suite::paint;
+use crate::suite::vulkan::Exported;
 use interop_core::display::{Display, Part, Staging, StagingKind};
 use interop_core::{
     Error, HandleType, ImageDesc, MemoryHandle, MemoryShape, PixelFormat, SharedHandle, Support, SurfaceDesc,
@@ -93,7 +93,7 @@ fn a_texture_shows_what_the_other_api_writes() {
                 target.bind().unwrap();
                 display.draw(&surface, Viewport::full(width, height), DrawOptions::default()).unwrap();
                 target.unbind().unwrap();
-                let drawn = target.read_rgba8().unwrap();
+                let drawn = target.read_pixels().unwrap();
                 let rows = drawn.chunks_exact(4 * width as usize).rev().flatten().copied().collect::<Vec<_>>();
                 assert_same("drawn", &expected(&view, 3), &rows);
             }
@@ -286,7 +286,7 @@ fn child_exported() {
 
 /// Returns what [`child_exported`] prints in this environment.
 fn exported_in(environment: &[(&str, &str)]) -> String {
-    Child::of("external_images::child_exported").unwrap().envs(environment).run().unwrap().passed()
+    Child::of("suite::external_images::child_exported").unwrap().envs(environment).run().unwrap().passed()
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! Reads of what was drawn, while other frames are drawn over it.
 
-use crate::canvas::read;
-use crate::common::displays;
-use crate::engine::Engine;
-use crate::state::{make_unusual, unchanged};
+use crate::suite::canvas::read;
+use crate::suite::common::displays;
+use crate::suite::engine::Engine;
+use crate::suite::state::{make_unusual, unchanged};
 use glow::HasContext as _;
 use interop_core::{Error, Extent};
 use pixelferry_gl::Viewport;

@@ -1,8 +1,8 @@
 //! Draws by a compute shader and by a triangle: the same pixels in the same places, and a reason where there is no choice.
 
-use crate::canvas::Canvas;
-use crate::common;
-use crate::manner_rules::{self, Board as _, both, by, pictures, translucent};
+use crate::suite::canvas::Canvas;
+use crate::suite::common;
+use crate::suite::manner_rules::{self, Board as _, both, by, pictures, translucent};
 use glow::HasContext as _;
 use interop_core::display::Display as _;
 use interop_core::draw::{Obstacle, Why};

@@ -8,7 +8,7 @@ use pixelferry_gl::GlDisplay;
 /// Writes tight rows into the texture that the surface shows. Does not wait.
 pub fn pixels(display: &GlDisplay, surface: &Surface, bytes: &[u8]) {
     let SurfaceDesc::Image(image) = *surface.desc() else { panic!("{}", surface.desc()) };
-    let (format, ty) = crate::common::stored(image.format);
+    let (format, ty) = crate::suite::common::stored(image.format);
     let texture = display.surface_texture(surface).unwrap();
     let (gl, target) = (display.gl(), texture.target);
     let (width, height) = (image.extent.width as i32, image.extent.height as i32);

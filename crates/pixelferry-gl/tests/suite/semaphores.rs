@@ -1,9 +1,9 @@
 //! Semaphores that others can open.
 
-use crate::common::{assert_same, expected, headless, read_all, supports, tight};
-use crate::engine::Engine;
-use crate::paint;
-use crate::peer::Peer;
+use crate::suite::common::{assert_same, expected, headless, read_all, supports, tight};
+use crate::suite::engine::Engine;
+use crate::suite::paint;
+use crate::suite::peer::Peer;
 use interop_core::display::{Display, Staging, StagingKind, Surface};
 use interop_core::{Error, HandleType, ImageDesc, PixelFormat, SharedHandle, Support, SurfaceDesc, SyncKind};
 use pixelferry_gl::{EngineOptions, GlDisplay};

@@ -1,6 +1,6 @@
 //! An engine's state: set to unusual values, and compared before and after a call.
 
-use crate::host_state::rows::{Setting, When, pixels, switches};
+use crate::suite::host_state::rows::{Setting, When, pixels, switches};
 use glow::HasContext as _;
 use std::collections::BTreeMap;
 
@@ -88,7 +88,7 @@ pub fn snapshot(gl: &glow::Context) -> Snapshot {
                 ("blend", glow::BLEND),
                 ("scissor box", glow::SCISSOR_BOX),
             ] {
-                let values = crate::engine::integers(parameter, index).map(i64::from);
+                let values = crate::suite::engine::integers(parameter, index).map(i64::from);
                 if has(gl, name) {
                     all.insert(format!("{name} {index}"), values.to_vec());
                 }

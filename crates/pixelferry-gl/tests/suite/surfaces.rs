@@ -1,7 +1,7 @@
 //! Surfaces: what goes up comes back, byte by byte, by every way up.
 
-use crate::common::{all_displays, formats, headless, tight};
-use crate::engine::Engine;
+use crate::suite::common::{all_displays, formats, headless, tight};
+use crate::suite::engine::Engine;
 use interop_core::conformance::Surfaces;
 use interop_core::display::{Display, StagingKind};
 use interop_core::{Error, PixelFormat, Result, SurfaceDesc};
@@ -69,7 +69,7 @@ fn many_frames_round_a_ring_make_nothing_new() {
         let before = display.object_counts();
         for nonce in 0..60u32 {
             let block = &mut ring[nonce as usize % 3];
-            interop_core::conformance::fill(block, &crate::common::pattern(&view, nonce)).unwrap();
+            interop_core::conformance::fill(block, &crate::suite::common::pattern(&view, nonce)).unwrap();
             surface.upload_staged(&all, block, &view).unwrap();
             block.fence().unwrap();
         }
@@ -80,6 +80,6 @@ fn many_frames_round_a_ring_make_nothing_new() {
 
 #[test]
 fn hostile_drivers_get_errors() {
-    let Some(display) = crate::common::headless(None) else { return };
-    crate::hostile::hostile_drivers_get_errors(&*display, true);
+    let Some(display) = crate::suite::common::headless(None) else { return };
+    crate::suite::hostile::hostile_drivers_get_errors(&*display, true);
 }

@@ -1,6 +1,6 @@
 //! Timeline of the device's work.
 
-use crate::common::{displays, tight};
+use crate::suite::common::{displays, tight};
 use interop_core::conformance::{fill, lies_within};
 use interop_core::display::{Display, Part, Staging, StagingKind, Surface};
 use interop_core::{DeviceSpan, FrameTag, PathId, PixelFormat, SurfaceDesc};

@@ -1,10 +1,10 @@
 //! Draws into a window's own framebuffer by either manner: the same pixels, and the same state afterwards.
 
-use crate::canvas::read;
-use crate::colours::{flipped, surface};
-use crate::engine::Engine;
-use crate::manner_rules::{self, Board, Place, by, pictures, plain, translucent};
-use crate::state::{make_unusual, unchanged};
+use crate::suite::canvas::read;
+use crate::suite::colours::{flipped, surface};
+use crate::suite::engine::Engine;
+use crate::suite::manner_rules::{self, Board, Place, by, pictures, plain, translucent};
+use crate::suite::state::{make_unusual, unchanged};
 use glow::HasContext as _;
 use interop_core::conformance::Drawing;
 use interop_core::display::{Display, Surface};

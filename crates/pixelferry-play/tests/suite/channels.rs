@@ -1,6 +1,6 @@
 //! Pictures, videos and buffers that texts read.
 
-use crate::{SIZE, folder, opened, options, pixels};
+use crate::suite::{SIZE, folder, opened, options, pixels};
 use pixelferry::BackendChoice;
 use pixelferry_play::{Options, PlayError, Player};
 use pixelferry_testing::Need;

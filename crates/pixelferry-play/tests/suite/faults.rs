@@ -1,6 +1,6 @@
 //! Texts that are wrong: what is said, and where.
 
-use crate::{folder, opened, options, pixels, trial, vouched};
+use crate::suite::{folder, opened, options, pixels, trial, vouched};
 use pixelferry::BackendChoice;
 use pixelferry_play::PlayError;
 use pixelferry_testing::{Need, need, wait_until};

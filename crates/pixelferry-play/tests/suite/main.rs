@@ -40,14 +40,14 @@ fn trial_child() {
 fn trial(backend: BackendChoice) -> impl FnMut() -> Command {
     move || {
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["trial_child", "--exact", "--include-ignored", "--nocapture", "--test-threads=1"]);
+        command.args(["suite::trial_child", "--exact", "--include-ignored", "--nocapture", "--test-threads=1"]);
         command.env(BACKEND, backend.name());
         command
     }
 }
 
 fn folder(name: &str) -> PathBuf {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("play").join(name);
+    let folder = std::env::current_exe().unwrap().with_file_name("play-tests").join(name);
     std::fs::create_dir_all(&folder).unwrap();
     folder
 }

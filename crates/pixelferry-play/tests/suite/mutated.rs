@@ -1,7 +1,7 @@
 //! Texts as somebody writes them: changed at random, some without an end. The program lives, and the picture is always that of a text
 //! that ran in its trial.
 
-use crate::{folder, opened, options};
+use crate::suite::{folder, opened, options};
 use pixelferry::BackendChoice;
 use pixelferry_play::{Options, Player};
 use pixelferry_testing::{Dice, Need, by_level, wait_until};

@@ -1,6 +1,6 @@
 //! Shadertoy's texts.
 
-use crate::{SIZE, folder, opened, options, pixels};
+use crate::suite::{SIZE, folder, opened, options, pixels};
 use pixelferry::BackendChoice;
 use pixelferry::command::Choice as _;
 use pixelferry_testing::Need;

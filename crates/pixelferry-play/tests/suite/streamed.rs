@@ -1,6 +1,6 @@
 //! Streams of other processes that texts read. The trial's process reads them, too.
 
-use crate::{folder, opened, options, pixels, trial, vouched};
+use crate::suite::{folder, opened, options, pixels, trial, vouched};
 use pixelferry::stream::{StreamDisplay, StreamOptions, publish};
 use pixelferry::{
     BackendChoice, Encoding, Extent, ImageDesc, Link, LinkOptions, PixelFormat, SurfaceDesc, open_backend,

@@ -1,9 +1,9 @@
 //! Texts of Shadertoy's beside WebGL2 in Chromium, which runs them as Shadertoy does: the same frame of each text in `examples/play`,
 //! drawn by ANGLE on Mesa's OpenGL ES.
 
-use crate::shadertoy::BARE;
-use crate::worked::worked;
-use crate::{folder, opened, options};
+use crate::suite::shadertoy::BARE;
+use crate::suite::worked::worked;
+use crate::suite::{folder, opened, options};
 use pixelferry::{BackendChoice, Extent};
 use pixelferry_play::{Kind, Options, Player};
 use pixelferry_testing::{CHROMIUM_FLAGS, Child, Need, chromium, need};

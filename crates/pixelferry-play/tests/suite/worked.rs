@@ -1,6 +1,6 @@
 //! The worked texts: each picture is that of a reference on the processor, or the same by two ways.
 
-use crate::{SIZE, folder, opened, options, pixels};
+use crate::suite::{SIZE, folder, opened, options, pixels};
 use pixelferry::BackendChoice;
 use pixelferry_play::Player;
 use pixelferry_testing::Need;

@@ -161,7 +161,7 @@ fn child_reads_large_constants() {
 
 #[test]
 fn no_constant_takes_memory_before_it_is_refused() {
-    pixelferry_testing::Child::of("hostile::child_reads_large_constants").unwrap().run().unwrap().passed();
+    pixelferry_testing::Child::of("suite::hostile::child_reads_large_constants").unwrap().run().unwrap().passed();
 }
 
 #[test]

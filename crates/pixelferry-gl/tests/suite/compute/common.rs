@@ -1,6 +1,6 @@
 //! Helpers shared by the tests.
 
-use crate::paths::{conform, ran};
+use crate::suite::paths::{conform, ran};
 use cpu_fallback::MemoryDisplay;
 use interop_core::conformance::Manner;
 use interop_core::{ComputeBackend, Display, Error, PathId};

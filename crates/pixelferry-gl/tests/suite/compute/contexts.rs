@@ -2,8 +2,8 @@
 
 use super::common;
 use super::common::{Both, both};
-use crate::images::queue;
-use crate::kernels::{FILL, PAINT};
+use crate::suite::images::queue;
+use crate::suite::kernels::{FILL, PAINT};
 use interop_core::{
     Arg, ComputeBackend, ComputeMemory, Display as _, DrawOptions, Error, Extent, ImageAccess, ImageDesc, ImageView,
     KernelSource, Link, LinkOptions, Manner, PathId, PixelFormat, Policy, StagingKind, SurfaceDesc, Target, View,
@@ -202,8 +202,8 @@ fn nothing_is_left_behind() {
             let options = DrawOptions::default().with_manner(Manner::Compute);
             display.draw(link.shown().unwrap().surface(), Viewport::full(32, 32), options).unwrap();
             // Pixel (3, 0), whichever row is the first.
-            assert_eq!(target.read_rgba8().unwrap()[12], 3);
-            assert_eq!(target.read_rgba8().unwrap()[14], number);
+            assert_eq!(target.read_pixels().unwrap()[12], 3);
+            assert_eq!(target.read_pixels().unwrap()[14], number);
         }
         let fill = backend.build(&source("fill", FILL)).unwrap();
         drop(fill);

@@ -2,11 +2,11 @@
 
 use super::common::FILL;
 use super::{glsl, textures};
-use crate::common::tight;
-use crate::engine::Engine;
-use crate::images::queue;
-use crate::kernels::PAINT;
-use crate::state::{engine_framebuffers, make_unusual, snapshot, unchanged};
+use crate::suite::common::tight;
+use crate::suite::engine::Engine;
+use crate::suite::images::queue;
+use crate::suite::kernels::PAINT;
+use crate::suite::state::{engine_framebuffers, make_unusual, snapshot, unchanged};
 use interop_core::describe::pattern::Pattern;
 use interop_core::{
     Arg, BufferView, ComputeBackend as _, Display as _, DrawOptions, Extent, ImageView, KernelSource, Link,

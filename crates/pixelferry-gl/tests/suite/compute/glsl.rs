@@ -1,7 +1,7 @@
 //! Compute shaders of the user's own: as WGSL in what they write, and refused with a reason where a launch binds less.
 
 use super::common::{Both, alone, both};
-use crate::kernels::PAINT;
+use crate::suite::kernels::PAINT;
 use interop_core::{
     Arg, BufferView, ComputeBackend, Error, Extent, ImageView, Kernel, KernelSource, Language, PixelFormat, Result,
     Target, View,

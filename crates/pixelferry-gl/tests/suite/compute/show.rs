@@ -1,8 +1,8 @@
 //! Frame and draw as one call: what is stored into the target is what a draw puts there.
 
 use super::common::{Both, both};
-use crate::kernels::PAINT;
-use crate::shows::{self, ALL, Board, SIZE, Scene, Screen, goes, untimed};
+use crate::suite::kernels::PAINT;
+use crate::suite::shows::{self, ALL, Board, SIZE, Scene, Screen, goes, untimed};
 use interop_core::{
     ComputeBackend, Detour, Display, DrawOptions, Fit, Link, Manner, PixelFormat, Policy, Result, Showed, WriteFrame,
 };

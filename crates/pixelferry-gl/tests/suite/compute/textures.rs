@@ -1,7 +1,7 @@
 //! Kernels that store to the display's textures, beside the same kernels in linear memory.
 
 use super::common::{Both, both};
-use crate::images::{self, queue};
+use crate::suite::images::{self, queue};
 use interop_core::{
     ComputeBackend, Display, ImageDesc, Kernel, KernelSource, PathId, PixelFormat, RawMemory, SurfaceDesc, Unwritten,
 };
@@ -87,5 +87,5 @@ fn handles_of_others_are_refused() {
 fn an_image_above_the_limit_of_buffers_is_a_texture() {
     let Some(Both { backend, display }) = both() else { return };
     let (display, limit) = (display as Rc<dyn Display>, "GL_MAX_SHADER_STORAGE_BLOCK_SIZE");
-    crate::large_images::an_image_above_the_limit_of_buffers_is_a_texture(&backend, &display, limit);
+    crate::suite::large_images::an_image_above_the_limit_of_buffers_is_a_texture(&backend, &display, limit);
 }

@@ -5,8 +5,8 @@
 
 pub mod rows;
 
-use crate::engine::Engine;
-use crate::state::{shallow_snapshot, unchanged_by};
+use crate::suite::engine::Engine;
+use crate::suite::state::{shallow_snapshot, unchanged_by};
 use cpu_fallback::{CpuBackend, CpuKernelExt as _};
 use glow::{HasContext as _, PixelPackData};
 use glutin::context::GlProfile;
@@ -371,7 +371,11 @@ impl Trial<'_> {
         }
         intake
             .source()
-            .upload(&full, &expected, &crate::common::tight(&SurfaceDesc::image(SIZE.0, SIZE.1, PixelFormat::Rgba32F)))
+            .upload(
+                &full,
+                &expected,
+                &crate::suite::common::tight(&SurfaceDesc::image(SIZE.0, SIZE.1, PixelFormat::Rgba32F)),
+            )
             .unwrap();
         if let Some(taken) = self.under(row, "an intake", || intake.take()?.read()) {
             assert_eq!(taken, expected, "{}: an intake", row.name);
@@ -461,7 +465,7 @@ fn no_state_of_an_opengl_es_context_changes_pixels() {
 /// Mesa gives its newest for whatever is asked for, unless it is told not to.
 #[test]
 fn no_state_of_an_old_context_changes_pixels() {
-    pass_in_child("host_state::child_of_3_3", None, &[("MESA_GL_VERSION_OVERRIDE", "3.3")], &["RAN ON"]);
+    pass_in_child("suite::host_state::child_of_3_3", None, &[("MESA_GL_VERSION_OVERRIDE", "3.3")], &["RAN ON"]);
 }
 
 #[test]
