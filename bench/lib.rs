@@ -121,8 +121,8 @@ impl Screen {
     /// The texture's pixels.
     pub fn pixels(&self) -> Result<Vec<u8>> {
         match self {
-            Self::Gl(_, target) => target.read_rgba8(),
-            Self::Wgpu(_, target) => target.read_rgba8(),
+            Self::Gl(_, target) => target.read_pixels(),
+            Self::Wgpu(_, target) => target.read_pixels(),
         }
     }
 }

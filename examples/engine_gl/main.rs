@@ -69,7 +69,7 @@ impl Engine {
             return Ok(());
         }
         if let (Some(out), Some(picture)) = (&self.options.out, &scene.picture) {
-            let pixels = image::ImageBuffer::from_raw(scene.size.0, scene.size.1, picture.read_rgba8()?);
+            let pixels = image::ImageBuffer::from_raw(scene.size.0, scene.size.1, picture.read_pixels()?);
             save_rgba8(pixels.ok_or("the picture is short")?, out)?;
         }
         drop(scene);

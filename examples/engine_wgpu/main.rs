@@ -198,7 +198,7 @@ impl Scene {
     fn save(&self, options: &EngineOptions) -> Result<(), Failure> {
         let (Some(out), Some(picture)) = (&options.out, &self.picture) else { return Ok(()) };
         let (width, height) = (picture.texture().width(), picture.texture().height());
-        let pixels = image::ImageBuffer::from_raw(width, height, picture.read_rgba8()?);
+        let pixels = image::ImageBuffer::from_raw(width, height, picture.read_pixels()?);
         Ok(save_rgba8(pixels.ok_or("the picture is short")?, out)?)
     }
 }

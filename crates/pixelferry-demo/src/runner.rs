@@ -208,7 +208,7 @@ fn headless(
     if let Some(out) = &options.out {
         match &target {
             Some((_, target)) => {
-                let picture = ImageBuffer::from_raw(size.0, size.1, target.read_rgba8()?).ok_or("a short picture")?;
+                let picture = ImageBuffer::from_raw(size.0, size.1, target.read_pixels()?).ok_or("a short picture")?;
                 save_rgba8(picture, out)?;
             }
             None => save_without_gl(scene, out)?,

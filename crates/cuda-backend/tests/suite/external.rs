@@ -185,7 +185,7 @@ fn wrong_tiles(backend: &dyn ComputeBackend, display: &GlDisplay, reading: Readi
         }
     }
     target.unbind().unwrap();
-    let shown = target.read_rgba8().unwrap();
+    let shown = target.read_pixels().unwrap();
     let row = (SIDE * TILES * 4) as usize;
     let rows: Vec<&[u8]> = shown.chunks(row).rev().collect();
     let is_wrong = |tile: &u32| {

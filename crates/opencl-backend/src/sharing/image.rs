@@ -6,7 +6,7 @@ use crate::sharing::gl_sync::gl_sync;
 use crate::sharing::turns::{Borrowed, Turns};
 use interop_core::compute::MemoryDriver;
 use interop_core::compute::{OpaqueImage, Placement};
-use interop_core::{Error, ImageDesc, Region, Result, SyncKind, View};
+use interop_core::{ImageDesc, Region, Result, SyncKind, View};
 use std::ffi::c_void;
 use std::ops::Range;
 use std::sync::Arc;
@@ -88,10 +88,8 @@ impl OpenClImage {
 
     /// Queues a copy of `range` to an image with the same rows.
     pub fn copy_image(&self, to: &Self, range: &Range<usize>) -> Result<()> {
+        self.rows.check_alike(&to.rows)?;
         let rectangles = self.rows.rectangles(range)?;
-        if to.rows.rectangles(range)? != rectangles || self.desc().format != to.desc().format {
-            return Err(Error::refused("the two images differ in their format or the length of a row"));
-        }
         let _turns = (self.turn()?, to.turn()?);
         let queue = self.shared.queue();
         for (_, region) in rectangles {

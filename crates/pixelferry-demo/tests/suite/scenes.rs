@@ -200,10 +200,10 @@ fn pictures_of_opengl_go_straight() {
             assert!(straight.show(n as f32, (&gl, viewport), &mut showed).unwrap());
         }
         assert_eq!(showed, Some(Showed::Straight), "{}", straight.name());
-        let found = target.read_rgba8().unwrap();
+        let found = target.read_pixels().unwrap();
         gl.clear([0.0; 4]).unwrap();
         drawn.draw(&gl, viewport).unwrap();
-        assert!(found == target.read_rgba8().unwrap(), "{}", straight.name());
+        assert!(found == target.read_pixels().unwrap(), "{}", straight.name());
     }
     target.unbind().unwrap();
 }

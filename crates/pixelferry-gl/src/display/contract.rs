@@ -20,6 +20,7 @@ use crate::surface::texture::TextureSurface;
 use glow::HasContext as _;
 use interop_core::describe::error::call;
 use interop_core::devices::owned::{find, foreign};
+use interop_core::display::checks::wrong_kind;
 use interop_core::display::{DisplayDriver, SemaphoreDriver};
 use interop_core::display::{Staging, StagingKind, Surface};
 use interop_core::draw::Plan;
@@ -294,7 +295,7 @@ impl GlDisplay {
         if right_kind {
             return foreign::<TextureSurface>(self.shared());
         }
-        Error::refused(format!("it is not made for a surface that is an {}", surface.desc()))
+        wrong_kind(surface.desc())
     }
 }
 

@@ -6,7 +6,7 @@ use crate::draw::tools::Tools;
 use crate::objects::framebuffer::ColorTarget;
 use crate::objects::state::Framebuffers;
 use glow::HasContext as _;
-use interop_core::{Error, PixelFormat, Result, SurfaceDesc};
+use interop_core::{PixelFormat, Result, SurfaceDesc};
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -93,17 +93,6 @@ impl OffscreenTarget {
         let bytes = self.color.read_bound(pixel)?;
         let row = self.color.size().0 as usize * pixel;
         Ok(bytes.chunks_exact(row).rev().flatten().copied().collect())
-    }
-
-    /// [`OffscreenTarget::read_pixels`] of an RGBA8 target: red, green, blue, alpha, as image files want it.
-    ///
-    /// # Errors
-    /// [`Error::InvalidInput`] for a target of another format.
-    pub fn read_rgba8(&self) -> Result<Vec<u8>> {
-        if self.format != PixelFormat::Rgba8 {
-            return Err(Error::invalid("read_rgba8", format!("the target is {}; use read_pixels", self.format)));
-        }
-        self.read_pixels()
     }
 }
 

@@ -101,7 +101,7 @@ impl Screen {
         {
             return Ok(self.header.message(codec, &packed));
         }
-        Ok(self.header.pack(codec, &self.target.read_rgba8()?, QUALITY)?)
+        Ok(self.header.pack(codec, &self.target.read_pixels()?, QUALITY)?)
     }
 
     /// The JPEG by the GPU, where it has an encoder. One that fails is left, without the loss of a picture.
@@ -116,7 +116,7 @@ impl Screen {
             Way::Untried | Way::Host => return None,
             Way::Gpu(mut gpu) => gpu.pack().map(|packed| (packed, gpu)),
             Way::Opened(mut gpu) => gpu.pack().and_then(|packed| {
-                gpu.jpeg.check(&self.target.read_rgba8()?, &packed)?;
+                gpu.jpeg.check(&self.target.read_pixels()?, &packed)?;
                 self.encoder = format!("{}, by {}", gpu.jpeg.name(), gpu.intake.path());
                 tracing::info!("JPEGs are packed by {}", self.encoder);
                 Ok((packed, gpu))

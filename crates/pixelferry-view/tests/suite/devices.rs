@@ -102,7 +102,7 @@ impl Both {
         let [host, device] = self.views.each_mut().map(|view| {
             target.bind().unwrap();
             view.draw(WINDOW, 1.0).unwrap();
-            target.read_rgba8().unwrap()
+            target.read_pixels().unwrap()
         });
         // Magnitudes may be rounded otherwise, which moves those on a border from one bar of a histogram to the next: zeros of a range
         // that is symmetric are all on one.

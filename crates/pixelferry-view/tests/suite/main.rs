@@ -39,7 +39,7 @@ fn open(display: &Rc<GlDisplay>, array: Array) -> ArrayView {
 fn drawn(view: &mut ArrayView, target: &OffscreenTarget) -> impl Fn(usize, usize) -> [u8; 3] + use<> {
     target.bind().unwrap();
     view.draw(WINDOW, 1.0).unwrap();
-    let pixels = target.read_rgba8().unwrap();
+    let pixels = target.read_pixels().unwrap();
     move |x, y| *pixels[4 * (y * WINDOW.width as usize + x)..].first_chunk().unwrap()
 }
 
@@ -134,7 +134,7 @@ fn a_small_window_shows_the_picture_alone() {
         let target = display.create_offscreen_target(side, side).unwrap();
         target.bind().unwrap();
         view.draw(Extent::new(side, side), 1.0).unwrap();
-        let pixels = target.read_rgba8().unwrap();
+        let pixels = target.read_pixels().unwrap();
         target.unbind().unwrap();
         let lit = pixels.chunks_exact(4).filter(|pixel| pixel[1] > 150).count();
         assert_eq!(lit == 0, is_alone, "{lit} pixels of text in {side} x {side}");

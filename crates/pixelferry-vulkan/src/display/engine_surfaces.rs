@@ -6,7 +6,7 @@ use crate::sharing::pixel_format;
 use crate::surface::stored::{StoredBuffer, StoredImage};
 use ash::vk::{self, Handle as _};
 use interop_core::describe::error::call;
-use interop_core::display::checks::no_copies;
+use interop_core::display::checks::check_copies;
 use interop_core::{Display as _, Error, Extent, ImageDesc, PixelFormat, Result, Surface};
 
 /// An engine's image, for [`VulkanDisplay::engine_image`].
@@ -85,9 +85,7 @@ impl VulkanDisplay {
         call("VulkanDisplay::engine_image", || {
             let copies = vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST;
             let desc = image.check()?;
-            if !image.usage.intersects(copies) {
-                return Err(Error::refused(no_copies(["TRANSFER_SRC", "TRANSFER_DST"], &image.usage)));
-            }
+            check_copies(image.usage.intersects(copies), ["TRANSFER_SRC", "TRANSFER_DST"], &image.usage)?;
             let over = || Ok(StoredImage::over(&self.shared, &desc, image.place(), image.usage));
             Surface::engine_image((self.device(), self.caps()), desc, over)
         })
@@ -107,9 +105,7 @@ impl VulkanDisplay {
             if buffer.buffer.is_null() {
                 return Err(Error::refused("the buffer is null"));
             }
-            if !buffer.usage.intersects(copies) {
-                return Err(Error::refused(no_copies(["TRANSFER_SRC", "TRANSFER_DST"], &buffer.usage)));
-            }
+            check_copies(buffer.usage.intersects(copies), ["TRANSFER_SRC", "TRANSFER_DST"], &buffer.usage)?;
             let over = |len| Ok(StoredBuffer::over(&self.shared, len, buffer.buffer, buffer.usage));
             Surface::engine_buffer((self.device(), self.caps()), buffer.bytes, over)
         })

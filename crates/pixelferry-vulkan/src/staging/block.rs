@@ -6,6 +6,7 @@ use crate::staging::queue_buffer::QueueBuffer;
 use crate::staging::scratch::Scratch;
 use ash::vk;
 use interop_core::devices::owned::{own, own_mut};
+use interop_core::display::checks::{not_filled, not_lasting};
 use interop_core::display::{Reach, StagingDriver};
 use interop_core::{Error, HandleType, Result, SharedHandle, Staging, StagingKind};
 use std::rc::Rc;
@@ -72,7 +73,7 @@ impl VulkanStaging {
     pub(crate) fn buffer(&self) -> Result<vk::Buffer> {
         match &self.body {
             Body::Orphaned { filled: Some(scratch), .. } => Ok(scratch.raw()),
-            Body::Orphaned { .. } => Err(Error::refused("the staging block was not filled yet")),
+            Body::Orphaned { .. } => Err(not_filled()),
             Body::Linear(buffer) => Ok(buffer.raw()),
             // Refused before.
             Body::Image(_) => Err(Error::NothingShown),
@@ -83,7 +84,7 @@ impl VulkanStaging {
     pub(crate) fn lasting(&self) -> Result<&Rc<Buffer>> {
         match &self.body {
             Body::Linear(buffer) => Ok(buffer),
-            _ => Err(Error::refused("a block that is another for each frame is not shown in place; upload it")),
+            _ => Err(not_lasting()),
         }
     }
 

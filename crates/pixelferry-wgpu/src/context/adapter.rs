@@ -23,8 +23,6 @@ pub struct WgpuOptions {
     /// looked at only where none of the others is found: its driver is shared with whatever else in the process uses OpenGL, and wgpu leaves no context
     /// current on the thread that calls it.
     pub backends: wgpu::Backends,
-    /// Features that the device must have, for drawing of the user's own.
-    pub features: wgpu::Features,
 }
 
 impl Default for WgpuOptions {
@@ -34,7 +32,6 @@ impl Default for WgpuOptions {
             name: None,
             same_device_as: None,
             backends: wgpu::Backends::from_env().map_or(known, |named| named & known),
-            features: wgpu::Features::empty(),
         }
     }
 }
@@ -56,12 +53,6 @@ impl WgpuOptions {
     #[must_use]
     pub fn with_backends(self, backends: wgpu::Backends) -> Self {
         Self { backends, ..self }
-    }
-
-    /// Sets the features that the device must have.
-    #[must_use]
-    pub fn with_features(self, features: wgpu::Features) -> Self {
-        Self { features, ..self }
     }
 }
 
@@ -196,19 +187,10 @@ fn open_as(
 }
 
 /// A device with all that the adapter can do, which reports to `loss` and never ends the program.
-pub(crate) fn open(
-    adapter: &wgpu::Adapter,
-    identity: &DeviceIdentity,
-    options: &WgpuOptions,
-) -> Result<(wgpu::Device, wgpu::Queue, Loss)> {
-    let features = options.features;
-    if !adapter.features().contains(features) {
-        let reason = format!("the adapter lacks {:?}", features - adapter.features());
-        return Err(Error::Unsupported { operation: "WgpuDisplay::headless", device: identity.to_string(), reason });
-    }
+pub(crate) fn open(adapter: &wgpu::Adapter, identity: &DeviceIdentity) -> Result<(wgpu::Device, wgpu::Queue, Loss)> {
     let descriptor = wgpu::DeviceDescriptor {
         label: Some("pixelferry"),
-        required_features: features | (adapter.features() & crate::context::format::DRAW_FEATURES),
+        required_features: adapter.features() & crate::context::format::DRAW_FEATURES,
         required_limits: adapter.limits(),
         ..wgpu::DeviceDescriptor::default()
     };
@@ -231,7 +213,7 @@ impl WgpuDevice {
     /// [`Error::Unavailable`] where no adapter is allowed or the driver refuses.
     pub fn open(options: &WgpuOptions) -> Result<Self> {
         let (adapter, identity) = choose(options)?;
-        let (device, queue, loss) = open(&adapter, &identity, options)?;
+        let (device, queue, loss) = open(&adapter, &identity)?;
         Ok(Self::new(&adapter, device, queue, identity, loss))
     }
 }
@@ -246,6 +228,6 @@ fn request(
     answer.unwrap_or_else(|| Err("it gave no answer".into())).map_err(|reason| Error::Unavailable {
         what: identity.to_string(),
         reason,
-        hint: "Update the GPU's driver, or ask for fewer features.".into(),
+        hint: "Update the GPU's driver.".into(),
     })
 }

@@ -22,6 +22,7 @@ use interop_core::describe::error::call;
 use interop_core::describe::process::ProcessOwned;
 use interop_core::describe::process::enter;
 use interop_core::devices::owned::{find, foreign};
+use interop_core::display::checks::wrong_kind;
 use interop_core::display::{DisplayDriver, SemaphoreDriver};
 use interop_core::draw::Plan;
 use interop_core::{
@@ -98,7 +99,7 @@ impl WgpuDisplay {
     /// lacks a feature that was asked for.
     pub fn headless(options: WgpuOptions) -> Result<Rc<Self>> {
         let (adapter, identity) = adapter::choose(&options)?;
-        let (device, queue, loss) = adapter::open(&adapter, &identity, &options)?;
+        let (device, queue, loss) = adapter::open(&adapter, &identity)?;
         Self::new(&adapter, identity, device, queue, Some(loss))
     }
 
@@ -385,7 +386,7 @@ impl WgpuDisplay {
         if right_kind {
             return foreign::<TextureSurface>(&self.tools.shared);
         }
-        Error::refused(format!("it is not made for a surface that is an {}", surface.desc()))
+        wrong_kind(surface.desc())
     }
 }
 

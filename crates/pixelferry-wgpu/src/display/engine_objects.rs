@@ -4,8 +4,8 @@ use crate::context::format::{WORD, pixel_format};
 use crate::display::contract::WgpuDisplay;
 use crate::surface::engine_surfaces::{EngineBuffer, EngineImage};
 use interop_core::describe::error::call;
-use interop_core::display::checks::no_copies;
-use interop_core::{Display as _, Error, ImageDesc, PixelFormat, Result, Surface};
+use interop_core::display::checks::check_copies;
+use interop_core::{Display as _, Error, ImageDesc, PixelFormat, Result, SharedHandle, Surface};
 
 impl WgpuDisplay {
     /// An engine's texture as a surface, with the numbers of its first level: for [`Intake`](interop_core::Intake), by which
@@ -47,6 +47,8 @@ impl WgpuDisplay {
     pub fn engine_image(&self, texture: &wgpu::Texture) -> Result<Surface> {
         call("WgpuDisplay::engine_image", || {
             let desc = describe(texture).map_err(Error::refused)?;
+            let copies = wgpu::TextureUsages::COPY_SRC | wgpu::TextureUsages::COPY_DST;
+            check_copies(texture.usage().intersects(copies), ["COPY_SRC", "COPY_DST"], &texture.usage())?;
             Surface::engine_image((self.device(), self.caps()), desc, || {
                 EngineImage::new(&self.tools, desc.format, texture)
             })
@@ -66,18 +68,15 @@ impl WgpuDisplay {
     pub fn engine_buffer(&self, buffer: &wgpu::Buffer, bytes: u64) -> Result<Surface> {
         call("WgpuDisplay::engine_buffer", || {
             let copies = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
-            let problem = if bytes > buffer.size() {
-                format!("it has {} bytes, fewer than {bytes}", buffer.size())
-            } else if !bytes.is_multiple_of(WORD) {
-                format!("{bytes} bytes are no whole words of {WORD} bytes, which are all that wgpu copies")
-            } else if !buffer.usage().intersects(copies) {
-                no_copies(["COPY_SRC", "COPY_DST"], &buffer.usage())
-            } else {
-                return Surface::engine_buffer((self.device(), self.caps()), bytes, |bytes| {
-                    EngineBuffer::new(&self.tools, bytes, buffer)
-                });
-            };
-            Err(Error::refused(problem))
+            SharedHandle::check_room(buffer.size(), bytes)?;
+            check_copies(buffer.usage().intersects(copies), ["COPY_SRC", "COPY_DST"], &buffer.usage())?;
+            if !bytes.is_multiple_of(WORD) {
+                let problem =
+                    format!("{bytes} bytes are no whole words of {WORD} bytes, which are all that wgpu copies");
+                return Err(Error::refused(problem));
+            }
+            let over = |bytes| EngineBuffer::new(&self.tools, bytes, buffer);
+            Surface::engine_buffer((self.device(), self.caps()), bytes, over)
         })
     }
 }
@@ -92,9 +91,6 @@ fn describe(texture: &wgpu::Texture) -> Result<ImageDesc, String> {
     }
     if samples != 1 {
         return Err(format!("each pixel has {samples} samples; resolve them into a texture of one, and give that"));
-    }
-    if !texture.usage().intersects(wgpu::TextureUsages::COPY_SRC | wgpu::TextureUsages::COPY_DST) {
-        return Err(no_copies(["COPY_SRC", "COPY_DST"], &texture.usage()));
     }
     let format = pixel_format(texture.format()).ok_or_else(|| {
         let known: Vec<_> = PixelFormat::ALL.iter().map(ToString::to_string).collect();

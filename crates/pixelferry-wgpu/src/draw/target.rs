@@ -3,7 +3,7 @@
 use crate::context::device_state::DeviceState;
 use crate::context::format::{TEXTURE_USAGE, texture_descriptor, texture_format};
 use crate::draw::painter::DrawTarget;
-use interop_core::{Error, Extent, PixelFormat, Result, SurfaceDesc};
+use interop_core::{Extent, PixelFormat, Result, SurfaceDesc};
 use std::rc::Rc;
 
 /// A texture to draw into.
@@ -66,16 +66,5 @@ impl OffscreenTarget {
         crate::context::read_back::image(&self.shared, extent.full(), self.pixels.bytes_per_pixel(), |_| {
             self.texture.clone()
         })
-    }
-
-    /// [`OffscreenTarget::read_pixels`] of an RGBA8 target: red, green, blue, alpha, as image files want it.
-    ///
-    /// # Errors
-    /// [`Error::InvalidInput`] for a target of another format.
-    pub fn read_rgba8(&self) -> Result<Vec<u8>> {
-        if self.pixels != PixelFormat::Rgba8 {
-            return Err(Error::invalid("read_rgba8", format!("the target is {}; use read_pixels", self.pixels)));
-        }
-        self.read_pixels()
     }
 }

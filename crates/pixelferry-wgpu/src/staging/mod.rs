@@ -14,6 +14,7 @@ use crate::context::queue_buffer::QueueBuffer;
 use crate::context::vulkan::{Exported, Vulkan};
 use crate::draw::picture::Picture;
 use interop_core::devices::owned::{own, own_mut};
+use interop_core::display::checks::not_lasting;
 use interop_core::display::{Reach, StagingDriver};
 use interop_core::{Error, HandleType, Result, SharedHandle, Staging, StagingKind};
 use ring::Ring;
@@ -101,7 +102,7 @@ impl WgpuStaging {
     pub(crate) fn block(&self) -> Result<&Rc<Block>> {
         match &self.body {
             Body::Linear(block) => Ok(block),
-            _ => Err(Error::refused("a block that is another for each frame is not shown in place; upload it")),
+            _ => Err(not_lasting()),
         }
     }
 

@@ -2,7 +2,8 @@
 
 use crate::context::device_state::DeviceState;
 use crate::context::format::whole_words;
-use interop_core::{Error, Result};
+use interop_core::Result;
+use interop_core::display::checks::not_filled;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -38,7 +39,7 @@ impl Ring {
     }
 
     pub(super) fn filled(&self) -> Result<&wgpu::Buffer> {
-        self.filled.as_ref().ok_or_else(|| Error::refused("the staging block was not filled yet"))
+        self.filled.as_ref().ok_or_else(not_filled)
     }
 
     fn make(&self, shared: &DeviceState) -> Result<Piece> {

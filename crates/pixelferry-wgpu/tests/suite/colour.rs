@@ -173,7 +173,7 @@ fn the_shaders_curve_is_the_hardwares_within_a_step() {
         display.draw_to(&surface, &encoding, format, None, Viewport::full(SIDE, SIDE), options).unwrap();
         let drawn = display.drawn().unwrap();
         assert_eq!((drawn.manner, drawn.copies), (manner, false), "{drawn}");
-        target.read_rgba8().unwrap()
+        target.read_pixels().unwrap()
     });
     let differ = triangle.iter().zip(&compute).filter(|(a, b)| a != b).count();
     let most = triangle.iter().zip(&compute).map(|(a, b)| a.abs_diff(*b)).max();
@@ -222,9 +222,7 @@ fn options_that_mean_nothing_are_refused() {
         let error = display.draw_to(&texture, target.view(), format, None, all, options).unwrap_err();
         assert!(matches!(error, Error::InvalidInput { .. }), "{error}");
     }
-    assert_eq!(target.read_rgba8().unwrap(), [0; 64], "nothing was drawn");
-    let floats = display.create_offscreen_target_of(4, 4, PixelFormat::Rgba16F).unwrap();
-    assert!(matches!(floats.read_rgba8(), Err(Error::InvalidInput { .. })));
+    assert_eq!(target.read_pixels().unwrap(), [0; 64], "nothing was drawn");
 }
 
 #[test]

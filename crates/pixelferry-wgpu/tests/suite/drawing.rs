@@ -16,7 +16,7 @@ fn draw(display: &WgpuDisplay, surface: &Surface, size: (u32, u32), at: Viewport
     let target = display.create_offscreen_target(size.0, size.1).unwrap();
     let clear = Some(wgpu::Color::BLACK);
     display.draw_to(surface, target.view(), OffscreenTarget::FORMAT.format, clear, at, options).unwrap();
-    target.read_rgba8().unwrap()
+    target.read_pixels().unwrap()
 }
 
 fn reds(pixels: &[u8]) -> Vec<u8> {
@@ -69,7 +69,7 @@ fn an_engines_pass_with_depth_and_samples() {
         }
     }
     queue.submit([encoder.finish()]);
-    let found = target.read_rgba8().unwrap();
+    let found = target.read_pixels().unwrap();
     let at = |x: usize, y: usize| [found[(y * 8 + x) * 4], found[(y * 8 + x) * 4 + 1]];
     assert_eq!([at(0, 0), at(1, 0), at(2, 0), at(0, 1)], [[255, 0], [0, 255], [0, 0], [0, 0]]);
     assert_eq!([at(6, 7), at(7, 7), at(5, 7)], [[255, 0], [0, 255], [0, 0]]);
@@ -136,7 +136,7 @@ fn surfaces_serve_a_pipeline_of_the_users() {
         pass.draw(0..3, 0..1);
     }
     queue.submit([encoder.finish()]);
-    assert_eq!(target.read_rgba8().unwrap(), [1, 2, 3, 255].repeat(9));
+    assert_eq!(target.read_pixels().unwrap(), [1, 2, 3, 255].repeat(9));
 }
 
 /// Opens a device as an engine does that knows nothing of us.

@@ -77,7 +77,7 @@ fn show_by_gl(window: &mut Window, display: &GlDisplay, painter: &mut Painter) -
     let meshes = window.egui.tessellate(output.shapes, 1.0);
     painter.paint_and_update_textures([extent.width, extent.height], 1.0, &meshes, &mut output.textures_delta);
     target.unbind().unwrap();
-    window.assert_shown(&target.read_rgba8().unwrap());
+    window.assert_shown(&target.read_pixels().unwrap());
     id
 }
 
@@ -158,7 +158,7 @@ fn show_by_wgpu(window: &mut Window, display: &WgpuDisplay, state: &RenderState)
     let pass = wgpu::RenderPassDescriptor { color_attachments: &[Some(attachment)], ..Default::default() };
     renderer.render(&mut encoder.begin_render_pass(&pass).forget_lifetime(), &meshes, &screen);
     queue.submit([encoder.finish()]);
-    window.assert_shown(&target.read_rgba8().unwrap());
+    window.assert_shown(&target.read_pixels().unwrap());
     id
 }
 

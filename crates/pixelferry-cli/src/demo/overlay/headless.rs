@@ -81,7 +81,7 @@ fn by_gl(
     gl.clear(super::ui::BEHIND)?;
     player.draw(painted.area(height));
     GlPainter::new(gl)?.paint(painted, (width, height))?;
-    Ok(RgbaImage::from_raw(width, height, target.read_rgba8()?).ok_or("a short picture")?)
+    Ok(RgbaImage::from_raw(width, height, target.read_pixels()?).ok_or("a short picture")?)
 }
 
 /// Tells where there is no OpenGL to draw with, as in plain memory.

@@ -57,7 +57,7 @@ fn shot(screen: &Headless, player: &mut Player) -> Vec<u8> {
     gl.clear(BEHIND).unwrap();
     player.draw(Viewport::full(AREA.0, AREA.1));
     target.unbind().unwrap();
-    target.read_rgba8().unwrap()
+    target.read_pixels().unwrap()
 }
 
 /// Channels that differ by more than 3.
@@ -73,7 +73,7 @@ fn drawn(gl: &Rc<GlDisplay>, player: &mut Player) -> usize {
     gl.clear([1.0, 0.0, 1.0, 1.0]).unwrap();
     player.draw(Viewport::full(160, 90));
     target.unbind().unwrap();
-    target.read_rgba8().unwrap().chunks(4).filter(|pixel| *pixel != [255, 0, 255, 255]).count()
+    target.read_pixels().unwrap().chunks(4).filter(|pixel| *pixel != [255, 0, 255, 255]).count()
 }
 
 #[test]
@@ -299,7 +299,7 @@ fn opengl_and_plain_memory_paint_the_same_panels() {
     gl.clear(BEHIND).unwrap();
     let mut painter = GlPainter::new(gl).unwrap();
     painter.paint(&painted, SIZE).unwrap();
-    let by_gl = target.read_rgba8().unwrap();
+    let by_gl = target.read_pixels().unwrap();
     let mut canvas = Canvas::new(SIZE.0, SIZE.1, BEHIND);
     canvas.paint(&painted);
     let by_software = canvas.into_picture().into_raw();

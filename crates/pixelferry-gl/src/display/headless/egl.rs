@@ -254,7 +254,7 @@ mod tests {
         let display = on_default_display(&HeadlessOptions::default()).unwrap();
         assert!(display.is_current());
         let target = display.create_offscreen_target(2, 2).unwrap();
-        assert_eq!(target.read_rgba8().unwrap(), [0; 16]);
+        assert_eq!(target.read_pixels().unwrap(), [0; 16]);
     }
 
     #[test]
