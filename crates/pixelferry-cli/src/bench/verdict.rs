@@ -44,10 +44,9 @@ pub fn of(rows: &[Row]) -> Option<Verdict> {
     let (ratio, rounds) = (ratio(a, b)?, a.len().min(b.len()));
     let same = quickest(paths(rows).filter(|row| row.info.path == automatic.info.path));
     let within = ratio.distance() <= TOLERANCE;
-    // With only one path there is nothing to choose; and too few rounds tell nothing.
-    let same_way = automatic.info.path == best.info.path && automatic.info.frames_behind == best.info.frames_behind;
-    let clear = !same_way && rounds >= FEWEST_ROUNDS && ratio.least() > 1.0 + TOLERANCE;
-    let undecided = !same_way && !clear && (ratio.most() > 1.0 + TOLERANCE || rounds < FEWEST_ROUNDS);
+    // Too few rounds tell nothing.
+    let clear = rounds >= FEWEST_ROUNDS && ratio.least() > 1.0 + TOLERANCE;
+    let undecided = !clear && (ratio.most() > 1.0 + TOLERANCE || rounds < FEWEST_ROUNDS);
     let why = reason(automatic, best, within, clear);
     Some(Verdict {
         best: best.info.row.clone(),
@@ -68,13 +67,14 @@ fn reason(automatic: &Row, best: &Row, within: bool, clear: bool) -> String {
     let best_path = best.info.path.as_deref().unwrap_or_default();
     let (late, best_behind) = (automatic.info.frames_behind, best.info.frames_behind);
     let why = automatic.info.why.as_deref().unwrap_or_default();
-    let same = chosen == best_path && late == best_behind;
     match (within, clear) {
         (true, _) => String::new(),
-        (false, false) if same => "the choice is that of the best: two links of one path differ by noise".into(),
         (false, false) => format!("too close to call: within what the rounds differ by; {chosen} was {why}"),
         (false, true) if chosen != best_path => format!("another path: {chosen} was {why}"),
-        (false, true) => format!("the right path; frames behind: {late}, better here: {best_behind}"),
+        (false, true) if late != best_behind => {
+            format!("the right path; frames behind: {late}, better here: {best_behind}")
+        }
+        (false, true) => "the right path, on which an automatic link is slower than a forced one".into(),
     }
 }
 
@@ -126,7 +126,7 @@ mod tests {
         let best = sample::row("direct", RowKind::Path, Some("direct"), 100.0);
         let same = sample::row("automatic", RowKind::Automatic, Some("direct"), 110.0);
         let verdict = of(&[best, same]).unwrap();
-        assert!(!verdict.clear && !verdict.undecided && verdict.why.contains("that of the best"), "{verdict:?}");
+        assert!(verdict.clear && verdict.why.contains("slower than a forced one"), "{verdict:?}");
     }
 
     #[test]
