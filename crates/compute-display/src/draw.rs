@@ -3,7 +3,6 @@
 use crate::display_state::DisplayState;
 use crate::kernels::Work;
 use crate::memory::part_of;
-use interop_core::describe::color::{AlphaMode, Curve, ToneMap};
 use interop_core::draw::{Plan, Shading};
 use interop_core::{Arg, ComputeMemory, Error, Extent, ImageView, PixelFormat, Region, Result, Target, View};
 
@@ -165,13 +164,9 @@ fn offset(at: u32, start: i32) -> i32 {
 
 /// Returns what is done, as the kernels take it: their macros say which bits mean what.
 fn steps(plan: &Plan) -> u32 {
-    let Shading { decode, encode, alpha, tone, .. } = plan.shading.unwrap_or(Shading {
-        decode: Curve::Linear,
-        encode: Curve::Linear,
-        alpha: AlphaMode::Stored,
-        gain: 1.0,
-        tone: ToneMap::None,
-    });
+    // As numbers, no curve, stored alpha and no tone mapping are zero.
+    let shading =
+        |s: Shading| s.decode.code() << 8 | s.encode.code() << 10 | s.alpha.code() << 12 | s.tone.code() << 14;
     let flags = [
         plan.weighs,
         plan.one_to_one,
@@ -180,8 +175,8 @@ fn steps(plan: &Plan) -> u32 {
         plan.blends,
         plan.format_encodes,
         plan.shading.is_some(),
-        alpha.is_translucent() && plan.background.is_some(),
+        plan.shading.is_some_and(|s| s.alpha.is_translucent()) && plan.background.is_some(),
     ];
     let flags = flags.iter().enumerate().map(|(bit, is_set)| u32::from(*is_set) << bit).sum::<u32>();
-    flags | decode.code() << 8 | encode.code() << 10 | alpha.code() << 12 | tone.code() << 14
+    flags | plan.shading.map_or(0, shading)
 }

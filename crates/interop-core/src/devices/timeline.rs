@@ -119,12 +119,6 @@ impl DeviceSpan {
     pub const fn new(track: Arc<str>, work: Work, start: Instant, end: Instant) -> Self {
         Self { track, work, start, end, uncertainty: Duration::ZERO }
     }
-
-    /// Sets how far the times may lie beside the host's clock.
-    #[must_use]
-    pub fn with_uncertainty(self, uncertainty: Duration) -> Self {
-        Self { uncertainty, ..self }
-    }
 }
 
 /// One reading of a device's clock beside the host's.

@@ -145,10 +145,9 @@ mod tests {
             std::thread::sleep(Duration::from_millis(2));
             drop(step);
             let (start, end) = (work.queued + Duration::from_millis(1), work.queued + Duration::from_millis(3));
-            let uncertainty = Duration::from_nanos(1500);
-            trace
-                .file
-                .device_slice(&DeviceSpan::new("CUDA: a GPU".into(), work, start, end).with_uncertainty(uncertainty));
+            let mut span = DeviceSpan::new("CUDA: a GPU".into(), work, start, end);
+            span.uncertainty = Duration::from_nanos(1500);
+            trace.file.device_slice(&span);
             tracing::info!(target: "interop_core::select", n = 3, "path chosen");
             // This event is of no interest to users.
             tracing::debug!(target: "winit", "noise");
