@@ -149,6 +149,24 @@ fn a_start_goes_on_with_what_the_one_before_had_no_time_for() {
     check(&report);
 }
 
+/// A program that ends in the middle of a comparison has not shown its frames for nothing.
+#[test]
+fn what_was_found_when_the_program_ends_is_remembered() {
+    let folder = Folder::new("auto-link-ended");
+    let open = || builder(Profiles::Folder(folder.0.clone()), Unwritten::Overwrite)?.open_auto(|_, _| Ok(())).ok();
+    let Some(mut link) = open() else { return };
+    let slow = Threads(Duration::from_millis(30));
+    while link.report().chosen().unwrap().compute.starts_with("CPU") {
+        link.frame(|next, ()| slow.frame(next, 1)).unwrap();
+    }
+    let found = link.report().chosen().unwrap().compute.clone();
+    assert!(!link.is_decided(), "{}", link.report());
+    drop(link);
+    let next = open().unwrap();
+    assert_eq!(next.report().basis, Basis::Remembered, "{}", next.report());
+    assert_eq!(next.link().backend().device().to_string(), found, "{}", next.report());
+}
+
 /// A double: the program's draw takes long of frames that came by one path.
 #[test]
 fn the_path_is_the_quickest_one_with_the_programs_own_draw_and_is_remembered() {

@@ -391,23 +391,23 @@ impl<S> AutoLink<S> {
     }
 }
 
+impl<S> Drop for AutoLink<S> {
+    fn drop(&mut self) {
+        interop_core::leak_if_forked!();
+        let lanes = [Some(&self.front), self.back.as_ref()];
+        if let Some(in_use) = lanes.into_iter().flatten().find(|lane| lane.row() == self.contest.in_use()) {
+            self.contest.leave(&in_use.link);
+        }
+    }
+}
+
 /// Copies the pixels that a frame leaves as they were.
 fn keep(from: &mut Link, to: &mut Link) -> Result<()> {
     // After a resize, a picture of the size before is on show, of which the new one keeps nothing.
-    let is_kept = from.desc().unwritten() == Unwritten::Keep
-        && from.shown().is_ok_and(|shown| has_shape(shown.desc(), to.desc()));
-    if !is_kept {
-        return Ok(());
+    let is_kept = from.desc().unwritten() == Unwritten::Keep;
+    if is_kept && from.shown().is_ok_and(|shown| shown.desc() == to.desc()) {
+        let picture = from.read_back()?;
+        to.frame(|next| next.write(&picture))?;
     }
-    let picture = from.read_back()?;
-    to.frame(|next| next.write(&picture))
-}
-
-/// True where a surface has the bytes of a frame of that description.
-fn has_shape(surface: &SurfaceDesc, desc: &SurfaceDesc) -> bool {
-    match (surface, desc) {
-        (SurfaceDesc::Image(of), SurfaceDesc::Image(image)) => of.extent == image.extent && of.format == image.format,
-        (SurfaceDesc::Buffer(of), SurfaceDesc::Buffer(buffer)) => of.bytes == buffer.bytes,
-        _ => false,
-    }
+    Ok(())
 }

@@ -508,6 +508,14 @@ impl Contest {
         }
     }
 
+    /// Remembers what was found until now, as the program ends.
+    pub fn leave(&mut self, link: &Link) {
+        if self.reference_us > 0.0 && !self.is_told {
+            self.leave_rest();
+            self.end(link);
+        }
+    }
+
     /// Remembers what was found, once nothing is left.
     pub fn end(&mut self, link: &Link) {
         if !self.is_over() || std::mem::replace(&mut self.is_told, true) {
