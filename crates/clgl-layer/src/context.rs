@@ -1,0 +1,74 @@
+//! An OpenCL context that shares with a context of OpenGL.
+
+use crate::cl::handles::{Handle, OwnQueue};
+use crate::codes::{INVALID_OPERATION, OUT_OF_HOST_MEMORY};
+use crate::explain::refuse;
+use crate::gl::fence::ProgramWork;
+use crate::gl::functions::ProgramGl;
+use crate::gl::system::{ProgramContext, WindowSystem};
+use crate::gl::thread::GlThread;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The context of OpenGL, and the layer's own that shares with it.
+pub struct GlSide {
+    system: WindowSystem,
+    program: ProgramContext,
+    functions: ProgramGl,
+    thread: GlThread,
+}
+
+impl GlSide {
+    /// Makes the layer's own context.
+    pub fn open(system: WindowSystem, program: ProgramContext) -> Result<Self, i32> {
+        let functions = system.program_functions();
+        let functions = functions.ok_or_else(|| refuse(INVALID_OPERATION, "OpenGL has no fences here"))?;
+        let thread = GlThread::start(system.prepare(program)?, program.display)?;
+        Ok(Self { system, program, functions, thread })
+    }
+}
+
+pub struct SharedContext {
+    handle: Handle,
+    /// As the program gave them, with their end.
+    properties: Vec<isize>,
+    /// Queues of the layer's own, by device: the program's may wait for what is copied.
+    queues: Mutex<HashMap<Handle, Arc<OwnQueue>>>,
+    gl: GlSide,
+}
+
+impl SharedContext {
+    pub fn new(handle: Handle, properties: Vec<isize>, gl: GlSide) -> Self {
+        Self { handle, properties, queues: Mutex::default(), gl }
+    }
+
+    pub fn handle(&self) -> Handle {
+        self.handle
+    }
+
+    pub fn properties(&self) -> &[isize] {
+        &self.properties
+    }
+
+    /// The thread that has the layer's own context of OpenGL.
+    pub fn thread(&self) -> &GlThread {
+        &self.gl.thread
+    }
+
+    /// What the calling thread has begun with OpenGL.
+    pub fn program_work(&self) -> ProgramWork {
+        ProgramWork::begun(self.gl.system, self.gl.program, &self.gl.functions)
+    }
+
+    /// The layer's own queue of a device.
+    pub fn queue(&self, device: Handle) -> Result<Arc<OwnQueue>, i32> {
+        let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(queue) = queues.get(&device) {
+            return Ok(Arc::clone(queue));
+        }
+        let made = OwnQueue::new(self.handle, device);
+        let queue = Arc::new(made.map_err(|code| refuse(OUT_OF_HOST_MEMORY, format_args!("no queue: {code}")))?);
+        queues.insert(device, Arc::clone(&queue));
+        Ok(queue)
+    }
+}

@@ -1,0 +1,190 @@
+//! The contexts that share, and how they are made.
+
+use crate::cl::handles::{self, Asked, Handle};
+use crate::codes::{INVALID_GL_SHAREGROUP_REFERENCE, INVALID_OPERATION, INVALID_VALUE};
+use crate::context::{GlSide, SharedContext};
+use crate::explain::refuse;
+use crate::extensions;
+use crate::gl::system::{ProgramContext, WindowSystem};
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+
+const GL_CONTEXT: isize = 0x2008;
+const WGL_HDC: isize = 0x200B;
+const CGL_SHAREGROUP: isize = 0x200C;
+const PLATFORM: isize = 0x1084;
+const INTEROP_USER_SYNC: isize = 0x1085;
+const DEVICES: u32 = 0x1081;
+
+/// Properties that a program makes a context with.
+#[derive(Default)]
+pub struct ContextProperties {
+    /// All of them, with their end.
+    all: Vec<isize>,
+    /// Those for the driver, with their end.
+    rest: Vec<isize>,
+    context: isize,
+    displays: Vec<(isize, isize)>,
+    names_gl: bool,
+}
+
+impl ContextProperties {
+    /// # Safety
+    /// A null pointer, or pairs that end with 0.
+    pub unsafe fn read(list: *const isize) -> Self {
+        let mut properties = Self::default();
+        let mut at = list;
+        // SAFETY: the caller's promise.
+        while !at.is_null() && unsafe { *at } != 0 {
+            // SAFETY: the caller's promise.
+            let (name, value) = unsafe { (*at, *at.add(1)) };
+            properties.add(name, value);
+            // SAFETY: within the list, or at its end.
+            at = unsafe { at.add(2) };
+        }
+        properties.all.push(0);
+        properties.rest.push(0);
+        properties
+    }
+
+    fn add(&mut self, name: isize, value: isize) {
+        self.all.extend([name, value]);
+        match name {
+            GL_CONTEXT => self.context = value,
+            WindowSystem::EGL | WindowSystem::GLX | WGL_HDC | CGL_SHAREGROUP => {
+                if value != 0 {
+                    self.displays.push((name, value));
+                }
+            }
+            // It speaks of sharing only, and drivers that share nothing may refuse it.
+            INTEROP_USER_SYNC => {}
+            _ => {
+                self.rest.extend([name, value]);
+                return;
+            }
+        }
+        self.names_gl |= name != INTEROP_USER_SYNC;
+    }
+
+    /// Whether a context of OpenGL's is named.
+    pub fn shares(&self) -> bool {
+        self.context != 0 || self.displays.iter().any(|(name, _)| *name == CGL_SHAREGROUP)
+    }
+
+    /// Whether there is anything about OpenGL that a driver without the extension must not see.
+    pub fn names_gl(&self) -> bool {
+        self.names_gl
+    }
+
+    /// What is handed to the driver.
+    pub fn rest(&self) -> &[isize] {
+        &self.rest
+    }
+
+    pub fn all(&self) -> &[isize] {
+        &self.all
+    }
+
+    /// The platforms that are meant: one, or where none is named each.
+    pub fn platforms(&self) -> Result<Vec<Handle>, i32> {
+        match self.all.chunks_exact(2).find(|pair| pair[0] == PLATFORM) {
+            // SAFETY: the program says that it is a platform.
+            Some(pair) => {
+                Ok(vec![unsafe { Handle::new(std::ptr::with_exposed_provenance_mut(pair[1].cast_unsigned())) }])
+            }
+            None => handles::platforms(),
+        }
+    }
+
+    /// The context of OpenGL, where the properties name one rightly.
+    pub fn program(&self) -> Result<(WindowSystem, ProgramContext), i32> {
+        match *self.displays.as_slice() {
+            [] => Err(refuse(INVALID_GL_SHAREGROUP_REFERENCE, "a GL context without its display")),
+            [(name, display)] if self.context != 0 => {
+                let context = self.context.cast_unsigned();
+                Ok((WindowSystem::of(name)?, ProgramContext { display: display.cast_unsigned(), context }))
+            }
+            [_] => Err(refuse(INVALID_OPERATION, "share groups of CGL are not known here")),
+            _ => Err(refuse(INVALID_OPERATION, "a GL context of several window systems")),
+        }
+    }
+}
+
+/// One of the contexts, and how often the program holds it.
+struct HeldContext {
+    context: Arc<SharedContext>,
+    references: u32,
+}
+
+fn contexts() -> MutexGuard<'static, HashMap<Handle, HeldContext>> {
+    static CONTEXTS: LazyLock<Mutex<HashMap<Handle, HeldContext>>> = LazyLock::new(Mutex::default);
+    CONTEXTS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The context of that handle, where it is one that the layer serves.
+pub fn find(context: Handle) -> Option<Arc<SharedContext>> {
+    contexts().get(&context).map(|held| Arc::clone(&held.context))
+}
+
+/// Makes a context: `make` is the driver's call, with the properties that it is to see.
+pub fn create(
+    properties: &ContextProperties,
+    make: impl FnOnce(&[isize]) -> Result<Handle, i32>,
+) -> Result<Handle, i32> {
+    let (system, program) = properties.program()?;
+    let gl = GlSide::open(system, program)?;
+    let handle = make(properties.rest())?;
+    let context = Arc::new(SharedContext::new(handle, properties.all().to_vec(), gl));
+    contexts().insert(handle, HeldContext { context, references: 1 });
+    Ok(handle)
+}
+
+/// The program holds a context once more.
+pub fn retained(context: Handle) {
+    if let Some(held) = contexts().get_mut(&context) {
+        held.references += 1;
+    }
+}
+
+/// The program lets go of a context. What is left of it goes with its last object.
+pub fn released(context: Handle) {
+    let mut contexts = contexts();
+    let Some(held) = contexts.get_mut(&context) else { return };
+    held.references -= 1;
+    if held.references > 0 {
+        return;
+    }
+    let gone = contexts.remove(&context);
+    // Its thread ends, which may take a lock of another's.
+    drop(contexts);
+    drop(gone);
+}
+
+/// Whether the drivers share by themselves: all devices of a context that is not the layer's.
+pub fn is_native(context: Handle) -> bool {
+    let devices = handles::handles(Asked::Context, context, DEVICES).unwrap_or_default();
+    are_native(&devices)
+}
+
+/// Whether the drivers of all these devices share by themselves.
+pub fn are_native(devices: &[Handle]) -> bool {
+    !devices.is_empty() && devices.iter().all(|device| extensions::is_native(*device))
+}
+
+/// Devices that share with the context of OpenGL that the properties name.
+pub fn devices(properties: &ContextProperties) -> Result<Vec<Handle>, i32> {
+    let mut devices = Vec::new();
+    for platform in properties.platforms()? {
+        devices.extend(handles::devices(platform, handles::ALL_DEVICES).unwrap_or_default());
+    }
+    if devices.is_empty() { Err(INVALID_VALUE) } else { Ok(devices) }
+}
+
+/// Devices for `clCreateContextFromType` where the driver names none: of the first platform that has any.
+pub fn default_devices(properties: &ContextProperties) -> Option<Vec<Handle>> {
+    let platforms = properties.platforms().ok()?;
+    platforms.into_iter().find_map(|platform| {
+        let devices = handles::devices(platform, handles::ALL_DEVICES).ok()?;
+        devices.first().map(|device| vec![*device])
+    })
+}
