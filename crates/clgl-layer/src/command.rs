@@ -131,9 +131,6 @@ impl TurnCommand {
         let job = self.job()?;
         let before = OwnEvent::marker(self.queue, after)?;
         let done = Arc::new(OwnEvent::user(self.context.handle())?);
-        let barrier = OwnEvent::barrier(self.queue, &done);
-        // From here on the queue waits for the event, whatever comes.
-        let barrier = barrier.inspect_err(|code| done.complete(*code))?;
         let (context, ready) = (Arc::clone(&self.context), Arc::clone(&done));
         let then = move |status: i32| {
             let event = Arc::clone(&ready);
@@ -148,8 +145,10 @@ impl TurnCommand {
                 ready.complete(code);
             }
         };
-        before.when_complete(then).inspect_err(|code| done.complete(*code))?;
+        before.when_complete(then)?;
+        // Before the barrier: rusticl tells of a command's end when all that was handed over with it has ended. And nothing
+        // behind it: rusticl 22.3's clFinish does not wait where nothing is left to hand over.
         handles::flush(self.queue)?;
-        Ok(barrier)
+        OwnEvent::barrier(self.queue, &done)
     }
 }

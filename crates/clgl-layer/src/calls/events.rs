@@ -10,7 +10,7 @@ use crate::fence_event;
 use crate::gl::fence::Fence;
 
 /// `CL_EVENT_COMMAND_TYPE`.
-const COMMAND_TYPE: u32 = 0x11D2;
+const COMMAND_TYPE: u32 = 0x11D1;
 
 /// # Safety
 /// OpenCL's.

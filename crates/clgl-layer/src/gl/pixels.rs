@@ -28,7 +28,9 @@ impl PixelRows<'_> {
         if !whole || self.bytes.len() < self.needed() {
             return false;
         }
-        let (length, height) = ((self.row / pixel) as i32, (self.slice / self.row) as i32);
+        let length = (self.row / pixel) as i32;
+        // Mesa takes the lines of a texture of lines for slices, of that height.
+        let height = if self.size[2] > 1 { (self.slice / self.row) as i32 } else { 0 };
         // SAFETY: numbers of the layer's own context.
         unsafe {
             for (row_length, image_height, alignment) in [
