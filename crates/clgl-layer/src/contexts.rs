@@ -88,9 +88,10 @@ impl ContextProperties {
     /// The platforms that are meant: one, or where none is named each.
     pub fn platforms(&self) -> Result<Vec<Handle>, i32> {
         match self.all.chunks_exact(2).find(|pair| pair[0] == PLATFORM) {
-            // SAFETY: the program says that it is a platform.
             Some(pair) => {
-                Ok(vec![unsafe { Handle::new(std::ptr::with_exposed_provenance_mut(pair[1].cast_unsigned())) }])
+                let platform = std::ptr::with_exposed_provenance_mut(pair[1].cast_unsigned());
+                // SAFETY: the program says that it is a platform.
+                Ok(vec![unsafe { Handle::new(platform) }])
             }
             None => handles::platforms(),
         }

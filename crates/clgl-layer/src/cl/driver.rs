@@ -91,14 +91,6 @@ functions! {
     retain_event = 43(event: Raw) -> i32;
     release_event = 44(event: Raw) -> i32;
     flush = 46(queue: Raw) -> i32;
-    enqueue_read_image = 51(
-        queue: Raw, image: Raw, blocking: u32, origin: *const usize, region: *const usize, row: usize, slice: usize,
-        to: Raw, count: u32, events: *const Raw, event: *mut Raw,
-    ) -> i32;
-    enqueue_write_image = 52(
-        queue: Raw, image: Raw, blocking: u32, origin: *const usize, region: *const usize, row: usize, slice: usize,
-        from: Raw, count: u32, events: *const Raw, event: *mut Raw,
-    ) -> i32;
     enqueue_map_buffer = 56(
         queue: Raw, buffer: Raw, blocking: u32, flags: u64, offset: usize, bytes: usize, count: u32,
         events: *const Raw, event: *mut Raw, code: *mut i32,

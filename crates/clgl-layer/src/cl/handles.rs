@@ -29,7 +29,6 @@ pub enum Asked {
     Context,
     Queue,
     Memory,
-    Event,
 }
 
 /// Answer to a question about an object, as bytes.
@@ -43,7 +42,6 @@ pub fn info(asked: Asked, object: Handle, parameter: u32) -> Result<Vec<u8>, i32
             Asked::Context => driver.get_context_info(object.raw(), parameter, bytes, value, found),
             Asked::Queue => driver.get_command_queue_info(object.raw(), parameter, bytes, value, found),
             Asked::Memory => driver.get_mem_object_info(object.raw(), parameter, bytes, value, found),
-            Asked::Event => driver.get_event_info(object.raw(), parameter, bytes, value, found),
         }
     };
     let mut bytes = 0;
@@ -63,12 +61,6 @@ pub fn handles(asked: Asked, object: Handle, parameter: u32) -> Result<Vec<Handl
 /// Answer that is one handle.
 pub fn handle(asked: Asked, object: Handle, parameter: u32) -> Result<Handle, i32> {
     handles(asked, object, parameter)?.first().copied().filter(|handle| handle.0 != 0).ok_or(INVALID_VALUE)
-}
-
-/// Answer that is one number of four bytes.
-pub fn number(asked: Asked, object: Handle, parameter: u32) -> Result<u32, i32> {
-    let answer = info(asked, object, parameter)?;
-    answer.first_chunk().map(|bytes| u32::from_ne_bytes(*bytes)).ok_or(INVALID_VALUE)
 }
 
 /// A code as a result.

@@ -1,7 +1,7 @@
 //! OpenGL's functions, as the window system gives them.
 
 use super::library::library_functions;
-use std::ffi::c_void;
+use std::ffi::{CStr, c_char, c_void};
 
 library_functions! {
     /// Functions of OpenGL 3.2 that the layer calls in its own context.
@@ -31,6 +31,7 @@ library_functions! {
         get_error = "glGetError"() -> u32;
         get_integer = "glGetIntegerv"(u32, *mut i32);
         get_renderbuffer_parameter = "glGetRenderbufferParameteriv"(u32, u32, *mut i32);
+        get_string_i = "glGetStringi"(u32, u32) -> *const c_char;
         get_tex_image = "glGetTexImage"(u32, i32, u32, u32, *mut c_void);
         get_tex_level_parameter = "glGetTexLevelParameteriv"(u32, i32, u32, *mut i32);
         get_tex_parameter = "glGetTexParameteriv"(u32, u32, *mut i32);
@@ -49,6 +50,13 @@ library_functions! {
 }
 
 library_functions! {
+    /// Functions of `GL_ARB_robustness`.
+    pub struct RobustGl {
+        get_n_tex_image = "glGetnTexImageARB"(u32, i32, u32, u32, i32, *mut c_void);
+    }
+}
+
+library_functions! {
     /// Functions that the layer calls in the program's context: none of them touches what the program has set.
     pub struct ProgramGl {
         fence_sync = "glFenceSync"(u32, u32) -> *mut c_void;
@@ -58,6 +66,25 @@ library_functions! {
 }
 
 impl Gl {
+    /// Whether the context is of a version, or of a later one.
+    pub fn is_of(&self, major: i32, minor: i32) -> bool {
+        (self.integer(0x821B), self.integer(0x821C)) >= (major, minor)
+    }
+
+    /// Whether the context has an extension.
+    pub fn has(&self, extension: &CStr) -> bool {
+        const EXTENSIONS: u32 = 0x1F03;
+        const COUNT: u32 = 0x821D;
+        let is = |index| {
+            // SAFETY: OpenGL gives null, or a string that lives as long as the context.
+            unsafe {
+                let name = (self.get_string_i)(EXTENSIONS, index);
+                !name.is_null() && CStr::from_ptr(name) == extension
+            }
+        };
+        (0..self.integer(COUNT).cast_unsigned()).any(is)
+    }
+
     /// One number of the context's.
     pub fn integer(&self, name: u32) -> i32 {
         let mut value = 0;

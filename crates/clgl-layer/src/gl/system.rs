@@ -1,7 +1,7 @@
 //! The window systems whose contexts programs share: EGL and GLX.
 
 use super::egl::Egl;
-use super::functions::{Gl, ProgramGl};
+use super::functions::{Gl, ProgramGl, RobustGl};
 use super::glx::Glx;
 use crate::codes::{INVALID_GL_SHAREGROUP_REFERENCE, INVALID_OPERATION};
 use crate::explain::refuse;
@@ -86,14 +86,18 @@ pub struct OwnContext {
 
 impl OwnContext {
     /// Makes it current on this thread, where it stays.
-    pub fn enter(&mut self) -> Result<Gl, i32> {
+    pub fn enter(&mut self) -> Result<(Gl, Option<RobustGl>), i32> {
         match self.system {
             WindowSystem::Egl(egl) => self.context = egl.enter(self.program)?,
             WindowSystem::Glx(glx) => glx.enter(self.program, self.context)?,
         }
+        let old = || refuse(INVALID_GL_SHAREGROUP_REFERENCE, "the GL context is older than OpenGL 3.2");
         // SAFETY: the window system gives functions by their names in OpenGL.
-        let gl = unsafe { Gl::load(|name| self.system.address(name)) };
-        gl.ok_or_else(|| refuse(INVALID_GL_SHAREGROUP_REFERENCE, "the GL context lacks functions of OpenGL 3.2"))
+        let gl = unsafe { Gl::load(|name| self.system.address(name)) }.filter(|gl| gl.is_of(3, 2)).ok_or_else(old)?;
+        // SAFETY: as above.
+        let robust =
+            gl.has(c"GL_ARB_robustness").then(|| unsafe { RobustGl::load(|name| self.system.address(name)) }).flatten();
+        Ok((gl, robust))
     }
 }
 

@@ -186,8 +186,18 @@ impl SharedTexture {
         work.describe(rows)?;
         self.bind(&work.gl);
         let ((format, ty), address) = (rows.format.pixels, rows.bytes.as_mut_ptr().cast());
+        let (target, level) = (self.target.name, self.level);
         // SAFETY: `describe` has seen that the rows hold the level, whose size was compared just now.
-        unsafe { (work.gl.get_tex_image)(self.target.name, self.level, format, ty, address) };
+        unsafe {
+            match &work.robust {
+                // Where a thread of the program's gives it other storage meanwhile, this one fails.
+                Some(robust) => {
+                    let room = i32::try_from(rows.bytes.len()).unwrap_or(i32::MAX);
+                    (robust.get_n_tex_image)(target, level, format, ty, room, address);
+                }
+                None => (work.gl.get_tex_image)(target, level, format, ty, address),
+            }
+        }
         work.check("a texture is read")
     }
 

@@ -1,7 +1,7 @@
 //! The thread that has the layer's own context: all work with OpenGL is done there, so that no thread of the program has
 //! its context taken from it.
 
-use super::functions::Gl;
+use super::functions::{Gl, RobustGl};
 use super::glx;
 use super::pixels::PixelRows;
 use super::system::OwnContext;
@@ -15,6 +15,7 @@ use std::thread::JoinHandle;
 /// What jobs work with.
 pub struct WorkContext {
     pub gl: Gl,
+    pub robust: Option<RobustGl>,
     pub units: TextureUnits,
 }
 
@@ -100,9 +101,9 @@ impl Drop for GlThread {
 
 fn run(mut own: OwnContext, display: usize, jobs: &Receiver<Job>, ready: &Sender<Result<(), i32>>) {
     let entered = caught(|| {
-        let gl = own.enter()?;
+        let (gl, robust) = own.enter()?;
         let units = TextureUnits::new(&gl);
-        Ok(WorkContext { gl, units })
+        Ok(WorkContext { gl, robust, units })
     });
     let mut work = match entered {
         Ok(work) => work,
