@@ -1,6 +1,6 @@
 //! The commands that give objects to OpenCL and back.
 
-use crate::cl::handles::{self, Asked, Handle, OwnEvent, OwnQueue};
+use crate::cl::handles::{self, Handle, InfoSubject, OwnEvent, OwnQueue};
 use crate::cl::memory::OwnMemory;
 use crate::codes::{EVENTS_FAILED, INVALID_COMMAND_QUEUE, INVALID_CONTEXT, INVALID_OPERATION};
 use crate::context::SharedContext;
@@ -55,10 +55,10 @@ impl TurnJob {
 impl TurnCommand {
     /// Takes a list of objects, which is not empty.
     pub fn new(queue: Handle, objects: Vec<Arc<SharedObject>>, acquire: bool) -> Result<Self, i32> {
-        let context = Arc::clone(objects.first().ok_or(INVALID_OPERATION)?.context());
-        let of_queue = handles::handle(Asked::Queue, queue, QUEUE_CONTEXT).map_err(|_| INVALID_COMMAND_QUEUE)?;
-        let device = handles::handle(Asked::Queue, queue, QUEUE_DEVICE).map_err(|_| INVALID_COMMAND_QUEUE)?;
-        if of_queue != context.handle() || objects.iter().any(|object| !Arc::ptr_eq(object.context(), &context)) {
+        let context = Arc::clone(&objects.first().ok_or(INVALID_OPERATION)?.context);
+        let of_queue = handles::handle(InfoSubject::Queue, queue, QUEUE_CONTEXT).map_err(|_| INVALID_COMMAND_QUEUE)?;
+        let device = handles::handle(InfoSubject::Queue, queue, QUEUE_DEVICE).map_err(|_| INVALID_COMMAND_QUEUE)?;
+        if of_queue != context.handle || objects.iter().any(|object| !Arc::ptr_eq(&object.context, &context)) {
             return Err(refuse(INVALID_CONTEXT, "objects of another context than the queue's"));
         }
         let own = context.queue(device)?;
@@ -88,7 +88,7 @@ impl TurnCommand {
     /// Does it, or sees to it that it is done. The answer is an event of the program's queue where it wants one.
     pub fn enqueue(&self, after: &[Raw], wants_event: bool) -> Result<Option<OwnEvent>, i32> {
         let work = self.context.program_work();
-        let enqueued = if events::any_pending(self.context.handle()) {
+        let enqueued = if events::any_pending(self.context.handle) {
             self.defer(after, work).map(Some)
         } else {
             self.perform(after, work, wants_event)
@@ -97,7 +97,7 @@ impl TurnCommand {
     }
 
     fn job(&self) -> Result<TurnJob, i32> {
-        let keep = |object: &Arc<SharedObject>| Ok((Arc::clone(object), OwnMemory::retain(object.memory())?));
+        let keep = |object: &Arc<SharedObject>| Ok((Arc::clone(object), OwnMemory::retain(object.memory)?));
         let objects = self.turned.iter().map(keep).collect::<Result<Vec<_>, i32>>()?;
         Ok(TurnJob { acquire: self.acquire, objects, own: Arc::clone(&self.own) })
     }
@@ -130,7 +130,7 @@ impl TurnCommand {
         })?;
         let job = self.job()?;
         let before = OwnEvent::marker(self.queue, after)?;
-        let done = Arc::new(OwnEvent::user(self.context.handle())?);
+        let done = Arc::new(OwnEvent::user(self.context.handle)?);
         let (context, ready) = (Arc::clone(&self.context), Arc::clone(&done));
         let then = move |status: i32| {
             let event = Arc::clone(&ready);

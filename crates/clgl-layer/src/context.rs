@@ -29,9 +29,9 @@ impl GlSide {
 }
 
 pub struct SharedContext {
-    handle: Handle,
+    pub handle: Handle,
     /// As the program gave them, with their end.
-    properties: Vec<isize>,
+    pub properties: Vec<isize>,
     /// Queues of the layer's own, by device: the program's may wait for what is copied.
     queues: Mutex<HashMap<Handle, Arc<OwnQueue>>>,
     gl: GlSide,
@@ -40,14 +40,6 @@ pub struct SharedContext {
 impl SharedContext {
     pub fn new(handle: Handle, properties: Vec<isize>, gl: GlSide) -> Self {
         Self { handle, properties, queues: Mutex::default(), gl }
-    }
-
-    pub fn handle(&self) -> Handle {
-        self.handle
-    }
-
-    pub fn properties(&self) -> &[isize] {
-        &self.properties
     }
 
     /// The thread that has the layer's own context of OpenGL.

@@ -1,6 +1,6 @@
 //! The contexts that share, and how they are made.
 
-use crate::cl::handles::{self, Asked, Handle};
+use crate::cl::handles::{self, Handle, InfoSubject};
 use crate::codes::{INVALID_GL_SHAREGROUP_REFERENCE, INVALID_OPERATION, INVALID_VALUE};
 use crate::context::{GlSide, SharedContext};
 use crate::explain::refuse;
@@ -112,13 +112,13 @@ impl ContextProperties {
 }
 
 /// One of the contexts, and how often the program holds it.
-struct HeldContext {
+struct ContextEntry {
     context: Arc<SharedContext>,
     references: u32,
 }
 
-fn contexts() -> MutexGuard<'static, HashMap<Handle, HeldContext>> {
-    static CONTEXTS: LazyLock<Mutex<HashMap<Handle, HeldContext>>> = LazyLock::new(Mutex::default);
+fn contexts() -> MutexGuard<'static, HashMap<Handle, ContextEntry>> {
+    static CONTEXTS: LazyLock<Mutex<HashMap<Handle, ContextEntry>>> = LazyLock::new(Mutex::default);
     CONTEXTS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -136,7 +136,7 @@ pub fn create(
     let gl = GlSide::open(system, program)?;
     let handle = make(properties.rest())?;
     let context = Arc::new(SharedContext::new(handle, properties.all().to_vec(), gl));
-    contexts().insert(handle, HeldContext { context, references: 1 });
+    contexts().insert(handle, ContextEntry { context, references: 1 });
     Ok(handle)
 }
 
@@ -163,7 +163,7 @@ pub fn released(context: Handle) {
 
 /// Whether the drivers share by themselves: all devices of a context that is not the layer's.
 pub fn is_native(context: Handle) -> bool {
-    let devices = handles::handles(Asked::Context, context, DEVICES).unwrap_or_default();
+    let devices = handles::handles(InfoSubject::Context, context, DEVICES).unwrap_or_default();
     are_native(&devices)
 }
 

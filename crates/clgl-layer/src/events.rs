@@ -12,14 +12,14 @@ enum EventKind {
     User(Handle, bool),
 }
 
-struct HeldEvent {
+struct EventEntry {
     kind: EventKind,
     /// How often the program holds it.
     references: u32,
 }
 
-fn events() -> MutexGuard<'static, HashMap<Handle, HeldEvent>> {
-    static EVENTS: LazyLock<Mutex<HashMap<Handle, HeldEvent>>> = LazyLock::new(Mutex::default);
+fn events() -> MutexGuard<'static, HashMap<Handle, EventEntry>> {
+    static EVENTS: LazyLock<Mutex<HashMap<Handle, EventEntry>>> = LazyLock::new(Mutex::default);
     EVENTS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -30,17 +30,17 @@ pub const FENCE: u32 = 0x200D;
 
 /// The program is given an event of a command of the layer's.
 pub fn command(event: Handle, kind: u32) {
-    events().insert(event, HeldEvent { kind: EventKind::Command(kind), references: 1 });
+    events().insert(event, EventEntry { kind: EventKind::Command(kind), references: 1 });
 }
 
 /// The program has made a user event in a context that shares.
 pub fn user(event: Handle, context: Handle) {
-    events().insert(event, HeldEvent { kind: EventKind::User(context, true), references: 1 });
+    events().insert(event, EventEntry { kind: EventKind::User(context, true), references: 1 });
 }
 
 /// The program completes a user event.
 pub fn completed(event: Handle) {
-    if let Some(HeldEvent { kind: EventKind::User(_, pending), .. }) = events().get_mut(&event) {
+    if let Some(EventEntry { kind: EventKind::User(_, pending), .. }) = events().get_mut(&event) {
         *pending = false;
     }
 }

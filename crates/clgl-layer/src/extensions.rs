@@ -1,6 +1,6 @@
 //! The extensions that the layer announces.
 
-use crate::cl::handles::{Asked, Handle, info};
+use crate::cl::handles::{Handle, InfoSubject, info};
 
 /// `CL_PLATFORM_EXTENSIONS`, `CL_DEVICE_EXTENSIONS`, and the same with versions (OpenCL 3.0).
 const PLATFORM: u32 = 0x0904;
@@ -17,18 +17,18 @@ const ENTRY: usize = 68;
 
 /// Whether a device's driver shares by itself.
 pub fn is_native(device: Handle) -> bool {
-    let list = info(Asked::Device, device, DEVICE).unwrap_or_default();
+    let list = info(InfoSubject::Device, device, DEVICE).unwrap_or_default();
     words(&list).any(|word| word == SHARING.as_bytes())
 }
 
 /// The answer to a question about extensions, with the layer's; `None`: the question is about something else.
-pub fn extended(asked: Asked, object: Handle, parameter: u32) -> Option<Result<Vec<u8>, i32>> {
-    let versions = match (asked, parameter) {
-        (Asked::Platform, PLATFORM) | (Asked::Device, DEVICE) => false,
-        (Asked::Platform, PLATFORM_VERSIONS) | (Asked::Device, DEVICE_VERSIONS) => true,
+pub fn extended(subject: InfoSubject, object: Handle, parameter: u32) -> Option<Result<Vec<u8>, i32>> {
+    let versions = match (subject, parameter) {
+        (InfoSubject::Platform, PLATFORM) | (InfoSubject::Device, DEVICE) => false,
+        (InfoSubject::Platform, PLATFORM_VERSIONS) | (InfoSubject::Device, DEVICE_VERSIONS) => true,
         _ => return None,
     };
-    Some(info(asked, object, parameter).map(|list| if versions { with_versions(list) } else { with_names(&list) }))
+    Some(info(subject, object, parameter).map(|list| if versions { with_versions(list) } else { with_names(&list) }))
 }
 
 fn words(list: &[u8]) -> impl Iterator<Item = &[u8]> {

@@ -16,7 +16,7 @@ pub fn event_of(context: &Arc<SharedContext>, fence: Fence) -> Result<OwnEvent, 
     if !context.thread().ask(move |work| Ok(fence.is_there(work)))? {
         return Err(refuse(INVALID_GL_OBJECT, "what is said to be a fence of OpenGL's is none"));
     }
-    let (given, event) = OwnEvent::user_twice(context.handle())?;
+    let (given, event) = OwnEvent::user_twice(context.handle)?;
     watch(Arc::clone(context), fence, event)?;
     Ok(given)
 }

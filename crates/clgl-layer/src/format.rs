@@ -8,7 +8,6 @@ const R: Channels = Channels(0x10B0, 0x1903, 0x8D94, 1);
 const RG: Channels = Channels(0x10B2, 0x8227, 0x8228, 2);
 const RGBA: Channels = Channels(0x10B5, 0x1908, 0x8D99, 4);
 const SRGBA: Channels = Channels(0x10C1, 0x1908, 0, 4);
-const DEPTH: Channels = Channels(0x10BD, 0x1902, 0, 1);
 
 /// One channel's number: `cl_channel_type`, OpenGL's type, whether kernels see integers, and bytes.
 #[derive(Clone, Copy)]
@@ -45,14 +44,7 @@ const fn format(internal: u32, channels: Channels, component: Component) -> Form
     Format { internal, image: [order, channel], pixels: (format, ty), bytes: bytes * count }
 }
 
-impl Format {
-    /// Of depths: they are no colours that are drawn.
-    pub fn is_depth(&self) -> bool {
-        self.image[0] == DEPTH.0
-    }
-}
-
-static FORMATS: [Format; 44] = [
+static FORMATS: [Format; 42] = [
     format(0x8229, R, UNORM8),
     format(0x8F94, R, SNORM8),
     format(0x822A, R, UNORM16),
@@ -95,8 +87,6 @@ static FORMATS: [Format; 44] = [
     // Kernels see linear colours; the bytes are those of the texture.
     format(0x8C43, SRGBA, UNORM8),
     format(0x8C42, SRGBA, UNORM8),
-    format(0x81A5, DEPTH, UNORM16),
-    format(0x8CAC, DEPTH, FLOAT),
     format(0x1903, R, UNORM8),
     format(0x8227, RG, UNORM8),
 ];

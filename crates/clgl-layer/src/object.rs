@@ -43,15 +43,15 @@ pub enum StorageShape {
 }
 
 pub struct SharedObject {
-    context: Arc<SharedContext>,
-    memory: Handle,
-    name: GlName,
-    /// `None`: let go of.
-    storage: Mutex<Option<Arc<GlStorage>>>,
-    shape: StorageShape,
+    pub context: Arc<SharedContext>,
+    pub memory: Handle,
+    pub name: GlName,
+    pub storage: Arc<GlStorage>,
+    pub shape: StorageShape,
     /// The buffer that an image of texels lies in; the image keeps it.
-    texels: Option<Handle>,
-    read_only: bool,
+    pub texels: Option<Handle>,
+    /// Kernels only read it: nothing has to be brought back.
+    pub read_only: bool,
     acquired: Mutex<bool>,
 }
 
@@ -86,7 +86,7 @@ impl SharedObject {
             context,
             memory: memory.handle(),
             name,
-            storage: Mutex::new(Some(Arc::new(storage))),
+            storage: Arc::new(storage),
             shape,
             texels,
             read_only: flags == READ_ONLY,
@@ -96,37 +96,6 @@ impl SharedObject {
         memory::when_gone(memory.handle(), objects::gone)
             .inspect_err(|_| objects::gone(memory.handle().raw().addr()))?;
         Ok(memory)
-    }
-
-    pub fn context(&self) -> &Arc<SharedContext> {
-        &self.context
-    }
-
-    pub fn memory(&self) -> Handle {
-        self.memory
-    }
-
-    pub fn name(&self) -> GlName {
-        self.name
-    }
-
-    pub fn shape(&self) -> StorageShape {
-        self.shape
-    }
-
-    /// What its bytes lie in where it is an image of a buffer's texels.
-    pub fn texels(&self) -> Option<Handle> {
-        self.texels
-    }
-
-    /// Kernels only read it: nothing has to be brought back.
-    pub fn is_read_only(&self) -> bool {
-        self.read_only
-    }
-
-    pub fn storage(&self) -> Result<Arc<GlStorage>, i32> {
-        let storage = self.storage.lock().unwrap_or_else(PoisonError::into_inner);
-        storage.clone().ok_or(INVALID_GL_OBJECT)
     }
 
     /// Gives it to one side. `false`: that side has it, and there is nothing to do.
@@ -150,7 +119,7 @@ impl SharedObject {
 
     /// Refuses storage that is not what the memory object was made for.
     pub fn check(&self, work: &WorkContext) -> Result<(), i32> {
-        let same = match (&*self.storage()?, self.shape) {
+        let same = match (&*self.storage, self.shape) {
             (GlStorage::Buffer(buffer), StorageShape::Bytes(bytes)) => buffer.size(work) == bytes,
             (GlStorage::Texture(texture), StorageShape::Level(shape, ..)) => {
                 let inside = texture.buffer().is_none_or(|buffer| buffer.size(work) >= bytes_to(self.shape));
@@ -171,13 +140,10 @@ impl SharedObject {
 
 impl Drop for SharedObject {
     fn drop(&mut self) {
-        let storage = self.storage.get_mut().unwrap_or_else(PoisonError::into_inner).take();
-        let context = Arc::clone(&self.context);
+        let (storage, context) = (Arc::clone(&self.storage), Arc::clone(&self.context));
         // The driver's thread that says that an object is gone must not end a context: that may be for the worker.
         let end = move |work: &mut WorkContext| {
-            if let Some(storage) = storage {
-                close(work, &storage);
-            }
+            close(work, &storage);
             drop(context);
         };
         // Where the thread has ended its context has, too.
@@ -206,9 +172,7 @@ fn open(work: &mut WorkContext, name: GlName, target: &'static Target) -> Result
             (GlStorage::Renderbuffer(renderbuffer), shape, Layout::Plane)
         }
     };
-    let found = format::of(level.internal);
-    let known = found.filter(|format| matches!(name, GlName::Texture { .. }) || !format.is_depth());
-    let Some(format) = known else {
+    let Some(format) = format::of(level.internal) else {
         close(work, &storage);
         let why = "is no format of OpenCL's";
         return Err(refuse(
@@ -244,18 +208,18 @@ fn create_memory(
 ) -> Result<(OwnMemory, Option<Handle>), i32> {
     let (level, format, layout) = match shape {
         StorageShape::Bytes(bytes) => {
-            return Ok((OwnMemory::made(memory::create_buffer(context.handle(), flags, bytes)?), None));
+            return Ok((OwnMemory::made(memory::create_buffer(context.handle, flags, bytes)?), None));
         }
         StorageShape::Level(level, format, layout) => (level, format, layout),
     };
     let texels = if layout == Layout::BufferTexels {
         let bytes = level.size[0] * format.bytes;
-        Some(OwnMemory::made(memory::create_buffer(context.handle(), flags, bytes)?))
+        Some(OwnMemory::made(memory::create_buffer(context.handle, flags, bytes)?))
     } else {
         None
     };
     let under = texels.as_ref().map(OwnMemory::handle);
-    let image = memory::create_image(context.handle(), flags, format, target, level.size, under);
+    let image = memory::create_image(context.handle, flags, format, target, level.size, under);
     let image = image.map_err(|code| {
         let why = format_args!("the driver makes no image of {level:?}: {code}");
         let memory = [OUT_OF_HOST_MEMORY, -4, -5].contains(&code);

@@ -31,21 +31,22 @@ const fn target(name: u32, binding: u32, image: u32, object: u32, layout: Layout
     Target { name, binding, image, object, layout }
 }
 
-const IMAGE2D: u32 = 0x10F1;
+const IMAGE_2D: u32 = 0x10F1;
+pub const IMAGE_3D: u32 = 0x10F2;
 const CUBE: u32 = 0x8513;
 const TEXTURE2D: u32 = 0x2001;
 
 pub static TARGETS: [Target; 13] = [
-    target(0x0DE1, 0x0DE1, IMAGE2D, TEXTURE2D, Layout::Plane),
-    target(0x84F5, 0x84F5, IMAGE2D, TEXTURE2D, Layout::Plane),
-    target(0x8515, CUBE, IMAGE2D, TEXTURE2D, Layout::Plane),
-    target(0x8516, CUBE, IMAGE2D, TEXTURE2D, Layout::Plane),
-    target(0x8517, CUBE, IMAGE2D, TEXTURE2D, Layout::Plane),
-    target(0x8518, CUBE, IMAGE2D, TEXTURE2D, Layout::Plane),
-    target(0x8519, CUBE, IMAGE2D, TEXTURE2D, Layout::Plane),
-    target(0x851A, CUBE, IMAGE2D, TEXTURE2D, Layout::Plane),
+    target(0x0DE1, 0x0DE1, IMAGE_2D, TEXTURE2D, Layout::Plane),
+    target(0x84F5, 0x84F5, IMAGE_2D, TEXTURE2D, Layout::Plane),
+    target(0x8515, CUBE, IMAGE_2D, TEXTURE2D, Layout::Plane),
+    target(0x8516, CUBE, IMAGE_2D, TEXTURE2D, Layout::Plane),
+    target(0x8517, CUBE, IMAGE_2D, TEXTURE2D, Layout::Plane),
+    target(0x8518, CUBE, IMAGE_2D, TEXTURE2D, Layout::Plane),
+    target(0x8519, CUBE, IMAGE_2D, TEXTURE2D, Layout::Plane),
+    target(0x851A, CUBE, IMAGE_2D, TEXTURE2D, Layout::Plane),
     target(0x0DE0, 0x0DE0, 0x10F4, 0x200F, Layout::Line),
-    target(0x806F, 0x806F, 0x10F2, 0x2002, Layout::Volume),
+    target(0x806F, 0x806F, IMAGE_3D, 0x2002, Layout::Volume),
     target(0x8C18, 0x8C18, 0x10F5, 0x2010, Layout::Lines),
     target(0x8C1A, 0x8C1A, 0x10F3, 0x200E, Layout::Planes),
     target(0x8C2A, 0x8C2A, 0x10F6, 0x2011, Layout::BufferTexels),
@@ -58,7 +59,7 @@ pub fn of(name: u32) -> Option<&'static Target> {
 
 impl Target {
     /// The target of images that stand for renderbuffers.
-    pub const RENDERBUFFER: Target = target(0x8D41, 0x8D41, IMAGE2D, 0x2003, Layout::Plane);
+    pub const RENDERBUFFER: Target = target(0x8D41, 0x8D41, IMAGE_2D, 0x2003, Layout::Plane);
 
     /// `CL_GL_OBJECT_BUFFER`.
     pub const BUFFER_OBJECT: u32 = 0x2000;

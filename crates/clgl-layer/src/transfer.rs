@@ -12,27 +12,28 @@ use crate::target::Layout;
 
 /// Brings an object to OpenCL's side, or back; `queue`: one of the layer's own.
 pub fn copy(work: &WorkContext, object: &SharedObject, queue: Handle, acquire: bool) -> Result<(), i32> {
-    if !acquire && object.is_read_only() {
+    if !acquire && object.read_only {
         return Ok(());
     }
-    let storage = object.storage()?;
-    match object.shape() {
-        StorageShape::Bytes(bytes) => with_buffer(queue, object.memory(), bytes, acquire, |mapped| match &*storage {
-            GlStorage::Buffer(buffer) if acquire => buffer.read(work, 0, mapped.bytes),
-            GlStorage::Buffer(buffer) => buffer.write(work, 0, mapped.bytes),
-            _ => Err(INVALID_GL_OBJECT),
-        }),
+    match object.shape {
+        StorageShape::Bytes(bytes) => {
+            with_buffer(queue, object.memory, bytes, acquire, |mapped| match &*object.storage {
+                GlStorage::Buffer(buffer) if acquire => buffer.read(work, 0, mapped.bytes),
+                GlStorage::Buffer(buffer) => buffer.write(work, 0, mapped.bytes),
+                _ => Err(INVALID_GL_OBJECT),
+            })
+        }
         StorageShape::Level(shape, format, Layout::BufferTexels) => {
-            let GlStorage::Texture(texture) = &*storage else { return Err(INVALID_GL_OBJECT) };
-            let (buffer, texels) = texture.buffer().zip(object.texels()).ok_or(INVALID_GL_OBJECT)?;
+            let GlStorage::Texture(texture) = &*object.storage else { return Err(INVALID_GL_OBJECT) };
+            let (buffer, texels) = texture.buffer().zip(object.texels).ok_or(INVALID_GL_OBJECT)?;
             let (offset, bytes) = (shape.buffer.1, shape.size[0] * format.bytes);
             with_buffer(queue, texels, bytes, acquire, |mapped| {
                 if acquire { buffer.read(work, offset, mapped.bytes) } else { buffer.write(work, offset, mapped.bytes) }
             })
         }
         StorageShape::Level(shape, format, layout) => {
-            with_image(queue, object.memory(), (layout, shape.size, format.bytes), acquire, |mapped| {
-                copy_level(work, &storage, (shape, format), mapped, acquire)
+            with_image(queue, object.memory, (layout, shape.size, format.bytes), acquire, |mapped| {
+                copy_level(work, &object.storage, (shape, format), mapped, acquire)
             })
         }
     }

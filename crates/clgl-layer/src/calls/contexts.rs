@@ -1,6 +1,6 @@
 //! Contexts.
 
-use crate::cl::driver::{Notify, driver};
+use crate::cl::driver::{NotifyCallback, driver};
 use crate::cl::handles::{ALL_DEVICES, DEFAULT_DEVICES, Handle, checked, made};
 use crate::codes::{DEVICE_NOT_FOUND, INVALID_GL_SHAREGROUP_REFERENCE, INVALID_VALUE};
 use crate::contexts::{self, ContextProperties};
@@ -18,7 +18,7 @@ pub unsafe extern "C" fn create_context(
     properties: *const isize,
     count: u32,
     devices: *const Raw,
-    notify: Notify,
+    notify: NotifyCallback,
     user: Raw,
     answer: *mut i32,
 ) -> Raw {
@@ -48,7 +48,7 @@ pub unsafe extern "C" fn create_context(
 pub unsafe extern "C" fn create_context_from_type(
     properties: *const isize,
     kind: u64,
-    notify: Notify,
+    notify: NotifyCallback,
     user: Raw,
     answer: *mut i32,
 ) -> Raw {
@@ -103,30 +103,24 @@ pub unsafe extern "C" fn release_context(context: Raw) -> i32 {
 
 /// # Safety
 /// OpenCL's.
-pub unsafe extern "C" fn get_context_info(
-    context: Raw,
-    parameter: u32,
-    bytes: usize,
-    value: Raw,
-    found: *mut usize,
-) -> i32 {
+pub unsafe extern "C" fn context_info(context: Raw, what: u32, bytes: usize, value: Raw, found: *mut usize) -> i32 {
     // SAFETY: the caller's promise.
     code(|| unsafe {
         match contexts::find(Handle::new(context)) {
-            Some(shared) if parameter == PROPERTIES => {
-                let list: Vec<u8> = shared.properties().iter().flat_map(|number| number.to_ne_bytes()).collect();
+            Some(shared) if what == PROPERTIES => {
+                let list: Vec<u8> = shared.properties.iter().flat_map(|number| number.to_ne_bytes()).collect();
                 InfoRoom { bytes, value, found }.answer(&list)
             }
-            _ => checked(driver()?.get_context_info(context, parameter, bytes, value, found)),
+            _ => checked(driver()?.get_context_info(context, what, bytes, value, found)),
         }
     })
 }
 
 /// # Safety
 /// OpenCL's.
-pub unsafe extern "C" fn get_gl_context_info(
+pub unsafe extern "C" fn gl_context_info(
     properties: *const isize,
-    parameter: u32,
+    what: u32,
     bytes: usize,
     value: Raw,
     found: *mut usize,
@@ -136,14 +130,14 @@ pub unsafe extern "C" fn get_gl_context_info(
         let asked = ContextProperties::read(properties);
         let devices = contexts::devices(&asked)?;
         if contexts::are_native(&devices) {
-            return checked(driver()?.get_gl_context_info(properties, parameter, bytes, value, found));
+            return checked(driver()?.get_gl_context_info(properties, what, bytes, value, found));
         }
         if !asked.shares() {
             return Err(refuse(INVALID_GL_SHAREGROUP_REFERENCE, "a question about no GL context"));
         }
         let (system, program) = asked.program()?;
         system.check(program)?;
-        let devices = match parameter {
+        let devices = match what {
             CURRENT_DEVICE => &devices[..1],
             DEVICES => &devices[..],
             _ => return Err(INVALID_VALUE),

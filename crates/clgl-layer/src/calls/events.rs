@@ -14,18 +14,12 @@ const COMMAND_TYPE: u32 = 0x11D1;
 
 /// # Safety
 /// OpenCL's.
-pub unsafe extern "C" fn get_event_info(
-    event: Raw,
-    parameter: u32,
-    bytes: usize,
-    value: Raw,
-    found: *mut usize,
-) -> i32 {
+pub unsafe extern "C" fn event_info(event: Raw, what: u32, bytes: usize, value: Raw, found: *mut usize) -> i32 {
     // SAFETY: the caller's promise.
     code(|| unsafe {
         match events::command_type(Handle::new(event)) {
-            Some(kind) if parameter == COMMAND_TYPE => InfoRoom { bytes, value, found }.answer(&kind.to_ne_bytes()),
-            _ => checked(driver()?.get_event_info(event, parameter, bytes, value, found)),
+            Some(kind) if what == COMMAND_TYPE => InfoRoom { bytes, value, found }.answer(&kind.to_ne_bytes()),
+            _ => checked(driver()?.get_event_info(event, what, bytes, value, found)),
         }
     })
 }

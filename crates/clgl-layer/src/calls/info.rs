@@ -2,7 +2,7 @@
 
 use super::by_name;
 use crate::cl::driver::driver;
-use crate::cl::handles::{Asked, Handle, checked};
+use crate::cl::handles::{Handle, InfoSubject, checked};
 use crate::codes::INVALID_VALUE;
 use crate::edge::{InfoRoom, Raw, code, handle};
 use crate::extensions;
@@ -11,42 +11,30 @@ use std::ptr;
 
 /// # Safety
 /// OpenCL's.
-pub unsafe extern "C" fn get_platform_info(
-    platform: Raw,
-    parameter: u32,
-    bytes: usize,
-    value: Raw,
-    found: *mut usize,
-) -> i32 {
+pub unsafe extern "C" fn platform_info(platform: Raw, what: u32, bytes: usize, value: Raw, found: *mut usize) -> i32 {
     // SAFETY: the caller's promise.
-    unsafe { answer(Asked::Platform, platform, parameter, InfoRoom { bytes, value, found }) }
+    unsafe { answer(InfoSubject::Platform, platform, what, InfoRoom { bytes, value, found }) }
 }
 
 /// # Safety
 /// OpenCL's.
-pub unsafe extern "C" fn get_device_info(
-    device: Raw,
-    parameter: u32,
-    bytes: usize,
-    value: Raw,
-    found: *mut usize,
-) -> i32 {
+pub unsafe extern "C" fn device_info(device: Raw, what: u32, bytes: usize, value: Raw, found: *mut usize) -> i32 {
     // SAFETY: the caller's promise.
-    unsafe { answer(Asked::Device, device, parameter, InfoRoom { bytes, value, found }) }
+    unsafe { answer(InfoSubject::Device, device, what, InfoRoom { bytes, value, found }) }
 }
 
 /// # Safety
 /// The object is live or null, and the room is as large as it says.
-unsafe fn answer(asked: Asked, object: Raw, parameter: u32, room: InfoRoom) -> i32 {
+unsafe fn answer(subject: InfoSubject, object: Raw, parameter: u32, room: InfoRoom) -> i32 {
     code(|| {
         // SAFETY: the caller's promise.
         unsafe {
-            if let Some(answer) = extensions::extended(asked, Handle::new(object), parameter) {
+            if let Some(answer) = extensions::extended(subject, Handle::new(object), parameter) {
                 return room.answer(&answer?);
             }
             let (driver, InfoRoom { bytes, value, found }) = (driver()?, room);
-            checked(match asked {
-                Asked::Platform => driver.get_platform_info(object, parameter, bytes, value, found),
+            checked(match subject {
+                InfoSubject::Platform => driver.get_platform_info(object, parameter, bytes, value, found),
                 _ => driver.get_device_info(object, parameter, bytes, value, found),
             })
         }

@@ -1,7 +1,7 @@
 //! Objects of OpenGL's.
 
 use crate::cl::driver::{Driver, driver};
-use crate::cl::handles::{Asked, Handle, checked, handle as asked_handle, made};
+use crate::cl::handles::{Handle, InfoSubject, checked, handle as asked_handle, made};
 use crate::cl::memory::OwnMemory;
 use crate::codes::{INVALID_CONTEXT, INVALID_GL_OBJECT, INVALID_MEM_OBJECT, INVALID_VALUE};
 use crate::contexts;
@@ -54,9 +54,14 @@ pub unsafe extern "C" fn create_from_gl_buffer(context: Raw, flags: u64, name: u
     }
 }
 
+/// The call of OpenCL 1.2, and those of 1.1 for two dimensions and for three.
+pub const ANY: u32 = 0;
+pub const TWO: u32 = Target::RENDERBUFFER.image;
+pub const THREE: u32 = target::IMAGE_3D;
+
 /// # Safety
 /// `cl_khr_gl_sharing`'s.
-pub unsafe extern "C" fn create_from_gl_texture(
+pub unsafe extern "C" fn create_from_gl_texture<const IMAGE: u32>(
     context: Raw,
     flags: u64,
     target: u32,
@@ -66,52 +71,13 @@ pub unsafe extern "C" fn create_from_gl_texture(
 ) -> Raw {
     // SAFETY: the caller's promise.
     unsafe {
-        create(context, flags, GlName::Texture { target, level, name }, answer, |driver, code| {
-            driver.create_from_gl_texture(context, flags, target, level, name, code)
-        })
-    }
-}
-
-/// # Safety
-/// `cl_khr_gl_sharing`'s of OpenCL 1.1.
-pub unsafe extern "C" fn create_from_gl_texture_2d(
-    context: Raw,
-    flags: u64,
-    target: u32,
-    level: i32,
-    name: u32,
-    answer: *mut i32,
-) -> Raw {
-    // SAFETY: the caller's promise.
-    unsafe {
-        let kind = target::of(target).map_or(0, |target| target.image);
-        if kind != Target::RENDERBUFFER.image {
+        if IMAGE != ANY && target::of(target).is_none_or(|target| target.image != IMAGE) {
             return handle(answer, || Err(INVALID_VALUE));
         }
-        create(context, flags, GlName::Texture { target, level, name }, answer, |driver, code| {
-            driver.create_from_gl_texture_2d(context, flags, target, level, name, code)
-        })
-    }
-}
-
-/// # Safety
-/// `cl_khr_gl_sharing`'s of OpenCL 1.1.
-pub unsafe extern "C" fn create_from_gl_texture_3d(
-    context: Raw,
-    flags: u64,
-    target: u32,
-    level: i32,
-    name: u32,
-    answer: *mut i32,
-) -> Raw {
-    const TEXTURE_3D: u32 = 0x806F;
-    // SAFETY: the caller's promise.
-    unsafe {
-        if target != TEXTURE_3D {
-            return handle(answer, || Err(INVALID_VALUE));
-        }
-        create(context, flags, GlName::Texture { target, level, name }, answer, |driver, code| {
-            driver.create_from_gl_texture_3d(context, flags, target, level, name, code)
+        create(context, flags, GlName::Texture { target, level, name }, answer, |driver, code| match IMAGE {
+            TWO => driver.create_from_gl_texture_2d(context, flags, target, level, name, code),
+            THREE => driver.create_from_gl_texture_3d(context, flags, target, level, name, code),
+            _ => driver.create_from_gl_texture(context, flags, target, level, name, code),
         })
     }
 }
@@ -136,7 +102,7 @@ pub unsafe fn is_native(object: Raw) -> Result<bool, i32> {
         return Err(INVALID_MEM_OBJECT);
     }
     // SAFETY: the caller's promise.
-    let context = asked_handle(Asked::Memory, unsafe { Handle::new(object) }, MEMORY_CONTEXT);
+    let context = asked_handle(InfoSubject::Memory, unsafe { Handle::new(object) }, MEMORY_CONTEXT);
     Ok(contexts::is_native(context.map_err(|_| INVALID_MEM_OBJECT)?))
 }
 
@@ -151,7 +117,7 @@ pub unsafe extern "C" fn get_gl_object_info(object: Raw, kind: *mut u32, name: *
             }
             return Err(INVALID_GL_OBJECT);
         };
-        let (of_kind, of_name) = match shared.name() {
+        let (of_kind, of_name) = match shared.name {
             GlName::Buffer(name) => (Target::BUFFER_OBJECT, name),
             GlName::Texture { target, name, .. } => (target::of(target).map_or(0, |target| target.object), name),
             GlName::Renderbuffer(name) => (Target::RENDERBUFFER.object, name),
@@ -164,27 +130,21 @@ pub unsafe extern "C" fn get_gl_object_info(object: Raw, kind: *mut u32, name: *
 
 /// # Safety
 /// `cl_khr_gl_sharing`'s.
-pub unsafe extern "C" fn get_gl_texture_info(
-    object: Raw,
-    parameter: u32,
-    bytes: usize,
-    value: Raw,
-    found: *mut usize,
-) -> i32 {
+pub unsafe extern "C" fn gl_texture_info(object: Raw, what: u32, bytes: usize, value: Raw, found: *mut usize) -> i32 {
     // SAFETY: the caller's promise.
     code(|| unsafe {
         let Some(shared) = objects::find(Handle::new(object)) else {
             if is_native(object)? {
-                return checked(driver()?.get_gl_texture_info(object, parameter, bytes, value, found));
+                return checked(driver()?.get_gl_texture_info(object, what, bytes, value, found));
             }
             return Err(INVALID_GL_OBJECT);
         };
-        let (target, level) = match shared.name() {
+        let (target, level) = match shared.name {
             GlName::Buffer(_) => return Err(INVALID_GL_OBJECT),
             GlName::Texture { target, level, .. } => (target, level),
             GlName::Renderbuffer(_) => (Target::RENDERBUFFER.name, 0),
         };
-        let answer = match parameter {
+        let answer = match what {
             TEXTURE_TARGET => target,
             MIPMAP_LEVEL => level.cast_unsigned(),
             _ => return Err(INVALID_VALUE),

@@ -9,20 +9,11 @@ use crate::edge::{Raw, code, list};
 use crate::events;
 use crate::objects;
 
-/// Arguments of both calls.
-#[derive(Clone, Copy)]
-struct Arguments {
-    queue: Raw,
-    count: u32,
-    objects: *const Raw,
-    waits: u32,
-    wait_for: *const Raw,
-    event: *mut Raw,
-}
-
+/// `clEnqueueAcquireGLObjects` and `clEnqueueReleaseGLObjects`.
+///
 /// # Safety
 /// `cl_khr_gl_sharing`'s.
-pub unsafe extern "C" fn acquire(
+pub unsafe extern "C" fn turn<const ACQUIRE: bool>(
     queue: Raw,
     count: u32,
     objects: *const Raw,
@@ -30,28 +21,6 @@ pub unsafe extern "C" fn acquire(
     wait_for: *const Raw,
     event: *mut Raw,
 ) -> i32 {
-    // SAFETY: the caller's promise.
-    unsafe { turn(Arguments { queue, count, objects, waits, wait_for, event }, true) }
-}
-
-/// # Safety
-/// `cl_khr_gl_sharing`'s.
-pub unsafe extern "C" fn release(
-    queue: Raw,
-    count: u32,
-    objects: *const Raw,
-    waits: u32,
-    wait_for: *const Raw,
-    event: *mut Raw,
-) -> i32 {
-    // SAFETY: the caller's promise.
-    unsafe { turn(Arguments { queue, count, objects, waits, wait_for, event }, false) }
-}
-
-/// # Safety
-/// What the extension asks of the caller.
-unsafe fn turn(arguments: Arguments, acquire: bool) -> i32 {
-    let Arguments { queue, count, objects, waits, wait_for, event } = arguments;
     // SAFETY: the caller's promise.
     code(|| unsafe {
         if queue.is_null() {
@@ -77,16 +46,16 @@ unsafe fn turn(arguments: Arguments, acquire: bool) -> i32 {
                 }
             }
             let driver = driver()?;
-            return checked(if acquire {
+            return checked(if ACQUIRE {
                 driver.acquire_gl_objects(queue, count, objects, waits, wait_for, event)
             } else {
                 driver.release_gl_objects(queue, count, objects, waits, wait_for, event)
             });
         }
-        let command = TurnCommand::new(Handle::new(queue), found, acquire)?;
+        let command = TurnCommand::new(Handle::new(queue), found, ACQUIRE)?;
         let done = command.enqueue(after, !event.is_null())?;
         if let (Some(done), false) = (done, event.is_null()) {
-            events::command(done.handle(), if acquire { events::ACQUIRE } else { events::RELEASE });
+            events::command(done.handle(), if ACQUIRE { events::ACQUIRE } else { events::RELEASE });
             event.write(done.give());
         }
         Ok(())

@@ -7,23 +7,23 @@ use std::ptr;
 use std::sync::OnceLock;
 
 /// `pfn_notify` of a context, which the layer only hands on.
-pub type Notify = *const c_void;
-pub type Gone = unsafe extern "C" fn(Raw, Raw);
-pub type EventDone = unsafe extern "C" fn(Raw, i32, Raw);
+pub type NotifyCallback = *const c_void;
+pub type DestructorCallback = unsafe extern "C" fn(Raw, Raw);
+pub type EventCallback = unsafe extern "C" fn(Raw, i32, Raw);
 
 /// What a function that is not there would have returned.
-trait Missing {
-    fn missing() -> Self;
+trait DefaultAnswer {
+    fn default_answer() -> Self;
 }
 
-impl Missing for i32 {
-    fn missing() -> Self {
+impl DefaultAnswer for i32 {
+    fn default_answer() -> Self {
         INVALID_OPERATION
     }
 }
 
-impl Missing for Raw {
-    fn missing() -> Self {
+impl DefaultAnswer for Raw {
+    fn default_answer() -> Self {
         ptr::null_mut()
     }
 }
@@ -58,7 +58,7 @@ macro_rules! functions {
                 #[allow(clippy::too_many_arguments, reason = "OpenCL's own lists")]
                 pub unsafe fn $name(&self, $($arg: $kind),*) -> $result {
                     // SAFETY: the caller's promise.
-                    self.$name.map_or_else(Missing::missing, |function| unsafe { function($($arg),*) })
+                    self.$name.map_or_else(DefaultAnswer::default_answer, |function| unsafe { function($($arg),*) })
                 }
             )*
         }
@@ -71,10 +71,10 @@ functions! {
     get_device_ids = 2(platform: Raw, kind: u64, count: u32, devices: *mut Raw, found: *mut u32) -> i32;
     get_device_info = 3(device: Raw, parameter: u32, bytes: usize, value: Raw, found: *mut usize) -> i32;
     create_context = 4(
-        properties: *const isize, count: u32, devices: *const Raw, notify: Notify, user: Raw, code: *mut i32,
+        properties: *const isize, count: u32, devices: *const Raw, notify: NotifyCallback, user: Raw, code: *mut i32,
     ) -> Raw;
     create_context_from_type = 5(
-        properties: *const isize, kind: u64, notify: Notify, user: Raw, code: *mut i32,
+        properties: *const isize, kind: u64, notify: NotifyCallback, user: Raw, code: *mut i32,
     ) -> Raw;
     retain_context = 6(context: Raw) -> i32;
     release_context = 7(context: Raw) -> i32;
@@ -118,8 +118,8 @@ functions! {
     get_gl_context_info = 74(
         properties: *const isize, parameter: u32, bytes: usize, value: Raw, found: *mut usize,
     ) -> i32;
-    set_event_callback = 81(event: Raw, status: i32, done: EventDone, user: Raw) -> i32;
-    set_destructor_callback = 83(object: Raw, gone: Gone, user: Raw) -> i32;
+    set_event_callback = 81(event: Raw, status: i32, done: EventCallback, user: Raw) -> i32;
+    set_destructor_callback = 83(object: Raw, gone: DestructorCallback, user: Raw) -> i32;
     create_user_event = 84(context: Raw, code: *mut i32) -> Raw;
     set_user_event_status = 85(event: Raw, status: i32) -> i32;
     create_event_from_gl_sync = 92(context: Raw, sync: Raw, code: *mut i32) -> Raw;

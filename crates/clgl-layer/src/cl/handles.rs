@@ -23,7 +23,7 @@ impl Handle {
 
 /// A kind of object that can be asked, and with which function.
 #[derive(Clone, Copy)]
-pub enum Asked {
+pub enum InfoSubject {
     Platform,
     Device,
     Context,
@@ -32,16 +32,16 @@ pub enum Asked {
 }
 
 /// Answer to a question about an object, as bytes.
-pub fn info(asked: Asked, object: Handle, parameter: u32) -> Result<Vec<u8>, i32> {
+pub fn info(subject: InfoSubject, object: Handle, parameter: u32) -> Result<Vec<u8>, i32> {
     let driver = driver()?;
     // SAFETY: the object lives by the handle's promise; the room is as large as is said.
     let ask = |bytes: usize, value: Raw, found: *mut usize| unsafe {
-        match asked {
-            Asked::Platform => driver.get_platform_info(object.raw(), parameter, bytes, value, found),
-            Asked::Device => driver.get_device_info(object.raw(), parameter, bytes, value, found),
-            Asked::Context => driver.get_context_info(object.raw(), parameter, bytes, value, found),
-            Asked::Queue => driver.get_command_queue_info(object.raw(), parameter, bytes, value, found),
-            Asked::Memory => driver.get_mem_object_info(object.raw(), parameter, bytes, value, found),
+        match subject {
+            InfoSubject::Platform => driver.get_platform_info(object.raw(), parameter, bytes, value, found),
+            InfoSubject::Device => driver.get_device_info(object.raw(), parameter, bytes, value, found),
+            InfoSubject::Context => driver.get_context_info(object.raw(), parameter, bytes, value, found),
+            InfoSubject::Queue => driver.get_command_queue_info(object.raw(), parameter, bytes, value, found),
+            InfoSubject::Memory => driver.get_mem_object_info(object.raw(), parameter, bytes, value, found),
         }
     };
     let mut bytes = 0;
@@ -52,15 +52,15 @@ pub fn info(asked: Asked, object: Handle, parameter: u32) -> Result<Vec<u8>, i32
 }
 
 /// Answer that is a list of handles.
-pub fn handles(asked: Asked, object: Handle, parameter: u32) -> Result<Vec<Handle>, i32> {
-    let answer = info(asked, object, parameter)?;
+pub fn handles(subject: InfoSubject, object: Handle, parameter: u32) -> Result<Vec<Handle>, i32> {
+    let answer = info(subject, object, parameter)?;
     let numbers = answer.chunks_exact(size_of::<usize>()).filter_map(|bytes| bytes.try_into().ok());
     Ok(numbers.map(|bytes| Handle(usize::from_ne_bytes(bytes))).collect())
 }
 
 /// Answer that is one handle.
-pub fn handle(asked: Asked, object: Handle, parameter: u32) -> Result<Handle, i32> {
-    handles(asked, object, parameter)?.first().copied().filter(|handle| handle.0 != 0).ok_or(INVALID_VALUE)
+pub fn handle(subject: InfoSubject, object: Handle, parameter: u32) -> Result<Handle, i32> {
+    handles(subject, object, parameter)?.first().copied().filter(|handle| handle.0 != 0).ok_or(INVALID_VALUE)
 }
 
 /// A code as a result.
@@ -80,17 +80,20 @@ pub fn made(f: impl FnOnce(&Driver, *mut i32) -> Raw) -> Result<Handle, i32> {
     Ok(unsafe { Handle::new(raw) })
 }
 
+/// The answer of a function that lists handles.
+fn listed(ask: impl Fn(&Driver, u32, *mut Raw, *mut u32) -> i32) -> Result<Vec<Handle>, i32> {
+    let (driver, mut found) = (driver()?, 0);
+    checked(ask(driver, 0, ptr::null_mut(), &raw mut found))?;
+    let mut list = vec![ptr::null_mut(); found as usize];
+    checked(ask(driver, found, list.as_mut_ptr(), &raw mut found))?;
+    // SAFETY: platforms and devices live as long as the process.
+    Ok(list.into_iter().map(|raw| unsafe { Handle::new(raw) }).collect())
+}
+
 /// Platforms of the process.
 pub fn platforms() -> Result<Vec<Handle>, i32> {
-    let driver = driver()?;
-    let mut found = 0;
     // SAFETY: the room is as large as is said.
-    unsafe {
-        checked(driver.get_platform_ids(0, ptr::null_mut(), &raw mut found))?;
-        let mut list = vec![ptr::null_mut(); found as usize];
-        checked(driver.get_platform_ids(found, list.as_mut_ptr(), &raw mut found))?;
-        Ok(list.into_iter().map(|raw| Handle::new(raw)).collect())
-    }
+    listed(|driver, count, list, found| unsafe { driver.get_platform_ids(count, list, found) })
 }
 
 /// `CL_DEVICE_TYPE_DEFAULT` and `CL_DEVICE_TYPE_ALL`.
@@ -99,15 +102,8 @@ pub const ALL_DEVICES: u64 = 0xFFFF_FFFF;
 
 /// Devices of a platform.
 pub fn devices(platform: Handle, kind: u64) -> Result<Vec<Handle>, i32> {
-    let driver = driver()?;
-    let mut found = 0;
-    // SAFETY: the room is as large as is said.
-    unsafe {
-        checked(driver.get_device_ids(platform.raw(), kind, 0, ptr::null_mut(), &raw mut found))?;
-        let mut list = vec![ptr::null_mut(); found as usize];
-        checked(driver.get_device_ids(platform.raw(), kind, found, list.as_mut_ptr(), &raw mut found))?;
-        Ok(list.into_iter().map(|raw| Handle::new(raw)).collect())
-    }
+    // SAFETY: as above; the platform lives by its handle's promise.
+    listed(|driver, count, list, found| unsafe { driver.get_device_ids(platform.raw(), kind, count, list, found) })
 }
 
 /// A command queue of the layer's own.
