@@ -1,7 +1,6 @@
 //! The commands that give objects to OpenCL and back.
 
-use crate::cl::handles::{self, Handle, InfoSubject, OwnEvent, OwnQueue};
-use crate::cl::memory::OwnMemory;
+use crate::cl::handles::{self, Handle, InfoSubject, OwnEvent, OwnHandle};
 use crate::codes::{EVENTS_FAILED, INVALID_COMMAND_QUEUE, INVALID_CONTEXT, INVALID_OPERATION};
 use crate::context::SharedContext;
 use crate::edge::Raw;
@@ -25,14 +24,14 @@ pub struct TurnCommand {
     context: Arc<SharedContext>,
     /// The program's queue, and one of the layer's own on the same device.
     queue: Handle,
-    own: Arc<OwnQueue>,
+    own: Arc<OwnHandle>,
 }
 
 /// What the layer's thread does for a command; it keeps what it needs.
 struct TurnJob {
     acquire: bool,
-    objects: Vec<(Arc<SharedObject>, OwnMemory)>,
-    own: Arc<OwnQueue>,
+    objects: Vec<(Arc<SharedObject>, OwnHandle)>,
+    own: Arc<OwnHandle>,
 }
 
 impl TurnJob {
@@ -40,9 +39,7 @@ impl TurnJob {
     fn run(&self, work: &WorkContext) -> Result<(), i32> {
         work.gl.error();
         self.objects.iter().try_for_each(|(object, _)| object.check(work))?;
-        self.objects
-            .iter()
-            .try_for_each(|(object, _)| transfer::copy(work, object, self.own.handle(), self.acquire))?;
+        self.objects.iter().try_for_each(|(object, _)| transfer::copy(work, object, self.own.handle, self.acquire))?;
         if !self.acquire {
             // The program's next call sees it.
             // SAFETY: takes nothing.
@@ -97,7 +94,7 @@ impl TurnCommand {
     }
 
     fn job(&self) -> Result<TurnJob, i32> {
-        let keep = |object: &Arc<SharedObject>| Ok((Arc::clone(object), OwnMemory::retain(object.memory)?));
+        let keep = |object: &Arc<SharedObject>| Ok((Arc::clone(object), OwnHandle::retained_memory(object.memory)?));
         let objects = self.turned.iter().map(keep).collect::<Result<Vec<_>, i32>>()?;
         Ok(TurnJob { acquire: self.acquire, objects, own: Arc::clone(&self.own) })
     }
@@ -117,7 +114,7 @@ impl TurnCommand {
         if !wants_event {
             return Ok(None);
         }
-        OwnEvent::marker(self.queue, &[before.handle().raw()]).map(Some)
+        OwnEvent::marker(self.queue, &[before.0.handle.raw()]).map(Some)
     }
 
     /// When what comes before it is done, while the call returns: that may wait for the program itself.

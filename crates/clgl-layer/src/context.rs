@@ -1,18 +1,18 @@
 //! An OpenCL context that shares with a context of OpenGL.
 
-use crate::cl::handles::{Handle, OwnQueue};
+use crate::cl::handles::{Handle, OwnHandle};
 use crate::codes::{INVALID_OPERATION, OUT_OF_HOST_MEMORY};
 use crate::explain::refuse;
 use crate::gl::fence::ProgramWork;
 use crate::gl::functions::ProgramGl;
-use crate::gl::system::{ProgramContext, WindowSystem};
+use crate::gl::system::{OwnContext, ProgramContext, WindowSystem, program_functions};
 use crate::gl::thread::GlThread;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The context of OpenGL, and the layer's own that shares with it.
 pub struct GlSide {
-    system: WindowSystem,
+    system: &'static dyn WindowSystem,
     program: ProgramContext,
     functions: ProgramGl,
     thread: GlThread,
@@ -20,10 +20,10 @@ pub struct GlSide {
 
 impl GlSide {
     /// Makes the layer's own context.
-    pub fn open(system: WindowSystem, program: ProgramContext) -> Result<Self, i32> {
-        let functions = system.program_functions();
+    pub fn open(system: &'static dyn WindowSystem, program: ProgramContext) -> Result<Self, i32> {
+        let functions = program_functions(system);
         let functions = functions.ok_or_else(|| refuse(INVALID_OPERATION, "OpenGL has no fences here"))?;
-        let thread = GlThread::start(system.prepare(program)?, program.display)?;
+        let thread = GlThread::start(OwnContext::new(system, program)?, program.display)?;
         Ok(Self { system, program, functions, thread })
     }
 }
@@ -33,7 +33,7 @@ pub struct SharedContext {
     /// As the program gave them, with their end.
     pub properties: Vec<isize>,
     /// Queues of the layer's own, by device: the program's may wait for what is copied.
-    queues: Mutex<HashMap<Handle, Arc<OwnQueue>>>,
+    queues: Mutex<HashMap<Handle, Arc<OwnHandle>>>,
     gl: GlSide,
 }
 
@@ -53,12 +53,12 @@ impl SharedContext {
     }
 
     /// The layer's own queue of a device.
-    pub fn queue(&self, device: Handle) -> Result<Arc<OwnQueue>, i32> {
+    pub fn queue(&self, device: Handle) -> Result<Arc<OwnHandle>, i32> {
         let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(queue) = queues.get(&device) {
             return Ok(Arc::clone(queue));
         }
-        let made = OwnQueue::new(self.handle, device);
+        let made = OwnHandle::queue(self.handle, device);
         let queue = Arc::new(made.map_err(|code| refuse(OUT_OF_HOST_MEMORY, format_args!("no queue: {code}")))?);
         queues.insert(device, Arc::clone(&queue));
         Ok(queue)

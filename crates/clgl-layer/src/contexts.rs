@@ -5,9 +5,9 @@ use crate::codes::{INVALID_GL_SHAREGROUP_REFERENCE, INVALID_OPERATION, INVALID_V
 use crate::context::{GlSide, SharedContext};
 use crate::explain::refuse;
 use crate::extensions;
-use crate::gl::system::{ProgramContext, WindowSystem};
-use std::collections::HashMap;
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use crate::gl::system::{self, ProgramContext, WindowSystem};
+use crate::registry::Registry;
+use std::sync::{Arc, LazyLock};
 
 const GL_CONTEXT: isize = 0x2008;
 const WGL_HDC: isize = 0x200B;
@@ -51,7 +51,7 @@ impl ContextProperties {
         self.all.extend([name, value]);
         match name {
             GL_CONTEXT => self.context = value,
-            WindowSystem::EGL | WindowSystem::GLX | WGL_HDC | CGL_SHAREGROUP => {
+            system::EGL | system::GLX | WGL_HDC | CGL_SHAREGROUP => {
                 if value != 0 {
                     self.displays.push((name, value));
                 }
@@ -98,12 +98,12 @@ impl ContextProperties {
     }
 
     /// The context of OpenGL, where the properties name one rightly.
-    pub fn program(&self) -> Result<(WindowSystem, ProgramContext), i32> {
+    pub fn program(&self) -> Result<(&'static dyn WindowSystem, ProgramContext), i32> {
         match *self.displays.as_slice() {
             [] => Err(refuse(INVALID_GL_SHAREGROUP_REFERENCE, "a GL context without its display")),
             [(name, display)] if self.context != 0 => {
                 let context = self.context.cast_unsigned();
-                Ok((WindowSystem::of(name)?, ProgramContext { display: display.cast_unsigned(), context }))
+                Ok((system::of(name)?, ProgramContext { display: display.cast_unsigned(), context }))
             }
             [_] => Err(refuse(INVALID_OPERATION, "share groups of CGL are not known here")),
             _ => Err(refuse(INVALID_OPERATION, "a GL context of several window systems")),
@@ -111,20 +111,12 @@ impl ContextProperties {
     }
 }
 
-/// One of the contexts, and how often the program holds it.
-struct ContextEntry {
-    context: Arc<SharedContext>,
-    references: u32,
-}
-
-fn contexts() -> MutexGuard<'static, HashMap<Handle, ContextEntry>> {
-    static CONTEXTS: LazyLock<Mutex<HashMap<Handle, ContextEntry>>> = LazyLock::new(Mutex::default);
-    CONTEXTS.lock().unwrap_or_else(PoisonError::into_inner)
-}
+/// All of them. What is left of one that the program has let go of goes with its last object.
+pub static CONTEXTS: LazyLock<Registry<Arc<SharedContext>>> = LazyLock::new(Registry::default);
 
 /// The context of that handle, where it is one that the layer serves.
 pub fn find(context: Handle) -> Option<Arc<SharedContext>> {
-    contexts().get(&context).map(|held| Arc::clone(&held.context))
+    CONTEXTS.lock().get(&context).map(|entry| Arc::clone(&entry.object))
 }
 
 /// Makes a context: `make` is the driver's call, with the properties that it is to see.
@@ -136,29 +128,8 @@ pub fn create(
     let gl = GlSide::open(system, program)?;
     let handle = make(properties.rest())?;
     let context = Arc::new(SharedContext::new(handle, properties.all().to_vec(), gl));
-    contexts().insert(handle, ContextEntry { context, references: 1 });
+    CONTEXTS.insert(handle, context);
     Ok(handle)
-}
-
-/// The program holds a context once more.
-pub fn retained(context: Handle) {
-    if let Some(held) = contexts().get_mut(&context) {
-        held.references += 1;
-    }
-}
-
-/// The program lets go of a context. What is left of it goes with its last object.
-pub fn released(context: Handle) {
-    let mut contexts = contexts();
-    let Some(held) = contexts.get_mut(&context) else { return };
-    held.references -= 1;
-    if held.references > 0 {
-        return;
-    }
-    let gone = contexts.remove(&context);
-    // Its thread ends, which may take a lock of another's.
-    drop(contexts);
-    drop(gone);
 }
 
 /// Whether the drivers share by themselves: all devices of a context that is not the layer's.

@@ -26,6 +26,7 @@ mod gl;
 mod layer;
 mod object;
 mod objects;
+mod registry;
 mod target;
 mod transfer;
 

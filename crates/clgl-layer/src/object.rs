@@ -1,7 +1,7 @@
 //! An object of OpenGL's, and the memory object of OpenCL's that stands for it.
 
-use crate::cl::handles::Handle;
-use crate::cl::memory::{self, OwnMemory};
+use crate::cl::handles::{Handle, OwnHandle};
+use crate::cl::memory;
 use crate::codes::{
     INVALID_GL_OBJECT, INVALID_IMAGE_FORMAT_DESCRIPTOR, INVALID_OPERATION, INVALID_VALUE, OUT_OF_HOST_MEMORY,
 };
@@ -57,7 +57,7 @@ pub struct SharedObject {
 
 impl SharedObject {
     /// Makes a memory object of the driver's for an object of OpenGL's.
-    pub fn create(context: Arc<SharedContext>, flags: u64, name: GlName) -> Result<OwnMemory, i32> {
+    pub fn create(context: Arc<SharedContext>, flags: u64, name: GlName) -> Result<OwnHandle, i32> {
         if flags != 0 && !ACCESS.contains(&flags) {
             return Err(refuse(INVALID_VALUE, format_args!("flags {flags:#x} for an object of OpenGL's")));
         }
@@ -84,7 +84,7 @@ impl SharedObject {
         };
         let object = Self {
             context,
-            memory: memory.handle(),
+            memory: memory.handle,
             name,
             storage: Arc::new(storage),
             shape,
@@ -92,9 +92,8 @@ impl SharedObject {
             read_only: flags == READ_ONLY,
             acquired: Mutex::new(false),
         };
-        objects::insert(memory.handle(), Arc::new(object));
-        memory::when_gone(memory.handle(), objects::gone)
-            .inspect_err(|_| objects::gone(memory.handle().raw().addr()))?;
+        objects::insert(memory.handle, Arc::new(object));
+        memory::when_gone(memory.handle, objects::gone).inspect_err(|_| objects::gone(memory.handle.raw().addr()))?;
         Ok(memory)
     }
 
@@ -205,20 +204,20 @@ fn create_memory(
     flags: u64,
     shape: StorageShape,
     target: &Target,
-) -> Result<(OwnMemory, Option<Handle>), i32> {
+) -> Result<(OwnHandle, Option<Handle>), i32> {
     let (level, format, layout) = match shape {
         StorageShape::Bytes(bytes) => {
-            return Ok((OwnMemory::made(memory::create_buffer(context.handle, flags, bytes)?), None));
+            return Ok((OwnHandle::memory(memory::create_buffer(context.handle, flags, bytes)?), None));
         }
         StorageShape::Level(level, format, layout) => (level, format, layout),
     };
     let texels = if layout == Layout::BufferTexels {
         let bytes = level.size[0] * format.bytes;
-        Some(OwnMemory::made(memory::create_buffer(context.handle, flags, bytes)?))
+        Some(OwnHandle::memory(memory::create_buffer(context.handle, flags, bytes)?))
     } else {
         None
     };
-    let under = texels.as_ref().map(OwnMemory::handle);
+    let under = texels.as_ref().map(|texels| texels.handle);
     let image = memory::create_image(context.handle, flags, format, target, level.size, under);
     let image = image.map_err(|code| {
         let why = format_args!("the driver makes no image of {level:?}: {code}");
@@ -226,5 +225,5 @@ fn create_memory(
         refuse(if memory { code } else { INVALID_IMAGE_FORMAT_DESCRIPTOR }, why)
     })?;
     // The image keeps the buffer.
-    Ok((OwnMemory::made(image), under))
+    Ok((OwnHandle::memory(image), under))
 }

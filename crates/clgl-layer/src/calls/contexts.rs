@@ -3,7 +3,7 @@
 use crate::cl::driver::{NotifyCallback, driver};
 use crate::cl::handles::{ALL_DEVICES, DEFAULT_DEVICES, Handle, checked, made};
 use crate::codes::{DEVICE_NOT_FOUND, INVALID_GL_SHAREGROUP_REFERENCE, INVALID_VALUE};
-use crate::contexts::{self, ContextProperties};
+use crate::contexts::{self, CONTEXTS, ContextProperties};
 use crate::edge::{InfoRoom, Raw, code, handle, list};
 use crate::explain::refuse;
 
@@ -86,7 +86,7 @@ pub unsafe extern "C" fn retain_context(context: Raw) -> i32 {
     // SAFETY: the caller's promise.
     code(|| unsafe {
         checked(driver()?.retain_context(context))?;
-        contexts::retained(Handle::new(context));
+        CONTEXTS.retained(Handle::new(context));
         Ok(())
     })
 }
@@ -96,7 +96,8 @@ pub unsafe extern "C" fn retain_context(context: Raw) -> i32 {
 pub unsafe extern "C" fn release_context(context: Raw) -> i32 {
     // SAFETY: the caller's promise.
     code(|| unsafe {
-        contexts::released(Handle::new(context));
+        // Its thread ends here, unless it has objects.
+        drop(CONTEXTS.released(Handle::new(context)));
         checked(driver()?.release_context(context))
     })
 }
@@ -136,7 +137,9 @@ pub unsafe extern "C" fn gl_context_info(
             return Err(refuse(INVALID_GL_SHAREGROUP_REFERENCE, "a question about no GL context"));
         }
         let (system, program) = asked.program()?;
-        system.check(program)?;
+        if !system.knows(program) {
+            return Err(refuse(INVALID_GL_SHAREGROUP_REFERENCE, "no such GL context on that display"));
+        }
         let devices = match what {
             CURRENT_DEVICE => &devices[..1],
             DEVICES => &devices[..],

@@ -5,7 +5,7 @@ use crate::cl::handles::{Handle, checked, made};
 use crate::codes::INVALID_CONTEXT;
 use crate::contexts;
 use crate::edge::{InfoRoom, Raw, code, handle};
-use crate::events;
+use crate::events::{self, EVENTS, EventKind};
 use crate::fence_event;
 use crate::gl::fence::Fence;
 
@@ -30,7 +30,7 @@ pub unsafe extern "C" fn retain_event(event: Raw) -> i32 {
     // SAFETY: the caller's promise.
     code(|| unsafe {
         checked(driver()?.retain_event(event))?;
-        events::retained(Handle::new(event));
+        EVENTS.retained(Handle::new(event));
         Ok(())
     })
 }
@@ -40,7 +40,7 @@ pub unsafe extern "C" fn retain_event(event: Raw) -> i32 {
 pub unsafe extern "C" fn release_event(event: Raw) -> i32 {
     // SAFETY: the caller's promise.
     code(|| unsafe {
-        events::released(Handle::new(event));
+        EVENTS.released(Handle::new(event));
         checked(driver()?.release_event(event))
     })
 }
@@ -53,7 +53,7 @@ pub unsafe extern "C" fn create_user_event(context: Raw, answer: *mut i32) -> Ra
         handle(answer, || {
             let event = made(|driver, code| driver.create_user_event(context, code))?;
             if contexts::find(Handle::new(context)).is_some() {
-                events::user(event, Handle::new(context));
+                EVENTS.insert(event, EventKind::User(Handle::new(context), true));
             }
             Ok(event.raw())
         })
@@ -84,8 +84,8 @@ pub unsafe extern "C" fn create_event_from_gl_sync(context: Raw, sync: Raw, answ
                 return made(|driver, code| driver.create_event_from_gl_sync(context, sync, code)).map(Handle::raw);
             };
             let event = fence_event::event_of(&shared, Fence::new(sync))?;
-            events::command(event.handle(), events::FENCE);
-            Ok(event.give())
+            EVENTS.insert(event.0.handle, EventKind::Command(events::FENCE));
+            Ok(event.0.give())
         })
     }
 }

@@ -1,8 +1,7 @@
 //! Objects of OpenGL's.
 
 use crate::cl::driver::{Driver, driver};
-use crate::cl::handles::{Handle, InfoSubject, checked, handle as asked_handle, made};
-use crate::cl::memory::OwnMemory;
+use crate::cl::handles::{Handle, InfoSubject, OwnHandle, checked, handle as asked_handle, made};
 use crate::codes::{INVALID_CONTEXT, INVALID_GL_OBJECT, INVALID_MEM_OBJECT, INVALID_VALUE};
 use crate::contexts;
 use crate::edge::{InfoRoom, Raw, code, handle, put};
@@ -34,7 +33,7 @@ unsafe fn create(
             }
             let of = Handle::new(context);
             match contexts::find(of) {
-                Some(shared) => SharedObject::create(shared, flags, name).map(OwnMemory::give),
+                Some(shared) => SharedObject::create(shared, flags, name).map(OwnHandle::give),
                 None if contexts::is_native(of) => made(native).map(Handle::raw),
                 // Drivers without the extension may end the process here.
                 None => Err(INVALID_CONTEXT),

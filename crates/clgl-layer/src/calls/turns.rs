@@ -6,7 +6,7 @@ use crate::cl::handles::{Handle, checked};
 use crate::codes::{INVALID_COMMAND_QUEUE, INVALID_EVENT_WAIT_LIST, INVALID_GL_OBJECT, INVALID_VALUE};
 use crate::command::TurnCommand;
 use crate::edge::{Raw, code, list};
-use crate::events;
+use crate::events::{self, EVENTS, EventKind};
 use crate::objects;
 
 /// `clEnqueueAcquireGLObjects` and `clEnqueueReleaseGLObjects`.
@@ -55,8 +55,9 @@ pub unsafe extern "C" fn turn<const ACQUIRE: bool>(
         let command = TurnCommand::new(Handle::new(queue), found, ACQUIRE)?;
         let done = command.enqueue(after, !event.is_null())?;
         if let (Some(done), false) = (done, event.is_null()) {
-            events::command(done.handle(), if ACQUIRE { events::ACQUIRE } else { events::RELEASE });
-            event.write(done.give());
+            let kind = if ACQUIRE { events::ACQUIRE } else { events::RELEASE };
+            EVENTS.insert(done.0.handle, EventKind::Command(kind));
+            event.write(done.0.give());
         }
         Ok(())
     })

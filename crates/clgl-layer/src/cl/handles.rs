@@ -106,31 +106,53 @@ pub fn devices(platform: Handle, kind: u64) -> Result<Vec<Handle>, i32> {
     listed(|driver, count, list, found| unsafe { driver.get_device_ids(platform.raw(), kind, count, list, found) })
 }
 
-/// A command queue of the layer's own.
-pub struct OwnQueue(Handle);
+/// One reference to an object, which the layer holds.
+pub struct OwnHandle {
+    pub handle: Handle,
+    release: unsafe fn(&Driver, Raw) -> i32,
+}
 
-impl OwnQueue {
-    pub fn new(context: Handle, device: Handle) -> Result<Self, i32> {
+impl OwnHandle {
+    /// A command queue of the layer's own.
+    pub fn queue(context: Handle, device: Handle) -> Result<Self, i32> {
         // SAFETY: both live by their handles' promise.
-        made(|driver, code| unsafe { driver.create_command_queue(context.raw(), device.raw(), 0, code) }).map(Self)
+        made(|driver, code| unsafe { driver.create_command_queue(context.raw(), device.raw(), 0, code) })
+            .map(|handle| Self { handle, release: Driver::release_command_queue })
     }
 
-    pub fn handle(&self) -> Handle {
-        self.0
+    /// The reference that making a memory object gave.
+    pub fn memory(handle: Handle) -> Self {
+        Self { handle, release: Driver::release_mem_object }
+    }
+
+    /// A further reference to a memory object.
+    pub fn retained_memory(handle: Handle) -> Result<Self, i32> {
+        // SAFETY: the object lives by its handle's promise.
+        checked(unsafe { driver()?.retain_mem_object(handle.raw()) })?;
+        Ok(Self::memory(handle))
+    }
+
+    fn event(handle: Handle) -> Self {
+        Self { handle, release: Driver::release_event }
+    }
+
+    /// Gives the reference to the program.
+    pub fn give(self) -> Raw {
+        std::mem::ManuallyDrop::new(self).handle.raw()
     }
 }
 
-impl Drop for OwnQueue {
+impl Drop for OwnHandle {
     fn drop(&mut self) {
         if let Ok(driver) = driver() {
-            // SAFETY: the queue is the layer's own, and let go of once.
-            unsafe { driver.release_command_queue(self.0.raw()) };
+            // SAFETY: this reference is let go of once, by the function for its kind of object.
+            unsafe { (self.release)(driver, self.handle.raw()) };
         }
     }
 }
 
 /// One reference to an event.
-pub struct OwnEvent(Handle);
+pub struct OwnEvent(pub OwnHandle);
 
 impl OwnEvent {
     /// A marker: it is complete when the events of the list are, or without a list everything before it.
@@ -142,28 +164,29 @@ impl OwnEvent {
 
     /// A barrier: nothing behind it begins before the event is complete.
     pub fn barrier(queue: Handle, after: &Self) -> Result<Self, i32> {
-        let list = [after.0.raw()];
+        let list = [after.0.handle.raw()];
         // SAFETY: as above.
         enqueued(|driver, event| unsafe { driver.enqueue_barrier(queue.raw(), 1, list.as_ptr(), event) })
     }
 
     pub fn user(context: Handle) -> Result<Self, i32> {
         // SAFETY: the context lives by its handle's promise.
-        made(|driver, code| unsafe { driver.create_user_event(context.raw(), code) }).map(Self)
+        made(|driver, code| unsafe { driver.create_user_event(context.raw(), code) })
+            .map(|handle| Self(OwnHandle::event(handle)))
     }
 
     /// A user event with two references.
     pub fn user_twice(context: Handle) -> Result<(Self, Self), i32> {
         let event = Self::user(context)?;
         // SAFETY: just made.
-        checked(unsafe { driver()?.retain_event(event.0.raw()) })?;
-        let other = Self(event.0);
+        checked(unsafe { driver()?.retain_event(event.0.handle.raw()) })?;
+        let other = Self(OwnHandle::event(event.0.handle));
         Ok((event, other))
     }
 
     /// Waits until it is complete.
     pub fn wait(&self) -> Result<(), i32> {
-        let list = [self.0.raw()];
+        let list = [self.0.handle.raw()];
         // SAFETY: the reference keeps it alive.
         checked(unsafe { driver()?.wait_for_events(1, list.as_ptr()) })
     }
@@ -172,7 +195,7 @@ impl OwnEvent {
     pub fn complete(&self, status: i32) {
         if let Ok(driver) = driver() {
             // SAFETY: the reference keeps it alive.
-            unsafe { driver.set_user_event_status(self.0.raw(), status) };
+            unsafe { driver.set_user_event_status(self.0.handle.raw(), status) };
         }
     }
 
@@ -190,31 +213,11 @@ impl OwnEvent {
         let then: *mut Then = Box::into_raw(Box::new(Box::new(f)));
         // SAFETY: the callback takes what is given with it; where it was not registered it is taken back.
         unsafe {
-            let code = driver()?.set_event_callback(self.0.raw(), 0, done, then.cast());
+            let code = driver()?.set_event_callback(self.0.handle.raw(), 0, done, then.cast());
             if code != 0 {
                 drop(Box::from_raw(then));
             }
             checked(code)
-        }
-    }
-
-    pub fn handle(&self) -> Handle {
-        self.0
-    }
-
-    /// Gives the reference to the program.
-    pub fn give(self) -> Raw {
-        let raw = self.0.raw();
-        std::mem::forget(self);
-        raw
-    }
-}
-
-impl Drop for OwnEvent {
-    fn drop(&mut self) {
-        if let Ok(driver) = driver() {
-            // SAFETY: this reference is let go of once.
-            unsafe { driver.release_event(self.0.raw()) };
         }
     }
 }
@@ -223,7 +226,7 @@ fn enqueued(f: impl FnOnce(&Driver, *mut Raw) -> i32) -> Result<OwnEvent, i32> {
     let mut event = ptr::null_mut();
     checked(f(driver()?, &raw mut event))?;
     // SAFETY: just made.
-    Ok(OwnEvent(unsafe { Handle::new(event) }))
+    Ok(OwnEvent(OwnHandle::event(unsafe { Handle::new(event) })))
 }
 
 fn raw_list(list: &[Raw]) -> (u32, *const Raw) {

@@ -43,43 +43,6 @@ pub fn create_image(
     })
 }
 
-/// One reference to a memory object.
-pub struct OwnMemory(Handle);
-
-impl OwnMemory {
-    /// Takes over the reference that making it gave.
-    pub fn made(object: Handle) -> Self {
-        Self(object)
-    }
-
-    /// Takes a further reference.
-    pub fn retain(object: Handle) -> Result<Self, i32> {
-        // SAFETY: the object lives by its handle's promise.
-        checked(unsafe { driver()?.retain_mem_object(object.raw()) })?;
-        Ok(Self(object))
-    }
-
-    pub fn handle(&self) -> Handle {
-        self.0
-    }
-
-    /// Gives the reference to the program.
-    pub fn give(self) -> Raw {
-        let raw = self.0.raw();
-        std::mem::forget(self);
-        raw
-    }
-}
-
-impl Drop for OwnMemory {
-    fn drop(&mut self) {
-        if let Ok(driver) = driver() {
-            // SAFETY: this reference is let go of once.
-            unsafe { driver.release_mem_object(self.0.raw()) };
-        }
-    }
-}
-
 /// Runs `gone` with the object's address, once, when the driver ends the object.
 pub fn when_gone(object: Handle, gone: fn(usize)) -> Result<(), i32> {
     unsafe extern "C" fn call(object: Raw, user: Raw) {

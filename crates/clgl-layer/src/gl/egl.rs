@@ -1,7 +1,7 @@
 //! Contexts of EGL.
 
 use super::library::{self, library_functions};
-use super::system::ProgramContext;
+use super::system::{ProgramContext, WindowSystem};
 use crate::codes::INVALID_GL_SHAREGROUP_REFERENCE;
 use crate::explain::refuse;
 use std::ffi::{CString, c_char, c_void};
@@ -38,27 +38,36 @@ impl Egl {
         EGL.get_or_init(load).as_ref()
     }
 
-    pub fn current(&self) -> usize {
-        // SAFETY: takes nothing.
-        unsafe { (self.0.get_current_context)() }
-    }
-
-    pub fn address(&self, name: &str) -> *const c_void {
-        let Ok(name) = CString::new(name) else { return std::ptr::null() };
-        // SAFETY: a name.
-        unsafe { (self.0.get_proc_address)(name.as_ptr()) }
-    }
-
     /// Number of a context's configuration; `None` where there is no such context on the display.
-    pub fn configuration(&self, program: ProgramContext) -> Option<i32> {
+    fn configuration(&self, program: ProgramContext) -> Option<i32> {
         let mut id = 0;
         // SAFETY: EGL checks displays and contexts; one number is written.
         let known = unsafe { (self.0.query_context)(program.display, program.context, CONFIG_ID, &raw mut id) };
         (known != 0).then_some(id)
     }
+}
 
-    /// Makes a context that shares with the program's, current on this thread.
-    pub fn enter(&self, program: ProgramContext) -> Result<usize, i32> {
+impl WindowSystem for Egl {
+    fn current(&self) -> usize {
+        // SAFETY: takes nothing.
+        unsafe { (self.0.get_current_context)() }
+    }
+
+    fn address(&self, name: &str) -> *const c_void {
+        let Ok(name) = CString::new(name) else { return std::ptr::null() };
+        // SAFETY: a name.
+        unsafe { (self.0.get_proc_address)(name.as_ptr()) }
+    }
+
+    fn knows(&self, program: ProgramContext) -> bool {
+        self.configuration(program).is_some()
+    }
+
+    fn prepare(&self, _: ProgramContext) -> Result<usize, i32> {
+        Ok(0)
+    }
+
+    fn enter(&self, program: ProgramContext, _: usize) -> Result<usize, i32> {
         let refused = |why| Err(refuse(INVALID_GL_SHAREGROUP_REFERENCE, why));
         let ProgramContext { display, context } = program;
         let egl = &self.0;
@@ -88,8 +97,7 @@ impl Egl {
         }
     }
 
-    /// Ends it, on the thread that has it.
-    pub fn leave(&self, program: ProgramContext, own: usize) {
+    fn leave(&self, program: ProgramContext, own: usize) {
         // SAFETY: EGL checks them: the program may have ended the display.
         unsafe {
             (self.0.make_current)(program.display, 0, 0, 0);

@@ -50,7 +50,7 @@ pub struct ProgramWork {
 impl ProgramWork {
     /// What the calling thread has begun. A context that is not the one that is shared is waited for here, since its fences
     /// may be strange to the layer's.
-    pub fn begun(system: WindowSystem, program: ProgramContext, functions: &ProgramGl) -> Self {
+    pub fn begun(system: &dyn WindowSystem, program: ProgramContext, functions: &ProgramGl) -> Self {
         let current = system.current();
         if current == 0 {
             return Self { fence: None };

@@ -1,7 +1,7 @@
 //! Contexts of GLX.
 
 use super::library::{self, library_functions};
-use super::system::ProgramContext;
+use super::system::{ProgramContext, WindowSystem};
 use crate::codes::INVALID_GL_SHAREGROUP_REFERENCE;
 use crate::explain::refuse;
 use std::collections::HashMap;
@@ -80,17 +80,6 @@ impl Glx {
         GLX.get_or_init(load).as_ref()
     }
 
-    pub fn current(&self) -> usize {
-        // SAFETY: takes nothing.
-        unsafe { (self.glx.get_current_context)() }
-    }
-
-    pub fn address(&self, name: &str) -> *const c_void {
-        let Ok(name) = CString::new(name) else { return std::ptr::null() };
-        // SAFETY: a name.
-        unsafe { (self.glx.get_proc_address)(name.as_ptr()) }
-    }
-
     /// Runs `f` where an error of the X server is noted and not the end of the process.
     fn guarded(&self, display: usize, f: impl FnOnce() -> usize) -> usize {
         static ONE: Mutex<()> = Mutex::new(());
@@ -111,7 +100,7 @@ impl Glx {
     }
 
     /// Number of a context's configuration; `None` where there is no such context on the display.
-    pub fn configuration(&self, program: ProgramContext) -> Option<i32> {
+    fn configuration(&self, program: ProgramContext) -> Option<i32> {
         let ProgramContext { display, context } = program;
         if display == 0 || context == 0 {
             return None;
@@ -124,8 +113,39 @@ impl Glx {
         (known != 0).then_some(id)
     }
 
+    /// Asks to be told when the program closes the display.
+    fn watch(&self, display: usize) {
+        if with_displays(|displays| displays.insert(display, false)) == Some(false) {
+            return;
+        }
+        // SAFETY: the display is live by the program's word; the first number is that of the extension.
+        unsafe {
+            let codes = (self.x.add_extension)(display);
+            if !codes.is_null() {
+                (self.x.set_close)(display, codes.read(), closed);
+            }
+        }
+    }
+}
+
+impl WindowSystem for Glx {
+    fn current(&self) -> usize {
+        // SAFETY: takes nothing.
+        unsafe { (self.glx.get_current_context)() }
+    }
+
+    fn address(&self, name: &str) -> *const c_void {
+        let Ok(name) = CString::new(name) else { return std::ptr::null() };
+        // SAFETY: a name.
+        unsafe { (self.glx.get_proc_address)(name.as_ptr()) }
+    }
+
+    fn knows(&self, program: ProgramContext) -> bool {
+        self.configuration(program).is_some()
+    }
+
     /// Makes a context that shares with the program's.
-    pub fn create(&self, program: ProgramContext) -> Result<usize, i32> {
+    fn prepare(&self, program: ProgramContext) -> Result<usize, i32> {
         type Create = unsafe extern "C" fn(usize, usize, usize, c_int, *const i32) -> usize;
         let refused = |why| Err(refuse(INVALID_GL_SHAREGROUP_REFERENCE, why));
         let ProgramContext { display, context } = program;
@@ -159,35 +179,20 @@ impl Glx {
         if own == 0 { refused("GLX makes no context that shares with the program's") } else { Ok(own) }
     }
 
-    /// Asks to be told when the program closes the display.
-    fn watch(&self, display: usize) {
-        if with_displays(|displays| displays.insert(display, false)) == Some(false) {
-            return;
-        }
-        // SAFETY: the display is live by the program's word; the first number is that of the extension.
-        unsafe {
-            let codes = (self.x.add_extension)(display);
-            if !codes.is_null() {
-                (self.x.set_close)(display, codes.read(), closed);
-            }
-        }
-    }
-
-    /// Makes it current on this thread, with no window.
-    pub fn enter(&self, program: ProgramContext, own: usize) -> Result<(), i32> {
-        // SAFETY: made by `create` on that display.
+    fn enter(&self, program: ProgramContext, own: usize) -> Result<usize, i32> {
+        // SAFETY: made by `prepare` on that display.
         if unsafe { (self.glx.make_current)(program.display, 0, 0, own) } == 0 {
             return Err(refuse(INVALID_GL_SHAREGROUP_REFERENCE, "a context without a window cannot be made current"));
         }
-        Ok(())
+        Ok(own)
     }
 
     /// Ends it, on the thread that has it. Where the display is closed it has ended with it.
-    pub fn leave(&self, program: ProgramContext, own: usize) {
+    fn leave(&self, program: ProgramContext, own: usize) {
         if is_closed(program.display) {
             return;
         }
-        // SAFETY: made by `create` on that display, which is open.
+        // SAFETY: made by `prepare` on that display, which is open.
         unsafe {
             (self.glx.make_current)(program.display, 0, 0, 0);
             (self.glx.destroy_context)(program.display, own);
