@@ -7,7 +7,7 @@ use crate::edge::Raw;
 use crate::events;
 use crate::explain::refuse;
 use crate::gl::fence::ProgramWork;
-use crate::gl::thread::WorkContext;
+use crate::gl::work::WorkContext;
 use crate::object::SharedObject;
 use crate::transfer;
 use std::sync::Arc;
@@ -53,6 +53,8 @@ impl TurnCommand {
     /// Takes a list of objects, which is not empty.
     pub fn new(queue: Handle, objects: Vec<Arc<SharedObject>>, acquire: bool) -> Result<Self, i32> {
         let context = Arc::clone(&objects.first().ok_or(INVALID_OPERATION)?.context);
+        // In a forked process the driver may wait for ever.
+        context.thread().check()?;
         let of_queue = handles::handle(InfoSubject::Queue, queue, QUEUE_CONTEXT).map_err(|_| INVALID_COMMAND_QUEUE)?;
         let device = handles::handle(InfoSubject::Queue, queue, QUEUE_DEVICE).map_err(|_| INVALID_COMMAND_QUEUE)?;
         if of_queue != context.handle || objects.iter().any(|object| !Arc::ptr_eq(&object.context, &context)) {

@@ -5,8 +5,9 @@ use crate::codes::{INVALID_OPERATION, OUT_OF_HOST_MEMORY};
 use crate::explain::refuse;
 use crate::gl::fence::ProgramWork;
 use crate::gl::functions::ProgramGl;
-use crate::gl::system::{OwnContext, ProgramContext, WindowSystem, program_functions};
+use crate::gl::system::{OwnContext, program_functions};
 use crate::gl::thread::GlThread;
+use crate::gl::window_system::{ProgramContext, WindowSystem};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -5,7 +5,8 @@ use crate::codes::{INVALID_GL_SHAREGROUP_REFERENCE, INVALID_OPERATION, INVALID_V
 use crate::context::{GlSide, SharedContext};
 use crate::explain::refuse;
 use crate::extensions;
-use crate::gl::system::{self, ProgramContext, WindowSystem};
+use crate::gl::system;
+use crate::gl::window_system::{ProgramContext, WindowSystem};
 use crate::registry::Registry;
 use std::sync::{Arc, LazyLock};
 
@@ -150,13 +151,4 @@ pub fn devices(properties: &ContextProperties) -> Result<Vec<Handle>, i32> {
         devices.extend(handles::devices(platform, handles::ALL_DEVICES).unwrap_or_default());
     }
     if devices.is_empty() { Err(INVALID_VALUE) } else { Ok(devices) }
-}
-
-/// Devices for `clCreateContextFromType` where the driver names none: of the first platform that has any.
-pub fn default_devices(properties: &ContextProperties) -> Option<Vec<Handle>> {
-    let platforms = properties.platforms().ok()?;
-    platforms.into_iter().find_map(|platform| {
-        let devices = handles::devices(platform, handles::ALL_DEVICES).ok()?;
-        devices.first().map(|device| vec![*device])
-    })
 }

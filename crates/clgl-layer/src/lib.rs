@@ -7,8 +7,8 @@
 //! A device whose driver has the extension itself is left to the driver. `PIXELFERRY_CLGL=explain` says on standard error
 //! why something was refused; without it nothing is printed.
 
-// It knows EGL and GLX; elsewhere the library is empty.
-#![cfg(unix)]
+// It knows EGL and GLX on Linux; elsewhere the library is empty.
+#![cfg(target_os = "linux")]
 
 mod calls;
 mod cl;

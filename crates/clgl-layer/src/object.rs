@@ -11,8 +11,7 @@ use crate::format::{self, Format};
 use crate::gl::buffer::SharedBuffer;
 use crate::gl::renderbuffer::SharedRenderbuffer;
 use crate::gl::texture::{LevelShape, SharedTexture};
-use crate::gl::thread::WorkContext;
-use crate::objects;
+use crate::gl::work::WorkContext;
 use crate::target::{self, Layout, Target};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -57,7 +56,7 @@ pub struct SharedObject {
 
 impl SharedObject {
     /// Makes a memory object of the driver's for an object of OpenGL's.
-    pub fn create(context: Arc<SharedContext>, flags: u64, name: GlName) -> Result<OwnHandle, i32> {
+    pub fn create(context: Arc<SharedContext>, flags: u64, name: GlName) -> Result<(OwnHandle, Self), i32> {
         if flags != 0 && !ACCESS.contains(&flags) {
             return Err(refuse(INVALID_VALUE, format_args!("flags {flags:#x} for an object of OpenGL's")));
         }
@@ -92,9 +91,7 @@ impl SharedObject {
             read_only: flags == READ_ONLY,
             acquired: Mutex::new(false),
         };
-        objects::insert(memory.handle, Arc::new(object));
-        memory::when_gone(memory.handle, objects::gone).inspect_err(|_| objects::gone(memory.handle.raw().addr()))?;
-        Ok(memory)
+        Ok((memory, object))
     }
 
     /// Gives it to one side. `false`: that side has it, and there is nothing to do.

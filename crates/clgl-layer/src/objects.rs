@@ -1,7 +1,9 @@
 //! The memory objects that stand for objects of OpenGL's.
 
-use crate::cl::handles::Handle;
-use crate::object::SharedObject;
+use crate::cl::handles::{Handle, OwnHandle};
+use crate::cl::memory;
+use crate::context::SharedContext;
+use crate::object::{GlName, SharedObject};
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
@@ -10,8 +12,13 @@ fn objects() -> MutexGuard<'static, HashMap<usize, Arc<SharedObject>>> {
     OBJECTS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-pub fn insert(handle: Handle, object: Arc<SharedObject>) {
-    objects().insert(handle.raw().addr(), object);
+/// Makes a memory object for an object of OpenGL's.
+pub fn create(context: Arc<SharedContext>, flags: u64, name: GlName) -> Result<OwnHandle, i32> {
+    let (memory, object) = SharedObject::create(context, flags, name)?;
+    let address = memory.handle.raw().addr();
+    objects().insert(address, Arc::new(object));
+    memory::when_gone(memory.handle, gone).inspect_err(|_| gone(address))?;
+    Ok(memory)
 }
 
 /// The object of that handle, where it is one of the layer's.
@@ -20,7 +27,7 @@ pub fn find(handle: Handle) -> Option<Arc<SharedObject>> {
 }
 
 /// The driver has ended an object.
-pub fn gone(address: usize) {
+fn gone(address: usize) {
     let object = objects().remove(&address);
     // Outside the lock.
     drop(object);

@@ -6,7 +6,7 @@ use crate::codes::INVALID_GL_OBJECT;
 use crate::format::Format;
 use crate::gl::pixels::PixelRows;
 use crate::gl::texture::LevelShape;
-use crate::gl::thread::WorkContext;
+use crate::gl::work::WorkContext;
 use crate::object::{GlStorage, SharedObject, StorageShape};
 use crate::target::Layout;
 

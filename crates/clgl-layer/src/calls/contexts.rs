@@ -63,15 +63,12 @@ pub unsafe extern "C" fn create_context_from_type(
                 return of_type(properties).map(Handle::raw);
             }
             // Rusticl names no default device.
-            let of_devices = |rest: *const isize| {
-                let devices: Vec<Raw> = contexts::default_devices(&asked)?.into_iter().map(Handle::raw).collect();
-                let count = devices.len() as u32;
-                made(|driver, code| driver.create_context(rest, count, devices.as_ptr(), notify, user, code)).ok()
+            let of_first = |rest: *const isize| {
+                let device = contexts::devices(&asked)?[0].raw();
+                made(|driver, code| driver.create_context(rest, 1, &raw const device, notify, user, code))
             };
             let make = |rest: &[isize]| match of_type(rest.as_ptr()) {
-                Err(DEVICE_NOT_FOUND) if matches!(kind, DEFAULT_DEVICES | ALL_DEVICES) => {
-                    of_devices(rest.as_ptr()).ok_or(DEVICE_NOT_FOUND)
-                }
+                Err(DEVICE_NOT_FOUND) if matches!(kind, DEFAULT_DEVICES | ALL_DEVICES) => of_first(rest.as_ptr()),
                 answer => answer,
             };
             let made = if asked.shares() { contexts::create(&asked, make) } else { make(asked.rest()) };

@@ -5,7 +5,7 @@ use crate::cl::handles::{Handle, InfoSubject, OwnHandle, checked, handle as aske
 use crate::codes::{INVALID_CONTEXT, INVALID_GL_OBJECT, INVALID_MEM_OBJECT, INVALID_VALUE};
 use crate::contexts;
 use crate::edge::{InfoRoom, Raw, code, handle, put};
-use crate::object::{GlName, SharedObject};
+use crate::object::GlName;
 use crate::objects;
 use crate::target::{self, Target};
 
@@ -33,7 +33,7 @@ unsafe fn create(
             }
             let of = Handle::new(context);
             match contexts::find(of) {
-                Some(shared) => SharedObject::create(shared, flags, name).map(OwnHandle::give),
+                Some(shared) => objects::create(shared, flags, name).map(OwnHandle::give),
                 None if contexts::is_native(of) => made(native).map(Handle::raw),
                 // Drivers without the extension may end the process here.
                 None => Err(INVALID_CONTEXT),

@@ -1,6 +1,6 @@
 //! Buffer objects of the program's.
 
-use super::thread::WorkContext;
+use super::work::WorkContext;
 
 const ELEMENT_ARRAY_BUFFER: u32 = 0x8893;
 const BUFFER_SIZE: u32 = 0x8764;

@@ -1,7 +1,7 @@
 //! Contexts of EGL.
 
 use super::library::{self, library_functions};
-use super::system::{ProgramContext, WindowSystem};
+use super::window_system::{ProgramContext, WindowSystem};
 use crate::codes::INVALID_GL_SHAREGROUP_REFERENCE;
 use crate::explain::refuse;
 use std::ffi::{CString, c_char, c_void};

@@ -1,8 +1,8 @@
 //! Fences: how the layer's context learns that the program's has done its work.
 
 use super::functions::ProgramGl;
-use super::system::{ProgramContext, WindowSystem};
-use super::thread::WorkContext;
+use super::window_system::{ProgramContext, WindowSystem};
+use super::work::WorkContext;
 use std::ffi::c_void;
 use std::time::Duration;
 

@@ -66,11 +66,6 @@ library_functions! {
 }
 
 impl Gl {
-    /// Whether the context is of a version, or of a later one.
-    pub fn is_of(&self, major: i32, minor: i32) -> bool {
-        (self.integer(0x821B), self.integer(0x821C)) >= (major, minor)
-    }
-
     /// Whether the context has an extension.
     pub fn has(&self, extension: &CStr) -> bool {
         const EXTENSIONS: u32 = 0x1F03;

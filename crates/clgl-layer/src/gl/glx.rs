@@ -1,7 +1,7 @@
 //! Contexts of GLX.
 
 use super::library::{self, library_functions};
-use super::system::{ProgramContext, WindowSystem};
+use super::window_system::{ProgramContext, WindowSystem};
 use crate::codes::INVALID_GL_SHAREGROUP_REFERENCE;
 use crate::explain::refuse;
 use std::collections::HashMap;
@@ -35,6 +35,9 @@ library_functions! {
 
 const FBCONFIG_ID: i32 = 0x8013;
 const SCREEN: i32 = 0x800C;
+/// A configuration need not be for windows.
+const DRAWABLE_TYPE: i32 = 0x8010;
+const ANY: i32 = -1;
 
 pub struct Glx {
     glx: GlxFunctions,
@@ -166,7 +169,7 @@ impl WindowSystem for Glx {
                     return 0;
                 }
                 // 0: a context without a configuration; any does.
-                let list = if id == 0 { [0; 3] } else { [FBCONFIG_ID, id, 0] };
+                let list = if id == 0 { [0; 5] } else { [FBCONFIG_ID, id, DRAWABLE_TYPE, ANY, 0] };
                 let configs = (self.glx.choose_config)(display, screen, list.as_ptr(), &raw mut count);
                 if configs.is_null() || count == 0 {
                     return 0;

@@ -2,7 +2,7 @@
 
 use super::pixels::PixelRows;
 use super::texture::LevelShape;
-use super::thread::WorkContext;
+use super::work::WorkContext;
 use crate::codes::{INVALID_GL_OBJECT, INVALID_OPERATION};
 use crate::explain::refuse;
 

@@ -3,37 +3,12 @@
 use super::egl::Egl;
 use super::functions::{Gl, ProgramGl, RobustGl};
 use super::glx::Glx;
+use super::window_system::{ProgramContext, WindowSystem};
 use crate::codes::{INVALID_GL_SHAREGROUP_REFERENCE, INVALID_OPERATION};
 use crate::explain::refuse;
-use std::ffi::c_void;
 
-/// A context of the program's, as `clCreateContext` is told of it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct ProgramContext {
-    pub display: usize,
-    pub context: usize,
-}
-
-/// What the layer asks of a window system.
-pub trait WindowSystem: Send + Sync {
-    /// The context that is current on this thread; 0: none.
-    fn current(&self) -> usize;
-
-    /// A function of OpenGL's by its name; null where there is none.
-    fn address(&self, name: &str) -> *const c_void;
-
-    /// Whether the display has such a context.
-    fn knows(&self, program: ProgramContext) -> bool;
-
-    /// Makes on the program's thread what has to be made there; 0: nothing.
-    fn prepare(&self, program: ProgramContext) -> Result<usize, i32>;
-
-    /// Makes a context that shares with the program's current on this thread; `own`: what [`Self::prepare`] gave.
-    fn enter(&self, program: ProgramContext, own: usize) -> Result<usize, i32>;
-
-    /// Ends it, on the thread that has it.
-    fn leave(&self, program: ProgramContext, own: usize);
-}
+const MAJOR_VERSION: u32 = 0x821B;
+const MINOR_VERSION: u32 = 0x821C;
 
 /// `CL_EGL_DISPLAY_KHR`, `CL_GLX_DISPLAY_KHR`.
 pub const EGL: isize = 0x2009;
@@ -74,7 +49,10 @@ impl OwnContext {
         self.context = self.system.enter(self.program, self.context)?;
         let old = || refuse(INVALID_GL_SHAREGROUP_REFERENCE, "the GL context is older than OpenGL 3.2");
         // SAFETY: the window system gives functions by their names in OpenGL.
-        let gl = unsafe { Gl::load(|name| self.system.address(name)) }.filter(|gl| gl.is_of(3, 2)).ok_or_else(old)?;
+        let gl = unsafe { Gl::load(|name| self.system.address(name)) }.ok_or_else(old)?;
+        if (gl.integer(MAJOR_VERSION), gl.integer(MINOR_VERSION)) < (3, 2) {
+            return Err(old());
+        }
         let robust = gl.has(c"GL_ARB_robustness");
         // SAFETY: as above.
         let robust = robust.then(|| unsafe { RobustGl::load(|name| self.system.address(name)) }).flatten();

@@ -3,14 +3,12 @@
 use super::buffer::SharedBuffer;
 use super::functions::Gl;
 use super::pixels::PixelRows;
-use super::thread::WorkContext;
+use super::work::WorkContext;
 use crate::codes::{INVALID_GL_OBJECT, INVALID_MIP_LEVEL, INVALID_OPERATION};
 use crate::explain::refuse;
 use crate::target::{Layout, Target};
-use std::collections::HashMap;
 
 const TEXTURE0: u32 = 0x84C0;
-const MAX_UNITS: u32 = 0x8B4D;
 const WIDTH: u32 = 0x1000;
 const HEIGHT: u32 = 0x1001;
 const DEPTH: u32 = 0x8071;
@@ -20,35 +18,6 @@ const MAX_LEVEL: u32 = 0x813D;
 const BUFFER_OF_TEXTURE: u32 = 0x8C2D;
 const BUFFER_OFFSET: u32 = 0x919D;
 const BUFFER_SIZE: u32 = 0x919E;
-
-/// Texture units of the layer's own context. Each holds textures, one of every target, so that their storage stays when the
-/// program deletes the name. The first is for textures that find no unit free.
-#[derive(Debug)]
-pub struct TextureUnits {
-    count: u32,
-    /// By target: the first that was never given, and those that came back.
-    given: HashMap<u32, (u32, Vec<u32>)>,
-}
-
-impl TextureUnits {
-    pub fn new(gl: &Gl) -> Self {
-        Self { count: gl.integer(MAX_UNITS).max(1).cast_unsigned(), given: HashMap::new() }
-    }
-
-    fn take(&mut self, binding: u32) -> Option<u32> {
-        let (next, free) = self.given.entry(binding).or_insert((1, Vec::new()));
-        free.pop().or_else(|| {
-            *next += 1;
-            (*next <= self.count).then_some(*next - 1)
-        })
-    }
-
-    fn give_back(&mut self, binding: u32, unit: u32) {
-        if let Some((_, free)) = self.given.get_mut(&binding) {
-            free.push(unit);
-        }
-    }
-}
 
 /// Storage of a level.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

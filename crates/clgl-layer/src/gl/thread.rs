@@ -1,41 +1,15 @@
 //! The thread that has the layer's own context: all work with OpenGL is done there, so that no thread of the program has
 //! its context taken from it.
 
-use super::functions::{Gl, RobustGl};
 use super::glx;
-use super::pixels::PixelRows;
+use super::signals::without_signals;
 use super::system::OwnContext;
-use super::texture::TextureUnits;
-use crate::codes::{INVALID_GL_OBJECT, INVALID_OPERATION, OUT_OF_HOST_MEMORY};
+use super::work::{TextureUnits, WorkContext};
+use crate::codes::{INVALID_OPERATION, OUT_OF_HOST_MEMORY};
 use crate::edge::caught;
 use crate::explain::refuse;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
-
-/// What jobs work with.
-pub struct WorkContext {
-    pub gl: Gl,
-    pub robust: Option<RobustGl>,
-    pub units: TextureUnits,
-}
-
-impl WorkContext {
-    /// An error that OpenGL has noted since the last call.
-    pub fn check(&self, what: &str) -> Result<(), i32> {
-        match self.gl.error() {
-            None => Ok(()),
-            Some(error) => Err(refuse(INVALID_GL_OBJECT, format_args!("OpenGL answers {error:#x} where {what}"))),
-        }
-    }
-
-    /// Tells OpenGL how rows lie, or refuses them.
-    pub fn describe(&self, rows: &PixelRows<'_>) -> Result<(), i32> {
-        if rows.describe(&self.gl) {
-            return Ok(());
-        }
-        Err(refuse(OUT_OF_HOST_MEMORY, "rows of pixels that OpenGL cannot be told of"))
-    }
-}
 
 type Job = Box<dyn FnOnce(&mut WorkContext) + Send>;
 
@@ -54,20 +28,27 @@ impl GlThread {
         let (jobs, receiver) = channel();
         let (ready, started) = channel();
         let run = move || run(own, display, &receiver, &ready);
-        let spawned = std::thread::Builder::new().name("clgl".to_owned()).spawn(run);
+        let builder = std::thread::Builder::new().name("clgl".to_owned());
+        let spawned = without_signals(|| builder.spawn(run));
         let handle = spawned.map_err(|e| refuse(OUT_OF_HOST_MEMORY, format_args!("no thread is to be had: {e}")))?;
         started.recv().map_err(|_| OUT_OF_HOST_MEMORY)??;
         Ok(Self { jobs: Some(jobs), handle: Some(handle), process: std::process::id(), display })
     }
 
-    /// Gives it a job.
-    pub fn post(&self, job: impl FnOnce(&mut WorkContext) + Send + 'static) -> Result<(), i32> {
+    /// Refuses work where nothing is left to do it.
+    pub fn check(&self) -> Result<(), i32> {
         if self.process != std::process::id() {
             return Err(refuse(INVALID_OPERATION, "a forked process does not have its parent's GL context"));
         }
         if glx::is_closed(self.display) {
             return Err(refuse(INVALID_OPERATION, "the program has closed the display of its GL context"));
         }
+        Ok(())
+    }
+
+    /// Gives it a job.
+    pub fn post(&self, job: impl FnOnce(&mut WorkContext) + Send + 'static) -> Result<(), i32> {
+        self.check()?;
         let jobs = self.jobs.as_ref().ok_or(INVALID_OPERATION)?;
         jobs.send(Box::new(job)).map_err(|_| INVALID_OPERATION)
     }
