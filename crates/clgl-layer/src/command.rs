@@ -1,6 +1,7 @@
 //! The commands that give objects to OpenCL and back.
 
-use crate::cl::handles::{self, Handle, InfoSubject, OwnEvent, OwnHandle};
+use crate::cl::driver::Driver;
+use crate::cl::handles::{self, Handle, OwnEvent, OwnHandle};
 use crate::codes::{EVENTS_FAILED, INVALID_COMMAND_QUEUE, INVALID_CONTEXT, INVALID_OPERATION};
 use crate::context::SharedContext;
 use crate::edge::Raw;
@@ -11,6 +12,7 @@ use crate::gl::work::WorkContext;
 use crate::object::SharedObject;
 use crate::transfer;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 const QUEUE_CONTEXT: u32 = 0x1090;
 const QUEUE_DEVICE: u32 = 0x1091;
@@ -18,9 +20,8 @@ const QUEUE_DEVICE: u32 = 0x1091;
 /// `clEnqueueAcquireGLObjects` or `clEnqueueReleaseGLObjects`.
 pub struct TurnCommand {
     acquire: bool,
-    objects: Vec<Arc<SharedObject>>,
     /// Those that the other side has: the others are where they are to be.
-    turned: Vec<Arc<SharedObject>>,
+    objects: Vec<Arc<SharedObject>>,
     context: Arc<SharedContext>,
     /// The program's queue, and one of the layer's own on the same device.
     queue: Handle,
@@ -55,33 +56,24 @@ impl TurnCommand {
         let context = Arc::clone(&objects.first().ok_or(INVALID_OPERATION)?.context);
         // In a forked process the driver may wait for ever.
         context.thread().check()?;
-        let of_queue = handles::handle(InfoSubject::Queue, queue, QUEUE_CONTEXT).map_err(|_| INVALID_COMMAND_QUEUE)?;
-        let device = handles::handle(InfoSubject::Queue, queue, QUEUE_DEVICE).map_err(|_| INVALID_COMMAND_QUEUE)?;
+        let of_queue =
+            handles::handle(Driver::get_command_queue_info, queue, QUEUE_CONTEXT).map_err(|_| INVALID_COMMAND_QUEUE)?;
+        let device =
+            handles::handle(Driver::get_command_queue_info, queue, QUEUE_DEVICE).map_err(|_| INVALID_COMMAND_QUEUE)?;
         if of_queue != context.handle || objects.iter().any(|object| !Arc::ptr_eq(&object.context, &context)) {
             return Err(refuse(INVALID_CONTEXT, "objects of another context than the queue's"));
         }
         let own = context.queue(device)?;
-        let mut command = Self { acquire, objects, turned: Vec::new(), context, queue, own };
-        command.turn()?;
-        Ok(command)
-    }
-
-    fn turn(&mut self) -> Result<(), i32> {
-        for object in &self.objects {
-            match object.turn(self.acquire) {
-                Ok(true) => self.turned.push(Arc::clone(object)),
-                Ok(false) => {}
-                Err(code) => {
-                    self.turn_back();
-                    return Err(code);
-                }
-            }
+        if cfg!(feature = "strict") && objects.iter().any(|object| object.acquired.load(Ordering::Relaxed) == acquire) {
+            return Err(refuse(INVALID_OPERATION, "objects acquired twice, or released without having been acquired"));
         }
-        Ok(())
+        let turns = |object: &Arc<SharedObject>| object.acquired.swap(acquire, Ordering::Relaxed) != acquire;
+        let objects = objects.into_iter().filter(turns).collect();
+        Ok(Self { acquire, objects, context, queue, own })
     }
 
     fn turn_back(&self) {
-        self.turned.iter().for_each(|object| object.turn_back(self.acquire));
+        self.objects.iter().for_each(|object| object.acquired.store(!self.acquire, Ordering::Relaxed));
     }
 
     /// Does it, or sees to it that it is done. The answer is an event of the program's queue where it wants one.
@@ -97,7 +89,7 @@ impl TurnCommand {
 
     fn job(&self) -> Result<TurnJob, i32> {
         let keep = |object: &Arc<SharedObject>| Ok((Arc::clone(object), OwnHandle::retained_memory(object.memory)?));
-        let objects = self.turned.iter().map(keep).collect::<Result<Vec<_>, i32>>()?;
+        let objects = self.objects.iter().map(keep).collect::<Result<Vec<_>, i32>>()?;
         Ok(TurnJob { acquire: self.acquire, objects, own: Arc::clone(&self.own) })
     }
 
@@ -122,7 +114,7 @@ impl TurnCommand {
     /// When what comes before it is done, while the call returns: that may wait for the program itself.
     fn defer(&self, after: &[Raw], begun: ProgramWork) -> Result<OwnEvent, i32> {
         // What is wrong now is told now.
-        let objects = self.turned.clone();
+        let objects = self.objects.clone();
         self.context.thread().ask(move |work| {
             begun.finish(work);
             objects.iter().try_for_each(|object| object.check(work))

@@ -5,7 +5,7 @@ use crate::codes::{INVALID_OPERATION, OUT_OF_HOST_MEMORY};
 use crate::explain::refuse;
 use crate::gl::fence::ProgramWork;
 use crate::gl::functions::ProgramGl;
-use crate::gl::system::{OwnContext, program_functions};
+use crate::gl::system::OwnContext;
 use crate::gl::thread::GlThread;
 use crate::gl::window_system::{ProgramContext, WindowSystem};
 use std::collections::HashMap;
@@ -22,7 +22,8 @@ pub struct GlSide {
 impl GlSide {
     /// Makes the layer's own context.
     pub fn open(system: &'static dyn WindowSystem, program: ProgramContext) -> Result<Self, i32> {
-        let functions = program_functions(system);
+        // SAFETY: the window system gives functions by their names in OpenGL.
+        let functions = unsafe { ProgramGl::load(|name| system.address(name)) };
         let functions = functions.ok_or_else(|| refuse(INVALID_OPERATION, "OpenGL has no fences here"))?;
         let thread = GlThread::start(OwnContext::new(system, program)?, program.display)?;
         Ok(Self { system, program, functions, thread })

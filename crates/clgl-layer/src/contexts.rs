@@ -1,6 +1,7 @@
 //! The contexts that share, and how they are made.
 
-use crate::cl::handles::{self, Handle, InfoSubject};
+use crate::cl::driver::Driver;
+use crate::cl::handles::{self, Handle};
 use crate::codes::{INVALID_GL_SHAREGROUP_REFERENCE, INVALID_OPERATION, INVALID_VALUE};
 use crate::context::{GlSide, SharedContext};
 use crate::explain::refuse;
@@ -21,12 +22,13 @@ const DEVICES: u32 = 0x1081;
 #[derive(Default)]
 pub struct ContextProperties {
     /// All of them, with their end.
-    all: Vec<isize>,
+    pub all: Vec<isize>,
     /// Those for the driver, with their end.
-    rest: Vec<isize>,
+    pub rest: Vec<isize>,
     context: isize,
     displays: Vec<(isize, isize)>,
-    names_gl: bool,
+    /// Whether there is anything about OpenGL that a driver without the extension must not see.
+    pub names_gl: bool,
 }
 
 impl ContextProperties {
@@ -72,20 +74,6 @@ impl ContextProperties {
         self.context != 0 || self.displays.iter().any(|(name, _)| *name == CGL_SHAREGROUP)
     }
 
-    /// Whether there is anything about OpenGL that a driver without the extension must not see.
-    pub fn names_gl(&self) -> bool {
-        self.names_gl
-    }
-
-    /// What is handed to the driver.
-    pub fn rest(&self) -> &[isize] {
-        &self.rest
-    }
-
-    pub fn all(&self) -> &[isize] {
-        &self.all
-    }
-
     /// The platforms that are meant: one, or where none is named each.
     pub fn platforms(&self) -> Result<Vec<Handle>, i32> {
         match self.all.chunks_exact(2).find(|pair| pair[0] == PLATFORM) {
@@ -117,7 +105,7 @@ pub static CONTEXTS: LazyLock<Registry<Arc<SharedContext>>> = LazyLock::new(Regi
 
 /// The context of that handle, where it is one that the layer serves.
 pub fn find(context: Handle) -> Option<Arc<SharedContext>> {
-    CONTEXTS.lock().get(&context).map(|entry| Arc::clone(&entry.object))
+    CONTEXTS.lock().get(&context).map(|(shared, _)| Arc::clone(shared))
 }
 
 /// Makes a context: `make` is the driver's call, with the properties that it is to see.
@@ -127,15 +115,15 @@ pub fn create(
 ) -> Result<Handle, i32> {
     let (system, program) = properties.program()?;
     let gl = GlSide::open(system, program)?;
-    let handle = make(properties.rest())?;
-    let context = Arc::new(SharedContext::new(handle, properties.all().to_vec(), gl));
+    let handle = make(&properties.rest)?;
+    let context = Arc::new(SharedContext::new(handle, properties.all.clone(), gl));
     CONTEXTS.insert(handle, context);
     Ok(handle)
 }
 
 /// Whether the drivers share by themselves: all devices of a context that is not the layer's.
 pub fn is_native(context: Handle) -> bool {
-    let devices = handles::handles(InfoSubject::Context, context, DEVICES).unwrap_or_default();
+    let devices = handles::handles(Driver::get_context_info, context, DEVICES).unwrap_or_default();
     are_native(&devices)
 }
 

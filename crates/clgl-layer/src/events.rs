@@ -22,14 +22,14 @@ pub const FENCE: u32 = 0x200D;
 
 /// The program completes a user event.
 pub fn completed(event: Handle) {
-    if let Some(EventKind::User(_, pending)) = EVENTS.lock().get_mut(&event).map(|entry| &mut entry.object) {
+    if let Some(EventKind::User(_, pending)) = EVENTS.lock().get_mut(&event).map(|(kind, _)| kind) {
         *pending = false;
     }
 }
 
 /// `CL_EVENT_COMMAND_TYPE` of the layer's commands.
 pub fn command_type(event: Handle) -> Option<u32> {
-    match EVENTS.lock().get(&event)?.object {
+    match EVENTS.lock().get(&event)?.0 {
         EventKind::Command(kind) => Some(kind),
         EventKind::User(..) => None,
     }
@@ -37,5 +37,5 @@ pub fn command_type(event: Handle) -> Option<u32> {
 
 /// Whether a context has work that may wait for the program itself: a call must not wait for it.
 pub fn any_pending(context: Handle) -> bool {
-    EVENTS.lock().values().any(|entry| matches!(entry.object, EventKind::User(of, true) if of == context))
+    EVENTS.lock().values().any(|(kind, _)| matches!(*kind, EventKind::User(of, true) if of == context))
 }

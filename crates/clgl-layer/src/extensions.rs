@@ -1,6 +1,7 @@
 //! The extensions that the layer announces.
 
-use crate::cl::handles::{Handle, InfoSubject, info};
+use crate::cl::driver::Driver;
+use crate::cl::handles::{Handle, InfoCall, info};
 
 /// `CL_PLATFORM_EXTENSIONS`, `CL_DEVICE_EXTENSIONS`, and the same with versions (OpenCL 3.0).
 const PLATFORM: u32 = 0x0904;
@@ -17,18 +18,18 @@ const ENTRY: usize = 68;
 
 /// Whether a device's driver shares by itself.
 pub fn is_native(device: Handle) -> bool {
-    let list = info(InfoSubject::Device, device, DEVICE).unwrap_or_default();
+    let list = info(Driver::get_device_info, device, DEVICE).unwrap_or_default();
     words(&list).any(|word| word == SHARING.as_bytes())
 }
 
 /// The answer to a question about extensions, with the layer's; `None`: the question is about something else.
-pub fn extended(subject: InfoSubject, object: Handle, parameter: u32) -> Option<Result<Vec<u8>, i32>> {
-    let versions = match (subject, parameter) {
-        (InfoSubject::Platform, PLATFORM) | (InfoSubject::Device, DEVICE) => false,
-        (InfoSubject::Platform, PLATFORM_VERSIONS) | (InfoSubject::Device, DEVICE_VERSIONS) => true,
+pub fn extended(call: InfoCall, object: Handle, parameter: u32) -> Option<Result<Vec<u8>, i32>> {
+    let versions = match parameter {
+        PLATFORM | DEVICE => false,
+        PLATFORM_VERSIONS | DEVICE_VERSIONS => true,
         _ => return None,
     };
-    Some(info(subject, object, parameter).map(|list| if versions { with_versions(list) } else { with_names(&list) }))
+    Some(info(call, object, parameter).map(|list| if versions { with_versions(list) } else { with_names(&list) }))
 }
 
 fn words(list: &[u8]) -> impl Iterator<Item = &[u8]> {

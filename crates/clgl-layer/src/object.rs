@@ -2,9 +2,7 @@
 
 use crate::cl::handles::{Handle, OwnHandle};
 use crate::cl::memory;
-use crate::codes::{
-    INVALID_GL_OBJECT, INVALID_IMAGE_FORMAT_DESCRIPTOR, INVALID_OPERATION, INVALID_VALUE, OUT_OF_HOST_MEMORY,
-};
+use crate::codes::{INVALID_GL_OBJECT, INVALID_IMAGE_FORMAT_DESCRIPTOR, INVALID_VALUE, OUT_OF_HOST_MEMORY};
 use crate::context::SharedContext;
 use crate::explain::refuse;
 use crate::format::{self, Format};
@@ -13,7 +11,8 @@ use crate::gl::renderbuffer::SharedRenderbuffer;
 use crate::gl::texture::{LevelShape, SharedTexture};
 use crate::gl::work::WorkContext;
 use crate::target::{self, Layout, Target};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// `CL_MEM_READ_WRITE`, `CL_MEM_WRITE_ONLY`, `CL_MEM_READ_ONLY`.
 const ACCESS: [u64; 3] = [1, 2, 4];
@@ -51,7 +50,8 @@ pub struct SharedObject {
     pub texels: Option<Handle>,
     /// Kernels only read it: nothing has to be brought back.
     pub read_only: bool,
-    acquired: Mutex<bool>,
+    /// OpenCL has it.
+    pub acquired: AtomicBool,
 }
 
 impl SharedObject {
@@ -89,28 +89,9 @@ impl SharedObject {
             shape,
             texels,
             read_only: flags == READ_ONLY,
-            acquired: Mutex::new(false),
+            acquired: AtomicBool::new(false),
         };
         Ok((memory, object))
-    }
-
-    /// Gives it to one side. `false`: that side has it, and there is nothing to do.
-    pub fn turn(&self, acquire: bool) -> Result<bool, i32> {
-        let mut acquired = self.acquired.lock().unwrap_or_else(PoisonError::into_inner);
-        if *acquired == acquire {
-            if cfg!(feature = "strict") {
-                let what = if acquire { "acquired twice" } else { "released without having been acquired" };
-                return Err(refuse(INVALID_OPERATION, format_args!("{:?} is {what}", self.name)));
-            }
-            return Ok(false);
-        }
-        *acquired = acquire;
-        Ok(true)
-    }
-
-    /// Takes back what [`Self::turn`] noted, where the command then failed.
-    pub fn turn_back(&self, acquire: bool) {
-        *self.acquired.lock().unwrap_or_else(PoisonError::into_inner) = !acquire;
     }
 
     /// Refuses storage that is not what the memory object was made for.

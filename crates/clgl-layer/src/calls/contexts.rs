@@ -30,13 +30,13 @@ pub unsafe extern "C" fn create_context(
                 made(|driver, code| driver.create_context(list, count, devices, notify, user, code))
             };
             let named: Vec<_> = list(count, devices).iter().map(|device| Handle::new(*device)).collect();
-            if !asked.names_gl() || contexts::are_native(&named) {
+            if !asked.names_gl || contexts::are_native(&named) {
                 return make(properties).map(Handle::raw);
             }
             let made = if asked.shares() {
                 contexts::create(&asked, |rest| make(rest.as_ptr()))
             } else {
-                make(asked.rest().as_ptr())
+                make(asked.rest.as_ptr())
             };
             made.map(Handle::raw)
         })
@@ -59,7 +59,7 @@ pub unsafe extern "C" fn create_context_from_type(
             let of_type = |list: *const isize| {
                 made(|driver, code| driver.create_context_from_type(list, kind, notify, user, code))
             };
-            if !asked.names_gl() || contexts::devices(&asked).is_ok_and(|devices| contexts::are_native(&devices)) {
+            if !asked.names_gl || contexts::devices(&asked).is_ok_and(|devices| contexts::are_native(&devices)) {
                 return of_type(properties).map(Handle::raw);
             }
             // Rusticl names no default device.
@@ -71,7 +71,7 @@ pub unsafe extern "C" fn create_context_from_type(
                 Err(DEVICE_NOT_FOUND) if matches!(kind, DEFAULT_DEVICES | ALL_DEVICES) => of_first(rest.as_ptr()),
                 answer => answer,
             };
-            let made = if asked.shares() { contexts::create(&asked, make) } else { make(asked.rest()) };
+            let made = if asked.shares() { contexts::create(&asked, make) } else { make(&asked.rest) };
             made.map(Handle::raw)
         })
     }
@@ -93,8 +93,10 @@ pub unsafe extern "C" fn retain_context(context: Raw) -> i32 {
 pub unsafe extern "C" fn release_context(context: Raw) -> i32 {
     // SAFETY: the caller's promise.
     code(|| unsafe {
-        // Its thread ends here, unless it has objects.
-        drop(CONTEXTS.released(Handle::new(context)));
+        if let Some(shared) = CONTEXTS.released(Handle::new(context)) {
+            // What is still to be done for objects that are gone is done, so that the thread ends here unless there are others.
+            let _ = shared.thread().ask(|_| Ok(()));
+        }
         checked(driver()?.release_context(context))
     })
 }

@@ -1,8 +1,8 @@
 //! Questions about platforms and devices, and for functions.
 
 use super::by_name;
-use crate::cl::driver::driver;
-use crate::cl::handles::{Handle, InfoSubject, checked};
+use crate::cl::driver::{Driver, driver};
+use crate::cl::handles::{Handle, InfoCall, checked};
 use crate::codes::INVALID_VALUE;
 use crate::edge::{InfoRoom, Raw, code, handle};
 use crate::extensions;
@@ -13,30 +13,26 @@ use std::ptr;
 /// OpenCL's.
 pub unsafe extern "C" fn platform_info(platform: Raw, what: u32, bytes: usize, value: Raw, found: *mut usize) -> i32 {
     // SAFETY: the caller's promise.
-    unsafe { answer(InfoSubject::Platform, platform, what, InfoRoom { bytes, value, found }) }
+    unsafe { answer(Driver::get_platform_info, platform, what, InfoRoom { bytes, value, found }) }
 }
 
 /// # Safety
 /// OpenCL's.
 pub unsafe extern "C" fn device_info(device: Raw, what: u32, bytes: usize, value: Raw, found: *mut usize) -> i32 {
     // SAFETY: the caller's promise.
-    unsafe { answer(InfoSubject::Device, device, what, InfoRoom { bytes, value, found }) }
+    unsafe { answer(Driver::get_device_info, device, what, InfoRoom { bytes, value, found }) }
 }
 
 /// # Safety
 /// The object is live or null, and the room is as large as it says.
-unsafe fn answer(subject: InfoSubject, object: Raw, parameter: u32, room: InfoRoom) -> i32 {
+unsafe fn answer(call: InfoCall, object: Raw, parameter: u32, room: InfoRoom) -> i32 {
     code(|| {
         // SAFETY: the caller's promise.
         unsafe {
-            if let Some(answer) = extensions::extended(subject, Handle::new(object), parameter) {
+            if let Some(answer) = extensions::extended(call, Handle::new(object), parameter) {
                 return room.answer(&answer?);
             }
-            let (driver, InfoRoom { bytes, value, found }) = (driver()?, room);
-            checked(match subject {
-                InfoSubject::Platform => driver.get_platform_info(object, parameter, bytes, value, found),
-                _ => driver.get_device_info(object, parameter, bytes, value, found),
-            })
+            checked(call(driver()?, object, parameter, room.bytes, room.value, room.found))
         }
     })
 }

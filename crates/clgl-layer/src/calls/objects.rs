@@ -1,7 +1,7 @@
 //! Objects of OpenGL's.
 
 use crate::cl::driver::{Driver, driver};
-use crate::cl::handles::{Handle, InfoSubject, OwnHandle, checked, handle as asked_handle, made};
+use crate::cl::handles::{Handle, OwnHandle, checked, handle as asked_handle, made};
 use crate::codes::{INVALID_CONTEXT, INVALID_GL_OBJECT, INVALID_MEM_OBJECT, INVALID_VALUE};
 use crate::contexts;
 use crate::edge::{InfoRoom, Raw, code, handle, put};
@@ -73,10 +73,8 @@ pub unsafe extern "C" fn create_from_gl_texture<const IMAGE: u32>(
         if IMAGE != ANY && target::of(target).is_none_or(|target| target.image != IMAGE) {
             return handle(answer, || Err(INVALID_VALUE));
         }
-        create(context, flags, GlName::Texture { target, level, name }, answer, |driver, code| match IMAGE {
-            TWO => driver.create_from_gl_texture_2d(context, flags, target, level, name, code),
-            THREE => driver.create_from_gl_texture_3d(context, flags, target, level, name, code),
-            _ => driver.create_from_gl_texture(context, flags, target, level, name, code),
+        create(context, flags, GlName::Texture { target, level, name }, answer, |driver, code| {
+            driver.create_from_gl_texture(context, flags, target, level, name, code)
         })
     }
 }
@@ -101,7 +99,7 @@ pub unsafe fn is_native(object: Raw) -> Result<bool, i32> {
         return Err(INVALID_MEM_OBJECT);
     }
     // SAFETY: the caller's promise.
-    let context = asked_handle(InfoSubject::Memory, unsafe { Handle::new(object) }, MEMORY_CONTEXT);
+    let context = asked_handle(Driver::get_mem_object_info, unsafe { Handle::new(object) }, MEMORY_CONTEXT);
     Ok(contexts::is_native(context.map_err(|_| INVALID_MEM_OBJECT)?))
 }
 

@@ -70,12 +70,10 @@ functions! {
     get_platform_info = 1(platform: Raw, parameter: u32, bytes: usize, value: Raw, found: *mut usize) -> i32;
     get_device_ids = 2(platform: Raw, kind: u64, count: u32, devices: *mut Raw, found: *mut u32) -> i32;
     get_device_info = 3(device: Raw, parameter: u32, bytes: usize, value: Raw, found: *mut usize) -> i32;
-    create_context = 4(
-        properties: *const isize, count: u32, devices: *const Raw, notify: NotifyCallback, user: Raw, code: *mut i32,
-    ) -> Raw;
-    create_context_from_type = 5(
-        properties: *const isize, kind: u64, notify: NotifyCallback, user: Raw, code: *mut i32,
-    ) -> Raw;
+    create_context = 4(properties: *const isize, count: u32, devices: *const Raw, notify: NotifyCallback, user: Raw,
+        code: *mut i32) -> Raw;
+    create_context_from_type = 5(properties: *const isize, kind: u64, notify: NotifyCallback, user: Raw,
+        code: *mut i32) -> Raw;
     retain_context = 6(context: Raw) -> i32;
     release_context = 7(context: Raw) -> i32;
     get_context_info = 8(context: Raw, parameter: u32, bytes: usize, value: Raw, found: *mut usize) -> i32;
@@ -91,41 +89,30 @@ functions! {
     retain_event = 43(event: Raw) -> i32;
     release_event = 44(event: Raw) -> i32;
     flush = 46(queue: Raw) -> i32;
-    enqueue_map_buffer = 56(
-        queue: Raw, buffer: Raw, blocking: u32, flags: u64, offset: usize, bytes: usize, count: u32,
-        events: *const Raw, event: *mut Raw, code: *mut i32,
-    ) -> Raw;
-    enqueue_map_image = 57(
-        queue: Raw, image: Raw, blocking: u32, flags: u64, origin: *const usize, region: *const usize,
-        row: *mut usize, slice: *mut usize, count: u32, events: *const Raw, event: *mut Raw, code: *mut i32,
-    ) -> Raw;
-    enqueue_unmap = 58(
-        queue: Raw, object: Raw, address: Raw, count: u32, events: *const Raw, event: *mut Raw,
-    ) -> i32;
+    enqueue_map_buffer = 56(queue: Raw, buffer: Raw, blocking: u32, flags: u64, offset: usize, bytes: usize, count: u32,
+        events: *const Raw, event: *mut Raw, code: *mut i32) -> Raw;
+    enqueue_map_image = 57(queue: Raw, image: Raw, blocking: u32, flags: u64, origin: *const usize,
+        region: *const usize,
+        row: *mut usize, slice: *mut usize, count: u32, events: *const Raw, event: *mut Raw, code: *mut i32) -> Raw;
+    enqueue_unmap = 58(queue: Raw, object: Raw, address: Raw, count: u32, events: *const Raw, event: *mut Raw) -> i32;
     get_function = 65(name: *const c_char) -> Raw;
     create_from_gl_buffer = 66(context: Raw, flags: u64, name: u32, code: *mut i32) -> Raw;
-    create_from_gl_texture_2d = 67(context: Raw, flags: u64, target: u32, level: i32, name: u32, code: *mut i32) -> Raw;
-    create_from_gl_texture_3d = 68(context: Raw, flags: u64, target: u32, level: i32, name: u32, code: *mut i32) -> Raw;
     create_from_gl_renderbuffer = 69(context: Raw, flags: u64, name: u32, code: *mut i32) -> Raw;
     get_gl_object_info = 70(object: Raw, kind: *mut u32, name: *mut u32) -> i32;
     get_gl_texture_info = 71(object: Raw, parameter: u32, bytes: usize, value: Raw, found: *mut usize) -> i32;
-    acquire_gl_objects = 72(
-        queue: Raw, count: u32, objects: *const Raw, waits: u32, events: *const Raw, event: *mut Raw,
-    ) -> i32;
-    release_gl_objects = 73(
-        queue: Raw, count: u32, objects: *const Raw, waits: u32, events: *const Raw, event: *mut Raw,
-    ) -> i32;
-    get_gl_context_info = 74(
-        properties: *const isize, parameter: u32, bytes: usize, value: Raw, found: *mut usize,
-    ) -> i32;
+    acquire_gl_objects = 72(queue: Raw, count: u32, objects: *const Raw, waits: u32, events: *const Raw,
+        event: *mut Raw) -> i32;
+    release_gl_objects = 73(queue: Raw, count: u32, objects: *const Raw, waits: u32, events: *const Raw,
+        event: *mut Raw) -> i32;
+    get_gl_context_info = 74(properties: *const isize, parameter: u32, bytes: usize, value: Raw,
+        found: *mut usize) -> i32;
     set_event_callback = 81(event: Raw, status: i32, done: EventCallback, user: Raw) -> i32;
     set_destructor_callback = 83(object: Raw, gone: DestructorCallback, user: Raw) -> i32;
     create_user_event = 84(context: Raw, code: *mut i32) -> Raw;
     set_user_event_status = 85(event: Raw, status: i32) -> i32;
     create_event_from_gl_sync = 92(context: Raw, sync: Raw, code: *mut i32) -> Raw;
-    create_image = 96(
-        context: Raw, flags: u64, format: *const [u32; 2], shape: *const ImageShape, host: Raw, code: *mut i32,
-    ) -> Raw;
+    create_image = 96(context: Raw, flags: u64, format: *const [u32; 2], shape: *const ImageShape, host: Raw,
+        code: *mut i32) -> Raw;
     enqueue_marker = 105(queue: Raw, count: u32, events: *const Raw, event: *mut Raw) -> i32;
     enqueue_barrier = 106(queue: Raw, count: u32, events: *const Raw, event: *mut Raw) -> i32;
     get_function_of_platform = 107(platform: Raw, name: *const c_char) -> Raw;
@@ -141,10 +128,8 @@ pub struct ImageShape {
     pub height: usize,
     pub depth: usize,
     pub layers: usize,
-    pub row: usize,
-    pub slice: usize,
-    pub levels: u32,
-    pub samples: u32,
+    /// Pitches, and numbers of levels and samples.
+    pub rest: [usize; 3],
     pub buffer: usize,
 }
 

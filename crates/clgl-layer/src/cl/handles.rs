@@ -21,46 +21,31 @@ impl Handle {
     }
 }
 
-/// A kind of object that can be asked, and with which function.
-#[derive(Clone, Copy)]
-pub enum InfoSubject {
-    Platform,
-    Device,
-    Context,
-    Queue,
-    Memory,
-}
+/// A function that answers a question about an object.
+pub type InfoCall = unsafe fn(&Driver, Raw, u32, usize, Raw, *mut usize) -> i32;
 
-/// Answer to a question about an object, as bytes.
-pub fn info(subject: InfoSubject, object: Handle, parameter: u32) -> Result<Vec<u8>, i32> {
-    let driver = driver()?;
+/// Answer to a question about an object, as bytes; `call`: the one for its kind.
+pub fn info(call: InfoCall, object: Handle, parameter: u32) -> Result<Vec<u8>, i32> {
+    let (driver, mut bytes) = (driver()?, 0);
     // SAFETY: the object lives by the handle's promise; the room is as large as is said.
-    let ask = |bytes: usize, value: Raw, found: *mut usize| unsafe {
-        match subject {
-            InfoSubject::Platform => driver.get_platform_info(object.raw(), parameter, bytes, value, found),
-            InfoSubject::Device => driver.get_device_info(object.raw(), parameter, bytes, value, found),
-            InfoSubject::Context => driver.get_context_info(object.raw(), parameter, bytes, value, found),
-            InfoSubject::Queue => driver.get_command_queue_info(object.raw(), parameter, bytes, value, found),
-            InfoSubject::Memory => driver.get_mem_object_info(object.raw(), parameter, bytes, value, found),
-        }
-    };
-    let mut bytes = 0;
-    checked(ask(0, ptr::null_mut(), &raw mut bytes))?;
-    let mut answer = vec![0u8; bytes];
-    checked(ask(bytes, answer.as_mut_ptr().cast(), ptr::null_mut()))?;
-    Ok(answer)
+    unsafe {
+        checked(call(driver, object.raw(), parameter, 0, ptr::null_mut(), &raw mut bytes))?;
+        let mut answer = vec![0u8; bytes];
+        checked(call(driver, object.raw(), parameter, bytes, answer.as_mut_ptr().cast(), ptr::null_mut()))?;
+        Ok(answer)
+    }
 }
 
 /// Answer that is a list of handles.
-pub fn handles(subject: InfoSubject, object: Handle, parameter: u32) -> Result<Vec<Handle>, i32> {
-    let answer = info(subject, object, parameter)?;
+pub fn handles(call: InfoCall, object: Handle, parameter: u32) -> Result<Vec<Handle>, i32> {
+    let answer = info(call, object, parameter)?;
     let numbers = answer.chunks_exact(size_of::<usize>()).filter_map(|bytes| bytes.try_into().ok());
     Ok(numbers.map(|bytes| Handle(usize::from_ne_bytes(bytes))).collect())
 }
 
 /// Answer that is one handle.
-pub fn handle(subject: InfoSubject, object: Handle, parameter: u32) -> Result<Handle, i32> {
-    handles(subject, object, parameter)?.first().copied().filter(|handle| handle.0 != 0).ok_or(INVALID_VALUE)
+pub fn handle(call: InfoCall, object: Handle, parameter: u32) -> Result<Handle, i32> {
+    handles(call, object, parameter)?.first().copied().filter(|handle| handle.0 != 0).ok_or(INVALID_VALUE)
 }
 
 /// A code as a result.

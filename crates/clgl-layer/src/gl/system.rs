@@ -1,7 +1,7 @@
 //! The window systems whose contexts programs share: EGL and GLX.
 
 use super::egl::Egl;
-use super::functions::{Gl, ProgramGl, RobustGl};
+use super::functions::{Gl, RobustGl};
 use super::glx::Glx;
 use super::window_system::{ProgramContext, WindowSystem};
 use crate::codes::{INVALID_GL_SHAREGROUP_REFERENCE, INVALID_OPERATION};
@@ -22,12 +22,6 @@ pub fn of(property: isize) -> Result<&'static dyn WindowSystem, i32> {
         _ => None,
     };
     found.ok_or_else(|| refuse(INVALID_OPERATION, "the window system of the GL context is not known here"))
-}
-
-/// Functions for the program's context.
-pub fn program_functions(system: &dyn WindowSystem) -> Option<ProgramGl> {
-    // SAFETY: the window system gives functions by their names in OpenGL.
-    unsafe { ProgramGl::load(|name| system.address(name)) }
 }
 
 /// A context of the layer's own that shares with a program's.

@@ -9,7 +9,21 @@ use crate::codes::{INVALID_OPERATION, OUT_OF_HOST_MEMORY};
 use crate::edge::caught;
 use crate::explain::refuse;
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Mutex, Once, PoisonError};
 use std::thread::JoinHandle;
+
+/// Threads that end by themselves: they let go of the last object of a context.
+static ENDING: Mutex<Vec<JoinHandle<()>>> = Mutex::new(Vec::new());
+
+/// Waits for them, before the window system's own exit: they end a context of it.
+extern "C" fn wait_for_ending() {
+    let ending = std::mem::take(&mut *ENDING.lock().unwrap_or_else(PoisonError::into_inner));
+    ending.into_iter().for_each(|handle| drop(handle.join()));
+}
+
+unsafe extern "C" {
+    fn atexit(f: extern "C" fn()) -> i32;
+}
 
 type Job = Box<dyn FnOnce(&mut WorkContext) + Send>;
 
@@ -25,6 +39,9 @@ pub struct GlThread {
 impl GlThread {
     /// Starts it; the context is made current there.
     pub fn start(own: OwnContext, display: usize) -> Result<Self, i32> {
+        static AT_EXIT: Once = Once::new();
+        // SAFETY: the library is never unloaded.
+        AT_EXIT.call_once(|| _ = unsafe { atexit(wait_for_ending) });
         let (jobs, receiver) = channel();
         let (ready, started) = channel();
         let run = move || run(own, display, &receiver, &ready);
@@ -70,10 +87,12 @@ impl GlThread {
 impl Drop for GlThread {
     fn drop(&mut self) {
         self.jobs = None;
-        let Some(handle) = self.handle.take() else { return };
-        // A thread that is not there, that is this one, or that waits for ever because its display is closed.
+        // A thread that is not there, or that waits for ever because its display is closed.
         let lost = self.process != std::process::id() || glx::is_closed(self.display);
-        if !lost && handle.thread().id() != std::thread::current().id() {
+        let Some(handle) = self.handle.take().filter(|_| !lost) else { return };
+        if handle.thread().id() == std::thread::current().id() {
+            ENDING.lock().unwrap_or_else(PoisonError::into_inner).push(handle);
+        } else {
             // So that the program may close its display. A panic in it is no news.
             let _ = handle.join();
         }
