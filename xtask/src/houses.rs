@@ -42,6 +42,7 @@ pub const HOUSES: &[House] = &[
             "pixelferry-cli",
         ],
     },
+    House { name: "clgl-layer", ceiling: 2_800, packages: &["clgl-layer"] },
     House { name: "companions", ceiling: 11_534, packages: &["compute-arrays", "pixelferry-opencl"] },
     House {
         name: "integrations",

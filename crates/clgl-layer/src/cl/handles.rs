@@ -1,0 +1,225 @@
+//! Handles of OpenCL's objects, and questions about them.
+
+use super::driver::{Driver, driver};
+use crate::codes::INVALID_VALUE;
+use crate::edge::Raw;
+use std::ptr;
+
+/// A live object of OpenCL's: whoever makes one of an address promises that.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Handle(usize);
+
+impl Handle {
+    /// # Safety
+    /// The object lives as long as the handle is used.
+    pub unsafe fn new(raw: Raw) -> Self {
+        Self(raw.expose_provenance())
+    }
+
+    pub fn raw(self) -> Raw {
+        ptr::with_exposed_provenance_mut(self.0)
+    }
+}
+
+/// A function that answers a question about an object.
+pub type InfoCall = unsafe fn(&Driver, Raw, u32, usize, Raw, *mut usize) -> i32;
+
+/// Answer to a question about an object, as bytes; `call`: the one for its kind.
+pub fn info(call: InfoCall, object: Handle, parameter: u32) -> Result<Vec<u8>, i32> {
+    let (driver, mut bytes) = (driver()?, 0);
+    // SAFETY: the object lives by the handle's promise; the room is as large as is said.
+    unsafe {
+        checked(call(driver, object.raw(), parameter, 0, ptr::null_mut(), &raw mut bytes))?;
+        let mut answer = vec![0u8; bytes];
+        checked(call(driver, object.raw(), parameter, bytes, answer.as_mut_ptr().cast(), ptr::null_mut()))?;
+        Ok(answer)
+    }
+}
+
+/// Answer that is a list of handles.
+pub fn handles(call: InfoCall, object: Handle, parameter: u32) -> Result<Vec<Handle>, i32> {
+    let answer = info(call, object, parameter)?;
+    let numbers = answer.chunks_exact(size_of::<usize>()).filter_map(|bytes| bytes.try_into().ok());
+    Ok(numbers.map(|bytes| Handle(usize::from_ne_bytes(bytes))).collect())
+}
+
+/// Answer that is one handle.
+pub fn handle(call: InfoCall, object: Handle, parameter: u32) -> Result<Handle, i32> {
+    handles(call, object, parameter)?.first().copied().filter(|handle| handle.0 != 0).ok_or(INVALID_VALUE)
+}
+
+/// A code as a result.
+pub fn checked(code: i32) -> Result<(), i32> {
+    if code == 0 { Ok(()) } else { Err(code) }
+}
+
+/// What a function made that answers with a handle and a code.
+pub fn made(f: impl FnOnce(&Driver, *mut i32) -> Raw) -> Result<Handle, i32> {
+    let mut code = 0;
+    let raw = f(driver()?, &raw mut code);
+    checked(code)?;
+    if raw.is_null() {
+        return Err(INVALID_VALUE);
+    }
+    // SAFETY: just made, and the caller's.
+    Ok(unsafe { Handle::new(raw) })
+}
+
+/// The answer of a function that lists handles.
+fn listed(ask: impl Fn(&Driver, u32, *mut Raw, *mut u32) -> i32) -> Result<Vec<Handle>, i32> {
+    let (driver, mut found) = (driver()?, 0);
+    checked(ask(driver, 0, ptr::null_mut(), &raw mut found))?;
+    let mut list = vec![ptr::null_mut(); found as usize];
+    checked(ask(driver, found, list.as_mut_ptr(), &raw mut found))?;
+    // SAFETY: platforms and devices live as long as the process.
+    Ok(list.into_iter().map(|raw| unsafe { Handle::new(raw) }).collect())
+}
+
+/// Platforms of the process.
+pub fn platforms() -> Result<Vec<Handle>, i32> {
+    // SAFETY: the room is as large as is said.
+    listed(|driver, count, list, found| unsafe { driver.get_platform_ids(count, list, found) })
+}
+
+/// `CL_DEVICE_TYPE_DEFAULT` and `CL_DEVICE_TYPE_ALL`.
+pub const DEFAULT_DEVICES: u64 = 1;
+pub const ALL_DEVICES: u64 = 0xFFFF_FFFF;
+
+/// Devices of a platform.
+pub fn devices(platform: Handle, kind: u64) -> Result<Vec<Handle>, i32> {
+    // SAFETY: as above; the platform lives by its handle's promise.
+    listed(|driver, count, list, found| unsafe { driver.get_device_ids(platform.raw(), kind, count, list, found) })
+}
+
+/// One reference to an object, which the layer holds.
+pub struct OwnHandle {
+    pub handle: Handle,
+    release: unsafe fn(&Driver, Raw) -> i32,
+}
+
+impl OwnHandle {
+    /// A command queue of the layer's own.
+    pub fn queue(context: Handle, device: Handle) -> Result<Self, i32> {
+        // SAFETY: both live by their handles' promise.
+        made(|driver, code| unsafe { driver.create_command_queue(context.raw(), device.raw(), 0, code) })
+            .map(|handle| Self { handle, release: Driver::release_command_queue })
+    }
+
+    /// The reference that making a memory object gave.
+    pub fn memory(handle: Handle) -> Self {
+        Self { handle, release: Driver::release_mem_object }
+    }
+
+    /// A further reference to a memory object.
+    pub fn retained_memory(handle: Handle) -> Result<Self, i32> {
+        // SAFETY: the object lives by its handle's promise.
+        checked(unsafe { driver()?.retain_mem_object(handle.raw()) })?;
+        Ok(Self::memory(handle))
+    }
+
+    fn event(handle: Handle) -> Self {
+        Self { handle, release: Driver::release_event }
+    }
+
+    /// Gives the reference to the program.
+    pub fn give(self) -> Raw {
+        std::mem::ManuallyDrop::new(self).handle.raw()
+    }
+}
+
+impl Drop for OwnHandle {
+    fn drop(&mut self) {
+        if let Ok(driver) = driver() {
+            // SAFETY: this reference is let go of once, by the function for its kind of object.
+            unsafe { (self.release)(driver, self.handle.raw()) };
+        }
+    }
+}
+
+/// One reference to an event.
+pub struct OwnEvent(pub OwnHandle);
+
+impl OwnEvent {
+    /// A marker: it is complete when the events of the list are, or without a list everything before it.
+    pub fn marker(queue: Handle, after: &[Raw]) -> Result<Self, i32> {
+        let (count, list) = raw_list(after);
+        // SAFETY: queue and events live by the callers' promises.
+        enqueued(|driver, event| unsafe { driver.enqueue_marker(queue.raw(), count, list, event) })
+    }
+
+    /// A barrier: nothing behind it begins before the event is complete.
+    pub fn barrier(queue: Handle, after: &Self) -> Result<Self, i32> {
+        let list = [after.0.handle.raw()];
+        // SAFETY: as above.
+        enqueued(|driver, event| unsafe { driver.enqueue_barrier(queue.raw(), 1, list.as_ptr(), event) })
+    }
+
+    pub fn user(context: Handle) -> Result<Self, i32> {
+        // SAFETY: the context lives by its handle's promise.
+        made(|driver, code| unsafe { driver.create_user_event(context.raw(), code) })
+            .map(|handle| Self(OwnHandle::event(handle)))
+    }
+
+    /// A user event with two references.
+    pub fn user_twice(context: Handle) -> Result<(Self, Self), i32> {
+        let event = Self::user(context)?;
+        // SAFETY: just made.
+        checked(unsafe { driver()?.retain_event(event.0.handle.raw()) })?;
+        let other = Self(OwnHandle::event(event.0.handle));
+        Ok((event, other))
+    }
+
+    /// Waits until it is complete.
+    pub fn wait(&self) -> Result<(), i32> {
+        let list = [self.0.handle.raw()];
+        // SAFETY: the reference keeps it alive.
+        checked(unsafe { driver()?.wait_for_events(1, list.as_ptr()) })
+    }
+
+    /// Completes a user event, with 0 or with an error.
+    pub fn complete(&self, status: i32) {
+        if let Ok(driver) = driver() {
+            // SAFETY: the reference keeps it alive.
+            unsafe { driver.set_user_event_status(self.0.handle.raw(), status) };
+        }
+    }
+
+    /// Runs `f` with the event's status when it is complete.
+    pub fn when_complete(&self, f: impl FnOnce(i32) + Send + 'static) -> Result<(), i32> {
+        type Then = Box<dyn FnOnce(i32) + Send>;
+        unsafe extern "C" fn done(_: Raw, status: i32, user: Raw) {
+            // SAFETY: made below, and given to one call only.
+            let then = unsafe { Box::from_raw(user.cast::<Then>()) };
+            let _ = crate::edge::caught(|| {
+                then(status);
+                Ok(())
+            });
+        }
+        let then: *mut Then = Box::into_raw(Box::new(Box::new(f)));
+        // SAFETY: the callback takes what is given with it; where it was not registered it is taken back.
+        unsafe {
+            let code = driver()?.set_event_callback(self.0.handle.raw(), 0, done, then.cast());
+            if code != 0 {
+                drop(Box::from_raw(then));
+            }
+            checked(code)
+        }
+    }
+}
+
+fn enqueued(f: impl FnOnce(&Driver, *mut Raw) -> i32) -> Result<OwnEvent, i32> {
+    let mut event = ptr::null_mut();
+    checked(f(driver()?, &raw mut event))?;
+    // SAFETY: just made.
+    Ok(OwnEvent(OwnHandle::event(unsafe { Handle::new(event) })))
+}
+
+fn raw_list(list: &[Raw]) -> (u32, *const Raw) {
+    if list.is_empty() { (0, ptr::null()) } else { (list.len() as u32, list.as_ptr()) }
+}
+
+/// Hands what was enqueued to the device.
+pub fn flush(queue: Handle) -> Result<(), i32> {
+    // SAFETY: the queue lives by its handle's promise.
+    checked(unsafe { driver()?.flush(queue.raw()) })
+}

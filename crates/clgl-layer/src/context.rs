@@ -1,0 +1,68 @@
+//! An OpenCL context that shares with a context of OpenGL.
+
+use crate::cl::handles::{Handle, OwnHandle};
+use crate::codes::{INVALID_OPERATION, OUT_OF_HOST_MEMORY};
+use crate::explain::refuse;
+use crate::gl::fence::ProgramWork;
+use crate::gl::functions::ProgramGl;
+use crate::gl::system::OwnContext;
+use crate::gl::thread::GlThread;
+use crate::gl::window_system::{ProgramContext, WindowSystem};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The context of OpenGL, and the layer's own that shares with it.
+pub struct GlSide {
+    system: &'static dyn WindowSystem,
+    program: ProgramContext,
+    functions: ProgramGl,
+    thread: GlThread,
+}
+
+impl GlSide {
+    /// Makes the layer's own context.
+    pub fn open(system: &'static dyn WindowSystem, program: ProgramContext) -> Result<Self, i32> {
+        // SAFETY: the window system gives functions by their names in OpenGL.
+        let functions = unsafe { ProgramGl::load(|name| system.address(name)) };
+        let functions = functions.ok_or_else(|| refuse(INVALID_OPERATION, "OpenGL has no fences here"))?;
+        let thread = GlThread::start(OwnContext::new(system, program)?, program.display)?;
+        Ok(Self { system, program, functions, thread })
+    }
+}
+
+pub struct SharedContext {
+    pub handle: Handle,
+    /// As the program gave them, with their end.
+    pub properties: Vec<isize>,
+    /// Queues of the layer's own, by device: the program's may wait for what is copied.
+    queues: Mutex<HashMap<Handle, Arc<OwnHandle>>>,
+    gl: GlSide,
+}
+
+impl SharedContext {
+    pub fn new(handle: Handle, properties: Vec<isize>, gl: GlSide) -> Self {
+        Self { handle, properties, queues: Mutex::default(), gl }
+    }
+
+    /// The thread that has the layer's own context of OpenGL.
+    pub fn thread(&self) -> &GlThread {
+        &self.gl.thread
+    }
+
+    /// What the calling thread has begun with OpenGL.
+    pub fn program_work(&self) -> ProgramWork {
+        ProgramWork::begun(self.gl.system, self.gl.program, &self.gl.functions)
+    }
+
+    /// The layer's own queue of a device.
+    pub fn queue(&self, device: Handle) -> Result<Arc<OwnHandle>, i32> {
+        let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(queue) = queues.get(&device) {
+            return Ok(Arc::clone(queue));
+        }
+        let made = OwnHandle::queue(self.handle, device);
+        let queue = Arc::new(made.map_err(|code| refuse(OUT_OF_HOST_MEMORY, format_args!("no queue: {code}")))?);
+        queues.insert(device, Arc::clone(&queue));
+        Ok(queue)
+    }
+}

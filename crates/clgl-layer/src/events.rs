@@ -1,0 +1,41 @@
+//! Events that programs hold of the layer's commands, and user events that work may wait for.
+
+use crate::cl::handles::Handle;
+use crate::registry::Registry;
+use std::sync::LazyLock;
+
+/// What an event is to its program.
+pub enum EventKind {
+    /// A command of the layer's; the driver knows it as a marker or as a user event.
+    Command(u32),
+    /// A user event of a context that shares; `true`: it is not complete.
+    User(Handle, bool),
+}
+
+/// All of them.
+pub static EVENTS: LazyLock<Registry<EventKind>> = LazyLock::new(Registry::default);
+
+/// `CL_COMMAND_ACQUIRE_GL_OBJECTS`, `CL_COMMAND_RELEASE_GL_OBJECTS`, `CL_COMMAND_GL_FENCE_SYNC_OBJECT_KHR`.
+pub const ACQUIRE: u32 = 0x11FF;
+pub const RELEASE: u32 = 0x1200;
+pub const FENCE: u32 = 0x200D;
+
+/// The program completes a user event.
+pub fn completed(event: Handle) {
+    if let Some(EventKind::User(_, pending)) = EVENTS.lock().get_mut(&event).map(|(kind, _)| kind) {
+        *pending = false;
+    }
+}
+
+/// `CL_EVENT_COMMAND_TYPE` of the layer's commands.
+pub fn command_type(event: Handle) -> Option<u32> {
+    match EVENTS.lock().get(&event)?.0 {
+        EventKind::Command(kind) => Some(kind),
+        EventKind::User(..) => None,
+    }
+}
+
+/// Whether a context has work that may wait for the program itself: a call must not wait for it.
+pub fn any_pending(context: Handle) -> bool {
+    EVENTS.lock().values().any(|(kind, _)| matches!(*kind, EventKind::User(of, true) if of == context))
+}

@@ -1,0 +1,26 @@
+//! Signals of the program's, which threads of the layer's must not take.
+
+use std::ffi::c_int;
+
+/// As large as the C library's `sigset_t`, or larger.
+type SignalSet = [u64; 16];
+
+unsafe extern "C" {
+    fn sigfillset(set: *mut SignalSet) -> c_int;
+    fn pthread_sigmask(how: c_int, set: *const SignalSet, before: *mut SignalSet) -> c_int;
+}
+
+/// Runs `f` with all signals blocked on this thread: threads that it starts have them blocked for good.
+pub fn without_signals<T>(f: impl FnOnce() -> T) -> T {
+    const SET_MASK: c_int = 2;
+    let (mut all, mut before) = ([0; 16], [0; 16]);
+    // SAFETY: the sets are as large as the C library's.
+    unsafe {
+        sigfillset(&raw mut all);
+        pthread_sigmask(SET_MASK, &raw const all, &raw mut before);
+    }
+    let answer = f();
+    // SAFETY: as above.
+    unsafe { pthread_sigmask(SET_MASK, &raw const before, std::ptr::null_mut()) };
+    answer
+}

@@ -1,0 +1,130 @@
+//! The thread that has the layer's own context: all work with OpenGL is done there, so that no thread of the program has
+//! its context taken from it.
+
+use super::glx;
+use super::signals::without_signals;
+use super::system::OwnContext;
+use super::work::{TextureUnits, WorkContext};
+use crate::codes::{INVALID_OPERATION, OUT_OF_HOST_MEMORY};
+use crate::edge::caught;
+use crate::explain::refuse;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Mutex, Once, PoisonError};
+use std::thread::JoinHandle;
+
+/// Threads that end by themselves: they let go of the last object of a context.
+static ENDING: Mutex<Vec<JoinHandle<()>>> = Mutex::new(Vec::new());
+
+/// Waits for them, before the window system's own exit: they end a context of it.
+extern "C" fn wait_for_ending() {
+    let ending = std::mem::take(&mut *ENDING.lock().unwrap_or_else(PoisonError::into_inner));
+    ending.into_iter().for_each(|handle| drop(handle.join()));
+}
+
+unsafe extern "C" {
+    fn atexit(f: extern "C" fn()) -> i32;
+}
+
+type Job = Box<dyn FnOnce(&mut WorkContext) + Send>;
+
+pub struct GlThread {
+    /// `None` when it ends.
+    jobs: Option<Sender<Job>>,
+    handle: Option<JoinHandle<()>>,
+    /// After a fork the child has no such thread.
+    process: u32,
+    display: usize,
+}
+
+impl GlThread {
+    /// Starts it; the context is made current there.
+    pub fn start(own: OwnContext, display: usize) -> Result<Self, i32> {
+        static AT_EXIT: Once = Once::new();
+        // SAFETY: the library is never unloaded.
+        AT_EXIT.call_once(|| _ = unsafe { atexit(wait_for_ending) });
+        let (jobs, receiver) = channel();
+        let (ready, started) = channel();
+        let run = move || run(own, display, &receiver, &ready);
+        let builder = std::thread::Builder::new().name("clgl".to_owned());
+        let spawned = without_signals(|| builder.spawn(run));
+        let handle = spawned.map_err(|e| refuse(OUT_OF_HOST_MEMORY, format_args!("no thread is to be had: {e}")))?;
+        started.recv().map_err(|_| OUT_OF_HOST_MEMORY)??;
+        Ok(Self { jobs: Some(jobs), handle: Some(handle), process: std::process::id(), display })
+    }
+
+    /// Refuses work where nothing is left to do it.
+    pub fn check(&self) -> Result<(), i32> {
+        if self.process != std::process::id() {
+            return Err(refuse(INVALID_OPERATION, "a forked process does not have its parent's GL context"));
+        }
+        if glx::is_closed(self.display) {
+            return Err(refuse(INVALID_OPERATION, "the program has closed the display of its GL context"));
+        }
+        Ok(())
+    }
+
+    /// Gives it a job.
+    pub fn post(&self, job: impl FnOnce(&mut WorkContext) + Send + 'static) -> Result<(), i32> {
+        self.check()?;
+        let jobs = self.jobs.as_ref().ok_or(INVALID_OPERATION)?;
+        jobs.send(Box::new(job)).map_err(|_| INVALID_OPERATION)
+    }
+
+    /// Gives it a job, and waits for the answer.
+    pub fn ask<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&mut WorkContext) -> Result<T, i32> + Send + 'static,
+    ) -> Result<T, i32> {
+        let (answer, answered) = channel();
+        self.post(move |work| {
+            // Who asked waits below.
+            let _ = answer.send(job(work));
+        })?;
+        answered.recv().map_err(|_| OUT_OF_HOST_MEMORY)?
+    }
+}
+
+impl Drop for GlThread {
+    fn drop(&mut self) {
+        self.jobs = None;
+        // A thread that is not there, or that waits for ever because its display is closed.
+        let lost = self.process != std::process::id() || glx::is_closed(self.display);
+        let Some(handle) = self.handle.take().filter(|_| !lost) else { return };
+        if handle.thread().id() == std::thread::current().id() {
+            ENDING.lock().unwrap_or_else(PoisonError::into_inner).push(handle);
+        } else {
+            // So that the program may close its display. A panic in it is no news.
+            let _ = handle.join();
+        }
+    }
+}
+
+fn run(mut own: OwnContext, display: usize, jobs: &Receiver<Job>, ready: &Sender<Result<(), i32>>) {
+    let entered = caught(|| {
+        let (gl, robust) = own.enter()?;
+        let units = TextureUnits::new(&gl);
+        Ok(WorkContext { gl, robust, units })
+    });
+    let mut work = match entered {
+        Ok(work) => work,
+        Err(code) => {
+            let _ = ready.send(Err(code));
+            return;
+        }
+    };
+    let _ = ready.send(Ok(()));
+    while let Ok(job) = jobs.recv() {
+        if glx::is_closed(display) {
+            continue;
+        }
+        let _ = caught(|| {
+            job(&mut work);
+            Ok(())
+        });
+    }
+    while glx::is_closed(display) {
+        // The end of the thread would end its context, whose display is no more.
+        std::thread::park();
+    }
+    drop(own);
+}

@@ -1,0 +1,63 @@
+//! What jobs on the layer's thread work with.
+
+use super::functions::{Gl, RobustGl};
+use super::pixels::PixelRows;
+use crate::codes::{INVALID_GL_OBJECT, OUT_OF_HOST_MEMORY};
+use crate::explain::refuse;
+use std::collections::HashMap;
+
+const MAX_UNITS: u32 = 0x8B4D;
+
+/// The layer's own context of OpenGL, current on the layer's thread.
+pub struct WorkContext {
+    pub gl: Gl,
+    pub robust: Option<RobustGl>,
+    pub units: TextureUnits,
+}
+
+impl WorkContext {
+    /// An error that OpenGL has noted since the last call.
+    pub fn check(&self, what: &str) -> Result<(), i32> {
+        match self.gl.error() {
+            None => Ok(()),
+            Some(error) => Err(refuse(INVALID_GL_OBJECT, format_args!("OpenGL answers {error:#x} where {what}"))),
+        }
+    }
+
+    /// Tells OpenGL how rows lie, or refuses them.
+    pub fn describe(&self, rows: &PixelRows<'_>) -> Result<(), i32> {
+        if rows.describe(&self.gl) {
+            return Ok(());
+        }
+        Err(refuse(OUT_OF_HOST_MEMORY, "rows of pixels that OpenGL cannot be told of"))
+    }
+}
+
+/// Texture units of the layer's own context. Each holds textures, one of every target, so that their storage stays when the
+/// program deletes the name. The first is for textures that find no unit free.
+#[derive(Debug)]
+pub struct TextureUnits {
+    count: u32,
+    /// By target: the first that was never given, and those that came back.
+    given: HashMap<u32, (u32, Vec<u32>)>,
+}
+
+impl TextureUnits {
+    pub fn new(gl: &Gl) -> Self {
+        Self { count: gl.integer(MAX_UNITS).max(1).cast_unsigned(), given: HashMap::new() }
+    }
+
+    pub fn take(&mut self, binding: u32) -> Option<u32> {
+        let (next, free) = self.given.entry(binding).or_insert((1, Vec::new()));
+        free.pop().or_else(|| {
+            *next += 1;
+            (*next <= self.count).then_some(*next - 1)
+        })
+    }
+
+    pub fn give_back(&mut self, binding: u32, unit: u32) {
+        if let Some((_, free)) = self.given.get_mut(&binding) {
+            free.push(unit);
+        }
+    }
+}

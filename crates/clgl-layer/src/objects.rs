@@ -1,0 +1,34 @@
+//! The memory objects that stand for objects of OpenGL's.
+
+use crate::cl::handles::{Handle, OwnHandle};
+use crate::cl::memory;
+use crate::context::SharedContext;
+use crate::object::{GlName, SharedObject};
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+
+fn objects() -> MutexGuard<'static, HashMap<usize, Arc<SharedObject>>> {
+    static OBJECTS: LazyLock<Mutex<HashMap<usize, Arc<SharedObject>>>> = LazyLock::new(Mutex::default);
+    OBJECTS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Makes a memory object for an object of OpenGL's.
+pub fn create(context: Arc<SharedContext>, flags: u64, name: GlName) -> Result<OwnHandle, i32> {
+    let (memory, object) = SharedObject::create(context, flags, name)?;
+    let address = memory.handle.raw().addr();
+    objects().insert(address, Arc::new(object));
+    memory::when_gone(memory.handle, gone).inspect_err(|_| gone(address))?;
+    Ok(memory)
+}
+
+/// The object of that handle, where it is one of the layer's.
+pub fn find(handle: Handle) -> Option<Arc<SharedObject>> {
+    objects().get(&handle.raw().addr()).map(Arc::clone)
+}
+
+/// The driver has ended an object.
+fn gone(address: usize) {
+    let object = objects().remove(&address);
+    // Outside the lock.
+    drop(object);
+}
