@@ -36,7 +36,7 @@ pub fn has_path<T>(backend: &dyn ComputeBackend, path: PathId, found: Result<T, 
             None
         }
         Err(reason) if is_nvidias(&reason) => {
-            println!("SKIPPED: {path}: {reason}");
+            println!("{path} is no lack of the backend: {reason}");
             None
         }
         found => has(path.name(), described(backend), found),
