@@ -217,7 +217,7 @@ impl QueueBuffer {
             })?;
             if is_there { Ok(()) } else { Err(device.no_name("glMapBufferRange", NOT_MAPPED)) }
         };
-        if device.is_es() || device.identity().software {
+        if device.identity().software {
             return get(self, at, into);
         }
         // Drivers move a buffer that is read to where reading is quick, and kernels are slow from then on.
