@@ -54,7 +54,7 @@ impl TurnCommand {
     /// Takes a list of objects, which is not empty.
     pub fn new(queue: Handle, objects: Vec<Arc<SharedObject>>, acquire: bool) -> Result<Self, i32> {
         let context = Arc::clone(&objects.first().ok_or(INVALID_OPERATION)?.context);
-        // In a forked process the driver may wait for ever.
+        // In a forked process the driver may wait forever.
         context.thread().check()?;
         let of_queue =
             handles::handle(Driver::get_command_queue_info, queue, QUEUE_CONTEXT).map_err(|_| INVALID_COMMAND_QUEUE)?;

@@ -108,11 +108,15 @@ pub fn find(context: Handle) -> Option<Arc<SharedContext>> {
     CONTEXTS.lock().get(&context).map(|(shared, _)| Arc::clone(shared))
 }
 
-/// Makes a context: `make` is the driver's call, with the properties that it is to see.
+/// Makes a context, which shares where the properties name one of OpenGL: `make` is the driver's call, with the properties that it
+/// is to see.
 pub fn create(
     properties: &ContextProperties,
     make: impl FnOnce(&[isize]) -> Result<Handle, i32>,
 ) -> Result<Handle, i32> {
+    if !properties.shares() {
+        return make(&properties.rest);
+    }
     let (system, program) = properties.program()?;
     let gl = GlSide::open(system, program)?;
     let handle = make(&properties.rest)?;
@@ -121,13 +125,13 @@ pub fn create(
     Ok(handle)
 }
 
-/// Whether the drivers share by themselves: all devices of a context that is not the layer's.
+/// Whether the drivers share on their own: all devices of a context that is not the layer's.
 pub fn is_native(context: Handle) -> bool {
     let devices = handles::handles(Driver::get_context_info, context, DEVICES).unwrap_or_default();
     are_native(&devices)
 }
 
-/// Whether the drivers of all these devices share by themselves.
+/// Whether the drivers of all these devices share on their own.
 pub fn are_native(devices: &[Handle]) -> bool {
     !devices.is_empty() && devices.iter().all(|device| extensions::is_native(*device))
 }

@@ -16,7 +16,7 @@ const VERSION: u32 = 1 << 22;
 /// `cl_name_version`: a version, and a name with its NUL.
 const ENTRY: usize = 68;
 
-/// Whether a device's driver shares by itself.
+/// Whether a device's driver shares on its own.
 pub fn is_native(device: Handle) -> bool {
     let list = info(Driver::get_device_info, device, DEVICE).unwrap_or_default();
     words(&list).any(|word| word == SHARING.as_bytes())

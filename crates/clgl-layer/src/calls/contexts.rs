@@ -33,12 +33,7 @@ pub unsafe extern "C" fn create_context(
             if !asked.names_gl || contexts::are_native(&named) {
                 return make(properties).map(Handle::raw);
             }
-            let made = if asked.shares() {
-                contexts::create(&asked, |rest| make(rest.as_ptr()))
-            } else {
-                make(asked.rest.as_ptr())
-            };
-            made.map(Handle::raw)
+            contexts::create(&asked, |rest| make(rest.as_ptr())).map(Handle::raw)
         })
     }
 }
@@ -71,8 +66,7 @@ pub unsafe extern "C" fn create_context_from_type(
                 Err(DEVICE_NOT_FOUND) if matches!(kind, DEFAULT_DEVICES | ALL_DEVICES) => of_first(rest.as_ptr()),
                 answer => answer,
             };
-            let made = if asked.shares() { contexts::create(&asked, make) } else { make(&asked.rest) };
-            made.map(Handle::raw)
+            contexts::create(&asked, make).map(Handle::raw)
         })
     }
 }

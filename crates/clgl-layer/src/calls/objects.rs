@@ -5,16 +5,17 @@ use crate::cl::handles::{Handle, OwnHandle, checked, handle as asked_handle, mad
 use crate::codes::{INVALID_CONTEXT, INVALID_GL_OBJECT, INVALID_MEM_OBJECT, INVALID_VALUE};
 use crate::contexts;
 use crate::edge::{InfoRoom, Raw, code, handle, put};
-use crate::object::GlName;
+use crate::object::{GlName, SharedObject};
 use crate::objects;
 use crate::target::{self, Target};
+use std::sync::Arc;
 
 /// `CL_MEM_CONTEXT`, `CL_GL_TEXTURE_TARGET`, `CL_GL_MIPMAP_LEVEL`.
 const MEMORY_CONTEXT: u32 = 0x1106;
 const TEXTURE_TARGET: u32 = 0x2004;
 const MIPMAP_LEVEL: u32 = 0x2005;
 
-/// Makes an object in a context of the layer's; one of a driver that shares by itself is handed on to it.
+/// Makes an object in a context of the layer's; one of a driver that shares on its own is handed on to it.
 ///
 /// # Safety
 /// `context` is null or live, `answer` is null or valid.
@@ -90,7 +91,7 @@ pub unsafe extern "C" fn create_from_gl_renderbuffer(context: Raw, flags: u64, n
     }
 }
 
-/// Whether an object that is not the layer's is of a driver that shares by itself.
+/// Whether an object that is not the layer's is of a driver that shares on its own.
 ///
 /// # Safety
 /// `object` is null or live.
@@ -103,16 +104,27 @@ pub unsafe fn is_native(object: Raw) -> Result<bool, i32> {
     Ok(contexts::is_native(context.map_err(|_| INVALID_MEM_OBJECT)?))
 }
 
+/// The object of the layer's; `None`: it is of a driver that shares on its own, which answers for it.
+///
+/// # Safety
+/// `object` is null or live.
+unsafe fn shared_object(object: Raw) -> Result<Option<Arc<SharedObject>>, i32> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match objects::find(Handle::new(object)) {
+            None if !is_native(object)? => Err(INVALID_GL_OBJECT),
+            found => Ok(found),
+        }
+    }
+}
+
 /// # Safety
 /// `cl_khr_gl_sharing`'s.
 pub unsafe extern "C" fn get_gl_object_info(object: Raw, kind: *mut u32, name: *mut u32) -> i32 {
     // SAFETY: the caller's promise.
     code(|| unsafe {
-        let Some(shared) = objects::find(Handle::new(object)) else {
-            if is_native(object)? {
-                return checked(driver()?.get_gl_object_info(object, kind, name));
-            }
-            return Err(INVALID_GL_OBJECT);
+        let Some(shared) = shared_object(object)? else {
+            return checked(driver()?.get_gl_object_info(object, kind, name));
         };
         let (of_kind, of_name) = match shared.name {
             GlName::Buffer(name) => (Target::BUFFER_OBJECT, name),
@@ -130,11 +142,8 @@ pub unsafe extern "C" fn get_gl_object_info(object: Raw, kind: *mut u32, name: *
 pub unsafe extern "C" fn gl_texture_info(object: Raw, what: u32, bytes: usize, value: Raw, found: *mut usize) -> i32 {
     // SAFETY: the caller's promise.
     code(|| unsafe {
-        let Some(shared) = objects::find(Handle::new(object)) else {
-            if is_native(object)? {
-                return checked(driver()?.get_gl_texture_info(object, what, bytes, value, found));
-            }
-            return Err(INVALID_GL_OBJECT);
+        let Some(shared) = shared_object(object)? else {
+            return checked(driver()?.get_gl_texture_info(object, what, bytes, value, found));
         };
         let (target, level) = match shared.name {
             GlName::Buffer(_) => return Err(INVALID_GL_OBJECT),

@@ -39,7 +39,7 @@ pub unsafe extern "C" fn turn<const ACQUIRE: bool>(
         }
         let found: Vec<_> = named.iter().filter_map(|object| objects::find(Handle::new(*object))).collect();
         if found.len() < named.len() {
-            // Objects of drivers that share by themselves, and nothing else, are theirs.
+            // Objects of drivers that share on their own, and nothing else, are theirs.
             for object in named {
                 if !is_native(*object)? {
                     return Err(INVALID_GL_OBJECT);

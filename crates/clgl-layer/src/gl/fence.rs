@@ -74,7 +74,7 @@ impl ProgramWork {
     /// Waits until it is done.
     pub fn finish(self, work: &WorkContext) {
         let Some(fence) = self.fence else { return };
-        // Not for ever: a GPU that hangs is no reason that this thread does.
+        // Not forever: this thread must not hang where the GPU does.
         for _ in 0..PATIENCE {
             if fence.is_passed(work, Duration::from_millis(100)) {
                 break;

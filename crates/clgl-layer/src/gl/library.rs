@@ -6,7 +6,7 @@ use std::ffi::c_void;
 
 const RTLD_NOLOAD: i32 = 4;
 
-/// Opens the first of the libraries: that of the process where it has one, else it is loaded. It stays open for ever.
+/// Opens the first of the libraries that the process has, or else can load. It stays open forever.
 pub fn open(names: &[&str]) -> Option<&'static Library> {
     // SAFETY: what the system's libraries run when they are loaded is theirs.
     let load = |flags: i32| names.iter().find_map(|name| unsafe { Library::open(Some(*name), flags) }.ok());

@@ -12,7 +12,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, Once, PoisonError};
 use std::thread::JoinHandle;
 
-/// Threads that end by themselves: they let go of the last object of a context.
+/// Threads that end on their own: they let go of the last object of a context.
 static ENDING: Mutex<Vec<JoinHandle<()>>> = Mutex::new(Vec::new());
 
 /// Waits for them, before the window system's own exit: they end a context of it.
@@ -87,7 +87,7 @@ impl GlThread {
 impl Drop for GlThread {
     fn drop(&mut self) {
         self.jobs = None;
-        // A thread that is not there, or that waits for ever because its display is closed.
+        // A thread that is not there, or that waits forever because its display is closed.
         let lost = self.process != std::process::id() || glx::is_closed(self.display);
         let Some(handle) = self.handle.take().filter(|_| !lost) else { return };
         if handle.thread().id() == std::thread::current().id() {
