@@ -3,7 +3,6 @@
    plan.rs. With PF_ONLY only the kernel of that number: compilers of OpenCL C take their time for each. */
 #ifdef __OPENCL_VERSION__
 #define PF_KERNEL __kernel
-#define PF_SHARED static
 #define PF_GLOBAL __global
 #define PF_X ((int)get_global_id(0))
 #define PF_Y ((int)get_global_id(1))
@@ -16,7 +15,6 @@
 #define pf_i64 long
 #else
 #define PF_KERNEL extern "C" __global__
-#define PF_SHARED extern "C" __noinline__
 #define PF_GLOBAL
 #define PF_X ((int)(blockIdx.x * blockDim.x + threadIdx.x))
 #define PF_Y ((int)(blockIdx.y * blockDim.y + threadIdx.y))
@@ -511,7 +509,6 @@ PF_KERNEL void pf_draw(PF_IMAGE(pf_byte, out), const PF_GLOBAL pf_byte *from, pf
   if (PF_BLENDS(steps)) old = pf_fetch(at, shift);
   pf_put(at, pf_stored(pf_written(c, old, format, steps), format), shift);
 }
-
 #endif
 
 #if !defined(PF_ONLY) || PF_ONLY == 1
@@ -523,7 +520,6 @@ PF_KERNEL void pf_copy(PF_IMAGE(pf_byte, out), const PF_GLOBAL pf_byte *from, pf
   const pf_i64 column = (pf_i64)x << shift;
   pf_put(&PF_AT(out, 0, y) + column, pf_fetch(from + from_offset + y * from_pitch + column, shift), shift);
 }
-
 #endif
 
 #if !defined(PF_ONLY) || PF_ONLY == 2
