@@ -222,10 +222,9 @@ impl<S> AutoLink<S> {
         match &self.back {
             // The frame before stays on show.
             Some(_) if made.is_err() && self.front.row() != on_show => self.turn_about(),
-            Some(back) if made.is_ok() && self.front.row() != self.contest.in_use() => self.contest.end(&back.link),
             _ if made.is_ok() => {
-                self.contest.end(&self.front.link);
-                if !self.contest.has_duel() {
+                self.contest.end(&self.front, self.back.as_ref());
+                if !self.contest.has_duel() && self.front.row() == self.contest.in_use() {
                     self.leave_back();
                 }
             }
@@ -394,10 +393,7 @@ impl<S> AutoLink<S> {
 impl<S> Drop for AutoLink<S> {
     fn drop(&mut self) {
         interop_core::leak_if_forked!();
-        let lanes = [Some(&self.front), self.back.as_ref()];
-        if let Some(in_use) = lanes.into_iter().flatten().find(|lane| lane.row() == self.contest.in_use()) {
-            self.contest.leave(&in_use.link);
-        }
+        self.contest.leave(&self.front, self.back.as_ref());
     }
 }
 

@@ -8,7 +8,7 @@ use super::memory;
 use super::pairs::{Opening, Prospect, Shown};
 use super::report::{Basis, JointReport, JointRow, JointState, failed};
 use interop_core::tournament::{Clock, MOST_SAMPLES, TURN, Verdict, quantile};
-use interop_core::{Error, Link, Mode, PathId, SurfaceDesc, Trials};
+use interop_core::{Error, Mode, PathId, SurfaceDesc, Trials};
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -509,18 +509,19 @@ impl Contest {
     }
 
     /// Remembers what was found until now, as the program ends.
-    pub fn leave(&mut self, link: &Link) {
+    pub fn leave<S>(&mut self, front: &Lane<S>, back: Option<&Lane<S>>) {
         if self.reference_us > 0.0 && !self.is_told {
             self.leave_rest();
-            self.end(link);
+            self.end(front, back);
         }
     }
 
     /// Remembers what was found, once nothing is left.
-    pub fn end(&mut self, link: &Link) {
+    pub fn end<S>(&mut self, front: &Lane<S>, back: Option<&Lane<S>>) {
         if !self.is_over() || std::mem::replace(&mut self.is_told, true) {
             return;
         }
+        let link = &self.parts(front, back).0.link;
         let in_use = &mut self.report.rows[self.in_use];
         in_use.path = Some(link.path().to_string());
         if self.reference_us > 0.0 {
