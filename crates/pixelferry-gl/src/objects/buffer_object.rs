@@ -105,6 +105,27 @@ pub(crate) unsafe fn read_bound(gl: &glow::Context, es: bool, target: u32, at: u
     }
 }
 
+/// Writes the buffer that is bound to `target`; false where it could not be mapped, as OpenGL ES needs it to be: NVIDIA's
+/// `glBufferSubData` loses what it writes there while a compute shader runs.
+///
+/// # Safety
+/// The context is current and `gl` of it, the buffer has the bytes from `at` on, and offset and length fit in 31 bits.
+pub(crate) unsafe fn write_bound(gl: &glow::Context, es: bool, target: u32, at: usize, bytes: &[u8]) -> bool {
+    // SAFETY: the caller's promise; what is mapped is written before it is unmapped.
+    unsafe {
+        if !es || bytes.is_empty() {
+            gl.buffer_sub_data_u8_slice(target, at as i32, bytes);
+            return true;
+        }
+        let mapped = gl.map_buffer_range(target, at as i32, bytes.len() as i32, glow::MAP_WRITE_BIT);
+        if !mapped.is_null() {
+            mapped.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
+            gl.unmap_buffer(target);
+        }
+        !mapped.is_null()
+    }
+}
+
 /// Checks how an invalid name is refused.
 pub(crate) fn no_buffer(id: u32) -> Error {
     Error::refused(format!("{id} is the name of no buffer of this context"))

@@ -5,7 +5,7 @@ use crate::api::caps::MAX_BUFFER_BYTES;
 use crate::context::deferred_deletes::ObjectName;
 #[cfg(feature = "compute")]
 use crate::context::opened::{buffer_size, memory_hint, open_memory};
-use crate::objects::buffer_object::{NOT_MAPPED, read_bound};
+use crate::objects::buffer_object::{NOT_MAPPED, read_bound, write_bound};
 use glow::HasContext as _;
 #[cfg(feature = "compute")]
 use interop_core::MemoryHandle;
@@ -189,14 +189,16 @@ impl QueueBuffer {
             scratch.write(0, bytes)?;
             return self.copy_from(&scratch, 0..bytes.len(), at);
         }
-        self.inner.device.checked("glBufferSubData", || {
+        let device = &self.inner.device;
+        let is_there = device.checked("glBufferSubData", || {
             // SAFETY: the context is current, and the range is inside the buffer, so that it fits 31 bits.
             unsafe {
                 self.bound(gl, glow::COPY_WRITE_BUFFER, || {
-                    gl.buffer_sub_data_u8_slice(glow::COPY_WRITE_BUFFER, at as i32, bytes);
-                });
+                    write_bound(gl, device.is_es(), glow::COPY_WRITE_BUFFER, at, bytes)
+                })
             }
-        })
+        })?;
+        if is_there { Ok(()) } else { Err(device.no_name("glMapBufferRange", NOT_MAPPED)) }
     }
 
     /// Copies bytes from `at` on to the host, after all that was put into the queue before; they lie inside. Waits.
