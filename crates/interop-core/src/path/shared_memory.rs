@@ -39,6 +39,16 @@ pub enum Reading {
     Texture,
 }
 
+impl Reading {
+    /// A surface that is read so, and shows zero.
+    fn surface(self, pairing: &Pairing<'_>) -> Result<Surface> {
+        match self {
+            Self::InPlace | Self::Texture => pairing.display.create_in_place_surface(pairing.desc),
+            Self::Upload => pairing.display.create_surface(pairing.desc),
+        }
+    }
+}
+
 /// The path on which the display reads the very memory that kernels write.
 pub struct SharedMemory {
     layout: FrameLayout,
@@ -89,15 +99,11 @@ impl SharedMemory {
             Reading::Upload => (pairing.layout(), pairing.uploads()),
         };
         let bytes = layout.frame_bytes()?;
-        let surface = match reading {
-            Reading::InPlace | Reading::Texture => pairing.display.create_in_place_surface(pairing.desc)?,
-            Reading::Upload => pairing.display.create_surface(pairing.desc)?,
-        };
+        let surface = reading.surface(pairing)?;
         let sync = pairing.sync.unwrap_or(SyncKind::HostFence);
         let slots = pairing.ring_of(slots_for(pairing.frames_behind, sync));
-        // A ring that the display uploads from is cleared by whole frames, which need all of its slots.
         let spare = pairing.display.caps().outside_readers;
-        let made = if reading == Reading::Upload { slots } else { slots.min(pairing.pieces_at_once.max(1)) };
+        let made = slots.min(pairing.pieces_at_once.max(1));
         let mut slot = || Ok(Slot { piece: make(pairing, bytes)?, slot_sync: SlotSync::open(pairing)?, frame: None });
         let ring = (0..made).map(|_| slot()).collect::<Result<Vec<_>>>()?;
         Ok(Self {
@@ -230,12 +236,8 @@ impl SharedMemory {
     }
 
     pub(super) fn forget(&mut self, pairing: &Pairing<'_>) -> Result<bool> {
-        if self.reading == Reading::Upload {
-            return Ok(false);
-        }
         self.drain(0)?;
-        let (surface, ages) =
-            (pairing.display.create_in_place_surface(pairing.desc)?, self.ages.resized(&self.layout)?);
+        let (surface, ages) = (self.reading.surface(pairing)?, self.ages.resized(&self.layout)?);
         if let Some(shown) = self.shown.take() {
             self.ring[shown].end_display();
         }
@@ -383,10 +385,7 @@ impl SharingPath for SharedMemory {
         if !self.has_views() || layout.frame_bytes()? > self.room {
             return Ok(None);
         }
-        let surface = match self.reading {
-            Reading::InPlace | Reading::Texture => pairing.display.create_in_place_surface(pairing.desc)?,
-            Reading::Upload => pairing.display.create_surface(pairing.desc)?,
-        };
+        let surface = self.reading.surface(pairing)?;
         let (whole, ages) = (layout.whole()?, self.ages.resized(&layout)?);
         self.drain(0)?;
         (self.layout, self.whole, self.ages, self.current) = (layout, whole, ages, None);

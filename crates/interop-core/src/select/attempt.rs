@@ -81,6 +81,8 @@ impl Candidate<'_> {
     pub fn attempt(&self, pairing: &Pairing<'_>, frames_behind: Option<usize>) -> Result<OpenedPath, PathState> {
         let known = self.is_known(pairing);
         let is_settled = pairing.frames_behind == 0 || frames_behind.is_some();
+        let behind = frames_behind.map_or(pairing.frames_behind, |known| known.min(pairing.frames_behind));
+        let pairing = &Pairing { frames_behind: behind, ..*pairing };
         let now = if known && is_settled { pairing.with_one_piece() } else { *pairing };
         let mut path = self.open(&now)?;
         let compared = if known { Compared::FewRows } else { Compared::All };
