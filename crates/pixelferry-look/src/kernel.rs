@@ -106,6 +106,17 @@ impl Plane {
         unsafe { kernel(&format!("pf_show_{name}")) }.cpu_image(on_cpu)
     }
 
+    /// Names the work of making its picture, for [`pixelferry::LinkBuilder::work`]: all that its time depends on, except for the size.
+    pub fn work(&self) -> String {
+        let [row, column, channel] = self.strides;
+        let (packed, table) = (row == column * i64::from(self.width), self.table().is_some());
+        let (element, pair, channels) = (self.element, self.pair, self.channels);
+        let rows = if packed { "" } else { ", rows apart" };
+        let pair = pair.map(|pair| format!(" {pair:?}")).unwrap_or_default();
+        let table = if table { ", by a table" } else { "" };
+        format!("an array of {element:?}{pair}, {channels} a pixel, strides {column} and {channel}{rows}{table}")
+    }
+
     /// The colours of its map, for [`Plane::arguments`].
     pub fn table(&self) -> Option<&'static [[u8; 4]; 256]> {
         self.tone.colormap.and_then(Colormap::colours)

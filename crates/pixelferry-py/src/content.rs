@@ -41,13 +41,7 @@ impl Content for Plane {
     }
 
     fn work(&self) -> String {
-        let [row, column, channel] = self.strides;
-        let (packed, table) = (row == column * i64::from(self.width), self.table().is_some());
-        let (element, pair, channels) = (self.element, self.pair, self.channels);
-        let rows = if packed { "" } else { ", rows apart" };
-        let pair = pair.map(|pair| format!(" {pair:?}")).unwrap_or_default();
-        let table = if table { ", by a table" } else { "" };
-        format!("an array of {element:?}{pair}, {channels} a pixel, strides {column} and {channel}{rows}{table}")
+        self.work()
     }
 
     fn arguments<'a>(&self, memory: &'a dyn ComputeMemory, table: Option<&'a dyn ComputeMemory>) -> Vec<Arg<'a>> {

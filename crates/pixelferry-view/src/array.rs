@@ -279,11 +279,19 @@ impl Array {
     ) -> Result<R> {
         let (mut plane, range) = (*plane, self.range(&plane.span));
         match &self.memory {
-            Memory::Host(block) => work(backend.import_host(&block.part(range)?)?.as_ref(), plane),
+            Memory::Host(_) => work(self.import(backend, &plane.span)?.as_ref(), plane),
             Memory::Device(_, memory) => {
                 plane.span.first += range.start;
                 work(memory.borrow().as_ref(), plane)
             }
+        }
+    }
+
+    /// A span of the host's memory as memory of a backend, which reads it in place or copies it.
+    pub(crate) fn import(&self, backend: &dyn ComputeBackend, span: &Span) -> Result<Box<dyn ComputeMemory>> {
+        match &self.memory {
+            Memory::Host(block) => backend.import_host(&block.part(self.range(span))?),
+            Memory::Device(..) => Err(Error::invalid("import", "the array is in memory of a device")),
         }
     }
 

@@ -5,6 +5,7 @@ mod frames;
 use crate::array::{Array, Differ};
 use crate::chart::{Chart, Hand};
 use crate::error::ViewError;
+use crate::feed::Feed;
 use crate::keys::{Deed, STEP, character, keys, name_of, row};
 use crate::listen::{Changes, Listener};
 use crate::overlay::{Lines, Overlay, Pixels, cells, named};
@@ -253,7 +254,7 @@ impl ArrayView {
         let filter = if self.pixels(window).scale() < 1.0 { Filter::Linear } else { Filter::Nearest };
         let options = DrawOptions::default().with_fit(fit).with_filter(filter);
         let Some(feed) = &mut self.all[self.at].feed else { return Ok(()) };
-        let shown = feed.link.shown()?;
+        let shown = feed.link().shown()?;
         Ok(self.display.draw(shown.surface(), Viewport::full(window.width, window.height), options)?)
     }
 
@@ -286,7 +287,7 @@ impl ArrayView {
 
     /// The way of the picture on show to the display.
     pub fn link(&mut self) -> Option<&mut Link> {
-        self.all[self.at].feed.as_mut().map(|feed| &mut feed.link)
+        self.all[self.at].feed.as_mut().map(Feed::link_mut)
     }
 
     /// Explains what the array on show is taken for and how it is shown.
@@ -414,7 +415,7 @@ impl ArrayView {
         let mut path = PathBuf::from(shown.array.name().replace(['/', '\\'], "_"));
         path.set_extension("view.png");
         let Some(feed) = &mut shown.feed else { return };
-        self.notice = match save_picture(&mut feed.link, &path) {
+        self.notice = match save_picture(feed.link_mut(), &path) {
             Ok(()) => format!("saved {}", path.display()),
             Err(error) => error.to_string(),
         };
