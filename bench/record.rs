@@ -10,11 +10,11 @@ use measure::{Screen, argument, number, write_rows};
 use pixelferry::api::gl::{GlDisplay, HeadlessOptions};
 use pixelferry::command::Choice as _;
 use pixelferry::driver::select::quantile;
-use pixelferry::record::{Output, RecordOptions, Recorder};
 use pixelferry::{
     BackendChoice, Display, DrawOptions, Extent, ImageDesc, Link, LinkOptions, PixelFormat, SurfaceDesc, Unwritten,
     open_backend,
 };
+use pixelferry_media::record::{Output, RecordOptions, Recorder};
 use serde::Serialize;
 use std::rc::Rc;
 use std::thread::sleep;

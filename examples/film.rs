@@ -3,11 +3,11 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)] // they panic where the reader has gone
 
 use clap::Parser;
-use pixelferry::record::Output;
-use pixelferry::video::Source;
 use pixelferry::{BackendChoice, Extent};
 use pixelferry_demo::options::choices;
 use pixelferry_examples::film::{made, record};
+use pixelferry_media::film::Source;
+use pixelferry_media::record::Output;
 use std::io::{Cursor, Write as _, stderr, stdin};
 use std::path::PathBuf;
 

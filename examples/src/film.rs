@@ -1,11 +1,11 @@
 //! A film through a kernel of one's own: the strength of edges in each of its frames.
 
-use pixelferry::record::{Output, RecordError, RecordOptions, Recorded, Recorder};
-use pixelferry::video::{Film, FilmError, Form, Source, SourceError};
 use pixelferry::{
     Arg, BackendChoice, CpuKernelExt as _, Extent, Initial, KernelSource, LinkBuilder, Opened, PixelFormat, Scratch,
     SurfaceDesc, Unwritten, picture,
 };
+use pixelferry_media::film::{Film, FilmError, Form, Source, SourceError};
+use pixelferry_media::record::{Output, RecordError, RecordOptions, Recorded, Recorder};
 
 /// Luma's difference across and down, added, of a frame of the target's size.
 pub fn edges() -> KernelSource {

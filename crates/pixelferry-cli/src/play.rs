@@ -1,10 +1,10 @@
 //! `pixelferry play`: shaders and kernels from files.
 
 use pixelferry::command::Choice as _;
-use pixelferry::record::Recorder;
 use pixelferry::{BackendChoice, DisplayChoice, Extent};
 use pixelferry_demo::FilmArgs;
 use pixelferry_demo::options::{choices, parse_frames, parse_size};
+use pixelferry_media::record::Recorder;
 use pixelferry_play::{Channel, Options, Vouched, Wishes, backend_for, play_headless, serve};
 use std::error::Error;
 use std::io;

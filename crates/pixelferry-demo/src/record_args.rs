@@ -3,7 +3,7 @@
 use crate::{say, terminal};
 use clap::Args;
 use pixelferry::driver::describe::words::counted;
-use pixelferry::record::{Output, RecordError, RecordOptions, Recorded, Recorder};
+use pixelferry_media::record::{Output, RecordError, RecordOptions, Recorded, Recorder};
 use std::path::{Path, PathBuf};
 
 /// The film of a command whose frames tell the time on their own, or not at all.

@@ -16,8 +16,9 @@ use pixelferry::api::gl::Viewport;
 use pixelferry::driver::describe::words::counted;
 use pixelferry::{
     BackendChoice, ComputeBackend, Display, DisplayChoice, DrawOptions, Extent, Headless, KernelSource, LinkBuilder,
-    PixelFormat, Showed, SurfaceDesc, open_headless, picture_with, record::Recorder, save_picture_with, save_rgba8,
+    PixelFormat, Showed, SurfaceDesc, open_headless, picture_with, save_picture_with, save_rgba8,
 };
+use pixelferry_media::record::Recorder;
 use std::error::Error;
 use std::process::ExitCode;
 use std::rc::Rc;

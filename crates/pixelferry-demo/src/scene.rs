@@ -50,7 +50,7 @@ pub enum SceneError {
     },
     /// The film could not be written.
     #[error(transparent)]
-    Record(#[from] pixelferry::record::RecordError),
+    Record(#[from] pixelferry_media::record::RecordError),
     /// The program was built without windows.
     #[error("this program was built without windows (feature `window`); give --headless, or --out FILE")]
     NoWindows,

@@ -2,7 +2,7 @@
 
 use crate::scene::SceneError;
 use pixelferry::Extent;
-use pixelferry::video::{Frame, Layout, Source};
+use pixelferry_media::film::{Frame, Layout, Source};
 use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};

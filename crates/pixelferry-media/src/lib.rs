@@ -5,6 +5,8 @@
 //! |---|---|
 //! | `lz4`, `jpeg` | codecs of [`wire::Header::pack`] and [`wire::Header::unpack`] |
 //! | `video` | `video::Encoder` and `video::VideoFile`: H.264 by GStreamer's tools, where they are installed; `source::Source`: frames of videos |
+//! | `video` | `film::Film`: frames of videos as arguments of kernels |
+//! | `record` | `record::Recorder`: films of what a program shows |
 //! | `web` | `web::Gateway`: a page with the pictures, for browsers, which send mouse and keys back |
 //! | `events` | [`wire`]'s inputs as `Event`: what that page sends |
 //!
@@ -26,6 +28,8 @@ pub mod child;
 mod codec;
 #[cfg(feature = "events")]
 mod event;
+#[cfg(feature = "video")]
+pub mod film;
 #[cfg(feature = "jpeg")]
 mod gpu;
 #[cfg(feature = "jpeg")]
@@ -33,6 +37,8 @@ mod jpeg;
 pub mod memory;
 #[cfg(feature = "jpeg")]
 mod nvjpeg;
+#[cfg(feature = "record")]
+pub mod record;
 #[cfg(feature = "video")]
 pub mod source;
 #[cfg(feature = "jpeg")]

@@ -35,7 +35,7 @@ impl fmt::Display for Fault {
 pub enum PlayError {
     /// The film was not written.
     #[error(transparent)]
-    Record(#[from] pixelferry::record::RecordError),
+    Record(#[from] pixelferry_media::record::RecordError),
     /// A file was not read.
     #[error("{}: {source}", file.display())]
     File {

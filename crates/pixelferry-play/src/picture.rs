@@ -3,8 +3,8 @@
 use crate::error::PlayError;
 use crate::pass::{STREAM, Source};
 use crate::stream::Stream;
-use pixelferry::video::{Frame, Source as Video};
 use pixelferry::{ComputeBackend, ComputeMemory, Extent};
+use pixelferry_media::film::{Frame, Source as Video};
 use pixelferry_view::decode_picture;
 use std::path::{Path, PathBuf};
 use std::rc::{Rc, Weak};

@@ -1,9 +1,9 @@
 //! Errors on any thread, and the exception of Python that each becomes.
 
 use pixelferry::driver::describe::process::ProcessMark;
-use pixelferry::record::RecordError;
 use pixelferry::{Error, SaveError};
 use pixelferry_look::Refusal;
+use pixelferry_media::record::RecordError;
 use pyo3::exceptions::{PyException, PyMemoryError, PyOSError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;

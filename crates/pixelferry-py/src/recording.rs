@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use pixelferry::driver::describe::words::counted;
-use pixelferry::record::{Output, RecordError, RecordOptions, Recorded, Recorder};
+use pixelferry_media::record::{Output, RecordError, RecordOptions, Recorded, Recorder};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use std::sync::{Mutex, PoisonError};

@@ -15,13 +15,13 @@ use crate::taking::{Scratch, Taking};
 use pixelferry::api::gl::winit::event::WindowEvent;
 use pixelferry::api::gl::{GlDisplay, GlWindow, OffscreenTarget, Viewport};
 use pixelferry::driver::describe::panics::catch;
-use pixelferry::record::{Output, RecordOptions, Recorded, Recorder};
 use pixelferry::{
     BufferDesc, ComputeBackend as _, Display, DrawOptions, Error, Extent, Fit, Headless, ImageAccess, ImageDesc, Link,
     LinkBuilder, PathId, PixelFormat, Policy, RowOrder, ShownFrame, SurfaceDesc, Unwritten, picture, picture_png,
     save_picture,
 };
 use pixelferry_look::{Place, Plane, Request};
+use pixelferry_media::record::{Output, RecordOptions, Recorded, Recorder};
 use pixelferry_view::{Array as Seen, ArrayView, ReadError, ViewError, pixel_at};
 use serde_json::Value;
 use std::path::Path;

@@ -17,12 +17,12 @@ use crate::stage::{Screen, Settings, Stage, Status};
 use crate::window::WindowHandle;
 use pixelferry::api::gl::WindowOptions;
 use pixelferry::driver::describe::process::ProcessOwned;
-use pixelferry::record::{Output, RecordOptions};
 use pixelferry::{
     DisplayChoice, Extent, LinkBuilder, Mode, PixelFormat, Policy, RowOrder, SurfaceDesc,
     command::{Choice as _, check_picture_file},
 };
 use pixelferry_look::{Plane, Raw, Request};
+use pixelferry_media::record::{Output, RecordOptions};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView, PyTuple};

@@ -122,7 +122,7 @@ pub enum ViewError {
     Save(#[from] SaveError),
     /// The film was not written.
     #[error(transparent)]
-    Record(#[from] pixelferry::record::RecordError),
+    Record(#[from] pixelferry_media::record::RecordError),
     /// No page is served.
     #[cfg(feature = "serve")]
     #[error(transparent)]

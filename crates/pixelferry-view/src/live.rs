@@ -9,7 +9,7 @@ use crate::listen::Listener;
 use crate::shown::Shown;
 use crate::view::ArrayView;
 use pixelferry::api::gl::GlDisplay;
-use pixelferry::record::Recorder;
+use pixelferry_media::record::Recorder;
 use std::rc::Rc;
 
 /// Time for which a window waits to open for the first frame of a stream.

@@ -8,9 +8,9 @@ use crate::view::ArrayView;
 use image::ImageBuffer;
 use pixelferry::api::gl::winit::event::WindowEvent;
 use pixelferry::api::gl::{Flow, GlWindow, Waker, WindowApp, WindowOptions, run_window};
-use pixelferry::record::Recorder;
 use pixelferry::{Extent, command::check_picture_file, save_rgba8};
 use pixelferry_look::{Plane, Request, window_for};
+use pixelferry_media::record::Recorder;
 use std::mem;
 use std::path::Path;
 

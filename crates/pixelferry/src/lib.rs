@@ -20,21 +20,14 @@ mod pair;
 mod picture;
 pub mod prelude;
 mod probe;
-#[cfg(feature = "record")]
-pub mod record;
 pub mod report;
 #[cfg(all(feature = "picture", feature = "window"))]
 mod show;
 #[cfg(all(feature = "stream", target_os = "linux"))]
 pub mod stream;
-#[cfg(feature = "video")]
-pub mod video;
 
 pub use backend_rows::BackendChoice;
 pub use backends::{open_all_backends, open_backend};
-/// Typed arrays on every backend: expressions, reductions, scans, random numbers.
-#[cfg(feature = "arrays")]
-pub use compute_arrays as arrays;
 /// The display on a compute device, which its own kernels draw.
 #[cfg(any(feature = "cuda", feature = "opencl"))]
 pub use compute_display::{ComputeDisplay, ComputeTarget};

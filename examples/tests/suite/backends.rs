@@ -1,7 +1,7 @@
 //! Every example shows the same picture on every backend, or says why it cannot.
 
+use compute_arrays::{Arrays, Expr, Philox, philox4x32};
 use image::RgbaImage;
-use pixelferry::arrays::{Arrays, Expr, Philox, philox4x32};
 use pixelferry::{BackendChoice, DisplayChoice, Error, QueueOptions, open_backend, open_headless};
 use pixelferry_tests::{Need, few, need};
 use std::path::PathBuf;

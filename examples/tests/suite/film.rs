@@ -1,9 +1,9 @@
 //! A film through a kernel, compared with the host's calculation frame by frame.
 
-use pixelferry::record::Output;
-use pixelferry::video::Source;
 use pixelferry::{BackendChoice, Extent, open_backend};
 use pixelferry_examples::film::{edge, edges, made, record};
+use pixelferry_media::film::Source;
+use pixelferry_media::record::Output;
 use pixelferry_tests::{Need, need};
 use std::io::Cursor;
 use std::path::PathBuf;

@@ -28,7 +28,7 @@ pub enum Failure {
     Thread(std::io::Error),
     #[cfg(feature = "web")]
     #[error(transparent)]
-    Record(#[from] pixelferry::record::RecordError),
+    Record(#[from] pixelferry_media::record::RecordError),
     #[cfg(feature = "web")]
     #[error("a picture of the scene is damaged: {0}")]
     Wire(#[from] pixelferry_media::wire::WireError),

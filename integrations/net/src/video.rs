@@ -5,7 +5,7 @@ use crate::join::{Through, join};
 use crate::output::say;
 use crate::stop;
 use clap::Args;
-use pixelferry::record::{Output, RecordOptions, Recorder};
+use pixelferry_media::record::{Output, RecordOptions, Recorder};
 use pixelferry_media::wire::{HEADER_BYTES, Header, Limits};
 use std::time::{Duration, Instant};
 

@@ -3,7 +3,7 @@
 mod views;
 
 use crate::fuzz::{Checked, Choices, Machine, Row, Things, Turn, drivers::Drivers, hold, hostile, operations};
-use pixelferry::arrays::{Array, Arrays, Expr, Monoid, Philox, Scan};
+use compute_arrays::{Array, Arrays, Expr, Monoid, Philox, Scan};
 
 /// Makers that outlive rounds: kernels are built once for each form of an expression.
 pub struct Makers(Vec<Arrays>);

@@ -2,7 +2,7 @@
 
 use super::{World, bad_shape, shape};
 use crate::fuzz::{Checked, Choices, Turn, hold, hostile};
-use pixelferry::arrays::{Layout, View};
+use compute_arrays::{Layout, View};
 use std::ops::Range;
 
 /// Elements that a view may have for its values to be compared.

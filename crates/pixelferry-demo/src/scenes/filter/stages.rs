@@ -2,10 +2,10 @@
 
 use super::choice::Filter;
 use super::kernels::{RADIUS, gauss_columns, gauss_rows, sobel, weights, yuv_to_rgba};
-use pixelferry::video::Frame;
 use pixelferry::{
     Arg, ComputeBackend, ComputeMemory, Extent, Kernel, PixelFormat, Result, SurfaceDesc, Target, WriteFrame,
 };
+use pixelferry_media::film::Frame;
 use std::sync::Arc;
 
 /// Kernels and memory of one filter at one size.

@@ -1,7 +1,7 @@
 //! Errors, typed.
 
-use crate::picture::SaveError;
-use pixelferry_media::video;
+use crate::video;
+use pixelferry::SaveError;
 use std::io;
 use std::path::PathBuf;
 
@@ -34,7 +34,7 @@ pub enum RecordError {
     Video(#[from] video::Error),
     /// A frame that cannot be read.
     #[error(transparent)]
-    Frame(#[from] crate::Error),
+    Frame(#[from] interop_core::Error),
     /// The system gives no thread.
     #[error("no thread for the film: {0}")]
     Thread(io::Error),

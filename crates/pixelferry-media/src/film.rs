@@ -5,7 +5,7 @@
 //!
 //! ```
 //! use pixelferry::prelude::*;
-//! use pixelferry::video::{Film, Form, Source};
+//! use pixelferry_media::film::{Film, Form, Source};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let invert = KernelSource::new("invert").cpu_image(|out, args| {
@@ -41,8 +41,8 @@
 //! | OpenCL C, CUDA C++ | `const uchar4 *frame`, `frame[y * width + x]` |
 //! | Rust | `args.memory::<u8>(0)?`, four a pixel |
 
-pub use pixelferry_media::source::{Frame, Source, SourceError};
-pub use pixelferry_media::yuv::{Layout, Plane, Planes, Weights};
+pub use crate::source::{Frame, Source, SourceError};
+pub use crate::yuv::{Layout, Plane, Planes, Weights};
 
 use interop_core::{ComputeBackend, ComputeMemory, Error, Extent};
 use std::sync::Arc;

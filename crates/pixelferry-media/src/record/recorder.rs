@@ -6,19 +6,16 @@ use super::output::Output;
 use image::{ImageBuffer, Rgba};
 use interop_core::{Error, Extent, ImageDesc, PixelFormat, SurfaceDesc};
 use std::time::{Duration, Instant};
-#[cfg(feature = "gl")]
 use {
     interop_core::RowOrder,
-    pixelferry_gl::{FrameReads, GlDisplay, Viewport},
+    pixelferry::api::gl::{FrameReads, GlDisplay, Viewport},
     std::collections::VecDeque,
 };
 
 /// Reads that may be under way.
-#[cfg(feature = "gl")]
 const READS: usize = 3;
 
 /// Reads of what was drawn, and the frames of the film that they are for.
-#[cfg(feature = "gl")]
 struct Reads {
     ring: FrameReads,
     frames: VecDeque<u64>,
@@ -27,7 +24,7 @@ struct Reads {
 /// Settings of a film.
 ///
 /// ```
-/// use pixelferry::record::RecordOptions;
+/// use pixelferry_media::record::RecordOptions;
 ///
 /// let options = RecordOptions::default();
 /// assert_eq!((options.rate, options.step), (60, false));
@@ -84,7 +81,6 @@ pub struct Recorded {
 ///
 /// Threads: that of its display.
 pub struct Recorder {
-    #[cfg(feature = "gl")]
     reads: Option<Reads>,
     film: Film,
     options: RecordOptions,
@@ -107,15 +103,7 @@ impl Recorder {
             let said = format!("{} frames a second; give 1 to {MOST}", options.rate);
             return Err(Error::invalid("Recorder::create", said).into());
         }
-        Ok(Self {
-            #[cfg(feature = "gl")]
-            reads: None,
-            film: Film::start(output, options.rate)?,
-            options,
-            begun: None,
-            next: 0,
-            dropped: 0,
-        })
+        Ok(Self { reads: None, film: Film::start(output, options.rate)?, options, begun: None, next: 0, dropped: 0 })
     }
 
     /// Time that one picture stands for, seconds, where it is told by the frame.
@@ -129,7 +117,6 @@ impl Recorder {
     ///
     /// # Errors
     /// Those of [`FrameReads::start`] and [`FrameReads::take`]; what the writer failed by, at a frame after that.
-    #[cfg(feature = "gl")]
     pub fn frame(&mut self, display: &GlDisplay, size: Extent) -> Result<bool, RecordError> {
         self.collect(false)?;
         // A window that is hidden away has no pixels that could be missing.
@@ -154,13 +141,11 @@ impl Recorder {
         Ok(started)
     }
 
-    #[cfg(feature = "gl")]
     fn reading(&self) -> usize {
         self.reads.as_ref().map_or(0, |reads| reads.frames.len())
     }
 
     /// Gives the film what was read; the oldest, too, where it waits.
-    #[cfg(feature = "gl")]
     fn collect(&mut self, waits: bool) -> Result<(), RecordError> {
         let mut wait = waits;
         let Some(Reads { ring, frames }) = &mut self.reads else { return Ok(()) };
@@ -207,7 +192,7 @@ impl Recorder {
         Ok(())
     }
 
-    /// Records a picture as [`crate::picture()`] makes one.
+    /// Records a picture as [`pixelferry::picture()`] makes one.
     ///
     /// # Errors
     /// Those of [`Recorder::put`].
@@ -240,7 +225,6 @@ impl Recorder {
     ///
     /// # Errors
     /// Those of [`FrameReads::take`]; what the writer failed by.
-    #[cfg(feature = "gl")]
     pub fn flush(&mut self) -> Result<(), RecordError> {
         let mut flushed = Ok(());
         while self.reading() > 0 {
@@ -257,9 +241,7 @@ impl Recorder {
     ///
     /// # Errors
     /// Those of [`Recorder::flush`]; what the writer failed by: a full disk, an encoder that ended.
-    #[cfg_attr(not(feature = "gl"), expect(unused_mut, reason = "nothing is read"))]
     pub fn finish(mut self) -> Result<Recorded, RecordError> {
-        #[cfg(feature = "gl")]
         self.flush()?;
         let frames = if self.options.step || self.begun.is_none() { self.next } else { self.next.max(self.now()) };
         let (frames, extent) = self.film.finish(frames)?;

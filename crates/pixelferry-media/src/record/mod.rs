@@ -5,7 +5,7 @@
 //! frame: then the program waits, and none is.
 //!
 //! ```
-//! use pixelferry::record::{Output, RecordOptions, Recorder};
+//! use pixelferry_media::record::{Output, RecordOptions, Recorder};
 //! use pixelferry::{ImageDesc, PixelFormat};
 //!
 //! let path = std::env::temp_dir().join("pixelferry-doc.y4m");

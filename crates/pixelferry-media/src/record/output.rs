@@ -1,7 +1,7 @@
 //! Names of films.
 
 use super::error::RecordError;
-use pixelferry_media::video::Container;
+use crate::video::Container;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 /// Destination of a film.
 ///
 /// ```
-/// use pixelferry::record::Output;
+/// use pixelferry_media::record::Output;
 ///
 /// assert_eq!(Output::named("-")?, Output::Standard);
 /// assert!(matches!(Output::named("a/film.Y4M")?, Output::Y4m(_)));
 /// assert!(matches!(Output::named("frames/%05d.png")?, Output::Pictures(_)));
 /// assert!(Output::named("film.gif").is_err() && Output::named("film.png").is_err());
-/// # Ok::<(), pixelferry::record::RecordError>(())
+/// # Ok::<(), pixelferry_media::record::RecordError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]

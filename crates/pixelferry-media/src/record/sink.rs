@@ -2,11 +2,11 @@
 
 use super::error::RecordError;
 use super::output::{Output, made, numbered};
-use crate::picture::save_rgba8;
+use crate::video::{Container, VideoFile};
+use crate::yuv::Frames;
 use image::ImageBuffer;
 use interop_core::Extent;
-use pixelferry_media::video::{Container, VideoFile};
-use pixelferry_media::yuv::Frames;
+use pixelferry::save_rgba8;
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
