@@ -79,12 +79,17 @@ impl Options {
         self.size.unwrap_or((width, height))
     }
 
-    /// Returns what a scene's link is opened with, except for the surface and the kernels, which the scene adds.
-    pub fn wanted(&self) -> LinkBuilder {
+    /// Tells how paths are chosen.
+    pub fn policy(&self) -> Policy {
         let policy = Policy::default().with_force(self.path).with_mode(self.frames_behind.unwrap_or_default());
         // A trace is of one backend.
         let trials = self.trace.as_ref().map_or(policy.trials, |_| Trials::Asked);
-        LinkBuilder::new(SurfaceDesc::buffer(0)).backend(self.backend).policy(policy.with_trials(trials))
+        policy.with_trials(trials)
+    }
+
+    /// Returns what a scene's link is opened with, except for the surface and the kernels, which the scene adds.
+    pub fn wanted(&self) -> LinkBuilder {
+        LinkBuilder::new(SurfaceDesc::buffer(0)).backend(self.backend).policy(self.policy())
     }
 }
 

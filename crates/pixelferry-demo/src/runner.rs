@@ -209,7 +209,7 @@ fn headless(
     say!("{} in {seconds:.2} s{}", counted(done, "frame"), way(showed.as_ref()))?;
     let last = course(scene);
     if last != first {
-        say!("the last one: {last}")?;
+        say!("the last frame: {last}")?;
     }
     Ok(options.out.as_ref().map_or(Ok(()), |out| say!("saved {}", out.display()))?)
 }

@@ -134,8 +134,8 @@ impl LinkBuilder {
         Self { policy, ..self }
     }
 
-    /// Names the work that makes frames where no kernel is declared: all that its time depends on, such as types and strides. A choice
-    /// is remembered for that work.
+    /// Names the work that makes frames where no kernel is declared, or where the same kernels do several works: all that its time
+    /// depends on, such as types and strides. A choice is remembered for that work.
     #[must_use]
     pub fn work(self, name: impl Into<String>) -> Self {
         Self { work: name.into(), ..self }

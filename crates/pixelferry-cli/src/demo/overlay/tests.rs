@@ -11,8 +11,8 @@ use egui::{Event, Modifiers, PointerButton, Pos2, Rect, Shape};
 use image::RgbaImage;
 use pixelferry::api::gl::{GlDisplay, Viewport};
 use pixelferry::{
-    BackendChoice, DisplayChoice, Fit, Headless, LinkBuilder, PathId, PixelFormat, SurfaceDesc, ToneMap, open_backend,
-    open_headless, report::PathState,
+    BackendChoice, ComputeBackend, Display, DisplayChoice, Fit, Headless, LinkBuilder, PathId, PixelFormat,
+    SurfaceDesc, ToneMap, open_backend, open_headless, report::PathState,
 };
 use pixelferry_demo::DrawArgs;
 use pixelferry_demo::pixels::{Alpha, Pixels, Tone};
@@ -22,6 +22,7 @@ use pixelferry_tests::{Need, displays, need, need_display};
 use pixelferry_view::paint::gl::GlPainter;
 use pixelferry_view::paint::software::Canvas;
 use std::rc::Rc;
+use std::sync::Arc;
 use tracing_subscriber::layer::SubscriberExt as _;
 
 const SIZE: (u32, u32) = (1000, 600);
@@ -232,8 +233,8 @@ fn what_cannot_be_changes_nothing() {
 
 /// A player whose calls fail as `faults` says.
 fn failing_player(show: &Show, screen: &Headless, faults: &Faults) -> Player {
-    let backend = BackendDouble::over(open_backend(BackendChoice::Cpu, &[]).unwrap(), faults);
-    let display = DisplayDouble::over(screen.display(), faults);
+    let backend: Arc<dyn ComputeBackend> = BackendDouble::over(open_backend(BackendChoice::Cpu, &[]).unwrap(), faults);
+    let display: Rc<dyn Display> = DisplayDouble::over(screen.display(), faults);
     show.player(LinkBuilder::new(SurfaceDesc::buffer(0)).computed_by(&backend).shown_by(&display)).unwrap()
 }
 
