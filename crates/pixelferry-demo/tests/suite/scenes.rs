@@ -14,6 +14,7 @@ use pixelferry_demo::scenes::fluid::{Fluid, STEP, Simulation};
 use pixelferry_demo::scenes::plasma::Plasma;
 use pixelferry_demo::scenes::sine::{POINTS, Sine};
 use pixelferry_demo::{Scene, SceneError};
+use pixelferry_tests::faults::{BackendDouble, Faults, Step};
 use pixelferry_tests::{Need, by_level, few, need};
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -91,14 +92,20 @@ pub fn fluid(pair: &Pair) {
     }
 }
 
+/// Frames after which a comparison must have begun.
+const MOST_FRAMES: u32 = 5000;
+
+/// Compares all the time.
+fn often() -> Policy {
+    let trials = Trials::Spread { share: 1.0, within: Duration::from_secs(3600) };
+    Policy::default().with_profiles(Profiles::Off).with_trials(trials)
+}
+
 /// A fluid that another backend goes on with, and then the first one again, flows like one that stays on threads.
 pub fn fluid_on_the_move([driver, _]: &Pair) {
-    const MOST_FRAMES: u32 = 5000;
-    let trials = Trials::Spread { share: 1.0, within: Duration::from_secs(3600) };
     let policy = Policy::default().with_profiles(Profiles::Off);
-    let [mut moved, mut stays] =
-        [into_memory().policy(policy.clone().with_trials(trials)), by_threads().policy(policy)]
-            .map(|wanted| Fluid::new(wanted, (160, 90), Pixels::default()).unwrap());
+    let [mut moved, mut stays] = [into_memory().policy(often()), by_threads().policy(policy)]
+        .map(|wanted| Fluid::new(wanted, (160, 90), Pixels::default()).unwrap());
     let api = driver.device().api;
     let (mut last, mut moves) = (moved.link().backend().device().api, Vec::new());
     for n in 0..MOST_FRAMES {
@@ -119,6 +126,29 @@ pub fn fluid_on_the_move([driver, _]: &Pair) {
         std::thread::sleep(Duration::from_millis(1));
     }
     panic!("it never went over to {api} and away from it: {moves:?}");
+}
+
+/// Another path of the backend goes on where the one before was: it takes one step for a frame, and not all of them again.
+#[test]
+fn a_fluid_that_goes_over_takes_no_step_again() {
+    let faults = Faults::default();
+    let backend: Arc<dyn ComputeBackend> = BackendDouble::over(Arc::new(CpuBackend::new().unwrap()), &faults);
+    let wanted = into_memory().computed_by(&backend).policy(often());
+    let mut fluid = Fluid::new(wanted, (64, 36), Pixels::default()).unwrap();
+    let (first, mut others) = (fluid.link().path(), 0);
+    for n in 0..MOST_FRAMES {
+        let before = faults.calls(Step::Launch);
+        assert!(fluid.advance(0.0).unwrap());
+        let launches = faults.calls(Step::Launch) - before;
+        assert!(launches < 60, "frame {n}: {launches} launches");
+        let is_first = fluid.link().path() == first;
+        others += u32::from(!is_first);
+        if is_first && others > 0 {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    panic!("it never went over to another path and back");
 }
 
 /// Returns the flow out of the inner cells, root mean square, per second.
