@@ -87,7 +87,7 @@ impl Options {
         policy.with_trials(trials)
     }
 
-    /// Returns what a scene's link is opened with, except for the surface and the kernels, which the scene adds.
+    /// Builds what a scene's link is opened with. The scene adds the surface and the kernels, and the caller the display.
     pub fn wanted(&self) -> LinkBuilder {
         LinkBuilder::new(SurfaceDesc::buffer(0)).backend(self.backend).policy(self.policy())
     }

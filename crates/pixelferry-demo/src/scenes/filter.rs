@@ -24,7 +24,7 @@ use std::path::Path;
 /// A picture or a video, filtered on the device.
 pub struct FilterScene {
     link: AutoLink<Stages>,
-    /// `None`: a picture, which is on the device.
+    /// `None` for a picture, which each backend gets once.
     video: Option<Video>,
     draw_options: DrawOptions,
 }

@@ -28,7 +28,7 @@ pub struct Stages {
 }
 
 impl Stages {
-    /// Of [`super::kernels::all`].
+    /// Allocates the memory. The kernels are in the order of [`super::kernels::all`].
     pub fn new(
         backend: &Arc<dyn ComputeBackend>,
         extent: Extent,

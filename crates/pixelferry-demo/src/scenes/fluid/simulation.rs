@@ -40,7 +40,7 @@ pub struct Simulation {
     pressure: Pair,
     divergence: Box<dyn ComputeMemory>,
     jets: Box<dyn ComputeMemory>,
-    /// Those of a step, in their order.
+    /// Kernels of a step, in their order.
     kernels: [Arc<dyn Kernel>; 6],
 }
 
@@ -78,7 +78,7 @@ impl Simulation {
         self.dye.now.as_ref()
     }
 
-    /// Takes steps until there were so many: a frame that is computed again takes none again.
+    /// Takes steps until so many are done since the start. A frame that is computed again takes none.
     pub fn advance_to(&mut self, steps: u32) -> Result<()> {
         while self.steps < steps {
             self.step()?;
