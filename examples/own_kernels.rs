@@ -3,11 +3,13 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)] // they panic where the reader has gone
 
 use clap::Parser;
-use pixelferry::api::gl::{GlDisplay, Viewport};
-use pixelferry::{DrawOptions, Extent, Link, PixelFormat, SurfaceDesc};
+use pixelferry::{Extent, Link, LinkOptions, PixelFormat, Policy, SurfaceDesc};
+use pixelferry_demo::scene::Place;
 use pixelferry_demo::{Options, Scene, SceneError, run};
 use pixelferry_examples::own_kernels::OwnKernels;
 use std::process::ExitCode;
+use std::rc::Rc;
+use std::sync::Arc;
 
 /// Write frames by cudarc, opencl3 or a pointer of the host's (`--backend cuda`, `opencl`, `cpu`).
 #[derive(Parser)]
@@ -27,7 +29,7 @@ impl Scene for Own {
         "own kernels"
     }
 
-    fn advance(&mut self, seconds: f32) -> Result<bool, SceneError> {
+    fn advance_in(&mut self, seconds: f32, _: &mut Place<'_>) -> Result<bool, SceneError> {
         let Self { kernels, link } = self;
         link.frame(|frame| kernels.write(frame, (seconds * 60.0) as u32))?;
         Ok(true)
@@ -37,18 +39,21 @@ impl Scene for Own {
         &mut self.link
     }
 
-    fn draw(&mut self, gl: &GlDisplay, viewport: Viewport) -> Result<(), SceneError> {
-        Ok(gl.draw(self.link.shown()?.surface(), viewport, DrawOptions::default())?)
+    fn set_policy(&mut self, policy: Policy) -> pixelferry::Result<()> {
+        let (backend, display) = (Arc::clone(self.link.backend()), Rc::clone(self.link.display()));
+        self.link = Link::open(backend, display, *self.link.desc(), LinkOptions::new(policy))?;
+        Ok(())
     }
 }
 
 fn main() -> ExitCode {
     let options = Cli::parse().options;
     let size = options.size_or(720, 480);
-    let link = options.link_options();
-    run(&options, size, &[], |backend, display| {
+    run(&options, size, |wanted| {
+        let (backend, screen) = wanted.open_sides()?;
         let Extent { width, height } = Extent::new(size.0, size.1);
         let desc = SurfaceDesc::image(width, height, PixelFormat::Rgba8);
-        Ok(Box::new(Own { kernels: OwnKernels::default(), link: Link::open(backend, display, desc, link)? }))
+        let link = Link::open(backend, screen.display(), desc, LinkOptions::new(options.policy()))?;
+        Ok(Box::new(Own { kernels: OwnKernels::default(), link }))
     })
 }

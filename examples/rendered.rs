@@ -4,11 +4,12 @@
 
 use clap::Parser;
 use glow::HasContext as _;
-use pixelferry::api::gl::{EngineTexture, GlDisplay, GlFunctions, Viewport, glow};
+use pixelferry::api::gl::{EngineTexture, GlDisplay, GlFunctions, glow};
 use pixelferry::{
-    ComputeBackend, CpuKernelExt as _, Display, DrawOptions, Extent, ImageDesc, Intake, Kernel, KernelSource, Link,
-    LinkOptions, PixelFormat, RowOrder, SurfaceDesc,
+    CpuKernelExt as _, Extent, ImageDesc, Intake, Kernel, KernelSource, Link, LinkBuilder, LinkOptions, Opened,
+    PixelFormat, Policy, RowOrder, SurfaceDesc,
 };
+use pixelferry_demo::scene::Place;
 use pixelferry_demo::{Options, Scene, SceneError, run};
 use std::process::ExitCode;
 use std::rc::Rc;
@@ -163,7 +164,7 @@ impl Drop for Engine {
 }
 
 struct Rendered {
-    kernel: Arc<dyn Kernel>,
+    kernels: Vec<Arc<dyn Kernel>>,
     // Before the texture that it reads.
     scene: Intake,
     link: Link,
@@ -171,12 +172,10 @@ struct Rendered {
 }
 
 impl Rendered {
-    fn new(
-        backend: Arc<dyn ComputeBackend>,
-        display: Rc<dyn Display>,
-        size: (u32, u32),
-        options: LinkOptions,
-    ) -> Result<Self, SceneError> {
+    fn new(wanted: LinkBuilder, size: (u32, u32)) -> Result<Self, SceneError> {
+        let image = ImageDesc::new(size.0, size.1, PixelFormat::Rgba8).with_row_order(RowOrder::BottomUp);
+        let wanted = wanted.surface(SurfaceDesc::Image(image)).launch(&blur(), []);
+        let Opened { backend, kernels, display, link, .. } = wanted.open()?;
         let gl = display.downcast_ref::<GlDisplay>().ok_or_else(|| SceneError::NeedsOpenGl {
             scene: "rendered",
             display: display.device().to_string(),
@@ -186,10 +185,8 @@ impl Rendered {
         let texture = EngineTexture::new(engine.texture.0.get(), Extent::new(size.0, size.1));
         // SAFETY: the engine's own texture, which goes after what reads it.
         let rendered = unsafe { gl.engine_image(texture, PixelFormat::Rgba8) }?;
-        let scene = Intake::open(Arc::clone(&backend), Rc::clone(&display), rendered)?;
-        let image = ImageDesc::new(size.0, size.1, PixelFormat::Rgba8).with_row_order(RowOrder::BottomUp);
-        let kernel = backend.build(&blur())?;
-        Ok(Self { kernel, scene, link: Link::open(backend, display, SurfaceDesc::Image(image), options)?, engine })
+        let scene = Intake::open(backend, display, rendered)?;
+        Ok(Self { kernels, scene, link, engine })
     }
 }
 
@@ -198,10 +195,10 @@ impl Scene for Rendered {
         "rendered"
     }
 
-    fn advance(&mut self, seconds: f32) -> Result<bool, SceneError> {
+    fn advance_in(&mut self, seconds: f32, _: &mut Place<'_>) -> Result<bool, SceneError> {
         self.engine.render(seconds);
         let scene = self.scene.take()?;
-        self.link.frame(|next| next.launch(self.kernel.as_ref(), &[scene.arg()]))?;
+        self.link.frame(|next| next.launch(self.kernels[0].as_ref(), &[scene.arg()]))?;
         Ok(true)
     }
 
@@ -209,11 +206,13 @@ impl Scene for Rendered {
         &mut self.link
     }
 
-    fn draw(&mut self, gl: &GlDisplay, viewport: Viewport) -> Result<(), SceneError> {
-        Ok(gl.draw(self.link.shown()?.surface(), viewport, DrawOptions::default())?)
+    fn set_policy(&mut self, policy: Policy) -> pixelferry::Result<()> {
+        let (backend, display) = (Arc::clone(self.link.backend()), Rc::clone(self.link.display()));
+        self.link = Link::open(backend, display, *self.link.desc(), LinkOptions::new(policy))?;
+        Ok(())
     }
 
-    fn about(&self) -> Option<String> {
+    fn about(&mut self) -> Option<String> {
         Some(format!("rendered by OpenGL, taken back by {}", self.scene.path()))
     }
 }
@@ -221,6 +220,5 @@ impl Scene for Rendered {
 fn main() -> ExitCode {
     let options = Cli::parse().options;
     let size = options.size_or(720, 480);
-    let link = options.link_options();
-    run(&options, size, &[blur()], |backend, display| Ok(Box::new(Rendered::new(backend, display, size, link)?)))
+    run(&options, size, |wanted| Ok(Box::new(Rendered::new(wanted, size)?)))
 }

@@ -55,28 +55,20 @@ fn main() -> ExitCode {
     const SIZE: (u32, u32) = (1280, 720);
     match Cli::parse() {
         Cli::Plasma(Picture { pixels, draw_args, options }) => {
-            let (pixels, size, link) =
-                (pixels.pixels(&draw_args), options.size_or(SIZE.0, SIZE.1), options.link_options());
-            run(&options, size, &Plasma::sources(pixels), |backend, display| {
-                Ok(drawn(Plasma::new(backend, display, size, pixels, link)?, &draw_args))
-            })
+            let (pixels, size) = (pixels.pixels(&draw_args), options.size_or(SIZE.0, SIZE.1));
+            run(&options, size, |wanted| Ok(drawn(Plasma::new(wanted, size, pixels)?, &draw_args)))
         }
         Cli::Fluid(Picture { pixels, draw_args, options }) => {
-            let (pixels, size, link) =
-                (pixels.pixels(&draw_args), options.size_or(SIZE.0, SIZE.1), options.link_options());
-            run(&options, size, &Fluid::sources(pixels), |backend, display| {
-                Ok(drawn(Fluid::new(backend, display, size, pixels, link)?, &draw_args))
-            })
+            let (pixels, size) = (pixels.pixels(&draw_args), options.size_or(SIZE.0, SIZE.1));
+            run(&options, size, |wanted| Ok(drawn(Fluid::new(wanted, size, pixels)?, &draw_args)))
         }
         Cli::Filter { file, filter, draw_args, options } => {
-            let (size, link) = (options.size_or(SIZE.0, SIZE.1), options.link_options());
-            run(&options, size, &FilterScene::sources(), |backend, display| {
-                Ok(drawn(FilterScene::open(backend, display, &file, filter, link)?, &draw_args))
-            })
+            let size = options.size_or(SIZE.0, SIZE.1);
+            run(&options, size, |wanted| Ok(drawn(FilterScene::open(wanted, &file, filter)?, &draw_args)))
         }
         Cli::Sine(options) => {
-            let (size, link) = (options.size_or(SIZE.0, SIZE.1), options.link_options());
-            run(&options, size, &Sine::sources(), |backend, display| Ok(Box::new(Sine::new(backend, display, link)?)))
+            let size = options.size_or(SIZE.0, SIZE.1);
+            run(&options, size, |wanted| Ok(Box::new(Sine::new(wanted)?)))
         }
     }
 }

@@ -489,6 +489,63 @@ fn a_pipelined_mode_begins_when_all_is_compared() {
     }
 }
 
+/// While another backend makes frames, with frames on their way, and with a path that threads do not have.
+#[test]
+fn another_policy_ends_the_comparison_and_keeps_the_picture() {
+    for unwritten in [Unwritten::Keep, Unwritten::Overwrite] {
+        let Some(builder) = builder(Profiles::Off, unwritten) else { return };
+        let link = builder.open_auto(|_, _| Ok(0_u32)).unwrap();
+        let mut link = link.with_carry(|from, to| {
+            *to = *from;
+            Ok(())
+        });
+        let mut frames = 0;
+        let mut frame = |link: &mut AutoLink<u32>| {
+            link.frame(|next, count| {
+                *count += 1;
+                next.write(&pixels(*count as u8))
+            })
+            .unwrap();
+            frames += 1;
+            assert!(frames < MOST_FRAMES, "{}", link.report());
+            frames
+        };
+        let mut last = 0;
+        while link.link().backend().device().api == Api::Cpu {
+            last = frame(&mut link);
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let base = Policy::default().with_profiles(Profiles::Off);
+        let late = base.clone().with_mode(Mode::FramesBehind(2)).with_force(PathId::HOST_VISIBLE_UPLOAD);
+        let forced = base.clone().with_force(PathId::HOST_ROUND_TRIP);
+        for policy in [late.clone(), forced.clone(), late, base.clone(), forced] {
+            link.set_policy(policy.clone()).unwrap();
+            assert!(link.is_decided(), "{}", link.report());
+            assert_eq!(link.link_mut().read_back().unwrap(), pixels(last as u8), "{policy:?}");
+            assert_eq!(*link.side(), last);
+            assert_eq!(link.link().backend().device().api, Api::Cpu);
+            (0..5).for_each(|_| last = frame(&mut link));
+            assert_eq!(link.link().frames_behind() > 0, policy.mode != Mode::Latency);
+            assert!(policy.force.is_none_or(|path| link.link().path() == path), "{policy:?}");
+        }
+        link.set_policy(base.with_force(PathId::DIRECT)).unwrap_err();
+        assert_eq!(link.link_mut().read_back().unwrap(), pixels(last as u8));
+        assert_eq!(link.link().path(), PathId::HOST_ROUND_TRIP);
+        last = frame(&mut link);
+        assert_eq!(link.link_mut().read_back().unwrap(), pixels(last as u8));
+    }
+}
+
+/// A pipelined link of one backend has nothing to compare, and is pipelined from its first frame on.
+#[test]
+fn one_backend_is_pipelined_at_once() {
+    let Some(builder) = builder(Profiles::Off, Unwritten::Overwrite) else { return };
+    let policy = Policy::default().with_profiles(Profiles::Off).with_mode(Mode::FramesBehind(1));
+    let policy = policy.with_force(PathId::HOST_VISIBLE_UPLOAD);
+    let link = builder.backend(BackendChoice::Cpu).policy(policy).open_auto(|_, _| Ok(())).unwrap();
+    assert!(link.is_decided() && link.link().frames_behind() == 1, "{}", link.report());
+}
+
 #[test]
 fn nothing_is_compared_where_the_program_wants_no_trials() {
     let display = open_headless(DisplayChoice::Memory).unwrap().display();

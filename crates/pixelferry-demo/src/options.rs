@@ -7,7 +7,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgGroup, Args};
 use pixelferry::driver::select::MAX_FRAMES_BEHIND;
 use pixelferry::{
-    BackendChoice, DisplayChoice, Extent, ExtentError, LinkOptions, Mode, PathId, PixelFormat, Policy,
+    BackendChoice, DisplayChoice, Extent, ExtentError, LinkBuilder, Mode, PathId, PixelFormat, Policy, SurfaceDesc,
+    Trials,
     command::{Choice, check_picture_file},
 };
 use std::path::PathBuf;
@@ -78,9 +79,17 @@ impl Options {
         self.size.unwrap_or((width, height))
     }
 
-    /// Tells how links are opened.
-    pub fn link_options(&self) -> LinkOptions {
-        LinkOptions::new(Policy::default().with_force(self.path).with_mode(self.frames_behind.unwrap_or_default()))
+    /// Tells how paths are chosen.
+    pub fn policy(&self) -> Policy {
+        let policy = Policy::default().with_force(self.path).with_mode(self.frames_behind.unwrap_or_default());
+        // A trace is of one backend.
+        let trials = self.trace.as_ref().map_or(policy.trials, |_| Trials::Asked);
+        policy.with_trials(trials)
+    }
+
+    /// Builds what a scene's link is opened with. The scene adds the surface and the kernels, and the caller the display.
+    pub fn wanted(&self) -> LinkBuilder {
+        LinkBuilder::new(SurfaceDesc::buffer(0)).backend(self.backend).policy(self.policy())
     }
 }
 

@@ -12,17 +12,17 @@ use crate::terminal::{self, OutputError};
 use crate::trace::{Trace, TraceError};
 use image::ImageBuffer;
 use indicatif::{ProgressBar, ProgressStyle};
-use pixelferry::api::gl::Viewport;
+use pixelferry::api::gl::{GlDisplay, Viewport};
 use pixelferry::driver::describe::words::counted;
 use pixelferry::{
-    BackendChoice, ComputeBackend, Display, DisplayChoice, DrawOptions, Extent, Headless, KernelSource, LinkBuilder,
-    PixelFormat, Showed, SurfaceDesc, open_headless, picture_with, save_picture_with, save_rgba8,
+    DisplayChoice, DrawOptions, Extent, LinkBuilder, Showed, SurfaceDesc, open_headless, picture_with,
+    save_picture_with, save_rgba8,
 };
 use pixelferry_media::record::Recorder;
+use std::any::Any;
 use std::error::Error;
 use std::process::ExitCode;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::time::Instant;
 
 /// Frames drawn without a window where nothing else was said: enough for a picture that moves to have moved.
@@ -33,73 +33,59 @@ const SECONDS_PER_FRAME: f32 = 1.0 / 30.0;
 type Made = Result<Box<dyn Scene>, SceneError>;
 
 /// Runs a scene and turns an error into a message and a status.
-pub fn run(
-    options: &Options,
-    size: (u32, u32),
-    kernels: &[KernelSource],
-    make: impl FnOnce(Arc<dyn ComputeBackend>, Rc<dyn Display>) -> Made,
-) -> ExitCode {
+pub fn run(options: &Options, size: (u32, u32), make: impl FnOnce(LinkBuilder) -> Made) -> ExitCode {
     let traced = || {
         let trace = options.trace.as_ref().map(Trace::install).transpose()?;
-        show(options, size, kernels, trace, make)
+        show(options, size, trace, make)
     };
     terminal::end(traced())
 }
 
-/// Opens backend and display, makes the scene and shows it. `trace` gets what the devices did; that somebody listens to
+/// Opens the display, has `make` open the scene's link, and shows the scene. `trace` gets what the devices did; that somebody listens to
 /// the host's spans is the caller's business.
 pub fn show(
     options: &Options,
     size: (u32, u32),
-    kernels: &[KernelSource],
     trace: Option<Trace>,
-    make: impl FnOnce(Arc<dyn ComputeBackend>, Rc<dyn Display>) -> Made,
+    make: impl FnOnce(LinkBuilder) -> Made,
 ) -> Result<(), Box<dyn Error>> {
     options.check_out()?;
     #[cfg(all(feature = "stream", target_os = "linux"))]
     if let Some(name) = &options.publish {
-        publish::show(options, name, kernels, trace.as_ref(), make)?;
+        publish::show(options, name, trace.as_ref(), make)?;
         return end(options, trace);
     }
     if options.is_headless() {
         // A file that cannot be made is said before anything is opened.
         let mut recorder = options.record.begin(true)?;
-        let (backend, screen) = open_to_draw(options.backend, options.display, kernels)?;
-        let mut scene = make(backend, screen.display())?;
+        let mut scene = make(without_window(options.wanted(), options.display))?;
         introduce(scene.as_mut())?;
-        check_saves(options, &screen, scene.as_mut())?;
-        headless(options, size, &screen, scene.as_mut(), trace.as_ref(), recorder.as_mut())?;
+        check_saves(options, scene.as_mut())?;
+        headless(options, size, scene.as_mut(), trace.as_ref(), recorder.as_mut())?;
         options.record.film.end(recorder)?;
         return end(options, trace);
     }
     #[cfg(feature = "window")]
-    return window::show(options, size, kernels, trace, make);
+    return window::show(options, size, trace, make);
     #[cfg(not(feature = "window"))]
     return Err(SceneError::NoWindows.into());
 }
 
-/// The backend of an option, for scenes of these kernels, which open links themselves.
-pub fn wanted(backend: BackendChoice, kernels: &[KernelSource]) -> LinkBuilder {
-    let none = LinkBuilder::new(SurfaceDesc::image(1, 1, PixelFormat::Rgba8)).backend(backend);
-    kernels.iter().fold(none, |wanted, kernel| wanted.launch(kernel, []))
+/// Shows without a window. Where the display is left open, OpenGL is tried first: scenes draw by it, so what is drawn is what a
+/// window would show.
+pub fn without_window(wanted: LinkBuilder, display: DisplayChoice) -> LinkBuilder {
+    let by_gl = matches!(display, DisplayChoice::Auto | DisplayChoice::Gl).then(|| open_headless(DisplayChoice::Gl));
+    match by_gl {
+        Some(Ok(screen)) => wanted.shown_by(&screen.display()),
+        // The scene's link opens the others, one that draws by kernels on the device that computes, and says why OpenGL fails.
+        _ => wanted.display(display),
+    }
 }
 
-/// Opens both sides for scenes of these kernels. Scenes draw by OpenGL, which is tried first, so what is drawn is what a
-/// window would show.
-///
-/// # Errors
-/// The errors of [`LinkBuilder::open_sides`].
-pub fn open_to_draw(
-    backend: BackendChoice,
-    display: DisplayChoice,
-    kernels: &[KernelSource],
-) -> pixelferry::Result<(Arc<dyn ComputeBackend>, Headless)> {
-    let wanted = wanted(backend, kernels);
-    let by_gl = (display == DisplayChoice::Auto).then(|| wanted.clone().display(DisplayChoice::Gl).open_sides());
-    match by_gl {
-        Some(Ok(both)) => Ok(both),
-        _ => wanted.display(display).open_sides(),
-    }
+/// The display of a scene, where it is OpenGL.
+pub fn gl_of(scene: &mut dyn Scene) -> Option<Rc<GlDisplay>> {
+    let display: Rc<dyn Any> = Rc::clone(scene.link().display()) as _;
+    display.downcast().ok()
 }
 
 /// Ends the trace's file.
@@ -132,16 +118,22 @@ fn watch(trace: Option<&Trace>, scene: &mut dyn Scene) -> Result<(), TraceError>
     trace.map_or(Ok(()), |trace| trace.watch(link.backend().as_ref(), link.display().as_ref()))
 }
 
+/// Tells who computes, who draws, what, and by which path.
+fn course(scene: &mut dyn Scene) -> String {
+    let link = scene.link();
+    let report = link.report();
+    format!("{} -> {}\n  {}, path: {}", report.compute, report.display, link.desc(), link.path())
+}
+
 /// Says on standard output who computes, who draws, and by which path.
 ///
 /// # Errors
 /// [`OutputError`] where standard output fails.
 pub fn introduce(scene: &mut dyn Scene) -> Result<(), OutputError> {
-    let (name, about) = (scene.name(), scene.about());
+    let about = scene.about();
+    say!("{}: {}", scene.name(), course(scene))?;
     let link = scene.link();
-    let report = link.report();
-    say!("{name}: {} -> {}\n  {}, path: {}", report.compute, report.display, link.desc(), link.path())?;
-    if let Some(chosen) = report.chosen() {
+    if let Some(chosen) = link.report().chosen() {
         say!("  {}", chosen.state.detail())?;
     }
     if link.frames_behind() > 0 {
@@ -153,7 +145,6 @@ pub fn introduce(scene: &mut dyn Scene) -> Result<(), OutputError> {
 fn headless(
     options: &Options,
     size: (u32, u32),
-    screen: &Headless,
     scene: &mut dyn Scene,
     trace: Option<&Trace>,
     mut recorder: Option<&mut Recorder>,
@@ -162,7 +153,8 @@ fn headless(
     let total = options.frames.map(u64::from).or(scene.frames()).unwrap_or(u64::from(HEADLESS_FRAMES));
     let bar = ProgressBar::new(total)
         .with_style(ProgressStyle::with_template("{bar:30} {pos}/{len} frames, {per_sec}, {eta} left")?);
-    let target = match screen.gl() {
+    let (gl, first) = (gl_of(scene), course(scene));
+    let target = match &gl {
         Some(gl) => Some((gl, gl.create_offscreen_target(size.0, size.1)?)),
         None => None,
     };
@@ -179,7 +171,7 @@ fn headless(
     let step = recorder.as_ref().and_then(|recorder| recorder.step()).unwrap_or(SECONDS_PER_FRAME);
     let mut done = 0;
     while done < total && next(scene, done as f32 * step)? {
-        match (&mut recorder, screen.gl()) {
+        match (&mut recorder, &gl) {
             (Some(recorder), Some(gl)) => drop(recorder.frame(gl, Extent::new(size.0, size.1))?),
             (Some(recorder), None) => {
                 let options = draw_options(scene);
@@ -202,7 +194,7 @@ fn headless(
         gl.clear([0.0, 0.0, 0.0, 1.0])?;
         scene.draw(gl, viewport)?;
     }
-    screen.display().finish()?;
+    scene.link().display().finish()?;
     collect_all(trace, scene)?;
     bar.finish_and_clear();
     let seconds = start.elapsed().as_secs_f64();
@@ -216,6 +208,10 @@ fn headless(
         }
     }
     say!("{} in {seconds:.2} s{}", counted(done, "frame"), way(showed.as_ref()))?;
+    let last = course(scene);
+    if last != first {
+        say!("the last frame: {last}")?;
+    }
     Ok(options.out.as_ref().map_or(Ok(()), |out| say!("saved {}", out.display()))?)
 }
 
@@ -229,17 +225,17 @@ fn way(showed: Option<&Showed>) -> String {
 ///
 /// # Errors
 /// [`SceneError::NeedsOpenGl`].
-pub fn check_saves(options: &Options, screen: &Headless, scene: &mut dyn Scene) -> Result<(), SceneError> {
+pub fn check_saves(options: &Options, scene: &mut dyn Scene) -> Result<(), SceneError> {
     let is_picture = matches!(scene.link().desc(), SurfaceDesc::Image(_));
     let is_seen = options.out.is_some() || options.record.film.record.is_some();
-    if !is_seen || screen.gl().is_some() || is_picture {
+    if !is_seen || gl_of(scene).is_some() || is_picture {
         return Ok(());
     }
     let by_itself = options.display == DisplayChoice::Auto;
     let instead = by_itself.then(|| open_headless(DisplayChoice::Gl).err()).flatten().map(|error| error.to_string());
     Err(SceneError::NeedsOpenGl {
         scene: scene.name(),
-        display: screen.display().device().to_string(),
+        display: scene.link().display().device().to_string(),
         instead: instead.unwrap_or_else(|| "take --display gl, or leave --display away".into()),
     })
 }

@@ -3,7 +3,7 @@
 use crate::draw_args::DrawArgs;
 use pixelferry::api::gl::{GlDisplay, Viewport};
 use pixelferry::driver::ShowTarget;
-use pixelferry::{DrawOptions, Error, Link, SaveError, Showed, WriteFrame};
+use pixelferry::{AutoLink, DrawOptions, Error, Link, Policy, SaveError, Showed, WriteFrame};
 use std::path::PathBuf;
 
 /// Reason why a scene ended early.
@@ -84,12 +84,12 @@ impl Place<'_> {
     /// Finishes a frame of the link there.
     ///
     /// # Errors
-    /// The errors of [`Link::frame`] and [`Link::show`].
-    pub fn frame(
+    /// The errors of [`AutoLink::frame`] and [`AutoLink::show`].
+    pub fn frame<S>(
         &mut self,
-        link: &mut Link,
+        link: &mut AutoLink<S>,
         options: DrawOptions,
-        compute: impl FnMut(&mut WriteFrame<'_>) -> pixelferry::Result<()>,
+        compute: impl FnMut(&mut WriteFrame<'_>, &mut S) -> pixelferry::Result<()>,
     ) -> pixelferry::Result<()> {
         match &mut self.target {
             None => link.frame(compute),
@@ -105,12 +105,12 @@ pub trait Scene {
 
     /// Computes the next frame, for a time in seconds, and finishes it. `false`: there are no more, and none was
     /// finished.
-    fn advance(&mut self, seconds: f32) -> Result<bool, SceneError>;
+    fn advance(&mut self, seconds: f32) -> Result<bool, SceneError> {
+        self.advance_in(seconds, &mut Place::default())
+    }
 
     /// [`Scene::advance`] for a frame that goes to a place; what is no picture stays with its link.
-    fn advance_in(&mut self, seconds: f32, _: &mut Place<'_>) -> Result<bool, SceneError> {
-        self.advance(seconds)
-    }
+    fn advance_in(&mut self, seconds: f32, place: &mut Place<'_>) -> Result<bool, SceneError>;
 
     /// [`Scene::advance`] and [`Scene::draw`] as one call, by which a picture may go straight into the framebuffer bound now.
     /// `showed` tells how the last picture went.
@@ -131,11 +131,17 @@ pub trait Scene {
         Ok(is_new)
     }
 
-    /// The way its frames go.
+    /// The link that has the newest frame.
     fn link(&mut self) -> &mut Link;
 
-    /// Draws the shown frame into the framebuffer bound now.
-    fn draw(&mut self, gl: &GlDisplay, viewport: Viewport) -> Result<(), SceneError>;
+    /// Goes on with this policy, as [`AutoLink::set_policy`] does.
+    fn set_policy(&mut self, policy: Policy) -> pixelferry::Result<()>;
+
+    /// Draws the shown frame, a picture unless the scene draws otherwise, into the framebuffer bound now.
+    fn draw(&mut self, gl: &GlDisplay, viewport: Viewport) -> Result<(), SceneError> {
+        let options = self.draw_options().copied().unwrap_or_default();
+        Ok(gl.draw(self.link().shown()?.surface(), viewport, options)?)
+    }
 
     /// Tells how that draws a picture; also how one is saved where nothing can be drawn. `None`: it draws no picture.
     fn draw_options(&mut self) -> Option<&mut DrawOptions> {
@@ -153,7 +159,7 @@ pub trait Scene {
     }
 
     /// One line on what was chosen, for the introduction.
-    fn about(&self) -> Option<String> {
+    fn about(&mut self) -> Option<String> {
         None
     }
 

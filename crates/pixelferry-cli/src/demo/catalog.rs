@@ -1,7 +1,7 @@
 //! The scenes by name, and making them.
 
 use clap::ValueEnum;
-use pixelferry::{ComputeBackend, Display, KernelSource, LinkOptions};
+use pixelferry::LinkBuilder;
 use pixelferry_demo::pixels::Pixels;
 use pixelferry_demo::scenes::filter::{Filter, FilterScene};
 use pixelferry_demo::scenes::fluid::Fluid;
@@ -9,8 +9,6 @@ use pixelferry_demo::scenes::plasma::Plasma;
 use pixelferry_demo::scenes::sine::Sine;
 use pixelferry_demo::{Scene, SceneError};
 use std::path::Path;
-use std::rc::Rc;
-use std::sync::Arc;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum SceneName {
@@ -34,34 +32,18 @@ pub struct Recipe {
     pub filter: Filter,
     /// Pixels that are stored, if the scene has a free choice.
     pub pixels: Pixels,
-    pub link: LinkOptions,
 }
 
 impl Recipe {
-    /// Returns what a backend must be able to build.
-    pub fn kernels(&self) -> Vec<KernelSource> {
-        match self.scene {
-            SceneName::Plasma => Plasma::sources(self.pixels),
-            SceneName::Sine => Sine::sources(),
-            SceneName::Filter => FilterScene::sources(),
-            SceneName::Fluid => Fluid::sources(self.pixels),
-        }
-    }
-
     /// Makes the scene. `input` is for the filter.
-    pub fn make(
-        self,
-        input: Option<&Path>,
-        backend: Arc<dyn ComputeBackend>,
-        display: Rc<dyn Display>,
-    ) -> Result<Box<dyn Scene>, SceneError> {
-        let Self { scene, size, filter, pixels, link } = self;
+    pub fn make(self, input: Option<&Path>, wanted: LinkBuilder) -> Result<Box<dyn Scene>, SceneError> {
+        let Self { scene, size, filter, pixels } = self;
         Ok(match (scene, input) {
-            (SceneName::Plasma, _) => Box::new(Plasma::new(backend, display, size, pixels, link)?),
-            (SceneName::Sine, _) => Box::new(Sine::new(backend, display, link)?),
-            (SceneName::Filter, Some(file)) => Box::new(FilterScene::open(backend, display, file, filter, link)?),
-            (SceneName::Filter, None) => Box::new(FilterScene::of_the_lake(backend, display, filter, link)?),
-            (SceneName::Fluid, _) => Box::new(Fluid::new(backend, display, size, pixels, link)?),
+            (SceneName::Plasma, _) => Box::new(Plasma::new(wanted, size, pixels)?),
+            (SceneName::Sine, _) => Box::new(Sine::new(wanted)?),
+            (SceneName::Filter, Some(file)) => Box::new(FilterScene::open(wanted, file, filter)?),
+            (SceneName::Filter, None) => Box::new(FilterScene::of_the_lake(wanted, filter)?),
+            (SceneName::Fluid, _) => Box::new(Fluid::new(wanted, size, pixels)?),
         })
     }
 }

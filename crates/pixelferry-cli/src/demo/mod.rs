@@ -72,11 +72,9 @@ pub fn bare(options: DemoOptions, trace: Option<Trace>) -> Result<(), Box<dyn Er
         size,
         filter: Filter::default(),
         pixels: options.pixels.pixels(&options.draw_args),
-        link: common.link_options(),
     };
-    let kernels = recipe.kernels();
-    runner::show(common, size, &kernels, trace, move |backend, display| {
-        let mut scene = recipe.make(options.input.as_deref(), backend, display)?;
+    runner::show(common, size, trace, move |wanted| {
+        let mut scene = recipe.make(options.input.as_deref(), wanted)?;
         if !scene.set_draw_options(&options.draw_args) && options.draw_args != DrawArgs::default() {
             say!(
                 "{} draws vertices: nothing is fitted, exposed or tone mapped, and there is no background",

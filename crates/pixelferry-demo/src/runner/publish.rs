@@ -3,13 +3,13 @@
 use super::{Made, collect, collect_all, introduce, watch};
 use crate::options::Options;
 use crate::say;
+use crate::scenes::sine::Sine;
 use crate::trace::Trace;
 use pixelferry::driver::describe::words::counted;
 use pixelferry::stream::{StreamOptions, publish};
-use pixelferry::{ComputeBackend, Display, KernelSource, SurfaceDesc, open_backend};
+use pixelferry::{Display, LinkBuilder, SurfaceDesc, open_backend};
 use std::error::Error;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Time from one frame to the next.
@@ -19,13 +19,14 @@ const PERIOD: Duration = Duration::from_nanos(1_000_000_000 / 60);
 pub fn show(
     options: &Options,
     name: &str,
-    kernels: &[KernelSource],
     trace: Option<&Trace>,
-    make: impl FnOnce(Arc<dyn ComputeBackend>, Rc<dyn Display>) -> Made,
+    make: impl FnOnce(LinkBuilder) -> Made,
 ) -> Result<(), Box<dyn Error>> {
-    let backend = open_backend(options.backend, kernels)?;
+    // The kernels of all scenes are in the same languages.
+    let backend = open_backend(options.backend, &Sine::sources())?;
     let stream = publish(name, backend.as_ref(), StreamOptions::default())?;
-    let mut scene = make(backend, stream.clone())?;
+    let display: Rc<dyn Display> = stream.clone();
+    let mut scene = make(options.wanted().computed_by(&backend).shown_by(&display))?;
     introduce(scene.as_mut())?;
     if !matches!(scene.link().desc(), SurfaceDesc::Image(_)) {
         let scene = scene.name();

@@ -1,38 +1,33 @@
 //! A scene in a window.
 
-use super::{Made, collect, collect_all, end, introduce, wanted, watch, way};
+use super::{Made, collect, collect_all, end, introduce, watch, way};
 use crate::options::Options;
 use crate::say;
 use crate::scene::{Scene, SceneError};
 use crate::trace::Trace;
 use pixelferry::api::gl::{Flow, GlDisplay, GlWindow, Viewport, Vsync, WindowApp, WindowOptions, run_window};
 use pixelferry::driver::describe::words::counted;
-use pixelferry::{ComputeBackend, Display, Extent, KernelSource, Showed};
+use pixelferry::{Display, Extent, LinkBuilder, Showed};
 use pixelferry_media::record::Recorder;
 use std::error::Error;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::time::Instant;
 
-/// Opens the window and the backend for its display, makes the scene and shows it until the window is closed.
+/// Opens the window, makes the scene for its display and shows it until the window is closed.
 pub(super) fn show(
     options: &Options,
     size: (u32, u32),
-    kernels: &[KernelSource],
     trace: Option<Trace>,
-    make: impl FnOnce(Arc<dyn ComputeBackend>, Rc<dyn Display>) -> Made,
+    make: impl FnOnce(LinkBuilder) -> Made,
 ) -> Result<(), Box<dyn Error>> {
     let window = WindowOptions::default()
         .with_title("pixelferry")
         .with_size(Extent::new(size.0, size.1))
         .with_max_frames(options.frames.map(u64::from));
-    let open = |display: &Rc<dyn Display>| {
-        let (backend, _) = wanted(options.backend, kernels).shown_by(display).open_sides()?;
-        make(backend, Rc::clone(display))
-    };
+    let open = |display: &Rc<dyn Display>| make(options.wanted().shown_by(display));
     let recorder = options.record.begin(false)?;
-    let mut app =
-        App { open: Some(open), scene: None, start: Instant::now(), frames: 0, trace, showed: None, recorder };
+    let (open, start, title) = (Some(open), Instant::now(), String::new());
+    let mut app = App { open, scene: None, title, start, frames: 0, trace, showed: None, recorder };
     let frames = run_window(&window, &mut app).map_err(SceneError::or_headless)?;
     let seconds = app.start.elapsed().as_secs_f64();
     let way = way(app.showed.as_ref());
@@ -43,9 +38,10 @@ pub(super) fn show(
 
 /// A scene in a window; made when the window's context is there.
 struct App<F> {
-    /// Opens the backend for the window's display, and makes the scene.
+    /// Makes the scene for the window's display.
     open: Option<F>,
     scene: Option<Box<dyn Scene>>,
+    title: String,
     start: Instant,
     frames: u64,
     trace: Option<Trace>,
@@ -65,7 +61,6 @@ impl<F: FnOnce(&Rc<dyn Display>) -> Made> WindowApp for App<F> {
             if let refused @ Vsync::Refused { .. } = window.vsync() {
                 say!("  vsync: {refused}")?;
             }
-            window.set_title(&title(scene.as_mut()));
             watch(self.trace.as_ref(), scene.as_mut())?;
             self.start = Instant::now();
         }
@@ -87,8 +82,10 @@ impl<F: FnOnce(&Rc<dyn Display>) -> Made> WindowApp for App<F> {
         if let Some(recorder) = &mut self.recorder {
             recorder.frame(gl, size)?;
         }
-        if scene.status().is_some() {
-            window.set_title(&title(scene.as_mut()));
+        let title = title(scene.as_mut());
+        if title != self.title {
+            window.set_title(&title);
+            self.title = title;
         }
         collect(self.trace.as_ref(), scene.as_mut())?;
         Ok(Flow::Continue)

@@ -9,32 +9,23 @@ mod stages;
 
 pub use choice::Filter;
 
+use super::open;
 use crate::draw_args::DrawArgs;
 use crate::scene::{Place, Scene, SceneError};
 use crate::video::Video;
-use pixelferry::api::gl::{DrawOptions, GlDisplay, Viewport};
+use image::DynamicImage;
 use pixelferry::{
-    ComputeBackend, Display, Encoding, Extent, ImageAccess, ImageDesc, KernelSource, Link, LinkOptions, PixelFormat,
-    SurfaceDesc, Unwritten,
+    AutoLink, DrawOptions, Encoding, Extent, ImageAccess, ImageDesc, KernelSource, Link, LinkBuilder, PixelFormat,
+    Policy, SurfaceDesc, Unwritten,
 };
 use stages::Stages;
 use std::path::Path;
-use std::rc::Rc;
-use std::sync::Arc;
-
-/// Source of the frames.
-enum Input {
-    /// Once, already on the device.
-    Picture,
-    /// One after the other, from a file.
-    Video(Box<Video>),
-}
 
 /// A picture or a video, filtered on the device.
 pub struct FilterScene {
-    link: Link,
-    input: Input,
-    stages: Stages,
+    link: AutoLink<Stages>,
+    /// `None` for a picture, which each backend gets once.
+    video: Option<Video>,
     draw_options: DrawOptions,
 }
 
@@ -45,73 +36,56 @@ pub fn is_video(path: &Path) -> bool {
 
 impl FilterScene {
     /// Its kernels.
-    pub fn sources() -> Vec<KernelSource> {
+    pub fn sources() -> [KernelSource; 4] {
         kernels::all()
     }
 
     /// Reads the file and prepares the device.
-    pub fn open(
-        backend: Arc<dyn ComputeBackend>,
-        display: Rc<dyn Display>,
-        path: &Path,
-        filter: Filter,
-        options: LinkOptions,
-    ) -> Result<Self, SceneError> {
+    pub fn open(wanted: LinkBuilder, path: &Path, filter: Filter) -> Result<Self, SceneError> {
         if is_video(path) {
             let video = Video::open(path)?;
-            let stages = Stages::new(&backend, video.extent(), filter)?;
-            return Self::new(backend, display, Input::Video(Box::new(video)), stages, options);
+            return Self::new(wanted, (video.extent(), Vec::new()), Some(video), filter);
         }
         let picture = image::open(path).map_err(|source| SceneError::Picture { path: path.to_owned(), source })?;
-        Self::of_picture(backend, display, picture, filter, options)
+        Self::of_picture(wanted, picture, filter)
     }
 
     /// The picture of a lake that comes with the program.
-    pub fn of_the_lake(
-        backend: Arc<dyn ComputeBackend>,
-        display: Rc<dyn Display>,
-        filter: Filter,
-        options: LinkOptions,
-    ) -> Result<Self, SceneError> {
+    pub fn of_the_lake(wanted: LinkBuilder, filter: Filter) -> Result<Self, SceneError> {
         const FILE: &str = "lake.jpg";
         let picture = image::load_from_memory(include_bytes!("../../assets/lake.jpg"))
             .map_err(|source| SceneError::Picture { path: FILE.into(), source })?;
-        Self::of_picture(backend, display, picture, filter, options)
+        Self::of_picture(wanted, picture, filter)
     }
 
-    fn of_picture(
-        backend: Arc<dyn ComputeBackend>,
-        display: Rc<dyn Display>,
-        picture: image::DynamicImage,
-        filter: Filter,
-        options: LinkOptions,
-    ) -> Result<Self, SceneError> {
+    fn of_picture(wanted: LinkBuilder, picture: DynamicImage, filter: Filter) -> Result<Self, SceneError> {
         let picture = picture.into_rgba8();
-        let mut stages = Stages::new(&backend, Extent::new(picture.width(), picture.height()), filter)?;
-        stages.source_mut().write(0, &picture)?;
-        Self::new(backend, display, Input::Picture, stages, options)
+        let extent = Extent::new(picture.width(), picture.height());
+        Self::new(wanted, (extent, picture.into_raw()), None, filter)
     }
 
+    /// `pixels` are empty for a video.
     fn new(
-        backend: Arc<dyn ComputeBackend>,
-        display: Rc<dyn Display>,
-        input: Input,
-        stages: Stages,
-        options: LinkOptions,
+        wanted: LinkBuilder,
+        (extent, pixels): (Extent, Vec<u8>),
+        video: Option<Video>,
+        filter: Filter,
     ) -> Result<Self, SceneError> {
-        let Extent { width, height } = stages.extent();
         // Pictures and videos hold sRGB numbers, and the filters weigh them as such.
-        let image = ImageDesc::new(width, height, PixelFormat::Rgba8);
+        let image = ImageDesc::new(extent.width, extent.height, PixelFormat::Rgba8);
         let image = image.with_access(ImageAccess::Any).with_encoding(Encoding::Srgb);
         // The last stage writes every pixel.
         let image = image.with_unwritten(Unwritten::Overwrite);
-        let link = Link::open(backend, display, SurfaceDesc::Image(image), options)?;
-        Ok(Self { link, input, stages, draw_options: DrawArgs::default().draw_options() })
-    }
-
-    /// Size of the picture or video.
-    pub fn extent(&self) -> Extent {
-        self.stages.extent()
+        // The kernels are the same for each filter.
+        let wanted = wanted.work(format!("{filter:?} of a {}", if video.is_some() { "video" } else { "picture" }));
+        let link = open(wanted, SurfaceDesc::Image(image), &Self::sources(), move |backend, kernels| {
+            let mut stages = Stages::new(backend, extent, filter, kernels)?;
+            if !pixels.is_empty() {
+                stages.source_mut().write(0, &pixels)?;
+            }
+            Ok(stages)
+        })?;
+        Ok(Self { link, video, draw_options: DrawArgs::default().draw_options() })
     }
 }
 
@@ -120,27 +94,25 @@ impl Scene for FilterScene {
         "filter"
     }
 
-    fn advance(&mut self, seconds: f32) -> Result<bool, SceneError> {
-        self.advance_in(seconds, &mut Place::default())
-    }
-
     fn advance_in(&mut self, _seconds: f32, place: &mut Place<'_>) -> Result<bool, SceneError> {
-        let backend = Arc::clone(self.link.backend());
-        if let Input::Video(video) = &mut self.input {
-            let Some(frame) = video.next_frame()? else { return Ok(false) };
-            self.stages.load_yuv(backend.as_ref(), &frame)?;
+        let read = self.video.as_mut().map(Video::next_frame).transpose()?;
+        if let Some(None) = read {
+            return Ok(false);
         }
-        let Self { link, stages, draw_options, .. } = self;
-        place.frame(link, *draw_options, |frame| stages.run(backend.as_ref(), frame))?;
+        let read = read.flatten();
+        place.frame(&mut self.link, self.draw_options, |frame, stages| {
+            read.as_ref().map_or(Ok(()), |read| stages.load_yuv(frame.backend(), read))?;
+            stages.run(frame)
+        })?;
         Ok(true)
     }
 
     fn link(&mut self) -> &mut Link {
-        &mut self.link
+        self.link.link_mut()
     }
 
-    fn draw(&mut self, gl: &GlDisplay, viewport: Viewport) -> Result<(), SceneError> {
-        Ok(gl.draw(self.link.shown()?.surface(), viewport, self.draw_options)?)
+    fn set_policy(&mut self, policy: Policy) -> pixelferry::Result<()> {
+        self.link.set_policy(policy)
     }
 
     fn draw_options(&mut self) -> Option<&mut DrawOptions> {
@@ -148,16 +120,11 @@ impl Scene for FilterScene {
     }
 
     fn frames(&self) -> Option<u64> {
-        match &self.input {
-            Input::Picture => Some(1),
-            Input::Video(video) => Some(video.frames()),
-        }
+        Some(self.video.as_ref().map_or(1, Video::frames))
     }
 
     fn status(&self) -> Option<String> {
-        match &self.input {
-            Input::Picture => None,
-            Input::Video(video) => Some(format!("frame {} of {}", video.position(), video.frames())),
-        }
+        let video = self.video.as_ref()?;
+        Some(format!("frame {} of {}", video.position(), video.frames()))
     }
 }

@@ -9,12 +9,13 @@ mod wgsl;
 
 pub use simulation::{JACOBI_STEPS, MAX_CELLS, STEP, Simulation};
 
+use super::open;
 use crate::draw_args::DrawArgs;
 use crate::pixels::Pixels;
 use crate::scene::{Place, Scene, SceneError};
-use pixelferry::api::gl::{DrawOptions, GlDisplay, Viewport};
-use pixelferry::{Arg, ComputeBackend, Display, Extent, Kernel, KernelSource, Link, LinkOptions, SurfaceDesc};
-use std::rc::Rc;
+use kernels::{carry, divergence, dye, jacobi, jets, project, push};
+use pixelferry::{Arg, AutoLink, DrawOptions, Extent, Kernel, KernelSource, Link, LinkBuilder, Policy, SurfaceDesc};
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 /// Rows of cells where a GPU computes ...
@@ -24,34 +25,32 @@ const ON_SOFTWARE: u32 = 180;
 
 /// A fluid with three jets of dye.
 pub struct Fluid {
-    link: Link,
-    simulation: Simulation,
-    dye: Arc<dyn Kernel>,
+    link: AutoLink<(Simulation, Arc<dyn Kernel>)>,
+    /// Number of the next frame, from 0: it shows the fluid after so many steps.
+    frame: u32,
     draw_options: DrawOptions,
 }
 
 impl Fluid {
-    /// Its kernels.
-    pub fn sources(pixels: Pixels) -> Vec<KernelSource> {
-        let mut all = kernels::of_a_step();
-        all.push(kernels::dye(pixels));
-        all
+    /// Its kernels: those of a step, in their order, and the one that makes the picture.
+    pub fn sources(pixels: Pixels) -> [KernelSource; 7] {
+        [jets(), push(), divergence(), jacobi(), project(), carry(), dye(pixels)]
     }
 
-    /// A picture of `width` x `height` pixels; the cells are fewer where a CPU computes.
-    pub fn new(
-        backend: Arc<dyn ComputeBackend>,
-        display: Rc<dyn Display>,
-        (width, height): (u32, u32),
-        pixels: Pixels,
-        options: LinkOptions,
-    ) -> Result<Self, SceneError> {
-        let rows = height.min(if backend.device().software { ON_SOFTWARE } else { ON_HARDWARE }).max(1);
-        let columns = (u64::from(width) * u64::from(rows) / u64::from(height.max(1))).clamp(1, u64::from(MAX_CELLS));
-        let simulation = Simulation::new(Arc::clone(&backend), Extent::new(columns as u32, rows))?;
-        let dye = backend.build(&kernels::dye(pixels))?;
-        let link = Link::open(backend, display, SurfaceDesc::Image(pixels.image(width, height)), options)?;
-        Ok(Self { link, simulation, dye, draw_options: DrawArgs::default().draw_options() })
+    /// A picture of `width` x `height` pixels. The cells are fewer where the first backend computes on a CPU; others get as many.
+    pub fn new(wanted: LinkBuilder, (width, height): (u32, u32), pixels: Pixels) -> Result<Self, SceneError> {
+        let (surface, cells) = (SurfaceDesc::Image(pixels.image(width, height)), OnceCell::new());
+        let link = open(wanted, surface, &Self::sources(pixels), move |backend, [step @ .., dye]| {
+            let cells = cells.get_or_init(|| {
+                let most = if backend.device().software { ON_SOFTWARE } else { ON_HARDWARE };
+                let rows = height.min(most).max(1);
+                let columns = u64::from(width) * u64::from(rows) / u64::from(height.max(1));
+                Extent::new(columns.clamp(1, u64::from(MAX_CELLS)) as u32, rows)
+            });
+            Ok((Simulation::new(Arc::clone(backend), *cells, step)?, dye))
+        })?;
+        let link = link.with_carry(|(from, _), (to, _)| to.go_on_from(from));
+        Ok(Self { link, frame: 0, draw_options: DrawArgs::default().draw_options() })
     }
 }
 
@@ -60,30 +59,28 @@ impl Scene for Fluid {
         "fluid"
     }
 
-    fn about(&self) -> Option<String> {
-        Some(format!("{} cells, {JACOBI_STEPS} Jacobi steps a frame", self.simulation.cells()))
-    }
-
-    fn advance(&mut self, seconds: f32) -> Result<bool, SceneError> {
-        self.advance_in(seconds, &mut Place::default())
+    fn about(&mut self) -> Option<String> {
+        Some(format!("{} cells, {JACOBI_STEPS} Jacobi steps a frame", self.link.side().0.cells()))
     }
 
     fn advance_in(&mut self, _seconds: f32, place: &mut Place<'_>) -> Result<bool, SceneError> {
-        let Self { link, simulation, dye, draw_options } = self;
-        let Extent { width, height } = simulation.cells();
-        let args = [Arg::Memory(simulation.dye()), Arg::I32(width as i32), Arg::I32(height as i32)];
-        place.frame(link, *draw_options, |frame| frame.launch(dye.as_ref(), &args))?;
-        // After the frame: the next step and the drawing of this one need not wait for each other.
-        simulation.step()?;
+        let Self { link, frame: number, draw_options } = self;
+        place.frame(link, *draw_options, |frame, (simulation, dye)| {
+            simulation.advance_to(*number)?;
+            let Extent { width, height } = simulation.cells();
+            let args = [Arg::Memory(simulation.dye()), Arg::I32(width as i32), Arg::I32(height as i32)];
+            frame.launch(dye.as_ref(), &args)
+        })?;
+        self.frame += 1;
         Ok(true)
     }
 
     fn link(&mut self) -> &mut Link {
-        &mut self.link
+        self.link.link_mut()
     }
 
-    fn draw(&mut self, gl: &GlDisplay, viewport: Viewport) -> Result<(), SceneError> {
-        Ok(gl.draw(self.link.shown()?.surface(), viewport, self.draw_options)?)
+    fn set_policy(&mut self, policy: Policy) -> pixelferry::Result<()> {
+        self.link.set_policy(policy)
     }
 
     fn draw_options(&mut self) -> Option<&mut DrawOptions> {

@@ -4,3 +4,20 @@ pub mod filter;
 pub mod fluid;
 pub mod plasma;
 pub mod sine;
+
+use pixelferry::{AutoLink, ComputeBackend, Error, Kernel, KernelSource, LinkBuilder, SurfaceDesc};
+use std::sync::Arc;
+
+/// Opens a link of frames that these kernels make. `prepare` gets them built for each backend that makes frames.
+fn open<S, const N: usize>(
+    wanted: LinkBuilder,
+    surface: SurfaceDesc,
+    kernels: &[KernelSource; N],
+    prepare: impl Fn(&Arc<dyn ComputeBackend>, [Arc<dyn Kernel>; N]) -> pixelferry::Result<S> + 'static,
+) -> pixelferry::Result<AutoLink<S>> {
+    let wanted = kernels.iter().fold(wanted.surface(surface), |wanted, kernel| wanted.launch(kernel, []));
+    wanted.open_auto(move |backend, kernels| match kernels.try_into() {
+        Ok(kernels) => prepare(backend, kernels),
+        Err(_) => Err(Error::invalid("a scene", "a kernel is missing")),
+    })
+}

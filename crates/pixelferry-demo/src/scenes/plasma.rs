@@ -5,48 +5,46 @@
 
 mod kernels;
 
+use super::open;
 use crate::draw_args::DrawArgs;
 use crate::pixels::Pixels;
 use crate::scene::{Place, Scene, SceneError};
 use kernels::{colours, waves};
-use pixelferry::api::gl::{DrawOptions, GlDisplay, Viewport};
 use pixelferry::{
-    Arg, ComputeBackend, ComputeMemory, Display, Extent, Kernel, KernelSource, Link, LinkOptions, PixelFormat,
+    Arg, AutoLink, ComputeMemory, DrawOptions, Extent, Kernel, KernelSource, Link, LinkBuilder, PixelFormat, Policy,
     SurfaceDesc, Target,
 };
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// An animated float image in colours.
 pub struct Plasma {
-    link: Link,
-    field: Box<dyn ComputeMemory>,
+    link: AutoLink<Side>,
     extent: Extent,
+    draw_options: DrawOptions,
+}
+
+/// A backend's kernels, and its memory for what the first one writes.
+struct Side {
+    field: Box<dyn ComputeMemory>,
     waves: Arc<dyn Kernel>,
     colours: Arc<dyn Kernel>,
-    draw_options: DrawOptions,
 }
 
 impl Plasma {
     /// Its kernels.
-    pub fn sources(pixels: Pixels) -> Vec<KernelSource> {
-        vec![waves(), colours(pixels)]
+    pub fn sources(pixels: Pixels) -> [KernelSource; 2] {
+        [waves(), colours(pixels)]
     }
 
     /// A plasma of `width` x `height` pixels.
-    pub fn new(
-        backend: Arc<dyn ComputeBackend>,
-        display: Rc<dyn Display>,
-        (width, height): (u32, u32),
-        pixels: Pixels,
-        options: LinkOptions,
-    ) -> Result<Self, SceneError> {
+    pub fn new(wanted: LinkBuilder, (width, height): (u32, u32), pixels: Pixels) -> Result<Self, SceneError> {
         let image = pixels.image(width, height);
-        let field = backend.allocate(SurfaceDesc::image(width, height, PixelFormat::R32F).byte_len()?)?;
-        let (waves, colours) = (backend.build(&waves())?, backend.build(&colours(pixels))?);
-        let link = Link::open(backend, display, SurfaceDesc::Image(image), options)?;
-        let draw_options = DrawArgs::default().draw_options();
-        Ok(Self { link, field, extent: image.extent, waves, colours, draw_options })
+        let bytes = SurfaceDesc::image(width, height, PixelFormat::R32F).byte_len()?;
+        let link =
+            open(wanted, SurfaceDesc::Image(image), &Self::sources(pixels), move |backend, [waves, colours]| {
+                Ok(Side { field: backend.allocate(bytes)?, waves, colours })
+            })?;
+        Ok(Self { link, extent: image.extent, draw_options: DrawArgs::default().draw_options() })
     }
 }
 
@@ -55,13 +53,9 @@ impl Scene for Plasma {
         "plasma"
     }
 
-    fn advance(&mut self, seconds: f32) -> Result<bool, SceneError> {
-        self.advance_in(seconds, &mut Place::default())
-    }
-
     fn advance_in(&mut self, seconds: f32, place: &mut Place<'_>) -> Result<bool, SceneError> {
-        let Self { link, field, extent, waves, colours, draw_options } = self;
-        place.frame(link, *draw_options, |frame| {
+        let Self { link, extent, draw_options } = self;
+        place.frame(link, *draw_options, |frame, Side { field, waves, colours }| {
             let target = Target::image(field.as_mut(), *extent, PixelFormat::R32F)?;
             frame.backend().launch(waves.as_ref(), target, &[Arg::F32(seconds)])?;
             frame.launch(colours.as_ref(), &[Arg::Memory(field.as_ref())])
@@ -70,11 +64,11 @@ impl Scene for Plasma {
     }
 
     fn link(&mut self) -> &mut Link {
-        &mut self.link
+        self.link.link_mut()
     }
 
-    fn draw(&mut self, gl: &GlDisplay, viewport: Viewport) -> Result<(), SceneError> {
-        Ok(gl.draw(self.link.shown()?.surface(), viewport, self.draw_options)?)
+    fn set_policy(&mut self, policy: Policy) -> pixelferry::Result<()> {
+        self.link.set_policy(policy)
     }
 
     fn draw_options(&mut self) -> Option<&mut DrawOptions> {

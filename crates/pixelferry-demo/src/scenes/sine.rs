@@ -1,13 +1,13 @@
 //! The classic first program: points of a sine computed into a vertex buffer, drawn as a line strip.
 
+use super::open;
 use crate::gl_program::GlProgram;
-use crate::scene::{Scene, SceneError};
+use crate::scene::{Place, Scene, SceneError};
 use glow::HasContext as _;
 use pixelferry::api::gl::{GlDisplay, Viewport};
 use pixelferry::{
-    Arg, ComputeBackend, CpuKernelExt, Display, Kernel, KernelSource, Link, LinkOptions, SurfaceDesc, Unwritten,
+    Arg, AutoLink, CpuKernelExt, Kernel, KernelSource, Link, LinkBuilder, Policy, SurfaceDesc, Unwritten,
 };
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// Points of the line.
@@ -15,29 +15,23 @@ pub const POINTS: u32 = 10_000;
 
 /// A line strip along a sine.
 pub struct Sine {
-    link: Link,
-    kernel: Arc<dyn Kernel>,
+    link: AutoLink<Arc<dyn Kernel>>,
     line: Option<GlProgram>,
 }
 
 impl Sine {
     /// Its kernels.
-    pub fn sources() -> Vec<KernelSource> {
-        vec![source()]
+    pub fn sources() -> [KernelSource; 1] {
+        [source()]
     }
 
     /// A line of [`POINTS`] points.
-    pub fn new(
-        backend: Arc<dyn ComputeBackend>,
-        display: Rc<dyn Display>,
-        options: LinkOptions,
-    ) -> Result<Self, SceneError> {
-        let kernel = backend.build(&source())?;
+    pub fn new(wanted: LinkBuilder) -> Result<Self, SceneError> {
         let bytes = u64::from(POINTS) * size_of::<[f32; 2]>() as u64;
         // The kernel writes every vertex.
         let vertices = SurfaceDesc::buffer(bytes).with_unwritten(Unwritten::Overwrite);
-        let link = Link::open(backend, display, vertices, options)?;
-        Ok(Self { link, kernel, line: None })
+        let link = open(wanted, vertices, &Self::sources(), |_, [kernel]| Ok(kernel))?;
+        Ok(Self { link, line: None })
     }
 }
 
@@ -46,18 +40,21 @@ impl Scene for Sine {
         "sine"
     }
 
-    fn advance(&mut self, seconds: f32) -> Result<bool, SceneError> {
-        let Self { link, kernel, .. } = self;
-        link.frame(|frame| frame.launch(kernel.as_ref(), &[Arg::F32(seconds)]))?;
+    fn advance_in(&mut self, seconds: f32, _: &mut Place<'_>) -> Result<bool, SceneError> {
+        self.link.frame(|frame, kernel| frame.launch(kernel.as_ref(), &[Arg::F32(seconds)]))?;
         Ok(true)
     }
 
     fn link(&mut self) -> &mut Link {
-        &mut self.link
+        self.link.link_mut()
+    }
+
+    fn set_policy(&mut self, policy: Policy) -> pixelferry::Result<()> {
+        self.link.set_policy(policy)
     }
 
     fn draw(&mut self, gl: &GlDisplay, viewport: Viewport) -> Result<(), SceneError> {
-        let shown = self.link.shown()?;
+        let shown = self.link.link().shown()?;
         let buffer = gl.surface_buffer(shown.surface())?;
         let line = match &self.line {
             Some(line) => line,

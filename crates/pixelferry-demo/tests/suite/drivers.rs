@@ -15,10 +15,11 @@ pub type Pair = [Arc<dyn ComputeBackend>; 2];
 type Check = fn(&Pair);
 
 /// Checks that compare both backends.
-const CHECKS: [(&str, Check); 6] = [
+const CHECKS: [(&str, Check); 7] = [
     ("plasma", scenes::plasma),
     ("every format", scenes::formats),
     ("fluid", scenes::fluid),
+    ("a fluid on the move", scenes::fluid_on_the_move),
     ("filters", scenes::filters),
     ("a video", scenes::video),
     ("sine", scenes::sine),

@@ -5,39 +5,57 @@ use pixelferry::api::cuda;
 use pixelferry::api::gl::Viewport;
 use pixelferry::driver::compute::SourceCode;
 use pixelferry::{
-    BackendChoice, ComputeBackend, CpuBackend, Display, DisplayChoice, Extent, KernelSource, Language, LinkOptions,
-    MemoryDisplay, PixelFormat, Policy, Showed,
+    BackendChoice, ComputeBackend, CpuBackend, Display, DisplayChoice, Extent, KernelSource, Language, LinkBuilder,
+    MemoryDisplay, PixelFormat, Policy, Profiles, Showed, SurfaceDesc, Trials, open_headless,
 };
 use pixelferry_demo::pixels::{Alpha, Pixels, Tone};
-use pixelferry_demo::runner::open_to_draw;
 use pixelferry_demo::scenes::filter::{Filter, FilterScene};
 use pixelferry_demo::scenes::fluid::{Fluid, STEP, Simulation};
 use pixelferry_demo::scenes::plasma::Plasma;
 use pixelferry_demo::scenes::sine::{POINTS, Sine};
 use pixelferry_demo::{Scene, SceneError};
+use pixelferry_tests::faults::{BackendDouble, Faults, Step};
 use pixelferry_tests::{Need, by_level, few, need};
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-type Make = dyn Fn(Arc<dyn ComputeBackend>, Rc<dyn Display>) -> Result<Box<dyn Scene>, SceneError>;
+type Make = dyn Fn(LinkBuilder) -> Result<Box<dyn Scene>, SceneError>;
+
+/// A link into plain memory, for a scene to complete.
+fn into_memory() -> LinkBuilder {
+    let display: Rc<dyn Display> = MemoryDisplay::new();
+    LinkBuilder::new(SurfaceDesc::buffer(0)).shown_by(&display)
+}
+
+fn by_threads() -> LinkBuilder {
+    into_memory().backend(BackendChoice::Cpu)
+}
 
 /// The scene after so many frames.
-fn after(make: &Make, backend: Arc<dyn ComputeBackend>, frames: u32) -> Box<dyn Scene> {
-    let mut scene = make(backend, MemoryDisplay::new()).unwrap();
+fn after(make: &Make, backend: &Arc<dyn ComputeBackend>, frames: u32) -> Box<dyn Scene> {
+    let mut scene = make(into_memory().computed_by(backend)).unwrap();
     for n in 0..frames {
         assert!(scene.advance(n as f32 / 30.0).unwrap());
     }
     scene
 }
 
+fn picture(scene: &mut dyn Scene) -> Vec<u8> {
+    pixelferry::picture(scene.link()).unwrap().into_raw()
+}
+
+fn check_same(a: &[u8], b: &[u8]) {
+    assert_eq!(a.len(), b.len());
+    let far = a.iter().zip(b).filter(|(a, b)| a.abs_diff(**b) > 1).count();
+    assert!(far * 10_000 <= a.len(), "{far} of {} channels differ", a.len());
+}
+
 /// Channels may differ by one where two compilers round differently, and hardly any by more.
 fn same_picture(pair: &Pair, make: &Make, frames: u32) {
-    let [a, b] = pair.clone().map(|b| pixelferry::picture(after(make, b, frames).link()).unwrap().into_raw());
-    assert_eq!(a.len(), b.len());
-    let far = a.iter().zip(&b).filter(|(a, b)| a.abs_diff(**b) > 1).count();
-    assert!(far * 10_000 <= a.len(), "{far} of {} channels differ", a.len());
+    let [a, b] = pair.each_ref().map(|b| picture(after(make, b, frames).as_mut()));
+    check_same(&a, &b);
     let (low, high) = (a.iter().min().unwrap(), a.iter().max().unwrap());
     assert!(high - low > 50, "the picture is flat");
 }
@@ -47,11 +65,7 @@ pub fn plasma(pair: &Pair) {
         for (format, alpha) in [(PixelFormat::Rgba8, Alpha::Opaque), (PixelFormat::Rgba16F, Alpha::Premultiplied)] {
             println!("{tone:?} {format:?} {alpha:?}");
             let pixels = Pixels { tone, format, alpha };
-            same_picture(
-                pair,
-                &move |b, d| Ok(Box::new(Plasma::new(b, d, (321, 123), pixels, LinkOptions::default())?)),
-                5,
-            );
+            same_picture(pair, &move |wanted| Ok(Box::new(Plasma::new(wanted, (321, 123), pixels)?)), 5);
         }
     }
 }
@@ -61,10 +75,7 @@ pub fn formats(pair: &Pair) {
     for format in PixelFormat::ALL.into_iter().step_by(by_level(3, 1, 1)) {
         println!("{format}");
         let pixels = Pixels { format, ..Pixels::default() };
-        let make = move |b: Arc<dyn ComputeBackend>, d| -> Result<Box<dyn Scene>, SceneError> {
-            Ok(Box::new(Plasma::new(b, d, (67, 45), pixels, LinkOptions::default())?))
-        };
-        same_picture(pair, &make, 2);
+        same_picture(pair, &move |wanted| Ok(Box::new(Plasma::new(wanted, (67, 45), pixels)?)), 2);
     }
 }
 
@@ -74,12 +85,70 @@ pub fn fluid(pair: &Pair) {
         Pixels { tone: Tone::Light, format: PixelFormat::Rgba16F, alpha: Alpha::Opaque },
     ];
     for pixels in few(&all, 1).iter().copied() {
-        same_picture(
-            pair,
-            &move |b, d| Ok(Box::new(Fluid::new(b, d, (160, 90), pixels, LinkOptions::default())?)),
-            by_level(4, 12, 12),
-        );
+        let make = move |wanted| -> Result<Box<dyn Scene>, SceneError> {
+            Ok(Box::new(Fluid::new(wanted, (160, 90), pixels)?))
+        };
+        same_picture(pair, &make, by_level(4, 12, 12));
     }
+}
+
+/// Frames after which a comparison must have begun.
+const MOST_FRAMES: u32 = 5000;
+
+/// Compares all the time.
+fn often() -> Policy {
+    let trials = Trials::Spread { share: 1.0, within: Duration::from_secs(3600) };
+    Policy::default().with_profiles(Profiles::Off).with_trials(trials)
+}
+
+/// A fluid that another backend goes on with, and then the first one again, flows like one that stays on threads.
+pub fn fluid_on_the_move([driver, _]: &Pair) {
+    let policy = Policy::default().with_profiles(Profiles::Off);
+    let [mut moved, mut stays] = [into_memory().policy(often()), by_threads().policy(policy)]
+        .map(|wanted| Fluid::new(wanted, (160, 90), Pixels::default()).unwrap());
+    let api = driver.device().api;
+    let (mut last, mut moves) = (moved.link().backend().device().api, Vec::new());
+    for n in 0..MOST_FRAMES {
+        for scene in [&mut moved, &mut stays] {
+            assert!(scene.advance(n as f32 / 30.0).unwrap());
+        }
+        let now = moved.link().backend().device().api;
+        if now != last {
+            println!("frame {n}: {last} -> {now}");
+            moves.push((last, now));
+            last = now;
+        }
+        check_same(&picture(&mut moved), &picture(&mut stays));
+        if moves.iter().any(|(_, to)| *to == api) && moves.iter().any(|(from, _)| *from == api) {
+            return;
+        }
+        // A backend is opened on a thread of its own meanwhile.
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    panic!("it never went over to {api} and away from it: {moves:?}");
+}
+
+/// Another path of the backend goes on where the one before was: it takes one step for a frame, and not all of them again.
+#[test]
+fn a_fluid_that_goes_over_takes_no_step_again() {
+    let faults = Faults::default();
+    let backend: Arc<dyn ComputeBackend> = BackendDouble::over(Arc::new(CpuBackend::new().unwrap()), &faults);
+    let wanted = into_memory().computed_by(&backend).policy(often());
+    let mut fluid = Fluid::new(wanted, (64, 36), Pixels::default()).unwrap();
+    let (first, mut others) = (fluid.link().path(), 0);
+    for n in 0..MOST_FRAMES {
+        let before = faults.calls(Step::Launch);
+        assert!(fluid.advance(0.0).unwrap());
+        let launches = faults.calls(Step::Launch) - before;
+        assert!(launches < 60, "frame {n}: {launches} launches");
+        let is_first = fluid.link().path() == first;
+        others += u32::from(!is_first);
+        if is_first && others > 0 {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    panic!("it never went over to another path and back");
 }
 
 /// Returns the flow out of the inner cells, root mean square, per second.
@@ -94,7 +163,12 @@ fn divergence(flow: &[[f32; 4]], cells: Extent) -> f32 {
 #[test]
 fn the_fluid_flows_and_does_not_pile_up() {
     let cells = Extent::new(96, 54);
-    let mut fluid = Simulation::new(Arc::new(CpuBackend::new().unwrap()), cells).unwrap();
+    let open = |cells| {
+        let backend: Arc<dyn ComputeBackend> = Arc::new(CpuBackend::new().unwrap());
+        let [step @ .., _] = Fluid::sources(Pixels::default()).map(|kernel| backend.build(&kernel).unwrap());
+        Simulation::new(backend, cells, step)
+    };
+    let mut fluid = open(cells).unwrap();
     let speed = |flow: &[[f32; 4]]| flow.iter().map(|v| v[0].hypot(v[1])).fold(0.0, f32::max);
     for _ in 0..240 {
         fluid.step().unwrap();
@@ -107,8 +181,7 @@ fn the_fluid_flows_and_does_not_pile_up() {
     let shear = fastest * cells.height as f32 / 4.0;
     assert!(piling < 0.05 * shear, "{piling} per second, where a jet shears by {shear}");
     for wrong in [Extent::new(0, 4), Extent::new(4, 5000)] {
-        let backend = Arc::new(CpuBackend::new().unwrap());
-        assert!(matches!(Simulation::new(backend, wrong), Err(pixelferry::Error::InvalidInput { .. })));
+        assert!(matches!(open(wrong), Err(pixelferry::Error::InvalidInput { .. })));
     }
 }
 
@@ -126,10 +199,7 @@ pub fn filters(pair: &Pair) {
     let picture = small_picture();
     for filter in few(&[Filter::Edges, Filter::Gaussian, Filter::Sobel], 1).iter().copied() {
         let picture = picture.clone();
-        let make = move |b, d| -> Result<Box<dyn Scene>, SceneError> {
-            Ok(Box::new(FilterScene::open(b, d, &picture, filter, LinkOptions::default())?))
-        };
-        same_picture(pair, &make, 1);
+        same_picture(pair, &move |wanted| Ok(Box::new(FilterScene::open(wanted, &picture, filter)?)), 1);
     }
 }
 
@@ -151,9 +221,8 @@ static CLIP: LazyLock<PathBuf> = LazyLock::new(|| {
     path
 });
 
-fn clip(backend: Arc<dyn ComputeBackend>, display: Rc<dyn Display>) -> Result<Box<dyn Scene>, SceneError> {
-    let options = LinkOptions::default();
-    Ok(Box::new(FilterScene::open(backend, display, &CLIP, Filter::Gaussian, options)?))
+fn clip(wanted: LinkBuilder) -> Result<Box<dyn Scene>, SceneError> {
+    Ok(Box::new(FilterScene::open(wanted, &CLIP, Filter::Gaussian)?))
 }
 
 pub fn video(pair: &Pair) {
@@ -162,7 +231,7 @@ pub fn video(pair: &Pair) {
 
 #[test]
 fn a_video_ends() {
-    let mut scene = clip(Arc::new(CpuBackend::new().unwrap()) as _, MemoryDisplay::new() as _).unwrap();
+    let mut scene = clip(by_threads()).unwrap();
     assert_eq!(scene.frames(), Some(24));
     for _ in 0..24 {
         assert!(scene.advance(0.0).unwrap());
@@ -176,24 +245,20 @@ fn pictures_of_opengl_go_straight() {
     const SIZE: (u32, u32) = (203, 117);
     let picture = small_picture();
     let pixels = Pixels::default();
-    let Some((backend, screen)) =
-        need(Need::Egl, open_to_draw(BackendChoice::Gl, DisplayChoice::Gl, &Plasma::sources(pixels)))
-    else {
-        return;
-    };
+    let Some(screen) = need(Need::Egl, open_headless(DisplayChoice::Gl)) else { return };
     let gl = Rc::clone(screen.gl().expect("an OpenGL display was asked for"));
     let target = gl.create_offscreen_target(SIZE.0, SIZE.1).unwrap();
     target.bind().unwrap();
     let viewport = Viewport::full(SIZE.0, SIZE.1);
-    let options = LinkOptions::new(Policy::default().with_budget(Duration::ZERO));
-    let [of_plasma, of_fluid, of_filter] = [(); 3].map(|()| options.clone());
+    let wanted = LinkBuilder::new(SurfaceDesc::buffer(0)).backend(BackendChoice::Gl).shown_by(&screen.display());
+    let wanted = wanted.policy(Policy::default().with_budget(Duration::ZERO));
     let makes: [&Make; 3] = [
-        &move |b, d| Ok(Box::new(Plasma::new(b, d, SIZE, pixels, of_plasma.clone())?)),
-        &move |b, d| Ok(Box::new(Fluid::new(b, d, SIZE, pixels, of_fluid.clone())?)),
-        &move |b, d| Ok(Box::new(FilterScene::open(b, d, &picture, Filter::Edges, of_filter.clone())?)),
+        &move |wanted| Ok(Box::new(Plasma::new(wanted, SIZE, pixels)?)),
+        &move |wanted| Ok(Box::new(Fluid::new(wanted, SIZE, pixels)?)),
+        &move |wanted| Ok(Box::new(FilterScene::open(wanted, &picture, Filter::Edges)?)),
     ];
     for make in makes {
-        let made = || make(Arc::clone(&backend), screen.display()).unwrap();
+        let made = || make(wanted.clone()).unwrap();
         let (mut drawn, mut straight, mut showed) = (made(), made(), None);
         for n in 0..3 {
             assert!(drawn.advance(n as f32).unwrap());
@@ -209,12 +274,12 @@ fn pictures_of_opengl_go_straight() {
 }
 
 pub fn sine(pair: &Pair) {
-    let make = |b, d| -> Result<Box<dyn Scene>, SceneError> { Ok(Box::new(Sine::new(b, d, LinkOptions::default())?)) };
+    let make = |wanted| -> Result<Box<dyn Scene>, SceneError> { Ok(Box::new(Sine::new(wanted)?)) };
     let points = |backend| -> Vec<f32> {
         let bytes = after(&make, backend, 2).link().read_back().unwrap();
         bytes.chunks_exact(4).map(|b| f32::from_ne_bytes(b.try_into().unwrap())).collect()
     };
-    let [a, b] = pair.clone().map(points);
+    let [a, b] = pair.each_ref().map(points);
     assert_eq!(a.len(), 2 * POINTS as usize);
     assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-4), "the lines differ");
     assert!((a[0] + 1.0).abs() < 1e-6 && (a[a.len() - 2] - 1.0).abs() < 1e-6, "the line does not span the screen");
@@ -238,8 +303,7 @@ fn files_that_cannot_be_read_are_explained() {
         (write("deep.y4m", b"YUV4MPEG2 W4 H4 F25:1 C420p10\n"), "420p10"),
     ];
     for (path, expected) in cases {
-        let backend = Arc::new(CpuBackend::new().unwrap());
-        let opened = FilterScene::open(backend, MemoryDisplay::new(), &path, Filter::Edges, LinkOptions::default());
+        let opened = FilterScene::open(by_threads(), &path, Filter::Edges);
         let said = opened.err().expect("a broken file was taken").to_string();
         assert!(said.contains(expected) && said.contains(path.to_str().unwrap()), "{said}");
     }
@@ -251,14 +315,14 @@ fn cuda_sources_compile() {
     let in_all = PixelFormat::ALL.map(|format| Plasma::sources(Pixels { format, ..Pixels::default() }));
     let sources: Vec<KernelSource> = [
         in_all.concat(),
-        Plasma::sources(pixels(Tone::None, PixelFormat::Rgba8, Alpha::Opaque)),
-        Plasma::sources(pixels(Tone::Srgb, PixelFormat::Rgba16F, Alpha::Straight)),
-        Plasma::sources(pixels(Tone::Reinhard, PixelFormat::Rgba8, Alpha::Premultiplied)),
-        Plasma::sources(pixels(Tone::Aces, PixelFormat::Rgba16F, Alpha::Opaque)),
-        Fluid::sources(pixels(Tone::None, PixelFormat::Rgba8, Alpha::Premultiplied)),
-        Fluid::sources(pixels(Tone::Light, PixelFormat::Rgba16F, Alpha::Straight)),
-        Sine::sources(),
-        FilterScene::sources(),
+        Plasma::sources(pixels(Tone::None, PixelFormat::Rgba8, Alpha::Opaque)).to_vec(),
+        Plasma::sources(pixels(Tone::Srgb, PixelFormat::Rgba16F, Alpha::Straight)).to_vec(),
+        Plasma::sources(pixels(Tone::Reinhard, PixelFormat::Rgba8, Alpha::Premultiplied)).to_vec(),
+        Plasma::sources(pixels(Tone::Aces, PixelFormat::Rgba16F, Alpha::Opaque)).to_vec(),
+        Fluid::sources(pixels(Tone::None, PixelFormat::Rgba8, Alpha::Premultiplied)).to_vec(),
+        Fluid::sources(pixels(Tone::Light, PixelFormat::Rgba16F, Alpha::Straight)).to_vec(),
+        Sine::sources().to_vec(),
+        FilterScene::sources().to_vec(),
     ]
     .concat();
     for source in sources {

@@ -76,15 +76,17 @@ impl LinkBuilder {
         let mut wanted = self.checked("LinkBuilder::open_auto")?;
         let asked = wanted.policy.clone();
         let shown = displays(&wanted)?;
-        let known = if asked.mode == Mode::Latency { None } else { wanted.remembered(&wanted.prospects(&shown)) };
-        let spreads = matches!(asked.trials, Trials::Spread { .. });
+        let (prospects, is_latency) = (wanted.prospects(&shown), asked.mode == Mode::Latency);
+        let known = if is_latency { None } else { wanted.remembered(&prospects) };
+        // A pipelined link compares its paths itself.
+        let spreads = matches!(asked.trials, Trials::Spread { .. }) && (is_latency || prospects.len() > 1);
         let trials = if spreads && known.is_none() { asked.trials } else { Trials::Off };
         if trials != Trials::Off {
             // The program's own frames are compared, not those of each link.
             wanted.policy = wanted.policy.with_trials(Trials::Asked).with_mode(Mode::Latency);
         }
         let pipeline = (wanted.policy.mode != asked.mode).then(|| asked.clone());
-        let (opened, choice) = known.map_or_else(|| wanted.first(&wanted.prospects(&shown)), Ok)?;
+        let (opened, choice) = known.map_or_else(|| wanted.first(&prospects), Ok)?;
         let Opened { backend, kernels, screen, link, report, .. } = opened;
         let shown: Vec<_> = shown.into_iter().filter(|shown| shown.choice == choice.1).collect();
         // Pairs with another display cannot take part.
@@ -212,6 +214,18 @@ impl<S> AutoLink<S> {
         if !self.contest.has_duel() && self.front.row() != self.contest.in_use() {
             self.turn_about();
         }
+        Ok(())
+    }
+
+    /// Ends the comparison and goes on with the backend in use and a link of this policy, e.g. by another path or in another mode. The
+    /// newest picture stays on show.
+    ///
+    /// # Errors
+    /// The errors of [`Link::open`] and [`Link::flush`]. The link before stays, with its picture.
+    pub fn set_policy(&mut self, policy: Policy) -> Result<()> {
+        self.contest.leave(&self.front, self.back.as_ref());
+        self.go_over(policy)?;
+        self.pipeline = None;
         Ok(())
     }
 
@@ -367,19 +381,22 @@ impl<S> AutoLink<S> {
         if let Some(carry) = &self.carry {
             carry(&mut self.front.side, &mut back.side)?;
         }
-        keep(&mut self.front.link, &mut back.link)?;
+        if self.front.link.desc().unwritten() == Unwritten::Keep {
+            copy(&mut self.front.link, &mut back.link)?;
+        }
         self.turn_about();
         Ok(())
     }
 
-    /// Goes on in the mode that the program asked for, with the backend that was the quickest for frames that are waited for.
+    /// Goes on with a link of this policy, with the backend that was the quickest for frames that are waited for.
     fn go_over(&mut self, policy: Policy) -> Result<()> {
         self.screen.make_current()?;
-        let link = &mut self.front.link;
-        let options = LinkOptions::new(policy);
-        let mut pipelined = Link::open(Arc::clone(link.backend()), Rc::clone(link.display()), *link.desc(), options)?;
-        keep(link, &mut pipelined)?;
-        *link = pipelined;
+        let link = &self.contest.parts(&self.front, self.back.as_ref()).0.link;
+        let (backend, display) = (Arc::clone(link.backend()), Rc::clone(link.display()));
+        let mut next = Link::open(backend, display, *link.desc(), LinkOptions::new(policy))?;
+        copy(&mut self.front.link, &mut next)?;
+        self.bring(self.contest.in_use())?;
+        self.front.link = next;
         Ok(())
     }
 
@@ -397,11 +414,11 @@ impl<S> Drop for AutoLink<S> {
     }
 }
 
-/// Copies the pixels that a frame leaves as they were.
-fn keep(from: &mut Link, to: &mut Link) -> Result<()> {
+/// Copies the newest picture, of which a frame may leave pixels as they were.
+fn copy(from: &mut Link, to: &mut Link) -> Result<()> {
+    from.flush()?;
     // After a resize, a picture of the size before is on show, of which the new one keeps nothing.
-    let is_kept = from.desc().unwritten() == Unwritten::Keep;
-    if is_kept && from.shown().is_ok_and(|shown| shown.desc() == to.desc()) {
+    if from.shown().is_ok_and(|shown| shown.desc() == to.desc()) {
         let picture = from.read_back()?;
         to.frame(|next| next.write(&picture))?;
     }

@@ -391,7 +391,7 @@ impl Contest {
     }
 
     /// The pair in use, and the newcomer.
-    fn parts<'a, S>(&self, front: &'a Lane<S>, back: Option<&'a Lane<S>>) -> (&'a Lane<S>, Option<&'a Lane<S>>) {
+    pub fn parts<'a, S>(&self, front: &'a Lane<S>, back: Option<&'a Lane<S>>) -> (&'a Lane<S>, Option<&'a Lane<S>>) {
         match back {
             Some(back) if front.row() != self.in_use => (back, Some(front)),
             back => (front, back),
@@ -508,12 +508,12 @@ impl Contest {
         }
     }
 
-    /// Remembers what was found until now, as the program ends.
+    /// Remembers what was found until now, as the program ends or goes on without a comparison.
     pub fn leave<S>(&mut self, front: &Lane<S>, back: Option<&Lane<S>>) {
-        if self.reference_us > 0.0 && !self.is_told {
-            self.leave_rest();
-            self.end(front, back);
-        }
+        self.is_told |= self.reference_us <= 0.0;
+        self.leave_rest();
+        self.end(front, back);
+        self.trials = Trials::Off;
     }
 
     /// Remembers what was found, once nothing is left.

@@ -90,6 +90,12 @@ impl LinkBuilder {
         }
     }
 
+    /// Changes the surface: a part of a program that draws a picture can complete a builder with the wishes of another part.
+    #[must_use]
+    pub fn surface(self, surface: SurfaceDesc) -> Self {
+        Self { surface, ..self }
+    }
+
     /// Adds a kernel that each frame launches, after those declared before, with arguments of the kinds that it will have.
     #[must_use]
     pub fn launch(mut self, kernel: &KernelSource, arguments: impl IntoIterator<Item = Scratch>) -> Self {
@@ -99,45 +105,39 @@ impl LinkBuilder {
 
     /// Stays on this backend.
     #[must_use]
-    pub fn backend(mut self, backend: BackendChoice) -> Self {
-        self.backend = backend;
-        self
+    pub fn backend(self, backend: BackendChoice) -> Self {
+        Self { backend, ..self }
     }
 
     /// Stays on this display.
     #[must_use]
-    pub fn display(mut self, display: DisplayChoice) -> Self {
-        self.display = display;
-        self
+    pub fn display(self, display: DisplayChoice) -> Self {
+        Self { display, ..self }
     }
 
     /// Computes on the device of this backend: by this very one, or by one that is opened inside the display where that
     /// opens faster paths. The display is on its device, wherever that can draw.
     #[must_use]
-    pub fn computed_by(mut self, backend: &Arc<dyn ComputeBackend>) -> Self {
-        self.computed_by = Some(Arc::clone(backend));
-        self
+    pub fn computed_by(self, backend: &Arc<dyn ComputeBackend>) -> Self {
+        Self { computed_by: Some(Arc::clone(backend)), ..self }
     }
 
     /// Shows on this display, a window's or an engine's, whose context is current on this thread.
     #[must_use]
-    pub fn shown_by(mut self, display: &Rc<dyn Display>) -> Self {
-        self.shown_by = Some(Rc::clone(display));
-        self
+    pub fn shown_by(self, display: &Rc<dyn Display>) -> Self {
+        Self { shown_by: Some(Rc::clone(display)), ..self }
     }
 
     /// Sets how the path is chosen for each pair, and where measurements are kept.
     #[must_use]
-    pub fn policy(mut self, policy: Policy) -> Self {
-        self.policy = policy;
-        self
+    pub fn policy(self, policy: Policy) -> Self {
+        Self { policy, ..self }
     }
 
-    /// Names the work that makes frames where no kernel is declared: all that its time depends on, such as types and strides. A choice
-    /// is remembered for that work.
+    /// Names the work that makes frames where no kernel is declared, or where the same kernels do several works: all that its time
+    /// depends on, such as types and strides. A choice is remembered for that work.
     #[must_use]
-    pub fn work(mut self, name: impl Into<String>) -> Self {
-        self.work = name.into();
-        self
+    pub fn work(self, name: impl Into<String>) -> Self {
+        Self { work: name.into(), ..self }
     }
 }

@@ -115,20 +115,16 @@ fn load_work(wanted: &LinkBuilder, work: &str) -> Option<Remembered> {
 
 /// Remembers what was measured.
 pub(super) fn store(wanted: &LinkBuilder, choice: Rows, link: &Link, report: &JointReport) {
-    let key = key(wanted);
-    let others = wanted.launches.is_empty().then_some(OTHERS);
-    for work in [wanted.work.as_str()].into_iter().chain(others) {
-        store_page(wanted, [key.as_slice(), &[work.to_owned()]].concat(), choice, link, report);
-    }
-}
-
-fn store_page(wanted: &LinkBuilder, key: Vec<String>, choice: Rows, link: &Link, report: &JointReport) {
-    let name = file_name(&key);
     let (backend, display) = (choice.0.name().into(), choice.1.map(|display| display.name().into()));
     let devices = devices(link.backend().as_ref(), link.display().as_ref());
-    let page = Page { key, backend, display, devices, report: report.clone() };
-    match serde_json::to_string_pretty(&page) {
-        Ok(text) => wanted.policy.profiles.keep(&name, &text),
-        Err(error) => tracing::debug!(%error, "what was measured is not remembered"),
+    let mut page = Page { key: key(wanted), backend, display, devices, report: report.clone() };
+    let others = wanted.launches.is_empty().then_some(OTHERS);
+    for work in [wanted.work.as_str()].into_iter().chain(others) {
+        page.key.push(work.to_owned());
+        match serde_json::to_string_pretty(&page) {
+            Ok(text) => wanted.policy.profiles.keep(&file_name(&page.key), &text),
+            Err(error) => tracing::debug!(%error, "what was measured is not remembered"),
+        }
+        page.key.pop();
     }
 }

@@ -53,8 +53,7 @@ impl LinkBuilder {
     pub fn open(self) -> Result<Opened> {
         let wanted = self.checked("LinkBuilder::open")?;
         let shown = displays(&wanted)?;
-        let (opened, ..) = wanted.first(&wanted.prospects(&shown))?;
-        Ok(opened)
+        Ok(wanted.first(&wanted.prospects(&shown))?.0)
     }
 
     pub(super) fn checked(mut self, call: &'static str) -> Result<Self> {

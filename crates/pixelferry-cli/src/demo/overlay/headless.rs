@@ -1,13 +1,13 @@
 //! Without a window: the last frame, with its controls, in a file.
 
 use super::Show;
-use super::player::{Backends, Player};
+use super::player::Player;
 use super::ui::Ui;
 use image::RgbaImage;
 use pixelferry::api::gl::OffscreenTarget;
 use pixelferry::driver::describe::words::counted;
-use pixelferry::{Headless, save_rgba8};
-use pixelferry_demo::runner::{check_saves, introduce, open_to_draw};
+use pixelferry::save_rgba8;
+use pixelferry_demo::runner::{check_saves, gl_of, introduce, without_window};
 use pixelferry_demo::{Options, say};
 use pixelferry_view::paint::Painted;
 use pixelferry_view::paint::gl::GlPainter;
@@ -21,14 +21,11 @@ const SECONDS_PER_FRAME: f32 = 1.0 / 30.0;
 
 pub fn run(show: Show, common: &Options) -> Result<(), Box<dyn Error>> {
     common.check_out()?;
-    let kernels = show.setup.recipe().kernels();
-    let (backend, screen) = open_to_draw(show.setup.backend, common.display, &kernels)?;
-    let backends = Backends::with(show.setup.backend, backend);
-    let mut player = show.player(backends, screen.display(), screen.gl().cloned())?;
+    let mut player = show.player(without_window(common.wanted(), common.display))?;
     introduce(player.scene())?;
-    check_saves(common, &screen, player.scene())?;
+    check_saves(common, player.scene())?;
     let frames = u64::from(common.frames.unwrap_or(FRAMES));
-    let picture = picture_after(&show, &mut player, &screen, frames)?;
+    let picture = picture_after(&show, &mut player, frames)?;
     if let Some(out) = &common.out {
         save_rgba8(picture, out)?;
     }
@@ -41,19 +38,15 @@ pub fn run(show: Show, common: &Options) -> Result<(), Box<dyn Error>> {
 }
 
 /// Runs so many frames and returns what a window would show at the last.
-pub fn picture_after(
-    show: &Show,
-    player: &mut Player,
-    screen: &Headless,
-    frames: u64,
-) -> Result<RgbaImage, Box<dyn Error>> {
+pub fn picture_after(show: &Show, player: &mut Player, frames: u64) -> Result<RgbaImage, Box<dyn Error>> {
     let (width, height) = show.size;
     let mut ui = Ui::default();
-    let target = screen.gl().map(|gl| gl.create_offscreen_target(width, height)).transpose()?;
+    let gl = gl_of(player.scene());
+    let target = gl.as_ref().map(|gl| gl.create_offscreen_target(width, height)).transpose()?;
     let mut painted = ui.run(ui.input_without_window(show.size, 0), player).painted;
     for frame in 1..=frames.max(1) {
         player.frame(frame as f32 * SECONDS_PER_FRAME);
-        if let (Some(gl), Some(target)) = (screen.gl(), &target) {
+        if let (Some(gl), Some(target)) = (&gl, &target) {
             target.bind()?;
             gl.clear(super::ui::BEHIND)?;
             player.draw(painted.area(height));
@@ -64,7 +57,7 @@ pub fn picture_after(
     }
     // Late frames are saved, too.
     player.scene().link().flush()?;
-    match (screen.gl(), &target) {
+    match (&gl, &target) {
         (Some(gl), Some(target)) => by_gl(gl, target, player, &painted),
         _ => Ok(by_software(player, &painted, show.size)),
     }

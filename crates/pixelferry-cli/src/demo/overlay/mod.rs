@@ -25,16 +25,14 @@ mod window;
 pub use log::Log;
 
 use super::DemoOptions;
-use pixelferry::api::gl::GlDisplay;
-use pixelferry::{Display, Extent};
+use pixelferry::{Extent, LinkBuilder};
 use pixelferry_demo::options::parse_size;
 use pixelferry_demo::scenes::filter::Filter;
 use pixelferry_demo::{DrawArgs, Options, SceneError};
-use player::{Backends, Player};
+use player::Player;
 use setup::Setup;
 use std::error::Error;
 use std::path::PathBuf;
-use std::rc::Rc;
 
 /// Window, or picture without one, where no other size is asked for.
 const SIZE: (u32, u32) = (1600, 900);
@@ -100,13 +98,8 @@ struct Show {
 }
 
 impl Show {
-    /// Returns what runs, its first frame finished.
-    fn player(
-        &self,
-        backends: Backends,
-        display: Rc<dyn Display>,
-        gl: Option<Rc<GlDisplay>>,
-    ) -> Result<Player, SceneError> {
-        Player::open(backends, (display, gl), (self.setup, self.draw_args), self.input.clone(), &self.log)
+    /// Returns what runs, its first frame finished. `wanted` has the display.
+    fn player(&self, wanted: LinkBuilder) -> Result<Player, SceneError> {
+        Player::open(wanted, (self.setup, self.draw_args), self.input.clone(), &self.log)
     }
 }

@@ -4,14 +4,13 @@ use super::draw_args::suited;
 use super::log::Log;
 use super::setup::Setup;
 use super::times::Times;
+use pixelferry::LinkBuilder;
 use pixelferry::api::gl::{GlDisplay, Viewport};
-use pixelferry::{BackendChoice, ComputeBackend, Display, Link};
-use pixelferry_demo::runner::wanted;
+use pixelferry_demo::runner::gl_of;
 use pixelferry_demo::{DrawArgs, Scene, SceneError};
 use pixelferry_view::paint::software::Canvas;
 use std::path::PathBuf;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::time::Instant;
 use tracing::Level;
 
@@ -28,9 +27,9 @@ pub enum Action {
 
 /// The scene that runs.
 pub struct Player {
-    display: Rc<dyn Display>,
+    /// All of a link but what the setup and the scene say.
+    wanted: LinkBuilder,
     gl: Option<Rc<GlDisplay>>,
-    backends: Backends,
     input: Option<PathBuf>,
     setup: Setup,
     draw_args: DrawArgs,
@@ -40,45 +39,19 @@ pub struct Player {
     seconds: f32,
 }
 
-/// Backends that were opened, each once.
-#[derive(Default)]
-pub struct Backends {
-    opened: Vec<(BackendChoice, Arc<dyn ComputeBackend>)>,
-}
-
-impl Backends {
-    /// With one that was opened for the display already.
-    pub fn with(which: BackendChoice, backend: Arc<dyn ComputeBackend>) -> Self {
-        Self { opened: vec![(which, backend)] }
-    }
-
-    /// The one asked for, opened for the display, which is the same each time.
-    ///
-    /// # Errors
-    /// The errors of [`pixelferry::LinkBuilder::open_sides`].
-    fn get(&mut self, setup: &Setup, display: &Rc<dyn Display>) -> Result<Arc<dyn ComputeBackend>, SceneError> {
-        if let Some((_, backend)) = self.opened.iter().find(|(which, _)| *which == setup.backend) {
-            return Ok(Arc::clone(backend));
-        }
-        let (backend, _) = wanted(setup.backend, &setup.recipe().kernels()).shown_by(display).open_sides()?;
-        self.opened.push((setup.backend, Arc::clone(&backend)));
-        Ok(backend)
-    }
-}
-
 impl Player {
-    /// Opens the backend and the scene, and computes the first frame. `gl` is the display itself, where it is OpenGL.
+    /// Opens the scene and computes its first frame. `wanted` has the display, which stays.
     pub fn open(
-        mut backends: Backends,
-        (display, gl): (Rc<dyn Display>, Option<Rc<GlDisplay>>),
+        wanted: LinkBuilder,
         (setup, draw_args): (Setup, DrawArgs),
         input: Option<PathBuf>,
         log: &Log,
     ) -> Result<Self, SceneError> {
-        let mut scene = begun(setup, input.as_ref(), backends.get(&setup, &display)?, Rc::clone(&display), 0.0)?;
+        let mut scene = begun(setup, input.as_ref(), wanted.clone(), 0.0)?;
         dress(scene.as_mut(), draw_args);
-        let (times, log) = (Times::default(), log.clone());
-        Ok(Self { display, gl, backends, input, setup, draw_args, scene, times, log, seconds: 0.0 })
+        let wanted = wanted.shown_by(scene.link().display());
+        let (times, log, gl) = (Times::default(), log.clone(), gl_of(scene.as_mut()));
+        Ok(Self { wanted, gl, input, setup, draw_args, scene, times, log, seconds: 0.0 })
     }
 
     /// Computes the next frame for a time in seconds. Where that fails, the frame before stays on show and the log says
@@ -130,7 +103,7 @@ impl Player {
 
     fn change(&mut self, setup: Setup) {
         let done = if setup.keeps_scene(&self.setup) && setup != self.setup {
-            self.relink(setup)
+            self.scene.set_policy(setup.policy()).map_err(SceneError::from)
         } else {
             self.replace(setup)
         };
@@ -145,23 +118,9 @@ impl Player {
 
     /// Another scene; it takes over with its first frame finished.
     fn replace(&mut self, setup: Setup) -> Result<(), SceneError> {
-        let backend = self.backends.get(&setup, &self.display)?;
-        self.scene = begun(setup, self.input.as_ref(), backend, Rc::clone(&self.display), self.seconds)?;
+        self.scene = begun(setup, self.input.as_ref(), self.wanted.clone(), self.seconds)?;
         dress(self.scene.as_mut(), self.draw_args);
         Ok(())
-    }
-
-    /// Another link for the scene that runs.
-    fn relink(&mut self, setup: Setup) -> Result<(), SceneError> {
-        let link = self.scene.link();
-        let (backend, desc) = (Arc::clone(link.backend()), *link.desc());
-        let other = Link::open(backend, Rc::clone(&self.display), desc, setup.link())?;
-        let before = std::mem::replace(link, other);
-        let begun = self.scene.advance(self.seconds);
-        if begun.is_err() {
-            *self.scene.link() = before;
-        }
-        begun.map(|_| ())
     }
 
     pub fn setup(&self) -> &Setup {
@@ -197,11 +156,11 @@ fn dress(scene: &mut dyn Scene, draw_args: DrawArgs) {
 fn begun(
     setup: Setup,
     input: Option<&PathBuf>,
-    backend: Arc<dyn ComputeBackend>,
-    display: Rc<dyn Display>,
+    wanted: LinkBuilder,
     seconds: f32,
 ) -> Result<Box<dyn Scene>, SceneError> {
-    let mut scene = setup.recipe().make(input.map(PathBuf::as_path), backend, display)?;
+    let wanted = wanted.backend(setup.backend).policy(setup.policy());
+    let mut scene = setup.recipe().make(input.map(PathBuf::as_path), wanted)?;
     scene.advance(seconds)?;
     Ok(scene)
 }

@@ -4,7 +4,7 @@ use crate::demo::catalog::{Recipe, SceneName};
 use clap::ValueEnum;
 use pixelferry::driver::describe::words::counted;
 use pixelferry::driver::select::MAX_FRAMES_BEHIND;
-use pixelferry::{BackendChoice, LinkOptions, Mode, PathId, Policy};
+use pixelferry::{BackendChoice, Mode, PathId, Policy};
 use pixelferry_demo::pixels::Pixels;
 use pixelferry_demo::scenes::filter::Filter;
 
@@ -48,14 +48,14 @@ pub fn name_of(value: impl ValueEnum) -> String {
 }
 
 impl Setup {
-    /// Tells how a link is to be opened.
-    pub fn link(&self) -> LinkOptions {
-        LinkOptions::new(Policy::default().with_force(self.path).with_mode(self.mode))
+    /// Tells how a path is to be chosen.
+    pub fn policy(&self) -> Policy {
+        Policy::default().with_force(self.path).with_mode(self.mode)
     }
 
     pub fn recipe(&self) -> Recipe {
         let Self { scene, size, filter, pixels, .. } = *self;
-        Recipe { scene, size, filter, pixels, link: self.link() }
+        Recipe { scene, size, filter, pixels }
     }
 
     /// True where only the link is another: the scene can go on where it is.

@@ -2,7 +2,7 @@
 
 use super::draw_args::{Part, idle};
 use super::headless::picture_after;
-use super::player::{Action, Backends, Player};
+use super::player::{Action, Player};
 use super::setup::{MODES, Setup};
 use super::ui::{BEHIND, Ui};
 use super::{Log, Show};
@@ -11,8 +11,8 @@ use egui::{Event, Modifiers, PointerButton, Pos2, Rect, Shape};
 use image::RgbaImage;
 use pixelferry::api::gl::{GlDisplay, Viewport};
 use pixelferry::{
-    BackendChoice, DisplayChoice, Fit, Headless, PathId, PixelFormat, ToneMap, open_backend, open_headless,
-    report::PathState,
+    BackendChoice, ComputeBackend, Display, DisplayChoice, Fit, Headless, LinkBuilder, PathId, PixelFormat,
+    SurfaceDesc, ToneMap, open_backend, open_headless, report::PathState,
 };
 use pixelferry_demo::DrawArgs;
 use pixelferry_demo::pixels::{Alpha, Pixels, Tone};
@@ -22,6 +22,7 @@ use pixelferry_tests::{Need, displays, need, need_display};
 use pixelferry_view::paint::gl::GlPainter;
 use pixelferry_view::paint::software::Canvas;
 use std::rc::Rc;
+use std::sync::Arc;
 use tracing_subscriber::layer::SubscriberExt as _;
 
 const SIZE: (u32, u32) = (1000, 600);
@@ -35,7 +36,7 @@ fn show(setup: Setup) -> Show {
 }
 
 fn player(show: &Show, screen: &Headless) -> Player {
-    show.player(Backends::default(), screen.display(), screen.gl().cloned()).unwrap()
+    show.player(LinkBuilder::new(SurfaceDesc::buffer(0)).shown_by(&screen.display())).unwrap()
 }
 
 fn errors(log: &Log) -> Vec<String> {
@@ -232,9 +233,9 @@ fn what_cannot_be_changes_nothing() {
 
 /// A player whose calls fail as `faults` says.
 fn failing_player(show: &Show, screen: &Headless, faults: &Faults) -> Player {
-    let backend = open_backend(BackendChoice::Cpu, &show.setup.recipe().kernels()).unwrap();
-    let backends = Backends::with(BackendChoice::Cpu, BackendDouble::over(backend, faults));
-    show.player(backends, DisplayDouble::over(screen.display(), faults), screen.gl().cloned()).unwrap()
+    let backend: Arc<dyn ComputeBackend> = BackendDouble::over(open_backend(BackendChoice::Cpu, &[]).unwrap(), faults);
+    let display: Rc<dyn Display> = DisplayDouble::over(screen.display(), faults);
+    show.player(LinkBuilder::new(SurfaceDesc::buffer(0)).computed_by(&backend).shown_by(&display)).unwrap()
 }
 
 #[test]
@@ -317,7 +318,7 @@ fn every_display_shows_the_picture_and_its_controls() {
     for (choice, screen) in displays() {
         let show = show(Setup::small());
         let mut player = player(&show, &screen);
-        let picture: RgbaImage = picture_after(&show, &mut player, &screen, 4).unwrap();
+        let picture: RgbaImage = picture_after(&show, &mut player, 4).unwrap();
         assert_eq!(picture.dimensions(), SIZE);
         assert_eq!(picture.get_pixel(3, 300).0, [22, 24, 31, 255], "{choice:?}: no panel");
         let part = |x0: u32, x1: u32, y0: u32, y1: u32| -> Vec<[u8; 4]> {

@@ -1,11 +1,11 @@
 //! In a window.
 
 use super::Show;
-use super::player::{Action, Backends, Player};
+use super::player::{Action, Player};
 use super::ui::{BEHIND, Ui};
 use egui_winit::winit::event::WindowEvent;
-use pixelferry::Display;
 use pixelferry::api::gl::{Flow, GlWindow, WindowApp, WindowOptions, run_window};
+use pixelferry::{Display, LinkBuilder};
 use pixelferry_demo::runner::introduce;
 use pixelferry_demo::{Options, SceneError, complain, say};
 use pixelferry_view::paint::gl::GlPainter;
@@ -19,13 +19,14 @@ pub fn run(show: Show, common: &Options) -> Result<(), Box<dyn Error>> {
         .with_title("pixelferry")
         .with_size(pixelferry::Extent::new(show.size.0, show.size.1))
         .with_max_frames(common.frames.map(u64::from));
-    let mut app = App { show, running: None };
+    let mut app = App { show, wanted: common.wanted(), running: None };
     let frames = run_window(&window, &mut app).map_err(SceneError::or_headless)?;
     Ok(say!("frames: {frames}")?)
 }
 
 struct App {
     show: Show,
+    wanted: LinkBuilder,
     running: Option<Running>,
 }
 
@@ -46,7 +47,7 @@ impl WindowApp for App {
     fn init(&mut self, window: &GlWindow) -> Result<(), SceneError> {
         let gl = Rc::clone(window.display());
         let display = Rc::clone(&gl) as Rc<dyn Display>;
-        let mut player = self.show.player(Backends::default(), display, Some(Rc::clone(&gl)))?;
+        let mut player = self.show.player(self.wanted.clone().shown_by(&display))?;
         introduce(player.scene())?;
         let painter = GlPainter::new(&gl).inspect_err(|error| no_controls(&player, error)).ok();
         let ui = Ui::default();

@@ -14,8 +14,8 @@ pub fn weights() -> Vec<f32> {
 }
 
 /// Every kernel of the filter.
-pub fn all() -> Vec<KernelSource> {
-    vec![gauss_rows(), gauss_columns(), sobel(), yuv_to_rgba()]
+pub fn all() -> [KernelSource; 4] {
+    [gauss_rows(), gauss_columns(), sobel(), yuv_to_rgba()]
 }
 
 /// A kernel's text in both languages.

@@ -1,10 +1,11 @@
 //! The passes of a filter and the memory between them.
 
 use super::choice::Filter;
-use super::kernels::{RADIUS, gauss_columns, gauss_rows, sobel, weights, yuv_to_rgba};
+use super::kernels::{RADIUS, weights};
 use pixelferry::{
     Arg, ComputeBackend, ComputeMemory, Extent, Kernel, PixelFormat, Result, SurfaceDesc, Target, WriteFrame,
 };
+use pixelferry_media::film::Frame;
 use pixelferry_media::film::Frame;
 use std::sync::Arc;
 
@@ -28,7 +29,13 @@ pub struct Stages {
 }
 
 impl Stages {
-    pub fn new(backend: &Arc<dyn ComputeBackend>, extent: Extent, filter: Filter) -> Result<Self> {
+    /// Allocates the memory. The kernels are in the order of [`super::kernels::all`].
+    pub fn new(
+        backend: &Arc<dyn ComputeBackend>,
+        extent: Extent,
+        filter: Filter,
+        [rows, columns, sobel, yuv]: [Arc<dyn Kernel>; 4],
+    ) -> Result<Self> {
         let weights_bytes: Vec<u8> = weights().iter().flat_map(|w| w.to_ne_bytes()).collect();
         let mut weights = backend.allocate(weights_bytes.len())?;
         weights.write(0, &weights_bytes)?;
@@ -40,15 +47,11 @@ impl Stages {
             blurred: image_memory(backend, extent, PixelFormat::Rgba8)?,
             weights,
             planes: Vec::new(),
-            rows: backend.build(&gauss_rows())?,
-            columns: backend.build(&gauss_columns())?,
-            sobel: backend.build(&sobel())?,
-            yuv: backend.build(&yuv_to_rgba())?,
+            rows,
+            columns,
+            sobel,
+            yuv,
         })
-    }
-
-    pub fn extent(&self) -> Extent {
-        self.extent
     }
 
     /// Tells where the unfiltered frame goes, RGBA8 with tight rows.
@@ -73,19 +76,19 @@ impl Stages {
     }
 
     /// Filters the source into `frame`.
-    pub fn run(&mut self, backend: &dyn ComputeBackend, frame: &mut WriteFrame<'_>) -> Result<()> {
+    pub fn run(&mut self, frame: &mut WriteFrame<'_>) -> Result<()> {
         if self.filter == Filter::Sobel {
             return frame.launch(self.sobel.as_ref(), &[Arg::Memory(self.source.as_ref()), Arg::F32(1.0)]);
         }
         let taps = [Arg::Memory(self.weights.as_ref()), Arg::I32(RADIUS)];
         let wide = Target::image(self.wide.as_mut(), self.extent, PixelFormat::Rgba32F)?;
-        backend.launch(self.rows.as_ref(), wide, &[Arg::Memory(self.source.as_ref()), taps[0], taps[1]])?;
+        frame.backend().launch(self.rows.as_ref(), wide, &[Arg::Memory(self.source.as_ref()), taps[0], taps[1]])?;
         let columns = [Arg::Memory(self.wide.as_ref()), taps[0], taps[1]];
         if self.filter == Filter::Gaussian {
             return frame.launch(self.columns.as_ref(), &columns);
         }
         let blurred = Target::image(self.blurred.as_mut(), self.extent, PixelFormat::Rgba8)?;
-        backend.launch(self.columns.as_ref(), blurred, &columns)?;
+        frame.backend().launch(self.columns.as_ref(), blurred, &columns)?;
         frame.launch(self.sobel.as_ref(), &[Arg::Memory(self.blurred.as_ref()), Arg::F32(2.0)])
     }
 }

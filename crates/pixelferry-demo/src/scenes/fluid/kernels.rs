@@ -7,11 +7,6 @@ use crate::convert::reinhard;
 use crate::pixels::{Pixels, Tone};
 use pixelferry::{CpuKernelExt, KernelSource};
 
-/// Those of a step, in their order.
-pub fn of_a_step() -> Vec<KernelSource> {
-    vec![jets(), push(), divergence(), jacobi(), project(), carry()]
-}
-
 const OPENCL: &str = "#define KERNEL kernel void
     #define IN global const
     #define THREAD_X (int)get_global_id(0)

@@ -1,6 +1,6 @@
 //! The fluid on the device and its way through time: Jos Stam, "Stable Fluids" (1999), without viscosity.
 
-use super::{cpu, kernels};
+use super::cpu;
 use pixelferry::{Arg, ComputeBackend, ComputeMemory, Error, Extent, Kernel, PixelFormat, Result, SurfaceDesc, Target};
 use std::sync::Arc;
 
@@ -40,24 +40,16 @@ pub struct Simulation {
     pressure: Pair,
     divergence: Box<dyn ComputeMemory>,
     jets: Box<dyn ComputeMemory>,
-    kernels: Kernels,
-}
-
-struct Kernels {
-    jets: Arc<dyn Kernel>,
-    push: Arc<dyn Kernel>,
-    divergence: Arc<dyn Kernel>,
-    jacobi: Arc<dyn Kernel>,
-    project: Arc<dyn Kernel>,
-    carry: Arc<dyn Kernel>,
+    /// Kernels of a step, in their order.
+    kernels: [Arc<dyn Kernel>; 6],
 }
 
 impl Simulation {
-    /// A fluid at rest.
+    /// A fluid at rest, of these kernels: `jets`, `push`, `divergence`, `jacobi`, `project` and `carry`.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] for no cells, or more than [`MAX_CELLS`] in a row or column.
-    pub fn new(backend: Arc<dyn ComputeBackend>, cells: Extent) -> Result<Self> {
+    pub fn new(backend: Arc<dyn ComputeBackend>, cells: Extent, kernels: [Arc<dyn Kernel>; 6]) -> Result<Self> {
         if cells.width.min(cells.height) == 0 || cells.width.max(cells.height) > MAX_CELLS {
             let problem = format!("{cells} cells were asked for; give 1 to {MAX_CELLS} in each direction");
             return Err(Error::invalid("fluid", problem));
@@ -71,14 +63,7 @@ impl Simulation {
             pressure: Pair::new(on, cells, SCALAR)?,
             divergence: zeros(on, cells, SCALAR)?,
             jets: on.allocate(cpu::JETS * size_of::<[f32; 4]>())?,
-            kernels: Kernels {
-                jets: on.build(&kernels::jets())?,
-                push: on.build(&kernels::push())?,
-                divergence: on.build(&kernels::divergence())?,
-                jacobi: on.build(&kernels::jacobi())?,
-                project: on.build(&kernels::project())?,
-                carry: on.build(&kernels::carry())?,
-            },
+            kernels,
             backend,
         })
     }
@@ -93,32 +78,53 @@ impl Simulation {
         self.dye.now.as_ref()
     }
 
+    /// Takes steps until so many are done since the start. A frame that is computed again takes none.
+    pub fn advance_to(&mut self, steps: u32) -> Result<()> {
+        while self.steps < steps {
+            self.step()?;
+        }
+        Ok(())
+    }
+
+    /// Copies the state of another fluid with as many cells, on any backend. Slow.
+    pub fn go_on_from(&mut self, other: &mut Self) -> Result<()> {
+        let Self { flow, dye, pressure, .. } = self;
+        for (from, to) in [(&mut other.flow, flow), (&mut other.dye, dye), (&mut other.pressure, pressure)] {
+            let mut bytes = vec![0; from.now.len()];
+            from.now.read(0, &mut bytes)?;
+            to.now.write(0, &bytes)?;
+        }
+        self.steps = other.steps;
+        Ok(())
+    }
+
     /// Goes on by one [`STEP`]. A step that fails half way leaves a fluid that is still one.
     pub fn step(&mut self) -> Result<()> {
         let Self { backend, cells, flow, dye, pressure, divergence, jets, kernels, .. } = self;
+        let [place_jets, push, diverge, jacobi, project, carry] = kernels;
         let run = |kernel: &Arc<dyn Kernel>, to: &mut Box<dyn ComputeMemory>, format, args: &[Arg<'_>]| {
             backend.launch(kernel.as_ref(), Target::image(to.as_mut(), *cells, format)?, args)
         };
         let place = [Arg::F32(cells.width as f32 / cells.height as f32), Arg::F32(self.steps as f32 * STEP)];
-        backend.launch(kernels.jets.as_ref(), Target::buffer(jets.as_mut()), &place)?;
+        backend.launch(place_jets.as_ref(), Target::buffer(jets.as_mut()), &place)?;
         let args = [Arg::Memory(flow.now.as_ref()), Arg::Memory(jets.as_ref()), Arg::F32(STEP)];
-        run(&kernels.push, &mut flow.next, FLOW, &args)?;
+        run(push, &mut flow.next, FLOW, &args)?;
         flow.swap();
-        run(&kernels.divergence, divergence, SCALAR, &[Arg::Memory(flow.now.as_ref())])?;
+        run(diverge, divergence, SCALAR, &[Arg::Memory(flow.now.as_ref())])?;
         // From the pressure of the step before, which is near.
         for _ in 0..JACOBI_STEPS {
             let args = [Arg::Memory(pressure.now.as_ref()), Arg::Memory(divergence.as_ref())];
-            run(&kernels.jacobi, &mut pressure.next, SCALAR, &args)?;
+            run(jacobi, &mut pressure.next, SCALAR, &args)?;
             pressure.swap();
         }
         let args = [Arg::Memory(flow.now.as_ref()), Arg::Memory(pressure.now.as_ref())];
-        run(&kernels.project, &mut flow.next, FLOW, &args)?;
+        run(project, &mut flow.next, FLOW, &args)?;
         flow.swap();
         let args =
             [Arg::Memory(dye.now.as_ref()), Arg::Memory(flow.now.as_ref()), Arg::Memory(jets.as_ref()), Arg::F32(STEP)];
-        run(&kernels.carry, &mut dye.next, FLOW, &args)?;
+        run(carry, &mut dye.next, FLOW, &args)?;
         dye.swap();
-        self.steps = self.steps.wrapping_add(1);
+        self.steps += 1;
         Ok(())
     }
 

@@ -49,20 +49,13 @@ impl Contest {
         self.spent += self.opening_time;
         (self.seen, self.least_us, self.round, self.again) = (0, f64::INFINITY, self.round + 1, None);
         (self.round_time, self.before) = (Duration::ZERO, self.spent);
-        match opened {
-            Ok(lane) => {
-                self.has_duel = true;
-                Some(lane)
-            }
-            Err(error) => {
-                if let Some(path) = path {
-                    self.add_path(path, JointState::Failed { reason: error.to_string() });
-                } else {
-                    self.fail(row, error);
-                }
-                None
-            }
+        self.has_duel = opened.is_ok();
+        match (opened, path) {
+            (Ok(lane), _) => return Some(lane),
+            (Err(error), Some(path)) => self.add_path(path, JointState::Failed { reason: error.to_string() }),
+            (Err(error), None) => self.fail(row, error),
         }
+        None
     }
 
     fn open_pair<S>(
