@@ -6,7 +6,6 @@ use pixelferry::{
     Arg, ComputeBackend, ComputeMemory, Extent, Kernel, PixelFormat, Result, SurfaceDesc, Target, WriteFrame,
 };
 use pixelferry_media::film::Frame;
-use pixelferry_media::film::Frame;
 use std::sync::Arc;
 
 /// Kernels and memory of one filter at one size.
