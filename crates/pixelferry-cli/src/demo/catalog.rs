@@ -1,4 +1,4 @@
-//! The scenes by name, and making them.
+//! The scenes by name.
 
 use clap::ValueEnum;
 use pixelferry::{ComputeBackend, Display, KernelSource, LinkOptions};
@@ -25,20 +25,20 @@ pub enum SceneName {
     Fluid,
 }
 
-/// All that a scene is made from.
+/// Everything that a scene is made from.
 #[derive(Clone)]
 pub struct Recipe {
     pub scene: SceneName,
-    /// Pixels of the picture, where the scene has a free choice.
+    /// Size of the picture in pixels, for scenes whose size is free.
     pub size: (u32, u32),
     pub filter: Filter,
-    /// Pixels that are stored, if the scene has a free choice.
+    /// Storage format of pixels, for scenes whose format is free.
     pub pixels: Pixels,
     pub link: LinkOptions,
 }
 
 impl Recipe {
-    /// Returns what a backend must be able to build.
+    /// Returns the kernels that a backend must be able to build.
     pub fn kernels(&self) -> Vec<KernelSource> {
         match self.scene {
             SceneName::Plasma => Plasma::sources(self.pixels),
@@ -48,7 +48,7 @@ impl Recipe {
         }
     }
 
-    /// Makes the scene. `input` is for the filter.
+    /// Makes the scene. Only the filter uses `input`.
     pub fn make(
         self,
         input: Option<&Path>,

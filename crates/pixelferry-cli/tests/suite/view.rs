@@ -391,7 +391,7 @@ fn programs_send_images() {
     let mut window = Running(command.spawn().unwrap());
     let mut said = String::new();
     BufReader::new(window.0.stdout.take().unwrap()).read_line(&mut said).unwrap();
-    let mut stream = TcpStream::connect(said.trim().strip_prefix("listening at ").unwrap()).unwrap();
+    let mut stream = TcpStream::connect(said.trim().strip_prefix("listening on ").unwrap()).unwrap();
     // 2 x 1 pixels, 320 x 320 of the window for each, below and above 80 rows of another colour.
     let mut numbers = b"\x2f\0\0\0\x05\0a\0\x02\0\0\0G\0R\0\0\0\0\0\0\0\0\0\x02\0\0\0\x01\0\0\0".to_vec();
     numbers.extend([0.2_f32, 1.0, 0.6, 0.4].iter().flat_map(|number| number.to_le_bytes()));
@@ -477,7 +477,7 @@ fn a_layer_is_shown_alone() {
         (picture, texts(&output)[1].clone())
     };
     let (picture, said) = view("a.npy", &singles(), "diffuse");
-    assert!(picture.is_none() && said.contains("no layer \"diffuse\": it has no layers"), "{said}");
+    assert!(picture.is_none() && said.contains("unknown layer \"diffuse\": the file has no layers"), "{said}");
     // Two layers of 5 x 3: diffuse is red, depth has 0.5 everywhere.
     let layers = include_bytes!("layers.exr");
     if !cfg!(feature = "exr") {
@@ -488,5 +488,5 @@ fn a_layer_is_shown_alone() {
         assert_eq!(view("a.exr", layers, layer), (Some(pixel), String::new()), "{layer}");
     }
     let (picture, said) = view("a.exr", layers, "normal");
-    assert!(picture.is_none() && said.contains("no layer \"normal\": it has diffuse, depth"), "{said}");
+    assert!(picture.is_none() && said.contains("unknown layer \"normal\": the file has diffuse, depth"), "{said}");
 }
