@@ -1,5 +1,5 @@
-//! The way of an array to a display. Its picture is made where the array lies, by its own device or by the processor, in the kernel
-//! that makes pictures of all arrays; later frames of the same picture cost nothing.
+//! Brings an array's picture to a display. The array's own device, or the processor, makes the picture where the array
+//! is, with the kernel that makes pictures of all arrays. Later frames of the same picture cost nothing.
 
 use crate::array::Array;
 use crate::error::ViewError;
@@ -21,18 +21,19 @@ pub struct Feed {
     pub gauge: Option<Gauge>,
 }
 
-/// Colours of a map in memory of the backend.
+/// A colormap's table, with a copy in memory of the backend.
 type Table = Option<(&'static [[u8; 4]; 256], Box<dyn ComputeMemory>)>;
 
 impl Feed {
-    /// A way for pictures as large as the plane, of arrays in memory like this one's.
+    /// Opens a link for pictures as large as the plane, for arrays in memory like this one's.
     pub fn open(display: &Rc<dyn Display>, array: &Array, plane: &Plane) -> Result<Self, ViewError> {
         plane.check_sides(display.caps().max_image_side)?;
-        // A texture of the display's, and not memory of the host that it reads in place: each is drawn many times.
+        // Use a texture of the display instead of host memory that draws read in place: each picture is drawn many
+        // times.
         let image = ImageDesc::new(plane.width, plane.height, PixelFormat::Rgba8);
         let desc = SurfaceDesc::Image(image.with_unwritten(Unwritten::Overwrite));
         let link = match array.backend() {
-            // This very backend: another one of its device does not read its memory.
+            // Use this very backend: another backend on the same device cannot read its memory.
             Some(backend) => Link::open(Arc::clone(backend), Rc::clone(display), desc, LinkOptions::default())?,
             None => {
                 let builder = LinkBuilder::new(desc).shown_by(display).backend(BackendChoice::Cpu);
@@ -44,7 +45,7 @@ impl Feed {
         Ok(Self { link, kernel, table: None, is_device: array.backend().is_some(), gauge: None })
     }
 
-    /// True where it reads the memory of that array.
+    /// Returns whether the feed can read that array's memory.
     pub fn reads(&self, array: &Array) -> bool {
         array.backend().map_or(!self.is_device, |backend| Arc::ptr_eq(backend, self.link.backend()))
     }

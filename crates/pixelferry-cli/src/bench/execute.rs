@@ -7,7 +7,8 @@ use std::io::Write;
 
 /// Runs the benchmark. Tables go to `out`, progress to standard error.
 ///
-/// # Errors Invalid options, a file that cannot be written (checked before measuring), and the errors of [`run()`].
+/// # Errors
+/// Invalid options, a file that cannot be written (checked before measuring), and the errors of [`run()`].
 pub fn execute(options: &BenchOptions, out: &mut dyn Write) -> Result<(), Box<dyn std::error::Error>> {
     options.json.check()?;
     let record = run(&options.plan())?;

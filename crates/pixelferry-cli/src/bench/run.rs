@@ -13,7 +13,8 @@ use std::time::{Instant, SystemTime};
 
 /// Measures what `plan` describes. The record lists failures with their reasons.
 ///
-/// # Errors A filter that matches no device; an environment variable that would override what is measured.
+/// # Errors
+/// A filter that matches no device; an environment variable that would override what is measured.
 pub fn run(plan: &Plan) -> Result<Record, Error> {
     if let Some(name) = VARIABLES.into_iter().find(|name| std::env::var_os(name).is_some_and(|v| !v.is_empty())) {
         return Err(Error::Environment(name));

@@ -169,11 +169,11 @@ fn files_that_are_no_arrays_end_with_a_line_that_says_so() {
         (video(2)[..200].to_vec(), "ends at byte 200, within frame 0"),
         (b"YUV4MPEG2 W64 H48 C420p10\n".to_vec(), "\"420p10\""),
         (b"PK\x03\x04 an archive".to_vec(), ".npz"),
-        (Vec::new(), "neither an array"),
+        (Vec::new(), "neither a NumPy array"),
         (cut(6), "damaged"),
         (cut(9), "damaged"),
         (cut(40), "damaged"),
-        (cut(good.len() - 1), "needs 12288 bytes, and 12287 are there"),
+        (cut(good.len() - 1), "needs 12288, but there are 12287"),
         (with("|O", "(8,)"), "no numbers"),
         (with("<U4", "(2, 2)"), "no numbers"),
         (with("<f16", "(2, 2)"), "128 bits"),
@@ -482,7 +482,7 @@ fn a_layer_is_shown_alone() {
     let layers = include_bytes!("layers.exr");
     if !cfg!(feature = "exr") {
         let (picture, said) = view("a.exr", layers, "depth");
-        return assert!(picture.is_none() && said.contains("feature exr"), "{said}");
+        return assert!(picture.is_none() && said.contains("feature `exr`"), "{said}");
     }
     for (layer, pixel) in [("diffuse", [255, 0, 0]), ("depth", [128; 3])] {
         assert_eq!(view("a.exr", layers, layer), (Some(pixel), String::new()), "{layer}");

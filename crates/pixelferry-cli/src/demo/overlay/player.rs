@@ -53,7 +53,8 @@ impl Backends {
 
     /// Returns the chosen backend, opened for `display`, which must be the same in every call.
     ///
-    /// # Errors The errors of [`pixelferry::LinkBuilder::open_sides`].
+    /// # Errors
+    /// The errors of [`pixelferry::LinkBuilder::open_sides`].
     fn get(&mut self, setup: &Setup, display: &Rc<dyn Display>) -> Result<Arc<dyn ComputeBackend>, SceneError> {
         if let Some((_, backend)) = self.opened.iter().find(|(which, _)| *which == setup.backend) {
             return Ok(Arc::clone(backend));
