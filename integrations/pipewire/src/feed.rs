@@ -15,7 +15,7 @@ const AGAIN: Duration = Duration::from_millis(200);
 /// name is joined. `told` hears once why there is no publisher, each time that this is another reason or there was one in between.
 ///
 /// # Errors
-/// Those of [`VideoSource::show`], and of [`Subscriber::open`] other than that nobody publishes it.
+/// Those of [`VideoSource::show`], and of [`Subscriber::open`] except for a stream without a publisher.
 pub fn feed(
     name: &str,
     source: &mut VideoSource,

@@ -76,7 +76,7 @@ fn what_is_published_is_listed_and_saved() {
     let [said, _] = texts(&user.runs(&["view", "--attach", "edges", "--explain"]).output().unwrap());
     assert!(said.starts_with("edges:\n  array: uint8 as HWC, 64x48"), "{said}");
     let taken = user.runs(&["demo", "plasma", "--backend", "cpu", "--publish", "edges"]).output().unwrap();
-    assert!(taken.status.code() == Some(1) && texts(&taken)[1].contains("give another name"), "{:?}", texts(&taken));
+    assert!(taken.status.code() == Some(1) && texts(&taken)[1].contains("choose another name"), "{:?}", texts(&taken));
     publisher.0.kill().unwrap();
     publisher.0.wait().unwrap();
     assert_eq!(user.list().0, Some(6));
@@ -89,12 +89,12 @@ fn what_cannot_be_attached_is_said() {
         let output = user.runs(arguments).output().unwrap();
         assert!(output.status.code() == Some(code) && texts(&output)[1].contains(said), "{:?}", texts(&output));
     };
-    refused(&["view", "--attach", "a/b"], 1, "cannot name a stream");
+    refused(&["view", "--attach", "a/b"], 1, "invalid stream name");
     refused(&["view", "--attach", "a", "--layout", "HW"], 2, "--layout");
     refused(&["view", "--attach", "a", "a.npy", "--save", "a.png"], 1, "one FILE or one stream");
     refused(&["demo", "plasma", "--publish", "a", "--headless"], 2, "--headless");
     refused(&["demo", "sine", "--backend", "cpu", "--publish", "a"], 1, "no picture to publish");
-    refused(&["view", "--attach", "a", "--save", "a.png"], 1, "stream \"a\": nobody publishes it");
+    refused(&["view", "--attach", "a", "--save", "a.png"], 1, "stream \"a\": no process publishes it");
 }
 
 #[test]
