@@ -1,12 +1,15 @@
-//! Pictures as other programs take them: as messages of one header ([`wire`]), packed by LZ4 or JPEG, on the host or by `GpuJpeg`,
-//! as H.264, and in browsers. No network of its own: whoever has messages gives them.
+//! Pictures in forms that other programs accept: as messages with a common header ([`wire`]), compressed with LZ4 or
+//! JPEG on the host or with `GpuJpeg`; as H.264; and in browsers. It only serves browsers; other transport of messages
+//! is up to the caller.
 //!
 //! | feature | what it brings |
 //! |---|---|
 //! | `lz4`, `jpeg` | codecs of [`wire::Header::pack`] and [`wire::Header::unpack`] |
-//! | `video` | `video::Encoder` and `video::VideoFile`: H.264 by GStreamer's tools, where they are installed; `source::Source`: frames of videos |
-//! | `web` | `web::Gateway`: a page with the pictures, for browsers, which send mouse and keys back |
-//! | `events` | [`wire`]'s inputs as `Event`: what that page sends |
+//! | `video` | `video::Encoder` and `video::VideoFile`: H.264 with GStreamer's tools, if they are installed;
+//! `source::Source`: frames of videos |
+//! | `web` | `web::Gateway`: a page that shows the pictures in browsers and sends mouse and keys back |
+//! | `events` | `Event`: decodes the input messages of that page |
+//!
 //!
 //! ```
 //! use interop_core::{ImageDesc, PixelFormat};

@@ -98,7 +98,7 @@ fn video_shows_what_is_served_in_all_shapes() {
     let deep = ImageDesc::new(9, 9, PixelFormat::Rg8);
     server.publish(deep, frame + 1, None, &[0; 162]).unwrap();
     wait_for_state(&mut browser, "problem");
-    wait_for(&mut browser, NOTE, "no H.264: RG8 pictures cannot be H.264; serve RGBA8, BGRA8 or R8");
+    wait_for(&mut browser, NOTE, "no H.264: cannot encode RG8 pictures as H.264; use RGBA8, BGRA8 or R8");
     let image = ImageDesc::new(320, 180, PixelFormat::Rgba8);
     publish(&server, image, frame + 2);
     compare(&mut browser, &image, frame + 2);
