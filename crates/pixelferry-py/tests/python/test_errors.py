@@ -23,8 +23,8 @@ from patience import by_level, wait_for
     (np.zeros((4, 4), [("a", "u1"), ("b", "u1")]), r"without a type.*x\['field'\]"),
     (np.array([["a", "b"]]), "cannot be shown"),
     (np.array([[object()]]), "cannot be shown"),
-    (np.ndarray, "hand over"),
-    (3, "'int' is not an array"), ("text", "'str' is not an array"), (None, "no array"), ([[1]], "'list' is not an array"),
+    (np.ndarray, "cannot be exported"),
+    (3, "'int' is not an array"), ("text", "'str' is not an array"), (None, "is not an array"), ([[1]], "'list' is not an array"),
 ], ids=lambda v: getattr(getattr(v, "dtype", None), "str", None) or str(v)[:20])
 def test_elements(viewer, array, text):
     with pytest.raises(pixelferry.DtypeError, match=text) as caught:
