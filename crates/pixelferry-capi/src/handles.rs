@@ -213,7 +213,7 @@ fn next(kind: usize, place: Place) -> Result<usize> {
     // Counted with the lock alone.
     let made = MADE.load(Ordering::Relaxed) + 1;
     let id = made.checked_mul(1 << KIND_BITS).map(|id| id | kind);
-    let id = id.ok_or_else(|| Failure::Handle("every handle that this process can have was used".into()))?;
+    let id = id.ok_or_else(|| Failure::Handle("all handles of this process have been used".into()))?;
     MADE.store(made, Ordering::Relaxed);
     table.insert(id, place);
     Ok(id)
@@ -229,7 +229,7 @@ fn unknown<H: Handle>(id: usize) -> Failure {
         format!("the {} is NULL", H::NAME)
     } else {
         match name_of(kind).filter(|_| (1..=made).contains(&count)) {
-            None => format!("{id:#x} is no {}: this library never made it", H::NAME),
+            None => format!("{id:#x} is not a {}: this library never made it", H::NAME),
             Some(name) if kind != H::KIND => format!("{id:#x} is a {name}; give a {}", H::NAME),
             Some(_) => format!("this {} was freed or finished before", H::NAME),
         }

@@ -272,9 +272,7 @@ impl FrameSlot {
             }
             lent @ (State::Lent(_) | State::LentOfOutlet(_)) => {
                 *state = lent;
-                Err(Failure::Busy(
-                    "the call that lent this frame ends it itself when the function that was given returns",
-                ))
+                Err(Failure::Busy("the call that lent this frame ends it when the function returns"))
             }
             State::Gone => Err(over()),
         }

@@ -77,7 +77,7 @@ impl HostFunction {
                 return Ok(());
             }
             let reason = format!("its function ended with {code}");
-            Err(Error::KernelFailed { kernel: name.clone(), device: "threads of the CPU".into(), reason })
+            Err(Error::KernelFailed { kernel: name.clone(), device: "CPU threads".into(), reason })
         };
         let of_buffers = ended.clone();
         source
@@ -175,7 +175,7 @@ fn borrowed<'a>(arg: &pf_arg, memory: Option<&'a SharedMemory>) -> Result<Borrow
 
 /// A memory that is written by the call that is running.
 pub fn busy_memory() -> Failure {
-    Failure::Busy("this pf_memory is the target of the call that is running; give another as argument")
+    Failure::Busy("this pf_memory is the target of the current call; use another one as argument")
 }
 
 /// The arguments for a launch.
@@ -196,7 +196,7 @@ fn argument<'a>(at: usize, arg: &pf_arg, memory: Option<&'a dyn ComputeMemory>) 
             (PIXELFERRY_ARG_MEMORY, Some(memory)) => Arg::Memory(memory),
             (kind, _) => {
                 return Err(Failure::argument(format!(
-                    "args[{at}].kind is {kind}, which is no PIXELFERRY_ARG_ of the header"
+                    "args[{at}].kind is {kind}, which is not a PIXELFERRY_ARG_ value"
                 )));
             }
         })

@@ -107,7 +107,7 @@ mod there {
         /// The memory of the frame, until it is freed.
         pub fn hold(self: &Rc<Self>) -> Result<Rc<StreamedSlot>> {
             if self.is_held.get() {
-                return Err(Failure::Busy("the memory of this subscriber's frame is held already; free it first"));
+                return Err(Failure::Busy("the memory of this subscriber's frame is already held; free it first"));
             }
             self.with_frame(|_| Ok(()))?;
             self.is_held.set(true);

@@ -361,7 +361,7 @@ fn only_sizes_that_a_header_had_are_taken() {
         works(display::pf_display_open(c"memory".as_ptr(), &raw mut shows));
         assert_eq!(link::pf_link_open(computes, shows, &SURFACE, &cut, &raw mut made), PIXELFERRY_ERROR_ARGUMENT);
     }
-    assert!(said().contains("pf_link_options.size is 12, and this library takes 48"), "{}", said());
+    assert!(said().contains("pf_link_options.size is 12, but this library accepts 48"), "{}", said());
     works(backend::pf_backend_free(computes));
     works(display::pf_display_free(shows));
 }
