@@ -1,4 +1,4 @@
-//! The loop that shows any scene: in a window, off screen, or in plain memory.
+//! The loop that shows a scene: in a window, offscreen, or in plain memory.
 
 #[cfg(all(feature = "stream", target_os = "linux"))]
 mod publish;
@@ -24,14 +24,14 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Frames drawn without a window where nothing else was said: enough for a picture that moves to have moved.
+/// Default number of frames without a window: enough for a moving picture to have moved.
 const HEADLESS_FRAMES: u32 = 30;
-/// Without a window time passes by the frame, so that the same call gives the same picture.
+/// Without a window, time advances per frame, so that equal calls give equal pictures.
 const SECONDS_PER_FRAME: f32 = 1.0 / 30.0;
 
 type Made = Result<Box<dyn Scene>, SceneError>;
 
-/// Runs a scene and turns an error into a message and a status.
+/// Runs a scene; prints an error and returns an exit status.
 pub fn run(
     options: &Options,
     size: (u32, u32),
@@ -45,8 +45,8 @@ pub fn run(
     terminal::end(traced())
 }
 
-/// Opens backend and display, makes the scene and shows it. `trace` gets what the devices did; that somebody listens to
-/// the host's spans is the caller's business.
+/// Opens backend and display, makes the scene and shows it. `trace` records the devices; the caller must have
+/// subscribed to the host's spans.
 pub fn show(
     options: &Options,
     size: (u32, u32),
@@ -61,7 +61,7 @@ pub fn show(
         return end(options, trace);
     }
     if options.is_headless() {
-        // A file that cannot be made is said before anything is opened.
+        // Report a file that cannot be created before opening anything.
         let mut recorder = options.record.begin(true)?;
         let (backend, screen) = open_to_draw(options.backend, options.display, kernels)?;
         let mut scene = make(backend, screen.display())?;
@@ -77,14 +77,14 @@ pub fn show(
     return Err(SceneError::NoWindows.into());
 }
 
-/// The backend of an option, for scenes of these kernels, which open links themselves.
+/// A builder for an option's backend, for scenes of these kernels, which open links themselves.
 pub fn wanted(backend: BackendChoice, kernels: &[KernelSource]) -> LinkBuilder {
     let none = LinkBuilder::new(SurfaceDesc::image(1, 1, PixelFormat::Rgba8)).backend(backend);
     kernels.iter().fold(none, |wanted, kernel| wanted.launch(kernel, []))
 }
 
-/// Opens both sides for scenes of these kernels. Scenes draw by OpenGL, which is tried first, so what is drawn is what a
-/// window would show.
+/// Opens both sides for scenes of these kernels. OpenGL, with which scenes draw, is tried first, so that the result
+/// equals a window's content.
 ///
 /// # Errors
 /// The errors of [`LinkBuilder::open_sides`].
@@ -101,7 +101,7 @@ pub fn open_to_draw(
     }
 }
 
-/// Ends the trace's file.
+/// Finishes the trace's file.
 fn end(options: &Options, trace: Option<Trace>) -> Result<(), Box<dyn Error>> {
     if let (Some(trace), Some(file)) = (trace, &options.trace) {
         trace.finish()?;
@@ -110,13 +110,13 @@ fn end(options: &Options, trace: Option<Trace>) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Takes over what the devices did so far.
+/// Collects what the devices have done so far.
 fn collect(trace: Option<&Trace>, scene: &mut dyn Scene) -> Result<(), TraceError> {
     let link = scene.link();
     trace.map_or(Ok(()), |trace| trace.collect(link.backend().as_ref(), link.display().as_ref()))
 }
 
-/// Takes over what the devices did, when they have done everything.
+/// Collects what the devices have done, after they have finished.
 fn collect_all(trace: Option<&Trace>, scene: &mut dyn Scene) -> Result<(), SceneError> {
     if trace.is_some() {
         scene.link().backend().finish()?;
@@ -125,16 +125,16 @@ fn collect_all(trace: Option<&Trace>, scene: &mut dyn Scene) -> Result<(), Scene
     Ok(collect(trace, scene)?)
 }
 
-/// Lets the devices record what they do.
+/// Makes the devices record what they do.
 fn watch(trace: Option<&Trace>, scene: &mut dyn Scene) -> Result<(), TraceError> {
     let link = scene.link();
     trace.map_or(Ok(()), |trace| trace.watch(link.backend().as_ref(), link.display().as_ref()))
 }
 
-/// Says on standard output who computes, who draws, and by which path.
+/// Prints which device computes, which draws, and by which path.
 ///
 /// # Errors
-/// [`OutputError`] where standard output fails.
+/// [`OutputError`] if standard output fails.
 pub fn introduce(scene: &mut dyn Scene) -> Result<(), OutputError> {
     let (name, about) = (scene.name(), scene.about());
     let link = scene.link();
@@ -157,7 +157,7 @@ fn headless(
     trace: Option<&Trace>,
     mut recorder: Option<&mut Recorder>,
 ) -> Result<(), Box<dyn Error>> {
-    // A video runs to its end, everything else for a fixed number of frames.
+    // A video runs to its end, all other scenes for a fixed number of frames.
     let total = options.frames.map(u64::from).or(scene.frames()).unwrap_or(u64::from(HEADLESS_FRAMES));
     let bar = ProgressBar::new(total)
         .with_style(ProgressStyle::with_template("{bar:30} {pos}/{len} frames, {per_sec}, {eta} left")?);
@@ -195,7 +195,7 @@ fn headless(
         && scene.link().frames_behind() > 0
         && showed != Some(Showed::Straight)
     {
-        // The picture that is saved is the last one, however late.
+        // The saved picture is the last one, even if frames are shown late.
         scene.link().flush()?;
         target.bind()?;
         gl.clear([0.0, 0.0, 0.0, 1.0])?;
@@ -218,13 +218,13 @@ fn headless(
     Ok(options.out.as_ref().map_or(Ok(()), |out| say!("saved {}", out.display()))?)
 }
 
-/// How the last picture was shown, for the end of a line.
+/// Describes how the last picture was shown, for the end of a line.
 fn way(showed: Option<&Showed>) -> String {
     showed.map(|how| format!(", {how}")).unwrap_or_default()
 }
 
-/// Finds out whether the scene's picture can be saved, before its frames are computed: with no OpenGL there is only the
-/// surface itself, and a buffer is no picture.
+/// Checks that the scene's picture can be saved, before computing its frames: without OpenGL only the surface itself
+/// can be saved, and a buffer is not a picture.
 ///
 /// # Errors
 /// [`SceneError::NeedsOpenGl`].
@@ -239,7 +239,7 @@ pub fn check_saves(options: &Options, screen: &Headless, scene: &mut dyn Scene) 
     Err(SceneError::NeedsOpenGl {
         scene: scene.name(),
         display: screen.display().device().to_string(),
-        instead: instead.unwrap_or_else(|| "take --display gl, or leave --display away".into()),
+        instead: instead.unwrap_or_else(|| "use --display gl, or leave --display out".into()),
     })
 }
 

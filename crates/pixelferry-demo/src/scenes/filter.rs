@@ -1,7 +1,7 @@
-//! A picture or a video, filtered on the device.
+//! Filters a picture or video on the device.
 //!
-//! `gaussian` blurs in two passes through float memory, `sobel` shows the strength of edges, `edges` does the one
-//! and then the other. Video frames arrive as YUV planes and are turned into RGB on the device too.
+//! `gaussian` blurs in two passes through float memory, `sobel` shows the strength of edges, `edges` blurs first and
+//! then finds edges. Video frames arrive as YUV planes and are converted to RGB on the device, too.
 
 mod choice;
 mod kernels;
@@ -24,13 +24,13 @@ use std::sync::Arc;
 
 /// Source of the frames.
 enum Input {
-    /// Once, already on the device.
+    /// A picture, which is already on the device.
     Picture,
-    /// One after the other, from a file.
+    /// A video, frame by frame from a file.
     Video(Box<Video>),
 }
 
-/// A picture or a video, filtered on the device.
+/// Filters a picture or video on the device.
 pub struct FilterScene {
     link: Link,
     input: Input,
@@ -38,13 +38,13 @@ pub struct FilterScene {
     draw_options: DrawOptions,
 }
 
-/// True for files that are read as video.
+/// Returns whether a file is read as a video.
 pub fn is_video(path: &Path) -> bool {
     path.extension().is_some_and(|e| e.eq_ignore_ascii_case("y4m"))
 }
 
 impl FilterScene {
-    /// Its kernels.
+    /// Returns its kernels.
     pub fn sources() -> Vec<KernelSource> {
         kernels::all()
     }
@@ -66,7 +66,7 @@ impl FilterScene {
         Self::of_picture(backend, display, picture, filter, options)
     }
 
-    /// The picture of a lake that comes with the program.
+    /// Uses the built-in picture of a lake.
     pub fn of_the_lake(
         backend: Arc<dyn ComputeBackend>,
         display: Rc<dyn Display>,
@@ -100,7 +100,7 @@ impl FilterScene {
         options: LinkOptions,
     ) -> Result<Self, SceneError> {
         let Extent { width, height } = stages.extent();
-        // Pictures and videos hold sRGB numbers, and the filters weigh them as such.
+        // Pictures and videos contain sRGB numbers, and the filters weigh them as such.
         let image = ImageDesc::new(width, height, PixelFormat::Rgba8);
         let image = image.with_access(ImageAccess::Any).with_encoding(Encoding::Srgb);
         // The last stage writes every pixel.

@@ -1,6 +1,6 @@
 //! A fluid: three jets of dye that meet, mix and roll up.
 //!
-//! The frame is written straight from the dye, which the simulation's own kernels keep in memory that is never shown.
+//! The frame is written directly from the dye, which the simulation's own kernels keep in memory that is never shown.
 
 mod cpu;
 mod kernels;
@@ -17,9 +17,9 @@ use pixelferry::{Arg, ComputeBackend, Display, Extent, Kernel, KernelSource, Lin
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Rows of cells where a GPU computes ...
+/// Rows of cells if a GPU computes ...
 const ON_HARDWARE: u32 = 720;
-/// ... and where a CPU does, for as many frames a second.
+/// ... and if a CPU does, for a similar frame rate.
 const ON_SOFTWARE: u32 = 180;
 
 /// A fluid with three jets of dye.
@@ -31,14 +31,14 @@ pub struct Fluid {
 }
 
 impl Fluid {
-    /// Its kernels.
+    /// Returns its kernels.
     pub fn sources(pixels: Pixels) -> Vec<KernelSource> {
         let mut all = kernels::of_a_step();
         all.push(kernels::dye(pixels));
         all
     }
 
-    /// A picture of `width` x `height` pixels; the cells are fewer where a CPU computes.
+    /// A picture of `width` x `height` pixels; if a CPU computes, there are fewer cells.
     pub fn new(
         backend: Arc<dyn ComputeBackend>,
         display: Rc<dyn Display>,
@@ -73,7 +73,7 @@ impl Scene for Fluid {
         let Extent { width, height } = simulation.cells();
         let args = [Arg::Memory(simulation.dye()), Arg::I32(width as i32), Arg::I32(height as i32)];
         place.frame(link, *draw_options, |frame| frame.launch(dye.as_ref(), &args))?;
-        // After the frame: the next step and the drawing of this one need not wait for each other.
+        // Step after the frame: the next step and the drawing of this frame need not wait for each other.
         simulation.step()?;
         Ok(true)
     }
