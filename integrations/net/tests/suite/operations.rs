@@ -126,7 +126,7 @@ fn a_display_behind_routers_waits_for_workers_counts_and_hears_goodbyes() {
     wait_until("the worker's goodbye", || value("pixelferry_workers") == Some(0.0));
     assert_eq!(display.signal("INT"), Some(2));
     assert!(display.said().contains("frames shown"), "{}", display.said());
-    viewer.wait_for("no picture of plasma comes: nobody serves it; waiting");
+    viewer.wait_for("no picture of plasma arrived: the scene is not being served; waiting");
     assert_eq!(router.signal("TERM"), Some(15));
 }
 

@@ -91,9 +91,9 @@ fn what_cannot_be_shown_ends_the_program_with_the_reason() {
     let text = said(source);
     assert!(text.contains("PipeWire reports: "), "{text}");
     let text = said(start(&pipewire.graph, &publisher.name));
-    assert!(text.contains("PipeWire cannot be reached"), "{text}");
+    assert!(text.contains("cannot connect to PipeWire"), "{text}");
     let text = said(start(&pipewire.graph, "no/name"));
-    assert!(text.contains("PipeWire cannot be reached"), "{text}");
+    assert!(text.contains("cannot connect to PipeWire"), "{text}");
 }
 
 #[test]
