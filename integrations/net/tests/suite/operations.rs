@@ -152,8 +152,8 @@ fn names_passwords_and_certificates_are_options_and_secrets_are_no_arguments() {
     }
     for (more, variables, says) in [
         (&trusts[..], &[][..], "--password-file"),
-        (&trusts, &[("PIXELFERRY_PASSWORD", "wrong")], "did not let in"),
-        (&trusts[..2], &[], "did not let in"),
+        (&trusts, &[("PIXELFERRY_PASSWORD", "wrong")], "refused this program"),
+        (&trusts[..2], &[], "refused this program"),
     ] {
         let refused = run(&[&["view", "--connect", &endpoint, "--patience", "0"], more].concat(), variables);
         let said = String::from_utf8_lossy(&refused.stderr);

@@ -70,7 +70,7 @@ pub use status::{NodeStatus, Role};
 pub use view::Viewer;
 pub use worker::{Job, Tile};
 
-/// The bytes of messages, as `integrations/net/docs/protocol.md` specifies them.
+/// The binary format of messages, which `integrations/net/docs/protocol.md` specifies.
 pub mod wire {
     pub use pixelferry_media::wire::{Codec, HEADER_BYTES, Header, Kind, Limits, MAGIC, VERSION, WireError};
     pub use pixelferry_rules::job::JobMessage;
