@@ -136,7 +136,7 @@ fn pages_without_h264_show_jpeg_and_say_why() {
     browser.call("Page.enable", json!({})).unwrap();
     for (script, words) in [
         ("delete window.VideoDecoder", "this browser has no WebCodecs"),
-        ("VideoDecoder.isConfigSupported = async () => ({ supported: false })", "this browser does not decode it"),
+        ("VideoDecoder.isConfigSupported = async () => ({ supported: false })", "this browser cannot decode it"),
         (
             "window.VideoDecoder = class {
                 static isConfigSupported = async () => ({ supported: true });
@@ -145,7 +145,7 @@ fn pages_without_h264_show_jpeg_and_say_why() {
                 decode() {}
                 close() { this.state = 'closed'; }
             }",
-            "its decoder says: a broken decoder",
+            "the decoder reports: a broken decoder",
         ),
     ] {
         let added = browser.call("Page.addScriptToEvaluateOnNewDocument", json!({ "source": script })).unwrap();
