@@ -751,7 +751,7 @@ enum {
 /* A texture or buffer of yours, on the display's context or device. Numbers of an image are used as they are stored.
  *
  * YOU VOUCH that the object is as described, that it lives and keeps its storage until what was opened for it is freed
- * (on Vulkan until pf_display_finish after that), that nobody uses it while the display is told to read or write it,
+ * (on Vulkan until pf_display_finish after that), that nothing else uses it while the display reads or writes it,
  * that no other context changes it, and that a buffer of OpenGL is not mapped, or persistently. On Vulkan the display's
  * queue family may use it. */
 typedef struct pf_object {

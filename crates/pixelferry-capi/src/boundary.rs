@@ -58,7 +58,7 @@ pub unsafe fn array<'a, T>(first: *const T, count: usize, what: &str) -> Result<
 /// Returns bytes to write.
 ///
 /// # Safety
-/// `first` is null, or points to `count` initialised bytes that nobody else uses during `'a`.
+/// `first` is null, or points to `count` initialised bytes that nothing else uses during `'a`.
 pub unsafe fn bytes_mut<'a>(first: *mut u8, count: usize, what: &str) -> Result<&'a mut [u8]> {
     // SAFETY: the caller's promise.
     let checked = unsafe { array(first.cast_const(), count, what) }?.len();
@@ -100,7 +100,7 @@ pub unsafe fn optional_structure<T: Growing>(given: *const T) -> Result<T> {
 /// Writes a struct that begins with its size, up to the size that the caller's header knows; does not change the size.
 ///
 /// # Safety
-/// `out` is null, or has as many bytes as its first field says, which nobody else uses now.
+/// `out` is null, or has as many bytes as its first field says, which nothing else uses now.
 pub unsafe fn fill<T: Growing>(out: *mut T, value: T) -> Result<()> {
     // SAFETY: the caller's promise.
     let bytes = unsafe { checked_size(out.cast_const()) }?;

@@ -15,7 +15,7 @@ use std::rc::Rc;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Frame {
     None,
-    /// It is written; nobody else may touch the link.
+    /// It is written; nothing else may access the link.
     Writing,
     /// It is shown; others may look.
     Shown,
@@ -247,7 +247,7 @@ impl FrameSlot {
         })?;
         match &mut *state {
             State::Own(frame, _) => Ok(f(&mut Writing::Link(frame))),
-            // SAFETY: `lend` is still running, whose reference nobody uses meanwhile but through this cell. `f` takes a frame
+            // SAFETY: `lend` is still running, whose reference is only used through this cell in the meantime. `f` takes a frame
             // of any lifetime, so that it cannot keep what it finds.
             State::Lent(frame) => Ok(f(&mut Writing::Link(unsafe { frame.as_mut() }))),
             // SAFETY: the same.

@@ -1,7 +1,7 @@
 //! A caller's own textures and buffers: outlets, intakes, and what intakes took.
 //!
 //! In Rust what an intake took borrows it. C has no borrows, so here the intake lies at a fixed address, what it took holds a
-//! count of it, and a flag says that nobody else may touch it meanwhile.
+//! count of it, and a flag says that nothing else may access it in the meantime.
 
 use crate::failure::{Failure, Result};
 use interop_core::{ComputeMemory, Intake, Outlet, SurfaceDesc, Taken};
@@ -68,7 +68,7 @@ impl IntakeSlot {
     /// Runs `f` with the intake, where nothing that it took is held.
     pub fn with<R>(&self, f: impl FnOnce(&Intake) -> R) -> Result<R> {
         let _use = self.begin()?;
-        // SAFETY: the intake lives as long as this, and `in_use` lets nobody else have a reference to it.
+        // SAFETY: the intake lives as long as this, and `in_use` prevents any other reference to it.
         Ok(f(unsafe { self.intake.as_ref() }))
     }
 

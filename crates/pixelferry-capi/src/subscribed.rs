@@ -132,7 +132,7 @@ mod there {
     }
 }
 
-/// Without streams there is no subscriber, so nobody calls any of it.
+/// Without streams there is no subscriber, so none of it is called.
 #[cfg(not(all(feature = "stream", target_os = "linux")))]
 mod there {
     use crate::abi::{pf_stream_frame, pf_surface};

@@ -3,7 +3,7 @@
 use pixelferry::Extent;
 use std::time::Duration;
 
-/// A stream, which cannot be made on this system.
+/// A stream, which cannot be published on this system.
 pub enum Stream {}
 
 /// A frame of [`Stream::show`].

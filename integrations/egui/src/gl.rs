@@ -19,7 +19,7 @@ pub unsafe trait GlTextures {
     fn has(&self, id: TextureId, texture: glow::Texture) -> bool;
 }
 
-// SAFETY: eframe deletes registered textures when the app ends, and nobody else can access its painter.
+// SAFETY: eframe deletes registered textures when the app ends, and nothing else can access its painter.
 unsafe impl GlTextures for eframe::Frame {
     fn register(&mut self, texture: glow::Texture) -> Option<TextureId> {
         self.gl().is_some().then(|| self.register_native_glow_texture(texture))
@@ -65,7 +65,7 @@ impl GlTexture {
                 // SAFETY: the context is current.
                 let texture = unsafe { self.display.gl().create_texture() }.map_err(|why| Error::invalid(OP, why))?;
                 let Some(id) = textures.register(texture) else {
-                    // SAFETY: the context is current, and nobody else knows the texture.
+                    // SAFETY: the context is current, and nothing else uses the texture.
                     unsafe { self.display.gl().delete_texture(texture) };
                     return Err(Error::invalid(OP, "egui does not draw with OpenGL here"));
                 };

@@ -17,7 +17,7 @@ fn main() -> ExitCode {
             Some(Some(rate)) => source.with_rate(rate),
             _ => source,
         };
-        // Keep showing pictures even if nobody reads this.
+        // Keep showing pictures even if the reader of this output is gone.
         let told = |error: &_| _ = writeln!(stderr(), "{error}; waiting for it");
         feed(name, &mut source, &AtomicBool::new(false), told)
     });

@@ -167,7 +167,7 @@ impl Drop for Taken {
     fn drop(&mut self) {
         match self.0 {
             ManagedTensor::Plain(tensor) => {
-                // SAFETY: live; nobody else frees it, since its capsule was renamed, and this runs once.
+                // SAFETY: it is live, and nothing else frees it, because its capsule was renamed and this runs once.
                 unsafe {
                     if let Some(deleter) = tensor.as_ref().deleter {
                         deleter(tensor.as_ptr());

@@ -336,7 +336,7 @@ mod tests {
     fn no_reader_meets_a_piece_that_is_written() {
         const PIECES: usize = 8;
         let frames: u64 = pixelferry_testing::by_level(20_000, 100_000, 1_000_000);
-        // Memory of the piece of each number; of those that were taken off, nobody writes any more.
+        // Memory of the piece of each number; the ones that were taken off are not written any more.
         let pieces: Vec<_> = (0..=PIECES as u64 + frames / 5).map(|_| Plain(UnsafeCell::new([0; 64]))).collect();
         let table = Table::create().unwrap();
         let readers: Vec<_> = (0..2).map(|_| Reader::create().unwrap().1).collect();
@@ -363,7 +363,7 @@ mod tests {
                         seat.let_go();
                         let frame = held.stamp.frame();
                         assert_eq!(held.words, [frame; frame::WORDS], "words of another frame: {held:?}");
-                        // SAFETY: the piece is read, so that nobody writes it.
+                        // SAFETY: the piece is being read, so no process writes it.
                         let seen = unsafe { *pieces[usize::try_from(held.piece).unwrap()].0.get() };
                         assert!(seen.iter().all(|word| *word == frame), "{held:?} {seen:?}");
                         assert!(frame > last, "frames come in order");
@@ -383,7 +383,7 @@ mod tests {
                 }
                 let place = places.by_ref().take(PIECES).find(|place| table.claim(*place, &readers)).unwrap();
                 let piece = &pieces[usize::try_from(numbers[place]).unwrap()];
-                // SAFETY: it was claimed, so that nobody reads it.
+                // SAFETY: the piece was claimed, so no process reads it.
                 unsafe { *piece.0.get() = [frame; 64] };
                 table.publish(frame, place, &[From::Device], [frame; frame::WORDS]);
             }

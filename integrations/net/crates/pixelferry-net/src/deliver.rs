@@ -210,7 +210,7 @@ impl Delivery {
                 is_there = to.matching_status().wait().map_err(failed())?.matching() || begun.elapsed() < START;
                 looked = Some(Instant::now());
             }
-            // Kept while nobody viewed, or before that was heard of.
+            // Kept while there was no viewer, or before that was known.
             if let Some((header, message)) = self.unseen.take() {
                 self.put(Picture { header, message, ticket: None, waits: false }, false, 0);
             }

@@ -130,7 +130,7 @@ impl Known {
     }
 }
 
-/// The sheets of one program, which are written again once nobody reads them.
+/// The sheets of one program, which are reused after the last reader has finished.
 #[derive(Clone)]
 pub(crate) struct Sheets(Arc<Mutex<Stack>>);
 
@@ -197,7 +197,7 @@ impl Held {
         self.sheet.as_mut().and_then(|sheet| sheet.memory.get_mut(..bytes)).unwrap_or_default()
     }
 
-    /// Allows others to read it. It is written again once the message and its clones are gone, and nobody reads it.
+    /// Allows others to read it. It is reused when the message and its clones are dropped and no program reads it.
     pub fn lend(self) -> (Bytes, Option<Ticket>) {
         let lent = self.sheet.as_ref().filter(|sheet| system::lock(&sheet.file, system::FREE));
         let ticket = lent.map(|sheet| sheet.ticket);
@@ -290,7 +290,7 @@ mod system {
         if !is_firm || found.ino() != ticket.file || found.len() < bytes as u64 {
             return Err(other());
         }
-        // SAFETY: the file cannot shrink, and programs of pixelferry write it only while nobody has it locked.
+        // SAFETY: the file cannot shrink, and programs of pixelferry write it only while it is not locked.
         let memory = unsafe { MmapOptions::new().len(bytes).populate().map(&file)? };
         Ok(Opened { file, memory, readers: Mutex::default() })
     }

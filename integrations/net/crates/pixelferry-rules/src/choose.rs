@@ -48,7 +48,7 @@ impl Chooser {
         (codec.is_exact() || self.lossy) && codec.takes(header.image.format)
     }
 
-    /// The codec for a picture that goes over this link; where nobody told of the link yet, that of before.
+    /// The codec for a picture sent over this link. Without a report of the link it is the codec used before.
     pub fn choose(&mut self, header: &Header, pixels: &[u8], quality: u8, link: Option<Link>) -> Codec {
         if !self.allows(self.current, header) {
             self.current = Codec::Lz4;

@@ -264,7 +264,7 @@ mod tests {
         owing.look(&one, [7].into_iter(), NEVER, start + 6 * SECOND);
         owing.look(&one, [7].into_iter(), NEVER, start + 13 * SECOND);
         assert_eq!(owing.passed_over(start + 13 * SECOND).count(), 0);
-        // Between frames nobody owes anything.
+        // Between frames no worker owes a tile.
         owing.clear();
         owing.look(&one, [7].into_iter(), NEVER, start + 60 * SECOND);
         assert_eq!(owing.passed_over(start + 60 * SECOND).count(), 0);

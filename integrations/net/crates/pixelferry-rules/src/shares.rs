@@ -1,4 +1,4 @@
-//! Shares: the worker of each tile. Every node computes the same from the workers that live, so nobody distributes work.
+//! Shares: the worker of each tile. Every node computes the same from the workers that live, so no node distributes work.
 
 use crate::grid::Grid;
 use crate::hash::{Weights, key, score};
@@ -40,7 +40,7 @@ fn owners(workers: &Workers, grid: &Grid, weights: &Weights) -> Vec<Option<u64>>
     let (counted, mut passed_over): (Vec<_>, Vec<_>) = workers.rows().map(hand).partition(|hand| hand.weight > 0);
     let mut owners = vec![None; grid.len() as usize];
     deal(&mut owners, counted, grid);
-    // What nobody else may compute.
+    // Tiles that no other worker may compute.
     passed_over.iter_mut().for_each(|hand| hand.weight = 1);
     deal(&mut owners, passed_over, grid);
     owners

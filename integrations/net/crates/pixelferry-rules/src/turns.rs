@@ -305,7 +305,7 @@ mod tests {
         let turn = turns.begin().unwrap();
         turns.publish(&turn, now);
         assert_eq!(give_up(&mut turns), None);
-        // What nobody wants any more may be given up.
+        // A tile that is no longer requested may be given up.
         let turn = turns.begin().unwrap();
         turns.take_job(job(1, 2, &[]), now).unwrap();
         assert_eq!([(); 4].map(|()| turns.give_up(&turn, now)), [None; 4]);
