@@ -126,7 +126,7 @@ mod tests {
         let best = sample::row("direct", RowKind::Path, Some("direct"), 100.0);
         let same = sample::row("automatic", RowKind::Automatic, Some("direct"), 110.0);
         let verdict = of(&[best, same]).unwrap();
-        assert!(verdict.clear && verdict.why.contains("slower than a forced one"), "{verdict:?}");
+        assert!(verdict.clear && verdict.why.contains("slower on it than a forced one"), "{verdict:?}");
     }
 
     #[test]
