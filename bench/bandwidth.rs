@@ -1,9 +1,11 @@
-//! `cargo bench -p pixelferry-measure --bench bandwidth [-- --json FILE --samples N --batch N --exponent N --only DEVICE --operation NAME]`: how close
-//! reductions, scans and elementwise kernels of 2^26 floats come to the speed of a plain copy, on every backend here.
+//! `cargo bench -p pixelferry-measure --bench bandwidth [-- --json FILE --samples N --batch N --exponent N --only
+//! DEVICE --operation NAME]`: compares the bandwidth of reductions, scans and elementwise kernels over 2^26 floats with
+//! that of a plain copy, on every backend of this machine.
 //!
-//! The floor is measured in the same run, in turns with the rest: the device's own copy, and on the CPU a copy by all
-//! threads, in the sizes of pieces that suit it best. Bytes counted: copy and scan `8 n`, reduction `4 n`, dot `8 n`,
-//! axpy (`y = a x + y`) `12 n`. A sample is a batch of launches and one wait. One JSON object a line.
+//! The baseline is measured in the same run, in turns with the rest: the device's own copy, and on the CPU a copy by
+//! all threads, in the chunk size that suits it best. Bytes counted: copy and scan `8 n`, reduction `4 n`, dot `8 n`,
+//! axpy (`y = a x + y`) `12 n`. A sample is a batch of launches and one wait. The output has one JSON object on each
+//! line.
 
 #![allow(missing_docs, clippy::expect_used, clippy::unwrap_used, clippy::panic)] // a benchmark that cannot run stops
 
@@ -19,7 +21,7 @@ use serde::Serialize;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// One measured thing on one device.
+/// The measurements of one operation on one device.
 #[derive(Serialize)]
 struct Row {
     device: String,
@@ -30,12 +32,12 @@ struct Row {
     median_us: f64,
     p99_us: f64,
     gigabytes_per_second: f64,
-    /// Ratio to the best copy's rate.
+    /// The ratio to the rate of the fastest copy.
     ratio: f64,
     samples_us: Vec<f64>,
 }
 
-/// Copies on the host by all threads, in pieces of so many bytes.
+/// Copies on the host by all threads, in chunks of so many bytes.
 const PIECES: [(&str, usize); 3] = [("copy 256K", 1 << 18), ("copy 2M", 1 << 21), ("copy by thread", 0)];
 
 fn main() {
@@ -77,16 +79,16 @@ fn main() {
     write_rows(&all);
 }
 
-/// Measured operations and their arrays.
+/// The measured operations and their arrays.
 struct Subjects {
     x: Array<f32>,
     y: Array<f32>,
     out: Array<f32>,
     one: Array<f32>,
     random: Philox,
-    /// From and to, in the device's own memory.
+    /// Source and destination in the device's own memory.
     device: Option<(Box<dyn ComputeMemory>, Box<dyn ComputeMemory>)>,
-    /// From and to, for the CPU.
+    /// Source and destination for the CPU.
     host: (Vec<f32>, Vec<f32>),
 }
 

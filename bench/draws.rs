@@ -1,5 +1,6 @@
-//! Draws by kernels beside the same draws in plain memory, in turns: median of a draw and the wait for it, and what one takes in
-//! a row of draws that is waited for at its end. On every OpenCL device and, with `PIXELFERRY_GPU=1`, on CUDA.
+//! Compares draws by kernels with the same draws in plain memory, in turns: the median of a draw with its wait, and the
+//! time for each draw in a row of draws with one wait at the end. Runs on every OpenCL device and, with
+//! `PIXELFERRY_GPU=1`, on CUDA.
 
 // A benchmark fails with a panic.
 #![allow(clippy::unwrap_used)]
@@ -16,10 +17,10 @@ use opencl_backend::{OpenClBackend, devices};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Draws for each figure.
+/// The number of draws for each figure.
 const ROUNDS: usize = 30;
 
-/// Returns what is drawn into RGBA8.
+/// Returns the draws into RGBA8 that are measured.
 fn draws() -> [(&'static str, PixelFormat, Encoding, AlphaMode, u32, DrawOptions); 5] {
     let plain = DrawOptions::default();
     let shown = plain.with_tone_map(ToneMap::AcesHill).with_exposure(0.5);
@@ -38,7 +39,7 @@ fn surface(display: &dyn Display, image: &ImageDesc) -> Surface {
     let desc = SurfaceDesc::Image(*image);
     let mut surface = display.create_surface(&desc).unwrap();
     let view = ImageView::packed(image.extent, image.format, 1, 0, false).unwrap();
-    // Halves of at most 1, too.
+    // Halves of at most 1 are needed, too.
     let bytes: Vec<u8> =
         (0..view.span().end).map(|i| (i as u32).wrapping_mul(0x9E37_79B1).to_be_bytes()[0] & 0x3b).collect();
     surface.upload(&Part::full(&desc), &bytes, &View::Image(view)).unwrap();
@@ -83,7 +84,7 @@ fn main() {
                     draw();
                     display.finish().unwrap();
                     waited.push(start.elapsed());
-                    // Slow, and the same every time.
+                    // Plain memory is slow, and takes equally long every time.
                     if round % 10 == 0 {
                         let start = Instant::now();
                         memory.draw(&theirs, &mut in_memory, all, options).unwrap();

@@ -1,5 +1,6 @@
-//! `cargo bench -p pixelferry-measure --bench layer [-- --rounds N]`: what a [`Link`] costs above the path that it chose. A 64x64 frame
-//! (no kernel) through `acquire` and `finish`, through `frame`, and by the same path driven directly.
+//! `cargo bench -p pixelferry-measure --bench layer [-- --rounds N]`: measures the overhead of a [`Link`] over the path
+//! that it chose. A 64x64 frame (without a kernel) goes through `acquire` and `finish`, through `frame`, and through
+//! the same path driven directly.
 
 #![allow(missing_docs, clippy::expect_used)] // a benchmark that cannot run says so and stops
 
@@ -16,7 +17,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 const PATHS: [PathId; 3] = [PathId::HOST_VISIBLE_IN_PLACE, PathId::PINNED_UPLOAD, PathId::HOST_ROUND_TRIP];
-/// Frames of a round: one alone is shorter than the clock's step.
+/// The number of frames in a round: a single frame is shorter than the clock's step.
 const FRAMES: u32 = 500;
 
 fn direct_frame(path: &mut OpenedPath, layout: &FrameLayout) {
@@ -39,7 +40,7 @@ fn framed(link: &mut Link) {
     link.frame(write).expect("a frame");
 }
 
-/// Microseconds of a frame.
+/// Returns the microseconds of a frame.
 fn timed(mut frame: impl FnMut()) -> f64 {
     let start = Instant::now();
     (0..FRAMES).for_each(|_| frame());

@@ -27,54 +27,55 @@ use std::env;
 use std::rc::Rc;
 use std::str::FromStr;
 
-/// Returns what follows `name` on the command line.
+/// Returns the argument that follows `name` on the command line.
 pub fn argument(name: &str) -> Option<String> {
     let all: Vec<String> = env::args().collect();
     all.iter().position(|a| a == name).and_then(|i| all.get(i + 1).cloned())
 }
 
-/// True where `name` is on the command line.
+/// Returns true if `name` is on the command line.
 pub fn flag(name: &str) -> bool {
     env::args().any(|argument| argument == name)
 }
 
-/// The number after `name`, else `default`.
+/// Returns the number after `name`, or `default` if it is missing.
 pub fn number<T: FromStr>(name: &str, default: T) -> T {
     argument(name).map_or(default, |text| text.parse().ok().expect("a number"))
 }
 
-/// True where one of the texts after `name`, split at `;`, is in `what`; true where there are none.
+/// Returns true if `what` contains one of the texts after `name`, which are separated by `;`, or if there are no such
+/// texts.
 pub fn listed(name: &str, what: &str) -> bool {
     argument(name).is_none_or(|texts| texts.split(';').any(|text| what.contains(text)))
 }
 
-/// Writes rows to the file after `--json`, one a line.
+/// Writes rows to the file after `--json`, one JSON object on each line.
 pub fn write_rows(rows: &[impl Serialize]) {
     let Some(file) = argument("--json") else { return };
     let lines: String = rows.iter().map(|row| serde_json::to_string(row).expect("plain data") + "\n").collect();
     std::fs::write(file, lines).expect("the file after --json");
 }
 
-/// A display's own texture, to draw frames to.
+/// A display's own texture, into which frames are drawn.
 pub enum Screen {
-    /// On OpenGL.
+    /// A texture on OpenGL.
     Gl(Rc<GlDisplay>, gl::OffscreenTarget),
-    /// On wgpu.
+    /// A texture on wgpu.
     Wgpu(Rc<WgpuDisplay>, wgpu::OffscreenTarget),
 }
 
 impl Screen {
-    /// A texture of this size on OpenGL.
+    /// Creates a texture of this size in pixels on OpenGL.
     pub fn gl(display: &Rc<GlDisplay>, (width, height): (u32, u32)) -> Result<Self> {
         Ok(Self::Gl(Rc::clone(display), display.create_offscreen_target(width, height)?))
     }
 
-    /// A texture of this size on wgpu.
+    /// Creates a texture of this size in pixels on wgpu.
     pub fn wgpu(display: &Rc<WgpuDisplay>, (width, height): (u32, u32)) -> Result<Self> {
         Ok(Self::Wgpu(Rc::clone(display), display.create_offscreen_target(width, height)?))
     }
 
-    /// Draws a frame into the corner, of this size.
+    /// Draws a frame of this size into the corner of the texture.
     pub fn draw(&self, shown: &ShownFrame<'_>, (width, height): (u32, u32), options: DrawOptions) -> Result<()> {
         match self {
             Self::Gl(display, target) => {
@@ -88,7 +89,7 @@ impl Screen {
         }
     }
 
-    /// Computes a frame and shows it in the corner, of this size.
+    /// Computes a frame of this size and shows it in the corner of the texture.
     pub fn show(
         &self,
         link: &mut Link,
@@ -110,7 +111,7 @@ impl Screen {
         }
     }
 
-    /// Waits for the device.
+    /// Waits until the device has finished all work.
     pub fn finish(&self) -> Result<()> {
         match self {
             Self::Gl(display, _) => display.finish(),
@@ -118,7 +119,7 @@ impl Screen {
         }
     }
 
-    /// The texture's pixels.
+    /// Returns the texture's pixels.
     pub fn pixels(&self) -> Result<Vec<u8>> {
         match self {
             Self::Gl(_, target) => target.read_pixels(),

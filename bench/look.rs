@@ -1,7 +1,8 @@
-//! `cargo bench -p pixelferry-measure --bench look [-- --backend NAME --rounds N --json FILE]`: what it costs to look
-//! closely at an array of float32 where it lies, on OpenGL. Rows take turns: a copy of the array on the device, its numbers as they are, its numbers
-//! by a range and a colormap, the range from minimum to maximum and by percentiles (without a frame), and a draw of a larger one that was zoomed into. Then, on CUDA,
-//! pictures as JPEG by nvJPEG, beside a copy to the host that is packed there.
+//! `cargo bench -p pixelferry-measure --bench look [-- --backend NAME --rounds N --json FILE]`: measures the cost of
+//! viewing an array of float32 on its own device, on OpenGL. The rows take turns: a copy of the array on the device,
+//! its numbers unchanged, its numbers through a range and a colormap, the range from minimum to maximum and from
+//! percentiles (without a frame), and a draw of a larger array at a zoom. Then, on CUDA, it measures pictures as JPEG
+//! by nvJPEG next to a copy to the host that is compressed there.
 
 #![allow(missing_docs, clippy::expect_used)] // a benchmark that cannot run says so and stops
 
@@ -24,7 +25,7 @@ use std::time::Instant;
 const SIZE: (u32, u32) = (3840, 2160);
 const LARGE: (u32, u32) = (7680, 4320);
 const WINDOW: (u32, u32) = (1920, 1080);
-/// Qualities of JPEGs: with colours at half resolution, and at the picture's.
+/// Qualities of the JPEGs: one with colours at half resolution, and one with colours at the picture's.
 const QUALITIES: [u8; 2] = [80, 90];
 
 #[derive(Serialize)]
@@ -55,7 +56,7 @@ fn plane((width, height): (u32, u32), look: &Look) -> Plane {
     Plane::new(&raw, Layout::named("HW").expect("a layout"), PixelFormat::Rgba8, look).expect("a picture")
 }
 
-/// Numbers of 0 to 1, a few of them far away.
+/// Numbers from 0 to 1, with a few far outside.
 fn numbers((width, height): (u32, u32)) -> Vec<u8> {
     let far = |n: u32| if n.is_multiple_of(100_003) { 9.0 } else { 0.0 };
     (0..width * height)
@@ -96,7 +97,7 @@ impl Shown {
     }
 }
 
-/// Microseconds that a call takes, with what it left to the devices.
+/// Returns the microseconds that a call takes, including the work that it queued on the devices.
 fn timed(both: (&dyn ComputeBackend, &dyn Display), call: impl FnOnce() -> Result<()>) -> f64 {
     let start = Instant::now();
     call().and_then(|()| both.0.finish()).and_then(|()| both.1.finish()).expect("the devices go on");
@@ -158,7 +159,7 @@ fn main() {
                 row.microseconds.push(timed(both, || measured().map(drop)));
             }
         }
-        // Another place in each frame, as while it is dragged.
+        // Each frame has another position, as while the picture is dragged.
         let (scale, at) = (1 + round % 7, round.cast_signed());
         let place = Placement { x: -5 * at, y: -3 * at, width: WINDOW.0 * scale, height: WINDOW.1 * scale };
         let options = DrawOptions::default().with_fit(Fit::At(place));
@@ -193,7 +194,7 @@ fn colours((width, height): (u32, u32)) -> Vec<u8> {
     places.flat_map(|(x, y)| pixel(x, y).into_iter().chain([255])).collect()
 }
 
-/// Packs one picture by the GPU and by the host.
+/// Compresses one picture on the GPU and on the host.
 fn jpegs(
     backend: &Arc<dyn ComputeBackend>,
     (width, height): (u32, u32),

@@ -1,7 +1,8 @@
-//! `cargo bench -p pixelferry-measure --bench record [-- --backend NAME --output FILE --size WIDTHxHEIGHT --rate N --seconds N --json FILE]`:
-//! what a film costs its program, on OpenGL. Frames come at the film's rate and are drawn off screen, without a film and with one in
-//! turn; `work` goes from the frame's beginning until the device has drawn it, `interval` from frame to frame. A film to another
-//! program or into memory shows the reads alone: `--output /dev/shm/film.y4m`.
+//! `cargo bench -p pixelferry-measure --bench record [-- --backend NAME --output FILE --size WIDTHxHEIGHT --rate N
+//! --seconds N --json FILE]`: measures what recording costs a program, on OpenGL. Frames come at the film's rate and
+//! are drawn off screen, with and without a recording in turn. `work` is the time from the frame's beginning until the
+//! device has drawn it, and `interval` the time from frame to frame. A film that goes to another program or into memory
+//! shows the cost of the reads alone: `--output /dev/shm/film.y4m`.
 
 #![allow(missing_docs, clippy::expect_used)] // a benchmark that cannot run says so and stops
 
@@ -72,7 +73,7 @@ fn main() {
                 recorder.frame(&display, size).expect("recorded");
             }
             screen.finish().expect("drawn");
-            // The first is of the encoder's start.
+            // The first frame includes the start of the encoder.
             if frame > 0 {
                 rows[2 * is_film].us.push(start.elapsed().as_secs_f64() * 1e6);
                 rows[2 * is_film + 1].us.extend(before.map(|before| (start - before).as_secs_f64() * 1e6));

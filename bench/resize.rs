@@ -1,10 +1,11 @@
-//! `cargo bench -p pixelferry-measure --bench resize [-- --steps N] [--room yes|no|both] [--backend NAME] [--display NAME] [--json FILE]`:
-//! what a resize costs beside a frame. A window is dragged from 640x400 to 1900x1060 and back: at each step the link is
-//! resized, then frames are computed, drawn into the corner of one target, and waited for. The first is the frame of the new
-//! size. Later ones make the memory that a path has put off, and the last is what a frame alone costs there. `room`: sizes up
-//! to 1920x1080 are asked for beforehand (`Link::resize_within`). The last column is for a link of 1080p that is opened again.
+//! `cargo bench -p pixelferry-measure --bench resize [-- --steps N] [--room yes|no|both] [--backend NAME] [--display
+//! NAME] [--json FILE]`: compares the cost of a resize with that of a frame. A window is dragged from 640x400 to
+//! 1900x1060 and back. At each step the link is resized; then frames are computed, drawn into the corner of one target,
+//! and waited for. The first is the frame of the new size. Later ones allocate the memory that a path has postponed,
+//! and the last shows what a frame alone costs there. `room` reserves sizes up to 1920x1080 beforehand
+//! (`Link::resize_within`). The last column is for a link of 1080p that is reopened.
 //!
-//! `PIXELFERRY_PATH` asks for one path. What a row's pairing lacks is SKIPPED with its reason.
+//! `PIXELFERRY_PATH` restricts the run to one path. If a pairing lacks a row, the row is SKIPPED with its reason.
 
 #![allow(missing_docs, clippy::expect_used)] // a benchmark that cannot run says so and stops
 
@@ -25,7 +26,7 @@ const LARGEST: (u32, u32) = (1920, 1080);
 const FROM: (u32, u32) = (640, 400);
 const TO: (u32, u32) = (1900, 1060);
 const ROUNDS_OF_OPENING: usize = 7;
-/// As many as the longest ring has pieces, at each size.
+/// As many frames as the longest ring has pieces, at each size.
 const FRAMES: usize = 6;
 
 #[derive(Serialize)]
@@ -43,7 +44,7 @@ struct Row {
     open_ms: Vec<f64>,
 }
 
-/// Sizes of a window that is dragged, so many each way.
+/// The sizes of a window while it is dragged, this many steps each way.
 fn drag(steps: u32) -> impl Iterator<Item = (u32, u32)> {
     let at = move |n: u32| {
         let side = |from: u32, to: u32| from + (to - from) * n / steps;
@@ -55,7 +56,7 @@ fn drag(steps: u32) -> impl Iterator<Item = (u32, u32)> {
 struct Bench {
     backend: Arc<dyn ComputeBackend>,
     screen: Headless,
-    /// None where the display has no texture to draw to: each frame is drawn as large as it is.
+    /// `None` if the display has no texture to draw into: each frame is drawn in its own size.
     target: Option<Screen>,
     nonce: u32,
 }
@@ -115,7 +116,7 @@ impl Bench {
         }
         let path = if link.path() == chosen { chosen.to_string() } else { format!("{chosen}, then {}", link.path()) };
         drop(link);
-        // A profile would spare the choice, so one path is asked for.
+        // Profiles would spare the comparison, so they are off and the path is preferred.
         let policy = Policy::default().with_profiles(Profiles::Off).with_prefer(chosen);
         let mut open_ms = Vec::new();
         for _ in 0..ROUNDS_OF_OPENING {
@@ -134,7 +135,7 @@ impl Bench {
 
 fn print(row: &Row) {
     let q = |samples: &[f64], at| quantile(samples, at);
-    // Each step beside a frame of its own size.
+    // Each step next to a frame of its own size.
     let ratios: Vec<f64> =
         row.resize_ms.iter().zip(&row.first_ms).zip(&row.alone_ms).map(|((r, f), a)| (r + f) / a).collect();
     println!(

@@ -1,7 +1,7 @@
-//! `cargo bench -p pixelferry-measure --bench start [-- --rounds N --sizes TEXT;... --json FILE]`: what choosing a path costs when a link is
-//! opened on devices that are open. Three ways take turns: *static* (a budget of zero: the first path of the static order
-//! that works), *warm* (what an earlier start measured is remembered) and *cold* (nothing is remembered). The very first
-//! link of a pairing, for which drivers compile, stands alone.
+//! `cargo bench -p pixelferry-measure --bench start [-- --rounds N --sizes TEXT;... --json FILE]`: measures what
+//! choosing a path costs when a link is opened on open devices. Three modes take turns: *static* (a budget of zero: the
+//! first path of the static order that works), *warm* (the measurements of an earlier start are remembered) and *cold*
+//! (nothing is remembered). The very first link of a pairing, for which drivers compile, is listed separately.
 
 #![allow(missing_docs, clippy::expect_used)] // a benchmark that cannot run says so and stops
 
@@ -113,7 +113,7 @@ fn main() {
             }
         }
     }
-    // Best effort: a folder of a few small files in the system's own place for such.
+    // Best effort: the folder holds a few small files in the system's temporary folder.
     let _ = std::fs::remove_dir_all(&folder);
     write_rows(&rows);
 }

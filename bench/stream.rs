@@ -1,10 +1,11 @@
-//! `cargo bench -p pixelferry-measure --bench stream [-- --backend NAME --sizes TEXT;... --frames N --json FILE]`: frames from one
-//! process to another beside the same frames within one process.
+//! `cargo bench -p pixelferry-measure --bench stream [-- --backend NAME --sizes TEXT;... --frames N --json FILE]`:
+//! compares frames from one process to another with the same frames within one process.
 //!
-//! `latency` goes from before a frame's kernel to the end of the draw that shows it, by the clock that both processes have;
-//! `throughput` is the interval of frames shown while the publisher goes on and on. Within one process the link takes its best
-//! path, or the host's. The subscriber's kernels run in its display's queue and store into the target. Every frame shown is one
-//! number all over, which is read back and compared before anything is timed.
+//! `latency` is the time from before a frame's kernel to the end of the draw that shows it, by the clock that both
+//! processes share. `throughput` is the interval between shown frames while the publisher publishes without pause.
+//! Within one process the link takes its best path, or the host's. The subscriber's kernels run in its display's queue
+//! and store into the target. All pixels of a shown frame hold one number, which is read back and compared before
+//! anything is timed.
 
 #![allow(missing_docs, clippy::expect_used)] // a benchmark that cannot run says so and stops
 #![cfg(target_os = "linux")]
@@ -54,7 +55,7 @@ fn desc((width, height): Size) -> SurfaceDesc {
     SurfaceDesc::Image(image.with_unwritten(Unwritten::Overwrite))
 }
 
-/// Nanoseconds of the clock that all processes have.
+/// Returns the nanoseconds of the clock that all processes share.
 fn now() -> u64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
@@ -69,7 +70,7 @@ fn frame(link: &mut Link, backend: &dyn ComputeBackend, number: u32) {
     .expect("a frame");
 }
 
-/// The publisher's process: a line asks for one frame, `stream` for frames until a second line.
+/// The publisher's process: a line on its input requests one frame, and `stream` requests frames until a second line.
 fn child(name: &str) {
     let backend = open_backend(backend_choice(), &[]).expect("a backend");
     let size = SIZES.iter().find(|(size, _)| listed("--sizes", size)).expect("a size").1;
@@ -98,7 +99,7 @@ fn child(name: &str) {
     }
 }
 
-/// The publisher, from here.
+/// The publisher as the subscriber's process sees it.
 struct Publisher {
     process: Child,
     lines: std::io::Lines<BufReader<ChildStdout>>,
@@ -127,7 +128,7 @@ impl Publisher {
         writeln!(self.asks, "{line}").expect("the publisher lives");
     }
 
-    /// When the frame that was asked for began.
+    /// Returns when the requested frame began.
     fn began(&mut self) -> u64 {
         self.lines.next().expect("a line").expect("a line").parse().expect("a time")
     }
@@ -169,7 +170,7 @@ impl Shows {
         Ok(Self { name, display, backend, screen, kernel, link, size })
     }
 
-    /// Shows the newest frame of a stream, and waits until it is there.
+    /// Shows the newest frame of a stream, and waits until it is shown.
     fn stream(&mut self, subscriber: &mut Subscriber) {
         let next = subscriber.next(SOON).expect("a stream");
         let frame = if let Next::Frame(frame) = next { Some(frame) } else { None }.expect("a frame that comes soon");
@@ -182,7 +183,7 @@ impl Shows {
         self.screen.finish().expect("the display goes on");
     }
 
-    /// The number of the frame that is seen, which is that of every pixel.
+    /// Compares the number of every pixel with that of the frame.
     fn compare(&self, number: u32) {
         let view = View::Image(pixelferry::ImageView {
             offset: 0,

@@ -1,4 +1,4 @@
-//! A film through a kernel of one's own: each frame's edges, as another film. Needs no GPU.
+//! Runs a custom kernel over a film: the edges of each frame become another film. It needs no GPU.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)] // they panic where the reader has gone
 

@@ -1,4 +1,4 @@
-//! Kernels that pixelferry does not know write its frames: cudarc's on CUDA, opencl3's on OpenCL, a function on the host.
+//! Kernels outside of pixelferry write its frames: cudarc's on CUDA, opencl3's on OpenCL, or a function on the host.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)] // they panic where the reader has gone
 
@@ -19,7 +19,7 @@ struct Cli {
 }
 
 struct Own {
-    // Before the link, which keeps the device.
+    // Dropped before the link, which keeps the device.
     kernels: OwnKernels,
     link: Link,
 }

@@ -1,4 +1,4 @@
-//! A scene that OpenGL renders into a texture of the program's own, blurred on the device, and shown: the way back.
+//! Takes a scene from the program's OpenGL texture to the device, blurs it there and shows the result: the way back.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)] // they panic where the reader has gone
 
@@ -38,7 +38,7 @@ in vec3 colour;
 out vec4 pixel;
 void main() { pixel = vec4(colour, 1.0); }";
 
-/// The mean of 9 x 9 pixels, in integers. Rows lie as OpenGL has them, and the target's as well.
+/// Computes the mean of 9 x 9 pixels in integers. Rows of scene and target are in the order of OpenGL.
 fn blur() -> KernelSource {
     let opencl = "kernel void blur(PF_IMAGE(uchar4, out), global const uchar4 *scene) {
            int x = get_global_id(0), y = get_global_id(1);
@@ -91,7 +91,7 @@ fn blur() -> KernelSource {
     })
 }
 
-/// The program's own OpenGL, which knows nothing of pixelferry.
+/// The program's own OpenGL code, which does not depend on pixelferry.
 struct Engine {
     gl: GlFunctions,
     program: glow::Program,
@@ -102,7 +102,7 @@ struct Engine {
 }
 
 impl Engine {
-    /// The context must be current.
+    /// Creates the scene. The context must be current.
     fn new(gl: GlFunctions, size: (u32, u32)) -> Result<Self, String> {
         // SAFETY: the context is current, and the names are of it.
         unsafe {
@@ -179,7 +179,7 @@ impl Rendered {
         let gl = display.downcast_ref::<GlDisplay>().ok_or_else(|| SceneError::NeedsOpenGl {
             scene: "rendered",
             display: display.device().to_string(),
-            instead: "take --display gl".into(),
+            instead: "use --display gl".into(),
         })?;
         let engine = Engine::new(gl.gl().clone(), size).map_err(SceneError::Shader)?;
         let texture = EngineTexture::new(engine.texture.0.get(), Extent::new(size.0, size.1));

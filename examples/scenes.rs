@@ -1,4 +1,4 @@
-//! The demo's scenes by name, each with what it alone may be asked for.
+//! The demo's scenes by name, each with its own options.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)] // they panic where the reader has gone
 
@@ -45,7 +45,7 @@ struct Picture {
     options: Options,
 }
 
-/// The scene, drawn as it was asked for.
+/// Returns the scene drawn with these options.
 fn drawn(mut scene: impl Scene + 'static, draw_args: &DrawArgs) -> Box<dyn Scene> {
     scene.set_draw_options(draw_args);
     Box::new(scene)

@@ -1,4 +1,4 @@
-# Shared by scripts/run, scripts/test and .ci/run; to be sourced, from any folder.
+# Shared by the other scripts and .ci/run, which source it from any folder.
 # shellcheck shell=bash
 
 REPOSITORY=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -10,7 +10,7 @@ die() {
     exit 1
 }
 
-# Runs a command as root without ever asking for a password; fails where that cannot be.
+# Runs a command as root without ever asking for a password; fails if that is impossible.
 as_root() {
     if [ "$(id -u)" -eq 0 ]; then
         "$@"
@@ -31,15 +31,15 @@ missing_packages() {
 }
 
 apt_get() {
-    # Its progress would bury ours; what goes wrong it says on stderr. Images of containers leave documentation out, where
-    # GLFW's examples are.
+    # Its progress would hide ours; errors go to stderr. Container images leave out documentation, which includes GLFW's
+    # examples.
     as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y -o DPkg::Lock::Timeout=120 \
         -o DPkg::Options::='--path-include=/usr/share/doc/libglfw3-dev/*' "$@" >/dev/null
 }
 
 apt_lists_are_fresh=no
 
-# Installs what is missing of the named packages; fails when one of them is still missing afterwards.
+# Installs those of the named packages that are missing; fails if one of them is still missing afterwards.
 install_packages() {
     local missing package
     command -v dpkg-query >/dev/null && command -v apt-get >/dev/null || return 1
@@ -51,35 +51,35 @@ install_packages() {
     fi
     say "installing ${missing[*]}"
     if [ "$apt_lists_are_fresh" = no ]; then
-        apt_get update || warn "apt-get update failed; going on with the package lists that are there"
+        apt_get update || warn "apt-get update failed; using the existing package lists"
         apt_lists_are_fresh=yes
     fi
     if ! apt_get install --no-install-recommends "${missing[@]}"; then
-        # One unknown name must not keep the others out.
+        # One unknown name must not prevent the installation of the others.
         for package in "${missing[@]}"; do
             apt_get install --no-install-recommends "$package" || true
         done
     fi
     mapfile -t missing < <(missing_packages "$@")
     [ "${#missing[@]}" -eq 0 ] || {
-        warn "could not be installed: ${missing[*]}"
+        warn "cannot install ${missing[*]}"
         return 1
     }
 }
 
-# What Rust needs to link a program.
+# Makes sure that Rust can link programs.
 ensure_linker() {
     command -v cc >/dev/null && return
     install_packages gcc libc6-dev || true
     command -v cc >/dev/null ||
-        die "no C compiler (cc), which Rust links with. As root: apt-get install gcc libc6-dev"
+        die "the C compiler cc is missing, with which Rust links. As root: apt-get install gcc libc6-dev"
 }
 
 readonly TOOLS=$REPOSITORY/target/tools
 # shellcheck disable=SC2034 # used by the scripts that source this one
 readonly CARGO_C_VERSION=0.10.24+cargo-0.98.0
 
-# Leaves the programs of a crate in PATH, built once for each version into an ignored folder.
+# Puts the programs of a crate into PATH. They are built once for each version, into an ignored folder.
 ensure_tool() {
     local crate=$1 version=$2 began=$SECONDS
     if ! cargo install --list --root "$TOOLS" 2>/dev/null | grep -qxF "$crate v$version:"; then
@@ -105,11 +105,11 @@ rust_suffices() {
     [ -n "$found" ] && [ "$(printf '%s\n' "$needed" "${found%%-*}" | sort -V | head -n 1)" = "$needed" ]
 }
 
-# Leaves a `cargo` in PATH that is new enough; takes what is there, and asks rustup for one otherwise.
+# Puts a `cargo` into PATH that is new enough: the installed one, or one from rustup.
 ensure_rust() {
     local needed
     needed=$(needed_rust)
-    [ -n "$needed" ] || die "no rust-version in $REPOSITORY/Cargo.toml"
+    [ -n "$needed" ] || die "$REPOSITORY/Cargo.toml has no rust-version"
     rust_suffices "$needed" && return
     PATH="${CARGO_HOME:-$HOME/.cargo}/bin:$PATH"
     export PATH
@@ -117,9 +117,9 @@ ensure_rust() {
     rust_suffices "$needed" && return
 
     if command -v rustup >/dev/null; then
-        say "asking rustup for a Rust of $needed or later"
+        say "installing Rust $needed or later with rustup"
         rustup toolchain install stable --profile minimal ||
-            die "rustup could not fetch Rust; is the network reachable? By hand: rustup update stable"
+            die "rustup cannot download Rust. Check the network, then run: rustup update stable"
         export RUSTUP_TOOLCHAIN=stable
     else
         install_rustup "$needed"
@@ -134,27 +134,27 @@ install_rustup() {
     local script
     command -v curl >/dev/null || install_packages curl ca-certificates || true
     command -v curl >/dev/null ||
-        die "no Rust $1 or later, and no curl to fetch it with. As root: apt-get install curl ca-certificates"
+        die "Rust $1 or later is missing, and so is curl to download it. As root: apt-get install curl ca-certificates"
     say "installing Rust with rustup into ${CARGO_HOME:-$HOME/.cargo}"
-    # Where sh.rustup.rs leads; rustup takes all else from the same host. Fetched whole before any of it runs.
+    # The address behind sh.rustup.rs; rustup downloads everything else from the same host. It runs only when complete.
     script=$(curl --proto '=https' --tlsv1.2 --silent --show-error --fail --location \
         --connect-timeout 20 --retry 2 "$RUSTUP_SCRIPT") ||
-        die "$RUSTUP_SCRIPT cannot be reached. Install Rust $1 or later in another way, then run this again"
+        die "cannot download $RUSTUP_SCRIPT. Install Rust $1 or later in another way, then run this script again"
     printf '%s\n' "$script" | sh -s -- -y --quiet --profile minimal --no-modify-path --default-toolchain stable ||
-        die "rustup could not install Rust; its own message is above. Install Rust $1 or later in another way"
+        die "rustup cannot install Rust: see its message above. Install Rust $1 or later in another way"
     export RUSTUP_TOOLCHAIN=stable
 }
 
-# Prints the Debian packages of what the tests need, as the table of pixelferry-testing has them: of all its rows, or of one.
+# Prints the Debian packages that the tests need, from the table in pixelferry-testing: for all rows, or for one.
 packages_for() {
     grep -oE '(name|packages): "[^"]*"' "$REPOSITORY/crates/pixelferry-testing/src/machine.rs" |
         awk -F '"' -v only="$1" '/^name/ { name = $2 } /^packages/ && (only == "all" || only == name) { print $2 }' |
         tr ' ' '\n' | sort -u | sed '/^$/d'
 }
 
-# OpenGL without a screen, by Mesa; a vendor's own driver is used beside it where there is one.
+# OpenGL without a screen by Mesa; a vendor's driver is used as well if there is one.
 mapfile -t GL_PACKAGES < <(packages_for egl)
 # shellcheck disable=SC2034 # used by the scripts that source this one
 mapfile -t TEST_PACKAGES < <(packages_for all)
 readonly GL_PACKAGES TEST_PACKAGES
-[ "${#GL_PACKAGES[@]}" -gt 0 ] || die "no packages in the table of pixelferry-testing"
+[ "${#GL_PACKAGES[@]}" -gt 0 ] || die "the table of pixelferry-testing contains no packages"

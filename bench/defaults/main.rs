@@ -1,13 +1,15 @@
-//! `cargo bench -p pixelferry-measure --bench defaults [-- --rounds N --works TEXT;... --sizes WxH;... --comparing SECONDS --seed N
-//! --json FILE]`: the default choice beside every backend that can be forced, for kernels and for frames that a closure writes. `arrays.py` beside it does the same for
-//! arrays of NumPy and torch.
+//! `cargo bench -p pixelferry-measure --bench defaults [-- --rounds N --works TEXT;... --sizes WxH;... --comparing
+//! SECONDS --seed N --json FILE]`: compares the default choice with every backend that can be forced, for kernels and
+//! for frames that a closure writes. `arrays.py` next to it does the same for arrays of NumPy and torch.
 //!
-//! Each cell is a work of a size and a mode. All were opened once before, as the first one would compile for the others. The default then
-//! starts on a machine that remembers nothing: its first 60 frames are added up, and it goes on until all is compared, 8 s at most. A
-//! backend whose first frames take less than three times as long as those of the best is given the same. All then start once more, which
-//! now remember, and take turns, so that drift of the machine hits all alike; every few rounds those that matter are opened again. A
-//! round gives the ratio of the default to the best forced one; a cell is decided when the 95 % interval of the median of those ratios lies
-//! on one side of 1, or within 5 % of it. One line of JSON for each cell, with raw samples.
+//! Each cell is a work with a size and a mode. Every backend is opened once before, because otherwise the first one
+//! would compile for the others. The default then starts without any remembered measurement: the times of its first 60
+//! frames are added, and it continues until every pair is compared, at most 8 s. A backend whose first frames take less
+//! than three times as long as those of the best gets the same treatment. Then all start once more, now with remembered
+//! measurements, and take turns, so that drift of the machine affects all alike; the relevant ones are reopened every
+//! few rounds. A round gives the ratio of the default to the best forced backend. A cell is decided when the 95 %
+//! interval of the median of those ratios lies on one side of 1, or within 5 % of it. The output has one line of JSON
+//! for each cell, with raw samples.
 
 #![allow(missing_docs, clippy::expect_used)] // a benchmark that cannot run says so and stops
 
@@ -25,27 +27,30 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Frames that are added up.
+/// The number of first frames whose times are added.
 const FIRST: u32 = 60;
-/// Rounds after which links are opened again: where a driver puts the memory of one, and the system its threads, costs up to 20 %.
+/// Rounds after which links are reopened: depending on where the driver places the memory of one, and the system its
+/// threads, a link is up to 20 % slower.
 const AGAIN: usize = 4;
-/// Frames of a run in throughput, of which a turn has three.
+/// The number of frames in a run of the throughput mode; a turn has three runs.
 const RUN: u32 = 20;
-/// Floats of each memory that a kernel takes.
+/// The number of floats in each memory that a kernel reads.
 const FLOATS: usize = 4096;
-/// One that takes so many times as long as the best has fewer turns, as its frames cost the time of all.
+/// A backend that takes this many times as long as the best gets fewer turns, because its frames would delay all
+/// others.
 const FAR: f64 = 3.0;
-/// Time after which the rest of the first frames is not made.
+/// The time in milliseconds after which the remaining first frames are skipped.
 const TOO_LONG_MS: f64 = 2e3;
 
-/// A work: texts of its kernel, memories that it reads, and rounds of sines for each pixel. No text: the host writes.
+/// A work: the languages of its kernel, the number of memories that it reads, and the number of sines for each pixel.
+/// Without a language the host writes the frame.
 struct Work {
     texts: &'static str,
     memories: usize,
     sines: u32,
 }
 
-/// What a backend needs.
+/// The parts that a backend needs.
 struct Side {
     kernels: Vec<Arc<dyn Kernel>>,
     memories: Vec<Box<dyn ComputeMemory>>,
@@ -149,11 +154,11 @@ struct Subject {
     link: AutoLink<Side>,
     screen: Screen,
     size: (u32, u32),
-    /// A frame of the host's.
+    /// A frame written by the host.
     pixels: Vec<u8>,
     n: u32,
     first_ms: f64,
-    /// By their round.
+    /// The samples by round.
     samples_us: BTreeMap<usize, f64>,
 }
 
@@ -182,7 +187,7 @@ impl Subject {
         Ok(shown)
     }
 
-    /// Shows frames until all is compared; microseconds of each.
+    /// Shows frames until every pair is compared, and returns the microseconds of each.
     fn compare(&mut self) -> Result<Vec<f64>> {
         let (begun, longest, mut frames) = (Instant::now(), number("--comparing", 8.0), Vec::new());
         while !self.link.is_decided()
@@ -194,16 +199,16 @@ impl Subject {
         Ok(frames)
     }
 
-    /// Microseconds of a frame, in one turn.
+    /// Returns the microseconds of a frame, measured in one turn.
     fn turn(&mut self, mode: Mode) -> Result<f64> {
-        // Threads that slept meanwhile wake up.
+        // Threads that slept in the meantime wake up.
         self.timed(1)?;
         self.timed(2)?;
         let (samples, frames) = if mode == Mode::Latency { (15, 1) } else { (3, RUN) };
         Ok(quantile(&(0..samples).map(|_| self.timed(frames)).collect::<Result<Vec<_>>>()?, 0.5))
     }
 
-    /// Computes and draws so many frames and waits for them; microseconds of each.
+    /// Computes and draws this many frames, waits for them, and returns the microseconds of each.
     fn timed(&mut self, frames: u32) -> Result<f64> {
         let begun = Instant::now();
         for _ in 0..frames {
@@ -252,18 +257,18 @@ struct Cell {
     best: String,
     ratio: f64,
     interval: [f64; 2],
-    /// Sum of the first frames of a start that remembers nothing, by that of the best.
+    /// The sum of the first frames of a start without remembered measurements, divided by that of the best backend.
     first_ratio: f64,
-    /// Median of its frames until all was compared, by that of the best.
+    /// The median of its frames until every pair was compared, divided by that of the best backend.
     comparing_ratio: Option<f64>,
     comparing_s: f64,
-    /// What it knew then.
+    /// What the link had measured by then.
     fresh: String,
     decided: bool,
     explain: String,
 }
 
-/// 95 % of the median, by ranks of the binomial distribution.
+/// The 95 % interval of the median, from ranks of the binomial distribution.
 fn interval(samples: &[f64]) -> [f64; 2] {
     let mut ordered = samples.to_vec();
     ordered.sort_by(f64::total_cmp);
@@ -289,7 +294,7 @@ fn measure(
     for choice in choices() {
         drop(open(choice, Profiles::Off));
     }
-    // Until all is compared; its first frames, those until then, and what it knew.
+    // Frames until every pair is compared: the first ones, those until then, and what the link had measured.
     let settle = |choice| {
         let begun = Instant::now();
         let mut fresh = open(choice, profiles(choice))?;
@@ -350,7 +355,7 @@ fn measure(
         path: shown.link.link().path().to_string(),
         samples_us: shown.samples_us.values().map(|us| (us * 10.0).round() / 10.0).collect(),
     };
-    // What is not there is not remembered either.
+    // A missing folder holds no remembered measurement either.
     drop(std::fs::remove_dir_all(&folder));
     Some(Cell {
         work: work.name(),
@@ -371,7 +376,7 @@ fn measure(
     })
 }
 
-/// Texts of kernels, by the languages in which they are given.
+/// The kernels' languages.
 const TEXTS: [&str; 4] = ["WGSL", "CUDA C++", "OpenCL C", "WGSL, CUDA C++, OpenCL C and Rust"];
 
 fn works() -> Vec<Work> {
@@ -380,7 +385,7 @@ fn works() -> Vec<Work> {
     kernels.chain([heavy, Work { texts: "", memories: 0, sines: 1 }]).collect()
 }
 
-/// Sizes from the command line, or those of a seed.
+/// The sizes of the command line, or those drawn from a seed.
 fn sizes() -> Vec<(u32, u32)> {
     if let Some(seed) = argument("--seed") {
         let mut drawn = seed.parse::<u64>().expect("a number").wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;

@@ -1,4 +1,4 @@
-//! The row by hand: three pieces of memory and, where the two share them, a pair of semaphores each.
+//! The row written by hand: three pieces of memory and, if the two sides share them, a pair of semaphores for each.
 
 use crate::Subject;
 use crate::engine::{Engine, Point};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 const SLOTS: usize = 3;
 
-/// A semaphore as each side has it.
+/// A semaphore as each side opened it.
 struct Both {
     compute: Box<dyn ComputeSemaphore>,
     vulkan: Semaphore,
@@ -25,7 +25,7 @@ struct Both {
 struct Slot {
     memory: Box<dyn ComputeMemory>,
     buffer: vk::Buffer,
-    /// Written, and read.
+    /// The semaphores for "written" and "read".
     semaphores: Option<[Both; 2]>,
     value: u64,
     _allocation: Option<Rc<Allocation>>,

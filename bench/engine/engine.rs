@@ -1,4 +1,4 @@
-//! Image of an engine, and submissions that copy a frame into it.
+//! The image of an engine, and the submissions that copy a frame into it.
 
 use ash::vk;
 use interop_core::{Extent, ImageView};
@@ -13,7 +13,7 @@ pub type Point = (vk::Semaphore, u64);
 
 pub struct Engine {
     pub extent: Extent,
-    /// The display's own device, as a program by hand has it.
+    /// The display's own device, as a program written by hand would have it.
     pub sharing: Sharing,
     device: ash::Device,
     queue: vk::Queue,
@@ -114,7 +114,7 @@ impl Engine {
         }
     }
 
-    /// The image's pixels.
+    /// Returns the pixels of the image.
     pub fn pixels(&self) -> Vec<u8> {
         let len = self.extent.pixels() as usize * 4;
         let usage = vk::BufferUsageFlags::TRANSFER_DST;

@@ -1,10 +1,10 @@
-//! `cargo bench -p pixelferry-measure --bench engine [-- --cuda --frames N --device NAME]`: a frame from the compute device to an
-//! image of an engine's, by pixelferry and by a program by hand that does nothing else.
+//! `cargo bench -p pixelferry-measure --bench engine [-- --cuda --frames N --device NAME]`: a frame from the compute
+//! device to an engine's own image, by pixelferry and by a program written by hand that does nothing else.
 //!
-//! A kernel writes every pixel, the engine's submission copies the frame into its own image and the host waits for that:
-//! latency. With `--cuda` a GPU's memory is shared, and semaphores keep the two apart; else threads write memory that stays mapped,
-//! and the host does. Both rows make the same calls of the compute side, take turns in one run, and are compared by pixels
-//! before anything is timed.
+//! A kernel writes every pixel, the engine's submission copies the frame into its own image, and the host waits for
+//! that: this is the latency. With `--cuda` a GPU's memory is shared, and semaphores order the two devices. Otherwise
+//! threads write memory that stays mapped, and the host orders the two. Both rows make the same calls on the compute
+//! side, take turns in one run, and their pixels are compared before anything is timed.
 
 #![allow(missing_docs, clippy::expect_used, clippy::panic)] // a benchmark that cannot run says so and stops
 
@@ -31,15 +31,15 @@ const SIZES: [(&str, Extent); 4] = [
     ("4K", Extent::new(3840, 2160)),
     ("8K", Extent::new(7680, 4320)),
 ];
-/// Frames of one row before it is the other's turn.
+/// The number of frames of one row before the other takes its turn.
 const RUN: usize = 50;
 
-/// One row.
+/// One of the two rows.
 pub trait Subject {
     fn name(&self) -> &'static str;
-    /// Computes frame `n`, and returns when the engine's image has it.
+    /// Computes frame `n`, and returns when it is in the engine's image.
     fn frame(&mut self, n: u32);
-    /// The pixels of the engine's image.
+    /// Returns the pixels of the engine's image.
     fn pixels(&self) -> Vec<u8>;
 }
 
@@ -81,7 +81,7 @@ fn main() {
                 for n in 0..RUN {
                     let start = Instant::now();
                     row.frame((block * RUN + n) as u32);
-                    // The first block, and the first frames of each, still see what came before.
+                    // The first block, and the first frames of each block, are still affected by what ran before.
                     if block > 0 && n >= 3 {
                         samples.push(start.elapsed().as_secs_f64() * 1e6);
                     }

@@ -12,7 +12,7 @@ use pixelferry_vulkan::{VulkanDisplay, VulkanObject};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// True where the two share memory of a device.
+/// Returns true if the two share memory of a device.
 pub fn shares(backend: &dyn ComputeBackend) -> bool {
     backend.caps().can_import(HandleType::OPAQUE, MemoryShape::Linear).is_yes()
 }
@@ -26,7 +26,7 @@ pub struct Ours {
 }
 
 impl Ours {
-    /// Opens the row; the error is the reason if the path does not take frames of this size.
+    /// Opens the row. The error says why the path does not accept frames of this size.
     pub fn new(backend: &Arc<dyn ComputeBackend>, display: &Rc<VulkanDisplay>, engine: Rc<Engine>) -> Result<Self> {
         let (width, height) = (engine.extent.width, engine.extent.height);
         let image = ImageDesc::new(width, height, PixelFormat::Rgba8).with_access(ImageAccess::Any);

@@ -1,4 +1,4 @@
-//! The bench's frame, written by hand on OpenGL 4.3: two programs, a barrier between them, nothing else.
+//! The bench's frame written by hand on OpenGL 4.3: two programs with a barrier between them, and nothing else.
 
 use crate::shaders::groups;
 use crate::{Subject, Work};
@@ -7,7 +7,7 @@ use pixelferry::api::gl::{GlDisplay, HeadlessOptions, glow};
 use pixelferry::{Display as _, Manner};
 use std::rc::Rc;
 
-/// One row. The display gives the context, and draws nothing.
+/// One row. The display provides the context and draws nothing.
 struct ByHand {
     work: Work,
     context: Rc<GlDisplay>,
@@ -36,7 +36,7 @@ fn kernel(width: u32, height: u32) -> String {
     )
 }
 
-/// The kernel that stores to the texture.
+/// The kernel that stores directly to the texture.
 fn straight(width: u32, height: u32) -> String {
     format!(
         "#version 430 core
@@ -78,7 +78,7 @@ fn draw(manner: Manner, width: u32, height: u32) -> String {
     }
 }
 
-/// Every row of this size.
+/// Returns every row of this size.
 pub fn subjects(width: u32, height: u32) -> Vec<Box<dyn Subject>> {
     let context = match GlDisplay::headless(HeadlessOptions::default()) {
         Ok(context) if context.gl().version().major >= 4 => context,

@@ -1,10 +1,12 @@
 //! `cargo bench -p pixelferry-measure --bench queue [-- --json FILE --frames N --sizes TEXT;... --rows TEXT;...]`:
-//! kernels in the display's own queue. Every frame a kernel writes all pixels and a draw brings them to a target of the same
-//! size, by a triangle or by a compute shader; or the kernel writes the target itself (straight). Beside pixelferry stand programs by hand that do nothing else, on OpenGL, wgpu and
-//! Vulkan, and the floors: the kernel alone and the draw alone. Any device will do.
+//! measures kernels in the display's own queue. In every frame a kernel writes all pixels, and a draw copies them to a
+//! target of the same size by a triangle or a compute shader; or the kernel writes the target itself (straight).
+//! pixelferry is compared with programs written by hand that do nothing else, on OpenGL, wgpu and Vulkan, and with the
+//! lower limits: the kernel alone and the draw alone. Any device will do.
 //!
-//! `latency` waits for the device after every frame, of which `call` is the time until the calls return; `throughput` only after every run of frames, none of them late. Rows are
-//! measured in turns. Pixels are read back and compared before anything is timed. One JSON object a line.
+//! `latency` waits for the device after every frame, and `call` is the part of it until the calls return. `throughput`
+//! waits only after every run of frames, none of which is late. Rows are measured in turns. Pixels are read back and
+//! compared before anything is timed. The output has one JSON object on each line.
 
 #![allow(missing_docs, clippy::expect_used)] // a benchmark that cannot run says so and stops
 
@@ -20,30 +22,31 @@ use measure::{listed, number, write_rows};
 use pixelferry::Manner;
 use report::{Report, measure};
 
-/// One row: frames of it can be made, waited for, and read.
+/// One row: its frames can be queued, waited for and read.
 pub trait Subject {
-    /// Returns what it is called.
+    /// Returns the name of the row.
     fn name(&self) -> String;
-    /// Before frames, after those of others.
+    /// Prepares for frames after those of other rows.
     fn begin(&mut self) {}
-    /// Queues frame `n`; waits for nothing that it need not.
+    /// Queues frame `n`, and waits for nothing that is not necessary.
     fn frame(&mut self, n: u32);
-    /// Waits until the device has done all.
+    /// Waits until the device has finished all work.
     fn finish(&mut self);
-    /// The target's pixels, RGBA8, after [`Subject::finish`]; `None` where nothing is drawn, or what is drawn is no frame.
+    /// Returns the target's RGBA8 pixels after [`Subject::finish`]; `None` if nothing is drawn, or if what is drawn is
+    /// not a frame.
     fn pixels(&mut self) -> Option<Vec<u8>>;
 }
 
-/// Work of a row for each frame.
+/// The work of a row in each frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Work {
-    /// Kernel and draw.
+    /// The kernel and the draw.
     Both(Manner),
-    /// The draw of what was computed once.
+    /// The draw of a frame that was computed once.
     Draw(Manner),
-    /// The kernel.
+    /// The kernel alone.
     Kernel,
-    /// A kernel that writes the target itself.
+    /// A kernel that writes the target directly.
     Straight,
 }
 
@@ -70,7 +73,7 @@ impl Work {
         !matches!(self, Self::Draw(_))
     }
 
-    /// True where the target holds frames.
+    /// Returns true if the target holds frames.
     pub fn shows(self) -> bool {
         self == Self::Straight || self.draws().is_some()
     }
@@ -86,11 +89,11 @@ impl Work {
 /// How a frame gets into the target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// By a draw, where the work has one.
+    /// By a draw, if the work has one.
     Draw,
     /// By a copy of the rows.
     Copy,
-    /// The kernel itself stores there.
+    /// The kernel stores directly to the target.
     Straight,
 }
 
@@ -106,7 +109,7 @@ impl End {
 
 const SIZES: [(&str, u32, u32); 4] = [("64x64", 64, 64), ("1080p", 1920, 1080), ("4K", 3840, 2160), ("8K", 7680, 4320)];
 
-/// The pixel that a kernel writes in frame `n`.
+/// Returns the pixel that a kernel writes in frame `n`.
 fn expected(x: u32, y: u32, n: u32) -> [u8; 4] {
     [x.wrapping_add(n) as u8, y as u8, n as u8, 255]
 }

@@ -29,11 +29,11 @@ struct Ours {
     alone: Box<dyn ComputeMemory>,
     screen: Screen,
     extent: Extent,
-    /// The way by which the last frame was shown.
+    /// How the last frame was shown.
     way: String,
 }
 
-/// Every row of this size, and those of wgpu by hand.
+/// Returns every row of this size, including those of wgpu written by hand.
 pub fn subjects(width: u32, height: u32) -> Vec<Box<dyn Subject>> {
     let mut rows = Vec::new();
     for (api, found) in [("wgpu", on_wgpu(width, height)), ("OpenGL", on_gl(width, height))] {

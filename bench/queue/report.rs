@@ -1,4 +1,4 @@
-//! Measuring rows in turns, and saying what was found.
+//! Measures rows in turns, and reports the results.
 
 use crate::Subject;
 use pixelferry::driver::select::quantile;
@@ -6,7 +6,7 @@ use serde::Serialize;
 use std::time::Instant;
 
 const WARM_UP: usize = 30;
-/// Frames of one row before it is the next one's turn, and between two waits where throughput is measured.
+/// The number of frames of one row before the next takes its turn, and between two waits when throughput is measured.
 const RUN: usize = 50;
 
 #[derive(Serialize)]
@@ -20,7 +20,7 @@ pub struct Row {
     samples: Vec<f64>,
 }
 
-/// Report of the measured rows.
+/// The report of the measured rows.
 pub struct Report(pub Vec<Row>);
 
 impl Report {
@@ -37,7 +37,7 @@ impl Report {
     }
 }
 
-/// Times so many frames of each, in turns.
+/// Times this many frames of each row, in turns.
 pub fn measure(subjects: &mut [Box<dyn Subject>], size: &str, frames: usize, report: &mut Report) {
     let mut latency: Vec<Vec<f64>> = vec![Vec::new(); subjects.len()];
     let (mut throughput, mut call) = (latency.clone(), latency.clone());
@@ -51,7 +51,7 @@ pub fn measure(subjects: &mut [Box<dyn Subject>], size: &str, frames: usize, rep
                 subject.frame(n);
                 let called = start.elapsed();
                 subject.finish();
-                // The first frames of a block still see the row before.
+                // The first frames of a block are still affected by the row before.
                 if block > 0 && k >= 3 {
                     latency[i].push(start.elapsed().as_secs_f64() * 1e6);
                     call[i].push(called.as_secs_f64() * 1e6);

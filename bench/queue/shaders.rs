@@ -1,8 +1,8 @@
-//! The shaders of the programs by hand. Their width is compiled in, and they know one format.
+//! The shaders of the programs written by hand. Their width is a constant, and they support one format.
 
 use pixelferry::Manner;
 
-/// The kernel `ramp`. `number` declares where the frame's number comes from.
+/// The kernel `ramp`. `number` declares the source of the frame's number.
 pub fn kernel(number: &str, width: u32, height: u32) -> String {
     format!(
         "@group(0) @binding(0) var<storage, read_write> memory: array<u32>;
@@ -17,7 +17,7 @@ pub fn kernel(number: &str, width: u32, height: u32) -> String {
     )
 }
 
-/// The kernel `ramp` that stores to the target.
+/// The kernel `ramp` that stores directly to the target.
 pub fn straight(number: &str, width: u32, height: u32) -> String {
     format!(
         "@group(0) @binding(0) var canvas: texture_storage_2d<rgba8unorm, write>;
@@ -32,7 +32,7 @@ pub fn straight(number: &str, width: u32, height: u32) -> String {
     )
 }
 
-/// `draw`, a compute shader that stores, or `cover` and `draw`, a triangle.
+/// Either `draw`, a compute shader that stores, or `cover` and `draw`, a triangle.
 pub fn draw(manner: Manner, width: u32, height: u32) -> String {
     let memory = "@group(0) @binding(0) var<storage, read> memory: array<u32>;";
     match manner {
@@ -58,7 +58,7 @@ pub fn draw(manner: Manner, width: u32, height: u32) -> String {
     }
 }
 
-/// Groups of 16 that cover so many pixels.
+/// Returns the number of workgroups of 16 that cover this many pixels.
 pub fn groups(pixels: u32) -> u32 {
     pixels.div_ceil(16)
 }

@@ -1,4 +1,5 @@
-//! The bench's frame, written by hand on Vulkan: it records commands each frame, with a barrier between kernel and draw.
+//! The bench's frame written by hand on Vulkan: it records commands in each frame, with a barrier between kernel and
+//! draw.
 
 use crate::shaders::{draw, groups, kernel, straight};
 use crate::{End, Subject, Work};
@@ -7,16 +8,16 @@ use pixelferry::Manner;
 use pixelferry_vulkan::VulkanDisplay;
 use std::rc::Rc;
 
-/// Frames that are queued at most.
+/// The largest number of queued frames.
 const SLOTS: usize = 8;
 
-/// An instance and a device that never go, or those of a display.
+/// An instance and a device that are never destroyed, or those of a display.
 pub struct Vulkan {
     pub device: ash::Device,
     queue: vk::Queue,
     pool: vk::CommandPool,
     memory: vk::PhysicalDeviceMemoryProperties,
-    // Loader that the instance and all functions come from.
+    // The loader of the instance and of all functions.
     _entry: ash::Entry,
     _instance: ash::Instance,
 }
@@ -43,13 +44,13 @@ struct Pipeline {
     set: vk::DescriptorSet,
 }
 
-/// Resource that a shader has bound.
+/// A resource that is bound to a shader.
 enum Bound {
     Buffer(vk::Buffer),
     Image(vk::ImageView),
 }
 
-/// Every row of this size.
+/// Returns every row of this size.
 pub fn subjects(width: u32, height: u32) -> Vec<Box<dyn Subject>> {
     match Vulkan::open() {
         Ok(vulkan) => {
@@ -66,7 +67,7 @@ pub fn subjects(width: u32, height: u32) -> Vec<Box<dyn Subject>> {
     }
 }
 
-/// SPIR-V of WGSL.
+/// Compiles WGSL to SPIR-V.
 fn spirv(text: &str) -> Vec<u32> {
     let module = naga::front::wgsl::parse_str(text).expect("WGSL");
     let flags = naga::valid::ValidationFlags::all();
@@ -76,7 +77,7 @@ fn spirv(text: &str) -> Vec<u32> {
 }
 
 impl Vulkan {
-    /// A display's device and queue.
+    /// Uses a display's device and queue.
     pub fn of(display: &VulkanDisplay) -> Self {
         let ((queue, family), device) = (display.queue(), display.device_functions().clone());
         // SAFETY: the display's own objects, which outlive the rows on it.
@@ -102,7 +103,7 @@ impl Vulkan {
             let mut all = instance.enumerate_physical_devices().map_err(|e| e.to_string())?;
             let kind = |device| instance.get_physical_device_properties(device).device_type;
             all.retain(|device| instance.get_physical_device_properties(*device).api_version >= vk::API_VERSION_1_3);
-            // As wgpu's adapters are chosen.
+            // Devices are chosen as wgpu chooses its adapters.
             all.sort_by_key(|device| match kind(*device) {
                 vk::PhysicalDeviceType::DISCRETE_GPU => 0,
                 vk::PhysicalDeviceType::INTEGRATED_GPU => 1,
@@ -185,7 +186,7 @@ impl Vulkan {
         }
     }
 
-    /// A pipeline of shaders that all have the same bound.
+    /// Creates a pipeline of shaders that all have the same bindings.
     fn pipeline(&self, text: &str, stages: &[(vk::ShaderStageFlags, &std::ffi::CStr)], bound: &[Bound]) -> Pipeline {
         let all = stages.iter().fold(vk::ShaderStageFlags::empty(), |all, (stage, _)| all | *stage);
         let kind = |bound: &Bound| match bound {
@@ -337,7 +338,7 @@ impl ByHand {
         row
     }
 
-    /// Records commands into the next slot, when it is free, and submits them.
+    /// Records commands into the next slot when it is free, and submits them.
     pub fn submit(&mut self, record: impl FnOnce(&Self, vk::CommandBuffer)) {
         let (commands, fence) = self.slots[self.next];
         self.next = (self.next + 1) % SLOTS;
@@ -421,7 +422,7 @@ impl ByHand {
 }
 
 impl Vulkan {
-    /// Commands, and a fence that is signalled.
+    /// Creates a command buffer, and a fence that is signalled.
     fn slot(&self) -> (vk::CommandBuffer, vk::Fence) {
         let info = vk::CommandBufferAllocateInfo::default().command_pool(self.pool).command_buffer_count(1);
         let free = vk::FenceCreateInfo::default().flags(vk::FenceCreateFlags::SIGNALED);
@@ -458,7 +459,7 @@ impl Subject for ByHand {
     }
 
     fn finish(&mut self) {
-        // The last one is done when all before it are: one queue, with barriers.
+        // One queue with barriers: when the last submission is done, all before it are.
         let fences: Vec<_> = self.slots.iter().map(|(_, fence)| *fence).collect();
         // SAFETY: fences of this device, each submitted or signalled.
         unsafe { self.vulkan.device.wait_for_fences(&fences, true, u64::MAX).expect("fences") }

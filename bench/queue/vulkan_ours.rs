@@ -1,4 +1,4 @@
-//! pixelferry on an engine's own Vulkan: kernels in its queue, and frames in an image of its own.
+//! pixelferry on an engine's own Vulkan device: kernels in its queue, and frames in its image.
 
 use crate::ours::KERNEL;
 use crate::vulkan_by_hand::{ByHand, LAYOUT, Vulkan, whole};
@@ -12,7 +12,7 @@ use pixelferry_vulkan::{BlitTarget, VulkanBackend, VulkanDisplay, VulkanOptions}
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Frames of a link, in an image of the engine's or, straight, in the display's.
+/// Frames of a link, in an image of the engine or, with "straight", of the display.
 struct Ours {
     name: String,
     end: End,
@@ -23,7 +23,7 @@ struct Ours {
     region: Region,
 }
 
-/// Every row of this size.
+/// Returns every row of this size.
 pub fn subjects(width: u32, height: u32) -> Vec<Box<dyn Subject>> {
     let rows = || {
         let display = VulkanDisplay::headless(&VulkanOptions::default())?;

@@ -1,4 +1,4 @@
-//! The bench's frame, written by hand on wgpu, with what a submission costs without anything in it.
+//! The bench's frame written by hand on wgpu, together with the cost of an empty submission.
 
 use crate::shaders::{draw, groups, kernel, straight};
 use crate::{Subject, Work};
@@ -6,19 +6,19 @@ use pixelferry::Manner;
 use pixelferry::api::wgpu::{WgpuDisplay, wgpu};
 use std::rc::Rc;
 
-/// Where the kernel's number comes from.
+/// The source of the frame's number in the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Number {
     /// A buffer that is written through the queue.
     Uniform,
-    /// The commands themselves.
+    /// Immediates in the commands themselves.
     Immediate,
 }
 
-/// One row. The display gives the device, and draws nothing: it is that of pixelferry's rows, as drivers are slower on one
-/// device than on another of the same process.
+/// One row. The display provides the device and draws nothing. It is the device of pixelferry's rows, because drivers
+/// are slower on one device than on another of the same process.
 struct ByHand {
-    /// Nothing is recorded where there is none.
+    /// The work; `None` records nothing.
     work: Option<(Work, Number)>,
     display: Rc<WgpuDisplay>,
     numbers: wgpu::Buffer,
@@ -27,7 +27,7 @@ struct ByHand {
     texture: wgpu::Texture,
 }
 
-/// Every row of this size.
+/// Returns every row of this size.
 pub fn subjects(display: &Rc<WgpuDisplay>, width: u32, height: u32) -> Vec<Box<dyn Subject>> {
     let immediates = display.wgpu_device().features().contains(wgpu::Features::IMMEDIATES);
     let numbers = if immediates { &[Number::Uniform, Number::Immediate][..] } else { &[Number::Uniform] };

@@ -1,7 +1,7 @@
 //! A small render engine in OpenGL that shows what pixelferry computes: clouds on a planet, a sea as vertices, a radar.
 //!
-//! Every window has a thread, a context and links of its own; the compute device and its kernels are everyone's. The
-//! engine sets most of its state once and never again: pixelferry leaves it as it found it.
+//! Every window has its own thread, context and links; all windows share the compute device and its kernels. The engine
+//! sets most of its OpenGL state only once, because pixelferry restores the state that it finds.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)] // they panic where the reader has gone
 
@@ -40,11 +40,11 @@ fn run(options: EngineOptions) -> Result<(), Failure> {
 }
 
 impl Engine {
-    /// Draws in a context that is current on this thread, as long as there is something to draw.
+    /// Draws in a context that is current on this thread, until there is nothing more to draw.
     fn render(&self, canvas: &mut Canvas<'_>) -> Result<(), Failure> {
         // SAFETY: the context is current; where it goes before the display, the display is told.
         let display = unsafe { GlDisplay::from_loader(|name| canvas.load(name), ContextOptions::default()) }?;
-        // If the device shares with OpenGL, each context has a backend and kernels of its own, which go before it.
+        // If the device shares with OpenGL, each context has its own backend and kernels, which are dropped before it.
         let shown_by: Rc<dyn Display> = display.clone();
         let sides = LinkBuilder::new(planet_desc()).computed_by(&self.backend).shown_by(&shown_by);
         let (backend, _) = sides.open_sides()?;
@@ -59,7 +59,8 @@ impl Engine {
             step = canvas.present()?;
         }
         if step == Step::Lose {
-            // Kernels may be writing memory of the context's; after that, links and display cannot reach it any more.
+            // Kernels may be writing memory of the context; after this call, links and display cannot access it any
+            // more.
             backend.finish()?;
             let _links = inside.is_none().then_some(scene);
             drop((inside, backend));
@@ -78,7 +79,7 @@ impl Engine {
     }
 }
 
-/// Objects that are made again for each context. The engine's own objects go with it.
+/// Objects that are created again for each context. The engine's own objects are destroyed with it.
 struct Scene {
     gl: GlFunctions,
     display: Rc<GlDisplay>,
@@ -87,13 +88,13 @@ struct Scene {
     radar: Link,
     size: (u32, u32),
     part: Option<glow::UniformLocation>,
-    /// The sea's vertices, and none.
+    /// The vertex array of the sea, and an empty one.
     arrays: [glow::VertexArray; 2],
-    /// Framebuffer that the engine draws into: colours of four samples, and depth.
+    /// The framebuffer that the engine draws into: colours with four samples, and depth.
     framebuffer: glow::Framebuffer,
     renderbuffers: [(glow::Renderbuffer, u32); 2],
     headless: bool,
-    /// Target of the picture without a window.
+    /// The target of the picture without a window.
     picture: Option<OffscreenTarget>,
 }
 
@@ -130,7 +131,7 @@ impl Scene {
         }
     }
 
-    /// Follows the window. Frames in flight stay; the radar of before is shown until the first of the new size.
+    /// Follows the window's size. Frames in flight stay; the old radar is shown until the first one of the new size.
     fn resize(&mut self, (width, height): (u32, u32)) -> Result<(), Failure> {
         if (width, height) == self.size {
             return Ok(());
@@ -159,11 +160,11 @@ impl Scene {
         Ok(self.radar.frame(|frame| kernels.radar(frame, seconds))?)
     }
 
-    /// Draws what is shown now.
+    /// Draws the frames that are shown now.
     fn draw(&self, seconds: f32) -> Result<(), Failure> {
         let (gl, [w, h]) = (&self.gl, [self.size.0 as i32, self.size.1 as i32]);
         let view = View::new(self.size, radar_desc(self.size).0, seconds, -1.0);
-        // While these live, their links start no other frame.
+        // While these are alive, their links start no other frame.
         let (planet, sea, radar) = (self.planet.shown()?, self.sea.shown()?, self.radar.shown()?);
         let [planet, radar] = [&planet, &radar].map(|shown| self.display.surface_texture(shown.surface()));
         let (planet, sea, radar) = (planet?.name, self.display.surface_buffer(sea.surface())?, radar?.name);

@@ -1,4 +1,4 @@
-//! The engine's windows, contexts and threads, by winit and glutin. Nothing here knows pixelferry.
+//! The engine's windows, contexts and threads, by winit and glutin. Nothing here depends on pixelferry.
 
 use glow::HasContext as _;
 use glutin::config::{Config, ConfigSurfaceTypes, ConfigTemplateBuilder};
@@ -38,18 +38,18 @@ impl Status {
     }
 }
 
-/// Next step of the program.
+/// The next step of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// Draw the frame of this number.
+    /// Draw the frame with this number.
     Frame(u64),
     /// Lose the context.
     Lose,
-    /// Nothing more in this context.
+    /// Draw nothing more in this context.
     End,
 }
 
-/// A context that is current on this thread, and what it draws to.
+/// A context that is current on this thread, and its target.
 pub struct Canvas<'a> {
     context: Option<PossiblyCurrentContext>,
     window: Option<(&'a Arc<Window>, Surface<WindowSurface>)>,
@@ -59,7 +59,7 @@ pub struct Canvas<'a> {
 }
 
 impl<'a> Canvas<'a> {
-    /// For a window, or without one; makes a context and makes it current.
+    /// Creates a context for a window, or without one, and makes it current.
     fn new(
         options: &'a EngineOptions,
         config: &'a Config,
@@ -80,7 +80,7 @@ impl<'a> Canvas<'a> {
                 // SAFETY: as above.
                 let surface = unsafe { config.display().create_window_surface(config, &attributes) }?;
                 let context = context.make_current(&surface)?;
-                // A wish: not every driver has swap control.
+                // The result is ignored: not every driver can set the swap interval.
                 let _ = surface.set_swap_interval(&context, SwapInterval::DontWait);
                 (context, Some((window, surface)))
             }
@@ -88,12 +88,12 @@ impl<'a> Canvas<'a> {
         Ok(Self { context: Some(context), window, config, options, status })
     }
 
-    /// The GL function of that name.
+    /// Returns the OpenGL function with that name.
     pub fn load(&self, name: &CStr) -> *const c_void {
         self.config.display().get_proc_address(name)
     }
 
-    /// Pixels to draw.
+    /// Returns the size to draw in pixels.
     pub fn size(&self) -> (u32, u32) {
         let [width, height] = &self.status.size;
         (width.load(Relaxed).max(1), height.load(Relaxed).max(1))
@@ -110,7 +110,7 @@ impl<'a> Canvas<'a> {
         Step::Frame(frame)
     }
 
-    /// Shows what was drawn. Nothing more in this context where windows are to be closed and opened again.
+    /// Shows what was drawn. Returns [`Step::End`] where windows are to be closed and opened again.
     pub fn present(&self) -> Result<Step, Failure> {
         if let (Some((window, surface)), Some(context)) = (&self.window, &self.context) {
             surface.swap_buffers(context)?;
@@ -130,13 +130,13 @@ impl<'a> Canvas<'a> {
         Ok(if self.options.reopens(frame) { Step::End } else { self.step() })
     }
 
-    /// Destroys the context, as a driver does that was reset.
+    /// Destroys the context, as a driver does after a reset.
     pub fn destroy(&mut self) -> Result<(), Failure> {
         self.context.take().map_or(Ok(()), |context| Ok(context.make_not_current_in_place()?))
     }
 }
 
-/// Also on the thread that draws, where winit gives none on Windows.
+/// Also called on the drawing thread, for which winit returns no handle on Windows.
 fn handle(window: &Window) -> Result<RawWindowHandle, Failure> {
     #[cfg(windows)]
     // SAFETY: for making contexts and surfaces only, which WGL allows on any thread.
@@ -146,7 +146,7 @@ fn handle(window: &Window) -> Result<RawWindowHandle, Failure> {
     Ok(handle?.as_raw())
 }
 
-/// A context that draws to no window.
+/// Makes a context current that draws to no window.
 #[cfg(not(target_vendor = "apple"))]
 fn surfaceless(context: NotCurrentContext) -> Result<PossiblyCurrentContext, Failure> {
     match context {
@@ -177,14 +177,14 @@ fn headless_display() -> Result<Display, Failure> {
     Ok(unsafe { Display::new(handle.into(), DisplayApiPreference::Cgl) }?)
 }
 
-/// The configuration with the fewest samples: the engine smooths edges itself.
+/// Picks the configuration with the fewest samples, because the engine smooths edges itself.
 fn pick(display: &Display, template: ConfigTemplateBuilder) -> Result<Config, Failure> {
     // SAFETY: a window that the template names is borrowed by the caller.
     let config = unsafe { display.find_configs(template.build()) }?.min_by_key(|config| config.num_samples());
     config.ok_or_else(|| "OpenGL has no configuration to draw with".into())
 }
 
-/// The configuration for windows, and the first one where it must be there before.
+/// Picks the configuration for windows, and creates the first window if it must exist before.
 fn windowed(event_loop: &ActiveEventLoop, attributes: &WindowAttributes) -> Result<(Config, Option<Window>), Failure> {
     let mut template = ConfigTemplateBuilder::new();
     let mut first = None;
@@ -205,14 +205,14 @@ fn windowed(event_loop: &ActiveEventLoop, attributes: &WindowAttributes) -> Resu
 
 impl Drop for Canvas<'_> {
     fn drop(&mut self) {
-        // A current context would live on.
+        // Otherwise a current context would stay alive.
         if let Err(error) = self.destroy() {
             complain!("a context could not be released: {error}");
         }
     }
 }
 
-/// Reason why a context is no longer drawn to.
+/// The reason why a context is no longer drawn to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     Closed,
@@ -239,7 +239,7 @@ fn draw(
     })
 }
 
-/// Runs `render` on a thread of its own for each window, again for each context; on this one where there is none.
+/// Runs `render` on a thread for each window, and again for each new context; without a window, on this thread.
 pub fn run(
     options: EngineOptions,
     render: impl Fn(&mut Canvas<'_>) -> Result<(), Failure> + Send + Sync + 'static,
@@ -259,7 +259,7 @@ pub fn run(
     app.failure.map_or(Ok(()), Err)
 }
 
-/// A window whose thread ended.
+/// A window whose thread has ended.
 type Ended = (WindowId, Result<End, Failure>);
 
 struct App {
@@ -306,7 +306,7 @@ impl App {
         thread::spawn(move || {
             let end = draw(render.as_ref(), &options, &config, Some(&window), &status);
             drop(window);
-            // Nobody hears it where the loop has ended.
+            // If the loop has ended, the event is not received.
             let _ = proxy.send_event((id, end));
         });
     }
@@ -323,7 +323,7 @@ impl App {
         Ok(())
     }
 
-    /// Ends the loop when the last window has gone, all of them after a failure.
+    /// Ends the loop after the last window has closed, or closes all windows after a failure.
     fn settle(&mut self, event_loop: &ActiveEventLoop, done: Result<(), Failure>) {
         if let Err(failure) = done {
             self.failure.get_or_insert(failure);
@@ -358,7 +358,7 @@ impl ApplicationHandler<Ended> for App {
     }
 }
 
-/// The engine's one program, in use, and the state that it sets once and for all.
+/// Creates and binds the engine's only program, and sets the state that never changes.
 pub fn set_up(gl: &glow::Context) -> Result<glow::Program, Failure> {
     let vertex = include_str!("scene.vert").replace("SIDE", &SEA_SIDE.to_string());
     // SAFETY: the context is current.

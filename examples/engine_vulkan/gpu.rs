@@ -1,4 +1,4 @@
-//! The engine's instance, device and memory, by ash. Nothing here knows pixelferry.
+//! The engine's instance, device and memory, by ash. Nothing here depends on pixelferry.
 
 use pixelferry::api::vulkan::ash;
 pub use pixelferry::api::vulkan::ash::vk;
@@ -29,7 +29,7 @@ impl Drop for Gpu {
     }
 }
 
-/// A GPU before a program on the CPU.
+/// Ranks a GPU before an implementation on the CPU.
 fn rank(kind: vk::PhysicalDeviceType) -> u8 {
     match kind {
         vk::PhysicalDeviceType::DISCRETE_GPU => 0,
@@ -39,7 +39,7 @@ fn rank(kind: vk::PhysicalDeviceType) -> u8 {
 }
 
 impl Gpu {
-    /// The best device of Vulkan 1.3, with the extensions that `wanted` names of it.
+    /// Opens the best device with Vulkan 1.3, and enables the extensions that `wanted` returns for it.
     pub fn new(
         wanted: impl FnOnce(&ash::Instance, vk::PhysicalDevice) -> Result<Vec<&'static CStr>, Failure>,
     ) -> Result<Self, Failure> {
@@ -55,7 +55,7 @@ impl Gpu {
             let physical = best.ok_or("Vulkan lists no device of 1.3")?;
             let families = instance.get_physical_device_queue_family_properties(physical);
             let draws = |family: &vk::QueueFamilyProperties| family.queue_flags.contains(vk::QueueFlags::GRAPHICS);
-            let family = families.iter().position(draws).ok_or("no queue draws")? as u32;
+            let family = families.iter().position(draws).ok_or("no queue supports drawing")? as u32;
             let extensions = wanted(&instance, physical)?;
             let names: Vec<_> = extensions.iter().map(|name| name.as_ptr()).collect();
             let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(family).queue_priorities(&[1.0])];
@@ -82,7 +82,7 @@ impl Gpu {
         let fits = |(i, kind): &(u32, &vk::MemoryType)| {
             needs.memory_type_bits & (1 << i) != 0 && kind.property_flags.contains(wanted)
         };
-        let (index, _) = (0..).zip(types.memory_types_as_slice()).find(fits).ok_or("no memory fits")?;
+        let (index, _) = (0..).zip(types.memory_types_as_slice()).find(fits).ok_or("no suitable memory type")?;
         let info = vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(index);
         // SAFETY: the structure lives through the call.
         Ok(unsafe { self.device.allocate_memory(&info, None) }?)
@@ -112,14 +112,14 @@ impl Mapped {
         }
     }
 
-    /// Writes its first bytes, which the GPU does not use at the time.
+    /// Writes the first bytes of the buffer, which the GPU must not be using.
     pub fn write(&mut self, bytes: &[u8]) {
         let len = bytes.len().min(self.len);
         // SAFETY: so many bytes are mapped there.
         unsafe { copy_nonoverlapping(bytes.as_ptr(), self.address, len) };
     }
 
-    /// Its bytes, which the GPU does not write at the time.
+    /// Returns the bytes of the buffer, which the GPU must not be writing.
     pub fn read(&self) -> Vec<u8> {
         // SAFETY: so many bytes are mapped there.
         unsafe { from_raw_parts(self.address, self.len) }.to_vec()
@@ -184,13 +184,13 @@ impl Drop for Attachment {
     }
 }
 
-/// All of an image of one level.
+/// The whole of an image with one mip level.
 pub fn range(aspect: vk::ImageAspectFlags) -> vk::ImageSubresourceRange {
     vk::ImageSubresourceRange::default().aspect_mask(aspect).level_count(1).layer_count(1)
 }
 
 /// # Safety
-/// The image is of this device and goes after the view.
+/// The image belongs to this device and is destroyed after the view.
 pub unsafe fn view(
     device: &ash::Device,
     image: vk::Image,

@@ -1,8 +1,8 @@
-//! A small render engine on raw Vulkan (ash) that shows what pixelferry computes: clouds on a planet, a sea as vertices, a
-//! radar.
+//! A small render engine on raw Vulkan (ash) that shows what pixelferry computes: clouds on a planet, a sea as
+//! vertices, a radar.
 //!
-//! The engine makes its instance, device and queue itself, and draws the frames in its own submissions, which wait for them
-//! by a timeline semaphore. It has no windows: `--headless`.
+//! The engine creates its instance, device and queue itself. It draws the frames in its own submissions, which wait for
+//! them with a timeline semaphore. It has no windows, so it needs `--headless`.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)] // they panic where the reader has gone
 
@@ -26,7 +26,7 @@ fn main() -> ExitCode {
 
 fn run(options: &EngineOptions) -> Result<(), Failure> {
     if !options.headless || options.lose_at.is_some() {
-        return Err("this engine has no windows and loses no device: give --headless".into());
+        return Err("this engine has no windows and cannot lose its device; use --headless without --lose-at".into());
     }
     options.check_out()?;
     let backend = open_backend(options.backend, &sources())?;
@@ -41,7 +41,7 @@ fn run(options: &EngineOptions) -> Result<(), Failure> {
     Ok(save_rgba8(pixels.ok_or("the picture is short")?, out)?)
 }
 
-/// All that is of one device; what is first goes first.
+/// Everything that belongs to one device. Fields are dropped in this order.
 struct Scene {
     planet: Link,
     sea: Link,
@@ -52,7 +52,7 @@ struct Scene {
 
 impl Scene {
     fn new(options: &EngineOptions, backend: &Arc<dyn ComputeBackend>) -> Result<Self, Failure> {
-        // A renderer of its own would name its own extensions here, too.
+        // A renderer would add its own extensions here.
         let gpu = Rc::new(Gpu::new(|instance, physical| {
             // SAFETY: the physical device is of this instance, which was made for Vulkan 1.3.
             let needs = unsafe { device_extensions(instance, physical) }?;
@@ -61,7 +61,7 @@ impl Scene {
             }
             Ok(needs.names())
         })?);
-        // Whoever submits holds it; here it is one thread.
+        // Whoever submits holds this lock; here there is only one thread.
         let lock = Arc::new(Mutex::new(()));
         let queue = (gpu.queue, gpu.family);
         let engine = VulkanEngine::new(&gpu.entry, &gpu.instance, gpu.physical, &gpu.device, queue, Arc::clone(&lock));
@@ -83,12 +83,12 @@ impl Scene {
         self.planet.frame(|frame| kernels.planet(frame, seconds))?;
         self.sea.frame(|frame| kernels.sea(frame, seconds))?;
         self.radar.frame(|frame| kernels.radar(frame, seconds))?;
-        // While these live, their links start no other frame.
+        // While these are alive, their links start no other frame.
         let (planet, sea, radar) = (self.planet.shown()?, self.sea.shown()?, self.radar.shown()?);
         let of = |shown: &ShownFrame<'_>| self.display.surface_frame(shown.surface());
         let frames = [of(&planet)?, of(&sea)?, of(&radar)?];
         let (planet, sea, radar) = (image(&frames[0])?, buffer(&frames[1])?, image(&frames[2])?);
-        // One counter for all: the newest value says that all three are there.
+        // All frames share one counter: its newest value means that all three are ready.
         let ready = frames.iter().filter_map(|frame| frame.ready).max_by_key(|point| point.value);
         let ready = ready.map(|point| (point.semaphore, point.value));
         let view = View::new(size, radar_desc(size).0, seconds, 0.0);
@@ -96,7 +96,7 @@ impl Scene {
     }
 }
 
-/// An image that can be sampled as it is.
+/// Returns an image that can be sampled in its current layout.
 fn image(frame: &VulkanFrame) -> Result<(gpu::vk::Image, gpu::vk::Format, gpu::vk::ImageLayout), Failure> {
     match frame.object {
         VulkanObject::Image { image, format, layout, .. } => Ok((image, format, layout)),
@@ -104,7 +104,7 @@ fn image(frame: &VulkanFrame) -> Result<(gpu::vk::Image, gpu::vk::Format, gpu::v
     }
 }
 
-/// A buffer and where the vertices begin in it.
+/// Returns a buffer and the offset of the vertices in it.
 fn buffer(frame: &VulkanFrame) -> Result<(gpu::vk::Buffer, u64), Failure> {
     match frame.object {
         VulkanObject::Bytes { buffer, offset, .. } => Ok((buffer, offset)),

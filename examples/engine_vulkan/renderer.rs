@@ -1,4 +1,4 @@
-//! The engine's pipelines and submissions. Nothing here knows pixelferry.
+//! The engine's pipelines and submissions. Nothing here depends on pixelferry.
 
 use crate::gpu::{Attachment, Gpu, Mapped, range, view, vk};
 use naga::back::spv;
@@ -13,14 +13,14 @@ const COLOUR: vk::Format = vk::Format::R8G8B8A8_UNORM;
 const DEPTH: vk::Format = vk::Format::D32_SFLOAT;
 const PARTS: [&str; 4] = ["sky", "sea", "planet", "radar"];
 
-/// Inputs that a frame is drawn from.
+/// The inputs of a frame.
 pub struct Inputs {
-    /// With its format and the layout that it is in.
+    /// The image with its format and its current layout.
     pub planet: (vk::Image, vk::Format, vk::ImageLayout),
-    /// With the first byte of the vertices.
+    /// The buffer with the offset of the first vertex.
     pub sea: (vk::Buffer, u64),
     pub radar: (vk::Image, vk::Format, vk::ImageLayout),
-    /// The timeline semaphore and the value at which all three are there.
+    /// The timeline semaphore, and the value at which all three are ready.
     pub ready: Option<(vk::Semaphore, u64)>,
 }
 
@@ -37,7 +37,7 @@ pub struct Renderer {
     pool: vk::CommandPool,
     commands: vk::CommandBuffer,
     fence: vk::Fence,
-    /// Views of the inputs that the GPU may still read.
+    /// Views of the inputs that the GPU may still be reading.
     views: Vec<vk::ImageView>,
     uniforms: Mapped,
     indices: Mapped,
@@ -118,7 +118,7 @@ impl Renderer {
         self.target[0].size
     }
 
-    /// Until then the GPU may read what the last frame was drawn from.
+    /// Waits for the last frame: until then the GPU may be reading its inputs.
     fn wait(&mut self) -> Result<(), Failure> {
         // SAFETY: the fence is of this device and was submitted or is signalled.
         unsafe { self.gpu.device.wait_for_fences(&[self.fence], true, u64::MAX) }?;
@@ -129,7 +129,7 @@ impl Renderer {
         Ok(())
     }
 
-    /// Draws a frame, and submits it.
+    /// Draws a frame and submits it.
     pub fn draw(&mut self, size: (u32, u32), seen: &View, inputs: &Inputs) -> Result<(), Failure> {
         self.wait()?;
         if size != self.size() {
@@ -158,7 +158,7 @@ impl Renderer {
         }
     }
 
-    /// One set for each picture.
+    /// Binds a descriptor set for each picture.
     fn bind(&mut self, pictures: [(vk::Image, vk::Format, vk::ImageLayout); 2]) -> Result<(), Failure> {
         for (set, (image, format, layout)) in self.sets.iter().zip(pictures) {
             // SAFETY: the image lives until the frame is drawn. No submission uses the set now.
@@ -184,7 +184,7 @@ impl Renderer {
     }
 
     /// # Safety
-    /// Commands are being recorded, and the sea's vertices live until they are done.
+    /// Commands are being recorded, and the sea's vertices live until the commands have finished.
     unsafe fn record(&self, (sea, offset): (vk::Buffer, u64)) {
         use vk::ImageLayout as Layout;
         let (device, commands, [colour, depth]) = (&self.gpu.device, self.commands, &self.target);
@@ -271,7 +271,7 @@ impl Renderer {
         }
     }
 
-    /// The last frame, as RGBA8.
+    /// Returns the last frame as RGBA8.
     pub fn picture(&mut self) -> Result<Vec<u8>, Failure> {
         self.wait()?;
         Ok(self.picture.read())
@@ -281,7 +281,7 @@ impl Renderer {
 impl Drop for Renderer {
     fn drop(&mut self) {
         if let Err(error) = self.wait() {
-            complain!("the device cannot be waited for: {error}");
+            complain!("cannot wait for the device: {error}");
         }
         let device = &self.gpu.device;
         // SAFETY: the GPU has done with them.
@@ -297,10 +297,10 @@ impl Drop for Renderer {
     }
 }
 
-/// Sky, sea, planet or radar.
+/// Creates the pipeline of the sky, the sea, the planet or the radar.
 ///
 /// # Safety
-/// Layout and module are of this device and of the scene.
+/// The layout and the module belong to this device and to the scene.
 unsafe fn pipeline(
     gpu: &Gpu,
     layout: vk::PipelineLayout,
@@ -362,5 +362,5 @@ unsafe fn pipeline(
     // SAFETY: the caller's promise; the structures live through the call.
     let made = unsafe { gpu.device.create_graphics_pipelines(vk::PipelineCache::null(), &[info], None) };
     let made = made.map_err(|(_, code)| code)?;
-    made.first().copied().ok_or_else(|| "no pipeline was made".into())
+    made.first().copied().ok_or_else(|| "the driver created no pipeline".into())
 }

@@ -1,7 +1,7 @@
 //! A small render engine on wgpu that shows what pixelferry computes: clouds on a planet, a sea as vertices, a radar.
 //!
-//! The engine makes its device itself. All windows are drawn with it, by one set of links. A device that is lost is made
-//! again with everything of it, and the frame is done again.
+//! The engine creates its device itself. One set of links serves all windows, which are drawn with this device. A lost
+//! device is created again with everything that belongs to it, and the frame is repeated.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)] // they panic where the reader has gone
 
@@ -35,7 +35,7 @@ fn run(options: EngineOptions) -> Result<(), Failure> {
         if let (Some(Scene { device, .. }), true) = (&scene, options.lose_at == Some(frame)) {
             device.destroy();
         }
-        // Again where the device was lost in between.
+        // The frame is repeated if the device was lost in the meantime.
         for _ in 0..2 {
             let now = match &mut scene {
                 Some(scene) => scene,
@@ -43,9 +43,10 @@ fn run(options: EngineOptions) -> Result<(), Failure> {
             };
             let done = now.frame(options.seconds(frame), windows);
             if done.is_err() || options.is_over(frame + 1) {
-                // A device is told to be lost when its queue is empty; the picture is read from one that is not lost.
+                // wgpu reports a lost device only when its queue is empty; the picture is read from a device that is
+                // not lost.
                 if let Err(error) = now.display.shared_device().wait(None) {
-                    say!("the device cannot be waited for: {error}")?;
+                    say!("cannot wait for the device: {error}")?;
                 }
             }
             if !now.lost.load(Relaxed) {
@@ -54,11 +55,11 @@ fn run(options: EngineOptions) -> Result<(), Failure> {
             say!("the device was lost; {}", done.err().map_or("nothing failed".into(), |error| error.to_string()))?;
             scene = None;
         }
-        Err("the device was lost as soon as it was made".into())
+        Err("the device was lost as soon as it was created".into())
     })
 }
 
-/// All that is of one device.
+/// Everything that belongs to one device.
 struct Scene {
     adapter: wgpu::Adapter,
     device: wgpu::Device,
@@ -75,7 +76,7 @@ struct Scene {
     sampler: wgpu::Sampler,
     uniforms: wgpu::Buffer,
     indices: wgpu::Buffer,
-    /// Target of the picture without a window.
+    /// The target of the picture without a window.
     picture: Option<OffscreenTarget>,
 }
 
@@ -92,7 +93,7 @@ impl Scene {
         let told = Arc::clone(&lost);
         device.set_device_lost_callback(move |_, _| told.store(true, Relaxed));
         let display = WgpuDisplay::from_engine(&adapter, device.clone(), queue.clone())?;
-        // wgpu computes in this device's own queue, by kernels that are lost with the device.
+        // wgpu computes in this device's own queue, with kernels that are lost together with the device.
         let (outside, shown_by) = (backend, display.clone() as Rc<dyn Display>);
         let sides = LinkBuilder::new(planet_desc()).computed_by(outside).shown_by(&shown_by);
         let (backend, _) = sides.open_sides()?;
@@ -123,20 +124,20 @@ impl Scene {
         Ok(scene)
     }
 
-    /// Computes and draws a frame in every window.
+    /// Computes a frame and draws it in every window.
     fn frame(&mut self, seconds: f32, windows: &mut Windows) -> Result<(), Failure> {
         let Some(size) = windows.list.first().map(|canvas| canvas.size) else { return Ok(()) };
-        // Kernels in the device's own queue fail where it was lost, so that is asked before them, too.
+        // Kernels in the device's own queue fail after it was lost, so this is checked before they run, too.
         self.display.poll()?;
         if self.lost.load(Relaxed) {
             return Ok(());
         }
-        // Frames in flight stay; the radar of before is shown until the first of the new size.
+        // Frames in flight stay; the old radar is shown until the first one of the new size.
         self.radar.resize(radar_desc(size).1)?;
         self.planet.frame(|frame| self.kernels.planet(frame, seconds))?;
         self.sea.frame(|frame| self.kernels.sea(frame, seconds))?;
         self.radar.frame(|frame| self.kernels.radar(frame, seconds))?;
-        // Tells of a device that was lost: nothing more can be made of it.
+        // Reports a lost device, with which nothing more can be created.
         self.display.poll()?;
         if self.lost.load(Relaxed) {
             return Ok(());
@@ -161,7 +162,7 @@ impl Scene {
     }
 
     fn draw(&self, canvas: &mut Canvas, view: &wgpu::TextureView, seconds: f32) -> Result<(), Failure> {
-        // While these live, their links start no other frame.
+        // While these are alive, their links start no other frame.
         let (planet, sea, radar) = (self.planet.shown()?, self.sea.shown()?, self.radar.shown()?);
         let sea = self.display.surface_buffer(sea.surface())?;
         let uniforms = View::new(canvas.size, radar_desc(canvas.size).0, seconds, 0.0);

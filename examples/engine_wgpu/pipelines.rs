@@ -1,14 +1,14 @@
-//! The engine's own pipelines. Nothing here knows pixelferry.
+//! The engine's own pipelines. Nothing here depends on pixelferry.
 
 use pixelferry::api::wgpu::wgpu;
 use pixelferry_examples::engine::SEA_SIDE;
 
-/// The depth buffer's.
+/// The format of the depth buffer.
 pub const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
-/// Samples of a pixel.
+/// The number of samples of a pixel.
 pub const SAMPLES: u32 = 4;
 
-/// A view, a picture and a sampler.
+/// The layout of a view, a picture and a sampler.
 pub fn layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
     let entry = |binding, ty| wgpu::BindGroupLayoutEntry {
         binding,
@@ -31,7 +31,7 @@ pub fn layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
     device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: None, entries })
 }
 
-/// Sky, sea, planet and radar.
+/// Creates the pipelines of sky, sea, planet and radar.
 pub fn pipelines(
     device: &wgpu::Device,
     bindings: &wgpu::BindGroupLayout,
@@ -94,7 +94,7 @@ pub fn pipelines(
     })
 }
 
-/// A pass into all samples, which become the pixels of `view`.
+/// Begins a pass into all samples, which are resolved to the pixels of `view`.
 pub fn begin<'a>(
     encoder: &'a mut wgpu::CommandEncoder,
     [colour, depth]: &[wgpu::TextureView; 2],

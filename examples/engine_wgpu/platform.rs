@@ -1,4 +1,4 @@
-//! The engine's windows, by winit and wgpu. Nothing here knows pixelferry.
+//! The engine's windows, by winit and wgpu. Nothing here depends on pixelferry.
 
 use crate::pipelines::{DEPTH, SAMPLES};
 use pixelferry::api::gl::winit::application::ApplicationHandler;
@@ -12,17 +12,17 @@ use pixelferry_examples::engine::{EngineOptions, Failure};
 use std::sync::Arc;
 use wgpu::CurrentSurfaceTexture::{Suboptimal, Success};
 
-/// A window, or the place of one.
+/// A window, or its substitute without a screen.
 pub struct Canvas {
-    /// None without a screen.
+    /// `None` without a screen.
     window: Option<(Arc<Window>, wgpu::Surface<'static>)>,
     pub size: (u32, u32),
     configured: bool,
-    /// Colours of four samples, and depth.
+    /// Colours with four samples, and depth.
     attachments: Option<[wgpu::TextureView; 2]>,
 }
 
-/// All windows, and what they are made of.
+/// All windows, and the objects that create them.
 pub struct Windows {
     instance: wgpu::Instance,
     pub list: Vec<Canvas>,
@@ -34,7 +34,7 @@ impl Windows {
             Some(display) => wgpu::InstanceDescriptor::new_with_display_handle(display),
             None => wgpu::InstanceDescriptor::new_without_display_handle(),
         };
-        // OpenGL only where there is nothing else: wgpu panics where a driver's EGL knows nothing of the X server's screen.
+        // OpenGL is only the last resort: wgpu panics if a driver's EGL does not know the X server's screen.
         let primary = wgpu::Backends::PRIMARY;
         let needs_gl = || pixelferry::api::wgpu::wgpu_adapters(primary).is_empty();
         descriptor.backends =
@@ -42,7 +42,7 @@ impl Windows {
         Self { instance: wgpu::Instance::new(descriptor), list: Vec::new() }
     }
 
-    /// An adapter that draws in the windows, and the format that it draws there.
+    /// Returns an adapter that can draw in the windows, and the format of their surfaces.
     pub fn adapter(&self) -> Result<(wgpu::Adapter, wgpu::TextureFormat), Failure> {
         let surface = self.list.iter().find_map(|canvas| Some(&canvas.window.as_ref()?.1));
         let options = wgpu::RequestAdapterOptions { compatible_surface: surface, ..Default::default() };
@@ -53,7 +53,7 @@ impl Windows {
         Ok((adapter, format))
     }
 
-    /// To be called with a new device: nothing of the old one's stays.
+    /// Drops everything of the old device. Call it with a new device.
     pub fn forget_device(&mut self) {
         for canvas in &mut self.list {
             (canvas.configured, canvas.attachments) = (false, None);
@@ -62,7 +62,7 @@ impl Windows {
 }
 
 impl Canvas {
-    /// Returns what the window shows next; `None` where there is nothing to draw on now.
+    /// Returns the next texture of the window, or `None` if it cannot be drawn to now.
     pub fn next(
         &mut self,
         adapter: &wgpu::Adapter,
@@ -79,7 +79,7 @@ impl Canvas {
             match surface.get_current_texture() {
                 Success(shown) if self.fits(&shown.texture) => return Some(shown),
                 Success(texture) | Suboptimal(texture) => drop(texture),
-                other => complain!("no frame of a window: {other:?}"),
+                other => complain!("the window has no frame: {other:?}"),
             }
             self.configured = false;
         }
@@ -90,12 +90,12 @@ impl Canvas {
         self.window.is_some()
     }
 
-    /// True where a texture has the canvas's size.
+    /// Returns true if a texture has the canvas's size.
     pub fn fits(&self, texture: &wgpu::Texture) -> bool {
         (texture.width(), texture.height()) == self.size
     }
 
-    /// Tells where to draw before samples are resolved.
+    /// Returns the attachments to draw into before samples are resolved.
     pub fn attachments(&mut self, device: &wgpu::Device, format: wgpu::TextureFormat) -> &[wgpu::TextureView; 2] {
         let (width, height) = self.size;
         let made = self.attachments.take().filter(|[colour, _]| self.fits(colour.texture()));
@@ -174,7 +174,7 @@ impl<R: FnMut(u64, &mut Windows) -> Result<(), Failure>> App<'_, R> {
             self.open(event_loop)?;
         } else if let Some((width, height)) = self.options.new_size(self.frame) {
             for (window, _) in self.windows.list.iter().filter_map(|canvas| canvas.window.as_ref()) {
-                // If winit answers with a size and not with an event, it is this one.
+                // If winit returns a size instead of sending an event, it is this one.
                 let _ = window.request_inner_size(PhysicalSize::new(width, height));
             }
         }

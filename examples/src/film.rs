@@ -1,4 +1,4 @@
-//! A film through a kernel of one's own: the strength of edges in each of its frames.
+//! Runs a custom kernel over a film: the strength of edges in each of its frames.
 
 use pixelferry::{
     Arg, BackendChoice, CpuKernelExt as _, Extent, Initial, KernelSource, LinkBuilder, Opened, PixelFormat, Scratch,
@@ -7,7 +7,7 @@ use pixelferry::{
 use pixelferry_media::film::{Film, FilmError, Form, Source, SourceError};
 use pixelferry_media::record::{Output, RecordError, RecordOptions, Recorded, Recorder};
 
-/// Luma's difference across and down, added, of a frame of the target's size.
+/// Returns the kernel. It adds the differences of luma across and down, in a frame of the target's size.
 pub fn edges() -> KernelSource {
     let opencl = "
         float luma(global const uchar4 *frame, int x, int y, int width, int height) {
@@ -43,7 +43,7 @@ pub fn edges() -> KernelSource {
     })
 }
 
-/// The kernel's result for a pixel.
+/// Returns the kernel's result for a pixel.
 pub fn edge(frame: &[[u8; 4]], size: Extent, x: u32, y: u32) -> [u8; 4] {
     let luma = |dx: i32, dy: i32| {
         let inside = |at: u32, by: i32, side: u32| at.saturating_add_signed(by).min(side - 1) as usize;
@@ -56,38 +56,38 @@ pub fn edge(frame: &[[u8; 4]], size: Extent, x: u32, y: u32) -> [u8; 4] {
     [v, v, v, 255]
 }
 
-/// Reason why a film has no edges.
+/// The reason why a film's edges cannot be recorded.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// It was not read.
+    /// The film cannot be read.
     #[error(transparent)]
     Source(#[from] SourceError),
-    /// A frame did not come into the backend's memory.
+    /// A frame cannot be copied into the backend's memory.
     #[error(transparent)]
     Film(#[from] FilmError),
-    /// The film of edges was not written.
+    /// The film of edges cannot be written.
     #[error(transparent)]
     Record(#[from] RecordError),
-    /// The backend does not run the kernel.
+    /// The backend cannot run the kernel.
     #[error(transparent)]
     Driver(#[from] pixelferry::Error),
-    /// There is nothing to be seen in it.
+    /// The film has no frame.
     #[error("the film has no frame")]
     Empty,
-    /// The kernel reads as many pixels as it writes.
-    #[error("frame {0} has another size than the first")]
+    /// The frame with this number has another size, but the kernel reads as many pixels as it writes.
+    #[error("frame {0} has another size than the first one")]
     Size(u64),
 }
 
 /// Records the edges of each frame of a film.
 ///
 /// # Errors
-/// [`Failure`].
+/// [`Failure`] says which step failed.
 pub fn record(mut source: Source, backend: BackendChoice, output: Output) -> Result<Recorded, Failure> {
     let size = source.peek()?.ok_or(Failure::Empty)?.extent();
     let rate = (1.0 / source.period().as_secs_f64()).round() as u32;
     let surface = SurfaceDesc::image(size.width, size.height, PixelFormat::Rgba8).with_unwritten(Unwritten::Overwrite);
-    // Memory to measure by.
+    // The memory that the link measures with.
     let frame = Scratch::Memory(Initial::Zeros(surface.byte_len()?));
     let builder = LinkBuilder::new(surface).launch(&edges(), [frame]).backend(backend);
     let Opened { kernels, mut link, .. } = builder.open()?;
@@ -103,7 +103,7 @@ pub fn record(mut source: Source, backend: BackendChoice, output: Output) -> Res
     Ok(recorder.finish()?)
 }
 
-/// A film in Y4M: a disc that goes to the right, 25 frames a second.
+/// Returns a film in Y4M: a disc that moves to the right, at 25 frames a second.
 pub fn made(size: Extent, frames: u32) -> Vec<u8> {
     let mut film = format!("YUV4MPEG2 W{} H{} F25:1 Cmono XCOLORRANGE=FULL\n", size.width, size.height).into_bytes();
     for frame in 0..frames {

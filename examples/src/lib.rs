@@ -1,4 +1,4 @@
-//! Parts of the larger examples: the two engines' camera and kernels, the kernel of `film`, and kernels of other
+//! Parts of the larger examples: camera and kernels of the engines, the kernel of `film`, and kernels of other
 //! libraries.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)] // they panic where the reader has gone

@@ -1,4 +1,4 @@
-//! Runs the benchmark as it should be run: optimized.
+//! Runs the benchmark optimised, as it should be run.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use crate::repository;
 
 pub fn run(root: &Path, options: &[String]) -> Result<(), Error> {
     const COMMAND: &str = "cargo run --release --package pixelferry-cli -- bench";
-    // The command runs in the caller's folder, not in the root: files among the options are meant from there.
+    // The command runs in the caller's folder, not in the root, because file options are relative to that folder.
     let status = repository::cargo()
         .args(["run", "--quiet", "--release", "--package", "pixelferry-cli", "--manifest-path"])
         .arg(root.join("Cargo.toml"))

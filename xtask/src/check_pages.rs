@@ -1,5 +1,5 @@
-//! Keeps pages true: links lead to a file and a heading that exist, code blocks quote what stands in a file, and figures come
-//! from samples.
+//! Checks the pages: links lead to existing files and headings, code blocks quote files verbatim, and figures come from
+//! samples.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -25,14 +25,14 @@ pub fn run(root: &Path) -> Result<(), Error> {
     }
     let words = words(root, &pages)?;
     println!(
-        "{} pages of {words} words: {links} links lead somewhere, {quotes} code blocks are in their files, and figures come \
-         from samples",
+        "{} pages of {words} words: {links} links lead somewhere, {quotes} code blocks are in their files, and figures \
+         come from samples",
         pages.len()
     );
     Ok(())
 }
 
-/// Number of words of the pages that are there.
+/// Number of words of the existing pages.
 pub fn words(root: &Path, pages: &[PathBuf]) -> Result<usize, Error> {
     let paths = pages.iter().map(|name| root.join(name)).filter(|path| path.exists());
     paths.map(|path| Ok(fs::read_to_string(&path).map_err(Error::file("read", path))?.split_whitespace().count())).sum()
@@ -55,13 +55,13 @@ struct Quote {
     text: String,
 }
 
-/// The numbers of links and of quotations, and a line for each that is wrong.
+/// Returns the numbers of links and of quotations, and a line for each problem.
 fn check(root: &Path, pages: &[PathBuf]) -> Result<([usize; 2], Vec<String>), Error> {
     let (mut count, mut wrong) = ([0; 2], Vec::new());
     let mut read = BTreeMap::new();
     for name in pages {
         let path = root.join(name);
-        // Deleted in the work tree, but not yet in the index.
+        // The file may be deleted in the working tree but not in the index.
         if path.exists() {
             read.insert(name, Page::read(&path)?);
         }
@@ -99,7 +99,7 @@ fn problem(path: &Path, link: &str, page: &Page) -> Result<Option<&'static str>,
 }
 
 impl Quote {
-    /// Returns the reason if its lines do not stand in the file, one after the other.
+    /// Returns the reason if the file does not contain the lines in sequence.
     fn problem(&self, root: &Path) -> Result<Option<&'static str>, Error> {
         let path = root.join(&self.file);
         if !path.is_file() {
@@ -149,13 +149,13 @@ impl Page {
     }
 }
 
-/// The anchor that GitHub gives a heading.
+/// Returns GitHub's anchor of a heading.
 fn slug(heading: &str) -> String {
     let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
     kept.flat_map(char::to_lowercase).map(|c| if c == ' ' { '-' } else { c }).collect()
 }
 
-/// The targets of a line's links, but for addresses of the web and what stands in code.
+/// Returns the targets of a line's links, except web addresses and links in code.
 fn links(line: &str) -> impl Iterator<Item = String> {
     let prose: String = line.split('`').step_by(2).collect::<Vec<_>>().join("`");
     let targets = prose.split("](").skip(1).filter_map(|rest| rest.split_once(')'));

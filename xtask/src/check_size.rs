@@ -1,4 +1,5 @@
-//! Keeps every source file short enough to be read in one sitting, and has Rust ones say first what they hold.
+//! Checks that every source file is short enough to be read in one sitting, and that Rust files begin with a sentence
+//! about their content.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -27,7 +28,7 @@ pub fn run(root: &Path, limit: usize) -> Result<(), Error> {
     Ok(())
 }
 
-/// Rust files that do not begin with a sentence about themselves.
+/// Returns Rust files that do not begin with a sentence about themselves.
 fn silent(root: &Path, files: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
     let mut silent = Vec::new();
     for file in files.iter().filter(|file| file.extension().is_some_and(|extension| extension == "rs")) {
@@ -39,7 +40,7 @@ fn silent(root: &Path, files: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
     Ok(silent)
 }
 
-/// `None` where it is deleted in the work tree, but not yet in the index.
+/// `None` if the file is deleted in the working tree but not in the index.
 fn contents(root: &Path, file: &Path) -> Result<Option<Vec<u8>>, Error> {
     let path = root.join(file);
     match fs::read(&path) {
@@ -61,7 +62,7 @@ fn longer_than(root: &Path, files: &[PathBuf], limit: usize) -> Result<Vec<(Path
     Ok(long)
 }
 
-/// Lines as an editor counts them: a last line without a newline is one too.
+/// Counts lines as editors do: a last line without a newline counts, too.
 fn count_lines(bytes: &[u8]) -> usize {
     let ended = bytes.iter().filter(|&&byte| byte == b'\n').count();
     ended + usize::from(bytes.last().is_some_and(|&byte| byte != b'\n'))

@@ -11,35 +11,35 @@ pub enum Error {
     Start { command: &'static str, source: io::Error },
     #[error("`{command}` failed: {message}")]
     Command { command: &'static str, message: String },
-    #[error("the folder of this package, {}, lies in no repository", .0.display())]
+    #[error("the folder of this package, {}, is not in a repository", .0.display())]
     NoRepository(PathBuf),
-    #[error("{count} of {checked} files are longer than {limit} lines; split each by what its parts are about")]
+    #[error("{count} of {checked} files are longer than {limit} lines; split each by topic")]
     TooLong { count: usize, checked: usize, limit: usize },
     #[error("{0} Rust files do not begin with a sentence that says what they hold (`//! ...`)")]
     Silent(usize),
     #[error("no file to check: git lists none, so the check would prove nothing")]
     NothingToCheck,
-    #[error("{} is no Rust that can be read: line {}: {source}", path.display(), source.span().start().line)]
+    #[error("cannot parse {}: line {}: {source}", path.display(), source.span().start().line)]
     Source { path: PathBuf, source: syn::Error },
-    #[error("{0} imports, rooms or starts of threads are out of order; what two sides need goes to a file below both")]
+    #[error("{0} imports, rooms or starts of threads are out of order; move what two sides need to a file below both")]
     Imports(usize),
-    #[error("package {0} stands in no house; give it one in xtask/src/houses.rs")]
+    #[error("package {0} belongs to no house; add it to one in xtask/src/houses.rs")]
     NoHouse(String),
-    #[error("there is no package {0}, which a table of xtask names: mend the table, or it checks nothing")]
+    #[error("there is no package {0}, which a table of xtask names: fix the table, or it checks nothing")]
     NoPackage(String),
     #[error(
-        "house {house} is {lines} lines of product code above its ceiling in xtask/src/houses.rs; take as many out"
+        "house {house} is {lines} lines of product code above its ceiling in xtask/src/houses.rs; remove that many"
     )]
     AboveCeiling { house: &'static str, lines: usize },
     #[error(
         "{page} has no place for the table '{name}': a line `<!-- cargo xtask figures: {name} -->` and a line `<!-- end -->`"
     )]
     NoFigures { page: &'static str, name: &'static str },
-    #[error("no sample fits the row '{row}' of the table '{table}' (xtask/src/figures/tables.rs)")]
+    #[error("no sample matches the row '{row}' of the table '{table}' (xtask/src/figures/tables.rs)")]
     NoSamples { table: &'static str, row: &'static str },
-    #[error("JSON cannot be read: {0}")]
+    #[error("cannot parse JSON: {0}")]
     Metadata(#[from] serde_json::Error),
-    #[error("{0} places in the pages are not true; each is listed above")]
+    #[error("{0} problems in the pages; each is listed above")]
     Pages(usize),
     #[error(
         "no {library} in {}; get it with `pip install --target nvrtc nvidia-cuda-nvrtc-cu12==12.0.140`, then give \
@@ -47,14 +47,14 @@ pub enum Error {
         folder.display()
     )]
     NoLibrary { folder: PathBuf, library: &'static str },
-    #[error("package {name} is not fit to be published: {problem}")]
+    #[error("package {name} cannot be published: {problem}")]
     Package { name: String, problem: String },
-    #[error("{} cannot be put on the loader's path: {source}", folder.display())]
+    #[error("cannot add {} to the loader's path: {source}", folder.display())]
     LoaderPath { folder: PathBuf, source: std::env::JoinPathsError },
 }
 
 impl Error {
-    /// For `map_err`: names the file and what was being done to it.
+    /// For `map_err`: adds the file and the action.
     pub fn file(action: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();
         move |source| Self::File { action, path, source }

@@ -1,4 +1,4 @@
-//! The houses in numbers: what each weighs, and what it may weigh.
+//! Statistics of the houses: what each weighs, and its limit.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,11 +15,11 @@ use crate::packages::{self, Package};
 use crate::repository;
 use crate::source::{attrs, is_hidden, may_be_test, module_files};
 
-/// Folders, and the package, of which nothing runs in a user's process.
+/// Folders, and a package, whose code does not run in a user's process.
 const NO_PRODUCT: [&str; 7] = ["tests", "benches", "bench", "examples", "xtask", "pixelferry-testing", "benchmarks"];
-/// The most lines of a small file.
+/// Maximum number of lines of a small file.
 const SMALL: usize = 59;
-/// Participles without the usual ending, as the last word of a type's name.
+/// Irregular participles, as the last word of a type's name.
 const PARTICIPLES: [&str; 38] = [
     "Begun",
     "Bound",
@@ -89,10 +89,10 @@ pub fn run(root: &Path, check: bool) -> Result<(), Error> {
     }
 }
 
-/// What is counted, and the number.
+/// Name and value of a statistic.
 type Row = (&'static str, String);
 
-/// What a house weighs.
+/// Weight of a house.
 #[derive(Debug, Default)]
 struct Weight {
     lines: Lines,
@@ -101,7 +101,7 @@ struct Weight {
     participles: usize,
 }
 
-/// A row for each house, and those of all.
+/// Returns a row for each house, and the rows for all.
 fn count(root: &Path, packages: &[Package]) -> Result<(Vec<Weight>, Vec<Row>), Error> {
     let named = || HOUSES.iter().flat_map(|house| house.packages).chain(DRIVERS).copied();
     if let Some(name) = packages::missing(packages, named()).first() {
@@ -159,7 +159,7 @@ fn count(root: &Path, packages: &[Package]) -> Result<(Vec<Weight>, Vec<Row>), E
     Ok((rows, whole))
 }
 
-/// Number of the programs with tests that `cargo test` makes.
+/// Number of test programs that `cargo test` builds.
 fn binaries(packages: &[Package]) -> Result<usize, Error> {
     let mut count = 0;
     for target in packages.iter().flat_map(|package| &package.targets).filter(|target| target.test) {
@@ -188,12 +188,12 @@ fn is_participle(name: &str) -> bool {
     PARTICIPLES.contains(&last) || (last.len() > 3 && last.ends_with("ed") && !last.ends_with("eed"))
 }
 
-/// Tracked files and what they hold, by their paths from the root.
+/// Returns tracked files with their content, by path from the root.
 fn texts(root: &Path, patterns: &[&str]) -> Result<Vec<(PathBuf, String)>, Error> {
     let mut found = Vec::new();
     for file in repository::tracked(root, patterns)? {
         let path = root.join(&file);
-        // Deleted in the work tree, it may be in the index still.
+        // The file may be deleted in the working tree but not in the index.
         if path.exists() {
             found.push((file, fs::read_to_string(&path).map_err(Error::file("read", path))?));
         }
@@ -205,7 +205,7 @@ fn is_product(file: &Path) -> bool {
     file.components().all(|part| !NO_PRODUCT.iter().any(|name| part.as_os_str() == *name))
 }
 
-/// Files that are tests whole: in a folder of that name, or of a module that is built for tests alone.
+/// Returns files that contain only tests: in a folder of that name, or of a module that is built for tests only.
 fn test_files(rust: &[(PathBuf, String)]) -> Result<BTreeSet<PathBuf>, Error> {
     let mut found: BTreeSet<_> =
         rust.iter().map(|(file, _)| file).filter(|file| file.iter().any(|part| part == "tests")).cloned().collect();

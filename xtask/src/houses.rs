@@ -1,16 +1,17 @@
-//! The houses: packages that stand together, and the most lines of product code that each may have.
+//! The houses: groups of packages, each with a limit of product code.
 //!
-//! A ceiling only falls: lower it when code goes. CI fails where a house is above its ceiling (`cargo xtask house --check`).
+//! A ceiling may only fall: lower it when code is removed. CI fails if a house is above its ceiling (`cargo xtask house
+//! --check`).
 
 pub struct House {
     pub name: &'static str,
-    /// Most lines of product code, without tests, comments and blank lines.
+    /// Maximum lines of product code, without tests, comments and blank lines.
     pub ceiling: usize,
     /// Names of packages.
     pub packages: &'static [&'static str],
 }
 
-/// Every package of every workspace stands in one of them.
+/// Every package of every workspace belongs to one house.
 pub const HOUSES: &[House] = &[
     House {
         name: "framework",
@@ -74,7 +75,7 @@ pub const HOUSES: &[House] = &[
     },
 ];
 
-/// Packages that drive an API; what is wrong with a call is refused in front of them.
+/// Packages that drive an API; invalid calls are refused in front of them.
 pub const DRIVERS: &[&str] = &[
     "cpu-fallback",
     "cuda-backend",

@@ -1,4 +1,4 @@
-//! Chores of this repository: `cargo xtask --help`.
+//! Development tasks of this repository: `cargo xtask --help`.
 
 mod bench;
 mod check_imports;
@@ -22,7 +22,7 @@ use clap::{Parser, Subcommand};
 
 use error::Error;
 
-/// Chores of the pixelferry repository.
+/// Development tasks of the pixelferry repository.
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask", version, max_term_width = 100)]
 struct Arguments {
@@ -32,40 +32,40 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Chore {
-    /// Lists the tracked .rs, .md and .sh files that are longer than a reader's patience, and .rs files that do not say first
-    /// what they hold
+    /// List tracked .rs, .md and .sh files that are too long, and .rs files that do not begin with a sentence about
+    /// their content
     CheckSize {
-        /// The most lines a file may have
+        /// Maximum number of lines of a file
         #[arg(long, default_value_t = 600)]
         limit: usize,
     },
-    /// Lists files of a crate that import each other
+    /// List files of a crate that import each other
     CheckImports,
-    /// Lists links of the pages that lead nowhere, code blocks that are not in the file that they quote, and figures that differ
+    /// List links of the pages that lead nowhere, code blocks that differ from the quoted file, and figures that differ
     /// from their samples
     CheckPages,
-    /// Writes the tables of docs/figures.md, which are made from samples
+    /// Write the tables of docs/figures.md, which are made from samples
     Figures,
-    /// Prints what each house weighs: lines, tests, PTX, refusals, names, circles
+    /// Print what each house weighs: lines, tests, PTX, refusals, names, circles
     House {
-        /// Fail where a house has more product code than its ceiling allows
+        /// Fail if a house has more product code than its ceiling allows
         #[arg(long)]
         check: bool,
     },
-    /// Compiles the CUDA C++ in the tree to the PTX beside it. Needs NVRTC 12.0, but no GPU
+    /// Compile the tree's CUDA C++ to the PTX beside it. Needs NVRTC 12.0, but no GPU
     Ptx {
-        /// The folder of the compiler's library, where the loader does not find it on its own
+        /// Folder of the compiler's library, if the loader does not find it
         #[arg(long, value_name = "FOLDER")]
         nvrtc: Option<PathBuf>,
-        /// Write nothing; fail if the PTX in the tree is another
+        /// Write nothing; fail if the PTX in the tree differs
         #[arg(long)]
         check: bool,
     },
-    /// Compiles everything for Windows and macOS, as far as rustup can fetch their standard libraries. Runs nothing
+    /// Compile everything for Windows and macOS, if rustup can fetch their standard libraries. Runs nothing
     Platforms,
-    /// Packs the crates that are published and compiles a program outside the workspace against them
+    /// Pack the published crates and compile a program outside the workspace with them
     Package,
-    /// Measures which sharing path is fastest here: `pixelferry bench` as a release build, with the same options
+    /// Measure which sharing path is fastest here: `pixelferry bench` as a release build, with the same options
     #[command(disable_help_flag = true)]
     Bench {
         /// Options of `pixelferry bench`; --help lists them

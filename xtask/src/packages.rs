@@ -1,4 +1,4 @@
-//! The packages of all workspaces, by their names: a check that goes by paths sees nothing any more once a folder moves.
+//! The packages of all workspaces, by name: a check that uses paths finds nothing once a folder moves.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,9 +11,9 @@ use crate::repository;
 #[derive(Debug)]
 pub struct Package {
     pub name: String,
-    /// From the root of the repository on.
+    /// Path from the root of the repository.
     pub folder: PathBuf,
-    /// A member of the root's workspace.
+    /// Whether it is a member of the root's workspace.
     pub is_main: bool,
     pub targets: Vec<Target>,
 }
@@ -21,7 +21,7 @@ pub struct Package {
 #[derive(Debug, Deserialize)]
 pub struct Target {
     pub src_path: PathBuf,
-    /// True where `cargo test` builds it.
+    /// Whether `cargo test` builds it.
     pub test: bool,
 }
 
@@ -37,12 +37,12 @@ struct Found {
     targets: Vec<Target>,
 }
 
-/// All of them, ordered by name.
+/// Returns all packages, ordered by name.
 pub fn all(root: &Path) -> Result<Vec<Package>, Error> {
     let mut found = Vec::new();
     for file in repository::tracked(root, &["*Cargo.toml"])? {
         let manifest = root.join(&file);
-        // Deleted in the work tree, it may be in the index still.
+        // The file may be deleted in the working tree but not in the index.
         if !manifest.exists()
             || !fs::read_to_string(&manifest).map_err(Error::file("read", &manifest))?.contains("[workspace]")
         {
@@ -50,7 +50,7 @@ pub fn all(root: &Path) -> Result<Vec<Package>, Error> {
         }
         let mut cargo = repository::cargo();
         cargo.args(["metadata", "--no-deps", "--offline", "--format-version", "1", "--manifest-path"]);
-        // Not there: a guest's own toolchain is chosen by its folder.
+        // Run in the root, because a folder may select its own toolchain.
         let printed = repository::printed("cargo metadata", cargo.arg(&manifest).current_dir(root))?;
         let metadata: Metadata = serde_json::from_slice(&printed)?;
         found.extend(metadata.packages.into_iter().map(|package| {
@@ -67,13 +67,13 @@ pub fn all(root: &Path) -> Result<Vec<Package>, Error> {
     Ok(found)
 }
 
-/// The package that a file belongs to: the one whose folder is the deepest that has it.
+/// Returns the package of a file: the one with the deepest folder that contains it.
 pub fn of_file<'a>(packages: &'a [Package], file: &Path) -> Option<&'a Package> {
     let around = packages.iter().filter(|package| file.starts_with(&package.folder));
     around.max_by_key(|package| package.folder.components().count())
 }
 
-/// Names of a check's table that no package has, and that the check would silently pass over.
+/// Returns names in a check's table that no package has, and that the check would silently ignore.
 pub fn missing<'a>(packages: &[Package], names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     names.into_iter().filter(|name| !packages.iter().any(|package| package.name == *name)).collect()
 }

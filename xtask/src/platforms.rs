@@ -1,8 +1,8 @@
-//! Check that everything compiles for the operating systems that nobody here runs.
+//! Checks that everything compiles for operating systems that are not tested.
 //!
-//! Wine 9 or later (with the `bcryptprimitives.dll` that Rust's programs need) runs what mingw's linker makes, for example
-//! `CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER=wine cargo run --target x86_64-pc-windows-gnu -p pixelferry-cli -- probe`. The tests
-//! `surfaces::`, `colour::`, `contexts::` and `timeline::` of `pixelferry-gl` have passed there.
+//! Wine 9 or later (with the `bcryptprimitives.dll` that Rust programs need) runs binaries of mingw's linker, for
+//! example `CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER=wine cargo run --target x86_64-pc-windows-gnu -p pixelferry-cli
+//! -- probe`. The tests `surfaces::`, `colour::`, `contexts::` and `timeline::` of `pixelferry-gl` have passed there.
 
 use std::env;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::repository;
 
 const TARGETS: [&str; 2] = ["x86_64-pc-windows-gnu", "aarch64-apple-darwin"];
 
-/// Checks and lints all libraries, programs and examples for each target whose standard library can be had.
+/// Checks and lints all libraries, programs and examples for each target whose standard library is available.
 pub fn run(root: &Path) -> Result<(), Error> {
     let mut targets = Vec::new();
     for target in TARGETS {
@@ -27,7 +27,7 @@ pub fn run(root: &Path) -> Result<(), Error> {
     }
     const COMMAND: &str = "cargo clippy --target";
     let mut cargo = repository::cargo();
-    // Tests stay out: theirs are of this machine's drivers, and some of their crates build C.
+    // Without tests: they use this machine's drivers, and some of their crates build C.
     cargo.args(["clippy", "--locked", "--workspace", "--lib", "--bins", "--examples"]);
     cargo.args(["--features", "pixelferry/wgpu"]).current_dir(root);
     for target in &targets {
@@ -42,11 +42,11 @@ pub fn run(root: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Asks rustup for a target's standard library where it is not there.
+/// Asks rustup for a target's standard library if it is missing.
 fn standard_library(root: &Path, target: &str) -> Result<(), String> {
     let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let asked = Command::new(rustc).args(["--print", "target-libdir", "--target", target]).current_dir(root).output();
-    let folder = asked.map_err(|e| format!("rustc cannot be run: {e}"))?.stdout;
+    let folder = asked.map_err(|e| format!("cannot run rustc: {e}"))?.stdout;
     if Path::new(String::from_utf8_lossy(&folder).trim()).is_dir() {
         return Ok(());
     }

@@ -1,4 +1,4 @@
-//! The modules of a crate, as its files have them.
+//! Reads the modules of a crate from its files.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -9,12 +9,12 @@ use syn::{Attribute, Item, Meta};
 
 use crate::error::Error;
 
-/// Modules by path: the root is the empty one, then `cl`, `cl::buffer`.
+/// Modules by path: the root is empty, then for example `cl`, `cl::buffer`.
 pub struct Crate(pub BTreeMap<String, Module>);
 
 pub struct Module {
     pub file: PathBuf,
-    /// Without tests, and without modules: those have places of their own.
+    /// Items without tests and modules, which have entries of their own.
     pub items: Vec<Item>,
 }
 
@@ -35,7 +35,7 @@ impl Crate {
         Ok(modules)
     }
 
-    /// `folder` is where the module's own modules lie.
+    /// `folder` is where the module's own modules are.
     fn add(&mut self, path: &str, items: Vec<Item>, file: &Path, folder: &Path) -> Result<(), Error> {
         let mut module = Module { file: file.to_path_buf(), items: Vec::new() };
         for item in items {
@@ -54,13 +54,13 @@ impl Crate {
                 let beside = folder.join(format!("{name}.rs"));
                 let inside = folder.join(&name).join("mod.rs");
                 let Some(found) = [beside, inside].into_iter().find(|file| file.exists()) else {
-                    // Files of another name are of one operating system; what they name is not seen.
+                    // Files with other names are for a single operating system and are not read.
                     continue;
                 };
                 self.add(&child_path, parse(&found)?, &found, &folder.join(&name))?;
             }
         }
-        // A module may be there twice, for two platforms or features: what either names counts.
+        // A module may exist twice, for two platforms or features: the names of both count.
         match self.0.entry(path.to_owned()) {
             Entry::Vacant(entry) => drop(entry.insert(module)),
             Entry::Occupied(mut entry) => entry.get_mut().items.extend(module.items),
@@ -79,7 +79,7 @@ pub fn join(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}::{name}") }
 }
 
-/// The files of a target, tests among them: its root, and those that it names as modules.
+/// Returns the files of a target, including tests: its root, and the modules named in it.
 pub fn module_files(root: &Path) -> Result<Vec<(PathBuf, String)>, Error> {
     fn named(items: &[Item], folder: &Path, found: &mut Vec<(PathBuf, String)>) -> Result<(), Error> {
         for item in items {
@@ -104,7 +104,7 @@ pub fn module_files(root: &Path) -> Result<Vec<(PathBuf, String)>, Error> {
     Ok(found)
 }
 
-/// Returns the attributes of items that carry tests, and of others that matter to a check.
+/// Returns the attributes of items that may be tests, and of others that a check needs.
 pub fn attrs(item: &Item) -> &[Attribute] {
     match item {
         Item::Const(item) => &item.attrs,
@@ -122,7 +122,7 @@ pub fn attrs(item: &Item) -> &[Attribute] {
     }
 }
 
-/// Built for tests alone: `#[cfg(test)]`, or with a condition more.
+/// Returns whether an item may be built for tests only: `#[cfg(test)]`, possibly with further conditions.
 pub fn may_be_test(attrs: &[Attribute]) -> bool {
     let mut lists = list_of(attrs, "cfg");
     lists.any(|tokens| tokens == "test" || tokens.replace(' ', "").starts_with("all(test,"))

@@ -1,4 +1,4 @@
-//! Error codes of OpenCL that the layer gives.
+//! Error codes of OpenCL that the layer returns.
 
 pub const DEVICE_NOT_FOUND: i32 = -1;
 pub const OUT_OF_HOST_MEMORY: i32 = -6;

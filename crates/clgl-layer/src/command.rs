@@ -1,4 +1,4 @@
-//! The commands that give objects to OpenCL and back.
+//! The commands that hand objects to OpenCL and back.
 
 use crate::cl::driver::Driver;
 use crate::cl::handles::{self, Handle, OwnEvent, OwnHandle};
@@ -20,15 +20,15 @@ const QUEUE_DEVICE: u32 = 0x1091;
 /// `clEnqueueAcquireGLObjects` or `clEnqueueReleaseGLObjects`.
 pub struct TurnCommand {
     acquire: bool,
-    /// Those that the other side has: the others are where they are to be.
+    /// Objects that the other side has; all others are already in place.
     objects: Vec<Arc<SharedObject>>,
     context: Arc<SharedContext>,
-    /// The program's queue, and one of the layer's own on the same device.
+    /// The program's queue, and one of the layer's on the same device.
     queue: Handle,
     own: Arc<OwnHandle>,
 }
 
-/// What the layer's thread does for a command; it keeps what it needs.
+/// Work of the layer's thread for a command; it keeps everything that it needs alive.
 struct TurnJob {
     acquire: bool,
     objects: Vec<(Arc<SharedObject>, OwnHandle)>,
@@ -36,22 +36,21 @@ struct TurnJob {
 }
 
 impl TurnJob {
-    /// All of the objects, or none of them.
+    /// Transfers all objects or none.
     fn run(&self, work: &WorkContext) -> Result<(), i32> {
         work.gl.error();
         self.objects.iter().try_for_each(|(object, _)| object.check(work))?;
         self.objects.iter().try_for_each(|(object, _)| transfer::copy(work, object, self.own.handle, self.acquire))?;
         if !self.acquire {
-            // The program's next call sees it.
-            // SAFETY: takes nothing.
+            // Makes the result visible to the program's next call. SAFETY: takes no arguments.
             unsafe { (work.gl.finish)() };
         }
-        work.check("objects take turns")
+        work.check("transferring objects")
     }
 }
 
 impl TurnCommand {
-    /// Takes a list of objects, which is not empty.
+    /// Checks a list of objects, which must not be empty.
     pub fn new(queue: Handle, objects: Vec<Arc<SharedObject>>, acquire: bool) -> Result<Self, i32> {
         let context = Arc::clone(&objects.first().ok_or(INVALID_OPERATION)?.context);
         // In a forked process the driver may wait forever.
@@ -76,7 +75,7 @@ impl TurnCommand {
         self.objects.iter().for_each(|object| object.acquired.store(!self.acquire, Ordering::Relaxed));
     }
 
-    /// Does it, or sees to it that it is done. The answer is an event of the program's queue where it wants one.
+    /// Performs or schedules the command. Returns an event of the program's queue if the program wants one.
     pub fn enqueue(&self, after: &[Raw], wants_event: bool) -> Result<Option<OwnEvent>, i32> {
         let work = self.context.program_work();
         let enqueued = if events::any_pending(self.context.handle) {
@@ -93,7 +92,7 @@ impl TurnCommand {
         Ok(TurnJob { acquire: self.acquire, objects, own: Arc::clone(&self.own) })
     }
 
-    /// Within the call, so that the program's next call of OpenGL's sees it.
+    /// Performs it within the call, so that the program's next OpenGL call sees the result.
     fn perform(&self, after: &[Raw], begun: ProgramWork, wants_event: bool) -> Result<Option<OwnEvent>, i32> {
         let before = OwnEvent::marker(self.queue, after)?;
         handles::flush(self.queue)?;
@@ -101,7 +100,7 @@ impl TurnCommand {
         let job = self.job()?;
         self.context.thread().ask(move |work| {
             begun.finish(work);
-            // A failure of what came before is the command's.
+            // A failure of earlier work is the command's failure.
             waited.map_err(|_| EVENTS_FAILED)?;
             job.run(work)
         })?;
@@ -111,9 +110,9 @@ impl TurnCommand {
         OwnEvent::marker(self.queue, &[before.0.handle.raw()]).map(Some)
     }
 
-    /// When what comes before it is done, while the call returns: that may wait for the program itself.
+    /// Performs it after earlier work, while the call returns: earlier work may wait for the program itself.
     fn defer(&self, after: &[Raw], begun: ProgramWork) -> Result<OwnEvent, i32> {
-        // What is wrong now is told now.
+        // Report errors that are known now.
         let objects = self.objects.clone();
         self.context.thread().ask(move |work| {
             begun.finish(work);
@@ -129,7 +128,7 @@ impl TurnCommand {
             let posted = context.thread().post(move |work| {
                 let answer = if status < 0 { Err(EVENTS_FAILED) } else { job.run(work) };
                 event.complete(answer.err().unwrap_or(0));
-                // On this thread, and not on the driver's.
+                // Drop these on this thread, not on the driver's.
                 drop((job, event, owner));
             });
             if let Err(code) = posted {
@@ -137,8 +136,8 @@ impl TurnCommand {
             }
         };
         before.when_complete(then)?;
-        // Before the barrier: rusticl tells of a command's end when all that was handed over with it has ended. And nothing
-        // behind it: rusticl 22.3's clFinish does not wait where nothing is left to hand over.
+        // Flush before the barrier: rusticl reports a command's end when everything flushed with it has ended. Enqueue
+        // nothing after it: in rusticl 22.3, clFinish does not wait if nothing is left to flush.
         handles::flush(self.queue)?;
         OwnEvent::barrier(self.queue, &done)
     }

@@ -1,4 +1,4 @@
-//! An OpenCL context that shares with a context of OpenGL.
+//! An OpenCL context that shares objects with an OpenGL context.
 
 use crate::cl::handles::{Handle, OwnHandle};
 use crate::codes::{INVALID_OPERATION, OUT_OF_HOST_MEMORY};
@@ -11,7 +11,7 @@ use crate::gl::window_system::{ProgramContext, WindowSystem};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The context of OpenGL, and the layer's own that shares with it.
+/// The program's OpenGL context, and the layer's own, which shares with it.
 pub struct GlSide {
     system: &'static dyn WindowSystem,
     program: ProgramContext,
@@ -22,7 +22,7 @@ pub struct GlSide {
 impl GlSide {
     /// Makes the layer's own context.
     pub fn open(system: &'static dyn WindowSystem, program: ProgramContext) -> Result<Self, i32> {
-        // SAFETY: the window system gives functions by their names in OpenGL.
+        // SAFETY: the window system returns functions by their OpenGL names.
         let functions = unsafe { ProgramGl::load(|name| system.address(name)) };
         let functions = functions.ok_or_else(|| refuse(INVALID_OPERATION, "OpenGL has no fences here"))?;
         let thread = GlThread::start(OwnContext::new(system, program)?, program.display)?;
@@ -32,9 +32,9 @@ impl GlSide {
 
 pub struct SharedContext {
     pub handle: Handle,
-    /// As the program gave them, with their end.
+    /// As the program gave them, including the terminator.
     pub properties: Vec<isize>,
-    /// Queues of the layer's own, by device: the program's may wait for what is copied.
+    /// The layer's own queues by device: work in the program's queues may wait for the copies.
     queues: Mutex<HashMap<Handle, Arc<OwnHandle>>>,
     gl: GlSide,
 }
@@ -44,12 +44,12 @@ impl SharedContext {
         Self { handle, properties, queues: Mutex::default(), gl }
     }
 
-    /// The thread that has the layer's own context of OpenGL.
+    /// The thread that owns the layer's OpenGL context.
     pub fn thread(&self) -> &GlThread {
         &self.gl.thread
     }
 
-    /// What the calling thread has begun with OpenGL.
+    /// Describes the OpenGL work that the calling thread has submitted.
     pub fn program_work(&self) -> ProgramWork {
         ProgramWork::begun(self.gl.system, self.gl.program, &self.gl.functions)
     }
@@ -61,7 +61,8 @@ impl SharedContext {
             return Ok(Arc::clone(queue));
         }
         let made = OwnHandle::queue(self.handle, device);
-        let queue = Arc::new(made.map_err(|code| refuse(OUT_OF_HOST_MEMORY, format_args!("no queue: {code}")))?);
+        let queue =
+            Arc::new(made.map_err(|code| refuse(OUT_OF_HOST_MEMORY, format_args!("cannot create a queue: {code}")))?);
         queues.insert(device, Arc::clone(&queue));
         Ok(queue)
     }

@@ -1,4 +1,4 @@
-//! The contexts that share, and how they are made.
+//! The sharing contexts, and how they are made.
 
 use crate::cl::driver::Driver;
 use crate::cl::handles::{self, Handle};
@@ -21,13 +21,13 @@ const DEVICES: u32 = 0x1081;
 /// Properties that a program makes a context with.
 #[derive(Default)]
 pub struct ContextProperties {
-    /// All of them, with their end.
+    /// All properties, including the terminator.
     pub all: Vec<isize>,
-    /// Those for the driver, with their end.
+    /// Properties for the driver, including the terminator.
     pub rest: Vec<isize>,
     context: isize,
     displays: Vec<(isize, isize)>,
-    /// Whether there is anything about OpenGL that a driver without the extension must not see.
+    /// Whether there are OpenGL properties that a driver without the extension must not see.
     pub names_gl: bool,
 }
 
@@ -59,7 +59,7 @@ impl ContextProperties {
                     self.displays.push((name, value));
                 }
             }
-            // It speaks of sharing only, and drivers that share nothing may refuse it.
+            // This concerns sharing only, and drivers without sharing may refuse it.
             INTEROP_USER_SYNC => {}
             _ => {
                 self.rest.extend([name, value]);
@@ -69,12 +69,12 @@ impl ContextProperties {
         self.names_gl |= name != INTEROP_USER_SYNC;
     }
 
-    /// Whether a context of OpenGL's is named.
+    /// Whether an OpenGL context is named.
     pub fn shares(&self) -> bool {
         self.context != 0 || self.displays.iter().any(|(name, _)| *name == CGL_SHAREGROUP)
     }
 
-    /// The platforms that are meant: one, or where none is named each.
+    /// Returns the named platform, or all platforms if none is named.
     pub fn platforms(&self) -> Result<Vec<Handle>, i32> {
         match self.all.chunks_exact(2).find(|pair| pair[0] == PLATFORM) {
             Some(pair) => {
@@ -86,7 +86,7 @@ impl ContextProperties {
         }
     }
 
-    /// The context of OpenGL, where the properties name one rightly.
+    /// Returns the OpenGL context, if the properties name a valid one.
     pub fn program(&self) -> Result<(&'static dyn WindowSystem, ProgramContext), i32> {
         match *self.displays.as_slice() {
             [] => Err(refuse(INVALID_GL_SHAREGROUP_REFERENCE, "a GL context without its display")),
@@ -94,22 +94,22 @@ impl ContextProperties {
                 let context = self.context.cast_unsigned();
                 Ok((system::of(name)?, ProgramContext { display: display.cast_unsigned(), context }))
             }
-            [_] => Err(refuse(INVALID_OPERATION, "share groups of CGL are not known here")),
+            [_] => Err(refuse(INVALID_OPERATION, "share groups of CGL are unsupported")),
             _ => Err(refuse(INVALID_OPERATION, "a GL context of several window systems")),
         }
     }
 }
 
-/// All of them. What is left of one that the program has let go of goes with its last object.
+/// All sharing contexts. After the program has released a context, its remains are freed with its last object.
 pub static CONTEXTS: LazyLock<Registry<Arc<SharedContext>>> = LazyLock::new(Registry::default);
 
-/// The context of that handle, where it is one that the layer serves.
+/// Returns the layer's context of that handle, if it is one.
 pub fn find(context: Handle) -> Option<Arc<SharedContext>> {
     CONTEXTS.lock().get(&context).map(|(shared, _)| Arc::clone(shared))
 }
 
-/// Makes a context, which shares where the properties name one of OpenGL: `make` is the driver's call, with the properties that it
-/// is to see.
+/// Makes a context, which shares if the properties name an OpenGL context. `make` is the driver's call with the
+/// properties for the driver.
 pub fn create(
     properties: &ContextProperties,
     make: impl FnOnce(&[isize]) -> Result<Handle, i32>,
@@ -125,18 +125,18 @@ pub fn create(
     Ok(handle)
 }
 
-/// Whether the drivers share on their own: all devices of a context that is not the layer's.
+/// Returns whether the drivers have their own sharing, for all devices of a context that is not the layer's.
 pub fn is_native(context: Handle) -> bool {
     let devices = handles::handles(Driver::get_context_info, context, DEVICES).unwrap_or_default();
     are_native(&devices)
 }
 
-/// Whether the drivers of all these devices share on their own.
+/// Returns whether the drivers of all these devices have their own sharing.
 pub fn are_native(devices: &[Handle]) -> bool {
     !devices.is_empty() && devices.iter().all(|device| extensions::is_native(*device))
 }
 
-/// Devices that share with the context of OpenGL that the properties name.
+/// Returns devices that share with the OpenGL context in the properties.
 pub fn devices(properties: &ContextProperties) -> Result<Vec<Handle>, i32> {
     let mut devices = Vec::new();
     for platform in properties.platforms()? {

@@ -1,4 +1,4 @@
-//! The edge to C: no panic crosses it, and answers are written as OpenCL writes them.
+//! The boundary to C: no panic crosses it, and results are written as OpenCL specifies.
 
 use crate::codes::{INVALID_VALUE, OUT_OF_HOST_MEMORY};
 use std::ffi::c_void;
@@ -7,7 +7,7 @@ use std::panic::AssertUnwindSafe;
 /// A handle or pointer as OpenCL passes it.
 pub type Raw = *mut c_void;
 
-/// Runs `f`; a panic is an error.
+/// Runs `f`; a panic becomes an error.
 #[expect(clippy::disallowed_methods, reason = "what the panic carries is never dropped")]
 pub fn caught<T>(f: impl FnOnce() -> Result<T, i32>) -> Result<T, i32> {
     std::panic::catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|carried| {
@@ -16,12 +16,12 @@ pub fn caught<T>(f: impl FnOnce() -> Result<T, i32>) -> Result<T, i32> {
     })
 }
 
-/// What a function returns that answers with a code.
+/// Returns the code of a function that returns only a code.
 pub fn code(f: impl FnOnce() -> Result<(), i32>) -> i32 {
     caught(f).err().unwrap_or(0)
 }
 
-/// What a function returns that answers with a handle, and with a code where the program asks for it.
+/// Returns the handle of a function that returns a handle, and stores its code if the program wants it.
 ///
 /// # Safety
 /// `code` is null or valid.
@@ -35,7 +35,7 @@ pub unsafe fn handle(code: *mut i32, f: impl FnOnce() -> Result<Raw, i32>) -> Ra
     handle
 }
 
-/// Writes where there is room for it.
+/// Writes a value unless the pointer is null.
 ///
 /// # Safety
 /// `to` is null or valid.
@@ -46,7 +46,7 @@ pub unsafe fn put<T>(to: *mut T, value: T) {
     }
 }
 
-/// Room that a program gives for the answer to a `clGet...Info`.
+/// A program's buffer for the answer of a `clGet...Info`.
 #[derive(Clone, Copy)]
 pub struct InfoRoom {
     pub bytes: usize,
@@ -58,7 +58,7 @@ impl InfoRoom {
     /// Writes an answer.
     ///
     /// # Errors
-    /// `CL_INVALID_VALUE`: the room is too small.
+    /// `CL_INVALID_VALUE` if the buffer is too small.
     ///
     /// # Safety
     /// `value` is null or has room for `bytes`, `found` is null or valid.
@@ -77,10 +77,10 @@ impl InfoRoom {
     }
 }
 
-/// A list that a program passes by count and address.
+/// A list that a program passes as count and address.
 ///
 /// # Safety
-/// `list` is null or has `count` entries, which live as long as the answer is used.
+/// `list` is null or has `count` entries, which live as long as the result is used.
 pub unsafe fn list<'a, T>(count: u32, list: *const T) -> &'a [T] {
     if list.is_null() || count == 0 {
         return &[];

@@ -1,18 +1,18 @@
-//! Events that programs hold of the layer's commands, and user events that work may wait for.
+//! Events of the layer's commands that programs hold, and user events that work may wait for.
 
 use crate::cl::handles::Handle;
 use crate::registry::Registry;
 use std::sync::LazyLock;
 
-/// What an event is to its program.
+/// What an event is.
 pub enum EventKind {
-    /// A command of the layer's; the driver knows it as a marker or as a user event.
+    /// A command of the layer; the driver sees a marker or a user event.
     Command(u32),
-    /// A user event of a context that shares; `true`: it is not complete.
+    /// A user event of a sharing context; `true` means that it is incomplete.
     User(Handle, bool),
 }
 
-/// All of them.
+/// All such events.
 pub static EVENTS: LazyLock<Registry<EventKind>> = LazyLock::new(Registry::default);
 
 /// `CL_COMMAND_ACQUIRE_GL_OBJECTS`, `CL_COMMAND_RELEASE_GL_OBJECTS`, `CL_COMMAND_GL_FENCE_SYNC_OBJECT_KHR`.
@@ -35,7 +35,7 @@ pub fn command_type(event: Handle) -> Option<u32> {
     }
 }
 
-/// Whether a context has work that may wait for the program itself: a call must not wait for it.
+/// Returns whether a context has work that may wait for the program itself; a call must not wait for that.
 pub fn any_pending(context: Handle) -> bool {
     EVENTS.lock().values().any(|(kind, _)| matches!(*kind, EventKind::User(of, true) if of == context))
 }

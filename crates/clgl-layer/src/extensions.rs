@@ -13,16 +13,16 @@ const SHARING: &str = "cl_khr_gl_sharing";
 const NAMES: [&str; 2] = [SHARING, "cl_khr_gl_event"];
 /// `CL_MAKE_VERSION(1, 0, 0)`.
 const VERSION: u32 = 1 << 22;
-/// `cl_name_version`: a version, and a name with its NUL.
+/// `cl_name_version`: a version, and a null-terminated name.
 const ENTRY: usize = 68;
 
-/// Whether a device's driver shares on its own.
+/// Returns whether a device's driver has its own sharing.
 pub fn is_native(device: Handle) -> bool {
     let list = info(Driver::get_device_info, device, DEVICE).unwrap_or_default();
     words(&list).any(|word| word == SHARING.as_bytes())
 }
 
-/// The answer to a question about extensions, with the layer's; `None`: the question is about something else.
+/// Adds the layer's extensions to the answer of a query about extensions; `None` for other queries.
 pub fn extended(call: InfoCall, object: Handle, parameter: u32) -> Option<Result<Vec<u8>, i32>> {
     let versions = match parameter {
         PLATFORM | DEVICE => false,

@@ -8,27 +8,27 @@ use crate::gl::fence::Fence;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long the thread looks at one fence before it looks at what else there is to do.
+/// How long the thread waits for one fence before it looks for other work.
 const GLANCE: Duration = Duration::from_micros(200);
 
-/// Makes an event that is complete when the fence is passed.
+/// Makes an event that completes when the fence is signalled.
 pub fn event_of(context: &Arc<SharedContext>, fence: Fence) -> Result<OwnEvent, i32> {
     if !context.thread().ask(move |work| Ok(fence.is_there(work)))? {
-        return Err(refuse(INVALID_GL_OBJECT, "what is said to be a fence of OpenGL's is none"));
+        return Err(refuse(INVALID_GL_OBJECT, "the sync object is not a fence of OpenGL"));
     }
     let (given, event) = OwnEvent::user_twice(context.handle)?;
     watch(Arc::clone(context), fence, event)?;
     Ok(given)
 }
 
-/// Looks whether the fence is passed, and again after what else waits for the thread.
+/// Checks whether the fence is signalled; if not, checks again after other work of the thread.
 fn watch(context: Arc<SharedContext>, fence: Fence, event: OwnEvent) -> Result<(), i32> {
     let owner = Arc::clone(&context);
     context.thread().post(move |work| {
         if fence.is_passed(work, GLANCE) {
             event.complete(0);
         } else {
-            // Where there is no thread any more there is no job either.
+            // Without the thread, this job does not run either.
             let _ = watch(owner, fence, event);
         }
     })

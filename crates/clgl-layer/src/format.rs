@@ -1,6 +1,6 @@
 //! Formats that both APIs have: OpenGL's internal format and OpenCL's `cl_image_format`.
 
-/// Channels of a pixel: `cl_channel_order`, OpenGL's format for them, the same for integers, and how many there are.
+/// Channels of a pixel: `cl_channel_order`, OpenGL's format, OpenGL's format for integers, and the number of channels.
 #[derive(Clone, Copy)]
 struct Channels(u32, u32, u32, usize);
 
@@ -9,7 +9,7 @@ const RG: Channels = Channels(0x10B2, 0x8227, 0x8228, 2);
 const RGBA: Channels = Channels(0x10B5, 0x1908, 0x8D99, 4);
 const SRGBA: Channels = Channels(0x10C1, 0x1908, 0, 4);
 
-/// One channel's number: `cl_channel_type`, OpenGL's type, whether kernels see integers, and bytes.
+/// Type of a channel: `cl_channel_type`, OpenGL's type, whether kernels see integers, and bytes.
 #[derive(Clone, Copy)]
 struct Component(u32, u32, bool, usize);
 
@@ -33,7 +33,7 @@ pub struct Format {
     pub image: [u32; 2],
     /// OpenGL's format and type of the same bytes.
     pub pixels: (u32, u32),
-    /// Of one pixel.
+    /// Bytes of a pixel.
     pub bytes: usize,
 }
 
@@ -70,7 +70,7 @@ static FORMATS: [Format; 42] = [
     format(0x823B, RG, INT32),
     format(0x823C, RG, UINT32),
     format(0x8058, RGBA, UNORM8),
-    // What drivers say of storage that was asked for without a size: four components, or `GL_RGBA`.
+    // Drivers report 4 components, or `GL_RGBA`, for storage requested without sizes.
     format(0x0004, RGBA, UNORM8),
     format(0x1908, RGBA, UNORM8),
     format(0x8F97, RGBA, SNORM8),
@@ -91,7 +91,7 @@ static FORMATS: [Format; 42] = [
     format(0x8227, RG, UNORM8),
 ];
 
-/// The format of storage of an internal format; `None` where OpenCL has none for it.
+/// Returns the format for an internal format; `None` if OpenCL has no equivalent.
 pub fn of(internal: u32) -> Option<&'static Format> {
     FORMATS.iter().find(|format| format.internal == internal)
 }

@@ -1,4 +1,4 @@
-//! What the OpenCL loader asks of a layer (`cl_layer.h`).
+//! The interface of the OpenCL loader for layers (`cl_layer.h`).
 
 use crate::calls;
 use crate::cl::driver::Driver;
@@ -9,16 +9,16 @@ use std::ffi::c_void;
 const API_VERSION: u32 = 0x4240;
 const API_VERSION_100: u32 = 100;
 const NAME: u32 = 0x4241;
-/// Functions that every loader's table has: up to `clCreateFromGLTexture`, the last of OpenCL 1.2.
+/// Number of functions in every loader's table: up to `clCreateFromGLTexture`, the last of OpenCL 1.2.
 const FEWEST: usize = 109;
 
-/// Answers the loader's first question (`cl_loader_layers`).
+/// Answers the loader's first query (`cl_loader_layers`).
 ///
 /// # Errors
-/// `CL_INVALID_VALUE`: another parameter, or no room.
+/// `CL_INVALID_VALUE` for another parameter, or a buffer that is too small.
 ///
 /// # Safety
-/// The pointers are null or valid for what the loader says.
+/// The pointers are null or valid as the loader specifies.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clGetLayerInfo(parameter: u32, bytes: usize, value: *mut c_void, found: *mut usize) -> i32 {
     let version = API_VERSION_100.to_ne_bytes();
@@ -33,10 +33,10 @@ pub unsafe extern "C" fn clGetLayerInfo(parameter: u32, bytes: usize, value: *mu
     })
 }
 
-/// Takes the functions behind the layer, and gives a table with the layer's own among them (`cl_loader_layers`).
+/// Takes the functions behind the layer, and returns a table with the layer's own among them (`cl_loader_layers`).
 ///
 /// # Errors
-/// `CL_INVALID_VALUE`: a null pointer, or a table older than OpenCL 1.2's.
+/// `CL_INVALID_VALUE` for a null pointer, or a table older than OpenCL 1.2's.
 ///
 /// # Safety
 /// `target` has `count` functions and lives as long as the process; the other pointers are null or valid.
@@ -64,7 +64,7 @@ pub unsafe extern "C" fn clInitLayer(
     })
 }
 
-/// As [`clInitLayer`]; Khronos's loader takes no layer without it. There are no properties yet.
+/// Like [`clInitLayer`]; Khronos's loader requires it. There are no properties yet.
 ///
 /// # Errors
 /// As [`clInitLayer`].
@@ -83,7 +83,7 @@ pub unsafe extern "C" fn clInitLayerWithProperties(
     unsafe { clInitLayer(count, target, count_found, layer) }
 }
 
-/// Ends the layer's work (`cl_loader_layers`). Contexts that the program did not release go with the process.
+/// Ends the layer's work (`cl_loader_layers`). Contexts that the program did not release are freed with the process.
 #[unsafe(no_mangle)]
 pub extern "C" fn clDeinitLayer() -> i32 {
     0

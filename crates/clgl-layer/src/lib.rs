@@ -1,13 +1,15 @@
-//! OpenCL that shares buffers and textures with OpenGL (`cl_khr_gl_sharing`, `cl_khr_gl_event`) on drivers without it.
+//! Adds sharing of buffers and textures with OpenGL (`cl_khr_gl_sharing`, `cl_khr_gl_event`) to OpenCL drivers without
+//! it.
 //!
-//! The OpenCL loader puts this library before the driver (`OPENCL_LAYERS`). It gives the program ordinary memory objects of
-//! the driver, and copies between them and OpenGL's at each acquire and release. OpenGL's side is a context of the layer's
-//! own, on a thread of its own, that shares with the program's: what the program has bound, set or begun stays as it is.
+//! The OpenCL loader calls this library before the driver (`OPENCL_LAYERS`). It gives the program ordinary memory
+//! objects of the driver, and copies between them and OpenGL's objects at each acquire and release. On OpenGL's side it
+//! uses a context of its own, on a thread of its own, that shares with the program's: the program's state and bindings
+//! do not change.
 //!
-//! A device whose driver has the extension itself is left to the driver. `PIXELFERRY_CLGL=explain` says on standard error
-//! why something was refused; without it nothing is printed.
+//! Devices whose driver has the extension are left to the driver. `PIXELFERRY_CLGL=explain` prints on standard error
+//! why something was refused; otherwise nothing is printed.
 
-// It knows EGL and GLX on Linux; elsewhere the library is empty.
+// It uses EGL and GLX on Linux; elsewhere the library is empty.
 #![cfg(target_os = "linux")]
 
 mod calls;

@@ -1,4 +1,4 @@
-//! An object of OpenGL's, and the memory object of OpenCL's that stands for it.
+//! An OpenGL object, and the OpenCL memory object that represents it.
 
 use crate::cl::handles::{Handle, OwnHandle};
 use crate::cl::memory;
@@ -33,7 +33,7 @@ pub enum GlStorage {
     Renderbuffer(SharedRenderbuffer),
 }
 
-/// Size and kind of storage, as they were when the object was made.
+/// Size and kind of storage when the object was made.
 #[derive(Clone, Copy)]
 pub enum StorageShape {
     Bytes(usize),
@@ -46,27 +46,27 @@ pub struct SharedObject {
     pub name: GlName,
     pub storage: Arc<GlStorage>,
     pub shape: StorageShape,
-    /// The buffer that an image of texels lies in; the image keeps it.
+    /// The buffer of an image of texels; the image keeps it alive.
     pub texels: Option<Handle>,
-    /// Kernels only read it: nothing has to be brought back.
+    /// Kernels only read it, so it need not be copied back.
     pub read_only: bool,
-    /// OpenCL has it.
+    /// Whether OpenCL has acquired it.
     pub acquired: AtomicBool,
 }
 
 impl SharedObject {
-    /// Makes a memory object of the driver's for an object of OpenGL's.
+    /// Makes a memory object of the driver for an OpenGL object.
     pub fn create(context: Arc<SharedContext>, flags: u64, name: GlName) -> Result<(OwnHandle, Self), i32> {
         if flags != 0 && !ACCESS.contains(&flags) {
-            return Err(refuse(INVALID_VALUE, format_args!("flags {flags:#x} for an object of OpenGL's")));
+            return Err(refuse(INVALID_VALUE, format_args!("invalid flags {flags:#x} for an OpenGL object")));
         }
         let target = match name {
             GlName::Texture { target: name, .. } => {
-                target::of(name).ok_or_else(|| refuse(INVALID_VALUE, format_args!("the target {name:#x}")))?
+                target::of(name).ok_or_else(|| refuse(INVALID_VALUE, format_args!("unsupported target {name:#x}")))?
             }
             _ => &Target::RENDERBUFFER,
         };
-        // What the program's thread has begun may be what makes the storage.
+        // The calling thread's submitted work may include creating the storage.
         let begun = context.program_work();
         let (storage, shape) = context.thread().ask(move |work| {
             begun.finish(work);
@@ -76,7 +76,7 @@ impl SharedObject {
         let (memory, texels) = match made {
             Ok(made) => made,
             Err(code) => {
-                // Where the thread has ended its context has, too.
+                // If the thread has ended, so has its context.
                 let _ = context.thread().post(move |work| close(work, &storage));
                 return Err(code);
             }
@@ -94,7 +94,7 @@ impl SharedObject {
         Ok((memory, object))
     }
 
-    /// Refuses storage that is not what the memory object was made for.
+    /// Refuses storage that has changed since the memory object was made.
     pub fn check(&self, work: &WorkContext) -> Result<(), i32> {
         let same = match (&*self.storage, self.shape) {
             (GlStorage::Buffer(buffer), StorageShape::Bytes(bytes)) => buffer.size(work) == bytes,
@@ -110,7 +110,7 @@ impl SharedObject {
         if same {
             return Ok(());
         }
-        let why = "is gone, or has been given other storage since it was opened";
+        let why = "is gone, or has other storage than when it was opened";
         Err(refuse(INVALID_GL_OBJECT, format_args!("{:?} {why}", self.name)))
     }
 }
@@ -118,12 +118,12 @@ impl SharedObject {
 impl Drop for SharedObject {
     fn drop(&mut self) {
         let (storage, context) = (Arc::clone(&self.storage), Arc::clone(&self.context));
-        // The driver's thread that says that an object is gone must not end a context: that may be for the worker.
+        // The driver's callback thread must not destroy a context; this may be the layer's worker's job.
         let end = move |work: &mut WorkContext| {
             close(work, &storage);
             drop(context);
         };
-        // Where the thread has ended its context has, too.
+        // If the thread has ended, so has its context.
         let _ = self.context.thread().post(end);
     }
 }
@@ -131,7 +131,7 @@ impl Drop for SharedObject {
 fn open(work: &mut WorkContext, name: GlName, target: &'static Target) -> Result<(GlStorage, StorageShape), i32> {
     let (storage, level, layout) = match name {
         GlName::Buffer(name) => {
-            let none = || refuse(INVALID_GL_OBJECT, format_args!("there is no buffer {name} with storage"));
+            let none = || refuse(INVALID_GL_OBJECT, format_args!("buffer {name} does not exist or has no storage"));
             let buffer = SharedBuffer::open(work, name).ok_or_else(none)?;
             let bytes = buffer.size(work);
             if bytes == 0 {
@@ -151,7 +151,7 @@ fn open(work: &mut WorkContext, name: GlName, target: &'static Target) -> Result
     };
     let Some(format) = format::of(level.internal) else {
         close(work, &storage);
-        let why = "is no format of OpenCL's";
+        let why = "has no equivalent in OpenCL";
         return Err(refuse(
             INVALID_IMAGE_FORMAT_DESCRIPTOR,
             format_args!("the internal format {:#x} {why}", level.internal),
@@ -168,7 +168,7 @@ fn close(work: &mut WorkContext, storage: &GlStorage) {
     }
 }
 
-/// Bytes of a buffer up to the last that belongs to the object.
+/// Bytes of a buffer up to the last one that belongs to the object.
 fn bytes_to(shape: StorageShape) -> usize {
     match shape {
         StorageShape::Bytes(bytes) => bytes,
@@ -176,7 +176,7 @@ fn bytes_to(shape: StorageShape) -> usize {
     }
 }
 
-/// The memory object, and the buffer under it where it is an image of texels.
+/// Makes the memory object, and for an image of texels the buffer under it.
 fn create_memory(
     context: &SharedContext,
     flags: u64,
@@ -198,10 +198,10 @@ fn create_memory(
     let under = texels.as_ref().map(|texels| texels.handle);
     let image = memory::create_image(context.handle, flags, format, target, level.size, under);
     let image = image.map_err(|code| {
-        let why = format_args!("the driver makes no image of {level:?}: {code}");
+        let why = format_args!("the driver cannot make an image of {level:?}: {code}");
         let memory = [OUT_OF_HOST_MEMORY, -4, -5].contains(&code);
         refuse(if memory { code } else { INVALID_IMAGE_FORMAT_DESCRIPTOR }, why)
     })?;
-    // The image keeps the buffer.
+    // The image keeps the buffer alive.
     Ok((OwnHandle::memory(image), under))
 }

@@ -1,4 +1,4 @@
-//! The memory objects that stand for objects of OpenGL's.
+//! The memory objects that represent OpenGL objects.
 
 use crate::cl::handles::{Handle, OwnHandle};
 use crate::cl::memory;
@@ -12,7 +12,7 @@ fn objects() -> MutexGuard<'static, HashMap<usize, Arc<SharedObject>>> {
     OBJECTS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Makes a memory object for an object of OpenGL's.
+/// Makes a memory object for an OpenGL object.
 pub fn create(context: Arc<SharedContext>, flags: u64, name: GlName) -> Result<OwnHandle, i32> {
     let (memory, object) = SharedObject::create(context, flags, name)?;
     let address = memory.handle.raw().addr();
@@ -21,14 +21,14 @@ pub fn create(context: Arc<SharedContext>, flags: u64, name: GlName) -> Result<O
     Ok(memory)
 }
 
-/// The object of that handle, where it is one of the layer's.
+/// Returns the layer's object of that handle, if it is one.
 pub fn find(handle: Handle) -> Option<Arc<SharedObject>> {
     objects().get(&handle.raw().addr()).map(Arc::clone)
 }
 
-/// The driver has ended an object.
+/// Called when the driver destroys an object.
 fn gone(address: usize) {
     let object = objects().remove(&address);
-    // Outside the lock.
+    // Dropped outside of the lock.
     drop(object);
 }

@@ -1,10 +1,10 @@
-//! Objects of the layer's by their handles, with how often the program holds them.
+//! Objects of the layer by handle, with the program's reference counts.
 
 use crate::cl::handles::Handle;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Objects, and how often the program holds each.
+/// Objects with the program's reference counts.
 pub struct Registry<T>(Mutex<HashMap<Handle, (T, u32)>>);
 
 impl<T> Default for Registry<T> {
@@ -18,19 +18,19 @@ impl<T> Registry<T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The program is given an object.
+    /// Adds an object that is given to the program.
     pub fn insert(&self, handle: Handle, object: T) {
         self.lock().insert(handle, (object, 1));
     }
 
-    /// The program holds an object once more.
+    /// The program retains an object.
     pub fn retained(&self, handle: Handle) {
         if let Some((_, references)) = self.lock().get_mut(&handle) {
             *references += 1;
         }
     }
 
-    /// The program lets go of an object once; the answer is the object where that was the last time.
+    /// The program releases an object; returns the object after its last reference.
     pub fn released(&self, handle: Handle) -> Option<T> {
         let mut entries = self.lock();
         let (_, references) = entries.get_mut(&handle)?;

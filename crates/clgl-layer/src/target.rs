@@ -1,6 +1,6 @@
-//! Targets of textures, and what OpenCL makes of them.
+//! Texture targets and their equivalents in OpenCL.
 
-/// How a texture's size is laid out, and with which call it is written.
+/// How a texture's size is laid out, and which call writes it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Layout {
     Line,
@@ -14,11 +14,11 @@ pub enum Layout {
     BufferTexels,
 }
 
-/// One target that `clCreateFromGLTexture` takes.
+/// A target that `clCreateFromGLTexture` supports.
 pub struct Target {
-    /// As the program names it: for cubes one of their faces.
+    /// As the program names it; for cube maps one of the faces.
     pub name: u32,
-    /// What a texture of it is bound to.
+    /// Target that a texture of it is bound to.
     pub binding: u32,
     /// `cl_mem_object_type`.
     pub image: u32,
@@ -52,13 +52,13 @@ pub static TARGETS: [Target; 13] = [
     target(0x8C2A, 0x8C2A, 0x10F6, 0x2011, Layout::BufferTexels),
 ];
 
-/// The target of that name; `None` where OpenCL shares no textures of it.
+/// Returns the target of that name; `None` if OpenCL cannot share textures of it.
 pub fn of(name: u32) -> Option<&'static Target> {
     TARGETS.iter().find(|target| target.name == name)
 }
 
 impl Target {
-    /// The target of images that stand for renderbuffers.
+    /// Target of images that represent renderbuffers.
     pub const RENDERBUFFER: Target = target(0x8D41, 0x8D41, IMAGE_2D, 0x2003, Layout::Plane);
 
     /// `CL_GL_OBJECT_BUFFER`.

@@ -1,4 +1,4 @@
-//! Copies between OpenGL's storage and the driver's: one, straight into or out of the driver's mapped memory.
+//! Copies between OpenGL's storage and the driver's: a single copy directly into or out of the driver's mapped memory.
 
 use crate::cl::handles::Handle;
 use crate::cl::memory::{MappedBytes, with_buffer, with_image};
@@ -10,7 +10,7 @@ use crate::gl::work::WorkContext;
 use crate::object::{GlStorage, SharedObject, StorageShape};
 use crate::target::Layout;
 
-/// Brings an object to OpenCL's side, or back; `queue`: one of the layer's own.
+/// Copies an object to OpenCL's side, or back; `queue` is one of the layer's own.
 pub fn copy(work: &WorkContext, object: &SharedObject, queue: Handle, acquire: bool) -> Result<(), i32> {
     if !acquire && object.read_only {
         return Ok(());

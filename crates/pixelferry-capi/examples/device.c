@@ -1,5 +1,5 @@
-/* Work of the program's own on the frame's memory, by the compute API's own calls: rows are copied to a cl_mem, or to a
- * CUdeviceptr, in the queue that the library names. Every pixel is compared.
+/* Writes the frame's memory with the program's own calls of the compute API: rows are copied to a cl_mem or a CUdeviceptr, in
+ * the queue that the library names. Every pixel is compared.
  *
  *   cc device.c $(pkg-config --cflags --libs pixelferry) -ldl -o device && ./device opencl|cuda [display]
  */
@@ -17,7 +17,7 @@ static int failed(pf_status status) {
     return 1;
 }
 
-/* A function of a library that is there where the backend is. */
+/* Finds a function of a library, which is installed wherever the backend works. */
 static int find(const char *library, const char *name, void *function, size_t size) {
     void *opened = dlopen(library, RTLD_NOW);
     void *found = opened == NULL ? NULL : dlsym(opened, name);
@@ -26,7 +26,7 @@ static int find(const char *library, const char *name, void *function, size_t si
     return found == NULL;
 }
 
-/* One row: to a cl_mem (no wait, no event) or to an address. */
+/* Copies one row: to a cl_mem (without wait and event) or to an address. */
 static int copy_row(const pf_device_memory *memory, size_t at, const uint8_t *row) {
     if (memory->api == PIXELFERRY_API_OPENCL) {
         int32_t (*write)(void *, void *, uint32_t, size_t, size_t, const void *, uint32_t, const void *, void *);
@@ -68,7 +68,7 @@ int main(int argc, char **argv) {
         .height = HEIGHT,
         .unwritten = PIXELFERRY_LOAD_OVERWRITE,
     };
-    /* Paths whose memory is the backend's own. */
+    /* These paths use memory of the backend's own. */
     pf_link_options options = {.size = sizeof options, .path = "host-round-trip", .profiles = ""};
     static uint8_t pixels[WIDTH * HEIGHT * 4];
     pf_frames frames = {.size = sizeof frames,

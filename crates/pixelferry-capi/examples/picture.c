@@ -1,4 +1,4 @@
-/* Draws rings into plain memory with threads of the CPU, saves them and compares every pixel.
+/* Draws rings into plain memory with CPU threads, saves them and compares every pixel.
  *
  *   cc picture.c $(pkg-config --cflags --libs pixelferry) -o picture && ./picture rings.png
  */
@@ -15,7 +15,7 @@ static int failed(pf_status status) {
     return 1;
 }
 
-/* What the picture should be. */
+/* Returns the expected pixel. */
 static void rings(uint32_t x, uint32_t y, uint32_t frame, uint8_t *pixel) {
     uint32_t away = x * x + y * y;
     pixel[0] = (uint8_t)(away / 64 + 16 * frame);
@@ -38,7 +38,7 @@ struct launch {
     uint32_t frame;
 };
 
-/* A frame: may be called again on another path. */
+/* Computes a frame; may be called again for the same frame on another path. */
 static int32_t compute(void *user, pf_frame *frame) {
     const struct launch *launch = user;
     pf_arg arg = {.kind = PIXELFERRY_ARG_U32, .value.u32 = launch->frame};

@@ -1,4 +1,4 @@
-// A program in C++ without a window: OpenGL where the machine has it, else plain memory. Every pixel is compared.
+// A C++ program without a window. It draws with OpenGL if the machine has it, otherwise into plain memory. Every pixel is compared.
 //
 //   c++ -std=c++17 picture.cpp $(pkg-config --cflags --libs pixelferry) -o picture && ./picture [backend [display]]
 #include <pixelferry.hpp>
@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint32_t WIDTH = 200, HEIGHT = 120;
 
-// What the picture should be.
+// Returns the expected pixel.
 std::uint8_t expected(std::uint32_t x, std::uint32_t y, std::uint32_t frame, int channel) {
     const std::uint32_t channels[] = {x + 3 * frame, y, x ^ y, 255};
     return static_cast<std::uint8_t>(channels[channel]);
@@ -46,7 +46,7 @@ void fill(const pf_pixels &pixels, std::uint32_t frame) {
     }
 }
 
-// Threads run it where there is no other device.
+// CPU threads run it if there is no other device.
 std::int32_t row(void *, const pf_pixels *pixels, const pf_arg *args, std::size_t) {
     fill(*pixels, args[0].value.u32);
     return 0;
@@ -79,19 +79,19 @@ void run(const char *backend_name, const char *display_name) {
     auto [backend, display, kernels, link, report] = pixelferry::open_pair(frames);
     const auto &weave = kernels[0];
 
-    // By a kernel.
+    // Frames written by a kernel.
     for (std::uint32_t frame = 0; frame < 2; frame++) {
         link.frame([&](const pixelferry::frame &next) { next.launch(weave, {pixelferry::arg(frame)}); });
         compare(link, frame);
     }
-    // By this program: into the frame's own memory, in one call and in two.
+    // Frames written by this program into the frame's own memory, in one call and in two.
     link.frame([&](const pixelferry::frame &next) { next.map([](const pf_pixels &pixels) { fill(pixels, 2); }); });
     compare(link, 2);
     auto frame = link.acquire();
     frame.map([](const pf_pixels &pixels) { fill(pixels, 3); });
     frame.finish();
     compare(link, 3);
-    // An exception gives the frame up; the one before stays.
+    // An exception abandons the frame; the previous one stays.
     try {
         link.frame([](const pixelferry::frame &) { throw std::logic_error("on purpose"); });
         throw std::runtime_error("the exception is gone");

@@ -29,7 +29,7 @@ static int refused(VkResult result) {
     return 1;
 }
 
-/* What an engine has anyway. The lock is for its queue, which the thread of a shared link uses, too. */
+/* The objects that every engine has. The lock guards its queue, which the thread of a shared link also uses. */
 struct engine {
     mtx_t lock;
     VkInstance instance;
@@ -70,7 +70,7 @@ static pf_vulkan_device handles(struct engine *engine) {
     return handles;
 }
 
-/* A device with what pixelferry asks for. */
+/* Creates a device with the extensions and features that pixelferry requests. */
 static int make_device(struct engine *engine) {
     VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .apiVersion = VK_API_VERSION_1_2};
     VkInstanceCreateInfo instance = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO, .pApplicationInfo = &application};
@@ -102,7 +102,7 @@ static int make_device(struct engine *engine) {
     return 0;
 }
 
-/* The first type of memory that serves. */
+/* Returns the first suitable memory type. */
 static uint32_t memory_type(struct engine *engine, uint32_t types, VkMemoryPropertyFlags wanted) {
     VkPhysicalDeviceMemoryProperties memories;
     uint32_t type = 0;
@@ -113,7 +113,7 @@ static uint32_t memory_type(struct engine *engine, uint32_t types, VkMemoryPrope
     return type;
 }
 
-/* Where the engine copies what it gets: memory that the host sees. */
+/* Creates the buffer into which the engine copies frames, in memory visible to the host. */
 static int make_buffer(struct engine *engine) {
     VkCommandPoolCreateInfo pool = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO, .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT};
@@ -141,7 +141,7 @@ static int make_buffer(struct engine *engine) {
     return wrong;
 }
 
-/* An image that the engine keeps, in the layout GENERAL. */
+/* Creates an image that the engine keeps in the layout GENERAL. */
 static int make_image(struct engine *engine) {
     VkImageCreateInfo image = {
         .sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
@@ -182,7 +182,7 @@ static int make_image(struct engine *engine) {
            refused(vkQueueSubmit(engine->queue, 1, &submit, VK_NULL_HANDLE)) || refused(vkQueueWaitIdle(engine->queue));
 }
 
-/* A submission of the engine's that reads the frame. It goes to the display's own queue, so that it waits for nothing. */
+/* Submits commands of the engine that read the frame. They go to the display's own queue, so they need no semaphore. */
 static int copy_out(struct engine *engine, VkImage image, int32_t layout) {
     VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
     VkBufferImageCopy whole = {
@@ -219,7 +219,7 @@ static int32_t write_pixels(void *user, const pf_pixels *out) {
 
 static int32_t compute(void *user, pf_frame *frame) { return failed(pf_frame_map(frame, write_pixels, user)); }
 
-/* Whether the buffer holds the frame. */
+/* Checks whether the buffer holds the frame. */
 static int differs(const uint8_t *pixels, uint8_t frame, const char *what) {
     for (uint32_t at = 0; at < WIDTH * HEIGHT; at++) {
         const uint8_t *pixel = pixels + 4 * at;
@@ -242,7 +242,7 @@ static int show(struct engine *engine, pf_link *link, uint8_t frame) {
     return wrong || differs(engine->pixels, frame, "the image shown");
 }
 
-/* What kernels would read of an object. */
+/* Compares what kernels would read from an object. */
 static int taken(pf_backend *backend, pf_display *display, const pf_object *object, uint8_t frame, const char *what) {
     static uint8_t pixels[BYTES];
     pf_intake *intake = NULL;
@@ -271,7 +271,7 @@ static pf_object own_image(struct engine *engine) {
     return image;
 }
 
-/* The same pixels by a kernel in the display's queue. */
+/* The kernel that computes the same pixels in the display's queue. */
 static const char RAMP[] = "@compute @workgroup_size(8, 8)\n"
                            "fn ramp(@builtin(global_invocation_id) id: vec3<u32>) {\n"
                            "    pf_store(id.xy, vec4<f32>(vec4<u32>(id.xy, pf_arg_u32(0), 255u)) / 255.0);\n"
@@ -287,7 +287,7 @@ static int32_t launch(void *user, pf_frame *frame) {
     return failed(pf_frame_launch(frame, ramp->kernel, &ramp->frame, 1));
 }
 
-/* Frames shown in the engine's own image: the first is copied, later ones are stored where that is quicker. */
+/* Shows frames in the engine's own image: the first is copied, later ones are stored directly where that is faster. */
 static int shown_in_place(struct engine *engine, pf_display *display, const pf_surface *surface) {
     pf_kernel_source source = {.size = sizeof source, .name = "ramp", .wgsl = RAMP};
     struct ramp ramp = {.frame = {.kind = PIXELFERRY_ARG_U32}};
@@ -320,7 +320,7 @@ static int shown_in_place(struct engine *engine, pf_display *display, const pf_s
     return wrong;
 }
 
-/* Frames into the engine's own image and buffer, and back. */
+/* Copies frames into the engine's own image and buffer, and back. */
 static int own_objects(struct engine *engine, pf_backend *backend, pf_display *display) {
     static uint8_t pixels[BYTES];
     uint8_t frame = 40;
@@ -350,13 +350,13 @@ static int own_objects(struct engine *engine, pf_backend *backend, pf_display *d
     return wrong;
 }
 
-/* The display of a link that has a thread of its own. */
+/* Opens the display of a link that has its own thread. */
 static int32_t open_display(void *user, pf_display **display) {
     pf_vulkan_device device = handles(user);
     return failed(pf_display_from_vulkan(&device, display));
 }
 
-/* Frames that another thread computes, drawn on this one. */
+/* Draws frames on this thread that another thread computes. */
 static int shared(struct engine *engine, pf_backend *backend, const pf_surface *surface) {
     pf_shared_link *link = NULL;
     int wrong = failed(pf_shared_link_open(backend, open_display, engine, surface, NULL, &link));
@@ -397,7 +397,7 @@ static int run(struct engine *engine, const char *name) {
         printf("%d frames by %s, every pixel as computed, %u extensions\n", FRAMES, path, engine->extension_count);
         pf_string_free(path);
     }
-    /* The device goes last. */
+    /* The device is destroyed last. */
     pf_link_free(link);
     pf_backend_free(backend);
     if (display != NULL) pf_display_finish(display);

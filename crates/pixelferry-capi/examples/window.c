@@ -1,5 +1,5 @@
-/* A program with an OpenGL window of its own (GLFW) that draws what pixelferry computes, as a texture, by a shader of its own.
- * Each frame is drawn into a texture of its own, too, which keeps its name. Every pixel of both is read back and compared.
+/* A program with its own OpenGL window (GLFW) that draws what pixelferry computes as a texture with its own shader. Each frame
+ * is also drawn into the program's own texture, which keeps its name. Every pixel of both is read back and compared.
  *
  *   cc window.c $(pkg-config --cflags --libs pixelferry glfw3 gl) -o window && ./window [backend [loader]]
  */
@@ -50,7 +50,7 @@ static int32_t compute(void *user, pf_frame *frame) {
     return failed(pf_frame_launch(frame, launch->kernel, &arg, 1));
 }
 
-/* What an engine has anyway: a program that draws a texture over the window. */
+/* The object that every engine has: a program that draws a texture over the window. */
 static GLuint shader(GLuint program, GLenum kind, const char *text) {
     GLuint made = glCreateShader(kind);
     glShaderSource(made, 1, &text, NULL);
@@ -77,7 +77,7 @@ static GLuint make_program(void) {
     return program;
 }
 
-/* Compares every pixel; row 0 of OpenGL is the last of the picture. */
+/* Compares every pixel; row 0 in OpenGL is the last row of the picture. */
 static int differs(const uint8_t *pixels, uint32_t frame, const char *what) {
     for (uint32_t at = 0; at < WIDTH * HEIGHT; at++) {
         const uint8_t *pixel = pixels + 4 * at;
@@ -89,7 +89,7 @@ static int differs(const uint8_t *pixels, uint32_t frame, const char *what) {
     return 0;
 }
 
-/* Draws the texture of a frame, and has the frame drawn into a texture of our own. */
+/* Draws the texture of a frame, and lets pixelferry draw the frame into our own texture. */
 static int show(pf_link *link, GLuint program, GLuint own, uint32_t frame) {
     static uint8_t pixels[WIDTH * HEIGHT * 4];
     pf_shown *shown = NULL;
@@ -111,7 +111,7 @@ static int show(pf_link *link, GLuint program, GLuint own, uint32_t frame) {
     return wrong || glGetError() != GL_NO_ERROR;
 }
 
-/* For contexts that no window system knows: how the engine finds OpenGL's functions. C has no cast from a function to void *. */
+/* Finds OpenGL's functions in contexts without a window system. C has no cast from a function to void *. */
 static void *get_proc(void *user, const char *name) {
     union {
         GLFWglproc function;
@@ -161,7 +161,7 @@ static int run(GLFWwindow *window, const char *name, int loader) {
         pf_string_free(path);
         pf_string_free(device);
     }
-    /* The context goes last. */
+    /* The context is destroyed last. */
     pf_link_free(link);
     pf_kernel_free(launch.kernel);
     pf_backend_free(backend);

@@ -1,12 +1,13 @@
-// pixelferry for C++17: pixelferry.h with owners, exceptions and lambdas.
+// pixelferry for C++17: pixelferry.h with owning classes, exceptions and lambdas.
 //
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Each class owns one handle of pixelferry.h, is moved and not copied, and frees it at its end. The header's rules stand: what
-// each call does, which thread it runs on, what you vouch for. Calls that fail throw pixelferry::error. Exceptions of the
-// lambdas that you give do not pass through the library: the frame is given up, and they go on from the call. So do those of a
-// kernel's `host`, from `launch`, and those of a loader. What you put into other structs of pixelferry.h is called by the library
-// itself and may not throw: pf_gl_options.is_current and the functions of pf_vulkan_device.
+// Each class owns one handle of pixelferry.h, can be moved but not copied, and frees the handle in its destructor. The
+// header's rules apply: what each call does, which thread it runs on, what you vouch for. Calls that fail throw
+// pixelferry::error. Exceptions of your lambdas do not pass through the library: it cancels the frame, and the call
+// rethrows them. The same holds for a kernel's `host`, from `launch`, and for a loader. The library itself calls
+// functions in other structs of pixelferry.h, which must not throw: pf_gl_options.is_current and the functions of
+// pf_vulkan_device.
 #ifndef PIXELFERRY_HPP
 #define PIXELFERRY_HPP
 
@@ -26,7 +27,7 @@
 
 namespace pixelferry {
 
-// A call that failed: what() says what, on which device, and what to try.
+// A failed call: what() says what failed, on which device, and what to try.
 class error : public std::runtime_error {
 public:
     error(pf_status status, const char *message) : std::runtime_error(message), status_(status) {}
@@ -47,7 +48,7 @@ struct text_end {
     void operator()(char *text) const noexcept { pf_string_free(text); }
 };
 
-// The text that a call of the C ABI gives.
+// Returns the text that a call of the C ABI provides.
 template <class Call> std::string text(Call call) {
     char *given = nullptr;
     check(call(&given));
@@ -55,7 +56,7 @@ template <class Call> std::string text(Call call) {
     return std::string(given);
 }
 
-// What a link shows, read by the call of its kind.
+// Reads what a link shows with the call for its kind.
 template <class Handle>
 std::vector<std::uint8_t> read_back(pf_status (*call)(Handle *, void *, std::size_t, std::size_t *), Handle *link) {
     std::size_t needed = 0;
@@ -68,10 +69,10 @@ std::vector<std::uint8_t> read_back(pf_status (*call)(Handle *, void *, std::siz
 template <class Handle, pf_status (*End)(Handle *)> struct end {
     void operator()(Handle *handle) const noexcept { End(handle); }
 };
-// An owner of a handle: moved, not copied.
+// Owns a handle: can be moved, not copied.
 template <class Handle, pf_status (*End)(Handle *)> using owner = std::unique_ptr<Handle, end<Handle, End>>;
 
-// A lambda as a function of C. What it throws is kept, and thrown again by `done`.
+// Passes a lambda to C. Catches its exception, which `done` rethrows.
 template <class Function> class guarded {
 public:
     explicit guarded(Function &function) : function_(function) {}
@@ -97,19 +98,20 @@ private:
     std::exception_ptr thrown_;
 };
 
-// The function of a kernel's source, called by threads of the library. What it throws first is kept, and thrown again by `done`.
+// Passes the host function of a kernel's source to C; threads of the library call it. Catches its first exception,
+// which `done` rethrows.
 class guarded_host {
 public:
     explicit guarded_host(const pf_kernel_source &source) : host_(source.host), user_(source.host_user) {}
 
-    // The source with this instead of its function; it must not outlive this.
+    // Returns the source with this object in place of its function; it must not outlive this object.
     pf_kernel_source source(const pf_kernel_source &from) {
         pf_kernel_source made = from;
         if (host_) made.host = call, made.host_user = this;
         return made;
     }
 
-    // Throws what the function threw, where a call failed by it; else what the call says.
+    // Rethrows the function's exception if it made the call fail; otherwise throws the call's error.
     void done(pf_status status) {
         if (status != PIXELFERRY_OK) rethrow();
         check(status);
@@ -151,7 +153,7 @@ inline std::string probe_json(const pf_surface &surface, const pf_link_options *
     return detail::text([&](char **json) { return pf_probe_json(&surface, options, json); });
 }
 
-// An image of `width` x `height` pixels; change its other fields as you like.
+// Describes an image of `width` x `height` pixels; change its other fields as needed.
 inline pf_surface image(std::uint32_t width, std::uint32_t height, std::uint32_t format = PIXELFERRY_FORMAT_RGBA8) {
     pf_surface surface{};
     surface.size = sizeof surface;
@@ -161,7 +163,7 @@ inline pf_surface image(std::uint32_t width, std::uint32_t height, std::uint32_t
     return surface;
 }
 
-// A buffer.
+// Describes a buffer.
 inline pf_surface buffer(std::uint64_t bytes) {
     pf_surface surface{};
     surface.size = sizeof surface;
@@ -169,7 +171,7 @@ inline pf_surface buffer(std::uint64_t bytes) {
     return surface;
 }
 
-// A kernel without texts; texts and functions must last until it is built.
+// A kernel without sources; sources and functions must stay valid until it is built.
 inline pf_kernel_source kernel_source(const char *name) {
     pf_kernel_source source{};
     source.size = sizeof source;
@@ -217,7 +219,7 @@ inline pf_object gl_buffer(std::uint32_t name, std::uint64_t bytes) {
     return object;
 }
 
-// Frames of this surface, which must last until they are opened; set launches and wishes as you like.
+// Frames of this surface, which must stay valid until they are opened; add launches and choices.
 inline pf_frames frames(const pf_surface &surface) {
     pf_frames frames{};
     frames.size = sizeof frames;
@@ -237,7 +239,7 @@ private:
     friend class memory;
     friend class frame;
     kernel(pf_kernel *handle, std::unique_ptr<detail::guarded_host> host) : host_(std::move(host)), handle_(handle) {}
-    // Goes after the handle, whose launches call it.
+    // Declared after the handle, whose launches call it.
     std::unique_ptr<detail::guarded_host> host_;
     detail::owner<pf_kernel, pf_kernel_free> handle_;
 };
@@ -261,7 +263,7 @@ private:
     detail::owner<pf_memory, pf_memory_free> handle_;
 };
 
-// An argument of a launch, of the kind that its type says.
+// Makes an argument of a launch; its type selects the kind.
 inline pf_arg arg(std::int32_t value) {
     pf_arg made{};
     made.kind = PIXELFERRY_ARG_I32, made.value.i32 = value;
@@ -300,7 +302,7 @@ inline pf_arg arg(const memory &value) {
 
 class backend {
 public:
-    // nullptr: the first that has a language of every one of `kernels`.
+    // nullptr: opens the first that has a language of every one of `kernels`.
     static backend open(const char *name = nullptr, const std::vector<const pf_kernel_source *> &kernels = {}) {
         pf_backend *made = nullptr;
         check(pf_backend_open(name, kernels.data(), kernels.size(), &made));
@@ -333,19 +335,19 @@ private:
 
 class display {
 public:
-    // Without a window; nullptr: the first that works.
+    // Opens a display without a window; nullptr: the first that works.
     static display open(const char *name = nullptr) {
         pf_display *made = nullptr;
         check(pf_display_open(name, &made));
         return display(made);
     }
-    // In the OpenGL context that is current on this thread; the context goes after this, its links and backends.
+    // Uses the OpenGL context that is current on this thread; destroy the context after this, its links and backends.
     static display from_current_gl(const pf_gl_options *options = nullptr) {
         pf_display *made = nullptr;
         check(pf_display_from_current_gl(options, &made));
         return display(made);
     }
-    // The same by a loader, called during this call only.
+    // Like from_current_gl with a loader, which is called during this call only.
     static display from_gl_loader(pf_get_proc_function get_proc, void *user, const pf_gl_options *options = nullptr) {
         struct loader {
             pf_get_proc_function get_proc;
@@ -369,14 +371,14 @@ public:
         return owned;
     }
 
-    // On a Vulkan device of the program's own, which goes after this, its links and backends.
+    // Uses a Vulkan device of the program; destroy the device after this, its links and backends.
     static display from_vulkan(const pf_vulkan_device &device) {
         pf_display *made = nullptr;
         check(pf_display_from_vulkan(&device, &made));
         return display(made);
     }
 
-    // A stream of this name, for frames of `backend`: links to it publish by `shown::publish`.
+    // Opens a stream of this name for frames of `backend`: links to it publish with `shown::publish`.
     static display stream(const backend &backend, const char *name, const pf_stream_options *options = nullptr) {
         pf_display *made = nullptr;
         check(pf_stream_open(backend.get(), name, options, &made));
@@ -384,19 +386,19 @@ public:
     }
 
     pf_display *get() const noexcept { return handle_.get(); }
-    // Of a stream.
+    // Only for a stream.
     std::uint32_t subscribers() const {
         std::uint32_t count = 0;
         check(pf_stream_subscribers(get(), &count, nullptr));
         return count;
     }
-    // Whether a stream's newest frame should be published once more.
+    // Returns whether a stream's newest frame should be published again.
     bool is_awaited() const {
         std::uint32_t count = 0, awaited = 0;
         check(pf_stream_subscribers(get(), &count, &awaited));
         return awaited != 0;
     }
-    // The handle, which the caller owns from now on.
+    // Gives up the handle, which the caller then owns.
     pf_display *release() noexcept { return handle_.release(); }
     void make_current() const { check(pf_display_make_current(get())); }
     void gl_context_lost() const { check(pf_display_gl_context_lost(get())); }
@@ -411,7 +413,7 @@ private:
     detail::owner<pf_display, pf_display_free> handle_;
 };
 
-// A frame that is written: what a link's `frame` lends to a lambda, and what `owned_frame` owns.
+// A frame being written: `link::frame` passes it to a lambda, and `owned_frame` owns it.
 class frame {
 public:
     explicit frame(pf_frame *handle) noexcept : handle_(handle) {}
@@ -419,7 +421,7 @@ public:
     void launch(const kernel &kernel, std::initializer_list<pf_arg> args = {}) const {
         kernel.host_->done(pf_frame_launch(get(), kernel.get(), args.begin(), args.size()));
     }
-    // All of the frame; row_pitch in bytes, 0 for tight rows.
+    // Writes the whole frame; row_pitch is in bytes, 0 for tight rows.
     void write(const void *data, std::size_t bytes, std::size_t row_pitch = 0) const {
         check(pf_frame_write(get(), data, bytes, row_pitch));
     }
@@ -458,7 +460,7 @@ template <class Compute, class Call> void computed(Compute &compute, Call call) 
 
 } // namespace detail
 
-// A frame of `link::acquire`; given up at its end unless `finish` was called.
+// A frame from `link::acquire`; it is cancelled in the destructor unless `finish` was called.
 class owned_frame {
 public:
     frame operator*() const noexcept { return frame(handle_.get()); }
@@ -476,7 +478,7 @@ private:
     detail::owner<pf_frame, pf_frame_cancel> handle_;
 };
 
-// A frame that is shown; the link goes on at its end.
+// A shown frame; the link can continue after its destructor.
 class shown {
 public:
     pf_shown *get() const noexcept { return handle_.get(); }
@@ -515,7 +517,7 @@ public:
                          const pf_draw_options *options = nullptr) const {
         check(pf_shown_draw_gl_texture(get(), texture, level, width, height, options));
     }
-    // To the subscribers of the stream that the link shows on.
+    // Publishes to the subscribers of the stream that the link shows on.
     pf_published publish() const {
         pf_published published{};
         published.size = sizeof published;
@@ -529,7 +531,7 @@ private:
     detail::owner<pf_shown, pf_shown_release> handle_;
 };
 
-// An image of the program's own Vulkan device that frames are shown in; the image goes after this and `display::finish`.
+// An image of the program's Vulkan device that shows frames; destroy the image after this and `display::finish`.
 class target {
 public:
     target(const display &display, const pf_object &image, std::uint32_t x, std::uint32_t y, std::uint32_t width,
@@ -556,7 +558,7 @@ public:
 
     pf_link *get() const noexcept { return handle_.get(); }
 
-    // One frame by `compute(pixelferry::frame)`, which is called again where a path fails.
+    // Computes one frame with `compute(pixelferry::frame)`, which is called again if a path fails.
     template <class Compute> void frame(Compute &&compute) {
         detail::computed(compute, [&](auto function, void *user) { return pf_link_frame(get(), function, user); });
     }
@@ -580,8 +582,8 @@ public:
         check(pf_link_show(get(), &made));
         return shown(made);
     }
-    // A frame by `compute(pixelferry::frame)` and its draw as one call, straight into the framebuffer where that goes. Returns
-    // PIXELFERRY_SHOWED_; `way` gets the same in words.
+    // Computes a frame with `compute(pixelferry::frame)` and draws it in one call, directly in the framebuffer if
+    // possible. Returns PIXELFERRY_SHOWED_; `way` is set to the same in words.
     template <class Compute>
     std::uint32_t show_gl(std::int32_t x, std::int32_t y, std::uint32_t width, std::uint32_t height, Compute &&compute,
                           const pf_draw_options *options = nullptr, std::string *way = nullptr) {
@@ -589,7 +591,7 @@ public:
             return pf_link_show_gl(get(), x, y, width, height, options, rest...);
         });
     }
-    // The same in an image of Vulkan.
+    // Like show_gl, in an image of Vulkan.
     template <class Compute>
     std::uint32_t show_in(const target &target, Compute &&compute, const pf_draw_options *options = nullptr,
                           std::string *way = nullptr) {
@@ -597,7 +599,7 @@ public:
     }
     void resize(const pf_surface &surface) { check(pf_link_resize(get(), &surface)); }
     void flush() { check(pf_link_flush(get())); }
-    // What is shown: tight rows in the surface's order.
+    // Reads back the shown frame: tight rows in the surface's order.
     std::vector<std::uint8_t> read_back() { return detail::read_back(pf_link_read_back, get()); }
     void save(const char *file, const pf_draw_options *options = nullptr) {
         check(pf_link_save(get(), file, options));
@@ -628,10 +630,10 @@ private:
     detail::owner<pf_link, pf_link_free> handle_;
 };
 
-// Both sides, the kernels that were declared and the link, as they were chosen together.
+// Both sides, the declared kernels and the link, which were chosen together.
 struct opened {
     pixelferry::backend backend;
-    pixelferry::display display; // without a handle where frames.shown_by was given
+    pixelferry::display display; // has no handle if frames.shown_by was given
     std::vector<kernel> kernels;
     pixelferry::link link;
     std::string report; // JSON
@@ -665,7 +667,7 @@ inline opened open_pair(const pf_frames &frames) {
     return made;
 }
 
-// Frames into a texture or buffer of the program's own, whose name never changes.
+// Writes frames into a texture or buffer of the program, whose name never changes.
 class outlet {
 public:
     outlet(const backend &backend, const display &display, const pf_object &object,
@@ -677,7 +679,7 @@ public:
 
     pf_outlet *get() const noexcept { return handle_.get(); }
 
-    // One frame by `compute(pixelferry::frame)`, which is called again where a path fails.
+    // Computes one frame with `compute(pixelferry::frame)`, which is called again if a path fails.
     template <class Compute> void frame(Compute &&compute) {
         detail::computed(compute, [&](auto function, void *user) { return pf_outlet_frame(get(), function, user); });
     }
@@ -701,7 +703,7 @@ private:
     detail::owner<pf_outlet, pf_outlet_free> handle_;
 };
 
-// What was rendered into a texture or buffer of the program's own, as memory for kernels.
+// Takes what was rendered into a texture or buffer of the program, as memory for kernels.
 class intake {
 public:
     intake(const backend &backend, const display &display, const pf_object &object, const char *path = nullptr) {
@@ -711,7 +713,7 @@ public:
     }
 
     pf_intake *get() const noexcept { return handle_.get(); }
-    // Only to be read. The intake takes nothing else while it lives.
+    // Returns read-only memory. The intake takes nothing else while it lives.
     memory take() {
         pf_memory *made = nullptr;
         check(pf_intake_take(get(), &made));
@@ -731,7 +733,7 @@ private:
     detail::owner<pf_intake, pf_intake_free> handle_;
 };
 
-// A frame of a shared link; the next is handed over at its end.
+// A frame of a shared link; the next one is handed over after its destructor.
 class shared_frame {
 public:
     pf_shared_frame *get() const noexcept { return handle_.get(); }
@@ -761,7 +763,7 @@ private:
 // A link for all threads: it lives with its display on a thread of its own.
 class shared_link {
 public:
-    // `open()` makes the display (`return pixelferry::display::open("memory");`), on the link's thread.
+    // `open()` makes the display (`return pixelferry::display::open("memory");`) on the link's thread.
     template <class Open>
     shared_link(const backend &backend, Open &&open, const pf_surface &surface,
                 const pf_link_options *options = nullptr) {
@@ -777,13 +779,14 @@ public:
 
     pf_shared_link *get() const noexcept { return handle_.get(); }
 
-    // One frame by `compute(pixelferry::frame)` on the link's thread; waits until it is shown.
+    // Computes one frame with `compute(pixelferry::frame)` on the link's thread; waits until it is shown.
     template <class Compute> void frame(Compute &&compute) const {
         detail::computed(compute,
                          [&](auto function, void *user) { return pf_shared_link_frame(get(), function, user); });
     }
 
-    // A frame that is computed. Its end waits for it, without an error; release the shared frames of this thread before.
+    // A frame that is being computed. The destructor waits for it and ignores errors; release the shared frames of this
+    // thread before.
     class started {
     public:
         started(started &&) noexcept = default;
@@ -791,11 +794,11 @@ public:
         ~started() {
             if (!handle_) return;
             const auto status = pf_started_wait(handle_.get());
-            // This thread holds a frame and cannot wait; the link's thread may call the function still.
+            // This thread holds a frame and cannot wait; the link's thread may still call the function.
             if (status == PIXELFERRY_ERROR_BUSY) static_cast<void>(task_.release());
             else static_cast<void>(handle_.release());
         }
-        // Waits until it is shown, and throws what `compute` threw.
+        // Waits until it is shown, and rethrows the exception of `compute`.
         void wait() {
             const auto status = pf_started_wait(handle_.get());
             if (status == PIXELFERRY_ERROR_BUSY) check(status);
@@ -805,7 +808,7 @@ public:
 
     private:
         friend class shared_link;
-        // At one address, as the link's thread calls it.
+        // Stays at one address, because the link's thread calls it.
         struct task {
             explicit task(std::function<void(pixelferry::frame)> compute)
                 : by([compute = std::move(compute)](pf_frame *handle) { compute(pixelferry::frame(handle)); }), guarded(by) {}
@@ -816,7 +819,7 @@ public:
         std::unique_ptr<task> task_;
         detail::owner<pf_started, pf_started_free> handle_;
     };
-    // The same without waiting. `compute` is kept until the frame is done.
+    // Like frame, without waiting. `compute` is kept until the frame is finished.
     started start_frame(std::function<void(pixelferry::frame)> compute) const {
         using task = started::task;
         started made(std::make_unique<task>(std::move(compute)));
@@ -828,7 +831,7 @@ public:
         return made;
     }
 
-    // The newest frame, for this thread to draw.
+    // Returns the newest frame, for this thread to draw.
     shared_frame show() const {
         pf_shared_frame *made = nullptr;
         check(pf_shared_link_show(get(), &made));
@@ -844,7 +847,7 @@ private:
     detail::owner<pf_shared_link, pf_shared_link_free> handle_;
 };
 
-// Frames that another process publishes, each until the next.
+// Receives the frames of another process; each is valid until the next.
 class subscriber {
 public:
     subscriber(const backend &backend, const char *name) {
@@ -875,14 +878,14 @@ public:
     void read(void *data, std::size_t bytes, std::size_t row_pitch = 0) const {
         check(pf_subscriber_read(get(), data, bytes, row_pitch));
     }
-    // Tight rows, the top one first.
+    // Reads tight rows, top row first.
     std::vector<std::uint8_t> read() const {
         const auto whole = surface();
         std::vector<std::uint8_t> pixels(whole.bytes ? whole.bytes : whole.height * frame().row_bytes);
         read(pixels.data(), pixels.size());
         return pixels;
     }
-    // Only to be read by kernels. The subscriber takes nothing else while it lives.
+    // Returns memory that kernels may only read. The subscriber takes nothing else while it lives.
     pixelferry::memory memory() const {
         pf_memory *made = nullptr;
         check(pf_subscriber_memory(get(), &made));

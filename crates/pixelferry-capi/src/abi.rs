@@ -1,8 +1,9 @@
-//! Types of the C interface, as `include/pixelferry.h` declares it: constants, structs, types of functions.
+//! Types of the C interface, as declared in `include/pixelferry.h`: constants, structs, function types.
 //!
-//! The header documents each. `tests/suite/header.rs` lets a C compiler compare every item of this file with it.
+//! The header documents each. In `tests/suite/header.rs`, a C compiler compares every item of this file with the
+//! header.
 
-// The header has all of it, whatever features are on.
+// The header contains everything, whatever features are enabled.
 #![allow(dead_code)]
 
 use std::ffi::{c_char, c_void};
@@ -120,7 +121,8 @@ pub const PIXELFERRY_VULKAN_IMAGE: u32 = 1;
 pub const PIXELFERRY_VULKAN_ROWS: u32 = 2;
 pub const PIXELFERRY_VULKAN_BYTES: u32 = 3;
 
-/// Types that C sees only pointers to. The pointers are numbers of [`crate::handles`]; nothing lies there.
+/// Types that C uses only through pointers. The pointers are numbers of [`crate::handles`]; there is no memory behind
+/// them.
 macro_rules! opaque {
     ($($name:ident),* $(,)?) => {
         $(#[repr(C)]
@@ -149,20 +151,20 @@ opaque!(
 /// A struct that begins with its size, so that it may grow. Every field may be zero.
 ///
 /// # Safety
-/// It is `repr(C)`, its first field is `size: usize`, and any bytes are a value.
+/// The struct is `repr(C)`, its first field is `size: usize`, and every bit pattern is valid.
 pub unsafe trait Growing: Copy {
-    /// Its name in C.
+    /// Name of the struct in C.
     const NAME: &'static str;
-    /// Each `sizeof` that a header had, oldest first; the last is this library's.
+    /// Every `sizeof` that a published header had, oldest first; the last is this library's.
     const SIZES: &'static [usize];
 }
 
-/// `sizeof` of a struct whose last field ends there.
+/// Returns the `sizeof` of a struct whose last field ends at `end`.
 pub const fn size_to(end: usize, align: usize) -> usize {
     end.next_multiple_of(align)
 }
 
-/// Bytes of the field that a function projects to.
+/// Returns the size of the field that a function projects to.
 pub const fn size_of_field<S, F>(_: fn(&S) -> &F) -> usize {
     size_of::<F>()
 }
@@ -189,7 +191,7 @@ macro_rules! growing {
 #[cfg(test)]
 pub(crate) use growing;
 
-// Each struct with the last field that it had in each published header. Who adds fields adds the new last one.
+// Each struct with its last field in each published header. When you add fields, append the new last field.
 growing! {
     pf_surface: alpha;
     pf_kernel_source: items;
@@ -430,7 +432,7 @@ pub struct pf_stream_frame {
     pub row_bytes: usize,
 }
 
-/// Value of an argument, as its kind says.
+/// Value of an argument; its kind selects the member.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub union pf_value {
@@ -444,7 +446,7 @@ pub union pf_value {
     pub host: *const c_void,
 }
 
-/// Arrays of it cross the boundary, so it never grows.
+/// Arrays of this struct cross the boundary, so it never grows.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct pf_launch {
@@ -466,7 +468,7 @@ pub struct pf_frames {
     pub options: *const pf_link_options,
 }
 
-/// Arrays of it cross the boundary, so it never grows.
+/// Arrays of this struct cross the boundary, so it never grows.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct pf_arg {

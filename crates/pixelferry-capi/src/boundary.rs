@@ -1,4 +1,4 @@
-//! Reading and writing through a caller's pointers. What can be checked is: null, alignment, sizes, text.
+//! Reads and writes through a caller's pointers. Checks what can be checked: null, alignment, sizes, text.
 
 use crate::abi::Growing;
 use crate::failure::{Failure, Result};
@@ -16,10 +16,10 @@ fn check<T>(pointer: *const T, what: &str) -> Result<()> {
     Ok(())
 }
 
-/// A text.
+/// Reads a text.
 ///
 /// # Safety
-/// `text` is null, or a string that ends with zero and stays as it is for `'a`.
+/// `text` is null, or a string that ends with zero and does not change during `'a`.
 pub unsafe fn text<'a>(text: *const c_char, what: &str) -> Result<&'a str> {
     // SAFETY: the caller's promise.
     let text = unsafe { optional_text(text, what) }?;
@@ -39,26 +39,26 @@ pub unsafe fn optional_text<'a>(text: *const c_char, what: &str) -> Result<Optio
     text.to_str().map(Some).map_err(|error| Failure::argument(format!("{what} is not UTF-8: {error}")))
 }
 
-/// An array.
+/// Reads an array.
 ///
 /// # Safety
-/// `first` is null, or has `count` values of `T` that stay as they are for `'a`.
+/// `first` is null, or points to `count` values of `T` that do not change during `'a`.
 pub unsafe fn array<'a, T>(first: *const T, count: usize, what: &str) -> Result<&'a [T]> {
     if count == 0 {
         return Ok(&[]);
     }
     check(first, what)?;
     if count.checked_mul(size_of::<T>()).is_none_or(|bytes| isize::try_from(bytes).is_err()) {
-        return Err(Failure::argument(format!("{what} cannot have {count} elements")));
+        return Err(Failure::argument(format!("{what} has an invalid count of {count} elements")));
     }
     // SAFETY: it is aligned, not null and no larger than memory can be; and the caller's promise.
     Ok(unsafe { std::slice::from_raw_parts(first, count) })
 }
 
-/// Bytes to write.
+/// Returns bytes to write.
 ///
 /// # Safety
-/// `first` is null, or has `count` bytes that nobody else uses for `'a`; they are initialised.
+/// `first` is null, or points to `count` initialised bytes that nothing else uses during `'a`.
 pub unsafe fn bytes_mut<'a>(first: *mut u8, count: usize, what: &str) -> Result<&'a mut [u8]> {
     // SAFETY: the caller's promise.
     let checked = unsafe { array(first.cast_const(), count, what) }?.len();
@@ -69,7 +69,7 @@ pub unsafe fn bytes_mut<'a>(first: *mut u8, count: usize, what: &str) -> Result<
     Ok(unsafe { std::slice::from_raw_parts_mut(first, count) })
 }
 
-/// A struct that begins with its size, as an older caller may have it: what it lacks is zero.
+/// Reads a struct that begins with its size, possibly of an older header: missing fields are zero.
 ///
 /// # Safety
 /// `given` is null, or has as many bytes as its first field says.
@@ -77,41 +77,41 @@ pub unsafe fn structure<T: Growing>(given: *const T) -> Result<T> {
     // SAFETY: the caller's promise.
     let bytes = unsafe { checked_size(given) }?;
     let mut read = MaybeUninit::<T>::zeroed();
-    // SAFETY: both have so many bytes (the caller's promise, and `checked_size`); any bytes are a `T`.
+    // SAFETY: both have this many bytes (the caller's promise, and `checked_size`); every bit pattern is a valid `T`.
     unsafe {
         ptr::copy_nonoverlapping(given.cast::<u8>(), read.as_mut_ptr().cast::<u8>(), bytes);
         Ok(read.assume_init())
     }
 }
 
-/// A struct from C; null stands for all zeros.
+/// Reads a struct; null means all zeros.
 ///
 /// # Safety
 /// The promises of [`structure`].
 pub unsafe fn optional_structure<T: Growing>(given: *const T) -> Result<T> {
     if given.is_null() {
-        // SAFETY: any bytes are a `T`.
+        // SAFETY: every bit pattern is a valid `T`.
         return Ok(unsafe { MaybeUninit::zeroed().assume_init() });
     }
     // SAFETY: the caller's promise.
     unsafe { structure(given) }
 }
 
-/// Writes a struct that begins with its size as far as the caller knows it; the size stays.
+/// Writes a struct that begins with its size, up to the size that the caller's header knows; does not change the size.
 ///
 /// # Safety
-/// `out` is null, or has as many bytes as its first field says, which nobody else uses now.
+/// `out` is null, or has as many bytes as its first field says, which nothing else uses now.
 pub unsafe fn fill<T: Growing>(out: *mut T, value: T) -> Result<()> {
     // SAFETY: the caller's promise.
     let bytes = unsafe { checked_size(out.cast_const()) }?;
     let head = size_of::<usize>();
     let from = (&raw const value).cast::<u8>();
-    // SAFETY: both have so many bytes (the caller's promise, and `checked_size`), of which `size` takes the first.
+    // SAFETY: both have this many bytes (the caller's promise, and `checked_size`), and `size` occupies the first.
     unsafe { ptr::copy_nonoverlapping(from.add(head), out.cast::<u8>().add(head), bytes - head) };
     Ok(())
 }
 
-/// Refuses what cannot be filled, before the work is done.
+/// Refuses a struct that [`fill`] could not write, before the work is done.
 ///
 /// # Safety
 /// The promises of [`fill`].
@@ -129,18 +129,18 @@ unsafe fn checked_size<T: Growing>(given: *const T) -> Result<usize> {
     if T::SIZES.contains(&size) {
         return Ok(size);
     }
-    // Any other size may cut a pointer in two. What a larger struct asks for, this library cannot do.
+    // Any other size may cut a pointer in two, and a larger struct may ask for what this library does not know.
     let known = size_of::<T>();
     let sizes = T::SIZES.iter().map(usize::to_string).collect::<Vec<_>>().join(" or ");
     let newer = if size > known { ", or use the library that came with the newer header" } else { "" };
     Err(Failure::argument(format!(
-        "{}.size is {size}, and this library takes {sizes}; set it to sizeof({}){newer}",
+        "{}.size is {size}, but this library accepts {sizes}; set it to sizeof({}){newer}",
         T::NAME,
         T::NAME
     )))
 }
 
-/// Tells where a result goes.
+/// Checks where a result goes, and writes `empty` there.
 ///
 /// # Safety
 /// `out` is null, or may be written.
@@ -151,7 +151,7 @@ pub unsafe fn out<T>(out: *mut T, empty: T, what: &str) -> Result<()> {
     Ok(())
 }
 
-/// Writes a result to where [`out`] looked.
+/// Writes a result to a place that [`out`] checked.
 ///
 /// # Safety
 /// [`out`] accepted it.

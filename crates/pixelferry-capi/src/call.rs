@@ -1,4 +1,4 @@
-//! The one way into every call. No panic crosses the boundary, and the last failure of each thread is kept as text.
+//! Wraps every call: no panic crosses the boundary, and each thread's last failure is kept as text.
 
 use crate::abi::{PIXELFERRY_ERROR_PANIC, PIXELFERRY_OK, pf_status};
 use crate::failure::Result;
@@ -11,9 +11,9 @@ thread_local! {
     static LAST: RefCell<CString> = RefCell::default();
 }
 
-/// Runs a call's work and keeps what it reports.
+/// Runs a call's work and stores its failure.
 pub fn call(name: &'static str, work: impl FnOnce() -> Result<()>) -> pf_status {
-    // The text is made in here, too: errors are printed by code of others where a program plugs some in.
+    // Make the text in here, too: a program's own plugged-in code may print errors.
     let failed = match catch(|| work().map_err(|failure| (failure.status(), format!("{name}: {failure}")))) {
         Ok(Ok(())) => return PIXELFERRY_OK,
         Ok(Err(failed)) => failed,
@@ -31,7 +31,7 @@ pub fn call(name: &'static str, work: impl FnOnce() -> Result<()>) -> pf_status 
 }
 
 fn keep(text: String) {
-    // After the thread's end began there is nowhere to keep it; the status says enough.
+    // While the thread is ending, the message cannot be stored; the status must suffice.
     let _ = LAST.try_with(|last| {
         if let Ok(mut last) = last.try_borrow_mut() {
             *last = c_string(text);
@@ -39,7 +39,7 @@ fn keep(text: String) {
     });
 }
 
-/// Returns what the last call that failed on this thread reported; stays until another fails there.
+/// Returns the message of this thread's last failed call; valid until another call fails there.
 pub fn last_message() -> *const c_char {
     const NONE: &CStr = c"";
     let read = |last: &RefCell<CString>| last.try_borrow().map_or(NONE.as_ptr(), |text| text.as_ptr());

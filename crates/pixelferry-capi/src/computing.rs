@@ -1,4 +1,4 @@
-//! A caller's function that computes frames, of any link or outlet.
+//! A caller's function that computes frames, for links and outlets.
 
 use crate::abi::pf_frame;
 use crate::failure::{Failure, Refusal, Result};
@@ -15,17 +15,18 @@ pub struct Computing<F> {
 }
 
 impl<F: Fn(*mut pf_frame) -> i32> Computing<F> {
-    /// Takes the function.
+    /// Wraps the function.
     pub fn new(compute: F) -> Self {
         Self { compute, refused: Refusal::default() }
     }
 
-    /// The failure of the last try that was refused.
+    /// The failure of the last attempt that the function refused.
     pub fn refusal(&self) -> Refusal {
         Arc::clone(&self.refused)
     }
 
-    /// Calls the function with a handle that ends with it. If a call on the frame failed and the function refused, that is why.
+    /// Calls the function with a handle that ends with the call. If the function refused after a failed call on the
+    /// frame, that failure is the reason.
     pub fn one_try(&self, frame: Writing<'_, '_>, is_whole: bool) -> Result<(), Error> {
         let done = FrameSlot::lend(frame, is_whole, |slot| {
             let handle = pf_frame::insert(Rc::clone(slot))?;
@@ -39,17 +40,17 @@ impl<F: Fn(*mut pf_frame) -> i32> Computing<F> {
         let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
         *refused = None;
         done.map_err(|failure| match failure {
-            // An error of a path lets the next one get the frame.
+            // After an error of a path, the next path gets the frame.
             Failure::Core(error) => error,
             other => {
                 *refused = Some(other);
-                Error::invalid("pf_frame_function", "the function that was given refused")
+                Error::invalid("pf_frame_function", "the function returned an error")
             }
         })
     }
 }
 
-/// Result of a frame, with the caller's own refusal where there was one.
+/// Returns the result of a frame, or the caller's own refusal if there is one.
 pub fn refused_or<T>(done: Result<T, Error>, refusal: &Refusal) -> Result<T> {
     let refused = refusal.lock().unwrap_or_else(PoisonError::into_inner).take();
     match (done, refused) {

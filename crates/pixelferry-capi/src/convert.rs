@@ -1,4 +1,4 @@
-//! Structs of C as values of pixelferry, and the reverse.
+//! Converts structs of C to values of pixelferry, and back.
 
 use crate::abi::*;
 use crate::failure::{Failure, Result};
@@ -8,19 +8,20 @@ use pixelferry::{
 };
 use std::time::Duration;
 
-/// The number of a format in the header, where 0 stands for no format.
+/// Number of a format in the header, where 0 means no format.
 pub const fn format_code(format: PixelFormat) -> u32 {
     format.info().shader_id + 1
 }
 
-/// The format with this number in the header.
+/// Format with this number in the header.
 pub fn format(of: &str, code: u32) -> Result<PixelFormat> {
-    PixelFormat::ALL.into_iter().find(|format| format_code(*format) == code).ok_or_else(|| {
-        Failure::argument(format!("{of}.format is {code}, which is no PIXELFERRY_FORMAT_ of the header"))
-    })
+    PixelFormat::ALL
+        .into_iter()
+        .find(|format| format_code(*format) == code)
+        .ok_or_else(|| Failure::argument(format!("{of}.format is {code}, which is not a PIXELFERRY_FORMAT_ value")))
 }
 
-/// Bytes of a row, and rows, of a frame.
+/// Bytes per row, and number of rows, of a frame.
 pub fn shape(view: &View) -> (usize, usize) {
     match view {
         View::Image(image) => (image.row_len(), image.extent.height as usize),
@@ -28,18 +29,18 @@ pub fn shape(view: &View) -> (usize, usize) {
     }
 }
 
-/// Refuses bytes of the host that a frame does not fit in with this pitch.
+/// Refuses host memory that a frame with this pitch does not fit into.
 pub fn check_pitch(bytes: usize, row_pitch: usize, (row, rows): (usize, usize)) -> Result<()> {
     let needed = rows.checked_sub(1).and_then(|gaps| gaps.checked_mul(row_pitch)).and_then(|n| n.checked_add(row));
     if row_pitch >= row && needed.is_some_and(|needed| bytes >= needed) {
         return Ok(());
     }
     Err(Failure::argument(format!(
-        "{bytes} bytes with a row pitch of {row_pitch} were given; the frame takes {rows} rows of {row} bytes"
+        "{bytes} bytes with a row pitch of {row_pitch} do not match: the frame has {rows} rows of {row} bytes"
     )))
 }
 
-/// The number of a way in the header.
+/// Number of a `Showed` value in the header.
 pub const fn showed_code(showed: &Showed) -> u32 {
     match showed {
         Showed::Straight => PIXELFERRY_SHOWED_STRAIGHT,
@@ -51,7 +52,7 @@ pub const fn showed_code(showed: &Showed) -> u32 {
 fn named<T: Copy>(field: &str, value: u32, all: &[(u32, T)]) -> Result<T> {
     all.iter().find(|(code, _)| *code == value).map(|(_, meant)| *meant).ok_or_else(|| {
         let codes: Vec<String> = all.iter().map(|(code, _)| code.to_string()).collect();
-        Failure::argument(format!("{field} is {value}; the header has {}", codes.join(", ")))
+        Failure::argument(format!("{field} is {value}, which is invalid; use {}", codes.join(", ")))
     })
 }
 
@@ -64,7 +65,7 @@ const ACCESS: &[(u32, ImageAccess)] =
     &[(PIXELFERRY_ACCESS_TEXTURE, ImageAccess::Texture), (PIXELFERRY_ACCESS_ANY, ImageAccess::Any)];
 const ROW_ORDER: &[(u32, RowOrder)] =
     &[(PIXELFERRY_ROWS_TOP_DOWN, RowOrder::TopDown), (PIXELFERRY_ROWS_BOTTOM_UP, RowOrder::BottomUp)];
-/// Zero is the default of Rust, whose order is the display's own.
+/// Zero is the default in Rust, the display's own order.
 const OUTLET_ROWS: &[(u32, Option<RowOrder>)] = &[
     (PIXELFERRY_OUTLET_ROWS_STORED, None),
     (PIXELFERRY_OUTLET_ROWS_BOTTOM_UP, Some(RowOrder::BottomUp)),
@@ -93,19 +94,19 @@ const TARGET: &[(u32, TargetEncoding)] = &[
 const IS_GREY: &[(u32, bool)] = &[(PIXELFERRY_ONE_CHANNEL_GREY, true), (PIXELFERRY_ONE_CHANNEL_RED, false)];
 const HAS_BACKGROUND: &[(u32, bool)] = &[(PIXELFERRY_BACKGROUND_KEEP, false), (PIXELFERRY_BACKGROUND_COLOR, true)];
 
-/// The number that stands for a value.
+/// Returns the number of a value.
 fn code<T: Copy + PartialEq>(value: T, all: &[(u32, T)]) -> u32 {
     all.iter().find(|(_, meant)| *meant == value).map_or(0, |(code, _)| *code)
 }
 
 impl pf_surface {
-    /// The surface in pixelferry's types.
+    /// Converts to pixelferry's type.
     pub fn desc(&self) -> Result<SurfaceDesc> {
         let unwritten = named("pf_surface.unwritten", self.unwritten, UNWRITTEN)?;
         if self.bytes != 0 {
             if (self.width, self.height, self.format) != (0, 0, 0) {
                 let problem =
-                    "pf_surface has bytes (a buffer) and width, height or format (an image); give one of them";
+                    "pf_surface has bytes (a buffer) and width, height or format (an image); give only one of the two";
                 return Err(Failure::argument(problem));
             }
             return Ok(SurfaceDesc::Buffer(BufferDesc::new(self.bytes).with_unwritten(unwritten)));
@@ -119,7 +120,7 @@ impl pf_surface {
         Ok(SurfaceDesc::Image(image))
     }
 
-    /// The surface in C's types.
+    /// Converts to C's type.
     pub fn of(desc: &SurfaceDesc) -> Self {
         let none = Self {
             size: size_of::<Self>(),
@@ -151,11 +152,11 @@ impl pf_surface {
 
 /// The texts of [`pf_link_options`].
 pub struct OptionTexts<'a> {
-    /// The path to take or fail.
+    /// The path to use or fail.
     pub path: Option<&'a str>,
     /// The path to try first.
     pub prefer: Option<&'a str>,
-    /// The folder for what was measured; empty for none.
+    /// The folder for measurements; empty for none.
     pub profiles: Option<&'a str>,
 }
 
@@ -166,7 +167,7 @@ impl pf_link_options {
         [(PIXELFERRY_MODE_FRAMES_BEHIND, fixed), (PIXELFERRY_MODE_THROUGHPUT, Mode::Throughput { most })]
     }
 
-    /// Tells how a path is chosen.
+    /// Converts the options for choosing a path.
     pub fn policy(&self, texts: &OptionTexts<'_>) -> Result<Policy> {
         let default = Policy::default();
         let path = |name: Option<&str>| -> Result<Option<PathId>> {
@@ -191,7 +192,7 @@ impl pf_link_options {
 }
 
 impl pf_draw_options {
-    /// Tells how an image is drawn.
+    /// Converts the options for drawing an image.
     pub fn draw(&self) -> Result<DrawOptions> {
         let (x, y, width, height) = (self.placed_x, self.placed_y, self.placed_width, self.placed_height);
         let fits = [
@@ -202,7 +203,7 @@ impl pf_draw_options {
             (PIXELFERRY_FIT_NONE, Fit::None),
             (PIXELFERRY_FIT_AT, Fit::At(Placement { x, y, width, height })),
         ];
-        // Zero is the default of every field, and as a white point it would be none.
+        // Zero is the default of every field, and an invalid white point.
         let white = if self.white == 0.0 { f32::INFINITY } else { self.white };
         let tone_maps = [
             (PIXELFERRY_TONE_MAP_NONE, ToneMap::None),
@@ -224,7 +225,7 @@ impl pf_draw_options {
 }
 
 impl pf_outlet_options {
-    /// Tells how frames reach an object; `path` is the text of the field.
+    /// Converts the options of an outlet; `path` is the text of the field.
     pub fn outlet(&self, path: Option<&str>) -> Result<OutletOptions> {
         Ok(OutletOptions::default()
             .with_path(path.map(|path| Policy::default().paths.named(path)).transpose()?)

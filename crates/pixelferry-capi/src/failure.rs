@@ -4,33 +4,34 @@ use crate::abi::*;
 use pixelferry::{Error, SaveError};
 use std::sync::{Arc, Mutex};
 
-/// A failure before it is a status and a message.
+/// A failure before it becomes a status and a message.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// A value of the caller's.
+    /// An argument is invalid.
     #[error("{0}")]
     Argument(String),
-    /// The value is no valid handle.
+    /// The handle is invalid.
     #[error("{0}")]
     Handle(String),
-    /// A handle of another thread.
+    /// The handle belongs to another thread.
     #[error(
-        "this {0} belongs to another thread; displays, links, frames and memories are used and freed on the thread that made them"
+        "this {0} belongs to another thread; use and free displays, links, frames and memories on the thread that made \
+         them"
     )]
     Thread(&'static str),
-    /// A link whose frame is open.
+    /// The object is in use, for example a link with an open frame.
     #[error("{0}")]
     Busy(&'static str),
-    /// A function of the caller's said so.
-    #[error("the function that was given ended with {0}; nothing of this frame is shown")]
+    /// A function of the caller returned an error.
+    #[error("the function returned {0}; nothing of this frame is shown")]
     Callback(i32),
-    /// An error that pixelferry reported.
+    /// An error of pixelferry.
     #[error(transparent)]
     Core(#[from] Error),
-    /// A picture could not be saved.
+    /// Saving a picture failed.
     #[error(transparent)]
     Save(SaveError),
-    /// A report could not be written.
+    /// Writing a report failed.
     #[error("the report cannot be written as JSON: {0}")]
     Json(#[from] serde_json::Error),
 }
@@ -38,7 +39,7 @@ pub enum Failure {
 /// Result with [`Failure`].
 pub type Result<T, E = Failure> = std::result::Result<T, E>;
 
-/// Failure for which a caller's function refused a frame, beside the error that stands for it on the way back.
+/// Why a caller's function refused a frame, beside the error that represents it on the way back.
 pub type Refusal = Arc<Mutex<Option<Failure>>>;
 
 impl From<SaveError> for Failure {
@@ -51,13 +52,13 @@ impl From<SaveError> for Failure {
 }
 
 impl Failure {
-    /// A value of the caller's, and what it should be.
+    /// The caller's argument is invalid; `problem` also says what it should be.
     pub fn argument(problem: impl Into<String>) -> Self {
         Self::Argument(problem.into())
     }
 
-    /// Refuses what needs a feature that this library was built without.
-    #[allow(dead_code)] // where all are built in
+    /// Refuses a call that needs a missing feature.
+    #[allow(dead_code)] // unused if all are built in
     pub fn not_built_in(feature: &str) -> Self {
         Self::Core(Error::Unavailable {
             what: feature.into(),
@@ -66,8 +67,8 @@ impl Failure {
         })
     }
 
-    /// Refuses what streams are needed for, where this library has none.
-    #[allow(dead_code)] // where they are built in
+    /// Refuses calls that need streams.
+    #[allow(dead_code)] // unused if they are built in
     pub fn no_streams() -> Self {
         if cfg!(target_os = "linux") {
             return Self::not_built_in("stream");
@@ -79,7 +80,7 @@ impl Failure {
         })
     }
 
-    /// Tells how C sees it.
+    /// Returns the status for C.
     pub fn status(&self) -> pf_status {
         match self {
             Self::Argument(_) => PIXELFERRY_ERROR_ARGUMENT,
@@ -110,12 +111,12 @@ fn status_of(error: &Error) -> pf_status {
         Error::InTarget => PIXELFERRY_ERROR_IN_TARGET,
         Error::Paused => PIXELFERRY_ERROR_PAUSED,
         Error::NoPath { .. } => PIXELFERRY_ERROR_NO_PATH,
-        // New ones of the core have no code of their own until this table has them.
+        // New errors of the core have no status until this table has them.
         _ => PIXELFERRY_ERROR_OTHER,
     }
 }
 
-/// The name of a status, as the header has it.
+/// Returns the name of a status in the header.
 pub fn name(status: pf_status) -> &'static std::ffi::CStr {
     match status {
         PIXELFERRY_OK => c"PIXELFERRY_OK",
@@ -139,6 +140,6 @@ pub fn name(status: pf_status) -> &'static std::ffi::CStr {
         PIXELFERRY_ERROR_PANIC => c"PIXELFERRY_ERROR_PANIC",
         PIXELFERRY_ERROR_OTHER => c"PIXELFERRY_ERROR_OTHER",
         PIXELFERRY_ERROR_IN_TARGET => c"PIXELFERRY_ERROR_IN_TARGET",
-        _ => c"no status of pixelferry",
+        _ => c"unknown status",
     }
 }

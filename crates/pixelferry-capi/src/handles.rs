@@ -1,8 +1,8 @@
 //! The table of everything that a caller holds a handle of.
 //!
-//! A handle is a number that looks like a pointer: its kind in the lowest bits, then a count that never comes again. So
-//! one that was freed is known as such, whatever was made since. What stays on its thread lies in a table of that thread; the
-//! table of all threads knows whose it is.
+//! A handle is a number that looks like a pointer: its kind in the lowest bits, then a count that is never repeated. So
+//! a freed handle is recognised, whatever was created since. Objects that stay on their thread are in a table of that
+//! thread; the table of all threads knows their owner.
 
 use crate::abi::*;
 use crate::failure::{Failure, Refusal, Result};
@@ -24,7 +24,7 @@ use std::thread::{self, ThreadId};
 
 const KIND_BITS: u32 = 4;
 
-/// The kind of the handle with this number.
+/// Returns the kind of the handle with this number.
 const fn kind_of(id: usize) -> usize {
     id & ((1 << KIND_BITS) - 1)
 }
@@ -53,33 +53,33 @@ enum Local {
     Subscriber(Rc<SubscriberSlot>),
 }
 
-/// A frame that was started, until somebody waits for it, with the reason for which the caller's function refused it.
+/// A frame that was started, until a call waits for it, with the reason why the caller's function refused it.
 pub struct Started(pub Mutex<Option<(StartedFrame<GivenOut>, Refusal)>>);
 
-/// A place that frames are shown in; a call that runs keeps others out.
+/// A place in which frames are shown; a running call excludes others.
 pub type TargetSlot = RefCell<Box<dyn ShowTarget>>;
 
-/// Memory with the backend that made it.
+/// Memory together with the backend that created it.
 pub struct Memory {
-    /// Backend that the memory belongs to.
+    /// The backend that the memory belongs to.
     pub backend: Arc<dyn ComputeBackend>,
     /// The memory.
     pub memory: Box<dyn ComputeMemory>,
 }
 
-/// A caller's memory; a launch reads several at a time.
+/// A caller's memory; a launch reads several of them at a time.
 #[derive(Clone)]
 pub enum SharedMemory {
     /// Memory that the caller allocated.
     Own(Rc<RefCell<Memory>>),
     /// What an intake took.
     Taken(Rc<TakenSlot>),
-    /// The frame that a subscriber took.
+    /// The frame that a subscriber received.
     Streamed(Rc<StreamedSlot>),
 }
 
 impl SharedMemory {
-    /// The memory, for kernels to read. None while a call writes it.
+    /// Returns the memory for kernels to read, or `None` while a call writes it.
     pub fn read(&self) -> Option<Ref<'_, dyn ComputeMemory>> {
         match self {
             Self::Own(memory) => Some(Ref::map(memory.try_borrow().ok()?, |own| own.memory.as_ref())),
@@ -94,21 +94,22 @@ enum Place {
     On(ThreadId),
 }
 
-/// The table of one process. A forked one begins another: its parent's may be locked by a thread that it does not have.
+/// The table of one process. A forked process starts its own: its parent's may be locked by a thread that it does not
+/// have.
 struct Table {
     of: ProcessMark,
-    /// Handles that its parents had made.
+    /// The number of handles that its parents had created.
     before: usize,
     live: Mutex<BTreeMap<usize, Place>>,
-    /// That of a process forked from this one.
+    /// The table of a process forked from this one.
     forked: OnceLock<Box<Self>>,
 }
 
-/// Handles made so far.
+/// The number of handles created so far.
 static MADE: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    // Never dropped: what a thread did not free it leaks, as its contexts may be gone by then.
+    // Never dropped: objects that a thread did not free are leaked, because their contexts may already be destroyed.
     static OWN: ManuallyDrop<RefCell<BTreeMap<usize, Local>>> =
         const { ManuallyDrop::new(RefCell::new(BTreeMap::new())) };
 }
@@ -119,7 +120,7 @@ impl Table {
         Self { of: ProcessMark::here(), before, live: Mutex::default(), forked: OnceLock::new() }
     }
 
-    /// This process's own.
+    /// Returns the table of this process.
     fn own() -> &'static Self {
         static FIRST: OnceLock<Table> = OnceLock::new();
         let mut table = FIRST.get_or_init(Self::new);
@@ -134,28 +135,28 @@ fn table() -> MutexGuard<'static, BTreeMap<usize, Place>> {
     Table::own().live.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// True for a handle that came along into a forked process.
+/// Returns true for a handle inherited by a forked process.
 pub fn is_parents(id: usize) -> bool {
     (1..=Table::own().before).contains(&(id >> KIND_BITS))
 }
 
-/// A type of handle, and what is behind it.
+/// A type of handle, and the object behind it.
 pub trait Handle: Sized {
     /// Name of the handle, here and in C.
     const NAME: &'static str;
-    /// Below 16.
+    /// The number of the kind, below 16.
     const KIND: usize;
     /// Type of the object behind the handle.
     type Object;
-    /// Puts it into the table.
+    /// Puts the object into the table.
     fn insert(object: Self::Object) -> Result<*mut Self>;
-    /// Returns what the handle stands for.
+    /// Returns the object of a handle.
     fn get(handle: *mut Self) -> Result<Self::Object>;
 }
 
 macro_rules! handles {
     ($($name:ident = $kind:literal: $object:ty, $place:ident::$variant:ident;)*) => {
-        /// Name of the kind, if there is one.
+        /// Returns the name of a kind, if there is one.
         fn name_of(kind: usize) -> Option<&'static str> {
             match kind {
                 $($kind => Some(stringify!($name)),)*
@@ -210,10 +211,10 @@ handles! {
 
 fn next(kind: usize, place: Place) -> Result<usize> {
     let mut table = table();
-    // Counted with the lock alone.
+    // Only counted while the lock is held.
     let made = MADE.load(Ordering::Relaxed) + 1;
     let id = made.checked_mul(1 << KIND_BITS).map(|id| id | kind);
-    let id = id.ok_or_else(|| Failure::Handle("every handle that this process can have was used".into()))?;
+    let id = id.ok_or_else(|| Failure::Handle("all handles of this process have been used".into()))?;
     MADE.store(made, Ordering::Relaxed);
     table.insert(id, place);
     Ok(id)
@@ -229,7 +230,7 @@ fn unknown<H: Handle>(id: usize) -> Failure {
         format!("the {} is NULL", H::NAME)
     } else {
         match name_of(kind).filter(|_| (1..=made).contains(&count)) {
-            None => format!("{id:#x} is no {}: this library never made it", H::NAME),
+            None => format!("{id:#x} is not a {}: this library never made it", H::NAME),
             Some(name) if kind != H::KIND => format!("{id:#x} is a {name}; give a {}", H::NAME),
             Some(_) => format!("this {} was freed or finished before", H::NAME),
         }
@@ -266,7 +267,7 @@ fn check_local<H: Handle>(id: usize) -> Result<()> {
     }
 }
 
-/// Takes a handle out of the table; what it held goes, where nothing else holds it. Null is nothing to do.
+/// Removes a handle from the table. Its object is dropped if nothing else holds it. Null is ignored.
 pub fn free<H: Handle>(handle: *mut H) -> Result<()> {
     let id = handle.addr();
     if id == 0 || is_parents(id) {
@@ -277,7 +278,7 @@ pub fn free<H: Handle>(handle: *mut H) -> Result<()> {
     Ok(())
 }
 
-/// Takes out what is there, if it is. What it was goes outside the locks: its end may call anything.
+/// Removes a handle, if it is in the table. Its object is dropped outside the locks, because that may call anything.
 pub fn remove(id: usize) {
     let place = table().remove(&id);
     let local = match place {
@@ -287,7 +288,7 @@ pub fn remove(id: usize) {
     drop((place, local));
 }
 
-/// Takes one out. An empty table keeps no memory, as the thread may end now.
+/// Removes an entry. An empty table keeps no memory, as the thread may be about to end.
 fn take(own: &mut BTreeMap<usize, Local>, id: usize) -> Option<Local> {
     let taken = own.remove(&id);
     if own.is_empty() {

@@ -1,7 +1,8 @@
 //! Links and their frames, which refer to each other.
 //!
-//! In Rust a frame borrows its link. C has no borrows, so here the link lies at a fixed address, each frame holds a count of it,
-//! and [`Frame`] and a flag for calls say who may touch it now: what the borrow checker refuses is [`Failure::Busy`].
+//! In Rust a frame borrows its link. C has no borrows, so here the link has a fixed address, and each frame holds a
+//! reference count of it. [`Frame`] and a flag for calls say who may access it now: what the borrow checker would
+//! refuse is [`Failure::Busy`].
 
 use crate::failure::{Failure, Result};
 use interop_core::{
@@ -15,9 +16,9 @@ use std::rc::Rc;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Frame {
     None,
-    /// It is written; nobody else may touch the link.
+    /// The frame is being written; nothing else may access the link.
     Writing,
-    /// It is shown; others may look.
+    /// The frame is shown; others may read the link.
     Shown,
 }
 
@@ -26,13 +27,14 @@ pub struct LinkSlot {
     /// From `Box::into_raw`; freed when this is dropped.
     link: NonNull<Link>,
     frame: Cell<Frame>,
-    /// A call is running, also one that only looks. It is apart from `frame`, which may end inside such a call.
+    /// True while a call is running, even one that only reads. It is separate from `frame`, which may end inside such a
+    /// call.
     calling: Cell<bool>,
-    /// The handle of the frame that is open, or 0.
+    /// The handle of the open frame, or 0.
     open: Cell<usize>,
 }
 
-/// A call that is running, until this is dropped.
+/// A running call, until this is dropped.
 struct Call<'a>(&'a Cell<bool>);
 
 impl Drop for Call<'_> {
@@ -41,7 +43,7 @@ impl Drop for Call<'_> {
     }
 }
 
-/// A frame that is ending: none is left when this is dropped.
+/// A frame that is ending: dropping this leaves no frame.
 struct End<'a>(&'a Cell<Frame>);
 
 impl Drop for End<'_> {
@@ -51,13 +53,13 @@ impl Drop for End<'_> {
 }
 
 impl LinkSlot {
-    /// Takes a link.
+    /// Takes ownership of a link.
     pub fn new(link: Link) -> Rc<Self> {
         let link = NonNull::from(Box::leak(Box::new(link)));
         Rc::new(Self { link, frame: Cell::new(Frame::None), calling: Cell::new(false), open: Cell::new(0) })
     }
 
-    /// Begins a call, where none is running and no frame keeps it out.
+    /// Begins a call, if no other call is running and no frame excludes it.
     fn call(&self, looks: bool) -> Result<Call<'_>> {
         if self.calling.get() {
             return Err(Failure::Busy(
@@ -74,18 +76,19 @@ impl LinkSlot {
         }
     }
 
-    /// Runs `f` with the link, where nothing else uses it.
+    /// Runs `f` with the link, if nothing else uses it.
     pub fn with<R>(&self, f: impl FnOnce(&mut Link) -> R) -> Result<R> {
         let _call = self.call(false)?;
-        // SAFETY: the link lives as long as this; no frame has a reference to it, and no other call begins meanwhile.
+        // SAFETY: the link lives as long as this; no frame has a reference to it, and no other call begins in the
+        // meantime.
         Ok(f(unsafe { &mut *self.link.as_ptr() }))
     }
 
-    /// Runs `f` to look at the link, also while it is shown.
+    /// Runs `f` to read the link, also while a frame is shown.
     pub fn look<R>(&self, f: impl FnOnce(&Link) -> R) -> Result<R> {
         let _call = self.call(true)?;
-        // SAFETY: the link lives as long as this; a frame that is shown has a shared reference to it, and no other call begins
-        // meanwhile.
+        // SAFETY: the link lives as long as this; a shown frame has a shared reference to it, and no other call begins
+        // in the meantime.
         Ok(f(unsafe { self.link.as_ref() }))
     }
 
@@ -95,8 +98,8 @@ impl LinkSlot {
         acquire: impl FnOnce(&'static mut Link) -> interop_core::Result<WriteFrame<'static>>,
     ) -> Result<Rc<FrameSlot>> {
         let _call = self.call(false)?;
-        // SAFETY: the frame that borrows it lies in a `FrameSlot`, which drops it before its count of this; until then `frame`
-        // lets no other reference be made.
+        // SAFETY: the frame that borrows it lies in a `FrameSlot`, which drops it before its count of this; until then
+        // `frame` prevents any other reference.
         let link: &'static mut Link = unsafe { &mut *self.link.as_ptr() };
         let whole = Part::full(link.desc());
         let frame = acquire(link)?;
@@ -112,20 +115,20 @@ impl LinkSlot {
     /// Shows the newest frame, which holds the link until it is released.
     pub fn show(self: &Rc<Self>) -> Result<Rc<ShownSlot>> {
         let _call = self.call(false)?;
-        // SAFETY: the frame that borrows it lies in a `ShownSlot`, which drops it before its count of this; until then `frame`
-        // lets only shared references be made.
+        // SAFETY: the frame that borrows it lies in a `ShownSlot`, which drops it before its count of this; until then
+        // `frame` only allows shared references.
         let link: &'static Link = unsafe { self.link.as_ref() };
         let shown = link.shown()?;
         self.frame.set(Frame::Shown);
         Ok(Rc::new(ShownSlot { shown: Some(shown), link: Rc::clone(self) }))
     }
 
-    /// Remembers the handle of the frame that is open, which ends with the link's own.
+    /// Stores the handle of the open frame, which ends together with the link's own handle.
     pub fn set_open(&self, handle: usize) {
         self.open.set(handle);
     }
 
-    /// The handle of the frame that is open, or 0; from now on there is none.
+    /// Returns the handle of the open frame, or 0, and forgets it.
     pub fn take_open(&self) -> usize {
         self.open.replace(0)
     }
@@ -133,30 +136,30 @@ impl LinkSlot {
 
 impl Drop for LinkSlot {
     fn drop(&mut self) {
-        // SAFETY: it came from a box, and whatever borrowed it held a count of this.
+        // SAFETY: it came from a box, and everything that borrowed it held a count of this.
         drop(unsafe { Box::from_raw(self.link.as_ptr()) });
     }
 }
 
 enum State {
-    /// Frame of `pf_link_acquire`. The frame goes before its link.
+    /// A frame of `pf_link_acquire`. The frame is dropped before its link.
     Own(WriteFrame<'static>, Rc<LinkSlot>),
-    /// Frame of `pf_link_frame`, while its function runs.
+    /// A frame of `pf_link_frame`, while its function runs.
     Lent(NonNull<WriteFrame<'static>>),
-    /// Frame of `pf_outlet_frame`, while its function runs.
+    /// A frame of `pf_outlet_frame`, while its function runs.
     LentOfOutlet(NonNull<OutletFrame<'static>>),
     Gone,
 }
 
-/// A frame that a call writes, of a link or of an outlet.
+/// The frame of a link or of an outlet that a call writes.
 pub enum Writing<'f, 'a> {
-    /// Of a link.
+    /// A link's frame.
     Link(&'f mut WriteFrame<'a>),
-    /// Of an outlet.
+    /// An outlet's frame.
     Outlet(&'f mut OutletFrame<'a>),
 }
 
-/// The same call of either frame.
+/// Makes the same call on either frame.
 macro_rules! of_either {
     ($writing:expr, $frame:ident => $call:expr) => {
         match $writing {
@@ -187,7 +190,7 @@ impl Writing<'_, '_> {
         of_either!(self, frame => frame.write(bytes))
     }
 
-    /// The memory by its own API's names.
+    /// Returns the memory in the names of its own API.
     ///
     /// # Safety
     /// The promises of [`WriteFrame::raw`].
@@ -197,16 +200,16 @@ impl Writing<'_, '_> {
     }
 }
 
-/// A frame that is written.
+/// A frame that is being written.
 pub struct FrameSlot {
     state: RefCell<State>,
-    /// True if the frame is of the whole surface.
+    /// True if the frame covers the whole surface.
     pub is_whole: bool,
-    /// Error of the last call on it that failed.
+    /// The error of the last call on it that failed.
     failed: RefCell<Option<Error>>,
 }
 
-/// Takes a lent frame back, when it is dropped.
+/// Takes back a lent frame when this is dropped.
 struct TakeBack<'a>(&'a FrameSlot);
 
 impl Drop for TakeBack<'_> {
@@ -216,7 +219,7 @@ impl Drop for TakeBack<'_> {
 }
 
 impl FrameSlot {
-    /// Runs `f` while `frame` can be reached through the slot that `f` gets.
+    /// Runs `f` while `frame` is accessible through the slot that `f` receives.
     pub fn lend<R>(frame: Writing<'_, '_>, is_whole: bool, f: impl FnOnce(&Rc<Self>) -> R) -> R {
         let lent = match frame {
             Writing::Link(frame) => State::Lent(NonNull::from(frame).cast()),
@@ -227,7 +230,7 @@ impl FrameSlot {
         f(&slot)
     }
 
-    /// Runs `f` with the frame, and keeps its error.
+    /// Runs `f` with the frame, and stores its error.
     pub fn with<R>(&self, f: impl FnOnce(&mut Writing<'_, '_>) -> Result<R>) -> Result<R> {
         let done = self.run(f)?;
         if let (Err(Failure::Core(error)), Ok(mut failed)) = (&done, self.failed.try_borrow_mut()) {
@@ -236,7 +239,7 @@ impl FrameSlot {
         done
     }
 
-    /// The last error of pixelferry's on this frame.
+    /// Returns the last error of pixelferry on this frame, and removes it.
     pub fn take_error(&self) -> Option<Error> {
         self.failed.take()
     }
@@ -247,7 +250,7 @@ impl FrameSlot {
         })?;
         match &mut *state {
             State::Own(frame, _) => Ok(f(&mut Writing::Link(frame))),
-            // SAFETY: `lend` is still running, whose reference nobody uses meanwhile but through this cell. `f` takes a frame
+            // SAFETY: `lend` is still running, whose reference is only used through this cell in the meantime. `f` takes a frame
             // of any lifetime, so that it cannot keep what it finds.
             State::Lent(frame) => Ok(f(&mut Writing::Link(unsafe { frame.as_mut() }))),
             // SAFETY: the same.
@@ -256,7 +259,7 @@ impl FrameSlot {
         }
     }
 
-    /// Ends the frame: hands it over, or gives it up.
+    /// Ends the frame: it is finished, or abandoned.
     pub fn end(&self, finish: bool) -> Result<()> {
         let mut state = self.state.try_borrow_mut().map_err(|_| {
             Failure::Busy("this frame is in the middle of a call; do not end it from a function given to that call")
@@ -272,9 +275,7 @@ impl FrameSlot {
             }
             lent @ (State::Lent(_) | State::LentOfOutlet(_)) => {
                 *state = lent;
-                Err(Failure::Busy(
-                    "the call that lent this frame ends it itself when the function that was given returns",
-                ))
+                Err(Failure::Busy("the call that lent this frame ends it when the function returns"))
             }
             State::Gone => Err(over()),
         }
@@ -296,7 +297,7 @@ impl Drop for FrameSlot {
 
 /// A frame that is shown.
 pub struct ShownSlot {
-    /// There until this is dropped, before the link.
+    /// `Some` until this is dropped; dropped before the link.
     shown: Option<ShownFrame<'static>>,
     link: Rc<LinkSlot>,
 }
@@ -305,7 +306,7 @@ impl ShownSlot {
     /// Runs `f` with the frame and the link that shows it.
     pub fn with<R>(&self, f: impl FnOnce(&ShownFrame<'_>, &Link) -> R) -> Result<R> {
         let shown = self.shown.as_ref().ok_or_else(|| Failure::Handle("this pf_shown was released before".into()))?;
-        // SAFETY: the link lives as long as this; while it is shown all references to it are shared ones.
+        // SAFETY: the link lives as long as this; while it is shown, all references to it are shared ones.
         Ok(f(shown, unsafe { self.link.link.as_ref() }))
     }
 }

@@ -1,4 +1,4 @@
-//! Kernels: texts, and functions of C that threads run.
+//! Kernels: source texts, and C functions that threads run.
 
 use crate::abi::*;
 use crate::convert::format_code;
@@ -9,30 +9,30 @@ use std::cell::Ref;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-/// A function of the caller's for the rows of an image or the bytes of a buffer.
+/// A caller's function for the rows of an image or the bytes of a buffer.
 #[derive(Clone, Copy)]
 pub struct HostFunction {
     function: unsafe extern "C" fn(*mut c_void, *const pf_pixels, *const pf_arg, usize) -> i32,
     user: *mut c_void,
 }
 
-// SAFETY: the header asks for a function and a pointer that any thread may use, several at a time.
+// SAFETY: the header requires a function and a pointer that any thread may use, several at a time.
 unsafe impl Send for HostFunction {}
 // SAFETY: the same.
 unsafe impl Sync for HostFunction {}
 
-/// Arguments that threads read.
+/// The arguments of a launch, which threads read.
 struct HostArgs(Vec<pf_arg>);
 
 // SAFETY: what they point to is only read while the launch runs, which holds it.
 unsafe impl Sync for HostArgs {}
 
 impl HostFunction {
-    /// None for null.
+    /// Returns `None` for null.
     ///
     /// # Safety
-    /// Until the kernel is freed, any thread may call `function` with `user`, also several at a time; it writes only the pixels
-    /// that it is given, reads only its arguments, and returns (no exception, no `longjmp`).
+    /// Until the kernel is freed, any thread may call `function` with `user`, also several at a time. It writes only
+    /// the pixels that it receives, reads only its arguments, and returns (no exception, no `longjmp`).
     pub unsafe fn new(function: pf_host_function, user: *mut c_void) -> Option<Self> {
         Some(Self { function: function?, user })
     }
@@ -69,7 +69,7 @@ impl HostFunction {
         })
     }
 
-    /// Adds it to a kernel.
+    /// Adds the function to a kernel.
     pub fn add_to(self, source: KernelSource) -> KernelSource {
         let name = source.name().to_owned();
         let ended = move |code: i32| -> Result<(), Error> {
@@ -77,7 +77,7 @@ impl HostFunction {
                 return Ok(());
             }
             let reason = format!("its function ended with {code}");
-            Err(Error::KernelFailed { kernel: name.clone(), device: "threads of the CPU".into(), reason })
+            Err(Error::KernelFailed { kernel: name.clone(), device: "CPU threads".into(), reason })
         };
         let of_buffers = ended.clone();
         source
@@ -111,7 +111,7 @@ impl HostFunction {
     }
 }
 
-/// The arguments of a launch as C reads them.
+/// Converts the arguments of a launch for C.
 fn host_args(args: &CpuArgs<'_>) -> HostArgs {
     HostArgs((0..args.len()).map(|at| host_arg(args, at)).collect())
 }
@@ -140,13 +140,13 @@ fn host_arg(args: &CpuArgs<'_>, at: usize) -> pf_arg {
     pf_arg { bytes: bytes.len() as u64, ..of(PIXELFERRY_ARG_MEMORY, pf_value { host: bytes.as_ptr().cast() }) }
 }
 
-/// The caller's memories of a launch, looked up; [`Looked::args`] are arguments for as long as it lives.
+/// The caller's memories of a launch, found by their handles; [`Looked::args`] are its arguments as long as this lives.
 pub struct Looked {
     given: Vec<(pf_arg, Option<SharedMemory>)>,
 }
 
 impl Looked {
-    /// Looks every memory up.
+    /// Finds every memory.
     pub fn up(args: &[pf_arg]) -> Result<Self> {
         let look = |arg: &pf_arg| {
             let memory = match arg.kind {
@@ -159,13 +159,13 @@ impl Looked {
         Ok(Self { given: args.iter().map(look).collect::<Result<_>>()? })
     }
 
-    /// Borrows them.
+    /// Borrows the memories.
     pub fn borrow(&self) -> Result<Vec<Borrowed<'_>>> {
         self.given.iter().map(|(arg, memory)| borrowed(arg, memory.as_ref())).collect()
     }
 }
 
-/// An argument and, where it is one, its memory.
+/// An argument and, if it is one, its memory.
 pub type Borrowed<'a> = (pf_arg, Option<Ref<'a, dyn ComputeMemory>>);
 
 fn borrowed<'a>(arg: &pf_arg, memory: Option<&'a SharedMemory>) -> Result<Borrowed<'a>> {
@@ -173,12 +173,12 @@ fn borrowed<'a>(arg: &pf_arg, memory: Option<&'a SharedMemory>) -> Result<Borrow
     Ok((*arg, memory))
 }
 
-/// A memory that is written by the call that is running.
+/// The failure for a memory that a running call writes.
 pub fn busy_memory() -> Failure {
-    Failure::Busy("this pf_memory is the target of the call that is running; give another as argument")
+    Failure::Busy("this pf_memory is the target of the current call; use another one as argument")
 }
 
-/// The arguments for a launch.
+/// Returns the arguments of a launch.
 pub fn arguments<'a>(borrowed: &'a [Borrowed<'_>]) -> Result<Vec<Arg<'a>>> {
     borrowed.iter().enumerate().map(|(at, (arg, memory))| argument(at, arg, memory.as_deref())).collect()
 }
@@ -196,7 +196,7 @@ fn argument<'a>(at: usize, arg: &pf_arg, memory: Option<&'a dyn ComputeMemory>) 
             (PIXELFERRY_ARG_MEMORY, Some(memory)) => Arg::Memory(memory),
             (kind, _) => {
                 return Err(Failure::argument(format!(
-                    "args[{at}].kind is {kind}, which is no PIXELFERRY_ARG_ of the header"
+                    "args[{at}].kind is {kind}, which is not a PIXELFERRY_ARG_ value"
                 )));
             }
         })

@@ -1,7 +1,7 @@
-//! Subscribers, and the memory of the frame that one took.
+//! Subscribers, and the memory of the frame that one received.
 //!
-//! In Rust that memory borrows the subscriber. C has no borrows, so here it holds a count of the subscriber, which takes no other
-//! frame meanwhile.
+//! In Rust that memory borrows the subscriber. C has no borrows, so here it holds a reference count of the subscriber,
+//! which receives no other frame in the meantime.
 
 pub use there::{StreamedSlot, SubscriberSlot};
 
@@ -17,10 +17,10 @@ mod there {
     use std::sync::Arc;
     use std::time::Duration;
 
-    /// A subscriber; a call that runs keeps others out.
+    /// A subscriber; a running call excludes others.
     pub struct SubscriberSlot {
         subscriber: RefCell<Subscriber>,
-        /// The memory of its frame is held.
+        /// True while the memory of its frame is held.
         is_held: Cell<bool>,
     }
 
@@ -43,7 +43,7 @@ mod there {
             })
         }
 
-        /// Takes the newest frame; one of `PIXELFERRY_NEXT_`.
+        /// Receives the newest frame, and returns one of `PIXELFERRY_NEXT_`.
         pub fn next(&self, timeout: Duration) -> Result<u32> {
             if self.is_held.get() {
                 return Err(Failure::Busy("the memory of this subscriber's frame is held; free it first"));
@@ -57,12 +57,12 @@ mod there {
             })
         }
 
-        /// What the frame is.
+        /// Describes the frame.
         pub fn surface(&self) -> Result<pf_surface> {
             self.with_frame(|frame| Ok(pf_surface::of(frame.desc())))
         }
 
-        /// Which frame it is, and how it lies in its memory.
+        /// Returns the number of the frame, and its layout in its memory.
         pub fn frame(&self) -> Result<pf_stream_frame> {
             self.with_frame(|frame| {
                 let view = frame.view();
@@ -81,7 +81,7 @@ mod there {
             })
         }
 
-        /// Copies its rows, the top one first; what lies between rows stays. A pitch of 0: tight rows.
+        /// Copies its rows, the top one first; bytes between rows stay. A pitch of 0 means tight rows.
         pub fn read(&self, data: &mut [u8], row_pitch: usize) -> Result<()> {
             self.with_frame(|mut frame| {
                 let (row, rows) = shape(&frame.view());
@@ -95,7 +95,7 @@ mod there {
             })
         }
 
-        /// The path of the last frame, then a line for each way that does not work.
+        /// Returns the path of the last frame, then a line for each path that does not work.
         pub fn explain(&self) -> Result<String> {
             self.with(|subscriber| {
                 let path = subscriber.path().map_or("no frame yet".to_owned(), |path| format!("in use: {path}"));
@@ -104,10 +104,10 @@ mod there {
             })
         }
 
-        /// The memory of the frame, until it is freed.
+        /// Holds the memory of the frame until that is freed.
         pub fn hold(self: &Rc<Self>) -> Result<Rc<StreamedSlot>> {
             if self.is_held.get() {
-                return Err(Failure::Busy("the memory of this subscriber's frame is held already; free it first"));
+                return Err(Failure::Busy("the memory of this subscriber's frame is already held; free it first"));
             }
             self.with_frame(|_| Ok(()))?;
             self.is_held.set(true);
@@ -119,7 +119,7 @@ mod there {
     pub struct StreamedSlot(Rc<SubscriberSlot>);
 
     impl StreamedSlot {
-        /// The memory, for kernels. None while a call copies it.
+        /// Returns the memory for kernels, or `None` while a call copies it.
         pub fn memory(&self) -> Option<Ref<'_, dyn ComputeMemory>> {
             Ref::filter_map(self.0.subscriber.try_borrow().ok()?, Subscriber::memory).ok()
         }
@@ -132,7 +132,7 @@ mod there {
     }
 }
 
-/// Without streams there is no subscriber, so nobody calls any of it.
+/// Without streams there is no subscriber, so none of it is called.
 #[cfg(not(all(feature = "stream", target_os = "linux")))]
 mod there {
     use crate::abi::{pf_stream_frame, pf_surface};

@@ -168,7 +168,7 @@ unsafe extern "C" fn map(_: *mut c_void, pixels: *const pf_pixels) -> i32 {
 }
 
 unsafe extern "C" fn compute(user: *mut c_void, frame: *mut pf_frame) -> i32 {
-    // SAFETY: the tests give a `Given` that nobody else uses meanwhile; as in `opened`.
+    // SAFETY: the tests give a `Given` that nothing else uses in the meantime; as in `opened`.
     unsafe {
         let given = &mut *user.cast::<Given>();
         given.kept = frame;
@@ -201,7 +201,7 @@ fn functions_that_are_given_cannot_keep_a_frame() {
 }
 
 unsafe extern "C" fn count(user: *mut c_void, frame: *mut pf_frame) -> i32 {
-    // SAFETY: the test gives a number that nobody else uses meanwhile.
+    // SAFETY: the test gives a number that nothing else uses in the meantime.
     unsafe { *user.cast::<u8>() += 1 };
     write(frame, [7; 6])
 }
@@ -361,7 +361,7 @@ fn only_sizes_that_a_header_had_are_taken() {
         works(display::pf_display_open(c"memory".as_ptr(), &raw mut shows));
         assert_eq!(link::pf_link_open(computes, shows, &SURFACE, &cut, &raw mut made), PIXELFERRY_ERROR_ARGUMENT);
     }
-    assert!(said().contains("pf_link_options.size is 12, and this library takes 48"), "{}", said());
+    assert!(said().contains("pf_link_options.size is 12, but this library accepts 48"), "{}", said());
     works(backend::pf_backend_free(computes));
     works(display::pf_display_free(shows));
 }

@@ -33,7 +33,8 @@ pub fn free_text(text: *mut c_char) -> Result<()> {
         return Ok(());
     }
     let len = texts().remove(&text.addr());
-    let len = len.ok_or_else(|| Failure::Handle("this text is not this library's, or was freed before".into()))?;
+    let len =
+        len.ok_or_else(|| Failure::Handle("this text does not belong to this library, or was freed before".into()))?;
     // SAFETY: `give_text` made a box of so many bytes at this address, and it was taken out of the table once.
     drop(unsafe { Box::from_raw(ptr::slice_from_raw_parts_mut(text.cast::<u8>(), len)) });
     Ok(())

@@ -1,11 +1,11 @@
-//! Features of this program: those that it has, and words of the command line that need one that it lacks.
+//! Optional features of this program, and command-line words that need a feature which this build lacks.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use pixelferry_demo::complain;
 use std::process::ExitCode;
 use std::sync::LazyLock;
 
-/// A feature, and the commands and options that come with it.
+/// A feature, with the commands and options that it adds.
 struct Feature {
     name: &'static str,
     is_built: bool,
@@ -32,7 +32,7 @@ const FEATURES: &[Feature] = &[
     Feature { name: "window", is_built: cfg!(feature = "window"), words: &[] },
 ];
 
-/// The version, the commit where it was built from a clone, and the features.
+/// The version, the commit (for a build from a clone), and the features.
 pub static VERSION: LazyLock<String> = LazyLock::new(|| {
     let built: Vec<_> = FEATURES.iter().filter(|feature| feature.is_built).map(|feature| feature.name).collect();
     let features = if built.is_empty() { "no features".into() } else { format!("features {}", built.join(" ")) };
@@ -40,7 +40,8 @@ pub static VERSION: LazyLock<String> = LazyLock::new(|| {
     format!("{} ({commit}{features})", env!("CARGO_PKG_VERSION"))
 });
 
-/// Returns the command that adds what a word needs, where this program lacks it.
+/// Returns an error that names the missing feature and how to build with it, if `word` needs a feature that this build
+/// lacks.
 fn remedy(word: &str) -> Option<String> {
     let word = word.split('=').next()?;
     let feature = FEATURES.iter().find(|feature| !feature.is_built && feature.words.contains(&word))?;
@@ -53,7 +54,7 @@ fn remedy(word: &str) -> Option<String> {
     ))
 }
 
-/// The end of a command whose arguments say no more: help, the version, or what is wrong with them.
+/// Prints what clap has to print (help, the version or an error in the arguments) and returns the exit code for it.
 pub fn end(error: clap::Error) -> ExitCode {
     let refused = match error.kind() {
         ErrorKind::InvalidSubcommand => error.get(ContextKind::InvalidSubcommand),
@@ -66,7 +67,7 @@ pub fn end(error: clap::Error) -> ExitCode {
     };
     match remedy {
         Some(remedy) => complain!("error: {remedy}"),
-        // A closed pipe has nobody to tell.
+        // Nobody reads a closed pipe, so a failure to write is ignored.
         None => drop(error.print()),
     }
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))

@@ -1,20 +1,20 @@
-//! Build script: tells the command the commit that it is built from, where that is a clone of this repository.
+//! Build script: passes the current commit to the command when it is built from a clone of this repository.
 
 use std::process::Command;
 
-/// Words of git in this package's folder; `None` where there is no git, or it knows nothing.
+/// Runs git in this package's folder; `None` if git is missing or fails.
 fn git(arguments: &[&str]) -> Option<String> {
     let output = Command::new("git").args(arguments).output().ok().filter(|output| output.status.success())?;
     Some(String::from_utf8(output.stdout).ok()?.trim().to_owned()).filter(|words| !words.is_empty())
 }
 
 fn main() {
-    // A package that was unpacked inside another repository is not one of its files.
+    // A package that was unpacked inside another repository is not tracked there.
     if git(&["ls-files", "--error-unmatch", "Cargo.toml"]).is_none() {
         return;
     }
     let head = git(&["symbolic-ref", "--quiet", "HEAD"]);
-    // A branch whose file is packed gets one with the next commit, which the log of HEAD tells of.
+    // A packed branch has no file of its own until its next commit; the log of HEAD changes with that commit.
     let names = ["HEAD", "logs/HEAD", "packed-refs"].into_iter().chain(head.as_deref());
     for file in names.filter_map(|name| git(&["rev-parse", "--git-path", name])) {
         if std::path::Path::new(&file).exists() {

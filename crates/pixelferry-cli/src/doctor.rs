@@ -31,10 +31,10 @@ pub fn run(options: &DoctorOptions) -> Result<Exit, Box<dyn Error>> {
     Ok(if report.found.is_empty() { Exit::Done } else { Exit::Causes })
 }
 
-/// The causes, each with its command.
+/// Formats each cause with the command that fixes it.
 pub fn text(found: &[Diagnosis]) -> String {
     if found.is_empty() {
-        return format!("nothing found; looked for {}\n", causes().collect::<Vec<_>>().join(", "));
+        return format!("no problem found; looked for {}\n", causes().collect::<Vec<_>>().join(", "));
     }
     let mut text = String::new();
     for cause in found {

@@ -1,8 +1,8 @@
-//! Exit codes of the command: one row for each.
+//! Exit codes of the command.
 
 use std::process::ExitCode;
 
-/// Finding of a command that did its work.
+/// Outcome of a command that ran without an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
     Done,
@@ -25,13 +25,13 @@ const ROWS: &[Row] = &[
     Row { exit: Exit::NoPath, code: 4, about: "probe: no path works" },
     Row { exit: Exit::Causes, code: 5, about: "doctor: something was found" },
     #[cfg(all(feature = "stream", target_os = "linux"))]
-    Row { exit: Exit::NoStream, code: 6, about: "streams: nobody publishes" },
+    Row { exit: Exit::NoStream, code: 6, about: "streams: no stream is published" },
 ];
 
-/// Lines for help. The first two numbers after 0 are those of every program.
+/// Formats the exit codes for help. Codes 1 and 2 mean the same for every command.
 pub fn help() -> String {
     let mut lines: Vec<_> = ROWS.iter().map(|row| format!("  {}  {}", row.code, row.about)).collect();
-    lines.insert(1, "  1  an error, told on standard error\n  2  arguments that are wrong".into());
+    lines.insert(1, "  1  an error, reported on standard error\n  2  invalid arguments".into());
     format!("Exit codes (probe is judged by the best pair of devices):\n{}", lines.join("\n"))
 }
 

@@ -8,7 +8,7 @@ use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 
-/// Place of a report as JSON.
+/// Where to write a report as JSON.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct JsonOption {
     /// Write the report as JSON: to a file beside the text, or alone to standard output (-, or no name)
@@ -16,31 +16,31 @@ pub struct JsonOption {
     json: Option<PathBuf>,
 }
 
-/// A report that says what it is, for those that do not say so themselves.
+/// Wraps a report that has no schema fields of its own.
 #[derive(Serialize)]
 pub struct Marked<T> {
-    /// Name of the report.
+    /// Name of the report's format.
     pub schema: &'static str,
-    /// Rises when older readers would misread a report.
+    /// Increases when older readers would misread the report.
     pub schema_version: u32,
     #[serde(flatten)]
     pub report: T,
 }
 
 impl JsonOption {
-    /// The file, where one is named.
+    /// Returns the output file, if one is given (`-` is standard output).
     pub fn file(&self) -> Option<&PathBuf> {
         self.json.as_ref().filter(|file| file.as_os_str() != "-")
     }
 
-    /// Finds out whether the file can be written, before there is work for it.
+    /// Checks that the file can be written before the work starts.
     pub fn check(&self) -> Result<(), String> {
         self.file().map_or(Ok(()), |file| {
             check_writable(file).map_err(|reason| format!("cannot write {}: {reason}", file.display()))
         })
     }
 
-    /// Writes the report: as JSON where that is asked for, and as text unless the JSON takes its place.
+    /// Writes the report as JSON if `--json` asks for it, and as text unless JSON goes to standard output.
     pub fn write(
         &self,
         out: &mut dyn Write,
@@ -49,7 +49,7 @@ impl JsonOption {
     ) -> Result<(), Box<dyn Error>> {
         let json = || serde_json::to_string_pretty(report).map(|json| json + "\n");
         match (&self.json, self.file()) {
-            // The file first: what took minutes to find is not lost where standard output fails.
+            // Write the file first: a result that took minutes to measure survives a failure of standard output.
             (_, Some(file)) => {
                 fs::write(file, json()?).map_err(|reason| format!("cannot write {}: {reason}", file.display()))?;
                 print(out, &text())
@@ -60,7 +60,7 @@ impl JsonOption {
     }
 }
 
-/// Writes a text to standard output, or to what stands in its place.
+/// Writes a text to standard output, or to what tests use instead.
 pub fn print(out: &mut dyn Write, text: &str) -> Result<(), Box<dyn Error>> {
     Ok(out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(OutputError::from)?)
 }

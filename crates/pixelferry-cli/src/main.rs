@@ -1,6 +1,6 @@
 //! The command `pixelferry`: what this machine can do, and a picture to prove it.
 
-#![deny(clippy::print_stdout, clippy::print_stderr)] // they panic where the reader has gone
+#![deny(clippy::print_stdout, clippy::print_stderr)] // they panic on a closed pipe
 
 mod absent;
 #[cfg(feature = "bench")]
@@ -34,14 +34,15 @@ use tracing_subscriber::fmt;
 use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
 
-/// Shows which ways from compute to display really work on this machine, and uses them.
+/// Find the fastest path from compute to display that works on this machine, and use it.
 #[derive(Parser)]
 #[command(
     name = "pixelferry",
     version = absent::VERSION.as_str(),
     arg_required_else_help = true,
-    after_help = "Set PIXELFERRY_LOG (e.g. info, interop_core=debug) to log by part.",
-    after_long_help = format!("{}\n\nSet PIXELFERRY_LOG (e.g. info, interop_core=debug) to log by part.", exit::help())
+    after_help = "Set PIXELFERRY_LOG (e.g. info, interop_core=debug) to set log levels by module.",
+    after_long_help = format!("{}\n\nSet PIXELFERRY_LOG (e.g. info, interop_core=debug) to set log levels by \
+                               module.", exit::help())
 )]
 struct Cli {
     #[command(flatten)]
@@ -55,40 +56,43 @@ enum Command {
     /// Try every path between every compute device and every display, prove each by pixels, and report.
     #[command(after_help = exit::help())]
     Probe(probe::ProbeOptions),
-    /// Measure which path is fastest for every compute device and display, and whether pixelferry chooses it automatically.
+    /// Measure which path is fastest for every compute device and display, and whether pixelferry chooses it
+    /// automatically.
     #[cfg(feature = "bench")]
     Bench(Box<bench::BenchOptions>),
-    /// Compute a picture on the best device and show it in a window, or save it.
+    /// Compute a scene on the best device and show it in a window, or save it.
     Demo(Box<demo::DemoOptions>),
-    /// Look closely at arrays of NumPy's or pictures: zoom, values, range, colormap, histogram, difference.
+    /// View NumPy arrays and pictures: zoom, values, range, colormap, histogram, difference.
     #[cfg(feature = "view")]
     #[command(after_help = view::help())]
     View(view::ViewOptions),
-    /// Show a shader or kernel from a file, built again whenever it is saved: Shadertoy's text, ISF, GLSL, WGSL, OpenCL C, CUDA C++.
+    /// Run a shader or kernel from a file and rebuild it whenever the file is saved: Shadertoy, ISF, GLSL, WGSL, OpenCL
+    /// C, CUDA C++.
     ///
-    /// A text may do whatever a program of yours may do: play only texts that you would run. WGSL alone is kept inside its memory.
+    /// A shader can do whatever a program of yours can do: play only files that you would run. Only WGSL is confined to
+    /// its own memory.
     #[cfg(feature = "play")]
     #[command(after_help = play::help())]
     Play(play::PlayOptions),
-    /// List the streams that processes of this user publish for others, which `view --attach` shows.
+    /// List the streams that processes of this user publish; `view --attach` shows them.
     #[cfg(all(feature = "stream", target_os = "linux"))]
     #[command(after_help = exit::help())]
     Streams(streams::StreamsOptions),
-    /// Find out why frames take a slow path or none, and name the command that mends it.
+    /// Find out why frames take a slow path or no path, and print the command that fixes it.
     #[command(after_help = exit::help())]
     Doctor(doctor::DoctorOptions),
-    /// Write one file for a report of a bug, with nothing private in it.
+    /// Write one file for a bug report, without private data.
     Report(report::ReportOptions),
-    /// Print what a shell needs to complete this command's words.
+    /// Print the completion script for a shell.
     #[cfg(feature = "manual")]
     Completions(manual::CompletionsOptions),
-    /// Write manual pages into a folder.
+    /// Write the manual pages to a folder.
     #[cfg(feature = "manual")]
     Man(manual::ManOptions),
 }
 
-/// Leaves out Mesa's choice of a Vulkan device for a desktop where there is none: it says on standard error, four times, that it looked
-/// for Wayland.
+/// Stops Mesa's layer from choosing a Vulkan device for a desktop when there is no desktop. The layer would print four
+/// times on standard error that it looked for Wayland.
 #[cfg(target_os = "linux")]
 fn leave_wayland() {
     const DESKTOP: [&str; 4] = ["DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR", "MESA_VK_DEVICE_SELECT"];
@@ -111,7 +115,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Reads the arguments. How errors and help are coloured must be known before.
+/// Parses the arguments. `--color` must be known before, because help and errors are coloured.
 fn parse() -> Result<Cli, clap::Error> {
     let arguments: Vec<_> = std::env::args_os().collect();
     let command = Cli::command().color(output::color_of(&arguments));

@@ -1,4 +1,4 @@
-//! `pixelferry completions` and `pixelferry man`: the command's words for shells, and its manual.
+//! `pixelferry completions` and `pixelferry man`: shell completion and manual pages.
 
 use crate::json::print;
 use clap::Command;
@@ -8,29 +8,29 @@ use std::error::Error;
 use std::fs;
 use std::path::PathBuf;
 
-/// Name of the program.
 const NAME: &str = "pixelferry";
 
 #[derive(clap::Args)]
 pub struct CompletionsOptions {
-    /// The shell, which reads this from a file, e.g. `pixelferry completions bash > ~/.local/share/bash-completion/completions/pixelferry`.
+    /// Shell to complete for, e.g. `pixelferry completions bash >
+    /// ~/.local/share/bash-completion/completions/pixelferry`.
     shell: Shell,
 }
 
 #[derive(clap::Args)]
 pub struct ManOptions {
-    /// Folder for the pages, e.g. `~/.local/share/man/man1`; it is made.
+    /// Folder for the pages, e.g. `~/.local/share/man/man1`; it is created if missing.
     folder: PathBuf,
 }
 
-/// Prints the words for a shell.
+/// Prints the completion script for a shell.
 pub fn complete(options: &CompletionsOptions, command: &mut Command) -> Result<(), Box<dyn Error>> {
     let mut text = Vec::new();
     clap_complete::generate(options.shell, command, NAME, &mut text);
     print(&mut Output, &String::from_utf8(text)?)
 }
 
-/// Writes a page for the command and one for each of its own, and says where.
+/// Writes a page for the command and one for each subcommand, and prints where they are.
 pub fn write(options: &ManOptions, command: Command) -> Result<(), Box<dyn Error>> {
     let folder = &options.folder;
     let failed = |error: std::io::Error| format!("cannot write manual pages to {}: {error}", folder.display());
@@ -39,7 +39,7 @@ pub fn write(options: &ManOptions, command: Command) -> Result<(), Box<dyn Error
     print(
         &mut Output,
         &format!(
-            "manual pages are in {}; man -l {} shows the first\n",
+            "manual pages are in {}; `man -l {}` shows the first\n",
             folder.display(),
             folder.join("pixelferry.1").display()
         ),

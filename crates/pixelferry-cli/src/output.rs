@@ -1,4 +1,4 @@
-//! Options of every command: how much is logged, and in which colours.
+//! Options of every command: log level and colours.
 
 use clap::{ColorChoice, ValueEnum as _};
 use std::error::Error;
@@ -6,27 +6,27 @@ use std::ffi::OsString;
 use std::io::IsTerminal as _;
 use tracing_subscriber::EnvFilter;
 
-/// Levels of the log.
+/// Log levels, from silent to most detailed.
 const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 
-/// Heading of these options in every help.
+/// Heading of these options in the help of every command.
 pub const HEADING: &str = "Log and colours";
 
 #[derive(Debug, Clone, clap::Args)]
 pub struct OutputOptions {
-    /// Log more on standard error: warnings, with -vv what is done, with -vvv and -vvvv details; stands above PIXELFERRY_LOG
+    /// Log more on standard error: -v warnings, -vv progress, -vvv and -vvvv details; overrides PIXELFERRY_LOG
     #[arg(short, long, global = true, help_heading = HEADING, action = clap::ArgAction::Count)]
     verbose: u8,
-    /// Log less on standard error; stands above PIXELFERRY_LOG
+    /// Log less on standard error; overrides PIXELFERRY_LOG
     #[arg(short, long, global = true, help_heading = HEADING, action = clap::ArgAction::Count)]
     quiet: u8,
-    /// Colour help, errors and the log; auto: on a terminal, unless NO_COLOR is set
+    /// Colour help, errors and the log; `auto` colours on a terminal unless NO_COLOR is set
     #[arg(long, global = true, help_heading = HEADING, value_name = "WHEN", default_value_t = ColorChoice::Auto)]
     color: ColorChoice,
 }
 
 impl OutputOptions {
-    /// The level of the log: by options, else by the environment, else the usual one.
+    /// Returns the log level: from the options, else from the environment, else `usual`.
     pub fn filter(&self, usual: &str) -> Result<EnvFilter, Box<dyn Error>> {
         if self.verbose > 0 || self.quiet > 0 {
             let level = (1 + usize::from(self.verbose)).saturating_sub(usize::from(self.quiet));
@@ -34,13 +34,13 @@ impl OutputOptions {
         }
         match std::env::var("PIXELFERRY_LOG") {
             Ok(text) if !text.is_empty() => Ok(EnvFilter::try_new(&text).map_err(|e| {
-                format!("PIXELFERRY_LOG is '{text}' ({e}); give a level such as info, or interop_core=debug")
+                format!("PIXELFERRY_LOG is invalid: '{text}' ({e}); give a level such as info, or interop_core=debug")
             })?),
             _ => Ok(EnvFilter::new(usual)),
         }
     }
 
-    /// True where standard error gets colours.
+    /// Returns whether standard error is coloured.
     pub fn is_colored(&self) -> bool {
         match self.color {
             ColorChoice::Always => true,
@@ -52,7 +52,8 @@ impl OutputOptions {
     }
 }
 
-/// Looks for `--color` before arguments are read, whose errors have colours, too. What is wrong is found later.
+/// Looks for `--color` before clap parses the arguments, because clap's errors are coloured too. clap reports an
+/// invalid value later.
 pub fn color_of(arguments: &[OsString]) -> ColorChoice {
     let words = arguments.iter().map_while(|argument| argument.to_str()).take_while(|word| *word != "--");
     let words: Vec<_> = words.collect();

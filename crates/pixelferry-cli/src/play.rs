@@ -15,40 +15,42 @@ use std::time::Duration;
 #[derive(clap::Args)]
 #[command(group = clap::ArgGroup::new("windowless").multiple(true))]
 pub struct PlayOptions {
-    /// Text to play; its ending says the language: .glsl (Shadertoy), .fs (ISF), .comp, .wgsl, .cl, .cu.
+    /// File to play. Its extension selects the language: .glsl (Shadertoy), .fs (ISF), .comp (GLSL), .wgsl, .cl (OpenCL
+    /// C), .cu (CUDA C++).
     #[arg(value_name = "FILE", required_unless_present = "trial")]
     file: Option<PathBuf>,
-    /// Backend to compute with; that of the language, unless it runs on several.
+    /// Backend to compute with; by default the one for the file's language. Some languages run on several.
     #[arg(long, value_parser = choices::<BackendChoice>(), default_value = BackendChoice::default().name())]
     backend: BackendChoice,
-    /// Size of the window at first, or of the picture, in pixels.
+    /// Initial size of the window, or size of the picture, in pixels.
     #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = parse_size, default_value = "800x450")]
     size: (u32, u32),
-    /// A picture for a channel that the text does not name: NUMBER=FILE (.png, .jpg, .y4m, others by GStreamer), NUMBER=stream:NAME or
-    /// NUMBER=bufA.
+    /// Input for a channel that the shader does not name itself: NUMBER=FILE (.png, .jpg, .y4m, others via GStreamer),
+    /// NUMBER=stream:NAME or NUMBER=bufA.
     #[arg(long, value_name = "NUMBER=SOURCE", value_parser = parse_channel)]
     channel: Vec<(usize, Channel)>,
-    /// A slider's number at first.
+    /// Initial value of a slider.
     #[arg(long, value_name = "NAME=NUMBER", value_parser = parse_set)]
     set: Vec<(String, f32)>,
-    /// Advance time by this much per frame, instead of by the clock; each frame is one frame of a film. [default: 1/60 headless]
+    /// Advance time by this much per frame, instead of by the clock; each frame is one frame of a film. [default: 1/60
+    /// headless]
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     step: Option<Duration>,
-    /// Seconds that a text may take in its trial, before it is shown.
+    /// Seconds that a shader may take in its trial run, before it is shown.
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "5")]
     limit: Duration,
-    /// Open no window; compute so many frames.
+    /// Open no window; compute a number of frames and exit.
     #[arg(long, group = "windowless")]
     headless: bool,
-    /// Number of those frames.
+    /// Number of frames to compute.
     #[arg(long, value_name = "N", value_parser = parse_frames, requires = "windowless", default_value = "1")]
     frames: u32,
-    /// File to save the last of them to, with no window (.png, .jpg).
+    /// Save the last frame to this file instead of opening a window (.png, .jpg).
     #[arg(long, value_name = "PICTURE", group = "windowless")]
     out: Option<PathBuf>,
     #[command(flatten)]
     film: FilmArgs,
-    /// Try texts that come on standard input: the process of the trial.
+    /// Internal: run as the trial process, which tries shaders that arrive on standard input.
     #[arg(long, hide = true)]
     trial: bool,
 }
@@ -69,18 +71,18 @@ fn parse_seconds(text: &str) -> Result<Duration, String> {
     seconds.filter(|seconds| !seconds.is_zero()).ok_or_else(|| "give seconds above 0, such as 0.02".into())
 }
 
-/// Lines for help.
+/// Formats the keys for help.
 pub fn help() -> String {
     format!("Keys of the window:\n{}", pixelferry_play::keys())
 }
 
 pub fn run(options: PlayOptions) -> Result<(), Box<dyn Error>> {
-    // SAFETY: the user named the text to be run, and the command's help says what that may do.
+    // SAFETY: the user chose the file to run, and the command's help says what it can do.
     let vouched = unsafe { Vouched::new() };
     if options.trial {
         return Ok(serve(io::stdin().lock(), options.backend, vouched)?);
     }
-    let Some(file) = options.file else { return Err("give a FILE".into()) };
+    let Some(file) = options.file else { return Err("give a FILE to play".into()) };
     let backend = backend_for(&file, options.backend)?;
     let program = std::env::current_exe()?;
     let command = move || {

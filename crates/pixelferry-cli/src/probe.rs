@@ -19,31 +19,31 @@ use std::time::{Duration, Instant};
 
 #[derive(clap::Args)]
 pub struct ProbeOptions {
-    /// Tell of every device, every pairing and every path.
+    /// Report every device, every pair of devices and every path.
     #[arg(long)]
     all: bool,
     #[command(flatten)]
     json: JsonOption,
-    /// Size of the picture that is tried, in pixels.
+    /// Size of the test picture, in pixels.
     #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "1280x720", value_parser = parse_size)]
     size: (u32, u32),
-    /// Pixel format that is tried.
+    /// Pixel format to test.
     #[arg(long, value_name = "FORMAT", default_value = "RGBA8",
         value_parser = listed(parse_format, PixelFormat::ALL.map(PixelFormat::name)))]
     format: PixelFormat,
-    /// Ask for a texture: paths that let the draw read linear memory are left out.
+    /// Test textures only: leave out paths where the draw reads linear memory.
     #[arg(long)]
     texture: bool,
-    /// Content of the pixels that a frame does not write. Paths are timed by this rule.
+    /// Content of pixels that a frame leaves unwritten. Paths are timed with this setting.
     #[arg(long, value_name = "RULE", default_value_t,
         value_parser = listed(|text: &str| text.parse::<Unwritten>(), Unwritten::ALL.map(Unwritten::name)))]
     unwritten: Unwritten,
-    /// Choose backend and display together, as a program without wishes has it done: by a kernel that writes every pixel, on scratch
+    /// Choose backend and display as `LinkBuilder` does by default: time a kernel that writes every pixel on scratch
     /// memory of every pair.
     #[cfg(feature = "bench")]
     #[arg(long, conflicts_with_all = ["buffer", "all"])]
     together: bool,
-    /// Try a vertex or storage buffer of this many bytes, not a picture.
+    /// Test a vertex or storage buffer of this many bytes instead of a picture.
     #[arg(long, value_name = "BYTES", conflicts_with_all = ["size", "format", "texture"])]
     buffer: Option<u64>,
 }
@@ -73,14 +73,14 @@ pub fn run(options: &ProbeOptions) -> Result<Exit, Box<dyn Error>> {
     })
 }
 
-/// Tells whoever sits at a terminal that it takes its time.
+/// On a terminal, says that probing takes a while.
 pub fn waits() {
     if std::io::stderr().is_terminal() {
-        complain!("trying every path between every device, which takes 10 to 60 s (-vv tells what is tried) ...");
+        complain!("trying every path between every pair of devices; this takes 10 to 60 s (-vv shows each step) ...");
     }
 }
 
-/// Time for comparing backends.
+/// Time limit for comparing backends.
 #[cfg(feature = "bench")]
 const TOGETHER: Duration = Duration::from_secs(20);
 
@@ -91,7 +91,7 @@ fn together(options: &ProbeOptions, desc: SurfaceDesc) -> Result<Exit, Box<dyn E
     let builder = LinkBuilder::new(desc).launch(&kernel, [Scratch::U32(0)]).policy(policy);
     let mut link = builder.open_auto(|_, kernels| Ok(kernels))?;
     let begun = Instant::now();
-    // One more than is compared, as the one that lost may have made the last.
+    // Allow one round more than is compared: the losing backend may have made the last frame.
     let mut is_last = false;
     while !std::mem::replace(&mut is_last, link.is_decided() || begun.elapsed() > TOGETHER) {
         link.frame(|next, kernels| kernels.iter().try_for_each(|kernel| next.launch(kernel.as_ref(), &[Arg::U32(0)])))?;

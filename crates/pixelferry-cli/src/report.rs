@@ -1,4 +1,4 @@
-//! `pixelferry report`: one file for a report of a bug, with nothing private in it.
+//! `pixelferry report`: one file for a bug report, without private data.
 
 use crate::json::print;
 use crate::scrub::Scrub;
@@ -14,7 +14,7 @@ use std::path::PathBuf;
 
 #[derive(clap::Args)]
 pub struct ReportOptions {
-    /// File to write; - is standard output.
+    /// File to write; `-` is standard output.
     #[arg(default_value = "pixelferry-report.md", value_name = "FILE")]
     file: PathBuf,
 }
@@ -33,7 +33,7 @@ pub fn run(options: &ReportOptions) -> Result<(), Box<dyn Error>> {
 fn text() -> Result<String, Box<dyn Error>> {
     crate::probe::waits();
     let mut report = pixelferry::probe(&SurfaceDesc::image(1280, 720, PixelFormat::Rgba8))?;
-    // Serial numbers; whether two are the same is in the findings.
+    // Serial numbers are private. Whether two devices have the same one is in the findings.
     let devices = report.backends.iter_mut().flat_map(|backend| &mut backend.devices);
     for device in devices.chain(report.displays.iter_mut().filter_map(|display| display.device.as_mut())) {
         (device.uuid, device.luid) = (None, None);
@@ -49,7 +49,7 @@ fn text() -> Result<String, Box<dyn Error>> {
         writeln!(text, "- {name}={}", value.to_string_lossy())?;
     }
     if set.is_empty() {
-        writeln!(text, "No variable is set that changes what drivers do.")?;
+        writeln!(text, "No environment variable that changes drivers is set.")?;
     }
     for (title, body) in [("Doctor", doctor::text(&causes)), ("Probe", table::report(&report))] {
         writeln!(text, "\n## {title}\n\n```text\n{}```", body.replace("```", "'''"))?;
@@ -57,7 +57,7 @@ fn text() -> Result<String, Box<dyn Error>> {
     Ok(Scrub::here().clean(&text))
 }
 
-/// Name and version of the operating system, and of its kernel.
+/// Name and version of the operating system and its kernel.
 fn system() -> String {
     let release = fs::read_to_string("/etc/os-release").unwrap_or_default();
     let name = release.lines().find_map(|line| line.strip_prefix("PRETTY_NAME="));

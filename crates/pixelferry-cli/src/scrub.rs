@@ -1,15 +1,15 @@
-//! Removal of what is private from a text: names of people and machines, their folders, and serial numbers.
+//! Removes private data from a text: names of people and machines, home folders, and serial numbers.
 
 use std::env;
 use std::path::PathBuf;
 
-/// Private words of this machine, and what stands in their place.
+/// Private words of this machine, each with its replacement.
 pub struct Scrub {
     words: Vec<(String, &'static str)>,
 }
 
 impl Scrub {
-    /// The words of this user and this machine.
+    /// Collects the words of this user and this machine.
     pub fn here() -> Self {
         let variable = |name: &&str| env::var(name).ok();
         let homes = ["HOME", "USERPROFILE"].iter().filter_map(variable);
@@ -20,7 +20,7 @@ impl Scrub {
         let hosts = hosts.chain(files.iter().filter_map(|file| std::fs::read_to_string(file).ok()));
         let mut words = Vec::new();
         for home in homes {
-            // The folder's last name is the user's.
+            // The last component of the home folder is the user's name.
             let user = PathBuf::from(&home).file_name().map(|name| name.to_string_lossy().into_owned());
             words.push((home, "~"));
             words.extend(user.map(|user| (user, "USER")));
@@ -33,14 +33,14 @@ impl Scrub {
         Self::of(words)
     }
 
-    /// These words. One that begins another comes after it.
+    /// Sorts words so that a word comes before its own prefixes.
     fn of(mut words: Vec<(String, &'static str)>) -> Self {
         words.retain(|(word, _)| word.trim_matches('/').len() > 1 && word != "localhost");
         words.sort_by_key(|(word, _)| std::cmp::Reverse(word.len()));
         Self { words }
     }
 
-    /// The text without them.
+    /// Returns the text without private data.
     pub fn clean(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for (word, instead) in &self.words {
@@ -57,7 +57,7 @@ fn is_part(letter: char) -> bool {
     letter.is_alphanumeric() || letter == '_'
 }
 
-/// Replaces a word where no letter or number goes on before or after it.
+/// Replaces a word where no letter or digit touches it.
 fn replace_word(text: &str, word: &str, instead: &str) -> String {
     let (mut out, mut rest) = (String::new(), text);
     while let Some(at) = rest.find(word) {
@@ -70,7 +70,7 @@ fn replace_word(text: &str, word: &str, instead: &str) -> String {
     out + rest
 }
 
-/// Replaces the name after each such folder: somebody else's home.
+/// Replaces the name that follows `folder`: the home of another user.
 fn replace_names_after(text: &str, folder: &str) -> String {
     let mut parts = text.split(folder);
     let mut out = parts.next().unwrap_or_default().to_owned();
@@ -83,7 +83,7 @@ fn replace_names_after(text: &str, folder: &str) -> String {
     out
 }
 
-/// Replaces serial numbers of devices: 32 hexadecimal digits in groups of 8, 4, 4, 4 and 12.
+/// Replaces the serial numbers of devices: 32 hexadecimal digits in groups of 8, 4, 4, 4 and 12.
 fn without_uuids(text: &str) -> String {
     const LENGTH: usize = 36;
     let is_uuid = |bytes: &[u8]| {

@@ -1,4 +1,4 @@
-//! `pixelferry streams`: what other processes of this user publish.
+//! `pixelferry streams`: streams that processes of this user publish.
 
 use crate::exit::Exit;
 use crate::json::{JsonOption, Marked};
@@ -28,7 +28,7 @@ pub fn run(options: &StreamsOptions) -> Result<Exit, Box<dyn Error>> {
 
 fn text(streams: &[Listed]) -> String {
     if streams.is_empty() {
-        return "no streams: nobody publishes; to try one, run pixelferry demo --publish NAME\n".into();
+        return "no stream is published; to publish one, run: pixelferry demo --publish NAME\n".into();
     }
     let wide = streams.iter().map(|stream| stream.name.len()).max().unwrap_or(0);
     let line =

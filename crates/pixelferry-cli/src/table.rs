@@ -1,4 +1,4 @@
-//! The whole report as text, for `pixelferry probe --all` and reports of bugs.
+//! The whole report as text, for `pixelferry probe --all` and bug reports.
 
 use pixelferry::{
     DeviceIdentity,
@@ -85,7 +85,7 @@ fn paths(out: &mut String, pairing: &ProbeReport) -> std::fmt::Result {
     pairing.diagnoses.iter().try_for_each(|d| diagnosis(out, "  ", d))
 }
 
-/// A finding with what to do about it; the command on a line of its own.
+/// Writes a finding and advice, with the command on a line of its own.
 pub fn diagnosis(out: &mut String, indent: &str, d: &Diagnosis) -> std::fmt::Result {
     let [finding, advice] = [&d.finding, &d.advice].map(|text| text.trim_end_matches('.'));
     writeln!(out, "{indent}{}: {finding}. {advice}{}", d.name, if d.command.is_some() { ":" } else { "." })?;

@@ -1,4 +1,4 @@
-//! `pixelferry view`: arrays from files in a window, or one as a picture.
+//! `pixelferry view`: shows arrays from files in a window, or saves one as a picture.
 
 use clap::builder::StyledStr;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
@@ -13,68 +13,74 @@ use pixelferry_view::{Array, ArrayView, Listener, Live, Opened, explain, keys, s
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
-/// Address at which tev listens.
+/// Default address to listen at; tev's default.
 const LISTEN: &str = "127.0.0.1:14158";
 
-/// Longest wait for a picture of a stream.
+/// Longest wait for the first frame of a stream with `--save`.
 #[cfg(all(feature = "stream", target_os = "linux"))]
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(10);
 
-/// Name of standard input.
+/// Command-line name of standard input.
 const STANDARD_INPUT: &str = "-";
 
 #[derive(clap::Args)]
 pub struct ViewOptions {
-    /// .npy files, FILE.npz:NAME, pictures (.png, .jpg, .webp, .tif, .bmp, .exr where built in) or videos, which play: .y4m, and others by
-    /// GStreamer. - reads standard input (not for GStreamer's formats or .npz).
+    /// Files to show: .npy, FILE.npz:NAME, pictures (.png, .jpg, .webp, .tif, .bmp, .exr where built in) or videos,
+    /// which play (.y4m, others via GStreamer). `-` reads standard input (not for .npz or GStreamer's formats).
     #[arg(value_name = "FILE", required_unless_present_any = ["listen", "attach"])]
     files: Vec<PathBuf>,
     #[command(flatten)]
     asked: Asked,
-    /// Show this layer or channel of a file alone, such as diffuse or Z of a picture of OpenEXR.
+    /// Show only this layer or channel of a file, such as `diffuse` or `Z` of an OpenEXR picture.
     #[arg(long, value_name = "NAME")]
     layer: Option<String>,
-    /// Save one picture instead of opening a window: the file's, or a video's first frame. The ending says the format (.png, .jpg).
+    /// Save one picture instead of opening a window; of a video, its first frame. The extension selects the format
+    /// (.png, .jpg).
     #[arg(long, value_name = "PICTURE", conflicts_with = "record")]
     save: Option<PathBuf>,
-    /// Print what each array is taken for and how it is shown; opens no window.
+    /// Print how each array is interpreted and shown, then exit; opens no window.
     #[arg(long, conflicts_with = "record")]
     explain: bool,
-    /// Frames of an array that comes again, or of a video, that are kept to step back to, with the one on show; at most 1 GiB in all.
+    /// Number of recent frames of a stream or video to keep for stepping back, including the shown one; at most 1 GiB
+    /// in all.
     #[arg(long, value_name = "NUMBER", default_value_t = ArrayView::MOST_FRAMES, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..))]
     #[arg(conflicts_with_all = ["save", "explain"])]
     keep: usize,
-    /// Show what programs send by tev's protocol; at 127.0.0.1:14158, only from this machine, unless an address is given.
+    /// Show images that programs send with tev's protocol. Without an address, listen at 127.0.0.1:14158, which only
+    /// this machine reaches.
     ///
-    /// At most 8 programs (for a ninth, the one that was silent longest is left), 512 MiB a message, 64 channels an image, 256 arrays, and
-    /// 1 GiB of memory (width x height x (channels x 8 + 20) bytes) unless PIXELFERRY_MEMORY_MIB says more. Files are never opened.
+    /// Limits: 8 programs (a ninth replaces the one silent for longest), 512 MiB per message, 64 channels per image,
+    /// 256 arrays, and 1 GiB of memory (width x height x (channels x 8 + 20) bytes per image) unless
+    /// PIXELFERRY_MEMORY_MIB sets another limit. Files are never opened.
     #[arg(long, value_name = "HOST:PORT", num_args = 0..=1, require_equals = true, default_missing_value = LISTEN)]
     #[arg(conflicts_with_all = ["save", "explain", "layout"])]
     listen: Option<String>,
-    /// Show the frames of a stream of another process live (`pixelferry streams` lists them); waits for it, with --save 10 s.
+    /// Show frames of another process's stream live (`pixelferry streams` lists streams). Waits for the stream; with
+    /// --save at most 10 s.
     #[cfg(all(feature = "stream", target_os = "linux"))]
     #[arg(long, value_name = "NAME", conflicts_with = "layout")]
     attach: Vec<String>,
     #[command(flatten)]
     record: RecordArgs,
-    /// Open no window: show the same on a page for browsers and print its address; only from this machine, unless one is given.
+    /// Open no window: serve the view as a page for browsers and print its address. Without an address, only this
+    /// machine can connect.
     ///
-    /// All browsers share one view, and whoever has the address looks and steers. It is plain HTTP: to reach another machine, tunnel by
-    /// SSH instead of listening beyond it.
+    /// All browsers share one view, and everyone who has the address can watch and control it. The connection is plain
+    /// HTTP: to reach another machine, tunnel over SSH instead of listening on its network.
     #[cfg(feature = "serve")]
     #[arg(long, value_name = "HOST:PORT", num_args = 0..=1, require_equals = true, default_missing_value = "127.0.0.1:0")]
     #[arg(conflicts_with_all = ["save", "explain", "record"])]
     serve: Option<std::net::SocketAddr>,
 }
 
-/// The options of every command that shows arrays, which are the rows of a table.
+/// Options of every command that shows arrays, generated from `Request`'s table.
 struct Asked(Request);
 
 impl Args for Asked {
     fn augment_args(command: Command) -> Command {
         command.args(OPTIONS.iter().map(|option| {
             let help = StyledStr::from(format!("{}{}", option.help[..1].to_uppercase(), &option.help[1..]));
-            // Ranges begin with a minus, too.
+            // The start of a range may be negative.
             Arg::new(option.name).long(option.name).value_name(option.value).help(help).allow_hyphen_values(true)
         }))
     }
@@ -104,25 +110,25 @@ impl FromArgMatches for Asked {
 }
 
 impl ViewOptions {
-    /// Part whose warnings are logged, as nobody else can say them.
+    /// Returns the module whose warnings are logged by default, because no other output shows them.
     pub const fn logged(&self) -> &'static str {
         if self.listen.is_some() { "error,pixelferry_view=warn" } else { "error" }
     }
 }
 
-/// Lines for help.
+/// Formats the keys for help.
 pub fn help() -> String {
     format!("Keys of the window:\n{}", keys())
 }
 
 pub fn run(options: &ViewOptions) -> Result<(), Box<dyn Error>> {
     let ViewOptions { files, asked: Asked(request), save: picture, explain: explains, listen, .. } = options;
-    // Before a large file is read.
+    // Check this before reading a large file.
     picture.as_ref().map_or(Ok(()), check_picture_file)?;
     let (mut arrays, mut live) = (Vec::new(), Live { keep: options.keep, ..Live::default() });
     let streams = attach(options, &mut live)?;
     if picture.is_some() && files.len() + streams != 1 {
-        return Err("--save takes one FILE, or one stream".into());
+        return Err("--save takes exactly one FILE or one stream".into());
     }
     #[cfg(all(feature = "stream", target_os = "linux"))]
     if *explains || picture.is_some() {
@@ -136,7 +142,7 @@ pub fn run(options: &ViewOptions) -> Result<(), Box<dyn Error>> {
     }
     for file in files {
         let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", file.display());
-        // Of two files of one name the folders tell which is which.
+        // For two files of one name, show their folders, too.
         let is_alone = files.iter().filter(|other| other.file_name() == file.file_name()).count() == 1;
         let mut opened = read(file, is_alone).map_err(|error| failed(&error))?;
         if let Some(layer) = &options.layer {
@@ -162,11 +168,11 @@ pub fn run(options: &ViewOptions) -> Result<(), Box<dyn Error>> {
         let taken = arrays.iter().map(|array| array.name().to_owned()).collect();
         let listener = listen.as_ref().map(|address| {
             let opened = Listener::open(address, taken, Listener::most_bytes());
-            opened.map_err(|error| format!("--listen={address}: {error}; take another port, such as 127.0.0.1:0"))
+            opened.map_err(|error| format!("--listen={address}: {error}; try another port, such as 127.0.0.1:0"))
         });
         let listener = listener.transpose()?;
         if let Some(listener) = &listener {
-            say!("listening at {}", listener.address())?;
+            say!("listening on {}", listener.address())?;
         }
         live.listener = listener;
         shown(options, arrays, *request, live).map_err(|error| match files.as_slice() {
@@ -177,7 +183,7 @@ pub fn run(options: &ViewOptions) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Attaches to streams, and counts them.
+/// Attaches to the streams and returns their number.
 #[cfg(all(feature = "stream", target_os = "linux"))]
 fn attach(options: &ViewOptions, live: &mut Live) -> Result<usize, Box<dyn Error>> {
     live.streams = options.attach.iter().map(|name| Attached::open(name)).collect::<Result<_, _>>()?;
@@ -212,13 +218,17 @@ fn in_window(options: &ViewOptions, arrays: Vec<Array>, request: Request, live: 
     options.record.film.end(show(arrays, request, live)?)
 }
 
-/// Leaves the array of a layer, whose name follows that of the file.
+/// Keeps only the array of `layer`. An array's name ends with the name of its layer.
 fn only(layer: &str, arrays: &mut Vec<Array>) -> Result<(), String> {
     let of = |array: &Array| array.name().rsplit_once(": ").map_or("", |(_, layer)| layer).to_owned();
     let known: Vec<_> = arrays.iter().map(of).filter(|name| !name.is_empty()).collect();
     if !known.iter().any(|name| name == layer) {
-        let known = if known.is_empty() { "it has no layers".into() } else { format!("it has {}", known.join(", ")) };
-        return Err(format!("there is no layer {layer:?}: {known}"));
+        let known = if known.is_empty() {
+            "the file has no layers".into()
+        } else {
+            format!("the file has {}", known.join(", "))
+        };
+        return Err(format!("unknown layer {layer:?}: {known}"));
     }
     arrays.retain(|array| of(array) == layer);
     Ok(())

@@ -1,16 +1,16 @@
-//! The conversions that kernels in C have from [`pixelferry::driver::compute::CONVERT_SOURCE`], for closures in Rust.
+//! Conversions of [`pixelferry::driver::compute::CONVERT_SOURCE`], which kernels in C use, for closures in Rust.
 
-/// `pf_unorm8`: 0 to 1 as 0 to 255, rounded; what lies outside is clamped, NaN is 0.
+/// `pf_unorm8`: rounds 0 to 1 to 0 to 255; values outside are clamped, NaN becomes 0.
 pub fn unorm8(v: f32) -> u8 {
     (v.clamp(0.0, 1.0) * 255.0 + 0.5) as u8
 }
 
-/// 0 to 1 as 0 to 65535, rounded; what lies outside is clamped, NaN is 0.
+/// Rounds 0 to 1 to 0 to 65535; values outside are clamped, NaN becomes 0.
 pub fn unorm16(v: f32) -> u16 {
     (v.clamp(0.0, 1.0) * 65535.0 + 0.5) as u16
 }
 
-/// Red, green and blue of 10 bits from the lowest on, and alpha of 2.
+/// Packs red, green and blue of 10 bits, from the lowest bit, and alpha of 2.
 pub fn rgb10a2([r, g, b, alpha]: [f32; 4]) -> u32 {
     let bits = |v: f32, most: f32| (v.clamp(0.0, 1.0) * most + 0.5) as u32;
     bits(r, 1023.0) | bits(g, 1023.0) << 10 | bits(b, 1023.0) << 20 | bits(alpha, 3.0) << 30
@@ -21,18 +21,18 @@ pub fn rgba8([r, g, b]: [f32; 3], alpha: f32) -> [u8; 4] {
     [r, g, b, alpha].map(unorm8)
 }
 
-/// `pf_srgb`: linear light by the curve of IEC 61966-2-1.
+/// `pf_srgb`: encodes linear light with the curve of IEC 61966-2-1.
 pub fn srgb(v: f32) -> f32 {
     let v = v.clamp(0.0, 1.0);
     if v <= 0.003_130_8 { 12.92 * v } else { 1.055 * v.powf(1.0 / 2.4) - 0.055 }
 }
 
-/// `pf_tonemap_reinhard` of one channel.
+/// `pf_tonemap_reinhard` for one channel.
 pub fn reinhard(v: f32) -> f32 {
     v / (1.0 + v)
 }
 
-/// `pf_tonemap_aces` of one channel.
+/// `pf_tonemap_aces` for one channel.
 pub fn aces(v: f32) -> f32 {
     let v = v.max(0.0);
     (v * (2.51 * v + 0.03) / (v * (2.43 * v + 0.59) + 0.14)).min(1.0)

@@ -1,23 +1,23 @@
-//! Options of the command line for drawing pictures.
+//! Command-line options for drawing pictures.
 
 use crate::values::listed;
 use clap::Args;
 use pixelferry::driver::draw::Plan;
 use pixelferry::{DrawOptions, Encoding, Extent, Filter, Fit, ImageDesc, PixelFormat, ToneMap};
 
-/// Options of programs that show a picture.
+/// Options of programs that draw a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Args)]
 pub struct DrawArgs {
-    /// Placement of the picture in the window.
+    /// How to fit the picture into the window.
     #[arg(long, default_value_t = Fit::Contain, value_parser = listed(parse_fit, Fit::ALL.map(Fit::name)))]
     pub fit: Fit,
-    /// Tone mapping of light that is too bright. Needs a picture of light.
+    /// Tone map for light brighter than 1. Needs a picture of light.
     #[arg(long, value_name = "MAP", default_value_t, value_parser = listed(parse_tone_map, TONE_MAPS))]
     pub tone_map: ToneMap,
-    /// Stops by which light is exposed before that.
+    /// Brighten light by this many stops, before the tone map.
     #[arg(long, value_name = "STOPS", default_value_t, allow_negative_numbers = true, value_parser = parse_exposure)]
     pub exposure: f32,
-    /// Colour beside the picture and below translucent pixels, as RRGGBB.
+    /// Colour beside the picture and behind translucent pixels, as RRGGBB.
     #[arg(long, value_name = "COLOUR", value_parser = parse_color)]
     pub background: Option<[f32; 3]>,
 }
@@ -29,7 +29,7 @@ impl Default for DrawArgs {
 }
 
 impl DrawArgs {
-    /// The options of a draw: smooth where sizes differ, but not where whole multiples show the pixels.
+    /// Returns options of a draw: smooth scaling, except that integer multiples show the pixels.
     pub fn draw_options(&self) -> DrawOptions {
         let Self { fit, tone_map, exposure, background } = *self;
         let filter = if fit == Fit::Integer { Filter::Nearest } else { Filter::Linear };
@@ -41,7 +41,7 @@ impl DrawArgs {
             .with_background(background)
     }
 
-    /// True where light is to be exposed or mapped, which only a picture that says what its numbers mean can be.
+    /// Returns whether light is exposed or mapped, which needs a picture whose encoding is known.
     pub fn changes_light(&self) -> bool {
         self.tone_map != ToneMap::None || self.exposure != 0.0
     }
@@ -51,25 +51,25 @@ impl DrawArgs {
 const TONE_MAPS: [&str; 6] = ["none", "clamp", "reinhard", "reinhard:WHITE", "aces", "aces-narkowicz"];
 
 fn parse_fit(text: &str) -> Result<Fit, String> {
-    text.parse().map_err(|_| format!("no such fit; give {}", Fit::ALL.map(Fit::name).join(", ")))
+    text.parse().map_err(|_| format!("unknown fit; use {}", Fit::ALL.map(Fit::name).join(", ")))
 }
 
 fn parse_tone_map(text: &str) -> Result<ToneMap, String> {
-    text.parse().map_err(|_| format!("no such tone map; give {}, with a WHITE above 0", TONE_MAPS.join(", ")))
+    text.parse().map_err(|_| format!("unknown tone map; use {}, with a WHITE above 0", TONE_MAPS.join(", ")))
 }
 
-/// Reads stops.
+/// Parses a number of stops.
 fn parse_exposure(text: &str) -> Result<f32, String> {
     let exposure = text.parse().map_err(|e| format!("give a number of stops: {e}"))?;
-    // The draw's plan knows which numbers can be drawn.
+    // Drawing checks the valid numbers.
     let light = ImageDesc::new(1, 1, PixelFormat::Rgba16F).with_encoding(Encoding::Linear);
     let plan = Plan::new(&light, Extent::new(1, 1), &DrawOptions::default().with_exposure(exposure));
     plan.map(|_| exposure).map_err(|e| e.to_string())
 }
 
-/// Reads `RRGGBB`, with or without `#`.
+/// Parses `RRGGBB`, with or without `#`.
 fn parse_color(text: &str) -> Result<[f32; 3], String> {
-    const ASKED: &str = "give it as RRGGBB, e.g. 202020";
+    const ASKED: &str = "give a colour as RRGGBB, such as 202020";
     let digits = text.strip_prefix('#').unwrap_or(text);
     if digits.len() != 6 || !digits.bytes().all(|b| b.is_ascii_hexdigit()) {
         return Err(ASKED.into());
@@ -103,7 +103,7 @@ mod tests {
         }
         for wrong in [["--fit", "tight"], ["--tone-map", "film"], ["--tone-map", "reinhard:0"]] {
             let said = Cli::try_parse_from(["demo"].iter().chain(&wrong)).err().unwrap().to_string();
-            assert!(said.contains("no such") && !said.contains("::"), "{said}");
+            assert!(said.contains("unknown") && !said.contains("::"), "{said}");
         }
     }
 

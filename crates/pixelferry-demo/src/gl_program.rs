@@ -1,10 +1,10 @@
-//! OpenGL helpers of scenes that draw with a program of their own.
+//! OpenGL helpers for scenes that draw with a program of their own.
 
 use crate::scene::SceneError;
 use glow::HasContext as _;
 use pixelferry::api::gl::{GlBuffer, GlDisplay, GlFunctions, Viewport};
 
-/// A program that reads one attribute of floats from a vertex buffer. It lasts as long as the context.
+/// A program that reads one attribute of floats from a vertex buffer. It is freed with the context.
 pub struct GlProgram {
     gl: GlFunctions,
     program: glow::Program,
@@ -12,7 +12,8 @@ pub struct GlProgram {
 }
 
 impl GlProgram {
-    /// Builds it from GLSL; the display's context is current, as it is once a surface's buffer was asked for.
+    /// Builds the program from GLSL. The display's context must be current, as it is after asking for a surface's
+    /// buffer.
     pub fn new(display: &GlDisplay, vertex: &str, fragment: &str) -> Result<Self, SceneError> {
         let gl = display.gl().clone();
         let program = build(&gl, vertex, fragment)?;
@@ -21,10 +22,10 @@ impl GlProgram {
         Ok(Self { gl, program, vao })
     }
 
-    /// Draws by `draw` with the program in use, its attribute 0 read from `buffer` as vectors of `floats` floats.
+    /// Calls `draw` with the program in use and its attribute 0 read from `buffer` as vectors of `floats` floats.
     pub fn with(&self, viewport: Viewport, buffer: GlBuffer, floats: i32, draw: impl FnOnce(&glow::Context)) {
         let gl = &self.gl;
-        // SAFETY: the context is current (the buffer was just asked of it), and the objects are of it.
+        // SAFETY: the context is current (the buffer was just requested from it) and owns the objects.
         unsafe {
             gl.viewport(viewport.x, viewport.y, viewport.width as i32, viewport.height as i32);
             gl.use_program(Some(self.program));
@@ -43,7 +44,7 @@ impl GlProgram {
 }
 
 fn build(gl: &glow::Context, vertex: &str, fragment: &str) -> Result<glow::Program, SceneError> {
-    // SAFETY: the display's context is current on its thread, where this runs; the objects are of this context.
+    // SAFETY: the display's context is current on its thread, where this runs, and owns the objects.
     unsafe {
         let program = gl.create_program().map_err(SceneError::Shader)?;
         for (kind, text) in [(glow::VERTEX_SHADER, vertex), (glow::FRAGMENT_SHADER, fragment)] {

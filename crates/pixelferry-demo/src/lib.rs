@@ -1,7 +1,7 @@
-//! The scenes of `pixelferry demo` and of the examples, and the loop that shows any of them in a window or saves it as
-//! a picture.
+//! The scenes of `pixelferry demo` and of the examples, and the loop that shows a scene in a window or saves it as a
+//! picture.
 
-#![deny(clippy::print_stdout, clippy::print_stderr)] // they panic where the reader has gone
+#![deny(clippy::print_stdout, clippy::print_stderr)] // they panic on a closed pipe
 
 pub mod convert;
 pub mod draw_args;

@@ -1,4 +1,4 @@
-//! Options that every example has on the command line.
+//! Command-line options of every example.
 
 use crate::record_args::RecordArgs;
 use crate::scene::SceneError;
@@ -17,64 +17,65 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, Args)]
 #[command(group = ArgGroup::new("windowless").multiple(true))]
 pub struct Options {
-    /// Open no window; draw off screen and save the last frame.
+    /// Open no window; draw offscreen and save the last frame.
     #[arg(long, group = "windowless")]
     pub headless: bool,
-    /// File to save the picture to, with no window; the ending says the format (.png, .jpg).
+    /// Save the picture to this file instead of opening a window; the extension selects the format (.png, .jpg).
     #[arg(long, value_name = "FILE", group = "windowless")]
     pub out: Option<PathBuf>,
     /// Size of the picture or window in pixels.
     #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = parse_size)]
     pub size: Option<(u32, u32)>,
-    /// Stop after so many frames. [default: 30 headless, else endless]
+    /// Stop after this many frames. [default: 30 headless, else endless]
     #[arg(long, value_name = "N", value_parser = parse_frames, allow_negative_numbers = true)]
     pub frames: Option<u32>,
     /// Backend to compute with.
     #[arg(long, value_parser = choices::<BackendChoice>(), default_value = BackendChoice::default().name())]
     pub backend: BackendChoice,
-    /// Display to draw with when there is no window (--headless, or --out).
+    /// Display to draw with if there is no window (--headless, or --out).
     #[arg(long, value_parser = choices::<DisplayChoice>(), default_value = DisplayChoice::default().name(), requires = "windowless")]
     pub display: DisplayChoice,
-    /// Take this path from compute to display, or fail and say which others work.
+    /// Use this path from compute to display; if it does not work, fail and list those that do.
     #[arg(long, value_name = "PATH", value_parser = listed(parse_path, PathId::ALL.map(PathId::name)))]
     pub path: Option<PathId>,
-    /// Show the frame finished so many frames before the last, so that compute and display overlap; `auto` measures
-    /// how many are worth it. [default: 0]
+    /// Show frames this many frames late, so that compute and display overlap; `auto` measures the best number.
+    /// [default: 0]
     #[arg(long, value_name = "N", value_parser = parse_mode)]
     pub frames_behind: Option<Mode>,
-    /// Open no window: publish the frames as a stream of this name, 60 a second, for other processes such as `pixelferry view --attach`.
+    /// Open no window: publish the frames as a stream of this name, 60 per second, for other processes such as
+    /// `pixelferry view --attach`.
     #[cfg(all(feature = "stream", target_os = "linux"))]
     #[arg(long, value_name = "NAME", conflicts_with_all = ["windowless", "record"])]
     pub publish: Option<String>,
     /// Film of the frames.
     #[command(flatten)]
     pub record: RecordArgs,
-    /// Write what host and devices did, frame by frame, for ui.perfetto.dev or chrome://tracing.
+    /// Write a trace of host and devices, frame by frame, for ui.perfetto.dev or chrome://tracing.
     #[arg(long, value_name = "FILE.json")]
     pub trace: Option<PathBuf>,
 }
 
-/// Reads a choice by its name; help lists the names and what they stand for.
+/// Parses a choice by its name; help lists the names with their meaning.
 pub fn choices<T: Choice>() -> impl TypedValueParser<Value = T> {
     let shown = T::all().map(|row| PossibleValue::new(row.name).aliases(row.aliases).help(row.about));
     PossibleValuesParser::new(shown).try_map(|text| T::parse(&text))
 }
 
 impl Options {
-    /// True where there is to be no window.
+    /// Returns whether there is no window.
     pub fn is_headless(&self) -> bool {
         self.headless || self.out.is_some()
     }
 
-    /// Finds out whether the picture can be saved, before it is computed.
+    /// Checks that the picture can be saved, before it is computed.
     ///
     /// # Errors
-    /// [`SceneError::Save`] for an ending of another format, and for a file that cannot be written.
+    /// [`SceneError::Save`] for an unknown extension, and for a file that cannot be written.
     pub fn check_out(&self) -> Result<(), SceneError> {
         Ok(self.out.as_ref().map_or(Ok(()), check_picture_file)?)
     }
 
-    /// Size asked for, or the scene's own.
+    /// Requested size, or the scene's own.
     pub fn size_or(&self, width: u32, height: u32) -> (u32, u32) {
         self.size.unwrap_or((width, height))
     }
@@ -93,24 +94,24 @@ impl Options {
     }
 }
 
-/// Reads `WIDTHxHEIGHT`, in pixels.
+/// Parses `WIDTHxHEIGHT`, in pixels.
 pub fn parse_size(text: &str) -> Result<(u32, u32), ExtentError> {
     text.parse().map(|Extent { width, height }| (width, height))
 }
 
-/// Reads the name of a pixel format.
+/// Parses the name of a pixel format.
 pub fn parse_format(text: &str) -> Result<PixelFormat, String> {
     text.parse()
-        .map_err(|_| format!("no such format; the formats are {}", PixelFormat::ALL.map(PixelFormat::name).join(", ")))
+        .map_err(|_| format!("unknown format; the formats are {}", PixelFormat::ALL.map(PixelFormat::name).join(", ")))
 }
 
-/// Reads how many frames to show.
+/// Parses a number of frames.
 pub fn parse_frames(text: &str) -> Result<u32, String> {
     let count = text.parse().ok().filter(|count| *count > 0);
     count.ok_or_else(|| format!("give a whole number from 1 to {}", u32::MAX))
 }
 
-/// Reads a number of frames, or `auto`.
+/// Parses a number of frames, or `auto`.
 pub fn parse_mode(text: &str) -> Result<Mode, String> {
     const ASKED: &str = "give a number of frames or auto";
     match text {
@@ -118,13 +119,13 @@ pub fn parse_mode(text: &str) -> Result<Mode, String> {
         number => match number.parse().map_err(|e| format!("{ASKED}: {e}"))? {
             0 => Ok(Mode::Latency),
             late if late <= MAX_FRAMES_BEHIND => Ok(Mode::FramesBehind(late)),
-            late => Err(format!("{late} frames behind are too many; give at most {MAX_FRAMES_BEHIND}, or auto")),
+            late => Err(format!("{late} frames behind exceeds the limit; give at most {MAX_FRAMES_BEHIND}, or auto")),
         },
     }
 }
 
 fn parse_path(text: &str) -> Result<PathId, String> {
-    text.parse().map_err(|_| format!("no such path; the paths are {}", PathId::ALL.map(PathId::name).join(", ")))
+    text.parse().map_err(|_| format!("unknown path; the paths are {}", PathId::ALL.map(PathId::name).join(", ")))
 }
 
 #[cfg(test)]
@@ -179,7 +180,7 @@ mod tests {
             assert!(said.contains("whole number from 1 to 4294967295") && !said.contains("tip:"), "{said}");
         }
         let said = refused(&["--path", "foo"]);
-        assert!(said.contains("no such path; the paths are direct, ") && !said.contains("::"), "{said}");
+        assert!(said.contains("unknown path; the paths are direct, ") && !said.contains("::"), "{said}");
         let help = Cli::command().render_help().to_string();
         assert!(PathId::ALL.iter().all(|path| help.contains(path.name())), "{help}");
     }

@@ -1,4 +1,4 @@
-//! Pixel formats and contents of scenes that compute a picture.
+//! Pixel formats and content of scenes that compute a picture.
 
 use crate::convert::{aces, reinhard, rgb10a2, srgb, unorm8, unorm16};
 use crate::draw_args::DrawArgs;
@@ -9,40 +9,40 @@ use half::f16;
 use pixelferry::driver::describe::format::ChannelKind;
 use pixelferry::{AlphaMode, CpuImage, Encoding, Error, ImageAccess, ImageDesc, PixelFormat, Unwritten};
 
-/// From the colours to what is stored.
+/// Conversion from computed to stored colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum Tone {
     /// The colours are stored unchanged.
     #[default]
     None,
-    /// Linear light, clipped and encoded by the sRGB curve.
+    /// Linear light, clipped and sRGB encoded.
     Srgb,
-    /// Linear light through Reinhard's tone map, then encoded.
+    /// Linear light through Reinhard's tone map, then sRGB encoded.
     Reinhard,
-    /// Linear light through the ACES film curve, then encoded.
+    /// Linear light through the ACES film curve, then sRGB encoded.
     Aces,
-    /// Linear light, for the draw to expose, map and encode.
+    /// Linear light; the draw exposes, maps and encodes it.
     Light,
 }
 
 /// Content of the fourth channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum Alpha {
-    /// 1: the picture hides what is below it.
+    /// Always 1: the picture hides what is behind it.
     #[default]
     Opaque,
-    /// Coverage of the pixel by the picture.
+    /// How much of the pixel the picture covers.
     Straight,
-    /// Coverage of the pixel by the picture; the colours are multiplied by it.
+    /// How much of the pixel the picture covers; colours are multiplied by it.
     Premultiplied,
 }
 
-/// All of it.
+/// How pixels are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pixels {
     /// The colours.
     pub tone: Tone,
-    /// The format. One that has fewer channels stores the first ones, one that has no numbers above 1 clamps.
+    /// Storage format. A format with fewer channels stores the first ones; one without numbers above 1 clamps.
     pub format: PixelFormat,
     /// The fourth channel.
     pub alpha: Alpha,
@@ -54,11 +54,10 @@ impl Default for Pixels {
     }
 }
 
-/// Arguments of the command line that say how pixels are stored.
+/// Command-line options for how pixels are stored.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct PixelOptions {
-    /// From the colours that are computed to what is stored. [default: light where the draw is to expose or map it, else
-    /// none]
+    /// Conversion from computed to stored colours. [default: light if the draw exposes or maps it, else none]
     #[arg(long, value_enum)]
     pub tone: Option<Tone>,
     /// Storage format of a pixel. [default: RGBA16F for light, else RGBA8]
@@ -70,7 +69,7 @@ pub struct PixelOptions {
 }
 
 impl PixelOptions {
-    /// Returns what is to be stored for a picture that is shown like this.
+    /// Returns the storage for a picture that is drawn with these options.
     pub fn pixels(&self, draw_args: &DrawArgs) -> Pixels {
         let tone = self.tone.unwrap_or(if draw_args.changes_light() { Tone::Light } else { Tone::None });
         let format = self.format.unwrap_or(if tone == Tone::Light { PixelFormat::Rgba16F } else { PixelFormat::Rgba8 });
@@ -79,7 +78,7 @@ impl PixelOptions {
 }
 
 impl Pixels {
-    /// A picture of them, which needs no texture, and whose kernels write every pixel.
+    /// Describes a picture of them, which needs no texture, and whose kernels write every pixel.
     pub(crate) fn image(self, width: u32, height: u32) -> ImageDesc {
         let encoding = match self.tone {
             Tone::None => Encoding::Unmanaged,
@@ -96,8 +95,8 @@ impl Pixels {
         image.with_unwritten(Unwritten::Overwrite)
     }
 
-    /// C of both languages: the type `PIXEL`, and `PIXEL pixel(float3 c, float coverage)`, which makes one. What is
-    /// converted to what the compiler knows, not the device.
+    /// C for both languages: the type `PIXEL`, and `PIXEL pixel(float3 c, float coverage)`, which makes one. The
+    /// compiler knows all conversions, so the device does not choose among them.
     pub(crate) fn source(self) -> String {
         let shown = match self.tone {
             Tone::None | Tone::Light => "c",
@@ -119,7 +118,7 @@ impl Pixels {
         )
     }
 
-    /// A pixel's type in C of both languages, and statements that return `c` and `coverage` as one.
+    /// A pixel's type in C for both languages, and statements that return `c` and `coverage` as a pixel.
     fn stored(self) -> (String, String) {
         let info = self.format.info();
         let channels = info.order.iter().map(|channel| ["c.x", "c.y", "c.z", "coverage"][*channel]);
@@ -134,7 +133,7 @@ impl Pixels {
                 _ => of.to_owned(),
             })
             .collect();
-        // Types without a number are not called so in both languages.
+        // The two languages differ in the names of types without a number.
         let scalar = match info.c_type {
             "uchar" => "unsigned char",
             "ushort" => "unsigned short",
@@ -154,7 +153,7 @@ impl Pixels {
         (scalar.to_owned(), body)
     }
 
-    /// `fn pixel(c: vec3<f32>, coverage: f32) -> vec4<f32>` of WGSL, for `pf_store`.
+    /// `fn pixel(c: vec3<f32>, coverage: f32) -> vec4<f32>` in WGSL, for `pf_store`.
     pub(crate) fn wgsl(self) -> String {
         let shown = match self.tone {
             Tone::None | Tone::Light => "c",
@@ -184,7 +183,7 @@ impl Pixels {
         )
     }
 
-    /// Stores pixels in Rust, for all of `out`: `color` gives what is computed and its coverage.
+    /// Stores all pixels of `out` in Rust: `color` returns the computed colour and its coverage.
     pub(crate) fn write(
         self,
         out: &mut CpuImage<'_>,
@@ -227,7 +226,7 @@ impl Pixels {
             PixelFormat::Rgba16F => out.par_pixels(|x, y| four(x, y).map(half)),
             PixelFormat::Rg32F => out.par_pixels(two),
             PixelFormat::Rgba32F => out.par_pixels(four),
-            other => Err(Error::invalid("Pixels::write", format!("{other} is not known to the scenes"))),
+            other => Err(Error::invalid("Pixels::write", format!("{other} is unknown to the scenes"))),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The loop that shows any scene: in a window, off screen, or in plain memory.
+//! The loop that shows a scene: in a window, offscreen, or in plain memory.
 
 #[cfg(all(feature = "stream", target_os = "linux"))]
 mod publish;
@@ -25,9 +25,9 @@ use std::process::ExitCode;
 use std::rc::Rc;
 use std::time::Instant;
 
-/// Frames drawn without a window where nothing else was said: enough for a picture that moves to have moved.
+/// Default number of frames without a window: enough for a moving picture to have moved.
 const HEADLESS_FRAMES: u32 = 30;
-/// Without a window time passes by the frame, so that the same call gives the same picture.
+/// Without a window, time advances per frame, so that equal calls give equal pictures.
 const SECONDS_PER_FRAME: f32 = 1.0 / 30.0;
 
 type Made = Result<Box<dyn Scene>, SceneError>;
@@ -56,7 +56,7 @@ pub fn show(
         return end(options, trace);
     }
     if options.is_headless() {
-        // A file that cannot be made is said before anything is opened.
+        // Report a file that cannot be created before opening anything.
         let mut recorder = options.record.begin(true)?;
         let mut scene = make(without_window(options.wanted(), options.display))?;
         introduce(scene.as_mut())?;
@@ -88,7 +88,7 @@ pub fn gl_of(scene: &mut dyn Scene) -> Option<Rc<GlDisplay>> {
     display.downcast().ok()
 }
 
-/// Ends the trace's file.
+/// Finishes the trace's file.
 fn end(options: &Options, trace: Option<Trace>) -> Result<(), Box<dyn Error>> {
     if let (Some(trace), Some(file)) = (trace, &options.trace) {
         trace.finish()?;
@@ -97,13 +97,13 @@ fn end(options: &Options, trace: Option<Trace>) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Takes over what the devices did so far.
+/// Collects what the devices have done so far.
 fn collect(trace: Option<&Trace>, scene: &mut dyn Scene) -> Result<(), TraceError> {
     let link = scene.link();
     trace.map_or(Ok(()), |trace| trace.collect(link.backend().as_ref(), link.display().as_ref()))
 }
 
-/// Takes over what the devices did, when they have done everything.
+/// Collects what the devices have done, after they have finished.
 fn collect_all(trace: Option<&Trace>, scene: &mut dyn Scene) -> Result<(), SceneError> {
     if trace.is_some() {
         scene.link().backend().finish()?;
@@ -112,7 +112,7 @@ fn collect_all(trace: Option<&Trace>, scene: &mut dyn Scene) -> Result<(), Scene
     Ok(collect(trace, scene)?)
 }
 
-/// Lets the devices record what they do.
+/// Makes the devices record what they do.
 fn watch(trace: Option<&Trace>, scene: &mut dyn Scene) -> Result<(), TraceError> {
     let link = scene.link();
     trace.map_or(Ok(()), |trace| trace.watch(link.backend().as_ref(), link.display().as_ref()))
@@ -128,7 +128,7 @@ fn course(scene: &mut dyn Scene) -> String {
 /// Says on standard output who computes, who draws, and by which path.
 ///
 /// # Errors
-/// [`OutputError`] where standard output fails.
+/// [`OutputError`] if standard output fails.
 pub fn introduce(scene: &mut dyn Scene) -> Result<(), OutputError> {
     let about = scene.about();
     say!("{}: {}", scene.name(), course(scene))?;
@@ -149,7 +149,7 @@ fn headless(
     trace: Option<&Trace>,
     mut recorder: Option<&mut Recorder>,
 ) -> Result<(), Box<dyn Error>> {
-    // A video runs to its end, everything else for a fixed number of frames.
+    // A video runs to its end, all other scenes for a fixed number of frames.
     let total = options.frames.map(u64::from).or(scene.frames()).unwrap_or(u64::from(HEADLESS_FRAMES));
     let bar = ProgressBar::new(total)
         .with_style(ProgressStyle::with_template("{bar:30} {pos}/{len} frames, {per_sec}, {eta} left")?);
@@ -188,7 +188,7 @@ fn headless(
         && scene.link().frames_behind() > 0
         && showed != Some(Showed::Straight)
     {
-        // The picture that is saved is the last one, however late.
+        // The saved picture is the last one, even if frames are shown late.
         scene.link().flush()?;
         target.bind()?;
         gl.clear([0.0, 0.0, 0.0, 1.0])?;
@@ -215,13 +215,13 @@ fn headless(
     Ok(options.out.as_ref().map_or(Ok(()), |out| say!("saved {}", out.display()))?)
 }
 
-/// How the last picture was shown, for the end of a line.
+/// Describes how the last picture was shown, for the end of a line.
 fn way(showed: Option<&Showed>) -> String {
     showed.map(|how| format!(", {how}")).unwrap_or_default()
 }
 
-/// Finds out whether the scene's picture can be saved, before its frames are computed: with no OpenGL there is only the
-/// surface itself, and a buffer is no picture.
+/// Checks that the scene's picture can be saved, before computing its frames: without OpenGL only the surface itself
+/// can be saved, and a buffer is not a picture.
 ///
 /// # Errors
 /// [`SceneError::NeedsOpenGl`].

@@ -10,13 +10,13 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SceneError {
-    /// Compute or display.
+    /// The backend or the display failed.
     #[error(transparent)]
     Core(#[from] pixelferry::Error),
-    /// The result could not be saved.
+    /// Saving the picture failed.
     #[error(transparent)]
     Save(#[from] SaveError),
-    /// A picture could not be read.
+    /// Reading a picture failed.
     #[error("cannot read the picture {}: {source}", path.display())]
     Picture {
         /// Path of the picture.
@@ -24,7 +24,7 @@ pub enum SceneError {
         /// Reason of the decoder.
         source: image::ImageError,
     },
-    /// A video could not be read.
+    /// Reading a video failed.
     #[error("cannot read the video {}: {reason}", path.display())]
     Video {
         /// Path of the video.
@@ -35,32 +35,32 @@ pub enum SceneError {
     /// Standard output failed.
     #[error(transparent)]
     Output(#[from] crate::terminal::OutputError),
-    /// The trace could not be written.
+    /// Writing the trace failed.
     #[error(transparent)]
     Trace(#[from] crate::trace::TraceError),
-    /// The scene draws with OpenGL itself.
-    #[error("{scene} is drawn by OpenGL, and its picture cannot be saved from {display}: {instead}")]
+    /// The scene can only be drawn with OpenGL.
+    #[error("{scene} needs OpenGL to be drawn, and its picture cannot be saved from {display}: {instead}")]
     NeedsOpenGl {
-        /// Its name.
+        /// Name of the scene.
         scene: &'static str,
         /// Display that was opened instead of OpenGL.
         display: String,
-        /// Advice what to choose, or the reason why there is no OpenGL.
+        /// What to choose instead, or why there is no OpenGL.
         instead: String,
     },
-    /// The film could not be written.
+    /// Writing the film failed.
     #[error(transparent)]
     Record(#[from] pixelferry_media::record::RecordError),
     /// The program was built without windows.
-    #[error("this program was built without windows (feature `window`); give --headless, or --out FILE")]
+    #[error("this program was built without the feature `window`; use --headless, or --out FILE")]
     NoWindows,
-    /// A shader of the scene's did not build.
+    /// A shader of the scene did not build.
     #[error("the scene's shader did not build: {0}")]
     Shader(String),
 }
 
 impl SceneError {
-    /// The error, with the option that needs no window where none could be opened.
+    /// Adds a hint to the options that need no window, if no window could be opened.
     #[must_use]
     pub fn or_headless(self) -> Self {
         match self {
@@ -73,7 +73,7 @@ impl SceneError {
     }
 }
 
-/// Where a picture's next frame goes: its link keeps it on show, or a target gets it at once.
+/// Where a picture's next frame goes: a link keeps it shown, or a target gets it at once.
 #[derive(Default)]
 pub struct Place<'a> {
     target: Option<&'a mut dyn ShowTarget>,
@@ -98,7 +98,7 @@ impl Place<'_> {
     }
 }
 
-/// Something that is computed and shown.
+/// Something that computes and shows frames.
 pub trait Scene {
     /// Name for titles.
     fn name(&self) -> &'static str;
@@ -112,8 +112,8 @@ pub trait Scene {
     /// [`Scene::advance`] for a frame that goes to a place; what is no picture stays with its link.
     fn advance_in(&mut self, seconds: f32, place: &mut Place<'_>) -> Result<bool, SceneError>;
 
-    /// [`Scene::advance`] and [`Scene::draw`] as one call, by which a picture may go straight into the framebuffer bound now.
-    /// `showed` tells how the last picture went.
+    /// Combines [`Scene::advance`] and [`Scene::draw`], which lets a picture go directly into the bound framebuffer.
+    /// `showed` is set to how the last picture was shown.
     fn show(
         &mut self,
         seconds: f32,
@@ -143,17 +143,17 @@ pub trait Scene {
         Ok(gl.draw(self.link().shown()?.surface(), viewport, options)?)
     }
 
-    /// Tells how that draws a picture; also how one is saved where nothing can be drawn. `None`: it draws no picture.
+    /// Options of that draw, which also apply to saved pictures. `None` if the scene draws no picture.
     fn draw_options(&mut self) -> Option<&mut DrawOptions> {
         None
     }
 
-    /// Shows its picture as asked for. `false`: it draws none.
+    /// Sets how its picture is drawn. Returns `false` if the scene draws no picture.
     fn set_draw_options(&mut self, asked: &DrawArgs) -> bool {
         self.draw_options().map(|draw_options| *draw_options = asked.draw_options()).is_some()
     }
 
-    /// Number of frames, where the scene has an end.
+    /// Number of frames, if the scene has an end.
     fn frames(&self) -> Option<u64> {
         None
     }
@@ -163,7 +163,7 @@ pub trait Scene {
         None
     }
 
-    /// One line on where things stand, for a progress line.
+    /// One line about the current state, for a progress line.
     fn status(&self) -> Option<String> {
         None
     }

@@ -1,4 +1,4 @@
-//! Standard output and standard error of a command: what cannot be written is an error, or dropped, and never a panic.
+//! Standard output and standard error of a command: a failed write is an error or is ignored, and never panics.
 
 use std::fmt::{Arguments, Display};
 use std::io::{self, ErrorKind, Write};
@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 #[error("cannot write to standard output: {0}")]
 pub struct OutputError(#[from] pub io::Error);
 
-/// Standard output. It takes and drops what comes after its reader has gone (`| head`): nobody wants to read more, but
-/// files are still to be saved.
+/// Standard output. After its reader has gone (`| head`), it discards everything: the command must still save its
+/// files.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Output;
 
@@ -32,10 +32,10 @@ impl Write for Output {
     }
 }
 
-/// True where standard output is not for words.
+/// Whether standard output is reserved for data.
 static IS_LEFT: AtomicBool = AtomicBool::new(false);
 
-/// Lets lines go to standard error from now on, as standard output is for something else.
+/// Sends lines to standard error from now on, because standard output is used for data.
 pub fn leave_output() {
     IS_LEFT.store(true, Ordering::Relaxed);
 }
@@ -43,34 +43,34 @@ pub fn leave_output() {
 /// Writes a line to standard output; [`say!`](crate::say) formats it.
 ///
 /// # Errors
-/// [`OutputError`], but not for a reader that has gone.
+/// [`OutputError`], except if the reader has gone.
 pub fn line(text: Arguments<'_>) -> Result<(), OutputError> {
     if IS_LEFT.load(Ordering::Relaxed) {
         error_line(text);
         return Ok(());
     }
-    // In one piece: lines of several threads do not mix.
+    // In one piece, so that lines of several threads do not mix.
     Ok(Output.write_all(format!("{text}\n").as_bytes()).and_then(|()| Output.flush())?)
 }
 
-/// Writes a line to standard error; [`complain!`](crate::complain) formats it. Where that fails nobody can be told.
+/// Writes a line to standard error; [`complain!`](crate::complain) formats it. A failure is ignored.
 pub fn error_line(text: Arguments<'_>) {
     let _ = io::stderr().write_all(format!("{text}\n").as_bytes());
 }
 
-/// Prints a line as `println!` does, but gives an [`OutputError`] where that panics.
+/// Prints a line like `println!`, but returns an [`OutputError`] instead of panicking.
 #[macro_export]
 macro_rules! say {
     ($($text:tt)*) => { $crate::terminal::line(::std::format_args!($($text)*)) };
 }
 
-/// Prints a line as `eprintln!` does, but never panics.
+/// Prints a line like `eprintln!`, but never panics.
 #[macro_export]
 macro_rules! complain {
     ($($text:tt)*) => { $crate::terminal::error_line(::std::format_args!($($text)*)) };
 }
 
-/// The end of a command: an error is told, and makes the exit status 1.
+/// Ends a command: prints an error and returns the exit status 1 for it.
 pub fn end(result: Result<(), impl Display>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,

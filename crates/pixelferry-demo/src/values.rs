@@ -1,4 +1,4 @@
-//! Values that help lists, though a parser of their own reads them.
+//! Values that help lists although a custom parser reads them.
 
 use clap::builder::{PossibleValue, TypedValueParser};
 use std::ffi::OsStr;
@@ -10,7 +10,7 @@ pub struct Listed<P> {
     values: Vec<&'static str>,
 }
 
-/// Lets help list `values` for what `parser` reads.
+/// Lists `values` in help for what `parser` reads.
 pub fn listed<P: TypedValueParser>(parser: P, values: impl Into<Vec<&'static str>>) -> Listed<P> {
     Listed { parser, values: values.into() }
 }

@@ -1,4 +1,4 @@
-//! Uncompressed video from Y4M files, in planes that a kernel converts.
+//! Uncompressed video from Y4M files, as planes that a kernel converts.
 
 use crate::scene::SceneError;
 use pixelferry::Extent;
@@ -24,12 +24,12 @@ impl Video {
         let file_bytes = file.metadata().map_err(|e| wrong(e.to_string()))?.len();
         let mut source = Source::y4m(BufReader::new(file)).map_err(|e| wrong(e.to_string()))?;
         let first = source.peek().map_err(|e| wrong(e.to_string()))?;
-        let first = first.ok_or_else(|| wrong("it has no frame".into()))?;
+        let first = first.ok_or_else(|| wrong("the video has no frames".into()))?;
         if first.planes().layout() == Layout::Grey {
-            return Err(wrong("it has no colours; the kernel takes 4:2:0, 4:2:2 and 4:4:4".into()));
+            return Err(wrong("the video has no colours; 4:2:0, 4:2:2 and 4:4:4 are supported".into()));
         }
-        // Every frame is a marker line and the planes; parameters in the marker, which hardly any file has, make
-        // this an overestimate.
+        // A frame consists of a marker line and the planes. Parameters in the marker, which are rare, make this an
+        // overestimate.
         let frames = file_bytes / (first.bytes().len() as u64 + 6);
         let extent = first.extent();
         Ok(Self { source, path: path.to_owned(), extent, frames, position: 0 })
@@ -40,17 +40,17 @@ impl Video {
         self.extent
     }
 
-    /// Number of frames, from the size of the file.
+    /// Number of frames, estimated from the size of the file.
     pub fn frames(&self) -> u64 {
         self.frames
     }
 
-    /// Frames read so far.
+    /// Number of frames read so far.
     pub fn position(&self) -> u64 {
         self.position
     }
 
-    /// The next frame; `None` at the end.
+    /// Reads the next frame; `None` at the end.
     pub fn next_frame(&mut self) -> Result<Option<Frame>, SceneError> {
         let next = self.source.next_frame().map_err(|error| {
             let reason = format!("frame {}: {error}", self.position);

@@ -1,14 +1,14 @@
-//! Colours for one channel.
+//! Colormaps for one channel.
 
 use colorous::Gradient;
 use std::sync::OnceLock;
 
-/// Colours of a map.
+/// Number of colours of a map.
 const COLOURS: usize = 256;
 
-/// Colours for one channel, of 256 levels.
+/// A colormap of 256 levels for one channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)] // by their names
+#[allow(missing_docs)] // the names say what they are
 pub enum Colormap {
     Grey,
     Viridis,
@@ -19,7 +19,7 @@ pub enum Colormap {
 }
 
 impl Colormap {
-    /// Every map, and its name.
+    /// Every map with its name.
     pub const ALL: [(Self, &str); 5] = [
         (Self::Grey, "grey"),
         (Self::Viridis, "viridis"),
@@ -28,7 +28,7 @@ impl Colormap {
         (Self::RedBlue, "rdbu"),
     ];
 
-    /// The map of that name.
+    /// Returns the map of that name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|(_, known)| *known == name).map(|(map, _)| map)
     }
@@ -43,8 +43,8 @@ impl Colormap {
         }
     }
 
-    /// The colours, red, green, blue and alpha, of a number from 0 to 1 times 256, rounded down. `None` for grey, which has
-    /// as many levels as the picture.
+    /// The colours (red, green, blue, alpha) for a number from 0 to 1 times 256, rounded down. `None` for grey, which
+    /// has as many levels as the picture.
     pub fn colours(self) -> Option<&'static [[u8; 4]; COLOURS]> {
         static TABLES: [OnceLock<[[u8; 4]; COLOURS]>; Colormap::ALL.len()] = [const { OnceLock::new() }; 5];
         let gradient = self.gradient()?;

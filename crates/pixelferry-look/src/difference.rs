@@ -1,4 +1,4 @@
-//! The difference of two pictures, number by number.
+//! Subtracts two pictures number by number.
 
 use crate::element::{Element, Number};
 use crate::kernel::kernel;
@@ -14,8 +14,8 @@ use rayon::prelude::*;
 use std::sync::Arc;
 
 impl Plane {
-    /// Shape, order of the axes and numbers of what [`Plane::minus`] writes: float32 for floats and integers of up to 16 bits and
-    /// for float32, else float64. A fourth channel is left out.
+    /// Shape, order of the axes and number type of the output of [`Plane::minus`]: float32 for float32, smaller floats,
+    /// and integers of up to 16 bits; otherwise float64. A fourth channel is left out.
     ///
     /// # Errors
     /// [`Refusal::Shape`] for pictures of different sizes.
@@ -27,10 +27,10 @@ impl Plane {
                 let many = if count > 1 { format!("{count} times ") } else { String::new() };
                 format!("{many}{width} x {height} x {channels}")
             });
-            let what = "only arrays of one size have a difference; width x height x channels are";
+            let what = "a difference needs two arrays of equal size; their width x height x channels are";
             return Err(Refusal::Shape(format!("{what} {one} and {two}")));
         }
-        // Axes of one step are left out.
+        // Leave out axes of size 1.
         let kept = sides(self).into_iter().zip("NHWC".chars()).filter(|(side, axis)| *side > 1 || "HW".contains(*axis));
         let (shape, letters): (Vec<_>, String) = kept.map(|(side, axis)| (i64::from(side), axis)).unzip();
         let is_single = [self, other].iter().all(|of| of.numbers(&[]).is_single());
@@ -38,11 +38,11 @@ impl Plane {
         Ok((shape, Layout::named(&letters)?, Number { code: 2, bits, foreign: false }))
     }
 
-    /// Writes the numbers of this picture minus those of another, as [`Plane::difference`] describes them, into `out`. Both are
-    /// taken as they are shown: of complex numbers the magnitude, or the part that was asked for. Integers are subtracted exactly.
+    /// Writes the numbers of this picture minus those of another to `out`, as described by [`Plane::difference`]. Both
+    /// are taken as shown: of complex numbers the magnitude, or the selected part. Integers are subtracted exactly.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`](pixelferry::Error::InvalidInput) for pictures of different sizes, and where bytes are missing.
+    /// [`Error::InvalidInput`](pixelferry::Error::InvalidInput) for pictures of different sizes, and for missing bytes.
     pub fn minus(&self, bytes: &[u8], other: &Self, others: &[u8], out: &mut [u8]) -> Result<()> {
         let (shape, _, number) = self.difference(other).map_err(|refusal| wrong(refusal.to_string()))?;
         self.check(bytes)?;
@@ -55,7 +55,7 @@ impl Plane {
         Ok(())
     }
 
-    /// The pictures are of one size, and their bytes there.
+    /// The pictures must have equal sizes, and all their bytes must be present.
     fn subtract<T: Float>(&self, bytes: &[u8], other: &Self, others: &[u8], out: &mut [u8]) {
         let (channels, width, size) = (self.channels.min(3), self.grid.width as usize, size_of::<T>());
         let is_exact = self.is_exact(other);
@@ -90,12 +90,12 @@ impl Plane {
         });
     }
 
-    /// Integers of 64 bits and others, whose difference is found before it becomes a float.
+    /// Whether the difference must be computed before conversion to a float: integers of 64 bits, and others.
     fn is_exact(&self, other: &Self) -> bool {
         self.is_long() && other.has_integers() || other.is_long() && self.has_integers()
     }
 
-    /// Integers, and those that floats of 64 bits do not hold.
+    /// Integers, including those that floats of 64 bits cannot represent.
     fn has_integers(&self) -> bool {
         matches!(self.element.row().code.0, 0 | 1 | 6) && self.pair.is_none()
     }
@@ -109,30 +109,30 @@ fn wrong(what: String) -> Error {
     Error::invalid("minus", what)
 }
 
-/// Bytes of a difference, for which there must be room.
+/// Returns the bytes of a difference, or an error if there is no room for them.
 fn check_room(shape: &[i64], number: Number, room: usize) -> Result<usize> {
     let size = number.bits / 8;
     let needed = shape.iter().try_fold(size, |all, side| all.checked_mul(*side as usize)).unwrap_or(usize::MAX);
-    let said = || wrong(format!("the difference has {needed} bytes, and there is room for {room}"));
+    let said = || wrong(format!("the difference needs {needed} bytes, but there is room for {room}"));
     if room == needed { Ok(needed) } else { Err(said()) }
 }
 
 /// A picture, and the memory of its span.
 pub type Lent<'a> = (&'a Plane, &'a dyn ComputeMemory);
 
-/// What subtracts arrays on one device, by PTX or OpenCL C.
+/// Subtracts arrays on one device, with PTX or OpenCL C.
 #[derive(Default)]
 pub struct Difference {
-    /// For floats of 32 and of 64 bits, built when first needed.
+    /// For floats of 32 and of 64 bits; built when first needed.
     kernels: [Option<Arc<dyn Kernel>>; 2],
 }
 
 impl Difference {
-    /// Does what [`Plane::minus`] does on the device. False, and nothing is written, for integers of 64 bits and others: exact
-    /// differences have more bits than kernels take. Does not wait.
+    /// Like [`Plane::minus`], on the device. Returns false and writes nothing for integers of 64 bits and similar
+    /// types, whose exact differences have more bits than kernels support. Does not wait.
     ///
     /// # Errors
-    /// Those of [`Plane::minus`], and what the backend reports.
+    /// Those of [`Plane::minus`], and errors of the backend.
     pub fn minus(
         &mut self,
         backend: &dyn ComputeBackend,
@@ -152,8 +152,8 @@ impl Difference {
         };
         let built = match built {
             Some(built) => built,
-            // SAFETY: items read both arrays at indices that `Plane` checked against their memory, and write the numbers of a
-            // picture of their size, for which there is room.
+            // SAFETY: items read both arrays at indices that `Plane` checked against their memory, and write the
+            // numbers of a picture of that size, for which there is room.
             none => none.insert(backend.build(&unsafe { kernel(name) })?),
         };
         let [row, column, channel] = two.strides;

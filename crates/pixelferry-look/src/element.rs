@@ -1,10 +1,10 @@
-//! The numbers that arrays hold.
+//! Number types of arrays.
 
 use crate::refusal::Refusal;
 
-/// Storage of one number. The values are those of the kernels.
+/// Storage of one number. The discriminants are those of the kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)] // by their names in NumPy, ml_dtypes and torch: `TABLE`
+#[allow(missing_docs)] // named as in NumPy, ml_dtypes and torch: `TABLE`
 pub enum Element {
     U8 = 0,
     U16 = 1,
@@ -29,18 +29,18 @@ pub enum Element {
     F8E8M0Fnu = 20,
 }
 
-/// A type of numbers: what protocols call it, and what it is shown as.
+/// A number type: its names in protocols, and how it is shown.
 #[derive(Debug, Clone, Copy)]
 pub struct Row {
-    /// NumPy's, ml_dtypes' or torch's name.
+    /// Name in NumPy, ml_dtypes or torch.
     pub name: &'static str,
     /// `DLDataTypeCode`, and bits.
     pub code: (u8, usize),
-    /// The number, or one of the two that a complex one has.
+    /// Storage of the number, or of one of the two parts of a complex one.
     pub element: Element,
-    /// Two elements, the real one first.
+    /// Whether a number consists of two elements, the real one first.
     pub complex: bool,
-    /// The number that is white where no range is asked for, 0 being black; `None` for minimum to maximum.
+    /// The number that is white if no range is requested, with black at 0; `None` for minimum to maximum.
     pub white: Option<f64>,
 }
 
@@ -52,7 +52,7 @@ const fn complex(name: &'static str, bits: usize, element: Element) -> Row {
     Row { name, code: (5, bits), element, complex: true, white: None }
 }
 
-/// Every type that is shown, by its element; complex ones follow.
+/// Every supported type in the order of its elements; complex types follow.
 pub static TABLE: [Row; 24] = [
     row("uint8", (1, 8), Element::U8, Some(255.0)),
     row("uint16", (1, 16), Element::U16, Some(65535.0)),
@@ -81,39 +81,40 @@ pub static TABLE: [Row; 24] = [
 ];
 
 impl Element {
-    /// Row of the type.
+    /// Returns the table's row of the type.
     pub fn row(self) -> &'static Row {
-        // The table has them in this order, which a test checks.
+        // The table is in this order, which a test checks.
         &TABLE[self as usize]
     }
 
-    /// Bytes.
+    /// Size in bytes.
     pub fn bytes(self) -> usize {
         self.row().code.1 / 8
     }
 
-    /// The element of a kernel's number.
+    /// Returns the element of a kernel's number.
     pub fn of_index(index: i32) -> Option<Self> {
         TABLE.iter().find(|row| row.element as i32 == index && !row.complex).map(|row| row.element)
     }
 }
 
-/// Numbers of an array as its protocol describes them.
+/// Number type of an array, as its protocol describes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Number {
-    /// `DLDataTypeCode`; [`Number::NONE`] for what is no number.
+    /// `DLDataTypeCode`; [`Number::NONE`] for elements that are not numbers.
     pub code: u8,
-    /// Bits of one.
+    /// Bits of one number.
     pub bits: usize,
-    /// In the byte order of other machines.
+    /// Whether the byte order is not this machine's.
     pub foreign: bool,
 }
 
 impl Number {
-    /// Code of elements that are no numbers, or several in one.
+    /// Code of elements that are not numbers, or several in one.
     pub const NONE: u8 = u8::MAX;
 
-    /// Returns the number for a type string of NumPy or a format of the buffer protocol, as one letter and its bytes.
+    /// Returns the number type for a letter and the number of bytes, from a type string of NumPy or a format of the
+    /// buffer protocol.
     pub fn of_letter(letter: char, bytes: usize, foreign: bool) -> Self {
         let code = match letter {
             'i' => 0,
@@ -126,30 +127,30 @@ impl Number {
         Self { code, bits: bytes.saturating_mul(8), foreign: foreign && bytes > 1 }
     }
 
-    /// Returns the number that a library calls so, for libraries whose protocols have no word for it.
+    /// Returns the number type of this name, for libraries whose protocols cannot describe it.
     pub fn of_name(name: &str) -> Option<Self> {
         let row = TABLE.iter().find(|row| row.name == name)?;
         Some(Self { code: row.code.0, bits: row.code.1, foreign: false })
     }
 
-    /// True where DLPack alone has a word for it.
+    /// Returns whether only DLPack can describe the type.
     pub const fn is_only_named(self) -> bool {
         matches!(self.code, 4 | 7..)
     }
 
-    /// Row of its type.
+    /// Returns the table's row of the type.
     ///
     /// # Errors
-    /// [`Refusal::Dtype`] for what is no number, or in another machine's byte order.
+    /// [`Refusal::Dtype`] for elements that are not numbers, or a foreign byte order.
     pub fn row(self) -> Result<&'static Row, Refusal> {
         if self.foreign {
             let line = "x.astype(x.dtype.newbyteorder('='))";
-            let what = "the array's numbers are in the byte order of other machines";
+            let what = "the array has a foreign byte order";
             return Err(Refusal::Dtype(format!("{what}; convert it, for example with {line}")));
         }
         TABLE.iter().find(|row| row.code == (self.code, self.bits)).ok_or_else(|| {
             let (what, line) = match self.code {
-                // What NumPy loads of a file that an array of ml_dtypes was saved to, and what it does not.
+                // What NumPy loads from a file of an ml_dtypes array, or fails to load.
                 Self::NONE if [8, 16].contains(&self.bits) => (
                     "elements without a type",
                     "x.view(ml_dtypes.bfloat16), or what else it was saved as, or x['field']",
@@ -161,7 +162,7 @@ impl Number {
                 2 => ("floats", "x.astype('float64') or x.double()"),
                 5 => ("complex numbers", "x.astype('complex128')"),
                 Self::NONE => {
-                    ("elements that are no numbers", "x['field'] of a structured array, or x.astype('float64')")
+                    ("elements that are not numbers", "x['field'] of a structured array, or x.astype('float64')")
                 }
                 _ => ("elements", "x.astype('float32') or x.float()"),
             };

@@ -1,21 +1,21 @@
-//! Floats of 8 bits: every value of each kind, made when this is compiled.
+//! Floats of 8 bits: tables of all values of each kind, computed at compile time.
 
 use crate::element::Element;
 
-/// Which numbers the highest codes stand for.
+/// Meaning of the highest codes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Special {
-    /// Infinity and NaN, as IEEE 754 has it.
+    /// Infinity and NaN, as in IEEE 754.
     Ieee,
-    /// NaN where all bits but the sign are set.
+    /// NaN if all bits but the sign are set.
     Fn,
-    /// NaN in place of the negative zero.
+    /// NaN instead of negative zero.
     Fnuz,
-    /// NaN where all bits are set; no sign and no zero.
+    /// NaN if all bits are set; no sign and no zero.
     Fnu,
 }
 
-/// Bits of the mantissa, bias of the exponent.
+/// Table for the bits of the mantissa and the bias of the exponent.
 const fn table(mantissa: u32, bias: i32, special: Special) -> [f32; 256] {
     let mut values = [0.0; 256];
     let mut code = 0;
@@ -52,7 +52,7 @@ const fn value(code: u32, mantissa: u32, bias: i32, special: Special) -> f32 {
     sign * (1.0 + part as f32 / whole) * power(exponent as i32 - bias)
 }
 
-/// 2 to the power of `n`, which is -127 to 127.
+/// 2 to the power of `n`, which must be -127 to 127.
 const fn power(n: i32) -> f32 {
     if n < -126 { f32::from_bits(1 << 22) } else { f32::from_bits(((n + 127) as u32) << 23) }
 }
@@ -68,7 +68,7 @@ static TABLES: [[f32; 256]; 8] = [
     table(0, 127, Special::Fnu),
 ];
 
-/// Values of an element's 256 codes; of elements that are no floats of 8 bits, those of the last kind.
+/// Returns the values of an element's 256 codes; for elements that are not floats of 8 bits, those of the last kind.
 pub fn values(element: Element) -> &'static [f32; 256] {
     let at = (element as usize).wrapping_sub(Element::F8E3M4 as usize);
     &TABLES[at.min(TABLES.len() - 1)]

@@ -1,4 +1,4 @@
-//! The range of what is shown and the counts of its numbers, measured on the device where the array is.
+//! Measures the range of the shown numbers, and counts them, on the array's device.
 
 use crate::kernel::kernel;
 use crate::look::{End, Range};
@@ -9,38 +9,38 @@ use compute_arrays::Histogram;
 use pixelferry::{BufferView, ComputeBackend, ComputeMemory, Error, Kernel, Result, Target, View};
 use std::sync::Arc;
 
-/// Work items of a group of those that share a row.
+/// Work items per group, which share a row.
 const ROW: usize = 256;
-/// Most groups: enough for every device, and few enough that all may give their result one after the other.
+/// Maximum number of groups: enough for every device, and few enough to combine their results one after the other.
 const MOST_GROUPS: usize = 1024;
-/// Bytes of what each kernel writes.
+/// Bytes that each kernel writes.
 const EXTENT: usize = size_of_val(&NO_ENDS);
 const COUNTS: usize = 4 * (Histogram::BINS + OUTSIDE);
-/// Counts of what is in no part of a histogram.
+/// Number of counters for numbers that are in no bin.
 const OUTSIDE: usize = 5;
-/// Least and greatest number of none, as bits in the order of the numbers.
+/// Initial minimum and maximum, as bits in the order of the numbers.
 const NO_ENDS: [u64; 2] = [u64::MAX, 0];
 
-/// What measures arrays on one device.
+/// Measures arrays on one device.
 pub struct Gauge {
     extent: Arc<dyn Kernel>,
     count: Arc<dyn Kernel>,
     found: Box<dyn ComputeMemory>,
-    /// What these begin with: ends, and counts.
+    /// Initial content of the results: ends, and counts.
     fresh: [Box<dyn ComputeMemory>; 2],
-    /// Those found last.
+    /// The most recent counts.
     counts: Vec<u32>,
 }
 
 impl Gauge {
-    /// What measures on that backend, which takes PTX or OpenCL C.
+    /// Builds the kernels for a backend, which must support PTX or OpenCL C.
     ///
     /// # Errors
-    /// What the backend reports: also that a device has no numbers of 64 bits, or no atomics of them.
+    /// Errors of the backend, also if a device lacks numbers of 64 bits, or atomics of them.
     pub fn new(backend: &dyn ComputeBackend) -> Result<Self> {
         let built = |name| {
-            // SAFETY: items read the array at indices that `Plane` checked against its memory, and write in the first 16 bytes,
-            // or in one of 65541 words; `run` gives a buffer of so many.
+            // SAFETY: items read the array at indices that `Plane` checked against its memory, and write to the first
+            // 16 bytes, or to one of 65541 words; `run` provides a buffer of that size.
             backend.build(&unsafe { kernel(name) })
         };
         let of = |bytes: &[u8]| {
@@ -57,10 +57,11 @@ impl Gauge {
         })
     }
 
-    /// The picture with its range, as [`Plane::measured`] finds it; `memory` is that of its span. Waits for the device.
+    /// Returns the picture with its range, like [`Plane::measured`]; `memory` is that of its span. Waits for the
+    /// device.
     ///
     /// # Errors
-    /// What the backend reports.
+    /// Errors of the backend.
     pub fn measure(
         &mut self,
         mut plane: Plane,
@@ -82,11 +83,11 @@ impl Gauge {
         Ok(plane)
     }
 
-    /// The same counts as [`Plane::counts`] makes, of up to 2^32 numbers of each kind; `memory` is that of the span. Waits for the
+    /// Counts like [`Plane::counts`], up to 2^32 numbers of each kind; `memory` is that of the span. Waits for the
     /// device.
     ///
     /// # Errors
-    /// What the backend reports.
+    /// Errors of the backend.
     pub fn counts(
         &mut self,
         plane: &Plane,
@@ -134,20 +135,20 @@ impl Gauge {
     }
 }
 
-/// The number whose bits are in the order of the numbers.
+/// Converts bits in the order of the numbers back to a number.
 fn of_ordered(bits: u64) -> f64 {
     f64::from_bits(if bits >> 63 == 1 { bits ^ (1 << 63) } else { !bits })
 }
 
 impl Range {
-    /// The range of numbers that lie between these. `count` counts them; it is called where percentiles are asked for, and again for
-    /// the part where these are while most numbers lie close together there.
+    /// Returns the range between these ends. `count` counts numbers: for percentiles, and then again within a bin as
+    /// long as most numbers are close together there.
     pub(crate) fn measured(
         self,
         (low, high): (f64, f64),
         mut count: impl FnMut(Histogram) -> Result<Histogram>,
     ) -> Result<(f64, f64)> {
-        /// Most counts: each makes the parts up to 65536 times as narrow.
+        /// Maximum number of counts: each makes the bins up to 65536 times narrower.
         const COUNTS: usize = 4;
         let percents: Vec<f64> = match self {
             Self::Between(first, second) => [first, second].into_iter().filter_map(inside).collect(),
@@ -169,7 +170,7 @@ impl Range {
         };
         Ok(match self {
             Self::Symmetric => {
-                // Where all are zero, it is in the middle, too.
+                // If all numbers are zero, zero is in the middle, too.
                 let most = Some(low.abs().max(high.abs())).filter(|most| *most > 0.0).unwrap_or(1.0);
                 (-most, most)
             }
@@ -179,7 +180,7 @@ impl Range {
     }
 }
 
-/// The percentile of an end that lies between minimum and maximum.
+/// Returns the percentile of an end that is between minimum and maximum.
 fn inside(end: End) -> Option<f64> {
     match end {
         End::Percent(part) => Some(part).filter(|part| *part > 0.0 && *part < 100.0),

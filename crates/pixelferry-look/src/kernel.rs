@@ -15,10 +15,10 @@ use pixelferry::{
 };
 use rayon::prelude::*;
 
-/// The kernels in what CUDA C++ and OpenCL C have in common.
+/// The kernels in the common subset of CUDA C++ and OpenCL C.
 const SHOW: &str = include_str!("../kernels/show.cu");
 
-/// Flags of the kernels; above them is the map's number.
+/// Flags of the kernels; the number of the map is above them.
 const PLAIN: i32 = 1;
 const ODD: i32 = 2;
 const MARKS: i32 = 4;
@@ -27,12 +27,12 @@ const WIDE: i32 = 16;
 const WHOLE: i32 = 32;
 const MAP: i32 = 8;
 
-/// Writing of an array's rows as one format's pixels.
+/// How an array's rows are written as pixels of one format.
 #[derive(Clone, Copy)]
 struct Rows {
-    /// One row, anywhere in memory.
+    /// Writes one row, anywhere in memory.
     one: fn(&Pictures<'_>, u32, &mut [u8]),
-    /// All rows of an image, many at a time.
+    /// Writes all rows of an image, many at a time.
     all: fn(&mut CpuImage<'_>, &Pictures<'_>) -> Result<()>,
 }
 
@@ -55,7 +55,7 @@ const ROWS: PerFormat<Rows> = PerFormat::new([
     (PixelFormat::Rgba32F, rows_of::<[f32; 4]>()),
 ]);
 
-/// Pictures of a grid, whose numbers were checked.
+/// Pictures of a grid; their numbers were checked.
 struct Pictures<'a> {
     first: Numbers<'a>,
     grid: Grid,
@@ -80,12 +80,12 @@ impl Pictures<'_> {
     }
 }
 
-/// An entry of `kernels/show.cu`, in the languages of GPUs.
+/// Returns an entry of `kernels/show.cu` in the languages of GPUs.
 ///
 /// # Safety
 /// [`KernelSource::with_text`] says what the caller vouches for.
 pub unsafe fn kernel(name: &str) -> KernelSource {
-    // Compilers of OpenCL C take their time for each entry: they get one.
+    // OpenCL C compilers take long for each entry, so they get only one.
     let is_other = |line: &&str| line.starts_with("PF_SHOW(") && !line.starts_with(&format!("PF_SHOW({name},"));
     let gauge = if name.starts_with("pf_show") { "" } else { "#define PF_GAUGE\n" };
     let lines = SHOW.lines().filter(|line| !is_other(line));
@@ -95,14 +95,14 @@ pub unsafe fn kernel(name: &str) -> KernelSource {
 }
 
 impl Plane {
-    /// The kernel that makes a surface of it.
+    /// Returns the kernel that makes a surface of the picture.
     pub fn source(desc: &SurfaceDesc) -> KernelSource {
         let name = match desc {
             SurfaceDesc::Image(image) => image.format.name().to_lowercase(),
             _ => String::new(),
         };
-        // SAFETY: each item writes its own pixel below the width and height, and reads the array at indices that `Plane` checked
-        // against its memory; `arguments` makes the arguments, which whoever launches it passes on.
+        // SAFETY: each item writes only its own pixel below width and height, and reads the array at indices that
+        // `Plane` checked against its memory; `arguments` makes the arguments, which the caller passes on.
         unsafe { kernel(&format!("pf_show_{name}")) }.cpu_image(on_cpu)
     }
 
@@ -122,7 +122,8 @@ impl Plane {
         self.tone.colormap.and_then(Colormap::colours)
     }
 
-    /// The kernel's arguments; `memory` is that of the span, `table` has the bytes of [`Plane::table`] where there is one.
+    /// Returns the kernel's arguments. `memory` is that of the span; `table` contains the bytes of [`Plane::table`], if
+    /// there are any.
     pub fn arguments<'a>(&self, memory: &'a dyn ComputeMemory, table: Option<&'a dyn ComputeMemory>) -> Vec<Arg<'a>> {
         let ([row, column, channel], grid, tone) = (self.strides, self.grid, self.tone);
         let map = tone.colormap.map_or(0, |map| map as i32) << MAP;
@@ -133,7 +134,7 @@ impl Plane {
         let flags = set.filter(|(_, set)| *set).fold(map, |all, (flag, _)| all | flag);
         let of_u32 = |number: u32| Arg::I32(number.cast_signed());
         let mut all = vec![Arg::Memory(memory)];
-        // Inside one allocation.
+        // The position is inside one allocation.
         all.extend([self.span.first as i64, row, column, channel].map(Arg::I64));
         all.extend([of_u32(self.channels), Arg::I32(self.element as i32)]);
         all.extend([self.pair.map_or(0, |pair| pair as i32), flags].map(Arg::I32));
@@ -141,15 +142,15 @@ impl Plane {
         all.extend([Arg::F64(low), Arg::F64(high), Arg::F32(tone.gain), Arg::F32(tone.exponent)]);
         all.extend([grid.count, grid.columns, grid.width, grid.height].map(of_u32));
         all.extend([Arg::I64(grid.stride), Arg::Memory(table.unwrap_or(memory))]);
-        // The bits of an integer of its type.
+        // Bits of an integer of the array's type.
         all.push(Arg::I64(tone.whole.map_or(0, |(low, _)| low as i64)));
         all
     }
 
-    /// Its pixels as RGBA of 8 bits each, rows from the top.
+    /// Converts to RGBA of 8 bits each, top row first.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] where `bytes` are fewer than those of the span.
+    /// [`Error::InvalidInput`] if `bytes` are fewer than the span.
     pub fn pixels(&self, bytes: &[u8]) -> Result<Vec<u8>> {
         self.check(bytes)?;
         let pictures = Pictures { first: self.numbers(bytes), grid: self.grid };
@@ -159,10 +160,10 @@ impl Plane {
         Ok(bytemuck::cast_vec(all))
     }
 
-    /// Writes it pixel by pixel into the memory that the backend uploads from.
+    /// Writes the picture to memory that the backend uploads from.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] for a buffer, and where `bytes` are fewer than those of the span.
+    /// [`Error::InvalidInput`] for a buffer, and if `bytes` are fewer than the span.
     pub fn write(&self, to: Target<'_>, bytes: &[u8]) -> Result<()> {
         self.check(bytes)?;
         let pictures = Pictures { first: self.numbers(bytes), grid: self.grid };
@@ -215,7 +216,7 @@ fn write_row<P: Pixel>(pictures: &Pictures<'_>, y: u32, to: &mut [u8]) {
     if let Ok(pixels) = bytemuck::try_cast_slice_mut(to) {
         return pictures.row::<P>(y, pixels);
     }
-    // Memory that is not aligned to its pixels.
+    // The memory may not be aligned to its pixels.
     let mut pixels = vec![P::zeroed(); to.len() / size_of::<P>()];
     pictures.row(y, &mut pixels);
     to.copy_from_slice(bytemuck::cast_slice(&pixels));

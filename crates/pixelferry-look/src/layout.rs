@@ -3,7 +3,7 @@
 use crate::refusal::Refusal;
 use pixelferry::driver::describe::words::counted;
 
-/// Order of the axes: as it was named, or to be guessed from the shape by [`GUESSES`].
+/// Order of the axes: a given one, or guessed from the shape with [`GUESSES`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout(Option<[Option<Axis>; 4]>);
 
@@ -23,7 +23,7 @@ impl Axis {
 /// Sides and strides of pictures: count, height, width and channels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Axes {
-    /// 1 for an axis that the array has not.
+    /// 1 for a missing axis.
     pub sides: [i64; 4],
     /// In bytes.
     pub strides: [i64; 4],
@@ -32,25 +32,25 @@ pub struct Axes {
 }
 
 impl Axes {
-    /// Columns of pictures: as many as rows, or one more.
+    /// Columns of the grid: as many as rows, or one more.
     pub fn columns(&self) -> i64 {
         let count = self.sides[0].max(1);
         let root = count.isqrt();
         if root * root < count { root + 1 } else { root }
     }
 
-    /// Width and height of all pictures.
+    /// Width and height of the whole grid.
     pub fn size(&self) -> [i64; 2] {
         let ([count, height, width, _], columns) = (self.sides, self.columns());
         [width.saturating_mul(columns), height.saturating_mul((count.max(1) + columns - 1) / columns)]
     }
 }
 
-/// Sides of a window that nobody has named: the picture's, at most so large, at least so small.
+/// Limits of a window's default size: the picture's size is clamped to them.
 const LARGEST: [f64; 2] = [1920.0, 1080.0];
 const SMALLEST: f64 = 160.0;
 
-/// Width and height of a window for a picture of such a size.
+/// Returns the default size of a window for a picture of this size.
 pub fn window_for(size: [i64; 2]) -> [u32; 2] {
     let [width, height] = size.map(|side| side.max(1) as f64);
     let scale = (LARGEST[0] / width).min(LARGEST[1] / height).min(1.0);
@@ -62,13 +62,13 @@ pub fn window_for(size: [i64; 2]) -> [u32; 2] {
 pub struct Guess {
     /// Shape, in words.
     pub shape: &'static str,
-    /// Order.
+    /// Guessed order.
     pub layout: &'static str,
-    /// Numbers of channels that make it this order.
+    /// Numbers of channels for which the guess holds.
     channels: &'static [i64],
 }
 
-/// Orders that are guessed where none is named: the first that fits.
+/// Guesses if no order is given; the first match counts.
 pub const GUESSES: [Guess; 6] = [
     Guess { shape: "(height, width)", layout: "HW", channels: &[] },
     Guess { shape: "(height, width, 1 to 4)", layout: "HWC", channels: &[1, 2, 3, 4] },
@@ -78,13 +78,13 @@ pub const GUESSES: [Guess; 6] = [
     Guess { shape: "(count, 1 or 3 or 4, height, width)", layout: "NCHW", channels: &[1, 3, 4] },
 ];
 
-/// The table of what is guessed, as text.
+/// Formats the table of guesses as text.
 pub fn guesses() -> String {
     let rows = GUESSES.map(|guess| {
         let many = if guess.layout.starts_with('N') { ", a grid of about as many columns as rows" } else { "" };
         format!("    {:36} layout={:?}{many}\n", guess.shape, guess.layout)
     });
-    format!("  layouts that are guessed from the shape, the first that fits:\n{}", rows.concat())
+    format!("  layouts that are guessed from the shape; the first match counts:\n{}", rows.concat())
 }
 
 impl Guess {
@@ -95,18 +95,18 @@ impl Guess {
 }
 
 impl Layout {
-    /// The order that [`GUESSES`] has for the shape.
+    /// The order is guessed from the shape with [`GUESSES`].
     pub const GUESSED: Self = Self(None);
 
-    /// The order that a text names, with a letter for each axis: H and W, and N (pictures in a grid) and C where there are.
+    /// Parses an order, a letter for each axis: H and W, and if present N (pictures in a grid) and C.
     ///
     /// # Errors
     /// [`Refusal::Shape`] for any other text.
     pub fn named(name: &str) -> Result<Self, Refusal> {
         let refused = || {
             Refusal::Shape(format!(
-                "layout='{name}' is not known; name each axis by a letter, H and W and, where there are, N (pictures in a \
-                 grid) and C, such as \"HW\", \"HWC\", \"CHW\", \"NHWC\" or \"NCHW\""
+                "unknown layout='{name}'; name each axis with a letter: H, W, and if present N (pictures in a grid) \
+                 and C, such as \"HW\", \"HWC\", \"CHW\", \"NHWC\" or \"NCHW\""
             ))
         };
         let mut axes = [None; 4];
@@ -121,10 +121,10 @@ impl Layout {
         if has(Axis::Height) && has(Axis::Width) { Ok(Self(Some(axes))) } else { Err(refused()) }
     }
 
-    /// Which axis of a shape is which. An order with channels also takes an array without.
+    /// Assigns the axes of a shape. An order with channels also accepts an array without channels.
     ///
     /// # Errors
-    /// [`Refusal::Shape`] for a shape that has no meaning as a picture, with the line to write instead.
+    /// [`Refusal::Shape`] for a shape that cannot be a picture, with the line to write instead.
     pub fn of(self, shape: &[i64], strides: &[i64]) -> Result<Axes, Refusal> {
         let axes = match self.0 {
             Some(axes) => axes,
@@ -141,8 +141,8 @@ impl Layout {
         if named.len() != shape.len() || shape.len() != strides.len() {
             let letters: String = named.iter().map(|axis| Axis::LETTERS[*axis as usize].0).collect();
             let (have, want) = (counted(shape.len(), "dimension"), letters.len());
-            let what = format!("an array of shape {shape:?} has {have}, and layout=\"{letters}\" names {want}");
-            return Err(Refusal::Shape(format!("{what}; name each axis by a letter")));
+            let what = format!("an array of shape {shape:?} has {have}, but layout=\"{letters}\" names {want}");
+            return Err(Refusal::Shape(format!("{what}; name each axis with a letter")));
         }
         let (mut sides, mut steps) = ([1; 4], [0; 4]);
         for ((axis, side), stride) in named.iter().zip(shape).zip(strides) {
@@ -152,13 +152,13 @@ impl Layout {
     }
 }
 
-/// Orders in the table by name, others in general.
+/// Returns the table's name for common orders, and a general one for others.
 fn name_of(named: &[Axis]) -> &'static str {
     let letters: String = named.iter().map(|axis| Axis::LETTERS[*axis as usize].0).collect();
     GUESSES.iter().find(|guess| guess.layout == letters).map_or("as asked for", |guess| guess.layout)
 }
 
-/// Tells what to write for a shape that is no picture.
+/// Suggests what to write for a shape that is not a picture.
 fn instead(shape: &[i64]) -> String {
     let line = match shape.len() {
         0 => "x[None, None] for one pixel",
@@ -166,7 +166,7 @@ fn instead(shape: &[i64]) -> String {
         3 | 4 => "x[0], or name the axes, such as layout=\"NCHW\"",
         _ => "one of its pictures, such as x[0], or x.reshape(-1, height, width, channels) for all in a grid",
     };
-    format!("an array of shape {shape:?} is no picture; show {line}")
+    format!("an array of shape {shape:?} is not a picture; show {line}")
 }
 
 #[cfg(test)]

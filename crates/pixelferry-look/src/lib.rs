@@ -1,17 +1,18 @@
-//! Arrays of any numbers as pictures: which axis is which, what number becomes which colour. Knows no language and no protocol of
-//! arrays; the command and the Python package stand on it.
+//! Shows arrays of any number type as pictures: which axis is which, and which number becomes which colour. It is
+//! independent of languages and array protocols; the command and the Python package use it.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | what an array's numbers may be | [`Element`] and its table |
-//! | which axis is which, and what is guessed | [`Layout`], [`GUESSES`] |
+//! | number types of arrays | [`Element`] and its table |
+//! | which axis is which, and guesses | [`Layout`], [`GUESSES`] |
 //! | range, exposure, gamma, colormap, channel, marks | [`Look`], [`Tone`] |
-//! | all of that by names and texts | [`OPTIONS`] |
+//! | all of these as named options | [`OPTIONS`] |
 //! | an array as a picture | [`Plane`] |
 //! | the number under a pointer | [`Plane::values`] |
-//! | the difference of two | [`Plane::minus`], [`Difference`] on a device |
-//! | pixels made of it | `kernels/show.cu` by CUDA and OpenCL, `rows` and `paint` on the CPU, `kernel` for both |
-//! | the range of what is shown, and its counts | `measure` on the CPU, [`Gauge`] by CUDA and OpenCL; [`Counts`] |
+//! | the difference of two arrays | [`Plane::minus`], [`Difference`] on a device |
+//! | pixels made from numbers | `kernels/show.cu` with CUDA and OpenCL, `rows` and `paint` on the CPU, `kernel` for
+//! both |
+//! | the range of the shown numbers, and counts | `measure` on the CPU, [`Gauge`] with CUDA and OpenCL; [`Counts`] |
 
 mod colormap;
 mod difference;

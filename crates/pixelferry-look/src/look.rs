@@ -11,18 +11,18 @@ use std::fmt;
 pub enum End {
     /// A number.
     Value(f64),
-    /// The number that so many percent of all are not above; 0 is the minimum, 100 the maximum.
+    /// The number below which this percentage of all numbers is; 0 is the minimum, 100 the maximum.
     Percent(f64),
 }
 
-/// Numbers that are shown from black to white, or over a colormap.
+/// Numbers to show from black to white, or over a colormap.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Range {
-    /// That of the type: [`Row::white`](crate::Row::white).
+    /// The type's range: [`Row::white`](crate::Row::white).
     OfType,
-    /// The first is black, the second white.
+    /// The first becomes black, the second white.
     Between(End, End),
-    /// As far on both sides of zero as the numbers reach on one; 1 where all are zero.
+    /// Symmetric about zero, reaching to the number farthest from zero; 1 if all are zero.
     Symmetric,
 }
 
@@ -30,7 +30,7 @@ impl Range {
     /// Minimum to maximum.
     pub const MINMAX: Self = Self::Between(End::Percent(0.0), End::Percent(100.0));
 
-    /// The range where it does not depend on the numbers.
+    /// Returns the range if it does not depend on the numbers.
     pub const fn fixed(self) -> Option<(f64, f64)> {
         match self {
             Self::Between(End::Value(low), End::Value(high)) => Some((low, high)),
@@ -39,7 +39,7 @@ impl Range {
     }
 }
 
-/// A number that two make.
+/// A number computed from two parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pair {
     /// Distance from zero.
@@ -48,18 +48,18 @@ pub enum Pair {
     Phase = 2,
 }
 
-/// Part of complex numbers.
+/// Part of complex numbers to show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// A number that both parts make.
+    /// A number computed from both parts.
     Of(Pair),
-    /// The first part.
+    /// The real part.
     Real,
-    /// The second.
+    /// The imaginary part.
     Imaginary,
 }
 
-/// What is shown of an element.
+/// What to show of an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Channel {
     /// One of several channels, from 0.
@@ -69,7 +69,7 @@ pub enum Channel {
 }
 
 impl Channel {
-    /// Parts of complex numbers by their names.
+    /// Parts of complex numbers by name.
     pub const PARTS: [(&str, Part); 4] = [
         ("magnitude", Part::Of(Pair::Magnitude)),
         ("phase", Part::Of(Pair::Phase)),
@@ -78,20 +78,20 @@ impl Channel {
     ];
 }
 
-/// What was asked for.
+/// How to show numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Look {
-    /// Numbers that are shown.
+    /// Numbers to show from black to white.
     pub range: Range,
-    /// Stops by which all is made brighter, after the range.
+    /// Brightening in stops, after the range.
     pub exposure: f32,
-    /// Exponent whose inverse is applied to numbers above 0, after the exposure.
+    /// Gamma: numbers above 0 are raised to its inverse, after the exposure.
     pub gamma: f32,
-    /// Colours for one channel, of 0 to 1, after the gamma.
+    /// Colours for one channel, applied to 0 to 1, after the gamma.
     pub colormap: Option<Colormap>,
-    /// What is shown of an element.
+    /// What to show of an element.
     pub channel: Option<Channel>,
-    /// Numbers below 0 are blue and those above 1 red, after the exposure.
+    /// Show numbers below 0 blue and numbers above 1 red, after the exposure.
     pub marks: bool,
 }
 
@@ -102,10 +102,10 @@ impl Default for Look {
 }
 
 impl Look {
-    /// Refuses what cannot be meant.
+    /// Refuses invalid values.
     ///
     /// # Errors
-    /// [`Refusal::Shape`] for numbers that mean nothing.
+    /// [`Refusal::Shape`] for invalid numbers.
     pub fn check(&self) -> Result<(), Refusal> {
         let wrong = |what: String| Err(Refusal::Shape(what));
         let ends = match self.range {
@@ -115,43 +115,43 @@ impl Look {
         for end in ends {
             match end {
                 End::Value(value) if !value.is_finite() => {
-                    return wrong(format!("range: {value} is no end of a range"));
+                    return wrong(format!("range: {value} is not a valid end"));
                 }
                 End::Percent(part) if !(0.0..=100.0).contains(&part) => {
-                    return wrong(format!("range: '{part}%' is not from 0 to 100"));
+                    return wrong(format!("range: '{part}%' is not between 0 and 100"));
                 }
                 _ => {}
             }
         }
         if ends[0] == ends[1] {
             return wrong(
-                "range: both ends are the same; give the number that is black and the one that is white".into(),
+                "range: both ends are equal; give the number that becomes black and the one that becomes white".into(),
             );
         }
         if !(self.gamma.is_finite() && self.gamma > 0.0) {
-            return wrong(format!("gamma={} is not above 0", self.gamma));
+            return wrong(format!("gamma={} must be above 0", self.gamma));
         }
         if !(-64.0..=64.0).contains(&self.exposure) {
-            return wrong(format!("exposure={} is not from -64 to 64 stops", self.exposure));
+            return wrong(format!("exposure={} must be -64 to 64 stops", self.exposure));
         }
         Ok(())
     }
 }
 
-/// Colours of what is no finite number.
+/// Colours of numbers that are not finite.
 pub const NAN: [u8; 4] = [255, 0, 255, 255];
 pub const INFINITY: [u8; 4] = [255, 255, 0, 255];
 pub const MINUS_INFINITY: [u8; 4] = [0, 255, 255, 255];
-/// Colours of what is out of range, where that is marked.
+/// Colours of marked numbers outside the range.
 pub const ABOVE: [u8; 4] = [255, 0, 0, 255];
 pub const BELOW: [u8; 4] = [0, 0, 255, 255];
 
 /// How numbers become colours, once the range is known.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tone {
-    /// Number that becomes 0, and that which becomes 1.
+    /// Number that becomes 0, and number that becomes 1.
     pub range: (f64, f64),
-    /// The same of integers that floats do not hold.
+    /// The same for integers that floats cannot represent.
     pub whole: Option<(i128, i128)>,
     /// Factor, after the range.
     pub gain: f32,
@@ -159,44 +159,44 @@ pub struct Tone {
     pub exponent: f32,
     /// Colours for one channel, instead of grey.
     pub colormap: Option<Colormap>,
-    /// NaN and infinity have colours of their own.
+    /// Whether NaN and infinity have colours of their own.
     pub odd: bool,
-    /// What is out of range has colours of its own.
+    /// Whether numbers outside the range have colours of their own.
     pub marks: bool,
 }
 
 impl Tone {
-    /// Nothing was asked for, and white is that number.
+    /// Default tone, in which `white` becomes 1.
     pub const fn plain(white: f64) -> Self {
         Self { range: (0.0, white), whole: None, gain: 1.0, exponent: 1.0, colormap: None, odd: false, marks: false }
     }
 
-    /// That of a look, for a range.
+    /// Tone of a look, for a range.
     pub fn new(look: &Look, range: (f64, f64), odd: bool) -> Self {
         Self {
             range,
             whole: None,
             gain: look.exposure.exp2(),
             exponent: 1.0 / look.gamma,
-            // Grey is what there is without.
+            // Without a map, the picture is grey.
             colormap: look.colormap.filter(|map| map.colours().is_some()),
             odd,
             marks: look.marks,
         }
     }
 
-    /// True where white is that of the element's type, and nothing was asked for.
+    /// Returns whether this is the default tone of the element's type.
     pub fn is_plain(&self, element: Element) -> bool {
         element.row().white.is_some_and(|white| *self == Self::plain(white))
     }
 
-    /// The ends that numbers are compared with: of whole numbers without what all have in common.
+    /// The ends that numbers are compared with; for integers, without the common origin.
     pub(crate) fn ends(&self) -> (f64, f64) {
         self.whole.map_or(self.range, |(low, high)| (0.0, (high - low) as f64))
     }
 }
 
-/// A number of a range without hundreds of digits.
+/// Formats a number of a range without hundreds of digits.
 struct Short(f64);
 
 impl fmt::Display for Short {
@@ -206,12 +206,12 @@ impl fmt::Display for Short {
     }
 }
 
-/// As people write it.
+/// Rounds as people write numbers.
 fn rounded(number: f32) -> f32 {
     (number * 1e4).round() / 1e4
 }
 
-/// With `#` in few words: rounded, and without what is the same for all.
+/// With `#`, the text is short: rounded, and without what is equal for all.
 impl fmt::Display for Tone {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { range: (low, high), whole, gain, exponent, colormap, odd, marks } = *self;

@@ -1,4 +1,4 @@
-//! The range of what is shown, measured.
+//! Measures the range of the shown numbers.
 
 use crate::element::Element;
 use crate::look::Range;
@@ -14,12 +14,12 @@ use pixelferry::Result;
 use rayon::prelude::*;
 
 impl Plane {
-    /// The picture with its range, where that depends on the numbers: minimum and maximum of the finite ones are exact. A
-    /// percentile is off by no more than 1/65536 of what lies between the two, and by far less where few numbers lie far from all
-    /// others. A picture without finite numbers has 0 to 1.
+    /// Returns the picture with its range, if that depends on the numbers. Minimum and maximum of the finite numbers
+    /// are exact. The error of a percentile is at most 1/65536 of the distance between the two, and much smaller if few
+    /// numbers are far from all others. A picture without finite numbers has the range 0 to 1.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`](pixelferry::Error::InvalidInput) where `bytes` are fewer than those of the span.
+    /// [`Error::InvalidInput`](pixelferry::Error::InvalidInput) if `bytes` are fewer than the span.
     pub fn measured(mut self, bytes: &[u8]) -> Result<Self> {
         if self.range.fixed().is_some() {
             return Ok(self);
@@ -38,15 +38,15 @@ impl Plane {
         Ok(self)
     }
 
-    /// True where a range between these is one of integers that floats do not hold, which devices do not measure.
+    /// Returns whether a range between these needs integers that floats cannot represent, which devices do not measure.
     pub fn is_whole(&self, (low, high): (f64, f64)) -> bool {
-        /// Floats hold every integer up to this one.
+        /// Floats represent every integer up to this one.
         const EXACT: f64 = 9_007_199_254_740_992.0;
         let is_long = matches!(self.element, Element::I64 | Element::U64) && self.pair.is_none();
         is_long && self.range == Range::MINMAX && low.abs().max(high.abs()) >= EXACT
     }
 
-    /// Minimum and maximum of integers that floats do not hold, where these are asked for.
+    /// Minimum and maximum as integers that floats cannot represent, if the ends ask for them.
     fn whole(&self, bytes: &[u8], ends: (f64, f64)) -> Option<(i128, i128)> {
         if !self.is_whole(ends) {
             return None;
@@ -65,7 +65,7 @@ impl Plane {
         (0..rows).into_par_iter().filter_map(of_row).reduce_with(|a, b| (a.0.min(b.0), a.1.max(b.1)))
     }
 
-    /// Counts the numbers that are colours in parts of a range.
+    /// Counts the numbers of colour channels in the bins of a range.
     ///
     /// # Errors
     /// Those of [`Plane::measured`].
@@ -75,7 +75,7 @@ impl Plane {
         Ok(self.fold(bytes, none, Counts::counted, Counts::merged))
     }
 
-    /// The least and the greatest of the finite numbers.
+    /// Minimum and maximum of the finite numbers.
     fn extent<F: Float>(&self, bytes: &[u8]) -> (f64, f64) {
         let each = |mut found: (f64, f64), values: &[F]| {
             simd::run(Extent { values, found: &mut found });
@@ -84,7 +84,7 @@ impl Plane {
         self.fold(bytes, || (f64::INFINITY, f64::NEG_INFINITY), each, |a, b| (a.0.min(b.0), a.1.max(b.1)))
     }
 
-    /// All numbers that are colours, on several threads.
+    /// Folds over the numbers of all colour channels with several threads.
     fn fold<T: Send, F: Float>(
         &self,
         bytes: &[u8],
@@ -111,7 +111,7 @@ impl Plane {
             done
         };
         pool::run(|| {
-            // A few pieces for each thread: what is merged in the end may be large.
+            // Use a few pieces per thread: the results to merge may be large.
             let pieces = (rayon::current_num_threads() as u64 * 2).min(rows).max(1);
             (0..pieces).into_par_iter().map(|at| piece(at, pieces)).reduce(&start, &both)
         })
@@ -123,7 +123,7 @@ impl Plane {
         Numbers { first: numbers.first + i64::from(image) * self.grid.stride, ..numbers }
     }
 
-    /// Refuses a description that reaches outside of the bytes: all that reads them relies on it.
+    /// Refuses a description that reaches outside of the bytes: all readers rely on this check.
     pub(crate) fn check(&self, bytes: &[u8]) -> Result<()> {
         let last = self.grid.count.saturating_sub(1);
         let first = i128::from(self.numbers(bytes).first) + i128::from(last) * i128::from(self.grid.stride);
@@ -134,10 +134,10 @@ impl Plane {
     }
 }
 
-/// Numbers of a picture, counted. Channels count together.
+/// Counts of a picture's numbers. Channels count together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Counts {
-    /// Those in the range.
+    /// Numbers in the range.
     pub inside: Histogram,
     /// Finite numbers below the range.
     pub below: u64,
@@ -145,7 +145,7 @@ pub struct Counts {
     pub above: u64,
     /// Minus infinity, and infinity.
     pub infinite: [u64; 2],
-    /// What is no number.
+    /// NaN.
     pub nan: u64,
 }
 
@@ -176,7 +176,7 @@ impl Counts {
     }
 }
 
-/// Numbers of which the least and the greatest finite ones are sought, beside those that were found before.
+/// Extends a minimum and maximum of finite numbers.
 struct Extent<'a, F> {
     values: &'a [F],
     found: &'a mut (f64, f64),

@@ -1,11 +1,11 @@
-//! What is asked for, by names and texts as commands and languages give them.
+//! Named options, as commands and languages give them.
 
 use crate::colormap::Colormap;
 use crate::layout::Layout;
 use crate::look::{Channel, End, Look, Range};
 use crate::refusal::Refusal;
 
-/// Order of the axes, and how numbers become colours.
+/// How to interpret and show an array.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Request {
     /// Order of the axes.
@@ -25,73 +25,73 @@ impl Default for Request {
 pub struct Asked {
     /// Name, without dashes.
     pub name: &'static str,
-    /// What the text stands for, in help.
+    /// Placeholder of the value in help.
     pub value: &'static str,
-    /// What it does.
+    /// Help text.
     pub help: &'static str,
     set: fn(&mut Request, &str) -> Result<(), Refusal>,
 }
 
 impl Asked {
-    /// Changes what is asked for as the text says.
+    /// Changes the request as the text says.
     ///
     /// # Errors
-    /// [`Refusal::Shape`] for a text that means nothing, with what there is.
+    /// [`Refusal::Shape`] for an invalid text, with the valid ones.
     pub fn set(&self, request: &mut Request, text: &str) -> Result<(), Refusal> {
         (self.set)(request, text)
     }
 }
 
-/// The options of every command that shows an array.
+/// Options of every command that shows an array.
 pub static OPTIONS: [Asked; 6] = [
     Asked {
         name: "range",
         value: "ENDS",
-        help: "numbers from black to white: minmax, symmetric, or both ends as 0,255 or 1%,99%",
+        help: "numbers to show from black to white: minmax, symmetric, or both ends such as 0,255 or 1%,99%",
         set: |request, text| Range::named(text).map(|range| request.look.range = range),
     },
     Asked {
         name: "colormap",
         value: "NAME",
-        help: "colours for one channel: viridis, magma, turbo, rdbu or grey",
+        help: "colormap for one channel: viridis, magma, turbo, rdbu or grey",
         set: |request, text| Colormap::parse(text).map(|map| request.look.colormap = Some(map)),
     },
     Asked {
         name: "layout",
         value: "AXES",
-        help: "a letter for each axis, such as CHW, instead of what the shape suggests",
+        help: "a letter for each axis, such as CHW; by default guessed from the shape",
         set: |request, text| Layout::named(text).map(|layout| request.layout = layout),
     },
     Asked {
         name: "channel",
         value: "WHICH",
-        help: "one channel, counted from 0; of complex numbers magnitude, phase, real or imaginary",
+        help: "one channel, counted from 0; for complex numbers magnitude, phase, real or imaginary",
         set: |request, text| Channel::named(text).map(|channel| request.look.channel = Some(channel)),
     },
     Asked {
         name: "exposure",
         value: "STOPS",
-        help: "stops by which all is made brighter, after the range",
+        help: "brighten by this many stops, after the range",
         set: |request, text| number("exposure", text).map(|stops| request.look.exposure = stops),
     },
     Asked {
         name: "gamma",
         value: "GAMMA",
-        help: "exponent whose inverse is applied after the exposure",
+        help: "raise numbers to 1/gamma, after the exposure",
         set: |request, text| number("gamma", text).map(|gamma| request.look.gamma = gamma),
     },
 ];
 
 fn number(name: &str, text: &str) -> Result<f32, Refusal> {
-    text.trim().parse().map_err(|_| Refusal::Shape(format!("{name}: '{text}' is no number")))
+    text.trim().parse().map_err(|_| Refusal::Shape(format!("{name}: '{text}' is not a number")))
 }
 
 fn one_of(name: &str, given: &str, known: &[&str]) -> Refusal {
-    Refusal::Shape(format!("{name}='{given}' is not known; there are {}", known.join(", ")))
+    Refusal::Shape(format!("unknown {name}='{given}'; use {}", known.join(", ")))
 }
 
 impl Range {
-    /// The range that a text names: `minmax`, `symmetric`, or two ends with a comma between them.
+    /// Parses a range: `minmax`, `symmetric`, or two ends separated by a comma.
     ///
     /// # Errors
     /// [`Refusal::Shape`] for any other text.
@@ -109,7 +109,7 @@ impl Range {
 }
 
 impl End {
-    /// A number, or a percentile such as `99%`.
+    /// Parses a number, or a percentile such as `99%`.
     pub fn named(text: &str) -> Option<Self> {
         match text.trim().strip_suffix('%') {
             Some(part) => part.parse().ok().map(Self::Percent),
@@ -119,17 +119,17 @@ impl End {
 }
 
 impl Colormap {
-    /// The map of that name.
+    /// Parses the name of a map.
     ///
     /// # Errors
-    /// [`Refusal::Shape`] with the names that there are.
+    /// [`Refusal::Shape`] with the valid names.
     pub fn parse(name: &str) -> Result<Self, Refusal> {
         Self::named(name).ok_or_else(|| one_of("colormap", name, &Self::ALL.map(|(_, name)| name)))
     }
 }
 
 impl Channel {
-    /// A channel by its number, or a part of complex numbers by its name.
+    /// Parses the number of a channel, or the name of a part of complex numbers.
     ///
     /// # Errors
     /// [`Refusal::Shape`] for any other text.

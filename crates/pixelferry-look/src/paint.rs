@@ -1,4 +1,4 @@
-//! Numbers of any kind made into colours: first as floats, then over the range, then as pixels.
+//! Converts numbers of any type to colours: first to floats, then over the range, then to pixels.
 
 use crate::element::Element;
 use crate::float8;
@@ -10,14 +10,14 @@ use bytemuck::Pod;
 use compute_arrays::range_factor as factor;
 use std::ops::Sub;
 
-/// Pixels that are made together.
+/// Number of pixels that are converted together.
 pub const TOGETHER: usize = 256;
 
-/// Numbers of some pixels, for each channel.
+/// Numbers of these pixels, for each channel.
 type Values<T> = [[T; TOGETHER]; 4];
 
-/// A range: what numbers are multiplied by, which is 1 for floats of 32 bits, its beginning times that, and 1 over its extent times that;
-/// 0 where it is one number, which is then black.
+/// A range, prepared for conversion: a factor for the numbers, which is 1 for floats of 32 bits; the start times that
+/// factor; and 1 over the extent times that factor, or 0 for an empty range, which becomes black.
 #[derive(Clone, Copy)]
 pub(crate) struct Over<T> {
     factor: T,
@@ -34,12 +34,12 @@ impl<T: Float> Over<T> {
     }
 }
 
-/// Floats that numbers are read as. Those of 32 bits are made into colours twice as fast.
+/// Float types that numbers are read as. Those of 32 bits convert twice as fast.
 pub(crate) trait Float: Pod + Sub<Output = Self> + PartialOrd + Default + Send + Sync {
     fn of_single(value: f32) -> Self;
     fn of_double(value: f64) -> Self;
     fn double(self) -> f64;
-    /// Distance from the beginning of a range, in parts of it.
+    /// Distance from the start of a range, as a fraction of it.
     fn over(self, range: Over<Self>) -> f32;
     /// False for NaN and infinity.
     fn is_finite(self) -> bool;
@@ -100,7 +100,7 @@ impl Float for f64 {
 }
 
 impl Numbers<'_> {
-    /// Pixels of row `y`, by the tone.
+    /// Converts pixels of row `y`.
     pub(crate) fn painted<P: Pixel>(&self, y: u32, out: &mut [P]) {
         if self.is_single() && self.tone.is_single() {
             self.painted_as::<P, f32>(y, out);
@@ -120,17 +120,17 @@ impl Numbers<'_> {
         }
     }
 
-    /// The numbers of pixels from `x` of row `y`, exact except for integers of more bits than the float's.
+    /// Reads the numbers of pixels from `x` of row `y`; exact except for integers of more bits than the float's.
     pub(crate) fn values<T: Float>(&self, y: u32, x: usize, channel: u32, out: &mut [T]) {
         simd::run(Fill { numbers: self, y, x, channel, out, origin: None });
     }
 
-    /// Channels that are colours; the fourth is not.
+    /// Number of colour channels; the fourth is not one.
     pub(crate) fn colours(&self) -> usize {
         self.channels.min(3) as usize
     }
 
-    /// True where floats of 32 bits hold every number.
+    /// Whether floats of 32 bits represent every number.
     pub(crate) fn is_single(&self) -> bool {
         use Element::{Bf16, Bool, F16, F32, I8, I16, U8, U16};
         self.pair.is_none() && matches!(self.element, U8 | U16 | F16 | F32 | Bool | I8 | I16 | Bf16)
@@ -138,7 +138,7 @@ impl Numbers<'_> {
 }
 
 impl Tone {
-    /// True where floats of 32 bits lose nothing that is seen: a range's ends that are theirs, or nearly, and no overflow.
+    /// Whether floats of 32 bits are visually lossless: they represent a range's ends, or nearly, without overflow.
     pub(crate) fn is_single(&self) -> bool {
         let ((low, high), extent) = (self.ends(), self.ends().1 - self.ends().0);
         let lost = (low - f64::from(low as f32)).abs();
@@ -146,14 +146,14 @@ impl Tone {
     }
 }
 
-/// Numbers to be read.
+/// Reads numbers.
 struct Fill<'a, T> {
     numbers: &'a Numbers<'a>,
     y: u32,
     x: usize,
     channel: u32,
     out: &'a mut [T],
-    /// The least of integers of 64 bits, whose distance from it is read.
+    /// Minimum of integers of 64 bits, which are read relative to it.
     origin: Option<i128>,
 }
 
@@ -162,7 +162,7 @@ impl<T: Float> Fill<'_, T> {
     fn each<const N: usize>(self, value: impl Fn([u8; N]) -> T) {
         let Self { numbers: of, y, x, channel, out, .. } = self;
         let [row, column, apart] = of.strides;
-        // `Numbers::check` has compared all of this with the bytes there are.
+        // `Numbers::check` has compared all of this with the available bytes.
         let start = of.first + i64::from(y) * row + i64::from(channel) * apart;
         let start = start.wrapping_add((x as i64).wrapping_mul(column));
         let bytes = of.bytes.get(start as usize..).unwrap_or_default();
@@ -180,7 +180,7 @@ impl<T: Float> Fill<'_, T> {
         }
     }
 
-    /// Numbers of two, each of half the bytes.
+    /// Reads numbers that consist of two halves.
     #[inline(always)]
     fn pairs<const N: usize, const TWO: usize>(self, pair: Pair, value: impl Fn([u8; N]) -> f64) {
         self.each(|both: [u8; TWO]| {
@@ -233,11 +233,11 @@ impl<T: Float> Loops for Fill<'_, T> {
     }
 }
 
-/// Pixels to be made of numbers.
+/// Converts numbers to pixels.
 struct Paint<'a, P, T> {
     numbers: &'a Numbers<'a>,
     values: &'a Values<T>,
-    /// What becomes of them, from 0 to 1.
+    /// The numbers as fractions from 0 to 1.
     parts: &'a mut Values<f32>,
     out: &'a mut [P],
 }
@@ -249,11 +249,11 @@ impl<P: Pixel, T: Float> Loops for Paint<'_, P, T> {
         let (tone, colours, len) = (of.tone, of.colours(), out.len());
         let range = Over::<T>::new(tone.ends());
         let mut has_marks = false;
-        // Loops without anything else, which are made into vectors.
+        // Keep these loops minimal, so that the compiler vectorises them.
         for (parts, values) in parts.iter_mut().zip(values).take(colours) {
             let (parts, values) = (&mut parts[..len], &values[..len]);
             for (part, value) in parts.iter_mut().zip(values) {
-                // What is 1 is rounded to 1, however it was divided.
+                // A value of 1 stays 1 after rounding, whichever way it was divided.
                 *part = value.over(range) * tone.gain;
             }
             has_marks |= tone.odd && !values.iter().fold(true, |finite, value| finite & value.is_finite());
@@ -264,7 +264,7 @@ impl<P: Pixel, T: Float> Loops for Paint<'_, P, T> {
                 parts.iter_mut().filter(|part| **part > 0.0).for_each(|part| *part = part.powf(tone.exponent));
             }
         }
-        // Types of which nothing says what is opaque are.
+        // Types without a defined opaque value are opaque.
         let opaque = of.element.row().white.filter(|_| of.channels == 4 && of.pair.is_none());
         let [first, second, third, _] = &*parts;
         if let Some(table) = tone.colormap.and_then(crate::Colormap::colours) {
@@ -279,7 +279,7 @@ impl<P: Pixel, T: Float> Loops for Paint<'_, P, T> {
                 *to = P::of_colour([*r, *g, *b, (a.double() / white) as f32]);
             });
         } else {
-            // Of two channels the third is black.
+            // With two channels, the third colour is black.
             let colours = first.iter().zip(second).zip(third);
             out.iter_mut().zip(colours).for_each(|(to, ((r, g), b))| *to = P::of_colour([*r, *g, *b, 1.0]));
         }
@@ -293,7 +293,7 @@ impl<P: Pixel, T: Float> Loops for Paint<'_, P, T> {
 }
 
 impl Tone {
-    /// The colour of what has one of its own: a number, and where it is over the range.
+    /// Returns the colour for a marked or non-finite number, given its position in the range.
     fn mark(&self, value: f64, part: f32) -> Option<[u8; 4]> {
         match value {
             _ if value.is_nan() => self.odd.then_some(NAN),

@@ -3,21 +3,21 @@
 use bytemuck::{Pod, Zeroable};
 use half::f16;
 
-/// A pixel as a display's memory holds it.
+/// A pixel in a display's memory.
 pub trait Pixel: Pod {
-    /// Makes one of red, green, blue and alpha in 0..=1.
+    /// Converts from red, green, blue and alpha in 0..=1.
     fn of_colour(colour: [f32; 4]) -> Self;
 
-    /// Makes one of bytes, where that is exact without a detour.
+    /// Converts from bytes, if that is exact.
     fn of_bytes(colour: [u8; 4]) -> Self {
         Self::of_colour(colour.map(|byte| f32::from(byte) / 255.0))
     }
 }
 
-/// A float of this size has no fraction.
+/// Floats of this size and above have no fraction.
 const WHOLE: f32 = 8_388_608.0;
 
-/// A number of 0 to 255, rounded down; what is less is 0, what is more is 255, and NaN is 0. Casts are not made into vectors.
+/// Rounds a number of 0 to 255 down and clamps it; NaN becomes 0. Compilers do not vectorise the cast.
 #[inline(always)]
 pub fn floor256(value: f32) -> u32 {
     // Comparisons with NaN are false.
@@ -26,14 +26,14 @@ pub fn floor256(value: f32) -> u32 {
     floored(value) & 0xff
 }
 
-/// A number from 0 to 2^23, rounded down, in its last bits.
+/// Rounds a number from 0 to 2^23 down, into its last bits.
 #[inline(always)]
 fn floored(value: f32) -> u32 {
     let rounded = value + WHOLE;
     rounded.to_bits() - u32::from(rounded - WHOLE > value)
 }
 
-/// The nearest of the levels 0 to `MOST`, a number whose bits are all ones, for 0 to 1; 0 for NaN.
+/// Returns the nearest of the levels 0 to `MOST` (all bits set) for 0 to 1; 0 for NaN.
 #[inline(always)]
 fn unorm<const MOST: u32>(value: f32) -> u32 {
     // Comparisons with NaN are false.
@@ -60,7 +60,7 @@ impl Pixel for u8 {
 impl Pixel for [u8; 4] {
     #[inline(always)]
     fn of_colour([r, g, b, a]: [f32; 4]) -> Self {
-        // As one number: bytes on their own are not made into vectors.
+        // As one word, because compilers do not vectorise single bytes.
         (unorm8(r) | unorm8(g) << 8 | unorm8(b) << 16 | unorm8(a) << 24).to_le_bytes()
     }
 

@@ -1,4 +1,4 @@
-//! Layout of a picture: the place of its pixels, their storage, and how they become colours.
+//! A picture's layout: where its pixels are, how they are stored, and how they become colours.
 
 use crate::element::{Element, Row};
 use crate::layout::{Layout, guesses};
@@ -9,50 +9,50 @@ use crate::span::{Place, Raw, Span};
 use pixelferry::PixelFormat;
 use std::f64::consts::PI;
 
-/// Pictures beside each other.
+/// Pictures in a grid.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Grid {
-    /// Pictures.
+    /// Number of pictures.
     pub count: u32,
-    /// Pictures beside each other.
+    /// Number of pictures per row of the grid.
     pub columns: u32,
     /// Bytes from one picture to the next.
     pub stride: i64,
-    /// Pixels of a row of each.
+    /// Width of each picture in pixels.
     pub width: u32,
-    /// Rows of each.
+    /// Height of each picture in pixels.
     pub height: u32,
 }
 
-/// An array as rows of pixels. Only a description: whoever reads the memory sees to it that it is there.
+/// An array as rows of pixels. This is only a description: readers must make sure that the memory is valid.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Plane {
-    /// Its first number is that of pixel (0, 0).
+    /// The array's memory. Its first number is that of pixel (0, 0).
     pub span: Span,
-    /// Pixels of a row of all.
+    /// Width of the whole grid in pixels.
     pub width: u32,
-    /// Rows of all.
+    /// Height of the whole grid in pixels.
     pub height: u32,
-    /// 1 to 4.
+    /// Number of channels, 1 to 4.
     pub channels: u32,
     /// Bytes from one row, column and channel to the next.
     pub strides: [i64; 3],
-    /// Pictures that it is made of.
+    /// Pictures in the grid.
     pub grid: Grid,
-    /// Storage of a number, or of half a one.
+    /// Storage of a number, or of half of one.
     pub element: Element,
-    /// Two elements make one number.
+    /// Set if two elements make one number.
     pub pair: Option<Pair>,
-    /// Range that was asked for; [`Plane::measured`] finds it where it depends on the numbers.
+    /// Requested range; [`Plane::measured`] determines it if it depends on the numbers.
     pub range: Range,
     /// How numbers become colours.
     pub tone: Tone,
-    /// Name of the numbers, and order of the axes.
+    /// Names of the number type, and of the order of the axes.
     named: (&'static str, &'static str),
 }
 
 impl Plane {
-    /// An array as a picture of that format.
+    /// Describes an array as a picture of that format.
     ///
     /// # Errors
     /// [`Refusal`], with the line to write instead.
@@ -83,13 +83,13 @@ impl Plane {
             Some(Channel::Number(number)) => {
                 if i64::from(number) >= channels {
                     let what = format!("as {} has no channel={number} (channels: {channels})", axes.layout);
-                    return Err(wrong(&format!("{what}: bands are named by layout=\"HWC\" or layout=\"CHW\"")));
+                    return Err(wrong(&format!("{what}: name bands with layout=\"HWC\" or layout=\"CHW\"")));
                 }
                 span.first = span.first.wrapping_add_signed((i64::from(number) * channel) as isize);
                 channels = 1;
             }
             Some(Channel::Part(_)) if !row.complex => {
-                return Err(Refusal::Shape(format!("channel: {} has no parts; complex numbers have", row.name)));
+                return Err(Refusal::Shape(format!("channel: {} has no parts; only complex numbers have", row.name)));
             }
             Some(Channel::Part(Part::Of(of))) => pair = Some(of),
             Some(Channel::Part(part)) => {
@@ -106,13 +106,11 @@ impl Plane {
             _ => 1..=4,
         };
         if !taken.contains(&channels) {
-            return Err(wrong(&format!("has {channels} channels, of which channel=0 or another is shown")));
+            return Err(wrong(&format!("has {channels} channels; select one with channel=0 or another")));
         }
         if look.colormap.is_some_and(|map| map.colours().is_some()) && (channels, format.channels()) != (1, 4) {
-            let line = "channel=0 or another, and a viewer of a format with colours";
-            return Err(Refusal::Shape(format!(
-                "colormap: colours are for one channel, here are {channels}; give {line}"
-            )));
+            let line = "channel=0 or another, or a viewer with a colour format";
+            return Err(Refusal::Shape(format!("colormap: needs one channel, not {channels}; give {line}")));
         }
         let side =
             |n: i64| u32::try_from(n).ok().filter(|n| *n <= i32::MAX as u32).ok_or_else(|| wrong("is too large"));
@@ -136,10 +134,10 @@ impl Plane {
         Ok(plane)
     }
 
-    /// An array as data of that format, with nothing made brighter or darker.
+    /// Describes an array as data of that format, without any adjustment.
     ///
     /// # Errors
-    /// Those of [`Plane::new`], and [`Refusal::Dtype`] for numbers that stand for nothing from 0 to 1.
+    /// Those of [`Plane::new`], and [`Refusal::Dtype`] for a number type without a fixed range.
     pub fn data(raw: &Raw, layout: Layout, format: PixelFormat) -> Result<Self, Refusal> {
         let plane = Self::new(raw, layout, format, &Look::default())?;
         if plane.range.fixed().is_some() {
@@ -147,12 +145,12 @@ impl Plane {
         }
         let name = plane.named.0;
         Err(Refusal::Dtype(format!(
-            "an array of {name} cannot be written as colours; convert it to uint8 or uint16 (whole range), or float16 or \
-             float32 (0 to 1), for example x.astype('uint8') or x.to(torch.uint8) where the numbers are 0 to 255"
+            "an array of {name} cannot be written as colours; convert it to uint8 or uint16 (whole range), or float16 \
+             or float32 (0 to 1), for example x.astype('uint8') or x.to(torch.uint8) if the numbers are 0 to 255"
         )))
     }
 
-    /// Refuses a picture that a display of images with at most `most` pixels a side does not show.
+    /// Refuses a picture with sides above the display's limit of `most` pixels.
     ///
     /// # Errors
     /// [`Refusal::Shape`].
@@ -162,12 +160,12 @@ impl Plane {
             return Ok(());
         }
         Err(Refusal::Shape(format!(
-            "the picture has {width}x{height} pixels, and this display shows at most {most} a side: show a part of the array, or save all of \
-             it (--save x.png, in Python save=\"x.png\")"
+            "the picture has {width}x{height} pixels, but this display shows at most {most} a side: show a part of the \
+             array, or save all of it (--save x.png, in Python save=\"x.png\")"
         )))
     }
 
-    /// GPUs read numbers only where they are aligned.
+    /// GPUs read only aligned numbers.
     fn check_alignment(&self) -> Result<(), Refusal> {
         if self.span.place == Place::Host {
             return Ok(());
@@ -178,7 +176,7 @@ impl Plane {
         if first.is_multiple_of(bytes) && steps.all(|step| step % bytes as i64 == 0) {
             return Ok(());
         }
-        Err(Refusal::Shape(format!("the array's numbers are not aligned to their {bytes} bytes; show a copy of it")))
+        Err(Refusal::Shape(format!("the array's numbers are not aligned to {bytes} bytes; show a copy of it")))
     }
 
     /// The numbers of the first picture.
@@ -187,10 +185,10 @@ impl Plane {
         Numbers { bytes, first: span.first as i64, strides, channels, element, pair, tone }
     }
 
-    /// What it is and how it is shown, in a line.
+    /// Describes the array and how it is shown, in one line.
     pub fn summary(&self) -> String {
         let ((numbers, layout), Grid { count, columns, width, height, .. }) = (self.named, self.grid);
-        // Channels last, and more than are guessed to be some.
+        // The last axis may be channels, but more than the guesses accept.
         let is_bands = layout == "NHW" && width < count.min(height) && width <= 16;
         let layout = if is_bands { "NHW (bands: layout=HWC, and channel)" } else { layout };
         let many = if count > 1 { format!(", {count} in {columns} columns") } else { String::new() };
@@ -198,13 +196,13 @@ impl Plane {
         format!("{numbers} as {layout}, {width}x{height}{many}; {}{measured}", self.tone)
     }
 
-    /// What it is and how it is shown, and the table of what is guessed, as text.
+    /// Describes the array and how it is shown, with the table of guesses.
     pub fn explain(&self) -> String {
         format!("  array: {}\n{}", self.summary(), guesses())
     }
 }
 
-/// The range that is to be shown, and the tone as far as it is known.
+/// Returns the range to show, and the tone as far as it is known.
 fn tone(row: &Row, pair: Option<Pair>, look: &Look) -> (Range, Tone) {
     let value = |low, high| Range::Between(crate::End::Value(low), crate::End::Value(high));
     let range = match (look.range, pair, row.white) {

@@ -1,12 +1,12 @@
-//! The threads that measure and subtract. Rayon's own are started by whoever comes first, with a host's signals, and a forked process
-//! waits for them forever.
+//! The threads that measure and subtract. Rayon's global pool would be started by its first user, with a host's signal
+//! mask, and a forked process would wait for it forever.
 
 use pixelferry::driver::describe::process::ProcessOwned;
 use pixelferry::driver::describe::threads::SignalsBlocked;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::sync::OnceLock;
 
-/// Runs `work`, whose loops of rayon use the pool.
+/// Runs `work`, whose rayon loops use the pool.
 pub(crate) fn run<R: Send>(work: impl FnOnce() -> R + Send) -> R {
     static POOL: OnceLock<Option<ProcessOwned<ThreadPool>>> = OnceLock::new();
     let make = || {
@@ -18,7 +18,7 @@ pub(crate) fn run<R: Send>(work: impl FnOnce() -> R + Send) -> R {
     }
     match POOL.get_or_init(make) {
         Some(pool) if pool.mark().is_here() => pool.install(work),
-        // A forked process has a pool for as long as it takes.
+        // A forked process makes a pool for this call only.
         _ => match make() {
             Some(pool) => pool.install(work),
             None => work(),

@@ -1,14 +1,14 @@
-//! Refusals of an array or of an option.
+//! Reasons to refuse an array or an option.
 
 use thiserror::Error;
 
-/// Reason why an array is not shown, with the line to write instead.
+/// Reason why an array cannot be shown, with the line to write instead.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Refusal {
-    /// Elements that are no numbers, or in a form that is not read.
+    /// The element type or its form is unsupported.
     #[error("{0}")]
     Dtype(String),
-    /// A shape, stride or option that is not taken.
+    /// A shape, stride or option is invalid.
     #[error("{0}")]
     Shape(String),
 }

@@ -1,4 +1,4 @@
-//! Arrays made into pixels on the CPU, a row at a time. `kernels/show.cu` does the same on a GPU.
+//! Converts arrays to pixels on the CPU, row by row. `kernels/show.cu` does the same on a GPU.
 
 use crate::element::Element;
 use crate::look::{Pair, Tone};
@@ -6,38 +6,38 @@ use crate::pixel::Pixel;
 use crate::raw::simd::{self, Loops};
 use pixelferry::{Error, Result};
 
-/// An array's numbers, and where in them the pixels of one picture are.
+/// An array's numbers, and where the pixels of one picture are.
 #[derive(Clone, Copy)]
 pub struct Numbers<'a> {
-    /// All of their memory.
+    /// The whole memory.
     pub bytes: &'a [u8],
-    /// Byte of the number of pixel (0, 0).
+    /// Offset of the number of pixel (0, 0) in bytes.
     pub first: i64,
     /// Bytes from one row, column and channel to the next.
     pub strides: [i64; 3],
-    /// 1 to 4.
+    /// Number of channels, 1 to 4.
     pub channels: u32,
-    /// Storage of a number, or of half a one.
+    /// Storage of a number, or of half of one.
     pub element: Element,
-    /// Two elements make one number.
+    /// Set if two elements make one number.
     pub pair: Option<Pair>,
-    /// How they become colours.
+    /// How numbers become colours.
     pub tone: Tone,
 }
 
-/// Converts as [`f16::to_f32`] does, which asks the processor for its features with each number.
+/// Converts like [`f16::to_f32`], which checks the processor's features for each number.
 #[inline(always)]
 pub fn wide(number: [u8; 2]) -> f32 {
     let half = u32::from(u16::from_ne_bytes(number));
     let (sign, rest) = ((half & 0x8000) << 16, (half & 0x7fff) << 13);
-    // 2 to the power of what the exponents' biases differ by.
+    // 2 to the power of the difference of the exponents' biases.
     let finite = (f32::from_bits(rest) * f32::from_bits(0x7780_0000)).to_bits();
     let value = if rest < 0x7c00 << 13 { finite } else { rest | 0x7f80_0000 };
     f32::from_bits(sign | value)
 }
 
 impl Numbers<'_> {
-    /// Refuses a description that reaches outside of the bytes: everything below relies on it.
+    /// Refuses a description that reaches outside of the bytes: everything below relies on this check.
     ///
     /// # Errors
     /// [`Error::InvalidInput`].
@@ -59,12 +59,12 @@ impl Numbers<'_> {
         self.element.bytes() * if self.pair.is_some() { 2 } else { 1 }
     }
 
-    /// True where numbers become pixels without a detour: those that most arrays hold, with nothing asked for.
+    /// Returns whether numbers are converted directly: common types with the default look.
     pub fn is_plain(&self) -> bool {
         (self.element as usize) <= Element::F32 as usize && self.pair.is_none() && self.tone.is_plain(self.element)
     }
 
-    /// Pixels of row `y`.
+    /// Converts pixels of row `y`.
     pub fn row<P: Pixel>(&self, y: u32, out: &mut [P]) {
         if self.is_plain() { simd::run(Row { numbers: self, y, out }) } else { self.painted(y, out) }
     }
@@ -80,14 +80,14 @@ impl Numbers<'_> {
         }
     }
 
-    /// True where the numbers of a row follow each other.
+    /// Whether the numbers of a row are contiguous.
     fn is_tight(&self) -> bool {
         let [_, column, channel] = self.strides;
         let size = self.element.bytes() as i64;
         column == size * i64::from(self.channels) && (channel == size || self.channels == 1)
     }
 
-    /// A row of tight halves: some at a time as singles, by a loop without anything else, which is made into vectors.
+    /// Converts a row of contiguous halves, a few at a time as singles; the loop is minimal, so that it is vectorised.
     #[inline(always)]
     fn halves<P: Pixel>(&self, y: u32, out: &mut [P]) {
         const TOGETHER: usize = 64;
@@ -104,7 +104,7 @@ impl Numbers<'_> {
         }
     }
 
-    /// Writes a row of numbers of `N` bytes: `number` reads one, `pixel` takes four.
+    /// Converts a row of numbers of `N` bytes: `number` reads one, `pixel` takes four.
     #[inline(always)]
     fn row_of<P: Pixel, T: Copy + Default, const N: usize>(
         &self,
@@ -115,12 +115,12 @@ impl Numbers<'_> {
         pixel: impl Fn([T; 4]) -> P,
     ) {
         let [row, column, channel] = self.strides;
-        // `check` has compared all of this with the bytes there are.
+        // `check` has compared all of this with the available bytes.
         let start = self.first + i64::from(y) * row;
         let at = |n: i64| self.bytes.get(start.wrapping_add(n * channel) as usize..).unwrap_or_default();
         let bytes = at(0);
         match (self.is_tight(), self.channels) {
-            // Most arrays: loops that the compiler makes into vector instructions.
+            // The common case: loops that the compiler vectorises.
             (true, 4) => numbers::<N>(bytes).as_chunks().0.iter().zip(out).for_each(|([r, g, b, a], to)| {
                 *to = pixel([number(*r), number(*g), number(*b), number(*a)]);
             }),
@@ -134,7 +134,7 @@ impl Numbers<'_> {
                 let grey = number(*grey);
                 *to = pixel([grey, grey, grey, opaque]);
             }),
-            // Channels apart from each other, as in most tensors.
+            // Separate channels, as in most tensors.
             (false, 3) if column == N as i64 => {
                 let planes = numbers::<N>(bytes).iter().zip(numbers::<N>(at(1))).zip(numbers::<N>(at(2)));
                 planes.zip(out).for_each(|(((r, g), b), to)| *to = pixel([number(*r), number(*g), number(*b), opaque]));
@@ -157,7 +157,7 @@ impl Numbers<'_> {
     }
 }
 
-/// A row to be written.
+/// A row to write.
 struct Row<'a, P> {
     numbers: &'a Numbers<'a>,
     y: u32,
@@ -171,7 +171,7 @@ impl<P: Pixel> Loops for Row<'_, P> {
     }
 }
 
-/// Whole numbers of `N` bytes.
+/// The complete numbers of `N` bytes.
 #[inline(always)]
 pub fn numbers<const N: usize>(bytes: &[u8]) -> &[[u8; N]] {
     bytes.as_chunks().0

@@ -1,4 +1,4 @@
-//! Description of an array as its protocol gives it, and the memory that it names.
+//! An array's description from its protocol, and the memory that it refers to.
 
 use crate::element::Number;
 use crate::refusal::Refusal;
@@ -6,34 +6,34 @@ use crate::refusal::Refusal;
 /// Location of the memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// Memory that the host reads.
+    /// Memory that the host can read.
     Host,
-    /// CUDA's number of the device.
+    /// Memory of the CUDA device of this number.
     Cuda(u32),
-    /// Memory of a backend that whoever describes it knows.
+    /// Memory of a backend, which the describer knows.
     Backend,
 }
 
-/// An array as its protocol describes it. Nothing of it was checked.
+/// An array as its protocol describes it; unchecked.
 #[derive(Debug, Clone)]
 pub struct Raw {
     /// Address of the number with all indices 0.
     pub address: usize,
-    /// A side for each axis.
+    /// Size of each axis.
     pub shape: Vec<i64>,
-    /// In bytes, one for each side; `None` where numbers follow each other without a gap.
+    /// In bytes, one for each axis; `None` for contiguous numbers.
     pub strides: Option<Vec<i64>>,
-    /// Storage of a number.
+    /// Number type.
     pub number: Number,
-    /// Where the memory is.
+    /// Location of the memory.
     pub place: Place,
 }
 
 impl Raw {
-    /// The strides, stated or not.
+    /// Returns the strides, explicit or computed.
     ///
     /// # Errors
-    /// [`Refusal::Shape`] for more than there is of memory.
+    /// [`Refusal::Shape`] if the array exceeds the address space.
     pub fn strides(&self) -> Result<Vec<i64>, Refusal> {
         if let Some(strides) = &self.strides {
             return Ok(strides.clone());
@@ -48,10 +48,10 @@ impl Raw {
         Ok(strides)
     }
 
-    /// All of its numbers.
+    /// Returns the range of all numbers.
     ///
     /// # Errors
-    /// [`Refusal`] for numbers that are not shown, a side below 1, and memory that is not there.
+    /// [`Refusal`] for an unsupported number type, a side below 1, and an invalid address.
     pub fn span(&self) -> Result<Span, Refusal> {
         let bytes = self.number.row()?.code.1 / 8;
         let strides = self.strides()?;
@@ -62,24 +62,24 @@ impl Raw {
     }
 }
 
-/// The memory of an array. Only a description: whoever reads it sees to it that it is there.
+/// The memory of an array. This is only a description: readers must make sure that the memory is valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
     /// Lowest address of any byte.
     pub start: usize,
-    /// Bytes from there to the end of the last one.
+    /// Number of bytes from there to the end of the last one.
     pub len: usize,
-    /// From `start` to the number with all indices 0.
+    /// Offset from `start` of the number with all indices 0.
     pub first: usize,
-    /// Where the memory is.
+    /// Location of the memory.
     pub place: Place,
 }
 
 impl Span {
-    /// Returns the span of numbers of so many `bytes`. Sides are 1 or more; steps are in bytes.
+    /// Returns the span of numbers of `bytes` bytes each. Sides are at least 1; steps are in bytes.
     ///
     /// # Errors
-    /// [`Refusal::Shape`] for an array that has no memory, or more than there is.
+    /// [`Refusal::Shape`] for an array with a null address, or outside of the address space.
     pub fn new(raw: &Raw, sides: &[i64], steps: &[i64], bytes: usize) -> Result<Self, Refusal> {
         if raw.address == 0 {
             return Err(Refusal::Shape("the array has no memory (its address is null)".into()));
@@ -90,7 +90,8 @@ impl Span {
             let reach = i128::from(side - 1) * i128::from(*step);
             if reach < 0 { before -= reach } else { after += reach }
         }
-        let outside = || Refusal::Shape(format!("an array of shape {:?} reaches outside of memory", raw.shape));
+        let outside =
+            || Refusal::Shape(format!("an array of shape {:?} reaches outside of the address space", raw.shape));
         let first = usize::try_from(before).ok().filter(|before| *before <= raw.address).ok_or_else(outside)?;
         let len = usize::try_from(before + after).ok().filter(|len| *len <= isize::MAX as usize).ok_or_else(outside)?;
         let start = raw.address - first;

@@ -1,4 +1,4 @@
-//! Elements under a pointer, as the array has them.
+//! Elements under a pointer, as the array stores them.
 
 use crate::plane::{Grid, Plane};
 use crate::rows::Numbers;
@@ -6,7 +6,7 @@ use crate::span::Span;
 use crate::value::{Value, number};
 use std::ops::Range;
 
-/// Place of an element: which picture of a grid, row, column.
+/// Position of an element: picture of the grid, row, column.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Spot {
     /// Picture of the grid, from 0.
@@ -18,7 +18,7 @@ pub struct Spot {
 }
 
 impl Plane {
-    /// The element that makes a pixel of the picture; `None` outside, and where a grid has no picture.
+    /// Returns the element behind a pixel; `None` outside, and in an empty cell of a grid.
     pub fn spot(&self, x: u32, y: u32) -> Option<Spot> {
         let Grid { count, columns, width, height, .. } = self.grid;
         let image = (y / height).checked_mul(columns)?.checked_add(x / width)?;
@@ -26,17 +26,17 @@ impl Plane {
         inside.then_some(Spot { image, row: y % height, column: x % width })
     }
 
-    /// The numbers of an element, one for each channel; `bytes` are those of the span, of which nothing else is read.
+    /// Returns the numbers of an element, one per channel. Reads nothing else of `bytes`, the bytes of the span.
     pub fn values(&self, bytes: &[u8], spot: Spot) -> Vec<Value> {
         (0..self.channels).map_while(|channel| self.value_at(bytes, spot, channel)).collect()
     }
 
-    /// One of these.
+    /// Returns one of these numbers.
     pub(crate) fn value_at(&self, bytes: &[u8], spot: Spot, channel: u32) -> Option<Value> {
         self.value(self.at(bytes, spot, channel)?)
     }
 
-    /// The pixel that an element becomes; black where its bytes are not there.
+    /// Returns the pixel of an element; black if its bytes are missing.
     pub fn colour(&self, bytes: &[u8], spot: Spot) -> [u8; 4] {
         let mut pixel = [[0, 0, 0, u8::MAX]];
         if let Some(first) = self.first_of(spot, 0) {
@@ -48,8 +48,8 @@ impl Plane {
         pixel[0]
     }
 
-    /// An element as a picture of its own, whose numbers follow each other, and where in the span's bytes these are: for memory
-    /// of which only they are to be read. `None` outside.
+    /// Returns an element as a picture of its own with contiguous numbers, and where these are in the span's bytes: for
+    /// memory from which only these should be read. `None` outside.
     pub fn element(&self, spot: Spot) -> Option<(Self, Vec<Range<usize>>)> {
         let bytes = self.numbers(&[]).bytes_of_one();
         let part = |channel| {

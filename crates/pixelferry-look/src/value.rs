@@ -5,15 +5,15 @@ use crate::float8;
 use half::{bf16, f16};
 use std::fmt;
 
-/// One number as the array stores it: integers are exact, floats as short as their type allows. With a precision it is as short
-/// as that many digits.
+/// One number as the array stores it: integers are exact, and floats are printed as short as their type allows. With a
+/// precision, at most that many digits are printed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Value {
-    /// An integer, or a truth value as 0 or 1.
+    /// An integer, or a boolean as 0 or 1.
     Whole(i128),
-    /// A number of 16 or 32 bits.
+    /// A float of up to 32 bits.
     Single(f32),
-    /// A number of 64 bits.
+    /// A float of 64 bits.
     Double(f64),
     /// Real and imaginary part.
     Complex(f64, f64),
@@ -38,7 +38,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// So many digits, without zeros that say nothing.
+/// Formats with this many digits, without trailing zeros.
 fn shortened(value: f64, digits: usize) -> String {
     let size = value.abs();
     if value != 0.0 && value.is_finite() && !(1e-3..1e5).contains(&size) {
@@ -59,13 +59,13 @@ impl From<Value> for f64 {
     }
 }
 
-/// The number of fewest digits that is the same in a narrower type.
+/// The shortest decimal number that is equal in a narrower type.
 fn shortest(value: f32, is_same: impl Fn(f32) -> bool) -> f32 {
     let of = |digits| format!("{value:.digits$e}").parse().ok();
     (0..6).filter_map(of).find(|other| is_same(*other)).unwrap_or(value)
 }
 
-/// A number of its type, as it is stored; `None` where bytes are missing.
+/// Reads a number as it is stored; `None` if bytes are missing.
 pub fn number(element: Element, bytes: &[u8]) -> Option<Value> {
     fn of<const N: usize>(bytes: &[u8]) -> Option<[u8; N]> {
         bytes.first_chunk().copied()

@@ -1,4 +1,4 @@
-//! Child processes. Every one that the product starts is a [`ChildProcess`], so that none outlives its program.
+//! Child processes. The product starts every child as a [`ChildProcess`], so that no child outlives its program.
 
 use interop_core::describe::process::ProcessMark;
 use interop_core::describe::threads;
@@ -8,11 +8,11 @@ use std::process::{Child, Command};
 use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 
-/// A process that is ended when this is dropped and, on Linux, when the program ends in any other way: by returning, by a panic, or by a
-/// signal that nobody can catch.
+/// A process that is killed when this is dropped and, on Linux, whenever the program ends: by returning, by a panic, or
+/// by a signal that cannot be caught.
 ///
-/// The system ends a child with the *thread* that started it, and no other event reaches a child whose program was killed. So each child
-/// has a thread that lives as long as it does.
+/// Linux can kill a child when the *thread* that started it ends; there is no such event for the end of the program.
+/// Each child therefore has a thread that lives as long as the child.
 ///
 /// Threads: one.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub struct ChildProcess {
     process: Child,
     /// Its thread ends when the sender is dropped.
     keeper: Option<(Sender<()>, JoinHandle<()>)>,
-    /// In a process forked from this one neither the child nor the thread is its own.
+    /// A process forked from this one owns neither the child nor the thread.
     made: ProcessMark,
 }
 
@@ -28,14 +28,14 @@ impl ChildProcess {
     /// Starts a program.
     ///
     /// # Errors
-    /// Those of [`Command::spawn`], and where the system gives no thread.
+    /// Those of [`Command::spawn`], and the system's if it cannot start a thread.
     pub fn start(mut command: Command) -> io::Result<Self> {
         end_with_its_thread(threads::takes_signals(&mut command));
         let (started, result) = channel();
         let (sender, until) = channel::<()>();
         let keeper = threads::spawn("child-keeper", move || {
             if started.send(command.spawn()).is_ok() {
-                // Returns once the sender is dropped: nothing is ever sent.
+                // Returns when the sender is dropped; nothing is ever sent.
                 let _ = until.recv();
             }
         })?;
@@ -43,8 +43,8 @@ impl ChildProcess {
         Ok(Self { process, keeper: Some((sender, keeper)), made: ProcessMark::here() })
     }
 
-    /// Ends it and takes its status; one that has ended already stays as it is. A process forked from the one that started it
-    /// leaves it alone.
+    /// Kills the process and collects its status; does nothing if it has already ended. In a process forked from the
+    /// one that started it, leaves it running.
     pub fn end(&mut self) {
         if !self.made.is_here() {
             return;
@@ -88,13 +88,13 @@ fn end_with_its_thread(command: &mut Command) {
     let program = getpid();
     let ask = move || -> io::Result<()> {
         set_parent_process_death_signal(Some(Signal::KILL))?;
-        // A program that ended before it was asked would not be noticed.
+        // The program may have ended before this request to be signalled.
         if getppid() == Some(program) { Ok(()) } else { Err(io::ErrorKind::BrokenPipe.into()) }
     };
     // SAFETY: between fork and exec the closure makes three system calls, takes no lock and allocates nothing.
     unsafe { command.pre_exec(ask) };
 }
 
-/// Elsewhere a child ends when this program drops it, or when its input does.
+/// On other systems, a child ends when this program drops it, or when its input ends.
 #[cfg(not(target_os = "linux"))]
 fn end_with_its_thread(_: &mut Command) {}

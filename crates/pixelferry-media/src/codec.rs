@@ -1,4 +1,4 @@
-//! Packing and unpacking pixels.
+//! Encodes and decodes pixels.
 
 #[cfg(feature = "jpeg")]
 use crate::jpeg;
@@ -6,10 +6,12 @@ use crate::wire::{Codec, Header, WireError};
 use interop_core::{Error, Result};
 
 impl Header {
-    /// Packs tight rows of the header's region by its codec; `None` for no codec, where the rows are the payload.
+    /// Encodes tight rows of the header's region with its codec; `None` without a codec, where the rows are the
+    /// payload.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] for a format or a size that the codec does not take, and for one that was not built.
+    /// [`Error::InvalidInput`] for a format or size that the codec does not support, and for a codec that this program
+    /// was built without.
     pub fn pack_rows(&self, pixels: &[u8], quality: u8) -> Result<Option<Vec<u8>>> {
         match self.codec {
             Codec::None => Ok(None),
@@ -17,7 +19,7 @@ impl Header {
             Codec::Lz4 => Ok(Some(lz4_flex::block::compress(pixels))),
             #[cfg(feature = "jpeg")]
             Codec::Jpeg => jpeg::pack(self, pixels, quality).map(Some),
-            #[allow(unreachable_patterns)] // where all are built
+            #[allow(unreachable_patterns)] // unreachable if all are built
             other => Err(Error::invalid(
                 "Header::pack",
                 format!("{other} (quality {quality}, {} bytes) {NOT_BUILT}", pixels.len()),
@@ -25,7 +27,8 @@ impl Header {
         }
     }
 
-    /// A message with tight rows of this header's region, packed by `codec`; `quality` from 1 to 100 is JPEG's.
+    /// Returns a message with tight rows of this header's region, encoded by `codec`; `quality`, from 1 to 100, is for
+    /// JPEG.
     ///
     /// # Errors
     /// As [`Header::pack_rows`].
@@ -34,42 +37,41 @@ impl Header {
         Ok(self.message(codec, packed.as_deref().unwrap_or(pixels)))
     }
 
-    /// A message with a payload that `codec` has packed already.
+    /// Returns a message with a payload that `codec` has encoded already.
     pub fn message(&self, codec: Codec, payload: &[u8]) -> Vec<u8> {
         [&Self { codec, payload: payload.len() as u64, ..*self }.to_bytes()[..], payload].concat()
     }
 
-    /// Unpacks the payload of a message with this header to tight rows of its region.
+    /// Decodes the payload of a message with this header to tight rows of its region.
     ///
     /// # Errors
-    /// [`WireError::Payload`] for one that does not unpack to exactly the region.
+    /// [`WireError::Payload`] if it does not decode to exactly the region.
     pub fn unpack(&self, payload: &[u8]) -> Result<Vec<u8>, WireError> {
         let bad = |problem: String| WireError::Payload { codec: self.codec.name(), problem };
-        // `Header::read` held it against the limits.
+        // `Header::read` has checked the limits.
         let expected = usize::try_from(self.pixel_bytes()).map_err(|error| bad(error.to_string()))?;
         let pixels = match self.codec {
             Codec::None => payload.to_vec(),
             #[cfg(feature = "lz4")]
             Codec::Lz4 => {
-                // LZ4 packs at most 255 to 1: what claims more is not unpacked.
+                // LZ4 compresses at most 255 to 1; refuse a payload that claims more.
                 if payload.len().saturating_mul(255) < expected {
-                    return Err(bad(format!("{} bytes cannot hold {expected}", payload.len())));
+                    return Err(bad(format!("{} bytes are too few for {expected}", payload.len())));
                 }
                 lz4_flex::block::decompress(payload, expected).map_err(|error| bad(error.to_string()))?
             }
             #[cfg(feature = "jpeg")]
             Codec::Jpeg => jpeg::unpack(self, payload).map_err(bad)?,
-            #[allow(unreachable_patterns)] // where all are built
+            #[allow(unreachable_patterns)] // unreachable if all are built
             _ => return Err(bad(NOT_BUILT.into())),
         };
         if pixels.len() != expected {
-            return Err(bad(format!("it unpacks to {} bytes, not {expected}", pixels.len())));
+            return Err(bad(format!("it decodes to {} bytes instead of {expected}", pixels.len())));
         }
         Ok(pixels)
     }
 }
 
-/// Reason for a codec whose feature is off.
 const NOT_BUILT: &str = "is not built into this program";
 
 #[cfg(all(test, feature = "jpeg", feature = "lz4"))]

@@ -1,10 +1,11 @@
-//! Events that the browser's page sends to a scene.
+//! Input events that the browser's page sends to a scene.
 
 use crate::wire::WireError;
 use serde::{Deserialize, Serialize};
 
-/// One event of the browser's page: an input's bytes, as JSON. Places are pixels of the picture, from its upper left corner
-/// as it is seen; outside the picture while a button is held.
+/// An input event of the browser's page, sent as JSON. Positions are in pixels of the picture, from the upper left
+/// corner of the shown picture; they may be outside of the picture while a button is held.
+///
 ///
 /// ```
 /// use pixelferry_media::Event;
@@ -17,42 +18,42 @@ use serde::{Deserialize, Serialize};
 #[serde(tag = "event", rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Event {
-    /// The pointer is there, with these buttons down: 1 the left, 2 the right, 4 the middle one.
+    /// The pointer moved, or its buttons changed.
     Pointer {
         /// Columns from the left edge.
         x: f32,
         /// Rows from the upper edge.
         y: f32,
-        /// The sum of those that are down.
+        /// Sum of the pressed buttons: 1 left, 2 right, 4 middle.
         buttons: u16,
     },
-    /// The wheel was turned there.
+    /// The wheel was turned.
     Wheel {
         /// Columns from the left edge.
         x: f32,
         /// Rows from the upper edge.
         y: f32,
-        /// To the right, in the browser's pixels.
+        /// Distance to the right, in the browser's pixels.
         dx: f32,
-        /// Downwards, in the browser's pixels.
+        /// Distance downwards, in the browser's pixels.
         dy: f32,
     },
-    /// A key went down or up; one that is held goes down again and again.
+    /// A key went down or up; a held key repeats its down events.
     Key {
-        /// The key's place on the keyboard, such as `KeyA` or `Space`.
+        /// Physical key, such as `KeyA` or `Space`.
         code: String,
-        /// Character that it types, such as `a`, or its name.
+        /// Character that the key types, such as `a`, or its name.
         key: String,
-        /// True where it went down.
+        /// Whether the key went down.
         down: bool,
     },
 }
 
 impl Event {
-    /// Reads an input.
+    /// Decodes an event.
     ///
     /// # Errors
-    /// [`WireError::Payload`] for bytes that are no event, or of a later version.
+    /// [`WireError::Payload`] for bytes that are no event, or one of a later version.
     pub fn read(input: &[u8]) -> Result<Self, WireError> {
         let bad = |problem: String| WireError::Payload { codec: "event", problem };
         let event: Self = serde_json::from_slice(input).map_err(|error| bad(error.to_string()))?;
@@ -61,7 +62,11 @@ impl Event {
             Self::Wheel { x, y, dx, dy } => [*x, *y, *dx, *dy],
             Self::Key { .. } => [0.0; 4],
         };
-        if numbers.iter().all(|number| number.is_finite()) { Ok(event) } else { Err(bad("a place is too far".into())) }
+        if numbers.iter().all(|number| number.is_finite()) {
+            Ok(event)
+        } else {
+            Err(bad("a position is out of range".into()))
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! JPEG on the GPU where the pixels are: only its bytes cross to the host.
+//! JPEG encoding on the GPU that has the pixels: only the JPEG's bytes cross to the host.
 
 use crate::jpeg::{self, FINE};
 use crate::nvjpeg::{GpuJpegError, NvJpeg, Session};
@@ -11,22 +11,25 @@ use std::sync::Arc;
 /// Compiled from `kernels/rgb.cu` by `cargo xtask ptx`.
 const PTX: &str = include_str!("ptx/rgb.ptx");
 
-/// Mean square error that may be added to that of the host's JPEG, as a part of it and as a number: transforms round apart.
+/// By how much the mean square error may exceed that of the host's JPEG, as a fraction and as an absolute number: the
+/// two round differently.
 const MORE: (f64, f64) = (0.25, 1.0);
 
-/// An encoder of RGBA8 pictures of one size that lie in linear memory of a CUDA device, by nvJPEG.
+/// An nvJPEG encoder for RGBA8 pictures of one size in linear memory of a CUDA device.
 ///
-/// nvJPEG is loaded at run time (`libnvjpeg.so.13` or `.so.12`, `nvjpegEncodeImage`), after a kernel that leaves alpha out. An encoder
-/// is there only after a picture of many colours was packed, unpacked on the host and compared.
+/// nvJPEG is loaded at run time (`libnvjpeg.so.13` or `.so.12`, `nvjpegEncodeImage`). A kernel first removes alpha.
+/// Opening an encoder encodes a picture of many colours, decodes it on the host and compares.
 ///
-/// Stays on the thread that made it; several threads may each have one. Other CUDA code in the process is not disturbed.
+/// It stays on the thread that made it; several threads may each have one. Other CUDA code in the process is not
+/// disturbed.
+///
 ///
 /// ```
 /// use interop_core::Extent;
 /// use pixelferry_media::{GpuJpeg, GpuJpegError};
 /// use std::sync::Arc;
 ///
-/// // Of a backend without CUDA there is none.
+/// // A backend without CUDA has no encoder.
 /// let backend = Arc::new(cpu_fallback::CpuBackend::new()?);
 /// let none = GpuJpeg::open(backend, Extent::new(64, 48), 90);
 /// assert!(matches!(none.err(), Some(GpuJpegError::Absent(_) | GpuJpegError::Compute(_))));
@@ -43,7 +46,7 @@ pub struct GpuJpeg {
 }
 
 impl GpuJpeg {
-    /// Looks for nvJPEG; takes no device.
+    /// Looks for nvJPEG; needs no device.
     ///
     /// # Errors
     /// [`GpuJpegError::Absent`].
@@ -51,22 +54,23 @@ impl GpuJpeg {
         NvJpeg::get().map(drop)
     }
 
-    /// Opens an encoder; `quality` is from 1 to 100 as [`Header::pack`] takes it, with colours at the same resolution.
+    /// Opens an encoder. `quality` is from 1 to 100, as for [`Header::pack`], with the same resolution of colours.
     ///
     /// # Errors
-    /// [`GpuJpegError::Absent`] without nvJPEG, [`GpuJpegError::Pixels`] for a size that it does not take, [`GpuJpegError::Compute`] for a
-    /// backend without PTX, [`GpuJpegError::Wrong`] where it makes another picture than the host.
+    /// [`GpuJpegError::Absent`] without nvJPEG, [`GpuJpegError::Pixels`] for an unsupported size,
+    /// [`GpuJpegError::Compute`] for a backend without PTX, [`GpuJpegError::Wrong`] if its picture differs too much
+    /// from the host's.
     pub fn open(backend: Arc<dyn ComputeBackend>, extent: Extent, quality: u8) -> Result<Self, GpuJpegError> {
         Self::available()?;
         let bytes = u64::from(extent.width) * u64::from(extent.height) * 3;
         let sides = (u16::try_from(extent.width), u16::try_from(extent.height));
-        // The kernel counts bytes by 32 bits.
+        // The kernel counts bytes with 32 bits.
         let ((Ok(width), Ok(height)), Ok(bytes), 1..) = (sides, i32::try_from(bytes), bytes) else {
             let needed = "1 to 65535 pixels a side, and less than 2 GiB of RGB";
             return Err(GpuJpegError::Pixels { needed, found: format!("{}x{}", extent.width, extent.height) });
         };
-        // SAFETY: each item writes its own bytes below the length, and reads the pixels that `extent` has; `pack` checks that the
-        // memory has as many.
+        // SAFETY: each item writes only its own bytes below the length, and reads the pixels of `extent`; `pack` checks
+        // that the memory is large enough.
         let kernel = backend.build(&unsafe { KernelSource::new("pf_rgb").ptx(PTX) })?;
         let mut rgb = backend.allocate(bytes as usize)?;
         let session = Session::open(&backend, rgb.as_mut(), quality, quality < FINE)?;
@@ -79,15 +83,16 @@ impl GpuJpeg {
         Ok(made)
     }
 
-    /// Packs tight rows of RGBA8 from byte 0 of the backend's memory, in that order; a JPEG has the top row first. Waits for it.
+    /// Encodes tight rows of RGBA8, which begin at byte 0 of memory of the backend and are in `rows` order; the JPEG
+    /// has the top row first. Waits for the result.
     ///
     /// # Errors
-    /// [`GpuJpegError::Pixels`] for memory that is smaller than the picture, and what libraries and device report.
+    /// [`GpuJpegError::Pixels`] for memory that is smaller than the picture, and errors of libraries and device.
     pub fn pack(&mut self, rgba: &dyn ComputeMemory, rows: RowOrder) -> Result<Vec<u8>, GpuJpegError> {
         let Extent { width, height } = self.extent;
         if (rgba.len() as u64) < u64::from(width) * u64::from(height) * 4 {
             let found = format!("{} bytes for {width}x{height}", rgba.len());
-            return Err(GpuJpegError::Pixels { needed: "four bytes for each pixel", found });
+            return Err(GpuJpegError::Pixels { needed: "four bytes per pixel", found });
         }
         let flip = u32::from(rows == RowOrder::BottomUp);
         let arguments = [Arg::Memory(rgba), Arg::U32(width), Arg::U32(height), Arg::U32(flip)];
@@ -95,11 +100,10 @@ impl GpuJpeg {
         self.session.pack(self.rgb.as_mut(), self.size)
     }
 
-    /// Compares what was packed with the pixels that it was packed of, rows of RGBA8 with the top one first, as the host would pack
-    /// them.
+    /// Compares a JPEG with its source pixels, rows of RGBA8 with the top one first, by the quality of the host's JPEG.
     ///
     /// # Errors
-    /// [`GpuJpegError::Wrong`] where it is further from them than the host's JPEG, and what unpacking reports.
+    /// [`GpuJpegError::Wrong`] if its error is larger than that of the host's JPEG, and errors of decoding.
     pub fn check(&self, pixels: &[u8], packed: &[u8]) -> Result<(), GpuJpegError> {
         let image = ImageDesc::new(self.extent.width, self.extent.height, PixelFormat::Rgba8);
         let header = Header { codec: Codec::Jpeg, ..Header::new(Kind::Picture, image, self.extent.full()) };
@@ -120,15 +124,15 @@ impl GpuJpeg {
         self.extent
     }
 
-    /// The library and the device that pack, in words.
+    /// Names the library and the device.
     pub fn name(&self) -> String {
         let library = NvJpeg::get().map_or("nvJPEG", NvJpeg::name);
         format!("{library} on {}", self.backend.device())
     }
 }
 
-/// Mean square error of red, green and blue between two pictures of RGBA8; the peak signal-to-noise ratio is
-/// 10 log10(255 * 255 / error) decibels.
+/// Mean square error of red, green and blue between two RGBA8 pictures; the peak signal-to-noise ratio is 10 log10(255
+/// * 255 / error) decibels.
 pub fn mean_square(one: &[u8], two: &[u8]) -> f64 {
     let pixels = one.chunks_exact(4).zip(two.chunks_exact(4));
     let numbers = pixels.flat_map(|(one, two)| one.iter().zip(two).take(3));
@@ -139,7 +143,7 @@ pub fn mean_square(one: &[u8], two: &[u8]) -> f64 {
     sum as f64 / count.max(1) as f64
 }
 
-/// A picture in which no row, column or channel is like another: slow waves, which JPEG keeps well.
+/// A picture in which every row, column and channel differs: slow waves, which JPEG preserves well.
 fn colours(extent: Extent) -> Vec<u8> {
     let level = |at: u32, of: u32| (u64::from(at) * 255 / u64::from(of.max(2) - 1)) as u8;
     let pixels = (0..extent.height).flat_map(|y| (0..extent.width).map(move |x| (x, y)));

@@ -1,4 +1,4 @@
-//! JPEG, of which few bytes could stand for much memory.
+//! JPEG, with checks for small files that would decode to much memory.
 
 use crate::turbo::{Layout, Turbo};
 use crate::wire::Header;
@@ -9,29 +9,29 @@ use zune_core::colorspace::ColorSpace;
 use zune_core::options::DecoderOptions;
 use zune_jpeg::JpegDecoder;
 
-/// A block of 8x8 values takes two bits at least.
+/// A block of 8x8 values takes at least two bits.
 const PIXELS_PER_BYTE: usize = 256;
 const MOST_COMPONENTS: u8 = 4;
 
-/// From this quality on, colours have the resolution of the picture; below it half of it (4:2:0).
+/// From this quality on, colours have the picture's resolution; below it, half (4:2:0).
 pub const FINE: u8 = 90;
 
 const BASELINE: u8 = 0xc0;
 const SCAN: u8 = 0xda;
 const END: u8 = 0xd9;
 
-/// Packs tight rows of the header's region.
+/// Encodes tight rows of the header's region.
 pub(crate) fn pack(header: &Header, pixels: &[u8], quality: u8) -> Result<Vec<u8>> {
     const OP: &str = "Codec::Jpeg";
     let (color, layout) = match header.image.format {
         PixelFormat::R8 => (ColorType::Luma, Layout::Grey),
         PixelFormat::Rgba8 => (ColorType::Rgba, Layout::Rgba),
         PixelFormat::Bgra8 => (ColorType::Bgra, Layout::Bgra),
-        other => return Err(Error::invalid(OP, format!("JPEG takes R8, RGBA8 and BGRA8, not {other}; take lz4"))),
+        other => return Err(Error::invalid(OP, format!("JPEG supports R8, RGBA8 and BGRA8, not {other}; use lz4"))),
     };
     let side = |pixels: u32| {
         u16::try_from(pixels)
-            .map_err(|_| Error::invalid(OP, format!("a JPEG has at most 65535 pixels a side, not {pixels}")))
+            .map_err(|_| Error::invalid(OP, format!("a JPEG has at most 65535 pixels per side, not {pixels}")))
     };
     let (width, height) = (side(header.region.width)?, side(header.region.height)?);
     let quality = quality.clamp(1, 100);
@@ -43,7 +43,7 @@ pub(crate) fn pack(header: &Header, pixels: &[u8], quality: u8) -> Result<Vec<u8
     packed.map_err(|error| Error::invalid(OP, error.to_string()))
 }
 
-/// Packs tight rows with the encoder that is built in; colours at half resolution (4:2:0) where they are `halved`.
+/// Encodes tight rows with the built-in encoder, with colours at half resolution (4:2:0) if `halved`.
 pub(crate) fn without_turbo(
     pixels: &[u8],
     (width, height): (u16, u16),
@@ -58,33 +58,34 @@ pub(crate) fn without_turbo(
     Ok(packed)
 }
 
-/// Refuses what is no baseline JPEG of this size with at most a scan for each component: other kinds are many times as large
-/// while they are decoded, and take long.
+/// Accepts only a baseline JPEG of this size with at most one scan per component: other kinds take many times the
+/// memory while they are decoded, and much time.
 fn check(payload: &[u8], width: usize, height: usize) -> Result<(), String> {
     if payload.len().saturating_mul(PIXELS_PER_BYTE) < width.saturating_mul(height) {
-        return Err(format!("{} bytes cannot hold {width}x{height} pixels", payload.len()));
+        return Err(format!("{} bytes are too few for {width}x{height} pixels", payload.len()));
     }
     let (mut frame, mut scans, mut rest) = (None, 0, payload);
     while let Some(at) = rest.iter().position(|&byte| byte == 0xff) {
         rest = rest.get(at + 1..).unwrap_or_default();
         let Some((&marker, after)) = rest.split_first() else { break };
         match marker {
-            // Filling, which goes on.
+            // A fill byte.
             0xff => continue,
-            // A value of pixels, and what has no length.
+            // An escaped data byte, or a marker without length.
             0 | 0xd0..=0xd8 => {
                 rest = after;
                 continue;
             }
             END => break,
-            // Huffman tables, extensions and arithmetic tables are no frames.
-            0xc1..=0xcf if ![0xc4, 0xc8, 0xcc].contains(&marker) => return Err("it is no baseline JPEG".into()),
+            // Huffman tables, extensions and arithmetic tables are not frames.
+            0xc1..=0xcf if ![0xc4, 0xc8, 0xcc].contains(&marker) => return Err("it is not a baseline JPEG".into()),
             SCAN => scans += 1,
             _ => {}
         }
         let Some(&[high, low]) = after.first_chunk() else { break };
         if marker == BASELINE {
-            let [_, _, _, high, low, wide, narrow, components] = *after.first_chunk().ok_or("its frame is cut off")?;
+            let [_, _, _, high, low, wide, narrow, components] =
+                *after.first_chunk().ok_or("its frame header is truncated")?;
             let found = (u16::from_be_bytes([wide, narrow]).into(), u16::from_be_bytes([high, low]).into());
             if frame.replace((found, components)).is_some() {
                 return Err("it has more than one frame".into());
@@ -94,7 +95,7 @@ fn check(payload: &[u8], width: usize, height: usize) -> Result<(), String> {
     }
     let (found, components) = frame.ok_or("it has no frame")?;
     if found != (width, height) {
-        return Err(format!("it is of {found:?}, not of {width}x{height}"));
+        return Err(format!("its size is {found:?}, not {width}x{height}"));
     }
     if !(1..=MOST_COMPONENTS).contains(&components) || scans > u32::from(components) {
         return Err(format!("it has {scans} scans of {components} components"));
@@ -102,7 +103,7 @@ fn check(payload: &[u8], width: usize, height: usize) -> Result<(), String> {
     Ok(())
 }
 
-/// Unpacks to tight rows of the header's region; what is wrong where it does not.
+/// Decodes to tight rows of the header's region, or says what is wrong.
 pub(crate) fn unpack(header: &Header, payload: &[u8]) -> Result<Vec<u8>, String> {
     let (width, height) = (header.region.width as usize, header.region.height as usize);
     check(payload, width, height)?;
@@ -112,7 +113,7 @@ pub(crate) fn unpack(header: &Header, payload: &[u8]) -> Result<Vec<u8>, String>
     let mut decoder = JpegDecoder::new_with_options(ZCursor::new(payload), options);
     decoder.decode_headers().map_err(|error| error.to_string())?;
     if decoder.dimensions() != Some((width, height)) {
-        return Err(format!("it is of {:?}, not of {width}x{height}", decoder.dimensions()));
+        return Err(format!("its size is {:?}, not {width}x{height}", decoder.dimensions()));
     }
     let mut pixels = decoder.decode().map_err(|error| error.to_string())?;
     if header.image.format == PixelFormat::Bgra8 {

@@ -1,5 +1,6 @@
-//! Pictures as other programs take them: as messages of one header ([`wire`]), packed by LZ4 or JPEG, on the host or by `GpuJpeg`,
-//! as H.264, and in browsers. No network of its own: whoever has messages gives them.
+//! Pictures in forms that other programs accept: as messages with a common header ([`wire`]), compressed with LZ4 or
+//! JPEG on the host or with `GpuJpeg`; as H.264; and in browsers. It only serves browsers; other transport of messages
+//! is up to the caller.
 //!
 //! | feature | what it brings |
 //! |---|---|

@@ -1,34 +1,35 @@
-//! The most memory that the content of files and of messages may take: a small file may claim to be as large as it likes.
+//! Memory limit for the content of files and messages: a small file may claim any size.
 
 use std::env;
 
-/// Variable that allows more, or less.
+/// Environment variable that sets the limit in MiB.
 const VARIABLE: &str = "PIXELFERRY_MEMORY_MIB";
 const DEFAULT_MIB: u64 = 1024;
 
-/// Bytes of memory that a pixel takes on its way from an array to the screen, beside the array itself, where the display is the processor's:
-/// frames of the link, their copies for the display, and the texture.
+/// Bytes per pixel that showing an array needs besides the array, if the display is the processor's: frames of the
+/// link, their copies for the display, and the texture.
 pub const SHOWN: u64 = 20;
 
-/// What a file or a message claims is refused before it is decoded.
+/// The content of a file or message exceeds the limit. It is refused before decoding.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error(
-    "it would take {needed} MiB of memory with all copies, and {most} MiB are allowed: set {VARIABLE}={needed} to allow that"
+    "it would need {needed} MiB of memory with all copies, more than the limit of {most} MiB: set {VARIABLE}={needed} \
+     to allow that"
 )]
 pub struct TooLarge {
-    /// MiB that it needs.
+    /// Needed memory in MiB.
     pub needed: u64,
-    /// MiB that are allowed.
+    /// Limit in MiB.
     pub most: u64,
 }
 
-/// Bytes that are allowed: those that the environment variable `PIXELFERRY_MEMORY_MIB` says, else 1 GiB.
+/// Returns the limit in bytes: from the environment variable `PIXELFERRY_MEMORY_MIB`, else 1 GiB.
 pub fn most() -> u64 {
     let asked = env::var(VARIABLE).ok().and_then(|text| text.trim().parse().ok());
     asked.unwrap_or(DEFAULT_MIB).saturating_mul(1 << 20)
 }
 
-/// Refuses what needs more bytes than are allowed.
+/// Refuses content that needs more bytes than the limit.
 ///
 /// # Errors
 /// [`TooLarge`].
@@ -36,7 +37,7 @@ pub fn check(needed: u128) -> Result<(), TooLarge> {
     within(needed, most())
 }
 
-/// Refuses what needs more than `most` bytes.
+/// Refuses content that needs more than `most` bytes.
 ///
 /// # Errors
 /// [`TooLarge`].
@@ -45,7 +46,7 @@ pub fn within(needed: u128, most: u64) -> Result<(), TooLarge> {
 }
 
 impl TooLarge {
-    /// Says that so many bytes are needed, and that `most` are allowed.
+    /// Makes the error for `needed` bytes with a limit of `most` bytes.
     pub fn new(needed: u128, most: u64) -> Self {
         let mib = |bytes: u128| u64::try_from(bytes.div_ceil(1 << 20)).unwrap_or(u64::MAX);
         Self { needed: mib(needed), most: mib(most.into()) }

@@ -1,5 +1,5 @@
-//! nvJPEG, where it is installed: packs JPEG on the GPU, where the pixels are. Opened at run time, so that nothing needs it to be
-//! built. Its functions as `nvjpeg.h` of CUDA 12 and 13 has them, and those of `cuda.h` by which a thread has a context.
+//! nvJPEG, which encodes JPEG on the GPU that has the pixels. It is opened at run time, so that building needs nothing.
+//! Functions are declared as in `nvjpeg.h` of CUDA 12 and 13, and those for a thread's context as in `cuda.h`.
 
 use interop_core::{ComputeBackend, ComputeMemory, RawMemory, Target};
 use libloading::Library;
@@ -7,7 +7,8 @@ use std::ffi::{c_int, c_uchar, c_void};
 use std::ptr;
 use std::sync::{Arc, OnceLock};
 
-/// Newest first. A process that has opened another of the same name, as PyTorch's packages do, has that one here, too.
+/// Newest first. A library of the same name that the process has already opened, as PyTorch's packages do, is used
+/// here, too.
 const NAMES: &[&str] = if cfg!(windows) {
     &["nvjpeg64_13.dll", "nvjpeg64_12.dll"]
 } else {
@@ -21,7 +22,7 @@ const INTERLEAVED_RGB: c_int = 5;
 const FULL: c_int = 0;
 const HALVED: c_int = 2;
 
-/// Names of `nvjpegStatus_t`, from 0 on.
+/// Names of `nvjpegStatus_t`, from 0.
 const STATUS: [&str; 11] = [
     "success",
     "not initialized",
@@ -72,45 +73,46 @@ pub struct NvJpeg {
     _libraries: [Library; 2],
 }
 
-/// Reason why a picture is not packed on the GPU; the host packs it then.
+/// Reason why the GPU cannot encode a picture; the host then encodes it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GpuJpegError {
-    /// nvJPEG or CUDA's driver is not there, or too old.
+    /// nvJPEG or CUDA's driver is missing or too old.
     #[error(
-        "no nvJPEG: {0}; it comes with the CUDA toolkit or by pip install nvidia-nvjpeg-cu12, libcuda with the driver"
+        "nvJPEG is not available: {0}; install the CUDA toolkit or run pip install nvidia-nvjpeg-cu12 (libcuda comes \
+         with the driver)"
     )]
     Absent(String),
-    /// nvJPEG refused a call.
-    #[error("{call} answers {code} ({}) on {device}; the host packs instead", status(*code))]
+    /// A call of nvJPEG failed.
+    #[error("{call} returned {code} ({}) on {device}; the host encodes instead", status(*code))]
     NvJpeg {
-        /// The call.
+        /// The failed function.
         call: &'static str,
-        /// Its answer, an `nvjpegStatus_t`.
+        /// Its status, an `nvjpegStatus_t`.
         code: i32,
         /// Name of the device.
         device: String,
     },
-    /// CUDA's driver refused a call.
-    #[error("{call} answers {code} (CUresult) on {device}; the host packs instead")]
+    /// A call of CUDA's driver failed.
+    #[error("{call} returned {code} (CUresult) on {device}; the host encodes instead")]
     Cuda {
-        /// The call.
+        /// The failed function.
         call: &'static str,
-        /// Its answer, a `CUresult`.
+        /// Its status, a `CUresult`.
         code: i32,
         /// Name of the device.
         device: String,
     },
-    /// The memory, or the size of the picture, is not what it takes.
-    #[error("nvJPEG takes {needed}, not {found}")]
+    /// The memory or the picture's size is unsupported.
+    #[error("nvJPEG needs {needed}, not {found}")]
     Pixels {
-        /// Pixels that it takes.
+        /// What nvJPEG needs.
         needed: &'static str,
-        /// Pixels that came.
+        /// What was given.
         found: String,
     },
-    /// A picture that was packed on the GPU is another one than that which the host packs.
-    #[error("nvJPEG on {device} made another picture: mean square error {found:.1}, of the host's JPEG {expected:.1}")]
+    /// The GPU's JPEG differs more from its source than the host's JPEG does.
+    #[error("wrong picture from nvJPEG on {device}: mean square error {found:.1}, the host's JPEG has {expected:.1}")]
     Wrong {
         /// Name of the device.
         device: String,
@@ -125,21 +127,21 @@ pub enum GpuJpegError {
 }
 
 fn status(code: i32) -> &'static str {
-    usize::try_from(code).ok().and_then(|code| STATUS.get(code)).copied().unwrap_or("an unknown status")
+    usize::try_from(code).ok().and_then(|code| STATUS.get(code)).copied().unwrap_or("unknown status")
 }
 
 fn library(names: &[&'static str]) -> Result<(&'static str, Library), String> {
     for name in names {
-        // SAFETY: the initializers of NVIDIA's libraries make no demands on the process.
+        // SAFETY: the initialisers of NVIDIA's libraries have no requirements.
         if let Ok(library) = unsafe { Library::new(*name) } {
             return Ok((name, library));
         }
     }
-    Err(format!("{} cannot be opened", names.join(" or ")))
+    Err(format!("cannot open {}", names.join(" or ")))
 }
 
 impl NvJpeg {
-    /// The library, if this machine has it.
+    /// Returns the library.
     ///
     /// # Errors
     /// [`GpuJpegError::Absent`].
@@ -150,8 +152,8 @@ impl NvJpeg {
 
     fn open() -> Result<Self, String> {
         let ((name, jpeg), (_, driver)) = (library(NAMES)?, library(DRIVER)?);
-        // SAFETY: the types are those of nvjpeg.h and cuda.h, the same in all versions behind these file names. The libraries stay
-        // open as long as their functions are held.
+        // SAFETY: the types are those of nvjpeg.h and cuda.h, equal in all versions with these file names. The
+        // libraries stay open as long as their functions are held.
         let found = unsafe {
             (|| {
                 Ok::<_, libloading::Error>(Self {
@@ -182,33 +184,34 @@ impl NvJpeg {
     }
 }
 
-/// An encoder in the context of a backend. Stays on the thread that made it.
+/// An encoder in a backend's context. It stays on the thread that made it.
 pub struct Session {
     api: &'static NvJpeg,
     handle: Object,
     state: Object,
     params: Object,
     context: Object,
-    // Keeps the context.
+    // Keeps the context alive.
     backend: Arc<dyn ComputeBackend>,
 }
 
-/// The session's context is current on this thread while this lives.
+/// Keeps the session's context current on this thread.
 struct Current(&'static NvJpeg);
 
 impl Drop for Current {
     fn drop(&mut self) {
         let mut popped = ptr::null_mut();
-        // SAFETY: pops what was pushed on this thread when this was made; these guards nest. What it says changes nothing here.
+        // SAFETY: pops what was pushed on this thread when this was made; these guards nest. The result changes nothing
+        // here.
         unsafe { (self.0.pop)(&raw mut popped) };
     }
 }
 
 impl Session {
-    /// Opens an encoder for memory of this backend; colours at half resolution (4:2:0) where they are `halved`.
+    /// Opens an encoder for memory of this backend, with colours at half resolution (4:2:0) if `halved`.
     ///
     /// # Errors
-    /// Those of [`NvJpeg::get`], of the calls, and [`GpuJpegError::Pixels`] where the memory is not CUDA's.
+    /// Those of [`NvJpeg::get`] and of the calls, and [`GpuJpegError::Pixels`] if the memory is not CUDA's.
     pub fn open(
         backend: &Arc<dyn ComputeBackend>,
         memory: &mut dyn ComputeMemory,
@@ -218,11 +221,12 @@ impl Session {
         let api = NvJpeg::get()?;
         let (_, stream, context) = named(backend, memory)?;
         let (null, backend) = (ptr::null_mut(), Arc::clone(backend));
-        // What is made goes again where a later call fails.
+        // Dropping this destroys earlier objects if a later call fails.
         let mut made = Self { api, handle: null, state: null, params: null, context, backend };
         let _current = made.enter()?;
         let _blocked = interop_core::describe::threads::SignalsBlocked::new();
-        // SAFETY: each writes one handle where it is told, and takes those that were made before. Context and stream belong together.
+        // SAFETY: each call writes one handle to the given place and uses handles made before. Context and stream
+        // belong together.
         unsafe {
             let code = (api.create)(&raw mut made.handle);
             made.nvjpeg("nvjpegCreateSimple", code)?;
@@ -237,7 +241,8 @@ impl Session {
         Ok(made)
     }
 
-    /// Packs tight rows of RGB, three bytes a pixel from byte 0 on, after what the backend's stream has to do. Waits for the bytes.
+    /// Encodes tight rows of RGB, three bytes per pixel from byte 0, after the earlier work of the backend's stream.
+    /// Waits for the result.
     ///
     /// # Errors
     /// Those of the calls, and [`GpuJpegError::Pixels`] for too few bytes.
@@ -245,18 +250,19 @@ impl Session {
         let (pitch, there) = (3 * usize::from(width), rgb.len());
         if width == 0 || height == 0 || there < pitch * usize::from(height) {
             let found = format!("{there} bytes for {width}x{height}");
-            return Err(GpuJpegError::Pixels { needed: "three bytes for each pixel", found });
+            return Err(GpuJpegError::Pixels { needed: "three bytes per pixel", found });
         }
         let (api, (address, stream, _)) = (self.api, named(&self.backend, rgb)?);
         let mut image = Image { channel: [ptr::null_mut(); 4], pitch: [0; 4] };
-        // CUDA has 64-bit hosts alone.
+        // CUDA supports 64-bit hosts only.
         (image.channel[0], image.pitch[0]) = (ptr::with_exposed_provenance_mut(address as usize), pitch);
         let (width, height) = (c_int::from(width), c_int::from(height));
         let _current = self.enter()?;
         let (mut packed, mut length) = (Vec::new(), 0);
-        // SAFETY: `rgb` has as many bytes as the picture, checked above, and is borrowed until the stream was waited for. Handles
-        // are the session's own. The first retrieval only says how long the JPEG is. The second writes as much into `packed`,
-        // which stays where it is until the stream was waited for. After an error, too, nothing goes before that.
+        // SAFETY: `rgb` has as many bytes as the picture, checked above, and is borrowed until the stream has been
+        // waited for. Handles are the session's own. The first retrieval only returns the JPEG's length. The second
+        // writes that many bytes into `packed`, which does not move until the stream has been waited for. After an
+        // error, too, nothing is freed before that.
         unsafe {
             let (handle, state) = (self.handle, self.state);
             let encode =
@@ -292,24 +298,24 @@ impl Session {
     }
 }
 
-/// Address, stream and context of linear memory of a backend's.
+/// Returns address, stream and context of a backend's linear memory.
 fn named(
     backend: &Arc<dyn ComputeBackend>,
     memory: &mut dyn ComputeMemory,
 ) -> Result<(u64, Object, Object), GpuJpegError> {
     match backend.raw(Target::buffer(memory))?.memory() {
         RawMemory::Cuda { address, stream, context } => Ok((address, stream, context)),
-        other => Err(GpuJpegError::Pixels { needed: "linear memory of CUDA's", found: format!("{other:?}") }),
+        other => Err(GpuJpegError::Pixels { needed: "linear CUDA memory", found: format!("{other:?}") }),
     }
 }
 
 impl Drop for Session {
     fn drop(&mut self) {
         let api = self.api;
-        // Without the context nothing can be destroyed; it takes all along.
+        // Without the context nothing can be destroyed; destroying the context destroys everything.
         let Ok(_current) = self.enter() else { return };
-        // SAFETY: each was made once, or is null and left out, and nothing uses it any more, as `pack` has waited. What destroying
-        // says changes nothing here.
+        // SAFETY: each handle was made once, or is null and skipped, and is no longer used, because `pack` has waited.
+        // The results change nothing here.
         unsafe {
             let all = [(api.destroy_params, self.params), (api.destroy_state, self.state), (api.destroy, self.handle)];
             for (destroy, object) in all.into_iter().filter(|(_, object)| !object.is_null()) {

@@ -1,5 +1,5 @@
-//! libjpeg-turbo, where it is installed: packs JPEG about twice as fast. Opened at run time, so that nothing needs it to be built.
-//! Its interface of version 2, which version 3 has, too.
+//! libjpeg-turbo, which encodes JPEG about twice as fast. It is opened at run time, so that building needs nothing.
+//! This uses the interface of version 2, which version 3 has, too.
 
 use libloading::Library;
 use std::ffi::{CStr, c_char, c_int, c_uchar, c_ulong, c_void};
@@ -13,7 +13,7 @@ const NAME: &str = "libturbojpeg.dylib";
 #[cfg(not(any(windows, target_os = "macos")))]
 const NAME: &str = "libturbojpeg.so.0";
 
-/// The buffer is large enough, and stays ours.
+/// Keeps the library from replacing our buffer, which is large enough.
 const NO_REALLOC: c_int = 1024;
 
 /// Order of a pixel's bytes, numbered as in `TJPF`.
@@ -53,17 +53,17 @@ pub struct Turbo {
 }
 
 impl Turbo {
-    /// The library, if this machine has it.
+    /// Returns the library if this machine has it.
     pub fn get() -> Option<&'static Self> {
         static TURBO: OnceLock<Result<Turbo, libloading::Error>> = OnceLock::new();
         TURBO.get_or_init(Self::open).as_ref().ok()
     }
 
     fn open() -> Result<Self, libloading::Error> {
-        // SAFETY: the library's initializers only look at the processor.
+        // SAFETY: the library's initialisers only inspect the processor.
         let library = unsafe { Library::new(NAME) }?;
-        // SAFETY: the types are those of turbojpeg.h, the same in all versions behind this file name. The library stays open as
-        // long as its functions are held.
+        // SAFETY: the types are those of turbojpeg.h, equal in all versions with this file name. The library stays open
+        // as long as its functions are held.
         unsafe {
             Ok(Self {
                 init: *library.get(b"tjInitCompress\0")?,
@@ -76,7 +76,7 @@ impl Turbo {
         }
     }
 
-    /// Packs tight rows; colours at half resolution (4:2:0) where they are `halved`.
+    /// Encodes tight rows, with colours at half resolution (4:2:0) if `halved`.
     pub fn pack(
         &self,
         pixels: &[u8],
@@ -87,45 +87,45 @@ impl Turbo {
     ) -> Result<Vec<u8>, String> {
         let pixel = if layout == Layout::Grey { 1 } else { 4 };
         if width == 0 || height == 0 || pixels.len() != usize::from(width) * usize::from(height) * pixel {
-            return Err(format!("{} bytes are no {width}x{height} pixels", pixels.len()));
+            return Err(format!("{} bytes do not match {width}x{height} pixels", pixels.len()));
         }
-        // As in `TJSAMP`.
+        // Numbered as in `TJSAMP`.
         let sampling = match (layout, halved) {
             (Layout::Grey, _) => 3,
             (_, true) => 2,
             (_, false) => 0,
         };
         let (width, height) = (c_int::from(width), c_int::from(height));
-        // SAFETY: it reads nothing but these numbers.
+        // SAFETY: the function uses only these numbers.
         let most = unsafe { (self.buf_size)(width, height, sampling) };
         let mut packed = vec![0; usize::try_from(most).map_err(|error| error.to_string())?];
-        // SAFETY: a call without arguments; what it gives is destroyed below, once.
+        // SAFETY: the function has no arguments; its result is destroyed once, below.
         let handle = unsafe { (self.init)() };
         if handle.is_null() {
-            return Err("libjpeg-turbo gives no compressor: no memory?".into());
+            return Err("libjpeg-turbo returned no compressor; memory may be exhausted".into());
         }
         let (mut out, mut length) = (packed.as_mut_ptr(), most);
-        // SAFETY: the pixels are as many as the sizes say, in tight rows (pitch 0), and the buffer has the size that the library
-        // says is enough, which `NO_REALLOC` keeps it from replacing.
+        // SAFETY: the pixels match the sizes, in tight rows (pitch 0). The buffer has the size that the library asks
+        // for, and `NO_REALLOC` keeps the library from replacing it.
         let done = unsafe {
             let (from, quality) = (pixels.as_ptr(), c_int::from(quality));
             let (to, format) = ((&raw mut out, &raw mut length), layout as c_int);
             (self.compress)(handle, from, width, 0, height, format, to.0, to.1, sampling, quality, NO_REALLOC)
         };
         let problem = (done != 0).then(|| self.problem(handle));
-        // SAFETY: the handle is of `init`, and nothing uses it any more. What destroying says changes nothing here.
+        // SAFETY: the handle comes from `init` and is not used any more. The result changes nothing here.
         unsafe { (self.destroy)(handle) };
         match (problem, usize::try_from(length)) {
             (None, Ok(length)) if length <= packed.len() && ptr::eq(out, packed.as_ptr()) => {
                 packed.truncate(length);
                 Ok(packed)
             }
-            (problem, _) => Err(format!("libjpeg-turbo says: {}", problem.unwrap_or_default())),
+            (problem, _) => Err(format!("libjpeg-turbo failed: {}", problem.unwrap_or_default())),
         }
     }
 
     fn problem(&self, handle: Handle) -> String {
-        // SAFETY: the text is the handle's, ends with 0, and is copied before another call.
+        // SAFETY: the text belongs to the handle, ends with 0, and is copied before the next call.
         let text = unsafe {
             let text = (self.error_text)(handle);
             (!text.is_null()).then(|| CStr::from_ptr(text))

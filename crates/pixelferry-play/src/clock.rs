@@ -1,17 +1,16 @@
-//! Time of the frames: real or in fixed steps, halted and stepped.
+//! Time of the frames: by the clock or in fixed steps; can be paused and stepped.
 
 use crate::input::Moment;
 use std::time::{Duration, Instant, SystemTime};
 
-/// Step of a halted time.
+/// How far a step advances a paused clock.
 const STEP: Duration = Duration::from_micros(16_667);
-/// Longest time between two frames: after a pause of the whole program it goes on where it was.
+/// Longest time between two frames. After a longer pause of the whole program, time continues where it was.
 const MOST: Duration = Duration::from_secs(1);
 
-/// Time of the frames.
 #[derive(Debug)]
 pub struct Clock {
-    /// Time from frame to frame; what passes otherwise.
+    /// Time per frame; `None` follows the real time.
     step: Option<Duration>,
     time: Duration,
     delta: Duration,
@@ -21,37 +20,37 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Time that begins with the first frame; in steps where they are given.
+    /// A clock that starts with the first frame, in fixed steps if `step` is given.
     pub const fn new(step: Option<Duration>) -> Self {
         let (time, delta) = (Duration::ZERO, STEP);
         Self { step, time, delta, frame: 0, last: None, is_halted: false }
     }
 
-    /// Halts, or goes on.
+    /// Pauses or continues.
     pub const fn toggle(&mut self) {
         self.is_halted = !self.is_halted;
         self.last = None;
     }
 
-    /// True while it is halted.
+    /// Returns whether the clock is paused.
     pub const fn is_halted(&self) -> bool {
         self.is_halted
     }
 
-    /// Begins again.
+    /// Starts again at 0.
     pub const fn rewind(&mut self) {
         (self.time, self.frame, self.last) = (Duration::ZERO, 0, None);
     }
 
-    /// Moment of the frame that is to be computed; the pointer is not known here.
+    /// Returns the moment of the next frame. The pointer is unknown here.
     pub fn now(&self) -> Moment {
         let (time, delta) = (self.time.as_secs_f32(), self.delta.as_secs_f32());
-        // Steps are for pictures that come again.
+        // Steps are for reproducible pictures, so the date is fixed, too.
         let date = if self.step.is_some() { [1970.0, 0.0, 1.0, time] } else { date(SystemTime::now()) };
         Moment { time, delta, frame: self.frame, mouse: [0.0; 4], date }
     }
 
-    /// Goes on after a frame. A halted clock stays unless `is_stepped`.
+    /// Advances after a frame. A paused clock advances only if `is_stepped`.
     pub fn go_on(&mut self, is_stepped: bool) {
         if self.is_halted && !is_stepped {
             return;
@@ -64,7 +63,7 @@ impl Clock {
     }
 }
 
-/// Year, month from 0 on, day and seconds of the day, in UTC (Howard Hinnant's `civil_from_days`).
+/// Year, month from 0, day and seconds of the day in UTC (Howard Hinnant's `civil_from_days`).
 fn date(now: SystemTime) -> [f32; 4] {
     let since = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let days = i64::try_from(since.as_secs() / 86_400).unwrap_or(0) + 719_468;
@@ -74,7 +73,7 @@ fn date(now: SystemTime) -> [f32; 4] {
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let month = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * month + 2) / 5 + 1;
-    // Years begin in March there.
+    // In that algorithm, years begin in March.
     let (year, month) = (year_of_era + era * 400 + i64::from(month >= 10), (month + 2) % 12);
     let seconds = since - Duration::from_secs(since.as_secs() / 86_400 * 86_400);
     [year as f32, month as f32, day as f32, seconds.as_secs_f32()]

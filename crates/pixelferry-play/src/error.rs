@@ -1,4 +1,4 @@
-//! Reasons why a file is not played, and faults in a text by their places.
+//! Reasons why a file cannot be played, and errors in a shader with their positions.
 
 use pixelferry::{Error, SaveError};
 use serde::{Deserialize, Serialize};
@@ -6,16 +6,16 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-/// Fault in a text of the user's.
+/// An error in the user's shader.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fault {
-    /// Its file.
+    /// File that contains the error.
     pub file: PathBuf,
-    /// Line and column there, from 1 on, as far as the compiler told them.
+    /// Line from 1, if the compiler reported it.
     pub line: Option<u32>,
-    /// The column.
+    /// Column from 1, if the compiler reported it.
     pub column: Option<u32>,
-    /// What is wrong.
+    /// Message of the compiler.
     pub text: String,
 }
 
@@ -29,11 +29,11 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Reason why a file is not played.
+/// Reason why a file cannot be played.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlayError {
-    /// The film was not written.
+    /// Writing the film failed.
     #[error(transparent)]
     Record(#[from] pixelferry_media::record::RecordError),
     /// A file was not read.
@@ -41,72 +41,73 @@ pub enum PlayError {
     File {
         /// The file.
         file: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
-    /// The ending is of no language that is played.
-    #[error("{}: the ending says the language; the endings are {endings}", file.display())]
+    /// The file's extension belongs to no supported language.
+    #[error("{}: the file's extension selects the language, and this one is unknown; use one of \
+             {endings}", file.display())]
     Ending {
         /// The file.
         file: PathBuf,
-        /// Those that there are.
+        /// The supported extensions.
         endings: String,
     },
-    /// The backend does not run the language.
-    #[error("{}: {language} does not run on the backend '{backend}'; take {others}", file.display())]
+    /// The backend does not support the language.
+    #[error("{}: the backend '{backend}' does not run {language}; use {others}", file.display())]
     Backend {
         /// The file.
         file: PathBuf,
         /// Its language.
         language: &'static str,
-        /// The backend that was asked for.
+        /// The requested backend.
         backend: &'static str,
-        /// Those that run it.
+        /// Backends that run the language.
         others: String,
     },
-    /// The text is wrong, or did not run in the trial.
+    /// The shader is invalid, or its trial run failed.
     #[error("{}", lines(.0))]
     Faults(Vec<Fault>),
-    /// A picture, video or stream of a channel was not read.
+    /// Reading a channel's picture, video or stream failed.
     #[error("channel {channel}: {}: {reason}", file.display())]
     Channel {
-        /// The channel.
+        /// Number of the channel.
         channel: usize,
         /// The file, or `stream:NAME`.
         file: PathBuf,
-        /// What is wrong with it.
+        /// Reason in words.
         reason: String,
     },
-    /// An option does not fit the text.
+    /// An option does not suit the shader.
     #[error("{0}")]
     Option(String),
-    /// The process in which texts are tried does not start, or ended before it was ready.
-    #[error("the process in which texts are tried: {0}")]
+    /// The trial process did not start, or ended before it was ready.
+    #[error("the trial process: {0}")]
     Trial(String),
-    /// A backend or the display refused.
+    /// A backend or the display reported an error.
     #[error(transparent)]
     Driver(#[from] Error),
-    /// The controls were not drawn.
+    /// Drawing the controls failed.
     #[error(transparent)]
     Paint(#[from] pixelferry_view::paint::PaintError),
-    /// The picture was not saved.
+    /// Saving the picture failed.
     #[error(transparent)]
     Save(#[from] SaveError),
 }
 
 impl PlayError {
-    /// The error as faults: those of the text, or one that says all.
+    /// Converts the error to faults: those of the shader, or one for the whole error.
     pub fn into_faults(self, file: &std::path::Path) -> Vec<Fault> {
         match self {
             Self::Faults(faults) => faults,
-            // A fault begins with its file.
+            // A fault's text begins with its file, so leave the file out here.
             Self::File { file, source } => vec![Fault { file, line: None, column: None, text: source.to_string() }],
             other => vec![Fault { file: file.to_owned(), line: None, column: None, text: other.to_string() }],
         }
     }
 }
 
-/// Faults, a line each.
+/// Formats faults, one per line.
 pub fn lines(faults: &[Fault]) -> String {
     faults.iter().map(Fault::to_string).collect::<Vec<_>>().join("\n")
 }

@@ -1,4 +1,4 @@
-//! Frames without a window.
+//! Computes frames without a window.
 
 use crate::error::PlayError;
 use crate::pass::Vouched;
@@ -11,17 +11,17 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-/// Time in which a stream has its first frame.
+/// Time limit for a stream's first frame.
 const FIRST: Duration = Duration::from_secs(10);
-/// Time from frame to frame, where nothing else is said.
+/// Default time per frame.
 const STEP: Duration = Duration::from_nanos(16_666_667);
 
-/// Computes so many frames, saves the last as a picture where a file is given, and records them all where there is a recorder. Time
-/// goes in steps, but streams go as they come; it begins when each has a frame.
+/// Computes a number of frames. Saves the last one if a file is given, and records all of them if there is a recorder.
+/// Time advances in steps and starts when every stream has a frame; streams run in real time.
 ///
 /// # Errors
-/// [`PlayError::Faults`] for a text that is wrong or fails, [`PlayError::Channel`] for a stream without a frame in 10 s,
-/// [`PlayError::Save`], and those of [`Player::open`].
+/// [`PlayError::Faults`] for a shader that is invalid or fails, [`PlayError::Channel`] for a stream without a frame in
+/// 10 s, [`PlayError::Save`], and those of [`Player::open`].
 pub fn play_headless(
     options: Options,
     frames: u32,
@@ -35,7 +35,7 @@ pub fn play_headless(
     let mut player = Player::open(Options { step, ..options }, None, command, vouched)?;
     player.settle()?;
     player.wait_for_streams(FIRST)?;
-    // The first frame came with the program.
+    // The first frame was computed with the program.
     player.rewind()?;
     for _ in 0..frames.max(1) {
         player.frame(true);
@@ -48,10 +48,10 @@ pub fn play_headless(
 }
 
 impl Player {
-    /// Waits for the trial.
+    /// Waits for the trial run.
     ///
     /// # Errors
-    /// [`PlayError::Faults`] where something is wrong.
+    /// [`PlayError::Faults`] if the shader has errors.
     pub fn settle(&mut self) -> Result<(), PlayError> {
         while self.is_busy() {
             self.look();

@@ -1,29 +1,30 @@
-//! Inputs of a frame: what every text may name, and where its number is among a launch's arguments.
+//! Inputs that every shader can name, and where each is among a launch's arguments.
 
 use crate::slider::{Kind, Slider};
 use pixelferry::{Arg, Extent};
 use serde::{Deserialize, Serialize};
 
-/// Channels of a text.
+/// Number of channels of a shader.
 pub const CHANNELS: usize = 4;
 
-/// Moment of a frame, by Shadertoy's meaning of the words.
+/// Values of one frame, with Shadertoy's meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Moment {
     /// Seconds since the start, without pauses.
     pub time: f32,
-    /// Seconds since the frame before.
+    /// Seconds since the previous frame.
     pub delta: f32,
-    /// Frames before this one.
+    /// Number of earlier frames.
     pub frame: i32,
-    /// Place of the pointer while its button was last down, in pixels from the bottom left, and where the button went down: negative
-    /// when it is up, the second also after the first frame.
+    /// As Shadertoy's `iMouse`: where the pointer was when its button was last down, and where the button went down, in
+    /// pixels from the bottom left. The second position is negative while the button is up, and its y also after the
+    /// first frame.
     pub mouse: [f32; 4],
-    /// Year, month from 0 on, day, and seconds of the day; in UTC.
+    /// Year, month from 0, day, and seconds of the day in UTC.
     pub date: [f32; 4],
 }
 
-/// A number of a frame.
+/// An input number of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Number {
     Time,
@@ -34,10 +35,10 @@ pub enum Number {
     Date(usize),
     Width,
     Height,
-    /// Columns and rows of a channel.
+    /// Width and height of a channel in pixels.
     ChannelWidth(usize),
     ChannelHeight(usize),
-    /// Both in one word.
+    /// Width and height packed in one word.
     ChannelSize(usize),
     Slider(usize),
 }
@@ -48,11 +49,11 @@ pub enum Param {
     Float(Number),
     Int(Number),
     Uint(Number),
-    /// The picture of a channel.
+    /// Pixels of a channel.
     Channel(usize),
 }
 
-/// Numbers that texts read by place (`pf_arg_f32` and its like), before the sliders.
+/// Numbers that shaders read by index (`pf_arg_f32` and similar), before the sliders.
 pub const PLACES: [Param; 16] = [
     Param::Float(Number::Time),
     Param::Float(Number::Delta),
@@ -72,10 +73,10 @@ pub const PLACES: [Param; 16] = [
     Param::Uint(Number::ChannelSize(3)),
 ];
 
-/// Most sliders of a text that reads numbers by place.
+/// Maximum number of sliders for languages that read numbers by index.
 pub const MOST_SLIDERS: usize = 16;
 
-/// Names of the numbers for kernels that have parameters; a slider has its own.
+/// Parameter names in languages whose kernels have named parameters; sliders use their own names.
 const NAMES: [(&str, Number); 14] = [
     ("iTime", Number::Time),
     ("iTimeDelta", Number::Delta),
@@ -94,7 +95,7 @@ const NAMES: [(&str, Number); 14] = [
 ];
 
 impl Number {
-    /// The number of a name.
+    /// Returns the parameter of this name.
     pub fn named(name: &str, sliders: &[Slider]) -> Option<Self> {
         let known = NAMES.iter().find(|(known, _)| *known == name).map(|(_, number)| *number);
         known.or_else(|| Some(Self::Slider(sliders.iter().position(|slider| slider.name == name)?))).or_else(|| {
@@ -108,7 +109,7 @@ impl Number {
         })
     }
 
-    /// Names, for messages.
+    /// Lists the names, for messages.
     pub fn names(sliders: &[Slider]) -> String {
         let all = NAMES.iter().map(|(name, _)| *name).chain(sliders.iter().map(|slider| slider.name.as_str()));
         all.chain(["iChannel0 (a pointer)", "iChannel0_width"]).collect::<Vec<_>>().join(", ")
@@ -138,25 +139,25 @@ impl Number {
     }
 }
 
-/// The same place with rows counted from the top, as kernels count them.
+/// Converts a position to rows counted from the top, as kernels count.
 fn from_top([x, y, z, w]: [f32; 4], size: Extent) -> [f32; 4] {
     let height = size.height as f32;
     [x, height - y, z, (height - w.abs()).copysign(w)]
 }
 
-/// All that the numbers of a frame depend on.
+/// Everything that a frame's numbers depend on.
 pub struct Now<'a> {
     pub moment: Moment,
     pub sliders: &'a [f32],
     pub size: Extent,
     /// Sizes of the pass's channels.
     pub channels: [Extent; CHANNELS],
-    /// True where the text counts rows from the top.
+    /// Whether the shader counts rows from the top.
     pub is_from_top: bool,
 }
 
 impl Param {
-    /// The parameter as a launch's argument; `None` for a channel.
+    /// Returns the launch argument; `None` for a channel.
     pub fn argument(&self, now: &Now<'_>) -> Option<Arg<'static>> {
         Some(match self {
             Self::Float(number) => Arg::F32(number.value(now) as f32),
@@ -166,7 +167,7 @@ impl Param {
         })
     }
 
-    /// A slider's parameter where numbers are read by place.
+    /// Returns the parameter of a slider, for languages that read numbers by index.
     pub const fn of_slider(at: usize, kind: Kind) -> Self {
         match kind {
             Kind::Float => Self::Float(Number::Slider(at)),

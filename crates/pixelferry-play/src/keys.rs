@@ -1,6 +1,6 @@
 //! Keys of the window.
 
-/// Deed of a key.
+/// Action of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Deed {
     Pause,
@@ -11,27 +11,27 @@ pub enum Deed {
     Save,
 }
 
-/// A key by what it types, or by its name; what it does; and in words.
+/// Keys by what they type or by name, with action and help text.
 const KEYS: [(&str, Deed, &str); 6] = [
-    ("Space", Deed::Pause, "halt the time; again to go on"),
-    (".", Deed::Step, "one frame further, in a pause"),
-    ("r", Deed::Rewind, "begin again: time, frames and buffers"),
-    ("0", Deed::Reset, "sliders as the text has them"),
-    ("s", Deed::Save, "save the picture beside the text"),
-    ("F1", Deed::Panel, "hide or show the panel"),
+    ("Space", Deed::Pause, "pause; again to continue"),
+    (".", Deed::Step, "next frame, during a pause"),
+    ("r", Deed::Rewind, "restart: time, frames and buffers"),
+    ("0", Deed::Reset, "reset the sliders"),
+    ("s", Deed::Save, "save the picture beside the shader"),
+    ("F1", Deed::Panel, "show or hide the panel"),
 ];
 
-/// The deed of a key.
+/// Returns the action of a key.
 pub fn deed(key: &str) -> Option<Deed> {
     let key = if key == " " { "Space".to_owned() } else { key.to_owned() };
     KEYS.iter().find(|(name, ..)| name.eq_ignore_ascii_case(&key)).map(|(_, deed, _)| *deed)
 }
 
-/// The keys as lines of text.
+/// Formats the keys as lines of text.
 pub fn keys() -> String {
     let lines =
         KEYS.iter().map(|(key, _, about)| format!("  {:5}  {about}\n", key.to_uppercase().replace("SPACE", "Space")));
-    lines.collect::<String>() + "  Escape closes; a button of the mouse, held down, moves iMouse"
+    lines.collect::<String>() + "  Escape closes; dragging with a mouse button moves iMouse"
 }
 
 #[test]

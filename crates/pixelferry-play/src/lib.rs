@@ -1,20 +1,20 @@
-//! Shaders and kernels from files, in a window, built anew whenever they are saved.
+//! Plays shaders and kernels from files in a window and rebuilds them whenever they are saved.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | a file and those beside it as the passes of a frame | `program`, `pass`, `text`, [`Channel`] |
-//! | numbers that every text may name | `input`, [`Moment`] |
-//! | numbers that the user moves | [`Slider`] |
+//! | a file and its companions as the passes of a frame | `program`, `pass`, `text`, [`Channel`] |
+//! | numbers that every shader can name | `input`, [`Moment`] |
+//! | numbers that the user changes | [`Slider`] |
 //! | a program on a backend, with its buffers and channels | `running`, `picture` |
-//! | the process in which a text is tried before it runs here | `trial`, [`serve`] |
+//! | the process that tries a shader before it runs here | `trial`, [`serve`] |
 //! | streams that channels read | `stream` |
-//! | files that are watched | `watch` |
-//! | what stands in a compiler's log, by line and column | `log`, [`Fault`] |
-//! | the program on show, the next one, time and sliders | [`Player`] |
+//! | watched files | `watch` |
+//! | positions in compilers' logs | `log`, [`Fault`] |
+//! | the shown program, the next one, time and sliders | [`Player`] |
 //! | frames without a window, and the window | [`play_headless`], [`play`] |
 //!
-//! A text may do whatever a program may do that this user starts: its language knows no bounds, and a driver compiles it. Who plays one
-//! answers for it ([`Vouched`]). WGSL alone is kept inside its memory.
+//! A shader can do whatever a program that this user starts can do: most languages have no memory bounds, and a driver
+//! compiles them. Whoever plays a shader vouches for it ([`Vouched`]). Only WGSL is confined to its own memory.
 
 mod clock;
 mod error;

@@ -1,46 +1,46 @@
-//! Logs of compilers, read for the places that they name: each writes them in its own way.
+//! Extracts positions from compilers' logs; each compiler has a format of its own.
 
 use crate::error::Fault;
 use std::iter::Peekable;
 use std::path::PathBuf;
 use std::str::Lines;
 
-/// Most faults that are told of one text: the rest mostly follow from them.
+/// Maximum number of reported errors per shader: further ones mostly follow from these.
 const MOST: usize = 8;
 
-/// Number of the first line before the common text, and of what is nobody's, where the compiler heeds `#line`. Numbers of texts, which
-/// `#line` takes too, are lost in some of Mesa's messages.
+/// `#line` numbers where the common file begins, and for lines that this crate adds. The source-string number, which
+/// `#line` accepts too, is missing in some of Mesa's messages.
 pub const COMMON: u32 = 500_000;
 pub const NOBODYS: u32 = 900_000;
 
-/// Origin of the lines of a text that was put together.
+/// Where the lines of an assembled shader come from.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Origin {
     /// The user's file.
     pub file: PathBuf,
-    /// Number of the line before its first, as the compiler counts.
+    /// Number, as the compiler counts, of the line before the file's first.
     pub before: u32,
-    /// A text that goes with it, and the same.
+    /// The common file that goes with it, and the number of the line before its first.
     pub common: Option<(PathBuf, u32)>,
-    /// Words between the user's.
+    /// Insertions within the user's lines.
     pub added: Vec<Added>,
-    /// Count of the user's lines, where others follow that are nobody's: what is found behind them, as where a brace is missing, is the last
-    /// line's.
+    /// Number of the user's lines, if added lines follow. Errors behind them, as for a missing brace, are reported for
+    /// the last line.
     pub last: Option<u32>,
 }
 
-/// Words of ours in a line of the user's.
+/// An insertion in a line of the user's.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Added {
-    /// Number of the line, as the compiler counts.
+    /// Line number, as the compiler counts.
     pub line: u32,
-    /// Column at which they begin, with those before them.
+    /// Column where it begins, counting earlier insertions.
     pub column: u32,
-    /// Count of their characters.
+    /// Number of inserted characters.
     pub length: u32,
 }
 
-/// A place as a compiler names it.
+/// A position as a compiler reports it.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 struct Place {
     line: u32,
@@ -50,7 +50,7 @@ struct Place {
 }
 
 impl Origin {
-    /// A text that is all the user's.
+    /// An unmodified file.
     pub const fn of(file: PathBuf) -> Self {
         Self { file, before: 0, common: None, added: Vec::new(), last: None }
     }
@@ -82,14 +82,14 @@ impl Origin {
         }
     }
 
-    /// The errors that a log of this text names; all of it as one where it names no place.
+    /// Returns the errors in a log of this shader; if the log has no positions, a single error with the whole log.
     pub fn faults(&self, log: &str, text: &str) -> Vec<Fault> {
         let mut found = Vec::new();
-        // naga's message comes a line before its place.
+        // naga prints the message one line before the position.
         let mut ahead = None;
         let mut lines = log.lines().peekable();
         while let Some(line) = lines.next() {
-            // Logs may be long, as may be what was added.
+            // A log may be long and repeat itself.
             found.dedup();
             if found.len() >= MOST {
                 break;
@@ -101,7 +101,7 @@ impl Origin {
                     found.push(self.fault(Some(place), &format!("{said}{why}")));
                 }
             } else if let Some(said) = line.strip_prefix("error: ") {
-                // PoCL's has its place behind that.
+                // PoCL puts the severity behind the position.
                 match placed(said) {
                     Some((place, said)) => found.push(self.fault(Some(place), said)),
                     None => ahead = Some(said),
@@ -126,12 +126,13 @@ impl Origin {
     }
 }
 
-/// What makes a compiler of GLSL count the next line as the first one after that number.
+/// Returns a `#line` directive that gives the next line of GLSL the number after `before`.
 pub fn line_mark(before: u32) -> String {
     format!("#line {}\n", before + 1)
 }
 
-/// The column in the user's line for one that Mesa counts, whose preprocessor makes one of several blanks and of a comment.
+/// Returns the column in the user's line for Mesa's column: Mesa's preprocessor replaces several blanks, or a comment,
+/// by one blank.
 fn stretched(text: &str, place: Place, column: u32) -> u32 {
     let first = if place.line > COMMON { COMMON } else { 0 };
     let own = text.split_once(&line_mark(first)).map_or(text, |(_, own)| own);
@@ -148,7 +149,7 @@ fn stretched(text: &str, place: Place, column: u32) -> u32 {
     column
 }
 
-/// naga's frame, `┌─ wgsl:3:5`.
+/// Parses naga's position, `┌─ wgsl:3:5`.
 fn framed(line: &str) -> Option<Place> {
     let (_, place) = line.split_once("┌─ ")?;
     let mut parts = place.trim().rsplitn(3, ':');
@@ -156,7 +157,7 @@ fn framed(line: &str) -> Option<Place> {
     Some(Place { line: parts.next()?.parse().ok()?, column, ..Place::default() })
 }
 
-/// The rest of naga's frame, up to an empty line or the next error: the innermost expression that it marks below a line of the text, and its
+/// Parses the rest of naga's message, up to an empty line or the next error: the innermost marked expression, and the
 /// last note, which has the reason.
 fn within<'a>(lines: &mut Peekable<Lines<'a>>, mut place: Place) -> (Place, Option<&'a str>) {
     let (mut above, mut note) = (place.line, None);
@@ -167,7 +168,7 @@ fn within<'a>(lines: &mut Peekable<Lines<'a>>, mut place: Place) -> (Place, Opti
             if let Ok(number) = number.trim().parse() {
                 above = number;
             } else if code.trim_start().starts_with('^') && code.contains("naga::ir::Expression") {
-                // A blank stands before the first column.
+                // A blank precedes the first column.
                 let column = code.chars().take_while(|c| *c != '^').count() as u32;
                 place = Place { line: above, column: Some(column), ..place };
             }
@@ -176,7 +177,7 @@ fn within<'a>(lines: &mut Peekable<Lines<'a>>, mut place: Place) -> (Place, Opti
     (place, note)
 }
 
-/// The place that a line begins with, and what follows it.
+/// Parses the position at the start of a line; also returns the rest.
 fn placed(line: &str) -> Option<(Place, &str)> {
     let colon = |at: usize| line[at..].starts_with(':');
     for (at, _) in line.match_indices(['(', ':']) {

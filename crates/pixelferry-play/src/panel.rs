@@ -1,4 +1,4 @@
-//! What stands over the picture: sliders, time, and what is wrong in the text.
+//! The panel over the picture: sliders, time, and errors in the shader.
 
 use crate::error::Fault;
 use crate::slider::{Kind, Slider};
@@ -11,7 +11,7 @@ const RAIL: f32 = 150.0;
 /// Distance from the edges, points.
 const EDGE: f32 = 10.0;
 
-/// The panel and what it remembers.
+/// The panel and its state.
 pub struct Panel {
     context: Context,
     pub is_shown: bool,
@@ -25,14 +25,14 @@ impl Default for Panel {
     }
 }
 
-/// All that the panel shows.
+/// Everything that the panel shows.
 pub struct Shown<'a> {
-    /// Time, frame, and how the picture is computed.
+    /// Time, frame number, and how the picture is computed.
     pub line: String,
     pub sliders: &'a [Slider],
     pub values: &'a mut [f32],
     pub faults: &'a [Fault],
-    /// Words about streams.
+    /// Messages about streams.
     pub said: &'a [String],
 }
 
@@ -41,12 +41,12 @@ impl Panel {
         &self.context
     }
 
-    /// True where the pointer belongs to the panel.
+    /// Returns whether the panel uses the pointer.
     pub fn has_pointer(&self) -> bool {
         self.context.wants_pointer_input() || self.context.is_pointer_over_area()
     }
 
-    /// Lays everything out and turns it into triangles.
+    /// Lays out the panel and tessellates it.
     pub fn run(&self, input: RawInput, shown: &mut Shown<'_>) -> (Painted, egui::PlatformOutput) {
         let is_shown = self.is_shown;
         let output = self.context.run(input, |context| {
@@ -109,7 +109,7 @@ fn faults(context: &Context, faults: &[Fault]) {
                 for fault in faults {
                     ui.label(RichText::new(fault.to_string()).color(BAD).monospace());
                 }
-                ui.label(RichText::new("the picture is that of the text before").color(DIM));
+                ui.label(RichText::new("the picture is from the previous version").color(DIM));
             });
         },
     );

@@ -1,4 +1,4 @@
-//! One kernel of a frame, the file that it comes from, and what it reads.
+//! One kernel of a frame, its source file, and what it reads.
 
 use crate::error::{Fault, PlayError};
 use crate::input::{CHANNELS, Param};
@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Letters of the buffers, in the order in which they are computed.
+/// Letters of the buffers, in the order of computing.
 pub const BUFFERS: [char; 4] = ['A', 'B', 'C', 'D'];
 
-/// Most bytes of a text: more is no file that somebody wrote.
+/// Size limit of a file in bytes: a larger one is no hand-written shader.
 const MOST_BYTES: u64 = 1 << 20;
 
 /// One kernel of a frame.
@@ -37,7 +37,7 @@ pub enum Tongue {
     Wgsl,
     OpenClC,
     CudaCpp,
-    /// GLSL that becomes WGSL in the trial, as the translator may fail at it in any way.
+    /// GLSL that the trial process translates to WGSL, because the translator may fail in any way.
     GlslToWgsl,
 }
 
@@ -45,41 +45,42 @@ pub enum Tongue {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Channel {
     pub(crate) source: Source,
-    /// Between pixels colours are mixed.
+    /// Interpolate colours between pixels.
     pub(crate) is_linear: bool,
-    /// Beyond its edge the picture comes again.
+    /// Repeat the picture beyond its edges.
     pub(crate) repeats: bool,
 }
 
-/// Origin of a channel's picture.
+/// Source of a channel's picture.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Source {
-    /// What a buffer's pass wrote last.
+    /// Most recent output of a buffer's pass.
     Buffer(usize),
     Picture(PathBuf),
-    /// A video, which goes with the time and begins again at its end.
+    /// A video, which follows the time and restarts after its end.
     Film(PathBuf),
     /// The newest frame of a stream of this name.
     Stream(String),
 }
 
-/// Word before a stream's name.
+/// Prefix of a stream's name.
 pub const STREAM: &str = "stream:";
 
-/// Wishes of the command line.
+/// Choices of the command line.
 #[derive(Debug, Clone, Default)]
 pub struct Wishes {
-    /// Backend to compute with; the first of the language where nothing is said.
+    /// Backend to compute with; automatic means the language's default.
     pub backend: BackendChoice,
-    /// Channels of passes that do not name one of that number.
+    /// Channels for passes that do not name that channel themselves.
     pub channels: Vec<(usize, Channel)>,
 }
 
 impl Channel {
-    /// Reads `SOURCE [nearest] [repeat]`: a picture, a video, `stream:NAME` or `bufA`. Files are looked for beside the text.
+    /// Reads `SOURCE [nearest] [repeat]`, where the source is a picture, a video, `stream:NAME` or `bufA`. Paths of
+    /// files are relative to the shader's folder.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Describes what is invalid.
     pub fn read(noted: &str, folder: &Path) -> Result<Self, String> {
         let mut words = noted.split_whitespace();
         let named = words.next().ok_or("names no picture")?;
@@ -104,13 +105,13 @@ impl Channel {
                 "linear" => channel.is_linear = true,
                 "repeat" => channel.repeats = true,
                 "clamp" => channel.repeats = false,
-                _ => return Err(format!("has '{word}'; take linear or nearest, clamp or repeat")),
+                _ => return Err(format!("has '{word}'; use linear or nearest, clamp or repeat")),
             }
         }
         Ok(channel)
     }
 
-    /// Reads `@channel NUMBER SOURCE ...`; `None` for a line without the mark.
+    /// Reads `@channel NUMBER SOURCE ...`; `None` for a line without that mark.
     fn noted(line: &str, folder: &Path) -> Option<Result<(usize, Self), String>> {
         let (_, noted) = line.split_once("@channel")?;
         let noted = noted.trim().trim_end_matches("*/").trim();
@@ -123,7 +124,7 @@ impl Channel {
     }
 }
 
-/// A file's text with what its annotations say.
+/// A file's content with its annotations.
 pub struct Piece {
     pub file: PathBuf,
     pub text: String,
@@ -135,11 +136,11 @@ impl Piece {
     /// Reads a file.
     ///
     /// # Errors
-    /// [`PlayError::File`], and [`PlayError::Faults`] for annotations.
+    /// [`PlayError::File`], and [`PlayError::Faults`] for invalid annotations.
     pub fn read(file: &Path, wishes: &Wishes) -> Result<Self, PlayError> {
         let failed = |source| PlayError::File { file: file.to_owned(), source };
         if fs::metadata(file).map_err(failed)?.len() > MOST_BYTES {
-            return Err(PlayError::Option(format!("{}: a text has at most {MOST_BYTES} bytes", file.display())));
+            return Err(PlayError::Option(format!("{}: the file is larger than {MOST_BYTES} bytes", file.display())));
         }
         let text = fs::read_to_string(file).map_err(failed)?.replace("\r\n", "\n");
         let (mut channels, mut sliders, mut faults) = ([const { None }; CHANNELS], Vec::new(), Vec::new());
@@ -171,25 +172,25 @@ impl Piece {
     }
 }
 
-/// Promise about foreign texts: a compiler takes any, and no launch can see what a kernel does.
+/// Vouches for shaders from files: compilers accept any code, and no launch can check what a kernel does.
 #[derive(Debug, Clone, Copy)]
 pub struct Vouched(());
 
 impl Vouched {
-    /// Who makes one answers for each text that is played with it, as for a program that is started.
+    /// The caller vouches for each shader that is played with this value, as for a program that is started.
     ///
     /// # Safety
-    /// For texts in any language but WGSL what [`KernelSource::with_text`] says.
+    /// For shaders in any language but WGSL, what [`KernelSource::with_text`] requires.
     pub const unsafe fn new() -> Self {
         Self(())
     }
 }
 
 impl Pass {
-    /// The kernel, for a backend.
+    /// Returns the kernel for a backend.
     pub fn source(&self, _: Vouched) -> KernelSource {
         let (source, text) = (KernelSource::new(self.kernel.clone()), self.text.clone());
-        // SAFETY: whoever made the `Vouched` answers for the text.
+        // SAFETY: the creator of the `Vouched` vouches for the shader.
         unsafe {
             match self.language {
                 Tongue::Wgsl => source.wgsl(text),

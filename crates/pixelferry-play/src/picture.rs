@@ -1,4 +1,4 @@
-//! Pictures that channels read: files, videos and streams, as four floats a pixel, rows from the top.
+//! Pictures for channels, from files, videos and streams: four floats per pixel, top row first.
 
 use crate::error::PlayError;
 use crate::pass::{STREAM, Source};
@@ -12,12 +12,12 @@ use std::time::Duration;
 
 /// Bytes of a pixel.
 pub const PIXEL: usize = size_of::<[f32; 4]>();
-/// Most pixels: four times as many as a screen of 8K has would fill a GPU's memory.
+/// Pixel limit: four times the pixels of an 8K screen would fill a GPU's memory.
 const MOST: u64 = 1 << 25;
-/// Longest side: a size is one word of a kernel's arguments.
+/// Longest side: a size is packed in one word of a kernel's arguments.
 const MOST_SIDE: u32 = 0xffff;
 
-/// Most frames that are decoded for one picture.
+/// Maximum number of frames to decode for one picture.
 const MOST_AT_ONCE: u64 = 64;
 
 /// A picture in memory of a backend.
@@ -27,14 +27,14 @@ pub struct Picture {
     motion: Motion,
 }
 
-/// Source of another frame in that memory; `seen` is the number of the one of a stream that is there, and 0 while there is none.
+/// Where the next frame comes from; `seen` is the number of the stream's frame in that memory, or 0.
 enum Motion {
     None,
     Film(Reel),
     Stream { stream: Rc<Stream>, channel: usize, seen: u64 },
 }
 
-/// Streams that programs read: one that the program before reads, too, goes on with its last frame.
+/// Streams that programs read. A stream that the previous program read continues with its last frame.
 #[derive(Default)]
 pub struct Streams(Vec<Weak<Stream>>);
 
@@ -50,22 +50,22 @@ impl Streams {
     }
 }
 
-/// A video, of which a frame is in that memory.
+/// A video, with one of its frames in that memory.
 struct Reel {
     file: PathBuf,
     channel: usize,
     video: Video,
-    /// Frames that were read, also in rounds before.
+    /// Number of decoded frames, including earlier rounds.
     read: u64,
     /// Time of its first frame.
     begun: Option<f64>,
 }
 
 impl Picture {
-    /// Reads a file, or attaches to a stream: without a frame it is one transparent pixel.
+    /// Reads a file or attaches to a stream. A stream without a frame is one transparent pixel.
     ///
     /// # Errors
-    /// [`PlayError::Channel`] for the file or the stream's name, and what the backend reports.
+    /// [`PlayError::Channel`] for the file or the stream's name, and errors of the backend.
     pub fn open(
         source: &Source,
         channel: usize,
@@ -106,17 +106,17 @@ impl Picture {
         }
     }
 
-    /// Goes to the frame of a time, or to the newest of a stream.
+    /// Advances to the frame for a time, or the newest of a stream.
     ///
     /// # Errors
-    /// [`PlayError::Channel`] for a video that is damaged, and what the backend reports.
+    /// [`PlayError::Channel`] for a damaged video, and errors of the backend.
     pub fn go_to(&mut self, time: f32, backend: &dyn ComputeBackend) -> Result<(), PlayError> {
         let Self { memory, size, motion } = self;
         match motion {
             Motion::None => Ok(()),
             Motion::Film(film) => {
                 let Some(frame) = film.go_to(time)? else { return Ok(()) };
-                // Films may change their size.
+                // A video may change its size.
                 fits(frame.extent()).map_err(|reason| film.failed(&reason))?;
                 Ok(hold(memory, size, backend, (frame.extent(), &of_frame(&frame)))?)
             }
@@ -124,7 +124,7 @@ impl Picture {
         }
     }
 
-    /// Takes over a stream's newest frame.
+    /// Copies a stream's newest frame.
     fn follow(&mut self, backend: &dyn ComputeBackend) -> Result<(), PlayError> {
         let Self { memory, size, motion: Motion::Stream { stream, seen, .. } } = self else { return Ok(()) };
         stream.look();
@@ -135,24 +135,24 @@ impl Picture {
         })
     }
 
-    /// Waits, at most so long, for the first frame of a stream.
+    /// Waits up to `limit` for a stream's first frame.
     ///
     /// # Errors
-    /// [`PlayError::Channel`], with why there is none.
+    /// [`PlayError::Channel`] with the reason why there is none.
     pub fn wait(&self, limit: Duration) -> Result<(), PlayError> {
         let Motion::Stream { stream, channel, .. } = &self.motion else { return Ok(()) };
         stream.wait(limit).map_err(|reason| of_stream(*channel, stream.name(), reason))
     }
 
-    /// The stream that it shows.
+    /// Returns the stream, if the source is one.
     pub fn stream(&self) -> Option<&Stream> {
         if let Motion::Stream { stream, .. } = &self.motion { Some(stream) } else { None }
     }
 }
 
 impl Reel {
-    /// The frame of a time, counted from the first that was asked for, where it is another than before. After a leap the video
-    /// goes on with its next frame: to get to another, all between would have to be decoded.
+    /// Returns the frame for a time, counted from the first request, if it differs from the previous one. After a jump,
+    /// the video continues with its next frame, because reaching another one would mean decoding all in between.
     fn go_to(&mut self, time: f32) -> Result<Option<Frame>, PlayError> {
         let (time, period) = (f64::from(time), self.video.period().as_secs_f64());
         let mut begun = self.begun.filter(|begun| *begun <= time).unwrap_or(time);
@@ -160,7 +160,7 @@ impl Reel {
             begun = time - self.read as f64 * period;
         }
         self.begun = Some(begun);
-        // Sums of steps end a little below.
+        // Sums of steps may be slightly too small.
         let wanted = ((time - begun) / period + 1e-3) as u64;
         if wanted.saturating_add(1) < self.read {
             self.video = open(&self.file, self.channel)?;
@@ -174,12 +174,12 @@ impl Reel {
                     self.read += 1;
                     is_fresh = false;
                 }
-                // It begins again, but only one that has a frame.
+                // Restart, unless the video turned out to have no frames.
                 Ok(None) if !is_fresh => {
                     self.video = open(&self.file, self.channel)?;
                     is_fresh = true;
                 }
-                Ok(None) => return Err(self.failed(&"it has no frame any more")),
+                Ok(None) => return Err(self.failed(&"the video has no more frames")),
                 Err(error) => return Err(self.failed(&error)),
             }
         }
@@ -207,15 +207,15 @@ fn float(pixel: [u8; 4]) -> [f32; 4] {
     pixel.map(|part| f32::from(part) / 255.0)
 }
 
-/// Finds out whether a channel takes so many pixels.
+/// Checks whether a channel accepts this size.
 fn fits(size: Extent) -> Result<(), String> {
     if u64::from(size.width) * u64::from(size.height) > MOST || size.width.max(size.height) > MOST_SIDE {
-        return Err(format!("it has {size} pixels; a channel takes at most {MOST}, and {MOST_SIDE} a side"));
+        return Err(format!("size {size} is too large: a channel has at most {MOST} pixels, and {MOST_SIDE} per side"));
     }
     Ok(())
 }
 
-/// Puts a frame into the memory, or into another where it has another size.
+/// Writes a frame to the memory, or to new memory if the size has changed.
 fn hold(
     memory: &mut Box<dyn ComputeMemory>,
     size: &mut Extent,
@@ -230,7 +230,8 @@ fn hold(
     Ok(())
 }
 
-/// Memory of so many pixels, which are written some at a time: all as floats would be another copy of a large picture.
+/// Allocates memory and writes it in parts: a copy with all pixels as floats would double the memory of a large
+/// picture.
 fn allocated(
     backend: &dyn ComputeBackend,
     size: Extent,

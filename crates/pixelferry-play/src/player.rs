@@ -1,4 +1,4 @@
-//! The program on show, the next one, and time and sliders.
+//! The shown program, the next one, time and sliders.
 
 use crate::clock::Clock;
 use crate::error::{Fault, PlayError};
@@ -17,27 +17,27 @@ use std::process::Command;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// What is played, and how.
+/// What to play, and how.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// The file.
+    /// File to play.
     pub file: PathBuf,
     /// Backend and channels.
     pub wishes: Wishes,
-    /// Display, where there is no window.
+    /// Display to use if there is no window.
     pub display: DisplayChoice,
-    /// Columns and rows of the picture, or of the window at first.
+    /// Size of the picture, or initial size of the window, in pixels.
     pub size: Extent,
-    /// Numbers of sliders at first, by their names.
+    /// Initial slider values, by name.
     pub set: Vec<(String, f32)>,
-    /// Time from frame to frame, where it is not the time that passes.
+    /// Time per frame; `None` follows the real time.
     pub step: Option<Duration>,
-    /// Time that a text may take in its trial.
+    /// Time limit for a shader's trial run.
     pub limit: Duration,
 }
 
 impl Options {
-    /// A file with nothing else said.
+    /// Options for a file, with defaults for everything else.
     pub fn new(file: impl Into<PathBuf>) -> Self {
         Self {
             file: file.into(),
@@ -51,9 +51,9 @@ impl Options {
     }
 }
 
-/// A file that is played. The picture on show stays until that of the next text is there.
+/// Plays a file. The shown picture stays until the next version has computed one.
 ///
-/// Stays on the thread of its display, whose context must be current in every call and when it is dropped.
+/// It stays on the thread of its display, whose context must be current in every call and when it is dropped.
 pub struct Player {
     options: Options,
     link: Link,
@@ -64,27 +64,27 @@ pub struct Player {
     streams: Streams,
     values: Vec<f32>,
     faults: Vec<Fault>,
-    /// Since when there is a text that is not on show yet.
+    /// When the newest version was found, until it is shown.
     saved: Option<Instant>,
     last: Option<Duration>,
-    /// Sum of the picture of the last trial, where its kernel writes all pixels.
+    /// Checksum of the last trial's picture, if its kernel writes all pixels.
     sum: Option<u64>,
     is_drawn: bool,
-    /// Moment of the frame on show, at which a pause stays.
+    /// Moment of the shown frame, where a pause stays.
     shown: Option<Moment>,
     /// Time of the frames.
     pub clock: Clock,
-    /// Place of the pointer, as [`Moment::mouse`] has it.
+    /// Pointer position, in the form of [`Moment::mouse`].
     pub mouse: [f32; 4],
 }
 
 impl Player {
-    /// Opens backend and display, and has the file tried. `command` starts a process in which [`crate::serve`] runs, with the
-    /// backend that it is given, by its name; `shown_by` is a window's display.
+    /// Opens backend and display, and starts the file's trial. `command` starts the trial process: it must run
+    /// [`crate::serve`] with the backend whose name it is given. `shown_by` is a window's display.
     ///
     /// # Errors
-    /// [`PlayError::Ending`], [`PlayError::Backend`], [`PlayError::Trial`], and what backend and display report. What is wrong in the
-    /// text is none: it is among [`Player::faults`].
+    /// [`PlayError::Ending`], [`PlayError::Backend`], [`PlayError::Trial`], and errors of backend and display. Errors
+    /// in the shader are not returned; see [`Player::faults`].
     pub fn open(
         options: Options,
         shown_by: Option<&Rc<dyn Display>>,
@@ -125,13 +125,13 @@ impl Player {
         Ok(player)
     }
 
-    /// Reads the files, and has them tried. True where they are not: they are wrong.
+    /// Reads the files and starts their trial. Returns true if they have errors and are not tried.
     fn read(&mut self) -> Result<bool, PlayError> {
         self.saved = Some(Instant::now());
         let program = match Program::read(&self.options.file, &self.options.wishes) {
             Ok(program) => program,
             Err(error) => {
-                // The text before it is not to come now.
+                // A version on trial is outdated now.
                 self.trials.forget()?;
                 self.fail(error.into_faults(&self.options.file));
                 return Ok(true);
@@ -143,7 +143,7 @@ impl Player {
         Ok(false)
     }
 
-    /// Numbers for a program's sliders: as they were moved, as asked for, or as the text says.
+    /// Returns slider values for a program: as the user moved them, else from the options, else the shader's.
     fn values_of(&self, program: &Program) -> Vec<f32> {
         let before = |slider: &Slider| {
             let known = self.running.as_ref()?.program.sliders.iter().position(|known| known == slider)?;
@@ -160,7 +160,7 @@ impl Player {
         self.saved = None;
     }
 
-    /// Looks whether a file was saved or a trial is over. True where there is another program or another fault.
+    /// Checks whether a file was saved or a trial is over. Returns true if the program or the errors have changed.
     pub fn look(&mut self) -> bool {
         self.looked().unwrap_or_else(|error| {
             self.fail(error.into_faults(&self.options.file));
@@ -169,7 +169,7 @@ impl Player {
     }
 
     fn looked(&mut self) -> Result<bool, PlayError> {
-        // An editor may have emptied the file to write it next.
+        // An editor may have truncated the file before writing it.
         let is_written = || std::fs::metadata(&self.options.file).is_ok_and(|found| found.len() > 0);
         if self.watch.has_changed() && is_written() && self.read()? {
             return Ok(true);
@@ -186,14 +186,14 @@ impl Player {
         Ok(true)
     }
 
-    /// Builds a program that passed, launches it, which replaces the one before.
+    /// Builds a program that passed its trial, launches it, and replaces the previous one.
     fn replace(&mut self, program: Program, values: Vec<f32>) -> Result<(), PlayError> {
         let unknown =
             self.options.set.iter().find(|(name, _)| !program.sliders.iter().any(|slider| slider.name == *name));
         if let Some((name, _)) = unknown {
             let names: Vec<_> = program.sliders.iter().map(|slider| slider.name.as_str()).collect();
             let others = if names.is_empty() { "none".into() } else { names.join(", ") };
-            return Err(PlayError::Option(format!("there is no slider '{name}'; there are {others}")));
+            return Err(PlayError::Option(format!("unknown slider '{name}'; available: {others}")));
         }
         for slider in &program.sliders {
             let beyond = self
@@ -204,7 +204,7 @@ impl Player {
             if let Some((name, wish)) = beyond {
                 let [least, most] = slider.limits;
                 return Err(PlayError::Option(format!(
-                    "slider '{name}' goes from {least} to {most}, and {wish} is beyond"
+                    "slider '{name}' goes from {least} to {most}; {wish} is outside"
                 )));
             }
         }
@@ -212,7 +212,8 @@ impl Player {
         let mut next = Running::build(&backend, program, self.size(), self.vouched, &mut self.streams)?;
         let moment = self.moment();
         frame(&mut self.link, &mut next, &moment, &values)?;
-        // Buffers go on where they are the same ones; else a text that begins at frame 0 is to see it.
+        // Buffers keep their content if they are the same; otherwise, a shader that starts at frame 0 must see that
+        // frame.
         if !next.inherit(self.running.take()) && self.options.step.is_none() {
             self.clock.rewind();
             self.shown = None;
@@ -225,8 +226,8 @@ impl Player {
         Ok(())
     }
 
-    /// Computes the next frame, where there is a program; in a pause only where `is_stepped`. A frame that fails leaves the one before
-    /// on show, and is a fault.
+    /// Computes the next frame of the program, if there is one; in a pause, only if `is_stepped`. If that fails, the
+    /// previous frame stays and the error becomes a fault.
     pub fn frame(&mut self, is_stepped: bool) {
         if !self.clock.is_halted() || is_stepped {
             self.shown = None;
@@ -236,7 +237,7 @@ impl Player {
         }
     }
 
-    /// Computes the frame of this moment again, as when a slider has moved in a pause.
+    /// Recomputes the current frame, for example after a slider moved during a pause.
     pub fn again(&mut self) {
         let moment = self.moment();
         let Some(running) = &mut self.running else { return };
@@ -254,7 +255,7 @@ impl Player {
     /// Sets the size of the picture.
     ///
     /// # Errors
-    /// What the display reports.
+    /// Errors of the display.
     pub fn resize(&mut self, size: Extent) -> Result<(), PlayError> {
         self.link.resize(SurfaceDesc::image(size.width, size.height, PixelFormat::Rgba8))?;
         self.is_drawn = false;
@@ -267,10 +268,10 @@ impl Player {
         Ok(())
     }
 
-    /// Begins again: time, frames and buffers.
+    /// Restarts time, frames and buffers.
     ///
     /// # Errors
-    /// What the backend reports.
+    /// Errors of the backend.
     pub fn rewind(&mut self) -> Result<(), PlayError> {
         self.clock.rewind();
         self.shown = None;
@@ -278,7 +279,7 @@ impl Player {
         self.running.as_mut().map_or(Ok(()), |running| running.resize(size))
     }
 
-    /// Columns and rows of the picture.
+    /// Size of the picture in pixels.
     pub fn size(&self) -> Extent {
         match self.link.desc() {
             SurfaceDesc::Image(image) => image.extent,
@@ -286,62 +287,62 @@ impl Player {
         }
     }
 
-    /// The way of the picture to the display.
+    /// Returns the link that shows the picture.
     pub const fn link(&mut self) -> &mut Link {
         &mut self.link
     }
 
-    /// True where there is a picture.
+    /// Returns whether there is a picture.
     pub const fn is_drawn(&self) -> bool {
         self.is_drawn
     }
 
-    /// True while a text is on trial.
+    /// Returns whether a version is on trial.
     pub const fn is_busy(&self) -> bool {
         self.trials.is_busy()
     }
 
-    /// What is wrong in the newest text, or with the last frame.
+    /// Errors in the newest version, or of the last frame.
     pub fn faults(&self) -> &[Fault] {
         &self.faults
     }
 
-    /// Streams that the program on show reads, by their names, and what is to be said of each: why there is no newer frame. Nothing is said
-    /// while frames come.
+    /// Returns the streams that the program reads, by name, each with the reason why there is no newer frame; the
+    /// reason is empty while frames arrive.
     pub fn streams(&self) -> Vec<(String, String)> {
         self.running.as_ref().map(Running::streams).unwrap_or_default()
     }
 
-    /// Waits, at most so long, for the first frame of each of those streams.
+    /// Waits up to `limit` for the first frame of each of those streams.
     ///
     /// # Errors
-    /// [`PlayError::Channel`] where there is none.
+    /// [`PlayError::Channel`] if there is none.
     pub fn wait_for_streams(&self, limit: Duration) -> Result<(), PlayError> {
         self.running.as_ref().map_or(Ok(()), |running| running.wait_for_streams(limit))
     }
 
-    /// Sliders of the program on show, and their numbers.
+    /// Sliders of the shown program, and their values.
     pub fn sliders(&mut self) -> (&[Slider], &mut [f32]) {
         (self.running.as_ref().map_or(&[], |running| &running.program.sliders), &mut self.values)
     }
 
-    /// Time from the look that found the newest text to its picture.
+    /// Time from finding the newest version to showing its picture.
     pub const fn last(&self) -> Option<Duration> {
         self.last
     }
 
-    /// Sum of the picture that the newest text had in its trial, where its kernel writes all pixels.
+    /// Checksum of the picture in the newest version's trial, if its kernel writes all pixels.
     pub const fn sum(&self) -> Option<u64> {
         self.sum
     }
 
-    /// The file.
+    /// The played file.
     pub fn file(&self) -> &std::path::Path {
         &self.options.file
     }
 }
 
-/// A frame of a program.
+/// Computes a frame of a program.
 fn frame(link: &mut Link, running: &mut Running, moment: &Moment, sliders: &[f32]) -> Result<(), PlayError> {
     running.compute_buffers(moment, sliders)?;
     Ok(link

@@ -1,4 +1,4 @@
-//! A file, and those beside it, as the passes of a frame.
+//! A file and its companions, as the passes of a frame.
 
 use crate::error::{Fault, PlayError};
 use crate::input::Param;
@@ -8,26 +8,26 @@ use crate::text::{self, Dialect};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// The passes of a frame, as texts that a backend compiles.
+/// The passes of a frame, as sources for a backend.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Program {
-    /// The file that was named.
+    /// The named file.
     pub file: PathBuf,
-    /// Buffers in their order, then the picture.
+    /// Buffers in order, then the picture.
     pub passes: Vec<Pass>,
-    /// Numbers that the user moves.
+    /// Numbers that the user changes.
     pub sliders: Vec<Slider>,
-    /// True where texts count rows from the top.
+    /// Whether the shaders count rows from the top.
     pub is_from_top: bool,
 }
 
 impl Program {
-    /// Reads a file, and the buffers and common text beside it: of `rain.glsl` these are `rain.bufA.glsl` to `rain.bufD.glsl` and
-    /// `rain.common.glsl`.
+    /// Reads a file, and buffers and common code beside it: for `rain.glsl`, the files `rain.bufA.glsl` to
+    /// `rain.bufD.glsl` and `rain.common.glsl`.
     ///
     /// # Errors
-    /// [`PlayError::File`], [`PlayError::Ending`], [`PlayError::Backend`], and [`PlayError::Faults`] for annotations and what is read
-    /// before a compiler sees it.
+    /// [`PlayError::File`], [`PlayError::Ending`], [`PlayError::Backend`], and [`PlayError::Faults`] for errors in
+    /// annotations and elsewhere that are found before compiling.
     pub fn read(file: &Path, wishes: &Wishes) -> Result<Self, PlayError> {
         let dialect = Dialect::of(file)?;
         dialect.runs_on(file, wishes.backend)?;
@@ -41,7 +41,7 @@ impl Program {
                 common = Some(piece);
             }
         }
-        // The picture comes last.
+        // The picture's pass goes last.
         pieces.rotate_left(1);
         let mut sliders: Vec<Slider> = Vec::new();
         for slider in pieces.iter().map(|(_, piece)| piece).chain(&common).flat_map(|piece| &piece.sliders) {
@@ -55,7 +55,7 @@ impl Program {
         Ok(program)
     }
 
-    /// Files that a program is read from, whether they are there or not.
+    /// Returns the files that a program can consist of, whether they exist or not.
     pub fn beside(file: &Path) -> Result<Vec<PathBuf>, PlayError> {
         let dialect = Dialect::of(file)?;
         let buffers = BUFFERS.iter().map(|letter| format!("buf{letter}"));
@@ -64,7 +64,7 @@ impl Program {
         Ok(std::iter::once(file.to_owned()).chain(others).collect())
     }
 
-    /// Finds out whether what channels name is there, and each channel that a kernel takes.
+    /// Checks that named buffers exist, and that every channel that a kernel reads is set.
     fn check(&self) -> Result<(), PlayError> {
         let of = |pass: &Pass, text: String| {
             PlayError::Faults(vec![Fault { file: pass.origin.file.clone(), line: None, column: None, text }])
@@ -77,7 +77,8 @@ impl Program {
                 {
                     let letter = BUFFERS[at];
                     let text = format!(
-                        "a channel is buffer {letter}, which no file writes: it is NAME.buf{letter}.* beside NAME.*"
+                        "a channel names buffer {letter}, but there is no file for it: create NAME.buf{letter}.* \
+                         beside NAME.*"
                     );
                     return Err(of(pass, text));
                 }
@@ -87,28 +88,28 @@ impl Program {
                 _ => None,
             };
             if let Some(at) = pass.params.iter().find_map(bare) {
-                let text = format!("nothing is bound to iChannel{at}; name it: // @channel {at} picture.png");
+                let text = format!("iChannel{at} is unset; name its source: // @channel {at} picture.png");
                 return Err(of(pass, text));
             }
         }
         Ok(())
     }
 
-    /// Translates what is to be translated. Call it in the trial: the translator may end the process.
+    /// Translates passes that need it. Call it in the trial process: the translator may crash the process.
     ///
     /// # Errors
-    /// [`PlayError::Faults`], which say that the text runs on OpenGL.
+    /// [`PlayError::Faults`], which mention that OpenGL may run the shader.
     pub fn translate(&mut self) -> Result<(), PlayError> {
         for pass in self.passes.iter_mut().filter(|pass| pass.language == Tongue::GlslToWgsl) {
             let wgsl = wgsl_kernel::from_glsl(&pass.text).map_err(|error| {
                 let mut faults = pass.origin.faults(&error.to_string(), &pass.text);
-                let only = " (OpenGL may take what this translation does not: --backend gl)";
+                let only = " (OpenGL may accept what this translation does not: --backend gl)";
                 faults.iter_mut().for_each(|fault| fault.text += only);
                 PlayError::Faults(faults)
             })?;
             pass.text = wgsl + &text::shadertoy::entry(&self.sliders);
             pass.language = Tongue::Wgsl;
-            // Lines of what was translated are nobody's.
+            // Line numbers of the translated text have no meaning for the user.
             (pass.origin.common, pass.origin.before) = (None, u32::MAX);
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! A program on a backend: its kernels, buffers and channels.
+//! A program on a backend: kernels, buffers and channels.
 
 use crate::error::PlayError;
 use crate::input::{CHANNELS, Moment, Now};
@@ -9,7 +9,7 @@ use pixelferry::{Arg, ComputeBackend, ComputeMemory, Error, Extent, Kernel, Pixe
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A program that was built.
+/// A built program.
 pub struct Running {
     pub program: Program,
     backend: Arc<dyn ComputeBackend>,
@@ -19,7 +19,7 @@ pub struct Running {
     pictures: Vec<(Source, Picture)>,
 }
 
-/// Memory of a buffer: what its pass wrote last, and room for what it writes next.
+/// Memory of a buffer: the previous output of its pass, and room for the next.
 struct Buffer {
     newest: Box<dyn ComputeMemory>,
     /// `None` only while the pass runs.
@@ -39,10 +39,10 @@ impl Buffer {
 }
 
 impl Running {
-    /// Builds the kernels, and reads what the channels name.
+    /// Builds the kernels and reads the channels' sources.
     ///
     /// # Errors
-    /// [`PlayError::Faults`] for a text that does not build; [`PlayError::Channel`]; what the backend reports.
+    /// [`PlayError::Faults`] if the shader does not build; [`PlayError::Channel`]; errors of the backend.
     pub fn build(
         backend: &Arc<dyn ComputeBackend>,
         program: Program,
@@ -69,10 +69,10 @@ impl Running {
         Ok(running)
     }
 
-    /// Sets the size of the picture, and clears the buffers.
+    /// Sets the size of the picture and clears the buffers.
     ///
     /// # Errors
-    /// What the backend reports.
+    /// Errors of the backend.
     pub fn resize(&mut self, size: Extent) -> Result<(), PlayError> {
         self.size = size;
         for at in self.program.passes.iter().filter_map(|pass| pass.buffer) {
@@ -81,7 +81,8 @@ impl Running {
         Ok(())
     }
 
-    /// Takes over what the buffers of another program hold, where both have the same. True where it did, or there are none.
+    /// Takes over the buffers' content from another program with the same buffers. Returns true if it did, or if there
+    /// are no buffers.
     pub fn inherit(&mut self, from: Option<Self>) -> bool {
         let has = |running: &Self| running.buffers.each_ref().map(Option::is_some);
         if !has(self).contains(&true) {
@@ -94,10 +95,10 @@ impl Running {
         true
     }
 
-    /// Waits, at most so long, for the first frame of each stream.
+    /// Waits up to `limit` for the first frame of each stream.
     ///
     /// # Errors
-    /// [`PlayError::Channel`] where there is none.
+    /// [`PlayError::Channel`] if there is none.
     pub fn wait_for_streams(&self, limit: Duration) -> Result<(), PlayError> {
         let until = Instant::now() + limit;
         for (_, picture) in &self.pictures {
@@ -106,7 +107,7 @@ impl Running {
         Ok(())
     }
 
-    /// Streams that channels read, and what is to be said of each; nothing while frames come.
+    /// Returns the streams that channels read, each with a message, which is empty while frames arrive.
     pub fn streams(&self) -> Vec<(String, String)> {
         let streams = self.pictures.iter().filter_map(|(_, picture)| picture.stream());
         streams.map(|stream| (stream.name().to_owned(), stream.said())).collect()
@@ -115,7 +116,7 @@ impl Running {
     /// Computes the buffers of a frame.
     ///
     /// # Errors
-    /// What a launch reports, and [`PlayError::Channel`] for a video.
+    /// Errors of a launch, and [`PlayError::Channel`] for a video.
     pub fn compute_buffers(&mut self, moment: &Moment, sliders: &[f32]) -> Result<(), PlayError> {
         for (_, picture) in &mut self.pictures {
             picture.go_to(moment.time, self.backend.as_ref())?;
@@ -123,10 +124,10 @@ impl Running {
         self.launch_buffers(moment, sliders)
     }
 
-    /// Computes the buffers of a frame with the videos as they are.
+    /// Computes the buffers of a frame without advancing videos.
     ///
     /// # Errors
-    /// What a launch reports.
+    /// Errors of a launch.
     pub fn launch_buffers(&mut self, moment: &Moment, sliders: &[f32]) -> Result<(), PlayError> {
         for (place, at) in self.program.passes.iter().map(|pass| pass.buffer).enumerate().collect::<Vec<_>>() {
             let Some(at) = at else { continue };
@@ -146,10 +147,10 @@ impl Running {
         Ok(())
     }
 
-    /// Gives the kernel of the picture and its arguments to what launches it.
+    /// Calls `launch` with the picture's kernel and its arguments.
     ///
     /// # Errors
-    /// What the launch reports.
+    /// Errors of the launch.
     pub fn compute_picture(
         &self,
         moment: &Moment,

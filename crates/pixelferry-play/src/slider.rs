@@ -1,8 +1,8 @@
-//! Sliders: numbers that a text names, with their limits, and that the user moves.
+//! Sliders: numbers with limits that a shader declares and the user changes.
 
 use serde::{Deserialize, Serialize};
 
-/// Kind of number.
+/// Type of a slider's number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Kind {
     /// Any number.
@@ -13,47 +13,47 @@ pub enum Kind {
     Bool,
 }
 
-/// A number that the user moves.
+/// A number that the user changes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Slider {
-    /// Its name in the text; parts of a colour or a place have a dot and the part behind it.
+    /// Name in the shader. Components of a colour or a point have a dot and the component's name appended.
     pub name: String,
-    /// Kind of its numbers.
+    /// Type of the number.
     pub kind: Kind,
-    /// The least and the largest.
+    /// Minimum and maximum.
     pub limits: [f32; 2],
-    /// The number at first.
+    /// Initial value.
     pub value: f32,
 }
 
-/// Mark of an annotation, which stands in a comment.
+/// Annotation in a comment that declares a slider.
 const MARK: &str = "@slider";
-/// A word that begins so was meant to be the mark.
+/// A word with this start is probably a misspelled annotation.
 const MARK_BEGINS: &str = "@sl";
 
 impl Slider {
-    /// The number nearest to a wish that the slider has.
+    /// Returns the valid value nearest to `wish`.
     pub fn nearest(&self, wish: f32) -> f32 {
         let [least, most] = self.limits;
         let inside = if wish.is_nan() { self.value } else { wish.clamp(least, most) };
         if self.kind == Kind::Float { inside } else { inside.round() }
     }
 
-    /// Reads `@slider NAME LEAST..MOST = VALUE`, or without a value the middle; `int` or `bool` may follow. `None` for a line without
-    /// the mark.
+    /// Reads `@slider NAME LEAST..MOST = VALUE`. The value defaults to the middle, and `int` or `bool` may follow.
+    /// `None` for a line without the mark.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Describes what is invalid.
     pub fn read(line: &str) -> Option<Result<Self, String>> {
         let Some((_, noted)) = line.split_once(MARK) else {
             let word = line.split_whitespace().find(|word| word.starts_with(MARK_BEGINS))?;
-            return Some(Err(format!("'{word}' is no annotation; write a slider as {MARK} speed 0..4 = 1")));
+            return Some(Err(format!("unknown annotation '{word}'; write a slider as {MARK} speed 0..4 = 1")));
         };
         Some(Self::of(noted.trim().trim_end_matches("*/").trim()))
     }
 
     fn of(noted: &str) -> Result<Self, String> {
-        let wrong = || format!("'{MARK} {noted}' is no slider; write one as {MARK} speed 0..4 = 1");
+        let wrong = || format!("invalid slider '{MARK} {noted}'; write one as {MARK} speed 0..4 = 1");
         let (name, rest) = noted.split_once(char::is_whitespace).ok_or_else(wrong)?;
         let (rest, kind) = match rest.trim().rsplit_once(' ') {
             Some((before, "int")) => (before, Kind::Int),
@@ -88,7 +88,7 @@ mod tests {
         assert_eq!(read("float x; // @slider speed 0..4 = 9"), speed(4.0));
         assert_eq!(read("# @slider n -3..3 = 1 int"), Some(Ok(("n".to_owned(), Kind::Int, [-3.0, 3.0], 1.0))));
         assert_eq!(read("// a slider"), None);
-        assert!(read("// @slidr speed 0..4").unwrap().unwrap_err().contains("'@slidr' is no annotation"));
+        assert!(read("// @slidr speed 0..4").unwrap().unwrap_err().contains("unknown annotation '@slidr'"));
         for wrong in ["speed", "speed 4..0", "2x 0..1", "a-b 0..1", "x 0..inf", "x 0,1"] {
             let said = Slider::read(&format!("// @slider {wrong}")).unwrap().unwrap_err();
             assert!(said.contains("@slider speed 0..4 = 1"), "{said}");

@@ -1,4 +1,4 @@
-//! Streams of other processes, as channels read them.
+//! Streams of other processes, for channels.
 
 use pixelferry::stream::StreamFrame;
 use pixelferry::{Extent, SurfaceDesc};
@@ -6,7 +6,7 @@ use pixelferry_view::{ReadError, Tap, Tapped, Texels};
 use std::cell::RefCell;
 use std::time::Duration;
 
-/// A stream. What is wrong with its publisher is said, and ends nothing: the last frame stays.
+/// A stream. Problems with its publisher become messages and end nothing: the last frame stays.
 pub struct Stream {
     tap: Tap<Texels>,
     newest: RefCell<Newest>,
@@ -15,17 +15,17 @@ pub struct Stream {
 #[derive(Default)]
 struct Newest {
     frame: Option<Texels>,
-    /// Frames that came.
+    /// Number of received frames.
     number: u64,
     said: String,
 }
 
 impl Stream {
-    /// Attaches to the stream of this name, whether somebody publishes it or not; `fits` says what is against a size, before a frame of it
-    /// is copied.
+    /// Attaches to the stream of this name, which may have no publisher yet. `fits` checks a frame's size before it is
+    /// copied and returns what is wrong with it.
     ///
     /// # Errors
-    /// Fault of the name.
+    /// The name is invalid.
     pub fn open(name: &str, fits: impl Fn(Extent) -> Result<(), String> + Send + 'static) -> Result<Self, String> {
         let own = name.to_owned();
         let make = move |frame: &mut StreamFrame<'_>| {
@@ -43,7 +43,7 @@ impl Stream {
         self.tap.name()
     }
 
-    /// Takes what came. Does not wait.
+    /// Takes a new frame or message, without waiting.
     pub fn look(&self) {
         let Tapped { frame, said } = self.tap.take();
         let newest = &mut *self.newest.borrow_mut();
@@ -55,10 +55,10 @@ impl Stream {
         }
     }
 
-    /// Waits, at most so long, until there is a frame.
+    /// Waits up to `limit` for the first frame.
     ///
     /// # Errors
-    /// Reason why there is none.
+    /// The reason why there is none.
     pub fn wait(&self, limit: Duration) -> Result<(), String> {
         let newest = &mut *self.newest.borrow_mut();
         if newest.frame.is_some() {
@@ -68,7 +68,7 @@ impl Stream {
         if newest.frame.is_some() { Ok(()) } else { Err(newest.said.clone()) }
     }
 
-    /// Gives the newest frame and its number to `show`, where it is another than that of the number `seen`.
+    /// Calls `show` with the newest frame and its number, if that number differs from `seen`.
     ///
     /// # Errors
     /// Those of `show`.
@@ -79,7 +79,7 @@ impl Stream {
         }
     }
 
-    /// Words about it; empty while frames come.
+    /// Message about the stream; empty while frames arrive.
     pub fn said(&self) -> String {
         self.newest.borrow().said.clone()
     }
@@ -88,7 +88,7 @@ impl Stream {
 impl Newest {
     fn take(&mut self, frame: Result<Texels, ReadError>) {
         let words = |error| match error {
-            // The stream is named beside it.
+            // The caller adds the stream's name.
             ReadError::Stream { reason, .. } => reason,
             other => other.to_string(),
         };

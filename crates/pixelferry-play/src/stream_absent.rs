@@ -1,24 +1,24 @@
-//! Streams, where the system has none.
+//! Replaces `stream` on systems without streams.
 
 use pixelferry::Extent;
 use std::time::Duration;
 
-/// A stream, of which there is none.
+/// A stream, which cannot be published on this system.
 pub enum Stream {}
 
-/// A frame as [`Stream::show`] gives it.
+/// A frame of [`Stream::show`].
 pub struct Texels {
     pub size: Extent,
     pub pixels: Vec<[f32; 4]>,
 }
 
 impl Stream {
-    /// Says that there are none.
+    /// Fails, because this system has no streams.
     ///
     /// # Errors
     /// Always.
     pub fn open(_: &str, _: impl Fn(Extent) -> Result<(), String>) -> Result<Self, String> {
-        Err("streams are on Linux only".into())
+        Err("streams need Linux".into())
     }
 
     pub fn name(&self) -> &str {

@@ -1,8 +1,9 @@
-//! The trial: a text is built and launched in a process of its own before it runs here. Such a process may die of it, or is ended.
+//! The trial: a shader is built and launched in a process of its own before it runs here. That process may crash or
+//! hang, and is then killed.
 //!
-//! A process that is ready waits for the next text, so that a trial takes no longer than the text. One that has failed is replaced.
-//! Requests and answers are lines of JSON on its standard input and output. A text cannot forge an answer by printing: its standard
-//! output is another one.
+//! A ready process waits for the next shader, so that a trial takes no longer than the shader itself. A process that
+//! has failed is replaced. Requests and answers are lines of JSON on its standard input and output. A shader cannot
+//! forge an answer by printing, because its prints go elsewhere.
 
 use crate::error::{Fault, PlayError};
 use crate::input::Moment;
@@ -20,50 +21,50 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::{Duration, Instant};
 
-/// What an answer begins with: before the first one, the process may print other lines.
+/// Prefix of an answer: before the first one, the process may print other lines.
 const ANSWER: &str = "pixelferry-trial ";
-/// The first launch is small: a text that takes too long is known sooner, and what it leaves unwritten. No group divides its sides, so
-/// that work items are beyond them.
+/// Size of the first launch. It is small, so that a shader that takes too long is found early; it also shows which
+/// pixels stay unwritten. No group size divides its sides, so some work items are outside.
 const SMALL: Extent = Extent::new(61, 35);
-/// Later moments of small launches, in seconds and frames: what does not end there would stop the program.
+/// Seconds and frame numbers of further small launches: a shader that hangs there would hang the program later.
 const AHEAD: [(f32, i32); 4] = [(0.5, 30), (2.0, 120), (10.0, 600), (60.0, 3600)];
-/// Bytes around the picture.
+/// Value of the guard bytes around the picture.
 const AROUND: u8 = 0xa5;
-/// Time in which a stream may bring a frame to the trial.
+/// How long the trial waits for a stream's frame.
 const SOON: Duration = Duration::from_millis(200);
-/// Time in which the process is ready: drivers are loaded.
+/// Time limit for the process to get ready: it loads drivers.
 const READY: Duration = Duration::from_secs(60);
 
-/// A text to try.
+/// A shader to try.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Request {
     /// The passes.
     pub program: Program,
-    /// Numbers of the sliders.
+    /// Values of the sliders.
     pub sliders: Vec<f32>,
-    /// Moment at which it is launched.
+    /// Moment to launch it with.
     pub moment: Moment,
-    /// Columns and rows of the picture.
+    /// Width and height of the picture in pixels.
     pub size: [u32; 2],
 }
 
-/// Result of a trial that went well.
+/// Result of a successful trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Passed {
-    /// The passes, translated where that was needed.
+    /// The passes, translated if necessary.
     pub program: Program,
-    /// FNV-1a of the picture's bytes, RGBA with rows from the top.
+    /// FNV-1a hash of the picture's bytes, RGBA, top row first.
     pub sum: u64,
-    /// Pixels of the small picture that the kernel left as they were, and how many it has.
+    /// Number of pixels of the small picture that the kernel left unwritten, and of all its pixels.
     pub unwritten: [u32; 2],
 }
 
 /// Outcome of a trial.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
-    /// It ran.
+    /// The shader ran.
     Passed(Box<Passed>),
-    /// It did not build, did not run, or did not end.
+    /// The shader did not build, did not run, or did not end.
     Failed(Vec<Fault>),
 }
 
@@ -75,15 +76,18 @@ enum Answer {
     Failed(Vec<Fault>),
 }
 
-/// Tries what comes on `input` until that ends, and answers on standard output, which nobody else can use from then on: the process of a
-/// trial.
+/// Runs the trial process: tries the shaders that arrive on `input` until it ends, and answers on standard output,
+/// which nothing else can use from then on.
 ///
 /// # Errors
-/// What the backend reports when it is opened, which was answered, too; [`PlayError::Trial`] where nobody listens.
+/// An error of the backend when it is opened, which is also sent as an answer; [`PlayError::Trial`] if the parent does
+/// not read answers.
 pub fn serve(input: impl BufRead, backend: BackendChoice, vouched: Vouched) -> Result<(), PlayError> {
-    let mut output = own_output().map_err(|error| PlayError::Trial(format!("it has no standard output: {error}")))?;
+    let mut output =
+        own_output().map_err(|error| PlayError::Trial(format!("the process has no standard output: {error}")))?;
     let mut answer = |answer: &Answer| -> Result<(), PlayError> {
-        let gone = |error: std::io::Error| PlayError::Trial(format!("nobody listens to it: {error}"));
+        let gone =
+            |error: std::io::Error| PlayError::Trial(format!("the parent process does not read its answers: {error}"));
         let text = serde_json::to_string(answer).map_err(|error| gone(error.into()))?;
         output.write_all(format!("\n{ANSWER}{text}\n").as_bytes()).and_then(|()| output.flush()).map_err(gone)
     };
@@ -101,7 +105,8 @@ pub fn serve(input: impl BufRead, backend: BackendChoice, vouched: Vouched) -> R
     Ok(())
 }
 
-/// Takes the standard output for answers. What the text prints, as by OpenCL's `printf`, goes nowhere: it could read like an answer.
+/// Takes over standard output for answers. Prints of a shader, for example OpenCL's `printf`, are discarded, because
+/// they could look like an answer.
 #[cfg(unix)]
 fn own_output() -> io::Result<impl Write> {
     use std::{fs::File, os::fd::AsFd as _};
@@ -120,18 +125,20 @@ fn tried(backend: &Arc<dyn ComputeBackend>, request: Request, vouched: Vouched) 
     let Request { mut program, sliders, moment, size: [width, height] } = request;
     program.translate()?;
     let mut running = Running::build(backend, program.clone(), SMALL, vouched, &mut Streams::default())?;
-    // A frame of the right size is a better trial; one that does not come is said later, on show.
+    // A frame of the right size makes a better trial. If none arrives, the running program reports that later.
     let _ = running.wait_for_streams(SOON);
     let first = Moment { frame: 0, ..moment };
     running.compute_buffers(&first, &sliders)?;
-    // What is the same on black and on white was written.
+    // A pixel that is equal after a launch on black and one on white was written.
     let [black, white] = [0, 255].map(|behind| pixels(backend, &running, (&first, &sliders), SMALL, behind));
     let (black, white) = (black?, white?);
     let pairs = black.chunks_exact(4).zip(white.chunks_exact(4));
     let unwritten = pairs.filter(|(black, white)| *black == [0; 4] && *white == [255; 4]).count() as u32;
     let all = SMALL.pixels() as u32;
     if unwritten == all {
-        let text = "the kernel writes no pixel: see that it stores each, as by pf_store or PF_STORE".to_owned();
+        let text = "the kernel writes no pixel: it must store each one, for example with pf_store or \
+                    PF_STORE"
+            .to_owned();
         return Err(PlayError::Faults(vec![Fault { file: program.file, line: None, column: None, text }]));
     }
     for (ahead, frames) in AHEAD {
@@ -146,7 +153,8 @@ fn tried(backend: &Arc<dyn ComputeBackend>, request: Request, vouched: Vouched) 
     Ok(Passed { program, sum, unwritten: [unwritten, all] })
 }
 
-/// The picture of a moment, over bytes that are all the same. Memory around it is as large again, and stays as it is.
+/// Returns the picture of a moment, computed over bytes of one value. Fails if the kernel changed the guard memory,
+/// which is as large as the picture on each side.
 fn pixels(
     backend: &Arc<dyn ComputeBackend>,
     running: &Running,
@@ -166,8 +174,8 @@ fn pixels(
     backend.finish()?;
     memory.read(0, &mut bytes)?;
     if bytes[..len].iter().chain(&bytes[2 * len..]).any(|byte| *byte != AROUND) {
-        let text = "the kernel writes outside of its picture: see that it stores only below out_width and out_height"
-            .to_owned();
+        let text =
+            "the kernel writes outside of its picture: it must store only below out_width and out_height".to_owned();
         return Err(PlayError::Faults(vec![Fault {
             file: running.program.file.clone(),
             line: None,
@@ -183,12 +191,12 @@ pub fn sum(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// The process that tries texts, as its parent has it.
+/// The parent's side of the trial process.
 pub struct Trials {
     command: Box<dyn FnMut() -> Command>,
     limit: Duration,
     tester: Option<Tester>,
-    /// The text on trial, as its process gets it.
+    /// The program on trial, and the request for its process.
     request: Option<(Program, String)>,
 }
 
@@ -197,16 +205,16 @@ struct Tester {
     input: ChildStdin,
     answers: Receiver<Answer>,
     is_ready: bool,
-    /// Since when it gets ready, or tries.
+    /// Start of getting ready, or of the trial.
     since: Instant,
     is_busy: bool,
 }
 
 impl Trials {
-    /// A process of this command, in which [`serve`] runs; it starts now. A text that takes longer than `limit` fails.
+    /// Starts the trial process, in which [`serve`] must run. A shader that takes longer than `limit` fails.
     ///
     /// # Errors
-    /// [`PlayError::Trial`] where it does not start.
+    /// [`PlayError::Trial`] if the process does not start.
     pub fn start(command: impl FnMut() -> Command + 'static, limit: Duration) -> Result<Self, PlayError> {
         let mut trials = Self { command: Box::new(command), limit, tester: None, request: None };
         trials.tester = Some(trials.tester()?);
@@ -219,7 +227,7 @@ impl Trials {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut process = ChildProcess::start(command).map_err(failed)?;
         let (Some(input), Some(output)) = (process.stdin.take(), process.stdout.take()) else {
-            return Err(PlayError::Trial("it has no standard input or output".into()));
+            return Err(PlayError::Trial("the process has no standard input or output".into()));
         };
         let (sender, answers) = channel();
         let read = move || {
@@ -236,10 +244,10 @@ impl Trials {
         Ok(Tester { process, input, answers, is_ready: false, since: Instant::now(), is_busy: false })
     }
 
-    /// Tries a text instead of one that is on trial.
+    /// Tries a program; replaces one that is on trial.
     ///
     /// # Errors
-    /// [`PlayError::Trial`] where there is no process for it.
+    /// [`PlayError::Trial`] if there is no process for it.
     pub fn request(&mut self, request: &Request) -> Result<(), PlayError> {
         let text = serde_json::to_string(request).map_err(|error| PlayError::Trial(error.to_string()))?;
         self.forget()?;
@@ -248,10 +256,10 @@ impl Trials {
         Ok(())
     }
 
-    /// Ends the trial of a text that is not to be shown any more.
+    /// Cancels the trial of a program that is outdated.
     ///
     /// # Errors
-    /// [`PlayError::Trial`] where there is no other process.
+    /// [`PlayError::Trial`] if no new process can be started.
     pub fn forget(&mut self) -> Result<(), PlayError> {
         self.request = None;
         if self.tester.as_ref().is_none_or(|tester| tester.is_busy) {
@@ -261,28 +269,28 @@ impl Trials {
         Ok(())
     }
 
-    /// Gives a process that is ready its text.
+    /// Sends the request to the process, if that is ready.
     fn send(&mut self) {
         if let (Some(tester), Some((_, text))) = (&mut self.tester, &self.request)
             && tester.is_ready
             && !tester.is_busy
         {
-            // One that has gone is noticed by its answers.
+            // If the process has ended, reading its answers reports that.
             let _ = tester.input.write_all(format!("{text}\n").as_bytes()).and_then(|()| tester.input.flush());
             (tester.is_busy, tester.since) = (true, Instant::now());
         }
     }
 
-    /// True while a text is on trial.
+    /// Returns whether a program is on trial.
     pub const fn is_busy(&self) -> bool {
         self.request.is_some()
     }
 
-    /// Outcome of the trial, once there is one. Does not wait.
+    /// Returns the outcome of the trial if it is over; does not wait.
     ///
     /// # Errors
-    /// [`PlayError::Trial`] where the process cannot do its work at all; the text is forgotten then, and the next one gets another
-    /// process.
+    /// [`PlayError::Trial`] if the process cannot work at all. The program is then forgotten, and the next one gets
+    /// another process.
     pub fn outcome(&mut self) -> Result<Option<Outcome>, PlayError> {
         let Some(tester) = &mut self.tester else { return Ok(None) };
         let limit = if tester.is_busy { self.limit } else { READY };
@@ -300,20 +308,22 @@ impl Trials {
                 let seconds = limit.as_secs_f32();
                 match tester.is_busy {
                     true => format!(
-                        "it did not end within {seconds} s: a loop without an end? (--limit gives it more time)"
+                        "the shader did not end within {seconds} s; does it contain an endless loop? (--limit allows \
+                         more time)"
                     ),
-                    false => format!(
-                        "the process that tries texts did not open its driver within {seconds} s; try another --backend"
-                    ),
+                    false => {
+                        format!("the trial process did not open its driver within {seconds} s; try another --backend")
+                    }
                 }
             }
             Err(TryRecvError::Empty) => return Ok(None),
             Err(TryRecvError::Disconnected) => {
-                // One that only closed its output is ended; of one that is gone nothing changes.
+                // Kills a process that only closed its output; has no effect if it has ended.
                 let _ = tester.process.kill();
                 let status = tester.process.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
                 format!(
-                    "the process that tried it ended with {status}: a driver fails at it, or it writes where it has no memory"
+                    "the trial process ended with {status}: the driver crashed, or the shader accessed memory outside \
+                     its own"
                 )
             }
         };

@@ -1,15 +1,15 @@
-//! Files that are watched: their times and lengths are looked at.
+//! Watches files by polling their times and lengths.
 
 use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime};
 
-/// Time between two looks.
+/// Polling interval.
 const OFTEN: Duration = Duration::from_millis(20);
 
 type Stamp = Option<(SystemTime, u64)>;
 
-/// Files whose change is seen.
+/// Detects changes of files.
 #[derive(Debug)]
 pub struct Watch {
     files: Vec<(PathBuf, Stamp)>,
@@ -17,7 +17,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Files as they are now; they need not be there.
+    /// Starts with the files' current state; they may be missing.
     pub fn new(files: impl IntoIterator<Item = PathBuf>) -> Self {
         let with_stamp = |file: PathBuf| {
             let stamp = stamp(&file);
@@ -26,7 +26,7 @@ impl Watch {
         Self { files: files.into_iter().map(with_stamp).collect(), looked: Instant::now() }
     }
 
-    /// True where one is another than at the last look, which is not long ago.
+    /// Returns whether a file has changed since the last poll; polls at most once per interval.
     pub fn has_changed(&mut self) -> bool {
         if self.looked.elapsed() < OFTEN {
             return false;

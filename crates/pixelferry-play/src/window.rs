@@ -1,4 +1,4 @@
-//! The window.
+//! Plays a file in a window.
 
 use crate::error::{PlayError, lines};
 use crate::keys::{Deed, deed};
@@ -17,16 +17,16 @@ use std::rc::Rc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Time between two looks at the files while the time is halted.
+/// Polling interval for files during a pause.
 const REST: Duration = Duration::from_millis(10);
 
-/// Plays a file in a window until that is closed. What is wrong in the text stands over the picture, and on standard error. The recorder
-/// gets the picture without the panel, and is given back: its film goes on.
+/// Plays a file in a window until the user closes it. Errors in the shader appear over the picture and on standard
+/// error. The recorder gets the picture without the panel; it is returned, because its film continues.
 ///
-/// Call it once in a process, from the main thread where the platform insists.
+/// Call it once in a process, and from the main thread on platforms that require it.
 ///
 /// # Errors
-/// [`PlayError::Driver`] where there is no window to be had, and those of [`Player::open`].
+/// [`PlayError::Driver`] if no window can be opened, and those of [`Player::open`].
 pub fn play(
     options: Options,
     recorder: Option<Recorder>,
@@ -41,7 +41,7 @@ pub fn play(
 }
 
 struct App {
-    /// Until the window is open.
+    /// Options until the window is open.
     opens: Option<(Options, Box<dyn FnMut() -> Command>)>,
     vouched: Vouched,
     shown: Option<Playing>,
@@ -51,18 +51,18 @@ struct App {
 struct Playing {
     player: Player,
     panel: Panel,
-    /// `None` once it failed: then there is no panel.
+    /// `None` after painting has failed: there is no panel then.
     painter: Option<GlPainter>,
     input: egui_winit::State,
-    /// Place of the pointer, and whether its button is down for the text.
+    /// Pointer position, and whether its button is down for the shader.
     pointer: [f32; 2],
     is_down: bool,
-    /// In a pause the next frame is to be computed, or this one again.
+    /// Number of frames to compute during a pause, and whether to recompute the current one.
     steps: u32,
     comes_again: bool,
-    /// Frames of the last half second.
+    /// Frame rate over the last half second.
     rate: Rate,
-    /// Streams, and what was said of each.
+    /// Streams with the last message of each.
     streams: Vec<(String, String)>,
 }
 
@@ -85,7 +85,7 @@ impl Rate {
     }
 }
 
-/// Tells the user, where anybody listens.
+/// Prints to standard error, and ignores failures.
 fn tell(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
@@ -126,7 +126,7 @@ impl Playing {
         format!("{:.2} s, frame {}{state}", now.time, now.frame)
     }
 
-    /// Tells once what is new of streams; what there is to be said now.
+    /// Prints new messages of streams once, and returns the current ones.
     fn listen(&mut self) -> Vec<String> {
         let now = self.player.streams();
         let line = |(name, said): &(String, String)| format!("stream {name:?}: {said}");
@@ -134,7 +134,7 @@ impl Playing {
             let was_said = self.streams.iter().any(|(name, said)| *name == stream.0 && !said.is_empty());
             match stream.1.is_empty() {
                 false => tell(&line(stream)),
-                true if was_said => tell(&format!("stream {:?}: frames come", stream.0)),
+                true if was_said => tell(&format!("stream {:?}: receiving frames", stream.0)),
                 true => {}
             }
         }
@@ -142,7 +142,7 @@ impl Playing {
         self.streams.iter().filter(|(_, said)| !said.is_empty()).map(line).collect()
     }
 
-    /// The pointer in pixels from the bottom left, as Shadertoy counts.
+    /// Computes the pointer's position in pixels from the bottom left, as Shadertoy counts.
     fn point(&mut self, size: Extent) {
         let [x, y] = [self.pointer[0], size.height as f32 - self.pointer[1]];
         if self.is_down {
@@ -175,7 +175,8 @@ impl WindowApp for App {
             Player::open(Options { size: window.size(), ..options }, Some(&display), command, self.vouched)?;
         player.faults().iter().for_each(|fault| tell(&fault.to_string()));
         let panel = Panel::default();
-        let painter = GlPainter::new(window.display()).inspect_err(|error| tell(&format!("no panel: {error}"))).ok();
+        let painter =
+            GlPainter::new(window.display()).inspect_err(|error| tell(&format!("cannot draw the panel: {error}"))).ok();
         let scale = window.window().scale_factor() as f32;
         let most = window.display().caps().max_image_side as usize;
         let (context, screen) = (panel.context().clone(), window.window().as_ref());
@@ -204,7 +205,7 @@ impl WindowApp for App {
 
     fn event(&mut self, window: &GlWindow, event: &WindowEvent) {
         let Some(shown) = &mut self.shown else { return };
-        // Frames follow each other anyway: nothing is done at once.
+        // Frames follow each other anyway, so no extra redraw is needed.
         let _ = shown.input.on_window_event(window.window(), event);
         match event {
             WindowEvent::CursorMoved { position, .. } => {
@@ -242,20 +243,20 @@ impl WindowApp for App {
             if !faults.is_empty() && faults != before {
                 tell(&lines(faults));
             } else if let Some(last) = shown.player.last().filter(|_| faults.is_empty()) {
-                tell(&format!("on show after {:.0} ms", last.as_secs_f64() * 1e3));
+                tell(&format!("shown after {:.0} ms", last.as_secs_f64() * 1e3));
             }
         }
         let halted = shown.player.clock.is_halted();
         let comes_again = std::mem::take(&mut shown.comes_again) && halted && shown.steps == 0;
         let moment = shown.player.clock.now().frame;
-        // Each press is a frame, however quickly they follow each other.
+        // Each key press is one frame, however fast the presses are.
         shown.player.frame(shown.steps > 0);
         shown.steps = if halted { shown.steps.saturating_sub(1) } else { 0 };
         let is_another = shown.player.clock.now().frame != moment;
         if comes_again {
             shown.player.again();
         }
-        // Only in the first frame of a press, as Shadertoy has it.
+        // As in Shadertoy, this is positive only in the first frame of a press.
         let [x, y, from_x, from_y] = shown.player.mouse;
         shown.player.mouse = [x, y, from_x, -from_y.abs()];
         shown.rate.count();
@@ -268,7 +269,7 @@ impl WindowApp for App {
         let mut seen = Shown { line, sliders, values, faults: &faults, said: &said };
         let (painted, platform) = shown.panel.run(shown.input.take_egui_input(window.window()), &mut seen);
         shown.input.handle_platform_output(window.window(), platform);
-        // A slider that moves is seen in a pause, too.
+        // A moved slider must take effect during a pause, too.
         shown.comes_again |= halted && shown.player.sliders().1 != before;
         if shown.player.is_drawn() {
             let surface = shown.player.link().shown()?;
@@ -289,7 +290,7 @@ impl WindowApp for App {
         if let Some(painter) = &mut shown.painter
             && let Err(error) = painter.paint(&painted, (size.width, size.height))
         {
-            tell(&format!("no panel any more: {error}"));
+            tell(&format!("the panel cannot be drawn any more: {error}"));
             shown.painter = None;
         }
         if halted {
@@ -300,7 +301,7 @@ impl WindowApp for App {
 
     fn closing(&mut self, _: &GlWindow) {
         if let Some(Err(error)) = self.recorder.as_mut().map(Recorder::flush) {
-            tell(&format!("the last frames are not in the film: {error}"));
+            tell(&format!("the last frames are missing in the film: {error}"));
         }
         self.shown = None;
     }

@@ -1,4 +1,4 @@
-//! `pixelferry.Array`: pixels or bytes that a display held, for other libraries to take without a copy.
+//! `pixelferry.Array`: pixels or bytes that were read from a display, which other libraries can use without a copy.
 
 use crate::failure::Failure;
 use crate::raw::dlpack::Described;
@@ -14,7 +14,7 @@ use pyo3::types::{PyDict, PyMemoryView, PyTuple};
 use std::ffi::{CStr, c_int};
 use std::sync::Arc;
 
-/// Names of one kind of numbers in each protocol.
+/// Names of a number type in each protocol.
 struct Kind {
     channels: ChannelKind,
     name: &'static str,
@@ -34,7 +34,7 @@ static KINDS: [Kind; 5] = [
     Kind { channels: ChannelKind::Float32, name: "float32", letter: 'f', format: c"f", code: 2 },
 ];
 
-/// Shape and numbers of an array whose last index is the fastest, without gaps.
+/// Shape and number type of an array without gaps whose last index is the fastest.
 #[derive(Clone)]
 pub struct Layout {
     kind: &'static Kind,
@@ -44,8 +44,8 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Returns the layout of all that a surface holds: (rows, columns, channels), without the last where a pixel is one
-    /// number; or bytes.
+    /// Returns the layout of a surface's whole content: (rows, columns, channels), without the last axis if a pixel is
+    /// one number; or bytes.
     pub fn of(desc: &SurfaceDesc) -> Result<Self, Failure> {
         let bytes = desc.byte_len()?;
         let (channels, shape) = match desc {
@@ -59,7 +59,7 @@ impl Layout {
             }
         };
         let kind = KINDS.iter().find(|kind| kind.channels == channels);
-        let kind = kind.ok_or_else(|| Failure::Dtype(format!("the numbers of a {desc} are of no array's type")))?;
+        let kind = kind.ok_or_else(|| Failure::Dtype(format!("no array type can hold the numbers of a {desc}")))?;
         let mut strides = vec![0; shape.len()];
         let mut step = channels.bytes() as isize;
         let shape: Vec<isize> = shape.into_iter().map(|side| side as isize).collect();
@@ -74,7 +74,7 @@ impl Layout {
         self.kind.channels.bytes()
     }
 
-    /// Bytes of all.
+    /// Size in bytes.
     pub fn len(&self) -> usize {
         self.shape.iter().product::<isize>() as usize * self.item()
     }
@@ -89,7 +89,7 @@ impl Layout {
     }
 }
 
-/// Pixels or bytes that were read. It owns its memory.
+/// Pixels or bytes that were read. The array owns its memory.
 #[pyclass(module = "pixelferry", frozen, subclass)]
 pub struct Array {
     memory: Arc<Memory>,
@@ -101,10 +101,10 @@ impl Array {
         Self { memory: Arc::new(memory), layout }
     }
 
-    /// A copy of bytes of the host's: there, or on that device.
+    /// Copies bytes on the host to memory of the host, or of that device.
     pub fn of_bytes(bytes: &[u8], layout: Layout, device: Option<&Arc<CudaBackend>>) -> Result<Self, Failure> {
         if bytes.len() != layout.len() {
-            let what = format!("{} bytes were read where there are {}", bytes.len(), layout.len());
+            let what = format!("{} bytes were read instead of {}", bytes.len(), layout.len());
             return Err(Failure::Device(what));
         }
         let memory = match device {
@@ -125,7 +125,7 @@ impl Array {
         }
     }
 
-    /// As `__array_interface__` and `__cuda_array_interface__` have it.
+    /// Builds `__array_interface__` and `__cuda_array_interface__`.
     fn interface<'py>(&self, py: Python<'py>, address: u64) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
         dict.set_item("shape", PyTuple::new(py, &self.layout.shape)?)?;
@@ -136,13 +136,13 @@ impl Array {
         Ok(dict)
     }
 
-    /// Tells where DLPack's consumers ask for it. `None` is where it is.
+    /// Returns memory where a DLPack consumer wants it; `None` is where the array is.
     fn place(&self, asked: Option<(i32, i32)>, copy: Option<bool>) -> PyResult<Arc<Memory>> {
         let (kind, id) = asked.unwrap_or_else(|| device(&self.memory));
         let refused = |why: &str| {
             let (own_kind, own) = device(&self.memory);
             let where_it_is = format!("the array is on DLPack's device ({own_kind}, {own})");
-            PyBufferError::new_err(format!("{where_it_is}; it is not handed over as one of ({kind}, {id}): {why}"))
+            PyBufferError::new_err(format!("{where_it_is}; it cannot be exported for device ({kind}, {id}): {why}"))
         };
         let made = match (&*self.memory, copy) {
             (memory, Some(true)) if device(memory) == (kind, id) => match memory {
@@ -150,15 +150,15 @@ impl Array {
                 Memory::Cuda(bytes) => Memory::Cuda(bytes.copied()?),
             },
             (memory, _) if device(memory) == (kind, id) => return Ok(self.memory.clone()),
-            (_, Some(false)) => return Err(refused("that takes a copy")),
+            (_, Some(false)) => return Err(refused("that needs a copy")),
             (Memory::Cuda(bytes), _) if (kind, id) == HOST => Memory::Host(bytes.to_host()?),
-            _ => return Err(refused("only the host gets copies")),
+            _ => return Err(refused("copies are made on the host only")),
         };
         Ok(Arc::new(made))
     }
 }
 
-/// `kDLCPU`, with its number.
+/// `kDLCPU`, with its device number.
 const HOST: (i32, i32) = (1, 0);
 /// `kDLCUDA`.
 const CUDA: i32 = 2;
@@ -170,23 +170,25 @@ fn device(memory: &Memory) -> (i32, i32) {
     }
 }
 
-/// Returns what a consumer's `stream` asks for: a stream to be ordered, or nothing.
+/// Returns the stream to synchronise with, if the consumer's `stream` needs any.
 fn stream_of(given: Option<i64>, memory: &Memory) -> Result<Option<usize>, Failure> {
     let refused = |why: &str| Err(Failure::Shape(format!("stream={given:?} {why}")));
     match (memory, given) {
         (Memory::Host(_), None) => Ok(None),
-        (Memory::Host(_), Some(_)) => refused("was given for memory of the host, which has none"),
+        (Memory::Host(_), Some(_)) => refused("was given for host memory, which has no streams"),
         (Memory::Cuda(_), Some(-1)) => Ok(None),
         // The legacy default stream.
         (Memory::Cuda(_), None) => Ok(Some(1)),
         (Memory::Cuda(_), Some(0)) => refused("is ambiguous in CUDA; give 1 or 2 for its default streams"),
-        (Memory::Cuda(_), Some(stream)) => usize::try_from(stream).map(Some).or_else(|_| refused("is no stream")),
+        (Memory::Cuda(_), Some(stream)) => {
+            usize::try_from(stream).map(Some).or_else(|_| refused("is not a valid stream"))
+        }
     }
 }
 
 #[pymethods]
 impl Array {
-    /// Hands the memory to another library (DLPack 1.x).
+    /// Exports the memory to another library (DLPack 1.x).
     #[pyo3(signature = (*, stream=None, max_version=None, dl_device=None, copy=None))]
     fn __dlpack__<'py>(
         &self,
@@ -197,7 +199,7 @@ impl Array {
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let memory = py.detach(|| self.place(dl_device, copy))?;
-        // A copy to the host is there; a stream is that of the array's own device.
+        // A copy on the host is finished; a stream belongs to the array's own device.
         let stream = match (&*memory, &*self.memory) {
             (Memory::Host(_), Memory::Cuda(_)) => None,
             _ => stream_of(stream, &memory)?,
@@ -228,7 +230,7 @@ impl Array {
         export::capsule(py, described, memory, versioned, is_copy)
     }
 
-    /// DLPack's kind and number of the device.
+    /// DLPack's type and number of the device.
     fn __dlpack_device__(&self) -> (i32, i32) {
         device(&self.memory)
     }
@@ -240,7 +242,8 @@ impl Array {
         self.interface(py, bytes.address() as u64)
     }
 
-    /// CUDA's protocol (version 3). The host waits until the pixels are there, as not every library heeds a stream in it.
+    /// CUDA's protocol (version 3). The host waits until the pixels are there, because not every library uses the
+    /// protocol's stream.
     #[getter]
     fn __cuda_array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let Memory::Cuda(bytes) = &*self.memory else {
@@ -252,7 +255,7 @@ impl Array {
         Ok(dict)
     }
 
-    /// Returns what `numpy.asarray` calls where there is no buffer.
+    /// Called by `numpy.asarray` if there is no buffer.
     #[pyo3(signature = (dtype=None, copy=None))]
     fn __array__<'py>(
         slf: &Bound<'py, Self>,
@@ -275,12 +278,12 @@ impl Array {
     unsafe fn __getbuffer__(slf: Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
         let array = slf.get();
         let Some(bytes) = array.on_host() else {
-            return Err(PyBufferError::new_err("the array is on a CUDA device; DLPack hands it over"));
+            return Err(PyBufferError::new_err("the array is on a CUDA device; use DLPack instead"));
         };
         let Layout { kind, shape, strides } = &array.layout;
         let (address, len) = (bytes.address(), array.layout.len());
         let bytes = Bytes { address, len, item: array.layout.item(), format: kind.format, shape, strides };
-        // SAFETY: Python calls it with its view; a frozen object keeps shape, strides and memory until it goes.
+        // SAFETY: Python passes a valid view; a frozen object keeps shape, strides and memory while it exists.
         unsafe { export::fill(view, flags, slf.clone().into_any(), &bytes) }
     }
 
@@ -290,13 +293,13 @@ impl Array {
         PyTuple::new(py, &self.layout.shape)
     }
 
-    /// NumPy's name of its numbers.
+    /// NumPy's name of the number type.
     #[getter]
     fn dtype(&self) -> &'static str {
         self.layout.kind.name
     }
 
-    /// Bytes of all numbers.
+    /// Size in bytes.
     #[getter]
     pub fn nbytes(&self) -> usize {
         self.layout.len()

@@ -1,4 +1,4 @@
-//! `pixelferry.gl.Buffer`, as Python sees it.
+//! `pixelferry.gl.Buffer`.
 
 use crate::array::Array;
 use crate::held::{Shows, Wishes};
@@ -9,7 +9,7 @@ use pixelferry::{PixelFormat, RowOrder};
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyTuple};
 
-/// An array as a buffer object of the OpenGL context that is current on this thread.
+/// An array as a buffer object in the OpenGL context that is current on this thread.
 #[pyclass(module = "pixelferry.gl", frozen)]
 pub struct Buffer {
     held: Shows<Items, NamedBuffer>,
@@ -27,7 +27,7 @@ impl Buffer {
     ) -> PyResult<Self> {
         let py = array_or_bytes.py();
         let wishes = Wishes { path, backend, stable };
-        // It shows no pictures: any format and order do.
+        // It shows no pictures, so format and order do not matter.
         let held = Shows::new(py, PixelFormat::R8, RowOrder::BottomUp, &wishes, Stage::fill, Stage::buffer)?;
         match array_or_bytes.cast::<PyInt>() {
             Ok(bytes) => held.update_own(py, &Readable::zeros(bytes.extract()?)?)?,
@@ -36,13 +36,13 @@ impl Buffer {
         Ok(Self { held })
     }
 
-    /// Writes an array into the buffer and returns when it may be written again.
+    /// Writes an array into the buffer. When it returns, the array has been read and may be written again.
     fn update(&self, array: &Bound<'_, PyAny>) -> PyResult<()> {
         self.held.named()?;
         self.held.update(array, &Items::new)
     }
 
-    /// Returns what is shown as an array that no later call changes: on the host, or with device="cuda" on the GPU.
+    /// Returns the content as an array that later calls do not change: on the host, or with device="cuda" on the GPU.
     #[pyo3(signature = (device="cpu"))]
     fn read(&self, py: Python<'_>, device: &str) -> PyResult<Array> {
         self.held.read(py, device)
@@ -54,30 +54,30 @@ impl Buffer {
         Ok(self.held.named()?.name)
     }
 
-    /// Tells where in it the array begins, in bytes.
+    /// Offset of the array in the buffer object, in bytes.
     #[getter]
     fn offset(&self) -> PyResult<usize> {
         Ok(self.held.named()?.offset)
     }
 
-    /// Tells how long the array is, in bytes.
+    /// Length of the array in bytes.
     #[getter]
     fn nbytes(&self) -> PyResult<usize> {
         Ok(self.held.named()?.bytes)
     }
 
-    /// The path in use.
+    /// The current path.
     #[getter]
     fn path(&self) -> PyResult<&'static str> {
         Ok(self.held.named()?.path.name())
     }
 
-    /// Everything about the path in use as text to paste into a bug report.
+    /// Describes the current path in detail, for a bug report.
     fn explain(&self, py: Python<'_>) -> PyResult<String> {
         self.held.explain(py)
     }
 
-    /// Everything about the path in use as a dict.
+    /// Describes the current path in detail, as a dict.
     #[getter]
     fn report<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         self.held.report(py)

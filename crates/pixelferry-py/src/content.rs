@@ -1,31 +1,31 @@
-//! Processing of an array in a frame.
+//! How an array becomes a frame.
 
 use crate::raw::memory::Lies;
 use pixelferry::{Arg, ComputeBackend, ComputeMemory, KernelSource, Result, SurfaceDesc, Target};
 use pixelferry_look::{Gauge, Place, Plane, Span};
 
-/// An array that a frame is made of.
+/// An array that a frame is made from.
 pub trait Content: Lies {
-    /// The kernel that makes it, for a surface that takes it.
+    /// The kernel that makes it, for surfaces like `desc`.
     fn source(desc: &SurfaceDesc) -> KernelSource;
 
-    /// Name of the work that it is to write the array: all that its time depends on but the size.
+    /// Name of the work of writing the array: everything that its time depends on except the size.
     fn work(&self) -> String;
 
-    /// The kernel's arguments; `memory` is that of the array, `table` has the bytes of [`Content::table`].
+    /// The kernel's arguments. `memory` is the array's memory, and `table` contains the bytes of [`Content::table`].
     fn arguments<'a>(&self, memory: &'a dyn ComputeMemory, table: Option<&'a dyn ComputeMemory>) -> Vec<Arg<'a>>;
 
-    /// Bytes that the kernel takes besides.
+    /// Further bytes that the kernel reads.
     fn table(&self) -> Option<&'static [u8]> {
         None
     }
 
-    /// With what only the array's numbers tell, which are in memory of that device.
+    /// Adds what must be measured from the array's numbers, which are in memory of that device.
     fn measured(self, _: &mut Option<Gauge>, _: &dyn ComputeBackend, _: &dyn ComputeMemory) -> Result<Self> {
         Ok(self)
     }
 
-    /// Writes it from memory of the host, for a backend that does not take that as an argument or has no such kernel.
+    /// Writes it from host memory, for a backend that cannot use host memory as an argument or has no such kernel.
     fn write(&self, to: Target<'_>, bytes: &[u8]) -> Result<()>;
 }
 

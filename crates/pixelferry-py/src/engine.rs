@@ -1,4 +1,4 @@
-//! Choice of the backend that writes an array's frames.
+//! Chooses the backend that writes an array's frames.
 
 use crate::failure::Failure;
 use crate::named::one_of;
@@ -11,16 +11,17 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// Backend that the caller asked for; `Auto` means the CUDA device where the array is, or the quickest for the host's.
+/// Backend that the caller requested. `Auto` means the CUDA device of the array, or the fastest backend for arrays on
+/// the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Asked {
     backend: BackendChoice,
-    /// A CUDA device by its number, for arrays of the host, too.
+    /// The CUDA device of this number, also for arrays on the host.
     ordinal: Option<u32>,
 }
 
 impl Asked {
-    /// From Python's `backend=`.
+    /// Parses Python's `backend=`.
     pub fn parse(text: Option<&str>) -> Result<Self, Failure> {
         let Some(text) = text else { return Ok(Self { backend: BackendChoice::Auto, ordinal: None }) };
         let prefix = format!("{}:", BackendChoice::Cuda.name());
@@ -29,7 +30,7 @@ impl Asked {
         }
         let backend = BackendChoice::parse(text).map_err(|_| {
             let names: Vec<_> = BackendChoice::all().map(|row| format!("'{}'", row.name)).collect();
-            Failure::Shape(format!("'{text}' is no backend; the backends are {} and '{prefix}N'", names.join(", ")))
+            Failure::Shape(format!("unknown backend '{text}'; the backends are {} and '{prefix}N'", names.join(", ")))
         })?;
         Ok(Self { backend, ordinal: None })
     }
@@ -52,16 +53,16 @@ impl fmt::Display for Asked {
     }
 }
 
-/// Location that an array is asked for at.
+/// Where the caller wants an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wanted {
     Host,
-    /// A CUDA device by its number, or the one that draws.
+    /// The CUDA device of this number, or the one that draws.
     Cuda(Option<u32>),
 }
 
 impl Wanted {
-    /// From Python's `device=`.
+    /// Parses Python's `device=`.
     pub fn parse(text: &str) -> Result<Self, Failure> {
         let known = match text.split_once(':') {
             None if text == "cpu" => Some(Self::Host),
@@ -73,12 +74,12 @@ impl Wanted {
     }
 }
 
-/// What writes an array's frames.
+/// The backend that writes an array's frames.
 #[derive(Clone)]
 pub enum Engine {
-    /// Reads arrays of its CUDA device.
+    /// Reads arrays on its CUDA device.
     Cuda(Arc<CudaBackend>),
-    /// Reads arrays of the host; `Auto` stands for the one that is measured to be the quickest.
+    /// Reads arrays on the host; `Auto` is the backend that is measured to be the fastest.
     Host(BackendChoice),
 }
 
@@ -91,7 +92,7 @@ impl Engine {
         })
     }
 
-    /// Asks for it.
+    /// Requests this backend from a builder.
     pub fn wanted(&self, builder: LinkBuilder) -> LinkBuilder {
         match self {
             Self::Cuda(backend) => builder.computed_by(&(backend.clone() as Arc<dyn ComputeBackend>)),
@@ -100,7 +101,7 @@ impl Engine {
     }
 }
 
-/// The backends of one viewer, opened when first needed. Any thread.
+/// The backends of a viewer, opened when first needed. May be used from any thread.
 pub struct Engines {
     asked: Asked,
     cuda: Mutex<BTreeMap<u32, Arc<CudaBackend>>>,
@@ -111,8 +112,8 @@ impl Engines {
         Self { asked, cuda: Mutex::default() }
     }
 
-    /// Asks for a display on the device that computes, where there is a choice: the one that was asked for, or the first
-    /// GPU of CUDA. One that draws by kernels draws by the backend which reads the arrays.
+    /// Requests a display on the device that computes, if there is a choice: the requested one, or the first CUDA GPU.
+    /// A display that draws with kernels uses the backend that reads the arrays.
     pub fn beside(&self, builder: LinkBuilder) -> Result<LinkBuilder, Failure> {
         let backend = match self.asked.backend {
             BackendChoice::Auto => {
@@ -127,7 +128,7 @@ impl Engines {
         })
     }
 
-    /// The backend of a CUDA device.
+    /// Returns the backend of a CUDA device.
     pub fn cuda(&self, ordinal: u32) -> Result<Arc<CudaBackend>, Failure> {
         let mut opened = self.cuda.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(backend) = opened.get(&ordinal) {
@@ -142,7 +143,7 @@ impl Engines {
         Ok(backend)
     }
 
-    /// The backend that makes arrays of what a display renders; `None` for the host.
+    /// Returns the backend that makes arrays of what a display renders; `None` for the host.
     pub fn taker(&self, wanted: Wanted, display: &DeviceIdentity) -> Result<Option<Arc<CudaBackend>>, Failure> {
         let ordinal = match wanted {
             Wanted::Host => return Ok(None),
@@ -156,12 +157,12 @@ impl Engines {
         self.cuda(ordinal).map(Some)
     }
 
-    /// The backend for arrays at `place`.
+    /// Returns the backend for arrays at `place`.
     pub fn engine(&self, place: Place) -> Result<Engine, Failure> {
         if let (Place::Cuda(found), false) = (place, self.asked.takes(place)) {
             return Err(Failure::Device(format!(
-                "the array is on CUDA device {found}, and this viewer was opened with backend={}; leave backend out, or \
-                 copy the array to the host (x.cpu() or cupy.asnumpy(x))",
+                "the array is on CUDA device {found}, but this viewer was opened with backend={}; leave backend out, \
+                 or copy the array to the host (x.cpu() or cupy.asnumpy(x))",
                 self.asked
             )));
         }
@@ -169,13 +170,14 @@ impl Engines {
             (_, Place::Cuda(ordinal)) => Ok(Engine::Cuda(self.cuda(ordinal)?)),
             (BackendChoice::Cuda, Place::Host) => Ok(Engine::Cuda(self.cuda(self.asked.ordinal.unwrap_or(0))?)),
             (backend, Place::Host) => Ok(Engine::Host(backend)),
-            // No protocol names it.
+            // No protocol can describe this.
             (_, Place::Backend) => Err(Failure::Device("the array is in memory of another backend".into())),
         }
     }
 }
 
-/// A backend on the CUDA device with this UUID, one for all that ask while somebody has it; `None` where CUDA has none.
+/// Returns a backend on the CUDA device with this UUID, which all callers share while one of them holds it; `None` if
+/// CUDA has no such device.
 pub fn cuda_of(uuid: DeviceUuid) -> Result<Option<Arc<CudaBackend>>, Failure> {
     type Opened = (ProcessMark, DeviceUuid, Weak<CudaBackend>);
     static OPEN: Mutex<Vec<Opened>> = Mutex::new(Vec::new());
@@ -190,9 +192,9 @@ pub fn cuda_of(uuid: DeviceUuid) -> Result<Option<Arc<CudaBackend>>, Failure> {
     Ok(Some(backend))
 }
 
-/// The same, with a stream that nobody else has: what it waits for holds nothing else up.
+/// Like [`cuda_of`], with a stream of its own, whose waits delay nothing else.
 pub fn cuda_alone(uuid: DeviceUuid) -> Result<Option<CudaBackend>, Failure> {
-    // Without a driver there is no device of that UUID either.
+    // Without a driver, no device has that UUID either.
     let Ok(list) = cuda::devices() else { return Ok(None) };
     let device = list.iter().find(|device| device.identity().uuid == Some(uuid));
     Ok(device.map(CudaBackend::open).transpose()?)

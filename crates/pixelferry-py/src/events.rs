@@ -1,4 +1,4 @@
-//! Events of the window's user, as Python sees them.
+//! Events of the window's user, for Python.
 
 use crate::job::TICK;
 use pixelferry::api::gl::winit::dpi::PhysicalSize;
@@ -12,30 +12,30 @@ use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Older ones go where nobody asks for them.
+/// Queue limit; the oldest events are dropped.
 const MOST: usize = 4096;
 
-/// Something that the user did, or that happened to the window, with the names of the renderview specification
-/// (<https://github.com/pygfx/renderview>). Fields without meaning for its type are None.
+/// An input of the user, or a change of the window, with the names of the renderview specification
+/// (<https://github.com/pygfx/renderview>). Fields that have no meaning for its type are None.
 #[pyclass(module = "pixelferry", frozen, get_all)]
 #[derive(Debug, Clone, Default)]
 pub struct Event {
     r#type: &'static str,
     /// Seconds on the clock of Python's `time.perf_counter`.
     timestamp: f64,
-    /// Position in the window, in logical pixels from its top left corner; for "wheel" and the buttons, too.
+    /// Position in the window, in logical pixels from its top left corner; also for "wheel" and the buttons.
     x: Option<f64>,
     y: Option<f64>,
-    /// Column and row of the array that is there.
+    /// Column and row of the array there.
     pixel: Option<(u32, u32)>,
-    /// The one that was pressed or released, as [`button_number`] counts them; 0 for a move.
+    /// The pressed or released button, numbered as by [`button_number`]; 0 for a move.
     button: Option<u32>,
-    /// Turns of the wheel, a notch being 100: right and towards the user are positive.
+    /// Turns of the wheel, with 100 per notch: right and towards the user are positive.
     dx: Option<f64>,
     dy: Option<f64>,
     key: Option<String>,
     text: Option<String>,
-    /// What was typed, of "char".
+    /// Typed text of "char".
     data: Option<String>,
     input_type: Option<&'static str>,
     is_composing: Option<bool>,
@@ -46,15 +46,15 @@ pub struct Event {
     /// Physical pixels.
     pwidth: Option<u32>,
     pheight: Option<u32>,
-    /// Physical pixels of a logical one.
+    /// Physical pixels per logical pixel.
     ratio: Option<f64>,
-    /// Buttons that are held.
+    /// Held buttons.
     buttons: Tuple<u32>,
-    /// "Shift", "Control", "Alt", "Meta": those that are held.
+    /// Held modifiers: "Shift", "Control", "Alt", "Meta".
     modifiers: Tuple<&'static str>,
 }
 
-/// A list that is a tuple in Python.
+/// A list that becomes a tuple in Python.
 #[derive(Debug, Clone, Default)]
 struct Tuple<T>(Vec<T>);
 
@@ -99,12 +99,13 @@ impl Event {
         Self { r#type, ..Self::default() }
     }
 
-    /// The window, or the page, was closed.
+    /// The window or page was closed.
     pub fn closed() -> Self {
         Self::of("close")
     }
 
-    /// What a key typed: the specification's "char", which it calls experimental. `None` for what no text has, such as a backspace.
+    /// What a key typed: the specification's "char", which is experimental there. `None` if the key types no text, such
+    /// as backspace.
     fn typed(text: &str, repeat: bool) -> Option<Self> {
         (!text.is_empty() && !text.contains(char::is_control)).then(|| Self {
             data: Some(text.into()),
@@ -115,12 +116,12 @@ impl Event {
         })
     }
 
-    /// The pointer came over a page's picture, or left it.
+    /// The pointer entered or left a page's picture.
     pub fn entered(is_there: bool) -> Self {
         Self::of(if is_there { "pointer_enter" } else { "pointer_leave" })
     }
 
-    /// A page shows its picture in this size, of logical pixels.
+    /// A page shows its picture in this size, in logical pixels.
     pub fn resized(width: f64, height: f64, ratio: f64) -> Self {
         let physical = |side: f64| Some((side * ratio).round() as u32);
         Self {
@@ -134,7 +135,7 @@ impl Event {
     }
 }
 
-/// The specification names three buttons and counts on.
+/// The specification names three buttons; others get the next numbers.
 fn button_number(button: MouseButton) -> u32 {
     match button {
         MouseButton::Left => 1,
@@ -142,17 +143,17 @@ fn button_number(button: MouseButton) -> u32 {
         MouseButton::Middle => 3,
         MouseButton::Back => 4,
         MouseButton::Forward => 5,
-        // Systems count them each in its own way, some from below six.
+        // Systems number further buttons differently, some from below six.
         MouseButton::Other(number) => u32::from(number).max(6),
     }
 }
 
-/// What the key types, or its name as the web's KeyboardEvent.key has it.
+/// The text that the key types, or its name in the web's KeyboardEvent.key.
 fn key_name(key: &Key) -> String {
     match key {
         Key::Character(text) => text.to_string(),
         Key::Named(NamedKey::Space) => " ".into(),
-        // Key with the logo of the system: browsers call it so.
+        // The key with the system's logo has this name in browsers.
         Key::Named(NamedKey::Super) => "Meta".into(),
         // All others have the web's name in winit.
         Key::Named(name) => format!("{name:?}"),
@@ -161,16 +162,16 @@ fn key_name(key: &Key) -> String {
     }
 }
 
-/// Which clicks are double ones: the system does not say.
+/// Detects double clicks, which the system does not report.
 #[derive(Default)]
 struct Clicks {
-    /// Button, time and place of the click that was no second one.
+    /// Button, time and position of the last click that was not the second of a double click.
     first: Option<(u32, Instant, (f64, f64))>,
     second: Option<u32>,
 }
 
 impl Clicks {
-    /// Longest time between two clicks, and most logical pixels: what desktops begin with.
+    /// Longest time and distance in logical pixels between the clicks: the usual defaults of desktops.
     const APART: (Duration, f64) = (Duration::from_millis(500), 5.0);
 
     fn down(&mut self, button: u32, at: (f64, f64)) {
@@ -182,7 +183,7 @@ impl Clicks {
         (self.second, self.first) = if is_second { (Some(button), None) } else { (None, Some((button, now, at))) };
     }
 
-    /// True where a double click ends.
+    /// Returns whether this completes a double click.
     fn up(&mut self, button: u32) -> bool {
         self.second.take() == Some(button)
     }
@@ -190,7 +191,7 @@ impl Clicks {
 
 /// State of window, pointer and keys that events do not repeat.
 pub struct Hand {
-    /// Place in physical pixels.
+    /// Position in physical pixels.
     at: Option<(f64, f64)>,
     size: PhysicalSize<u32>,
     ratio: f64,
@@ -211,10 +212,10 @@ impl Hand {
         }
     }
 
-    /// Returns what Python gets for an event of the window system. `pixel` finds what the window shows at a place in
+    /// Converts an event of the window system to Python's. `pixel` finds what the window shows at a position in
     /// physical pixels.
     pub fn follow(&mut self, event: &WindowEvent, pixel: impl Fn(f64, f64) -> Option<(u32, u32)>) -> Vec<Event> {
-        // What comes after the event itself.
+        // Follows the event itself.
         let mut after = None;
         let made = match event {
             WindowEvent::ModifiersChanged(now) => {
@@ -245,13 +246,13 @@ impl Hand {
                 }
             }
             WindowEvent::MouseWheel { delta, .. } => {
-                /// The specification's measure of a notch.
+                /// The specification's value for a notch.
                 const NOTCH: f64 = 100.0;
                 let (x, y) = match delta {
                     MouseScrollDelta::LineDelta(x, y) => (f64::from(*x) * NOTCH, f64::from(*y) * NOTCH),
                     MouseScrollDelta::PixelDelta(by) => (by.x / self.ratio, by.y / self.ratio),
                 };
-                // winit tells how the content moves, which is against the wheel. A difference is never -0.
+                // winit reports how the content moves, which is against the wheel. The subtraction avoids -0.
                 Event { dx: Some(0.0 - x), dy: Some(0.0 - y), ..self.pointer("wheel", None, &pixel) }
             }
             WindowEvent::KeyboardInput { event, is_synthetic: false, .. } => {
@@ -270,7 +271,7 @@ impl Hand {
                 self.size = *size;
                 self.resized()
             }
-            // Pixels that stay as many can be more logical ones or fewer.
+            // The same number of physical pixels may now be more or fewer logical ones.
             WindowEvent::ScaleFactorChanged { scale_factor, .. } => {
                 self.ratio = *scale_factor;
                 self.resized()
@@ -292,7 +293,7 @@ impl Hand {
             .collect()
     }
 
-    /// An event at the pointer's place, where that is known.
+    /// An event at the pointer's position, if that is known.
     fn pointer(
         &self,
         r#type: &'static str,
@@ -314,7 +315,7 @@ impl Hand {
     }
 }
 
-/// What a page does not repeat: what its user holds.
+/// State that a page does not repeat: what its user holds.
 #[derive(Default)]
 pub struct PageHand {
     buttons: u16,
@@ -323,10 +324,10 @@ pub struct PageHand {
 }
 
 impl PageHand {
-    /// What the names of renderview are for an event of a page, whose places are pixels of its picture. A pointer's event tells which
-    /// buttons are down: of each that changed there is one.
+    /// Converts an event of a page, whose positions are pixels of its picture. A pointer event reports all pressed
+    /// buttons; this makes an event for each that changed.
     pub fn follow(&mut self, event: &page::Event) -> Vec<Event> {
-        /// Buttons of a mouse as a page's bits have them, by the specification's numbers from 1 on.
+        /// A page's bits of mouse buttons, ordered by the specification's numbers from 1.
         const BITS: [u16; 5] = [1, 2, 4, 8, 16];
         let place = |r#type, x: f32, y: f32, button| Event {
             x: Some(x.into()),
@@ -359,7 +360,7 @@ impl PageHand {
                     self.has_shift = *down;
                 }
                 let r#type = if *down { "key_down" } else { "key_up" };
-                // What types has its character for a name.
+                // The name of a key that types is its character.
                 let typed = (*down && key.chars().count() == 1).then(|| Event::typed(key, false)).flatten();
                 [Event { key: Some(key.clone()), ..Event::of(r#type) }].into_iter().chain(typed).collect()
             }
@@ -374,7 +375,7 @@ impl PageHand {
     }
 }
 
-/// Events on their way to Python.
+/// Queue of events for Python.
 #[derive(Default)]
 pub struct Events {
     waiting: Mutex<VecDeque<(Instant, Event)>>,
@@ -384,7 +385,7 @@ pub struct Events {
 impl Events {
     pub fn push(&self, event: Event) {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        // After several moves, or sizes, in a row the last one counts.
+        // Of consecutive moves or sizes, only the last one is kept.
         let came = (Instant::now(), event);
         if let Some(last) = waiting.back_mut()
             && last.1.r#type == came.1.r#type
@@ -400,7 +401,7 @@ impl Events {
         self.came.notify_all();
     }
 
-    /// Takes what there is, each with the time it came; waits for the first one at most so long.
+    /// Takes all events, each with its time; waits up to `most` for the first.
     pub fn take(&self, most: Duration) -> Vec<(Instant, Event)> {
         let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let mut waiting = match self.came.wait_timeout_while(waiting, most, |waiting| waiting.is_empty()) {
@@ -411,8 +412,8 @@ impl Events {
     }
 }
 
-/// Waits at most so many seconds for events, while any can come, and gives them their time on Python's clock, which the windows' thread
-/// cannot ask. Ctrl-C ends the wait.
+/// Waits up to `timeout` seconds for events while any can come, and converts their times to Python's clock, which the
+/// windows' thread cannot read. Ctrl-C ends the wait.
 pub fn awaited(py: Python<'_>, events: &Events, timeout: f64, can_come: impl Fn() -> bool) -> PyResult<Vec<Event>> {
     let end = Instant::now().checked_add(Duration::try_from_secs_f64(timeout.max(0.0)).unwrap_or(Duration::MAX));
     let taken = loop {

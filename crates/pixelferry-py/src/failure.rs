@@ -1,4 +1,4 @@
-//! Errors on any thread, and the exception of Python that each becomes.
+//! Errors on any thread, and the Python exception that each becomes.
 
 use pixelferry::driver::describe::process::ProcessMark;
 use pixelferry::{Error, SaveError};
@@ -10,24 +10,24 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyTuple, PyType};
 use std::path::PathBuf;
 
-/// A failure before it is an exception.
+/// A failure before it becomes an exception.
 #[derive(Debug)]
 pub enum Failure {
-    /// An element type that is not shown.
+    /// The element type is unsupported.
     Dtype(String),
-    /// A shape, stride or value that is not taken.
+    /// A shape, stride or value is invalid.
     Shape(String),
-    /// Memory, a device or a driver that cannot be used so.
+    /// Memory, a device or a driver cannot be used.
     Device(String),
-    /// No screen to open a window on.
+    /// There is no screen to open a window on.
     NoDisplay(String),
     /// The OpenGL context of a texture is not current.
     Context(String),
-    /// The viewer is not there any more.
+    /// The viewer was closed.
     Closed(String),
-    /// The system did not take a file; its number for that.
+    /// The system refused a file, with this error number.
     File(i32, PathBuf),
-    /// An exception of the program's own.
+    /// An exception that the program's own code raised.
     Raised(PyErr),
 }
 
@@ -37,8 +37,8 @@ impl From<PyErr> for Failure {
     }
 }
 
-/// Answer of code of the program's, which may be an exception that we explain. Those that end a program (KeyboardInterrupt,
-/// SystemExit) or say that memory is short are errors of ours, as they are.
+/// Returns the result of calling the program's code, which may be an exception for us to explain. Exceptions that end a
+/// program (KeyboardInterrupt, SystemExit) or report a lack of memory become errors unchanged.
 pub fn answer<T>(py: Python<'_>, asked: PyResult<T>) -> PyResult<PyResult<T>> {
     match asked {
         Err(error) if is_final(py, &error) => Err(error),
@@ -51,7 +51,7 @@ fn is_final(py: Python<'_>, error: &PyErr) -> bool {
 }
 
 impl Failure {
-    /// A window that ended at the hands of another program.
+    /// Another program destroyed the window.
     pub fn destroyed() -> Self {
         Self::Closed("another program destroyed the window".into())
     }
@@ -103,7 +103,7 @@ impl From<RecordError> for Failure {
     }
 }
 
-/// The exceptions, made once for each interpreter.
+/// The exception types, made once per interpreter.
 struct Types {
     error: Py<PyType>,
     dtype: Py<PyType>,
@@ -118,7 +118,7 @@ static TYPES: PyOnceLock<Types> = PyOnceLock::new();
 
 fn types(py: Python<'_>) -> PyResult<&Types> {
     TYPES.get_or_try_init(py, || {
-        // Each is also the exception of Python's own that a caller would think of.
+        // Each also derives from the built-in exception that a caller would expect.
         let make = |name: &str, doc: &str, bases: Vec<Bound<'_, PyType>>| -> PyResult<Py<PyType>> {
             let attributes = pyo3::types::PyDict::new(py);
             attributes.set_item("__doc__", doc)?;
@@ -126,20 +126,14 @@ fn types(py: Python<'_>) -> PyResult<&Types> {
             let made = py.get_type::<PyType>().call1((name, PyTuple::new(py, bases)?, attributes))?;
             Ok(made.cast_into::<PyType>()?.unbind())
         };
-        let error = make("Error", "Anything that pixelferry reports.", vec![py.get_type::<PyException>()])?;
+        let error =
+            make("Error", "Base class of all errors that pixelferry raises.", vec![py.get_type::<PyException>()])?;
         let under = |name, doc, base| make(name, doc, vec![error.bind(py).clone(), base]);
-        let dtype = under(
-            "DtypeError",
-            "What the array holds, or the object is, cannot be shown.",
-            py.get_type::<PyTypeError>(),
-        )?;
-        let shape =
-            under("ShapeError", "A shape, stride, size or option that is not taken.", py.get_type::<PyValueError>())?;
-        let device = under(
-            "DeviceError",
-            "A device, driver or memory that cannot be used so.",
-            py.get_type::<PyRuntimeError>(),
-        )?;
+        let dtype =
+            under("DtypeError", "The array's type, or the object, cannot be shown.", py.get_type::<PyTypeError>())?;
+        let shape = under("ShapeError", "A shape, stride, size or option is invalid.", py.get_type::<PyValueError>())?;
+        let device =
+            under("DeviceError", "A device, driver or memory cannot be used.", py.get_type::<PyRuntimeError>())?;
         let no_display =
             under("NoDisplayError", "There is no screen to open a window on.", py.get_type::<PyRuntimeError>())?;
         let context = under(
@@ -153,7 +147,7 @@ fn types(py: Python<'_>) -> PyResult<&Types> {
     })
 }
 
-/// Puts the exceptions into the module.
+/// Adds the exceptions to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let t = types(module.py())?;
     for ty in [&t.error, &t.dtype, &t.shape, &t.device, &t.no_display, &t.context, &t.closed] {
@@ -185,20 +179,20 @@ impl From<Failure> for PyErr {
     }
 }
 
-/// Python's own exception for a number of the system, such as `FileNotFoundError`, with the file's name.
+/// Python's own exception for an error number of the system, such as `FileNotFoundError`, with the file's name.
 fn os_error(py: Python<'_>, code: i32, path: PathBuf) -> PyResult<PyErr> {
     let text = py.import("os")?.call_method1("strerror", (code,))?;
-    // The type picks its subclass by the number.
+    // The type selects its subclass by the number.
     Ok(PyErr::from_value(py.get_type::<PyOSError>().call1((code, text, path.into_os_string()))?))
 }
 
-/// Tells whether an exception says that a shape or stride is not taken.
+/// Returns whether an exception is a ShapeError.
 pub fn is_shape(py: Python<'_>, error: &PyErr) -> PyResult<bool> {
     Ok(error.is_instance(py, types(py)?.shape.bind(py)))
 }
 
 impl Failure {
-    /// The exception, with what led to it.
+    /// Returns the exception, with its cause.
     pub fn caused_by(self, py: Python<'_>, cause: PyErr) -> PyErr {
         if is_final(py, &cause) {
             return cause;
@@ -209,13 +203,13 @@ impl Failure {
     }
 }
 
-/// Refuses what came along into a forked process, whose threads and drivers it does not have.
+/// Refuses objects that a forked process inherited, because it does not have their threads and drivers.
 pub fn check_process(made: ProcessMark, what: &str) -> Result<(), Failure> {
     if made.is_here() {
         return Ok(());
     }
     Err(Failure::Closed(format!(
-        "{what} was made in the process that this one was forked from. A process that opens its own is started by \
-         multiprocessing.get_context(\"spawn\"), or forked before anything is opened"
+        "{what} was made in the process that this one was forked from. Start processes that open their own with \
+         multiprocessing.get_context(\"spawn\"), or fork before anything is opened"
     )))
 }

@@ -1,4 +1,4 @@
-//! The link that shows arrays of one memory, with the kernel that writes them.
+//! The link that shows arrays of one kind of memory, with the kernel that writes them.
 
 use crate::content::Content;
 use crate::engine::Engine;
@@ -9,11 +9,11 @@ use pixelferry::{AutoLink, Kernel, LinkBuilder, SurfaceDesc};
 use pixelferry_look::{Gauge, Place};
 use std::sync::Arc;
 
-/// The link of arrays of one place to the screen.
+/// The link that brings arrays of one place to the screen.
 pub struct Feed {
     pub place: Place,
     pub link: AutoLink<Writer>,
-    /// What measures arrays that are not the host's.
+    /// Measures arrays in device memory.
     gauge: Option<Gauge>,
 }
 
@@ -24,7 +24,7 @@ pub struct Writer {
 }
 
 impl Feed {
-    /// Opens the link of arrays of `place`.
+    /// Opens a link for arrays at `place`.
     pub fn open<D: Content>(
         place: Place,
         engine: &Engine,
@@ -38,7 +38,7 @@ impl Feed {
         Ok(Self { place, link: engine.wanted(builder).open_auto(prepare)?, gauge: None })
     }
 
-    /// Shows it, and returns what was shown.
+    /// Shows an array, and returns the shown content.
     pub fn put<D: Content>(&mut self, array: &Readable<D>, engine: &Engine) -> Result<D, Failure> {
         let (mut shown, mut read) = (*array.description(), None);
         self.link.set_work(&shown.work());
@@ -54,7 +54,7 @@ impl Feed {
             read = Some(memory);
             Ok(())
         })?;
-        // The kernel has read it: its owner may write again.
+        // The kernel has read it: its owner may write it again.
         read.map_or(Ok(()), |mut memory| memory.release())?;
         Ok(shown)
     }

@@ -8,7 +8,8 @@ use pixelferry_look::Place;
 use std::ptr;
 use std::sync::Arc;
 
-/// The kernel that makes surfaces of arrays; `None` where the backend's kernels do not read the host's arrays in place.
+/// Returns the kernel that makes surfaces from arrays; `None` if the backend's kernels cannot read host arrays in
+/// place.
 pub fn kernel<D: Content>(
     engine: &Engine,
     backend: &Arc<dyn ComputeBackend>,
@@ -20,7 +21,7 @@ pub fn kernel<D: Content>(
     }
 }
 
-/// The array's memory as a kernel reads it; `None` where kernels do not read it in place.
+/// Returns the array's memory for a kernel; `None` if kernels cannot read it in place.
 pub fn lent<D: Content>(
     array: &Readable<D>,
     engine: &Engine,
@@ -34,7 +35,7 @@ pub fn lent<D: Content>(
     }
 }
 
-/// Memory with the bytes of a content's table, written where the table is another than before.
+/// Memory with the bytes of a content's table, rewritten when the table changes.
 #[derive(Default)]
 pub struct Table(Option<(&'static [u8], Box<dyn ComputeMemory>)>);
 

@@ -1,4 +1,4 @@
-//! Arrays written into a texture or buffer of the program's own.
+//! Writes arrays into a texture or buffer of the program.
 
 use crate::content::Content;
 use crate::engine::Engine;
@@ -10,7 +10,7 @@ use pixelferry_look::Place;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// The way of arrays of one place there.
+/// The path for arrays of one place.
 struct Way {
     place: Place,
     outlet: Outlet,
@@ -18,26 +18,26 @@ struct Way {
     kernel: Option<Arc<dyn Kernel>>,
 }
 
-/// Opens a texture or buffer of the program's on its display.
+/// Opens a texture or buffer of the program on its display.
 pub type Open = Box<dyn Fn() -> Result<(Rc<dyn Display>, Surface), Failure>>;
 
-/// The ways into one texture or buffer. Stays on the thread of its context.
+/// The paths into one texture or buffer. Stays on the thread of its context.
 pub struct Giving {
     open: Open,
     options: OutletOptions,
-    /// The one in use last.
+    /// The most recently used path is last.
     ways: Vec<Way>,
 }
 
 impl Giving {
-    /// Arrays have their rows in that order.
+    /// `rows` is the order of the arrays' rows.
     pub fn new(open: Open, rows: RowOrder, path: Option<PathId>) -> Self {
-        // Arrays are written whole.
+        // Arrays are always written completely.
         let options = OutletOptions::default().with_unwritten(Unwritten::Overwrite);
         Self { open, options: options.with_row_order(rows).with_path(path), ways: Vec::new() }
     }
 
-    /// Writes an array. When this returns, nothing reads it any more.
+    /// Writes an array. When this returns, the array is no longer read.
     pub fn write<D: Content>(&mut self, array: &Readable<D>, engine: &Engine) -> Result<PathId, Failure> {
         let content = array.description();
         let place = content.span().place;
@@ -51,14 +51,14 @@ impl Giving {
                 self.ways.push(Way { place, outlet, backend, kernel });
             }
         }
-        // Where there was none, one was just added.
+        // If there was none, one was just added.
         let Some(Way { outlet, backend, kernel, .. }) = self.ways.last_mut() else {
-            return Err(Failure::Device("there is no way to the object".into()));
+            return Err(Failure::Device("there is no path to the object".into()));
         };
         match (kernel, lent(array, engine, backend.as_ref())?) {
             (Some(kernel), Some(mut memory)) => {
                 outlet.frame(|frame| frame.launch(kernel.as_ref(), &content.arguments(memory.as_ref(), None)))?;
-                // The kernel has read it: its owner may write again.
+                // The kernel has read it: its owner may write it again.
                 memory.release()?;
             }
             _ => outlet.frame(|frame| content.write(frame.target()?, array.bytes()?))?,
@@ -66,9 +66,9 @@ impl Giving {
         Ok(outlet.path())
     }
 
-    /// Returns what was found of every path.
+    /// Describes the findings about every path.
     pub fn explain(&self) -> String {
-        let Some(Way { outlet, .. }) = self.ways.last() else { return "nothing was written yet".into() };
+        let Some(Way { outlet, .. }) = self.ways.last() else { return "nothing has been written yet".into() };
         let rows: Vec<_> = outlet.rows().iter().map(ToString::to_string).collect();
         format!("{} is written by {}\n{}", outlet.desc(), outlet.path(), rows.join("\n"))
     }

@@ -1,4 +1,4 @@
-//! `pixelferry.gl.Source`, as Python sees it.
+//! `pixelferry.gl.Source`.
 
 use crate::array::Array;
 use crate::engine::{Asked, Engines, Wanted};
@@ -11,7 +11,7 @@ use pixelferry::{PathId, Policy};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-/// A texture or buffer of the program's, of the OpenGL context that is current on this thread, to be read.
+/// Reads a texture or buffer of the program, in the OpenGL context that is current on this thread.
 #[pyclass(module = "pixelferry.gl", name = "Source", frozen)]
 pub struct GlSource {
     held: Held<PathId>,
@@ -43,14 +43,14 @@ impl GlSource {
         Ok(Self { held, object, device: device.to_owned() })
     }
 
-    /// Returns what was rendered there by now, as an array that no later call changes.
+    /// Returns what was rendered there so far, as an array that later calls do not change.
     fn read(&self, py: Python<'_>) -> PyResult<Array> {
         let (array, path) = self.held.run(py, |stage| stage.take())?;
         self.held.name(path);
         Ok(array)
     }
 
-    /// OpenGL's name of what is read.
+    /// OpenGL's name of the object.
     #[getter]
     fn name(&self) -> u32 {
         self.object.name
@@ -68,24 +68,24 @@ impl GlSource {
         self.object.format()
     }
 
-    /// Tells where arrays are, as it was given.
+    /// Device of the arrays, as it was given.
     #[getter]
     fn device(&self) -> &str {
         &self.device
     }
 
-    /// The path in use.
+    /// The current path.
     #[getter]
     fn path(&self) -> PyResult<&'static str> {
         Ok(self.held.named()?.name())
     }
 
-    /// Returns what was found of every path as text to paste into a bug report.
+    /// Describes the findings about every path, for a bug report.
     fn explain(&self, py: Python<'_>) -> PyResult<String> {
         self.held.run(py, |stage| Ok(stage.source().unwrap_or_default()))
     }
 
-    /// Lets go of what is read. May be called again, and on any thread.
+    /// Releases the object. May be called again, and on any thread.
     fn close(&self, py: Python<'_>) {
         self.held.close(py);
     }

@@ -1,4 +1,4 @@
-//! `pixelferry.gl.Target`, as Python sees it.
+//! `pixelferry.gl.Target`.
 
 use crate::failure::Failure;
 use crate::held::Held;
@@ -10,7 +10,7 @@ use pixelferry::Policy;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-/// A texture or buffer of the program's, of the OpenGL context that is current on this thread, to be written.
+/// Writes a texture or buffer of the program, in the OpenGL context that is current on this thread.
 #[pyclass(module = "pixelferry.gl", name = "Target", frozen)]
 pub struct GlTarget {
     written: Written,
@@ -39,13 +39,13 @@ impl GlTarget {
         Ok(Self { written, object })
     }
 
-    /// Writes an array of its size into it, and returns when the array may be written again.
+    /// Writes an array of the object's size. When it returns, the array has been read and may be written again.
     #[pyo3(signature = (array, layout="HWC"))]
     fn write(&self, array: &Bound<'_, PyAny>, layout: &str) -> PyResult<()> {
         self.written.write(array, layout)
     }
 
-    /// OpenGL's name of what is written.
+    /// OpenGL's name of the object.
     #[getter]
     fn name(&self) -> u32 {
         self.object.name
@@ -63,18 +63,18 @@ impl GlTarget {
         self.object.format()
     }
 
-    /// The path in use; None before the first array.
+    /// The current path; None before the first array.
     #[getter]
     fn path(&self) -> PyResult<Option<&'static str>> {
         self.written.path()
     }
 
-    /// Returns what was found of every path as text to paste into a bug report.
+    /// Describes the findings about every path, for a bug report.
     fn explain(&self, py: Python<'_>) -> PyResult<String> {
         self.written.explain(py)
     }
 
-    /// Lets go of what is written. May be called again, and on any thread.
+    /// Releases the object. May be called again, and on any thread.
     fn close(&self, py: Python<'_>) {
         self.written.close(py);
     }

@@ -1,4 +1,4 @@
-//! State shared by the objects of `pixelferry.gl`: each is on the thread of its context, and is closed once.
+//! Common state of the objects of `pixelferry.gl`: each stays on the thread of its context and is closed once.
 
 use crate::array::Array;
 use crate::engine::{Asked, Engine, Engines, Wanted};
@@ -16,20 +16,20 @@ use std::ops::Deref;
 use std::rc::Rc;
 use std::sync::{Mutex, PoisonError};
 
-/// A stage of this thread's, and what the program may know of it without the thread.
+/// A stage of this thread, and what other threads may know about it.
 pub struct Held<N> {
     ticket: Ticket,
-    /// `None` once it is closed.
+    /// `None` after closing.
     named: Mutex<Option<N>>,
 }
 
 impl<N: Copy + Send> Held<N> {
-    /// In the context that is current.
+    /// Makes a stage in the current context.
     pub fn new(py: Python<'_>, settings: Settings) -> PyResult<Self> {
         Ok(Self { ticket: py.detach(|| Ticket::new(settings))?, named: Mutex::new(None) })
     }
 
-    /// On a display of the program's that no OpenGL draws.
+    /// Makes a stage on a display of the program without OpenGL.
     pub fn on(
         py: Python<'_>,
         settings: Settings,
@@ -60,7 +60,7 @@ impl<N: Copy + Send> Held<N> {
         *self.named.lock().unwrap_or_else(PoisonError::into_inner) = Some(named);
     }
 
-    /// Returns what the program may know, while it is open.
+    /// Returns what other threads may know, while it is open.
     pub fn named(&self) -> Result<N, Failure> {
         self.named.lock().unwrap_or_else(PoisonError::into_inner).ok_or_else(closed)
     }
@@ -90,11 +90,11 @@ impl<D, N> Deref for Shows<D, N> {
     }
 }
 
-/// Options that a caller may ask for.
+/// Options of the caller.
 pub struct Wishes<'a> {
     pub path: Option<&'a str>,
     pub backend: Option<&'a str>,
-    /// Only paths that show every array under one name.
+    /// Use only paths that show every array under one name.
     pub stable: bool,
 }
 
@@ -111,10 +111,10 @@ impl<D: Lies + Send + Sync, N: Copy + Send> Shows<D, N> {
         let engines = Engines::new(Asked::parse(wishes.backend)?);
         let mut paths = Paths::default();
         if wishes.stable && force.is_none() {
-            // The others have a ring of textures or buffers, of which each array gets the next.
+            // The others have a ring of textures or buffers and show each array under the next name.
             paths = paths.keep(|path| path.cost.copies > 0);
         }
-        // Another path would mean another name.
+        // Another path would change the name.
         let policy = Policy::default().with_force(force).with_trials(Trials::Off).with_paths(paths);
         Ok(Self { held: Held::new(py, Settings { format, rows, policy })?, engines, show, name })
     }
@@ -122,7 +122,7 @@ impl<D: Lies + Send + Sync, N: Copy + Send> Shows<D, N> {
     fn update_by(&self, py: Python<'_>, readable: &Readable<D>, engine: &Engine) -> PyResult<()> {
         self.held.begin(py, |stage| {
             let shown = (self.show)(stage, readable, engine);
-            // A frame that fails may also leave its path for another.
+            // A failed frame may also change the path.
             if let Ok(named) = (self.name)(stage) {
                 self.held.name(named);
             }
@@ -135,17 +135,17 @@ impl<D: Lies + Send + Sync, N: Copy + Send> Shows<D, N> {
         let source = Source::new(array, of, &self.engines)?;
         let engine = self.engines.engine(source.readable().description().span().place)?;
         let updated = self.update_by(array.py(), source.readable(), &engine);
-        // Only now may its owner have it back.
+        // Release the array only now: its owner may write it from here on.
         drop(source);
         updated
     }
 
-    /// Shows memory of our own.
+    /// Shows memory that this module owns.
     pub fn update_own(&self, py: Python<'_>, readable: &Readable<D>) -> PyResult<()> {
         self.update_by(py, readable, &self.engines.engine(Place::Host)?)
     }
 
-    /// Returns what is shown, in memory of its own.
+    /// Returns the shown content in memory of its own.
     pub fn read(&self, py: Python<'_>, device: &str) -> PyResult<Array> {
         let wanted = Wanted::parse(device)?;
         self.run(py, |stage| stage.capture(wanted, &self.engines))

@@ -1,5 +1,5 @@
-//! The textures of a thread. OpenGL contexts are current on one, and Python drops objects on any: so an object of Python's is only
-//! a [`Ticket`], and what it stands for stays with its thread.
+//! The textures of a thread. An OpenGL context is current on one thread, while Python may drop objects on any. A Python
+//! object is therefore only a [`Ticket`], and what it stands for stays on its thread.
 
 use crate::failure::{Failure, check_process};
 use crate::job::guarded;
@@ -19,13 +19,13 @@ thread_local! {
     static HERE: RefCell<Here> = RefCell::new(Here::new());
 }
 
-/// The numbers of stages that were dropped on other threads.
+/// Numbers of stages that were dropped on other threads.
 type Dropped = Arc<Mutex<Vec<u64>>>;
 
 struct Here {
     process: ProcessMark,
     stages: HashMap<u64, Stage>,
-    /// Those in use, and those in which something waits to be deleted.
+    /// Contexts in use, and those with objects to delete.
     contexts: Vec<Rc<UserContext>>,
     dropped: Dropped,
 }
@@ -35,7 +35,7 @@ impl Here {
         Self { process: ProcessMark::here(), stages: HashMap::new(), contexts: Vec::new(), dropped: Dropped::default() }
     }
 
-    /// Deletes what was dropped, as far as the current context has it.
+    /// Deletes dropped objects of the current context.
     fn tidy(&mut self) {
         let dropped = std::mem::take(&mut *self.dropped.lock().unwrap_or_else(PoisonError::into_inner));
         for number in dropped {
@@ -47,7 +47,7 @@ impl Here {
         });
     }
 
-    /// The context that is current.
+    /// Returns the current context.
     fn context(&mut self) -> Result<Rc<UserContext>, Failure> {
         if let Some(context) = self.contexts.iter().find(|context| context.is_here()) {
             return Ok(context.clone());
@@ -60,7 +60,7 @@ impl Here {
     fn end(&mut self) {
         let (stages, contexts) = (std::mem::take(&mut self.stages), std::mem::take(&mut self.contexts));
         if !self.process.is_here() {
-            // The drivers did not come along into a forked process.
+            // A forked process does not have the drivers.
             return std::mem::forget((stages, contexts));
         }
         contain("thread's textures", || drop((stages, contexts)));
@@ -73,7 +73,7 @@ impl Drop for Here {
     }
 }
 
-/// Runs `work` with what this thread has.
+/// Runs `work` with the state of this thread.
 fn here<R>(work: impl FnOnce(&mut Here) -> Result<R, Failure>) -> Result<R, Failure> {
     let ending = || Failure::Context("this thread is ending".into());
     HERE.try_with(|here| match here.try_borrow_mut() {
@@ -83,16 +83,16 @@ fn here<R>(work: impl FnOnce(&mut Here) -> Result<R, Failure>) -> Result<R, Fail
     .unwrap_or_else(|_| Err(ending()))
 }
 
-/// Ends all textures of this thread, before the interpreter does.
+/// Ends all textures of this thread before the interpreter ends.
 pub fn end() {
-    // Nothing left to end is no failure.
+    // It is no failure if nothing is left to end.
     let _ = here(|here| {
         here.end();
         Ok(())
     });
 }
 
-/// A stage of the thread that made it. Any thread may hold it and drop it.
+/// Refers to a stage of the thread that made it. Any thread may hold and drop it.
 pub struct Ticket {
     number: u64,
     thread: ThreadId,
@@ -101,12 +101,12 @@ pub struct Ticket {
 }
 
 impl Ticket {
-    /// A new stage in the context that is current.
+    /// Makes a stage in the current context.
     pub fn new(settings: Settings) -> Result<Self, Failure> {
         Self::of(settings, |here| Ok(Screen::Program(here.context()?)))
     }
 
-    /// A new stage on a display of the program's that no OpenGL draws.
+    /// Makes a stage on a display of the program without OpenGL.
     pub fn on(settings: Settings, display: impl FnOnce() -> Result<Rc<dyn Display>, Failure>) -> Result<Self, Failure> {
         Self::of(settings, |_| Ok(Screen::Memory(display()?)))
     }
@@ -115,7 +115,7 @@ impl Ticket {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         here(|here| {
             if !here.process.is_here() {
-                // The first texture of a forked process: those of its parent are not its own.
+                // This is the first texture of a forked process; those of its parent are not its own.
                 *here = Here::new();
             }
             here.tidy();
@@ -126,11 +126,11 @@ impl Ticket {
         })
     }
 
-    /// Runs `work` on the stage, on its thread only.
+    /// Runs `work` on the stage; works on its thread only.
     pub fn run<R>(&self, work: impl FnOnce(&mut Stage) -> Result<R, Failure>) -> Result<R, Failure> {
         check_process(self.process, "it")?;
         if self.thread != thread::current().id() {
-            return Err(Failure::Context("it is of another thread, on which it was made; call it there".into()));
+            return Err(Failure::Context("it belongs to another thread, on which it was made; call it there".into()));
         }
         here(|here| {
             here.tidy();
@@ -138,14 +138,14 @@ impl Ticket {
         })
     }
 
-    /// Ends the stage: at once where its context is current, else as soon as that is so at a later call of its thread.
+    /// Ends the stage: at once if its context is current, otherwise at a later call on its thread when it is.
     pub fn close(&self) {
         if !self.process.is_here() {
             return;
         }
         self.dropped.lock().unwrap_or_else(PoisonError::into_inner).push(self.number);
         if self.thread == thread::current().id() {
-            // A thread that is ending has ended it.
+            // A thread that is ending has already ended it.
             let _ = here(|here| {
                 here.tidy();
                 Ok(())
@@ -160,7 +160,7 @@ impl Drop for Ticket {
     }
 }
 
-/// Tells how calls after the end are refused.
+/// The error of calls after closing.
 pub fn closed() -> Failure {
     Failure::Closed("the texture, buffer or source is closed".into())
 }

@@ -1,8 +1,8 @@
-//! The threads on which stages live, and how work gets there.
+//! The threads of stages, and how work gets there.
 //!
-//! Contexts of OpenGL and windows stay on the thread that made them, and Python calls (and its garbage collector drops)
-//! from any. So a stage has a thread of ours: one for each viewer without a window, and one for all windows
-//! ([`crate::window`]), since a process can have only one event loop. Callers wait for it with the interpreter released.
+//! OpenGL contexts and windows stay on the thread that made them, but Python calls from any thread, and its garbage
+//! collector drops on any. Each viewer without a window therefore has a stage thread of its own, and all windows share
+//! one ([`crate::window`]), because a process can have only one event loop. Callers wait with the interpreter released.
 
 use crate::failure::{Failure, check_process};
 use crate::job::{Job, answered, awaited, closed, guarded};
@@ -15,14 +15,14 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-/// Place of a viewer's stage.
+/// Where a viewer's stage is.
 pub enum Host {
     Thread(StageThread),
     Window(WindowHandle),
 }
 
 impl Host {
-    /// Runs `work` there and waits for it. Not to be called with the interpreter attached.
+    /// Runs `work` there and waits for it. Do not call this with the interpreter attached.
     pub fn run<R: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Stage) -> Result<R, Failure> + Send + 'static,
@@ -35,7 +35,7 @@ impl Host {
         answered(post, work)?
     }
 
-    /// True where the program ended it; else the user did, or nobody.
+    /// Returns whether the program closed it, rather than the user.
     pub fn was_closed_by_program(&self) -> bool {
         match self {
             Self::Thread(thread) => !thread.is_open(),
@@ -43,7 +43,7 @@ impl Host {
         }
     }
 
-    /// True where work is still taken.
+    /// Returns whether it accepts work.
     pub fn is_open(&self) -> bool {
         match self {
             Self::Thread(thread) => thread.is_open(),
@@ -51,7 +51,7 @@ impl Host {
         }
     }
 
-    /// Ends the stage and waits for its end. May be called again.
+    /// Ends the stage and waits for that. May be called again.
     pub fn close(&self) {
         match self {
             Self::Thread(thread) => thread.close(),
@@ -60,14 +60,14 @@ impl Host {
     }
 }
 
-/// A thread with one stage, or with something else that stays on a thread.
+/// A thread with a stage, or with another object that stays on a thread.
 pub struct StageThread<S = Stage>(ProcessOwned<Mutex<Option<Open<S>>>>);
 
-/// What work is given by, and what is waited for in the end.
+/// Sends work, and is joined at the end.
 type Open<S> = (Sender<Job<S>>, JoinHandle<()>);
 
 impl<S: 'static> StageThread<S> {
-    /// Starts it; `make` runs there.
+    /// Starts the thread, which calls `make`.
     pub fn start(make: impl FnOnce() -> Result<S, Failure> + Send + 'static) -> Result<Self, Failure> {
         process::check("drawing")?;
         let (sender, jobs) = channel::<Job<S>>();
@@ -82,7 +82,7 @@ impl<S: 'static> StageThread<S> {
             }
         };
         let thread = threads::spawn("pixelferry", work);
-        let thread = thread.map_err(|e| Failure::Device(format!("no thread can be started: {e}")))?;
+        let thread = thread.map_err(|e| Failure::Device(format!("cannot start a thread: {e}")))?;
         awaited(&made)?.ok_or_else(closed)??;
         Ok(Self(ProcessOwned::new(Mutex::new(Some((sender, thread))))))
     }
@@ -109,7 +109,7 @@ impl<S: 'static> StageThread<S> {
         }
         let open = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some((sender, thread)) = open {
-            // The thread ends when it has done what it was given.
+            // The thread ends after the work that it was given.
             drop(sender);
             let _ = ended(thread.join());
         }

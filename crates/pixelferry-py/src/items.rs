@@ -1,9 +1,9 @@
-//! Layout of an array of vertices, indices or anything else: its bytes in the order of its indices.
+//! Layout of any array (vertices, indices and so on) as bytes in the order of its indices.
 
 use crate::failure::Failure;
 use pixelferry_look::{Place, Raw, Span};
 
-/// An axis along which pieces lie apart.
+/// An axis of pieces with a fixed distance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Axis {
     pub side: i64,
@@ -15,28 +15,28 @@ pub struct Axis {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Items {
     pub span: Span,
-    /// Bytes that lie together.
+    /// Contiguous bytes of a piece.
     pub piece: usize,
-    /// Axes of the pieces, the last one fastest. Axes that are not needed have one piece.
+    /// Axes of the pieces, the last one fastest. Unused axes have one piece.
     pub axes: [Axis; 3],
     /// Bytes of all pieces.
     pub len: usize,
 }
 
 impl Items {
-    /// An array as bytes.
+    /// Describes an array as bytes.
     pub fn new(raw: &Raw) -> Result<Self, Failure> {
         let strides = raw.strides()?;
         let wrong = |what: &str| Failure::Shape(format!("an array of shape {:?} {what}", raw.shape));
         if raw.shape.len() != strides.len() {
-            return Err(wrong("has another number of strides"));
+            return Err(wrong("has a different number of strides"));
         }
         if raw.shape.iter().any(|side| *side <= 0) {
             return Err(wrong("is empty"));
         }
         let bytes = raw.number.bits / 8;
         if bytes == 0 || !raw.number.bits.is_multiple_of(8) {
-            return Err(Failure::Dtype(format!("elements of {} bits are no bytes", raw.number.bits)));
+            return Err(Failure::Dtype(format!("elements of {} bits are not whole bytes", raw.number.bits)));
         }
         let span = Span::new(raw, &raw.shape, &strides, bytes)?;
         let too_large = || wrong("is too large");
@@ -53,7 +53,7 @@ impl Items {
         }
         let mut axes = [Axis { side: 1, stride: 0 }; 3];
         if apart.len() > axes.len() {
-            return Err(wrong("has more than three axes whose elements do not follow each other; give a copy of it"));
+            return Err(wrong("has more than three axes whose elements are not contiguous; give a copy of it"));
         }
         for (axis, found) in axes.iter_mut().rev().zip(apart) {
             *axis = found;
@@ -62,8 +62,8 @@ impl Items {
         Ok(Self { span, piece: piece as usize, axes, len: len as usize })
     }
 
-    /// Describes so many tight rows of so many bytes, in their order or in the opposite one. They are in memory of no
-    /// address: only [`crate::content::Content::arguments`] makes use of it.
+    /// Describes tight rows, in order or reversed. The memory has no address: only
+    /// [`crate::content::Content::arguments`] uses the result.
     pub fn rows(rows: u32, bytes: usize, reversed: bool) -> Self {
         let (rows, stride) = (rows.max(1) as usize, bytes as i64);
         let len = rows * bytes;
@@ -76,14 +76,14 @@ impl Items {
         Self { span: span(len - bytes), piece: bytes, axes: [one, one, axis], len }
     }
 
-    /// Copies to `to` what begins at byte `at` of all; `bytes` are those of the span.
+    /// Copies to `to` from position `at`; `bytes` are those of the span.
     pub fn copy(&self, bytes: &[u8], at: usize, to: &mut [u8]) {
         let mut done = 0;
         while done < to.len() {
             let (number, inside) = ((at + done) / self.piece, (at + done) % self.piece);
             let now = (self.piece - inside).min(to.len() - done);
             let from = self.place_of(number).saturating_add(inside);
-            // Inside of both by construction.
+            // Both ranges are valid by construction.
             if let (Some(to), Some(from)) = (to.get_mut(done..done + now), bytes.get(from..from.saturating_add(now))) {
                 to.copy_from_slice(from);
             }
@@ -91,7 +91,7 @@ impl Items {
         }
     }
 
-    /// The first byte of a piece.
+    /// Returns the position of a piece's first byte.
     fn place_of(&self, number: usize) -> usize {
         let mut rest = number as i64;
         let mut place = self.span.first as i64;

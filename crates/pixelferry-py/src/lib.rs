@@ -1,20 +1,24 @@
-//! The Python package pixelferry: arrays of NumPy, CuPy, PyTorch, JAX and anything else with `__dlpack__`,
-//! `__cuda_array_interface__` or a buffer, shown by the fastest path that really works.
+//! The Python package pixelferry: shows arrays of NumPy, CuPy, PyTorch, JAX and anything else with `__dlpack__`,
+//! `__cuda_array_interface__` or a buffer, by the fastest path that works.
 //!
 //! This is the extension `pixelferry._pixelferry`; the package around it is in `python`.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | what Python calls | `viewer`, `texture`, `buffer`, `gl_source` and `gl_target` (`held` for the last four), `vulkan`, `array`, `report`, here; `named`: options by name |
-//! | arrays taken from Python | `source` (which protocol), `items` (bytes), `raw` (the `unsafe`, except for where `source` takes a protocol at its word) |
+//! | what Python calls | `viewer`, `texture`, `buffer`, `gl_source` and `gl_target` (`held` for the last four),
+//! `vulkan`, `array`, `report`, here; `named`: options by name |
+//! | arrays from Python | `source` (which protocol), `items` (bytes), `raw` (the `unsafe` code, except where `source`
+//! trusts a protocol) |
 //! | pixels made of them | the crate `pixelferry-look`; `looks` (its options by name), `content` (its kernel) |
 //! | buffers made of them | `kernels/pack.cu` on a GPU, `items` on the CPU, `pack` for both |
-//! | pictures given to Python | `array` (what protocols say of it), `taking` (how it gets there), `raw` (its memory) |
-//! | objects of the program's | `object` (how they are named), `taking` and `giving` (the ways from and to them), `written` |
-//! | a page for browsers, and a widget of notebooks | `served`, `watching` |
+//! | pictures for Python | `array` (its protocols), `taking` (how it gets there), `raw` (its memory) |
+//! | objects of the program | `object` (how they are named), `taking` and `giving` (paths from and to them), `written`
+//! |
+//! | a page for browsers, and a widget for notebooks | `served`, `watching` |
 //! | frames to and from other processes (Linux) | `streams` |
-//! | threads | `host` (why they are), `window` (the event loop; `events`: what the user does), `stage` (what runs there), `here` (textures, on the caller's), `job` (how work fails) |
-//! | which backend | `engine`, and `feeding`: what it needs of an array |
+//! | threads | `host` (why they exist), `window` (the event loop; `events`: what the user does), `stage` (what runs
+//! there), `here` (textures, on the caller's thread), `job` (how work fails) |
+//! | the choice of a backend | `engine`, and `feeding`: what it needs of an array |
 //! | exceptions | `failure` |
 
 mod array;
@@ -71,10 +75,11 @@ use std::path::PathBuf;
 use texture::Texture;
 use viewer::{Options, Viewer};
 
-/// Sides that every display takes.
+/// Longest side that every display supports.
 const MOST_SIDE: i64 = 8192;
 
-/// A window's size for an array, and the array's own; those of a viewer where the array does not tell its shape.
+/// Returns a window's size for an array, and the array's own; the defaults of a viewer if the array does not tell its
+/// shape.
 fn window_size(array: &Bound<'_, PyAny>, layout: Layout) -> PyResult<((u32, u32), [i64; 2])> {
     let shape = array.getattr("shape").and_then(|shape| shape.extract::<Vec<i64>>());
     let shape = answer(array.py(), shape)?.unwrap_or_default();
@@ -82,12 +87,12 @@ fn window_size(array: &Bound<'_, PyAny>, layout: Layout) -> PyResult<((u32, u32)
     Ok(size.map_or(((1280, 720), [1280, 720]), |size| (window_for(size).into(), size)))
 }
 
-/// Shows one array. In a window: waits until it is closed, or with block=False returns the viewer. With save="x.png":
-/// no window is opened, the picture is saved.
+/// Shows one array in a window and waits until the window is closed; with block=False, returns the viewer instead. With
+/// save="x.png", saves the picture and opens no window.
 #[pyfunction]
 #[pyo3(signature = (array, title="pixelferry", *, block=true, save=None, layout=None, width=None, height=None,
                     backend=None, range=None, exposure=0.0, gamma=1.0, colormap=None, channel=None, marks=false))]
-#[allow(clippy::too_many_arguments)] // by name, in Python
+#[allow(clippy::too_many_arguments)] // keyword arguments in Python
 fn show(
     py: Python<'_>,
     array: &Bound<'_, PyAny>,
@@ -107,9 +112,9 @@ fn show(
 ) -> PyResult<Option<Viewer>> {
     let request = looks::Asked { layout, range, exposure, gamma, colormap, channel, marks }.request()?;
     let (own, sides) = window_size(array, request.layout)?;
-    // Plain memory takes sides that no OpenGL does.
+    // Plain memory supports longer sides than OpenGL.
     let is_long = save.is_some() && sides.into_iter().max() > Some(MOST_SIDE);
-    // A still picture is looked at closely, unless a backend is to make it.
+    // Show a still picture closely, unless a backend must make it.
     let is_close = block && save.is_none() && backend.is_none();
     let least = if is_close { SMALLEST } else { [0; 2] };
     let size = (width.unwrap_or(own.0.max(least[0])), height.unwrap_or(own.1.max(least[1])));
@@ -146,7 +151,7 @@ fn show(
     Ok(Some(viewer))
 }
 
-/// Arrays on the screen, without a detour through the host where they are on its GPU.
+/// Shows arrays on the screen. An array on the GPU of the screen gets there without a copy through the host.
 #[pymodule]
 fn _pixelferry(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();

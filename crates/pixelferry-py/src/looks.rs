@@ -1,10 +1,10 @@
-//! Options by name of how numbers become colours.
+//! Options, by name, of how numbers become colours.
 
 use crate::failure::{Failure, answer};
 use pixelferry_look::{Channel, Colormap, End, Layout, Look, OPTIONS, Range, Request};
 use pyo3::prelude::*;
 
-/// What Python asks for.
+/// Options from Python.
 pub struct Asked<'a, 'py> {
     pub layout: Option<&'a str>,
     pub range: Option<&'a Bound<'py, PyAny>>,
@@ -45,7 +45,7 @@ fn range(given: &Bound<'_, PyAny>) -> Result<Range, Failure> {
         Some([low, high]) => Ok(Range::Between(*low, *high)),
         _ => {
             let lines = "(0, 1), ('1%', '99%'), 'minmax' or 'symmetric'";
-            Err(Failure::Shape(format!("range={given} is no range of numbers; give one such as {lines}")))
+            Err(Failure::Shape(format!("range={given} is invalid; give two numbers or a name, such as {lines}")))
         }
     }
 }
@@ -65,7 +65,7 @@ fn channel(given: &Bound<'_, PyAny>) -> Result<Channel, Failure> {
     }
 }
 
-/// Options of a command that shows arrays: each by its name, what it takes, and what it does.
+/// Options of a command that shows arrays: name, value and help text of each.
 #[pyfunction]
 pub fn _look_options() -> Vec<(&'static str, &'static str, &'static str)> {
     OPTIONS.iter().map(|option| (option.name, option.value, option.help)).collect()

@@ -1,11 +1,11 @@
-//! Options that Python gives by a name.
+//! Options that Python gives by name.
 
 use crate::failure::Failure;
 use pixelferry::{Fit, PixelFormat, RowOrder};
 
-/// Returns the error for a name that is not among `names`.
+/// The error for a name that is not among `names`.
 pub fn one_of(what: &str, given: &str, names: &[&str]) -> Failure {
-    Failure::Shape(format!("{what}='{given}' is not known; there are {}", names.join(", ")))
+    Failure::Shape(format!("unknown {what}='{given}'; use one of {}", names.join(", ")))
 }
 
 /// A format of pictures.
@@ -29,7 +29,7 @@ pub fn rows(name: &str) -> Result<RowOrder, Failure> {
     }
 }
 
-/// Tells how a picture is put into an area.
+/// Parses how a picture is fitted into an area.
 pub fn fit(name: &str) -> Result<Fit, Failure> {
     match name {
         "contain" => Ok(Fit::Contain),

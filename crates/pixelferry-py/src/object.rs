@@ -1,4 +1,4 @@
-//! Textures and buffers of the program's own, as Python names them.
+//! Textures and buffers of the program, as Python names them.
 
 use crate::failure::{Failure, answer};
 use crate::named;
@@ -15,7 +15,7 @@ pub struct Object {
 }
 
 impl Object {
-    /// From OpenGL's name, or an object that has it as `glo` or `name`; `size` is by default the object's own.
+    /// From OpenGL's name, or an object that has it as `glo` or `name`; `size` defaults to the object's own.
     pub fn new(object: &Bound<'_, PyAny>, size: Option<Bound<'_, PyAny>>, format: PixelFormat) -> PyResult<Self> {
         Ok(Self { name: name_of(object)?, desc: desc_of(object, size, format)? })
     }
@@ -39,7 +39,7 @@ impl Object {
     }
 }
 
-/// OpenGL's name: a number, or what moderngl's (`glo`) and our own (`name`) objects call so.
+/// Returns OpenGL's name: a number, or the `glo` of moderngl's objects and the `name` of ours.
 fn name_of(object: &Bound<'_, PyAny>) -> PyResult<u32> {
     let py = object.py();
     let attribute = |name| object.getattr_opt(name);
@@ -49,12 +49,15 @@ fn name_of(object: &Bound<'_, PyAny>) -> PyResult<u32> {
     };
     let none = || {
         let what = object.get_type().name().map_or_else(|_| "it".into(), |name| name.to_string());
-        Failure::Dtype(format!("'{what}' is no texture or buffer of OpenGL; give the number that glGenTextures gave"))
+        Failure::Dtype(format!(
+            "'{what}' is not a texture or buffer of OpenGL; give the number that glGenTextures \
+                                returned"
+        ))
     };
     Ok(answer(py, name.ok_or_else(none)?.extract())?.map_err(|_| none())?)
 }
 
-/// As given, or as the object has it: width and height of a texture, or the number of a buffer's bytes.
+/// As given, or the object's own: width and height of a texture, or the number of bytes of a buffer.
 fn desc_of(object: &Bound<'_, PyAny>, size: Option<Bound<'_, PyAny>>, format: PixelFormat) -> PyResult<SurfaceDesc> {
     let py = object.py();
     let size = match size {

@@ -22,8 +22,9 @@ impl Lies for Items {
 
 impl Content for Items {
     fn source(_: &SurfaceDesc) -> KernelSource {
-        // SAFETY: each item writes its own bytes below the length, and reads the array at indices that `Items` checked against
-        // its memory; `arguments` makes the arguments for a buffer of `len` bytes, and only `stage` and `feeding` launch it.
+        // SAFETY: each item writes only its own bytes below the length, and reads the array at indices that `Items`
+        // checked against its memory; `arguments` makes the arguments for a buffer of `len` bytes, and only `stage` and
+        // `feeding` launch it.
         unsafe { KernelSource::new("pf_pack").ptx(PTX) }.cpu_buffer(on_cpu)
     }
 
@@ -35,7 +36,7 @@ impl Content for Items {
     fn arguments<'a>(&self, memory: &'a dyn ComputeMemory, _: Option<&'a dyn ComputeMemory>) -> Vec<Arg<'a>> {
         let [outer, middle, inner] = self.axes;
         let numbers = [
-            // Inside one allocation.
+            // The position is inside one allocation.
             self.span.first as i64,
             self.piece as i64,
             outer.stride,

@@ -7,21 +7,21 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use std::sync::{Mutex, PoisonError};
 
-/// The films of a stage, one at a time. One that fails ends.
+/// The film of a stage; there is at most one at a time. A film that fails ends.
 #[derive(Default)]
 pub struct Filmed {
     recorder: Option<Recorder>,
-    /// Number of the film begun last.
+    /// Number of the most recent film.
     number: u64,
     /// Failure of that film.
     failed: Option<Failure>,
 }
 
 impl Filmed {
-    /// Begins one; its number.
+    /// Begins a film and returns its number.
     pub fn begin(&mut self, output: Output, options: RecordOptions) -> Result<u64, Failure> {
         if self.is_under_way() {
-            return Err(Failure::Shape("the viewer records already; stop that first".into()));
+            return Err(Failure::Shape("the viewer is already recording; stop that recording first".into()));
         }
         (self.recorder, self.failed) = (Some(Recorder::create(output, options)?), None);
         self.number += 1;
@@ -32,17 +32,17 @@ impl Filmed {
         self.recorder.is_some()
     }
 
-    /// True where it shows what was shown at each of its frames' times.
+    /// Returns whether the film samples what is shown at its own frame rate.
     pub fn is_by_clock(&self) -> bool {
         self.recorder.as_ref().is_some_and(|recorder| recorder.step().is_none())
     }
 
-    /// Records what was drawn; `None` where there is no film.
+    /// Records what was drawn; `None` without a film.
     pub fn record<R>(&mut self, record: impl FnOnce(&mut Recorder) -> Result<R, RecordError>) -> Option<R> {
         match record(self.recorder.as_mut()?) {
             Ok(recorded) => Some(recorded),
             Err(error) => {
-                tracing::warn!(%error, "the film ends");
+                tracing::warn!(%error, "the recording ends");
                 (self.recorder, self.failed) = (None, Some(error.into()));
                 None
             }
@@ -51,7 +51,7 @@ impl Filmed {
 
     /// Ends the film of that number.
     pub fn end(&mut self, number: u64) -> Result<Recorded, Failure> {
-        let ended = || Failure::Closed("the film has ended".into());
+        let ended = || Failure::Closed("the recording has ended".into());
         if number != self.number {
             return Err(ended());
         }
@@ -66,7 +66,7 @@ impl Filmed {
 /// A film of what a viewer shows, until it is stopped or the viewer ends.
 #[pyclass(module = "pixelferry", frozen)]
 pub struct Recording {
-    /// Ends it where it is made.
+    /// Ends the film on its own thread.
     stop: Box<dyn Fn(Python<'_>) -> PyResult<Recorded> + Send + Sync>,
     recorded: Mutex<Option<Recorded>>,
 }
@@ -92,13 +92,13 @@ impl Recording {
         Ok(())
     }
 
-    /// Frames of the film; None until it is stopped.
+    /// Number of frames; None until the film is stopped.
     #[getter]
     fn frames(&self) -> Option<u64> {
         self.recorded().map(|recorded| recorded.frames)
     }
 
-    /// Frames whose own picture is missing, as the writer was behind; None until it is stopped.
+    /// Number of frames that repeat an earlier picture because the writer was behind; None until the film is stopped.
     #[getter]
     fn dropped(&self) -> Option<u64> {
         self.recorded().map(|recorded| recorded.dropped)

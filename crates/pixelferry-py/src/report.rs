@@ -39,27 +39,27 @@ fn code(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
     Ok(made.bind(py))
 }
 
-/// Puts the class of reports into the module.
+/// Adds the report class to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("Report", code(module.py())?.getattr("Report")?)
 }
 
-/// A dict of `json` whose `str()` is `text`.
+/// Makes a dict from `json` whose `str()` is `text`.
 pub fn report<'py>(py: Python<'py>, json: &str, text: &str) -> PyResult<Bound<'py, PyAny>> {
     code(py)?.getattr("make")?.call1((json, text))
 }
 
-/// Tries every path between every device that computes and every display without a window, each proved by pixels.
+/// Tries every path between every compute device and every display that needs no window, and proves each by pixels.
 #[pyfunction]
 #[pyo3(signature = (width=640, height=360))]
 pub fn probe(py: Python<'_>, width: u32, height: u32) -> PyResult<Bound<'_, PyAny>> {
-    // On a thread of its own: displays change which OpenGL context is current.
+    // Use a separate thread: displays change which OpenGL context is current.
     let found = py.detach(|| {
-        // As a viewer shows arrays.
+        // The surface of a viewer.
         let desc = SurfaceDesc::image(width, height, PixelFormat::Rgba8).with_unwritten(Unwritten::Overwrite);
         let (tell, told) = channel();
         let probing = threads::spawn("pixelferry probe", move || drop(tell.send(pixelferry::probe(&desc))));
-        probing.map_err(|e| Failure::Device(format!("no thread can be started: {e}")))?;
+        probing.map_err(|e| Failure::Device(format!("cannot start a thread: {e}")))?;
         let report = awaited(&told)?.ok_or_else(|| Failure::Device("internal error: the probe panicked".into()))??;
         let json = serde_json::to_string(&report).map_err(|e| Failure::Device(e.to_string()))?;
         Ok::<_, Failure>((json, text(&report)))
@@ -69,13 +69,9 @@ pub fn probe(py: Python<'_>, width: u32, height: u32) -> PyResult<Bound<'_, PyAn
 
 fn text(report: &SystemReport) -> String {
     let mut out = format!("{}\npixelferry {}\n", report.answer(), report.version);
-    // Writing to a string does not fail.
+    // Writing to a string cannot fail.
     if let Some(chosen) = &report.chosen {
-        let _ = writeln!(
-            out,
-            "taken by default: {} -> {} by {}: {}",
-            chosen.compute, chosen.display, chosen.path, chosen.why
-        );
+        let _ = writeln!(out, "default: {} -> {} by {}: {}", chosen.compute, chosen.display, chosen.path, chosen.why);
     }
     for pairing in &report.pairings {
         let _ = write!(out, "\n{pairing}");

@@ -1,4 +1,4 @@
-//! `pixelferry.serve`: arrays on a page for browsers, which a thread of its own shows.
+//! `pixelferry.serve`: shows arrays on a page for browsers, on a thread of its own.
 
 use crate::engine::{Asked, Engines};
 use crate::failure::{Failure, check_process};
@@ -20,7 +20,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError, Weak, mpsc};
 use std::thread::{self, JoinHandle};
 
-/// All numbers of an array, to be copied.
+/// All bytes of an array, to be copied.
 #[derive(Clone, Copy)]
 struct All(Span);
 
@@ -30,7 +30,7 @@ impl Lies for All {
     }
 }
 
-/// A page, and the thread that shows it; `None` once it was waited for.
+/// A page and the thread that shows it; `None` after the thread was joined.
 struct Page {
     serve: ProcessOwned<Arc<Serve>>,
     shows: Mutex<Option<JoinHandle<Result<(), ViewError>>>>,
@@ -41,7 +41,7 @@ impl Page {
         self.shows.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends it, and says why it ended on its own. Not to be called with the interpreter attached.
+    /// Ends the page, and returns the error if it ended by itself. Do not call this with the interpreter attached.
     fn end(&self) -> Result<(), Failure> {
         if !self.serve.mark().is_here() {
             return Ok(());
@@ -52,20 +52,20 @@ impl Page {
     }
 }
 
-/// Pages to be ended before the interpreter goes: drivers do not like to be busy then.
+/// Pages to end before the interpreter does: drivers may crash if they are busy at exit.
 static PAGES: Mutex<Vec<Weak<Page>>> = Mutex::new(Vec::new());
 
-/// Ends all pages. Not to be called with the interpreter attached.
+/// Ends all pages. Do not call this with the interpreter attached.
 pub fn end() {
     let all = std::mem::take(&mut *PAGES.lock().unwrap_or_else(PoisonError::into_inner));
     for page in all.iter().filter_map(Weak::upgrade) {
         if let Err(error) = page.end() {
-            tracing::warn!(?error, "a page ended on its own");
+            tracing::warn!(?error, "a page ended because of an error");
         }
     }
 }
 
-/// A page with arrays for browsers. Keep it: with it goes the page.
+/// A page that shows arrays in browsers. Keep a reference: dropping it ends the page.
 #[pyclass(module = "pixelferry", frozen)]
 pub struct Server {
     page: Arc<Page>,
@@ -83,7 +83,7 @@ impl From<ViewError> for Failure {
     }
 }
 
-/// A copy of an array's memory, where the array is.
+/// A copy of an array's memory, in the same place as the array.
 enum Copied {
     Host(Vec<u8>),
     Cuda(Arc<CudaBackend>, Box<dyn ComputeMemory + Send>),
@@ -107,7 +107,7 @@ impl Copied {
         match there() {
             Ok(memory) => Ok(Self::Cuda(backend, memory)),
             Err(error) => {
-                SAID.call_once(|| tracing::warn!("arrays are copied from CUDA to the host, as it failed: {error}"));
+                SAID.call_once(|| tracing::warn!("CUDA failed, so arrays are now copied to the host: {error}"));
                 let mut bytes = vec![0; len];
                 theirs.read(0, &mut bytes)?;
                 Ok(Self::Host(bytes))
@@ -116,7 +116,7 @@ impl Copied {
     }
 }
 
-/// Copies an array; what is returned makes it again on the thread that shows.
+/// Copies an array; the result makes an array of the copy on the showing thread.
 pub fn copied(
     array: &Bound<'_, PyAny>,
     name: String,
@@ -125,7 +125,7 @@ pub fn copied(
 ) -> PyResult<impl FnOnce() -> Result<Array, ReadError> + Send + 'static> {
     let described = RefCell::new(None);
     let of = |raw: &Raw| {
-        // What is no picture is refused here, and not on the other thread.
+        // Refuse invalid arrays here rather than on the other thread.
         Plane::new(raw, request.layout, PixelFormat::Rgba8, &request.look)?;
         described.replace(Some((raw.shape.clone(), raw.strides()?, raw.number)));
         Ok(All(raw.span()?))
@@ -133,7 +133,7 @@ pub fn copied(
     let source = Source::new(array, &of, engines)?;
     let (readable, span) = (*source.readable(), source.readable().description().0);
     let bytes = array.py().detach(|| Copied::of(&readable, engines))?;
-    // Only now may its owner have it back.
+    // Release the array only now: its owner may write it from here on.
     drop(source);
     let (shape, strides, number) = described.into_inner().ok_or_else(closed)?;
     Ok(move || match bytes {
@@ -142,11 +142,11 @@ pub fn copied(
     })
 }
 
-/// Serves a page with the array for browsers: the viewer with zoom, values, range and colormap, at `Server.url`.
+/// Serves a page that shows the array in browsers, with zoom, values, range and colormap, at `Server.url`.
 #[pyfunction]
 #[pyo3(signature = (array, name="array", *, host="127.0.0.1", port=0, layout=None, range=None, exposure=0.0, gamma=1.0,
                     colormap=None, channel=None, marks=false, keep=8))]
-#[allow(clippy::too_many_arguments)] // by name, in Python
+#[allow(clippy::too_many_arguments)] // keyword arguments in Python
 pub fn serve(
     py: Python<'_>,
     array: &Bound<'_, PyAny>,
@@ -166,7 +166,7 @@ pub fn serve(
     let request = looks::Asked { layout, range, exposure, gamma, colormap, channel, marks }.request()?;
     let address: IpAddr = host.parse().map_err(|_| {
         Failure::Shape(format!(
-            "host='{host}' is no address of this machine; give one such as '127.0.0.1' or '0.0.0.0'"
+            "host='{host}' is not an address of this machine; give one such as '127.0.0.1' or '0.0.0.0'"
         ))
     })?;
     let engines = Engines::new(Asked::parse(None)?);
@@ -179,15 +179,15 @@ pub fn serve(
             move || {
                 let array = make().inspect_err(|_| serve.stop())?;
                 serve.run(vec![array], request, Live { keep, ..Live::default() }, move || {
-                    // Nobody waits any more only where the caller's thread died.
+                    // The receiver is gone only if the caller's thread died.
                     let _ = ready.send(());
                 })
             }
         });
-        let shows = shows.map_err(|error| Failure::Device(format!("no thread for the page: {error}")))?;
+        let shows = shows.map_err(|error| Failure::Device(format!("cannot start a thread for the page: {error}")))?;
         let ready = awaited(&is_ready).inspect_err(|_| serve.stop())?;
         if ready.is_none() {
-            // It ended before.
+            // The thread ended before the page was ready.
             return Err(shows.join().ok().and_then(Result::err).map_or_else(closed, Failure::from));
         }
         let page = Arc::new(Page { serve: ProcessOwned::new(serve), shows: Mutex::new(Some(shows)) });
@@ -208,23 +208,23 @@ impl Server {
 
 #[pymethods]
 impl Server {
-    /// Address for browsers, with the token that the page needs. Whoever has it looks and steers.
+    /// Address for browsers, which includes the page's token. Everyone who has it can watch and control the view.
     #[getter]
     fn url(&self) -> String {
         self.page.serve.url()
     }
 
-    /// Browsers that look on at the moment.
+    /// Number of browsers that are watching now.
     #[getter]
     fn viewers(&self) -> usize {
         self.page.serve.viewers()
     }
 
-    /// Shows an array beside the others, or instead of the one of its name, with its own look; without options it keeps the one
-    /// that it has, or has that of the first. It is copied, and shown soon.
+    /// Shows an array beside the others, or in place of the one of its name, with a look of its own. Without look
+    /// options it keeps the look of that name, or gets that of the first array. The array is copied and shown soon.
     #[pyo3(signature = (array, name="array", *, layout=None, range=None, exposure=0.0, gamma=1.0, colormap=None, channel=None,
                         marks=false))]
-    #[allow(clippy::too_many_arguments)] // by name, in Python
+    #[allow(clippy::too_many_arguments)] // keyword arguments in Python
     fn show(
         &self,
         array: &Bound<'_, PyAny>,
@@ -245,7 +245,7 @@ impl Server {
         Ok(())
     }
 
-    /// Waits until Ctrl-C, or until another thread closes it.
+    /// Waits until Ctrl-C, or until another thread closes the page.
     fn wait(&self, py: Python<'_>) -> PyResult<()> {
         check_process(self.page.serve.mark(), "the page")?;
         while self.page.lock().as_ref().is_some_and(|shows| !shows.is_finished()) {
@@ -273,7 +273,7 @@ impl Server {
         format!("<pixelferry.Server: {}>", self.url())
     }
 
-    /// The same in a notebook's cell whose browser does not reach the page: by anywidget.
+    /// Returns the page as an anywidget widget, for notebooks whose browser cannot reach the page.
     fn widget(slf: Py<Self>, py: Python<'_>) -> PyResult<Py<PyAny>> {
         Ok(py.import("pixelferry.notebook")?.call_method1("Widget", (slf,))?.unbind())
     }
@@ -284,13 +284,13 @@ impl Server {
         Ok(Watching::new(self.page.serve.watcher()))
     }
 
-    /// What packs JPEGs, and why the host does where it does.
+    /// What encodes JPEGs, and if it is the host, why.
     #[getter]
     fn encoder(&self) -> String {
         self.page.serve.encoder()
     }
 
-    /// The page in a notebook's cell.
+    /// The page as the output of a notebook's cell.
     fn _repr_html_(&self) -> String {
         format!("<iframe src=\"{}\" style=\"width: 100%; height: 560px; border: 0\"></iframe>", self.url())
     }

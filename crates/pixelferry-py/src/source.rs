@@ -1,4 +1,4 @@
-//! Any array of Python as a description whose memory is kept: by DLPack, `__cuda_array_interface__`, or the buffer protocol.
+//! Describes any Python array and keeps its memory: via DLPack, `__cuda_array_interface__`, or the buffer protocol.
 
 use crate::engine::Engines;
 use crate::failure::{self, Failure, answer};
@@ -13,28 +13,28 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMemoryView, PyTuple};
 use std::any::Any;
 
-/// `DLDeviceType` of memory that the host reads.
+/// `DLDeviceType` values of memory that the host can read.
 const HOST: [i32; 2] = [1, 3];
-/// Device types of memory that CUDA reads: the device's own, and managed.
+/// `DLDeviceType` values of memory that CUDA can read: device memory and managed memory.
 const CUDA: [i32; 2] = [2, 13];
 
-/// An array that was handed over. Dropping it gives it back.
+/// An exported array. Dropping this releases it.
 pub struct Source<D> {
     readable: Readable<D>,
     _kept: Box<dyn Any>,
 }
 
-/// Function that takes an array as data of one kind.
+/// Interprets an array as data of one kind.
 type As<'a, D> = &'a dyn Fn(&Raw) -> Result<D, Failure>;
 
 impl<D: Lies> Source<D> {
-    /// Takes an array as what `of` makes of its description. Where it is on a GPU, the stream of that device's backend is
-    /// ordered after what its producer has queued; nothing is waited for or copied.
+    /// Takes an array, interpreted by `of`. For an array on a GPU, the stream of that device's backend is ordered after
+    /// the producer's queued work, without waiting or copying.
     pub fn new(array: &Bound<'_, PyAny>, of: As<'_, D>, engines: &Engines) -> PyResult<Self> {
         let py = array.py();
         check_mask(array)?;
         let device = match array.getattr_opt(intern!(py, "__dlpack_device__"))? {
-            // An array type, not an array, has it too.
+            // The attribute also exists on an array type, which is not an array.
             Some(ask) => Some(ask.call0().and_then(|d| d.extract::<(i32, i32)>()).map_err(|e| refused(py, e))?),
             None => None,
         };
@@ -49,11 +49,11 @@ impl<D: Lies> Source<D> {
         if let Some((kind, _)) = device
             && !HOST.contains(&kind)
         {
-            let what = format!("the array is in memory of a device of DLPack's kind {kind}, which is not read");
+            let what = format!("the array is in memory of DLPack device type {kind}, which is unsupported");
             return Err(Failure::Device(format!("{what}; copy it to the host")).into());
         }
         let buffer = PyUntypedBuffer::get(array).or_else(|error| match error.is_instance_of::<PyBufferError>(py) {
-            // Arrays of ctypes say no strides, which a view of them does.
+            // ctypes arrays report no strides, but a memoryview of them does.
             true => PyMemoryView::from(array).and_then(|view| PyUntypedBuffer::get(&view)).map_err(|_| error),
             false => Err(error),
         });
@@ -72,8 +72,8 @@ impl<D: Lies> Source<D> {
                 taken => taken,
             },
             Err(error) if error.is_instance_of::<PyTypeError>(py) => Err(Failure::Dtype(format!(
-                "'{}' is no array: it has neither __dlpack__, __cuda_array_interface__ nor a buffer; numpy.asarray(x) makes \
-                 one of most things",
+                "'{}' is not an array: it has neither __dlpack__, __cuda_array_interface__ nor a buffer; \
+                 numpy.asarray(x) converts most objects",
                 array.get_type().name()?
             ))
             .into()),
@@ -84,10 +84,11 @@ impl<D: Lies> Source<D> {
     fn cuda_dlpack(array: &Bound<'_, PyAny>, id: i32, of: As<'_, D>, engines: &Engines) -> PyResult<Self> {
         let py = array.py();
         let ordinal = u32::try_from(id).map_err(|_| Failure::Device(format!("there is no CUDA device {id}")))?;
-        // A device that this viewer does not read from is refused before anything is taken.
+        // Refuse a device that this viewer does not read from before taking anything.
         let backend = py.detach(|| engines.engine(Place::Cuda(ordinal)).and_then(|_| engines.cuda(ordinal)))?;
         match Self::dlpack(array, of, Some(&backend)) {
-            // CuPy (14.2) gives nonsense for negative strides of elements wider than a byte; its other protocol does not.
+            // CuPy (14.2) exports wrong values for negative strides of elements wider than a byte; its other protocol
+            // is right.
             Err(error) if failure::is_shape(py, &error)? => {
                 Self::cuda_array_interface(array, of, engines)?.ok_or(error)
             }
@@ -99,7 +100,7 @@ impl<D: Lies> Source<D> {
         &self.readable
     }
 
-    /// `backend`: that of its device, whose stream is to be ordered after the producer's.
+    /// `backend` is that of the array's device; its stream is ordered after the producer's.
     fn dlpack(array: &Bound<'_, PyAny>, of: As<'_, D>, backend: Option<&CudaBackend>) -> PyResult<Self> {
         let py = array.py();
         let arguments = PyDict::new(py);
@@ -108,7 +109,7 @@ impl<D: Lies> Source<D> {
         }
         let produce = array.getattr(intern!(py, "__dlpack__"))?;
         arguments.set_item(intern!(py, "max_version"), VERSION)?;
-        // PyTorch hands over memory of the current device only.
+        // PyTorch exports memory of the current device only.
         let call = || match backend {
             Some(backend) => backend
                 .with_current(|| produce.call((), Some(&arguments)))
@@ -116,7 +117,7 @@ impl<D: Lies> Source<D> {
             None => produce.call((), Some(&arguments)),
         };
         let made = match call() {
-            // One from before version 1.
+            // A producer from before version 1.
             Err(error) if error.is_instance_of::<PyTypeError>(py) => {
                 arguments.del_item(intern!(py, "max_version"))?;
                 call()
@@ -128,7 +129,7 @@ impl<D: Lies> Source<D> {
         Ok(Self::kept(described, Box::new(taken)))
     }
 
-    /// An array of NumPy's of a type that only its name tells, as ml_dtypes has them. `None` for any other.
+    /// Takes a NumPy array of a type that only its name tells, as in ml_dtypes. `None` for any other.
     fn view(array: &Bound<'_, PyAny>, of: As<'_, D>) -> PyResult<Option<Self>> {
         let py = array.py();
         let Some(dtype) = array.getattr_opt(intern!(py, "dtype"))? else { return Ok(None) };
@@ -139,10 +140,10 @@ impl<D: Lies> Source<D> {
         Self::buffer(PyUntypedBuffer::get(&bits)?, Some(number), of).map(Some)
     }
 
-    /// `number`: what the buffer's numbers are the bits of.
+    /// `number` is the type whose bits the buffer contains, if it is not the buffer's own.
     fn buffer(buffer: PyUntypedBuffer, number: Option<Number>, of: As<'_, D>) -> PyResult<Self> {
         if buffer.suboffsets().is_some() {
-            return Err(Failure::Shape("the buffer is one of pointers to rows; show a copy of it".into()).into());
+            return Err(Failure::Shape("the buffer consists of pointers to rows; show a copy of it".into()).into());
         }
         let described = of(&Raw {
             address: buffer.buf_ptr().expose_provenance(),
@@ -154,8 +155,8 @@ impl<D: Lies> Source<D> {
         Ok(Self::kept(described, Box::new(buffer)))
     }
 
-    /// <https://numba.readthedocs.io/en/stable/cuda/cuda_array_interface.html>, up to version 3. `None` where the array has
-    /// no such thing.
+    /// Takes an array via <https://numba.readthedocs.io/en/stable/cuda/cuda_array_interface.html>, up to version 3.
+    /// `None` if the array does not have that interface.
     fn cuda_array_interface(array: &Bound<'_, PyAny>, of: As<'_, D>, engines: &Engines) -> PyResult<Option<Self>> {
         let py = array.py();
         let Some(interface) = array.getattr_opt(intern!(py, "__cuda_array_interface__"))? else { return Ok(None) };
@@ -174,25 +175,23 @@ impl<D: Lies> Source<D> {
         let strides = item("strides")?.map(|strides| numbers(&strides)).transpose()?;
         let (address, _read_only): (usize, bool) = needed("data")?.extract()?;
         let mut raw = Raw { address, shape, strides, number, place: Place::Cuda(0) };
-        // All that is wrong with its form, before any device is asked.
+        // Check the form completely before using any device.
         of(&raw)?;
-        // It does not say which device's it is.
+        // The interface does not name the device.
         let ordinal = py.detach(|| engines.cuda(0).and_then(|any| Ok(any.device_of(address as u64)?)))?;
         raw.place = Place::Cuda(ordinal);
         let described = of(&raw)?;
         let backend = py.detach(|| engines.engine(raw.place).and_then(|_| engines.cuda(ordinal)))?;
-        // `None`, from version 3 on, says that there is nothing to wait for; before, nothing is said.
+        // From version 3 on, `None` means that there is nothing to wait for; before, it has no meaning.
         let stream =
             if interface.contains("stream")? { item("stream")? } else { Some(1_usize.into_pyobject(py)?.into_any()) };
         if let Some(stream) = stream {
             match stream.extract::<usize>()? {
                 0 => {
-                    return Err(
-                        Failure::Dtype("__cuda_array_interface__ names stream 0, which it may not".into()).into()
-                    );
+                    return Err(Failure::Dtype("__cuda_array_interface__ has stream 0, which is invalid".into()).into());
                 }
-                // SAFETY: what the protocol gives as the producer's stream, which lives while the array does; 1 and 2 mean
-                // what they mean to the driver, on this thread.
+                // SAFETY: the protocol gives the producer's stream, which is alive as long as the array; 1 and 2 have
+                // the driver's meaning on this thread.
                 stream => unsafe { backend.follow_stream(stream) }.map_err(Failure::from)?,
             }
         }
@@ -200,13 +199,13 @@ impl<D: Lies> Source<D> {
     }
 
     fn kept(described: D, kept: Box<dyn Any>) -> Self {
-        // SAFETY: the protocol that it was read from promises its memory for as long as `kept` lives, which whoever gave the
-        // array keeps until the job that got a copy is done; the streams were ordered before.
+        // SAFETY: the protocol promises that the memory is valid while `kept` lives, and the owner of the array keeps
+        // that until the job is done; the streams were ordered before.
         Self { readable: unsafe { Readable::new(described) }, _kept: kept }
     }
 }
 
-/// Refuses an array that hides some of its numbers.
+/// Refuses a masked array.
 fn check_mask(array: &Bound<'_, PyAny>) -> PyResult<()> {
     let py = array.py();
     if array.getattr_opt(intern!(py, "filled"))?.is_none() {
@@ -222,7 +221,7 @@ fn check_mask(array: &Bound<'_, PyAny>) -> PyResult<()> {
     .into())
 }
 
-/// A copy of NumPy's in the machine's byte order, of an array whose numbers are in the other one. `None` for any other.
+/// Converts a NumPy array of foreign byte order to native order. `None` for any other.
 fn in_native_order<'py>(array: &Bound<'py, PyAny>, number: Number) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = array.py();
     if !number.foreign {
@@ -233,12 +232,12 @@ fn in_native_order<'py>(array: &Bound<'py, PyAny>, number: Number) -> PyResult<O
     array.call_method1(intern!(py, "astype"), (native,)).map(Some)
 }
 
-/// A refusal with a line that can be written for that object, and with the name of its type.
+/// Adds to a refusal a line that the user can write for that object, and the name of its type.
 fn instead(array: &Bound<'_, PyAny>, dimensions: usize, error: PyErr) -> PyResult<PyErr> {
     let py = array.py();
     if failure::is_shape(py, &error)? && dimensions == 1 && !array.hasattr(intern!(py, "reshape"))? {
         let line = "numpy.asarray(memoryview(x)).reshape(height, width)";
-        return Ok(Failure::Shape(format!("an object of one dimension is no picture; show {line}")).into());
+        return Ok(Failure::Shape(format!("an object of one dimension is not a picture; show {line}")).into());
     }
     let dtype = array.getattr_opt(intern!(py, "dtype"))?.and_then(|dtype| dtype.getattr("str").ok());
     match dtype.filter(|_| error.get_type(py).name().is_ok_and(|name| name == "DtypeError")) {
@@ -247,13 +246,13 @@ fn instead(array: &Bound<'_, PyAny>, dimensions: usize, error: PyErr) -> PyResul
     }
 }
 
-/// The producer's own words, with ours.
+/// Adds a hint to the producer's own message.
 fn refused(py: Python<'_>, error: PyErr) -> PyErr {
     let instead = match error.is_instance_of::<PyBufferError>(py) {
         true => "; show a copy of it, such as x.detach().cpu() or numpy.array(x)",
         false => "",
     };
-    Failure::Dtype(format!("the array does not hand over its memory: {error}{instead}")).caused_by(py, error)
+    Failure::Dtype(format!("the array cannot be exported: {error}{instead}")).caused_by(py, error)
 }
 
 fn numbers(list: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
@@ -299,7 +298,7 @@ fn number_of_typestr(typestr: &str) -> Result<Number, Failure> {
     let mut letters = typestr.chars();
     let (order, letter) = (letters.next(), letters.next());
     let (Some(order), Some(letter), Ok(bytes)) = (order, letter, letters.as_str().parse()) else {
-        return Err(Failure::Dtype(format!("'{typestr}' is no type of elements")));
+        return Err(Failure::Dtype(format!("unknown element type '{typestr}'")));
     };
     Ok(Number::of_letter(letter, bytes, is_foreign(order.encode_utf8(&mut [0; 4]))))
 }

@@ -1,4 +1,5 @@
-//! Stage that shows the arrays of one viewer. Lives on the thread of its display, which is never one of Python's.
+//! The stage that shows the arrays of one viewer. It lives on the thread of its display, which is never a Python
+//! thread.
 
 use crate::array::{Array, Layout};
 use crate::content::Content;
@@ -27,10 +28,10 @@ use serde_json::Value;
 use std::path::Path;
 use std::rc::Rc;
 
-/// Target that is drawn into.
+/// The render target.
 pub enum Screen {
     Window(GlWindow),
-    /// OpenGL with no window: a framebuffer of the viewer's size.
+    /// OpenGL without a window: a framebuffer of the viewer's size.
     Offscreen(Rc<GlDisplay>, Box<OffscreenTarget>),
     /// Nothing is drawn.
     Memory(Rc<dyn Display>),
@@ -39,11 +40,11 @@ pub enum Screen {
 }
 
 impl Screen {
-    /// A screen that nobody sees.
+    /// Makes an offscreen target.
     pub fn headless(opened: Headless, size: Extent) -> Result<Self, Failure> {
         Ok(match opened.gl() {
             Some(gl) => {
-                // Whatever was opened since may have taken its context off this thread.
+                // A display that was opened since may have made another context current.
                 gl.make_current()?;
                 let target = gl.create_offscreen_target(size.width, size.height)?;
                 Self::Offscreen(gl.clone(), Box::new(target))
@@ -70,7 +71,7 @@ impl Screen {
         }
     }
 
-    /// An image as it must be for whoever draws it.
+    /// Describes an image with the properties that its drawer expects.
     const fn image(&self, image: ImageDesc, rows: RowOrder) -> ImageDesc {
         match self {
             Self::Program(_) => image.with_access(ImageAccess::Texture).with_row_order(rows),
@@ -78,7 +79,7 @@ impl Screen {
         }
     }
 
-    /// Several windows share a thread.
+    /// Makes the window's context current, because several windows share a thread.
     fn make_current(&self) -> Result<(), Failure> {
         match self {
             Self::Window(window) => Ok(window.make_current()?),
@@ -89,25 +90,25 @@ impl Screen {
     }
 }
 
-/// The path that is tried first for arrays of the GPU that draws. `direct` alone is as quick, and calibration
-/// cannot tell the two apart. But where kernels of the array's producer run before, the hand-over of `direct` by
-/// OpenGL's own order makes the GPU switch between compute and graphics once more (H200, 4K: 1.42 ms a frame for 1.12
-/// ms). The second is for textures that keep their name.
+/// Paths to try first for arrays on the GPU that draws. `direct` alone is as fast, and calibration cannot distinguish
+/// the two. But if kernels of the array's producer run before, the hand-over of `direct` in OpenGL's own order makes
+/// the GPU switch between compute and graphics once more (H200, 4K: 1.42 ms a frame instead of 1.12 ms). The second
+/// path is for textures that keep their name.
 const PRODUCED_BY_CUDA: [PathId; 2] = [PathId::EXTERNAL_TEXTURE, PathId::EXTERNAL_UPLOAD];
 
-/// Placement of pictures in windows: with their shape kept.
+/// Pictures keep their aspect ratio in windows.
 const FIT: Fit = Fit::Contain;
 
 /// Settings of a viewer.
 pub struct Settings {
     /// Format of pictures.
     pub format: PixelFormat,
-    /// Row order of the program's own textures: the place of an array's row 0.
+    /// Row order of the program's own textures: where row 0 of an array is.
     pub rows: RowOrder,
     pub policy: Policy,
 }
 
-/// Status of the way in use.
+/// Status of the current path.
 pub struct Status {
     pub explain: String,
     /// JSON.
@@ -117,19 +118,19 @@ pub struct Status {
 /// Stage that shows the arrays of one viewer.
 pub struct Stage {
     // Before the screen, in whose context they are.
-    /// Arrays that are looked at closely, in place of pictures.
+    /// Shows arrays closely, instead of plain pictures.
     closely: Option<ArrayView>,
     feeds: Vec<Feed>,
-    /// Intake from an object of the program.
+    /// Reads from an object of the program.
     taking: Option<Taking>,
-    /// Outlet to an object of the program.
+    /// Writes to an object of the program.
     giving: Option<Giving>,
-    /// Scratch memory for shown arrays on a GPU.
+    /// Scratch memory for captures on a GPU.
     scratch: Option<Scratch>,
     film: Filmed,
     screen: Screen,
     settings: Settings,
-    /// The picture shown last.
+    /// The most recently shown picture.
     shown: Option<Plane>,
 }
 
@@ -151,7 +152,7 @@ pub struct NamedBuffer {
     pub path: PathId,
 }
 
-/// A picture: rows of RGBA bytes, the top one first.
+/// A picture: rows of RGBA bytes, top row first.
 pub struct Pixels {
     pub width: u32,
     pub height: u32,
@@ -164,7 +165,7 @@ impl Stage {
         Self { closely, feeds, taking, giving, scratch, film, screen, settings, shown: None }
     }
 
-    /// A failure, or what was behind it: without its window a stage fails anywhere, in winit by a panic.
+    /// Returns the failure, or its cause: without its window a stage fails anywhere, in winit with a panic.
     pub fn explained(&self, failure: Failure) -> Failure {
         match &self.screen {
             Screen::Window(window) if catch(|| window.size()).is_err() => Failure::destroyed(),
@@ -172,22 +173,22 @@ impl Stage {
         }
     }
 
-    /// Shows an array. When this returns, nothing reads it any more.
+    /// Shows an array. When this returns, the array is no longer read.
     pub fn show(&mut self, array: &Readable<Plane>, engine: &Engine) -> Result<(), Failure> {
         self.screen.make_current()?;
         self.closely = None;
         let array = &array.measured()?;
         let plane = array.description();
         plane.check_sides(self.screen.display().caps().max_image_side)?;
-        // Arrays are written whole.
+        // Arrays are always written completely.
         let image = ImageDesc::new(plane.width, plane.height, self.settings.format);
         let image = self.screen.image(image, self.settings.rows).with_unwritten(Unwritten::Overwrite);
         self.shown = Some(self.put(array, engine, SurfaceDesc::Image(image))?);
         self.draw()
     }
 
-    /// Shows an array to be looked at closely, beside those of other names, with the last `keep` frames of each. What is asked for is this
-    /// array's look; where nothing is, it has that of the first.
+    /// Shows an array closely, beside arrays of other names, with the last `keep` frames of each. The request is this
+    /// array's look; without one, it has the look of the first array.
     pub fn look(
         &mut self,
         make: impl FnOnce() -> Result<Seen, ReadError>,
@@ -196,9 +197,7 @@ impl Stage {
     ) -> Result<(), Failure> {
         self.screen.make_current()?;
         let Screen::Window(window) = &self.screen else {
-            return Err(Failure::Shape(
-                "an array with a name is for a window; leave out name= or headless=True".into(),
-            ));
+            return Err(Failure::Shape("an array with a name needs a window; leave out name= or headless=True".into()));
         };
         let array = make().map_err(ViewError::from)?;
         match &mut self.closely {
@@ -210,7 +209,7 @@ impl Stage {
         self.draw()
     }
 
-    /// Follows the window's events, where arrays are looked at closely.
+    /// Handles the window's events while arrays are shown closely.
     pub fn follow(&mut self, event: &WindowEvent) -> Result<(), Failure> {
         if let (Some(view), Screen::Window(window)) = (&mut self.closely, &self.screen) {
             window.make_current()?;
@@ -221,7 +220,7 @@ impl Stage {
         Ok(())
     }
 
-    /// Makes a buffer of an array. When this returns, nothing reads the array any more.
+    /// Makes a buffer from an array. When this returns, the array is no longer read.
     pub fn fill(&mut self, array: &Readable<Items>, engine: &Engine) -> Result<(), Failure> {
         self.screen.make_current()?;
         let desc = BufferDesc::new(array.description().len as u64).with_unwritten(Unwritten::Overwrite);
@@ -233,7 +232,7 @@ impl Stage {
         self.feed::<D>(place, engine, desc, array.description().work())?.put(array, engine)
     }
 
-    /// The feed for arrays of `place`, last in the list as the one in use.
+    /// Returns the feed for arrays at `place` and moves it to the end of the list, where the current one is.
     fn feed<D: Content>(
         &mut self,
         place: Place,
@@ -266,7 +265,7 @@ impl Stage {
         self.feeds.last_mut().ok_or_else(nothing_shown)
     }
 
-    /// Draws the frame that is on show, if there is one.
+    /// Draws the shown frame, if there is one.
     pub fn draw(&mut self) -> Result<(), Failure> {
         self.screen.make_current()?;
         if let (Some(view), Screen::Window(window)) = (&mut self.closely, &self.screen) {
@@ -284,7 +283,7 @@ impl Stage {
         let SurfaceDesc::Image(image) = shown.desc() else { return Ok(()) };
         let draw = |gl: &GlDisplay, width, height| {
             let area = Extent::new(width, height);
-            // A clear that the picture covers would cost as much as the draw.
+            // Skip the clear if the picture covers everything: it would cost as much as the draw.
             if FIT.place(image.extent, area) != area.full() {
                 gl.clear([0.0, 0.0, 0.0, 1.0])?;
             }
@@ -306,7 +305,7 @@ impl Stage {
             }
             Screen::Window(window) => {
                 let size = window.size();
-                // Minimised.
+                // The window may be minimised.
                 if size.width > 0 && size.height > 0 {
                     draw(window.display(), size.width, size.height)?;
                     let is_in_it = self.film.record(|recorder| recorder.frame(window.display(), size));
@@ -318,15 +317,15 @@ impl Stage {
         Ok(())
     }
 
-    /// Records what is shown from now on.
+    /// Records everything shown from now on.
     pub fn record(&mut self, output: Output, options: RecordOptions) -> Result<u64, Failure> {
         if matches!(self.screen, Screen::Program(_)) {
-            return Err(Failure::Shape("the program draws here; record a viewer".into()));
+            return Err(Failure::Shape("the program draws here itself; record a viewer instead".into()));
         }
         self.film.begin(output, options)
     }
 
-    /// Ends the film of that number. What is on show is in it.
+    /// Ends the film of that number, which includes the shown frame.
     pub fn stop(&mut self, number: u64) -> Result<Recorded, Failure> {
         if self.film.is_by_clock() {
             self.draw()?;
@@ -335,7 +334,7 @@ impl Stage {
         self.film.end(number)
     }
 
-    /// Column and row of the array that the window shows at a place, counted in pixels from its top left corner.
+    /// Column and row of the array at a position of the window, in pixels from its top left corner.
     pub fn pixel_at(&self, x: f64, y: f64) -> Option<(u32, u32)> {
         let Screen::Window(window) = &self.screen else { return None };
         if let Some(view) = &self.closely {
@@ -346,14 +345,14 @@ impl Stage {
         pixel_at(FIT.placement(*extent, window.size()), *extent, [x, y]).map(Into::into)
     }
 
-    /// Draws the texture into the framebuffer that is bound.
+    /// Draws the texture into the bound framebuffer.
     pub fn draw_into(&self, viewport: Viewport, options: DrawOptions) -> Result<(), Failure> {
         self.screen.make_current()?;
         let (display, shown) = self.program()?;
         Ok(display.draw(shown.surface(), viewport, options)?)
     }
 
-    /// The window has another size.
+    /// Handles a new size of the window.
     pub fn resized(&mut self, size: Extent) -> Result<(), Failure> {
         self.screen.make_current()?;
         if let Screen::Window(window) = &self.screen {
@@ -362,7 +361,7 @@ impl Stage {
         self.draw()
     }
 
-    /// Brings what is on its way onto the screen and waits for it.
+    /// Brings queued frames to the screen and waits for them.
     pub fn finish(&mut self) -> Result<(), Failure> {
         self.screen.make_current()?;
         if let (Some(feed), None) = (self.feeds.last_mut(), &self.closely)
@@ -374,7 +373,7 @@ impl Stage {
         Ok(self.screen.display().finish()?)
     }
 
-    /// The way of what is on show.
+    /// Returns the link of the shown frame.
     fn link(&mut self) -> Option<&mut Link> {
         match &mut self.closely {
             Some(view) => view.link(),
@@ -389,14 +388,14 @@ impl Stage {
         Ok(link)
     }
 
-    /// The frame shown last, at its own size, as the display has it.
+    /// Returns the most recently shown frame in its own size, as the display has it.
     pub fn screenshot(&mut self) -> Result<Pixels, Failure> {
         let picture = picture(self.newest()?)?;
         let (width, height) = picture.dimensions();
         Ok(Pixels { width, height, bytes: picture.into_raw() })
     }
 
-    /// The same as a PNG; `None` before the first array.
+    /// Returns that frame as a PNG; `None` before the first array.
     pub fn png(&mut self) -> Result<Option<Vec<u8>>, Failure> {
         if self.feeds.is_empty() && self.closely.is_none() {
             return Ok(None);
@@ -407,7 +406,8 @@ impl Stage {
         }
     }
 
-    /// Returns what is shown as it is stored, in memory of its own. A picture of OpenGL gets to a GPU there, all else by the host.
+    /// Returns the shown content as it is stored, in memory of its own. A picture of OpenGL gets to a GPU directly;
+    /// everything else passes through the host.
     pub fn capture(&mut self, wanted: Wanted, engines: &Engines) -> Result<Array, Failure> {
         let taker = engines.taker(wanted, self.screen.display().device())?;
         let desc = *self.newest()?.shown()?.desc();
@@ -425,7 +425,7 @@ impl Stage {
         Array::of_bytes(&self.newest()?.read_back()?, Layout::of(&desc)?, taker.as_ref())
     }
 
-    /// Opens the way from a texture or buffer of the program's to arrays.
+    /// Opens the path from a texture or buffer of the program to arrays.
     pub fn open_source(
         &mut self,
         object: &Object,
@@ -443,31 +443,31 @@ impl Stage {
         Ok(self.taking.insert(taking).path())
     }
 
-    /// Opens the way from arrays to a texture or buffer of the program's context.
+    /// Opens the path from arrays to a texture or buffer of the program's context.
     pub fn open_target(&mut self, object: Object, path: Option<PathId>) -> Result<SurfaceDesc, Failure> {
         let context = self.context()?;
         self.open_way(Box::new(move || Ok((context.display().clone(), context.opened(&object)?))), path)
     }
 
-    /// What draws, or where nothing is drawn, holds pictures.
+    /// Returns the display, which draws, or without drawing holds the pictures.
     pub fn display(&self) -> Rc<dyn Display> {
         self.screen.display()
     }
 
-    /// Opens the way from arrays to what `open` opens, which is looked at here.
+    /// Opens the path from arrays to the result of `open`, which is opened once here.
     pub fn open_way(&mut self, open: Open, path: Option<PathId>) -> Result<SurfaceDesc, Failure> {
         let desc = *open()?.1.desc();
         self.giving = Some(Giving::new(open, self.settings.rows, path));
         Ok(desc)
     }
 
-    /// Writes an array there. When this returns, nothing reads it any more.
+    /// Writes an array there. When this returns, the array is no longer read.
     pub fn give<D: Content>(&mut self, array: &Readable<D>, engine: &Engine) -> Result<PathId, Failure> {
         self.screen.make_current()?;
         self.giving.as_mut().ok_or_else(nothing_shown)?.write(array, engine)
     }
 
-    /// Returns what was found of the paths there.
+    /// Describes the findings about the paths there.
     pub fn target(&self) -> String {
         self.giving.as_ref().map(Giving::explain).unwrap_or_default()
     }
@@ -480,14 +480,14 @@ impl Stage {
         }
     }
 
-    /// Returns what the program has rendered there by now.
+    /// Returns what the program has rendered there so far.
     pub fn take(&mut self) -> Result<(Array, PathId), Failure> {
         self.screen.make_current()?;
         let taking = self.taking.as_mut().ok_or_else(nothing_shown)?;
         Ok((taking.read()?, taking.path()))
     }
 
-    /// Returns what was found of the paths from there.
+    /// Describes the findings about the paths from there.
     pub fn source(&self) -> Option<String> {
         self.taking.as_ref().map(Taking::explain)
     }
@@ -520,7 +520,7 @@ impl Stage {
         Ok(Some(Status { explain, report: report.to_string() }))
     }
 
-    /// The program's context and what is shown in it.
+    /// The program's context, and the shown frame.
     fn program(&self) -> Result<(&GlDisplay, ShownFrame<'_>), Failure> {
         match (&self.screen, self.feeds.last()) {
             (Screen::Program(context), Some(feed)) => Ok((context.display(), feed.link.link().shown()?)),
@@ -528,7 +528,7 @@ impl Stage {
         }
     }
 
-    /// The texture of the array shown last.
+    /// The texture of the most recently shown array.
     pub fn texture(&self) -> Result<NamedTexture, Failure> {
         let (display, shown) = self.program()?;
         let SurfaceDesc::Image(image) = shown.desc() else { return Err(nothing_shown()) };
@@ -536,14 +536,14 @@ impl Stage {
         Ok(NamedTexture { name: texture.id(), target: texture.target, size: image.extent, path: shown.path() })
     }
 
-    /// The buffer of the array shown last.
+    /// The buffer of the most recently shown array.
     pub fn buffer(&self) -> Result<NamedBuffer, Failure> {
         let (display, shown) = self.program()?;
         let buffer = display.surface_buffer(shown.surface())?;
         Ok(NamedBuffer { name: buffer.id(), offset: buffer.offset, bytes: buffer.len, path: shown.path() })
     }
 
-    /// The path in use; `None` before the first array.
+    /// The current path; `None` before the first array.
     pub fn path(&mut self) -> Option<&'static str> {
         self.link().map(|link| link.path().name())
     }
@@ -551,16 +551,16 @@ impl Stage {
 
 impl Drop for Stage {
     fn drop(&mut self) {
-        // Objects of the links are deleted in their context; without it they are left to the display.
+        // The links' objects are deleted in their context; without it, the display keeps them.
         if let Err(error) = self.screen.make_current() {
-            tracing::debug!(?error, "a viewer goes without its context");
+            tracing::debug!(?error, "a viewer is dropped without its context");
         } else {
             self.film.record(Recorder::flush);
         }
     }
 }
 
-/// Draws once more where a picture that stays is not in the film yet.
+/// Draws again if the film does not yet include a picture that stays.
 fn again(window: &GlWindow, is_in_it: Option<bool>) {
     if is_in_it == Some(false) {
         window.request_redraw();
@@ -568,5 +568,5 @@ fn again(window: &GlWindow, is_in_it: Option<bool>) {
 }
 
 fn nothing_shown() -> Failure {
-    Failure::Shape("nothing was shown yet; show an array first".into())
+    Failure::Shape("nothing has been shown yet; show an array first".into())
 }

@@ -1,5 +1,5 @@
-//! `pixelferry.Publisher` and `pixelferry.Subscriber`: arrays to and from other processes. Each has a thread of its own, on which its
-//! side of the stream stays; callers wait for it with the interpreter released.
+//! `pixelferry.Publisher` and `pixelferry.Subscriber`: arrays to and from other processes. Each has a thread on which
+//! its side of the stream stays; callers wait for it with the interpreter released.
 
 use crate::array::{Array, Layout as Numbers};
 use crate::engine::{Asked, Engine, Engines, Wanted};
@@ -27,7 +27,7 @@ use std::time::{Duration, Instant};
 struct Side<S: 'static> {
     thread: StageThread<S>,
     name: String,
-    /// Number of the last frame, and the path that it took.
+    /// Number of the last frame; then the path that it took.
     number: AtomicU64,
     path: Mutex<Option<PathId>>,
 }
@@ -43,9 +43,9 @@ impl<S: 'static> Side<S> {
         Ok(Self { thread, name, number: AtomicU64::new(0), path: Mutex::new(None) })
     }
 
-    /// Refuses a forked process, before any driver is asked.
+    /// Refuses a forked process before any driver is called.
     fn check_process(&self) -> Result<(), Failure> {
-        check_process(self.thread.mark(), &format!("this side of the stream '{}'", self.name))
+        check_process(self.thread.mark(), &format!("the stream '{}'", self.name))
     }
 
     fn run<R: Send + 'static>(
@@ -53,7 +53,7 @@ impl<S: 'static> Side<S> {
         work: impl FnOnce(&mut S) -> Result<R, Failure> + Send + 'static,
     ) -> Result<R, Failure> {
         self.check_process()?;
-        let closed = |_| Failure::Closed(format!("this side of the stream '{}' is closed", self.name));
+        let closed = |_| Failure::Closed(format!("the stream '{}' is closed", self.name));
         answered(|job| self.thread.post(job), |side| guarded(|| work(side))).map_err(closed)?
     }
 
@@ -80,12 +80,12 @@ impl<S: 'static> Side<S> {
 
 impl<S: 'static> Drop for Side<S> {
     fn drop(&mut self) {
-        // The socket goes at once. Nothing on that thread waits for the interpreter.
+        // The socket is closed at once. That thread never waits for the interpreter.
         self.thread.close();
     }
 }
 
-/// The way of arrays of one place and size into a stream.
+/// The path for arrays of one place and size into a stream.
 struct Way {
     place: Place,
     link: Link,
@@ -94,19 +94,19 @@ struct Way {
 
 /// The publisher's side.
 struct Publishes {
-    // Before the stream, on which they show.
+    // Declared before the stream, which it uses.
     way: Option<Way>,
     stream: Rc<StreamDisplay>,
 }
 
 impl Publishes {
     fn open(name: &str) -> Result<Self, Failure> {
-        // Arrays of several devices may come, one after the other: frames are in memory of the host.
+        // Arrays may come from several devices, so frames are in host memory.
         let host = open_backend(BackendChoice::Cpu, &[])?;
         Ok(Self { way: None, stream: publish(name, host.as_ref(), StreamOptions::default())? })
     }
 
-    /// Publishes an array. When this returns, nothing reads it any more.
+    /// Publishes an array. When this returns, the array is no longer read.
     fn publish(
         &mut self,
         array: &Readable<Plane>,
@@ -130,7 +130,7 @@ impl Publishes {
             (Some(kernel), Some(mut memory)) => {
                 let arguments = plane.arguments(memory.as_ref(), None);
                 way.link.frame(|frame| frame.launch(kernel.as_ref(), &arguments))?;
-                // The kernel has read it: its owner may write again.
+                // The kernel has read it: its owner may write it again.
                 drop(arguments);
                 memory.release()?;
             }
@@ -141,7 +141,7 @@ impl Publishes {
     }
 }
 
-/// The format that has an array's numbers as they are.
+/// The format that keeps an array's numbers.
 fn own_format(plane: &Plane) -> PixelFormat {
     use PixelFormat::{R8, R16, R16F, R32F, Rg8, Rg16F, Rg32F, Rgba8, Rgba16F, Rgba32F};
     match (plane.element, plane.channels) {
@@ -193,7 +193,7 @@ impl Publisher {
             let engine = self.engines.engine(place)?;
             self.side.run(move |side| side.publish(&readable, format, &engine))
         });
-        // Only now may its owner have it back.
+        // Release the array only now: its owner may write it from here on.
         drop(source);
         let (number, path) = published?;
         self.side.note(number, Some(path));
@@ -238,7 +238,7 @@ impl Publisher {
     }
 }
 
-/// A frame that was taken, as bytes of the host's.
+/// A taken frame, as bytes in host memory.
 struct Frame {
     number: u64,
     path: Option<PathId>,
@@ -246,7 +246,7 @@ struct Frame {
     numbers: Numbers,
 }
 
-/// What a subscriber found in some time.
+/// Result of a subscriber's wait.
 enum Found {
     Frame(Frame),
     Nothing,
@@ -271,7 +271,7 @@ struct Subscriber {
 }
 
 impl Subscriber {
-    /// `None` where the publisher has ended; nothing in it after that time.
+    /// Returns `None` if the publisher has ended; the inner value is `None` after a timeout.
     fn wait(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<Option<Option<Array>>> {
         let limit = timeout.map(|seconds| Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or(Duration::MAX));
         let begun = Instant::now();
@@ -307,7 +307,7 @@ impl Subscriber {
         let engines = Engines::new(Asked::parse(None)?);
         let host = open_backend(BackendChoice::Cpu, &[]).map_err(Failure::from)?;
         let identity = host.device().clone();
-        // A device that is not there is refused before anything comes.
+        // Refuse an unknown device before waiting.
         py.detach(|| engines.taker(wanted, &identity))?;
         let side = Side::open(py, name, move |name| Ok(Joined::open(name, &host)?))?;
         Ok(Self { side, engines, wanted, host: identity })
@@ -360,7 +360,7 @@ impl Subscriber {
     }
 }
 
-/// Streams of this user.
+/// Returns the streams of this user.
 #[pyfunction]
 fn streams(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     let found = py.detach(listed).map_err(Failure::from)?;
@@ -374,7 +374,7 @@ fn streams(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     found.into_iter().map(row).collect()
 }
 
-/// Puts them into the module.
+/// Adds them to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Publisher>()?;
     module.add_class::<Subscriber>()?;

@@ -1,4 +1,4 @@
-//! Rendered content of the display, as arrays.
+//! Reads the display's rendered content as arrays.
 
 use crate::array::{Array, Layout};
 use crate::content::Content as _;
@@ -15,7 +15,7 @@ use pixelferry::{
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// The way from one texture or buffer to arrays on one device. Stays on the thread of its context.
+/// The path from one texture or buffer to arrays on one device. Stays on the thread of its context.
 pub struct Taking {
     intake: Intake,
     engine: Engine,
@@ -26,7 +26,7 @@ pub struct Taking {
 }
 
 impl Taking {
-    /// Arrays have their rows in that order.
+    /// `rows` is the order of the arrays' rows.
     pub fn open(
         engine: Engine,
         display: Rc<dyn Display>,
@@ -55,13 +55,13 @@ impl Taking {
         self.intake.path()
     }
 
-    /// Returns what was found of every path.
+    /// Describes the findings about every path.
     pub fn explain(&self) -> String {
         let rows: Vec<_> = self.intake.rows().iter().map(ToString::to_string).collect();
         format!("{} is read by {}\n{}", self.intake.desc(), self.path(), rows.join("\n"))
     }
 
-    /// Returns what the display was told to render by now, in memory that no later call changes.
+    /// Returns what was rendered so far, in memory that later calls do not change.
     pub fn read(&mut self) -> Result<Array, Failure> {
         let Self { intake, engine, backend, kernel, items, layout } = self;
         let taken = intake.take()?;
@@ -86,7 +86,7 @@ impl Taking {
     }
 }
 
-/// A texture of our own, which what is shown is copied to: links change and delete theirs at any time.
+/// A texture for copies of shown pictures: links may change and delete their own textures at any time.
 pub struct Scratch {
     taking: Taking,
     image: ImageDesc,
@@ -95,14 +95,14 @@ pub struct Scratch {
 
 impl Scratch {
     pub fn open(gl: &Rc<GlDisplay>, image: ImageDesc, backend: &Arc<CudaBackend>) -> Result<Self, Failure> {
-        // Copies are drawn upright into the display's own order.
+        // Copies are drawn into the display's own row order.
         let own = image.with_row_order(gl.caps().native_row_order);
         let surface = gl.create_surface(&SurfaceDesc::Image(own))?;
         let taking = Taking::open(Engine::Cuda(backend.clone()), gl.clone(), surface, image.row_order, None)?;
         Ok(Self { taking, image, backend: backend.clone() })
     }
 
-    /// True where it is for pictures of this kind, on that device.
+    /// Returns whether it suits pictures of this kind on that device.
     pub fn is_of(&self, image: &ImageDesc, backend: &Arc<CudaBackend>) -> bool {
         self.image == *image && Arc::ptr_eq(&self.backend, backend)
     }

@@ -1,4 +1,4 @@
-//! `pixelferry.gl.Texture`, as Python sees it.
+//! `pixelferry.gl.Texture`.
 
 use crate::array::Array;
 use crate::failure::Failure;
@@ -12,7 +12,7 @@ use pixelferry_look::{Layout, Plane};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-/// An array as a texture of the OpenGL context that is current on this thread.
+/// An array as a texture in the OpenGL context that is current on this thread.
 #[pyclass(module = "pixelferry.gl", frozen)]
 pub struct Texture {
     held: Shows<Plane, NamedTexture>,
@@ -23,7 +23,7 @@ pub struct Texture {
 impl Texture {
     #[new]
     #[pyo3(signature = (array_or_shape, layout="HWC", *, format="rgba8", path=None, backend=None, stable=true, flip=false))]
-    #[allow(clippy::too_many_arguments)] // by name, in Python
+    #[allow(clippy::too_many_arguments)] // keyword arguments in Python
     fn new(
         array_or_shape: &Bound<'_, PyAny>,
         layout: &str,
@@ -37,7 +37,7 @@ impl Texture {
         let layout = Layout::named(layout).map_err(Failure::from)?;
         let format = named::format(format)?;
         let wishes = Wishes { path, backend, stable };
-        // As glTexSubImage2D has it, or so that a draw puts row 0 on top.
+        // As in glTexSubImage2D, or so that a draw puts row 0 on top.
         let rows = if flip { RowOrder::TopDown } else { RowOrder::BottomUp };
         let held = Shows::new(py, format, rows, &wishes, Stage::show, Stage::texture)?;
         match array_or_shape.cast::<PyTuple>() {
@@ -47,7 +47,7 @@ impl Texture {
         Ok(Self { held, format })
     }
 
-    /// Writes an array into the texture and returns when it may be written again.
+    /// Writes an array into the texture. When it returns, the array has been read and may be written again.
     #[pyo3(signature = (array, layout="HWC"))]
     fn update(&self, array: &Bound<'_, PyAny>, layout: &str) -> PyResult<()> {
         let layout = Layout::named(layout).map_err(Failure::from)?;
@@ -55,15 +55,15 @@ impl Texture {
         self.held.update(array, &|raw| Ok(Plane::data(raw, layout, self.format)?))
     }
 
-    /// Returns what is shown as an array that no later call changes: on the host, or with device="cuda" on the GPU.
+    /// Returns the content as an array that later calls do not change: on the host, or with device="cuda" on the GPU.
     #[pyo3(signature = (device="cpu"))]
     fn read(&self, py: Python<'_>, device: &str) -> PyResult<Array> {
         self.held.read(py, device)
     }
 
-    /// Draws the texture into the framebuffer that is bound for drawing.
+    /// Draws the texture into the current draw framebuffer.
     #[pyo3(signature = (x, y, width, height, *, fit="contain", background=None))]
-    #[allow(clippy::too_many_arguments)] // by name, in Python
+    #[allow(clippy::too_many_arguments)] // keyword arguments in Python
     fn draw(
         &self,
         py: Python<'_>,
@@ -75,7 +75,9 @@ impl Texture {
         background: Option<[f32; 3]>,
     ) -> PyResult<()> {
         let options = DrawOptions::default().with_fit(named::fit(fit)?).with_background(background);
-        let side = |side: i64| u32::try_from(side).map_err(|_| Failure::Shape(format!("no side has {side} pixels")));
+        let side = |side: i64| {
+            u32::try_from(side).map_err(|_| Failure::Shape(format!("invalid size {side}: sides have at least 1 pixel")))
+        };
         let viewport = Viewport { x, y, width: side(width)?, height: side(height)? };
         self.held.run(py, move |stage| stage.draw_into(viewport, options))
     }
@@ -105,18 +107,18 @@ impl Texture {
         named::name_of(self.format)
     }
 
-    /// The path in use.
+    /// The current path.
     #[getter]
     fn path(&self) -> PyResult<&'static str> {
         Ok(self.held.named()?.path.name())
     }
 
-    /// Everything about the path in use as text to paste into a bug report.
+    /// Describes the current path in detail, for a bug report.
     fn explain(&self, py: Python<'_>) -> PyResult<String> {
         self.held.explain(py)
     }
 
-    /// Everything about the path in use as a dict.
+    /// Describes the current path in detail, as a dict.
     #[getter]
     fn report<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         self.held.report(py)

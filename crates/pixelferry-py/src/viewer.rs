@@ -1,4 +1,4 @@
-//! `Viewer`, as Python sees it.
+//! `pixelferry.Viewer`.
 
 use crate::array::Array;
 use crate::engine::{Asked, Engines, Wanted};
@@ -29,12 +29,12 @@ use pyo3::types::{PyBytes, PyMemoryView, PyTuple};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// Most frames behind in throughput mode.
+/// Largest lateness in throughput mode, frames.
 const MOST_LATE: usize = 8;
 
-/// State that outlives the Python object until its stage has ended.
+/// State that lives until the stage has ended, even if the Python object is gone.
 struct ViewerState {
-    /// Threads do not come along into a forked process.
+    /// A forked process does not have the threads.
     host: ProcessOwned<Host>,
     engines: Arc<Engines>,
 }
@@ -47,10 +47,10 @@ impl ViewerState {
     }
 }
 
-/// Viewers to be closed before the interpreter goes.
+/// Viewers to close before the interpreter ends.
 static VIEWERS: Mutex<Vec<Weak<ViewerState>>> = Mutex::new(Vec::new());
 
-/// Closes all viewers, pages, and the textures of this thread: drivers do not like to be busy when the process ends.
+/// Closes all viewers, pages, and the textures of this thread: drivers may crash if they are busy at exit.
 #[pyfunction]
 pub fn _close_all(py: Python<'_>) {
     py.detach(|| {
@@ -61,13 +61,13 @@ pub fn _close_all(py: Python<'_>) {
     });
 }
 
-/// Shows arrays: in a window, or off screen.
+/// Shows arrays in a window or offscreen.
 #[pyclass(module = "pixelferry", frozen)]
 pub struct Viewer {
     shared: Arc<ViewerState>,
     mode: &'static str,
     format: PixelFormat,
-    /// Most frames of an array with a name.
+    /// Number of frames to keep of an array with a name.
     keep: usize,
 }
 
@@ -89,7 +89,10 @@ impl Viewer {
     pub fn open(py: Python<'_>, options: &Options<'_>) -> PyResult<Self> {
         let (width, height) = options.size;
         if width == 0 || height == 0 {
-            return Err(Failure::Shape(format!("a viewer of {width}x{height} pixels has a zero side")).into());
+            return Err(Failure::Shape(format!(
+                "invalid size {width}x{height} of a viewer: both sides need at least 1 pixel"
+            ))
+            .into());
         }
         let format = named::format(options.format)?;
         let (mode_name, mode) = match options.mode {
@@ -150,7 +153,7 @@ impl Viewer {
         check_process(self.shared.host.mark(), "the viewer")
     }
 
-    /// Nothing where the user ended the viewer, as that is no mistake of the program's; the refusal where the program did.
+    /// Ignores the failure if the user closed the window, which is no mistake of the program.
     fn unless_by_user(&self, refusal: Failure) -> PyResult<()> {
         self.check_process()?;
         if self.shared.host.was_closed_by_program() { Err(refusal.into()) } else { Ok(()) }
@@ -158,7 +161,7 @@ impl Viewer {
 
     fn unless_closed(&self, shown: Result<(), Failure>) -> PyResult<()> {
         match shown {
-            // The user was quicker.
+            // The user closed the window in the meantime.
             Err(closed @ Failure::Closed(_)) => self.unless_by_user(closed),
             other => Ok(other?),
         }
@@ -174,12 +177,12 @@ impl Viewer {
         let readable = *source.readable();
         let engine = self.shared.engines.engine(readable.description().span.place)?;
         let shown = self.attempt(py, move |stage| stage.show(&readable, &engine));
-        // Only now may its owner have it back.
+        // Release the array only now: its owner may write it from here on.
         drop(source);
         self.unless_closed(shown)
     }
 
-    /// Shows a copy of an array to be looked at closely, as [`Stage::look`] does.
+    /// Shows a copy of an array closely, as [`Stage::look`] does.
     pub fn look(&self, py: Python<'_>, array: &Bound<'_, PyAny>, name: &str, request: Request) -> PyResult<()> {
         if !self.is_open() {
             return self.unless_by_user(closed());
@@ -207,7 +210,7 @@ impl Viewer {
     #[new]
     #[pyo3(signature = (width=1280, height=720, *, title="pixelferry", format="rgba8", headless=false, mode="latency",
                         path=None, backend=None, display="auto", vsync=false, keep=8))]
-    #[allow(clippy::too_many_arguments)] // by name, in Python
+    #[allow(clippy::too_many_arguments)] // keyword arguments in Python
     fn new(
         py: Python<'_>,
         width: u32,
@@ -226,13 +229,13 @@ impl Viewer {
         Self::open(py, &Options { size, title, format, headless, mode, path, backend, display, vsync, keep })
     }
 
-    /// Shows an array and returns when it may be written again: anything with `__dlpack__`, `__cuda_array_interface__`
-    /// or a buffer, of numbers of any type. Does nothing where the user has closed the window; is_open is then False.
-    /// With a name a window shows a copy closely, beside the arrays of other names, each with its own look; without options it
-    /// has that of the first.
+    /// Shows an array: anything with `__dlpack__`, `__cuda_array_interface__` or a buffer, of any number type. When it
+    /// returns, the array has been read and may be written again. Does nothing if the user has closed the window;
+    /// is_open is then False. With a name, a window shows a copy closely, beside arrays of other names, each with its
+    /// own look; without look options it has that of the first.
     #[pyo3(signature = (array, layout=None, *, name=None, range=None, exposure=0.0, gamma=1.0, colormap=None, channel=None,
                         marks=false))]
-    #[allow(clippy::too_many_arguments)] // by name, in Python
+    #[allow(clippy::too_many_arguments)] // keyword arguments in Python
     fn show(
         &self,
         py: Python<'_>,
@@ -253,14 +256,14 @@ impl Viewer {
         }
     }
 
-    /// Returns what the user did since the last call, oldest first; waits at most `timeout` seconds for the first.
+    /// Returns the events since the last call, oldest first; waits up to `timeout` seconds for the first.
     #[pyo3(signature = (timeout=0.0))]
     fn events(&self, py: Python<'_>, timeout: f64) -> PyResult<Vec<Event>> {
         let Host::Window(window) = &*self.shared.host else { return Ok(Vec::new()) };
         if !self.shared.host.mark().is_here() {
             return Ok(Vec::new());
         }
-        // After the window has gone nothing comes any more.
+        // No events come after the window has closed.
         awaited(py, window.events(), timeout, || window.is_open())
     }
 
@@ -269,15 +272,16 @@ impl Viewer {
         self.run(py, Stage::finish)
     }
 
-    /// The frame shown last as it is stored, as an array that no later call changes: on the host, or with device="cuda" on
-    /// the GPU.
+    /// Returns the most recently shown frame as it is stored, as an array that later calls do not change: on the host,
+    /// or with device="cuda" on the GPU.
     #[pyo3(signature = (device="cpu"))]
     fn capture(&self, py: Python<'_>, device: &str) -> PyResult<Array> {
         let (wanted, engines) = (Wanted::parse(device)?, self.shared.engines.clone());
         self.run(py, move |stage| stage.capture(wanted, &engines))
     }
 
-    /// The frame shown last, at its own size: a memoryview of bytes of shape (height, width, 4), red, green, blue, alpha.
+    /// Returns the most recently shown frame in its own size: a memoryview of bytes of shape (height, width, 4), red,
+    /// green, blue, alpha.
     fn screenshot<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let pixels = self.run(py, Stage::screenshot)?;
         let view = PyMemoryView::from(&PyBytes::new(py, &pixels.bytes))?;
@@ -285,7 +289,7 @@ impl Viewer {
         view.call_method1(intern!(py, "cast"), ("B", shape))
     }
 
-    /// The frame shown last as a PNG, for a notebook; None where there is none.
+    /// Returns that frame as a PNG, for notebooks; None if there is none.
     fn _repr_png_<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
         match self.attempt(py, Stage::png) {
             Err(Failure::Closed(_)) => Ok(None),
@@ -293,19 +297,19 @@ impl Viewer {
         }
     }
 
-    /// Saves the frame shown last; the ending of the name says the format (.png, .jpg).
+    /// Saves the most recently shown frame; the file's extension selects the format (.png, .jpg).
     pub fn save(&self, py: Python<'_>, file: PathBuf) -> PyResult<()> {
         check_picture_file(&file).map_err(Failure::from)?;
         self.run(py, move |stage| stage.save(&file))
     }
 
-    /// Records what is shown from now on, until the recording is stopped: .mp4, .mkv, .ts or .h264 by GStreamer, .y4m, or
-    /// frames/%05d.png. With step each shown array is one frame of the film, and none is dropped.
+    /// Records everything shown from now on, until the recording is stopped: .mp4, .mkv, .ts or .h264 via GStreamer,
+    /// .y4m, or frames/%05d.png. With step, each shown array is one frame of the film, and none is dropped.
     #[pyo3(signature = (file, rate=60, step=false))]
     fn record(slf: &Bound<'_, Self>, file: PathBuf, rate: u32, step: bool) -> PyResult<Recording> {
         let output = Output::named(&file).map_err(Failure::from)?;
         if output == Output::Standard {
-            return Err(Failure::Shape("standard output is the program's own; record to a file".into()).into());
+            return Err(Failure::Shape("standard output belongs to the program; record to a file".into()).into());
         }
         let options = RecordOptions::default().with_rate(rate).with_step(step);
         let number = slf.get().run(slf.py(), move |stage| stage.record(output, options))?;
@@ -313,24 +317,24 @@ impl Viewer {
         Ok(Recording::new(move |py| viewer.get().run(py, move |stage| stage.stop(number))))
     }
 
-    /// The path in use, or None before the first array.
+    /// The current path, or None before the first array.
     #[getter]
     fn path(&self, py: Python<'_>) -> PyResult<Option<&'static str>> {
         self.run(py, |stage| Ok(stage.path()))
     }
 
-    /// Everything about the path in use as text to paste into a bug report.
+    /// Describes the current path in detail, for a bug report.
     fn explain(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(self.status(py)?.map_or_else(|| "nothing was shown yet".into(), |status| status.explain))
+        Ok(self.status(py)?.map_or_else(|| "nothing has been shown yet".into(), |status| status.explain))
     }
 
-    /// Everything about the path in use as a dict, or None before the first array.
+    /// Describes the current path in detail, as a dict; None before the first array.
     #[getter]
     fn report<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         self.status(py)?.map(|status| report(py, &status.report, &status.explain)).transpose()
     }
 
-    /// True where arrays can be shown: neither was it closed nor its window by the user.
+    /// Whether arrays can be shown: False after close(), and after the user has closed the window.
     #[getter]
     fn is_open(&self) -> bool {
         self.shared.host.mark().is_here() && self.shared.host.is_open()

@@ -1,4 +1,4 @@
-//! Pictures of a page for a notebook's widget, and what its user does.
+//! Pictures of a page for a notebook's widget, and its user's input.
 
 use crate::events::{Event, Events, PageHand, awaited};
 use crate::failure::Failure;
@@ -8,7 +8,7 @@ use pyo3::types::PyBytes;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// One who looks on beside the browsers. For `pixelferry.notebook`.
+/// A watcher beside the browsers, for `pixelferry.notebook`.
 #[pyclass(module = "pixelferry", name = "_Watcher", frozen)]
 pub struct Watching {
     watcher: Watcher,
@@ -24,20 +24,20 @@ impl Watching {
 
 #[pymethods]
 impl Watching {
-    /// The next picture, a message of the network's protocol; None where there is none in so many seconds.
+    /// Waits up to `timeout` seconds for the next picture, a message of the protocol; None if there is none.
     fn next<'py>(&self, py: Python<'py>, timeout: f64) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        let refused = |_| Failure::Shape(format!("timeout={timeout} is no time; give seconds"));
+        let refused = |_| Failure::Shape(format!("invalid timeout={timeout}; give seconds"));
         let timeout = Duration::try_from_secs_f64(timeout).map_err(refused)?;
         let message = py.detach(|| self.watcher.next(timeout));
         Ok(message.map(|message| PyBytes::new(py, &message)))
     }
 
-    /// Begins to look on, with the picture of now, or ends.
+    /// Starts watching, with the current picture, or stops.
     fn watch(&self, py: Python<'_>, is_watched: bool) {
         py.detach(|| self.watcher.watch(is_watched));
     }
 
-    /// Does what the widget's user did.
+    /// Applies the widget user's input.
     fn send(&self, py: Python<'_>, input: &[u8]) {
         py.detach(|| {
             let Some(event) = self.watcher.send(input) else { return };
@@ -46,17 +46,17 @@ impl Watching {
         });
     }
 
-    /// Notes that the pointer came or left.
+    /// Records that the pointer entered or left.
     fn enter(&self, is_there: bool) {
         self.events.push(Event::entered(is_there));
     }
 
-    /// Notes the size that the widget shows the picture in.
+    /// Records the size in which the widget shows the picture.
     fn resize(&self, width: f64, height: f64, ratio: f64) {
         self.events.push(Event::resized(width, height, ratio));
     }
 
-    /// Notes the end.
+    /// Records the end.
     fn close(&self, py: Python<'_>) {
         self.watch(py, false);
         self.events.push(Event::closed());
@@ -68,7 +68,7 @@ impl Watching {
         self.watcher.is_over()
     }
 
-    /// What the user did since the last call.
+    /// Returns the user's events since the last call.
     fn events(&self, py: Python<'_>, timeout: f64) -> PyResult<Vec<Event>> {
         awaited(py, &self.events, timeout, || !self.watcher.is_over())
     }

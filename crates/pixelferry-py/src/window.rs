@@ -1,4 +1,4 @@
-//! Windows, all on one thread with the process's only event loop, which starts with the first of them.
+//! Windows, all on one thread with the process's only event loop, which starts with the first window.
 
 use crate::events::{Event, Events, Hand};
 use crate::failure::Failure;
@@ -23,18 +23,18 @@ use std::time::Duration;
 /// Work for the thread.
 type Task = Box<dyn FnOnce(&ActiveEventLoop, &mut Windows) + Send>;
 
-/// Reasons for a window's end.
+/// Why a window ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     /// The user closed it.
     User,
     /// Another program destroyed it.
     Other,
-    /// The program closed it, or its event loop ended.
+    /// The program closed it, or the event loop ended.
     Program,
 }
 
-/// End of a window, for somebody who waits for it.
+/// Signals the end of a window to waiting threads.
 #[derive(Default)]
 struct Gone {
     end: Mutex<Option<End>>,
@@ -42,7 +42,7 @@ struct Gone {
 }
 
 impl Gone {
-    /// A program that closes its viewer has closed it, whatever the user did before.
+    /// If the program closes its viewer, that counts, whatever the user did before.
     fn set(&self, by: End) {
         let mut end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
         *end = Some(if by == End::Program { by } else { end.unwrap_or(by) });
@@ -60,7 +60,7 @@ impl Gone {
     }
 }
 
-/// A window, from any thread.
+/// A window, usable from any thread.
 pub struct WindowHandle {
     id: WindowId,
     proxy: EventLoopProxy<Task>,
@@ -103,7 +103,7 @@ impl WindowHandle {
         }
         let id = self.id;
         let task: Task = Box::new(move |_, windows| {
-            // A job that is dropped unrun tells its caller that the window is gone.
+            // Dropping a job tells its caller that the window is gone.
             if let Some(open) = windows.0.get_mut(&id) {
                 job(&mut open.stage);
             }
@@ -127,17 +127,17 @@ impl WindowHandle {
         self.gone.get().is_none()
     }
 
-    /// True where the program itself ended it, or lost all of its windows.
+    /// Returns whether the program ended it, or lost all of its windows.
     pub fn was_closed_by_program(&self) -> bool {
         self.gone.get() == Some(End::Program)
     }
 
-    /// Returns what the user did, also where the window is gone.
+    /// Returns the user's events, even after the window has closed.
     pub fn events(&self) -> &Events {
         &self.events
     }
 
-    /// Waits for the window's end, at most so long. Whether it came.
+    /// Waits for the window's end, up to `most`; returns whether it has ended.
     pub fn wait_closed(&self, most: Duration) -> bool {
         self.gone.wait(most)
     }
@@ -186,7 +186,7 @@ impl ApplicationHandler<Task> for Windows {
             events.push(event);
         }
         if let Err(failure) = guarded(|| open.stage.follow(&event)) {
-            tracing::warn!(?failure, "a window did not follow an event");
+            tracing::warn!(?failure, "a window failed to handle an event");
         }
         let done = match event {
             WindowEvent::CloseRequested => return self.close(id, End::User),
@@ -198,24 +198,24 @@ impl ApplicationHandler<Task> for Windows {
             WindowEvent::RedrawRequested => guarded(|| open.stage.draw()),
             _ => Ok(()),
         };
-        // Nobody waits for it; the next `show` meets the same.
+        // No caller waits for this; the next `show` meets the same failure.
         if let Err(failure) = done {
-            tracing::warn!(?failure, "a window was not drawn");
+            tracing::warn!(?failure, "a window could not be drawn");
         }
     }
 }
 
 fn ended() -> Failure {
-    Failure::NoDisplay("the thread of the windows has ended; start the program again to open one".into())
+    Failure::NoDisplay("the windows' thread has ended; restart the program to open a window".into())
 }
 
-/// The event loop, once it was asked for: winit makes one for each process, also where that fails.
+/// The event loop, after the first attempt to start it: winit allows one attempt per process, even if it fails.
 static EVENT_LOOP: Mutex<Option<Started>> = Mutex::new(None);
 
 type Started = Result<EventLoopProxy<Task>, String>;
 
 fn event_loop() -> Result<EventLoopProxy<Task>, Failure> {
-    // A forked process has no thread for it.
+    // A forked process does not have its thread.
     let _entered = enter("a window")?;
     let mut made = EVENT_LOOP.lock().unwrap_or_else(PoisonError::into_inner);
     if made.is_none() {
@@ -231,7 +231,7 @@ fn event_loop() -> Result<EventLoopProxy<Task>, Failure> {
 
 const HINT: &str = "Without a screen, use Viewer(..., headless=True) or show(..., save=\"picture.png\")";
 
-/// While there is none to be found the event loop is not asked for, so that one can be named later.
+/// As long as there is no display server, do not start the event loop, so that one can be set later.
 fn check_display() -> Result<(), Failure> {
     let named = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     if cfg!(windows) || ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"].into_iter().any(named) {
@@ -243,8 +243,8 @@ fn check_display() -> Result<(), Failure> {
 fn start() -> Started {
     let (answer, answered) = channel();
     let thread = threads::spawn("pixelferry windows", move || run(&answer));
-    thread.map_err(|e| format!("no thread can be started: {e}"))?;
-    answered.recv().unwrap_or_else(|_| Err("the thread of the windows ended at once".into()))
+    thread.map_err(|e| format!("cannot start a thread: {e}"))?;
+    answered.recv().unwrap_or_else(|_| Err("the windows' thread ended at once".into()))
 }
 
 fn run(answer: &Sender<Started>) {
@@ -279,6 +279,6 @@ fn on_any_thread(builder: &mut EventLoopBuilder<Task>) {
     builder.with_any_thread(true);
 }
 
-/// Elsewhere winit says itself that it wants the main thread.
+/// On other systems, winit itself reports that it needs the main thread.
 #[cfg(not(any(windows, all(unix, not(target_vendor = "apple")))))]
 fn on_any_thread(_: &mut EventLoopBuilder<Task>) {}

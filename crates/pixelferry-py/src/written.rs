@@ -1,4 +1,4 @@
-//! State shared by the objects of the program's that arrays are written into, of OpenGL and of Vulkan.
+//! Common state of the program's objects that arrays are written into, for OpenGL and Vulkan.
 
 use crate::content::Content;
 use crate::engine::{Asked, Engines};
@@ -11,16 +11,16 @@ use pixelferry::{PathId, SurfaceDesc};
 use pixelferry_look::{Layout, Plane, Raw};
 use pyo3::prelude::*;
 
-/// A texture or buffer of the program's, to be written.
+/// Writes a texture or buffer of the program.
 pub struct Written {
-    /// The path in use, after the first array.
+    /// The current path, after the first array.
     held: Held<Option<PathId>>,
     engines: Engines,
     pub desc: SurfaceDesc,
 }
 
 impl Written {
-    /// What `open` opens on a stage, written by this backend.
+    /// Opens the object on a stage; this backend writes it.
     pub fn new(
         py: Python<'_>,
         held: Held<Option<PathId>>,
@@ -42,13 +42,13 @@ impl Written {
         let readable = source.readable();
         let engine = self.engines.engine(readable.description().span().place)?;
         let written = self.held.run(array.py(), |stage| stage.give(readable, &engine));
-        // Only now may its owner have it back.
+        // Release the array only now: its owner may write it from here on.
         drop(source);
         self.held.name(Some(written?));
         Ok(())
     }
 
-    /// Writes an array of its size into it, and returns when the array may be written again.
+    /// Writes an array of the object's size. When it returns, the array has been read and may be written again.
     pub fn write(&self, array: &Bound<'_, PyAny>, layout: &str) -> PyResult<()> {
         let layout = Layout::named(layout).map_err(Failure::from)?;
         self.held.named()?;
@@ -60,7 +60,7 @@ impl Written {
                 }
                 let (width, height) = (plane.width, plane.height);
                 Err(Failure::Shape(format!(
-                    "an array of {width}x{height} pixels was given, the texture has {}; give one of its size",
+                    "the array has {width}x{height} pixels, but the texture has {}; give an array of its size",
                     image.extent
                 )))
             }),
@@ -70,19 +70,20 @@ impl Written {
                     return Ok(items);
                 }
                 Err(Failure::Shape(format!(
-                    "an array of {} bytes was given, and {bytes} of the buffer are written; give one of so many, or size=",
+                    "the array has {} bytes, but the target covers {bytes} bytes of the buffer; give that many, or set \
+                     size=",
                     items.len
                 )))
             }),
         }
     }
 
-    /// The path in use; `None` before the first array.
+    /// The current path; `None` before the first array.
     pub fn path(&self) -> PyResult<Option<&'static str>> {
         Ok(self.held.named()?.map(PathId::name))
     }
 
-    /// Returns what was found of every path.
+    /// Describes the findings about every path.
     pub fn explain(&self, py: Python<'_>) -> PyResult<String> {
         self.held.run(py, |stage| Ok(stage.target()))
     }
@@ -92,8 +93,8 @@ impl Written {
         self.held.close(py);
     }
 
-    /// Tells the path or the state.
+    /// Returns the path, or the state.
     pub fn state(&self) -> &'static str {
-        self.held.named().map_or("closed", |path| path.map_or("nothing was written yet", PathId::name))
+        self.held.named().map_or("closed", |path| path.map_or("nothing has been written yet", PathId::name))
     }
 }

@@ -1,26 +1,26 @@
-//! Streams there are.
+//! Lists the published streams.
 
 use crate::wire::socket::{join, names};
 use interop_core::Result;
 use interop_core::describe::error::call;
 use serde::Serialize;
 
-/// A stream that somebody publishes.
+/// A published stream.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Listed {
-    /// Its name, for [`crate::Subscriber::open`].
+    /// Name of the stream, for [`crate::Subscriber::open`].
     pub name: String,
-    /// The process that publishes it.
+    /// Process that publishes it.
     pub process: u32,
-    /// Name of that process's program, of which the system keeps 15 bytes (proc_pid_comm(5)); empty where it does not say.
+    /// Name of that process's program, of which the system keeps 15 bytes (proc_pid_comm(5)); empty if unknown.
     pub program: String,
 }
 
-/// Streams of this user, in order of their names. Sockets that a killed publisher left are removed.
+/// Returns the streams of this user, sorted by name. Removes sockets that killed publishers left behind.
 ///
 /// # Errors
-/// [`interop_core::Error::Unavailable`] where the folder of streams cannot be read.
+/// [`interop_core::Error::Unavailable`] if the folder of streams cannot be read.
 pub fn streams() -> Result<Vec<Listed>> {
     call("streams", || {
         let process = |name: &str| {

@@ -1,11 +1,11 @@
-//! Bytes by which a subscriber sees that memory which it opened is the publisher's.
+//! Bytes that prove to a subscriber that the memory which it opened is the publisher's.
 
 use interop_core::{Error, Result};
 
-/// Bytes of the piece that is compared.
+/// Size of the compared piece in bytes.
 pub(crate) const BYTES: usize = 64 * 1024;
 
-/// A number that no earlier stream had.
+/// Returns a number that no earlier stream had.
 pub(crate) fn nonce() -> Result<u64> {
     let mut bytes = [0; 8];
     getrandom::fill(&mut bytes).map_err(|error| Error::Unavailable {
@@ -16,7 +16,7 @@ pub(crate) fn nonce() -> Result<u64> {
     Ok(u64::from_ne_bytes(bytes))
 }
 
-/// Words of a piece: they follow from the nonce, no two alike (`splitmix64`).
+/// Returns the content of a piece: words that follow from the nonce and are all different (`splitmix64`).
 pub(crate) fn bytes(nonce: u64) -> Vec<u8> {
     let mut state = nonce;
     let words = std::iter::repeat_with(|| {

@@ -1,4 +1,4 @@
-//! A test run again in a process of its own, with another environment; or another program.
+//! Runs a test, or another program, in its own process with another environment.
 
 use crate::machine::{MACHINE, Need};
 use crate::patience::Patience;
@@ -10,32 +10,32 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// Tells a child which driver it was started with.
+/// Tells a child process which driver it was started with.
 const GIVEN: &str = "PIXELFERRY_TEST_DRIVER";
 
-/// The OpenCL driver that this process was started with by [`Child::on`], or [`Need::OpenCl`].
+/// Returns the OpenCL driver that [`Child::on`] started this process with, or [`Need::OpenCl`].
 pub fn given() -> Need {
     let name = std::env::var(GIVEN).unwrap_or_default();
     MACHINE.iter().find(|row| row.name == name).map_or(Need::OpenCl, |row| row.need)
 }
 
-/// This test program, to be run again, or another one.
+/// This test program, to be run again, or another program.
 #[derive(Debug)]
 pub struct Child {
     command: Command,
     name: String,
     patience: Patience,
     short: bool,
-    /// That must run.
+    /// The number of tests that must run.
     tests: usize,
 }
 
 impl Child {
-    /// One test alone, whether it is ignored otherwise or not. `name` is that of the test, with its modules; the crate's name may
-    /// stand before them, as in what `module_path!()` says.
+    /// Runs a single test, even if it is ignored otherwise. `name` is the name of the test with its modules; the
+    /// crate's name may precede them, as in `module_path!()`.
     ///
     /// # Errors
-    /// The system does not tell where this program is.
+    /// The system cannot tell the path of this program.
     pub fn of(name: &str) -> io::Result<Self> {
         let program = std::env::current_exe()?;
         let stem = program.file_stem().unwrap_or_default().to_string_lossy();
@@ -43,32 +43,32 @@ impl Child {
         Self::of_each(&[name.strip_prefix(this_crate).and_then(|rest| rest.strip_prefix("::")).unwrap_or(name)])
     }
 
-    /// These tests alone, one after the other, as [`Child::of`] says.
+    /// Runs only these tests, one after the other, named as for [`Child::of`].
     ///
     /// # Errors
-    /// The system does not tell where this program is.
+    /// The system cannot tell the path of this program.
     pub fn of_each(names: &[&str]) -> io::Result<Self> {
         let arguments = [names, &["--exact", "--include-ignored"]].concat();
         Ok(Self { tests: names.len(), ..Self::with(&names.join(", "), &arguments)? })
     }
 
-    /// All tests whose names contain one of `parts`.
+    /// Runs all tests whose names contain one of `parts`.
     ///
     /// # Errors
-    /// The system does not tell where this program is.
+    /// The system cannot tell the path of this program.
     pub fn of_those(parts: &[&str]) -> io::Result<Self> {
         Self::with(&parts.join(", "), parts)
     }
 
-    /// All tests whose names do not contain `without`.
+    /// Runs all tests whose names do not contain `without`.
     ///
     /// # Errors
-    /// The system does not tell where this program is.
+    /// The system cannot tell the path of this program.
     pub fn of_all(without: &str) -> io::Result<Self> {
         Self::with("all tests", &["--skip", without])
     }
 
-    /// Another program, of which no test must run.
+    /// Runs another program, in which no test must run.
     pub fn of_program(program: impl AsRef<OsStr>, arguments: &[&str]) -> Self {
         let name = program.as_ref().to_string_lossy().into_owned();
         let mut command = Command::new(program);
@@ -84,34 +84,34 @@ impl Child {
         Ok(child)
     }
 
-    /// With this driver as the only one of its kind.
+    /// Makes this driver the only one of its kind.
     #[must_use]
     pub fn on(self, driver: Need) -> Self {
         self.env(GIVEN, driver.name()).envs(driver.row().environment)
     }
 
-    /// With a variable set. No display server is named unless a variable does.
+    /// Sets a variable. No display server is named unless a variable names one.
     #[must_use]
     pub fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
         self.command.env(name, value);
         self
     }
 
-    /// With all these set.
+    /// Sets all these variables.
     #[must_use]
     pub fn envs(mut self, variables: &[(&str, &str)]) -> Self {
         self.command.envs(variables.iter().copied());
         self
     }
 
-    /// With none of these set.
+    /// Removes all these variables.
     #[must_use]
     pub fn without(mut self, variables: &[&str]) -> Self {
         variables.iter().for_each(|name| _ = self.command.env_remove(name));
         self
     }
 
-    /// Marks a child that is short: it hangs if it does not end while [`Patience`] lasts, whatever it prints and
+    /// Marks a child that is short: it counts as hung if it does not end within [`Patience`], whatever it prints and
     /// computes.
     #[must_use]
     pub fn short(mut self) -> Self {
@@ -119,10 +119,10 @@ impl Child {
         self
     }
 
-    /// Runs it with this OpenCL driver, and repeats what it prints.
+    /// Runs the child with this OpenCL driver, and repeats what it prints.
     ///
     /// # Panics
-    /// Where it does not pass, and where nothing ran on an OpenCL device though the machine must have the driver.
+    /// The child does not pass, or nothing ran on an OpenCL device although the machine must have the driver.
     #[track_caller]
     pub fn passes_on(self, driver: Need) {
         let ended = self.on(driver).run().unwrap_or_else(|e| panic!("the test could not be run again: {e}"));
@@ -132,10 +132,11 @@ impl Child {
         assert!(ran || !driver.is_required(), "nothing ran on {}", driver.name());
     }
 
-    /// Runs it to its end, or until it hangs: until it prints nothing and computes nothing for as long as [`Patience`] lasts.
+    /// Runs the child until it ends or hangs, which means that it prints and computes nothing for as long as
+    /// [`Patience`] lasts.
     ///
     /// # Errors
-    /// The process does not start.
+    /// The process cannot be started.
     pub fn run(mut self) -> io::Result<Ended> {
         let mut process = self.command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
         let printed = Arc::new(AtomicUsize::new(0));
@@ -163,7 +164,8 @@ impl Child {
     }
 }
 
-/// Ticks of the clock that a process and those it waited for have computed. 0 where the system does not tell.
+/// Returns the clock ticks that a process and the children that it waited for have computed, or 0 if the system does
+/// not tell them.
 fn computed(process: u32) -> u64 {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     // The name of the program, in parentheses, may hold spaces; state is the 3rd field, the four times the 14th to 17th.
@@ -171,7 +173,7 @@ fn computed(process: u32) -> u64 {
     fields.skip(11).take(4).filter_map(|ticks| ticks.parse::<u64>().ok()).sum()
 }
 
-/// Output of a process, read on a thread.
+/// The output of a process, read on a thread.
 struct Output {
     bytes: Arc<Mutex<Vec<u8>>>,
     reader: thread::JoinHandle<()>,
@@ -192,7 +194,7 @@ impl Output {
     }
 
     fn text(self, hung: bool) -> String {
-        // A process that was ended may have left others that hold the pipe.
+        // A process that was ended may have left other processes that hold the pipe.
         if !hung {
             let _ = self.reader.join();
         }
@@ -200,35 +202,35 @@ impl Output {
     }
 }
 
-/// Result of a child process.
+/// The result of a child process.
 #[derive(Debug)]
 pub struct Ended {
     name: String,
-    /// Status with which it ended.
+    /// The status with which it ended.
     pub status: ExitStatus,
-    /// It was ended because it hung.
+    /// True if it hung and was ended for that.
     pub hung: bool,
-    /// Text that it printed, standard error after standard output.
+    /// What it printed, standard error after standard output.
     pub output: String,
     tests: usize,
 }
 
 impl Ended {
-    /// It ended on its own and with status 0.
+    /// Returns true if it ended without being stopped and with status 0.
     pub fn success(&self) -> bool {
         self.status.success() && !self.hung
     }
 
-    /// Tells how it ended, in words.
+    /// Describes how it ended, for messages.
     pub fn how(&self) -> String {
         let how = if self.hung { "hung and was ended, with".to_owned() } else { "ended with".to_owned() };
         format!("{} {how} {}", self.name, self.status)
     }
 
-    /// Returns what it printed, where it passed.
+    /// Returns what it printed.
     ///
     /// # Panics
-    /// Where it did not, or ran fewer tests than were named.
+    /// The child did not pass, or ran fewer tests than were named.
     #[track_caller]
     pub fn passed(self) -> String {
         assert!(self.success(), "{}:\n{}", self.how(), self.output);
@@ -238,21 +240,20 @@ impl Ended {
     }
 }
 
-/// Runs the test `name` of this program in a process of its own, which sees `driver` as the only one of its kind, and no
-/// display server but those that `env` names.
+/// Runs the test `name` of this program in its own process. It sees `driver` as the only one of its kind, and no
+/// display server unless `env` names one.
 ///
 /// # Errors
-/// The process does not start.
+/// The process cannot be started.
 pub fn in_child(name: &str, driver: Option<Need>, env: &[(&str, &str)]) -> io::Result<Ended> {
     let child = Child::of(name)?;
     driver.into_iter().fold(child, Child::on).envs(env).run()
 }
 
-/// Runs a test in a process of its own, and fails where that does not pass or neither prints one of `signs` that it ran nor
-/// says that it was SKIPPED.
+/// Runs a test in its own process. It must pass, and print one of `signs` or SKIPPED.
 ///
 /// # Panics
-/// So it fails.
+/// The process does not pass, or prints none of these texts.
 #[track_caller]
 pub fn pass_in_child(name: &str, driver: Option<Need>, env: &[(&str, &str)], signs: &[&str]) {
     let ended = in_child(name, driver, env).unwrap_or_else(|e| panic!("{name} could not be run again: {e}"));

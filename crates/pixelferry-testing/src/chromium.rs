@@ -4,8 +4,8 @@ use std::process::{Command, Stdio};
 
 const NAMES: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
-/// Flags that every test gives it: no window; no sandbox, as containers and root have none, for pages that are the test's own; and
-/// nothing that goes to the internet on its own.
+/// Flags for every start of Chromium in a test. It opens no window. It has no sandbox, because containers and root have
+/// none and the pages are the test's own. It does not access the internet unasked.
 pub const CHROMIUM_FLAGS: [&str; 7] = [
     "--headless",
     "--no-sandbox",
@@ -16,11 +16,11 @@ pub const CHROMIUM_FLAGS: [&str; 7] = [
     "--disable-sync",
 ];
 
-/// The program's name: `PIXELFERRY_CHROMIUM`, or the first of the usual ones that is there. Ask by [`need`](crate::need) for
-/// [`Need::Chromium`](crate::Need::Chromium).
+/// Returns the program's name: `PIXELFERRY_CHROMIUM`, or the first of the usual names that runs. Use it through
+/// [`need`](crate::need) with [`Need::Chromium`](crate::Need::Chromium).
 ///
 /// # Errors
-/// None of them runs.
+/// No such program runs.
 pub fn chromium() -> Result<String, String> {
     let given = std::env::var("PIXELFERRY_CHROMIUM").ok();
     let runs = |name: &String| {
@@ -28,5 +28,5 @@ pub fn chromium() -> Result<String, String> {
         ran.is_ok_and(|status| status.success())
     };
     let mut names = given.into_iter().chain(NAMES.map(String::from));
-    names.find(runs).ok_or_else(|| format!("none of {} runs, and no PIXELFERRY_CHROMIUM", NAMES.join(", ")))
+    names.find(runs).ok_or_else(|| format!("none of {} runs, and PIXELFERRY_CHROMIUM is not set", NAMES.join(", ")))
 }

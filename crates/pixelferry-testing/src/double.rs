@@ -1,12 +1,12 @@
-//! Location of the double of `cl_khr_gl_sharing`.
+//! The location of the double of `cl_khr_gl_sharing`.
 
-/// Returns what the OpenCL loader is told so that it puts the double of `cl_khr_gl_sharing` before the driver: the crate
-/// `opencl-gl-double`, which cargo has put beside this program where the test's package depends on it.
+/// Returns the variables with which the OpenCL loader puts the double of `cl_khr_gl_sharing` before the driver. The
+/// double is the crate `opencl-gl-double`, which cargo places next to this program if the test's package depends on it.
 ///
-/// `events`: it lists `cl_khr_gl_event`, too.
+/// With `events` it also lists `cl_khr_gl_event`.
 ///
 /// # Panics
-/// Where it is not there, or this program's own place is not known.
+/// The double is missing, or the path of this program is unknown.
 pub fn gl_double(events: bool) -> [(&'static str, String); 2] {
     let name = format!("{}opencl_gl_double{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
     let program = std::env::current_exe().unwrap_or_else(|e| panic!("this program does not know where it is: {e}"));

@@ -3,19 +3,19 @@
 use Expected::{Fails, Lacks, MayFail, MayLack};
 use std::fmt;
 
-/// A driver whose results are known. Of others it is only said what they lack.
+/// A driver whose results are known. Other drivers are only reported for what they lack.
 #[derive(Debug, Clone, Copy)]
 pub struct Driver {
-    /// Its name in [`KNOWN`].
+    /// The driver's name in [`KNOWN`].
     pub name: &'static str,
-    /// Texts that its devices' descriptions contain.
+    /// Texts that the descriptions of its devices contain.
     pub signs: &'static [&'static str],
-    /// Text in the descriptions of the version that the rows were seen with. Other versions may lack less.
+    /// A text in the descriptions of the version with which the rows were recorded. Other versions may lack less.
     pub version: &'static str,
 }
 
-/// Those that a machine without a GPU has, of Debian 12, our own, and two that are run by hand: Intel's for CPUs, and NVIDIA's
-/// OpenCL.
+/// The drivers of a machine without a GPU, from Debian 12; pixelferry's own ones; and two that are run by hand: Intel's
+/// for CPUs, and NVIDIA's OpenCL.
 pub const DRIVERS: &[Driver] = &[
     Driver { name: "threads", signs: &["CPU ", " threads"], version: "CPU" },
     Driver { name: "PoCL", signs: &["PoCL"], version: "PoCL 3.1" },
@@ -27,38 +27,38 @@ pub const DRIVERS: &[Driver] = &[
     Driver { name: "lavapipe", signs: &["Vulkan", "llvmpipe"], version: "Mesa 22.3" },
 ];
 
-/// Expected outcome of a test on a driver, if it is no pass.
+/// The expected outcome of a test on a driver, if it is not a pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expected {
-    /// The driver does not have it.
+    /// The driver lacks the feature.
     Lacks,
-    /// The driver has it on some machines.
+    /// The driver lacks the feature on some machines.
     MayLack,
-    /// The driver has it and does it wrong.
+    /// The driver has the feature, but its result is wrong.
     Fails,
-    /// The driver does it wrong in some versions.
+    /// The driver's result is wrong in some versions.
     MayFail,
 }
 
 /// A row of [`KNOWN`].
 #[derive(Debug, Clone, Copy)]
 pub struct Known {
-    /// Names of features, cases or paths, as their suite has them.
+    /// The names of features, cases or paths in their suite.
     pub tests: &'static [&'static str],
-    /// Names of [`DRIVERS`].
+    /// The names of drivers in [`DRIVERS`].
     pub drivers: &'static [&'static str],
-    /// Outcome to expect.
+    /// The expected outcome.
     pub expected: Expected,
-    /// Reason for the outcome.
+    /// The reason for the outcome.
     pub reason: &'static str,
-    /// Link to more information: a page of this repository, or an address.
+    /// A link to more information: a page of this repository, or an address.
     pub link: &'static str,
 }
 
 const FEATURES: &str = "docs/opencl.md#features-by-driver";
 const SHARING: &str = "docs/drivers.md#opencl";
 
-/// Everything that is not expected to pass.
+/// Every test that is not expected to pass.
 pub const KNOWN: &[Known] = &[
     Known {
         tests: &["fission: by affinity domain"],
@@ -299,23 +299,24 @@ pub const KNOWN: &[Known] = &[
     },
 ];
 
-/// Outcome of a test on a device.
+/// The outcome of a test on a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// It passed.
+    /// The test passed.
     Pass,
-    /// The driver says that it does not have it, and why.
+    /// The driver reports that it lacks the feature; the text is its reason.
     Lacks(String),
-    /// It failed, and how.
+    /// The test failed; the text says how.
     Fails(String),
 }
 
-/// Returns what an outcome comes to: words for a table, or what is wrong with it. `device` describes the device with its driver
+/// Compares an outcome with [`KNOWN`], and returns a text for a table. `device` describes the device with its driver
 /// and version.
 ///
 /// # Errors
-/// It is a failure that no row of [`KNOWN`] names. On a driver of [`DRIVERS`], of the version there, and on any in CI: it is a
-/// lack that no row names, or a pass of what a row names.
+/// The outcome is a failure that no row of [`KNOWN`] names. On a driver of [`DRIVERS`] in the version recorded there,
+/// and on any driver in CI, it is also an error if no row names what the driver lacks, or if a test passes that a row
+/// names.
 pub fn judge(test: &str, device: &str, outcome: &Outcome) -> Result<String, String> {
     let in_ci = std::env::var("CI").is_ok_and(|value| value == "true");
     verdict((DRIVERS, KNOWN), test, device, outcome, in_ci)
@@ -347,11 +348,11 @@ fn verdict(
     }
 }
 
-/// The value, or `None` after saying SKIPPED and why: for a part of a test that not every driver can run. `device` describes the
-/// device with its driver and version.
+/// Returns the value, or `None` after printing SKIPPED with the reason: for a part of a test that not every driver can
+/// run. `device` describes the device with its driver and version.
 ///
 /// # Panics
-/// Where [`judge`] finds that a row of [`KNOWN`] is missing or must go.
+/// [`judge`] finds that a row of [`KNOWN`] is missing or must be removed.
 #[track_caller]
 pub fn has<T>(test: &str, device: impl fmt::Display, found: Result<T, impl fmt::Display>) -> Option<T> {
     let (device, (value, outcome)) = (

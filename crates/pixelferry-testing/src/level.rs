@@ -1,23 +1,23 @@
-//! Extent of a test run: once over everything, every matrix, or for hours.
+//! The extent of a test run: everything once, every matrix, or for hours.
 
-/// The variable that says how much runs.
+/// The variable that sets the extent.
 const VARIABLE: &str = "PIXELFERRY_TESTS";
 
-/// Extent of the tests, set with `PIXELFERRY_TESTS`.
+/// The extent of a test run, set with `PIXELFERRY_TESTS`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// `short`, or nothing: every backend, display and path once.
+    /// `short`, or not set: every backend, display and path once.
     Short,
     /// `all`: every cell of every matrix, at short length.
     All,
-    /// `long`: soaks, long fuzz, many rounds.
+    /// `long`: soaks, long fuzz runs and many rounds.
     Long,
 }
 
-/// The level that is asked for.
+/// Returns the requested level.
 ///
 /// # Panics
-/// Where the variable has another word.
+/// The variable has an unknown value.
 #[track_caller]
 pub fn level() -> Level {
     match read(std::env::var(VARIABLE).ok().as_deref()) {
@@ -31,11 +31,11 @@ fn read(word: Option<&str>) -> Result<Level, String> {
         None | Some("" | "short") => Ok(Level::Short),
         Some("all") => Ok(Level::All),
         Some("long") => Ok(Level::Long),
-        Some(other) => Err(format!("{VARIABLE} is '{other}'; take short, all or long")),
+        Some(other) => Err(format!("{VARIABLE} is '{other}'; use short, all or long")),
     }
 }
 
-/// The value of the level that is asked for.
+/// Returns the value for the requested level.
 #[track_caller]
 pub fn by_level<T>(short: T, all: T, long: T) -> T {
     match level() {
@@ -45,7 +45,7 @@ pub fn by_level<T>(short: T, all: T, long: T) -> T {
     }
 }
 
-/// True from this level on; says SKIPPED below it.
+/// Returns true from this level on, and prints SKIPPED below it.
 #[track_caller]
 pub fn from(lowest: Level) -> bool {
     let runs = level() >= lowest;
@@ -65,7 +65,7 @@ mod tests {
         assert_eq!(read(Some("")), Ok(Level::Short));
         assert_eq!(read(Some("all")), Ok(Level::All));
         assert_eq!(read(Some("long")), Ok(Level::Long));
-        assert!(read(Some("All")).unwrap_err().contains("take short, all or long"));
+        assert!(read(Some("All")).unwrap_err().contains("use short, all or long"));
         assert!(Level::Short < Level::All && Level::All < Level::Long);
     }
 }

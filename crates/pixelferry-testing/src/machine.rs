@@ -1,21 +1,21 @@
-//! Requirements of tests on the machine, and where a test that lacks one fails.
+//! What tests require of the machine, and when a test fails without it.
 
 use std::fmt;
 
-/// Feature of the machine that a test can need. [`MACHINE`] has a row for each.
+/// A feature of the machine that a test may need. [`MACHINE`] has a row for each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
     /// Any OpenCL device.
     OpenCl,
-    /// An OpenCL loader that takes the folder of drivers from `OCL_ICD_VENDORS`.
+    /// An OpenCL loader that reads the folder of drivers from `OCL_ICD_VENDORS`.
     OclIcd,
-    /// PoCL's OpenCL.
+    /// The OpenCL driver PoCL.
     Pocl,
-    /// Mesa's OpenCL.
+    /// The OpenCL driver of Mesa, rusticl.
     Rusticl,
     /// OpenGL without a window.
     Egl,
-    /// Mesa's Vulkan on the CPU.
+    /// Mesa's Vulkan driver for CPUs.
     Lavapipe,
     /// A virtual X server.
     Xvfb,
@@ -25,13 +25,13 @@ pub enum Need {
     Python,
     /// moderngl, for OpenGL contexts of Python programs.
     Moderngl,
-    /// vispy, which draws by OpenGL without a window, too.
+    /// vispy, which can also draw with OpenGL without a window.
     Vispy,
-    /// Qt for Python by its makers.
+    /// Qt for Python from the Qt Company, PySide6.
     Pyside6,
-    /// Qt for Python by Riverbank.
+    /// Qt for Python from Riverbank, PyQt6.
     Pyqt6,
-    /// The devices of an NVIDIA GPU, by CUDA and OpenCL.
+    /// The devices of an NVIDIA GPU in CUDA and OpenCL.
     Nvidia,
     /// OpenGL on the NVIDIA GPU.
     NvidiaGl,
@@ -39,9 +39,9 @@ pub enum Need {
     NvidiaVulkan,
     /// Two NVIDIA GPUs.
     TwoGpus,
-    /// NVIDIA's compiler of CUDA C++, which needs no GPU.
+    /// NVIDIA's compiler for CUDA C++, which needs no GPU.
     Nvrtc,
-    /// NVIDIA's encoder of JPEG on the GPU.
+    /// NVIDIA's JPEG encoder on the GPU.
     NvJpeg,
     /// PyTorch, for tensors on the GPU.
     Torch,
@@ -49,51 +49,51 @@ pub enum Need {
     Cupy,
     /// JAX, for arrays on the GPU.
     Jax,
-    /// Vulkan to Python, by the package of that name.
+    /// The Python package `vulkan`.
     PyVulkan,
-    /// Compilers of C and C++.
+    /// Compilers for C and C++.
     Cc,
     /// CMake.
     Cmake,
-    /// GLFW and OpenGL, to compile C against.
+    /// The headers of GLFW and OpenGL, for C.
     Glfw,
-    /// GLFW's examples, as sources.
+    /// The sources of GLFW's examples.
     GlfwDoc,
     /// cargo-c, which installs libraries for C.
     CargoC,
     /// Valgrind.
     Valgrind,
-    /// Vulkan, to compile C against.
+    /// The headers of Vulkan, for C.
     VulkanDev,
-    /// anywidget, nbclient and ipykernel, for the widget of notebooks.
+    /// anywidget, nbclient and ipykernel, for the notebook widget.
     Notebook,
-    /// Chromium, for the network's page, that widget and WebGL2.
+    /// Chromium, for the network's page, the notebook widget and WebGL2.
     Chromium,
-    /// GStreamer's tools with an encoder and a decoder of H.264, for the network's video.
+    /// GStreamer's tools with an encoder and a decoder for H.264, for the network's video.
     Gstreamer,
-    /// ffmpeg, as another reader of films.
+    /// ffmpeg, as an independent reader of films.
     Ffmpeg,
-    /// libjpeg-turbo's own interface.
+    /// The library of libjpeg-turbo with its own interface.
     TurboJpeg,
-    /// Namespaces of mounts and networks that this user may make.
+    /// Mount and network namespaces that this user may create.
     Namespaces,
-    /// PipeWire's daemon and tools, and GStreamer with a source for it and in Python.
+    /// PipeWire's daemon and tools, and GStreamer with a PipeWire source and Python bindings.
     Pipewire,
 }
 
 /// A row of [`MACHINE`].
 #[derive(Debug, Clone, Copy)]
 pub struct Row {
-    /// Need that the row is about.
+    /// The need that the row describes.
     pub need: Need,
     /// Its name in `PIXELFERRY_REQUIRE`.
     pub name: &'static str,
-    /// The Debian packages that give it, with spaces between them; `scripts/lib.sh` reads them here. Empty where no package
-    /// of Debian's does, or where only tests of another workspace need it.
+    /// The Debian packages that provide it, separated by spaces; `scripts/lib.sh` reads them here. Empty if no Debian
+    /// package provides it, or if only tests of another workspace need it.
     pub packages: &'static str,
-    /// The variable that must be 1 for tests to look for it at all. It must be there then.
+    /// The variable that must be 1 before tests look for it at all. The machine must then have it.
     pub variable: Option<&'static str>,
-    /// The environment of a process that uses this driver and none of its kind beside it.
+    /// The environment of a process that uses this driver and no other one of its kind.
     pub environment: &'static [(&'static str, &'static str)],
 }
 
@@ -158,21 +158,21 @@ pub const MACHINE: &[Row] = &[
 ];
 
 impl Need {
-    /// Its row.
+    /// Returns the row of this need.
     pub fn row(self) -> &'static Row {
         &MACHINE[self as usize]
     }
 
-    /// Its name in `PIXELFERRY_REQUIRE`.
+    /// Returns its name in `PIXELFERRY_REQUIRE`.
     pub fn name(self) -> &'static str {
         self.row().name
     }
 
-    /// True where this machine must have it: where `PIXELFERRY_REQUIRE` lists it, where its own variable asks for it, and,
-    /// if a package gives it, with `PIXELFERRY_REQUIRE=all` and in CI (`CI=true`).
+    /// Returns true if this machine must have it: `PIXELFERRY_REQUIRE` lists it, or its own variable is 1, or a package
+    /// provides it and `PIXELFERRY_REQUIRE=all` or `CI=true` is set.
     ///
     /// # Panics
-    /// Where `PIXELFERRY_REQUIRE` names what no row has.
+    /// `PIXELFERRY_REQUIRE` contains a name without a row.
     #[track_caller]
     pub fn is_required(self) -> bool {
         match required(self.row(), |name| std::env::var(name).ok()) {
@@ -182,13 +182,13 @@ impl Need {
     }
 }
 
-/// The rule, in the environment that `variable` reads.
+/// Applies the rule to the environment that `variable` reads.
 fn required(row: &Row, variable: impl Fn(&str) -> Option<String>) -> Result<bool, String> {
     let list = variable("PIXELFERRY_REQUIRE").unwrap_or_default();
     let names: Vec<&str> = list.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
     if let Some(unknown) = names.iter().find(|name| **name != "all" && !MACHINE.iter().any(|row| row.name == **name)) {
         let all: Vec<&str> = MACHINE.iter().map(|row| row.name).collect();
-        return Err(format!("PIXELFERRY_REQUIRE names '{unknown}'; take all, or some of {}", all.join(", ")));
+        return Err(format!("PIXELFERRY_REQUIRE names '{unknown}'; use all, or some of {}", all.join(", ")));
     }
     let all = names.contains(&"all") || variable("CI").is_some_and(|value| value == "true");
     Ok(names.contains(&row.name)
@@ -200,10 +200,10 @@ fn is_1(variable: impl Fn(&str) -> Option<String>, name: &str) -> bool {
     variable(name).is_some_and(|value| value == "1")
 }
 
-/// All names, with `!` behind those that this machine must have: for tests in other languages.
+/// Returns all names, with `!` after those that this machine must have: for tests in other languages.
 ///
 /// # Panics
-/// Where [`Need::is_required`] panics.
+/// [`Need::is_required`] panics.
 #[track_caller]
 pub fn needs_in_words() -> String {
     let mut words = Vec::new();
@@ -213,10 +213,10 @@ pub fn needs_in_words() -> String {
     words.join(" ")
 }
 
-/// The value, or `None` after saying SKIPPED and why.
+/// Returns the value, or `None` after printing SKIPPED with the reason.
 ///
 /// # Panics
-/// Where the machine must have it, see [`Need::is_required`].
+/// The value is missing although the machine must have it: see [`Need::is_required`].
 #[track_caller]
 pub fn need<T>(need: Need, found: Result<T, impl fmt::Display>) -> Option<T> {
     let (required, name) = (need.is_required(), need.name());
@@ -230,10 +230,10 @@ pub fn need<T>(need: Need, found: Result<T, impl fmt::Display>) -> Option<T> {
     }
 }
 
-/// True where the variable of this row asks for it, such as `PIXELFERRY_GPU=1`; says SKIPPED otherwise.
+/// Returns true if the variable of this row is 1, such as `PIXELFERRY_GPU=1`; prints SKIPPED otherwise.
 ///
 /// # Panics
-/// Where [`Need::is_required`] panics.
+/// [`Need::is_required`] panics.
 #[track_caller]
 pub fn asked(need: Need) -> bool {
     let row = need.row();
@@ -293,7 +293,7 @@ mod tests {
     fn names_without_a_row_are_refused_whatever_is_asked() {
         for names in ["glx", "pocl,gl", "Pocl", "pocl egl"] {
             let problem = rule(Need::Xvfb, &[("PIXELFERRY_REQUIRE", names)]).unwrap_err();
-            assert!(problem.contains("take all, or some of opencl, ocl-icd, pocl"), "{problem}");
+            assert!(problem.contains("use all, or some of opencl, ocl-icd, pocl"), "{problem}");
         }
     }
 }

@@ -1,5 +1,5 @@
-//! The table is the one place that says what tests need: the scripts install what it names, tests ask for every row, and
-//! no other file has a rule of its own.
+//! The table is the only place that says what tests need: the scripts install what it names, tests ask for every row,
+//! and no other file has a rule of its own.
 
 use crate::machine::MACHINE;
 use std::collections::BTreeSet;
@@ -10,7 +10,7 @@ fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
-/// Returns what `scripts/lib.sh` has in one of its arrays.
+/// Returns the contents of an array in `scripts/lib.sh`.
 fn packages(array: &str) -> BTreeSet<String> {
     let script = format!("set -euo pipefail; . scripts/lib.sh; printf '%s\\n' \"${{{array}[@]}}\"");
     let output = Command::new("bash").args(["-c", &script]).current_dir(root()).output().expect("bash starts");
@@ -29,7 +29,7 @@ fn scripts_install_what_the_rows_name() {
     assert_eq!(packages("GL_PACKAGES"), of("egl"));
 }
 
-/// The Rust and Python files of the repository, by their path in it, but those of this crate.
+/// Returns the Rust and Python files of the repository outside of this crate, by their path in it.
 fn sources() -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
     let folders = ["crates", "examples", "tests", "xtask", "net", "integrations"].map(|name| root().join(name));
@@ -67,7 +67,7 @@ fn tests_ask_for_every_row() {
 #[test]
 fn no_other_file_decides_what_may_be_skipped() {
     let in_tests = |name: &Path| name.iter().any(|part| part == "tests" || part == "tests.rs");
-    // The words of a table.
+    // These hold the texts of a table.
     let others = ["tests/suite/faults/table.rs"];
     for (name, text) in sources() {
         let mut forbidden =
@@ -84,7 +84,7 @@ fn no_other_file_decides_what_may_be_skipped() {
     }
 }
 
-/// It is the home of a user, who may have run a program. Below a file is nothing: `/dev/null/none`.
+/// `/nonexistent` is the home of a user that may have run a program. Below a file there is nothing: `/dev/null/none`.
 #[test]
 fn no_test_takes_a_folder_for_absent_that_may_be_there() {
     for (name, text) in sources() {
@@ -92,18 +92,18 @@ fn no_test_takes_a_folder_for_absent_that_may_be_there() {
     }
 }
 
-/// A child that is started elsewhere may outlive its program.
+/// A child that is started elsewhere could outlive its program.
 #[test]
 fn the_product_starts_children_in_one_place() {
     let is_product = |name: &Path| {
         let parts: Vec<_> = name.iter().collect();
         name.starts_with("crates") && parts.get(2).is_some_and(|part| *part == "src" || *part == "python")
     };
-    // A build script's.
+    // The second one belongs to a build script.
     let others = ["crates/pixelferry-media/src/child.rs", "crates/pixelferry-cli/src/build.rs"];
     let mut found = 0;
     for (name, text) in sources().iter().filter(|(name, _)| is_product(name)) {
-        // Without the tests that a file ends with.
+        // Without the tests at the end of the file.
         let text = text.split("\nmod tests {").next().unwrap_or_default();
         let has_command = text.lines().any(|line| line.contains("process::") && line.contains("Command"));
         let starts = has_command && [".spawn()", ".output()", ".status()"].iter().any(|call| text.contains(call));

@@ -1,10 +1,10 @@
-//! A limit for waits that the load of the machine does not break.
+//! A limit for waits that does not depend on the load of the machine.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-/// Ten minutes of an idle machine. Beside other work a minute counts for less: for one part in as many as there are
-/// processes for each core. So only what truly hangs comes to the end of it.
+/// Ten minutes of an idle machine. On a busy machine a minute counts for less: it is divided by the number of running
+/// processes for each core. So only a real hang reaches the limit.
 #[derive(Debug)]
 pub struct Patience {
     seen: Instant,
@@ -14,7 +14,7 @@ pub struct Patience {
 
 const LIMIT: Duration = Duration::from_secs(600);
 
-/// Interval at which the load is looked at.
+/// The interval at which the load is read.
 const SLICE: Duration = Duration::from_secs(1);
 
 impl Patience {
@@ -28,12 +28,12 @@ impl Patience {
         Self { seen: Instant::now(), spent: Duration::ZERO, limit }
     }
 
-    /// Begins again, as something happened.
+    /// Begins again after progress.
     pub fn renew(&mut self) {
         *self = Self::of(self.limit);
     }
 
-    /// True once what is waited for hangs.
+    /// Returns true when the limit is reached, so what is waited for hangs.
     pub fn is_over(&mut self) -> bool {
         let slice = self.seen.elapsed();
         if slice >= SLICE {
@@ -44,24 +44,24 @@ impl Patience {
     }
 }
 
-/// Returns what a slice of time counts for. Processes that were stopped for long, with the whole machine or by a debugger, did not
-/// wait: however long it was, it counts as a minute.
+/// Returns how much of the limit a slice of time uses. A process that was suspended for long, with the whole machine or
+/// by a debugger, did not wait: such a slice counts as at most a minute.
 fn counted(slice: Duration, load_per_core: f64) -> Duration {
     slice.min(Duration::from_secs(60)).div_f64(load_per_core.max(1.0))
 }
 
-/// Processes that run or would like to, of the whole machine, for each core that this one may use. 0 where the system does
-/// not tell.
+/// Returns the number of processes on the whole machine that run or are ready to run, for each core that this process
+/// may use. It is 0 if the system does not tell it.
 fn load_per_core() -> f64 {
     let load = std::fs::read_to_string("/proc/loadavg").ok();
     let load = load.and_then(|text| text.split_whitespace().next()?.parse::<f64>().ok()).unwrap_or(0.0);
     load / std::thread::available_parallelism().map_or(1, usize::from) as f64
 }
 
-/// Waits until the condition holds, and looks every few milliseconds.
+/// Waits until the condition holds, checking it every few milliseconds.
 ///
 /// # Panics
-/// Where it does not come, with `what` did not.
+/// The condition does not hold in time; the message contains `what`.
 #[track_caller]
 pub fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     let mut patience = Patience::new();
@@ -71,7 +71,7 @@ pub fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// The next message, or why there is none: all senders are gone, or nobody sends.
+/// Returns the next message, or the reason why there is none: all senders are gone, or none sends.
 pub fn receive<T>(receiver: &Receiver<T>) -> Result<T, RecvTimeoutError> {
     let mut patience = Patience::new();
     loop {

@@ -1,15 +1,16 @@
-//! The table at the end of `scripts/test` names each test that failed, as the output before it may be cut.
+//! The table at the end of `scripts/test` names each failed test, because the output before it may be cut.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-/// Returns the last `lines` of what `scripts/table.awk` makes of this output, and whether it calls it a failure.
+/// Returns the last `lines` of the table that `scripts/table.awk` makes of this output, and whether it reports a
+/// failure.
 fn table(printed: &str, lines: usize) -> (String, bool) {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/table.awk");
     let mut awk = Command::new("awk");
     let mut awk = awk.args(["-f", script]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("awk starts");
     let (mut stdin, printed) = (awk.stdin.take().unwrap(), printed.to_owned());
-    // Neither pipe holds everything.
+    // A pipe cannot hold the whole text.
     let writes = std::thread::spawn(move || stdin.write_all(printed.as_bytes()));
     let output = awk.wait_with_output().unwrap();
     writes.join().unwrap().unwrap();
@@ -18,14 +19,14 @@ fn table(printed: &str, lines: usize) -> (String, bool) {
     (all[all.len().saturating_sub(lines)..].join("\n"), !output.status.success())
 }
 
-/// A binary with one test that passes and these that fail, each with so many lines of output.
+/// The output of a binary with one test that passes and these failing ones, each with this many lines.
 fn binary(name: &str, failed: &[&str], lines: usize) -> String {
     let mut text = format!("@binary {name} suite\n\nrunning {} tests\ntest works ... ok <0.1s>\n", failed.len() + 1);
     failed.iter().for_each(|test| text += &format!("test {test} ... FAILED <0.1s>\n"));
     text += "\nsuccesses:\n\n---- works stdout ----\nfine\n\nsuccesses:\n    works\n\nfailures:\n\n";
     for test in failed {
         text += &format!("---- {test} stdout ----\n{}", "    noise\n".repeat(lines));
-        // A test that ran itself again shows that process's list.
+        // A test that ran itself again shows the list of that process.
         text += "failures:\n    of_a_child\n\n";
         text += &format!("thread '{test}' (7) panicked at tests/suite/{test}.rs:1:2:\nit went wrong\n\n");
     }
@@ -40,7 +41,7 @@ fn binary(name: &str, failed: &[&str], lines: usize) -> String {
 
 #[test]
 fn each_failed_test_has_its_name_in_the_last_lines() {
-    // More than the table has reasons for.
+    // More failures than the table lists reasons for.
     let many: Vec<String> = (0..60).map(|test| format!("area::test_{test}")).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
     let printed = binary("loud", &many, 200) + &binary("quiet", &["one::fails", "two::fails"], 0);

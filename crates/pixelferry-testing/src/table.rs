@@ -1,4 +1,4 @@
-//! Tests of one call each, as rows.
+//! Tests of one call each, written as rows.
 
 /// Makes a test of each row: its name, and what it does.
 ///

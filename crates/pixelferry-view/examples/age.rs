@@ -48,7 +48,7 @@ fn array(level: u8) -> Result<Array, pixelferry_view::ReadError> {
     Array::new("flow", &vec![level; SIZE[0] * SIZE[1]], vec![SIZE[1] as i64, SIZE[0] as i64], number)
 }
 
-/// A browser with a page, that is told what to do by the protocol of its developers' tools.
+/// A browser with a page, controlled through the protocol of its developer tools.
 struct Browser {
     child: Child,
     tools: WebSocket<TcpStream>,

@@ -1,4 +1,4 @@
-//! An array in memory of the host or of a device.
+//! Arrays in memory of the host or of a device.
 
 use crate::error::{ReadError, ViewError};
 use pixelferry::driver::HostBlock;
@@ -11,7 +11,8 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Once};
 
-/// An array in memory of the host or of a device, and its name. Stays on one thread.
+/// A named array in memory of the host or of a device. It stays on the thread that made it.
+///
 ///
 /// ```
 /// use pixelferry_look::{Layout, Look, Number, Request};
@@ -26,11 +27,11 @@ pub struct Array {
     name: String,
     memory: Memory,
     raw: Raw,
-    /// There is only a name to be read.
+    /// The array is a placeholder: only its name is to be shown.
     is_waiting: bool,
 }
 
-/// Memory of a backend, and that.
+/// Memory of a backend, with that backend.
 type Kept = (Arc<dyn ComputeBackend>, Box<dyn ComputeMemory>);
 
 enum Memory {
@@ -38,18 +39,18 @@ enum Memory {
     Device(Arc<dyn ComputeBackend>, RefCell<Box<dyn ComputeMemory>>),
 }
 
-/// Difference on a device, kept from one difference to the next.
+/// The device's `Difference`, kept from one difference to the next.
 pub type Differ = Option<(Arc<dyn ComputeBackend>, Difference)>;
 
-/// Address of a device's memory in descriptions, which know no other: 0 would be none.
+/// Base address that descriptions use for memory of a device, which has no address there; 0 would mean null.
 const START: usize = 4096;
 
 impl Array {
-    /// An array whose numbers follow each other in C order; `bytes` are copied.
+    /// Makes an array whose numbers follow each other in C order; `bytes` are copied.
     ///
     /// # Errors
-    /// [`ReadError::Short`] where there are fewer bytes than the shape needs, and [`ReadError::Refused`] for numbers that are not
-    /// shown or a shape that has a side below 0.
+    /// [`ReadError::Short`] if `bytes` are fewer than the shape needs, and [`ReadError::Refused`] for an
+    /// unsupported number type or a negative side.
     pub fn new(name: &str, bytes: &[u8], shape: Vec<i64>, number: Number) -> Result<Self, ReadError> {
         let needed = bytes_of(&shape, number)?;
         let Some(bytes) = bytes.get(..needed) else {
@@ -60,12 +61,12 @@ impl Array {
         Ok(array)
     }
 
-    /// An array whose first number is at `first` of `bytes`, which are copied, and which has steps from number to number of each axis,
-    /// in bytes; they may be negative.
+    /// Makes an array from a copy of `bytes`, where its first number is at byte `first`. Strides are in bytes and may
+    /// be negative.
     ///
     /// # Errors
-    /// [`ReadError::Short`] where it reaches outside of the bytes, and [`ReadError::Refused`] for numbers that are not shown or a
-    /// shape that has none.
+    /// [`ReadError::Short`] if the array reaches outside of the bytes, and [`ReadError::Refused`] for an
+    /// unsupported number type or shape.
     pub fn with_strides(
         name: &str,
         bytes: &[u8],
@@ -82,10 +83,11 @@ impl Array {
         Ok(array)
     }
 
-    /// An array that stays in memory of a backend, which is its own from now on: whoever goes on with theirs gives a copy
-    /// ([`ComputeBackend::copy`]). Its first number is at byte `first`; steps are those of [`Array::with_strides`], `None` where its
-    /// numbers follow each other. Its picture, range and counts are made there; of its numbers only those are read that are looked at.
-    /// The host gets a copy where the backend fails at that.
+    /// Makes an array that stays in memory of a backend and owns that memory. To keep using the memory yourself, give a
+    /// copy ([`ComputeBackend::copy`]). Its first number is at byte `first`. `strides` are as for
+    /// [`Array::with_strides`]; `None` means that the numbers follow each other in C order. The backend computes
+    /// picture, range and counts, and reads back only the numbers that the user looks at. If the backend fails at that,
+    /// the host works on a copy.
     ///
     /// # Errors
     /// Those of [`Array::with_strides`].
@@ -109,7 +111,7 @@ impl Array {
         })
     }
 
-    /// The same in memory of the host.
+    /// Returns a copy in memory of the host.
     pub(crate) fn to_host(&self) -> Result<Self> {
         let (mut raw, offset) = (self.raw.clone(), self.raw.address - self.start());
         let all = Span { start: self.start(), len: self.bytes(), first: 0, place: raw.place };
@@ -124,7 +126,7 @@ impl Array {
         self.backend().map(AsRef::as_ref)
     }
 
-    /// The backend in whose memory it is; `None` for the host's.
+    /// Returns the backend that holds the array; `None` if the host does.
     pub(crate) fn backend(&self) -> Option<&Arc<dyn ComputeBackend>> {
         match &self.memory {
             Memory::Host(_) => None,
@@ -132,7 +134,7 @@ impl Array {
         }
     }
 
-    /// A frame of a video as (height, width, 3), red, green and blue, or (height, width) of a grey one.
+    /// Converts a video frame to an array of shape (height, width, 3) in red, green, blue, or (height, width) for grey.
     pub(crate) fn of_frame(name: &str, frame: &Frame) -> Result<Self, ReadError> {
         let [height, width] = [frame.extent().height, frame.extent().width].map(i64::from);
         let number = Number { code: 1, bits: 8, foreign: false };
@@ -142,18 +144,18 @@ impl Array {
         }
     }
 
-    /// A black picture instead of what comes later.
+    /// Returns a black placeholder for an array that comes later.
     pub(crate) fn dark(name: &str) -> Result<Self, ReadError> {
         let number = Number { code: 1, bits: 8, foreign: false };
         Ok(Self { is_waiting: true, ..Self::allocate(name, vec![480, 640], None, number, 640 * 480)? })
     }
 
-    /// Its name where that alone is to be read, as it stands for what comes later.
+    /// Returns the name if the array is a placeholder.
     pub(crate) fn waiting(&self) -> Option<&str> {
         self.is_waiting.then_some(&self.name)
     }
 
-    /// Zeros.
+    /// Allocates an array of zeros.
     pub(crate) fn allocate(
         name: &str,
         shape: Vec<i64>,
@@ -167,18 +169,18 @@ impl Array {
         Ok(Self { name: name.to_owned(), memory: Memory::Host(block), raw, is_waiting: false })
     }
 
-    /// The same by another name.
+    /// Returns the array under another name.
     #[must_use]
     pub fn named(self, name: String) -> Self {
         Self { name, ..self }
     }
 
-    /// Its name, for titles.
+    /// Name of the array, for titles.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Bytes of its memory.
+    /// Size of its memory in bytes.
     pub(crate) fn bytes(&self) -> usize {
         match &self.memory {
             Memory::Host(block) => block.len(),
@@ -186,15 +188,15 @@ impl Array {
         }
     }
 
-    /// The array as a picture.
+    /// Describes the array as a picture.
     ///
     /// # Errors
-    /// [`Refusal`], with the line to write instead.
+    /// [`Refusal`], which includes the line to write instead.
     pub fn plane(&self, request: &Request) -> Result<Plane, Refusal> {
         Plane::new(&self.raw, request.layout, PixelFormat::Rgba8, &request.look)
     }
 
-    /// The same, without colours and channel where it does not take them, and why.
+    /// Like [`Array::plane`], but drops a colormap or channel that the array does not support and returns why.
     pub(crate) fn plane_within(&self, request: &Request) -> Result<(Plane, Option<Refusal>), Refusal> {
         self.plane(request).map(|plane| (plane, None)).or_else(|refusal| {
             let look = Look { colormap: None, channel: None, ..request.look };
@@ -202,8 +204,8 @@ impl Array {
         })
     }
 
-    /// The numbers of its picture minus those of another's, and the order of their axes: on their device where both are on one and
-    /// that subtracts them exactly, else on the host.
+    /// Subtracts another array's picture from this one's; also returns the order of the axes. The device computes it if
+    /// it holds both arrays and subtracts them exactly; otherwise the host does.
     pub(crate) fn minus(
         &self,
         plane: &Plane,
@@ -244,7 +246,8 @@ impl Array {
         Ok(is_made.then(|| (Arc::clone(backend), memory)))
     }
 
-    /// The same with its range, where that depends on the numbers. `gauge` measures on its device, and is made there when first needed.
+    /// Returns the plane with its range, if that depends on the numbers. `gauge` measures on the device and is made at
+    /// its first use.
     pub(crate) fn measured(&self, mut plane: Plane, gauge: &mut Option<Gauge>) -> Result<Plane> {
         match self.device() {
             _ if plane.range.fixed().is_some() => Ok(plane),
@@ -261,7 +264,7 @@ impl Array {
         }
     }
 
-    /// Counts the numbers of its picture in parts of a range.
+    /// Counts the numbers of its picture in the bins of a range.
     pub(crate) fn counts(&self, plane: &Plane, range: (f64, f64), gauge: &mut Option<Gauge>) -> Result<Counts> {
         let on_host = || self.read(&plane.span, |bytes| plane.counts(bytes, range.0, range.1))?;
         let Some(backend) = self.device() else { return on_host() };
@@ -270,7 +273,8 @@ impl Array {
         or_host(counted, on_host)
     }
 
-    /// Gives its memory to kernels of that backend, which is its own where it is a device's, with the picture as it lies there.
+    /// Lends its memory, and the picture's description there, to kernels of `backend`, which must be the array's own
+    /// for memory of a device.
     pub(crate) fn lend<R>(
         &self,
         backend: &dyn ComputeBackend,
@@ -303,7 +307,7 @@ impl Array {
         }
     }
 
-    /// A copy of some bytes of a span.
+    /// Copies a part of a span.
     pub(crate) fn bytes_at(&self, span: &Span, part: &Range<usize>) -> Result<Vec<u8>> {
         let start = self.range(span).start;
         let range = start.saturating_add(part.start)..start.saturating_add(part.end);
@@ -317,15 +321,15 @@ impl Array {
         }
     }
 
-    /// All bytes, to be written. Only the host's are.
+    /// Locks all bytes for writing; works for memory of the host only.
     pub(crate) fn write(&self) -> Result<pixelferry::driver::devices::host_block::BlockWrite> {
         match &self.memory {
             Memory::Host(block) => block.write(0..block.len(), Holder::Guard),
-            Memory::Device(..) => Err(Error::invalid("write", "the array is in memory of a device")),
+            Memory::Device(..) => Err(Error::invalid("write", "the array is in device memory")),
         }
     }
 
-    /// Address of its memory in descriptions.
+    /// Base address of its memory in descriptions.
     fn start(&self) -> usize {
         match &self.memory {
             Memory::Host(block) => block.address().as_ptr().addr(),
@@ -339,11 +343,11 @@ impl Array {
     }
 }
 
-/// Result of a device, or of the host where that failed, which is said once.
+/// Returns the device's result. If the device failed, logs that once and returns the host's result.
 pub fn or_host<T, E: fmt::Display>(made: Result<T, E>, on_host: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
     static SAID: Once = Once::new();
     made.or_else(|error| {
-        SAID.call_once(|| tracing::warn!("arrays are copied from their device to the host, as it failed: {error}"));
+        SAID.call_once(|| tracing::warn!("the device failed, so arrays are now processed on the host: {error}"));
         on_host()
     })
 }
@@ -355,12 +359,12 @@ fn gauge_of<'a>(gauge: &'a mut Option<Gauge>, backend: &dyn ComputeBackend) -> R
     })
 }
 
-/// Memory of the host. An array without elements has an address, too; what is said of it comes later.
+/// Allocates memory of the host. An array without elements needs an address, too; it is refused later.
 fn block_of(bytes: usize) -> Result<HostBlock> {
     HostBlock::allocate(bytes.max(1))?.part(0..bytes)
 }
 
-/// Refuses an array that reaches outside of so many bytes from `start` on.
+/// Refuses an array that reaches outside of `there` bytes from `start` on.
 fn check(raw: &Raw, start: usize, there: usize) -> Result<(), ReadError> {
     let span = raw.span()?;
     if span.start < start || span.start + span.len > start.saturating_add(there) {
@@ -369,7 +373,7 @@ fn check(raw: &Raw, start: usize, there: usize) -> Result<(), ReadError> {
     Ok(())
 }
 
-/// Bytes of an array without gaps.
+/// Returns the size in bytes of an array without gaps.
 pub fn bytes_of(shape: &[i64], number: Number) -> Result<usize, Refusal> {
     let one = number.row()?.code.1 / 8;
     let too_large = || Refusal::Shape(format!("an array of shape {shape:?} is larger than any memory"));

@@ -1,4 +1,4 @@
-//! A stream of another process that is shown live.
+//! Streams of other processes, shown live.
 
 use crate::array::Array;
 use crate::error::{ReadError, ViewError};
@@ -11,13 +11,13 @@ use pixelferry::{AlphaMode, Encoding, Extent, ImageDesc, PixelFormat, SurfaceDes
 use pixelferry_look::{Number, Refusal};
 use std::time::Duration;
 
-/// A stream that is shown live by [`ArrayView::attend`], each time the newest frame; a [`Tap`] of arrays.
+/// A stream that [`ArrayView::attend`] shows live, always its newest frame; a [`Tap`] that yields arrays.
 ///
-/// Numbers that a window shows as they are stay in their type; those of light, and of formats that pack their channels, become floats,
-/// encoded as sRGB where they stand for light.
+/// Numbers that a window shows unchanged keep their type. Numbers of light, and those of formats with packed channels,
+/// become floats; floats of light are sRGB encoded.
 pub struct Attached(Tap<Numbers>);
 
-/// A frame as an array, which is made on the thread that shows it.
+/// A frame's numbers. The thread that shows them makes an array of them.
 struct Numbers {
     bytes: Vec<u8>,
     shape: Vec<i64>,
@@ -26,7 +26,7 @@ struct Numbers {
 }
 
 impl Attached {
-    /// Attaches to the stream of this name, whether there is a publisher or not.
+    /// Attaches to the stream of this name, which may have no publisher yet.
     ///
     /// # Errors
     /// Those of [`Tap::open`].
@@ -34,7 +34,7 @@ impl Attached {
         Tap::open(name, numbers).map(Self)
     }
 
-    /// Waits, at most so long, for a frame, and takes the newest.
+    /// Waits up to `limit` for a frame and takes the newest.
     ///
     /// # Errors
     /// Those of [`Tap::first`].
@@ -42,7 +42,7 @@ impl Attached {
         self.0.first(limit)?.array(self.0.name())
     }
 
-    /// Picture while there is no frame.
+    /// Returns the placeholder that is shown before the first frame.
     ///
     /// # Errors
     /// [`ReadError::Memory`].
@@ -50,23 +50,23 @@ impl Attached {
         Array::dark(self.0.name())
     }
 
-    /// Calls this, from a thread of its own, after each change.
+    /// Registers a function that a thread of the stream calls after each change.
     pub(crate) fn wake_by(&self, wake: impl Fn() + Send + 'static) {
         self.0.wake_by(wake);
     }
 }
 
-/// Copy of a frame's numbers in tight rows from the top, and their meaning.
+/// Copies a frame's pixels as tight rows, top row first, with their description.
 fn picture(frame: &mut StreamFrame<'_>) -> Result<(ImageDesc, Vec<u8>), ReadError> {
     match *frame.desc() {
         SurfaceDesc::Image(image) => Ok((image, frame.read()?)),
         SurfaceDesc::Buffer(_) => {
-            Err(Refusal::Shape(format!("the stream is a {}, and no picture", frame.desc())).into())
+            Err(Refusal::Shape(format!("the stream carries a {}, not a picture", frame.desc())).into())
         }
     }
 }
 
-/// A copy of the frame's numbers: as they are, where a window shows them so, else as sRGB or as what the format stands for.
+/// Copies a frame's numbers: unchanged if a window shows them so, else as floats.
 fn numbers(frame: &mut StreamFrame<'_>) -> Result<Numbers, ReadError> {
     let (image, bytes) = picture(frame)?;
     let ImageDesc { format, extent, .. } = image;
@@ -84,14 +84,14 @@ fn numbers(frame: &mut StreamFrame<'_>) -> Result<Numbers, ReadError> {
     let [height, width] = [extent.height, extent.width].map(i64::from);
     let (mut shape, mut strides) = (vec![height, width], vec![width * stored * channel, stored * channel]);
     if stored > 1 {
-        // What an opaque picture has for alpha means nothing.
+        // The alpha of an opaque picture has no meaning.
         shape.push(if image.alpha == AlphaMode::Opaque { stored.min(3) } else { stored });
         strides.push(channel);
     }
     Ok(Numbers { bytes, shape, strides, number })
 }
 
-/// Red first.
+/// Reorders channels so that red is first.
 fn as_they_are(format: PixelFormat, mut bytes: Vec<u8>) -> Vec<u8> {
     if format == PixelFormat::Bgra8 {
         bytes.chunks_exact_mut(4).for_each(|pixel| pixel.swap(0, 2));
@@ -99,13 +99,13 @@ fn as_they_are(format: PixelFormat, mut bytes: Vec<u8>) -> Vec<u8> {
     bytes
 }
 
-/// Channels as floats.
+/// Converts channels to floats.
 fn as_floats(image: &ImageDesc, bytes: &[u8]) -> Vec<u8> {
     let (channels, pixels) = (image.format.channels(), bytes.chunks_exact(image.format.bytes_per_pixel()));
     pixels.flat_map(|pixel| colour(image, pixel).into_iter().take(channels)).flat_map(f32::to_ne_bytes).collect()
 }
 
-/// A pixel's numbers as a sampler gives them, with the sRGB curve in colours that stand for light; alpha has none.
+/// Returns a pixel as a sampler does, with the sRGB curve for colours of light; the curve does not apply to alpha.
 fn colour(image: &ImageDesc, pixel: &[u8]) -> [f32; 4] {
     let stored = load(image.format, pixel);
     match image.encoding {
@@ -125,20 +125,21 @@ impl Numbers {
     }
 }
 
-/// A frame as a shader samples it: four floats a pixel in tight rows from the top, normalised, with the sRGB curve in colours that stand
-/// for light. One channel is grey, of two the third is 0; what has no alpha, or none that counts, is opaque.
+/// A frame as a shader samples it: four floats per pixel in tight rows, top row first, normalised, with the sRGB curve
+/// for colours of light. A single channel becomes grey; with two channels, the third is 0. Alpha is 1 if the format has
+/// no alpha or the picture is opaque.
 pub struct Texels {
-    /// Columns and rows.
+    /// Width and height in pixels.
     pub size: Extent,
-    /// All pixels.
+    /// Pixels as red, green, blue and alpha.
     pub pixels: Vec<[f32; 4]>,
 }
 
 impl Texels {
-    /// Copies a frame, for [`Tap::open`].
+    /// Copies a frame; pass this to [`Tap::open`].
     ///
     /// # Errors
-    /// [`ReadError::Refused`] for a frame that is no picture, and what the stream reports.
+    /// [`ReadError::Refused`] for a frame that is not a picture, and errors of the stream.
     pub fn of(frame: &mut StreamFrame<'_>) -> Result<Self, ReadError> {
         let (image, bytes) = picture(frame)?;
         let (is_grey, is_opaque) = (image.format.channels() == 1, image.alpha == AlphaMode::Opaque);
@@ -153,8 +154,8 @@ impl Texels {
 }
 
 impl ArrayView {
-    /// Takes over what came of a stream, under its name, and what is to be said of it. True where something changed, which is to be
-    /// drawn then.
+    /// Takes the newest frame and messages of a stream and shows them under its name. Returns true if something
+    /// changed, so that the view must be redrawn.
     pub fn attend(&mut self, stream: &Attached) -> bool {
         let Tapped { frame, said } = stream.0.take();
         if frame.is_none() && said.is_none() {

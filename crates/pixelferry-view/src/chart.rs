@@ -1,4 +1,4 @@
-//! The histogram over a picture: how often its numbers are what, and the ends of its range, which a hand drags.
+//! The histogram over the picture. The user can drag the ends of the range in it.
 
 use egui::{Align2, Color32, FontId, Painter, Pos2, Rect, Vec2};
 use pixelferry::Extent;
@@ -6,33 +6,33 @@ use pixelferry::api::gl::winit::event::{ElementState, MouseButton, WindowEvent};
 use pixelferry_look::{Counts, Value};
 use std::time::{Duration, Instant};
 
-/// Height of small text, and what is left around texts, points; their colours.
+/// Height of small text and margin around texts in points, and their colours.
 pub const SMALL: f32 = 11.0;
 pub const EDGE: f32 = 6.0;
 pub const BEHIND: Color32 = Color32::from_rgba_premultiplied(11, 12, 16, 216);
 pub const TEXT: Color32 = Color32::from_rgb(214, 219, 230);
 pub const WARN: Color32 = Color32::from_rgb(255, 196, 92);
-/// Width and height of the bars, points, and lines of text below.
+/// Width and height of the bars in points.
 const SIZE: Vec2 = Vec2::new(320.0, 96.0);
 const LINES: f32 = 3.0;
-/// Points from a line in which it is taken.
+/// Distance in points within which the mouse grabs a line.
 const NEAR: f32 = 8.0;
-/// Time between the presses of a double click.
+/// Longest time between the presses of a double click.
 const TWICE: Duration = Duration::from_millis(400);
-/// Most widths of the range that are drawn on each side of it, where numbers lie further apart.
+/// If the numbers spread further than this many widths of the range on a side, the histogram is cut there.
 const ROOM: f64 = 2.0;
 const BAR: Color32 = Color32::from_rgb(120, 132, 158);
 
-/// Wish of the hand.
+/// What the pointer does in the histogram.
 #[derive(Debug, PartialEq)]
 pub enum Hand {
-    /// It is elsewhere.
+    /// The pointer is outside.
     Away,
-    /// It works in the histogram, and changes nothing.
+    /// The pointer is inside and changes nothing.
     Here,
-    /// Moves an end of the range, 0 or 1, to a number.
+    /// Moves an end of the range (0 is lower, 1 is upper) to a number.
     Moves(usize, f64),
-    /// The range is to be as at first.
+    /// Restores the initial range.
     Resets,
 }
 
@@ -41,12 +41,12 @@ pub struct Chart {
     pub is_on: bool,
     pub is_log: bool,
     place: Option<Place>,
-    /// End of the range that is dragged.
+    /// End of the range that is being dragged.
     drag: Option<usize>,
     pressed: Option<(Instant, Pos2)>,
 }
 
-/// Place of the histogram in the window, and the numbers at the left and right of its bars.
+/// Area of the histogram in the window, and the numbers at its left and right edges.
 #[derive(Debug, Clone, Copy)]
 struct Place {
     all: Rect,
@@ -58,7 +58,7 @@ struct Place {
 impl Place {
     fn x(&self, number: f64) -> f32 {
         let (low, high) = self.axis;
-        // Halves, as the whole may be more than there are numbers.
+        // Divide by 2 first, because the difference may overflow.
         let part = (number / 2.0 - low / 2.0) / (high / 2.0 - low / 2.0);
         self.bars.left() + self.bars.width() * part.clamp(0.0, 1.0) as f32
     }
@@ -70,17 +70,17 @@ impl Place {
 }
 
 impl Chart {
-    /// On or off, whatever the hand is doing.
+    /// Shows or hides the histogram.
     pub fn toggle(&mut self) {
         *self = Self { is_on: !self.is_on, is_log: self.is_log, ..Self::default() };
     }
 
-    /// Lets go of what it drags.
+    /// Ends a drag.
     pub fn release(&mut self) {
         self.drag = None;
     }
 
-    /// Finds its place, and returns the numbers at its left and right. They stay while an end is dragged.
+    /// Computes the area and returns the numbers at its left and right edges. They stay fixed during a drag.
     pub fn lay(&mut self, window: Extent, points: f32, range: (f64, f64), extent: (f64, f64)) -> (f64, f64) {
         let dragged = self.place.filter(|_| self.drag.is_some()).map(|place| place.axis);
         let axis = dragged.unwrap_or_else(|| axis(range, extent));
@@ -93,7 +93,7 @@ impl Chart {
         axis
     }
 
-    /// Follows the hand at that place of the window, for a range as it is now.
+    /// Handles an event with the pointer at `at`, for the current range.
     pub fn follow(&mut self, event: &WindowEvent, at: Option<[f64; 2]>, range: (f64, f64)) -> Hand {
         let Some(place) = self.place.filter(|_| self.is_on) else { return Hand::Away };
         let near = NEAR * place.points;
@@ -107,7 +107,7 @@ impl Chart {
                     return Hand::Resets;
                 }
                 let away = [range.0, range.1].map(|end| (place.x(end) - at.x).abs());
-                // Of two lines in one place, that on the side of the hand.
+                // If both lines are in one place, take the one on the pointer's side.
                 let is_upper = if away[0] == away[1] { at.x > place.x(range.1) } else { away[1] < away[0] };
                 self.drag = (away[usize::from(is_upper)] <= near).then_some(is_upper.into());
                 Hand::Here
@@ -122,13 +122,14 @@ impl Chart {
         }
     }
 
-    /// Bars of counts over the numbers that [`Chart::lay`] found.
+    /// Returns bars for counts over the numbers that [`Chart::lay`] returned.
     pub fn bars<'a>(&self, counts: &'a Counts, range: (f64, f64)) -> Option<Bars<'a>> {
         Some(Bars { place: self.place.filter(|_| self.is_on)?, counts, range, is_log: self.is_log })
     }
 }
 
-/// Numbers to be drawn: the range and all there are, but of numbers much further apart only those around the range.
+/// Returns the numbers to draw: the range and all numbers, but only those around the range if others are much further
+/// away.
 fn axis(range: (f64, f64), extent: (f64, f64)) -> (f64, f64) {
     let (low, high) = (range.0.min(range.1), range.0.max(range.1));
     let (least, most) = (low.min(extent.0), high.max(extent.1));
@@ -136,7 +137,7 @@ fn axis(range: (f64, f64), extent: (f64, f64)) -> (f64, f64) {
     if room > 0.0 && (most - least) > 10.0 * room {
         return (least.max(low - room), most.min(high + room));
     }
-    // Ends are moved further out, too.
+    // Add a margin, so that ends can be moved outwards.
     let apart = if least < most { most / 16.0 - least / 16.0 } else { (least.abs() / 4.0).max(0.5) };
     ((least - apart).max(f64::MIN), (most + apart).min(f64::MAX))
 }
@@ -149,7 +150,7 @@ pub struct Bars<'a> {
 }
 
 impl Bars<'_> {
-    /// Its corner at the bottom left.
+    /// Bottom left corner.
     pub fn corner(&self) -> Pos2 {
         self.place.all.left_bottom()
     }
@@ -163,7 +164,7 @@ impl Bars<'_> {
         let heights: Vec<f64> = sums.map(|sum| if self.is_log { sum.ln_1p() } else { sum }).collect();
         let most = heights.iter().copied().fold(0.0, f64::max);
         for (column, height) in heights.iter().enumerate().filter(|(_, height)| **height > 0.0) {
-            // One number among millions is seen, too.
+            // A single number among millions must be visible, too.
             let height = (bars.height() * (height / most) as f32).round().max(1.0);
             let corner = Pos2::new(bars.left() + column as f32, bars.bottom() - height);
             painter.rect_filled(Rect::from_min_size(corner, Vec2::new(1.0, height)), 0.0, BAR);
@@ -182,7 +183,7 @@ impl Bars<'_> {
     }
 }
 
-/// Counts in words.
+/// Describes counts in words.
 fn words(counts: &Counts) -> String {
     let Counts { inside, below, above, infinite: [minus, plus], nan } = counts;
     let outside = [(below, "below"), (above, "above"), (nan, "NaN"), (plus, "inf"), (minus, "-inf")];

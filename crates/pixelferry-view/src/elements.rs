@@ -1,39 +1,40 @@
-//! Single elements of an array, for the pointer and for numbers in pixels: of memory of a device only their bytes are read.
+//! Reads single elements of an array, for the pointer and for numbers in pixels. From memory of a device it reads only
+//! the needed bytes.
 
 use crate::array::Array;
 use pixelferry::Result;
 use pixelferry_look::{Plane, Spot, Value};
 use std::ops::Range;
 
-/// Bytes between elements that are read with them: a further read costs a device more.
+/// Elements less than this many bytes apart are read together: another read costs a device more.
 const GAP: usize = 4096;
 
-/// An element, read.
+/// The bytes of one element, with how to interpret them.
 pub struct Element {
     plane: Plane,
     bytes: Vec<u8>,
 }
 
 impl Element {
-    /// Its numbers.
+    /// Returns the numbers of the element.
     pub fn values(&self) -> Vec<Value> {
         self.plane.values(&self.bytes, Spot::default())
     }
 
-    /// The pixel that it becomes.
+    /// Returns the pixel that shows the element.
     pub fn colour(&self) -> [u8; 4] {
         self.plane.colour(&self.bytes, Spot::default())
     }
 }
 
 impl Array {
-    /// The elements of a picture at these places, in their order; `None` outside.
+    /// Reads the elements at these positions of the picture, in the same order; `None` for positions outside.
     pub(crate) fn elements(&self, plane: &Plane, spots: &[Spot]) -> Result<Vec<Option<Element>>> {
         let found: Vec<_> = spots.iter().map(|spot| plane.element(*spot)).collect();
         let runs = runs(found.iter().flatten().flat_map(|(_, parts)| parts.iter().cloned()).collect());
         let read = runs.iter().map(|run| self.bytes_at(&plane.span, run)).collect::<Result<Vec<_>>>()?;
         let bytes = |part: &Range<usize>| {
-            // A run is never empty, and each part is in one.
+            // Runs are not empty, and each part is in one of them.
             let at = runs.partition_point(|run| run.end <= part.start);
             runs.get(at).and_then(|run| read[at].get(part.start - run.start..part.end - run.start)).unwrap_or_default()
         };
@@ -45,7 +46,7 @@ impl Array {
     }
 }
 
-/// The parts, those that lie close to each other as one.
+/// Merges parts that are close to each other.
 fn runs(mut parts: Vec<Range<usize>>) -> Vec<Range<usize>> {
     parts.sort_unstable_by_key(|part| part.start);
     let mut runs: Vec<Range<usize>> = Vec::new();

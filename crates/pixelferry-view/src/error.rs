@@ -1,4 +1,4 @@
-//! Reasons why an array is not read or shown.
+//! Reasons why an array cannot be read or shown.
 
 use crate::paint::PaintError;
 use pixelferry::SaveError;
@@ -6,133 +6,137 @@ use pixelferry_look::Refusal;
 use std::io;
 use thiserror::Error;
 
-/// The line that makes a picture that is read of one whose compression or chroma is not.
+/// Suggests how to convert a picture whose compression or chroma subsampling is unsupported.
 #[cfg(feature = "exr")]
 const fn instead(error: &exr::error::Error) -> &'static str {
     match error {
         exr::error::Error::NotSupported(_) => {
-            "; ImageMagick makes one that is read: magick FILE.exr -compress Zip OTHER.exr (convert, in version 6)"
+            "; ImageMagick converts it to a supported one: magick FILE.exr -compress Zip OTHER.exr (convert, in \
+             version 6)"
         }
         _ => "",
     }
 }
 
 fn of_archive(wanted: Option<&str>, known: &[String]) -> String {
-    let Some(first) = known.first() else { return "the .npz file holds no array".into() };
+    let Some(first) = known.first() else { return "the .npz file contains no arrays".into() };
     let missing = wanted.map(|name| format!("there is no array {name:?}: ")).unwrap_or_default();
-    format!("{missing}the .npz file holds {}; open one of them as FILE.npz:{first}", known.join(", "))
+    format!("{missing}the .npz file contains {}; open one of them as FILE.npz:{first}", known.join(", "))
 }
 
-/// Reason why a file gives no array.
+/// Reason why a file could not be read as an array.
 #[derive(Debug, Error)]
 pub enum ReadError {
-    /// The system did not give its bytes.
+    /// The system could not read the file.
     #[error(transparent)]
     File(#[from] io::Error),
-    /// It is of no format that is read.
+    /// The file's format is unsupported.
     #[error(
-        "it is neither an array of NumPy's (.npy, .npz), a picture (PNG, JPEG, WebP, TIFF, BMP, OpenEXR) nor a video (Y4M, or a file of MP4, \
-         Matroska, AVI or MPEG-TS): it begins with {0:02x?}"
+        "unsupported file format: it is neither a NumPy array (.npy, .npz), a picture (PNG, JPEG, WebP, TIFF, BMP, \
+         OpenEXR) nor a video (Y4M, or a file of MP4, Matroska, AVI or MPEG-TS); it begins with {0:02x?}"
     )]
     Format(Vec<u8>),
-    /// A `.npz` file holds several arrays, and which is not said, or not there.
+    /// A `.npz` file contains several arrays and none was named, or the named one is missing.
     #[error("{}", of_archive(wanted.as_deref(), known))]
     Archive {
-        /// Name that was asked for.
+        /// Requested name.
         wanted: Option<String>,
-        /// Names of what it holds.
+        /// Names of the arrays in the file.
         known: Vec<String>,
     },
     /// A `.npz` file is damaged.
-    #[error("the .npz file is not read: {0}; write it again with numpy.savez")]
+    #[error("cannot read the .npz file: {0}; write it again with numpy.savez")]
     Zip(#[from] zip::result::ZipError),
-    /// It claims to be larger than is allowed.
+    /// The content is larger than the memory limit allows.
     #[error(transparent)]
     TooLarge(#[from] pixelferry_media::memory::TooLarge),
-    /// The header of a `.npy` file is not one that NumPy writes.
-    #[error("the .npy header is damaged: {0}; write the file again with numpy.save")]
+    /// The header of a `.npy` file is invalid.
+    #[error("invalid .npy header: {0}; write the file again with numpy.save")]
     Header(String),
-    /// It ends before the array does.
-    #[error("it ends too early: {shape:?} needs {needed} bytes, and {there} are there")]
+    /// The bytes end before the array does.
+    #[error("too few bytes: an array of shape {shape:?} needs {needed}, but there are {there}")]
     Short {
-        /// Shape by the header.
+        /// Shape of the array.
         shape: Vec<i64>,
-        /// Bytes that an array of it has.
+        /// Number of bytes that the array needs.
         needed: usize,
-        /// Bytes that follow the header.
+        /// Number of available bytes.
         there: u64,
     },
-    /// Elements that are not shown, or a shape that has no meaning.
+    /// The number type or the shape is unsupported.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// This program was built without a format.
-    #[error("it is a picture of OpenEXR, which this program was built without: build it with the feature exr")]
+    /// This program was built without support for OpenEXR.
+    #[error(
+        "this is an OpenEXR picture, and this program was built without the feature `exr`; build it with that \
+             feature"
+    )]
     WithoutExr,
-    /// A picture of OpenEXR is damaged, or has what is not read.
+    /// An OpenEXR picture is damaged or uses an unsupported feature.
     #[cfg(feature = "exr")]
-    #[error("the OpenEXR picture is not read: {0}{hint}", hint = instead(.0))]
+    #[error("cannot read the OpenEXR picture: {0}{hint}", hint = instead(.0))]
     Exr(#[from] exr::error::Error),
-    /// A video is damaged, or not decoded.
+    /// A video is damaged or cannot be decoded.
     #[error(transparent)]
     Video(#[from] pixelferry_media::source::SourceError),
-    /// A video has no frame at all.
-    #[error("the video has no frame")]
+    /// A video has no frames.
+    #[error("the video has no frames")]
     NoFrame,
-    /// The picture is damaged, or too large.
+    /// A picture is damaged or too large.
     #[error(transparent)]
     Picture(#[from] image::ImageError),
-    /// A small file would take far more time or memory than pictures of its size do.
-    #[error("{what}; ImageMagick makes one that does not: magick {instead} (convert, in version 6)")]
+    /// A small file would take far more time or memory than other pictures of its size.
+    #[error("{what}; ImageMagick converts it to one that can be read: magick {instead} (convert, in version 6)")]
     Excessive {
-        /// What is too much.
+        /// What is excessive.
         what: String,
-        /// The files and options.
+        /// Files and options for the suggested conversion.
         instead: &'static str,
     },
-    /// A stream gave no frame.
+    /// A stream delivered no frame.
     #[error("stream {name:?}: {reason}")]
     Stream {
-        /// Its name.
+        /// Name of the stream.
         name: String,
-        /// Reason why there is none.
+        /// Reason, in words.
         reason: String,
     },
-    /// There is no memory for it.
+    /// Allocating memory for the array failed.
     #[error(transparent)]
     Memory(#[from] pixelferry::Error),
 }
 
-/// Reason why an array is not shown.
+/// Reason why an array cannot be shown.
 #[derive(Debug, Error)]
 pub enum ViewError {
-    /// Shape, numbers and look do not go together.
+    /// Shape, number type and look do not match.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// An array that came over the network has no memory.
+    /// Memory for an array from the network could not be allocated.
     #[error(transparent)]
     Read(#[from] ReadError),
     /// A driver or the window system failed.
     #[error(transparent)]
     Driver(#[from] pixelferry::Error),
-    /// Grid and text were not drawn.
+    /// Drawing the grid or text failed.
     #[error(transparent)]
     Paint(#[from] PaintError),
-    /// The picture was not written.
+    /// Writing the picture failed.
     #[error(transparent)]
     Save(#[from] SaveError),
-    /// The film was not written.
+    /// Writing the film failed.
     #[error(transparent)]
     Record(#[from] pixelferry_media::record::RecordError),
     /// No page is served.
     #[cfg(feature = "serve")]
     #[error(transparent)]
     Web(#[from] pixelferry_media::web::Error),
-    /// A picture was not packed for browsers.
+    /// Encoding a picture for browsers failed.
     #[cfg(feature = "serve")]
-    #[error("a picture was not packed: {0}")]
+    #[error("cannot encode a picture for browsers: {0}")]
     Pack(#[from] pixelferry_media::wire::WireError),
-    /// The system gives no random numbers, without which strangers would guess the page's token.
+    /// The system provides no random numbers, so strangers could guess the page's token.
     #[cfg(feature = "serve")]
-    #[error("no random numbers for the page's token: {0}")]
+    #[error("cannot make the page's token without random numbers: {0}")]
     Token(String),
 }

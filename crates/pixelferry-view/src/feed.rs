@@ -59,7 +59,8 @@ impl Feed {
     /// A link for pictures as large as the plane, of arrays in memory like this one's.
     pub fn open(display: &Rc<dyn Display>, array: &Array, plane: &Plane) -> Result<Self, ViewError> {
         plane.check_sides(display.caps().max_image_side)?;
-        // A texture of the display's, and not memory of the host that it reads in place: each is drawn many times.
+        // Use a texture of the display instead of host memory that draws read in place: each picture is drawn many
+        // times.
         let image = ImageDesc::new(plane.width, plane.height, PixelFormat::Rgba8);
         let desc = SurfaceDesc::Image(image.with_unwritten(Unwritten::Overwrite));
         let carrier = match array.backend() {
@@ -90,7 +91,7 @@ impl Feed {
         }
     }
 
-    /// True where it reads the memory of that array.
+    /// Returns whether the feed can read that array's memory.
     pub fn reads(&self, array: &Array) -> bool {
         match (&self.carrier, array.backend()) {
             (Carrier::Device(link, _), Some(backend)) => Arc::ptr_eq(backend, link.backend()),

@@ -1,4 +1,4 @@
-//! A video that is played: frames come from a thread of its own, at the video's rate.
+//! Plays videos: a thread of its own provides frames at the video's rate.
 
 use crate::array::Array;
 use crate::error::ReadError;
@@ -9,7 +9,7 @@ use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// A video that is played. No frame is left out: who does not take one, as in a pause, stops it. Ends when it is dropped.
+/// A playing video. It skips no frames: it stops while its frames are not taken, as in a pause. Dropping it ends it.
 pub struct Film {
     name: String,
     shared: Arc<Shared>,
@@ -27,7 +27,7 @@ struct Shared {
 struct Slot {
     next: Option<Result<Frame, SourceError>>,
     is_due: bool,
-    /// Nobody takes frames any more, or none comes.
+    /// The end: of the video, or of the interest in its frames.
     is_over: bool,
 }
 
@@ -38,7 +38,7 @@ impl Shared {
 }
 
 impl Film {
-    /// Plays a video whose first frame was read.
+    /// Plays a video after its first frame was read.
     pub(crate) fn play(name: &str, video: Source) -> io::Result<Self> {
         let shared = Arc::new(Shared::default());
         let reads = Arc::clone(&shared);
@@ -49,12 +49,12 @@ impl Film {
         Ok(Self { name: name.to_owned(), shared })
     }
 
-    /// Name of its frames.
+    /// Name of the array that shows its frames.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
-    /// Calls this, from a thread of its own, when a frame is due.
+    /// Registers a function that a thread of the film calls when a frame is due.
     pub(crate) fn wake_by(&self, wake: impl Fn() + Send + 'static) {
         self.shared.wake.by(wake);
         let is_due = self.shared.slot().is_due;
@@ -63,7 +63,7 @@ impl Film {
         }
     }
 
-    /// The next frame, when it is due, or before that where it is asked for.
+    /// Takes the next frame if it is due, or at once with `is_asked`.
     pub(crate) fn take(&self, is_asked: bool) -> Option<Result<Array, ReadError>> {
         let mut slot = self.shared.slot();
         let next = if slot.is_due || is_asked { slot.next.take() } else { None };
@@ -75,13 +75,13 @@ impl Film {
 
 impl Drop for Film {
     fn drop(&mut self) {
-        // A thread that waits for bytes of a pipe ends with the next frame.
+        // A thread that waits for bytes from a pipe ends with its next frame.
         self.shared.slot().is_over = true;
         self.shared.changed.notify_all();
     }
 }
 
-/// Gives frames until the end, an error, or nobody takes them.
+/// Provides frames until the video ends, an error occurs, or the film is dropped.
 fn read(mut video: Source, to: &Shared) {
     let mut due = Instant::now() + video.period();
     while let Some(next) = video.next_frame().transpose() {
@@ -104,7 +104,7 @@ fn read(mut video: Source, to: &Shared) {
             return;
         }
         drop(slot);
-        // After a pause it goes on from now.
+        // Continue from now after a pause.
         let now = Instant::now();
         let period = video.period();
         due = Some(due + period).filter(|due| *due > now).unwrap_or(now + period);

@@ -1,4 +1,4 @@
-//! Keys of the window, as in tev where it has the same.
+//! Keys of the window. They are those of tev where tev has the same function.
 
 use crate::ring::Way;
 use pixelferry::api::gl::winit::keyboard::Key as Logical;
@@ -6,28 +6,28 @@ use pixelferry::api::gl::winit::keyboard::Key as Logical;
 use pixelferry::api::gl::winit::keyboard::NamedKey;
 use pixelferry_look::{Colormap, End, Look, Range};
 
-/// Stops of one press.
+/// Exposure per press, in stops.
 const STOPS: f32 = 0.5;
 
-/// Part of a range by which a press moves one of its ends.
+/// One press moves an end of the range by this part of the range.
 pub const STEP: f64 = 1.0 / 32.0;
 
-/// Deed of a key.
+/// Action of a key.
 #[derive(Debug, Clone, Copy)]
 pub enum Deed {
-    /// Changes the look, which was asked for with that range; true with Shift.
+    /// Changes the look, given the initial range; true with Shift.
     Look(fn(&mut Look, Range, bool)),
-    /// Moves the lower end of the range, 0, or the upper, 1.
+    /// Moves the lower (0) or upper (1) end of the range.
     End(usize),
     Fit,
     OneToOne,
-    /// Shows an array so many after the one on show.
+    /// Shows the array this many positions further.
     Step(isize),
-    /// Shows the array whose position the key is.
+    /// Shows the array at the position that the key names.
     Position,
     Difference,
     Pause,
-    /// Shows a frame of the array that came before or after, and pauses.
+    /// Pauses and shows the previous or next frame.
     Frame(Way),
     Chart,
     Heights,
@@ -35,12 +35,12 @@ pub enum Deed {
     Help,
 }
 
-/// A key, and what it does.
+/// A key and its action.
 #[derive(Debug, Clone, Copy)]
 pub struct Key {
     /// Character of the key without Shift.
     pub key: char,
-    /// Its deed, in words.
+    /// The action in words, for help.
     pub about: &'static str,
     pub(crate) deed: Deed,
 }
@@ -49,44 +49,44 @@ const fn key(key: char, about: &'static str, deed: Deed) -> Key {
     Key { key, about, deed }
 }
 
-/// All keys but Escape, which closes the window.
+/// All keys except Escape, which closes the window.
 pub static KEYS: [Key; 19] = [
     key(']', "next array; so do Right and Page Down", Deed::Step(1)),
-    key('[', "the array before; so do Left and Page Up", Deed::Step(-1)),
-    key('1', "the first array; 2 to 9 the others", Deed::Position),
-    key('d', "this array minus the one shown before, or the next; again to leave", Deed::Difference),
-    key(' ', "pause; again to go on with the newest frame", Deed::Pause),
-    key(',', "pause, and the frame before, of an array that comes again", Deed::Frame(Way::Back)),
-    key('.', "the frame after", Deed::Frame(Way::Forward)),
-    key('f', "fit all of it into the window", Deed::Fit),
-    key('0', "its own size, pixel by pixel", Deed::OneToOne),
+    key('[', "previous array; so do Left and Page Up", Deed::Step(-1)),
+    key('1', "first array; 2 to 9 show the others", Deed::Position),
+    key('d', "this array minus the previously shown one, or the next; again to leave", Deed::Difference),
+    key(' ', "pause; again to continue with the newest frame", Deed::Pause),
+    key(',', "pause, and previous frame of a repeatedly sent array", Deed::Frame(Way::Back)),
+    key('.', "next frame", Deed::Frame(Way::Forward)),
+    key('f', "fit the whole picture into the window", Deed::Fit),
+    key('0', "original size, pixel by pixel", Deed::OneToOne),
     key(
         'e',
-        "brighter by half a stop; with Shift darker",
+        "brighter by half a stop; with Shift, darker",
         Deed::Look(|look, _, shift| look.exposure += if shift { -STOPS } else { STOPS }),
     ),
-    key('c', "next colormap; with Shift the one before", Deed::Look(|look, _, shift| colour(look, shift))),
+    key('c', "next colormap; with Shift, previous", Deed::Look(|look, _, shift| colour(look, shift))),
     key(
         'r',
-        "next range: as asked for, of the type, minimum to maximum, 1% to 99%",
+        "next range: the initial one, of the type, minimum to maximum, 1% to 99%",
         Deed::Look(|look, asked, _| look.range = after(&ranges(asked), look.range)),
     ),
-    key('b', "lower end of the range up; with Shift down", Deed::End(0)),
-    key('w', "upper end of the range up; with Shift down", Deed::End(1)),
-    key('m', "mark what is out of range", Deed::Look(|look, _, _| look.marks = !look.marks)),
-    key('h', "histogram: drag an end of the range; a double click resets it", Deed::Chart),
-    key('l', "logarithmic heights of the histogram", Deed::Heights),
+    key('b', "move the lower end of the range up; with Shift, down", Deed::End(0)),
+    key('w', "move the upper end of the range up; with Shift, down", Deed::End(1)),
+    key('m', "mark numbers outside the range", Deed::Look(|look, _, _| look.marks = !look.marks)),
+    key('h', "histogram: drag an end of the range; double-click to reset it", Deed::Chart),
+    key('l', "logarithmic histogram", Deed::Heights),
     key('s', "save the picture", Deed::Save),
-    key('?', "these keys; so does F1", Deed::Help),
+    key('?', "show these keys; so does F1", Deed::Help),
 ];
 
-/// Row of a key.
+/// Returns the row of a key.
 pub fn row(key: char) -> Option<&'static Key> {
     let first = if ('2'..='9').contains(&key) { '1' } else { key.to_ascii_lowercase() };
     KEYS.iter().find(|row| row.key == first)
 }
 
-/// Character of a key, which is given by what it types or by its name on the web.
+/// Returns the character of a key, given what it types or its name on the web.
 pub fn character(key: &str) -> Option<char> {
     let mut typed = key.chars();
     match key {
@@ -98,7 +98,7 @@ pub fn character(key: &str) -> Option<char> {
     }
 }
 
-/// Name of a key of the window system, which has the web's names.
+/// Returns the web's name of a key of the window system.
 pub fn name_of(key: &Logical) -> String {
     match key {
         Logical::Character(text) => text.to_string(),
@@ -107,13 +107,12 @@ pub fn name_of(key: &Logical) -> String {
     }
 }
 
-/// The keys as lines of text.
+/// Formats the keys as lines of text.
 pub fn keys() -> String {
     let name = |key: char| if key == ' ' { "Space".into() } else { key.to_ascii_uppercase().to_string() };
     KEYS.iter().map(|key| format!("  {}  {}\n", name(key.key), key.about)).collect::<String>()
-        + "  Escape closes; the wheel zooms about the pointer, a drag moves\n  \
-           Arrays share look and view. Each has its own range where that is measured,\n  \
-           and a difference its own look."
+        + "Escape closes; the wheel zooms at the pointer, dragging moves the picture\n  Arrays share look and view, \
+           but each has its own measured range,\n  and a difference has its own look."
 }
 
 fn ranges(asked: Range) -> Vec<Range> {
@@ -135,7 +134,7 @@ fn colour(look: &mut Look, back: bool) {
     look.colormap = Some(after(&maps, look.colormap.unwrap_or(Colormap::Grey)));
 }
 
-/// The one after `now`, or the first.
+/// Returns the item after `now`, or the first.
 fn after<T: Copy + PartialEq>(all: &[T], now: T) -> T {
     let at = all.iter().position(|one| *one == now).map_or(0, |at| (at + 1) % all.len());
     all[at]

@@ -1,24 +1,24 @@
-//! A window that shows arrays closely, arrays from files, and the painters of what egui lays out.
+//! Shows arrays closely in a window or in browsers, reads arrays from files, and paints what egui lays out.
 //!
 //! | to find | look in |
 //! |---|---|
 //! | an array and its memory | [`Array`] |
 //! | arrays from `.npy` files, pictures and videos | [`Opened`], [`ReadError`] |
-//! | a video that is played | [`Film`] |
-//! | single elements of it | `elements` |
-//! | the way of an array to a display | `feed` |
+//! | a playing video | [`Film`] |
+//! | single elements of an array | `elements` |
+//! | how an array gets to a display | `feed` |
 //! | what the window shows, and its keys | [`ArrayView`], [`KEYS`] |
-//! | one of its arrays, or their difference | `shown` |
-//! | the last frames of one that comes again and again | `ring` |
+//! | one of its arrays, or a difference of two | `shown` |
+//! | the last frames of a repeatedly sent array | `ring` |
 //! | grid, numbers and lines over the picture | `overlay` |
-//! | the histogram there, and the range that a hand drags in it | `chart` |
-//! | images that other programs send by tev's protocol | [`Listener`] |
-//! | their channels, and those of files, as arrays | `sheets` |
+//! | the histogram, in which the user can drag the range | `chart` |
+//! | images that other programs send with tev's protocol | [`Listener`] |
+//! | channels of those images and of files, as arrays | `sheets` |
 //! | a stream of another process (feature `stream`, Linux) | `Attached`; `Tap`, `Texels` |
-//! | all that brings arrays later | [`Live`] |
-//! | the window, and a picture in its place | [`show`], [`save`] |
+//! | all sources of later arrays | [`Live`] |
+//! | the window, and saving a picture instead | [`show`], [`save`] |
 //! | the same in browsers (feature `serve`), and elsewhere as messages | `Serve`, `Watcher` |
-//! | egui's triangles by OpenGL and in plain memory | [`paint`] |
+//! | egui's triangles with OpenGL and in plain memory | [`paint`] |
 
 mod array;
 #[cfg(all(feature = "stream", target_os = "linux"))]

@@ -1,4 +1,4 @@
-//! Feed of more arrays while a window or a page shows some.
+//! Sources of further arrays for a window or page.
 
 use crate::array::Array;
 #[cfg(all(feature = "stream", target_os = "linux"))]
@@ -12,21 +12,21 @@ use pixelferry::api::gl::GlDisplay;
 use pixelferry_media::record::Recorder;
 use std::rc::Rc;
 
-/// Time for which a window waits to open for the first frame of a stream.
+/// How long a window waits for the first frame of a stream before it opens.
 #[cfg(all(feature = "stream", target_os = "linux"))]
 const SOON: std::time::Duration = std::time::Duration::from_millis(300);
 
-/// Feed of more arrays while a window or a page shows some.
+/// Sources of further arrays for a window or page, and what records it.
 pub struct Live {
-    /// Images of other programs. With a listener there need be no arrays at first.
+    /// Receives images of other programs. With a listener, the initial list of arrays may be empty.
     pub listener: Option<Listener>,
     /// Records what the window shows.
     pub recorder: Option<Recorder>,
-    /// Videos, which play instead of the arrays of their names.
+    /// Videos, which replace the arrays of the same names.
     pub films: Vec<Film>,
-    /// Most frames of an array that are kept, with the one on show ([`ArrayView::keep`]).
+    /// Number of frames to keep of each array, including the shown one ([`ArrayView::keep`]).
     pub keep: usize,
-    /// Streams of other processes, of which there need be no frame at first.
+    /// Streams of other processes; they may have no frame yet.
     #[cfg(all(feature = "stream", target_os = "linux"))]
     pub streams: Vec<Attached>,
 }
@@ -45,11 +45,11 @@ impl Default for Live {
 }
 
 impl Live {
-    /// Adds what is shown while there is nothing else.
+    /// Adds placeholders, so that there is something to show.
     pub(crate) fn begin(&self, arrays: &mut Vec<Array>) -> Result<(), ReadError> {
         #[cfg(all(feature = "stream", target_os = "linux"))]
         for stream in &self.streams {
-            // Large enough a window for the frame that is there.
+            // Wait for a frame, because its size determines the window's.
             arrays.push(stream.first(SOON).or_else(|_| stream.waiting())?);
         }
         if let (true, Some(listener)) = (arrays.is_empty(), &self.listener) {
@@ -58,7 +58,7 @@ impl Live {
         Ok(())
     }
 
-    /// Calls this, from other threads, when there is something to take over.
+    /// Registers a function that other threads call when there is news to take.
     pub(crate) fn wake_by(&self, wake: impl Fn() + Clone + Send + 'static) {
         self.listener.iter().for_each(|listener| listener.wake_by(wake.clone()));
         self.films.iter().for_each(|film| film.wake_by(wake.clone()));
@@ -66,14 +66,14 @@ impl Live {
         self.streams.iter().for_each(|stream| stream.wake_by(wake.clone()));
     }
 
-    /// The view of arrays that were looked through.
+    /// Opens a view of arrays that were checked.
     pub(crate) fn view(&self, display: &Rc<GlDisplay>, all: Vec<Shown>) -> Result<ArrayView, ViewError> {
         let mut view = ArrayView::of(display, all)?;
         view.keep(self.keep, ArrayView::MOST_BYTES);
         Ok(view)
     }
 
-    /// Takes over what came. True where something changed.
+    /// Takes the news. Returns true if something changed.
     pub(crate) fn follow(&self, view: &mut ArrayView) -> bool {
         let mut has_changed = self.listener.as_ref().is_some_and(|listener| view.follow(listener));
         for film in &self.films {

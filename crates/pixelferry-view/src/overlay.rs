@@ -1,4 +1,4 @@
-//! Overlay of the picture: the grid of its pixels, their numbers, and lines of text.
+//! Overlay of the picture: pixel grid, numbers in pixels, and lines of text.
 
 use crate::chart::{BEHIND, Bars, EDGE, SMALL, TEXT, WARN};
 use crate::elements::Element;
@@ -11,31 +11,31 @@ use pixelferry::{Extent, Placement};
 use pixelferry_look::{Plane, Spot};
 use std::rc::Rc;
 
-/// Window pixels of a pixel from which on it has a frame, and from which on its numbers are written in it.
+/// Pixels at least this many window pixels wide get a frame, or numbers.
 const GRID: f32 = 8.0;
 const NUMBERS: f32 = 56.0;
-/// Height of text in lines, points.
+/// Height of text lines, points.
 const LARGE: f32 = 13.0;
-/// Least side of a window that has text, which would hide all of a smaller one.
+/// Smallest window side, in points, with text: text would hide all of a smaller window.
 const LEAST: f32 = 200.0;
 const LINE: Color32 = Color32::from_rgba_premultiplied(64, 64, 64, 128);
 
 /// Lines of text.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub struct Lines {
-    /// At the bottom left: what is under the pointer.
+    /// Bottom left: what is under the pointer.
     pub pointer: String,
-    /// At the bottom right: how it is shown.
+    /// Bottom right: how the array is shown.
     pub look: String,
-    /// At the top left: which of several arrays it is.
+    /// Top left: which of several arrays is shown.
     pub name: String,
-    /// Below: what went wrong, or was done.
+    /// Below: what failed or was done.
     pub notice: String,
-    /// In the middle, where asked for.
+    /// Centre: the keys, if help is shown.
     pub help: Option<String>,
 }
 
-/// Numbers that are written in a pixel.
+/// Numbers to write into a pixel.
 pub struct Cell {
     middle: Pos2,
     text: String,
@@ -47,7 +47,7 @@ pub struct Overlay {
     painter: GlPainter,
 }
 
-/// Place of a picture's pixels in a window.
+/// How a picture's pixels are placed in a window.
 #[derive(Debug, Clone, Copy)]
 pub struct Pixels {
     placement: Placement,
@@ -60,18 +60,18 @@ impl Pixels {
         Self { placement, image, window }
     }
 
-    /// Window pixels for one of the picture's.
+    /// Window pixels per picture pixel.
     pub fn scale(&self) -> f32 {
         self.placement.width as f32 / self.image.width.max(1) as f32
     }
 
-    /// Column and row of the picture under a place of the window.
+    /// Column and row of the picture at a position of the window.
     pub fn at(&self, place: [f64; 2]) -> Option<[u32; 2]> {
         pixel_at(self.placement, self.image, place)
     }
 
-    /// Columns and rows that are seen, and the window's first pixel of each and of the one after the last: that whose middle is
-    /// the first inside.
+    /// Visible columns and rows, each with its first window pixel (the first whose centre is inside), and one entry
+    /// after the last.
     fn edges(&self) -> [Vec<(u32, f32)>; 2] {
         let Placement { x, y, width, height } = self.placement;
         let along = |start: i32, length: u32, pixels: u32, window: u32| {
@@ -85,7 +85,7 @@ impl Pixels {
     }
 }
 
-/// Column and row of a picture of that size, placed so in a window, under a place of the window.
+/// Column and row of a picture of this size and placement at a position of the window.
 pub fn pixel_at(placement: Placement, image: Extent, [x, y]: [f64; 2]) -> Option<[u32; 2]> {
     let along = |at: f64, start: i32, length: u32, pixels: u32| {
         let part = (at - f64::from(start)) / f64::from(length.max(1));
@@ -104,7 +104,7 @@ impl Overlay {
         Ok(Self { context, painter: GlPainter::new(display)? })
     }
 
-    /// Draws over what is in the framebuffer that is bound; `points` are pixels of the screen for one of its text's.
+    /// Draws into the bound framebuffer; `points` is the number of pixels per point of text.
     pub fn paint(
         &mut self,
         pixels: &Pixels,
@@ -135,7 +135,7 @@ impl Overlay {
     }
 }
 
-/// The first row and column of window pixels of each pixel.
+/// Draws lines at the first row and column of window pixels of each pixel.
 fn grid(painter: &Painter, pixels: &Pixels) {
     let [columns, rows] = pixels.edges();
     let ends = |edges: &[(u32, f32)]| Some([edges.first()?.1, edges.last()?.1]);
@@ -147,7 +147,7 @@ fn grid(painter: &Painter, pixels: &Pixels) {
     rows.iter().for_each(|(_, y)| line(left, *y, right - left, 1.0));
 }
 
-/// The numbers of the pixels that are seen, where they are large enough; with all that their elements have.
+/// Returns the numbers of the visible pixels, with all channels of their elements, if pixels are large enough.
 pub fn cells(pixels: &Pixels, points: f32, Shown { array, plane, whole, .. }: &Shown) -> pixelferry::Result<Vec<Cell>> {
     if pixels.scale() < NUMBERS * points {
         return Ok(Vec::new());
@@ -168,13 +168,14 @@ pub fn cells(pixels: &Pixels, points: f32, Shown { array, plane, whole, .. }: &S
     Ok(middles.into_iter().zip(seen).zip(all).filter_map(cell).collect())
 }
 
-/// Black or white, whichever is read over a colour.
+/// Black or white, whichever contrasts with the colour.
 fn over([red, green, blue, _]: [u8; 4]) -> Color32 {
     let light = 0.3 * f32::from(red) + 0.59 * f32::from(green) + 0.11 * f32::from(blue);
     if light > 140.0 { Color32::BLACK } else { Color32::WHITE }
 }
 
-/// Above, lines are left of what has that corner at its bottom left, or in a narrow window below.
+/// Draws lines of text. Those at the top stay left of the histogram, whose bottom left corner is `corner`, or below it
+/// in a narrow window.
 fn text(painter: &Painter, size: Vec2, points: f32, lines: &Lines, corner: Pos2) {
     let (font, edge) = (FontId::monospace(LARGE * points), EDGE * points);
     let (right, mut top) = if corner.x < size.x / 3.0 { (size.x, corner.y) } else { (corner.x, 0.0) };
@@ -187,7 +188,7 @@ fn text(painter: &Painter, size: Vec2, points: f32, lines: &Lines, corner: Pos2)
         rect.expand(edge)
     };
     let mut bottom = size.y;
-    // In a narrow window one stands above the other.
+    // In a narrow window the texts are stacked.
     let wide = (lines.pointer.chars().count() + lines.look.chars().count()) as f32 * LARGE * points * 0.62 + 4.0 * edge
         < size.x;
     if !lines.look.is_empty() {
@@ -208,7 +209,7 @@ fn text(painter: &Painter, size: Vec2, points: f32, lines: &Lines, corner: Pos2)
     }
 }
 
-/// A spot in words.
+/// Describes a position in words.
 pub fn named(spot: Spot, plane: &Plane) -> String {
     let image = if plane.grid.count > 1 { format!("picture {}, ", spot.image) } else { String::new() };
     format!("{image}row {}, column {}", spot.row, spot.column)

@@ -1,9 +1,9 @@
-//! The last frames of an array that comes again and again, in memory of their own, to step back and forth through.
+//! Keeps the last frames of a repeatedly sent array for stepping back and forth.
 
 use crate::array::Array;
 use std::collections::VecDeque;
 
-/// Way from the frame on show to another.
+/// Direction of a step from the shown frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
     Back,
@@ -11,24 +11,25 @@ pub enum Way {
     Newest,
 }
 
-/// Frames before and after the one on show, which is not here, from the oldest on.
+/// Frames before and after the shown one, oldest first. The shown frame itself is elsewhere.
 #[derive(Default)]
 pub struct Ring {
     older: VecDeque<Array>,
     newer: VecDeque<Array>,
-    /// The last one that came during a pause, and how many came.
+    /// The last frame that arrived during a pause, and how many arrived.
     waiting: Option<Array>,
     missed: usize,
 }
 
 impl Ring {
-    /// Keeps what comes during a pause, and of several the last.
+    /// Stores a frame that arrives during a pause; it replaces an earlier one.
     pub fn wait(&mut self, array: Array) {
         self.waiting = Some(array);
         self.missed += 1;
     }
 
-    /// The frame there, to be shown. After the newest of the ring is what came during a pause.
+    /// Takes the frame in this direction. After the newest frame of the ring comes the one that arrived during the
+    /// pause.
     pub fn take(&mut self, way: Way) -> Option<Array> {
         let Self { older, newer, waiting, missed } = self;
         let mut came = || {
@@ -42,7 +43,8 @@ impl Ring {
         }
     }
 
-    /// Keeps what was on show until another took its place; of more than `most` frames with that one the oldest go.
+    /// Stores the frame that was shown until now. Drops the oldest frames if there are more than `most`, counting that
+    /// one.
     pub fn leave(&mut self, way: Way, old: Array, most: usize) {
         match way {
             Way::Back => self.newer.push_front(old),
@@ -55,22 +57,22 @@ impl Ring {
         while self.older.len() + self.newer.len() + 1 > most.max(1) && self.forget() {}
     }
 
-    /// Lets the oldest frame go. False where there is none.
+    /// Drops the oldest frame. Returns false if there is none.
     pub fn forget(&mut self) -> bool {
         self.older.pop_front().or_else(|| self.newer.pop_front()).is_some()
     }
 
-    /// Bytes of what may go.
+    /// Bytes that could be freed by dropping frames.
     pub fn spare(&self) -> usize {
         self.older.iter().chain(&self.newer).map(Array::bytes).sum()
     }
 
-    /// Bytes of all that are kept.
+    /// Bytes of all kept frames.
     pub fn bytes(&self) -> usize {
         self.spare() + self.waiting.as_ref().map_or(0, Array::bytes)
     }
 
-    /// Which frame is on show, in words.
+    /// Describes in words which frame is shown.
     pub fn position(&self) -> String {
         let (at, count) = (self.older.len() + 1, self.older.len() + 1 + self.newer.len());
         let newer = if self.missed > 0 { format!(", {} newer", self.missed) } else { String::new() };

@@ -1,7 +1,7 @@
-//! Channels of an image that are shown together, as arrays with names.
+//! Groups the channels of an image into named arrays.
 
-/// The arrays of an image: R, G, B and A together in this order, which come first; then those of a layer such as `normal.R`; others
-/// each alone.
+/// Returns the arrays of an image with their channels: first R, G, B and A together in this order, then those of each
+/// layer such as `normal.R`, then each other channel alone.
 pub fn sheets(image: &str, channels: &[&str]) -> Vec<(String, Vec<String>)> {
     let mut sheets: Vec<(String, Vec<String>)> = Vec::new();
     for channel in channels {
@@ -16,7 +16,7 @@ pub fn sheets(image: &str, channels: &[&str]) -> Vec<(String, Vec<String>)> {
         };
         let is_alone = part.is_empty() || channels.len() == 1;
         let name = if is_alone { image.to_owned() } else { format!("{image}: {part}") };
-        // A channel that is there twice is found by its array's name.
+        // A duplicate channel is found by its array's name.
         if !(is_colour && sheets.iter().any(|(other, _)| *other == name)) {
             sheets.push((name, taken));
         }

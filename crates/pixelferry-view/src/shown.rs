@@ -1,4 +1,4 @@
-//! One array of a window: its picture, and what was found out of its numbers.
+//! One array of a window: its picture and statistics of its numbers.
 
 use crate::array::{Array, Differ, or_host};
 use crate::error::ViewError;
@@ -9,36 +9,37 @@ use pixelferry::{Display, PixelFormat};
 use pixelferry_look::{Channel, Colormap, Counts, Gauge, Look, Plane, Range, Refusal, Request, Spot, Tone};
 use std::rc::Rc;
 
-/// A range that was asked for, of which channel, and the tone that has its ends.
+/// A requested range and channel, with the resulting tone, which has the range's ends.
 type Found = ((Range, Option<Channel>), Tone);
 
 pub struct Shown {
     pub array: Array,
-    /// Range that was asked for at first.
+    /// The initial range.
     pub asked: Range,
     pub request: Request,
-    /// What was asked for this array alone: others have a look of their own.
+    /// Request of this array alone; otherwise it follows the common one.
     pub own: Option<Request>,
-    /// As it is shown, and with all that its elements have.
+    /// The plane as shown; `whole` has all channels of the elements.
     pub plane: Plane,
     pub whole: Plane,
-    /// Holds the picture; `None` until it is shown.
+    /// Holds the picture; `None` until the array is shown.
     pub feed: Option<Feed>,
-    /// When it was shown last, as a number that grows.
+    /// When it was last shown, as an increasing number.
     pub seen: u64,
-    /// Frames that were in its place.
+    /// Earlier frames of the array.
     pub ring: Ring,
-    /// Words about where it comes from.
+    /// Message about its source.
     pub said: String,
-    /// The picture is of numbers that were replaced.
+    /// The picture is out of date, because the numbers were replaced.
     is_stale: bool,
     found: Vec<Found>,
-    /// Of the range that was asked for last.
+    /// Counts for the most recently requested range.
     pub counts: Option<Counts>,
 }
 
 impl Shown {
-    /// Arrays to be shown alike. What some do not take, others may; what none takes is refused.
+    /// Prepares arrays to be shown with one request. Settings that only some arrays support are accepted; settings that
+    /// none supports are refused.
     pub fn all(arrays: Vec<Array>, request: &Request) -> Result<Vec<Self>, Refusal> {
         let is_one = arrays.len() == 1;
         let (mut all, mut refused) = (Vec::new(), Vec::new());
@@ -50,7 +51,7 @@ impl Shown {
             all.push(shown);
         }
         if all.is_empty() {
-            return Err(Refusal::Shape("there is no array to be shown".into()));
+            return Err(Refusal::Shape("there are no arrays to show".into()));
         }
         let is_taken = refused.len() < all.len();
         refused.into_iter().next().filter(|_| !is_taken).map_or(Ok(all), Err)
@@ -79,12 +80,13 @@ impl Shown {
         Ok((shown, left_out))
     }
 
-    /// Replaces another, whose numbers are returned: has its look, and the memory of its picture where that is as large.
+    /// Takes the place of `old`: takes over its look, and its picture's memory if the size matches. Returns the array
+    /// of `old`.
     pub fn replace(&mut self, old: Self) -> Array {
         let is_as_large = [old.plane.width, old.plane.height] == [self.plane.width, self.plane.height];
         self.feed = old.feed.filter(|feed| is_as_large && feed.reads(&self.array));
         self.is_stale = true;
-        // What the user made of a look stays, until another one is asked for.
+        // Keep the user's changes of the look until another look is requested.
         if self.own.is_none() || self.own == old.own {
             (self.asked, self.request.look, self.own) = (old.asked, old.request.look, old.own);
         }
@@ -92,13 +94,13 @@ impl Shown {
         old.array
     }
 
-    /// Makes the picture that is asked for, where it is another, which is true then. What this array does not take is left out, and
-    /// returned. After an error all is as before.
+    /// Makes the picture for a request. Returns whether the picture changed, and the settings that this array does not
+    /// support, which are dropped. After an error nothing has changed.
     pub fn show(&mut self, display: &Rc<GlDisplay>, request: &Request) -> Result<(bool, Option<Refusal>), ViewError> {
         match self.make(display, request) {
             Err(ViewError::Driver(error)) if self.array.backend().is_some() => or_host(Err(error.into()), || {
                 (self.array, self.feed) = (self.array.to_host()?, None);
-                // Planes name the memory.
+                // Planes hold addresses of the memory.
                 (self.plane, self.is_stale) = (self.array.plane_within(request)?.0, true);
                 self.whole = whole(&self.array, request).unwrap_or(self.plane);
                 self.make(display, request)
@@ -125,19 +127,19 @@ impl Shown {
         Ok((is_new, left_out))
     }
 
-    /// The numbers of an element, as text.
+    /// Formats the numbers of an element.
     pub fn values(&self, spot: Spot) -> Option<String> {
         let element = self.array.elements(&self.whole, &[spot]).ok()?.pop()??;
         Some(element.values().iter().map(ToString::to_string).collect::<Vec<_>>().join(" "))
     }
 
-    /// Bytes of its picture, 0 without one.
+    /// Size of its picture in bytes; 0 without one.
     pub fn picture_bytes(&self) -> usize {
         let Plane { width, height, .. } = self.plane;
         if self.feed.is_some() { width as usize * height as usize * PixelFormat::Rgba8.bytes_per_pixel() } else { 0 }
     }
 
-    /// The least and the greatest number.
+    /// Returns the minimum and maximum number.
     pub fn extent(&mut self) -> Result<(f64, f64), ViewError> {
         let mut plane = self.plane;
         plane.range = Range::MINMAX;
@@ -145,7 +147,7 @@ impl Shown {
         Ok(measured(&self.array, &mut self.found, gauge(&mut self.feed, &mut None), plane, channel)?.tone.range)
     }
 
-    /// Counts its numbers in that range, unless that was done.
+    /// Counts its numbers in that range, unless this was done before.
     pub fn count(&mut self, range: (f64, f64)) -> Result<(), ViewError> {
         if self.counts.as_ref().is_none_or(|counts| counts.inside.range() != range) {
             self.counts = Some(self.array.counts(&self.plane, range, gauge(&mut self.feed, &mut None))?);
@@ -153,7 +155,7 @@ impl Shown {
         Ok(())
     }
 
-    /// This minus another, as an array of its own that is shown about zero.
+    /// Subtracts another array. The result is an array with a look symmetric about zero.
     pub fn minus(&self, other: &Self, differ: &mut Differ) -> Result<Self, ViewError> {
         let (array, layout) = self.array.minus(&self.plane, &other.array, &other.plane, differ)?;
         let colormap = (self.plane.channels == 1).then_some(Colormap::RedBlue);
@@ -162,17 +164,17 @@ impl Shown {
     }
 }
 
-/// An array with all that its elements have.
+/// Returns the plane with all channels of the elements.
 fn whole(array: &Array, request: &Request) -> Result<Plane, Refusal> {
     array.plane(&Request { layout: request.layout, ..Request::default() })
 }
 
-/// Kernels that measure on the device of a feed.
+/// Returns the gauge of a feed, which measures on its device.
 fn gauge<'a>(feed: &'a mut Option<Feed>, none: &'a mut Option<Gauge>) -> &'a mut Option<Gauge> {
     feed.as_mut().map_or(none, |feed| &mut feed.gauge)
 }
 
-/// The picture with its range, unless that was found before.
+/// Returns the plane with its range, which is measured unless it is known.
 fn measured(
     array: &Array,
     found: &mut Vec<Found>,

@@ -1,4 +1,4 @@
-//! A stream of another process: a thread of its own takes the newest frame, and makes what its taker needs of it.
+//! Takes the newest frame of another process's stream on a thread of its own, and converts it for its user.
 
 use crate::error::ReadError;
 use crate::wake::Wake;
@@ -8,26 +8,27 @@ use pixelferry::{BackendChoice, open_backend};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Longest sleep of the thread before it looks whether anybody is left.
+/// Longest sleep of the thread before it checks whether the tap was dropped.
 const TURN: Duration = Duration::from_millis(100);
 
-/// A stream of which the newest frame is taken as a `T`, again and again; ends when it is dropped. While nobody publishes it, it waits
-/// for a publisher, also for another one after the first has ended.
+/// Repeatedly takes the newest frame of a stream as a `T`; dropping it ends that. While the stream has no publisher, it
+/// waits for one, also after a publisher has ended.
 ///
-/// Frames are copied: the publisher is not waited for, and nothing of it is read later. No frame is made while the one before was not
-/// taken.
+/// Frames are copied, so the publisher never waits and its memory is not read later. No frame is made before the
+/// previous one was taken.
 ///
-/// Threads: any. [`Tap::first`] waits, and [`Tap::open`] does for a publisher that hangs, at most 2 s; nothing else.
+/// Threads: any. [`Tap::first`] waits, and [`Tap::open`] waits at most 2 s for a publisher that hangs; other calls
+/// return at once.
 pub struct Tap<T> {
     name: String,
     shared: Arc<Shared<T>>,
 }
 
-/// News of a stream since it was last asked.
+/// Changes of a stream since the last call.
 pub struct Tapped<T> {
     /// A newer frame, or the reason why it cannot be shown.
     pub frame: Option<Result<T, ReadError>>,
-    /// Words about the stream, where they are others than before; empty where all is well.
+    /// A message about the stream if it changed; empty when all is well.
     pub said: Option<String>,
 }
 
@@ -39,7 +40,7 @@ struct Shared<T> {
 
 struct Slot<T> {
     came: Tapped<T>,
-    /// Last words, also where they were taken.
+    /// The last message, even if it was taken.
     last: String,
     is_over: bool,
 }
@@ -64,7 +65,7 @@ impl<T> Shared<T> {
         }
     }
 
-    /// Waits, at most so long, until the last frame was taken. False where nobody is left to take one.
+    /// Waits up to `limit` until the last frame was taken. Returns false if the tap was dropped.
     fn is_wanted(&self, limit: Option<Duration>, also: bool) -> bool {
         let waits = |slot: &mut Slot<T>| !slot.is_over && (slot.came.frame.is_some() || also);
         let slot = match limit {
@@ -79,11 +80,12 @@ impl<T> Shared<T> {
 }
 
 impl<T: Send + 'static> Tap<T> {
-    /// Attaches to the stream of this name, whether there is a publisher or not; `make` copies what is needed of a frame, on the thread.
+    /// Attaches to the stream of this name, which may have no publisher yet. `make` runs on the tap's thread and copies
+    /// what is needed of a frame.
     ///
     /// # Errors
-    /// [`ReadError::Memory`] for a name that no stream can have or what is no publisher, and [`ReadError::File`] where the system
-    /// has no thread.
+    /// [`ReadError::Memory`] for an invalid stream name or a socket that is not a publisher, and
+    /// [`ReadError::File`] if the system cannot start a thread.
     pub fn open(
         name: &str,
         make: impl Fn(&mut StreamFrame<'_>) -> Result<T, ReadError> + Send + 'static,
@@ -99,7 +101,7 @@ impl<T: Send + 'static> Tap<T> {
         match subscribe() {
             Err(error @ pixelferry::Error::InvalidInput { .. }) => return Err(error.into()),
             Err(error) => shared.say(&words(&error)),
-            // That it is there is all that is asked; a subscriber stays on its thread.
+            // This only checks that the publisher answers; a subscriber must stay on its own thread.
             Ok(_) => {}
         }
         let takes = Arc::clone(&shared);
@@ -114,7 +116,7 @@ impl<T> Tap<T> {
         &self.name
     }
 
-    /// Takes what came. Does not wait.
+    /// Takes the changes since the last call, without waiting.
     pub fn take(&self) -> Tapped<T> {
         let mut slot = self.shared.slot();
         let came = Tapped { frame: slot.came.frame.take(), said: slot.came.said.take() };
@@ -123,10 +125,11 @@ impl<T> Tap<T> {
         came
     }
 
-    /// Waits, at most so long, for a frame, and takes the newest.
+    /// Waits up to `limit` for a frame and takes the newest.
     ///
     /// # Errors
-    /// [`ReadError::Stream`] where there is none in that time, with the reason; [`ReadError::Refused`] for a frame that is no picture.
+    /// [`ReadError::Stream`] with the reason if no frame arrives in time; [`ReadError::Refused`] for a frame
+    /// that is not a picture.
     pub fn first(&self, limit: Duration) -> Result<T, ReadError> {
         let slot = self.shared.slot();
         let waited = self.shared.changed.wait_timeout_while(slot, limit, |slot| slot.came.frame.is_none());
@@ -137,10 +140,10 @@ impl<T> Tap<T> {
         frame.unwrap_or_else(|| Err(ReadError::Stream { name: self.name.clone(), reason }))
     }
 
-    /// Calls this, from a thread of its own, after each change.
+    /// Registers a function that a thread of the tap calls after each change.
     pub(crate) fn wake_by(&self, wake: impl Fn() + Send + 'static) {
         self.shared.wake.by(wake);
-        // Earlier changes are told of, too.
+        // Report earlier changes, too.
         self.shared.change(|_| {});
     }
 }
@@ -152,7 +155,7 @@ impl<T> Drop for Tap<T> {
     }
 }
 
-/// Reason why there is no frame, in the few words that a window has room for.
+/// Shortens the reason why there is no frame to what a window has room for.
 fn words(error: &pixelferry::Error) -> String {
     match error {
         pixelferry::Error::Unavailable { reason, .. } => reason.clone(),
@@ -160,13 +163,13 @@ fn words(error: &pixelferry::Error) -> String {
     }
 }
 
-/// Takes frames of one publisher after the other, until nobody is left to see them.
+/// Takes frames of one publisher after the other until the tap is dropped.
 fn take<T>(
     subscribe: impl Fn() -> pixelferry::Result<Subscriber>,
     make: impl Fn(&mut StreamFrame<'_>) -> Result<T, ReadError>,
     to: &Shared<T>,
 ) {
-    // The words that a publisher has ended stay until there is a frame of another.
+    // The message that a publisher has ended stays until another one sends a frame.
     let mut has_ended = false;
     loop {
         match subscribe() {
@@ -183,7 +186,7 @@ fn take<T>(
                             to.change(|slot| slot.came.frame = Some(made));
                         }
                         ended => {
-                            to.say(&ended.map_or_else(|error| words(&error), |_| "its publisher has ended".into()));
+                            to.say(&ended.map_or_else(|error| words(&error), |_| "the publisher has ended".into()));
                             has_ended = true;
                             break;
                         }
@@ -193,7 +196,7 @@ fn take<T>(
             Err(error) if !has_ended => to.say(&words(&error)),
             Err(_) => {}
         }
-        // Sleeps, also where nobody takes what is there.
+        // Sleep even if frames are not taken.
         if !to.is_wanted(Some(TURN), true) {
             return;
         }

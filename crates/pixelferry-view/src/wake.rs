@@ -1,18 +1,18 @@
-//! Call by which a window or a page learns that there is something new.
+//! The callback that tells a window or page of news.
 
 use std::sync::{Mutex, PoisonError};
 
-/// Function that is called when there is something to take, from whichever thread; nothing at first.
+/// A function to call, from any thread, when there is news to take; unset at first.
 #[derive(Default)]
 pub struct Wake(Mutex<Option<Box<dyn Fn() + Send>>>);
 
 impl Wake {
-    /// Calls this from now on.
+    /// Sets the function.
     pub fn by(&self, wake: impl Fn() + Send + 'static) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(wake));
     }
 
-    /// There is something new.
+    /// Calls the function, if it is set.
     pub fn call(&self) {
         if let Some(wake) = &*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
             wake();

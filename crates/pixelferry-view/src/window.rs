@@ -1,4 +1,4 @@
-//! The window, and a picture in its place.
+//! Shows arrays in a window, or saves a picture instead.
 
 use crate::array::Array;
 use crate::error::{ReadError, ViewError};
@@ -14,17 +14,17 @@ use pixelferry_media::record::Recorder;
 use std::mem;
 use std::path::Path;
 
-/// Smallest window: lines of text need room that a small array does not.
+/// Smallest window: lines of text need room that a small array does not have.
 pub const SMALLEST: [u32; 2] = [640, 480];
 
-/// Shows arrays in a window until it is closed, the first at first, with the keys of [`KEYS`](crate::KEYS); then also what comes
-/// live.
+/// Shows arrays in a window until the user closes it, the first array first, with the keys of [`KEYS`](crate::KEYS). It
+/// then also shows what `live` brings.
 ///
-/// Call it once in a process, from the main thread where the platform insists.
+/// Call it once in a process, and from the main thread on platforms that require it. Returns the recorder, whose film
+/// continues.
 ///
 /// # Errors
-/// [`ViewError::Refused`] before any window is opened; [`ViewError::Driver`] where there is none to be had.
-/// Gives the recorder back, whose film goes on.
+/// [`ViewError::Refused`] before any window is opened; [`ViewError::Driver`] if no window can be opened.
 pub fn show(mut arrays: Vec<Array>, request: Request, live: Live) -> Result<Option<Recorder>, ViewError> {
     live.begin(&mut arrays)?;
     let waiting = Shown::all(arrays, &request)?;
@@ -34,36 +34,36 @@ pub fn show(mut arrays: Vec<Array>, request: Request, live: Live) -> Result<Opti
     Ok(app.live.recorder)
 }
 
-/// Size of a window for arrays.
+/// Returns the size of a window for arrays.
 pub fn size_for(arrays: &[Shown]) -> Extent {
     let most = |side: fn(&Plane) -> u32| arrays.iter().map(|shown| i64::from(side(&shown.plane))).max().unwrap_or(1);
     let [width, height] = window_for([most(|plane| plane.width), most(|plane| plane.height)]);
     Extent::new(width.max(SMALLEST[0]), height.max(SMALLEST[1]))
 }
 
-/// Saves an array's picture, at its own size; no window and no driver is needed.
+/// Saves an array's picture at its own size; needs no window and no driver.
 ///
 /// # Errors
-/// [`ViewError::Refused`] where array and look do not go together, [`ViewError::Save`] where the file is not written.
+/// [`ViewError::Refused`] if array and look do not match, [`ViewError::Save`] if the file cannot be written.
 pub fn save(array: &Array, request: &Request, file: &Path) -> Result<(), ViewError> {
     check_picture_file(file)?;
     let plane = array.measured(array.plane(request)?, &mut None)?;
     let pixels = array.read(&plane.span, |bytes| plane.pixels(bytes))??;
-    // As many as the picture has.
+    // The buffer has exactly the picture's bytes.
     let picture = ImageBuffer::from_raw(plane.width, plane.height, pixels).ok_or(ReadError::NoFrame)?;
     Ok(save_rgba8(picture, file)?)
 }
 
-/// Explains in words what an array is taken for and how it is shown, with its range, and the table of what is guessed.
+/// Explains how an array is interpreted and shown, with its range and the table of guesses.
 ///
 /// # Errors
-/// [`ViewError::Refused`] where array and look do not go together.
+/// [`ViewError::Refused`] if array and look do not match.
 pub fn explain(array: &Array, request: &Request) -> Result<String, ViewError> {
     Ok(array.measured(array.plane(request)?, &mut None)?.explain())
 }
 
 struct App {
-    /// Until the window is open.
+    /// Arrays to show once the window is open.
     waiting: Vec<Shown>,
     live: Live,
     view: Option<ArrayView>,
@@ -99,13 +99,13 @@ impl WindowApp for App {
         }
         let Some(recorder) = &mut self.live.recorder else { return Ok(Flow::Wait) };
         let is_in_it = recorder.frame(window.display(), window.size())?;
-        // What stays on show gets into the film, too.
+        // The film must include a picture that does not change.
         Ok(if is_in_it { Flow::Wait } else { Flow::Continue })
     }
 
     fn closing(&mut self, _: &GlWindow) {
         if let Some(Err(error)) = self.live.recorder.as_mut().map(Recorder::flush) {
-            tracing::warn!(%error, "the last frames are not in the film");
+            tracing::warn!(%error, "the last frames are missing in the film");
         }
         self.view = None;
     }

@@ -1,21 +1,22 @@
-//! Position of the viewer.
+//! The position of the viewer.
 
 use bytemuck::{Pod, Zeroable};
 
-/// Values of a frame that both engines' shaders read, as a uniform buffer.
+/// The values of a frame that both engines' shaders read, as a uniform buffer.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 pub struct View {
-    /// From the world to the screen, column after column.
+    /// The matrix from the world to the screen, in column-major order.
     pub camera: [[f32; 4]; 4],
-    /// Position of the viewer, and the time in seconds.
+    /// The position of the viewer, and the time in seconds.
     pub eye: [f32; 4],
-    /// The radar's lower left corner and its size, in units of which the screen has two on each side.
+    /// The lower left corner of the radar and its size, in units of half the screen.
     pub panel: [f32; 4],
 }
 
 impl View {
-    /// The view at a time, circling the planet. `nearest`: the depth of the nearest plane, -1 in OpenGL and 0 in wgpu.
+    /// Returns the view at a time, which circles the planet. `nearest` is the depth of the nearest plane: -1 in OpenGL
+    /// and 0 in wgpu.
     pub fn new((width, height): (u32, u32), radar: u32, seconds: f32, nearest: f32) -> Self {
         let (w, h) = (width.max(1) as f32, height.max(1) as f32);
         let angle = 0.5 + 0.12 * seconds;

@@ -1,5 +1,5 @@
-//! Kernels of the engines: a planet's clouds and a radar as pictures, a sea as vertices. Each kernel writes every pixel
-//! or vertex, which the descriptions say.
+//! The kernels of the engines: a planet's clouds and a radar as pictures, a sea as vertices. Each kernel writes every
+//! pixel or vertex, as its description promises.
 
 use pixelferry::{
     Arg, ComputeBackend, CpuKernelExt, Kernel, KernelSource, PixelFormat, Result, SurfaceDesc, Unwritten, WriteFrame,
@@ -8,31 +8,31 @@ use pixelferry_demo::convert::rgba8;
 use std::f32::consts::{PI, TAU};
 use std::sync::Arc;
 
-/// Vertices on a side of the sea.
+/// The number of vertices on each side of the sea.
 pub const SEA_SIDE: u32 = 192;
-/// Bytes of its vertices: height, the normal's x and z, and nothing.
+/// The size of its vertices in bytes: height, the normal's x and z, and padding.
 const SEA_BYTES: u64 = SEA_SIDE as u64 * SEA_SIDE as u64 * 16;
 
-/// Indices of its triangles.
+/// The number of indices of its triangles.
 pub const SEA_INDICES: i32 = 6 * (SEA_SIDE as i32 - 1) * (SEA_SIDE as i32 - 1);
 
-/// The clouds, all around from left to right.
+/// Describes the clouds, which go all around the planet from left to right.
 pub fn planet_desc() -> SurfaceDesc {
     SurfaceDesc::image(1024, 512, PixelFormat::Rgba8).with_unwritten(Unwritten::Overwrite)
 }
 
-/// The radar for a window of this size, with alpha; a third of its shorter side.
+/// Describes the radar for a window of this size in pixels: with alpha, a third of the shorter side.
 pub fn radar_desc((width, height): (u32, u32)) -> (u32, SurfaceDesc) {
     let side = (width.min(height) / 3).max(16);
     (side, SurfaceDesc::image(side, side, PixelFormat::Rgba8).with_unwritten(Unwritten::Overwrite))
 }
 
-/// The sea's vertices.
+/// Describes the sea's vertices.
 pub fn sea_desc() -> SurfaceDesc {
     SurfaceDesc::buffer(SEA_BYTES).with_unwritten(Unwritten::Overwrite)
 }
 
-/// Two triangles for each square of the sea.
+/// Returns two triangles for each square of the sea.
 pub fn sea_indices() -> Vec<u32> {
     let square = |i: u32| {
         let corner = i / (SEA_SIDE - 1) * SEA_SIDE + i % (SEA_SIDE - 1);
@@ -41,7 +41,7 @@ pub fn sea_indices() -> Vec<u32> {
     (0..(SEA_SIDE - 1) * (SEA_SIDE - 1)).flat_map(square).collect()
 }
 
-/// The kernels, built. They outlive contexts and windows.
+/// The compiled kernels. They outlive contexts and windows.
 pub struct Kernels {
     planet: Arc<dyn Kernel>,
     sea: Arc<dyn Kernel>,
@@ -49,33 +49,33 @@ pub struct Kernels {
 }
 
 impl Kernels {
-    /// Builds them.
+    /// Compiles the kernels for a backend.
     pub fn build(backend: &dyn ComputeBackend) -> Result<Self> {
         Ok(Self { planet: backend.build(&planet())?, sea: backend.build(&sea())?, radar: backend.build(&radar())? })
     }
 
-    /// Computes the clouds at a time.
+    /// Computes the clouds at a time in seconds.
     pub fn planet(&self, frame: &mut WriteFrame<'_>, seconds: f32) -> Result<()> {
         frame.launch(self.planet.as_ref(), &[Arg::F32(seconds)])
     }
 
-    /// Computes the sea.
+    /// Computes the sea at a time in seconds.
     pub fn sea(&self, frame: &mut WriteFrame<'_>, seconds: f32) -> Result<()> {
         frame.launch(self.sea.as_ref(), &[Arg::F32(seconds)])
     }
 
-    /// Computes the radar.
+    /// Computes the radar at a time in seconds.
     pub fn radar(&self, frame: &mut WriteFrame<'_>, seconds: f32) -> Result<()> {
         frame.launch(self.radar.as_ref(), &[Arg::F32(seconds)])
     }
 }
 
-/// All of them.
+/// Returns the sources of all three kernels.
 pub fn sources() -> Vec<KernelSource> {
     vec![planet(), sea(), radar()]
 }
 
-/// One text for OpenCL C and CUDA C++, which differ in how a kernel begins.
+/// Makes one source for OpenCL C and CUDA C++, which differ in how a kernel begins.
 fn image(name: &'static str, body: &str) -> KernelSource {
     let inside = "if (x >= out_width || y >= out_height) return;";
     let opencl = format!(
@@ -219,7 +219,7 @@ fn height(x: f32, z: f32, t: f32) -> f32 {
         + 0.10 * (2.6 * r - 3.0 * t).cos() * (-0.3 * r).exp()
 }
 
-/// A square of 24 on a side around the origin.
+/// The sea is a square with sides of 24 around the origin.
 fn sea() -> KernelSource {
     let body = format!(
         "if (i >= PF_LEN(out)) return;

@@ -1,4 +1,4 @@
-//! State shared by the two small render engines: the computed data, the camera, and their command line.
+//! Parts shared by the small render engines: the computed data, the camera, and the command line.
 
 mod camera;
 mod kernels;

@@ -8,10 +8,10 @@ use pixelferry::{
 use pixelferry_demo::options::{choices, parse_frames, parse_mode, parse_size};
 use std::path::PathBuf;
 
-/// Anything that ends an engine.
+/// Any error that ends an engine.
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// Options of both engines.
+/// The options of the engines.
 #[derive(Debug, Clone, Parser)]
 #[command(about = "A small render engine that shows a computed planet, sea and radar")]
 pub struct EngineOptions {
@@ -46,27 +46,27 @@ pub struct EngineOptions {
 }
 
 impl EngineOptions {
-    /// Finds out whether the picture can be saved, before it is rendered.
+    /// Checks whether the picture can be saved, before it is rendered.
     pub fn check_out(&self) -> Result<(), Failure> {
         Ok(self.out.as_ref().map_or(Ok(()), check_picture_file)?)
     }
 
-    /// Tells how links are opened.
+    /// Returns the options with which links are opened.
     pub fn link_options(&self) -> LinkOptions {
         LinkOptions::new(Policy::default().with_mode(self.frames_behind))
     }
 
-    /// True where `frame` is the end.
+    /// Returns true if `frame` is past the last one.
     pub fn is_over(&self, frame: u64) -> bool {
         self.frames.or(self.headless.then_some(60)).is_some_and(|frames| frame >= frames.into())
     }
 
-    /// The time at which `frame` is shown.
+    /// Returns the time in seconds at which `frame` is shown.
     pub fn seconds(&self, frame: u64) -> f32 {
         frame as f32 / 60.0
     }
 
-    /// The size to change to before `frame`.
+    /// Returns the size to change to before `frame`.
     pub fn new_size(&self, frame: u64) -> Option<(u32, u32)> {
         let every = self.churn?;
         let (width, height) = self.size;
@@ -74,7 +74,7 @@ impl EngineOptions {
         (frame > 0 && frame.is_multiple_of(every)).then(|| (part(width), part(height)))
     }
 
-    /// True where windows are closed and opened again before `frame`.
+    /// Returns true if windows are closed and opened again before `frame`.
     pub fn reopens(&self, frame: u64) -> bool {
         self.churn.is_some_and(|every| frame > 0 && frame.is_multiple_of(4 * every))
     }

@@ -1,4 +1,4 @@
-//! Kernels of cudarc's, in the frame's stream.
+//! Kernels of cudarc, in the frame's stream.
 
 use cudarc::driver::{result, sys};
 use cudarc::nvrtc::compile_ptx;
@@ -40,7 +40,7 @@ fn failed(error: impl std::fmt::Debug) -> Error {
 /// Makes the context current while `f` runs.
 ///
 /// # Safety
-/// The context is live.
+/// The context is alive.
 unsafe fn within<T>(context: sys::CUcontext, f: impl FnOnce() -> Result<T>) -> Result<T> {
     let before = result::ctx::get_current().map_err(failed)?.unwrap_or(ptr::null_mut());
     // SAFETY: the caller's promise; afterwards what was current before.
@@ -53,10 +53,10 @@ unsafe fn within<T>(context: sys::CUcontext, f: impl FnOnce() -> Result<T>) -> R
 }
 
 impl CudaKernels {
-    /// Compiles both.
+    /// Compiles both kernels.
     ///
     /// # Safety
-    /// The context is live, and lives as long as this.
+    /// The context is alive, and lives at least as long as this object.
     pub unsafe fn new(context: *mut c_void) -> Result<Self> {
         let context: sys::CUcontext = context.cast();
         // cudarc panics where NVRTC is missing.
@@ -110,12 +110,12 @@ impl CudaKernels {
                     })
                 }
             }
-            other => Err(Error::invalid("own_kernels", format!("{other:?} is not CUDA's"))),
+            other => Err(Error::invalid("own_kernels", format!("{other:?} is not CUDA memory"))),
         }
     }
 }
 
-/// Tells where the driver reads a parameter while the launch is queued.
+/// Returns the address at which the driver reads a parameter while the launch is queued.
 fn parameter<T>(value: &T) -> *mut c_void {
     ptr::from_ref(value).cast_mut().cast()
 }
@@ -130,7 +130,7 @@ impl Drop for CudaKernels {
             })
         };
         if let Err(error) = unloaded {
-            complain!("the kernels were not unloaded: {error}");
+            complain!("cannot unload the kernels: {error}");
         }
     }
 }

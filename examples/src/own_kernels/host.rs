@@ -1,8 +1,8 @@
-//! A function of the host's, which writes through a pointer.
+//! A function on the host, which writes through a pointer.
 
 use pixelferry::ImageView;
 
-/// The pixel that every kernel writes at column `x` and row `y`.
+/// Returns the pixel that every kernel writes at column `x` and row `y`.
 pub const fn pixel(x: u32, y: u32, t: u32) -> [u8; 4] {
     [(x.wrapping_mul(7).wrapping_add(t)) as u8, (x ^ y) as u8, (y.wrapping_mul(3).wrapping_add(t)) as u8, 255]
 }
@@ -10,7 +10,7 @@ pub const fn pixel(x: u32, y: u32, t: u32) -> [u8; 4] {
 /// Writes the view of the memory at `address`.
 ///
 /// # Safety
-/// The view lies inside memory at `address` that nobody else uses meanwhile.
+/// The view lies inside the memory at `address`, which nothing else uses in the meantime.
 pub unsafe fn write(address: *mut u8, view: &ImageView, t: u32) {
     for y in 0..view.extent.height {
         for x in 0..view.extent.width {

@@ -1,4 +1,4 @@
-//! Frames written by kernels that pixelferry does not know: by cudarc, by opencl3, and by a function of the host's. All compute
+//! Frames written by kernels outside of pixelferry: by cudarc, by opencl3, and by a function on the host. All compute
 //! the same picture in integers, so that every byte can be compared.
 
 mod cuda;
@@ -11,7 +11,7 @@ use cuda::CudaKernels;
 use opencl::OpenClKernels;
 use pixelferry::{Error, ImageView, PixelFormat, RawMemory, Result, View, WriteFrame};
 
-/// The kernels, built for the first frame that they write.
+/// The kernels, compiled for the first frame that they write.
 #[derive(Default)]
 pub struct OwnKernels {
     cuda: Option<CudaKernels>,
@@ -19,16 +19,16 @@ pub struct OwnKernels {
 }
 
 impl OwnKernels {
-    /// Writes an RGBA8 frame, or the part that it replaces, at time `t`.
+    /// Writes an RGBA8 frame, or the part of it that changes, at time `t`.
     ///
     /// # Errors
-    /// Where the backend's memory belongs to none of the three, and what cudarc and opencl3 report.
+    /// The backend's memory is of none of the three kinds, or cudarc or opencl3 reports an error.
     pub fn write(&mut self, frame: &mut WriteFrame<'_>, t: u32) -> Result<()> {
         // SAFETY: what follows queues work for pixels of the view alone, in the stream or queue that is named, and the host writes
         // at once. Nothing is kept but kernels.
         let raw = unsafe { frame.raw() }?;
         let View::Image(view @ ImageView { format: PixelFormat::Rgba8, .. }) = raw.view() else {
-            return Err(Error::invalid("own_kernels", "the frame is no RGBA8 picture"));
+            return Err(Error::invalid("own_kernels", "the frame is not an RGBA8 picture"));
         };
         match raw.memory() {
             RawMemory::Host { address } => {
@@ -54,12 +54,12 @@ impl OwnKernels {
                 // SAFETY: as for CUDA's.
                 unsafe { kernels.write_image(image, first, step, &view, t) }
             }
-            other => Err(Error::invalid("own_kernels", format!("no kernel here writes {other:?}"))),
+            other => Err(Error::invalid("own_kernels", format!("none of the kernels can write {other:?}"))),
         }
     }
 }
 
-/// Returns what is there, or is made now.
+/// Returns the value, and makes it first if it is missing.
 fn get<T>(place: &mut Option<T>, make: impl FnOnce() -> Result<T>) -> Result<&mut T> {
     let made = match place.take() {
         Some(made) => made,

@@ -1,4 +1,4 @@
-//! Kernels of opencl3's, in the frame's queue.
+//! Kernels of opencl3, in the frame's queue.
 
 use opencl3::context::Context;
 use opencl3::kernel::Kernel;
@@ -21,7 +21,7 @@ kernel void texture(write_only image2d_t image, int left, int first, int step, u
     write_imagef(image, (int2)(left + x, first + step * y), convert_float4(own(x, y, t)) / 255.0f);
 }";
 
-/// The kernels, built for the frame's device.
+/// The kernels, compiled for the frame's device.
 pub struct OpenClKernels {
     linear: Kernel,
     texture: Kernel,
@@ -33,12 +33,12 @@ fn failed(code: impl std::fmt::Display) -> Error {
 }
 
 impl OpenClKernels {
-    /// Builds them.
+    /// Compiles the kernels.
     ///
     /// # Safety
-    /// The three are live, belong together, and live as long as this.
+    /// The three handles are alive, belong together, and live at least as long as this object.
     pub unsafe fn new(context: *mut c_void, device: *mut c_void, queue: *mut c_void) -> Result<Self> {
-        // Not dropped: its reference is the backend's.
+        // Not dropped, because its reference belongs to the backend.
         let context = ManuallyDrop::new(Context::new(context, &[device]));
         let program = Program::create_and_build_from_source(&context, TEXT, "").map_err(failed)?;
         let kernel = |name| Kernel::create(&program, name).map_err(failed);
@@ -48,7 +48,8 @@ impl OpenClKernels {
     /// Queues a launch that writes the view.
     ///
     /// # Safety
-    /// The view lies inside the buffer, which is of the kernels' context, and no other thread launches the kernels.
+    /// The view lies inside the buffer, which belongs to the kernels' context, and no other thread launches the
+    /// kernels.
     pub unsafe fn write(&self, buffer: cl_mem, view: &ImageView, t: u32) -> Result<()> {
         let (pitch, offset) = (view.row_pitch as i64, view.offset as u64);
         // SAFETY: arguments of the kernel's types, in their order; it stays inside the view.
@@ -60,10 +61,12 @@ impl OpenClKernels {
         }
     }
 
-    /// Queues a launch that writes the view's extent of an image, from column `left` and row `first` on, by `step` rows.
+    /// Queues a launch that writes the view's extent into an image, from column `left` and row `first` on in steps of
+    /// `step` rows.
     ///
     /// # Safety
-    /// What is written lies inside the image, which is of the kernels' context, and no other thread launches the kernels.
+    /// The written rectangle lies inside the image, which belongs to the kernels' context, and no other thread launches
+    /// the kernels.
     pub unsafe fn write_image(
         &self,
         image: cl_mem,
@@ -82,10 +85,10 @@ impl OpenClKernels {
         }
     }
 
-    /// Sets the last arguments, `next` the first of them, and launches.
+    /// Sets the last arguments, the first of them at index `next`, and launches the kernel.
     ///
     /// # Safety
-    /// The arguments before are set, and the kernel stays inside what they name.
+    /// The arguments before are set, and the kernel stays inside the memory that they name.
     unsafe fn launch(&self, kernel: &Kernel, next: u32, Extent { width, height, .. }: Extent, t: u32) -> Result<()> {
         // SAFETY: the caller's promise; the three are the kernel's last.
         unsafe {

@@ -95,5 +95,5 @@ fn bytes_have_names_too() {
     assert_eq!(link.read_back().unwrap(), (0..100).collect::<Vec<u8>>());
     let mut kernels = OwnKernels::default();
     let refused = link.frame(|frame| kernels.write(frame, 0)).unwrap_err();
-    assert!(refused.to_string().contains("no RGBA8 picture"), "{refused}");
+    assert!(refused.to_string().contains("not an RGBA8 picture"), "{refused}");
 }

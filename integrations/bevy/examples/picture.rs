@@ -24,7 +24,7 @@ fn open(world: &mut World) -> Result {
     let sprite = Sprite::from_image(picture.image());
     // end of glue
     tell(picture.link());
-    // bevy's middle is the window's, and its y axis points up.
+    // bevy's origin is the window's centre, and its y axis points up.
     let x = AT[0] as f32 + 0.5 * (EXTENT.width as f32 - WINDOW.width as f32);
     let y = 0.5 * (WINDOW.height as f32 - EXTENT.height as f32) - AT[1] as f32;
     world.spawn((sprite, Transform::from_xyz(x, y, 0.0)));

@@ -3,11 +3,11 @@
 use bevy::prelude::App;
 use bevy::render::renderer::raw_vulkan_init::RawVulkanInitSettings;
 
-/// Lets bevy make its device with the extensions by which memory and semaphores are shared, as far as the driver lists them.
+/// Makes bevy create its device with the extensions for sharing memory and semaphores that the driver supports.
 pub fn share_memory(app: &mut App) {
     let mut settings = app.world_mut().get_resource_or_init::<RawVulkanInitSettings>();
     #[cfg(any(target_os = "linux", windows))]
-    // SAFETY: it adds only extensions that the driver lists, and removes nothing.
+    // SAFETY: adds only extensions that the driver supports, and removes nothing.
     unsafe {
         settings.add_create_device_callback(|device, adapter, _| {
             pixelferry::api::wgpu::add_device_extensions(adapter, device.extensions);

@@ -46,23 +46,23 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Views that the renderer made of the pictures' images, sent to the main world.
+/// The renderer's views of the pictures' images, for the main world.
 #[derive(Resource, Clone, Default)]
 struct Views(Arc<Mutex<HashMap<AssetId<Image>, Option<TextureView>>>>);
 
 impl Views {
     fn lock(&self) -> MutexGuard<'_, HashMap<AssetId<Image>, Option<TextureView>>> {
-        // Each change is one call, so nothing is half done after a panic.
+        // Each change is one call, so nothing is incomplete after a panic.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Opens a [`Screen`] on bevy's device, as a resource of the main thread. Add it before bevy's own plugins: then bevy makes its device
-/// with Vulkan's extensions for semaphores and pages of the host, too
-/// ([`RawVulkanInitSettings`](bevy::render::renderer::raw_vulkan_init::RawVulkanInitSettings)). Added after them, the host waits for
-/// each frame of CUDA and OpenCL. Frames of WGSL stay in bevy's queue either way.
+/// Opens a [`Screen`] on bevy's device, as a resource of the main thread. Add it before bevy's own plugins: then bevy
+/// also enables Vulkan's extensions for semaphores and host memory
+/// ([`RawVulkanInitSettings`](bevy::render::renderer::raw_vulkan_init::RawVulkanInitSettings)). If it is added after
+/// them, the host waits for each frame of CUDA and OpenCL. Frames of WGSL stay in bevy's queue either way.
 ///
-/// By bevy's feature `raw_vulkan_init`, wherever there is a Vulkan loader bevy looks at Vulkan alone.
+/// Because of bevy's feature `raw_vulkan_init`, bevy uses only Vulkan if a Vulkan loader exists.
 #[derive(Debug, Default)]
 pub struct PixelferryPlugin;
 
@@ -70,9 +70,7 @@ impl Plugin for PixelferryPlugin {
     fn build(&self, app: &mut App) {
         app.insert_resource(Views::default());
         if app.is_plugin_added::<RenderPlugin>() {
-            warn!(
-                "bevy's device lacks extensions by which frames are shared; add PixelferryPlugin before bevy's plugins"
-            );
+            warn!("bevy's device lacks extensions for sharing frames; add PixelferryPlugin before bevy's plugins");
         } else {
             hook::share_memory(app);
         }
@@ -85,7 +83,7 @@ impl Plugin for PixelferryPlugin {
         }
     }
 
-    /// Follows on all that finish, when bevy has its device.
+    /// Runs after all `finish` calls, when bevy has its device.
     fn cleanup(&self, app: &mut App) {
         let world = app.world();
         let parts = (
@@ -104,7 +102,7 @@ impl Plugin for PixelferryPlugin {
                 let screen = Screen { display, views: views.clone() };
                 app.insert_non_send(screen);
             }
-            Err(reason) => error!("there is no pixelferry_bevy::Screen: {reason}"),
+            Err(reason) => error!("cannot make pixelferry_bevy::Screen: {reason}"),
         }
     }
 }
@@ -115,7 +113,7 @@ fn tell(views: Res<'_, Views>, images: Res<'_, RenderAssets<GpuImage>>) {
     }
 }
 
-/// A display on bevy's device. It stays on the main thread: systems ask for it by `NonSend`.
+/// A display on bevy's device. It stays on the main thread: systems access it with `NonSend`.
 #[derive(Clone)]
 pub struct Screen {
     display: Rc<WgpuDisplay>,
@@ -129,7 +127,7 @@ impl Screen {
     }
 }
 
-/// A link whose frames are an image of bevy's. Stays on the main thread.
+/// A link whose frames are an image in bevy. Stays on the main thread.
 pub struct Picture {
     link: Link,
     screen: Screen,
@@ -143,10 +141,10 @@ impl Picture {
     /// [`Error::InvalidInput`] for a buffer.
     pub fn new(screen: &Screen, images: &mut Assets<Image>, link: Link) -> Result<Self> {
         let SurfaceDesc::Image(image) = *link.desc() else {
-            return Err(Error::invalid("Picture::new", "a buffer is no image"));
+            return Err(Error::invalid("Picture::new", "a buffer is not an image"));
         };
         let (width, height) = (image.extent.width, image.extent.height);
-        // Frames are stored as they are, and bevy's view decodes them: its sprites compute with light.
+        // Frames are stored unchanged, and bevy's view decodes them: its sprites compute with light.
         let (stored, seen) = (TextureFormat::Rgba8Unorm, TextureFormat::Rgba8UnormSrgb);
         let image = images.add(Image::new_target_texture(width, height, stored, Some(seen)));
         screen.views.lock().insert(image.id(), None);
@@ -158,20 +156,20 @@ impl Picture {
         self.image.clone()
     }
 
-    /// The link: to compute frames, and to resize it.
+    /// The link, for computing frames and resizing.
     pub fn link(&mut self) -> &mut Link {
         &mut self.link
     }
 
-    /// Draws the shown frame into the image. Where the link was resized, the image is, too. False while bevy has not made the
-    /// image's texture yet: for some frames after it was opened or resized. Then nothing is drawn.
+    /// Draws the shown frame into the image, which is resized with the link. Returns false and draws nothing while bevy
+    /// has not made the image's texture yet, for a few frames after it was opened or resized.
     ///
     /// # Errors
     /// [`Error::NothingShown`] before the first frame, and those of [`WgpuDisplay::draw_to`].
     pub fn show(&mut self, images: &mut Assets<Image>, options: DrawOptions) -> Result<bool> {
         let shown = self.link.shown()?;
         let SurfaceDesc::Image(desc) = *shown.desc() else {
-            return Err(Error::invalid("Picture::show", "the link was resized to a buffer, which is no image"));
+            return Err(Error::invalid("Picture::show", "the link was resized to a buffer, which is not an image"));
         };
         let (width, height) = (desc.extent.width, desc.extent.height);
         let wanted = Extent3d { width, height, depth_or_array_layers: 1 };

@@ -30,12 +30,12 @@ use pixelferry::driver::describe::panics::catch;
 use pixelferry::{Error, Extent, PixelFormat, Result, Taken, Target, View};
 use pixelferry_cubecl::CubeGuest;
 
-/// The guest's device to burn, for tensors that become frames.
+/// The guest's device in burn, for tensors that become frames.
 pub fn device(guest: &CubeGuest) -> Device {
     Device::new(guest.device().clone())
 }
 
-/// Kinds of tensors that pictures have: floats, and integers.
+/// Element kinds of tensors for pictures: floats, and integers.
 pub trait Numbers: Basic + Sized {
     #[doc(hidden)]
     const FLOATS: bool;
@@ -62,12 +62,13 @@ impl Numbers for Int {
     }
 }
 
-/// Copies a tensor into a frame ([`WriteFrame::target`](pixelferry::WriteFrame::target)), on the device, behind the operations that
-/// make it. Its shape is (rows, columns, channels) of floats as the format has them, or (rows, columns) of integers of 32 bits for
-/// formats of four bytes a pixel, of which red is the lowest. A frame of a buffer takes all that has as many bytes.
+/// Copies a tensor into a frame ([`WriteFrame::target`](pixelferry::WriteFrame::target)) on the device, after the
+/// operations that make it. Its shape is (rows, columns, channels) with the format's float type, or (rows, columns) of
+/// 32-bit integers for formats of four bytes per pixel, with red in the lowest byte. A frame of a buffer accepts any
+/// tensor of the same number of bytes.
 ///
 /// # Errors
-/// [`Error::InvalidInput`] for another shape, type or device; [`Error::Panicked`] where burn does; those of
+/// [`Error::InvalidInput`] for another shape, type or device; [`Error::Panicked`] if burn panics; those of
 /// [`CubeGuest::copy_from`].
 pub fn copy<const D: usize, K: Numbers>(guest: &CubeGuest, tensor: Tensor<D, K>, target: Target<'_>) -> Result<()> {
     const OP: &str = "pixelferry_burn::copy";
@@ -84,27 +85,27 @@ pub fn copy<const D: usize, K: Numbers>(guest: &CubeGuest, tensor: Tensor<D, K>,
         }
     };
     takes
-        .map_err(|takes| Error::invalid(OP, format!("the frame takes {takes}; the tensor is {dims:?} of {dtype:?}")))?;
+        .map_err(|takes| Error::invalid(OP, format!("the frame needs {takes}; the tensor is {dims:?} of {dtype:?}")))?;
     guest.copy_from(settled.handle, target)
 }
 
-/// A tensor of what an intake took, as [`copy`] describes its shape: floats of a picture of floats, else [`Int`] words. Operations
-/// that follow read it.
+/// Returns what an intake took as a tensor, with a shape as for [`copy`]: floats for a picture of floats, otherwise
+/// [`Int`] words. Later operations read it.
 ///
 /// # Errors
-/// [`Error::InvalidInput`] where the picture is of the other kind, or a buffer; else as of [`copy`].
+/// [`Error::InvalidInput`] if the picture is of the other kind, or a buffer; otherwise those of [`copy`].
 pub fn take<const D: usize, K: Numbers>(guest: &CubeGuest, taken: &Taken<'_>) -> Result<Tensor<D, K>> {
     const OP: &str = "pixelferry_burn::take";
-    let View::Image(image) = taken.view() else { return Err(Error::invalid(OP, "a buffer is no picture")) };
+    let View::Image(image) = taken.view() else { return Err(Error::invalid(OP, "a buffer is not a picture")) };
     let (shape, types) = described(image.extent, image.format)?;
     let is_kind = types[0].is_float() == K::FLOATS;
     if shape.len() != D || !is_kind {
-        let problem = format!("a picture of {} is a tensor {shape:?} of {:?}", image.format, types[0]);
+        let problem = format!("a picture of {} needs a tensor {shape:?} of {:?}", image.format, types[0]);
         return Err(Error::invalid(OP, problem));
     }
     let made = caught(OP, || {
         let tensor = Tensor::<D, K>::empty(shape, (&device(guest), types[0]));
-        // The same memory: a tensor that is settled keeps it.
+        // The same memory: a settled tensor keeps it.
         K::resolve(tensor.clone()).map(|settled| (tensor, settled))
     })?;
     let (tensor, settled) = made.map_err(|error| foreign(OP, &error))?;
@@ -123,7 +124,7 @@ fn described(extent: Extent, format: PixelFormat) -> Result<(Vec<usize>, &'stati
     }
 }
 
-/// The memory of a tensor on the guest's device, with its numbers one after the other.
+/// The memory of a tensor on the guest's device, with contiguous numbers.
 fn settle<const D: usize, K: Numbers>(
     guest: &CubeGuest,
     operation: &'static str,
@@ -139,12 +140,12 @@ fn settle<const D: usize, K: Numbers>(
     caught(operation, || K::resolve(tensor).map(into_contiguous))?.map_err(|error| foreign(operation, &error))
 }
 
-/// burn reports by panics what it cannot do.
+/// burn reports unsupported operations with panics.
 fn caught<T>(operation: &'static str, work: impl FnOnce() -> T) -> Result<T> {
     let what = || format!("burn in {operation}");
     catch(work).map_err(|panicked| Error::Panicked { what: what(), reason: panicked.message().to_owned() })
 }
 
 fn foreign(operation: &'static str, error: &PrimitiveConversionError) -> Error {
-    Error::invalid(operation, format!("the tensor is not one of CubeCL alone: {error:?}"))
+    Error::invalid(operation, format!("the tensor does not belong to CubeCL alone: {error:?}"))
 }

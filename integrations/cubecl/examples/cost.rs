@@ -1,4 +1,4 @@
-//! Cost of a frame computed with CubeCL beside one computed with WGSL, in turns on one link: `cargo run --release
+//! Compares the cost of frames computed with CubeCL and with WGSL, alternating on one link: `cargo run --release
 //! --example cost`.
 
 use cubecl_wgpu::wgpu::Backends;
@@ -27,7 +27,7 @@ fn median(times: &mut [Duration]) -> f64 {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let adapters = wgpu_adapters(Backends::VULKAN | Backends::METAL | Backends::DX12);
-    let guest = CubeGuest::open(adapters.first().ok_or("there is no adapter that wgpu drives")?)?;
+    let guest = CubeGuest::open(adapters.first().ok_or("wgpu supports no adapter here")?)?;
     println!("{} ({})", guest.display().device(), guest.display().device().driver);
     println!("microseconds a frame, medians of {FRAMES}: until the call returns, until the device has drawn it");
     for (width, height) in [(64, 64), (1920, 1080)] {
@@ -49,11 +49,11 @@ fn main() -> Result<(), Box<dyn Error>> {
             guest.display().finish()?;
             Ok([returned, began.elapsed()])
         };
-        // Pipelines are built, and paths settled.
+        // Build pipelines and settle on paths first.
         for turn in 0..20 {
             frame(turn % 2 == 0, 0.0)?;
         }
-        // Times with WGSL and with CubeCL: returned and drawn.
+        // Times with WGSL and with CubeCL, until the call returns and until the frame is drawn.
         let mut times = [const { [const { Vec::new() }; 2] }; 2];
         for turn in 0..FRAMES {
             for (by_cubecl, times) in [false, true].into_iter().zip(&mut times) {

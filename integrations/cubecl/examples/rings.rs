@@ -9,7 +9,7 @@ use std::error::Error;
 fn main() -> Result<(), Box<dyn Error>> {
     let path = std::env::args().nth(1).unwrap_or_else(|| "rings.png".into());
     let adapters = wgpu_adapters(Backends::VULKAN | Backends::METAL | Backends::DX12);
-    let guest = CubeGuest::open(adapters.first().ok_or("there is no adapter that wgpu drives")?)?;
+    let guest = CubeGuest::open(adapters.first().ok_or("wgpu supports no adapter here")?)?;
     let extent = Extent::new(640, 360);
     let surface = SurfaceDesc::image(extent.width, extent.height, PixelFormat::Rgba8);
     let mut link = Link::open(guest.backend(), guest.display(), surface, LinkOptions::default())?;

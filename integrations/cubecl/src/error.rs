@@ -1,11 +1,11 @@
-//! Errors of CubeCL, as pixelferry's errors.
+//! Converts errors of CubeCL to pixelferry's.
 
 use pixelferry::api::wgpu::WgpuDevice;
 use pixelferry::driver::describe::panics::catch;
 use pixelferry::{DriverError, Error, Result};
 use std::fmt::Display;
 
-/// Calls CubeCL. What it reports, and a panic of its own, is an error of `operation`.
+/// Calls CubeCL. Its errors and panics become errors of `operation`.
 pub fn call<T, E: Display>(
     device: &WgpuDevice,
     operation: &'static str,
@@ -23,4 +23,4 @@ pub fn call<T, E: Display>(
     }
 }
 
-const HINT: &str = "Where the device was lost, make a new guest and new links; else look at the kernel.";
+const HINT: &str = "If the device was lost, make a new guest and new links; otherwise check the kernel.";

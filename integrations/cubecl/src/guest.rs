@@ -13,7 +13,7 @@ use pixelferry::{Extent, Result, Taken, Target};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Server that runs CubeCL's side of a device.
+/// The server of CubeCL's runtime for a device.
 type Server = WgpuServer<AutoCompiler>;
 
 /// A wgpu device that CubeCL, a backend and a display share. Stays on its thread.
@@ -25,10 +25,10 @@ pub struct CubeGuest {
 }
 
 impl CubeGuest {
-    /// Opens a device with all that the adapter has, so that kernels may use every type that it computes with.
+    /// Opens a device with all features of the adapter, so that kernels may use every supported type.
     ///
     /// # Errors
-    /// Where the driver refuses the device; else as of [`CubeGuest::on`].
+    /// If the driver refuses the device; otherwise those of [`CubeGuest::on`].
     pub fn open(adapter: &wgpu::Adapter) -> Result<Self> {
         let features = adapter.features() - wgpu::Features::all_experimental_mask();
         let (device, queue) = open_device(
@@ -43,20 +43,20 @@ impl CubeGuest {
         Self::on(adapter, device, queue)
     }
 
-    /// Moves into a device that is there, once: CubeCL keeps its memory and its thread until the process ends. Features that
-    /// the adapter has and the device was opened without, it takes to be there.
+    /// Uses an existing device; call it once per device, because CubeCL keeps its memory and its thread until the
+    /// process ends. CubeCL assumes that all features of the adapter are enabled on the device.
     ///
-    /// The device's handlers of errors and of a lost device are CubeCL's from then on.
+    /// CubeCL takes over the device's handlers for errors and for a lost device.
     ///
     /// # Errors
-    /// [`Unsupported`](pixelferry::Error::Unsupported) where the device has no compute shaders,
-    /// [`Driver`](pixelferry::Error::Driver) where CubeCL or wgpu refuses it.
+    /// [`Unsupported`](pixelferry::Error::Unsupported) if the device has no compute shaders,
+    /// [`Driver`](pixelferry::Error::Driver) if CubeCL or wgpu refuses it.
     pub fn on(adapter: &wgpu::Adapter, device: wgpu::Device, queue: wgpu::Queue) -> Result<Self> {
         const OP: &str = "CubeGuest::on";
         let display = WgpuDisplay::from_engine(adapter, device.clone(), queue.clone())?;
         let shared = display.shared_device();
         let backend = Arc::new(WgpuBackend::on(shared.clone())?);
-        // CubeCL only keeps it; one with no API loads no driver.
+        // CubeCL only stores it; without an API it loads no driver.
         let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
             backends: wgpu::Backends::empty(),
             ..wgpu::InstanceDescriptor::new_without_display_handle()
@@ -68,12 +68,12 @@ impl CubeGuest {
         Ok(Self { display, backend, device: guest, client })
     }
 
-    /// CubeCL's name of the device, by which libraries on CubeCL find it.
+    /// CubeCL's name of the device, with which libraries on CubeCL find it.
     pub fn device(&self) -> &WgpuDevice {
         &self.device
     }
 
-    /// Returns what kernels are launched with.
+    /// The client that launches kernels.
     pub fn client(&self) -> &Client {
         &self.client
     }
@@ -88,26 +88,26 @@ impl CubeGuest {
         Arc::clone(&self.backend)
     }
 
-    /// Memory of CubeCL's for a picture with four bytes a pixel, to be kept from frame to frame.
+    /// Allocates CubeCL memory for a picture with four bytes per pixel; keep it from frame to frame.
     ///
     /// # Errors
-    /// [`InvalidInput`](pixelferry::Error::InvalidInput) for a side of 0 and more pixels than 32 bits count.
+    /// [`InvalidInput`](pixelferry::Error::InvalidInput) for a side of 0, or more pixels than 32 bits can count.
     pub fn pixels(&self, extent: Extent) -> Result<Pixels> {
         Pixels::new(self.backend.wgpu_device(), &self.client, extent)
     }
 
-    /// Submits the kernels that were launched, and behind them the copy of what they wrote into a frame
-    /// ([`WriteFrame::target`](pixelferry::WriteFrame::target)) of as many bytes.
+    /// Submits the launched kernels, and then the copy of their result into a frame
+    /// ([`WriteFrame::target`](pixelferry::WriteFrame::target)) of the same number of bytes.
     ///
     /// # Errors
-    /// What a launch met before: a kernel that does not build, a device that is lost
-    /// ([`Driver`](pixelferry::Error::Driver)). Else as of [`WgpuBackend::copy_from_buffer`].
+    /// Errors of earlier launches: a kernel that does not build, a lost device ([`Driver`](pixelferry::Error::Driver)).
+    /// Otherwise those of [`WgpuBackend::copy_from_buffer`].
     pub fn copy(&self, pixels: &Pixels, target: Target<'_>) -> Result<()> {
         pixels.check(&target)?;
         self.copy_from(pixels.handle(), target)
     }
 
-    /// [`CubeGuest::copy`] of any memory of CubeCL's on this device, from its first byte on.
+    /// Like [`CubeGuest::copy`], from any CubeCL memory on this device, from its first byte.
     ///
     /// # Errors
     /// Those of [`CubeGuest::copy`].
@@ -116,7 +116,7 @@ impl CubeGuest {
         self.backend.copy_from_buffer(target, &buffer, offset)
     }
 
-    /// Copies what an intake took into CubeCL's memory of as many bytes, for kernels that are launched later.
+    /// Copies what an intake took into CubeCL memory of the same number of bytes, for kernels that are launched later.
     ///
     /// # Errors
     /// Those of [`CubeGuest::copy`], of [`WgpuBackend::copy_to_buffer`].
@@ -125,22 +125,22 @@ impl CubeGuest {
         self.backend.copy_to_buffer(taken.memory(), taken.view(), &buffer, offset)
     }
 
-    /// The buffer of wgpu's behind memory, with all submitted that was launched.
+    /// Submits everything that was launched, and returns the wgpu buffer of the memory.
     fn submitted(&self, operation: &'static str, memory: Handle) -> Result<(wgpu::Buffer, u64)> {
         call(self.backend.wgpu_device(), operation, || {
             let place = self.client.get_resource::<Server>(memory)?;
-            // The call above submits in this version; only this one promises to.
+            // The call above submits in this version, but only this call guarantees it.
             self.client.flush()?;
             let place = place.resource();
             Ok::<_, ServerError>((place.buffer.clone(), place.offset))
         })
     }
 
-    /// Waits for all that CubeCL launched. It alone is told that the device was lost, and says so here; frames of a lost device
-    /// may pass without an error.
+    /// Waits for everything that CubeCL launched. Only CubeCL is notified of a lost device and reports it here; frames
+    /// of a lost device may pass without an error.
     ///
     /// # Errors
-    /// [`Driver`](pixelferry::Error::Driver) with what CubeCL reports.
+    /// [`Driver`](pixelferry::Error::Driver) with CubeCL's message.
     pub fn finish(&self) -> Result<()> {
         const OP: &str = "CubeGuest::finish";
         call(self.backend.wgpu_device(), OP, || block_on(self.client.sync()))

@@ -33,8 +33,8 @@
 //! ```
 //!
 //! # Panics
-//! Nothing here panics. CubeCL's handler of errors that nobody asked for, which it sets for the device, does: only mistakes of
-//! drawing of the user's own reach it.
+//! Nothing here panics. CubeCL's handler for errors that no call returned, which it sets for the device, panics; only errors in
+//! the user's own drawing reach it.
 
 mod error;
 mod guest;

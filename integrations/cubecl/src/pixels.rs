@@ -7,13 +7,13 @@ use cubecl_core::server::{Handle, ServerError};
 use pixelferry::api::wgpu::WgpuDevice;
 use pixelferry::{Error, Extent, Result, Target};
 
-/// Units of a cube, in a row.
+/// Units per cube, in a row.
 const UNITS: u32 = 256;
 
-/// Cubes in one direction, which every device allows.
+/// Number of cubes along one dimension that every device supports.
 const MOST_CUBES: u32 = 65_535;
 
-/// A picture in CubeCL's memory: one `u32` a pixel, rows from the top without gaps.
+/// A picture in CubeCL memory: one `u32` per pixel, top row first, without gaps.
 pub struct Pixels {
     handle: Handle,
     count: u32,
@@ -24,7 +24,7 @@ impl Pixels {
         const OP: &str = "CubeGuest::pixels";
         let count = extent.width.checked_mul(extent.height).filter(|count| *count > 0);
         let count = count.ok_or_else(|| {
-            Error::invalid(OP, format!("{extent} has a zero side, or more pixels than 32 bits count"))
+            Error::invalid(OP, format!("invalid size {extent}: a side is zero, or 32 bits cannot count the pixels"))
         })?;
         let bytes = count as usize * size_of::<u32>();
         let handle = call(device, OP, || Ok::<_, ServerError>(client.empty(bytes)))?;
@@ -33,11 +33,12 @@ impl Pixels {
 
     /// A kernel's argument `&mut [u32]`.
     pub fn arg(&self) -> BufferArg {
-        // SAFETY: the memory was made for so many words.
+        // SAFETY: the memory was allocated for this many words.
         unsafe { BufferArg::from_raw_parts(self.handle.clone(), self.count as usize) }
     }
 
-    /// Number of cubes of [`Pixels::cube`] that give each pixel a unit, by `ABSOLUTE_POS`; the last ones have more.
+    /// Number of cubes of [`Pixels::cube`] that give each pixel a unit at `ABSOLUTE_POS`; there may be more units than
+    /// pixels.
     pub fn cubes(&self) -> CubeCount {
         let cubes = self.count.div_ceil(UNITS);
         let across = cubes.min(MOST_CUBES);
@@ -53,12 +54,12 @@ impl Pixels {
         self.handle.clone()
     }
 
-    /// Checks whether a frame takes just these bytes: behind them lies somebody else's memory.
+    /// Checks that a frame has exactly this many bytes: memory after them belongs to others.
     pub(crate) fn check(&self, target: &Target<'_>) -> Result<()> {
         let (has, takes) = (self.count as usize * size_of::<u32>(), target.view().payload_len());
         if has == takes {
             return Ok(());
         }
-        Err(Error::invalid("CubeGuest::copy", format!("the picture has {has} bytes, the frame takes {takes}")))
+        Err(Error::invalid("CubeGuest::copy", format!("the picture has {has} bytes, but the frame needs {takes}")))
     }
 }

@@ -1,10 +1,10 @@
-//! The kernel of the example and the tests: one text for devices and for threads.
+//! The kernel of the example and the tests: one source for devices and for the host.
 
 #![allow(missing_docs, reason = "of what `cube` makes")]
 
 use cubecl_core::{self as cubecl, prelude::*};
 
-/// The colour of a pixel of RGBA8: by CubeCL on a device, and a function of Rust on the host.
+/// Returns the colour of a pixel as RGBA8; runs in CubeCL on a device, and as a Rust function on the host.
 #[cube]
 pub fn shade(x: u32, y: u32, t: f32) -> u32 {
     let (x, y) = (x as f32, y as f32);
@@ -13,7 +13,7 @@ pub fn shade(x: u32, y: u32, t: f32) -> u32 {
     red | 0xff_a1_59_00
 }
 
-/// Writes every pixel of a picture `width` pixels across.
+/// Writes every pixel of a picture that is `width` pixels wide.
 #[cube(launch)]
 pub fn rings(pixels: &mut [u32], width: u32, t: f32) {
     if ABSOLUTE_POS < pixels.len() {

@@ -1,4 +1,4 @@
-//! A picture of pixelferry in eframe 0.37: `--wgpu` draws by wgpu, else OpenGL does.
+//! A picture of pixelferry in eframe 0.37: `--wgpu` draws with wgpu, otherwise OpenGL does.
 
 use eframe::egui;
 use engine_picture::{AT, BACKGROUND, EXTENT, LAST_FRAME, WINDOW, source, tell};
@@ -62,7 +62,7 @@ fn main() -> eframe::Result {
     let options = eframe::NativeOptions {
         viewport: egui::ViewportBuilder::default().with_inner_size([WINDOW.width as f32, WINDOW.height as f32]),
         renderer: if by_wgpu { eframe::Renderer::Wgpu } else { eframe::Renderer::Glow },
-        // Numbers go to the screen as they are.
+        // Numbers reach the screen unchanged.
         dithering: false,
         ..Default::default()
     };

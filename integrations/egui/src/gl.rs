@@ -1,4 +1,4 @@
-//! A texture of OpenGL that egui owns.
+//! An OpenGL texture that egui owns.
 
 use crate::OP;
 use eframe::egui::TextureId;
@@ -10,16 +10,16 @@ use std::rc::Rc;
 /// Owner of egui's textures in OpenGL: [`eframe::Frame`] or an `egui_glow::Painter`.
 ///
 /// # Safety
-/// [`GlTextures::has`] tells the truth.
+/// [`GlTextures::has`] must be correct.
 pub unsafe trait GlTextures {
-    /// Gives a texture away. `None` where egui does not draw by OpenGL.
+    /// Gives a texture to egui. `None` if egui does not draw with OpenGL.
     fn register(&mut self, texture: glow::Texture) -> Option<TextureId>;
 
-    /// True where egui still has this texture by that number.
+    /// Returns whether egui still has this texture under that number.
     fn has(&self, id: TextureId, texture: glow::Texture) -> bool;
 }
 
-// SAFETY: eframe deletes what was registered when the app ends, and nobody else reaches its painter.
+// SAFETY: eframe deletes registered textures when the app ends, and nothing else can access its painter.
 unsafe impl GlTextures for eframe::Frame {
     fn register(&mut self, texture: glow::Texture) -> Option<TextureId> {
         self.gl().is_some().then(|| self.register_native_glow_texture(texture))
@@ -56,7 +56,7 @@ impl GlTexture {
         options: DrawOptions,
         textures: &mut dyn GlTextures,
     ) -> Result<TextureId> {
-        // An error where another context is current.
+        // Fails if another context is current.
         self.display.delete_dropped()?;
         let (texture, id) = match self.registered.filter(|&(texture, id)| textures.has(id, texture)) {
             Some(both) => both,
@@ -65,9 +65,9 @@ impl GlTexture {
                 // SAFETY: the context is current.
                 let texture = unsafe { self.display.gl().create_texture() }.map_err(|why| Error::invalid(OP, why))?;
                 let Some(id) = textures.register(texture) else {
-                    // SAFETY: the context is current, and nobody else knows the texture.
+                    // SAFETY: the context is current, and nothing else uses the texture.
                     unsafe { self.display.gl().delete_texture(texture) };
-                    return Err(Error::invalid(OP, "egui does not draw by OpenGL here"));
+                    return Err(Error::invalid(OP, "egui does not draw with OpenGL here"));
                 };
                 *self.registered.insert((texture, id))
             }
@@ -77,19 +77,20 @@ impl GlTexture {
             self.made = Some((extent, options.filter));
         }
         let target = EngineTexture::new(texture.0.get(), extent);
-        // SAFETY: egui has the texture still, which was made for this, and draws nothing meanwhile.
+        // SAFETY: egui still has the texture, which was made for this, and draws nothing during the call.
         unsafe { self.display.draw_to_texture(shown, target, target.viewport(), options) }?;
         Ok(id)
     }
 }
 
-/// Under the same name, which egui keeps: so no storage by `glTexStorage2D`. The context must be current.
+/// Allocates storage under the name that egui keeps, so not with `glTexStorage2D`. The context must be current.
 fn make_storage(gl: &glow::Context, texture: glow::Texture, extent: Extent, filter: Filter) {
     let (width, height, target, edge) =
         (extent.width as i32, extent.height as i32, glow::TEXTURE_2D, glow::CLAMP_TO_EDGE);
     let filter = if filter == Filter::Nearest { glow::NEAREST } else { glow::LINEAR };
     let filters = [(glow::TEXTURE_MIN_FILTER, filter), (glow::TEXTURE_MAG_FILTER, filter)];
-    // SAFETY: the context is current and the texture of it; no pixels are read, as no buffer is bound to read them from.
+    // SAFETY: the context is current and owns the texture; no pixels are read, because no buffer is bound to read them
+    // from.
     unsafe {
         let bound = gl.get_parameter_texture(glow::TEXTURE_BINDING_2D);
         let unpacked = gl.get_parameter_buffer(glow::PIXEL_UNPACK_BUFFER_BINDING);

@@ -1,4 +1,5 @@
-//! Frames of pixelferry in egui, by eframe's OpenGL and by its wgpu:
+//! Frames of pixelferry in egui, with eframe's OpenGL and its wgpu:
+//!
 //!
 //! ```ignore
 //! let screen = unsafe { Screen::new(cc) }?; // when eframe makes the app
@@ -9,11 +10,11 @@
 //! ui.add(picture.image(frame, DrawOptions::default())?);
 //! ```
 //!
-//! A frame is drawn into a texture that egui owns and may delete: the next call makes another. The link's own textures never reach
-//! egui, and the number that egui knows stays through every resize.
+//! A frame is drawn into a texture that egui owns and may delete: the next call then makes another. The link's own
+//! textures never reach egui, and egui's texture number stays the same through every resize.
 //!
-//! egui blends textures as sRGB numbers that are multiplied by alpha. Frames with [`pixelferry::AlphaMode::Stored`], the default,
-//! go there as they are.
+//! egui blends textures as premultiplied sRGB numbers. Frames with [`pixelferry::AlphaMode::Stored`], the default, get
+//! there unchanged.
 
 mod gl;
 mod wgpu;
@@ -29,24 +30,24 @@ use std::rc::Rc;
 
 const OP: &str = "Picture::image";
 
-/// Means that egui draws with. Stays on egui's thread.
+/// What egui draws with. Stays on egui's thread.
 #[derive(Clone)]
 pub enum Screen {
-    /// A context of OpenGL.
+    /// An OpenGL context.
     Gl(Rc<GlDisplay>),
-    /// A device of wgpu's, and egui's renderer on it.
+    /// A device of wgpu, and egui's renderer on it.
     Wgpu(Rc<WgpuDisplay>, RenderState),
 }
 
 impl Screen {
-    /// Returns what an app of eframe draws with.
+    /// Returns what an eframe app draws with.
     ///
     /// # Errors
     /// Those of [`GlDisplay::from_current`] and [`WgpuDisplay::from_engine`].
     ///
     /// # Safety
-    /// With OpenGL, all that is made of the screen goes before the context does. eframe drops the app first, so it is enough that
-    /// the app owns everything.
+    /// With OpenGL, everything made from the screen must be dropped before the context. eframe drops the app first, so
+    /// it is enough that the app owns everything.
     pub unsafe fn new(cc: &eframe::CreationContext<'_>) -> Result<Self> {
         if let Some(state) = &cc.wgpu_render_state {
             let display = WgpuDisplay::from_engine(&state.adapter, state.device.clone(), state.queue.clone())?;
@@ -65,8 +66,8 @@ impl Screen {
     }
 }
 
-/// A link whose frames egui shows. Stays on egui's thread. With OpenGL egui keeps the texture of a picture that was dropped: eframe
-/// deletes none before the app ends. So keep pictures, and resize them.
+/// A link whose frames egui shows. Stays on egui's thread. With OpenGL, egui keeps the texture of a dropped picture,
+/// because eframe deletes textures only when the app ends. So keep pictures, and resize them.
 pub struct Picture {
     link: Link,
     texture: Texture,
@@ -87,17 +88,18 @@ impl Picture {
         Self { link, texture }
     }
 
-    /// The link: to compute frames, and to resize it.
+    /// The link, for computing frames and resizing.
     pub fn link(&mut self) -> &mut Link {
         &mut self.link
     }
 
-    /// Draws the shown frame into egui's texture, and gives it as a widget of the frame's size. `textures` is eframe's frame or an
-    /// `egui_glow::Painter`; with wgpu it is not asked. The filter of `options` is how egui scales; their fit does not count.
+    /// Draws the shown frame into egui's texture, and returns a widget of the frame's size. `textures` is eframe's
+    /// frame or an `egui_glow::Painter`; with wgpu it is not used. The filter of `options` selects how egui scales;
+    /// their fit is ignored.
     ///
     /// # Errors
-    /// [`Error::NothingShown`] before the first frame; [`Error::InvalidInput`] for buffers, and for translucent frames without a
-    /// background, of which the frame before would shine through; and what the display reports.
+    /// [`Error::NothingShown`] before the first frame; [`Error::InvalidInput`] for buffers, and for translucent frames
+    /// without a background, behind which the previous frame would be visible; and errors of the display.
     pub fn image(&mut self, textures: &mut dyn GlTextures, options: DrawOptions) -> Result<egui::Image<'static>> {
         let shown = self.link.shown()?;
         let SurfaceDesc::Image(image) = *shown.desc() else {
@@ -105,10 +107,10 @@ impl Picture {
         };
         if image.alpha.is_translucent() && options.background.is_none() {
             let problem =
-                "translucent frames need a background, or AlphaMode::Stored: egui blends what is multiplied by alpha";
+                "translucent frames need a background, or AlphaMode::Stored: egui blends premultiplied colours";
             return Err(Error::invalid(OP, problem));
         }
-        // In OpenGL row 0 is the lowest.
+        // In OpenGL, row 0 is the bottom row.
         let (id, top) = match &mut self.texture {
             Texture::Gl(texture) => (texture.draw(shown.surface(), image.extent, options, textures)?, 1.0),
             Texture::Wgpu(texture) => (texture.draw(shown.surface(), image.extent, options)?, 0.0),

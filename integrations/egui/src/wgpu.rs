@@ -1,4 +1,4 @@
-//! A texture of wgpu's that egui shows.
+//! A wgpu texture that egui shows.
 
 use eframe::egui::TextureId;
 use eframe::egui_wgpu::RenderState;
@@ -7,7 +7,7 @@ use pixelferry::api::wgpu::{OffscreenTarget, Viewport, WgpuDisplay};
 use pixelferry::{DrawOptions, Extent, Filter, Result, Surface};
 use std::rc::Rc;
 
-/// Texture that egui has, and the size and filter that it was made for.
+/// The texture that egui has, and the size and filter that it was made for.
 pub(crate) struct Made {
     target: OffscreenTarget,
     what: (Extent, Filter),
@@ -23,7 +23,7 @@ pub(crate) struct WgpuTexture {
 impl WgpuTexture {
     pub(crate) fn draw(&mut self, shown: &Surface, extent: Extent, options: DrawOptions) -> Result<TextureId> {
         let what = (extent, options.filter);
-        // If egui deleted it, its number goes, too.
+        // If egui has deleted it, forget its number, too.
         let before = self.made.take().filter(|made| self.state.renderer.read().texture(&made.id).is_some());
         let made = match before {
             Some(made) if made.what == what => made,

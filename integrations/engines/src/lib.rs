@@ -1,4 +1,4 @@
-//! A window with OpenGL for engines that have none of their own.
+//! A window with OpenGL for engines without one of their own.
 
 use engine_picture::WINDOW;
 use glutin::config::ConfigTemplateBuilder;
@@ -18,7 +18,7 @@ use winit::window::{Window, WindowId};
 
 type Fails<T> = Result<T, Box<dyn Error>>;
 
-/// A window of [`WINDOW`] pixels, whose context of OpenGL 3.3 is current on this thread.
+/// A window of [`WINDOW`] pixels, whose OpenGL 3.3 context is current on this thread.
 #[derive(Debug)]
 pub struct GlWindow {
     window: Window,
@@ -39,7 +39,7 @@ impl GlWindow {
         let version = ContextApi::OpenGl(Some(Version::new(3, 3)));
         let wanted = ContextAttributesBuilder::new().with_context_api(version).build(Some(raw));
         let display = config.display();
-        // SAFETY: the window's handle is of a window that lives as long as surface and context.
+        // SAFETY: the window handle belongs to a window that lives as long as surface and context.
         let context = unsafe { display.create_context(&config, &wanted) }?;
         let surface = window.build_surface_attributes(Default::default())?;
         // SAFETY: as above.
@@ -53,10 +53,10 @@ impl GlWindow {
     }
 }
 
-/// Opens a window, lets `start` prepare, and shows what the function that it returns draws, frame after frame.
+/// Opens a window, calls `start`, and then calls the returned function for each frame.
 ///
 /// # Errors
-/// The first of the window system's and of the two functions'.
+/// The first error of the window system or of the two functions.
 pub fn run<D: FnMut() -> Fails<()>>(start: impl FnOnce(&GlWindow) -> Fails<D>) -> Fails<()> {
     let mut app = App { start: Some(start), running: None, failed: None };
     EventLoop::new()?.run_app(&mut app)?;
@@ -65,7 +65,7 @@ pub fn run<D: FnMut() -> Fails<()>>(start: impl FnOnce(&GlWindow) -> Fails<D>) -
 
 struct App<S, D> {
     start: Option<S>,
-    // Objects that draw are dropped before the window.
+    // Declared so that drawing objects are dropped before the window.
     running: Option<(D, GlWindow)>,
     failed: Option<Box<dyn Error>>,
 }

@@ -14,26 +14,27 @@ use std::time::Duration;
 
 #[derive(Args)]
 pub struct Options {
-    /// Address and port that browsers open. Beyond this machine everybody who reaches it may look and send input.
+    /// Address and port for browsers. If it is not a loopback address, everybody who can reach it may watch and send
+    /// input.
     #[arg(long, default_value = "127.0.0.1:8080")]
     listen: SocketAddr,
-    /// Endpoint at which more workers and viewers find this.
+    /// Endpoint for further workers and viewers.
     #[arg(long, default_value = HUB)]
     hub: String,
-    /// Workers to start here.
+    /// Number of workers to start in this process.
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=64))]
     workers: u8,
     #[command(flatten)]
     picture: Picture,
-    /// Frames to show; without this it goes on.
+    /// Number of frames to show; by default unlimited.
     #[arg(long)]
     frames: Option<u64>,
 }
 
-/// Shows frames until Ctrl-C, which ends the process and so all of its parts.
+/// Shows frames until Ctrl-C, which ends the process with all its parts.
 pub fn run(options: &Options) -> Result<(), Failure> {
     let net = host(std::slice::from_ref(&options.hub), &[], &Papers::default(), &Guests::default())?;
-    // With the port that the system chose, where none was named.
+    // The endpoint with the port that the system chose, if none was named.
     let hub = net.endpoints()?.into_iter().next().unwrap_or_else(|| options.hub.clone());
     let through = Through { connect: hub.clone(), patience: 10, papers: Papers::default() };
     let mut workers = Vec::new();
@@ -46,11 +47,11 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     }
     let page = join(&through)?.gateway(&options.picture.scene, WebOptions::at(options.listen))?;
     say(format_args!("open http://{}", page.address()))?;
-    say(format_args!("more workers: pixelferry-net worker --connect {hub}; Ctrl-C ends all"))?;
+    say(format_args!("more workers: pixelferry-net worker --connect {hub}; Ctrl-C ends everything"))?;
     display::show(&net, &options.picture, options.frames, Duration::MAX)?;
     if stop::is_asked() {
         for worker in workers {
-            // They say themselves why one ended.
+            // Workers report themselves why they ended.
             let _ = worker.join();
         }
     }

@@ -1,4 +1,4 @@
-//! `pixelferry-net display`: the hub, which puts tiles together and serves the pictures.
+//! `pixelferry-net display`: the hub, which assembles tiles and serves the pictures.
 
 use crate::failure::Failure;
 use crate::join::{Guests, Papers, Through, host, join};
@@ -14,13 +14,13 @@ use std::time::{Duration, Instant};
 
 #[derive(Args)]
 pub struct Options {
-    /// Endpoint to listen at as the hub; usual is tcp/127.0.0.1:7447, or none with --connect.
+    /// Endpoint to listen on as the hub; default tcp/127.0.0.1:7447, or none with --connect.
     #[arg(long, value_name = "ENDPOINT")]
     listen: Option<String>,
-    /// Endpoint of a hub or router to go through.
+    /// Endpoint of a hub or router to connect to.
     #[arg(long, value_name = "ENDPOINT")]
     connect: Option<String>,
-    /// Seconds to wait until somebody listens there and, with --frames, for workers.
+    /// Seconds to wait until that endpoint can be reached and, with --frames, for workers.
     #[arg(long, default_value_t = 10)]
     patience: u64,
     #[command(flatten)]
@@ -29,12 +29,12 @@ pub struct Options {
     papers: Papers,
     #[command(flatten)]
     picture: Picture,
-    /// Frames to show; without this it goes on.
+    /// Number of frames to show; by default unlimited.
     #[arg(long)]
     frames: Option<u64>,
 }
 
-/// The picture that is shown.
+/// Settings of the shown picture.
 #[derive(Args)]
 pub struct Picture {
     /// Name of the scene.
@@ -43,21 +43,22 @@ pub struct Picture {
     /// Size of the picture in pixels.
     #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "640x360")]
     pub size: Extent,
-    /// Packing of pictures for viewers: none, lz4, jpeg; auto fits the link and is exact, auto-lossy may take jpeg.
+    /// Codec of pictures for viewers: none, lz4, jpeg; auto adapts to the connection and is lossless, auto-lossy may
+    /// use jpeg.
     #[arg(long, default_value = "jpeg")]
     pub codec: Packing,
-    /// Most frames a second.
+    /// Maximum frame rate, in frames per second.
     #[arg(long, default_value_t = 60)]
     pub rate: u32,
 }
 
-/// A frame may take so long before it is told.
+/// A frame that takes longer is reported as late.
 const DEADLINE: Duration = Duration::from_secs(10);
 
-/// Without workers for so long, it says that it waits for them.
+/// After this time without workers, the command says that it waits for them.
 const ALONE: Duration = Duration::from_secs(1);
 
-/// Shows frames until so many were shown.
+/// Shows the requested number of frames.
 pub fn run(options: &Options) -> Result<(), Failure> {
     let Options { listen, connect, patience, papers, .. } = options;
     let net = match (listen, connect) {
@@ -72,8 +73,8 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     show(&net, &options.picture, options.frames, Duration::from_secs(*patience))
 }
 
-/// Shows frames on a network that was joined, until it shall end. Waits for workers, but not forever where so many frames are
-/// asked for.
+/// Shows frames on a joined network until asked to stop. Waits for workers; not forever if a number of frames was
+/// requested.
 pub fn show(net: &Net, options: &Picture, frames: Option<u64>, patience: Duration) -> Result<(), Failure> {
     let Extent { width, height } = options.size;
     let image = ImageDesc::new(width, height, PixelFormat::Rgba8).with_unwritten(Unwritten::Overwrite);

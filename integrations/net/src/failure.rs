@@ -1,4 +1,4 @@
-//! Reasons why a command ends early.
+//! Reason why a command ends early.
 
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
@@ -6,7 +6,7 @@ pub enum Failure {
     Net(#[from] pixelferry_net::Error),
     #[error(transparent)]
     Pixelferry(#[from] pixelferry::Error),
-    #[error("frame {0} is late, and no worker lives; start one: pixelferry-net worker --connect ...")]
+    #[error("frame {0} is late, and there are no workers; start one: pixelferry-net worker --connect ...")]
     Alone(u64),
     #[error("cannot write to standard output: {0}")]
     Output(std::io::Error),
@@ -16,23 +16,23 @@ pub enum Failure {
     Json(#[from] serde_json::Error),
     #[error("{0}; give a level such as info, or a part with its level such as pixelferry_net=debug")]
     Log(String),
-    #[error("signals cannot be heard: {0}")]
+    #[error("cannot listen for signals: {0}")]
     Signals(std::io::Error),
-    #[error("cannot answer Prometheus at {address}: {reason}. Is it taken? Try another port")]
+    #[error("cannot serve metrics on {address}: {reason}; if the port is in use, try another one")]
     Metrics { address: std::net::SocketAddr, reason: std::io::Error },
-    #[error("--user {0} needs a password: give --password-file, or set PIXELFERRY_PASSWORD")]
+    #[error("--user {0} needs a password: use --password-file, or set PIXELFERRY_PASSWORD")]
     Password(String),
     #[error("cannot read {}: {reason}", file.display())]
     Secret { file: std::path::PathBuf, reason: std::io::Error },
-    #[error("no thread can be started: {0}")]
+    #[error("cannot start a thread: {0}")]
     Thread(std::io::Error),
     #[cfg(feature = "web")]
     #[error(transparent)]
     Record(#[from] pixelferry_media::record::RecordError),
     #[cfg(feature = "web")]
-    #[error("a picture of the scene is damaged: {0}")]
+    #[error("invalid picture of the scene: {0}")]
     Wire(#[from] pixelferry_media::wire::WireError),
     #[cfg(feature = "web")]
-    #[error("no picture of {0} came; does anybody serve it?")]
+    #[error("no picture of {0} arrived; is the scene being served?")]
     Unserved(String),
 }

@@ -1,4 +1,4 @@
-//! Ways into the network: where a command connects, and as whom.
+//! How a command connects to the network, and with which identity.
 
 use crate::failure::Failure;
 use crate::{HUB, metrics, stop};
@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Variable with the password of `--user`.
+/// Environment variable with the password of `--user`.
 const PASSWORD: &str = "PIXELFERRY_PASSWORD";
 const HEADING: &str = "Security";
 
@@ -17,7 +17,7 @@ pub struct Through {
     /// Endpoint of the hub or router.
     #[arg(long, default_value = HUB)]
     pub connect: String,
-    /// Seconds to wait until somebody listens there.
+    /// Seconds to wait until the endpoint can be reached.
     #[arg(long, default_value_t = 10)]
     pub patience: u64,
     #[command(flatten)]
@@ -27,19 +27,19 @@ pub struct Through {
 /// Certificates, name and password.
 #[derive(Args, Clone, Default)]
 pub struct Papers {
-    /// Certificates (PEM) of the authority that the other end's is checked with, for endpoints tls/...
+    /// Certificates (PEM) of the authority that verifies the other end, for endpoints tls/...
     #[arg(long, help_heading = HEADING, value_name = "FILE")]
     tls_authority: Option<PathBuf>,
-    /// This program's certificate (PEM), to listen with, or to connect with where it is --mutual.
+    /// This program's certificate (PEM): needed to listen, or to connect with --mutual.
     #[arg(long, help_heading = HEADING, value_name = "FILE", requires = "tls_key")]
     tls_certificate: Option<PathBuf>,
     /// The certificate's private key (PEM).
     #[arg(long, help_heading = HEADING, value_name = "FILE", requires = "tls_certificate")]
     tls_key: Option<PathBuf>,
-    /// Who connects must have a certificate of the authority, too.
+    /// Require certificates of the authority from connecting programs, too.
     #[arg(long, help_heading = HEADING, requires = "tls_certificate", requires = "tls_authority")]
     mutual: bool,
-    /// Name to connect with; its password comes by --password-file or the variable PIXELFERRY_PASSWORD.
+    /// User name for connecting; give its password with --password-file or the variable PIXELFERRY_PASSWORD.
     #[arg(long, help_heading = HEADING, value_name = "NAME")]
     user: Option<String>,
     /// File with the password of --user.
@@ -50,7 +50,7 @@ pub struct Papers {
 /// Who may connect to a command that listens.
 #[derive(Args, Clone, Default)]
 pub struct Guests {
-    /// File with a line name:password for each who may connect; without it everybody may.
+    /// File with a line name:password for each user who may connect; without it everybody may.
     #[arg(long, help_heading = HEADING, value_name = "FILE")]
     users: Option<PathBuf>,
 }
@@ -72,22 +72,22 @@ impl Papers {
     }
 }
 
-/// The first line of a file.
+/// Returns the first line of a file.
 pub fn secret(file: &Path) -> Result<String, Failure> {
     let read = fs::read_to_string(file).map_err(|reason| Failure::Secret { file: file.into(), reason })?;
     Ok(read.lines().next().unwrap_or_default().to_owned())
 }
 
-/// Joins through a hub or router as soon as somebody listens.
+/// Joins via a hub or router as soon as it can be reached.
 pub fn join(through: &Through) -> Result<Net, Failure> {
     open(&Options::through(&through.connect).with_security(through.papers.security()?), through.patience)
 }
 
-/// Joins as one that others connect to, and that may connect to others of its kind.
+/// Joins as a node that others connect to, and that may connect to other such nodes.
 pub fn host(listen: &[String], connect: &[String], papers: &Papers, guests: &Guests) -> Result<Net, Failure> {
     let mut security = papers.security()?;
     if let Some(users) = &guests.users {
-        // Zenoh would let everybody in.
+        // Zenoh would accept everybody if the file were missing.
         fs::File::open(users).map_err(|reason| Failure::Secret { file: users.clone(), reason })?;
         security.users = Some(users.clone());
     }

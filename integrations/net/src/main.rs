@@ -1,12 +1,12 @@
-//! The command `pixelferry-net`: a plasma that workers compute in tiles, a display puts together and serves, and viewers see,
-//! in browsers too; and a table of all nodes.
+//! The command `pixelferry-net`: workers compute a plasma in tiles, a display assembles and serves it, and viewers show
+//! it, also in browsers; and a table of all nodes.
 
 #[cfg(feature = "web")]
 mod demo;
 mod display;
 mod failure;
 mod join;
-/// The main command's options for its log: the same here.
+/// The log options of the main command, which are the same here.
 #[path = "../../../crates/pixelferry-cli/src/output.rs"]
 mod log;
 mod metrics;
@@ -31,23 +31,23 @@ use std::process::ExitCode;
 use std::sync::LazyLock;
 use tracing_subscriber::{EnvFilter, fmt};
 
-/// The version, the commit where it was built from a clone, and the features.
+/// The version, the commit (for a build from a clone), and the features.
 static VERSION: LazyLock<String> = LazyLock::new(|| {
     let commit = option_env!("PIXELFERRY_COMMIT").map(|commit| format!("commit {commit}, ")).unwrap_or_default();
     let features = if cfg!(feature = "web") { "features web" } else { "no features" };
     format!("{} ({commit}{features})", env!("CARGO_PKG_VERSION"))
 });
 
-/// Pictures computed on many nodes and watched from anywhere.
+/// Compute pictures on many nodes and watch them from anywhere.
 #[derive(Parser)]
 #[command(name = "pixelferry-net", version = VERSION.as_str(), arg_required_else_help = true)]
 struct Cli {
     #[command(flatten)]
     output: log::OutputOptions,
-    /// Log by part, such as info or pixelferry_net=debug,zenoh=info; stands above -v and -q
+    /// Log levels by module, such as info or pixelferry_net=debug,zenoh=info; overrides -v and -q
     #[arg(long, global = true, help_heading = log::HEADING, value_name = "FILTER")]
     log: Option<String>,
-    /// Answer Prometheus at this address and port; at /live whether the command goes on
+    /// Serve Prometheus metrics on this address and port; /live reports whether the command makes progress
     #[arg(long, global = true, value_name = "ADDRESS")]
     metrics: Option<SocketAddr>,
     #[command(subcommand)]
@@ -56,33 +56,33 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Show a picture in browsers: a display, workers and the page in one process, until Ctrl-C.
+    /// Show a picture in browsers: runs a display, workers and the page in one process, until Ctrl-C.
     #[cfg(feature = "web")]
     Demo(demo::Options),
     /// Compute tiles of a scene.
     Worker(worker::Options),
-    /// Ask for frames, put their tiles together, and serve the pictures; the hub, unless it connects to one.
+    /// Request frames, assemble their tiles, and serve the pictures; acts as the hub unless it connects to one.
     Display(display::Options),
-    /// Pass on what others send: between displays, workers and viewers on many networks.
+    /// Forward messages between displays, workers and viewers on many networks.
     Router(router::Options),
-    /// Look at the pictures that a display serves; prints their rate and age.
+    /// Watch the pictures of a display; prints their rate and age.
     View(view::Options),
     /// Show the pictures in browsers, which send mouse and keys back.
     #[cfg(feature = "web")]
     Web(web::Options),
-    /// Record the pictures as H.264 into a file.
+    /// Record the pictures as H.264 in a file.
     #[cfg(feature = "web")]
     Video(video::Options),
     /// List all nodes and what they do.
     Probe(probe::Options),
 }
 
-/// Endpoint of the hub where none is named.
+/// Default endpoint of the hub.
 const HUB: &str = "tcp/127.0.0.1:7447";
-/// Name of the scene where none is given.
+/// Default name of the scene.
 const SCENE: &str = "plasma";
 
-/// What is logged without options: Zenoh tells of each try to connect.
+/// Default log level: Zenoh logs each attempt to connect.
 const USUAL_LOG: &str = "error,pixelferry=warn";
 
 fn main() -> ExitCode {

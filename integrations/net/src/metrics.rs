@@ -1,4 +1,4 @@
-//! Numbers for Prometheus, as text over plain HTTP, and at `/live` whether the command goes on.
+//! Metrics for Prometheus, as text over plain HTTP, and at `/live` whether the command makes progress.
 
 use crate::failure::Failure;
 use pixelferry_net::{Net, NodeStatus};
@@ -10,13 +10,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A command whose loop has not turned for so long hangs: in a kernel that never ends, say.
+/// A command whose loop has not run for this long hangs, for example in a kernel that never ends.
 const HANGS: Duration = Duration::from_secs(60);
-/// One who asks has so long for it, and to read the answer.
+/// Time limit for a request, and for reading the answer.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 struct Numbers {
-    /// Values by name; a name that ends with `_total` only grows.
+    /// Values by name; a value whose name ends with `_total` only grows.
     values: BTreeMap<&'static str, f64>,
     nodes: Vec<Box<dyn Fn() -> NodeStatus + Send>>,
     beat: Option<Instant>,
@@ -36,28 +36,28 @@ pub fn add(name: &'static str, more: usize) {
     *numbers().values.entry(name).or_default() += more as f64;
 }
 
-/// Says that the command's loop turns.
+/// Records that the command's loop runs.
 pub fn beat() {
     numbers().beat = Some(Instant::now());
 }
 
-/// Shows what this program does on a network, as `probe` does.
+/// Adds what this program does on a network, as in `probe`.
 pub fn watch(net: &Net) {
     numbers().nodes.push(Box::new(net.own_status()));
 }
 
-/// Answers until the program ends.
+/// Serves requests until the program ends.
 pub fn serve(address: SocketAddr) -> Result<(), Failure> {
     let listener = TcpListener::bind(address).map_err(|reason| Failure::Metrics { address, reason })?;
     let answers = move || listener.incoming().flatten().for_each(answer);
     thread::Builder::new().name("metrics".into()).spawn(answers).map(drop).map_err(Failure::Thread)
 }
 
-/// One after the other: a scraper asks every few seconds. Who breaks off is told nothing.
+/// Serves one request at a time: a scraper sends one every few seconds. A broken connection is ignored.
 fn answer(mut stream: TcpStream) {
     let timed = stream.set_read_timeout(Some(PATIENCE)).and_then(|()| stream.set_write_timeout(Some(PATIENCE)));
     let (begun, mut head, mut length) = (Instant::now(), [0; 4096], 0);
-    // What is left unread would break the connection before the answer is read.
+    // Read the whole request: unread data would reset the connection before the answer is read.
     while timed.is_ok() && begun.elapsed() < PATIENCE && !head[..length].ends_with(b"\r\n\r\n") {
         match stream.read(&mut head[length..]) {
             Ok(more @ 1..) => length += more,
@@ -67,8 +67,8 @@ fn answer(mut stream: TcpStream) {
     let is_live = head[..length].starts_with(b"GET /live ");
     let hangs = is_live && numbers().beat.is_some_and(|beat| beat.elapsed() > HANGS);
     let (status, body) = match (hangs, is_live) {
-        (true, _) => ("503 Service Unavailable", format!("nothing has gone on for {HANGS:?}\n")),
-        (false, true) => ("200 OK", "it goes on\n".into()),
+        (true, _) => ("503 Service Unavailable", format!("no progress for {HANGS:?}\n")),
+        (false, true) => ("200 OK", "making progress\n".into()),
         (false, false) => ("200 OK", text()),
     };
     let kind = "Content-Type: text/plain; version=0.0.4\r\nConnection: close";

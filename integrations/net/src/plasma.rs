@@ -1,9 +1,9 @@
-//! Scene that the command's workers compute: waves of colour that move, and a spot that follows the pointer.
+//! The scene that the command's workers compute: moving waves of colour, and a spot that follows the pointer.
 
 use pixelferry::{Arg, CpuKernelExt, KernelSource, Region};
 use pixelferry_net::Event;
 
-/// Pixels by their place in the whole picture, the time, and the spot's place and radius.
+/// Computes pixels from their position in the whole picture, the time, and the spot's position and radius.
 pub fn source() -> KernelSource {
     KernelSource::new("plasma").cpu_image(|out, args| {
         let (left, top, time) = (args.u32(0)?, args.u32(1)?, args.f32(2)?);
@@ -31,7 +31,7 @@ pub fn arguments(region: Region, args: &[u8]) -> [Arg<'static>; 6] {
     [Arg::U32(region.x), Arg::U32(region.y), number(0), number(1), number(2), number(3)]
 }
 
-/// Request of the display: the time, which the space bar stops, and the spot.
+/// State of the display: the time, which the space bar stops, and the spot.
 #[derive(Default)]
 pub struct Waves {
     time: f32,
@@ -41,7 +41,7 @@ pub struct Waves {
 }
 
 impl Waves {
-    /// Takes what a viewer sent; other programs' inputs say nothing here.
+    /// Handles an input of a viewer; ignores those of other programs.
     pub fn take(&mut self, input: &[u8]) {
         match Event::read(input) {
             Ok(Event::Pointer { x, y, buttons }) => self.pointer = Some((x, y, buttons != 0)),
@@ -50,7 +50,7 @@ impl Waves {
         }
     }
 
-    /// The arguments of the next frame, so many seconds after the one before.
+    /// Returns the arguments of the next frame, `seconds` after the previous one.
     pub fn arguments(&mut self, seconds: f32) -> Vec<u8> {
         if !self.is_stopped {
             self.time += seconds;

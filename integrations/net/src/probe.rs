@@ -19,7 +19,7 @@ pub struct Options {
     json: Option<PathBuf>,
 }
 
-/// The report. The number rises when older readers would misread it.
+/// The report. The number increases when older readers would misread it.
 #[derive(Serialize)]
 struct Report {
     schema: &'static str,

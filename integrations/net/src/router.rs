@@ -1,4 +1,4 @@
-//! `pixelferry-net router`: passes on what others send, and computes and shows nothing.
+//! `pixelferry-net router`: forwards messages, and computes and shows nothing.
 
 use crate::failure::Failure;
 use crate::join::{Guests, Papers, host};
@@ -8,10 +8,10 @@ use clap::Args;
 
 #[derive(Args)]
 pub struct Options {
-    /// Endpoint to listen at; may be given many times.
+    /// Endpoint to listen on; can be repeated.
     #[arg(long, value_name = "ENDPOINT", default_value = HUB)]
     listen: Vec<String>,
-    /// Endpoint of another router, which may come later; may be given many times.
+    /// Endpoint of another router, which may start later; can be repeated.
     #[arg(long, value_name = "ENDPOINT")]
     connect: Vec<String>,
     #[command(flatten)]
@@ -22,7 +22,7 @@ pub struct Options {
 
 pub fn run(options: &Options) -> Result<(), Failure> {
     let net = host(&options.listen, &options.connect, &options.papers, &options.guests)?;
-    say(format_args!("listens at {}", net.endpoints()?.join(" ")))?;
+    say(format_args!("listening on {}", net.endpoints()?.join(" ")))?;
     while stop::wait(stop::LOOK) {
         metrics::beat();
     }

@@ -1,5 +1,5 @@
-//! The wish to end: Ctrl-C or SIGTERM. Commands look for it, take their leave of the network, and end by that signal; one that
-//! comes again ends them at once.
+//! Requests to stop: Ctrl-C or SIGTERM. Commands check for one, leave the network, and end with that signal; a second
+//! signal ends them at once.
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::{flag, low_level};
@@ -9,12 +9,12 @@ use std::sync::{Arc, LazyLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Number of the signal that came, or 0.
+/// Number of the received signal, or 0.
 static SIGNAL: LazyLock<Arc<AtomicUsize>> = LazyLock::new(Arc::default);
-/// Interval at which waits look for the wish.
+/// How often waits check for a request to stop.
 pub const LOOK: Duration = Duration::from_millis(200);
 
-/// Begins to hear signals.
+/// Installs the signal handlers.
 pub fn listen() -> io::Result<()> {
     let has_come = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
@@ -29,7 +29,7 @@ pub fn is_asked() -> bool {
     SIGNAL.load(Ordering::Relaxed) != 0
 }
 
-/// Waits; `false` where the wish came.
+/// Waits; `false` if a request to stop arrived.
 pub fn wait(time: Duration) -> bool {
     let begun = Instant::now();
     while !is_asked() && begun.elapsed() < time {
@@ -38,10 +38,11 @@ pub fn wait(time: Duration) -> bool {
     !is_asked()
 }
 
-/// Ends the program as the signal would have, if one came: shells and schedulers tell that from an end of its own.
+/// Ends the program as the signal would have, if one arrived: shells and schedulers distinguish that from a normal
+/// exit.
 pub fn end() {
     if let Ok(signal @ 1..) = i32::try_from(SIGNAL.load(Ordering::Relaxed)) {
-        // Where that fails the program ends on its own.
+        // If that fails, the program ends normally.
         let _ = low_level::emulate_default_handler(signal);
     }
 }

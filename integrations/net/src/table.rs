@@ -5,7 +5,7 @@ use pixelferry_net::NodeStatus;
 const TITLES: [&str; 11] =
     ["host", "process", "memory", "role", "node", "scene", "messages", "per second", "refused", "codec", "detail"];
 
-/// A row for each thing that a node does.
+/// A row for each task of a node.
 pub fn text(nodes: &[NodeStatus]) -> String {
     let mut rows = vec![TITLES.map(String::from)];
     for node in nodes {
@@ -17,7 +17,7 @@ pub fn text(nodes: &[NodeStatus]) -> String {
             let detail = [&[detail], &trouble(&role.trouble)[..]].concat();
             let detail = detail.into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join("; ");
             let (host, process, number) = (plain(&node.host), node.process.to_string(), plain(&role.node));
-            // Those of one host that differ share nothing; why, is the data's.
+            // Nodes of one host whose values differ share no memory; the JSON data explains why.
             let memory = plain(&node.memory).chars().take(6).collect();
             let row = [host, process, memory, role_name, number, scene, messages, rate, refused, codec, detail];
             rows.push(row);
@@ -32,7 +32,7 @@ pub fn text(nodes: &[NodeStatus]) -> String {
     rows.iter().map(line).collect()
 }
 
-/// Most words of trouble in a cell.
+/// Maximum number of problems in a cell.
 const MOST: usize = 3;
 
 fn trouble(all: &[String]) -> Vec<String> {
@@ -41,7 +41,7 @@ fn trouble(all: &[String]) -> Vec<String> {
     all.iter().take(MOST).map(|words| plain(words)).chain(more).collect()
 }
 
-/// Returns what others sent, without what would move a terminal's cursor.
+/// Removes control characters from a remote text, so that it cannot move a terminal's cursor.
 fn plain(text: &str) -> String {
     text.chars().filter(|letter| !letter.is_control()).take(80).collect()
 }

@@ -1,4 +1,4 @@
-//! `pixelferry-net video`: a scene's pictures in a file.
+//! `pixelferry-net video`: records a scene's pictures in a file.
 
 use crate::failure::Failure;
 use crate::join::{Through, join};
@@ -15,18 +15,18 @@ pub struct Options {
     through: Through,
     /// Name of the scene.
     scene: String,
-    /// File to write: .mp4, .mkv, .ts or .h264 by GStreamer, .y4m, or pictures/%05d.png.
+    /// File to write: .mp4, .mkv, .ts or .h264 via GStreamer, .y4m, or pictures/%05d.png.
     #[arg(long, value_parser = |text: &str| Output::named(text))]
     output: Output,
-    /// Pictures of the file a second.
+    /// Frame rate of the recording, in pictures per second.
     #[arg(long, default_value_t = 30)]
     rate: u32,
-    /// Seconds to record, from the first picture on.
+    /// Seconds to record, starting with the first picture.
     #[arg(long, default_value_t = 10)]
     seconds: u64,
 }
 
-/// Records what the scene is at each frame of the film.
+/// Records the state of the scene at each frame of the film.
 pub fn run(options: &Options) -> Result<(), Failure> {
     let viewer = join(&options.through)?.view(&options.scene)?;
     let next = |patience| viewer.next_message(&[], patience);
@@ -46,7 +46,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
 }
 
 fn put(recorder: &mut Recorder, message: &[u8]) -> Result<(), Failure> {
-    // Who received the message held it against its own limits.
+    // The receiver of the message has checked its own limits.
     let header = Header::read(message, &Limits { bytes: u64::MAX, ..Limits::default() })?;
     let pixels = header.unpack(message.get(HEADER_BYTES..).unwrap_or_default())?;
     Ok(recorder.put(header.image, pixels)?)

@@ -14,12 +14,12 @@ pub struct Options {
     /// Name of the scene.
     #[arg(long, default_value = SCENE)]
     scene: String,
-    /// Pictures to see; without this it goes on.
+    /// Number of pictures to watch; by default unlimited.
     #[arg(long)]
     frames: Option<u64>,
 }
 
-/// Without pictures for so long, it says so.
+/// After this time without pictures, the command says so.
 const SILENCE: Duration = Duration::from_secs(2);
 
 pub fn run(options: &Options) -> Result<(), Failure> {
@@ -31,15 +31,18 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         let Some(picture) = viewer.next(stop::LOOK) else {
             if !is_told && heard.elapsed() > SILENCE {
                 is_told = true;
-                let why =
-                    if viewer.is_served()? { "comes, though somebody serves it" } else { "comes: nobody serves it" };
+                let why = if viewer.is_served()? {
+                    "arrived, although the scene is being served"
+                } else {
+                    "arrived: the scene is not being served"
+                };
                 complain(format_args!("no picture of {} {why}; waiting", options.scene));
             }
             continue;
         };
         (heard, seen) = (Instant::now(), seen + 1);
         if std::mem::take(&mut is_told) {
-            complain(format_args!("pictures of {} come", options.scene));
+            complain(format_args!("receiving pictures of {}", options.scene));
         }
         metrics::set("pixelferry_age_seconds", picture.age().as_secs_f64());
         let is_done = options.frames == Some(seen);

@@ -1,4 +1,4 @@
-//! `pixelferry-net web`: a scene's pictures in browsers.
+//! `pixelferry-net web`: shows a scene's pictures in browsers.
 
 use crate::failure::Failure;
 use crate::join::{Through, join, secret};
@@ -13,7 +13,7 @@ use std::path::PathBuf;
 enum Codec {
     /// As the scene is served.
     Served,
-    /// Video, by GStreamer; JPEG where it or the browser cannot.
+    /// Video via GStreamer; JPEG if GStreamer or the browser cannot.
     H264,
 }
 
@@ -21,22 +21,24 @@ enum Codec {
 pub struct Options {
     #[command(flatten)]
     through: Through,
-    /// Address and port that browsers open. Beyond this machine everybody who reaches it may look and send input.
+    /// Address and port for browsers. If it is not a loopback address, everybody who can reach it may watch and send
+    /// input.
     #[arg(long, default_value = "127.0.0.1:8080")]
     listen: SocketAddr,
-    /// Name under which browsers open it, besides localhost and numbers; may be given many times.
+    /// Host name of the page, besides localhost and numeric addresses; can be repeated.
     #[arg(long = "name", value_name = "NAME")]
     names: Vec<String>,
-    /// File with a token: only who opens the page with ?token= and it may look.
+    /// File with a token: only browsers that open the page with ?token= and that token may watch.
     #[arg(long, value_name = "FILE")]
     watch_token: Option<PathBuf>,
-    /// File with a token: only who opens the page with ?token= and it may send input; others watch only.
+    /// File with a token: only browsers that open the page with ?token= and that token may send input; others only
+    /// watch.
     #[arg(long, value_name = "FILE")]
     steer_token: Option<PathBuf>,
-    /// Most browsers at a time.
+    /// Maximum number of browsers at a time.
     #[arg(long, default_value_t = WebOptions::default().viewers)]
     viewers: usize,
-    /// Form in which pictures go to browsers.
+    /// Codec of pictures to browsers.
     #[arg(long, value_enum, default_value = "served")]
     codec: Codec,
     /// Name of the scene.
@@ -44,7 +46,7 @@ pub struct Options {
     scene: String,
 }
 
-/// Serves the page until it is ended.
+/// Serves the page until it is stopped.
 pub fn run(options: &Options) -> Result<(), Failure> {
     let mut web = WebOptions::at(options.listen);
     web.names.clone_from(&options.names);

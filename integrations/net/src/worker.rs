@@ -16,15 +16,15 @@ pub struct Options {
     /// Name of the scene.
     #[arg(long, default_value = SCENE)]
     pub scene: String,
-    /// Packing of tiles: none, lz4, jpeg; auto fits the link and is exact, auto-lossy may take jpeg.
+    /// Codec of tiles: none, lz4, jpeg; auto adapts to the connection and is lossless, auto-lossy may use jpeg.
     #[arg(long, default_value = "none")]
     pub codec: Packing,
-    /// Seconds without work after which it ends; without this it goes on.
+    /// Seconds without work after which it ends; by default it runs on.
     #[arg(long)]
     pub idle: Option<u64>,
 }
 
-/// Computes until there is no work any more.
+/// Computes until it is stopped or idle for too long.
 pub fn run(options: &Options) -> Result<(), Failure> {
     let net = join(&options.through)?;
     let backend = CpuBackend::new()?;
@@ -40,7 +40,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         match job.launch(&backend, kernel.as_ref(), &args).and_then(|()| tile.publish(job)) {
             Ok(()) => busy = Instant::now(),
             Err(error @ pixelferry_net::Error::Zenoh { .. }) => return Err(error.into()),
-            // The job is of no plasma, say: whoever sent it may be a stranger, and the next is another's.
+            // For example, the job is not a plasma: its sender may be a stranger, and the next job another's.
             Err(error) => {
                 let words = error.to_string();
                 if said.as_ref() != Some(&words) {

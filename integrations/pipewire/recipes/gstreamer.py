@@ -27,7 +27,7 @@ FORMATS = {("B", 4): "RGBA", ("B", 1): "GRAY8", ("H", 1): f"GRAY16_{'LE' if sys.
 
 
 def caps(frame):
-    """What GStreamer is told of a frame. Its rate is that of the publisher, whatever it is."""
+    """Returns GStreamer's caps for a frame. The rate is the publisher's, which may vary."""
     height, width, *channels = frame.shape
     kind = (frame.format.lstrip("@=<|"), channels[0] if channels else 1)
     if kind not in FORMATS:
@@ -61,7 +61,7 @@ def feed(stream, most, frames, bus):
         with pixelferry.Subscriber(stream) as subscriber:
             for array in subscriber:
                 frame = memoryview(array)
-                # Another size is told in between.
+                # A change of the size is announced in between.
                 if told is None or not told.is_equal(caps(frame)):
                     told = caps(frame)
                     frames.set_caps(told)

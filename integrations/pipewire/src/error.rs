@@ -2,13 +2,14 @@
 
 use pixelferry::{Encoding, PixelFormat};
 
-/// Errors that keep pictures from PipeWire.
+/// Errors of showing pictures in PipeWire.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PipewireError {
     /// No daemon answers.
     #[error(
-        "PipeWire cannot be reached ({0}); start it (`systemctl --user start pipewire`), or name the folder of its socket in PIPEWIRE_RUNTIME_DIR"
+        "cannot connect to PipeWire ({0}); start it (`systemctl --user start pipewire`), or name the folder of its \
+         socket in PIPEWIRE_RUNTIME_DIR"
     )]
     Connect(pipewire::Error),
     /// A call failed.
@@ -16,41 +17,43 @@ pub enum PipewireError {
     Call {
         /// The function of PipeWire.
         call: &'static str,
-        /// Its report.
+        /// Error of the function.
         error: pipewire::Error,
     },
     /// PipeWire ended the connection, or refused the source.
     #[error("PipeWire reports: {0}; open the source again once it runs")]
     Lost(String),
-    /// Pictures that are not offered.
+    /// The pixel format is unsupported.
     #[error(
-        "pictures go to PipeWire as rgba8 or bgra8 in sRGB, and these are {format} ({encoding:?}); let a kernel convert them before they are published"
+        "PipeWire needs pictures as rgba8 or bgra8 in sRGB, not {format} ({encoding:?}); let a kernel convert them \
+         before they are published"
     )]
     Format {
-        /// Their format.
+        /// Format of the pictures.
         format: PixelFormat,
-        /// Meaning of their numbers.
+        /// Meaning of the pictures' numbers.
         encoding: Encoding,
     },
-    /// A stream of buffers.
+    /// The stream carries buffers, not images.
     #[error("the stream carries bytes without a size; publish images")]
     NoImage,
-    /// A size that no buffer of PipeWire has, or bytes that do not fit it.
+    /// The size is unsupported, or the number of bytes does not match.
     #[error(
-        "{bytes} bytes were given for {width}x{height} pixels; a picture has 1 to 32767 on each side, in tight rows"
+        "{bytes} bytes do not match {width}x{height} pixels; a picture has 1 to 32767 pixels on each side, in tight \
+         rows"
     )]
     Size {
-        /// Pixels.
+        /// Width in pixels.
         width: u32,
-        /// Pixels.
+        /// Height in pixels.
         height: u32,
-        /// Value that was given.
+        /// Number of given bytes.
         bytes: usize,
     },
-    /// The name is no text for PipeWire.
-    #[error("a source's name has 1 to 200 bytes and no zero")]
+    /// The name is invalid.
+    #[error("invalid name of a source: it must have 1 to 200 bytes and no zero byte")]
     Name,
-    /// The stream's side failed.
+    /// An error of the stream.
     #[error(transparent)]
     Stream(#[from] pixelferry::Error),
 }

@@ -7,15 +7,16 @@ use pixelferry::{BackendChoice, Error, SurfaceDesc, open_backend};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Time for which PipeWire waits for an answer while no frame comes, and a publisher's name to be there again.
+/// How long PipeWire is served between checks for frames, and for a publisher to return.
 const TICK: Duration = Duration::from_millis(5);
 const AGAIN: Duration = Duration::from_millis(200);
 
-/// Shows a stream until `stop` is true. Waits for its publisher; when that one ends, its last frame stays, and the next one of that
-/// name is joined. `told` hears once why there is no publisher, each time that this is another reason or there was one in between.
+/// Shows a stream until `stop` is true. Waits for its publisher; when that ends, its last frame stays, and the next
+/// publisher of that name is joined. `told` is called with the reason why there is no publisher, once for each new
+/// reason and each time that a publisher has ended.
 ///
 /// # Errors
-/// Those of [`VideoSource::show`], and of [`Subscriber::open`] other than that nobody publishes it.
+/// Those of [`VideoSource::show`], and of [`Subscriber::open`] except for a stream without a publisher.
 pub fn feed(
     name: &str,
     source: &mut VideoSource,

@@ -1,23 +1,28 @@
-//! Frames of pixelferry as a video source of PipeWire: what a camera is to programs that record, stream or confer.
+//! Frames of pixelferry as a video source of PipeWire, which programs for recording, streaming or video calls use like
+//! a camera.
 //!
-//! The program of this crate shows a stream that any process publishes ([`pixelferry::stream`]) for as long as it runs:
+//! This crate's program shows a stream of any process ([`pixelferry::stream`]) for as long as it runs:
+//!
 //!
 //! ```sh
 //! pixelferry demo --publish try &
 //! pixelferry-pipewire try
 //! ```
 //!
-//! A program of your own opens a [`VideoSource`] and gives it pictures by [`VideoSource::show`]: a subscriber's frames, or what
-//! [`pixelferry::Link::read_back`] returns. [`feed`] does it for a stream's name.
+//! Your own program opens a [`VideoSource`] and gives it pictures with [`VideoSource::show`]: a subscriber's frames, or
+//! the result of [`pixelferry::Link::read_back`]. [`feed`] does that for a stream's name.
 //!
 //! | what | how |
 //! |---|---|
-//! | formats | [`PixelFormat::Rgba8`](pixelferry::PixelFormat) as `RGBA` or `RGBx`, `Bgra8` as `BGRA` or `BGRx`, as the consumer likes; numbers are sRGB |
-//! | size | as the picture's; another one is agreed on again while consumers stay |
+//! | formats | [`PixelFormat::Rgba8`](pixelferry::PixelFormat) as `RGBA` or `RGBx`, `Bgra8` as `BGRA` or `BGRx`, as the
+//! consumer chooses; numbers are sRGB |
+//! | size | that of the picture; a new size is negotiated while consumers stay |
 //! | memory | memfd that PipeWire makes; pictures are copied to it. No DMA-BUF |
-//! | pace | a picture goes out when it comes, at most so many in a second as [`VideoSource::with_rate`] says; the newest wins, and the last one goes out again every second |
+//! | pace | a picture is sent when it comes, with at most the rate of [`VideoSource::with_rate`]; the newest wins, and
+//! the last one is sent again every second |
 //!
-//! Seen by GStreamer's `pipewiresrc` with PipeWire 0.3.65. Nobody ran OBS, a browser or a session manager with it yet.
+//! Tested with GStreamer's `pipewiresrc` and PipeWire 0.3.65. It has not been tried with OBS, a browser or a session
+//! manager yet.
 
 mod error;
 mod feed;

@@ -17,8 +17,8 @@ fn main() -> ExitCode {
             Some(Some(rate)) => source.with_rate(rate),
             _ => source,
         };
-        // Pictures go on where nobody reads this.
-        let told = |error: &_| _ = writeln!(stderr(), "{error}; it is waited for");
+        // Keep showing pictures even if the reader of this output is gone.
+        let told = |error: &_| _ = writeln!(stderr(), "{error}; waiting for it");
         feed(name, &mut source, &AtomicBool::new(false), told)
     });
     match shown {

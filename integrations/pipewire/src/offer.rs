@@ -1,4 +1,4 @@
-//! Offer to consumers, as PipeWire's parameters.
+//! The offer to consumers, as PipeWire's parameters.
 
 use crate::error::PipewireError;
 use pipewire::spa::buffer::DataType;
@@ -11,7 +11,7 @@ use pipewire::spa::sys;
 use pipewire::spa::utils::{Choice, ChoiceEnum, ChoiceFlags, Fraction, Id, Rectangle, SpaTypes};
 use pixelferry::{AlphaMode, Encoding, ImageDesc, PixelFormat};
 
-/// Formats of the same bytes: ours, and PipeWire's with alpha and without.
+/// Formats of equal bytes: pixelferry's, and PipeWire's with and without alpha.
 const FORMATS: [(PixelFormat, VideoFormat, VideoFormat); 2] = [
     (PixelFormat::Rgba8, VideoFormat::RGBA, VideoFormat::RGBx),
     (PixelFormat::Bgra8, VideoFormat::BGRA, VideoFormat::BGRx),
@@ -19,23 +19,23 @@ const FORMATS: [(PixelFormat, VideoFormat, VideoFormat); 2] = [
 
 const PIXEL_BYTES: u32 = 4;
 const MOST_SIDE: u32 = 32767;
-/// Sizes of buffers are multiples of it. libpipewire before 1.6 maps one that lies within the pages of the one before to a wrong
-/// address (`pw_memblock_map`), so that their pixels overlap.
+/// Sizes of buffers are multiples of this. libpipewire before 1.6 maps a buffer within the pages of the previous one to
+/// a wrong address (`pw_memblock_map`), so that their pixels overlap.
 const PAGE: u64 = 64 << 10;
-/// Buffers that consumer and source have, where the consumer has no wish of its own.
+/// Number of buffers (default, minimum, maximum).
 const BUFFERS: [i32; 3] = [4, 2, 16];
 
 /// Pictures of one size and format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Offer {
-    /// Formats that it may be taken for, best first.
+    /// Formats of the pictures, best first.
     formats: [VideoFormat; 2],
     width: u32,
     height: u32,
 }
 
 impl Offer {
-    /// Format that a picture is offered in.
+    /// Describes the offer for a picture.
     ///
     /// # Errors
     /// [`PipewireError::Format`] and [`PipewireError::Size`].
@@ -66,7 +66,7 @@ impl Offer {
         u64::from(self.width) * u64::from(self.height) * u64::from(PIXEL_BYTES)
     }
 
-    /// True where a consumer agreed to pictures like this.
+    /// Returns whether a consumer has agreed to pictures like this.
     pub(crate) fn is_agreed(&self, info: &VideoInfoRaw) -> bool {
         let size = info.size();
         self.formats.contains(&info.format()) && (size.width, size.height) == (self.width, self.height)
@@ -74,9 +74,10 @@ impl Offer {
 
     /// `SPA_PARAM_EnumFormat`.
     ///
-    /// The place for DMA-BUF is here: a second object before this one, with `SPA_FORMAT_VIDEO_modifier` (a choice of the modifiers
-    /// that the device exports, with `SPA_POD_PROP_FLAG_MANDATORY` and `DONT_FIXATE`), so that consumers without it fall back to
-    /// this one. [`Offer::buffers`] then names `SPA_DATA_DmaBuf` where a modifier was agreed on.
+    /// DMA-BUF would be added here: a second object before this one, with `SPA_FORMAT_VIDEO_modifier` (a choice of the
+    /// modifiers that the device exports, with `SPA_POD_PROP_FLAG_MANDATORY` and `DONT_FIXATE`), so that consumers
+    /// without it fall back to this one. [`Offer::buffers`] would then name `SPA_DATA_DmaBuf` if a modifier was agreed
+    /// on.
     pub(crate) fn format(&self) -> Vec<u8> {
         let [best, other] = self.formats;
         let id = |key: FormatProperties, value: u32| Property::new(key.as_raw(), Value::Id(Id(value)));
@@ -88,7 +89,7 @@ impl Offer {
                 property!(FormatProperties::MediaSubtype, Id, MediaSubtype::Raw),
                 property!(FormatProperties::VideoFormat, Choice, Enum, Id, best, best, other),
                 property!(FormatProperties::VideoSize, Rectangle, Rectangle { width: self.width, height: self.height }),
-                // Pictures come when they come.
+                // Pictures have no fixed rate.
                 property!(FormatProperties::VideoFramerate, Fraction, Fraction { num: 0, denom: 1 }),
                 property!(
                     FormatProperties::VideoMaxFramerate,
@@ -129,13 +130,13 @@ impl Offer {
     }
 }
 
-/// Bytes of a parameter. Nothing that writes to memory fails; an empty one would be refused by [`pod`].
+/// Serialises a parameter. Writing to memory cannot fail; [`pod`] would refuse an empty result.
 fn serialized(object: Object) -> Vec<u8> {
     let to = std::io::Cursor::new(Vec::new());
     PodSerializer::serialize(to, &Value::Object(object)).map_or_else(|_| Vec::new(), |(to, _)| to.into_inner())
 }
 
-/// The parameter that bytes are.
+/// Parses bytes as a parameter.
 pub(crate) fn pod(bytes: &[u8]) -> Result<&Pod, PipewireError> {
     Pod::from_bytes(bytes).ok_or_else(|| PipewireError::Lost("a parameter cannot be written".into()))
 }

@@ -17,14 +17,15 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// Time for which the last picture is on show before it goes out again.
+/// The last picture is sent again after this time.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// A video source of PipeWire, which any number of consumers may be linked to. Stays on its thread, whose calls do all its work:
-/// without [`VideoSource::show`] or [`VideoSource::wait`] nobody is served.
+/// A video source of PipeWire, which any number of consumers may link to. It stays on its thread, and its calls do all
+/// the work: consumers are served only during [`VideoSource::show`] and [`VideoSource::wait`].
 ///
-/// The node is there from the first picture on. Where no other comes the last one goes out again every second, for consumers that
-/// come late.
+/// The node exists from the first picture on. Without a new picture, the last one is sent again every second, for
+/// consumers that come later.
+///
 ///
 /// ```no_run
 /// use pixelferry::{ImageDesc, PixelFormat};
@@ -36,13 +37,13 @@ const AGAIN: Duration = Duration::from_secs(1);
 /// # Ok::<(), pixelferry_pipewire::PipewireError>(())
 /// ```
 pub struct VideoSource {
-    // They go before what they listen to.
+    // Declared before the objects that they listen to.
     _listens: (StreamListener<Rc<RefCell<Shared>>>, Listener),
     stream: StreamRc,
     _core: CoreRc,
     main_loop: MainLoopRc,
     shared: Rc<RefCell<Shared>>,
-    /// Shortest time between two pictures.
+    /// Minimum time between two pictures.
     interval: Duration,
     sent: Option<Instant>,
 }
@@ -50,14 +51,14 @@ pub struct VideoSource {
 /// State that the callbacks of PipeWire and the calls of [`VideoSource`] share.
 #[derive(Default)]
 struct Shared {
-    /// Pictures that are offered; none before the first.
+    /// The current offer; `None` before the first picture.
     offer: Option<Offer>,
-    /// True once a consumer agreed to them.
+    /// Whether a consumer has agreed to the offer.
     is_agreed: bool,
     newest: Vec<u8>,
-    /// False where `newest` went out.
+    /// Whether `newest` has not been sent yet.
     is_new: bool,
-    /// Pictures that went out.
+    /// Number of sent pictures.
     sent: u64,
     failure: Option<String>,
 }
@@ -70,10 +71,10 @@ impl std::fmt::Debug for VideoSource {
 }
 
 impl VideoSource {
-    /// Connects to the user's PipeWire. `name` is the node's, for people and for links.
+    /// Connects to the user's PipeWire. `name` is the node's name, for people and for links.
     ///
     /// # Errors
-    /// [`PipewireError::Connect`] where no daemon answers, [`PipewireError::Name`], [`PipewireError::Call`].
+    /// [`PipewireError::Connect`] if no daemon answers, [`PipewireError::Name`], [`PipewireError::Call`].
     pub fn open(name: &str) -> Result<Self, PipewireError> {
         if name.is_empty() || name.len() > 200 || name.contains('\0') {
             return Err(PipewireError::Name);
@@ -112,7 +113,8 @@ impl VideoSource {
         Ok(Self { main_loop, stream, shared, interval, sent: None, _listens: listens, _core: core })
     }
 
-    /// Sets how many pictures a second go out at most; between two the newest waits. At first there is no limit.
+    /// Sets the maximum rate in pictures per second; between two pictures, the newest one waits. The default is
+    /// unlimited.
     #[must_use]
     pub fn with_rate(mut self, pictures_in_a_second: f64) -> Self {
         let interval = Duration::try_from_secs_f64(1.0 / pictures_in_a_second);
@@ -120,18 +122,18 @@ impl VideoSource {
         self
     }
 
-    /// The node's number in PipeWire's graph; none before the first picture is there.
+    /// The node's ID in PipeWire's graph; `None` before the first picture.
     pub fn node(&self) -> Option<u32> {
         Some(self.stream.node_id()).filter(|id| *id != pipewire::constants::ID_ANY)
     }
 
-    /// Pictures that went out to consumers.
+    /// Number of pictures sent to consumers.
     pub fn sent(&self) -> u64 {
         self.shared.borrow().sent
     }
 
-    /// Makes a picture the newest: tight rows, the top one first. It goes out at once where a consumer is there and the rate
-    /// permits; else [`VideoSource::wait`] sends it, unless another one comes before.
+    /// Makes a picture the newest: tight rows, top row first. It is sent at once if there is a consumer and the rate
+    /// allows it; otherwise [`VideoSource::wait`] sends it, unless a newer one comes first.
     ///
     /// # Errors
     /// [`PipewireError::Format`], [`PipewireError::Size`]; [`PipewireError::Lost`] once PipeWire has ended.
@@ -165,7 +167,7 @@ impl VideoSource {
         }
     }
 
-    /// Serves PipeWire for at most so long, and sends the newest picture when it is due.
+    /// Serves PipeWire for up to `timeout`, and sends the newest picture when it is due.
     ///
     /// # Errors
     /// [`PipewireError::Lost`] once PipeWire has ended, or refused the source.
@@ -174,7 +176,7 @@ impl VideoSource {
         loop {
             let rest = timeout.saturating_sub(began.elapsed());
             let due = self.due();
-            // A call takes whole milliseconds, and an hour is as good as any more.
+            // Waits have a resolution of milliseconds, and an hour is long enough.
             let slice = if due.is_zero() { rest } else { rest.min(due.max(Duration::from_millis(1))) };
             self.main_loop.loop_().iterate(slice.min(Duration::from_secs(3600)));
             if let Some(failure) = self.shared.borrow().failure.clone() {
@@ -187,13 +189,13 @@ impl VideoSource {
         }
     }
 
-    /// Time until a picture goes out.
+    /// Time until a picture is due.
     fn due(&self) -> Duration {
         let interval = if self.shared.borrow().is_new { self.interval } else { self.interval.max(AGAIN) };
         self.sent.map_or(Duration::ZERO, |sent| interval.saturating_sub(sent.elapsed()))
     }
 
-    /// Sends the newest picture where that is due. Where another node drives the graph, the next cycle takes it.
+    /// Sends the newest picture if it is due. If another node drives the graph, the next cycle takes it.
     fn send(&mut self) -> Result<(), PipewireError> {
         let is_due = self.due().is_zero();
         let (before, is_ready) = {
@@ -201,7 +203,7 @@ impl VideoSource {
             shared.is_new |= is_due && shared.sent > 0;
             (shared.sent, shared.is_new && shared.is_agreed)
         };
-        // What is sent before somebody takes it is lost.
+        // A picture that is sent before there is a consumer is lost.
         let is_taken = matches!(self.stream.state(), StreamState::Streaming);
         if is_due && is_ready && is_taken && self.stream.is_driving() {
             self.stream.trigger_process().map_err(failed("pw_stream_trigger_process"))?;
@@ -213,7 +215,7 @@ impl VideoSource {
     }
 }
 
-/// Answers what a consumer chose with the buffers for it.
+/// Answers a consumer's choice with the buffers for it.
 fn agreed(stream: &Stream, shared: &RefCell<Shared>, chosen: Option<&Pod>) {
     let mut info = VideoInfoRaw::new();
     let is_read = chosen.is_some_and(|chosen| info.parse(chosen).is_ok());
@@ -221,7 +223,7 @@ fn agreed(stream: &Stream, shared: &RefCell<Shared>, chosen: Option<&Pod>) {
         let mut shared = shared.borrow_mut();
         let offer = shared.offer.filter(|offer| is_read && offer.is_agreed(&info));
         shared.is_agreed = offer.is_some();
-        // Whoever comes later sees the last picture.
+        // A new consumer gets the last picture.
         shared.is_new |= shared.is_agreed && !shared.newest.is_empty();
         offer
     };
@@ -247,10 +249,10 @@ impl Shared {
         }
     }
 
-    /// Copies the newest picture to a buffer that no consumer has.
+    /// Copies the newest picture to a free buffer.
     fn send(&mut self, stream: &Stream) {
         let Some(offer) = self.offer.filter(|_| self.is_new && self.is_agreed) else { return };
-        // Where none is free, consumers are behind; the picture waits, or a newer one takes its place.
+        // If none is free, consumers are behind; the picture waits or is replaced by a newer one.
         let Some(mut buffer) = stream.dequeue_buffer() else { return };
         let Some(data) = buffer.datas_mut().first_mut() else { return };
         let place = data.data().and_then(|place| place.get_mut(..self.newest.len()));
@@ -259,7 +261,7 @@ impl Shared {
                 place.copy_from_slice(&self.newest);
                 (self.newest.len() as u32, offer.stride())
             }
-            // A buffer from before the size changed: an empty one, which nobody shows.
+            // A buffer from before a change of size: send it empty, so that it is not shown.
             None => (0, 0),
         };
         let chunk = data.chunk_mut();

@@ -190,7 +190,7 @@ fn each_place_has_one_subscriber() {
     let open = || Subscriber::open(&name, &backend);
     let all: Vec<_> = (0..StreamOptions::default().readers).map(|_| open().unwrap()).collect();
     let error = open().unwrap_err().to_string();
-    assert!(error.contains("each of its 8 places has a subscriber") && error.contains("readers"), "{error}");
+    assert!(error.contains("all 8 subscriptions are in use") && error.contains("readers"), "{error}");
     drop(all);
     wait_until("a place", || open().is_ok());
 }
@@ -208,7 +208,7 @@ fn names_that_cannot_be_and_streams_that_are_not_are_refused() {
     }
     let error = Subscriber::open("nobody-publishes-this", &backend).err().unwrap();
     assert!(
-        matches!(&error, Error::Unavailable { reason, .. } if reason.starts_with("nobody publishes it in /")),
+        matches!(&error, Error::Unavailable { reason, .. } if reason.starts_with("no process publishes it in /")),
         "{error}"
     );
     for readers in [0, StreamOptions::MOST_READERS + 1] {
@@ -219,7 +219,7 @@ fn names_that_cannot_be_and_streams_that_are_not_are_refused() {
     let name = format!("taken-{}", std::process::id());
     let stream = publish(&name, backend.as_ref(), StreamOptions::default()).unwrap();
     let error = publish(&name, backend.as_ref(), StreamOptions::default()).err().unwrap().to_string();
-    assert!(error.contains("published already"), "{error}");
+    assert!(error.contains("exists already"), "{error}");
     let listed = streams().unwrap().into_iter().find(|one| one.name == name).unwrap();
     assert_eq!(listed.process, std::process::id());
     let mut subscriber = Subscriber::open(&name, &backend).unwrap();

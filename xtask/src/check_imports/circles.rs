@@ -1,11 +1,11 @@
-//! Files that import each other, directly or by way of others.
+//! Files that import each other, directly or indirectly.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::graph::Graph;
 
-/// Every circle, each file in one at most (Tarjan's strongly connected components of two or more).
+/// Returns every circle, with each file in at most one (Tarjan's strongly connected components of two or more).
 pub fn of(graph: &Graph) -> Vec<BTreeSet<PathBuf>> {
     let mut search =
         Search { graph, numbers: BTreeMap::new(), lows: BTreeMap::new(), open: Vec::new(), found: Vec::new() };

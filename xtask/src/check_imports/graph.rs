@@ -1,4 +1,4 @@
-//! Graph of the names that each file of a crate takes from the others.
+//! The graph of names that each file of a crate imports from others.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -9,19 +9,19 @@ use syn::{Item, ItemUse, UseTree};
 
 use crate::source::{Crate, attrs, is_test, join};
 
-/// Files by the files that they name something of.
+/// Each file with the files that it names something from.
 pub type Graph = BTreeMap<PathBuf, BTreeSet<PathBuf>>;
 
 const ROOTS: [&str; 3] = ["crate", "super", "self"];
 
-/// Most re-exports that are followed from one name.
+/// How many re-exports are followed from one name.
 const MOST_STEPS: usize = 8;
 
-/// Names that `pub use` re-exports, with the names they stand for: by the module that re-exports them, and the name.
+/// Names that `pub use` re-exports, with their origin: by the re-exporting module and the name.
 type GivenOn = BTreeMap<(String, String), Vec<String>>;
 
-/// Reads the paths of all modules; those of tests are left out. A file that calls one of its own modules without an import stands
-/// above it, and is not counted.
+/// Reads the paths of all modules except tests. A file that uses one of its own modules without an import is above it,
+/// which is not counted.
 pub fn of(modules: &Crate) -> Graph {
     let given_on = given_on(modules);
     let mut graph = Graph::new();
@@ -39,7 +39,7 @@ pub fn of(modules: &Crate) -> Graph {
             }
             let spelled = of_known.map(|names| names.iter().chain(&import.names[1..]).cloned().collect());
             let spelled = spelled.as_ref().unwrap_or(&import.names);
-            // A re-exported name belongs to those who name it here; so does a module that is named by its imports.
+            // A re-exported name counts for its users; so does a module that is named in a file's imports.
             let Some(names) = absolute(modules, path, spelled).filter(|_| !import.gives_on) else { continue };
             if import.alias.is_some() && modules.0.contains_key(&names.join("::")) {
                 continue;
@@ -55,7 +55,7 @@ pub fn of(modules: &Crate) -> Graph {
 
 struct Import {
     names: Vec<String>,
-    /// Alias that `use` gives them.
+    /// Alias in the `use`.
     alias: Option<String>,
     gives_on: bool,
 }
@@ -78,7 +78,7 @@ fn given_on(modules: &Crate) -> GivenOn {
     found
 }
 
-/// The names of a path from the crate's root on; `None` where it is of another crate.
+/// Returns the names of a path from the crate's root; `None` for a path into another crate.
 fn absolute(modules: &Crate, module: &str, names: &[String]) -> Option<Vec<String>> {
     let mut own: Vec<String> = module.split("::").filter(|name| !name.is_empty()).map(str::to_owned).collect();
     let mut rest = names;
@@ -101,7 +101,7 @@ fn absolute(modules: &Crate, module: &str, names: &[String]) -> Option<Vec<Strin
     Some(own)
 }
 
-/// The module whose file has the item.
+/// Returns the module whose file contains the item.
 fn owner(modules: &Crate, given_on: &GivenOn, names: Vec<String>, step: usize) -> String {
     let mut path = String::new();
     for (at, name) in names.iter().enumerate() {
@@ -121,7 +121,7 @@ fn owner(modules: &Crate, given_on: &GivenOn, names: Vec<String>, step: usize) -
     path
 }
 
-/// Paths that an item imports or spells out.
+/// Returns paths that an item imports or spells out.
 fn paths(tokens: TokenStream) -> Vec<Import> {
     let mut found = Vec::new();
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
@@ -157,7 +157,7 @@ fn paths(tokens: TokenStream) -> Vec<Import> {
     found
 }
 
-/// `a::b::c` at the beginning of the tokens.
+/// Parses `a::b::c` at the beginning of the tokens.
 fn spelled(tokens: &[TokenTree]) -> Vec<String> {
     let mut names = vec![tokens[0].to_string()];
     while let Some([a, b, TokenTree::Ident(next)]) = tokens.get(3 * names.len() - 2..3 * names.len() + 1)
@@ -173,7 +173,7 @@ fn is(token: &TokenTree, sign: char) -> bool {
     matches!(token, TokenTree::Punct(punct) if punct.as_char() == sign)
 }
 
-/// The paths of a `use`, each with the name that it is known by afterwards.
+/// Returns the paths of a `use`, each with its local name.
 fn leaves(tree: &UseTree) -> Vec<(Vec<String>, String)> {
     match tree {
         UseTree::Path(path) => {

@@ -1,10 +1,10 @@
-//! Keeps the files of a crate in an order: none imports one that imports it, directly or by way of others; and no room of a crate
-//! one that is above it.
+//! Checks that imports within a crate have an order: no file imports one that imports it, directly or indirectly, and
+//! no room of a crate imports one above it.
 //!
 //! | to find | look in |
 //! |---|---|
 //! | who imports whom | `graph` |
-//! | circles among them | `circles` |
+//! | circles among files | `circles` |
 //! | the order of rooms | `rooms` |
 //! | threads that libraries start | `starts` |
 
@@ -43,13 +43,13 @@ pub fn run(root: &Path) -> Result<(), Error> {
     Err(Error::Imports(wrong.len()))
 }
 
-/// Number of circles.
+/// Returns the number of circles.
 pub fn circles(root: &Path) -> Result<usize, Error> {
     Ok(graphs(root, &mut Vec::new())?.iter().map(|(_, _, graph)| circles::of(graph).len()).sum())
 }
 
-/// All libraries and programs of all workspaces: the package, the folder of its sources, and who names whom. What starts
-/// threads as it must not goes to `wrong`.
+/// Returns all libraries and programs of all workspaces: package, source folder, and import graph. Violations of the
+/// rule for threads are added to `wrong`.
 fn graphs(root: &Path, wrong: &mut Vec<String>) -> Result<Vec<(String, PathBuf, Graph)>, Error> {
     let packages = packages::all(root)?;
     if let Some(name) = packages::missing(&packages, rooms::ROOMS.iter().map(|(name, _)| *name)).first() {
@@ -67,7 +67,7 @@ fn graphs(root: &Path, wrong: &mut Vec<String>) -> Result<Vec<(String, PathBuf, 
     Ok(found)
 }
 
-/// A circle as a line: each of its files with those that it names of the others.
+/// Formats a circle: each of its files with the others that it names.
 fn told(krate: &str, folder: &Path, graph: &Graph, circle: &BTreeSet<PathBuf>) -> String {
     let name = |file: &PathBuf| file.strip_prefix(folder).unwrap_or(file).display().to_string();
     let named = |file| graph[file].intersection(circle).map(name).collect::<Vec<_>>().join(" ");

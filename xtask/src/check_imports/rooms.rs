@@ -1,11 +1,11 @@
-//! Rooms: the top modules of a crate in an order, of which none imports one above it.
+//! Rooms: the top-level modules of a crate in an order; none may import one above it.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::graph::Graph;
 
-/// A package, and its rooms, the lowest first.
+/// A package and its rooms, lowest first.
 pub type Rooms = (&'static str, &'static str);
 
 /// Crates that have rooms.
@@ -16,7 +16,7 @@ pub const ROOMS: &[Rooms] = &[
     ("pixelferry-wgpu", "context draw staging surface display compute"),
 ];
 
-/// Returns what a crate has against its order: imports that run up, and rooms that only the tree or only the table knows.
+/// Returns a crate's violations: imports that go up, and rooms that are missing in the tree or in the table.
 pub fn wrong(krate: &str, folder: &Path, graph: &Graph, table: &[Rooms]) -> Vec<String> {
     let Some((_, rooms)) = table.iter().find(|(of, _)| *of == krate) else { return Vec::new() };
     let rooms: Vec<_> = rooms.split(' ').collect();
@@ -45,13 +45,13 @@ pub fn wrong(krate: &str, folder: &Path, graph: &Graph, table: &[Rooms]) -> Vec<
             }
         }
     }
-    found.extend(unknown.iter().map(|name| format!("{krate}: {name} is no room of the table; give it a place there")));
+    found.extend(unknown.iter().map(|name| format!("{krate}: {name} is missing in the table of rooms; add it there")));
     let empty = rooms.iter().enumerate().filter(|(at, _)| !seen.contains(at));
-    found.extend(empty.map(|(_, name)| format!("{krate}: there is no room {name}; take it out of the table")));
+    found.extend(empty.map(|(_, name)| format!("{krate}: there is no room {name}; remove it from the table")));
     found
 }
 
-/// The top module that a file belongs to; the crate's root belongs to none.
+/// Returns the top-level module of a file; `None` for the crate's root.
 fn room(folder: &Path, file: &Path) -> Option<String> {
     let path = file.strip_prefix(folder).ok()?;
     let first = Path::new(path.components().next()?.as_os_str());
@@ -86,8 +86,8 @@ mod tests {
     #[test]
     fn the_table_has_the_rooms_that_are_there() {
         let more = told(&[("high.rs", &[]), ("low/x.rs", &[]), ("other.rs", &["high.rs"])]);
-        assert_eq!(more, ["a: other is no room of the table; give it a place there"]);
-        assert_eq!(told(&[("low/x.rs", &[])]), ["a: there is no room high; take it out of the table"]);
+        assert_eq!(more, ["a: other is missing in the table of rooms; add it there"]);
+        assert_eq!(told(&[("low/x.rs", &[])]), ["a: there is no room high; remove it from the table"]);
         assert!(wrong("b", Path::new("b/src"), &Graph::new(), TABLE).is_empty(), "a crate without rooms");
     }
 }

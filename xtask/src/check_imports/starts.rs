@@ -1,4 +1,4 @@
-//! Threads that libraries start: by `interop_core::describe::threads` alone, so that none takes a host's signals.
+//! Threads that libraries start: only via `interop_core::describe::threads`, so that none receives a host's signals.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use syn::Item;
 use crate::houses::HOUSES;
 use crate::source::{Crate, attrs, is_test};
 
-/// What starts threads, as tokens, and what must stand in the same item then, as that starts them without the host's signals.
+/// Tokens that start threads, and the tokens that must then be in the same item, which block the host's signals.
 const STARTS: &[(&str, &str)] = &[
     ("thread :: spawn", "threads :: spawn"),
     ("thread :: Builder", "threads :: spawn_scoped"),
@@ -18,15 +18,15 @@ const STARTS: &[(&str, &str)] = &[
     ("runtime :: Runtime", "SignalsBlocked :: new"),
 ];
 
-/// Houses whose code runs in programs of its own alone.
+/// Houses whose code runs only in its own programs.
 const OTHERS: &[&str] = &["support", "integrations"];
-/// Files of those that run in a program of somebody else's.
+/// Files in other houses that run only in tests.
 const DOUBLES: &str = "tests/src/faults/";
-/// Files of the framework that do so, or that start threads for all others, and that of a library that has no crate of ours
-/// below it and blocks signals itself.
+/// Exempt files: those of the framework that run in tests or start threads for all others, and that of a library
+/// without our crates below it, which blocks signals itself.
 const FILES: &[&str] = &["/conformance", "describe/threads.rs", "clgl-layer/src/gl/thread.rs"];
 
-/// Returns what a crate has against it.
+/// Returns a crate's violations.
 pub fn wrong(package: &str, modules: &Crate) -> Vec<String> {
     let mut others = HOUSES.iter().filter(|house| OTHERS.contains(&house.name));
     let is_in_others = others.any(|house| house.packages.contains(&package));
@@ -43,13 +43,16 @@ pub fn wrong(package: &str, modules: &Crate) -> Vec<String> {
             let found = STARTS.iter().filter(move |(start, guard)| starts(&text, start) && !text.contains(guard));
             found.map(move |(start, _)| {
                 let start = start.replace(' ', "");
-                format!("{package}: {} starts threads by {start}; take interop_core::describe::threads", file.display())
+                format!(
+                    "{package}: {} starts threads with {start}; use interop_core::describe::threads",
+                    file.display()
+                )
             })
         })
         .collect()
 }
 
-/// True where the tokens are there, and not as the end of a longer name.
+/// Returns whether the tokens occur, not as the end of a longer name.
 fn starts(text: &str, start: &str) -> bool {
     text.match_indices(start).any(|(at, _)| text[..at].ends_with([' ', '(', '{', '|', ';', '=', '&']))
 }

@@ -1,4 +1,4 @@
-//! Makes the tables of `docs/figures.md` from the samples that were measured, and finds tables that say something else.
+//! Makes the tables of `docs/figures.md` from measured samples, and finds tables that differ.
 
 mod tables;
 
@@ -12,10 +12,10 @@ use crate::error::Error;
 use tables::{Column, TABLES, Table, Want};
 
 const PAGE: &str = "docs/figures.md";
-/// Begin of the line before a table, which ends with the table's name and [`CLOSE`].
+/// Start of the line before a table, which ends with the table's name and [`CLOSE`].
 const OPEN: &str = "<!-- cargo xtask figures: ";
 const CLOSE: &str = " -->\n";
-/// Line behind a table.
+/// Line after a table.
 const END: &str = "<!-- end -->\n";
 
 /// Writes the tables into the page.
@@ -29,7 +29,7 @@ pub fn run(root: &Path) -> Result<(), Error> {
     fs::write(&path, text).map_err(Error::file("write", &path))
 }
 
-/// What is wrong with the page: tables that are missing, or that differ from the samples.
+/// Returns problems of the page: tables that are missing, or that differ from the samples.
 pub fn problems(root: &Path) -> Result<Vec<String>, Error> {
     let path = root.join(PAGE);
     let text = fs::read_to_string(&path).map_err(Error::file("read", &path))?;
@@ -44,7 +44,7 @@ pub fn problems(root: &Path) -> Result<Vec<String>, Error> {
     Ok(wrong)
 }
 
-/// The page with the tables that the samples give, and the names of tables for which it has no place.
+/// Returns the page with tables made from the samples, and the names of tables that have no place in it.
 fn filled(root: &Path, page: &str) -> Result<(String, Vec<&'static str>), Error> {
     let (mut text, mut missing) = (page.to_owned(), Vec::new());
     for table in TABLES {
@@ -58,7 +58,7 @@ fn filled(root: &Path, page: &str) -> Result<(String, Vec<&'static str>), Error>
     Ok((text, missing))
 }
 
-/// A list of times, and what they are times of.
+/// A list of times, with their description.
 #[derive(Debug)]
 struct Sample {
     of: Map<String, Value>,
@@ -76,7 +76,8 @@ impl Sample {
     }
 }
 
-/// Every list of numbers in a table's files, with the fields beside it, `file` and the list's own name as `of`.
+/// Returns every list of numbers in a table's files, with the fields beside it, `file`, and the list's own name as
+/// `of`.
 fn samples(root: &Path, table: &Table) -> Result<Vec<Sample>, Error> {
     let mut found = Vec::new();
     for file in table.files {
@@ -100,7 +101,7 @@ fn samples(root: &Path, table: &Table) -> Result<Vec<Sample>, Error> {
     Ok(found)
 }
 
-/// The table in Markdown.
+/// Formats the table in Markdown.
 fn written(table: &Table, samples: &[Sample]) -> Result<String, Error> {
     let titles: Vec<_> = table.columns.iter().map(|column| column.title).collect();
     let mut text = format!("| {} | {} |\n|{}\n", table.head, titles.join(" | "), "---|".repeat(titles.len() + 1));
@@ -121,7 +122,7 @@ fn written(table: &Table, samples: &[Sample]) -> Result<String, Error> {
     Ok(text)
 }
 
-/// What the samples of a cell's floor are; `None` where its column has none.
+/// Returns the fields of samples for a cell's floor; `None` if its column has none.
 fn floor(row: &[Want], column: &Column) -> Option<Vec<Want>> {
     let stays = |want: &&Want| column.floor.iter().all(|(key, _)| *key != want.0);
     let of_row = row.iter().filter(|want| want.1.starts_with('~') || stays(want));
@@ -129,7 +130,7 @@ fn floor(row: &[Want], column: &Column) -> Option<Vec<Want>> {
     (!column.floor.is_empty()).then(|| all.copied().collect())
 }
 
-/// Median, 99th percentile and the ratio to the floor's median; `None` without samples.
+/// Formats median, 99th percentile, and the ratio to the floor's median; `None` without samples.
 fn cell(table: &Table, samples: &[Sample], wanted: &[Want], floor: Option<&[Want]>) -> Option<String> {
     let times = pooled(samples, wanted)?;
     let median = quantile(&times, 0.5);
@@ -140,7 +141,7 @@ fn cell(table: &Table, samples: &[Sample], wanted: &[Want], floor: Option<&[Want
     Some(text)
 }
 
-/// All times that fit, in order.
+/// Returns all matching times, sorted.
 fn pooled(samples: &[Sample], wanted: &[Want]) -> Option<Vec<f64>> {
     let fit = samples.iter().filter(|sample| wanted.iter().all(|want| sample.is(want)));
     let mut times: Vec<_> = fit.flat_map(|sample| &sample.times).copied().collect();
@@ -148,7 +149,7 @@ fn pooled(samples: &[Sample], wanted: &[Want]) -> Option<Vec<f64>> {
     (!times.is_empty()).then_some(times)
 }
 
-/// Quantile of sorted times, between two neighbours where it falls between them.
+/// Quantile of sorted times, interpolated between neighbours.
 fn quantile(times: &[f64], share: f64) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "there are some thousand samples")]
     let at = share * (times.len() - 1) as f64;
@@ -158,7 +159,7 @@ fn quantile(times: &[f64], share: f64) -> f64 {
     times[below] + (above - times[below]) * at.fract()
 }
 
-/// Digits that a reader can use.
+/// Formats with a sensible number of digits.
 fn short(time: f64) -> String {
     match time {
         20.0.. => format!("{time:.0}"),

@@ -1,6 +1,6 @@
-//! Tables of `docs/figures.md`, as rows: which samples a cell pools, and what its ratio is formed with.
+//! Tables of `docs/figures.md`: which samples a cell pools, and the floor of its ratio.
 
-/// A field of a sample and what it must be, or contain where `~` stands before it.
+/// A field of a sample and its required value; after `~`, a text that it must contain.
 pub type Want = (&'static str, &'static str);
 
 /// A table of the page.
@@ -8,7 +8,7 @@ pub type Want = (&'static str, &'static str);
 pub struct Table {
     pub name: &'static str,
     pub files: &'static [&'static str],
-    /// What a time of the files is multiplied with for the page.
+    /// Factor from the files' unit of time to the page's.
     pub scale: f64,
     /// Title of the first column.
     pub head: &'static str,
@@ -21,7 +21,7 @@ pub struct Table {
 pub struct Column {
     pub title: &'static str,
     pub wants: &'static [Want],
-    /// Fields of the floor's samples that differ from those of the cell; empty where there is no floor.
+    /// Fields of the floor's samples that differ from those of the cell; empty without a floor.
     pub floor: &'static [Want],
 }
 

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use crate::error::Error;
 use crate::repository;
 
-/// The crates that are published, and where builds go.
+/// The published crates, and the build folder.
 pub struct Workspace {
     pub published: Vec<Package>,
     pub target: PathBuf,
@@ -24,19 +24,19 @@ struct Answer {
 pub struct Package {
     pub name: String,
     version: String,
-    /// The registries it may go to: none of them where the manifest says `publish = false`.
+    /// Registries that it may be published to; empty for `publish = false`.
     publish: Option<Vec<String>>,
 }
 
 impl Package {
-    /// Returns what its packed file and its folder are called.
+    /// Name of its packed file and folder.
     pub fn packed(&self) -> String {
         format!("{}-{}", self.name, self.version)
     }
 }
 
 impl Workspace {
-    /// Asks `cargo metadata`.
+    /// Runs `cargo metadata`.
     pub fn read(root: &Path) -> Result<Self, Error> {
         const COMMAND: &str = "cargo metadata";
         let arguments = ["metadata", "--locked", "--no-deps", "--format-version", "1"];

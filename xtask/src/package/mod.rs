@@ -1,4 +1,4 @@
-//! Check that the published files are complete: a program outside the workspace builds against the packed crates.
+//! Checks that the packages are complete: a program outside the workspace builds with the packed crates.
 
 mod metadata;
 
@@ -10,22 +10,22 @@ use crate::error::Error;
 use crate::repository::cargo;
 use metadata::Workspace;
 
-/// Files of its own that each package holds; the licences are the repository's.
+/// Files that each package must contain; the licences equal the repository's.
 const LICENSES: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];
 const README: &str = "README.md";
-/// More than the largest needs: a picture or a build folder that slipped in is seen.
+/// Size limit, which detects a picture or build folder that was packed by mistake.
 const MOST_BYTES: u64 = 512 * 1024;
 /// The first cargo that packs crates of one workspace together; the workspace builds with an older one.
 const OLDEST: (u32, u32) = (1, 90);
-/// The program outside: it uses every backend and every display of the facade.
+/// The outside program, which uses every backend and every display of the facade.
 const PROGRAM: &str = include_str!("program.rs");
 
-/// Packs the crates that are published, unpacks them, and checks them and a program that uses them.
+/// Packs the published crates, unpacks them, and checks them with a program that uses them.
 pub fn run(root: &Path) -> Result<(), Error> {
     let version = version(root)?;
     if version < OLDEST {
         println!(
-            "SKIPPED: this is cargo {}.{}, which packs no crate before those it needs are published",
+            "SKIPPED: this is cargo {}.{}, which cannot pack crates whose dependencies are unpublished",
             version.0, version.1
         );
         return Ok(());
@@ -49,14 +49,14 @@ pub fn run(root: &Path) -> Result<(), Error> {
         if bytes > MOST_BYTES {
             return Err(Error::Package { name: package.clone(), problem: format!("it has {bytes} bytes") });
         }
-        // "m": with the time in the package, which is always the same, cargo would take what it built before for this.
+        // "m": all times in the package are equal, so cargo would reuse an earlier build.
         finish("tar", Command::new("tar").arg("-xmzf").arg(&file).arg("-C").arg(&outside))?;
         complete(root, &outside.join(package), package)?;
     }
     check(root, &workspace, &outside)
 }
 
-/// Returns what `cargo --version` says, without the patch.
+/// Returns major and minor version from `cargo --version`.
 fn version(root: &Path) -> Result<(u32, u32), Error> {
     const COMMAND: &str = "cargo --version";
     let output = cargo().arg("--version").current_dir(root).output();
@@ -70,7 +70,7 @@ fn version_in(text: &str) -> Option<(u32, u32)> {
     Some((numbers.next()??, numbers.next()??))
 }
 
-/// Makes the `.crate` files, of the tree as it is.
+/// Makes the `.crate` files from the working tree.
 fn pack(root: &Path, workspace: &Workspace, folder: &Path) -> Result<(), Error> {
     let mut cargo = cargo();
     cargo.args(["package", "--quiet", "--locked", "--no-verify", "--allow-dirty", "--target-dir"]).arg(folder);
@@ -80,30 +80,30 @@ fn pack(root: &Path, workspace: &Workspace, folder: &Path) -> Result<(), Error> 
     finish("cargo package", cargo.current_dir(root))
 }
 
-/// Looks for the files that each package must bring.
+/// Checks that a package has all required files.
 fn complete(root: &Path, package: &Path, name: &str) -> Result<(), Error> {
     let read = |file: &Path| fs::read(file).map_err(Error::file("read", file));
     if read(&package.join(README))?.is_empty() {
         return Err(Error::Package { name: name.to_owned(), problem: format!("its {README} is empty") });
     }
     for license in LICENSES {
-        // A link to the licence that was checked out as a text file would be packed as that.
+        // A symbolic link to the licence that was checked out as a text file would be packed as such.
         if read(&package.join(license))? != read(&root.join(license))? {
-            let problem = format!("its {license} is not the repository's");
+            let problem = format!("its {license} differs from the repository's");
             return Err(Error::Package { name: name.to_owned(), problem });
         }
     }
     Ok(())
 }
 
-/// Compiles the unpacked crates and the program, each against the others as if they were of a registry.
+/// Compiles the unpacked crates and the program with each other, as if they came from a registry.
 fn check(root: &Path, workspace: &Workspace, outside: &Path) -> Result<(), Error> {
     let version = env!("CARGO_PKG_VERSION");
     let write = |name: &str, text: &str| {
         let file = outside.join(name);
         fs::write(&file, text).map_err(Error::file("write", file))
     };
-    // Debug information as in the workspace, so that what others wrote is not built twice.
+    // Use the workspace's debug information, so that dependencies are not built again.
     let mut manifest = "[workspace]\nresolver = \"3\"\nmembers = [\"program\", \"*-*.*.*\"]\n\n\
          [profile.dev]\ndebug = \"line-tables-only\"\n\n[patch.crates-io]\n"
         .to_owned();
@@ -119,17 +119,17 @@ fn check(root: &Path, workspace: &Workspace, outside: &Path) -> Result<(), Error
         ),
     )?;
     write("program/main.rs", PROGRAM)?;
-    // The versions that the workspace is tested with; cargo drops what is not needed here.
+    // Use the versions that the workspace is tested with; cargo drops unused ones.
     let lock = root.join("Cargo.lock");
     fs::copy(&lock, outside.join("Cargo.lock")).map_err(Error::file("copy", lock))?;
     let mut cargo = cargo();
     cargo.args(["check", "--quiet", "--target-dir"]).arg(&workspace.target).current_dir(outside);
     finish("cargo check", &mut cargo)?;
-    println!("a program outside the workspace builds against {} packed crates", workspace.published.len());
+    println!("a program outside the workspace builds with {} packed crates", workspace.published.len());
     Ok(())
 }
 
-/// Runs a command to its end, its output shown.
+/// Runs a command to its end and shows its output.
 fn finish(name: &'static str, command: &mut Command) -> Result<(), Error> {
     let status = command.status().map_err(|source| Error::Start { command: name, source })?;
     if status.success() {

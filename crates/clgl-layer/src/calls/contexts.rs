@@ -57,7 +57,7 @@ pub unsafe extern "C" fn create_context_from_type(
             if !asked.names_gl || contexts::devices(&asked).is_ok_and(|devices| contexts::are_native(&devices)) {
                 return of_type(properties).map(Handle::raw);
             }
-            // Rusticl names no default device.
+            // Rusticl has no default device; take the first one.
             let of_first = |rest: *const isize| {
                 let device = contexts::devices(&asked)?[0].raw();
                 made(|driver, code| driver.create_context(rest, 1, &raw const device, notify, user, code))
@@ -88,7 +88,7 @@ pub unsafe extern "C" fn release_context(context: Raw) -> i32 {
     // SAFETY: the caller's promise.
     code(|| unsafe {
         if let Some(shared) = CONTEXTS.released(Handle::new(context)) {
-            // What is still to be done for objects that are gone is done, so that the thread ends here unless there are others.
+            // Finish pending work for deleted objects, so that the thread ends here unless objects remain.
             let _ = shared.thread().ask(|_| Ok(()));
         }
         checked(driver()?.release_context(context))
@@ -127,11 +127,11 @@ pub unsafe extern "C" fn gl_context_info(
             return checked(driver()?.get_gl_context_info(properties, what, bytes, value, found));
         }
         if !asked.shares() {
-            return Err(refuse(INVALID_GL_SHAREGROUP_REFERENCE, "a question about no GL context"));
+            return Err(refuse(INVALID_GL_SHAREGROUP_REFERENCE, "the query names no GL context"));
         }
         let (system, program) = asked.program()?;
         if !system.knows(program) {
-            return Err(refuse(INVALID_GL_SHAREGROUP_REFERENCE, "no such GL context on that display"));
+            return Err(refuse(INVALID_GL_SHAREGROUP_REFERENCE, "unknown GL context on that display"));
         }
         let devices = match what {
             CURRENT_DEVICE => &devices[..1],

@@ -1,4 +1,4 @@
-//! Questions about platforms and devices, and for functions.
+//! Queries about platforms and devices, and for functions.
 
 use super::by_name;
 use crate::cl::driver::{Driver, driver};

@@ -1,5 +1,5 @@
-//! The functions that are put before the driver's, with the signatures of `cl.h` and `cl_gl.h`. Each checks what C may pass,
-//! and leaves the rest to safe code.
+//! The functions that the layer inserts before the driver's, with the signatures of `cl.h` and `cl_gl.h`. Each checks
+//! what C may pass, and leaves the rest to safe code.
 
 mod contexts;
 mod events;
@@ -9,7 +9,7 @@ mod turns;
 
 use std::ffi::{CStr, c_void};
 
-/// One of the functions: its place in the loader's table, and its name where programs ask for it.
+/// One of the functions: its position in the loader's table, and its name for programs that query it.
 type Row = (usize, Option<&'static CStr>, *const c_void);
 
 fn rows() -> [Row; 25] {
@@ -42,7 +42,7 @@ fn rows() -> [Row; 25] {
     ]
 }
 
-/// Puts all of them into a table.
+/// Inserts all functions into a table.
 pub fn put_into(table: &mut [*const c_void]) {
     for (place, _, function) in rows() {
         if let Some(entry) = table.get_mut(place) {
@@ -51,7 +51,7 @@ pub fn put_into(table: &mut [*const c_void]) {
     }
 }
 
-/// The function of that name; `None`: it is none of the layer's.
+/// Returns the layer's function of that name; `None` for other functions.
 fn by_name(name: &CStr) -> Option<*const c_void> {
     rows().into_iter().find(|(_, of, _)| *of == Some(name)).map(|(_, _, function)| function)
 }

@@ -1,4 +1,4 @@
-//! Objects of OpenGL's.
+//! Objects of OpenGL.
 
 use crate::cl::driver::{Driver, driver};
 use crate::cl::handles::{Handle, OwnHandle, checked, handle as asked_handle, made};
@@ -15,7 +15,7 @@ const MEMORY_CONTEXT: u32 = 0x1106;
 const TEXTURE_TARGET: u32 = 0x2004;
 const MIPMAP_LEVEL: u32 = 0x2005;
 
-/// Makes an object in a context of the layer's; one of a driver that shares on its own is handed on to it.
+/// Makes an object in a context of the layer; for a driver with its own sharing, passes the call on.
 ///
 /// # Safety
 /// `context` is null or live, `answer` is null or valid.
@@ -36,7 +36,7 @@ unsafe fn create(
             match contexts::find(of) {
                 Some(shared) => objects::create(shared, flags, name).map(OwnHandle::give),
                 None if contexts::is_native(of) => made(native).map(Handle::raw),
-                // Drivers without the extension may end the process here.
+                // Drivers without the extension may crash here.
                 None => Err(INVALID_CONTEXT),
             }
         })
@@ -91,7 +91,7 @@ pub unsafe extern "C" fn create_from_gl_renderbuffer(context: Raw, flags: u64, n
     }
 }
 
-/// Whether an object that is not the layer's is of a driver that shares on its own.
+/// Returns whether an object that is not the layer's belongs to a driver with its own sharing.
 ///
 /// # Safety
 /// `object` is null or live.
@@ -104,7 +104,7 @@ pub unsafe fn is_native(object: Raw) -> Result<bool, i32> {
     Ok(contexts::is_native(context.map_err(|_| INVALID_MEM_OBJECT)?))
 }
 
-/// The object of the layer's; `None`: it is of a driver that shares on its own, which answers for it.
+/// Returns the layer's object; `None` if it belongs to a driver with its own sharing, which answers instead.
 ///
 /// # Safety
 /// `object` is null or live.

@@ -39,7 +39,7 @@ pub unsafe extern "C" fn turn<const ACQUIRE: bool>(
         }
         let found: Vec<_> = named.iter().filter_map(|object| objects::find(Handle::new(*object))).collect();
         if found.len() < named.len() {
-            // Objects of drivers that share on their own, and nothing else, are theirs.
+            // If all objects belong to drivers with their own sharing, pass the call on.
             for object in named {
                 if !is_native(*object)? {
                     return Err(INVALID_GL_OBJECT);

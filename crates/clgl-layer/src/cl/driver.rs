@@ -1,4 +1,4 @@
-//! The functions behind the layer, by their place in the loader's table (`cl_icd.h`).
+//! The functions behind the layer, at their positions in the loader's table (`cl_icd.h`).
 
 use crate::codes::{INVALID_OPERATION, OUT_OF_HOST_MEMORY};
 use crate::edge::Raw;
@@ -6,12 +6,12 @@ use std::ffi::{c_char, c_void};
 use std::ptr;
 use std::sync::OnceLock;
 
-/// `pfn_notify` of a context, which the layer only hands on.
+/// `pfn_notify` of a context, which the layer only passes on.
 pub type NotifyCallback = *const c_void;
 pub type DestructorCallback = unsafe extern "C" fn(Raw, Raw);
 pub type EventCallback = unsafe extern "C" fn(Raw, i32, Raw);
 
-/// What a function that is not there would have returned.
+/// What a missing function returns.
 trait DefaultAnswer {
     fn default_answer() -> Self;
 }
@@ -35,11 +35,13 @@ macro_rules! functions {
         }
 
         impl Driver {
+            /// Reads the functions from a table.
+            ///
             /// # Safety
-            /// Every place of the table is null or has the function that OpenCL's table has there.
+            /// Every entry of the table is null or the function that OpenCL's table has there.
             unsafe fn new(table: &[*const c_void]) -> Self {
-                // A null address is no function.
-                // SAFETY: the caller's promise; an optional function is as large as an address.
+                // A null entry is a missing function. SAFETY: the caller's promise; an optional function is as large as
+                // an address.
                 unsafe {
                     Self {
                         $($name: {
@@ -136,10 +138,11 @@ pub struct ImageShape {
 static DRIVER: OnceLock<Driver> = OnceLock::new();
 
 impl Driver {
-    /// Keeps a loader's table. A second loader of the process has the same drivers behind it; the first table serves.
+    /// Stores a loader's table. A second loader in the process has the same drivers behind it, so the first table is
+    /// enough.
     ///
     /// # Safety
-    /// Every place of the table is null or has the function that OpenCL's table has there.
+    /// Every entry of the table is null or the function that OpenCL's table has there.
     pub unsafe fn install(table: &[*const c_void]) {
         // SAFETY: the caller's promise.
         DRIVER.get_or_init(|| unsafe { Self::new(table) });

@@ -1,11 +1,11 @@
-//! Handles of OpenCL's objects, and questions about them.
+//! Handles of OpenCL's objects, and queries about them.
 
 use super::driver::{Driver, driver};
 use crate::codes::INVALID_VALUE;
 use crate::edge::Raw;
 use std::ptr;
 
-/// A live object of OpenCL's: whoever makes one of an address promises that.
+/// A live object of OpenCL: whoever makes a handle from an address promises that.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Handle(usize);
 
@@ -21,13 +21,13 @@ impl Handle {
     }
 }
 
-/// A function that answers a question about an object.
+/// A function that answers queries about an object.
 pub type InfoCall = unsafe fn(&Driver, Raw, u32, usize, Raw, *mut usize) -> i32;
 
-/// Answer to a question about an object, as bytes; `call`: the one for its kind.
+/// Returns the answer to a query as bytes; `call` is the function for this kind of object.
 pub fn info(call: InfoCall, object: Handle, parameter: u32) -> Result<Vec<u8>, i32> {
     let (driver, mut bytes) = (driver()?, 0);
-    // SAFETY: the object lives by the handle's promise; the room is as large as is said.
+    // SAFETY: the object is live by the handle's promise; the buffer has the given size.
     unsafe {
         checked(call(driver, object.raw(), parameter, 0, ptr::null_mut(), &raw mut bytes))?;
         let mut answer = vec![0u8; bytes];
@@ -36,24 +36,24 @@ pub fn info(call: InfoCall, object: Handle, parameter: u32) -> Result<Vec<u8>, i
     }
 }
 
-/// Answer that is a list of handles.
+/// Returns an answer that is a list of handles.
 pub fn handles(call: InfoCall, object: Handle, parameter: u32) -> Result<Vec<Handle>, i32> {
     let answer = info(call, object, parameter)?;
     let numbers = answer.chunks_exact(size_of::<usize>()).filter_map(|bytes| bytes.try_into().ok());
     Ok(numbers.map(|bytes| Handle(usize::from_ne_bytes(bytes))).collect())
 }
 
-/// Answer that is one handle.
+/// Returns an answer that is one handle.
 pub fn handle(call: InfoCall, object: Handle, parameter: u32) -> Result<Handle, i32> {
     handles(call, object, parameter)?.first().copied().filter(|handle| handle.0 != 0).ok_or(INVALID_VALUE)
 }
 
-/// A code as a result.
+/// Converts a code to a result.
 pub fn checked(code: i32) -> Result<(), i32> {
     if code == 0 { Ok(()) } else { Err(code) }
 }
 
-/// What a function made that answers with a handle and a code.
+/// Returns what a function made that returns a handle and a code.
 pub fn made(f: impl FnOnce(&Driver, *mut i32) -> Raw) -> Result<Handle, i32> {
     let mut code = 0;
     let raw = f(driver()?, &raw mut code);
@@ -65,7 +65,7 @@ pub fn made(f: impl FnOnce(&Driver, *mut i32) -> Raw) -> Result<Handle, i32> {
     Ok(unsafe { Handle::new(raw) })
 }
 
-/// The answer of a function that lists handles.
+/// Returns the handles that a function lists.
 fn listed(ask: impl Fn(&Driver, u32, *mut Raw, *mut u32) -> i32) -> Result<Vec<Handle>, i32> {
     let (driver, mut found) = (driver()?, 0);
     checked(ask(driver, 0, ptr::null_mut(), &raw mut found))?;
@@ -77,7 +77,7 @@ fn listed(ask: impl Fn(&Driver, u32, *mut Raw, *mut u32) -> i32) -> Result<Vec<H
 
 /// Platforms of the process.
 pub fn platforms() -> Result<Vec<Handle>, i32> {
-    // SAFETY: the room is as large as is said.
+    // SAFETY: the buffer has the given size.
     listed(|driver, count, list, found| unsafe { driver.get_platform_ids(count, list, found) })
 }
 
@@ -91,7 +91,7 @@ pub fn devices(platform: Handle, kind: u64) -> Result<Vec<Handle>, i32> {
     listed(|driver, count, list, found| unsafe { driver.get_device_ids(platform.raw(), kind, count, list, found) })
 }
 
-/// One reference to an object, which the layer holds.
+/// One reference to an object, held by the layer.
 pub struct OwnHandle {
     pub handle: Handle,
     release: unsafe fn(&Driver, Raw) -> i32,
@@ -105,12 +105,12 @@ impl OwnHandle {
             .map(|handle| Self { handle, release: Driver::release_command_queue })
     }
 
-    /// The reference that making a memory object gave.
+    /// Takes over the reference from creating a memory object.
     pub fn memory(handle: Handle) -> Self {
         Self { handle, release: Driver::release_mem_object }
     }
 
-    /// A further reference to a memory object.
+    /// Adds a reference to a memory object.
     pub fn retained_memory(handle: Handle) -> Result<Self, i32> {
         // SAFETY: the object lives by its handle's promise.
         checked(unsafe { driver()?.retain_mem_object(handle.raw()) })?;
@@ -130,7 +130,7 @@ impl OwnHandle {
 impl Drop for OwnHandle {
     fn drop(&mut self) {
         if let Ok(driver) = driver() {
-            // SAFETY: this reference is let go of once, by the function for its kind of object.
+            // SAFETY: this reference is released once, by the function for its kind of object.
             unsafe { (self.release)(driver, self.handle.raw()) };
         }
     }
@@ -140,14 +140,14 @@ impl Drop for OwnHandle {
 pub struct OwnEvent(pub OwnHandle);
 
 impl OwnEvent {
-    /// A marker: it is complete when the events of the list are, or without a list everything before it.
+    /// A marker: it completes when the events of the list have, or without a list all earlier commands.
     pub fn marker(queue: Handle, after: &[Raw]) -> Result<Self, i32> {
         let (count, list) = raw_list(after);
         // SAFETY: queue and events live by the callers' promises.
         enqueued(|driver, event| unsafe { driver.enqueue_marker(queue.raw(), count, list, event) })
     }
 
-    /// A barrier: nothing behind it begins before the event is complete.
+    /// A barrier: later commands begin after the event has completed.
     pub fn barrier(queue: Handle, after: &Self) -> Result<Self, i32> {
         let list = [after.0.handle.raw()];
         // SAFETY: as above.
@@ -184,11 +184,11 @@ impl OwnEvent {
         }
     }
 
-    /// Runs `f` with the event's status when it is complete.
+    /// Calls `f` with the event's status when it completes.
     pub fn when_complete(&self, f: impl FnOnce(i32) + Send + 'static) -> Result<(), i32> {
         type Then = Box<dyn FnOnce(i32) + Send>;
         unsafe extern "C" fn done(_: Raw, status: i32, user: Raw) {
-            // SAFETY: made below, and given to one call only.
+            // SAFETY: made below, and passed to one call only.
             let then = unsafe { Box::from_raw(user.cast::<Then>()) };
             let _ = crate::edge::caught(|| {
                 then(status);
@@ -196,7 +196,7 @@ impl OwnEvent {
             });
         }
         let then: *mut Then = Box::into_raw(Box::new(Box::new(f)));
-        // SAFETY: the callback takes what is given with it; where it was not registered it is taken back.
+        // SAFETY: the callback takes over its argument; if it was not registered, this function takes it back.
         unsafe {
             let code = driver()?.set_event_callback(self.0.handle.raw(), 0, done, then.cast());
             if code != 0 {
@@ -218,7 +218,7 @@ fn raw_list(list: &[Raw]) -> (u32, *const Raw) {
     if list.is_empty() { (0, ptr::null()) } else { (list.len() as u32, list.as_ptr()) }
 }
 
-/// Hands what was enqueued to the device.
+/// Submits what was enqueued to the device.
 pub fn flush(queue: Handle) -> Result<(), i32> {
     // SAFETY: the queue lives by its handle's promise.
     checked(unsafe { driver()?.flush(queue.raw()) })

@@ -1,4 +1,4 @@
-//! Memory objects of the driver, and their bytes where the host can reach them.
+//! Memory objects of the driver, and their bytes mapped for the host.
 
 use super::driver::{ImageShape, driver};
 use super::handles::{Handle, checked, made};
@@ -18,7 +18,7 @@ pub fn create_buffer(context: Handle, flags: u64, bytes: usize) -> Result<Handle
     made(|driver, code| unsafe { driver.create_buffer(context.raw(), flags, bytes, ptr::null_mut(), code) })
 }
 
-/// Makes an image; `buffer`: what one of a buffer's texels lies in.
+/// Makes an image; `buffer` is the buffer of texels, for an image of texels.
 pub fn create_image(
     context: Handle,
     flags: u64,
@@ -43,10 +43,10 @@ pub fn create_image(
     })
 }
 
-/// Runs `gone` with the object's address, once, when the driver ends the object.
+/// Calls `gone` once with the object's address when the driver destroys the object.
 pub fn when_gone(object: Handle, gone: fn(usize)) -> Result<(), i32> {
     unsafe extern "C" fn call(object: Raw, user: Raw) {
-        // SAFETY: given below as what it is.
+        // SAFETY: the function was passed below as this type.
         let gone = unsafe { std::mem::transmute::<Raw, fn(usize)>(user) };
         let _ = crate::edge::caught(|| {
             gone(object.addr());
@@ -57,7 +57,7 @@ pub fn when_gone(object: Handle, gone: fn(usize)) -> Result<(), i32> {
     checked(unsafe { driver()?.set_destructor_callback(object.raw(), call, gone as *mut std::ffi::c_void) })
 }
 
-/// Bytes of a memory object while the host has them.
+/// Bytes of a memory object while they are mapped.
 pub struct MappedBytes<'a> {
     pub bytes: &'a mut [u8],
     /// Bytes from row to row, and from slice to slice.
@@ -65,7 +65,7 @@ pub struct MappedBytes<'a> {
     pub slice: usize,
 }
 
-/// Gives the host a buffer's bytes while `f` runs. `write`: it writes all of them, and reads none.
+/// Maps a buffer while `f` runs. `write` means that `f` writes all bytes and reads none.
 pub fn with_buffer<T>(
     queue: Handle,
     buffer: Handle,
@@ -81,14 +81,14 @@ pub fn with_buffer<T>(
             driver.enqueue_map_buffer(queue.raw(), buffer.raw(), 1, flags, 0, bytes, 0, ptr::null(), none, code)
         })
     })?;
-    // SAFETY: mapped as long as that until it is unmapped below.
+    // SAFETY: mapped with that length until it is unmapped below.
     let slice = unsafe { std::slice::from_raw_parts_mut(address.cast::<u8>(), bytes) };
     let answer = crate::edge::caught(|| f(MappedBytes { bytes: slice, row: bytes, slice: bytes }));
     unmap(queue, buffer, address)?;
     answer
 }
 
-/// Gives the host an image's bytes while `f` runs. `write`: it writes all of them, and reads none.
+/// Maps an image while `f` runs. `write` means that `f` writes all bytes and reads none.
 pub fn with_image<T>(
     queue: Handle,
     image: Handle,
@@ -111,13 +111,13 @@ pub fn with_image<T>(
     let [width, height, depth] = size;
     row = row.max(width * pixel);
     if layout == Layout::Lines {
-        // Each layer is one line: the way from line to line is that from slice to slice.
+        // Each layer is one line, so the pitch of lines is that of slices.
         row = row.max(slice);
     }
-    // Of images without slices drivers say 0.
+    // For images without slices, drivers return 0.
     slice = slice.max(row * height);
     let len = (depth - 1) * slice + (height - 1) * row + width * pixel;
-    // SAFETY: mapped until it is unmapped below: what lies between the first pixel and the last.
+    // SAFETY: mapped until it is unmapped below; the range covers the first to the last pixel.
     let all = unsafe { std::slice::from_raw_parts_mut(address.cast::<u8>(), len) };
     let answer = crate::edge::caught(|| f(MappedBytes { bytes: all, row, slice }));
     unmap(queue, image, address)?;

@@ -1,4 +1,4 @@
-//! OpenCL's side: the functions behind the layer, and what is made of them.
+//! OpenCL's side: the functions behind the layer, and wrappers for them.
 
 pub mod driver;
 pub mod handles;

@@ -1,19 +1,19 @@
-//! Buffer objects of the program's.
+//! Buffer objects of the program.
 
 use super::work::WorkContext;
 
 const ELEMENT_ARRAY_BUFFER: u32 = 0x8893;
 const BUFFER_SIZE: u32 = 0x8764;
 
-/// A buffer that an OpenCL object stands for. A vertex array of the layer's own holds it, so that its storage stays when the
-/// program deletes the name.
+/// A buffer that is shared as an OpenCL object. A vertex array of the layer's own references it, so that its storage
+/// survives when the program deletes the name.
 #[derive(Debug)]
 pub struct SharedBuffer {
     array: u32,
 }
 
 impl SharedBuffer {
-    /// `None`: there is no such buffer.
+    /// Returns `None` for an unknown buffer.
     pub fn open(work: &WorkContext, name: u32) -> Option<Self> {
         let gl = &work.gl;
         let mut array = 0;
@@ -34,7 +34,7 @@ impl SharedBuffer {
         unsafe { (work.gl.bind_vertex_array)(self.array) };
     }
 
-    /// Bytes of its storage; 0 where it has none.
+    /// Size of its storage in bytes; 0 without storage.
     pub fn size(&self, work: &WorkContext) -> usize {
         let mut size = 0;
         self.bind(work);
@@ -43,22 +43,22 @@ impl SharedBuffer {
         usize::try_from(size).unwrap_or(0)
     }
 
-    /// Reads from an offset on. OpenGL refuses what lies outside the storage.
+    /// Reads from an offset on. OpenGL refuses a range outside of the storage.
     pub fn read(&self, work: &WorkContext, offset: usize, bytes: &mut [u8]) -> Result<(), i32> {
         self.bind(work);
         let (offset, len) = (offset as isize, bytes.len() as isize);
         // SAFETY: as many bytes are written as there are.
         unsafe { (work.gl.get_buffer_sub_data)(ELEMENT_ARRAY_BUFFER, offset, len, bytes.as_mut_ptr().cast()) };
-        work.check("a buffer is read")
+        work.check("reading a buffer")
     }
 
-    /// Writes from an offset on. OpenGL refuses what lies outside the storage.
+    /// Writes from an offset on. OpenGL refuses a range outside of the storage.
     pub fn write(&self, work: &WorkContext, offset: usize, bytes: &[u8]) -> Result<(), i32> {
         self.bind(work);
         let (offset, len) = (offset as isize, bytes.len() as isize);
         // SAFETY: as many bytes are read as there are.
         unsafe { (work.gl.buffer_sub_data)(ELEMENT_ARRAY_BUFFER, offset, len, bytes.as_ptr().cast()) };
-        work.check("a buffer is written")
+        work.check("writing a buffer")
     }
 
     pub fn close(&self, work: &WorkContext) {

@@ -38,7 +38,7 @@ impl Egl {
         EGL.get_or_init(load).as_ref()
     }
 
-    /// Number of a context's configuration; `None` where there is no such context on the display.
+    /// ID of a context's configuration; `None` if the display has no such context.
     fn configuration(&self, program: ProgramContext) -> Option<i32> {
         let mut id = 0;
         // SAFETY: EGL checks displays and contexts; one number is written.
@@ -72,7 +72,7 @@ impl WindowSystem for Egl {
         let ProgramContext { display, context } = program;
         let egl = &self.0;
         let Some(id) = self.configuration(program) else {
-            return refused("EGL knows no such context on that display");
+            return refused("unknown EGL context on that display");
         };
         // SAFETY: EGL checks displays and contexts; single numbers are written.
         unsafe {
@@ -82,16 +82,16 @@ impl WindowSystem for Egl {
             if id != 0
                 && ((egl.choose_config)(display, list.as_ptr(), &raw mut config, 1, &raw mut count) == 0 || count == 0)
             {
-                return refused("the configuration of the GL context is not found");
+                return refused("cannot find the configuration of the GL context");
             }
             (egl.bind_api)(OPENGL_API);
             let own = (egl.create_context)(display, config, context, [NONE].as_ptr());
             if own == 0 {
-                return refused("EGL makes no context that shares with the program's");
+                return refused("EGL cannot make a context that shares with the program's");
             }
             if (egl.make_current)(display, 0, 0, own) == 0 {
                 (egl.destroy_context)(display, own);
-                return refused("a context without a surface cannot be made current");
+                return refused("cannot make a context without a surface current");
             }
             Ok(own)
         }

@@ -1,4 +1,4 @@
-//! Fences: how the layer's context learns that the program's has done its work.
+//! Fences, with which the layer's context waits for the program's work.
 
 use super::functions::ProgramGl;
 use super::window_system::{ProgramContext, WindowSystem};
@@ -17,8 +17,10 @@ const PATIENCE: u32 = 600;
 pub struct Fence(usize);
 
 impl Fence {
+    /// Wraps a fence.
+    ///
     /// # Safety
-    /// A fence of the layer's share group, or what OpenGL takes for none.
+    /// A fence of the layer's share group, or a value that OpenGL does not take for one.
     pub unsafe fn new(sync: *mut c_void) -> Self {
         Self(sync.expose_provenance())
     }
@@ -32,7 +34,7 @@ impl Fence {
         self.0 != 0 && unsafe { (work.gl.is_sync)(self.sync()) } != 0
     }
 
-    /// Waits that long; `true`: it is passed, or gone.
+    /// Waits up to `patience`; returns whether the fence is signalled or deleted.
     pub fn is_passed(self, work: &WorkContext, patience: Duration) -> bool {
         let nanoseconds = u64::try_from(patience.as_nanos()).unwrap_or(u64::MAX);
         // SAFETY: OpenGL looks the address up among its fences.
@@ -42,14 +44,14 @@ impl Fence {
     }
 }
 
-/// Work of the program's with OpenGL before a call of OpenCL's, where its thread has a context.
+/// OpenGL work that the program's thread submitted before an OpenCL call.
 pub struct ProgramWork {
     fence: Option<Fence>,
 }
 
 impl ProgramWork {
-    /// What the calling thread has begun. A context that is not the one that is shared is waited for here, since its fences
-    /// may be strange to the layer's.
+    /// Describes the work of the calling thread. If its current context is not the shared one, this waits for it,
+    /// because its fences may be unknown to the layer's context.
     pub fn begun(system: &dyn WindowSystem, program: ProgramContext, functions: &ProgramGl) -> Self {
         let current = system.current();
         if current == 0 {
@@ -71,10 +73,10 @@ impl ProgramWork {
         }
     }
 
-    /// Waits until it is done.
+    /// Waits until the work is done.
     pub fn finish(self, work: &WorkContext) {
         let Some(fence) = self.fence else { return };
-        // Not forever: this thread must not hang where the GPU does.
+        // Do not wait forever: this thread must not hang when the GPU does.
         for _ in 0..PATIENCE {
             if fence.is_passed(work, Duration::from_millis(100)) {
                 break;

@@ -1,4 +1,4 @@
-//! OpenGL's functions, as the window system gives them.
+//! OpenGL's functions, from the window system.
 
 use super::library::library_functions;
 use std::ffi::{CStr, c_char, c_void};
@@ -57,7 +57,7 @@ library_functions! {
 }
 
 library_functions! {
-    /// Functions that the layer calls in the program's context: none of them touches what the program has set.
+    /// Functions that the layer calls in the program's context; none of them changes the program's state.
     pub struct ProgramGl {
         fence_sync = "glFenceSync"(u32, u32) -> *mut c_void;
         flush = "glFlush"();
@@ -66,7 +66,7 @@ library_functions! {
 }
 
 impl Gl {
-    /// Whether the context has an extension.
+    /// Returns whether the context has an extension.
     pub fn has(&self, extension: &CStr) -> bool {
         const EXTENSIONS: u32 = 0x1F03;
         const COUNT: u32 = 0x821D;
@@ -80,7 +80,7 @@ impl Gl {
         (0..self.integer(COUNT).cast_unsigned()).any(is)
     }
 
-    /// One number of the context's.
+    /// Returns one integer of the context's state.
     pub fn integer(&self, name: u32) -> i32 {
         let mut value = 0;
         // SAFETY: one number is written.
@@ -88,10 +88,9 @@ impl Gl {
         value
     }
 
-    /// Takes the errors that are pending, and gives the first.
+    /// Clears pending errors and returns the first.
     pub fn error(&self) -> Option<u32> {
-        // Of a context that is lost there is no end of errors.
-        // SAFETY: takes nothing.
+        // A lost context reports errors forever, so the number is limited. SAFETY: takes no arguments.
         let mut errors = (0..16).map(|_| unsafe { (self.get_error)() }).take_while(|error| *error != 0);
         let first = errors.next();
         errors.for_each(drop);

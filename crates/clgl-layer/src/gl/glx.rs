@@ -35,7 +35,7 @@ library_functions! {
 
 const FBCONFIG_ID: i32 = 0x8013;
 const SCREEN: i32 = 0x800C;
-/// A configuration need not be for windows.
+/// Accepts configurations without window support.
 const DRAWABLE_TYPE: i32 = 0x8010;
 const ANY: i32 = -1;
 
@@ -44,14 +44,14 @@ pub struct Glx {
     x: XFunctions,
 }
 
-/// Displays that contexts of the layer's were made on: whether the program has closed them.
+/// Displays of the layer's contexts, with whether the program has closed them.
 static DISPLAYS: Mutex<Option<HashMap<usize, bool>>> = Mutex::new(None);
 
 fn with_displays<T>(f: impl FnOnce(&mut HashMap<usize, bool>) -> T) -> T {
     f(DISPLAYS.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_default())
 }
 
-/// Whether the program has closed a display: nothing of it may be touched any more.
+/// Returns whether the program has closed a display; nothing of it may be used then.
 pub fn is_closed(display: usize) -> bool {
     with_displays(|displays| displays.get(&display).copied().unwrap_or(false))
 }
@@ -63,7 +63,7 @@ unsafe extern "C" fn closed(display: usize, _: *mut c_void) -> c_int {
 
 static FAILED: AtomicBool = AtomicBool::new(false);
 
-/// Xlib's own handler ends the process.
+/// Xlib's default handler ends the process.
 unsafe extern "C" fn note_error(_: usize, _: *mut c_void) -> c_int {
     FAILED.store(true, Ordering::Relaxed);
     0
@@ -83,7 +83,7 @@ impl Glx {
         GLX.get_or_init(load).as_ref()
     }
 
-    /// Runs `f` where an error of the X server is noted and not the end of the process.
+    /// Runs `f`; an error of the X server is recorded instead of ending the process.
     fn guarded(&self, display: usize, f: impl FnOnce() -> usize) -> usize {
         static ONE: Mutex<()> = Mutex::new(());
         let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -102,7 +102,7 @@ impl Glx {
         if FAILED.load(Ordering::Relaxed) { 0 } else { made }
     }
 
-    /// Number of a context's configuration; `None` where there is no such context on the display.
+    /// ID of a context's configuration; `None` if the display has no such context.
     fn configuration(&self, program: ProgramContext) -> Option<i32> {
         let ProgramContext { display, context } = program;
         if display == 0 || context == 0 {
@@ -116,7 +116,7 @@ impl Glx {
         (known != 0).then_some(id)
     }
 
-    /// Asks to be told when the program closes the display.
+    /// Requests a notification when the program closes the display.
     fn watch(&self, display: usize) {
         if with_displays(|displays| displays.insert(display, false)) == Some(false) {
             return;
@@ -153,7 +153,7 @@ impl WindowSystem for Glx {
         let refused = |why| Err(refuse(INVALID_GL_SHAREGROUP_REFERENCE, why));
         let ProgramContext { display, context } = program;
         let Some(id) = self.configuration(program) else {
-            return refused("GLX knows no such context on that display");
+            return refused("unknown GLX context on that display");
         };
         let create = self.address("glXCreateContextAttribsARB");
         if create.is_null() {
@@ -179,18 +179,18 @@ impl WindowSystem for Glx {
                 create(display, config, context, 1, [0].as_ptr())
             }
         });
-        if own == 0 { refused("GLX makes no context that shares with the program's") } else { Ok(own) }
+        if own == 0 { refused("GLX cannot make a context that shares with the program's") } else { Ok(own) }
     }
 
     fn enter(&self, program: ProgramContext, own: usize) -> Result<usize, i32> {
         // SAFETY: made by `prepare` on that display.
         if unsafe { (self.glx.make_current)(program.display, 0, 0, own) } == 0 {
-            return Err(refuse(INVALID_GL_SHAREGROUP_REFERENCE, "a context without a window cannot be made current"));
+            return Err(refuse(INVALID_GL_SHAREGROUP_REFERENCE, "cannot make a context without a window current"));
         }
         Ok(own)
     }
 
-    /// Ends it, on the thread that has it. Where the display is closed it has ended with it.
+    /// Destroys it, on the thread where it is current. If the display is closed, the context is already gone.
     fn leave(&self, program: ProgramContext, own: usize) {
         if is_closed(program.display) {
             return;

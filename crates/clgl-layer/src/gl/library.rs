@@ -1,4 +1,4 @@
-//! Shared libraries of the window systems, which the program has loaded already.
+//! Shared libraries of the window systems, which the program has already loaded.
 
 use crate::explain;
 use libloading::os::unix::{Library, RTLD_LAZY};
@@ -6,18 +6,18 @@ use std::ffi::c_void;
 
 const RTLD_NOLOAD: i32 = 4;
 
-/// Opens the first of the libraries that the process has, or else can load. It stays open forever.
+/// Opens the first of the libraries that the process has loaded, or else can load. It stays open forever.
 pub fn open(names: &[&str]) -> Option<&'static Library> {
     // SAFETY: what the system's libraries run when they are loaded is theirs.
     let load = |flags: i32| names.iter().find_map(|name| unsafe { Library::open(Some(*name), flags) }.ok());
     let library = load(RTLD_LAZY | RTLD_NOLOAD).or_else(|| load(RTLD_LAZY));
     if library.is_none() {
-        explain::say(format_args!("{} cannot be loaded", names.join(" or ")));
+        explain::say(format_args!("cannot load {}", names.join(" or ")));
     }
     library.map(|library| &*Box::leak(Box::new(library)))
 }
 
-/// Address of a function; null where there is none of that name.
+/// Returns the address of a function; null if it is missing.
 pub fn address(library: &Library, name: &str) -> *const c_void {
     // SAFETY: only the address is taken.
     unsafe { library.get::<*const c_void>(name.as_bytes()) }.map_or(std::ptr::null(), |found| *found)
@@ -39,7 +39,7 @@ macro_rules! library_functions {
                     $($field: {
                         let address = address($name);
                         if address.is_null() {
-                            $crate::explain::say(format_args!("there is no {}", $name));
+                            $crate::explain::say(format_args!("missing function {}", $name));
                             return None;
                         }
                         // SAFETY: the caller's promise.

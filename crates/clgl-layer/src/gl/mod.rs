@@ -1,4 +1,4 @@
-//! OpenGL's side: a context of the layer's own, and what is read and written in it.
+//! OpenGL's side: a context of the layer's own, and reading and writing objects in it.
 
 pub mod buffer;
 pub mod egl;

@@ -1,9 +1,9 @@
-//! Rows of pixels in the host's memory, between OpenGL and OpenCL.
+//! Rows of pixels in host memory, between OpenGL and OpenCL.
 
 use super::functions::Gl;
 use crate::format::Format;
 
-/// Pixels of a whole level, from its first byte to its last.
+/// Pixels of a whole level, from the first byte to the last.
 pub struct PixelRows<'a> {
     pub bytes: &'a mut [u8],
     pub format: &'static Format,
@@ -21,7 +21,7 @@ const UNPACK_IMAGE_HEIGHT: u32 = 0x806E;
 const UNPACK_ALIGNMENT: u32 = 0x0CF5;
 
 impl PixelRows<'_> {
-    /// Tells OpenGL how they lie; `false` where it has no words for it.
+    /// Describes their layout to OpenGL; `false` if OpenGL cannot express it.
     pub fn describe(&self, gl: &Gl) -> bool {
         let pixel = self.format.bytes;
         let whole = self.row.is_multiple_of(pixel) && self.slice.is_multiple_of(self.row);
@@ -29,7 +29,7 @@ impl PixelRows<'_> {
             return false;
         }
         let length = (self.row / pixel) as i32;
-        // Mesa takes the lines of a texture of lines for slices, of that height.
+        // Mesa treats the lines of an array of 1D textures as slices of this height.
         let height = if self.size[2] > 1 { (self.slice / self.row) as i32 } else { 0 };
         // SAFETY: numbers of the layer's own context.
         unsafe {
@@ -45,7 +45,7 @@ impl PixelRows<'_> {
         true
     }
 
-    /// Bytes that OpenGL touches.
+    /// Number of bytes that OpenGL accesses.
     fn needed(&self) -> usize {
         let [width, height, depth] = self.size;
         (depth - 1) * self.slice + (height - 1) * self.row + width * self.format.bytes

@@ -1,4 +1,4 @@
-//! Renderbuffers of the program's.
+//! Renderbuffers of the program.
 
 use super::pixels::PixelRows;
 use super::texture::LevelShape;
@@ -18,8 +18,8 @@ const HEIGHT: u32 = 0x8D43;
 const INTERNAL_FORMAT: u32 = 0x8D44;
 const SAMPLES: u32 = 0x8CAB;
 
-/// A renderbuffer that an OpenCL object stands for. A framebuffer of the layer's own holds it, so that its storage stays when
-/// the program deletes the name.
+/// A renderbuffer that is shared as an OpenCL object. A framebuffer of the layer's own references it, so that its
+/// storage survives when the program deletes the name.
 #[derive(Debug)]
 pub struct SharedRenderbuffer {
     name: u32,
@@ -29,13 +29,13 @@ pub struct SharedRenderbuffer {
 impl SharedRenderbuffer {
     pub fn open(work: &WorkContext, name: u32) -> Result<(Self, LevelShape), i32> {
         let gl = &work.gl;
-        let none = || refuse(INVALID_GL_OBJECT, format_args!("there is no renderbuffer {name} with storage"));
+        let none = || refuse(INVALID_GL_OBJECT, format_args!("renderbuffer {name} does not exist or has no storage"));
         let mut renderbuffer = Self { name, framebuffer: 0 };
         let shape = renderbuffer.named_shape(work).ok_or_else(none)?;
         // SAFETY: seen just now.
         unsafe { (gl.bind_renderbuffer)(RENDERBUFFER, name) };
         if renderbuffer.parameter(work, SAMPLES) > 0 {
-            return Err(refuse(INVALID_OPERATION, "a renderbuffer of several samples"));
+            return Err(refuse(INVALID_OPERATION, "multisampled renderbuffers are unsupported"));
         }
         // SAFETY: names of the layer's own context; one is written.
         unsafe {
@@ -69,7 +69,8 @@ impl SharedRenderbuffer {
         (width > 0 && height > 0).then_some(LevelShape { size, internal, buffer: (0, 0) })
     }
 
-    /// Storage as it is now. A name that is deleted can be given no other storage: then it is what it was.
+    /// Returns the current shape of the storage. A deleted name cannot get other storage, so it keeps the previous
+    /// shape.
     pub fn shape(&self, work: &WorkContext, before: LevelShape) -> Option<LevelShape> {
         // SAFETY: any name may be asked for.
         if unsafe { (work.gl.is_renderbuffer)(self.name) } == 0 {
@@ -99,10 +100,10 @@ impl SharedRenderbuffer {
             (work.gl.read_buffer)(COLOR);
             (work.gl.read_pixels)(0, 0, width, height, format, ty, rows.bytes.as_mut_ptr().cast());
         }
-        work.check("a renderbuffer is read")
+        work.check("reading a renderbuffer")
     }
 
-    /// Writes by a texture of the same format: OpenGL writes renderbuffers by drawing only.
+    /// Writes via a texture of the same format: OpenGL can write renderbuffers only by drawing.
     pub fn write(&self, work: &WorkContext, internal: u32, rows: &PixelRows<'_>) -> Result<(), i32> {
         work.describe(rows)?;
         self.bind(work, DRAW_FRAMEBUFFER)?;
@@ -125,7 +126,7 @@ impl SharedRenderbuffer {
             (gl.delete_framebuffers)(1, &raw const framebuffer);
             (gl.delete_textures)(1, &raw const texture);
         }
-        work.check("a renderbuffer is written")
+        work.check("writing a renderbuffer")
     }
 
     pub fn close(&self, work: &WorkContext) {

@@ -1,8 +1,8 @@
-//! Signals of the program's, which threads of the layer's must not take.
+//! Signals of the program, which must not be delivered to the layer's threads.
 
 use std::ffi::c_int;
 
-/// As large as the C library's `sigset_t`, or larger.
+/// At least as large as the C library's `sigset_t`.
 type SignalSet = [u64; 16];
 
 unsafe extern "C" {
@@ -10,7 +10,7 @@ unsafe extern "C" {
     fn pthread_sigmask(how: c_int, set: *const SignalSet, before: *mut SignalSet) -> c_int;
 }
 
-/// Runs `f` with all signals blocked on this thread: threads that it starts have them blocked for good.
+/// Runs `f` with all signals blocked on this thread; threads that it starts inherit the block.
 pub fn without_signals<T>(f: impl FnOnce() -> T) -> T {
     const SET_MASK: c_int = 2;
     let (mut all, mut before) = ([0; 16], [0; 16]);

@@ -1,4 +1,4 @@
-//! The window systems whose contexts programs share: EGL and GLX.
+//! The window systems of shared contexts: EGL and GLX.
 
 use super::egl::Egl;
 use super::functions::{Gl, RobustGl};
@@ -14,26 +14,26 @@ const MINOR_VERSION: u32 = 0x821C;
 pub const EGL: isize = 0x2009;
 pub const GLX: isize = 0x200A;
 
-/// The system that a property of `clCreateContext` means.
+/// Returns the system of a `clCreateContext` property.
 pub fn of(property: isize) -> Result<&'static dyn WindowSystem, i32> {
     let found: Option<&'static dyn WindowSystem> = match property {
         EGL => Egl::get().map(|egl| egl as _),
         GLX => Glx::get().map(|glx| glx as _),
         _ => None,
     };
-    found.ok_or_else(|| refuse(INVALID_OPERATION, "the window system of the GL context is not known here"))
+    found.ok_or_else(|| refuse(INVALID_OPERATION, "the window system of the GL context is unsupported"))
 }
 
 /// A context of the layer's own that shares with a program's.
 pub struct OwnContext {
     system: &'static dyn WindowSystem,
     program: ProgramContext,
-    /// 0: not made yet.
+    /// 0 if it is not made yet.
     context: usize,
 }
 
 impl OwnContext {
-    /// For the thread of the program that names the context.
+    /// Prepares it on the thread of the program that names the context.
     pub fn new(system: &'static dyn WindowSystem, program: ProgramContext) -> Result<Self, i32> {
         Ok(Self { system, program, context: system.prepare(program)? })
     }

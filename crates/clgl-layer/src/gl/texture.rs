@@ -1,4 +1,4 @@
-//! Textures of the program's.
+//! Textures of the program.
 
 use super::buffer::SharedBuffer;
 use super::functions::Gl;
@@ -19,23 +19,23 @@ const BUFFER_OF_TEXTURE: u32 = 0x8C2D;
 const BUFFER_OFFSET: u32 = 0x919D;
 const BUFFER_SIZE: u32 = 0x919E;
 
-/// Storage of a level.
+/// Shape of a level's storage.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LevelShape {
     pub size: [usize; 3],
     pub internal: u32,
-    /// Of a buffer's texels: the buffer's name, and where they begin in it.
+    /// For a buffer's texels: the buffer's name, and their offset.
     pub buffer: (u32, usize),
 }
 
-/// A level of a texture that an OpenCL object stands for.
+/// A level of a texture that is shared as an OpenCL object.
 pub struct SharedTexture {
     name: u32,
     target: &'static Target,
     level: i32,
-    /// `None`: all were taken, and the storage goes with the name.
+    /// `None` if all units were in use: the storage is then freed with the name.
     unit: Option<u32>,
-    /// What a buffer's texels lie in.
+    /// The buffer of a buffer texture.
     buffer: Option<SharedBuffer>,
 }
 
@@ -47,11 +47,11 @@ impl SharedTexture {
         name: u32,
     ) -> Result<(Self, LevelShape), i32> {
         if level < 0 {
-            return Err(refuse(INVALID_MIP_LEVEL, "a level below 0"));
+            return Err(refuse(INVALID_MIP_LEVEL, "a negative level"));
         }
         // SAFETY: any name may be asked for.
         if unsafe { (work.gl.is_texture)(name) } == 0 {
-            return Err(refuse(INVALID_GL_OBJECT, format_args!("there is no texture {name}")));
+            return Err(refuse(INVALID_GL_OBJECT, format_args!("unknown texture {name}")));
         }
         work.gl.error();
         let unit = work.units.take(target.binding);
@@ -62,7 +62,7 @@ impl SharedTexture {
             (work.gl.bind_texture)(target.binding, name);
         }
         let opened = match work.gl.error() {
-            Some(_) => Err(refuse(INVALID_GL_OBJECT, format_args!("texture {name} is of another target"))),
+            Some(_) => Err(refuse(INVALID_GL_OBJECT, format_args!("texture {name} has another target"))),
             None => texture.opened_shape(work),
         };
         match opened {
@@ -79,16 +79,16 @@ impl SharedTexture {
         }
     }
 
-    /// The shape, or why there is none to share.
+    /// Returns the shape, or why the texture cannot be shared.
     fn opened_shape(&self, work: &WorkContext) -> Result<LevelShape, i32> {
         let gl = &work.gl;
         if let Some(shape) = self.shape(work) {
             if self.level_parameter(gl, self.level, BORDER) > 0 {
-                return Err(refuse(INVALID_OPERATION, "a texture with a border"));
+                return Err(refuse(INVALID_OPERATION, "textures with borders are unsupported"));
             }
             return Ok(shape);
         }
-        // A level that the texture cannot have, or one that it lacks.
+        // The level may exceed the texture's range, or be missing.
         let base = [WIDTH, HEIGHT, DEPTH].map(|side| self.level_parameter(gl, 0, side)).into_iter().max().unwrap_or(0);
         let mut most = 0;
         // SAFETY: one number is written.
@@ -107,7 +107,7 @@ impl SharedTexture {
     }
 
     fn bind(&self, gl: &Gl) {
-        // SAFETY: a unit of the context. What it holds stays bound; only the first is given a name each time.
+        // SAFETY: a unit of the context. Its texture stays bound; only the first unit is rebound each time.
         unsafe {
             (gl.active_texture)(TEXTURE0 + self.unit.unwrap_or(0));
             if self.unit.is_none() {
@@ -116,10 +116,10 @@ impl SharedTexture {
         }
     }
 
-    /// Storage of the level as it is now; `None`: there is none.
+    /// Returns the current shape of the level's storage; `None` without storage.
     pub fn shape(&self, work: &WorkContext) -> Option<LevelShape> {
         let gl = &work.gl;
-        // SAFETY: any name may be asked for. Binding a name that is gone would make a texture.
+        // SAFETY: any name may be passed. Check first, because binding a deleted name would create a texture.
         if self.unit.is_none() && unsafe { (gl.is_texture)(self.name) } == 0 {
             return None;
         }
@@ -132,7 +132,7 @@ impl SharedTexture {
             let size = sides.map(|side| usize::try_from(side.max(1)).unwrap_or(1));
             (sides[0] > 0).then_some(LevelShape { size, internal, buffer: (0, 0) })
         };
-        // A wrong level leaves an error behind.
+        // An invalid level leaves an error behind.
         gl.error();
         shape
     }
@@ -146,7 +146,7 @@ impl SharedTexture {
         (name != 0 && width > 0).then_some(LevelShape { size: [width, 1, 1], internal, buffer })
     }
 
-    /// The buffer that its texels lie in.
+    /// The buffer of a buffer texture.
     pub fn buffer(&self) -> Option<&SharedBuffer> {
         self.buffer.as_ref()
     }
@@ -159,7 +159,7 @@ impl SharedTexture {
         // SAFETY: `describe` has seen that the rows hold the level, whose size was compared just now.
         unsafe {
             match &work.robust {
-                // Where a thread of the program's gives it other storage meanwhile, this one fails.
+                // If a thread of the program reallocates the storage at the same time, this call fails.
                 Some(robust) => {
                     let room = i32::try_from(rows.bytes.len()).unwrap_or(i32::MAX);
                     (robust.get_n_tex_image)(target, level, format, ty, room, address);
@@ -167,7 +167,7 @@ impl SharedTexture {
                 None => (work.gl.get_tex_image)(target, level, format, ty, address),
             }
         }
-        work.check("a texture is read")
+        work.check("reading a texture")
     }
 
     pub fn write(&self, work: &WorkContext, rows: &PixelRows<'_>) -> Result<(), i32> {
@@ -189,7 +189,7 @@ impl SharedTexture {
                 }
             }
         }
-        work.check("a texture is written")
+        work.check("writing a texture")
     }
 
     pub fn close(&self, work: &mut WorkContext) {

@@ -1,5 +1,5 @@
-//! The thread that has the layer's own context: all work with OpenGL is done there, so that no thread of the program has
-//! its context taken from it.
+//! The thread that owns the layer's context. All OpenGL work is done there, so that no thread of the program loses its
+//! current context.
 
 use super::glx;
 use super::signals::without_signals;
@@ -12,10 +12,10 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, Once, PoisonError};
 use std::thread::JoinHandle;
 
-/// Threads that end on their own: they let go of the last object of a context.
+/// Threads that are ending on their own, because they released the last object of a context.
 static ENDING: Mutex<Vec<JoinHandle<()>>> = Mutex::new(Vec::new());
 
-/// Waits for them, before the window system's own exit: they end a context of it.
+/// Joins them before the window system's own exit, because they destroy a context.
 extern "C" fn wait_for_ending() {
     let ending = std::mem::take(&mut *ENDING.lock().unwrap_or_else(PoisonError::into_inner));
     ending.into_iter().for_each(|handle| drop(handle.join()));
@@ -28,16 +28,16 @@ unsafe extern "C" {
 type Job = Box<dyn FnOnce(&mut WorkContext) + Send>;
 
 pub struct GlThread {
-    /// `None` when it ends.
+    /// `None` once the thread is ending.
     jobs: Option<Sender<Job>>,
     handle: Option<JoinHandle<()>>,
-    /// After a fork the child has no such thread.
+    /// A forked child does not have the thread.
     process: u32,
     display: usize,
 }
 
 impl GlThread {
-    /// Starts it; the context is made current there.
+    /// Starts the thread and makes the context current there.
     pub fn start(own: OwnContext, display: usize) -> Result<Self, i32> {
         static AT_EXIT: Once = Once::new();
         // SAFETY: the library is never unloaded.
@@ -47,12 +47,12 @@ impl GlThread {
         let run = move || run(own, display, &receiver, &ready);
         let builder = std::thread::Builder::new().name("clgl".to_owned());
         let spawned = without_signals(|| builder.spawn(run));
-        let handle = spawned.map_err(|e| refuse(OUT_OF_HOST_MEMORY, format_args!("no thread is to be had: {e}")))?;
+        let handle = spawned.map_err(|e| refuse(OUT_OF_HOST_MEMORY, format_args!("cannot start a thread: {e}")))?;
         started.recv().map_err(|_| OUT_OF_HOST_MEMORY)??;
         Ok(Self { jobs: Some(jobs), handle: Some(handle), process: std::process::id(), display })
     }
 
-    /// Refuses work where nothing is left to do it.
+    /// Refuses work that could not be done.
     pub fn check(&self) -> Result<(), i32> {
         if self.process != std::process::id() {
             return Err(refuse(INVALID_OPERATION, "a forked process does not have its parent's GL context"));
@@ -63,21 +63,21 @@ impl GlThread {
         Ok(())
     }
 
-    /// Gives it a job.
+    /// Posts a job.
     pub fn post(&self, job: impl FnOnce(&mut WorkContext) + Send + 'static) -> Result<(), i32> {
         self.check()?;
         let jobs = self.jobs.as_ref().ok_or(INVALID_OPERATION)?;
         jobs.send(Box::new(job)).map_err(|_| INVALID_OPERATION)
     }
 
-    /// Gives it a job, and waits for the answer.
+    /// Posts a job and waits for its result.
     pub fn ask<T: Send + 'static>(
         &self,
         job: impl FnOnce(&mut WorkContext) -> Result<T, i32> + Send + 'static,
     ) -> Result<T, i32> {
         let (answer, answered) = channel();
         self.post(move |work| {
-            // Who asked waits below.
+            // The sender waits below.
             let _ = answer.send(job(work));
         })?;
         answered.recv().map_err(|_| OUT_OF_HOST_MEMORY)?
@@ -87,13 +87,13 @@ impl GlThread {
 impl Drop for GlThread {
     fn drop(&mut self) {
         self.jobs = None;
-        // A thread that is not there, or that waits forever because its display is closed.
+        // The thread does not exist, or waits forever because its display is closed.
         let lost = self.process != std::process::id() || glx::is_closed(self.display);
         let Some(handle) = self.handle.take().filter(|_| !lost) else { return };
         if handle.thread().id() == std::thread::current().id() {
             ENDING.lock().unwrap_or_else(PoisonError::into_inner).push(handle);
         } else {
-            // So that the program may close its display. A panic in it is no news.
+            // Join, so that the program may close its display. A panic there was already handled.
             let _ = handle.join();
         }
     }
@@ -123,7 +123,7 @@ fn run(mut own: OwnContext, display: usize, jobs: &Receiver<Job>, ready: &Sender
         });
     }
     while glx::is_closed(display) {
-        // The end of the thread would end its context, whose display is no more.
+        // Ending the thread would destroy its context, whose display is gone.
         std::thread::park();
     }
     drop(own);

@@ -1,4 +1,4 @@
-//! What jobs on the layer's thread work with.
+//! What jobs on the layer's thread use.
 
 use super::functions::{Gl, RobustGl};
 use super::pixels::PixelRows;
@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 const MAX_UNITS: u32 = 0x8B4D;
 
-/// The layer's own context of OpenGL, current on the layer's thread.
+/// The layer's own OpenGL context, current on the layer's thread.
 pub struct WorkContext {
     pub gl: Gl,
     pub robust: Option<RobustGl>,
@@ -16,29 +16,29 @@ pub struct WorkContext {
 }
 
 impl WorkContext {
-    /// An error that OpenGL has noted since the last call.
+    /// Returns the error that OpenGL has recorded since the last call.
     pub fn check(&self, what: &str) -> Result<(), i32> {
         match self.gl.error() {
             None => Ok(()),
-            Some(error) => Err(refuse(INVALID_GL_OBJECT, format_args!("OpenGL answers {error:#x} where {what}"))),
+            Some(error) => Err(refuse(INVALID_GL_OBJECT, format_args!("OpenGL error {error:#x} while {what}"))),
         }
     }
 
-    /// Tells OpenGL how rows lie, or refuses them.
+    /// Describes the layout of rows to OpenGL, or refuses them.
     pub fn describe(&self, rows: &PixelRows<'_>) -> Result<(), i32> {
         if rows.describe(&self.gl) {
             return Ok(());
         }
-        Err(refuse(OUT_OF_HOST_MEMORY, "rows of pixels that OpenGL cannot be told of"))
+        Err(refuse(OUT_OF_HOST_MEMORY, "OpenGL cannot express the layout of the rows"))
     }
 }
 
-/// Texture units of the layer's own context. Each holds textures, one of every target, so that their storage stays when the
-/// program deletes the name. The first is for textures that find no unit free.
+/// Texture units of the layer's own context. Each unit keeps textures bound, one per target, so that their storage
+/// survives when the program deletes the name. The first unit is for textures that find no free unit.
 #[derive(Debug)]
 pub struct TextureUnits {
     count: u32,
-    /// By target: the first that was never given, and those that came back.
+    /// By target: the first unit that was never used, and returned units.
     given: HashMap<u32, (u32, Vec<u32>)>,
 }
 

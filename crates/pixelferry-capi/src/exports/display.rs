@@ -123,8 +123,8 @@ mod engine {
         (get_proc, user): (pf_get_proc_function, *mut c_void),
         given: *const pf_gl_options,
     ) -> Result<Headless> {
-        let get_proc =
-            get_proc.ok_or_else(|| Failure::argument("get_proc is NULL; pf_display_from_current_gl needs none"))?;
+        let get_proc = get_proc
+            .ok_or_else(|| Failure::argument("get_proc is NULL; pf_display_from_current_gl does not need it"))?;
         // SAFETY: the caller's promise.
         unsafe {
             let load = |name: &CStr| get_proc(user, name.as_ptr()).cast_const();
@@ -132,7 +132,7 @@ mod engine {
         }
     }
 
-    /// Nothing to do where there is no context.
+    /// Does nothing for a display without a context.
     pub fn make_current(display: &Headless) -> Result<()> {
         Ok(display.gl().map_or(Ok(()), |gl| gl.make_current())?)
     }

@@ -1,4 +1,4 @@
-//! Frames that are written.
+//! Frames being written.
 
 use crate::abi::*;
 use crate::boundary::{array, fill, fillable};
@@ -64,7 +64,8 @@ pub unsafe extern "C" fn pf_frame_map(frame: *mut pf_frame, write: pf_map_functi
     })
 }
 
-/// Lets the caller's function write the pixels where they lie, or, where pixels of others lie between them, a copy.
+/// Lets the caller's function write the pixels in place; if a frame's rows are interleaved with other pixels, it writes
+/// a copy.
 fn map(slot: &FrameSlot, write: impl Fn(&pf_pixels) -> i32) -> Result<()> {
     slot.with(|frame| {
         let mut code = 0;
@@ -85,7 +86,7 @@ fn map_frame(
 ) -> Result<(), Error> {
     let mut run = |bytes: &mut [u8], view: &View| match write(&pixels(bytes, view)) {
         0 => Ok(()),
-        _ => Err(Error::invalid("pf_frame_map", "the function that was given refused")),
+        _ => Err(Error::invalid("pf_frame_map", "the function returned an error")),
     };
     let (memory, view) = frame.target()?.into_parts();
     let span = view.span();
@@ -101,7 +102,7 @@ fn map_frame(
     }
 }
 
-/// Tells where the bytes of a view lie; the view begins with the first of `bytes`.
+/// Describes the bytes of a view, which begins with the first of `bytes`.
 fn pixels(bytes: &mut [u8], view: &View) -> pf_pixels {
     let (row_bytes, _) = shape(view);
     let none = pf_pixels {
@@ -152,7 +153,7 @@ pub extern "C" fn pf_frame_cancel(frame: *mut pf_frame) -> pf_status {
     call("pf_frame_cancel", || if frame.is_null() || is_parents(frame.addr()) { Ok(()) } else { end(frame, false) })
 }
 
-/// Ends a frame; the handle goes, unless the frame cannot end now.
+/// Ends a frame and frees the handle, unless the frame cannot end now.
 fn end(frame: *mut pf_frame, finish: bool) -> Result<()> {
     let done = pf_frame::get(frame)?.end(finish);
     if !matches!(done, Err(Failure::Busy(_))) {
@@ -181,7 +182,7 @@ mod device {
             _ => Err(Error::Unsupported {
                 operation: "pf_frame_device_memory",
                 device,
-                reason: "its memory has no name here; write by pf_frame_map, pf_frame_write or a kernel".into(),
+                reason: "its memory cannot be named here; write with pf_frame_map, pf_frame_write or a kernel".into(),
             })?,
         };
         Ok(match raw.view() {

@@ -1,4 +1,4 @@
-//! Conversion of callers' structs and names into values of pixelferry.
+//! Converts callers' structs and names to values of pixelferry.
 
 use crate::abi::*;
 use crate::boundary::{array, optional_structure, optional_text, structure, text};
@@ -55,7 +55,7 @@ unsafe fn scratch(at: usize, arg: &pf_arg) -> Result<Scratch> {
             PIXELFERRY_ARG_F64 => Scratch::F64(arg.value.f64),
             PIXELFERRY_ARG_MEMORY => {
                 let bytes = usize::try_from(arg.bytes)
-                    .map_err(|_| Failure::argument(format!("args[{at}].bytes is {}, which is too much", arg.bytes)))?;
+                    .map_err(|_| Failure::argument(format!("args[{at}].bytes is {}, which is too large", arg.bytes)))?;
                 match arg.value.host.cast::<u8>() {
                     nothing if nothing.is_null() => Scratch::Memory(Initial::Zeros(bytes)),
                     content => Scratch::Memory(Initial::Bytes(array(content, bytes, "pf_arg.value.host")?.to_vec())),
@@ -63,14 +63,14 @@ unsafe fn scratch(at: usize, arg: &pf_arg) -> Result<Scratch> {
             }
             kind => {
                 return Err(Failure::argument(format!(
-                    "args[{at}].kind is {kind}, which is no PIXELFERRY_ARG_ of the header"
+                    "args[{at}].kind is {kind}, which is not a PIXELFERRY_ARG_ value"
                 )));
             }
         })
     }
 }
 
-/// What C declares of its frames.
+/// Converts the caller's description of its frames.
 ///
 /// # Safety
 /// The header's promises for `pf_frames`.
@@ -116,7 +116,7 @@ pub unsafe fn display_choice(name: *const c_char) -> Result<DisplayChoice> {
     Ok(name.map(DisplayChoice::parse).transpose()?.unwrap_or_default())
 }
 
-/// Returns what is named in options.
+/// Reads the texts of options.
 ///
 /// # Safety
 /// The header's promise for the texts of `pf_link_options`.

@@ -86,7 +86,7 @@ pub unsafe extern "C" fn pf_link_frame(link: *mut pf_link, compute: pf_frame_fun
     })
 }
 
-/// One frame by a function of the caller's, again on another path where one fails.
+/// Computes one frame with the caller's function, again on another path if one fails.
 fn frame(link: &LinkSlot, compute: impl Fn(*mut pf_frame) -> i32) -> Result<()> {
     let computing = Computing::new(compute);
     let done = link.with(|link| link.frame(|frame| computing.one_try(Writing::Link(frame), true)))?;
@@ -142,7 +142,7 @@ pub unsafe extern "C" fn pf_link_acquire_bytes(
     call("pf_link_acquire_bytes", || {
         let end = offset.checked_add(bytes);
         let end =
-            end.ok_or_else(|| Failure::argument(format!("{bytes} bytes from {offset} on cannot be addressed")))?;
+            end.ok_or_else(|| Failure::argument(format!("{bytes} bytes from {offset} on exceed the address space")))?;
         // SAFETY: the header's promise for pointers.
         unsafe { begin(link, frame, |link| link.acquire_bytes(offset..end)) }
     })
@@ -187,13 +187,13 @@ pub unsafe extern "C" fn pf_link_read_back(
         // SAFETY: the header's promise for pointers.
         let place = unsafe { Place::new(data, bytes, needed) }?;
         let link = pf_link::get(link)?;
-        // The frame on show may be of another size than the next one.
+        // The shown frame may have another size than the next one.
         let len = link.look(|link| link.shown().and_then(|shown| shown.desc().byte_len()))??;
         place.fill(len, || Ok(link.with(Link::read_back)??))
     })
 }
 
-/// Place for what is shown, and for its length.
+/// Destination of the shown content and of its length.
 pub struct Place<'a> {
     data: &'a mut [u8],
     /// Null, or accepted by `boundary::out`.
@@ -201,7 +201,7 @@ pub struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// Checks what the caller gave.
+    /// Checks the caller's arguments.
     ///
     /// # Safety
     /// The header's promise for pointers.
@@ -215,7 +215,7 @@ impl Place<'_> {
         }
     }
 
-    /// Tells the length, and copies what `read` returns, unless only the length was asked for.
+    /// Stores the length, and copies the result of `read` unless only the length was requested.
     pub fn fill(self, len: usize, read: impl FnOnce() -> Result<Vec<u8>>) -> Result<()> {
         if !self.needed.is_null() {
             // SAFETY: `out` accepted it.
@@ -226,11 +226,13 @@ impl Place<'_> {
             return Ok(());
         }
         if bytes != len {
-            return Err(Failure::argument(format!("data has {bytes} bytes, and what is shown has {len} (tight rows)")));
+            return Err(Failure::argument(format!(
+                "data has {bytes} bytes, but the shown frame has {len} (tight rows)"
+            )));
         }
         let read = read()?;
         if read.len() != len {
-            return Err(Failure::argument(format!("what is shown has {} bytes now; ask again", read.len())));
+            return Err(Failure::argument(format!("the shown frame has {} bytes now; ask again", read.len())));
         }
         self.data.copy_from_slice(&read);
         Ok(())

@@ -1,4 +1,4 @@
-//! Log of the library, sent to a function of the caller.
+//! Passes the library's log to a function of the caller.
 
 use crate::abi::*;
 use crate::call::call;
@@ -13,7 +13,7 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::{Interest, set_global_default};
 use tracing::{Event, Level, Metadata, Subscriber};
 
-/// Function that lines are sent to.
+/// The function that gets the lines.
 #[derive(Clone, Copy)]
 struct Sink {
     function: unsafe extern "C" fn(*mut c_void, u32, *const c_char),
@@ -52,19 +52,19 @@ pub unsafe extern "C" fn pf_set_log(log: pf_log_function, user: *mut c_void, mos
 
 fn level(most: u32) -> Result<LevelFilter> {
     let level = LEVELS.iter().find(|(code, _)| *code == most).map(|(_, level)| LevelFilter::from_level(*level));
-    level.ok_or_else(|| Failure::argument(format!("most is {most}, which is no PIXELFERRY_LOG_ of the header")))
+    level.ok_or_else(|| Failure::argument(format!("most is {most}, which is not a PIXELFERRY_LOG_ value")))
 }
 
-/// Takes part in the process's log, once.
+/// Subscribes to the process's log, once.
 fn subscribed() -> Result<()> {
     static DONE: OnceLock<bool> = OnceLock::new();
     if *DONE.get_or_init(|| set_global_default(Lines).is_ok()) {
         return Ok(());
     }
-    Err(Failure::argument("this process has a log of Rust's `tracing` already, which gets the same lines"))
+    Err(Failure::argument("this process already has a log of Rust's `tracing`, which gets the same lines"))
 }
 
-/// Gives each event on as a line; spans, which are steps of frames, are for traces.
+/// Converts each event to a line. Spans, which are steps of frames, are for traces only.
 struct Lines;
 
 impl Lines {

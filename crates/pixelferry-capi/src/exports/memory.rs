@@ -1,4 +1,4 @@
-//! A caller's own memory on a device: what kernels read, and passes whose result is not shown.
+//! A caller's own memory on a device, for kernels to read, and for passes whose result is not shown.
 
 use crate::abi::*;
 use crate::boundary::{array, bytes_mut, out};
@@ -15,7 +15,7 @@ use std::rc::Rc;
 
 fn with<R>(memory: *mut pf_memory, f: impl FnOnce(&mut Memory) -> Result<R>) -> Result<R> {
     let SharedMemory::Own(memory) = pf_memory::get(memory)? else {
-        let problem = "what an intake or a subscriber took is only read; take memory of pf_memory_new to write";
+        let problem = "memory from an intake or a subscriber is read-only; use memory from pf_memory_new to write";
         return Err(Failure::argument(problem));
     };
     let mut memory = memory.try_borrow_mut().map_err(|_| busy_memory())?;
@@ -66,7 +66,7 @@ pub unsafe extern "C" fn pf_memory_read(
         match pf_memory::get(memory)? {
             SharedMemory::Taken(taken) => copy(&taken.read()?, offset, data),
             SharedMemory::Streamed(_) => {
-                Err(Failure::argument("this is the memory of a subscriber's frame; read it by pf_subscriber_read"))
+                Err(Failure::argument("this is the memory of a subscriber's frame; read it with pf_subscriber_read"))
             }
             SharedMemory::Own(_) => with(memory, |memory| Ok(memory.memory.read(offset, data)?)),
         }
@@ -76,11 +76,7 @@ pub unsafe extern "C" fn pf_memory_read(
 fn copy(all: &[u8], offset: usize, data: &mut [u8]) -> Result<()> {
     let part = offset.checked_add(data.len()).and_then(|end| all.get(offset..end));
     let part = part.ok_or_else(|| {
-        Failure::argument(format!(
-            "{} bytes from {offset} on were asked for, and the memory has {}",
-            data.len(),
-            all.len()
-        ))
+        Failure::argument(format!("{} bytes from {offset} on exceed the memory's {}", data.len(), all.len()))
     })?;
     data.copy_from_slice(part);
     Ok(())

@@ -1,6 +1,7 @@
-//! The exported functions. Each checks what it was given by `boundary`, looks its handles up, and leaves the work to safe code.
+//! The exported functions. Each checks its arguments with `boundary`, looks up its handles, and leaves the work to safe
+//! code.
 //!
-//! The header says what a caller promises: pointers are null or point to what their types say.
+//! The header says what callers promise: pointers are null or point to what their types say.
 
 pub mod backend;
 pub mod display;

@@ -1,4 +1,4 @@
-//! A caller's own textures and buffers: frames into them, and what was rendered into them as memory for kernels.
+//! A caller's own textures and buffers: frames written into them, and their content as memory for kernels.
 
 use crate::abi::*;
 use crate::boundary::{fill, fillable, optional_structure, optional_text, out, structure};
@@ -16,7 +16,7 @@ use std::ffi::{c_char, c_void};
 use std::ptr;
 use std::rc::Rc;
 
-/// The object as a surface of the display's.
+/// Opens the object as a surface of the display.
 ///
 /// # Safety
 /// The header's promises for `pf_object`.
@@ -29,7 +29,7 @@ unsafe fn surface(display: &Rc<dyn Display>, object: &pf_object) -> Result<Surfa
             PIXELFERRY_OBJECT_VULKAN_IMAGE => vulkan::engine::image_object(display, object),
             PIXELFERRY_OBJECT_VULKAN_BUFFER => vulkan::engine::buffer_object(display, object),
             kind => {
-                let problem = format!("pf_object.kind is {kind}, which is no PIXELFERRY_OBJECT_ of the header");
+                let problem = format!("pf_object.kind is {kind}, which is not a PIXELFERRY_OBJECT_ value");
                 Err(Failure::argument(problem))
             }
         }
@@ -62,7 +62,7 @@ pub unsafe extern "C" fn pf_outlet_open(
     })
 }
 
-/// A frame of a part; `None`: all of it.
+/// Computes a frame of a part; `None` means the whole surface.
 ///
 /// # Safety
 /// The header's promise for `compute`.

@@ -1,4 +1,4 @@
-//! Writing results to where a caller wants them.
+//! Writes results to a caller's memory.
 
 use crate::boundary::put;
 use crate::failure::Result;
@@ -7,7 +7,7 @@ use crate::texts::give_text;
 use serde::Serialize;
 use std::ffi::c_char;
 
-/// Makes a handle and writes it to where `boundary::out` looked.
+/// Makes a handle and writes it to a place that `boundary::out` checked.
 ///
 /// # Safety
 /// `boundary::out` accepted `out`.
@@ -18,7 +18,7 @@ pub unsafe fn give<H: Handle>(out: *mut *mut H, object: H::Object) -> Result<()>
     Ok(())
 }
 
-/// Gives a text out.
+/// Returns a text to the caller.
 ///
 /// # Safety
 /// `boundary::out` accepted `to`.
@@ -27,7 +27,7 @@ pub unsafe fn say(to: *mut *mut c_char, text: String) {
     unsafe { put(to, give_text(text)) };
 }
 
-/// Gives a value out as JSON.
+/// Returns a value to the caller as JSON.
 ///
 /// # Safety
 /// `boundary::out` accepted `to`.

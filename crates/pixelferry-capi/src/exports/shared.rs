@@ -1,4 +1,4 @@
-//! Links that every thread may use.
+//! Links for all threads.
 
 use crate::abi::*;
 use crate::boundary::{fill, fillable, optional_structure, out, put, structure};
@@ -32,7 +32,7 @@ unsafe impl<F> Send for Elsewhere<F> {}
 type OpenDisplay = unsafe extern "C" fn(*mut c_void, *mut *mut pf_display) -> i32;
 
 impl Elsewhere<OpenDisplay> {
-    /// The display that the caller's function opens on this thread. Its handle is gone then.
+    /// Opens the display with the caller's function on this thread, and takes over its handle.
     fn open(&self) -> Result<Headless> {
         let mut made = ptr::null_mut();
         // SAFETY: the header asks for a function that may be called with `user` on the link's thread, and returns.
@@ -46,7 +46,7 @@ impl Elsewhere<OpenDisplay> {
     }
 }
 
-/// What other threads have of a frame; made on the display's thread.
+/// Makes the description of a frame for other threads; runs on the display's thread.
 fn give_out(headless: &Headless, surface: &Surface) -> Result<GivenOut, Error> {
     let is_image = matches!(surface.desc(), SurfaceDesc::Image(_));
     if let Some(memory) = headless.downcast_ref::<MemoryDisplay>() {
@@ -58,7 +58,7 @@ fn give_out(headless: &Headless, surface: &Surface) -> Result<GivenOut, Error> {
     }
     let display = headless.display();
     if shown::gl::is_there(&display) {
-        // Other contexts see what this one did once that is done.
+        // Other contexts see this one's work only after it has finished.
         display.finish()?;
         return if is_image {
             shown::gl::texture(&display, surface).map(GivenOut::GlTexture)
@@ -73,11 +73,11 @@ fn give_out(headless: &Headless, surface: &Surface) -> Result<GivenOut, Error> {
     Ok(GivenOut::Nothing)
 }
 
-/// The error of the core that a failure carries, or one with its message.
+/// Returns the core's error in a failure, or a new error with its message.
 fn of_core(failure: Failure) -> Error {
     match failure {
         Failure::Core(error) => error,
-        other => Error::invalid("what gives a frame out", other.to_string()),
+        other => Error::invalid("exporting a frame", other.to_string()),
     }
 }
 
@@ -124,7 +124,7 @@ pub unsafe extern "C" fn pf_shared_link_open(
     })
 }
 
-/// Refuses what a thread would wait for itself for.
+/// Refuses a call in which a thread would wait for itself.
 fn waits_for_others(checked: Result<(), Error>) -> Result<()> {
     checked.map_err(|_| {
         Failure::Busy(
@@ -208,7 +208,7 @@ pub extern "C" fn pf_started_wait(started: *mut pf_started) -> pf_status {
             if let Some((frame, _)) = &*kept {
                 waits_for_others(frame.check_wait())?;
             }
-            kept.take().ok_or_else(|| Failure::Handle("another thread waits for this pf_started already".into()))?
+            kept.take().ok_or_else(|| Failure::Handle("another thread already waits for this pf_started".into()))?
         };
         remove(started.addr());
         refused_or(frame.wait(), &refusal)
@@ -295,7 +295,7 @@ pub unsafe extern "C" fn pf_shared_frame_number(shown: *mut pf_shared_frame, num
     })
 }
 
-/// Writes what the frame is, where it is that.
+/// Writes the frame's description if it is of that kind.
 ///
 /// # Safety
 /// The header's promise for pointers.
@@ -309,7 +309,7 @@ unsafe fn given<T: Growing>(
     unsafe {
         fillable(to)?;
         let found = find(pf_shared_frame::get(shown)?.get());
-        let none = || Failure::argument(format!("this frame is no {what}; pf_shared_link_read_back reads any"));
+        let none = || Failure::argument(format!("this frame is not {what}; pf_shared_link_read_back reads any kind"));
         fill(to, found.ok_or_else(none)?)
     }
 }
@@ -321,7 +321,7 @@ pub unsafe extern "C" fn pf_shared_frame_gl_texture(
 ) -> pf_status {
     // SAFETY: the header's promise for pointers.
     call("pf_shared_frame_gl_texture", || unsafe {
-        given(shown, texture, "OpenGL texture", |given| match given {
+        given(shown, texture, "an OpenGL texture", |given| match given {
             GivenOut::GlTexture(texture) => Some(*texture),
             _ => None,
         })
@@ -335,7 +335,7 @@ pub unsafe extern "C" fn pf_shared_frame_gl_buffer(
 ) -> pf_status {
     // SAFETY: the header's promise for pointers.
     call("pf_shared_frame_gl_buffer", || unsafe {
-        given(shown, buffer, "OpenGL buffer", |given| match given {
+        given(shown, buffer, "an OpenGL buffer", |given| match given {
             GivenOut::GlBuffer(buffer) => Some(*buffer),
             _ => None,
         })
@@ -346,7 +346,7 @@ pub unsafe extern "C" fn pf_shared_frame_gl_buffer(
 pub unsafe extern "C" fn pf_shared_frame_vulkan(shown: *mut pf_shared_frame, frame: *mut pf_vulkan_frame) -> pf_status {
     // SAFETY: the header's promise for pointers.
     call("pf_shared_frame_vulkan", || unsafe {
-        given(shown, frame, "frame of a Vulkan display", |given| match given {
+        given(shown, frame, "a frame of a Vulkan display", |given| match given {
             GivenOut::Vulkan(frame) => Some(*frame),
             _ => None,
         })
@@ -357,7 +357,7 @@ pub unsafe extern "C" fn pf_shared_frame_vulkan(shown: *mut pf_shared_frame, fra
 pub unsafe extern "C" fn pf_shared_frame_pixels(shown: *mut pf_shared_frame, pixels: *mut pf_pixels) -> pf_status {
     // SAFETY: the header's promise for pointers.
     call("pf_shared_frame_pixels", || unsafe {
-        given(shown, pixels, "image in plain memory", |given| match given {
+        given(shown, pixels, "an image in plain memory", |given| match given {
             GivenOut::Pixels(extent, rgba) => Some(pf_pixels {
                 size: size_of::<pf_pixels>(),
                 data: rgba.as_ptr().cast_mut().cast(),

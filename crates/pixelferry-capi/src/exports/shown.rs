@@ -1,4 +1,4 @@
-//! Frames that are shown.
+//! Shown frames.
 
 use crate::abi::*;
 use crate::boundary::{fill, fillable, optional_structure};
@@ -96,7 +96,7 @@ pub mod gl {
     fn of(display: &Rc<dyn Display>) -> Result<&GlDisplay> {
         display.downcast_ref::<GlDisplay>().ok_or_else(|| {
             let device = display.device();
-            Failure::argument(format!("{device} is no OpenGL display; read the frame by pf_link_read_back"))
+            Failure::argument(format!("{device} is not an OpenGL display; read the frame with pf_link_read_back"))
         })
     }
 
@@ -165,7 +165,7 @@ pub mod gl {
 
     fn name(object: &pf_object) -> Result<u32> {
         u32::try_from(object.handle).map_err(|_| {
-            Failure::argument(format!("pf_object.handle is {:#x}, and OpenGL names have 32 bits", object.handle))
+            Failure::argument(format!("pf_object.handle is {:#x}, but OpenGL names have 32 bits", object.handle))
         })
     }
 

@@ -1,4 +1,4 @@
-//! Frames to other processes, and from them.
+//! Frames to and from other processes.
 
 use crate::abi::*;
 use crate::boundary::{bytes_mut, fill, fillable, optional_structure, out, put, text};
@@ -198,7 +198,7 @@ mod publish {
     fn of(display: &Rc<dyn Display>) -> Result<&StreamDisplay> {
         display.downcast_ref::<StreamDisplay>().ok_or_else(|| {
             let device = display.device();
-            Failure::argument(format!("{device} is no stream; open one by pf_stream_open and link to that"))
+            Failure::argument(format!("{device} is not a stream; open one with pf_stream_open and link to it"))
         })
     }
 
@@ -212,7 +212,7 @@ mod publish {
         })
     }
 
-    /// Subscribers, and whether one waits for the newest frame once more.
+    /// Returns the number of subscribers, and whether one waits for the newest frame to be published again.
     pub fn subscribers(display: &Rc<dyn Display>) -> Result<(u32, bool)> {
         let stream = of(display)?;
         Ok((u32::try_from(stream.subscribers()).unwrap_or(u32::MAX), stream.is_awaited()))

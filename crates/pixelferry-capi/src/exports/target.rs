@@ -1,4 +1,4 @@
-//! Frame and draw as one call: in the framebuffer that is bound, and in an image of the caller's.
+//! Frame and draw as one call: in the bound framebuffer, or in an image of the caller's.
 
 use crate::abi::*;
 use crate::boundary::{optional_structure, out, put, structure};
@@ -17,7 +17,7 @@ use std::ffi::{c_char, c_void};
 use std::ptr;
 use std::rc::Rc;
 
-/// A frame of the link by a function of the caller's, which `by` shows. Tells how where the caller wants it.
+/// Computes a frame with the caller's function; `by` shows it. Stores how, if the caller wants to know.
 ///
 /// # Safety
 /// The header's promise for `compute`, and for pointers.
@@ -96,7 +96,7 @@ pub unsafe extern "C" fn pf_target_open(
             if image.kind != PIXELFERRY_OBJECT_VULKAN_IMAGE {
                 let kind = image.kind;
                 return Err(Failure::argument(format!(
-                    "pf_object.kind is {kind}; give PIXELFERRY_OBJECT_VULKAN_IMAGE, or take pf_link_show_gl for OpenGL"
+                    "pf_object.kind is {kind}; use PIXELFERRY_OBJECT_VULKAN_IMAGE, or for OpenGL pf_link_show_gl"
                 )));
             }
             let opened = engine::target(&display, &image, Region::new(x, y, width, height))?;

@@ -1,4 +1,4 @@
-//! Vulkan by handles: an engine's own instance, device and queue.
+//! Vulkan handles: an engine's own instance, device and queue.
 
 use crate::abi::*;
 use crate::boundary::{fill, fillable, out, put, structure};
@@ -105,7 +105,11 @@ pub mod engine {
             let engine = match (given.lock, given.unlock) {
                 (Some(lock), Some(unlock)) => engine(given, CLock::new(lock, unlock, given.lock_user)),
                 (None, None) => engine(given, ()),
-                _ => return Err(Failure::argument("pf_vulkan_device has one of lock and unlock; give both or none")),
+                _ => {
+                    return Err(Failure::argument(
+                        "pf_vulkan_device has only one of lock and unlock; give both or none",
+                    ));
+                }
             }?;
             let extensions = array(given.extensions, given.extension_count, "pf_vulkan_device.extensions")?;
             if extensions.iter().any(|name| name.is_null()) {
@@ -139,7 +143,7 @@ pub mod engine {
     fn of(display: &Rc<dyn Display>) -> Result<&VulkanDisplay> {
         display.downcast_ref::<VulkanDisplay>().ok_or_else(|| {
             let device = display.device();
-            Failure::argument(format!("{device} is no Vulkan display; read the frame by pf_link_read_back"))
+            Failure::argument(format!("{device} is not a Vulkan display; read the frame with pf_link_read_back"))
         })
     }
 
@@ -189,7 +193,7 @@ pub mod engine {
             VulkanObject::Bytes { buffer, offset, len } => {
                 pf_vulkan_frame { object: buffer.as_raw(), kind: PIXELFERRY_VULKAN_BYTES, offset, bytes: len, ..none }
             }
-            _ => return Err(Failure::argument("this library does not know what holds the frame")),
+            _ => return Err(Failure::argument("this library does not know the kind of memory that holds the frame")),
         })
     }
 

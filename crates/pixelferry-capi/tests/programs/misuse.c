@@ -98,7 +98,7 @@ static void structs(void) {
     GIVES(pf_link_open(backend, display, NULL, &options, &link), PIXELFERRY_ERROR_ARGUMENT, "pf_surface is NULL");
     /* A size that no header had may cut a field in two. */
     other.size = offsetof(pf_surface, unwritten);
-    GIVES(pf_link_open(backend, display, &other, &options, &link), PIXELFERRY_ERROR_ARGUMENT, "this library takes 48");
+    GIVES(pf_link_open(backend, display, &other, &options, &link), PIXELFERRY_ERROR_ARGUMENT, "this library accepts 48");
     pf_link_options cut = options;
     cut.path = "pinned-upload";
     cut.size = offsetof(pf_link_options, path) + sizeof cut.path / 2;
@@ -120,7 +120,7 @@ static void structs(void) {
     other = surface, other.format = 77;
     GIVES(pf_link_open(backend, display, &other, &options, &link), PIXELFERRY_ERROR_ARGUMENT, "PIXELFERRY_FORMAT_");
     other = surface, other.bytes = 4;
-    GIVES(pf_link_open(backend, display, &other, &options, &link), PIXELFERRY_ERROR_ARGUMENT, "give one of them");
+    GIVES(pf_link_open(backend, display, &other, &options, &link), PIXELFERRY_ERROR_ARGUMENT, "give only one of the two");
     other = surface, other.unwritten = 9;
     GIVES(pf_link_open(backend, display, &other, &options, &link), PIXELFERRY_ERROR_ARGUMENT, "unwritten is 9");
     other = surface, other.width = 0;
@@ -213,17 +213,17 @@ static void frames(void) {
     HOLDS(shows_number(link, 1));
     GIVES(pf_link_acquire_region(link, 4, 0, 5, 1, &frame), PIXELFERRY_ERROR_ARGUMENT, "8x6");
     GIVES(pf_link_acquire_bytes(link, 0, 4, &frame), PIXELFERRY_ERROR_ARGUMENT, "image");
-    GIVES(pf_link_acquire_bytes(link, 2, SIZE_MAX, &frame), PIXELFERRY_ERROR_ARGUMENT, "addressed");
+    GIVES(pf_link_acquire_bytes(link, 2, SIZE_MAX, &frame), PIXELFERRY_ERROR_ARGUMENT, "address space");
 
     /* While it is shown, others may look. */
     WORKS(pf_link_show(link, &shown));
     GIVES(pf_link_acquire(link, &frame), PIXELFERRY_ERROR_BUSY, "release it first");
     GIVES(pf_link_show(link, &again), PIXELFERRY_ERROR_BUSY, "release it first");
-    GIVES(pf_shown_gl_texture(shown, &texture), PIXELFERRY_ERROR_ARGUMENT, "no OpenGL display");
-    GIVES(pf_shown_draw_gl(shown, 0, 0, 8, 8, NULL), PIXELFERRY_ERROR_ARGUMENT, "no OpenGL display");
-    GIVES(pf_shown_draw_gl_texture(shown, 1, 0, 8, 8, NULL), PIXELFERRY_ERROR_ARGUMENT, "no OpenGL display");
-    GIVES(pf_shown_vulkan(shown, &image), PIXELFERRY_ERROR_ARGUMENT, "no Vulkan display");
-    GIVES(pf_shown_vulkan_read_until(shown, 1, 1), PIXELFERRY_ERROR_ARGUMENT, "no Vulkan display");
+    GIVES(pf_shown_gl_texture(shown, &texture), PIXELFERRY_ERROR_ARGUMENT, "not an OpenGL display");
+    GIVES(pf_shown_draw_gl(shown, 0, 0, 8, 8, NULL), PIXELFERRY_ERROR_ARGUMENT, "not an OpenGL display");
+    GIVES(pf_shown_draw_gl_texture(shown, 1, 0, 8, 8, NULL), PIXELFERRY_ERROR_ARGUMENT, "not an OpenGL display");
+    GIVES(pf_shown_vulkan(shown, &image), PIXELFERRY_ERROR_ARGUMENT, "not a Vulkan display");
+    GIVES(pf_shown_vulkan_read_until(shown, 1, 1), PIXELFERRY_ERROR_ARGUMENT, "not a Vulkan display");
     char *text = NULL;
     WORKS(pf_link_explain(link, &text));
     HOLDS(text != NULL && strstr(text, "in use:") != NULL);
@@ -236,7 +236,7 @@ static void frames(void) {
     /* Functions that are given. */
     code = 0;
     GIVES(pf_link_frame(link, NULL, NULL), PIXELFERRY_ERROR_ARGUMENT, "compute is NULL");
-    GIVES(pf_link_show_gl(link, 0, 0, 8, 8, NULL, inside, &code, NULL, NULL), PIXELFERRY_ERROR_ARGUMENT, "no OpenGL display");
+    GIVES(pf_link_show_gl(link, 0, 0, 8, 8, NULL, inside, &code, NULL, NULL), PIXELFERRY_ERROR_ARGUMENT, "not an OpenGL display");
     WORKS(pf_link_frame(link, inside, &code));
     HOLDS(shows_number(link, 5));
     GIVES(pf_frame_write(kept, pixels, BYTES, 0), PIXELFERRY_ERROR_HANDLE, "finished before");
@@ -397,12 +397,12 @@ static void objects(void) {
     pf_object object = {.size = sizeof object, .kind = PIXELFERRY_OBJECT_GL_TEXTURE, .handle = 1, .format = PIXELFERRY_FORMAT_R8};
     pf_outlet_options wishes = {.size = sizeof wishes};
     object.width = object.height = 4;
-    GIVES(pf_outlet_open(backend, display, &object, NULL, &outlet), PIXELFERRY_ERROR_ARGUMENT, "no OpenGL display");
-    GIVES(pf_intake_open(backend, display, &object, NULL, &intake), PIXELFERRY_ERROR_ARGUMENT, "no OpenGL display");
+    GIVES(pf_outlet_open(backend, display, &object, NULL, &outlet), PIXELFERRY_ERROR_ARGUMENT, "not an OpenGL display");
+    GIVES(pf_intake_open(backend, display, &object, NULL, &intake), PIXELFERRY_ERROR_ARGUMENT, "not an OpenGL display");
     object.kind = PIXELFERRY_OBJECT_VULKAN_BUFFER;
-    GIVES(pf_intake_open(backend, display, &object, NULL, &intake), PIXELFERRY_ERROR_ARGUMENT, "no Vulkan display");
+    GIVES(pf_intake_open(backend, display, &object, NULL, &intake), PIXELFERRY_ERROR_ARGUMENT, "not a Vulkan display");
     object.kind = PIXELFERRY_OBJECT_VULKAN_IMAGE;
-    GIVES(pf_outlet_open(backend, display, &object, NULL, &outlet), PIXELFERRY_ERROR_ARGUMENT, "no Vulkan display");
+    GIVES(pf_outlet_open(backend, display, &object, NULL, &outlet), PIXELFERRY_ERROR_ARGUMENT, "not a Vulkan display");
     object.kind = 0;
     GIVES(pf_outlet_open(backend, display, &object, NULL, &outlet), PIXELFERRY_ERROR_ARGUMENT, "pf_object.kind is 0");
     object.size = 3;
@@ -543,8 +543,8 @@ static void shared_links(void) {
     WORKS(pf_shared_frame_number(shown, &frame));
     HOLDS(frame == 1);
     GIVES(pf_shared_frame_number(shown, NULL), PIXELFERRY_ERROR_ARGUMENT, "number is NULL");
-    GIVES(pf_shared_frame_gl_texture(shown, &texture), PIXELFERRY_ERROR_ARGUMENT, "no OpenGL texture");
-    GIVES(pf_shared_frame_vulkan(shown, &image), PIXELFERRY_ERROR_ARGUMENT, "no frame of a Vulkan display");
+    GIVES(pf_shared_frame_gl_texture(shown, &texture), PIXELFERRY_ERROR_ARGUMENT, "not an OpenGL texture");
+    GIVES(pf_shared_frame_vulkan(shown, &image), PIXELFERRY_ERROR_ARGUMENT, "not a frame of a Vulkan display");
     number = 8;
     GIVES(pf_shared_link_frame(shared, write_number, &number), PIXELFERRY_ERROR_BUSY, "wait for itself");
     GIVES(pf_shared_link_resize(shared, &surface), PIXELFERRY_ERROR_BUSY, "wait for itself");
@@ -632,11 +632,11 @@ static void streams(void) {
     HOLDS(count == 1 && awaited == 0);
     WORKS(pf_stream_subscribers(stream, &count, NULL));
     GIVES(pf_stream_subscribers(stream, NULL, NULL), PIXELFERRY_ERROR_ARGUMENT, "subscribers is NULL");
-    GIVES(pf_stream_subscribers(display, &count, NULL), PIXELFERRY_ERROR_ARGUMENT, "no stream");
+    GIVES(pf_stream_subscribers(display, &count, NULL), PIXELFERRY_ERROR_ARGUMENT, "not a stream");
 
     show_number(other, 1);
     WORKS(pf_link_show(other, &shown));
-    GIVES(pf_stream_publish(shown, NULL), PIXELFERRY_ERROR_ARGUMENT, "no stream");
+    GIVES(pf_stream_publish(shown, NULL), PIXELFERRY_ERROR_ARGUMENT, "not a stream");
     WORKS(pf_shown_release(shown));
     GIVES(pf_stream_publish(shown, NULL), PIXELFERRY_ERROR_HANDLE, "finished before");
     show_number(link, 41);

@@ -219,8 +219,8 @@ void intakes(const engine &e) {
         HOLDS(read == bytes(scene.begin() + 8, scene.begin() + 20));
         pf_memory *second = nullptr;
         GIVES(pf_intake_take(intake.get(), &second), PIXELFERRY_ERROR_BUSY, "in use");
-        GIVES(pf_memory_write(taken.get(), 0, read.data(), 1), PIXELFERRY_ERROR_ARGUMENT, "only read");
-        GIVES(pf_memory_launch(taken.get(), e.more.get(), nullptr, 0), PIXELFERRY_ERROR_ARGUMENT, "only read");
+        GIVES(pf_memory_write(taken.get(), 0, read.data(), 1), PIXELFERRY_ERROR_ARGUMENT, "read-only");
+        GIVES(pf_memory_launch(taken.get(), e.more.get(), nullptr, 0), PIXELFERRY_ERROR_ARGUMENT, "read-only");
         GIVES(pf_memory_read(taken.get(), WIDTH * HEIGHT * 4, read.data(), 1), PIXELFERRY_ERROR_ARGUMENT, "512");
         auto *handle = intake.get();
         std::thread([=] { GIVES(pf_intake_free(handle), PIXELFERRY_ERROR_THREAD, "another thread"); }).join();
@@ -373,7 +373,7 @@ void shows(const engine &e) {
     auto image = pixelferry::gl_texture(target, WIDTH, HEIGHT);
     GIVES(pf_target_open(e.display.get(), &image, 0, 0, 1, 1, &nowhere), PIXELFERRY_ERROR_ARGUMENT, "pf_link_show_gl");
     image.kind = PIXELFERRY_OBJECT_VULKAN_IMAGE;
-    GIVES(pf_target_open(e.display.get(), &image, 0, 0, 1, 1, &nowhere), PIXELFERRY_ERROR_ARGUMENT, "no Vulkan display");
+    GIVES(pf_target_open(e.display.get(), &image, 0, 0, 1, 1, &nowhere), PIXELFERRY_ERROR_ARGUMENT, "not a Vulkan display");
     const auto show_in = [](pixelferry::link &in, const pixelferry::target &place) {
         return in.show_in(place, [](const pixelferry::frame &) {});
     };

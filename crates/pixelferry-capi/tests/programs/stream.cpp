@@ -99,9 +99,9 @@ void compare(pixelferry::subscriber &taken, const pixelferry::backend &backend, 
     std::uint32_t next = 7;
     pf_memory *again = nullptr;
     GIVES(pf_subscriber_next(taken.get(), 0, &next), PIXELFERRY_ERROR_BUSY, "is held");
-    GIVES(pf_subscriber_memory(taken.get(), &again), PIXELFERRY_ERROR_BUSY, "is held already");
-    GIVES(pf_memory_write(memory.get(), 0, computed.data(), 1), PIXELFERRY_ERROR_ARGUMENT, "only read");
-    GIVES(pf_memory_launch(memory.get(), more.get(), nullptr, 0), PIXELFERRY_ERROR_ARGUMENT, "only read");
+    GIVES(pf_subscriber_memory(taken.get(), &again), PIXELFERRY_ERROR_BUSY, "is already held");
+    GIVES(pf_memory_write(memory.get(), 0, computed.data(), 1), PIXELFERRY_ERROR_ARGUMENT, "read-only");
+    GIVES(pf_memory_launch(memory.get(), more.get(), nullptr, 0), PIXELFERRY_ERROR_ARGUMENT, "read-only");
     GIVES(pf_memory_read(memory.get(), 0, computed.data(), 1), PIXELFERRY_ERROR_ARGUMENT, "pf_subscriber_read");
     HOLDS(next == PIXELFERRY_NEXT_NOTHING && again == nullptr);
 }

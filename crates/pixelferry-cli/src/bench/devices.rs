@@ -1,4 +1,4 @@
-//! The two sides of the grid, as far as they are asked for.
+//! Opens the devices that the plan selects.
 
 use crate::bench::error::Error;
 use crate::bench::grid::Plan;
@@ -10,7 +10,7 @@ use pixelferry::{
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Everything that was found and is wanted; descriptions stand beside what they describe.
+/// Selected devices, each next to its description.
 pub(crate) struct Devices {
     pub backends: Vec<(Device, Arc<dyn ComputeBackend>)>,
     pub displays: Vec<(Device, Headless, Rc<dyn Display>)>,
@@ -18,7 +18,7 @@ pub(crate) struct Devices {
 }
 
 impl Devices {
-    /// Opens every device of this machine and keeps those that the plan asks for.
+    /// Opens every device of this machine and keeps those that the plan selects.
     pub fn find(plan: &Plan) -> Result<Self, Error> {
         let (found, status, errors) = open_all_backends();
         let mut problems: Vec<String> = errors.iter().map(ToString::to_string).collect();
@@ -51,7 +51,8 @@ impl Devices {
     }
 }
 
-/// Those that match one of the words; each word must match one. `is_kind`: the word names what its API does not tell.
+/// Returns devices that match one of the words; each word must match a device. `is_kind`: the word names a kind that
+/// the API's name does not tell.
 fn wanted<T>(
     side: &'static str,
     words: &[String],
@@ -74,7 +75,7 @@ fn describe(device: &Device) -> String {
     format!("{} ({})", device.label, device.driver)
 }
 
-/// The name of an API stands for its devices and for nothing else; any other word is looked for in the names.
+/// A word that is the name of an API matches that API's devices only; any other word is searched for in the names.
 fn matches(word: &str, device: &Device) -> bool {
     let word = word.to_lowercase();
     let backend = BackendChoice::parse(&word).ok().and_then(Choice::api);

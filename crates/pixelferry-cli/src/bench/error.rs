@@ -1,20 +1,18 @@
-//! Errors before measuring; a failure while a row is measured is a finding of that row.
+//! Errors before measuring. A failure while a row is measured is a finding of that row instead.
 
-/// Reason why there is no result.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// No device matches a filter.
-    #[error("no {side} matches '{asked}'; there are: {there}")]
+    #[error("no {side} matches '{asked}'; available: {there}")]
     NoDevice {
         /// `compute backend` or `display`.
         side: &'static str,
-        /// The filter.
+        /// The filter from the command line.
         asked: String,
-        /// Names that could have been given.
+        /// Names of the available devices.
         there: String,
     },
-    /// A variable of the environment would stand above what is to be measured.
-    #[error("{0} is set and would decide what is measured; unset it for a benchmark")]
+    /// An environment variable would override what is to be measured.
+    #[error("{0} is set and would override what is measured; unset it for a benchmark")]
     Environment(&'static str),
 }

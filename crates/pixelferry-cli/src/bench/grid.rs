@@ -1,4 +1,4 @@
-//! Grid of measurements: every compute device with every display, size, format and mode.
+//! The grid of measurements: every compute device with every display, size, format and mode.
 
 use crate::bench::size::Size;
 use pixelferry::PixelFormat;
@@ -7,21 +7,20 @@ use serde::Serialize;
 use std::fmt;
 use std::time::Duration;
 
-/// Mode in which frames follow each other.
+/// How frames follow each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
-    /// Every frame is waited for before the next begins.
+    /// Each frame is awaited before the next begins.
     Latency,
-    /// A run of frames is waited for at its end; paths that can show frames behind do.
+    /// A run of frames is awaited once, at its end; paths that support it show older frames.
     Throughput,
 }
 
 impl Mode {
-    /// Every mode.
     pub const ALL: [Self; 2] = [Self::Latency, Self::Throughput];
 
-    /// Name in tables and files.
+    /// Returns the name in tables and files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Latency => "latency",
@@ -36,27 +35,27 @@ impl fmt::Display for Mode {
     }
 }
 
-/// Plan of the measurements, and their duration.
+/// What to measure, and for how long.
 #[derive(Debug, Clone)]
 pub struct Plan {
     /// Sizes and their formats.
     pub pictures: Vec<(Size, PixelFormat)>,
-    /// Modes of each.
+    /// Modes to measure for each picture.
     pub modes: Vec<Mode>,
-    /// Words for compute devices; none: all.
+    /// Words that select compute devices; empty for all.
     pub backends: Vec<String>,
-    /// Words for displays; none: all.
+    /// Words that select displays; empty for all.
     pub displays: Vec<String>,
-    /// Leave plain memory out where there is another display.
+    /// Leave plain memory out if there is another display.
     pub spare_memory: bool,
-    /// Frames for each row, where time allows.
+    /// Frames for each row, if time allows.
     pub frames: usize,
-    /// Time for everything.
+    /// Time for the whole run.
     pub budget: Duration,
 }
 
 impl Plan {
-    /// The cells of one pairing, in the order in which they are measured.
+    /// Returns the cells of one pairing, in the order of measuring.
     pub(crate) fn cells(&self) -> impl Iterator<Item = Spot> {
         let of_picture = |(size, format): &(Size, PixelFormat)| {
             let (size, format) = (*size, *format);
@@ -66,7 +65,6 @@ impl Plan {
     }
 }
 
-/// One cell of one pairing.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Spot {
     pub size: Size,
@@ -74,24 +72,23 @@ pub(crate) struct Spot {
     pub mode: Mode,
 }
 
-/// Frames behind in throughput mode, where the lateness is not measured.
+/// Frames behind in throughput mode, unless the lateness is measured.
 pub(crate) const LATE: usize = 2;
-/// Most memory of one link's ring, bytes.
+/// Memory limit of one link's ring, bytes.
 const MOST_RING_BYTES: u64 = 1280 << 20;
-/// Frames that all rows of a cell hold at once, about: 12 paths with a ring of three and a surface, those that are late
-/// twice with more.
+/// Approximate number of frames that all rows of a cell hold at once: 12 paths with a ring of three and a surface each,
+/// and late paths twice, with more.
 const FRAMES_LATENCY: u64 = 12 * 4;
 const FRAMES_THROUGHPUT: u64 = 12 * 10;
 
 impl Spot {
-    /// Bytes of one frame.
     pub fn bytes(&self) -> u64 {
         self.size.extent.pixels().saturating_mul(self.format.bytes_per_pixel() as u64)
     }
 
-    /// Share of the time that the cell gets, of no unit.
+    /// Weight of the cell when time is shared out; has no unit.
     pub fn weight(&self) -> f64 {
-        // Even a tiny frame has drivers to call and paths to open.
+        // Even a tiny frame needs driver calls and open paths.
         let frame = self.bytes() as f64 + f64::from(4 << 20);
         match self.mode {
             Mode::Latency => frame,
@@ -99,7 +96,7 @@ impl Spot {
         }
     }
 
-    /// Memory that the cell needs at once, bytes, about.
+    /// Approximate memory that the cell needs at once, bytes.
     pub fn memory(&self) -> u64 {
         self.bytes().saturating_mul(match self.mode {
             Mode::Latency => FRAMES_LATENCY,
@@ -107,7 +104,7 @@ impl Spot {
         })
     }
 
-    /// Tells how late frames may be where that is measured: as far as a ring of two slots for each stays small.
+    /// Largest lateness to measure: as far as a ring of two slots per frame stays small.
     pub fn most_behind(&self) -> usize {
         let slots = usize::try_from(MOST_RING_BYTES / self.bytes().max(1)).unwrap_or(usize::MAX);
         (slots.saturating_sub(2) / 2).clamp(1, MAX_FRAMES_BEHIND)

@@ -3,10 +3,10 @@
 use pixelferry::driver::describe::format::ChannelKind;
 use pixelferry::{CpuKernelExt as _, Error, KernelSource, PixelFormat};
 
-/// Bits of the binary16 numbers in 0..1 are rising with their value, so that a ramp of bits is one of values.
+/// The bits of binary16 numbers in 0..1 increase with the value, so a ramp of bits is a ramp of values.
 const HALF_ONE: u32 = 0x3c00;
 
-/// The ramp in every language, for one format; its argument is a `u32`, the number of the frame.
+/// Returns the ramp in every language, for one format. Its argument is a `u32`, the frame number.
 pub fn ramp(format: PixelFormat) -> KernelSource {
     let (pixel, opencl, cuda) = stored(format);
     let opencl = format!(
@@ -30,7 +30,7 @@ pub fn ramp(format: PixelFormat) -> KernelSource {
            if (x < out_width && y < out_height) PF_STORE(out, x, y, {cuda});
          }}"
     );
-    // SAFETY: both write pixels below the width and height only, and take a number.
+    // SAFETY: both kernels write only pixels within width and height, and take one number.
     let source = unsafe { KernelSource::new("ramp").opencl_c(opencl).cuda_cpp(cuda) }.wgsl(wgsl);
     source.cpu_image(move |out, args| {
         let n = args.u32(0)?;
@@ -61,9 +61,9 @@ fn sum(x: u32, y: u32, n: u32) -> u32 {
     x.wrapping_add(y).wrapping_add(n)
 }
 
-/// A pixel's type, and the pixel of `x`, `y` and `n` in OpenCL C and in CUDA C++.
+/// A pixel's type, and the pixel for `x`, `y` and `n` in OpenCL C and in CUDA C++.
 fn stored(format: PixelFormat) -> (&'static str, String, String) {
-    // Types without a number are not called so in both languages.
+    // The two languages differ in the names of types without a number.
     let pixel = match format.info().c_type {
         "uchar" => "unsigned char",
         "ushort" => "unsigned short",
@@ -90,7 +90,7 @@ fn stored(format: PixelFormat) -> (&'static str, String, String) {
     (pixel, format!("({pixel})({all})"), format!("make_{pixel}({all})"))
 }
 
-/// A channel of C that holds `v`.
+/// A C expression for a channel that holds `v`.
 fn channel(kind: ChannelKind, v: &str) -> String {
     match kind {
         ChannelKind::Float16 => format!("({v}) % 0x3c00"),
@@ -99,7 +99,7 @@ fn channel(kind: ChannelKind, v: &str) -> String {
     }
 }
 
-/// The pixel in WGSL. Halves by their bits, which the store gives back as they were.
+/// The pixel in WGSL. Halves are given by their bits, which the store keeps.
 fn in_wgsl(format: PixelFormat) -> &'static str {
     match (format.channel_kind(), format.channels()) {
         (ChannelKind::Unorm8, 1) => "vec4<f32>(f32((p.x + p.y + n) & 255u) / 255.0)",

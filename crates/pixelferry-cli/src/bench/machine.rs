@@ -1,28 +1,28 @@
-//! The machine and its devices, as text that says what a result was measured on.
+//! Describes the machine and its devices in a result.
 
 use pixelferry::DeviceIdentity;
 use serde::Serialize;
 use std::fs;
 
-/// Machine that a result was measured on. `None` where this system does not tell.
+/// The machine of a result. `None` where the system does not report a value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Machine {
     /// Operating system and architecture.
     pub system: String,
     /// Version of the kernel.
     pub kernel: Option<String>,
-    /// Processor.
+    /// Name of the processor.
     pub cpu: Option<String>,
-    /// Threads that this process may run at once.
+    /// Number of threads that this process may run at once.
     pub threads: usize,
-    /// Memory, bytes.
+    /// Memory in bytes.
     pub memory_bytes: Option<u64>,
-    /// Load over one, five and fifteen minutes when it began: a busy machine measures its neighbours.
+    /// Load averages over 1, 5 and 15 minutes at the start: on a busy machine, other programs distort the times.
     pub load: Option<String>,
 }
 
 impl Machine {
-    /// This machine, now.
+    /// Describes this machine.
     pub fn this() -> Self {
         let line = |file: &str| fs::read_to_string(file).ok().map(|text| text.trim().to_owned());
         Self {
@@ -47,36 +47,36 @@ fn memory(name: &str) -> Option<u64> {
     Some(kib * 1024)
 }
 
-/// Memory that may be taken without others suffering, bytes.
+/// Memory in bytes that can be allocated without taking it from other programs.
 pub(crate) fn available_memory() -> Option<u64> {
     memory("MemAvailable")
 }
 
-/// A device on either side.
+/// A compute device or display.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Device {
-    /// Its name in this result; a second one of the same name has a number.
+    /// Name in this result; a second device of the same name gets a number.
     pub label: String,
-    /// The API that drives it.
+    /// API that drives the device.
     pub api: String,
-    /// Name as the driver gives it.
+    /// Device name from the driver.
     pub name: String,
-    /// Vendor as the driver gives it.
+    /// Vendor from the driver.
     pub vendor: String,
-    /// Driver and version.
+    /// Driver and its version.
     pub driver: String,
-    /// Cross-API identity.
+    /// Identifier that is equal in every API.
     pub uuid: Option<String>,
     /// PCI address.
     pub pci: Option<String>,
     /// Location of its memory.
     pub memory: String,
-    /// A program on the CPU, not hardware.
+    /// Whether the device is a program on the CPU.
     pub software: bool,
 }
 
 impl Device {
-    /// Describes `devices`, telling those of one name apart.
+    /// Describes `devices` and numbers those of equal name.
     pub fn list<'a>(devices: impl Iterator<Item = &'a DeviceIdentity>) -> Vec<Self> {
         let mut list: Vec<Self> = Vec::new();
         for d in devices {
@@ -98,7 +98,7 @@ impl Device {
     }
 }
 
-/// A name without trademarks, clock rates and versions in brackets.
+/// Shortens a name: no trademarks, clock rates or versions in brackets.
 fn short(name: &str) -> String {
     const LONGEST: usize = 36;
     let name = name.replace("(R)", "").replace("(TM)", "");

@@ -1,8 +1,8 @@
-//! Measuring the rows of a cell side by side.
+//! Measures the rows of a cell side by side.
 //!
-//! Rows take turns in blocks, and every other round in the reverse order: what slows the machine down for a while hits
-//! all of them alike. Not frame by frame, as each row would then pay for the caches of the one before; for the same
-//! reason the first frames of a block do not count.
+//! Rows take turns in blocks, in reverse order every other round, so that whatever slows the machine down for a while
+//! affects all rows alike. Turns of single frames would make each row pay for the caches of the previous one; for the
+//! same reason the first frames of a block do not count.
 
 use crate::bench::grid::Mode;
 use crate::bench::record::{Row, Skipped};
@@ -14,19 +14,19 @@ use std::time::{Duration, Instant};
 
 /// Frames of each row before the first round: drivers build and allocate at the first use.
 pub(crate) const WARM_UP: usize = 2;
-/// Frames of a block that do not count; one where time is short.
+/// Frames at the start of a block that do not count; one if time is short.
 pub(crate) const LEAD_IN: usize = 2;
-/// Samples of a block in any case.
+/// Minimum samples of a block.
 const FEWEST_SAMPLES: usize = 2;
-/// Rounds, where time allows.
+/// Number of rounds if time allows.
 pub(crate) const ROUNDS: usize = 10;
-/// Rounds in any case.
+/// Minimum number of rounds.
 pub(crate) const FEWEST_ROUNDS: usize = 3;
-/// Rounds of two rows alone before they count, and at most.
+/// Rounds of the two rows alone: fewer than the minimum do not count.
 const ALONE: std::ops::RangeInclusive<usize> = 7..=60;
-/// A run of throughput takes so long at least on the quickest row, so that its one wait does not count much.
+/// Minimum duration of a throughput run on the fastest row, which keeps the cost of its one wait small.
 const RUN: Duration = Duration::from_millis(40);
-/// Frames of a run, and how many pipelines deep it is at least.
+/// Minimum and maximum frames of a run.
 const RUN_FRAMES: std::ops::RangeInclusive<usize> = 8..=100;
 const RUN_PIPELINES: usize = 4;
 
@@ -34,19 +34,19 @@ const RUN_PIPELINES: usize = 4;
 pub(crate) struct Measured {
     pub rows: Vec<Row>,
     pub frames_per_sample: usize,
-    /// Time that the fewest rounds would have taken.
+    /// Duration of the minimum number of rounds.
     pub least: Duration,
 }
 
 struct Contestant<'a> {
     subject: Subject<'a>,
     rounds: Vec<Vec<f64>>,
-    /// Reason why it is out.
+    /// Error that took the row out of the measurement.
     failed: Option<String>,
 }
 
 impl Contestant<'_> {
-    /// Runs `work` unless the row is out, and keeps an error as the reason for it.
+    /// Runs `work` unless the row has failed, and records its error.
     fn attempt<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Option<T> {
         if self.failed.is_some() {
             return None;
@@ -61,7 +61,7 @@ impl Contestant<'_> {
     }
 }
 
-/// Times all rows for about `share`; `frames` of each at most. A row that fails goes on as a skipped one.
+/// Times all rows for about `share`, with at most `frames` frames each. A failing row becomes a skipped one.
 pub(crate) fn measure(stage: &Stage<'_>, rows: &mut Rows<'_>, frames: usize, share: Duration) -> Measured {
     let start = Instant::now();
     let subjects = std::mem::take(&mut rows.subjects).into_iter();
@@ -81,7 +81,7 @@ pub(crate) fn measure(stage: &Stage<'_>, rows: &mut Rows<'_>, frames: usize, sha
         if round < FEWEST_ROUNDS {
             least = spent;
         } else if spent + spent / (round as u32 + 1) > share {
-            // One more like those before would not fit in.
+            // Stop: another round as long as the previous ones would exceed the time.
             break;
         }
     }
@@ -97,7 +97,7 @@ pub(crate) fn measure(stage: &Stage<'_>, rows: &mut Rows<'_>, frames: usize, sha
             }
         }
     }
-    // As much time again, at most. The best of many rows is partly the luckiest; in turns of its own luck is shared out again.
+    // Use at most the same time again. The best of many rows is partly the luckiest; separate turns remove that luck.
     if let Some(two) = undecided(&measured) {
         let mut n = 0;
         match alone(Instant::now() + share, |side| turn.take(stage, &mut subjects[two[side]], &mut n)) {
@@ -108,8 +108,8 @@ pub(crate) fn measure(stage: &Stage<'_>, rows: &mut Rows<'_>, frames: usize, sha
     Measured { rows: measured, frames_per_sample: turn.run, least }
 }
 
-/// Lets two rows take turns (`turn(0)` is the automatic one) until it is clear on which side of the tolerance that is, or the
-/// time is over. Nothing where there was time for a few only.
+/// Lets two rows take turns (`turn(0)` is the automatic one) until it is clear on which side of the tolerance the
+/// automatic row is, or time is over. Returns nothing if time allowed only a few turns.
 fn alone(until: Instant, mut turn: impl FnMut(usize) -> Result<Vec<f64>>) -> Result<[Vec<Vec<f64>>; 2]> {
     let mut sides: [Vec<Vec<f64>>; 2] = Default::default();
     for round in 0..*ALONE.end() {
@@ -125,11 +125,11 @@ fn alone(until: Instant, mut turn: impl FnMut(usize) -> Result<Vec<f64>>) -> Res
     Ok(if sides[0].len() < *ALONE.start() { Default::default() } else { sides })
 }
 
-/// Returns the order of the rows in a round. Every other round goes backwards, and each begins with another row, so
-/// that none is always at the end, where it would have two turns in a row.
+/// Returns the order of the rows in a round. Every other round runs backwards, and each begins with another row, so
+/// that no row is always last: a row that is last and then first has two turns in a row.
 fn order(round: usize, rows: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..rows).collect();
-    // The golden ratio spreads the beginnings.
+    // The golden ratio spreads the starting rows.
     order.rotate_left((round * 618 * rows / 1000) % rows.max(1));
     if !round.is_multiple_of(2) {
         order.reverse();
@@ -137,7 +137,7 @@ fn order(round: usize, rows: usize) -> Vec<usize> {
     order
 }
 
-/// Tells how long a frame of each row takes, about.
+/// Estimates the time of a frame of each row.
 fn warm_up(stage: &Stage<'_>, all: &mut [Contestant<'_>]) -> Vec<Duration> {
     let mut pace = Vec::new();
     for contestant in all {
@@ -191,7 +191,7 @@ impl Turn {
         }
     }
 
-    /// Microseconds a frame, for each sample of the block, to the nanosecond.
+    /// Measures one block. Returns microseconds per frame for each sample, rounded to nanoseconds.
     fn take(&self, stage: &Stage<'_>, subject: &mut Subject<'_>, n: &mut u32) -> Result<Vec<f64>> {
         let mut frames = |count: usize, subject: &mut Subject<'_>| {
             let start = Instant::now();

@@ -1,14 +1,15 @@
-//! Benchmark of the sharing paths: finds the fastest one on this machine, and checks whether the library chooses it automatically.
+//! Benchmark of the sharing paths: finds the fastest one on this machine, and checks whether the library chooses it
+//! automatically.
 //!
-//! Every compute device with every display without a window, at several sizes and formats, for latency and for
-//! throughput: each path by name, the path that the library chooses automatically, and beside them the floors that no path can
-//! be much below. [`execute`] is the command `pixelferry bench`.
+//! It combines every compute device with every display that needs no window, at several sizes and formats, for latency
+//! and for throughput. It measures each path by name, the automatically chosen path, and floors: lower limits that no
+//! path can be far below. [`execute`] is the command `pixelferry bench`.
 //!
 //! | to find | look in |
 //! |---|---|
 //! | what is measured | [`grid`], [`size`] |
 //! | how | `tour`, `rows`, `kernel`, `measure` |
-//! | what a result holds | [`record`], [`machine`], [`stats`] |
+//! | the content of a result | [`record`], [`machine`], [`stats`] |
 //! | whether the automatic choice is right | [`verdict`] |
 //! | tables | [`report`] |
 

@@ -1,4 +1,4 @@
-//! Options of the command line.
+//! Options of `pixelferry bench`.
 
 use crate::bench::grid::{Mode, Plan};
 use crate::bench::size::Size;
@@ -9,42 +9,43 @@ use pixelferry_demo::options::parse_format;
 use pixelferry_demo::values::listed;
 use std::time::Duration;
 
-/// Formats of the grid where none are named.
+/// Default formats of the grid.
 pub const FORMATS: [PixelFormat; 4] =
     [PixelFormat::Rgba8, PixelFormat::Rgba16F, PixelFormat::Rgba32F, PixelFormat::R32F];
 
-/// Options of `pixelferry bench`. Lists are separated by commas.
+/// Options of `pixelferry bench`. Separate list items with commas.
 #[derive(Debug, Clone, Default, Args)]
 pub struct BenchOptions {
-    /// Sizes: tiny, odd, 720p, 1080p, 4K, 8K or WIDTHxHEIGHT [default: all that have a name]
+    /// Sizes: tiny, odd, 720p, 1080p, 4K, 8K or WIDTHxHEIGHT [default: all named sizes]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub sizes: Vec<Size>,
-    /// Pixel formats [default: RGBA8, and RGBA16F, RGBA32F, R32F at 1080p only]
+    /// Pixel formats [default: RGBA8 at every size; RGBA16F, RGBA32F and R32F at 1080p only]
     #[arg(long, value_name = "LIST", value_delimiter = ',',
         value_parser = listed(parse_format, PixelFormat::ALL.map(PixelFormat::name)))]
     pub formats: Vec<PixelFormat>,
-    /// Compute devices, by the name of a backend or a part of a device's or driver's name; none: all.
+    /// Compute devices, by the name of a backend or a part of a device's or driver's name; empty for all.
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_word, help = devices::<BackendChoice>("Compute devices"))]
     pub backends: Vec<String>,
-    /// Displays, by their name or a part of a device's or driver's name; none: all.
+    /// Displays, by name or a part of a device's or driver's name; empty for all.
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_word, help = devices::<DisplayChoice>("Displays"))]
     pub displays: Vec<String>,
-    /// Frames measured for each row; fewer where the time does not allow it [default: 200, quick 30]
+    /// Frames to measure for each row, fewer if time runs out [default: 200, with --quick 30]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub frames: Option<u32>,
-    /// Time for everything, about: each cell of the grid gets its share [default: 600, quick 54]
+    /// Approximate total time in seconds, shared among the cells of the grid [default: 600, with --quick 54]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=604_800))]
     pub budget: Option<u32>,
-    /// About a minute, more on a busy machine: latency, 720p and 1080p in RGBA8, few frames, no plain memory where there is OpenGL
+    /// Take about a minute (more on a busy machine): latency, 720p and 1080p in RGBA8, few frames, no plain memory if
+    /// OpenGL works
     #[arg(long)]
     pub quick: bool,
-    /// Everything that was measured, raw samples too.
+    /// Includes every raw sample.
     #[command(flatten)]
     pub json: JsonOption,
 }
 
 impl BenchOptions {
-    /// Returns what is to be measured.
+    /// Returns the plan of the measurements.
     pub fn plan(&self) -> Plan {
         let or = |asked: Option<u32>, full, quick| asked.unwrap_or(if self.quick { quick } else { full });
         Plan {
@@ -58,7 +59,7 @@ impl BenchOptions {
         }
     }
 
-    /// Sizes with their formats. Where only one of the two is given, the other is as without options.
+    /// Returns sizes with their formats. If only one of the two options is given, the other has its default.
     fn pictures(&self) -> Vec<(Size, PixelFormat)> {
         let (sizes, formats) = (unique(&self.sizes), unique(&self.formats));
         if !sizes.is_empty() {
@@ -87,7 +88,7 @@ fn unique<T: PartialEq + Copy>(list: &[T]) -> Vec<T> {
     seen
 }
 
-/// Help for words that stand for devices. The first choice leaves them open.
+/// Help for words that select devices. The first choice leaves the device open.
 fn devices<T: Choice>(what: &str) -> String {
     let names: Vec<_> = T::all().skip(1).filter(|row| row.built).map(|row| row.name).collect();
     format!("{what}: {}, or a part of a device's or driver's name [default: all]", names.join(", "))

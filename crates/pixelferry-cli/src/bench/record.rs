@@ -1,4 +1,4 @@
-//! A result, as data that says what it is: what `--json` writes.
+//! A result as data: the content of `--json`.
 
 use crate::bench::grid::Mode;
 use crate::bench::machine::{Device, Machine};
@@ -6,91 +6,84 @@ use crate::bench::stats::Stats;
 use pixelferry::report::Ratio;
 use serde::Serialize;
 
-/// Name in [`Record::schema`].
+/// Value of [`Record::schema`].
 pub const SCHEMA: &str = "pixelferry-bench";
-/// Rises when older readers would misread a result.
+/// Increases when older readers would misread a result.
 pub const SCHEMA_VERSION: u32 = 4;
 
-/// Everything that was measured, on what, and how. Times are microseconds for one frame unless a name says otherwise.
+/// Everything that was measured, with machine and method. Times are microseconds per frame unless a name says
+/// otherwise.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Record {
-    /// [`SCHEMA`].
+    /// Always [`SCHEMA`].
     pub schema: String,
-    /// [`SCHEMA_VERSION`].
+    /// Always [`SCHEMA_VERSION`].
     pub schema_version: u32,
     /// Version of the library.
     pub pixelferry: String,
-    /// Time at which it began, RFC 3339, UTC.
+    /// Start time, RFC 3339, UTC.
     pub started: String,
-    /// Duration of the run.
+    /// Duration of the run in seconds.
     pub seconds: f64,
-    /// The machine.
     pub machine: Machine,
     /// Compute devices.
     pub compute: Vec<Device>,
-    /// Displays.
     pub displays: Vec<Device>,
-    /// Method of the measurement.
     pub method: Method,
-    /// Number of cells in which the automatic choice was right.
     pub summary: Summary,
-    /// Measured cells.
     pub cells: Vec<Cell>,
-    /// Cells that were not measured, and why.
+    /// Cells that were not measured, with reasons.
     pub left_out: Vec<Skipped>,
-    /// Devices that did not open, and other trouble.
+    /// Devices that did not open, and other problems.
     pub problems: Vec<String>,
 }
 
-/// Method of the measurement.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Method {
-    /// In words, a sentence each.
+    /// Description in sentences.
     pub description: Vec<String>,
-    /// Frames asked for, for each row.
+    /// Requested frames per row.
     pub frames: usize,
-    /// Time that was given to everything.
+    /// Time budget of the whole run.
     pub budget_seconds: f64,
-    /// An automatic choice at most so much slower than the best counts as right; a fraction.
+    /// Largest slowdown of the automatic choice that counts as right, as a fraction.
     pub tolerance: f64,
 }
 
 /// One pairing at one size, format and mode.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Cell {
-    /// Label of the compute device.
+    /// Label of the compute device, see [`Device::label`].
     pub compute: String,
-    /// Label of the display.
+    /// Label of the display, see [`Device::label`].
     pub display: String,
     /// Name of the size.
     pub size: String,
-    /// Pixels.
+    /// Width in pixels.
     pub width: u32,
-    /// Pixels.
+    /// Height in pixels.
     pub height: u32,
-    /// Pixel format.
     pub format: String,
-    /// Mode in which frames follow each other.
+    /// Latency or throughput.
     pub mode: Mode,
     /// Bytes of one frame.
     pub frame_bytes: u64,
-    /// Frames behind one sample: 1, or those of a run.
+    /// Frames per sample: 1 for latency, the length of a run for throughput.
     pub frames_per_sample: usize,
     /// Measured rows, in the order of tables.
     pub rows: Vec<Row>,
-    /// Rows that were not, and why.
+    /// Rows that were not measured, with reasons.
     pub skipped: Vec<Skipped>,
-    /// Verdict on the automatic choice; none if that choice or every path is missing.
+    /// Verdict on the automatic choice; `None` if that choice or every path is missing.
     pub verdict: Option<Verdict>,
 }
 
-/// Kind of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RowKind {
-    /// No path: what its parts cost alone.
+    /// A lower limit, which is no path: the cost of the parts alone.
     Floor,
-    /// A path that was asked for.
+    /// A path selected by name.
     Path,
     /// The path that the library chooses automatically.
     Automatic,
@@ -101,87 +94,88 @@ pub enum RowKind {
 pub struct RowInfo {
     /// Name, the same in every result.
     pub row: String,
-    /// Kind of the row.
     pub kind: RowKind,
-    /// The path in use.
+    /// The current path.
     pub path: Option<String>,
-    /// Synchronisation of the two sides.
+    /// How the two sides are synchronised.
     pub sync: Option<String>,
-    /// Number of frames behind.
+    /// Number of frames that the display lags behind.
     pub frames_behind: usize,
-    /// Time that opening the link took, choosing and proof by pixels included; milliseconds.
+    /// Time to open the link, with path selection and proof by pixels, in milliseconds.
     pub opened_ms: Option<f64>,
     /// Reason for this path.
     pub why: Option<String>,
-    /// The path that the start took, where another was taken later, when there was time to compare.
+    /// Path at the start, if a later comparison chose another one.
     pub started_with: Option<String>,
 }
 
-/// A row that was measured.
+/// A measured row.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Row {
     /// Properties known before the measurement.
     #[serde(flatten)]
     pub info: RowInfo,
-    /// Figures of all samples.
+    /// Statistics over all samples.
     pub stats: Stats,
-    /// Every sample, by the rounds in which rows took turns; rounds of the same index ran side by side.
+    /// Every sample, grouped by round. Rounds of the same index ran side by side.
     pub rounds_us: Vec<Vec<f64>>,
-    /// More rounds of the automatic row and of the best path row alone, where those of all rows left open which is ahead.
+    /// Further rounds of only the automatic row and the best path row, when the common rounds left open which is
+    /// faster.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub alone_us: Vec<Vec<f64>>,
 }
 
-/// Something that was not measured.
+/// A row or cell that was not measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Skipped {
-    /// Row or cell.
+    /// Name of the row or cell.
     pub what: String,
-    /// Reason why it was skipped.
+    /// Reason for skipping it.
     pub reason: String,
 }
 
-/// The automatic choice beside the best.
+/// Comparison of the automatic choice with the best path.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Verdict {
-    /// The best path row.
+    /// Name of the best path row.
     pub best: String,
-    /// Its median.
+    /// Median of the best row.
     pub best_us: f64,
-    /// The path that was chosen automatically.
+    /// The automatically chosen path.
     pub automatic_path: String,
-    /// Its median.
+    /// Median of the automatic row.
     pub automatic_us: f64,
-    /// Automatic over best, round by round; of the rounds alone where there were any.
+    /// Automatic time over best time, round by round. Uses the separate rounds of the two if there are any.
     pub ratio: Ratio,
-    /// Median of the quickest row of the chosen path when it is asked for by name.
+    /// Median of the fastest row that forces the chosen path.
     pub same_path_us: Option<f64>,
-    /// Within the tolerance.
+    /// Whether the automatic choice is within the tolerance.
     pub within: bool,
-    /// Another path or lateness is the best, and the distance is larger than its uncertainty allows for. A miss that is
-    /// not clear is too close to call.
+    /// Whether the choice is a clear miss: another path or lateness is best, and the difference exceeds its
+    /// uncertainty. A miss that is not clear is too close to call.
     pub clear: bool,
-    /// Neither: the interval of the distance has the tolerance in it, and the best is another path or lateness.
+    /// Whether noise leaves the verdict open: the interval contains the tolerance, and another path or lateness is
+    /// best.
     pub undecided: bool,
     /// Explanation of the verdict.
     pub why: String,
 }
 
-/// Number of cells in which the automatic choice was right.
+/// Counts of verdicts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Summary {
     /// Cells with a verdict.
     pub cells: usize,
-    /// Number of these that are within the tolerance.
+    /// Cells within the tolerance.
     pub within: usize,
-    /// Number of the others whose distance is clearly larger.
+    /// Cells outside the tolerance with a clear difference.
     pub clear_misses: usize,
-    /// Cells, within the tolerance or not, that the noise leaves undecided.
+    /// Cells, within the tolerance or not, that noise leaves undecided.
     pub undecided: usize,
 }
 
 impl Summary {
-    /// Cells that are decided, and those of them where the choice is right.
+    /// Returns the number of decided cells, and how many of them are right.
     pub const fn decided(&self) -> (usize, usize) {
         let decided = self.cells.saturating_sub(self.undecided);
         (decided, decided.saturating_sub(self.clear_misses))
@@ -189,22 +183,22 @@ impl Summary {
 }
 
 impl Cell {
-    /// `1080p RGBA8`.
+    /// Returns size and format, such as `1080p RGBA8`.
     pub fn picture(&self) -> String {
         format!("{} {}", self.size, self.format)
     }
 
-    /// Both sides.
+    /// Returns the labels of both sides.
     pub fn pairing(&self) -> String {
         format!("{} -> {}", self.compute, self.display)
     }
 
-    /// A name that is the same in every result.
+    /// Returns a name that is equal in every result.
     pub fn key(&self) -> String {
         format!("{}, {}, {}", self.pairing(), self.picture(), self.mode)
     }
 
-    /// The row of this name.
+    /// Returns the row of this name.
     pub fn row(&self, name: &str) -> Option<&Row> {
         self.rows.iter().find(|row| row.info.row == name)
     }

@@ -1,11 +1,10 @@
-//! A result as tables for people.
+//! Formats a result as tables.
 
 use crate::bench::grid::Mode;
 use crate::bench::record::{Cell, Record, RowInfo, RowKind, Skipped, Verdict};
 use comfy_table::{Cell as Field, CellAlignment, ContentArrangement, Table, presets::UTF8_FULL_CONDENSED};
 use std::fmt::Write as _;
 
-/// The whole result.
 pub fn text(record: &Record) -> String {
     let mut out = String::new();
     let line = |out: &mut String, text: String| {
@@ -20,7 +19,10 @@ pub fn text(record: &Record) -> String {
             if !cells.is_empty() {
                 line(
                     &mut out,
-                    format!("{mode}: median (p99) of a frame; * the best path; how far the automatic one is from it"),
+                    format!(
+                        "{mode}: median (p99) of a frame; * marks the best path; then the distance of the \
+                             automatic one from it"
+                    ),
                 );
                 line(&mut out, rows(&cells).to_string());
             }
@@ -48,7 +50,7 @@ pub fn text(record: &Record) -> String {
     out
 }
 
-/// The fastest pair and path of the machine, by the largest picture that has one; and whether it was too busy to tell.
+/// Names the fastest pair and path for the largest picture that has one, and says if the machine was too busy to tell.
 fn fastest(record: &Record) -> String {
     let timed = record.cells.iter().flat_map(|cell| {
         let rows = cell.rows.iter().filter(|row| row.info.kind == RowKind::Path);
@@ -59,7 +61,7 @@ fn fastest(record: &Record) -> String {
     let best = of_size(largest).min_by(|(_, a), (_, b)| a.stats.median_us.total_cmp(&b.stats.median_us));
     let Some((cell, row)) = best else { return "fastest here: nothing was timed; the machine may be too busy".into() };
     let summary = record.summary;
-    // Where chance decides most of the cells, the order of the rows is chance, too.
+    // If chance decides most of the cells, the order of the rows is chance, too.
     let is_busy = summary.cells > 0 && 2 * summary.undecided >= summary.cells;
     let doubt =
         if is_busy { "; most differences are within the noise, so run it again on a quieter machine" } else { "" };
@@ -86,14 +88,14 @@ fn headline(record: &Record) -> String {
         (0, _) => "none is decided, as all are within the noise".into(),
         (decided, right) => {
             let share = 100.0 * right as f64 / decided as f64;
-            format!("right in {right} of {decided} that are decided ({share:.0} %), {} undecided", s.undecided)
+            format!("right in {right} of {decided} decided cells ({share:.0} %), {} undecided", s.undecided)
         }
     };
     let tolerance = record.method.tolerance * 100.0;
     format!("automatic within {tolerance:.0} % of the best in {} of {} cells{rest}; {verdict}", s.within, s.cells)
 }
 
-/// Returns what happened where the automatic choice was not within the tolerance.
+/// Explains an automatic choice outside the tolerance.
 fn miss(v: &Verdict) -> String {
     let same = v.same_path_us.map(|us| format!(", by name {}", time(us))).unwrap_or_default();
     format!(
@@ -108,7 +110,7 @@ fn miss(v: &Verdict) -> String {
     )
 }
 
-/// Cells whose automatic choice is not within the tolerance, the worst first.
+/// Cells whose automatic choice is outside the tolerance, the worst first.
 fn misses(record: &Record) -> Vec<(&Cell, &Verdict)> {
     let of = |cell| -> Option<(&Cell, &Verdict)> { Some((cell, cell.verdict.as_ref()?)) };
     let mut misses: Vec<_> = record.cells.iter().filter_map(of).filter(|(_, v)| !v.within).collect();
@@ -120,7 +122,7 @@ fn pairings(record: &Record) -> Vec<(&str, &str)> {
     distinct(record.cells.iter().map(|c| (c.compute.as_str(), c.display.as_str())))
 }
 
-/// Returns what the cells of a pairing left out, once for each reason.
+/// Returns what the cells of a pairing skipped, once per reason.
 fn skipped<'a>(record: &'a Record, compute: &str, display: &str) -> Vec<&'a Skipped> {
     let cells = record.cells.iter().filter(|c| c.compute == compute && c.display == display);
     distinct(cells.flat_map(|c| &c.skipped))
@@ -152,7 +154,8 @@ fn rows(cells: &[&Cell]) -> Table {
     table
 }
 
-/// Returns what was chosen, how far it is from the best (`!`: clearly too far, `?`: too close to call), and how long the choice took.
+/// Formats the chosen path, its distance from the best (`!`: clearly too far, `?`: too close to call), and the duration
+/// of the choice.
 fn chosen(cell: &Cell, automatic: &RowInfo) -> String {
     let mut lines = automatic.path.as_ref().map(|path| format!("\n{path}")).unwrap_or_default();
     match (automatic.frames_behind, &automatic.started_with) {
@@ -172,7 +175,7 @@ fn chosen(cell: &Cell, automatic: &RowInfo) -> String {
     lines
 }
 
-/// Microseconds with a unit that suits them.
+/// Formats microseconds with a suitable unit.
 fn time(us: f64) -> String {
     match us {
         us if us < 9.95 => format!("{us:.2} µs"),
@@ -184,12 +187,12 @@ fn time(us: f64) -> String {
     }
 }
 
-/// A distance as a percentage with its sign.
+/// Formats a distance as a signed percentage.
 fn percent(fraction: f64) -> String {
     format!("{:+.1} %", fraction * 100.0)
 }
 
-/// Each value once, in the order of first appearance.
+/// Returns each value once, in the order of first appearance.
 fn distinct<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut seen = Vec::new();
     for value in values {
@@ -247,7 +250,7 @@ mod tests {
         );
         assert!(
             said(4, 3, 1, 0)
-                .contains("; the other one is clearly slower; right in 3 of 4 that are decided (75 %), 0 undecided")
+                .contains("; the other one is clearly slower; right in 3 of 4 decided cells (75 %), 0 undecided")
         );
         assert!(said(9, 6, 2, 1).contains("; of the other 3, 2 are clearly slower; right in 6 of 8"));
     }

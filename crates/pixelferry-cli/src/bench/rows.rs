@@ -1,4 +1,4 @@
-//! Rows of a cell: its floors, each path by name, and the path that the library chooses automatically.
+//! Rows of a cell: floors, each path by name, and the path that the library chooses automatically.
 
 use crate::bench::grid::{LATE, Mode, Spot};
 use crate::bench::record::{RowInfo, RowKind, Skipped};
@@ -13,7 +13,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The two sides and what they make: one cell.
+/// The two sides and the picture of one cell.
 pub(crate) struct Stage<'a> {
     pub backend: &'a Arc<dyn ComputeBackend>,
     pub display: &'a Rc<dyn Display>,
@@ -28,15 +28,15 @@ pub(crate) struct Ends {
     pub display: bool,
 }
 
-/// One row, ready to be measured.
+/// A row that is ready to be measured.
 pub(crate) struct Subject<'a> {
     pub info: RowInfo,
     pub ends: Ends,
-    /// One frame, not waited for at its end.
+    /// Runs one frame without waiting for its end.
     pub frame: Box<dyn FnMut(u32) -> Result<()> + 'a>,
 }
 
-/// The rows of a cell, and those that cannot be.
+/// The rows of a cell, and those that did not open.
 #[derive(Default)]
 pub(crate) struct Rows<'a> {
     pub subjects: Vec<Subject<'a>>,
@@ -44,10 +44,10 @@ pub(crate) struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    /// Opens everything. Every link is proved by pixels when it is opened, so that no row can measure wrong ones.
+    /// Opens all rows. Every link proves its path by pixels when it opens, so no row can measure wrong pixels.
     pub fn open(stage: &'a Stage<'a>) -> Self {
         let mut rows = Self::default();
-        // First, as a program's only link would be: nothing is warm yet.
+        // The automatic link comes first, as in a program whose only link it is, when nothing is warm yet.
         let automatic = stage.open(stage.policy(None, stage.automatic_mode())).map(|(mut link, opened)| {
             let first = link.path();
             link.compare_paths(stage.later());
@@ -149,7 +149,7 @@ impl<'a> Rows<'a> {
             why,
             started_with: None,
         };
-        // In a run, the last kernels may still be on their way when the last frame was drawn: paths that are late.
+        // In a throughput run of a late path, the last kernels may still run when the last frame was drawn.
         let ends = Ends { compute: stage.spot.mode == Mode::Throughput, display: true };
         self.push(info, ends, move |n| {
             let mut frame = link.acquire()?;
@@ -172,11 +172,10 @@ fn not_offered(link: &Link, path: PathId) -> Option<String> {
     }
 }
 
-/// One frame on show, to be drawn again and again.
+/// A finished frame that is drawn repeatedly.
 struct Still {
     link: Link,
-    /// Fenced after each draw as a path does: else a driver may find that a draw covers all of the one before, and never
-    /// do that (llvmpipe does so).
+    /// Fenced after each draw, as paths do. Otherwise a driver may skip draws that a later draw covers (llvmpipe does).
     fence: Option<RefCell<Staging>>,
 }
 
@@ -200,7 +199,7 @@ impl Still {
 }
 
 impl Stage<'_> {
-    /// The display only has to show it, so that every path may take part.
+    /// Asks for display only, so that every path can take part.
     fn desc(&self) -> SurfaceDesc {
         let extent = self.spot.size.extent;
         let image = ImageDesc::new(extent.width, extent.height, self.spot.format);
@@ -214,7 +213,7 @@ impl Stage<'_> {
         }
     }
 
-    /// Returns what a program without wishes has, but nothing is remembered from run to run; with a path, that one.
+    /// Returns the default policy without memory of earlier runs; with `force`, that path.
     fn policy(&self, force: Option<PathId>, mode: pixelferry::Mode) -> Policy {
         let (profiles, trials) = (Profiles::Off, Trials::Asked);
         let defaults = Policy::default().with_mode(mode).with_profiles(profiles).with_trials(trials);
@@ -224,7 +223,7 @@ impl Stage<'_> {
         }
     }
 
-    /// Returns what a program has compared of itself once it has run for as long as its policy says: the same time, at once.
+    /// Time in which a program compares paths after its start, according to the policy; here it is spent at once.
     fn later(&self) -> Duration {
         match Trials::default() {
             Trials::Spread { share, within } => within.mul_f64(share),
@@ -249,7 +248,6 @@ impl Stage<'_> {
         self.backend.launch(self.kernel, target, &[Arg::U32(n)])
     }
 
-    /// Waits for the sides named.
     pub fn wait(&self, ends: Ends) -> Result<()> {
         if ends.compute {
             self.backend.finish()?;

@@ -1,4 +1,4 @@
-//! From a plan to a result.
+//! Runs a plan and returns its result.
 
 use crate::bench::devices::Devices;
 use crate::bench::error::Error;
@@ -11,10 +11,10 @@ use crate::bench::verdict::{self, TOLERANCE};
 use pixelferry::driver::select::environment::VARIABLES;
 use std::time::{Instant, SystemTime};
 
-/// Measures what `plan` asks for. What fails on the way is in the record with its reason.
+/// Measures what `plan` describes. The record lists failures with their reasons.
 ///
 /// # Errors
-/// A filter that matches no device; a variable of the environment that would decide what is measured.
+/// A filter that matches no device; an environment variable that would override what is measured.
 pub fn run(plan: &Plan) -> Result<Record, Error> {
     if let Some(name) = VARIABLES.into_iter().find(|name| std::env::var_os(name).is_some_and(|v| !v.is_empty())) {
         return Err(Error::Environment(name));
@@ -49,30 +49,32 @@ pub fn run(plan: &Plan) -> Result<Record, Error> {
 
 fn method(plan: &Plan) -> Method {
     let description = [
-        "A frame is a kernel that writes every pixel, the hand-over by the path, and a draw that reads every pixel to \
-         where nobody looks."
+        "A frame is a kernel that writes every pixel, the hand-over by the path, and a draw that reads every pixel \
+         into an offscreen target."
             .into(),
-        "What pixels would be that a frame does not write is overwrite: nothing is copied or cleared."
+        "Unwritten pixels are set to overwrite: nothing is copied or cleared."
             .into(),
-        "latency: every frame is waited for by the display before the next begins. throughput: a sample is a run of \
-         frames with one wait at its end, divided by their number; paths that can show frames behind do."
+        "latency: the display waits for every frame before the next begins. throughput: a sample is a run of frames \
+         with one wait at its end, divided by their number; paths that can show older frames do."
             .into(),
         format!(
-            "After {WARM_UP} frames each, rows take turns in blocks, in another order every round; the first frames of a \
-             block, {LEAD_IN} at most, do not count. At least {FEWEST_ROUNDS} rounds, more as the time allows."
+            "After {WARM_UP} frames each, rows take turns in blocks, in another order every round; the first frames of \
+             a block, at most {LEAD_IN}, do not count. There are at least {FEWEST_ROUNDS} rounds, more if time \
+             allows."
         ),
-        "Every link is proved by pixels when it is opened; a path that does not open is listed with its reason.".into(),
-        "automatic is a link with the default policy and no memory of earlier runs: what the library chooses automatically, once \
-         it has compared paths for as long as a program's first minute lets it. \
-         Its distance to the best is the median over the rounds of the ratio of both rows' medians, so that drift \
-         counts for both; ± is a 95 % interval of it."
+        "Every link proves its path by pixels when it opens; a path that does not open is listed with its \
+         reason.".into(),
+        "automatic is a link with the default policy and no memory of earlier runs: what the library chooses \
+         automatically after comparing paths for as long as it would in a program's first minute. Its distance from \
+         the best is the median over the rounds of the ratio of both rows' medians, so that drift affects both; ± is a \
+         95 % interval."
             .into(),
-        "Where the rounds leave open whether the automatic choice is within the tolerance, it and the best path take more \
+        "If the rounds leave open whether the automatic choice is within the tolerance, it and the best path take more \
          turns alone, and these count: the best of many rows is partly the luckiest."
             .into(),
         format!(
-            "An automatic choice at most {:.0} % slower than the best counts as right. One that is slower by less than \
-             the interval allows for is too close to call.",
+            "An automatic choice at most {:.0} % slower than the best counts as right. One whose slowdown is within \
+             its uncertainty is too close to call.",
             TOLERANCE * 100.0
         ),
     ];

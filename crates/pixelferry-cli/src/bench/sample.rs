@@ -6,7 +6,7 @@ use crate::bench::record::{Cell, Method, Record, Row, RowInfo, RowKind, SCHEMA, 
 use crate::bench::stats::Stats;
 use crate::bench::{row_names, verdict};
 
-/// A row whose samples lie a little around `us`.
+/// A row whose samples vary slightly around `us`.
 pub fn row(name: &str, kind: RowKind, path: Option<&str>, us: f64) -> Row {
     let rounds_us: Vec<Vec<f64>> =
         (0..6).map(|round| (0..5).map(|i| us + f64::from((round + i) % 3 - 1) * us / 512.0).collect()).collect();

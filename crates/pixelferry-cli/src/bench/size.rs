@@ -1,10 +1,10 @@
-//! Sizes by name.
+//! Frame sizes and their names.
 
 use pixelferry::Extent;
 use std::fmt;
 use std::str::FromStr;
 
-/// A size of frames, and what it is called.
+/// A frame size with its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Size {
     name: Option<&'static str>,
@@ -17,11 +17,9 @@ const fn named(name: &'static str, width: u32, height: u32) -> Size {
 }
 
 impl Size {
-    /// 720p.
     pub const HD: Self = named("720p", 1280, 720);
-    /// 1080p.
     pub const FULL_HD: Self = named("1080p", 1920, 1080);
-    /// Every size that has a name, smallest first. `odd` fits no alignment and no power of two.
+    /// All named sizes, smallest first. `odd` matches no alignment and no power of two.
     pub const NAMED: [Self; 6] = [
         named("tiny", 64, 64),
         named("odd", 1021, 577),
@@ -49,7 +47,7 @@ impl FromStr for Size {
             return Ok(size);
         }
         let names = || Self::NAMED.map(|s| s.to_string()).join(", ");
-        let extent = text.parse().map_err(|reason| format!("no such size: {reason}; or give one of {}", names()))?;
+        let extent = text.parse().map_err(|reason| format!("unknown size: {reason}; or give one of {}", names()))?;
         Ok(Self::NAMED.into_iter().find(|s| s.extent == extent).unwrap_or(Self { name: None, extent }))
     }
 }

@@ -1,29 +1,29 @@
-//! Robust figures of samples, and of two rows that took turns.
+//! Robust statistics of samples, and of two rows that took turns.
 
 use pixelferry::driver::select::{Ratio, quantile, quantiles};
 use serde::Serialize;
 
-/// Figures of one row, microseconds a frame.
+/// Statistics of one row, microseconds per frame.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Stats {
-    /// Samples.
+    /// Number of samples.
     pub n: usize,
-    /// Half of the samples are below.
+    /// Median: half of the samples are below.
     pub median_us: f64,
-    /// A quarter of the samples is below.
+    /// First quartile: a quarter of the samples is below.
     pub q1_us: f64,
-    /// Three quarters of the samples are below.
+    /// Third quartile: three quarters of the samples are below.
     pub q3_us: f64,
-    /// 99 of 100 samples are below; of few samples nearly the largest.
+    /// 99th percentile; with few samples nearly the maximum.
     pub p99_us: f64,
-    /// The smallest sample.
+    /// Smallest sample.
     pub min_us: f64,
-    /// The largest sample.
+    /// Largest sample.
     pub max_us: f64,
 }
 
 impl Stats {
-    /// Statistics of all samples; zeros without any.
+    /// Computes the statistics; all zero without samples.
     pub fn of(samples: impl IntoIterator<Item = f64>) -> Self {
         let samples: Vec<f64> = samples.into_iter().collect();
         let [min_us, q1_us, median_us, q3_us, p99_us, max_us] = quantiles(&samples, [0.0, 0.25, 0.5, 0.75, 0.99, 1.0]);
@@ -31,7 +31,7 @@ impl Stats {
     }
 }
 
-/// Tells how one row's time relates to another's in the rounds in which both had their turn; `None` where there are none.
+/// Compares one row's times with another's over the rounds in which both were measured; `None` without such rounds.
 pub fn ratio(rows: &[Vec<f64>], base: &[Vec<f64>]) -> Option<Ratio> {
     let both = rows.iter().zip(base).filter(|(a, b)| !a.is_empty() && !b.is_empty());
     Ratio::of_rounds(both.map(|(a, b)| quantile(a, 0.5) / quantile(b, 0.5)))

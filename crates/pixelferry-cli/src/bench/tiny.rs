@@ -1,6 +1,7 @@
-//! The whole benchmark on a tiny grid that every machine has: threads into plain memory. Structure is checked, no times.
+//! Runs the whole benchmark on a tiny grid that every machine has: CPU threads into plain memory. Checks structure, not
+//! times.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // tests may panic
 
 use crate::bench::grid::Mode;
 use crate::bench::record::{Record, RowKind};
@@ -62,7 +63,7 @@ fn check_rows(cell: &crate::bench::record::Cell) {
     assert_eq!(of(RowKind::Floor).count(), 5, "{key}");
     assert_eq!(of(RowKind::Automatic).count(), 1, "{key}");
     assert!(cell.row("host-round-trip").is_some(), "{key}");
-    // Every path is measured, or there is a reason why not.
+    // Every path is either measured or skipped with a reason.
     for path in PathId::ALL {
         let measured = of(RowKind::Path).any(|row| row.info.path.as_deref() == Some(path.name()));
         let skipped = cell.skipped.iter().find(|s| s.what == path.name());

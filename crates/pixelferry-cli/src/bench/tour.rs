@@ -1,4 +1,4 @@
-//! The way through the grid: which cell comes when, and how much time it gets.
+//! Visits the cells of the grid: in which order, and with how much time.
 
 use crate::bench::grid::{Mode, Plan, Spot};
 use crate::bench::kernel::ramp;
@@ -14,10 +14,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A kernel, or why there is none.
+/// A kernel, or why it did not build.
 type Built = Result<Arc<dyn Kernel>, String>;
 
-/// Two sides, and what is known of them so far.
+/// A pair of devices and what was measured about it so far.
 pub(crate) struct Pairing<'a> {
     pub compute: &'a Device,
     pub backend: Arc<dyn ComputeBackend>,
@@ -25,12 +25,12 @@ pub(crate) struct Pairing<'a> {
     pub headless: &'a Headless,
     pub display: &'a Rc<dyn Display>,
     kernels: Vec<(PixelFormat, Built)>,
-    /// Time that the fewest rounds of each mode's latest cell took.
+    /// For each mode, bytes of the latest cell and the duration of its minimum rounds.
     least: Vec<(Mode, u64, Duration)>,
 }
 
 impl<'a> Pairing<'a> {
-    /// The backend is opened inside the display where that opens paths.
+    /// Opens the backend inside the display if that enables more paths.
     pub fn new(
         (compute, backend): (&'a Device, &Arc<dyn ComputeBackend>),
         (shown_by, headless, display): (&'a Device, &'a Headless, &'a Rc<dyn Display>),
@@ -49,30 +49,30 @@ impl<'a> Pairing<'a> {
         kernel
     }
 
-    /// Returns what a cell takes at least, judged by the one before; nothing where there was none.
+    /// Estimates a cell's minimum duration from the previous one; zero without one.
     fn expected(&self, spot: Spot) -> Duration {
         let before = self.least.iter().rev().find(|(mode, ..)| *mode == spot.mode);
-        // Time grows with bytes, but not from nothing: opening a path has its price at any size.
+        // Time grows with bytes from a fixed cost: opening a path takes time at any size.
         before.map_or(Duration::ZERO, |(_, bytes, took)| {
             took.mul_f64((spot.bytes() as f64 / (*bytes).max(4 << 20) as f64).max(1.0))
         })
     }
 }
 
-/// Returns the reason if there is no time for a cell.
+/// Returns the reason if time is too short for a cell.
 fn no_time(expected: Duration, left: Duration) -> Option<String> {
     let [takes, rest] = [expected, left].map(|time| time.as_secs_f64().ceil());
     if left.is_zero() {
-        return Some("no time: nothing is left of --budget".into());
+        return Some("no time: --budget is used up".into());
     }
-    (expected > left).then(|| format!("no time: it takes about {takes:.0} s, {rest:.0} s of --budget are left"))
+    (expected > left).then(|| format!("no time: the cell takes about {takes:.0} s; {rest:.0} s of --budget are left"))
 }
 
-/// Results so far, and the time that is left.
+/// Results so far, and the remaining time.
 pub(crate) struct Tour<'a> {
     plan: &'a Plan,
     deadline: Instant,
-    /// Weight of the cells still to come.
+    /// Weight of the remaining cells.
     ahead: f64,
     bar: ProgressBar,
     pub cells: Vec<Cell>,
@@ -80,7 +80,8 @@ pub(crate) struct Tour<'a> {
 }
 
 impl<'a> Tour<'a> {
-    /// Visits every cell, cheap ones of all pairings first: where time is short, no pairing is without any.
+    /// Visits every cell, starting with the cheap ones of all pairings, so that every pairing has a result even when
+    /// time is short.
     pub fn make(plan: &'a Plan, start: Instant, pairings: &mut [Pairing<'_>]) -> Self {
         let mut spots: Vec<Spot> = plan.cells().collect();
         spots.sort_by(|a, b| a.weight().total_cmp(&b.weight()));
@@ -101,7 +102,7 @@ impl<'a> Tour<'a> {
         tour
     }
 
-    /// Back into the order in which things were asked for.
+    /// Restores the order in which the options named things.
     fn sort(&mut self, pairings: &[Pairing<'_>]) {
         let spots: Vec<Spot> = self.plan.cells().collect();
         self.cells.sort_by_key(|cell| {
@@ -125,7 +126,7 @@ impl<'a> Tour<'a> {
 
     fn cell(&mut self, pairing: &mut Pairing<'_>, spot: Spot) -> Result<Cell, String> {
         let start = Instant::now();
-        // Time that earlier cells did not use is for those to come; time that they took too much is missing there.
+        // Time that earlier cells left over, or overran, changes what later cells get.
         let left = self.deadline.saturating_duration_since(start);
         let share = left.mul_f64((spot.weight() / self.ahead.max(spot.weight())).clamp(0.0, 1.0));
         self.ahead -= spot.weight();
@@ -137,9 +138,9 @@ impl<'a> Tour<'a> {
             && spot.memory() > free / 2
         {
             let [takes, free] = [spot.memory(), free].map(|bytes| bytes >> 20);
-            return Err(format!("no memory: it takes some {takes} MiB of {free} MiB that are free"));
+            return Err(format!("no memory: the cell needs about {takes} MiB; {free} MiB are free"));
         }
-        // One context is current at a time.
+        // Only one context is current at a time.
         if let Some(gl) = pairing.headless.gl() {
             gl.make_current().map_err(|error| error.to_string())?;
         }
@@ -175,7 +176,7 @@ mod tests {
     fn a_cell_without_time_says_what_is_left() {
         let [none, short, long] = [0, 2, 5].map(Duration::from_secs);
         assert_eq!(no_time(short, long), None);
-        assert_eq!(no_time(none, none).as_deref(), Some("no time: nothing is left of --budget"));
-        assert_eq!(no_time(long, short).unwrap(), "no time: it takes about 5 s, 2 s of --budget are left");
+        assert_eq!(no_time(none, none).as_deref(), Some("no time: --budget is used up"));
+        assert_eq!(no_time(long, short).unwrap(), "no time: the cell takes about 5 s; 2 s of --budget are left");
     }
 }

@@ -1,15 +1,15 @@
-//! Verdict on the library's own choice: if it takes the best path.
+//! Judges the library's own choice: does it take the best path?
 
 use crate::bench::record::{Cell, Row, RowKind, Summary, Verdict};
 use crate::bench::stats::ratio;
 
-/// An automatic choice at most so much slower than the best counts as right.
+/// Largest slowdown of the automatic choice that counts as right.
 pub const TOLERANCE: f64 = 0.03;
 
-/// Rounds below which no distance is clear: by chance alone one row is behind in all of four rounds once in 16 times.
+/// Minimum rounds for a clear difference: by chance alone, one row is slower in all of four rounds once in 16 times.
 const FEWEST_ROUNDS: usize = 5;
 
-/// True where chance decides on which side of the tolerance it is.
+/// Returns whether noise leaves open on which side of the tolerance the row is.
 pub(crate) fn is_open(automatic: &[Vec<f64>], rival: &[Vec<f64>]) -> bool {
     let most = 1.0 + TOLERANCE;
     ratio(automatic, rival).is_none_or(|found| found.least() <= most && found.most() > most)
@@ -27,7 +27,7 @@ fn automatic(rows: &[Row]) -> Option<&Row> {
     rows.iter().find(|row| row.info.kind == RowKind::Automatic)
 }
 
-/// The places of the automatic row and the best path row, where more turns of the two could change the verdict.
+/// Returns the indices of the automatic row and the best path row if more turns of the two could change the verdict.
 pub(crate) fn undecided(rows: &[Row]) -> Option<[usize; 2]> {
     let (automatic, best) = (automatic(rows)?, quickest(paths(rows))?);
     let found = ratio(&automatic.rounds_us, &best.rounds_us)?;
@@ -35,7 +35,7 @@ pub(crate) fn undecided(rows: &[Row]) -> Option<[usize; 2]> {
     (found.most() > 1.0 + TOLERANCE).then_some([place(automatic)?, place(best)?])
 }
 
-/// Compares the automatic row of a cell with the quickest path row.
+/// Compares the automatic row of a cell with the fastest path row.
 pub fn of(rows: &[Row]) -> Option<Verdict> {
     let automatic = automatic(rows)?;
     let best = quickest(paths(rows))?;
@@ -44,7 +44,7 @@ pub fn of(rows: &[Row]) -> Option<Verdict> {
     let (ratio, rounds) = (ratio(a, b)?, a.len().min(b.len()));
     let same = quickest(paths(rows).filter(|row| row.info.path == automatic.info.path));
     let within = ratio.distance() <= TOLERANCE;
-    // Too few rounds tell nothing.
+    // Too few rounds prove nothing.
     let clear = rounds >= FEWEST_ROUNDS && ratio.least() > 1.0 + TOLERANCE;
     let undecided = !clear && (ratio.most() > 1.0 + TOLERANCE || rounds < FEWEST_ROUNDS);
     let why = reason(automatic, best, within, clear);
@@ -69,16 +69,16 @@ fn reason(automatic: &Row, best: &Row, within: bool, clear: bool) -> String {
     let why = automatic.info.why.as_deref().unwrap_or_default();
     match (within, clear) {
         (true, _) => String::new(),
-        (false, false) => format!("too close to call: within what the rounds differ by; {chosen} was {why}"),
+        (false, false) => format!("too close to call: the difference is within the noise; {chosen} was {why}"),
         (false, true) if chosen != best_path => format!("another path: {chosen} was {why}"),
         (false, true) if late != best_behind => {
             format!("the right path; frames behind: {late}, better here: {best_behind}")
         }
-        (false, true) => "the right path, on which an automatic link is slower than a forced one".into(),
+        (false, true) => "the right path, but an automatic link is slower on it than a forced one".into(),
     }
 }
 
-/// Over all cells.
+/// Counts the verdicts of all cells.
 pub fn summary(cells: &[Cell]) -> Summary {
     let mut summary = Summary::default();
     for verdict in cells.iter().filter_map(|cell| cell.verdict.as_ref()) {
@@ -126,7 +126,7 @@ mod tests {
         let best = sample::row("direct", RowKind::Path, Some("direct"), 100.0);
         let same = sample::row("automatic", RowKind::Automatic, Some("direct"), 110.0);
         let verdict = of(&[best, same]).unwrap();
-        assert!(verdict.clear && verdict.why.contains("slower than a forced one"), "{verdict:?}");
+        assert!(verdict.clear && verdict.why.contains("slower on it than a forced one"), "{verdict:?}");
     }
 
     #[test]

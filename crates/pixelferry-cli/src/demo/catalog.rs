@@ -1,4 +1,4 @@
-//! The scenes by name, and making them.
+//! The scenes by name.
 
 use clap::ValueEnum;
 use pixelferry::LinkBuilder;
@@ -23,14 +23,14 @@ pub enum SceneName {
     Fluid,
 }
 
-/// All that a scene is made from.
+/// Everything that a scene is made from.
 #[derive(Clone)]
 pub struct Recipe {
     pub scene: SceneName,
-    /// Pixels of the picture, where the scene has a free choice.
+    /// Size of the picture in pixels, for scenes whose size is free.
     pub size: (u32, u32),
     pub filter: Filter,
-    /// Pixels that are stored, if the scene has a free choice.
+    /// Storage format of pixels, for scenes whose format is free.
     pub pixels: Pixels,
 }
 

@@ -1,4 +1,4 @@
-//! `pixelferry demo`: the scenes with controls, tables and graphs around them, or bare.
+//! `pixelferry demo`: scenes with controls, tables and graphs around them, or plain.
 
 mod catalog;
 #[cfg(feature = "overlay")]
@@ -19,7 +19,7 @@ pub struct DemoOptions {
     /// Scene to compute.
     #[arg(value_enum, default_value_t)]
     scene: SceneName,
-    /// Picture or video for the filter. [default: a picture of a lake]
+    /// Picture or video for the scene `filter`. [default: a picture of a lake]
     #[arg(long, value_name = "FILE")]
     input: Option<PathBuf>,
     #[command(flatten)]
@@ -34,13 +34,14 @@ pub struct DemoOptions {
 }
 
 impl DemoOptions {
-    /// Tells where a trace is to be written.
+    /// Returns the file for the trace, if one is wanted.
     pub fn trace(&self) -> Option<&Path> {
         self.common.trace.as_deref()
     }
 }
 
-/// The scene with its controls, whose messages come from `log`; bare where they are not wanted or have no room.
+/// Runs the scene with controls, which show the messages in `log`. Runs it plain if controls are unwanted or have no
+/// room.
 #[cfg(feature = "overlay")]
 pub fn run(options: DemoOptions, trace: Option<Trace>, log: &Log) -> Result<(), Box<dyn Error>> {
     options.common.record.film.leave_output();
@@ -53,17 +54,16 @@ pub fn run(options: DemoOptions, trace: Option<Trace>, log: &Log) -> Result<(), 
     }
 }
 
-/// Refuses a picture that the scene does not show; with controls, another scene can be chosen that does.
+/// Refuses an input that the scene does not use. With controls it is accepted, because the user can choose another
+/// scene.
 fn check_input(options: &DemoOptions) -> Result<(), String> {
     match options.input {
-        Some(_) if options.scene != SceneName::Filter => {
-            Err("--input is for the scene `filter`, the only one that shows it".into())
-        }
+        Some(_) if options.scene != SceneName::Filter => Err("--input works with the scene `filter` only".into()),
         _ => Ok(()),
     }
 }
 
-/// The bare scene.
+/// Runs the scene without controls.
 pub fn bare(options: DemoOptions, trace: Option<Trace>) -> Result<(), Box<dyn Error>> {
     check_input(&options)?;
     let (common, size) = (&options.common, options.common.size_or(1280, 720));

@@ -39,8 +39,8 @@ fn nothing_there_still_gives_picture_and_controls() {
 #[test]
 fn where_there_is_no_room_or_no_wish_for_controls_it_is_said() {
     for (arguments, reason) in [
-        (&["demo", "--headless", "--frames", "1", "--size", "320x180"][..], "they need 1000x600"),
-        (&["demo", "--headless", "--frames", "1", "--plain", "--size", "64x36"], "as asked for"),
+        (&["demo", "--headless", "--frames", "1", "--size", "320x180"][..], "the controls need 1000x600"),
+        (&["demo", "--headless", "--frames", "1", "--plain", "--size", "64x36"], "--plain is set"),
     ] {
         let output = pixelferry(arguments).args(["--backend", "cpu"]).output().unwrap();
         assert!(output.status.success() && said(&output).contains(&format!("without controls: {reason}")));

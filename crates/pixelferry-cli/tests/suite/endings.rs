@@ -100,7 +100,7 @@ fn a_line_with_controls_is_refused_where_nothing_draws_it() {
     let output = command(&[&arguments[..], &["--out", out.to_str().unwrap()]].concat()).output().unwrap();
     let [said, refused] = texts(&output);
     assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(refused.contains("sine is drawn by OpenGL") && !said.contains("frames, p50"), "{said}{refused}");
+    assert!(refused.contains("sine needs OpenGL to be drawn") && !said.contains("frames, p50"), "{said}{refused}");
     assert!(!out.exists());
 }
 

@@ -42,7 +42,7 @@ void mainImage(out vec4 c, in vec2 at) { c = vec4(iTime, float(iFrame) / 10.0, b
     let later = picture(&file, &["--step", "0.1", "--frames", "6", "--set", "blue=1"]).unwrap();
     assert!(later.pixels().all(|pixel| pixel.0.iter().zip([128, 128, 255, 255]).all(|(a, b)| a.abs_diff(b) <= 1)));
     let wrong = texts(&headless(&file, &["--set", "green=1"]))[1].clone();
-    assert!(wrong.contains("no slider 'green'") && wrong.contains("blue"), "{wrong}");
+    assert!(wrong.contains("unknown slider 'green'") && wrong.contains("blue"), "{wrong}");
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn what_is_wrong_is_told_by_line_and_column() {
     let said = of("a.txt", "", &[]);
     assert!(said.contains(".glsl (Shadertoy's GLSL)"), "{said}");
     let said = of("a.cl", "kernel void a(PF_IMAGE(uchar4, out)) {}", &["--backend", "gl"]);
-    assert!(said.contains("does not run on the backend 'gl'; take opencl"), "{said}");
+    assert!(said.contains("the backend 'gl' does not run OpenCL C; use opencl"), "{said}");
     let said = of("a.glsl", "void mainImage(out vec4 c, in vec2 at) {\n    c = vec4(1.0);\n    c.x = nothing;\n}", &[]);
     if said.contains("not available") {
         need(Need::Egl, Err::<(), _>(said));
@@ -69,14 +69,14 @@ fn what_is_wrong_is_told_by_line_and_column() {
     }
     assert!(said.contains("a.glsl:3:11: `nothing' undeclared"), "{said}");
     for (set, words) in
-        [("green=1", "there is no slider 'green'; there are blue, red"), ("red=9", "goes from 0 to 4, and 9 is beyond")]
+        [("green=1", "unknown slider 'green'; available: blue, red"), ("red=9", "goes from 0 to 4; 9 is outside")]
     {
         let text = "// @slider blue 0..1\n// @slider red 0..4\nvoid mainImage(out vec4 c, in vec2 at) { c = vec4(red, 0, blue, 1); }";
         let said = of("sliders.glsl", text, &["--set", set]);
         assert!(said.contains(words), "{said}");
     }
     let said = of("mark.glsl", "// @slidr red 0..4\nvoid mainImage(out vec4 c, in vec2 at) { c = vec4(1); }", &[]);
-    assert!(said.contains("mark.glsl:1: '@slidr' is no annotation"), "{said}");
+    assert!(said.contains("mark.glsl:1: unknown annotation '@slidr'"), "{said}");
     // A missing brace is found behind the text's last line, where there is nothing of the user's.
     let wgsl = "@compute @workgroup_size(8, 8)\nfn paint(@builtin(global_invocation_id) at: vec3<u32>) {\n    pf_store(at.x, at.y, vec4f(1.0));\n";
     let said = of("brace.wgsl", wgsl, &[]);

@@ -65,7 +65,7 @@ impl Drop for User {
 fn what_is_published_is_listed_and_saved() {
     let user = User::new("lists");
     let (code, said) = user.list();
-    assert!(code == Some(6) && said.contains("no streams") && said.contains("--publish"), "{said}");
+    assert!(code == Some(6) && said.contains("no stream is published") && said.contains("--publish"), "{said}");
     let (mut publisher, expected) = user.publish("listed", |x, _| x >= 32);
     assert!(user.save("listed") == expected, "the picture that was published");
     let process = publisher.0.id();
@@ -76,7 +76,7 @@ fn what_is_published_is_listed_and_saved() {
     let [said, _] = texts(&user.runs(&["view", "--attach", "edges", "--explain"]).output().unwrap());
     assert!(said.starts_with("edges:\n  array: uint8 as HWC, 64x48"), "{said}");
     let taken = user.runs(&["demo", "plasma", "--backend", "cpu", "--publish", "edges"]).output().unwrap();
-    assert!(taken.status.code() == Some(1) && texts(&taken)[1].contains("give another name"), "{:?}", texts(&taken));
+    assert!(taken.status.code() == Some(1) && texts(&taken)[1].contains("choose another name"), "{:?}", texts(&taken));
     publisher.0.kill().unwrap();
     publisher.0.wait().unwrap();
     assert_eq!(user.list().0, Some(6));
@@ -89,12 +89,12 @@ fn what_cannot_be_attached_is_said() {
         let output = user.runs(arguments).output().unwrap();
         assert!(output.status.code() == Some(code) && texts(&output)[1].contains(said), "{:?}", texts(&output));
     };
-    refused(&["view", "--attach", "a/b"], 1, "cannot name a stream");
+    refused(&["view", "--attach", "a/b"], 1, "invalid stream name");
     refused(&["view", "--attach", "a", "--layout", "HW"], 2, "--layout");
-    refused(&["view", "--attach", "a", "a.npy", "--save", "a.png"], 1, "one FILE, or one stream");
+    refused(&["view", "--attach", "a", "a.npy", "--save", "a.png"], 1, "one FILE or one stream");
     refused(&["demo", "plasma", "--publish", "a", "--headless"], 2, "--headless");
     refused(&["demo", "sine", "--backend", "cpu", "--publish", "a"], 1, "no picture to publish");
-    refused(&["view", "--attach", "a", "--save", "a.png"], 1, "stream \"a\": nobody publishes it");
+    refused(&["view", "--attach", "a", "--save", "a.png"], 1, "stream \"a\": no process publishes it");
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn a_stream_is_shown_live_and_joined_again() {
     let window = user.runs(&["view", "--attach", "edges"]).env("DISPLAY", server.display()).spawn().unwrap();
     let mut window = Running(window);
     // Pixels of the window's rows 0 to 20 are words; the picture has ten for each of its own.
-    wait_for(&mut window, &viewer, "nobody publishes", |at| bright(at, 0..20) > 60);
+    wait_for(&mut window, &viewer, "no stream is published", |at| bright(at, 0..20) > 60);
     let shows = |picture: &RgbaImage, at: &dyn Fn(u32, u32) -> Rgb| {
         (0..64).all(|x| (3..45).all(|y| at(10 * x + 5, 10 * y + 5) == picture.get_pixel(x, y).0[..3]))
     };

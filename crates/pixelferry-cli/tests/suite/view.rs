@@ -169,22 +169,22 @@ fn files_that_are_no_arrays_end_with_a_line_that_says_so() {
         (video(2)[..200].to_vec(), "ends at byte 200, within frame 0"),
         (b"YUV4MPEG2 W64 H48 C420p10\n".to_vec(), "\"420p10\""),
         (b"PK\x03\x04 an archive".to_vec(), ".npz"),
-        (Vec::new(), "neither an array"),
-        (cut(6), "damaged"),
-        (cut(9), "damaged"),
-        (cut(40), "damaged"),
-        (cut(good.len() - 1), "needs 12288 bytes, and 12287 are there"),
+        (Vec::new(), "neither a NumPy array"),
+        (cut(6), "invalid .npy header"),
+        (cut(9), "invalid .npy header"),
+        (cut(40), "invalid .npy header"),
+        (cut(good.len() - 1), "needs 12288, but there are 12287"),
         (with("|O", "(8,)"), "no numbers"),
         (with("<U4", "(2, 2)"), "no numbers"),
         (with("<f16", "(2, 2)"), "128 bits"),
         (with("<f4", "(4000000000, 4000000000)"), "larger than any memory"),
-        (with("<f4", "(40000, 40000)"), "needs 6400000000 bytes"),
-        (with("<f4", "(99999999999999999999,)"), "no number"),
-        (with("<f4", "(-1, 4)"), "no number"),
+        (with("<f4", "(40000, 40000)"), "needs 6400000000, but"),
+        (with("<f4", "(99999999999999999999,)"), "non-negative integer"),
+        (with("<f4", "(-1, 4)"), "non-negative integer"),
         (with("<f4", "(0, 4)"), "is empty"),
         (with("<f4", "(4,)"), "x[None, :]"),
-        (with("<f4", &"(".repeat(60000)), "no number"),
-        (with("<f4', 'more': 'x", "(2, 2)"), "has the key 'more'"),
+        (with("<f4", &"(".repeat(60000)), "non-negative integer"),
+        (with("<f4', 'more': 'x", "(2, 2)"), "unexpected key 'more'"),
     ];
     for (at, (bytes, said)) in files.iter().enumerate() {
         let path = folder.join(format!("{at}.npy"));
@@ -391,7 +391,7 @@ fn programs_send_images() {
     let mut window = Running(command.spawn().unwrap());
     let mut said = String::new();
     BufReader::new(window.0.stdout.take().unwrap()).read_line(&mut said).unwrap();
-    let mut stream = TcpStream::connect(said.trim().strip_prefix("listening at ").unwrap()).unwrap();
+    let mut stream = TcpStream::connect(said.trim().strip_prefix("listening on ").unwrap()).unwrap();
     // 2 x 1 pixels, 320 x 320 of the window for each, below and above 80 rows of another colour.
     let mut numbers = b"\x2f\0\0\0\x05\0a\0\x02\0\0\0G\0R\0\0\0\0\0\0\0\0\0\x02\0\0\0\x01\0\0\0".to_vec();
     numbers.extend([0.2_f32, 1.0, 0.6, 0.4].iter().flat_map(|number| number.to_le_bytes()));
@@ -437,7 +437,7 @@ fn arrays_are_served_to_browsers() {
     command.env_remove("DISPLAY").stdout(Stdio::piped());
     let mut served = Running(command.spawn().unwrap());
     let mut said = BufReader::new(served.0.stdout.take().unwrap()).lines();
-    assert!(said.next().unwrap().unwrap().starts_with("listening at 127.0.0.1:"));
+    assert!(said.next().unwrap().unwrap().starts_with("listening on 127.0.0.1:"));
     let line = said.next().unwrap().unwrap();
     let (address, query) = line.strip_prefix("open http://").unwrap().split_once('/').unwrap();
     let mut stream = TcpStream::connect(address).unwrap();
@@ -477,16 +477,16 @@ fn a_layer_is_shown_alone() {
         (picture, texts(&output)[1].clone())
     };
     let (picture, said) = view("a.npy", &singles(), "diffuse");
-    assert!(picture.is_none() && said.contains("no layer \"diffuse\": it has no layers"), "{said}");
+    assert!(picture.is_none() && said.contains("unknown layer \"diffuse\": the file has no layers"), "{said}");
     // Two layers of 5 x 3: diffuse is red, depth has 0.5 everywhere.
     let layers = include_bytes!("layers.exr");
     if !cfg!(feature = "exr") {
         let (picture, said) = view("a.exr", layers, "depth");
-        return assert!(picture.is_none() && said.contains("feature exr"), "{said}");
+        return assert!(picture.is_none() && said.contains("feature `exr`"), "{said}");
     }
     for (layer, pixel) in [("diffuse", [255, 0, 0]), ("depth", [128; 3])] {
         assert_eq!(view("a.exr", layers, layer), (Some(pixel), String::new()), "{layer}");
     }
     let (picture, said) = view("a.exr", layers, "normal");
-    assert!(picture.is_none() && said.contains("no layer \"normal\": it has diffuse, depth"), "{said}");
+    assert!(picture.is_none() && said.contains("unknown layer \"normal\": the file has diffuse, depth"), "{said}");
 }

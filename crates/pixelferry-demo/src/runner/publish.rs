@@ -12,10 +12,10 @@ use std::error::Error;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// Time from one frame to the next.
+/// Time per frame.
 const PERIOD: Duration = Duration::from_nanos(1_000_000_000 / 60);
 
-/// Publishes as many frames as asked for, or until the process is ended.
+/// Publishes the requested number of frames, or runs until the process is killed.
 pub fn show(
     options: &Options,
     name: &str,
@@ -30,7 +30,7 @@ pub fn show(
     introduce(scene.as_mut())?;
     if !matches!(scene.link().desc(), SurfaceDesc::Image(_)) {
         let scene = scene.name();
-        return Err(format!("{scene} draws vertices, and has no picture to publish; take another scene").into());
+        return Err(format!("{scene} draws vertices, and has no picture to publish; use another scene").into());
     }
     watch(trace, scene.as_mut())?;
     say!("  published as {name}: pixelferry view --attach {name}")?;
@@ -39,7 +39,7 @@ pub fn show(
     let (mut due, mut done, mut is_over) = (begun, 0, false);
     while done < total {
         is_over = is_over || !scene.advance(begun.elapsed().as_secs_f32())?;
-        // The last picture stays for who comes later.
+        // The last picture stays available for later subscribers.
         if !is_over || stream.is_awaited() {
             stream.publish(&scene.link().shown()?)?;
         }

@@ -31,12 +31,12 @@ pub(super) fn show(
     let frames = run_window(&window, &mut app).map_err(SceneError::or_headless)?;
     let seconds = app.start.elapsed().as_secs_f64();
     let way = way(app.showed.as_ref());
-    say!("{}, {:.1} a second{way}", counted(frames, "frame"), frames as f64 / seconds.max(1e-9))?;
+    say!("{}, {:.1} per second{way}", counted(frames, "frame"), frames as f64 / seconds.max(1e-9))?;
     options.record.film.end(app.recorder)?;
     end(options, app.trace)
 }
 
-/// A scene in a window; made when the window's context is there.
+/// A scene in a window; it is made when the window's context exists.
 struct App<F> {
     /// Makes the scene for the window's display.
     open: Option<F>,
@@ -93,12 +93,12 @@ impl<F: FnOnce(&Rc<dyn Display>) -> Made> WindowApp for App<F> {
 
     fn closing(&mut self, _: &GlWindow) {
         if let Some(Err(error)) = self.recorder.as_mut().map(Recorder::flush) {
-            tracing::warn!(%error, "the last frames are not in the film");
+            tracing::warn!(%error, "the last frames are missing in the film");
         }
         if let Some(mut scene) = self.scene.take()
             && let Err(error) = collect_all(self.trace.as_ref(), scene.as_mut())
         {
-            tracing::warn!(%error, "the last frames are not in the trace");
+            tracing::warn!(%error, "the last frames are missing in the trace");
         }
     }
 }

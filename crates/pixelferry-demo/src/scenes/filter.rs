@@ -1,7 +1,7 @@
-//! A picture or a video, filtered on the device.
+//! Filters a picture or video on the device.
 //!
-//! `gaussian` blurs in two passes through float memory, `sobel` shows the strength of edges, `edges` does the one
-//! and then the other. Video frames arrive as YUV planes and are turned into RGB on the device too.
+//! `gaussian` blurs in two passes through float memory, `sobel` shows the strength of edges, `edges` blurs first and
+//! then finds edges. Video frames arrive as YUV planes and are converted to RGB on the device, too.
 
 mod choice;
 mod kernels;
@@ -21,7 +21,7 @@ use pixelferry::{
 use stages::Stages;
 use std::path::Path;
 
-/// A picture or a video, filtered on the device.
+/// Filters a picture or video on the device.
 pub struct FilterScene {
     link: AutoLink<Stages>,
     /// `None` for a picture, which each backend gets once.
@@ -29,7 +29,7 @@ pub struct FilterScene {
     draw_options: DrawOptions,
 }
 
-/// True for files that are read as video.
+/// Returns whether a file is read as a video.
 pub fn is_video(path: &Path) -> bool {
     path.extension().is_some_and(|e| e.eq_ignore_ascii_case("y4m"))
 }

@@ -1,6 +1,6 @@
 //! A fluid: three jets of dye that meet, mix and roll up.
 //!
-//! The frame is written straight from the dye, which the simulation's own kernels keep in memory that is never shown.
+//! The frame is written directly from the dye, which the simulation's own kernels keep in memory that is never shown.
 
 mod cpu;
 mod kernels;
@@ -18,9 +18,9 @@ use pixelferry::{Arg, AutoLink, DrawOptions, Extent, Kernel, KernelSource, Link,
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-/// Rows of cells where a GPU computes ...
+/// Rows of cells if a GPU computes ...
 const ON_HARDWARE: u32 = 720;
-/// ... and where a CPU does, for as many frames a second.
+/// ... and if a CPU does, for a similar frame rate.
 const ON_SOFTWARE: u32 = 180;
 
 /// A fluid with three jets of dye.

@@ -1,4 +1,4 @@
-//! The scenes. Each gives its kernels in OpenCL C, CUDA C++, WGSL and Rust.
+//! The scenes. Each has its kernels in OpenCL C, CUDA C++, WGSL and Rust.
 
 pub mod filter;
 pub mod fluid;

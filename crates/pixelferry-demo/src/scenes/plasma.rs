@@ -1,7 +1,7 @@
-//! An animated float image, turned into colours on the device.
+//! An animated float image, converted to colours on the device.
 //!
-//! Two kernels: the first writes R32F into memory that is never shown, the second reads it and writes colours. Tone
-//! mapping and the conversion to the shown format are part of that one store: no pass over memory is theirs alone.
+//! The first kernel writes R32F to memory that is never shown, and the second reads it and writes colours. Tone mapping
+//! and the conversion to the shown format are part of that store, so they need no pass over memory.
 
 mod kernels;
 

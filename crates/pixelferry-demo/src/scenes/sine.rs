@@ -1,4 +1,4 @@
-//! The classic first program: points of a sine computed into a vertex buffer, drawn as a line strip.
+//! The classic first program: computes points of a sine into a vertex buffer and draws them as a line strip.
 
 use super::open;
 use crate::gl_program::GlProgram;
@@ -10,7 +10,7 @@ use pixelferry::{
 };
 use std::sync::Arc;
 
-/// Points of the line.
+/// Number of points.
 pub const POINTS: u32 = 10_000;
 
 /// A line strip along a sine.
@@ -61,7 +61,7 @@ impl Scene for Sine {
             None => self.line.insert(GlProgram::new(gl, VERTEX, FRAGMENT)?),
         };
         let draw = |gl: &glow::Context| {
-            // SAFETY: the context is current; the buffer holds POINTS pairs of floats.
+            // SAFETY: the context is current; the buffer contains POINTS pairs of floats.
             unsafe {
                 gl.clear_color(0.05, 0.06, 0.09, 1.0);
                 gl.clear(glow::COLOR_BUFFER_BIT);
@@ -72,7 +72,7 @@ impl Scene for Sine {
     }
 }
 
-/// Two waves on top of each other, from -1 to 1 across.
+/// The sum of two waves, for x from -1 to 1.
 fn source() -> KernelSource {
     texts(
         "sine",
@@ -115,9 +115,9 @@ fn source() -> KernelSource {
     .with_items(POINTS as usize)
 }
 
-/// A kernel's text in both languages.
+/// Makes a kernel from its source in both languages.
 fn texts(name: &'static str, opencl: &'static str, cuda: &'static str) -> KernelSource {
-    // SAFETY: both write items below the target's length only, and take a number.
+    // SAFETY: both kernels write only items below the target's length, and take one number.
     unsafe { KernelSource::new(name).opencl_c(opencl).cuda_cpp(cuda) }
 }
 

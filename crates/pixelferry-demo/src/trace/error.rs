@@ -3,11 +3,11 @@
 use std::io;
 use std::path::PathBuf;
 
-/// Reason why there is no trace, or only a part of it.
+/// Reason why a trace is missing or incomplete.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TraceError {
-    /// The file could not be made or written.
+    /// Creating or writing the file failed.
     #[error("cannot write the trace to {}: {source}", path.display())]
     File {
         /// Path of the file.
@@ -15,10 +15,10 @@ pub enum TraceError {
         /// Reason of the system.
         source: io::Error,
     },
-    /// The program already listens to its own spans and events.
-    #[error("this program has a subscriber of its spans already; add Trace::layer to that one instead: {0}")]
+    /// The program already has a subscriber for its spans and events.
+    #[error("this program already has a tracing subscriber; add Trace::layer to that one instead: {0}")]
     Subscriber(String),
-    /// A driver failed when it was asked for its times.
+    /// A driver failed to report its times.
     #[error(transparent)]
     Device(#[from] pixelferry::Error),
 }

@@ -1,4 +1,4 @@
-//! The file: events one by one, whole lines at any time.
+//! The trace's file, which consists of whole lines at any time.
 
 use pixelferry::driver::DeviceSpan;
 use serde::Serialize;
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 /// Arguments of an event.
 pub type Args = Map<String, Value>;
 
-/// Group of the host's threads, and of the devices' queues.
+/// Process numbers in the file: the host's threads, and the devices' queues.
 const HOST: u32 = 1;
 const DEVICES: u32 = 2;
 
@@ -26,9 +26,9 @@ pub struct TraceFile {
 }
 
 struct State {
-    /// Gone once the file was closed or could not be written.
+    /// `None` after the file was closed, or could not be written.
     out: Option<BufWriter<File>>,
-    /// Error that ended it early.
+    /// Error that ended the file early.
     error: Option<io::Error>,
     is_empty: bool,
     threads: HashMap<ThreadId, u32>,
@@ -36,13 +36,13 @@ struct State {
     arrows: u64,
 }
 
-/// One line of the file; see the trace event format for the letters.
+/// One line of the file; the trace event format explains the letters.
 #[derive(Serialize)]
 struct Event<'a> {
     name: &'a str,
     cat: &'a str,
     ph: &'static str,
-    /// Microseconds, as all times.
+    /// Microseconds, like all times.
     ts: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     dur: Option<f64>,
@@ -50,10 +50,10 @@ struct Event<'a> {
     tid: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<u64>,
-    /// The end of an arrow: binds it to the slice around that moment.
+    /// Binds the end of an arrow to the slice around that moment.
     #[serde(skip_serializing_if = "Option::is_none")]
     bp: Option<&'static str>,
-    /// Width of an instant's mark.
+    /// Scope of an instant's mark.
     #[serde(skip_serializing_if = "Option::is_none")]
     s: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -66,7 +66,7 @@ impl<'a> Event<'a> {
     }
 }
 
-/// Microseconds with fractions, as the format counts time.
+/// Fractional microseconds, as the format counts time.
 fn micros(time: Duration) -> f64 {
     time.as_nanos() as f64 / 1e3
 }
@@ -90,7 +90,7 @@ impl TraceFile {
     }
 
     fn at(&self, moment: Instant) -> f64 {
-        // Devices may have begun before the file.
+        // Device work may have begun before the file.
         match moment.checked_duration_since(self.zero) {
             Some(after) => micros(after),
             None => -micros(self.zero.saturating_duration_since(moment)),
@@ -105,7 +105,7 @@ impl TraceFile {
         state.write(&Event { dur: Some(dur), args: Some(args), ..Event::new("X", name, category, place, ts) });
     }
 
-    /// Something that happened on this thread now.
+    /// Writes an event that happened on this thread now.
     pub fn instant(&self, name: &str, category: &str, args: &Args) {
         let ts = self.at(Instant::now());
         let mut state = self.lock();
@@ -113,7 +113,7 @@ impl TraceFile {
         state.write(&Event { s: Some("t"), args: Some(args), ..Event::new("i", name, category, place, ts) });
     }
 
-    /// Writes a slice of a device's work, and an arrow to it from the place where the host queued it.
+    /// Writes a slice of a device's work, and an arrow to it from where the host queued it.
     pub fn device_slice(&self, span: &DeviceSpan) {
         const CATEGORY: &str = "device";
         let DeviceSpan { track, work, start, end, uncertainty, .. } = span;
@@ -136,12 +136,12 @@ impl TraceFile {
         state.write(&Event { id, bp: Some("e"), ..Event::new("f", "queued", CATEGORY, to, ts) });
     }
 
-    /// Hands what was written so far to the system: a program that is killed leaves it there.
+    /// Passes everything to the system, so that the file survives if the program is killed.
     pub fn flush(&self) {
         self.lock().try_to(Write::flush);
     }
 
-    /// Ends the file; later events are dropped. Gives what went wrong since it was made.
+    /// Ends the file; later events are dropped. Returns the first error.
     pub fn close(&self) -> io::Result<()> {
         let mut state = self.lock();
         state.try_to(|out| out.write_all(b"\n]\n").and_then(|()| out.flush()));

@@ -1,4 +1,4 @@
-//! From the spans and events of the crate `tracing` to those of the file.
+//! Writes spans and events of the crate `tracing` to the file.
 
 use crate::trace::file::{Args, TraceFile};
 use serde_json::Value;
@@ -18,7 +18,7 @@ pub struct HostSpans(pub Arc<TraceFile>);
 #[derive(Default)]
 struct Slice {
     args: Fields,
-    /// Since when it is entered, and how many times over.
+    /// Since when it is entered, and how often it was entered again.
     since: Option<Instant>,
     depth: usize,
 }

@@ -1,4 +1,4 @@
-//! Interface for programs that write a trace.
+//! The interface for programs that write a trace.
 
 use crate::trace::error::TraceError;
 use crate::trace::file::{Args, TraceFile};
@@ -14,17 +14,17 @@ use tracing_subscriber::layer::{Layer, SubscriberExt as _};
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
-/// A trace that is being written. Dropped, it closes its file; [`Trace::finish`] also says what went wrong.
+/// A trace that is being written. Dropping it closes its file; [`Trace::finish`] also returns errors.
 pub struct Trace {
     file: Arc<TraceFile>,
     path: PathBuf,
 }
 
 impl Trace {
-    /// Begins a file, replacing one that is there.
+    /// Creates a file, and replaces an existing one.
     ///
     /// # Errors
-    /// [`TraceError::File`] where it cannot be written.
+    /// [`TraceError::File`] if it cannot be written.
     pub fn create(path: impl AsRef<Path>) -> Result<Self, TraceError> {
         let path = path.as_ref().to_owned();
         match TraceFile::create(&path) {
@@ -33,11 +33,10 @@ impl Trace {
         }
     }
 
-    /// Creates the file, and listens to all spans of the process from now on: for programs that listen to none of their
-    /// own.
+    /// Creates the file and subscribes to all spans of the process: for programs without a subscriber of their own.
     ///
     /// # Errors
-    /// [`TraceError::Subscriber`] where somebody listens already; else as [`Trace::create`].
+    /// [`TraceError::Subscriber`] if there is a subscriber already; otherwise those of [`Trace::create`].
     pub fn install(path: impl AsRef<Path>) -> Result<Self, TraceError> {
         let trace = Self::create(path)?;
         let installed = tracing_subscriber::registry().with(trace.layer()).try_init();
@@ -45,14 +44,14 @@ impl Trace {
         Ok(trace)
     }
 
-    /// Returns what listens: spans of frames, their steps, and the finding of paths; of everything else what is logged for users
-    /// (`INFO`).
+    /// Returns a layer for spans of frames, their steps, and the search for paths; of everything else, messages for
+    /// users (`INFO`).
     pub fn layer<S: Subscriber + for<'a> LookupSpan<'a>>(&self) -> impl Layer<S> + Send + Sync + use<S> {
         let ours = Targets::new().with_target("pixelferry", LevelFilter::TRACE).with_default(LevelFilter::INFO);
         HostSpans(Arc::clone(&self.file)).with_filter(ours)
     }
 
-    /// Lets both sides record what their devices do. One that cannot is named in the trace, with its reason.
+    /// Makes both sides record what their devices do. The trace names a side that cannot, with the reason.
     ///
     /// # Errors
     /// [`TraceError::Device`].
@@ -71,8 +70,8 @@ impl Trace {
         }
     }
 
-    /// Writes what the devices have done since the last call, as far as they are done with it; costs no wait. Call it
-    /// after every frame, and once more after both sides were finished.
+    /// Writes the devices' finished work since the last call, without waiting. Call it after every frame, and once more
+    /// after both sides have finished.
     ///
     /// # Errors
     /// [`TraceError::Device`].
@@ -87,7 +86,7 @@ impl Trace {
     /// Ends the file.
     ///
     /// # Errors
-    /// [`TraceError::File`] where some of it could not be written.
+    /// [`TraceError::File`] if some of it could not be written.
     pub fn finish(self) -> Result<(), TraceError> {
         self.file.close().map_err(|source| TraceError::File { path: self.path.clone(), source })
     }
@@ -95,9 +94,9 @@ impl Trace {
 
 impl Drop for Trace {
     fn drop(&mut self) {
-        // Closed already by `finish`, where that was called: then nothing happens.
+        // Does nothing if `finish` has already closed it.
         if let Err(error) = self.file.close() {
-            tracing::warn!(file = %self.path.display(), %error, "the trace is not complete");
+            tracing::warn!(file = %self.path.display(), %error, "the trace is incomplete");
         }
     }
 }

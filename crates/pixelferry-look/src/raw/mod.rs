@@ -1,3 +1,3 @@
-//! The `unsafe` of this crate: loops for one processor.
+//! The `unsafe` code of this crate: loops compiled for specific processors.
 
 pub mod simd;

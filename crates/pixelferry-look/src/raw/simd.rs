@@ -1,6 +1,7 @@
-//! Loops compiled for what this processor has.
+//! Loops compiled for this processor's instructions.
 
-/// Loops. All that they call should be `inline(always)`, as only what is inlined is compiled for the processor.
+/// Loops. Everything that they call should be `inline(always)`, because only inlined code is compiled for the
+/// processor.
 pub trait Loops {
     fn run(self);
 }
@@ -9,7 +10,7 @@ pub trait Loops {
 pub fn run(loops: impl Loops) {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has what the function needs.
+        // SAFETY: the processor supports what the function needs.
         return unsafe { avx2(loops) };
     }
     loops.run();

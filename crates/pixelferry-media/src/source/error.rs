@@ -1,4 +1,4 @@
-//! Errors, typed.
+//! Errors of reading videos.
 
 use crate::video::Error;
 use std::io;
@@ -7,44 +7,48 @@ use std::io;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SourceError {
-    /// The system did not give its bytes.
+    /// Reading failed.
     #[error(transparent)]
     File(#[from] io::Error),
-    /// It is no video that is read.
-    #[error("it is no video (Y4M, or a file of MP4, Matroska, AVI, MPEG-TS or H.264): it begins with {0:02x?}")]
+    /// The format is unknown.
+    #[error(
+        "unknown video format (supported: Y4M, or a file of MP4, Matroska, AVI, MPEG-TS or H.264); it begins with \
+             {0:02x?}"
+    )]
     Format(Vec<u8>),
-    /// It is not as Y4M says.
+    /// A Y4M video is invalid.
     #[error("the video is damaged at byte {at}: {reason}")]
     Damaged {
-        /// Place of what is wrong, from the first byte on.
+        /// Position of the fault, in bytes from the start.
         at: u64,
-        /// The fault, in words.
+        /// Description of the fault.
         reason: String,
     },
-    /// It ends within a frame.
+    /// The video ends within a frame.
     #[error("the video ends at byte {at}, within frame {frame}, where {missing} bytes of a plane are missing")]
     Cut {
-        /// Bytes that are there.
+        /// Number of available bytes.
         at: u64,
-        /// Frame, from 0 on.
+        /// Number of the frame, from 0.
         frame: u64,
-        /// Bytes that its plane of luma or chroma lacks.
+        /// Number of bytes that its plane of luma or chroma lacks.
         missing: usize,
     },
-    /// Its colours are in a format that is not read.
+    /// The colour format is unsupported.
     #[error(
-        "its colours are {0:?}; 420jpeg, 420mpeg2, 420paldv, 420, 422, 444 and mono are read: write it as one, as by ffmpeg -pix_fmt yuv420p"
+        "unsupported colour format {0:?}; supported are 420jpeg, 420mpeg2, 420paldv, 420, 422, 444 and mono: convert \
+         it, for example with ffmpeg -pix_fmt yuv420p"
     )]
     Colours(String),
-    /// It is not decoded.
-    #[error("the video is not decoded: {0}")]
+    /// Decoding failed.
+    #[error("cannot decode the video: {0}")]
     Decode(#[from] Error),
-    /// A decoder gave another picture than it said.
-    #[error("a picture of the video has {there} bytes, where its size needs {needed}")]
+    /// A decoder delivered a picture of an unexpected size.
+    #[error("a decoded picture has {there} bytes, but its size needs {needed}")]
     Decoded {
-        /// Bytes that a picture of its size has.
+        /// Expected number of bytes.
         needed: usize,
-        /// Bytes that it has.
+        /// Actual number of bytes.
         there: usize,
     },
 }

@@ -4,7 +4,7 @@ use super::error::SourceError;
 use crate::yuv::{Layout, Planes};
 use interop_core::Extent;
 
-/// A frame of a video, in the planes that it was decoded to.
+/// A frame of a video, in the planes that the decoder produced.
 #[derive(Clone)]
 pub struct Frame {
     planes: Planes,
@@ -17,12 +17,12 @@ impl Frame {
         if needed == there { Ok(Self { planes, bytes }) } else { Err(SourceError::Decoded { needed, there }) }
     }
 
-    /// Columns and rows.
+    /// Width and height in pixels.
     pub const fn extent(&self) -> Extent {
         self.planes.extent()
     }
 
-    /// Order, depth and places of its planes.
+    /// Layout, depth and colours of its planes.
     pub const fn planes(&self) -> &Planes {
         &self.planes
     }
@@ -32,24 +32,24 @@ impl Frame {
         &self.bytes
     }
 
-    /// True where it has no colours.
+    /// Returns whether the frame has no colours.
     pub fn is_grey(&self) -> bool {
         self.planes.layout() == Layout::Grey
     }
 
-    /// Red, green and blue of all pixels in tight rows from the top, 8 bits each, with the curve that the video has: mostly close
-    /// to sRGB's.
+    /// Converts to red, green and blue, 8 bits each, in tight rows, top row first. The video's transfer curve is kept,
+    /// which is usually close to sRGB's.
     pub fn rgb(&self) -> Vec<u8> {
-        // It has the bytes of one picture.
+        // The bytes have exactly the picture's size.
         self.planes.rgb(&self.bytes).unwrap_or_default()
     }
 
-    /// The same with a fourth number, 255: pixels of [`interop_core::PixelFormat::Rgba8`].
+    /// Like [`Frame::rgb`] with alpha 255: pixels of [`interop_core::PixelFormat::Rgba8`].
     pub fn rgba(&self) -> Vec<u8> {
         self.planes.rgba(&self.bytes).unwrap_or_default()
     }
 
-    /// Grey of all pixels, of a frame without colours; else empty.
+    /// Grey of all pixels if the frame has no colours; empty otherwise.
     pub fn grey(&self) -> Vec<u8> {
         self.planes.grey(&self.bytes).unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! Videos frame by frame: Y4M of whatever gives bytes, and files that GStreamer decodes.
+//! Reads videos frame by frame: Y4M from any source of bytes, and files that GStreamer decodes.
 
 mod error;
 mod frame;
@@ -13,11 +13,12 @@ use std::io::{BufReader, Read, Seek as _};
 use std::path::Path;
 use std::time::Duration;
 
-/// First bytes of files that GStreamer decodes, and where they are: MP4, Matroska and WebM, AVI, MPEG-TS, H.264.
+/// First bytes, and their offsets, of files that GStreamer decodes: MP4, Matroska and WebM, AVI, MPEG-TS, H.264.
 const MAGIC: [(usize, &[u8]); 5] =
     [(4, b"ftyp"), (0, b"\x1a\x45\xdf\xa3"), (0, b"RIFF"), (0, b"\x47\x40"), (0, b"\0\0\0\x01")];
 
-/// A video whose frames are read one after the other, as fast as they are asked for.
+/// A video whose frames are read one after the other, as fast as the caller asks for them.
+///
 ///
 /// ```
 /// use pixelferry_media::source::Source;
@@ -37,7 +38,7 @@ const MAGIC: [(usize, &[u8]); 5] =
 pub struct Source {
     kind: Kind,
     period: Duration,
-    /// The next frame, where it was looked at.
+    /// The next frame, if `peek` has read it.
     ahead: Option<Frame>,
 }
 
@@ -47,15 +48,16 @@ enum Kind {
 }
 
 impl Source {
-    /// The video in a file: Y4M, or what GStreamer decodes of MP4, Matroska, WebM, AVI, MPEG-TS and H.264; its first bytes say which.
+    /// Opens a video file: Y4M, or what GStreamer decodes of MP4, Matroska, WebM, AVI, MPEG-TS and H.264. Its first
+    /// bytes select the format.
     ///
     /// # Errors
-    /// [`SourceError::File`], [`SourceError::Format`]; [`SourceError::Decode`] where GStreamer is missing.
+    /// [`SourceError::File`], [`SourceError::Format`]; [`SourceError::Decode`] if GStreamer is missing.
     pub fn video(path: impl AsRef<Path>) -> Result<Self, SourceError> {
         Self::of(File::open(path)?)
     }
 
-    /// The same of a file that is open, from its beginning on.
+    /// Like [`Source::video`], for an open file, from its beginning.
     ///
     /// # Errors
     /// Those of [`Source::video`].
@@ -72,32 +74,33 @@ impl Source {
         Ok(Self { kind: Kind::Decoded(Box::new(Decoder::open(file)?)), period: Duration::ZERO, ahead: None })
     }
 
-    /// A video in Y4M, of a pipe, a socket, standard input or memory. Reads its header; `from` should be buffered.
+    /// Reads a Y4M video from a pipe, a socket, standard input or memory. This call reads its header; `from` should be
+    /// buffered.
     ///
     /// # Errors
-    /// [`SourceError`] of a header that is damaged, or none.
+    /// [`SourceError`] for a missing or invalid header.
     pub fn y4m(from: impl Read + Send + 'static) -> Result<Self, SourceError> {
         let video = y4m::Video::open(Box::new(from) as Box<dyn Read + Send>)?;
         let period = video.period;
         Ok(Self { kind: Kind::Y4m(Box::new(video)), period, ahead: None })
     }
 
-    /// True where the first 8 bytes are those of Y4M.
+    /// Returns whether the first 8 bytes are those of Y4M.
     pub fn is_y4m(first: &[u8]) -> bool {
         first.starts_with(y4m::MAGIC)
     }
 
-    /// True where the first 8 bytes are those of a file that GStreamer is asked to decode.
+    /// Returns whether the first 8 bytes are those of a format that GStreamer may decode.
     pub fn is_decoded(first: &[u8]) -> bool {
         MAGIC.iter().any(|(at, magic)| first.get(*at..).is_some_and(|rest| rest.starts_with(magic)))
     }
 
-    /// Time of a frame; of a file that is decoded known from the first frame on.
+    /// Duration of a frame; for a decoded file it is known from the first frame on.
     pub const fn period(&self) -> Duration {
         self.period
     }
 
-    /// Looks at the next frame, which stays the next: at its size, before there is memory for it. `None` at the end.
+    /// Returns the next frame without consuming it, for example to allocate memory for its size. `None` at the end.
     ///
     /// # Errors
     /// Those of [`Source::next_frame`].
@@ -108,11 +111,11 @@ impl Source {
         Ok(self.ahead.as_ref())
     }
 
-    /// The next frame; `None` at the end.
+    /// Reads the next frame; `None` at the end.
     ///
     /// # Errors
-    /// [`SourceError`] of a video that is damaged, or not decoded. Whatever a header of Y4M says, no more memory is taken than its frame
-    /// has bytes.
+    /// [`SourceError`] for a video that is damaged or cannot be decoded. A Y4M frame never takes more memory than it
+    /// has bytes, whatever the header claims.
     pub fn next_frame(&mut self) -> Result<Option<Frame>, SourceError> {
         if let Some(frame) = self.ahead.take() {
             return Ok(Some(frame));

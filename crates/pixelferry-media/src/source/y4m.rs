@@ -1,9 +1,9 @@
-//! Videos in YUV4MPEG2 (Y4M), frame by frame. The crate of that name takes a frame that is cut for the end, tells no position, and
-//! trusts the size that a header claims.
+//! Reads YUV4MPEG2 (Y4M) videos frame by frame. The crate of that name treats a truncated frame as the end, reports no
+//! position, and trusts the size in the header.
 //!
-//! The format names no matrix; films that are recorded here say `XCOLORMATRIX=BT601`, and of others the number of rows decides.
-//! `XCOLORRANGE=FULL` says that numbers go from 0 to 255, else luma goes from 16 to 235 and chroma from 16 to 240. All pixels of a
-//! block have its chroma.
+//! The format names no colour matrix. Films recorded by this project have `XCOLORMATRIX=BT601`; for others, the number
+//! of rows decides. With `XCOLORRANGE=FULL` numbers go from 0 to 255; otherwise luma goes from 16 to 235 and chroma
+//! from 16 to 240. All pixels of a block use its chroma.
 
 use super::error::SourceError;
 use super::frame::Frame;
@@ -15,16 +15,16 @@ use std::time::Duration;
 
 /// First bytes of a file.
 pub const MAGIC: &[u8] = b"YUV4MPEG";
-/// Version of the format, which follows them.
+/// Version of the format, which follows `MAGIC`.
 const VERSION: &[u8] = b"2 ";
 const FRAME: &[u8] = b"FRAME";
-/// Most bytes of a line; others' readers stop at 256 or at 1024.
+/// Length limit of a line in bytes; other readers stop at 256 or 1024.
 const MOST_LINE: usize = 1024;
 
-/// The matrix, as films that are recorded here name it.
+/// The matrix, as films recorded by this project name it.
 const BT601: &str = "COLORMATRIX=BT601";
 
-/// Colour formats that are read.
+/// Supported colour formats.
 const COLOURS: [(&str, Layout); 7] = [
     ("420jpeg", Layout::I420),
     ("420mpeg2", Layout::I420),
@@ -38,7 +38,7 @@ const COLOURS: [(&str, Layout); 7] = [
 /// A video that is read frame by frame.
 pub struct Video<R> {
     from: R,
-    /// Bytes and frames that were read.
+    /// Number of bytes and frames read so far.
     at: u64,
     number: u64,
     planes: Planes,
@@ -61,7 +61,7 @@ impl<R: Read> Video<R> {
         let mut weights = None;
         let (mut rate, mut is_full, mut layout, [mut width, mut height]) = (RATE, false, COLOURS[0].1, [0_u32; 2]);
         for parameter in parameters.split(|byte| *byte == b' ').filter(|parameter| !parameter.is_empty()) {
-            let text = std::str::from_utf8(parameter).map_err(|_| wrong("is no text"))?;
+            let text = std::str::from_utf8(parameter).map_err(|_| wrong("is not text"))?;
             let unknown = || wrong(&format!("has {text:?}"));
             let Some((first, value)) = text.split_at_checked(1) else { return Err(unknown()) };
             match (first, value) {
@@ -76,7 +76,7 @@ impl<R: Read> Video<R> {
                 ("X", "COLORRANGE=FULL") => is_full = true,
                 ("X", "COLORRANGE=LIMITED") => is_full = false,
                 ("X", value) if value.starts_with("COLORRANGE") => return Err(unknown()),
-                // Interlacing, the shape of pixels, and what programs add.
+                // Interlacing, the shape of pixels, and extensions of programs.
                 _ => {}
             }
         }
@@ -87,10 +87,10 @@ impl<R: Read> Video<R> {
         Ok(video)
     }
 
-    /// The next frame; `None` at the end.
+    /// Reads the next frame; `None` at the end.
     pub fn next_frame(&mut self) -> Result<Option<Frame>, SourceError> {
         let mut first = [0];
-        // An end before a frame is the video's.
+        // The video may end before a frame.
         if self.read(&mut first[..])? == 0 {
             return Ok(None);
         }
@@ -99,7 +99,7 @@ impl<R: Read> Video<R> {
         let rest = line.strip_prefix(&FRAME[1..]).filter(|rest| rest.first().is_none_or(|byte| *byte == b' '));
         if first[0] != FRAME[0] || rest.is_none() {
             let begin = [&first, &line[..line.len().min(7)]].concat();
-            let reason = format!("a frame begins with FRAME, and there is \"{}\"", begin.escape_ascii());
+            let reason = format!("a frame must begin with FRAME, not \"{}\"", begin.escape_ascii());
             return Err(SourceError::Damaged { at, reason });
         }
         let mut bytes = Vec::new();
@@ -110,7 +110,7 @@ impl<R: Read> Video<R> {
         Frame::new(self.planes.clone(), bytes).map(Some)
     }
 
-    /// Bytes that were there, up to as many.
+    /// Reads until the buffer is full or the video ends; returns the number of bytes.
     fn read(&mut self, to: &mut [u8]) -> Result<usize, SourceError> {
         let mut count = 0;
         while count < to.len() {
@@ -125,7 +125,7 @@ impl<R: Read> Video<R> {
         Ok(count)
     }
 
-    /// The rest of a line, without its end.
+    /// Reads the rest of a line, without its end.
     fn line(&mut self, what: &str) -> Result<Vec<u8>, SourceError> {
         let (mut line, mut next) = (Vec::new(), [0]);
         while line.len() < MOST_LINE {
@@ -140,7 +140,7 @@ impl<R: Read> Video<R> {
         Err(SourceError::Damaged { at: self.at, reason: format!("the {what} does not end within {MOST_LINE} bytes") })
     }
 
-    /// Memory is taken as bytes come, whatever the header claims.
+    /// Memory grows with the bytes that arrive, whatever the header claims.
     fn plane(&mut self, needed: usize, to: &mut Vec<u8>) -> Result<(), SourceError> {
         let count = self.from.by_ref().take(needed as u64).read_to_end(to)?;
         self.at += count as u64;
@@ -149,7 +149,7 @@ impl<R: Read> Video<R> {
     }
 }
 
-/// Frames a second, by a ratio; 0:0 stands for an unknown one.
+/// Parses frames per second from a ratio; 0:0 means unknown.
 fn frames_a_second(text: &str) -> Option<f64> {
     let (frames, seconds) = text.split_once(':')?;
     match (frames.parse::<u32>().ok()?, seconds.parse::<u32>().ok()?) {
@@ -263,6 +263,6 @@ mod tests {
             assert!(said.contains(&wanted), "{end}: {said}");
         }
         let said = said(b"YUV4MPEG2 W2 H2\nFRAME\n123412FRAMES\n123412");
-        assert!(said.contains("damaged at byte 28: a frame begins with FRAME, and there is \"FRAMES\""), "{said}");
+        assert!(said.contains("damaged at byte 28: a frame must begin with FRAME, not \"FRAMES\""), "{said}");
     }
 }

@@ -10,31 +10,31 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 pub(crate) const LAUNCH: &str = "gst-launch-1.0";
-/// A child that gives nothing for so long is taken for stuck. One that starts for the first time reads all plugins, and a loaded machine
-/// takes long.
+/// A child without output for this long counts as stuck. At its first start, GStreamer reads all plugins, which takes
+/// long on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
-/// One that said that it failed is taken for stuck after so long: GStreamer at times hangs instead of ending.
+/// A child that has reported a failure counts as stuck after this time: GStreamer sometimes hangs instead of ending.
 pub(crate) const GRACE: Duration = Duration::from_secs(1);
-/// Most bytes of its error output that are kept.
+/// How many bytes of its error output are kept.
 const MOST_WORDS: usize = 4 << 10;
 
-/// Words for a child that said nothing.
-pub(crate) const NO_WORD: &str = "it ended without a word";
+/// Reason for a child that printed no error.
+pub(crate) const NO_WORD: &str = "it ended without an error message";
 
 /// The element that writes to the child's standard output.
 pub(crate) const TO_OUTPUT: [&str; 4] = ["fdsink", "fd=1", "sync=false", "async=false"];
 
-/// Raw pictures, tight.
+/// Raw pictures in tight rows.
 pub(crate) struct Raw {
-    /// By GStreamer's name.
+    /// GStreamer's name of the format.
     pub(crate) format: &'static str,
     pub(crate) extent: Extent,
-    /// Frames a second.
+    /// Frames per second.
     pub(crate) rate: u32,
 }
 
-/// Starts a pipeline from raw pictures on its standard input, through `element` and what is `after` it, to `output`. All
-/// arguments are GStreamer's language: none of them may hold a user's words.
+/// Starts a pipeline from raw pictures on its standard input, through `element` and the elements in `after`, to
+/// `output`. All arguments are parsed as GStreamer's pipeline language, so they must not contain text from users.
 pub(crate) fn start(element: &Element, raw: &Raw, after: &[&str], output: Stdio) -> Result<ChildProcess, Error> {
     let Raw { format, extent, rate } = raw;
     let mut parse = vec![
@@ -56,23 +56,24 @@ pub(crate) fn start(element: &Element, raw: &Raw, after: &[&str], output: Stdio)
 /// Starts GStreamer.
 pub(crate) fn spawn(mut launch: Command, input: Stdio, output: Stdio) -> Result<ChildProcess, Error> {
     #[cfg(unix)]
-    // A Ctrl-C in the terminal is for this program, which ends the child.
+    // Ctrl-C in the terminal must reach only this program, which then ends the child.
     std::os::unix::process::CommandExt::process_group(&mut launch, 0);
     launch.stdin(input).stdout(output).stderr(Stdio::piped());
     ChildProcess::start(launch).map_err(|source| Error::NoTools { tool: LAUNCH, source })
 }
 
 impl Raw {
-    /// Property of what is luma and chroma already.
+    /// The colorimetry property of formats with luma and chroma.
     fn colours(&self) -> Option<String> {
         (self.format == "i420").then(|| "colorimetry=bt709".into())
     }
 }
 
-/// Returns what it said when it ended, as one line. `has_failed` is set before, when it says that it failed.
+/// Reads the child's error output until it ends and returns it as one line. Sets `has_failed` as soon as the output
+/// reports a failure.
 pub(crate) fn words(mut pipe: ChildStderr, has_failed: &AtomicBool) -> String {
     let (mut kept, mut piece) = (Vec::new(), [0; 1024]);
-    // An error is an end, too: nobody hears it any more.
+    // An error counts as the end of the output.
     while let Ok(count @ 1..) = pipe.read(&mut piece) {
         let room = MOST_WORDS.saturating_sub(kept.len());
         kept.extend_from_slice(&piece[..count.min(room)]);

@@ -1,4 +1,4 @@
-//! Pictures of any video that GStreamer decodes.
+//! Decodes pictures of any video that GStreamer supports.
 
 use super::child::{self, GRACE, LAUNCH, PATIENCE};
 use super::elements::{self, BAD, BASE, CORE, Needed};
@@ -18,30 +18,30 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Elements that a decoder needs besides those of the video.
+/// Elements that a decoder needs besides those for the video's format.
 const NEEDED: [Needed; 4] = [("decodebin", BASE), ("videoconvert", BASE), ("gdppay", BAD), ("fdsink", CORE)];
-/// Pictures as they are decoded; what is in other planes gets into the nearest.
+/// Formats of decoded pictures; others are converted to the nearest of these.
 const CAPS: &str = "video/x-raw,format=(string){I420,NV12,P010_10LE}";
 const LAYOUTS: [(&str, Layout); 3] = [("I420", Layout::I420), ("NV12", Layout::Nv12), ("P010_10LE", Layout::P010)];
 
-/// Frames a second where a video tells none, as in other readers.
+/// Default frame rate if a video names none, as in other readers.
 pub(crate) const RATE: f64 = 25.0;
-/// Longest side.
+/// Longest side in pixels.
 const MOST_SIDE: u32 = 1 << 16;
-/// Bytes that a pixel of a frame takes while colours are made of it, with the colours.
+/// Bytes that a pixel takes while a frame is converted to RGB, including the result.
 const PIXEL: u64 = 10;
 
-/// Refuses a size that frames may not have, in words.
+/// Refuses sizes that frames may not have, with a description.
 pub(crate) fn check_size(extent: Extent) -> Result<(), String> {
     let needed = u128::from(extent.pixels()) * u128::from(PIXEL + memory::SHOWN);
     if extent.pixels() == 0 || extent.width.max(extent.height) > MOST_SIDE {
-        return Err(format!("a side has 1 to {MOST_SIDE}"));
+        return Err(format!("each side must have 1 to {MOST_SIDE} pixels"));
     }
     memory::check(needed).map_err(|error| error.to_string())
 }
 
-/// Decodes a video, in a child process: a decoder's fault ends the child. Pictures keep the planes that they are decoded to, until
-/// [`Planes::rgb`] makes colours of them. It ends when this is dropped.
+/// Decodes a video in a child process, so that a crash of a decoder ends only the child. Pictures keep the planes that
+/// they were decoded to; [`Planes::rgb`] converts them. Dropping this ends the child.
 ///
 /// Threads: one.
 pub struct Decoder {
@@ -49,29 +49,29 @@ pub struct Decoder {
     packets: Receiver<io::Result<Packet>>,
     reads: Option<JoinHandle<()>>,
     words: Option<JoinHandle<String>>,
-    /// The child said that it failed.
+    /// The child reported a failure.
     has_failed: Arc<AtomicBool>,
     patience: Duration,
-    /// Those of the next picture.
+    /// Layout and duration of the next picture.
     kind: Option<(Planes, Duration)>,
     has_picture: bool,
-    /// Shares its place with the child, and the length.
+    /// Shares its read position with the child; also its length.
     file: File,
     is_over: bool,
 }
 
-/// One picture of a video.
+/// A decoded picture.
 pub struct Decoded<'a> {
-    /// Layout of its bytes.
+    /// Layout of `bytes`.
     pub planes: &'a Planes,
-    /// Its bytes.
+    /// The picture's planes.
     pub bytes: Vec<u8>,
-    /// Time of a frame.
+    /// Duration of a frame.
     pub period: Duration,
 }
 
 impl Decoder {
-    /// Starts with the first picture of a file. A name is nothing that GStreamer sees.
+    /// Opens a file at its first picture. GStreamer gets the open file, never a name.
     ///
     /// # Errors
     /// [`Error::NoTools`], [`Error::NoElements`].
@@ -120,7 +120,7 @@ impl Decoder {
         let (to, packets) = sync_channel(1);
         decoder.packets = packets;
         let reads = threads::spawn("decoder-out", move || {
-            // Until the end, or nobody takes more.
+            // Read until the end, or until the receiver is dropped.
             while let Some(packet) = units::next_or_caps(&mut pipe).transpose()
                 && to.send(packet).is_ok()
             {}
@@ -129,21 +129,24 @@ impl Decoder {
         Ok(decoder)
     }
 
-    /// The next picture; `None` at the end.
+    /// Decodes the next picture; `None` at the end.
     ///
     /// # Errors
-    /// [`Error::Ended`] where it is no video, one that GStreamer does not decode, or a damaged one; where GStreamer hangs, which it does
-    /// at some of those, after 20 s, or 1 s after it said that it failed.
+    /// [`Error::Ended`] if the file is not a video, is damaged, or has a format that GStreamer does not decode. For
+    /// some such files GStreamer hangs; the error then comes after 20 s, or 1 s after GStreamer has reported a failure.
     pub fn next_picture(&mut self) -> Result<Option<Decoded<'_>>, Error> {
         loop {
             match self.next_packet() {
                 Ok(Ok(packet)) if packet.is_caps => {
                     let text = String::from_utf8_lossy(&packet.bytes).into_owned();
-                    self.kind = Some(kind(&text).ok_or_else(|| self.ended(format!("pictures of {text}")))?);
+                    self.kind =
+                        Some(kind(&text).ok_or_else(|| self.ended(format!("unsupported picture format {text}")))?);
                 }
                 Ok(Ok(packet)) => {
                     self.has_picture = true;
-                    let Some((planes, period)) = &self.kind else { return Err(self.ended("no size is told".into())) };
+                    let Some((planes, period)) = &self.kind else {
+                        return Err(self.ended("the size is unknown".into()));
+                    };
                     return Ok(Some(Decoded { planes, bytes: packet.bytes, period: *period }));
                 }
                 Err(end) => {
@@ -152,7 +155,7 @@ impl Decoder {
                     }
                     let hangs = end == RecvTimeoutError::Timeout;
                     let has_read_all = self.has_read_all();
-                    // GStreamer at times hangs after its last word.
+                    // GStreamer sometimes hangs after its last output.
                     let _ = hangs.then(|| self.child.kill());
                     let is_good = self.child.wait().is_ok_and(|status| status.success());
                     let words = self.words.take().and_then(|words| words.join().ok()).unwrap_or_default();
@@ -160,7 +163,7 @@ impl Decoder {
                     if self.has_picture && (is_good || is_silent && has_read_all) {
                         return Ok(None);
                     }
-                    return Err(self.ended(if is_silent { "it gives nothing for 20 s".into() } else { words }));
+                    return Err(self.ended(if is_silent { "it delivered nothing for 20 s".into() } else { words }));
                 }
                 Ok(Err(error)) => return Err(self.ended(error.to_string())),
             }
@@ -192,14 +195,14 @@ impl Drop for Decoder {
     fn drop(&mut self) {
         interop_core::leak_if_forked!();
         self.child.end();
-        // A packet may wait to be taken.
+        // The thread may be waiting for a packet to be taken.
         self.packets = channel().1;
-        // It returns nothing.
+        // The thread returns no value.
         let _ = self.reads.take().map(JoinHandle::join);
     }
 }
 
-/// Reads from caps the kind of the pictures that follow.
+/// Parses caps: the kind of the following pictures.
 fn kind(caps: &str) -> Option<(Planes, Duration)> {
     let value = |name: &str| {
         let fields = caps.trim_end_matches('\0').split(", ").filter_map(|field| field.split_once('='));
@@ -218,7 +221,8 @@ fn kind(caps: &str) -> Option<(Planes, Duration)> {
     Some((Planes::new(layout, extent, weights, is_full), period))
 }
 
-/// Matrix and range of GStreamer's colorimetry: a name, or numbers of range, matrix, transfer and primaries.
+/// Parses matrix and range from GStreamer's colorimetry: a name, or the numbers of range, matrix, transfer and
+/// primaries.
 fn colours(colorimetry: &str, rows: u32) -> (Weights, bool) {
     let mut parts = colorimetry.split(':');
     match (parts.next().unwrap_or_default(), parts.next()) {

@@ -1,4 +1,4 @@
-//! GStreamer's elements: the encoders, in the order in which they are tried, and what goes before and after them.
+//! GStreamer's elements: the encoders, in the order in which they are tried, and the elements around them.
 
 use super::error::Error;
 use crate::child::ChildProcess;
@@ -6,12 +6,12 @@ use std::process::{Command, Stdio};
 
 const INSPECT: &str = "gst-inspect-1.0";
 
-/// An encoder of GStreamer's. None of them may wait for later pictures or change their order.
+/// One of GStreamer's encoders. All of them encode without delay and keep the order of pictures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Element {
-    /// Its name.
+    /// Name of the element.
     pub name: &'static str,
-    /// Its properties: constant quality, no delay.
+    /// Properties that set constant quality and no delay.
     pub(crate) properties: &'static [&'static str],
 }
 
@@ -33,7 +33,7 @@ pub(crate) const GOOD: &str = "gstreamer1.0-plugins-good";
 pub(crate) const BAD: &str = "gstreamer1.0-plugins-bad";
 const UGLY: &str = "gstreamer1.0-plugins-ugly";
 
-/// An element, and the Debian package that has it.
+/// An element, and the Debian package that contains it.
 pub(crate) type Needed = (&'static str, &'static str);
 
 /// Elements that every encoder needs.
@@ -46,7 +46,7 @@ const NEEDED: [Needed; 6] = [
     ("fdsink", CORE),
 ];
 
-/// The encoders that this machine's GStreamer knows, best first. Whether one works shows when it encodes.
+/// Returns the encoders of this machine's GStreamer, best first. Whether one works shows only when it encodes.
 ///
 /// # Errors
 /// [`Error::NoTools`], [`Error::NoElements`], [`Error::NoEncoder`].
@@ -54,7 +54,7 @@ pub fn encoders() -> Result<Vec<Element>, Error> {
     with(&[])
 }
 
-/// The encoders, where these elements are there, too.
+/// Returns the encoders, if these elements are available, too.
 pub(crate) fn with(more: &[Needed]) -> Result<Vec<Element>, Error> {
     let mut missing = missing(&[&NEEDED, more].concat())?;
     let mut known = Vec::new();
@@ -72,7 +72,7 @@ pub(crate) fn with(more: &[Needed]) -> Result<Vec<Element>, Error> {
     all_there(missing).map(|()| known)
 }
 
-/// Refuses a machine that lacks some of these elements, and names them all.
+/// Returns an error that names all missing elements, if there are any.
 pub(crate) fn require(elements: &[Needed]) -> Result<(), Error> {
     all_there(missing(elements)?)
 }

@@ -1,4 +1,4 @@
-//! An encoder: a child process, and the threads at its pipes.
+//! An encoder: a child process, and threads for its pipes.
 
 use super::child::{self, PATIENCE};
 use super::elements::Element;
@@ -14,21 +14,21 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread::JoinHandle;
 
-/// For the encoder's rate control only: pictures come when they come.
+/// Frame rate for the encoder's rate control only; pictures may come at any time.
 const RATE: u32 = 60;
 const SECOND: u64 = 1_000_000_000;
 const UNITS: [&str; 3] = ["video/x-h264,stream-format=byte-stream,alignment=au", "!", "gdppay"];
 
-/// Report of an encoder.
+/// Output of an encoder.
 #[derive(Debug)]
 pub enum Said {
-    /// One picture. Its first one is a keyframe.
+    /// One encoded picture. The first one is a keyframe.
     Unit(Unit),
-    /// It ended, and gives no more: why.
+    /// The encoder has ended, with the reason.
     Ended(Error),
 }
 
-/// A running encoder for pictures of one shape. It ends when this is dropped.
+/// A running encoder for pictures of one shape. Dropping it ends it.
 ///
 /// Threads: any.
 pub struct Encoder {
@@ -38,7 +38,7 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    /// Starts one. `told` hears what it gives, on a thread of the encoder's; it must not drop the encoder.
+    /// Starts an encoder. `told` receives its output on a thread of the encoder's and must not drop the encoder.
     ///
     /// # Errors
     /// [`Error::NoTools`], [`Error::Threads`].
@@ -67,12 +67,13 @@ impl Encoder {
         Ok(())
     }
 
-    /// Gives it a picture's message. One that waited is dropped, and so is one of another shape.
+    /// Gives the encoder a picture's message. Drops an earlier picture that is still waiting, and ignores a picture of
+    /// another shape.
     pub fn write(&self, message: Bytes) {
         self.feed.put(message);
     }
 
-    /// True where it has owed a unit for so long that it will give none.
+    /// Returns whether an output is overdue for so long that none will come.
     pub fn is_stuck(&self) -> bool {
         self.feed.owed() > PATIENCE
     }
@@ -84,13 +85,13 @@ impl Drop for Encoder {
         self.feed.end();
         self.child.end();
         for thread in self.threads.drain(..) {
-            // They return nothing.
+            // The threads return no values.
             let _ = thread.join();
         }
     }
 }
 
-/// Tells of units until the child ends; what is wrong with it where its pipe says so.
+/// Passes units on until the child ends; returns an error if its pipe shows one.
 fn read(feed: &Feed, mut pipe: ChildStdout, told: &mut impl FnMut(Said)) -> Option<String> {
     let mut first = None;
     loop {
@@ -98,11 +99,11 @@ fn read(feed: &Feed, mut pipe: ChildStdout, told: &mut impl FnMut(Said)) -> Opti
             Ok(packet) => packet?,
             Err(error) => return Some(error.to_string()),
         };
-        // Encoders may begin at any time of their own.
+        // An encoder's timestamps may start at any value.
         let since = packet.time.saturating_sub(*first.get_or_insert(packet.time));
         let number = (u128::from(since) * u128::from(RATE) + u128::from(SECOND / 2)) / u128::from(SECOND);
         let Some(header) = feed.came(number as u64) else {
-            return Some(format!("it gave a unit of picture {number}, which it was not given"));
+            return Some(format!("it delivered a unit for picture {number}, which it did not get"));
         };
         let is_key = units::is_key(&packet.bytes);
         told(Said::Unit(Unit { header, is_key, bytes: packet.bytes }));

@@ -1,4 +1,4 @@
-//! Pictures into the child: of those that come faster than it takes them, the newest.
+//! Feeds pictures to the child: if they come faster than it accepts them, the newest.
 
 use super::shape::{self, Shape};
 use crate::wire::{Codec, Header};
@@ -9,12 +9,12 @@ use std::io::Write;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// An encoder that holds a picture back so long gets it again, which pushes it out.
+/// If an encoder holds a picture back for this long, it gets that picture again, which pushes the first one out.
 const PUSH: Duration = Duration::from_millis(300);
-/// Most pushes for one picture.
+/// How often one picture is pushed at most.
 const MOST_PUSHES: u32 = 8;
 
-/// Between who has pictures, the thread that writes them, and the one that reads units.
+/// Connects the caller that has pictures, the thread that writes them, and the one that reads units.
 #[derive(Default)]
 pub(crate) struct Feed {
     state: Mutex<State>,
@@ -25,10 +25,10 @@ pub(crate) struct Feed {
 struct State {
     newest: Option<Bytes>,
     is_over: bool,
-    /// Headers of the pictures inside the encoder, by their number in its stream.
+    /// Headers of the pictures inside the encoder, with their numbers in its stream.
     inside: VecDeque<(u64, Header)>,
     written: u64,
-    /// Since when the encoder owes a unit.
+    /// When the next expected output became due.
     owes: Option<Instant>,
 }
 
@@ -54,12 +54,12 @@ impl Feed {
         self.told.notify_all();
     }
 
-    /// Tells how long the encoder has owed a unit.
+    /// Returns for how long an output has been due.
     pub(crate) fn owed(&self) -> Duration {
         self.lock().owes.map_or(Duration::ZERO, |since| since.elapsed())
     }
 
-    /// The header of the unit with this number.
+    /// Returns the header for the unit with this number.
     pub(crate) fn came(&self, number: u64) -> Option<Header> {
         let mut state = self.lock();
         while let Some((inside, header)) = state.inside.pop_front() {
@@ -94,7 +94,7 @@ impl Feed {
         state.owes.get_or_insert_with(Instant::now);
     }
 
-    /// Writes pictures of `shape` until the end, or until the child takes none.
+    /// Writes pictures of `shape` until the end, or until the child stops reading.
     pub(crate) fn write(&self, shape: &Shape, mut child: impl Write) {
         let (mut rows, mut last, mut pushes) = (Vec::new(), None, 0);
         loop {
@@ -106,10 +106,10 @@ impl Feed {
                     let read = shape::header(&message);
                     match read.and_then(|header| Ok((header, shape.is_of(&header), shape.rows(&message)?))) {
                         Ok((header, true, now)) => (rows, last, pushes) = (now, Some(shown(header)), 0),
-                        // Another encoder's.
+                        // It is for another encoder.
                         Ok(_) => continue,
                         Err(error) => {
-                            tracing::debug!("a picture was not encoded: {error}");
+                            tracing::debug!("cannot encode a picture: {error}");
                             continue;
                         }
                     }
@@ -119,14 +119,14 @@ impl Feed {
             self.enter(header);
             if let Err(error) = child.write_all(&rows) {
                 // The reader of units reports the reason.
-                tracing::debug!("the encoder takes no more: {error}");
+                tracing::debug!("the encoder stopped reading: {error}");
                 return;
             }
         }
     }
 }
 
-/// The header of a picture that is encoded from its top, and without alpha.
+/// Returns the header of a picture that is encoded from its top, without alpha.
 fn shown(header: Header) -> Header {
     let image = header.image.with_row_order(RowOrder::TopDown);
     Header { image, codec: Codec::None, payload: 0, ..header }

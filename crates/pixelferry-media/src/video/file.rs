@@ -1,4 +1,4 @@
-//! Pictures into a file, each for one frame's time.
+//! Writes pictures to a video file, one per frame.
 
 use super::child::{self, PATIENCE, Raw};
 use super::elements::{self, BAD, CORE, Element, GOOD, encoders};
@@ -20,19 +20,20 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// A kind of file, by its ending.
+/// A container format, selected by a file's extension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Container {
     ending: &'static str,
-    /// GStreamer's element, and its properties.
+    /// GStreamer's element with its properties.
     muxer: &'static [&'static str],
-    /// The Debian package that has it.
+    /// Debian package that contains the element.
     package: &'static str,
-    /// The stream that it takes.
+    /// Stream format that the element accepts.
     format: &'static str,
 }
 
-/// MP4 is written in fragments of a second: of a file without an end, all but the last can be played. So can Matroska.
+/// MP4 is written in fragments of a second: if the file's end is missing, all but the last one can be played. The same
+/// holds for Matroska.
 const CONTAINERS: [Container; 4] = [
     Container { ending: "mp4", muxer: &["mp4mux", "fragment-duration=1000"], package: GOOD, format: "avc" },
     Container { ending: "mkv", muxer: &["matroskamux"], package: GOOD, format: "avc" },
@@ -41,13 +42,13 @@ const CONTAINERS: [Container; 4] = [
 ];
 
 impl Container {
-    /// The one that a file's ending says; `None` where it says none.
+    /// Returns the container for a file's extension; `None` if the extension is unknown.
     pub fn of(path: &Path) -> Option<Self> {
         let ending = path.extension()?.to_str()?;
         CONTAINERS.into_iter().find(|container| ending.eq_ignore_ascii_case(container.ending))
     }
 
-    /// Checks that GStreamer has what it takes; an encoder may still fail at its first picture.
+    /// Checks that GStreamer has the needed elements. An encoder may still fail at its first picture.
     ///
     /// # Errors
     /// Those of [`encoders`].
@@ -56,7 +57,8 @@ impl Container {
     }
 }
 
-/// Writes a file of constant rate. [`VideoFile::finish`] writes its end, without which it may be hard to play.
+/// Writes a video file of constant frame rate. [`VideoFile::finish`] writes its end, without which it may be hard to
+/// play.
 ///
 /// Threads: one.
 pub struct VideoFile {
@@ -69,16 +71,16 @@ pub struct VideoFile {
     patience: Duration,
 }
 
-/// The thread that writes frames: an encoder that hangs leaves them in its pipe.
+/// The thread that writes frames: if the encoder hangs, they stay in its pipe.
 struct Frames {
     to: Sender<Vec<u8>>,
-    /// Memory of a frame that was written.
+    /// Returns the memory of written frames.
     back: Receiver<io::Result<Vec<u8>>>,
     memory: Vec<u8>,
 }
 
 impl Frames {
-    /// Writes each frame until nobody gives more, which ends the pipe.
+    /// Writes each frame; ends the pipe when the sender is dropped.
     fn start(mut pipe: ChildStdin) -> Result<Self, Error> {
         let (to, frames) = mpsc::channel::<Vec<u8>>();
         let (written, back) = mpsc::channel();
@@ -86,7 +88,7 @@ impl Frames {
             for frame in frames {
                 let result = pipe.write_all(&frame).map(|()| frame);
                 let is_over = result.is_err();
-                // Who gave it may wait no longer.
+                // The sender may have stopped waiting.
                 if written.send(result).is_err() || is_over {
                     return;
                 }
@@ -98,10 +100,11 @@ impl Frames {
 }
 
 impl VideoFile {
-    /// Starts a file for pictures such as this one, tight rows of RGBA8 with the top one first, by the first encoder that works.
+    /// Starts a file for pictures like `like`, tight rows of RGBA8 with the top one first, with the first encoder that
+    /// works.
     ///
     /// # Errors
-    /// [`Error::Size`]; what [`encoders`] says; [`Error::Ended`] where none works.
+    /// [`Error::Size`]; those of [`encoders`]; [`Error::Ended`] if no encoder works.
     pub fn start(file: File, container: Container, rate: u32, extent: Extent, like: &[u8]) -> Result<Self, Error> {
         let header =
             Header::new(Kind::Picture, ImageDesc::new(extent.width, extent.height, PixelFormat::Rgba8), extent.full());
@@ -110,7 +113,7 @@ impl VideoFile {
         let (element, film) = (working(shape, &message)?, shape.padded());
         let stream = format!("video/x-h264,stream-format={},alignment=au", container.format);
         let after: Vec<&str> = [&stream, "!"].into_iter().chain(container.muxer.iter().copied()).collect();
-        // The child gets the file, never its name: names would be words of GStreamer's language.
+        // The child gets the open file, not its name: the pipeline language would interpret names.
         let mut child =
             child::start(&element, &Raw { format: "i420", extent: film, rate: rate.max(1) }, &after, file.into())?;
         let (stdin, stderr) = (child.stdin.take(), child.stderr.take());
@@ -128,17 +131,17 @@ impl VideoFile {
         self.element
     }
 
-    /// Number of the encoder's process.
+    /// Process ID of the encoder.
     pub fn process(&self) -> u32 {
         self.child.id()
     }
 
-    /// Size of the film: the pictures' own, and one pixel more where a side is odd, which H.264 does not have.
+    /// Size of the video: that of the pictures, with one pixel more for an odd side, which H.264 does not support.
     pub fn extent(&self) -> Extent {
         self.film
     }
 
-    /// Makes a frame of a picture such as the first, with no byte too few; where a side is odd, its last pixels are there twice.
+    /// Converts a picture like the first one to a frame. Repeats the last pixels if a side is odd.
     pub fn frame(&self, pixels: &[u8], frame: &mut Vec<u8>) {
         let Self { picture: extent, film: padded, .. } = self;
         frame.clear();
@@ -162,10 +165,11 @@ impl VideoFile {
     /// Writes a frame. Blocks while the encoder is behind.
     ///
     /// # Errors
-    /// [`Error::Ended`] where the encoder ended, or does not take the frame in 20 s: then it is ended, and what it wrote stays.
+    /// [`Error::Ended`] if the encoder has ended, or does not accept the frame within 20 s; it is then killed, and what
+    /// it wrote stays.
     pub fn put(&mut self, frame: &[u8]) -> Result<(), Error> {
         let Some(Frames { to, back, memory }) = &mut self.frames else {
-            return Err(self.ended("it has ended".into()));
+            return Err(self.ended("the encoder has ended".into()));
         };
         let mut copied = std::mem::take(memory);
         copied.clear();
@@ -178,9 +182,10 @@ impl VideoFile {
             Err(RecvTimeoutError::Timeout) => {
                 self.end();
                 let seconds = self.patience.as_secs();
-                return Err(
-                    self.ended(format!("it hangs: a frame was not taken in {seconds} s; the film ends before it"))
-                );
+                return Err(self.ended(format!(
+                    "the encoder hangs: it did not accept a frame within {seconds} s; the video \
+                                        ends before that frame"
+                )));
             }
         }
         Ok(())
@@ -195,7 +200,7 @@ impl VideoFile {
     /// Writes the end of the file.
     ///
     /// # Errors
-    /// [`Error::Ended`] where the encoder could not write it, or takes longer than 20 s.
+    /// [`Error::Ended`] if the encoder could not write it, or takes longer than 20 s.
     pub fn finish(mut self) -> Result<(), Error> {
         self.frames = None;
         let begun = Instant::now();
@@ -203,17 +208,19 @@ impl VideoFile {
             match self.child.try_wait().map_err(|error| self.ended(error.to_string()))? {
                 Some(status) if status.success() => return Ok(()),
                 Some(_) => return Err(self.reason()),
-                None if begun.elapsed() > self.patience => return Err(self.ended("it does not end the file".into())),
+                None if begun.elapsed() > self.patience => {
+                    return Err(self.ended("the encoder does not end the file".into()));
+                }
                 None => thread::sleep(Duration::from_millis(2)),
             }
         }
     }
 
-    /// Returns what the child said when it ended.
+    /// Returns the child's error output, after its end.
     fn reason(&mut self) -> Error {
         self.end();
         let words = self.words.take().and_then(|words| words.join().ok());
-        self.ended(words.unwrap_or_else(|| "it ended".into()))
+        self.ended(words.unwrap_or_else(|| "the encoder ended".into()))
     }
 
     fn end(&mut self) {
@@ -226,18 +233,18 @@ impl VideoFile {
     }
 }
 
-/// The first encoder that gives a unit of this picture.
+/// Returns the first encoder that encodes this picture.
 fn working(shape: Shape, picture: &Bytes) -> Result<Element, Error> {
     let mut problem = None;
     for element in encoders()? {
         let (tell, told) = mpsc::channel();
-        // Nobody hears what comes after the first.
+        // The receiver reads only the first output.
         let encoder = Encoder::start(element, shape, move |said| drop(tell.send(said)))?;
         encoder.write(picture.clone());
         match told.recv_timeout(PATIENCE) {
             Ok(Said::Unit(_)) => return Ok(element),
             Ok(Said::Ended(error)) => problem = Some(error),
-            Err(_) => problem = Some(Error::Ended { element: element.name, reason: "it gives nothing".into() }),
+            Err(_) => problem = Some(Error::Ended { element: element.name, reason: "it delivered nothing".into() }),
         }
     }
     Err(problem.unwrap_or_else(|| Error::NoEncoder(String::new())))

@@ -1,8 +1,10 @@
-//! Pictures as H.264, by GStreamer's tools where they are installed.
+//! Encodes pictures as H.264 and decodes videos with GStreamer's tools, if they are installed.
 //!
-//! An [`Encoder`] is a child process, `gst-launch-1.0`, that takes raw pictures and gives an access unit for each. No library of
-//! GStreamer's is linked: a driver's fault ends the child, and the program goes on. [`encoders`] lists what this machine has,
-//! hardware first. A [`VideoFile`] holds pictures by the same means, and a [`Decoder`] gives those of any file.
+//! An [`Encoder`] is a child process, `gst-launch-1.0`, that reads raw pictures and returns an access unit for each. No
+//! library of GStreamer is linked: a crash in a driver ends the child, and the program continues. [`encoders`] lists
+//! what this machine has, hardware first. A [`VideoFile`] records pictures in the same way, and a [`Decoder`] returns
+//! those of a file.
+//!
 //!
 //! ```no_run
 //! use pixelferry_media::video::{Encoder, Error, Said, Shape, encoders};

@@ -1,36 +1,37 @@
-//! Shape of one encoder's pictures, and their rows as it takes them.
+//! The shape of an encoder's pictures, and conversion of rows for it.
 
 use super::child::Raw;
 use super::error::Error;
 use crate::wire::{HEADER_BYTES, Header, Limits};
 use interop_core::{Extent, PixelFormat, RowOrder};
 
-/// Smaller pictures are padded for browsers, which know the picture's own size: some hardware takes none below 145 pixels.
+/// Smaller pictures are padded for browsers, which know the picture's own size: some hardware needs at least 145
+/// pixels.
 const LEAST: u32 = 160;
-/// Shortest side of a film, which no encoder takes shorter.
+/// Shortest side of a film, which is the minimum of the encoders.
 const LEAST_OF_FILM: u32 = 16;
-/// Longest side for both software encoders; hardware takes less, and the next row is tried.
+/// Longest side of both software encoders. If hardware supports less, the next encoder is tried.
 const MOST: u32 = 16_384;
 
-/// Size and format. An encoder takes pictures of one shape.
+/// Size and format of pictures. An encoder accepts pictures of one shape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
     extent: Extent,
     format: PixelFormat,
-    /// The size that is encoded: even, as H.264 halves colours, with the picture in its upper left corner.
+    /// The encoded size: even, because H.264 halves colours, with the picture in its upper left corner.
     padded: Extent,
 }
 
-/// The header of a picture's message. Who received the message held it against the limits.
+/// Returns the header of a picture's message. The receiver of the message has checked the limits.
 pub(crate) fn header(message: &[u8]) -> Result<Header, Error> {
     Ok(Header::read(message, &Limits { bytes: u64::MAX, ..Limits::default() })?)
 }
 
 impl Shape {
-    /// The shape of a picture's message.
+    /// Returns the shape of a picture's message.
     ///
     /// # Errors
-    /// [`Error::Wire`]; [`Error::Format`] and [`Error::Size`] for what no encoder takes.
+    /// [`Error::Wire`]; [`Error::Format`] and [`Error::Size`] for pictures that no encoder supports.
     pub fn of(message: &[u8]) -> Result<Self, Error> {
         Self::new(&header(message)?)
     }
@@ -48,8 +49,8 @@ impl Shape {
         Ok(shape)
     }
 
-    /// The shape of a film, whose size everybody sees: an odd side alone is one pixel longer. What encoders add to that, they cut off in
-    /// their stream.
+    /// Returns the shape of a film, whose size is visible to everyone: only an odd side gets one more pixel. Encoders
+    /// crop what they add themselves.
     ///
     /// # Errors
     /// Those of [`Shape::of`].
@@ -61,12 +62,12 @@ impl Shape {
         Ok(Self { padded: sides(shape.extent, |side| side.next_multiple_of(2)), ..shape })
     }
 
-    /// True of the pictures of a header.
+    /// Returns whether a header's picture has this shape.
     pub(crate) fn is_of(&self, header: &Header) -> bool {
         (self.extent, self.format) == (header.image.extent, header.image.format)
     }
 
-    /// Its pictures as they are given to the child.
+    /// Describes its pictures for the child.
     pub(crate) fn raw(&self, rate: u32) -> Raw {
         Raw { format: self.name().unwrap_or_default(), extent: self.padded, rate }
     }
@@ -91,7 +92,7 @@ impl Shape {
         width as usize * height as usize * self.format.bytes_per_pixel()
     }
 
-    /// Rows of the padded size from the top, where its last pixels are repeated beyond the picture.
+    /// Returns rows of the padded size, top row first, with the picture's last pixels repeated beyond it.
     pub(crate) fn rows(&self, message: &[u8]) -> Result<Vec<u8>, Error> {
         let header = header(message)?;
         let pixels = header.unpack(message.get(HEADER_BYTES..).unwrap_or_default())?;
@@ -107,7 +108,7 @@ impl Shape {
         for y in 0..padded.height {
             let seen = y.min(last);
             let stored = if is_top_down { seen } else { last - seen } as usize;
-            // `unpack` gives exactly the picture's bytes.
+            // `unpack` returns exactly the picture's bytes.
             let row = pixels.get(stored * row_bytes..(stored + 1) * row_bytes).unwrap_or_default();
             rows.extend_from_slice(row);
             for _ in self.extent.width..padded.width {

@@ -1,19 +1,19 @@
-//! Access units from GStreamer's pipe: `gdppay` puts a header before each, which tells where it ends.
+//! Access units from GStreamer's pipe: `gdppay` puts a header before each, which contains its length.
 
 use crate::wire::{HEADER_BYTES, Header};
 use std::io::{self, Read};
 
-/// Bytes of gdppay's header.
+/// Size of gdppay's header.
 const GDP_BYTES: usize = 62;
 const GDP_MAJOR: u8 = 1;
-/// Payload: one buffer of the stream, or what the buffers after it are. Others are events.
+/// Payload types: one buffer of the stream, or the caps of the following buffers. Others are events.
 const BUFFER: u16 = 1;
 const CAPS: u16 = 2;
-/// A unit's parts, by the kind in their first byte: slices of pixels, and what a decoder needs before them.
+/// Types of NAL units, in their first byte: slices of pixels, and the parameter sets before them.
 const SLICE: u8 = 1;
 const SLICE_OF_KEYFRAME: u8 = 5;
 const PARAMETERS: u8 = 7;
-/// The codec's number in the header of a message to browsers.
+/// Number of the codec in the header of a message to browsers.
 const H264: u8 = 3;
 const CODEC_AT: usize = 7;
 /// A larger access unit is invalid.
@@ -22,16 +22,16 @@ const MOST: u32 = 256 << 20;
 /// One picture as H.264: an access unit with start codes (Annex B). A keyframe begins with its parameter sets.
 #[derive(Debug, Clone)]
 pub struct Unit {
-    /// The picture's header, for top-down rows.
+    /// The picture's header, with the top row first.
     pub header: Header,
-    /// True where decoding can begin here.
+    /// Whether decoding can begin here.
     pub is_key: bool,
     /// The access unit.
     pub bytes: Vec<u8>,
 }
 
 impl Unit {
-    /// Header and unit, as a browser gets them.
+    /// Returns header and unit as one message for browsers.
     pub fn message(&self) -> Vec<u8> {
         let mut header: [u8; HEADER_BYTES] = Header { payload: self.bytes.len() as u64, ..self.header }.to_bytes();
         header[CODEC_AT] = H264;
@@ -39,15 +39,15 @@ impl Unit {
     }
 }
 
-/// One packet of GStreamer's.
+/// A packet of GStreamer's.
 pub(crate) struct Packet {
     pub(crate) is_caps: bool,
-    /// Nanoseconds.
+    /// Timestamp in nanoseconds.
     pub(crate) time: u64,
     pub(crate) bytes: Vec<u8>,
 }
 
-/// The next buffer; `None` at the end.
+/// Reads the next buffer; `None` at the end.
 pub(crate) fn next(pipe: &mut impl Read) -> io::Result<Option<Packet>> {
     loop {
         let packet = next_or_caps(pipe)?;
@@ -57,7 +57,7 @@ pub(crate) fn next(pipe: &mut impl Read) -> io::Result<Option<Packet>> {
     }
 }
 
-/// The next buffer, or the caps of those that follow, as text; `None` at the end.
+/// Reads the next buffer, or the caps of the following ones, as text; `None` at the end.
 pub(crate) fn next_or_caps(pipe: &mut impl Read) -> io::Result<Option<Packet>> {
     loop {
         let mut header = [0; GDP_BYTES];
@@ -67,7 +67,7 @@ pub(crate) fn next_or_caps(pipe: &mut impl Read) -> io::Result<Option<Packet>> {
         }
         let length = u32::from_be_bytes([header[6], header[7], header[8], header[9]]);
         if header[0] != GDP_MAJOR || length > MOST {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "it did not write a packet of gdppay"));
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "its output is not a packet of gdppay"));
         }
         let mut bytes = Vec::new();
         pipe.take(length.into()).read_to_end(&mut bytes)?;
@@ -82,10 +82,11 @@ pub(crate) fn next_or_caps(pipe: &mut impl Read) -> io::Result<Option<Packet>> {
     }
 }
 
-/// True where decoding can begin at this access unit. GStreamer's own flag is set for pictures, too, which need earlier ones.
+/// Returns whether decoding can begin at this access unit. GStreamer's own flag is also set for pictures that need
+/// earlier ones.
 pub(crate) fn is_key(unit: &[u8]) -> bool {
     let mut has_parameters = false;
-    // A part begins after the bytes 0, 0, 1.
+    // A NAL unit begins after the bytes 0, 0, 1.
     let starts = unit.windows(4).filter(|bytes| bytes[..3] == [0, 0, 1]);
     for kind in starts.map(|bytes| bytes[3] & 31) {
         has_parameters |= kind == PARAMETERS;

@@ -1,4 +1,4 @@
-//! The gateway: what it listens at, and the thread that takes pictures from their source.
+//! The gateway: its listener, and the thread that takes pictures from the source.
 
 use super::options::{Error, WebOptions};
 use super::picture::Picture;
@@ -18,18 +18,18 @@ use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::sync::{Semaphore, watch};
 
-/// Longest wait of the thread for a picture, before it checks if it must end.
+/// Longest wait for a picture before the thread checks whether it must end.
 const WAIT: Duration = Duration::from_millis(100);
-/// Interval of the checks if a browser has come.
+/// How often the thread checks for a browser.
 const IDLE: Duration = Duration::from_millis(50);
-/// Interval of the checks if anybody serves the scene.
+/// How often the thread checks whether the scene is being served.
 const LOOK: Duration = Duration::from_millis(500);
-/// Codecs that the page unpacks. Pixels that are packed otherwise go to it raw.
+/// Codecs that the page decodes. Pixels with any other codec go to it raw.
 const UNPACKED_BY_BROWSERS: [Codec; 1] = [Codec::Jpeg];
 
 /// Serves a page with a scene's pictures until it is dropped.
 ///
-/// Threads: any; its own serve the browsers.
+/// Threads: any; its own threads serve the browsers.
 pub struct Gateway {
     address: SocketAddr,
     options: WebOptions,
@@ -40,7 +40,7 @@ pub struct Gateway {
 }
 
 impl Gateway {
-    /// Listens, and shows what comes from `source`; the page calls it `scene`.
+    /// Listens, and shows the pictures of `source`. The page calls it `scene`.
     ///
     /// # Errors
     /// [`Error::Listen`]; [`Error::Token`]; [`Error::Threads`].
@@ -76,12 +76,12 @@ impl Gateway {
         Ok(Self { address, options, shared, stop, pump, runtime: Some(runtime) })
     }
 
-    /// Tells where it listens, with the port that the system chose.
+    /// Address on which it listens, with the port that the system chose.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Browsers that look on at the moment.
+    /// Number of browsers that are watching now.
     pub fn viewers(&self) -> usize {
         self.options.viewers.saturating_sub(self.shared.rooms.available_permits())
     }
@@ -97,13 +97,13 @@ impl Drop for Gateway {
             runtime.shutdown_background();
         }
         if let Some(pump) = self.pump.take() {
-            // It returns nothing.
+            // The thread returns no value.
             let _ = pump.join();
         }
     }
 }
 
-/// Takes pictures while a browser holds one of the rooms.
+/// Takes pictures while a browser occupies one of the places.
 fn pump(shared: &Shared, rooms: usize, stop: &AtomicBool) {
     let (mut looked, mut was_watched): (Option<Instant>, _) = (None, false);
     while !stop.load(Ordering::Relaxed) {
@@ -113,7 +113,7 @@ fn pump(shared: &Shared, rooms: usize, stop: &AtomicBool) {
             shared.source.watch(is_watched);
         }
         if !is_watched {
-            // The next browser gets no picture of long ago.
+            // The next browser must not get an old picture.
             shared.pictures.send_replace(None);
             std::thread::sleep(IDLE);
             continue;

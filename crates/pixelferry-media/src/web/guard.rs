@@ -1,4 +1,5 @@
-//! Whom the gateway answers: a page of another site, open in the same browser, must not see the scene or send input.
+//! Decides which requests the gateway answers: a page of another site, open in the same browser, must not see the scene
+//! or send input.
 
 use super::options::Tokens;
 use axum::http::uri::Authority;
@@ -12,17 +13,17 @@ pub enum Refusal {
     #[error("a request needs one Host")]
     NoHost,
     #[error(
-        "this page does not answer to the name '{0}', behind which another site could hide. If it is yours, open the page by the \
-         machine's address in numbers, such as http://127.0.0.1, or start a gateway that takes names (pixelferry-net, WebOptions::names) \
-         with --name {0}"
+        "this page does not answer to the name '{0}', which another site could use for an attack. If it is yours, open \
+         the page by the machine's numeric address, such as http://127.0.0.1, or start a gateway that accepts names \
+         (pixelferry-net, WebOptions::names) with --name {0}"
     )]
     Name(String),
     #[error("a page of '{found}' may not connect to '{host}'; open http://{host} itself")]
     Origin { found: String, host: String },
 }
 
-/// The request's host, where it is a number, `localhost` or one of `names`. Any other name could be one that a foreign site
-/// had lead to this machine (DNS rebinding).
+/// Returns the request's host if it is a number, `localhost` or one of `names`. A foreign site could have made any
+/// other name resolve to this machine (DNS rebinding).
 pub fn host(headers: &HeaderMap, names: &[String]) -> Result<String, Refusal> {
     let host = only(headers, header::HOST).ok_or(Refusal::NoHost)?;
     let authority: Authority = host.parse().map_err(|_| Refusal::NoHost)?;
@@ -36,7 +37,7 @@ pub fn host(headers: &HeaderMap, names: &[String]) -> Result<String, Refusal> {
     Ok(host.into())
 }
 
-/// Lets the gateway's own page connect, and no other: browsers say of which site the page is.
+/// Accepts connections of the gateway's own page only; browsers send the site of a page.
 pub fn origin(headers: &HeaderMap, host: &str) -> Result<(), Refusal> {
     let origin = only(headers, header::ORIGIN).unwrap_or("no site");
     let site = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
@@ -46,7 +47,7 @@ pub fn origin(headers: &HeaderMap, host: &str) -> Result<(), Refusal> {
     Err(Refusal::Origin { found: origin.into(), host: host.into() })
 }
 
-/// Rights of whoever has the token of an address.
+/// Rights that a token gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rights {
     None,
@@ -54,7 +55,7 @@ pub enum Rights {
     Steer,
 }
 
-/// Reads the token of an address's query, `token=...`.
+/// Reads the token in an address's query, `token=...`.
 pub fn rights(query: Option<&str>, tokens: &Tokens) -> Rights {
     let given = query.unwrap_or_default().split('&').find_map(|pair| pair.strip_prefix("token=")).unwrap_or_default();
     let has = |token: &Option<String>| token.as_ref().is_some_and(|token| is_same(token, given));
@@ -65,13 +66,13 @@ pub fn rights(query: Option<&str>, tokens: &Tokens) -> Rights {
     if may_watch { Rights::Watch } else { Rights::None }
 }
 
-/// Compares in a time that says nothing about where they differ.
+/// Compares in constant time, so that timing does not reveal where tokens differ.
 fn is_same(token: &str, given: &str) -> bool {
     let pairs = token.bytes().zip(given.bytes());
     token.len() == given.len() && pairs.fold(0, |differs, (a, b)| black_box(differs | (a ^ b))) == 0
 }
 
-/// True where an address can have each token, and nobody guesses it soon.
+/// Checks that each token is valid in an address and hard to guess.
 pub fn are_tokens(tokens: &Tokens) -> bool {
     let is_token = |token: &String| {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';

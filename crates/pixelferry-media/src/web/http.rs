@@ -1,4 +1,4 @@
-//! The page's files, and the way to the pictures.
+//! Serves the page's files and the WebSocket for pictures.
 
 use super::guard::Rights;
 use super::shared::Shared;
@@ -19,14 +19,14 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-/// Connections at most that have not become a browser's way to the pictures; the system lets others wait.
+/// Maximum number of connections that have not become WebSockets; the system lets others wait.
 const MOST_CONNECTIONS: usize = 128;
-/// A request's head must be there by then, and a connection that asks for nothing ends.
+/// Time limit for a request's head, and for idle connections.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// A connection that has not become a browser's way to the pictures ends by then, whatever it asks for and however slowly it
-/// reads: one that reads nothing would hold its place for good. Browsers connect again.
+/// Time limit for a connection that has not become a WebSocket, whatever it requests: a client that reads nothing would
+/// otherwise occupy its place forever. Browsers connect again.
 const LIFE: Duration = Duration::from_secs(15);
-/// Bytes of a message from the page at most.
+/// Size limit of a message from the page in bytes.
 const MOST_MESSAGE: usize = 16 << 10;
 
 const FILES: [(&str, &str, &str); 6] = [
@@ -38,11 +38,11 @@ const FILES: [(&str, &str, &str); 6] = [
     ("/input.js", "text/javascript; charset=utf-8", include_str!("page/input.js")),
 ];
 
-/// The page loads nothing of others.
+/// The page loads nothing from other sites.
 const POLICY: &str = "default-src 'self'; img-src data:; form-action 'none'";
-/// Nor may another site show it in a frame.
+/// Other sites may not show the page in a frame, either.
 const UNFRAMED: &str = "default-src 'self'; img-src data:; form-action 'none'; frame-ancestors 'none'";
-/// No other site may read it.
+/// Other sites may not read it.
 const HEADERS: [(HeaderName, &str); 4] = [
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
@@ -54,19 +54,19 @@ const HEADERS: [(HeaderName, &str); 4] = [
 pub async fn serve(listener: TcpListener, shared: Arc<Shared>) {
     let router = router(shared);
     let rooms = Arc::new(Semaphore::new(MOST_CONNECTIONS));
-    // Nobody closes the semaphore.
+    // The semaphore is never closed.
     while let Ok(room) = rooms.clone().acquire_owned().await {
         let stream = match listener.accept().await {
             Ok((stream, _)) => stream,
             Err(error) => {
-                // No descriptors, say: others may end meanwhile.
+                // For example, no descriptors are left; other connections may end in the meantime.
                 tracing::debug!("a connection failed: {error}");
                 tokio::time::sleep(Duration::from_millis(50)).await;
                 continue;
             }
         };
         if let Err(error) = stream.set_nodelay(true) {
-            tracing::debug!("small messages will wait: {error}");
+            tracing::debug!("cannot disable Nagle's algorithm; small messages will be delayed: {error}");
         }
         let service = TowerToHyperService::new(router.clone());
         tokio::spawn(async move {
@@ -76,7 +76,7 @@ pub async fn serve(listener: TcpListener, shared: Arc<Shared>) {
             match timeout(LIFE, served).await {
                 Ok(Ok(())) => {}
                 Ok(Err(error)) => tracing::debug!("a connection ended: {error}"),
-                Err(_) => tracing::debug!("a connection was ended after {LIFE:?}"),
+                Err(_) => tracing::debug!("a connection was closed after {LIFE:?}"),
             }
             drop(room);
         });
@@ -91,9 +91,9 @@ fn router(shared: Arc<Shared>) -> Router {
     router.layer(middleware::from_fn_with_state(shared.clone(), answer)).with_state(shared)
 }
 
-/// Refuses requests to foreign names, and sets what every answer has.
+/// Refuses requests to foreign names, and adds the headers of every answer.
 async fn answer(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
-    // The page itself says that it needs a token; its other files hold no secret.
+    // The page itself says that it needs a token; its other files are not secret.
     let is_page = ["/", "/pictures"].contains(&request.uri().path());
     let may_look = !is_page || guard::rights(request.uri().query(), &shared.tokens) != Rights::None;
     let mut response = match guard::host(request.headers(), &shared.names) {
@@ -124,7 +124,7 @@ async fn connect(
         return refuse(&refusal);
     }
     let Ok(room) = shared.rooms.clone().try_acquire_owned() else {
-        return (StatusCode::SERVICE_UNAVAILABLE, "as many browsers look on as may\n").into_response();
+        return (StatusCode::SERVICE_UNAVAILABLE, "too many browsers are watching\n").into_response();
     };
     let may_steer = guard::rights(uri.query(), &shared.tokens) == Rights::Steer;
     upgrade.max_message_size(MOST_MESSAGE).max_frame_size(MOST_MESSAGE).on_upgrade(move |socket| async move {

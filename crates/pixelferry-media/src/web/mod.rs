@@ -1,9 +1,9 @@
-//! A scene's pictures in browsers.
+//! Shows a scene's pictures in browsers.
 //!
-//! A [`Gateway`] serves one page by HTTP and the pictures of one [`Source`] by WebSocket. Each browser gets the newest picture as
-//! fast as it takes them, so a slow one loses pictures and delays nobody. Browsers that ask for it get H.264, where GStreamer is
-//! installed ([`Hop`]). What the page sends back reaches [`Source::send`] as an [`Event`](crate::Event).
-//! `integrations/net/docs/protocol.md` specifies the messages.
+//! A [`Gateway`] serves one page over HTTP and the pictures of one [`Source`] over WebSocket. Each browser gets the
+//! newest picture as fast as it can take it, so a slow browser loses pictures and delays no other. Browsers that ask
+//! for it get H.264, if GStreamer is installed ([`Hop`]). The page's input reaches [`Source::send`] as an
+//! [`Event`](crate::Event). `integrations/net/docs/protocol.md` specifies the messages.
 
 mod gateway;
 mod guard;
@@ -20,10 +20,10 @@ pub use gateway::Gateway;
 pub use options::{Error, Hop, Tokens, WebOptions};
 pub use shared::Source;
 
-/// The page's parts as one module of JavaScript, whose `default` is a widget of anywidget's: `render({ model, el })`.
+/// The page's parts as one JavaScript module, whose `default` is a widget for anywidget: `render({ model, el })`.
 ///
-/// `model.send` gets `{watch}` when it comes and goes, `{taken}` when it has shown so many pictures or passed them over, `{input}` with
-/// an [`Event`](crate::Event)'s bytes, and `{event}` for what the picture does not change by, with the names of renderview. Messages
-/// for it are `{picture}` with a message of [`wire`](crate::wire), and `{ended}`.
+/// It calls `model.send` with `{watch}` when it appears and disappears, `{taken}` with the number of pictures shown or
+/// skipped, `{input}` with an [`Event`](crate::Event)'s bytes, and `{event}`, with renderview's names, for events that
+/// do not change the picture. It receives `{picture}` with a message of [`wire`](crate::wire), and `{ended}`.
 pub const WIDGET: &str =
     concat!(include_str!("page/picture.js"), include_str!("page/input.js"), include_str!("page/widget.js"));

@@ -1,17 +1,16 @@
-//! Options of a gateway, and errors when it cannot be opened.
+//! Options of a gateway, and reasons why it cannot be opened.
 
 use std::net::SocketAddr;
 
-/// Form in which pictures go from the gateway to browsers, unless the page's address has `?codec=` and another one's
-/// name.
+/// Codec of pictures from the gateway to browsers. The page's address can select another one with `?codec=`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Hop {
-    /// As they were served. Pixels that are packed by LZ4 go raw.
+    /// As the source delivers them; LZ4 pixels are sent raw.
     #[default]
     Served,
-    /// As H.264, where GStreamer has an encoder and the browser a decoder. Else as JPEG, and the page says why.
+    /// H.264, if GStreamer has an encoder and the browser a decoder; otherwise JPEG, and the page says why.
     H264,
 }
 
@@ -19,32 +18,33 @@ pub enum Hop {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct WebOptions {
-    /// Address and port that browsers open. Beyond this machine everybody who reaches it may look and send input.
+    /// Address and port to listen on. If it is not a loopback address, everybody who can reach it may watch and send
+    /// input.
     pub listen: SocketAddr,
-    /// Names under which browsers open it, besides `localhost` and numbers. Requests to other names are refused: a foreign
-    /// site could lead its own name to this machine.
+    /// Host names that the page answers to, besides `localhost` and numeric addresses. Requests to other names are
+    /// refused: a foreign site could make its own name resolve to this machine.
     pub names: Vec<String>,
-    /// Most browsers at a time.
+    /// Maximum number of browsers at a time.
     pub viewers: usize,
-    /// Form in which pictures go to browsers.
+    /// Codec of pictures to browsers.
     pub hop: Hop,
-    /// Rights to look and to send input.
+    /// Tokens for watching and for sending input.
     pub tokens: Tokens,
-    /// Pages of other sites may show the page in a frame, such as notebooks. They need its token; without one they may not.
+    /// Whether pages of other sites, such as notebooks, may show the page in a frame. This needs a token to watch.
     pub is_framed: bool,
 }
 
-/// Tokens of a gateway: what the page's address has after `?token=`. Each is of 8 to 128 letters, digits, `-` and `_`.
+/// Tokens of a gateway: the value of `?token=` in the page's address. Each has 8 to 128 letters, digits, `-` and `_`.
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub struct Tokens {
-    /// With this one may look; with none, everybody may.
+    /// Token that allows watching; `None` allows everybody to watch.
     pub watch: Option<String>,
-    /// With this one may look and send input; with none, everybody may who looks.
+    /// Token that allows watching and sending input; `None` allows input to everybody who may watch.
     pub steer: Option<String>,
 }
 
-/// Tokens stay out of logs.
+/// Keeps tokens out of logs.
 impl std::fmt::Debug for Tokens {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let has = (self.watch.is_some(), self.steer.is_some());
@@ -53,7 +53,7 @@ impl std::fmt::Debug for Tokens {
 }
 
 impl Default for WebOptions {
-    /// `127.0.0.1:8080`, 64 browsers, pictures as they were served, no tokens.
+    /// `127.0.0.1:8080`, 64 browsers, pictures as the source delivers them, no tokens.
     fn default() -> Self {
         let (names, tokens) = Default::default();
         let listen = SocketAddr::from(([127, 0, 0, 1], 8080));
@@ -62,28 +62,31 @@ impl Default for WebOptions {
 }
 
 impl WebOptions {
-    /// At this address and port; port 0 lets the system choose.
+    /// Options for this address and port; port 0 lets the system choose.
     pub fn at(listen: SocketAddr) -> Self {
         Self { listen, ..Self::default() }
     }
 }
 
-/// Reason why there is no gateway, and what to try.
+/// Reason why a gateway cannot be opened, and what to try.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The address is taken, or none of this machine's.
-    #[error("cannot listen at {address}: {source}. Is it taken? Try another port")]
+    /// The address is in use, or does not belong to this machine.
+    #[error("cannot listen on {address}: {source}; if it is in use, try another port")]
     Listen {
         /// The address.
         address: SocketAddr,
-        /// The system's words.
+        /// Error of the system.
         source: std::io::Error,
     },
-    /// A token that an address cannot have, or that is soon guessed.
-    #[error("a token is 8 to 128 letters, digits, - and _, as `openssl rand -hex 16` gives")]
+    /// A token that is invalid in an address, or too easy to guess.
+    #[error(
+        "invalid token: it must have 8 to 128 letters, digits, - and _, such as the output of `openssl rand -hex \
+             16`"
+    )]
     Token,
-    /// The system gives no threads.
-    #[error("no threads for the gateway: {0}")]
+    /// The system cannot start threads.
+    #[error("cannot start threads for the gateway: {0}")]
     Threads(std::io::Error),
 }

@@ -1,17 +1,17 @@
-//! Number of pictures that may be on their way to a browser: as many as its link holds, and none that would only wait.
+//! Limits the number of pictures in flight to a browser: as many as its connection holds without a queue.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// Pictures on their way at most, whatever the link.
+/// Maximum number of pictures in flight.
 const MOST: usize = 32;
-/// Delays that differ by less say nothing about a queue.
+/// Differences of delay below this are noise and say nothing about a queue.
 const NOISE: Duration = Duration::from_millis(10);
-/// Number of pictures after which the least delay has no weight any more: the link may have changed.
+/// Number of pictures after which the minimum delay is forgotten, because the connection may have changed.
 const MEMORY: u32 = 256;
 
-/// The pictures that a browser has not taken yet. More may fly as long as their delay stays near the least one, as in TCP
-/// Vegas: what delays them then is the way, not a queue.
+/// The pictures that a browser has not confirmed. More may be in flight as long as their delay stays near the minimum,
+/// as in TCP Vegas: then the connection causes the delay, not a queue.
 #[derive(Debug)]
 pub struct Pace {
     window: usize,
@@ -24,7 +24,7 @@ impl Pace {
         Self { window: 2, flying: VecDeque::new(), least: None }
     }
 
-    /// True where one more may be sent.
+    /// Returns whether another picture may be sent.
     pub fn is_open(&self) -> bool {
         self.flying.len() < self.window
     }
@@ -33,7 +33,7 @@ impl Pace {
         self.flying.push_back(now);
     }
 
-    /// Takes a browser's word that it has taken one picture more; `false` where none was on its way.
+    /// Records that a browser has received a picture; `false` if none was in flight.
     pub fn taken(&mut self, now: Instant) -> bool {
         let was_limited = !self.is_open();
         let Some(sent) = self.flying.pop_front() else { return false };

@@ -1,4 +1,4 @@
-//! A picture as it was served, and as JPEG for browsers that wait for video.
+//! A picture as it was delivered, and as JPEG for browsers that wait for video.
 
 use crate::video::header;
 use crate::wire::{Codec, HEADER_BYTES};
@@ -22,13 +22,14 @@ impl Picture {
         self.message.clone()
     }
 
-    /// As JPEG where it can be: a link that needs video would be long busy with raw pixels. The first call packs.
+    /// Returns the picture as JPEG if possible: a connection that needs video would be busy with raw pixels for long.
+    /// The first call encodes.
     pub fn small(&self) -> Bytes {
         self.small.get_or_init(|| pack(&self.message).unwrap_or_else(|| self.message.clone())).clone()
     }
 }
 
-/// `None` where it is packed already, or JPEG takes no such pictures.
+/// `None` if the picture is already encoded, or JPEG does not support its format.
 fn pack(message: &[u8]) -> Option<Bytes> {
     let header = header(message).ok()?;
     let is_raw = header.codec == Codec::None;

@@ -1,7 +1,7 @@
-//! The thread that has the encoder, and hands its units on.
+//! The thread that owns the encoder and passes its units on.
 //!
-//! GStreamer's command takes no request for a keyframe. So who needs one gets a new encoder, which begins with one. The old one
-//! goes on until the new one gives its first unit.
+//! GStreamer's command cannot be asked for a keyframe. A browser that needs one therefore gets a new encoder, which
+//! begins with one. The old encoder continues until the new one delivers its first unit.
 
 use crate::video::{Element, Encoder, Error, Said, Shape, encoders, header};
 use axum::body::Bytes;
@@ -11,34 +11,34 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 use tokio::sync::{broadcast, watch};
 
-/// Interval of its looks at the clock.
+/// How often the thread checks the time.
 const LOOK: Duration = Duration::from_millis(100);
-/// Starts of encoders are this far apart, whoever comes and goes: each one is a process.
+/// Minimum time between starts of encoders, however often browsers come and go: each start is a process.
 const APART: Duration = Duration::from_secs(1);
-/// After one that worked and ended sooner, another one is tried.
+/// If an encoder worked but ended sooner than this, another one is tried.
 const SOON: Duration = Duration::from_secs(5);
-/// Pause after which all are tried again if none works.
+/// Pause before all encoders are tried again, if none works.
 const RETRY: Duration = Duration::from_secs(30);
 
-/// To all browsers with video.
+/// Sent to all browsers with video.
 #[derive(Clone)]
 pub enum Part {
     Unit {
         message: Bytes,
         is_key: bool,
     },
-    /// No unit follows the ones before. Pictures as they were served do, until there is a keyframe.
+    /// A unit is missing. Other pictures follow until there is a keyframe.
     Lost,
 }
 
-/// To the thread that has the encoder.
+/// Sent to the thread that owns the encoder.
 pub enum Event {
     Picture(Bytes),
     /// Browsers came, left, or need a keyframe.
     Wanted {
         key: bool,
     },
-    /// Report of the encoder with this number.
+    /// Output of the encoder with this number.
     Said(u64, Said),
     End,
 }
@@ -57,13 +57,13 @@ pub struct Relay {
     seats: Arc<AtomicUsize>,
     newest: Option<Bytes>,
     shape: Option<Shape>,
-    /// Elements of this machine, once they were looked for.
+    /// Encoders of this machine, once they were searched for.
     elements: Vec<Element>,
-    /// The row that is tried.
+    /// Index of the current encoder.
     at: usize,
     retry: Option<Instant>,
     current: Option<Running>,
-    /// Has given nothing yet.
+    /// A started encoder that has delivered nothing yet.
     next: Option<Running>,
     is_key_wanted: bool,
     started: u64,
@@ -114,7 +114,7 @@ impl Relay {
             (Ok(was), Ok(now)) => was.epoch == now.epoch && was.frame > now.frame,
             _ => false,
         };
-        // A browser that comes brings the picture of its moment.
+        // A new browser brings the picture of its own moment, which may be older.
         if self.newest.as_ref().is_some_and(is_older) {
             return;
         }
@@ -160,7 +160,7 @@ impl Relay {
                 self.fail(error);
             }
         } else if let Some(current) = self.current.take_if(is) {
-            tracing::warn!("{error}; another one is started");
+            tracing::warn!("{error}; starting another one");
             self.send(Part::Lost);
             if current.begun.elapsed() < SOON {
                 self.at = (self.at + 1) % self.elements.len().max(1);
@@ -168,7 +168,7 @@ impl Relay {
         }
     }
 
-    /// Nothing can be encoded for now.
+    /// Gives up encoding for now.
     fn fail(&mut self, error: &Error) {
         let words = error.to_string();
         (self.at, self.retry) = (0, Some(Instant::now() + RETRY));
@@ -191,7 +191,7 @@ impl Relay {
         }
         let stuck = self.current.iter().chain(&self.next).find(|running| running.encoder.is_stuck());
         if let Some(number) = stuck.map(|running| running.number) {
-            let reason = "it gives nothing for the pictures that it got".into();
+            let reason = "it delivered nothing for the pictures that it got".into();
             self.ended(number, &Error::Ended { element: "the encoder", reason });
         }
         let is_due = self.current.is_none() || self.is_key_wanted;
@@ -213,7 +213,7 @@ impl Relay {
         let (number, events) = (self.started, self.events.clone());
         self.last_start = Some(Instant::now());
         let encoder = Encoder::start(*element, shape, move |said| {
-            // An error says that the thread has ended.
+            // This fails if the thread has ended.
             let _ = events.send(Event::Said(number, said));
         })?;
         self.started += 1;
@@ -223,7 +223,7 @@ impl Relay {
     }
 
     fn send(&self, part: Part) {
-        // An error says that nobody is there to hear it.
+        // This fails if there are no receivers.
         let _ = self.units.send(part);
     }
 }

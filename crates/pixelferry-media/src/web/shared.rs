@@ -1,4 +1,4 @@
-//! Source of a gateway's pictures, and the state that its browsers share.
+//! The source of a gateway's pictures, and state that its browsers share.
 
 use super::options::{Hop, Tokens};
 use super::picture::Picture;
@@ -8,34 +8,36 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Semaphore, watch};
 
-/// A scene as a gateway sees it: pictures come, and what browsers send goes. Whoever serves it may come and go.
+/// A scene from the gateway's point of view: pictures arrive, and input from browsers leaves. The server of the scene
+/// may come and go.
 pub trait Source: Send + Sync {
-    /// The newest picture that no call gave yet, header and payload; `None` where none came in time. Packed by one of `codecs`
-    /// or not at all.
+    /// Returns the newest picture that no call has returned, header and payload; `None` if none arrives in time. It is
+    /// encoded with one of `codecs` or not at all.
     fn next_message(&self, codecs: &[Codec], timeout: Duration) -> Option<Vec<u8>>;
 
-    /// True where somebody serves the scene.
+    /// Returns whether the scene is being served.
     fn is_served(&self) -> bool;
 
-    /// Asks for the picture of now, where no newer one may come: called when somebody begins to serve.
+    /// Asks for the current picture, in case no newer one comes: called when serving begins.
     fn ask(&self);
 
-    /// Hears whether a browser looks on. While none does, which is so at first, nothing else is asked of the source.
+    /// Reports whether any browser is watching. While none is, which is the initial state, nothing else is asked of the
+    /// source.
     fn watch(&self, _is_watched: bool) {}
 
-    /// Takes what a browser's page sent, an [`Event`](crate::Event)'s bytes as a rule.
+    /// Receives what a browser's page sent, usually the bytes of an [`Event`](crate::Event).
     fn send(&self, input: &[u8]);
 }
 
-/// State shared by all browsers of a gateway.
+/// State that all browsers of a gateway share.
 pub struct Shared {
     pub scene: String,
     pub source: Box<dyn Source>,
-    /// The newest picture, as the network's protocol has it.
+    /// The newest picture, as a message of the protocol.
     pub pictures: watch::Sender<Option<Arc<Picture>>>,
     pub video: Arc<Video>,
     pub hop: Hop,
-    /// True while somebody serves the scene.
+    /// Whether the scene is being served.
     pub served: watch::Sender<bool>,
     pub names: Vec<String>,
     pub tokens: Tokens,

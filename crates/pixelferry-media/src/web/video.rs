@@ -10,12 +10,12 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tokio::sync::{broadcast, watch};
 
-/// Units that a browser may be behind. One that is further behind goes on at a keyframe.
+/// How many units a browser may be behind. Beyond that it continues at a keyframe.
 const BEHIND: usize = 32;
-/// A browser that falls behind asks for a keyframe so often at most: each one costs the others bytes.
+/// Minimum time between keyframe requests of a browser that falls behind: each keyframe costs the others bytes.
 const ASK: Duration = Duration::from_secs(10);
 
-/// The scene's encoder. It runs while somebody wants it.
+/// The scene's encoder. It runs while a browser wants it.
 pub struct Video {
     events: Sender<Event>,
     units: broadcast::Sender<Part>,
@@ -35,19 +35,19 @@ impl Video {
         Ok(Self { events, units, problem, seats, thread: Some(thread) })
     }
 
-    /// A new picture of the scene.
+    /// Passes on a new picture of the scene.
     pub fn picture(&self, message: &Bytes) {
         if self.seats.load(Ordering::Relaxed) > 0 {
             self.tell(Event::Picture(message.clone()));
         }
     }
 
-    /// Returns the reason why browsers that asked get no units, if so.
+    /// Returns the reason why browsers with video get no units, if there is one.
     pub fn problem(&self) -> watch::Receiver<Option<String>> {
         self.problem.subscribe()
     }
 
-    /// For a browser that asks for H.264, from the picture of now on.
+    /// Adds a browser that asks for H.264, starting with the current picture.
     pub fn join(self: &Arc<Self>, newest: Option<Bytes>) -> Seat {
         self.seats.fetch_add(1, Ordering::Relaxed);
         let seat = Seat { units: self.units.subscribe(), video: self.clone(), is_synced: false, asked: Instant::now() };
@@ -59,7 +59,7 @@ impl Video {
     }
 
     fn tell(&self, event: Event) {
-        // An error says that the thread has ended, and the gateway with it.
+        // This fails if the thread has ended, and with it the gateway.
         let _ = self.events.send(event);
     }
 }
@@ -69,17 +69,17 @@ impl Drop for Video {
         interop_core::leak_if_forked!();
         self.tell(Event::End);
         if let Some(thread) = self.thread.take() {
-            // It returns nothing.
+            // The thread returns no value.
             let _ = thread.join();
         }
     }
 }
 
-/// One browser's place at the encoder.
+/// A browser's subscription to the encoder.
 pub struct Seat {
     units: broadcast::Receiver<Part>,
     video: Arc<Video>,
-    /// True where it has every unit since a keyframe.
+    /// Whether it got every unit since a keyframe.
     is_synced: bool,
     asked: Instant,
 }
@@ -89,7 +89,7 @@ impl Seat {
         self.is_synced
     }
 
-    /// The next message for it, or `None` where one was passed over. May be dropped while it waits.
+    /// Waits for the browser's next message; `None` if a unit was skipped. Can be cancelled.
     pub async fn next(&mut self) -> Option<Bytes> {
         match self.units.recv().await {
             Ok(Part::Unit { message, is_key }) if is_key || self.is_synced => {
@@ -104,13 +104,13 @@ impl Seat {
                     self.ask();
                 }
             }
-            // The gateway has ended, and the browser's connection will.
+            // The gateway has ended, and the browser's connection ends soon.
             Err(broadcast::error::RecvError::Closed) => std::future::pending().await,
         }
         None
     }
 
-    /// Asks for a keyframe, for one that could not decode what it has.
+    /// Asks for a keyframe, for a browser that could not decode its units.
     pub fn ask(&mut self) {
         (self.is_synced, self.asked) = (false, Instant::now());
         self.video.tell(Event::Wanted { key: true });

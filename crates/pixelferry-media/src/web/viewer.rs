@@ -1,4 +1,4 @@
-//! One browser: pictures to it, and what its page sends back.
+//! One browser: sends it pictures, and handles the messages of its page.
 
 use super::options::Hop;
 use super::pace::Pace;
@@ -11,20 +11,20 @@ use std::time::{Duration, Instant};
 use tokio::task::block_in_place;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
-/// Interval at which a browser is asked if it is there.
+/// How often a browser is pinged.
 const BEAT: Duration = Duration::from_secs(10);
-/// One that is not heard for so long, or takes nothing, is gone.
+/// A browser that sends or accepts nothing for this long counts as gone.
 const SILENCE: Duration = Duration::from_secs(30);
 
-/// Status that the page is told beside the pictures.
+/// Status that the page gets besides pictures.
 #[derive(Serialize)]
 struct Status<'a> {
     scene: &'a str,
     served: bool,
-    /// False where its inputs are refused.
+    /// False if its input is refused.
     #[serde(skip_serializing_if = "Clone::clone")]
     steering: bool,
-    /// Codec that the page shall ask for.
+    /// Codec that the page should ask for.
     #[serde(skip_serializing_if = "is_served")]
     codec: Hop,
     /// Reason why it does not get what it asked for.
@@ -36,13 +36,13 @@ fn is_served(hop: &Hop) -> bool {
     *hop == Hop::Served
 }
 
-/// Message of the page.
+/// A message of the page.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Told {
-    /// Number of further pictures that were shown or passed over.
+    /// Number of further pictures that were shown or skipped.
     Taken { taken: u32 },
-    /// Codec that it wants pictures in, from a keyframe on.
+    /// Codec that the page wants, starting with a keyframe.
     Codec { codec: Hop },
 }
 
@@ -50,9 +50,9 @@ enum Told {
 pub enum Ended {
     #[error(transparent)]
     Socket(#[from] axum::Error),
-    #[error("it took nothing for {SILENCE:?}")]
+    #[error("it accepted nothing for {SILENCE:?}")]
     Stalled,
-    #[error("it said nothing for {SILENCE:?}")]
+    #[error("it sent nothing for {SILENCE:?}")]
     Silent,
     #[error("its message is not part of the protocol")]
     Foreign,
@@ -62,7 +62,7 @@ pub enum Ended {
 pub async fn serve(mut socket: WebSocket, shared: &Shared, may_steer: bool) -> Result<(), Ended> {
     let (mut pictures, mut served) = (shared.pictures.subscribe(), shared.served.subscribe());
     let (mut problem, mut seat) = (shared.video.problem(), None);
-    // A new viewer gets the current picture, after what it may do.
+    // A new viewer first gets its rights, then the current picture.
     pictures.mark_changed();
     let text = status(shared, *served.borrow_and_update(), false, may_steer);
     send(&mut socket, text).await?;
@@ -70,7 +70,7 @@ pub async fn serve(mut socket: WebSocket, shared: &Shared, may_steer: bool) -> R
     beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
-            // An error says that the gateway is gone, and the socket with it.
+            // This fails if the gateway has ended, and the socket with it.
             Ok(()) = served.changed() => {
                 let text = status(shared, *served.borrow_and_update(), seat.is_some(), may_steer);
                 send(&mut socket, text).await?;
@@ -90,7 +90,7 @@ pub async fn serve(mut socket: WebSocket, shared: &Shared, may_steer: bool) -> R
                 }
             }
             unit = next(&mut seat), if pace.is_open() => {
-                // If one was passed over, other pictures may be due now.
+                // If a unit was skipped, other pictures may be due now.
                 if let Some(unit) = unit {
                     pace.sent(Instant::now());
                     send(&mut socket, Message::Binary(unit)).await?;
@@ -101,7 +101,7 @@ pub async fn serve(mut socket: WebSocket, shared: &Shared, may_steer: bool) -> R
                 heard = Instant::now();
                 let had_asked = seat.is_some();
                 if !take(message?, shared, may_steer, &mut pace, &mut seat) {
-                    let frame = CloseFrame { code: close_code::POLICY, reason: "no message of the protocol".into() };
+                    let frame = CloseFrame { code: close_code::POLICY, reason: "invalid message".into() };
                     send(&mut socket, Message::Close(Some(frame))).await?;
                     return Err(Ended::Foreign);
                 }
@@ -119,7 +119,7 @@ pub async fn serve(mut socket: WebSocket, shared: &Shared, may_steer: bool) -> R
     }
 }
 
-/// The next unit for one that asked for video.
+/// Waits for the next unit, if the browser has video.
 async fn next(seat: &mut Option<Seat>) -> Option<Bytes> {
     match seat {
         Some(seat) => seat.next().await,
@@ -137,14 +137,14 @@ async fn send(socket: &mut WebSocket, message: Message) -> Result<(), Ended> {
     Ok(timeout(SILENCE, socket.send(message)).await.map_err(|_| Ended::Stalled)??)
 }
 
-/// `false` for what the page never sends.
+/// Returns `false` for a message that the page never sends.
 fn take(message: Message, shared: &Shared, may_steer: bool, pace: &mut Pace, seat: &mut Option<Seat>) -> bool {
     match message {
         Message::Binary(input) => {
             if may_steer {
                 shared.source.send(&input);
             } else {
-                tracing::debug!("an input was refused: its browser came without the token");
+                tracing::debug!("an input was refused: its browser has no token for it");
             }
             true
         }

@@ -1,4 +1,4 @@
-//! The numbers by which the wire knows kinds, codecs and properties of pixels.
+//! Numbers of kinds, codecs and pixel properties in messages.
 
 use super::error::WireError;
 use interop_core::{AlphaMode, Encoding, PixelFormat, RowOrder};
@@ -12,26 +12,26 @@ pub enum Kind {
     Tile,
     /// A whole picture, for viewers.
     Picture,
-    /// Job that workers shall compute.
+    /// A job for workers to compute.
     Job,
-    /// Bytes from a viewer to the program that computes: mouse, keys.
+    /// Input from a viewer to the computing program: mouse and keys.
     Input,
-    /// Goes ahead of pixels, so that their receiver measures the link.
+    /// Precedes pixels, so that their receiver can measure the connection.
     Mark,
-    /// Measurement of the link by a receiver.
+    /// A receiver's measurement of the connection.
     Report,
 }
 
-/// Packing of a payload's pixels.
+/// Codec of a payload's pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Codec {
-    /// No packing: rows without gaps.
+    /// Uncompressed tight rows.
     #[default]
     None,
-    /// One LZ4 block: exact.
+    /// One LZ4 block; lossless.
     Lz4,
-    /// Baseline JPEG of `R8`, `RGBA8` and `BGRA8`: nearly the same colours, without alpha.
+    /// Baseline JPEG of `R8`, `RGBA8` and `BGRA8`; lossy, without alpha.
     Jpeg,
 }
 
@@ -68,7 +68,8 @@ fn value<T: Copy>(rows: &[(T, u8, &str)], field: &'static str, code: u8) -> Resu
     row.map(|row| row.0).ok_or(WireError::Unknown { field, value: code.into() })
 }
 
-/// 255, which nothing has, for what a later version of pixelferry added and the protocol does not know yet.
+/// Returns 255, which no value uses, for values that a later version of pixelferry added and the protocol does not know
+/// yet.
 fn code<T: Copy + PartialEq>(rows: &[(T, u8, &str)], value: T) -> u8 {
     rows.iter().find(|row| row.0 == value).map_or(u8::MAX, |row| row.1)
 }
@@ -91,7 +92,7 @@ macro_rules! coded {
     )*};
 }
 
-/// Value with a code of one byte in a header.
+/// A value with a code of one byte in a header.
 pub(super) trait Coded: Sized {
     fn from_code(code: u8) -> Result<Self, WireError>;
     fn number(self) -> u8;
@@ -105,7 +106,7 @@ coded! {
     AlphaMode, ALPHAS, "alpha mode";
 }
 
-/// By the numbers that shaders know formats by, which never change.
+/// Uses the numbers by which shaders know formats, which never change.
 impl Coded for PixelFormat {
     fn from_code(code: u8) -> Result<Self, WireError> {
         let format = Self::ALL.into_iter().find(|format| format.info().shader_id == u32::from(code));
@@ -125,7 +126,7 @@ impl Kind {
 }
 
 impl Codec {
-    /// Every codec.
+    /// All codecs.
     pub const ALL: [Self; 3] = [Self::None, Self::Lz4, Self::Jpeg];
 
     /// Name on the command line.
@@ -133,12 +134,12 @@ impl Codec {
         name(&CODECS, self)
     }
 
-    /// True where every bit of a pixel comes back.
+    /// Returns whether the codec is lossless.
     pub fn is_exact(self) -> bool {
         self != Self::Jpeg
     }
 
-    /// True where it packs pixels of this format.
+    /// Returns whether the codec supports this pixel format.
     pub fn takes(self, format: PixelFormat) -> bool {
         self.is_exact() || matches!(format, PixelFormat::R8 | PixelFormat::Rgba8 | PixelFormat::Bgra8)
     }

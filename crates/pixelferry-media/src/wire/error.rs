@@ -2,86 +2,86 @@
 
 use interop_core::Region;
 
-/// Reason why a message is refused. Nothing of a refused message is used.
+/// Reason why a message is refused. A refused message has no effect.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WireError {
-    /// It ends within the header.
-    #[error("{found} bytes are no header of {needed}")]
+    /// The message ends within the header.
+    #[error("{found} bytes are too few for a header of {needed}")]
     Short {
-        /// Bytes that came.
+        /// Number of received bytes.
         found: usize,
-        /// Bytes of a header.
+        /// Size of a header.
         needed: usize,
     },
-    /// It does not begin as messages of pixelferry do.
+    /// The message does not begin with pixelferry's magic bytes.
     #[error("it begins with {0:02x?}, not with PXFY")]
     Magic([u8; 4]),
-    /// Another version of the protocol.
-    #[error("it is of version {0} of the protocol; this program speaks version {known}", known = super::VERSION)]
+    /// The protocol version is unsupported.
+    #[error("unsupported protocol version {0}; this program uses version {known}", known = super::VERSION)]
     Version(u16),
-    /// A number that the protocol does not have.
-    #[error("{value} is no {field} of the protocol")]
+    /// A value is unknown to the protocol.
+    #[error("unknown {field} {value}")]
     Unknown {
-        /// The field.
+        /// Name of the field.
         field: &'static str,
-        /// Value that was found.
+        /// The value.
         value: u64,
     },
-    /// A message of another kind than its key is for.
-    #[error("it is a {found}, where a {expected} is due")]
+    /// The message's kind does not match its key.
+    #[error("unexpected message kind {found}; expected {expected}")]
     Kind {
         /// Kind of the message.
         found: &'static str,
         /// Kind that the key is for.
         expected: &'static str,
     },
-    /// Sides that no picture has.
+    /// The picture's size is invalid.
     #[error("picture size {width}x{height} is invalid: sides are 1 to {limit} pixels")]
     Side {
-        /// Columns.
+        /// Width in pixels.
         width: u32,
-        /// Rows.
+        /// Height in pixels.
         height: u32,
-        /// The most of either.
+        /// Limit of both sides.
         limit: u32,
     },
-    /// A rectangle that is empty or reaches outside its picture.
-    #[error("the rectangle {0} is empty or reaches outside the picture")]
+    /// A rectangle is empty or reaches outside of its picture.
+    #[error("the rectangle {0} is empty or reaches outside of the picture")]
     Rectangle(Region),
-    /// More bytes than the receiver takes.
-    #[error("{bytes} bytes are more than the {limit} that this program takes")]
+    /// The message exceeds the receiver's limit.
+    #[error("{bytes} bytes exceed the limit of {limit}")]
     TooLarge {
-        /// Bytes that the message stands for.
+        /// Bytes of the unpacked content.
         bytes: u64,
         /// The limit.
         limit: u64,
     },
-    /// The payload is not as long as the header says.
-    #[error("the header promises {promised} bytes, {found} came")]
+    /// The payload's length does not match the header.
+    #[error("the header announces {promised} bytes, but {found} arrived")]
     Length {
-        /// By the header.
+        /// Length from the header.
         promised: u64,
-        /// Number of bytes that came.
+        /// Number of received bytes.
         found: u64,
     },
-    /// A message of another session than the one that is followed.
-    #[error("it is of session {found:016x}; session {current:016x} is followed")]
+    /// The message belongs to another session.
+    #[error("the message belongs to session {found:016x}; the current one is {current:016x}")]
     Foreign {
         /// Session of the message.
         found: u64,
-        /// Session that is followed.
+        /// The current session.
         current: u64,
     },
-    /// A picture or a tile that the scene does not have.
-    #[error("it does not fit the scene: {0}")]
+    /// The message does not match the scene.
+    #[error("it does not match the scene: {0}")]
     Scene(&'static str),
-    /// A payload that its codec cannot read.
-    #[error("its {codec} payload cannot be read: {problem}")]
+    /// The codec cannot decode the payload.
+    #[error("cannot decode the {codec} payload: {problem}")]
     Payload {
-        /// The codec.
+        /// Name of the codec.
         codec: &'static str,
-        /// Reason why it cannot be read.
+        /// Description of the problem.
         problem: String,
     },
 }

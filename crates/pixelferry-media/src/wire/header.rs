@@ -5,12 +5,12 @@ use super::error::WireError;
 use super::{HEADER_BYTES, MAGIC, Numbers, VERSION};
 use interop_core::{ImageDesc, PixelFormat, Region};
 
-/// Limits of a receiver; larger messages are refused before anything is allocated for them.
+/// Limits of a receiver. Larger messages are refused before memory is allocated for them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Pixels of a picture's side.
+    /// Longest side of a picture in pixels.
     pub side: u32,
-    /// Bytes of a message's pixels when unpacked, and of a job's picture.
+    /// Bytes of a message's unpacked pixels, and of a job's picture.
     pub bytes: u64,
     /// Bytes of a job's tile.
     pub tile: u64,
@@ -27,6 +27,7 @@ impl Default for Limits {
 
 /// Header of a message, 128 bytes on the wire.
 ///
+///
 /// ```
 /// use interop_core::{ImageDesc, PixelFormat, Region};
 /// use pixelferry_media::wire::{Header, Kind, Limits};
@@ -35,7 +36,7 @@ impl Default for Limits {
 /// let header = Header::new(Kind::Tile, image, Region::new(64, 0, 64, 64));
 /// let bytes = header.to_bytes();
 /// assert_eq!(Header::read(&bytes, &Limits::default())?, header);
-/// // A number that is changed on the way is refused, or another header.
+/// // Changed bytes are refused, or are another valid header.
 /// assert!(Header::read(&bytes[1..], &Limits::default()).is_err());
 /// # Ok::<(), pixelferry_media::wire::WireError>(())
 /// ```
@@ -43,19 +44,19 @@ impl Default for Limits {
 pub struct Header {
     /// Kind of the message.
     pub kind: Kind,
-    /// Packing of its pixels.
+    /// Codec of its pixels.
     pub codec: Codec,
-    /// The session: a number of the display's, greater for one that began later.
+    /// Session: a number that the display chooses, larger for a later session.
     pub epoch: u64,
-    /// Number of the frame in its session, from 1 on.
+    /// Number of the frame in its session, from 1.
     pub frame: u64,
-    /// Time at which the frame was asked for: microseconds since 1970 by the clock of who asked.
+    /// When the frame was requested: microseconds since 1970, by the requester's clock.
     pub time: u64,
     /// Identity of the message's sender.
     pub sender: u64,
-    /// The whole picture. Only size, format, encoding, row order and alpha travel.
+    /// The whole picture. Only size, format, encoding, row order and alpha are transmitted.
     pub image: ImageDesc,
-    /// The part of it that the pixels are of; rows count in the picture's row order.
+    /// The region of the picture that the pixels cover; rows count in the picture's row order.
     pub region: Region,
     /// Bytes of the payload.
     pub payload: u64,
@@ -63,7 +64,7 @@ pub struct Header {
     pub cost: u32,
 }
 
-/// Refuses what is more than a receiver takes.
+/// Refuses sizes above a limit.
 ///
 /// # Errors
 /// [`WireError::TooLarge`].
@@ -72,7 +73,7 @@ pub fn too_large(bytes: u64, limit: u64) -> Result<(), WireError> {
 }
 
 impl Header {
-    /// A header of one part of a picture, of pixels that are not packed; all else is zero.
+    /// Makes a header for a region of a picture with uncompressed pixels; all other fields are zero.
     pub fn new(kind: Kind, image: ImageDesc, region: Region) -> Self {
         let codec = Codec::None;
         let header = Self { kind, codec, epoch: 0, frame: 0, time: 0, sender: 0, image, region, payload: 0, cost: 0 };
@@ -80,12 +81,12 @@ impl Header {
         Self { payload, ..header }
     }
 
-    /// Bytes of the region's pixels when unpacked.
+    /// Bytes of the region's unpacked pixels.
     pub fn pixel_bytes(&self) -> u64 {
         self.region.extent().pixels().saturating_mul(self.image.format.bytes_per_pixel() as u64)
     }
 
-    /// The header's bytes on the network.
+    /// Encodes the header.
     pub fn to_bytes(&self) -> [u8; HEADER_BYTES] {
         let image = &self.image;
         let mut bytes = [0; HEADER_BYTES];
@@ -110,10 +111,10 @@ impl Header {
         bytes
     }
 
-    /// Reads and checks the header at the start of a message.
+    /// Decodes and checks the header at the start of a message.
     ///
     /// # Errors
-    /// [`WireError`] for what is no header, of another version, or larger than `limits`.
+    /// [`WireError`] for an invalid header, another version, or sizes above `limits`.
     pub fn read(message: &[u8], limits: &Limits) -> Result<Self, WireError> {
         let Some(bytes) = message.first_chunk::<HEADER_BYTES>() else {
             return Err(WireError::Short { found: message.len(), needed: HEADER_BYTES });
@@ -158,13 +159,13 @@ impl Header {
             Kind::Tile | Kind::Picture => {
                 let pixels = self.pixel_bytes();
                 too_large(pixels, limits.bytes)?;
-                // No codec makes a picture much larger than it is.
+                // No codec makes a picture much larger.
                 too_large(self.payload, pixels.saturating_add(pixels / 8).saturating_add(4096))?;
                 if self.codec == Codec::None && self.payload != pixels {
                     return Err(WireError::Length { promised: pixels, found: self.payload });
                 }
                 if !self.codec.takes(self.image.format) {
-                    return Err(WireError::Scene("its codec does not take its pixel format"));
+                    return Err(WireError::Scene("its codec does not support its pixel format"));
                 }
             }
             Kind::Job if self.region != self.image.extent.full() => return Err(WireError::Rectangle(self.region)),
@@ -178,7 +179,7 @@ impl Header {
         Ok(())
     }
 
-    /// Refuses a message of another kind, and one whose payload is not as long as the header says.
+    /// Refuses a message of another kind, or with a payload whose length does not match the header.
     ///
     /// # Errors
     /// [`WireError::Kind`], [`WireError::Length`].

@@ -1,4 +1,5 @@
-//! The bytes of messages, as `integrations/net/docs/protocol.md` specifies them: one header for all kinds, and its limits.
+//! The binary format of messages, specified in `integrations/net/docs/protocol.md`: one header for all kinds, and
+//! limits.
 
 mod codes;
 mod error;
@@ -10,18 +11,18 @@ pub use header::{Header, Limits, too_large};
 
 /// First bytes of every message.
 pub const MAGIC: [u8; 4] = *b"PXFY";
-/// Version of the protocol. It goes up where a reader of the one before would misread a message.
+/// Version of the protocol. It increases when a reader of the previous version would misread a message.
 pub const VERSION: u16 = 1;
-/// Bytes of a header; the payload follows.
+/// Size of a header in bytes; the payload follows.
 pub const HEADER_BYTES: usize = 128;
 
-/// Little-endian numbers one after the other. Past the end they read as zero: callers check the length first.
+/// Reads consecutive little-endian numbers. Past the end they are zero: callers check the length first.
 #[derive(Debug, Clone)]
 pub struct Numbers<'a>(pub &'a [u8]);
 
 macro_rules! numbers {
     ($($of:ident)*) => {$(
-        /// The next number.
+        /// Returns the next number.
         pub fn $of(&mut self) -> $of {
             $of::from_le_bytes(self.take())
         }

@@ -1,4 +1,4 @@
-//! Luma and chroma of RGBA8 pixels.
+//! Converts RGBA8 pixels to luma and chroma.
 
 use super::Weights;
 use interop_core::Extent;
@@ -9,15 +9,15 @@ use std::thread;
 const BITS: u32 = 20;
 const ONE: f64 = (1 << BITS) as f64;
 
-/// Makes luma from 16 to 235 and chroma from 16 to 240 of RGBA8 pixels; alpha is left out.
+/// Converts RGBA8 to luma from 16 to 235 and chroma from 16 to 240; ignores alpha.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Yuv {
-    /// Shares of red, green and blue in luma, blue's chroma and red's, as fractions of `ONE`.
+    /// Weights of red, green and blue in luma, blue's chroma and red's, as multiples of 1/`ONE`.
     factors: [[i32; 3]; 3],
 }
 
 impl Yuv {
-    /// BT.709, as H.264 is written here.
+    /// BT.709, which this crate's H.264 uses.
     pub fn bt709() -> Self {
         Self::of(Weights::BT709)
     }
@@ -33,7 +33,7 @@ impl Yuv {
         Self { factors: [fixed(luma, 219.0), chroma(2), chroma(0)] }
     }
 
-    /// The number of a plane, of the sum of 2 to the power of `log2` pixels.
+    /// Returns the value in a plane for the sum of 2 to the power of `log2` pixels.
     const fn number(&self, plane: usize, [r, g, b]: [i32; 3], log2: u32) -> u8 {
         let [red, green, blue] = self.factors[plane];
         let black = if plane == 0 { 16 } else { 128 };
@@ -56,8 +56,8 @@ impl Yuv {
         at_once([(0, luma), (1, blue), (2, red)], fill);
     }
 
-    /// Appends luma and the chroma of each two by two pixels (4:2:0, I420). `pixels` are tight rows of so many pixels, and both sides are
-    /// even. Rows of the planes are whole words of four bytes, as GStreamer lays them out.
+    /// Appends luma, and chroma for each two by two pixels (4:2:0, I420). `pixels` are tight rows of `width` pixels;
+    /// both sides must be even. Rows of the planes are padded to multiples of four bytes, as in GStreamer.
     pub fn put_420(&self, pixels: &[u8], width: u32, to: &mut Vec<u8>) {
         let row = 4 * width.max(1) as usize;
         let (rows, from) = (pixels.len() / row, to.len());
@@ -90,7 +90,7 @@ impl Yuv {
     }
 }
 
-/// Fills planes by a few threads: at 1080p one would take longer than a frame of 60 a second.
+/// Fills planes with a few threads: at 1080p, one thread would take longer than a frame at 60 per second.
 fn at_once(planes: [(usize, &mut [u8]); 3], fill: impl Fn(usize, &mut [u8]) + Sync) {
     let helpers = planes.len() - 1;
     let left = Mutex::new(Vec::from(planes));
@@ -102,15 +102,17 @@ fn at_once(planes: [(usize, &mut [u8]); 3], fill: impl Fn(usize, &mut [u8]) + Sy
     };
     thread::scope(|scope| {
         for _ in 0..helpers {
-            // Where the system gives none, the others do its work.
+            // If the system starts no thread, the others do its work.
             drop(threads::spawn_scoped(thread::Builder::new(), scope, work));
         }
         work();
     });
 }
 
-/// Makes frames of a Y4M file: every pixel has its chroma. Its colours are those of BT.601 at every size, as the format has no word for
-/// others and most readers take it so; the header says it for those that ask (`XCOLORMATRIX`).
+/// Makes frames of a Y4M file with chroma for every pixel (4:4:4). Colours use BT.601 at every size: the format has no
+/// standard field for the matrix, and most readers assume BT.601. The header also names it for readers that know the
+/// extension (`XCOLORMATRIX`).
+///
 ///
 /// ```
 /// use interop_core::Extent;
@@ -129,19 +131,19 @@ pub struct Frames {
 }
 
 impl Frames {
-    /// For frames of this size, so many a second.
+    /// Frames of this size at `rate` frames per second.
     #[must_use]
     pub fn new(extent: Extent, rate: u32) -> Self {
         Self { extent, rate, yuv: Yuv::of(Weights::BT601) }
     }
 
-    /// The line that a file begins with.
+    /// Returns the first line of a file.
     pub fn header(&self) -> String {
         let Extent { width, height } = self.extent;
         format!("YUV4MPEG2 W{width} H{height} F{}:1 Ip A1:1 C444 XCOLORRANGE=LIMITED XCOLORMATRIX=BT601\n", self.rate)
     }
 
-    /// Appends a frame of tight rows, the top one first.
+    /// Appends a frame of tight rows of RGBA8, top row first.
     pub fn put(&self, pixels: &[u8], to: &mut Vec<u8>) {
         to.extend_from_slice(b"FRAME\n");
         self.yuv.put_444(pixels, to);

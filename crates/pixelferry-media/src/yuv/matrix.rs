@@ -1,23 +1,24 @@
-//! Red, green and blue of luma and chroma.
+//! Converts luma and chroma to red, green and blue.
 
 use super::Weights;
 
-/// Numbers that a table has room for.
+/// Number of entries of a table.
 const MOST: usize = 1 << 10;
 const BITS: u32 = 20;
 const ONE: f64 = (1 << BITS) as f64;
 
-/// Shares of each luma and chroma in red, green and blue, as fractions of `ONE`.
+/// Contribution of each luma and chroma value to red, green and blue, as multiples of 1/`ONE`.
 pub struct Matrix {
     luma: [i32; MOST],
     red: [i32; MOST],
-    /// By blue's chroma, and by red's.
+    /// From blue's chroma, and from red's.
     green: [[i32; MOST]; 2],
     blue: [i32; MOST],
 }
 
 impl Matrix {
-    /// For numbers of 8 or 10 bits (BT.709-6, 3.4): all of them, or luma from 16 to 235 and chroma from 16 to 240 of 255.
+    /// Tables for values of 8 or 10 bits (BT.709-6, 3.4): full range, or luma from 16 to 235 and chroma from 16 to 240
+    /// of 255.
     #[must_use]
     pub fn new(weights: Weights, is_full: bool, bits: u32) -> Box<Self> {
         let Weights { red, blue } = weights;
@@ -38,14 +39,14 @@ impl Matrix {
         })
     }
 
-    /// Red, green and blue of luma, blue's chroma and red's.
+    /// Converts luma, blue's chroma and red's to red, green and blue.
     pub fn colour(&self, numbers: [u16; 3]) -> [u8; 3] {
         let [luma, blue, red] = numbers.map(place);
         let luma = self.luma[luma];
         [self.red[red], self.green[0][blue] + self.green[1][red], self.blue[blue]].map(|add| level(luma + add))
     }
 
-    /// The grey of a luma.
+    /// Converts luma to grey.
     pub fn grey(&self, luma: u16) -> u8 {
         level(self.luma[place(luma)])
     }
@@ -55,7 +56,7 @@ fn place(number: u16) -> usize {
     usize::from(number) % MOST
 }
 
-/// The next whole level, of a half the upper.
+/// Rounds to the nearest level, halves up.
 fn level(fraction: i32) -> u8 {
     ((fraction + (1 << (BITS - 1))) >> BITS).clamp(0, 255) as u8
 }

@@ -1,4 +1,5 @@
-//! Pixels as luma and chroma, which video is made of: made, read, and as frames of YUV4MPEG2 (Y4M), which encoders read from a pipe.
+//! Luma and chroma, the pixels of video: conversion from and to RGB, and frames of YUV4MPEG2 (Y4M), which encoders read
+//! from a pipe.
 
 mod make;
 mod matrix;
@@ -8,7 +9,7 @@ pub use make::{Frames, Yuv};
 pub use matrix::Matrix;
 pub use planes::{Layout, Plane, Planes};
 
-/// Rows from which on a picture is of BT.709.
+/// Pictures with at least this many rows use BT.709.
 const HIGH: u32 = 720;
 
 /// Weights of red and blue in luma.
@@ -28,8 +29,7 @@ impl Weights {
     /// ITU-R BT.2020-2, table 4.
     pub const BT2020: Self = Self { red: 0.2627, blue: 0.0593 };
 
-    /// Those of a video with so many rows that names no matrix, as a header of Y4M does not: by this rule BT.709 from 720 rows on, and
-    /// BT.601 below.
+    /// Weights for a video that names no matrix, such as a Y4M file: BT.709 from 720 rows on, BT.601 below.
     pub const fn of_rows(rows: u32) -> Self {
         if rows < HIGH { Self::BT601 } else { Self::BT709 }
     }

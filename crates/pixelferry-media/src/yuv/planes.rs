@@ -1,29 +1,29 @@
-//! Pictures whose luma and chroma lie in planes of their own.
+//! Pictures with luma and chroma in separate planes.
 
 use super::{Matrix, Weights};
 use interop_core::Extent;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Order and depth of a picture's planes, which lie in memory one after the other.
+/// Order and depth of a picture's planes, which are consecutive in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
-    /// Luma alone; 8 bits.
+    /// Luma only; 8 bits.
     Grey,
-    /// Luma, then blue's chroma, then red's; 8 bits. Two by two pixels share their chroma.
+    /// Luma, blue's chroma, red's chroma; 8 bits. Two by two pixels share their chroma (4:2:0).
     I420,
-    /// The same, but two pixels beside each other share their chroma.
+    /// Like [`Layout::I420`], but only two pixels beside each other share their chroma (4:2:2).
     I422,
-    /// The same, but each pixel has its own.
+    /// Like [`Layout::I420`], but each pixel has its own chroma (4:4:4).
     I444,
-    /// Luma, then blue's and red's chroma in turn; 8 bits. Two by two pixels share their chroma.
+    /// Luma, then blue's and red's chroma interleaved; 8 bits. Two by two pixels share their chroma (4:2:0).
     Nv12,
-    /// Planes as those of [`Layout::Nv12`], 10 bits in the upper ones of words of 16, the lower byte first.
+    /// Like [`Layout::Nv12`] with 10 bits, in the upper bits of little-endian words of 16.
     P010,
 }
 
 impl Layout {
-    /// log2 of how many columns and rows share their chroma; none where there is no chroma.
+    /// log2 of the number of columns and rows that share their chroma; `None` without chroma.
     pub const fn shift(self) -> Option<[u32; 2]> {
         match self {
             Self::Grey => None,
@@ -33,18 +33,18 @@ impl Layout {
         }
     }
 
-    /// True where both kinds of chroma are in one plane.
+    /// Returns whether both kinds of chroma are in one plane.
     pub const fn is_paired(self) -> bool {
         matches!(self, Self::Nv12 | Self::P010)
     }
 
-    /// Bytes of a number.
+    /// Bytes per value.
     pub const fn bytes(self) -> usize {
         if matches!(self, Self::P010) { 2 } else { 1 }
     }
 }
 
-/// A kind of pictures in planes.
+/// Layout, size and colours of pictures in planes.
 #[derive(Clone)]
 pub struct Planes {
     layout: Layout,
@@ -53,18 +53,18 @@ pub struct Planes {
     matrix: Arc<Matrix>,
 }
 
-/// Place of a plane in a picture.
+/// Position of a plane in a picture.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plane {
-    /// Its bytes.
+    /// Its range of bytes.
     pub range: Range<usize>,
     /// Bytes from row to row.
     pub pitch: usize,
-    /// Columns and rows, of one number each, or of blue's and red's chroma.
+    /// Columns and rows. A column holds one value, or the pair of blue's and red's chroma.
     pub extent: Extent,
 }
 
-/// Rows of a plane, or of two that take turns.
+/// Rows of a plane, or of two interleaved ones.
 struct Rows<'a> {
     bytes: &'a [u8],
     pitch: usize,
@@ -72,7 +72,7 @@ struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// The number at a place of a row; 0 where there is none.
+    /// Returns the value at a position; 0 outside.
     fn number(&self, y: usize, x: usize) -> u16 {
         match self.layout {
             Layout::P010 => {
@@ -85,21 +85,21 @@ impl Rows<'_> {
 }
 
 impl Planes {
-    /// Pictures of this layout, size and colours, as GStreamer lays them out on its own: each row begins at a multiple of four bytes, and
-    /// luma has an even number of rows. `is_full` where numbers go from 0 to the highest.
+    /// Pictures in GStreamer's default layout: each row begins at a multiple of four bytes, and luma has an even number
+    /// of rows. `is_full` means that values use the full range.
     #[must_use]
     pub fn new(layout: Layout, extent: Extent, weights: Weights, is_full: bool) -> Self {
         let bits = if layout == Layout::P010 { 10 } else { 8 };
         Self { layout, extent, is_tight: false, matrix: Matrix::new(weights, is_full, bits).into() }
     }
 
-    /// The same with nothing between rows and planes, as in Y4M.
+    /// Pictures without padding between rows and planes, as in Y4M.
     #[must_use]
     pub fn tight(layout: Layout, extent: Extent, weights: Weights, is_full: bool) -> Self {
         Self { is_tight: true, ..Self::new(layout, extent, weights, is_full) }
     }
 
-    /// Order and depth.
+    /// Order and depth of the planes.
     pub const fn layout(&self) -> Layout {
         self.layout
     }
@@ -109,7 +109,7 @@ impl Planes {
         self.extent
     }
 
-    /// Its planes: luma, then chroma in one or two.
+    /// Returns its planes: luma, then chroma in one or two.
     pub fn planes(&self) -> Vec<Plane> {
         let Extent { width, height } = self.extent;
         let mut planes: Vec<Plane> = Vec::with_capacity(3);
@@ -137,7 +137,8 @@ impl Planes {
         self.planes().last().map_or(0, |plane| plane.range.end)
     }
 
-    /// Red, green and blue, 8 bits each, of all pixels; `None` where these are not the bytes of one picture.
+    /// Converts all pixels to red, green and blue, 8 bits each; `None` if `picture` does not have a picture's size.
+    ///
     ///
     /// ```
     /// use interop_core::Extent;
@@ -152,12 +153,12 @@ impl Planes {
         self.pixels(picture, |colour| colour)
     }
 
-    /// The same with a fourth number, 255.
+    /// Like [`Planes::rgb`] with alpha 255.
     pub fn rgba(&self, picture: &[u8]) -> Option<Vec<u8>> {
         self.pixels(picture, |[red, green, blue]| [red, green, blue, 255])
     }
 
-    /// Grey, 8 bits, of all pixels; `None` where there is chroma, and where these are not the bytes of one picture.
+    /// Converts all pixels to 8-bit grey; `None` if there is chroma, or `picture` does not have a picture's size.
     pub fn grey(&self, picture: &[u8]) -> Option<Vec<u8>> {
         if self.layout == Layout::Grey { self.pixels(picture, |[grey, ..]| [grey]) } else { None }
     }
@@ -173,7 +174,7 @@ impl Planes {
         let shift = self.layout.shift().unwrap_or_default();
         for y in 0..height {
             let row = y >> shift[1];
-            // Pixels that share their chroma follow each other.
+            // Consecutive pixels share their chroma.
             let (mut of, mut chroma) = (usize::MAX, [0; 2]);
             for x in 0..width {
                 let luma = planes.first().map_or(0, |luma| luma.number(y, x));

@@ -1,4 +1,4 @@
-//! OpenCL C and CUDA C++: a kernel whose parameters after the target are the inputs, by their names.
+//! OpenCL C and CUDA C++: a kernel whose parameters after the target name its inputs.
 
 use crate::error::{Fault, PlayError};
 use crate::input::{CHANNELS, Number, Param};
@@ -10,7 +10,7 @@ fn fault(piece: &Piece, line: Option<u32>, text: String) -> PlayError {
     PlayError::Faults(vec![Fault { file: piece.file.clone(), line, column: None, text }])
 }
 
-/// A pass of OpenCL C or CUDA C++.
+/// Makes a pass of OpenCL C or CUDA C++.
 pub fn pass(piece: &Piece, common: Option<&Piece>, sliders: &[Slider], language: Tongue) -> Result<Pass, PlayError> {
     let bare = without_comments(&piece.text);
     let mark = if language == Tongue::OpenClC { "kernel" } else { "__global__" };
@@ -28,7 +28,7 @@ pub fn pass(piece: &Piece, common: Option<&Piece>, sliders: &[Slider], language:
         return Err(fault(
             piece,
             line,
-            format!("the kernel '{}' has no target: its first parameter is PF_IMAGE(uchar4, out)", head.name),
+            format!("the kernel '{}' has no target: its first parameter must be PF_IMAGE(uchar4, out)", head.name),
         ));
     }
     let params = given
@@ -48,17 +48,17 @@ pub fn pass(piece: &Piece, common: Option<&Piece>, sliders: &[Slider], language:
     Ok(Pass { kernel, language, text, params, buffer: None, channels: Default::default(), origin })
 }
 
-/// A kernel as it is declared.
+/// Declaration of a kernel.
 struct Head<'a> {
     at: usize,
     name: &'a str,
     parameters: &'a str,
 }
 
-/// Kernels of a text in which comments are blank.
+/// Finds the kernels in a text whose comments are blanked.
 fn heads<'a>(text: &'a str, mark: &'a str) -> impl Iterator<Item = Head<'a>> {
     text.match_indices(mark).filter_map(move |(at, _)| {
-        // `__kernel` is one, too; a longer word is none.
+        // `__kernel` counts, but a longer word does not.
         let is_longer = text[at + mark.len()..].starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
         if is_longer || text[..at].ends_with(|c: char| c.is_ascii_alphanumeric()) {
             return None;
@@ -79,7 +79,7 @@ fn heads<'a>(text: &'a str, mark: &'a str) -> impl Iterator<Item = Head<'a>> {
     })
 }
 
-/// Parameters, between commas that are in no brackets.
+/// Splits parameters at commas outside of brackets.
 fn split(parameters: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0_usize;
     parameters
@@ -105,24 +105,25 @@ fn param(declared: &str, sliders: &[Slider]) -> Result<Param, String> {
     if kind.contains('*') {
         return channel(name).map(Param::Channel).ok_or_else(|| {
             format!(
-                "the parameter '{declared}' is a pointer: only iChannel0 to iChannel3 are, as const float4 pointers"
+                "the parameter '{declared}' is a pointer: only iChannel0 to iChannel3 can be pointers, of type const \
+                 float4"
             )
         });
     }
     let number = Number::named(name, sliders).ok_or_else(|| {
         let known = Number::names(sliders);
-        format!("nothing is given to the parameter '{name}'; there are {known}, and sliders (@slider {name} 0..1)")
+        format!("unknown parameter '{name}'; available: {known}, and sliders (@slider {name} 0..1)")
     })?;
     let kind = kind.trim_start_matches("const").trim();
     match kind {
         "float" => Ok(Param::Float(number)),
         "int" => Ok(Param::Int(number)),
         "uint" | "unsigned" | "unsigned int" => Ok(Param::Uint(number)),
-        _ => Err(format!("the parameter '{declared}' is '{kind}'; take float, int or uint")),
+        _ => Err(format!("the parameter '{declared}' has the type '{kind}'; use float, int or uint")),
     }
 }
 
-/// The text with comments blank, so that places stay.
+/// Blanks the comments and keeps all positions.
 fn without_comments(text: &str) -> String {
     let mut bare = String::with_capacity(text.len());
     let mut rest = text;
@@ -159,7 +160,7 @@ mod tests {
         assert_eq!(of(" const int\n speed "), Ok(Param::Int(Number::Slider(0))));
         assert_eq!(of("global const float4 *iChannel2"), Ok(Param::Channel(2)));
         assert!(of("float wind").unwrap_err().contains("iTime"));
-        assert!(of("double iTime").unwrap_err().contains("take float"));
+        assert!(of("double iTime").unwrap_err().contains("use float"));
         assert!(of("float *x").unwrap_err().contains("pointer"));
     }
 }

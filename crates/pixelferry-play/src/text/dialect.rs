@@ -1,4 +1,4 @@
-//! The languages: a row for each.
+//! The supported languages, one table row each.
 
 use crate::error::PlayError;
 use pixelferry::BackendChoice;
@@ -16,12 +16,12 @@ pub enum Dialect {
     CudaCpp,
 }
 
-/// What is known of a language.
+/// Properties of a language.
 struct Row {
     dialect: Dialect,
     ending: &'static str,
     about: &'static str,
-    /// Backends that run it, the first if no other is asked for.
+    /// Backends that run it; the first is the default.
     backends: &'static [BackendChoice],
     is_from_top: bool,
 }
@@ -76,7 +76,7 @@ impl Dialect {
         ROWS.iter().find(|row| row.dialect == self).unwrap_or(&ROWS[0])
     }
 
-    /// The language of a file, by its ending.
+    /// Returns the language for a file's extension.
     ///
     /// # Errors
     /// [`PlayError::Ending`].
@@ -93,17 +93,17 @@ impl Dialect {
         self.row().ending
     }
 
-    /// True where rows are counted from the top.
+    /// Returns whether the language counts rows from the top.
     pub fn is_from_top(self) -> bool {
         self.row().is_from_top
     }
 
-    /// The backend that runs it: the one that is asked for, or its first.
+    /// Returns the backend: the requested one, or the language's default.
     pub fn backend(self, asked: BackendChoice) -> BackendChoice {
         if asked == BackendChoice::Auto { self.row().backends[0] } else { asked }
     }
 
-    /// Finds out whether a backend runs it.
+    /// Checks whether a backend runs the language.
     ///
     /// # Errors
     /// [`PlayError::Backend`].
@@ -118,7 +118,7 @@ impl Dialect {
     }
 }
 
-/// The backend that runs a file: the one that is asked for, or the first of its language.
+/// Returns the backend for a file: the requested one, or the default of its language.
 ///
 /// # Errors
 /// [`PlayError::Ending`] and [`PlayError::Backend`].

@@ -1,4 +1,4 @@
-//! Compute shaders in GLSL: their own `main`, with the inputs as macros.
+//! Compute shaders in GLSL with their own `main`. The inputs are macros.
 
 use super::parts::{bound, by_place, names};
 use crate::input::PLACES;
@@ -7,7 +7,6 @@ use crate::pass::{Pass, Piece, Tongue};
 use crate::slider::{Kind, Slider};
 use std::fmt::Write as _;
 
-/// Inputs by their names.
 const INPUTS: &str = "#define iTime pf_arg_f32(0)
 #define iTimeDelta pf_arg_f32(1)
 #define iFrameRate pf_arg_f32(2)
@@ -17,7 +16,7 @@ const INPUTS: &str = "#define iTime pf_arg_f32(0)
 #define iResolution vec3(vec2(pf_size()), 1.0)
 ";
 
-/// A pass of a compute shader. Of a `#version` only the line stays: the backend writes its own.
+/// Makes a pass of a compute shader. A `#version` directive is blanked, because the backend writes its own.
 pub fn pass(piece: &Piece, common: Option<&Piece>, sliders: &[Slider]) -> Pass {
     let mut text = line_mark(NOBODYS) + INPUTS;
     for (at, slider) in (PLACES.len()..).zip(sliders) {
@@ -29,7 +28,7 @@ pub fn pass(piece: &Piece, common: Option<&Piece>, sliders: &[Slider]) -> Pass {
         let _ = writeln!(text, "#define {} {read}", slider.name);
     }
     let common_text = common.map(|piece| piece.text.as_str()).unwrap_or_default();
-    // The driver knows only memories that are read.
+    // The driver reports only buffers that are read.
     let read: Vec<_> = bound(piece)
         .filter(|at| [&piece.text, common_text].iter().any(|text| names(text, &format!("iChannel{at}"))))
         .collect();

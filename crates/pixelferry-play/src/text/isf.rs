@@ -1,8 +1,10 @@
-//! ISF: a fragment shader whose first comment is JSON. Its inputs are sliders and channels, its passes buffers.
+//! ISF: a fragment shader that begins with a comment in JSON. Its inputs become sliders and channels, and its passes
+//! buffers.
 //!
-//! Of the specification (version 2, isf.video) there are the inputs `float`, `bool`, `long`, `event`, `color`, `point2D` and `image`, and
-//! passes with `TARGET`, which all have the picture's size, keep their numbers as floats, and hold the frame before while they are
-//! computed. Images are channels in their order, and targets follow them. There are no sounds, no imports and no vertex shaders.
+//! Supported from the specification (version 2, isf.video): the inputs `float`, `bool`, `long`, `event`, `color`,
+//! `point2D` and `image`, and passes with `TARGET`. All passes have the picture's size, store floats, and read their
+//! previous frame while they run. Images are channels in order of declaration, followed by targets. Unsupported: sound,
+//! imports and vertex shaders.
 
 use super::parts::few;
 use super::shadertoy::{self, Around};
@@ -13,7 +15,7 @@ use crate::slider::{Kind, Slider};
 use serde_json::Value;
 use std::fmt::Write as _;
 
-/// Words of ISF by those of Shadertoy.
+/// Defines ISF's names with Shadertoy's.
 const WORDS: &str = "#define TIME iTime
 #define TIMEDELTA iTimeDelta
 #define FRAMEINDEX iFrame
@@ -29,7 +31,7 @@ vec4 pf_FragColor; vec2 isf_FragNormCoord;
 #define main pf_main
 #define mainImage pf_theirs
 ";
-/// The text, which may have a function of that name, as one of Shadertoy's.
+/// Calls the shader's `main`. The shader may also have a function `mainImage`, as Shadertoy's shaders do.
 const CALL: &str = "#undef main
 #undef mainImage
 void mainImage(out vec4 colour, in vec2 at) {
@@ -39,7 +41,7 @@ void mainImage(out vec4 colour, in vec2 at) {
 }
 ";
 
-/// Inputs as they are read so far.
+/// Inputs that were read so far.
 #[derive(Default)]
 struct Inputs {
     sliders: Vec<Slider>,
@@ -47,7 +49,7 @@ struct Inputs {
     declared: String,
 }
 
-/// All passes of a text, and its sliders.
+/// Returns all passes of a shader, and its sliders.
 pub fn passes(piece: &Piece, language: Tongue) -> Result<(Vec<Pass>, Vec<Slider>), PlayError> {
     let fault =
         |text: String| PlayError::Faults(vec![Fault { file: piece.file.clone(), line: None, column: None, text }]);
@@ -61,7 +63,10 @@ pub fn passes(piece: &Piece, language: Tongue) -> Result<(Vec<Pass>, Vec<Slider>
     let targets = targets(all).map_err(fault)?;
     let names: Vec<_> = inputs.images.iter().chain(&targets).cloned().collect();
     if names.len() > CHANNELS {
-        return Err(fault(format!("it reads {} images and passes, and there are {CHANNELS} channels", names.len())));
+        return Err(fault(format!(
+            "the shader reads {} images and passes, but there are only {CHANNELS} channels",
+            names.len()
+        )));
     }
     let mut piece = Piece {
         text: piece.text.clone(),
@@ -75,7 +80,7 @@ pub fn passes(piece: &Piece, language: Tongue) -> Result<(Vec<Pass>, Vec<Slider>
     for (at, name) in names.iter().enumerate() {
         let _ = writeln!(inputs.declared, "const int {name} = {at};");
     }
-    // The picture is what the last pass gives, whatever its name.
+    // The last pass computes the picture, whatever its name.
     let count = all.len().max(1);
     let pass = |at: usize| {
         let buffer = Some(at).filter(|at| at + 1 < count);
@@ -87,11 +92,11 @@ pub fn passes(piece: &Piece, language: Tongue) -> Result<(Vec<Pass>, Vec<Slider>
     Ok(((0..count).map(pass).collect(), inputs.sliders))
 }
 
-/// The JSON in the first comment.
+/// Returns the JSON in the first comment.
 fn header(text: &str) -> Result<Value, String> {
     let json = text.trim_start().strip_prefix("/*").and_then(|rest| Some(rest.split_once("*/")?.0));
-    let json = json.ok_or("its first comment is no JSON, as ISF has it: /*{ \"INPUTS\": [] }*/")?;
-    serde_json::from_str(json.trim()).map_err(|error| format!("its first comment is no JSON: {error}"))
+    let json = json.ok_or("the first comment is not JSON, which ISF needs: /*{ \"INPUTS\": [] }*/")?;
+    serde_json::from_str(json.trim()).map_err(|error| format!("the first comment is not valid JSON: {error}"))
 }
 
 fn array<'a>(json: &'a Value, name: &str) -> &'a [Value] {
@@ -102,23 +107,23 @@ fn text<'a>(json: &'a Value, name: &str) -> &'a str {
     json.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Names of what passes but the last write.
+/// Names of the targets of all passes but the last.
 fn targets(passes: &[Value]) -> Result<Vec<String>, String> {
     let count = passes.len().saturating_sub(1);
     if count > BUFFERS.len() {
-        return Err(format!("it has {} passes; at most {} are computed", passes.len(), BUFFERS.len() + 1));
+        return Err(format!("too many passes: {}, at most {} are supported", passes.len(), BUFFERS.len() + 1));
     }
     if passes.iter().any(|pass| pass.get("WIDTH").or_else(|| pass.get("HEIGHT")).is_some()) {
-        return Err("a pass has a size of its own; all are as large as the picture".into());
+        return Err("a pass has its own size, which is unsupported: every pass has the picture's size".into());
     }
     passes.iter().take(count).map(|pass| name(text(pass, "TARGET"))).collect()
 }
 
-/// A name that a text can have.
+/// Checks that a name is a valid identifier.
 fn name(name: &str) -> Result<String, String> {
     let is_name =
         name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && name.starts_with(|c: char| !c.is_ascii_digit());
-    if is_name { Ok(name.to_owned()) } else { Err(format!("'{name}' is no name of an input or a pass")) }
+    if is_name { Ok(name.to_owned()) } else { Err(format!("'{name}' is not a valid name for an input or a pass")) }
 }
 
 fn number(json: Option<&Value>, usual: f32) -> f32 {
@@ -138,7 +143,7 @@ impl Inputs {
             let slider = Slider { name: format!("{own}{suffix}"), kind, limits, value: part("DEFAULT", at, usual) };
             if limits[0] >= limits[1] {
                 return Err(format!(
-                    "the input '{own}' has no numbers: its MIN is {}, its MAX {}",
+                    "the range of input '{own}' is empty: its MIN is {}, its MAX {}",
                     limits[0], limits[1]
                 ));
             }
@@ -165,9 +170,10 @@ impl Inputs {
                 self.images.push(own);
                 Ok(())
             }
-            other => {
-                Err(format!("the input '{own}' is a '{other}'; take float, bool, long, event, color, point2D or image"))
-            }
+            other => Err(format!(
+                "input '{own}' has the unsupported type '{other}'; use float, bool, long, event, color, \
+                             point2D or image"
+            )),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Languages that are played, and what makes kernels of their texts.
+//! The supported languages, and how kernels are made from them.
 
 mod c;
 mod dialect;
@@ -18,7 +18,7 @@ use parts::few;
 use pixelferry::BackendChoice;
 use shadertoy::Around;
 
-/// The passes of pieces, each with the buffer that it writes, and their sliders.
+/// Makes passes from files, each with the buffer that it writes, and collects their sliders.
 pub fn passes(
     dialect: Dialect,
     pieces: &[(Option<usize>, Piece)],
@@ -31,7 +31,7 @@ pub fn passes(
     }
     let graphics = if dialect.backend(backend) == BackendChoice::Gl { Tongue::Glsl } else { Tongue::GlslToWgsl };
     if dialect == Dialect::Isf {
-        let text = pieces.last().ok_or_else(|| PlayError::Option("there is no text".into()))?;
+        let text = pieces.last().ok_or_else(|| PlayError::Option("there is no shader".into()))?;
         return isf::passes(&text.1, graphics);
     }
     let make = |(buffer, piece): &(Option<usize>, Piece)| {

@@ -1,37 +1,37 @@
-//! What the languages have in common: parameters by place, and words of a text.
+//! Common parts of the languages: parameters by index, and words of a text.
 
 use crate::error::PlayError;
 use crate::input::{CHANNELS, MOST_SLIDERS, PLACES, Param};
 use crate::pass::Piece;
 use crate::slider::Slider;
 
-/// Finds out whether a launch takes so many sliders by place.
+/// Checks that a launch has room for this many sliders.
 pub fn few(sliders: &[Slider]) -> Result<(), PlayError> {
     let count = sliders.len();
     if count > MOST_SLIDERS {
-        let text = format!("there are {count} sliders, and a text of this language has at most {MOST_SLIDERS}");
+        let text = format!("too many sliders: {count}, this language has at most {MOST_SLIDERS}");
         return Err(PlayError::Option(text));
     }
     Ok(())
 }
 
-/// Parameters of texts that read numbers by place: the usual ones, the sliders, and the channels that are there.
+/// Parameters of languages that read numbers by index: inputs, sliders, and channels that are set.
 pub fn by_place(sliders: &[Slider], channels: impl Iterator<Item = usize>) -> Vec<Param> {
     let own = sliders.iter().enumerate().map(|(at, slider)| Param::of_slider(at, slider.kind));
     PLACES.into_iter().chain(own).chain(channels.map(Param::Channel)).collect()
 }
 
-/// Channels of a piece that are there.
+/// Channels of a file that are set.
 pub fn bound(piece: &Piece) -> impl Iterator<Item = usize> + '_ {
     (0..CHANNELS).filter(|at| piece.channels[*at].is_some())
 }
 
-/// The words of a text that may be names; those of comments, too.
+/// Words of a text that may be names, including those in comments.
 pub fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).filter(|word| !word.is_empty())
 }
 
-/// True where a text names this.
+/// Returns whether a text contains this name.
 pub fn names(text: &str, name: &str) -> bool {
     words(text).any(|word| word == name)
 }

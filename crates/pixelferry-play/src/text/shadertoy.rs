@@ -1,10 +1,10 @@
-//! Shadertoy's texts: unchanged between a prelude and a call of `mainImage`.
+//! Shadertoy's shaders, unchanged between a prelude and a call of `mainImage`.
 //!
-//! Kernels have no samplers, so a sampler is the number of a channel, and `texture` and its like are functions that read the channel's
-//! memory: linear or nearest, clamped or repeated, of one level. Derivatives (`dFdx`, `dFdy`, `fwidth`) are differences
-//! within squares of two pixels by two, as fragment shaders have them: `mainImage` first runs beside the pixel and above or below it, and
-//! the n-th call of one finds what its argument was there. Who names none pays nothing for that. Cubes, volumes, sound and the
-//! keyboard are not there.
+//! Kernels have no samplers, so a sampler is a channel's number, and `texture` and similar functions read the channel's
+//! memory: linear or nearest, clamped or repeated, one level. Derivatives (`dFdx`, `dFdy`, `fwidth`) are differences
+//! within squares of two by two pixels, as in fragment shaders: `mainImage` also runs for the pixel beside it and the
+//! one above or below, and the n-th call of a derivative uses the argument that the n-th call had there. Shaders
+//! without derivatives pay nothing for this. Unsupported: cube maps, volumes, sound and the keyboard.
 
 use super::parts::{bound, by_place, names};
 use super::zeroed::Zeroed;
@@ -17,13 +17,13 @@ use std::fmt::Write as _;
 /// Name of the entry point that [`entry`] writes.
 const ENTRY: &str = "pf_play";
 
-/// Words that a text may name and that GLSL 4.30 keeps for itself, unlike GLSL ES 3.00.
+/// Identifiers that are valid in GLSL ES 3.00 but reserved in GLSL 4.30.
 const FREE: [&str; 3] = ["buffer", "shared", "precise"];
 
-/// Names that a program may not declare, and others of the same length, so that columns stay.
+/// Names that a shader may not declare, with replacements of the same length, which keep columns.
 const OURS: [(&str, &str); 2] = [("gl_FragColor", "pf_FragColor"), ("gl_FragCoord", "pf_FragCoord")];
 
-/// What every text may name.
+/// Declares the inputs.
 const INPUTS: &str = "vec3 iResolution;
 float iTime; float iTimeDelta; float iFrameRate; int iFrame;
 vec4 iMouse; vec4 iDate;
@@ -35,7 +35,7 @@ uvec4 pf_sizes; vec4 pf_FragCoord;
 const int iChannel0 = 0; const int iChannel1 = 1; const int iChannel2 = 2; const int iChannel3 = 3;
 ";
 
-/// Reading channels. Rows lie from the top, and texts count from the bottom.
+/// Reads channels. Memory has the top row first, while shaders count from the bottom.
 const TEXTURES: &str = "ivec2 pf_extent(int c) {
   uint size = pf_sizes[c & 3];
   return max(ivec2(int(size & 65535u), int(size >> 16u)), ivec2(1));
@@ -73,7 +73,7 @@ ivec2 pf_sample_size(int c, int level) { return pf_extent(c); }
 #define textureSize pf_sample_size
 ";
 
-/// Differences to the next pixels of the square; `pf_turn` 0 is the pixel itself, 1 and 2 the ones beside it and above or below.
+/// Differences within the square; `pf_turn` 0 is the pixel itself, 1 the one beside it, 2 the one above or below.
 const DERIVATIVES: &str = "#define PF_CALLS 16
 int pf_turn = 0; int pf_call = 0; vec2 pf_way;
 vec4 pf_beside[PF_CALLS]; vec4 pf_along[PF_CALLS];
@@ -95,14 +95,14 @@ vec4 pf_d(vec4 v, int way) { return pf_differ(v, way); }
 #define fwidth(v) pf_d(v, 2)
 ";
 
-/// What another language's texts need around them, to be Shadertoy's.
+/// Code around a shader of another language that makes it Shadertoy's.
 #[derive(Default)]
 pub struct Around {
     pub before: String,
     pub behind: &'static str,
 }
 
-/// A pass of a text.
+/// Makes a pass of a shader.
 pub fn pass(
     piece: &Piece,
     common: Option<&Piece>,
@@ -168,7 +168,7 @@ const fn type_of(kind: Kind) -> &'static str {
     }
 }
 
-/// The memories of the channels that are there.
+/// Declares the buffers of the channels that are set.
 fn channels(text: &mut String, piece: &Piece, is_direct: bool) {
     let mut loads = String::new();
     let (mut linear, mut repeats) = (0, 0);
@@ -185,8 +185,9 @@ fn channels(text: &mut String, piece: &Piece, is_direct: bool) {
     let _ = writeln!(text, "#define PF_LINEAR {linear}\n#define PF_REPEAT {repeats}");
 }
 
-/// The function that computes a pixel from all inputs. Its names are no slider's. For derivatives `mainImage` runs more than once, and
-/// `again` are the text's variables that each run finds as the first did.
+/// Writes the function that computes a pixel from all inputs. Its names differ from those of sliders. With derivatives,
+/// `mainImage` runs several times; `again` lists the shader's variables that must have their initial values in each
+/// run.
 fn run(text: &mut String, sliders: &[Slider], again: Option<&Vec<(&str, String)>>, is_buffer: bool) {
     *text += "vec4 pf_run(vec2 pf_whole, vec2 pf_place, float pf_time, float pf_delta, float pf_rate, int pf_frame, vec4 pf_mouse, vec4 pf_date, uvec4 pf_four";
     for (at, slider) in sliders.iter().enumerate() {
@@ -224,16 +225,16 @@ fn run(text: &mut String, sliders: &[Slider], again: Option<&Vec<(&str, String)>
         *text += "  pf_turn = 0; pf_call = 0;\n";
     }
     *text += "  pf_FragCoord = vec4(pf_place, 0.0, 1.0);\n  mainImage(pf_colour, pf_place);\n";
-    // What a picture shows is not seen through.
+    // The picture is opaque.
     *text += if is_buffer { "  return pf_colour;\n}\n" } else { "  return vec4(pf_colour.xyz, 1.0);\n}\n" };
 }
 
-/// A letter instead of a digit, behind which naga puts a line.
+/// Returns a letter instead of a digit, because naga appends an underscore to names that end with a digit.
 fn letter(at: usize) -> char {
     char::from(b'a' + (at % 26) as u8)
 }
 
-/// Arguments of `pf_run` as both languages read them: words of GLSL have no `<f32>`.
+/// Arguments of `pf_run` in GLSL and in WGSL, whose vector types differ by `<f32>`.
 fn arguments(sliders: &[Slider], [vec2, vec4, uvec4]: [&str; 3], float_of: &str) -> String {
     let f = |at: usize| format!("pf_arg_f32({at})");
     let four = |name: &str, at: usize, read: fn(usize) -> String| {
@@ -254,7 +255,7 @@ fn arguments(sliders: &[Slider], [vec2, vec4, uvec4]: [&str; 3], float_of: &str)
     all.join(", ")
 }
 
-/// The entry point of a text that the driver compiles.
+/// Writes the entry point of a shader that the driver compiles.
 fn main(text: &mut String, piece: &Piece, sliders: &[Slider]) {
     let all = arguments(sliders, ["vec2", "vec4", "uvec4"], "float");
     *text += "layout(local_size_x = 8, local_size_y = 8) in;
@@ -263,14 +264,15 @@ void main() {
   vec2 size = vec2(pf_size());
 ";
     let _ = writeln!(text, "  vec4 colour = pf_run({all});");
-    // A memory that nothing reads would not be there; no channel has that size.
+    // The compiler would remove a buffer that is never read. The condition is never true, because no channel has that
+    // size.
     for at in bound(piece) {
         let _ = writeln!(text, "  if (pf_arg_u32(12) == 4294967295u) colour += pf_texels{at}[0];");
     }
     *text += "  pf_store(id, colour);\n}\n";
 }
 
-/// The entry point of a text that was translated to WGSL.
+/// Writes the entry point of a shader that was translated to WGSL.
 pub fn entry(sliders: &[Slider]) -> String {
     let all = arguments(sliders, ["vec2<f32>", "vec4<f32>", "vec4<u32>"], "f32");
     format!(

@@ -1,4 +1,4 @@
-//! WGSL: its own entry point, with the inputs as functions, since WGSL has no macros.
+//! WGSL with its own entry point. The inputs are functions, because WGSL has no macros.
 
 use super::parts::{bound, by_place, names};
 use crate::error::{Fault, PlayError};
@@ -8,7 +8,6 @@ use crate::pass::{Pass, Piece, Tongue};
 use crate::slider::{Kind, Slider};
 use std::fmt::Write as _;
 
-/// Inputs by their names.
 const INPUTS: [(&str, &str); 7] = [
     ("iTime", "f32 { return pf_arg_f32(0); }"),
     ("iTimeDelta", "f32 { return pf_arg_f32(1); }"),
@@ -19,7 +18,7 @@ const INPUTS: [(&str, &str); 7] = [
     ("iResolution", "vec3<f32> { return vec3<f32>(vec2<f32>(pf_size()), 1.0); }"),
 ];
 
-/// A pass of WGSL. Only what the text names stands behind it.
+/// Makes a pass of WGSL. Appends only what the shader uses.
 pub fn pass(piece: &Piece, common: Option<&Piece>, sliders: &[Slider]) -> Result<Pass, PlayError> {
     let kernel = entry(&piece.text).ok_or_else(|| {
         let text = "there is no entry point '@compute ... fn NAME'".to_owned();
@@ -28,7 +27,7 @@ pub fn pass(piece: &Piece, common: Option<&Piece>, sliders: &[Slider]) -> Result
     let mut text = piece.text.clone();
     let mut origin = Origin::of(piece.file.clone());
     if let Some(common) = common {
-        // Behind the text, so that its lines stay.
+        // Append, so that line numbers stay.
         text.push('\n');
         origin.common = Some((common.file.clone(), text.lines().count() as u32));
         text += &common.text;
@@ -65,7 +64,7 @@ fn iChannel{at}(xy: vec2<i32>) -> vec4<f32> {{
     Ok(Pass { kernel, language: Tongue::Wgsl, text, params, buffer: None, channels: Default::default(), origin })
 }
 
-/// Name of the first entry point.
+/// Returns the name of the first entry point.
 fn entry(text: &str) -> Option<String> {
     let (_, behind) = text.split_once("@compute")?;
     let (_, name) = behind.split_once("fn ")?;

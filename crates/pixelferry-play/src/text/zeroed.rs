@@ -1,8 +1,8 @@
-//! Zeroes for variables of a text that have no first value: WebGL gives them (ANGLE does), and many texts of Shadertoy's rely on it, where
-//! OpenGL leaves them undefined (GLSL 4.60, section 4.3).
+//! Adds zero initialisers to variables without one. WebGL initialises variables (ANGLE does), and many of Shadertoy's
+//! shaders rely on that, but OpenGL leaves them undefined (GLSL 4.60, section 4.3).
 //!
-//! Scalars, vectors and matrices get them, in functions and outside, and the colour of `mainImage`. Arrays, structs and what macros
-//! declare stay as they are.
+//! This covers scalars, vectors and matrices, inside and outside of functions, and the colour of `mainImage`. Arrays,
+//! structs and declarations in macros are not changed.
 
 use crate::log::Added;
 
@@ -13,13 +13,13 @@ const TYPES: [&str; 28] = [
 ];
 const PRECISIONS: [&str; 3] = ["highp", "mediump", "lowp"];
 
-/// A text with zeroes.
+/// A shader with initialisers.
 pub struct Zeroed {
     pub text: String,
-    /// Line and column behind the text, from 1 on.
+    /// Line and column after the text so far, from 1.
     place: (u32, u32),
     pub added: Vec<Added>,
-    /// Types and names of the variables outside of functions, as far as they are known: not between `#if` and `#endif`.
+    /// Types and names of the global variables that are known: those outside of `#if` and `#endif`.
     pub globals: Vec<(&'static str, String)>,
 }
 
@@ -35,9 +35,9 @@ impl Zeroed {
         while let Some(token) = tokens.get(at) {
             at += 1;
             match token.text {
-                // A macro has the one that opens: what is a function's is not known.
+                // A macro contains the opening brace, so which code is inside a function is unknown.
                 "}" if token.depth == 0 => is_known = false,
-                // Members have no first values.
+                // Members cannot have initialisers.
                 "struct" => at = behind(&tokens, at, "{", "}"),
                 "mainImage" if token.depth == 0 && token_is(&tokens, at, "(") => {
                     let end = behind(&tokens, at, "(", ")");
@@ -74,7 +74,7 @@ impl Zeroed {
         zeroed
     }
 
-    /// Takes over the next part of the text, and puts something behind it.
+    /// Appends the next part of the text, then an insertion.
     fn add(&mut self, part: &str, what: &str) {
         self.text += part;
         let lines = part.matches('\n').count() as u32;
@@ -87,8 +87,8 @@ impl Zeroed {
     }
 }
 
-/// Finds out whether a declaration may stand there: at the begin of a statement, behind `for (` and a precision, but not behind `const`, in
-/// parameters or as a constructor.
+/// Returns whether a declaration may begin here: at the start of a statement, after `for (` and after a precision, but
+/// not after `const`, in parameters or as a constructor.
 fn begins(tokens: &[Token<'_>], at: usize) -> bool {
     let before = |at: usize| at.checked_sub(1).map(|before| tokens[before].text);
     let at = if before(at).is_some_and(|word| PRECISIONS.contains(&word)) { at - 1 } else { at };
@@ -99,7 +99,7 @@ fn begins(tokens: &[Token<'_>], at: usize) -> bool {
     }
 }
 
-/// The `,` or `;` that ends a declarator; a function's parameters, an array and anything else end there, too.
+/// Returns the `,` or `;` that ends a declarator. The parameters of a function, an array and anything else end it, too.
 fn end_of_declarator(tokens: &[Token<'_>], mut at: usize) -> usize {
     let mut open = 0_usize;
     while let Some(token) = tokens.get(at) {
@@ -117,7 +117,7 @@ fn end_of_declarator(tokens: &[Token<'_>], mut at: usize) -> usize {
     at
 }
 
-/// Behind the bracket that closes the first one from here on.
+/// Returns the position after the bracket that closes the first one from here on.
 fn behind(tokens: &[Token<'_>], from: usize, opens: &str, closes: &str) -> usize {
     let mut open = 0_usize;
     for (at, token) in tokens.iter().enumerate().skip(from) {
@@ -145,13 +145,13 @@ fn is_name(text: &str) -> bool {
 struct Token<'a> {
     text: &'a str,
     start: usize,
-    /// Braces that are open before it; of branches between `#if` and `#endif` one is taken.
+    /// Number of open braces; of branches between `#if` and `#endif`, only one counts.
     depth: usize,
-    /// Stands between `#if` and `#endif`.
+    /// The token is between `#if` and `#endif`.
     is_conditional: bool,
 }
 
-/// Words and signs of GLSL, without comments and lines of the preprocessor.
+/// Returns tokens of GLSL, without comments and preprocessor lines.
 fn tokens(text: &str) -> impl Iterator<Item = Token<'_>> {
     let (mut at, mut is_first, mut depth, mut conditions) = (0, true, 0_usize, Vec::new());
     std::iter::from_fn(move || {
@@ -193,12 +193,12 @@ fn tokens(text: &str) -> impl Iterator<Item = Token<'_>> {
     })
 }
 
-/// The end of a comment that has begun.
+/// Returns the end of a comment that has begun.
 fn end_of_comment(body: &str) -> usize {
     body.find("*/").map_or(body.len(), |end| end + 2)
 }
 
-/// The end of a line of the preprocessor: a comment in it may have several.
+/// Returns the end of a preprocessor line; a comment in it may span several lines.
 fn end_of_directive(text: &str) -> usize {
     let mut at = 0;
     while let Some(found) = text[at..].find(['/', '\\', '\n']) {
@@ -218,7 +218,7 @@ fn end_of_directive(text: &str) -> usize {
     text.len()
 }
 
-/// The end of a line, which goes on behind a backslash.
+/// Returns the end of a line, which a backslash continues.
 fn end_of_line(text: &str) -> usize {
     let mut from = 0;
     while let Some(end) = text[from..].find('\n').map(|end| from + end) {

@@ -60,22 +60,22 @@ fn each_language_tells_line_and_column() {
 fn what_a_compiler_does_not_see_is_told_too() {
     let gl = |name: &str, text: &str| said(name, text, BackendChoice::Gl, Need::Egl);
     for (name, text, wanted) in [
-        ("c.glsl", "\n// @slider x 3..1", "c.glsl:2: '@slider x 3..1' is no slider"),
+        ("c.glsl", "\n// @slider x 3..1", "c.glsl:2: invalid slider '@slider x 3..1'"),
         ("d.glsl", "// @channel 7 a.png", "d.glsl:1: '@channel 7 a.png' has no number from 0 to 3"),
         ("e.glsl", "// @channel 0 a.gif", "is neither a picture"),
-        ("f.glsl", "// @channel 0 bufB", "buffer B, which no file writes"),
+        ("f.glsl", "// @channel 0 bufB", "buffer B, but there is no file"),
         (
             "g.glsl",
             "// @channel 0 absent.png\nvoid mainImage(out vec4 c, in vec2 at) { c = vec4(1.0); }",
             "channel 0: ",
         ),
-        ("a.fs", "void main() {}", "its first comment is no JSON"),
+        ("a.fs", "void main() {}", "first comment is not"),
         (
             "b.fs",
             "/*{ \"INPUTS\": [ {\"NAME\": \"a\", \"TYPE\": \"audio\"} ] }*/ void main() {}",
-            "'a' is a 'audio'; take float",
+            "'a' has the unsupported type 'audio'; use float",
         ),
-        ("c.fs", "/*{ \"PASSES\": [ {\"WIDTH\": \"64\"} ] }*/ void main() {}", "a size of its own"),
+        ("c.fs", "/*{ \"PASSES\": [ {\"WIDTH\": \"64\"} ] }*/ void main() {}", "its own size"),
         (
             "d.fs",
             "/*{ \"INPUTS\": [] }*/\nvoid main() {\n  gl_FragColor = nothing;\n}",
@@ -91,8 +91,8 @@ fn what_a_compiler_does_not_see_is_told_too() {
     for (name, text, wanted) in [
         ("c.cl", "void f() {}", "there is no kernel"),
         ("d.cl", "\nkernel void f(float iTime) {}", "d.cl:2: the kernel 'f' has no target"),
-        ("e.cl", "kernel void f(PF_IMAGE(uchar4, out), float wind) {}", "nothing is given to the parameter 'wind'"),
-        ("f.cl", "kernel void f(PF_IMAGE(uchar4, out), global float4 *iChannel1) {}", "nothing is bound to iChannel1"),
+        ("e.cl", "kernel void f(PF_IMAGE(uchar4, out), float wind) {}", "unknown parameter 'wind'"),
+        ("f.cl", "kernel void f(PF_IMAGE(uchar4, out), global float4 *iChannel1) {}", "iChannel1 is unset"),
     ] {
         let Some(said) = cl(name, text) else { return };
         assert!(said.contains(wanted), "{name}: {said}");

@@ -1,4 +1,4 @@
-"""Arrays on the screen, without a detour through the host where they are on its GPU."""
+"""Shows arrays on the screen. An array on the GPU of the screen gets there without a copy through the host."""
 
 from ._pixelferry import (
     Array,
@@ -28,6 +28,6 @@ __all__ = [
 try:
     from ._pixelferry import Publisher, Subscriber, streams  # noqa: F401
 except ImportError:
-    pass  # Only Linux has them.
+    pass  # These exist on Linux only.
 else:
     __all__ += ["Publisher", "Subscriber", "streams"]

@@ -1,4 +1,4 @@
-"""Arrays on the screen, without a detour through the host where they are on its GPU."""
+"""Shows arrays on the screen. An array on the GPU of the screen gets there without a copy through the host."""
 
 from os import PathLike
 from types import TracebackType
@@ -30,16 +30,16 @@ _Format = Literal["r8", "rg8", "r16", "r16f", "rgba8", "bgra8", "rgb10a2", "rg16
 _Path = str | PathLike[str]
 
 class Error(Exception):
-    """Anything that pixelferry reports."""
+    """Base class of all errors that pixelferry raises."""
 
 class DtypeError(Error, TypeError):
-    """What the array holds, or the object is, cannot be shown; the text says what to convert it to."""
+    """The array's type, or the object, cannot be shown; the message says what to convert it to."""
 
 class ShapeError(Error, ValueError):
-    """A shape, stride, size or option that is not taken."""
+    """A shape, stride, size or option is invalid."""
 
 class DeviceError(Error, RuntimeError):
-    """A device, driver or memory that cannot be used so."""
+    """A device, driver or memory cannot be used."""
 
 class NoDisplayError(Error, RuntimeError):
     """There is no screen to open a window on."""
@@ -51,7 +51,7 @@ class ClosedError(Error, RuntimeError):
     """The viewer, its window or the texture was closed."""
 
 class Report(dict[str, Any]):
-    """A dict whose str() is the same for people."""
+    """A dict. str() formats it for people."""
 
     text: str
 
@@ -59,8 +59,8 @@ class Report(dict[str, Any]):
 
 @disjoint_base
 class Array:
-    """Pixels or bytes that a display held, in memory of their own: numpy.from_dlpack, numpy.asarray, torch.from_dlpack and
-    cupy.from_dlpack take it without a copy, and may write it.
+    """Pixels or bytes that were read from a display, in memory of their own. numpy.from_dlpack, numpy.asarray,
+    torch.from_dlpack and cupy.from_dlpack use that memory without a copy, and may write it.
 
     >>> import numpy, pixelferry
     >>> with pixelferry.Viewer(8, 8, headless=True, display="memory") as viewer:
@@ -69,20 +69,21 @@ class Array:
     >>> picture.shape, picture[0, 0].tolist()
     ((4, 6, 4), [7, 7, 7, 255])
 
-    Any thread may use and drop it. The memory lives as long as the array, or anything that was made of it. A forked process has
-    arrays of the host, but none of a GPU.
+    Any thread may use and drop it. The memory lives as long as the array or anything made from it. In a forked process,
+    arrays on the host stay usable; arrays on a GPU do not.
     """
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """(height, width, channels), (height, width) for one channel and for words of "rgb10a2", or (bytes,). The last index is the
-        fastest."""
+        """(height, width, channels); (height, width) for one channel and for words of "rgb10a2"; or (bytes,). The last
+        index is the fastest."""
     @property
     def dtype(self) -> str:
-        """"uint8", "uint16", "float16", "float32", or "uint32" for words of "rgb10a2"; numpy.dtype takes it."""
+        """"uint8", "uint16", "float16", "float32", or "uint32" for words of "rgb10a2"; a valid argument of
+        numpy.dtype."""
     @property
     def nbytes(self) -> int:
-        """Bytes of all numbers."""
+        """Size in bytes."""
     @property
     def device(self) -> str:
         """"cpu", or "cuda:0" and so on."""
@@ -90,31 +91,33 @@ class Array:
         self, *, stream: int | None = None, max_version: tuple[int, int] | None = None, dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
     ) -> object:
-        """Hands the memory over (DLPack 1.0, or 0.x where `max_version` is less).
+        """Exports the array (DLPack 1.0, or 0.x if `max_version` is less).
 
-        stream: on a GPU it waits until the pixels are there, and the host does not; None is the legacy default stream.
-        dl_device: (1, 0) copies an array of a GPU to the host. BufferError for all else that is not its own device.
-        copy: True makes a copy; with False, BufferError where one is needed.
+        stream: the CUDA stream that waits until the pixels are there, without blocking the host; None is the legacy
+            default stream.
+        dl_device: (1, 0) copies an array of a GPU to the host. Any other foreign device raises BufferError.
+        copy: True makes a copy; False raises BufferError if a copy is needed.
         """
     def __dlpack_device__(self) -> tuple[int, int]:
-        """DLPack's kind and number of the device: (1, 0), or (2, n) for CUDA."""
+        """DLPack's type and number of the device: (1, 0), or (2, n) for CUDA."""
     @property
     def __array_interface__(self) -> dict[str, Any]:
-        """On the host only."""
+        """Exists for arrays on the host only."""
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        """On a GPU only. It waits until the pixels are there."""
+        """Exists for arrays on a GPU only. It waits until the pixels are there."""
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        """An array of NumPy's. DeviceError on a GPU."""
+        """Returns a NumPy array. Raises DeviceError for an array on a GPU."""
     def __buffer__(self, flags: int, /) -> memoryview:
-        """On the host only."""
+        """Works for arrays on the host only."""
 
 @final
 class Event:
-    """What the user did with a window, or what happened to it. Fields that mean nothing for its type are None.
+    """An input of the window's user, or a change of the window. Fields that have no meaning for its type are None.
 
-    Names and units are those of https://github.com/pygfx/renderview; `pixel` and `text` are ours, and keys that are held repeat. "hide" and
-    "show" tell of a window that is covered wholly, where the system tells it. "char" is experimental there.
+    Names and units are those of https://github.com/pygfx/renderview, except for `pixel` and `text`, which that
+    specification does not have, and for held keys, which repeat here. "hide" and "show" report that a window is fully
+    covered, on systems that report it. "char" is experimental there.
     """
 
     @property
@@ -124,81 +127,83 @@ class Event:
     ]: ...
     @property
     def timestamp(self) -> float:
-        """When it came, in seconds on the clock of time.perf_counter()."""
+        """Time of the event in seconds, on the clock of time.perf_counter()."""
     @property
     def x(self) -> float | None:
-        """Where the pointer is, in logical pixels of the window from its left edge."""
+        """Horizontal position of the pointer in logical pixels, from the window's left edge."""
     @property
     def y(self) -> float | None:
-        """And from its top edge."""
+        """Vertical position of the pointer in logical pixels, from the window's top edge."""
     @property
     def pixel(self) -> tuple[int, int] | None:
         """Column and row of the array that the window shows there; None beside the picture."""
     @property
     def button(self) -> int | None:
-        """1 left, 2 right, 3 middle, 4 back, 5 forward, or a higher one; 0 for "pointer_move"."""
+        """1 left, 2 right, 3 middle, 4 back, 5 forward, or a higher number; 0 for "pointer_move"."""
     @property
     def dx(self) -> float | None:
         """How far the wheel was turned to the right; a notch is 100."""
     @property
     def dy(self) -> float | None:
-        """How far it was turned towards the user, which scrolls down."""
+        """How far the wheel was turned towards the user, which scrolls down; a notch is 100."""
     @property
     def key(self) -> str | None:
-        """What the key types ("a", "A", "+", " "), or the name that the web gives it ("Enter", "ArrowLeft", "F1")."""
+        """What the key types ("a", "A", "+", " "), or its name on the web ("Enter", "ArrowLeft", "F1")."""
     @property
     def text(self) -> str | None:
-        """What was typed, if anything."""
+        """Text that the key typed, or None."""
     @property
     def data(self) -> str | None:
-        """What was typed, of "char"."""
+        """Typed text of "char"."""
     @property
     def input_type(self) -> Literal["insertText"] | None:
-        """How it was typed, of "char"."""
+        """Input type of "char"."""
     @property
     def is_composing(self) -> bool | None:
-        """Whether it may still change, of "char"; False so far."""
+        """Whether the text of "char" may still change; always False so far."""
     @property
     def repeat(self) -> bool | None:
-        """Whether the key was held down; renderview has no such events."""
+        """Whether a held key repeats; renderview has no such events."""
     @property
     def width(self) -> float | None:
-        """The window's new width in logical pixels."""
+        """New width of the window in logical pixels."""
     @property
     def height(self) -> float | None:
-        """And its height."""
+        """New height of the window in logical pixels."""
     @property
     def pwidth(self) -> int | None:
-        """The width in physical pixels."""
+        """New width of the window in physical pixels."""
     @property
     def pheight(self) -> int | None:
-        """And the height."""
+        """New height of the window in physical pixels."""
     @property
     def ratio(self) -> float | None:
-        """Physical pixels of a logical one, along a side."""
+        """Physical pixels per logical pixel, along a side."""
     @property
     def buttons(self) -> tuple[int, ...]:
-        """Those held down after it."""
+        """Buttons that are held after the event."""
     @property
     def modifiers(self) -> tuple[Literal["Shift", "Control", "Alt", "Meta"], ...]:
-        """Those held down."""
+        """Modifier keys that are held."""
 
 @final
 class Viewer:
-    """Shows arrays: in a window, or off screen. Any thread may call.
+    """Shows arrays in a window or offscreen. May be called from any thread.
 
-    width, height: of the window, or of the framebuffer that is drawn into off screen; arrays of other sizes are fitted
-        into it with their shape kept.
-    format: of the surface. Those of one channel ("r8", "r16", "r16f", "r32f") and of two ("rg8", "rg16f", "rg32f") show arrays of as
-        many channels; the others show arrays of one (grey) to four.
-    mode: "latency" shows each array at once; "throughput" shows up to eight frames behind, where that is quicker.
-    path: take this path or fail; `report["paths"]` lists them.
-    backend: "cuda:1" or "cpu", say, instead of the array's GPU, or of what is measured to be the quickest
-        for arrays of the host: `report["together"]`.
-    vsync: a window's `show` waits for the screen's next picture, so that none is torn. `explain()` says whether the driver took
-        it. Its effect can be seen on a real screen only.
-    keep: frames of an array with a name that stay to be stepped through, with the one on show; all together at most 1 GiB.
-    display: "gl" or "vulkan", or with no graphics driver at all "compute" (the GPU that computes, by kernels) or "memory", without a window.
+    width, height: size of the window, or of the offscreen framebuffer, in pixels; arrays of other sizes are scaled to
+        fit and keep their aspect ratio.
+    format: pixel format of the surface. Formats of one channel ("r8", "r16", "r16f", "r32f") and of two ("rg8",
+        "rg16f", "rg32f") show arrays of that many channels; the others show arrays of one channel (grey) to four.
+    mode: "latency" shows each array at once; "throughput" may show an array up to eight frames old if that is faster.
+    path: use this path or fail; `report["paths"]` lists them.
+    backend: for example "cuda:1" or "cpu". The default is the array's GPU, or for arrays on the host the backend that
+        is measured to be the fastest: `report["together"]`.
+    vsync: a window's `show` waits for the screen's next refresh, which avoids tearing. `explain()` says whether the
+        driver accepted it. Only a real screen shows the effect.
+    keep: number of recent frames of a named array to keep for stepping back, including the shown one; at most 1 GiB for
+        all.
+    display: "gl" or "vulkan"; or, without a graphics driver and without a window, "compute" (kernels on the GPU that
+        computes) or "memory".
     """
 
     def __new__(
@@ -229,62 +234,71 @@ class Viewer:
         channel: _Channel | None = None,
         marks: bool = False,
     ) -> None:
-        """With a name a window shows a copy closely, with zoom, values and histogram, beside the arrays of other names: keys by "?".
+        """Shows an array of numbers of any type: bool, integers, floats of 8 (DLPack) to 64 bits, bfloat16, complex.
 
-        Shows an array of numbers of any type: bool, integers, floats of 8 (DLPack) to 64 bits, bfloat16, complex.
+        With a name, a window shows a copy closely, beside arrays with other names: with zoom, values and histogram. "?"
+        lists the keys.
 
-        Does nothing where the user has closed the window: is_open is then False. After close() it raises ClosedError.
+        Does nothing if the user has closed the window: is_open is then False. After close() it raises ClosedError.
 
-        layout: a letter for each axis: H and W and, where there are, C and N (pictures in a grid). None guesses by the shape as
-            `explain()` lists: "HW", "HWC" of 1 to 4 channels, "CHW" of 1, 3 or 4, "NHW", "NHWC", "NCHW". Two channels are red and
-            green. For a format of one or two channels that number of them. Strides of any kind.
-        range: the numbers that are black and white: (0, 50), "minmax", "symmetric" about zero, or percentiles as ("1%", "99%").
-            None is the whole range of uint8 and uint16, 0 to 1 of bool and floats, -pi to pi of a phase, and "minmax" of all else.
-        exposure: stops by which all is made brighter, after the range.
+        layout: a letter for each axis: H and W, and if present, C for channels and N for several pictures, which are
+            shown as a grid. None guesses from the shape as `explain()` lists: "HW", "HWC" with 1 to 4 channels, "CHW"
+            with 1, 3 or 4, "NHW", "NHWC", "NCHW". Two channels are red and green. For a format of one or two channels,
+            it guesses that number of channels. Strides may be of any kind.
+        range: the numbers that become black and white: (0, 50), "minmax", "symmetric" about zero, or percentiles such
+            as ("1%", "99%"). None means the whole range of uint8 and uint16, 0 to 1 for bool and floats, -pi to pi for
+            a phase, and "minmax" for all other types.
+        exposure: brightens by this many stops, after the range.
         gamma: numbers above 0 are raised to 1/gamma, after the exposure.
-        colormap: of 256 colours, for one channel, after the gamma.
-        channel: one of several, from 0; or what is shown of complex numbers, which is the magnitude.
-        marks: what is above 1 after the exposure is red, and below 0 blue.
+        colormap: name of a map of 256 colours for one channel, applied after the gamma.
+        channel: one of several channels, from 0; or the shown part of complex numbers, by default the magnitude.
+        marks: numbers above 1 after the exposure are shown red, and those below 0 blue.
 
-        With any of these, NaN is magenta, infinity yellow and minus infinity cyan; without, NaN is black.
-        A range that depends on the numbers is measured for every array before it is shown.
-        When it returns the array was read and may be written again. Work that its library has queued on a GPU is
-        waited for on the GPU.
+        With any of these options, NaN is magenta, infinity yellow and minus infinity cyan; without them, NaN is black.
+        A range that depends on the numbers is measured for each array before it is shown. When the call returns, the
+        array has been read and may be written again. Work that the array's library has queued on a GPU is awaited on
+        the GPU.
         """
     def events(self, timeout: float = 0.0) -> list[Event]:
-        """What the user did with the window since the last call, oldest first. Waits at most so many seconds for the first.
-        Of moves in a row the last is kept, and of all the last 4096. Escape closes the window. Without a window there are none.
+        """Returns the events since the last call, oldest first. Waits up to `timeout` seconds for the first. Of
+        consecutive moves only the last is kept, and at most 4096 events in all. Escape closes the window. Without a
+        window there are no events.
         """
     def finish(self) -> None:
         """Waits until the newest array is on the screen."""
     def capture(self, device: str = "cpu") -> Array:
-        """The frame shown last as it is stored, in the viewer's format and with row 0 on top. No later call changes it.
+        """Returns the most recently shown frame as it is stored, in the viewer's format and with row 0 on top. No later
+        call changes the result.
 
-        device: "cpu", "cuda" for the GPU that draws or else the first, or "cuda:1". What OpenGL shows gets to the GPU that draws
-            without the host.
+        device: "cpu"; "cuda" for the GPU that draws, or else the first GPU; or "cuda:1". A frame that OpenGL shows gets
+            to the GPU that draws without a copy through the host.
         """
     def screenshot(self) -> memoryview:
-        """The frame shown last as files have it, at its own size: bytes of shape (height, width, 4); numpy.asarray takes it."""
+        """Returns the most recently shown frame in its own size, as bytes of shape (height, width, 4) for files; a
+        valid argument of numpy.asarray."""
     def _repr_png_(self) -> bytes | None:
-        """The same as a PNG, by which notebooks show a viewer; None before the first array and after the end."""
+        """Returns that frame as a PNG, with which notebooks show a viewer; None before the first array and after
+        close()."""
     def save(self, file: _Path) -> None:
-        """Saves the frame shown last (.png, .jpg). A file that cannot be written is an OSError, such as FileNotFoundError."""
+        """Saves the most recently shown frame (.png, .jpg). A file that cannot be written raises OSError, for example
+        FileNotFoundError."""
     def record(self, file: _Path, rate: int = 60, step: bool = False) -> Recording:
-        """Records what is shown from now on: .mp4, .mkv, .ts or .h264 by GStreamer, .y4m, or frames/%05d.png. The film shows what
-        was shown at each of its frames; with step each shown array is one frame, and none is dropped."""
+        """Records everything shown from now on: .mp4, .mkv, .ts or .h264 via GStreamer, .y4m, or frames/%05d.png. The
+        film samples what is shown at its own frame rate; with `step`, each shown array is one frame, and none is
+        dropped."""
     def explain(self) -> str:
-        """Everything about the path in use, to paste into a bug report."""
+        """Describes the current path in detail, for a bug report."""
     def close(self) -> None:
         """Ends the viewer and closes its window. May be called again."""
     @property
     def path(self) -> str | None:
-        """The path in use; None before the first array."""
+        """The current path; None before the first array."""
     @property
     def report(self) -> Report | None:
-        """Both devices, every path with its state, cost and reason; None before the first array."""
+        """Both devices, and every path with its state, cost and reason; None before the first array."""
     @property
     def is_open(self) -> bool:
-        """Whether arrays can be shown: False after close(), and when the user has closed the window."""
+        """Whether arrays can be shown: False after close(), and after the user has closed the window."""
     def __enter__(self) -> Self: ...
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
@@ -304,20 +318,21 @@ def show(
     range: _Range | None = None, exposure: float = 0.0, gamma: float = 1.0, colormap: _Colormap | None = None,
     channel: _Channel | None = None, marks: bool = False,
 ) -> Viewer | None:
-    """Shows one array. In a window of its size: waits until it is closed, or with block=False returns the viewer. With
-    save="x.png": no window is opened, the picture is saved. How numbers become colours: Viewer.show. A file that cannot be written is an OSError, such as
-    FileNotFoundError, before anything is shown."""
+    """Shows one array in a window of its size and waits until the window is closed. With block=False, returns the
+    viewer instead. With save="x.png", saves the picture and opens no window. For the meaning of the other options
+    see Viewer.show. A file that cannot be written raises OSError, for example FileNotFoundError, before anything is
+    shown."""
 
 @final
 class Server:
-    """A page with arrays for browsers, which serve() opens. Keep it: with it goes the page."""
+    """A page that shows arrays in browsers, opened by serve(). Keep a reference: dropping it ends the page."""
 
     @property
     def url(self) -> str:
-        """Address for browsers, with the token that the page needs. Whoever has it looks and steers."""
+        """Address for browsers, which includes the page's token. Everyone who has it can watch and control the view."""
     @property
     def viewers(self) -> int:
-        """Browsers that look on at the moment."""
+        """Number of browsers that are watching now."""
     def show(
         self,
         array: _Array,
@@ -331,17 +346,17 @@ class Server:
         channel: _Channel | None = None,
         marks: bool = False,
     ) -> None:
-        """Shows an array beside the others, or instead of the one of its name, with its own look; without options it keeps the one
-        that it has, or has that of the first. It is copied, and shown soon."""
+        """Shows an array beside the others, or in place of the one of its name, with a look of its own. Without look
+        options it keeps the look of that name, or gets that of the first array. The array is copied and shown soon."""
     def widget(self) -> Any:
-        """The same as a live widget of a notebook (pixelferry.notebook.Widget), whose browser need not reach the page. ImportError without
-        anywidget."""
+        """Returns the page as a live widget for notebooks (pixelferry.notebook.Widget); the browser need not be able to
+        reach the page. Raises ImportError without anywidget."""
     @property
     def encoder(self) -> str:
-        """What packs JPEGs: nvJPEG, where OpenGL draws on a GPU that has it, or "the host" and why. Pictures are JPEGs for widgets, and
-        where host= is beyond this machine."""
+        """What encodes JPEGs: nvJPEG, if OpenGL draws on a GPU that has it, or "the host" and the reason. Pictures are
+        JPEGs for widgets, and if host= is not this machine's own address."""
     def wait(self) -> None:
-        """Waits until Ctrl-C, or until another thread closes it."""
+        """Waits until Ctrl-C, or until another thread closes the page."""
     def close(self) -> None:
         """Ends the page. May be called again."""
     def __enter__(self) -> Self: ...
@@ -352,39 +367,48 @@ def serve(
     range: _Range | None = None, exposure: float = 0.0, gamma: float = 1.0, colormap: _Colormap | None = None,
     channel: _Channel | None = None, marks: bool = False, keep: int = 8,
 ) -> Server:
-    """Serves a page with the array for browsers: zoom, values under the pointer, range, colormap, histogram, several arrays. It
-    needs OpenGL, also that of Mesa. In a notebook the Server as a cell's last line is the page. Beyond this machine (host="0.0.0.0")
-    others on the line can read the address and the pictures: go there by an SSH tunnel."""
+    """Serves a page that shows the array in browsers: zoom, values under the pointer, range, colormap, histogram,
+    several arrays. It needs OpenGL; Mesa's software renderer works. A Server as the last line of a notebook's cell
+    displays the page. With host="0.0.0.0" the page is reachable from the network, where others can read its address
+    and pictures: use an SSH tunnel instead."""
 
 def probe(width: int = 640, height: int = 360) -> Report:
-    """Tries every path between every device that computes and every display without a window, each proved by pixels."""
+    """Tries every path between every compute device and every display that needs no window, and proves each by
+    pixels."""
 
 @final
 class Recording:
-    """A film of what a viewer shows, by Viewer.record(). It ends with stop(), at the end of its `with`, and with the viewer."""
+    """A film of what a viewer shows, from Viewer.record(). It ends with stop(), at the end of its `with` block, and
+    with the viewer."""
 
     def stop(self) -> None:
-        """Writes the end of the film. What failed on the way is an OSError or a DeviceError. May be called again."""
+        """Writes the end of the film. Raises OSError or DeviceError if recording failed. May be called again."""
     @property
     def frames(self) -> int | None:
-        """Frames of the film; None until it is stopped."""
+        """Number of frames; None until the film is stopped."""
     @property
     def dropped(self) -> int | None:
-        """Frames whose own picture is missing, as the writer was behind; None until it is stopped."""
+        """Number of frames that repeat an earlier picture because the writer was behind; None until the film is
+        stopped."""
     def __enter__(self) -> Recording: ...
     def __exit__(self, *exception: object) -> None: ...
 
 @final
 class Publisher:
-    """A stream of arrays that other processes of this user take (Linux): Subscriber there, or `pixelferry view --attach NAME`.
+    """Publishes arrays as a stream for other processes of this user (Linux): Subscriber in Python, or `pixelferry view
+    --attach NAME`.
 
-    The newest array is the stream's frame. No subscriber makes publish() wait. Frames pass through memory of the host."""
+    The newest array is the stream's frame. Subscribers never make publish() wait. Frames pass through host memory."""
 
     def __new__(cls, name: str, *, format: _Format | None = None, backend: str | None = None) -> Self:
-        """name: letters, digits, "-", "_" and "."; one that is taken is a ShapeError. format: that of the frames; None for the
-        one that has the numbers of each array as they are, with 4 channels for 3."""
+        """Opens the stream.
+
+        name: letters, digits, "-", "_" and "."; a name in use raises ShapeError.
+        format: pixel format of the frames. None chooses one that keeps the numbers of each array, with 4 channels for
+            3."""
     def publish(self, array: _Array, layout: _Layout = "HWC") -> int:
-        """Makes an array the newest frame, and returns its number. When it returns, the array may be written again."""
+        """Makes an array the newest frame and returns the frame's number. When the call returns, the array may be
+        written again."""
     @property
     def name(self) -> str: ...
     @property
@@ -392,40 +416,43 @@ class Publisher:
         """Number of the newest frame; 0 before the first."""
     @property
     def subscribers(self) -> int:
-        """Subscribers there are now."""
+        """Current number of subscribers."""
     @property
     def path(self) -> str | None:
-        """The path in use; None before the first array."""
+        """The current path; None before the first array."""
     def close(self) -> None:
-        """Ends the stream; subscribers are told, and keep the last frame. May be called again."""
+        """Ends the stream. Subscribers are notified and keep the last frame. May be called again."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *_exception: object) -> None: ...
 
 @final
 class Subscriber:
-    """The frames of a stream that another process publishes (Linux). What was published while nobody asked is passed over.
+    """The frames of another process's stream (Linux). Frames that are published between two calls are skipped.
 
     As an iterator it waits for each newer frame, and ends when the publisher does."""
 
     def __new__(cls, name: str, *, device: str = "cpu") -> Self:
-        """Where nobody publishes this it is a DeviceError. device: where arrays are, "cpu", "cuda" or "cuda:N"."""
+        """Subscribes to a stream; a stream without a publisher raises DeviceError.
+
+        device: where the arrays are, "cpu", "cuda" or "cuda:N"."""
     def next(self, timeout: float | None = None) -> Array | None:
-        """The newest frame, once there is one newer than the last; None after so many seconds without. The array is a copy that no
-        later frame changes. A publisher that has ended is a ClosedError. Ctrl-C ends the waiting."""
+        """Waits for a frame newer than the last and returns it; None after `timeout` seconds without one. The array is
+        a copy, which later frames do not change. Raises ClosedError if the publisher has ended. Ctrl-C ends the
+        wait."""
     def __iter__(self) -> Self: ...
     def __next__(self) -> Array: ...
     @property
     def name(self) -> str: ...
     @property
     def number(self) -> int:
-        """Number of the frame that was taken last; what is missing between two was passed over. 0 before the first."""
+        """Number of the most recently taken frame; missing numbers are skipped frames. 0 before the first."""
     @property
     def path(self) -> str | None:
-        """The way in which that came here; None before the first."""
+        """Path by which that frame was read; None before the first."""
     def close(self) -> None:
-        """Leaves the stream. May be called again."""
+        """Ends the subscription. May be called again."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *_exception: object) -> None: ...
 
 def streams() -> list[dict[str, Any]]:
-    """Streams of this user (Linux), by their names: "name", "process" and "program"."""
+    """Returns the streams of this user (Linux), sorted by name: "name", "process" and "program" of each."""

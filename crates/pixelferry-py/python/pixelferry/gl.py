@@ -1,4 +1,4 @@
-"""Arrays as textures and buffer objects of the program's own OpenGL context, and back."""
+"""Arrays as textures and buffer objects in the program's own OpenGL context, and back."""
 
 from ._pixelferry import Buffer, Source, Target, Texture
 

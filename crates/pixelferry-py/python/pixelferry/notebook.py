@@ -1,5 +1,5 @@
-"""A widget of notebooks with the page of pixelferry.serve(), by anywidget. Its pictures go by the kernel's own connection, so that the
-browser need not reach the page: in JupyterHub, say."""
+"""A widget for notebooks with the page of pixelferry.serve(), made with anywidget. Its pictures use the kernel's own
+connection, so the browser need not be able to reach the page, for example in JupyterHub."""
 
 import threading
 import weakref
@@ -15,15 +15,16 @@ except ImportError as why:
 
 __all__ = ["Widget"]
 
-# Seconds after which a thread looks whether its widget is still there.
+# Interval in seconds at which a thread checks whether its widget still exists.
 _LOOK = 0.5
 
 
 class Widget(anywidget.AnyWidget):  # type: ignore[misc]
-    """Shows a server's arrays as the output of a cell, with mouse and keys. All widgets and browsers share the server's view.
+    """Shows a server's arrays as the output of a cell, with mouse and keys. All widgets and browsers share the server's
+    view.
 
-    The newest picture is sent once the browser has taken the one before. While a cell runs the kernel hears nothing of the browser, so
-    that one more picture comes then. Any thread may call.
+    The next picture is sent when the browser has received the previous one. While a cell runs, the kernel receives no
+    messages, so that only one more picture arrives during it. May be called from any thread.
     """
 
     _esm = _WIDGET
@@ -34,11 +35,11 @@ class Widget(anywidget.AnyWidget):  # type: ignore[misc]
         self._is_free = threading.Event()
         self._views = 0
         self.on_msg(self._told)
-        # It keeps no widget alive.
+        # The thread holds no strong reference to the widget.
         threading.Thread(target=_send, args=(weakref.ref(self), self._watcher, self._is_free), daemon=True).start()
 
     def _told(self, _: Any, told: dict[str, Any], buffers: list[Any]) -> None:
-        """What the browser says."""
+        """Handles a message of the browser."""
         if "watch" in told:
             self._views = max(0, self._views + (1 if told["watch"] else -1))
             self._watcher.watch(self._views > 0)
@@ -53,19 +54,20 @@ class Widget(anywidget.AnyWidget):  # type: ignore[misc]
             self._watcher.enter(event.get("event_type") == "pointer_enter")
 
     def events(self, timeout: float = 0.0) -> list[Event]:
-        """What the user did since the last call, as Viewer.events() has it; places are pixels of the picture. While a cell runs none come.
+        """Returns the user's events since the last call, like Viewer.events(); positions are pixels of the picture. No
+        events arrive while a cell runs.
         """
         return list(self._watcher.events(timeout))
 
     def close(self) -> None:
-        """Ends the widget; the server goes on."""
+        """Ends the widget; the server continues."""
         if hasattr(self, "_watcher"):
             self._watcher.close()
         super().close()
 
 
 def _send(widget: "weakref.ref[Widget]", watcher: Any, is_free: threading.Event) -> None:
-    """Sends pictures as long as there is a widget."""
+    """Sends pictures for as long as the widget exists."""
     while widget() is not None and not watcher.is_over:
         if not is_free.wait(_LOOK):
             continue
@@ -74,7 +76,7 @@ def _send(widget: "weakref.ref[Widget]", watcher: Any, is_free: threading.Event)
         if picture is not None and to is not None and to.comm is not None:
             is_free.clear()
             to.send({"picture": True}, [picture])
-        # Not to be kept by this loop.
+        # Drop the reference during the wait.
         del to
     to = widget()
     if to is not None and to.comm is not None:

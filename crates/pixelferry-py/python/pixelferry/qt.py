@@ -1,4 +1,5 @@
-"""A widget of Qt that shows arrays, for PySide6 or PyQt6: the one that the program has imported, else the one that is there."""
+"""A Qt widget that shows arrays, for PySide6 or PyQt6: the one that the program has imported, else the installed
+one."""
 
 import importlib
 import sys
@@ -11,7 +12,7 @@ __all__ = ["ArrayWidget"]
 
 
 def _base() -> Any:
-    """The widget with OpenGL of the binding that is used."""
+    """Returns the OpenGL widget class of the binding."""
     why = None
     for name in sorted(["PySide6", "PyQt6"], key=lambda name: name not in sys.modules):
         try:
@@ -25,23 +26,25 @@ _Base: Any = _base()
 
 
 class _Held:
-    """What a widget has in its context. Contexts go in the midst of their widget's end, so they know of this alone."""
+    """Objects of a widget's context. They are separate from the widget, because its context is destroyed while the
+    widget is being deleted."""
 
     texture: Texture | None = None
     context: Any = None
 
     def leave(self) -> None:
-        """The context goes; it is current."""
+        """Called while the context is being destroyed; it is current."""
         if self.texture is not None:
             self.texture.close()
         self.texture = self.context = None
 
 
 class ArrayWidget(_Base):
-    """Shows arrays in its OpenGL context, with their shape kept; row 0 is on top. Call it on the thread of the program's widgets.
+    """Shows arrays in its OpenGL context; they keep their aspect ratio, and row 0 is on top. Use it on the thread of
+    the program's widgets.
 
-    Qt draws it with the other widgets, and gives it mouse, keys and sizes as it does all of them. Painters may draw over it:
-    in a paintGL of a class made of it, after super().paintGL().
+    Qt draws it with the other widgets, and delivers mouse, keys and sizes as for any widget. Painters may draw over it:
+    override paintGL in a subclass and draw after super().paintGL().
 
     format, path, backend, stable: as for pixelferry.gl.Texture.
     """
@@ -55,10 +58,11 @@ class ArrayWidget(_Base):
         self._array: tuple[Any, str] | None = None
 
     def show_array(self, array: Any, layout: str = "HWC") -> None:
-        """Shows an array, of what Viewer.show takes. When it returns the array was read and may be written again.
+        """Shows an array that Viewer.show supports. When the call returns, the array has been read and may be written
+        again.
 
-        A reference is kept: before the widget is on the screen it has no context, and Qt may give it another one. The array
-        is read then.
+        The widget keeps a reference to the array: before it is on the screen it has no context, and Qt may give it
+        another context later. The array is read again then.
         """
         if self._held.context is not None:
             self.makeCurrent()
@@ -76,7 +80,8 @@ class ArrayWidget(_Base):
             self._held.texture.update(array, layout)
 
     def close_texture(self) -> None:
-        """Deletes the texture, as Qt has it done when the widget's context goes. The next array makes another."""
+        """Deletes the texture; Qt calls this when the widget's context is destroyed. The next array makes a new
+        texture."""
         if self._held.texture is not None:
             self.makeCurrent()
             self._held.texture.close()
@@ -85,12 +90,12 @@ class ArrayWidget(_Base):
 
     @property
     def path(self) -> str | None:
-        """The path in use; None before the first array is on the screen."""
+        """The current path; None before the first array is on the screen."""
         return None if self._held.texture is None else self._held.texture.path
 
     @property
     def report(self) -> Report | None:
-        """Both devices, every path with its state, cost and reason."""
+        """Both devices, and every path with its state, cost and reason."""
         if self._held.texture is None:
             return None
         self.makeCurrent()
@@ -100,8 +105,8 @@ class ArrayWidget(_Base):
             self.doneCurrent()
 
     def explain(self) -> str:
-        """Everything about the path in use, to paste into a bug report."""
-        return str(self.report or "nothing was shown yet")
+        """Describes the current path in detail, for a bug report."""
+        return str(self.report or "nothing has been shown yet")
 
     def initializeGL(self) -> None:
         """Called by Qt."""

@@ -1,4 +1,4 @@
-"""Memory, semaphores and images of the program's own Vulkan, for arrays. Linux."""
+"""Memory, semaphores and images of the program's own Vulkan, for arrays. Linux only."""
 
 from ._pixelferry import _VulkanMemory as Memory
 from ._pixelferry import _VulkanSemaphore as Semaphore

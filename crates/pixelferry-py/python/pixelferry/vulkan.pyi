@@ -1,9 +1,12 @@
-"""Memory, semaphores and images of the program's own Vulkan, for arrays: of the package vulkan, or any other binding. Linux.
+"""Memory, semaphores and images of the program's own Vulkan, for arrays; works with the package vulkan or any other
+binding. Linux only.
 
-A handle is a number: of the package vulkan, `int(vulkan.ffi.cast("uintptr_t", handle))`. What a number stands for is believed, as
-nothing tells a handle that was destroyed, or another program's: such a mistake ends the program, or worse, as it does in Vulkan.
+A handle is a number: with the package vulkan, `int(vulkan.ffi.cast("uintptr_t", handle))`. Handles cannot be checked:
+nothing shows that a handle was destroyed or belongs to another program. As in Vulkan itself, such a mistake crashes the
+program, or worse.
 
-A descriptor (fd) is taken where a call succeeds, and is closed then. Where it raises, the descriptor stays the caller's.
+A successful call takes over a file descriptor (fd) and closes it. If the call raises, the descriptor stays the
+caller's.
 """
 
 from collections.abc import Sequence
@@ -15,69 +18,71 @@ from . import Array, _Array, _Layout
 __all__ = ["Memory", "Semaphore", "Texture", "device_extensions"]
 
 class _Uuid(Protocol):
-    """As uuid.UUID and PyTorch's properties of a device have it."""
+    """An object with a UUID as `bytes`, such as uuid.UUID and PyTorch's device properties."""
 
     @property
     def bytes(self) -> bytes: ...
 
 @final
 class Memory(Array):
-    """Memory that Vulkan exported (VK_KHR_external_memory_fd, OPAQUE_FD), as an array of its bytes, without a copy:
-    `torch.from_dlpack(memory)`, `numpy.asarray(memory)`. Vulkan and arrays see what the other writes.
+    """Memory that Vulkan exported (VK_KHR_external_memory_fd, OPAQUE_FD), as an array of its bytes without a copy:
+    `torch.from_dlpack(memory)`, `numpy.asarray(memory)`. Vulkan and arrays see each other's writes.
 
-    Whoever has an array of it keeps it. Order is the program's to keep: by Semaphore, or by waiting for a fence of Vulkan before an
-    array is read, and for the array's work before Vulkan is told to read. What lies in an image of Vulkan has an order of pixels that
-    no array tells; share a buffer's memory.
+    An array made from it keeps the memory alive. The program must order accesses: with a Semaphore, or by waiting for a
+    Vulkan fence before it reads an array, and for the array's work before Vulkan reads. Images of Vulkan have a pixel
+    order that no array can describe; share a buffer's memory.
 
-    On a GPU of CUDA the array is on that device. With a driver that runs on the CPU it is on the host. Memory of other GPUs raises
-    DeviceError.
+    On a CUDA GPU the array is on that device. With a driver that runs on the CPU it is on the host. Memory of other
+    GPUs raises DeviceError.
 
-    fd: what vkGetMemoryFdKHR gave.
-    bytes: the size of the whole allocation, VkMemoryAllocateInfo.allocationSize. CUDA's driver believes it.
+    fd: result of vkGetMemoryFdKHR.
+    bytes: size of the whole allocation, VkMemoryAllocateInfo.allocationSize. CUDA's driver does not check it.
     uuid: VkPhysicalDeviceIDProperties.deviceUUID, 16 bytes, or an object that has them as `bytes`.
-    dedicated: it was allocated for one buffer alone (VkMemoryDedicatedAllocateInfo).
+    dedicated: whether it is a dedicated allocation for one buffer (VkMemoryDedicatedAllocateInfo).
     """
 
     def __new__(cls, fd: int, bytes: int, *, uuid: bytes | _Uuid, dedicated: bool = False) -> Self: ...
     @staticmethod
     def export(bytes: int, *, uuid: bytes | _Uuid) -> Memory:
-        """Memory that the program's Vulkan opens (VkImportMemoryFdInfoKHR) with `fd()`, `allocation` and `dedicated`: its first `bytes`
-        are the array's. Zero at first on the host, and undefined on a GPU."""
+        """Allocates memory that the program's Vulkan can import (VkImportMemoryFdInfoKHR) with `fd()`, `allocation` and
+        `dedicated`: its first `bytes` are the array's. Its initial content is zero on the host, and undefined on a
+        GPU."""
     def fd(self) -> int:
-        """A new descriptor of exported memory. It is the caller's: vkAllocateMemory takes it, or os.close. DeviceError where the program
-        exported the memory, and so has its descriptor."""
+        """Returns a new descriptor of exported memory. The caller owns it and passes it to vkAllocateMemory or
+        os.close. Raises DeviceError if the program exported the memory, and so has its descriptor."""
     @property
     def allocation(self) -> int:
         """VkMemoryAllocateInfo.allocationSize."""
     @property
     def dedicated(self) -> bool:
-        """True where it was allocated for one buffer alone: Vulkan opens it so, too."""
+        """Whether it is a dedicated allocation for one buffer, which Vulkan must then specify, too."""
 
 @final
 class Semaphore:
-    """A semaphore that Vulkan exported (VK_KHR_external_semaphore_fd, OPAQUE_FD), on its CUDA device: the GPU waits, the host does not.
-    Any thread. Where CUDA has no such device it raises DeviceError.
+    """A semaphore that Vulkan exported (VK_KHR_external_semaphore_fd, OPAQUE_FD), on its CUDA device: the GPU waits,
+    not the host. May be used from any thread. Raises DeviceError if CUDA does not have that device.
 
-    fd: what vkGetSemaphoreFdKHR gave.
+    fd: result of vkGetSemaphoreFdKHR.
     uuid: as for Memory.
-    timeline: it counts. It must be as Vulkan made it.
+    timeline: whether Vulkan made it as a timeline semaphore.
     """
 
     def __new__(cls, fd: int, *, uuid: bytes | _Uuid, timeline: bool = False) -> Self: ...
     def wait(self, value: int = 0, stream: int = 0) -> None:
-        """What is queued on a CUDA stream from now on waits until Vulkan signalled: for a timeline, until it is at least `value`. Vulkan
-        must have been told to signal a binary one, once for each wait.
+        """Makes later work on a CUDA stream wait until Vulkan has signalled: a timeline semaphore until its value is at
+        least `value`. For a binary semaphore, Vulkan's signal must be submitted before, once for each wait.
 
-        stream: a live stream of the device, as `torch.cuda.current_stream().cuda_stream` has it; 0 and 1 are the default one.
+        stream: a live stream of the device, for example `torch.cuda.current_stream().cuda_stream`; 0 and 1 are the
+            default stream.
         """
     def signal(self, value: int = 0, stream: int = 0) -> None:
-        """Signals when what was queued on a CUDA stream so far is done: a timeline gets `value`, which is more than it has. A binary one
-        must have been waited for since its last signal."""
+        """Signals when the earlier work on a CUDA stream is done: a timeline semaphore gets `value`, which must be
+        larger than its current one. A binary semaphore must have been waited for since its last signal."""
     def close(self) -> None:
-        """Lets go of it, when what was queued is done. May be called again."""
+        """Releases the semaphore when queued work is done. May be called again."""
     @property
     def timeline(self) -> bool:
-        """As it was given."""
+        """Whether it is a timeline semaphore, as it was given."""
     def __enter__(self) -> Self: ...
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
@@ -85,22 +90,23 @@ class Semaphore:
 
 @final
 class Texture:
-    """An image of the program's, to be written with arrays, by copies in the program's own queue.
+    """Writes arrays into an image of the program's Vulkan with copies in the program's own queue.
 
-    Call it on the thread that made it, and use the queue on no other thread meanwhile. Close it there before the image or the device
-    is destroyed. Work that is submitted to the queue later sees what was written, in the same layout. On another queue wait for this
-    one first.
+    Use it on the thread that made it, and do not use the queue on another thread at the same time. Close it on that
+    thread before the image or the device is destroyed. Work that is submitted to the queue later sees what was written,
+    in the same layout. To use another queue, first wait for this one.
 
-    instance, physical_device, device, queue, image: handles, which are alive and belong together. Instance and device are of Vulkan
-        1.1 or later.
-    queue_family: of the queue, which owns the image (or it is shared by several), and draws or computes.
-    format, size: as the image was made, of two dimensions and one sample: VkFormat, and width and height.
-    usage: VkImageUsageFlags that it was made with, TRANSFER_DST among them.
-    image_layout: VkImageLayout in which it is whenever it is written; 1 is GENERAL.
-    extensions, timeline_semaphores: what the device was made with, of what `device_extensions` names. Without them arrays of a GPU go
-        by the host.
-    path: take this path or fail; `explain` lists them.
-    backend: "cuda:1" or "opencl", say, instead of the array's GPU, or of the CPU for arrays of the host.
+    instance, physical_device, device, queue, image: valid handles that belong together. Instance and device support
+        Vulkan 1.1 or later.
+    queue_family: family of the queue, which owns the image (unless several families share it), and supports graphics or
+        compute.
+    format, size: VkFormat, and width and height, of the image; it has two dimensions and one sample.
+    usage: VkImageUsageFlags of the image, including TRANSFER_DST.
+    image_layout: VkImageLayout of the image at each write; 1 is GENERAL.
+    extensions, timeline_semaphores: what the device was made with, of what `device_extensions` names. Without them,
+        arrays on a GPU pass through the host.
+    path: use this path or fail; `explain` lists them.
+    backend: for example "cuda:1" or "opencl". The default is the array's GPU, or the CPU for arrays on the host.
     """
 
     def __new__(
@@ -122,26 +128,27 @@ class Texture:
         backend: str | None = None,
     ) -> Self: ...
     def write(self, array: _Array, layout: _Layout = "HWC") -> None:
-        """Writes an array of its size, of what Viewer.show takes. Row 0 is the image's first. When it returns the array was read and may
-        be written again."""
+        """Writes an array of the image's size that Viewer.show supports. Row 0 is the image's first row. When the call
+        returns, the array has been read and may be written again."""
     def explain(self) -> str:
-        """What was found of every path, to paste into a bug report. On the texture's thread."""
+        """Describes the findings about every path, for a bug report. Call it on the texture's thread."""
     def close(self) -> None:
-        """Waits for what was written and lets go of the image: at once on its thread, else at the next call there. May be called again."""
+        """Waits for earlier writes and releases the image: at once on its thread, else at the next call there. May be
+        called again."""
     @property
     def size(self) -> tuple[int, int]:
-        """As it was given."""
+        """Width and height in pixels, as they were given."""
     @property
     def format(self) -> str | None:
-        """Its format, as Viewer names it."""
+        """Pixel format, as Viewer names it."""
     @property
     def path(self) -> str | None:
-        """The path in use; None before the first array."""
+        """The current path; None before the first array."""
     def __enter__(self) -> Self: ...
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
     ) -> None: ...
 
 def device_extensions(instance: int, physical_device: int) -> tuple[list[str], bool]:
-    """Extensions that a device should be made with, of those that its driver has, and whether it has the feature timelineSemaphore,
-    for Texture."""
+    """Returns the extensions to enable when the device is made, of those that its driver supports, and whether to
+    enable the feature timelineSemaphore, for Texture."""

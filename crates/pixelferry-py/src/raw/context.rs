@@ -8,26 +8,26 @@ use pixelferry::{DrawOptions, Error, Extent, Surface, SurfaceDesc};
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// A context of the program's, on the thread where it is current.
+/// A context of the program, on the thread where it is current.
 pub struct UserContext {
     display: Rc<GlDisplay>,
-    /// A context that has the address of a destroyed one does not have this.
+    /// Identifies the context: a new context at the address of a destroyed one does not have this shader.
     mark: glow::Shader,
     lost: Cell<bool>,
 }
 
 impl UserContext {
-    /// The one that is current on this thread.
+    /// Returns the context that is current on this thread.
     pub fn current() -> Result<Self, Failure> {
-        // SAFETY: the context is current. It may be destroyed early, which the package's page tells programs not to do; `is_here`
-        // notices it before anything is called there.
+        // SAFETY: the context is current. The program may destroy it early although the package's page forbids that;
+        // `is_here` detects it before any call.
         let display = unsafe { GlDisplay::from_current(EngineOptions::default()) }.map_err(|error| match error {
             Error::Unavailable { .. } => Failure::Context(error.to_string()),
             other => other.into(),
         })?;
         // SAFETY: the context is current, and has shaders as all from OpenGL 3.3 on.
         let mark = unsafe { display.gl().create_shader(glow::FRAGMENT_SHADER) };
-        let mark = mark.map_err(|why| Failure::Device(format!("the OpenGL context makes no objects: {why}")))?;
+        let mark = mark.map_err(|why| Failure::Device(format!("the OpenGL context cannot make objects: {why}")))?;
         Ok(Self { display, mark, lost: Cell::new(false) })
     }
 
@@ -36,28 +36,28 @@ impl UserContext {
         &self.display
     }
 
-    /// True where it is current on this thread. One that turns out to be destroyed is given up.
+    /// Returns whether it is current on this thread. A context that turns out to be destroyed is given up.
     pub fn is_here(&self) -> bool {
         if self.is_lost() || !self.display.is_current() {
             return false;
         }
-        // SAFETY: a context is current whose functions these are, and any name may be asked for.
+        // SAFETY: the functions belong to the current context, and any name may be passed.
         if unsafe { self.display.gl().is_shader(self.mark) } {
             return true;
         }
-        // SAFETY: another context has its address, so it is gone; frames are finished before a call returns, so that nothing of
-        // its memory is in use.
+        // SAFETY: another context has its address, so it was destroyed. Frames finish before a call returns, so its
+        // memory is not in use.
         unsafe { self.display.context_lost() };
         self.lost.set(true);
         false
     }
 
-    /// True where it turned out to be destroyed.
+    /// Returns whether it turned out to be destroyed.
     pub fn is_lost(&self) -> bool {
         self.lost.get()
     }
 
-    /// A texture or buffer of the program's as a surface; the context must be current.
+    /// Opens a texture or buffer of the program as a surface; the context must be current.
     pub fn opened(&self, object: &Object) -> Result<Surface, Failure> {
         let Object { name, desc } = *object;
         // SAFETY: the program named it as its own. The stubs ask it to close what reads or writes it before the object goes; each
@@ -73,7 +73,7 @@ impl UserContext {
         Ok(surface?)
     }
 
-    /// That it is current on this thread.
+    /// Checks that it is current on this thread.
     pub fn check(&self) -> Result<(), Failure> {
         if self.is_here() {
             return Ok(());
@@ -82,18 +82,18 @@ impl UserContext {
             if self.is_lost() {
                 "its OpenGL context was destroyed; make a new object in the new context"
             } else {
-                "another OpenGL context than its own is current on this thread, or none; make its own current"
+                "another OpenGL context, or none, is current on this thread; make its own context current"
             }
             .into(),
         ))
     }
 }
 
-/// Copies what is shown, a picture of that size, to a texture of ours.
+/// Copies the shown picture, which has this size, to a texture of ours.
 pub fn copy_shown(gl: &GlDisplay, shown: &Surface, texture: u32, extent: Extent) -> Result<(), Failure> {
     let target = EngineTexture::new(texture, extent);
-    // SAFETY: the texture is of a surface that the display made for this, so nobody else changes it, and CUDA gave it back after
-    // each read.
+    // SAFETY: the texture belongs to a surface that the display made for this purpose, so nothing else changes it, and
+    // CUDA released it after each read.
     Ok(unsafe { gl.draw_to_texture(shown, target, target.viewport(), DrawOptions::default()) }?)
 }
 

@@ -1,5 +1,5 @@
-//! Capsules of DLPack (<https://dmlc.github.io/dlpack/latest/c_api.html>, versions 0 and 1): taken over once, given
-//! back once. `export` makes some.
+//! Capsules of DLPack (<https://dmlc.github.io/dlpack/latest/c_api.html>, versions 0 and 1) from other libraries: each
+//! is taken once and released once. `export` makes capsules.
 
 use crate::failure::Failure;
 use pyo3::ffi;
@@ -9,7 +9,7 @@ use std::ffi::{CStr, c_void};
 use std::ptr::NonNull;
 use std::slice;
 
-/// The newest layout that is understood, as a producer is asked for it.
+/// The newest supported version, which producers are asked for.
 pub const VERSION: (u32, u32) = (1, 0);
 
 #[repr(C)]
@@ -45,7 +45,7 @@ pub(super) struct Managed {
     pub deleter: Option<unsafe extern "C" fn(*mut Self)>,
 }
 
-/// `DLManagedTensorVersioned`, of capsules called "dltensor_versioned". Only its beginning is the same in every major
+/// `DLManagedTensorVersioned`, of capsules named "dltensor_versioned". Only its beginning is equal in every major
 /// version.
 #[repr(C)]
 pub(super) struct Versioned {
@@ -57,7 +57,7 @@ pub(super) struct Versioned {
     pub tensor: Tensor,
 }
 
-/// Description of a tensor, copied out of it.
+/// A copied description of a tensor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Described {
     /// `DLDeviceType`.
@@ -69,7 +69,7 @@ pub struct Described {
     pub lanes: u16,
     pub address: usize,
     pub shape: Vec<i64>,
-    /// In elements; `None` where rows follow each other without a gap.
+    /// In elements; `None` for rows without gaps.
     pub strides: Option<Vec<i64>>,
 }
 
@@ -78,45 +78,45 @@ enum ManagedTensor {
     Versioned(NonNull<Versioned>),
 }
 
-/// A tensor taken out of its capsule. Its producer's deleter runs when this goes, on the thread that drops it.
+/// A tensor taken from its capsule. Dropping it calls the producer's deleter on the dropping thread.
 pub struct Taken(ManagedTensor);
 
-/// Names of capsules, and those of capsules that somebody took.
+/// Names of capsules, and of capsules whose tensor was taken.
 pub(super) const PLAIN: (&CStr, &CStr) = (c"dltensor", c"used_dltensor");
 pub(super) const VERSIONED: (&CStr, &CStr) = (c"dltensor_versioned", c"used_dltensor_versioned");
 
 impl Taken {
-    /// Takes the tensor over, so that the capsule will not free it.
+    /// Takes the tensor, so that the capsule will not free it.
     pub fn from_capsule(capsule: &Bound<'_, PyAny>) -> Result<Self, Failure> {
         let Ok(capsule) = capsule.cast::<PyCapsule>() else {
-            return Err(Failure::Dtype("__dlpack__() returned no capsule".into()));
+            return Err(Failure::Dtype("__dlpack__() did not return a capsule".into()));
         };
         let take = |(name, used): (&'static CStr, &'static CStr)| {
             let object = capsule.as_ptr();
-            // SAFETY: a capsule, with the interpreter attached; both calls take a null-terminated name.
+            // SAFETY: a capsule, with the interpreter attached; both calls get a null-terminated name.
             unsafe {
                 if ffi::PyCapsule_IsValid(object, name.as_ptr()) == 0 {
                     return None;
                 }
                 let pointer = ffi::PyCapsule_GetPointer(object, name.as_ptr());
-                // The name is static, as a capsule keeps only its address.
+                // The name is static, because a capsule keeps only its address.
                 (ffi::PyCapsule_SetName(object, used.as_ptr()) == 0).then_some(pointer)
             }
         };
         if let Some(tensor) = take(VERSIONED).and_then(NonNull::new) {
-            // From here on it is given back whatever happens.
+            // From here on, dropping it releases the tensor on every path.
             let taken = Self(ManagedTensor::Versioned(tensor.cast()));
             let major = taken.major();
             if major != VERSION.0 {
                 return Err(Failure::Dtype(format!(
-                    "the array is handed over by DLPack {major}, which is not understood; {}.x is",
+                    "unsupported DLPack version {major}; supported is {}.x",
                     VERSION.0
                 )));
             }
             return Ok(taken);
         }
         take(PLAIN).and_then(NonNull::new).map(|tensor| Self(ManagedTensor::Plain(tensor.cast()))).ok_or_else(|| {
-            let used = "the capsule of __dlpack__() was taken by somebody else already, or is not a DLPack capsule";
+            let used = "the capsule of __dlpack__() was already used, or is not a DLPack capsule";
             Failure::Dtype(used.into())
         })
     }
@@ -124,12 +124,12 @@ impl Taken {
     fn major(&self) -> u32 {
         match &self.0 {
             ManagedTensor::Plain(_) => 0,
-            // SAFETY: live until `drop`; the version is at the beginning in every version.
+            // SAFETY: live until `drop`; the version is at the same place in every version.
             ManagedTensor::Versioned(tensor) => unsafe { tensor.as_ref() }.major,
         }
     }
 
-    /// Returns what it is.
+    /// Describes the tensor.
     pub fn describe(&self) -> Result<Described, Failure> {
         // SAFETY: live until `drop`, and of the layout that its name and version say.
         let tensor = unsafe {
@@ -155,7 +155,7 @@ impl Taken {
             code: tensor.dtype.code,
             bits: tensor.dtype.bits,
             lanes: tensor.dtype.lanes,
-            // Null with an offset is still no memory.
+            // Null with an offset is still null.
             address: if tensor.data.is_null() { 0 } else { address.unwrap_or(0) },
             shape: list(tensor.shape).ok_or_else(|| Failure::Shape("the array has no shape".into()))?,
             strides: list(tensor.strides),
@@ -167,7 +167,7 @@ impl Drop for Taken {
     fn drop(&mut self) {
         match self.0 {
             ManagedTensor::Plain(tensor) => {
-                // SAFETY: live; nobody else frees it, since its capsule was renamed, and this runs once.
+                // SAFETY: it is live, and nothing else frees it, because its capsule was renamed and this runs once.
                 unsafe {
                     if let Some(deleter) = tensor.as_ref().deleter {
                         deleter(tensor.as_ptr());

@@ -1,4 +1,4 @@
-//! Arrays handed to other libraries: capsules of DLPack, and Python's buffers.
+//! Exports arrays to other libraries: DLPack capsules and Python buffers.
 
 use super::dlpack::{DataType, Described, Device, Managed, PLAIN, Tensor, VERSION, VERSIONED, Versioned};
 use pixelferry::driver::describe::panics::contain;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// `DLPACK_FLAG_BITMASK_IS_COPIED`.
 const IS_COPIED: u64 = 1 << 1;
 
-/// A tensor on its way, freed by its deleter.
+/// An exported tensor, freed by its deleter.
 struct Given<M> {
     managed: M,
     shape: Vec<i64>,
@@ -21,7 +21,7 @@ struct Given<M> {
     _memory: Arc<dyn Any + Send + Sync>,
 }
 
-/// A capsule over `memory`, which it keeps. The description has strides.
+/// Makes a capsule that keeps `memory` alive. The description must have strides.
 pub fn capsule(
     py: Python<'_>,
     described: Described,
@@ -50,7 +50,7 @@ pub fn capsule(
     wrap(py, PLAIN.0, given(described, memory, make, |m| &mut m.context, |m| &mut m.tensor), delete_plain)
 }
 
-/// Leaves the tensor to its deleter.
+/// Leaks the tensor to its deleter.
 fn given<M>(
     described: Described,
     memory: Arc<dyn Any + Send + Sync>,
@@ -70,7 +70,7 @@ fn given<M>(
     };
     let managed = make(ptr::null_mut(), blank);
     let all = Box::into_raw(Box::new(Given { managed, shape, strides: strides.unwrap_or_default(), _memory: memory }));
-    // SAFETY: just made, and known here alone.
+    // SAFETY: the value is new, and no other pointer to it exists.
     let inside = unsafe { &mut *all };
     *context(&mut inside.managed) = all.cast();
     let (shape, strides) = (inside.shape.as_ptr(), inside.strides.as_ptr());
@@ -89,7 +89,7 @@ fn wrap<'py, M>(
     // SAFETY: the interpreter is attached; the name is static, and the pointer is not null.
     let capsule = unsafe { ffi::PyCapsule_New(managed.cast(), name.as_ptr(), Some(drop_capsule)) };
     if capsule.is_null() {
-        // SAFETY: made for this deleter, and nobody has it.
+        // SAFETY: made for this deleter, and not shared yet.
         unsafe { delete(managed) };
         return Err(PyErr::fetch(py));
     }
@@ -97,9 +97,9 @@ fn wrap<'py, M>(
     Ok(unsafe { Bound::from_owned_ptr(py, capsule) })
 }
 
-/// Frees what nobody took out: whoever does renames the capsule.
+/// Frees a tensor that was not taken: a consumer renames the capsule.
 unsafe extern "C" fn drop_capsule(capsule: *mut ffi::PyObject) {
-    // SAFETY: Python destroys a capsule that `wrap` made; under these names it holds what these deleters free.
+    // SAFETY: Python destroys a capsule that `wrap` made; under these names it contains what these deleters free.
     unsafe {
         if ffi::PyCapsule_IsValid(capsule, PLAIN.0.as_ptr()) == 1 {
             delete_plain(ffi::PyCapsule_GetPointer(capsule, PLAIN.0.as_ptr()).cast());
@@ -109,20 +109,20 @@ unsafe extern "C" fn drop_capsule(capsule: *mut ffi::PyObject) {
     }
 }
 
-/// Consumers may call it on any thread.
+/// Consumers may call this on any thread.
 unsafe extern "C" fn delete_plain(managed: *mut Managed) {
-    // SAFETY: a consumer gives back what `given` made for it, once.
+    // SAFETY: a consumer returns what `given` made for it, once.
     let all = unsafe { Box::from_raw((*managed).context.cast::<Given<Managed>>()) };
-    contain("array that was handed out", || drop(all));
+    contain("exported array", || drop(all));
 }
 
 unsafe extern "C" fn delete_versioned(managed: *mut Versioned) {
     // SAFETY: as for `delete_plain`.
     let all = unsafe { Box::from_raw((*managed).context.cast::<Given<Versioned>>()) };
-    contain("array that was handed out", || drop(all));
+    contain("exported array", || drop(all));
 }
 
-/// Memory as Python's buffers describe it: tight, the last index fastest, of at least one dimension.
+/// Memory as Python's buffers describe it: without gaps, the last index fastest, at least one dimension.
 pub struct Bytes<'a> {
     pub address: usize,
     pub len: usize,
@@ -133,10 +133,10 @@ pub struct Bytes<'a> {
     pub strides: &'a [isize],
 }
 
-/// Fills in what `__getbuffer__` was asked for.
+/// Fills in the view of `__getbuffer__`.
 ///
 /// # Safety
-/// `view` is what Python gave to `__getbuffer__` of `owner`, in which all of `bytes` lies until it goes.
+/// `view` is the argument of `owner`'s `__getbuffer__`, and `owner` keeps everything in `bytes` alive.
 pub unsafe fn fill(
     view: *mut ffi::Py_buffer,
     flags: c_int,
@@ -144,11 +144,11 @@ pub unsafe fn fill(
     bytes: &Bytes<'_>,
 ) -> PyResult<()> {
     if view.is_null() {
-        return Err(PyBufferError::new_err("no view was given"));
+        return Err(PyBufferError::new_err("the view is null"));
     }
     let asked = |flag: c_int| flags & flag == flag;
     if asked(ffi::PyBUF_F_CONTIGUOUS) && !asked(ffi::PyBUF_ANY_CONTIGUOUS) && bytes.shape.len() > 1 {
-        return Err(PyBufferError::new_err("the first index is not the fastest one here"));
+        return Err(PyBufferError::new_err("the first index is not the fastest one"));
     }
     let list = |list: &[isize]| list.as_ptr().cast_mut();
     // SAFETY: the caller's promise; consumers only read shape, strides and format, which live as long as the owner.

@@ -1,4 +1,4 @@
-//! Reading the memory of arrays.
+//! Reads the memory of arrays.
 
 use crate::failure::Failure;
 use crate::items::Items;
@@ -12,23 +12,24 @@ use std::slice;
 
 /// A description of memory.
 pub trait Lies: Copy {
-    /// Tells where it is.
+    /// The described range.
     fn span(&self) -> Span;
 }
 
-/// A description whose memory is there.
+/// A description whose memory can be read.
 #[derive(Clone, Copy)]
 pub struct Readable<D>(D);
 
 impl Readable<Plane> {
-    /// Black of this shape.
+    /// A black picture of this shape.
     pub fn black(shape: Vec<i64>, layout: Layout, format: PixelFormat) -> Result<Self, Failure> {
         let plane = Plane::data(&zeros(shape), layout, format)?;
-        // SAFETY: with no strides it describes one byte, which is always there.
+        // SAFETY: without strides it describes one byte, which always exists.
         Ok(unsafe { Self::new(plane) })
     }
 
-    /// With its range, where that depends on numbers of the host. Those of a device are measured there, as it is put.
+    /// Adds the range, if that depends on numbers on the host. For a device it is measured there later, when the array
+    /// is shown.
     pub fn measured(self) -> Result<Self> {
         if self.0.range.fixed().is_some() || self.0.span.place != Place::Host {
             return Ok(self);
@@ -38,15 +39,15 @@ impl Readable<Plane> {
 }
 
 impl Readable<Items> {
-    /// Allocates so many zeros.
+    /// Describes this many zero bytes.
     pub fn zeros(bytes: i64) -> Result<Self, Failure> {
         let items = Items::new(&zeros(vec![bytes]))?;
-        // SAFETY: with no stride it describes one byte, which is always there.
+        // SAFETY: with a stride of 0 it describes one byte, which always exists.
         Ok(unsafe { Self::new(items) })
     }
 }
 
-/// Bytes of this shape, which are all the same zero.
+/// Bytes of this shape, all in the place of one zero.
 fn zeros(shape: Vec<i64>) -> Raw {
     static ZERO: u8 = 0;
     Raw {
@@ -59,9 +60,11 @@ fn zeros(shape: Vec<i64>) -> Raw {
 }
 
 impl<D: Lies> Readable<D> {
+    /// Makes a value for readable memory.
+    ///
     /// # Safety
-    /// For as long as a copy of this is used, the described memory must be readable: by the host for [`Place::Host`], else
-    /// by its device in work of a stream that was ordered after the memory's producer.
+    /// While a copy of the result is in use, the described memory must be readable: by the host for [`Place::Host`],
+    /// otherwise by its device in a stream that was ordered after the memory's producer.
     pub const unsafe fn new(description: D) -> Self {
         Self(description)
     }
@@ -74,28 +77,28 @@ impl<D: Lies> Readable<D> {
         let span = self.0.span();
         let address = NonNull::new(ptr::with_exposed_provenance_mut(span.start));
         let here = (span.place == Place::Host).then_some(address).flatten();
-        here.ok_or_else(|| Error::invalid("show", "the array is not in memory of the host"))
+        here.ok_or_else(|| Error::invalid("show", "the array is not in host memory"))
     }
 
-    /// All bytes from the first to the last. Another thread of the program may write them meanwhile: then the picture is
-    /// torn, as it would be in NumPy.
+    /// All bytes of the range. Another thread of the program may write them at the same time: the picture is then torn,
+    /// as it would be in NumPy.
     pub fn bytes(&self) -> Result<&[u8]> {
         let address = self.on_host()?;
-        // SAFETY: readable memory of the host by the promise given to `new`; its length was checked when it was described.
+        // SAFETY: `new` promises readable host memory; its length was checked when it was described.
         Ok(unsafe { slice::from_raw_parts(address.as_ptr(), self.0.span().len) })
     }
 
-    /// The bytes as an argument of kernels on the CPU, which only read them.
+    /// The bytes as an argument of CPU kernels, which only read them.
     pub fn block(&self) -> Result<HostBlock> {
-        // SAFETY: as for `bytes`; nothing here writes to arguments, and the block goes before the array does.
+        // SAFETY: as for `bytes`; nothing writes to arguments, and the block is dropped before the array.
         Ok(unsafe { HostBlock::from_raw(self.on_host()?, self.0.span().len, Rc::new(())) })
     }
 
     /// The bytes as an argument of kernels on their device.
     pub fn on_device(&self, backend: &CudaBackend) -> Result<Box<dyn ComputeMemory>> {
         let span = self.0.span();
-        // SAFETY: allocated by the promise given to `new`; the producer was ordered before the backend's stream, and its
-        // caller waits until the memory that is returned here is gone, so that nothing it does later overlaps.
+        // SAFETY: `new` promises that the memory is allocated. The producer was ordered before the backend's stream,
+        // and the caller waits until the returned memory is dropped, so the producer's later work does not overlap.
         unsafe { backend.borrow_memory(span.start as u64, span.len) }
     }
 }

@@ -1,4 +1,5 @@
-//! The `unsafe` of this crate (except for the two places at which `source` takes a protocol at its word): capsules of DLPack, the program's OpenGL context, reading the memory that arrays describe, the memory of our own arrays, and Vulkan's objects as numbers.
+//! The `unsafe` code of this crate (except for two places where `source` trusts a protocol): DLPack capsules, the
+//! program's OpenGL context, memory that arrays describe, memory of our own arrays, and Vulkan's handles.
 
 pub mod context;
 #[cfg(target_os = "linux")]

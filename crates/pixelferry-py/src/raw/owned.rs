@@ -1,4 +1,5 @@
-//! The memory of arrays that Python gets from here. Each has its own, so that no later picture changes it.
+//! The memory of arrays that Python gets from this package. Each array has its own memory, so that later pictures do
+//! not change it.
 
 use crate::failure::{Failure, check_process};
 use pixelferry::api::cuda::CudaBackend;
@@ -13,7 +14,7 @@ use std::rc::Rc;
 use std::slice;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The alignment that DLPack asks for.
+/// The alignment that DLPack requires.
 const ALIGNMENT: usize = 256;
 
 /// Memory of an array. Any thread may drop it.
@@ -22,14 +23,14 @@ pub enum Memory {
     Cuda(CudaBytes),
 }
 
-/// Bytes of the host's.
+/// Bytes in host memory.
 pub struct HostBytes {
     address: NonNull<u8>,
     len: usize,
     kept: Kept,
 }
 
-/// What keeps bytes of the host's.
+/// Keeps host bytes alive.
 enum Kept {
     Allocated(Layout),
     /// Memory of a Vulkan driver on the CPU.
@@ -37,20 +38,21 @@ enum Kept {
     Mapped(#[expect(dead_code, reason = "dropped")] Box<ProcessOwned<MappedMemory>>),
 }
 
-// SAFETY: the bytes are its own. Those who share it form no slice of them (`bytes_mut` and `lend` take it mutably), and what
-// Python does with its address is Python's.
+// SAFETY: the value owns the bytes. Sharers form no slice of them (`bytes_mut` and `lend` need a mutable borrow), and
+// accesses through the address are Python's responsibility.
 unsafe impl Send for HostBytes {}
 // SAFETY: as above.
 unsafe impl Sync for HostBytes {}
 
 impl HostBytes {
-    /// Allocates so many zeros, at least 1.
+    /// Allocates this many zero bytes, at least 1.
     pub fn new(len: usize) -> Result<Self, Failure> {
         let layout = Layout::from_size_align(len.max(1), ALIGNMENT);
-        let layout = layout.map_err(|_| Failure::Device(format!("{len} bytes are more than can be addressed")))?;
+        let layout = layout.map_err(|_| Failure::Device(format!("{len} bytes exceed the address space")))?;
         // SAFETY: the layout's size is not zero.
         let address = NonNull::new(unsafe { alloc_zeroed(layout) });
-        let none = || Failure::Device(format!("the host has no memory of {len} bytes left; drop arrays that you keep"));
+        let none =
+            || Failure::Device(format!("out of host memory for {len} bytes; drop arrays that you no longer need"));
         Ok(Self { address: address.ok_or_else(none)?, len: layout.size(), kept: Kept::Allocated(layout) })
     }
 
@@ -66,27 +68,28 @@ impl HostBytes {
     }
 
     pub fn bytes_mut(&mut self) -> &mut [u8] {
-        // SAFETY: of that length, with values, and nobody else has it while it is borrowed mutably.
+        // SAFETY: the memory has this length and is initialised, and the mutable borrow excludes other users.
         unsafe { slice::from_raw_parts_mut(self.address.as_ptr(), self.len) }
     }
 
-    /// Gives the bytes to a backend, which lets go of the block before `work` returns.
+    /// Lends the bytes to a backend, which must drop the block before `work` returns.
     pub fn lend(&mut self, work: impl FnOnce(&HostBlock) -> Result<(), Failure>) -> Result<(), Failure> {
         let user = Rc::new(());
-        // SAFETY: the bytes are there until `self` goes, which is borrowed mutably: nobody else has them. The block goes here.
+        // SAFETY: the bytes live as long as `self`, which is mutably borrowed, so there are no other users. The block
+        // is dropped here.
         let block = unsafe { HostBlock::from_raw(self.address, self.len, user.clone()) };
         let done = work(&block);
         drop(block);
         if Rc::strong_count(&user) > 1 {
-            return Err(Failure::Device("a backend kept memory that it was only lent".into()));
+            return Err(Failure::Device("a backend kept memory that was only lent to it".into()));
         }
         done
     }
 
-    /// Reads bytes that another thread of Python's may be writing: they may be torn, as in NumPy.
+    /// Copies bytes that another Python thread may be writing: they may be torn, as in NumPy.
     pub fn copied(&self) -> Result<Self, Failure> {
         let copy = Self::new(self.len)?;
-        // SAFETY: both are of that length, and the copy is new.
+        // SAFETY: both have this length, and the copy is new.
         unsafe { ptr::copy_nonoverlapping(self.address.as_ptr(), copy.address.as_ptr(), self.len) };
         Ok(copy)
     }
@@ -103,7 +106,7 @@ impl Drop for HostBytes {
     }
 }
 
-/// Bytes of a CUDA device.
+/// Bytes in memory of a CUDA device.
 pub struct CudaBytes {
     memory: ProcessOwned<Mutex<Box<dyn ComputeMemory + Send>>>,
     backend: Arc<CudaBackend>,
@@ -112,7 +115,7 @@ pub struct CudaBytes {
 }
 
 impl CudaBytes {
-    /// Allocates so many bytes and lets `fill` write them; it need not wait.
+    /// Allocates bytes and calls `fill` to write them, which need not wait.
     pub fn filled(
         backend: &Arc<CudaBackend>,
         len: usize,
@@ -123,7 +126,7 @@ impl CudaBytes {
         Self::of(backend, memory)
     }
 
-    /// Linear memory of the backend's.
+    /// Takes over linear memory of the backend.
     pub fn of(backend: &Arc<CudaBackend>, memory: Box<dyn ComputeMemory + Send>) -> Result<Self, Failure> {
         let address = backend.address_of(memory.as_ref())?;
         let ordinal = backend.device().ordinal.unwrap_or_default();
@@ -150,14 +153,14 @@ impl CudaBytes {
         work(memory.as_mut())
     }
 
-    /// Lets a stream that a consumer named wait until the bytes are there. The host does not wait.
+    /// Makes a consumer's stream wait until the bytes are written, without blocking the host.
     pub fn order(&self, stream: usize) -> Result<(), Failure> {
         self.check()?;
-        // SAFETY: what DLPack gives as the consumer's stream, which lives while it asks; 1 and 2 mean what they mean to the driver.
+        // SAFETY: DLPack's consumer passes a stream that is alive during the call; 1 and 2 have the driver's meaning.
         Ok(unsafe { self.backend.lead_stream(stream) }?)
     }
 
-    /// Waits until the bytes are there.
+    /// Waits until the bytes are written.
     pub fn wait(&self) -> Result<(), Failure> {
         self.check()?;
         Ok(self.backend.finish()?)

@@ -1,4 +1,4 @@
-//! Vulkan's objects, which Python has as numbers. What the stubs ask programs to promise of them is believed here.
+//! Vulkan's objects, which Python represents by numbers. This code relies on what the stubs require of programs.
 
 use crate::failure::Failure;
 use pixelferry::api::cuda::CudaBackend;
@@ -13,7 +13,7 @@ use std::rc::Rc;
 
 /// Memory behind a descriptor.
 pub fn memory(handle: OsHandle, bytes: u64, dedicated: bool) -> MemoryHandle {
-    // SAFETY: the program promises all three; drivers on the CPU look at them, too.
+    // SAFETY: the program promises all three; drivers on the CPU check them, too.
     unsafe { MemoryHandle::new(handle, bytes, dedicated) }
 }
 
@@ -23,19 +23,19 @@ pub fn semaphore(handle: OsHandle, kind: SyncKind) -> SemaphoreHandle {
     unsafe { SemaphoreHandle::new(handle, kind) }
 }
 
-/// Lets a stream of the program's wait for what is queued on the backend's.
+/// Makes a stream of the program wait for the backend's queued work.
 pub fn lead(backend: &CudaBackend, stream: usize) -> Result<(), Failure> {
-    // SAFETY: 1, 2, or what the program promises to be a live stream of the device.
+    // SAFETY: 1, 2, or a live stream of the device, as the program promises.
     Ok(unsafe { backend.lead_stream(stream) }?)
 }
 
-/// Lets the backend's stream wait for what is queued on one of the program's.
+/// Makes the backend's stream wait for queued work of one of the program's.
 pub fn follow(backend: &CudaBackend, stream: usize) -> Result<(), Failure> {
     // SAFETY: as above.
     Ok(unsafe { backend.follow_stream(stream) }?)
 }
 
-/// A device of the program's, with its instance and a queue.
+/// A device of the program, with its instance and a queue.
 #[derive(Clone)]
 pub struct Device {
     pub instance: u64,
@@ -49,7 +49,7 @@ pub struct Device {
 
 impl Device {
     fn raw(&self) -> Result<RawVulkan, Failure> {
-        let entry = loader().map_err(|why| Failure::Device(format!("there is no Vulkan loader: {why}")))?;
+        let entry = loader().map_err(|why| Failure::Device(format!("cannot load Vulkan: {why}")))?;
         let pointer = |number: u64| ptr::with_exposed_provenance_mut::<c_void>(number as usize);
         Ok(RawVulkan {
             get_instance_proc_addr: entry.static_fn().get_instance_proc_addr as *const c_void,
@@ -61,27 +61,28 @@ impl Device {
         })
     }
 
-    /// Names of extensions to switch on when the device is made, and whether semaphores that count are.
+    /// Names of extensions to enable when the device is made, and whether timeline semaphores must be enabled.
     pub fn needs(&self) -> Result<(Vec<String>, bool), Failure> {
-        // SAFETY: null is refused; else the program promises that the handles are alive and belong together.
+        // SAFETY: null is refused; otherwise the program promises that the handles are valid and belong together.
         let needs = unsafe { device_extensions_raw(&self.raw()?) }?;
         let names = needs.names().iter().map(|name| name.to_string_lossy().into_owned()).collect();
         Ok((names, needs.timeline_semaphore))
     }
 
-    /// A display there. It stays on this thread.
+    /// Opens a display on the device. It stays on this thread.
     pub fn display(&self) -> Result<Rc<dyn Display>, Failure> {
-        // SAFETY: the function is the loader's own.
+        // SAFETY: the function comes from the loader.
         let engine = unsafe { VulkanEngine::from_raw(&self.raw()?, ()) };
         let engine = engine.ok_or_else(|| Failure::Device("the Vulkan loader lacks vkGetInstanceProcAddr".into()))?;
         let engine = engine.with_extensions(self.extensions.iter().map(CString::as_c_str));
         let engine = if self.timeline { engine.with_timeline_semaphores() } else { engine };
-        // SAFETY: as above; the program closes what it made here before its device goes, and uses the queue on one thread at a time.
+        // SAFETY: as above; the program closes what it made here before it destroys its device, and uses the queue on
+        // one thread at a time.
         Ok(unsafe { VulkanDisplay::from_engine(engine) }?)
     }
 }
 
-/// An image of the program's.
+/// An image of the program.
 #[derive(Clone, Copy)]
 pub struct Image {
     pub image: u64,
@@ -92,10 +93,10 @@ pub struct Image {
 }
 
 impl Image {
-    /// The image as a surface of a display of [`Device::display`].
+    /// Opens the image as a surface of a display from [`Device::display`].
     pub fn opened(&self, display: &Rc<dyn Display>) -> Result<Surface, Failure> {
         let vulkan = display.downcast_ref::<VulkanDisplay>();
-        let vulkan = vulkan.ok_or_else(|| Failure::Device("the display is not one of Vulkan".into()))?;
+        let vulkan = vulkan.ok_or_else(|| Failure::Device("the display does not use Vulkan".into()))?;
         let image = EngineImage {
             image: vk::Image::from_raw(self.image),
             format: vk::Format::from_raw(self.format),
@@ -103,7 +104,8 @@ impl Image {
             usage: vk::ImageUsageFlags::from_raw(self.usage),
             layout: vk::ImageLayout::from_raw(self.layout),
         };
-        // SAFETY: null is refused; else the program promises that the image is so, and lives until what it made here is closed.
+        // SAFETY: null is refused; otherwise the program promises that the image is as described, and lives until what
+        // it made here is closed.
         Ok(unsafe { vulkan.engine_image(&image) }?)
     }
 }

@@ -14,16 +14,16 @@ use pixelferry::driver::{DeviceUuid, MemoryHandle, OsHandle};
 use pyo3::prelude::*;
 use std::os::fd::IntoRawFd as _;
 
-/// Memory that Vulkan and arrays share. It is an array of its bytes.
+/// Memory that Vulkan and arrays share, as an array of its bytes.
 #[pyclass(module = "pixelferry.vulkan", name = "Memory", extends = Array, frozen)]
 pub struct VulkanMemory {
-    /// `None` for what the program exported.
+    /// `None` for memory that the program exported.
     ours: Option<MemoryHandle>,
     allocation: u64,
     dedicated: bool,
 }
 
-/// Opens what the program exported.
+/// Opens memory that the program exported.
 fn open(uuid: DeviceUuid, handle: OsHandle, bytes: u64, dedicated: bool) -> Result<Memory, Failure> {
     let handle = vulkan::memory(handle, bytes, dedicated);
     Ok(match cuda_of(uuid)? {
@@ -32,9 +32,9 @@ fn open(uuid: DeviceUuid, handle: OsHandle, bytes: u64, dedicated: bool) -> Resu
     })
 }
 
-/// Allocates what the program opens.
+/// Allocates memory for the program to open.
 fn allocate(uuid: DeviceUuid, bytes: u64) -> Result<(Memory, MemoryHandle), Failure> {
-    let len = usize::try_from(bytes).map_err(|_| Failure::Shape(format!("{bytes} bytes have no addresses")))?;
+    let len = usize::try_from(bytes).map_err(|_| Failure::Shape(format!("{bytes} bytes exceed the address space")))?;
     Ok(match cuda_of(uuid)? {
         Some(backend) => {
             let (memory, handle) = backend.export_memory(len)?;
@@ -47,10 +47,10 @@ fn allocate(uuid: DeviceUuid, bytes: u64) -> Result<(Memory, MemoryHandle), Fail
     })
 }
 
-/// An array of so many bytes.
+/// Layout of an array of this many bytes.
 fn layout(bytes: i64) -> Result<(Layout, u64), Failure> {
     let some = u64::try_from(bytes).ok().filter(|bytes| *bytes > 0);
-    let some = some.ok_or_else(|| Failure::Shape(format!("bytes={bytes}: memory has at least 1")))?;
+    let some = some.ok_or_else(|| Failure::Shape(format!("bytes={bytes} is invalid: memory has at least 1 byte")))?;
     Ok((Layout::of(&SurfaceDesc::buffer(some))?, some))
 }
 
@@ -65,7 +65,7 @@ impl VulkanMemory {
         Ok(PyClassInitializer::from(Array::new(opened, layout)).add_subclass(this))
     }
 
-    /// Allocates memory that the program's Vulkan opens by a descriptor.
+    /// Allocates memory that the program's Vulkan can open with a descriptor.
     #[staticmethod]
     #[pyo3(signature = (bytes, *, uuid))]
     fn export(py: Python<'_>, bytes: i64, uuid: Uuid) -> PyResult<Py<Self>> {
@@ -75,11 +75,11 @@ impl VulkanMemory {
         Py::new(py, PyClassInitializer::from(Array::new(memory, layout)).add_subclass(this))
     }
 
-    /// Returns a new descriptor of exported memory, which is the caller's.
+    /// Returns a new descriptor of exported memory, which the caller owns.
     fn fd(&self) -> PyResult<i32> {
-        let none = || Failure::Device("the memory was exported by the program, which has its descriptor".into());
+        let none = || Failure::Device("the program exported this memory and has its descriptor".into());
         let copy = self.ours.as_ref().ok_or_else(none)?.try_clone();
-        let copy = copy.map_err(|error| Failure::Device(format!("there is no descriptor left: {error}")))?;
+        let copy = copy.map_err(|error| Failure::Device(format!("no file descriptor is left: {error}")))?;
         Ok(copy.into_handle().into_raw_fd())
     }
 
@@ -89,7 +89,7 @@ impl VulkanMemory {
         self.allocation
     }
 
-    /// True where it was allocated for one buffer or image alone.
+    /// Whether it is a dedicated allocation for one buffer or image.
     #[getter]
     fn dedicated(&self) -> bool {
         self.dedicated

@@ -1,4 +1,4 @@
-//! `pixelferry.vulkan`, as Python sees it: memory, semaphores and images of the program's own Vulkan.
+//! `pixelferry.vulkan`: memory, semaphores and images of the program's own Vulkan.
 
 mod memory;
 mod semaphore;
@@ -11,7 +11,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyInt;
 
-/// A number that Python gives: a handle, or flags.
+/// A number from Python: a handle, or flags.
 struct Number(u64);
 
 impl<'py> FromPyObject<'_, 'py> for Number {
@@ -20,18 +20,17 @@ impl<'py> FromPyObject<'_, 'py> for Number {
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         if !object.is_instance_of::<PyInt>() {
             let what = object.get_type().name()?;
-            let hint = "of a handle of the package vulkan, int(vulkan.ffi.cast('uintptr_t', x)) is one";
-            return Err(Failure::Dtype(format!("'{what}' is no number; {hint}")).into());
+            let hint = "for a handle of the package vulkan, use int(vulkan.ffi.cast('uintptr_t', x))";
+            return Err(Failure::Dtype(format!("'{what}' is not a number; {hint}")).into());
         }
-        let number =
-            object.extract().map_err(|_| Failure::Shape("it is no number of 64 bits without a sign".into()))?;
+        let number = object.extract().map_err(|_| Failure::Shape("it must be an unsigned number of 64 bits".into()))?;
         Ok(Self(number))
     }
 }
 
 impl Number {
     fn small<T: TryFrom<u64>>(&self, name: &str) -> Result<T, Failure> {
-        T::try_from(self.0).map_err(|_| Failure::Shape(format!("{name}={} is more than Vulkan has", self.0)))
+        T::try_from(self.0).map_err(|_| Failure::Shape(format!("{name}={} exceeds Vulkan's range", self.0)))
     }
 }
 
@@ -48,13 +47,13 @@ impl<'py> FromPyObject<'_, 'py> for Uuid {
         };
         let uuid = answer(object.py(), bytes)?.ok().and_then(|bytes| <[u8; 16]>::try_from(bytes).ok());
         let uuid = uuid.ok_or_else(|| {
-            Failure::Shape("uuid= takes 16 bytes: VkPhysicalDeviceIDProperties.deviceUUID of the device".into())
+            Failure::Shape("uuid= must be 16 bytes: VkPhysicalDeviceIDProperties.deviceUUID of the device".into())
         })?;
         Ok(Self(DeviceUuid(uuid)))
     }
 }
 
-/// Extensions to switch on when a device is made, and whether timelineSemaphore is to be.
+/// Extensions to enable when a device is made, and whether to enable timelineSemaphore.
 #[pyfunction]
 fn device_extensions(py: Python<'_>, instance: Number, physical_device: Number) -> PyResult<(Vec<String>, bool)> {
     let (instance, physical) = (instance.0, physical_device.0);
@@ -62,7 +61,7 @@ fn device_extensions(py: Python<'_>, instance: Number, physical_device: Number) 
     Ok(py.detach(|| device.needs())?)
 }
 
-/// Puts all of it into the module.
+/// Adds everything to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     module.add("_VulkanMemory", py.get_type::<memory::VulkanMemory>())?;

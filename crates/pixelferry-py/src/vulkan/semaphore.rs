@@ -17,8 +17,7 @@ use std::sync::{Mutex, PoisonError};
 /// A semaphore that Vulkan exported, on its CUDA device.
 #[pyclass(module = "pixelferry.vulkan", name = "Semaphore", frozen)]
 pub struct VulkanSemaphore {
-    /// `None` once it is closed.
-    /// The driver does not come along into a forked process.
+    /// `None` after closing. A forked process does not have the driver.
     opened: Mutex<Option<ProcessOwned<Opened>>>,
     kind: SyncKind,
 }
@@ -32,24 +31,24 @@ impl Drop for VulkanSemaphore {
     fn drop(&mut self) {
         let opened = self.opened.get_mut().unwrap_or_else(PoisonError::into_inner);
         if let Some(opened) = opened.take() {
-            // It waits for its stream, which another thread of the program may have to go on with.
+            // Dropping waits for its stream, which may need another Python thread to continue.
             Python::attach(|py| py.detach(|| drop(opened)));
         }
     }
 }
 
 impl VulkanSemaphore {
-    /// With a stream of the program's, as the driver knows it.
+    /// Calls a function with a stream of the program, in the driver's terms.
     fn with(
         &self,
         py: Python<'_>,
         stream: i64,
         work: impl FnOnce(&mut Opened, usize) -> Result<(), Failure> + Send,
     ) -> PyResult<()> {
-        let stream = usize::try_from(stream).map_err(|_| Failure::Shape(format!("stream={stream} is no stream")))?;
-        // PyTorch calls the legacy default stream 0, CUDA's own calls 1.
+        let stream = usize::try_from(stream).map_err(|_| Failure::Shape(format!("invalid stream={stream}")))?;
+        // PyTorch uses 0 for the legacy default stream, CUDA itself uses 1.
         let stream = stream.max(1);
-        let closed = || Failure::Closed("the semaphore is closed, or of another process".into());
+        let closed = || Failure::Closed("the semaphore is closed, or belongs to another process".into());
         let work = || {
             let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
             let opened = opened.as_mut().filter(|opened| opened.mark().is_here());
@@ -68,7 +67,10 @@ impl VulkanSemaphore {
         let open = || {
             let backend = cuda_alone(uuid.0)?.ok_or_else(|| {
                 let what = format!("CUDA has no device {}", uuid.0);
-                Failure::Device(format!("{what}, and others' memory is the host's: wait for a fence of Vulkan there"))
+                Failure::Device(format!(
+                    "{what}, and memory of other devices is on the host: wait for a Vulkan fence \
+                                         there"
+                ))
             })?;
             taken(fd, |copy| {
                 let semaphore = backend.open_semaphore(vulkan::semaphore(copy, kind))?;
@@ -79,7 +81,7 @@ impl VulkanSemaphore {
         Ok(Self { opened: Mutex::new(Some(opened)), kind })
     }
 
-    /// Lets what is queued on a CUDA stream from now on wait for Vulkan's signal.
+    /// Makes later work on a CUDA stream wait for Vulkan's signal.
     #[pyo3(signature = (value=0, stream=0))]
     fn wait(&self, py: Python<'_>, value: u64, stream: i64) -> PyResult<()> {
         self.with(py, stream, |opened, stream| {
@@ -88,7 +90,7 @@ impl VulkanSemaphore {
         })
     }
 
-    /// Signals Vulkan when what was queued on a CUDA stream so far is done.
+    /// Signals Vulkan when the earlier work on a CUDA stream is done.
     #[pyo3(signature = (value=0, stream=0))]
     fn signal(&self, py: Python<'_>, value: u64, stream: i64) -> PyResult<()> {
         self.with(py, stream, |opened, stream| {
@@ -97,13 +99,13 @@ impl VulkanSemaphore {
         })
     }
 
-    /// True where it counts.
+    /// Whether it is a timeline semaphore.
     #[getter]
     fn timeline(&self) -> bool {
         self.kind == SyncKind::TimelineSemaphore
     }
 
-    /// Lets go of it. May be called again, and on any thread.
+    /// Releases the semaphore. May be called again, and on any thread.
     fn close(&self, py: Python<'_>) {
         py.detach(|| {
             let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);

@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use std::ffi::CString;
 
-/// An image of the program's own Vulkan, to be written.
+/// Writes an image of the program's own Vulkan.
 #[pyclass(module = "pixelferry.vulkan", name = "Texture", frozen)]
 pub struct VulkanTexture {
     written: Written,
@@ -25,7 +25,7 @@ impl VulkanTexture {
     #[pyo3(signature = (instance, physical_device, device, queue, queue_family, image, format, size, *, usage,
                         image_layout=1, extensions=None, timeline_semaphores=false, path=None,
                         backend=None))]
-    #[allow(clippy::too_many_arguments)] // by name, in Python
+    #[allow(clippy::too_many_arguments)] // keyword arguments in Python
     fn new(
         py: Python<'_>,
         instance: Number,
@@ -43,7 +43,9 @@ impl VulkanTexture {
         path: Option<&str>,
         backend: Option<&str>,
     ) -> PyResult<Self> {
-        let side = |side: i64| u32::try_from(side).map_err(|_| Failure::Shape(format!("no side has {side} pixels")));
+        let side = |side: i64| {
+            u32::try_from(side).map_err(|_| Failure::Shape(format!("invalid size {side}: sides have at least 1 pixel")))
+        };
         let names: Result<Vec<_>, _> = extensions.into_iter().flatten().map(CString::new).collect();
         let device = Device {
             instance: instance.0,
@@ -51,7 +53,8 @@ impl VulkanTexture {
             device: device.0,
             queue: queue.0,
             family: queue_family.small("queue_family")?,
-            extensions: names.map_err(|_| Failure::Shape("the name of an extension has no zero in it".into()))?,
+            extensions: names
+                .map_err(|_| Failure::Shape("the name of an extension must not contain a zero byte".into()))?,
             timeline: timeline_semaphores,
         };
         let image = Image {
@@ -62,7 +65,7 @@ impl VulkanTexture {
             layout: image_layout,
         };
         let path = path.map(str::parse).transpose().map_err(Failure::from)?;
-        // The format is the image's own.
+        // The image has a format of its own.
         let settings = Settings { format: PixelFormat::Rgba8, rows: RowOrder::TopDown, policy: Policy::default() };
         let held = Held::on(py, settings, move || device.display())?;
         let written = Written::new(py, held, backend, |stage| {
@@ -72,7 +75,7 @@ impl VulkanTexture {
         Ok(Self { written, image })
     }
 
-    /// Writes an array of its size into it, and returns when the array may be written again.
+    /// Writes an array of the image's size. When it returns, the array has been read and may be written again.
     #[pyo3(signature = (array, layout="HWC"))]
     fn write(&self, array: &Bound<'_, PyAny>, layout: &str) -> PyResult<()> {
         self.written.write(array, layout)
@@ -93,18 +96,18 @@ impl VulkanTexture {
         }
     }
 
-    /// The path in use; None before the first array.
+    /// The current path; None before the first array.
     #[getter]
     fn path(&self) -> PyResult<Option<&'static str>> {
         self.written.path()
     }
 
-    /// Returns what was found of every path as text to paste into a bug report.
+    /// Describes the findings about every path, for a bug report.
     fn explain(&self, py: Python<'_>) -> PyResult<String> {
         self.written.explain(py)
     }
 
-    /// Waits for what was written and lets go of the image.
+    /// Waits for earlier writes and releases the image.
     fn close(&self, py: Python<'_>) {
         self.written.close(py);
     }

@@ -180,7 +180,7 @@ def test_captures_leave_nothing(display):
 
 
 def test_errors(fresh):
-    with pytest.raises(pixelferry.ShapeError, match="nothing was shown"):
+    with pytest.raises(pixelferry.ShapeError, match="nothing has been shown"):
         fresh.capture()
     given = sample((3, 4), "u1")
     fresh.show(given)

@@ -23,8 +23,8 @@ from patience import by_level, wait_for
     (np.zeros((4, 4), [("a", "u1"), ("b", "u1")]), r"without a type.*x\['field'\]"),
     (np.array([["a", "b"]]), "cannot be shown"),
     (np.array([[object()]]), "cannot be shown"),
-    (np.ndarray, "hand over"),
-    (3, "'int' is no array"), ("text", "'str' is no array"), (None, "no array"), ([[1]], "'list' is no array"),
+    (np.ndarray, "cannot be exported"),
+    (3, "'int' is not an array"), ("text", "'str' is not an array"), (None, "is not an array"), ([[1]], "'list' is not an array"),
 ], ids=lambda v: getattr(getattr(v, "dtype", None), "str", None) or str(v)[:20])
 def test_elements(viewer, array, text):
     with pytest.raises(pixelferry.DtypeError, match=text) as caught:
@@ -34,7 +34,7 @@ def test_elements(viewer, array, text):
 
 @pytest.mark.parametrize("shape", [(), (4,), (0, 4), (4, 0, 3), (4, 4, 0), (2, 5, 5, 5), (1, 2, 2, 2, 2)], ids=str)
 def test_shapes(viewer, shape):
-    with pytest.raises(pixelferry.ShapeError, match="shown as format rgba8 are|is no picture; show") as caught:
+    with pytest.raises(pixelferry.ShapeError, match="shown as format rgba8 are|is not a picture; show") as caught:
         viewer.show(np.zeros(shape, "u1"))
     assert isinstance(caught.value, ValueError)
     check(viewer, sample((3, 4), "u1"))
@@ -82,7 +82,7 @@ def test_types_of_options_are_pythons_errors():
 def test_before_the_first_array(fresh):
     assert fresh.path is None and fresh.report is None and fresh._repr_png_() is None and "nothing" in fresh.explain()
     fresh.finish()
-    with pytest.raises(pixelferry.ShapeError, match="nothing was shown"):
+    with pytest.raises(pixelferry.ShapeError, match="nothing has been shown"):
         fresh.screenshot()
     with pytest.raises(pixelferry.ShapeError, match="layout"):
         fresh.show(sample((3, 4), "u1"), layout="NHWX")

@@ -173,7 +173,7 @@ def test_what_is_no_object_of_the_program(context):
     with pytest.raises(pixelferry.ShapeError):
         pixelferry.gl.Source(cube.glo, (4, 4))
     for given in ["text", None, object(), [1], -1, 2**40, 1.5]:
-        with pytest.raises(pixelferry.DtypeError, match="no texture or buffer"):
+        with pytest.raises(pixelferry.DtypeError, match="not a texture or buffer"):
             pixelferry.gl.Source(given, (4, 4))
     with pytest.raises(pixelferry.DeviceError):
         pixelferry.gl.Source(texture, path="direct")

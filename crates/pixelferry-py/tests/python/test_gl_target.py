@@ -133,10 +133,10 @@ def test_what_is_refused(context):
         with pytest.raises(pixelferry.ShapeError):
             pixelferry.gl.Target(given, size, **options)
     for given in ["text", None, [1], -1, 2**40]:
-        with pytest.raises(pixelferry.DtypeError, match="no texture or buffer"):
+        with pytest.raises(pixelferry.DtypeError, match="not a texture or buffer"):
             pixelferry.gl.Target(given, (4, 4))
     with pixelferry.gl.Target(texture) as target:
-        with pytest.raises(pixelferry.ShapeError, match="4x6 pixels was given, the texture has 6x4"):
+        with pytest.raises(pixelferry.ShapeError, match="4x6 pixels, but the texture has 6x4"):
             target.write(np.zeros((6, 4, 4), "u1"))
         for wrong, error in [(np.zeros((4, 6, 5), "u1"), pixelferry.ShapeError), (np.zeros((4, 6), "i8"), pixelferry.DtypeError),
                              (None, pixelferry.DtypeError)]:

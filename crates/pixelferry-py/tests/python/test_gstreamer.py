@@ -112,4 +112,4 @@ def test_what_does_not_go_is_said(pipeline, shape, why):
 def test_a_stream_that_nobody_publishes_is_said():
     played = plays("nobody-publishes-this", "fakesink")
     said, wrong = played.communicate()
-    assert played.returncode == 1 and "nobody publishes it" in wrong
+    assert played.returncode == 1 and "no process publishes it" in wrong

@@ -241,7 +241,7 @@ def test_formats_of_floats_hold_the_numbers():
         for look, expected in [({}, array), ({"range": (-2, 2)}, over(array, -2, 2)), ({"exposure": 1}, array * 2)]:
             viewer.show(array, **look)
             assert np.allclose(np.asarray(viewer.capture()), expected.astype("f4"), rtol=1e-6, atol=1e-6)
-        with pytest.raises(pixelferry.ShapeError, match="format with colours"):
+        with pytest.raises(pixelferry.ShapeError, match="colour format"):
             viewer.show(array, colormap="magma")
 
 

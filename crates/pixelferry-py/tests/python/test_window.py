@@ -236,7 +236,7 @@ with pixelferry.Viewer(8, 8, headless=True) as viewer:
         viewer.show(levels, name="a")
     except pixelferry.ShapeError as error:
         print(error)
-''') == ["refused", "refused", "an array with a name is for a window; leave out name= or headless=True"]
+''') == ["refused", "refused", "an array with a name needs a window; leave out name= or headless=True"]
 
 
 def test_each_name_has_its_own_look(python):

@@ -1,4 +1,4 @@
-//! The display that other processes see.
+//! The display that publishes frames to other processes.
 
 use super::hub::Hub;
 use super::piece::Piece;
@@ -35,16 +35,16 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StreamOptions {
-    /// Subscribers at most. Each may keep a frame for as long as it likes, for which the publisher then has another piece of
-    /// memory.
+    /// Maximum number of subscribers. Each may keep a frame for as long as it likes, and the publisher then uses
+    /// another piece of memory.
     pub readers: usize,
 }
 
 impl StreamOptions {
-    /// Most readers that a stream may have.
+    /// Largest value of `readers`.
     pub const MOST_READERS: usize = 16;
 
-    /// Sets how many subscribers there may be.
+    /// Sets the maximum number of subscribers.
     #[must_use]
     pub const fn with_readers(self, readers: usize) -> Self {
         Self { readers }
@@ -57,32 +57,34 @@ impl Default for StreamOptions {
     }
 }
 
-/// Outcome of [`StreamDisplay::publish`].
+/// Result of [`StreamDisplay::publish`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Published {
     /// Number of the frame, from 1.
     pub number: u64,
-    /// Subscribers there are.
+    /// Current number of subscribers.
     pub subscribers: usize,
-    /// True where the frame was copied to memory of the host: for a subscriber that cannot use the device's, or as the path in use
-    /// keeps frames elsewhere.
+    /// Whether the frame was copied to host memory. That happens for a subscriber that cannot use the device's memory,
+    /// or when the current path keeps frames elsewhere.
     pub copied: bool,
 }
 
-/// Pieces of host memory that frames are copied to, and what those were made for.
+/// Pieces of host memory for copies of frames, and the frame size that they were made for.
 #[derive(Default)]
 struct Copies {
     bytes: usize,
     pieces: Vec<(HostBlock, Piece)>,
 }
 
-/// A stream of frames that other processes of this user and machine take, as a display: links prove and measure their paths to it,
-/// and each frame that [`StreamDisplay::publish`] is given is the newest of the stream from then on. Stays on its thread.
+/// A display that publishes frames as a stream for other processes of this user and machine. Links prove and time their
+/// paths to it as to any display, and [`StreamDisplay::publish`] makes a frame the newest of the stream. It stays on
+/// its thread.
 ///
-/// Frames lie in memory that publisher and subscribers have in common: shared pages of the host, or memory of a device whose
-/// display exports it. No subscriber makes the publisher wait, whether it is slow, stopped or killed: a frame that it reads is kept,
-/// and the ring gets another piece.
+/// Publisher and subscribers share the memory of frames: shared pages of the host, or memory of a device whose display
+/// exports it. A subscriber never makes the publisher wait, even if it is slow, stopped or killed: a frame that it
+/// reads is kept, and the ring gets another piece.
+///
 ///
 /// ```
 /// use cpu_fallback::{CpuArgs, CpuBackend, CpuImage, CpuKernelExt};
@@ -97,7 +99,7 @@ struct Copies {
 /// let desc = SurfaceDesc::image(64, 32, PixelFormat::R8);
 /// let mut link = Link::open(backend.clone(), stream.clone(), desc, LinkOptions::default())?;
 ///
-/// // In another process, as a rule.
+/// // Usually in another process.
 /// let mut subscriber = Subscriber::open(&name, &(backend as Arc<dyn interop_core::ComputeBackend>))?;
 /// link.frame(|frame| frame.write(&[7; 64 * 32]))?;
 /// stream.publish(&link.shown()?)?;
@@ -106,13 +108,13 @@ struct Copies {
 /// # Ok::<(), interop_core::Error>(())
 /// ```
 pub struct StreamDisplay {
-    // First, so that the stream ends before its pieces go.
+    // Declared first, so that the stream ends before its pieces are freed.
     _server: Server,
     state: Rc<State>,
     copies: RefCell<Copies>,
-    /// Newest surface, whose memory stays until another is the newest.
+    /// The newest surface, whose memory stays until another frame is published.
     newest: RefCell<Option<Rc<Piece>>>,
-    /// Kept for subscribers, who compare it.
+    /// Kept for subscribers, which compare its content.
     _proof: Option<Staging>,
     name: String,
 }
@@ -124,18 +126,19 @@ impl std::fmt::Debug for StreamDisplay {
 }
 
 impl StreamDisplay {
-    /// A stream of this name: letters, digits, `-`, `_` and `.`. `device` is a display of the device that computes which exports
-    /// linear memory, such as Vulkan's; without one, or where it exports none, frames go through memory of the host.
+    /// Opens a stream. Its name consists of letters, digits, `-`, `_` and `.`. `device` is a display on the device that
+    /// computes, which exports linear memory, such as Vulkan's. Without it, or if it exports no memory, frames go
+    /// through host memory.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] for an invalid name or one that is taken, and readers beyond [`StreamOptions::MOST_READERS`];
-    /// [`Error::Unavailable`] for what the system refuses.
+    /// [`Error::InvalidInput`] for a name that is invalid or in use, and for more readers than
+    /// [`StreamOptions::MOST_READERS`]; [`Error::Unavailable`] for errors of the system.
     pub fn open(name: &str, device: Option<Rc<dyn Display>>, options: StreamOptions) -> Result<Rc<Self>> {
         call("StreamDisplay::open", || {
             let StreamOptions { readers } = options;
             if readers == 0 || readers > StreamOptions::MOST_READERS {
                 let most = StreamOptions::MOST_READERS;
-                return Err(Error::refused(format!("{readers} readers asked for; a stream has 1 to {most}")));
+                return Err(Error::refused(format!("{readers} readers were requested; a stream has 1 to {most}")));
             }
             let exports =
                 |display: &Rc<dyn Display>| display.caps().can_export(HandleType::OPAQUE, MemoryShape::Linear).is_yes();
@@ -165,30 +168,30 @@ impl StreamDisplay {
         })
     }
 
-    /// The stream's name.
+    /// Name of the stream.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Subscribers there are now.
+    /// Current number of subscribers.
     pub fn subscribers(&self) -> usize {
         self.state.hub.subscribers()
     }
 
-    /// True while a subscriber waits that cannot read the newest frame where it lies: publish it once more. Asked by programs that
-    /// publish rarely; the next frame is for everybody.
+    /// Returns whether a subscriber is waiting that cannot read the newest frame where it is: publish that frame again.
+    /// This is for programs that publish rarely; the next frame reaches all subscribers anyway.
     pub fn is_awaited(&self) -> bool {
         let hub = &self.state.hub;
         let [device, host] = [From::Device, From::Host].map(|from| hub.table.newest(from).frame());
         host < device && hub.is_asked_for_the_host()
     }
 
-    /// Makes a frame the newest of the stream. Waits for nobody; kernels have written it by now, as it is shown.
+    /// Makes a shown frame the newest of the stream, without waiting. Its kernels have finished, because it is shown.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] in a forked child of the process that opened the stream;
-    /// [`Error::Foreign`] for a frame of a link to another display; [`Error::NothingShown`] before the first; those of a copy,
-    /// where one is needed.
+    /// [`Error::Unavailable`] in a forked child of the process that opened the stream; [`Error::Foreign`] for a frame
+    /// of a link to another display; [`Error::NothingShown`] before the first frame; errors of the copy, if one is
+    /// needed.
     pub fn publish(&self, frame: &ShownFrame<'_>) -> Result<Published> {
         call("StreamDisplay::publish", || {
             self.state.hub.check_process()?;
@@ -223,7 +226,7 @@ impl StreamDisplay {
 }
 
 impl Copies {
-    /// Copies a frame of tight rows to a piece that nobody reads.
+    /// Copies a frame of tight rows to a piece that has no reader.
     fn publish(
         &mut self,
         hub: &Arc<Hub>,
@@ -231,7 +234,7 @@ impl Copies {
         (frame, from, nanoseconds): (u64, &[From], u64),
     ) -> Result<()> {
         if self.bytes < bytes.len() {
-            // Whoever reads the earlier ones keeps their memory.
+            // Subscribers that read earlier pieces keep that memory.
             (self.bytes, self.pieces) = (bytes.len(), Vec::new());
         }
         let free = match self.pieces.iter().position(|(_, piece)| piece.claim()) {
@@ -253,9 +256,9 @@ impl Copies {
     }
 }
 
-/// Memory that a stream takes: shared pages of the host by their address, and exports of the device.
+/// Memory that a stream accepts: shared pages of the host by address, and exports of the device.
 fn caps(memory: &DisplayCaps, device: Option<&DisplayCaps>, readers: usize) -> DisplayCaps {
-    // A frame that is read now may be another soon, and the newest stays readable.
+    // Each reader may hold a frame and begin another, and the newest stays readable.
     let ours = memory.clone().with_imports(Vec::new()).with_outside_readers(2 * readers + 1);
     let Some(device) = device else { return ours };
     let formats: Vec<_> = PixelFormat::ALL.into_iter().filter(|f| device.image_formats.contains(f)).collect();
@@ -272,7 +275,7 @@ fn caps(memory: &DisplayCaps, device: Option<&DisplayCaps>, readers: usize) -> D
     both
 }
 
-/// Makes the first piece of device memory, which holds what subscribers compare.
+/// Makes the first piece of device memory, whose content subscribers compare.
 fn prove(state: &Rc<State>, nonce: u64) -> Result<Staging> {
     let mut staging = Staging::new((&state.identity, &state.caps), StagingKind::Exported, proof::BYTES, |kind| {
         StreamStaging::new(state, kind, proof::BYTES)
@@ -287,13 +290,13 @@ fn prove(state: &Rc<State>, nonce: u64) -> Result<Staging> {
     let mut read = state.device()?.create_in_place_surface(&desc)?;
     read.read_in_place(&own.inner, &view)?;
     if read.read_back(&Part::full(&desc))? != bytes {
-        let reason = "memory that it made to be shared does not hold what was copied there";
+        let reason = "memory made for sharing does not contain what was copied to it";
         return Err(Error::unsupported(&state.identity, reason));
     }
     Ok(staging)
 }
 
-/// Nanoseconds of the clock that all processes have.
+/// Nanoseconds of a clock that all processes share.
 pub(crate) fn now() -> u64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     u64::try_from(now.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(now.tv_nsec).unwrap_or(0)
@@ -327,7 +330,7 @@ impl DisplayDriver for StreamDisplay {
         })
     }
 
-    /// Does what publishing the frame to subscribers costs this process.
+    /// Costs this process what publishing the frame costs.
     fn draw_offscreen_by(&self, surface: &Surface, _: Option<Manner>) -> Result<()> {
         self.state.hub.check_process()?;
         let own = own::<StreamSurface>(surface.driver(), &self.state)?;

@@ -1,4 +1,4 @@
-//! State that the display's thread and the socket's thread of a publisher share.
+//! State that a publisher's display thread and socket thread share.
 
 use crate::wire::frame::Placed;
 use crate::wire::message::{Device, Kind, Notice, encode};
@@ -11,19 +11,20 @@ use std::cmp::Reverse;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Bytes of a subscriber's socket: about ten notices. Those that nobody reads keep the memory of their pieces.
+/// Send buffer of a subscriber's socket in bytes: about ten notices. Unread notices keep the memory of their pieces.
 const UNREAD_BYTES: usize = 4096;
-/// Bytes for the last notices of a stream that ends: enough for every piece that there is then.
+/// Send buffer for the last notices when a stream ends: enough for every piece.
 const LAST_BYTES: usize = 32 * UNREAD_BYTES;
 
-/// A subscriber. It stays one until its connection ends, whether it reads what it is told or not.
+/// A subscriber. It remains one until its connection ends, whether it reads its notices or not.
 pub(crate) struct Peer {
     id: u64,
     connection: Arc<Connection>,
     reader: Reader,
-    /// Wakes it (`eventfd(2)`).
+    /// Wakes the subscriber (`eventfd(2)`).
     wake: OwnedFd,
-    /// The piece that it knows in each place of the table; 0: none. What it is to be told is where the table differs.
+    /// Number of the piece that the subscriber knows in each place of the table; 0 for no piece. It must be notified of
+    /// places where the table differs.
     told: Box<[u64; PLACES]>,
     is_behind: bool,
 }
@@ -33,7 +34,7 @@ impl Peer {
         Self { id, connection, reader, wake, told: Box::new([0; PLACES]), is_behind: false }
     }
 
-    /// Tells it of what changed, the newest pieces first, as far as its socket takes it.
+    /// Sends notices of all changes, newest pieces first, until the socket is full.
     fn catch_up(&mut self, places: &[Option<Listed>]) {
         let number = |place: usize| places[place].as_ref().map_or(0, |piece| piece.number);
         let mut changed: Vec<_> = (0..PLACES).filter(|place| self.told[*place] != number(*place)).collect();
@@ -41,7 +42,7 @@ impl Peer {
         self.is_behind = !changed.into_iter().all(|place| self.tell(place, places[place].as_ref()));
     }
 
-    /// Tells it of one place; `false` where its socket takes no more.
+    /// Sends a notice about one place; `false` if the socket is full.
     fn tell(&mut self, place: usize, piece: Option<&Listed>) -> bool {
         let socket = self.connection.socket();
         let told = &mut self.told[place];
@@ -61,7 +62,7 @@ impl Peer {
     }
 }
 
-/// A piece of memory, as subscribers are told of it.
+/// A piece of memory, as notices describe it.
 struct Listed {
     notice: Notice,
     number: u64,
@@ -70,18 +71,18 @@ struct Listed {
 
 struct State {
     peers: Vec<Peer>,
-    /// Pieces in the table's places.
+    /// Piece in each place of the table.
     places: Vec<Option<Listed>>,
     last_piece: u64,
     last_frame: u64,
     has_ended: bool,
 }
 
-/// The table, the subscribers and the pieces of a stream.
+/// Table, subscribers and pieces of a stream.
 pub(crate) struct Hub {
     pub table: Table,
     pub made: ProcessMark,
-    /// Subscribers at most.
+    /// Maximum number of subscribers.
     readers: usize,
     state: Mutex<State>,
 }
@@ -93,57 +94,57 @@ impl Hub {
         Ok(Self { table: Table::create()?, made: ProcessMark::here(), readers, state: Mutex::new(state) })
     }
 
-    /// Nobody panics while he holds it; where somebody did, what is there is whole.
+    /// No holder of the lock panics; even if one did, the state would be consistent.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Refuses a forked child.
+    /// Refuses calls in a forked child.
     pub(crate) fn check_process(&self) -> Result<()> {
         self.made.check("the publisher of the stream")
     }
 
-    /// Subscribers of this process.
+    /// Current number of subscribers.
     pub(crate) fn subscribers(&self) -> usize {
         if self.made.is_here() { self.state().peers.len() } else { 0 }
     }
 
-    /// Welcomes a subscriber, whose page this is: it learns of every piece there is, and of others from now on.
+    /// Admits a subscriber, whose page is `page`, and notifies it of every piece from now on.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] where there are enough, or its socket takes nothing.
+    /// [`Error::Unavailable`] if there are enough subscribers, or the socket accepts no data.
     pub(crate) fn welcome(&self, mut peer: Peer, page: BorrowedFd<'_>, device: &Device) -> Result<()> {
         let mut state = self.state();
         if state.peers.len() >= self.readers {
             return Err(Error::Unavailable {
-                what: "a place at the stream".into(),
-                reason: format!("each of its {} places has a subscriber", state.peers.len()),
-                hint: "End one of them, or let the publisher allow more (StreamOptions::readers).".into(),
+                what: "another subscription to the stream".into(),
+                reason: format!("all {} subscriptions are in use", state.peers.len()),
+                hint: "End one of them, or allow more in the publisher (StreamOptions::readers).".into(),
             });
         }
         let number = |place: &usize| state.places[*place].as_ref().map(|piece| piece.number);
-        // The first piece, by which the subscriber tries how it gets at memory of the device, comes along with the welcome.
+        // The first piece comes with the welcome: the subscriber tries with it whether it can use the device's memory.
         let first = (0..PLACES).filter(|place| number(place).is_some()).min_by_key(number);
         let text = encode(&Notice::Welcome { device: device.clone(), pieces: first.iter().len() })?;
         let connection = Arc::clone(&peer.connection);
-        // What the system makes of another size is as good.
+        // If the system sets another size, that works as well.
         let _ = set_socket_send_buffer_size(connection.socket(), UNREAD_BYTES);
         if !send(connection.socket(), &text, &[self.table.descriptor().as_fd(), page, peer.wake.as_fd()])
             || !first.is_none_or(|place| peer.tell(place, state.places[place].as_ref()))
         {
-            return Err(Error::refused("the subscriber's socket takes no welcome"));
+            return Err(Error::refused("the subscriber's socket does not accept the welcome message"));
         }
         peer.catch_up(&state.places);
         state.peers.push(peer);
         Ok(())
     }
 
-    /// Lets a subscriber go, whose connection has ended; what it read may be written.
+    /// Removes a subscriber whose connection has ended. The frame that it read may be overwritten.
     pub(crate) fn dismiss(&self, id: u64) {
         self.state().peers.retain(|peer| peer.id != id);
     }
 
-    /// Tells a subscriber what it has missed, as its socket takes more.
+    /// Sends a subscriber the notices that it missed, now that its socket has room.
     pub(crate) fn catch_up(&self, id: u64) {
         let State { peers, places, .. } = &mut *self.state();
         if let Some(peer) = peers.iter_mut().find(|peer| peer.id == id && peer.is_behind) {
@@ -151,16 +152,16 @@ impl Hub {
         }
     }
 
-    /// Gives a piece a place and tells everybody of it. Returns the place.
+    /// Gives a piece a place in the table and notifies all subscribers. Returns the place.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] where all places are taken.
+    /// [`Error::Unavailable`] if all places are in use.
     pub(crate) fn list(&self, kind: Kind, bytes: u64, descriptor: OwnedFd) -> Result<usize> {
         self.check_process()?;
         let State { peers, places, last_piece, .. } = &mut *self.state();
         let place = places.iter().position(Option::is_none).ok_or_else(|| Error::Unavailable {
-            what: "a place for another piece of memory".into(),
-            reason: format!("a stream has at most {PLACES}"),
+            what: "another piece of stream memory".into(),
+            reason: format!("a stream has at most {PLACES} pieces"),
             hint: "Publish with fewer readers or a smaller ring.".into(),
         })?;
         *last_piece += 1;
@@ -171,7 +172,7 @@ impl Hub {
         Ok(place)
     }
 
-    /// Takes a piece off the list. One of a stream that has ended stays for its last subscribers.
+    /// Removes a piece from the table. A piece of an ended stream stays for its last subscribers.
     pub(crate) fn unlist(&self, place: usize) {
         if !self.made.is_here() {
             return;
@@ -184,7 +185,7 @@ impl Hub {
         peers.iter_mut().for_each(|peer| peer.catch_up(places));
     }
 
-    /// Ends the stream: tells everybody of the pieces there are, with the newest frame in one of them, and hangs up.
+    /// Ends the stream: sends notices of the pieces, one of which has the newest frame, and closes the connections.
     pub(crate) fn end(&self) {
         let State { peers, places, has_ended, .. } = &mut *self.state();
         *has_ended = true;
@@ -194,13 +195,13 @@ impl Hub {
         }
     }
 
-    /// Takes a place from who could read it, before it is written.
+    /// Marks a piece as being written, unless a subscriber reads it.
     pub(crate) fn claim(&self, place: usize) -> bool {
         let state = self.state();
         self.table.claim(place, state.peers.iter().map(|peer| &peer.reader))
     }
 
-    /// Number of the next frame.
+    /// Returns the number of the next frame.
     pub(crate) fn next_frame(&self) -> u64 {
         let mut state = self.state();
         state.last_frame += 1;
@@ -211,20 +212,20 @@ impl Hub {
         self.table.publish(frame, place, from, placed.words());
     }
 
-    /// Wakes everybody who waits for a frame; returns how many there are.
+    /// Wakes all subscribers that wait for a frame; returns the number of subscribers.
     pub(crate) fn wake(&self) -> usize {
         let State { peers, places, .. } = &mut *self.state();
         for peer in peers.iter_mut() {
             if peer.is_behind {
                 peer.catch_up(places);
             }
-            // Where its counter is full it has been woken often enough.
+            // If the counter is full, the subscriber has been woken often enough.
             let _ = rustix::io::write(&peer.wake, &1_u64.to_ne_bytes());
         }
         peers.len()
     }
 
-    /// True where somebody cannot use the memory that kernels write.
+    /// Returns whether a subscriber cannot use the memory that kernels write.
     pub(crate) fn is_asked_for_the_host(&self) -> bool {
         self.made.is_here() && self.state().peers.iter().any(|peer| peer.reader.asks_for_the_host())
     }

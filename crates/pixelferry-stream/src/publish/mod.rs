@@ -1,4 +1,4 @@
-//! The publisher's side: a display whose surfaces lie in memory that other processes have.
+//! The publisher's side: a display whose surfaces are in memory that other processes share.
 
 mod display;
 mod hub;

@@ -1,4 +1,4 @@
-//! A piece of memory that subscribers know of.
+//! A piece of memory that subscribers can open.
 
 use super::hub::Hub;
 use crate::wire::message::Kind;
@@ -6,7 +6,7 @@ use interop_core::Result;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-/// A piece's place in the table, given back when it goes. Subscribers keep memory that they have opened.
+/// A piece's place in the table, which is freed on drop. Subscribers keep memory that they have opened.
 pub(crate) struct Piece {
     hub: Arc<Hub>,
     pub place: usize,
@@ -19,7 +19,7 @@ impl Piece {
         Ok(Self { hub: Arc::clone(hub), place, kind })
     }
 
-    /// Takes it from who could read it; `false` where somebody reads it.
+    /// Marks the piece as being written; `false` if a subscriber reads it.
     pub(crate) fn claim(&self) -> bool {
         self.hub.claim(self.place)
     }

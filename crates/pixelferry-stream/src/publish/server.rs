@@ -1,4 +1,4 @@
-//! The thread that subscribers meet.
+//! The thread that serves subscribers' connections.
 
 use super::hub::{Hub, Peer};
 use crate::wire::message::{Device, Hello, Notice, VERSION, decode, encode};
@@ -15,19 +15,19 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Connections that have not said who they are, at most.
+/// Maximum number of connections that have not identified themselves.
 const MOST_WAITING: usize = 16;
-/// Time in which they must be done.
+/// Time limit for a connection to identify itself.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Time after which the thread looks again at what reports nothing: that patience, and a listener without descriptors.
+/// Interval of checks for what causes no event: that time limit, and a listener when descriptors are exhausted.
 const TICK: Duration = Duration::from_millis(200);
 
 const LISTENER: u64 = 0;
 const STOP: u64 = 1;
-/// Added to a connection's number: the process at its other end has ended.
+/// Marks an event that says that the connection's process has ended.
 const PROCESS_ENDED: u64 = 1 << 63;
 
-/// Runs until it is dropped, which ends the stream.
+/// Runs the thread; dropping this ends the stream.
 pub(crate) struct Server {
     hub: Arc<Hub>,
     stop: OwnedFd,
@@ -35,8 +35,10 @@ pub(crate) struct Server {
 }
 
 impl Server {
+    /// Starts the thread.
+    ///
     /// # Errors
-    /// [`Error::Unavailable`] where the system has no more descriptors or threads.
+    /// [`Error::Unavailable`] if the system has no more descriptors or threads.
     pub(crate) fn start(listener: Listener, hub: Arc<Hub>, device: Device) -> Result<Self> {
         let failed = |reason: String| Error::Unavailable {
             what: "the thread of a stream's socket".into(),
@@ -63,7 +65,7 @@ impl Drop for Server {
     fn drop(&mut self) {
         let thread = self.thread.take();
         if !self.hub.made.is_here() {
-            // The parent's thread, which this process does not have; the eventfd is the parent's, too.
+            // The thread belongs to the parent process, and the eventfd is the parent's, too.
             return std::mem::forget(thread);
         }
         let _ = rustix::io::write(&self.stop, &1_u64.to_ne_bytes());
@@ -78,17 +80,17 @@ fn watch(events: &OwnedFd, descriptor: impl AsFd, id: u64) -> rustix::io::Result
     epoll::add(events, descriptor, epoll::EventData::new_u64(id), EventFlags::IN)
 }
 
-/// Subscribers at the socket.
+/// Connections of a stream.
 struct Room {
     listener: Listener,
     hub: Arc<Hub>,
     device: Device,
     events: Arc<OwnedFd>,
-    /// Connections that have not said who they are yet.
+    /// Connections that have not identified themselves.
     waiting: HashMap<u64, (Arc<Connection>, Instant)>,
-    /// The number given last.
+    /// The most recently assigned number.
     last: u64,
-    /// When the system had no descriptor for somebody who connects: the listener reports nobody for a tick from then on.
+    /// When the system had no descriptor for a new connection. The listener is then not watched for a tick.
     deaf_since: Option<Instant>,
 }
 
@@ -102,7 +104,7 @@ impl Room {
             match epoll::wait(&self.events, rustix::buffer::spare_capacity(&mut happened), limit) {
                 Ok(_) | Err(Errno::INTR) => {}
                 Err(errno) => {
-                    tracing::error!(%errno, "a stream's socket cannot be waited for; it takes no more subscribers");
+                    tracing::error!(%errno, "cannot wait for a stream's socket; the stream accepts no more subscribers");
                     return;
                 }
             }
@@ -123,14 +125,14 @@ impl Room {
         }
     }
 
-    /// Takes in who has connected.
+    /// Accepts new connections.
     fn admit(&mut self) {
         loop {
             let mut connection = match self.listener.accept() {
                 Ok(Some(connection)) => connection,
                 Ok(None) => return,
                 Err(errno) => {
-                    tracing::debug!(%errno, "somebody who connects to a stream has to wait");
+                    tracing::debug!(%errno, "a new connection to a stream must wait");
                     let _ = epoll::delete(&self.events, self.listener.descriptor());
                     self.deaf_since = Some(Instant::now());
                     return;
@@ -138,7 +140,7 @@ impl Room {
             };
             self.last += 1;
             if self.waiting.len() >= MOST_WAITING {
-                refuse(&connection, "too many others connect at once; try again");
+                refuse(&connection, "too many others are connecting; try again");
             } else if connection.watch(&self.events, self.last, self.last | PROCESS_ENDED).is_ok() {
                 self.waiting.insert(self.last, (Arc::new(connection), Instant::now()));
             }
@@ -146,12 +148,13 @@ impl Room {
     }
 
     fn dismiss(&mut self, id: u64) {
-        tracing::debug!(id, "a subscriber has gone");
+        tracing::debug!(id, "a subscriber has left");
         self.waiting.remove(&id);
         self.hub.dismiss(id);
     }
 
-    /// Listens to one connection: who waits says hello, a subscriber says nothing, reads what it is told, and goes at some time.
+    /// Handles an event of a connection. A new connection sends a hello; a subscriber sends nothing, reads its notices,
+    /// and closes at some time.
     fn hear(&mut self, id: u64, changes: EventFlags) {
         let Some((connection, _)) = self.waiting.get(&id) else {
             return if changes == EventFlags::OUT { self.hub.catch_up(id) } else { self.dismiss(id) };
@@ -161,13 +164,13 @@ impl Room {
             return;
         }
         let Some((connection, _)) = self.waiting.remove(&id) else { return };
-        // Descriptors are no business of a subscriber's: they are closed.
+        // Subscribers must not send descriptors, so these are closed.
         let Received::Packet(bytes, _) = received else { return };
         let hello = decode::<Hello>(&bytes).and_then(|hello| {
             if hello.version == VERSION {
                 return Ok(());
             }
-            Err(Error::refused(format!("the publisher speaks version {VERSION}, not {}", hello.version)))
+            Err(Error::refused(format!("the publisher uses protocol version {VERSION}, not {}", hello.version)))
         });
         if let Err(error) = hello.and_then(|()| self.seat(id, &connection)) {
             tracing::info!(%error, "a subscriber was refused");

@@ -1,4 +1,4 @@
-//! Blocks of memory that other processes have, too.
+//! Memory blocks that other processes share.
 
 use super::piece::Piece;
 use super::state::State;
@@ -8,11 +8,11 @@ use interop_core::display::{Reach, StagingDriver};
 use interop_core::{Display, HandleType, Result, SharedHandle, Staging, StagingKind};
 use std::rc::Rc;
 
-/// A block of the display in plain memory or of the device's, and the piece that it is.
+/// A block in plain memory or of the device, with its piece.
 pub(crate) struct StreamStaging {
     state: Rc<State>,
     pub inner: Staging,
-    /// None where blocks are only copied from.
+    /// `None` for a block that is only copied from.
     pub piece: Option<Rc<Piece>>,
 }
 
@@ -44,7 +44,7 @@ impl StreamStaging {
     }
 }
 
-/// Subscribers say themselves what they read, and what this process reads is done when a call returns.
+/// Subscribers themselves mark what they read, and reads of this process end before a call returns.
 impl StagingDriver for StreamStaging {
     fn fence(&mut self, _: bool) -> Result<()> {
         self.state.hub.check_process()?;

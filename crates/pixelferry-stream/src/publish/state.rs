@@ -7,7 +7,7 @@ use interop_core::{DeviceIdentity, Display, DisplayCaps, Error, Result};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// State shared by all objects of a stream's display.
+/// State that all objects of a stream's display share.
 pub(crate) struct State {
     pub identity: DeviceIdentity,
     pub caps: DisplayCaps,
@@ -23,9 +23,9 @@ impl Maker for State {
 }
 
 impl State {
-    /// The display whose memory other processes open.
+    /// Returns the display whose memory other processes can open.
     pub(crate) fn device(&self) -> Result<&dyn Display> {
-        let none = || Error::unsupported(&self.identity, "it was opened without a device whose memory is shared");
+        let none = || Error::unsupported(&self.identity, "the stream was opened without a device that shares memory");
         self.device.as_deref().ok_or_else(none)
     }
 }

@@ -10,19 +10,19 @@ use interop_core::{Display, Error, Part, Result, Staging, Surface, SurfaceDesc, 
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// Contents of a surface.
+/// Content of a surface.
 pub(crate) struct Shown {
-    /// Of the display in plain memory, or of the device's.
+    /// A surface of the display in plain memory, or of the device's display.
     pub inner: Surface,
-    /// The piece that it reads in place, and how the frame lies in it.
+    /// The piece that it reads in place, and the frame's layout in it.
     pub piece: Option<(Rc<Piece>, View)>,
 }
 
-/// A surface in the display that a piece is of.
+/// A surface, in the display that owns its piece.
 pub(crate) struct StreamSurface {
     state: Rc<State>,
     desc: SurfaceDesc,
-    /// None before the first frame of a surface that shows in place.
+    /// `None` before the first frame of a surface that shows in place.
     pub shown: RefCell<Option<Shown>>,
 }
 
@@ -39,7 +39,7 @@ impl StreamSurface {
         Self { state: Rc::clone(state), desc: *desc, shown: RefCell::new(None) }
     }
 
-    /// Its contents as bytes: tight rows.
+    /// Reads its content as tight rows.
     pub(crate) fn read(&self, part: &Part) -> Result<Vec<u8>> {
         self.state.hub.check_process()?;
         self.shown.borrow_mut().as_mut().ok_or(Error::NothingShown)?.inner.read_back(part)
@@ -71,7 +71,7 @@ impl<C: Content> InPlaceDriver<C> for StreamSurface {
     fn show(&mut self, staging: &Staging, view: &C::View) -> Result<()> {
         self.state.hub.check_process()?;
         let staging = own::<StreamStaging>(staging.driver(), &self.state)?;
-        let piece = staging.piece.as_ref().ok_or_else(|| Error::refused("the block is no piece of the stream"))?;
+        let piece = staging.piece.as_ref().ok_or_else(|| Error::refused("the block does not belong to the stream"))?;
         let view = C::view(view);
         let before = self.shown.get_mut().take();
         let is_alike = |shown: &Shown| shown.piece.as_ref().is_some_and(|(other, _)| other.kind == piece.kind);

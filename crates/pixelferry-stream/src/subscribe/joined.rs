@@ -10,16 +10,17 @@ use std::collections::HashMap;
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
-/// Time in which a publisher must answer.
+/// Time limit for a publisher's answer.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Time for which a subscriber looks for a frame before it sleeps: waking it up takes as long as that.
+/// How long a subscriber polls for a frame before it sleeps: waking up takes as long as that.
 const SPIN: Duration = Duration::from_micros(50);
-/// Frames that follow each other this soon are looked for until they come, as those sleeps would be a good part of their interval.
+/// If frames follow each other faster than this, poll until the next one: sleeps would take a good part of the
+/// interval.
 const QUICK: Duration = Duration::from_millis(2);
-/// Pieces that a publisher may name at once.
+/// Maximum number of pieces that a publisher may announce.
 const MOST_PIECES: usize = 256;
 
-/// A piece of memory as the publisher describes it.
+/// A piece of memory that the publisher announced.
 #[derive(Debug)]
 pub(super) struct Named {
     pub kind: Kind,
@@ -27,27 +28,30 @@ pub(super) struct Named {
     pub descriptor: OwnedFd,
 }
 
-/// A place at a stream.
+/// A connection to a stream.
 #[derive(Debug)]
 pub(super) struct Joined {
     connection: Connection,
     wake: OwnedFd,
     pub seat: Seat,
     pub publisher: Device,
-    /// Pieces that were named and are not gone.
+    /// Announced pieces that still exist.
     pub pieces: HashMap<u64, Named>,
-    /// Pieces that the publisher needs no longer, since they were last asked for.
+    /// Pieces that the publisher has released since the last check.
     pub gone: Vec<u64>,
     pub has_ended: bool,
     name: String,
-    /// When the last frame was met, and the time from the one before to it.
+    /// When the last frame was found, and the time since the previous one.
     met: Instant,
     interval: Duration,
 }
 
 impl Joined {
+    /// Connects to a stream.
+    ///
     /// # Errors
-    /// [`Error::Unavailable`] where nobody publishes this, or refuses; [`Error::InvalidInput`] for what is no publisher.
+    /// [`Error::Unavailable`] if there is no publisher or it refuses; [`Error::InvalidInput`] if the socket is not a
+    /// publisher's.
     pub(super) fn new(name: &str) -> Result<Self> {
         let connection = socket::join(name)?;
         if !socket::send(connection.socket(), &encode(&Hello { version: VERSION })?, &[]) {
@@ -61,10 +65,10 @@ impl Joined {
                 return Err(Error::Unavailable {
                     what: format!("the stream {name:?}"),
                     reason,
-                    hint: "Ask whoever runs its publisher.".into(),
+                    hint: "Ask the user who runs the publisher.".into(),
                 });
             }
-            _ => return Err(Error::refused("the publisher's first message is no welcome")),
+            _ => return Err(Error::refused("the publisher's first message is not a welcome")),
         };
         let Ok([table, mine, wake]) = <[OwnedFd; 3]>::try_from(descriptors) else {
             return Err(Error::refused("the publisher's welcome came without its descriptors"));
@@ -89,11 +93,11 @@ impl Joined {
         Ok(joined)
     }
 
-    /// Takes in what the publisher has said. A publisher that says what cannot be has ended.
+    /// Reads notices. A publisher that sends an invalid one counts as ended.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] for such a message; [`Error::Unavailable`] where there is no descriptor left for a piece, of which
-    /// the publisher tells again.
+    /// [`Error::InvalidInput`] for an invalid notice; [`Error::Unavailable`] if no descriptor is left for a piece,
+    /// which the publisher announces again.
     fn listen(&mut self) -> Result<()> {
         while !self.has_ended {
             match socket::receive(self.connection.socket()) {
@@ -118,7 +122,7 @@ impl Joined {
                     return Err(Error::refused("a piece of the stream came without its descriptor"));
                 };
                 if self.pieces.len() >= MOST_PIECES || self.pieces.contains_key(&number) {
-                    return Err(Error::refused(format!("piece {number} of the stream is one too many")));
+                    return Err(Error::refused(format!("piece {number} of the stream exceeds the limit")));
                 }
                 self.pieces.insert(number, Named { kind, bytes, descriptor });
             }
@@ -127,16 +131,16 @@ impl Joined {
                 self.gone.push(number);
             }
             Notice::Welcome { .. } | Notice::Refused { .. } => {
-                return Err(Error::refused("the publisher welcomes twice"));
+                return Err(Error::refused("the publisher sent a second welcome"));
             }
         }
         Ok(())
     }
 
-    /// True where the publisher has named this piece by now.
+    /// Returns whether the publisher has announced this piece.
     ///
     /// # Errors
-    /// Those of listening.
+    /// Those of reading notices.
     pub(super) fn is_named(&mut self, number: u64) -> Result<bool> {
         if !self.pieces.contains_key(&number) {
             self.listen()?;
@@ -144,17 +148,17 @@ impl Joined {
         Ok(self.pieces.contains_key(&number))
     }
 
-    /// Waits until the publisher says something or has ended, or the time is over.
+    /// Waits until a notice arrives, the publisher ends, or the time is over.
     pub(super) fn wait_for_notice(&mut self, limit: Duration) -> Result<()> {
         if sleep(&self.connection, None, limit)? {
-            // What it said before is still to be heard.
+            // Read earlier notices first.
             self.listen()?;
             self.has_ended = true;
         }
         Ok(())
     }
 
-    /// Waits until there is a frame other than `frame`, or the publisher has ended, or the time is over.
+    /// Waits until there is a frame other than `frame`, the publisher ends, or the time is over.
     pub(super) fn wait(&mut self, from: From, frame: u64, timeout: Duration) -> Result<()> {
         let begun = Instant::now();
         let spin = if self.interval < QUICK { self.interval * 2 } else { SPIN };
@@ -173,7 +177,7 @@ impl Joined {
                 std::hint::spin_loop();
                 continue;
             }
-            // What was written to it before is answered by what follows.
+            // Clear the counter: the check that follows covers all earlier wake-ups.
             let mut counted = [0; 8];
             let _ = rustix::io::read(&self.wake, &mut counted);
             self.listen()?;
@@ -190,7 +194,7 @@ impl Joined {
     }
 }
 
-/// The next packet, which comes at once where all is well.
+/// Receives the first packet, which normally arrives at once.
 fn first(connection: &Connection, until: Instant, name: &str) -> Result<(Vec<u8>, Vec<OwnedFd>)> {
     loop {
         match socket::receive(connection.socket()) {
@@ -200,7 +204,7 @@ fn first(connection: &Connection, until: Instant, name: &str) -> Result<(Vec<u8>
             Received::Nothing => {
                 let left = until.checked_duration_since(Instant::now()).ok_or_else(|| silent(name))?;
                 if sleep(connection, None, left)? {
-                    // It was killed meanwhile, which joining says by now.
+                    // The publisher was killed in the meantime; connecting again reports that.
                     return Err(socket::join(name).err().unwrap_or_else(|| silent(name)));
                 }
             }
@@ -208,7 +212,7 @@ fn first(connection: &Connection, until: Instant, name: &str) -> Result<(Vec<u8>
     }
 }
 
-/// Waits for the connection, or to be woken; true where the publisher's process has ended.
+/// Waits for the connection or a wake-up; returns whether the publisher's process has ended.
 fn sleep(connection: &Connection, wake: Option<&OwnedFd>, limit: Duration) -> Result<bool> {
     let process = connection.process();
     let all = [Some(connection.socket()), wake, process].into_iter().flatten();
@@ -225,7 +229,7 @@ fn sleep(connection: &Connection, wake: Option<&OwnedFd>, limit: Duration) -> Re
     }
 }
 
-/// Refuses what is no eventfd: reading another descriptor could wait forever.
+/// Refuses any other kind of descriptor: reading it could block forever.
 fn check_wake(wake: &OwnedFd) -> Result<()> {
     use std::os::fd::AsRawFd as _;
     let link = std::fs::read_link(format!("/proc/self/fd/{}", wake.as_raw_fd()));
@@ -234,13 +238,13 @@ fn check_wake(wake: &OwnedFd) -> Result<()> {
     if is_event && flags.is_ok_and(|flags| flags.contains(rustix::fs::OFlags::NONBLOCK)) {
         return Ok(());
     }
-    Err(Error::refused("the publisher's third descriptor is no eventfd"))
+    Err(Error::refused("the publisher's third descriptor is not an eventfd"))
 }
 
 fn silent(name: &str) -> Error {
     Error::Unavailable {
         what: format!("the stream {name:?}"),
         reason: "its publisher does not answer".into(),
-        hint: "Look whether that process still runs, and whether it has file descriptors left.".into(),
+        hint: "Check whether that process is running, and whether it has file descriptors left.".into(),
     }
 }

@@ -1,4 +1,4 @@
-//! A subscriber's side: frames of another process as memory of a backend here.
+//! The subscriber's side: frames of another process as memory of a backend.
 
 mod joined;
 mod subscriber;

@@ -1,4 +1,4 @@
-//! Frames of a stream, one after the other.
+//! Receives the frames of a stream.
 
 use super::joined::Joined;
 use super::way::{Open, Ways};
@@ -14,10 +14,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A stream that another process publishes, as memory that kernels of a backend here read. Stays on its thread.
+/// A subscription to another process's stream, whose frames are memory that a backend's kernels read. It stays on its
+/// thread.
 ///
-/// The newest frame wins: what was published while nobody asked is passed over. A frame stays as it is until the next is taken.
-/// When the publisher ends or is killed, its last frame stays readable.
+/// The newest frame wins: frames that were published between two calls are skipped. A frame does not change until the
+/// next one is taken. When the publisher ends or is killed, its last frame stays readable.
 ///
 /// See [`crate::StreamDisplay`] for an example.
 pub struct Subscriber {
@@ -26,12 +27,12 @@ pub struct Subscriber {
     joined: Joined,
     ways: Ways,
     opened: HashMap<u64, Open>,
-    /// Memory that frames are copied to, where the way copies.
+    /// Memory for copies of frames, if the access path copies.
     copied: Option<Box<dyn ComputeMemory>>,
     current: Option<Current>,
 }
 
-/// The frame that was taken last.
+/// The most recently taken frame.
 struct Current {
     number: u64,
     piece: u64,
@@ -44,24 +45,25 @@ impl std::fmt::Debug for Subscriber {
     }
 }
 
-/// Outcome of [`Subscriber::next`].
+/// Result of [`Subscriber::next`].
 #[derive(Debug)]
 pub enum Next<'s> {
-    /// A newer frame than before.
+    /// A frame newer than the last one.
     Frame(StreamFrame<'s>),
-    /// None in that time. The frame before is [`Subscriber::frame`].
+    /// No newer frame arrived in time. [`Subscriber::frame`] is the last one.
     Nothing,
-    /// None any more: the publisher has ended. The last frame is [`Subscriber::frame`].
+    /// The publisher has ended. [`Subscriber::frame`] is its last frame.
     Ended,
 }
 
 impl Subscriber {
-    /// Joins the stream of this name. How the backend gets at frames is found out and proved: it opens the memory of the
-    /// publisher's device where it is the same, else it reads shared pages of the host, else the host copies.
+    /// Subscribes to the stream of this name. It finds and proves how the backend can access frames: it opens the
+    /// memory of the publisher's device if the backend uses the same device; otherwise it reads shared pages of the
+    /// host, or the host copies.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] where nobody publishes this, or it has no room for another subscriber; [`Error::InvalidInput`] for a
-    /// invalid name, and for a publisher that says what cannot be.
+    /// [`Error::Unavailable`] if there is no publisher, or no room for another subscriber; [`Error::InvalidInput`] for
+    /// an invalid name, and for a publisher that sends invalid messages.
     pub fn open(name: &str, backend: &Arc<dyn ComputeBackend>) -> Result<Self> {
         call("Subscriber::open", || {
             let joined = Joined::new(name)?;
@@ -69,7 +71,7 @@ impl Subscriber {
             if ways.from() == From::Host {
                 joined.seat.ask_for_the_host();
             }
-            tracing::debug!(name, refused = ?ways.refused, "joined a stream");
+            tracing::debug!(name, refused = ?ways.refused, "subscribed to a stream");
             Ok(Self {
                 made: ProcessMark::here(),
                 backend: Arc::clone(backend),
@@ -82,12 +84,12 @@ impl Subscriber {
         })
     }
 
-    /// The way in which the frame that was taken last came here, by the name of the path that does the same within one process.
+    /// How the last frame was accessed, as the name of the path that does the same within one process.
     pub fn path(&self) -> Option<PathId> {
         Some(self.opened.get(&self.current.as_ref()?.piece)?.path())
     }
 
-    /// Ways that do not work here, and what is against each.
+    /// Access paths that do not work here, with the reasons.
     pub fn refused(&self) -> &[(PathId, String)] {
         &self.ways.refused
     }
@@ -97,17 +99,17 @@ impl Subscriber {
         &self.joined.publisher.name
     }
 
-    /// True once the publisher has ended, as far as is known since the last [`Subscriber::next`].
+    /// Whether the publisher has ended, as of the last [`Subscriber::next`].
     pub fn has_ended(&self) -> bool {
         self.joined.has_ended
     }
 
-    /// Waits at most so long for a frame newer than the last, and takes the newest. The last one may be written over from then on:
-    /// this waits until kernels that read it are done.
+    /// Waits up to `timeout` for a frame newer than the last, and takes the newest. The last frame may then be
+    /// overwritten; this call waits until kernels that read it have finished.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] for a publisher that describes what cannot be; [`Error::Unavailable`] in a forked child of the process
-    /// that joined; those of the backend, after which the frame before is still there.
+    /// [`Error::InvalidInput`] for a publisher that describes an invalid frame; [`Error::Unavailable`] in a forked
+    /// child of the process that subscribed; errors of the backend. After an error the last frame is still there.
     pub fn next(&mut self, timeout: Duration) -> Result<Next<'_>> {
         let taken = call("Subscriber::next", || {
             self.check_process()?;
@@ -120,7 +122,8 @@ impl Subscriber {
         })
     }
 
-    /// Refuses a forked child of the process that joined, in which [`Subscriber::frame`] and [`Subscriber::memory`] give nothing.
+    /// Fails in a forked child of the process that subscribed, where [`Subscriber::frame`] and [`Subscriber::memory`]
+    /// return `None`.
     ///
     /// # Errors
     /// [`Error::Unavailable`] there.
@@ -128,7 +131,8 @@ impl Subscriber {
         self.made.check("the subscriber of the stream")
     }
 
-    /// The frame that was taken last. A forked child has none: the publisher writes over it when the parent goes on.
+    /// Returns the most recently taken frame. A forked child gets `None`: the publisher overwrites the frame when the
+    /// parent takes the next.
     pub fn frame(&mut self) -> Option<StreamFrame<'_>> {
         let current = self.current.as_ref().filter(|_| self.made.is_here())?;
         let memory = match (self.opened.get_mut(&current.piece), &mut self.copied) {
@@ -139,7 +143,8 @@ impl Subscriber {
         Some(StreamFrame { memory: memory.as_mut(), current })
     }
 
-    /// The memory of the frame that was taken last, for kernels that read it: [`StreamFrame::memory`] by a shared reference.
+    /// Returns the memory of the last frame for kernels that read it: [`StreamFrame::memory`] through a shared
+    /// reference.
     pub fn memory(&self) -> Option<&dyn ComputeMemory> {
         let current = self.current.as_ref().filter(|_| self.made.is_here())?;
         match (self.opened.get(&current.piece)?, &self.copied) {
@@ -155,7 +160,7 @@ impl Subscriber {
             let left = timeout.saturating_sub(begun.elapsed());
             self.joined.wait(self.ways.from(), last, left)?;
             self.forget_gone();
-            // Kernels that read the last frame are done before it may be written over.
+            // Kernels that read the last frame must finish before it may be overwritten.
             if self.joined.seat.newest(self.ways.from()).frame() != last
                 && let Some(frame) = self.frame()
             {
@@ -170,7 +175,7 @@ impl Subscriber {
                 Ok(true) => self.joined.seat.let_go(),
                 _ => self.joined.seat.take_back(),
             }
-            // A publisher whose notices were not read for a while names the pieces of new frames now, as there is room for it.
+            // If notices were unread for a while, the publisher now has room to announce the pieces of new frames.
             if !matches!(taken, Ok(false)) || self.joined.has_ended || left.is_zero() {
                 return taken;
             }
@@ -178,11 +183,11 @@ impl Subscriber {
         }
     }
 
-    /// Opens the piece that a frame is in, and copies from it where the way does.
+    /// Opens the piece that contains a frame, and copies the frame if the access path copies.
     fn open_piece(&mut self, held: Held) -> Result<()> {
         let number = held.piece;
         let piece = self.joined.pieces.get(&number);
-        let piece = piece.ok_or_else(|| Error::refused(format!("the publisher never named piece {number}")))?;
+        let piece = piece.ok_or_else(|| Error::refused(format!("the publisher never announced piece {number}")))?;
         let placed = Placed::of(held.words, piece.bytes)?;
         if !self.opened.contains_key(&number) {
             self.opened.insert(number, Open::new(&self.ways, self.backend.as_ref(), piece)?);
@@ -200,7 +205,7 @@ impl Subscriber {
         Ok(())
     }
 
-    /// Closes pieces that the publisher needs no longer, but the one that is on show.
+    /// Closes pieces that the publisher has released, except that of the current frame.
     fn forget_gone(&mut self) {
         let shown = self.current.as_ref().map(|current| current.piece);
         let opened = &mut self.opened;
@@ -217,21 +222,21 @@ impl Subscriber {
 impl Drop for Subscriber {
     fn drop(&mut self) {
         if !self.made.is_here() {
-            // Drivers are the parent's, and so is the page on which it says what it reads.
+            // Drivers belong to the parent, and so does the page that says which frame is read.
             std::mem::forget((std::mem::take(&mut self.opened), self.copied.take()));
             return;
         }
-        // What is queued here may still read.
+        // Queued kernels may still read the frame.
         if let Some(frame) = self.frame()
             && let Err(error) = frame.memory.release()
         {
-            tracing::debug!(%error, "a stream's last frame was let go while kernels may read it");
+            tracing::debug!(%error, "a stream's last frame was released while kernels may be reading it");
         }
         self.joined.seat.stop_reading();
     }
 }
 
-/// A frame of a stream, which stays as it is while this lives.
+/// A frame of a stream. It does not change during its lifetime.
 pub struct StreamFrame<'s> {
     memory: &'s mut dyn ComputeMemory,
     current: &'s Current,
@@ -244,32 +249,32 @@ impl std::fmt::Debug for StreamFrame<'_> {
 }
 
 impl StreamFrame<'_> {
-    /// Its number; what is missing between two was passed over.
+    /// Number of the frame, from 1. Missing numbers are skipped frames.
     pub fn number(&self) -> u64 {
         self.current.number
     }
 
-    /// Its size, format, and what its numbers mean.
+    /// Size, format, and the meaning of the numbers.
     pub fn desc(&self) -> &SurfaceDesc {
         &self.current.placed.desc
     }
 
-    /// Layout in [`StreamFrame::memory`]: the top row first.
+    /// Layout in [`StreamFrame::memory`], top row first.
     pub fn view(&self) -> View {
         self.current.placed.view
     }
 
-    /// The memory that it lies in, for kernels that read it ([`interop_core::Arg::Memory`]).
+    /// The frame's memory, for kernels that read it ([`interop_core::Arg::Memory`]).
     pub fn memory(&self) -> &dyn ComputeMemory {
         self.memory
     }
 
-    /// Time since it was published.
+    /// Time since the frame was published.
     pub fn age(&self) -> Duration {
         Duration::from_nanos(now().saturating_sub(self.current.placed.nanoseconds))
     }
 
-    /// Its bytes, in tight rows, the top row first.
+    /// Reads the frame as tight rows, top row first.
     ///
     /// # Errors
     /// Those of [`ComputeMemory::read`].

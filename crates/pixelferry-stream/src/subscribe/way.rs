@@ -1,4 +1,4 @@
-//! Ways in which a backend gets at the frames of a stream, best first; each is tried before it counts.
+//! Access paths from a backend to a stream's frames, best first; each is proved before it is used.
 
 use super::joined::{Joined, Named};
 use crate::proof;
@@ -10,14 +10,14 @@ use interop_core::{
     PathId, Result, SharedHandle, Support, SurfaceDesc,
 };
 
-/// Way by which a backend gets at frames. Named as the paths that do the same within one process.
+/// How a backend accesses frames. Names are those of the paths that do the same within one process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
     /// Kernels read the memory that the publisher's kernels wrote.
     Device,
     /// Kernels read shared pages of the host.
     Pages,
-    /// The host copies to memory of the backend.
+    /// The host copies frames to memory of the backend.
     Copy,
 }
 
@@ -42,19 +42,19 @@ impl Way {
         match self {
             Self::Device => {
                 let Some(uuid) = joined.publisher.uuid else {
-                    return Support::No("publisher: its frames are in memory of the host".into());
+                    return Support::No("publisher: its frames are in host memory".into());
                 };
                 let is_same = device.uuid == Some(DeviceUuid(uuid));
-                Support::when(is_same, format!("compute: it is another device than {}", joined.publisher.name))
+                Support::when(is_same, format!("compute: its device is not {}", joined.publisher.name))
                     .and(|| backend.caps().can_import(HandleType::OPAQUE, MemoryShape::Linear).of_the("compute"))
             }
-            Self::Pages => Support::when(device.memory == MemoryKind::Host, "compute: its memory is not the host's")
+            Self::Pages => Support::when(device.memory == MemoryKind::Host, "compute: its memory is not host memory")
                 .and(|| backend.caps().can_import(HandleType::HostPointer, MemoryShape::Linear).of_the("compute")),
             Self::Copy => Support::Yes,
         }
     }
 
-    /// Compares what the way gives with what must be there.
+    /// Compares the bytes that this access path yields with the expected ones.
     fn prove(self, backend: &dyn ComputeBackend, joined: &Joined) -> Result<()> {
         let wanted = proof::bytes(joined.publisher.proof);
         let mut memory = match self {
@@ -62,7 +62,7 @@ impl Way {
                 let first = joined.pieces.iter().filter(|(_, piece)| matches!(piece.kind, Kind::Device { .. }));
                 let (_, piece) = first
                     .min_by_key(|(number, _)| **number)
-                    .ok_or_else(|| Error::refused("the publisher named no memory of its device"))?;
+                    .ok_or_else(|| Error::refused("the publisher announced no device memory"))?;
                 open_device(backend, piece)?
             }
             Self::Pages => {
@@ -86,20 +86,22 @@ impl Way {
         let at = seen.iter().zip(&wanted).position(|(seen, wanted)| seen != wanted).unwrap_or(0);
         Err(Error::unsupported(
             backend.device(),
-            format!("it reads other bytes than the publisher wrote, from {at} on"),
+            format!("it reads bytes that the publisher did not write, from {at} on"),
         ))
     }
 }
 
-/// The ways that work, and what is against the others.
+/// Access paths that work, and reasons against the others.
 pub(super) struct Ways {
     proved: Vec<Way>,
     pub refused: Vec<(PathId, String)>,
 }
 
 impl Ways {
+    /// Tries all access paths.
+    ///
     /// # Errors
-    /// [`Error::Unsupported`] where the backend does not even take what the host copies.
+    /// [`Error::Unsupported`] if the backend does not even accept copies from the host.
     pub(super) fn find(backend: &dyn ComputeBackend, joined: &Joined) -> Result<Self> {
         let mut found = Self { proved: Vec::new(), refused: Vec::new() };
         for way in [Way::Device, Way::Pages, Way::Copy] {
@@ -119,18 +121,18 @@ impl Ways {
         Err(Error::unsupported(backend.device(), reasons.collect::<Vec<_>>().join("; ")))
     }
 
-    /// The best way to a piece of this kind.
+    /// Returns the best access path to a piece of this kind.
     fn to(&self, kind: Kind) -> Option<Way> {
         Way::of(kind).iter().find(|way| self.proved.contains(way)).copied()
     }
 
-    /// Place of the newest frame.
+    /// Returns where the subscriber takes frames from.
     pub(super) fn from(&self) -> From {
         if self.proved.contains(&Way::Device) { From::Device } else { From::Host }
     }
 }
 
-/// A piece that is open here.
+/// An open piece.
 pub(super) enum Open {
     Device(Box<dyn ComputeMemory>),
     Pages(Box<dyn ComputeMemory>),
@@ -141,14 +143,14 @@ pub(super) enum Open {
 impl Open {
     pub(super) fn new(ways: &Ways, backend: &dyn ComputeBackend, piece: &Named) -> Result<Self> {
         let bytes = usize::try_from(piece.bytes).unwrap_or(usize::MAX);
-        // Publishers make whole pages.
+        // Publishers allocate whole pages.
         let bytes = bytes.checked_next_multiple_of(HostBlock::PAGE).unwrap_or(bytes);
         let block = || pages::open(&piece.descriptor, bytes, Writers::Maker).map(pages::Mapping::into_block);
         match ways.to(piece.kind) {
             Some(Way::Device) => open_device(backend, piece).map(Self::Device),
             Some(Way::Pages) => Ok(Self::Pages(backend.import_host(&block()?)?)),
             Some(Way::Copy) => Ok(Self::Copy(block()?)),
-            None => Err(Error::refused("the newest frame lies in memory that this process could not open")),
+            None => Err(Error::refused("the newest frame is in memory that this process could not open")),
         }
     }
 
@@ -163,15 +165,15 @@ impl Open {
 
 fn open_device(backend: &dyn ComputeBackend, piece: &Named) -> Result<Box<dyn ComputeMemory>> {
     let Kind::Device { dedicated, allocation } = piece.kind else {
-        return Err(Error::refused("the publisher names memory of the host as its device's"));
+        return Err(Error::refused("the publisher announced host memory as its device's"));
     };
     let descriptor = piece.descriptor.try_clone().map_err(|error| Error::Unavailable {
         what: "a descriptor".into(),
         reason: error.to_string(),
         hint: "Raise the limit of descriptors.".into(),
     })?;
-    // SAFETY: a process of this very user, whom the socket names, says that it exports the memory with this size from the device
-    // of the same UUID. The driver finds out what is no memory of its own.
+    // SAFETY: a process of the same user, identified by the socket, says that it exports the memory with this size from
+    // the device of the same UUID. The driver refuses memory that is not its own.
     let memory = unsafe { MemoryHandle::new(descriptor, allocation, dedicated) };
     backend.import_surface(&SharedHandle::Memory(memory), &SurfaceDesc::buffer(piece.bytes))
 }

@@ -1,14 +1,14 @@
-//! A frame's place in memory as words of a shared page.
+//! Describes a frame's position in memory as words of a shared page.
 
 use interop_core::{
     AlphaMode, BufferView, Encoding, Error, Extent, ImageDesc, ImageView, PixelFormat, Result, RowOrder, SurfaceDesc,
     View,
 };
 
-/// Words of a description.
+/// Number of words of a description.
 pub(crate) const WORDS: usize = 6;
 
-/// A frame: how it lies in its piece of memory, what its numbers mean, and when it was published.
+/// A frame: its layout in its piece of memory, the meaning of its numbers, and when it was published.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Placed {
     pub desc: SurfaceDesc,
@@ -22,7 +22,7 @@ const BUFFER: u64 = 2;
 const ENCODINGS: [Encoding; 4] = [Encoding::Unmanaged, Encoding::Srgb, Encoding::Linear, Encoding::Gamma22];
 const ALPHAS: [AlphaMode; 4] = [AlphaMode::Stored, AlphaMode::Opaque, AlphaMode::Premultiplied, AlphaMode::Straight];
 
-/// Place of a value among all of its kind.
+/// Index of a value among all of its kind.
 fn place<T: PartialEq>(all: &[T], value: &T) -> u64 {
     all.iter().position(|one| one == value).unwrap_or(0) as u64
 }
@@ -31,7 +31,7 @@ fn nth<T: Copy>(all: &[T], place: u64) -> Option<T> {
     all.get(usize::try_from(place).ok()?).copied()
 }
 
-/// The view whose first row is the one on top.
+/// Converts a view so that its first row is the top one.
 fn top_first(order: RowOrder, view: ImageView) -> ImageView {
     let last = (view.extent.height as isize - 1) * view.row_pitch;
     match (order, view.offset.checked_add_signed(last)) {
@@ -65,13 +65,13 @@ impl Placed {
         }
     }
 
-    /// The frame that the words name in a piece of so many bytes. Nothing in them is believed: another process wrote them.
+    /// Decodes a frame in a piece of this size. The words come from another process and are checked.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] for what is no frame, or lies outside.
+    /// [`Error::InvalidInput`] for an invalid description, or a frame outside of the piece.
     pub(crate) fn of(words: [u64; WORDS], bytes: u64) -> Result<Self> {
         let [kind, sides, offset, pitch, len, nanoseconds] = words;
-        let wrong = || Error::refused(format!("the publisher describes no frame in {bytes} bytes: {words:x?}"));
+        let wrong = || Error::refused(format!("the publisher describes an invalid frame in {bytes} bytes: {words:x?}"));
         let byte = |at: u32| kind >> at & 0xff;
         let size = |number: u64| usize::try_from(number).map_err(|_| wrong());
         let (desc, view) = match kind & 0xff {

@@ -1,10 +1,10 @@
-//! Messages of the socket: JSON, one in each packet, with the descriptors that belong to it.
+//! Messages of the socket: one JSON text per packet, with the descriptors that belong to it.
 
 use super::socket::LONGEST;
 use interop_core::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// Number of what publisher and subscriber say to each other. Others are refused.
+/// Version of the protocol between publisher and subscriber. Other versions are refused.
 pub(crate) const VERSION: u32 = 1;
 
 /// The only message of a subscriber.
@@ -20,11 +20,11 @@ pub(crate) struct Hello {
 pub(crate) enum Kind {
     /// Shared pages of the host.
     Host,
-    /// Memory of the publisher's device, by an opaque descriptor (`VK_KHR_external_memory_fd`).
+    /// Memory of the publisher's device, as an opaque descriptor (`VK_KHR_external_memory_fd`).
     Device {
-        /// It was made for one buffer alone.
+        /// Whether it is a dedicated allocation for one buffer.
         dedicated: bool,
-        /// Bytes of the whole allocation, which importers are told.
+        /// Bytes of the whole allocation, which importers must know.
         allocation: u64,
     },
 }
@@ -33,44 +33,47 @@ pub(crate) enum Kind {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Device {
-    /// None where all memory is the host's.
+    /// `None` if all memory is the host's.
     pub uuid: Option<[u8; 16]>,
     pub name: String,
-    /// Number from which the bytes of the first piece of its memory follow.
+    /// Number that determines the content of the first piece of its memory.
     pub proof: u64,
 }
 
-/// Message of a publisher.
+/// A publisher's message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Notice {
-    /// The first message. Its descriptors: the publisher's page, the subscriber's, and what wakes it (`eventfd(2)`).
+    /// The first message. Its descriptors are the publisher's page, the subscriber's page, and the eventfd that wakes
+    /// the subscriber (`eventfd(2)`).
     Welcome {
         device: Device,
-        /// Messages that name a piece each and follow at once.
+        /// Number of messages about pieces that follow at once.
         pieces: usize,
     },
-    /// The first message to somebody who is not welcome.
+    /// The first message to a refused subscriber.
     Refused {
-        /// Words for the user.
+        /// Reason for the user.
         reason: String,
     },
-    /// A piece of memory; its descriptor comes along.
+    /// A piece of memory; its descriptor comes with the message.
     Piece { number: u64, kind: Kind, bytes: u64 },
-    /// The publisher needs a piece no longer.
+    /// The publisher has released a piece.
     Gone { number: u64 },
 }
 
 pub(crate) fn encode(message: &impl Serialize) -> Result<Vec<u8>> {
     let bytes = serde_json::to_vec(message).map_err(|error| Error::refused(error.to_string()))?;
     if bytes.len() > LONGEST {
-        return Err(Error::refused(format!("a message of {} bytes is longer than {LONGEST}", bytes.len())));
+        return Err(Error::refused(format!("a message has {} bytes, more than {LONGEST}", bytes.len())));
     }
     Ok(bytes)
 }
 
+/// Decodes a message.
+///
 /// # Errors
-/// [`Error::InvalidInput`] for what is no such message.
+/// [`Error::InvalidInput`] for an invalid message.
 pub(crate) fn decode<'de, T: Deserialize<'de>>(bytes: &'de [u8]) -> Result<T> {
-    serde_json::from_slice(bytes).map_err(|error| Error::refused(format!("a message of the stream is wrong: {error}")))
+    serde_json::from_slice(bytes).map_err(|error| Error::refused(format!("invalid message of the stream: {error}")))
 }

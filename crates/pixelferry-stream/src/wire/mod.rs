@@ -1,4 +1,4 @@
-//! Things that publisher and subscribers share: the socket, its messages, and the pages that both map.
+//! What publisher and subscribers share: the socket, its messages, and the pages that both map.
 
 pub(crate) mod frame;
 pub(crate) mod message;

@@ -1,4 +1,4 @@
-//! Pages that processes share (`memfd_create(2)`). The `unsafe` of mappings is kept in this file.
+//! Pages that processes share (`memfd_create(2)`). This file contains all `unsafe` code for mappings.
 
 use interop_core::{Error, HostBlock, Result};
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fcntl_get_seals, fstat, ftruncate, memfd_create};
@@ -9,33 +9,33 @@ use std::ptr::NonNull;
 use std::rc::Rc;
 use std::sync::atomic::AtomicU64;
 
-/// Right to write the pages.
+/// Who may write the pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Writers {
-    /// The process that made them, alone: the kernel refuses to map them for writing from then on (`F_SEAL_FUTURE_WRITE`).
+    /// Only the process that made them: the kernel refuses any further mapping for writing (`F_SEAL_FUTURE_WRITE`).
     Maker,
     /// Every process that has the descriptor.
     All,
 }
 
-/// Pages that are mapped into this process until it is dropped.
+/// Pages that are mapped into this process until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Mapping {
     address: NonNull<c_void>,
     len: usize,
 }
 
-// SAFETY: the mapping belongs to the process and not to a thread; its words are reached by atomics alone, and slices of its
-// bytes are given out by `HostBlock`, which is of one thread.
+// SAFETY: the mapping belongs to the process and not to a thread. Its words are accessed only as atomics, and only
+// `HostBlock`, which stays on one thread, hands out slices of its bytes.
 unsafe impl Send for Mapping {}
 // SAFETY: as above.
 unsafe impl Sync for Mapping {}
 
-/// Makes whole pages for so many bytes, zeroed, and maps them for writing. They keep their size for good, so that nobody who
-/// maps them meets an end (`SIGBUS`).
+/// Allocates whole zeroed pages for this many bytes and maps them for writing. Their size is sealed, so that no process
+/// that maps them can hit their end (`SIGBUS`).
 ///
 /// # Errors
-/// [`Error::Unavailable`] where the system has no more memory or descriptors.
+/// [`Error::Unavailable`] if the system has no more memory or descriptors.
 pub(crate) fn create(name: &str, bytes: usize, writers: Writers) -> Result<(OwnedFd, Mapping)> {
     let bytes = bytes.checked_next_multiple_of(HostBlock::PAGE).unwrap_or(bytes);
     let made = || {
@@ -57,19 +57,19 @@ pub(crate) fn create(name: &str, bytes: usize, writers: Writers) -> Result<(Owne
     })
 }
 
-/// Maps pages that another process made. What is not sealed against shrinking, or is too small, is refused before it is
-/// mapped.
+/// Maps pages that another process made. Pages that are too small or not sealed against shrinking are refused before
+/// they are mapped.
 ///
 /// # Errors
-/// [`Error::InvalidInput`] for a descriptor of something else; [`Error::Unavailable`] where it cannot be mapped.
+/// [`Error::InvalidInput`] for a descriptor of something else; [`Error::Unavailable`] if mapping fails.
 pub(crate) fn open(pages: &OwnedFd, bytes: usize, writers: Writers) -> Result<Mapping> {
-    let seals = fcntl_get_seals(pages).map_err(|_| Error::refused("a descriptor is no shared memory"))?;
+    let seals = fcntl_get_seals(pages).map_err(|_| Error::refused("a descriptor is not shared memory"))?;
     if !seals.contains(SealFlags::SHRINK) {
-        return Err(Error::refused("shared memory is not sealed, so that it could be taken away"));
+        return Err(Error::refused("shared memory is not sealed, so the publisher could shrink it"));
     }
     let size = fstat(pages).map_or(0, |stat| u64::try_from(stat.st_size).unwrap_or(0));
     if bytes == 0 || size < bytes as u64 {
-        return Err(Error::refused(format!("shared memory of {size} bytes was said to be of {bytes}")));
+        return Err(Error::refused(format!("shared memory has {size} bytes instead of the announced {bytes}")));
     }
     let access = if writers == Writers::All { ProtFlags::READ | ProtFlags::WRITE } else { ProtFlags::READ };
     let address = map(pages, bytes, access).map_err(|errno| Error::Unavailable {
@@ -81,7 +81,7 @@ pub(crate) fn open(pages: &OwnedFd, bytes: usize, writers: Writers) -> Result<Ma
 }
 
 fn map(pages: impl AsFd, bytes: usize, access: ProtFlags) -> rustix::io::Result<NonNull<c_void>> {
-    // SAFETY: a new mapping at a place of the system's choice, which touches no other memory.
+    // SAFETY: the system chooses the address of the new mapping, which overlaps no other memory.
     let address = unsafe { mmap(std::ptr::null_mut(), bytes, access, MapFlags::SHARED, pages, 0) }?;
     NonNull::new(address).ok_or(rustix::io::Errno::NOMEM)
 }
@@ -89,25 +89,26 @@ fn map(pages: impl AsFd, bytes: usize, access: ProtFlags) -> rustix::io::Result<
 impl Mapping {
     /// The pages as words, which other processes may change at any time.
     pub(crate) fn words(&self) -> &[AtomicU64] {
-        // SAFETY: mappings begin at a page, live as long as `self` and are read and written here as atomics alone. Words of pages
-        // that are mapped for reading are only loaded, which the processor does by plain loads.
+        // SAFETY: a mapping begins at a page, lives as long as `self`, and is accessed here only as atomics. Words of
+        // pages that are mapped for reading are only loaded, which processors do with plain loads.
         unsafe { std::slice::from_raw_parts(self.address.as_ptr().cast(), self.len / size_of::<AtomicU64>()) }
     }
 
-    /// The pages as memory of the host. Of pages of another process only what reads them may be made: whoever gets the block keeps
-    /// it to himself, and gives out `&dyn ComputeMemory` at most, through which nothing is written.
+    /// The pages as host memory. Pages of another process may only be read: the caller must keep the block private and
+    /// hand out at most `&dyn ComputeMemory`, which cannot write.
     pub(crate) fn into_block(self) -> HostBlock {
         let (address, len) = (self.address.cast(), self.len);
-        // SAFETY: the mapping is the owner, and unmaps when it goes. Its bytes have values. Slices are formed under the block's
-        // list alone; another process writes its own pages only while no subscriber says that it reads them (`table`).
+        // SAFETY: the mapping owns the memory and unmaps it on drop. The bytes are initialised. Slices are made only
+        // under the block's own rules; another process writes its pages only while no subscriber says that it reads
+        // them (`table`).
         unsafe { HostBlock::from_raw(address, len, Rc::new(self)) }
     }
 }
 
 #[cfg(test)]
 impl Mapping {
-    /// The same pages at the same address, as ThreadSanitizer knows memory by its address alone. Not unmapped: only as long as
-    /// `self` is used.
+    /// Another `Mapping` of the same address, because ThreadSanitizer identifies memory by its address only. It does
+    /// not unmap and must not outlive `self`.
     pub(crate) fn alias(&self) -> std::mem::ManuallyDrop<Self> {
         std::mem::ManuallyDrop::new(Self { address: self.address, len: self.len })
     }
@@ -115,9 +116,10 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: mapped by `map` with this length, and unmapped once, here; every slice of it has ended.
+        // SAFETY: `map` mapped this range with this length, it is unmapped only here, and no slice of it exists any
+        // more.
         if let Err(errno) = unsafe { munmap(self.address.as_ptr(), self.len) } {
-            tracing::warn!(%errno, "shared pages were not unmapped");
+            tracing::warn!(%errno, "cannot unmap shared pages");
         }
     }
 }
@@ -145,6 +147,6 @@ mod tests {
         ftruncate(&unsealed, 4096).unwrap();
         assert!(open(&unsealed, 4096, Writers::All).unwrap_err().to_string().contains("sealed"));
         let file = OwnedFd::from(std::fs::File::open("/dev/null").unwrap());
-        assert!(open(&file, 1, Writers::Maker).unwrap_err().to_string().contains("no shared memory"));
+        assert!(open(&file, 1, Writers::Maker).unwrap_err().to_string().contains("not shared memory"));
     }
 }

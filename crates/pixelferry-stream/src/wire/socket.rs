@@ -1,4 +1,4 @@
-//! Sockets of streams: where they are, who may connect, and packets with descriptors.
+//! Sockets of streams: their paths, who may connect, and packets with descriptors.
 
 use interop_core::describe::process::ProcessMark;
 use interop_core::{Error, Result};
@@ -19,19 +19,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{env, fs};
 
-/// Bytes of a packet at most.
+/// Maximum size of a packet in bytes.
 pub(crate) const LONGEST: usize = 4096;
-/// Descriptors of a packet at most.
+/// Maximum number of descriptors in a packet.
 const DESCRIPTORS: usize = 4;
-/// Letters of a stream's name at most.
+/// Maximum length of a stream's name.
 const LONGEST_NAME: usize = 48;
 const SUFFIX: &str = ".stream";
 
-/// Folder of this user's streams: `pixelferry` in `XDG_RUNTIME_DIR`, or `/tmp/pixelferry-UID` where that is unset or another
-/// user's, as under `sudo -E`. Nobody else may enter it.
+/// Folder of this user's streams: `pixelferry` in `XDG_RUNTIME_DIR`, or `/tmp/pixelferry-UID` if that variable is unset
+/// or names another user's folder, as under `sudo -E`. Only this user may enter it.
 ///
 /// # Errors
-/// [`Error::Unavailable`] where it cannot be made, or is somebody else's.
+/// [`Error::Unavailable`] if it cannot be created or belongs to another user.
 pub(crate) fn folder() -> Result<PathBuf> {
     let me = rustix::process::geteuid().as_raw();
     let is_another_users = |folder: &PathBuf| fs::metadata(folder).is_ok_and(|found| found.uid() != me);
@@ -49,15 +49,15 @@ pub(crate) fn folder() -> Result<PathBuf> {
     }
     let found = fs::symlink_metadata(&folder).map_err(|error| wrong(error.to_string()))?;
     if !found.is_dir() || found.uid() != me {
-        return Err(wrong("it is no folder of this user's".into()));
+        return Err(wrong("it is not a folder of this user".into()));
     }
     if found.permissions().mode() & 0o077 != 0 {
-        return Err(wrong("others may enter it; make it chmod 700".into()));
+        return Err(wrong("others may enter it; run chmod 700 on it".into()));
     }
     Ok(folder)
 }
 
-/// File of a stream's socket.
+/// Path of a stream's socket.
 ///
 /// # Errors
 /// [`Error::InvalidInput`] for an invalid name; those of [`folder`].
@@ -65,13 +65,14 @@ fn path(name: &str) -> Result<PathBuf> {
     let is_good = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
     if name.is_empty() || name.len() > LONGEST_NAME || name.starts_with('.') || !name.bytes().all(is_good) {
         return Err(Error::refused(format!(
-            "{name:?} cannot name a stream; give 1 to {LONGEST_NAME} letters, digits, '-', '_' and '.', no '.' first"
+            "invalid stream name {name:?}; use 1 to {LONGEST_NAME} letters, digits, '-', '_' and '.', without a \
+             leading '.'"
         )));
     }
     Ok(folder()?.join(format!("{name}{SUFFIX}")))
 }
 
-/// Names of the sockets there are, in order; not all of them may have a publisher.
+/// Names of the existing sockets, sorted; some may have no publisher any more.
 ///
 /// # Errors
 /// Those of [`folder`].
@@ -88,21 +89,23 @@ pub(crate) fn names() -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// One end of a connection, and the process at the other end. When it is dropped it hangs up: closing the descriptor does not
-/// end a connection of which a forked child has a copy.
+/// One end of a connection, and the process at the other end. Dropping it shuts the connection down: closing the
+/// descriptor would not end a connection that a forked child has a copy of.
 #[derive(Debug)]
 pub(crate) struct Connection {
     socket: OwnedFd,
-    /// A descriptor that is readable once that process has ended (`pidfd_open(2)`), where the system allows it: a child of that
-    /// process may keep the connection open.
+    /// A descriptor that becomes readable when that process has ended (`pidfd_open(2)`), if the system supports it: a
+    /// child of that process may keep the connection open.
     process: Option<OwnedFd>,
     events: Option<Arc<OwnedFd>>,
     made: ProcessMark,
 }
 
 impl Connection {
+    /// Wraps a connected socket.
+    ///
     /// # Errors
-    /// `ESRCH` where the process at the other end has ended, and what else the system says.
+    /// `ESRCH` if the process at the other end has ended, and other errors of the system.
     fn new(socket: OwnedFd) -> rustix::io::Result<Self> {
         let process = match pidfd_open(sockopt::socket_peercred(&socket)?.pid, PidfdFlags::empty()) {
             Ok(process) => Some(process),
@@ -126,7 +129,8 @@ impl Connection {
         self.process.as_ref()
     }
 
-    /// Reports to `events` until it is dropped: by `id` each change of the socket, by `ended` that the other process has ended.
+    /// Reports to `events` until it is dropped: changes of the socket with `id`, and the end of the other process with
+    /// `ended`.
     pub(crate) fn watch(&mut self, events: &Arc<OwnedFd>, id: u64, ended: u64) -> rustix::io::Result<()> {
         self.events = Some(Arc::clone(events));
         let changes = epoll::EventFlags::IN | epoll::EventFlags::OUT | epoll::EventFlags::ET;
@@ -150,7 +154,7 @@ impl Drop for Connection {
     }
 }
 
-/// A publisher's socket, whose file goes with it.
+/// A publisher's socket, which removes its file on drop.
 #[derive(Debug)]
 pub(crate) struct Listener {
     socket: OwnedFd,
@@ -159,8 +163,10 @@ pub(crate) struct Listener {
 }
 
 impl Listener {
+    /// Opens a socket for a stream.
+    ///
     /// # Errors
-    /// [`Error::InvalidInput`] for an invalid name, or one that is taken; [`Error::Unavailable`] for what the system refuses.
+    /// [`Error::InvalidInput`] for a name that is invalid or in use; [`Error::Unavailable`] for errors of the system.
     pub(crate) fn open(name: &str) -> Result<Self> {
         let path = path(name)?;
         let address = address(&path)?;
@@ -176,20 +182,20 @@ impl Listener {
             Ok(socket)
         };
         let failed = |errno: Errno| unavailable(&format!("the socket {}", path.display()), errno);
-        // One at a time looks whether a socket is left over, and takes its place.
+        // Only one process at a time may check for and replace a leftover socket.
         let _turn = turn(&path)?;
         if remove_if_dead(&path, &address) == Left::Alive {
-            return Err(Error::refused(format!("a stream {name:?} is published already; give another name")));
+            return Err(Error::refused(format!("a stream {name:?} exists already; choose another name")));
         }
         let socket = opened().map_err(failed)?;
         let inode = fs::metadata(&path).map_or(0, |file| file.ino());
         Ok(Self { socket, path, inode })
     }
 
-    /// The next who connects, of this user's; `None` where nobody waits.
+    /// Accepts the next connection of this user; `None` if there is none.
     ///
     /// # Errors
-    /// What the system says where it has no descriptor or memory for whoever waits.
+    /// Error of the system if it has no descriptor or memory for a waiting connection.
     pub(crate) fn accept(&self) -> rustix::io::Result<Option<Connection>> {
         loop {
             let peer = match accept_with(&self.socket, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK) {
@@ -199,7 +205,7 @@ impl Listener {
                 Err(errno) => return Err(errno),
             };
             if let Err(error) = check_peer(&peer) {
-                tracing::warn!(%error, "somebody who connected to a stream was refused");
+                tracing::warn!(%error, "a connection to a stream was refused");
                 continue;
             }
             match Connection::new(peer) {
@@ -216,22 +222,22 @@ impl Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        // A forked child, which never gets here without the thread that this belongs to, may have a copy: nobody connects to that
-        // any more, and whoever waits is hung up on.
+        // A forked child, which does not run the thread that owns this, may have a copy of the socket. Shut it down:
+        // new connections fail, and waiting ones are closed.
         let _ = shutdown(&self.socket, Shutdown::Both);
         while let Ok(Some(_)) = self.accept() {}
         let Ok(_turn) = turn(&self.path) else { return };
-        // Another's by now, where somebody removed ours.
+        // The file belongs to another socket if somebody removed ours.
         if fs::metadata(&self.path).is_ok_and(|file| file.ino() == self.inode) {
             let _ = fs::remove_file(&self.path);
         }
     }
 }
 
-/// A connection to a stream's publisher.
+/// Connects to a stream's publisher.
 ///
 /// # Errors
-/// [`Error::Unavailable`] where there is none.
+/// [`Error::Unavailable`] if there is none.
 pub(crate) fn join(name: &str) -> Result<Connection> {
     let path = path(name)?;
     let address = address(&path)?;
@@ -242,13 +248,13 @@ pub(crate) fn join(name: &str) -> Result<Connection> {
         }
         let folder = path.parent().unwrap_or(&path).display();
         let reason = match errno {
-            Errno::NOENT | Errno::CONNREFUSED | Errno::SRCH => format!("nobody publishes it in {folder}"),
+            Errno::NOENT | Errno::CONNREFUSED | Errno::SRCH => format!("no process publishes it in {folder}"),
             Errno::AGAIN => "its publisher is busy; try again".into(),
             errno => return unavailable(&format!("the stream {name:?}"), errno),
         };
         let hint = match names() {
-            Ok(names) if !names.is_empty() => format!("Streams there are: {}.", names.join(", ")),
-            _ => "Start the publisher first, with the same XDG_RUNTIME_DIR; no stream is there.".into(),
+            Ok(names) if !names.is_empty() => format!("Available streams: {}.", names.join(", ")),
+            _ => "Start the publisher first, with the same XDG_RUNTIME_DIR; there are no streams.".into(),
         };
         Error::Unavailable { what: format!("the stream {name:?}"), reason, hint }
     })?;
@@ -269,12 +275,12 @@ enum Left {
     Alive,
 }
 
-/// Removes a socket whose publisher was killed: nobody listens there, or only a child that it had forked has copies.
+/// Removes a socket whose publisher was killed: no process listens there, or only a forked child has copies.
 fn remove_if_dead(path: &Path, address: &SocketAddrUnix) -> Left {
     match connected(address) {
         Ok(_) | Err(Errno::AGAIN) => return Left::Alive,
         Err(Errno::CONNREFUSED | Errno::SRCH) => {
-            tracing::info!(path = %path.display(), "a stream's socket was left over and is removed");
+            tracing::info!(path = %path.display(), "removing a stream's leftover socket");
             let _ = fs::remove_file(path);
         }
         Err(_) => {}
@@ -282,7 +288,7 @@ fn remove_if_dead(path: &Path, address: &SocketAddrUnix) -> Left {
     Left::Nothing
 }
 
-/// A turn at the folder, until it is dropped.
+/// Locks the folder until the returned descriptor is closed.
 fn turn(path: &Path) -> Result<OwnedFd> {
     let folder = path.parent().unwrap_or(Path::new("/"));
     let taken = || {
@@ -308,7 +314,7 @@ fn check_peer(socket: &OwnedFd) -> Result<()> {
     if peer.uid == me {
         return Ok(());
     }
-    Err(Error::refused(format!("a process of user {} is at the other end of the socket", peer.uid.as_raw())))
+    Err(Error::refused(format!("the process at the other end of the socket belongs to user {}", peer.uid.as_raw())))
 }
 
 fn unavailable(what: &str, errno: Errno) -> Error {
@@ -319,12 +325,12 @@ fn unavailable(what: &str, errno: Errno) -> Error {
     Error::Unavailable { what: what.into(), reason: errno.to_string(), hint: hint.into() }
 }
 
-/// The error of a process that has no descriptor left for what another one sent.
+/// Error of a process that has no descriptor left for what another one sent.
 pub(crate) fn out_of_descriptors(name: &str) -> Error {
     unavailable(&format!("a file descriptor for the stream {name:?}"), Errno::MFILE)
 }
 
-/// Sends a packet without waiting; `false` where the socket takes no more, or the other side has gone.
+/// Sends a packet without waiting; `false` if the socket is full or the other side has gone.
 pub(crate) fn send(socket: &OwnedFd, bytes: &[u8], descriptors: &[BorrowedFd<'_>]) -> bool {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
     let mut control = SendAncillaryBuffer::new(&mut space);
@@ -335,23 +341,23 @@ pub(crate) fn send(socket: &OwnedFd, bytes: &[u8], descriptors: &[BorrowedFd<'_>
     matches!(sendmsg(socket, &[IoSlice::new(bytes)], &mut control, flags), Ok(sent) if sent == bytes.len())
 }
 
-/// Arrival by a socket.
+/// Result of receiving.
 #[derive(Debug)]
 pub(crate) enum Received {
     Packet(Vec<u8>, Vec<OwnedFd>),
     Nothing,
     /// This process has no descriptors left for those of the next packet, which stays in the socket.
     OutOfDescriptors,
-    /// The other side has gone, or has sent what no packet is.
+    /// The other side has gone, or has sent an invalid packet.
     Ended,
 }
 
-/// The next packet, where one is there. Descriptors of a packet that is cut are closed.
+/// Receives the next packet, if there is one. Descriptors of a truncated packet are closed.
 pub(crate) fn receive(socket: &OwnedFd) -> Received {
     let mut bytes = vec![0; LONGEST];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
-    // Looked at first: of a packet that is taken, the system drops the descriptors for which this process has no room.
+    // Peek first: when a packet is taken, the system drops descriptors for which this process has no room.
     let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT | RecvFlags::PEEK;
     let got = recvmsg(socket, &mut [IoSliceMut::new(&mut bytes)], &mut control, flags);
     let descriptors: Vec<OwnedFd> = control

@@ -1,15 +1,18 @@
-//! The pages that publisher and subscribers share, and the rule by which nobody reads what is being written.
+//! The pages that publisher and subscribers share, and the protocol that keeps subscribers from reading what is being
+//! written.
 //!
-//! The publisher alone writes its page: which frame is the newest, and for each piece of memory which frame it holds. Each
-//! subscriber has a page of its own, in which it alone writes the frame that it reads, and the next before it lets that go. Both
-//! sides write first and look at the other's page then, in one order that all processors agree on. So of a subscriber that begins
-//! to read and a publisher that begins to write the same piece, at least one sees the other, and goes elsewhere.
+//! Only the publisher writes its page: which frame is the newest, and which frame each piece of memory holds. Each
+//! subscriber has a page of its own. Only that subscriber writes it: the frame that it reads, and then the next frame
+//! before it releases that one. Both sides write first and then look at the other's page, in one order that all
+//! processors agree on. If a subscriber begins to read a piece while the publisher begins to write it, at least one of
+//! them therefore sees the other and chooses another piece.
 //!
-//! The words are atomics, of which each has one writer except for a place's frame and description, which the publisher writes while
-//! the frame is 0 and a subscriber looks at twice. Bytes of a frame are plain memory: a subscriber's reads come after the publisher's
-//! writes, as it found the frame that these were followed by; the publisher's next writes come after those reads, as it found that
-//! the subscriber reads another frame or none. `no_reader_meets_a_piece_that_is_written` has ThreadSanitizer look for a pair that the
-//! words do not order (scripts/tsan). A subscriber is asked for as long as its connection is there, whatever it was told.
+//! The words are atomics with one writer each. A place's frame and description are an exception: the publisher writes
+//! them while the frame is 0, and a subscriber checks the frame before and after reading them. Bytes of a frame are
+//! plain memory. A subscriber's reads come after the publisher's writes, because it found the frame that was stored
+//! after them; the publisher's next writes come after those reads, because it found that the subscriber reads another
+//! frame or none. In `no_reader_meets_a_piece_that_is_written`, ThreadSanitizer looks for accesses that the words do
+//! not order (scripts/tsan). A subscriber's page counts for as long as its connection exists, whichever notices it got.
 
 use super::frame;
 use super::pages::{self, Mapping, Writers};
@@ -17,27 +20,27 @@ use interop_core::Result;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
-/// Pieces of memory that a stream has at most, with those that only subscribers keep.
+/// Maximum number of a stream's pieces, including those that only subscribers keep.
 pub(crate) const PLACES: usize = 240;
-/// Bytes of the publisher's page, and of a subscriber's.
+/// Size of the publisher's page, and of a subscriber's, in bytes.
 const BYTES: usize = 16384;
 const READERS_BYTES: usize = 4096;
 
-/// Description of the pages, for who maps them.
+/// Identifies the layout of the pages.
 const MAGIC: u64 = u64::from_le_bytes(*b"pxferry1");
 
 const NEWEST: usize = 1;
 const NEWEST_ON_THE_HOST: usize = 2;
-/// Places begin here: the frame, the piece's number, and how the frame lies in it.
+/// Index of the first place: its frame, the piece's number, and the frame's layout.
 const FIRST: usize = 8;
 const PLACE_WORDS: usize = 2 + frame::WORDS;
 const _: () = assert!((FIRST + PLACES * PLACE_WORDS) * size_of::<u64>() <= BYTES);
 
-/// Words of a subscriber's page: the frames that it reads, and whether it asks for memory of the host.
+/// Words of a subscriber's page: the frames that it reads, and whether it asks for host memory.
 const READS: [usize; 2] = [0, 1];
 const ASKS: usize = 2;
 
-/// A frame and the place that holds it. Zero stands for no frame.
+/// A frame's number and the place that holds it. Zero means no frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Stamp(u64);
 
@@ -58,12 +61,12 @@ impl Stamp {
     }
 }
 
-/// Place from which subscribers take a frame.
+/// Where subscribers take a frame from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum From {
-    /// The memory that kernels wrote.
+    /// Memory that kernels wrote.
     Device,
-    /// Memory of the host.
+    /// Host memory.
     Host,
 }
 
@@ -76,7 +79,7 @@ impl From {
     }
 }
 
-/// Contents of a place, as another process wrote it.
+/// Content of a place, as another process wrote it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Held {
     pub stamp: Stamp,
@@ -84,7 +87,7 @@ pub(crate) struct Held {
     pub words: [u64; frame::WORDS],
 }
 
-/// The publisher's page, on its own side.
+/// The publisher's page, on the publisher's side.
 #[derive(Debug)]
 pub(crate) struct Table {
     pages: Mapping,
@@ -106,19 +109,20 @@ impl Table {
         place_of(self.pages.words(), place)
     }
 
-    /// Frame that is the newest in a place of this kind.
+    /// Returns the newest frame in a place of this kind.
     pub(crate) fn newest(&self, from: From) -> Stamp {
         Stamp(self.pages.words()[from.word()].load(SeqCst))
     }
 
-    /// Says that the place is for a piece, which holds no frame yet.
+    /// Assigns the place to a piece that holds no frame yet.
     pub(crate) fn settle(&self, place: usize, piece: u64) {
         let words = self.place(place);
         words[0].store(0, SeqCst);
         words[1].store(piece, SeqCst);
     }
 
-    /// Takes the frame out of a place that is to be written; `false` where one of `readers` has it, or it is the newest.
+    /// Removes the frame from a place, so that it can be written; `false` if one of `readers` reads it, or it is the
+    /// newest.
     pub(crate) fn claim<'a>(&self, place: usize, readers: impl IntoIterator<Item = &'a Reader>) -> bool {
         let words = self.place(place);
         let stamp = Stamp(words[0].load(SeqCst));
@@ -128,17 +132,18 @@ impl Table {
         if [From::Device, From::Host].iter().any(|from| self.newest(*from) == stamp) {
             return false;
         }
-        // Nobody who looks from now on takes it; who has written before that it reads the frame is seen here.
+        // From now on no subscriber takes the frame; a subscriber that has already marked it is seen by the following
+        // check.
         words[0].store(0, SeqCst);
         if readers.into_iter().any(|reader| reader.reads(stamp)) {
-            // Still whole: it was not written.
+            // The frame is still complete, because it was not overwritten.
             words[0].store(stamp.0, SeqCst);
             return false;
         }
         true
     }
 
-    /// Puts a frame into a place, whose memory holds it, and makes it the newest.
+    /// Puts a frame that is in the place's memory into the place, and makes it the newest.
     pub(crate) fn publish(&self, frame: u64, place: usize, from: &[From], described: [u64; frame::WORDS]) {
         let stamp = Stamp::new(frame, place);
         let words = self.place(place);
@@ -151,7 +156,7 @@ impl Table {
         }
     }
 
-    /// Takes a frame back whose memory goes. What subscribers have of it stays theirs.
+    /// Removes a frame whose memory is freed. Subscribers keep what they have opened.
     pub(crate) fn vacate(&self, place: usize) {
         let stamp = self.place(place)[0].swap(0, SeqCst);
         for from in [From::Device, From::Host] {
@@ -176,7 +181,7 @@ impl Reader {
         READS.iter().any(|word| self.pages.words()[*word].load(SeqCst) == stamp.0)
     }
 
-    /// True where the subscriber cannot use the memory that kernels wrote.
+    /// Returns whether the subscriber cannot use the memory that kernels write.
     pub(crate) fn asks_for_the_host(&self) -> bool {
         self.pages.words()[ASKS].load(SeqCst) != 0
     }
@@ -187,23 +192,25 @@ impl Reader {
 pub(crate) struct Seat {
     table: Mapping,
     mine: Mapping,
-    /// The word of [`READS`] with the frame that is read.
+    /// Index into [`READS`] of the word with the current frame.
     word: usize,
 }
 
 impl Seat {
+    /// Maps both pages.
+    ///
     /// # Errors
     /// [`interop_core::Error::InvalidInput`] for descriptors of something else.
     pub(crate) fn take(table: &OwnedFd, mine: &OwnedFd) -> Result<Self> {
         let table = pages::open(table, BYTES, Writers::Maker)?;
         let mine = pages::open(mine, READERS_BYTES, Writers::All)?;
         if table.words()[0].load(SeqCst) != MAGIC {
-            return Err(interop_core::Error::refused("the publisher's page is of another version"));
+            return Err(interop_core::Error::refused("the publisher's page has another version"));
         }
         Ok(Self { table, mine, word: 0 })
     }
 
-    /// Asks for frames in memory of the host, from the next on.
+    /// Asks for frames in host memory, from the next one on.
     pub(crate) fn ask_for_the_host(&self) {
         self.mine.words()[ASKS].store(1, SeqCst);
     }
@@ -212,10 +219,11 @@ impl Seat {
         Stamp(self.table.words()[from.word()].load(SeqCst))
     }
 
-    /// Begins to read the newest frame, where it is another than that which is read. That one stays until [`Seat::let_go`].
+    /// Begins to read the newest frame, if it is not the current one. The current one stays readable until
+    /// [`Seat::let_go`].
     pub(crate) fn read(&mut self, from: From) -> Option<Held> {
         let [now, next] = [self.word, 1 - self.word].map(|at| &self.mine.words()[READS[at]]);
-        // Each round that fails has met a newer frame, so this is more than a publisher makes in that time.
+        // Each failed round means that a newer frame appeared. A publisher cannot make this many in that time.
         for _ in 0..1000 {
             let stamp = self.newest(from);
             let Some(place) = stamp.place().filter(|_| stamp.0 != now.load(SeqCst)) else { break };
@@ -229,8 +237,8 @@ impl Seat {
         None
     }
 
-    /// What a place holds, where that is still this frame once it was looked at: the publisher may take a piece off its list although
-    /// it is read, and put another one there.
+    /// Returns the content of a place if it still holds this frame after reading: the publisher may remove a piece that
+    /// is being read and put another one there.
     fn held(&self, stamp: Stamp, place: usize) -> Option<Held> {
         let words = place_of(self.table.words(), place);
         let described = std::array::from_fn(|at| words[2 + at].load(SeqCst));
@@ -238,18 +246,18 @@ impl Seat {
         (words[0].load(SeqCst) == stamp.0).then_some(held)
     }
 
-    /// Lets the frame before the one that is read be written over.
+    /// Allows the publisher to overwrite the previous frame.
     pub(crate) fn let_go(&self) {
         self.mine.words()[READS[1 - self.word]].store(0, SeqCst);
     }
 
-    /// Goes back to the frame before, which was not let go; the other may be written over.
+    /// Returns to the previous frame, which was not released; the other frame may be overwritten.
     pub(crate) fn take_back(&mut self) {
         self.word = 1 - self.word;
         self.let_go();
     }
 
-    /// Reads nothing from now on.
+    /// Stops reading.
     pub(crate) fn stop_reading(&self) {
         for word in READS {
             self.mine.words()[word].store(0, SeqCst);
@@ -328,7 +336,7 @@ mod tests {
     fn no_reader_meets_a_piece_that_is_written() {
         const PIECES: usize = 8;
         let frames: u64 = pixelferry_testing::by_level(20_000, 100_000, 1_000_000);
-        // Memory of the piece of each number; of those that were taken off, nobody writes any more.
+        // Memory of the piece of each number; the ones that were taken off are not written any more.
         let pieces: Vec<_> = (0..=PIECES as u64 + frames / 5).map(|_| Plain(UnsafeCell::new([0; 64]))).collect();
         let table = Table::create().unwrap();
         let readers: Vec<_> = (0..2).map(|_| Reader::create().unwrap().1).collect();
@@ -355,7 +363,7 @@ mod tests {
                         seat.let_go();
                         let frame = held.stamp.frame();
                         assert_eq!(held.words, [frame; frame::WORDS], "words of another frame: {held:?}");
-                        // SAFETY: the piece is read, so that nobody writes it.
+                        // SAFETY: the piece is being read, so no process writes it.
                         let seen = unsafe { *pieces[usize::try_from(held.piece).unwrap()].0.get() };
                         assert!(seen.iter().all(|word| *word == frame), "{held:?} {seen:?}");
                         assert!(frame > last, "frames come in order");
@@ -375,7 +383,7 @@ mod tests {
                 }
                 let place = places.by_ref().take(PIECES).find(|place| table.claim(*place, &readers)).unwrap();
                 let piece = &pieces[usize::try_from(numbers[place]).unwrap()];
-                // SAFETY: it was claimed, so that nobody reads it.
+                // SAFETY: the piece was claimed, so no process reads it.
                 unsafe { *piece.0.get() = [frame; 64] };
                 table.publish(frame, place, &[From::Device], [frame; frame::WORDS]);
             }

@@ -57,7 +57,7 @@ fn child_streams() {
         "own" => format!("{runtime}/pixelferry"),
         _ => format!("/tmp/pixelferry-{}", rustix::process::geteuid().as_raw()),
     };
-    assert!(error.contains(&format!("nobody publishes it in {expected}")), "{error}");
+    assert!(error.contains(&format!("no process publishes it in {expected}")), "{error}");
     let mut stream = Stream::open(&fresh_name());
     stream.show(1);
     let _subscriber = stream.subscribe();

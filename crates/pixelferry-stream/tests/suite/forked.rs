@@ -84,7 +84,7 @@ fn child_closes() {
     assert!(matches!(subscriber.next(SOON).unwrap(), Next::Frame(_)));
     assert!(matches!(subscriber.next(SOON).unwrap(), Next::Ended));
     let error = Subscriber::open(&name, &backend()).unwrap_err().to_string();
-    assert!(error.contains("nobody publishes it"), "{error}");
+    assert!(error.contains("no process publishes it"), "{error}");
     drop(Stream::open(&name));
     println!("RAN ON a stream that was closed");
 }
@@ -172,13 +172,13 @@ fn child_loses_its_publisher() {
     // Of whose connection the child has a copy.
     let _orphan = Orphan::of(&name);
     let taken = StreamDisplay::open(&name, None, StreamOptions::default()).unwrap_err().to_string();
-    assert!(taken.contains("published already"), "{taken}");
+    assert!(taken.contains("exists already"), "{taken}");
     // Not waited for yet: a process that ended counts, whether its parent knows of it or not.
     publisher.kill();
     assert!(matches!(subscriber.next(SOON).unwrap(), Next::Ended));
     assert!(subscriber.frame().unwrap().read().unwrap() == [1; 64 * 64], "its last frame stays");
     let error = Subscriber::open(&name, &backend()).unwrap_err().to_string();
-    assert!(error.contains("nobody publishes it"), "{error}");
+    assert!(error.contains("no process publishes it"), "{error}");
     assert!(!streams().unwrap().iter().any(|one| one.name == name));
     drop(Stream::open(&name));
     println!("RAN ON a publisher that was killed");

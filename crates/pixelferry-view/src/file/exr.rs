@@ -1,4 +1,4 @@
-//! Pictures of OpenEXR. Channels that are a colour are one array, others each one of its own, in their own type.
+//! OpenEXR pictures. Colour channels form one array; each other channel is an array of its own type.
 
 use super::all;
 use crate::array::Array;
@@ -17,24 +17,24 @@ pub fn read(mut bytes: Vec<u8>, from: impl Read, name: &str) -> Result<Vec<Array
     all(from, &mut bytes)?;
     let packed = bytes.len() as u128;
     let chunks = block::read(Cursor::new(bytes), false)?;
-    // A small file may claim to be as large as it likes; the crate's own sum wraps.
+    // A small file may claim any size; the crate's own sum of sizes could overflow.
     let claimed: u128 = chunks.headers().iter().map(claimed).sum();
-    // Unpacked, pixel by pixel and as arrays.
+    // Three copies: unpacked, pixel by pixel, and as arrays.
     memory::check(packed + 3 * claimed)?;
     let flat = reader().no_deep_data().largest_resolution_level().all_channels().all_layers().all_attributes();
     let image = flat.non_parallel().from_chunks(chunks)?;
     let mut arrays = Vec::new();
     let is_one = image.layer_data.len() == 1;
     for layer in &image.layer_data {
-        // A file of several layers names each; the channels of a single one may have names of layers in theirs.
+        // In a file of several layers each has a name; in a file with one, channel names may begin with layer names.
         let of = layer.attributes.layer_name.as_ref().filter(|_| !is_one);
         let name = of.map_or_else(|| name.to_owned(), |of| format!("{name}: {of}"));
         arrays.extend(arrays_of(layer, &name)?);
     }
-    if arrays.is_empty() { Err(Error::Invalid("it has no channel".into()).into()) } else { Ok(arrays) }
+    if arrays.is_empty() { Err(Error::Invalid("the picture has no channels".into()).into()) } else { Ok(arrays) }
 }
 
-/// Bytes of the largest level, which alone is read.
+/// Bytes of the largest level, the only one that is read.
 fn claimed(header: &Header) -> u128 {
     let bytes = header.channels.list.iter().map(|channel| channel.sample_type.bytes_per_sample() as u128);
     bytes.sum::<u128>() * header.layer_size.0 as u128 * header.layer_size.1 as u128
@@ -43,7 +43,7 @@ fn claimed(header: &Header) -> u128 {
 fn arrays_of(layer: &Layer<AnyChannels<FlatSamples>>, name: &str) -> Result<Vec<Array>, ReadError> {
     let channels = &layer.channel_data.list;
     if let Some(channel) = channels.iter().find(|channel| (channel.sampling.0, channel.sampling.1) != (1, 1)) {
-        let reason = format!("channel {} of {name} has one number for several pixels", channel.name);
+        let reason = format!("channel {} of {name} is subsampled", channel.name);
         return Err(Error::NotSupported(reason.into()).into());
     }
     let names: Vec<String> = channels.iter().map(|channel| channel.name.to_string()).collect();
@@ -59,7 +59,7 @@ fn arrays_of(layer: &Layer<AnyChannels<FlatSamples>>, name: &str) -> Result<Vec<
     sheets(name, &names).into_iter().map(sheet).collect()
 }
 
-/// Numbers of channels, pixel by pixel: in their own type, or as floats where they have several.
+/// Interleaves channels: in their own type, or as floats if their types differ.
 fn interleaved(channels: &[&AnyChannel<FlatSamples>]) -> (Vec<u8>, Number) {
     let all: Vec<&FlatSamples> = channels.iter().map(|channel| &channel.sample_data).collect();
     let count = all.first().map_or(0, |one| one.len());

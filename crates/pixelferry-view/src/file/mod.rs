@@ -1,4 +1,4 @@
-//! Arrays from files.
+//! Reads arrays from files.
 
 #[cfg(feature = "exr")]
 mod exr;
@@ -17,33 +17,35 @@ use std::path::Path;
 
 pub use picture::{decode, is_picture};
 
-/// First bytes of a picture of OpenEXR.
+/// First bytes of an OpenEXR picture.
 const EXR: &[u8] = b"\x76\x2f\x31\x01";
-/// First bytes by which formats are told apart.
+/// Number of leading bytes that identify a format.
 const FIRST: u64 = 12;
 
 /// Contents of a file.
 pub struct Opened {
-    /// Arrays, at least one: of a video its first frame, of OpenEXR each channel or colour of each layer.
+    /// At least one array: of a video its first frame, of OpenEXR each channel or colour of each layer.
     pub arrays: Vec<Array>,
-    /// A video, whose next frames play instead of the first.
+    /// A video, whose next frames replace the first as it plays.
     pub film: Option<Film>,
 }
 
 impl Opened {
-    /// Reads a `.npy` file, an array of a `.npz` file (`file.npz:name`), a picture (PNG, JPEG, WebP, TIFF, BMP), with the feature `exr` one
-    /// of OpenEXR, or a video: Y4M, or what GStreamer decodes of MP4, Matroska, WebM, AVI, MPEG-TS and H.264. Its first bytes say which.
-    /// `name` is that of the array, and what those of several begin with. Pictures are turned as their EXIF says.
+    /// Reads a `.npy` file, an array of a `.npz` file (`file.npz:name`), a picture (PNG, JPEG, WebP, TIFF, BMP; OpenEXR
+    /// with the feature `exr`), or a video: Y4M, or MP4, Matroska, WebM, AVI, MPEG-TS and H.264 if GStreamer decodes
+    /// it. The file's first bytes select the format. `name` becomes the array's name, or the start of the names if the
+    /// file has several. Pictures are rotated as their EXIF data says.
     ///
     /// # Errors
-    /// [`ReadError`]. Whatever a `.npy` file says, no more memory is taken than it has bytes. What unpacks to more is refused before it
-    /// is decoded, where all copies take more than 1 GiB, or than the environment variable `PIXELFERRY_MEMORY_MIB` allows.
+    /// [`ReadError`]. A `.npy` file never takes more memory than it has bytes, whatever its header claims.
+    /// Formats that unpack to more are refused before decoding if all copies would take more than 1 GiB, or than the
+    /// environment variable `PIXELFERRY_MEMORY_MIB` allows.
     pub fn open(path: &Path, name: &str) -> Result<Self, ReadError> {
         if let Some((archive, member)) = npz::member(path) {
             return Ok(Self { arrays: vec![npz::read(File::open(archive)?, Some(&member), name)?], film: None });
         }
         let mut file = File::open(path)?;
-        // Pipes by name have no length.
+        // Named pipes have no length.
         let there = file.metadata().ok().filter(|data| data.is_file()).map(|data| data.len());
         if there.is_some() {
             let first = first(&mut file)?;
@@ -58,7 +60,7 @@ impl Opened {
         Self::read_from(BufReader::new(file), name, there)
     }
 
-    /// Reads the same from a stream, such as standard input, as far as the array goes; `there` are its bytes, where that is known.
+    /// Reads an array from a stream, such as standard input, and no further. `there` is the number of bytes, if known.
     ///
     /// # Errors
     /// Those of [`Opened::open`].
@@ -88,7 +90,7 @@ fn all(from: impl Read, bytes: &mut Vec<u8>) -> Result<(), ReadError> {
     Ok(memory::check(bytes.len() as u128)?)
 }
 
-/// Reads arrays whose first bytes were read.
+/// Reads arrays, given the first bytes of the file.
 fn read(mut first: Vec<u8>, from: impl Read, name: &str, there: Option<u64>) -> Result<Vec<Array>, ReadError> {
     if first.starts_with(npy::MAGIC) {
         return npy::read(Cursor::new(first).chain(from), name, there, false).map(|array| vec![array]);
@@ -273,7 +275,7 @@ mod tests {
             Err(error) => error.to_string(),
             Ok(_) => "read".into(),
         };
-        assert!(of(b"GIF89a..").contains("47, 49, 46") && of(b"").contains("neither an array"));
+        assert!(of(b"GIF89a..").contains("47, 49, 46") && of(b"").contains("neither a NumPy array"));
         assert!(!of(b"\x89PNG\r\n\x1a\nnonsense").is_empty() && of(b"\x89PNG\r\n\x1a\nnonsense") != "read");
         assert_ne!(of(b"\xff\xd8\xff\xe0"), "read");
         // A picture of 2^31 x 2^31 pixels in some bytes.

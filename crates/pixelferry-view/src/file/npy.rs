@@ -1,5 +1,6 @@
-//! NumPy's `.npy` files, versions 1 to 3. Their header is a dictionary of Python's with three keys, of which this reads what NumPy
-//! writes; crates that read all of Python's literals for it bring some thirty others, and a C compiler.
+//! NumPy's `.npy` files, versions 1 to 3. Their header is a Python dictionary with three keys. This reads the subset of
+//! Python's literals that NumPy writes; crates that read all of them have some thirty dependencies and need a C
+//! compiler.
 
 use crate::array::{Array, bytes_of};
 use crate::error::ReadError;
@@ -9,12 +10,12 @@ use std::io::Read;
 
 /// First bytes of a file.
 pub const MAGIC: &[u8] = b"\x93NUMPY";
-/// Most bytes of a header; NumPy's own are some hundred.
+/// Size limit of a header; NumPy's are a few hundred bytes.
 const MOST_HEADER: usize = 1 << 16;
-/// Most axes of an array; NumPy has as many.
+/// NumPy's limit of dimensions.
 const MOST_AXES: usize = 64;
 
-/// Description of the array that follows.
+/// Content of the header.
 #[derive(Debug, PartialEq)]
 struct Header {
     number: Number,
@@ -22,9 +23,10 @@ struct Header {
     shape: Vec<i64>,
 }
 
-/// Reads a file, which has `there` bytes where that is known. One that was packed may claim any number of them.
+/// Reads an array. `there` is the number of bytes, if known; an array in a compressed archive may claim any number of
+/// them.
 pub fn read(mut from: impl Read, name: &str, there: Option<u64>, is_packed: bool) -> Result<Array, ReadError> {
-    let short = |_| ReadError::Header("the file ends in it".into());
+    let short = |_| ReadError::Header("the file ends within the header".into());
     let mut first = [0; 8];
     from.read_exact(&mut first).map_err(short)?;
     let [.., major, _minor] = first;
@@ -35,12 +37,12 @@ pub fn read(mut from: impl Read, name: &str, there: Option<u64>, is_packed: bool
     let bytes_of_length = match major {
         1 => 2,
         2 | 3 => 4,
-        _ => return Err(ReadError::Header(format!("it is of version {major}, and 1 to 3 are known"))),
+        _ => return Err(ReadError::Header(format!("version {major} is unsupported; supported are 1 to 3"))),
     };
     from.read_exact(&mut length[..bytes_of_length]).map_err(short)?;
     let length = u32::from_le_bytes(length) as usize;
     if length > MOST_HEADER {
-        return Err(ReadError::Header(format!("it claims to have {length} bytes")));
+        return Err(ReadError::Header(format!("its length of {length} bytes is invalid")));
     }
     let mut text = vec![0; length];
     from.read_exact(&mut text).map_err(short)?;
@@ -71,7 +73,7 @@ pub fn read(mut from: impl Read, name: &str, there: Option<u64>, is_packed: bool
             from.read_exact(&mut array.write()?).map_err(|_| too_short(there))?;
             array
         }
-        // Memory is taken as bytes come, whatever the header claims.
+        // Allocate memory as bytes arrive, whatever the header claims.
         None => {
             let mut bytes = Vec::new();
             from.take(needed as u64).read_to_end(&mut bytes)?;
@@ -89,7 +91,7 @@ pub fn read(mut from: impl Read, name: &str, there: Option<u64>, is_packed: bool
     Ok(array)
 }
 
-/// Rest of a literal of Python's.
+/// The unread rest of a Python literal.
 struct Literal<'a>(&'a [u8]);
 
 impl<'a> Literal<'a> {
@@ -103,7 +105,7 @@ impl<'a> Literal<'a> {
                 b"descr" => number = Some(self.number()?),
                 b"fortran_order" => is_fortran = Some(self.truth()?),
                 b"shape" => shape = Some(self.shape()?),
-                other => return Err(self.wrong(&format!("it has the key '{}'", String::from_utf8_lossy(other)))),
+                other => return Err(self.wrong(&format!("unexpected key '{}'", String::from_utf8_lossy(other)))),
             }
             if !self.takes(b',') {
                 self.expect(b'}')?;
@@ -112,7 +114,7 @@ impl<'a> Literal<'a> {
         }
         match (number, is_fortran, shape) {
             (Some(number), Some(is_fortran), Some(shape)) => Ok(Header { number, is_fortran, shape }),
-            _ => Err(self.wrong("it lacks one of the keys descr, fortran_order and shape")),
+            _ => Err(self.wrong("one of the keys descr, fortran_order and shape is missing")),
         }
     }
 
@@ -120,7 +122,7 @@ impl<'a> Literal<'a> {
         ReadError::Header(what.to_owned())
     }
 
-    /// The next character that is no space.
+    /// Skips spaces and returns the next character.
     fn next(&mut self) -> Option<u8> {
         self.0 = self.0.trim_ascii_start();
         self.0.first().copied()
@@ -134,11 +136,11 @@ impl<'a> Literal<'a> {
 
     fn expect(&mut self, wanted: u8) -> Result<(), ReadError> {
         let found = self.next().map_or_else(|| "its end".to_owned(), |found| format!("'{}'", found.escape_ascii()));
-        let refused = || ReadError::Header(format!("'{}' is expected, and there is {found}", char::from(wanted)));
+        let refused = || ReadError::Header(format!("expected '{}', found {found}", char::from(wanted)));
         if self.takes(wanted) { Ok(()) } else { Err(refused()) }
     }
 
-    /// Takes of the characters as many as the function wants.
+    /// Takes characters for as long as the function returns true.
     fn run(&mut self, of: impl Fn(&u8) -> bool) -> &'a [u8] {
         let length = self.0.iter().position(|found| !of(found)).unwrap_or(self.0.len());
         let (run, rest) = self.0.split_at(length);
@@ -159,12 +161,12 @@ impl<'a> Literal<'a> {
         match self.run(u8::is_ascii_alphabetic) {
             b"True" => Ok(true),
             b"False" => Ok(false),
-            _ => Err(self.wrong("fortran_order is neither True nor False")),
+            _ => Err(self.wrong("fortran_order must be True or False")),
         }
     }
 
     fn number(&mut self) -> Result<Number, ReadError> {
-        // Structured arrays have a list of fields.
+        // The `descr` of a structured array is a list of fields.
         if self.next() == Some(b'[') {
             let fields = Number { code: Number::NONE, bits: 0, foreign: false };
             fields.row()?;
@@ -187,12 +189,12 @@ impl<'a> Literal<'a> {
         while !self.takes(b')') {
             self.next();
             let digits = std::str::from_utf8(self.run(u8::is_ascii_digit)).unwrap_or_default();
-            let side = digits.parse().map_err(|_| self.wrong("a side of the shape is no number from 0"))?;
-            // Old versions of Python write long integers so.
+            let side = digits.parse().map_err(|_| self.wrong("a side of the shape is not a non-negative integer"))?;
+            // Old Python versions write long integers with this suffix.
             self.takes(b'L');
             sides.push(side);
             if sides.len() > MOST_AXES {
-                return Err(self.wrong("the shape has too many axes"));
+                return Err(self.wrong("the shape has too many dimensions"));
             }
             if !self.takes(b',') {
                 self.expect(b')')?;

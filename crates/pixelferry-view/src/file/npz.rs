@@ -7,19 +7,19 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use zip::ZipArchive;
 
-/// First bytes of a ZIP archive, with content and without.
+/// First bytes of a ZIP archive, and of an empty one.
 pub const MAGIC: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
-/// Ending of an array's name in the archive.
+/// Suffix of an array's name in the archive.
 const ENDING: &str = ".npy";
 
-/// Divides `file.npz:name`, where that is no file itself.
+/// Splits `file.npz:name`, unless a file has that whole name.
 pub fn member(path: &Path) -> Option<(PathBuf, String)> {
     let text = path.to_str().filter(|_| !path.exists())?;
     let (file, name) = text.split_at(text.to_ascii_lowercase().rfind(".npz:")? + 4);
     Some((file.into(), name[1..].to_owned()))
 }
 
-/// Reads the array of a name from an archive.
+/// Reads an array from an archive, by name if it contains several.
 pub fn read(file: File, member: Option<&str>, name: &str) -> Result<Array, ReadError> {
     let there = file.metadata()?.len();
     let mut archive = ZipArchive::new(file)?;
@@ -31,7 +31,7 @@ pub fn read(file: File, member: Option<&str>, name: &str) -> Result<Array, ReadE
     };
     let entry = archive.by_name(found)?;
     let size = entry.size();
-    // What is stored as it is has its bytes in the file; what was packed may claim to be as large as it likes.
+    // A stored array has all its bytes in the file; a compressed one may claim any size.
     let is_packed = entry.compressed_size() < size || size > there;
     npy::read(entry, name, Some(size), is_packed)
 }

@@ -1,4 +1,4 @@
-//! Pictures as cameras and programs write them, turned as their EXIF says.
+//! Pictures as cameras and programs write them, rotated as their EXIF data says.
 
 use crate::array::Array;
 use crate::error::ReadError;
@@ -10,61 +10,65 @@ use std::io::Cursor;
 use tiff::decoder::Decoder as TiffReader;
 use tiff::tags::{CompressionMethod, Tag};
 
-/// True where a file with these first bytes is a picture of a format that is read.
+/// Returns whether the first bytes are those of a supported picture format.
 pub fn is_picture(first: &[u8]) -> bool {
     image::guess_format(first).is_ok_and(|format| format.reading_enabled())
 }
 
-/// Decodes a picture, and turns it as its EXIF says. `shown` are the bytes that each pixel takes afterwards.
+/// Decodes a picture and rotates it as its EXIF data says. `shown` is the number of bytes that each pixel takes
+/// afterwards.
 ///
 /// # Errors
-/// [`ReadError::TooLarge`] before anything is decoded, where all copies together would take more memory than is allowed,
+/// [`ReadError::TooLarge`] before decoding if all copies together would exceed the memory limit,
 /// [`ReadError::Excessive`] and [`ReadError::Picture`].
 pub fn decode(bytes: &[u8], shown: u64) -> Result<DynamicImage, ReadError> {
     let (mut decoder, format) = decoder(bytes)?;
     let is_jpeg = format == Some(ImageFormat::Jpeg);
     let ((width, height), decoded) = (decoder.dimensions(), u128::from(decoder.total_bytes()));
-    // Decoded, turned and with other channels; a progressive JPEG keeps two bytes of each sample while it is decoded.
+    // The copies: decoded, rotated, and with other channels. While a progressive JPEG is decoded, it keeps two bytes
+    // per sample.
     let copies = decoded * if is_jpeg { 3 } else { 2 };
     let kept = decoded + u128::from(width) * u128::from(height) * u128::from(shown);
     memory::check(bytes.len() as u128 + copies.max(kept))?;
 
     let scans = if is_jpeg { scans(bytes) } else { 0 };
-    // A picture that fits into that memory may always have the twenty scans of the most careful encoders.
+    // A picture within the memory limit may always have twenty scans; even the most careful encoders use no more.
     if scans * u64::from(width) * u64::from(height) > memory::most() {
-        let what = format!("the {scans} scans of this JPEG of {width} x {height} pixels would take minutes to decode");
+        let what = format!("decoding the {scans} scans of this JPEG of {width} x {height} pixels would take minutes");
         return Err(ReadError::Excessive { what, instead: "FILE.jpg -interlace None OTHER.jpg" });
     }
     if format == Some(ImageFormat::Tiff) && has_larger_jpeg(bytes) {
-        let what = "the TIFF holds JPEGs that are progressive, or larger than the strips or tiles they fill".into();
+        let what = "the TIFF contains JPEGs that are progressive or larger than their strips or tiles".into();
         return Err(ReadError::Excessive { what, instead: "FILE.tif -compress LZW OTHER.tif" });
     }
 
-    // Damaged EXIF says nothing.
+    // Damaged EXIF data is ignored.
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
     let mut picture = DynamicImage::from_decoder(decoder)?;
     picture.apply_orientation(orientation);
     Ok(picture)
 }
 
-/// Reads the header.
+/// Makes a decoder, which reads the header.
 fn decoder(bytes: &[u8]) -> Result<(impl ImageDecoder + '_, Option<ImageFormat>), ReadError> {
     let mut reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format()?;
     let format = reader.format();
     let mut limits = Limits::default();
-    // Of a PNG, that is what it holds beside pixels: a packed colour profile takes as much as it may.
+    // For a PNG this limits what it contains besides pixels, because a compressed colour profile can unpack to any
+    // size.
     limits.max_alloc = Some(memory::most() / if format == Some(ImageFormat::Png) { 16 } else { 1 });
     reader.limits(limits);
     Ok((reader.into_decoder()?, format))
 }
 
-/// Scans in the bytes of a JPEG, found by the headers that the decoder takes.
+/// Counts the scans of a JPEG by the headers that the decoder accepts.
 fn scans(bytes: &[u8]) -> u64 {
     let is_scan = |at: &&[u8]| matches!(at, [0xff, 0xda, 0, length, channels @ 1..=4] if *length == 6 + 2 * channels);
     bytes.windows(5).filter(is_scan).count() as u64
 }
 
-/// True where a TIFF holds JPEGs that take more memory or time than its own size says: each is decoded whole for its strip or tile.
+/// Returns whether a TIFF contains JPEGs that need more memory or time than the TIFF's size suggests: each is decoded
+/// whole for its strip or tile.
 fn has_larger_jpeg(bytes: &[u8]) -> bool {
     let Ok(mut reader) = TiffReader::new(Cursor::new(bytes)) else { return false };
     let (width, height) = reader.chunk_dimensions();
@@ -81,10 +85,10 @@ fn has_larger_jpeg(bytes: &[u8]) -> bool {
     packed == u32::from(CompressionMethod::ModernJPEG.to_u16()) && bytes.windows(10).any(is_larger)
 }
 
-/// Reads a picture as an array of its own depth.
+/// Reads a picture as an array that keeps its bit depth.
 pub fn read(bytes: &[u8], name: &str) -> Result<Array, ReadError> {
     let picture = match decode(bytes, memory::SHOWN)? {
-        // Two channels are red and green elsewhere.
+        // Elsewhere, two channels mean red and green.
         grey @ DynamicImage::ImageLumaA8(_) => DynamicImage::ImageRgba8(grey.into_rgba8()),
         grey @ DynamicImage::ImageLumaA16(_) => DynamicImage::ImageRgba16(grey.into_rgba16()),
         other => other,
@@ -95,7 +99,7 @@ pub fn read(bytes: &[u8], name: &str) -> Result<Array, ReadError> {
     let is_float = matches!(picture.color(), ColorType::Rgb32F | ColorType::Rgba32F);
     let bits = 8 * usize::from(picture.color().bytes_per_pixel() / channels);
     let number = Number { code: if is_float { 2 } else { 1 }, bits, foreign: false };
-    // In this machine's byte order.
+    // The bytes are in native byte order.
     Array::new(name, picture.as_bytes(), shape, number)
 }
 

@@ -1,4 +1,4 @@
-//! Images that came over the network, until a window takes what has changed.
+//! Images from the network, until a window takes the changes.
 
 use super::message::{Message, Update};
 use crate::array::Array;
@@ -9,28 +9,28 @@ use pixelferry_media::memory::{SHOWN, TooLarge, within};
 use std::mem;
 use thiserror::Error;
 
-/// Most arrays.
+/// Maximum number of arrays.
 const MOST_ARRAYS: usize = 256;
 const FLOAT: Number = Number { code: 2, bits: 32, foreign: false };
 
-/// Reason why a message that is whole does nothing.
+/// Why a well-formed message is refused.
 #[derive(Debug, Error)]
 pub enum Refused {
-    #[error("there is no image {0:?}")]
+    #[error("unknown image {0:?}")]
     Image(String),
     #[error("image {0:?} has no channel {1:?}")]
     Channel(String, String),
-    #[error("the part of {size:?} pixels at {at:?} is not within image {name:?}")]
+    #[error("the region of {size:?} pixels at {at:?} is outside image {name:?}")]
     Part { name: String, at: [usize; 2], size: [usize; 2] },
-    #[error("the name {0:?} is taken, or there twice")]
+    #[error("the name {0:?} is in use or occurs twice")]
     Name(String),
-    #[error("it has {0:?} pixels and {1} channels, and there is room for {MOST_ARRAYS} arrays: {2}")]
+    #[error("image of {0:?} pixels and {1} channels exceeds the limits: {MOST_ARRAYS} arrays and {2}")]
     Room([usize; 2], usize, TooLarge),
-    #[error("file {0:?} is not opened; images come by create and update only")]
+    #[error("file {0:?} is not opened; send images with create and update")]
     File(String),
 }
 
-/// An array for the channels of an image that are shown together.
+/// The array for channels of an image that are shown together.
 struct Sheet {
     name: String,
     channels: Vec<String>,
@@ -44,16 +44,16 @@ struct Image {
     sheets: Vec<Sheet>,
 }
 
-/// Task of a window.
+/// Changes for a window to apply.
 #[derive(Default)]
 pub struct Changes {
     pub arrays: Vec<Result<Array, ReadError>>,
     pub gone: Vec<String>,
-    /// Name of the array to be shown.
+    /// Name of the array to show.
     pub focus: Option<String>,
 }
 
-/// Bytes of an array: its numbers here, those that the window has, and their picture.
+/// Bytes that an array takes: its numbers here, the window's copy, and the picture.
 fn needed(pixels: usize, channels: usize) -> u128 {
     pixels as u128 * (2 * size_of::<f32>() as u128 * channels as u128 + u128::from(SHOWN))
 }
@@ -63,7 +63,7 @@ pub struct Board {
     images: Vec<Image>,
     gone: Vec<String>,
     focus: Option<String>,
-    /// Most bytes of all numbers with their copies and pictures, and names that no image may have.
+    /// Byte limit for all numbers with copies and pictures, and reserved names.
     most: u64,
     taken: Vec<String>,
 }
@@ -73,7 +73,7 @@ impl Board {
         Self { taken, most, ..Self::default() }
     }
 
-    /// Does what a message says. Nothing has changed after an error.
+    /// Applies a message. After an error nothing has changed.
     pub fn apply(&mut self, message: &Message<'_>) -> Result<(), Refused> {
         let (name, grabs_focus) = match message {
             Message::Create { name, grabs_focus, size, channels } => {
@@ -99,7 +99,7 @@ impl Board {
         Ok(())
     }
 
-    /// Changes since the last call.
+    /// Takes the changes since the last call.
     pub fn take(&mut self) -> Changes {
         let mut arrays = Vec::new();
         for image in &mut self.images {

@@ -1,40 +1,40 @@
-//! Messages of tev's protocol, from bytes; nothing is read or written here.
+//! Parses messages of tev's protocol; does no input or output.
 //!
-//! A message is its length in bytes with these four, a byte that says its type, and what follows from that. All is
-//! little-endian; texts end with a zero. By the description in tev's issues #115 and #116 and that of its client `tevclient`.
+//! A message consists of its length in bytes (including these four), a byte for its type, and data that depends on the
+//! type. All numbers are little-endian; texts end with a zero byte. Sources: tev's issues #115 and #116, and its client
+//! `tevclient`.
 
 use thiserror::Error;
 
-/// Most bytes of a message: 8K with four channels in one.
+/// Size limit of a message: enough for 8K with four channels.
 pub const MOST_BYTES: usize = 512 << 20;
-/// Most bytes of a name, and most channels of an image.
+/// Limits: bytes of a name, and channels of an image.
 const MOST_NAME: usize = 1024;
 pub const MOST_CHANNELS: usize = 64;
-/// Bytes of a number.
 const NUMBER: usize = size_of::<f32>();
 
-/// Reason why bytes are not a message.
+/// Why bytes are not a valid message.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum Damaged {
-    #[error("it claims to have {0} bytes; messages have 5 to {MOST_BYTES}")]
+    #[error("invalid size {0}; a message has 5 to {MOST_BYTES} bytes")]
     Length(u32),
     #[error("unknown message type {0}")]
     Type(u8),
-    #[error("it ends within its {0}")]
+    #[error("the message ends within its {0}")]
     Ends(&'static str),
-    #[error("{0} bytes follow its end")]
+    #[error("{0} extra bytes follow the message")]
     Follows(usize),
-    #[error("its {0} is not text, or is longer than {MOST_NAME} bytes")]
+    #[error("its {0} is not UTF-8, or is longer than {MOST_NAME} bytes")]
     Text(&'static str),
     #[error("invalid {0}: {1}")]
     Number(&'static str, i64),
-    #[error("channel {0} lies outside its {1} numbers")]
+    #[error("channel {0} is outside the {1} numbers of the message")]
     Outside(usize, usize),
 }
 
 #[derive(Debug, PartialEq, Eq)]
 pub enum Message<'a> {
-    /// An image of zeros, instead of one of that name.
+    /// Creates an image of zeros; replaces one of that name.
     Create {
         name: &'a str,
         grabs_focus: bool,
@@ -43,34 +43,34 @@ pub enum Message<'a> {
     },
     Update(Update<'a>),
     Close(&'a str),
-    /// A file to be opened, or read again.
+    /// Opens or reloads a file.
     File(&'a str),
-    /// Lines over an image.
+    /// Draws lines over an image.
     Graphics,
 }
 
-/// Numbers for some channels of a part of an image.
+/// Numbers for some channels of a region of an image.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Update<'a> {
     pub name: &'a str,
     pub grabs_focus: bool,
-    /// Column and row at the top left.
+    /// Column and row of the top left pixel.
     pub at: [usize; 2],
     pub size: [usize; 2],
-    /// Names, and the places of the first number and from one to the next, which were checked.
+    /// Name, index of the first number, and stride, which were checked.
     pub channels: Vec<(&'a str, usize, usize)>,
     numbers: &'a [u8],
 }
 
 impl Update<'_> {
-    /// The number at a place.
+    /// Returns the number at an index.
     pub fn number(&self, place: usize) -> f32 {
         let bytes = self.numbers.get(place * NUMBER..).and_then(<[u8]>::first_chunk);
         bytes.map_or(0.0, |bytes| f32::from_le_bytes(*bytes))
     }
 }
 
-/// Bytes of a message that follow its first four.
+/// Returns how many bytes of a message follow its first four.
 pub fn length(first: [u8; 4]) -> Result<usize, Damaged> {
     let length = u32::from_le_bytes(first);
     let fits = |length: &usize| (NUMBER + 1..=MOST_BYTES).contains(length);
@@ -78,7 +78,7 @@ pub fn length(first: [u8; 4]) -> Result<usize, Damaged> {
 }
 
 impl<'a> Message<'a> {
-    /// The message whose bytes after the length are these.
+    /// Parses the bytes after the length.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, Damaged> {
         let mut rest = Rest(bytes);
         let kind = rest.byte("type")?;
@@ -106,7 +106,7 @@ impl<'a> Message<'a> {
     }
 }
 
-/// Bytes left to be read.
+/// The unread bytes.
 struct Rest<'a>(&'a [u8]);
 
 impl<'a> Rest<'a> {
@@ -160,13 +160,14 @@ impl<'a> Rest<'a> {
         (0..count).map(|_| place()).collect()
     }
 
-    /// One channel (3), channels one after the other (5), or with a place for each (6).
+    /// Parses an update of one channel (type 3), of consecutive channels (5), or of channels with an offset and stride
+    /// each (6).
     fn update(mut self, kind: u8) -> Result<Update<'a>, Damaged> {
         let (grabs_focus, name) = (self.flag()?, self.text("name")?);
         let names = if kind == 3 { vec![self.text("channel's name")?] } else { self.channels()? };
         let at = [self.at_least(0, "column")?, self.at_least(0, "row")?];
         let size = self.size()?;
-        // Two numbers of 31 bits.
+        // The product of two numbers of 31 bits fits.
         let pixels = size[0] as u64 * size[1] as u64;
         let too_large = || Damaged::Number("number of pixels", pixels as i64);
         let count = usize::try_from(pixels).ok().filter(|count| *count <= MOST_BYTES).ok_or_else(too_large)?;

@@ -1,9 +1,9 @@
-//! The listener: images that other programs send by tev's protocol.
+//! Receives images that other programs send with tev's protocol.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | messages, from bytes | `message` |
-//! | images, and what has changed in them | `board` |
+//! | parsing of messages | `message` |
+//! | images and their changes | `board` |
 
 mod board;
 mod message;
@@ -24,21 +24,24 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Most programs at once.
+/// Maximum number of connections.
 const MOST_CONNECTIONS: usize = 8;
-/// A message that has begun is whole by then.
+/// Time limit for receiving a message once it has begun.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Bytes of a message that are read at once.
+/// Bytes to read at once.
 const PIECE: usize = 1 << 20;
-/// Most refusals that are said of a connection.
+/// Number of refusals that are logged per connection.
 const MOST_SAID: usize = 8;
 
-/// Receives images of other programs, on threads of its own; [`ArrayView::follow`](crate::ArrayView::follow) shows them.
+/// Receives images of other programs on threads of its own; [`ArrayView::follow`](crate::ArrayView::follow) shows them.
 ///
-/// It speaks the protocol of the viewer tev. Channels R, G, B and A are one array, others each one of its own. Messages that name
-/// files are refused. A message that is damaged, or not whole after a minute, ends its connection, and changes nothing. At most 8 programs
-/// are heard at once: for a ninth the connection that has been silent longest is closed. Messages have at most 512 MiB, also all that are
-/// on their way together, names 1024 bytes, images 64 channels, and there are 256 arrays in all.
+/// It uses the protocol of the viewer tev. Channels R, G, B and A form one array; each other channel is an array of its
+/// own. Messages that name files are refused. A connection is closed, without changing anything, when a message is
+/// invalid or incomplete after a minute.
+///
+/// Limits: 8 connections (a ninth closes the one silent for longest), 512 MiB per message and for all messages that are
+/// being received, 1024 bytes per name, 64 channels per image, and 256 arrays in all.
+///
 ///
 /// ```
 /// use pixelferry_view::Listener;
@@ -59,10 +62,10 @@ struct Shared {
     has_graphics: AtomicBool,
 }
 
-/// Bytes of messages that are not whole yet, of all connections.
+/// Bytes of incomplete messages of all connections.
 static COMING: AtomicUsize = AtomicUsize::new(0);
 
-/// A program that is connected, and when its last message began or ended.
+/// A connection, and when its last message began or ended.
 struct Peer {
     stream: TcpStream,
     heard: Mutex<Instant>,
@@ -81,13 +84,13 @@ impl Shared {
 }
 
 impl Listener {
-    /// Bytes of all images that are allowed: 1 GiB, or what the environment variable `PIXELFERRY_MEMORY_MIB` says.
+    /// Returns the byte limit for all images: 1 GiB, or the value of the environment variable `PIXELFERRY_MEMORY_MIB`.
     pub fn most_bytes() -> u64 {
         memory::most()
     }
 
-    /// Listens at `HOST:PORT`, whose port 0 is any that is free. No image may have one of the names `taken`, and all together take at
-    /// most `most` bytes: eight for each channel of a pixel, and twenty for its picture.
+    /// Listens on `HOST:PORT`; port 0 lets the system choose one. Images may not use the names in `taken`, and together
+    /// take at most `most` bytes: eight for each channel of a pixel, and twenty for its picture.
     ///
     /// # Errors
     /// The system's, such as for an address in use.
@@ -101,17 +104,17 @@ impl Listener {
         Ok(Self { shared, address })
     }
 
-    /// Address at which it listens.
+    /// Returns the address that it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Calls this, from threads of its own, after each change.
+    /// Registers a function that its threads call after each change.
     pub fn wake_by(&self, wake: impl Fn() + Send + 'static) {
         self.shared.wake.by(wake);
     }
 
-    /// Picture while there is nothing else.
+    /// Returns a placeholder to show while there is nothing else.
     ///
     /// # Errors
     /// [`ReadError::Memory`].
@@ -120,7 +123,7 @@ impl Listener {
     }
 
     pub(crate) fn waits(&self) -> String {
-        format!("waiting at {}", self.address)
+        format!("waiting for images on {}", self.address)
     }
 
     pub(crate) fn take(&self) -> Changes {
@@ -133,7 +136,7 @@ impl Drop for Listener {
         if is_forked() {
             return;
         }
-        // Wakes the thread, which finds that nobody is left.
+        // Wakes the thread, which then finds the listener gone.
         self.shared = Arc::default();
         let _ = TcpStream::connect_timeout(&self.address, Duration::from_millis(100));
     }
@@ -149,7 +152,7 @@ fn accept(socket: &TcpListener, shared: &Weak<Shared>) {
             Ok(stream) => stream,
             Err(error) => {
                 tracing::warn!("a connection failed: {error}");
-                // Such as too many open files, which does not pass at once.
+                // The cause, such as too many open files, does not pass at once.
                 thread::sleep(Duration::from_millis(100));
                 continue;
             }
@@ -159,8 +162,11 @@ fn accept(socket: &TcpListener, shared: &Weak<Shared>) {
         if connected.len() >= MOST_CONNECTIONS
             && let Some(silent) = connected.iter().min_by_key(|peer| *peer.heard())
         {
-            tracing::debug!("{} gives way: {MOST_CONNECTIONS} programs are connected", of(&silent.stream));
-            // Its thread ends, and lets go of it.
+            tracing::debug!(
+                "{} is closed for a new connection: {MOST_CONNECTIONS} programs are connected",
+                of(&silent.stream)
+            );
+            // Its thread then ends and releases it.
             let _ = silent.stream.shutdown(Shutdown::Both);
             peers.retain(|peer| !peer.upgrade().is_some_and(|peer| Arc::ptr_eq(&peer, silent)));
         }
@@ -174,7 +180,7 @@ fn accept(socket: &TcpListener, shared: &Weak<Shared>) {
             }
         };
         if let Err(error) = threads::spawn("connection", hear) {
-            tracing::warn!("there is no thread for a connection: {error}");
+            tracing::warn!("cannot start a thread for a connection: {error}");
         }
     }
 }
@@ -183,7 +189,7 @@ fn of(stream: &TcpStream) -> String {
     stream.peer_addr().map_or_else(|_| "a program".into(), |address| address.to_string())
 }
 
-/// Follows the messages of a connection until it ends, or one is damaged.
+/// Reads messages of a connection until it ends or a message is invalid.
 fn hear(peer: &Peer, name: &str, shared: &Weak<Shared>) -> Result<(), Box<dyn std::error::Error>> {
     let mut said = 0;
     loop {
@@ -202,17 +208,17 @@ fn hear(peer: &Peer, name: &str, shared: &Weak<Shared>) -> Result<(), Box<dyn st
         let Some(shared) = shared.upgrade() else { return Ok(()) };
         if message == Message::Graphics {
             if !shared.has_graphics.swap(true, Ordering::Relaxed) {
-                tracing::warn!("{name} draws lines over images, which are not shown");
+                tracing::warn!("{name} draws lines over images, which is unsupported");
             }
             continue;
         }
-        // Without the lock while the refusal is said.
+        // Release the lock before logging.
         let done = shared.board().apply(&message);
         match done {
             Ok(()) => shared.wake.call(),
             Err(refused) if said < MOST_SAID => {
                 said += 1;
-                let last = if said == MOST_SAID { "; no more is said of this connection" } else { "" };
+                let last = if said == MOST_SAID { "; further refusals of this connection are not logged" } else { "" };
                 tracing::warn!("a message of {name} is refused: {refused}{last}");
             }
             Err(_) => {}
@@ -220,19 +226,20 @@ fn hear(peer: &Peer, name: &str, shared: &Weak<Shared>) -> Result<(), Box<dyn st
     }
 }
 
-/// A message of which bytes come.
+/// A partly received message.
 struct Coming(Vec<u8>);
 
 impl Coming {
-    /// Reads so many bytes. No more memory is taken than bytes come, and by all connections together no more than a message has.
+    /// Reads `length` bytes. Memory grows with the bytes that arrive, and all connections together use at most the size
+    /// limit of one message.
     fn fill(&mut self, mut stream: &TcpStream, length: usize) -> Result<(), Box<dyn std::error::Error>> {
         let end = Instant::now() + PATIENCE;
         while self.0.len() < length {
-            let (start, late) = (self.0.len(), "a message was not whole within a minute");
+            let (start, late) = (self.0.len(), "a message was incomplete after a minute");
             let piece = PIECE.min(length - start);
             if COMING.fetch_add(piece, Ordering::Relaxed) + piece > message::MOST_BYTES {
                 COMING.fetch_sub(piece, Ordering::Relaxed);
-                return Err("other programs send too much at the same time; send it again".into());
+                return Err("other programs are sending too much at the same time; send the message again".into());
             }
             self.0.resize(start + piece, 0);
             let mut at = start;
@@ -240,7 +247,7 @@ impl Coming {
                 let left = end.saturating_duration_since(Instant::now());
                 stream.set_read_timeout(Some(left).filter(|left| !left.is_zero()).ok_or(late)?.into())?;
                 match stream.read(&mut self.0[at..]) {
-                    Ok(0) => return Err("it ended within a message".into()),
+                    Ok(0) => return Err("the connection ended within a message".into()),
                     Ok(more) => at += more,
                     Err(error) if error.kind() == ErrorKind::Interrupted => {}
                     Err(error) if [ErrorKind::WouldBlock, ErrorKind::TimedOut].contains(&error.kind()) => {

@@ -1,4 +1,4 @@
-//! By OpenGL 3.3.
+//! Paints with OpenGL 3.3.
 
 use super::PaintError;
 use super::Painted;
@@ -12,10 +12,11 @@ use std::collections::HashMap;
 use std::mem::offset_of;
 use std::rc::Rc;
 
-/// Programs, buffers and textures of one context. Dropped while it is not current, they are deleted when it is again.
+/// Programs, buffers and textures of one context. If it is dropped while the context is not current, they are deleted
+/// the next time the context is.
 pub struct GlPainter {
     display: Rc<GlDisplay>,
-    /// `None` only while it is dropped.
+    /// `None` only during the drop.
     objects: Option<Objects>,
 }
 
@@ -30,17 +31,19 @@ struct Objects {
 }
 
 impl GlPainter {
+    /// Makes the objects.
+    ///
     /// # Errors
-    /// Errors where the context is not current, or the driver does not make what is needed.
+    /// Fails if the context is not current or the driver cannot make an object.
     pub fn new(display: &Rc<GlDisplay>) -> Result<Self, PaintError> {
         let made = display.timed("controls", || Objects::new(display.gl().clone()))?;
         Ok(Self { display: Rc::clone(display), objects: Some(made?) })
     }
 
-    /// Blends the panels over what is in the framebuffer that is bound, `size` pixels large.
+    /// Blends the panels over the bound framebuffer, which is `size` pixels large.
     ///
     /// # Errors
-    /// Errors where the context is not current, or OpenGL reports one.
+    /// Fails if the context is not current or OpenGL reports an error.
     pub fn paint(&mut self, painted: &Painted, size: (u32, u32)) -> Result<(), PaintError> {
         let Self { display, objects } = self;
         let Some(objects) = objects else { return Ok(()) };
@@ -57,10 +60,10 @@ impl Drop for GlPainter {
 }
 
 impl Objects {
-    /// The context is current.
+    /// The context must be current.
     fn new(gl: GlFunctions) -> Result<Self, PaintError> {
-        // SAFETY: the context is current, as the caller checked; all objects are of it and live as long as `Self`. The
-        // attributes lie inside a `Vertex`.
+        // SAFETY: the context is current, as the caller checked; all objects belong to it and live as long as `Self`.
+        // The attributes are within a `Vertex`.
         unsafe {
             let program = build(&gl)?;
             let array = gl.create_vertex_array().map_err(PaintError::Gl)?;
@@ -81,20 +84,20 @@ impl Objects {
         }
     }
 
-    /// The context is current.
+    /// The context must be current.
     fn paint(&mut self, painted: &Painted, (width, height): (u32, u32)) -> Result<(), PaintError> {
         self.drain_errors();
         for (id, delta) in &painted.textures.set {
             self.set_texture(*id, delta)?;
         }
         let gl = &self.gl;
-        // SAFETY: the context is current and the objects are of it.
+        // SAFETY: the context is current and owns the objects.
         unsafe {
             gl.viewport(0, 0, width as i32, height as i32);
             gl.enable(glow::SCISSOR_TEST);
             gl.enable(glow::BLEND);
             gl.blend_equation(glow::FUNC_ADD);
-            // Colours are multiplied by their alpha.
+            // Colours are premultiplied.
             gl.blend_func(glow::ONE, glow::ONE_MINUS_SRC_ALPHA);
             gl.use_program(Some(self.program));
             gl.uniform_2_f32(self.screen.as_ref(), width as f32 / painted.scale, height as f32 / painted.scale);
@@ -110,7 +113,7 @@ impl Objects {
                 self.draw(mesh);
             }
         }
-        // SAFETY: as above. What the display's own calls expect of a context of its own is put back.
+        // SAFETY: as above. This restores what the display's own calls expect of its context.
         let error = unsafe {
             gl.bind_buffer(glow::ARRAY_BUFFER, None);
             gl.bind_vertex_array(None);
@@ -128,7 +131,8 @@ impl Objects {
         if error == glow::NO_ERROR { Ok(()) } else { Err(PaintError::Gl(format!("error 0x{error:04x} while drawing"))) }
     }
 
-    /// Drops earlier errors, which are not ours. A lost context reports them without end.
+    /// Discards earlier errors, which have other causes. A lost context reports errors forever, so the number is
+    /// limited.
     fn drain_errors(&self) {
         // SAFETY: the context is current.
         let next = || unsafe { self.gl.get_error() };
@@ -138,8 +142,8 @@ impl Objects {
     fn draw(&self, mesh: &Mesh) {
         let Some(texture) = self.textures.get(&mesh.texture_id) else { return };
         let gl = &self.gl;
-        // SAFETY: the context is current, the vertex array with its two buffers is bound, and the indices, which the
-        // tessellator made, lie within the vertices.
+        // SAFETY: the context is current, the vertex array with its two buffers is bound, and the tessellator's indices
+        // are within the vertices.
         unsafe {
             gl.bind_texture(glow::TEXTURE_2D, Some(*texture));
             gl.buffer_data_u8_slice(glow::ARRAY_BUFFER, cast_slice(&mesh.vertices), glow::STREAM_DRAW);
@@ -221,7 +225,7 @@ impl Objects {
 impl Drop for Objects {
     fn drop(&mut self) {
         let gl = &self.gl;
-        // SAFETY: objects are dropped by `Display::drop_in_context`, with their context current.
+        // SAFETY: `Display::drop_in_context` drops the objects with their context current.
         unsafe {
             self.textures.values().for_each(|texture| gl.delete_texture(*texture));
             gl.delete_buffer(self.indices);
@@ -232,10 +236,12 @@ impl Drop for Objects {
     }
 }
 
+/// Builds the shaders.
+///
 /// # Safety
-/// The context of `gl` is current.
+/// The context of `gl` must be current.
 unsafe fn build(gl: &glow::Context) -> Result<glow::Program, PaintError> {
-    // SAFETY: the caller's promise; every object is of this context.
+    // SAFETY: the caller keeps the context current; it owns every object.
     unsafe {
         let program = gl.create_program().map_err(PaintError::Gl)?;
         for (kind, text) in [(glow::VERTEX_SHADER, VERTEX), (glow::FRAGMENT_SHADER, FRAGMENT)] {
@@ -243,7 +249,7 @@ unsafe fn build(gl: &glow::Context) -> Result<glow::Program, PaintError> {
             gl.shader_source(shader, text);
             gl.compile_shader(shader);
             gl.attach_shader(program, shader);
-            // It goes with the program.
+            // The shader is deleted with the program.
             gl.delete_shader(shader);
             if !gl.get_shader_compile_status(shader) {
                 let log = gl.get_shader_info_log(shader);
@@ -261,7 +267,7 @@ unsafe fn build(gl: &glow::Context) -> Result<glow::Program, PaintError> {
     }
 }
 
-/// Places in points from the top left; colours as the screen shows them.
+/// Positions are in points from the top left; colours are as the screen shows them.
 const VERTEX: &str = "#version 330 core
     layout(location = 0) in vec2 place;
     layout(location = 1) in vec2 texel;

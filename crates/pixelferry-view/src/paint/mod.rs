@@ -1,5 +1,5 @@
-//! Bringing what egui lays out, panels or text, into a picture. Painters of our own: `egui_glow` unwraps failures of drivers, which are
-//! errors here, and no version of glow or wgpu stands between egui and the display.
+//! Paints what egui lays out, panels or text, into a picture. These painters replace `egui_glow`, which unwraps
+//! failures of drivers; here they are errors. They also tie egui to no version of glow or wgpu.
 
 pub mod gl;
 pub mod software;
@@ -10,24 +10,24 @@ use pixelferry::api::gl::Viewport;
 
 /// The panels as triangles, and where the picture goes.
 pub struct Painted {
-    /// Triangles, and where each is cut.
+    /// Triangles with their clip rectangles.
     pub primitives: Vec<ClippedPrimitive>,
     /// Changes of egui's textures.
     pub textures: TexturesDelta,
-    /// Pixels of a point.
+    /// Pixels per point.
     pub scale: f32,
-    /// Rectangle of the picture, points.
+    /// Rectangle of the picture, in points.
     pub picture: Rect,
 }
 
 impl Painted {
-    /// The picture's place in pixels.
+    /// Returns the picture's rectangle in pixels.
     pub fn place(&self) -> Rect {
         let place = self.picture * self.scale;
         Rect { min: place.min.round(), max: place.max.round() }
     }
 
-    /// The picture's place as OpenGL counts, in a framebuffer of so many rows.
+    /// Returns the picture's rectangle in OpenGL's coordinates, for a framebuffer with this many rows.
     pub fn area(&self, rows: u32) -> Viewport {
         let place = self.place();
         Viewport {
@@ -38,14 +38,14 @@ impl Painted {
         }
     }
 
-    /// Left, top, right and bottom of `rect` in pixels, inside a picture of this size.
+    /// Returns left, top, right and bottom of `rect` in pixels, clipped to a picture of this size.
     pub fn pixels(&self, rect: Rect, (width, height): (u32, u32)) -> [i32; 4] {
         let rect = rect * self.scale;
         let side = |value: f32, most: u32| (value.round() as i32).clamp(0, most as i32);
         [side(rect.left(), width), side(rect.top(), height), side(rect.right(), width), side(rect.bottom(), height)]
     }
 
-    /// Is replaced by what was laid out later; the textures of both count.
+    /// Replaces this by a later layout, and keeps the texture changes of both.
     pub fn follow(&mut self, later: Self) {
         let mut textures = std::mem::take(&mut self.textures);
         textures.append(later.textures);
@@ -56,10 +56,10 @@ impl Painted {
 /// Reason why the panels could not be drawn. The scene is not affected.
 #[derive(Debug, thiserror::Error)]
 pub enum PaintError {
-    /// The display refused.
+    /// The display reported an error.
     #[error(transparent)]
     Display(#[from] pixelferry::Error),
-    /// An object was not made, or a shader not built.
+    /// Making an object or building a shader failed.
     #[error("OpenGL: {0}")]
     Gl(String),
 }

@@ -1,4 +1,4 @@
-//! Without any graphics driver: triangles in plain memory.
+//! Paints triangles in plain memory, without a graphics driver.
 
 use super::Painted;
 use egui::epaint::{ImageDelta, Primitive, Vertex};
@@ -8,7 +8,7 @@ use pixelferry::driver::draw::{Plan, paint};
 use pixelferry::{DrawOptions, Error, Extent, ImageView, Link, PixelFormat, RowOrder, SurfaceDesc};
 use std::collections::HashMap;
 
-/// A picture that is drawn on, top row first.
+/// A picture to draw on, top row first.
 pub struct Canvas {
     picture: RgbaImage,
     textures: HashMap<TextureId, ColorImage>,
@@ -18,25 +18,25 @@ pub struct Canvas {
 type Colour = [f32; 4];
 
 impl Canvas {
-    /// A canvas of one colour, from 0 to 1.
+    /// Makes a canvas of one colour, with channels from 0 to 1.
     pub fn new(width: u32, height: u32, colour: [f32; 4]) -> Self {
         let pixel = Rgba(colour.map(|c| (c * 255.0 + 0.5) as u8));
         Self { picture: RgbaImage::from_pixel(width, height, pixel), textures: HashMap::new() }
     }
 
-    /// Picture that was drawn.
+    /// Returns the picture.
     pub fn into_picture(self) -> RgbaImage {
         self.picture
     }
 
-    /// Draws the picture that `link` shows as `draw_options` says into `area`, which is in pixels.
+    /// Draws the picture that `link` shows into `area`, in pixels, as `draw_options` says.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] where a buffer is shown, or `draw_options` does not suit the picture.
+    /// [`Error::InvalidInput`] if the link shows a buffer, or if `draw_options` does not suit the picture.
     pub fn picture(&mut self, link: &mut Link, draw_options: &DrawOptions, area: Rect) -> Result<(), Error> {
         const OP: &str = "Canvas::picture";
         let SurfaceDesc::Image(image) = *link.shown()?.desc() else {
-            return Err(Error::invalid(OP, "the scene shows a buffer, which only OpenGL draws"));
+            return Err(Error::invalid(OP, "the scene shows a buffer, which needs OpenGL to be drawn"));
         };
         let canvas = Extent::new(self.picture.width(), self.picture.height());
         let side = |from: f32, to: f32, most: u32| {
@@ -52,7 +52,7 @@ impl Canvas {
         paint(&plan, (&link.read_back()?, &from), (&mut self.picture, &to), (x, y))
     }
 
-    /// Blends the panels over what is there.
+    /// Blends the panels over the canvas.
     pub fn paint(&mut self, painted: &Painted) {
         for (id, delta) in &painted.textures.set {
             set_texture(&mut self.textures, *id, delta);
@@ -66,7 +66,7 @@ impl Canvas {
     }
 
     fn mesh(&mut self, mesh: &Mesh, clip: [i32; 4], scale: f32) {
-        // Taken out for the length of the call.
+        // Taken out during the call.
         let Some(texture) = self.textures.remove(&mesh.texture_id) else { return };
         for corners in mesh.indices.chunks_exact(3) {
             let corner = |i: usize| mesh.vertices.get(corners[i] as usize);
@@ -119,7 +119,7 @@ impl Canvas {
         }
     }
 
-    /// `colour` is multiplied by its alpha.
+    /// Blends a premultiplied colour over a pixel.
     fn blend(&mut self, x: u32, y: u32, colour: Colour) {
         let Some(pixel) = self.picture.get_pixel_mut_checked(x, y) else { return };
         let keep = 1.0 - colour[3] / 255.0;
@@ -155,13 +155,13 @@ fn texel(texture: &ColorImage, x: i64, y: i64) -> Colour {
     texture.pixels.get(y * width + x).copied().unwrap_or(Color32::TRANSPARENT).to_array().map(f32::from)
 }
 
-/// Between the four texels round a place, which is counted from the corner of the first.
+/// Interpolates between the four texels around a position, which counts from the centre of the first.
 fn between(texel: impl Fn(i64, i64) -> Colour, u: f32, v: f32) -> Colour {
     let (u, v) = (u - 0.5, v - 0.5);
     let (x, y) = (u.floor(), v.floor());
     let (fx, fy) = (u - x, v - y);
     let (x, y) = (x as i64, y as i64);
-    // Most of the panels is one texel, met in the middle.
+    // Most of the panels uses one texel, at its centre.
     if fx == 0.0 && fy == 0.0 {
         return texel(x, y);
     }
@@ -172,12 +172,13 @@ fn between(texel: impl Fn(i64, i64) -> Colour, u: f32, v: f32) -> Colour {
     })
 }
 
-/// Twice the area of a triangle; above 0 where its corners go round clockwise, as the screen shows them.
+/// Twice the area of a triangle; positive if its corners go round clockwise on the screen.
 fn cross(a: Pos2, b: Pos2, c: Pos2) -> f32 {
     (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x)
 }
 
-/// True where a clockwise triangle has the pixels on this side of its: a pixel on a side that two share belongs to one.
+/// Returns whether a clockwise triangle owns the pixels on this edge, so that two triangles with a common edge do not
+/// both draw them.
 fn owns(from: Pos2, to: Pos2) -> bool {
     (from.y == to.y && to.x > from.x) || to.y < from.y
 }

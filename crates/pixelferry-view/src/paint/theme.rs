@@ -1,4 +1,4 @@
-//! Colours, sizes, and the small parts that the panels of all windows are made of.
+//! Colours, sizes and small parts that all panels use.
 
 use egui::{
     Color32, FontFamily, FontId, Frame, Label, Margin, Rect, Response, RichText, TextStyle, Ui, UiBuilder, Visuals,
@@ -8,31 +8,31 @@ use pixelferry::report::PathState;
 /// Colour behind the picture, as red, green, blue and alpha.
 pub const BEHIND: [f32; 4] = [12.0 / 255.0, 13.0 / 255.0, 17.0 / 255.0, 1.0];
 
-/// Width of the names before controls, points.
+/// Width of the labels before controls, in points.
 pub const NAMES: f32 = 62.0;
-/// Width of a control, points.
+/// Width of a control, in points.
 pub const BOX: f32 = 206.0;
 
-/// Colour of a panel.
+/// Background of a panel.
 pub const PANEL: Color32 = Color32::from_rgb(22, 24, 31);
-/// Colour of what is sunk into a panel.
+/// Background of sunken areas in a panel.
 pub const WELL: Color32 = Color32::from_rgb(15, 16, 21);
-/// Colour of lines and frames.
+/// Lines and frames.
 pub const LINE: Color32 = Color32::from_rgb(48, 52, 64);
-/// Colour of text.
+/// Normal text.
 pub const TEXT: Color32 = Color32::from_rgb(214, 219, 230);
-/// Colour of text that matters less.
+/// Less important text.
 pub const DIM: Color32 = Color32::from_rgb(134, 142, 160);
-/// Colour of headings.
+/// Headings and highlighted values.
 pub const ACCENT: Color32 = Color32::from_rgb(98, 178, 255);
-/// Colour of what went well.
+/// Text about success.
 pub const GOOD: Color32 = Color32::from_rgb(112, 214, 140);
-/// Colour of warnings.
+/// Text of warnings.
 pub const WARN: Color32 = Color32::from_rgb(255, 196, 92);
-/// Colour of failures.
+/// Text about failures.
 pub const BAD: Color32 = Color32::from_rgb(255, 118, 108);
 
-/// Dresses all that a context lays out.
+/// Sets the style of everything that the context lays out.
 pub fn apply(context: &egui::Context) {
     context.set_visuals(Visuals {
         panel_fill: PANEL,
@@ -56,24 +56,24 @@ pub fn apply(context: &egui::Context) {
     });
 }
 
-/// Frame of a panel.
+/// Returns the frame of a panel.
 pub fn panel() -> Frame {
     Frame::new().fill(PANEL).inner_margin(Margin::symmetric(14, 12))
 }
 
-/// A heading between two groups.
+/// Adds a heading between two groups.
 pub fn section(ui: &mut Ui, title: &str) {
     ui.add_space(9.0);
     heading(ui, title);
 }
 
-/// A heading at the top of a group.
+/// Adds a heading at the top of a group.
 pub fn heading(ui: &mut Ui, title: &str) {
     ui.label(RichText::new(title).strong().color(ACCENT));
     ui.add_space(1.0);
 }
 
-/// Lays out inside `rect`; nothing is drawn beside it.
+/// Lays out inside `rect` and clips to it.
 pub fn at<R>(ui: &mut Ui, rect: Rect, contents: impl FnOnce(&mut Ui) -> R) -> R {
     let inside = |ui: &mut Ui| {
         ui.shrink_clip_rect(rect);
@@ -82,7 +82,7 @@ pub fn at<R>(ui: &mut Ui, rect: Rect, contents: impl FnOnce(&mut Ui) -> R) -> R 
     ui.scope_builder(UiBuilder::new().max_rect(rect), inside).inner
 }
 
-/// Text in a column of this width; what does not fit is cut and shown under the pointer.
+/// Adds text in a column of this width. Text that does not fit is cut and shown in a tooltip.
 pub fn cell(ui: &mut Ui, width: f32, text: impl Into<RichText>) -> Response {
     let size = egui::vec2(width, 17.0);
     let layout = egui::Layout::left_to_right(egui::Align::Center);
@@ -97,7 +97,7 @@ pub fn cell(ui: &mut Ui, width: f32, text: impl Into<RichText>) -> Response {
     .on_hover_text(whole)
 }
 
-/// Returns what a state looks like.
+/// Returns the colour for a path's state.
 pub fn colour_of(state: &PathState) -> Color32 {
     match state {
         PathState::Chosen { .. } => GOOD,

@@ -1,4 +1,4 @@
-//! Arrays in browsers: what the window shows, drawn off screen, and what the hand on the page does.
+//! Shows arrays in browsers: draws the window's content offscreen and applies the page's input.
 
 mod screen;
 mod stage;
@@ -31,12 +31,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Shortest time from one picture to the next.
+/// Shortest time between pictures.
 const PAUSE: Duration = Duration::from_millis(16);
 
-/// A page with arrays for browsers, all of which see the same view and share it.
+/// Serves a page that shows arrays. All browsers share one view.
 ///
-/// Threads: one is in [`Serve::run`] and shows; all else may be called from any.
+/// Threads: one thread stays in [`Serve::run`] and shows; everything else may be called from any thread.
+///
 ///
 /// ```
 /// use pixelferry_view::Serve;
@@ -53,11 +54,12 @@ pub struct Serve {
 }
 
 impl Serve {
-    /// Listens; port 0 lets the system choose. Pictures go to this machine's own browsers as they are, beyond it as JPEG
-    /// ([`Serve::use_gpu`]).
+    /// Listens on an address; port 0 lets the system choose a port. If that address is this machine's own, pictures go
+    /// to browsers uncompressed, otherwise as JPEG ([`Serve::use_gpu`]).
     ///
     /// # Errors
-    /// [`ViewError::Web`] where it cannot listen, or the system gives no random numbers for the token.
+    /// [`ViewError::Web`] if it cannot listen, [`ViewError::Token`] if the system provides no random numbers
+    /// for the token.
     pub fn open(listen: SocketAddr) -> Result<Self, ViewError> {
         let mut random = [0; 16];
         getrandom::fill(&mut random).map_err(|error| ViewError::Token(error.to_string()))?;
@@ -71,7 +73,7 @@ impl Serve {
         Ok(Self { stage, gateway, token, may_use_gpu: AtomicBool::new(true) })
     }
 
-    /// The page's address, with the token that it needs.
+    /// Returns the page's address, including its token.
     pub fn url(&self) -> String {
         let mut address = self.gateway.address();
         if address.ip().is_unspecified() {
@@ -83,31 +85,31 @@ impl Serve {
         format!("http://{address}/?token={}", self.token)
     }
 
-    /// Browsers that look on at the moment.
+    /// Number of browsers that are watching now.
     pub fn viewers(&self) -> usize {
         self.gateway.viewers()
     }
 
-    /// One more who looks on, beside the browsers, such as a notebook: pictures come as JPEG.
+    /// Adds a watcher beside the browsers, such as a notebook, which gets pictures as JPEG.
     pub fn watcher(&self) -> Watcher {
         Watcher::new(&self.stage, Codec::Jpeg)
     }
 
-    /// JPEGs are packed by the GPU that draws, where it is CUDA's and has nvJPEG ([`GpuJpeg`](pixelferry_media::GpuJpeg)) and its first
-    /// picture is as good as the host's; with `false` by the host. To be called before [`Serve::run`].
+    /// Lets the GPU that draws encode JPEGs if it is CUDA's, has nvJPEG ([`GpuJpeg`](pixelferry_media::GpuJpeg)), and
+    /// its first picture is as good as the host's. With `false` the host encodes them. Call this before [`Serve::run`].
     pub fn use_gpu(&self, may_use_gpu: bool) {
         self.may_use_gpu.store(may_use_gpu, Ordering::Relaxed);
     }
 
-    /// What packs JPEGs, in words: `libnvjpeg.so.13 on ...`, by which path, or `the host` and why. Empty before [`Serve::run`]; `none
-    /// yet` before the first.
+    /// Describes what encodes JPEGs: `libnvjpeg.so.13 on ...` and the path, or `the host` and why. Empty before
+    /// [`Serve::run`]; `none yet` before the first JPEG.
     pub fn encoder(&self) -> String {
         self.stage.encoder()
     }
 
-    /// Shows an array beside the others, or instead of the one of that name. Returns at once; `make` is called by the thread that
-    /// shows, unless a newer one of that name comes before. `own` is its look, as [`ArrayView::put_as`] has it. An array that is not shown
-    /// is logged.
+    /// Shows an array beside the others, or in place of the one of that name. Returns at once: the showing thread calls
+    /// `make`, unless a newer array of that name comes first. `own` is the array's look, see [`ArrayView::put_as`]. If
+    /// the array cannot be shown, that is logged.
     pub fn put(
         &self,
         name: &str,
@@ -117,17 +119,17 @@ impl Serve {
         self.stage.put(name, own, Box::new(make));
     }
 
-    /// Ends [`Serve::run`], now or when it is called.
+    /// Ends [`Serve::run`], now or as soon as it is called.
     pub fn stop(&self) {
         self.stage.stop();
     }
 
-    /// Shows arrays, then also what comes by [`Serve::put`] and live, until [`Serve::stop`]. Nothing is drawn while no
-    /// browser looks on. `ready` is called when the first picture is there.
+    /// Shows arrays, then also those of [`Serve::put`] and `live`, until [`Serve::stop`]. Draws nothing while no
+    /// browser is watching. Calls `ready` when the first picture is there.
     ///
     /// # Errors
-    /// [`ViewError::Refused`] where arrays and look do not go together; [`ViewError::Driver`] where there is no OpenGL without a
-    /// window.
+    /// [`ViewError::Refused`] if arrays and look do not match; [`ViewError::Driver`] if OpenGL does not work
+    /// without a window.
     pub fn run(&self, arrays: Vec<Array>, request: Request, live: Live, ready: impl FnOnce()) -> Result<(), ViewError> {
         let ended = self.show(arrays, request, live, ready);
         self.stop();
@@ -161,7 +163,7 @@ impl Serve {
             for (name, own, make) in arrays {
                 let made = make().map_err(ViewError::from);
                 if let Err(error) = made.and_then(|array| view.put_as(array.named(name.clone()), own)) {
-                    tracing::warn!("{name} is not shown: {error}");
+                    tracing::warn!("cannot show {name}: {error}");
                 }
             }
             for input in inputs {
@@ -172,7 +174,7 @@ impl Serve {
                 continue;
             }
             if watched.is_empty() {
-                // For who waits next.
+                // The next watcher needs a picture, too.
                 self.stage.ask();
                 is_old = false;
                 continue;
@@ -184,7 +186,7 @@ impl Serve {
             view.draw(size, 1.0)?;
             for codec in watched {
                 let message = screen.message(codec)?;
-                // Whoever has the picture may ask what packed it.
+                // Set this first: a watcher that has the picture may ask for its encoder.
                 self.stage.set_encoder(screen.encoder());
                 self.stage.hand(codec, message);
             }
@@ -193,14 +195,14 @@ impl Serve {
     }
 }
 
-/// The left button of whoever steers.
+/// State of the left mouse button of the user who controls the view.
 #[derive(Default)]
 struct Hand {
     is_down: bool,
 }
 
 impl Hand {
-    /// Does what a browser's user did. True where the picture is to be drawn again.
+    /// Applies a browser user's input. Returns true if the picture must be redrawn.
     fn does(&mut self, input: &Event, view: &mut ArrayView, size: Extent) -> bool {
         const LEFT: u16 = 1;
         let device_id = DeviceId::dummy();

@@ -1,4 +1,4 @@
-//! The picture that a page shows, off screen, and its way from there to messages.
+//! Draws a page's picture offscreen and encodes it as a message.
 
 use crate::error::ViewError;
 use pixelferry::api::cuda::CudaBackend;
@@ -10,30 +10,30 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Quality of JPEGs.
+/// JPEG quality, 1 to 100.
 const QUALITY: u8 = 90;
 
-/// A place to draw into, and what packs it.
+/// A render target and its encoders.
 pub struct Screen {
-    // Before the target, whose texture it reads.
+    // Declared before the target, because it reads the target's texture.
     way: Way,
     target: OffscreenTarget,
     display: Rc<GlDisplay>,
     header: Header,
-    /// Packer of JPEGs, in words.
+    /// Description of the JPEG encoder.
     encoder: String,
 }
 
 enum Way {
-    /// No JPEG was asked for yet.
+    /// No JPEG was needed yet.
     Untried,
-    /// Its first picture is still to be compared.
+    /// Its first picture must still be compared with the host's.
     Opened(Box<OnGpu>),
     Gpu(Box<OnGpu>),
     Host,
 }
 
-/// The way of the texture to memory of CUDA's, and the encoder there.
+/// Copies the texture to CUDA memory and encodes it there.
 struct OnGpu {
     intake: Intake,
     jpeg: GpuJpeg,
@@ -44,12 +44,12 @@ impl OnGpu {
         GpuJpeg::available()?;
         let backend = CudaBackend::open_best_for(display.device())?;
         if let Support::No(reason) = backend.device().same_device(display.device()) {
-            return Err(Error::invalid("GpuJpeg", format!("OpenGL draws elsewhere: {reason}")).into());
+            return Err(Error::invalid("GpuJpeg", format!("OpenGL uses another device: {reason}")).into());
         }
         let backend: Arc<dyn ComputeBackend> = Arc::new(backend);
         let texture = EngineTexture::new(target.texture().0.get(), size);
-        // SAFETY: the texture is the target's, which `Screen` drops after this, and nobody gives it another storage. One context
-        // uses it, that of the display.
+        // SAFETY: the texture belongs to the target, which `Screen` drops after this, and never gets other storage.
+        // Only the display's context uses it.
         let surface = unsafe { display.engine_image(texture, target.format()) }?;
         let jpeg = GpuJpeg::open(Arc::clone(&backend), size, QUALITY)?;
         let intake = Intake::open(backend, Rc::clone(display) as Rc<dyn Display>, surface)?;
@@ -57,13 +57,13 @@ impl OnGpu {
     }
 
     fn pack(&mut self) -> Result<Vec<u8>, GpuJpegError> {
-        // OpenGL's rows begin at the bottom.
+        // OpenGL's first row is the bottom one.
         self.jpeg.pack(self.intake.take()?.memory(), RowOrder::BottomUp)
     }
 }
 
 impl Screen {
-    /// A screen of this size; JPEGs are packed on the host alone, unless `may_use_gpu`.
+    /// Makes a screen of this size. Only the host encodes JPEGs unless `may_use_gpu`.
     pub fn new(display: &Rc<GlDisplay>, size: Extent, may_use_gpu: bool) -> Result<Self, ViewError> {
         let image = ImageDesc::new(size.width, size.height, PixelFormat::Rgba8);
         let mut header = Header::new(Kind::Picture, image, size.full());
@@ -73,7 +73,7 @@ impl Screen {
             target: display.create_offscreen_target(size.width, size.height)?,
             display: Rc::clone(display),
             header,
-            encoder: if may_use_gpu { "none yet".into() } else { "the host, as asked".into() },
+            encoder: if may_use_gpu { "none yet".into() } else { "the host, as requested".into() },
         })
     }
 
@@ -82,19 +82,19 @@ impl Screen {
         self.header.image.extent
     }
 
-    /// Packer of JPEGs, and why it is the host where it is.
+    /// Describes the JPEG encoder, and if it is the host, why.
     pub fn encoder(&self) -> &str {
         &self.encoder
     }
 
-    /// Binds it for a new picture.
+    /// Binds the target for a new picture.
     pub fn begin(&mut self) -> Result<(), ViewError> {
         self.header.frame += 1;
         self.header.time = micros();
         Ok(self.target.bind()?)
     }
 
-    /// The picture as a message.
+    /// Returns the picture as a message.
     pub fn message(&mut self, codec: Codec) -> Result<Vec<u8>, ViewError> {
         if codec == Codec::Jpeg
             && let Some(packed) = self.by_gpu()
@@ -104,7 +104,7 @@ impl Screen {
         Ok(self.header.pack(codec, &self.target.read_pixels()?, QUALITY)?)
     }
 
-    /// The JPEG by the GPU, where it has an encoder. One that fails is left, without the loss of a picture.
+    /// Encodes the JPEG on the GPU. An encoder that fails is not used again, and the host encodes the picture instead.
     fn by_gpu(&mut self) -> Option<Vec<u8>> {
         if matches!(self.way, Way::Untried) {
             match OnGpu::open(&self.display, &self.target, self.size()) {
@@ -118,7 +118,7 @@ impl Screen {
             Way::Opened(mut gpu) => gpu.pack().and_then(|packed| {
                 gpu.jpeg.check(&self.target.read_pixels()?, &packed)?;
                 self.encoder = format!("{}, by {}", gpu.jpeg.name(), gpu.intake.path());
-                tracing::info!("JPEGs are packed by {}", self.encoder);
+                tracing::info!("JPEGs are encoded by {}", self.encoder);
                 Ok((packed, gpu))
             }),
         };
@@ -135,7 +135,7 @@ impl Screen {
     }
 
     fn leave(&mut self, error: &GpuJpegError) {
-        tracing::info!("JPEGs are packed on the host: {error}");
+        tracing::info!("JPEGs are encoded on the host: {error}");
         (self.way, self.encoder) = (Way::Host, format!("the host: {error}"));
     }
 }

@@ -1,4 +1,4 @@
-//! Things that the thread that shows and those who look on give each other.
+//! What the showing thread and the watchers exchange.
 
 use crate::array::Array;
 use crate::error::ReadError;
@@ -10,7 +10,7 @@ use std::mem;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Most inputs that wait; what a page sends beyond goes.
+/// Queue limit for inputs; further ones are dropped.
 const MOST_INPUTS: usize = 4096;
 
 /// Makes an array on the thread that shows it.
@@ -19,35 +19,35 @@ type Make = Box<dyn FnOnce() -> Result<Array, ReadError> + Send>;
 #[derive(Default)]
 pub struct Stage {
     waiting: Mutex<Waiting>,
-    /// Something waits for the thread that shows.
+    /// Wakes the showing thread.
     came: Condvar,
     seats: Mutex<Vec<Seat>>,
     drawn: Condvar,
-    /// Packer of JPEGs, in words.
+    /// Description of the JPEG encoder.
     encoder: Mutex<String>,
 }
 
-/// Work that waits for the thread that shows.
+/// Work for the showing thread.
 #[derive(Default)]
 pub struct Waiting {
-    /// By name, of which the newest counts.
+    /// Arrays to make, by name; only the newest of each name.
     pub arrays: Vec<(String, Option<Request>, Make)>,
     pub inputs: Vec<Event>,
-    /// Something changed that is not here, or a picture is asked for.
+    /// Something changed elsewhere, or a watcher needs a picture.
     pub is_asked: bool,
-    /// Codecs of those who look on and wait for a picture.
+    /// Codecs of the watchers that wait for a picture.
     pub watched: Vec<Codec>,
     pub is_over: bool,
 }
 
-/// The place of one who looks on.
+/// State of one watcher.
 struct Seat {
     number: usize,
     codec: Codec,
     is_watched: bool,
-    /// The next picture is asked for. Until then none is made: who takes few costs little.
+    /// The watcher has asked for the next picture. Without that none is made, so slow watchers cost little.
     is_waiting: bool,
-    /// Another one than its last was made for others.
+    /// A picture newer than the watcher's last was made for others.
     is_behind: bool,
     picture: Option<Vec<u8>>,
 }
@@ -62,7 +62,7 @@ impl Stage {
         self.came.notify_all();
     }
 
-    /// Waits until there is something to do, and takes it. While nobody waits for a picture nobody asks.
+    /// Waits for work and takes it. Requests for pictures exist only while a watcher waits.
     pub fn take(&self) -> Waiting {
         let nothing = |waiting: &mut Waiting| {
             let is_asked = waiting.is_asked && !waiting.watched.is_empty();
@@ -76,12 +76,12 @@ impl Stage {
         Waiting { arrays, inputs, is_asked, watched, is_over }
     }
 
-    /// Something changed that is not here.
+    /// Wakes the showing thread for a change that is not queued here.
     pub fn ask(&self) {
         self.change(|waiting| waiting.is_asked = true);
     }
 
-    /// Adds an array, instead of one of its name that still waits.
+    /// Queues an array; replaces a queued one of the same name.
     pub fn put(&self, name: &str, own: Option<Request>, make: Make) {
         self.change(|waiting| {
             waiting.arrays.retain(|(other, ..)| other != name);
@@ -91,7 +91,7 @@ impl Stage {
 
     pub fn stop(&self) {
         self.change(|waiting| waiting.is_over = true);
-        // Who has looked for the end has begun to wait by then.
+        // Lock, so that a watcher that has checked for the end is already waiting.
         let mut seats = lock(&self.seats);
         seats.iter_mut().for_each(|seat| seat.picture = None);
         self.drawn.notify_all();
@@ -101,7 +101,7 @@ impl Stage {
         lock(&self.waiting).is_over
     }
 
-    /// The codecs of those who wait, each once.
+    /// Returns each codec that a waiting watcher needs once.
     fn watched(seats: &[Seat]) -> Vec<Codec> {
         let waiting = seats.iter().filter(|seat| seat.is_watched && seat.is_waiting);
         let mut watched: Vec<_> = waiting.map(|seat| seat.codec).collect();
@@ -110,12 +110,12 @@ impl Stage {
         watched
     }
 
-    /// A new picture is made: who looks on and gets it not is behind.
+    /// A new picture is being made: watchers that do not get it are behind.
     pub fn begin(&self) {
         lock(&self.seats).iter_mut().for_each(|seat| seat.is_behind = true);
     }
 
-    /// Hands a picture to all who wait for one by this codec.
+    /// Gives a picture to all watchers that wait for one of this codec.
     pub fn hand(&self, codec: Codec, mut message: Vec<u8>) {
         let mut seats = lock(&self.seats);
         if self.is_over() {
@@ -125,7 +125,7 @@ impl Stage {
             (seat.is_waiting, seat.is_behind, seat.picture) = (false, false, Some(message));
         };
         let mut takers = seats.iter_mut().filter(|seat| seat.is_watched && seat.is_waiting && seat.codec == codec);
-        // With one of them, as a rule, nothing is copied.
+        // With a single taker, the usual case, nothing is copied.
         let first = takers.next();
         takers.for_each(|seat| give(seat, message.clone()));
         first.into_iter().for_each(|seat| give(seat, mem::take(&mut message)));
@@ -145,14 +145,14 @@ impl Stage {
     }
 }
 
-/// One who looks on: pictures come, and inputs go. Any thread.
+/// Receives pictures and sends input, like a browser. May be used from any thread.
 pub struct Watcher {
     stage: Arc<Stage>,
     number: usize,
 }
 
 impl Watcher {
-    /// Takes a seat. Pictures come once it watches.
+    /// Adds a watcher. It receives pictures once it watches.
     pub(super) fn new(stage: &Arc<Stage>, codec: Codec) -> Self {
         let mut seats = lock(&stage.seats);
         let number = seats.last().map_or(0, |seat| seat.number + 1);
@@ -160,8 +160,8 @@ impl Watcher {
         Self { stage: Arc::clone(stage), number }
     }
 
-    /// The picture of now, where it is another than the last call gave, else the next; a message of `wire`. `None` where none came in
-    /// time, and after the end.
+    /// Returns the current picture if it differs from the one that the last call returned, otherwise waits for the
+    /// next; a message of `wire`. Returns `None` on a timeout and after the end.
     pub fn next(&self, timeout: Duration) -> Option<Vec<u8>> {
         let (mut taken, stage) = (None, &self.stage);
         self.set(|seat| {
@@ -177,7 +177,8 @@ impl Watcher {
         taken
     }
 
-    /// Begins to look on, or ends. While nobody does, nothing is drawn. The picture of now comes next, also where it did before.
+    /// Starts or stops watching. While there are no watchers, nothing is drawn. The current picture comes next, even if
+    /// it was received before.
     pub fn watch(&self, is_watched: bool) {
         self.set(|seat| {
             (seat.is_watched, seat.picture) = (is_watched, None);
@@ -185,7 +186,7 @@ impl Watcher {
         });
     }
 
-    /// Changes the seat, and tells who shows, also whether a picture is asked for.
+    /// Changes the state and wakes the showing thread; `change` returns whether a picture is needed.
     fn set(&self, change: impl FnOnce(&mut Seat) -> bool) {
         let mut seats = lock(&self.stage.seats);
         let is_asked = seats.iter_mut().find(|seat| seat.number == self.number).is_some_and(change);
@@ -196,9 +197,9 @@ impl Watcher {
         });
     }
 
-    /// Does what a user did, an [`Event`]'s bytes, and returns it; `None` for others, which are left out.
+    /// Applies a user's input, the bytes of an [`Event`], and returns it; `None` for invalid bytes, which are ignored.
     pub fn send(&self, input: &[u8]) -> Option<Event> {
-        let event = Event::read(input).inspect_err(|error| tracing::debug!("an input is no event: {error}")).ok()?;
+        let event = Event::read(input).inspect_err(|error| tracing::debug!("invalid input event: {error}")).ok()?;
         self.stage.change(|waiting| {
             if waiting.inputs.len() < MOST_INPUTS {
                 waiting.inputs.push(event.clone());
@@ -207,7 +208,7 @@ impl Watcher {
         Some(event)
     }
 
-    /// True where no picture comes any more.
+    /// Returns whether the page has ended, so that no further picture comes.
     pub fn is_over(&self) -> bool {
         self.stage.is_over()
     }
@@ -220,7 +221,7 @@ impl Drop for Watcher {
     }
 }
 
-/// The gateway's.
+/// For the gateway, which serves browsers.
 impl Source for Watcher {
     fn next_message(&self, _: &[Codec], timeout: Duration) -> Option<Vec<u8>> {
         self.next(timeout)
@@ -239,7 +240,7 @@ impl Source for Watcher {
     }
 
     fn send(&self, input: &[u8]) {
-        // Who made it wants to know; the gateway does not.
+        // The gateway has no use for the event.
         let _ = Self::send(self, input);
     }
 }

@@ -1,4 +1,4 @@
-//! Arrays that come again and again: their last frames, a pause, and steps from frame to frame.
+//! Repeatedly sent arrays: their last frames, pause, and steps from frame to frame.
 
 use super::ArrayView;
 use crate::array::Array;
@@ -10,22 +10,22 @@ use pixelferry_look::Request;
 use std::mem;
 
 impl ArrayView {
-    /// Frames of an array that are kept at first, with the one on show: 8.
+    /// Default number of frames to keep of an array, including the shown one: 8.
     pub const MOST_FRAMES: usize = 8;
-    /// Bytes of frames that are kept at first, and as many of pictures of arrays that are not on show: 1 GiB.
+    /// Default byte limit for kept frames, and separately for pictures of hidden arrays: 1 GiB.
     pub const MOST_BYTES: usize = 1 << 30;
 
-    /// Shows an array beside the others, or instead of the one of its name. What is on show stays, with its new numbers; in a
-    /// pause with its old ones.
+    /// Shows an array beside the others, or in place of the one of its name. The shown array stays the same, with new
+    /// numbers; during a pause it keeps its old numbers.
     ///
     /// # Errors
-    /// [`ViewError::Refused`] where it does not go with the layout of the others; all is as before then.
+    /// [`ViewError::Refused`] if the array does not match the others' layout; then nothing has changed.
     pub fn put(&mut self, array: Array) -> Result<(), ViewError> {
         self.put_as(array, None)
     }
 
-    /// The same with a look of its own, which those of other arrays leave as it is. `None` keeps the one that the name has; a new name has
-    /// the look of all.
+    /// Like [`ArrayView::put`], with a look of its own, which other arrays do not share. `None` keeps the look of that
+    /// name; an array with a new name gets the common look.
     ///
     /// # Errors
     /// Those of [`ArrayView::put`].
@@ -55,20 +55,21 @@ impl ArrayView {
         Ok(())
     }
 
-    /// Keeps at most so many frames of each array, the one on show among them, and in all at most so many bytes of them; then the oldest
-    /// go, first of the array that has most. Pictures of arrays that are not on show have as many bytes, and are made again beyond that.
-    /// At first these are [`ArrayView::MOST_FRAMES`] and [`ArrayView::MOST_BYTES`]. What waits for the end of a pause always stays.
+    /// Limits the number of frames of each array, including the shown one, and the bytes of all frames. Beyond that the
+    /// oldest frames are dropped, first those of the array with the most bytes. The same byte limit applies to pictures
+    /// of hidden arrays, which are made again when needed. The defaults are [`ArrayView::MOST_FRAMES`] and
+    /// [`ArrayView::MOST_BYTES`]. A frame that waits for the end of a pause is never dropped.
     pub fn keep(&mut self, frames: usize, bytes: usize) {
         self.most = (frames, bytes);
         self.bound();
     }
 
-    /// Bytes of the frames that are kept beside those on show.
+    /// Bytes of the kept frames without the shown ones.
     pub fn kept(&self) -> usize {
         self.all.iter().map(|shown| shown.ring.bytes()).sum()
     }
 
-    /// Lets go what is too much.
+    /// Drops frames and pictures beyond the limits.
     pub(super) fn bound(&mut self) {
         while self.kept() > self.most.1 {
             let most = self.all.iter_mut().max_by_key(|shown| shown.ring.spare());
@@ -88,7 +89,7 @@ impl ArrayView {
         }
     }
 
-    /// Shows an array instead of another, whose numbers go into its ring.
+    /// Shows an array in place of another, whose numbers move to its ring.
     fn enter(&mut self, at: usize, shown: Shown, way: Way) {
         let image = self.image();
         let old = mem::replace(&mut self.all[at], shown);
@@ -115,7 +116,7 @@ impl ArrayView {
         failed.into_iter().for_each(|error| self.notice = error.to_string());
     }
 
-    /// Goes to another frame of an array. False where there is none.
+    /// Shows another frame of an array. Returns false if there is none.
     fn turn(&mut self, at: usize, way: Way) -> bool {
         let Some(array) = self.all[at].ring.take(way) else { return false };
         match Shown::new(array, &self.all[at].request) {
@@ -125,18 +126,18 @@ impl ArrayView {
         true
     }
 
-    /// Shows a frame before or after, of a difference that of the first array.
+    /// Shows the previous or next frame; for a difference, that of its first array.
     pub(super) fn step(&mut self, way: Way) {
         self.is_paused = true;
         if !self.turn(self.last, way) {
             self.is_asked = way == Way::Forward;
             let which = if self.is_asked { "newer" } else { "older" };
-            self.notice = format!("no {which} frame is kept");
+            self.notice = format!("there is no {which} frame");
         }
     }
 
-    /// Takes over the next frame of a film, when it is due. In a pause the film stands; a step beyond the last frame shows its next. True
-    /// where something changed, which is to be drawn then.
+    /// Takes the next frame of a film when it is due. In a pause the film stops; a step beyond the last frame shows its
+    /// next. Returns true if something changed, so that the view must be redrawn.
     pub fn watch(&mut self, film: &Film) -> bool {
         let is_asked = self.is_asked && self.named(film.name()) == Some(self.last);
         if self.is_paused && !is_asked {
@@ -161,7 +162,7 @@ impl ArrayView {
         true
     }
 
-    /// Ends the pause, with the newest frame of each array.
+    /// Ends the pause and shows the newest frame of each array.
     pub(super) fn resume(&mut self) {
         self.is_paused = false;
         for at in 0..self.count {
@@ -170,7 +171,7 @@ impl ArrayView {
         self.bound();
     }
 
-    /// Says of the array of a name where it comes from, as long as nothing else is to be said.
+    /// Sets the message about an array's source, which is shown while there is no other message.
     #[cfg(all(feature = "stream", target_os = "linux"))]
     pub(crate) fn say(&mut self, name: &str, said: String) {
         if let Some(at) = self.named(name) {
@@ -178,7 +179,7 @@ impl ArrayView {
         }
     }
 
-    /// Which frame is on show in a pause, and what is said of where it comes from.
+    /// Returns the position of the shown frame during a pause, and the message about its source.
     pub(super) fn frame(&self) -> impl Iterator<Item = String> {
         let Shown { ring, said, .. } = &self.all[self.last];
         let said = Some(said.clone()).filter(|said| !said.is_empty());

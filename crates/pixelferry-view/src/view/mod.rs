@@ -1,4 +1,4 @@
-//! Arrays in a window: which is on show, what is seen of it, and what keys change.
+//! Arrays in a window: which one is shown, which part of it is visible, and what keys change.
 
 mod frames;
 
@@ -22,64 +22,66 @@ use std::rc::Rc;
 /// Colour around the picture.
 const AROUND: [f32; 4] = [0.1, 0.1, 0.1, 1.0];
 
-/// Arrays that are looked at closely. One is made into a picture when it is first shown and when the look changes; zooming and
-/// moving draw that again, and so does another look at an array that was shown before.
+/// Shows arrays closely. An array is converted to a picture when it is first shown and when the look changes. Zooming
+/// and moving only redraw that picture, and so does returning to an array that was shown before.
 ///
-/// All have one look, but those that were put with one of their own, and one view; a range that is measured is each array's own. Arrays of another size are fitted into the window.
-/// What one does not take, such as a colormap where it has three channels, is left out there, and said.
+/// All arrays share one view and one look, except those that were put with their own look; a measured range is each
+/// array's own. Arrays of another size are fitted into the window. If an array does not support a setting, such as a
+/// colormap with three channels, the setting is dropped for it with a message.
 ///
-/// The difference of two is of their numbers as they are shown, such as the magnitudes of complex ones. It is symmetric about zero
-/// in colours from red to blue, or grey for several channels, and has a look of its own.
+/// The difference of two arrays subtracts the numbers as shown, such as the magnitudes of complex ones. It has a look
+/// of its own, symmetric about zero, in colours from red to blue, or grey for several channels.
 ///
-/// Of an array that comes again under its name by [`ArrayView::put`], the last frames are kept ([`ArrayView::keep`]). In a pause all
-/// frames stay as they are: what comes is counted, and of each array the last one waits for the end of the pause, as what goes does.
+/// If an array is put again under its name with [`ArrayView::put`], its last frames are kept ([`ArrayView::keep`]).
+/// During a pause all shown frames stay: new frames are counted, the last one of each array waits for the end of the
+/// pause, and so do removals.
 ///
-/// Stays on the thread of its display, whose context must be current in every call and when it is dropped. It knows no event
-/// loop: give it the window's events, and call [`ArrayView::draw`] when one has changed something.
+/// It stays on the thread of its display, whose context must be current in every call and when it is dropped. It runs
+/// no event loop: pass it the window's events, and call [`ArrayView::draw`] when one has changed something.
 pub struct ArrayView {
-    // Before the display, in whose context they are. The difference of two follows the arrays.
+    // Declared before the display, whose context owns them. A difference follows the arrays.
     all: Vec<Shown>,
     overlay: Overlay,
     display: Rc<GlDisplay>,
-    /// Arrays.
+    /// Number of arrays without the difference.
     count: usize,
-    /// Array on show, and those that were last and before.
+    /// Index of the shown array, and indices of those shown last and before.
     at: usize,
     last: usize,
     before: Option<usize>,
-    /// Arrays of the difference, and what makes it on a device.
+    /// Indices of the difference's arrays, and what computes it on a device.
     pair: [usize; 2],
     differ: Differ,
     camera: Camera,
     chart: Chart,
-    /// Place to which the hand has dragged an end of the range.
+    /// Where the user has dragged an end of the range to.
     dragged: Option<(usize, f64)>,
     notice: String,
     has_help: bool,
     is_paused: bool,
-    /// A step beyond the last frame is to come from a film.
+    /// The user stepped beyond the last frame, so a film must provide the next.
     is_asked: bool,
-    /// Names of arrays that are to go when the pause ends.
+    /// Names of arrays to remove when the pause ends.
     going: Vec<String>,
-    /// Most frames of an array, and bytes.
+    /// Limits of frames per array, and of bytes.
     most: (usize, usize),
-    /// Changes of what is on show.
+    /// Counts changes of the shown array.
     shows: u64,
-    /// Pictures that were made.
+    /// Counts pictures made.
     pictures: u64,
 }
 
 impl ArrayView {
-    /// Makes the first picture, of the first array.
+    /// Opens a view and makes the picture of the first array.
     ///
     /// # Errors
-    /// [`ViewError::Refused`] where an array and the look do not go together, [`ViewError::Driver`] where no path to the display
-    /// works, also for pictures larger than its images may be.
+    /// [`ViewError::Refused`] if an array and the look do not match, [`ViewError::Driver`] if no path to the
+    /// display works, also for pictures that are too large for it.
     pub fn open(display: &Rc<GlDisplay>, arrays: Vec<Array>, request: Request) -> Result<Self, ViewError> {
         Self::of(display, Shown::all(arrays, &request)?)
     }
 
-    /// The same for arrays that were looked through.
+    /// Opens a view of arrays that were checked.
     pub(crate) fn of(display: &Rc<GlDisplay>, all: Vec<Shown>) -> Result<Self, ViewError> {
         let mut view = Self {
             count: all.len(),
@@ -107,7 +109,7 @@ impl ArrayView {
         Ok(view)
     }
 
-    /// Follows the window's events. True where it is to be drawn again.
+    /// Handles a window event. Returns true if the view must be redrawn.
     pub fn event(&mut self, event: &WindowEvent, window: Extent) -> bool {
         if let WindowEvent::KeyboardInput {
             event: KeyEvent { logical_key, state: ElementState::Pressed, .. }, ..
@@ -127,7 +129,7 @@ impl ArrayView {
         true
     }
 
-    /// Does what a key stands for, a capital letter with Shift. False for keys that do nothing.
+    /// Performs the action of a key; a capital letter means Shift. Returns false for keys without an action.
     pub fn press(&mut self, key: char) -> bool {
         let Some(row) = row(key) else { return false };
         let shift = key.is_ascii_uppercase();
@@ -157,7 +159,7 @@ impl ArrayView {
         true
     }
 
-    /// Takes the array of a name away, unless it is the only one, and shows the one before it. True where it did.
+    /// Removes the array of a name, unless it is the only one, and shows the previous one. Returns whether it did.
     pub fn remove(&mut self, name: &str) -> bool {
         let Some(gone) = self.named(name).filter(|_| self.count > 1) else { return false };
         let (image, shift) = (self.image(), |at: usize| at - usize::from(at > gone));
@@ -179,26 +181,26 @@ impl ArrayView {
         true
     }
 
-    /// Takes over what came to a listener, and whose array of [`Listener::waiting`] is there while nothing else is. True where
-    /// something changed, which is to be drawn then.
+    /// Takes what a listener received. While there is nothing else, it shows [`Listener::waiting`]. Returns true if
+    /// something changed, so that the view must be redrawn.
     pub fn follow(&mut self, listener: &Listener) -> bool {
         let Changes { arrays, gone, focus } = listener.take();
         self.going.extend(gone);
         self.going.retain(|name| !arrays.iter().flatten().any(|array| array.name() == name));
-        // What is there in a pause stays until its end.
+        // During a pause all arrays stay.
         let gone = if self.is_paused { Vec::new() } else { mem::take(&mut self.going) };
         let has_changed = !(arrays.is_empty() && gone.is_empty() && focus.is_none());
-        // Before the last one goes.
+        // Make the placeholder before the last array goes.
         let waiting = (!gone.is_empty()).then(|| listener.waiting());
         for array in arrays.into_iter().chain(waiting) {
             if let Err(error) = array.map_err(ViewError::from).and_then(|array| self.put(array)) {
-                tracing::warn!("an image is not shown: {error}");
+                tracing::warn!("cannot show an image: {error}");
             }
         }
         for name in gone.iter().chain([&listener.waits()]) {
             self.remove(name);
         }
-        // What is on show in a pause stays.
+        // During a pause the shown array stays.
         let focus = focus.filter(|_| !self.is_paused).and_then(|name| self.named(&name));
         focus.into_iter().for_each(|at| self.go(at));
         has_changed
@@ -208,7 +210,7 @@ impl ArrayView {
         self.all[..self.count].iter().position(|shown| shown.array.name() == name)
     }
 
-    /// Makes the picture on show again. One of another size than before is fitted into the window.
+    /// Makes the shown picture again. If its size has changed, fits it into the window.
     fn renew(&mut self, before: Extent) {
         let request = self.all[self.at].request;
         if let Err(error) = self.show(self.at, request) {
@@ -219,7 +221,8 @@ impl ArrayView {
         }
     }
 
-    /// Draws what is seen into the framebuffer that is bound, `window` pixels large; `points` are its pixels for a point of text.
+    /// Draws into the bound framebuffer, which is `window` pixels large; `points` is the number of pixels per point of
+    /// text.
     ///
     /// # Errors
     /// Errors of the display.
@@ -241,13 +244,13 @@ impl ArrayView {
         Ok(overlay.paint(&pixels, points, &cells, &lines, bars.as_ref())?)
     }
 
-    /// The same without grid and text.
+    /// Draws without grid and text.
     ///
     /// # Errors
     /// Errors of the display.
     pub fn draw_picture(&mut self, window: Extent) -> Result<(), ViewError> {
         let (image, fit) = (self.image(), self.camera.placement(self.image(), window));
-        // A clear that the picture covers would cost as much as the draw.
+        // Skip the clear if the picture covers everything: it would cost as much as the draw.
         if fit.place(image, window) != window.full() {
             self.display.clear(AROUND)?;
         }
@@ -258,7 +261,7 @@ impl ArrayView {
         Ok(self.display.draw(shown.surface(), Viewport::full(window.width, window.height), options)?)
     }
 
-    /// Name, which of several arrays it is, and how it is shown.
+    /// Returns name, position among several arrays, and how the array is shown.
     pub fn title(&self) -> String {
         let Shown { array, plane, .. } = self.on_show();
         let which: Vec<_> = self.position().into_iter().chain(self.frame()).collect();
@@ -266,7 +269,8 @@ impl ArrayView {
         format!("{}{which} - {}", array.name(), plane.summary())
     }
 
-    /// Numbers under the pointer, as the array holds them, of which no others are read; of a difference also both arrays'.
+    /// Describes the numbers under the pointer as the array holds them, and reads no others; for a difference also
+    /// those of both arrays.
     pub fn under_pointer(&self, window: Extent) -> Option<String> {
         let [x, y] = self.pixels(window).at(self.camera.pointer()?)?;
         let shown = self.on_show();
@@ -280,32 +284,32 @@ impl ArrayView {
         Some(text)
     }
 
-    /// Column and row of the picture at a place of the window.
+    /// Returns column and row of the picture at a position of the window.
     pub fn pixel_at(&self, at: [f64; 2], window: Extent) -> Option<[u32; 2]> {
         self.pixels(window).at(at)
     }
 
-    /// The way of the picture on show to the display.
+    /// Returns the link that shows the current picture.
     pub fn link(&mut self) -> Option<&mut Link> {
         self.all[self.at].feed.as_mut().map(Feed::link_mut)
     }
 
-    /// Explains what the array on show is taken for and how it is shown.
+    /// Explains how the shown array is interpreted and shown.
     pub fn explain(&self) -> String {
         self.on_show().plane.explain()
     }
 
-    /// Section that is seen.
+    /// The visible section, which the caller may change.
     pub const fn camera(&mut self) -> &mut Camera {
         &mut self.camera
     }
 
-    /// Number of pictures that were made of the arrays so far.
+    /// Number of pictures made from arrays so far.
     pub const fn pictures(&self) -> u64 {
         self.pictures
     }
 
-    /// Size of the picture on show.
+    /// Size of the shown picture.
     pub fn image(&self) -> Extent {
         let plane = &self.on_show().plane;
         Extent::new(plane.width, plane.height)
@@ -315,7 +319,7 @@ impl ArrayView {
         &self.all[self.at]
     }
 
-    /// Which of several arrays is on show, or which two.
+    /// Describes which of several arrays is shown, or which two.
     fn position(&self) -> Option<String> {
         let which = match self.at == self.count {
             true => format!("{} minus {}", self.pair[0] + 1, self.pair[1] + 1),
@@ -324,7 +328,7 @@ impl ArrayView {
         (self.count > 1).then(|| format!("{which} of {}", self.count))
     }
 
-    /// Shows an array, with the look of all.
+    /// Shows an array with the common look.
     fn go(&mut self, to: usize) {
         if to >= self.count {
             self.notice = format!("only {}", counted(self.count, "array"));
@@ -338,7 +342,7 @@ impl ArrayView {
         }
     }
 
-    /// Shows the array on show minus the one before, or the next.
+    /// Shows the current array minus the previously shown one, or the next.
     fn subtract(&mut self) {
         let pair = [self.last, self.before.unwrap_or((self.last + 1) % self.count)];
         if pair[0] == pair[1] {
@@ -362,7 +366,7 @@ impl ArrayView {
         }
     }
 
-    /// Moves an end of the range to a number, but not beyond the other.
+    /// Moves an end of the range, but not beyond the other.
     fn move_end(&mut self, end: usize, to: f64) {
         let (low, high) = self.on_show().plane.tone.range;
         let mut ends = [low, high];
@@ -373,12 +377,12 @@ impl ArrayView {
         }
     }
 
-    /// Changes the look, and the picture with it. What does not go is said, and nothing changes.
+    /// Changes the look and the picture. If the change is refused, it shows a message and changes nothing.
     fn change(&mut self, change: impl FnOnce(&mut Look, Range)) {
         let Shown { array, request, asked, .. } = self.on_show();
         let (before, mut request) = (*request, *request);
         change(&mut request.look, *asked);
-        // What is left out of another array's look may stay, but is not asked for again.
+        // A setting that another array's look needed may stay, but is not requested again.
         let refused = array.plane(&request).err().filter(|_| request.look.colormap != before.look.colormap);
         let done = refused.map_or(Ok(()), |refusal| Err(refusal.into())).and_then(|()| self.show(self.at, request));
         if let Err(error) = done {
@@ -386,7 +390,7 @@ impl ArrayView {
         }
     }
 
-    /// Brings an array on show, and its look to all others; a difference has its own.
+    /// Shows an array and gives its look to all others; a difference keeps its own.
     fn show(&mut self, at: usize, request: Request) -> Result<(), ViewError> {
         let image = self.image();
         let (is_new, left_out) = self.all[at].show(&self.display, &request)?;
@@ -409,7 +413,7 @@ impl ArrayView {
         Ok(())
     }
 
-    /// Saves the picture in the current folder, under a name that no array has.
+    /// Saves the picture to the current folder, under a name that no array has.
     fn save_beside(&mut self) {
         let shown = &mut self.all[self.at];
         let mut path = PathBuf::from(shown.array.name().replace(['/', '\\'], "_"));

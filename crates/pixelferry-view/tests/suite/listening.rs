@@ -82,7 +82,7 @@ fn before_the_first_image_the_address_is_shown() {
     let Some((display, target)) = gl() else { return };
     let listener = Listener::open("127.0.0.1:0", Vec::new(), 1 << 20).unwrap();
     let mut view = ArrayView::open(&display, vec![listener.waiting().unwrap()], Request::default()).unwrap();
-    let words = format!("waiting at {}", listener.address());
+    let words = format!("waiting for images on {}", listener.address());
     assert!(view.title().starts_with(&words), "{}", view.title());
     let at = drawn(&mut view, &target);
     let lit = (0..30).flat_map(|y| (0..400).map(move |x| (x, y))).filter(|(x, y)| at(*x, *y)[1] > 150).count();

@@ -230,7 +230,7 @@ fn what_egui_cannot_show_is_an_error() {
     assert!(matches!(plain.image(&mut NoGl, options), Err(Error::NothingShown)));
     plain.link().frame(|next| next.write(&[9; 16])).unwrap();
     let error = plain.image(&mut NoGl, options).unwrap_err().to_string();
-    assert!(error.contains("does not draw by OpenGL"), "{error}");
+    assert!(error.contains("does not draw with OpenGL"), "{error}");
     let mut clear = open(SurfaceDesc::Image(ImageDesc::new(2, 2, PixelFormat::Rgba8).with_alpha(AlphaMode::Straight)));
     clear.link().frame(|next| next.write(&[9; 16])).unwrap();
     let error = clear.image(&mut NoGl, options).unwrap_err().to_string();

@@ -1,5 +1,5 @@
-//! The picture that programs on foreign engines show: what computes it, where it stands in their window, and how the window must
-//! look.
+//! The picture that programs with foreign engines show: the kernel that computes it, its position in the window, and
+//! how the window must look.
 
 use pixelferry::{CpuKernelExt as _, Extent, KernelSource, Link};
 
@@ -11,7 +11,7 @@ pub const WINDOW: Extent = Extent::new(336, 240);
 pub const AT: [u32; 2] = [24, 16];
 /// Colour that the engine clears the window to.
 pub const BACKGROUND: [u8; 3] = [40, 60, 80];
-/// Programs compute this many frames, each with its number, and then show the last.
+/// Programs compute this many frames, each from its number, and then keep showing the last.
 pub const LAST_FRAME: u32 = 40;
 
 const OPENCL: &str = "kernel void weave(PF_IMAGE(uchar4, out), uint frame) {
@@ -26,7 +26,7 @@ fn weave(@builtin(global_invocation_id) id: vec3<u32>) {
     pf_store(id.xy, vec4<f32>(vec3<f32>(vec3<u32>(id.xy & vec2<u32>(255u), blue)), 255.0) / 255.0);
 }";
 
-/// The kernel: one argument, the frame's number. No two pixels of a frame are the same.
+/// The kernel. Its argument is the frame's number. All pixels of a frame differ.
 pub fn source() -> KernelSource {
     let threads = KernelSource::new("weave").wgsl(WGSL).cpu_image(|out, args| {
         let frame = args.u32(0)?;
@@ -58,7 +58,7 @@ pub fn window(frame: u32) -> Vec<u8> {
         .collect()
 }
 
-/// Says on the standard output what computes and by which path, for `look`.
+/// Prints the compute device and the path, for `look`.
 pub fn tell(link: &Link) {
     println!("{}, {}", link.path(), link.backend().device().name);
 }

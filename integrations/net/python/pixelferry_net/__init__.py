@@ -1,6 +1,8 @@
-"""pixelferry's network in Python: workers, displays and viewers, with the bytes of ``integrations/net/docs/protocol.md``.
+"""pixelferry's network in Python: workers, displays and viewers that speak the protocol of
+``integrations/net/docs/protocol.md``.
 
-Needs ``eclipse-zenoh`` and ``numpy``; pixels packed by LZ4 also need ``lz4``, those packed by JPEG need Pillow.
+Needs ``eclipse-zenoh`` and ``numpy``. Pictures packed with LZ4 also need ``lz4``, and those packed with JPEG need
+Pillow.
 """
 
 from ._assembly import Assembly

@@ -1,4 +1,4 @@
-"""Which workers of a scene live, and what they owe."""
+"""Which workers of a scene are alive, and which tiles they owe."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from ._shares import owners
 from ._wire import Refused
 
-#: More than any cluster has are somebody's invention.
+#: No cluster has more workers; further ones are invented by somebody.
 _MOST = 4096
 _SIDES = 1 << 32
 _KEY = re.compile(r"worker/([0-9a-f]{16})/(\d{1,10})_(\d{1,10})_(\d{1,10})_(\d{1,10})", re.ASCII)
@@ -16,22 +16,23 @@ _PAUSE, _MOST_DOUBLINGS = 2.0, 7
 
 
 def token(node: int, region) -> str:
-    """The end of the key of a worker's token."""
+    """The last part of the key of a worker's token."""
     return f"worker/{node:016x}/" + "_".join(str(side) for side in region)
 
 
 class Workers:
-    """Live workers, and where each computes, by their tokens."""
+    """The live workers of a scene, and the region that each computes, taken from their tokens."""
 
     def __init__(self):
         self._places, self._shares = {}, None
 
     def take(self, key: str, is_there: bool) -> bool:
-        """Takes a token that came or went; whether that changed anything. Raises `Refused` for an invalid one."""
+        """Takes a token that appeared or went, and returns whether that changed anything. Raises `Refused` for an
+        invalid one."""
         found = _KEY.fullmatch("/".join(key.split("/")[-3:]))
         node, place = (int(found[1], 16), tuple(map(int, found.groups()[1:]))) if found else (0, ())
         if not found or max(place) >= _SIDES or not key.endswith(token(node, place)):
-            raise Refused("it is no worker's token")
+            raise Refused("invalid token of a worker")
         known = self._places.get(node)
         if not is_there:
             # What somebody else says of a worker ends it as little as it moves it.
@@ -42,15 +43,16 @@ class Workers:
         return True
 
     def own(self, node: int, place) -> None:
-        """This program's own worker, whatever the network says of it."""
+        """Adds this program's own worker, whatever the network reports about it."""
         self._places[node] = tuple(place)
 
     def nodes(self):
-        """Their numbers."""
+        """The numbers of the live workers."""
         return self._places.keys()
 
     def owners(self, tiles, weights) -> list:
-        """The worker of each tile, if any; computed again only where the workers, the tiles or the weights are others."""
+        """The worker of each tile, if any. Computed again only when the workers, the tiles or the weights have
+        changed."""
         of = (dict(self._places), dict(weights), tiles)
         if not self._shares or self._shares[0] != of:
             self._shares = (of, owners(*of))
@@ -73,21 +75,22 @@ class _Row:
         self.passed, self.owes, self.times = (since, self.until), None, self.times + 1
 
     def learn(self) -> None:
-        """Twice the longest wait, or less than what was needed before: a hang of long ago is forgotten."""
+        """Twice the longest wait, or the time needed before if that was less: a hang long ago is forgotten."""
         self.patience = min(max(self.longest * 2, self.patience * 0.75), _MOST_PATIENCE)
 
 
 class Owing:
-    """Since when each worker owes tiles, and who is passed over for that."""
+    """Since when each worker owes tiles, and which workers are passed over for it."""
 
     def __init__(self):
         self._rows: dict[int, _Row] = {}
         self._waits: list[float] = []
 
     def look(self, owners: set[int], live, deadline: float, now: float) -> None:
-        """Takes who owes tiles now, of those who live; nobody else does.
+        """Takes the live workers that owe tiles now; no other worker owes any.
 
-        Where one owes for too long, all that never sent a tile are passed over with it, if somebody did.
+        When one owes tiles for too long, all workers that have never sent a tile are passed over together with it,
+        provided that some worker has sent one.
         """
         for node, row in self._rows.items():
             if row.passed and now >= row.passed[1]:
@@ -114,12 +117,12 @@ class Owing:
         return self._rows.setdefault(node, _Row())
 
     def _usual(self) -> float:
-        """Patience with a worker of whom nothing is known."""
+        """The time to wait for a worker about which nothing is known."""
         waits = sorted(self._waits)
         return min(max(waits[len(waits) // 2] * _TIMES, _LEAST), _MOST_PATIENCE) if waits else _USUAL
 
     def sent(self, node: int, now: float) -> None:
-        """A worker that lives sent a tile: what else it owes, it owes from now on."""
+        """A live worker sent a tile: the time for its other tiles starts now."""
         if row := self._row(node):
             since, passed = row.owes, row.passed
             if since is None and passed:
@@ -128,11 +131,11 @@ class Owing:
             if since is not None:
                 row.longest = max(row.longest, now - since)
             if passed:
-                row.until = None  # It was slow, and not away.
+                row.until = None  # It was slow, but alive.
                 row.learn()
 
     def begin(self) -> None:
-        """A frame begins: what was seen in the last one counts."""
+        """A frame begins: what was seen during the last one counts."""
         for row in self._rows.values():
             if row.longest:
                 self._waits.append(row.longest)
@@ -145,7 +148,7 @@ class Owing:
         return {node: now - row.passed[0] for node, row in self._rows.items() if row.passed and now < row.passed[1]}
 
     def clear(self) -> None:
-        """Nothing is missing any more."""
+        """Records that no tile is missing any more."""
         for row in self._rows.values():
             row.owes = None
 

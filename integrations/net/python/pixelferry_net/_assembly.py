@@ -1,4 +1,4 @@
-"""A display: asks for whole frames."""
+"""A display, which requests whole frames."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ASK_AGAIN = 0.25
 
 
 class Assembly(Declared):
-    """A scene's display: asks for whole frames, and gives each when all of its tiles came."""
+    """The display of a scene. It requests whole frames, and returns each one when all of its tiles have arrived."""
 
     def __init__(self, session: zenoh.Session, scene: str, size, format="RGBA8", tile=(256, 256)):
         super().__init__(session)
@@ -28,7 +28,7 @@ class Assembly(Declared):
         self._workers, self._owing = Workers(), Owing()
         self.refused = 0
         job = self._job((), {}, b"")
-        # What others would refuse is refused here.
+        # What the workers would refuse is refused here already.
         JobMessage.read(job.to_bytes())
         self._tiles = job.tiles()
         root = f"pixelferry/{scene}"
@@ -58,9 +58,9 @@ class Assembly(Declared):
         try:
             header = Header.read(message, TILE)
             if header.epoch != self._epoch or header.size != self._size or header.format != self._format:
-                raise Refused("it is of another session or picture")
+                raise Refused("the tile belongs to another session or picture")
             if header.region not in self._tiles:
-                raise Refused("it is not one of the picture's tiles")
+                raise Refused("the tile is not one of the picture's tiles")
             with self._told:
                 self._meter.came(header)
                 if header.sender in self._workers.nodes():
@@ -77,7 +77,7 @@ class Assembly(Declared):
                 self._told.notify_all()
 
     def frame(self, args: bytes, timeout: float):
-        """Asks for a frame; its pixels in tight rows, or ``None`` where it was not complete in time."""
+        """Requests a frame. Returns its pixels in tight rows, or ``None`` if it was not complete in time."""
         with self._told:
             self._frame, self._came = self._frame + 1, {}
             self._owing.begin()
@@ -119,7 +119,7 @@ class Assembly(Declared):
         self._publisher.put(job.to_bytes())
 
     def passed_over(self) -> dict[int, float]:
-        """Workers that live and whose tiles others get, and for how many seconds they have owed them."""
+        """The live workers that are passed over, with the number of seconds for which they have owed tiles."""
         with self._told:
             owed = self._owing.owed(time.monotonic())
             return {node: waited for node, waited in owed.items() if node in self._workers.nodes()}

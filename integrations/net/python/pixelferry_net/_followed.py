@@ -7,7 +7,8 @@ import time
 
 from ._wire import Refused
 
-#: What a message of the session that is followed is of: another session than before, a newer frame, the newest, an older one.
+#: How a message relates to the session that is followed: it begins another session, or belongs to a newer frame, the
+#: newest one or an older one.
 SESSION, NEWER, AGAIN, OLDER = range(4)
 
 _SILENCE, _SLOT, _WINDOW, _WARY = 5.0, 0.2, 4.0, 60.0
@@ -16,7 +17,7 @@ _LEAP, _MOST_RIVALS = 1000, 8
 
 
 class _Rival:
-    """A session whose messages are not taken, and the slots of time in which it was heard."""
+    """A session whose messages are ignored, and the time slots in which it was heard."""
 
     def __init__(self, now: float, others: int):
         self.since, self.slot, self.slots, self.others = now, now, 1, others
@@ -31,7 +32,7 @@ class Followed:
         self._rivals, self._wary = {}, -math.inf
 
     def accept(self, epoch: int, frame: int) -> int:
-        """Takes a message's session and frame, or raises `Refused` for a session that is not followed."""
+        """Takes the session and the frame of a message. Raises `Refused` for a session that is not followed."""
         now, new = self._clock(), (epoch, frame)
         if self._newest is None:
             return self._follow(new, now)
@@ -48,7 +49,7 @@ class Followed:
             if not self._rival((epoch, not is_below), now):
                 if epoch == current:
                     return OLDER
-                raise Refused("it is of another session than the one that is followed")
+                raise Refused("the message belongs to another session than the one that is followed")
             self._wary = now + _WARY
         if is_claim:
             self._rivals = {}
@@ -63,7 +64,7 @@ class Followed:
         rival = self._rivals.get(key)
         if rival is None:
             if len(self._rivals) >= _MOST_RIVALS:
-                # Invented ones were heard once.
+                # Invented sessions were heard only once.
                 self._rivals.pop(min(self._rivals, key=lambda key: self._rivals[key].slots))
             self._rivals[key] = _Rival(now, self._slots)
             return False

@@ -1,4 +1,4 @@
-"""A job's payload: which tiles are wanted, and the arguments."""
+"""The payload of a job: the tiles that are requested, and the arguments."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MOST_TILES = 65536
 
 @dataclasses.dataclass(frozen=True)
 class JobMessage:
-    """What a display asks its workers for. With no wanted tile all are wanted."""
+    """What a display requests of its workers. An empty list of tiles requests all of them."""
 
     header: Header
     tile: tuple[int, int]
@@ -22,19 +22,19 @@ class JobMessage:
     args: bytes = b""
 
     def check(self) -> None:
-        """Raises `Refused` for more tiles, or larger ones, than workers take."""
+        """Raises `Refused` if there are more tiles, or larger ones, than workers accept."""
         (width, height), (w, h) = self.header.size, self.tile
         if not (w and h) or -(-width // w) * -(-height // h) > _MOST_TILES:
-            raise Refused("it has too many tiles")
+            raise Refused("too many tiles")
         if min(w, width) * min(h, height) * PIXEL_BYTES[self.header.format] > MOST_TILE:
-            raise Refused("its tiles are larger than workers take")
+            raise Refused("the tiles are larger than workers accept")
 
     def tiles(self) -> list[tuple[int, int, int, int]]:
-        """Rectangles of all tiles."""
+        """The rectangles of all tiles."""
         return tiles_of(self.header.size, self.tile)
 
     def to_bytes(self) -> bytes:
-        """As it is sent."""
+        """The bytes of the message."""
         payload = _FIXED.pack(*self.tile, len(self.wanted), len(self.weights), len(self.args), 0)
         payload += struct.pack(f"<{len(self.wanted)}I", *self.wanted)
         payload += b"".join(struct.pack("<2Q", *row) for row in sorted(self.weights.items())) + self.args
@@ -42,24 +42,24 @@ class JobMessage:
 
     @staticmethod
     def read(message: bytes) -> JobMessage:
-        """Reads a whole message; raises `Refused`."""
+        """Reads a whole message. Raises `Refused` for an invalid one."""
         header = Header.read(message, JOB)
         if header.payload < _FIXED.size:
-            raise Refused("its payload is no job")
+            raise Refused("the payload is not a job")
         width, height, wanted, weights, args, reserved = _FIXED.unpack_from(message, HEADER_BYTES)
         if reserved or _FIXED.size + 4 * wanted + 16 * weights + args != header.payload:
-            raise Refused("its payload is no job")
+            raise Refused("the payload is not a job")
         at = HEADER_BYTES + _FIXED.size
         indices = struct.unpack_from(f"<{wanted}I", message, at)
         rows = {}
         for node, weight in struct.iter_unpack("<2Q", message[at + 4 * wanted : len(message) - args]):
             if weight >= 1 << 32:
-                raise Refused("a weight is larger than 32 bits")
-            # Of two rows of one node the first counts.
+                raise Refused("a weight exceeds 32 bits")
+            # If a node has two rows, the first one counts.
             rows.setdefault(node, weight)
         job = JobMessage(header, (width, height), indices, rows, message[len(message) - args :])
         job.check()
         columns, lines = -(-header.size[0] // width), -(-header.size[1] // height)
         if any(index >= columns * lines for index in indices):
-            raise Refused("it wants a tile that its picture does not have")
+            raise Refused("it requests a tile that its picture does not have")
         return job

@@ -10,15 +10,17 @@ import zenoh
 
 
 def join(connect: str) -> zenoh.Session:
-    """Joins the network through the hub or router at an endpoint, such as ``tcp/127.0.0.1:7447``. Nothing listens.
+    """Joins the network through the hub or router at an endpoint such as ``tcp/127.0.0.1:7447``. This program does not
+    listen.
 
-    What is made of the session keeps it. Leave by ``session.close()`` or by ``with``.
+    Objects created from the session keep it open. End it with ``session.close()`` or a ``with`` block.
     """
     return _open("client", [connect], [])
 
 
 def hub(listen: str) -> zenoh.Session:
-    """A hub, which passes on what others send: they join by its endpoint, such as ``tcp/127.0.0.1:7447``."""
+    """Opens a hub, which forwards what other programs send. They join through its endpoint, such as
+    ``tcp/127.0.0.1:7447``."""
     return _open("router", [], [listen])
 
 
@@ -40,7 +42,8 @@ _watch = threading.Lock()
 
 
 def _end_with_main_thread() -> None:
-    """Every callback of Zenoh has a thread, for which a program that ends waits: so they end with the main thread."""
+    """Every callback of Zenoh has a thread, for which an ending program waits. So the callbacks end with the main
+    thread."""
     threading.main_thread().join()
     for declared in list(_declared):
         declared.close()
@@ -51,16 +54,17 @@ def _undeclare(declared: list) -> None:
         try:
             declared.pop().undeclare()
         except zenoh.ZError:
-            pass  # Its session was closed, and it with it.
+            pass  # Its session was closed, which removed it, too.
 
 
 class Declared:
-    """What a program has in a session, which it keeps. It ends with `close`, a ``with`` block, the object or the program."""
+    """What a program has declared in a session, which it keeps open. It ends with `close`, a ``with`` block, the object
+    or the program."""
 
     def __init__(self, session: zenoh.Session):
         self._session = session
         self._kept: list = []
-        # The session's callbacks know the object weakly, else none of them would ever go.
+        # The session's callbacks hold the object weakly; otherwise no object would ever be collected.
         self._end = weakref.finalize(self, _undeclare, self._kept)
         _declared.add(self)
         if _watch.acquire(blocking=False):
@@ -86,7 +90,7 @@ class Declared:
         return call
 
     def close(self) -> None:
-        """Ends it; the session stays."""
+        """Ends this object; the session stays open."""
         self._end()
 
     def __enter__(self):

@@ -1,12 +1,12 @@
-"""Who computes each tile: the rule under "Who computes a tile" in ``integrations/net/docs/protocol.md``."""
+"""Chooses who computes each tile: the rule under "Who computes a tile" in ``integrations/net/docs/protocol.md``."""
 
 from __future__ import annotations
 
 import numpy
 
-#: Weight of a worker that is not listed.
+#: The weight of a worker that is not listed.
 _USUAL = 1000
-#: Scores that are computed at once.
+#: The number of scores computed at a time.
 _BLOCK = 1 << 18
 
 
@@ -18,11 +18,11 @@ def _mix(words):
 
 
 def owners(places: dict[int, tuple], weights: dict[int, int], tiles: list[tuple]) -> list:
-    """The worker of each tile, or ``None``. ``places`` has each worker's region."""
+    """The worker of each tile, or ``None``. ``places`` holds each worker's region."""
     nodes = sorted(places, reverse=True)
     counted = {node: weights.get(node, _USUAL) for node in nodes if weights.get(node, _USUAL)}
     found = [None] * len(tiles)
-    # Those that are passed over get what nobody else may compute.
+    # Workers that are passed over only get tiles that no other worker may compute.
     for group in (counted, {node: 1 for node in nodes if node not in counted}):
         rest = [tile for tile, owner in enumerate(found) if owner is None]
         if group and rest:
@@ -44,7 +44,7 @@ class _Deal:
         self._anywhere = not self._places.any()
 
     def _keys(self, tiles):
-        """The order of the workers of each tile, 0 for those that may not compute it."""
+        """The rank of the workers for each tile; 0 for those that may not compute it."""
         scores = _mix(self._ids ^ _mix(numpy.array(tiles, numpy.uint64))[:, None])
         if not self._even:
             with numpy.errstate(divide="ignore"):
@@ -57,7 +57,7 @@ class _Deal:
         return scores
 
     def deal(self, tiles):
-        """Pairs of tile and worker: first each tile's highest score, as far as shares go; then the highest with room."""
+        """Pairs of tile and worker: each tile's highest score while shares last, then the highest one with room."""
         total = sum(self._weights)
         share = numpy.array([-(-len(tiles) * weight // total) for weight in self._weights])
         firsts, step = [[] for _ in self._nodes], max(_BLOCK // len(self._nodes), 1)
@@ -87,5 +87,5 @@ class _Deal:
                         yield tile, self._nodes[at]
                     else:
                         full.append(tile)
-            # Tiles whose regions are those of full workers only.
+            # The tiles whose regions belong only to full workers.
             rest, room, share = full, room + share, share * 2

@@ -1,4 +1,4 @@
-"""A worker: tiles of the newest arguments, one after the other."""
+"""A worker, which computes tiles of the newest arguments one after the other."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from ._session import Declared
 from ._wire import PIXEL_BYTES, TILE, Header, Refused
 
 _LOST_AFTER = 1.0
-#: A worker that gave up so many tiles in a row is away: at first for so long, each time twice as long.
+#: After giving up this many tiles in a row a worker pauses: first for this many seconds, and twice as long each time.
 _MOST_GIVEN_UP, _PAUSE, _MOST_DOUBLINGS = 3, 2.0, 6
 _LOG = logging.getLogger("pixelferry_net")
 
 
 class Job:
-    """A tile to compute: fill ``pixels``, tight rows of ``region``, then `Tile.publish`."""
+    """A tile to compute: fill ``pixels``, the tight rows of ``region``, then call `Tile.publish`."""
 
     def __init__(self, header: Header, index: int, region, args: bytes):
         self.header, self.index, self.region, self.args = header, index, region, args
@@ -33,10 +33,10 @@ class Job:
 
 
 class Tile(Declared):
-    """A worker of one scene. The newest arguments win; who computes which tile follows from the workers that live.
+    """A worker of one scene. The newest arguments win; which worker computes which tile follows from the live workers.
 
-    One thread takes its jobs. A job that is not published before the next is taken was given up; where three in a row were,
-    this worker is away for a while, and longer each time, until it publishes one.
+    Only one thread may take its jobs. A job that is not published before the next one is taken counts as given up.
+    After three of them in a row this worker pauses, longer each time, until it publishes a tile.
     """
 
     def __init__(self, session: zenoh.Session, scene: str, region=(0, 0, 0, 0)):
@@ -59,7 +59,7 @@ class Tile(Declared):
         self._offer()
 
     def _offer(self):
-        # Undeclared first, as the last that is kept: others take over what this one does not get any more.
+        # Declared last and so undeclared first: others take over the tiles that this worker no longer receives.
         self._token = self._keep(self._session.liveliness().declare_token(self._key))
 
     def _live(self, sample):
@@ -89,12 +89,13 @@ class Tile(Declared):
             self._plan()
 
     def _plan(self):
-        """Makes the queue again, once it is looked at: callbacks are short."""
+        """Marks the queue as outdated; it is rebuilt when it is next read, because callbacks must be short."""
         self._queue = None
         self._changed.notify_all()
 
     def _wanted(self):
-        """What is wanted of this worker, the next last. What was given up waits until the display asks again."""
+        """The tiles requested of this worker, the next one last. A tile that was given up waits until the display
+        requests it again."""
         if not self._job:
             return []
         job, tiles = self._job
@@ -113,21 +114,21 @@ class Tile(Declared):
         try:
             self._begun = Job(job.header, index, tiles[index], job.args)
         except MemoryError:
-            # Whoever asks for so much may be a stranger: the next job is another's.
+            # The sender of so large a request may be a stranger: the next job is another display's.
             self._job, self._queue = None, []
             self.refused += 1
             return None
         return self._begun
 
     def _give_up(self):
-        """Counts a tile that was given up though it is wanted; the token goes with one too many."""
+        """Counts a tile that was given up although it is requested; one too many withdraws the token."""
         begun, self._begun = self._begun, None
         if begun is None or not self._is_newest(begun):
             return
         self._given_up += 1
         if self._given_up >= _MOST_GIVEN_UP:
             pause = _PAUSE * 2 ** min(self._given_up - _MOST_GIVEN_UP, _MOST_DOUBLINGS)
-            _LOG.warning("too many tiles in a row were given up; this worker is away for %.0f s", pause)
+            _LOG.warning("too many tiles in a row were given up; this worker pauses for %.0f s", pause)
             self._away_until = time.monotonic() + pause
 
     def _is_newest(self, job):
@@ -135,7 +136,7 @@ class Tile(Declared):
         return newest and (newest.epoch, newest.frame) == (job.header.epoch, job.header.frame)
 
     def next(self, timeout: float):
-        """The next tile that is this worker's, or ``None`` where none came in time."""
+        """The next tile for this worker, or ``None`` if none arrived in time."""
         until = time.monotonic() + timeout
         while True:
             with self._changed:
@@ -145,7 +146,7 @@ class Tile(Declared):
                 if is_back:
                     self._away_until = None
                     self._plan()
-            # Declared and undeclared without the lock, for which the news of it waits.
+            # Declared and undeclared without the lock, for which the notification of it waits.
             if is_back:
                 self._offer()
             elif is_away and self._token:
@@ -162,7 +163,8 @@ class Tile(Declared):
                     return None
 
     def run(self, function) -> None:
-        """Computes until it is closed: ``function(job)`` fills a job's pixels. What it raises ends this worker first."""
+        """Computes tiles until the worker is closed: ``function(job)`` fills the pixels of a job. An exception in it
+        closes the worker and is raised."""
         with self:
             while self._end.alive:
                 if job := self.next(0.5):
@@ -170,7 +172,7 @@ class Tile(Declared):
                     self.publish(job)
 
     def publish(self, job: Job) -> None:
-        """Sends a tile to whoever shows the scene."""
+        """Sends a tile to the displays of the scene."""
         cost = min(int((time.monotonic() - job.begun) * 1e6), 2**32 - 1)
         header = dataclasses.replace(
             job.header, kind=TILE, region=job.region, sender=self._node, cost=cost, payload=len(job.pixels)

@@ -1,4 +1,4 @@
-"""A viewer: the newest picture of a scene."""
+"""A viewer, which receives the newest picture of a scene."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from ._wire import HEADER_BYTES, INPUT, MOST_ARGS, PICTURE, Header, Refused, mes
 
 @dataclasses.dataclass(frozen=True)
 class Picture:
-    """A whole picture: ``pixels`` are tight rows in the header's row order."""
+    """A whole picture: ``pixels`` holds tight rows in the header's row order."""
 
     header: Header
     pixels: bytes
 
     @property
     def size(self) -> tuple[int, int]:
-        """Columns and rows."""
+        """The width and height in pixels."""
         return self.header.size
 
     @property
@@ -35,17 +35,17 @@ class Picture:
 
     @property
     def frame(self) -> int:
-        """The frame's number in its session."""
+        """The number of the frame in its session."""
         return self.header.frame
 
     @property
     def age(self) -> float:
-        """Seconds since the frame was asked for, by the clocks of both machines."""
+        """The seconds since the frame was requested, by the clocks of both machines."""
         return max(now() - self.header.time, 0) / 1e6
 
 
 class _Wishes:
-    """Tells the server what a viewer wants and has, again and again: what it told may be lost, and servers come and go."""
+    """Tells the server regularly what a viewer wants and has: messages may be lost, and servers may restart."""
 
     def __init__(self, publisher, number: int):
         self._publisher, self._number, self._taken = publisher, number, 0
@@ -55,7 +55,7 @@ class _Wishes:
         if taken is not None:
             self._taken = taken
         try:
-            # Nothing is read in place: place 0.
+            # Nothing is read in place, which is place 0.
             self._publisher.put(struct.pack("<4Q", self._number, 0, 0, self._taken))
         except zenoh.ZError:
             self._ended.set()
@@ -69,20 +69,20 @@ class _Wishes:
 
 
 class _Coming:
-    """A picture that comes in pieces."""
+    """A picture that arrives in pieces."""
 
     def __init__(self):
         self._epoch, self._heard, self._length, self._came, self._pieces = 0, 0.0, 0, 0, []
 
     def take(self, epoch: int, offset: int, piece: bytes) -> bytes | None:
-        """The whole message with its last piece."""
+        """Takes a piece, and returns the whole message after its last one."""
         if epoch < self._epoch and time.monotonic() - self._heard < 5:
-            raise Refused("it is a piece of an earlier session")
+            raise Refused("the piece belongs to an earlier session")
         self._epoch, self._heard = epoch, time.monotonic()
         if offset == 0:
             self._length, self._came, self._pieces = message_bytes(piece), 0, []
         if offset != self._came or not self._length:
-            self._length = 0  # One was lost before.
+            self._length = 0  # A piece was lost before.
             return None
         self._pieces.append(piece)
         self._came += len(piece)
@@ -93,7 +93,7 @@ class _Coming:
 
 
 class View(Declared):
-    """Looks at a scene. Of pictures that come faster than they are read, only the newest is kept."""
+    """A viewer of a scene. If pictures arrive faster than they are read, only the newest is kept."""
 
     def __init__(self, session: zenoh.Session, scene: str):
         super().__init__(session)
@@ -116,7 +116,7 @@ class View(Declared):
 
     @property
     def refused(self) -> int:
-        """Messages that were none of the protocol, or of other sessions."""
+        """The number of messages that were not part of the protocol, or belonged to other sessions."""
         return self._refused + self._meter.refused
 
     def _mark(self, sample):
@@ -124,7 +124,8 @@ class View(Declared):
             self._meter.mark(bytes(sample.payload))
 
     def _apart(self, sample):
-        """What goes to this viewer only: pieces, and marks ahead of them where the server measures."""
+        """Takes what is sent to this viewer only: pieces, and the marks ahead of them if the server measures the
+        link."""
         place = bytes(sample.attachment or b"")
         if len(place) != 24:
             return self._mark(sample)
@@ -146,7 +147,7 @@ class View(Declared):
             try:
                 header = Header.read(message, PICTURE)
                 if header.region != (0, 0, *header.size):
-                    raise Refused("it is a part of a picture")
+                    raise Refused("the message is only a part of a picture")
                 news = self._followed.accept(header.epoch, header.frame)
             except Refused:
                 self._refused += 1
@@ -157,10 +158,10 @@ class View(Declared):
                 self._told.notify_all()
 
     def next(self, timeout: float) -> Picture | None:
-        """The newest picture that no call gave yet, or ``None`` where none came in time.
+        """The newest picture that no call has returned yet, or ``None`` if none arrived in time.
 
-        Pictures packed by LZ4 need ``lz4``, those packed by JPEG need Pillow; without it they are refused, and the log
-        ``pixelferry_net`` says so.
+        Pictures packed with LZ4 need ``lz4``, and those packed with JPEG need Pillow. Without it they are refused, and
+        the logger ``pixelferry_net`` reports that.
         """
         until = time.monotonic() + timeout
         while True:
@@ -181,8 +182,8 @@ class View(Declared):
                     self._refused += 1
 
     def send(self, data: bytes) -> None:
-        """Sends bytes to the program that serves the scene: mouse, keys, whatever it understands."""
+        """Sends bytes to the program that serves the scene: mouse, keys, or whatever it understands."""
         if len(data) > MOST_ARGS:
-            raise ValueError(f"{len(data)} bytes are more than the {MOST_ARGS} of an input")
+            raise ValueError(f"{len(data)} bytes exceed the limit of {MOST_ARGS} for an input")
         header = Header(INPUT, (1, 1), (0, 0, 1, 1), "R8", time=now(), payload=len(data))
         self._input.put(header.to_bytes() + data)

@@ -1,4 +1,4 @@
-"""The bytes of ``integrations/net/docs/protocol.md``."""
+"""The message format of ``integrations/net/docs/protocol.md``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TILE, PICTURE, JOB, INPUT, MARK, REPORT = 1, 2, 3, 4, 5, 6
 NONE, LZ4, JPEG = 0, 1, 2
 HEADER_BYTES = 128
 MOST_ARGS = 1 << 20
-#: Bytes of a job's tile.
+#: The limit of a job's tile in bytes.
 MOST_TILE = 64 << 20
 
 _HEADER = struct.Struct("<4sHBBQQQQIIIIIIBBBBIQ48s")
@@ -29,7 +29,7 @@ class Refused(ValueError):
 
 @dataclasses.dataclass(frozen=True)
 class Header:
-    """The first 128 bytes of a message; ``region`` is x, y, width, height."""
+    """The first 128 bytes of a message. ``region`` is x, y, width, height in pixels."""
 
     kind: int
     size: tuple[int, int]
@@ -47,11 +47,11 @@ class Header:
     payload: int = 0
 
     def pixel_bytes(self) -> int:
-        """Bytes of the region's pixels when unpacked."""
+        """The size of the region's unpacked pixels in bytes."""
         return self.region[2] * self.region[3] * PIXEL_BYTES[self.format]
 
     def to_bytes(self) -> bytes:
-        """As it is sent."""
+        """The bytes of the header."""
         return _HEADER.pack(
             b"PXFY", 1, self.kind, self.codec, self.epoch, self.frame, self.time, self.sender, *self.size, *self.region,
             FORMATS.index(self.format), self.encoding, self.row_order, self.alpha, self.cost, self.payload, bytes(48),
@@ -59,48 +59,49 @@ class Header:
 
     @staticmethod
     def read(message: bytes, kind: int) -> Header:
-        """Reads and checks the header of a whole message; raises `Refused`."""
+        """Reads and checks the header of a whole message. Raises `Refused` for an invalid one."""
         if len(message) < HEADER_BYTES:
-            raise Refused(f"{len(message)} bytes are no header of {HEADER_BYTES}")
+            raise Refused(f"{len(message)} bytes are too few for a header of {HEADER_BYTES}")
         values = _HEADER.unpack_from(message)
         magic, version, found, codec, epoch, frame, asked, sender, width, height, x, y, w, h = values[:14]
         pixel, encoding, row_order, alpha, cost, payload, reserved = values[14:]
         if magic != b"PXFY" or version != 1 or any(reserved):
-            raise Refused("it is no message of version 1")
+            raise Refused("not a message of version 1")
         if found != kind:
-            raise Refused(f"it is of kind {found}, where {kind} is due")
+            raise Refused(f"kind {found} instead of {kind}")
         if codec > 2 or pixel >= len(FORMATS) or encoding > 3 or row_order > 1 or alpha > 3:
-            raise Refused("it has a number that the protocol does not have")
+            raise Refused("a field has a number that the protocol does not define")
         if not (0 < width <= 65536 and 0 < height <= 65536 and w and h and x + w <= width and y + h <= height):
-            raise Refused("its size or its rectangle cannot be")
+            raise Refused("the size or the rectangle is invalid")
         header = Header(
             kind, (width, height), (x, y, w, h), FORMATS[pixel], codec, epoch, frame, asked, sender, encoding,
             row_order, alpha, cost, payload,
         )  # fmt: skip
         if payload != len(message) - HEADER_BYTES:
-            raise Refused(f"the header promises {payload} bytes, {len(message) - HEADER_BYTES} came")
+            raise Refused(f"the header announces {payload} bytes, but {len(message) - HEADER_BYTES} arrived")
         if kind == JOB and ((x, y, w, h) != (0, 0, width, height) or header.pixel_bytes() > _LIMIT):
-            raise Refused("it is of a part of a picture, or of more pixels than are taken")
+            raise Refused("it holds only a part of a picture, or more pixels than the limit")
         if kind in (TILE, PICTURE):
             pixels = header.pixel_bytes()
             if pixels > _LIMIT or payload > pixels + pixels // 8 + 4096:
-                raise Refused("it has more pixels than are taken")
+                raise Refused("the pixels exceed the limit")
             if codec == NONE and payload != pixels:
-                raise Refused("its pixels are not as many as its rectangle has")
+                raise Refused("the payload does not match the rectangle")
             if codec == JPEG and header.format not in _BY_JPEG:
-                raise Refused(f"JPEG does not take {header.format}")
+                raise Refused(f"JPEG does not support {header.format}")
         elif payload > (MOST_ARGS if kind != MARK else 0):
-            raise Refused("its payload is longer than is taken")
+            raise Refused("the payload exceeds the limit")
         return header
 
 
 def message_bytes(beginning: bytes) -> int:
-    """Bytes of the whole picture's message of which this is the beginning; raises `Refused`."""
+    """The size in bytes of the picture's whole message, of which this is the beginning. Raises `Refused` if it is
+    invalid."""
     if len(beginning) < HEADER_BYTES:
-        raise Refused(f"{len(beginning)} bytes are no header of {HEADER_BYTES}")
+        raise Refused(f"{len(beginning)} bytes are too few for a header of {HEADER_BYTES}")
     payload = struct.unpack_from("<Q", beginning, 72)[0]
     if payload > _LIMIT + _LIMIT // 8 + 4096:
-        raise Refused("it has more pixels than are taken")
+        raise Refused("the pixels exceed the limit")
     return HEADER_BYTES + payload
 
 
@@ -112,7 +113,7 @@ def _mix(word: int) -> int:
 
 
 def score(node: int, tile: int) -> int:
-    """The hash of a node and a tile: the highest computes it."""
+    """The score of a node for a tile: the node with the highest one computes the tile."""
     return _mix(node ^ _mix(tile))
 
 
@@ -122,12 +123,12 @@ def tiles_of(size, tile):
 
 
 def now() -> int:
-    """Microseconds since 1970."""
+    """The microseconds since 1970."""
     return time.time_ns() // 1000
 
 
 def unpack(header: Header, payload: bytes) -> bytes:
-    """Tight rows of the header's region; raises `Refused`."""
+    """Tight rows of the header's region. Raises `Refused` if the payload cannot be unpacked."""
     from . import _jpeg
 
     try:
@@ -135,23 +136,23 @@ def unpack(header: Header, payload: bytes) -> bytes:
             return payload
         pixels = _jpeg.unpack(header, payload) if header.codec == JPEG else _unpack_lz4(header, payload)
     except MemoryError as error:
-        raise Refused("there is no memory for its pixels") from error
+        raise Refused("there is not enough memory for the pixels") from error
     except ImportError as error:
-        # Somebody else chose the codec, so that is no reason to end.
+        # The sender chose the codec, so this is no reason to end.
         _LOG.warning("a message is refused: %s", error)
         raise Refused(str(error)) from error
     if len(pixels) != header.pixel_bytes():
-        raise Refused("it unpacks to another size")
+        raise Refused("the payload unpacks to another size")
     return pixels
 
 
 def _unpack_lz4(header: Header, payload: bytes) -> bytes:
     import lz4.block
 
-    # LZ4 packs at most 255 to 1: for what claims more nothing is allocated.
+    # LZ4 packs at most 255 to 1: a payload that claims more gets no memory.
     if len(payload) * 255 < header.pixel_bytes():
         raise Refused(f"{len(payload)} bytes cannot hold {header.pixel_bytes()}")
     try:
         return lz4.block.decompress(payload, uncompressed_size=header.pixel_bytes())
     except lz4.block.LZ4BlockError as error:
-        raise Refused(f"its LZ4 payload cannot be read: {error}") from error
+        raise Refused(f"cannot unpack the LZ4 payload: {error}") from error

@@ -126,7 +126,7 @@ fn a_display_behind_routers_waits_for_workers_counts_and_hears_goodbyes() {
     wait_until("the worker's goodbye", || value("pixelferry_workers") == Some(0.0));
     assert_eq!(display.signal("INT"), Some(2));
     assert!(display.said().contains("frames shown"), "{}", display.said());
-    viewer.wait_for("no picture of plasma comes: nobody serves it; waiting");
+    viewer.wait_for("no picture of plasma arrived: the scene is not being served; waiting");
     assert_eq!(router.signal("TERM"), Some(15));
 }
 
@@ -152,8 +152,8 @@ fn names_passwords_and_certificates_are_options_and_secrets_are_no_arguments() {
     }
     for (more, variables, says) in [
         (&trusts[..], &[][..], "--password-file"),
-        (&trusts, &[("PIXELFERRY_PASSWORD", "wrong")], "did not let in"),
-        (&trusts[..2], &[], "did not let in"),
+        (&trusts, &[("PIXELFERRY_PASSWORD", "wrong")], "refused this program"),
+        (&trusts[..2], &[], "refused this program"),
     ] {
         let refused = run(&[&["view", "--connect", &endpoint, "--patience", "0"], more].concat(), variables);
         let said = String::from_utf8_lossy(&refused.stderr);

@@ -120,10 +120,10 @@ fn the_manifest_runs_in_namespaces_that_stand_for_pods() {
     let ran = run(&script, &[]).unwrap();
     let (out, err) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
     assert!(ran.status.success(), "{out}{err}");
-    assert_eq!(out.matches("it goes on").count(), 4, "{out}{err}");
+    assert_eq!(out.matches("making progress").count(), 4, "{out}{err}");
     assert_eq!(out.matches("  worker  ").count(), 2, "{out}{err}");
     assert!(out.contains("pixelferry_messages_total{role=\"worker\"") && out.contains("HTTP/1.1 200 OK\r\n"), "{out}");
-    assert!(err.contains("did not let in this program"), "{err}");
+    assert!(err.contains("refused this program"), "{err}");
 }
 
 /// `srun` runs the tasks 0 to 2 on this machine, and `scontrol` names it. The worker is killed once.

@@ -1,9 +1,9 @@
-//! Draw arguments that make a difference to the frame on show.
+//! Draw arguments that affect how the current frame looks.
 
 use pixelferry::{Encoding, Fit, SurfaceDesc, ToneMap};
 use pixelferry_demo::DrawArgs;
 
-/// Parts that can be chosen.
+/// A group of draw arguments with a control of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     Fit,
@@ -12,7 +12,7 @@ pub enum Part {
     Background,
 }
 
-/// Returns the reason if this choice would change nothing for such a surface.
+/// Returns why changing this part has no effect on such a surface, or `None` if it has an effect.
 pub fn idle(part: Part, desc: &SurfaceDesc, draw_args: &DrawArgs) -> Option<&'static str> {
     let SurfaceDesc::Image(image) = desc else {
         return Some("The scene draws vertices: there is no picture to fit, expose or tone map.");
@@ -20,16 +20,16 @@ pub fn idle(part: Part, desc: &SurfaceDesc, draw_args: &DrawArgs) -> Option<&'st
     let fills = matches!(draw_args.fit, Fit::Stretch | Fit::Cover);
     match part {
         Part::Light if image.encoding == Encoding::Unmanaged => {
-            Some("No exposure or tone map: the numbers are shown as they are. Another tone says what they mean.")
+            Some("No exposure or tone map: the numbers are shown unchanged. Another tone gives them a meaning.")
         }
         Part::Background if fills && !image.alpha.is_translucent() => {
-            Some("No background: the picture is opaque, and this fit fills everything.")
+            Some("No background: the picture is opaque and fills the whole area.")
         }
         _ => None,
     }
 }
 
-/// The arguments without what changes nothing of such a surface, and what no draw would take.
+/// Resets the arguments that have no effect on such a surface or that a draw would refuse.
 pub fn suited(draw_args: DrawArgs, desc: &SurfaceDesc) -> DrawArgs {
     match idle(Part::Light, desc, &draw_args) {
         Some(_) => DrawArgs { exposure: 0.0, tone_map: ToneMap::None, ..draw_args },

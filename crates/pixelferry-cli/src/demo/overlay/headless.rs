@@ -1,4 +1,4 @@
-//! Without a window: the last frame, with its controls, in a file.
+//! Runs without a window and saves the last frame, with its controls, to a file.
 
 use super::Show;
 use super::player::Player;
@@ -14,9 +14,9 @@ use pixelferry_view::paint::gl::GlPainter;
 use pixelferry_view::paint::software::Canvas;
 use std::error::Error;
 
-/// Frames where nothing else was said: enough for a graph of their times.
+/// Default number of frames: enough for a graph of their times.
 const FRAMES: u32 = 60;
-/// Time passes by the frame, so that the same call gives the same scene.
+/// Time advances by this much per frame, so that equal calls give equal scenes.
 const SECONDS_PER_FRAME: f32 = 1.0 / 30.0;
 
 pub fn run(show: Show, common: &Options) -> Result<(), Box<dyn Error>> {
@@ -55,7 +55,7 @@ pub fn picture_after(show: &Show, player: &mut Player, frames: u64) -> Result<Rg
         painted.follow(ran.painted);
         ran.actions.into_iter().for_each(|action| player.act(action));
     }
-    // Late frames are saved, too.
+    // Frames that are shown late are saved, too.
     player.scene().link().flush()?;
     match (&gl, &target) {
         (Some(gl), Some(target)) => by_gl(gl, target, player, &painted),
@@ -77,7 +77,7 @@ fn by_gl(
     Ok(RgbaImage::from_raw(width, height, target.read_pixels()?).ok_or("a short picture")?)
 }
 
-/// Tells where there is no OpenGL to draw with, as in plain memory.
+/// Draws in memory, for displays without OpenGL.
 fn by_software(player: &mut Player, painted: &Painted, (width, height): (u32, u32)) -> RgbaImage {
     let mut canvas = Canvas::new(width, height, super::ui::BEHIND);
     player.draw_in_memory(&mut canvas, painted.place());

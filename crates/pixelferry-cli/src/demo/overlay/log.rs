@@ -1,4 +1,4 @@
-//! Log of the library's messages, kept for the screen.
+//! Keeps the library's messages for the panel.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -9,26 +9,25 @@ use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::layer::{Context, Filter, Layer};
 use tracing_subscriber::registry::LookupSpan;
 
-/// Lines that are kept.
+/// Number of lines to keep.
 const KEPT: usize = 200;
 
-/// One line.
 #[derive(Debug, Clone)]
 pub struct Line {
     /// Seconds since the log began.
     pub seconds: f64,
     pub level: Level,
     pub text: String,
-    /// Number of times that it came, see [`Log::add`].
+    /// How often the line came, see [`Log::add`].
     pub times: u32,
-    /// Time at which it came last.
+    /// Time when it came last, in seconds since the log began.
     last: f64,
 }
 
-/// A line that comes again this soon, seconds, among so many of the last, is one that comes with every frame.
+/// Seconds and number of lines: a line that repeats within both limits comes with every frame.
 const SOON: (f64, usize) = (2.0, 40);
 
-/// The last lines; clones share them.
+/// The most recent lines; clones share them.
 #[derive(Clone)]
 pub struct Log(Arc<LogLines>);
 
@@ -48,7 +47,7 @@ impl Log {
         self.0.lines.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a line, or counts it where it comes with every frame.
+    /// Adds a line, or counts it if it comes with every frame.
     pub fn add(&self, level: Level, text: impl Into<String>) {
         let (seconds, text) = (self.0.began.elapsed().as_secs_f64(), text.into());
         let mut lines = self.lines();
@@ -63,12 +62,12 @@ impl Log {
         lines.push_back(Line { seconds, level, text, times: 1, last: seconds });
     }
 
-    /// All that are kept, oldest first.
+    /// Returns all kept lines, oldest first.
     pub fn all(&self) -> Vec<Line> {
         self.lines().iter().cloned().collect()
     }
 
-    /// Takes over what this workspace's crates say from [`Level::INFO`] up.
+    /// Returns a layer that records messages of this workspace's crates from [`Level::INFO`] up.
     pub fn layer<S: Subscriber + for<'a> LookupSpan<'a>>(&self) -> impl Layer<S> + use<S> {
         Listener(self.clone()).with_filter(Ours)
     }
@@ -78,7 +77,7 @@ struct Ours;
 
 impl<S> Filter<S> for Ours {
     fn enabled(&self, about: &tracing::Metadata<'_>, _: &Context<'_, S>) -> bool {
-        // By their kind, so that a new backend or display is heard.
+        // Match suffixes, so that a new backend or display is included.
         const KINDS: [&str; 6] = ["interop_core", "compute_arrays", "_backend", "_fallback", "_display", "_sharing"];
         let name = about.target().split(':').next().unwrap_or_default();
         let is_ours = name.starts_with("pixelferry") || KINDS.iter().any(|kind| name.ends_with(kind));

@@ -1,15 +1,16 @@
-//! The demo with its controls: what runs, why it runs as it does, and how fast.
+//! The demo with its controls: what runs, why it runs that way, and how fast.
 //!
 //! | where | what |
 //! |---|---|
-//! | `setup`, `player` | what runs, and changing it |
-//! | `draw_args` | what of the draw's arguments makes a difference |
-//! | `times`, `log` | how long frames took, what the library said |
+//! | `setup`, `player` | the running scene, and how it is changed |
+//! | `draw_args` | which draw arguments have an effect |
+//! | `times`, `log` | frame times and the library's messages |
 //! | `ui` | the panels |
-//! | `pixelferry_view::paint` | bringing them into a picture, by OpenGL or without |
+//! | `pixelferry_view::paint` | draws panels into a picture, with OpenGL or in software |
 //! | `window`, `headless` | the loops |
 //!
-//! A change makes the new scene or link before it drops the old one, so that a failure is a message and changes nothing.
+//! A change makes the new scene or link before it drops the old one. If that fails, the panel shows a message and
+//! everything stays as it was.
 
 mod draw_args;
 mod headless;
@@ -34,43 +35,42 @@ use setup::Setup;
 use std::error::Error;
 use std::path::PathBuf;
 
-/// Window, or picture without one, where no other size is asked for.
+/// Default size of the window or saved picture.
 const SIZE: (u32, u32) = (1600, 900);
-/// Less, in points of the screen, has no room for picture and panels.
+/// Smallest window, in points, that has room for picture and panels.
 const LEAST: Extent = Extent::new(1000, 600);
 
-/// Options of the controls.
 #[derive(clap::Args)]
 pub struct OverlayOptions {
-    /// Leave out controls, tables and graphs.
+    /// Show the scene alone: no controls, tables or graphs.
     #[arg(long)]
     plain: bool,
-    /// Size of the computed picture in pixels; `--size` is that of the window around it.
+    /// Size of the computed picture in pixels; `--size` is the size of the window around it.
     #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "1280x720", value_parser = parse_size, conflicts_with = "plain")]
     picture: (u32, u32),
 }
 
-/// Returns the reason if there are to be no controls.
+/// Returns why the controls are left out, or `None` if they are shown.
 pub fn refusal(options: &OverlayOptions, common: &Options) -> Option<String> {
     let (width, height) = common.size_or(SIZE.0, SIZE.1);
     if options.plain {
-        return Some("as asked for".into());
+        return Some("--plain is set".into());
     }
     if common.trace.is_some() {
-        return Some("a trace is of the scene alone".into());
+        return Some("a trace needs the scene alone".into());
     }
     if common.record.film.record.is_some() {
-        return Some("a film is of the scene alone".into());
+        return Some("a recording needs the scene alone".into());
     }
     #[cfg(all(feature = "stream", target_os = "linux"))]
     if common.publish.is_some() {
-        return Some("the scene is published".into());
+        return Some("a published scene is shown alone".into());
     }
     let small = width < LEAST.width || height < LEAST.height;
-    small.then(|| format!("they need {LEAST} pixels, {width}x{height} were asked for"))
+    small.then(|| format!("the controls need {LEAST} pixels; {width}x{height} were requested"))
 }
 
-/// Shows scene and controls.
+/// Shows the scene with its controls.
 pub fn run(options: DemoOptions, log: &Log) -> Result<(), Box<dyn Error>> {
     let DemoOptions { scene, input, pixels, draw_args, common, overlay: options } = options;
     let setup = Setup {
@@ -92,7 +92,7 @@ struct Show {
     setup: Setup,
     draw_args: DrawArgs,
     input: Option<PathBuf>,
-    /// Pixels of the window.
+    /// Size of the window in pixels.
     size: (u32, u32),
     log: Log,
 }

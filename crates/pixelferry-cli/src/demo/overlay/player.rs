@@ -1,4 +1,4 @@
-//! The scene that runs, and changing it while it runs: what is on show stays until the first frame of what replaces it.
+//! The running scene and its changes: the shown frame stays until its replacement has finished a frame.
 
 use super::draw_args::suited;
 use super::log::Log;
@@ -14,18 +14,17 @@ use std::rc::Rc;
 use std::time::Instant;
 use tracing::Level;
 
-/// Action that the controls ask for.
+/// A request from the controls.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Action {
-    /// Run this instead.
+    /// Runs this scene instead.
     Change(Setup),
-    /// Show it like this.
+    /// Draws the scene with these arguments.
     Draw(DrawArgs),
-    /// Try and time all paths again.
+    /// Tries and times all paths again.
     Recalibrate,
 }
 
-/// The scene that runs.
 pub struct Player {
     /// All of a link but what the setup and the scene say.
     wanted: LinkBuilder,
@@ -54,20 +53,19 @@ impl Player {
         Ok(Self { wanted, gl, input, setup, draw_args, scene, times, log, seconds: 0.0 })
     }
 
-    /// Computes the next frame for a time in seconds. Where that fails, the frame before stays on show and the log says
-    /// why.
+    /// Computes the frame for a time in seconds. On failure the previous frame stays and the log says why.
     pub fn frame(&mut self, seconds: f32) {
         let began = Instant::now();
         self.seconds = seconds;
         match self.scene.advance(seconds) {
             Ok(true) => {}
             Ok(false) => self.change(self.setup),
-            Err(error) => self.log.add(Level::ERROR, format!("no new frame, the one before stays: {error}")),
+            Err(error) => self.log.add(Level::ERROR, format!("no new frame, the previous one stays: {error}")),
         }
         self.times.add(Instant::now(), began.elapsed());
     }
 
-    /// Draws what is on show into `area` of the framebuffer that is bound.
+    /// Draws the shown frame into `area` of the bound framebuffer.
     pub fn draw(&mut self, area: Viewport) {
         if let Some(gl) = &self.gl
             && let Err(error) = self.scene.draw(gl, area)
@@ -76,7 +74,7 @@ impl Player {
         }
     }
 
-    /// Draws what is on show into `area` of a picture, in pixels, where there is no OpenGL.
+    /// Draws the shown frame into `area` of a picture, in pixels, without OpenGL.
     pub fn draw_in_memory(&mut self, canvas: &mut Canvas, area: egui::Rect) {
         let draw_options = self.scene.draw_options().copied().unwrap_or_default();
         if let Err(error) = canvas.picture(self.scene.link(), &draw_options, area) {
@@ -84,7 +82,7 @@ impl Player {
         }
     }
 
-    /// Does what was asked for; where that fails, everything is as before and the log says why.
+    /// Performs an action. On failure nothing changes and the log says why.
     pub fn act(&mut self, action: Action) {
         match action {
             Action::Change(setup) => self.change(setup),
@@ -116,7 +114,7 @@ impl Player {
         }
     }
 
-    /// Another scene; it takes over with its first frame finished.
+    /// Replaces the scene once the new one has finished its first frame.
     fn replace(&mut self, setup: Setup) -> Result<(), SceneError> {
         self.scene = begun(setup, self.input.as_ref(), self.wanted.clone(), self.seconds)?;
         dress(self.scene.as_mut(), self.draw_args);
@@ -127,7 +125,7 @@ impl Player {
         &self.setup
     }
 
-    /// Tells how a picture is asked to be shown.
+    /// Returns the requested draw arguments.
     pub fn draw_args(&self) -> &DrawArgs {
         &self.draw_args
     }
@@ -140,19 +138,19 @@ impl Player {
         &self.log
     }
 
-    /// The scene's name, what it says of itself, and its link.
+    /// Returns the running scene.
     pub fn scene(&mut self) -> &mut dyn Scene {
         self.scene.as_mut()
     }
 }
 
-/// Shows a scene as asked for, where it can be.
+/// Applies the draw arguments that have an effect on this scene.
 fn dress(scene: &mut dyn Scene, draw_args: DrawArgs) {
     let suited = suited(draw_args, scene.link().desc());
     scene.set_draw_options(&suited);
 }
 
-/// A scene with its first frame finished.
+/// Returns a scene with its first frame finished.
 fn begun(
     setup: Setup,
     input: Option<&PathBuf>,

@@ -1,4 +1,4 @@
-//! Settings that the controls ask for, and the choices that there are.
+//! Settings of the controls, and the values to choose from.
 
 use crate::demo::catalog::{Recipe, SceneName};
 use clap::ValueEnum;
@@ -13,18 +13,18 @@ use pixelferry_demo::scenes::filter::Filter;
 pub struct Setup {
     pub scene: SceneName,
     pub backend: BackendChoice,
-    /// Pixels of the picture.
+    /// Size of the picture in pixels.
     pub size: (u32, u32),
     pub filter: Filter,
     pub pixels: Pixels,
-    /// `None`: the best.
+    /// The forced path; `None` takes the best.
     pub path: Option<PathId>,
     pub mode: Mode,
 }
 
-/// Pictures to choose from.
+/// Picture sizes to choose from.
 pub const SIZES: [(u32, u32); 5] = [(640, 360), (1280, 720), (1920, 1080), (2560, 1440), (3840, 2160)];
-/// Modes to choose from, which select the frame to show.
+/// Modes to choose from; a mode selects which frame is shown.
 pub const MODES: [Mode; 5] = [
     Mode::Latency,
     Mode::FramesBehind(1),
@@ -42,7 +42,7 @@ pub fn mode_name(mode: Mode) -> String {
     }
 }
 
-/// A value's name on the command line.
+/// Returns a value's name on the command line.
 pub fn name_of(value: impl ValueEnum) -> String {
     value.to_possible_value().map(|v| v.get_name().to_owned()).unwrap_or_default()
 }
@@ -58,12 +58,12 @@ impl Setup {
         Recipe { scene, size, filter, pixels }
     }
 
-    /// True where only the link is another: the scene can go on where it is.
+    /// Returns whether only the link differs, so that the scene can continue.
     pub fn keeps_scene(&self, before: &Self) -> bool {
         Self { path: before.path, mode: before.mode, ..*self } == *before
     }
 
-    /// True where the scene computes a picture of any size, stored in any way.
+    /// Returns whether the scene computes pictures of any size and storage format.
     pub fn has_free_size(&self) -> bool {
         matches!(self.scene, SceneName::Plasma | SceneName::Fluid)
     }
@@ -71,7 +71,7 @@ impl Setup {
 
 #[cfg(test)]
 impl Setup {
-    /// Something small on threads.
+    /// A small scene on CPU threads, for tests.
     pub fn small() -> Self {
         Self {
             scene: SceneName::Plasma,

@@ -1,22 +1,22 @@
-//! Times of the last frames.
+//! Times of the most recent frames.
 
 use pixelferry::driver::select::quantiles;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// Frames that are kept.
+/// Number of frames to keep.
 pub const KEPT: usize = 240;
 
 /// Times of one frame, milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Frame {
-    /// From the end of the frame before to the end of this.
+    /// Time from the end of the previous frame to the end of this one.
     pub interval_ms: f64,
-    /// Part of the interval spent in calls that compute the picture, hand it over and draw it.
+    /// Part of the interval spent computing the picture, handing it over and drawing it.
     pub work_ms: f64,
 }
 
-/// The last frames, oldest first.
+/// The most recent frames, oldest first.
 #[derive(Debug, Default)]
 pub struct Times {
     frames: VecDeque<Frame>,
@@ -26,7 +26,7 @@ pub struct Times {
 }
 
 impl Times {
-    /// A frame ended.
+    /// Records the end of a frame.
     pub fn add(&mut self, now: Instant, work: Duration) {
         self.total += 1;
         let Some(last) = self.last.replace(now) else { return };
@@ -37,17 +37,16 @@ impl Times {
         self.frames.push_back(Frame { interval_ms: ms(now.saturating_duration_since(last)), work_ms: ms(work) });
     }
 
-    /// Forgets all frames: those of another path or another size tell nothing of the next.
+    /// Forgets all frames: those of another path or size say nothing about the next.
     pub fn restart(&mut self) {
         (self.frames, self.last) = (VecDeque::new(), None);
     }
 
-    /// The frames.
     pub fn frames(&self) -> impl ExactSizeIterator<Item = Frame> {
         self.frames.iter().copied()
     }
 
-    /// Median and 99th percentile of what `of` gives, milliseconds; 0 of no frames.
+    /// Median and 99th percentile of `of` over the frames, in milliseconds; 0 without frames.
     pub fn p50_p99(&self, of: impl Fn(Frame) -> f64) -> [f64; 2] {
         quantiles(&self.frames().map(of).collect::<Vec<_>>(), [0.5, 0.99])
     }

@@ -1,4 +1,4 @@
-//! In a window.
+//! Shows the scene and its controls in a window.
 
 use super::Show;
 use super::player::{Action, Player};
@@ -33,11 +33,11 @@ struct App {
 struct Running {
     player: Player,
     ui: Ui,
-    /// `None` once it failed: then there are no controls.
+    /// `None` after painting has failed: the scene then runs without controls.
     painter: Option<GlPainter>,
     input: egui_winit::State,
     start: Instant,
-    /// Actions that the controls asked for in the frame before.
+    /// Actions that the previous frame's controls requested.
     actions: Vec<Action>,
 }
 
@@ -62,7 +62,7 @@ impl WindowApp for App {
 
     fn event(&mut self, window: &GlWindow, event: &WindowEvent) {
         if let Some(running) = &mut self.running {
-            // Frames follow each other anyway: nothing is done at once.
+            // Frames follow each other anyway, so no extra redraw is needed.
             let _ = running.input.on_window_event(window.window(), event);
         }
     }
@@ -93,7 +93,7 @@ impl WindowApp for App {
     }
 }
 
-/// The scene goes on without them.
+/// Reports that the scene continues without controls.
 fn no_controls(player: &Player, error: &pixelferry_view::paint::PaintError) {
     complain!("the controls cannot be drawn: {error}");
     player.log().add(Level::ERROR, format!("the controls cannot be drawn: {error}"));

@@ -1,4 +1,4 @@
-//! The filters that there are.
+//! The available filters.
 
 /// The filter to apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -7,7 +7,7 @@ pub enum Filter {
     Gaussian,
     /// Strength of edges.
     Sobel,
-    /// Blurred, then edges: less noise.
+    /// Blur, then edges: less noise.
     #[default]
     Edges,
 }

@@ -1,4 +1,4 @@
-//! The filter's kernels. Pixels outside the picture are those of its edge.
+//! The filter's kernels. Pixels outside the picture repeat its edge.
 
 use pixelferry::{CpuKernelExt, KernelSource};
 
@@ -18,15 +18,15 @@ pub fn all() -> [KernelSource; 4] {
     [gauss_rows(), gauss_columns(), sobel(), yuv_to_rgba()]
 }
 
-/// A kernel's text in both languages.
+/// Makes a kernel from its source in both languages.
 fn texts(name: &'static str, opencl: &'static str, cuda: &'static str) -> KernelSource {
     // SAFETY: each item writes its own pixel below the target's width and height, and reads pixels of its memories by
-    // indices clamped to the same size; the scene, which alone launches them, gives pictures of that size, planes as
+    // indices clamped to the same size. Only the scene launches them, and it provides pictures of that size, planes as
     // large as the subsampling says, and as many weights as the radius says.
     unsafe { KernelSource::new(name).opencl_c(opencl).cuda_cpp(cuda) }
 }
 
-/// Index of a pixel, moved inside the picture.
+/// Index of a pixel, clamped to the picture.
 fn at(x: i32, y: i32, width: u32, height: u32) -> usize {
     let x = x.clamp(0, width as i32 - 1) as usize;
     let y = y.clamp(0, height as i32 - 1) as usize;
@@ -217,8 +217,7 @@ pub fn sobel() -> KernelSource {
     })
 }
 
-/// Planes of 8-bit YUV (BT.601, studio range, as Y4M files hold) to RGBA8. `sx`, `sy`: log2 of the chroma's
-/// subsampling.
+/// Planes of 8-bit YUV (BT.601, studio range, as in Y4M files) to RGBA8. `sx`, `sy`: log2 of the chroma's subsampling.
 pub fn yuv_to_rgba() -> KernelSource {
     texts(
         "yuv_to_rgba",

@@ -1,4 +1,4 @@
-//! The passes of a filter and the memory between them.
+//! The passes of a filter, and the memory between them.
 
 use super::choice::Filter;
 use super::kernels::{RADIUS, weights};
@@ -19,7 +19,7 @@ pub struct Stages {
     /// Blurred, RGBA8.
     blurred: Box<dyn ComputeMemory>,
     weights: Box<dyn ComputeMemory>,
-    /// Y, U and V of a video frame; made for the first.
+    /// Y, U and V of a video frame; allocated for the first one.
     planes: Vec<Box<dyn ComputeMemory>>,
     rows: Arc<dyn Kernel>,
     columns: Arc<dyn Kernel>,
@@ -58,7 +58,7 @@ impl Stages {
         self.source.as_mut()
     }
 
-    /// Brings a video frame to the device and turns it into RGB there.
+    /// Uploads a video frame and converts it to RGB on the device.
     pub fn load_yuv(&mut self, backend: &dyn ComputeBackend, frame: &Frame) -> Result<()> {
         let planes = frame.planes().planes();
         if self.planes.is_empty() {
@@ -92,7 +92,7 @@ impl Stages {
     }
 }
 
-/// Memory for `extent` pixels of `format`.
+/// Allocates memory for `extent` pixels of `format`.
 fn image_memory(
     backend: &Arc<dyn ComputeBackend>,
     extent: Extent,

@@ -1,9 +1,9 @@
-//! Work of the kernels on one cell, in Rust.
+//! The kernels' work on one cell, in Rust.
 
 use pixelferry::{Error, Extent, Result};
 use std::f32::consts::PI;
 
-/// Sources of push and dye.
+/// Number of jets, which push the fluid and emit dye.
 pub const JETS: usize = 3;
 
 const COLOURS: [[f32; 3]; JETS] = [[1.9, 0.5, 0.03], [0.04, 0.6, 1.9], [1.0, 0.06, 1.5]];
@@ -15,10 +15,10 @@ pub struct Field<'a, T> {
 }
 
 impl<'a, T: Copy> Field<'a, T> {
-    /// Refuses memory that is too small for so many cells, and no cells at all.
+    /// Refuses memory that is too small for the cells, and an empty field.
     pub fn of(values: &'a [T], cells: Extent) -> Result<Self> {
         if cells.pixels() == 0 || (values.len() as u64) < cells.pixels() {
-            return Err(Error::invalid("fluid", format!("{} values are not those of {cells} cells", values.len())));
+            return Err(Error::invalid("fluid", format!("{} values do not match {cells} cells", values.len())));
         }
         Ok(Self { values, cells })
     }
@@ -27,7 +27,7 @@ impl<'a, T: Copy> Field<'a, T> {
         self.cells.height as f32
     }
 
-    /// The nearest cell's.
+    /// Value of the nearest cell.
     fn at(&self, x: i32, y: i32) -> T {
         let x = x.clamp(0, self.cells.width as i32 - 1) as usize;
         let y = y.clamp(0, self.cells.height as i32 - 1) as usize;
@@ -40,7 +40,7 @@ impl<'a, T: Copy> Field<'a, T> {
 }
 
 impl Field<'_, [f32; 4]> {
-    /// Between cells, counted from the middle of the first.
+    /// Interpolates between cells; positions count from the centre of the first.
     fn sample(&self, px: f32, py: f32) -> [f32; 4] {
         let (px, py) = (px.clamp(0.0, self.cells.width as f32 - 1.0), py.clamp(0.0, self.rows() - 1.0));
         let (x, y) = (px as i32, py as i32);
@@ -51,18 +51,18 @@ impl Field<'_, [f32; 4]> {
         [channel(0), channel(1), channel(2), 0.0]
     }
 
-    /// Returns the value that was at the cell's place a step ago.
+    /// Returns the value that was at the cell's origin one step ago.
     fn carried(&self, x: u32, y: u32, by: [f32; 4], dt: f32) -> [f32; 4] {
         self.sample(x as f32 - dt * self.rows() * by[0], y as f32 - dt * self.rows() * by[1])
     }
 
-    /// The nearest cell's value on this axis; nothing flows through walls.
+    /// Flow of the nearest cell along this axis; nothing flows through walls.
     fn flow(&self, x: i32, y: i32, axis: usize) -> f32 {
         if self.is_inside(x, y) { self.at(x, y)[axis] } else { 0.0 }
     }
 }
 
-/// Place and aim of a jet.
+/// Position and direction of a jet.
 pub fn jet(i: usize, aspect: f32, t: f32) -> [f32; 4] {
     let i = i as f32;
     let place = 2.094_395_1 * i + 0.3 * t;
@@ -124,7 +124,7 @@ pub fn carry(
     c
 }
 
-/// The light of a pixel of a picture of `shown` pixels, and how much of what lies below the dye hides there.
+/// Light of a pixel in a picture of `shown` pixels, and how much the dye hides of what is behind it.
 pub fn light(dye: &Field<'_, [f32; 4]>, shown: Extent, x: u32, y: u32) -> ([f32; 3], f32) {
     let at = |i: u32, cells: u32, pixels: u32| (i as f32 + 0.5) * cells as f32 / pixels as f32 - 0.5;
     let d = dye.sample(at(x, dye.cells.width, shown.width), at(y, dye.cells.height, shown.height));

@@ -1,6 +1,8 @@
-//! The fluid's kernels. The text is both OpenCL C and CUDA C++; `super::wgsl` is the same in WGSL, `super::cpu` in Rust.
+//! The fluid's kernels. The text is valid OpenCL C and CUDA C++; `super::wgsl` is the same in WGSL, `super::cpu` in
+//! Rust.
 //!
-//! Cell (x, y) lies at (x + 0.5, y + 0.5) / rows, in heights. What lies outside has the values of the nearest cell.
+//! Cell (x, y) is at (x + 0.5, y + 0.5) / rows, in units of the fluid's height. Outside of the fluid, the value of the
+//! nearest cell applies.
 
 use super::{cpu, wgsl};
 use crate::convert::reinhard;
@@ -44,13 +46,14 @@ const COMMON: &str = "
 
 fn source(name: &'static str, body: &str) -> KernelSource {
     let (opencl, cuda) = (format!("{OPENCL}{COMMON}{body}"), format!("{CUDA}{COMMON}{body}"));
-    // SAFETY: each item writes its own cell, pixel or jet below the target's bounds, and reads cells by indices clamped to
-    // the fluid's size and the jets by their number; the scene, which alone launches them, gives memory of these sizes.
+    // SAFETY: each item writes its own cell, pixel or jet below the target's bounds, and reads cells by indices clamped
+    // to the fluid's size and the jets by their number. Only the scene launches them, and it provides memory of these
+    // sizes.
     unsafe { KernelSource::new(name).opencl_c(opencl).cuda_cpp(cuda) }
 }
 
-/// Target: where the jets are (x, y) and where they aim (z, w): round a circle, inwards, swinging. Arguments: width of the
-/// fluid in heights, time.
+/// Target: positions (x, y) and directions (z, w) of the jets: on a circle, pointing inwards, swinging. Arguments:
+/// width of the fluid in heights, time.
 pub fn jets() -> KernelSource {
     let body = "
         KERNEL jets(PF_BUFFER(float4, out), float aspect, float t) {
@@ -71,7 +74,7 @@ pub fn jets() -> KernelSource {
         .with_items(cpu::JETS)
 }
 
-/// Target: the flow, carried along by its own motion, and pushed by the jets. Arguments: flow, jets, length of the step.
+/// Target: the flow, advected by itself and pushed by the jets. Arguments: flow, jets, length of the step.
 pub fn push() -> KernelSource {
     let body = "
         KERNEL push(PF_IMAGE(float4, out), IN float4* flow, IN float4* jets, float dt) {
@@ -91,7 +94,7 @@ pub fn push() -> KernelSource {
     })
 }
 
-/// Target: what flows out of each cell, per second. Argument: flow.
+/// Target: the divergence of each cell, per second. Argument: flow.
 pub fn divergence() -> KernelSource {
     let body = "
         KERNEL divergence(PF_IMAGE(float, out), IN float4* flow) {
@@ -108,8 +111,7 @@ pub fn divergence() -> KernelSource {
     })
 }
 
-/// Target: the pressure, one step of Jacobi's method nearer to what stops the divergence. Arguments: pressure,
-/// divergence.
+/// Target: the pressure after one more step of Jacobi's method. Arguments: pressure, divergence.
 pub fn jacobi() -> KernelSource {
     let body = "
         KERNEL jacobi(PF_IMAGE(float, out), IN float* pressure, IN float* divergence) {
@@ -144,8 +146,7 @@ pub fn project() -> KernelSource {
     })
 }
 
-/// Target: the dye, carried along by the flow, fading, and fed by the jets. Arguments: dye, flow, jets, length of the
-/// step.
+/// Target: the dye, advected by the flow, fading, and fed by the jets. Arguments: dye, flow, jets, length of the step.
 pub fn carry() -> KernelSource {
     let body = "
         KERNEL carry(PF_IMAGE(float4, out), IN float4* dye, IN float4* flow, IN float4* jets, float dt) {
@@ -173,7 +174,7 @@ pub fn carry() -> KernelSource {
 
 /// Target: the picture. Arguments: dye, its columns, its rows.
 pub fn dye(pixels: Pixels) -> KernelSource {
-    // As much light as thick dye gives, never more than white; encoded by a root, which is near the sRGB curve.
+    // Thick dye is bright but never exceeds white; the square root approximates the sRGB curve.
     let shown = match pixels.tone {
         Tone::None => "c = pf_tonemap_reinhard(c); c.x = sqrt(c.x); c.y = sqrt(c.y); c.z = sqrt(c.z);",
         _ => "",

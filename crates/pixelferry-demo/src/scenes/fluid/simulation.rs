@@ -1,20 +1,20 @@
-//! The fluid on the device and its way through time: Jos Stam, "Stable Fluids" (1999), without viscosity.
+//! The fluid on the device, and its steps through time: Jos Stam, "Stable Fluids" (1999), without viscosity.
 
 use super::cpu;
 use pixelferry::{Arg, ComputeBackend, ComputeMemory, Error, Extent, Kernel, PixelFormat, Result, SurfaceDesc, Target};
 use std::sync::Arc;
 
-/// Time of one step, seconds.
+/// Duration of a step in seconds.
 pub const STEP: f32 = 1.0 / 60.0;
-/// Steps of Jacobi's method for the pressure of each step.
+/// Iterations of Jacobi's method for the pressure, per step.
 pub const JACOBI_STEPS: u32 = 24;
-/// Most cells in a row or column.
+/// Maximum number of cells in a row or column.
 pub const MAX_CELLS: u32 = 4096;
 
 const FLOW: PixelFormat = PixelFormat::Rgba32F;
 const SCALAR: PixelFormat = PixelFormat::R32F;
 
-/// Two memories, the one that is read and the one that is written next.
+/// Two memories: one is read, and the other is written next.
 struct Pair {
     now: Box<dyn ComputeMemory>,
     next: Box<dyn ComputeMemory>,
@@ -30,7 +30,7 @@ impl Pair {
     }
 }
 
-/// A fluid between four walls, in memory of a backend: velocities in heights a second, dye as red, green and blue.
+/// A fluid between four walls, in memory of a backend: velocities in heights per second, dye as red, green and blue.
 pub struct Simulation {
     backend: Arc<dyn ComputeBackend>,
     cells: Extent,
@@ -51,7 +51,7 @@ impl Simulation {
     /// [`Error::InvalidInput`] for no cells, or more than [`MAX_CELLS`] in a row or column.
     pub fn new(backend: Arc<dyn ComputeBackend>, cells: Extent, kernels: [Arc<dyn Kernel>; 6]) -> Result<Self> {
         if cells.width.min(cells.height) == 0 || cells.width.max(cells.height) > MAX_CELLS {
-            let problem = format!("{cells} cells were asked for; give 1 to {MAX_CELLS} in each direction");
+            let problem = format!("{cells} cells are out of range; give 1 to {MAX_CELLS} in each direction");
             return Err(Error::invalid("fluid", problem));
         }
         let on = backend.as_ref();
@@ -68,12 +68,12 @@ impl Simulation {
         })
     }
 
-    /// Columns and rows.
+    /// Columns and rows of cells.
     pub fn cells(&self) -> Extent {
         self.cells
     }
 
-    /// The dye: four floats a cell, the last unused.
+    /// The dye: four floats per cell, the last unused.
     pub fn dye(&self) -> &dyn ComputeMemory {
         self.dye.now.as_ref()
     }
@@ -128,7 +128,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// Velocities (x, y, unused, unused) of all cells, in heights a second. Slow; for measuring.
+    /// Reads the velocities (x, y, unused, unused) of all cells, in heights per second. Slow; for measuring.
     pub fn read_flow(&mut self) -> Result<Vec<[f32; 4]>> {
         let mut bytes = vec![0; self.flow.now.len()];
         self.flow.now.read(0, &mut bytes)?;

@@ -1,8 +1,8 @@
-//! The fluid's kernels in WGSL. What each does stands in `super::kernels`.
+//! The fluid's kernels in WGSL. `super::kernels` describes each.
 
 use crate::pixels::{Pixels, Tone};
 
-/// The memories of a kernel, each an array of `(name, type)`, in their order.
+/// Declares a kernel's memories, arrays of `(name, type)`, in order.
 fn memories(all: &[(&str, &str)]) -> String {
     let line = |(at, (name, ty)): (usize, &(&str, &str))| {
         format!("@group(1) @binding({at}) var<storage, read> {name}: array<{ty}>;\n")
@@ -10,7 +10,7 @@ fn memories(all: &[(&str, &str)]) -> String {
     all.iter().enumerate().map(line).collect()
 }
 
-/// A kernel that writes a cell or pixel at `at`, with `size` of the target.
+/// A kernel that writes the cell or pixel at `at` of a target of size `size`.
 fn cells(name: &str, body: &str) -> String {
     format!(
         "fn inside(at: vec2<i32>, size: vec2<i32>) -> i32 {{
@@ -27,7 +27,7 @@ fn cells(name: &str, body: &str) -> String {
     )
 }
 
-/// `sample`: the field of this name at a place counted in cells from the middle of cell (0, 0).
+/// `sample`: interpolates the field of this name at a position in cells from the centre of cell (0, 0).
 fn sample(field: &str) -> String {
     format!(
         "fn sample(size: vec2<i32>, place: vec2<f32>) -> vec4<f32> {{
@@ -43,7 +43,7 @@ fn sample(field: &str) -> String {
     )
 }
 
-/// Share of a jet that reaches a cell, 0 to 1.
+/// How much of a jet reaches a cell, 0 to 1.
 const REACH: &str = "
     fn reach(jet: vec4<f32>, at: vec2<i32>, rows: f32) -> f32 {
       let to = (vec2<f32>(at) + 0.5) / rows - jet.xy;

@@ -4,10 +4,10 @@ use crate::pixels::{Pixels, Tone};
 use pixelferry::{CpuKernelExt, KernelSource};
 use std::borrow::Cow;
 
-/// A kernel's text in both languages.
+/// Makes a kernel from its source in both languages.
 fn texts(name: &'static str, opencl: impl Into<Cow<'static, str>>, cuda: impl Into<Cow<'static, str>>) -> KernelSource {
-    // SAFETY: each item writes its own pixel below the target's width and height, and reads the same pixel of the waves,
-    // which the scene, that alone launches them, makes as large.
+    // SAFETY: each item writes its own pixel below the target's width and height, and reads the same pixel of the
+    // waves. Only the scene launches them, and it makes the waves as large.
     unsafe { KernelSource::new(name).opencl_c(opencl).cuda_cpp(cuda) }
 }
 
@@ -60,13 +60,13 @@ pub fn waves() -> KernelSource {
     })
 }
 
-/// A cosine palette over the float image, converted to what is shown in the store that writes it.
+/// Applies a cosine palette to the float image, and converts the result in the store that writes it.
 ///
-/// All but [`Tone::None`] take the colours for linear light that is up to eight times as bright as white where the waves
-/// are high.
+/// All tones except [`Tone::None`] interpret colours as linear light, up to eight times as bright as white where the
+/// waves are high.
 pub fn colours(pixels: Pixels) -> KernelSource {
     let light = if pixels.tone == Tone::None { "1.0f" } else { "8.0f * f * f * f" };
-    // The same macros in both languages. Where the waves are low, what lies below is seen through.
+    // The same macros for both languages. Low waves are transparent.
     let head = format!(
         "{}
          #define LIGHT(f) ({light})

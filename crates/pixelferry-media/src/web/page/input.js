@@ -1,9 +1,9 @@
-// Mouse, wheel and keys of the canvas, as integrations/net/docs/protocol.md has them.
+// Mouse, wheel and keys of the canvas, as defined in integrations/net/docs/protocol.md.
 
-// Pixels that a wheel turns where two fingers get e times as far apart.
+// The wheel's pixels for two fingers that move e times as far apart.
 const PINCH = 40 / Math.log(1.2);
 
-// Calls `send` with bytes to be sent. A move is sent once for each of the browser's frames, all else at once.
+// Calls `send` with bytes to be sent. A move is sent once in each of the browser's frames, everything else at once.
 export function listen(canvas, send) {
   const encoder = new TextEncoder();
   const tell = (event) => send(encoder.encode(JSON.stringify(event)));
@@ -15,13 +15,13 @@ export function listen(canvas, send) {
     move = null;
   };
   const pointer = (event) => ({ event: "pointer", ...place(canvas, event), buttons: event.buttons });
-  const fingers = new Map(); // places of fingers that are down, by pointer
+  const fingers = new Map(); // positions of the fingers that are down, by pointer
   const now = (event) => {
     move = null;
     tell(pointer(event));
   };
 
-  // Two fingers are a wheel between them: true of their events, which are nothing else.
+  // Two fingers act as a wheel between them. Returns true for their events, which then have no other effect.
   const pinches = (event) => {
     if (event.pointerType !== "touch") return false;
     const before = [...fingers.values()];
@@ -30,7 +30,7 @@ export function listen(canvas, send) {
     if (before.length < 2 && fingers.size < 2) return false;
     const after = [...fingers.values()];
     if (before.length === 1 && after.length === 2) {
-      // The first finger drags no more.
+      // The first finger stops dragging.
       move = null;
       tell({ ...pointer(before[0]), buttons: 0 });
     } else if (before.length === 2 && after.length === 2) {
@@ -65,7 +65,7 @@ export function listen(canvas, send) {
   }, { passive: false });
 
   const key = (event, down) => {
-    // Tab leaves the canvas; what is held with these is the browser's.
+    // Tab leaves the canvas; combinations with these keys belong to the browser.
     if (event.key === "Tab" || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     if (down) held.set(event.code, event.key);
@@ -74,14 +74,14 @@ export function listen(canvas, send) {
   };
   canvas.addEventListener("keydown", (event) => key(event, true));
   canvas.addEventListener("keyup", (event) => key(event, false));
-  // Who looks elsewhere holds nothing here any more.
+  // Without the focus no key counts as held.
   canvas.addEventListener("blur", () => {
     for (const [code, name] of held) tell({ event: "key", code, key: name, down: false });
     held.clear();
   });
 }
 
-// Where in the picture an event is, from the upper left corner. The picture lies in the middle of the canvas' box.
+// Returns the position of an event in the picture, from the upper left corner. The picture is centred in the canvas' box.
 function place(canvas, event) {
   const box = canvas.getBoundingClientRect();
   const scale = Math.min(box.width / canvas.width, box.height / canvas.height) || 1;

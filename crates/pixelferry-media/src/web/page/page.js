@@ -6,7 +6,7 @@ import { Video, whyNot } from "./video.js";
 
 const RETRY_MS = 1000;
 const TELL_MS = 500;
-// Faults of the decoder in a row after which the page does without video.
+// After this many decoder errors in a row the page stops using video.
 const MOST_FAULTS = 3;
 
 const canvas = document.getElementById("picture");
@@ -16,21 +16,21 @@ const [state, note, size, rate, age, bytes] =
 let socket = null;
 let scene = "the scene";
 let served = false;
-let steering = true; // false where the gateway refuses input
-let problem = ""; // why pictures that come are not shown
-let wished = new URLSearchParams(location.search).get("codec"); // else what the gateway says
-let asked = false; // for video, and the browser decodes it
-let [own, gateway] = ["", ""]; // why there is no video: what the browser lacks, what the gateway says
+let steering = true; // false if the gateway refuses input
+let problem = ""; // why arriving pictures are not shown
+let wished = new URLSearchParams(location.search).get("codec"); // overrides the codec that the gateway names
+let asked = false; // video was requested, and the browser can decode it
+let [own, gateway] = ["", ""]; // why there is no video: the reasons of the browser and of the gateway
 let faults = 0;
-let done = 0; // pictures that were shown or passed over, of which the gateway was not told yet
-let last = null; // header of the picture on show
+let done = 0; // pictures shown or skipped since the last report to the gateway
+let last = null; // header of the shown picture
 let counted = { since: performance.now(), shown: 0, bytes: 0, ages: 0 };
 
 // Microseconds since 1970.
 const now = () => 1000 * (performance.timeOrigin + performance.now());
 
 function connect() {
-  // Beside the page: a web server in front of it may have put it below another path.
+  // Relative to the page: a web server in front of the gateway may serve it at another path.
   const there = new URL(`pictures${location.search}`, location.href);
   there.protocol = location.protocol === "https:" ? "wss:" : "ws:";
   socket = new WebSocket(there);
@@ -55,7 +55,7 @@ function status(told) {
   tell();
 }
 
-// Asks for video, once or for another keyframe. The gateway sends other pictures until there is one.
+// Requests video, at first or for another keyframe. The gateway sends other pictures until there is one.
 async function ask() {
   const to = socket;
   asked = true;
@@ -83,7 +83,7 @@ const video = new Video({
       if (asked) ask();
       return;
     }
-    [own, asked] = [`its decoder says: ${error.message}`, false];
+    [own, asked] = [`the decoder reports: ${error.message}`, false];
     if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify({ codec: "served" }));
     tell();
   },
@@ -98,12 +98,12 @@ function picture(message) {
       return;
     }
   } catch (error) {
-    // Told when it is its turn.
+    // The error is reported when it is this message's turn.
   }
   pictures.give(message, socket);
 }
 
-// The gateway hears that a picture was taken once it is on show, so that it sends no more than the page can show.
+// The gateway is told about a picture after it is shown, so that it sends no more than the page can show.
 const pictures = new Newest({
   drawn: (header, decoded) => {
     problem = "";
@@ -135,14 +135,14 @@ function draw(header, decoded) {
   if (document.body.dataset.state !== "live") tell();
 }
 
-// A page that nobody sees takes no more pictures.
+// A hidden page receives no more pictures.
 function taken() {
   if (document.hidden || !done || socket?.readyState !== WebSocket.OPEN) return;
   socket.send(JSON.stringify({ taken: done }));
   done = 0;
 }
 
-// Writes what is known.
+// Updates the texts below the picture.
 function tell() {
   const since = performance.now();
   const seconds = (since - counted.since) / 1000;
@@ -154,8 +154,8 @@ function tell() {
     counted = { since, shown: 0, bytes: 0, ages: 0 };
   }
   const [name, words] =
-    socket?.readyState !== WebSocket.OPEN ? ["gone", "no gateway; trying again"]
-    : !served ? ["waiting", `waiting: nobody serves ${scene}`]
+    socket?.readyState !== WebSocket.OPEN ? ["gone", "no connection to the server; trying again"]
+    : !served ? ["waiting", `waiting: ${scene} is not being served`]
     : problem ? ["problem", problem]
     : !last ? ["waiting", `waiting for the first picture of ${scene}`]
     : ["live", steering ? scene : `${scene} (watching only)`];
@@ -167,7 +167,7 @@ function tell() {
 listen(canvas, (input) => {
   if (steering && socket?.readyState === WebSocket.OPEN) socket.send(input);
 });
-// A page that nobody sees needs no encoder, and one that was left keeps no connection.
+// A hidden page needs no encoder, and a page that was left keeps no connection.
 document.addEventListener("visibilitychange", () => {
   if (document.hidden && asked && socket?.readyState === WebSocket.OPEN) {
     asked = false;
@@ -179,6 +179,6 @@ document.addEventListener("visibilitychange", () => {
 });
 addEventListener("pagehide", () => socket?.close());
 setInterval(tell, TELL_MS);
-// Keys work at once. In a frame they stay with the page around it until the picture is clicked.
+// Keys work at once. If the page is embedded, they go to the page around it until the picture is clicked.
 if (window === window.top) canvas.focus({ preventScroll: true });
 connect();

@@ -1,4 +1,4 @@
-// Messages with pictures, as integrations/net/docs/protocol.md has them.
+// Messages with pictures, as defined in integrations/net/docs/protocol.md.
 
 export const HEADER_BYTES = 128;
 const MAGIC = 0x59465850; // "PXFY"
@@ -10,17 +10,17 @@ const FORMATS = [
 ];
 const ENCODINGS = ["unmanaged", "sRGB", "linear", "gamma 2.2"];
 
-// A message's header; throws what is wrong with it.
+// Returns a message's header; throws an error if it is invalid.
 export function readHeader(message) {
   if (message.byteLength < HEADER_BYTES) {
-    throw new Error(`${message.byteLength} bytes are no message`);
+    throw new Error(`${message.byteLength} bytes are too few for a message`);
   }
   const view = new DataView(message);
   if (view.getUint32(0, true) !== MAGIC || view.getUint8(6) !== PICTURE) {
-    throw new Error("a message is no picture");
+    throw new Error("the message is not a picture");
   }
   if (view.getUint16(4, true) !== VERSION) {
-    throw new Error(`version ${view.getUint16(4, true)} of the protocol; this page speaks ${VERSION}`);
+    throw new Error(`protocol version ${view.getUint16(4, true)} is not supported; this page uses ${VERSION}`);
   }
   const header = {
     codec: CODECS[view.getUint8(7)] ?? `codec ${view.getUint8(7)}`,
@@ -35,7 +35,7 @@ export function readHeader(message) {
     bytes: message.byteLength,
   };
   if (Number(view.getBigUint64(72, true)) !== message.byteLength - HEADER_BYTES) {
-    throw new Error("a message is not as long as it says");
+    throw new Error("the length of the message does not match its header");
   }
   if (header.encoding === "linear" || header.encoding === "gamma 2.2") {
     throw new Error(`cannot show ${header.encoding} pictures; serve sRGB`);
@@ -43,14 +43,14 @@ export function readHeader(message) {
   return header;
 }
 
-// The picture as an ImageBitmap, decoded beside the page's own thread; throws what the page cannot show.
+// Returns the picture as an ImageBitmap, decoded outside the page's own thread; throws an error if the page cannot show it.
 export async function decode(header, message) {
   const options = { premultiplyAlpha: "none", colorSpaceConversion: "none" };
   if (header.isBottomUp) options.imageOrientation = "flipY";
   if (header.codec === "jpeg") {
     const picture = await createImageBitmap(new Blob([new Uint8Array(message, HEADER_BYTES)], { type: "image/jpeg" }), options);
     if (picture.width !== header.width || picture.height !== header.height) {
-      throw new Error(`a JPEG of ${picture.width}x${picture.height} is not the ${header.width}x${header.height} that it says`);
+      throw new Error(`the JPEG has ${picture.width}x${picture.height} pixels instead of ${header.width}x${header.height}`);
     }
     return picture;
   }
@@ -61,7 +61,7 @@ export async function decode(header, message) {
   return createImageBitmap(new ImageData(opaque(header, pixels), header.width, header.height), options);
 }
 
-// Raw pixels as RGBA8 without transparency.
+// Converts raw pixels to RGBA8 without transparency.
 function opaque(header, pixels) {
   if (header.format === "RGBA8" || header.format === "BGRA8") {
     const [red, blue] = header.format === "RGBA8" ? [0, 2] : [2, 0];
@@ -78,9 +78,9 @@ function opaque(header, pixels) {
   throw new Error(`cannot show raw ${header.format}; serve RGBA8, BGRA8 or R8`);
 }
 
-// Shows the newest of the messages that come, one at a time; what comes meanwhile and is not the last is passed over.
-// `drawn` gets each header with its decoded picture, `failed` what is wrong with one, and `taken` how many messages are done
-// with, and whose they were.
+// Shows the newest of the arriving messages, one at a time; older ones that arrive in the meantime are skipped.
+// `drawn` receives each header with its decoded picture, `failed` each error, and `taken` the number of finished messages and
+// their source.
 export class Newest {
   constructor({ drawn, failed, taken }) {
     Object.assign(this, { drawn, failed, taken });
@@ -111,7 +111,7 @@ export class Newest {
   }
 }
 
-// Fills a canvas, which gets the picture's size.
+// Draws the picture into a canvas, which takes its size.
 export function paint(canvas, header, decoded) {
   if (canvas.width !== header.width || canvas.height !== header.height) {
     canvas.width = header.width;

@@ -1,27 +1,27 @@
-// H.264 of the gateway, decoded by WebCodecs.
+// Decodes the H.264 of the gateway with WebCodecs.
 
 import { HEADER_BYTES } from "./picture.js";
 
-// Any decoder that takes this takes what the gateway sends, if it is not too large.
+// A decoder that supports this supports what the gateway sends, unless it is too large.
 const USUAL = "avc1.42E028";
 const [SLICE_OF_KEYFRAME, PARAMETERS] = [5, 7];
-// The gateway's colours. Not every encoder writes them down.
+// The colour space of the gateway's video, which not every encoder stores in the stream.
 const COLOURS = { primaries: "bt709", transfer: "bt709", matrix: "bt709", fullRange: false };
 
-// Why this browser decodes no H.264, in words; empty where it does.
+// Returns the reason why this browser cannot decode H.264; empty if it can.
 export async function whyNot() {
-  if (!isSecureContext) return "browsers decode it on https and localhost only";
+  if (!isSecureContext) return "browsers decode video only on https and localhost";
   if (!("VideoDecoder" in window)) return "this browser has no WebCodecs";
   const { supported } = await VideoDecoder.isConfigSupported({ codec: USUAL });
-  return supported ? "" : "this browser does not decode it";
+  return supported ? "" : "this browser cannot decode it";
 }
 
-// Decodes units in the order in which they come. Calls `shown(header, frame)` with each picture, `passed(header)` for each that
-// does not become one, and `failed(error)` where nothing can be decoded before the next keyframe.
+// Decodes units in the order in which they arrive. Calls `shown(header, frame)` with each picture, `passed(header)` for each that
+// does not become one, and `failed(error)` if nothing can be decoded before the next keyframe.
 export class Video {
   #decoder = null;
   #parameters = "";
-  #inside = new Map(); // headers of what is decoded, by number
+  #inside = new Map(); // headers of the units being decoded, by number
   #number = 0;
   #calls;
 
@@ -29,13 +29,13 @@ export class Video {
     this.#calls = calls;
   }
 
-  // One message that was read so far.
+  // Decodes a message whose header has been read.
   decode(header, message) {
     const data = new Uint8Array(message, HEADER_BYTES);
     const { isKey, parameters } = look(data);
     try {
       if (isKey) this.#configure(`${header.width} ${header.height} ${parameters}`, parameters);
-      if (!this.#decoder) throw new Error("a video began without a keyframe");
+      if (!this.#decoder) throw new Error("the video began without a keyframe");
       this.#number += 1;
       this.#inside.set(this.#number, header);
       this.#decoder.decode(new EncodedVideoChunk({ type: isKey ? "key" : "delta", timestamp: this.#number, data }));
@@ -46,7 +46,7 @@ export class Video {
     }
   }
 
-  // Forgets what came.
+  // Drops all units.
   end() {
     if (this.#decoder && this.#decoder.state !== "closed") this.#decoder.close();
     this.#decoder = null;
@@ -86,7 +86,7 @@ export class Video {
   }
 }
 
-// Whether an access unit is a keyframe, and its sequence's parameters in hexadecimal digits. Its parts begin with 0, 0, 1.
+// Returns whether an access unit is a keyframe, and its sequence parameters in hexadecimal digits. Its parts begin with 0, 0, 1.
 function look(data) {
   let [isKey, parameters] = [false, ""];
   for (let at = 0; at + 3 < data.length; at += 1) {
@@ -98,7 +98,7 @@ function look(data) {
       parameters = Array.from(data.subarray(at + 3, end), (byte) => byte.toString(16).padStart(2, "0")).join("");
     }
     isKey ||= kind === SLICE_OF_KEYFRAME;
-    // Pixels follow: of a picture only the first part is looked at.
+    // Pixels follow: only the first part of a picture is examined.
     if (kind >= 1 && kind <= SLICE_OF_KEYFRAME) break;
   }
   return { isKey: isKey && parameters !== "", parameters };

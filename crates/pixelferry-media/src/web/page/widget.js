@@ -1,11 +1,11 @@
-// The widget of notebooks, by anywidget: pictures come as binary messages of the kernel, and inputs go back. Follows picture.js and
-// input.js in one text, as notebooks take one.
+// The notebook widget, by anywidget: pictures arrive as binary messages of the kernel, and inputs go back. This file is appended to
+// picture.js and input.js, because notebooks load a single text.
 
 export default {
   render({ model, el }) {
     const canvas = document.createElement("canvas");
     canvas.tabIndex = 0;
-    canvas.setAttribute("aria-label", "The arrays; it takes mouse and keys");
+    canvas.setAttribute("aria-label", "The arrays; mouse and keyboard control the view");
     canvas.style = "display: block; max-width: 100%; outline: none; touch-action: none";
     const note = document.createElement("output");
     el.append(canvas, note);
@@ -17,10 +17,10 @@ export default {
       failed: (error) => {
         note.value = error.message;
       },
-      // The kernel sends no more than is taken.
+      // The kernel sends no more than is shown.
       taken: (count) => model.send({ taken: count }),
     });
-    // Notebooks give views of a larger buffer.
+    // Notebooks pass views of a larger buffer.
     const bytes = (given) => given.buffer.slice(given.byteOffset, given.byteOffset + given.byteLength);
     const come = (told, buffers) => {
       if (told.picture) pictures.give(bytes(buffers[0]));

@@ -1,5 +1,5 @@
-//! Runs a program, waits until its window shows the picture's last frame, and ends it: `look picture.png program [arguments]`.
-//! Prints what the program told of its path, and how many of the window's pixels were right.
+//! Runs a program, waits until its window shows the picture's last frame, and ends it: `look picture.png program
+//! [arguments]`. Prints the path that the program reported, and how many of the window's pixels were right.
 
 use engine_picture::{LAST_FRAME, WINDOW, window};
 use image::ImageBuffer;
@@ -14,20 +14,20 @@ use x11rb::connection::Connection as _;
 use x11rb::protocol::xproto::{ConnectionExt as _, ImageFormat, ImageOrder};
 use x11rb::rust_connection::RustConnection;
 
-/// Drivers build their shaders at the first start, on machines that are busy.
+/// At the first start, drivers build their shaders, and machines may be busy.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 struct Running(Child);
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // It may have ended on its own.
+        // It may have ended already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// The pixels of the window of that size, RGBA, top row first; `None` before there is one.
+/// Captures the pixels of the window of that size, RGBA, top row first; `None` before there is one.
 fn shoot(server: &RustConnection, screen: usize) -> Result<Option<Vec<u8>>, Box<dyn Error>> {
     let setup = server.setup();
     let root = setup.roots.get(screen).ok_or("no screen")?.root;
@@ -37,7 +37,7 @@ fn shoot(server: &RustConnection, screen: usize) -> Result<Option<Vec<u8>>, Box<
         if (place.width, place.height) != (width, height) {
             continue;
         }
-        // Not before it is mapped.
+        // Fails until the window is mapped.
         let Ok(shot) = server.get_image(ImageFormat::Z_PIXMAP, child, 0, 0, width, height, !0)?.reply() else {
             continue;
         };
@@ -61,7 +61,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let mut child = Running(Command::new(program).args(arguments).stdout(Stdio::piped()).spawn()?);
     let (tell, told) = mpsc::channel();
     let output = child.0.stdout.take().ok_or("no output")?;
-    // Reads to the end, so that the program never waits for a reader.
+    // Read to the end, so that the program never blocks on its output.
     thread::spawn(move || BufReader::new(output).lines().map_while(Result::ok).for_each(|line| drop(tell.send(line))));
 
     let (server, screen) = x11rb::connect(None)?;
@@ -81,9 +81,10 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         None => format!("no window of {WINDOW} pixels in {PATIENCE:?}"),
     })?;
     let (right, all) = (right(&found, &expected), WINDOW.pixels());
-    let path = told.try_recv().unwrap_or_else(|_| "it told no path".into());
+    let path = told.try_recv().unwrap_or_else(|_| "it reported no path".into());
     println!("{path} | {right} of {all}");
-    let picture = ImageBuffer::from_raw(WINDOW.width, WINDOW.height, found).ok_or("the server gave too few pixels")?;
+    let picture =
+        ImageBuffer::from_raw(WINDOW.width, WINDOW.height, found).ok_or("the server returned too few pixels")?;
     pixelferry::save_rgba8(picture, Path::new(&file))?;
     Ok(if right as u64 == all { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -9,7 +9,7 @@ use zenoh::pubsub::Subscriber;
 use zenoh::sample::SampleKind;
 use zenoh::{Session, Wait};
 
-/// Follows the tokens of a scene's workers; `changed` is called after each change, with all that live.
+/// Follows the tokens of a scene's workers; calls `changed` with all live workers after each change.
 pub(crate) fn follow(
     session: &Session,
     keys: &Keys,

@@ -1,4 +1,4 @@
-//! The display's side: asks for frames, and puts the tiles together that workers send.
+//! The display's side: requests frames, and assembles the tiles that workers send.
 
 use crate::alive::follow;
 use crate::error::{CLOSED, Error, Result, keys};
@@ -28,27 +28,27 @@ use zenoh::pubsub::{Publisher, Subscriber};
 use zenoh::qos::{CongestionControl, Priority};
 use zenoh::sample::Sample;
 
-/// Missing tiles are asked for again so often; a change among the workers asks at once.
+/// Interval of repeated requests for missing tiles; a change among the workers causes a request at once.
 const ASK_AGAIN: Duration = Duration::from_millis(250);
 
 /// A picture that workers compute together.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Scene {
-    /// Its name: letters, digits, `-` and `_`.
+    /// Name of the scene: letters, digits, `-` and `_`.
     pub name: String,
-    /// The picture. Size, format, encoding, row order and alpha travel to the workers.
+    /// The picture. Size, format, encoding, row order and alpha are sent to the workers.
     pub image: ImageDesc,
     /// Size of a tile.
     pub tile: Extent,
-    /// Mode in which tiles are shown.
+    /// When tiles are shown.
     pub mode: Mode,
-    /// True where faster workers get more tiles, by the time that their tiles took.
+    /// Whether faster workers get more tiles, according to the duration of their tiles.
     pub balance: bool,
 }
 
 impl Scene {
-    /// A scene in tiles of 256x256 pixels, shown in whole frames, shared out evenly.
+    /// A scene with tiles of 256x256 pixels, shown in whole frames, with equal shares.
     pub fn new(name: &str, image: ImageDesc) -> Self {
         Self { name: name.into(), image, tile: Extent::new(256, 256), mode: Mode::Whole, balance: false }
     }
@@ -76,15 +76,15 @@ impl Scene {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Update {
-    /// Nothing yet.
+    /// Nothing arrived in time.
     Nothing,
-    /// Something to show.
+    /// Tiles to show.
     Tiles(Tiles),
-    /// The deadline of a frame passed. What was shown stays; the missing tiles are still asked for.
+    /// The deadline of a frame has passed. The shown picture stays, and the missing tiles are still requested.
     Late(Late),
 }
 
-/// Tiles to show: all of a frame, or what came since.
+/// Tiles to show: a whole frame, or those that arrived since the last call.
 #[derive(Debug)]
 pub struct Tiles {
     frame: u64,
@@ -92,41 +92,41 @@ pub struct Tiles {
     tiles: Vec<Pixels>,
 }
 
-/// A frame that is not complete in time.
+/// A frame that is incomplete at its deadline.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Late {
-    /// The frame.
+    /// Number of the frame.
     pub frame: u64,
-    /// The tiles that did not come.
+    /// Missing tiles.
     pub missing: Vec<Region>,
-    /// Workers that live.
+    /// Number of live workers.
     pub workers: usize,
-    /// Those of them that owe tiles, or that are passed over because they owed some.
+    /// Workers that owe tiles, or that are passed over because they owed some.
     pub owing: Vec<Owed>,
 }
 
 impl Tiles {
-    /// The frame; of progressive tiles the newest that was asked for.
+    /// Number of the frame; for progressive tiles the newest requested one.
     pub fn frame(&self) -> u64 {
         self.frame
     }
 
-    /// True where they are all tiles of one frame.
+    /// Returns whether these are all tiles of one frame.
     pub fn is_whole(&self) -> bool {
         self.is_whole
     }
 
-    /// Each tile, with its frame's number in its header.
+    /// The tiles, each with its frame's number in its header.
     pub fn tiles(&self) -> &[Pixels] {
         &self.tiles
     }
 
-    /// Writes a whole frame's tiles into a frame of the whole picture, by one copy.
+    /// Writes a whole frame's tiles into a frame of the whole picture, with one copy.
     ///
     /// # Errors
-    /// [`Error::Gone`] where a tile's memory was taken back: give the frame up then. [`Error::Invalid`] where these are not
-    /// all tiles, or the frame is of another picture.
+    /// [`Error::Gone`] if a tile's memory was reclaimed: cancel the frame then. [`Error::Invalid`] if these are not all
+    /// tiles, or the frame is of another picture.
     pub fn write(&self, frame: &mut WriteFrame<'_>) -> Result<()> {
         if !self.is_whole {
             return Err(Error::invalid(
@@ -141,12 +141,12 @@ impl Tiles {
 struct State {
     board: Board<Pixels>,
     workers: Workers,
-    /// Workers came or went since the last job.
+    /// Workers came or left since the last job.
     changed: bool,
     speeds: Speeds,
     owing: Owing,
     shares: Shares,
-    /// Weights that the workers know.
+    /// Weights that were sent to the workers.
     weights: Weights,
     meter: Meter,
 }
@@ -164,7 +164,7 @@ struct Asked {
     again: Instant,
 }
 
-/// A scene's display: asks for frames and gets their tiles.
+/// A scene's display: requests frames and receives their tiles.
 ///
 /// Threads: any, one at a time.
 pub struct Assembly {
@@ -174,15 +174,15 @@ pub struct Assembly {
     epoch: u64,
     frames: u64,
     asked: Option<Asked>,
-    /// The frame that was taken last.
+    /// The most recently taken frame.
     taken: Option<JobMessage>,
-    /// Arguments that came while a whole frame was being computed; the newest win.
+    /// Arguments that arrived while a whole frame was being computed; only the newest count.
     next: Option<(u64, Vec<u8>)>,
     shared: Arc<Shared>,
     limits: Limits,
     publisher: Publisher<'static>,
     keys: Keys,
-    /// By which workers know this display's reports.
+    /// Identifies this display's reports to the workers.
     number: u64,
     net: Net,
     known: Arc<Known>,
@@ -192,17 +192,17 @@ pub struct Assembly {
 }
 
 impl Net {
-    /// Shows a scene: asks the workers for frames and puts their tiles together. `deadline` is how long a frame may take
-    /// before [`Update::Late`] says which tiles are missing. A scene has one display; a later one takes over.
+    /// Shows a scene: requests frames from the workers and assembles their tiles. `deadline` is how long a frame may
+    /// take before [`Update::Late`] names its missing tiles. A scene has one display; a later one takes over.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for a name or a size that cannot be; [`Error::Zenoh`].
+    /// [`Error::Invalid`] for an invalid name or size; [`Error::Zenoh`].
     pub fn assemble(&self, scene: Scene, deadline: Duration) -> Result<Assembly> {
         const OP: &str = "Net::assemble";
         let keys = keys(&scene.name)?;
         let grid = Grid::new(scene.image.extent, scene.tile).map_err(|problem| Error::invalid(OP, problem))?;
         let (limits, epoch) = (self.limits(), now());
-        // A job that others would refuse is refused here.
+        // Refuse here a job that workers would refuse.
         let header = Header::new(Kind::Job, scene.image, scene.image.extent.full());
         JobMessage::new(header, grid, Vec::new()).check(&limits)?;
         let board = Board::new(scene.mode, grid.len());
@@ -251,10 +251,11 @@ impl Net {
 }
 
 impl State {
-    /// Looks which workers owe tiles of a job, by the weights that they know, and says who gets them by new ones.
+    /// Determines which workers owe tiles of a job, according to the weights sent to them, and reassigns these tiles
+    /// with new weights.
     fn weigh(&mut self, job: &mut JobMessage, scene: &Scene, deadline: Duration, now: Instant) {
         let missing = self.board.missing();
-        // Those who take over owe from now on.
+        // Twice, because workers that take over owe tiles from now on.
         for _ in 0..2 {
             job.weights = self.weights.clone();
             let owners = self.shares.of(&self.workers, job);
@@ -291,7 +292,7 @@ struct Receiver {
     epoch: u64,
     limits: Limits,
     place: Arc<AtomicU64>,
-    /// Memory that workers lent.
+    /// Memory lent by workers.
     known: Arc<Known>,
 }
 
@@ -314,12 +315,13 @@ impl Receiver {
         if header.epoch != self.epoch {
             return Err(WireError::Foreign { found: header.epoch, current: self.epoch });
         }
-        // Properties that do not travel are taken from the local image.
+        // Properties that are not transmitted are taken from the local image.
         let image = header.image.with_access(self.image.access).with_unwritten(self.image.unwritten);
         if image != self.image {
-            return Err(WireError::Scene("it is a tile of another picture"));
+            return Err(WireError::Scene("the tile belongs to another picture"));
         }
-        let index = self.grid.index(header.region).ok_or(WireError::Scene("it is not one of the picture's tiles"))?;
+        let index =
+            self.grid.index(header.region).ok_or(WireError::Scene("the tile is not one of the picture's tiles"))?;
         let mut state = lock(&self.shared.state);
         let now = Instant::now();
         state.meter.came(&header, now);
@@ -330,7 +332,7 @@ impl Receiver {
             return Ok(false);
         }
         drop(state);
-        // Unpacking takes time, and others wait for the lock.
+        // Unpack outside of the lock, because it takes time.
         let pixels = Pixels::new(arrived)?;
         let mut state = lock(&self.shared.state);
         state.speeds.note(header.sender, header.cost, header.region.extent().pixels());
@@ -345,8 +347,8 @@ impl Receiver {
 }
 
 impl Assembly {
-    /// Asks for a frame; `args` are the program's own bytes, which every worker gets. In whole mode it waits for the frame
-    /// that is being computed, and of several that wait the newest wins. Gives the frame's number.
+    /// Requests a frame; every worker gets `args`, the program's own bytes. In whole mode the request waits for the
+    /// frame that is being computed, and the newest waiting request wins. Returns the frame's number.
     ///
     /// # Errors
     /// [`Error::Wire`] for more bytes than the limits allow; [`Error::Zenoh`].
@@ -366,7 +368,7 @@ impl Assembly {
 
     fn begin(&mut self, frame: u64, args: Vec<u8>) -> Result<()> {
         let image = self.scene.image;
-        // Workers of the same place lend their tiles.
+        // Workers in the same place lend their tiles.
         let sender = self.net.place().load(Ordering::Relaxed);
         let new = Header::new(Kind::Job, image, image.extent.full());
         let header = Header { epoch: self.epoch, frame, time: now(), sender, ..new };
@@ -399,7 +401,7 @@ impl Assembly {
         sent.map_err(Error::zenoh("Assembly", CLOSED))
     }
 
-    /// Waits for something to show. Call it in a loop: it also asks again for tiles that are missing.
+    /// Waits for tiles to show. Call it in a loop: it also repeats requests for missing tiles.
     ///
     /// # Errors
     /// [`Error::Zenoh`].
@@ -435,7 +437,7 @@ impl Assembly {
         }
     }
 
-    /// Tells workers what is known of the links from them, where that is due.
+    /// Sends due reports about connections to their workers.
     fn report(&self) -> Result<()> {
         let due = lock(&self.shared.state).meter.due(self.number, Instant::now());
         due.iter().try_for_each(|(worker, report)| {
@@ -478,16 +480,16 @@ impl Assembly {
         let missing = state.board.missing().into_iter().filter_map(|index| self.grid.region(index)).collect();
         let late = Late { frame, missing, workers: state.workers.count(), owing: state.owed() };
         drop(state);
-        // Newer arguments need not wait for tiles that nobody computes.
+        // Newer arguments need not wait for tiles without workers.
         self.begin_next()?;
         Ok(Some(late))
     }
 
-    /// Calls [`Assembly::update`], and shows what came: whole frames by one frame of the link, progressive tiles by a frame
-    /// of their region each. What cannot be shown leaves the picture as it was.
+    /// Calls [`Assembly::update`], and shows the result: whole frames with one frame of the link, progressive tiles
+    /// with a frame for each region. If that fails, the picture stays unchanged.
     ///
     /// # Errors
-    /// [`Error::Pixelferry`] from the link, which must be of the scene's picture; [`Error::Zenoh`].
+    /// [`Error::Pixelferry`] from the link, which must be for the scene's picture; [`Error::Zenoh`].
     pub fn show(&mut self, link: &mut Link, timeout: Duration) -> Result<Update> {
         let update = self.update(timeout)?;
         let Update::Tiles(tiles) = &update else { return Ok(update) };
@@ -501,8 +503,8 @@ impl Assembly {
         }
     }
 
-    /// Asks again for a tile that was taken and could not be read, of a whole frame for all; does nothing where a newer
-    /// frame is on its way.
+    /// Requests a tile again that was taken and could not be read; in whole mode, the whole frame. Does nothing if a
+    /// newer frame has been requested.
     ///
     /// # Errors
     /// [`Error::Zenoh`].
@@ -519,24 +521,24 @@ impl Assembly {
         }
     }
 
-    /// The session's number.
+    /// Number of the session.
     pub fn epoch(&self) -> u64 {
         self.epoch
     }
 
-    /// Workers that live.
+    /// Number of live workers.
     pub fn workers(&self) -> usize {
         lock(&self.shared.state).workers.count()
     }
 
-    /// Workers that live and whose tiles others get, because they owed them for too long.
+    /// Live workers whose tiles are given to others, because they owed tiles for too long.
     pub fn passed_over(&self) -> Vec<Owed> {
         let mut owed = lock(&self.shared.state).owed();
         owed.retain(|owed| owed.is_passed_over);
         owed
     }
 
-    /// Messages that were none of the protocol, or of other sessions or pictures.
+    /// Number of refused messages: invalid ones, or those of other sessions or pictures.
     pub fn refused(&self) -> u64 {
         self.shared.entry.refused()
     }

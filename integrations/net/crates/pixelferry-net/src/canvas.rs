@@ -1,10 +1,10 @@
-//! Memory that a message is computed in: lent to others where that saves a copy, else the program's own.
+//! Memory that a message is computed in: lent to other processes if that saves a copy, otherwise the program's own.
 
 use crate::lend::{Held, Sheets, Ticket, place};
 use bytes::Bytes;
 use pixelferry_media::wire::HEADER_BYTES;
 
-/// Memory of one program to lend.
+/// Memory of one program for lending.
 pub(crate) struct Pool(Option<Sheets>);
 
 impl Pool {
@@ -17,19 +17,19 @@ impl Pool {
         self.0.is_some()
     }
 
-    /// True where a message with such a payload may be lent, once there is room.
+    /// Returns whether a message with this payload may be lent, once there is room.
     pub fn lends(&self, payload: usize) -> bool {
         self.0.as_ref().is_some_and(|sheets| sheets.lends(payload.saturating_add(HEADER_BYTES)))
     }
 
-    /// A buffer for a message with `payload` bytes after its header; `None` where no memory holds that.
+    /// Returns a buffer for a message with `payload` bytes after its header; `None` if there is no memory for it.
     pub fn canvas(&self, payload: usize) -> Option<Canvas> {
         let bytes = payload.checked_add(HEADER_BYTES)?;
         let memory = match self.0.as_ref().and_then(|sheets| sheets.take(bytes)) {
             Some(held) => Memory::Shared(held),
             None => Memory::reserve(bytes)?,
         };
-        // Bytes that an earlier message left in shared memory are nobody's picture.
+        // Bytes of an earlier message in shared memory are not part of the picture.
         Some(Canvas { memory, payload, is_clean: false })
     }
 }
@@ -37,12 +37,12 @@ impl Pool {
 /// Memory of one message, header first.
 pub(crate) enum Memory {
     Shared(Held),
-    /// Reserved, and empty until somebody writes: zeros that pixels replace would cost as much as the pixels.
+    /// Reserved but not filled: zeros that pixels replace would cost as much as the pixels.
     Own(Vec<u8>),
 }
 
 impl Memory {
-    /// `None` where the system has no such memory: who asked for it may be a stranger.
+    /// `None` if the system has no such memory: the requester may be a stranger.
     fn reserve(bytes: usize) -> Option<Self> {
         let mut own = Vec::new();
         own.try_reserve_exact(bytes).ok()?;
@@ -67,7 +67,7 @@ pub(crate) struct Canvas {
     memory: Memory,
     /// Bytes after the header.
     payload: usize,
-    /// True where the payload is zero, or somebody's pixels.
+    /// Whether the payload is zero, or a finished picture.
     is_clean: bool,
 }
 
@@ -81,7 +81,7 @@ impl Canvas {
         self.payload
     }
 
-    /// Returns what follows the header, zero at first.
+    /// Returns the bytes after the header, initially zero.
     pub fn payload_mut(&mut self) -> &mut [u8] {
         if !std::mem::replace(&mut self.is_clean, true) {
             let bytes = HEADER_BYTES + self.payload;
@@ -93,20 +93,20 @@ impl Canvas {
         self.memory.payload_mut()
     }
 
-    /// Takes the memory out, written or zero: for somebody who may keep it. Without [`Canvas::put_back`] the canvas gets
-    /// memory of its own when it is next written.
+    /// Takes the memory out, written or zero, for a user that may keep it. Without [`Canvas::put_back`] the canvas
+    /// allocates new memory at its next write.
     pub fn take_out(&mut self) -> Memory {
         self.payload_mut();
         self.is_clean = false;
         std::mem::replace(&mut self.memory, Memory::Own(Vec::new()))
     }
 
-    /// Puts back what [`Canvas::take_out`] gave.
+    /// Puts back the result of [`Canvas::take_out`].
     pub fn put_back(&mut self, memory: Memory) {
         (self.memory, self.is_clean) = (memory, true);
     }
 
-    /// Writes all that follows the header, without zeros first; `false` where these are not as many bytes.
+    /// Writes all bytes after the header, without zeroing them first; `false` if the lengths differ.
     pub fn write(&mut self, pixels: &[u8]) -> bool {
         if self.payload != pixels.len() {
             return false;
@@ -126,7 +126,7 @@ impl Canvas {
         true
     }
 
-    /// The message, with this header, and where others find it; zero where nobody wrote.
+    /// Returns the message with this header, and the ticket with which others find it; unwritten bytes are zero.
     pub fn into_message(mut self, header: &[u8; HEADER_BYTES]) -> (Bytes, Option<Ticket>) {
         self.payload_mut();
         if let Some(place) = self.memory.bytes_mut().first_chunk_mut() {

@@ -1,4 +1,4 @@
-//! Kernels that write a message's pixels: in place where the backend takes the host's memory, else by one copy.
+//! Kernels that write a message's pixels: in place if the backend accepts host memory, otherwise with one copy.
 
 use crate::canvas::Canvas;
 use crate::error::{Error, Result};
@@ -20,7 +20,7 @@ pub(crate) fn launch(
     }
     let bytes = canvas.payload_mut();
     let mut memory = backend.allocate(bytes.len())?;
-    // Pixels that the kernel leaves out are those of the canvas.
+    // Pixels that the kernel does not write keep the canvas's content.
     memory.write(0, bytes)?;
     run(memory.as_mut(), backend, (extent, format), kernel, args)?;
     Ok(memory.read(0, bytes)?)
@@ -37,7 +37,7 @@ fn run(
     Ok(backend.finish()?)
 }
 
-/// Bytes of the widest pixel: kernels write whole ones.
+/// Size of the widest pixel: kernels write whole pixels.
 const PIXEL: usize = 16;
 
 fn takes_in_place(backend: &dyn ComputeBackend, bytes: &[u8]) -> bool {
@@ -51,7 +51,8 @@ fn takes_in_place(backend: &dyn ComputeBackend, bytes: &[u8]) -> bool {
         })
 }
 
-/// The block owns the memory as long as somebody has it: a backend that keeps it keeps the memory, and the canvas gets other.
+/// The block owns the memory while it has users: if a backend keeps the block, it keeps the memory, and the canvas gets
+/// other memory.
 fn in_place(
     canvas: &mut Canvas,
     backend: &dyn ComputeBackend,
@@ -63,8 +64,9 @@ fn in_place(
     let bytes = memory.payload_mut();
     let (address, len) = (NonNull::from(&mut *bytes).cast(), bytes.len());
     let owner = Rc::new(memory);
-    // SAFETY: the bytes lie on the heap or in shared memory, so moving their owner into the `Rc` does not move them. They stay
-    // as long as a clone of the `Rc` lives, and nobody looks at them by it until it is the only one, when no block is left.
+    // SAFETY: the bytes are on the heap or in shared memory, so moving their owner into the `Rc` does not move them.
+    // They live as long as a clone of the `Rc`, and are accessed through it only when it is the only one, when no block
+    // is left.
     let block = unsafe { HostBlock::from_raw(address, len, owner.clone()) };
     let done = backend.import_host(&block).map_err(Error::from).and_then(|mut memory| {
         // Ends before the count below.
@@ -72,7 +74,7 @@ fn in_place(
     });
     drop(block);
     let Ok(memory) = Rc::try_unwrap(owner) else {
-        let problem = "the backend keeps host memory after its kernels have finished; give it none";
+        let problem = "the backend keeps host memory after its kernels have finished; use it without host memory";
         return Err(Error::invalid("Job::launch", problem));
     };
     canvas.put_back(memory);

@@ -1,5 +1,6 @@
-//! Delivery of a server's pictures, on threads of its own: small and lent ones by one publication for all, large ones to each
-//! viewer separately in pieces, of which no more are on their way than its line takes. The newest wins everywhere.
+//! Delivers a server's pictures on threads of its own: small and lent ones with one publication for all viewers, large
+//! ones to each viewer separately in pieces. No more pieces are in flight than the viewer's connection holds. The
+//! newest picture always wins.
 
 use crate::error::{Error, Result};
 use crate::lend::Ticket;
@@ -17,34 +18,34 @@ use std::time::{Duration, Instant};
 use zenoh::Wait;
 use zenoh::qos::{CongestionControl, Priority};
 
-/// Messages above this go to each viewer separately: of larger ones, the queue of a line (1 MiB) does not hold two.
+/// Larger messages go to each viewer separately: the queue of a connection (1 MiB) does not hold two of them.
 pub(crate) const LARGE: usize = 512 << 10;
-/// Time after which a viewer of lent pictures is told of the newest again: publications may be lost.
+/// Time after which a viewer of lent pictures is notified of the newest again, because publications may be lost.
 const HOLD: Duration = Duration::from_secs(2);
-/// A viewer that says nothing for so long is gone.
+/// A viewer that is silent for this long counts as gone.
 const GONE: Duration = Duration::from_secs(10);
-/// Time in which the network hears of a viewer's key.
+/// Time for the network to learn a viewer's key.
 const START: Duration = Duration::from_secs(1);
-/// Between two looks whether a viewer is there.
+/// Interval of checks whether a viewer exists.
 const PAUSE: Duration = Duration::from_millis(250);
-/// Longest time without a lent picture, as viewers read all memory, before they get copies; and how often it is looked.
+/// How long viewers may keep all lent memory in use before they get copies, and how often this is checked.
 const FULL: Duration = Duration::from_millis(100);
 const LOOK: Duration = Duration::from_millis(1);
-/// Viewers, each with a thread.
+/// Maximum number of viewers, each with a thread.
 const MOST: usize = 1024;
 
-/// A picture that is sent.
+/// A picture to send.
 #[derive(Clone)]
 pub(crate) struct Picture {
     pub header: Header,
     pub message: Bytes,
-    /// Where viewers of the same place find it.
+    /// Where viewers in the same place find it.
     pub ticket: Option<Ticket>,
-    /// True where it is to be lent as soon as there is memory.
+    /// Whether it is to be lent as soon as there is memory.
     pub waits: bool,
 }
 
-/// The pictures of one server.
+/// Pictures of one server.
 pub(crate) struct Delivery {
     key: String,
     unseen: Arc<Unseen>,
@@ -58,7 +59,7 @@ pub(crate) struct Delivery {
 #[derive(Default)]
 struct State {
     newest: Option<Picture>,
-    /// Number of the newest, from 1, and of the newest that was published.
+    /// Number of the newest picture, from 1, and of the newest published one.
     serial: u64,
     published: u64,
     /// Whether receivers measure, and the place of this program's memory.
@@ -70,14 +71,14 @@ struct State {
     viewers: BTreeMap<u64, Line>,
 }
 
-/// What is known of one viewer.
+/// State of one viewer.
 struct Line {
     wish: Wish,
     heard: Instant,
-    /// True while it waits for pictures of its own, also if those of others are lent.
+    /// Whether it waits for pictures of its own, even if others' pictures are lent.
     is_apart: bool,
     told: Arc<Condvar>,
-    /// Number of the picture that began last, and of that after which there is room for another one.
+    /// Number of the picture that was begun last, and of the one after which there is room for another.
     begun: u64,
     done: u64,
 }
@@ -87,7 +88,7 @@ impl Delivery {
         Arc::new(Self { key, unseen, state: Mutex::default(), small: Condvar::new(), free: Condvar::new() })
     }
 
-    /// Hands on the newest picture; after the end, too, which a picture that was kept for viewers must not undo.
+    /// Replaces the newest picture, also after the end, which a picture that was kept for viewers must not undo.
     pub fn put(&self, mut picture: Picture, marked: bool, place: u64) {
         let mut state = lock(&self.state);
         state.serial += 1;
@@ -99,7 +100,7 @@ impl Delivery {
         state.tell(!is_lent);
     }
 
-    /// Waits until a newer picture would be on its way to somebody at once; false where that is not in time.
+    /// Waits until a newer picture could be sent at once; false on a timeout.
     pub fn wait(&self, timeout: Duration) -> bool {
         let waits = |state: &mut State| {
             let (mut lines, serial) = (state.viewers.values(), state.serial);
@@ -111,12 +112,12 @@ impl Delivery {
         !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
     }
 
-    /// Threads that start from now on go on until the next end.
+    /// Allows threads to start until the next end.
     pub fn begin(&self) {
         lock(&self.state).is_over = false;
     }
 
-    /// Ends all threads: the one of small pictures after the newest.
+    /// Ends all threads; the one for small pictures after the newest.
     pub fn end(&self) {
         let mut state = lock(&self.state);
         state.is_over = true;
@@ -124,8 +125,8 @@ impl Delivery {
         state.tell(true);
     }
 
-    /// Gives each small or lent picture to `publish`, the newest of those that come meanwhile, until the end. `lend` copies
-    /// one to memory that is lent, where there is some by now.
+    /// Calls `publish` with each small or lent picture, the newest at a time, until the end. `lend` copies one to lent
+    /// memory if there is some.
     pub fn publish(&self, lend: impl Fn(&Picture) -> Option<Picture>, mut publish: impl FnMut(Picture)) {
         let mut sent = 0;
         loop {
@@ -149,7 +150,7 @@ impl Delivery {
         }
     }
 
-    /// Waits for memory to lend a picture, and gives it up after a while; `None` where a newer one came.
+    /// Waits for memory to lend a picture, and gives up after a while; `None` if a newer picture came.
     fn settle(&self, picture: Picture, serial: u64, lend: impl Fn(&Picture) -> Option<Picture>) -> Option<Picture> {
         loop {
             let lent = lend(&picture);
@@ -168,7 +169,7 @@ impl Delivery {
         }
     }
 
-    /// Takes a viewer's wish. One that is not known yet gets a thread.
+    /// Handles a viewer's request. An unknown viewer gets a thread.
     pub fn wish(self: &Arc<Self>, wish: Wish, net: &Weak<Shared>) {
         let mut state = lock(&self.state);
         if let Some(line) = state.viewers.get_mut(&wish.viewer) {
@@ -184,7 +185,7 @@ impl Delivery {
         let serve = move || {
             let served = Net::of(&net).map_or(Ok(()), |net| told.serve(wish, net));
             if let Err(error) = served {
-                tracing::debug!("a viewer gets no more pictures of its own: {error}");
+                tracing::debug!("a viewer gets no further pictures of its own: {error}");
             }
             lock(&told.state).viewers.remove(&wish.viewer);
         };
@@ -193,7 +194,7 @@ impl Delivery {
         }
     }
 
-    /// Sends one viewer its pictures, until it is gone.
+    /// Sends one viewer its pictures until it is gone.
     fn serve(&self, first: Wish, net: Net) -> Result<()> {
         const OP: &str = "Server";
         let failed = || Error::zenoh(OP, "The network was left.");
@@ -204,12 +205,12 @@ impl Delivery {
         let (mut rest, begun, mut moved) = (None, Instant::now(), Instant::now());
         let (mut looked, mut is_there) = (None::<Instant>, true);
         loop {
-            // Beside each piece, the question would cost more than the piece.
+            // Not for each piece: the query would cost more than the piece.
             if looked.is_none_or(|looked| looked.elapsed() >= PAUSE) {
                 is_there = to.matching_status().wait().map_err(failed())?.matching() || begun.elapsed() < START;
                 looked = Some(Instant::now());
             }
-            // Kept while nobody viewed, or before that was heard of.
+            // Kept while there was no viewer, or before that was known.
             if let Some((header, message)) = self.unseen.take() {
                 self.put(Picture { header, message, ticket: None, waits: false }, false, 0);
             }
@@ -226,7 +227,7 @@ impl Delivery {
             pace.take(wish.taken, now);
             let units = pace.room(now);
             let next = if units > 0 {
-                // A publication may be lost on its way: the last of all would be missed.
+                // A publication may be lost; without this, a viewer would miss the last one.
                 let is_late = moved.elapsed() > HOLD && state.serial > sent && wish.place == state.place;
                 let lent = || state.newest.as_ref().filter(|newest| is_late && newest.ticket.is_some());
                 let new = || state.wanted(sent, &wish).or_else(lent).cloned();
@@ -278,24 +279,24 @@ impl State {
         }
     }
 
-    /// Lent ones are for viewers of the same place.
+    /// Lent pictures are for viewers in the same place.
     fn note_published(&mut self, picture: &Picture, serial: u64) {
         if picture.ticket.is_none() || self.viewers.values().any(|line| line.wish.place == self.place) {
             self.published = serial;
         }
     }
 
-    /// Wakes the threads of viewers: of all, or of those apart.
+    /// Wakes the threads of viewers: all, or those that get separate pictures.
     fn tell(&mut self, all: bool) {
         self.viewers.values().filter(|line| all || line.is_apart).for_each(|line| line.told.notify_all());
     }
 
-    /// True while it is likely that viewers give memory back soon.
+    /// Whether viewers will probably return memory soon.
     fn is_patient(&self) -> bool {
         self.lent.is_some_and(|lent| lent.elapsed() < FULL)
     }
 
-    /// The picture for a viewer that had the one of this number last, and those of the publication as all have them.
+    /// Returns the picture for a viewer whose last one has this number; published pictures are the same for all.
     fn wanted(&self, sent: u64, wish: &Wish) -> Option<&Picture> {
         let newest = self.newest.as_ref().filter(|_| self.serial > sent)?;
         let is_lent = (newest.waits || newest.ticket.is_some()) && wish.place == self.place;

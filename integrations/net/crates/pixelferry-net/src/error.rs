@@ -11,45 +11,45 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The caller gave something that cannot be.
+    /// An argument is invalid.
     #[error("{operation}: {problem}")]
     Invalid {
-        /// The call.
+        /// The called function.
         operation: &'static str,
-        /// Problem of the value.
+        /// Description of the problem.
         problem: String,
     },
-    /// A message that is not part of this protocol, or not for this scene.
+    /// A message is invalid, or not for this scene.
     #[error("message refused: {0}")]
     Wire(#[from] WireError),
     /// Zenoh reported an error.
-    #[error("{operation}: Zenoh says: {reason}. {hint}")]
+    #[error("{operation}: Zenoh reports: {reason}. {hint}")]
     Zenoh {
         /// Operation that failed.
         operation: &'static str,
-        /// Zenoh's words.
+        /// Zenoh's message.
         reason: String,
         /// Hint what to try.
         hint: &'static str,
     },
-    /// Somebody listens at an endpoint, but did not let this program in.
+    /// An endpoint was reached, but refused this program.
     #[error(
-        "Net::join: somebody listens at {endpoint}, but did not let in this program, which came {papers}. \
-         Do the protocol, the certificates, the name and the password fit both ends?"
+        "Net::join: {endpoint} was reached, but refused this program, which connected {papers}. Do the protocol, the \
+         certificates, the name and the password match at both ends?"
     )]
     Refused {
         /// The endpoint.
         endpoint: String,
-        /// Credentials that this program showed, without secrets.
+        /// Credentials of this program, without secrets.
         papers: String,
     },
-    /// A tile's shared memory was taken back by its worker before it was read.
-    #[error("the tile {0} is gone: its worker took the shared memory back before it was read; ask for it again")]
+    /// A worker reclaimed a tile's shared memory before it was read.
+    #[error("the tile {0} is gone: its worker reclaimed the shared memory before it was read; request it again")]
     Gone(Region),
     /// A display or a backend reported an error.
     #[error(transparent)]
     Pixelferry(#[from] pixelferry::Error),
-    /// There is no gateway for browsers.
+    /// The gateway for browsers could not be opened.
     #[cfg(feature = "web")]
     #[error(transparent)]
     Web(#[from] pixelferry_media::web::Error),
@@ -60,7 +60,7 @@ impl Error {
         Self::Invalid { operation, problem: problem.into() }
     }
 
-    /// Blames the caller for what a codec does not take.
+    /// Makes the caller's error from what a codec does not support.
     pub(crate) fn from_packing(error: pixelferry::Error) -> Self {
         match error {
             pixelferry::Error::InvalidInput { operation, problem } => Self::Invalid { operation, problem },
@@ -74,7 +74,7 @@ impl Error {
     }
 }
 
-/// A scene's keys.
+/// Returns a scene's keys.
 pub(crate) fn keys(scene: &str) -> Result<Keys> {
     Keys::new(scene).map_err(|problem| Error::invalid("scene", problem))
 }

@@ -1,5 +1,5 @@
-//! Memory that other processes of this machine read in place: files without a name, which go with the last process that
-//! has them open. So whoever ends, however, leaves nothing behind, and `/dev/shm` may be small or another one.
+//! Memory that other processes of this machine read in place: anonymous files, which vanish with the last process that
+//! has them open. A process therefore leaves nothing behind, however it ends, and `/dev/shm` is not needed.
 
 use crate::lock::lock;
 use bytes::Bytes;
@@ -12,10 +12,11 @@ use std::time::{Duration, Instant};
 
 /// Shorter messages cost less through a socket.
 const LEAST: usize = 16 << 10;
-/// Bytes of sheets that stay as they are while another is written, one at least: so receivers find what they were told of, or
-/// something newer. More would push each other out of the processor's cache.
+/// Bytes of sheets that stay unchanged while another is written (at least one sheet), so that receivers find what they
+/// were notified of, or something newer. More would evict each other from the processor's cache.
 const SPARE: usize = 8 << 20;
-/// Sheets of others that are as large stay mapped for so long after they were read, and no more of them: each is a descriptor.
+/// Others' sheets of at least this size stay mapped for this long after they were read, up to this number: each is a
+/// descriptor.
 const LARGE: usize = 1 << 20;
 const KEPT: Duration = Duration::from_secs(2);
 const MOST: usize = 64;
@@ -32,7 +33,7 @@ struct Sheet {
 pub(crate) struct Ticket {
     process: u32,
     descriptor: u32,
-    /// Number of the file, so that none that took over the descriptor is taken for it.
+    /// Number of the file, which detects another file under the same descriptor.
     file: u64,
 }
 
@@ -44,7 +45,7 @@ impl Ticket {
         bytes
     }
 
-    /// `None` for what is no ticket.
+    /// `None` for an invalid ticket.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let (file, rest) = bytes.split_first_chunk()?;
         let (process, rest) = rest.split_first_chunk()?;
@@ -52,13 +53,14 @@ impl Ticket {
         Some(Self { process: u32::from_le_bytes(*process), descriptor, file: u64::from_le_bytes(*file) })
     }
 
-    /// So many bytes of what lies there, which may be another message by now. Nobody writes them while they are held.
+    /// Maps `bytes` bytes of the memory, which may already hold another message. Nobody writes them while they are
+    /// held.
     pub fn fetch(self, bytes: usize) -> io::Result<Fetched> {
         Arc::new(system::open(self, bytes)?).read()
     }
 }
 
-/// Somebody's sheet, mapped. It is locked while somebody here reads it.
+/// A mapped sheet of another process. It is locked while it is read here.
 pub(crate) struct Opened {
     file: File,
     memory: Mmap,
@@ -69,7 +71,7 @@ impl Opened {
     fn read(self: Arc<Self>) -> io::Result<Fetched> {
         let mut readers = lock(&self.readers);
         if *readers == 0 && !system::lock(&self.file, system::READ) {
-            return Err(io::Error::new(io::ErrorKind::WouldBlock, "the memory is written at the moment"));
+            return Err(io::Error::new(io::ErrorKind::WouldBlock, "the memory is being written"));
         }
         *readers += 1;
         drop(readers);
@@ -96,12 +98,12 @@ impl Drop for Fetched {
     }
 }
 
-/// Others' large sheets that were read lately: to map one again takes as long as to copy it.
+/// Others' large sheets that were read recently: mapping one again takes as long as copying it.
 #[derive(Default)]
 pub(crate) struct Known(Mutex<Vec<(Ticket, Instant, Arc<Opened>)>>);
 
 impl Known {
-    /// Does what [`Ticket::fetch`] does.
+    /// Like [`Ticket::fetch`], with this cache.
     pub fn fetch(&self, ticket: Ticket, bytes: usize) -> io::Result<Fetched> {
         if bytes < LARGE {
             return ticket.fetch(bytes);
@@ -122,20 +124,20 @@ impl Known {
         sheet.read()
     }
 
-    /// Lets go of those that were not read lately: their owners may have ended.
+    /// Unmaps sheets that were not read recently: their owners may have ended.
     pub fn sweep(&self) {
         lock(&self.0).retain(|(_, read, _)| read.elapsed() < KEPT);
     }
 }
 
-/// The sheets of one program, written again once nobody reads them.
+/// The sheets of one program, which are reused after the last reader has finished.
 #[derive(Clone)]
 pub(crate) struct Sheets(Arc<Mutex<Stack>>);
 
 struct Stack {
-    /// Those that nobody here has, the one of longest ago first.
+    /// Free sheets, the least recently used first.
     free: VecDeque<Sheet>,
-    /// Bytes of all, and the most that there may be.
+    /// Bytes of all sheets, and their limit.
     bytes: usize,
     most: usize,
 }
@@ -145,12 +147,12 @@ impl Sheets {
         Self(Arc::new(Mutex::new(Stack { free: VecDeque::new(), bytes: 0, most })))
     }
 
-    /// True where there is memory of so many bytes, in use or not.
+    /// Returns whether there is memory of this size, in use or not.
     pub fn lends(&self, bytes: usize) -> bool {
         (LEAST..=lock(&self.0).most / 4).contains(&bytes)
     }
 
-    /// Memory of so many bytes; `None` where there is none to share, or it would take too much of it.
+    /// Returns memory of this size; `None` if none can be shared, or the limit would be exceeded.
     pub fn take(&self, bytes: usize) -> Option<Held> {
         if !self.lends(bytes) {
             return None;
@@ -166,12 +168,12 @@ impl Sheets {
         let sheet = match found {
             Some(at) => stack.free.remove(at)?,
             None => {
-                // Those of other sizes make room; who reads one keeps it.
+                // Free sheets of other sizes; their readers keep them.
                 while stack.bytes.saturating_add(bytes) > stack.most {
                     let at = stack.free.iter().position(|sheet| !is_fit(sheet))?;
                     stack.bytes -= stack.free.remove(at)?.memory.len();
                 }
-                let sheet = system::sheet(bytes).inspect_err(|error| tracing::warn!("no memory to share: {error}"));
+                let sheet = system::sheet(bytes).inspect_err(|error| tracing::warn!("cannot share memory: {error}"));
                 let sheet = sheet.ok()?;
                 stack.bytes += bytes;
                 sheet
@@ -195,7 +197,7 @@ impl Held {
         self.sheet.as_mut().and_then(|sheet| sheet.memory.get_mut(..bytes)).unwrap_or_default()
     }
 
-    /// From now on others may read it. It is written again once the message and its clones are gone, and nobody reads it.
+    /// Allows others to read it. It is reused when the message and its clones are dropped and no program reads it.
     pub fn lend(self) -> (Bytes, Option<Ticket>) {
         let lent = self.sheet.as_ref().filter(|sheet| system::lock(&sheet.file, system::FREE));
         let ticket = lent.map(|sheet| sheet.ticket);
@@ -215,7 +217,8 @@ impl Drop for Held {
     }
 }
 
-/// Number of the place whose processes can read each other's sheets, the same in all of them, or why nobody can.
+/// Number of the place, equal in all processes that can read each other's sheets, or the reason why sharing is
+/// impossible.
 pub(crate) fn place() -> Result<u64, &'static str> {
     static PLACE: OnceLock<Result<u64, String>> = OnceLock::new();
     let find = || {
@@ -229,7 +232,7 @@ pub(crate) fn place() -> Result<u64, &'static str> {
             }
         };
         tried().map_err(|error: io::Error| {
-            tracing::warn!("no memory can be shared with other processes ({error}); messages are copied");
+            tracing::warn!("memory cannot be shared with other processes ({error}); messages are copied");
             error.to_string()
         })
     };
@@ -262,22 +265,22 @@ mod system {
     pub fn sheet(bytes: usize) -> Result<Sheet> {
         let file = File::from(fs::memfd_create(NAME, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?);
         file.set_len(bytes as u64)?;
-        // Readers rely on it: memory that went away would end them.
+        // Readers rely on the seals: shrinking the memory would crash them.
         fs::fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
         fs::flock(&file, WRITE)?;
-        // SAFETY: the file cannot shrink, and no program but this writes it.
+        // SAFETY: the file cannot shrink, and only this program writes it.
         let memory = unsafe { MmapMut::map_mut(&file)? };
         let descriptor = u32::try_from(file.as_raw_fd()).map_err(Error::other)?;
         let ticket = Ticket { process: std::process::id(), descriptor, file: file.metadata()?.ino() };
         Ok(Sheet { file, memory, ticket })
     }
 
-    /// Somebody's sheet. Nobody may read it before it is locked.
+    /// Opens another process's sheet. It must be locked before it is read.
     pub fn open(ticket: Ticket, bytes: usize) -> Result<Opened> {
         let path = format!("/proc/{}/fd/{}", ticket.process, ticket.descriptor);
-        // Whoever wrote the ticket may be a stranger: nothing else of a process is opened.
+        // The ticket may come from a stranger: open nothing but such files of a process.
         let is_ours = read_link(&path)?.as_os_str().as_bytes().starts_with(b"/memfd:pixelferry");
-        let other = || Error::new(ErrorKind::NotFound, "it is no memory of pixelferry's by now");
+        let other = || Error::new(ErrorKind::NotFound, "the file is no memory of pixelferry any more");
         if !is_ours {
             return Err(other());
         }
@@ -287,12 +290,12 @@ mod system {
         if !is_firm || found.ino() != ticket.file || found.len() < bytes as u64 {
             return Err(other());
         }
-        // SAFETY: the file cannot shrink, and programs of pixelferry write it only while nobody has it locked.
+        // SAFETY: the file cannot shrink, and programs of pixelferry write it only while it is not locked.
         let memory = unsafe { MmapOptions::new().len(bytes).populate().map(&file)? };
         Ok(Opened { file, memory, readers: Mutex::default() })
     }
 
-    /// Processes of one start of the system, of the same namespaces and of one user open each other's files.
+    /// Processes of the same boot, namespaces and user can open each other's files.
     pub fn place() -> Result<u64> {
         let mut all = read("/proc/sys/kernel/random/boot_id")?;
         for space in ["pid", "user"] {
@@ -306,7 +309,7 @@ mod system {
 
 #[cfg(not(target_os = "linux"))]
 mod system {
-    //! Other systems share nothing: messages are copied.
+    //! Other systems share no memory: messages are copied.
     use super::{Opened, Sheet, Ticket};
     use std::fs::File;
     use std::io::{ErrorKind, Result};

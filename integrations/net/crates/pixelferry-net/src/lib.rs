@@ -2,7 +2,7 @@
 //!
 //! Frames and control go by [Zenoh](https://zenoh.io). Workers offer to compute tiles of a scene ([`Net::tile`]), a display
 //! asks for frames and puts their tiles together ([`Net::assemble`]), and viewers look on ([`Net::serve`], [`Net::view`]).
-//! Who computes which tile follows from who lives: nobody coordinates. Whatever starts the processes restarts them.
+//! Who computes which tile follows from the live workers: there is no coordinator. Whatever starts the processes restarts them.
 //! `integrations/net/docs/protocol.md` specifies the bytes; `pixelferry.net` in Python speaks the same.
 //!
 //! ```
@@ -70,7 +70,7 @@ pub use status::{NodeStatus, Role};
 pub use view::Viewer;
 pub use worker::{Job, Tile};
 
-/// The bytes of messages, as `integrations/net/docs/protocol.md` specifies them.
+/// The binary format of messages, which `integrations/net/docs/protocol.md` specifies.
 pub mod wire {
     pub use pixelferry_media::wire::{Codec, HEADER_BYTES, Header, Kind, Limits, MAGIC, VERSION, WireError};
     pub use pixelferry_rules::job::JobMessage;

@@ -1,4 +1,4 @@
-//! The network as one program sees it.
+//! One program's connection to the network.
 
 use crate::canvas::Pool;
 use crate::error::{CLOSED, Error, Result};
@@ -19,10 +19,10 @@ use zenoh::{Session, Wait};
 /// Delivery options for messages of one key.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Way {
-    /// Behaviour of a full queue: the sender waits, or the message is lost.
+    /// When the queue is full: whether the sender waits, or the message is lost.
     pub congestion: CongestionControl,
     pub priority: Priority,
-    /// True where a message goes at once, and waits for none that could share its packet.
+    /// Whether a message is sent at once, without waiting for others to share its packet.
     pub express: bool,
 }
 
@@ -32,10 +32,10 @@ impl Way {
         Self { congestion: CongestionControl::Drop, priority: Priority::InteractiveHigh, express: true };
 }
 
-/// A program's connection to the network. Clones are the same connection, which ends with the last of them and of what
-/// was made of it.
+/// A program's connection to the network. Clones share the connection, which ends with the last of them and of
+/// everything made from it.
 ///
-/// Threads: any; all of it is `Send` and `Sync`.
+/// Threads: any; everything is `Send` and `Sync`.
 #[derive(Clone)]
 pub struct Net(Arc<Shared>);
 
@@ -45,22 +45,22 @@ pub(crate) struct Shared {
     pub pool: Pool,
     pub status: Board,
     made: AtomicU64,
-    /// The place whose processes can read each other's memory; 0 where this one cannot.
+    /// The place whose processes can read each other's memory; 0 if this one cannot.
     place: Arc<AtomicU64>,
 }
 
-/// Longest wait for somebody who listens at an endpoint that was not joined.
+/// How long to wait for an endpoint to respond after joining failed.
 const KNOCK: Duration = Duration::from_secs(1);
 
 impl Net {
-    /// Joins.
+    /// Joins the network.
     ///
     /// # Errors
-    /// [`Error::Refused`] where somebody listens who does not take this program's certificate, name or password;
-    /// [`Error::Zenoh`] where an endpoint cannot be listened at or reached, or an option is invalid.
+    /// [`Error::Refused`] if an endpoint refuses this program's certificate, name or password; [`Error::Zenoh`] if an
+    /// endpoint cannot be listened on or reached, or an option is invalid.
     pub fn join(options: Options) -> Result<Self> {
         const OP: &str = "Net::join";
-        let hint = "Does something else listen at the endpoint, and does somebody where it connects?";
+        let hint = "Is the port in use by another program, and do the endpoints to connect to exist?";
         let session = open(&options)?.map_err(Error::zenoh(OP, hint))?;
         let pool = Pool::new(if options.shared_memory { options.shared_memory_bytes } else { 0 });
         let found = if options.shared_memory { lend::place() } else { Err("switched off") };
@@ -72,7 +72,7 @@ impl Net {
         Ok(Self(Arc::new(Shared { session, options, pool, status, made: AtomicU64::new(node), place })))
     }
 
-    /// Tells where others can connect to this program, with the ports that the system chose.
+    /// Returns the endpoints where others can connect to this program, with the ports that the system chose.
     ///
     /// # Errors
     /// None at present.
@@ -85,7 +85,7 @@ impl Net {
         &self.0.session
     }
 
-    /// Leaves at once; whatever was made of this connection fails from then on.
+    /// Leaves at once; everything made from this connection fails from then on.
     ///
     /// # Errors
     /// [`Error::Zenoh`].
@@ -93,12 +93,12 @@ impl Net {
         self.session().close().wait().map_err(Error::zenoh("Net::leave", CLOSED))
     }
 
-    /// For threads that shall not keep the connection.
+    /// For threads that must not keep the connection.
     pub(crate) fn weak(&self) -> Weak<Shared> {
         Arc::downgrade(&self.0)
     }
 
-    /// `None` where nobody has it any more.
+    /// `None` if the connection has ended.
     pub(crate) fn of(weak: &Weak<Shared>) -> Option<Self> {
         weak.upgrade().map(Self)
     }
@@ -111,7 +111,7 @@ impl Net {
         &self.0.pool
     }
 
-    /// Asks every node of the network what it does. Takes until all answered, two seconds at most.
+    /// Asks every node of the network for its status. Takes until all have answered, at most two seconds.
     ///
     /// # Errors
     /// [`Error::Zenoh`].
@@ -119,17 +119,18 @@ impl Net {
         status::ask(self.session())
     }
 
-    /// What this program itself does, as [`Net::probe`] tells others. Whoever holds it does not hold the connection.
+    /// Returns a function for this program's own status, as in [`Net::probe`]. The function does not keep the
+    /// connection.
     pub fn own_status(&self) -> impl Fn() -> NodeStatus + Send + Sync + 'static {
         self.0.status.reader()
     }
 
-    /// Number of the place where others read this program's memory, and it theirs; 0 where nobody does.
+    /// Number of the place where programs read each other's memory; 0 if this program cannot.
     pub(crate) fn place(&self) -> &Arc<AtomicU64> {
         &self.0.place
     }
 
-    /// As marks and queries tell it.
+    /// The place as marks and queries contain it.
     pub(crate) fn place_bytes(&self) -> [u8; 8] {
         self.place().load(Ordering::Relaxed).to_le_bytes()
     }
@@ -145,7 +146,7 @@ impl Net {
         publisher.map_err(Error::zenoh(operation, CLOSED))
     }
 
-    /// Hears messages of a key, on a thread of Zenoh's.
+    /// Receives messages of a key, on a thread of Zenoh's.
     pub(crate) fn subscribe(
         &self,
         operation: &'static str,
@@ -155,7 +156,7 @@ impl Net {
         self.subscribe_all(operation, key, move |sample| take(sample.payload()))
     }
 
-    /// Like [`Net::subscribe`], with what was sent beside a message.
+    /// Like [`Net::subscribe`], with the attachment of a message.
     pub(crate) fn subscribe_all(
         &self,
         operation: &'static str,
@@ -166,15 +167,15 @@ impl Net {
         subscriber.map_err(Error::zenoh(operation, CLOSED))
     }
 
-    /// A number that no other worker or display has.
+    /// Returns a number that no other worker or display has.
     pub(crate) fn number(&self) -> u64 {
-        // One apart is enough: every use hashes it.
+        // A difference of one is enough: every use hashes the number.
         self.0.made.fetch_add(1, Ordering::Relaxed)
     }
 }
 
-/// Zenoh says the same of an endpoint where nobody listens and of one that lets nobody in; a bare connection tells them
-/// apart. Who began to listen only now is asked once more.
+/// Zenoh reports the same error for an endpoint without a listener and for one that refuses this program; a plain
+/// connection tells them apart. An endpoint that began to listen only now is tried once more.
 fn open(options: &Options) -> Result<zenoh::Result<Session>> {
     let join = || -> Result<_> { Ok(zenoh::open(options.config()?).wait()) };
     let opened = join()?;

@@ -6,37 +6,37 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// A program's place in the network.
+/// A program's role in the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Place {
-    /// Connected to those it knows, and to those they know.
+    /// Connected to the peers it knows, and to their peers.
     #[default]
     Peer,
-    /// Connected to one hub or router, which passes everything on.
+    /// Connected to one hub or router, which forwards everything.
     Client,
-    /// Passes on what others send, as the router `zenohd` does.
+    /// Forwards messages of others, like the router `zenohd`.
     Hub,
 }
 
-/// Security of the network: who may join, and what others can read on the way. All of it is Zenoh's own.
+/// Security of the network: who may join, and encryption. All of it is Zenoh's.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Security {
-    /// Certificates (PEM) of the authority that others' certificates are checked with, for endpoints `tls/...`.
+    /// Certificates (PEM) of the authority that verifies others' certificates, for endpoints `tls/...`.
     pub authority: Option<PathBuf>,
     /// This program's certificate and its private key (PEM).
     pub identity: Option<(PathBuf, PathBuf)>,
-    /// True where those who connect must have a certificate of the authority, too.
+    /// Whether connecting programs must have a certificate of the authority, too.
     pub mutual: bool,
     /// Name and password with which this program connects.
     pub user: Option<(String, String)>,
-    /// Lines `name:password` of those who may connect to this program.
+    /// File with lines `name:password` of users who may connect to this program.
     pub users: Option<PathBuf>,
 }
 
 impl Security {
-    /// Returns what this program shows to those it connects to, without secrets.
+    /// Describes the credentials of this program, without secrets.
     pub(crate) fn papers(&self) -> String {
         let identity = self.identity.as_ref().filter(|_| self.mutual);
         let certificate = identity.map(|(path, _)| format!("with the certificate {}", path.display()));
@@ -51,13 +51,14 @@ impl Security {
     }
 }
 
-/// Options of [`crate::Net::join`]. By default nothing is connected, nothing listens beyond this machine, and nothing is
-/// looked for by multicast.
+/// Options of [`crate::Net::join`]. By default the program connects to nothing, listens on nothing beyond this machine,
+/// and does not use multicast.
+///
 ///
 /// ```
 /// use pixelferry_net::{Net, Options};
 ///
-/// // A hub on a port that the system chooses, and a program that goes through it.
+/// // A hub on a port that the system chooses, and a program that connects to it.
 /// let hub = Net::join(Options::hub("tcp/127.0.0.1:0"))?;
 /// let client = Net::join(Options::through(&hub.endpoints()?[0]))?;
 /// # let _ = client;
@@ -66,22 +67,22 @@ impl Security {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Options {
-    /// The place in the network.
+    /// Role in the network.
     pub place: Place,
-    /// Endpoints to listen at, such as `tcp/127.0.0.1:7447` or `tls/0.0.0.0:7447`.
+    /// Endpoints to listen on, such as `tcp/127.0.0.1:7447` or `tls/0.0.0.0:7447`.
     pub listen: Vec<String>,
     /// Endpoints to connect to.
     pub connect: Vec<String>,
     /// Security of the network: who may join.
     pub security: Security,
-    /// Time for which a host may be silent before the others take it for gone. A process that dies is noticed at once:
+    /// How long a host may be silent before others consider it gone. A process that dies is noticed at once, because
     /// the system closes its connections.
     pub lease: Duration,
-    /// True where messages go through shared memory where both ends are on one machine (on Linux).
+    /// Whether messages use shared memory if both ends are on one machine (on Linux).
     pub shared_memory: bool,
-    /// Most bytes of shared memory for tiles and pictures that are being computed or read.
+    /// Limit of shared memory in bytes, for tiles and pictures that are being computed or read.
     pub shared_memory_bytes: usize,
-    /// Limits of the messages that are taken.
+    /// Limits of accepted messages.
     pub limits: Limits,
     /// Zenoh's own options, as key and JSON, set last: `("transport/link/tx/batch_size", "8192")`.
     pub zenoh: Vec<(String, String)>,
@@ -104,12 +105,12 @@ impl Default for Options {
 }
 
 impl Options {
-    /// A hub that listens at `endpoint`.
+    /// Options of a hub that listens on `endpoint`.
     pub fn hub(endpoint: &str) -> Self {
         Self { place: Place::Hub, listen: vec![endpoint.into()], ..Self::default() }
     }
 
-    /// A program that goes through the hub or router at `endpoint`.
+    /// Options of a program that connects to the hub or router at `endpoint`.
     pub fn through(endpoint: &str) -> Self {
         Self { place: Place::Client, connect: vec![endpoint.into()], ..Self::default() }
     }
@@ -120,7 +121,7 @@ impl Options {
         Self { security, ..self }
     }
 
-    /// Returns what Zenoh is told.
+    /// Returns Zenoh's configuration.
     pub(crate) fn config(&self) -> Result<zenoh::Config> {
         let mut config = zenoh::Config::default();
         let mut set = |key: &str, value: Value| insert(&mut config, key, &value.to_string());
@@ -132,18 +133,18 @@ impl Options {
                 Place::Hub => "router",
             }),
         )?;
-        // Zenoh's own default is to listen at every address.
+        // Zenoh's default is to listen on every address.
         set("listen/endpoints", json!(self.listen))?;
         set("connect/endpoints", json!(self.connect))?;
         set("scouting/multicast/enabled", json!(false))?;
         set("transport/link/tx/lease", json!(self.lease.as_millis().clamp(100, 3_600_000) as u64))?;
-        // So many batches of 64 KiB wait for a viewer before it loses pictures.
+        // Number of batches of 64 KiB that wait for a viewer before it loses pictures.
         set("transport/link/tx/queue/size/data_low", json!(16))?;
         set("transport/link/tx/queue/size/data", json!(16))?;
         set("transport/link/rx/max_message_size", json!(self.limits.bytes.saturating_add(1 << 20)))?;
-        // Zenoh's keeps something of every process that ends; memory is lent without it.
+        // Zenoh's shared memory leaks when a process dies; lending works without it.
         set("transport/shared_memory/enabled", json!(false))?;
-        // A viewer that reads slowly keeps the others waiting for so long (microseconds) at each picture.
+        // How long (microseconds) a slow viewer may delay the others at each picture.
         set("transport/link/tx/queue/congestion_control/drop/max_wait_before_drop_fragments", json!(5_000))?;
         set("transport/link/tx/queue/size/background", json!(16))?;
         let security = &self.security;
@@ -178,6 +179,6 @@ impl Options {
 
 fn insert(config: &mut zenoh::Config, key: &str, value: &str) -> Result<()> {
     let failed = Error::zenoh("Options", "Is the option spelled as in Zenoh's DEFAULT_CONFIG.json5?");
-    // The value stays out of the message: it may be a password.
+    // Leave the value out of the message: it may be a password.
     config.insert_json5(key, value).map_err(|error| failed(format!("option {key}: {error}").into()))
 }

@@ -1,4 +1,4 @@
-//! A sender's packing: by a codec, or by what is known of the link.
+//! A sender's codec: fixed, or chosen for the connection.
 
 use crate::error::{CLOSED, Error, Result};
 use crate::lock::lock;
@@ -21,19 +21,19 @@ use zenoh::pubsub::{Publisher, Subscriber};
 pub(crate) struct Packer {
     net: Net,
     entry: Arc<Entry>,
-    /// The key of the pixels, and how they go. Marks must not overtake them.
+    /// The key of the pixels, and delivery options. Marks must not overtake pixels.
     key: String,
     way: Way,
     packing: Packing,
     quality: u8,
-    /// Made when the link is first asked for.
+    /// Made at the first use of the connection's properties.
     auto: Mutex<Option<Auto>>,
 }
 
 struct Auto {
     chooser: Chooser,
     links: Arc<Mutex<Links>>,
-    /// Codec and link that `probe` was told last.
+    /// Codec and connection that `probe` was told last.
     told: Option<(Codec, Option<Link>)>,
     marks: Publisher<'static>,
     _reports: Subscriber<()>,
@@ -45,13 +45,13 @@ impl Packer {
         Self { net, entry, key, way, packing: Packing::default(), quality, auto: Mutex::new(None) }.told()
     }
 
-    /// Another way to pack; what was known of the link is forgotten.
+    /// Sets another codec; forgets the measured properties of the connection.
     pub fn with(&self, packing: Packing, quality: u8) -> Self {
         let (net, entry, key) = (self.net.clone(), self.entry.clone(), self.key.clone());
         Self { net, entry, key, way: self.way, packing, quality, auto: Mutex::new(None) }.told()
     }
 
-    /// False where a picture of this format would be an error.
+    /// False if a picture of this format would be an error.
     pub fn takes(&self, format: PixelFormat) -> bool {
         !matches!(self.packing, Packing::Fixed(codec) if !codec.takes(format))
     }
@@ -61,10 +61,11 @@ impl Packer {
         self
     }
 
-    /// Packs tight rows of the header's region: the message's header, and its payload where that is not the rows.
+    /// Encodes tight rows of the header's region. Returns the message's header, and its payload unless that is the
+    /// rows.
     ///
     /// # Errors
-    /// [`Error::Invalid`] where a fixed codec does not take the format; [`Error::Zenoh`].
+    /// [`Error::Invalid`] if a fixed codec does not support the format; [`Error::Zenoh`].
     pub fn pack(&self, header: &Header, pixels: &[u8]) -> Result<(Header, Option<Vec<u8>>)> {
         let codec = match self.packing {
             Packing::Fixed(codec) => codec,
@@ -92,7 +93,7 @@ impl Packer {
         let codec = auto.chooser.choose(header, pixels, self.quality, link);
         if auto.told != Some((codec, link)) {
             auto.told = Some((codec, link));
-            let link = link.map_or("no viewer or display told of the link".into(), |link| link.to_string());
+            let link = link.map_or("no viewer or display has reported yet".into(), |link| link.to_string());
             self.entry.pack(&format!("{codec} ({}: {link})", self.packing));
         }
         Ok(codec)
@@ -111,7 +112,8 @@ impl Packer {
         Ok(Auto { chooser: Chooser::new(lossy), links, told: None, marks, _reports: reports })
     }
 
-    /// Call right before the message with this header is put: receivers measure from here on, where the codec follows the link.
+    /// Call this directly before sending the message with this header: receivers measure from here on, if the codec
+    /// depends on the connection.
     ///
     /// # Errors
     /// [`Error::Zenoh`].
@@ -122,13 +124,13 @@ impl Packer {
         sent.map_err(Error::zenoh("Packing::Auto", CLOSED))
     }
 
-    /// True where receivers measure.
+    /// Returns whether receivers measure.
     pub fn is_auto(&self) -> bool {
         matches!(self.packing, Packing::Auto { .. })
     }
 }
 
-/// The mark that goes ahead of the message with this header. The sender's place goes with it.
+/// The mark that precedes the message with this header, with the sender's place.
 pub(crate) fn mark(header: &Header) -> Vec<u8> {
     Header { kind: Kind::Mark, codec: Codec::None, payload: 0, ..*header }.to_bytes().to_vec()
 }

@@ -1,4 +1,4 @@
-//! Pixels that came, and writing them where they are shown.
+//! Received pixels, and copying them to where they are shown.
 
 use crate::error::{Error, Result};
 use crate::lend::{Fetched, Ticket};
@@ -12,7 +12,7 @@ use std::time::Duration;
 use zenoh::bytes::ZBytes;
 use zenoh::sample::Sample;
 
-/// One message with pixels: a tile, or a picture.
+/// A message with pixels: a tile, or a picture.
 #[derive(Debug)]
 pub struct Pixels {
     header: Header,
@@ -22,12 +22,12 @@ pub struct Pixels {
 
 #[derive(Debug)]
 enum Bytes {
-    /// The message, header first: where its sender lends it, or in pieces from the network.
+    /// The message, header first: lent by its sender, or in pieces from the network.
     Message(ZBytes),
     Unpacked(Vec<u8>),
 }
 
-/// Reads the header of a message and holds it against its key's kind.
+/// Reads the header of a message and checks the kind of its key.
 pub(crate) fn read_header(message: &ZBytes, kind: Kind, limits: &Limits) -> Result<Header, WireError> {
     let header = begin(message, limits)?;
     header.expect(kind, message.len())?;
@@ -42,24 +42,24 @@ pub(crate) fn begin(message: &ZBytes, limits: &Limits) -> Result<Header, WireErr
     Header::read(&bytes, limits)
 }
 
-/// A message with pixels that came.
+/// A received message with pixels.
 pub(crate) struct Arrived {
     pub header: Header,
     /// Header and payload.
     pub message: ZBytes,
-    /// True where they lie in the sender's memory.
+    /// Whether it is in the sender's memory.
     pub is_shared: bool,
 }
 
-/// A message with pixels that was told of.
+/// A notification of a message with pixels.
 pub(crate) struct Told {
     pub header: Header,
-    /// Header and payload, or where they lie.
+    /// Header and payload, or where they are.
     lies: std::result::Result<ZBytes, Ticket>,
 }
 
 impl Told {
-    /// Reads a message, or what it tells of one that is lent.
+    /// Reads a message, or the notification of a lent one.
     pub fn read(sample: &Sample, kind: Kind, limits: &Limits) -> Result<Self, WireError> {
         let Some(ticket) = sample.attachment() else { return Self::whole(sample.payload().clone(), kind, limits) };
         let (head, ticket) = (sample.payload().to_bytes(), Ticket::read(&ticket.to_bytes()));
@@ -72,12 +72,13 @@ impl Told {
         Ok(Self { header, lies: Err(ticket) })
     }
 
-    /// Reads a message that came whole.
+    /// Reads a complete message.
     pub fn whole(message: ZBytes, kind: Kind, limits: &Limits) -> Result<Self, WireError> {
         Ok(Self { header: read_header(&message, kind, limits)?, lies: Ok(message) })
     }
 
-    /// The message, or a newer picture that its sender wrote there since. `None` where neither lies there by now.
+    /// Returns the message, or a newer picture that its sender has written there since. `None` if neither is there any
+    /// more.
     pub fn fetch(
         self,
         limits: &Limits,
@@ -101,7 +102,7 @@ impl Told {
             }
             Err(error) => {
                 if error.kind() == ErrorKind::PermissionDenied && place.swap(0, Ordering::Relaxed) != 0 {
-                    tracing::warn!("another program's memory cannot be read ({error}); its messages are copied");
+                    tracing::warn!("cannot read another program's memory ({error}); its messages are copied");
                 }
                 tracing::debug!("lent pixels are gone: {error}");
                 None
@@ -110,12 +111,12 @@ impl Told {
     }
 }
 
-/// Bytes of a message with this header.
+/// Size of a message with this header.
 pub(crate) fn length(header: &Header) -> Option<usize> {
     usize::try_from(header.payload).ok()?.checked_add(HEADER_BYTES)
 }
 
-/// Reads a mark; and tells whether its sender is of the same place, which senders add.
+/// Reads a mark, and whether its sender is in the same place.
 pub(crate) fn read_mark(sample: &Sample, limits: &Limits, place: &AtomicU64) -> Result<(Header, bool), WireError> {
     let header = read_header(sample.payload(), Kind::Mark, limits)?;
     let ours = place.load(Ordering::Relaxed);
@@ -124,7 +125,7 @@ pub(crate) fn read_mark(sample: &Sample, limits: &Limits, place: &AtomicU64) -> 
 }
 
 impl Pixels {
-    /// Takes pixels whose header was read. Packed ones are unpacked here.
+    /// Takes pixels whose header was read; decodes them.
     pub(crate) fn new(arrived: Arrived) -> Result<Self, WireError> {
         let Arrived { header, message, is_shared } = arrived;
         let bytes = match header.codec {
@@ -139,22 +140,22 @@ impl Pixels {
         &self.header
     }
 
-    /// The part of the picture that they are.
+    /// The region of the picture that the pixels cover.
     pub fn region(&self) -> Region {
         self.header.region
     }
 
-    /// Tells how long ago their frame was asked for, by the clocks of both machines; zero where those disagree.
+    /// Time since their frame was requested, by the clocks of both machines; zero if those disagree.
     pub fn age(&self) -> Duration {
         Duration::from_micros(now().saturating_sub(self.header.time))
     }
 
-    /// True where they lie in memory that the sender shares.
+    /// Whether they are in memory that the sender shares.
     pub fn is_shared(&self) -> bool {
         self.is_shared && matches!(self.bytes, Bytes::Message(_))
     }
 
-    /// Tight rows; a copy only where they came in pieces.
+    /// Returns tight rows; copies only if they arrived in pieces.
     ///
     /// # Errors
     /// None at present.
@@ -173,19 +174,19 @@ impl Pixels {
         }
     }
 
-    /// Copies the pixels, in tight rows: into memory that is at hand this is one copy, however they came.
+    /// Copies the pixels as tight rows to existing memory; this is a single copy, however they arrived.
     ///
     /// # Errors
-    /// [`Error::Invalid`] where `to` is not as long as the pixels.
+    /// [`Error::Invalid`] if `to` does not have the length of the pixels.
     pub fn copy_to(&self, to: &mut [u8]) -> Result<()> {
         let (found, needed) = (to.len() as u64, self.header.pixel_bytes());
         if found != needed {
-            return Err(Error::invalid("Pixels::copy_to", format!("{found} bytes for pixels that take {needed}")));
+            return Err(Error::invalid("Pixels::copy_to", format!("{found} bytes for pixels that need {needed}")));
         }
         self.reader().fill(to)
     }
 
-    /// Copies the pixels to their place in `to`, which begins at byte `base` of `view`'s memory and shows all of the
+    /// Copies the pixels to their position in `to`, which begins at byte `base` of `view`'s memory and covers the whole
     /// picture.
     pub(crate) fn lay(&self, view: &ImageView, base: usize, to: &mut [u8]) -> Result<()> {
         let Region { x, y, height, .. } = self.region();
@@ -196,13 +197,13 @@ impl Pixels {
             let start = view.row_start(row).wrapping_add(x as usize * pixel).wrapping_sub(base);
             let place = start.checked_add(row_bytes).and_then(|end| to.get_mut(start..end));
             let place =
-                place.ok_or_else(|| Error::invalid("Tiles::write", "the frame is not of the tiles' picture"))?;
+                place.ok_or_else(|| Error::invalid("Tiles::write", "the frame does not match the tiles' picture"))?;
             rows.fill(place)?;
         }
         Ok(())
     }
 
-    /// The pixels as they lie in memory.
+    /// The pixels as they are in memory.
     fn pieces<'a>(&'a self) -> impl Iterator<Item = &'a [u8]> {
         let (message, unpacked) = match &self.bytes {
             Bytes::Message(message) => (Some(message), None),
@@ -222,7 +223,7 @@ impl Pixels {
     }
 }
 
-/// Reads pixels from one piece after the other.
+/// Reads pixels from consecutive pieces.
 struct Reader<'a, Pieces> {
     region: Region,
     piece: &'a [u8],
@@ -230,7 +231,7 @@ struct Reader<'a, Pieces> {
 }
 
 impl<'a, Pieces: Iterator<Item = &'a [u8]>> Reader<'a, Pieces> {
-    /// Fills `to` by the pixels that come next.
+    /// Fills `to` with the next pixels.
     fn fill(&mut self, mut to: &mut [u8]) -> Result<()> {
         while !to.is_empty() {
             if self.piece.is_empty() {
@@ -245,7 +246,7 @@ impl<'a, Pieces: Iterator<Item = &'a [u8]>> Reader<'a, Pieces> {
     }
 }
 
-/// A copy of a message whose header was read. Pixels that are packed by none of `codecs` are unpacked.
+/// Copies a message whose header was read. Pixels are decoded unless their codec is in `codecs`.
 pub(crate) fn copy(header: &Header, message: &ZBytes, codecs: &[Codec]) -> Result<Vec<u8>, WireError> {
     let bytes = message.to_bytes().into_owned();
     if header.codec == Codec::None || codecs.contains(&header.codec) {
@@ -260,10 +261,10 @@ pub(crate) fn copy(header: &Header, message: &ZBytes, codecs: &[Codec]) -> Resul
 pub(crate) fn write_all(pixels: &[Pixels], frame: &mut WriteFrame<'_>) -> Result<()> {
     let (memory, view) = frame.target()?.into_parts();
     let View::Image(view) = view else {
-        return Err(Error::invalid("Tiles::write", "a buffer was given where a picture is due"));
+        return Err(Error::invalid("Tiles::write", "a buffer was given instead of a picture"));
     };
     if pixels.iter().any(|part| part.header.image.extent != view.extent || part.header.image.format != view.format) {
-        return Err(Error::invalid("Tiles::write", "the frame is not of the tiles' picture"));
+        return Err(Error::invalid("Tiles::write", "the frame does not match the tiles' picture"));
     }
     let span = view.span();
     let mut failed = None;

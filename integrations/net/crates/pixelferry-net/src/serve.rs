@@ -1,4 +1,4 @@
-//! Pictures for viewers, and what viewers send back.
+//! Sends pictures to viewers, and receives their input.
 
 use crate::canvas::Canvas;
 use crate::deliver::{Delivery, LARGE, Picture};
@@ -26,22 +26,22 @@ use zenoh::qos::{CongestionControl, Priority};
 
 /// Quality of JPEG pictures.
 const QUALITY: u8 = 85;
-/// Between two looks whether anybody views.
+/// Interval of checks for viewers.
 const LOOK: Duration = Duration::from_millis(10);
-/// Inputs that wait to be read; of more the oldest are forgotten.
+/// Queue limit for inputs; the oldest are dropped.
 const MOST_INPUTS: usize = 1024;
 
-/// Sends a scene's pictures to whoever views it.
+/// Sends a scene's pictures to its viewers.
 ///
-/// Threads: any. A viewer that does not read loses pictures and delays nobody: pictures go out on threads of the server,
-/// the newest of those that came meanwhile, and what waits for a viewer is bounded.
+/// Threads: any. A viewer that does not read loses pictures and delays no other: the server's threads send the newest
+/// picture at a time, and queues for viewers are bounded.
 pub struct Server {
     net: Net,
     epoch: u64,
     packer: Arc<Packer>,
     unseen: Arc<Unseen>,
     publisher: Arc<Publisher<'static>>,
-    /// To viewers of the same place.
+    /// To viewers in the same place.
     near: Arc<Publisher<'static>>,
     delivery: Arc<Delivery>,
     /// Made with the first picture.
@@ -56,13 +56,13 @@ pub struct Server {
 
 const OP: &str = "Server::publish";
 
-/// The thread that publishes small pictures. It ends when the newest is out.
+/// The thread that publishes small pictures. It ends after the newest.
 struct Courier {
     delivery: Arc<Delivery>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// Ends the threads of viewers with the server.
+/// Ends the viewers' threads with the server.
 struct Ends(Arc<Delivery>);
 
 impl Drop for Ends {
@@ -74,12 +74,12 @@ impl Drop for Ends {
 impl Drop for Courier {
     fn drop(&mut self) {
         self.delivery.end();
-        // A panic there was told already.
+        // A panic there was already reported.
         let _ = self.thread.take().map(JoinHandle::join);
     }
 }
 
-/// Inputs that viewers sent, the oldest first.
+/// Inputs of viewers, oldest first.
 #[derive(Default)]
 struct Inputs {
     queue: Mutex<VecDeque<Vec<u8>>>,
@@ -115,7 +115,7 @@ impl Net {
         let (told, refusing, net) = (delivery.clone(), entry.clone(), self.weak());
         let wish = move |message: &ZBytes| match Wish::read(&message.to_bytes()) {
             Some(wish) => told.wish(wish, &net),
-            None => refusing.refuse(&"it is no wish"),
+            None => refusing.refuse(&"invalid request of a viewer"),
         };
         let wishes = self.subscribe(OP, key::wish(&keys.view()), wish)?;
         let inputs = Arc::new(Inputs::default());
@@ -146,20 +146,20 @@ impl Net {
 }
 
 impl Server {
-    /// Packs pictures by a [`crate::Codec`], or by the one that fits the link of the median viewer; `quality` from 1 to 100 is
-    /// JPEG's.
+    /// Encodes pictures with a [`crate::Codec`], or with the one that suits the median viewer's connection; `quality`,
+    /// from 1 to 100, is for JPEG.
     #[must_use]
     pub fn with_codec(self, codec: impl Into<Packing>, quality: u8) -> Self {
         Self { packer: Arc::new(self.packer.with(codec.into(), quality)), courier: OnceLock::new(), ..self }
     }
 
-    /// Hands on a picture, tight rows in its row order, and does not wait for viewers. While nobody views, the newest is kept and not
-    /// packed. `frame` counts up; viewers show no older frame after a newer one.
-    /// `asked` is when it was asked for, in microseconds since 1970, or `None` for now.
+    /// Sends a picture, tight rows in its row order, without waiting for viewers. While there are no viewers, the
+    /// newest is kept and not encoded. `frame` must increase; viewers show no older frame after a newer one. `asked` is
+    /// when the picture was requested, in microseconds since 1970, or `None` for now.
     ///
     /// # Errors
-    /// [`Error::Wire`] for a picture that viewers would refuse; [`Error::Invalid`] where the bytes are not as many as its
-    /// pixels take, or the codec does not take its format; [`Error::Zenoh`].
+    /// [`Error::Wire`] for a picture that viewers would refuse; [`Error::Invalid`] if the number of bytes does not
+    /// match, or the codec does not support the format; [`Error::Zenoh`].
     pub fn publish(&self, image: ImageDesc, frame: u64, asked: Option<u64>, pixels: &[u8]) -> Result<()> {
         let new = Header::new(Kind::Picture, image, image.extent.full());
         let header = Header { epoch: self.epoch, frame, time: asked.unwrap_or_else(now), ..new };
@@ -169,7 +169,7 @@ impl Server {
         if self.packer.takes(image.format) && !self.is_viewed()? {
             Header::read(&Header { payload: header.pixel_bytes(), ..header }.to_bytes(), &self.net.limits())?;
             self.unseen.keep(&header, pixels, &self.packer);
-            // Whoever came meanwhile may have asked too early.
+            // A viewer that came in the meantime may have asked too early.
             if !self.is_viewed()? {
                 self.entry.count();
                 return Ok(());
@@ -181,7 +181,7 @@ impl Server {
             Some(packed) => ([header.to_bytes().as_slice(), &packed].concat().into(), None),
             None if pixels.len() <= LARGE => ([header.to_bytes().as_slice(), pixels].concat().into(), None),
             None => {
-                let no_memory = || Error::invalid(OP, "the picture is larger than memory");
+                let no_memory = || Error::invalid(OP, "the picture exceeds the memory");
                 let mut canvas = self.net.pool().canvas(pixels.len()).ok_or_else(no_memory)?;
                 canvas.write(pixels);
                 canvas.into_message(&header.to_bytes())
@@ -202,8 +202,8 @@ impl Server {
         Ok(())
     }
 
-    /// Waits until a picture would be on its way to some viewer at once; false where it is not in time, because nobody views or has
-    /// room. A program that makes pictures as fast as they are seen calls it before it makes the next one.
+    /// Waits until a picture could be sent to a viewer at once; false on a timeout, because there are no viewers or
+    /// none has room. Programs that make pictures as fast as they are seen call it before each picture.
     ///
     /// # Errors
     /// [`Error::Zenoh`].
@@ -221,7 +221,7 @@ impl Server {
         }
     }
 
-    /// Starts the thread of small pictures.
+    /// Starts the thread for small pictures.
     fn start(&self) -> Result<()> {
         let is_started = || self.courier.get().is_some();
         if is_started() {
@@ -246,7 +246,7 @@ impl Server {
         };
         let publish = move |picture| {
             if let Err(error) = publish(picture) {
-                tracing::debug!("no picture was sent: {error}");
+                tracing::debug!("cannot send a picture: {error}");
             }
         };
         let thread = std::thread::Builder::new().name("pixelferry-serve".into());
@@ -259,13 +259,13 @@ impl Server {
             Some(Picture { header: picture.header, message, ticket, waits: false })
         };
         let thread = thread.spawn(move || delivery.publish(lend, publish));
-        let thread = thread.map_err(|error| Error::invalid(OP, format!("the system gives no thread: {error}")))?;
+        let thread = thread.map_err(|error| Error::invalid(OP, format!("cannot start a thread: {error}")))?;
         let _ = self.courier.set(Courier { delivery: self.delivery.clone(), thread: Some(thread) });
         Ok(())
     }
 
-    /// The oldest input that no call gave yet: a program's own bytes, from [`crate::Viewer::send`], or an [`crate::Event`]
-    /// of the browser's page.
+    /// Returns the oldest unread input: a program's own bytes, from [`crate::Viewer::send`], or an [`crate::Event`] of
+    /// the browser's page.
     pub fn input(&self) -> Option<Vec<u8>> {
         self.next_input(Duration::ZERO)
     }
@@ -277,7 +277,7 @@ impl Server {
         waited.unwrap_or_else(PoisonError::into_inner).0.pop_front()
     }
 
-    /// Tells whether anybody views the scene.
+    /// Returns whether the scene has viewers.
     ///
     /// # Errors
     /// [`Error::Zenoh`].

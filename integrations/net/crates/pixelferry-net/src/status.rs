@@ -18,18 +18,19 @@ use zenoh::{Session, Wait};
 pub struct NodeStatus {
     /// Name of the host.
     pub host: String,
-    /// Number of the process.
+    /// Process ID.
     pub process: u32,
     /// Version of this crate.
     pub version: String,
-    /// The number of its place, where pixels lie in memory that others of the same number read; else `copied`, and why.
+    /// Number of its place, if its pixels are in memory that nodes of the same number can read; otherwise `copied` and
+    /// the reason.
     #[serde(default)]
     pub memory: String,
     /// Roles of the node.
     pub roles: Vec<Role>,
 }
 
-/// One thing that a node does.
+/// A task of a node.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Role {
@@ -37,34 +38,34 @@ pub struct Role {
     pub role: String,
     /// Name of the scene.
     pub scene: String,
-    /// Tiles or pictures since it began.
+    /// Number of tiles or pictures since it began.
     pub messages: u64,
-    /// Count of the last second.
+    /// Number in the last second.
     pub per_second: f64,
     /// Messages that were refused.
     pub refused: u64,
-    /// Packing of the pixels and, if the link decides it, the known properties of the link; empty for a role that packs
-    /// none.
+    /// Codec of the pixels and, if it depends on the connection, the connection's measured properties; empty for a role
+    /// that encodes nothing.
     #[serde(default)]
     pub codec: String,
-    /// A worker's number, as a display names it.
+    /// A worker's number, as displays name it.
     #[serde(default)]
     pub node: String,
-    /// Words on each worker that a display passes over, or on tiles that a worker gave up.
+    /// Messages about workers that a display passes over, or about tiles that a worker gave up.
     #[serde(default)]
     pub trouble: Vec<String>,
-    /// The program's own words: a device, say.
+    /// The program's own description, for example a device.
     pub detail: String,
 }
 
 /// Longest wait of [`Net::probe`](crate::Net::probe) for answers.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Answers longer than this are no status.
+/// Longer answers are invalid.
 const MOST_BYTES: usize = 64 << 10;
-/// Workers in trouble that a status names.
+/// Maximum number of problems in a status.
 const MOST_TROUBLE: usize = 64;
 
-/// The rows of all nodes that answer, sorted by host and process.
+/// Returns the rows of all nodes that answer, sorted by host and process.
 pub(crate) fn ask(session: &Session) -> Result<Vec<NodeStatus>> {
     let asked = session.get(key::all_status()).timeout(PATIENCE).wait();
     let replies = asked.map_err(Error::zenoh("Net::probe", CLOSED))?;
@@ -80,12 +81,12 @@ pub(crate) fn ask(session: &Session) -> Result<Vec<NodeStatus>> {
     Ok(nodes)
 }
 
-/// Counts of what one worker, display, server or viewer did.
+/// Counts messages of one worker, display, server or viewer.
 #[derive(Debug)]
 pub(crate) struct Tally {
     started: Instant,
     messages: u64,
-    /// Counts of the second that is over, and of the one that runs.
+    /// Counts of the last full second, and of the current one.
     last: u64,
     running: u64,
     second: u64,
@@ -112,7 +113,7 @@ impl Tally {
     }
 }
 
-/// What a node shares with others of its place, which may change.
+/// What a node shares with others in its place, which may change.
 #[derive(Clone)]
 pub(crate) struct Memory {
     /// 0 for nothing.
@@ -123,13 +124,13 @@ pub(crate) struct Memory {
 impl fmt::Display for Memory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.place.load(Ordering::Relaxed) {
-            0 => write!(f, "copied: {}", self.trouble.unwrap_or("that of another program cannot be read")),
+            0 => write!(f, "copied: {}", self.trouble.unwrap_or("memory of another program cannot be read")),
             place => write!(f, "{place:016x}"),
         }
     }
 }
 
-/// Board of the node's status: a row for each handle that lives.
+/// The node's status: a row for each live handle.
 pub(crate) struct Board {
     rows: Rows,
     memory: Memory,
@@ -144,7 +145,7 @@ struct Row {
     tally: Tally,
 }
 
-/// A row of the board; the row goes with it.
+/// A row of the board, which is removed on drop.
 pub(crate) struct Entry {
     rows: Rows,
     at: u64,
@@ -159,7 +160,7 @@ impl Board {
         let answer = move |query: zenoh::query::Query| {
             let Ok(status) = serde_json::to_vec(&status(&told, &shared)) else { return };
             if let Err(error) = query.reply(&own, status).wait() {
-                tracing::debug!("no status was sent: {error}");
+                tracing::debug!("cannot send the status: {error}");
             }
         };
         let declared = session.declare_queryable(key).callback(answer).wait();
@@ -216,7 +217,7 @@ impl Entry {
         });
     }
 
-    /// Counts a refused message, and says why in the log.
+    /// Counts a refused message, and logs the reason.
     pub fn refuse(&self, why: &dyn std::fmt::Display) {
         tracing::debug!("message refused: {why}");
         self.with(|tally| tally.refused += 1);
@@ -226,12 +227,12 @@ impl Entry {
         lock(&self.rows).get(&self.at).map_or(0, |row| row.tally.refused)
     }
 
-    /// Says how pixels are packed.
+    /// Sets the description of the codec.
     pub fn pack(&self, codec: &str) {
         self.with(|tally| tally.codec = codec.into());
     }
 
-    /// Says which worker it is.
+    /// Sets the worker's number.
     pub fn number(&self, node: u64) {
         self.with(|tally| tally.node = format!("{node:016x}"));
     }

@@ -1,4 +1,4 @@
-//! The newest picture of a scene that nobody views: packed when somebody comes and asks for it.
+//! The newest picture of a scene without viewers: encoded when a viewer comes.
 
 use crate::lock::lock;
 use crate::pack::Packer;
@@ -6,17 +6,17 @@ use bytes::Bytes;
 use pixelferry_media::wire::Header;
 use std::sync::{Arc, Mutex};
 
-/// Header, rows, and what packs them.
+/// Header, rows, and the encoder.
 type Kept = (Header, Vec<u8>, Arc<Packer>);
 
 #[derive(Default)]
 pub(crate) struct Unseen(Mutex<Option<Kept>>);
 
 impl Unseen {
-    /// Keeps a picture in place of the one before.
+    /// Keeps a picture in place of the previous one.
     pub fn keep(&self, header: &Header, pixels: &[u8], packer: &Arc<Packer>) {
         let mut kept = lock(&self.0);
-        // The memory of the one before, where it has as much.
+        // Reuse the previous picture's memory if it is large enough.
         let mut rows = kept.take().map(|(_, rows, _)| rows).unwrap_or_default();
         rows.clear();
         rows.extend_from_slice(pixels);
@@ -27,7 +27,7 @@ impl Unseen {
         *lock(&self.0) = None;
     }
 
-    /// The picture as a message, if one is kept, which it is not any more.
+    /// Takes the picture as a message, if one is kept.
     pub fn take(&self) -> Option<(Header, Bytes)> {
         let (header, rows, packer) = lock(&self.0).take()?;
         let packed = packer.pack(&header, &rows);

@@ -1,4 +1,4 @@
-//! A viewer: the newest picture of a scene.
+//! A viewer, which receives the newest picture of a scene.
 
 use crate::error::{CLOSED, Error, Result, keys};
 use crate::lend::Known;
@@ -21,14 +21,14 @@ use zenoh::bytes::ZBytes;
 use zenoh::pubsub::{Publisher, Subscriber};
 use zenoh::sample::Sample;
 
-/// Looks at a scene. Of pictures that come faster than they are read, only the newest is kept.
+/// Watches a scene. If pictures come faster than they are read, only the newest is kept.
 ///
 /// Threads: any.
 pub struct Viewer {
     shared: Arc<Shared>,
     publisher: Publisher<'static>,
     reports: Publisher<'static>,
-    /// By which the server knows this viewer's reports.
+    /// Identifies this viewer's reports to the server.
     number: u64,
     wishes: Arc<Wishes>,
     _repeated: Repeated,
@@ -47,21 +47,21 @@ struct Shared {
     entry: Entry,
     limits: Limits,
     place: Arc<AtomicU64>,
-    /// Memory that servers lent.
+    /// Memory lent by servers.
     known: Known,
 }
 
 #[derive(Default)]
 struct Newest {
     followed: Followed,
-    /// Lent memory is locked when the picture is read: whoever reads none keeps none.
+    /// Lent memory is locked when the picture is read, so that a viewer that does not read keeps no memory.
     picture: Option<Told>,
-    /// Session and frame that was read last, which may be newer than what was told of.
+    /// Session and frame that was read last, which may be newer than the last notification.
     read: (u64, u64),
 }
 
 impl Net {
-    /// Views a scene that somebody serves.
+    /// Watches a scene.
     ///
     /// # Errors
     /// [`Error::Invalid`] for an invalid name; [`Error::Zenoh`].
@@ -116,13 +116,13 @@ impl Net {
 }
 
 impl Shared {
-    /// Takes what goes to this viewer only.
+    /// Handles messages for this viewer only.
     fn hear_apart(&self, sample: &Sample, wishes: &Wishes) {
         let Some(piece) = sample.attachment().and_then(|piece| Piece::read(&piece.to_bytes())) else {
             return self.hear(sample);
         };
         if let Err(error) = wishes.tell(|wish| wish.taken = piece.number) {
-            tracing::debug!("no wish was told: {error}");
+            tracing::debug!("cannot send a request: {error}");
         }
         let whole = lock(&self.coming).take(&piece, sample.payload().clone(), &self.limits);
         let message = whole.and_then(|message| {
@@ -133,7 +133,7 @@ impl Shared {
         }
     }
 
-    /// Takes a picture that was lent, or the mark ahead of it, which the server sends where it measures.
+    /// Handles a lent picture, or the mark before it, which the server sends if it measures.
     fn hear(&self, sample: &Sample) {
         let is_mark = sample.attachment().is_some_and(|place| place.len() == 8);
         if is_mark { self.mark(sample) } else { self.take(sample) }
@@ -174,13 +174,13 @@ impl Shared {
 }
 
 impl Viewer {
-    /// The newest picture that no call gave yet; `None` where none came in time, or what came could not be read.
+    /// Returns the newest unread picture; `None` if none arrives in time, or it could not be read.
     pub fn next(&self, timeout: Duration) -> Option<Pixels> {
         self.take(timeout, Pixels::new)
     }
 
-    /// Gives the picture of [`Viewer::next`] as a message, header and payload: for programs that pass it on. What is packed by
-    /// none of `codecs` comes unpacked.
+    /// Returns the picture of [`Viewer::next`] as a message, header and payload, for programs that forward it. It is
+    /// decoded unless its codec is in `codecs`.
     pub fn next_message(&self, codecs: &[Codec], timeout: Duration) -> Option<Vec<u8>> {
         self.take(timeout, |arrived| copy(&arrived.header, &arrived.message, codecs))
     }
@@ -195,7 +195,7 @@ impl Viewer {
             let told = newest.picture.take()?;
             let fetched = told
                 .fetch(&self.shared.limits, &self.shared.place, |ticket, bytes| self.shared.known.fetch(ticket, bytes));
-            // The memory is written again, by a picture that is told of next.
+            // The memory is being overwritten with a picture whose notification follows.
             let Some(arrived) = fetched else { continue };
             newest.read = (arrived.header.epoch, arrived.header.frame);
             drop(newest);
@@ -209,17 +209,18 @@ impl Viewer {
         }
     }
 
-    /// Tells the server what is known of the link, where that is due.
+    /// Sends a due report about the connection to the server.
     fn report(&self) {
         let due = lock(&self.shared.meter).due(self.number, Instant::now());
         for (_server, report) in due {
             if let Err(error) = self.reports.put(report.to_bytes()).wait() {
-                tracing::debug!("no report was sent: {error}");
+                tracing::debug!("cannot send a report: {error}");
             }
         }
     }
 
-    /// Asks for the picture of now, where none comes on its own. It comes by [`Viewer::next`] unless a newer one was there.
+    /// Requests the current picture, if none comes otherwise. [`Viewer::next`] returns it unless a newer one has
+    /// arrived.
     ///
     /// # Errors
     /// [`Error::Zenoh`].
@@ -228,7 +229,7 @@ impl Viewer {
         asked.map_err(Error::zenoh("Viewer::ask", CLOSED))
     }
 
-    /// Tells whether anybody serves the scene.
+    /// Returns whether the scene is being served.
     ///
     /// # Errors
     /// [`Error::Zenoh`].
@@ -252,18 +253,18 @@ impl Viewer {
         self.publisher.put(message).wait().map_err(Error::zenoh("Viewer::send", CLOSED))
     }
 
-    /// Messages that were none of the protocol, or of other sessions.
+    /// Number of refused messages: invalid ones, or those of other sessions.
     pub fn refused(&self) -> u64 {
         self.shared.entry.refused()
     }
 }
 
-/// A viewer tells its wish again after so long: what it told may be lost, and servers come and go.
+/// Interval at which a viewer repeats its request: messages may be lost, and servers come and go.
 const REPEAT: Duration = Duration::from_millis(250);
-/// Session of which nothing is heard for so long: pieces of an earlier one are taken.
+/// After this time of silence of a session, pieces of an earlier one are accepted.
 const SILENCE: Duration = Duration::from_secs(5);
 
-/// What the viewer wants of the server, and what it has.
+/// What the viewer requests of the server, and its state.
 struct Wishes {
     publisher: Publisher<'static>,
     wish: Mutex<Wish>,
@@ -271,7 +272,7 @@ struct Wishes {
 }
 
 impl Wishes {
-    /// Tells the wish, changed.
+    /// Changes the request and sends it.
     fn tell(&self, change: impl FnOnce(&mut Wish)) -> zenoh::Result<()> {
         let mut wish = lock(&self.wish);
         change(&mut wish);
@@ -282,7 +283,7 @@ impl Wishes {
     }
 }
 
-/// The thread that tells the wish again. It ends with its viewer.
+/// The thread that repeats the request. It ends with its viewer.
 struct Repeated(#[allow(dead_code)] Sender<()>);
 
 impl Repeated {
@@ -291,30 +292,30 @@ impl Repeated {
         let repeat = move || {
             while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(REPEAT) {
                 if let Err(error) = wishes.tell(|_| {}) {
-                    tracing::debug!("no wish was told: {error}");
+                    tracing::debug!("cannot send a request: {error}");
                 }
                 shared.known.sweep();
             }
         };
         let thread = std::thread::Builder::new().name("pixelferry-wish".into()).spawn(repeat);
-        thread.map_err(|error| Error::invalid("Net::view", format!("the system gives no thread: {error}")))?;
+        thread.map_err(|error| Error::invalid("Net::view", format!("cannot start a thread: {error}")))?;
         Ok(Self(ends))
     }
 }
 
-/// A picture that comes in pieces.
+/// A picture that arrives in pieces.
 #[derive(Default)]
 struct Coming {
     epoch: u64,
     heard: Option<Instant>,
     pieces: Vec<ZBytes>,
-    /// Bytes that came, and of the whole message.
+    /// Received bytes, and bytes of the whole message.
     came: u64,
     length: u64,
 }
 
 impl Coming {
-    /// The whole message with its last piece.
+    /// Adds a piece; returns the whole message after its last piece.
     fn take(&mut self, piece: &Piece, bytes: ZBytes, limits: &Limits) -> Result<Option<ZBytes>, WireError> {
         let is_heard = self.heard.is_some_and(|heard| heard.elapsed() < SILENCE);
         if piece.epoch < self.epoch && is_heard {
@@ -326,7 +327,7 @@ impl Coming {
             (self.came, self.length) = (0, 0);
             self.length = begin(&bytes, limits)?.payload.saturating_add(HEADER_BYTES as u64);
         }
-        // One was lost before.
+        // An earlier piece was lost.
         if piece.offset != self.came || self.length == 0 {
             self.length = 0;
             return Ok(None);

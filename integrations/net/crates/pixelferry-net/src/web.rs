@@ -35,7 +35,7 @@ impl Net {
     }
 }
 
-/// A scene that is viewed while a browser looks on.
+/// A scene that is watched while a browser watches it.
 struct Watched {
     net: Net,
     scene: String,
@@ -48,7 +48,7 @@ impl Watched {
     }
 }
 
-/// Failures are told in the log: the network was left, or a stranger sent too much.
+/// Failures are logged: the network was left, or a stranger sent too much.
 impl Source for Watched {
     fn watch(&self, is_watched: bool) {
         let viewer = is_watched.then(|| self.net.view(&self.scene)).transpose();
@@ -72,13 +72,13 @@ impl Source for Watched {
 
     fn ask(&self) {
         if let Some(Err(error)) = self.viewer().map(|viewer| viewer.ask()) {
-            tracing::debug!("no picture of now: {error}");
+            tracing::debug!("cannot request the current picture: {error}");
         }
     }
 
     fn send(&self, input: &[u8]) {
         if let Some(Err(error)) = self.viewer().map(|viewer| viewer.send(input)) {
-            tracing::debug!("an input was not sent: {error}");
+            tracing::debug!("cannot send an input: {error}");
         }
     }
 }

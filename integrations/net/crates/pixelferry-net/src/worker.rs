@@ -1,4 +1,4 @@
-//! A worker: tiles of the newest arguments, one after the other.
+//! A worker: computes tiles of the newest arguments, one after the other.
 
 use crate::alive::follow;
 use crate::canvas::Canvas;
@@ -27,7 +27,7 @@ use zenoh::{Session, Wait};
 /// Quality of JPEG tiles.
 const QUALITY: u8 = 90;
 
-/// A worker of one scene. Others see it as long as it lives, and give it tiles.
+/// A worker of one scene. Others give it tiles for as long as it lives.
 ///
 /// Threads: any number may take jobs of one worker.
 pub struct Tile {
@@ -36,9 +36,9 @@ pub struct Tile {
     node: u64,
     packer: Packer,
     publisher: Publisher<'static>,
-    /// The newest frame's tiles that lie in lent memory: it is not written again before the display has opened it.
+    /// The newest frame's tiles in lent memory, which is not overwritten before the display has opened it.
     lent: Mutex<(u64, Vec<Bytes>)>,
-    // Undeclared in this order: no more tiles first, then no more news.
+    // Undeclared in this order: first no more tiles, then no more news.
     offer: Arc<Offer>,
     _jobs: Subscriber<()>,
     _alive: Subscriber<()>,
@@ -50,7 +50,7 @@ struct Shared {
     entry: Arc<Entry>,
 }
 
-/// The token by which others see that a worker computes.
+/// The token that announces the worker.
 struct Offer {
     session: Session,
     key: String,
@@ -66,8 +66,8 @@ impl Offer {
 }
 
 impl Net {
-    /// Offers to compute tiles of a scene: all that lie inside `region`, or anywhere. Which of them this worker gets is by
-    /// rendezvous hashing over the workers that live, so that nobody distributes work.
+    /// Offers to compute tiles of a scene: those inside `region`, or all. Rendezvous hashing over the live workers
+    /// determines which of them this worker gets, so there is no coordinator.
     ///
     /// # Errors
     /// [`Error::Invalid`] for an invalid name; [`Error::Zenoh`].
@@ -107,22 +107,22 @@ impl Net {
 }
 
 impl Tile {
-    /// Packs tiles by a [`crate::Codec`], or by the one that fits the link. By default they go as they are, through shared
-    /// memory where there is some.
+    /// Encodes tiles with a [`crate::Codec`], or with the one that suits the connection. By default they are not
+    /// encoded, and use shared memory if possible.
     #[must_use]
     pub fn with_codec(self, codec: impl Into<Packing>) -> Self {
         Self { packer: self.packer.with(codec.into(), QUALITY), ..self }
     }
 
-    /// Sets the text that `probe` shows of this worker, its device, say.
+    /// Sets the text that `probe` shows for this worker, for example its device.
     pub fn describe(&self, detail: &str) {
         self.shared.entry.describe(detail);
     }
 
-    /// The next tile that is this worker's; `None` where none came in time. Of the newest arguments only: tiles of older
-    /// ones that were not begun are forgotten. Those that were shown longest ago come first. A job whose tiles no memory
-    /// holds is refused, as it may be a stranger's. Where three in a row were given up, this worker is away for a while, and
-    /// longer each time, until it sends a tile.
+    /// Returns the next tile for this worker; `None` if none comes in time. Tiles always belong to the newest
+    /// arguments: unstarted tiles of older ones are dropped. Tiles that were shown longest ago come first. A job whose
+    /// tiles exceed the memory is refused, because it may be a stranger's. After three given-up tiles in a row, this
+    /// worker pauses, longer each time, until it sends a tile.
     ///
     /// # Errors
     /// [`Error::Zenoh`].
@@ -165,15 +165,15 @@ impl Tile {
         let mut held = Held { turn, may_fail: false, shared, offer };
         let bytes = held.turn.header().pixel_bytes();
         let canvas = usize::try_from(bytes).ok().and_then(|bytes| self.net.pool().canvas(bytes));
-        let canvas = canvas.ok_or(WireError::Scene("no memory holds one of its tiles"))?;
+        let canvas = canvas.ok_or(WireError::Scene("there is no memory for one of its tiles"))?;
         held.may_fail = true;
         Ok(Job { held, canvas, begun: Instant::now() })
     }
 
-    /// Sends a tile to whoever shows the scene.
+    /// Sends a tile to the scene's display.
     ///
     /// # Errors
-    /// [`Error::Invalid`] where the codec does not take the format; [`Error::Zenoh`].
+    /// [`Error::Invalid`] if the codec does not support the format; [`Error::Zenoh`].
     pub fn publish(&self, job: Job) -> Result<()> {
         let Job { mut held, mut canvas, begun } = job;
         let cost = u32::try_from(begun.elapsed().as_micros()).unwrap_or(u32::MAX);
@@ -200,7 +200,8 @@ impl Tile {
         Ok(())
     }
 
-    /// Keeps a message until the display asks for another frame: by then it has opened this one's, or does not want it.
+    /// Keeps a message until the display requests another frame: by then it has opened this frame's, or does not need
+    /// it.
     fn keep(&self, frame: u64, message: Bytes) {
         let mut lent = lock(&self.lent);
         if lent.0 != frame {
@@ -209,21 +210,21 @@ impl Tile {
         lent.1.push(message);
     }
 
-    /// Messages that were none of the protocol, or of other sessions.
+    /// Number of refused messages: invalid ones, or those of other sessions.
     pub fn refused(&self) -> u64 {
         self.shared.entry.refused()
     }
 
-    /// Number of workers of the scene that this one sees, itself among them.
+    /// Number of workers of the scene that this one sees, including itself.
     pub fn workers(&self) -> usize {
         lock(&self.shared.turns).workers()
     }
 }
 
-/// A turn that is given back when its job goes, published or not.
+/// A turn that is returned when its job is dropped, published or not.
 struct Held {
     turn: Turn,
-    /// False before there is a job, and once its tile is sent.
+    /// False before there is a job, and after its tile was sent.
     may_fail: bool,
     shared: Arc<Shared>,
     offer: Weak<Offer>,
@@ -234,19 +235,19 @@ impl Drop for Held {
         let mut turns = lock(&self.shared.turns);
         turns.end(&self.turn);
         let rest = if self.may_fail { turns.give_up(&self.turn, Instant::now()) } else { None };
-        // Its end comes back as news, which waits for the lock.
+        // Release the lock first: ending the offer causes news, which waits for it.
         drop(turns);
         let Some(rest) = rest else { return };
-        tracing::warn!("too many tiles in a row were given up; this worker is away for {rest:?}");
-        self.shared.entry.trouble(vec![format!("gave up too many tiles in a row, is away for {rest:?}")]);
+        tracing::warn!("too many tiles in a row were given up; this worker pauses for {rest:?}");
+        self.shared.entry.trouble(vec![format!("gave up too many tiles in a row, pauses for {rest:?}")]);
         if let Some(offer) = self.offer.upgrade() {
             lock(&offer.token).take();
         }
     }
 }
 
-/// A tile to compute: its pixels lie in shared memory that the display reads. Dropped without [`Tile::publish`], the tile
-/// was given up, and is asked for again.
+/// A tile to compute: its pixels are in shared memory that the display reads. If it is dropped without
+/// [`Tile::publish`], the tile is given up and requested again.
 pub struct Job {
     held: Held,
     canvas: Canvas,
@@ -264,48 +265,49 @@ impl Job {
         self.held.turn.header().image
     }
 
-    /// The part of it to compute; rows count in the picture's row order.
+    /// The region to compute; rows count in the picture's row order.
     pub fn region(&self) -> Region {
         self.held.turn.header().region
     }
 
-    /// The display's bytes: what the picture shall be.
+    /// The display's bytes, which describe the picture.
     pub fn args(&self) -> &[u8] {
         &self.held.turn.message().args
     }
 
-    /// True where newer arguments have come since; the tile may be given up.
+    /// Returns whether newer arguments have arrived, so that the tile may be given up.
     pub fn is_stale(&self) -> bool {
         lock(&self.held.shared.turns).is_stale(&self.held.turn)
     }
 
-    /// The region's pixels in tight rows, zero at first.
+    /// The region's pixels in tight rows, initially zero.
     pub fn pixels(&mut self) -> &mut [u8] {
         self.canvas.payload_mut()
     }
 
-    /// Writes all of the region's pixels, in tight rows: for pixels that were computed elsewhere, faster than [`Job::pixels`].
+    /// Writes all of the region's pixels, in tight rows: for pixels that were computed elsewhere, faster than
+    /// [`Job::pixels`].
     ///
     /// # Errors
-    /// [`Error::Invalid`] where the bytes are not as many as the region's pixels take.
+    /// [`Error::Invalid`] if the number of bytes does not match.
     pub fn write(&mut self, pixels: &[u8]) -> Result<()> {
         if self.canvas.write(pixels) {
             return Ok(());
         }
         let (found, needed) = (pixels.len(), self.canvas.len());
-        Err(Error::invalid("Job::write", format!("{found} bytes for a tile that takes {needed}")))
+        Err(Error::invalid("Job::write", format!("{found} bytes for a tile that needs {needed}")))
     }
 
-    /// True where the pixels lie in memory that other processes read in place.
+    /// Returns whether the pixels are in memory that other processes read in place.
     pub fn is_shared(&self) -> bool {
         self.canvas.is_shared()
     }
 
-    /// Runs a kernel over the region's pixels and waits for it. The kernel counts pixels from the region's corner; where
-    /// that lies is for `args`. It writes the shared memory in place where the backend takes host memory there.
+    /// Runs a kernel over the region's pixels and waits for it. The kernel counts pixels from the region's corner; pass
+    /// its position in `args`. The kernel writes the shared memory in place if the backend accepts host memory.
     ///
     /// # Errors
-    /// What the backend reported.
+    /// Errors of the backend.
     pub fn launch(&mut self, backend: &dyn ComputeBackend, kernel: &dyn Kernel, args: &[Arg<'_>]) -> Result<()> {
         let described = (self.region().extent(), self.image().format);
         compute::launch(&mut self.canvas, backend, described, kernel, args)

@@ -1,12 +1,12 @@
-//! Board of the tiles that came, by frame.
+//! The received tiles, by frame.
 
-/// Mode in which tiles are shown.
+/// When tiles are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Mode {
-    /// Shows tiles when all of a frame came. The last complete frame stays until then.
+    /// Shows tiles when a frame is complete. Until then, the last complete frame stays.
     #[default]
     Whole,
-    /// Shows tiles when they come; a picture may show tiles of several frames, each with its number.
+    /// Shows tiles as they arrive; a picture may show tiles of several frames, each with its number.
     Progressive,
 }
 

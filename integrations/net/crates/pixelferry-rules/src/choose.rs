@@ -1,45 +1,45 @@
-//! Choice of the codec that gets a picture there first. Knows no network.
+//! Chooses the codec with which a picture arrives first. Independent of the network.
 
 use crate::link::Link;
 use pixelferry::Region;
 use pixelferry_media::wire::{Codec, Header};
 use std::time::Instant;
 
-/// A codec is left only for one that takes at most this part of its time.
+/// The codec changes only to one that takes at most this part of the current one's time.
 const WORTH: f64 = 0.7;
-/// Number of pictures in a row that must say so.
+/// The number of pictures in a row that must favour the new codec.
 const SURE: u32 = 3;
-/// Codecs that are not in use are tried on a part of every so many pictures.
+/// Unused codecs are tried on a part of one picture in so many.
 const TRY_EVERY: u64 = 32;
-/// Bytes of such a part.
+/// The size of such a part in bytes.
 const PART: usize = 256 << 10;
-/// Weight of a codec's newest use in its estimate.
+/// The weight of the newest measurement in a codec's estimate.
 const NEWEST: f64 = 0.25;
-/// Seconds that a byte takes through memory that both ends share.
+/// The seconds that a byte takes through memory that both ends share.
 const SHARED: f64 = 1e-10;
 
-/// Cost and saving of packing with a codec.
+/// The time and the saving of packing with a codec.
 #[derive(Debug, Clone, Copy)]
 struct Cost {
-    /// Seconds to pack a byte.
+    /// Seconds for packing a byte.
     seconds: f64,
-    /// Packed bytes of each.
+    /// Packed bytes for each unpacked byte.
     ratio: f64,
 }
 
-/// Chooses among codecs.
+/// Chooses among the codecs.
 #[derive(Debug)]
 pub struct Chooser {
     lossy: bool,
     current: Codec,
     costs: [Option<Cost>; Codec::ALL.len()],
     pictures: u64,
-    /// Pictures in a row that said that another codec is worth it.
+    /// The number of pictures in a row that favoured another codec.
     sure: u32,
 }
 
 impl Chooser {
-    /// Begins with LZ4: exact, and on no link much slower than another.
+    /// Begins with LZ4, which is exact and on no link much slower than another codec.
     pub fn new(lossy: bool) -> Self {
         Self { lossy, current: Codec::Lz4, costs: [None; Codec::ALL.len()], pictures: 0, sure: 0 }
     }
@@ -48,7 +48,7 @@ impl Chooser {
         (codec.is_exact() || self.lossy) && codec.takes(header.image.format)
     }
 
-    /// The codec for a picture that goes over this link; where nobody told of the link yet, that of before.
+    /// The codec for a picture sent over this link. Without a report of the link it is the codec used before.
     pub fn choose(&mut self, header: &Header, pixels: &[u8], quality: u8, link: Option<Link>) -> Codec {
         if !self.allows(self.current, header) {
             self.current = Codec::Lz4;
@@ -73,7 +73,7 @@ impl Chooser {
         }
     }
 
-    /// Seconds from the pixels' first byte here to its arrival there, each.
+    /// The seconds from the first byte of the pixels here to their arrival there, for each byte.
     fn seconds(&self, codec: Codec, link: Link) -> Option<f64> {
         let each = if codec == Codec::None && link.shared { SHARED } else { 1.0 / link.rate };
         if codec == Codec::None {
@@ -88,7 +88,7 @@ impl Chooser {
         self.costs.get(at).copied().flatten()
     }
 
-    /// Packs some rows from the middle by each codec.
+    /// Packs some rows from the middle with each codec.
     fn try_all(&mut self, header: &Header, pixels: &[u8], quality: u8) {
         let Region { x, y, width, height } = header.region;
         let row = width as usize * header.image.format.bytes_per_pixel();
@@ -108,7 +108,7 @@ impl Chooser {
         }
     }
 
-    /// Notes that a codec packed pixels.
+    /// Records that a codec packed pixels.
     pub fn note(&mut self, codec: Codec, bytes: usize, packed: usize, seconds: f64) {
         let bytes = bytes.max(1) as f64;
         let new = Cost { seconds: seconds / bytes, ratio: packed as f64 / bytes };

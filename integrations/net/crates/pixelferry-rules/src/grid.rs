@@ -2,7 +2,7 @@
 
 use pixelferry::{Extent, Region};
 
-/// Most tiles of a picture.
+/// Maximum number of tiles of a picture.
 pub const MOST_TILES: u32 = 65_536;
 
 /// A picture cut into tiles of one size, counted row by row; those at the far edges are cut off.
@@ -26,10 +26,10 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// Cuts a picture of `image` pixels.
+    /// Divides a picture of `image` pixels.
     ///
     /// # Errors
-    /// In words, for sides of 0 and for more than [`MOST_TILES`] tiles.
+    /// Describes an invalid size: sides of 0, or more than [`MOST_TILES`] tiles.
     pub fn new(image: Extent, tile: Extent) -> Result<Self, String> {
         if image.width == 0 || image.height == 0 || tile.width == 0 || tile.height == 0 {
             return Err(format!("a picture of {image} in tiles of {tile} has a side of 0"));
@@ -37,7 +37,7 @@ impl Grid {
         let (columns, rows) = (image.width.div_ceil(tile.width), image.height.div_ceil(tile.height));
         let count = u64::from(columns) * u64::from(rows);
         if count > u64::from(MOST_TILES) {
-            return Err(format!("{count} tiles are more than {MOST_TILES}; take larger ones"));
+            return Err(format!("{count} tiles exceed the limit of {MOST_TILES}; use larger tiles"));
         }
         Ok(Self { image, tile, columns, rows })
     }

@@ -87,12 +87,12 @@ impl JobMessage {
         let grid = Grid::new(header.image.extent, tile).map_err(|problem| bad(&problem))?;
         let wanted: Vec<u32> = (0..wanted).map(|_| from.u32()).collect();
         if wanted.iter().any(|&index| index >= grid.len()) {
-            return Err(bad("it wants a tile that its picture does not have"));
+            return Err(bad("it requests a tile that its picture does not have"));
         }
         let mut rows = Vec::with_capacity(weights);
         for _ in 0..weights {
             let (node, weight) = (from.u64(), from.u64());
-            rows.push((node, u32::try_from(weight).map_err(|_| bad("a weight is larger than 32 bits"))?));
+            rows.push((node, u32::try_from(weight).map_err(|_| bad("a weight exceeds 32 bits"))?));
         }
         let job = Self { header, grid, wanted, weights: Weights::new(rows), args: from.0.to_vec() };
         job.check(limits)?;

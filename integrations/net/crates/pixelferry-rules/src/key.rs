@@ -19,7 +19,7 @@ impl Keys {
         let allowed = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
         if scene.is_empty() || scene.len() > MOST_LETTERS || !scene.chars().all(allowed) {
             return Err(format!(
-                "'{scene}' is no name of a scene; take 1 to {MOST_LETTERS} of the letters a-z, A-Z, 0-9, - and _"
+                "invalid name of a scene '{scene}'; use 1 to {MOST_LETTERS} of the characters a-z, A-Z, 0-9, - and _"
             ));
         }
         Ok(Self(format!("{ROOT}/{scene}")))

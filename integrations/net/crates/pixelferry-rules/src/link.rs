@@ -1,4 +1,4 @@
-//! Measurement of links: receivers measure, senders listen. Knows no network.
+//! Measures links: receivers measure, and senders use their reports. Independent of the network.
 
 use crate::report::Report;
 use pixelferry::Region;
@@ -7,23 +7,23 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::{Duration, Instant};
 
-/// A receiver tells so often what it measured.
+/// The interval at which a receiver reports its measurements.
 const TELL_EVERY: Duration = Duration::from_millis(250);
-/// Time after which pixels that a mark went ahead of are told as lost.
+/// The time after which pixels announced by a mark are reported as lost.
 const LOST: Duration = Duration::from_secs(1);
-/// Time of silence after which a receiver is gone.
+/// The time of silence after which a receiver counts as gone.
 const SILENCE: Duration = Duration::from_secs(5);
-/// More than any network has are somebody's invention.
+/// No network has more links; further ones are invented by somebody.
 const MOST: usize = 4096;
-/// Weight of the newest report in a link's speed.
+/// The weight of the newest report in a link's speed.
 const NEWEST: f64 = 0.5;
 
-/// The way from a sender to a receiver.
+/// The link from a sender to a receiver.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Link {
-    /// Bytes a second.
+    /// The rate in bytes per second.
     pub rate: f64,
-    /// True where the receiver reads the sender's shared memory.
+    /// True if the receiver reads the sender's shared memory.
     pub shared: bool,
 }
 
@@ -34,15 +34,15 @@ impl fmt::Display for Link {
     }
 }
 
-/// Measurement of one receiver: from the arrival of a mark to the end of the message that the sender sent right after
-/// it. Neither clocks nor the time that the first byte takes matter to that.
+/// The measurements of one receiver: the time from the arrival of a mark to the end of the message that the sender
+/// sends right after it. They depend neither on clocks nor on the latency of the first byte.
 #[derive(Debug, Default)]
 pub struct Meter(BTreeMap<u64, Measured>);
 
 #[derive(Debug)]
 struct Measured {
     mark: Option<(Instant, Place)>,
-    /// Time of the first mark since pixels came.
+    /// The time of the first mark since the last pixels arrived.
     waiting: Option<Instant>,
     heard: Instant,
     told: Option<Instant>,
@@ -58,7 +58,7 @@ fn place(header: &Header) -> Place {
 }
 
 impl Meter {
-    /// A mark came.
+    /// Records the arrival of a mark.
     pub fn mark(&mut self, header: &Header, shared: bool, now: Instant) {
         if self.0.len() >= MOST && !self.0.contains_key(&header.sender) {
             self.0.retain(|_, measured| now.duration_since(measured.heard) < SILENCE);
@@ -73,7 +73,7 @@ impl Meter {
         measured.waiting.get_or_insert(now);
     }
 
-    /// A message with pixels came.
+    /// Records the arrival of a message with pixels.
     pub fn came(&mut self, header: &Header, now: Instant) {
         let Some(measured) = self.0.get_mut(&header.sender) else { return };
         measured.waiting = None;
@@ -83,14 +83,14 @@ impl Meter {
         }
     }
 
-    /// Returns what is to be told now, and to which senders.
+    /// Returns the reports to send now, with their senders.
     pub fn due(&mut self, receiver: u64, now: Instant) -> Vec<(u64, Report)> {
         let is_due = |measured: &Measured| {
             let is_lost = measured.waiting.is_some_and(|since| now.duration_since(since) >= LOST);
             (measured.bytes > 0 || is_lost) && measured.told.is_none_or(|told| now.duration_since(told) >= TELL_EVERY)
         };
         let tell = |(&sender, measured): (&u64, &mut Measured)| {
-            // A sender would not hear otherwise that nothing of it comes.
+            // Otherwise a sender would not learn that none of its pixels arrive.
             if let Some(since) = measured.waiting.take_if(|since| now.duration_since(*since) >= LOST) {
                 measured.time += now.duration_since(since);
             }
@@ -103,12 +103,12 @@ impl Meter {
     }
 }
 
-/// Links of a sender to its receivers.
+/// The links of a sender to its receivers.
 #[derive(Debug, Default)]
 pub struct Links(BTreeMap<u64, (Link, Instant)>);
 
 impl Links {
-    /// Takes a report.
+    /// Records a report.
     pub fn note(&mut self, report: &Report, now: Instant) {
         let rate = report.bytes as f64 * 1e6 / report.microseconds.max(1) as f64;
         let shared = report.shared;
@@ -120,7 +120,7 @@ impl Links {
         }
     }
 
-    /// The median receiver's link, of two the slower: one slow receiver changes nothing for many.
+    /// Returns the link of the median receiver, of two the slower one: a single slow receiver changes nothing for many.
     pub fn median(&mut self, now: Instant) -> Option<Link> {
         self.0.retain(|_, (_, heard)| now.duration_since(*heard) < SILENCE);
         let mut links: Vec<Link> = self.0.values().map(|(link, _)| *link).collect();

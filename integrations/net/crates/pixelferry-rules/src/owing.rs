@@ -1,21 +1,22 @@
-//! Workers that live and send nothing: what they owe goes to others.
+//! Workers that are connected but send nothing: their tiles are given to others.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 use std::time::{Duration, Instant};
 
-/// A worker may send nothing for this many times what workers usually take.
+/// A worker may be silent for this many times the usual duration.
 const TIMES: u32 = 4;
-/// Time that it has at least, where nothing is known yet (the first tile may wait for a compiler), and at most.
+/// Limits of that time: at least this long if nothing is known yet (the first tile may wait for a compiler), and at
+/// most.
 const LEAST: Duration = Duration::from_millis(200);
 const USUAL: Duration = Duration::from_secs(2);
 const MOST_PATIENCE: Duration = Duration::from_secs(60);
 /// Waits from which the usual one is known.
 const KEPT: usize = 64;
-/// Time that one is passed over at first; each time twice as long.
+/// Initial time for which a worker is passed over; it doubles each time.
 const PAUSE: Duration = Duration::from_secs(2);
 const MOST_DOUBLINGS: u32 = 7;
-/// More workers than any cluster has are somebody's invention.
+/// More workers than in any cluster must be invented.
 const MOST: usize = 4096;
 
 /// Since when each worker owes tiles, and who is passed over for that.
@@ -30,11 +31,11 @@ pub struct Owing {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Owed {
-    /// Its number, as in its key.
+    /// Number of the worker, as in its key.
     pub node: u64,
     /// Time since it should have sent something.
     pub waited: Duration,
-    /// True where others get its tiles meanwhile.
+    /// Whether its tiles are given to others meanwhile.
     pub is_passed_over: bool,
 }
 
@@ -263,7 +264,7 @@ mod tests {
         owing.look(&one, [7].into_iter(), NEVER, start + 6 * SECOND);
         owing.look(&one, [7].into_iter(), NEVER, start + 13 * SECOND);
         assert_eq!(owing.passed_over(start + 13 * SECOND).count(), 0);
-        // Between frames nobody owes anything.
+        // Between frames no worker owes a tile.
         owing.clear();
         owing.look(&one, [7].into_iter(), NEVER, start + 60 * SECOND);
         assert_eq!(owing.passed_over(start + 60 * SECOND).count(), 0);

@@ -1,32 +1,34 @@
-//! Pieces of large pictures, and how many of them are on their way to one viewer: as many as its line takes while no queue
-//! grows. So nobody on the way has to wait with one viewer's pieces. Knows no network.
+//! Splits large pictures into pieces, and limits the pieces on their way to one viewer: as many as its line carries
+//! without a growing queue. So no other traffic waits for the pieces of one viewer. Independent of the network.
 
 use pixelferry_media::wire::Numbers;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// Bytes that pieces are counted in. Two of them fit the queue of a line in Zenoh (16 batches of 64 KiB), and nothing waits.
+/// The unit of a piece in bytes. Two of them fit into the queue of a line in Zenoh (16 batches of 64 KiB), so nothing
+/// waits.
 pub const UNIT: usize = 440 << 10;
-/// Units on their way, at least and at most.
+/// The smallest and the largest number of units on their way.
 const LEAST: u64 = 2;
 const MOST: u64 = 64;
-/// Time that pieces may wait for a line. A fast one would stand still between them for the schedulers of both machines.
+/// The time that pieces may wait for a line. Without it a fast line would idle between them because of the schedulers
+/// of both machines.
 const QUEUE: Duration = Duration::from_millis(5);
-/// After so long, one piece goes alone: it shows what the way takes by now, on a busy machine, say.
+/// After this time one piece is sent alone, which measures the line's current latency, for example on a busy machine.
 const PROBE: Duration = Duration::from_secs(5);
-/// Pieces of which nothing is heard for so long are lost: the line was broken.
+/// Pieces without any report for so long are lost, because the line was broken.
 const LOST: Duration = Duration::from_secs(10);
 
-/// Wish of a viewer, which it repeats.
+/// The request of a viewer, which it repeats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wish {
-    /// Its number.
+    /// The viewer's number.
     pub viewer: u64,
-    /// The place whose memory it reads.
+    /// The place whose memory the viewer reads.
     pub place: u64,
-    /// Times that it asked for the picture of now.
+    /// How many times it has requested the current picture.
     pub asked: u64,
-    /// Number of the last unit that came, of any picture.
+    /// The number of the last unit that arrived, of any picture.
     pub taken: u64,
 }
 
@@ -37,7 +39,7 @@ impl Wish {
         [self.viewer, self.place, self.asked, self.taken].map(u64::to_le_bytes).concat()
     }
 
-    /// `None` for what is no wish.
+    /// Reads a request; `None` if the bytes are invalid.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let mut from = Numbers(bytes);
         let wish = || Self { viewer: from.u64(), place: from.u64(), asked: from.u64(), taken: from.u64() };
@@ -45,14 +47,14 @@ impl Wish {
     }
 }
 
-/// What goes with a piece of a picture's message.
+/// The header of a piece of a picture's message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Piece {
-    /// The session that the picture is of.
+    /// The session of the picture.
     pub epoch: u64,
-    /// Number of its last unit; this viewer's are numbered one after the other.
+    /// The number of its last unit. The units of a viewer are numbered consecutively.
     pub number: u64,
-    /// The message's bytes before it.
+    /// The number of bytes of the message before the piece.
     pub offset: u64,
 }
 
@@ -63,7 +65,7 @@ impl Piece {
         [self.epoch, self.number, self.offset].map(u64::to_le_bytes).concat()
     }
 
-    /// `None` for an invalid one.
+    /// Reads a header; `None` if the bytes are invalid.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let mut from = Numbers(bytes);
         let piece = || Self { epoch: from.u64(), number: from.u64(), offset: from.u64() };
@@ -71,40 +73,41 @@ impl Piece {
     }
 }
 
-/// Pieces on their way to one viewer.
+/// The pieces on their way to one viewer.
 #[derive(Debug)]
 pub struct Pace {
     sent: u64,
     taken: u64,
     allowed: u64,
-    /// Units that the line takes in [`QUEUE`].
+    /// The number of units that the line carries in [`QUEUE`].
     quick: f64,
-    /// What had come when none was on its way last.
+    /// The last unit that had arrived when no piece was on its way last.
     empty: u64,
-    /// The shortest time that a piece took until it was told to have come, and when one went alone last.
+    /// The shortest time from sending a piece to the report of its arrival, and when one was last sent alone.
     least: Option<Duration>,
     probed: Option<Instant>,
-    /// The number of each, when it was sent, and what had come by then.
+    /// The number of each piece, when it was sent, and what had arrived by then.
     flying: VecDeque<(u64, Instant, u64)>,
 }
 
 impl Pace {
-    /// For a viewer that has this piece already, of an earlier server, say.
+    /// Begins for a viewer that has this unit already, for example from an earlier server.
     pub fn from(taken: u64) -> Self {
         let (least, probed, flying) = Default::default();
         Self { sent: taken, taken, allowed: LEAST, quick: 0.0, empty: taken, least, probed, flying }
     }
 
-    /// Units that a piece may have now; 0 for none. More than one on a fast line, where each piece that comes costs more than its bytes.
+    /// Returns the number of units that may be sent now, which may be 0. It is more than one on a fast line, where a
+    /// piece costs more than its bytes.
     pub fn room(&self, now: Instant) -> u64 {
         let is_due = self.probed.is_none_or(|probed| now.duration_since(probed) >= PROBE);
-        // Each that came after the way was empty makes room for two: all at once would fill a queue.
+        // Each piece that arrived after the line was empty makes room for two: all at once would fill a queue.
         let begun = self.taken.saturating_sub(self.empty).saturating_add(LEAST);
         let window = if is_due { 1 } else { self.allowed.min(begun) };
         window.saturating_sub(self.sent.saturating_sub(self.taken)).min((window / 3).min(self.quick as u64).max(1))
     }
 
-    /// A piece of so many units is sent; the number of the last of them.
+    /// Records that this many units are sent, and returns the number of the last of them.
     pub fn send(&mut self, units: u64, now: Instant) -> u64 {
         if self.sent == self.taken {
             (self.least, self.probed, self.empty) = (None, Some(now), self.taken);
@@ -114,8 +117,9 @@ impl Pace {
         self.sent
     }
 
-    /// The viewer has had all up to this one. Of `came` pieces that came in the time `took` of the last of them, the line
-    /// holds `came * least / took`. What it takes in [`QUEUE`], or one, goes with them and shows whether it takes more.
+    /// Records that the viewer has received everything up to this unit. If `came` pieces arrived in the time `took` of
+    /// the last of them, the line holds `came * least / took`. The units that it carries in [`QUEUE`], or one, are sent
+    /// in addition and show whether it can carry more.
     pub fn take(&mut self, taken: u64, now: Instant) {
         let mut last = None;
         while self.flying.front().is_some_and(|(number, ..)| *number <= taken) {
@@ -127,7 +131,8 @@ impl Pace {
             let rate = came as f64 / took.as_secs_f64();
             self.quick = rate * QUEUE.as_secs_f64();
             let room = rate * least.as_secs_f64() + self.quick.max(1.0);
-            // Fewer than are allowed say nothing against more, and nothing of a line that holds many times as many.
+            // Fewer than the allowed pieces do not show that the line cannot carry more, nor how much a much faster
+            // line holds.
             if came >= self.allowed || room > self.allowed as f64 {
                 self.allowed = (room.round() as u64).min(2 * came + LEAST).clamp(LEAST, MOST);
             }

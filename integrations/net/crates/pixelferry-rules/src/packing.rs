@@ -1,4 +1,4 @@
-//! Parsing of the packing that a program asks for: a codec, or that the link decides.
+//! The requested codec: fixed, or chosen for the connection.
 
 use pixelferry_media::wire::Codec;
 use std::fmt;
@@ -16,12 +16,12 @@ use std::str::FromStr;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Packing {
-    /// Always by this codec.
+    /// Always this codec.
     Fixed(Codec),
-    /// By the codec with which a picture is expected to arrive first: the sender measures how fast it packs, and receivers
-    /// measure the link. `lossy` allows JPEG too.
+    /// The codec with which a picture is expected to arrive first: the sender measures how fast it encodes, and
+    /// receivers measure the connection. `lossy` also allows JPEG.
     Auto {
-        /// True where pixels may change a little.
+        /// Whether pixels may change slightly.
         lossy: bool,
     },
 }
@@ -73,7 +73,7 @@ impl FromStr for Packing {
             return Err("video is for browsers only: pixelferry-net web --codec h264".into());
         }
         let found = Self::ALL.into_iter().find(|packing| packing.name() == text);
-        found.ok_or_else(|| format!("'{text}' is no codec; there are {}", Self::ALL.map(Self::name).join(", ")))
+        found.ok_or_else(|| format!("unknown codec '{text}'; use {}", Self::ALL.map(Self::name).join(", ")))
     }
 }
 

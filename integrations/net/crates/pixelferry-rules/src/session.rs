@@ -1,35 +1,36 @@
-//! Session that a receiver follows, and its progress.
+//! The session that a receiver follows, and its progress.
 
 use pixelferry_media::wire::WireError;
 use std::time::{Duration, Instant};
 
-/// A session that says nothing for so long gives way to any other, and a frame to any other, so that neither a wrong clock nor a
-/// wrong number locks anybody out.
+/// After this time of silence a session gives way to any other, and a frame to any other, so that a wrong clock or a
+/// wrong number locks no sender out for longer.
 const SILENCE: Duration = Duration::from_secs(5);
-/// Messages within this time of each other count once, so that a flood is no more than a steady sender.
+/// Messages within this time of each other count once, so that a flood weighs no more than a steady sender.
 const SLOT: Duration = Duration::from_millis(200);
-/// Slots, and least time over them, in which a regular sender is heard.
+/// The number of slots, and the least time over them, in which a regular sender is heard.
 const REGULAR: (u32, Duration) = (4, Duration::from_secs(1));
-/// Slots are counted over this time, then again.
+/// Slots are counted over this time, then the count begins again.
 const WINDOW: Duration = Duration::from_secs(4);
-/// A regular session takes the claim of one that is heard in at most one of so many of its slots.
+/// A regular session replaces one that is heard in at most one of so many of its slots.
 const RARE: u32 = 2;
-/// After a claim was taken back, a greater number alone takes none for so long.
+/// After a session lost its place to another one, a greater number alone is no claim for so long.
 const WARY: Duration = Duration::from_secs(60);
-/// Frames that a session may skip, and skip again each second, before a wary receiver takes it for another one.
+/// The number of frames that a session may skip, and skip again in each second, before a wary receiver takes it for
+/// another one.
 const LEAP: u64 = 1000;
-/// Sessions beside the one that is followed, of which slots are counted.
+/// The number of other sessions whose slots are counted.
 const MOST_RIVALS: usize = 8;
 
-/// The session that is followed, and its newest frame: mostly the one that began last, by its number. The page of the protocol
-/// says the rule, under "Sessions and frames".
+/// The session that is followed, and its newest frame: usually the one that began last, by its number. The rule is
+/// under "Sessions and frames" on the page of the protocol.
 #[derive(Debug, Default)]
 pub struct Followed {
     heard: Option<Heard>,
-    /// Slots of those that were followed, one after the other.
+    /// The slots of the sessions that were followed one after the other.
     slots: u32,
     rivals: Vec<Rival>,
-    /// Until when a greater number is no claim.
+    /// Until this time a greater number is no claim.
     wary: Option<Instant>,
 }
 
@@ -38,35 +39,35 @@ struct Heard {
     epoch: u64,
     frame: u64,
     at: Instant,
-    /// Time at which a slot of it was counted last.
+    /// When its last slot was counted.
     slot: Instant,
 }
 
-/// A session whose messages are not taken, or that counts its frames otherwise than the one that is followed.
+/// A session whose messages are ignored, or that counts its frames differently from the one that is followed.
 #[derive(Debug)]
 struct Rival {
     epoch: u64,
-    /// True where its numbers are greater than those that are followed.
+    /// True if its numbers are greater than those of the session that is followed.
     is_above: bool,
     since: Instant,
-    /// Time at which a slot of it was counted last.
+    /// When its last slot was counted.
     slot: Instant,
     slots: u32,
-    /// Slots of those that were followed, before this one's were counted.
+    /// The slots of the followed sessions when counting of this one's began.
     others: u32,
 }
 
-/// Counts a message that comes now, unless it is of the same slot as the one before.
+/// Counts a message that arrives now, unless it belongs to the same slot as the one before.
 fn count(slots: &mut u32, slot: &mut Instant, now: Instant) {
     if now.duration_since(*slot) >= SLOT {
         (*slot, *slots) = (now, slots.wrapping_add(1));
     }
 }
 
-/// News that a message of the followed session brings.
+/// What a message of the followed session announces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum News {
-    /// Another session than before, or one that counts its frames again: earlier knowledge of frames is void.
+    /// Another session than before, or one that restarts its frame numbers: earlier knowledge about frames is void.
     Session,
     /// A newer frame than before.
     Newer,
@@ -77,7 +78,7 @@ pub enum News {
 }
 
 impl Followed {
-    /// Takes a message's session and frame, or refuses its session.
+    /// Takes the session and the frame of a message, or refuses its session.
     pub fn accept(&mut self, epoch: u64, frame: u64, now: Instant) -> Result<News, WireError> {
         let Some(heard) = &mut self.heard else { return Ok(self.follow(epoch, frame, now)) };
         let (waited, current) = (now.duration_since(heard.at), heard.epoch);
@@ -110,13 +111,13 @@ impl Followed {
         News::Session
     }
 
-    /// Counts a message that is not taken; whether its session has the better claim by now.
+    /// Counts a message that is ignored, and returns whether its session now has the better claim.
     fn rival(&mut self, epoch: u64, is_above: bool, now: Instant) -> bool {
         self.rivals.retain(|rival| now.duration_since(rival.since) < WINDOW);
         let is_same = |rival: &&mut Rival| (rival.epoch, rival.is_above) == (epoch, is_above);
         let Some(rival) = self.rivals.iter_mut().find(is_same) else {
             if self.rivals.len() >= MOST_RIVALS {
-                // Invented ones were heard once.
+                // Invented sessions were heard only once.
                 let least = (0..).zip(&self.rivals).min_by_key(|(_, rival)| rival.slots).map(|(at, _)| at);
                 least.map(|at| self.rivals.swap_remove(at));
             }

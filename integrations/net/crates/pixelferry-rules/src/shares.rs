@@ -1,4 +1,4 @@
-//! Shares: the worker of each tile. Every node computes the same from the workers that live, so nobody distributes work.
+//! Shares: the worker of each tile. Every node computes the same from the workers that live, so no node distributes work.
 
 use crate::grid::Grid;
 use crate::hash::{Weights, key, score};
@@ -7,7 +7,7 @@ use crate::workers::{Workers, holds};
 use pixelferry::Region;
 use std::cmp::Reverse;
 
-/// Workers of a job's tiles, computed again only where the workers, the tiles or the weights are others.
+/// The worker of each tile of a job, computed again only when the workers, the tiles or the weights have changed.
 #[derive(Debug, Default)]
 pub struct Shares {
     of: Option<(Workers, Grid, Weights)>,
@@ -15,7 +15,7 @@ pub struct Shares {
 }
 
 impl Shares {
-    /// The worker of each tile; `None` where no worker's region holds it.
+    /// Returns the worker of each tile; `None` if no worker's region contains it.
     pub fn of(&mut self, workers: &Workers, job: &JobMessage) -> &[Option<u64>] {
         let is_same = |of: &(Workers, Grid, Weights)| of.0 == *workers && of.1 == job.grid && of.2 == job.weights;
         if !self.of.as_ref().is_some_and(is_same) {
@@ -31,7 +31,7 @@ struct Hand {
     node: u64,
     place: Option<Region>,
     weight: u32,
-    /// Number of tiles that it may still get.
+    /// The number of tiles that it may still get.
     room: usize,
 }
 
@@ -40,21 +40,21 @@ fn owners(workers: &Workers, grid: &Grid, weights: &Weights) -> Vec<Option<u64>>
     let (counted, mut passed_over): (Vec<_>, Vec<_>) = workers.rows().map(hand).partition(|hand| hand.weight > 0);
     let mut owners = vec![None; grid.len() as usize];
     deal(&mut owners, counted, grid);
-    // What nobody else may compute.
+    // Tiles that no other worker may compute.
     passed_over.iter_mut().for_each(|hand| hand.weight = 1);
     deal(&mut owners, passed_over, grid);
     owners
 }
 
-/// Deals the tiles that nobody has, by rendezvous hashing with bounded load: each goes to its highest score, as far as that
-/// worker's share goes; the others, in their order, to the highest score of those who have room.
+/// Deals the tiles that have no worker, by rendezvous hashing with bounded load. Each tile goes to its highest score
+/// while that worker's share lasts; the others go, in their order, to the highest score among the workers with room.
 fn deal(owners: &mut [Option<u64>], mut hands: Vec<Hand>, grid: &Grid) {
     let tiles = owners.iter().filter(|owner| owner.is_none()).count() as u64;
     let sum: u64 = hands.iter().map(|hand| u64::from(hand.weight)).sum();
     let share = |hand: &Hand| (tiles * u64::from(hand.weight)).div_ceil(sum) as usize;
     hands.iter_mut().for_each(|hand| hand.room = share(hand));
     let is_even = hands.windows(2).all(|two| matches!(two, [a, b] if a.weight == b.weight));
-    // Of equal scores the greater number, which is the later one.
+    // Equal scores prefer the greater number, which is the later worker.
     let best = |hands: &[Hand], tile: usize| {
         let (tile, region) = (tile as u32, grid.region(tile as u32)?);
         let mut best = None;
@@ -75,7 +75,7 @@ fn deal(owners: &mut [Option<u64>], mut hands: Vec<Hand>, grid: &Grid) {
         rest.push(tile);
     }
     for (hand, mut firsts) in hands.iter_mut().zip(firsts) {
-        // Of equal scores the lower tile.
+        // Equal scores prefer the lower tile.
         firsts.sort_unstable_by_key(|&(score, tile)| (Reverse(score), tile));
         firsts.truncate(hand.room);
         hand.room -= firsts.len();
@@ -92,7 +92,7 @@ fn deal(owners: &mut [Option<u64>], mut hands: Vec<Hand>, grid: &Grid) {
         if rest.is_empty() {
             return;
         }
-        // Tiles whose regions are those of full workers only.
+        // These tiles lie only in regions of full workers.
         hands.iter_mut().for_each(|hand| hand.room += share(hand) << doubled);
     }
 }

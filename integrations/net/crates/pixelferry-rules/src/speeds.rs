@@ -1,16 +1,16 @@
-//! Speed of each worker, estimated from the time that its tiles took.
+//! The speed of each worker, estimated from the time that its tiles took.
 
 use crate::hash::{USUAL_WEIGHT, Weights};
 use std::collections::BTreeMap;
 
-/// A worker's weight changes only where its speed is so many times what it was, so that tiles rarely move.
+/// A worker's weight changes only if its speed changes by this factor, so that tiles rarely move.
 const STEP: f64 = 1.25;
-/// Weight of the newest tile in a worker's speed.
+/// The weight of the newest tile in a worker's speed.
 const NEWEST: f64 = 0.1;
-/// More senders than any cluster has are somebody's invention.
+/// No cluster has more senders; further ones are invented by somebody.
 const MOST: usize = 4096;
 
-/// Pixels per microsecond, smoothed, of each worker.
+/// The smoothed speed of each worker in pixels per microsecond.
 #[derive(Debug, Default)]
 pub struct Speeds {
     rows: BTreeMap<u64, f64>,

@@ -1,4 +1,4 @@
-//! Choice of the tile that a worker computes next. Knows no network.
+//! Chooses the tile that a worker computes next. Independent of the network.
 
 use crate::job::JobMessage;
 use crate::session::{Followed, News};
@@ -10,14 +10,14 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A tile that was sent, and is still wanted so much later, was lost.
+/// A tile that is still requested this long after it was sent was lost.
 const LOST_AFTER: Duration = Duration::from_secs(1);
-/// A worker that gave up so many tiles in a row rests: at first for so long, each time twice as long.
+/// After giving up this many tiles in a row a worker pauses: at first for [`PAUSE`], and twice as long each time.
 const MOST_GIVEN_UP: u32 = 3;
 const PAUSE: Duration = Duration::from_secs(2);
 const MOST_DOUBLINGS: u32 = 6;
 
-/// One tile of one frame.
+/// One tile of one frame to compute.
 #[derive(Clone)]
 pub struct Turn {
     message: Arc<JobMessage>,
@@ -30,7 +30,7 @@ impl Turn {
         &self.message
     }
 
-    /// Returns the header of the tile's message, as far as the job says it.
+    /// Returns the header of the tile's message, as far as the job determines it.
     pub fn header(&self) -> Header {
         Header { region: self.region, ..self.message.header }
     }
@@ -41,7 +41,7 @@ impl Turn {
     }
 }
 
-/// The newest job, and how far it is done.
+/// The newest job, and its progress.
 pub struct Turns {
     node: u64,
     place: Option<Region>,
@@ -50,18 +50,19 @@ pub struct Turns {
     shares: Shares,
     job: Option<Arc<JobMessage>>,
     queue: VecDeque<u32>,
-    /// Tiles of the newest job: those that are being computed, and the times at which others were sent.
+    /// The tiles of the newest job that are being computed, and the times at which others were sent.
     begun: HashSet<u32>,
     sent: HashMap<u32, Instant>,
-    /// The frame that each tile was last sent of, in this session.
+    /// The frame for which each tile was last sent in this session.
     shown: HashMap<u32, u64>,
-    /// Tiles that were given up since the last that was sent, and the end of the rest for that.
+    /// The number of tiles given up since the last one that was sent, and the end of the pause for it.
     given_up: u32,
     rests_until: Option<Instant>,
 }
 
 impl Turns {
-    /// Creates the turns of a worker that computes inside `place`, or anywhere. It lives before the network says so.
+    /// Creates the turns of a worker that computes inside `place`, or anywhere. It counts as alive before the network
+    /// reports it.
     pub fn new(node: u64, place: Option<Region>) -> Self {
         let mut workers = Workers::default();
         workers.insert(node, place);
@@ -81,7 +82,7 @@ impl Turns {
         }
     }
 
-    /// Takes a job: a newer frame, or again the same one with what is missing.
+    /// Takes a job: a newer frame, or the same one again with the tiles that are missing.
     pub fn take_job(&mut self, message: JobMessage, now: Instant) -> Result<(), WireError> {
         match self.followed.accept(message.header.epoch, message.header.frame, now)? {
             News::Older => return Ok(()),
@@ -102,7 +103,7 @@ impl Turns {
         self.sent.clear();
     }
 
-    /// Tells who lives. This worker is among them, whatever the network says of it yet.
+    /// Sets the live workers. This worker is always among them, whatever the network reports.
     pub fn set_workers(&mut self, mut workers: Workers) {
         workers.insert(self.node, self.place);
         self.workers = workers;
@@ -128,7 +129,7 @@ impl Turns {
         self.queue = due.into();
     }
 
-    /// The next tile, from now on begun; none while it rests.
+    /// Begins the next tile. Returns `None` if there is none, or during a pause.
     pub fn begin(&mut self) -> Option<Turn> {
         if self.rests_until.is_some() {
             return None;
@@ -140,7 +141,7 @@ impl Turns {
         Some(Turn { message, index, region })
     }
 
-    /// The tile was sent.
+    /// Records that the tile was sent.
     pub fn publish(&mut self, turn: &Turn, now: Instant) {
         self.given_up = 0;
         let Some(job) = &self.job else { return };
@@ -152,15 +153,15 @@ impl Turns {
         }
     }
 
-    /// The tile is no longer being computed.
+    /// Records that the tile is no longer being computed.
     pub fn end(&mut self, turn: &Turn) {
         if self.job.as_ref().is_some_and(|job| turn.is_of(job)) {
             self.begun.remove(&turn.index);
         }
     }
 
-    /// The tile was given up though it is wanted. Tells for how long the worker rests, if this was one too many: its token goes
-    /// meanwhile, so that others compute what it cannot.
+    /// Records that the tile was given up although it is requested. If this was one too many, it returns how long the
+    /// worker pauses. Its token is withdrawn in the meantime, so that others compute what it cannot.
     pub fn give_up(&mut self, turn: &Turn, now: Instant) -> Option<Duration> {
         if self.is_stale(turn) {
             return None;
@@ -176,7 +177,7 @@ impl Turns {
         self.rests_until
     }
 
-    /// The rest is over: one more tile is tried.
+    /// Ends the pause: one more tile is tried.
     pub fn resume(&mut self, now: Instant) {
         self.rests_until = None;
         self.plan(now);
@@ -305,7 +306,7 @@ mod tests {
         let turn = turns.begin().unwrap();
         turns.publish(&turn, now);
         assert_eq!(give_up(&mut turns), None);
-        // What nobody wants any more may be given up.
+        // A tile that is no longer requested may be given up.
         let turn = turns.begin().unwrap();
         turns.take_job(job(1, 2, &[]), now).unwrap();
         assert_eq!([(); 4].map(|()| turns.give_up(&turn, now)), [None; 4]);

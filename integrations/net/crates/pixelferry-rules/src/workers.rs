@@ -1,12 +1,12 @@
-//! Live workers of a scene, by the tokens that come and go.
+//! The live workers of a scene, by their tokens.
 
 use pixelferry::Region;
 use std::collections::BTreeMap;
 
-/// More workers than any cluster has are somebody's invention.
+/// No cluster has more workers; further ones are invented by somebody.
 const MOST: usize = 4096;
 
-/// Live workers, and where each computes.
+/// The live workers, and the region that each computes.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Workers(BTreeMap<u64, Option<Region>>);
 
@@ -27,12 +27,13 @@ impl Workers {
         self.0.iter().map(|(&node, &place)| (node, place))
     }
 
-    /// A worker that is there, whatever the network says of it.
+    /// Adds a worker that is alive, whatever the network reports.
     pub fn insert(&mut self, node: u64, place: Option<Region>) {
         self.0.insert(node, place);
     }
 
-    /// A token came; whether that changed anything. Another one of a worker that is known moves it as little as it ends it.
+    /// Takes a token that appeared, and returns whether that changed anything. A second token of a known worker is
+    /// ignored.
     pub fn come(&mut self, node: u64, place: Option<Region>) -> bool {
         let is_new = self.0.len() < MOST && !self.0.contains_key(&node);
         if is_new {
@@ -41,7 +42,7 @@ impl Workers {
         is_new
     }
 
-    /// A token went; whether that changed anything.
+    /// Takes a token that went, and returns whether that changed anything.
     pub fn go(&mut self, node: u64, place: Option<Region>) -> bool {
         self.0.get(&node) == Some(&place) && self.0.remove(&node).is_some()
     }

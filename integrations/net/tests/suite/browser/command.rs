@@ -130,7 +130,7 @@ fn the_scene_answers_to_mouse_and_keys_and_comes_back() {
         if round == 0 {
             drop(display);
             wait_for_state(&mut browser, "waiting");
-            assert!(words(&mut browser).contains("nobody serves plasma"), "{}", words(&mut browser));
+            assert!(words(&mut browser).contains("plasma is not being served"), "{}", words(&mut browser));
             display = show();
         }
     }

@@ -98,7 +98,7 @@ fn video_shows_what_is_served_in_all_shapes() {
     let deep = ImageDesc::new(9, 9, PixelFormat::Rg8);
     server.publish(deep, frame + 1, None, &[0; 162]).unwrap();
     wait_for_state(&mut browser, "problem");
-    wait_for(&mut browser, NOTE, "no H.264: RG8 pictures cannot be H.264; serve RGBA8, BGRA8 or R8");
+    wait_for(&mut browser, NOTE, "no H.264: cannot encode RG8 pictures as H.264; use RGBA8, BGRA8 or R8");
     let image = ImageDesc::new(320, 180, PixelFormat::Rgba8);
     publish(&server, image, frame + 2);
     compare(&mut browser, &image, frame + 2);
@@ -136,7 +136,7 @@ fn pages_without_h264_show_jpeg_and_say_why() {
     browser.call("Page.enable", json!({})).unwrap();
     for (script, words) in [
         ("delete window.VideoDecoder", "this browser has no WebCodecs"),
-        ("VideoDecoder.isConfigSupported = async () => ({ supported: false })", "this browser does not decode it"),
+        ("VideoDecoder.isConfigSupported = async () => ({ supported: false })", "this browser cannot decode it"),
         (
             "window.VideoDecoder = class {
                 static isConfigSupported = async () => ({ supported: true });
@@ -145,7 +145,7 @@ fn pages_without_h264_show_jpeg_and_say_why() {
                 decode() {}
                 close() { this.state = 'closed'; }
             }",
-            "its decoder says: a broken decoder",
+            "the decoder reports: a broken decoder",
         ),
     ] {
         let added = browser.call("Page.addScriptToEvaluateOnNewDocument", json!({ "source": script })).unwrap();

@@ -1,4 +1,4 @@
-//! Controls of what runs, and how.
+//! Controls of the running scene.
 
 use super::theme::{BOX, DIM, NAMES, cell};
 use crate::demo::catalog::SceneName;
@@ -31,7 +31,7 @@ pub fn show(ui: &mut Ui, player: &mut Player, actions: &mut Vec<Action>) {
     choose(ui, "path", &mut setup.path, &paths, |path| path.map_or("the best".into(), |id| id.to_string()));
     ui.horizontal(|ui| {
         cell(ui, NAMES, "");
-        let again = ui.button("Recalibrate").on_hover_text("Try and time all paths again, those that were left too");
+        let again = ui.button("Recalibrate").on_hover_text("Try and time all paths again, including rejected ones");
         if again.clicked() {
             actions.push(Action::Recalibrate);
         }
@@ -44,14 +44,14 @@ pub fn show(ui: &mut Ui, player: &mut Player, actions: &mut Vec<Action>) {
 fn size(ui: &mut Ui, setup: &mut Setup) {
     match setup.scene {
         _ if setup.has_free_size() => {
-            // One that was asked for on the command line is not one of the usual.
+            // A size from the command line may be missing in the list.
             let mut choices = SIZES.to_vec();
             if !choices.contains(&setup.size) {
                 choices.insert(0, setup.size);
             }
             choose(ui, "size", &mut setup.size, &choices, |(w, h)| format!("{w} x {h} pixels"));
         }
-        SceneName::Filter => fixed(ui, "size", "that of the picture or video"),
+        SceneName::Filter => fixed(ui, "size", "size of the input picture or video"),
         _ => fixed(ui, "size", "10 000 points"),
     }
 }
@@ -66,7 +66,7 @@ fn meaning(ui: &mut Ui, pixels: &mut Pixels) {
     });
 }
 
-/// Paths that can be forced: those that both sides say they can.
+/// Paths that can be forced: those that both sides offer.
 fn offered(player: &mut Player) -> Vec<Option<PathId>> {
     let rows = player.scene().link().report().paths.iter();
     let able = rows.filter(|row| !matches!(row.state, PathState::NotOffered { .. })).map(|row| Some(row.id));
@@ -80,7 +80,7 @@ fn choose<T: Clone + PartialEq>(ui: &mut Ui, name: &str, value: &mut T, choices:
     });
 }
 
-/// A list to choose from, closed. `name` is its own among all panels.
+/// Shows a drop-down list. `name` must be unique among all panels.
 pub fn pick<T: Clone + PartialEq>(
     ui: &mut Ui,
     name: &str,

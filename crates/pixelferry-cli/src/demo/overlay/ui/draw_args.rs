@@ -1,4 +1,4 @@
-//! Controls of how a picture is shown.
+//! Controls of how the picture is drawn.
 
 use super::controls::pick;
 use super::theme::{BOX, DIM, NAMES, cell};
@@ -8,9 +8,9 @@ use egui::{Label, RichText, Slider, SliderClamping, Ui};
 use pixelferry::{Fit, ToneMap};
 use pixelferry_demo::DrawArgs;
 
-/// Stops that the slider reaches; more can be asked for on the command line.
+/// Range of the slider in stops; the command line accepts more.
 const STOPS: f32 = 8.0;
-/// Behind the picture where a colour is first asked for, as sRGB.
+/// Background colour when it is first switched on, as sRGB.
 const COLOUR: [f32; 3] = [0.25, 0.27, 0.33];
 const MAPS: [ToneMap; 6] = [
     ToneMap::None,
@@ -62,7 +62,7 @@ fn name(ui: &mut Ui, name: &str) {
 
 fn background(ui: &mut Ui, draw_args: &mut DrawArgs) {
     let mut own = draw_args.background.is_some();
-    ui.checkbox(&mut own, "behind").on_hover_text("A colour beside the picture, and below what is translucent");
+    ui.checkbox(&mut own, "behind").on_hover_text("A colour beside the picture and behind translucent pixels");
     if own != draw_args.background.is_some() {
         draw_args.background = own.then_some(COLOUR);
     }
@@ -75,7 +75,7 @@ fn background(ui: &mut Ui, draw_args: &mut DrawArgs) {
 }
 
 fn tone_map(ui: &mut Ui, draw_args: &mut DrawArgs) {
-    // One that was asked for on the command line is not one of the usual.
+    // A tone map from the command line may be missing in the list.
     let mut maps = MAPS.to_vec();
     if !maps.contains(&draw_args.tone_map) {
         maps.push(draw_args.tone_map);

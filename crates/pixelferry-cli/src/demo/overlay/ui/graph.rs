@@ -1,11 +1,11 @@
-//! The times of the last frames.
+//! Graph of the most recent frame times.
 
 use super::theme::{ACCENT, DIM, LINE, TEXT, WARN, WELL};
 use crate::demo::overlay::times::{Frame, KEPT, Times};
 use egui::{Align2, Color32, FontId, Painter, Pos2, Rect, RichText, Sense, Shape, Stroke, Ui};
 
 const HEIGHT: f32 = 84.0;
-/// Room for the labels of the scale.
+/// Width of the labels of the scale, points.
 const SCALE: f32 = 46.0;
 
 pub fn show(ui: &mut Ui, times: &Times) {
@@ -53,7 +53,7 @@ fn height(area: Rect, ms: f64, top: f64) -> f32 {
     egui::lerp(area.bottom()..=area.top(), (ms / top).clamp(0.0, 1.0) as f32)
 }
 
-/// The newest at the right.
+/// Draws a curve with the newest frame at the right.
 fn curve(painter: &Painter, area: Rect, times: &Times, top: f64, colour: Color32, of: impl Fn(Frame) -> f64) {
     let step = area.width() / (KEPT - 1) as f32;
     let first = area.right() - step * times.frames().len().saturating_sub(1) as f32;
@@ -62,14 +62,14 @@ fn curve(painter: &Painter, area: Rect, times: &Times, top: f64, colour: Color32
     painter.add(Shape::line(points, Stroke::new(1.2, colour)));
 }
 
-/// The next of 1, 2, 5, 10, 20, ... milliseconds and their parts.
+/// Rounds up to the next of 1, 2, 5, 10, 20, ... milliseconds or their fractions.
 fn nice(ms: f64) -> f64 {
     let ms = ms.max(0.01) * 1.05;
     let decade = 10f64.powf(ms.log10().floor());
     [1.0, 2.0, 5.0, 10.0].map(|step| step * decade).into_iter().find(|top| *top >= ms).unwrap_or(10.0 * decade)
 }
 
-/// A mark of the scale.
+/// Formats a label of the scale.
 fn short(ms: f64) -> String {
     match ms {
         1000.0.. => format!("{} s", ms / 1e3),
@@ -77,7 +77,7 @@ fn short(ms: f64) -> String {
     }
 }
 
-/// A time in milliseconds with three digits.
+/// Formats a time in milliseconds with three digits.
 fn digits(ms: f64) -> String {
     let decimals = if ms < 10.0 { 2 } else { usize::from(ms < 100.0) };
     format!("{ms:.decimals$} ms")

@@ -1,4 +1,4 @@
-//! Panel with the path in use, its two sides, and the reason for it.
+//! Panel with the current path, its two sides, and the reason for it.
 
 use super::theme::{DIM, GOOD, WARN};
 use crate::demo::overlay::player::Player;
@@ -30,7 +30,11 @@ pub fn show(ui: &mut Ui, player: &mut Player) {
     row(ui, "compute", &device(&report.compute));
     row(ui, "display", &device(&report.display));
     row(ui, "surface", &link.desc().to_string());
-    let shown = if late == 0 { "the frame finished last".into() } else { format!("{} behind", counted(late, "frame")) };
+    let shown = if late == 0 {
+        "the most recently finished frame".into()
+    } else {
+        format!("{} behind", counted(late, "frame"))
+    };
     row(ui, "shown", &shown);
     for diagnosis in &report.diagnoses {
         ui.add(Label::new(RichText::new(format!("{}: {}", diagnosis.name, diagnosis.finding)).color(WARN)).wrap())

@@ -1,4 +1,4 @@
-//! Panel with the library's messages, the newest below.
+//! Panel with the library's messages, newest at the bottom.
 
 use super::theme::{BAD, DIM, TEXT, WARN, heading};
 use crate::demo::overlay::log::Log;

@@ -14,17 +14,17 @@ use super::player::{Action, Player};
 use egui::{CentralPanel, Frame, FullOutput, Key, RawInput, Rect, ScrollArea, SidePanel, TopBottomPanel};
 use pixelferry_view::paint::{Painted, theme};
 
-/// Width of the panel at the left, points.
+/// Width of the left panel, points.
 const LEFT: f32 = 348.0;
-/// Height of the panel at the bottom, points.
+/// Height of the bottom panel, points.
 const BOTTOM: f32 = 340.0;
-/// Frames a second where there is no window, for what egui animates.
+/// Frame rate that egui's animations assume without a window.
 const FRAMES_A_SECOND: f64 = 30.0;
 
-/// The panels and what they remember.
+/// The panels and their state.
 pub struct Ui {
     context: egui::Context,
-    /// By F1.
+    /// Toggled with F1.
     hidden: bool,
 }
 
@@ -36,7 +36,7 @@ impl Default for Ui {
     }
 }
 
-/// Result of a run.
+/// Result of one layout.
 pub struct Ran {
     pub painted: Painted,
     pub actions: Vec<Action>,
@@ -48,14 +48,14 @@ impl Ui {
         &self.context
     }
 
-    /// Returns what a window of so many pixels in which nothing happens would give.
+    /// Returns the input of a window of this many pixels in which nothing happens.
     pub fn input_without_window(&self, (width, height): (u32, u32), frame: u64) -> RawInput {
         let size = egui::vec2(width as f32, height as f32);
         let time = Some(frame as f64 / FRAMES_A_SECOND);
         RawInput { screen_rect: Some(Rect::from_min_size(egui::Pos2::ZERO, size)), time, ..RawInput::default() }
     }
 
-    /// Lays the panels out for what `player` shows now: the shapes, what was asked for, and where the picture goes.
+    /// Lays out the panels for the current state of `player`. Returns shapes, requested actions and the picture's area.
     pub fn lay_out(&mut self, input: RawInput, player: &mut Player) -> (FullOutput, Vec<Action>, Rect) {
         let Self { context, hidden } = self;
         let mut actions = Vec::new();
@@ -70,7 +70,7 @@ impl Ui {
         (output, actions, picture)
     }
 
-    /// Lays the panels out and turns them into triangles.
+    /// Lays out the panels and tessellates them.
     pub fn run(&mut self, input: RawInput, player: &mut Player) -> Ran {
         let (output, actions, picture) = self.lay_out(input, player);
         let scale = output.pixels_per_point;
@@ -80,7 +80,7 @@ impl Ui {
     }
 }
 
-/// Returns where the picture goes.
+/// Shows the panels and returns the picture's area.
 fn panels(context: &egui::Context, player: &mut Player, actions: &mut Vec<Action>) -> Rect {
     SidePanel::left("controls").exact_width(LEFT).resizable(false).frame(theme::panel()).show(context, |ui| {
         ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {

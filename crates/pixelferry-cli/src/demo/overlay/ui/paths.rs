@@ -1,4 +1,4 @@
-//! Every path: how far it got, what it costs, and why.
+//! Table of all paths: state, cost and reason.
 
 use super::theme::{DIM, TEXT, cell, colour_of, heading};
 use crate::demo::overlay::player::Player;
@@ -7,10 +7,10 @@ use pixelferry::report::{Measured, PathReport, PathState};
 
 const COLUMNS: [(&str, f32); 5] = [("path", 148.0), ("state", 84.0), ("median", 68.0), ("p99", 68.0), ("sync", 116.0)];
 
-/// Room that what was found gets at the least, points; columns give way to it.
+/// Minimum width of the column with the finding, in points; other columns give way to it.
 const FOUND: f32 = 70.0;
 
-/// The columns that this width has room for.
+/// Returns the columns that fit into this width.
 fn columns(width: f32) -> &'static [(&'static str, f32)] {
     let fits = |count: &usize| COLUMNS[..*count].iter().map(|(_, width)| width + 8.0).sum::<f32>() + FOUND <= width;
     let count = (1..=COLUMNS.len()).rev().find(fits).unwrap_or(1);
@@ -29,7 +29,7 @@ pub fn show(ui: &mut Ui, player: &mut Player) {
     });
     ScrollArea::vertical().id_salt("paths").auto_shrink(false).show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = 1.0;
-        // Those that can be taken first, each group in the order in which they are tried.
+        // Usable paths come first; each group keeps the order in which paths are tried.
         let mut rows: Vec<&PathReport> = report.paths.iter().collect();
         rows.sort_by_key(|path| matches!(path.state, PathState::NotOffered { .. }));
         for path in rows {
