@@ -5,11 +5,11 @@
 //! | feature | what it brings |
 //! |---|---|
 //! | `lz4`, `jpeg` | codecs of [`wire::Header::pack`] and [`wire::Header::unpack`] |
-//! | `video` | `video::Encoder` and `video::VideoFile`: H.264 by GStreamer's tools, where they are installed; `source::Source`: frames of videos |
+//! | `video` | `video::Encoder` and `video::VideoFile`: H.264 with GStreamer's tools, if they are installed; `source::Source`: frames of videos |
 //! | `video` | `film::Film`: frames of videos as arguments of kernels |
 //! | `record` | `record::Recorder`: films of what a program shows |
-//! | `web` | `web::Gateway`: a page with the pictures, for browsers, which send mouse and keys back |
-//! | `events` | [`wire`]'s inputs as `Event`: what that page sends |
+//! | `web` | `web::Gateway`: a page that shows the pictures in browsers and sends mouse and keys back |
+//! | `events` | `Event`: decodes the input messages of that page |
 //!
 //! ```
 //! use interop_core::{ImageDesc, PixelFormat};

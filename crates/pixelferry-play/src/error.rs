@@ -36,7 +36,7 @@ pub enum PlayError {
     /// Writing the film failed.
     #[error(transparent)]
     Record(#[from] pixelferry_media::record::RecordError),
-    /// A file was not read.
+    /// Reading a file failed.
     #[error("{}: {source}", file.display())]
     File {
         /// The file.

@@ -299,7 +299,7 @@ impl Array {
         }
     }
 
-    /// Looks at the bytes of a span; of a device's at a copy.
+    /// Calls `look` with the bytes of a span; for memory of a device, with a copy.
     pub(crate) fn read<R>(&self, span: &Span, look: impl FnOnce(&[u8]) -> R) -> Result<R> {
         match &self.memory {
             Memory::Host(block) => Ok(look(&block.read(self.range(span), Holder::Guard)?)),

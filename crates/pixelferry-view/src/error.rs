@@ -127,7 +127,7 @@ pub enum ViewError {
     /// Writing the film failed.
     #[error(transparent)]
     Record(#[from] pixelferry_media::record::RecordError),
-    /// No page is served.
+    /// Serving the page failed.
     #[cfg(feature = "serve")]
     #[error(transparent)]
     Web(#[from] pixelferry_media::web::Error),
