@@ -192,7 +192,7 @@ fn what_no_copy_reaches_is_refused_and_says_why() {
     refused(buffer(EngineBuffer { usage: vk::BufferUsageFlags::VERTEX_BUFFER, ..bytes }), "add TRANSFER_SRC");
     refused(intake(&shown, buffer(bytes).unwrap(), None), "without TRANSFER_SRC");
     // Pixels that a frame does not write are kept by reading them first.
-    refused(outlet(&shown, buffer(bytes).unwrap(), None), "do not ask for Keep");
+    refused(outlet(&shown, buffer(bytes).unwrap(), None), "do not use Keep");
     assert!(overwriting(&shown, buffer(bytes).unwrap()).is_ok());
     display.finish().unwrap();
     // SAFETY: the display is done with it.

@@ -149,7 +149,7 @@ fn what_no_copy_reaches_is_refused_and_says_why() {
     refused(outlet(&shown, only(wgpu::TextureUsages::COPY_SRC).unwrap(), None), "without COPY_DST");
     assert!(intake(&shown, only(wgpu::TextureUsages::COPY_SRC).unwrap(), None).is_ok());
     // Pixels that a frame does not write are kept by reading them first.
-    refused(outlet(&shown, only(wgpu::TextureUsages::COPY_DST).unwrap(), None), "do not ask for Keep");
+    refused(outlet(&shown, only(wgpu::TextureUsages::COPY_DST).unwrap(), None), "do not use Keep");
     assert!(overwriting(&shown, only(wgpu::TextureUsages::COPY_DST).unwrap()).is_ok());
     let both = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
     let bytes = |size, usage, bytes| display.engine_buffer(&buffer(&display, size, usage), bytes);
