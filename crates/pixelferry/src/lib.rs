@@ -35,7 +35,7 @@ pub use backends::{open_all_backends, open_backend};
 /// Typed arrays on every backend: expressions, reductions, scans, random numbers.
 #[cfg(feature = "arrays")]
 pub use compute_arrays as arrays;
-/// The display on a compute device, which its own kernels draw.
+/// A display on a compute device, drawn with its own kernels.
 #[cfg(any(feature = "cuda", feature = "opencl"))]
 pub use compute_display::{ComputeDisplay, ComputeTarget};
 pub use cpu_fallback::{CpuArgs, CpuBackend, CpuBuffer, CpuImage, CpuKernelExt, MemoryDisplay};
@@ -51,7 +51,7 @@ pub use interop_core::{
     SharedLink, Showed, ShownFrame, StartedFrame, Support, Surface, SurfaceDesc, SyncKind, Taken, Target,
     TargetEncoding, ToneMap, Trials, Unwritten, UserEvent, View, WriteFrame,
 };
-/// Backend, display and path chosen together.
+/// Backend, display and path, chosen together.
 pub use joint::{AutoLink, Initial, LinkBuilder, Opened, Scratch};
 #[cfg(feature = "picture")]
 pub use picture::{SaveError, picture, picture_png, picture_with, save_picture, save_picture_with, save_rgba8};

@@ -201,7 +201,7 @@ def test_a_picture_is_saved(tmp_path, viewer):
         assert caught.value.strerror == os.strerror(errno.ENOENT)
         with pytest.raises(IsADirectoryError):
             save(folder)
-        with pytest.raises(pixelferry.ShapeError, match="webp.*give .png or .jpg"):
+        with pytest.raises(pixelferry.ShapeError, match="webp.*use .png or .jpg"):
             save(tmp_path / "a.webp")
     # Before the array is looked at.
     with pytest.raises(FileNotFoundError):
