@@ -47,11 +47,7 @@ impl Kernels {
         Err(Error::Unsupported {
             operation: "ComputeDisplay::on",
             device: device.to_owned(),
-            reason: format!(
-                "it supports kernels in {:?}, but the display uses {}",
-                caps.languages,
-                source.languages()
-            ),
+            reason: format!("it supports kernels in {:?}, but the display uses {}", caps.languages, source.languages()),
         })
     }
 
