@@ -28,7 +28,7 @@ impl Sharing {
         let (len, alignment) = (block.len(), host.alignment);
         if bytes > len || !len.is_multiple_of(alignment) || !address.addr().is_multiple_of(alignment) {
             let problem =
-                format!("{bytes} bytes at {address:p} of {len} cannot be imported: multiples of {alignment} can");
+                format!("{bytes} bytes at {address:p} of {len} cannot be imported: the alignment is {alignment}");
             return Err(Error::refused(problem));
         }
         let mut pages = vk::MemoryHostPointerPropertiesEXT::default();
