@@ -163,6 +163,7 @@ fn raw_handle(window: &Window) -> Result<RawWindowHandle> {
 impl GlWindow {
     /// Opens a window and makes its context current.
     ///
+    /// # Errors
     /// [`Unavailable`](interop_core::Error::Unavailable) or [`Driver`](interop_core::Error::Driver) where the window
     /// system has no OpenGL 3.3.
     pub fn new(event_loop: &ActiveEventLoop, options: &WindowOptions) -> Result<Self> {
