@@ -98,10 +98,7 @@ impl Device {
         let units = self.max_compute_units()?;
         match partition {
             Partition::Equally(n) if *n == 0 || *n > units => {
-                return Err(Error::invalid(
-                    OP,
-                    format!("parts of {n} units, but there are {units}; take 1 to {units}"),
-                ));
+                return Err(Error::invalid(OP, format!("parts of {n} units, but there are {units}; use 1 to {units}")));
             }
             Partition::ByCounts(counts) => {
                 let sum: u64 = counts.iter().map(|n| u64::from(*n)).sum();

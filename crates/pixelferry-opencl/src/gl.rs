@@ -69,7 +69,7 @@ impl Device {
             }
             match ask(platform.0) {
                 Ok(ids) => found.extend(ids.iter().filter_map(|id| all.iter().find(|d| d.ids().1 == *id).cloned())),
-                Err(failure) => tracing::debug!("a platform shares nothing: {}", failure.on(operation)),
+                Err(failure) => tracing::debug!("a platform cannot share: {}", failure.on(operation)),
             }
         }
         Ok(found)

@@ -24,7 +24,7 @@ impl Device {
         let (platform, id) = self.ids();
         match devices_of(platform, gl).map_err(|f| f.on(self.name()))?.contains(&id) {
             true => Ok(()),
-            false => unsupported("its driver does not name it among the devices of the current GL context"),
+            false => unsupported("its driver does not list it among the devices of the current GL context"),
         }
     }
 }

@@ -106,7 +106,7 @@ impl Image {
         let whole = ImageBox { origin: [0; 3], region: size.region() };
         let wanted = whole.host_bytes(probe.pixel).unwrap_or(usize::MAX);
         if bytes.len() != wanted {
-            return Err(Error::invalid(OP, format!("{} bytes were given for {wanted} of pixels", bytes.len())));
+            return Err(Error::invalid(OP, format!("{} bytes were given, but the pixels need {wanted}", bytes.len())));
         }
         let raw = Mem::image(context, flags.bits(), format.codes(), &size.shape(), Some(bytes), None);
         Self::of(raw, context, format, size.image_type(), size.region())
@@ -123,7 +123,7 @@ impl Image {
         let raw = Mem::image(context, flags.bits(), format.codes(), &shape, None, Some(&buffer.raw));
         let image = Self::of(raw, context, format, image_type, region)?;
         if width.checked_mul(image.pixel).is_none_or(|bytes| bytes > buffer.len()) {
-            let problem = format!("{width} pixels of {} bytes do not fit {} bytes", image.pixel, buffer.len());
+            let problem = format!("{width} pixels of {} bytes do not fit in {} bytes", image.pixel, buffer.len());
             return Err(Error::invalid(OP, problem));
         }
         Ok(image)
@@ -195,7 +195,7 @@ fn check(
     }
     for device in context.devices() {
         if !device.image_support()? {
-            return Err(device.unsupported(OP, "CL_DEVICE_IMAGE_SUPPORT says no"));
+            return Err(device.unsupported(OP, "CL_DEVICE_IMAGE_SUPPORT is false"));
         }
         let most = match image_type {
             ImageType::D1 => [device.image2d_max_width()?, 1, 1],
@@ -208,7 +208,9 @@ fn check(
             ImageType::D3 => [device.image3d_max_width()?, device.image3d_max_height()?, device.image3d_max_depth()?],
         };
         if region.iter().zip(most).any(|(side, most)| *side > most) {
-            return Err(device.unsupported(OP, format!("{region:?} pixels are above its {most:?} for {image_type:?}")));
+            return Err(
+                device.unsupported(OP, format!("{region:?} pixels exceed its maximum of {most:?} for {image_type:?}"))
+            );
         }
     }
     let flags = if flags == MemFlags::NONE { MemFlags::READ_WRITE } else { flags };

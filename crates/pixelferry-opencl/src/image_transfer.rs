@@ -21,7 +21,7 @@ impl Image {
         match bytes {
             Some(bytes) if sides.into_iter().all(inside) => Ok(bytes),
             _ => {
-                Err(Error::invalid(operation, format!("{part:?} is no part of an image of {:?} pixels", self.region())))
+                Err(Error::invalid(operation, format!("{part:?} is not inside an image of {:?} pixels", self.region())))
             }
         }
     }
@@ -67,7 +67,7 @@ impl Queue {
     fn check_host(&self, image: &Image, part: &ImageBox, given: usize, operation: &'static str) -> Result<()> {
         match self.check_image(image, part, operation)? {
             bytes if bytes == given => Ok(()),
-            bytes => Err(Error::invalid(operation, format!("{given} bytes were given for {bytes} of pixels"))),
+            bytes => Err(Error::invalid(operation, format!("{given} bytes were given, but the pixels need {bytes}"))),
         }
     }
 
@@ -79,7 +79,7 @@ impl Queue {
         const OP: &str = "clEnqueueReadImage";
         let bytes = self.check_image(from, part, OP)?;
         if size_of::<T>() == 0 || !bytes.is_multiple_of(size_of::<T>()) {
-            let problem = format!("{bytes} bytes are no whole number of values of {} bytes", size_of::<T>());
+            let problem = format!("{bytes} bytes are not a whole number of values of {} bytes", size_of::<T>());
             return Err(Error::invalid(OP, problem));
         }
         let into = zeroed(OP, bytes / size_of::<T>())?;
@@ -158,7 +158,7 @@ impl Queue {
         const OP: &str = "clEnqueueFillImage";
         self.check_image(to, part, OP)?;
         if !colour.fits(to.format()) {
-            return Err(Error::invalid(OP, format!("{colour:?} is no colour of {}", to.format())));
+            return Err(Error::invalid(OP, format!("{colour:?} is not a valid colour for {}", to.format())));
         }
         let colour = colour.words();
         // SAFETY: the driver copies the colour before it returns; the rest is live, and the arrays have three numbers.
@@ -187,7 +187,7 @@ impl Queue {
         }
         let apart = (0..3).any(|i| part.origin[i].abs_diff(to_origin[i]) >= part.region[i]);
         if from.raw.overlaps(&(0..usize::MAX), &to.raw, &(0..usize::MAX)) && !apart {
-            return Err(Error::invalid(OP, "the two boxes overlap; copy by way of another image"));
+            return Err(Error::invalid(OP, "the two boxes overlap; copy through another image"));
         }
         self.copy_image_mem(&from.raw, &to.raw, part, to_origin, wait)
     }
@@ -243,7 +243,8 @@ impl Queue {
     fn explain_refusal(&self, image: &Image, copied: Result<Event>, operation: &'static str) -> Result<Event> {
         match copied {
             Err(Error::Driver(e)) if e.code == i64::from(CL_INVALID_VALUE) => {
-                let reason = format!("the driver refuses {:?}; read and write it from the host", image.image_type());
+                let reason =
+                    format!("the driver does not support {:?}; read and write it from the host", image.image_type());
                 Err(self.device().unsupported(operation, reason))
             }
             copied => copied,

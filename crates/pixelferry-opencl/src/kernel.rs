@@ -59,8 +59,8 @@ impl NdRange {
         let (axis, (items, group)) =
             self.global.into_iter().zip(local).enumerate().find(|(_, (items, group))| !items.is_multiple_of(*group))?;
         Some(format!(
-            "{items} work items in dimension {axis} are no multiple of the group's {group}; take {} and let the kernel \
-             return where it has nothing to do",
+            "{items} work items in dimension {axis} are not a multiple of the group's {group}; use {} and let the \
+             kernel return early for the rest",
             items.div_ceil(group).saturating_mul(group)
         ))
     }
@@ -244,7 +244,7 @@ impl Kernel {
         }
         let Some(param) = self.params().and_then(|all| all.get(index)) else {
             return Err(self.invalid(
-                "the driver does not tell its parameters (clGetKernelArgInfo): take the program from \
+                "the driver does not report its parameters (clGetKernelArgInfo): load the program by \
                  Program::binaries, or state them by Kernel::with_params",
             ));
         };
@@ -257,7 +257,7 @@ impl Kernel {
         match (failure.param, failure.code()) {
             (Some(index), Some(CL_INVALID_ARG_SIZE | CL_INVALID_ARG_VALUE)) => {
                 let name = self.params().and_then(|all| all.get(index)).map_or("", Param::name);
-                self.invalid(format!("the driver refuses argument {index} '{name}'"))
+                self.invalid(format!("the driver rejects argument {index} '{name}'"))
             }
             (_, Some(CL_INVALID_WORK_GROUP_SIZE)) => {
                 let left = range.and_then(|range| range.remainder(range.local?));
@@ -291,7 +291,9 @@ impl Kernel {
         if let Some(local) = range.local {
             let items = local.iter().try_fold(1usize, |a, b| a.checked_mul(*b)).unwrap_or(usize::MAX);
             if items > limits.items {
-                return Err(self.invalid(format!("groups of {local:?} are {items} items; at most {}", limits.items)));
+                return Err(
+                    self.invalid(format!("groups of {local:?} are {items} items; the maximum is {}", limits.items))
+                );
             }
         }
         range.check_groups(limits.required, limits.non_uniform).map_err(|problem| self.invalid(problem))?;
@@ -326,11 +328,11 @@ fn no_kernel(name: &str, present: &[String]) -> String {
     if present.iter().any(|own| own.strip_prefix("_cl_") == Some(name)) {
         // PoCL's macros rename its builtin functions.
         return format!(
-            "'{name}' is a builtin function of OpenCL C, and this driver makes '_cl_{name}' of it; rename the kernel"
+            "'{name}' is a builtin function of OpenCL C, which this driver turns into '_cl_{name}'; rename the kernel"
         );
     }
     let present = if present.is_empty() { "none".to_owned() } else { present.join(", ") };
-    format!("the source has no __kernel function '{name}'; it has: {present}")
+    format!("the source has no __kernel function '{name}'; its kernels are: {present}")
 }
 
 impl Program {

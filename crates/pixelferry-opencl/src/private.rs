@@ -12,7 +12,7 @@ fn check(what: &Path, metadata: &Metadata) -> Result<()> {
     let problem = if owner != user {
         format!("{} belongs to user {owner}, not to {user}", what.display())
     } else if metadata.mode() & 0o022 != 0 {
-        format!("others than its owner can write {}: chmod go-w", what.display())
+        format!("other users can write {}: run chmod go-w on it", what.display())
     } else {
         return Ok(());
     };

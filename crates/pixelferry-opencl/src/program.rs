@@ -188,7 +188,7 @@ impl Program {
     pub unsafe fn build_for(context: &Context, devices: &[Device], source: &str, options: &str) -> Result<Self> {
         const OP: &str = "clBuildProgram";
         if devices.is_empty() {
-            return Err(Error::invalid(OP, "no device was given; give some of the context's"));
+            return Err(Error::invalid(OP, "no device was given; give devices of the context"));
         }
         for device in devices {
             context.check_device(device, OP)?;
@@ -355,7 +355,7 @@ impl Object {
 fn check_linker(context: &Context, operation: &'static str) -> Result<()> {
     for device in context.devices() {
         if !device.linker_available()? {
-            return Err(device.unsupported(operation, "CL_DEVICE_LINKER_AVAILABLE says no"));
+            return Err(device.unsupported(operation, "CL_DEVICE_LINKER_AVAILABLE is false"));
         }
     }
     Ok(())

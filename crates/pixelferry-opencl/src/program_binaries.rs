@@ -31,7 +31,7 @@ impl Program {
                     let text = text_of(context.devices(), source, options, Vec::new());
                     return Ok(program.with_known(known).with_texts(vec![text]));
                 }
-                Err(error) => tracing::debug!("a cached program is not taken: {error}"),
+                Err(error) => tracing::debug!("a cached program is not used: {error}"),
             }
         }
         let program = build()?;
@@ -81,12 +81,13 @@ impl Program {
                     binary
                 }
                 Opened::Wrong => {
-                    return Err(Error::invalid(OP, "a binary is damaged, or of another device or driver; build again"));
+                    return Err(Error::invalid(
+                        OP,
+                        "a binary is damaged, or for another device or driver; build again",
+                    ));
                 }
                 Opened::Foreign(_) if device.platform().is_rusticl()? => {
-                    return Err(
-                        device.unsupported(OP, "this driver ends the process on binaries that it does not know")
-                    );
+                    return Err(device.unsupported(OP, "this driver crashes on unknown binaries"));
                 }
                 Opened::Foreign(binary) => binary,
             });

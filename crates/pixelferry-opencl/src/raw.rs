@@ -239,7 +239,7 @@ impl Image {
         };
         let codes = raw.image_format().map_err(|f| context.error(f))?;
         let format = ImageFormat::from_codes(codes).ok_or_else(|| {
-            Error::invalid(OP, format!("an image of format {:#x}, {:#x} has no name here", codes[0], codes[1]))
+            Error::invalid(OP, format!("the image format {:#x}, {:#x} is not supported", codes[0], codes[1]))
         })?;
         let side = |param| raw.image_size(param).map_err(|f| context.error(f));
         let (w, h) = (side(m::CL_IMAGE_WIDTH)?, side(m::CL_IMAGE_HEIGHT)?);

@@ -97,10 +97,13 @@ impl Queue {
     /// buffer.
     pub fn copy_view<T: Element>(&self, from: &NdView<T>, to: &NdView<T>, wait: &[Event]) -> Result<Event> {
         if from.shape() != to.shape() {
-            return Err(Error::invalid(OP, format!("{:?} values cannot go to {:?}", from.shape(), to.shape())));
+            return Err(Error::invalid(
+                OP,
+                format!("values of shape {:?} cannot be copied to shape {:?}", from.shape(), to.shape()),
+            ));
         }
         if from.buffer().raw.overlaps(&from.bytes(), &to.buffer().raw, &to.bytes()) {
-            return Err(Error::invalid(OP, "the two views may overlap; copy by way of another buffer"));
+            return Err(Error::invalid(OP, "the two views may overlap; copy through another buffer"));
         }
         let axes = collapse(from, to);
         match as_box(&axes, size_of::<T>(), [from.offset(), to.offset()]) {

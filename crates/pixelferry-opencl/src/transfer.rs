@@ -97,7 +97,7 @@ impl Queue {
     /// [`Error::InvalidInput`] where its size is no multiple of the value's.
     pub fn read_all<T: Element>(&self, from: &Buffer, wait: &[Event]) -> Result<Vec<T>> {
         if size_of::<T>() == 0 || !from.len().is_multiple_of(size_of::<T>()) {
-            let problem = format!("{} bytes are no whole number of values of {} bytes", from.len(), size_of::<T>());
+            let problem = format!("{} bytes are not a whole number of values of {} bytes", from.len(), size_of::<T>());
             return Err(Error::invalid("clEnqueueReadBuffer", problem));
         }
         self.read(from, 0, from.len() / size_of::<T>(), wait)?.wait()
@@ -169,7 +169,7 @@ impl Queue {
         const OP: &str = "clEnqueueFillBuffer";
         let size = pattern.len();
         if !fills_with(size) {
-            return Err(Error::invalid(OP, format!("a pattern of {size} bytes; take 1, 2, 4, 8, 16, 32, 64 or 128")));
+            return Err(Error::invalid(OP, format!("a pattern of {size} bytes; use 1, 2, 4, 8, 16, 32, 64 or 128")));
         }
         self.check(to, &range, OP)?;
         if !range.start.is_multiple_of(size) || !range.len().is_multiple_of(size) {
@@ -195,10 +195,7 @@ impl Queue {
         self.check(from, &from_range, OP)?;
         self.check(to, &to_range, OP)?;
         if from.raw.overlaps(&from_range, &to.raw, &to_range) {
-            return Err(Error::invalid(
-                OP,
-                "the bytes to copy and their target overlap; copy by way of another buffer",
-            ));
+            return Err(Error::invalid(OP, "the bytes to copy and their target overlap; copy through another buffer"));
         }
         self.copy_mem((&from.raw, from_range), (&to.raw, to_range), wait)
     }
@@ -313,7 +310,7 @@ impl Queue {
         let (from_layout, from_range) = self.check_rect(from, &from_layout, region, OP)?;
         let (to_layout, to_range) = self.check_rect(to, &to_layout, region, OP)?;
         if from.raw.overlaps(&from_range, &to.raw, &to_range) {
-            return Err(Error::invalid(OP, "the boxes may overlap; copy by way of another buffer"));
+            return Err(Error::invalid(OP, "the boxes may overlap; copy through another buffer"));
         }
         let (from, to) = ((&*from.raw, from_layout, from_range), (&*to.raw, to_layout, to_range));
         match self.copy_rect_at_once(from.clone(), to.clone(), region, wait) {
@@ -345,7 +342,8 @@ impl Queue {
         const OP: &str = "clEnqueueCopyBufferRect";
         let uses = [from.used(&from_range, Read), to.used(&to_range, Write)];
         let ((from, from_start), (to, to_start)) = (from.whole(), to.whole());
-        let moved = |layout: RectLayout, start| layout.moved(start).ok_or_else(|| Error::invalid(OP, "it overflows"));
+        let moved =
+            |layout: RectLayout, start| layout.moved(start).ok_or_else(|| Error::invalid(OP, "its position overflows"));
         let (from_layout, to_layout) = (moved(from_layout, from_start)?, moved(to_layout, to_start)?);
         // SAFETY: all objects are live, and the arrays have three numbers.
         self.enqueue_using(OP, &uses, wait, |queue, n, list| unsafe {

@@ -68,7 +68,7 @@ impl Drop for UserEvent {
         if !self.set {
             self.may_fail().settle();
             if let Err(error) = self.set_status(OF_HOST) {
-                tracing::warn!(%error, "a user event was dropped, and could not be failed");
+                tracing::warn!(%error, "a dropped user event could not be set to an error");
             }
         }
         self.may_fail().end();

@@ -79,7 +79,7 @@ impl<T: Element> NdView<T> {
             values: PhantomData,
         };
         if size_of::<T>() == 0 || shape.len() != strides.len() || shape.contains(&0) || count(shape).is_none() {
-            return Err(invalid(format!("{shape:?} values with strides {strides:?} are no array")));
+            return Err(invalid(format!("{shape:?} values with strides {strides:?} are not an array")));
         }
         match view.extent() {
             Some(range) if range.end <= buffer.len() / size_of::<T>() => Ok(view),
@@ -147,10 +147,10 @@ impl<T: Element> NdView<T> {
     /// ([`super::Queue::contiguous`]).
     pub fn reshape(&self, shape: &[usize]) -> Result<Self> {
         if count(shape) != Some(self.len()) {
-            return Err(invalid(format!("{:?} values cannot be {shape:?}", self.shape)));
+            return Err(invalid(format!("values of shape {:?} cannot have the shape {shape:?}", self.shape)));
         }
         if !self.is_contiguous() {
-            return Err(invalid("a view with gaps or turned cannot take another shape; make it contiguous first"));
+            return Err(invalid("a view with gaps or reordered axes cannot be reshaped; make it contiguous first"));
         }
         Self::with_strides(&self.buffer, self.offset, shape, &row_major(shape))
     }
@@ -163,7 +163,7 @@ impl<T: Element> NdView<T> {
     pub fn slice(&self, axis: usize, range: Range<usize>, step: isize) -> Result<Self> {
         let (side, stride) = self.axis(axis)?;
         if range.start >= range.end || range.end > side || step == 0 {
-            return Err(invalid(format!("{range:?} by {step} is no part of dimension {axis}, which has {side}")));
+            return Err(invalid(format!("{range:?} by {step} is not inside dimension {axis}, which has {side}")));
         }
         let mut view = self.clone();
         view.shape[axis] = range.len().div_ceil(step.unsigned_abs());

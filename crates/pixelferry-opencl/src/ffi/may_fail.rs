@@ -117,7 +117,9 @@ impl Drop for Held {
         self.prune();
         if !self.commands.is_empty() && !self.failed.is_empty() {
             // To wait here could be forever, on a thread of the driver's.
-            tracing::warn!("events of failed commands are never released: others of their context are not over");
+            tracing::warn!(
+                "events of failed commands are never released: other commands of their context have not ended"
+            );
             std::mem::forget(std::mem::take(&mut self.failed));
         }
     }
