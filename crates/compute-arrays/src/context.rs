@@ -66,8 +66,8 @@ impl Arrays {
                 operation: "Arrays::new",
                 device: backend.device().to_string(),
                 reason: format!(
-                    "arrays need OpenCL C, CUDA C++, WGSL or Rust, and it supports {languages:?}; use CUDA, OpenCL, wgpu or \
-                     threads"
+                    "arrays need OpenCL C, CUDA C++, WGSL or Rust, and it supports {languages:?}; \
+                     use CUDA, OpenCL, wgpu or threads"
                 ),
             });
         };

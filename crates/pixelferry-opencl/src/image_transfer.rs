@@ -1,4 +1,4 @@
-//! Commands on images. Host memory holds rows without gaps.
+//! Commands on images. Host memory holds tight rows.
 
 use super::transfer::zeroed;
 use super::{Buffer, Event, Image, ImageType, Owned, PendingRead, Queue};
@@ -11,7 +11,7 @@ use interop_core::{Error, Result};
 use std::ops::Range;
 
 impl Image {
-    /// Bytes of a box in host memory; refuses one that is empty or reaches outside.
+    /// Returns the bytes of a box in host memory; an error for one that is empty or reaches outside.
     fn check_box(&self, part: &ImageBox, operation: &'static str) -> Result<usize> {
         let sides = part.origin.iter().zip(part.region).zip(self.region());
         let inside = |((start, len), side): ((&usize, usize), usize)| {
@@ -27,7 +27,7 @@ impl Image {
     }
 }
 
-/// A colour for [`Queue::fill_image`] (`fill_color` of `clEnqueueFillImage`), by what the format's values are.
+/// A colour for [`Queue::fill_image`] (`fill_color` of `clEnqueueFillImage`), by the type of the format's values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Colour {
     /// For normalised and floating-point formats: red, green, blue, alpha (a `cl_float4`).
@@ -71,7 +71,7 @@ impl Queue {
         }
     }
 
-    /// Reads a part (`clEnqueueReadImage`). Does not block.
+    /// Reads a part of an image (`clEnqueueReadImage`). Does not block.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] where the part is not inside or not a whole number of values.
@@ -91,7 +91,8 @@ impl Queue {
         })
     }
 
-    /// Writes a part (`clEnqueueWriteImage`); the command owns or shares the values until it is done. Does not block.
+    /// Writes a part of an image (`clEnqueueWriteImage`); the command owns or shares the values until it has completed.
+    /// Does not block.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] where the part is not inside, or the values have another size.
@@ -112,7 +113,7 @@ impl Queue {
         })
     }
 
-    /// Reads a part into borrowed memory, which holds exactly its rows (`clEnqueueReadImage`). Blocks.
+    /// Reads a part into borrowed memory of exactly its size (`clEnqueueReadImage`). Blocks.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] where the part is not inside, or `into` has another size.
@@ -134,7 +135,7 @@ impl Queue {
         event.wait_until_final()
     }
 
-    /// Writes a part from borrowed memory, which holds exactly its rows (`clEnqueueWriteImage`). Blocks until they are
+    /// Writes a part from borrowed memory of exactly its size (`clEnqueueWriteImage`). Blocks until the values are
     /// written.
     ///
     /// # Errors
@@ -153,7 +154,7 @@ impl Queue {
     /// Fills a part with a colour (`clEnqueueFillImage`). Does not block.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] where the part is not inside, or the colour is of another sort than the format's values.
+    /// [`Error::InvalidInput`] where the part is not inside, or the colour has another type than the format's values.
     pub fn fill_image(&self, to: &Image, part: &ImageBox, colour: Colour, wait: &[Event]) -> Result<Event> {
         const OP: &str = "clEnqueueFillImage";
         self.check_image(to, part, OP)?;
@@ -205,12 +206,11 @@ impl Queue {
         Ok(range)
     }
 
-    /// Copies a part to byte `offset` of a buffer, row after row without gaps (`clEnqueueCopyImageToBuffer`). Does not
-    /// block.
+    /// Copies a part to byte `offset` of a buffer, in tight rows (`clEnqueueCopyImageToBuffer`). Does not block.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] where the part or its bytes are not inside, [`Error::Unsupported`] where the driver cannot do
-    /// this with the image's type.
+    /// [`Error::InvalidInput`] where the part or its bytes are not inside; [`Error::Unsupported`] where the driver
+    /// cannot copy this type of image.
     pub fn copy_image_to_buffer(
         &self,
         (from, part): (&Image, &ImageBox),
@@ -224,7 +224,7 @@ impl Queue {
         self.explain_refusal(from, copied, OP)
     }
 
-    /// The reverse (`clEnqueueCopyBufferToImage`). Does not block.
+    /// Copies from a buffer to a part of an image (`clEnqueueCopyBufferToImage`). Does not block.
     pub fn copy_buffer_to_image(
         &self,
         (from, offset): (&Buffer, usize),
@@ -238,8 +238,8 @@ impl Queue {
         self.explain_refusal(to, copied, OP)
     }
 
-    /// The values were checked, so that a driver which calls them invalid cannot do this with this type of image: NVIDIA 580
-    /// with 1-D arrays.
+    /// The arguments were checked, so a driver that calls them invalid cannot copy this type of image: NVIDIA 580 with
+    /// 1-D arrays.
     fn explain_refusal(&self, image: &Image, copied: Result<Event>, operation: &'static str) -> Result<Event> {
         match copied {
             Err(Error::Driver(e)) if e.code == i64::from(CL_INVALID_VALUE) => {
@@ -297,31 +297,31 @@ pub struct ImageMapRead(ImageMap);
 pub struct ImageMapWrite(ImageMap);
 
 impl ImageMapRead {
-    /// The bytes of one row of the part, found by the pitches that `clEnqueueMapImage` gave; `slice` counts slices of
+    /// Returns the bytes of one row of the part, by the pitches of `clEnqueueMapImage`; `slice` counts slices of
     /// volumes and layers of arrays. `None` outside.
     pub fn row(&self, row: usize, slice: usize) -> Option<&[u8]> {
         self.0.mapped.bytes().get(self.0.range(row, slice)?)
     }
 
-    /// Unmaps, and gives the event of that (`clEnqueueUnmapMemObject`).
+    /// Unmaps, and returns the event of the unmapping (`clEnqueueUnmapMemObject`).
     pub fn unmap(self) -> Result<Event> {
         self.0.mapped.unmap()
     }
 }
 
 impl ImageMapWrite {
-    /// The bytes of one row, by the pitches of `clEnqueueMapImage`; see [`ImageMapRead::row`].
+    /// Returns the bytes of one row, by the pitches of `clEnqueueMapImage`; see [`ImageMapRead::row`].
     pub fn row(&self, row: usize, slice: usize) -> Option<&[u8]> {
         self.0.mapped.bytes().get(self.0.range(row, slice)?)
     }
 
-    /// The bytes of one row, to be written: they are the image's after `clEnqueueUnmapMemObject`.
+    /// Returns the bytes of one row for writing; the image has them after `clEnqueueUnmapMemObject`.
     pub fn row_mut(&mut self, row: usize, slice: usize) -> Option<&mut [u8]> {
         let range = self.0.range(row, slice)?;
         self.0.mapped.bytes_mut().get_mut(range)
     }
 
-    /// Unmaps, and gives the event of that (`clEnqueueUnmapMemObject`).
+    /// Unmaps, and returns the event of the unmapping (`clEnqueueUnmapMemObject`).
     pub fn unmap(self) -> Result<Event> {
         self.0.mapped.unmap()
     }
