@@ -161,7 +161,7 @@ impl Event {
         // SAFETY: the queue lives at least as long as the event of a command in it.
         let queue = if queue.is_null() { None } else { Some(unsafe { Queue::from_raw(context, queue) }?) };
         if queue.is_none() {
-            // An event of the program's own, which others set: when, nobody here is told.
+            // A user event that other code sets, at a time that is unknown here.
             context.may_fail().begin();
         }
         Ok(Self::of(context, handle, queue))

@@ -68,7 +68,7 @@ impl Queue {
     /// Takes a reference to the primary context of `device` and creates a stream in it.
     pub fn new(api: &'static Api, device: cu::CUdevice) -> Result<Arc<Self>, Failure> {
         let mut raw = ptr::null_mut();
-        // SAFETY: writes the handle where it is told; `cuInit` has been called to get `device`.
+        // SAFETY: writes the handle to the given location; `cuInit` has been called to get `device`.
         unsafe { call!(api.driver, cuDevicePrimaryCtxRetain(&raw mut raw, device)) }?;
         let context = Context { api, device, raw };
         let stream = {
@@ -76,7 +76,7 @@ impl Queue {
             let (mut least, mut greatest, mut stream) = (0, 0, ptr::null_mut());
             // SAFETY: writes two numbers; the context is current.
             unsafe { call!(api.driver, cuCtxGetStreamPriorityRange(&raw mut least, &raw mut greatest)) }?;
-            // SAFETY: writes the handle where it is told; the context is current.
+            // SAFETY: writes the handle to the given location; the context is current.
             unsafe { call!(api.driver, cuStreamCreateWithPriority(&raw mut stream, NON_BLOCKING, greatest)) }?;
             stream
         };

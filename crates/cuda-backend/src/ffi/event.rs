@@ -47,7 +47,7 @@ impl Event {
     /// Creates an event; the context must be current.
     fn with_flags(queue: &Arc<Queue>, flags: u32) -> Result<Self, Failure> {
         let mut raw = ptr::null_mut();
-        // SAFETY: writes the handle where it is told; the context is current.
+        // SAFETY: writes the handle to the given location; the context is current.
         unsafe { call!(queue.api().driver, cuEventCreate(&raw mut raw, flags)) }?;
         Ok(Self { raw, queue: queue.clone() })
     }

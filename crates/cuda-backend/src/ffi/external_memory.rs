@@ -67,7 +67,7 @@ impl ExternalBuffer {
         let _current = queue.enter()?;
         let mut address = 0;
         let whole = cu::CUDA_EXTERNAL_MEMORY_BUFFER_DESC { offset: 0, size: memory.bytes, flags: 0, reserved: [0; 16] };
-        // SAFETY: writes the address where it is told, reads one description; the memory is live.
+        // SAFETY: writes the address to the given location, reads one description; the memory is live.
         unsafe {
             let driver = &queue.api().driver;
             call!(driver, cuExternalMemoryGetMappedBuffer(&raw mut address, memory.raw, &raw const whole))
@@ -114,14 +114,14 @@ impl ExternalImage {
         let layout = LevelsInMemory { offset: 0, array, levels: 1, reserved: [0; 16] };
         let driver = &queue.api().driver;
         let mut levels = ptr::null_mut();
-        // SAFETY: writes the handle where it is told, reads one description; the memory is live.
+        // SAFETY: writes the handle to the given location, reads one description; the memory is live.
         unsafe {
             let mapped = &raw mut levels;
             call!(driver, cuExternalMemoryGetMappedMipmappedArray(mapped, memory.raw, &raw const layout))
         }?;
         // From here on `drop` undoes the mapping.
         let mut this = Self { levels, level: ptr::null_mut(), memory };
-        // SAFETY: writes the handle where it is told; there is one level.
+        // SAFETY: writes the handle to the given location; there is one level.
         unsafe { call!(driver, cuMipmappedArrayGetLevel(&raw mut this.level, levels, 0)) }?;
         Ok(this)
     }

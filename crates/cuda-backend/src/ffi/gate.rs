@@ -91,7 +91,7 @@ impl Gate {
     /// Creates an open gate. The context must be current.
     pub fn new(api: &'static Api) -> Result<Self, Failure> {
         let mut address = ptr::null_mut();
-        // SAFETY: writes the address where it is told; the context is current.
+        // SAFETY: writes the address to the given location; the context is current.
         unsafe { call!(api.driver, cuMemHostAlloc(&raw mut address, size_of::<u32>(), WORD_FLAGS)) }?;
         let address: NonNull<u32> =
             NonNull::new(address.cast()).ok_or(Failure { operation: "cuMemHostAlloc", code: INVALID_VALUE })?;

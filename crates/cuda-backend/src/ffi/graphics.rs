@@ -40,7 +40,7 @@ impl Resource {
     pub fn buffer(queue: &Arc<Queue>, gl: &GlDriver, name: u32) -> Result<Self, Failure> {
         let _current = queue.enter()?;
         let mut raw = ptr::null_mut();
-        // SAFETY: writes the handle where it is told; the driver checks the name against the current GL context.
+        // SAFETY: writes the handle to the given location; the driver checks the name against the current GL context.
         unsafe { call!(gl, cuGraphicsGLRegisterBuffer(&raw mut raw, name, READ_WRITE)) }?;
         Ok(Self { raw, mapped: false, queue: queue.clone() })
     }

@@ -30,7 +30,7 @@ impl Pinned {
     pub fn new(queue: &Arc<Queue>, len: usize) -> Result<Self, Failure> {
         let _current = queue.enter()?;
         let mut address = ptr::null_mut();
-        // SAFETY: writes the address where it is told; the context is current.
+        // SAFETY: writes the address to the given location; the context is current.
         unsafe { call!(queue.api().driver, cuMemHostAlloc(&raw mut address, len, 0)) }?;
         let address =
             NonNull::new(address.cast()).ok_or(Failure { operation: "cuMemHostAlloc", code: INVALID_VALUE })?;
@@ -171,7 +171,7 @@ impl Registered {
     fn device_address_of(&self, at: usize) -> Result<u64, Failure> {
         let mut address = 0;
         let at: *mut c_void = ptr::with_exposed_provenance_mut(at);
-        // SAFETY: writes the address where it is told; the byte lies in registered pages.
+        // SAFETY: writes the address to the given location; the byte lies in registered pages.
         unsafe { call!(self.queue.api().driver, cuMemHostGetDevicePointer_v2(&raw mut address, at, 0)) }?;
         Ok(address)
     }

@@ -54,7 +54,7 @@ impl Module {
         let _current = self.queue.enter()?;
         let driver = &self.queue.api().driver;
         let (mut raw, mut threads) = (ptr::null_mut(), 0);
-        // SAFETY: writes the handle where it is told; the module is live.
+        // SAFETY: writes the handle to the given location; the module is live.
         unsafe { call!(driver, cuModuleGetFunction(&raw mut raw, self.raw, name.as_ptr())) }?;
         // SAFETY: writes one number; the function is live.
         unsafe { call!(driver, cuFuncGetAttribute(&raw mut threads, MAX_THREADS_PER_BLOCK, raw)) }?;

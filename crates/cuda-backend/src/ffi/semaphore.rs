@@ -25,7 +25,7 @@ impl Semaphore {
         let to_driver = ImportedHandle::new(handle.into_handle());
         let handle = SemaphoreHandle { kind, handle: Opaque::new(to_driver.number()), flags: 0, reserved: [0; 16] };
         let mut raw = ptr::null_mut();
-        // SAFETY: writes the handle where it is told, reads one description; the handle is open.
+        // SAFETY: writes the handle to the given location, reads one description; the handle is open.
         let imported = unsafe { call!(queue.api().driver, cuImportExternalSemaphore(&raw mut raw, &raw const handle)) };
         if let Err(failure) = imported {
             to_driver.close_if_left();

@@ -94,7 +94,7 @@ struct Addresses {
 impl Addresses {
     fn new(queue: &Arc<Queue>, len: usize) -> Result<Self, Failure> {
         let mut start = 0;
-        // SAFETY: writes the address where it is told.
+        // SAFETY: writes the address to the given location.
         unsafe { call!(queue.api().driver, cuMemAddressReserve(&raw mut start, len, 0, 0, 0)) }?;
         Ok(Self { start, len, queue: queue.clone() })
     }

@@ -39,7 +39,7 @@ impl Stream {
             Urgency::Middle => least.midpoint(greatest),
             Urgency::Greatest => greatest,
         };
-        // SAFETY: writes the handle where it is told; the context is current.
+        // SAFETY: writes the handle to the given location; the context is current.
         unsafe { call!(driver, cuStreamCreateWithPriority(&raw mut raw, NON_BLOCKING, priority)) }?;
         Ok(Self { raw, queue: queue.clone() })
     }

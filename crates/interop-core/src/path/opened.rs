@@ -29,7 +29,7 @@ pub enum OpenedPath {
     PboStaging(PboStaging),
     /// Client memory of the host.
     HostRoundTrip(HostRoundTrip),
-    /// A mechanism of the program's own.
+    /// A mechanism that the program supplies.
     Plugged(Plugged),
 }
 

@@ -13,7 +13,7 @@ use crate::display::{Content, InPlaceDriver, Part, Staging, Surface, SurfaceDriv
 use std::cell::OnceCell;
 use std::rc::Rc;
 
-/// A path of the program's own, whose panics count as its failure. [`super::PathSpec::open`] makes it.
+/// A path that the program supplies; a panic in it counts as its failure. [`super::PathSpec::open`] makes it.
 pub struct Plugged {
     id: PathId,
     /// `None` only during the drop.
@@ -163,7 +163,7 @@ impl SharingPath for Plugged {
 impl Drop for Plugged {
     fn drop(&mut self) {
         let path = self.path.take();
-        contain("path of the program's", || drop(path));
+        contain("path of the program", || drop(path));
     }
 }
 

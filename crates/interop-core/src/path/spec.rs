@@ -77,7 +77,7 @@ impl PathSpec {
         Self {
             id: PathId::unchecked(name),
             kind: PathKind::Plugged,
-            mechanism: "a path of the program's own",
+            mechanism: "a path that the program supplies",
             syncs: &[SyncKind::Finish],
             pipelined: false,
             cost: Cost::copied(Medium::Client, 1).waiting(),
