@@ -166,8 +166,8 @@ fn hint(code: u32) -> &'static str {
         100 => "No NVIDIA GPU is visible; check nvidia-smi, and that CUDA_VISIBLE_DEVICES is not empty.",
         201 => "Drop the objects of this backend before the program shuts CUDA down.",
         209 | 218 | 222 | 300 => {
-            "The PTX does not suit this driver: compile it for an older PTX version and for this device or an older one, \
-             or update NVIDIA's driver."
+            "The PTX does not suit this driver: compile it for an older PTX version and for this device or an older \
+             one, or update NVIDIA's driver."
         }
         219 => "Make the OpenGL context current on this thread; it must belong to this GPU.",
         221 => "The driver's PTX compiler (libnvidia-ptxjitcompiler) is missing; install NVIDIA's driver completely.",
@@ -177,8 +177,8 @@ fn hint(code: u32) -> &'static str {
         800 | 801 => "This system does not allow it (virtual machine, container or device); use another path.",
         802 => "The system's GPU services are still starting (nvidia-fabricmanager); try again.",
         700 | 716..=718 => {
-            "A kernel accessed memory out of bounds: check its indices. The device's context is lost, usually for the rest \
-             of the process: continue with another backend, or restart the program."
+            "A kernel accessed memory out of bounds: check its indices. The device's context is lost, usually for the \
+             rest of the process: continue with another backend, or restart the program."
         }
         code if is_lost(code) => LOST,
         _ => "",

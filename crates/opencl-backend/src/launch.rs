@@ -171,8 +171,8 @@ fn memory_argument<'a>(
         (true, _) => Err(invalid(
             kernel,
             &format!(
-                "takes an imported texture for '{name}' (declared {declared}, which must be image2d_t); declare a pointer \
-                 for linear memory"
+                "takes an imported texture for '{name}' (declared {declared}, which must be image2d_t); declare a \
+                 pointer for linear memory"
             ),
         )),
         (false, true) => Err(invalid(

@@ -123,8 +123,8 @@ static unsigned int pf_pattern_word(unsigned int x, unsigned int y,
 
     /// Returns the pattern in which row `first` of this one is row 0.
     const fn below(self, first: u32) -> Self {
-        // A row adds ROW to the hashed number, and a nonce adds NONCE. NONCE is odd and has an inverse: each step doubles its
-        // correct bits.
+        // A row adds ROW to the hashed number, and a nonce adds NONCE. NONCE is odd and has an inverse: each step
+        // doubles its correct bits.
         let (mut inverse, mut bits) = (NONCE, 3);
         while bits < u32::BITS {
             inverse = inverse.wrapping_mul(2_u32.wrapping_sub(NONCE.wrapping_mul(inverse)));

@@ -295,7 +295,7 @@ impl Drop for Staging {
         if self.writes.are_under_way()
             && let Err(error) = self.wait()
         {
-            tracing::debug!(%error, "cannot wait for the display's write into a dropped block; its bytes stay borrowed");
+            tracing::debug!(%error, "cannot wait for the display's write to a dropped block; its bytes stay borrowed");
         }
     }
 }

@@ -145,11 +145,11 @@ pub struct Policy {
     pub prefer: Option<PathId>,
     /// Selects which frame is shown.
     pub mode: Mode,
-    /// Use only this synchronisation of the two sides; paths that do not support it are not offered. `None` selects each
-    /// path's own.
+    /// Use only this synchronisation of the two sides; paths that do not support it are not offered. `None` selects
+    /// each path's own.
     pub sync: Option<SyncKind>,
-    /// Time for opening, verifying and timing paths against each other. The first path that works is used in any case. Zero
-    /// uses the first path that works in the static order. Stored measurements take no time (see `profiles`).
+    /// Time for opening, verifying and timing paths against each other. The first path that works is used in any case.
+    /// Zero uses the first path that works in the static order. Stored measurements take no time (see `profiles`).
     pub budget: Duration,
     /// Place where measurements are stored.
     pub profiles: Profiles,

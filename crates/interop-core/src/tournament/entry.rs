@@ -58,8 +58,8 @@ pub trait Contestant: fmt::Display {
 /// Conditions under which a candidate takes part.
 #[derive(Clone, Copy, Default)]
 pub struct Terms {
-    /// Approximate length of a turn; a shorter one would be influenced by the work before it. Zero means a single sample,
-    /// however long.
+    /// Approximate length of a turn; a shorter one would be influenced by the work before it. Zero means a single
+    /// sample, however long.
     pub turn: Duration,
     /// Number of frames in flight: a sample is a run in which all of them are replaced.
     pub frames_behind: usize,

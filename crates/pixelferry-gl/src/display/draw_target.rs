@@ -67,8 +67,8 @@ pub(crate) fn check_encoding(shared: &ContextState, wanted: bool) -> Result<()> 
         return Err(Error::refused(problem));
     }
     if !wanted && !shared.features.srgb_switch && encodes(shared) == Some(true) {
-        let reason = "the framebuffer's format encodes, which cannot be switched off without GL_EXT_sRGB_write_control; \
-                      draw with TargetEncoding::SrgbFormat, or into RGBA8";
+        let reason = "the framebuffer's format encodes, which cannot be switched off without \
+                      GL_EXT_sRGB_write_control; draw with TargetEncoding::SrgbFormat, or into RGBA8";
         return Err(shared.unsupported(reason.into()));
     }
     Ok(())

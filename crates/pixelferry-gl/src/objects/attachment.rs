@@ -75,8 +75,8 @@ impl Attachment {
     pub(crate) fn bound(shared: &ContextState) -> Result<Self, Obstacle> {
         let features = &shared.features;
         let textures = shared.raw.textures.filter(|_| features.texture_kinds && features.version >= (4, 3));
-        let reason = "the attachments of a framebuffer can be queried only in the core profile of OpenGL 4.5, through its \
-                      own loaded functions";
+        let reason = "the attachments of a framebuffer can be queried only in the core profile of OpenGL 4.5, through \
+                      its own loaded functions";
         let textures = textures.ok_or(Obstacle::NoShader(reason.into()))?;
         let gl = &shared.gl;
         // SAFETY: the context is current; an attachment is asked for what it is only where there is one, and of a texture.

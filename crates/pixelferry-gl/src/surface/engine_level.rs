@@ -175,8 +175,8 @@ impl<'a> Attached<'a> {
             _ => {}
         }
         Err(level.refuse(&format!(
-            "the driver cannot draw into it (glCheckFramebufferStatus: {status:#x}); use a colour-renderable format such \
-             as RGBA8 or RGBA16F, and all levels, ideally with glTexStorage2D"
+            "the driver cannot draw into it (glCheckFramebufferStatus: {status:#x}); use a colour-renderable format \
+             such as RGBA8 or RGBA16F, and all levels, ideally with glTexStorage2D"
         )))
     }
 

@@ -143,8 +143,8 @@ fn wsl(facts: &Facts) -> Option<Found> {
         return None;
     }
     found(
-        "in WSL, OpenGL uses the GPU only through Mesa's driver d3d12, which is not in use; CUDA and this OpenGL do not \
-         share memory, so frames pass through the host",
+        "in WSL, OpenGL uses the GPU only through Mesa's driver d3d12, which is not in use; CUDA and this OpenGL do \
+         not share memory, so frames pass through the host",
         "Update WSL in PowerShell (wsl --update) and Mesa here, then select that driver; or let the compute device \
          draw (--display compute)",
         "sudo apt-get install libgl1-mesa-dri && export GALLIUM_DRIVER=d3d12",

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 /// The controls of the window, for users.
-const KEYS: &str = "the wheel zooms about the pointer, a drag moves the picture; F: fit all of it, 1: its own size, Space: pause the \
-                    time, S: save the picture, Escape: close, ? or F1: these keys";
+const KEYS: &str = "the wheel zooms about the pointer, a drag moves the picture; \
+    F: fit all of it, 1: its own size, Space: pause the time, S: save the picture, Escape: close, ? or F1: these keys";
 
 type Kernels = Vec<Arc<dyn Kernel>>;
 

@@ -102,8 +102,8 @@ pub enum TargetEncoding {
     /// with the target's content is done on the encoded numbers.
     #[default]
     Srgb,
-    /// A format that encodes what is written (`SRGB8_ALPHA8`, `Rgba8UnormSrgb`): the draw writes light. Blending with the
-    /// target's content is done on light.
+    /// A format that encodes what is written (`SRGB8_ALPHA8`, `Rgba8UnormSrgb`): the draw writes light. Blending with
+    /// the target's content is done on light.
     SrgbFormat,
     /// Light: floating-point targets, which keep light brighter than 1.
     Linear,
