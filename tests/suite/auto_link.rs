@@ -132,7 +132,7 @@ fn a_start_goes_on_with_what_the_one_before_had_no_time_for() {
     let mut link = builder.policy(short).open_auto(|_, _| Ok(())).unwrap();
     let report = run(&mut link, |link, n| link.frame(|next, ()| next.write(&pixels(n as u8))).unwrap());
     assert_eq!(report.rows.iter().filter(is_compared).count(), 1, "{report}");
-    assert!(report.to_string().contains("the next start goes on"), "{report}");
+    assert!(report.to_string().contains("the next start continues"), "{report}");
     let slow = Threads(Duration::from_millis(30));
     let (_, basis, report) = run_host(Some(&folder.0), slow).unwrap();
     assert_eq!(basis, Basis::Remembered, "{report}");

@@ -84,7 +84,7 @@ fn what_the_start_had_no_time_for_is_made_up_for_between_frames() {
     // One step may take longer than those before it; what it took too much is waited for.
     assert!(later.spent.as_secs_f64() <= 0.02 * later.running.as_secs_f64() + 0.012, "{later:?}");
     let text = link.explain();
-    assert!(text.contains("quicker than") && text.contains("of the time of") && text.contains(": taken"), "{text}");
+    assert!(text.contains("faster than") && text.contains("of the time of") && text.contains(": taken"), "{text}");
     assert_eq!(faults.violations(), Vec::<String>::new());
     drop(link);
     assert!(faults.live().is_empty(), "{:?}", faults.live());

@@ -10,10 +10,10 @@ use std::cell::RefMut;
 use std::marker::PhantomData;
 use std::rc::Rc;
 
-/// Elements of one type in a backend's own memory, tightly packed in row-major order.
+/// Elements of one type in a backend's memory, tightly packed in row-major order.
 ///
-/// Made by [`Arrays`]. Views of it ([`Array::view`]) and expressions over it borrow it. So the compiler keeps what is
-/// written apart from what is read. [`Array::update`] is for results that depend on the old content.
+/// [`Arrays`] creates it. Views of it ([`Array::view`]) and expressions over it borrow it, so the compiler keeps
+/// written arrays separate from read ones. Use [`Array::update`] for results that depend on the old content.
 pub struct Array<T: Element> {
     arrays: Arrays,
     pub(crate) store: Store,
@@ -32,27 +32,27 @@ impl<T: Element> Array<T> {
         Self { arrays, store, layout: Rc::new(layout), _type: PhantomData }
     }
 
-    /// Tells where it belongs.
+    /// Returns the arrays to which it belongs.
     pub fn arrays(&self) -> &Arrays {
         &self.arrays
     }
 
-    /// Number of elements.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         self.layout.len()
     }
 
-    /// True where there are no elements.
+    /// Returns true where the array has no elements.
     pub fn is_empty(&self) -> bool {
         self.layout.is_empty()
     }
 
-    /// Sides, slowest first.
+    /// Returns the lengths of the axes, the slowest first.
     pub fn shape(&self) -> &[usize] {
         self.layout.shape()
     }
 
-    /// Gives the elements another shape; nothing moves.
+    /// Changes the shape; no element is moved.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] where the number of elements differs.
@@ -60,7 +60,7 @@ impl<T: Element> Array<T> {
         if count(shape)? != self.len() {
             return Err(Error::invalid(
                 "Array::reshape",
-                format!("{:?} has another number of elements than {shape:?}", self.shape()),
+                format!("{:?} and {shape:?} have different numbers of elements", self.shape()),
             ));
         }
         self.layout = Rc::new(Layout::contiguous(shape)?);
@@ -71,27 +71,27 @@ impl<T: Element> Array<T> {
         if self.is_empty() { Ok(None) } else { self.store.borrow_mut(operation) }
     }
 
-    /// Copies all elements to the host, after all work queued before. Waits.
+    /// Copies all elements to the host, after all earlier work. Waits.
     ///
     /// # Errors
-    /// What the backend reports.
+    /// Errors of the backend.
     pub fn to_vec(&self) -> Result<Vec<T>> {
         let mut values = vec![T::default(); self.len()];
         self.read(&mut values)?;
         Ok(values)
     }
 
-    /// Copies all elements into memory of the caller's, after all work queued before. Waits.
+    /// Copies all elements into the caller's memory, after all earlier work. Waits.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] where the number of elements differs; what the backend reports.
+    /// [`Error::InvalidInput`] where the number of elements differs; errors of the backend.
     pub fn read(&self, into: &mut [T]) -> Result<()> {
         const OP: &str = "Array::read";
         self.check_len(into.len(), OP)?;
         self.memory_mut(OP)?.map_or(Ok(()), |mut memory| memory.read(0, cast_slice_mut(into)))
     }
 
-    /// Replaces all elements by the host's. Waits until `from` may be reused.
+    /// Replaces all elements by values of the host. Waits until `from` may be reused.
     ///
     /// # Errors
     /// The errors of [`Array::read`].
@@ -101,16 +101,16 @@ impl<T: Element> Array<T> {
         self.memory_mut(OP)?.map_or(Ok(()), |mut memory| memory.write(0, cast_slice(from)))
     }
 
-    /// Gives `f` the memory, whose first elements are the array's, for kernels and copies of the program's own
+    /// Gives `f` the memory, which begins with the array's elements, for kernels and copies of the program
     /// ([`interop_core::Arg::Memory`]).
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] where there are no elements; what `f` gives.
+    /// [`Error::InvalidInput`] where the array has no elements; the error of `f`.
     pub fn with_memory<R>(&self, f: impl FnOnce(&dyn ComputeMemory) -> Result<R>) -> Result<R> {
         f(self.store.borrow("Array::with_memory")?.as_ref())
     }
 
-    /// [`Array::with_memory`], to be written: as the target of a kernel of the program's own, for example.
+    /// [`Array::with_memory`] for writing, for example as the target of a kernel of the program.
     ///
     /// # Errors
     /// The errors of [`Array::with_memory`].
@@ -118,11 +118,12 @@ impl<T: Element> Array<T> {
         const OP: &str = "Array::with_memory_mut";
         match self.memory_mut(OP)? {
             Some(mut memory) => f(memory.as_mut()),
-            None => Err(Error::invalid(OP, "an array of no elements")),
+            None => Err(Error::invalid(OP, "the array has no elements")),
         }
     }
 
-    /// The memory, whose first elements were the array's; `None` where it had none. [`Arrays::from_memory`] is the way back.
+    /// Returns the memory, which begins with the array's elements; `None` if it had none. [`Arrays::from_memory`] is
+    /// the reverse.
     pub fn into_memory(self) -> Option<Box<dyn ComputeMemory>> {
         self.store.into_memory()
     }
@@ -131,7 +132,7 @@ impl<T: Element> Array<T> {
         if len == self.len() {
             return Ok(());
         }
-        Err(Error::invalid(operation, format!("the host has {len} elements, the array {}", self.len())))
+        Err(Error::invalid(operation, format!("the host has {len} elements, but the array has {}", self.len())))
     }
 
     pub(crate) fn read_at(store: &Store, position: usize, operation: &'static str) -> Result<T> {
@@ -142,7 +143,7 @@ impl<T: Element> Array<T> {
         Ok(value[0])
     }
 
-    /// The elements in memory that may be longer.
+    /// Returns the elements as a target in memory that may be longer.
     pub(crate) fn target<'m>(&self, memory: &'m mut dyn ComputeMemory) -> Result<Target<'m>> {
         let view = interop_core::BufferView { offset: 0, len: self.len() * size_of::<T>() };
         Target::new(memory, interop_core::View::Buffer(view))

@@ -1,4 +1,4 @@
-//! One backend as arrays see it: its language, the kernels built so far, and memory between passes.
+//! The arrays of one backend: its language, the kernels built so far, and memory between passes.
 
 use crate::element::ElementType;
 use crate::queue_context::QueueContext;
@@ -14,19 +14,19 @@ use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Kernels kept; a program that makes more texts than this begins again.
+/// Maximum number of kept kernels; beyond that, the cache is cleared.
 const MOST_KERNELS: usize = 512;
 
-/// Arrays of one backend. Cheap to clone; clones share kernels and memory between passes.
+/// The arrays of one backend. Cheap to clone; clones share kernels and memory between passes.
 ///
-/// Kernels are generated as text, compiled once for each form of expression (numbers are arguments, not text) and kept.
-/// Work is queued in the order of the calls; only what returns values to the host waits.
+/// Kernels are generated as text, compiled once for each form of expression (numbers are arguments, not text), and
+/// kept. Work is queued in the order of the calls; only calls that return values to the host wait.
 ///
-/// Threads: arrays stay on the thread that made them; make one `Arrays` for each thread.
+/// Threads: arrays stay on the thread that created them; create one `Arrays` for each thread.
 #[derive(Clone)]
 pub struct Arrays {
     context: Rc<Context>,
-    /// Queue that operations go into; `None` is the backend's own. No array has one.
+    /// Queue for the operations; `None` means the backend's own. Arrays themselves have `None`.
     queue_context: Option<Rc<QueueContext>>,
 }
 
@@ -45,17 +45,17 @@ impl fmt::Debug for Arrays {
 }
 
 impl Arrays {
-    /// Arrays of this backend.
+    /// Creates the arrays of this backend.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for a backend that takes kernels in no language known here. Whether the compiler for it
-    /// is installed shows when the first kernel is built ([`Error::Unavailable`] says what to install).
+    /// [`Error::Unsupported`] for a backend that supports no language known here. A missing compiler is reported when
+    /// the first kernel is built ([`Error::Unavailable`], whose hint names the package to install).
     pub fn new(backend: Arc<dyn ComputeBackend>) -> Result<Self> {
         let languages = &backend.caps().languages;
         let dialect = if languages.contains(&Language::Wgsl) {
             Some(Dialect::Wgsl)
         } else if languages.iter().any(|l| matches!(l, Language::CudaCpp | Language::Ptx)) {
-            // Without NVRTC, the build says so and what to install.
+            // Without NVRTC, the build returns an error that says what to install.
             Some(Dialect::C(C::Cuda))
         } else if languages.contains(&Language::OpenClC) {
             Some(Dialect::C(C::OpenCl))
@@ -66,7 +66,8 @@ impl Arrays {
                 operation: "Arrays::new",
                 device: backend.device().to_string(),
                 reason: format!(
-                    "arrays are written in OpenCL C, CUDA C++, WGSL and Rust, and it takes {languages:?}; use CUDA, OpenCL, wgpu or threads"
+                    "arrays need OpenCL C, CUDA C++, WGSL or Rust, and it supports {languages:?}; \
+                     use CUDA, OpenCL, wgpu or threads"
                 ),
             });
         };
@@ -82,12 +83,12 @@ impl Arrays {
         })
     }
 
-    /// The backend.
+    /// Returns the backend.
     pub fn backend(&self) -> &Arc<dyn ComputeBackend> {
         &self.context.backend
     }
 
-    /// Waits for everything queued.
+    /// Waits for all queued work.
     pub fn finish(&self) -> Result<()> {
         self.context.backend.finish()
     }
@@ -99,24 +100,25 @@ impl Arrays {
         Err(Error::Foreign { operation, object: "array", device: self.context.backend.device().to_string() })
     }
 
-    /// `None` for Rust on the CPU.
+    /// Returns the language; `None` for Rust on the CPU.
     pub(crate) fn dialect(&self) -> Option<Dialect> {
         self.context.dialect
     }
 
-    /// Elements that one work item does: several where threads are many and cheap.
+    /// Returns the number of elements for one work item: several where work items are many and cheap.
     pub(crate) fn per_item(&self) -> usize {
         if self.is_software() { 1 } else { 4 }
     }
 
-    /// A device that is a program on the CPU.
+    /// Returns true for a device that is a program on the CPU.
     pub(crate) fn is_software(&self) -> bool {
         self.context.backend.device().software
     }
 
-    /// True where a group of work items may wait for those of smaller numbers: groups begin in that order, and those that
-    /// began go on. NVIDIA's GPUs keep this order under NVIDIA's own driver, whose platform is called CUDA in OpenCL,
-    /// too. Mesa's drivers for the same GPUs have another vendor and platform; whether they keep the order is unknown.
+    /// Returns true where a group of work items may wait for those with smaller numbers: groups begin in that order,
+    /// and running groups make progress. NVIDIA's GPUs keep this order under NVIDIA's own driver, whose platform is
+    /// also called CUDA in OpenCL. Mesa's drivers for the same GPUs have another vendor and platform; whether they keep
+    /// the order is unknown.
     pub(crate) fn groups_may_wait(&self) -> bool {
         let device = self.context.backend.device();
         let by_nvidia = device.vendor == "NVIDIA Corporation" && device.driver.contains(" CUDA ");
@@ -125,7 +127,7 @@ impl Arrays {
     }
 
     /// # Errors
-    /// [`Error::Unsupported`] for `f64` on a device without `cl_khr_fp64`, and for what WGSL lacks.
+    /// [`Error::Unsupported`] for `f64` on a device without `cl_khr_fp64`, and for types that WGSL lacks.
     pub(crate) fn check_kind(&self, kind: ElementType, operation: &'static str) -> Result<()> {
         if self.context.dialect == Some(Dialect::Wgsl)
             && let Some(instead) = kind.in_32_bits()
@@ -140,7 +142,7 @@ impl Arrays {
         if let Some(known) = &*self.context.doubles.borrow() {
             return known.clone();
         }
-        // The language's own query: the compiler defines the macro where the device has the type.
+        // The query in the language itself: the compiler defines the macro where the device has the type.
         let text = "__kernel void pf_doubles(PF_BUFFER(int, out)) {\n#if defined(cl_khr_fp64) || \
                     defined(__opencl_c_fp64)\n#else\n#error no f64\n#endif\n}";
         // SAFETY: the kernel does nothing.
@@ -158,7 +160,7 @@ impl Arrays {
         answer
     }
 
-    /// The kernel of that name in `text`, built once.
+    /// Returns the kernel of that name in `text`, built once.
     pub(crate) fn kernel(&self, name: &'static str, text: &str, dialect: Dialect) -> Result<Arc<dyn Kernel>> {
         let key = format!("{name}\n{text}");
         if let Some(kernel) = self.context.kernels.borrow().get(&key) {
@@ -166,8 +168,8 @@ impl Arrays {
         }
         tracing::debug!(kernel = name, device = %self.context.backend.device(), "building\n{text}");
         // SAFETY: this crate writes all its texts from typed expressions. Indices come from layouts that were checked
-        // against their memory, lengths from the launches. Besides the target, texts write only memory of this crate's
-        // own. Operators are defined for all values. No text comes from a user.
+        // against their memory, lengths from the launches. Besides the target, texts write only memory of this crate.
+        // Operators are defined for all values. No text comes from a user.
         let source = unsafe { KernelSource::new(name).with_text(dialect.language(), text.to_owned()) };
         let kernel = self.context.backend.build(&source)?;
         let mut kernels = self.context.kernels.borrow_mut();
@@ -186,31 +188,31 @@ impl Arrays {
         }
     }
 
-    /// These arrays, with operations in a queue.
+    /// Returns these arrays with operations in a queue.
     pub(crate) fn with_queue_context(&self, queue_context: &Rc<QueueContext>) -> Self {
         Self { context: self.context.clone(), queue_context: Some(queue_context.clone()) }
     }
 
-    /// These arrays, with operations in the backend's own queue.
+    /// Returns these arrays with operations in the backend's own queue.
     pub(crate) fn without_queue_context(&self) -> Self {
         Self { context: self.context.clone(), queue_context: None }
     }
 
-    /// Memory of the backend's own.
+    /// Allocates memory of the backend.
     pub(crate) fn allocate(&self, bytes: usize) -> Result<Box<dyn ComputeMemory>> {
         let backend = &self.context.backend;
         long_enough(backend.allocate(bytes)?, bytes, backend.device())
     }
 
-    /// Lends the memory of that name, at least `bytes` long; new memory is zeros.
+    /// Lends the memory of that name, with at least `bytes` bytes; new memory is zeroed.
     pub(crate) fn with_scratch<R>(
         &self,
         which: Scratch,
         bytes: usize,
         f: impl FnOnce(&mut Kept) -> Result<R>,
     ) -> Result<R> {
-        // Taken out while it is in use, so that operations nest. After an error it is not put back: its state is not
-        // known.
+        // Removed while it is in use, so that operations nest. After an error it is not put back, because its state is
+        // unknown.
         let scratch = self.queue_context.as_ref().map_or(&self.context.scratch, |queue_context| &queue_context.scratch);
         let kept = scratch.borrow_mut().remove(&which);
         let may_reuse =
@@ -231,7 +233,7 @@ impl Arrays {
     }
 }
 
-/// Kernels count on every byte, so a backend that gives fewer is refused.
+/// Checks the length of a backend's memory, because kernels use every byte.
 fn long_enough(
     memory: Box<dyn ComputeMemory>,
     bytes: usize,
@@ -240,9 +242,9 @@ fn long_enough(
     if memory.len() >= bytes {
         return Ok(memory);
     }
-    let given = format!("{} bytes were given for {bytes}", memory.len());
+    let given = format!("{} bytes were allocated instead of {bytes}", memory.len());
     let error = DriverError::new("ComputeBackend::allocate", device.to_string(), 0, given);
-    Err(error.with_hint("The backend breaks its contract; report it to its author.").into())
+    Err(error.with_hint("The backend violates its contract; report this to its author.").into())
 }
 
 #[test]
@@ -250,5 +252,8 @@ fn memory_shorter_than_asked_for_is_refused() {
     let backend = cpu_fallback::CpuBackend::new().unwrap();
     assert!(long_enough(backend.allocate(64).unwrap(), 64, backend.device()).is_ok());
     let error = long_enough(backend.allocate(64).unwrap(), 68, backend.device()).err().unwrap();
-    assert!(matches!(&error, Error::Driver(_)) && error.to_string().contains("64 bytes were given for 68"), "{error}");
+    assert!(
+        matches!(&error, Error::Driver(_)) && error.to_string().contains("64 bytes were allocated instead of 68"),
+        "{error}"
+    );
 }

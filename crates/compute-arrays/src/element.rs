@@ -1,4 +1,4 @@
-//! The types that arrays hold and expressions compute with.
+//! The types of array elements and of values in expressions.
 
 use bytemuck::Pod;
 use interop_core::Arg;
@@ -7,24 +7,24 @@ use std::fmt;
 /// A type of value on a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ElementType {
-    /// binary32.
+    /// IEEE 754 binary32.
     F32,
-    /// binary64; not every device has it.
+    /// IEEE 754 binary64; not every device supports it.
     F64,
-    /// 32-bit signed.
+    /// 32-bit signed integer.
     I32,
-    /// 32-bit unsigned.
+    /// 32-bit unsigned integer.
     U32,
-    /// 64-bit signed.
+    /// 64-bit signed integer.
     I64,
-    /// 64-bit unsigned.
+    /// 64-bit unsigned integer.
     U64,
-    /// Truth, inside expressions only.
+    /// Truth value, only inside expressions.
     Bool,
 }
 
 impl ElementType {
-    /// Rust's name of the type.
+    /// Returns the Rust name of the type.
     pub const fn name(self) -> &'static str {
         match self {
             Self::F32 => "f32",
@@ -37,13 +37,13 @@ impl ElementType {
         }
     }
 
-    /// Returns what to use where there are 32 bits only.
+    /// Returns the replacement where only 32 bits are available.
     pub(crate) const fn in_32_bits(self) -> Option<&'static str> {
         match self {
             Self::F32 | Self::I32 | Self::U32 | Self::Bool => None,
             Self::F64 => Some("f32"),
             Self::I64 => Some("i32"),
-            Self::U64 => Some("u32 (of an index at once: Expr::index().cast::<u32>())"),
+            Self::U64 => Some("u32 (cast an index directly: Expr::index().cast::<u32>())"),
         }
     }
 
@@ -77,7 +77,7 @@ pub struct Constant {
 }
 
 impl Constant {
-    /// The constant as an argument of a kernel; `true` is 1, `false` is 0.
+    /// Returns the constant as a kernel argument; `true` is 1, `false` is 0.
     pub(crate) const fn arg(self) -> Arg<'static> {
         let low = self.bits as u32;
         match self.kind {
@@ -95,12 +95,12 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// A type that expressions compute with: every [`Element`], and `bool`.
+/// A type of values in expressions: every [`Element`], and `bool`.
 pub trait Value: sealed::Sealed + Copy + PartialEq + fmt::Debug + Send + Sync + 'static {
     /// Kind of the type.
     const KIND: ElementType;
 
-    /// The value as a constant of an expression.
+    /// Returns the value as a constant of an expression.
     fn constant(self) -> Constant;
 }
 

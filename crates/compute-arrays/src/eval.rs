@@ -9,11 +9,12 @@ use crate::operations::elementwise;
 use interop_core::{BufferView, Error, Result, Target, View};
 
 impl Arrays {
-    /// An array of the expression's values, in one kernel. Its shape is that of the arrays in it.
+    /// Computes the expression's values into a new array, in one kernel. Its shape is that of the arrays in the
+    /// expression.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] where the expression has no array (give a shape: [`Arrays::tabulate`]) or arrays of
-    /// different shapes. [`Error::Foreign`] for arrays of another `Arrays`. Else what the backend reports.
+    /// [`Error::InvalidInput`] where the expression has no array (give a shape with [`Arrays::tabulate`]) or arrays of
+    /// different shapes; [`Error::Foreign`] for arrays of another `Arrays`; otherwise errors of the backend.
     pub fn eval<'a, T: Element>(&self, expr: impl Into<Expr<'a, T>>) -> Result<Array<T>> {
         const OP: &str = "Arrays::eval";
         let bound = Bound::new(&expr.into().tree, Role::Plain, OP)?;
@@ -21,7 +22,8 @@ impl Arrays {
         self.fill(&shape, &bound, OP)
     }
 
-    /// An array of a given shape, of an expression that may have no array in it: a number, or [`Expr::index`].
+    /// Computes an array of a given shape from an expression that need not contain an array: a number, or
+    /// [`Expr::index`].
     ///
     /// ```no_run
     /// # fn f(arrays: &compute_arrays::Arrays) -> interop_core::Result<()> {
@@ -47,13 +49,12 @@ impl Arrays {
         Ok(array)
     }
 
-    /// Writes the expression's values to a buffer target: a frame of a link
-    /// (`arrays.write(frame.target()?, &expr)`), or a part of other memory. As many elements as the target holds, which
-    /// must be as many as the expression's arrays have.
+    /// Writes the expression's values to a buffer target: a frame of a link (`arrays.write(frame.target()?, &expr)`),
+    /// or a part of other memory. The target must hold exactly as many elements as the expression's arrays have.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] for an image target, for one that does not begin and end at an element, and for another
-    /// number of elements. Else as [`Arrays::eval`].
+    /// [`Error::InvalidInput`] for an image target, for a target that does not begin and end at an element, and for a
+    /// different number of elements; otherwise as [`Arrays::eval`].
     pub fn write<'a, T: Element>(&self, target: Target<'_>, expr: impl Into<Expr<'a, T>>) -> Result<()> {
         const OP: &str = "Arrays::write";
         self.check_kind(T::KIND, OP)?;
@@ -65,7 +66,7 @@ impl Arrays {
         if !offset.is_multiple_of(size) || !len.is_multiple_of(size) {
             return Err(Error::invalid(
                 OP,
-                format!("the target, bytes {offset}..{}, is no whole number of {} elements", offset + len, T::KIND),
+                format!("the target, bytes {offset}..{}, is not a whole number of {} elements", offset + len, T::KIND),
             ));
         }
         let len = len / size;
@@ -96,7 +97,7 @@ impl<T: Element> Array<T> {
         self.run(arrays, expr, Role::Plain, "Array::assign")
     }
 
-    /// Replaces each element by what `f` makes of it, in place.
+    /// Replaces each element by the value that `f` computes from it, in place.
     ///
     /// ```no_run
     /// # fn f(mut a: compute_arrays::Array<f32>, b: compute_arrays::Array<f32>) -> interop_core::Result<()> {

@@ -1,7 +1,8 @@
-//! How often numbers fall into parts of a range.
+//! Counts of numbers in parts of a range.
 
-/// The power of two that numbers of a range are multiplied by before they are compared with its ends: its extent is no number of its own
-/// where the ends are far apart, and its reciprocal is not finite where they are very close.
+/// Returns the power of two by which numbers of a range are multiplied before they are compared with its ends:
+/// otherwise the extent would overflow if the ends are far apart, and its reciprocal would be infinite if they are very
+/// close.
 pub fn factor(low: f64, high: f64) -> f64 {
     match (high - low).abs() {
         f64::INFINITY => 0.5,
@@ -10,7 +11,8 @@ pub fn factor(low: f64, high: f64) -> f64 {
     }
 }
 
-/// Counts of numbers in 65 536 equal parts of a range. Percentiles from it are off by no more than the width of a part.
+/// Counts of numbers in 65 536 equal parts of a range. Percentiles computed from it have an error of at most the width
+/// of a part.
 ///
 /// ```
 /// use compute_arrays::Histogram;
@@ -24,29 +26,29 @@ pub struct Histogram {
     low: f64,
     high: f64,
     counts: Vec<u64>,
-    /// All counts together.
+    /// Sum of all counts.
     sum: u64,
-    /// Of a part of another's range: how many numbers are below it, and how many there are in all.
+    /// For a part of another histogram's range: the number of values below it, and the total number.
     whole: Option<(u64, u64)>,
 }
 
 impl Histogram {
-    /// Parts of the range.
+    /// Number of parts of the range.
     pub const BINS: usize = 65_536;
 
-    /// Counts nothing yet, from `low` to `high`.
+    /// Creates an empty histogram from `low` to `high`.
     #[must_use]
     pub fn new(low: f64, high: f64) -> Self {
         Self { low, high, counts: vec![0; Self::BINS], sum: 0, whole: None }
     }
 
-    /// Takes counts that a device made; those that are missing are 0.
+    /// Creates a histogram from counts of a device; missing counts are 0.
     #[must_use]
     pub fn of_counts(low: f64, high: f64, counts: &[u32]) -> Self {
         Self::new(low, high).with_counts(counts)
     }
 
-    /// Counts what a device counted from the lowest to the highest number, too.
+    /// Adds counts of a device over the same range.
     #[must_use]
     pub fn with_counts(mut self, counts: &[u32]) -> Self {
         for (count, found) in self.counts.iter_mut().zip(counts) {
@@ -56,7 +58,7 @@ impl Histogram {
         self
     }
 
-    /// Counts more numbers. Those outside of the range and NaN are passed over.
+    /// Counts more numbers. Numbers outside the range and NaN are ignored.
     #[must_use]
     pub fn counted(mut self, numbers: &[f64]) -> Self {
         let factor = factor(self.low, self.high);
@@ -72,7 +74,7 @@ impl Histogram {
         self
     }
 
-    /// Both counts as one; the ranges are the same.
+    /// Merges two histograms of the same range.
     #[must_use]
     pub fn merged(mut self, other: Self) -> Self {
         self.counts.iter_mut().zip(other.counts).for_each(|(count, more)| *count += more);
@@ -80,31 +82,31 @@ impl Histogram {
         self
     }
 
-    /// Lowest and highest number of the range.
+    /// Returns the lowest and the highest number of the range.
     pub const fn range(&self) -> (f64, f64) {
         (self.low, self.high)
     }
 
-    /// Counts, of the lowest part first.
+    /// Returns the counts, beginning with the lowest part.
     pub fn counts(&self) -> &[u64] {
         &self.counts
     }
 
-    /// Width of a part: how far a percentile may be off.
+    /// Returns the width of a part, which is the maximum error of a percentile.
     pub fn error(&self) -> f64 {
         let factor = factor(self.low, self.high);
         (self.high * factor - self.low * factor) / Self::BINS as f64 / factor
     }
 
-    /// The number so many parts above the lowest.
+    /// Returns the number that is this number of parts above the lowest.
     fn at(&self, parts: f64) -> f64 {
         let factor = factor(self.low, self.high);
         let low = self.low * factor;
         (low + parts * ((self.high * factor - low) / Self::BINS as f64)) / factor
     }
 
-    /// The number that `percent` of all are not above; between two numbers it is as far as between their places. The lowest
-    /// of the range where nothing was counted.
+    /// Returns the number that `percent` of all numbers do not exceed, interpolated between neighbours. Without counted
+    /// numbers it is the lowest of the range.
     pub fn percentile(&self, percent: f64) -> f64 {
         let place = place(percent, self.ranks().1);
         match self.bin(place) {
@@ -118,14 +120,14 @@ impl Histogram {
         }
     }
 
-    /// How many numbers are below the range, and how many there are in all.
+    /// Returns the number of values below the range, and the total number.
     fn ranks(&self) -> (u64, u64) {
         self.whole.unwrap_or((0, self.sum))
     }
 
-    /// The part that has the number at a place in the order of all, and how many are before that part.
+    /// Returns the part with the number at a position in the sorted order, and the number of values before that part.
     fn bin(&self, place: f64) -> Option<(usize, u64)> {
-        /// Parts that are passed over at once.
+        /// Parts that are skipped at once.
         const STEP: usize = 256;
         let mut before = self.ranks().0;
         let mut passed = |counts: &[u64]| {
@@ -141,9 +143,9 @@ impl Histogram {
         Some((bin, before))
     }
 
-    /// The part of the range where these percentiles are, to count the same numbers again; its percentiles are those of all of
-    /// them. `None` where the parts are narrow enough as it is: more than 256 of them are between the percentiles, or hardly any number
-    /// is there.
+    /// Returns an empty histogram over the part of the range that contains these percentiles. Count the same numbers
+    /// into it; its percentiles are those of all of them. `None` where the parts are narrow enough: more than 256 of
+    /// them lie between the percentiles, or hardly any number does.
     ///
     /// ```
     /// use compute_arrays::Histogram;
@@ -173,7 +175,7 @@ impl Histogram {
     }
 }
 
-/// Place of a percentile in the order of so many numbers.
+/// Returns the position of a percentile in the sorted order of this number of values.
 fn place(percent: f64, all: u64) -> f64 {
     percent.clamp(0.0, 100.0) / 100.0 * all.saturating_sub(1) as f64
 }

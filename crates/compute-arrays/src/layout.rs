@@ -1,4 +1,4 @@
-//! Layout of an N-dimensional view's elements: shape, strides and offset, all counted in elements.
+//! Layout of an N-dimensional view: shape, strides and offset, all in elements.
 
 use interop_core::{Error, Result};
 use std::ops::Range;
@@ -13,12 +13,12 @@ pub struct Layout {
     offset: usize,
 }
 
-/// Number of elements of a shape.
+/// Returns the number of elements of a shape.
 ///
 /// # Errors
-/// [`Error::InvalidInput`] where it cannot be counted.
+/// [`Error::InvalidInput`] where it exceeds `usize`.
 pub(crate) fn count(shape: &[usize]) -> Result<usize> {
-    // A zero extent anywhere makes the product zero, whatever the others.
+    // A side of zero makes the product zero, whatever the other sides are.
     if shape.contains(&0) {
         return Ok(0);
     }
@@ -29,9 +29,9 @@ pub(crate) fn count(shape: &[usize]) -> Result<usize> {
         .ok_or_else(|| Error::invalid("Layout", format!("shape {shape:?} has more elements than can be counted")))
 }
 
-/// Number of elements of a shape that [`count`] has accepted.
+/// Returns the number of elements of a shape that [`count`] has accepted.
 pub(crate) fn elements(shape: &[usize]) -> usize {
-    // A product of the other sides may overflow.
+    // The product of the other sides may overflow.
     if shape.contains(&0) { 0 } else { shape.iter().product() }
 }
 
@@ -40,14 +40,14 @@ fn row_major(shape: &[usize]) -> Vec<isize> {
     let mut stride = 1isize;
     for (out, side) in strides.iter_mut().zip(shape).rev() {
         *out = stride;
-        // Counted by `count` before; a zero side makes strides meaningless but never used.
+        // Checked by `count` before; with a zero side, strides are meaningless but unused.
         stride = stride.saturating_mul((*side).max(1) as isize);
     }
     strides
 }
 
 impl Layout {
-    /// All elements of a tight memory.
+    /// Returns the layout of all elements of a tight memory.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] where the elements cannot be counted.
@@ -56,37 +56,37 @@ impl Layout {
         Ok(Self { strides: row_major(shape), shape: shape.to_vec(), offset: 0 })
     }
 
-    /// One element, the first.
+    /// Returns the layout of the first element.
     pub(crate) const fn single() -> Self {
         Self { shape: Vec::new(), strides: Vec::new(), offset: 0 }
     }
 
-    /// Sides, slowest first; empty for a single element.
+    /// Returns the lengths of the axes, the slowest first; empty for a single element.
     pub fn shape(&self) -> &[usize] {
         &self.shape
     }
 
-    /// Elements from one index to the next along each axis.
+    /// Returns the distance in elements from one index to the next along each axis.
     pub fn strides(&self) -> &[isize] {
         &self.strides
     }
 
-    /// Element of index 0 on all axes.
+    /// Returns the position of the element whose indices are all 0.
     pub fn offset(&self) -> usize {
         self.offset
     }
 
-    /// Number of elements.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         elements(&self.shape)
     }
 
-    /// True where there is no element.
+    /// Returns true where there are no elements.
     pub fn is_empty(&self) -> bool {
         self.shape.contains(&0)
     }
 
-    /// True where the elements lie one after another in memory.
+    /// Returns true where the elements are contiguous in memory.
     pub fn is_contiguous(&self) -> bool {
         self.is_empty() || matches!(self.collapsed().as_slice(), [] | [(_, 1)])
     }
@@ -98,7 +98,7 @@ impl Layout {
             .ok_or_else(|| Error::invalid(operation, format!("there is no axis {axis} in shape {:?}", self.shape)))
     }
 
-    /// Every `step`-th index of `range` along one axis; a negative step begins at the range's end.
+    /// Selects every `step`-th index of `range` along one axis; a negative step begins at the range's end.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] for an axis that does not exist, a range outside it, or a step of 0.
@@ -112,7 +112,7 @@ impl Layout {
             ));
         }
         if step == 0 {
-            return Err(Error::invalid(OP, "a step of 0; give 1 for all elements"));
+            return Err(Error::invalid(OP, "the step is 0; use 1 for all elements"));
         }
         let mut sliced = self.clone();
         let len = range.len().div_ceil(step.unsigned_abs());
@@ -126,7 +126,7 @@ impl Layout {
         Ok(sliced)
     }
 
-    /// The axes in another order.
+    /// Reorders the axes.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] where `axes` does not name each axis once.
@@ -146,7 +146,7 @@ impl Layout {
         })
     }
 
-    /// The axes in reverse order.
+    /// Reverses the order of the axes.
     #[must_use]
     pub fn transpose(&self) -> Self {
         let mut turned = self.clone();
@@ -155,20 +155,23 @@ impl Layout {
         turned
     }
 
-    /// Gives the elements, in the same order, another shape.
+    /// Changes the shape and keeps the order of the elements.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] where the number of elements differs, or no strides exist for it: copy the view to a
-    /// contiguous array first.
+    /// [`Error::InvalidInput`] where the number of elements differs, or no strides exist for the shape: copy the view
+    /// to a contiguous array first.
     pub fn reshape(&self, shape: &[usize]) -> Result<Self> {
         const OP: &str = "Layout::reshape";
         if count(shape)? != self.len() {
-            return Err(Error::invalid(OP, format!("{:?} has another number of elements than {shape:?}", self.shape)));
+            return Err(Error::invalid(
+                OP,
+                format!("{:?} and {shape:?} have different numbers of elements", self.shape),
+            ));
         }
         if self.is_empty() {
             return Ok(Self { shape: shape.to_vec(), strides: row_major(shape), offset: self.offset });
         }
-        // Each run of memory axes that belong together is split into new axes, the fastest first.
+        // Each run of memory axes that are contiguous is split into new axes, the fastest first.
         let mut runs = self.collapsed();
         let mut strides = vec![0isize; shape.len()];
         let (mut left, mut stride) = runs.pop().unwrap_or((1, 1));
@@ -183,7 +186,10 @@ impl Layout {
             if left % side != 0 {
                 return Err(Error::invalid(
                     OP,
-                    format!("{:?} with strides {:?} cannot be seen as {shape:?} in place", self.shape, self.strides),
+                    format!(
+                        "{:?} with strides {:?} cannot be reshaped to {shape:?} in place",
+                        self.shape, self.strides
+                    ),
                 ));
             }
             *out = stride;
@@ -193,10 +199,10 @@ impl Layout {
         Ok(Self { shape: shape.to_vec(), strides, offset: self.offset })
     }
 
-    /// Axes of one element repeated, and new axes in front, until the shape is `shape`.
+    /// Repeats axes of length 1, and adds axes in front, until the shape is `shape`.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] where an axis is neither 1 nor what was asked for.
+    /// [`Error::InvalidInput`] where an axis is neither 1 nor the requested length.
     pub fn broadcast_to(&self, shape: &[usize]) -> Result<Self> {
         count(shape)?;
         let fits = shape.len() >= self.shape.len();
@@ -218,13 +224,13 @@ impl Layout {
     }
 
     fn no_broadcast(&self, shape: &[usize]) -> Error {
-        Error::invalid("Layout::broadcast_to", format!("{:?} cannot be repeated to {shape:?}", self.shape))
+        Error::invalid("Layout::broadcast_to", format!("{:?} cannot be broadcast to {shape:?}", self.shape))
     }
 
-    /// Element of memory at an index.
+    /// Returns the position in memory of an index.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] outside the shape.
+    /// [`Error::InvalidInput`] for an index outside the shape.
     pub fn position(&self, index: &[usize]) -> Result<usize> {
         let inside = index.len() == self.shape.len() && index.iter().zip(&self.shape).all(|(i, side)| i < side);
         if !inside {
@@ -234,8 +240,8 @@ impl Layout {
         Ok(self.offset.wrapping_add_signed(moved))
     }
 
-    /// Axes that differ from one element, neighbours joined where one stride covers both; (side, stride), slowest
-    /// first. The same linear order.
+    /// Returns the axes longer than 1, with neighbours joined where one stride covers both, as (side, stride), the
+    /// slowest first. The linear order stays the same.
     pub(crate) fn collapsed(&self) -> Vec<(usize, isize)> {
         if self.is_empty() {
             return vec![(0, 1)];
@@ -252,7 +258,7 @@ impl Layout {
         axes
     }
 
-    /// Lowest and highest element of memory that is touched; `None` for an empty layout.
+    /// Returns the lowest and the highest element of memory that is used; `None` for an empty layout.
     pub(crate) fn reach(&self) -> Option<(usize, usize)> {
         if self.is_empty() {
             return None;
@@ -307,7 +313,7 @@ mod tests {
         assert_eq!(elements_of(&whole.slice(0, 1..2, 1).unwrap().broadcast_to(&[2, 4]).unwrap())[4..], [4, 5, 6, 7]);
         assert!(whole.is_contiguous() && !whole.transpose().is_contiguous());
         assert!(whole.slice(0, 1..3, 1).unwrap().is_contiguous());
-        assert_eq!(whole.transpose().reshape(&[12]).unwrap_err().to_string().matches("cannot be seen").count(), 1);
+        assert_eq!(whole.transpose().reshape(&[12]).unwrap_err().to_string().matches("cannot be reshaped").count(), 1);
         assert_eq!(elements_of(&whole.transpose().reshape(&[2, 2, 3]).unwrap()), elements_of(&whole.transpose()));
     }
 

@@ -18,22 +18,23 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | arrays, and getting values in and out | [`Arrays`], [`Array`] |
+//! | arrays, and transfers of values | [`Arrays`], [`Array`] |
 //! | slices, transposes, shapes | [`View`], [`Layout`] |
-//! | what can be computed, and how exactly | [`Expr`] |
+//! | operations and their accuracy | [`Expr`] |
 //! | sums, extrema, any associative operation | [`Expr::reduce`], [`Monoid`] |
 //! | counts in parts of a range, percentiles | [`Expr::histogram`], [`Histogram`] |
 //! | running sums | [`Expr::scan`] |
-//! | random numbers, the same everywhere | [`Philox`] |
-//! | results that are awaited, work in queues | [`ArrayQueue`], [`Pending`] |
+//! | random numbers, identical on every backend | [`Philox`] |
+//! | awaited results, work in queues | [`ArrayQueue`], [`Pending`] |
 //!
 //! # Whose kernels
-//! Ours. No driver brings kernels for these operations: CUB is a library of C++ headers that comes with the CUDA
-//! toolkit, not with the driver, and neither OpenCL nor WGSL has a counterpart. On the CPU the threads are rayon's.
+//! The kernels are this crate's own. No driver contains kernels for these operations: CUB is a library of C++ headers
+//! that comes with the CUDA toolkit, not with the driver, and neither OpenCL nor WGSL has a counterpart. On the CPU,
+//! rayon provides the threads.
 //!
 //! # How far and how exact
-//! Up to the memory's size: indices are 32 bits wide where that suffices, else 64. Sums of floats are added as trees;
-//! [`Expr::sum`] and [`Expr::scan`] state their bounds.
+//! The memory's size is the limit: indices are 32 bits wide where that suffices, otherwise 64. Sums of floats are
+//! computed as trees; [`Expr::sum`] and [`Expr::scan`] state their error bounds.
 
 mod array;
 mod context;

@@ -1,4 +1,4 @@
-//! New arrays: of the host's values, of arbitrary content, of memory that is there.
+//! Creation of arrays: from values of the host, uninitialised, and from existing memory.
 
 use crate::array::Array;
 use crate::context::Arrays;
@@ -8,20 +8,20 @@ use crate::store::Store;
 use interop_core::{ComputeMemory, Error, Result};
 
 impl Arrays {
-    /// An array with the host's values, of one axis.
+    /// Creates an array with one axis from values of the host.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] where the device lacks the type, and what the backend reports.
+    /// [`Error::Unsupported`] where the device lacks the type; errors of the backend.
     pub fn from_slice<T: Element>(&self, values: &[T]) -> Result<Array<T>> {
         let mut array = self.empty(&[values.len()])?;
         array.write(values)?;
         Ok(array)
     }
 
-    /// An array whose content is arbitrary.
+    /// Creates an array with arbitrary content.
     ///
     /// # Errors
-    /// The errors of [`Arrays::from_slice`]; [`Error::InvalidInput`] for a shape that cannot be counted.
+    /// The errors of [`Arrays::from_slice`]; [`Error::InvalidInput`] for a shape that is too large to count.
     pub fn empty<T: Element>(&self, shape: &[usize]) -> Result<Array<T>> {
         self.check_kind(T::KIND, "Arrays::empty")?;
         let bytes = count(shape)?.checked_mul(size_of::<T>()).ok_or_else(|| {
@@ -31,11 +31,11 @@ impl Arrays {
         Ok(Array::new(self.without_queue_context(), Store::new(memory), Layout::contiguous(shape)?))
     }
 
-    /// Memory of the backend as an array: its first elements, as many as `shape` has.
+    /// Makes an array of the backend's memory, from its first elements, as many as `shape` has.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] where the memory is too small. Memory of another backend is found out
-    /// ([`Error::Foreign`]) when it is first used.
+    /// [`Error::InvalidInput`] where the memory is too small. Memory of another backend is rejected
+    /// ([`Error::Foreign`]) at its first use.
     pub fn from_memory<T: Element>(&self, memory: Box<dyn ComputeMemory>, shape: &[usize]) -> Result<Array<T>> {
         const OP: &str = "Arrays::from_memory";
         self.check_kind(T::KIND, OP)?;

@@ -7,7 +7,7 @@ use crate::layout::Layout;
 use interop_core::Result;
 use std::sync::Arc;
 
-/// Monoid that values are combined with: `f(f(a, b), c) == f(a, f(b, c))`, and `f(identity, a) == f(a, identity) == a`.
+/// A monoid that combines values: `f(f(a, b), c) == f(a, f(b, c))`, and `f(identity, a) == f(a, identity) == a`.
 #[derive(Clone)]
 pub struct Monoid<T: Element> {
     identity: T,
@@ -16,7 +16,7 @@ pub struct Monoid<T: Element> {
     definition: Arc<CpuProgram>,
 }
 
-/// Tells if a running value includes its own element.
+/// Whether a running value includes its own element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Scan {
     /// `f(x0, .., xi)`.
@@ -25,7 +25,7 @@ pub enum Scan {
     Exclusive,
 }
 
-/// Loops that the CPU has for it.
+/// Loops for it on the CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operation {
     Sum,
@@ -43,11 +43,11 @@ impl<T: Element> std::fmt::Debug for Monoid<T> {
 }
 
 impl<T: Element> Monoid<T> {
-    /// One of the user's own, such as `Monoid::new(0u32, |a, b| a ^ b)`. Reductions need it to be commutative too;
-    /// scans do not.
+    /// Creates a monoid from an operation, such as `Monoid::new(0u32, |a, b| a ^ b)`. Reductions also need it to be
+    /// commutative; scans do not.
     ///
     /// # Errors
-    /// [`interop_core::Error::InvalidInput`] where the expression has an array or an index in it, or is too deep.
+    /// [`interop_core::Error::InvalidInput`] where the expression contains an array or an index, or is too deep.
     pub fn new<'a>(identity: T, f: impl FnOnce(Expr<'a, T>, Expr<'a, T>) -> Expr<'a, T>) -> Result<Self> {
         let bound = Bound::new(&f(side(0), side(1)).tree, Role::Monoid, "Monoid::new")?;
         let definition = CpuProgram::new(bound.program, bound.constants, side_layouts());
@@ -55,7 +55,7 @@ impl<T: Element> Monoid<T> {
     }
 
     fn known(identity: T, operation: Operation, op: Binary) -> Self {
-        // Two sides and one step: nothing that could be refused.
+        // It has only two sides and one step, which is always valid.
         let sides = [T::KIND; 2].map(|kind| (kind, Access::Linear)).to_vec();
         let load = |side| (Step::Load(side), T::KIND);
         let steps = vec![load(0), load(1), (Step::Binary(op, 0, 1), T::KIND)];
@@ -74,17 +74,17 @@ impl<T: Element> Monoid<T> {
         Self::known(T::ONE, Operation::Product, Binary::Mul)
     }
 
-    /// The smaller, from the type's largest; floats from NaN, which loses against every number.
+    /// The smaller value, starting with the type's largest; for floats starting with NaN, which every number replaces.
     pub fn min() -> Self {
         Self::known(<T as Arith>::MOST, Operation::Min, Binary::Min)
     }
 
-    /// The larger, from the type's smallest; floats from NaN, which loses against every number.
+    /// The larger value, starting with the type's smallest; for floats starting with NaN, which every number replaces.
     pub fn max() -> Self {
         Self::known(<T as Arith>::LEAST, Operation::Max, Binary::Max)
     }
 
-    /// Changes nothing.
+    /// Returns the identity, which changes no value.
     pub fn identity(&self) -> T {
         self.identity
     }

@@ -1,4 +1,4 @@
-//! Arrays in queues: results that are awaited, and work that nobody waits for.
+//! Arrays in queues: results that are awaited, and work without waiting.
 
 use crate::array::Array;
 use crate::context::Arrays;
@@ -17,8 +17,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-/// Operations on arrays in a [`ComputeQueue`]: each call returns before the work is done, with an [`Event`], or with a
-/// [`Pending`] result to be awaited. Made by [`Arrays::queue`], or of a queue of the program's own by [`Arrays::on`].
+/// Operations on arrays in a [`ComputeQueue`]. Each call returns before the work has completed, with an [`Event`], or
+/// with a [`Pending`] result to be awaited. Created by [`Arrays::queue`], or from a queue of the program by
+/// [`Arrays::on`].
 ///
 /// ```
 /// # use compute_arrays::Arrays;
@@ -48,16 +49,16 @@ use std::task::{Context, Poll};
 /// ```
 ///
 /// # Order
-/// Arrays know what uses them. Operations on the same array run in the order of the calls, whichever queues they are
-/// in. Those of [`Arrays`] and [`Array`] without a queue take part. [`ArrayQueue::after`] is for what arrays do not
-/// tell.
+/// Arrays record the operations that use them. Operations on the same array run in the order of the calls, even in
+/// different queues, and including those of [`Arrays`] and [`Array`] without a queue. Use [`ArrayQueue::after`] for
+/// dependencies that arrays do not record.
 ///
 /// # Lifetime
-/// What is in the queue keeps what it needs: arrays, results and the queue may be dropped at once.
+/// Queued work keeps everything it needs: arrays, results and the queue may be dropped at once.
 ///
 /// # Errors
-/// Those of the operation without a queue, told by the call. What goes wrong on the device is told by the event or the
-/// result. Memory that another owner sees too (imports) is not for queues.
+/// The call returns the errors of the operation without a queue. The event or the result reports errors of the device.
+/// Memory that another owner can access (imports) cannot be used in queues.
 #[derive(Clone)]
 pub struct ArrayQueue {
     arrays: Arrays,
@@ -71,7 +72,7 @@ impl fmt::Debug for ArrayQueue {
 }
 
 impl Arrays {
-    /// A queue for these arrays, beside the backend's own.
+    /// Creates a queue for these arrays, in addition to the backend's own.
     ///
     /// # Errors
     /// Those of [`interop_core::ComputeBackend::queue`].
@@ -79,8 +80,8 @@ impl Arrays {
         Ok(self.on(self.backend().queue(options)?))
     }
 
-    /// A queue of this backend's, in which the program has other work as well. A queue of another backend is found out
-    /// ([`interop_core::Error::Foreign`]) when it is first used.
+    /// Uses a queue of this backend, in which the program also has other work. A queue of another backend is rejected
+    /// ([`interop_core::Error::Foreign`]) at its first use.
     pub fn on(&self, queue: impl Into<Arc<dyn ComputeQueue>>) -> ArrayQueue {
         let queue_context =
             QueueContext { queue: queue.into(), wait: Vec::new(), last: RefCell::default(), scratch: Rc::default() };
@@ -94,12 +95,12 @@ impl ArrayQueue {
         &self.arrays
     }
 
-    /// The queue, for kernels and copies of the program's own among the work with arrays.
+    /// Returns the queue, for kernels and copies of the program between the work on arrays.
     pub fn queue(&self) -> &Arc<dyn ComputeQueue> {
         &self.queue_context.queue
     }
 
-    /// This queue, whose operations start after these events.
+    /// Returns this queue with operations that start after these events.
     #[must_use]
     pub fn after(&self, wait: &[Event]) -> Self {
         let queue_context = QueueContext {
@@ -111,17 +112,17 @@ impl ArrayQueue {
         Self { arrays: self.arrays.clone(), queue_context: Rc::new(queue_context) }
     }
 
-    /// The arrays whose operations go to this queue.
+    /// Returns the arrays whose operations go to this queue.
     fn here(&self) -> Arrays {
         self.arrays.with_queue_context(&self.queue_context)
     }
 
-    /// Runs an operation, and gives its event with what it gave.
+    /// Runs an operation, and returns its event and its result.
     fn queued<R>(&self, operation: impl FnOnce(&Arrays) -> Result<R>) -> Result<(R, Event)> {
         *self.queue_context.last.borrow_mut() = None;
         let result = operation(&self.here())?;
         let last = self.queue_context.last.borrow_mut().take();
-        // Without elements there was nothing to do.
+        // Without elements there was no operation.
         let event = last.map_or_else(|| self.queue_context.queue.marker(&self.queue_context.wait), Ok)?;
         Ok((result, event))
     }
@@ -312,7 +313,7 @@ impl ArrayQueue {
     ///
     /// # Errors
     /// The errors of [`Arrays::from_slice`] and of [`ArrayQueue`].
-    // An array is what there is to be made from a slice, not a queue.
+    // The result is an array, not a queue.
     #[allow(clippy::wrong_self_convention)]
     pub fn from_slice<T: Element>(&self, values: &[T]) -> Result<(Array<T>, Event)> {
         let mut array = self.arrays.empty(&[values.len()])?;
@@ -344,14 +345,14 @@ impl ArrayQueue {
         self.queued(|here| philox.normal_on(here, into)).map(|((), event)| event)
     }
 
-    /// A result that needs no device.
+    /// Returns a result that needs no device.
     fn ready<T>(&self, value: T) -> Result<Pending<T>> {
         let event = self.queue_context.queue.marker(&self.queue_context.wait)?;
         Ok(Pending { event, from: Source::Value(Some(value)) })
     }
 }
 
-/// Number `at` of the values in `bytes`.
+/// Returns value number `at` in `bytes`.
 fn first<T: Element>(bytes: &[u8], at: usize) -> T {
     let mut value = [T::default()];
     if let Some(bytes) = bytes.get(at * size_of::<T>()..(at + 1) * size_of::<T>()) {
@@ -360,7 +361,8 @@ fn first<T: Element>(bytes: &[u8], at: usize) -> T {
     value[0]
 }
 
-/// A result on its way from the device: a future, or wait for it. It may go to any thread, and be dropped at any time.
+/// A result that the device is computing: await it as a future, or wait for it. It may move to any thread, and be
+/// dropped at any time.
 #[must_use = "the result is in here"]
 pub struct Pending<T> {
     event: Event,
@@ -377,15 +379,15 @@ impl<T> Pending<T> {
         Self { event: read.event().clone(), from: Source::Read(read, value) }
     }
 
-    /// The event of the result's arrival, for wait lists.
+    /// Returns the event of the result's completion, for wait lists.
     pub fn event(&self) -> &Event {
         &self.event
     }
 
-    /// Waits on this thread.
+    /// Waits for the result on this thread.
     ///
     /// # Errors
-    /// What ended the operation, or [`interop_core::Error::EventFailed`] where it did not begin.
+    /// The error that ended the operation, or [`interop_core::Error::EventFailed`] where it did not begin.
     pub fn wait(mut self) -> Result<T> {
         match self.from {
             Source::Value(ref mut value) => {
@@ -398,7 +400,7 @@ impl<T> Pending<T> {
 }
 
 fn taken() -> interop_core::Error {
-    interop_core::Error::invalid("Pending", "the result was taken already")
+    interop_core::Error::invalid("Pending", "the result was already taken")
 }
 
 impl<T> Unpin for Pending<T> {}

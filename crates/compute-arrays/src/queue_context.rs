@@ -25,16 +25,16 @@ impl QueueContext {
         Ok(())
     }
 
-    /// True where memory between passes may be used again now. Queues order its readers and writers, except those of a
-    /// scan's state, which kernels write though it is an argument. Unless the queue is in order, that state belongs to
-    /// its launch until the launch is over.
+    /// Returns true where memory between passes may be reused now. Queues order its readers and writers, except those
+    /// of a scan's state, which kernels write although it is an argument. Unless the queue is in order, that state
+    /// belongs to its launch until the launch has completed.
     pub fn may_reuse(&self, which: Scratch, kept: &Kept) -> bool {
         which != Scratch::State
             || self.queue.options().order == Order::InOrder
             || kept.last.as_ref().is_none_or(Event::is_settled)
     }
 
-    /// The event of the latest operation.
+    /// Returns the event of the latest operation.
     pub fn last(&self) -> Option<Event> {
         self.last.borrow().clone()
     }

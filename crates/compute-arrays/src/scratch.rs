@@ -2,7 +2,7 @@
 
 use interop_core::{ComputeMemory, Event};
 
-/// Memory between the passes of one operation, kept from call to call: the queue is in order.
+/// Memory between the passes of one operation, kept from call to call, because the queue is in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Scratch {
     /// One value for each work group.
@@ -13,7 +13,7 @@ pub(crate) enum Scratch {
     Counts,
     /// One value for each tile of a scan.
     Tiles,
-    /// A one-pass scan's state. What is left there never looks like a state of today's.
+    /// The state of a one-pass scan. Old content never looks like a current state.
     State,
 }
 

@@ -3,13 +3,13 @@
 use interop_core::{ComputeMemory, Error, Result};
 use std::cell::{Ref, RefCell, RefMut};
 
-/// Memory, or nothing where there are no elements: devices allocate no 0 bytes.
+/// Memory, or `None` without elements, because devices cannot allocate 0 bytes.
 pub(crate) struct Store {
     memory: Option<RefCell<Box<dyn ComputeMemory>>>,
 }
 
 fn in_use(operation: &'static str) -> Error {
-    Error::invalid(operation, "the array is being read or written by a call further up")
+    Error::invalid(operation, "the array is being read or written by an enclosing call")
 }
 
 impl Store {
@@ -18,9 +18,9 @@ impl Store {
     }
 
     /// # Errors
-    /// [`Error::InvalidInput`] where there is none, or it is in use.
+    /// [`Error::InvalidInput`] where it has no memory, or is in use.
     pub fn borrow(&self, operation: &'static str) -> Result<Ref<'_, Box<dyn ComputeMemory>>> {
-        let memory = self.memory.as_ref().ok_or_else(|| Error::invalid(operation, "an array of no elements"))?;
+        let memory = self.memory.as_ref().ok_or_else(|| Error::invalid(operation, "the array has no elements"))?;
         memory.try_borrow().map_err(|_| in_use(operation))
     }
 

@@ -1,4 +1,4 @@
-//! Parts of arrays, and arrays seen in another order.
+//! Parts of arrays, and arrays with reordered axes.
 
 use crate::array::Array;
 use crate::context::Arrays;
@@ -11,7 +11,7 @@ use std::marker::PhantomData;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Elements of an array in an order of their own; nothing is copied. Every method's errors are those of the method of
+/// A view of an array's elements with its own order; nothing is copied. Every method has the errors of the method of
 /// [`Layout`] with the same name.
 pub struct View<'a, T: Element> {
     arrays: &'a Arrays,
@@ -35,27 +35,27 @@ impl<'a, T: Element> View<'a, T> {
         Self { layout: Rc::new(layout), ..*self }
     }
 
-    /// Shape, strides and offset.
+    /// Returns shape, strides and offset.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// Sides, slowest first.
+    /// Returns the lengths of the axes, the slowest first.
     pub fn shape(&self) -> &[usize] {
         self.layout.shape()
     }
 
-    /// Number of elements.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         self.layout.len()
     }
 
-    /// True where there are no elements.
+    /// Returns true where there are no elements.
     pub fn is_empty(&self) -> bool {
         self.layout.is_empty()
     }
 
-    /// Indices `range` of one axis.
+    /// Selects the indices `range` of one axis.
     ///
     /// # Errors
     /// The errors of [`Layout::slice`].
@@ -63,7 +63,7 @@ impl<'a, T: Element> View<'a, T> {
         self.slice_step(axis, range, 1)
     }
 
-    /// Every `step`-th index of `range`, from its end where `step` is negative.
+    /// Selects every `step`-th index of `range`, starting at its end if `step` is negative.
     ///
     /// # Errors
     /// The errors of [`Layout::slice`].
@@ -71,13 +71,13 @@ impl<'a, T: Element> View<'a, T> {
         self.layout.slice(axis, range, step).map(|layout| self.with(layout))
     }
 
-    /// The axes in reverse order.
+    /// Reverses the order of the axes.
     #[must_use]
     pub fn transpose(&self) -> Self {
         self.with(self.layout.transpose())
     }
 
-    /// The axes in another order.
+    /// Reorders the axes.
     ///
     /// # Errors
     /// The errors of [`Layout::permute`].
@@ -85,7 +85,7 @@ impl<'a, T: Element> View<'a, T> {
         self.layout.permute(axes).map(|layout| self.with(layout))
     }
 
-    /// Gives the elements another shape, in place.
+    /// Changes the shape, in place.
     ///
     /// # Errors
     /// The errors of [`Layout::reshape`].
@@ -93,7 +93,7 @@ impl<'a, T: Element> View<'a, T> {
         self.layout.reshape(shape).map(|layout| self.with(layout))
     }
 
-    /// Axes of one element repeated.
+    /// Repeats axes of length 1.
     ///
     /// # Errors
     /// The errors of [`Layout::broadcast_to`].
@@ -101,21 +101,21 @@ impl<'a, T: Element> View<'a, T> {
         self.layout.broadcast_to(shape).map(|layout| self.with(layout))
     }
 
-    /// One element, copied to the host. Waits.
+    /// Copies one element to the host. Waits.
     ///
     /// # Errors
-    /// The errors of [`Layout::position`]; what the backend reports.
+    /// The errors of [`Layout::position`]; errors of the backend.
     pub fn item(&self, index: &[usize]) -> Result<T> {
         let position = self.layout.position(index)?;
         Array::<T>::read_at(self.store, position, "View::item")
     }
 
-    /// The elements as an expression.
+    /// Returns the elements as an expression.
     pub fn expr(self) -> Expr<'a, T> {
         Expr::node(Node::Leaf(Leaf { arrays: self.arrays.clone(), store: self.store, layout: self.layout }))
     }
 
-    /// A copy whose elements lie one after another.
+    /// Copies the elements to a contiguous array.
     ///
     /// # Errors
     /// The errors of [`Arrays::eval`].
@@ -123,7 +123,7 @@ impl<'a, T: Element> View<'a, T> {
         self.arrays.eval(self)
     }
 
-    /// The elements on the host, in the view's order. Waits.
+    /// Copies the elements to the host, in the view's order. Waits.
     ///
     /// # Errors
     /// The errors of [`Arrays::eval`].
@@ -133,7 +133,7 @@ impl<'a, T: Element> View<'a, T> {
 }
 
 impl<T: Element> Array<T> {
-    /// All elements, for slicing, transposing, and as part of an expression.
+    /// Returns a view of all elements, for slicing, transposing, and use in an expression.
     pub fn view(&self) -> View<'_, T> {
         View::new(self.arrays(), &self.store, Rc::clone(&self.layout))
     }

@@ -1,4 +1,4 @@
-//! [`ComputeDisplay`].
+//! The type [`ComputeDisplay`].
 
 use crate::display_state::DisplayState;
 use crate::draw::Source;
@@ -17,10 +17,11 @@ use interop_core::{
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Kernels are launched in groups of at least 8 rows, of which CUDA has 65535.
+/// Kernels are launched in groups of at least 8 rows, and CUDA allows 65535 groups.
 const MAX_SIDE: u32 = 8 * 65535;
 
-/// A display whose surfaces are memory of a compute device, drawn by kernels in its queue. See the crate.
+/// A display whose surfaces are memory of a compute device, drawn by kernels in its queue. See the crate's
+/// documentation.
 ///
 /// It needs no window system and no graphics driver. Row 0 in memory is the top row.
 pub struct ComputeDisplay {
@@ -28,44 +29,46 @@ pub struct ComputeDisplay {
 }
 
 impl ComputeDisplay {
-    /// Draws by kernels of this backend, in its queue. `Rc`, as links hold displays.
+    /// Creates a display that draws with kernels of this backend, in its queue. It is an `Rc` because links share
+    /// displays.
     ///
     /// # Errors
-    /// [`interop_core::Error::Unsupported`] for a backend that takes neither OpenCL C nor PTX (threads, OpenGL, wgpu: they have displays of
-    /// their own); [`interop_core::Error::KernelBuild`], [`interop_core::Error::Driver`].
+    /// [`interop_core::Error::Unsupported`] for a backend that supports neither OpenCL C nor PTX (the CPU backend,
+    /// OpenGL and wgpu have displays of their own); [`interop_core::Error::KernelBuild`];
+    /// [`interop_core::Error::Driver`].
     pub fn on(backend: Arc<dyn ComputeBackend>) -> Result<Rc<Self>> {
         let kernels = Kernels::default();
         Kernels::check(&backend.device().to_string(), backend.caps())?;
         let caps = caps(backend.caps());
-        // A device whose compiler refuses the text is found out here, not by the first frame.
+        // A device whose compiler rejects the text fails here, not at the first frame.
         kernels.get(backend.as_ref(), Work::Draw)?;
         let shared = DisplayState { backend, caps, kernels, scratch: None.into() };
         Ok(Rc::new(Self { shared: Rc::new(shared) }))
     }
 
-    /// The backend that draws. What it computes is shown with no copy.
+    /// Returns the backend that draws. Its frames are shown without a copy.
     pub fn backend(&self) -> &Arc<dyn ComputeBackend> {
         &self.shared.backend
     }
 
-    /// The backend that draws, where it drives the device of `backend` and is another: kernels that are built and launched by it
-    /// run in the display's queue. `None` where there is nothing to gain.
+    /// Returns the backend that draws, if it drives the same device as `backend` and is another object: kernels built
+    /// and launched with it run in the display's queue. `None` where nothing is gained.
     pub fn beside(&self, backend: &dyn ComputeBackend) -> Option<Arc<dyn ComputeBackend>> {
         let own = self.backend();
         let is_other = own.caps().display_queue() != backend.caps().display_queue();
         (is_other && own.device() == backend.device()).then(|| Arc::clone(own))
     }
 
-    /// Makes an RGBA8 picture to draw into; black and transparent at first.
+    /// Creates an RGBA8 target for draws; it is black and transparent at first.
     ///
     /// # Errors
-    /// [`interop_core::Error::InvalidInput`] for a size of 0, [`interop_core::Error::Unsupported`] for one that the device does not allocate, and what the
-    /// backend reports.
+    /// [`interop_core::Error::InvalidInput`] for a size of 0; [`interop_core::Error::Unsupported`] for a size that the
+    /// device cannot allocate; errors of the backend.
     pub fn create_offscreen_target(&self, width: u32, height: u32) -> Result<ComputeTarget> {
         self.create_offscreen_target_of(width, height, PixelFormat::Rgba8)
     }
 
-    /// Makes a picture of `format` to draw into; [`PixelFormat::Rgba16F`] keeps light brighter than 1.
+    /// Creates a target of `format` for draws; [`PixelFormat::Rgba16F`] keeps light brighter than 1.
     ///
     /// # Errors
     /// The errors of [`ComputeDisplay::create_offscreen_target`].
@@ -74,14 +77,14 @@ impl ComputeDisplay {
     }
 
     /// Draws an image surface into `viewport` of a target (`y` counts from the top), as the surface's
-    /// [`interop_core::ImageDesc`] and `options` say: by default every number goes there as it is. Does not wait.
+    /// [`interop_core::ImageDesc`] and `options` say. By default every number is copied unchanged. Does not wait.
     ///
     /// # Errors
     /// - [`interop_core::Error::Foreign`] for a surface or target of another display.
-    /// - [`interop_core::Error::InvalidInput`] for a buffer, a viewport that is empty or reaches outside the target, or options that
-    ///   mean nothing ([`Plan::new`]).
-    /// - [`interop_core::Error::NothingShown`] for an in-place surface with no frame yet.
-    /// - What the backend reports.
+    /// - [`interop_core::Error::InvalidInput`] for a buffer, for a viewport that is empty or reaches outside the
+    ///   target, and for invalid options ([`Plan::new`]).
+    /// - [`interop_core::Error::NothingShown`] for an in-place surface without a frame.
+    /// - Errors of the backend.
     pub fn draw(
         &self,
         surface: &Surface,
@@ -106,12 +109,12 @@ impl ComputeDisplay {
     }
 }
 
-/// Returns what a display on a device with these capabilities can do.
+/// Returns the capabilities of a display on a device with these capabilities.
 fn caps(backend: &ComputeCaps) -> DisplayCaps {
     let is_read = |cap: &&MemoryCap| {
         cap.shape == MemoryShape::Linear && matches!(cap.handle, HandleType::HostPointer | HandleType::QueueBuffer(_))
     };
-    // Shared by the host, it is shown where it lies, so that kernels must read it there.
+    // Host memory is shown in place, so kernels must be able to read it there.
     let read = backend.can_import(HandleType::HostPointer, MemoryShape::Linear).of_the("its kernels");
     let pages = MemoryCap::new(HandleType::HostPointer, MemoryShape::Linear, read);
     DisplayCaps::new(MAX_SIDE, backend.max_allocation, RowOrder::TopDown)

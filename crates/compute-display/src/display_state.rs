@@ -6,12 +6,12 @@ use interop_core::{ComputeBackend, ComputeMemory, DisplayCaps, Error, Result, Su
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// State shared by the display's objects; its address also tells them from those of other displays.
+/// State shared by the display's objects; its address also distinguishes them from objects of other displays.
 pub struct DisplayState {
     pub backend: Arc<dyn ComputeBackend>,
     pub caps: DisplayCaps,
     pub kernels: Kernels,
-    /// Kept between uses, at its largest.
+    /// Scratch memory, kept between uses at its largest size.
     pub scratch: RefCell<Option<Box<dyn ComputeMemory>>>,
 }
 
@@ -26,14 +26,14 @@ impl DisplayState {
         Error::unsupported(self.name(), reason)
     }
 
-    /// Refuses what the device cannot hold. Returns the bytes of one frame.
+    /// Checks that the device can hold the surface. Returns the bytes of one frame.
     pub fn check(&self, desc: &SurfaceDesc) -> Result<usize> {
         desc.check(&self.name(), &self.caps)
     }
 
-    /// Lends device memory of at least so many bytes, which hold anything.
+    /// Lends device memory of at least this many bytes, with arbitrary content.
     pub fn with_scratch<R>(&self, bytes: usize, f: impl FnOnce(&mut dyn ComputeMemory) -> Result<R>) -> Result<R> {
-        // Taken out meanwhile: whoever else needs some makes some.
+        // Taken out in the meantime, so that a nested use allocates its own.
         let kept = self.scratch.borrow_mut().take().filter(|memory| memory.len() >= bytes);
         let mut memory = match kept {
             Some(memory) => memory,

@@ -1,4 +1,4 @@
-//! Launches: where each kernel reads and writes, checked.
+//! Launches of the kernels, with checks of where each reads and writes.
 
 use crate::display_state::DisplayState;
 use crate::kernels::Work;
@@ -19,7 +19,7 @@ pub struct Canvas<'a> {
     pub view: ImageView,
 }
 
-/// Formats of 1, 2, 4, 8 and 16 bytes, for what is copied as it is.
+/// Formats of 1, 2, 4, 8 and 16 bytes, for copies of unchanged bytes.
 const WORDS: [PixelFormat; 5] =
     [PixelFormat::R8, PixelFormat::R16, PixelFormat::R32F, PixelFormat::Rg32F, PixelFormat::Rgba32F];
 
@@ -31,7 +31,7 @@ impl DisplayState {
         region.check_inside(canvas.view.extent)?;
         let planned = Extent::new(plan.picture.width, plan.picture.height);
         if plan.one_to_one && planned != source.view.extent {
-            let problem = format!("an image of {} was given for a plan of {planned}", source.view.extent);
+            let problem = format!("the plan is for an image of {planned}, but {} was given", source.view.extent);
             return Err(Error::refused(problem));
         }
         let to = part_of(&canvas.view, region);
@@ -70,18 +70,18 @@ impl DisplayState {
         self.launch(Work::Draw, Canvas { view: to, ..canvas }, &args)
     }
 
-    /// Copies pixels of one format and size as they are.
+    /// Copies pixels of the same format and size unchanged.
     pub fn copy_pixels(&self, source: Source<'_>, canvas: Canvas<'_>) -> Result<()> {
         let (from, to) = (source.view, canvas.view);
         if from.extent != to.extent || from.format.bytes_per_pixel() != to.format.bytes_per_pixel() {
-            return Err(Error::refused(format!("{from:?} is not of the size of {to:?}")));
+            return Err(Error::refused(format!("the sizes differ: {from:?} and {to:?}")));
         }
         let range = to.span();
         if from.is_contiguous() && to.is_contiguous() && from.offset == to.offset && range.end <= canvas.memory.len() {
-            // The driver's own copy, which on a CPU takes half of a kernel's time.
+            // The driver's own copy takes half the time of a kernel on a CPU.
             return self.backend.copy(source.memory, canvas.memory, range);
         }
-        // As many bytes at once as both sides are aligned to.
+        // Copies as many bytes at once as the alignment of both sides allows.
         let places = from.offset | to.offset | from.pitch() | to.pitch() | to.row_len();
         let bytes = 1 << (places.trailing_zeros() as usize).min(WORDS.len() - 1);
         let width = u32::try_from(to.row_len() / bytes).unwrap_or(u32::MAX);
@@ -95,7 +95,7 @@ impl DisplayState {
         self.launch(Work::Copy, Canvas { view: to, ..canvas }, &[memory, offset, pitch, shift(to)])
     }
 
-    /// Copies bytes, from anywhere to anywhere.
+    /// Copies bytes between any positions.
     pub fn copy_bytes(
         &self,
         from: (&dyn ComputeMemory, usize),
@@ -106,7 +106,7 @@ impl DisplayState {
         if start == end {
             return self.backend.copy(source, target, start..start.saturating_add(len));
         }
-        // Whole words of both sides, and what is left.
+        // Copies whole words of both sides, then the rest.
         let word = 1 << ((start | end).trailing_zeros() as usize).min(WORDS.len() - 1);
         let whole = len / word * word;
         for (at, len) in [(0, whole), (whole, len - whole)].into_iter().filter(|(_, len)| *len > 0) {
@@ -122,9 +122,9 @@ impl DisplayState {
         Ok(())
     }
 
-    /// Writes the bytes of one pixel to each of them.
+    /// Writes the bytes of one pixel to every pixel.
     pub fn clear(&self, canvas: Canvas<'_>, pixel: [u8; 16]) -> Result<()> {
-        // A pixel of one or two bytes is the lowest of its word, whichever byte is first.
+        // The bytes of a small pixel are the lowest of its word, whatever the byte order.
         let unused = 4_usize.saturating_sub(canvas.view.format.bytes_per_pixel());
         let by = if cfg!(target_endian = "big") { 8 * unused } else { 0 };
         let word = |n: usize| Arg::U32(u32::from_ne_bytes(std::array::from_fn(|byte| pixel[4 * n + byte])) >> by);
@@ -132,39 +132,39 @@ impl DisplayState {
         self.launch(Work::Clear, canvas, &args)
     }
 
-    /// Kernels get their target as bytes: an argument tells them how many a pixel has.
+    /// Kernels see their target as bytes; an argument gives the size of a pixel.
     fn launch(&self, work: Work, Canvas { memory, view }: Canvas<'_>, args: &[Arg<'_>]) -> Result<()> {
         View::Image(view).check_inside(memory.len())?;
         let bytes = view.format.bytes_per_pixel();
         if !(view.offset | view.pitch()).is_multiple_of(bytes) {
-            return Err(Error::refused(format!("{view:?} does not lie on multiples of its pixel's {bytes} bytes")));
+            return Err(Error::refused(format!("{view:?} is not aligned to its pixels of {bytes} bytes")));
         }
         let target = Target::new(memory, View::Image(ImageView { format: PixelFormat::R8, ..view }))?;
         self.backend.launch(self.kernels.get(self.backend.as_ref(), work)?, target, args)
     }
 }
 
-/// The power of two that a pixel has bytes.
+/// Binary logarithm of the pixel's size in bytes.
 fn shift(view: ImageView) -> Arg<'static> {
     Arg::I32(view.format.bytes_per_pixel().trailing_zeros().cast_signed())
 }
 
-/// The memory, where pixel (0, 0) lies in it, and the bytes from row to row; all pixels lie inside.
+/// Returns the memory, the position of pixel (0, 0) in it, and the bytes from row to row; all pixels lie inside.
 fn first<'a>(source: &Source<'a>) -> Result<[Arg<'a>; 3]> {
     View::Image(source.view).check_inside(source.memory.len())?;
-    // Inside what can be addressed.
+    // The values fit because the view is addressable.
     let place = [source.view.offset.cast_signed(), source.view.row_pitch].map(|n| Arg::I64(n as i64));
     Ok([Arg::Memory(source.memory), place[0], place[1]])
 }
 
-/// A pixel of the viewport in the picture.
+/// Returns the position of a viewport's pixel in the picture.
 fn offset(at: u32, start: i32) -> i32 {
     i32::try_from(i64::from(at) - i64::from(start)).unwrap_or(i32::MAX)
 }
 
-/// Returns what is done, as the kernels take it: their macros say which bits mean what.
+/// Returns the plan's steps as bits, as the macros of the kernels define them.
 fn steps(plan: &Plan) -> u32 {
-    // As numbers, no curve, stored alpha and no tone mapping are zero.
+    // Linear curves, stored alpha and no tone mapping are zero as numbers.
     let shading =
         |s: Shading| s.decode.code() << 8 | s.encode.code() << 10 | s.alpha.code() << 12 | s.tone.code() << 14;
     let flags = [

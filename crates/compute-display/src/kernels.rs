@@ -1,26 +1,27 @@
-//! The kernels: one text for OpenCL C and CUDA, built when they are first used.
+//! The kernels: one text for OpenCL C and CUDA, built at first use.
 //!
-//! Halves and powers are plain arithmetic in it, so that an OpenCL on the CPU tests what CUDA runs. A number, the same for all
-//! pixels, holds the steps and formats of a draw, so that the first draw of a kind compiles nothing. Kernels compiled for one kind
-//! alone were tried with PoCL: each took the compiler a third of a second, and they were up to twice as fast.
+//! The text computes half floats and powers with plain arithmetic, so that OpenCL on the CPU tests the same code that
+//! CUDA runs. The steps and formats of a draw are a number that is equal for all pixels, so the first draw of a kind
+//! compiles nothing. Kernels that are compiled for a single kind were tried with PoCL: each took the compiler a third
+//! of a second, and they were up to twice as fast.
 
 use interop_core::{ComputeBackend, ComputeCaps, Error, Kernel, KernelSource, Result};
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-/// Source for OpenCL's compilers; the PTX was compiled from it, too.
+/// Source text for OpenCL compilers; the PTX was compiled from it as well.
 const TEXT: &str = include_str!("../kernels/draw.cu");
-/// By `cargo xtask ptx`, so that CUDA needs no compiler.
+/// Compiled by `cargo xtask ptx`, so that CUDA needs no compiler.
 const PTX: &str = include_str!("ptx/draw.ptx");
 
-/// Work of a kernel on each pixel.
+/// The work of a kernel on each pixel.
 #[derive(Debug, Clone, Copy)]
 pub enum Work {
-    /// All that a [`interop_core::draw::Plan`] says.
+    /// Draws it by an [`interop_core::draw::Plan`].
     Draw,
-    /// Copies it as it is.
+    /// Copies it unchanged.
     Copy,
-    /// Writes a given one.
+    /// Writes a given pixel.
     Clear,
 }
 
@@ -30,14 +31,14 @@ impl Work {
     }
 }
 
-/// Those of one backend.
+/// The kernels of one backend.
 #[derive(Default)]
 pub struct Kernels {
     built: [OnceCell<Arc<dyn Kernel>>; 3],
 }
 
 impl Kernels {
-    /// Refuses a backend that speaks neither language.
+    /// Checks that a backend supports one of the two languages.
     pub fn check(device: &str, caps: &ComputeCaps) -> Result<()> {
         let source = source(Work::Draw);
         if source.suits(caps) {
@@ -46,11 +47,11 @@ impl Kernels {
         Err(Error::Unsupported {
             operation: "ComputeDisplay::on",
             device: device.to_owned(),
-            reason: format!("it takes kernels in {:?}, this draws in {}", caps.languages, source.languages()),
+            reason: format!("it supports kernels in {:?}, but the display uses {}", caps.languages, source.languages()),
         })
     }
 
-    /// The kernel of a work.
+    /// Returns the kernel for this work.
     pub fn get(&self, backend: &dyn ComputeBackend, work: Work) -> Result<&dyn Kernel> {
         let slot = &self.built[work as usize];
         if let Some(kernel) = slot.get() {
@@ -63,7 +64,7 @@ impl Kernels {
 
 fn source(work: Work) -> KernelSource {
     let name = work.name();
-    // A compiler of OpenCL C takes its time for each kernel: it gets one.
+    // An OpenCL C compiler needs time for each kernel, so the text contains only one.
     let text = format!("#define PF_ONLY {}\n{TEXT}", work as usize);
     // SAFETY: each item writes its own pixel below the target's width and height. `draw.rs` makes all launches: it checks
     // that the views of what is read and of what is written lie inside their memory, and a kernel reads pixels of that view
@@ -74,7 +75,7 @@ fn source(work: Work) -> KernelSource {
 
 const ENTRY: &str = ".visible .entry ";
 
-/// The PTX of this kernel alone: the driver compiles all that it is given.
+/// Returns the PTX of this kernel only, because the driver compiles everything that it is given.
 fn module(name: &str) -> String {
     let mut parts = PTX.split(ENTRY);
     let header = parts.next().unwrap_or_default();

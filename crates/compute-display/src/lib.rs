@@ -1,15 +1,16 @@
-//! A display on the compute device itself, for machines with CUDA or OpenCL and no graphics driver.
+//! A display on the compute device itself, for machines with CUDA or OpenCL but without a graphics driver.
 //!
-//! [`ComputeDisplay`] draws by kernels of a backend, in its queue: frames of this backend are shown where they lie
-//! (`in-queue-in-place`: no copy, no fence), and a [`ComputeTarget`] holds what was drawn in the device's memory, as an argument
-//! of further kernels, or to be read back.
+//! [`ComputeDisplay`] draws with kernels of a backend, in its queue. Frames of this backend are shown in place
+//! (`in-queue-in-place`: no copy, no fence). A [`ComputeTarget`] holds the result in the device's memory; it can be an
+//! argument of further kernels, or be read back.
 //!
 //! | to | look at |
 //! |---|---|
-//! | open one on a backend | [`ComputeDisplay::on`] |
-//! | compute in its queue, whatever backend there is | [`ComputeDisplay::beside`] |
-//! | draw: fitted, exposed, tone mapped, over a background | [`ComputeDisplay::draw`] |
-//! | hand on what was drawn | [`ComputeTarget::memory`]; its address is `CudaBackend::address_of`, its `cl_mem` `OpenClBackend::buffer_of` |
+//! | create a display on a backend | [`ComputeDisplay::on`] |
+//! | compute in its queue with another backend of the device | [`ComputeDisplay::beside`] |
+//! | draw: fit, exposure, tone map, background | [`ComputeDisplay::draw`] |
+//! | use the result elsewhere | [`ComputeTarget::memory`]; `CudaBackend::address_of` returns its address,
+//! `OpenClBackend::buffer_of` its `cl_mem` |
 //!
 //! ```
 //! use compute_display::ComputeDisplay;
@@ -35,7 +36,7 @@
 //! ```
 //!
 //! # Threads
-//! The display and all that it made stay on one thread. Its backend may be used on any.
+//! The display and everything that it creates stay on one thread. Its backend may be used on any thread.
 
 mod display;
 mod display_state;

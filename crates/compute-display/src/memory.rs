@@ -1,10 +1,10 @@
-//! Memory that several of a display's objects have, and where in it pictures lie.
+//! Memory that several objects of a display share, and the positions of pictures in it.
 
 use interop_core::{BufferView, ComputeMemory, Error, ImageView, Part, PixelFormat, Region, Result, SurfaceDesc, View};
 use std::cell::{Ref, RefCell, RefMut};
 use std::rc::Rc;
 
-/// A staging block's, say, and that of the surface which shows it.
+/// Shared memory, for example of a staging block and the surface that shows it.
 #[derive(Clone)]
 pub struct Memory(Rc<RefCell<Box<dyn ComputeMemory>>>);
 
@@ -13,15 +13,15 @@ impl Memory {
         Self(Rc::new(RefCell::new(memory)))
     }
 
-    /// To be read by kernels.
+    /// Borrows it for kernels that read it.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] from inside a closure that fills it.
+    /// [`Error::InvalidInput`] inside a closure that fills it.
     pub fn get(&self) -> Result<Ref<'_, Box<dyn ComputeMemory>>> {
         self.0.try_borrow().map_err(|_| in_use())
     }
 
-    /// To be written.
+    /// Borrows it for writes.
     ///
     /// # Errors
     /// The errors of [`Memory::get`].
@@ -34,7 +34,7 @@ fn in_use() -> Error {
     Error::refused("the memory is being filled; call this after the closure that fills it")
 }
 
-/// A surface's own layout.
+/// Returns the layout of a surface with storage of its own.
 pub fn tight(desc: &SurfaceDesc) -> Result<View> {
     Ok(match desc {
         SurfaceDesc::Image(image) => View::Image(rows(image.extent.full(), image.format)?),
@@ -42,35 +42,35 @@ pub fn tight(desc: &SurfaceDesc) -> Result<View> {
     })
 }
 
-/// Returns the view of a region's rows with nothing between them.
+/// Returns the view of a region's rows without padding.
 pub fn rows(region: Region, format: PixelFormat) -> Result<ImageView> {
     ImageView::packed(region.extent(), format, 1, 0, false)
 }
 
-/// A region of what `view` describes, inside of which it lies.
+/// Returns the view of a region that lies inside `view`.
 pub fn part_of(view: &ImageView, region: Region) -> ImageView {
     let left = region.x as usize * view.format.bytes_per_pixel();
     ImageView { extent: region.extent(), ..view.moved_to(view.row_start(region.y) + left) }
 }
 
-/// View of a part that was checked.
+/// View of a checked part.
 pub enum Asked {
     Pixels(ImageView),
     Bytes { first: usize, len: usize },
 }
 
-/// Tells where a part lies in what `view` describes.
+/// Returns the position of a part in the memory that `view` describes.
 pub fn asked(view: &View, part: &Part) -> Result<Asked> {
     match (view, part) {
         (View::Image(image), Part::Image(region)) => Ok(Asked::Pixels(part_of(image, *region))),
         (View::Buffer(buffer), Part::Buffer(range)) => {
             Ok(Asked::Bytes { first: buffer.offset + range.start, len: range.len() })
         }
-        _ => Err(Error::refused(format!("{part} is no part of {view:?}"))),
+        _ => Err(Error::refused(format!("{part} does not match {view:?}"))),
     }
 }
 
-/// Kernels read whole pixels, each at a multiple of its size.
+/// Checks the alignment: kernels read whole pixels, each at a multiple of its size.
 pub fn check_aligned(view: &View) -> Result<()> {
     let View::Image(image) = view else { return Ok(()) };
     if image.has_whole_pixels() {

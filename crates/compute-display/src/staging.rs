@@ -1,4 +1,4 @@
-//! Staging blocks: memory that kernels read, and the host's where they cannot.
+//! Staging blocks: memory that kernels read, or host memory where they cannot.
 
 use crate::display_state::DisplayState;
 use crate::memory::Memory;
@@ -8,11 +8,11 @@ use interop_core::{HandleType, HostBlock, MemoryShape, Result, SharedHandle, Sta
 use std::any::Any;
 use std::rc::Rc;
 
-/// Location of a block's bytes for the display.
+/// Location of a block's bytes.
 pub enum Place {
     /// Memory that kernels read.
     Device(Memory),
-    /// With the host alone.
+    /// Host memory that kernels cannot read.
     Host(HostBlock),
 }
 
@@ -20,12 +20,12 @@ pub enum Place {
 pub struct ComputeStaging {
     display: Rc<DisplayState>,
     place: Place,
-    /// The host's memory, where it is that.
+    /// The host memory, if the block is made of it.
     block: Option<HostBlock>,
-    /// Preparation of the block for quick copies.
+    /// Registration of the block for fast copies.
     _prepared: Option<Box<dyn Any>>,
     len: usize,
-    /// Reads were marked and not waited for.
+    /// True where a fence follows reads that were not waited for.
     fenced: bool,
 }
 
@@ -35,7 +35,7 @@ impl ComputeStaging {
     pub fn new(display: &Rc<DisplayState>, kind: StagingKind, len: usize) -> Result<(Self, Reach)> {
         let (place, block, is_fixed, prepared) = match kind {
             StagingKind::Orphaned | StagingKind::Persistent => {
-                // Users of an orphaned block must not count on the address.
+                // Users of an orphaned block must not rely on its address.
                 let is_fixed = matches!(kind, StagingKind::Persistent);
                 let block = HostBlock::allocate(len)?;
                 if reads_host(display).is_yes() {
@@ -56,8 +56,9 @@ impl ComputeStaging {
                 (Place::Device(Memory::new(memory)), None, false, None)
             }
             other => {
-                let reason =
-                    format!("it knows no staging of the kind {other:?}; use memory of the host or of its queue");
+                let reason = format!(
+                    "it does not support staging blocks of the kind {other:?}; use memory of the host or of its queue"
+                );
                 return Err(display.unsupported(reason));
             }
         };
@@ -71,12 +72,12 @@ impl ComputeStaging {
     }
 }
 
-/// Tells whether kernels read the host's memory where it lies.
+/// Tells whether kernels read host memory in place.
 fn reads_host(display: &DisplayState) -> Support {
     display.backend.caps().can_import(HandleType::HostPointer, MemoryShape::Linear)
 }
 
-/// The block for kernels; at first it is the host's turn.
+/// Imports the block for kernels; the host has the first turn.
 fn imported(display: &DisplayState, block: &HostBlock) -> Result<Memory> {
     let mut memory = display.backend.import_host(block)?;
     memory.release()?;

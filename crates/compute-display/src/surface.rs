@@ -1,4 +1,4 @@
-//! Surfaces: memory of the device, their own or a staging block's.
+//! Surfaces in device memory: their own, or that of a staging block.
 
 use crate::display_state::DisplayState;
 use crate::draw::{Canvas, Source};
@@ -15,17 +15,17 @@ use interop_core::{ComputeMemory, Error, Part, PixelFormat, Result, Staging, Sur
 use std::borrow::Cow;
 use std::rc::Rc;
 
-/// An image or a buffer.
+/// An image or a buffer in device memory.
 pub struct ComputeSurface {
     display: Rc<DisplayState>,
-    /// Memory that is shown; none yet at first if it is shown in place.
+    /// The memory that is shown; `None` until an in-place surface shows the first block.
     shown: Option<(Memory, View)>,
 }
 
 interop_core::owned!(ComputeSurface: DisplayState, "surface", |surface| surface.display.as_ref());
 
 impl ComputeSurface {
-    /// With zeroed memory of `bytes` bytes, the size of `desc`.
+    /// Creates a surface with zeroed memory of `bytes` bytes, the size of `desc`.
     pub fn stored(display: &Rc<DisplayState>, desc: &SurfaceDesc, bytes: usize) -> Result<Self> {
         let mut memory = display.backend.allocate(bytes)?;
         display.backend.write_pattern(Target::buffer(memory.as_mut()), &Pattern::ZERO)?;
@@ -37,12 +37,13 @@ impl ComputeSurface {
         Self { display: Rc::clone(display), shown: None }
     }
 
-    /// The memory that is seen, and where in it.
+    /// Returns the visible memory, and the view of the image or buffer in it.
     pub fn shown(&self) -> Result<(&Memory, &View)> {
         self.shown.as_ref().map(|(memory, view)| (memory, view)).ok_or(Error::NothingShown)
     }
 
-    /// A part at its own size, as a draw or a copy reads it, in scratch memory: `then` gets that, and how many bytes it is.
+    /// Copies a part to scratch memory at its own size, as a draw or a copy reads it; `then` receives that memory and
+    /// its number of bytes.
     pub fn seen<R>(&self, part: &Part, then: impl FnOnce(&mut dyn ComputeMemory, usize) -> Result<R>) -> Result<R> {
         let (memory, view) = self.shown()?;
         match asked(view, part)? {
@@ -64,7 +65,7 @@ impl ComputeSurface {
         }
     }
 
-    /// Copies what `view` describes in `bytes`.
+    /// Copies the bytes that `view` describes.
     fn store(&self, at: &Part, bytes: &[u8], view: &View) -> Result<()> {
         let (memory, whole) = self.shown()?;
         let bytes = packed(bytes, view)?;
@@ -81,7 +82,7 @@ impl ComputeSurface {
     }
 }
 
-/// The bytes in tight rows.
+/// Returns the bytes in tight rows.
 fn packed<'b>(bytes: &'b [u8], view: &View) -> Result<Cow<'b, [u8]>> {
     let is_tight = match view {
         View::Image(image) => image.is_contiguous() || image.extent.height == 1,
@@ -142,7 +143,9 @@ impl<C: Content> StoredDriver<C> for ComputeSurface {
             (Asked::Bytes { first, len }, view) => {
                 self.display.copy_bytes((from.as_ref(), view.span().start), (memory.as_mut(), first), len)
             }
-            (Asked::Pixels(_), View::Buffer(_)) => Err(Error::refused("bytes are no pixels")),
+            (Asked::Pixels(_), View::Buffer(_)) => {
+                Err(Error::refused("a view of bytes was given for an image; give a view of pixels"))
+            }
         }
     }
 }
@@ -152,7 +155,7 @@ impl<C: Content> InPlaceDriver<C> for ComputeSurface {
         let (staging, view) = (own::<ComputeStaging>(staging.driver(), &self.display)?, C::view(view));
         check_aligned(&view)?;
         let Place::Device(memory) = staging.place() else {
-            let reason = "kernels of this device read no memory of the host; use upload_staged".into();
+            let reason = "kernels of this device cannot read host memory; use upload_staged".into();
             return Err(self.display.unsupported(reason));
         };
         self.shown = Some((memory.clone(), view));

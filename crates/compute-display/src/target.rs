@@ -1,4 +1,4 @@
-//! A place to draw into.
+//! The target that the display draws into.
 
 use crate::display_state::DisplayState;
 use crate::draw::Canvas;
@@ -8,9 +8,9 @@ use interop_core::describe::color::store;
 use interop_core::{ComputeMemory, ImageDesc, ImageView, PixelFormat, Region, Result, SurfaceDesc};
 use std::rc::Rc;
 
-/// A picture in the device's memory to draw into ([`crate::ComputeDisplay::draw`]): tight rows, row 0 is the top row.
+/// A target in the device's memory for draws ([`crate::ComputeDisplay::draw`]): tight rows, row 0 is the top row.
 ///
-/// It has no format that encodes; where a draw says so, it encodes like one.
+/// It has no format that encodes; where a draw requests an encoding format, it encodes in the same way.
 pub struct ComputeTarget {
     display: Rc<DisplayState>,
     memory: Box<dyn ComputeMemory>,
@@ -20,7 +20,7 @@ pub struct ComputeTarget {
 interop_core::owned!(ComputeTarget: DisplayState, "target", |target| target.display.as_ref());
 
 impl ComputeTarget {
-    /// Zeroed.
+    /// Creates a zeroed target.
     pub(crate) fn new(display: &Rc<DisplayState>, width: u32, height: u32, format: PixelFormat) -> Result<Self> {
         let desc = ImageDesc::new(width, height, format);
         let bytes = display.check(&SurfaceDesc::Image(desc))?;
@@ -30,20 +30,20 @@ impl ComputeTarget {
         Ok(target)
     }
 
-    /// Width and height in pixels.
+    /// Returns the width and height in pixels.
     pub fn size(&self) -> (u32, u32) {
         (self.view.extent.width, self.view.extent.height)
     }
 
-    /// Format of a pixel.
+    /// Returns the pixel format.
     pub fn format(&self) -> PixelFormat {
         self.view.format
     }
 
-    /// Fills it with red, green, blue and alpha as numbers of its format, in the display's queue.
+    /// Fills the target with red, green, blue and alpha, as numbers of its format, in the display's queue.
     ///
     /// # Errors
-    /// What the backend reports.
+    /// Errors of the backend.
     pub fn clear(&mut self, color: [f32; 4]) -> Result<()> {
         let mut pixel = [0; 16];
         store(self.view.format, color, &mut pixel);
@@ -55,31 +55,31 @@ impl ComputeTarget {
         self.display.clear(canvas, pixel)
     }
 
-    /// Every pixel as it is, in tight rows, top row first. Waits for what was drawn.
+    /// Returns every pixel unchanged, in tight rows, top row first. Waits for queued draws.
     ///
     /// # Errors
-    /// [`Unavailable`](interop_core::Error::Unavailable) where the host has too little memory, and what the backend reports.
+    /// [`Unavailable`](interop_core::Error::Unavailable) where the host has too little memory; errors of the backend.
     pub fn read_pixels(&mut self) -> Result<Vec<u8>> {
         read(self.memory.as_mut(), self.view.span().len())
     }
 
-    /// The memory that it is: an argument of the backend's kernels ([`interop_core::Arg::Memory`]), which follow what was drawn
-    /// before.
+    /// Returns the target's memory, as an argument for the backend's kernels ([`interop_core::Arg::Memory`]). They run
+    /// after the draws queued before.
     pub fn memory(&self) -> &dyn ComputeMemory {
         self.memory.as_ref()
     }
 
-    /// The memory with the pixels, to be written or mapped.
+    /// Returns the target's memory, for writes and maps.
     pub fn memory_mut(&mut self) -> &mut dyn ComputeMemory {
         self.memory.as_mut()
     }
 
-    /// Tells where in the memory its pixels lie.
+    /// Returns the layout of its pixels in the memory.
     pub fn view(&self) -> ImageView {
         self.view
     }
 
-    /// Checks where a draw goes.
+    /// Checks that the viewport is not empty and lies inside.
     pub(crate) fn check(&self, viewport: Region) -> Result<()> {
         viewport.check_inside(self.view.extent)
     }
@@ -89,7 +89,7 @@ impl ComputeTarget {
     }
 }
 
-/// The first bytes of a memory.
+/// Reads the first bytes of a memory.
 pub(crate) fn read(memory: &mut dyn ComputeMemory, len: usize) -> Result<Vec<u8>> {
     let mut bytes = zeros(len)?;
     memory.read(0, &mut bytes)?;

@@ -1,4 +1,4 @@
-//! The arguments of a launch, as a kernel sees them.
+//! The arguments of a launch, as a kernel reads them.
 
 use bytemuck::Pod;
 use interop_core::{Argument, Error, Result};
@@ -9,8 +9,8 @@ pub(crate) type CpuArg<'a> = Argument<&'a [u8]>;
 
 /// The arguments of a launch after the target, counted from 0.
 ///
-/// Every call returns [`Error::InvalidInput`] naming the kernel, the argument and both kinds where the argument is
-/// missing or of another kind. Kinds are not converted.
+/// Every getter returns [`Error::InvalidInput`] where the argument is missing or of another kind; the error names the
+/// kernel, the argument and both kinds. Kinds are not converted.
 ///
 /// ```
 /// use cpu_fallback::{CpuBackend, CpuKernelExt};
@@ -39,17 +39,17 @@ impl<'a> CpuArgs<'a> {
         Self { kernel, args }
     }
 
-    /// Number of arguments.
+    /// Returns the number of arguments.
     pub const fn len(&self) -> usize {
         self.args.len()
     }
 
-    /// True where the launch gave none.
+    /// True where the launch has no arguments.
     pub const fn is_empty(&self) -> bool {
         self.args.is_empty()
     }
 
-    /// A 32-bit signed integer.
+    /// Returns a 32-bit signed integer.
     pub fn i32(&self, index: usize) -> Result<i32> {
         match self.get(index, "i32")? {
             CpuArg::I32(v) => Ok(*v),
@@ -57,7 +57,7 @@ impl<'a> CpuArgs<'a> {
         }
     }
 
-    /// A 32-bit unsigned integer.
+    /// Returns a 32-bit unsigned integer.
     pub fn u32(&self, index: usize) -> Result<u32> {
         match self.get(index, "u32")? {
             CpuArg::U32(v) => Ok(*v),
@@ -65,7 +65,7 @@ impl<'a> CpuArgs<'a> {
         }
     }
 
-    /// A binary32 number.
+    /// Returns a binary32 number.
     pub fn f32(&self, index: usize) -> Result<f32> {
         match self.get(index, "f32")? {
             CpuArg::F32(v) => Ok(*v),
@@ -73,7 +73,7 @@ impl<'a> CpuArgs<'a> {
         }
     }
 
-    /// A 64-bit signed integer.
+    /// Returns a 64-bit signed integer.
     pub fn i64(&self, index: usize) -> Result<i64> {
         match self.get(index, "i64")? {
             CpuArg::I64(v) => Ok(*v),
@@ -81,7 +81,7 @@ impl<'a> CpuArgs<'a> {
         }
     }
 
-    /// A 64-bit unsigned integer.
+    /// Returns a 64-bit unsigned integer.
     pub fn u64(&self, index: usize) -> Result<u64> {
         match self.get(index, "u64")? {
             CpuArg::U64(v) => Ok(*v),
@@ -89,7 +89,7 @@ impl<'a> CpuArgs<'a> {
         }
     }
 
-    /// A binary64 number.
+    /// Returns a binary64 number.
     pub fn f64(&self, index: usize) -> Result<f64> {
         match self.get(index, "f64")? {
             CpuArg::F64(v) => Ok(*v),
@@ -97,18 +97,17 @@ impl<'a> CpuArgs<'a> {
         }
     }
 
-    /// Memory as items of `T`, where it lies. Trailing bytes that hold no whole item are left out.
+    /// Returns memory as items of `T`, in place. Trailing bytes that are not a whole item are omitted.
     ///
     /// # Errors
-    /// Also where imported memory does not begin at a multiple of `T`'s alignment (the backend's own always does),
-    /// or `T` has no size.
+    /// Also where imported memory is not aligned for `T` (the backend's own memory always is), or `T` has no size.
     pub fn memory<T: Pod>(&self, index: usize) -> Result<&'a [T]> {
         let bytes = match self.get(index, "memory")? {
             CpuArg::Memory(bytes) => *bytes,
             other => return Err(self.wrong_kind(index, "memory", other)),
         };
         let Some(rest) = bytes.len().checked_rem(size_of::<T>()) else {
-            return Err(self.error(index, format!("is asked for as {}, which has no size", type_name::<T>())));
+            return Err(self.error(index, format!("cannot be read as {}, which has no size", type_name::<T>())));
         };
         bytemuck::try_cast_slice(&bytes[..bytes.len() - rest]).map_err(|e| {
             self.error(
@@ -120,7 +119,7 @@ impl<'a> CpuArgs<'a> {
 
     fn get(&self, index: usize, wanted: &str) -> Result<&CpuArg<'a>> {
         self.args.get(index).ok_or_else(|| {
-            self.error(index, format!("({wanted}) is missing; arguments that the launch gave: {}", self.args.len()))
+            self.error(index, format!("({wanted}) is missing; the launch has {} arguments", self.args.len()))
         })
     }
 

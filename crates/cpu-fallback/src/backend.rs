@@ -1,4 +1,4 @@
-//! The backend.
+//! The CPU backend.
 
 use crate::crew::{CpuOptions, Crew};
 use crate::host;
@@ -19,11 +19,12 @@ use interop_core::{
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Compute on the CPU's own threads. Works on every machine.
+/// Computes on the CPU's own threads. It works on every machine.
 ///
-/// Launches are synchronous: when one returns, the pixels are there, so [`interop_core::ComputeBackend::finish`] has nothing to do.
-/// Queues ([`interop_core::ComputeBackend::queue`]) run beside them, on threads of their own that share the loops' threads.
-/// Kernels are Rust closures, see [`crate::CpuKernelExt`]. Memory is host memory: `view` and `fill` copy nothing.
+/// Launches are synchronous: when one returns, the pixels are written, so [`interop_core::ComputeBackend::finish`] has
+/// nothing to do. Queues ([`interop_core::ComputeBackend::queue`]) run beside them, on threads of their own that share
+/// the threads for loops. Kernels are Rust closures, see [`crate::CpuKernelExt`]. Memory is host memory, so `map_read`
+/// and `map_write` copy nothing.
 ///
 /// ```
 /// use cpu_fallback::{CpuBackend, CpuKernelExt};
@@ -43,18 +44,18 @@ pub struct CpuBackend {
 }
 
 impl CpuBackend {
-    /// A backend with one thread for each CPU that this process may use.
+    /// Creates a backend with one thread for each CPU that this process may use.
     ///
     /// # Errors
-    /// [`interop_core::Error::Unavailable`] where the system gives no more threads.
+    /// [`interop_core::Error::Unavailable`] where the system cannot start more threads.
     pub fn new() -> Result<Self> {
         Self::with_options(&CpuOptions::default())
     }
 
-    /// A backend with options.
+    /// Creates a backend with options.
     ///
     /// # Errors
-    /// The errors of [`CpuBackend::new`]; [`interop_core::Error::InvalidInput`] for options out of range.
+    /// The errors of [`CpuBackend::new`]; [`interop_core::Error::InvalidInput`] for options that are out of range.
     pub fn with_options(options: &CpuOptions) -> Result<Self> {
         let crew = Crew::new(options)?;
         let threads = crew.threads();
@@ -69,13 +70,14 @@ impl CpuBackend {
         Ok(Self { engine: Arc::new(Engine { device, crew, timeline }), caps })
     }
 
-    /// Number of threads that kernels run on.
+    /// Returns the number of threads that run kernels.
     pub fn threads(&self) -> usize {
         self.engine.crew.threads()
     }
 }
 
-// SAFETY: memories own their bytes or keep their block, and say its length; a call takes slices of them by checked ranges.
+// SAFETY: memories own their bytes or keep their block alive, and report its length; calls form slices by checked
+// ranges.
 unsafe impl BackendDriver for CpuBackend {
     fn device(&self) -> &DeviceIdentity {
         &self.engine.device
@@ -95,7 +97,7 @@ unsafe impl BackendDriver for CpuBackend {
 
     fn allocate_send(&self, bytes: usize) -> Result<Box<dyn ComputeMemory + Send>> {
         let memory = BackendDriver::allocate(self, bytes)?;
-        // SAFETY: pages of the backend's own are for any thread; only somebody's host block is of one.
+        // SAFETY: the backend's own pages may be used on any thread; only an imported host block is bound to one.
         Ok(unsafe { memory.assume_send() })
     }
 
@@ -110,7 +112,7 @@ unsafe impl BackendDriver for CpuBackend {
         let (memory, view) = target.into_parts();
         let memory = self.engine.memory_mut(memory)?;
         let mut target = memory.writing(view.span(), &"the target")?;
-        // Keeps memory from being written while the kernel runs.
+        // Keeps argument memory from being written while the kernel runs.
         let held = args.iter().enumerate().map(|(index, arg)| {
             arg.with_memory(|memory| self.engine.memory(memory)?.reading(0..memory.len(), &argument(index)))
         });
@@ -129,9 +131,9 @@ unsafe impl BackendDriver for CpuBackend {
     fn raw<'a>(&self, target: Target<'a>) -> Result<RawTarget<'a>> {
         let (memory, view) = target.into_parts();
         let memory = self.engine.memory_mut(memory)?;
-        // Refused where somebody reads or writes them now.
+        // Fails where the bytes are being read or written now.
         drop(memory.writing(view.span(), &"the target")?);
-        // SAFETY: the target lies inside the memory, whose bytes stay for as long as it is borrowed.
+        // SAFETY: the target lies inside the memory, whose bytes stay valid for as long as it is borrowed.
         Ok(unsafe { RawTarget::new(RawMemory::Host { address: memory.bytes.address() }, view) })
     }
 

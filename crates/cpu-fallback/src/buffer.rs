@@ -1,4 +1,4 @@
-//! A buffer as a CPU kernel sees it.
+//! A buffer target, as a CPU kernel writes it.
 
 use crate::crew::Loops;
 use crate::pods;
@@ -8,8 +8,8 @@ use std::any::type_name;
 
 /// The bytes that a kernel writes.
 ///
-/// Items are as many whole `T` as fit; trailing bytes stay as they are. A `T` with no size, or larger than the
-/// buffer, is [`Error::InvalidInput`].
+/// The buffer has as many items as whole `T` fit; trailing bytes stay unchanged. A `T` without a size, or larger than
+/// the buffer, is [`Error::InvalidInput`].
 ///
 /// ```
 /// use cpu_fallback::{CpuBackend, CpuKernelExt};
@@ -37,45 +37,45 @@ impl<'a> CpuBuffer<'a> {
         Self { bytes, loops, kernel }
     }
 
-    /// Number of bytes.
+    /// Returns the number of bytes.
     pub const fn byte_len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Number of items.
+    /// Returns the number of whole items.
     pub fn items<T: Pod>(&self) -> Result<usize> {
         match self.bytes.len().checked_div(size_of::<T>()) {
             Some(items) if items > 0 => Ok(items),
             _ => {
-                let problem = format!("the target of {} bytes holds none of its size", self.bytes.len());
+                let problem = format!("the target has only {} bytes", self.bytes.len());
                 Err(misfit::<T>(self.kernel, &problem))
             }
         }
     }
 
-    /// Sets every item to `item(index)`, many at a time.
+    /// Sets every item to `item(index)`, many in parallel.
     pub fn par_items<T: Pod>(&mut self, item: impl Fn(usize) -> T + Send + Sync) -> Result<()> {
         let grain = self.loops.grain();
         self.pieces::<T>(grain, |piece, bytes| pods::write_items(bytes, |i| item(piece * grain + i)))
     }
 
-    /// Calls `f(chunk, items)` for every chunk of `chunk_items` items, many at a time; the last one may be shorter.
-    /// The items hold what the memory held before.
+    /// Calls `f(chunk, items)` for every chunk of `chunk_items` items, many in parallel; the last chunk may be shorter.
+    /// The items contain the previous content of the memory.
     ///
     /// # Errors
     /// Also where `chunk_items` is 0.
     pub fn par_chunks<T: Pod>(&mut self, chunk_items: usize, f: impl Fn(usize, &mut [T]) + Send + Sync) -> Result<()> {
         if chunk_items == 0 {
-            return Err(misfit::<T>(self.kernel, "chunks of 0 items were asked for; give at least 1"));
+            return Err(misfit::<T>(self.kernel, "chunks of 0 items were requested; give at least 1"));
         }
         self.pieces::<T>(chunk_items, |chunk, bytes| pods::with_items(bytes, |items| f(chunk, items)))
     }
 
-    /// All items at once, in place.
+    /// Returns all items at once, in place.
     ///
     /// # Errors
-    /// Also where the target does not begin at a multiple of `T`'s alignment; [`CpuBuffer::par_items`] and
-    /// [`CpuBuffer::par_chunks`] do not mind.
+    /// Also where the target is not aligned for `T`; [`CpuBuffer::par_items`] and [`CpuBuffer::par_chunks`] have no
+    /// such requirement.
     pub fn as_slice_mut<T: Pod>(&mut self) -> Result<&mut [T]> {
         let whole = self.items::<T>()? * size_of::<T>();
         let kernel = self.kernel;

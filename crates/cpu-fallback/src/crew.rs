@@ -1,4 +1,4 @@
-//! The threads that kernels run on.
+//! The threads that run kernels.
 
 use interop_core::describe::panics::{Panicked, catch};
 use interop_core::describe::process::ProcessOwned;
@@ -12,18 +12,18 @@ use std::sync::OnceLock;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CpuOptions {
-    /// Number of threads, 1 to [`CpuOptions::MAX_THREADS`]; `None` is one for each CPU of the process.
+    /// Number of threads, 1 to [`CpuOptions::MAX_THREADS`]; `None` selects one for each CPU of the process.
     pub threads: Option<usize>,
-    /// Targets with at most so many pixels (or groups of 4 bytes of a buffer) are written by the calling thread,
-    /// because waking others would take longer. `None` is [`CpuOptions::SERIAL_ITEMS`]; 0 always wakes the others,
-    /// which pays for few items with much work in each.
+    /// The calling thread alone writes targets with at most this many pixels (or groups of 4 bytes of a buffer),
+    /// because waking other threads would take longer. `None` selects [`CpuOptions::SERIAL_ITEMS`]; 0 always wakes the
+    /// others, which pays off for few items with much work in each.
     pub serial_items: Option<usize>,
 }
 
 impl CpuOptions {
-    /// More threads are refused.
+    /// Largest number of threads.
     pub const MAX_THREADS: usize = 1024;
-    /// A 64x64 image.
+    /// Default of [`CpuOptions::serial_items`]: a 64x64 image.
     pub const SERIAL_ITEMS: usize = 64 * 64;
 
     /// Sets the number of threads.
@@ -32,28 +32,28 @@ impl CpuOptions {
         Self { threads: Some(threads), ..self }
     }
 
-    /// Sets the most items that the calling thread writes alone.
+    /// Sets the largest number of items that the calling thread writes alone.
     #[must_use]
     pub const fn with_serial_items(self, items: usize) -> Self {
         Self { serial_items: Some(items), ..self }
     }
 }
 
-/// Items that one thread takes at a time, at least.
+/// Smallest number of items that one thread takes at a time.
 const GRAIN: usize = 4096;
 
-/// Execution of one launch's loops: serial or parallel.
+/// How the loops of one launch run: serially or in parallel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Loops {
     /// On the calling thread.
     Serial,
-    /// On the pool that the launch was moved to.
+    /// On the pool to which the launch was moved.
     Parallel,
 }
 
 impl Loops {
-    /// Calls `f` with every piece of `bytes`, `piece` bytes each except for the last one, and with its number.
-    /// `items` is the number of pixels or the like in a piece.
+    /// Calls `f` with every piece of `bytes` and its number. Each piece has `piece` bytes, except for the last one.
+    /// `items` is the number of pixels, or similar items, in a piece.
     pub(crate) fn for_pieces(
         self,
         bytes: &mut [u8],
@@ -65,8 +65,8 @@ impl Loops {
         if self == Self::Serial {
             return bytes.chunks_mut(piece).enumerate().for_each(|(i, p)| f(i, p));
         }
-        // With several panics, rayon passes on one and drops what the others carry while it unwinds; a drop that
-        // panicked then would end the process.
+        // If several threads panic, rayon passes on one panic and drops the payloads of the others while it unwinds; a
+        // panic of such a drop would end the process.
         let panicked: OnceLock<Panicked> = OnceLock::new();
         let one = |(i, p): (usize, &mut [u8])| {
             if panicked.get().is_none() {
@@ -75,18 +75,18 @@ impl Loops {
         };
         bytes.par_chunks_mut(piece).enumerate().with_min_len(GRAIN.div_ceil(items.max(1))).for_each(one);
         if let Some(panic) = panicked.into_inner() {
-            // It was told of where it happened.
+            // The panic hook has already reported its location.
             resume_unwind(Box::new(panic.message().to_owned()));
         }
     }
 
-    /// Items of `size` bytes for each piece, where they may be cut anywhere.
+    /// Returns the number of items of `size` bytes in a piece, for items that may be split anywhere.
     pub(crate) const fn grain(self) -> usize {
         GRAIN
     }
 }
 
-/// A pool and the bound below which it is left asleep.
+/// A thread pool, and the number of items below which it is not woken.
 pub(crate) struct Crew {
     pool: ProcessOwned<ThreadPool>,
     serial_items: usize,
@@ -99,7 +99,7 @@ impl Crew {
             if threads == 0 || threads > CpuOptions::MAX_THREADS {
                 return Err(Error::invalid(
                     "CpuBackend::with_options",
-                    format!("{threads} threads asked for; give 1 to {} or None", CpuOptions::MAX_THREADS),
+                    format!("{threads} threads were requested; give 1 to {} or None", CpuOptions::MAX_THREADS),
                 ));
             }
             builder = builder.num_threads(threads);
@@ -108,7 +108,7 @@ impl Crew {
         let pool = builder.build().map_err(|e| Error::Unavailable {
             what: "the CPU thread pool".into(),
             reason: e.to_string(),
-            hint: "Ask for fewer threads in CpuOptions or raise the limit on processes (ulimit -u).".into(),
+            hint: "Use fewer threads in CpuOptions, or raise the limit on processes (ulimit -u).".into(),
         })?;
         Ok(Self {
             pool: ProcessOwned::new(pool),
@@ -120,7 +120,8 @@ impl Crew {
         self.pool.current_num_threads()
     }
 
-    /// Runs `f` where a launch of that many items belongs. Rayon calls inside `f` use this pool when it is moved there.
+    /// Runs `f` on the calling thread or on the pool, by the launch's number of items. Rayon calls inside `f` use this
+    /// pool if `f` is moved there.
     pub(crate) fn run<R: Send>(&self, items: usize, f: impl FnOnce(Loops) -> R + Send) -> R {
         // A forked process has none of the threads.
         if items <= self.serial_items || !self.pool.mark().is_here() {

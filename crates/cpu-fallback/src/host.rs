@@ -3,7 +3,7 @@
 use interop_core::{Api, DeviceIdentity, MemoryKind};
 use std::fs;
 
-/// An identity with the CPU's maker and the given names.
+/// Returns an identity with the CPU's vendor and the given names.
 pub(crate) fn identity(name: String, driver: String) -> DeviceIdentity {
     DeviceIdentity::new(Api::Cpu, name)
         .with_vendor(cpuinfo("vendor_id").unwrap_or_else(|| "unknown".into()))
@@ -12,13 +12,13 @@ pub(crate) fn identity(name: String, driver: String) -> DeviceIdentity {
         .with_software(true)
 }
 
-/// Model name, or the architecture where the system tells no more.
+/// Returns the model name, or the architecture where the system does not report one.
 pub(crate) fn cpu_name() -> String {
     cpuinfo("model name").unwrap_or_else(|| std::env::consts::ARCH.into())
 }
 
-/// Bytes of physical memory; asking for more would have the process killed rather than refused. Where the system
-/// does not tell, what can be addressed.
+/// Returns the bytes of physical memory: with a larger allocation the system would kill the process instead of failing
+/// the call. Where the system does not report it, returns the size of the address space.
 pub(crate) fn memory_bytes() -> u64 {
     let kib = fs::read_to_string("/proc/meminfo")
         .ok()
@@ -31,7 +31,7 @@ fn cpuinfo(key: &str) -> Option<String> {
     field(&fs::read_to_string("/proc/cpuinfo").ok()?, key)
 }
 
-/// Value of the first line `key : value`.
+/// Returns the value of the first line of the form `key : value`.
 fn field(text: &str, key: &str) -> Option<String> {
     let value = text.lines().find_map(|line| {
         let (name, value) = line.split_once(':')?;

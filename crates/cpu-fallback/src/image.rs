@@ -1,4 +1,4 @@
-//! An image as a CPU kernel sees it.
+//! An image target, as a CPU kernel writes it.
 
 use crate::crew::Loops;
 use crate::pods;
@@ -6,7 +6,7 @@ use bytemuck::Pod;
 use interop_core::{Error, Extent, ImageView, PixelFormat, Result};
 use std::any::type_name;
 
-/// The pixels that a kernel writes. Pitch, region and row order are taken care of: row 0 is the surface's row 0.
+/// The pixels that a kernel writes. Pitch, region and row order are handled: row 0 is the surface's row 0.
 ///
 /// ```
 /// use cpu_fallback::{CpuBackend, CpuKernelExt};
@@ -36,50 +36,50 @@ impl<'a> CpuImage<'a> {
         Self { bytes, view, loops, kernel }
     }
 
-    /// Columns.
+    /// Returns the width of the region in pixels.
     pub fn width(&self) -> u32 {
         self.view.extent.width
     }
 
-    /// Rows.
+    /// Returns the height of the region in pixels.
     pub fn height(&self) -> u32 {
         self.view.extent.height
     }
 
-    /// Columns and rows.
+    /// Returns the width and height of the region in pixels.
     pub fn extent(&self) -> Extent {
         self.view.extent
     }
 
-    /// Tells how a pixel is stored.
+    /// Returns the pixel format.
     pub fn format(&self) -> PixelFormat {
         self.view.format
     }
 
-    /// Sets every pixel to `pixel(x, y)`, many at a time.
+    /// Sets every pixel to `pixel(x, y)`, many in parallel.
     ///
-    /// `P` is the pixel as the memory holds it: `u8` or `[u8; 1]` for R8, `[u8; 4]` for RGBA8, `[half::f16; 4]` or
-    /// `[u16; 4]` for RGBA16F, `f32` for R32F, `[f32; 4]` for RGBA32F.
+    /// `P` is the type of a pixel in memory: `u8` or `[u8; 1]` for R8, `[u8; 4]` for RGBA8, `[half::f16; 4]` or `[u16;
+    /// 4]` for RGBA16F, `f32` for R32F, `[f32; 4]` for RGBA32F.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] where `P` has not the size of a pixel; nothing was written.
+    /// [`Error::InvalidInput`] where `P` does not have the size of a pixel; nothing was written.
     pub fn par_pixels<P: Pod>(&mut self, pixel: impl Fn(u32, u32) -> P + Send + Sync) -> Result<()> {
         self.check_pixel::<P>()?;
         self.for_rows(|y, row| pods::write_items(row, |x| pixel(x as u32, y)));
         Ok(())
     }
 
-    /// Calls `f(y, row)` for every row, many at a time. The row holds what the memory held before.
+    /// Calls `f(y, row)` for every row, many in parallel. The row contains the previous content of the memory.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] where `P` has not the size of a pixel; nothing was called.
+    /// [`Error::InvalidInput`] where `P` does not have the size of a pixel; `f` was not called.
     pub fn par_rows<P: Pod>(&mut self, f: impl Fn(u32, &mut [P]) + Send + Sync) -> Result<()> {
         self.check_pixel::<P>()?;
         self.for_rows(|y, row| pods::with_items(row, |pixels| f(y, pixels)));
         Ok(())
     }
 
-    /// Calls `f(y, bytes)` for every row, many at a time.
+    /// Calls `f(y, bytes)` for every row, many in parallel.
     pub(crate) fn for_rows(&mut self, f: impl Fn(u32, &mut [u8]) + Send + Sync) {
         let Extent { width, height } = self.view.extent;
         let (row_len, reversed) = (self.view.row_len(), self.view.is_reversed());

@@ -10,18 +10,18 @@ use std::sync::Arc;
 type ImageFn = dyn Fn(&mut CpuImage<'_>, &CpuArgs<'_>) -> Result<()> + Send + Sync;
 type BufferFn = dyn Fn(&mut CpuBuffer<'_>, &CpuArgs<'_>) -> Result<()> + Send + Sync;
 
-/// Code of a source for [`Language::Rust`].
+/// Content of a source in [`Language::Rust`].
 #[derive(Clone, Default)]
 pub(crate) struct CpuCode {
     pub(crate) image: Option<Arc<ImageFn>>,
     pub(crate) buffer: Option<Arc<BufferFn>>,
 }
 
-/// Adds a Rust closure to a [`KernelSource`], for the CPU.
+/// Adds Rust closures for the CPU to a [`KernelSource`].
 ///
-/// The closure is called once for a launch and shares the work out with `par_*`. It returns errors of its own as
+/// The closure is called once for each launch and distributes the work with `par_*`. Its own errors are
 /// [`Error::InvalidInput`] or [`Error::KernelFailed`]; a panic becomes [`Error::KernelFailed`] with its message.
-/// [`KernelSource::with_items`] does not matter here; `Target::with_items` says whether other threads are woken.
+/// [`KernelSource::with_items`] has no effect here; `Target::with_items` determines whether other threads are woken.
 ///
 /// ```
 /// use cpu_fallback::CpuKernelExt;
@@ -33,13 +33,13 @@ pub(crate) struct CpuCode {
 /// });
 /// ```
 pub trait CpuKernelExt: Sized {
-    /// A closure for image targets. One for buffer targets stays.
+    /// Adds a closure for image targets. A closure for buffer targets stays.
     #[must_use]
     fn cpu_image<F>(self, f: F) -> Self
     where
         F: Fn(&mut CpuImage<'_>, &CpuArgs<'_>) -> Result<()> + Send + Sync + 'static;
 
-    /// A closure for buffer targets. One for image targets stays.
+    /// Adds a closure for buffer targets. A closure for image targets stays.
     #[must_use]
     fn cpu_buffer<F>(self, f: F) -> Self
     where

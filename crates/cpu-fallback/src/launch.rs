@@ -1,4 +1,4 @@
-//! Running a kernel's closure over its target, for the backend's own calls and for queues.
+//! Runs a kernel's closure over its target, for the backend's own calls and for queues.
 
 use crate::args::CpuArgs;
 use crate::buffer::CpuBuffer;
@@ -20,10 +20,10 @@ pub(crate) struct Engine {
     pub(crate) timeline: Timeline,
 }
 
-/// An argument that stays as it is during the launch.
+/// An argument whose memory stays unchanged during the launch.
 pub(crate) type Held<'m> = Argument<ReadGuard<'m>>;
 
-/// Tells how messages call an argument that is memory.
+/// Returns the name of a memory argument in messages.
 pub(crate) fn argument(index: usize) -> String {
     format!("argument {index} (memory)")
 }
@@ -41,7 +41,8 @@ impl Engine {
         own_mut::<CpuMemory>(memory, &self.device)
     }
 
-    /// Runs the kernel over `bytes`, the span of `view`, with `items` work items where the launch says how many.
+    /// Runs the kernel over `bytes`, the span of `view`. `items` is the number of work items, where the launch
+    /// specifies it.
     pub(crate) fn launch(
         &self,
         kernel: &CpuKernel,
@@ -56,7 +57,7 @@ impl Engine {
         self.run(&kernel.name, &view, items, |loops| call(kernel, view, bytes, loops, &args))
     }
 
-    /// Runs a kernel's code over the target's bytes. A panic ends the kernel, not the pool.
+    /// Runs a kernel's closure over the target's bytes. A panic ends the kernel, but not the pool.
     pub(crate) fn run(
         &self,
         kernel: &str,

@@ -1,13 +1,13 @@
-//! Compute and display that need nothing but the CPU and its memory: they work on every machine.
+//! Compute and display with nothing but the CPU and its memory: they work on every machine.
 //!
-//! [`CpuBackend`] runs Rust closures ([`CpuKernelExt`]) on a thread pool of its own. [`MemoryDisplay`] shows frames
-//! in plain memory, where they can be read back, compared and saved, with no window and no graphics driver.
+//! [`CpuBackend`] runs Rust closures ([`CpuKernelExt`]) on a thread pool of its own. [`MemoryDisplay`] shows frames in
+//! plain memory, where they can be read back, compared and saved, without a window and without a graphics driver.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | what kernels look like | [`CpuKernelExt`], [`CpuImage`], [`CpuBuffer`], [`CpuArgs`] |
-//! | how many threads run them | [`CpuOptions`] |
-//! | a frame drawn: fitted, exposed, tone mapped, over a background | [`MemoryDisplay::draw`] |
+//! | kernels | [`CpuKernelExt`], [`CpuImage`], [`CpuBuffer`], [`CpuArgs`] |
+//! | the number of threads | [`CpuOptions`] |
+//! | drawing: fit, exposure, tone map, background | [`MemoryDisplay::draw`] |
 //! | pictures to save | [`MemoryDisplay::pixels_rgba8`], [`RgbaImage`] |
 
 mod args;

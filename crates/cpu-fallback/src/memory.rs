@@ -8,7 +8,7 @@ use std::fmt::Display;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Pages of our own or somebody's host block; kernels, `view` and `fill` work on the bytes where they lie.
+/// The backend's own pages or an imported host block; kernels and maps access the bytes in place.
 pub(crate) struct CpuMemory {
     pub(crate) bytes: Bytes,
     /// Operations of queues on the memory.
@@ -26,13 +26,13 @@ impl CpuMemory {
         Self { bytes, hazards: Hazards::default(), device: Arc::clone(device) }
     }
 
-    /// Bytes to read once queues have written them.
+    /// Borrows bytes for reading, after queues have written them.
     pub(crate) fn reading(&self, range: Range<usize>, what: &dyn Display) -> Result<ReadGuard<'_>> {
         self.hazards.wait(&range, Access::Read);
         self.bytes.read(range, what)
     }
 
-    /// Bytes to write once queues are done with them.
+    /// Borrows bytes for writing, after queues have finished using them.
     pub(crate) fn writing(&mut self, range: Range<usize>, what: &dyn Display) -> Result<WriteGuard<'_>> {
         self.hazards.wait(&range, Access::Write);
         self.bytes.write(range, what)
@@ -65,7 +65,7 @@ impl MemoryDriver for CpuMemory {
     }
 
     fn release(&mut self) -> Result<()> {
-        // Launches have finished when they return; what queues do is asked of their events.
+        // Launches have finished when they return; the work of queues is tracked by its events.
         Ok(())
     }
 }

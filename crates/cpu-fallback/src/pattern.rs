@@ -1,4 +1,4 @@
-//! The verification pattern, written by the machinery that users' kernels go through.
+//! Writes the verification pattern with the code that runs users' kernels.
 
 use crate::buffer::CpuBuffer;
 use crate::crew::Loops;

@@ -1,8 +1,8 @@
-//! Bytes as plain values, whatever their alignment.
+//! Views of bytes as plain values, whatever their alignment.
 
 use bytemuck::Pod;
 
-/// Sets item after item. Trailing bytes that hold no whole item stay as they are.
+/// Sets each item. Trailing bytes that are not a whole item stay unchanged.
 pub(crate) fn write_items<T: Pod>(bytes: &mut [u8], mut item: impl FnMut(usize) -> T) {
     let whole = bytes.len() - bytes.len() % size_of::<T>();
     match bytemuck::try_cast_slice_mut::<u8, T>(&mut bytes[..whole]) {
@@ -13,7 +13,7 @@ pub(crate) fn write_items<T: Pod>(bytes: &mut [u8], mut item: impl FnMut(usize) 
     }
 }
 
-/// Lends `bytes`, a whole number of items, as items: in place where they are aligned, else through a copy.
+/// Lends `bytes`, a whole number of items, as items: in place where they are aligned, otherwise through a copy.
 pub(crate) fn with_items<T: Pod>(bytes: &mut [u8], f: impl FnOnce(&mut [T])) {
     match bytemuck::try_cast_slice_mut::<u8, T>(bytes) {
         Ok(items) => f(items),

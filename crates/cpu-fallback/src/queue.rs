@@ -9,7 +9,7 @@ use interop_core::compute::{Command, DeviceEvent, LaunchOf, Piece, Queue, QueueD
 use interop_core::{Arg, Argument, ComputeMemory, ComputeQueue, Error, QueueOptions, Result, View};
 use std::sync::Arc;
 
-/// A queue of [`crate::CpuBackend`]: one thread where it is in order, else as many as kernels run on.
+/// Creates a queue of [`crate::CpuBackend`]: with one thread if it is in order, otherwise with as many as run kernels.
 pub(crate) fn queue(engine: &Arc<Engine>, options: QueueOptions) -> Result<Box<dyn ComputeQueue>> {
     let threads = if options.is_in_order() { 1 } else { engine.crew.threads().max(2) };
     let workers = Workers::new(threads, options.profiling)?;
@@ -21,12 +21,12 @@ struct CpuQueue {
     workers: Workers,
 }
 
-/// A kernel on its way to another thread.
+/// A kernel for another thread.
 struct Launch {
     kernel: CpuKernel,
     view: View,
     items: Option<usize>,
-    /// The arguments; memory comes with the command.
+    /// The arguments; the command contains their memory.
     values: Vec<Argument<()>>,
 }
 
@@ -47,7 +47,7 @@ impl QueueDriver for CpuQueue {
     }
 
     fn is_own(&self, _: &dyn DeviceEvent) -> bool {
-        // Nothing is ordered by a device here: what an operation follows has ended when it is started.
+        // No device orders operations here: when an operation starts, those that it follows have ended.
         false
     }
 
@@ -94,7 +94,7 @@ fn run_kernel(engine: &Engine, launch: &Launch, target: Piece<Arc<Pages>>, memor
     let mut memory = memory.iter();
     let hold = |(index, value): (usize, &Argument<()>)| {
         value.with_memory(|()| {
-            let bytes = memory.next().ok_or_else(|| Error::refused(format!("{} did not come", argument(index))))?;
+            let bytes = memory.next().ok_or_else(|| Error::refused(format!("{} is missing", argument(index))))?;
             bytes.read(0..bytes.len(), &argument(index))
         })
     };

@@ -1,12 +1,12 @@
-//! Host memory by address. All the `unsafe` of this crate is in this file.
+//! Host memory by address. All `unsafe` code of this crate is in this file.
 //!
-//! Two memories may be made from one [`HostBlock`], so the borrow checker alone cannot keep a `&mut` apart from
-//! other references to the same bytes. Every reference is therefore entered in the block's list, which all backends and
-//! displays share, and one that would clash is an error.
+//! Two memories may be made from one [`HostBlock`], so the borrow checker alone cannot separate a `&mut` from other
+//! references to the same bytes. Every reference is therefore entered in the block's list, which all backends and
+//! displays share; a conflicting one is an error.
 //!
-//! Memory of the backend's own is used by the threads of queues, too; each allocation has such a list.
-//! The order between queues keeps accesses apart already ([`interop_core::compute::Hazards`]); the list makes the
-//! references sound whatever else goes wrong.
+//! The threads of queues also use memory of the backend's own; each allocation has such a list. The order between
+//! queues already separates accesses ([`interop_core::compute::Hazards`]); the list keeps the references sound even if
+//! that fails.
 
 use interop_core::compute::{Access, check_range};
 use interop_core::devices::borrows::{Borrow, Borrows, Holder, Member};
@@ -22,24 +22,24 @@ use std::sync::Arc;
 #[repr(C, align(4096))]
 struct Page([u8; HostBlock::PAGE]);
 
-/// An allocation of the backend's own, which any thread may use.
+/// An allocation of the backend's own, usable on any thread.
 pub(crate) struct Pages {
     cells: Box<[UnsafeCell<Page>]>,
     len: usize,
     borrows: Borrows,
 }
 
-// SAFETY: the cells are only accessed through guards, whose list admits a writer or any number of readers of a byte.
+// SAFETY: the cells are accessed only through guards, whose list admits one writer or any number of readers of a byte.
 unsafe impl Sync for Pages {}
 
 impl Pages {
-    /// Zeroed.
+    /// Allocates zeroed pages.
     pub(crate) fn allocate(len: usize) -> Result<Arc<Self>> {
         let cells = bytemuck::allocation::try_zeroed_slice_box(len.div_ceil(HostBlock::PAGE));
         let cells = cells.map_err(|()| Error::Unavailable {
             what: format!("host memory of {len} bytes"),
-            reason: "the allocator refused".into(),
-            hint: "Use less memory or free some.".into(),
+            reason: "the allocator returned null".into(),
+            hint: "Use less memory, or free some.".into(),
         })?;
         Ok(Arc::new(Self { cells, len, borrows: Borrows::new(len) }))
     }
@@ -51,13 +51,13 @@ impl Pages {
 
 #[derive(Clone)]
 enum Store {
-    /// Memory of this thread only.
+    /// Memory bound to this thread.
     Block(HostBlock),
     /// Memory for any thread.
     Own(Arc<Pages>),
 }
 
-/// Bytes at the start of some host memory.
+/// Bytes at the start of host memory.
 pub(crate) struct Bytes {
     store: Store,
     len: usize,
@@ -70,21 +70,21 @@ impl From<Arc<Pages>> for Bytes {
 }
 
 impl Bytes {
-    /// Zeroed pages that stay on this thread. Refuses 0 bytes.
+    /// Allocates zeroed pages bound to this thread. Fails for 0 bytes.
     pub(crate) fn allocate(len: usize) -> Result<Self> {
         Ok(Self { store: Store::Block(HostBlock::allocate(len)?), len })
     }
 
-    /// The first `len` bytes of somebody else's memory, at least 1.
+    /// Takes the first `len` bytes of a host block, at least 1.
     pub(crate) fn of_block(block: HostBlock, len: usize) -> Result<Self> {
         if len == 0 {
-            return Err(Error::refused("0 bytes asked of a host block; give at least 1"));
+            return Err(Error::refused("0 bytes of a host block requested; give at least 1"));
         }
         SharedHandle::check_room(block.len() as u64, len as u64)?;
         Ok(Self { store: Store::Block(block), len })
     }
 
-    /// Another name for the same bytes.
+    /// Returns another reference to the same bytes.
     pub(crate) fn share(&self) -> Self {
         Self { store: self.store.clone(), len: self.len }
     }
@@ -93,7 +93,7 @@ impl Bytes {
         self.len
     }
 
-    /// The first byte, for others; whoever goes there keeps clear of the guards' bytes.
+    /// Returns the address of the first byte. Code that uses it must stay clear of the guards' bytes.
     pub(crate) fn address(&self) -> *mut u8 {
         match &self.store {
             Store::Block(block) => block.address().as_ptr(),
@@ -101,7 +101,7 @@ impl Bytes {
         }
     }
 
-    /// The block, where it is one.
+    /// Returns the host block, if the bytes belong to one.
     pub(crate) fn block(&self) -> Option<&HostBlock> {
         match &self.store {
             Store::Block(block) => Some(block),
@@ -109,7 +109,7 @@ impl Bytes {
         }
     }
 
-    /// The backend's own pages, where they are that.
+    /// Returns the backend's own pages, if the bytes belong to some.
     pub(crate) fn pages(&self) -> Option<&Arc<Pages>> {
         match &self.store {
             Store::Block(_) => None,
@@ -117,12 +117,12 @@ impl Bytes {
         }
     }
 
-    /// Shared access to `range`; `what` names this memory in the message of a clash.
+    /// Borrows `range` for reading; `what` names this memory in the error for a conflict.
     pub(crate) fn read(&self, range: Range<usize>, what: &dyn Display) -> Result<ReadGuard<'_>> {
         Ok(ReadGuard(self.enter(range, Access::Read, what)?))
     }
 
-    /// Exclusive access to `range`.
+    /// Borrows `range` for writing.
     pub(crate) fn write(&mut self, range: Range<usize>, what: &dyn Display) -> Result<WriteGuard<'_>> {
         Ok(WriteGuard(self.enter(range, Access::Write, what)?))
     }
@@ -142,7 +142,7 @@ impl Bytes {
     }
 }
 
-/// Bytes in the list of their allocation, taken off when this is dropped.
+/// Bytes entered in the list of their allocation until this is dropped.
 struct Entered<'a> {
     pointer: *mut u8,
     len: usize,
@@ -150,19 +150,19 @@ struct Entered<'a> {
     _bytes: PhantomData<&'a [u8]>,
 }
 
-/// Bytes that nobody writes while this lives.
+/// Borrowed bytes that are not written while this lives.
 pub(crate) struct ReadGuard<'a>(Entered<'a>);
 
-/// Bytes that nobody else touches while this lives.
+/// Borrowed bytes that have no other user while this lives.
 pub(crate) struct WriteGuard<'a>(Entered<'a>);
 
 impl Deref for ReadGuard<'_> {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        // SAFETY: the range was checked against the block or the pages, which the guard's borrow of `Bytes` keeps alive. A
-        // block is valid and has values for its whole length by the contract of `HostBlock`; pages were zeroed. The list
-        // holds this range as shared, so nobody writes any of it.
+        // SAFETY: the range was checked against the block or the pages, which the guard's borrow of `Bytes` keeps
+        // alive. A block is valid and initialised for its whole length by the contract of `HostBlock`; pages were
+        // zeroed. The list holds this range as shared, so none of it is written.
         unsafe { std::slice::from_raw_parts(self.0.pointer, self.0.len) }
     }
 }

@@ -5,7 +5,7 @@ use interop_core::{DeviceSpan, Result};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Off until it is switched on. The device's clock is the host's, so nothing is uncertain.
+/// Recorder of the threads' work; off until it is switched on. The device's clock is the host's, so times are exact.
 pub(crate) struct Timeline {
     pub backlog: Backlog<DeviceSpan>,
     track: Arc<str>,
@@ -16,7 +16,7 @@ impl Timeline {
         Self { backlog: Backlog::default(), track: format!("CPU: {threads}").into() }
     }
 
-    /// Runs `f`, a piece of work called `name`.
+    /// Runs `f`, a piece of work with this name.
     pub(crate) fn timed<R>(&self, name: &str, f: impl FnOnce() -> R) -> R {
         if !self.backlog.is_on() {
             return f();

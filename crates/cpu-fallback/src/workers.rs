@@ -8,13 +8,13 @@ use interop_core::{Error, Result};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// An operation that may start.
+/// An operation that is ready to start.
 pub(crate) struct Job {
     pub(crate) completer: Completer,
     pub(crate) work: Box<dyn FnOnce() -> Result<()> + Send>,
 }
 
-/// Sender of a queue's jobs to its worker threads. The threads end when this is gone and all jobs are done.
+/// Sender of a queue's jobs to its worker threads. The threads end when this is dropped and all jobs are done.
 pub(crate) struct Workers {
     sender: ProcessOwned<Sender<Job>>,
 }
@@ -26,7 +26,7 @@ impl Workers {
         for index in 0..threads {
             let receiver = receiver.clone();
             let name = format!("pixelferry-queue-{index}");
-            // Those that were started end with the sender.
+            // Threads that were started end with the sender.
             threads::spawn(name, move || work(&receiver, profiling)).map_err(no_thread)?;
         }
         Ok(Self { sender: ProcessOwned::new(sender) })
@@ -36,7 +36,7 @@ impl Workers {
         if let Err(forked) = self.sender.mark().check("a queue's threads") {
             return job.completer.complete_profiled(Err(forked), None);
         }
-        // Refused only where every thread has ended; the job's event fails when the job is dropped.
+        // Fails only where every thread has ended; the job's event fails when the job is dropped.
         let _ = self.sender.send(job);
     }
 }
@@ -46,7 +46,7 @@ fn work(receiver: &Mutex<Receiver<Job>>, profiling: bool) {
     while let Ok(Job { completer, work }) = next() {
         completer.running();
         let started = now();
-        // A kernel's panic was caught before; what the work owns may panic when it is dropped.
+        // A kernel's panic was caught before; values that the work owns may panic when they are dropped.
         let outcome = catch(work).unwrap_or_else(|panic| Err(Error::EventFailed { reason: panic.to_string() }));
         completer.complete_profiled(outcome, profiling.then(|| (started, now())));
     }

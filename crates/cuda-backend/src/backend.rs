@@ -1,4 +1,4 @@
-//! The backend: one device, one stream.
+//! The CUDA backend: one device, one stream.
 
 use crate::devices::{CudaDevice, devices};
 use crate::ffi::DeviceBlock;
@@ -29,13 +29,13 @@ use std::sync::Arc;
 /// CUDA on one device: its primary context (`cuDevicePrimaryCtxRetain`), and one stream of the highest priority in it
 /// (`cuStreamCreateWithPriority`).
 ///
-/// Threads: every call makes the context current on the calling thread and then puts back what was current before, so
-/// any thread may call, and other CUDA code in the process is not disturbed. Memory of OpenGL objects needs their
-/// context current on the calling thread as well.
+/// Threads: every call makes the context current on the calling thread and then restores the previous one, so any
+/// thread may call, and other CUDA code in the process is undisturbed. Memory of OpenGL objects also requires their
+/// context to be current on the calling thread.
 ///
 /// # Kernels
-/// CUDA C++ is compiled by NVRTC with the macros of [`KernelSource`]. PTX is taken as it is, and preferred where both
-/// are given. Its entry has the kernel's name and these parameters, then the user's own:
+/// NVRTC compiles CUDA C++ with the macros of [`KernelSource`]. PTX is used unchanged, and preferred where both are
+/// given. Its entry has the kernel's name and these parameters, followed by the user's own:
 ///
 /// | target | parameters |
 /// |---|---|
@@ -45,19 +45,20 @@ use std::sync::Arc;
 ///
 /// The launch covers the target with blocks of at most 32x8 (images) or 256 (buffers) threads: check the bounds.
 ///
-/// A kernel that cannot write a texture's own memory (it uses `PF_AT`, or is PTX without the entry for textures) goes
-/// by way of linear memory: the part of the texture is copied there before and back after, two more copies on the
-/// device.
+/// A kernel that cannot write a texture's own memory (because it uses `PF_AT`, or is PTX without the entry for
+/// textures) writes linear memory instead: the part of the texture is copied there before and back afterwards, which
+/// costs two more copies on the device.
 pub struct CudaBackend {
     patterns: PatternKernels,
     pub(crate) session: Arc<Session>,
 }
 
 impl CudaBackend {
-    /// Opens a device that [`devices`] listed (`cuDevicePrimaryCtxRetain`, `cuStreamCreateWithPriority`).
+    /// Opens a device from the list of [`devices`] (`cuDevicePrimaryCtxRetain`, `cuStreamCreateWithPriority`).
     ///
     /// # Errors
-    /// [`interop_core::Error::Driver`] where the context or stream cannot be made (no memory, device in exclusive use).
+    /// [`interop_core::Error::Driver`] where the context or stream cannot be created (no memory, device in exclusive
+    /// use).
     pub fn open(device: &CudaDevice) -> Result<Self> {
         Ok(Self { patterns: PatternKernels::default(), session: Session::open(device)? })
     }
@@ -65,13 +66,13 @@ impl CudaBackend {
     /// Opens the device that the driver prefers (the first of `cuDeviceGet`).
     ///
     /// # Errors
-    /// [`interop_core::Error::Unavailable`] without a usable device, else as [`CudaBackend::open`].
+    /// [`interop_core::Error::Unavailable`] without a usable device; otherwise those of [`CudaBackend::open`].
     pub fn open_best() -> Result<Self> {
         Self::open_first(|_| true)
     }
 
-    /// Opens the device that draws ([`DeviceIdentity::same_device`], by `cuDeviceGetUuid` and `cuDeviceGetPCIBusId`), or else
-    /// that which the driver prefers, for a display that is there already.
+    /// Opens the device of an existing display ([`DeviceIdentity::same_device`], by `cuDeviceGetUuid` and
+    /// `cuDeviceGetPCIBusId`), or otherwise the device that the driver prefers.
     ///
     /// # Errors
     /// The errors of [`CudaBackend::open_best`].
@@ -85,11 +86,11 @@ impl CudaBackend {
             .iter()
             .find(|device| is_preferred(device.identity()))
             .or(devices.first())
-            .ok_or_else(|| crate::error::unavailable("the driver shows no device", ""))?;
+            .ok_or_else(|| crate::error::unavailable("the driver reports no device", ""))?;
         Self::open(best)
     }
 
-    /// Bytes of device memory that nobody uses now, in any process (`cuMemGetInfo`).
+    /// Returns the free bytes of device memory, over all processes (`cuMemGetInfo`).
     pub fn free_memory(&self) -> Result<u64> {
         self.session.queue.free_memory().map(|bytes| bytes as u64).map_err(self.session.failed())
     }
@@ -103,7 +104,7 @@ impl CudaBackend {
     }
 }
 
-/// Linear memory or texture, of this very backend.
+/// Linear memory or a texture of this backend.
 enum Side<'a> {
     Linear(&'a CudaMemory),
     Image(&'a CudaImage),
@@ -118,7 +119,8 @@ impl<'a> Side<'a> {
     }
 }
 
-// SAFETY: memories keep their allocation and its length; launches compare kinds and number of arguments with the kernel.
+// SAFETY: memories keep their allocation and its length; launches compare the kinds and the number of arguments with
+// the kernel.
 unsafe impl BackendDriver for CudaBackend {
     fn device(&self) -> &DeviceIdentity {
         &self.session.identity
@@ -139,7 +141,8 @@ unsafe impl BackendDriver for CudaBackend {
 
     fn allocate_send(&self, bytes: usize) -> Result<Box<dyn ComputeMemory + Send>> {
         let memory = BackendDriver::allocate(self, bytes)?;
-        // SAFETY: it is a `Store::Device`, which nobody changes. Beside it stand pinned memory, an event and hazards.
+        // SAFETY: it is a `Store::Device`, which is never replaced; its other fields are pinned memory, an event and
+        // hazards.
         Ok(unsafe { memory.assume_send() })
     }
 
@@ -164,7 +167,7 @@ unsafe impl BackendDriver for CudaBackend {
         };
         let bytes = desc.byte_len()?;
         if !graphics::draws_current_context(&session.queue, gl).map_err(session.failed())? {
-            return Err(session.unsupported("the OpenGL context that is current here is drawn by another device"));
+            return Err(session.unsupported("the current OpenGL context belongs to another device"));
         }
         match (handle, desc) {
             (SharedHandle::GlBuffer { name }, SurfaceDesc::Buffer(_)) => {

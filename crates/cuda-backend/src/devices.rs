@@ -6,7 +6,7 @@ use crate::ffi::probe::{self, Attribute, Device};
 use interop_core::describe::process::enter;
 use interop_core::{Api as ApiKind, DeviceIdentity, DeviceUuid, Error, MemoryKind, Result};
 
-/// The oldest driver that is taken.
+/// The oldest supported driver version.
 const MIN_VERSION: i32 = 12_000;
 
 /// A CUDA device (`cuDeviceGet`) that this process can open.
@@ -19,18 +19,19 @@ pub struct CudaDevice {
 }
 
 impl CudaDevice {
-    /// Name, UUID, PCI address, driver and memory kind (`cuDeviceGetName`, `cuDeviceGetUuid`, `cuDeviceGetPCIBusId`,
-    /// `cuDriverGetVersion`, `CU_DEVICE_ATTRIBUTE_INTEGRATED`).
+    /// Returns name, UUID, PCI address, driver and memory kind (`cuDeviceGetName`, `cuDeviceGetUuid`,
+    /// `cuDeviceGetPCIBusId`, `cuDriverGetVersion`, `CU_DEVICE_ATTRIBUTE_INTEGRATED`).
     pub fn identity(&self) -> &DeviceIdentity {
         &self.identity
     }
 
-    /// Bytes of device memory (`cuDeviceTotalMem`).
+    /// Returns the size of device memory in bytes (`cuDeviceTotalMem`).
     pub fn total_memory(&self) -> u64 {
         self.total_memory
     }
 
-    /// Compute capability (major, minor), e.g. (9, 0): `CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR` and `_MINOR`.
+    /// Returns the compute capability (major, minor), e.g. (9, 0): `CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR` and
+    /// `_MINOR`.
     pub fn compute_capability(&self) -> (i32, i32) {
         self.capability
     }
@@ -43,7 +44,7 @@ impl CudaDevice {
         let identity = DeviceIdentity::new(ApiKind::Cuda, name.clone())
             .with_vendor("NVIDIA Corporation")
             .with_driver(format!("CUDA driver {}.{}", version / 1000, version % 1000 / 10))
-            // Not every driver that stands in for NVIDIA's has these two; a device without them still computes.
+            // Some drivers that replace NVIDIA's lack these two; a device without them can still compute.
             .with_uuid(device.uuid().ok().map(DeviceUuid))
             .with_ordinal(u32::try_from(device.raw).ok())
             .with_pci(device.pci().ok().map(|p| p.to_lowercase()))
@@ -60,11 +61,11 @@ impl std::fmt::Debug for CudaDevice {
     }
 }
 
-/// Every CUDA device that this process sees, the driver's preferred one first (`cuInit`, `cuDeviceGetCount`,
-/// `cuDeviceGet`). Makes no context.
+/// Lists every CUDA device that this process sees, the driver's preferred one first (`cuInit`, `cuDeviceGetCount`,
+/// `cuDeviceGet`). Creates no context.
 ///
 /// # Errors
-/// [`Error::Unavailable`] where there is no driver, one older than CUDA 12.0, or no device.
+/// [`Error::Unavailable`] where there is no driver, a driver older than CUDA 12.0, or no device.
 pub fn devices() -> Result<Vec<CudaDevice>> {
     let api = Api::get()?;
     let _entered = enter("CUDA")?;
@@ -82,7 +83,7 @@ pub(crate) fn devices_of(api: &'static Api) -> Result<Vec<CudaDevice>> {
     let list = probe::devices(api).map_err(|f| f.unavailable())?;
     if list.is_empty() {
         return Err(unavailable(
-            "the driver shows no device",
+            "the driver reports no device",
             "Check nvidia-smi, and that CUDA_VISIBLE_DEVICES is not empty.",
         ));
     }

@@ -1,4 +1,4 @@
-//! CUDA's codes as errors with names and hints.
+//! Converts CUDA's error codes to errors with names and hints.
 
 use crate::ffi::{Failure, Missing};
 use interop_core::{DriverError, Error};
@@ -6,23 +6,23 @@ use interop_core::{DriverError, Error};
 const INSTALL_DRIVER: &str =
     "Install NVIDIA's driver, version 525 or later, or use another backend: OpenCL or the CPU.";
 
-/// Hint for errors that every call on the device returns from then on, until the context is gone.
-const LOST: &str = "The device's context is lost, as a rule for the rest of the process: go on with another backend, or \
+/// Hint for errors that every later call on the device returns, until the context is destroyed.
+const LOST: &str = "The device's context is lost, usually for the rest of the process: use another backend, or \
                     restart the program.";
 
 impl Failure {
-    /// The error that the caller sees.
+    /// Converts the failure to the caller's error.
     pub(crate) fn on(self, device: &str) -> Error {
-        // The suffix is the library's, not the documentation's.
+        // The suffix belongs to the library's symbol, not to the documented name.
         let operation = self.operation.trim_end_matches("_v2");
         let compiler = operation.starts_with("nvrtc");
         let (name, hint) = if compiler { (nvrtc_name(self.code), "") } else { (name(self.code), hint(self.code)) };
         DriverError::new(operation, device, i64::from(self.code), name).with_hint(hint).into()
     }
 
-    /// The driver could not be started at all.
+    /// Converts the failure to an error that says that the driver could not be started.
     pub(crate) fn unavailable(self) -> Error {
-        let reason = format!("{} answered {} ({})", self.operation.trim_end_matches("_v2"), name(self.code), self.code);
+        let reason = format!("{} returned {} ({})", self.operation.trim_end_matches("_v2"), name(self.code), self.code);
         unavailable(reason, if hint(self.code).is_empty() { INSTALL_DRIVER } else { hint(self.code) })
     }
 }
@@ -31,34 +31,34 @@ impl From<Missing> for Error {
     fn from(missing: Missing) -> Self {
         match missing {
             Missing::Library(said) => {
-                unavailable(format!("its driver's library could not be loaded: {said}"), INSTALL_DRIVER)
+                unavailable(format!("the driver library could not be loaded: {said}"), INSTALL_DRIVER)
             }
             Missing::Symbol(name) => unavailable(
-                format!("the driver's library has no {name}: it is older than CUDA 12.0"),
+                format!("the driver library has no {name}: it is older than CUDA 12.0"),
                 "Update NVIDIA's driver to version 525 or later.",
             ),
         }
     }
 }
 
-/// The driver answers, but nothing can be run.
+/// Error for a driver that works, but cannot run anything.
 pub(crate) fn unavailable(reason: impl Into<String>, hint: &str) -> Error {
     Error::Unavailable { what: "CUDA".into(), reason: reason.into(), hint: hint.into() }
 }
 
-/// There is no compiler for CUDA C++.
+/// Error for a missing compiler of CUDA C++.
 pub(crate) fn no_compiler(missing: &str) -> Error {
     Error::Unavailable {
         what: "NVRTC, the compiler for CUDA C++".into(),
         reason: missing.into(),
         hint:
             "Install it (the CUDA toolkit, or the Python package nvidia-cuda-nvrtc; its folder must be on the loader's \
-               path or in CUDA_HOME), or give the kernel as PTX too."
+               path or in CUDA_HOME), or provide the kernel as PTX as well."
                 .into(),
     }
 }
 
-/// `CUresult` (CUDA driver API, "Data types used by CUDA driver").
+/// Name of a `CUresult` (CUDA driver API, "Data types used by CUDA driver").
 fn name(code: u32) -> &'static str {
     match code {
         1 => "CUDA_ERROR_INVALID_VALUE",
@@ -66,7 +66,7 @@ fn name(code: u32) -> &'static str {
         3 => "CUDA_ERROR_NOT_INITIALIZED",
         4 => "CUDA_ERROR_DEINITIALIZED",
         34 => "CUDA_ERROR_STUB_LIBRARY",
-        // The runtime API's code, which some libraries that stand in for the driver return.
+        // A code of the runtime API, which some libraries that replace the driver return.
         35 => "cudaErrorInsufficientDriver",
         46 => "CUDA_ERROR_DEVICE_UNAVAILABLE",
         100 => "CUDA_ERROR_NO_DEVICE",
@@ -127,11 +127,11 @@ fn name(code: u32) -> &'static str {
         909 => "CUDA_ERROR_TIMEOUT",
         911 => "CUDA_ERROR_EXTERNAL_DEVICE",
         999 => "CUDA_ERROR_UNKNOWN",
-        _ => "a code that this program does not know",
+        _ => "an unknown code",
     }
 }
 
-/// `nvrtcResult`.
+/// Name of an `nvrtcResult`.
 fn nvrtc_name(code: u32) -> &'static str {
     const NAMES: [&str; 12] = [
         "NVRTC_SUCCESS",
@@ -147,10 +147,10 @@ fn nvrtc_name(code: u32) -> &'static str {
         "NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID",
         "NVRTC_ERROR_INTERNAL_ERROR",
     ];
-    NAMES.get(code as usize).copied().unwrap_or("a code that this program does not know")
+    NAMES.get(code as usize).copied().unwrap_or("an unknown code")
 }
 
-/// True for codes after which the context answers nothing else.
+/// True for codes after which the context returns nothing but errors.
 pub(crate) const fn is_lost(code: u32) -> bool {
     matches!(code, 214 | 220 | 226 | 700 | 702 | 709 | 710 | 714..=719)
 }
@@ -161,24 +161,24 @@ fn hint(code: u32) -> &'static str {
         34 => {
             "The library found is the toolkit's stub; take its folder off the loader's path, or install NVIDIA's driver."
         }
-        35 | 803 => "Driver and kernel module do not fit each other; update NVIDIA's driver, then restart the machine.",
+        35 | 803 => "The driver and the kernel module do not match; update NVIDIA's driver, then restart the machine.",
         46 => "Another program holds the device exclusively; close it, or use another device.",
         100 => "No NVIDIA GPU is visible; check nvidia-smi, and that CUDA_VISIBLE_DEVICES is not empty.",
         201 => "Drop the objects of this backend before the program shuts CUDA down.",
         209 | 218 | 222 | 300 => {
-            "The PTX does not fit this driver: compile it for an older PTX version and for this device or an older one, \
-             or update NVIDIA's driver."
+            "The PTX does not suit this driver: compile it for an older PTX version and for this device or an older \
+             one, or update NVIDIA's driver."
         }
-        219 => "Make the OpenGL context current on this thread; it must be drawn by this very GPU.",
+        219 => "Make the OpenGL context current on this thread; it must belong to this GPU.",
         221 => "The driver's PTX compiler (libnvidia-ptxjitcompiler) is missing; install NVIDIA's driver completely.",
-        500 => "The kernel's name must be that of an entry in the PTX; in C++ write extern \"C\".",
+        500 => "The kernel's name must be the name of an entry in the PTX; in C++ write extern \"C\".",
         701 => "The kernel needs more registers or shared memory than a block may have; make it smaller.",
         712 => "Two owners cannot register the same pages; drop the other registration, or allocate whole pages.",
-        800 | 801 => "This system does not allow it (virtual machine, container or device); another path will work.",
+        800 | 801 => "This system does not allow it (virtual machine, container or device); use another path.",
         802 => "The system's GPU services are still starting (nvidia-fabricmanager); try again.",
         700 | 716..=718 => {
-            "A kernel reached outside its memory: check its indices. The device's context is lost, as a rule for the rest \
-             of the process: go on with another backend, or restart the program."
+            "A kernel accessed memory out of bounds: check its indices. The device's context is lost, usually for the \
+             rest of the process: continue with another backend, or restart the program."
         }
         code if is_lost(code) => LOST,
         _ => "",

@@ -307,7 +307,7 @@ fn slices_of_a_block_and_commands_on_it_are_kept_apart() {
     backend.write_pattern(Target::buffer(two.as_mut()), &PATTERN).unwrap();
     double::with(|s| s.failing = Some((s.calls.len() + 1, 2)));
     let error = waits().unwrap_err().to_string();
-    assert!(error.contains("does not tell when they end"), "{error}");
+    assert!(error.contains("does not report their end"), "{error}");
     assert_eq!(waits().unwrap(), 1);
     // A guard that was leaked holds its bytes, and no others.
     std::mem::forget(block.write(0..1, Holder::Guard));

@@ -1,7 +1,7 @@
-//! Textures: arrays, which kernels write through surface objects.
+//! Textures: CUDA arrays, which kernels write through surface objects.
 //!
-//! To the byte-wise calls an image is its rows one after the other with no gaps, in the texture's order, whatever its
-//! real layout. Views of it must have that row pitch.
+//! Byte-wise calls see an image as tightly packed rows in the texture's order, whatever its real layout. Views of it
+//! must have that row pitch.
 
 use crate::ffi::copy::{Place, Size};
 use crate::ffi::external_memory::ExternalImage;
@@ -18,14 +18,14 @@ use std::sync::Arc;
 
 /// An array, by the API that shares it.
 pub enum Texture {
-    /// An OpenGL texture, with CUDA only while it is mapped.
+    /// An OpenGL texture, which CUDA can access only while it is mapped.
     Registered(Resource),
-    /// Memory that both sides have open; the host or semaphores keep them apart.
+    /// Memory that both sides have open; the host or semaphores order the accesses.
     External(ExternalImage, Turn),
 }
 
 impl Texture {
-    /// The array; `None` where it is with OpenGL now.
+    /// Returns the array; `None` while OpenGL has it.
     fn array(&self) -> Result<Option<Array<'_>>, Failure> {
         match self {
             Self::Registered(resource) => resource.array(),
@@ -36,11 +36,11 @@ impl Texture {
 
 /// A texture that kernels write.
 pub struct CudaImage {
-    /// Surface object of the array that was mapped last: the driver gives the same one each time as a rule.
+    /// Surface object of the array that was mapped last: the driver usually returns the same array each time.
     surface: Option<SurfaceObject>,
     /// Linear copy of a part, for kernels that cannot write arrays.
     scratch: Option<(DeviceBlock, usize)>,
-    // After what depends on it.
+    // Dropped after the fields that depend on it.
     texture: Texture,
     image: OpaqueImage,
     pub session: Arc<Session>,
@@ -54,7 +54,7 @@ impl CudaImage {
         Ok(Self { surface: None, scratch: None, texture, image, session: session.clone() })
     }
 
-    /// The GL object, which is mapped for each turn.
+    /// Returns the GL object, which is mapped for each turn.
     fn resource(&mut self) -> Option<&mut Resource> {
         match &mut self.texture {
             Texture::Registered(resource) => Some(resource),
@@ -62,30 +62,30 @@ impl CudaImage {
         }
     }
 
-    /// Tells where `view` lies; refuses pixels of another size and rows that are not the image's.
+    /// Returns the position of `view`. Rejects pixels of another size and rows that do not match.
     pub fn place(&self, view: &View) -> Result<Placement> {
         self.image.place(view)
     }
 
-    /// Bytes of a rectangle's rows, and their number.
+    /// Returns the bytes of a rectangle's rows, and the number of rows.
     fn size(&self, region: Region) -> Size {
         let row_bytes = region.width as usize * self.image.desc().format.bytes_per_pixel();
         Size { row_bytes, rows: region.height as usize }
     }
 
-    /// The rectangle's first pixel in `array`.
+    /// Returns the rectangle's first pixel in `array`.
     fn at<'a>(&self, array: &'a Array<'a>, region: Region) -> Place<'a> {
         let x_bytes = region.x as usize * self.image.desc().format.bytes_per_pixel();
         Place::Array { array, x_bytes, y: region.y as usize }
     }
 
-    /// The array that is mapped now, as large as promised.
+    /// Returns the currently mapped array, after checking its size.
     pub fn array(&self) -> Result<Array<'_>> {
         let array = self.texture.array().map_err(self.session.failed())?;
         array.ok_or_else(not_acquired)
     }
 
-    /// Compares a texture that was mapped for the first time with its description.
+    /// Compares a newly mapped texture with its description.
     pub fn check(&self) -> Result<()> {
         let found = self.array()?.descriptor(&self.session.queue).map_err(self.session.failed())?;
         let channel_bytes = match found.format {
@@ -98,26 +98,26 @@ impl CudaImage {
         let found = (found.width, found.height, found.channels as usize * channel_bytes);
         if found != expected {
             return Err(Error::refused(format!(
-                "the texture is {}x{} with {} bytes a pixel, it was said to be {} with {bytes}",
+                "the texture is {}x{} with {} bytes a pixel, but its description says {} with {bytes}",
                 found.0, found.1, found.2, extent
             )));
         }
         Ok(())
     }
 
-    /// The handle with which kernels write the array that is mapped now.
+    /// Returns the handle with which kernels write the currently mapped array.
     pub fn surface_object(&mut self) -> Result<u64> {
         let array = self.texture.array().map_err(self.session.failed())?.ok_or_else(not_acquired)?;
         if self.surface.as_ref().is_none_or(|s| !s.is_of(&array)) {
-            // The old one waits for its kernels when it goes.
+            // Dropping the old one waits for its kernels.
             self.surface = None;
             self.surface = Some(SurfaceObject::new(&self.session.queue, &array).map_err(self.session.failed())?);
         }
         Ok(self.surface.as_ref().map_or(0, SurfaceObject::raw))
     }
 
-    /// Gives `f` a linear copy of a part (tight rows in the array's order), then copies it back: two copies on the
-    /// device around a kernel that needs linear memory.
+    /// Passes a linear copy of a part to `f` (tight rows in the array's order), then copies it back. This costs two
+    /// copies on the device for a kernel that needs linear memory.
     pub fn through_linear(&mut self, at: &Placement, f: impl FnOnce(Span<'_>) -> Result<()>) -> Result<()> {
         let size = self.size(at.region);
         let len = size.row_bytes * size.rows;
@@ -136,7 +136,7 @@ impl CudaImage {
         copies.rectangle(linear(), texture(), size).map_err(self.session.failed())
     }
 
-    /// Queues a copy of `range` into linear memory of the same length, or from there.
+    /// Queues a copy of `range` to or from linear memory of the same length.
     pub fn copy_linear(&self, range: &Range<usize>, linear: Span<'_>, to_linear: bool) -> Result<()> {
         let rectangles = self.image.rectangles(range)?;
         let (array, copies) = (self.array()?, self.session.queue.copies());
@@ -205,7 +205,7 @@ impl MemoryDriver for CudaImage {
 
     fn release(&mut self) -> Result<()> {
         match &mut self.texture {
-            // As for buffers: the driver keeps the order, the host need not wait.
+            // As for buffers: the driver keeps the order, so the host need not wait.
             Texture::Registered(resource) => {
                 let session = &self.session;
                 session.timed("unmap", || resource.unmap()).map_err(session.failed())

@@ -1,4 +1,4 @@
-//! Kernels: PTX or CUDA C++ made into functions of the driver.
+//! Kernels: builds driver functions from PTX or CUDA C++.
 
 use crate::compiler::{Ptx, Variant, compile_ptx};
 use crate::ffi::Failure;
@@ -10,7 +10,7 @@ use interop_core::devices::owned::Maker;
 use interop_core::{Error, Kernel, KernelSource, Language, Result};
 use std::sync::Arc;
 
-/// A function and what its text says of its parameters.
+/// A function, with the parameters that its text declares.
 pub struct Entry {
     pub function: Function,
     pub params: Vec<Param>,
@@ -19,11 +19,11 @@ pub struct Entry {
 /// A kernel of one backend.
 pub struct CudaKernel {
     pub name: String,
-    /// Writes linear memory.
+    /// The variant that writes linear memory.
     pub linear: Entry,
-    /// Writes a texture's own memory. Without it such targets go by way of a linear copy.
+    /// The variant that writes a texture's own memory. Without it such targets use a linear copy.
     pub surface: Option<Entry>,
-    /// Work items for a buffer target, where the source said so.
+    /// Work items for a buffer target, where the source sets them.
     pub items: Option<usize>,
     pub session: Arc<Session>,
 }
@@ -72,9 +72,9 @@ fn from_cpp(session: &Arc<Session>, name: &str, text: &str) -> Result<(Entry, Op
     // `PF_AT` needs an address; without another API there are no textures to write.
     let wanted = text.contains("PF_STORE") && !text.contains("PF_AT") && session.has_textures();
     let surface = if wanted {
-        // A kernel may use the target in a way of its own; it still works by way of a copy.
+        // A kernel may use the target in other ways; it still works with a copy.
         build(Variant::Surface)
-            .inspect_err(|error| tracing::debug!(kernel = name, %error, "no variant for textures"))
+            .inspect_err(|error| tracing::debug!(kernel = name, %error, "the variant for textures does not build"))
             .ok()
     } else {
         None
@@ -88,7 +88,7 @@ fn load(session: &Arc<Session>, kernel: &str, ptx: &str) -> Result<Arc<Module>> 
     Ok(Arc::new(module))
 }
 
-/// Blames the kernel for what is wrong with its text; anything else (no memory, say) is the driver's.
+/// Attributes errors of the text to the kernel; other errors (for example missing memory) are the driver's.
 fn refused(session: &Session, kernel: &str, failure: Failure, log: String) -> Error {
     let error = failure.on(&session.name());
     if log.trim().is_empty() && !matches!(failure.code, 200 | 209 | 218 | 222 | 300) {
@@ -102,7 +102,7 @@ fn entry(session: &Arc<Session>, module: &Arc<Module>, kernel: &str, entry: &str
     let params = signature::of_entry(ptx, entry).ok_or_else(|| Error::KernelBuild {
         kernel: kernel.to_owned(),
         device: session.name(),
-        log: format!("the PTX has no entry '{entry}' whose parameters can be read"),
+        log: format!("the PTX has no entry '{entry}' with readable parameters"),
     })?;
     let function = module.function(&c_text(entry)?).map_err(session.failed())?;
     Ok(Entry { function, params })

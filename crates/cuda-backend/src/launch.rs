@@ -22,7 +22,7 @@ pub fn launch(session: &Arc<Session>, kernel: &CudaKernel, target: Target<'_>, a
     let (at, view) = (image.place(&view)?, *view.pixels()?);
     match &kernel.surface {
         Some(entry) => {
-            // The prelude's `pf_surface`: the object, then x, y, step and nothing as 32-bit numbers.
+            // The prelude's `pf_surface`: the object, then x, y, step and padding as 32-bit numbers.
             let (object, (y, step)) = (image.surface_object()?, at.first_row());
             let words = [object, u64::from(at.region.x) | u64::from(y) << 32, u64::from(step.cast_unsigned())];
             let ready = planned(session, kernel, entry, |planner| planner.surface(words, view.extent, args))?;
@@ -52,7 +52,7 @@ fn linear(
     run(ready, session, args)
 }
 
-/// Into the default stream, after what queues do with the arguments.
+/// Launches in the default stream, after the operations of queues on the arguments.
 fn run(ready: Launch, session: &Arc<Session>, args: &[Arg<'_>]) -> Result<()> {
     let mut held = Vec::new();
     for arg in args {
@@ -64,7 +64,7 @@ fn run(ready: Launch, session: &Arc<Session>, args: &[Arg<'_>]) -> Result<()> {
     ready.function.launch(ready.geometry, &ready.params).map_err(session.failed())
 }
 
-/// A launch that writes linear memory.
+/// Prepares a launch that writes linear memory.
 pub fn prepare(
     session: &Arc<Session>,
     kernel: &CudaKernel,
@@ -93,7 +93,7 @@ fn planned(
     Ok(Launch { function, geometry, params })
 }
 
-/// Linear memory of this backend.
+/// Returns a memory argument as linear memory of this backend.
 pub fn linear_argument<'m>(session: &Arc<Session>, memory: &'m dyn ComputeMemory) -> Result<&'m CudaMemory> {
     if memory.is::<CudaImage>() {
         return Err(Error::refused(NOT_LINEAR));

@@ -1,17 +1,17 @@
-//! CUDA compute of pixelferry.
+//! The CUDA compute backend of pixelferry.
 //!
-//! Libraries are looked for when they are first needed: `libcuda` by [`devices`], NVRTC when a kernel in CUDA C++ is
-//! built. Where one is missing, or too old, the call says so and nothing ends the program.
+//! Libraries are loaded at first use: `libcuda` by [`devices`], NVRTC when a kernel in CUDA C++ is built. Where one is
+//! missing or too old, the call returns an error and nothing ends the program.
 //!
 //! | to find | look in |
 //! |---|---|
 //! | devices and their identity | [`devices`], [`CudaDevice`] |
-//! | the backend, what a kernel's parameters are | [`CudaBackend`] |
-//! | CUDA C++ compiled to PTX, also ahead of time | [`compile_ptx`] |
+//! | the backend, and the parameters of kernels | [`CudaBackend`] |
+//! | compiling CUDA C++ to PTX, also ahead of time | [`compile_ptx`] |
 //! | memory and streams of other code in this process | [`CudaBackend::borrow_memory`], [`CudaBackend::stream`] |
 //!
-//! The `unsafe` is all in `ffi`. Driver calls go through a table of function pointers made once, so that a missing
-//! symbol is an error, and so that tests can put a double in the driver's place.
+//! All `unsafe` code is in `ffi`. Driver calls go through a table of function pointers that is filled once, so that a
+//! missing symbol is an error, and so that tests can replace the driver with a double.
 
 mod backend;
 mod borrowed;

@@ -1,4 +1,5 @@
-//! Linear memory: the device's own, exportable, registered host pages, mapped GL buffers, other code's.
+//! Linear memory: the device's own, exportable memory, registered host pages, mapped GL buffers, and memory of other
+//! code.
 
 use crate::ffi::borrowed::Borrowed;
 use crate::ffi::external_memory::ExternalBuffer;
@@ -15,43 +16,43 @@ use interop_core::{Error, Result, SharedHandle};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Storage of the bytes.
+/// Where the bytes are stored.
 pub enum Store {
-    /// Kept by operations of queues, too.
+    /// Own memory, which operations of queues also keep alive.
     Device(Arc<DeviceBlock>),
     Shared(SharedBlock),
-    /// Also with a display that draws by this backend: queues refuse it.
+    /// Own memory that a display which draws with this backend shares; queues reject it.
     QueueBlock(Arc<DeviceBlock>),
     Host(Registered),
     /// Memory of other code, which keeps it alive.
     Borrowed(Borrowed),
     External(ExternalBuffer),
-    /// Has an address only while it is mapped.
+    /// An OpenGL buffer, which has an address only while it is mapped.
     GlBuffer(Resource),
 }
 
 /// Linear memory of any [`Store`].
 pub struct CudaMemory {
-    // Before the session, whose stream the drops wait for.
+    // Dropped before the session, whose stream the drops wait for.
     pub store: Store,
     turn: Turn,
-    /// Operations of queues on memory of the device.
+    /// Operations of queues on device memory.
     pub hazards: Hazards,
-    /// Pinned memory for `view` and `fill`, kept from call to call.
+    /// Pinned memory for `map_read` and `map_write`, kept between calls.
     staging: Option<(Pinned, usize)>,
     len: usize,
     pub session: Arc<Session>,
 }
 
-/// Bytes that a command of the default stream uses; held until it is in the stream.
+/// Bytes that a command of the default stream uses; held until the command is in the stream.
 pub struct Part<'a> {
     pub span: Span<'a>,
     _entered: Option<Borrow>,
 }
 
-/// Tells how a use before `acquire` is refused.
+/// Error for a use before `acquire`.
 pub fn not_acquired() -> Error {
-    Error::refused("the OpenGL object is not with CUDA now; call acquire() first")
+    Error::refused("OpenGL has the object; call acquire() first")
 }
 
 interop_core::owned!(CudaMemory: Session, "memory", |memory| &memory.session);
@@ -61,7 +62,7 @@ impl CudaMemory {
         Self { store, turn: Turn::default(), hazards: Hazards::default(), staging: None, len, session: session.clone() }
     }
 
-    /// All bytes as kernels see them now.
+    /// Returns all bytes as kernels address them now.
     pub fn span(&self) -> Result<Span<'_>> {
         let whole = match &self.store {
             Store::Device(block) | Store::QueueBlock(block) => block.span(),
@@ -72,7 +73,7 @@ impl CudaMemory {
             Store::GlBuffer(resource) => {
                 let mapped = resource.span().map_err(self.session.failed())?;
                 let mapped = mapped.ok_or_else(not_acquired)?;
-                // OpenGL may have specified its storage again since it was imported.
+                // OpenGL may have allocated new storage since the import.
                 SharedHandle::check_room(mapped.len() as u64, self.len as u64)?;
                 mapped
             }
@@ -80,7 +81,7 @@ impl CudaMemory {
         whole.part(0..self.len).map_err(self.session.failed())
     }
 
-    /// Bytes that the default stream is about to use, after what queues do with them.
+    /// Borrows bytes that the default stream is about to use, after the operations of queues on them.
     pub fn part(&self, range: &Range<usize>, access: Access) -> Result<Part<'_>> {
         let span = self.span()?.part(range.clone()).map_err(self.session.failed())?;
         if matches!(self.store, Store::Device(_)) {
@@ -96,7 +97,7 @@ impl CudaMemory {
         Ok(Part { span, _entered: entered })
     }
 
-    /// Returns what keeps the memory, where that is not another owner.
+    /// Returns the block that keeps the memory alive, if the memory is the backend's own.
     pub fn block(&self) -> Option<&Arc<DeviceBlock>> {
         match &self.store {
             Store::Device(block) => Some(block),
@@ -113,7 +114,7 @@ impl CudaMemory {
         Ok(())
     }
 
-    /// The GL object, which is mapped for each turn.
+    /// Returns the GL object, which is mapped for each turn.
     fn resource(&mut self) -> Option<&mut Resource> {
         match &mut self.store {
             Store::GlBuffer(resource) => Some(resource),
@@ -140,7 +141,7 @@ impl MemoryDriver for CudaMemory {
     fn map_read(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         self.span()?;
         self.reserve(range.len())?;
-        // Taken out while it is filled from `self`, and put back whatever happens.
+        // Taken out while it is filled from `self`, and put back in every case.
         let Some((mut staging, have)) = self.staging.take() else { return Ok(()) };
         let bytes = &mut staging.bytes()[..range.len()];
         let result = MemoryDriver::read(self, range.start, bytes).and_then(|()| f(bytes));

@@ -1,4 +1,4 @@
-//! The verification pattern's kernels: PTX in the tree, compiled from `kernels/pattern.cu` by `cargo xtask ptx`.
+//! The verification pattern's kernels: PTX in the repository, compiled from `kernels/pattern.cu` by `cargo xtask ptx`.
 
 use crate::kernel::CudaKernel;
 use crate::session::Session;
@@ -9,12 +9,12 @@ const PTX: &str = include_str!("ptx/pattern.ptx");
 const SIZES: [&str; 5] = ["pf_pattern_1", "pf_pattern_2", "pf_pattern_4", "pf_pattern_8", "pf_pattern_16"];
 const BUFFER: &str = "pf_pattern_buffer";
 
-/// Kernels for each size of pixel and for buffers, loaded when first used.
+/// Kernels for each size of pixel and for buffers, loaded at first use.
 #[derive(Default)]
 pub struct PatternKernels([OnceLock<CudaKernel>; SIZES.len() + 1]);
 
 impl PatternKernels {
-    /// The kernel for what `view` holds.
+    /// Returns the kernel for the content of `view`.
     pub fn get(&self, session: &Arc<Session>, view: &View) -> Result<&CudaKernel> {
         let index = match view {
             // Sizes are powers of two from 1 to 16.
@@ -28,7 +28,7 @@ impl PatternKernels {
         // SAFETY: the kernels write the view that the target names, by its bounds, and take numbers only.
         let source = unsafe { KernelSource::new(name).ptx(PTX) };
         let built = CudaKernel::build(session, &source)?;
-        // Another thread may have been faster; its kernel is as good.
+        // Another thread may have been faster; its kernel is equivalent.
         Ok(self.0[index].get_or_init(|| built))
     }
 }

@@ -1,58 +1,58 @@
-//! Plan of a launch: parameters and a grid, made from a target and arguments according to the entry's PTX.
+//! Plans a launch: parameters and a grid, from a target and arguments according to the entry's PTX.
 
 use crate::signature::{Class, Param};
 use interop_core::describe::words::counted;
 use interop_core::{Arg, BufferView, ComputeMemory, Error, Extent, ImageView, Result};
 
-/// Threads of a block for images: one warp across, so that a row's pixels are written together.
+/// Threads of a block for images: one warp wide, so that a row's pixels are written together.
 const IMAGE_BLOCK: [u32; 2] = [32, 8];
 /// Threads of a block for buffers.
 const BUFFER_BLOCK: u32 = 256;
-/// Most blocks across and down, on every device.
+/// Largest number of blocks across and down, on every device.
 const MAX_GRID: [u64; 2] = [i32::MAX as u64, 65_535];
 
-/// Threads in each dimension that is used (`gridDim`, `blockDim` of `cuLaunchKernel`).
+/// Blocks and threads in each dimension that is used (`gridDim`, `blockDim` of `cuLaunchKernel`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Geometry {
-    /// Blocks across and down (`gridDimX`, `gridDimY` of `cuLaunchKernel`).
+    /// Number of blocks across and down (`gridDimX`, `gridDimY` of `cuLaunchKernel`).
     pub grid: [u32; 2],
-    /// Threads of a block across and down (`blockDimX`, `blockDimY` of `cuLaunchKernel`).
+    /// Number of threads of a block across and down (`blockDimX`, `blockDimY` of `cuLaunchKernel`).
     pub block: [u32; 2],
 }
 
-/// Parameter values as a launch takes them (`kernelParams` of `cuLaunchKernel`); a value starts at a multiple of 8 bytes.
+/// Parameter values in the form of `kernelParams` of `cuLaunchKernel`; each value starts at a multiple of 8 bytes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Params {
     words: Vec<u64>,
-    /// Word at which each parameter starts.
+    /// Index of the word at which each parameter starts.
     starts: Vec<usize>,
 }
 
 impl Params {
-    /// One parameter of `cuLaunchKernel`, as 64-bit words. Narrower values lie in the low bytes, where little-endian hosts (all that CUDA
-    /// has) expect them.
+    /// Adds one parameter, as 64-bit words. Narrower values lie in the low bytes, where little-endian hosts (all that
+    /// CUDA supports) expect them.
     pub fn push(&mut self, words: &[u64]) {
         self.starts.push(self.words.len());
         self.words.extend_from_slice(words);
     }
 
-    /// Each value for `cuLaunchKernel`, as at least so many words as it has.
+    /// Iterates over the values, each with at least as many words as it has.
     pub fn values(&self) -> impl Iterator<Item = &[u64]> {
         self.starts.iter().map(|at| self.words.get(*at..).unwrap_or_default())
     }
 }
 
-/// An entry as a launch is planned for it.
+/// An entry for which launches are planned.
 pub struct Planner<'a> {
     pub kernel: &'a str,
     pub params: &'a [Param],
     pub max_threads: u32,
-    /// The address of a memory that is an argument.
+    /// Returns the address of a memory argument.
     pub address_of: &'a dyn Fn(&dyn ComputeMemory) -> Result<u64>,
 }
 
 impl Planner<'_> {
-    /// `first` is the address of pixel (0, 0).
+    /// Plans a launch for an image; `first` is the address of pixel (0, 0).
     pub fn image(&self, first: u64, pitch: i64, view: &ImageView, args: &[Arg<'_>]) -> Result<(Geometry, Params)> {
         let pixel = view.format.bytes_per_pixel() as u64;
         if !(first.is_multiple_of(pixel) && pitch.unsigned_abs().is_multiple_of(pixel)) {
@@ -63,14 +63,15 @@ impl Planner<'_> {
         Ok((self.image_geometry(view.extent)?, self.values("PF_IMAGE", &target, args)?))
     }
 
-    /// `surface`: the prelude's `pf_surface`, as words.
+    /// Plans a launch for a texture; `surface` is the prelude's `pf_surface` in words.
     pub fn surface(&self, surface: [u64; 3], extent: Extent, args: &[Arg<'_>]) -> Result<(Geometry, Params)> {
         let [width, height] = sides(extent)?;
         let target: [(&[u64], usize); 3] = [(&surface, 24), (&[width], 4), (&[height], 4)];
         Ok((self.image_geometry(extent)?, self.values("PF_IMAGE", &target, args)?))
     }
 
-    /// `memory` is the address of the memory's first byte; `items` what the source or the launch says.
+    /// Plans a launch for a buffer; `memory` is the address of the memory's first byte, and `items` is set by the
+    /// source or the launch.
     pub fn buffer(
         &self,
         memory: u64,
@@ -98,18 +99,20 @@ impl Planner<'_> {
         let rows = (self.max_threads / width).clamp(1, most_rows);
         let grid = [extent.width.div_ceil(width), extent.height.div_ceil(rows)];
         if u64::from(grid[1]) > MAX_GRID[1] {
-            return Err(Error::refused(format!("{extent} has more rows than a device takes; use several launches")));
+            return Err(Error::refused(format!(
+                "{extent} has more rows than one launch supports; use several launches"
+            )));
         }
         Ok(Geometry { grid, block: [width, rows] })
     }
 
-    /// The target's parameters as (value, bytes), then the user's, each compared with the entry's own.
+    /// Returns the target's parameters as (value, bytes), then the user's, after comparing each with the entry's own.
     fn values(&self, kind: &str, target: &[(&[u64], usize)], args: &[Arg<'_>]) -> Result<Params> {
         let (name, mut values) = (self.kernel, Params::default());
         let found = self.params.get(..target.len());
         let fits = found.is_some_and(|found| {
             found.iter().zip(target).all(|(p, (_, bytes))| p.bytes == *bytes && p.class != Class::Float)
-                // In C++ a buffer's length is a structure, an image's pitch is not.
+                // In C++ a buffer's length is a structure, while an image's pitch is not.
                 && (kind == "PF_BUFFER" || target.len() == 3 || found[1].class != Class::Structure)
         });
         if !fits {
@@ -123,7 +126,7 @@ impl Planner<'_> {
         let wanted = self.params.get(target.len()..).unwrap_or_default();
         if wanted.len() != args.len() {
             return Err(Error::refused(format!(
-                "kernel '{name}' takes {} after the target, {} given",
+                "kernel '{name}' takes {} after the target, but {} were given",
                 counted(wanted.len(), "argument"),
                 args.len()
             )));
@@ -145,7 +148,7 @@ impl Planner<'_> {
                 Arg::U64(v) => *v,
                 Arg::F64(v) => v.to_bits(),
                 Arg::Memory(memory) => (self.address_of)(*memory)?,
-                _ => return Err(Error::refused(format!("argument {index} is of a kind that CUDA does not know"))),
+                _ => return Err(Error::refused(format!("CUDA does not support the kind of argument {index}"))),
             };
             values.push(&[value]);
         }
@@ -153,12 +156,12 @@ impl Planner<'_> {
     }
 }
 
-/// Both sides as `int`.
+/// Returns both sides as `int`.
 fn sides(extent: Extent) -> Result<[u64; 2]> {
     let int = |n: u32| i32::try_from(n).map(|n| n as u64);
     match (int(extent.width), int(extent.height)) {
         (Ok(width), Ok(height)) => Ok([width, height]),
-        _ => Err(Error::refused(format!("{extent} has a side above {}", i32::MAX))),
+        _ => Err(Error::refused(format!("{extent} has a side larger than {}", i32::MAX))),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Queues: streams beside the backend's own.
+//! Queues: streams in addition to the backend's own.
 
 use crate::ffi::DeviceBlock;
 use crate::ffi::command::{Command, Launch};
@@ -13,13 +13,13 @@ use interop_core::devices::owned::{Maker, own};
 use interop_core::{ComputeMemory, ComputeQueue, HostBuffer, QueueOptions, Result};
 use std::sync::Arc;
 
-/// The streams of a queue: one, or several that are given operations in turn where it is out of order.
+/// The streams of a queue: one, or several that receive operations in turn if the queue is out of order.
 struct CudaQueue {
     queues: SubmitQueues<SubmitQueue>,
     session: Arc<Session>,
 }
 
-/// A queue of [`crate::CudaBackend`].
+/// Creates a queue of [`crate::CudaBackend`].
 pub fn queue(session: &Arc<Session>, options: QueueOptions) -> Result<Box<dyn ComputeQueue>> {
     let urgency = match options.priority {
         Priority::Low => Urgency::Least,

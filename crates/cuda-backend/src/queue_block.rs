@@ -1,4 +1,4 @@
-//! Memory of the backend's own that a display has, too, which draws by this very backend: one stream keeps their order.
+//! The backend's own memory, shared with a display that draws with this backend: one stream keeps the order.
 
 use crate::ffi::DeviceBlock;
 use crate::memory::{CudaMemory, Store};
@@ -6,7 +6,7 @@ use crate::session::Session;
 use interop_core::{ComputeMemory, QueueId, Result, SharedHandle, SurfaceDesc};
 use std::sync::Arc;
 
-/// Content of [`SharedHandle::QueueBuffer`]. The block keeps its queue alive, whose address identifies it.
+/// Content of [`SharedHandle::QueueBuffer`]. The block keeps its queue alive, whose address identifies the queue.
 struct QueueBlock(Arc<DeviceBlock>);
 
 /// Implements [`interop_core::ComputeBackend::allocate_shared`].
@@ -17,8 +17,8 @@ pub fn allocate(session: &Arc<Session>, bytes: usize) -> Result<(Box<dyn Compute
     Ok((Box::new(memory), SharedHandle::QueueBuffer { queue, buffer: Box::new(QueueBlock(block)) }))
 }
 
-/// Opens the memory of [`allocate`] once more ([`interop_core::ComputeBackend::import_surface`]). The caller has asked
-/// the capabilities, and so whose queue it is.
+/// Opens memory from [`allocate`] again ([`interop_core::ComputeBackend::import_surface`]). The caller has checked the
+/// capabilities, and so the owner of the queue.
 pub fn import(session: &Arc<Session>, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
     let len = desc.byte_len()?;
     let QueueBlock(block) = handle.in_queue("block")?;

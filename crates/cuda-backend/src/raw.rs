@@ -1,4 +1,4 @@
-//! Targets by CUDA's own names.
+//! Native CUDA handles of targets.
 
 use crate::image::CudaImage;
 use crate::memory::CudaMemory;
@@ -8,11 +8,12 @@ use interop_core::devices::owned::{own, own_mut};
 use interop_core::{RawMemory, RawTarget, Result, Target};
 use std::sync::Arc;
 
-/// Returns what the target's memory is called; the default stream is ordered after what queues do with it.
+/// Returns the native handle of the target's memory; the default stream is ordered after the operations of queues on
+/// it.
 pub fn raw<'a>(session: &Arc<Session>, target: Target<'a>) -> Result<RawTarget<'a>> {
     let (memory, view) = target.into_parts();
     let queue = &session.queue;
-    // Whatever is held back, the caller may wait for the stream.
+    // The caller may wait for the stream, so held-back work is released.
     drop(queue.enter().map_err(session.failed())?);
     let (stream, context) = (queue.raw().cast(), queue.context().cast());
     if !memory.is::<CudaImage>() {

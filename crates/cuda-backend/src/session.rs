@@ -1,4 +1,4 @@
-//! State shared by everything that one backend made.
+//! State shared by all objects of one backend.
 
 use crate::devices::{CudaDevice, devices_of};
 use crate::ffi::host_memory::Pinned;
@@ -16,21 +16,21 @@ use interop_core::{
 };
 use std::sync::Arc;
 
-/// Widest access of a kernel to one pixel, bytes; CUDA wants pixels aligned to their size.
+/// Largest access of a kernel to one pixel, in bytes; CUDA requires pixels to be aligned to their size.
 const PIXEL_ALIGNMENT: usize = 16;
 
-/// One open device: its stream, and what is known of it.
+/// An opened device: its stream, and its properties.
 pub struct Session {
-    /// Before the stream that its events are in.
+    /// Dropped before the stream that contains its events.
     pub timeline: Timeline,
     pub queue: Arc<Queue>,
     pub identity: DeviceIdentity,
     pub caps: ComputeCaps,
     /// Compute capability as one number, e.g. 90.
     pub architecture: i32,
-    /// Sizes of exportable memory are multiples of this many bytes.
+    /// Granularity of exportable memory sizes, in bytes.
     pub granularity: usize,
-    /// Host memory of queues' copies.
+    /// Host memory for copies of queues.
     pub pinned: Arc<HostPool<Pinned>>,
 }
 
@@ -41,15 +41,15 @@ impl Session {
         let name = identity.to_string();
         let queue = Queue::new(device.device.api(), device.device.raw).map_err(|f| f.on(&name))?;
         let has = |attribute| device.device.attribute(attribute).is_ok_and(|value| value != 0);
-        // Devices that export nothing refuse to say.
+        // Devices that cannot export memory return an error here.
         let granularity = shared_memory::granularity(&queue);
         let exports = Support::when(
             has(Attribute::VirtualMemoryManagement) && has(Attribute::ExportSupported) && granularity.is_ok(),
-            format!("the device or driver exports no memory by {}", HandleType::OPAQUE),
+            format!("the device or driver cannot export memory as {}", HandleType::OPAQUE),
         );
         let grain = granularity.unwrap_or(1);
         let mut languages = vec![Language::Ptx];
-        // Asked again when a kernel is built, with the reason.
+        // Checked again when a kernel is built, with the reason.
         if Nvrtc::get().is_ok() {
             languages.push(Language::CudaCpp);
         }
@@ -69,7 +69,7 @@ impl Session {
         Ok(Arc::new(Self { timeline, queue, identity, caps, architecture, granularity: grain, pinned }))
     }
 
-    /// The caller's error for a refused call.
+    /// Converts a failed call to the caller's error.
     pub fn failed(&self) -> impl Fn(Failure) -> Error + '_ {
         |failure| failure.on(&self.name())
     }
@@ -79,7 +79,7 @@ impl Session {
         self.timeline.timed(&self.queue, name, f)
     }
 
-    /// The device that draws `display`, by the driver's number, where kernels here can write its memory.
+    /// Returns the display's device, by the driver's number, if kernels here can write its memory.
     pub fn reach(&self, display: &DeviceIdentity) -> Result<i32, String> {
         let own = self.queue.device();
         let Support::No(other) = self.identity.same_device(display) else { return Ok(own) };
@@ -96,7 +96,7 @@ impl Session {
         }
     }
 
-    /// True where any texture may be among the memory that kernels write.
+    /// True where textures may be among the memory that kernels write.
     pub fn has_textures(&self) -> bool {
         [HandleType::GlObject, HandleType::OPAQUE]
             .iter()
@@ -107,8 +107,8 @@ impl Session {
         Error::unsupported(self.name(), reason)
     }
 
-    /// Orders the stream after an operation of a queue; waits for one that is not with this device yet. Whether it went
-    /// well is said by its event.
+    /// Orders the stream after an operation of a queue; waits for one that this device does not have yet. The event
+    /// reports whether the operation succeeded.
     pub fn follow(&self, event: &Event) -> Result<()> {
         let device = event.device_event();
         match device.as_ref().and_then(|d| DeviceFence::of(d.as_ref(), &self.queue)) {
@@ -137,14 +137,14 @@ const SHAPES: [MemoryShape; 2] = [MemoryShape::Linear, MemoryShape::Image];
 fn imports(queue: &Queue, has: impl Fn(Attribute) -> bool) -> Vec<MemoryCap> {
     let host = Support::when(
         has(Attribute::CanMapHostMemory) && has(Attribute::HostRegisterSupported),
-        "the device cannot address host memory of others",
+        "the device cannot address imported host memory",
     );
     let gl = match &queue.api().gl {
         Ok(_) => Support::Yes,
-        Err(name) => Support::No(format!("the driver's library has no {name} (an installation without OpenGL)")),
+        Err(name) => Support::No(format!("the driver library has no {name} (an installation without OpenGL)")),
     };
     let host = MemoryCap::new(HandleType::HostPointer, MemoryShape::Linear, host).aligned(PIXEL_ALIGNMENT, 1);
-    // The list of `cuGraphicsGLRegisterImage` has no packed formats.
+    // `cuGraphicsGLRegisterImage` does not list packed formats.
     let objects =
         SHAPES.map(|shape| MemoryCap::new(HandleType::GlObject, shape, gl.clone()).without(&[PixelFormat::Rgb10A2]));
     let opened = SHAPES.map(|shape| MemoryCap::new(HandleType::OPAQUE, shape, Support::Yes));

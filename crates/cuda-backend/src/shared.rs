@@ -1,4 +1,4 @@
-//! Memory and semaphores shared with another API via handles of the operating system, exported or imported.
+//! Memory and semaphores shared with another API through handles of the operating system, exported or imported.
 
 use crate::ffi::external_memory::{ExternalBuffer, ExternalImage, ExternalMemory};
 use crate::ffi::semaphore::Semaphore;
@@ -13,13 +13,13 @@ use interop_core::{
 };
 use std::sync::Arc;
 
-/// Textures are laid out in tiles; both APIs ask for whole blocks of the largest: 64 bytes by 128 rows.
+/// Textures are laid out in tiles; both APIs need whole blocks of the largest tile: 64 bytes by 128 rows.
 const TILE: (usize, usize) = (64, 128);
 
-/// Bytes of exportable memory for `bytes`.
+/// Rounds `bytes` up to a size of exportable memory.
 fn whole(session: &Session, bytes: Option<usize>) -> Result<usize> {
     let whole = bytes.and_then(|b| b.checked_next_multiple_of(session.granularity)).filter(|whole| *whole > 0);
-    whole.ok_or_else(|| Error::refused("no bytes were asked for, or more than can be addressed"))
+    whole.ok_or_else(|| Error::refused("0 bytes were requested, or more than the address space"))
 }
 
 /// Implements [`interop_core::ComputeBackend::allocate_shared`].
@@ -42,13 +42,13 @@ pub fn allocate_image(session: &Arc<Session>, image: &ImageDesc) -> Made {
     let memory = Physical::new(&session.queue, session.queue.device(), whole).map_err(session.failed())?;
     let ours = memory.export().map_err(session.failed())?;
     let handle = memory.export().map_err(session.failed())?;
-    // Both handles keep the memory: the allocation itself may go.
+    // Both handles keep the memory alive, so the allocation itself may be dropped.
     let opened = open_image(session, image, ours)?;
     Ok((Box::new(opened), SharedHandle::Memory(handle)))
 }
 
-/// The `CUarray_format` and number of channels of arrays that hold the bits. Kernels store no colours, only bits, so
-/// that a word of 10, 10, 10 and 2 bits is one integer.
+/// Returns the `CUarray_format` and number of channels of arrays that hold the bits. Kernels store bits and no colours,
+/// so a word of 10, 10, 10 and 2 bits is one integer.
 fn array_format(format: PixelFormat) -> (u32, u32) {
     const UNSIGNED_INT8: u32 = 0x01;
     const UNSIGNED_INT16: u32 = 0x02;

@@ -1,5 +1,5 @@
-//! Parameters of a kernel's entry, as its PTX text declares them. The driver itself tells only from CUDA 12.4 on, and
-//! sizes only.
+//! Parameters of a kernel's entry, as its PTX text declares them. The driver itself reports only their sizes, and only
+//! from CUDA 12.4 on.
 
 /// One parameter of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub struct Param {
 /// Class of a parameter's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
-    /// `.u`, `.s`; pointers are 8 bytes of it where the text does not say `.ptr`.
+    /// `.u` or `.s`. Pointers without `.ptr` are 8-byte integers.
     Integer,
     /// `.u64 .ptr`.
     Pointer,
@@ -24,7 +24,7 @@ pub enum Class {
 }
 
 impl Param {
-    /// Tells how messages call it.
+    /// Describes the class, for messages.
     pub fn describe(self) -> String {
         let bytes = self.bytes;
         match self.class {
@@ -38,13 +38,13 @@ impl Param {
     }
 }
 
-/// The parameters of the entry `name`; `None` where the text has no such entry or it cannot be read.
+/// Returns the parameters of the entry `name`; `None` where the text has no such entry, or it cannot be parsed.
 pub fn of_entry(ptx: &str, name: &str) -> Option<Vec<Param>> {
     let text = without_comments(ptx);
     let after =
         text.match_indices(".entry").map(|(at, word)| text[at + word.len()..].trim_start()).find_map(|rest| {
             let rest = rest.strip_prefix(name)?.trim_start();
-            // Not merely the beginning of a longer name.
+            // Excludes longer names that begin with this one.
             (rest.starts_with('(') || rest.starts_with(['{', '.', ';'])).then_some(rest)
         })?;
     let Some(list) = after.strip_prefix('(') else { return Some(Vec::new()) };
@@ -66,7 +66,7 @@ fn param(text: &str) -> Option<Param> {
     }
 }
 
-/// `.u64` and the like.
+/// Parses a scalar type such as `.u64`.
 fn scalar(word: &str) -> Option<(Class, usize)> {
     let kind = word.strip_prefix('.')?;
     let class = match kind.bytes().next()? {

@@ -8,14 +8,14 @@ use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Resolution of `cuEventElapsedTime` as its documentation has it.
+/// Resolution of `cuEventElapsedTime` according to its documentation.
 const STEP: Duration = Duration::from_nanos(500);
 
-/// Off until it is switched on.
+/// The timeline; off until it is switched on.
 #[derive(Default)]
 pub struct Timeline {
     backlog: Backlog<Timed>,
-    /// Events whose times were read, to be used again.
+    /// Events whose times were read, for reuse.
     free: Mutex<Vec<Pair>>,
     known: Mutex<Option<Known>>,
 }
@@ -31,10 +31,10 @@ struct Pair {
     end: Event,
 }
 
-/// Times are told as the distance of two events, in single precision: of one that is not long ago.
+/// The driver reports times as the distance of two events in single precision, so the reference event must be recent.
 struct Base {
     event: Event,
-    /// On a scale that all bases of a session share, nanoseconds.
+    /// Time in nanoseconds, on a scale that all bases of a session share.
     at_ns: u64,
 }
 
@@ -42,7 +42,7 @@ struct Base {
 struct Known {
     clock: DeviceClock,
     base: Arc<Base>,
-    /// A stream in which nothing ever waits, so that clocks can be compared while the session's is busy.
+    /// A stream in which nothing ever waits, so that clocks can be compared while the session's stream is busy.
     idle: Arc<Queue>,
     track: Arc<str>,
 }
@@ -64,8 +64,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Timeline {
-    /// Runs `f`, whose work in the stream of `queue` is then recorded as `name` where that is switched on. What is not
-    /// recorded for want of an event is done all the same.
+    /// Runs `f`, and records its work in the stream of `queue` as `name` if recording is on. Where no event is
+    /// available the work is done, but not recorded.
     pub fn timed<R>(&self, queue: &Arc<Queue>, name: &str, f: impl FnOnce() -> R) -> R {
         if !self.backlog.is_on() {
             return f();
@@ -120,7 +120,7 @@ impl Timeline {
     }
 }
 
-/// An event in the idle stream is passed between its being recorded and the end of the wait for it.
+/// The event in the idle stream is passed between its recording and the end of the wait for it.
 fn compare(
     idle: &Arc<Queue>,
     before: Option<&Base>,

@@ -1,10 +1,10 @@
-//! The compute side's turn with memory whose other owner the host keeps apart: by an event in the stream.
+//! The compute side's turn with memory that the host synchronises with its other owner: by an event in the stream.
 
 use crate::ffi::event::Event;
 use crate::session::Session;
 use interop_core::Result;
 
-/// Marks the end of the turn that was submitted last, in the stream.
+/// The end of the turn that was submitted last, as an event in the stream.
 #[derive(Default)]
 pub struct Turn {
     end: Option<Event>,
@@ -12,7 +12,7 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// Marks the end here, without waiting.
+    /// Marks the end of the turn here, without waiting.
     pub fn submit(&mut self, session: &Session) -> Result<()> {
         let event = match &self.end {
             Some(event) => event,
@@ -23,12 +23,12 @@ impl Turn {
         Ok(())
     }
 
-    /// Waits for the end that was marked, or for everything.
+    /// Waits for the marked end, or for everything.
     pub fn release(&mut self, session: &Session) -> Result<()> {
         if std::mem::take(&mut self.submitted)
             && let Some(event) = &self.end
         {
-            // Waiting lets go of later frames that are held back; a frame that is done need not.
+            // Waiting releases held-back later frames, which a finished frame does not require.
             return match event.is_done() {
                 Ok(true) => Ok(()),
                 Ok(false) => event.synchronize(),

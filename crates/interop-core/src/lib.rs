@@ -1,29 +1,33 @@
-//! The backend-agnostic heart of pixelferry.
+//! The core of pixelferry, independent of any backend.
 //!
-//! A *compute* side ([`ComputeBackend`]) and a *display* side ([`Display`]) each say, as plain data
-//! ([`ComputeCaps`], [`DisplayCaps`]), what memory they can hand over and take. A *sharing path*
-//! ([`SharingPath`], one row of [`path::PATHS`], or of a program's own [`Paths`]) is one way of joining the two. [`select::open_path`] proves
-//! with pixels which joins work and picks one; a [`Link`] is the result, and its guards
-//! ([`WriteFrame`], [`ShownFrame`]) make it impossible to draw a frame that is still being computed.
+//! A *compute* side ([`ComputeBackend`]) and a *display* side ([`Display`]) each describe, as plain data
+//! ([`ComputeCaps`], [`DisplayCaps`]), which memory they can export and import. A *sharing path* ([`SharingPath`], one
+//! row of [`path::PATHS`] or of a program's own [`Paths`]) is one way of joining the two. [`select::open_path`]
+//! verifies with pixels which paths work and picks one. The result is a [`Link`]; its guards ([`WriteFrame`],
+//! [`ShownFrame`]) make it impossible to draw a frame that is still being computed.
 //!
-//! This crate knows no driver: backends and displays are crates of their own.
+//! This crate calls no driver: backends and displays are crates of their own.
 //!
-//! Rooms from the lowest to the highest; each may import those above it in this table, and `cargo xtask check-imports` sees
-//! to that:
+//! The modules from the lowest to the highest. Each may import those above it in this table, and `cargo xtask
+//! check-imports` enforces that.
 //!
-//! | room | what it holds | what it may import |
+//! | module | content | may import |
 //! |---|---|---|
-//! | [`describe`] | what pictures, buffers and their numbers are ([`color`](describe::color)), errors, the pattern | nothing |
-//! | [`devices`] | what devices say of themselves, handles that cross, host memory and who may look at it, timelines | [`describe`] |
-//! | [`tournament`] | who of several is quickest, and how sure that is; knows no path and no draw, so that all who choose use it | [`devices`] and below |
-//! | [`draw`] | how a frame is drawn, whatever draws it | [`tournament`] and below |
-//! | [`display`] | what a display must do | [`draw`] and below |
-//! | [`compute`] | what a backend must do; queues, events, futures | [`display`] (to open a device in its context) and below |
-//! | [`path`] | how bytes get across | [`compute`] and below |
-//! | [`select`] | which way is taken, and why: proof by pixels, timing, reports | [`path`] and below |
-//! | [`engine`] | an engine's own textures and buffers: what it rendered there, for kernels, and what kernels write there | [`select`] and below |
-//! | [`link`] | what the user holds | [`select`] and below |
-//! | [`conformance`] | what every path and display must pass | all of them |
+//! | [`describe`] | pictures, buffers and their numbers ([`color`](describe::color)), errors, the verification pattern
+//! | nothing |
+//! | [`devices`] | capabilities and identities of devices, handles that cross APIs, host memory and its users,
+//! timelines | [`describe`] |
+//! | [`tournament`] | comparing candidates by time, and with which certainty; independent of paths and draws, so that
+//! every choice uses it | [`devices`] and below |
+//! | [`draw`] | how a frame is drawn, on any display | [`tournament`] and below |
+//! | [`display`] | the interface of a display | [`draw`] and below |
+//! | [`compute`] | the interface of a backend; queues, events, futures | [`display`] (to open a device in its context)
+//! and below |
+//! | [`path`] | how bytes reach the display | [`compute`] and below |
+//! | [`select`] | which path is chosen, and why: verification with pixels, timing, reports | [`path`] and below |
+//! | [`engine`] | an engine's own textures and buffers, which kernels read and write | [`select`] and below |
+//! | [`link`] | the user's object: links, frames, targets | [`select`] and below |
+//! | [`conformance`] | tests that every path and display must pass | all of them |
 
 pub mod compute;
 pub mod conformance;

@@ -1,4 +1,4 @@
-//! [`OpenClBackend`].
+//! The type [`OpenClBackend`].
 
 use crate::backend_state::BackendState;
 use crate::device::{OpenClDevice, devices};
@@ -25,10 +25,10 @@ use std::any::Any;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// One OpenCL device with a context (`cl_context`) and an in-order queue (`cl_command_queue`) of its own.
+/// One OpenCL device with its own context (`cl_context`) and in-order queue (`cl_command_queue`).
 ///
-/// Threads: may be shared. The memories it hands out stay on their thread, because a host block may belong to one.
-/// Kernels and memories keep the context alive, so that they may be dropped after the backend.
+/// Threads: the backend may be shared. Its memories stay on their thread, because a host block may belong to one
+/// thread. Kernels and memories keep the context alive, so they may be dropped after the backend.
 pub struct OpenClBackend {
     pub(crate) shared: Arc<BackendState>,
     pattern: PatternKernel,
@@ -38,22 +38,22 @@ impl OpenClBackend {
     /// Opens a device (`clCreateContext`, `clCreateCommandQueue`).
     ///
     /// # Errors
-    /// [`interop_core::Error::Driver`] where the driver refuses.
+    /// [`interop_core::Error::Driver`] for errors of the driver.
     pub fn open(device: &OpenClDevice) -> Result<Self> {
         Ok(Self { shared: Arc::new(BackendState::open(device, None)?), pattern: PatternKernel::default() })
     }
 
     /// Opens a device so that it shares with an OpenGL context ([`interop_core::Display::hold_gl`]), which must be
-    /// current on this thread. Then paths by [`interop_core::SharedHandle::GlTexture`] and
-    /// [`interop_core::SharedHandle::GlBuffer`] are offered. [`OpenClBackend::share_gl`] opens objects of every kind.
-    /// The backend and all that it made hold the context, as OpenCL wants (`cl_khr_gl_sharing`, Lifetime of Shared
-    /// Objects). [`ComputeBackend::open_in`] does the same by a display.
+    /// current on this thread. This enables the paths with [`interop_core::SharedHandle::GlTexture`] and
+    /// [`interop_core::SharedHandle::GlBuffer`]. [`OpenClBackend::share_gl`] opens objects of every kind. The backend
+    /// and all its objects hold the context, as OpenCL requires (`cl_khr_gl_sharing`, Lifetime of Shared Objects).
+    /// [`ComputeBackend::open_in`] does the same with a display.
     ///
-    /// No driver with the extension was at hand: this ran on a double of it only (see `tests/gl_double`).
+    /// No driver with the extension was available: this has run only on a double of it (see `tests/gl_double`).
     ///
     /// # Errors
-    /// [`interop_core::Error::Unsupported`] where the device's extension list has no `cl_khr_gl_sharing`; its driver is
-    /// then asked nothing. The same where the driver does not name the device for this context.
+    /// [`interop_core::Error::Unsupported`] where the device's extension list has no `cl_khr_gl_sharing` (its driver is
+    /// then not called), and where the driver does not list the device for this context.
     /// [`interop_core::Error::WrongContext`] where the context is not current. [`interop_core::Error::Driver`].
     pub fn open_sharing_gl(device: &OpenClDevice, gl: Arc<dyn GlContext>) -> Result<Self> {
         call("OpenClBackend::open_sharing_gl", || {
@@ -75,8 +75,8 @@ impl OpenClBackend {
         SharedGlObject::open(&self.shared, object, access)
     }
 
-    /// Opens the first device that can be opened: GPUs before CPUs before others (`CL_DEVICE_TYPE`), else in the
-    /// drivers' order.
+    /// Opens the first device that works: GPUs before CPUs before others (`CL_DEVICE_TYPE`), otherwise in the drivers'
+    /// order.
     ///
     /// # Errors
     /// Those of [`devices`]; the best device's own error where none can be opened.
@@ -84,9 +84,8 @@ impl OpenClBackend {
         Self::open_first(|_| true)
     }
 
-    /// Opens the first device that can be opened, in the order of [`OpenClBackend::open_best`]. Among devices of a type
-    /// the one that draws comes first (`CL_DEVICE_UUID_KHR`, `CL_DEVICE_PCI_BUS_INFO_KHR`), for a display that is open
-    /// already.
+    /// Opens the first device that works, in the order of [`OpenClBackend::open_best`]. Among devices of one type, the
+    /// device of an existing display comes first (`CL_DEVICE_UUID_KHR`, `CL_DEVICE_PCI_BUS_INFO_KHR`).
     ///
     /// # Errors
     /// The errors of [`OpenClBackend::open_best`].
@@ -110,13 +109,14 @@ impl OpenClBackend {
         Err(first_error.unwrap_or_else(|| pixelferry_opencl::no_device(&[])))
     }
 
-    /// The device (`cl_device_id`), as [`devices`] lists it.
+    /// Returns the device (`cl_device_id`) in the form in which [`devices`] lists it.
     pub fn opened_device(&self) -> &OpenClDevice {
         &self.shared.device
     }
 }
 
-// SAFETY: memories keep their `cl_mem`, whose size the driver told; launches compare kinds and number of arguments with the kernel.
+// SAFETY: memories keep their `cl_mem`, whose size the driver reported; launches compare the kinds and the number of
+// arguments with the kernel.
 unsafe impl BackendDriver for OpenClBackend {
     fn device(&self) -> &DeviceIdentity {
         self.shared.identity()
@@ -134,7 +134,7 @@ unsafe impl BackendDriver for OpenClBackend {
         let gl = match display.hold_gl() {
             Ok(gl) => gl,
             Err(error) => {
-                tracing::debug!(%error, "{} shares with no context", device.identity());
+                tracing::debug!(%error, "{} cannot share with the context", device.identity());
                 return Ok(None);
             }
         };
@@ -155,7 +155,8 @@ unsafe impl BackendDriver for OpenClBackend {
     fn allocate_send(&self, bytes: usize) -> Result<Box<dyn ComputeMemory + Send>> {
         let memory = BackendDriver::allocate(self, bytes)?;
         // SAFETY: a buffer of the device's own has no host block, the only part that stays on its thread. All OpenCL
-        // objects but kernels may be used from any thread (OpenCL 3.0, appendix A.2), and the memory holds no kernel.
+        // objects except kernels may be used from any thread (OpenCL 3.0, appendix A.2), and the memory holds no
+        // kernel.
         Ok(unsafe { memory.assume_send() })
     }
 

@@ -16,23 +16,23 @@ use interop_core::{
 };
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// An opened device. Kernels and memories keep it alive; two of them are of the same backend if it is the same value.
+/// An opened device. Kernels and memories keep it alive; two objects belong to one backend if they share this value.
 pub struct BackendState {
     pub device: OpenClDevice,
     pub caps: ComputeCaps,
-    /// In the context, and with the device, of everything that is made here.
+    /// The queues, in the context and on the device of all objects here.
     pub queues: Arc<Queues>,
-    /// The OpenGL context that the context shares with.
+    /// The OpenGL context with which the OpenCL context shares.
     pub gl: Option<Arc<dyn GlContext>>,
-    /// Kept between transfers; a transfer that finds it taken by another thread makes one of its own.
+    /// Kept between transfers; a transfer that finds it in use by another thread allocates its own.
     pinned: Mutex<Option<Pinned>>,
-    /// Host memory of queues' copies.
+    /// Host memory for copies of queues.
     pub pool: Arc<HostPool<Pinned>>,
     pub timeline: Timeline,
 }
 
 impl BackendState {
-    /// `gl` only for a device that lists `cl_khr_gl_sharing`.
+    /// Opens the device; `gl` is allowed only for a device that lists `cl_khr_gl_sharing`.
     pub fn open(device: &OpenClDevice, gl: Option<Arc<dyn GlContext>>) -> Result<Self> {
         let options = ContextOptions::new();
         let options = gl.iter().fold(options, |options, gl| options.share_gl(gl.clone()));
@@ -61,13 +61,13 @@ impl BackendState {
         self.identity().memory.is_host_memory()
     }
 
-    /// True where an image may be among the memory that kernels write.
+    /// True where images may be among the memory that kernels write.
     pub fn opens_images(&self) -> bool {
         let opens = |handle| self.caps.can_import(handle, MemoryShape::Image).is_yes();
         opens(HandleType::GlObject) || opens(HandleType::OPAQUE)
     }
 
-    /// The queue in use.
+    /// Returns the current queue.
     pub fn queue(&self) -> &Queue {
         self.queues.current()
     }
@@ -76,7 +76,7 @@ impl BackendState {
         self.queue().context()
     }
 
-    /// True where OpenGL and OpenCL wait for each other by events.
+    /// True where OpenGL and OpenCL wait for each other with events.
     pub fn has_gl_events(&self) -> bool {
         self.gl.is_some() && has_gl_events(&self.device)
     }
@@ -85,13 +85,13 @@ impl BackendState {
         Error::unsupported(self.name().to_owned(), reason)
     }
 
-    /// Tells events of this backend's queues from others.
+    /// Identifies events of this backend's queues.
     pub fn owner(&self) -> usize {
         Arc::as_ptr(&self.queues).addr()
     }
 
-    /// Orders the backend's own queue after an operation of another; waits for one that is not with this device yet.
-    /// Whether it went well is said by its event.
+    /// Orders the backend's own queue after an operation of another queue; waits for one that this device does not have
+    /// yet. The event reports whether the operation succeeded.
     pub fn follow(&self, event: &Event) -> Result<()> {
         let device = event.device_event();
         match device.as_ref().and_then(|d| DeviceFence::of(d.as_ref(), self.owner())) {
@@ -107,7 +107,7 @@ impl BackendState {
         self.queue().finish()
     }
 
-    /// Lends `f` pinned host memory of at least `len` bytes, more than 0; its content is arbitrary.
+    /// Lends pinned host memory of at least `len` bytes (more than 0) to `f`; its content is arbitrary.
     pub fn with_pinned<R>(&self, len: usize, f: impl FnOnce(&mut [u8]) -> Result<R>) -> Result<R> {
         let kept = self.pinned.lock().unwrap_or_else(PoisonError::into_inner).take();
         let mut pinned = match kept {
@@ -125,14 +125,14 @@ impl BackendState {
         } else {
             Some(pinned)
         };
-        // Driver calls are not made under the lock.
+        // No driver calls are made under the lock.
         drop(place);
         drop(smaller);
         result
     }
 }
 
-/// Rounding of sizes that lets drivers of integrated GPUs use host memory without a copy: a cache line.
+/// Size granularity with which drivers of integrated GPUs use host memory without a copy: a cache line.
 const SIZE_ALIGNMENT: usize = 64;
 
 impl Maker for BackendState {
@@ -147,7 +147,7 @@ fn has_gl_events(device: &OpenClDevice) -> bool {
 
 fn caps(device: &OpenClDevice, context: &Context, queue: QueueId) -> ComputeCaps {
     let memory = device.identity().memory;
-    let opened = "the device was opened on its own, not in this display's OpenGL context (ComputeBackend::open_in)";
+    let opened = "the device was not opened in this display's OpenGL context (ComputeBackend::open_in)";
     let gl_sharing = gl_listed(device).and(|| Support::when(context.shares_gl(), opened));
     let events = gl_sharing
         .clone()
@@ -161,7 +161,7 @@ fn caps(device: &OpenClDevice, context: &Context, queue: QueueId) -> ComputeCaps
     let gl_objects = both_shapes(HandleType::GlObject, &gl_sharing);
     let handles = both_shapes(HandleType::OPAQUE, &handles(device));
     let own = MemoryCap::new(HandleType::QueueBuffer(queue), MemoryShape::Linear, Support::Yes);
-    let no_export = Support::No(format!("OpenCL has no call that exports memory by {}", HandleType::OPAQUE));
+    let no_export = Support::No(format!("OpenCL has no call that exports memory as {}", HandleType::OPAQUE));
     ComputeCaps::new(vec![Language::OpenClC], device.description.limits.max_allocation)
         .with_imports([host, own.clone()].into_iter().chain(gl_objects).chain(handles).collect())
         .with_exports(both_shapes(HandleType::OPAQUE, &no_export).into_iter().chain([own]).collect())
@@ -169,9 +169,9 @@ fn caps(device: &OpenClDevice, context: &Context, queue: QueueId) -> ComputeCaps
         .with_semaphores(semaphores(device, events))
 }
 
-/// `CL_DEVICE_MEM_BASE_ADDR_ALIGN` is not the measure here: it is for sub-buffers, and counts `long16`. A CPU needs
-/// what a pixel's vector type needs, and 64 bytes is what `ARB_map_buffer_alignment` promises of mapped GL buffers.
-/// GPUs map whole pages.
+/// `CL_DEVICE_MEM_BASE_ADDR_ALIGN` does not apply here: it is for sub-buffers, and covers `long16`. A CPU needs the
+/// alignment of a pixel's vector type, and `ARB_map_buffer_alignment` guarantees 64 bytes for mapped GL buffers. GPUs
+/// map whole pages.
 fn host_alignment(memory: MemoryKind) -> usize {
     match memory {
         MemoryKind::Host => 64,

@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 /// A device (`cl_device_id`) that [`crate::OpenClBackend::open`] can open; cheap to clone. Any thread may use it.
 ///
-/// A part of a device is one, too: links, arrays and queues then run on some of its compute units and leave the others free.
+/// A part of a device is a device as well: links, arrays and queues then run on some of its compute units and leave the
+/// others free.
 ///
 /// ```no_run
 /// use opencl_backend::cl::{Device, Partition};
@@ -39,12 +40,12 @@ impl OpenClDevice {
         self.description.sort == Sort::Gpu
     }
 
-    /// True for the CPU (`CL_DEVICE_TYPE_CPU`), driven by a program such as PoCL or llvmpipe.
+    /// True for the CPU (`CL_DEVICE_TYPE_CPU`), with a driver such as PoCL.
     pub fn is_cpu(&self) -> bool {
         self.description.sort == Sort::Cpu
     }
 
-    /// `CL_DEVICE_VERSION` as the driver gives it, e.g. `OpenCL 3.0 CUDA`.
+    /// Returns `CL_DEVICE_VERSION` as the driver reports it, e.g. `OpenCL 3.0 CUDA`.
     pub fn version(&self) -> &str {
         &self.description.version
     }
@@ -77,13 +78,13 @@ impl TryFrom<&OpenClDevice> for cl::Device {
     }
 }
 
-/// All usable devices of all platforms, in the drivers' order (`clGetPlatformIDs`, `clGetDeviceIDs`). A platform or
-/// device that fails to answer is left out and logged at debug level. So is one of no use: OpenCL below 1.2, no
-/// compiler, other byte order.
+/// Lists all usable devices of all platforms, in the drivers' order (`clGetPlatformIDs`, `clGetDeviceIDs`). A platform
+/// or device that fails to answer is skipped and logged at debug level. So is an unusable device: OpenCL below 1.2, no
+/// compiler, or another byte order.
 ///
 /// # Errors
-/// [`interop_core::Error::Unavailable`] where libOpenCL, a driver or a usable device is missing, with what was found
-/// and what to install.
+/// [`interop_core::Error::Unavailable`] where libOpenCL, a driver or a usable device is missing, with the findings and
+/// what to install.
 pub fn devices() -> Result<Vec<OpenClDevice>> {
     let mut found = Vec::new();
     let mut left_out = Vec::new();

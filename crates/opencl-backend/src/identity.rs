@@ -1,20 +1,20 @@
-//! Properties of a device in the framework's terms.
+//! Queries the properties of a device.
 
 use interop_core::{Api, DeviceIdentity, MemoryKind, Result};
 use pixelferry_opencl::{Device, DeviceType};
 
-/// Limits that launches and allocations keep to.
+/// Limits for launches and allocations.
 #[derive(Debug, Clone)]
 pub struct Limits {
-    /// Largest single allocation, bytes.
+    /// Largest single allocation, in bytes.
     pub max_allocation: u64,
-    /// Largest work group in each dimension.
+    /// Largest work group in each dimension, in work items.
     pub max_work_item_sizes: Vec<usize>,
-    /// Largest work group.
+    /// Largest work group, in work items.
     pub max_work_group: usize,
 }
 
-/// The sort of device, best for a display first.
+/// The type of device, best for a display first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Sort {
     Gpu,
@@ -22,7 +22,7 @@ pub enum Sort {
     Other,
 }
 
-/// Everything asked of a device once.
+/// All properties of a device, queried once.
 #[derive(Debug, Clone)]
 pub struct Description {
     pub identity: DeviceIdentity,
@@ -31,11 +31,11 @@ pub struct Description {
     pub version: String,
 }
 
-/// Asks a device; the inner `Err` says why it is of no use here.
+/// Queries a device; the inner `Err` says why it is unusable here.
 pub fn describe(device: &Device) -> Result<Result<Description, String>> {
     let mut name = device.name().to_owned();
     if device.parent().is_some() {
-        // Drivers call a part what they call the whole, but what was measured of one says nothing of the other.
+        // Drivers give a part the same name as the whole device, but measurements of one do not apply to the other.
         name = format!("{name}, a part of {} units", device.max_compute_units()?);
     }
     let version = device.version()?;
@@ -53,7 +53,7 @@ pub fn describe(device: &Device) -> Result<Result<Description, String>> {
         .with_driver(format!("{}, {}", device.platform().version()?, device.driver_version()))
         .with_memory(memory_kind(device, sort))
         .with_software(sort == Sort::Cpu);
-    // Asked only where the device lists the extension; an answer that cannot be read leaves the field empty.
+    // Queried only where the device lists the extension; an unreadable answer leaves the field empty.
     identity.uuid = device.uuid().ok().flatten();
     identity.luid = device.luid().ok().flatten();
     identity.pci = device.pci().ok().flatten();
@@ -71,13 +71,13 @@ fn check_usable(device: &Device, version: &str) -> Result<Result<(), String>> {
         return Ok(Err(format!("'{version}' is older than OpenCL 1.2")));
     }
     if !device.available()? {
-        return Ok(Err("the driver says that it is not available".into()));
+        return Ok(Err("the driver reports it as unavailable".into()));
     }
     if !device.compiler_available()? {
         return Ok(Err("its driver has no compiler".into()));
     }
     if device.endian_little()? != cfg!(target_endian = "little") {
-        return Ok(Err("its byte order is not the host's".into()));
+        return Ok(Err("its byte order differs from the host's".into()));
     }
     Ok(Ok(()))
 }
@@ -87,7 +87,7 @@ fn memory_kind(device: &Device, sort: Sort) -> MemoryKind {
         (Sort::Cpu, _) => MemoryKind::Host,
         (_, Ok(false)) => MemoryKind::Discrete,
         (_, Ok(true)) => MemoryKind::Integrated,
-        // Deprecated since 2.0; a driver may have dropped it.
+        // Deprecated since 2.0, so a driver may have removed it.
         (_, Err(_)) => MemoryKind::Unknown,
     }
 }

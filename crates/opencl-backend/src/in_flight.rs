@@ -1,10 +1,10 @@
-//! Commands on their way through an in-order queue, and the times of them.
+//! Commands in an in-order queue, and their times.
 
 use crate::cl::{Buffer, Event, KeptArg, Kernel, NdRange, Queue, Status};
 use interop_core::Result;
 use interop_core::compute::{self, DeviceEvent, EventStatus, Piece, now};
 
-/// Point in the device's work that later work can be ordered after.
+/// A point in the device's work after which later work can be ordered.
 pub struct DeviceFence {
     pub event: Event,
     /// Identifies the device and context: the address of state that its owners share.
@@ -12,7 +12,7 @@ pub struct DeviceFence {
 }
 
 impl DeviceFence {
-    /// The event's own type again, of the same owner.
+    /// Returns the event in its own type, if it belongs to the same owner.
     pub fn of(event: &dyn DeviceEvent, owner: usize) -> Option<&Self> {
         event.downcast_ref::<Self>().filter(|fence| fence.owner == owner)
     }
@@ -21,14 +21,14 @@ impl DeviceFence {
 impl DeviceEvent for DeviceFence {
     fn status(&self) -> EventStatus {
         match self.event.status() {
-            // The end is reported by the thread.
+            // The waiting thread reports the end.
             Ok(Status::Running | Status::Complete | Status::Failed(_)) => EventStatus::Running,
             _ => EventStatus::Submitted,
         }
     }
 }
 
-/// A kernel with its values and work items.
+/// A kernel with its argument values and work items.
 pub struct Launch {
     pub kernel: Kernel,
     pub args: Vec<KeptArg>,
@@ -37,10 +37,10 @@ pub struct Launch {
 
 pub type Command = compute::Command<Buffer, Launch>;
 
-/// Queues it.
+/// Queues the command.
 ///
 /// # Safety
-/// Where there is an event, the command may neither be dropped nor its host memory be used before that is final.
+/// If this returns an event, the command must not be dropped, nor its host memory be used, before that event is final.
 unsafe fn enqueue(command: &mut Command, queue: &Queue, wait: &[Event]) -> Result<Event> {
     match command {
         Command::Launch { launch, .. } => {
@@ -49,7 +49,7 @@ unsafe fn enqueue(command: &mut Command, queue: &Queue, wait: &[Event]) -> Resul
         }
         Command::Read { from: Piece { block, range }, into, .. } => {
             let range = range.start..range.start + range.len().min(into.len());
-            // SAFETY: the memory holds the range, and is the command's until that is final.
+            // SAFETY: the memory holds the range, and the command keeps it until the event is final.
             unsafe { queue.read_to(block, range, into.as_mut_ptr(), wait) }
         }
         Command::Write { from, to: Piece { block, range } } => {
@@ -65,7 +65,7 @@ unsafe fn enqueue(command: &mut Command, queue: &Queue, wait: &[Event]) -> Resul
     }
 }
 
-/// A command in a queue. Waits for the device where it is dropped before it landed.
+/// A command in a queue. Dropping it before it has landed waits for the device.
 pub struct InFlight {
     pub event: Event,
     /// `None` once it has landed.
@@ -73,17 +73,17 @@ pub struct InFlight {
 }
 
 impl InFlight {
-    /// Queues a command after events, and flushes.
+    /// Queues a command after events, and flushes the queue.
     pub fn begin(mut command: Command, queue: &Queue, after: &[Event]) -> Result<Self> {
-        // SAFETY: this keeps the command until the event is final.
+        // SAFETY: the returned value keeps the command until the event is final.
         let event = unsafe { enqueue(&mut command, queue, after) }?;
         if let Err(error) = queue.flush() {
-            tracing::debug!(%error, "the wait will tell");
+            tracing::debug!(%error, "cannot flush the queue; the wait reports failures");
         }
         Ok(Self { event, command: Some(command) })
     }
 
-    /// Waits for the device.
+    /// Waits for the device to finish the command.
     pub fn land(mut self) -> (Result<()>, Event, Command) {
         let outcome = self.event.wait_until_final();
         (outcome, self.event.clone(), self.command.take().unwrap_or(Command::Nothing))
@@ -96,23 +96,23 @@ impl Drop for InFlight {
         if self.command.is_some()
             && let Err(error) = self.event.wait_until_final()
         {
-            tracing::debug!(%error, "a command that nobody waits for failed");
+            tracing::debug!(%error, "a dropped command failed");
         }
     }
 }
 
-/// The device's clock set against the host's.
+/// Maps the device's clock to the host's.
 #[derive(Debug, Clone, Copy)]
 pub struct Clock {
-    /// Host minus device, nanoseconds.
+    /// Host time minus device time, in nanoseconds.
     offset: i128,
 }
 
-/// Markers that the clock is set by.
+/// Number of markers with which the clocks are compared.
 const PROBES: usize = 4;
 
 impl Clock {
-    /// Asks a queue that profiles. `None` where its events carry no times.
+    /// Compares the clocks with a queue that profiles. `None` where its events carry no times.
     pub fn new(queue: &Queue) -> Result<Option<Self>> {
         let mut best = None;
         for _ in 0..PROBES {
@@ -124,7 +124,7 @@ impl Clock {
             if times.queued == 0 || times.ended < times.queued {
                 return Ok(None);
             }
-            // The driver takes its time after ours, so the largest difference is the closest.
+            // The driver reads its time after ours, so the largest difference is the most accurate.
             best = best.max(Some(given - i128::from(times.queued)));
         }
         Ok(best.map(|offset| Self { offset }))

@@ -18,9 +18,9 @@ pub struct OpenClKernel {
     pub(crate) image: Option<BuiltKernel>,
 }
 
-/// A kernel function with the groups that it may run in.
+/// A kernel function with the work-group sizes that it supports.
 pub struct BuiltKernel {
-    // Before what keeps its context.
+    // Dropped before the state that keeps its context.
     pub raw: cl::Kernel,
     pub shared: Arc<BackendState>,
     pub groups: GroupLimits,
@@ -38,15 +38,19 @@ impl OpenClKernel {
     pub fn build(shared: &Arc<BackendState>, source: &KernelSource) -> Result<Self> {
         let name = source.name();
         let text = source.text(Language::OpenClC)?.ok_or_else(|| {
-            shared.unsupported(format!("kernel '{name}' has no OpenCL C; the languages given: {}", source.languages()))
+            shared.unsupported(format!(
+                "kernel '{name}' has no OpenCL C source (its languages: {}); add one",
+                source.languages()
+            ))
         })?;
-        // SAFETY: `KernelSource::with_text` had the caller's word for the text.
+        // SAFETY: the caller of `KernelSource::with_text` vouches for the text.
         let built = unsafe { BuiltKernel::build(shared, name, &with_prelude(text)) }?;
         let all = built.raw.params().ok_or_else(|| {
-            shared.unsupported(format!("kernel '{name}': the driver does not tell its parameters (clGetKernelArgInfo)"))
+            shared
+                .unsupported(format!("kernel '{name}': the driver does not report its parameters (clGetKernelArgInfo)"))
         })?;
         let program = built.raw.program();
-        // Launches pass values of 4 and of 8 bytes.
+        // Launches pass values of 4 or 8 bytes.
         let size_of = |type_name: &str| [4, 8].into_iter().find(|bytes| program.fits(type_name, *bytes).is_ok());
         let params = Params::new(all, size_of).map_err(|log| build_error(shared, name, log))?;
         let image = for_images(text).filter(|_| shared.opens_images() && params.target == TargetKind::Image);
@@ -54,7 +58,7 @@ impl OpenClKernel {
         let image = image.and_then(|text| match unsafe { BuiltKernel::build(shared, name, &text) } {
             Ok(built) => Some(built),
             Err(reason) => {
-                tracing::debug!(kernel = name, %reason, "writes images by way of a copy");
+                tracing::debug!(kernel = name, %reason, "the kernel writes images through a copy");
                 None
             }
         });
@@ -64,13 +68,13 @@ impl OpenClKernel {
 }
 
 impl BuiltKernel {
-    /// Compiles `text` and takes the kernel `name` from it.
+    /// Compiles `text` and returns the kernel `name` from it.
     ///
     /// # Safety
-    /// The caller vouches for what the kernel does when it is launched.
+    /// The caller vouches for the behaviour of the kernel in launches.
     pub unsafe fn build(shared: &Arc<BackendState>, name: &str, text: &str) -> Result<Self> {
         let device = &shared.device.raw;
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees it.
         let program = unsafe { Program::build(shared.context(), text, "") }.map_err(|error| match error {
             Error::KernelBuild { log, .. } => build_error(shared, name, users_log(log)),
             other => other,
@@ -80,11 +84,11 @@ impl BuiltKernel {
             tracing::debug!(kernel = name, "the OpenCL compiler says: {log}");
         }
         let raw = program.kernel(name).map_err(|error| match error {
-            // Here it is the source that is wrong.
+            // Such an error means that the source is wrong.
             Error::InvalidInput { problem, .. } => build_error(shared, name, problem),
             other => other,
         })?;
-        // Not needed for a launch that the driver accepts, so a missing answer is no error.
+        // Not needed for a launch that the driver accepts, so a missing answer is not an error.
         let info = raw.work_group_info(device).ok();
         let (items, required) = (info.map(|info| info.max_size), info.and_then(|info| info.required));
         let groups = GroupLimits::new(&shared.device.description.limits, items, required);

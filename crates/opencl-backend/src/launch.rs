@@ -1,4 +1,4 @@
-//! Putting the user's kernels into the queue.
+//! Launches the user's kernels in the queue.
 
 use crate::backend_state::BackendState;
 use crate::cl::{self, Buffer, NdRange, Param, ParamSort};
@@ -11,7 +11,7 @@ use interop_core::devices::owned::{own, own_mut};
 use interop_core::{Arg, BufferView, ComputeMemory, Error, ImageView, Kernel, Result, Target, View};
 use std::sync::Arc;
 
-/// Alignment that suffices for every structure a kernel may keep in a buffer.
+/// Alignment that suffices for every structure that a kernel may keep in a buffer.
 const ANY_TYPE_ALIGNMENT: usize = 16;
 
 pub fn launch(shared: &Arc<BackendState>, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
@@ -28,7 +28,7 @@ pub fn launch(shared: &Arc<BackendState>, kernel: &dyn Kernel, target: Target<'_
     planned.run(shared, &kernel.built, args)
 }
 
-/// A target whose order only the driver knows.
+/// Launches a kernel on a target whose layout only the driver knows.
 fn on_image(
     shared: &Arc<BackendState>,
     kernel: &OpenClKernel,
@@ -61,7 +61,7 @@ fn on_image(
     with_args(shared, kernel, values, items, args)?.run(shared, built, args)
 }
 
-/// The value of `PF_IMAGE`'s parameter that only carries a pixel's type of so many bytes.
+/// Returns the value of `PF_IMAGE`'s parameter that only carries the type of a pixel, with this many bytes.
 fn zero_of(bytes: usize) -> cl::Arg<'static> {
     match bytes {
         1 => cl::Arg::value(&[0u8; 1]),
@@ -72,14 +72,14 @@ fn zero_of(bytes: usize) -> cl::Arg<'static> {
     }
 }
 
-/// A launch with its values checked.
+/// A launch with checked values.
 pub struct Planned<'a> {
     pub values: Vec<cl::Arg<'a>>,
     pub items: [usize; 2],
 }
 
 impl Planned<'_> {
-    /// Queues it, after what still uses the memories among `args`.
+    /// Queues the launch after pending uses of the memories among `args`.
     fn run(&self, shared: &Arc<BackendState>, built: &BuiltKernel, args: &[Arg<'_>]) -> Result<()> {
         let mut turns = Vec::new();
         for arg in args {
@@ -100,7 +100,8 @@ fn invalid(kernel: &OpenClKernel, problem: &str) -> Error {
     Error::refused(format!("kernel '{}' {problem}", kernel.name()))
 }
 
-/// Checks target and arguments against what the kernel declares; `asked` are the work items that the launch says.
+/// Checks target and arguments against the kernel's declaration; `asked` is the number of work items that the launch
+/// requests.
 pub fn plan<'a>(
     shared: &Arc<BackendState>,
     kernel: &OpenClKernel,
@@ -156,7 +157,7 @@ fn with_args<'a>(
     Ok(Planned { values, items })
 }
 
-/// Memory for a pointer, or an image that another API has, too, for `image2d_t`.
+/// Returns memory for a pointer, or an imported image for `image2d_t`.
 fn memory_argument<'a>(
     shared: &Arc<BackendState>,
     kernel: &OpenClKernel,
@@ -170,8 +171,8 @@ fn memory_argument<'a>(
         (true, _) => Err(invalid(
             kernel,
             &format!(
-                "takes an imported texture for '{name}', declared {declared}, where that is image2d_t; use it, or a \
-                      pointer for linear memory"
+                "takes an imported texture for '{name}' (declared {declared}, which must be image2d_t); declare a \
+                 pointer for linear memory"
             ),
         )),
         (false, true) => Err(invalid(
@@ -182,15 +183,15 @@ fn memory_argument<'a>(
 }
 
 impl BuiltKernel {
-    /// Sizes for at least `items` work items; `None` where there is nothing to do: no items asked for, or a buffer view
-    /// of no bytes.
+    /// Returns the sizes for at least `items` work items; `None` where there is nothing to do: no items, or an empty
+    /// buffer view.
     pub fn range(&self, items: [usize; 2]) -> Result<Option<NdRange>> {
         if items[0] == 0 {
             return Ok(None);
         }
         let range = self.groups.work_size(items).map(|size| NdRange::new(size.global).local(size.local));
         range.map(Some).ok_or_else(|| {
-            let problem = format!("{} x {} work items are more than can be counted", items[0], items[1]);
+            let problem = format!("{} x {} work items are too many", items[0], items[1]);
             Error::refused(problem)
         })
     }
@@ -204,7 +205,7 @@ impl BuiltKernel {
     }
 }
 
-/// The parameters of `PF_IMAGE` after the pointer; offset and pitch in pixels.
+/// Adds the parameters of `PF_IMAGE` after the pointer; offset and pitch are in pixels.
 fn push_image(kernel: &OpenClKernel, image: &ImageView, values: &mut Vec<cl::Arg<'_>>) -> Result<(), String> {
     let bpp = image.format.bytes_per_pixel();
     if let Some(size) = kernel.params.element_size().filter(|size| *size != bpp) {
@@ -230,7 +231,7 @@ fn push_image(kernel: &OpenClKernel, image: &ImageView, values: &mut Vec<cl::Arg
     Ok(())
 }
 
-/// The parameters of `PF_BUFFER` after the pointer; both in bytes.
+/// Adds the parameters of `PF_BUFFER` after the pointer; both are in bytes.
 fn push_buffer(kernel: &OpenClKernel, buffer: &BufferView, values: &mut Vec<cl::Arg<'_>>) -> Result<(), String> {
     let alignment = kernel.params.element_size().unwrap_or(ANY_TYPE_ALIGNMENT);
     if !buffer.offset.is_multiple_of(alignment) {

@@ -1,7 +1,7 @@
-//! OpenCL compute of pixelferry: [`OpenClBackend`] implements [`interop_core::ComputeBackend`].
+//! The OpenCL compute backend of pixelferry: [`OpenClBackend`] implements [`interop_core::ComputeBackend`].
 //!
-//! The crate loads libOpenCL when the program runs. Where it, a driver or a device is missing, [`devices`] and
-//! [`OpenClBackend::open_best`] give an [`interop_core::Error::Unavailable`] that says what to install.
+//! The crate loads libOpenCL at run time. Where the library, a driver or a device is missing, [`devices`] and
+//! [`OpenClBackend::open_best`] return an [`interop_core::Error::Unavailable`] that says what to install.
 //!
 //! ```no_run
 //! use interop_core::{Arg, ComputeBackend, ComputeMemory, Extent, KernelSource, PixelFormat, Target};
@@ -26,13 +26,13 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | which devices there are | `device`, `identity` |
+//! | devices and their properties | `device`, `identity` |
 //! | the trait's implementation | `backend`, `memory`, `kernel`, `launch`, `pattern` |
-//! | the macros that kernels see | `prelude.cl`, `source` |
-//! | what a kernel's parameters take | `params` |
-//! | queues beside the backend's own | `queue`, `in_flight`, `pinned` |
-//! | what is shared with other APIs | `sharing`, `os` |
-//! | what the device did, and when | `timed`, `timeline` |
+//! | the macros for kernels | `prelude.cl`, `source` |
+//! | the parameters of kernels | `params` |
+//! | queues in addition to the backend's own | `queue`, `in_flight`, `pinned` |
+//! | sharing with other APIs | `sharing`, `os` |
+//! | times of the device's work | `timed`, `timeline` |
 //! | OpenCL itself, as safe Rust | [`cl`]: the crate `pixelferry-opencl` |
 //!
 //! No OpenGL-sharing call is made for a device that does not list `cl_khr_gl_sharing`: several drivers accept GL

@@ -1,4 +1,4 @@
-//! [`ComputeMemory`] of OpenCL.
+//! The memory of the OpenCL backend.
 
 use crate::backend_state::BackendState;
 use crate::cl::{self, Buffer, HostBuffer, Lent, MemFlags};
@@ -14,19 +14,19 @@ use std::ffi::c_void;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Memory of one backend: the device's own, another API's, or a host block in place.
+/// Memory of one backend: the device's own, another API's, or an imported host block.
 pub struct OpenClMemory {
-    // Let go of before the host memory that it uses.
+    // Dropped before the host memory that it uses.
     /// Set while the buffer is mapped for the host block's other owners.
     lent: RefCell<Option<Lent>>,
     storage: Storage,
-    /// Bytes in use of those that the buffer has.
+    /// Number of used bytes of the buffer.
     len: usize,
-    /// For memory that another API has, too.
+    /// Turns with another API, for imported memory.
     turns: Option<Turns>,
     /// Operations of queues on the memory.
     pub(crate) hazards: Hazards,
-    /// Nobody else knows the buffer, so that its hazards are all that happens to it.
+    /// True where the buffer has no other owner, so that its hazards cover all accesses.
     pub(crate) is_own: bool,
     shared: Arc<BackendState>,
 }
@@ -40,7 +40,7 @@ interop_core::owned!(OpenClMemory: BackendState, "memory", |memory| &memory.shar
 
 impl OpenClMemory {
     pub fn allocate(shared: &Arc<BackendState>, bytes: usize) -> Result<Self> {
-        // Memory that maps without a copy, where there is any.
+        // Memory that maps without a copy, where the device has it.
         let host = if shared.is_host_memory() { MemFlags::ALLOC_HOST_PTR } else { MemFlags::NONE };
         let buffer = Buffer::new(shared.context(), MemFlags::READ_WRITE | host, bytes)?;
         Ok(Self::of_storage(shared, Storage::Device(buffer), bytes, None))
@@ -51,7 +51,7 @@ impl OpenClMemory {
         Self { lent, storage, len, turns, hazards, is_own: true, shared: shared.clone() }
     }
 
-    /// Orders what the backend's own queue is about to do with `range` after what other queues do with it.
+    /// Orders the next work of the backend's own queue on `range` after operations of other queues on it.
     pub fn enter(&self, range: &Range<usize>, access: Access) -> Result<()> {
         for event in self.hazards.conflicts(range, access) {
             self.shared.follow(&event)?;
@@ -60,14 +60,14 @@ impl OpenClMemory {
         Ok(())
     }
 
-    /// A buffer that others hold, too.
+    /// Wraps a buffer that others hold, too.
     pub fn over(shared: &Arc<BackendState>, buffer: &Buffer) -> Self {
         let mut memory = Self::of_storage(shared, Storage::Device(buffer.clone()), buffer.len(), None);
         memory.is_own = false;
         memory
     }
 
-    /// A buffer that another API has, too; `len` bytes of it are used.
+    /// Wraps a buffer that another API shares; `len` bytes of it are used.
     pub fn with_turns(shared: &Arc<BackendState>, buffer: Buffer, len: usize, turns: Turns) -> Self {
         let mut memory = Self::of_storage(shared, Storage::Device(buffer), len, Some(turns));
         memory.is_own = false;
@@ -77,14 +77,14 @@ impl OpenClMemory {
     pub fn import(shared: &Arc<BackendState>, block: &HostBlock) -> Result<Self> {
         let (bytes, most) = (block.len(), shared.caps.max_allocation);
         if bytes as u64 > most {
-            return Err(shared.unsupported(format!("{bytes} bytes are above its largest allocation, {most}")));
+            return Err(shared.unsupported(format!("{bytes} bytes are more than its largest allocation, {most}")));
         }
         let buffer = HostBuffer::new(shared.context(), MemFlags::READ_WRITE, block)?;
         Ok(Self::of_storage(shared, Storage::Host(buffer), bytes, None))
     }
 
-    /// The backend's own type again; [`Error::Foreign`] for memory of another backend or device, [`Error::InvalidInput`] for
-    /// an image of this one.
+    /// Returns the memory in its own type; [`Error::Foreign`] for memory of another backend or device,
+    /// [`Error::InvalidInput`] for an image of this one.
     pub fn of<'a>(memory: &'a dyn ComputeMemory, shared: &Arc<BackendState>) -> Result<&'a Self> {
         match find::<OpenClImage>(memory, shared) {
             Some(_) => Err(Error::refused(NOT_LINEAR)),
@@ -99,7 +99,7 @@ impl OpenClMemory {
         }
     }
 
-    /// The buffer, for others to hold; none of it where it is host memory in place or another API's.
+    /// Returns the buffer for others to hold; `None` for imported host memory and for memory of another API.
     pub fn for_others(&self) -> Option<&Buffer> {
         match &self.storage {
             Storage::Device(buffer) if self.turns.is_none() => Some(buffer),
@@ -107,20 +107,21 @@ impl OpenClMemory {
         }
     }
 
-    /// Before commands use the buffer: it is OpenCL's for as long as what is returned lives, or the caller's turn lasts.
+    /// Precedes commands that use the buffer: OpenCL has it for as long as the returned value lives, or until the
+    /// caller's turn ends.
     pub fn turn(&self) -> Result<Option<Borrowed<'_>>> {
         self.take_back()?;
         self.turns.as_ref().map_or(Ok(None), |turns| turns.enter(&self.shared, self.buffer().into()))
     }
 
-    /// The object, for commands of others in the backend's queue, while it is with OpenCL.
+    /// Returns the object for foreign commands in the backend's queue, while OpenCL has it.
     pub fn lent_out(&self) -> Result<*mut c_void> {
         self.take_back()?;
         self.turns.as_ref().map_or(Ok(self.buffer().raw()), |turns| turns.lent_out(self.buffer().into()))
     }
 
-    /// Waits for the work queued so far and leaves host memory in use mapped, so that its other owner may use it. It holds
-    /// the current bytes only while mapped (OpenCL 3.0 API, 5.5.2 and 5.2.1).
+    /// Waits for the work queued so far and leaves imported host memory mapped, so that its other owner may use it: it
+    /// holds the current bytes only while it is mapped (OpenCL 3.0 API, 5.5.2 and 5.2.1).
     fn lend(&self) -> Result<()> {
         if let Storage::Host(buffer) = &self.storage
             && self.lent.borrow().is_none()
@@ -139,7 +140,7 @@ impl OpenClMemory {
         Ok(())
     }
 
-    /// Queues a copy of `range` to the same place in `to`.
+    /// Queues a copy of `range` to the same range of `to`.
     pub fn copy_to(&self, to: &Self, range: Range<usize>) -> Result<()> {
         self.enter(&range, Access::Read)?;
         to.enter(&range, Access::Write)?;
@@ -167,25 +168,25 @@ impl OpenClMemory {
 impl Drop for OpenClMemory {
     fn drop(&mut self) {
         interop_core::leak_if_forked!();
-        // Whoever uses the bytes now: the device will use them no more.
+        // Other owners may use the bytes: the device does not use them any more.
         self.lent.take();
         let released = self.turns.as_ref().map_or(Ok(()), |turns| turns.release(&self.shared, self.buffer().into()));
-        // The device may still write imported memory, which is freed right after this.
+        // The device may still write imported memory, which is freed next.
         let finished = if self.for_others().is_none() { self.shared.finish() } else { Ok(()) };
         for error in [released, finished].into_iter().filter_map(Result::err) {
-            tracing::warn!(%error, "memory was dropped");
+            tracing::warn!(%error, "cannot finish the work on dropped memory");
         }
     }
 }
 
-/// Host memory that the driver has page-locked, so that copies from and to it run at the bus's full speed. With
-/// NVIDIA's driver 8 MiB took 156 us instead of 450 us. It stays mapped: only the host uses it.
+/// Host memory that the driver has page-locked, so that copies to and from it run at the bus's full speed. With
+/// NVIDIA's driver 8 MiB took 156 us instead of 450 us. It stays mapped, because only the host uses it.
 pub struct PreparedHost {
     _memory: OpenClMemory,
 }
 
 impl PreparedHost {
-    /// `None` where device memory is host memory, or the driver does not take the block.
+    /// Returns `None` where device memory is host memory, or the driver rejects the block.
     pub fn new(shared: &Arc<BackendState>, block: &HostBlock) -> Option<Self> {
         if shared.is_host_memory() || block.len() == 0 {
             return None;
@@ -251,7 +252,7 @@ impl MemoryDriver for OpenClMemory {
 
     fn set_sync(&mut self, kind: SyncKind) -> Result<()> {
         let sync = gl_sync(&self.shared, kind)?;
-        let none = || self.shared.unsupported("the memory is no object of OpenGL's".into());
+        let none = || self.shared.unsupported("the memory is not an OpenGL object".into());
         self.turns.as_mut().ok_or_else(none)?.set_gl_sync(sync);
         Ok(())
     }

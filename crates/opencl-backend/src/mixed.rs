@@ -1,4 +1,4 @@
-//! The backend's own objects as those of [`crate::cl`], so that both levels can be mixed.
+//! The backend's own objects as objects of [`crate::cl`], so that both levels can be mixed.
 
 use crate::backend::OpenClBackend;
 use crate::cl;
@@ -10,17 +10,17 @@ use interop_core::devices::owned::{own, own_mut};
 use interop_core::{ComputeMemory, Error, RawMemory, RawTarget, Result, Target};
 
 impl OpenClBackend {
-    /// The context (`cl_context`) that kernels and memories of this backend live in.
+    /// Returns the context (`cl_context`) of this backend's kernels and memories.
     ///
     /// # Errors
-    /// [`interop_core::Error::Driver`] where the device does not answer.
+    /// [`interop_core::Error::Driver`] for errors of the driver.
     pub fn context(&self) -> Result<cl::Context> {
         Ok(self.shared.context().clone())
     }
 
-    /// The in-order queue (`cl_command_queue`) that the backend puts its work into. What is enqueued there runs in the
-    /// order of the calls, whoever made them. [`interop_core::ComputeBackend::set_timeline`] makes the backend use
-    /// another; ask again after it.
+    /// Returns the in-order queue (`cl_command_queue`) of the backend's work. Commands enqueued there run in the order
+    /// of the calls, whoever makes them. [`interop_core::ComputeBackend::set_timeline`] makes the backend use another
+    /// queue, so call this again afterwards.
     ///
     /// # Errors
     /// The errors of [`OpenClBackend::context`].
@@ -28,24 +28,26 @@ impl OpenClBackend {
         Ok(self.shared.queue().clone())
     }
 
-    /// The memory as a buffer: the same `cl_mem`, the same bytes. Commands on it take turns with the backend's like any
-    /// other two.
+    /// Returns the memory as a buffer: the same `cl_mem`, the same bytes. Commands on it are ordered with the backend's
+    /// commands like any others.
     ///
     /// # Errors
-    /// [`interop_core::Error::Foreign`] for memory of another backend, [`interop_core::Error::Unsupported`] for imported memory, whose life is its
-    /// owner's.
+    /// [`interop_core::Error::Foreign`] for memory of another backend; [`interop_core::Error::Unsupported`] for
+    /// imported memory, whose lifetime its owner determines.
     pub fn buffer_of(&self, memory: &dyn ComputeMemory) -> Result<cl::Buffer> {
         call("OpenClBackend::buffer_of", || {
             let memory = OpenClMemory::of(memory, &self.shared)?;
             let Some(buffer) = memory.for_others() else {
-                return Err(self.shared.unsupported("the memory is imported and may go before the buffer".into()));
+                return Err(self
+                    .shared
+                    .unsupported("the memory is imported and may be freed before the buffer".into()));
             };
             Ok(buffer.clone())
         })
     }
 
-    /// A buffer of this backend's [`OpenClBackend::context`], or a part of one, as memory for the backend's kernels:
-    /// the same `cl_mem`.
+    /// Returns a buffer of this backend's [`OpenClBackend::context`], or a part of one, as memory for the backend's
+    /// kernels: the same `cl_mem`.
     ///
     /// # Errors
     /// [`interop_core::Error::Foreign`] for a buffer of another context.
@@ -57,7 +59,7 @@ impl OpenClBackend {
         Ok(Box::new(OpenClMemory::over(&self.shared, buffer)))
     }
 
-    /// [`interop_core::ComputeBackend::raw`].
+    /// Implements [`interop_core::ComputeBackend::raw`].
     pub(crate) fn names_of<'a>(&self, target: Target<'a>) -> Result<RawTarget<'a>> {
         let queue = self.shared.queue();
         let (queue, context, device) = (queue.raw(), queue.context().raw(), queue.device().raw());

@@ -1,4 +1,4 @@
-//! A kernel's parameters: what the prelude's macros declared, and what the user may pass.
+//! A kernel's parameters: those of the prelude's macros, and the user's own.
 
 use interop_core::describe::words::counted;
 use interop_core::{Arg, PixelFormat};
@@ -21,7 +21,8 @@ impl TargetKind {
         }
     }
 
-    /// Returns what the macro declares after the pointer: what follows the target's name, and the bytes of the number.
+    /// Returns what the macro declares after the pointer: the suffixes of the target's name, and the bytes of each
+    /// number.
     const fn numbers(self) -> &'static [(&'static str, usize)] {
         match self {
             Self::Image => &[("_offset", 8), ("_pitch", 4), ("_width", 4), ("_height", 4)],
@@ -30,27 +31,27 @@ impl TargetKind {
     }
 }
 
-/// A kernel's parameters, taken apart.
+/// A kernel's parameters, split into the target's and the user's.
 #[derive(Debug)]
 pub struct Params {
     pub target: TargetKind,
-    /// Type of one element of the target, as written.
+    /// Type of one element of the target, as written in the source.
     pub element: String,
     /// The user's own parameters.
     pub user: Vec<UserParam>,
 }
 
-/// A parameter of the user's own.
+/// A parameter of the user.
 #[derive(Debug)]
 pub struct UserParam {
     pub info: Param,
-    /// Bytes of its type, where that is plain.
+    /// Bytes of its type, where that is a plain number.
     bytes: Option<usize>,
 }
 
 impl Params {
-    /// `Err` says what the first parameters should have been. `size_of` gives the bytes of a type of the program's own,
-    /// where that is plain.
+    /// Splits the parameters. `Err` says what the first parameters must be. `size_of` returns the bytes of the
+    /// program's own types, where these are plain numbers.
     pub fn new(all: &[Param], size_of: impl Fn(&str) -> Option<usize>) -> Result<Self, String> {
         let Some(target) = [TargetKind::Image, TargetKind::Buffer].into_iter().find(|kind| begins_with(all, *kind))
         else {
@@ -70,21 +71,21 @@ impl Params {
         Ok(Self { target, element, user: user.collect() })
     }
 
-    /// Bytes of one element of the target, where its type is one of the language's own.
+    /// Returns the bytes of one element of the target, where its type is a built-in one.
     pub fn element_size(&self) -> Option<usize> {
         type_size(&self.element)
     }
 
-    /// Bytes of the target's type, where images of `format` can be written as that.
+    /// Returns the bytes of the target's type, if it suits images of `format`.
     pub fn writes(&self, format: PixelFormat) -> Option<usize> {
         self.element_size().filter(|_| self.element == format.info().c_type)
     }
 
-    /// `Err` names the first argument that does not fit.
+    /// Checks the arguments; `Err` names the first that does not fit.
     pub fn check_args(&self, args: &[Arg<'_>]) -> Result<(), String> {
         if args.len() != self.user.len() {
             return Err(format!(
-                "takes {} after its target ({}), {} given",
+                "takes {} after its target ({}), but {} were given",
                 counted(self.user.len(), "argument"),
                 list(self.user.iter().map(|param| &param.info)),
                 args.len()
@@ -94,10 +95,10 @@ impl Params {
             let wanted = match wanted(param) {
                 Ok(kinds) if kinds.contains(&arg.kind()) => continue,
                 Ok(kinds) => kinds.join(" or "),
-                Err(why) => format!("nothing that a launch can pass: {why}"),
+                Err(why) => format!("no value that a launch can pass: {why}"),
             };
             return Err(format!(
-                "argument {index}, '{}', is declared {} and takes {wanted}; {} given",
+                "argument {index}, '{}', is declared {} and takes {wanted}, but {} was given",
                 param.info.name(),
                 param.info.type_name(),
                 arg.kind()
@@ -109,11 +110,11 @@ impl Params {
 
 const MEMORY: &str = "memory";
 
-/// Kinds of arguments for a parameter; `Err` says what to declare in its place where there are none.
+/// Returns the kinds of arguments for a parameter; `Err` says what to declare instead where there are none.
 fn wanted(param: &UserParam) -> Result<&'static [&'static str], &'static str> {
     match param.info.sort() {
         ParamSort::Local => Err("declare it inside the kernel"),
-        // The launch checks if it is an image's memory.
+        // The launch checks whether it is an image's memory.
         ParamSort::Buffer | ParamSort::Image => Ok(&[MEMORY]),
         ParamSort::Other => Err("use a pointer to __global memory"),
         ParamSort::Sampler => Err("declare a constant sampler in the source"),
@@ -127,9 +128,7 @@ fn wanted(param: &UserParam) -> Result<&'static [&'static str], &'static str> {
             (name, Some(4)) if type_size(name).is_none() => Ok(&["i32", "u32", "f32"]),
             (name, Some(8)) if type_size(name).is_none() => Ok(&["i64", "u64", "f64"]),
             (_, Some(_)) => Err("use int, uint, long, ulong, float, double or memory"),
-            (_, None) => {
-                Err("its type is not seen to be a number; use int, uint, long, ulong, float, double or memory")
-            }
+            (_, None) => Err("its type is not a known number; use int, uint, long, ulong, float, double or memory"),
         },
     }
 }
@@ -198,7 +197,7 @@ mod tests {
         assert!(error.contains("i32 or u32 or f32; f64 given"), "{error}");
         for sampler in ["sampler_t", "mine"] {
             let error = buffer(&[(sampler, "s")]).check_args(&[Arg::U64(0)]).unwrap_err();
-            assert!(error.contains("'s'") && error.contains("nothing that a launch can pass"), "{error}");
+            assert!(error.contains("'s'") && error.contains("no value that a launch can pass"), "{error}");
         }
     }
 }

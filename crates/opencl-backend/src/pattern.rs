@@ -1,4 +1,4 @@
-//! The verification pattern, written by a kernel.
+//! The verification pattern, written by kernels.
 
 use crate::backend_state::BackendState;
 use crate::cl;
@@ -11,8 +11,9 @@ use interop_core::devices::owned::own;
 use interop_core::{Error, Result, Target, View};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// One work item for each 16 bytes of a row, written at once where they lie on a multiple of 16. Paths are timed with flat patterns,
-/// so they take no more than a plain kernel does. One kernel for both: what proves a path has built it before the path is timed.
+/// One work item writes 16 bytes of a row, in a single store where they are aligned to 16. Paths are timed with flat
+/// patterns, so these take no longer than in a plain kernel. One kernel writes both, so that the proof of a path has
+/// built it before the path is timed.
 const BODY: &str = "
 __kernel void pf_pattern(__global uchar *memory, ulong offset, long pitch, ulong row_bytes, ulong last_row_bytes,
                          uint rows, uint and_mask, uint or_mask, uint nonce) {
@@ -39,7 +40,7 @@ __kernel void pf_pattern(__global uchar *memory, ulong offset, long pitch, ulong
 }
 ";
 
-/// Writes the pattern to an image: one work item for each pixel, with the bytes that `BODY` writes there.
+/// Writes the pattern to an image: one work item for each pixel, with the same bytes as `BODY`.
 const IMAGE_BODY: &str = "
 __kernel void pf_pattern_image(__write_only image2d_t image, int left, int first, int step, int width, int height,
                                int bytes, int channel_bytes, uint and_mask, uint or_mask, uint nonce) {
@@ -61,20 +62,20 @@ __kernel void pf_pattern_image(__write_only image2d_t image, int left, int first
 }
 ";
 
-/// A kernel built when it is first needed.
+/// A kernel that is built at first use.
 #[derive(Default)]
 struct Lazy(Mutex<Option<Arc<BuiltKernel>>>);
 
 impl Lazy {
     fn get(&self, shared: &Arc<BackendState>, name: &str, body: &str) -> Result<Arc<BuiltKernel>> {
-        // Held while building, so that threads do not build it twice.
+        // Held during the build, so that threads do not build it twice.
         let mut place = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(kernel) = &*place {
             return Ok(kernel.clone());
         }
         let text = format!("{}{body}", Pattern::C_SOURCE);
-        // SAFETY: the two bodies of this file write rows and pixels of the view that they are given. Its launches take
-        // that view from a checked target.
+        // SAFETY: the two bodies in this file write rows and pixels of the given view. Its launches take that view from
+        // a checked target.
         let kernel = unsafe { BuiltKernel::build(shared, name, &text) }?;
         Ok(place.insert(Arc::new(kernel)).clone())
     }
@@ -141,7 +142,7 @@ impl PatternKernel {
     }
 }
 
-/// A view as rows; all in bytes.
+/// A view as rows; all values in bytes.
 struct Rows {
     offset: usize,
     pitch: isize,

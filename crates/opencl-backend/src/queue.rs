@@ -1,4 +1,4 @@
-//! Queues: OpenCL queues beside the backend's own.
+//! Queues: OpenCL queues in addition to the backend's own.
 
 use crate::backend_state::BackendState;
 use crate::cl::{self, Buffer};
@@ -14,13 +14,13 @@ use interop_core::devices::owned::own;
 use interop_core::{Arg, ComputeMemory, ComputeQueue, Error, HostBuffer, QueueOptions, Result};
 use std::sync::Arc;
 
-/// The OpenCL queues of a queue.
+/// The OpenCL queues of one queue.
 struct OpenClQueue {
     queues: SubmitQueues<SubmitQueue>,
     shared: Arc<BackendState>,
 }
 
-/// One of them, in order. Its thread keeps it, but nothing of the backend's but the context.
+/// One in-order queue. Its thread keeps it alive, and of the backend only the context.
 struct SubmitQueue {
     queue: cl::Queue,
     /// Clock for the times of commands, if the queue profiles.
@@ -29,7 +29,7 @@ struct SubmitQueue {
     owner: usize,
 }
 
-/// A queue of [`crate::OpenClBackend`].
+/// Creates a queue of [`crate::OpenClBackend`].
 pub fn queue(shared: &Arc<BackendState>, options: QueueOptions) -> Result<Box<dyn ComputeQueue>> {
     let has_priorities = shared.device.has_extension("cl_khr_priority_hints");
     let priority = match options.priority {
@@ -74,7 +74,7 @@ impl QueueDriver for OpenClQueue {
             launch.args.iter().filter_map(|arg| if let Arg::Memory(memory) = arg { Some(*memory) } else { None });
         for memory in memories.chain([launch.target]) {
             if OpenClMemory::of(memory, &self.shared)?.for_others().is_none() {
-                return Err(Error::refused("an argument has another owner, which queues cannot keep"));
+                return Err(Error::refused("an argument has another owner, so queues cannot keep it alive"));
             }
         }
         let args = values.iter().map(cl::Arg::keep).collect();

@@ -1,14 +1,14 @@
 //! The two queues of a backend.
 //!
-//! Whether a queue takes times is settled when it is made (OpenCL 3.0 API, 5.1, `CL_QUEUE_PROFILING_ENABLE`). A queue
-//! that takes times may be slower. So a second queue is made where somebody asks for times.
+//! Whether a queue records times is fixed at its creation (OpenCL 3.0 API, 5.1, `CL_QUEUE_PROFILING_ENABLE`), and
+//! recording may slow it down. A second queue is therefore created when times are requested.
 
 use crate::cl::{Context, Device, Queue, QueueOptions};
 use interop_core::Result;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// An in-order queue, which another that takes times may stand in for.
+/// An in-order queue, and another one with times that can replace it.
 pub struct Queues {
     plain: Queue,
     timed: OnceLock<Queue>,
@@ -21,7 +21,7 @@ impl Queues {
         Ok(Self { plain, timed: OnceLock::new(), is_timed: AtomicBool::new(false) })
     }
 
-    /// The one in use.
+    /// Returns the current queue.
     pub fn current(&self) -> &Queue {
         match self.timed.get() {
             Some(timed) if self.is_timed.load(Ordering::Acquire) => timed,
@@ -29,11 +29,11 @@ impl Queues {
         }
     }
 
-    /// Commands queued from now on are timed, or not. What was queued before must be done.
+    /// Sets whether commands queued from now on are timed. Work queued before must be done.
     pub fn switch(&self, timed: bool) -> Result<()> {
         if timed && self.timed.get().is_none() {
             let options = QueueOptions::default().with_profiling(true);
-            // If two threads come here at once, the queue of one is dropped again.
+            // If two threads arrive here at once, the queue of one is dropped again.
             let _ = self.timed.set(Queue::with_options(self.plain.context(), self.plain.device(), &options)?);
         }
         self.is_timed.store(timed, Ordering::Release);

@@ -1,14 +1,14 @@
-//! Source that the compiler gets to see, and its log as the user should read it.
+//! Source text for the compiler, and its log for the user.
 
 use interop_core::compute::CONVERT_SOURCE;
 
-/// The macros that the documentation of kernels promises.
+/// The macros that the documentation of kernels describes.
 const PRELUDE: &str = include_str!("prelude.cl");
 
 /// The macros for kernels that write images.
 const IMAGES: &str = include_str!("image.cl");
 
-/// Names that locations in the log are given.
+/// File name of the prelude in the log.
 const PRELUDE_FILE: &str = "pixelferry.cl";
 const USER_FILE: &str = "kernel.cl";
 
@@ -16,19 +16,19 @@ fn header() -> String {
     format!("#line 1 \"{PRELUDE_FILE}\"\n{PRELUDE}{CONVERT_SOURCE}\n#line 1 \"{USER_FILE}\"\n")
 }
 
-/// The user's text with macros and conversions before it.
+/// Returns the user's text, preceded by macros and conversions.
 pub fn with_prelude(text: &str) -> String {
     header() + text
 }
 
-/// The user's text for a target that is an image: `None` for kernels that address pixels, or name none.
+/// Returns the user's text for an image target; `None` for kernels that address pixels, or that do not use an image.
 pub fn for_images(text: &str) -> Option<String> {
     let wanted = text.contains("PF_STORE") && !text.contains("PF_AT");
     wanted.then(|| format!("{PRELUDE}{IMAGES}{CONVERT_SOURCE}\n{text}"))
 }
 
-/// The log with lines counted from the user's first. NVIDIA's compiler does not heed `#line`: it counts from the start
-/// of the text, and the file names of the directives do not appear.
+/// Returns the log with lines counted from the user's first line. NVIDIA's compiler ignores `#line`: it counts from the
+/// start of the text and does not print the file names of the directives.
 pub fn users_log(log: String) -> String {
     if log.contains(USER_FILE) || log.contains(PRELUDE_FILE) {
         return log;
@@ -37,7 +37,7 @@ pub fn users_log(log: String) -> String {
     log.lines().map(|line| relocate(line, header)).collect::<Vec<_>>().join("\n")
 }
 
-/// `<kernel>:81:22: error` with a header of 78 lines as `kernel.cl:3:22: error`.
+/// Rewrites `<kernel>:81:22: error` with a header of 78 lines as `kernel.cl:3:22: error`.
 fn relocate(line: &str, header: usize) -> String {
     let mut parts = line.splitn(4, ':');
     let location = (|| {

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 impl BackendState {
-    /// Runs `f`, whose commands are recorded where that is switched on; `kernel` is the name of the kernel among them.
+    /// Runs `f` and records its commands if recording is on; `kernel` is the name of the kernel among them.
     pub fn timed<R>(&self, kernel: Option<&str>, f: impl FnOnce() -> R) -> R {
         if !self.timeline.backlog.is_on() {
             return f();
@@ -41,8 +41,8 @@ impl BackendState {
         }
     }
 
-    /// The end of a marker in an empty queue lies between its being queued and the end of the wait for it. (The call for
-    /// both clocks, `clGetDeviceAndHostTimer`, is of OpenCL 2.1; loaders jump to it in drivers that lack it.)
+    /// The end of a marker in an empty queue lies between its submission and the end of the wait for it. (The call for
+    /// both clocks, `clGetDeviceAndHostTimer`, needs OpenCL 2.1; loaders jump to it even in drivers that lack it.)
     fn compare(&self) -> Result<DeviceClock> {
         DeviceClock::compare(64, || {
             let time = marker_time(&self.queues)?;
@@ -58,13 +58,13 @@ impl BackendState {
             all_done = command.event.status()?.is_final();
             Ok(all_done)
         })? {
-            // A command that failed has no times; what failed is told by the calls that wait for it.
+            // A failed command has no times; calls that wait for it report the failure.
             let Ok(Profile { started, ended, .. }) = command.event.profile() else { continue };
             if let Some(span) = clock.span(&track, command.work, started, ended) {
                 into(span);
             }
         }
-        // A marker has to wait for what is queued, so only where that is nothing.
+        // A marker must wait for queued work, so it is used only where there is none.
         if self.timeline.backlog.is_on() && all_done && clock.is_old() {
             clock = self.compare()?.after(&clock);
             *self.timeline.known() = Some(Known { clock, track });
@@ -73,10 +73,10 @@ impl BackendState {
     }
 }
 
-/// Two markers so far apart must have other times: there are drivers that give 0, 1, 2, 3 for every command.
+/// Two markers this far apart must have different times: some drivers return 0, 1, 2, 3 for every command.
 const APART: Duration = Duration::from_millis(1);
 
-/// Tells whether the driver gives times, and of a clock that runs.
+/// Tells whether the driver returns times, and from a running clock.
 fn prove(queues: &Queues) -> Result<Result<(), String>> {
     let mut times = [0; 2];
     for time in &mut times {
@@ -87,10 +87,10 @@ fn prove(queues: &Queues) -> Result<Result<(), String>> {
         thread::sleep(APART);
     }
     let runs = u128::from(times[1].saturating_sub(times[0])) >= APART.as_nanos() / 2;
-    Ok(if runs { Ok(()) } else { Err("the driver's times are of a clock that stands still".into()) })
+    Ok(if runs { Ok(()) } else { Err("the driver's clock stands still".into()) })
 }
 
-/// Tells when the device ended a marker that was queued now; or why it does not tell.
+/// Returns when the device ended a marker that is queued now, or why the device does not report it.
 fn marker_time(queues: &Queues) -> Result<Result<u64, String>> {
     let marker = queues.current().marker(&[])?;
     marker.wait()?;

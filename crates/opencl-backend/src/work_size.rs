@@ -2,14 +2,14 @@
 
 use crate::identity::Limits;
 
-/// The largest group that one kernel may have on one device, and the one that its source demands.
+/// The largest work group for a kernel on a device, and the one that its source requires.
 #[derive(Debug, Clone)]
 pub struct GroupLimits {
     /// Largest number of work items (`CL_KERNEL_WORK_GROUP_SIZE`, below the device's own limit).
     pub items: usize,
     /// Largest size in each dimension.
     pub sides: Vec<usize>,
-    /// `reqd_work_group_size`, if the source has it.
+    /// `reqd_work_group_size`, if the source declares it.
     pub required: Option<[usize; 3]>,
 }
 
@@ -20,8 +20,9 @@ pub struct WorkSize {
     pub local: [usize; 2],
 }
 
-/// The groups we ask for. Fixed sizes, so that drivers that compile a kernel again for each group size (PoCL) do it
-/// once. Square tiles suit GPUs, and PoCL, which unrolls rows of 16: two thirds of the time that lines of 256 take.
+/// The preferred group size. It is fixed, so that drivers which compile a kernel again for each group size (PoCL) do so
+/// once. Square tiles suit GPUs as well as PoCL, which unrolls rows of 16: they take two thirds of the time of lines of
+/// 256.
 const TILE: [usize; 2] = [16, 16];
 const LINE: [usize; 2] = [256, 1];
 
@@ -35,7 +36,7 @@ impl GroupLimits {
         }
     }
 
-    /// At least `items` work items, rounded up to whole groups. `None` where that overflows.
+    /// Returns sizes for at least `items` work items, rounded up to whole groups. `None` on overflow.
     pub fn work_size(&self, items: [usize; 2]) -> Option<WorkSize> {
         let local = match self.required {
             Some([x, y, _]) => [x, y],

@@ -1,19 +1,19 @@
-//! OpenGL (3.3 and later) as a display of pixelferry, and an engine's OpenGL ES (3.0 and later); with the feature `compute` as a
-//! backend, too ([`compute`]).
+//! OpenGL (3.3 and later) as a display of pixelferry, including OpenGL ES (3.0 and later) contexts of engines; with the
+//! feature `compute` also as a backend ([`compute`]).
 //!
-//! | to get a display | call |
+//! | to create a display | call |
 //! |---|---|
-//! | with no window | [`GlDisplay::headless`] |
-//! | in a window of its own | [`run_window`], or [`GlWindow`] in an event loop of yours |
+//! | without a window | [`GlDisplay::headless`] |
+//! | in its own window | [`run_window`], or [`GlWindow`] in your own event loop |
 //! | in an engine's context | [`GlDisplay::from_current`], [`GlDisplay::from_engine`], [`GlDisplay::from_loader`] |
 //!
 //! # Threads and contexts
-//! A [`GlDisplay`] and all that it made stay on one thread; nothing here is `Send`. Every call checks that the
-//! display's context is current. Objects dropped while it is not are deleted by the next call that finds it current.
+//! A [`GlDisplay`] and all its objects stay on one thread; nothing here is `Send`. Every call checks that the display's
+//! context is current. Objects dropped while it is not are deleted by the next call that finds it current.
 //!
 //! # OpenGL ES
-//! All three ways in take an engine's context of OpenGL ES, which [`GlDisplay::is_es`] tells. What it lacks is refused with the
-//! reason, in [`interop_core::DisplayCaps`] or by the call:
+//! The three functions for engines accept a context of OpenGL ES, which [`GlDisplay::is_es`] reports. Features that it
+//! lacks are rejected with the reason, in [`interop_core::DisplayCaps`] or by the call:
 //!
 //! | | ES 3.0 | ES 3.1 | ES 3.2 |
 //! |---|---|---|---|
@@ -28,22 +28,23 @@
 //! | draws into sRGB formats that do not encode | `EXT_sRGB_write_control` | the same | the same |
 //! | timelines ([`interop_core::Display::set_timeline`]), draws by a compute shader | no | no | no |
 //!
-//! `glReadPixels` gives few formats there. The host picks the channels when it reads back. Downloads into staging blocks
-//! ([`interop_core::Surface::download`]) are refused where the driver does not give the stored pixels themselves.
+//! `glReadPixels` supports few formats there, so the host selects the channels when it reads back. Downloads into
+//! staging blocks ([`interop_core::Surface::download`]) are rejected where the driver cannot return the stored pixels
+//! themselves.
 //!
 //! # Sharing by handles
-//! Memory of a compute device becomes a buffer or a texture by `GL_EXT_memory_object_fd`, on Windows (never run) by
-//! `GL_EXT_memory_object_win32`.
+//! Memory of a compute device becomes a buffer or a texture through `GL_EXT_memory_object_fd`, or on Windows (never
+//! run) through `GL_EXT_memory_object_win32`.
 //!
-//! OpenGL makes no memory or semaphores that compute devices can open. So Vulkan makes them: this crate looks for the
-//! Vulkan loader when the program runs, and opens the device with the context's UUID (or LUID) at the first use.
+//! OpenGL cannot allocate memory or semaphores that compute devices can open, so Vulkan does: this crate loads the
+//! Vulkan loader at run time, and opens the device with the context's UUID (or LUID) at first use.
 //!
-//! Where the extension or Vulkan is missing, [`interop_core::DisplayCaps`] or the call's error says what is missing,
-//! and everything else works.
+//! Where the extension or Vulkan is missing, [`interop_core::DisplayCaps`] or the call's error says so, and everything
+//! else works.
 //!
 //! # State in an engine's context
 //! Every call leaves an engine's context as it found it. This crate saves and restores the following state, each part
-//! only where a call touches it:
+//! only where a call changes it:
 //!
 //! - uploads: `PIXEL_UNPACK_BUFFER`, `UNPACK_ALIGNMENT`, `_ROW_LENGTH`, `_SKIP_ROWS`, `_SKIP_PIXELS`, `_SWAP_BYTES`,
 //!   `_LSB_FIRST`; below OpenGL 4.5 also the active unit's `TEXTURE_2D`;
@@ -64,15 +65,15 @@
 //! - reading back: all state in this list, both framebuffer bindings, `PIXEL_PACK_BUFFER`, `PACK_ALIGNMENT`,
 //!   `_ROW_LENGTH`, `_SKIP_ROWS`, `_SKIP_PIXELS`, `_SWAP_BYTES`, `_LSB_FIRST`.
 //!
-//! This crate does not restore two things. Calls that ask for errors of their own take away (and log) errors that the
-//! engine left in `glGetError`. Importing host memory leaves `EXTERNAL_VIRTUAL_MEMORY_BUFFER_AMD` unbound, as OpenGL
-//! cannot be asked what was bound.
+//! Two things are not restored. Calls that check for their own errors remove (and log) errors that the engine left in
+//! `glGetError`. Importing host memory leaves `EXTERNAL_VIRTUAL_MEMORY_BUFFER_AMD` unbound, because OpenGL has no query
+//! for its binding.
 //!
-//! Do not draw, read back, launch or upload from memory of a compute device while conditional rendering, transform
-//! feedback or a bound program pipeline's validation is in progress.
+//! Do not draw, read back, launch or upload from memory of a compute device during conditional rendering, transform
+//! feedback or the validation of a bound program pipeline.
 //!
-//! In a context made by this crate, calls save nothing. They leave unit 0, program and vertex array unbound and the
-//! fragment tests off. Blending stays as the last draw that blended set it, and image unit 0 as the last upload or draw
+//! In a context created by this crate, calls save nothing. They leave unit 0, program and vertex array unbound and the
+//! fragment tests off. Blending stays as the last blending draw set it, and image unit 0 as the last upload or draw
 //! did.
 
 mod api;

@@ -1,7 +1,8 @@
 //! Videos as arguments of kernels: their frames in memory of a backend.
 //!
-//! A [`Source`] reads a file, by GStreamer where it is no Y4M, or Y4M of standard input, a pipe or memory. A [`Film`] brings its frames to
-//! a backend, in colours ([`Form::Rgba8`]) or in the planes that they were decoded to ([`Form::Planes`]), which a kernel converts.
+//! A [`Source`] reads a file, with GStreamer unless it is Y4M, or Y4M from standard input, a pipe or memory. A [`Film`]
+//! copies its frames to a backend, in colours ([`Form::Rgba8`]) or in decoded planes ([`Form::Planes`]), which a kernel
+//! converts.
 //!
 //! ```
 //! use pixelferry::prelude::*;
@@ -35,7 +36,7 @@
 //! # }
 //! ```
 //!
-//! | kernel in | a frame of [`Form::Rgba8`] is |
+//! | kernel in | a frame of [`Form::Rgba8`] |
 //! |---|---|
 //! | WGSL | `@group(1) @binding(0) var<storage, read> frame: array<u32>`, and `unpack4x8unorm(frame[y * width + x])` |
 //! | OpenCL C, CUDA C++ | `const uchar4 *frame`, `frame[y * width + x]` |
@@ -48,17 +49,17 @@ use interop_core::{ComputeBackend, ComputeMemory, Error, Extent};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Most frames that are decoded to get to one.
+/// Most frames that are decoded to reach one.
 const MOST_AT_ONCE: u64 = 64;
 
 /// Content of a film's memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Form {
-    /// Red, green, blue and 255 of each pixel in tight rows, the top one first, in one memory: converted by the host.
+    /// Red, green, blue and 255 of each pixel in tight rows, the top row first, in one memory. The host converts them.
     #[default]
     Rgba8,
-    /// The planes of the video, as [`FilmFrame::planes`] places them, each in a memory of its own: luma, then blue's and red's chroma, or
-    /// both in one, or none.
+    /// The planes of the video, in the layout of [`FilmFrame::planes`], each in a memory of its own: luma, then blue's
+    /// and red's chroma, which may be missing or both in one plane.
     Planes,
 }
 
@@ -66,30 +67,31 @@ pub enum Form {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FilmError {
-    /// The video is damaged, or not decoded.
+    /// The video is damaged, or cannot be decoded.
     #[error(transparent)]
     Source(#[from] SourceError),
-    /// The backend has no memory for a frame.
+    /// The backend could not store a frame.
     #[error(transparent)]
     Driver(#[from] Error),
 }
 
-/// A video whose frames come into memory of a backend, one after the other.
+/// A video whose frames are copied to memory of a backend, one after another.
 ///
-/// Threads: that of its backend's memory.
+/// Threads: a film stays on the thread of its backend's memory.
 pub struct Film {
     source: Source,
     form: Form,
     backend: Arc<dyn ComputeBackend>,
-    /// Of the frame that came last, by planes.
+    /// Memory of the last frame, one for each plane.
     memory: Vec<Box<dyn ComputeMemory>>,
-    /// That frame, and its number.
+    /// The last frame, and its number.
     last: Option<(Frame, u64)>,
-    /// Frames that were read.
+    /// Number of frames that were read.
     read: u64,
 }
 
-/// The frame that came last. Kernels may read it until the next is asked for; the backend orders its writes after their reads.
+/// The last frame of a film. Kernels may read it until the next one is requested; the backend orders its writes after
+/// their reads.
 pub struct FilmFrame<'f> {
     memory: &'f [Box<dyn ComputeMemory>],
     first: &'f dyn ComputeMemory,
@@ -99,22 +101,22 @@ pub struct FilmFrame<'f> {
     period: Duration,
 }
 
-/// Time at which a frame begins.
+/// Returns the time at which a frame begins.
 fn begin(number: u64, period: Duration) -> Duration {
     period.saturating_mul(u32::try_from(number).unwrap_or(u32::MAX))
 }
 
 impl Film {
-    /// A film of a source in memory of a backend, before its first frame.
+    /// Creates a film from a source, in memory of a backend, before its first frame.
     #[must_use]
     pub fn new(source: Source, form: Form, backend: &Arc<dyn ComputeBackend>) -> Self {
         Self { source, form, backend: Arc::clone(backend), memory: Vec::new(), last: None, read: 0 }
     }
 
-    /// Brings the next frame to the backend; `None` at the end. No frame is left out.
+    /// Copies the next frame to the backend; `None` at the end. No frame is skipped.
     ///
     /// # Errors
-    /// [`FilmError`]. After one of the backend's the frame before is gone.
+    /// [`FilmError`]. After an error of the backend, the previous frame is gone.
     pub fn next_frame(&mut self) -> Result<Option<FilmFrame<'_>>, FilmError> {
         let Some(frame) = self.source.next_frame()? else { return Ok(None) };
         self.read += 1;
@@ -122,8 +124,8 @@ impl Film {
         Ok(self.frame())
     }
 
-    /// Brings the frame that is on show at this time since the first, and leaves out those before it, at most 64 at once; `None` from
-    /// the end on. Where that one is here already, nothing is read.
+    /// Copies the frame that is on show at this time since the first one, and skips those before it, at most 64 at
+    /// once; `None` from the end on. Reads nothing where that frame is already there.
     ///
     /// # Errors
     /// Those of [`Film::next_frame`].
@@ -143,14 +145,14 @@ impl Film {
         Ok(self.frame())
     }
 
-    /// The frame that came last.
+    /// Returns the last frame.
     pub fn frame(&self) -> Option<FilmFrame<'_>> {
         let ((frame, number), first) = (self.last.as_ref()?, self.memory.first()?.as_ref());
         let (number, period) = (*number, self.source.period());
         Some(FilmFrame { memory: &self.memory, first, form: self.form, frame, number, period })
     }
 
-    /// Brings the frame that was read last.
+    /// Copies the frame that was read last to the backend.
     fn bring(&mut self, frame: Frame) -> Result<(), Error> {
         self.last = None;
         let pixels;
@@ -176,33 +178,34 @@ impl Film {
     }
 }
 
-/// Bytes of a memory for these: shaders read words.
+/// Returns the size of the memory for these bytes: shaders read words.
 const fn room(part: &[u8]) -> usize {
     part.len().next_multiple_of(4)
 }
 
 impl<'f> FilmFrame<'f> {
-    /// Its number, from 0 on.
+    /// Number of the frame, counted from 0.
     pub const fn number(&self) -> u64 {
         self.number
     }
 
-    /// Time of its first moment since that of the first frame.
+    /// Time at which the frame begins, counted from the first frame.
     pub fn time(&self) -> Duration {
         begin(self.number, self.period)
     }
 
-    /// Columns and rows.
+    /// Returns the width and height in pixels.
     pub const fn extent(&self) -> Extent {
         self.frame.extent()
     }
 
-    /// The only memory of [`Form::Rgba8`], or that of luma.
+    /// Returns the only memory of [`Form::Rgba8`], or that of luma.
     pub const fn memory(&self) -> &'f dyn ComputeMemory {
         self.first
     }
 
-    /// The planes of [`Form::Planes`] with their memories, in which [`Plane::range`] begins at 0; of [`Form::Rgba8`] none.
+    /// Returns the planes of [`Form::Planes`] with their memories, in which [`Plane::range`] begins at 0; empty for
+    /// [`Form::Rgba8`].
     pub fn planes(&self) -> Vec<(&'f dyn ComputeMemory, Plane)> {
         if self.form == Form::Rgba8 {
             return Vec::new();
@@ -212,7 +215,7 @@ impl<'f> FilmFrame<'f> {
         self.memory.iter().zip(planes).map(|(memory, plane)| (memory.as_ref(), place(plane))).collect()
     }
 
-    /// The frame on the host.
+    /// Returns the frame in host memory.
     pub const fn host(&self) -> &'f Frame {
         self.frame
     }

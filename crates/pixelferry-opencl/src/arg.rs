@@ -29,7 +29,7 @@ const fn name_of(sort: ParamSort) -> &'static str {
         ParamSort::Image => "an image",
         ParamSort::Sampler => "a sampler",
         ParamSort::Value => "a value",
-        ParamSort::Other => "what no argument can be (an image is written by its own type)",
+        ParamSort::Other => "a type that arguments cannot have (declare images by their own type)",
     }
 }
 
@@ -50,11 +50,11 @@ pub enum Arg<'a> {
     Value(Value<'a>),
 }
 
-/// Bytes of a value for `clSetKernelArg`, and what they were in Rust.
+/// Bytes of a value for `clSetKernelArg`, and their type in Rust.
 #[derive(Clone, Copy)]
 pub struct Value<'a> {
     bytes: Bytes<'a>,
-    /// Names that OpenCL C has for the type, if it is a number.
+    /// The type's names in OpenCL C, if it is a number.
     names: &'static [&'static str],
     rust: &'static str,
 }
@@ -75,9 +75,9 @@ impl Value<'_> {
 }
 
 impl<'a> Arg<'a> {
-    /// A value of any plain type for `clSetKernelArg`: a number, an array as a vector, or a structure laid out as in C.
-    /// `[f32; 4]` is a `float4`; vectors of 3 take the room of 4. Its size must be the parameter's, and a number's
-    /// type, too.
+    /// Wraps a value of any plain type for `clSetKernelArg`: a number, an array as a vector, or a structure with C
+    /// layout. `[f32; 4]` is a `float4`; vectors of 3 take the space of 4. Its size must be that of the parameter, and
+    /// so must the type of a number.
     pub fn value<T: Element>(value: &'a T) -> Self {
         let bytes = Bytes::Borrowed(bytemuck::bytes_of(value));
         Self::Value(Value { bytes, names: c_names::<T>(), rust: std::any::type_name::<T>() })
@@ -105,8 +105,8 @@ impl<'a> Arg<'a> {
         }
     }
 
-    /// `Err` says what is wrong with this for a parameter. `fits` says whether a type of the program's own takes so many
-    /// bytes, or else how many it takes, if it takes any.
+    /// Checks the argument for a parameter; the error is the reason. `fits` reports whether a type that the program
+    /// defines has this number of bytes, or otherwise its number of bytes, if it has a size.
     pub(super) fn check(
         &self,
         param: &Param,
@@ -130,7 +130,7 @@ impl<'a> Arg<'a> {
             Self::Value(value) if value.bytes().is_empty() => refuse("takes at least 1 byte".into()),
             Self::Image(image) => match image_name(image.image_type()) {
                 own if own == name || !IMAGES.contains(&name) => Ok(()),
-                own => refuse(format!("takes another type than this image's, {own}")),
+                own => refuse(format!("takes another image type than {own}")),
             },
             Self::Value(value) => {
                 let given = value.bytes().len();
@@ -143,8 +143,8 @@ impl<'a> Arg<'a> {
                     Ok(()) => {}
                     Err(Some(size)) => return refuse(format!("takes {size} bytes")),
                     Err(None) => {
-                        let why = "is not seen to be a plain value (a sampler is written sampler_t; the types of a \
-                                   program without source are stated by Kernel::with_params)";
+                        let why = "is not known to be a plain value (declare samplers as sampler_t; state the types of \
+                                   a program without source by Kernel::with_params)";
                         return refuse(why.into());
                     }
                 }
@@ -168,7 +168,7 @@ impl<'a> Arg<'a> {
         }
     }
 
-    /// The value, kept without a borrow for a later `clSetKernelArg`.
+    /// Returns a copy without borrows, for a later `clSetKernelArg`.
     pub fn keep(&self) -> KeptArg {
         KeptArg(match *self {
             Self::Buffer(buffer) => Kept::Buffer(buffer.clone()),
@@ -185,7 +185,7 @@ impl<'a> Arg<'a> {
         })
     }
 
-    /// The memory object, if it is one.
+    /// Returns the memory object, if it is one.
     pub(crate) fn mem(&self) -> Option<&'a Mem> {
         match *self {
             Self::Buffer(buffer) => Some(&buffer.raw),
@@ -195,7 +195,7 @@ impl<'a> Arg<'a> {
     }
 }
 
-/// An argument with what it refers to, for a later `clSetKernelArg`.
+/// An argument with the objects that it refers to, for a later `clSetKernelArg`.
 pub struct KeptArg(Kept);
 
 enum Kept {
@@ -209,7 +209,7 @@ enum Kept {
 }
 
 impl KeptArg {
-    /// The value, for `clSetKernelArg`.
+    /// Returns the value, for `clSetKernelArg`.
     pub fn arg(&self) -> Arg<'_> {
         match &self.0 {
             Kept::Buffer(buffer) => Arg::Buffer(buffer),
@@ -223,14 +223,14 @@ impl KeptArg {
     }
 }
 
-/// Returns what OpenCL C calls a number type of Rust; empty for other types.
+/// Returns the names of a Rust number type in OpenCL C; empty for other types.
 fn c_names<T: 'static>() -> &'static [&'static str] {
     let is = |id: TypeId| TypeId::of::<T>() == id;
     let names: [(TypeId, &[&str]); 10] = [
         (TypeId::of::<i8>(), &["char"]),
         (TypeId::of::<u8>(), &["uchar", "unsigned char"]),
         (TypeId::of::<i16>(), &["short"]),
-        // Halves have no type in Rust's own library.
+        // Rust's library has no half-precision type.
         (TypeId::of::<u16>(), &["ushort", "unsigned short", "half"]),
         (TypeId::of::<i32>(), &["int"]),
         (TypeId::of::<u32>(), &["uint", "unsigned int", "unsigned"]),
@@ -314,8 +314,8 @@ mod tests {
         assert!(check(&Arg::from(1u64), &global("float*")).unwrap_err().contains("a buffer"));
         assert!(check(&Arg::Null, &global("image2d_t")).unwrap_err().contains("an image"));
         assert!(check(&Arg::Null, &param("sampler_t", AddressSpace::Private)).unwrap_err().contains("a sampler"));
-        assert!(check(&Arg::Null, &global("pipe_of_int")).unwrap_err().contains("no argument"));
-        assert!(check(&Arg::Null, &global("picture")).unwrap_err().contains("an image is written by its own type"));
+        assert!(check(&Arg::Null, &global("pipe_of_int")).unwrap_err().contains("arguments cannot have"));
+        assert!(check(&Arg::Null, &global("picture")).unwrap_err().contains("declare images by their own type"));
         let local = param("int*", AddressSpace::Local);
         assert!(check(&Arg::Local(16), &local).is_ok());
         assert!(check(&Arg::Local(0), &local).is_err());

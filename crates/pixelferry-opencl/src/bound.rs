@@ -32,11 +32,11 @@ impl<'a> From<&'a str> for Which<'a> {
     }
 }
 
-/// A kernel with arguments, and work items, that are set once (`clSetKernelArg`) and launched many times; made by
-/// [`Kernel::bind`]. A launch calls `clEnqueueNDRangeKernel` and nothing else.
+/// A kernel with arguments and work items that are set once (`clSetKernelArg`) and launched many times; created by
+/// [`Kernel::bind`]. A launch calls only `clEnqueueNDRangeKernel`.
 ///
-/// It has a kernel object of its own, so launches of other values change nothing here. It keeps the buffers, images and
-/// samplers that it was given until others take their place. Any thread may launch it.
+/// It has a kernel object of its own, so other launches do not change it. It keeps its buffers, images and samplers
+/// until they are replaced. Any thread may launch it.
 ///
 /// ```no_run
 /// # fn run(kernel: &pixelferry_opencl::Kernel, queue: &pixelferry_opencl::Queue, a: &pixelferry_opencl::Buffer) -> interop_core::Result<()> {
@@ -50,17 +50,18 @@ impl<'a> From<&'a str> for Which<'a> {
 /// # }
 /// ```
 pub struct BoundKernel {
-    // Let go of before its arguments: the driver's kernel need not keep them.
+    // Released before its arguments: the driver's kernel need not keep them.
     kernel: Kernel,
     args: Vec<Option<KeptArg>>,
     range: Option<NdRange>,
 }
 
 impl Kernel {
-    /// A kernel object of its own for the same function, whose arguments stay (`clCreateKernel`). None is set yet.
+    /// Creates a separate kernel object for the same function, whose arguments persist (`clCreateKernel`). No argument
+    /// is set yet.
     ///
     /// # Errors
-    /// [`Error::Driver`].
+    /// [`Error::Driver`] for errors of the driver.
     pub fn bind(&self) -> Result<BoundKernel> {
         let kernel = self.duplicate()?;
         let args = (0..kernel.param_count()).map(|_| None).collect();
@@ -73,9 +74,10 @@ impl BoundKernel {
         let invalid = |problem: String| self.kernel.invalid(problem);
         match which {
             Which::Position(position) if position < self.args.len() => Ok(position),
-            Which::Position(position) => {
-                Err(invalid(format!("it has {}, none of number {position}", counted(self.args.len(), "parameter"))))
-            }
+            Which::Position(position) => Err(invalid(format!(
+                "it has {}; there is no parameter {position}",
+                counted(self.args.len(), "parameter")
+            ))),
             Which::Name(name) => {
                 let params = self.params().unwrap_or_default();
                 params.iter().position(|param| param.name() == name).ok_or_else(|| {
@@ -92,11 +94,11 @@ impl BoundKernel {
         set.map_err(|refused| self.kernel.refused(None, failure(refused)))
     }
 
-    /// Sets one argument, which stays for all launches to come (`clSetKernelArg`). Objects are kept; a value is copied.
+    /// Sets one argument, which stays for all later launches (`clSetKernelArg`). Objects are kept; a value is copied.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] where there is no such parameter or the argument does not fit it, [`Error::Foreign`] for an
-    /// object of another context. The argument is then what it was.
+    /// [`Error::InvalidInput`] where there is no such parameter or the argument does not fit it; [`Error::Foreign`] for
+    /// an object of another context. The argument then stays unchanged.
     pub fn set<'a>(&mut self, which: impl Into<Which<'a>>, arg: impl Into<Arg<'a>>) -> Result<&mut Self> {
         let (position, arg) = (self.position(which.into())?, arg.into());
         self.kernel.check_arg(position, &arg)?;
@@ -109,8 +111,8 @@ impl BoundKernel {
     /// Sets all arguments, in their order (`clSetKernelArg` for each).
     ///
     /// # Errors
-    /// Those of [`BoundKernel::set`]; [`Error::InvalidInput`] for another number of arguments. Those before one that is
-    /// refused are set.
+    /// Those of [`BoundKernel::set`]; [`Error::InvalidInput`] for a wrong number of arguments. The arguments before a
+    /// rejected one are set.
     pub fn set_all(&mut self, args: &[Arg<'_>]) -> Result<&mut Self> {
         self.kernel.check_count(args.len())?;
         for (position, arg) in args.iter().enumerate() {
@@ -119,7 +121,7 @@ impl BoundKernel {
         Ok(self)
     }
 
-    /// Lets go of an argument; launches are refused until it is set again. The driver's kernel gets null for a buffer
+    /// Releases an argument; launches return an error until it is set again. The driver's kernel gets null for a buffer
     /// (`clSetKernelArg`).
     ///
     /// # Errors
@@ -134,19 +136,20 @@ impl BoundKernel {
         Ok(self)
     }
 
-    /// The work items of [`BoundKernel::launch`] (`global_work_size`, `local_work_size` and `global_work_offset` of
+    /// Sets the work items of [`BoundKernel::launch`] (`global_work_size`, `local_work_size` and `global_work_offset`
+    /// of
     /// `clEnqueueNDRangeKernel`).
     pub fn set_range(&mut self, range: impl Into<NdRange>) -> &mut Self {
         self.range = Some(range.into());
         self
     }
 
-    /// Returns what [`BoundKernel::set_range`] was given last; no OpenCL call.
+    /// Returns the range last given to [`BoundKernel::set_range`], without an OpenCL call.
     pub fn range(&self) -> Option<NdRange> {
         self.range
     }
 
-    /// An argument, if it is set (what `clSetKernelArg` was given last).
+    /// Returns an argument, if it is set (the last value given to `clSetKernelArg`).
     ///
     /// # Errors
     /// [`Error::InvalidInput`] where there is no such parameter.
@@ -155,22 +158,23 @@ impl BoundKernel {
         Ok(self.args[position].as_ref().map(KeptArg::arg))
     }
 
-    /// Name of the function (`CL_KERNEL_FUNCTION_NAME`).
+    /// Returns the name of the function (`CL_KERNEL_FUNCTION_NAME`).
     pub fn name(&self) -> &str {
         self.kernel.name()
     }
 
-    /// Its program (`CL_KERNEL_PROGRAM`).
+    /// Returns its program (`CL_KERNEL_PROGRAM`).
     pub fn program(&self) -> &Program {
         self.kernel.program()
     }
 
-    /// Its parameters (`clGetKernelArgInfo`); see [`Kernel::params`].
+    /// Returns its parameters (`clGetKernelArgInfo`); see [`Kernel::params`].
     pub fn params(&self) -> Option<&[Param]> {
         self.kernel.params()
     }
 
-    /// The `cl_kernel`, for calls of the user's own; it lives as long as this. Arguments that are set there are not kept.
+    /// Returns the `cl_kernel`, for calls of the user; it lives as long as this. Arguments that are set there are not
+    /// kept.
     pub fn raw(&self) -> *mut c_void {
         self.kernel.raw()
     }

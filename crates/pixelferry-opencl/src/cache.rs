@@ -1,8 +1,8 @@
 //! [`BinaryCache`]: built programs on disk.
 //!
-//! One file for each program. A file that is missing, damaged, of another version, source or driver only means that the
-//! program is built again. Writing is by a new file that takes the old one's name, so that two programs at once leave one
-//! whole file. Folder and files that somebody else can write are left alone, see [`super::private`].
+//! Each program is stored in one file. If a file is missing, damaged, or of another version, source or driver, the
+//! program is built again. A write replaces the old file by a new one, so that two processes writing at once leave one
+//! whole file. Files and folders that other users can write are ignored, see [`super::private`].
 
 use super::sealed::{
     Recorded, device_key, hash, put, put_number, put_params, seal, take, take_number, take_params, unseal,
@@ -13,23 +13,23 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Cache of built programs (`CL_PROGRAM_BINARIES`) for [`crate::Program::build_cached`]; no OpenCL call gets to
-/// know the place.
+/// Cache of built programs (`CL_PROGRAM_BINARIES`) for [`crate::Program::build_cached`]; OpenCL does not know about it.
 ///
-/// Drivers run what the files hold, and some write where they should not when a file is damaged. Two things guard
-/// against that. On Unix file and folder must belong to the user of the process, and nobody else may write them. Else
-/// the cache neither reads nor writes. It makes the folder so. A SHA-256 sum finds damage. Neither protects from who
-/// may write the user's own files, and the sum, which has no key, is no proof of who wrote a file. On other systems the
-/// cache does not look at the folder's access list. Those systems make the user's cache folder the user's alone. For
-/// [`BinaryCache::Folder`] the caller of [`crate::Program::build_cached`] vouches.
+/// Drivers execute the files' content, and some access invalid memory when a file is damaged. Two checks guard against
+/// that. On Unix, file and folder must belong to the user of the process, and no other user may have write permission;
+/// otherwise the cache neither reads nor writes. The cache creates the folder with these permissions. A SHA-256 sum
+/// detects damage. Neither protects from code that may write the user's own files, and the sum, which has no key, does
+/// not prove who wrote a file. On other systems, the cache does not check the folder's access list, because those
+/// systems restrict the user's cache folder to the user. For [`BinaryCache::Folder`], the caller of
+/// [`crate::Program::build_cached`] is responsible.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum BinaryCache {
     /// `pixelferry/opencl` in the user's cache folder.
     #[default]
     User,
-    /// In this folder, which is made where it is not there.
+    /// In this folder, which is created if it does not exist.
     Folder(PathBuf),
-    /// Nowhere: built each time.
+    /// No cache: programs are built each time.
     Off,
 }
 
@@ -45,7 +45,7 @@ impl BinaryCache {
         }
     }
 
-    /// The place of a program; `None` where nothing is kept.
+    /// Returns the entry of a program; `None` without a cache.
     pub(super) fn entry(&self, context: &Context, source: &str, options: &str) -> Option<Entry> {
         let folder = self.folder()?;
         let mut key = Vec::new();
@@ -58,10 +58,10 @@ impl BinaryCache {
     }
 }
 
-/// One program's place.
+/// The cache entry of one program.
 pub(super) struct Entry {
     folder: PathBuf,
-    /// All that the binary depends on.
+    /// Everything on which the binary depends.
     key: Vec<u8>,
 }
 
@@ -69,7 +69,7 @@ type Content = (Vec<Vec<u8>>, Recorded);
 
 impl Entry {
     fn file(&self) -> PathBuf {
-        // The key inside decides; the name need only be the same for the same key.
+        // The key inside decides; the name need only be deterministic.
         let name: String = hash(&self.key)[..16].iter().map(|byte| format!("{byte:02x}")).collect();
         self.folder.join(name + ".bin")
     }
@@ -80,12 +80,12 @@ impl Entry {
         let bytes = read.inspect_err(|error| not_used(&self.folder, error)).ok()?;
         let content = decode(&bytes, &self.key);
         if content.is_none() {
-            tracing::debug!(file = %file.display(), "a cached program is damaged or another's");
+            tracing::debug!(file = %file.display(), "a cached program is damaged, or belongs to another program");
         }
         content
     }
 
-    /// That it cannot is worth a line in the log, no more.
+    /// Stores the binaries; a failure is only logged.
     pub fn store(&self, binaries: &[Vec<u8>], params: &Recorded) {
         if let Err(error) = write(&self.folder, &self.file(), &encode(&self.key, binaries, params)) {
             not_used(&self.folder, &error);
@@ -112,7 +112,8 @@ fn decode(bytes: &[u8], key: &[u8]) -> Option<Content> {
     Some((binaries, take_params(from)?))
 }
 
-/// A folder that is open to others is worth a warning; that nothing is there, or that the disk is full, is not.
+/// Logs why the cache is unused: a warning for a folder that others can write, a debug message for a missing file or a
+/// full disk.
 fn not_used(folder: &Path, error: &std::io::Error) {
     if error.kind() == std::io::ErrorKind::PermissionDenied {
         tracing::warn!(folder = %folder.display(), %error, "the cache of OpenCL programs is not used");
@@ -124,12 +125,12 @@ fn not_used(folder: &Path, error: &std::io::Error) {
 fn write(folder: &Path, file: &Path, bytes: &[u8]) -> std::io::Result<()> {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     private::make_folder(folder)?;
-    // Nobody else's: another process has another number, another thread the next count.
+    // The name is unique: another process has another id, another thread the next count.
     let unfinished =
         file.with_extension(format!("{}.{}.tmp", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed)));
     let written = private::write_new(&unfinished, bytes).and_then(|()| fs::rename(&unfinished, file));
     if written.is_err() {
-        // Nothing more can be done where this fails, too.
+        // If this fails as well, nothing can be done.
         let _ = fs::remove_file(&unfinished);
     }
     written

@@ -1,30 +1,31 @@
-//! [`Enqueued`]: the commands that a thread enqueues, whoever gets their events.
+//! [`Enqueued`]: the commands that a thread enqueues, including those whose events are not returned.
 
 use crate::Event;
 use std::cell::RefCell;
 use std::time::Instant;
 
-/// A command that [`Event::collect`] saw.
+/// A command that [`Event::collect`] recorded.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Enqueued {
     /// The call, e.g. `clEnqueueReadBuffer`.
     pub call: &'static str,
-    /// Time at which it began to be enqueued, or the command before it had been: the device may begin before the driver
-    /// gives the `cl_event`.
+    /// Time at which its enqueueing began, or at which the previous command had been enqueued: the device may begin
+    /// before the driver returns the `cl_event`.
     pub since: Instant,
     /// Its event.
     pub event: Event,
 }
 
 thread_local! {
-    /// Those since [`Event::collect`] began, and when the next began to be enqueued; `None` where nobody collects.
+    /// Commands since [`Event::collect`] began, and the time at which the next began to be enqueued; `None` while not
+    /// collecting.
     static COLLECTED: RefCell<Option<(Instant, Vec<Enqueued>)>> = const { RefCell::new(None) };
 }
 
 impl Event {
-    /// Runs `f` and gives the commands that this thread enqueued meanwhile, in order: also those whose `cl_event` the methods
-    /// that block keep to themselves. Their times, say, are [`Event::profile`]'s.
+    /// Runs `f` and returns the commands that this thread enqueued meanwhile, in order, including those whose
+    /// `cl_event` blocking methods do not return. [`Event::profile`] returns their times.
     pub fn collect<R>(f: impl FnOnce() -> R) -> (R, Vec<Enqueued>) {
         let before = COLLECTED.replace(Some((Instant::now(), Vec::new())));
         let result = f();
@@ -33,9 +34,9 @@ impl Event {
     }
 }
 
-/// To be told of every command: keeps its event where somebody collects.
+/// Called for every command: keeps its event while collecting.
 pub fn queued(call: &'static str, event: &Event) {
-    // A thread that ends has none any more, where what it held queues its last commands.
+    // The thread-local is gone while a thread ends, but dropped values may still enqueue commands.
     let _ = COLLECTED.try_with(|collected| {
         if let Some((next, commands)) = &mut *collected.borrow_mut() {
             let since = std::mem::replace(next, Instant::now());

@@ -15,15 +15,15 @@ use std::fmt;
 use std::sync::Arc;
 
 /// One or more devices of a platform that share memory, programs and events (OpenCL 3.0 API, 4.4; `clCreateContext`).
-/// Cheap to clone; any thread may use it. What the driver reports of errors inside goes to `tracing`, at level warn, target
-/// `pixelferry_opencl::context`.
+/// Cheap to clone; any thread may use it. Errors that the driver reports for the context are logged by `tracing`, at
+/// level warn, target `pixelferry_opencl::context`.
 #[derive(Clone)]
 pub struct Context(Arc<Parts>);
 
 struct Parts {
-    // Its kernels are let go of before the driver's context.
+    // Its kernels are released before the driver's context.
     copies: CopyKernels,
-    // Released before the sub-devices that it was made of, and before its listener goes.
+    // Released before the sub-devices from which it was created, and before its listener.
     handle: Handle<ContextKind>,
     _listening: Listening,
     devices: Vec<Device>,
@@ -35,7 +35,7 @@ struct Parts {
 }
 
 impl Context {
-    /// A context of these devices (`clCreateContext`).
+    /// Creates a context of these devices (`clCreateContext`).
     ///
     /// # Errors
     /// [`Error::InvalidInput`] for no device, a device twice, or devices of several platforms.
@@ -43,8 +43,8 @@ impl Context {
         Self::with_options(devices, ContextOptions::new())
     }
 
-    /// A context of a platform's devices of some types (`clGetDeviceIDs`, `clCreateContext`: what `clCreateContextFromType`
-    /// does in one call).
+    /// Creates a context of a platform's devices of some types (`clGetDeviceIDs`, `clCreateContext`, the equivalent of
+    /// `clCreateContextFromType`).
     ///
     /// # Errors
     /// [`Error::Unsupported`] where the platform has no such device; else those of [`Context::with_options`].
@@ -57,11 +57,11 @@ impl Context {
         Self::with_options(&devices, options)
     }
 
-    /// A context of these devices with properties, or a callback for errors (`clCreateContext`).
+    /// Creates a context of these devices with properties, or a callback for errors (`clCreateContext`).
     ///
     /// # Errors
-    /// Those of [`Context::new`]; [`Error::Driver`] where the driver does not know a property by number, and
-    /// [`Error::Unsupported`] where it does not know `CL_CONTEXT_INTEROP_USER_SYNC`.
+    /// Those of [`Context::new`]; [`Error::Driver`] where the driver does not support a property given by number;
+    /// [`Error::Unsupported`] where it does not support `CL_CONTEXT_INTEROP_USER_SYNC`.
     pub fn with_options(devices: &[Device], options: ContextOptions) -> Result<Self> {
         const OP: &str = "clCreateContext";
         let Some(first) = devices.first() else {
@@ -69,7 +69,7 @@ impl Context {
         };
         if let Some(other) = devices.iter().find(|device| device.platform() != first.platform()) {
             let problem =
-                format!("{} and {} are of different platforms; make a context for each", first.name(), other.name());
+                format!("{} and {} are of different platforms; create a context for each", first.name(), other.name());
             return Err(Error::invalid(OP, problem));
         }
         if devices.iter().enumerate().any(|(i, device)| devices[..i].iter().any(|other| other.is(device))) {
@@ -82,7 +82,7 @@ impl Context {
         let only_user_sync = matches!(pairs[..], [[CL_CONTEXT_INTEROP_USER_SYNC, _]]);
         let error = |failure: Failure| match failure.code {
             CL_INVALID_PROPERTY | CL_INVALID_VALUE if only_user_sync => {
-                let reason = "the driver does not know CL_CONTEXT_INTEROP_USER_SYNC; leave it out".to_owned();
+                let reason = "the driver does not support CL_CONTEXT_INTEROP_USER_SYNC; omit it".to_owned();
                 Error::Unsupported { operation: OP, device: first.name().to_owned(), reason }
             }
             _ => failure.on(first.name()),
@@ -119,24 +119,24 @@ impl Context {
         &self.0.may_fail
     }
 
-    /// The GL context that it shares with.
+    /// Returns the GL context with which it shares.
     pub(crate) fn gl_share(&self) -> Option<&Arc<GlShare>> {
         self.0.gl.as_ref()
     }
 
-    /// Its devices (`CL_CONTEXT_DEVICES`), in the order given.
+    /// Returns its devices (`CL_CONTEXT_DEVICES`), in the order given.
     pub fn devices(&self) -> &[Device] {
         &self.0.devices
     }
 
-    /// Its properties (`CL_CONTEXT_PROPERTIES`): the platform, and those of [`ContextOptions`].
+    /// Returns its properties (`CL_CONTEXT_PROPERTIES`): the platform, and those of [`ContextOptions`].
     pub fn properties(&self) -> Result<Vec<ContextProperty>> {
         let list = self.handle().info(CL_CONTEXT_PROPERTIES).map_err(|f| self.error(f))?;
         ContextProperty::all(&list)
             .ok_or_else(|| self.error(Failure { operation: "clGetContextInfo", code: CL_INVALID_VALUE }))
     }
 
-    /// True for two values of one context (`cl_context`).
+    /// Returns true where both values are one context (`cl_context`).
     pub fn is(&self, other: &Self) -> bool {
         self.raw() == other.raw()
     }
@@ -157,12 +157,12 @@ impl Context {
         Error::Foreign { operation, object, device: self.0.name.clone() }
     }
 
-    /// [`Error::Foreign`] for an object of another context.
+    /// Returns [`Error::Foreign`] for an object of another context.
     pub(crate) fn check_same(&self, other: &Self, operation: &'static str, object: &'static str) -> Result<()> {
         if self.is(other) { Ok(()) } else { Err(self.foreign(operation, object)) }
     }
 
-    /// [`Error::Foreign`] for a device that is not one of the context's.
+    /// Returns [`Error::Foreign`] for a device that is not one of the context's.
     pub(crate) fn check_device(&self, device: &Device, operation: &'static str) -> Result<()> {
         if self.devices().iter().any(|own| own.is(device)) { Ok(()) } else { Err(self.foreign(operation, "device")) }
     }

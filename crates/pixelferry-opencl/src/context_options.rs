@@ -1,4 +1,4 @@
-//! [`ContextOptions`]: how a context is to be made.
+//! [`ContextOptions`]: options of a new context.
 
 use super::{Platform, flags::InfoValue};
 use crate::ffi::{OnError, PlatformId};
@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// Options of a new context (`cl_context_properties` and `pfn_notify` of `clCreateContext`). The platform is that of
-/// the devices, and need not be said.
+/// the devices.
 #[derive(Clone, Default)]
 pub struct ContextOptions {
     pub(super) pairs: Vec<[isize; 2]>,
@@ -17,32 +17,32 @@ pub struct ContextOptions {
 }
 
 impl ContextOptions {
-    /// No property but the platform, no callback: what `clCreateContext` gets from [`super::Context::new`].
+    /// Returns options without properties and callback, as [`super::Context::new`] uses them.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Tells whether the program itself keeps OpenCL and other APIs that share memory with it apart
-    /// (`CL_CONTEXT_INTEROP_USER_SYNC`); drivers do it where this is not set.
+    /// Sets whether the program itself synchronises OpenCL with other APIs that share memory with it
+    /// (`CL_CONTEXT_INTEROP_USER_SYNC`); by default the driver does it.
     #[must_use]
     pub fn interop_user_sync(self, by_program: bool) -> Self {
         self.with(c::CL_CONTEXT_INTEROP_USER_SYNC, isize::from(by_program))
     }
 
-    /// A property by number, as an extension defines it (`cl_context_properties`). A property that the driver does not know
-    /// makes [`super::Context::with_options`] fail with `CL_INVALID_PROPERTY`, or with `CL_INVALID_VALUE` by NVIDIA.
+    /// Sets a property by number, as an extension defines it (`cl_context_properties`). If the driver does not support
+    /// it, [`super::Context::with_options`] fails with `CL_INVALID_PROPERTY`, or with `CL_INVALID_VALUE` on NVIDIA.
     ///
     /// # Safety
-    /// The driver may take `value` for an address or a handle, and `name` may change what later calls may do. So both
-    /// must be what the extension asks for, and the device must list the extension.
+    /// The driver may use `value` as an address or a handle, and `name` may change the conditions of later calls. Both
+    /// must be what the extension requires, and the device must list the extension.
     #[must_use]
     pub unsafe fn property(self, name: isize, value: isize) -> Self {
         self.with(name, value)
     }
 
     /// Shares with an OpenGL context (`CL_GL_CONTEXT_KHR` and its display, `cl_khr_gl_sharing`). It must be current
-    /// where the context is made, and all that is made of it holds it. [`interop_core::Display::hold_gl`] gives one.
-    /// Every device must list the extension.
+    /// when the OpenCL context is created, and all objects of that context keep it. [`interop_core::Display::hold_gl`]
+    /// returns one. Every device must list the extension.
     #[must_use]
     pub fn share_gl(self, gl: Arc<dyn GlContext>) -> Self {
         Self { gl: Some(gl), ..self }
@@ -54,13 +54,12 @@ impl ContextOptions {
         self
     }
 
-    /// Calls `f` with the driver's text for each error that it reports of the context (`pfn_notify` of `clCreateContext`),
-    /// besides the log. Drivers need not report anything: PoCL 3.1, rusticl 22.3 and Intel's CPU
-    /// runtime (2026.22) are silent.
+    /// Calls `f` with the driver's text for each error that it reports for the context (`pfn_notify` of
+    /// `clCreateContext`), in addition to the log. Drivers need not report errors: PoCL 3.1, rusticl 22.3 and Intel's
+    /// CPU runtime (2026.22) do not.
     ///
-    /// `f` runs on any thread, also several at once, and possibly inside a call of the program's own. It must be quick
-    /// and call no OpenCL. A panic in it is logged. It is called no more, and dropped, when the last object of the
-    /// context is gone.
+    /// `f` runs on any thread, also on several at once, and possibly inside a call of the program. It must return
+    /// quickly and must not call OpenCL. A panic in it is logged. It is dropped after the last object of the context.
     #[must_use]
     pub fn on_error(self, f: impl Fn(&str) + Send + Sync + 'static) -> Self {
         Self { on_error: Some(Arc::new(f)), ..self }
@@ -75,7 +74,7 @@ impl fmt::Debug for ContextOptions {
     }
 }
 
-/// One of a context's properties (`CL_CONTEXT_PROPERTIES`).
+/// A property of a context (`CL_CONTEXT_PROPERTIES`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ContextProperty {
@@ -83,7 +82,7 @@ pub enum ContextProperty {
     Platform(Platform),
     /// `CL_CONTEXT_INTEROP_USER_SYNC`.
     InteropUserSync(bool),
-    /// Another one, by its number in `cl_context_properties`.
+    /// Another property, by its number in `cl_context_properties`.
     Other {
         /// The property, a `cl_context_properties`.
         name: isize,
@@ -101,7 +100,7 @@ impl ContextProperty {
         }
     }
 
-    /// Those of a list of pairs that ends with 0.
+    /// Reads a list of pairs that ends with 0.
     pub(super) fn all(list: &[u8]) -> Option<Vec<Self>> {
         let list = Vec::<usize>::from_bytes(list)?;
         let pairs = list.chunks_exact(2).map(|pair| [pair[0].cast_signed(), pair[1].cast_signed()]);

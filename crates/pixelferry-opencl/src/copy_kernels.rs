@@ -1,16 +1,17 @@
-//! [`CopyKernels`]: what a context keeps for copies between views.
+//! [`CopyKernels`]: a context's kernels for copies between views.
 
 use interop_core::Result;
 use std::any::Any;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The copying kernels of a context, by the unit they copy. They do not keep the context, which would then keep itself.
+/// The copy kernels of a context, by the unit that they copy. They do not keep the context, which would create a
+/// reference cycle.
 #[derive(Default)]
 pub struct CopyKernels(Mutex<HashMap<&'static str, Arc<dyn Any + Send + Sync>>>);
 
 impl CopyKernels {
-    /// That of a unit, made where it is not there yet. All callers name the same type of kernel.
+    /// Returns the kernel of a unit, created at first use. All callers use the same type of kernel.
     pub fn get<K: Any + Send + Sync + Clone>(&self, unit: &'static str, make: impl FnOnce() -> Result<K>) -> Result<K> {
         let mut kernels = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(kernel) = kernels.get(unit).and_then(|kernel| kernel.downcast_ref::<K>()) {

@@ -1,4 +1,4 @@
-//! [`Device`]: what one is, as far as every call needs it. All its properties are in `device_info`.
+//! [`Device`] and its basic properties. All its properties are in `device_info`.
 
 use crate::Platform;
 use crate::ffi::handle::{Handle, SubDeviceKind};
@@ -8,19 +8,19 @@ use interop_core::{Error, Result};
 use std::fmt;
 use std::sync::Arc;
 
-/// A device, or a part of one made by [`Device::partition`] (OpenCL 3.0 API, 4.2 and 4.3). Cheap to clone; any thread may
-/// use it. A part lives as long as its last clone and what was made of it.
+/// A device, or a part of one created by [`Device::partition`] (OpenCL 3.0 API, 4.2 and 4.3). Cheap to clone; any
+/// thread may use it. A part lives until its last clone and all objects created from it are dropped.
 #[derive(Clone)]
 pub struct Device {
     id: DeviceId,
     platform: PlatformId,
-    /// The reference that keeps a part.
+    /// The reference that keeps a sub-device alive.
     _owner: Option<Arc<Handle<SubDeviceKind>>>,
     known: Arc<Known>,
     parent: Option<Box<Device>>,
 }
 
-/// Asked once.
+/// Properties that are queried once.
 struct Known {
     name: String,
     driver: String,
@@ -50,52 +50,52 @@ impl Device {
         Ok(Self { id, platform, _owner: None, known: Arc::new(known), parent })
     }
 
-    /// Its platform and itself, for questions.
+    /// Returns its platform and itself, for queries.
     pub(crate) fn ids(&self) -> (PlatformId, DeviceId) {
         (self.platform, self.id)
     }
 
-    /// `CL_DEVICE_NAME`.
+    /// Returns its name, `CL_DEVICE_NAME`.
     pub fn name(&self) -> &str {
         &self.known.name
     }
 
-    /// `CL_DRIVER_VERSION`.
+    /// Returns the version of its driver, `CL_DRIVER_VERSION`.
     pub fn driver_version(&self) -> &str {
         &self.known.driver
     }
 
-    /// The version of OpenCL that the device has, major and minor, out of `CL_DEVICE_VERSION`.
+    /// Returns the OpenCL version of the device, major and minor, from `CL_DEVICE_VERSION`.
     pub fn cl_version(&self) -> (u32, u32) {
         self.known.version
     }
 
-    /// True where `CL_DEVICE_EXTENSIONS` lists `name`.
+    /// Returns true where `CL_DEVICE_EXTENSIONS` lists `name`.
     pub fn has_extension(&self, name: &str) -> bool {
         self.known.extensions.split_ascii_whitespace().any(|e| e == name)
     }
 
-    /// `CL_DEVICE_EXTENSIONS`, in the driver's order.
+    /// Returns its extensions (`CL_DEVICE_EXTENSIONS`), in the driver's order.
     pub fn extensions(&self) -> impl Iterator<Item = &str> {
         self.known.extensions.split_ascii_whitespace()
     }
 
-    /// `CL_DEVICE_PLATFORM`.
+    /// Returns its platform, `CL_DEVICE_PLATFORM`.
     pub fn platform(&self) -> Platform {
         Platform(self.platform)
     }
 
-    /// `CL_DEVICE_PARENT_DEVICE`: what this is a part of.
+    /// Returns the device of which this is a part, `CL_DEVICE_PARENT_DEVICE`.
     pub fn parent(&self) -> Option<&Self> {
         self.parent.as_deref()
     }
 
-    /// True for two values of one device (`cl_device_id`).
+    /// Returns true where both values are one device (`cl_device_id`).
     pub fn is(&self, other: &Self) -> bool {
         self.id == other.id
     }
 
-    /// [`Error::Unsupported`] where the device's OpenCL is older.
+    /// Returns [`Error::Unsupported`] where the device's OpenCL is older.
     pub(crate) fn require_version(&self, version: (u32, u32), operation: &'static str) -> Result<()> {
         let ((major, minor), (has_major, has_minor)) = (version, self.known.version);
         if self.known.version >= version {
@@ -107,7 +107,7 @@ impl Device {
         ))
     }
 
-    /// [`Error::Unsupported`] where the device does not list the extension.
+    /// Returns [`Error::Unsupported`] where the device does not list the extension.
     pub(crate) fn require_extension(&self, extension: &str, operation: &'static str) -> Result<()> {
         if self.has_extension(extension) {
             return Ok(());

@@ -16,9 +16,9 @@ impl Device {
                 "clGetDeviceInfo",
                 self.name(),
                 0,
-                format!("{} bytes for {name}, which is another type", bytes.len()),
+                format!("{} bytes for {name}, which do not match its type", bytes.len()),
             )
-            .with_hint("The driver is broken here; do without this property.")
+            .with_hint("This is a driver bug; do not use this property.")
             .into()
         })
     }
@@ -38,8 +38,8 @@ macro_rules! properties {
                 }
             )*
 
-            /// Every property as a table: the name that `clGetDeviceInfo` has for it, and the value or why there is
-            /// none.
+            /// Returns every property as a table: its name in `clGetDeviceInfo`, and its value or the reason why it is
+            /// unavailable.
             pub fn properties(&self) -> Vec<(&'static str, String)> {
                 let mut rows = vec![$((
                     stringify!($param),
@@ -223,7 +223,8 @@ properties! {
 }
 
 impl Device {
-    /// Half precision (`cl_khr_fp16`, `CL_DEVICE_HALF_FP_CONFIG`); none where it does not list the extension.
+    /// Returns the half-precision capabilities (`cl_khr_fp16`, `CL_DEVICE_HALF_FP_CONFIG`); `None` where the extension
+    /// is not listed.
     pub fn half_fp_config(&self) -> Result<Option<FpConfig>> {
         if !self.has_extension("cl_khr_fp16") {
             return Ok(None);
@@ -231,12 +232,12 @@ impl Device {
         self.info("CL_DEVICE_HALF_FP_CONFIG", CL_DEVICE_HALF_FP_CONFIG).map(Some)
     }
 
-    /// The device in every API (`cl_khr_device_uuid`); none where it does not list the extension.
+    /// Returns the device's UUID in every API (`cl_khr_device_uuid`); `None` where the extension is not listed.
     pub fn uuid(&self) -> Result<Option<DeviceUuid>> {
         self.optional_uuid(CL_DEVICE_UUID_KHR)
     }
 
-    /// The driver in every API (`cl_khr_device_uuid`).
+    /// Returns the driver's UUID in every API (`cl_khr_device_uuid`).
     pub fn driver_uuid(&self) -> Result<Option<DeviceUuid>> {
         self.optional_uuid(CL_DRIVER_UUID_KHR)
     }
@@ -248,8 +249,8 @@ impl Device {
         self.ids().1.array(param).map(|bytes| Some(DeviceUuid(bytes))).map_err(|f| f.on(self.name()))
     }
 
-    /// The adapter as Windows names it (`cl_khr_device_uuid`, `CL_DEVICE_LUID_KHR`); none where the device does not list the
-    /// extension, or says that the value is invalid (`CL_DEVICE_LUID_VALID_KHR`).
+    /// Returns the LUID of the adapter on Windows (`cl_khr_device_uuid`, `CL_DEVICE_LUID_KHR`); `None` where the device
+    /// does not list the extension, or reports that the value is invalid (`CL_DEVICE_LUID_VALID_KHR`).
     pub fn luid(&self) -> Result<Option<DeviceLuid>> {
         let id = self.ids().1;
         if !self.has_extension("cl_khr_device_uuid") || !id.u32(CL_DEVICE_LUID_VALID_KHR).is_ok_and(|valid| valid != 0)
@@ -259,7 +260,7 @@ impl Device {
         id.array(CL_DEVICE_LUID_KHR).map(|bytes| Some(DeviceLuid(bytes))).map_err(|f| f.on(self.name()))
     }
 
-    /// `domain:bus:device.function` (`cl_khr_pci_bus_info`); none where it does not list the extension.
+    /// Returns `domain:bus:device.function` (`cl_khr_pci_bus_info`); `None` where the extension is not listed.
     pub fn pci(&self) -> Result<Option<String>> {
         if !self.has_extension("cl_khr_pci_bus_info") {
             return Ok(None);

@@ -1,31 +1,29 @@
-//! Devices of one [`Platform`], and those of all.
+//! Devices of one [`Platform`], and devices of all platforms.
 
 use super::{Device, DeviceType, Platform};
 use interop_core::describe::process::enter;
 use interop_core::{Error, Result};
 
 impl Platform {
-    /// All its devices (`clGetDeviceIDs`, `CL_DEVICE_TYPE_ALL`); none is not an error.
+    /// Returns all its devices (`clGetDeviceIDs`, `CL_DEVICE_TYPE_ALL`); an empty result is not an error.
     pub fn devices(self) -> Result<Vec<Device>> {
         self.devices_of(DeviceType::ALL)
     }
 
-    /// Its devices that have one of these types (`clGetDeviceIDs`), e.g. `DeviceType::GPU | DeviceType::ACCELERATOR`; none
-    /// is not an error.
+    /// Returns its devices of these types (`clGetDeviceIDs`), e.g. `DeviceType::GPU | DeviceType::ACCELERATOR`; an
+    /// empty result is not an error.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] for [`DeviceType::NONE`].
     pub fn devices_of(self, types: DeviceType) -> Result<Vec<Device>> {
         if types == DeviceType::NONE {
-            return Err(Error::invalid(
-                "clGetDeviceIDs",
-                "no type of device was given; DeviceType::ALL takes every one",
-            ));
+            return Err(Error::invalid("clGetDeviceIDs", "no type of device was given; DeviceType::ALL selects all"));
         }
         self.each_of(types)?.into_iter().collect()
     }
 
-    /// Each of its devices (`clGetDeviceIDs`, `CL_DEVICE_TYPE_ALL`), or why that one does not answer.
+    /// Returns each of its devices (`clGetDeviceIDs`, `CL_DEVICE_TYPE_ALL`), or the error of a device whose queries
+    /// fail.
     pub fn each_device(self) -> Result<Vec<Result<Device>>> {
         self.each_of(DeviceType::ALL)
     }
@@ -38,8 +36,8 @@ impl Platform {
 }
 
 impl Device {
-    /// All devices of all platforms (`clGetPlatformIDs`, `clGetDeviceIDs`). A platform that fails to answer is left out
-    /// and logged.
+    /// Returns all devices of all platforms (`clGetPlatformIDs`, `clGetDeviceIDs`). A platform whose queries fail is
+    /// skipped and logged.
     ///
     /// # Errors
     /// Those of [`Platform::all`].
@@ -47,8 +45,8 @@ impl Device {
         Self::all_of(DeviceType::ALL)
     }
 
-    /// The devices of all platforms that have one of these types (`clGetPlatformIDs`, `clGetDeviceIDs`). A platform that
-    /// fails to answer is left out and logged; no device is not an error.
+    /// Returns the devices of these types of all platforms (`clGetPlatformIDs`, `clGetDeviceIDs`). A platform whose
+    /// queries fail is skipped and logged; an empty result is not an error.
     ///
     /// # Errors
     /// Those of [`Platform::all`]; [`Error::InvalidInput`] for [`DeviceType::NONE`].
@@ -58,7 +56,7 @@ impl Device {
             match platform.devices_of(types) {
                 Ok(devices) => all.extend(devices),
                 Err(error @ Error::InvalidInput { .. }) => return Err(error),
-                Err(error) => tracing::debug!("OpenCL platform left out: {error}"),
+                Err(error) => tracing::debug!("skipped an OpenCL platform: {error}"),
             }
         }
         Ok(all)

@@ -1,4 +1,4 @@
-//! Queueing of a command.
+//! Enqueueing of commands.
 
 use crate::collect::queued;
 use crate::event::with_list;
@@ -14,7 +14,7 @@ impl Queue {
     /// Blocks until the queue is empty (`clFinish`).
     ///
     /// # Errors
-    /// Also where a command before it failed.
+    /// The first error, also that of an earlier command.
     pub fn finish(&self) -> Result<()> {
         // rusticl's clFinish (seen with Mesa 22.3) does not wait for commands that were flushed before; a marker's event
         // it does wait for.
@@ -23,7 +23,7 @@ impl Queue {
         marked
     }
 
-    /// An event for the end of `wait`, or of everything enqueued before where that is empty
+    /// Returns an event for the end of `wait`, or of all earlier commands if that is empty
     /// (`clEnqueueMarkerWithWaitList`).
     pub fn marker(&self, wait: &[Event]) -> Result<Event> {
         // SAFETY: what `enqueue` passes is live.
@@ -32,8 +32,8 @@ impl Queue {
         })
     }
 
-    /// An event for the end of `wait`, or of everything enqueued before where that is empty. What is enqueued later
-    /// waits for it (`clEnqueueBarrierWithWaitList`).
+    /// Returns an event for the end of `wait`, or of all earlier commands if that is empty. Later commands wait for it
+    /// (`clEnqueueBarrierWithWaitList`).
     pub fn barrier(&self, wait: &[Event]) -> Result<Event> {
         // SAFETY: what `enqueue` passes is live.
         self.enqueue("clEnqueueBarrierWithWaitList", wait, |queue, n, list| unsafe {

@@ -18,12 +18,12 @@ const INSTALL_DRIVER: &str = "Install an OpenCL driver: your GPU vendor's, or po
                               OCL_ICD_VENDORS is set, it must name a folder with .icd files.";
 
 impl Failure {
-    /// The error that the caller sees.
+    /// Converts to the error that the caller receives.
     pub fn on(self, device: &str) -> Error {
         if let Some(own) = of_user_event(self.code) {
             let reason = own.map_or_else(
                 || "the user event that it stands for or waits for was dropped before it was completed".to_owned(),
-                |own| format!("the user event that it stands for or waits for was failed with code {own}"),
+                |own| format!("the user event that it stands for or waits for was set to the error code {own}"),
             );
             return Error::EventFailed { reason };
         }
@@ -45,16 +45,13 @@ impl Failure {
             NOT_ACQUIRED => Error::invalid(self.operation, "acquire it first, and release it before OpenGL uses it"),
             FOREIGN => Error::Foreign { operation: self.operation, object: "object", device: device.to_owned() },
             ACQUIRED => Error::invalid(self.operation, "it is acquired already; release it first"),
-            NO_GL_OBJECT => Error::invalid(self.operation, "the memory was not made of an object of OpenGL's"),
+            NO_GL_OBJECT => Error::invalid(self.operation, "the memory was not created from an OpenGL object"),
             GL_FUNCTION_MISSING => Error::Unsupported {
                 operation: "sharing with OpenGL",
                 device: device.to_owned(),
-                reason: "the OpenGL context has not all the functions of OpenGL 3.2".into(),
+                reason: "the OpenGL context lacks functions of OpenGL 3.2".into(),
             },
-            OVERLAP => Error::invalid(
-                self.operation,
-                "memories that overlap were given to one command that has its memory to itself",
-            ),
+            OVERLAP => Error::invalid(self.operation, "the command needs exclusive memory, but its memories overlap"),
             code => {
                 DriverError::new(self.operation, device, i64::from(code), code_name(code)).with_hint(hint(code)).into()
             }
@@ -62,16 +59,16 @@ impl Failure {
     }
 }
 
-/// The error of a program that can use none of the devices that `clGetDeviceIDs` gave: with what to install or to set. `seen`
-/// says what there was, one text for each platform or device.
+/// Returns the error of a program that cannot use any of the devices that `clGetDeviceIDs` returned, with a hint.
+/// `seen` has one text for each platform or device.
 pub fn no_device(seen: &[String]) -> Error {
     let names = if seen.is_empty() { "no platform".to_owned() } else { seen.join("; ") };
     let cache = cache_folder(|name| std::env::var_os(name).filter(|value| !value.is_empty()));
-    // A driver that is there need not be installed.
+    // An installed driver need not be installed again.
     let hint = match cache.filter(|cache| seen.iter().any(|one| one.starts_with(POCL)) && !can_be_written(cache)) {
         Some(cache) => format!(
-            "PoCL, which is installed, has no device without a cache, and {} cannot be written: set POCL_CACHE_DIR, \
-             XDG_CACHE_HOME or HOME to a folder that can, as by POCL_CACHE_DIR=/tmp/pocl",
+            "The installed PoCL needs a cache folder, and {} is not writable: set POCL_CACHE_DIR, \
+             XDG_CACHE_HOME or HOME to a writable folder, for example POCL_CACHE_DIR=/tmp/pocl",
             cache.display()
         ),
         None => INSTALL_DRIVER.into(),
@@ -79,17 +76,17 @@ pub fn no_device(seen: &[String]) -> Error {
     unavailable(format!("no usable device ({names})"), &hint)
 }
 
-/// The name of its platform begins so.
+/// The name of its platform begins with this.
 const POCL: &str = "Portable Computing Language";
 
-/// The folder in which PoCL keeps kernels; `None` where it takes one that everybody can write.
+/// Returns the folder in which PoCL keeps kernels; `None` where it falls back to a folder that is always writable.
 fn cache_folder(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let cache = || Some(PathBuf::from(variable("HOME")?).join(".cache"));
     let below = || Some(variable("XDG_CACHE_HOME").map(PathBuf::from).or_else(cache)?.join("pocl"));
     variable("POCL_CACHE_DIR").map(PathBuf::from).or_else(below)
 }
 
-/// True where a folder can be written, or made.
+/// Returns true where a folder is writable, or can be created.
 #[cfg(unix)]
 fn can_be_written(folder: &Path) -> bool {
     use rustix::fs::{Access, access};
@@ -106,7 +103,7 @@ fn unavailable(reason: impl Into<String>, hint: &str) -> Error {
     Error::Unavailable { what: "OpenCL".into(), reason: reason.into(), hint: hint.into() }
 }
 
-/// Code of NVIDIA's driver after a kernel has touched memory that is not its own; in no header.
+/// Code of NVIDIA's driver after a kernel has accessed memory outside its allocations; it is in no header.
 const NV_ILLEGAL_ACCESS: i32 = -9999;
 
 fn code_name(code: i32) -> &'static str {
@@ -125,10 +122,10 @@ fn hint(code: i32) -> &'static str {
         cl::CL_MEM_OBJECT_ALLOCATION_FAILURE => "Free device memory, or use a smaller surface or fewer frames.",
         cl::CL_OUT_OF_HOST_MEMORY => "Free host memory, or use a smaller surface or fewer frames.",
         cl::CL_DEVICE_NOT_AVAILABLE => "Another program may hold the device; close it, or use another device.",
-        cl::CL_COMPILER_NOT_AVAILABLE => "This driver compiles nothing at run time; use another device.",
+        cl::CL_COMPILER_NOT_AVAILABLE => "This driver cannot compile at run time; use another device.",
         cl::CL_BUILD_PROGRAM_FAILURE => "Read the build log.",
         cl::CL_INVALID_WORK_GROUP_SIZE => {
-            "The device does not take groups of this size for this kernel; make them smaller, its reqd_work_group_size too."
+            "The device does not support groups of this size for this kernel; reduce it, also in reqd_work_group_size."
         }
         cl::CL_INVALID_KERNEL_ARGS | cl::CL_INVALID_ARG_SIZE | cl::CL_INVALID_ARG_VALUE => {
             "Compare the kernel's parameters with the target and the arguments of the launch."
@@ -140,9 +137,9 @@ fn hint(code: i32) -> &'static str {
             "The GL object must have storage, be complete, and belong to the context that the device was opened with."
         }
         cl::CL_INVALID_GL_SHAREGROUP_REFERENCE_KHR => {
-            "The driver shares nothing with this GL context; make the context on the same device, or use another path."
+            "The driver cannot share with this GL context; create the context on the same device, or use another path."
         }
-        cl::CL_INVALID_BUFFER_SIZE => "The size is above the device's largest allocation; use a smaller surface.",
+        cl::CL_INVALID_BUFFER_SIZE => "The size exceeds the device's largest allocation; use a smaller surface.",
         cl::CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST => {
             "An event that it waited for failed: an earlier command's, or a user event that was dropped or failed."
         }

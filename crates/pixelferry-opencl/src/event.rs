@@ -1,4 +1,4 @@
-//! [`Event`]: how far a command is, and when it ran.
+//! [`Event`]: status and times of a command.
 
 use super::{Context, flags::InfoValue, flags::choices};
 use crate::Queue;
@@ -72,30 +72,30 @@ choices! {
 /// Times of a command, in nanoseconds of the device's clock (`clGetEventProfilingInfo`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Profile {
-    /// It was enqueued: `CL_PROFILING_COMMAND_QUEUED`.
+    /// Time at which it was enqueued: `CL_PROFILING_COMMAND_QUEUED`.
     pub queued: u64,
-    /// It was handed to the device: `CL_PROFILING_COMMAND_SUBMIT`.
+    /// Time at which it was submitted to the device: `CL_PROFILING_COMMAND_SUBMIT`.
     pub submitted: u64,
-    /// It began: `CL_PROFILING_COMMAND_START`.
+    /// Time at which it began: `CL_PROFILING_COMMAND_START`.
     pub started: u64,
-    /// It was done: `CL_PROFILING_COMMAND_END`.
+    /// Time at which it ended: `CL_PROFILING_COMMAND_END`.
     pub ended: u64,
 }
 
 /// Event of one command (OpenCL 3.0 API, 5.11). Cheap to clone; any thread may use it.
 ///
-/// It is a future, ready when the command is done; to drop it before changes nothing for the command.
+/// It is a future that is ready when the command has completed; dropping it has no effect on the command.
 #[derive(Clone)]
 pub struct Event {
-    /// All that the queue has no part in.
+    /// The part that does not involve the queue.
     pub(crate) lone: LoneEvent,
-    /// Queue that the command is in; none for user events.
+    /// The queue of the command; `None` for user events.
     queue: Option<Queue>,
     context: Context,
     waker: Waiting,
 }
 
-/// The task that waits for an event. A clone of an event has none.
+/// The task that waits for an event. A clone of an event starts without one.
 #[derive(Default)]
 struct Waiting(Option<Arc<Mutex<Option<Waker>>>>);
 
@@ -127,17 +127,17 @@ impl Event {
         &self.context
     }
 
-    /// The queue that the command is in (`CL_EVENT_COMMAND_QUEUE`); none for user events.
+    /// Returns the command's queue (`CL_EVENT_COMMAND_QUEUE`); `None` for user events.
     pub fn queue(&self) -> Option<&Queue> {
         self.queue.as_ref()
     }
 
-    /// Makes the device start on what is queued up to this command.
+    /// Makes the device start the commands queued up to this one.
     pub(crate) fn flush(&self) -> Result<()> {
         self.queue.as_ref().map_or(Ok(()), Queue::flush)
     }
 
-    /// Blocks until the driver uses the command's memory no more (`clWaitForEvents`), whatever it says of the wait itself.
+    /// Blocks until the driver no longer uses the command's memory (`clWaitForEvents`), even if the wait itself fails.
     ///
     /// # Errors
     /// Those of [`Event::wait`], after the command's end.
@@ -145,7 +145,7 @@ impl Event {
         self.lone.wait_until_final().map_err(|f| self.error(f))
     }
 
-    /// A time of the command; `param` is `CL_PROFILING_COMMAND_*`.
+    /// Returns a time of the command; `param` is `CL_PROFILING_COMMAND_*`.
     pub(crate) fn time(&self, param: u32) -> Result<u64> {
         self.lone.profile(param).map_err(|f| self.error(f))
     }
@@ -154,39 +154,39 @@ impl Event {
         self.context.error(failure)
     }
 
-    /// Tells how far the command is (`clGetEventInfo`). Does not wait.
+    /// Returns the status of the command (`clGetEventInfo`). Does not wait.
     pub fn status(&self) -> Result<Status> {
         self.lone.status().map_err(|f| self.error(f))
     }
 
-    /// Returns what the command does (`CL_EVENT_COMMAND_TYPE`); `None` for commands that this crate does not enqueue.
+    /// Returns the type of the command (`CL_EVENT_COMMAND_TYPE`); `None` for commands that this crate does not enqueue.
     pub fn command_type(&self) -> Result<Option<CommandType>> {
         self.lone.command_type().map(CommandType::from_code).map_err(|f| self.error(f))
     }
 
-    /// Blocks until the command is done (`clWaitForEvents`).
+    /// Blocks until the command has completed (`clWaitForEvents`).
     ///
     /// # Errors
-    /// With the command's own code where it failed.
+    /// The command's own error, if it failed.
     pub fn wait(&self) -> Result<()> {
         self.lone.wait().map_err(|f| self.error(f))
     }
 
-    /// Blocks until all are done (`clWaitForEvents` for each); the first failure, if any.
+    /// Blocks until all have completed (`clWaitForEvents` for each). Returns the first error.
     pub fn wait_all(events: &[Self]) -> Result<()> {
-        // Every one is waited for, also after a failure.
+        // Waits for every event, even after an error.
         events.iter().map(Self::wait).fold(Ok(()), Result::and)
     }
 
-    /// Tells when it ran, as the driver says (`clGetEventProfilingInfo`): rusticl (Mesa 22.3) says 2 and 3 ns for every
-    /// command.
+    /// Returns the command's times as the driver reports them (`clGetEventProfilingInfo`): rusticl (Mesa 22.3) reports
+    /// 2 and 3 ns for every command.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] where the queue does not profile, [`Error::Driver`] where the command is not done.
+    /// [`Error::InvalidInput`] where the queue does not profile; [`Error::Driver`] where the command has not completed.
     pub fn profile(&self) -> Result<Profile> {
         if !self.queue.as_ref().is_some_and(Queue::is_profiling) {
-            // Asked nonetheless, some drivers answer with any number.
-            let problem = "the event is of no queue that profiles; make one with QueueOptions::profiling";
+            // Some drivers would return arbitrary numbers.
+            let problem = "the event's queue does not profile; create it with QueueOptions::profiling";
             return Err(Error::invalid("clGetEventProfilingInfo", problem));
         }
         Ok(Profile {
@@ -197,40 +197,40 @@ impl Event {
         })
     }
 
-    /// Calls `f` once with this event when the command has got as far as `when`, or failed (`clSetEventCallback`). The event
-    /// lives until `f` has returned, also where the program has dropped it.
+    /// Calls `f` once with this event when the command has reached `when`, or failed (`clSetEventCallback`). The event
+    /// lives until `f` has returned, even if the program has dropped it.
     ///
-    /// `f` runs on a thread of the driver's, or on this one, and must be quick. It must not wait for events, finish a
-    /// queue or map. [`Event::status`] of the event that it is given answers without the driver. A panic in it is
-    /// logged.
+    /// `f` runs on a thread of the driver, or on this one, and must return quickly. It must not wait for events, finish
+    /// a queue or map. [`Event::status`] of its argument works without the driver. A panic in it is logged.
     ///
-    /// The event's queue is flushed (`clFlush`), so that `f` is called without more calls.
+    /// The event's queue is flushed (`clFlush`), so that `f` is called without further calls.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] for [`Status::Queued`], which is always reached.
     pub fn on(&self, when: Status, f: impl FnOnce(&Self, Status) + Send + 'static) -> Result<()> {
         if when == Status::Queued {
-            return Err(Error::invalid("clSetEventCallback", "take Submitted, Running or Complete"));
+            return Err(Error::invalid("clSetEventCallback", "use Submitted, Running or Complete"));
         }
         let event = self.clone();
         let call = Box::new(move |status| f(&event, status));
         self.lone.set_callback(when, call).map_err(|f| self.error(f))?;
-        // The callback keeps the event, and that its queue, which would else be flushed when it goes.
+        // The callback keeps the event, and that its queue, which would otherwise be flushed on its drop.
         self.flush()
     }
 
-    /// Calls `f` once with this event when the command is done (`clSetEventCallback`, `CL_COMPLETE`); see [`Event::on`].
+    /// Calls `f` once with this event when the command has completed (`clSetEventCallback`, `CL_COMPLETE`); see
+    /// [`Event::on`].
     pub fn on_complete(&self, f: impl FnOnce(&Self, Status) + Send + 'static) -> Result<()> {
         self.on(Status::Complete, f)
     }
 
-    /// Tells how the command ended.
+    /// Returns the result of the command.
     fn result(&self) -> Result<()> {
         self.lone.ended_by("a command that an event stands for").map_err(|f| self.error(f))
     }
 }
 
-/// Calls `f` with the number of events and the address of their list; none is null.
+/// Calls `f` with the number of events and the address of their list, which is null if it is empty.
 pub(crate) fn with_list<R>(wait: &[Event], f: impl FnOnce(u32, *const *mut c_void) -> R) -> R {
     let list: Vec<_> = wait.iter().map(Event::raw).collect();
     f(list.len() as u32, if list.is_empty() { ptr::null() } else { list.as_ptr() })
@@ -257,10 +257,10 @@ impl Future for Event {
             });
             self.lone.set_callback(Status::Complete, wake).map_err(|f| self.error(f))?;
             self.waker.0 = Some(slot);
-            // Commands that nobody flushes are never done.
+            // Commands that are not flushed never complete.
             self.flush()?;
         }
-        // It may have ended before the new waker was in its place.
+        // It may have ended before the new waker was stored.
         let status = self.status()?;
         if status.is_final() { Poll::Ready(self.result()) } else { Poll::Pending }
     }

@@ -9,12 +9,13 @@ use std::ptr::NonNull;
 const OP: &str = "clGetExtensionFunctionAddressForPlatform";
 
 impl Platform {
-    /// The address of a function that the platform's driver, or else the loader, has
+    /// Returns the address of a function of the platform's driver, or otherwise of the loader
     /// (`clGetExtensionFunctionAddressForPlatform`); `None` where neither has it.
     ///
-    /// **An address is no promise**: loaders give one for functions that the driver lacks, and a call then ends the
-    /// process. [`Device::extension_function`] asks first. To call it, turn it into a function pointer of the type that
-    /// the extension defines, which is `unsafe`. The driver stays loaded as long as the process.
+    /// **An address does not mean that the function works**: loaders return one for functions that the driver lacks,
+    /// and a call then ends the process. [`Device::extension_function`] checks first. To call it, convert it to a
+    /// function pointer of the type that the extension defines, which is `unsafe`. The driver stays loaded for the
+    /// lifetime of the process.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] for a name with a NUL.
@@ -25,9 +26,9 @@ impl Platform {
 }
 
 impl Device {
-    /// The address of a function of an extension that the device or its platform lists (`CL_DEVICE_EXTENSIONS`,
-    /// `CL_PLATFORM_EXTENSIONS`, `clGetExtensionFunctionAddressForPlatform`). The objects that such functions take are those
-    /// of `raw()`.
+    /// Returns the address of a function of an extension that the device or its platform lists (`CL_DEVICE_EXTENSIONS`,
+    /// `CL_PLATFORM_EXTENSIONS`, `clGetExtensionFunctionAddressForPlatform`). The methods `raw()` return the objects
+    /// for such functions.
     ///
     /// ```no_run
     /// use pixelferry_opencl::Device;
@@ -45,8 +46,8 @@ impl Device {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Unsupported`] where neither lists the extension, or the driver has no such function;
-    /// [`Error::InvalidInput`] for a name with a NUL.
+    /// [`Error::Unsupported`] where neither lists the extension, or the driver lacks the function;
+    /// [`Error::InvalidInput`] for a name that contains NUL.
     pub fn extension_function(&self, extension: &str, function: &str) -> Result<NonNull<c_void>> {
         let listed = self.has_extension(extension)
             || self.platform().extensions()?.split_ascii_whitespace().any(|listed| listed == extension);

@@ -13,13 +13,13 @@ use std::ptr;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PartitionKind {
-    /// Into parts of one size: `CL_DEVICE_PARTITION_EQUALLY`.
+    /// Into parts of equal size: `CL_DEVICE_PARTITION_EQUALLY`.
     Equally,
     /// Into parts of given sizes: `CL_DEVICE_PARTITION_BY_COUNTS`.
     ByCounts,
-    /// By what the units share: `CL_DEVICE_PARTITION_BY_AFFINITY_DOMAIN`.
+    /// By resources that the units share: `CL_DEVICE_PARTITION_BY_AFFINITY_DOMAIN`.
     ByAffinityDomain,
-    /// One of a later version or an extension: its `cl_device_partition_property`.
+    /// A partition of a later version or an extension: its `cl_device_partition_property`.
     Other(isize),
 }
 
@@ -37,7 +37,7 @@ impl PartitionKind {
 impl InfoValue for Vec<PartitionKind> {
     fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let codes = Vec::<usize>::from_bytes(bytes)?;
-        // Drivers that cannot divide answer with one 0, or with nothing.
+        // Drivers without partitions return one 0, or nothing.
         Some(codes.into_iter().filter(|code| *code != 0).map(|code| PartitionKind::of(code as isize)).collect())
     }
 
@@ -49,9 +49,10 @@ impl InfoValue for Vec<PartitionKind> {
 /// Partition of a device (the properties of `clCreateSubDevices`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Partition {
-    /// Into as many parts of so many compute units as there is room for: `CL_DEVICE_PARTITION_EQUALLY`.
+    /// Into as many parts as fit, with this number of compute units each: `CL_DEVICE_PARTITION_EQUALLY`.
     Equally(u32),
-    /// Into parts with so many compute units; the rest of the device is left: `CL_DEVICE_PARTITION_BY_COUNTS`.
+    /// Into parts with these numbers of compute units; the rest of the device is unused:
+    /// `CL_DEVICE_PARTITION_BY_COUNTS`.
     ByCounts(Vec<u32>),
     /// Into parts that share a cache or NUMA node: `CL_DEVICE_PARTITION_BY_AFFINITY_DOMAIN`.
     ByAffinityDomain(AffinityDomain),
@@ -81,8 +82,8 @@ impl Partition {
 }
 
 impl Device {
-    /// Makes devices of its compute units (`clCreateSubDevices`). A context and queue on one of them leaves the others
-    /// free.
+    /// Creates devices from its compute units (`clCreateSubDevices`). Contexts and queues on one of them leave the
+    /// others free.
     ///
     /// # Errors
     /// [`Error::Unsupported`] where `CL_DEVICE_PARTITION_PROPERTIES` or the affinity domains do not list it.
@@ -98,10 +99,7 @@ impl Device {
         let units = self.max_compute_units()?;
         match partition {
             Partition::Equally(n) if *n == 0 || *n > units => {
-                return Err(Error::invalid(
-                    OP,
-                    format!("parts of {n} units, but there are {units}; take 1 to {units}"),
-                ));
+                return Err(Error::invalid(OP, format!("parts of {n} units, but there are {units}; use 1 to {units}")));
             }
             Partition::ByCounts(counts) => {
                 let sum: u64 = counts.iter().map(|n| u64::from(*n)).sum();

@@ -1,13 +1,14 @@
-//! Bit fields and numbered choices of OpenCL as types.
+//! Bit fields and enumerations of OpenCL as types.
 
 use cl3::{command_queue as q, device as d, memory as m};
 use std::fmt;
 
-/// Value that a driver can return from `clGetDeviceInfo` and its like: made from the bytes of a query, shown in tables.
+/// A value that a driver can return from `clGetDeviceInfo` and similar calls: made from the bytes of a query, and shown
+/// in tables.
 pub trait InfoValue: Sized {
-    /// From the bytes that `clGetDeviceInfo` gave; `None` where they are not such a value.
+    /// Converts the bytes that `clGetDeviceInfo` returned; `None` where they are not such a value.
     fn from_bytes(bytes: &[u8]) -> Option<Self>;
-    /// For a person; no OpenCL call.
+    /// Formats the value as text, without an OpenCL call.
     fn show(&self) -> String;
 }
 
@@ -78,12 +79,12 @@ macro_rules! flags {
             /// No bit of the `cl_bitfield` set.
             pub const NONE: Self = Self(0);
 
-            /// The bits as OpenCL has them, a `cl_bitfield`, unknown ones included.
+            /// Returns the bits of the `cl_bitfield`, including unknown ones.
             pub const fn bits(self) -> u64 {
                 self.0
             }
 
-            /// True where all bits of `other` are set in the `cl_bitfield`.
+            /// Returns true where all bits of `other` are set in the `cl_bitfield`.
             pub const fn contains(self, other: Self) -> bool {
                 self.0 & other.0 == other.0
             }
@@ -136,17 +137,17 @@ macro_rules! choices {
         }
 
         impl $name {
-            /// Every choice whose number, a `cl_uint`, this crate knows.
+            /// Every choice of the `cl_uint` that this crate knows.
             pub const ALL: &[Self] = &[$(Self::$choice,)*];
 
-            /// The number that OpenCL has for it, as a `cl_uint`.
+            /// Returns its `cl_uint` in OpenCL.
             pub const fn code(self) -> u32 {
                 match self {
                     $(Self::$choice => $from::$value as u32,)*
                 }
             }
 
-            /// The choice of that `cl_uint`; `None` for a number of a later version.
+            /// Returns the choice of a `cl_uint`; `None` for a number of a later version.
             pub fn from_code(code: u32) -> Option<Self> {
                 Self::ALL.iter().copied().find(|choice| choice.code() == code)
             }
@@ -177,9 +178,9 @@ flags! {
         GPU = d::CL_DEVICE_TYPE_GPU;
         /// A dedicated accelerator.
         ACCELERATOR = d::CL_DEVICE_TYPE_ACCELERATOR;
-        /// One that runs no OpenCL C.
+        /// A device without support for OpenCL C.
         CUSTOM = d::CL_DEVICE_TYPE_CUSTOM;
-        /// Every type but a custom one: for questions, no device has it.
+        /// Every type except custom ones; only for queries.
         ALL = d::CL_DEVICE_TYPE_ALL;
     }
 }
@@ -199,9 +200,9 @@ flags! {
         ROUND_TO_INF = d::CL_FP_ROUND_TO_INF;
         /// IEEE 754-2008 fused multiply-add.
         FMA = d::CL_FP_FMA;
-        /// Computed by software.
+        /// Computed in software.
         SOFT_FLOAT = d::CL_FP_SOFT_FLOAT;
-        /// Divide and square root correctly rounded.
+        /// Correctly rounded division and square root.
         CORRECTLY_ROUNDED_DIVIDE_SQRT = d::CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT;
     }
 }
@@ -221,17 +222,17 @@ flags! {
     QueueCapabilities {
         /// Queues may run commands out of order.
         OUT_OF_ORDER = q::CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
-        /// Queues may note times.
+        /// Queues may record times.
         PROFILING = q::CL_QUEUE_PROFILING_ENABLE;
-        /// Queues of the device's own (OpenCL 2.0).
+        /// Queues on the device (OpenCL 2.0).
         ON_DEVICE = q::CL_QUEUE_ON_DEVICE;
-        /// Its default such queue (OpenCL 2.0).
+        /// Its default queue on the device (OpenCL 2.0).
         ON_DEVICE_DEFAULT = q::CL_QUEUE_ON_DEVICE_DEFAULT;
     }
 }
 
 flags! {
-    /// `CL_DEVICE_PARTITION_AFFINITY_DOMAIN`: what the units of a part may share.
+    /// `CL_DEVICE_PARTITION_AFFINITY_DOMAIN`: resources that the units of a part may share.
     AffinityDomain {
         /// A NUMA node.
         NUMA = d::CL_DEVICE_AFFINITY_DOMAIN_NUMA;
@@ -243,7 +244,7 @@ flags! {
         L2_CACHE = d::CL_DEVICE_AFFINITY_DOMAIN_L2_CACHE;
         /// A level 1 cache.
         L1_CACHE = d::CL_DEVICE_AFFINITY_DOMAIN_L1_CACHE;
-        /// The largest of these that divides the device.
+        /// The next of these resources along which the device can be divided.
         NEXT_PARTITIONABLE = d::CL_DEVICE_AFFINITY_DOMAIN_NEXT_PARTITIONABLE;
     }
 }
@@ -263,8 +264,8 @@ flags! {
 }
 
 flags! {
-    /// `cl_mem_flags` of a buffer or image, except for those about host memory: [`crate::HostBuffer`] uses it in place,
-    /// [`crate::Buffer::with_data`] copies it.
+    /// `cl_mem_flags` of a buffer or image, except for those about host memory: [`crate::HostBuffer`] uses host memory
+    /// in place, [`crate::Buffer::with_data`] copies it.
     MemFlags {
         /// Kernels read and write it.
         READ_WRITE = m::CL_MEM_READ_WRITE;
@@ -272,19 +273,19 @@ flags! {
         WRITE_ONLY = m::CL_MEM_WRITE_ONLY;
         /// Kernels only read it.
         READ_ONLY = m::CL_MEM_READ_ONLY;
-        /// In memory that the host reaches.
+        /// In memory that the host can access.
         ALLOC_HOST_PTR = m::CL_MEM_ALLOC_HOST_PTR;
         /// The host only writes it.
         HOST_WRITE_ONLY = m::CL_MEM_HOST_WRITE_ONLY;
         /// The host only reads it.
         HOST_READ_ONLY = m::CL_MEM_HOST_READ_ONLY;
-        /// The host does neither.
+        /// The host neither reads nor writes it.
         HOST_NO_ACCESS = m::CL_MEM_HOST_NO_ACCESS;
     }
 }
 
 impl MemFlags {
-    /// Those of an object that is there, without those about host memory.
+    /// The flags of an existing object, without those about host memory.
     pub(super) fn of_object(bits: u64) -> Self {
         Self(bits & !(m::CL_MEM_USE_HOST_PTR | m::CL_MEM_COPY_HOST_PTR))
     }
@@ -307,7 +308,7 @@ choices! {
     LocalMemType {
         /// None.
         None = d::CL_NONE;
-        /// Memory of its own.
+        /// Dedicated local memory.
         Local = d::CL_LOCAL;
         /// A part of global memory.
         Global = d::CL_GLOBAL;

@@ -1,4 +1,4 @@
-//! Memory made of OpenGL's objects (`cl_khr_gl_sharing`).
+//! Memory created from OpenGL objects (`cl_khr_gl_sharing`).
 
 use super::{Buffer, Context, Device, Event, Image, MemFlags, Platform, Queue};
 use crate::ffi::{self, GlObject, GlShare, Mem, current_device_of, devices_of};
@@ -6,7 +6,7 @@ use crate::gl_listed::check_current;
 use interop_core::{Error, GlContext, Result};
 use std::sync::Arc;
 
-/// Memory made of an object of OpenGL's, for [`Queue::acquire_gl`] and [`Queue::release_gl`] (`mem_objects` of
+/// Memory created from an OpenGL object, for [`Queue::acquire_gl`] and [`Queue::release_gl`] (`mem_objects` of
 /// `clEnqueueAcquireGLObjects`).
 #[derive(Debug, Clone, Copy)]
 pub enum GlMemory<'a> {
@@ -36,16 +36,17 @@ impl<'a> GlMemory<'a> {
         }
     }
 
-    /// True from [`Queue::acquire_gl`] to [`Queue::release_gl`], and of memory that is no object of OpenGL's; no OpenCL call.
+    /// Returns true between [`Queue::acquire_gl`] and [`Queue::release_gl`], and for memory that is not an OpenGL
+    /// object, without an OpenCL call.
     pub fn is_acquired(self) -> bool {
         !self.parts().1.tracker().is_away()
     }
 
-    /// `CL_GL_OBJECT_*` and the GL name, as the driver says (`clGetGLObjectInfo`).
+    /// Returns `CL_GL_OBJECT_*` and the GL name, as the driver reports them (`clGetGLObjectInfo`).
     ///
     /// # Errors
-    /// [`Error::Unsupported`] where the context shares with no OpenGL; [`Error::InvalidInput`] where the memory is no object of
-    /// OpenGL's.
+    /// [`Error::Unsupported`] where the context does not share with OpenGL; [`Error::InvalidInput`] where the memory is
+    /// not an OpenGL object.
     pub fn object(self) -> Result<(u32, u32)> {
         let (context, mem) = self.parts();
         context.gl("clGetGLObjectInfo")?.object_of(mem).map_err(|f| context.error(f))
@@ -53,7 +54,7 @@ impl<'a> GlMemory<'a> {
 }
 
 impl Device {
-    /// Asks each platform with a device that lists the extension, in the loader's order.
+    /// Queries each platform with a device that lists the extension, in the loader's order.
     fn of_gl(
         gl: &dyn GlContext,
         operation: &'static str,
@@ -69,23 +70,25 @@ impl Device {
             }
             match ask(platform.0) {
                 Ok(ids) => found.extend(ids.iter().filter_map(|id| all.iter().find(|d| d.ids().1 == *id).cloned())),
-                Err(failure) => tracing::debug!("a platform shares nothing: {}", failure.on(operation)),
+                Err(failure) => tracing::debug!("a platform cannot share: {}", failure.on(operation)),
             }
         }
         Ok(found)
     }
 
-    /// The devices that share with an OpenGL context, which must be current (`clGetGLContextInfoKHR`,
-    /// `CL_DEVICES_FOR_GL_CONTEXT_KHR`). Drivers none of whose devices list `cl_khr_gl_sharing` are not asked.
+    /// Returns the devices that can share with an OpenGL context, which must be current (`clGetGLContextInfoKHR`,
+    /// `CL_DEVICES_FOR_GL_CONTEXT_KHR`). Drivers without a device that lists `cl_khr_gl_sharing` are not queried.
     ///
     /// # Errors
-    /// [`Error::WrongContext`] where the context is not current; those of [`Platform::all`]. No device is an empty list.
+    /// [`Error::WrongContext`] where the context is not current; those of [`Platform::all`]. Without such devices the
+    /// list is empty.
     pub fn all_sharing_gl(gl: &dyn GlContext) -> Result<Vec<Self>> {
         Self::of_gl(gl, "clGetGLContextInfoKHR", |platform| devices_of(platform, gl))
     }
 
-    /// The device that an OpenGL context draws with (`clGetGLContextInfoKHR`, `CL_CURRENT_DEVICE_FOR_GL_CONTEXT_KHR`).
-    /// The context must be current. `None` where no driver says that the device is one of its own.
+    /// Returns the device that an OpenGL context draws with (`clGetGLContextInfoKHR`,
+    /// `CL_CURRENT_DEVICE_FOR_GL_CONTEXT_KHR`). The context must be current. `None` where no driver reports that the
+    /// device is one of its own.
     ///
     /// # Errors
     /// Those of [`Device::all_sharing_gl`].
@@ -96,7 +99,7 @@ impl Device {
 }
 
 impl Context {
-    /// True where it was made with [`super::ContextOptions::share_gl`] (`CL_GL_CONTEXT_KHR`).
+    /// Returns true where it was created with [`super::ContextOptions::share_gl`] (`CL_GL_CONTEXT_KHR`).
     pub fn shares_gl(&self) -> bool {
         self.gl_share().is_some()
     }
@@ -109,11 +112,11 @@ impl Context {
         })
     }
 
-    /// An event that is complete when OpenGL has done what it was told so far, for wait lists
+    /// Returns an event that completes when OpenGL has executed all earlier GL commands, for wait lists
     /// (`clCreateEventFromGLsyncKHR` of a new fence). The GL context must be current.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] where a device lists no `cl_khr_gl_event`; [`Error::WrongContext`].
+    /// [`Error::Unsupported`] where a device does not list `cl_khr_gl_event`; [`Error::WrongContext`].
     pub fn gl_fence(&self) -> Result<Event> {
         const OP: &str = "clCreateEventFromGLsyncKHR";
         let share = self.gl(OP)?;
@@ -123,11 +126,11 @@ impl Context {
         share.fence(self)
     }
 
-    /// Lets OpenGL wait for an event: what it is told from now on comes after it (`glCreateSyncFromCLeventARB`). The GL
-    /// context must be current. Where it lists no `GL_ARB_cl_event`, this blocks until the command is done.
+    /// Makes later GL commands wait for an event (`glCreateSyncFromCLeventARB`). The GL context must be current. If it
+    /// does not list `GL_ARB_cl_event`, this blocks until the command has completed.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] where the context shares with no OpenGL; [`Error::WrongContext`].
+    /// [`Error::Unsupported`] where the context does not share with OpenGL; [`Error::WrongContext`].
     pub fn gl_wait(&self, event: &Event) -> Result<()> {
         const OP: &str = "glCreateSyncFromCLeventARB";
         self.check_same(event.context(), OP, "event")?;
@@ -149,15 +152,16 @@ impl Context {
 }
 
 impl Buffer {
-    /// An OpenGL buffer with storage as a buffer (`clCreateFromGLBuffer`): the same memory. `flags` are
+    /// Creates a buffer from an OpenGL buffer with storage (`clCreateFromGLBuffer`): both share the memory. `flags` are
     /// [`MemFlags::READ_ONLY`], [`MemFlags::WRITE_ONLY`] or [`MemFlags::READ_WRITE`].
     ///
-    /// It is OpenGL's until [`Queue::acquire_gl`], and again from [`Queue::release_gl`] on: commands with it are refused
-    /// meanwhile. The GL context must be current. The GL object must live as long as this, and keep its storage.
+    /// It belongs to OpenGL until [`Queue::acquire_gl`], and again after [`Queue::release_gl`]: meanwhile commands that
+    /// use it return an error. The GL context must be current. The GL object must live as long as this, and keep its
+    /// storage.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] where the context shares with no OpenGL; [`Error::WrongContext`]; [`Error::Driver`] for what is
-    /// no buffer of the GL context.
+    /// [`Error::Unsupported`] where the context does not share with OpenGL; [`Error::WrongContext`]; [`Error::Driver`]
+    /// for a name that is not a buffer of the GL context.
     pub fn from_gl(context: &Context, flags: MemFlags, name: u32) -> Result<Self> {
         let raw = context.open_gl(GlObject::Buffer { name }, flags, "clCreateFromGLBuffer")?;
         Self::of_mem(raw, context)
@@ -165,12 +169,12 @@ impl Buffer {
 }
 
 impl Image {
-    /// A level of an OpenGL texture, or a renderbuffer, as an image (`clCreateFromGLTexture`, `clCreateFromGLRenderbuffer`):
-    /// the same memory. For the rest, [`Buffer::from_gl`] says what holds here, too.
+    /// Creates an image from a level of an OpenGL texture, or from a renderbuffer (`clCreateFromGLTexture`,
+    /// `clCreateFromGLRenderbuffer`): both share the memory. The conditions of [`Buffer::from_gl`] apply.
     ///
     /// # Errors
-    /// Those of [`Buffer::from_gl`]; [`Error::InvalidInput`] for a GL buffer, and for a format that [`super::ImageFormat`] has
-    /// no name for.
+    /// Those of [`Buffer::from_gl`]; [`Error::InvalidInput`] for a GL buffer, and for a format that
+    /// [`super::ImageFormat`] does not support.
     pub fn from_gl(context: &Context, flags: MemFlags, object: GlObject) -> Result<Self> {
         let raw = context.open_gl(object, flags, "clCreateFromGLTexture")?;
         Self::of_mem(raw, context)
@@ -194,28 +198,29 @@ impl Queue {
         Ok((objects.iter().map(mem).collect::<Result<_>>()?, share))
     }
 
-    /// Begins OpenCL's turn with these objects, all at once (`clEnqueueAcquireGLObjects`), after all that OpenGL was
-    /// told before. Where the devices list no `cl_khr_gl_event`, this waits for OpenGL (`glFinish`). What is enqueued
-    /// later with them waits for it, on every queue. The GL context must be current.
+    /// Acquires these objects for OpenCL, all at once (`clEnqueueAcquireGLObjects`), after all earlier GL commands. If
+    /// the devices do not list `cl_khr_gl_event`, this waits for OpenGL (`glFinish`). Later commands with them wait for
+    /// it, on every queue. The GL context must be current.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] for no object, one that is acquired already or given twice, and memory that is no object of
-    /// OpenGL's; [`Error::WrongContext`]; [`Error::Foreign`]; [`Error::Driver`]. Then none is acquired.
+    /// [`Error::InvalidInput`] for an empty list, an object that is already acquired or given twice, and memory that is
+    /// not an OpenGL object; [`Error::WrongContext`]; [`Error::Foreign`]; [`Error::Driver`]. After an error, none is
+    /// acquired.
     pub fn acquire_gl(&self, objects: &[GlMemory<'_>], wait: &[Event]) -> Result<Event> {
         const OP: &str = "clEnqueueAcquireGLObjects";
         let (mems, share) = self.gl_objects(objects, OP)?;
         share.acquire(self, &mems, wait)
     }
 
-    /// Ends OpenCL's turn with these objects, all at once (`clEnqueueReleaseGLObjects`), after all commands that use them, of
-    /// every queue. Does not block. The GL context must be current.
+    /// Releases these objects to OpenGL, all at once (`clEnqueueReleaseGLObjects`), after all commands that use them,
+    /// on every queue. Does not block. The GL context must be current.
     ///
-    /// Where the devices list `cl_khr_gl_event`, what OpenGL is told afterwards waits on its own; elsewhere wait for the event
+    /// If the devices list `cl_khr_gl_event`, later GL commands wait automatically; otherwise wait for the event
     /// ([`Event::wait`]) before OpenGL uses the objects.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] for no object, one that is not acquired, given twice or mapped; else those of
-    /// [`Queue::acquire_gl`]. Then none is released.
+    /// [`Error::InvalidInput`] for an empty list, and an object that is not acquired, given twice or mapped; otherwise
+    /// those of [`Queue::acquire_gl`]. After an error, none is released.
     pub fn release_gl(&self, objects: &[GlMemory<'_>], wait: &[Event]) -> Result<Event> {
         const OP: &str = "clEnqueueReleaseGLObjects";
         let (mems, share) = self.gl_objects(objects, OP)?;

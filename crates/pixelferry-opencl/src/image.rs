@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 const OP: &str = "clCreateImage";
 
-/// Type and size of an image, pixels (`cl_image_desc`).
+/// Type and size of an image in pixels (`cl_image_desc`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ImageSize {
     /// Width: `CL_MEM_OBJECT_IMAGE1D`.
@@ -28,7 +28,7 @@ pub enum ImageSize {
 }
 
 impl ImageSize {
-    /// Its type (`image_type` of `cl_image_desc`).
+    /// Returns its type (`image_type` of `cl_image_desc`).
     pub const fn image_type(self) -> ImageType {
         match self {
             Self::D1(_) => ImageType::D1,
@@ -39,8 +39,8 @@ impl ImageSize {
         }
     }
 
-    /// Returns what a box over all of it has as its region (`region` of `clEnqueueReadImage`); layers are the last dimension in
-    /// use.
+    /// Returns the region of a box over the whole image (`region` of `clEnqueueReadImage`); layers are the last
+    /// dimension in use.
     pub const fn region(self) -> [usize; 3] {
         match self {
             Self::D1(w) => [w, 1, 1],
@@ -56,7 +56,7 @@ impl ImageSize {
             Self::D1(width) => ImageShape { width, ..empty },
             Self::D2(width, height) => ImageShape { width, height, ..empty },
             Self::D3(width, height, depth) => ImageShape { width, height, depth, ..empty },
-            // Height and depth are not used; some drivers want them to be 1.
+            // Height and depth are unused; some drivers require them to be 1.
             Self::D1Array(width, layers) => ImageShape { width, height: 1, layers, ..empty },
             Self::D2Array(width, height, layers) => ImageShape { width, height, layers, ..empty },
         }
@@ -64,7 +64,7 @@ impl ImageSize {
 }
 
 /// Memory of pixels that kernels read through samplers and write by coordinates (OpenCL 3.0 API, 5.3; `clCreateImage`).
-/// Cheap to clone: clones are the same memory. Any thread may use it.
+/// Cheap to clone: clones share the memory. Any thread may use it.
 #[derive(Clone)]
 pub struct Image {
     pub(crate) raw: Arc<Mem>,
@@ -76,18 +76,18 @@ pub struct Image {
 }
 
 impl Image {
-    /// An image without content (`clCreateImage`).
+    /// Creates an image with undefined content (`clCreateImage`).
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] for a side of 0, [`Error::Unsupported`] where a device has no images or the format is not
-    /// listed by [`Context::image_formats`].
+    /// [`Error::InvalidInput`] for a side of 0; [`Error::Unsupported`] where a device has no images or
+    /// [`Context::image_formats`] does not list the format.
     pub fn new(context: &Context, flags: MemFlags, format: ImageFormat, size: ImageSize) -> Result<Self> {
         check(context, flags, format, size.image_type(), size.region())?;
         let raw = Mem::image(context, flags.bits(), format.codes(), &size.shape(), None, None);
         Self::of(raw, context, format, size.image_type(), size.region())
     }
 
-    /// An image with a copy of `data`, row after row without gaps (`clCreateImage`, `CL_MEM_COPY_HOST_PTR`).
+    /// Creates an image with a copy of `data`, in tight rows (`clCreateImage`, `CL_MEM_COPY_HOST_PTR`).
     ///
     /// # Errors
     /// The errors of [`Image::new`]; [`Error::InvalidInput`] where `data` has another size.
@@ -98,7 +98,7 @@ impl Image {
         size: ImageSize,
         data: &[T],
     ) -> Result<Self> {
-        // The size of a pixel is the driver's to say, so that it is asked before the driver reads `data`.
+        // The driver determines the size of a pixel, so it is queried before the driver reads `data`.
         let probe =
             Self::new(context, flags, format, ImageSize::D1(1)).or_else(|_| Self::new(context, flags, format, size))?;
         check(context, flags, format, size.image_type(), size.region())?;
@@ -106,13 +106,13 @@ impl Image {
         let whole = ImageBox { origin: [0; 3], region: size.region() };
         let wanted = whole.host_bytes(probe.pixel).unwrap_or(usize::MAX);
         if bytes.len() != wanted {
-            return Err(Error::invalid(OP, format!("{} bytes were given for {wanted} of pixels", bytes.len())));
+            return Err(Error::invalid(OP, format!("{} bytes were given, but the pixels need {wanted}", bytes.len())));
         }
         let raw = Mem::image(context, flags.bits(), format.codes(), &size.shape(), Some(bytes), None);
         Self::of(raw, context, format, size.image_type(), size.region())
     }
 
-    /// A buffer's first `width` pixels as a 1-D image (`CL_MEM_OBJECT_IMAGE1D_BUFFER`); it keeps the buffer.
+    /// Creates a 1-D image of a buffer's first `width` pixels (`CL_MEM_OBJECT_IMAGE1D_BUFFER`); it keeps the buffer.
     ///
     /// # Errors
     /// The errors of [`Image::new`]; [`Error::InvalidInput`] where the buffer is smaller.
@@ -123,7 +123,7 @@ impl Image {
         let raw = Mem::image(context, flags.bits(), format.codes(), &shape, None, Some(&buffer.raw));
         let image = Self::of(raw, context, format, image_type, region)?;
         if width.checked_mul(image.pixel).is_none_or(|bytes| bytes > buffer.len()) {
-            let problem = format!("{width} pixels of {} bytes do not fit {} bytes", image.pixel, buffer.len());
+            let problem = format!("{width} pixels of {} bytes do not fit in {} bytes", image.pixel, buffer.len());
             return Err(Error::invalid(OP, problem));
         }
         Ok(image)
@@ -141,38 +141,38 @@ impl Image {
         Ok(Self { raw, context: context.clone(), format, image_type, region, pixel })
     }
 
-    /// Format of its pixels (`CL_IMAGE_FORMAT`).
+    /// Returns the format of its pixels (`CL_IMAGE_FORMAT`).
     pub fn format(&self) -> ImageFormat {
         self.format
     }
 
-    /// Its dimensions (`CL_MEM_TYPE`).
+    /// Returns its type (`CL_MEM_TYPE`).
     pub fn image_type(&self) -> ImageType {
         self.image_type
     }
 
-    /// Bytes of a pixel (`CL_IMAGE_ELEMENT_SIZE`).
+    /// Returns the bytes of a pixel (`CL_IMAGE_ELEMENT_SIZE`).
     pub fn pixel_size(&self) -> usize {
         self.pixel
     }
 
-    /// Its sides, pixels and layers (`CL_IMAGE_WIDTH`, `CL_IMAGE_HEIGHT`, `CL_IMAGE_DEPTH` or `CL_IMAGE_ARRAY_SIZE`); 1
-    /// where it has no such side.
+    /// Returns its sides in pixels and layers (`CL_IMAGE_WIDTH`, `CL_IMAGE_HEIGHT`, `CL_IMAGE_DEPTH` or
+    /// `CL_IMAGE_ARRAY_SIZE`); unused sides are 1.
     pub fn region(&self) -> [usize; 3] {
         self.region
     }
 
-    /// All of it, for transfers: `origin` and `region` of `clEnqueueReadImage`.
+    /// Returns the box of the whole image, for transfers: `origin` and `region` of `clEnqueueReadImage`.
     pub fn whole(&self) -> ImageBox {
         ImageBox { origin: [0; 3], region: self.region }
     }
 
-    /// Bytes from row to row in the driver's own memory (`CL_IMAGE_ROW_PITCH`).
+    /// Returns the row pitch in bytes in the driver's own memory (`CL_IMAGE_ROW_PITCH`).
     pub fn row_pitch(&self) -> Result<usize> {
         self.raw.image_size(m::CL_IMAGE_ROW_PITCH).map_err(|f| self.context.error(f))
     }
 
-    /// Its context (`CL_MEM_CONTEXT`).
+    /// Returns its context (`CL_MEM_CONTEXT`).
     pub fn context(&self) -> &Context {
         &self.context
     }
@@ -195,7 +195,7 @@ fn check(
     }
     for device in context.devices() {
         if !device.image_support()? {
-            return Err(device.unsupported(OP, "CL_DEVICE_IMAGE_SUPPORT says no"));
+            return Err(device.unsupported(OP, "CL_DEVICE_IMAGE_SUPPORT is false"));
         }
         let most = match image_type {
             ImageType::D1 => [device.image2d_max_width()?, 1, 1],
@@ -208,7 +208,9 @@ fn check(
             ImageType::D3 => [device.image3d_max_width()?, device.image3d_max_height()?, device.image3d_max_depth()?],
         };
         if region.iter().zip(most).any(|(side, most)| *side > most) {
-            return Err(device.unsupported(OP, format!("{region:?} pixels are above its {most:?} for {image_type:?}")));
+            return Err(
+                device.unsupported(OP, format!("{region:?} pixels exceed its maximum of {most:?} for {image_type:?}"))
+            );
         }
     }
     let flags = if flags == MemFlags::NONE { MemFlags::READ_WRITE } else { flags };
@@ -231,15 +233,15 @@ impl fmt::Debug for Image {
 choices! {
     /// Behaviour of a sampler outside the image (`cl_addressing_mode`).
     Addressing {
-        /// Undefined; the kernel stays inside.
+        /// Undefined; the kernel must stay inside.
         None = m::CL_ADDRESS_NONE;
-        /// The edge.
+        /// The nearest edge pixel.
         ClampToEdge = m::CL_ADDRESS_CLAMP_TO_EDGE;
-        /// The border's colour.
+        /// The border colour.
         Clamp = m::CL_ADDRESS_CLAMP;
-        /// From the start again; normalised coordinates only.
+        /// The image repeats; normalised coordinates only.
         Repeat = m::CL_ADDRESS_REPEAT;
-        /// Back and forth; normalised coordinates only.
+        /// The image repeats, mirrored; normalised coordinates only.
         MirroredRepeat = m::CL_ADDRESS_MIRRORED_REPEAT;
     }
 }
@@ -247,14 +249,14 @@ choices! {
 choices! {
     /// Behaviour of a sampler between pixels (`cl_filter_mode`).
     Filter {
-        /// The nearest.
+        /// The nearest pixel.
         Nearest = m::CL_FILTER_NEAREST;
-        /// Their mean by distance.
+        /// Linear interpolation between pixels.
         Linear = m::CL_FILTER_LINEAR;
     }
 }
 
-/// Sampler with which a kernel reads images (OpenCL 3.0 API, 5.7; `clCreateSampler`). Cheap to clone; any thread may
+/// A sampler with which a kernel reads images (OpenCL 3.0 API, 5.7; `clCreateSampler`). Cheap to clone; any thread may
 /// use it.
 #[derive(Clone)]
 pub struct Sampler {
@@ -263,7 +265,7 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// A sampler (`clCreateSampler`). `normalized` means coordinates from 0.0 to 1.0.
+    /// Creates a sampler (`clCreateSampler`). `normalized` means coordinates from 0.0 to 1.0.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] for repetition without normalised coordinates.

@@ -1,4 +1,4 @@
-//! Commands on images. Host memory holds rows without gaps.
+//! Commands on images. Host memory holds tight rows.
 
 use super::transfer::zeroed;
 use super::{Buffer, Event, Image, ImageType, Owned, PendingRead, Queue};
@@ -11,7 +11,7 @@ use interop_core::{Error, Result};
 use std::ops::Range;
 
 impl Image {
-    /// Bytes of a box in host memory; refuses one that is empty or reaches outside.
+    /// Returns the bytes of a box in host memory; an error for one that is empty or reaches outside.
     fn check_box(&self, part: &ImageBox, operation: &'static str) -> Result<usize> {
         let sides = part.origin.iter().zip(part.region).zip(self.region());
         let inside = |((start, len), side): ((&usize, usize), usize)| {
@@ -21,13 +21,13 @@ impl Image {
         match bytes {
             Some(bytes) if sides.into_iter().all(inside) => Ok(bytes),
             _ => {
-                Err(Error::invalid(operation, format!("{part:?} is no part of an image of {:?} pixels", self.region())))
+                Err(Error::invalid(operation, format!("{part:?} is not inside an image of {:?} pixels", self.region())))
             }
         }
     }
 }
 
-/// A colour for [`Queue::fill_image`] (`fill_color` of `clEnqueueFillImage`), by what the format's values are.
+/// A colour for [`Queue::fill_image`] (`fill_color` of `clEnqueueFillImage`), by the type of the format's values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Colour {
     /// For normalised and floating-point formats: red, green, blue, alpha (a `cl_float4`).
@@ -67,11 +67,11 @@ impl Queue {
     fn check_host(&self, image: &Image, part: &ImageBox, given: usize, operation: &'static str) -> Result<()> {
         match self.check_image(image, part, operation)? {
             bytes if bytes == given => Ok(()),
-            bytes => Err(Error::invalid(operation, format!("{given} bytes were given for {bytes} of pixels"))),
+            bytes => Err(Error::invalid(operation, format!("{given} bytes were given, but the pixels need {bytes}"))),
         }
     }
 
-    /// Reads a part (`clEnqueueReadImage`). Does not block.
+    /// Reads a part of an image (`clEnqueueReadImage`). Does not block.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] where the part is not inside or not a whole number of values.
@@ -79,7 +79,7 @@ impl Queue {
         const OP: &str = "clEnqueueReadImage";
         let bytes = self.check_image(from, part, OP)?;
         if size_of::<T>() == 0 || !bytes.is_multiple_of(size_of::<T>()) {
-            let problem = format!("{bytes} bytes are no whole number of values of {} bytes", size_of::<T>());
+            let problem = format!("{bytes} bytes are not a whole number of values of {} bytes", size_of::<T>());
             return Err(Error::invalid(OP, problem));
         }
         let into = zeroed(OP, bytes / size_of::<T>())?;
@@ -91,7 +91,8 @@ impl Queue {
         })
     }
 
-    /// Writes a part (`clEnqueueWriteImage`); the command owns or shares the values until it is done. Does not block.
+    /// Writes a part of an image (`clEnqueueWriteImage`); the command owns or shares the values until it has completed.
+    /// Does not block.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] where the part is not inside, or the values have another size.
@@ -112,7 +113,7 @@ impl Queue {
         })
     }
 
-    /// Reads a part into borrowed memory, which holds exactly its rows (`clEnqueueReadImage`). Blocks.
+    /// Reads a part into borrowed memory of exactly its size (`clEnqueueReadImage`). Blocks.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] where the part is not inside, or `into` has another size.
@@ -134,7 +135,7 @@ impl Queue {
         event.wait_until_final()
     }
 
-    /// Writes a part from borrowed memory, which holds exactly its rows (`clEnqueueWriteImage`). Blocks until they are
+    /// Writes a part from borrowed memory of exactly its size (`clEnqueueWriteImage`). Blocks until the values are
     /// written.
     ///
     /// # Errors
@@ -153,12 +154,12 @@ impl Queue {
     /// Fills a part with a colour (`clEnqueueFillImage`). Does not block.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] where the part is not inside, or the colour is of another sort than the format's values.
+    /// [`Error::InvalidInput`] where the part is not inside, or the colour has another type than the format's values.
     pub fn fill_image(&self, to: &Image, part: &ImageBox, colour: Colour, wait: &[Event]) -> Result<Event> {
         const OP: &str = "clEnqueueFillImage";
         self.check_image(to, part, OP)?;
         if !colour.fits(to.format()) {
-            return Err(Error::invalid(OP, format!("{colour:?} is no colour of {}", to.format())));
+            return Err(Error::invalid(OP, format!("{colour:?} is not a valid colour for {}", to.format())));
         }
         let colour = colour.words();
         // SAFETY: the driver copies the colour before it returns; the rest is live, and the arrays have three numbers.
@@ -187,7 +188,7 @@ impl Queue {
         }
         let apart = (0..3).any(|i| part.origin[i].abs_diff(to_origin[i]) >= part.region[i]);
         if from.raw.overlaps(&(0..usize::MAX), &to.raw, &(0..usize::MAX)) && !apart {
-            return Err(Error::invalid(OP, "the two boxes overlap; copy by way of another image"));
+            return Err(Error::invalid(OP, "the two boxes overlap; copy through another image"));
         }
         self.copy_image_mem(&from.raw, &to.raw, part, to_origin, wait)
     }
@@ -205,12 +206,11 @@ impl Queue {
         Ok(range)
     }
 
-    /// Copies a part to byte `offset` of a buffer, row after row without gaps (`clEnqueueCopyImageToBuffer`). Does not
-    /// block.
+    /// Copies a part to byte `offset` of a buffer, in tight rows (`clEnqueueCopyImageToBuffer`). Does not block.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] where the part or its bytes are not inside, [`Error::Unsupported`] where the driver cannot do
-    /// this with the image's type.
+    /// [`Error::InvalidInput`] where the part or its bytes are not inside; [`Error::Unsupported`] where the driver
+    /// cannot copy this type of image.
     pub fn copy_image_to_buffer(
         &self,
         (from, part): (&Image, &ImageBox),
@@ -224,7 +224,7 @@ impl Queue {
         self.explain_refusal(from, copied, OP)
     }
 
-    /// The reverse (`clEnqueueCopyBufferToImage`). Does not block.
+    /// Copies from a buffer to a part of an image (`clEnqueueCopyBufferToImage`). Does not block.
     pub fn copy_buffer_to_image(
         &self,
         (from, offset): (&Buffer, usize),
@@ -238,12 +238,13 @@ impl Queue {
         self.explain_refusal(to, copied, OP)
     }
 
-    /// The values were checked, so that a driver which calls them invalid cannot do this with this type of image: NVIDIA 580
-    /// with 1-D arrays.
+    /// The arguments were checked, so a driver that calls them invalid cannot copy this type of image: NVIDIA 580 with
+    /// 1-D arrays.
     fn explain_refusal(&self, image: &Image, copied: Result<Event>, operation: &'static str) -> Result<Event> {
         match copied {
             Err(Error::Driver(e)) if e.code == i64::from(CL_INVALID_VALUE) => {
-                let reason = format!("the driver refuses {:?}; read and write it from the host", image.image_type());
+                let reason =
+                    format!("the driver does not support {:?}; read and write it from the host", image.image_type());
                 Err(self.device().unsupported(operation, reason))
             }
             copied => copied,
@@ -296,31 +297,31 @@ pub struct ImageMapRead(ImageMap);
 pub struct ImageMapWrite(ImageMap);
 
 impl ImageMapRead {
-    /// The bytes of one row of the part, found by the pitches that `clEnqueueMapImage` gave; `slice` counts slices of
+    /// Returns the bytes of one row of the part, by the pitches of `clEnqueueMapImage`; `slice` counts slices of
     /// volumes and layers of arrays. `None` outside.
     pub fn row(&self, row: usize, slice: usize) -> Option<&[u8]> {
         self.0.mapped.bytes().get(self.0.range(row, slice)?)
     }
 
-    /// Unmaps, and gives the event of that (`clEnqueueUnmapMemObject`).
+    /// Unmaps, and returns the event of the unmapping (`clEnqueueUnmapMemObject`).
     pub fn unmap(self) -> Result<Event> {
         self.0.mapped.unmap()
     }
 }
 
 impl ImageMapWrite {
-    /// The bytes of one row, by the pitches of `clEnqueueMapImage`; see [`ImageMapRead::row`].
+    /// Returns the bytes of one row, by the pitches of `clEnqueueMapImage`; see [`ImageMapRead::row`].
     pub fn row(&self, row: usize, slice: usize) -> Option<&[u8]> {
         self.0.mapped.bytes().get(self.0.range(row, slice)?)
     }
 
-    /// The bytes of one row, to be written: they are the image's after `clEnqueueUnmapMemObject`.
+    /// Returns the bytes of one row for writing; the image has them after `clEnqueueUnmapMemObject`.
     pub fn row_mut(&mut self, row: usize, slice: usize) -> Option<&mut [u8]> {
         let range = self.0.range(row, slice)?;
         self.0.mapped.bytes_mut().get_mut(range)
     }
 
-    /// Unmaps, and gives the event of that (`clEnqueueUnmapMemObject`).
+    /// Unmaps, and returns the event of the unmapping (`clEnqueueUnmapMemObject`).
     pub fn unmap(self) -> Result<Event> {
         self.0.mapped.unmap()
     }

@@ -30,20 +30,21 @@ fn three<const N: usize>(sizes: [usize; N], rest: usize) -> [usize; 3] {
 }
 
 impl NdRange {
-    /// Creates a range of so many work items (`global_work_size` of `clEnqueueNDRangeKernel`); the driver chooses the
-    /// groups.
+    /// Creates a range of this number of work items (`global_work_size` of `clEnqueueNDRangeKernel`); the driver
+    /// chooses the groups.
     pub fn new<const N: usize>(global: [usize; N]) -> Self {
         Self { dimensions: N, global: three(global, 1), local: None, offset: None }
     }
 
-    /// In groups of this size (`local_work_size` of `clEnqueueNDRangeKernel`). The number of items must be a multiple,
-    /// unless `CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT` says yes and the program was built with `-cl-std=CL2.0` or later.
+    /// Sets the size of the groups (`local_work_size` of `clEnqueueNDRangeKernel`). The number of items must be a
+    /// multiple, unless `CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT` is true and the program was built with
+    /// `-cl-std=CL2.0` or later.
     #[must_use]
     pub fn local<const N: usize>(self, local: [usize; N]) -> Self {
         Self { dimensions: self.dimensions.max(N), local: Some(three(local, 1)), ..self }
     }
 
-    /// Checks the groups' size, as it was given or as the kernel requires it.
+    /// Checks the size of the groups, as given or as the kernel requires it.
     fn check_groups(&self, required: Option<[usize; 3]>, non_uniform: bool) -> Result<(), String> {
         if let (Some(local), Some(required)) = (self.local, required)
             && local != required
@@ -54,18 +55,18 @@ impl NdRange {
         parts.map_or(Ok(()), Err)
     }
 
-    /// Describes the remainder, if the items make no whole groups.
+    /// Describes the remainder, if the items do not fill whole groups.
     fn remainder(&self, local: [usize; 3]) -> Option<String> {
         let (axis, (items, group)) =
             self.global.into_iter().zip(local).enumerate().find(|(_, (items, group))| !items.is_multiple_of(*group))?;
         Some(format!(
-            "{items} work items in dimension {axis} are no multiple of the group's {group}; take {} and let the kernel \
-             return where it has nothing to do",
+            "{items} work items in dimension {axis} are not a multiple of the group's {group}; use {} and let the \
+             kernel return early for the rest",
             items.div_ceil(group).saturating_mul(group)
         ))
     }
 
-    /// `get_global_id` begins here (`global_work_offset` of `clEnqueueNDRangeKernel`).
+    /// Sets the first value of `get_global_id` (`global_work_offset` of `clEnqueueNDRangeKernel`).
     #[must_use]
     pub fn offset<const N: usize>(self, offset: [usize; N]) -> Self {
         Self { dimensions: self.dimensions.max(N), offset: Some(three(offset, 0)), ..self }
@@ -87,22 +88,22 @@ impl<const N: usize> From<[usize; N]> for NdRange {
     }
 }
 
-/// Properties of a kernel on a device, from the driver (`clGetKernelWorkGroupInfo`).
+/// Properties of a kernel on a device that the driver reports (`clGetKernelWorkGroupInfo`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WorkGroupInfo {
-    /// Largest work group, items (`CL_KERNEL_WORK_GROUP_SIZE`).
+    /// Largest work group, in items (`CL_KERNEL_WORK_GROUP_SIZE`).
     pub max_size: usize,
     /// `reqd_work_group_size` of the source, if it has it (`CL_KERNEL_COMPILE_WORK_GROUP_SIZE`).
     pub required: Option<[usize; 3]>,
-    /// Good multiple for the group's size (`CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE`).
+    /// Preferred multiple for the size of a group (`CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE`).
     pub preferred_multiple: usize,
-    /// Bytes of local memory that it uses besides its parameters (`CL_KERNEL_LOCAL_MEM_SIZE`).
+    /// Bytes of local memory that it uses in addition to its parameters (`CL_KERNEL_LOCAL_MEM_SIZE`).
     pub local_memory: usize,
-    /// Bytes of private memory of a work item, at least (`CL_KERNEL_PRIVATE_MEM_SIZE`).
+    /// Minimum bytes of private memory of a work item (`CL_KERNEL_PRIVATE_MEM_SIZE`).
     pub private_memory: usize,
 }
 
-/// A kernel without its context, which would keep the context that keeps it.
+/// A kernel without its context, which would otherwise create a reference cycle with the context that keeps it.
 #[derive(Clone)]
 pub(super) struct Apart {
     raw: Arc<ffi::Kernel>,
@@ -111,8 +112,8 @@ pub(super) struct Apart {
     facts: Arc<Facts>,
 }
 
-/// A function of a program (OpenCL 3.0 API, 5.9; `clCreateKernel`). Cheap to clone. Any thread may launch it: a launch sets
-/// all arguments and enqueues as one step.
+/// A function of a program (OpenCL 3.0 API, 5.9; `clCreateKernel`). Cheap to clone. Any thread may launch it: a launch
+/// sets all arguments and enqueues the kernel as one step.
 #[derive(Clone)]
 pub struct Kernel {
     pub(crate) raw: Arc<ffi::Kernel>,
@@ -131,7 +132,7 @@ impl Kernel {
             let recorded = known.and_then(|known| known.get(i)).filter(|param| param.type_name == asked.type_name);
             Param { bytes: recorded.and_then(|param| param.bytes), ..asked }
         };
-        // Drivers may have none for programs made from binaries.
+        // Drivers may not report parameters for programs created from binaries.
         let all = match asked {
             Ok(asked) => Some(asked.into_iter().enumerate().map(with_bytes).collect()),
             Err(_) => known.map(<[Param]>::to_vec),
@@ -140,24 +141,24 @@ impl Kernel {
         Ok(Self { raw: Arc::new(raw), program: program.clone(), name: name.to_owned(), facts })
     }
 
-    /// The kernel without its context.
+    /// Returns the kernel without its context.
     pub(super) fn apart(&self) -> Apart {
         let (raw, program) = (self.raw.clone(), self.program.raw.clone());
         Apart { raw, program, name: self.name.clone(), facts: self.facts.clone() }
     }
 
-    /// The kernel in its context again, of a program for all devices of the context.
+    /// Returns the kernel with its context, for a program on all devices of the context.
     pub(super) fn of_apart(apart: Apart, context: &Context) -> Self {
         let Apart { raw, program, name, facts } = apart;
         Self { raw, program: Program::of(program, context, context.devices()), name, facts }
     }
 
-    /// Name of the function (`CL_KERNEL_FUNCTION_NAME`).
+    /// Returns the name of the function (`CL_KERNEL_FUNCTION_NAME`).
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its program (`CL_KERNEL_PROGRAM`).
+    /// Returns its program (`CL_KERNEL_PROGRAM`).
     pub fn program(&self) -> &Program {
         &self.program
     }
@@ -166,20 +167,20 @@ impl Kernel {
         self.program.context()
     }
 
-    /// Number of parameters (`CL_KERNEL_NUM_ARGS`).
+    /// Returns the number of parameters (`CL_KERNEL_NUM_ARGS`).
     pub fn param_count(&self) -> usize {
         self.facts.count
     }
 
-    /// Gives the kernel these parameters, where its driver does not tell them ([`Kernel::params`] is `None`).
-    /// Launches check arguments against them, as elsewhere against `clGetKernelArgInfo`.
+    /// States the kernel's parameters, where its driver does not report them ([`Kernel::params`] is `None`). Launches
+    /// check arguments against them, instead of `clGetKernelArgInfo`.
     ///
     /// # Safety
-    /// The kernel has these parameters, in this order. Types of the program's own are no samplers, images or events, and
-    /// have the bytes that [`Param::with_bytes`] says.
+    /// The kernel has these parameters, in this order. Types that the program defines are not samplers, images or
+    /// events, and have the size given to [`Param::with_bytes`].
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] where their number is another (`CL_KERNEL_NUM_ARGS`).
+    /// [`Error::InvalidInput`] where their number differs from `CL_KERNEL_NUM_ARGS`.
     pub unsafe fn with_params(self, params: &[Param]) -> Result<Self> {
         let (count, given) = (self.facts.count, params.len());
         if count != given {
@@ -189,19 +190,19 @@ impl Kernel {
         Ok(Self { facts: Arc::new(facts), ..self })
     }
 
-    /// Its parameters (`clGetKernelArgInfo`), or what [`Program::binaries`] keeps of them. `None` where neither is
-    /// there, as for programs of a driver's own binaries on some drivers. Launches are then refused until
-    /// [`Kernel::with_params`] says what they are.
+    /// Returns its parameters (`clGetKernelArgInfo`), or those that [`Program::binaries`] recorded. `None` where
+    /// neither exists, for example for programs from a driver's own binaries on some drivers. Launches then return an
+    /// error until [`Kernel::with_params`] states the parameters.
     pub fn params(&self) -> Option<&[Param]> {
         self.facts.params.as_deref()
     }
 
-    /// Its attributes as written, e.g. `reqd_work_group_size(8,8,1)` (`CL_KERNEL_ATTRIBUTES`).
+    /// Returns its attributes as written, e.g. `reqd_work_group_size(8,8,1)` (`CL_KERNEL_ATTRIBUTES`).
     pub fn attributes(&self) -> Result<String> {
         self.raw.attributes().map_err(|f| self.context().error(f))
     }
 
-    /// Limits of its work groups on a device that its program was built for (`clGetKernelWorkGroupInfo`).
+    /// Returns the limits of its work groups on a device for which its program was built (`clGetKernelWorkGroupInfo`).
     pub fn work_group_info(&self, device: &Device) -> Result<WorkGroupInfo> {
         self.context().check_device(device, "clGetKernelWorkGroupInfo")?;
         let sizes = |param| self.raw.work_group_sizes(device, param).map_err(|f| self.context().error(f));
@@ -216,8 +217,8 @@ impl Kernel {
         })
     }
 
-    /// A kernel object of its own for the same function (`clCreateKernel` again): its launches do not wait for this
-    /// one's to set their arguments.
+    /// Creates a separate kernel object for the same function (`clCreateKernel`): its launches do not wait for this
+    /// kernel's launches to set their arguments.
     pub fn duplicate(&self) -> Result<Self> {
         Ok(Self { facts: self.facts.clone(), ..self.program.kernel(&self.name)? })
     }
@@ -237,14 +238,14 @@ impl Kernel {
         Err(self.invalid(format!("takes {}{list}, {given} given", counted(self.facts.count, "argument"))))
     }
 
-    /// Checks whether an argument is of this context and fits its parameter.
+    /// Checks that an argument belongs to this context and fits its parameter.
     pub(super) fn check_arg(&self, index: usize, arg: &Arg<'_>) -> Result<()> {
         if let Some((context, what)) = arg.owner() {
             self.context().check_same(context, OP, what)?;
         }
         let Some(param) = self.params().and_then(|all| all.get(index)) else {
             return Err(self.invalid(
-                "the driver does not tell its parameters (clGetKernelArgInfo): take the program from \
+                "the driver does not report its parameters (clGetKernelArgInfo): load the program by \
                  Program::binaries, or state them by Kernel::with_params",
             ));
         };
@@ -252,12 +253,12 @@ impl Kernel {
         checked.map_err(|problem| self.invalid(format!("argument {index}, {problem}")))
     }
 
-    /// Returns what the caller is told where the driver refused an argument or a launch.
+    /// Returns the error where the driver rejected an argument or a launch.
     pub(super) fn refused(&self, range: Option<&NdRange>, failure: LaunchFailure) -> Error {
         match (failure.param, failure.code()) {
             (Some(index), Some(CL_INVALID_ARG_SIZE | CL_INVALID_ARG_VALUE)) => {
                 let name = self.params().and_then(|all| all.get(index)).map_or("", Param::name);
-                self.invalid(format!("the driver refuses argument {index} '{name}'"))
+                self.invalid(format!("the driver rejects argument {index} '{name}'"))
             }
             (_, Some(CL_INVALID_WORK_GROUP_SIZE)) => {
                 let left = range.and_then(|range| range.remainder(range.local?));
@@ -269,12 +270,13 @@ impl Kernel {
         }
     }
 
-    /// The range with the groups that the kernel requires, where the caller left them open: PoCL 3.1 refuses it without.
+    /// Returns the range with the groups that the kernel requires, if the caller has not set them: PoCL 3.1 rejects it
+    /// otherwise.
     pub(super) fn check_range(&self, range: NdRange, device: &Device, args: &[Arg<'_>]) -> Result<NdRange> {
         if range.global.contains(&0) || range.local.is_some_and(|local| local.contains(&0)) {
             return Err(self.invalid(format!("{range:?} has a side of 0")));
         }
-        // PoCL 3.1 counts them in a `size_t`, and ends the process where that overflows.
+        // PoCL 3.1 counts them in a `size_t`, and crashes if that overflows.
         let offset = range.offset.unwrap_or_default();
         let mut ends = range.global.iter().zip(offset).map(|(items, offset)| items.checked_add(offset));
         if ends.try_fold(1usize, |n, end| n.checked_mul(end?)).is_none_or(|n| isize::try_from(n).is_err()) {
@@ -291,7 +293,9 @@ impl Kernel {
         if let Some(local) = range.local {
             let items = local.iter().try_fold(1usize, |a, b| a.checked_mul(*b)).unwrap_or(usize::MAX);
             if items > limits.items {
-                return Err(self.invalid(format!("groups of {local:?} are {items} items; at most {}", limits.items)));
+                return Err(
+                    self.invalid(format!("groups of {local:?} are {items} items; the maximum is {}", limits.items))
+                );
             }
         }
         range.check_groups(limits.required, limits.non_uniform).map_err(|problem| self.invalid(problem))?;
@@ -304,13 +308,13 @@ impl Kernel {
         Ok(NdRange { local: range.local.or(limits.required), ..range })
     }
 
-    /// No answer is no limit: then the driver alone checks.
+    /// If the query fails, only the driver checks the limit.
     fn limits(&self, device: &Device) -> Limits {
         let info = self.work_group_info(device).ok();
         Limits {
             items: info.map(|info| info.max_size).filter(|n| *n > 0).unwrap_or(usize::MAX),
             required: info.and_then(|info| info.required),
-            // Every device of OpenCL 2 has it; before, there was no such thing.
+            // Every device of OpenCL 2 supports it; earlier versions do not have it.
             non_uniform: match device.cl_version() {
                 version if version >= (3, 0) => device.non_uniform_work_group_support().unwrap_or(false),
                 version => version >= (2, 0),
@@ -321,26 +325,26 @@ impl Kernel {
     }
 }
 
-/// Returns what to say where a program has no kernel of that name; `present` are those that it has.
+/// Returns the message where a program has no kernel of that name; `present` are its kernels.
 fn no_kernel(name: &str, present: &[String]) -> String {
     if present.iter().any(|own| own.strip_prefix("_cl_") == Some(name)) {
         // PoCL's macros rename its builtin functions.
         return format!(
-            "'{name}' is a builtin function of OpenCL C, and this driver makes '_cl_{name}' of it; rename the kernel"
+            "'{name}' is a builtin function of OpenCL C, which this driver turns into '_cl_{name}'; rename the kernel"
         );
     }
     let present = if present.is_empty() { "none".to_owned() } else { present.join(", ") };
-    format!("the source has no __kernel function '{name}'; it has: {present}")
+    format!("the source has no __kernel function '{name}'; its kernels are: {present}")
 }
 
 impl Program {
-    /// A kernel by name (`clCreateKernel`).
+    /// Returns a kernel by name (`clCreateKernel`).
     ///
     /// # Errors
     /// [`Error::InvalidInput`] for an unknown name, with the known ones.
     pub fn kernel(&self, name: &str) -> Result<Kernel> {
         let present = self.kernel_names()?;
-        // Asked first: drivers differ in what they answer to a name that does not exist.
+        // Checked first, because drivers return different errors for a name that does not exist.
         let (true, Ok(c_name)) = (present.iter().any(|n| n == name), CString::new(name)) else {
             return Err(Error::invalid("clCreateKernel", no_kernel(name, &present)));
         };
@@ -348,7 +352,7 @@ impl Program {
         Kernel::new(raw, self, name, self.known(name))
     }
 
-    /// All its kernels (`clCreateKernel` for each name).
+    /// Returns all its kernels (`clCreateKernel` for each name).
     pub fn kernels(&self) -> Result<Vec<Kernel>> {
         self.kernel_names()?.iter().map(|name| self.kernel(name)).collect()
     }
@@ -358,9 +362,8 @@ impl Queue {
     /// Launches a kernel (`clEnqueueNDRangeKernel`). Does not block.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`], which names the parameter, where an argument does not fit it or its memory is mapped.
-    /// [`Error::InvalidInput`] where the work items do not fit the kernel. [`Error::Foreign`] for objects of another
-    /// context.
+    /// [`Error::InvalidInput`], which names the parameter, where an argument does not fit it or its memory is mapped,
+    /// and where the work items do not fit the kernel; [`Error::Foreign`] for objects of another context.
     pub fn launch(
         &self,
         kernel: &Kernel,

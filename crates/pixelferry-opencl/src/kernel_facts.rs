@@ -1,14 +1,14 @@
-//! [`Facts`]: what is known of a kernel, asked once and shared by its values.
+//! [`Facts`]: properties of a kernel, queried once and shared by its clones.
 
 use super::Param;
 use std::sync::OnceLock;
 
-/// Properties of a kernel's parameters and limits, from the driver.
+/// Parameters and limits of a kernel that the driver reports.
 pub struct Facts {
     pub count: usize,
-    /// None where the driver does not tell.
+    /// `None` where the driver does not report them.
     pub params: Option<Vec<Param>>,
-    /// Asked once for each device of the context.
+    /// Queried once for each device of the context.
     pub limits: Vec<OnceLock<Limits>>,
 }
 
@@ -18,7 +18,7 @@ impl Facts {
     }
 }
 
-/// Limits that a launch on a device is checked against.
+/// Limits against which a launch on a device is checked.
 pub struct Limits {
     pub items: usize,
     pub required: Option<[usize; 3]>,

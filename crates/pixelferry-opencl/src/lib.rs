@@ -1,16 +1,17 @@
-//! The whole programming model of OpenCL as safe Rust, for those who know it from C or from PyOpenCL.
+//! The whole programming model of OpenCL in safe Rust, for users who know it from C or from PyOpenCL.
 //!
-//! It is the layer that `OpenClBackend` of `opencl-backend` stands on, and stands alone as well. Both can be mixed: the
-//! backend gives out its context, queue and memory.
+//! `OpenClBackend` of `opencl-backend` is built on this crate, which can also be used alone. Both can be combined: the
+//! backend returns its context, queue and memory.
 //!
-//! The crate loads libOpenCL when the program runs. Where it or a driver is missing, [`Platform::all`] gives an
-//! [`interop_core::Error::Unavailable`] that says what to install. The calls are those of `opencl3`. Its object types are not
-//! used, because their `Drop` ends the program when a driver reports an error.
+//! The crate loads libOpenCL at run time. Where it or a driver is missing, [`Platform::all`] returns an
+//! [`interop_core::Error::Unavailable`] with the package to install. The calls are those of `opencl3`. Its object types
+//! are not used, because their `Drop` ends the program when a driver reports an error.
 //!
-//! Each object is one type. Two parts lie below several of them, in `ffi`: [`Buffer`] and [`Image`] share `Mem`, and what
-//! [`Program`], [`Object`] and [`Kernel`] have of the driver's (`ffi::Program`, `ffi::Kernel`) stands without a context. It must
-//! be so: `Kernel::apart(&self) -> Apart` gives a context the kernels that copy views, which it keeps, while
-//! `Kernel::program(&self) -> &Program` leads back to the context. As one type, the context would keep itself.
+//! Each OpenCL object is one type. Two parts in `ffi` are shared by several of them: [`Buffer`] and [`Image`] share
+//! `Mem`, and [`Program`], [`Object`] and [`Kernel`] wrap `ffi::Program` and `ffi::Kernel`, which do not hold a
+//! context. This is necessary: `Kernel::apart(&self) -> Apart` gives a context the kernels for copies between views,
+//! which it keeps, while `Kernel::program(&self) -> &Program` leads back to the context. In one type, the context would
+//! keep itself alive.
 //!
 //! ```no_run
 //! use pixelferry_opencl::{Arg, Buffer, Context, Device, MemFlags, NdRange, Program, Queue};
@@ -30,31 +31,35 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | what there is | [`Platform`], [`Device`] and its properties, [`Device::partition`] |
-//! | where objects live | [`Context`] |
+//! | platforms and devices | [`Platform`], [`Device`] and its properties, [`Device::partition`] |
+//! | the owner of all objects | [`Context`] |
 //! | code | [`Program`], [`Object`], [`BinaryCache`], [`Kernel`], [`BoundKernel`], [`Param`], [`Arg`] |
 //! | memory | [`Buffer`], [`HostBuffer`], [`Image`], [`Sampler`], [`NdView`] |
-//! | memory that OpenGL has, too | [`ContextOptions::share_gl`], [`Buffer::from_gl`], [`Image::from_gl`], [`Queue::acquire_gl`] |
+//! | memory shared with OpenGL | [`ContextOptions::share_gl`], [`Buffer::from_gl`], [`Image::from_gl`],
+//! [`Queue::acquire_gl`] |
 //! | commands | the methods of [`Queue`] |
 //! | order and time | [`Event`], [`UserEvent`], [`Profile`] |
-//! | calls that are not here | `raw()` and `from_raw` of each type, [`Device::extension_function`] |
+//! | calls that this crate lacks | `raw()` and `from_raw` of each type, [`Device::extension_function`] |
 //!
-//! What makes it safe, except for making a [`Program`], whose kernels the caller vouches for:
+//! Safety rests on the following rules. The exception is the creation of a [`Program`], whose kernels the caller
+//! vouches for:
 //!
-//! - Commands own the host memory that they read or write until they are done ([`PendingRead`], [`Owned`]), or block.
+//! - Commands own the host memory that they read or write until they have completed ([`PendingRead`], [`Owned`]), or
+//!   block.
 //! - Slices of device memory exist only in map guards and host closures. A map waits for all commands that use the
-//!   memory. Commands that would touch mapped bytes get an error. A host closure and other commands wait for each
-//!   other. Leaking a guard leaves the memory mapped, no more.
-//! - Arguments are checked against what the compiler says of the kernel's parameters.
-//! - Objects of another context are refused before the driver sees them, and what a device does not list is not called.
+//!   memory. Commands that would access mapped bytes return an error. A host closure and other commands wait for each
+//!   other. Leaking a guard only leaves the memory mapped.
+//! - Arguments are checked against the parameters that the compiler reports.
+//! - Objects of another context are rejected before the driver receives them, and functions that a device does not list
+//!   are not called.
 //!
-//! Commands on different queues, or in a queue out of order, run in the order of their wait lists. If kernels write the
-//! same memory at the same time, its values are undefined, as in OpenCL.
+//! Commands on different queues, or in an out-of-order queue, run in the order of their wait lists. If kernels write
+//! the same memory at the same time, its values are undefined, as in OpenCL.
 //!
-//! A command fails where an event of its wait list fails, and is refused where one has failed already.
+//! A command fails if an event of its wait list fails; if one has already failed, the call returns an error.
 //!
-//! Errors are those of [`interop_core::Error`]. `InvalidInput` and `Foreign` are the caller's mistakes. `Unsupported` names
-//! the query that shows what the driver lacks. `Driver` has the call and the code for the rest.
+//! Errors are those of [`interop_core::Error`]. `InvalidInput` and `Foreign` are errors of the caller. `Unsupported`
+//! names the query that shows the missing capability. `Driver` has the call and the code of all other errors.
 
 #[doc = include_str!("pyopencl.md")]
 pub mod pyopencl {}

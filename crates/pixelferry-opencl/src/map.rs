@@ -1,4 +1,4 @@
-//! Mapped buffers: device memory that the host sees as a slice while a guard lives.
+//! Mapped buffers: device memory that the host accesses as a slice while a guard lives.
 
 use super::{Buffer, Event, Queue};
 use crate::Element;
@@ -9,17 +9,17 @@ use std::ops::{Deref, DerefMut, Range};
 
 const OP: &str = "clEnqueueMapBuffer";
 
-/// Values of a buffer, for reading (`clEnqueueMapBuffer`, `CL_MAP_READ`). Several may be alive at once. While one is,
-/// commands that write these bytes are refused with [`Error::InvalidInput`], also after it was leaked; dropped, the
-/// bytes are unmapped in queue order.
+/// Values of a buffer, for reading (`clEnqueueMapBuffer`, `CL_MAP_READ`). Several guards may be alive at once. While
+/// one is, commands that write these bytes return [`Error::InvalidInput`], even after it was leaked; its drop unmaps
+/// the bytes in queue order.
 pub struct MapRead<T> {
     mapped: Mapped,
     values: PhantomData<T>,
 }
 
-/// Values of a buffer, for reading and writing (`clEnqueueMapBuffer`; the flags are [`Queue::map_write`]'s or
-/// [`Queue::map_overwrite`]'s). While it lives, commands that use these bytes are refused with [`Error::InvalidInput`],
-/// also after it was leaked; dropped, the bytes are unmapped in queue order.
+/// Values of a buffer, for reading and writing (`clEnqueueMapBuffer` with the flags of [`Queue::map_write`] or
+/// [`Queue::map_overwrite`]). While it lives, commands that use these bytes return [`Error::InvalidInput`], even after
+/// it was leaked; its drop unmaps the bytes in queue order.
 pub struct MapWrite<T> {
     mapped: Mapped,
     values: PhantomData<T>,
@@ -36,14 +36,14 @@ impl Queue {
         Ok(MapRead { mapped, values: PhantomData })
     }
 
-    /// Maps for reading and writing (`CL_MAP_READ | CL_MAP_WRITE`); else as [`Queue::map_read`].
+    /// Maps for reading and writing (`CL_MAP_READ | CL_MAP_WRITE`); otherwise as [`Queue::map_read`].
     pub fn map_write<T: Element>(&self, buffer: &Buffer, range: Range<usize>, wait: &[Event]) -> Result<MapWrite<T>> {
         let mapped = self.map::<T>(buffer, range, MapMode::ReadWrite, wait)?;
         Ok(MapWrite { mapped, values: PhantomData })
     }
 
-    /// Maps for writing; the old values are lost (`CL_MAP_WRITE_INVALIDATE_REGION`), and what the slice holds at first is
-    /// arbitrary. Else as [`Queue::map_read`].
+    /// Maps for writing; the old values are lost (`CL_MAP_WRITE_INVALIDATE_REGION`), and the initial content of the
+    /// slice is arbitrary. Otherwise as [`Queue::map_read`].
     pub fn map_overwrite<T: Element>(
         &self,
         buffer: &Buffer,
@@ -90,14 +90,16 @@ impl<T: Element> DerefMut for MapWrite<T> {
 }
 
 impl<T> MapRead<T> {
-    /// Unmaps, and gives the event of that (`clEnqueueUnmapMemObject`), for queues out of order and other queues.
+    /// Unmaps, and returns the event of the unmapping (`clEnqueueUnmapMemObject`), for out-of-order queues and other
+    /// queues.
     pub fn unmap(self) -> Result<Event> {
         self.mapped.unmap()
     }
 }
 
 impl<T> MapWrite<T> {
-    /// Unmaps, and gives the event of that (`clEnqueueUnmapMemObject`), for queues out of order and other queues.
+    /// Unmaps, and returns the event of the unmapping (`clEnqueueUnmapMemObject`), for out-of-order queues and other
+    /// queues.
     pub fn unmap(self) -> Result<Event> {
         self.mapped.unmap()
     }

@@ -23,16 +23,16 @@ pub struct NativeKernel {
 }
 
 impl NativeKernel {
-    /// For wait lists: its `cl_event`.
+    /// Returns its `cl_event`, for wait lists.
     pub fn event(&self) -> &Event {
         &self.event
     }
 
-    /// Blocks until it is done (`clWaitForEvents`).
+    /// Blocks until it has completed (`clWaitForEvents`).
     ///
     /// # Errors
-    /// [`Error::KernelFailed`] where the closure panicked; OpenCL itself has no word for that, and what waits for the event
-    /// goes on.
+    /// [`Error::KernelFailed`] where the closure panicked. OpenCL cannot report this, so commands that wait for the
+    /// event continue.
     pub fn wait(&self) -> Result<()> {
         self.event.wait()?;
         if self.failed.load(Ordering::Acquire) {
@@ -49,14 +49,14 @@ impl NativeKernel {
 impl Queue {
     /// Runs `f` as a command, with the bytes of `buffers` in their order (`clEnqueueNativeKernel`). Does not block.
     ///
-    /// It runs after every command that uses these buffers, of any queue, and what is enqueued later for them waits for
-    /// it. Where others have the host memory of a [`HostBuffer`], too, this waits for their commands. Their use of
-    /// these bytes before `f` has run is refused. The buffers are mapped for it (`clEnqueueMapBuffer`), so that those
-    /// made with [`MemFlags::HOST_NO_ACCESS`] are refused by the driver.
+    /// It runs after every command that uses these buffers, on any queue, and later commands on them wait for it. If
+    /// other code also owns the host memory of a [`HostBuffer`], this waits for that code's commands, and its use of
+    /// these bytes before `f` has run returns an error. The buffers are mapped for `f` (`clEnqueueMapBuffer`), so the
+    /// driver rejects those created with [`MemFlags::HOST_NO_ACCESS`].
     ///
     /// # Errors
-    /// [`Error::Unsupported`] where `CL_DEVICE_EXECUTION_CAPABILITIES` does not list `CL_EXEC_NATIVE_KERNEL`,
-    /// [`Error::InvalidInput`] where the buffers overlap or are mapped, or somebody else has a slice of their host memory.
+    /// [`Error::Unsupported`] where `CL_DEVICE_EXECUTION_CAPABILITIES` does not list `CL_EXEC_NATIVE_KERNEL`;
+    /// [`Error::InvalidInput`] where the buffers overlap or are mapped, or other code has a slice of their host memory.
     pub fn native(
         &self,
         buffers: &[&Buffer],
@@ -76,7 +76,7 @@ impl Queue {
     }
 }
 
-/// The closure; it gets the bytes of each memory in the order given.
+/// The closure; it receives the bytes of each memory in the order given.
 type NativeFn = Box<dyn FnOnce(Vec<&mut [u8]>) + Send>;
 
 const CALL: &str = "clEnqueueNativeKernel";
@@ -85,12 +85,12 @@ struct Job {
     f: NativeFn,
     /// Address and length of each memory, mapped.
     pieces: Vec<(*mut c_void, usize)>,
-    /// Set when the closure did not run to its end.
+    /// Set if the closure did not run to its end.
     failed: Arc<AtomicBool>,
     kept: Kept,
 }
 
-/// Memory that the host may touch from the end of `mapped` until it is unmapped.
+/// Memory that the host may access from the end of `mapped` until it is unmapped.
 struct MappedFor<'a> {
     mem: &'a Mem,
     address: *mut c_void,
@@ -98,8 +98,8 @@ struct MappedFor<'a> {
 }
 
 impl Queue {
-    /// The memories are mapped for it, and the driver is given none of them: PoCL 3.1 sorts a list of memories, but not
-    /// the places for their addresses. So a closure got the address of one with the length of another.
+    /// The memories are mapped for it, and the driver receives none of them: PoCL 3.1 sorts a list of memories, but not
+    /// the places for their addresses, so that a closure received the address of one with the length of another.
     fn native_on(&self, mems: &[(&Mem, usize)], f: NativeFn, wait: &[Event]) -> Result<NativeKernel> {
         let uses: Vec<_> =
             mems.iter().map(|(mem, len)| mem.used(&Range { start: 0, end: *len }, Access::Write)).collect();
@@ -115,7 +115,7 @@ impl Queue {
             mems.iter().for_each(|(mem, _)| mem.tracker().keep(&event, &kept));
             Ok(NativeKernel { event, failed })
         });
-        // Others come after the last of it, whatever became of it.
+        // Later commands follow the last one, whatever its result is.
         let ran = launched.as_ref().ok().map(|launch| launch.event.clone());
         if let Some(last) = self.unmap_all(&maps, ran.as_ref()).or(ran) {
             entering.entered(&last, false);
@@ -155,7 +155,7 @@ impl Queue {
         event
     }
 
-    /// One after another, after `ran`, or each after its map; gives the last one's event.
+    /// Unmaps one after another, after `ran`, or each after its map; returns the last event.
     fn unmap_all(&self, maps: &[MappedFor<'_>], ran: Option<&Event>) -> Option<Event> {
         let mut last = None;
         for map in maps.iter().filter(|map| !map.address.is_null()) {

@@ -1,4 +1,4 @@
-//! [`Param`]: what a kernel declares of one parameter.
+//! [`Param`]: the declaration of a kernel's parameter.
 
 use cl3::kernel as k;
 
@@ -28,7 +28,7 @@ pub enum ImageAccess {
     ReadWrite,
 }
 
-/// One parameter of a kernel, as the compiler saw it (`clGetKernelArgInfo`).
+/// One parameter of a kernel, as the compiler reports it (`clGetKernelArgInfo`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Param {
     pub(crate) name: String,
@@ -39,7 +39,7 @@ pub struct Param {
     pub(crate) access: u32,
     /// `CL_KERNEL_ARG_TYPE_*`.
     pub(crate) qualifiers: u64,
-    /// Bytes of a type of the program's own, where a record or a caller says so.
+    /// Bytes of a type that the program defines, where a record or a caller states them.
     pub(crate) bytes: Option<usize>,
 }
 
@@ -59,8 +59,8 @@ impl Param {
         Self { name: name.into(), type_name: type_name.into(), address, access, qualifiers: 0, bytes: None }
     }
 
-    /// Sets the bytes of a structure or another type of the program's own, for [`Kernel::with_params`]: the `arg_size`
-    /// that `clSetKernelArg` is given.
+    /// Sets the bytes of a structure or another type that the program defines, for [`Kernel::with_params`]: the
+    /// `arg_size` for `clSetKernelArg`.
     ///
     /// [`Kernel::with_params`]: super::Kernel::with_params
     #[must_use]
@@ -68,17 +68,17 @@ impl Param {
         Self { bytes: Some(bytes), ..self }
     }
 
-    /// Its name (`CL_KERNEL_ARG_NAME`).
+    /// Returns its name (`CL_KERNEL_ARG_NAME`).
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its type as written, e.g. `float4*` (`CL_KERNEL_ARG_TYPE_NAME`).
+    /// Returns its type as written, e.g. `float4*` (`CL_KERNEL_ARG_TYPE_NAME`).
     pub fn type_name(&self) -> &str {
         &self.type_name
     }
 
-    /// Tells where it points to (`CL_KERNEL_ARG_ADDRESS_QUALIFIER`).
+    /// Returns the address space that it points to (`CL_KERNEL_ARG_ADDRESS_QUALIFIER`).
     pub fn address_space(&self) -> AddressSpace {
         match self.address {
             k::CL_KERNEL_ARG_ADDRESS_GLOBAL => AddressSpace::Global,
@@ -88,7 +88,7 @@ impl Param {
         }
     }
 
-    /// For images (`CL_KERNEL_ARG_ACCESS_QUALIFIER`).
+    /// Returns the access of the kernel to an image (`CL_KERNEL_ARG_ACCESS_QUALIFIER`).
     pub fn access(&self) -> ImageAccess {
         match self.access {
             k::CL_KERNEL_ARG_ACCESS_READ_ONLY => ImageAccess::ReadOnly,
@@ -98,17 +98,17 @@ impl Param {
         }
     }
 
-    /// `const` of what a pointer points to (`CL_KERNEL_ARG_TYPE_CONST`).
+    /// Returns true where the pointer's target is `const` (`CL_KERNEL_ARG_TYPE_CONST`).
     pub fn is_const(&self) -> bool {
         self.has(k::CL_KERNEL_ARG_TYPE_CONST)
     }
 
-    /// `restrict` (`CL_KERNEL_ARG_TYPE_RESTRICT`).
+    /// Returns true where it is `restrict` (`CL_KERNEL_ARG_TYPE_RESTRICT`).
     pub fn is_restrict(&self) -> bool {
         self.has(k::CL_KERNEL_ARG_TYPE_RESTRICT)
     }
 
-    /// `volatile` (`CL_KERNEL_ARG_TYPE_VOLATILE`).
+    /// Returns true where it is `volatile` (`CL_KERNEL_ARG_TYPE_VOLATILE`).
     pub fn is_volatile(&self) -> bool {
         self.has(k::CL_KERNEL_ARG_TYPE_VOLATILE)
     }

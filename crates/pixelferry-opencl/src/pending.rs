@@ -1,4 +1,4 @@
-//! Host memory that belongs to a command until the command is done.
+//! Host memory that belongs to a command until the command has completed.
 
 use crate::ffi::track::Use;
 use crate::{Element, Event, Queue};
@@ -10,7 +10,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 /// Values that a command (`clEnqueueReadBuffer`, `clEnqueueReadBufferRect`, `clEnqueueReadImage`) reads into memory of
-/// its own. Dropped or leaked before the command is done, the memory lives on until it is, and nothing waits.
+/// its own. If this is dropped or leaked before the command has completed, the memory lives on until then, without a
+/// wait.
 #[must_use = "the values come from `wait` or `.await`"]
 pub struct PendingRead<T: Element> {
     event: Event,
@@ -18,12 +19,12 @@ pub struct PendingRead<T: Element> {
 }
 
 impl<T: Element> PendingRead<T> {
-    /// The read's event, for wait lists: its `cl_event`.
+    /// Returns the read's `cl_event`, for wait lists.
     pub fn event(&self) -> Event {
         self.event.clone()
     }
 
-    /// Blocks until the values are there (`clWaitForEvents`).
+    /// Blocks until the values are available (`clWaitForEvents`).
     pub fn wait(mut self) -> Result<Vec<T>> {
         let waited = self.event.wait();
         let into = self.take();
@@ -64,7 +65,7 @@ impl<T: Element> IntoFuture for PendingRead<T> {
 }
 
 impl Queue {
-    /// Enqueues by `call` a command that reads into `into`, whose address it gets.
+    /// Enqueues by `call` a command that reads into `into`, whose address it receives.
     pub(crate) fn reading<T: Element>(
         &self,
         operation: &'static str,
@@ -78,7 +79,8 @@ impl Queue {
         Ok(PendingRead { event, into: ManuallyDrop::new(into) })
     }
 
-    /// Enqueues by `call` a command that writes from `from`, whose address it gets; `from` lives until it is done.
+    /// Enqueues by `call` a command that writes from `from`, whose address it receives; `from` lives until it has
+    /// completed.
     pub(crate) fn writing<T: Element>(
         &self,
         operation: &'static str,
@@ -98,12 +100,12 @@ impl Queue {
 pub enum Owned<T> {
     /// Handed over; freed when the command's `cl_event` is complete.
     Vec(Vec<T>),
-    /// Shared with the command until its `cl_event` is complete; nobody can change them.
+    /// Shared with the command until its `cl_event` is complete; the values cannot be changed.
     Shared(Arc<[T]>),
 }
 
 impl<T> Owned<T> {
-    /// The values, which `clEnqueueWriteBuffer` gets the address of.
+    /// Returns the values, whose address `clEnqueueWriteBuffer` receives.
     pub fn as_slice(&self) -> &[T] {
         match self {
             Self::Vec(values) => values,

@@ -3,19 +3,19 @@
 use super::{ChannelOrder, ChannelType, ImageFormat};
 use crate::Element;
 
-/// A type of Rust that is one pixel of an image (`cl_image_format`). A number is `CL_R`, `[T; 2]` is `CL_RG`, `[T; 4]`
-/// is `CL_RGBA`. Numbers have 8, 16 or 32 bits, or are `f32`. Integers stay integers in kernels (`read_imageui`,
+/// A Rust type that is one pixel of an image (`cl_image_format`). A number is `CL_R`, `[T; 2]` is `CL_RG`, `[T; 4]` is
+/// `CL_RGBA`. Numbers have 8, 16 or 32 bits, or are `f32`. Integers stay integers in kernels (`read_imageui`,
 /// `read_imagei`); see [`ImageFormat::normalized`].
 pub trait Pixel: Element {
-    /// Its format: the `cl_image_format` that `clCreateImage` gets.
+    /// Its format: the `cl_image_format` for `clCreateImage`.
     const FORMAT: ImageFormat;
 }
 
 /// Layout of a channel in memory.
 enum Lies {
-    /// A number of this type of Rust's, so many bytes.
+    /// A number of this Rust type, with this number of bytes.
     As(&'static str, usize),
-    /// All channels together, in so many bytes.
+    /// All channels together, in this number of bytes.
     Packed(usize),
 }
 
@@ -50,7 +50,7 @@ impl ChannelType {
         match self {
             Self::UnormInt8 | Self::UnsignedInt8 => Lies::As("u8", 1),
             Self::SnormInt8 | Self::SignedInt8 => Lies::As("i8", 1),
-            // Halves have no type in Rust's own library; their bits do.
+            // Rust's library has no half-precision type, so halves are their bits.
             Self::UnormInt16 | Self::UnsignedInt16 | Self::HalfFloat => Lies::As("u16", 2),
             Self::SnormInt16 | Self::SignedInt16 => Lies::As("i16", 2),
             Self::UnsignedInt32 => Lies::As("u32", 4),
@@ -63,14 +63,14 @@ impl ChannelType {
 }
 
 impl ImageFormat {
-    /// The format of images whose pixels are of this type (`cl_image_format`), e.g. `[f32; 4]` as `CL_RGBA` of `CL_FLOAT`.
-    /// Whether a device has such images is said by [`super::Context::image_formats`].
+    /// Returns the format of images whose pixels have this type (`cl_image_format`), e.g. `[f32; 4]` as `CL_RGBA` of
+    /// `CL_FLOAT`. [`super::Context::image_formats`] reports whether a device supports such images.
     pub const fn of<T: Pixel>() -> Self {
         T::FORMAT
     }
 
-    /// The format whose channels are read as numbers from 0 or -1 to 1 (`read_imagef`), e.g. `CL_UNORM_INT8` for
-    /// `CL_UNSIGNED_INT8`; `None` where `cl_channel_type` has no such values.
+    /// Returns the format whose channels are read as numbers from 0 or -1 to 1 (`read_imagef`), e.g. `CL_UNORM_INT8`
+    /// for `CL_UNSIGNED_INT8`; `None` where `cl_channel_type` has no such values.
     pub const fn normalized(self) -> Option<Self> {
         let data = match self.data {
             ChannelType::UnsignedInt8 | ChannelType::UnormInt8 => ChannelType::UnormInt8,
@@ -82,7 +82,7 @@ impl ImageFormat {
         Some(Self { order: self.order, data })
     }
 
-    /// Channels that a pixel has in memory (`cl_channel_order`).
+    /// Returns the number of channels of a pixel in memory (`cl_channel_order`).
     pub const fn channels(self) -> usize {
         match self.order {
             ChannelOrder::R
@@ -98,7 +98,7 @@ impl ImageFormat {
         }
     }
 
-    /// Bytes of a pixel (`CL_IMAGE_ELEMENT_SIZE` of images of this format).
+    /// Returns the bytes of a pixel (`CL_IMAGE_ELEMENT_SIZE` of images of this format).
     pub const fn pixel_bytes(self) -> usize {
         match self.data.lies() {
             Lies::As(_, bytes) => self.channels() * bytes,
@@ -106,8 +106,9 @@ impl ImageFormat {
         }
     }
 
-    /// The type of Rust that has a pixel's channels in the order of memory (that of `cl_channel_order`). So
-    /// `CL_BGRA` of `CL_UNORM_INT8` has `[u8; 4]`. Halves are the bits, `u16`. `None` for channels that are packed into one number.
+    /// Returns the Rust type of a pixel's channels in memory order (that of `cl_channel_order`). For example, `CL_BGRA`
+    /// of `CL_UNORM_INT8` has `[u8; 4]`. Halves are their bits, `u16`. `None` for channels that are packed into one
+    /// number.
     pub fn rust_type(self) -> Option<String> {
         match (self.data.lies(), self.channels()) {
             (Lies::As(name, _), 1) => Some(name.to_owned()),
@@ -116,8 +117,8 @@ impl ImageFormat {
         }
     }
 
-    /// True where pixels of this format (`cl_image_format`) are values of `T` in memory: as many channels, of the same number
-    /// type.
+    /// Returns true where pixels of this format (`cl_image_format`) are values of `T` in memory: the same number of
+    /// channels, of the same number type.
     pub fn holds<T: Pixel>(self) -> bool {
         let own = self.rust_type();
         own.is_some() && own == T::FORMAT.rust_type()

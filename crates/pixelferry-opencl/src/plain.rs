@@ -1,8 +1,8 @@
-//! Check of a program's own types as parameters: the driver tells their names as written, so the compiler is asked.
+//! Check of a program's own types as parameters: the driver reports only their names, so the compiler is queried.
 //!
-//! Drivers take what they are given for what the parameter is. Given eight bytes where the type is a sampler under
-//! another name, PoCL 3.1 takes them for the sampler's address. Given fewer bytes than a structure has, it lets the
-//! kernel read behind them.
+//! Drivers interpret an argument as the parameter's type. If eight bytes are given for a sampler under another name,
+//! PoCL 3.1 treats them as the sampler's address. If fewer bytes are given than a structure has, it lets the kernel
+//! read beyond them.
 
 use crate::ffi::Program;
 use crate::{Context, Device};
@@ -10,22 +10,22 @@ use std::collections::HashMap;
 use std::ffi::{CStr, CString};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Sizes up to 2 to the power of this are found: more than a kernel's parameters may have. Compilers stop after some 20
+/// Sizes below 2 to the power of this are found: more than a kernel's parameters may have. Compilers stop after some 20
 /// errors, and each bit may be one.
 const BITS: usize = 16;
 
-/// A program's text, as it was compiled.
+/// A program's source text, as it was compiled.
 pub struct Text {
     pub text: String,
     pub options: CString,
-    /// Headers that it includes, by name.
+    /// Headers that it includes, with their names.
     pub headers: Vec<(CString, Program)>,
     pub devices: Vec<Device>,
 }
 
 impl Text {
-    /// True where `type_name` is a scalar, vector, structure or union of so many bytes. Samplers, images and events can be
-    /// no members (OpenCL C 3.0, 6.11 b), which tells them apart.
+    /// Returns true where `type_name` is a scalar, vector, structure or union with this number of bytes. Samplers,
+    /// images and events cannot be members (OpenCL C 3.0, 6.11 b), which distinguishes them.
     pub fn has(&self, context: &Context, type_name: &str, bytes: usize) -> bool {
         let more = format!(
             "struct pf_plain {{ {type_name} pf_member; }};\n\
@@ -34,12 +34,12 @@ impl Text {
         is_name(type_name) && self.compile(context, &more).is_some_and(|(compiles, _)| compiles)
     }
 
-    /// Bytes of `type_name`; `None` where it is something else than values, or the compiler does not let it be seen.
+    /// Returns the bytes of `type_name`; `None` where it is not a plain value type, or the compiler cannot tell.
     pub fn size_of(&self, context: &Context, type_name: &str) -> Option<usize> {
         if !is_name(type_name) {
             return None;
         }
-        // Each bit that is not set is an error which names it.
+        // Each cleared bit is an error that names it.
         let bit = |at| format!("typedef char pf_bit_{at}_[(sizeof({type_name}) >> {at}) % 2 == 1 ? 1 : -1];\n");
         let (_, log) = self.compile(context, &(0..BITS).map(bit).collect::<String>())?;
         let set = |at: &usize| !log.contains(&format!("pf_bit_{at}_"));
@@ -47,7 +47,8 @@ impl Text {
         self.has(context, type_name, bytes).then_some(bytes)
     }
 
-    /// Tells whether the text compiles with `more` after it, and what the compiler says. `None` where there is no compiler.
+    /// Returns whether the text compiles with `more` after it, and the compiler's log. `None` where no compiler is
+    /// available.
     fn compile(&self, context: &Context, more: &str) -> Option<(bool, String)> {
         let Self { text, options, headers, devices } = self;
         // SAFETY: it is compiled only, never linked or launched.
@@ -58,10 +59,10 @@ impl Text {
     }
 }
 
-/// The types of a program, each asked for once.
+/// The types of a program, each queried once.
 #[derive(Default)]
 pub struct Types {
-    /// Texts that the program was built of; none if they are not known.
+    /// Source texts from which the program was built; empty if they are unknown.
     texts: Vec<Arc<Text>>,
     /// `None` for a type that is not plain.
     sizes: Mutex<HashMap<String, Option<usize>>>,
@@ -72,10 +73,10 @@ impl Types {
         Self { texts, sizes: Mutex::default() }
     }
 
-    /// Tells whether values of so many bytes fit the type. `Err` gives the bytes that it has, or `None` where it is not seen to
-    /// be plain.
+    /// Checks whether values with this number of bytes fit the type. The error is the type's number of bytes, or `None`
+    /// where it is not known to be plain.
     pub fn fits(&self, context: &Context, type_name: &str, bytes: usize) -> Result<(), Option<usize>> {
-        // Held while the compiler is asked, so that threads do not ask twice.
+        // Held during the compiler query, so that threads do not query twice.
         let mut sizes = self.sizes.lock().unwrap_or_else(PoisonError::into_inner);
         let size = *sizes.entry(type_name.to_owned()).or_insert_with(|| {
             let fits = self.texts.iter().any(|text| text.has(context, type_name, bytes));
@@ -84,7 +85,7 @@ impl Types {
         if size == Some(bytes) { Ok(()) } else { Err(size) }
     }
 
-    /// Bytes of the type, where it is plain.
+    /// Returns the bytes of the type, if it is plain.
     pub fn size_of(&self, context: &Context, type_name: &str) -> Option<usize> {
         let mut sizes = self.sizes.lock().unwrap_or_else(PoisonError::into_inner);
         *sizes.entry(type_name.to_owned()).or_insert_with(|| self.ask(context, type_name))
@@ -95,7 +96,7 @@ impl Types {
     }
 }
 
-/// A name as declarations have it, `vertex` or `struct vertex`, and nothing that would be more than a name.
+/// Returns true for a name as in declarations, `vertex` or `struct vertex`, and nothing else.
 fn is_name(type_name: &str) -> bool {
     !type_name.is_empty() && type_name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b' ')
 }

@@ -10,7 +10,7 @@ use interop_core::describe::process::enter;
 pub struct Platform(pub(crate) PlatformId);
 
 impl Platform {
-    /// All platforms, in the loader's order (`clGetPlatformIDs`).
+    /// Returns all platforms, in the loader's order (`clGetPlatformIDs`).
     ///
     /// # Errors
     /// [`interop_core::Error::Unavailable`] where there is no libOpenCL or no driver.
@@ -23,37 +23,37 @@ impl Platform {
         self.0.text(param).map_err(|f| f.on("an OpenCL platform"))
     }
 
-    /// `CL_PLATFORM_NAME`.
+    /// Returns its name, `CL_PLATFORM_NAME`.
     pub fn name(self) -> Result<String> {
         self.text(p::CL_PLATFORM_NAME)
     }
 
-    /// Tells whether it is Mesa's driver.
+    /// Returns true for Mesa's driver.
     pub(super) fn is_rusticl(self) -> Result<bool> {
         self.0.is_rusticl().map_err(|f| f.on("an OpenCL platform"))
     }
 
-    /// Tells whether it is the Portable Computing Language, PoCL.
+    /// Returns true for the Portable Computing Language, PoCL.
     pub(super) fn is_pocl(self) -> Result<bool> {
         self.0.is_pocl().map_err(|f| f.on("an OpenCL platform"))
     }
 
-    /// `CL_PLATFORM_VENDOR`.
+    /// Returns its vendor, `CL_PLATFORM_VENDOR`.
     pub fn vendor(self) -> Result<String> {
         self.text(p::CL_PLATFORM_VENDOR)
     }
 
-    /// `CL_PLATFORM_VERSION`, e.g. `OpenCL 3.0 CUDA 12.8`.
+    /// Returns its version, `CL_PLATFORM_VERSION`, e.g. `OpenCL 3.0 CUDA 12.8`.
     pub fn version(self) -> Result<String> {
         self.text(p::CL_PLATFORM_VERSION)
     }
 
-    /// `CL_PLATFORM_PROFILE`: `FULL_PROFILE` or `EMBEDDED_PROFILE`.
+    /// Returns its profile, `CL_PLATFORM_PROFILE`: `FULL_PROFILE` or `EMBEDDED_PROFILE`.
     pub fn profile(self) -> Result<String> {
         self.text(p::CL_PLATFORM_PROFILE)
     }
 
-    /// `CL_PLATFORM_EXTENSIONS`, separated by spaces. Says nothing about a device.
+    /// Returns its extensions, `CL_PLATFORM_EXTENSIONS`, separated by spaces. Devices may have others.
     pub fn extensions(self) -> Result<String> {
         self.text(p::CL_PLATFORM_EXTENSIONS)
     }

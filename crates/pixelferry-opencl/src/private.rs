@@ -1,4 +1,4 @@
-//! Files that only the user of this process can write: drivers run what they hold.
+//! Files that only the user of this process can write, because drivers execute their content.
 
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::io::{Read as _, Result, Write as _};
@@ -12,31 +12,31 @@ fn check(what: &Path, metadata: &Metadata) -> Result<()> {
     let problem = if owner != user {
         format!("{} belongs to user {owner}, not to {user}", what.display())
     } else if metadata.mode() & 0o022 != 0 {
-        format!("others than its owner can write {}: chmod go-w", what.display())
+        format!("other users can write {}: run chmod go-w on it", what.display())
     } else {
         return Ok(());
     };
     Err(Error::new(ErrorKind::PermissionDenied, problem))
 }
 
-/// The folder's access list, which is not read, decides.
+/// The folder's access list, which is not read, determines the permissions.
 #[cfg(not(unix))]
 fn check(_: &Path, _: &Metadata) -> Result<()> {
     Ok(())
 }
 
-/// The file's content, where nobody else can have written it.
+/// Reads the file's content, if no other user can have written it.
 pub fn read(folder: &Path, file: &Path) -> Result<Vec<u8>> {
     let mut opened = File::open(file)?;
     check(folder, &fs::metadata(folder)?)?;
-    // The opened file is checked, whatever has the name by now.
+    // The opened file is checked, even if the name now refers to another one.
     check(file, &opened.metadata()?)?;
     let mut bytes = Vec::new();
     opened.read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// Makes the folder, for this user alone, where it is not there.
+/// Creates the folder, for this user alone, if it does not exist.
 pub fn make_folder(folder: &Path) -> Result<()> {
     let mut builder = DirBuilder::new();
     #[cfg(unix)]
@@ -45,7 +45,7 @@ pub fn make_folder(folder: &Path) -> Result<()> {
     check(folder, &fs::metadata(folder)?)
 }
 
-/// A new file for this user alone; one that is there already is an error.
+/// Creates a new file for this user alone; an existing one is an error.
 pub fn write_new(file: &Path, bytes: &[u8]) -> Result<()> {
     let mut options = OpenOptions::new();
     #[cfg(unix)]

@@ -1,4 +1,4 @@
-//! [`Program`]: kernels, built; [`Object`]: parts of one, compiled.
+//! [`Program`]: built kernels; [`Object`]: compiled parts of a program.
 
 use super::flags::{InfoValue, choices};
 use super::{Context, Device, Param};
@@ -15,11 +15,11 @@ use std::sync::Arc;
 choices! {
     /// Type of a built binary (`CL_PROGRAM_BINARY_TYPE`).
     BinaryType {
-        /// Nothing.
+        /// No binary.
         None = p::CL_PROGRAM_BINARY_TYPE_NONE;
-        /// An object, to be linked.
+        /// An object, for linking.
         CompiledObject = p::CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT;
-        /// A library, to be linked.
+        /// A library, for linking.
         Library = p::CL_PROGRAM_BINARY_TYPE_LIBRARY;
         /// A program with kernels.
         Executable = p::CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
@@ -29,13 +29,13 @@ choices! {
 choices! {
     /// Status of a build (`CL_PROGRAM_BUILD_STATUS`).
     BuildStatus {
-        /// Well.
+        /// The build succeeded.
         Success = p::CL_BUILD_SUCCESS;
-        /// There was none.
+        /// The program was not built for the device.
         None = p::CL_BUILD_NONE;
-        /// With an error.
+        /// The build failed.
         Error = p::CL_BUILD_ERROR;
-        /// It has not.
+        /// The build is in progress.
         InProgress = p::CL_BUILD_IN_PROGRESS;
     }
 }
@@ -43,20 +43,21 @@ choices! {
 /// Kernels that were built for devices of a context (OpenCL 3.0 API, 5.8). Cheap to clone; any thread may use it.
 ///
 /// # What the caller vouches for
-/// Kernels are code, like a library that is linked in. Making a program is `unsafe`; launching its kernels is safe, and
-/// relies on what the caller vouches for where the program is made. In every launch that the host program makes, a kernel
+/// Kernels are code, like a library that is linked. Creating a program is `unsafe`; launching its kernels is safe, and
+/// relies on what the caller vouches for when the program is created. In every launch that the host program makes, a
+/// kernel
 ///
 /// - reads and writes only the memory that its arguments name, and local and private memory of its own; it makes no
 ///   address from a number;
 /// - has no undefined behaviour of its language, such as a write that races with another work item, or a barrier that
 ///   some items of a group do not reach;
-/// - comes to an end;
-/// - has parameters whose types keep their names to the end of the source, with no macro that gives one another meaning.
+/// - ends;
+/// - has parameters whose types keep the meaning of their names to the end of the source; no macro redefines them.
 ///
-/// A launch checks each argument against what is known of the parameter: objects are passed for objects, and values
-/// have its size. It passes any value, buffers of any length, and any number of work items. So the kernel itself checks
-/// an index that comes from an argument or a work item. Or the module that makes the program keeps it, and launches its
-/// kernels only with arguments and work items for which the above holds.
+/// A launch checks each argument against the known properties of the parameter: objects must be passed for objects, and
+/// values must have its size. Any value, buffers of any length, and any number of work items are allowed. Therefore the
+/// kernel itself must check indices that come from an argument or a work item, or the module that creates the program
+/// keeps it private and launches its kernels only with arguments and work items for which the conditions above hold.
 ///
 /// ```compile_fail,E0133
 /// use pixelferry_opencl::{Context, Program};
@@ -78,13 +79,13 @@ pub struct Program {
     pub(super) raw: ffi::Program,
     context: Context,
     devices: Arc<[Device]>,
-    /// Parameters by kernel, from the cache or from sealed binaries.
+    /// Parameters of the kernels, from the cache or from sealed binaries.
     known: Arc<HashMap<String, Vec<Param>>>,
     types: Arc<Types>,
 }
 
-/// A source compiled but not linked (`clCompileProgram`), or several linked to a library. Cheap to clone. It has no
-/// kernels before [`Program::link`], which is where the caller vouches for them.
+/// A source that was compiled but not linked (`clCompileProgram`), or several linked to a library. Cheap to clone. It
+/// has no kernels before [`Program::link`], which is where the caller vouches for them.
 #[derive(Clone)]
 pub struct Object {
     raw: ffi::Program,
@@ -92,7 +93,7 @@ pub struct Object {
     texts: Vec<Arc<Text>>,
 }
 
-/// Lets kernels tell of their parameters.
+/// Makes kernels report their parameters.
 pub(super) const ARG_INFO: &str = "-cl-kernel-arg-info";
 
 pub(super) fn c_options(options: &str, operation: &'static str) -> Result<CString> {
@@ -103,7 +104,7 @@ fn check_source(source: &str, operation: &'static str) -> Result<()> {
     if source.contains('\0') { Err(Error::invalid(operation, "the source contains a NUL")) } else { Ok(()) }
 }
 
-/// The error of a build: with the log where the program itself is wrong.
+/// Returns the error of a build: with the log where the program itself is wrong.
 pub(super) fn outcome(
     built: Result<(), ffi::Failure>,
     program: &ffi::Program,
@@ -112,7 +113,7 @@ pub(super) fn outcome(
 ) -> Result<()> {
     let Err(failure) = built else { return Ok(()) };
     let logs = devices.iter().map(|device| (device.name(), program.log(device)));
-    // The error names the device where it is one.
+    // With one device, the error already names it.
     let named = |(name, log)| if devices.len() == 1 { log } else { format!("{name}:\n{log}") };
     let log = logs.filter(|(_, log)| !log.is_empty()).map(named).collect::<Vec<_>>();
     let of_program =
@@ -143,23 +144,24 @@ impl Program {
         Self { types: Arc::new(Types::new(texts)), ..self }
     }
 
-    /// Sets the parameters that were kept.
+    /// Sets the recorded parameters.
     pub(super) fn with_known(self, known: HashMap<String, Vec<Param>>) -> Self {
         Self { known: Arc::new(known), ..self }
     }
 
-    /// A kernel's parameters, where they were kept.
+    /// Returns a kernel's recorded parameters, if there are any.
     pub(super) fn known(&self, kernel: &str) -> Option<&[Param]> {
         self.known.get(kernel).map(Vec::as_slice)
     }
 
-    /// Bytes of a type of the program's own, where it is a plain value.
+    /// Returns the bytes of a type that the program defines, if it is a plain value.
     pub(super) fn size_of(&self, type_name: &str) -> Option<usize> {
         self.types.size_of(&self.context, type_name)
     }
 
-    /// Tells whether a plain type of the program's own takes so many bytes, as `clSetKernelArg` counts them; `Err` says how many,
-    /// where it takes any. The compiler is asked, once for each type (`clCompileProgram`).
+    /// Checks whether a plain type that the program defines has this number of bytes, as `clSetKernelArg` counts them;
+    /// the error is its number of bytes, if it has a size. The compiler is queried once for each type
+    /// (`clCompileProgram`).
     pub fn fits(&self, type_name: &str, bytes: usize) -> Result<(), Option<usize>> {
         self.types.fits(&self.context, type_name, bytes)
     }
@@ -171,24 +173,25 @@ impl Program {
     /// [`Program`] says what the caller vouches for.
     ///
     /// # Errors
-    /// [`Error::KernelBuild`] with the logs, [`Error::InvalidInput`] for a NUL in the source or the options.
+    /// [`Error::KernelBuild`] with the logs; [`Error::InvalidInput`] for a NUL in the source or the options.
     pub unsafe fn build(context: &Context, source: &str, options: &str) -> Result<Self> {
         // SAFETY: the caller vouches for the kernels.
         unsafe { Self::build_for(context, context.devices(), source, options) }
     }
 
-    /// Builds OpenCL C for some of the context's devices (`clCreateProgramWithSource`, `clBuildProgram` with a device list).
-    /// Kernels can be launched on their queues only. Blocks.
+    /// Builds OpenCL C for some of the context's devices (`clCreateProgramWithSource`, `clBuildProgram` with a device
+    /// list). Kernels can be launched only on their queues. Blocks.
     ///
     /// # Safety
     /// [`Program`] says what the caller vouches for.
     ///
     /// # Errors
-    /// Those of [`Program::build`]; [`Error::InvalidInput`] for no device, [`Error::Foreign`] for one of another context.
+    /// Those of [`Program::build`]; [`Error::InvalidInput`] for an empty list; [`Error::Foreign`] for a device of
+    /// another context.
     pub unsafe fn build_for(context: &Context, devices: &[Device], source: &str, options: &str) -> Result<Self> {
         const OP: &str = "clBuildProgram";
         if devices.is_empty() {
-            return Err(Error::invalid(OP, "no device was given; give some of the context's"));
+            return Err(Error::invalid(OP, "no device was given; give devices of the context"));
         }
         for device in devices {
             context.check_device(device, OP)?;
@@ -204,8 +207,8 @@ impl Program {
     /// Builds an intermediate language such as SPIR-V (`clCreateProgramWithIL`).
     ///
     /// # Safety
-    /// The bytes are a whole module of the language, which drivers do not all check, and [`Program`] says what the caller
-    /// vouches for besides.
+    /// The bytes are a valid module of the language, which not all drivers check, and the caller vouches for what
+    /// [`Program`] states.
     ///
     /// # Errors
     /// [`Error::Unsupported`] where a device has no OpenCL 2.1 or `CL_DEVICE_IL_VERSION` is empty.
@@ -227,10 +230,11 @@ impl Program {
         Ok(Self::of(raw, context, context.devices()))
     }
 
-    /// Takes kernels that the devices bring along, of `CL_DEVICE_BUILT_IN_KERNELS` (`clCreateProgramWithBuiltInKernels`).
+    /// Creates a program of built-in kernels in `CL_DEVICE_BUILT_IN_KERNELS` (`clCreateProgramWithBuiltInKernels`).
     ///
     /// # Safety
-    /// [`Program`] says what the caller vouches for: what a kernel does with its arguments stands in the device's manual.
+    /// [`Program`] states what the caller vouches for; the device's manual describes what a kernel does with its
+    /// arguments.
     ///
     /// # Errors
     /// [`Error::Unsupported`] for a name that a device does not list.
@@ -253,32 +257,34 @@ impl Program {
     /// Links objects and libraries (`clLinkProgram`).
     ///
     /// # Safety
-    /// [`Program`] says what the caller vouches for, and functions are declared in one object as another defines them.
+    /// [`Program`] states what the caller vouches for; functions must also be declared in one object as another defines
+    /// them.
     ///
     /// # Errors
-    /// [`Error::KernelBuild`] with the logs, [`Error::InvalidInput`] for no object.
+    /// [`Error::KernelBuild`] with the logs; [`Error::InvalidInput`] for an empty list.
     pub unsafe fn link(context: &Context, objects: &[&Object], options: &str) -> Result<Self> {
         let texts = objects.iter().flat_map(|object| object.texts.iter().cloned()).collect();
         Ok(Self::of(link(context, objects, options)?, context, context.devices()).with_texts(texts))
     }
 
-    /// Its context (`CL_PROGRAM_CONTEXT`).
+    /// Returns its context (`CL_PROGRAM_CONTEXT`).
     pub fn context(&self) -> &Context {
         &self.context
     }
 
-    /// The devices that it was built for, on whose queues its kernels can be launched (`device_list` of `clBuildProgram`).
+    /// Returns the devices for which it was built, on whose queues its kernels can be launched (`device_list` of
+    /// `clBuildProgram`).
     pub fn devices(&self) -> &[Device] {
         &self.devices
     }
 
-    /// Returns what the compiler said (`CL_PROGRAM_BUILD_LOG`); empty where nothing.
+    /// Returns the compiler's log (`CL_PROGRAM_BUILD_LOG`); it may be empty.
     pub fn log(&self, device: &Device) -> String {
         self.raw.log(device)
     }
 
-    /// Tells how the build for a device ended (`CL_PROGRAM_BUILD_STATUS`). [`BuildStatus::None`] for a status of a later
-    /// version, and for a device that the program was not built for.
+    /// Returns the status of the build for a device (`CL_PROGRAM_BUILD_STATUS`); [`BuildStatus::None`] for a status of
+    /// a later version, and for a device for which the program was not built.
     pub fn status(&self, device: &Device) -> Result<BuildStatus> {
         if !self.devices.iter().any(|built| built.is(device)) {
             return Ok(BuildStatus::None);
@@ -287,23 +293,23 @@ impl Program {
         Ok(BuildStatus::from_code(code as u32).unwrap_or(BuildStatus::None))
     }
 
-    /// The options of the build (`CL_PROGRAM_BUILD_OPTIONS`).
+    /// Returns the options of the build (`CL_PROGRAM_BUILD_OPTIONS`).
     pub fn options(&self, device: &Device) -> Result<String> {
         self.raw.options(device).map_err(|f| self.context.error(f))
     }
 
-    /// Returns what there is for a device (`CL_PROGRAM_BINARY_TYPE`).
+    /// Returns the type of the binary for a device (`CL_PROGRAM_BINARY_TYPE`).
     pub fn binary_type(&self, device: &Device) -> Result<BinaryType> {
         let code = self.raw.binary_type(device).map_err(|f| self.context.error(f))?;
         Ok(BinaryType::from_code(code).unwrap_or(BinaryType::None))
     }
 
-    /// The source; empty where there is none (`CL_PROGRAM_SOURCE`).
+    /// Returns the source (`CL_PROGRAM_SOURCE`); empty if the program has none.
     pub fn source(&self) -> Result<String> {
         self.raw.text().map_err(|f| self.context.error(f))
     }
 
-    /// Names of its kernels (`CL_PROGRAM_KERNEL_NAMES`).
+    /// Returns the names of its kernels (`CL_PROGRAM_KERNEL_NAMES`).
     pub fn kernel_names(&self) -> Result<Vec<String>> {
         let names = self.raw.kernel_names().map_err(|f| self.context.error(f))?;
         Ok(names.split(';').filter(|name| !name.is_empty()).map(str::to_owned).collect())
@@ -311,10 +317,10 @@ impl Program {
 }
 
 impl Object {
-    /// Compiles OpenCL C; `headers` are names and texts of what it includes (`clCompileProgram`).
+    /// Compiles OpenCL C; `headers` are the names and texts of included files (`clCompileProgram`).
     ///
     /// # Errors
-    /// [`Error::KernelBuild`] with the logs, [`Error::InvalidInput`] for a NUL.
+    /// [`Error::KernelBuild`] with the logs; [`Error::InvalidInput`] for a NUL.
     pub fn compile(context: &Context, source: &str, options: &str, headers: &[(&str, &str)]) -> Result<Self> {
         const OP: &str = "clCompileProgram";
         check_linker(context, OP)?;
@@ -345,7 +351,7 @@ impl Object {
         Ok(Self { raw, context: context.clone(), texts })
     }
 
-    /// Returns what there is for a device (`CL_PROGRAM_BINARY_TYPE`).
+    /// Returns the type of the binary for a device (`CL_PROGRAM_BINARY_TYPE`).
     pub fn binary_type(&self, device: &Device) -> Result<BinaryType> {
         let code = self.raw.binary_type(device).map_err(|f| self.context.error(f))?;
         Ok(BinaryType::from_code(code).unwrap_or(BinaryType::None))
@@ -355,7 +361,7 @@ impl Object {
 fn check_linker(context: &Context, operation: &'static str) -> Result<()> {
     for device in context.devices() {
         if !device.linker_available()? {
-            return Err(device.unsupported(operation, "CL_DEVICE_LINKER_AVAILABLE says no"));
+            return Err(device.unsupported(operation, "CL_DEVICE_LINKER_AVAILABLE is false"));
         }
     }
     Ok(())
@@ -375,7 +381,7 @@ fn link(context: &Context, objects: &[&Object], options: &str) -> Result<ffi::Pr
         let options = c_options(options.trim_end(), OP)?;
         Ok::<_, Error>(ffi::Program::link(context, context.devices(), &options, &raw))
     };
-    // PoCL 3.1 tells of parameters only if it is asked here, too; for other drivers this is no option of the linker.
+    // PoCL 3.1 reports parameters only if the linker has this option, too; other drivers reject it there.
     let linked = match link(&format!("{ARG_INFO} {options}"))? {
         Err(failure) | Ok((_, Err(failure))) if failure.code == codes::CL_INVALID_LINKER_OPTIONS => link(options)?,
         linked => linked,

@@ -1,4 +1,4 @@
-//! Programs as bytes: what was built, given out, kept in a cache, and taken back.
+//! Programs as bytes: returned after a build, kept in a cache, and loaded again.
 
 use super::program::{ARG_INFO, c_options, outcome, text_of};
 use super::sealed::{Opened, open_binary, seal_binary};
@@ -9,15 +9,15 @@ use interop_core::{Error, Result};
 use std::collections::HashMap;
 
 impl Program {
-    /// Builds a program as [`Program::build`] does, from the cache (`clCreateProgramWithBinary`) where it holds the
-    /// same source, options, devices and driver versions.
+    /// Builds a program as [`Program::build`] does, or loads it from the cache (`clCreateProgramWithBinary`) if that
+    /// holds the same source, options, devices and driver versions.
     ///
     /// # Safety
-    /// [`Program`] says what the caller vouches for. The cache takes care of its files on Unix; elsewhere nobody else
-    /// writes the folder ([`BinaryCache`]).
+    /// [`Program`] states what the caller vouches for. On Unix the cache protects its files; elsewhere no other user
+    /// may write the folder ([`BinaryCache`]).
     ///
     /// # Errors
-    /// The errors of [`Program::build`]; what is wrong with the cache is never an error.
+    /// The errors of [`Program::build`]; problems with the cache are never errors.
     pub unsafe fn build_cached(context: &Context, source: &str, options: &str, cache: &BinaryCache) -> Result<Self> {
         // SAFETY: the caller vouches for the kernels.
         let build = || unsafe { Self::build(context, source, options) };
@@ -31,7 +31,7 @@ impl Program {
                     let text = text_of(context.devices(), source, options, Vec::new());
                     return Ok(program.with_known(known).with_texts(vec![text]));
                 }
-                Err(error) => tracing::debug!("a cached program is not taken: {error}"),
+                Err(error) => tracing::debug!("a cached program is not used: {error}"),
             }
         }
         let program = build()?;
@@ -59,18 +59,18 @@ impl Program {
         Ok(params.collect())
     }
 
-    /// Makes a program of what [`Program::binaries`] gave, for devices of the context, and builds it
-    /// (`clCreateProgramWithBinary`). A driver's own bytes, as [`Program::driver_binaries`] gives them, are taken too.
+    /// Creates a program from the result of [`Program::binaries`], for devices of the context, and builds it
+    /// (`clCreateProgramWithBinary`). A driver's own bytes from [`Program::driver_binaries`] are supported, too.
     ///
     /// # Safety
-    /// The binaries are those of one program, and nobody could change them since [`Program::binaries`] or the driver
-    /// gave them. Drivers do not check them: PoCL 3.1 writes out of its memory on damaged ones. The SHA-256 sum of
-    /// [`Program::binaries`] finds damage, and binaries of another device or driver. It has no key, so it does not find
-    /// what somebody changed on purpose. Besides, [`Program`] says what the caller vouches for.
+    /// The binaries are those of one program, and were not changed since [`Program::binaries`] or the driver returned
+    /// them. Drivers do not check them: PoCL 3.1 writes outside its memory on damaged ones. The SHA-256 sum of
+    /// [`Program::binaries`] detects damage, and binaries of another device or driver. It has no key, so it does not
+    /// detect deliberate changes. Moreover, the caller vouches for what [`Program`] states.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] for none, or one that is empty, damaged, or of another device or driver.
-    /// [`Error::Unsupported`] for bytes from elsewhere on rusticl, which ends the process on unknown ones.
+    /// [`Error::InvalidInput`] for an empty list, and for a binary that is empty, damaged, or for another device or
+    /// driver; [`Error::Unsupported`] for bytes of unknown origin on rusticl, which crashes on unknown binaries.
     pub unsafe fn from_binaries(context: &Context, binaries: &[(Device, Vec<u8>)], options: &str) -> Result<Self> {
         const OP: &str = "clCreateProgramWithBinary";
         let (mut devices, mut opened, mut known) = (Vec::new(), Vec::new(), HashMap::new());
@@ -81,12 +81,13 @@ impl Program {
                     binary
                 }
                 Opened::Wrong => {
-                    return Err(Error::invalid(OP, "a binary is damaged, or of another device or driver; build again"));
+                    return Err(Error::invalid(
+                        OP,
+                        "a binary is damaged, or for another device or driver; build again",
+                    ));
                 }
                 Opened::Foreign(_) if device.platform().is_rusticl()? => {
-                    return Err(
-                        device.unsupported(OP, "this driver ends the process on binaries that it does not know")
-                    );
+                    return Err(device.unsupported(OP, "this driver crashes on unknown binaries"));
                 }
                 Opened::Foreign(binary) => binary,
             });
@@ -114,15 +115,16 @@ impl Program {
         Ok(Self::of(raw, context, devices))
     }
 
-    /// Returns what was built (`CL_PROGRAM_BINARIES`), for [`Program::from_binaries`], with the kernels' parameters and with what
-    /// tells damage and other devices. Devices without one are left out.
+    /// Returns the binaries (`CL_PROGRAM_BINARIES`) for [`Program::from_binaries`], with the kernels' parameters and
+    /// data to detect damage and other devices. Devices without a binary are left out.
     pub fn binaries(&self) -> Result<Vec<(Device, Vec<u8>)>> {
         let params = self.all_params()?;
         let seal = |(device, binary): (Device, Vec<u8>)| Ok((device.clone(), seal_binary(&device, &binary, &params)?));
         self.driver_binaries()?.into_iter().map(seal).collect()
     }
 
-    /// Returns what was built, as the driver has it (`CL_PROGRAM_BINARIES`), for other tools. Devices without one are left out.
+    /// Returns the driver's own binaries (`CL_PROGRAM_BINARIES`), for other tools. Devices without a binary are left
+    /// out.
     pub fn driver_binaries(&self) -> Result<Vec<(Device, Vec<u8>)>> {
         let binaries = self.raw.built_binaries().map_err(|f| self.context().error(f))?;
         let listed = self.raw.devices().map_err(|f| self.context().error(f))?;

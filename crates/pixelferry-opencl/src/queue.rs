@@ -1,4 +1,4 @@
-//! [`Queue`]: where commands go.
+//! [`Queue`]: the queue of a device's commands.
 
 use super::flags::{InfoValue, choices};
 use super::{Context, Device, QueueCapabilities};
@@ -23,25 +23,25 @@ mod hints {
 }
 
 choices! {
-    /// A hint which queue goes first (`cl_khr_priority_hints`).
+    /// A hint which queue runs first (`cl_khr_priority_hints`).
     Priority {
-        /// Before others.
+        /// Before other queues.
         High = hints::CL_QUEUE_PRIORITY_HIGH_KHR;
         /// The default.
         Medium = hints::CL_QUEUE_PRIORITY_MED_KHR;
-        /// After others.
+        /// After other queues.
         Low = hints::CL_QUEUE_PRIORITY_LOW_KHR;
     }
 }
 
 choices! {
-    /// A hint how much power a queue may take (`cl_khr_throttle_hints`).
+    /// A hint how much power a queue may use (`cl_khr_throttle_hints`).
     Throttle {
         /// Full speed.
         High = hints::CL_QUEUE_THROTTLE_HIGH_KHR;
         /// The default.
         Medium = hints::CL_QUEUE_THROTTLE_MED_KHR;
-        /// Little power.
+        /// Low power.
         Low = hints::CL_QUEUE_THROTTLE_LOW_KHR;
     }
 }
@@ -53,7 +53,7 @@ pub struct QueueOptions {
     /// Commands may run in any order that their wait lists and barriers allow
     /// (`CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE`).
     pub out_of_order: bool,
-    /// Events know when their commands ran (`CL_QUEUE_PROFILING_ENABLE`).
+    /// Events record the times of their commands (`CL_QUEUE_PROFILING_ENABLE`).
     pub profiling: bool,
     /// `CL_QUEUE_PRIORITY_KHR`.
     pub priority: Option<Priority>,
@@ -68,19 +68,19 @@ impl QueueOptions {
         Self { out_of_order, ..self }
     }
 
-    /// Sets whether events know when their commands ran (`CL_QUEUE_PROFILING_ENABLE`).
+    /// Sets whether events record the times of their commands (`CL_QUEUE_PROFILING_ENABLE`).
     #[must_use]
     pub fn with_profiling(self, profiling: bool) -> Self {
         Self { profiling, ..self }
     }
 
-    /// Sets the priority (`CL_QUEUE_PRIORITY_KHR`); `None`: the driver's own.
+    /// Sets the priority (`CL_QUEUE_PRIORITY_KHR`); `None` means the driver's default.
     #[must_use]
     pub fn with_priority(self, priority: impl Into<Option<Priority>>) -> Self {
         Self { priority: priority.into(), ..self }
     }
 
-    /// Sets the throttle (`CL_QUEUE_THROTTLE_KHR`); `None`: the driver's own.
+    /// Sets the throttle (`CL_QUEUE_THROTTLE_KHR`); `None` means the driver's default.
     #[must_use]
     pub fn with_throttle(self, throttle: impl Into<Option<Throttle>>) -> Self {
         Self { throttle: throttle.into(), ..self }
@@ -92,7 +92,7 @@ impl QueueOptions {
             | bit(self.profiling, q::CL_QUEUE_PROFILING_ENABLE)
     }
 
-    /// Those of a queue that is there (`CL_QUEUE_PROPERTIES`).
+    /// Returns the options of an existing queue (`CL_QUEUE_PROPERTIES`).
     pub(crate) fn from_bits(bits: u64) -> Self {
         Self::default()
             .with_out_of_order(bits & q::CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE != 0)
@@ -110,39 +110,39 @@ impl QueueOptions {
 }
 
 /// A queue of commands for one device (OpenCL 3.0 API, 5.1; `clCreateCommandQueue`). Cheap to clone; any thread may use
-/// it. Every command takes a list of events to wait for and gives an event.
+/// it. Every command takes a list of events to wait for and returns an event.
 ///
-/// Methods that block say so. What is enqueued starts at the latest when something waits for it, on
-/// [`Queue::flush`], and when the last clone of the queue goes.
+/// Methods that block state so. A command starts at the latest when another one or the host waits for it, on
+/// [`Queue::flush`], and on the drop of the queue's last clone.
 #[derive(Clone)]
 pub struct Queue(Arc<Parts>);
 
 struct Parts {
     handle: Handle<QueueKind>,
-    /// Kept for the queue: sub-devices live as long as their context here.
+    /// Kept for the queue: sub-devices live as long as their context.
     context: Context,
     device: Device,
     options: QueueOptions,
-    /// rusticl 25.0 multiplies the offset of a copy from an image to a buffer by the bytes of a pixel. So it writes
-    /// beside or behind the buffer. Other versions were not all tried.
+    /// rusticl 25.0 multiplies the offset of a copy from an image to a buffer by the bytes of a pixel, and so writes to
+    /// wrong positions. Other versions were not all tested.
     miscounts_offsets: bool,
     /// The driver is PoCL, see [`MayFail`](crate::ffi::may_fail::MayFail).
     is_pocl: bool,
 }
 
 impl Queue {
-    /// An in-order queue on the context's first device (`clCreateCommandQueue`).
+    /// Creates an in-order queue on the context's first device (`clCreateCommandQueue`).
     pub fn new(context: &Context) -> Result<Self> {
         let device = context.devices().first().ok_or_else(|| context.foreign("clCreateCommandQueue", "device"))?;
         Self::with_options(context, device, &QueueOptions::default())
     }
 
-    /// A queue on one of the context's devices (`clCreateCommandQueue`; with a priority or throttle
+    /// Creates a queue on one of the context's devices (`clCreateCommandQueue`; with a priority or throttle
     /// `clCreateCommandQueueWithProperties`).
     ///
     /// # Errors
-    /// [`interop_core::Error::Unsupported`] where the device does not list what the options ask for, or has no OpenCL
-    /// 2.0 for a priority or throttle. [`interop_core::Error::Foreign`] for a device of another context.
+    /// [`interop_core::Error::Unsupported`] where the device does not list what the options request, or lacks OpenCL
+    /// 2.0 for a priority or throttle; [`interop_core::Error::Foreign`] for a device of another context.
     pub fn with_options(context: &Context, device: &Device, options: &QueueOptions) -> Result<Self> {
         const OP: &str = "clCreateCommandQueue";
         context.check_device(device, OP)?;
@@ -200,12 +200,12 @@ impl Queue {
         &self.0.handle
     }
 
-    /// True for two values of one queue (`cl_command_queue`).
+    /// Returns true where both values are one queue (`cl_command_queue`).
     pub fn is(&self, other: &Self) -> bool {
         self.raw() == other.raw()
     }
 
-    /// True where its context cares for commands that fail by their wait lists.
+    /// Returns true where its context needs the workaround for commands that fail by their wait lists.
     pub(crate) fn is_pocl(&self) -> bool {
         self.0.is_pocl
     }
@@ -218,27 +218,27 @@ impl Queue {
         self.0.context.error(failure)
     }
 
-    /// Its context (`CL_QUEUE_CONTEXT`).
+    /// Returns its context (`CL_QUEUE_CONTEXT`).
     pub fn context(&self) -> &Context {
         &self.0.context
     }
 
-    /// Its device (`CL_QUEUE_DEVICE`).
+    /// Returns its device (`CL_QUEUE_DEVICE`).
     pub fn device(&self) -> &Device {
         &self.0.device
     }
 
-    /// True where commands may overtake each other (`CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE`).
+    /// Returns true where commands may run out of order (`CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE`).
     pub fn is_out_of_order(&self) -> bool {
         self.0.options.out_of_order
     }
 
-    /// True where its events have times (`CL_QUEUE_PROFILING_ENABLE`).
+    /// Returns true where its events record times (`CL_QUEUE_PROFILING_ENABLE`).
     pub fn is_profiling(&self) -> bool {
         self.0.options.profiling
     }
 
-    /// Makes the device start on what is queued (`clFlush`).
+    /// Makes the device start the queued commands (`clFlush`).
     pub fn flush(&self) -> Result<()> {
         check("clFlush", q::flush(self.raw())).map_err(|f| self.error(f))
     }

@@ -1,6 +1,6 @@
-//! The driver's own objects: given out, and taken from others. Getting one is safe; what is done with it is the caller's. Taking
-//! one is `unsafe`, because nothing tells an object from any other address. Each value has a reference of its own
-//! (`clRetain*`), which goes with it.
+//! The driver's own objects: access to them, and wrapping of existing ones. Access is safe; the caller is responsible
+//! for its use. Wrapping is `unsafe`, because an object cannot be distinguished from any other address. Each value has
+//! its own reference (`clRetain*`), which its drop releases.
 
 use super::{Buffer, Context, Device, Event, Image, ImageFormat, ImageType, Kernel, Platform, Program, Queue, Sampler};
 use crate::QueueOptions;
@@ -21,15 +21,15 @@ use std::ptr;
 use std::sync::Arc;
 
 impl Platform {
-    /// The `cl_platform_id`, for calls of the user's own.
+    /// Returns the `cl_platform_id`, for calls of the user.
     pub fn raw(self) -> *mut c_void {
         self.0.raw()
     }
 
-    /// The platform of that `cl_platform_id`, looked for among all (`clGetPlatformIDs`).
+    /// Returns the platform of a `cl_platform_id`, found among all (`clGetPlatformIDs`).
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] where there is none; those of [`Platform::all`].
+    /// [`Error::InvalidInput`] where no platform has it; those of [`Platform::all`].
     pub fn from_raw(raw: *mut c_void) -> Result<Self> {
         let found = Self::all()?.into_iter().find(|platform| platform.raw() == raw);
         found.ok_or_else(|| Error::invalid("clGetPlatformIDs", format!("there is no platform at {raw:?}")))
@@ -37,18 +37,18 @@ impl Platform {
 }
 
 impl Device {
-    /// The `cl_device_id`, for calls of the user's own; that of a part lives as long as this.
+    /// Returns the `cl_device_id`, for calls of the user; that of a part lives as long as this.
     pub fn raw(&self) -> *mut c_void {
         self.ids().1.raw()
     }
 
-    /// The device of that `cl_device_id`, and the parents of a part (`clRetainDevice`, `CL_DEVICE_PARENT_DEVICE`).
+    /// Wraps a `cl_device_id`, with the parents of a part (`clRetainDevice`, `CL_DEVICE_PARENT_DEVICE`).
     ///
     /// # Safety
     /// `raw` is a live `cl_device_id`.
     ///
     /// # Errors
-    /// [`Error::Driver`] where the device does not answer.
+    /// [`Error::Driver`] where the queries of the device fail.
     pub unsafe fn from_raw(raw: *mut c_void) -> Result<Self> {
         let error = |failure: Failure| failure.on("an OpenCL device");
         let address = |param| DeviceId(raw).array(param).map(usize::from_ne_bytes).map_err(error);
@@ -66,32 +66,32 @@ impl Device {
 }
 
 impl Context {
-    /// The `cl_context`, for calls of the user's own; it lives as long as this.
+    /// Returns the `cl_context`, for calls of the user; it lives as long as this.
     pub fn raw(&self) -> *mut c_void {
         self.handle().raw()
     }
 
-    /// References that the driver counts, its own among them (`CL_CONTEXT_REFERENCE_COUNT`): for a look at leaks, since it
-    /// may be another a moment later.
+    /// Returns the number of references that the driver counts, including its own (`CL_CONTEXT_REFERENCE_COUNT`). It
+    /// may change at any time, so use it only to find leaks.
     pub fn reference_count(&self) -> Result<u32> {
         self.handle().references().map_err(|f| self.error(f))
     }
 
-    /// The error of a call of the program's own, made with [`Context::raw`] and its like: the name of the driver's code (a
-    /// `cl_int`), and what to do.
+    /// Returns the error of a call that the program made with [`Context::raw`] and similar methods: the name of the
+    /// driver's code (a `cl_int`), and a hint.
     pub fn driver_error(&self, call: &'static str, code: i32) -> Error {
         self.error(Failure { operation: call, code })
     }
 
-    /// The context of that `cl_context`, with a reference of its own (`clRetainContext`), and its devices
-    /// (`CL_CONTEXT_DEVICES`). Objects of two values over one `cl_context` go together. What the driver reports of errors
-    /// goes to whoever made the context.
+    /// Wraps a `cl_context`, with its own reference (`clRetainContext`), and its devices (`CL_CONTEXT_DEVICES`).
+    /// Objects of two values of one `cl_context` can be combined. Errors that the driver reports for the context go to
+    /// the callback of its creator.
     ///
     /// # Safety
     /// `raw` is a live `cl_context`.
     ///
     /// # Errors
-    /// [`Error::Driver`] where the driver does not answer.
+    /// [`Error::Driver`] where the driver's queries fail.
     pub unsafe fn from_raw(raw: *mut c_void) -> Result<Self> {
         let error = |failure: Failure| failure.on("an OpenCL context");
         // SAFETY: the caller's promise.
@@ -104,18 +104,18 @@ impl Context {
 }
 
 impl Queue {
-    /// The `cl_command_queue`, for calls of the user's own; it lives as long as this. What is enqueued there by others is
-    /// not known to maps of memory that it uses.
+    /// Returns the `cl_command_queue`, for calls of the user; it lives as long as this. Maps of memory do not take into
+    /// account commands that other code enqueues there.
     pub fn raw(&self) -> *mut c_void {
         self.handle().raw()
     }
 
-    /// References that the driver counts (`CL_QUEUE_REFERENCE_COUNT`); see [`Context::reference_count`].
+    /// Returns the driver's reference count (`CL_QUEUE_REFERENCE_COUNT`); see [`Context::reference_count`].
     pub fn reference_count(&self) -> Result<u32> {
         self.handle().references().map_err(|f| self.error(f))
     }
 
-    /// The queue of that `cl_command_queue`, with a reference of its own (`clRetainCommandQueue`).
+    /// Wraps a `cl_command_queue`, with its own reference (`clRetainCommandQueue`).
     ///
     /// # Safety
     /// `raw` is a live `cl_command_queue` on the host.
@@ -136,17 +136,17 @@ impl Queue {
 }
 
 impl Event {
-    /// The `cl_event`, for calls of the user's own; it lives as long as this.
+    /// Returns the `cl_event`, for calls of the user; it lives as long as this.
     pub fn raw(&self) -> *mut c_void {
         self.lone.raw()
     }
 
-    /// References that the driver counts (`CL_EVENT_REFERENCE_COUNT`); see [`Context::reference_count`].
+    /// Returns the driver's reference count (`CL_EVENT_REFERENCE_COUNT`); see [`Context::reference_count`].
     pub fn reference_count(&self) -> Result<u32> {
         self.lone.references().map_err(|f| self.context().error(f))
     }
 
-    /// The event of that `cl_event`, with a reference of its own (`clRetainEvent`).
+    /// Wraps a `cl_event`, with its own reference (`clRetainEvent`).
     ///
     /// # Safety
     /// `raw` is a live `cl_event`.
@@ -161,7 +161,7 @@ impl Event {
         // SAFETY: the queue lives at least as long as the event of a command in it.
         let queue = if queue.is_null() { None } else { Some(unsafe { Queue::from_raw(context, queue) }?) };
         if queue.is_none() {
-            // An event of the program's own, which others set: when, nobody here is told.
+            // A user event that other code sets, at a time that is unknown here.
             context.may_fail().begin();
         }
         Ok(Self::of(context, handle, queue))
@@ -178,27 +178,27 @@ unsafe fn mem_from_raw(context: &Context, raw: *mut c_void) -> Result<Arc<Mem>> 
 }
 
 impl Buffer {
-    /// The `cl_mem`, for calls of the user's own; it lives as long as this. What others enqueue with it is not known to
-    /// maps and host closures.
+    /// Returns the `cl_mem`, for calls of the user; it lives as long as this. Maps and host closures do not take into
+    /// account commands that other code enqueues with it.
     pub fn raw(&self) -> *mut c_void {
         self.raw.raw()
     }
 
-    /// References that the driver counts (`CL_MEM_REFERENCE_COUNT`); see [`Context::reference_count`].
+    /// Returns the driver's reference count (`CL_MEM_REFERENCE_COUNT`); see [`Context::reference_count`].
     pub fn reference_count(&self) -> Result<u32> {
         self.raw.references().map_err(|f| self.context.error(f))
     }
 
-    /// The buffer of that `cl_mem`, with a reference of its own (`clRetainMemObject`); of a part, the buffer that it is of
-    /// as well.
+    /// Wraps a `cl_mem` as a buffer, with its own reference (`clRetainMemObject`); for a part, its whole buffer is
+    /// wrapped as well.
     ///
     /// # Safety
-    /// `raw` is a live `cl_mem`. Commands that are not enqueued through this value, its clones and parts are not known
-    /// to it. None of them writes bytes that a map or a host closure of this value shows, and none uses bytes that
-    /// these write.
+    /// `raw` is a live `cl_mem`. Commands that are not enqueued through this value, its clones and parts are not
+    /// tracked. None of them may write bytes that a map or a host closure of this value shows, and none may use bytes
+    /// that these write.
     ///
     /// # Errors
-    /// [`Error::Foreign`] for memory of another context (`CL_MEM_CONTEXT`), [`Error::InvalidInput`] for an image.
+    /// [`Error::Foreign`] for memory of another context (`CL_MEM_CONTEXT`); [`Error::InvalidInput`] for an image.
     pub unsafe fn from_raw(context: &Context, raw: *mut c_void) -> Result<Self> {
         // SAFETY: the caller's promise.
         Self::of_mem(unsafe { mem_from_raw(context, raw) }?, context)
@@ -206,25 +206,25 @@ impl Buffer {
 }
 
 impl Image {
-    /// The `cl_mem`, for calls of the user's own; it lives as long as this. What others enqueue with it is not known to
-    /// maps.
+    /// Returns the `cl_mem`, for calls of the user; it lives as long as this. Maps do not take into account commands
+    /// that other code enqueues with it.
     pub fn raw(&self) -> *mut c_void {
         self.raw.raw()
     }
 
-    /// References that the driver counts (`CL_MEM_REFERENCE_COUNT`); see [`Context::reference_count`].
+    /// Returns the driver's reference count (`CL_MEM_REFERENCE_COUNT`); see [`Context::reference_count`].
     pub fn reference_count(&self) -> Result<u32> {
         self.raw.references().map_err(|f| self.context.error(f))
     }
 
-    /// The image of that `cl_mem`, with a reference of its own (`clRetainMemObject`).
+    /// Wraps a `cl_mem` as an image, with its own reference (`clRetainMemObject`).
     ///
     /// # Safety
     /// That of [`Buffer::from_raw`].
     ///
     /// # Errors
-    /// [`Error::Foreign`] for memory of another context (`CL_MEM_CONTEXT`), [`Error::InvalidInput`] for a buffer, and for a
-    /// format that this crate has no name for.
+    /// [`Error::Foreign`] for memory of another context (`CL_MEM_CONTEXT`); [`Error::InvalidInput`] for a buffer, and
+    /// for a format that this crate does not support.
     pub unsafe fn from_raw(context: &Context, raw: *mut c_void) -> Result<Self> {
         // SAFETY: the caller's promise.
         Self::of_mem(unsafe { mem_from_raw(context, raw) }?, context)
@@ -239,7 +239,7 @@ impl Image {
         };
         let codes = raw.image_format().map_err(|f| context.error(f))?;
         let format = ImageFormat::from_codes(codes).ok_or_else(|| {
-            Error::invalid(OP, format!("an image of format {:#x}, {:#x} has no name here", codes[0], codes[1]))
+            Error::invalid(OP, format!("the image format {:#x}, {:#x} is not supported", codes[0], codes[1]))
         })?;
         let side = |param| raw.image_size(param).map_err(|f| context.error(f));
         let (w, h) = (side(m::CL_IMAGE_WIDTH)?, side(m::CL_IMAGE_HEIGHT)?);
@@ -256,17 +256,17 @@ impl Image {
 }
 
 impl Sampler {
-    /// The `cl_sampler`, for calls of the user's own; it lives as long as this.
+    /// Returns the `cl_sampler`, for calls of the user; it lives as long as this.
     pub fn raw(&self) -> *mut c_void {
         self.handle.raw()
     }
 
-    /// References that the driver counts (`CL_SAMPLER_REFERENCE_COUNT`); see [`Context::reference_count`].
+    /// Returns the driver's reference count (`CL_SAMPLER_REFERENCE_COUNT`); see [`Context::reference_count`].
     pub fn reference_count(&self) -> Result<u32> {
         self.handle.references().map_err(|f| self.context.error(f))
     }
 
-    /// The sampler of that `cl_sampler`, with a reference of its own (`clRetainSampler`).
+    /// Wraps a `cl_sampler`, with its own reference (`clRetainSampler`).
     ///
     /// # Safety
     /// `raw` is a live `cl_sampler`.
@@ -281,18 +281,18 @@ impl Sampler {
 }
 
 impl Program {
-    /// The `cl_program`, for calls of the user's own; it lives as long as this.
+    /// Returns the `cl_program`, for calls of the user; it lives as long as this.
     pub fn raw(&self) -> *mut c_void {
         self.raw.raw()
     }
 
-    /// References that the driver counts (`CL_PROGRAM_REFERENCE_COUNT`); see [`Context::reference_count`].
+    /// Returns the driver's reference count (`CL_PROGRAM_REFERENCE_COUNT`); see [`Context::reference_count`].
     pub fn reference_count(&self) -> Result<u32> {
         self.raw.references().map_err(|f| self.context().error(f))
     }
 
-    /// The program of that `cl_program`, which was built, with a reference of its own (`clRetainProgram`). Its devices are
-    /// those of which the driver says that the build went well (`CL_PROGRAM_BUILD_STATUS`); PoCL 3.1 says it of all.
+    /// Wraps a built `cl_program`, with its own reference (`clRetainProgram`). Its devices are those for which the
+    /// driver reports a successful build (`CL_PROGRAM_BUILD_STATUS`); PoCL 3.1 reports that for all.
     ///
     /// # Safety
     /// `raw` is a live `cl_program` that was built, and the caller vouches for its kernels, as [`Program`] says.
@@ -309,20 +309,20 @@ impl Program {
 }
 
 impl Kernel {
-    /// The `cl_kernel`, for calls of the user's own; it lives as long as this. A launch sets all its arguments.
+    /// Returns the `cl_kernel`, for calls of the user; it lives as long as this. A launch sets all its arguments.
     pub fn raw(&self) -> *mut c_void {
         self.raw.raw()
     }
 
-    /// References that the driver counts (`CL_KERNEL_REFERENCE_COUNT`); see [`Context::reference_count`].
+    /// Returns the driver's reference count (`CL_KERNEL_REFERENCE_COUNT`); see [`Context::reference_count`].
     pub fn reference_count(&self) -> Result<u32> {
         self.raw.references().map_err(|f| self.program().context().error(f))
     }
 
-    /// The kernel of that `cl_kernel`, of a program, with a reference of its own (`clRetainKernel`).
+    /// Wraps a `cl_kernel` of a program, with its own reference (`clRetainKernel`).
     ///
     /// # Safety
-    /// `raw` is a live `cl_kernel`, and nobody else sets its arguments while this value is launched.
+    /// `raw` is a live `cl_kernel`, and no other code sets its arguments during a launch of this value.
     ///
     /// # Errors
     /// [`Error::Foreign`] for a kernel of another program (`CL_KERNEL_PROGRAM`).

@@ -1,14 +1,14 @@
-//! Bytes that are whole and of the right device, or are not taken: some drivers end the process on a damaged binary.
+//! Binaries with a check for damage and for the right device, because some drivers crash on damaged ones.
 
 use super::{Device, Param};
 use interop_core::Result;
 use sha2::{Digest as _, Sha256};
 use std::collections::HashMap;
 
-/// The first bytes of a binary for the user.
+/// The first bytes of a binary that the user keeps.
 const MAGIC: &[u8] = b"pixelferry OpenCL binary 3\n";
 
-/// SHA-256. It finds damage; it has no key, so that it does not tell who made the bytes.
+/// SHA-256. It detects damage; it has no key, so it does not prove the origin of the bytes.
 pub fn hash(bytes: &[u8]) -> [u8; 32] {
     Sha256::digest(bytes).into()
 }
@@ -33,7 +33,7 @@ pub fn put_number(out: &mut Vec<u8>, number: u64) {
     put(out, &number.to_le_bytes());
 }
 
-/// Parameters by kernel, as they are kept with what was built: drivers may not tell them of binaries.
+/// Parameters of the kernels, kept with the binaries, because drivers may not report them for binaries.
 pub type Recorded = HashMap<String, Vec<Param>>;
 
 pub fn put_params(out: &mut Vec<u8>, all: &Recorded) {
@@ -78,18 +78,18 @@ pub fn take_text(from: &mut &[u8]) -> Option<String> {
     String::from_utf8(take(from)?.to_vec()).ok()
 }
 
-/// Bytes with a sum to know them by again.
+/// Returns the bytes with a sum that identifies them.
 pub fn seal(magic: &[u8], bytes: &[u8]) -> Vec<u8> {
     [magic, &hash(bytes), bytes].concat()
 }
 
-/// `None` where the bytes are not what [`seal`] made.
+/// Returns `None` where the bytes are not a result of [`seal`].
 pub fn unseal<'a>(magic: &[u8], bytes: &'a [u8]) -> Option<&'a [u8]> {
     let (sum, rest) = bytes.strip_prefix(magic)?.split_first_chunk()?;
     (hash(rest) == *sum).then_some(rest)
 }
 
-/// All of a device that a binary depends on.
+/// Returns everything of a device on which a binary depends.
 pub fn device_key(device: &Device) -> Result<Vec<u8>> {
     let mut key = Vec::new();
     put(&mut key, device.name().as_bytes());
@@ -99,7 +99,7 @@ pub fn device_key(device: &Device) -> Result<Vec<u8>> {
     Ok(key)
 }
 
-/// A driver's binary for the user to keep.
+/// Wraps a driver's binary for the user to keep.
 pub fn seal_binary(device: &Device, binary: &[u8], params: &Recorded) -> Result<Vec<u8>> {
     let mut out = Vec::new();
     put(&mut out, &device_key(device)?);
@@ -110,16 +110,16 @@ pub fn seal_binary(device: &Device, binary: &[u8], params: &Recorded) -> Result<
 
 /// Result of opening a user's binary.
 pub enum Opened<'a> {
-    /// Whole, and of this device and driver.
+    /// Undamaged, and for this device and driver.
     Own(&'a [u8], Recorded),
-    /// Made by [`seal_binary`], but damaged, or of another device or driver.
+    /// Made by [`seal_binary`], but damaged, or for another device or driver.
     Wrong,
-    /// From elsewhere.
+    /// Not made by this crate.
     Foreign(&'a [u8]),
 }
 
 pub fn open_binary<'a>(device: &Device, bytes: &'a [u8]) -> Result<Opened<'a>> {
-    // Cut or damaged in its first bytes, it must not pass for one from elsewhere.
+    // If its first bytes are missing or damaged, it must not be treated as foreign.
     let begins = bytes.iter().zip(MAGIC).filter(|(a, b)| a == b).count();
     if begins < MAGIC.len().min(bytes.len()) / 2 {
         return Ok(Opened::Foreign(bytes));

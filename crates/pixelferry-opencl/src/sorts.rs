@@ -1,9 +1,9 @@
-//! [`ParamSort`]: what a parameter takes, according to the compiler's words for its type.
+//! [`ParamSort`]: the kind of a parameter, derived from the compiler's name of its type.
 
 use crate::AddressSpace;
 use crate::Param;
 
-/// Kind of value that `clSetKernelArg` takes for a parameter.
+/// Kind of value that `clSetKernelArg` needs for a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ParamSort {
     /// A buffer's `cl_mem`.
@@ -14,16 +14,16 @@ pub enum ParamSort {
     Image,
     /// A `cl_sampler`.
     Sampler,
-    /// The bytes of a value, where the type is one of OpenCL C's own or was seen to be plain.
+    /// The bytes of a value, where the type is one of OpenCL C or is known to be plain.
     Value,
-    /// Something else that is in global memory: a pipe, or an image under a name of the program's own. PoCL 3.1 takes
-    /// the latter for a pointer.
+    /// Other objects in global memory: a pipe, or an image under a name that the program defines. PoCL 3.1 treats the
+    /// latter as a pointer.
     Other,
 }
 
 impl Param {
-    /// Returns what the driver's words say (`clGetKernelArgInfo`). A sampler under a name of the program's own is a
-    /// [`ParamSort::Value`] by them.
+    /// Derives the kind from the driver's names (`clGetKernelArgInfo`). A sampler under a name that the program defines
+    /// appears as [`ParamSort::Value`].
     pub fn sort(&self) -> ParamSort {
         let name = self.type_name();
         match self.address_space() {
@@ -37,15 +37,15 @@ impl Param {
     }
 }
 
-/// One of OpenCL C's types of images, `image2d_array_msaa_depth_t` among them, and no type of the program's.
+/// Returns true for OpenCL C's image types, including `image2d_array_msaa_depth_t`, and not for types of the program.
 fn is_image(type_name: &str) -> bool {
     let mut words = type_name.strip_suffix("_t").unwrap_or_default().split('_');
     words.next().is_some_and(|first| ["image1d", "image2d", "image3d"].contains(&first))
         && words.all(|word| ["array", "buffer", "msaa", "depth"].contains(&word))
 }
 
-/// Bytes of a scalar or vector type of OpenCL C, such as `cl_float3`'s: vectors of 3 take the room of 4. `None` for every other
-/// type.
+/// Returns the bytes of a scalar or vector type of OpenCL C, such as `cl_float3`: vectors of 3 take the space of 4.
+/// `None` for every other type.
 pub fn type_size(name: &str) -> Option<usize> {
     let (scalar, lanes) = match name.find(|c: char| c.is_ascii_digit()) {
         Some(at) => (&name[..at], name[at..].parse::<usize>().ok()?),

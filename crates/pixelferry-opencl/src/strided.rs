@@ -1,4 +1,4 @@
-//! Copies between views: as boxes where the driver can (`clEnqueueCopyBufferRect`), else by a kernel.
+//! Copies between views: as boxes where the driver can (`clEnqueueCopyBufferRect`), otherwise by a kernel.
 
 use super::{Arg, Buffer, Context, Event, Kernel, MemFlags, NdView, Owned, PendingRead, Program, Queue, RectLayout};
 use crate::Element;
@@ -24,7 +24,7 @@ __kernel void copy_view(__global const UNIT *from, __global UNIT *to, __global c
   for (long u = 0; u < units; ++u) to[b * units + u] = from[a * units + u];
 }";
 
-/// The kernel that copies units of this type in a context, built once.
+/// Returns the kernel that copies units of this type in a context, built once.
 fn copy_kernel(context: &Context, unit: &'static str) -> Result<Kernel> {
     let make = || {
         // SAFETY: only `copy_by_kernel` launches it. It makes the plan of two views that lie inside their buffers and
@@ -35,7 +35,7 @@ fn copy_kernel(context: &Context, unit: &'static str) -> Result<Kernel> {
     Ok(Kernel::of_apart(context.copies().get(unit, make)?, context))
 }
 
-/// A dimension of both sides of a copy.
+/// A dimension of a copy, with the strides of both sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Axis {
     side: usize,
@@ -43,8 +43,8 @@ struct Axis {
     to: isize,
 }
 
-/// The dimensions that matter, innermost first. Those of side 1 are left out. Those that follow each other without a
-/// gap on both sides are one.
+/// Returns the relevant dimensions, the innermost first. Those of side 1 are left out, and those that follow each other
+/// without a gap on both sides are joined.
 fn collapse<T: Element>(from: &NdView<T>, to: &NdView<T>) -> Vec<Axis> {
     let mut axes: Vec<Axis> = Vec::new();
     for i in (0..from.shape().len()).rev() {
@@ -64,7 +64,7 @@ fn collapse<T: Element>(from: &NdView<T>, to: &NdView<T>) -> Vec<Axis> {
     axes
 }
 
-/// The axes as one box: layouts of both sides and the region. `None` where they do not form a box.
+/// Returns the axes as one box: layouts of both sides and the region. `None` where they do not form a box.
 fn as_box(axes: &[Axis], value: usize, origins: [usize; 2]) -> Option<(RectLayout, RectLayout, [usize; 3])> {
     let (run, outer) = match axes.split_first() {
         Some((inner, outer)) if inner.from == 1 && inner.to == 1 => (inner.side, outer),
@@ -81,7 +81,7 @@ fn as_box(axes: &[Axis], value: usize, origins: [usize; 2]) -> Option<(RectLayou
             None => Some(0),
         };
         let layout = RectLayout { origin: [origin * value, 0, 0], row_pitch: pitch(0)?, slice_pitch: pitch(1)? };
-        // Pitches of 0 would mean others than these strides.
+        // Pitches of 0 would have another meaning.
         let real = outer.iter().all(|axis| stride(axis) > 0);
         (real && layout.resolve(region).is_some()).then_some(layout)
     };
@@ -89,18 +89,21 @@ fn as_box(axes: &[Axis], value: usize, origins: [usize; 2]) -> Option<(RectLayou
 }
 
 impl Queue {
-    /// Copies values between views of one shape, however they lie: `clEnqueueCopyBufferRect` where they are a box, else
-    /// a kernel by `clEnqueueNDRangeKernel`. Does not block.
+    /// Copies values between views of one shape with any strides: by `clEnqueueCopyBufferRect` where they form a box,
+    /// otherwise by a kernel (`clEnqueueNDRangeKernel`). Does not block.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] where the shapes differ, or the bytes from the first to the last value of both overlap in one
-    /// buffer.
+    /// [`Error::InvalidInput`] where the shapes differ, or where the bytes from the first to the last value of both
+    /// overlap in one buffer.
     pub fn copy_view<T: Element>(&self, from: &NdView<T>, to: &NdView<T>, wait: &[Event]) -> Result<Event> {
         if from.shape() != to.shape() {
-            return Err(Error::invalid(OP, format!("{:?} values cannot go to {:?}", from.shape(), to.shape())));
+            return Err(Error::invalid(
+                OP,
+                format!("values of shape {:?} cannot be copied to shape {:?}", from.shape(), to.shape()),
+            ));
         }
         if from.buffer().raw.overlaps(&from.bytes(), &to.buffer().raw, &to.bytes()) {
-            return Err(Error::invalid(OP, "the two views may overlap; copy by way of another buffer"));
+            return Err(Error::invalid(OP, "the two views may overlap; copy through another buffer"));
         }
         let axes = collapse(from, to);
         match as_box(&axes, size_of::<T>(), [from.offset(), to.offset()]) {
@@ -130,8 +133,8 @@ impl Queue {
         self.launch(&kernel, &args, [from.len()], wait)
     }
 
-    /// The values in a buffer of their own (`clCreateBuffer`), row-major without gaps, by [`Queue::copy_view`]. Does
-    /// not block.
+    /// Copies the values to a new buffer (`clCreateBuffer`), row-major without gaps, by [`Queue::copy_view`]. Does not
+    /// block.
     pub fn contiguous<T: Element>(&self, view: &NdView<T>, wait: &[Event]) -> Result<(NdView<T>, Event)> {
         let buffer = Buffer::new(self.context(), MemFlags::READ_WRITE, view.len() * size_of::<T>())?;
         let copy = NdView::new(&buffer, view.shape())?;
@@ -139,8 +142,8 @@ impl Queue {
         Ok((copy, event))
     }
 
-    /// Reads the values of a view, row-major (`clEnqueueReadBuffer`; what has gaps goes by [`Queue::contiguous`]). Does
-    /// not block.
+    /// Reads the values of a view, row-major (`clEnqueueReadBuffer`; a view with gaps is copied by
+    /// [`Queue::contiguous`] first). Does not block.
     pub fn read_view<T: Element>(&self, view: &NdView<T>, wait: &[Event]) -> Result<PendingRead<T>> {
         if view.is_contiguous() {
             return self.read(view.buffer(), view.bytes().start, view.len(), wait);
@@ -149,11 +152,11 @@ impl Queue {
         self.read(copy.buffer(), 0, view.len(), &[event])
     }
 
-    /// Writes values, row-major, to a view (`clEnqueueWriteBuffer`; what has gaps is written whole to a buffer of its
-    /// own, then copied by [`Queue::copy_view`]). Does not block.
+    /// Writes values, row-major, to a view (`clEnqueueWriteBuffer`; for a view with gaps, they are written to a
+    /// separate buffer, then copied by [`Queue::copy_view`]). Does not block.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] where their number is not the view's.
+    /// [`Error::InvalidInput`] where their number differs from the view's.
     pub fn write_view<T: Element>(
         &self,
         view: &NdView<T>,
@@ -176,7 +179,7 @@ impl Queue {
         self.copy_view(&NdView::new(&buffer, view.shape())?, view, &[written])
     }
 
-    /// Sets all values of a view (`clEnqueueFillBuffer`). Where the view has gaps, or the driver does not fill with
+    /// Sets all values of a view (`clEnqueueFillBuffer`). Where the view has gaps, or the driver cannot fill with
     /// values of this size, [`Queue::copy_view`] copies a single value. Does not block.
     pub fn fill_view<T: Element>(&self, view: &NdView<T>, value: T, wait: &[Event]) -> Result<Event> {
         if view.is_contiguous() && fills_with(size_of::<T>()) {

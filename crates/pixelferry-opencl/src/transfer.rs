@@ -12,7 +12,7 @@ use interop_core::{Error, Result};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// True where `clEnqueueFillBuffer` takes patterns of this size.
+/// Returns true where `clEnqueueFillBuffer` supports patterns of this size.
 pub(super) const fn fills_with(bytes: usize) -> bool {
     bytes.is_power_of_two() && bytes <= 128
 }
@@ -21,7 +21,7 @@ fn bytes_of<T>(operation: &'static str, count: usize) -> Result<usize> {
     count.checked_mul(size_of::<T>()).ok_or_else(|| Error::invalid(operation, format!("{count} values are too many")))
 }
 
-/// Host memory to read into.
+/// Reserves host memory for a read.
 pub(super) fn zeroed<T: Element>(operation: &'static str, count: usize) -> Result<Vec<T>> {
     let mut values = Vec::new();
     let reserved = values.try_reserve_exact(count);
@@ -54,12 +54,12 @@ impl Queue {
         })
     }
 
-    /// Reads as many values as `into` holds, from byte `offset` (`clEnqueueReadBuffer`). Blocks.
+    /// Reads as many values as `into` holds, starting at byte `offset` (`clEnqueueReadBuffer`). Blocks.
     pub fn read_into<T: Element>(&self, from: &Buffer, offset: usize, into: &mut [T], wait: &[Event]) -> Result<()> {
         let range = range_of(offset, size_of_val(into));
         // SAFETY: `into` is borrowed until the command is done, which is waited for.
         let event = unsafe { self.read_bytes(1, from, range, into.as_mut_ptr().cast(), wait) }?;
-        // Even though the command is a blocking one: where several threads use a queue, rusticl (seen with Mesa 22.3)
+        // Necessary even for a blocking command: where several threads use a queue, rusticl (seen with Mesa 22.3)
         // returns too early if another thread flushed.
         event.wait_until_final()
     }
@@ -67,7 +67,8 @@ impl Queue {
     /// Reads the bytes `range` to an address (`clEnqueueReadBuffer`). Does not block.
     ///
     /// # Safety
-    /// There are as many bytes at the address, and nobody else uses them until [`Event::wait_until_final`] has returned.
+    /// The address has this number of bytes, and no other code uses them until [`Event::wait_until_final`] has
+    /// returned.
     pub unsafe fn read_to(&self, from: &Buffer, range: Range<usize>, to: *mut u8, wait: &[Event]) -> Result<Event> {
         // SAFETY: the caller's promise.
         unsafe { self.read_bytes(0, from, range, to, wait) }
@@ -94,16 +95,16 @@ impl Queue {
     /// Reads all of a buffer (`clEnqueueReadBuffer`). Blocks.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] where its size is no multiple of the value's.
+    /// [`Error::InvalidInput`] where its size is not a multiple of the value's.
     pub fn read_all<T: Element>(&self, from: &Buffer, wait: &[Event]) -> Result<Vec<T>> {
         if size_of::<T>() == 0 || !from.len().is_multiple_of(size_of::<T>()) {
-            let problem = format!("{} bytes are no whole number of values of {} bytes", from.len(), size_of::<T>());
+            let problem = format!("{} bytes are not a whole number of values of {} bytes", from.len(), size_of::<T>());
             return Err(Error::invalid("clEnqueueReadBuffer", problem));
         }
         self.read(from, 0, from.len() / size_of::<T>(), wait)?.wait()
     }
 
-    /// Writes values, which the command owns or shares until it is done (`clEnqueueWriteBuffer`). Does not block.
+    /// Writes values, which the command owns or shares until it has completed (`clEnqueueWriteBuffer`). Does not block.
     pub fn write<T: Element>(
         &self,
         to: &Buffer,
@@ -131,7 +132,8 @@ impl Queue {
     /// Writes the bytes `range` from an address (`clEnqueueWriteBuffer`). Does not block.
     ///
     /// # Safety
-    /// There are as many bytes at the address, and nobody changes them until [`Event::wait_until_final`] has returned.
+    /// The address has this number of bytes, and no other code changes them until [`Event::wait_until_final`] has
+    /// returned.
     pub unsafe fn write_at(&self, to: &Buffer, range: Range<usize>, from: *const u8, wait: &[Event]) -> Result<Event> {
         // SAFETY: the caller's promise.
         unsafe { self.write_bytes(0, to, range, from, wait) }
@@ -164,12 +166,12 @@ impl Queue {
         self.fill_bytes(to, bytemuck::bytes_of(&pattern), range, wait)
     }
 
-    /// Fills `range` with repetitions of the bytes of `pattern` (`clEnqueueFillBuffer`); else as [`Queue::fill`].
+    /// Fills `range` with repetitions of the bytes of `pattern` (`clEnqueueFillBuffer`); otherwise as [`Queue::fill`].
     pub fn fill_bytes(&self, to: &Buffer, pattern: &[u8], range: Range<usize>, wait: &[Event]) -> Result<Event> {
         const OP: &str = "clEnqueueFillBuffer";
         let size = pattern.len();
         if !fills_with(size) {
-            return Err(Error::invalid(OP, format!("a pattern of {size} bytes; take 1, 2, 4, 8, 16, 32, 64 or 128")));
+            return Err(Error::invalid(OP, format!("a pattern of {size} bytes; use 1, 2, 4, 8, 16, 32, 64 or 128")));
         }
         self.check(to, &range, OP)?;
         if !range.start.is_multiple_of(size) || !range.len().is_multiple_of(size) {
@@ -195,15 +197,12 @@ impl Queue {
         self.check(from, &from_range, OP)?;
         self.check(to, &to_range, OP)?;
         if from.raw.overlaps(&from_range, &to.raw, &to_range) {
-            return Err(Error::invalid(
-                OP,
-                "the bytes to copy and their target overlap; copy by way of another buffer",
-            ));
+            return Err(Error::invalid(OP, "the bytes to copy and their target overlap; copy through another buffer"));
         }
         self.copy_mem((&from.raw, from_range), (&to.raw, to_range), wait)
     }
 
-    /// Copies as many bytes as the first range has; the driver refuses overlaps in one buffer.
+    /// Copies as many bytes as the first range has; the driver rejects overlaps in one buffer.
     pub(crate) fn copy_mem(
         &self,
         (from, from_range): (&Mem, Range<usize>),
@@ -230,7 +229,7 @@ impl Queue {
         Ok((layout, range))
     }
 
-    /// Reads a box: `region` is bytes, rows and slices. Gives `host_len` values, of which those outside the box are zero
+    /// Reads a box: `region` is in bytes, rows and slices. Returns `host_len` values; those outside the box are zero
     /// (`clEnqueueReadBufferRect`). Does not block.
     pub fn read_rect<T: Element>(
         &self,
@@ -300,8 +299,8 @@ impl Queue {
         })
     }
 
-    /// Copies a box between buffers (`clEnqueueCopyBufferRect`). Does not block. The two may be boxes of one buffer where
-    /// the bytes from the first to the last of each do not overlap.
+    /// Copies a box between buffers (`clEnqueueCopyBufferRect`). Does not block. Both may be boxes of one buffer if the
+    /// bytes from the first to the last of each do not overlap.
     pub fn copy_rect(
         &self,
         (from, from_layout): (&Buffer, RectLayout),
@@ -313,11 +312,11 @@ impl Queue {
         let (from_layout, from_range) = self.check_rect(from, &from_layout, region, OP)?;
         let (to_layout, to_range) = self.check_rect(to, &to_layout, region, OP)?;
         if from.raw.overlaps(&from_range, &to.raw, &to_range) {
-            return Err(Error::invalid(OP, "the boxes may overlap; copy by way of another buffer"));
+            return Err(Error::invalid(OP, "the boxes may overlap; copy through another buffer"));
         }
         let (from, to) = ((&*from.raw, from_layout, from_range), (&*to.raw, to_layout, to_range));
         match self.copy_rect_at_once(from.clone(), to.clone(), region, wait) {
-            // PoCL 3.1 counts one slice more than there is, and so sees an overlap where two boxes of one buffer are near.
+            // PoCL 3.1 counts one slice too many, and so reports an overlap where two boxes of one buffer are close.
             Err(Error::Driver(refused)) if refused.code == i64::from(CL_MEM_COPY_OVERLAP) => {
                 let len = region.iter().product();
                 let between = self.scratch(len)?;
@@ -330,7 +329,7 @@ impl Queue {
         }
     }
 
-    /// Memory for the bytes of a command that goes by way of another buffer.
+    /// Memory for the bytes of a command that needs an intermediate buffer.
     pub(crate) fn scratch(&self, len: usize) -> Result<Arc<Mem>> {
         Mem::buffer(self.context(), m::CL_MEM_READ_WRITE, len, None).map_err(|f| self.error(f))
     }
@@ -345,7 +344,8 @@ impl Queue {
         const OP: &str = "clEnqueueCopyBufferRect";
         let uses = [from.used(&from_range, Read), to.used(&to_range, Write)];
         let ((from, from_start), (to, to_start)) = (from.whole(), to.whole());
-        let moved = |layout: RectLayout, start| layout.moved(start).ok_or_else(|| Error::invalid(OP, "it overflows"));
+        let moved =
+            |layout: RectLayout, start| layout.moved(start).ok_or_else(|| Error::invalid(OP, "its position overflows"));
         let (from_layout, to_layout) = (moved(from_layout, from_start)?, moved(to_layout, to_start)?);
         // SAFETY: all objects are live, and the arrays have three numbers.
         self.enqueue_using(OP, &uses, wait, |queue, n, list| unsafe {
@@ -396,7 +396,7 @@ impl Migration {
     }
 }
 
-/// The layout with its pitches, and the bytes from the first to the last of the box.
+/// Returns the layout with its pitches, and the bytes from the first to the last of the box.
 fn resolved(layout: &RectLayout, region: [usize; 3], operation: &'static str) -> Result<(RectLayout, Range<usize>)> {
     layout.resolve(region).ok_or_else(|| {
         Error::invalid(

@@ -9,15 +9,15 @@ use interop_core::{Error, Result};
 
 /// An event that the host completes (OpenCL 3.0 API, 5.11; `clCreateUserEvent`).
 ///
-/// Dropped before it was set, it fails, and so does what waits for it: nothing waits forever. The error is
-/// [`Error::EventFailed`] and says so; [`Event::status`] has the code -1.
+/// If it is dropped before it was set, it fails, and so do the commands that wait for it: nothing waits forever. The
+/// error is [`Error::EventFailed`] and states the reason; [`Event::status`] has the code -1.
 pub struct UserEvent {
     event: Event,
     set: bool,
 }
 
 impl UserEvent {
-    /// An event that is not complete (`clCreateUserEvent`).
+    /// Creates an event that is not complete (`clCreateUserEvent`).
     pub fn new(context: &Context) -> Result<Self> {
         let raw = ev::create_user_event(context.raw());
         // SAFETY: an event that was just created, whose one reference is ours.
@@ -26,22 +26,22 @@ impl UserEvent {
         Ok(Self { event, set: false })
     }
 
-    /// For wait lists: its `cl_event`.
+    /// Returns its `cl_event`, for wait lists.
     pub fn event(&self) -> &Event {
         &self.event
     }
 
-    /// Lets the commands that wait for it go on (`clSetUserEventStatus`).
+    /// Completes the event, so that the commands that wait for it continue (`clSetUserEventStatus`).
     pub fn complete(mut self) -> Result<()> {
         self.set = true;
         self.set_status(ev::CL_COMPLETE)
     }
 
-    /// Fails the commands that wait for it (`clSetUserEventStatus` with a negative code). The `cl_event` itself has a
-    /// lower code, which no driver uses, and which errors know a user event's failure by.
+    /// Makes the commands that wait for it fail (`clSetUserEventStatus` with a negative code). The `cl_event` itself
+    /// has a lower code, which no driver uses, and by which errors recognise a user event's failure.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] for a code that is not negative, or too low; then it fails by its drop.
+    /// [`Error::InvalidInput`] for a code that is not negative, or too low; the event then fails when it is dropped.
     pub fn fail(mut self, code: i32) -> Result<()> {
         if !(LEAST_CODE..0).contains(&code) {
             let problem = format!("{code} is not a code from {} to -1", LEAST_CODE);
@@ -68,7 +68,7 @@ impl Drop for UserEvent {
         if !self.set {
             self.may_fail().settle();
             if let Err(error) = self.set_status(OF_HOST) {
-                tracing::warn!(%error, "a user event was dropped, and could not be failed");
+                tracing::warn!(%error, "a dropped user event could not be set to an error");
             }
         }
         self.may_fail().end();

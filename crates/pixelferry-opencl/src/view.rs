@@ -9,13 +9,13 @@ use std::ops::Range;
 
 const OP: &str = "NdView";
 
-/// Values of a buffer as an array of any number of dimensions, row-major unless turned. A view is only a way to look at
-/// the buffer, for [`super::Queue::copy_view`] and its like. It keeps numbers for a later `clEnqueueCopyBufferRect` or
-/// copying kernel. No method here makes an OpenCL call or copies a value. It keeps the buffer. Strides count values,
-/// and may be negative.
+/// Values of a buffer as an array of any number of dimensions, row-major unless reordered. A view only describes part
+/// of the buffer, for [`super::Queue::copy_view`] and similar methods: it holds the numbers for a later
+/// `clEnqueueCopyBufferRect` or copy kernel. No method here makes an OpenCL call or copies a value. It keeps the
+/// buffer. Strides count values, and may be negative.
 pub struct NdView<T> {
     buffer: Buffer,
-    /// In values.
+    /// The offset, in values.
     offset: usize,
     shape: Vec<usize>,
     strides: Vec<isize>,
@@ -38,7 +38,7 @@ fn invalid(problem: impl Into<String>) -> Error {
     Error::invalid(OP, problem)
 }
 
-/// Number of values; `None` where it overflows.
+/// Returns the number of values; `None` where it overflows.
 fn count(shape: &[usize]) -> Option<usize> {
     shape.iter().try_fold(1usize, |a, b| a.checked_mul(*b))
 }
@@ -52,10 +52,10 @@ fn row_major(shape: &[usize]) -> Vec<isize> {
 }
 
 impl<T: Element> NdView<T> {
-    /// The whole of a buffer (its `CL_MEM_SIZE` in values of this type).
+    /// Returns a view of the whole buffer (its `CL_MEM_SIZE` in values of this type).
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] where the shape has a side of 0, or another number of values than the buffer.
+    /// [`Error::InvalidInput`] where the shape has a side of 0, or another number of values than the buffer has.
     pub fn new(buffer: &Buffer, shape: &[usize]) -> Result<Self> {
         let bytes = count(shape).and_then(|n| n.checked_mul(size_of::<T>()));
         if bytes != Some(buffer.len()) || shape.contains(&0) {
@@ -65,8 +65,8 @@ impl<T: Element> NdView<T> {
         Self::with_strides(buffer, 0, shape, &row_major(shape))
     }
 
-    /// Any values of a buffer: the first is number `offset`; dimension `i` steps by `strides[i]` values. Where the
-    /// strides are no pitches that `clEnqueueCopyBufferRect` takes, a kernel copies the view.
+    /// Returns a view of any values of a buffer: the first is number `offset`; dimension `i` steps by `strides[i]`
+    /// values. If `clEnqueueCopyBufferRect` does not support the strides as pitches, a kernel copies the view.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] where a value lies outside the buffer, a side is 0, or the lists differ in length.
@@ -79,7 +79,7 @@ impl<T: Element> NdView<T> {
             values: PhantomData,
         };
         if size_of::<T>() == 0 || shape.len() != strides.len() || shape.contains(&0) || count(shape).is_none() {
-            return Err(invalid(format!("{shape:?} values with strides {strides:?} are no array")));
+            return Err(invalid(format!("{shape:?} values with strides {strides:?} are not an array")));
         }
         match view.extent() {
             Some(range) if range.end <= buffer.len() / size_of::<T>() => Ok(view),
@@ -90,7 +90,8 @@ impl<T: Element> NdView<T> {
         }
     }
 
-    /// From the first to the last value in the buffer; `None` where that begins before it or overflows.
+    /// Returns the range from the first to the last value in the buffer; `None` where it begins before the buffer or
+    /// overflows.
     fn extent(&self) -> Option<Range<usize>> {
         let (mut low, mut high) = (isize::try_from(self.offset).ok()?, isize::try_from(self.offset).ok()?);
         for (side, stride) in self.shape.iter().zip(&self.strides) {
@@ -101,69 +102,69 @@ impl<T: Element> NdView<T> {
         Some(usize::try_from(low).ok()?..usize::try_from(high).ok()?.checked_add(1)?)
     }
 
-    /// The buffer, whose `cl_mem` copies get.
+    /// Returns the buffer, whose `cl_mem` copies use.
     pub fn buffer(&self) -> &Buffer {
         &self.buffer
     }
 
-    /// Sides, of which `clEnqueueCopyBufferRect` gets its `region`.
+    /// Returns the sides, from which the `region` of `clEnqueueCopyBufferRect` is derived.
     pub fn shape(&self) -> &[usize] {
         &self.shape
     }
 
-    /// Steps, in values; the pitches of `clEnqueueCopyBufferRect` are these in bytes.
+    /// Returns the strides in values; the pitches of `clEnqueueCopyBufferRect` are these in bytes.
     pub fn strides(&self) -> &[isize] {
         &self.strides
     }
 
-    /// The first value's number in the buffer; the origin of `clEnqueueCopyBufferRect` is this in bytes.
+    /// Returns the first value's index in the buffer; the origin of `clEnqueueCopyBufferRect` is this in bytes.
     pub fn offset(&self) -> usize {
         self.offset
     }
 
-    /// Number of values; makes no OpenCL call.
+    /// Returns the number of values, without an OpenCL call.
     #[allow(clippy::len_without_is_empty)] // never empty
     pub fn len(&self) -> usize {
         self.shape.iter().product()
     }
 
-    /// Bytes of the buffer from the first to the last value; makes no OpenCL call.
+    /// Returns the bytes of the buffer from the first to the last value, without an OpenCL call.
     pub fn bytes(&self) -> Range<usize> {
-        // Checked when the view was made.
+        // Checked when the view was created.
         self.extent().map_or(0..0, |values| values.start * size_of::<T>()..values.end * size_of::<T>())
     }
 
-    /// True where the values follow each other without gaps, row-major: then `clEnqueueReadBuffer` can read them as
-    /// they lie.
+    /// Returns true where the values follow each other without gaps, row-major: `clEnqueueReadBuffer` can then read
+    /// them directly.
     pub fn is_contiguous(&self) -> bool {
         let wanted = row_major(&self.shape);
         self.shape.iter().zip(&self.strides).zip(&wanted).all(|((side, has), wants)| *side == 1 || has == wants)
     }
 
-    /// Gives the values another shape; makes no OpenCL call.
+    /// Changes the shape, without an OpenCL call.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] where the number of values differs, or this is not contiguous: then copy it first
+    /// [`Error::InvalidInput`] where the number of values differs, or this is not contiguous: copy it first
     /// ([`super::Queue::contiguous`]).
     pub fn reshape(&self, shape: &[usize]) -> Result<Self> {
         if count(shape) != Some(self.len()) {
-            return Err(invalid(format!("{:?} values cannot be {shape:?}", self.shape)));
+            return Err(invalid(format!("values of shape {:?} cannot have the shape {shape:?}", self.shape)));
         }
         if !self.is_contiguous() {
-            return Err(invalid("a view with gaps or turned cannot take another shape; make it contiguous first"));
+            return Err(invalid("a view with gaps or reordered axes cannot be reshaped; make it contiguous first"));
         }
         Self::with_strides(&self.buffer, self.offset, shape, &row_major(shape))
     }
 
-    /// The values `range` of dimension `axis`, every `step`-th; a negative step goes from the end to the start. Only
-    /// the offset and strides that later copies give to `clEnqueueCopyBufferRect` change.
+    /// Selects the values `range` of dimension `axis`, every `step`-th one; a negative step goes from the end to the
+    /// start. Only the offset and the strides change, which later copies pass to `clEnqueueCopyBufferRect`.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] where the range is empty or outside, or the step is 0.
     pub fn slice(&self, axis: usize, range: Range<usize>, step: isize) -> Result<Self> {
         let (side, stride) = self.axis(axis)?;
         if range.start >= range.end || range.end > side || step == 0 {
-            return Err(invalid(format!("{range:?} by {step} is no part of dimension {axis}, which has {side}")));
+            return Err(invalid(format!("{range:?} by {step} is not inside dimension {axis}, which has {side}")));
         }
         let mut view = self.clone();
         view.shape[axis] = range.len().div_ceil(step.unsigned_abs());
@@ -173,7 +174,7 @@ impl<T: Element> NdView<T> {
         Ok(view)
     }
 
-    /// One index of dimension `axis`, which goes: the origin that copies give to `clEnqueueCopyBufferRect` moves.
+    /// Selects one index of dimension `axis`, which is removed: the origin of `clEnqueueCopyBufferRect` moves.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] where there is no such index or dimension.
@@ -189,10 +190,11 @@ impl<T: Element> NdView<T> {
         Ok(view)
     }
 
-    /// One value, as an array of no dimension; [`super::Queue::read_view`] reads it by `clEnqueueReadBuffer`.
+    /// Selects one value, as an array without dimensions; [`super::Queue::read_view`] reads it by
+    /// `clEnqueueReadBuffer`.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] where there is none.
+    /// [`Error::InvalidInput`] where no such value exists.
     pub fn item(&self, indices: &[usize]) -> Result<Self> {
         if indices.len() != self.shape.len() {
             return Err(invalid(format!("{indices:?} does not name a value of {:?}", self.shape)));
@@ -200,7 +202,7 @@ impl<T: Element> NdView<T> {
         indices.iter().try_fold(self.clone(), |view, index| view.index(0, *index))
     }
 
-    /// The dimensions in another order: dimension `i` becomes what was dimension `axes[i]`. Makes no OpenCL call.
+    /// Reorders the dimensions: dimension `i` becomes the former dimension `axes[i]`. Makes no OpenCL call.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] where `axes` does not name each dimension once.
@@ -216,7 +218,7 @@ impl<T: Element> NdView<T> {
         Ok(view)
     }
 
-    /// The dimensions in reverse order; makes no OpenCL call.
+    /// Reverses the order of the dimensions, without an OpenCL call.
     #[must_use]
     pub fn transpose(&self) -> Self {
         let mut view = self.clone();
@@ -225,18 +227,19 @@ impl<T: Element> NdView<T> {
         view
     }
 
-    /// The value with these indices, counted from the first of [`NdView::bytes`]; `None` where there is none.
+    /// Returns the value with these indices, counted from the first of [`NdView::bytes`]; `None` where it does not
+    /// exist.
     pub(super) fn in_span(&self, indices: &[usize]) -> Option<usize> {
         if indices.len() != self.shape.len() || indices.iter().zip(&self.shape).any(|(index, side)| index >= side) {
             return None;
         }
         let steps = indices.iter().zip(&self.strides).map(|(index, stride)| index.cast_signed().wrapping_mul(*stride));
         let start = self.extent()?.start;
-        // Inside the extent, so that nothing overflows.
+        // The value is inside the extent, so nothing overflows.
         Some(steps.fold(self.offset.wrapping_sub(start), |at, step| at.wrapping_add_signed(step)))
     }
 
-    /// All values, row-major, as [`NdView::in_span`] counts them.
+    /// Returns all values, row-major, counted like [`NdView::in_span`].
     pub(super) fn places(&self) -> impl Iterator<Item = usize> + use<T> {
         let view = self.clone();
         let mut indices = vec![0; view.shape.len()];

@@ -1,6 +1,6 @@
-//! Vulkan itself as a display of pixelferry: an engine's own instance, device and queue. With the feature `compute` (on by default)
-//! also as a backend there: [`compute`]. Without the feature `display`, only
-//! [`sharing`]: what the displays of other APIs do with Vulkan.
+//! Vulkan as a display of pixelferry, on an engine's own instance, device and queue. With the feature `compute` (on by
+//! default) also as a compute backend: [`compute`]. Without the feature `display` only [`sharing`], the functions that
+//! the displays of other APIs use to share with Vulkan.
 //!
 //! | to get a display | call |
 //! |---|---|
@@ -10,24 +10,28 @@
 //!
 //! | to | call |
 //! |---|---|
-//! | see what the engine should switch on | [`device_extensions`], [`device_extensions_raw`] |
-//! | draw a frame in a submission of the engine's | [`VulkanDisplay::surface_frame`] |
-//! | copy a frame into an image of the engine's | [`VulkanDisplay::record_blit`] |
-//! | show frames in an image of the engine's: by stores of kernels where that is quicker, else copied or drawn | [`VulkanDisplay::image_target`] |
-//! | let kernels read or write an image or buffer of the engine's | [`VulkanDisplay::engine_image`], [`VulkanDisplay::engine_buffer`] |
+//! | find what the engine should enable | [`device_extensions`], [`device_extensions_raw`] |
+//! | draw a frame in a submission of the engine | [`VulkanDisplay::surface_frame`] |
+//! | copy a frame into an image of the engine | [`VulkanDisplay::record_blit`] |
+//! | show frames in an image of the engine: by stores of kernels where that is faster, else copied or drawn |
+//! [`VulkanDisplay::image_target`] |
+//! | let kernels read or write an image or buffer of the engine | [`VulkanDisplay::engine_image`],
+//! [`VulkanDisplay::engine_buffer`] |
 //! | let kernels run in the display's queue | [`VulkanBackend::on`] |
 //! | read frames on another queue than the display's | [`VulkanEngine::read_by`], [`VulkanDisplay::read_until`] |
 //!
 //! # Threads
-//! A [`VulkanDisplay`] and all that it made stay on one thread. Backends, their kernels and their memory may go to others, and are called on that one. The engine's queue may be used on others:
-//! the display submits under the engine's lock ([`QueueLock`]).
+//! A [`VulkanDisplay`] and all its objects stay on one thread. Backends, their kernels and their memory may be held by
+//! other threads, but are called on that one. The engine may use its queue on other threads: the display submits under
+//! the engine's lock ([`QueueLock`]).
 //!
 //! # Sharing
-//! Without any extension: buffers that stay mapped, and copies from them. With extensions ([`DEVICE_EXTENSIONS`]): pages of
-//! the host, memory of a compute device, buffers and images that compute devices open, and semaphores for which both sides'
-//! queues wait. Linear memory is given to the engine in place, as storage or for a copy.
+//! Without any extension, frames pass through buffers that stay mapped, and are copied from there. With extensions
+//! ([`DEVICE_EXTENSIONS`]), the display opens host pages and memory of a compute device, exports buffers and images
+//! that compute devices open, and shares semaphores for which the queues of both sides wait. The engine receives linear
+//! memory in place, as storage or as the source of a copy.
 //!
-//! Reading back copies what the engine gets, in the engine's queue.
+//! Reading back copies the frame that the engine receives, in the engine's queue.
 
 #[cfg(feature = "compute")]
 pub mod compute;

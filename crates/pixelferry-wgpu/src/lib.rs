@@ -7,21 +7,20 @@
 //!
 //! | to show a frame | call |
 //! |---|---|
-//! | in a pass of yours | [`WgpuDisplay::draw`] |
+//! | in a render pass of yours | [`WgpuDisplay::draw`] |
 //! | in a texture or a window's frame | [`WgpuDisplay::draw_to`] |
 //! | on an object of yours | [`WgpuDisplay::surface_texture`], [`WgpuDisplay::surface_image`] |
 //! | as vertices or storage | [`WgpuDisplay::surface_buffer`] |
 //! | in a texture or buffer of yours, or back from there | [`WgpuDisplay::engine_image`], [`WgpuDisplay::engine_buffer`] |
 //!
 //! # Threads
-//! A [`WgpuDisplay`] and all that it made stay on one thread; nothing here is `Send`. The device and the queue are
-//! wgpu's own and may be used on any thread. But whoever draws a frame submits the draw before the next frame is
-//! finished.
+//! A [`WgpuDisplay`] and all its objects stay on one thread; nothing here is `Send`. The device and the queue are
+//! wgpu's own and may be used on any thread. The draw of a frame must be submitted before the next frame is finished.
 //!
 //! # Sharing
 //! On every device, the queue writes frames, or copies them from a ring of mapped buffers.
 //!
-//! On Vulkan (Linux; Windows compiles and was never run) a display also shares:
+//! On Vulkan (Linux; Windows compiles, but has never been run), a display also shares:
 //!
 //! - buffers that stay mapped;
 //! - pages of the host (`VK_EXT_external_memory_host`);
@@ -31,10 +30,10 @@
 //!
 //! The fragment shader reads linear memory in place, as storage.
 //!
-//! On OpenGL (Linux, feature `gl`, on by default), the crate `pixelferry-gl` makes such memory in wgpu's context: mapped
-//! for good (`GL_ARB_buffer_storage`), pinned (`GL_AMD_pinned_memory`), or opened by descriptor
-//! (`GL_EXT_memory_object_fd`). There are no semaphores, and no objects that compute devices register. Every display
-//! has a context of its own. wgpu leaves no context current on the thread that calls it, and panics where one of GLX is
+//! On OpenGL (Linux, feature `gl`, on by default), the crate `pixelferry-gl` creates such memory in wgpu's context:
+//! permanently mapped (`GL_ARB_buffer_storage`), pinned (`GL_AMD_pinned_memory`), or opened by descriptor
+//! (`GL_EXT_memory_object_fd`). Semaphores, and objects that compute devices register, are unavailable. Every display
+//! has a context of its own. wgpu leaves no context current on the calling thread, and panics if a GLX context is
 //! current.
 //!
 //! # Errors

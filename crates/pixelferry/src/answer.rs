@@ -1,11 +1,11 @@
-//! The answer of a probe in five lines.
+//! The short answer of a probe: five lines of text.
 
 use crate::availability::Availability;
 use crate::probe::{Sharing, SystemReport};
 use interop_core::{Api, Diagnosis, PathId, PathReport, ProbeReport};
 use std::cmp::Ordering;
 
-/// Kinds of work, and the APIs of the backends that do it.
+/// Kinds of work, with the APIs of the backends that do it.
 const WORKS: [(&str, &[Api]); 4] = [
     ("WGSL kernels", &[Api::OpenGl, Api::Wgpu, Api::Vulkan]),
     ("C kernels", &[Api::Cuda, Api::OpenCl]),
@@ -14,7 +14,8 @@ const WORKS: [(&str, &[Api]); 4] = [
 ];
 
 impl SystemReport {
-    /// Five lines: the quickest pair for each kind of work, with its path and the time of a frame, and what to do next.
+    /// Returns five lines: the fastest pair for each kind of work, with its path and the time of a frame, and a next
+    /// step.
     pub fn answer(&self) -> String {
         let next = ("next", next(self));
         let lines = WORKS.map(|(work, apis)| (work, best(self, apis))).into_iter().chain([next]);
@@ -22,7 +23,8 @@ impl SystemReport {
     }
 }
 
-/// The quickest pair of a backend of these APIs with any display. Plain memory shows nothing, and comes last.
+/// Describes the fastest pair of a backend of these APIs with any display. Plain memory shows nothing, so it comes
+/// last.
 fn best(report: &SystemReport, apis: &[Api]) -> String {
     let of_work = || report.pairings.iter().filter(|pairing| apis.contains(&pairing.compute.api));
     let found = of_work().filter_map(|pairing| Some((pairing, pairing.chosen()?)));
@@ -39,7 +41,7 @@ fn best(report: &SystemReport, apis: &[Api]) -> String {
                 Some(format!("{}: {reason}", status.api))
             });
             let why = refused.map(|path| path.state.detail()).or(absent).or_else(|| report.problems.first().cloned());
-            format!("none for {}: {}", report.surface, why.unwrap_or_else(|| "no device takes them".into()))
+            format!("nothing works for {}: {}", report.surface, why.unwrap_or_else(|| "no device supports them".into()))
         }
     }
 }
@@ -51,15 +53,15 @@ fn told(report: &SystemReport, ProbeReport { compute, display, .. }: &ProbeRepor
         (false, true) => ", drawn by the CPU",
         _ => "",
     };
-    format!("{compute} -> {display} by {}, {time}{kind}", path.id)
+    format!("{compute} -> {display} with {}, {time}{kind}", path.id)
 }
 
-/// The remedy of the first cause that has one.
+/// Returns the advice of the first cause that has a command, or another next step.
 fn next(report: &SystemReport) -> String {
     let remedy = |cause: &Diagnosis| Some(format!("{}: {} (pixelferry doctor)", cause.advice, cause.command.as_ref()?));
     match (report.sharing, report.diagnoses.iter().find_map(remedy)) {
-        (Sharing::Nothing, _) => "pixelferry probe --all tells why each path does not work".into(),
+        (Sharing::Nothing, _) => "pixelferry probe --all shows why each path does not work".into(),
         (_, Some(remedy)) => remedy,
-        (_, None) => "pixelferry demo shows a picture; pixelferry probe --all tells of every path".into(),
+        (_, None) => "pixelferry demo shows a picture; pixelferry probe --all shows every path".into(),
     }
 }

@@ -1,9 +1,9 @@
-//! Yes, or no with a reason and what to do, as data.
+//! Whether an API can be used, with a reason and a hint, as data.
 
 use interop_core::Error;
 use serde::Serialize;
 
-/// Tells if an API can be used on this machine.
+/// Whether an API can be used on this machine.
 ///
 /// ```
 /// use pixelferry::{Error, report::Availability};
@@ -15,9 +15,9 @@ use serde::Serialize;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "status", rename_all = "kebab-case")]
 pub enum Availability {
-    /// It can.
+    /// It can be used.
     Available,
-    /// It cannot.
+    /// It cannot be used.
     Unavailable {
         /// Reason why it counts as unavailable.
         reason: String,
@@ -35,7 +35,7 @@ impl From<&Error> for Availability {
     }
 }
 
-/// `feature` is not among those that this library was built with.
+/// Returns the error for a part of this library whose `feature` is off.
 #[allow(dead_code)] // where all are
 pub(crate) fn not_built_in<T>(what: &str, feature: &str) -> interop_core::Result<T> {
     Err(Error::Unavailable {

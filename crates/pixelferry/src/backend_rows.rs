@@ -1,4 +1,5 @@
-//! The backends: one row for each, and its opener; where the crate's feature is off, the call says so.
+//! The compute backends: a table with one row each, and functions that open them. Where a crate's feature is off, the
+//! call returns an error that says so.
 
 use crate::choice::{Choice, Named};
 use crate::listed::{Listed, listed};
@@ -6,7 +7,7 @@ use cpu_fallback::CpuBackend;
 use interop_core::{Api, ComputeBackend, DeviceIdentity, KernelSource, Language, Result};
 use std::sync::Arc;
 
-/// The backend to open.
+/// The compute backend to open.
 ///
 /// ```
 /// use pixelferry::{Api, BackendChoice, open_backend, command::Choice as _};
@@ -20,45 +21,45 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum BackendChoice {
-    /// CUDA, else OpenCL on a GPU, else OpenCL on a CPU. Else, where every kernel is given in WGSL, OpenGL or wgpu on a
-    /// GPU, that of the display before the other. Else our own threads. Else, where no closure serves threads, OpenGL or
-    /// wgpu on a CPU. Without kernels never fails for want of a driver.
+    /// The first that works of: CUDA, OpenCL on a GPU, OpenCL on a CPU. Then, where every kernel is given in WGSL,
+    /// OpenGL or wgpu on a GPU, the display's own API first. Then the CPU backend and, where a kernel has no Rust
+    /// closure for it, OpenGL or wgpu on a CPU. Without kernels this never fails because of a missing driver.
     #[default]
     Auto,
-    /// The best CUDA device, or an error.
+    /// The best CUDA device; an error where there is none.
     Cuda,
-    /// The best OpenCL device, or an error.
+    /// The best OpenCL device; an error where there is none.
     OpenCl,
-    /// The best device of OpenGL that has compute shaders (4.3), or an error. Beside an OpenGL display it computes in the display's
-    /// context ([`crate::LinkBuilder`]).
+    /// The best OpenGL device with compute shaders (OpenGL 4.3); an error where there is none. Together with an OpenGL
+    /// display it computes in the display's context ([`crate::LinkBuilder`]).
     Gl,
-    /// The best device of wgpu that has compute shaders, or an error: also where this library was built without its feature
-    /// `wgpu`.
+    /// The best wgpu device with compute shaders; an error where there is none, and where this library was built
+    /// without its feature `wgpu`.
     Wgpu,
-    /// The best device of Vulkan, in the queue of a Vulkan display, or an error: also where this library was built without its
-    /// feature `vulkan-compute`. It computes on the thread that opened it.
+    /// The best Vulkan device, in the queue of a Vulkan display; an error where there is none, and where this library
+    /// was built without its feature `vulkan-compute`. It computes on the thread that opened it.
     Vulkan,
-    /// Threads of this process.
+    /// The CPU backend: threads of this process.
     Cpu,
 }
 
-/// Differences between the APIs.
+/// The properties in which the backends differ.
 pub(crate) struct Driver {
     pub(crate) named: Named<BackendChoice>,
     pub(crate) api: Api,
-    /// Languages of its kernels; its compilers may be missing, and some devices take more.
+    /// Languages of its kernels. Its compilers may be missing, and some devices accept further languages.
     pub(crate) takes: &'static [Language],
-    /// Says whether [`BackendChoice::Auto`] may take a device, which may be a program on the CPU, for these kernels. One that it
-    /// may not take is still better than none.
+    /// Tells whether [`BackendChoice::Auto`] may use a device, possibly a software device, for these kernels. A device
+    /// that it may not use is still preferred to none.
     pub(crate) suits_auto: fn(&DeviceIdentity, &[KernelSource]) -> bool,
-    /// True where it computes in the queue of a display of its API.
+    /// True where it computes in the queue of a display of its own API.
     pub(crate) in_queue: bool,
-    /// True where a display can draw by its kernels (the crate `compute-display`).
+    /// True where a display can draw with its kernels (the crate `compute-display`).
     pub(crate) draws: bool,
-    /// Opens the best device, where there is a display the one that draws before others.
+    /// Opens the best device; with a display, the display's own device is preferred.
     pub(crate) best: fn(Option<&DeviceIdentity>) -> Result<Arc<dyn ComputeBackend>>,
     pub(crate) list: fn() -> Result<Vec<Listed>>,
-    /// Returns the name of the finding for this reason, if the API cannot be used.
+    /// Returns the name of the finding if the API cannot be used for this reason.
     pub(crate) missing: fn(&str) -> &'static str,
 }
 
@@ -109,12 +110,7 @@ pub(crate) static DRIVERS: &[Driver] = &[
     Driver {
         named: Named {
             built: cfg!(feature = "wgpu"),
-            ..Named::new(
-                BackendChoice::Wgpu,
-                "wgpu",
-                &[],
-                "wgpu's compute shaders, where it was built in (feature `wgpu`)",
-            )
+            ..Named::new(BackendChoice::Wgpu, "wgpu", &[], "wgpu's compute shaders (feature `wgpu`)")
         },
         api: Api::Wgpu,
         takes: &[Language::Wgsl],
@@ -128,12 +124,7 @@ pub(crate) static DRIVERS: &[Driver] = &[
     Driver {
         named: Named {
             built: cfg!(feature = "vulkan-compute"),
-            ..Named::new(
-                BackendChoice::Vulkan,
-                "vulkan",
-                &[],
-                "Vulkan's compute shaders, where they were built in (feature `vulkan-compute`)",
-            )
+            ..Named::new(BackendChoice::Vulkan, "vulkan", &[], "Vulkan's compute shaders (feature `vulkan-compute`)")
         },
         api: Api::Vulkan,
         takes: &[Language::Wgsl],
@@ -157,7 +148,7 @@ pub(crate) static DRIVERS: &[Driver] = &[
     },
 ];
 
-static AUTO: Named<BackendChoice> = Named::new(BackendChoice::Auto, "auto", &[], "The best there is");
+static AUTO: Named<BackendChoice> = Named::new(BackendChoice::Auto, "auto", &[], "The best available");
 
 impl Choice for BackendChoice {
     const KIND: &'static str = "backend";
@@ -171,12 +162,12 @@ impl Choice for BackendChoice {
     }
 }
 
-/// Programs that have no WGSL are not moved, and threads are quicker than shaders on a CPU.
+/// Programs without WGSL are unaffected, and on a CPU the CPU backend is faster than shaders.
 fn is_hardware_for_wgsl(device: &DeviceIdentity, kernels: &[KernelSource]) -> bool {
     !device.software && !kernels.is_empty()
 }
 
-/// True where a display can draw by kernels of this API's devices.
+/// True where a display can draw with kernels on this API's devices.
 pub(crate) fn draws(api: Api) -> bool {
     DRIVERS.iter().any(|driver| driver.draws && driver.api == api)
 }
@@ -264,7 +255,7 @@ pub(crate) mod vulkan_compute {
     }
 }
 
-/// A backend's module where its feature is off.
+/// Stands in for a backend's module where its feature is off.
 macro_rules! absent {
     ($feature:literal, $module:ident, $what:literal) => {
         #[cfg(not(feature = $feature))]

@@ -1,4 +1,4 @@
-//! Compute backends of this machine, and opening one.
+//! Compute backends of this machine, and functions that open them.
 
 use crate::availability::Availability;
 use crate::backend_rows::{BackendChoice, DRIVERS, Driver};
@@ -8,7 +8,7 @@ use serde::Serialize;
 use std::sync::Arc;
 use tracing::info;
 
-/// One API and what it offers here.
+/// One compute API, and what it offers on this machine.
 ///
 /// ```
 /// use pixelferry::{Api, open_all_backends, report::{Availability, BackendStatus}};
@@ -24,23 +24,23 @@ use tracing::info;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct BackendStatus {
-    /// The API.
+    /// The compute API.
     pub api: Api,
-    /// Tells if it can be used, and if not, why.
+    /// Whether it can be used, and if not, why.
     #[serde(flatten)]
     pub availability: Availability,
     /// Its devices, in the order in which they were listed.
     pub devices: Vec<DeviceIdentity>,
-    /// Languages of kernels that its devices take, where there are some, else those that the backend is for.
+    /// Languages of kernels that its devices accept; without devices, the backend's usual languages.
     pub languages: Vec<Language>,
 }
 
-/// Opens the first backend that speaks a language of every one of `kernels`: a program that gives a kernel for some
-/// backends only, or a machine without a compiler for one of them, goes on to the next.
+/// Opens the first backend that supports a language of each of `kernels`. If the program gives a kernel for some
+/// backends only, or a compiler is missing on this machine, the next backend is tried.
 ///
 /// # Errors
-/// [`Error::Unavailable`] with the reason and what to install, where the choice leaves no other; [`Error::Unsupported`]
-/// where the last backend there is speaks no language of one of the kernels.
+/// [`Error::Unavailable`] with the reason and a hint what to install, where the choice leaves no other backend;
+/// [`Error::Unsupported`] where no backend supports a language of one of the kernels.
 pub fn open_backend(choice: BackendChoice, kernels: &[KernelSource]) -> Result<Arc<dyn ComputeBackend>> {
     process::check("open_backend")?;
     let is_auto = choice == BackendChoice::Auto;
@@ -57,23 +57,23 @@ pub fn open_backend(choice: BackendChoice, kernels: &[KernelSource]) -> Result<A
             },
             Err(e) => e,
         };
-        info!(api = %driver.api, %reason, "passed over");
+        info!(api = %driver.api, %reason, "backend skipped");
         refusals.push((driver, reason));
     }
     let last = refusals.pop().map(|(_, reason)| reason);
-    passed_over
-        .ok_or_else(|| last.unwrap_or_else(|| Error::invalid("open_backend", "there is no backend to choose from")))
+    passed_over.ok_or_else(|| last.unwrap_or_else(|| Error::invalid("open_backend", "no backend is available")))
 }
 
-/// The devices that there are for a choice, by name and driver, as far as they are listed without being opened.
+/// Returns the devices for a choice, by name and driver, as far as they can be listed without being opened.
 pub(crate) fn listed_devices(choice: BackendChoice) -> Vec<String> {
-    // Those that compute in a display's queue are found by opening one.
+    // Backends in a display's queue find their devices only when they are opened.
     let lists = DRIVERS.iter().filter(|driver| !driver.in_queue && driver.is_meant(choice));
     let devices = lists.flat_map(|driver| (driver.list)().unwrap_or_default());
     devices.map(|device| format!("{} {}", device.identity, device.identity.driver)).collect()
 }
 
-/// The order of [`BackendChoice::Auto`] for a display: of the APIs that compute in a display's queue, its own first.
+/// Returns the order of [`BackendChoice::Auto`] for a display: of the APIs that compute in a display's queue, its own
+/// comes first.
 pub(crate) fn in_order(display: Option<Api>) -> Vec<&'static Driver> {
     let mut all: Vec<_> = DRIVERS.iter().collect();
     let own = all.iter().position(|driver| driver.in_queue && Some(driver.api) == display);
@@ -83,7 +83,8 @@ pub(crate) fn in_order(display: Option<Api>) -> Vec<&'static Driver> {
     all
 }
 
-/// A device that takes none of the kernel's languages: which backends do, and why those that were tried are not there.
+/// Returns the error for a device that supports none of the kernel's languages, with the backends that do and the
+/// reasons why those that were tried are unavailable.
 pub(crate) fn unsuited(kernel: &KernelSource, backend: &dyn ComputeBackend, refusals: &[(&Driver, Error)]) -> Error {
     let takers = DRIVERS.iter().filter(|driver| driver.takes.iter().any(|language| kernel.source(*language).is_some()));
     let takers = takers.map(|driver| match refusals.iter().find(|(refused, _)| refused.api == driver.api) {
@@ -96,7 +97,7 @@ pub(crate) fn unsuited(kernel: &KernelSource, backend: &dyn ComputeBackend, refu
         operation: "",
         device: backend.device().to_string(),
         reason: format!(
-            "kernel '{}' is given in {}, the device takes {}; backends that take it: {}",
+            "kernel '{}' is given in {}, but the device supports {}; backends that support it: {}",
             kernel.name(),
             kernel.languages(),
             spoken.join(", "),
@@ -105,8 +106,8 @@ pub(crate) fn unsuited(kernel: &KernelSource, backend: &dyn ComputeBackend, refu
     }
 }
 
-/// Opens every device of every backend, with the status of each API; a device that does not open is left out with its
-/// error.
+/// Opens every device of every backend, and returns the status of each API. A device that fails to open is skipped,
+/// with its error in the last list.
 pub fn open_all_backends() -> (Vec<Arc<dyn ComputeBackend>>, Vec<BackendStatus>, Vec<Error>) {
     let (mut backends, mut all, mut errors) = (Vec::new(), Vec::new(), Vec::new());
     for driver in DRIVERS {

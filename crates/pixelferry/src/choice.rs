@@ -1,8 +1,8 @@
-//! Choices and their names, for command lines, Python and help.
+//! Choices with names, for command lines, Python and help texts.
 
 use interop_core::{Api, Error, Result};
 
-/// A choice as programs name it.
+/// A choice with its name and description.
 ///
 /// ```
 /// use pixelferry::{BackendChoice, command::Choice as _};
@@ -16,20 +16,20 @@ use interop_core::{Api, Error, Result};
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Named<T> {
-    /// The choice.
+    /// The choice itself.
     pub choice: T,
-    /// Its name.
+    /// Name on the command line.
     pub name: &'static str,
-    /// Other names that are taken for it.
+    /// Alternative names.
     pub aliases: &'static [&'static str],
-    /// Description in a line.
+    /// One-line description.
     pub about: &'static str,
-    /// False where this library was built without it: opening it is then an error that says so.
+    /// False where this library was built without it; opening it then returns an error that says so.
     pub built: bool,
 }
 
 impl<T> Named<T> {
-    /// One that is always built.
+    /// Creates a row for a choice that is always built in.
     pub(crate) const fn new(
         choice: T,
         name: &'static str,
@@ -40,7 +40,8 @@ impl<T> Named<T> {
     }
 }
 
-/// [`crate::BackendChoice`] and [`crate::DisplayChoice`]: what a program lists, so that it needs no list of its own.
+/// [`crate::BackendChoice`] and [`crate::DisplayChoice`]: lists of choices for programs, so that a program needs no
+/// list of its own.
 ///
 /// ```
 /// use pixelferry::{Api, BackendChoice, DisplayChoice, command::Choice};
@@ -54,29 +55,29 @@ impl<T> Named<T> {
 /// # Ok::<(), pixelferry::Error>(())
 /// ```
 pub trait Choice: Copy + Eq + Send + Sync + 'static {
-    /// The thing that is chosen, for messages: `backend` or `display`.
+    /// The kind of choice, for messages: `backend` or `display`.
     const KIND: &'static str;
 
-    /// `auto` first, then one for each row of the table.
+    /// Iterates over the choices: `auto` first, then one for each row of the table.
     fn all() -> impl Iterator<Item = &'static Named<Self>>;
 
-    /// The API of its devices; `None` where that is left open.
+    /// Returns the API of its devices; `None` where that is open.
     fn api(self) -> Option<Api>;
 
-    /// Its name.
+    /// Returns its name on the command line.
     fn name(self) -> &'static str {
         Self::all().find(|row| row.choice == self).map_or("", |row| row.name)
     }
 
-    /// Returns what has this name, or this alias.
+    /// Returns the choice with this name or alias.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] that lists the names.
+    /// [`Error::InvalidInput`] with all names.
     fn parse(text: &str) -> Result<Self> {
         let is_called = |row: &&Named<Self>| row.name == text || row.aliases.contains(&text);
         Self::all().find(is_called).map(|row| row.choice).ok_or_else(|| {
             let names: Vec<_> = Self::all().map(|row| row.name).collect();
-            Error::invalid(Self::KIND, format!("there is no '{text}'; there are {}", names.join(", ")))
+            Error::invalid(Self::KIND, format!("unknown name '{text}'; give one of {}", names.join(", ")))
         })
     }
 }
@@ -96,7 +97,7 @@ mod tests {
                 assert_eq!(T::parse(name).unwrap(), row.choice);
             }
             let refused = T::parse("vga").unwrap_err().to_string();
-            assert!(refused.starts_with(&format!("{}: there is no 'vga'", T::KIND)) && refused.contains(row.name));
+            assert!(refused.starts_with(&format!("{}: unknown name 'vga'", T::KIND)) && refused.contains(row.name));
             match open(row.choice) {
                 Ok(api) => assert!(row.built && row.choice.api().is_none_or(|own| own == api), "{row:?}: {api}"),
                 Err(Error::Unavailable { reason, hint, .. }) => assert!(!reason.is_empty() && !hint.is_empty()),

@@ -1,4 +1,4 @@
-//! Parts of a command line program: choices by their names, and files that are checked before the work.
+//! Building blocks of command-line programs: choices by name, and checks of output files before the work.
 
 pub use crate::choice::{Choice, Named};
 pub use crate::files::check_writable;

@@ -1,4 +1,5 @@
-//! The displays that need no window: one row for each, and its opener; where the crate's feature is off, the call says so.
+//! The displays without a window: a table with one row each, and functions that open them. Where a crate's feature is
+//! off, the call returns an error that says so.
 
 #[cfg(not(all(feature = "vulkan", feature = "wgpu")))]
 use crate::availability::not_built_in;
@@ -9,7 +10,7 @@ use cpu_fallback::MemoryDisplay;
 use interop_core::{Api, ComputeBackend, DeviceIdentity, Result};
 use std::sync::Arc;
 
-/// The display to open.
+/// The windowless display to open.
 ///
 /// ```
 /// use pixelferry::{Api, DisplayChoice, open_headless};
@@ -21,51 +22,53 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum DisplayChoice {
-    /// OpenGL without a window, else the compute device itself where that is known and hardware, else plain memory. Never fails
-    /// for want of a driver.
+    /// The first that works of: OpenGL without a window, the compute device itself if it is hardware, plain memory. It
+    /// never fails because of a missing driver.
     #[default]
     Auto,
-    /// OpenGL without a window, or an error.
+    /// OpenGL without a window; an error where it is unavailable.
     Gl,
-    /// wgpu on Vulkan or OpenGL, or an error: also where this library was built without its feature `wgpu`.
+    /// wgpu on Vulkan or OpenGL; an error where it is unavailable, and where this library was built without its feature
+    /// `wgpu`.
     Wgpu,
-    /// Memory of the CUDA or OpenCL device that computes, or of the best one, drawn by its own kernels; or an error.
+    /// Memory of the CUDA or OpenCL device that computes, or of the best one, drawn with its own kernels; an error
+    /// where there is none.
     Compute,
-    /// Plain memory.
+    /// Plain host memory, without any driver.
     Memory,
-    /// Vulkan without a window, on a device of the display's own, or an error: also where this library was built without its
-    /// feature `vulkan`.
+    /// Vulkan without a window, on a device of the display's own; an error where it is unavailable, and where this
+    /// library was built without its feature `vulkan`.
     Vulkan,
 }
 
-/// The backend beside which a display is opened, where there is one.
+/// The backend for which a display is opened, if there is one.
 pub(crate) type Beside<'a> = Option<&'a Arc<dyn ComputeBackend>>;
 
 pub(crate) fn device(beside: Beside<'_>) -> Option<&DeviceIdentity> {
     beside.map(|backend| backend.device())
 }
 
-/// Differences between the displays.
+/// The properties in which the displays differ.
 pub(crate) struct Driver {
     pub(crate) named: Named<DisplayChoice>,
-    /// API of its devices; `None` if it is that of the side that computes.
+    /// API of its devices; `None` if it is that of the compute device.
     pub(crate) api: Option<Api>,
     /// Kind of display in its status.
     pub(crate) kind: &'static str,
-    /// True where [`DisplayChoice::Auto`] may take it, beside this device.
+    /// Tells whether [`DisplayChoice::Auto`] may use it together with this device.
     pub(crate) taken_by_itself: fn(Option<&DeviceIdentity>) -> bool,
-    /// Opens the best device, or the one that computes where that can draw.
+    /// Opens the best device, preferring the compute device if it can draw.
     pub(crate) best_for: fn(Beside<'_>) -> Result<Headless>,
-    /// Opens one on each of its devices.
+    /// Opens a display on each of its devices.
     pub(crate) all: fn() -> Result<Vec<Headless>>,
-    /// Name of the finding if it cannot be used; `None` if a backend's finding says it.
+    /// Name of the finding if it cannot be used; `None` if a backend's finding covers it.
     pub(crate) missing: Option<&'static str>,
 }
 
-/// Kind of OpenGL without a window.
+/// Name of the kind for OpenGL without a window.
 pub(crate) const GL: &str = "gl-headless";
 
-/// One row for each display; those of [`DisplayChoice::Auto`] first, in its order.
+/// One row for each display; those of [`DisplayChoice::Auto`] come first, in its order.
 pub(crate) static DRIVERS: &[Driver] = &[
     Driver {
         named: Named { built: cfg!(feature = "gl"), ..Named::new(DisplayChoice::Gl, "gl", &["opengl"], "OpenGL") },
@@ -88,7 +91,7 @@ pub(crate) static DRIVERS: &[Driver] = &[
         },
         api: None,
         kind: "compute",
-        // A CPU's compute device draws into memory, where the display in plain memory needs no compiler.
+        // On a CPU, the compute device draws into memory, and the display in plain memory does so without a compiler.
         taken_by_itself: |device| device.is_some_and(|device| draws(device.api) && !device.software),
         best_for: compute::best,
         all: compute::all,
@@ -106,7 +109,7 @@ pub(crate) static DRIVERS: &[Driver] = &[
     Driver {
         named: Named {
             built: cfg!(feature = "wgpu"),
-            ..Named::new(DisplayChoice::Wgpu, "wgpu", &[], "wgpu, where it was built in (feature `wgpu`)")
+            ..Named::new(DisplayChoice::Wgpu, "wgpu", &[], "wgpu (feature `wgpu`)")
         },
         api: Some(Api::Wgpu),
         kind: "wgpu",
@@ -118,12 +121,7 @@ pub(crate) static DRIVERS: &[Driver] = &[
     Driver {
         named: Named {
             built: cfg!(feature = "vulkan"),
-            ..Named::new(
-                DisplayChoice::Vulkan,
-                "vulkan",
-                &["vk"],
-                "Vulkan itself, where it was built in (feature `vulkan`); without windows",
-            )
+            ..Named::new(DisplayChoice::Vulkan, "vulkan", &["vk"], "Vulkan (feature `vulkan`), without windows")
         },
         api: Some(Api::Vulkan),
         kind: "vulkan",
@@ -135,7 +133,7 @@ pub(crate) static DRIVERS: &[Driver] = &[
 ];
 
 static AUTO: Named<DisplayChoice> =
-    Named::new(DisplayChoice::Auto, "auto", &[], "OpenGL, else a GPU that computes, else memory");
+    Named::new(DisplayChoice::Auto, "auto", &[], "OpenGL, otherwise the GPU that computes, otherwise memory");
 
 impl Choice for DisplayChoice {
     const KIND: &'static str = "display";
@@ -185,18 +183,18 @@ pub(crate) mod gl {
         Ok(GlDisplay::headless(HeadlessOptions::default().with_same_device_as(same_device_as))?.into())
     }
 
-    /// OpenGL on every GPU that EGL lists, or on the CPU where there is none.
+    /// Opens OpenGL on every GPU that EGL lists, or on the CPU where there is no GPU.
     pub(crate) fn all() -> Result<Vec<Headless>> {
         let mut displays: Vec<Rc<GlDisplay>> = Vec::new();
         let first = GlDisplay::headless(HeadlessOptions::default())?;
         if !first.device().software {
-            // Some devices are listed twice, by two drivers.
+            // Two drivers may list the same device.
             let known = |all: &[Rc<GlDisplay>], device: &DeviceIdentity| all.iter().any(|d| d.device() == device);
             for about in headless_devices()?.into_iter().filter(|about| !about.software) {
                 match GlDisplay::headless(HeadlessOptions::default().with_device(about.index)) {
                     Ok(display) if display.device().software || known(&displays, display.device()) => {}
                     Ok(display) => displays.push(display),
-                    Err(reason) => debug!(index = about.index, %reason, "an EGL device does not draw"),
+                    Err(reason) => debug!(index = about.index, %reason, "an EGL device cannot draw"),
                 }
             }
         }
@@ -232,7 +230,7 @@ pub(crate) mod compute {
     use std::sync::Arc;
     use tracing::debug;
 
-    /// On the backend that computes where that can draw, else on the best there is.
+    /// Opens a display on the compute backend if that can draw, otherwise on the best one.
     pub(crate) fn best(beside: Beside<'_>) -> Result<Headless> {
         if let Some(backend) = beside.filter(|backend| draws(backend.device().api)) {
             return Ok(ComputeDisplay::on(Arc::clone(backend))?.into());
@@ -244,18 +242,18 @@ pub(crate) mod compute {
                 Err(reason) => last = Some(reason),
             }
         }
-        Err(last.unwrap_or_else(|| Error::invalid("open_headless", "no backend draws")))
+        Err(last.unwrap_or_else(|| Error::invalid("open_headless", "no backend can draw")))
     }
 
-    /// One on each device of CUDA and OpenCL.
+    /// Opens a display on each device of CUDA and OpenCL.
     pub(crate) fn all() -> Result<Vec<Headless>> {
         let (mut displays, mut last) = (Vec::new(), None);
         for driver in DRIVERS.iter().filter(|driver| driver.draws) {
             match (driver.list)() {
                 Ok(listed) => displays.extend(listed.iter().filter_map(|device| {
                     let display = (device.open)().and_then(ComputeDisplay::on);
-                    let said =
-                        display.inspect_err(|reason| debug!(device = %device.identity, %reason, "does not draw"));
+                    let said = display
+                        .inspect_err(|reason| debug!(device = %device.identity, %reason, "the device cannot draw"));
                     said.ok().map(Headless::from)
                 })),
                 Err(reason) => last = Some(reason),

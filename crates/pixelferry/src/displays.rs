@@ -1,4 +1,4 @@
-//! Displays of this machine that need no window, and opening one.
+//! Displays of this machine without a window, and functions that open them.
 
 use crate::availability::Availability;
 use crate::backend_rows::draws;
@@ -9,7 +9,7 @@ use interop_core::{DeviceIdentity, Error, Result};
 use serde::Serialize;
 use tracing::info;
 
-/// One kind of display and what it offers here.
+/// One kind of display, and what it offers on this machine.
 ///
 /// ```
 /// use pixelferry::{open_all_headless, report::{Availability, DisplayStatus}};
@@ -21,25 +21,25 @@ use tracing::info;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct DisplayStatus {
-    /// Name of the kind, such as `gl-headless`; `plugged` for a display of the program's own.
+    /// Name of the kind, such as `gl-headless`; `plugged` for a display that the program supplies.
     pub kind: &'static str,
-    /// Tells if it can be used, and if not, why.
+    /// Whether it can be used, and if not, why.
     #[serde(flatten)]
     pub availability: Availability,
-    /// Device that draws.
+    /// The device that draws.
     pub device: Option<DeviceIdentity>,
 }
 
 /// Opens a display that needs no window.
 ///
 /// # Errors
-/// [`crate::Error::Unavailable`] with the reason and what to install, where the choice leaves no other.
+/// [`crate::Error::Unavailable`] with the reason and a hint what to install, where the choice leaves no other display.
 pub fn open_headless(choice: DisplayChoice) -> Result<Headless> {
     process::check("open_headless")?;
     open_beside(choice, None)
 }
 
-/// The rows that are tried for a choice, in their order.
+/// Returns the rows to try for a choice, in order.
 fn meant(choice: DisplayChoice, compute: Option<&DeviceIdentity>) -> impl Iterator<Item = &'static Driver> {
     DRIVERS.iter().filter(move |driver| match choice {
         DisplayChoice::Auto => (driver.taken_by_itself)(compute),
@@ -47,24 +47,24 @@ fn meant(choice: DisplayChoice, compute: Option<&DeviceIdentity>) -> impl Iterat
     })
 }
 
-/// Opens a display on the device of a backend, wherever that can draw: frames then stay on one GPU. One that draws by
-/// kernels draws by this very backend.
+/// Opens a display on the device of a backend if that can draw, so that frames stay on one GPU. A display that draws
+/// with kernels uses this very backend.
 pub(crate) fn open_beside(choice: DisplayChoice, beside: Beside<'_>) -> Result<Headless> {
     let mut last = None;
     for driver in meant(choice, device(beside)) {
         match (driver.best_for)(beside) {
             Ok(display) => return Ok(display),
             Err(reason) => {
-                info!(kind = driver.kind, %reason, "passed over");
+                info!(kind = driver.kind, %reason, "display skipped");
                 last = Some(reason);
             }
         }
     }
-    Err(last.unwrap_or_else(|| Error::invalid("open_headless", "there is no display to choose from")))
+    Err(last.unwrap_or_else(|| Error::invalid("open_headless", "no display is available")))
 }
 
-/// Opens every display that needs no window, with the status of each kind. Those of [`DisplayChoice::Auto`] come first, in its
-/// order.
+/// Opens every display without a window, and returns the status of each kind. Those of [`DisplayChoice::Auto`] come
+/// first, in its order.
 pub fn open_all_headless() -> (Vec<Headless>, Vec<DisplayStatus>) {
     let (mut displays, mut status) = (Vec::new(), Vec::new());
     for &Driver { kind, all, .. } in DRIVERS.iter().filter(|driver| driver.named.built) {
@@ -78,7 +78,7 @@ pub fn open_all_headless() -> (Vec<Headless>, Vec<DisplayStatus>) {
             Err(e) => status.push(said(Availability::from(&e), None)),
         }
     }
-    // The CPU draws into plain memory unless something else is asked for.
+    // On the CPU, plain memory is used unless another display is requested.
     let on_the_cpu = |screen: &Headless| draws(screen.display.device().api) && screen.display.device().software;
     displays.sort_by_key(on_the_cpu);
     (displays, status)

@@ -1,12 +1,13 @@
-//! For authors of backends, displays and paths: the contracts that theirs fulfil, and what passes between the two sides.
+//! For authors of backends, displays and paths: the interfaces to implement, and the types that pass between the two
+//! sides.
 //!
-//! Programs that compute, show and measure frames need nothing of it: a [`Link`](crate::Link) makes these calls for them.
-//! Whoever adds a driver implements [`BackendDriver`] or [`DisplayDriver`], says by
-//! [`ComputeCaps`] or [`DisplayCaps`] what memory it shares, and passes [`conformance`]. Whoever adds a path writes a
-//! [`PathSpec`] and gives it to [`Policy::paths`](crate::Policy::paths). Names that users need, too, are at the top alone.
+//! Programs that compute, show and measure frames need none of this: a [`Link`](crate::Link) makes these calls for
+//! them. To add a driver, implement [`BackendDriver`] or [`DisplayDriver`], describe the memory that it shares with
+//! [`ComputeCaps`] or [`DisplayCaps`], and pass [`conformance`]. To add a path, write a [`PathSpec`] and pass it to
+//! [`Policy::paths`](crate::Policy::paths). Names that users need as well are only at the top level.
 //!
-//! The modules are those of `interop-core`, with all that it has; names at the top of that crate that users do not need
-//! are here. Errors and thread rules stand at each item.
+//! The modules are the complete modules of `interop-core`; top-level names of that crate that users do not need are
+//! here. Each item documents its errors and thread rules.
 
 pub use crate::pair::backend_in;
 pub use interop_core::compute::{BackendDriver, Checked, MemoryDriver};

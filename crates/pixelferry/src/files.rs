@@ -1,23 +1,23 @@
-//! Files that a program is going to write.
+//! Checks of files that a program is going to write.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-/// Finds out whether a file can be written, before work is done for what is to be in it. Nothing is left behind, and a
-/// file that is there keeps its bytes.
+/// Checks whether a file can be written, before the work for its content. Leaves no file behind; an existing file keeps
+/// its content.
 ///
 /// ```
 /// assert!(pixelferry::command::check_writable("absent/picture.png").is_err());
 /// ```
 ///
 /// # Errors
-/// The system's answer, for example that the folder is absent.
+/// The system's error, for example for a missing folder.
 pub fn check_writable(path: impl AsRef<Path>) -> io::Result<()> {
     let path = path.as_ref();
     match OpenOptions::new().write(true).create_new(true).open(path) {
         Ok(_) => fs::remove_file(path),
-        // A pipe would take this for the whole of what it is to be given.
+        // A pipe's reader would take this for the complete content.
         Err(_) if fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir()) => Ok(()),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
             OpenOptions::new().append(true).create(true).open(path).map(drop)

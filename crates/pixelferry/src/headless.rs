@@ -1,4 +1,4 @@
-//! [`Headless`].
+//! The type [`Headless`].
 
 #[cfg(feature = "gl")]
 use interop_core::Error;
@@ -8,13 +8,13 @@ use pixelferry_gl::GlDisplay;
 use std::any::Any;
 use std::rc::Rc;
 
-/// A display that needs no window.
+/// An opened display without a window.
 ///
 /// ```
 /// use pixelferry::{Headless, MemoryDisplay};
 /// use std::rc::Rc;
 ///
-/// // A program's own display, instead of one that was opened by a choice.
+/// // A display that the program supplies, instead of one opened by a choice.
 /// let memory = MemoryDisplay::new();
 /// let screen = Headless::from(Rc::clone(&memory));
 /// assert_eq!(screen.display().device().name, "plain memory");
@@ -33,8 +33,8 @@ impl<D: Display> From<Rc<D>> for Headless {
 }
 
 impl Headless {
-    /// A display that the program has of its own. Of OpenGL's it is known, as a backend that is opened may take its context off
-    /// this thread.
+    /// Wraps a display that the program supplies. An OpenGL display is recorded as such, because opening a backend may
+    /// make its context not current on this thread.
     pub(crate) fn given(display: &Rc<dyn Display>) -> Self {
         let own: Rc<dyn Any> = Rc::new(());
         #[cfg(feature = "gl")]
@@ -42,12 +42,12 @@ impl Headless {
         Self { display: Rc::clone(display), own }
     }
 
-    /// The display, for [`crate::Link::open`].
+    /// Returns the display, for [`crate::Link::open`].
     pub fn display(&self) -> Rc<dyn Display> {
         Rc::clone(&self.display)
     }
 
-    /// Makes its context current on this thread, where it has one. That of an engine is left to the engine.
+    /// Makes the display's context current on this thread, if it has one. An engine's context is left to the engine.
     pub(crate) fn make_current(&self) -> Result<()> {
         #[cfg(feature = "gl")]
         match self.gl().map(|gl| gl.make_current()) {
@@ -57,13 +57,13 @@ impl Headless {
         Ok(())
     }
 
-    /// The OpenGL display, where it is one.
+    /// Returns the OpenGL display; `None` for displays of another type.
     #[cfg(feature = "gl")]
     pub fn gl(&self) -> Option<&Rc<GlDisplay>> {
         self.downcast_ref()
     }
 
-    /// The display as its own type, where it is one: [`crate::ComputeDisplay`], say.
+    /// Returns the display as its own type, for example [`crate::ComputeDisplay`]; `None` where it has another type.
     ///
     /// ```
     /// use pixelferry::{Headless, MemoryDisplay};

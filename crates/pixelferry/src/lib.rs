@@ -44,7 +44,7 @@ pub use interop_core::{
     SharedLink, Showed, ShownFrame, StartedFrame, Support, Surface, SurfaceDesc, SyncKind, Taken, Target,
     TargetEncoding, ToneMap, Trials, Unwritten, UserEvent, View, WriteFrame,
 };
-/// Backend, display and path chosen together.
+/// Backend, display and path, chosen together.
 pub use joint::{AutoLink, Initial, LinkBuilder, Opened, Scratch};
 #[cfg(feature = "picture")]
 pub use picture::{SaveError, picture, picture_png, picture_with, save_picture, save_picture_with, save_rgba8};

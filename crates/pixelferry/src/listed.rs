@@ -1,18 +1,18 @@
-//! Devices that are listed, and how each is opened.
+//! Listed devices, and functions that open them.
 
 use interop_core::{ComputeBackend, DeviceIdentity, Result};
 use std::sync::Arc;
 
-/// A backend, where it opens.
+/// Result of opening a backend.
 pub(crate) type Opened = Result<Arc<dyn ComputeBackend>>;
 
-/// A device that can be opened.
+/// A listed device that can be opened.
 pub(crate) struct Listed {
     pub(crate) identity: DeviceIdentity,
     pub(crate) open: Box<dyn Fn() -> Opened>,
 }
 
-/// Those of one API, each with how it is opened.
+/// Lists the devices of one API, each with a function that opens it.
 pub(crate) fn listed<D: 'static>(
     devices: Vec<D>,
     identity: fn(&D) -> DeviceIdentity,

@@ -1,18 +1,17 @@
-//! A backend inside a display.
+//! Opens a backend inside a display.
 
 use interop_core::{ComputeBackend, Display};
 use std::sync::Arc;
 use tracing::{debug, warn};
 
-/// The backend for links to `display`: the same device opened once more inside the display where that opens paths, else
-/// `backend` itself.
+/// Returns the backend for links to `display`: the same device opened again inside the display where that enables
+/// faster paths, otherwise `backend` itself.
 ///
 /// OpenCL shares with an OpenGL context (`cl_khr_gl_sharing`), which must be current on this thread. OpenGL and wgpu
-/// compute in the queue of a display of theirs. A display on a compute device has a backend of that device.
+/// compute in the queue of their own displays. A display on a compute device has a backend of that device.
 ///
-/// Kernels and memory are of one backend: build and allocate with the one that this returns. That backend keeps the
-/// display's context for as long as it lives. In an engine's context, drop it before the context goes
-/// ([`crate::api::gl::GlDisplay::from_engine`]).
+/// Kernels and memory belong to one backend: build and allocate with the returned one. It keeps the display's context
+/// alive. In an engine's context, drop it before the context is destroyed ([`crate::api::gl::GlDisplay::from_engine`]).
 pub fn backend_in(backend: &Arc<dyn ComputeBackend>, display: &dyn Display) -> Arc<dyn ComputeBackend> {
     let shown_by = display.device();
     let drawn_by = drawn_by(backend.as_ref(), display);
@@ -29,7 +28,7 @@ pub fn backend_in(backend: &Arc<dyn ComputeBackend>, display: &dyn Display) -> A
     }
 }
 
-/// The display's own backend, where kernels of this backend's device draw.
+/// Returns the display's own backend if kernels of this backend's device draw.
 #[cfg(any(feature = "cuda", feature = "opencl"))]
 fn drawn_by(backend: &dyn ComputeBackend, display: &dyn Display) -> Option<Arc<dyn ComputeBackend>> {
     display.downcast_ref::<compute_display::ComputeDisplay>().and_then(|display| display.beside(backend))

@@ -1,4 +1,4 @@
-//! Pictures from links, as files.
+//! Saves pictures of links as files.
 
 use crate::files::check_writable;
 use cpu_fallback::RgbaImage;
@@ -29,8 +29,8 @@ pub enum SaveError {
     /// The frame could not be read.
     #[error(transparent)]
     Frame(#[from] Error),
-    /// The file's ending is of no format that can be written.
-    #[error("cannot save the picture to {}: the ending says the format; give .png or .jpg", path.display())]
+    /// The file name extension is not that of a supported format.
+    #[error("cannot save the picture to {}: unsupported file name extension; use .png or .jpg", path.display())]
     Format {
         /// Path of the file.
         path: PathBuf,
@@ -40,13 +40,13 @@ pub enum SaveError {
     File {
         /// Path of the file.
         path: PathBuf,
-        /// Reason of the encoder.
+        /// The encoder's error.
         source: image::ImageError,
     },
 }
 
 impl SaveError {
-    /// The system's answer, where it did not take the file.
+    /// Returns the system's error, where it rejected the file.
     #[must_use]
     pub fn io_error(&self) -> Option<&std::io::Error> {
         match self {
@@ -56,27 +56,27 @@ impl SaveError {
     }
 }
 
-/// The text of the error, as [`Error`] has it.
+/// Writes the same text as `Display`, like [`Error`].
 impl fmt::Debug for SaveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
 
-/// The shown frame as 8-bit RGBA, top row first, as files want it: sRGB numbers, colours not multiplied by alpha. Single
-/// channels become grey; light is encoded and cut to 0..=1; numbers without a meaning are taken as they are.
+/// Returns the shown frame as 8-bit RGBA, top row first, in the form that files need: sRGB numbers with straight alpha.
+/// Single channels become grey; light is encoded and clipped to 0..=1; numbers without an encoding are used unchanged.
 ///
 /// # Errors
-/// [`Error::NothingShown`], [`Error::InvalidInput`] for a buffer, and what the display reports.
+/// [`Error::NothingShown`]; [`Error::InvalidInput`] for a buffer; errors of the display.
 pub fn picture(link: &mut Link) -> Result<ImageBuffer<Rgba<u8>, Vec<u8>>, Error> {
     picture_with(link, &DrawOptions::default())
 }
 
-/// The shown frame as [`picture`] gives it, but exposed, tone mapped and over a background as `options` say. Their fit,
-/// filter and target do not count.
+/// Returns the shown frame like [`picture`], but exposed, tone mapped and over a background as `options` say. Their
+/// fit, filter and target are ignored.
 ///
 /// # Errors
-/// Also [`Error::InvalidInput`] for options that do not suit the surface.
+/// Those of [`picture`]; [`Error::InvalidInput`] for options that do not suit the surface.
 pub fn picture_with(link: &mut Link, options: &DrawOptions) -> Result<ImageBuffer<Rgba<u8>, Vec<u8>>, Error> {
     const OP: &str = "picture";
     let SurfaceDesc::Image(desc) = *link.shown()?.desc() else {
@@ -84,14 +84,14 @@ pub fn picture_with(link: &mut Link, options: &DrawOptions) -> Result<ImageBuffe
     };
     let rgba = RgbaImage::from_image(&desc, &link.read_back()?, options)?;
     let mut picture = ImageBuffer::from_raw(rgba.width, rgba.height, rgba.data)
-        .ok_or_else(|| Error::invalid(OP, "the display gave fewer pixels than the surface has"))?;
+        .ok_or_else(|| Error::invalid(OP, "the display returned fewer pixels than the surface has"))?;
     if desc.row_order == RowOrder::BottomUp {
         image::imageops::flip_vertical_in_place(&mut picture);
     }
     Ok(picture)
 }
 
-/// The shown frame as [`picture`] gives it, as the bytes of a PNG file.
+/// Returns the shown frame like [`picture`], encoded as a PNG file.
 ///
 /// ```
 /// use pixelferry::*;
@@ -105,28 +105,28 @@ pub fn picture_with(link: &mut Link, options: &DrawOptions) -> Result<ImageBuffe
 /// ```
 ///
 /// # Errors
-/// Those of [`picture`], and [`Error::InvalidInput`] for a size that PNG does not have.
+/// Those of [`picture`]; [`Error::InvalidInput`] for a size that PNG does not support.
 pub fn picture_png(link: &mut Link) -> Result<Vec<u8>, Error> {
     let mut png = Vec::new();
     write_png(&picture(link)?, &mut png).map_err(|e| Error::invalid("picture_png", e.to_string()))?;
     Ok(png)
 }
 
-/// Saves the shown frame; the ending of `path` says the format (`.png`, `.jpg`).
+/// Saves the shown frame; the file name extension selects the format (`.png`, `.jpg`).
 pub fn save_picture(link: &mut Link, path: impl AsRef<Path>) -> Result<(), SaveError> {
     save_picture_with(link, path, &DrawOptions::default())
 }
 
-/// Saves the shown frame as [`picture_with`] gives it.
+/// Saves the shown frame as [`picture_with`] returns it.
 pub fn save_picture_with(link: &mut Link, path: impl AsRef<Path>, options: &DrawOptions) -> Result<(), SaveError> {
     save_rgba8(picture_with(link, options)?, path.as_ref())
 }
 
-/// Finds out whether a picture can be saved to `path`, before it is computed.
+/// Checks whether a picture can be saved to `path`, before it is computed.
 ///
 /// # Errors
-/// [`SaveError::Format`] for an ending other than `.png` and `.jpg`, and [`SaveError::File`] where the file cannot be
-/// written.
+/// [`SaveError::Format`] for a file name extension other than `.png` and `.jpg`; [`SaveError::File`] where the file
+/// cannot be written.
 pub fn check_picture_file(path: impl AsRef<Path>) -> Result<(), SaveError> {
     let path = path.as_ref();
     format(path)?;
@@ -140,8 +140,8 @@ fn format(path: &Path) -> Result<ImageFormat, SaveError> {
     }
 }
 
-/// Saves 8-bit RGBA pixels, which are sRGB numbers: a PNG says so, and a JPEG, which drops the alpha channel, is taken for
-/// that.
+/// Saves 8-bit RGBA pixels, which are sRGB numbers. A PNG says so; a JPEG, which drops the alpha channel, is assumed to
+/// be sRGB.
 pub fn save_rgba8(picture: ImageBuffer<Rgba<u8>, Vec<u8>>, path: &Path) -> Result<(), SaveError> {
     let result = match format(path)? {
         ImageFormat::Png => File::create(path).map_err(Into::into).and_then(|f| write_png(&picture, BufWriter::new(f))),
@@ -150,7 +150,8 @@ pub fn save_rgba8(picture: ImageBuffer<Rgba<u8>, Vec<u8>>, path: &Path) -> Resul
     result.map_err(|source| SaveError::File { path: path.to_owned(), source })
 }
 
-/// Encodes as the crate `image` does, with the chunk that names the colour space (PNG, third edition, 11.3.2.5).
+/// Encodes like the crate `image`, with the additional chunk that names the colour space (PNG, third edition,
+/// 11.3.2.5).
 fn write_png(picture: &ImageBuffer<Rgba<u8>, Vec<u8>>, to: impl Write) -> ImageResult<()> {
     let mut encoder = png::Encoder::new(to, picture.width(), picture.height());
     encoder.set_color(png::ColorType::Rgba);
@@ -198,7 +199,7 @@ mod tests {
         }
         for path in ["a.unknown", "a.webp", "a", ".", ""] {
             for error in [save(path).unwrap_err(), check_picture_file(path).unwrap_err()] {
-                assert!(error.to_string().contains("give .png or .jpg"), "{error}");
+                assert!(error.to_string().contains("use .png or .jpg"), "{error}");
                 assert_eq!(format!("{error:?}"), error.to_string(), "what `main` prints");
             }
         }

@@ -1,5 +1,5 @@
-//! Names that most programs need: `use pixelferry::prelude::*`. Neither `Result` nor another name of the standard library's is
-//! among them.
+//! Names that most programs need: `use pixelferry::prelude::*`. It contains neither `Result` nor another name of the
+//! standard library.
 
 #[cfg(all(feature = "picture", feature = "window"))]
 pub use crate::Show;

@@ -1,4 +1,4 @@
-//! Everything about this machine in one report.
+//! One report about the whole machine: backends, displays, paths and problems.
 
 use crate::availability::Availability;
 use crate::backends::{BackendStatus, open_all_backends};
@@ -14,12 +14,12 @@ use serde::Serialize;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Report of [`probe`] on this machine.
+/// Report of [`probe`] about this machine.
 ///
 /// ```
 /// use pixelferry::{PixelFormat, Policy, Profiles, SurfaceDesc, probe_with};
 /// use std::time::Duration;
-///
+/// // Without measurements, the first path that works is used for each pair of devices.
 /// // Without measuring, the first path that works is taken for each pair of devices.
 /// let policy = Policy::default().with_budget(Duration::ZERO).with_profiles(Profiles::Off);
 /// let report = probe_with(&SurfaceDesc::image(64, 64, PixelFormat::Rgba8), policy, &[], &[])?;
@@ -32,38 +32,38 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SystemReport {
-    /// [`SystemReport::SCHEMA`].
+    /// Always [`SystemReport::SCHEMA`].
     pub schema: &'static str,
-    /// [`SystemReport::SCHEMA_VERSION`].
+    /// Always [`SystemReport::SCHEMA_VERSION`].
     pub schema_version: u32,
     /// Version of this library.
     pub version: &'static str,
-    /// Surface that every pairing was tried with.
+    /// The surface with which every pair was tried.
     pub surface: SurfaceDesc,
-    /// Compute APIs.
+    /// Compute APIs with their devices.
     pub backends: Vec<BackendStatus>,
-    /// Displays that need no window.
+    /// Displays without a window.
     pub displays: Vec<DisplayStatus>,
-    /// Every compute device with every display, the pairing that is taken by default first.
+    /// Every compute device with every display; the default pair comes first.
     pub pairings: Vec<ProbeReport>,
-    /// Problems of this machine, by name, each with advice.
+    /// Problems of this machine, with names and advice.
     pub diagnoses: Vec<Diagnosis>,
-    /// Devices that were listed but did not open, and other trouble on the way.
+    /// Listed devices that could not be opened, and other errors on the way.
     pub problems: Vec<String>,
-    /// Choice for a program that asks for nothing.
+    /// The default choice, for a program without preferences.
     pub chosen: Option<Chosen>,
-    /// The best that any pairing does.
+    /// The best kind of sharing among all pairs.
     pub sharing: Sharing,
 }
 
 impl SystemReport {
-    /// Name of the report among those that are written as JSON.
+    /// Name of this kind of report in JSON.
     pub const SCHEMA: &'static str = "pixelferry-probe";
-    /// Rises when older readers would misread a report.
+    /// Version of the JSON format; it increases when older readers would misread a report.
     pub const SCHEMA_VERSION: u32 = 1;
 }
 
-/// The best that compute and display do together.
+/// The best kind of sharing between compute and display.
 ///
 /// ```
 /// use pixelferry::report::Sharing;
@@ -76,9 +76,9 @@ impl SystemReport {
 pub enum Sharing {
     /// No path works.
     Nothing,
-    /// Frames pass through memory of the host, which that of programs on the CPU is, too.
+    /// Frames pass through host memory, as those of software devices always do.
     Host,
-    /// Both sides share memory of a device that is hardware.
+    /// Both sides share memory of a hardware device.
     Shared,
 }
 
@@ -93,7 +93,7 @@ impl Sharing {
     }
 }
 
-/// The default choice.
+/// The default choice of compute device, display and path.
 ///
 /// ```
 /// use pixelferry::{PixelFormat, Policy, Profiles, SurfaceDesc, probe_with};
@@ -110,9 +110,9 @@ impl Sharing {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Chosen {
-    /// The side that writes.
+    /// The compute device.
     pub compute: DeviceIdentity,
-    /// The side that shows.
+    /// The display's device.
     pub display: DeviceIdentity,
     /// Path of the frames.
     pub path: PathId,
@@ -120,17 +120,17 @@ pub struct Chosen {
     pub why: String,
 }
 
-/// Tries every path between every compute device and every display without a window, proving each by pixels.
+/// Tries every path between every compute device and every display without a window, and verifies each with pixels.
 ///
 /// # Errors
-/// Only for a `desc` that no surface can have; missing drivers are findings.
+/// Only those of a `desc` that is invalid for every surface; missing drivers are findings, not errors.
 pub fn probe(desc: &SurfaceDesc) -> Result<SystemReport> {
     process::check("probe")?;
     probe_with(desc, Policy::default(), &[], &[])
 }
 
-/// Looks at the machine as [`probe`] does, and at what the program has of its own: paths in `policy`, and backends and
-/// displays that are tried after the built-in ones. What the environment asks for stands above the policy.
+/// Examines the machine like [`probe`], including what the program supplies: paths in `policy`, and backends and
+/// displays that are tried after the built-in ones. Settings in the environment override the policy.
 ///
 /// # Errors
 /// The errors of [`probe`].
@@ -143,7 +143,7 @@ pub fn probe_with(
     desc.byte_len().map_err(|error| error.of("probe"))?;
     let policy = policy.overridden()?;
     let (mut backends, mut backend_status, errors) = open_all_backends();
-    // The order of BackendChoice::Auto: hardware before programs, of which shaders come last; otherwise as listed.
+    // The order of BackendChoice::Auto: hardware before software, shaders on the CPU last; otherwise as listed.
     let shades = |b: &dyn ComputeBackend| matches!(b.device().api, Api::OpenGl | Api::Wgpu | Api::Vulkan);
     backends.sort_by_key(|b| (b.device().software, b.device().software && shades(b.as_ref())));
     for own in own_backends {

@@ -1,4 +1,5 @@
-//! Reports of what was found, measured and chosen: by [`crate::probe`], by [`crate::LinkBuilder::open`] and by a link.
+//! Reports of findings, measurements and choices: from [`crate::probe`], from [`crate::LinkBuilder::open`] and from
+//! links.
 
 pub use crate::availability::Availability;
 pub use crate::backends::BackendStatus;

@@ -1,7 +1,8 @@
-//! Frames to other processes of this user and machine (Linux), in memory that all of them have.
+//! Streams of frames to other processes of the same user and machine (Linux), in shared memory.
 //!
-//! [`publish`] opens a stream, which links show frames on as on any display; [`Subscriber::open`] in another process has them as memory
-//! of a backend there. `pixelferry streams` lists what is published, `pixelferry view --attach NAME` shows it.
+//! [`publish`] opens a stream, on which links show frames as on any display; [`Subscriber::open`] in another process
+//! receives them as memory of a backend there. `pixelferry streams` lists published streams, and `pixelferry view
+//! --attach NAME` shows one.
 //!
 //! ```
 //! use pixelferry::stream::{Next, StreamOptions, Subscriber, publish};
@@ -28,8 +29,8 @@ pub use pixelferry_stream::{Listed, Next, Published, StreamDisplay, StreamFrame,
 use interop_core::{ComputeBackend, Display, Result};
 use std::rc::Rc;
 
-/// Opens a stream of this name for frames that `backend` computes. Where Vulkan was built in (feature `vulkan`) and drives the same
-/// device, frames lie in that device's memory, which Vulkan allocates; else in pages of the host.
+/// Opens a stream of this name for frames that `backend` computes. If Vulkan is built in (feature `vulkan`) and drives
+/// the same device, frames are in that device's memory, which Vulkan allocates; otherwise in pages of the host.
 ///
 /// # Errors
 /// Those of [`StreamDisplay::open`].
@@ -37,14 +38,14 @@ pub fn publish(name: &str, backend: &dyn ComputeBackend, options: StreamOptions)
     StreamDisplay::open(name, device_of(backend), options)
 }
 
-/// A display on the backend's device whose memory others open.
+/// Returns a display on the backend's device that exports memory.
 fn device_of(backend: &dyn ComputeBackend) -> Option<Rc<dyn Display>> {
     let device = backend.device();
     device.uuid?;
     let display = match crate::display_rows::vulkan(Some(device)) {
         Ok(headless) => headless.display(),
         Err(error) => {
-            tracing::debug!(%error, "frames are published in memory of the host");
+            tracing::debug!(%error, "frames are published in host memory");
             return None;
         }
     };

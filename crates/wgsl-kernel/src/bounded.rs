@@ -1,8 +1,8 @@
-//! Texts whose every index is inside what it indexes, whatever a driver does.
+//! Bounds checks in texts, independent of the driver.
 //!
-//! naga's writers of SPIR-V, HLSL and MSL check indices; its writer of GLSL does not (30.0). It leaves that to the
-//! driver, but the driver checks only in contexts made for it, and knows nothing of arrays in registers. So the checks
-//! are put into the program.
+//! naga's SPIR-V, HLSL and MSL writers check indices; its GLSL writer does not (30.0). It leaves that to the driver,
+//! but drivers check only in contexts created for it, and never check arrays in registers. Therefore this module
+//! inserts the checks into the program.
 
 use crate::guard::{TextError, parsed, weighed, with_room};
 use crate::rebuild::{Index, Last, Limit, rebuilt};
@@ -10,16 +10,17 @@ use naga::proc::IndexableLength;
 use naga::valid::{Capabilities, FunctionInfo, ModuleInfo, ValidationFlags, Validator};
 use naga::{Expression, Function, Handle, Module, ScalarKind};
 
-/// Capabilities that every device has: halves are read and written as floats. Those of storage textures are for whoever binds one.
+/// Capabilities that every device has: halves are read and written as floats. Code that binds a storage texture must
+/// check the capabilities of such textures itself.
 pub const CAPABILITIES: Capabilities =
     Capabilities::SHADER_FLOAT16_IN_FLOAT32.union(Capabilities::STORAGE_TEXTURE_16BIT_NORM_FORMATS);
 
-/// A whole text as naga has it, each index of an array, vector or matrix limited to the last element. Of a memory that ends in an
-/// array of any length, the first element is taken to be there. The entry point begins with a loop that writes the zeroes which WGSL
-/// promises in the memory of a group: whoever is given the module need not write them.
+/// Parses a whole text and limits each index of an array, vector or matrix to the last element. A memory that ends in a
+/// runtime-sized array must have at least that array's first element. The entry point begins with a loop that writes
+/// the zeros which WGSL guarantees in workgroup memory, so the backend need not write them.
 ///
 /// # Errors
-/// The fault in the text, by line; a limit of [`crate::TextLimit`] that it is beyond.
+/// The error in the text, with its line; a limit of [`crate::TextLimit`] that it exceeds.
 pub fn bounded(text: &str, entry: &str) -> Result<(Module, ModuleInfo), TextError> {
     with_room(|| {
         let (module, info) = weighed(&parsed(text)?, text, entry, &[])?;
@@ -51,7 +52,7 @@ fn limited(module: &Module, function: &Function, info: &FunctionInfo) -> Result<
                 let index = if signed { Index::Signed(index) } else { Index::Unsigned(index) };
                 Some(Limit { base, index, last: last(base)? })
             }
-            // Indices of arrays whose length is known are compared by the validator.
+            // The validator checks constant indices of arrays with a known length.
             Expression::AccessIndex { base, index } if index > 0 => match last(base) {
                 Ok(last @ Last::Asked) => Some(Limit { base, index: Index::Constant(index), last }),
                 // A structure's member has no length.

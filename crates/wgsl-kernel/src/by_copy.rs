@@ -1,5 +1,5 @@
-//! Components of vectors as arguments that a function writes: copied to a variable before the call, and back behind it. GLSL means
-//! that by `inout` and `out` (GLSL 4.60, section 6.1.1); WGSL has no pointer to a component.
+//! Vector components as `inout` or `out` arguments: each is copied to a variable before the call and back after it.
+//! This is what `inout` and `out` mean in GLSL (4.60, section 6.1.1); WGSL has no pointers to components.
 
 use naga::valid::{FunctionInfo, ModuleInfo};
 use naga::{
@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 type Expr = Handle<Expression>;
 
-/// Rewrites the calls; true where there were any, so that `info` is no longer the module's.
+/// Rewrites the calls. Returns true if there were any; `info` is then outdated.
 pub fn copy_components(module: &mut Module, info: &ModuleInfo) -> bool {
     let Module { functions, types, .. } = module;
     let mut has_any = false;
@@ -25,7 +25,7 @@ pub fn copy_components(module: &mut Module, info: &ModuleInfo) -> bool {
     has_any
 }
 
-/// All expressions that point to a component.
+/// Returns all expressions that point to a component.
 fn components(function: &Function, info: &FunctionInfo, types: &UniqueArena<Type>) -> HashMap<Expr, Scalar> {
     let scalar = |expression: Expr| match info[expression].ty.inner_with(types) {
         TypeInner::ValuePointer { size: None, scalar, .. } => Some((expression, *scalar)),
@@ -38,7 +38,7 @@ struct Copies<'a> {
     function: &'a mut Function,
     components: HashMap<Expr, Scalar>,
     types: &'a mut UniqueArena<Type>,
-    /// A call was rewritten.
+    /// True once a call was rewritten.
     has_any: bool,
 }
 

@@ -1,15 +1,16 @@
-//! The depth of a text's tree, found before anybody builds the tree.
+//! The nesting depth of a text, computed before a parser builds its tree.
 
 use crate::tokens::{is_word, tokens};
 
-/// Parts of a text that stand in one another, at most: brackets, operators of one expression, and `else`. It is never below the
-/// depth of the tree that naga makes of the text, and needs no stack: a text is read once, token by token.
+/// Returns an upper bound of the nesting depth of a text: brackets, operators of one expression, and `else`. It is
+/// never below the depth of the tree that naga builds from the text. The function reads the text once, token by token,
+/// without recursion.
 pub fn depth(text: &str) -> u64 {
     let mut open = vec![Bracket::default()];
     let mut ends_block = false;
     for token in tokens(text) {
         let Some(top) = open.last_mut() else { break };
-        // Behind a block a statement is over, unless `else` goes on with it.
+        // A block ends its statement, unless `else` continues it.
         if std::mem::take(&mut ends_block) && token != "else" {
             top.part_ends();
         }
@@ -20,12 +21,12 @@ pub fn depth(text: &str) -> u64 {
                     around.holds(closed.whole());
                     ends_block = token == "}";
                 } else {
-                    // It closes nothing, which naga refuses.
+                    // It closes no bracket; naga rejects the text.
                     open.push(Bracket::default());
                 }
             }
             ";" => top.part_ends(),
-            // A comma inside `<..>` parts nothing: what stands behind the list has all of the list in it.
+            // A comma inside `<..>` separates nothing: the operand after the list contains the whole list.
             "," if top.lists == 0 => top.part_ends(),
             "<" => {
                 top.lists += 1;
@@ -41,7 +42,7 @@ pub fn depth(text: &str) -> u64 {
             _ => top.links += 1,
         }
     }
-    // Those that are still open, innermost first.
+    // The brackets that are still open, innermost first.
     let inner = open.into_iter().rev().fold(None, |inside: Option<u64>, mut bracket| {
         if let Some(inside) = inside {
             bracket.holds(inside);
@@ -51,16 +52,16 @@ pub fn depth(text: &str) -> u64 {
     inner.unwrap_or(0)
 }
 
-/// Contents of a bracket, in parts that are not in one another.
+/// Contents of a bracket, in parts that follow each other.
 #[derive(Default)]
 struct Bracket {
-    /// Operators of this part.
+    /// Operators of the current part.
     links: u64,
-    /// The deepest bracket of this part.
+    /// The deepest bracket in the current part.
     inside: u64,
-    /// The deepest part before.
+    /// The deepest earlier part.
     deepest: u64,
-    /// Lists of types that may be open: `<` without its `>`.
+    /// Number of type lists that may be open: `<` without its `>`.
     lists: u64,
 }
 

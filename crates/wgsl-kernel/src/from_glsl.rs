@@ -1,4 +1,4 @@
-//! Texts in GLSL as WGSL.
+//! Translation of GLSL texts to WGSL.
 
 use crate::by_copy::copy_components;
 use crate::depth::depth;
@@ -9,14 +9,15 @@ use naga::front::glsl::{Frontend, Options};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use naga::{Module, ShaderStage};
 
-/// The functions and variables of a compute shader in GLSL (`#version 450 core`), as WGSL without its entry point: another follows, in
-/// WGSL. Variables of set 1 are memories among the arguments, with the bindings that [`crate`] describes. Names that end in a digit, or
-/// stand for several functions, come with more behind them.
+/// Translates the functions and variables of a compute shader in GLSL (`#version 450 core`) to WGSL, without its entry
+/// point: the caller appends one in WGSL. Variables of set 1 are memories among the arguments, with the bindings that
+/// [`crate`] describes. Names that end in a digit, and overloaded names, get a suffix.
 ///
-/// The translator is younger than the rest of naga, and may panic: whoever reads texts of others calls it where that harms nobody.
+/// naga's GLSL front end is less mature than the rest of naga, and may panic: call this for untrusted texts only where
+/// a panic is contained.
 ///
 /// # Errors
-/// What naga does not read, by line; [`TextLimit::Bytes`] and [`TextLimit::Depth`].
+/// A construct that naga cannot read, with its line; [`TextLimit::Bytes`] and [`TextLimit::Depth`].
 pub fn from_glsl(text: &str) -> Result<String, TextError> {
     TextLimit::Bytes.check(text.len() as u64)?;
     TextLimit::Depth.check(depth(text))?;

@@ -1,4 +1,4 @@
-//! Texts as GLSL, for compute shaders of OpenGL 4.3 and OpenGL ES 3.1.
+//! Translation of texts to GLSL, for compute shaders of OpenGL 4.3 and OpenGL ES 3.1.
 
 use crate::bounded::{CAPABILITIES, bounded};
 use crate::guard::{TextError, with_room};
@@ -11,10 +11,10 @@ use naga::proc::BoundsCheckPolicies;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use naga::{AddressSpace, ResourceBinding, ShaderStage};
 
-/// Name of a launch's numbers in the output of [`glsl`]: naga's name for such data of a compute shader.
+/// Name of a launch's numbers in the output of [`glsl`]: naga's name for the immediates of a compute shader.
 pub const GLSL_NUMBERS: &str = "_immediates_binding_cs";
 
-/// The OpenGL whose GLSL is written.
+/// The GLSL dialect of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
     /// OpenGL 4.3: `430 core`.
@@ -24,7 +24,7 @@ pub enum Dialect {
 }
 
 impl Dialect {
-    /// The version and profile that `#version` takes.
+    /// Returns the version and profile for `#version`.
     pub const fn version(self) -> &'static str {
         match self {
             Self::Desktop => "430 core",
@@ -40,13 +40,13 @@ impl Dialect {
     }
 }
 
-/// A whole text, whose bindings are those of the crate, as GLSL of this dialect in which every index is inside what it indexes.
+/// Translates a whole text, whose bindings are those of the crate, to GLSL of this dialect, with every index checked.
 ///
-/// Storage block 0 is the target; n + 1 is the n-th memory among the arguments. The launch's numbers are the array of `uvec4` named
-/// [`GLSL_NUMBERS`]: setting a uniform needs no buffer, which would have to wait for the launch before.
+/// Storage block 0 is the target; block n + 1 is memory n among the arguments. The launch's numbers are the array of
+/// `uvec4` named [`GLSL_NUMBERS`]: setting a uniform needs no buffer, which would have to wait for the previous launch.
 ///
 /// # Errors
-/// The fault in the text, by line; a limit of [`crate::TextLimit`] that it is beyond.
+/// The error in the text, with its line; a limit of [`crate::TextLimit`] that it exceeds.
 pub fn glsl(text: &str, entry: &str, dialect: Dialect) -> Result<String, TextError> {
     with_room(|| written(text, entry, dialect))?
 }
@@ -62,7 +62,7 @@ fn written(text: &str, entry: &str, dialect: Dialect) -> Result<String, TextErro
     let mut options = Options {
         version: dialect.of_naga(),
         writer_flags: WriterFlags::empty(),
-        // The zeroes are in the module.
+        // The module already writes the zeros.
         zero_initialize_workgroup_memory: false,
         ..Options::default()
     };
@@ -76,20 +76,21 @@ fn written(text: &str, entry: &str, dialect: Dialect) -> Result<String, TextErro
     let pipeline =
         PipelineOptions { shader_stage: ShaderStage::Compute, entry_point: entry.to_owned(), multiview: None };
     let mut written = String::new();
-    // The writer has no checks of its own: they are in the module.
+    // The GLSL writer has no bounds checks; the module contains them.
     Writer::new(&mut written, &module, &info, &options, &pipeline, BoundsCheckPolicies::default())
         .and_then(|mut writer| writer.write())
         .map_err(|error| error.to_string())?;
     Ok(written)
 }
 
-/// A kernel that uses all that there is of the launch and the target: naga writes no function that its entry point could not call.
+/// A kernel that uses everything of the launch and the target: naga omits functions that its entry point cannot call.
 const USER: &str = "@compute @workgroup_size(1) fn pf_none() {
   pf_store(vec2<u32>(0u), vec4<f32>(pf_arg_f32(0)));
   pf_put(0u, pf_get(0u));
 }";
 
-/// Functions whose names naga writes with a line behind, as they end in a digit; OpenGL ES makes no `uint` of an `int` by itself.
+/// Functions whose names naga writes with a trailing underscore, because they end in a digit. OpenGL ES does not
+/// convert `int` to `uint` implicitly.
 const NUMBERED: &str = "#define pf_arg_u32(n) pf_arg_u32_(uint(n))
 #define pf_arg_i32(n) pf_arg_i32_(uint(n))
 #define pf_arg_f32(n) pf_arg_f32_(uint(n))
@@ -97,16 +98,17 @@ const NUMBERED: &str = "#define pf_arg_u32(n) pf_arg_u32_(uint(n))
 #define pf_put_f32(n, value) pf_put_f32_(uint(n), value)
 ";
 
-/// Returns what a compute shader of the user's own is put behind: version, target, numbers, and the functions of [`crate::PRELUDE`] with
-/// the same names, for targets of this format. The user's lines are counted from 1.
+/// Returns the text that must precede a compute shader written by the user in GLSL: version, target, numbers, and the
+/// functions of [`crate::PRELUDE`] with the same names, for targets of this format. The user's lines are counted from
+/// 1.
 ///
 /// # Errors
-/// What naga says where it refuses them.
+/// naga's message if it rejects them.
 pub fn glsl_prelude(format: PixelFormat, dialect: Dialect) -> Result<String, TextError> {
     functions(&glsl(&with_prelude(USER, format), "pf_none", dialect)?)
 }
 
-/// Returns what [`glsl_prelude`] does, for targets that are textures of this format.
+/// Like [`glsl_prelude`], for targets that are textures of this format.
 ///
 /// # Errors
 /// The errors of [`glsl_prelude`].
@@ -115,7 +117,7 @@ pub fn glsl_texture_prelude(format: PixelFormat, dialect: Dialect) -> Result<Str
     functions(&glsl(&with_texture(&user, format, Blue::Third), "pf_none", dialect)?)
 }
 
-/// A text without its entry point.
+/// Returns a text without its entry point.
 fn functions(written: &str) -> Result<String, TextError> {
     let functions = written.split("void main()").next().unwrap_or_default();
     let is_group = |line: &&str| line.starts_with("layout(local_size_x");
@@ -127,10 +129,10 @@ fn functions(written: &str) -> Result<String, TextError> {
     Ok(text + NUMBERED + "#line 1\n")
 }
 
-/// Reads the WGSL of a source, if it has some, without a device.
+/// Checks the WGSL of a source, if it has any, without a device.
 ///
 /// # Errors
-/// [`interop_core::Error::KernelBuild`] with the fault in the text, by line.
+/// [`interop_core::Error::KernelBuild`] with the error in the text and its line.
 pub fn check(source: &KernelSource) -> interop_core::Result<()> {
     if source.source(Language::Wgsl).is_none() {
         return Ok(());
@@ -141,15 +143,16 @@ pub fn check(source: &KernelSource) -> interop_core::Result<()> {
 }
 
 impl KernelText {
-    /// The kernel as [`glsl`] for targets of this format.
+    /// Translates the kernel like [`glsl`], for targets of this format.
     ///
     /// # Errors
-    /// The fault in the text, by line; a limit of [`crate::TextLimit`] that it is beyond.
+    /// The error in the text, with its line; a limit of [`crate::TextLimit`] that it exceeds.
     pub fn glsl(&self, format: PixelFormat, dialect: Dialect) -> Result<String, TextError> {
         glsl(&self.whole(format), self.name(), dialect)
     }
 
-    /// The kernel as [`glsl`] for targets that are textures of this format: image unit 0 instead of storage block 0.
+    /// Translates the kernel like [`glsl`], for targets that are textures of this format: image unit 0 replaces storage
+    /// block 0.
     ///
     /// # Errors
     /// The errors of [`KernelText::glsl`].

@@ -1,5 +1,5 @@
-//! The one door through which texts come to naga: limits before it, a stack that holds what they let through, and limits of what
-//! a driver is given.
+//! The only path of texts to naga: limits before it, a stack that is large enough for texts within the limits, and
+//! limits of the code that a driver compiles.
 
 use crate::depth::depth;
 use crate::values::values;
@@ -11,34 +11,36 @@ use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use std::cell::Cell;
 use std::thread;
 
-/// Bytes of the stack on which naga reads and writes texts. In an unoptimised build it takes 40 KiB for each level of
-/// [`TextLimit::Depth`], which are 10 MB; pages that nobody touches cost nothing.
+/// Bytes of the stack on which naga reads and writes texts. An unoptimised build needs 40 KiB for each level of
+/// [`TextLimit::Depth`], in total 10 MB; untouched pages cost nothing.
 const STACK: usize = 64 << 20;
 
-/// A limit of WGSL texts. Nobody vouches for them, so what they cost is bounded before naga and a driver see them.
+/// A limit of WGSL texts. Texts may come from untrusted sources, so their cost is bounded before naga and a driver
+/// process them.
 ///
-/// Measured on llvmpipe (OpenGL of Mesa 22.3.6, two cores), from the text to the end of its first launch. Loops beside one another took
-/// 5 s at the limit of work, and 14 s on a busy machine. Statements took 2 s in a release build, and 8 s in one without optimisation,
-/// where naga takes most of it. Private arrays of 512 words took 3 s, and 4096 words of a group no more than 16. Twice as much of
-/// divisions or accesses took three to six times as long.
+/// Measured on llvmpipe (OpenGL of Mesa 22.3.6, two cores), from the text to the end of its first launch. Consecutive
+/// loops took 5 s at the limit of work, and 14 s on a busy machine. Statements took 2 s in a release build, and 8 s in
+/// an unoptimised one, mostly in naga. Private arrays of 512 words took 3 s, and 4096 words of workgroup memory at most
+/// 16 s. Twice the number of divisions or accesses took three to six times as long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TextLimit {
-    /// Bytes of the whole text with the functions behind it.
+    /// Bytes of the whole text, including the prelude.
     Bytes,
-    /// Parts of the text in one another: brackets, operators of one expression, and `else`.
+    /// Nesting depth: brackets, operators of one expression, and `else`.
     Depth,
-    /// Words of constant arrays and structs, counted each time that one is named, built or computed with.
+    /// Words of constant arrays and structs, counted each time that one is named, constructed or used in a computation.
     Constants,
-    /// Words that the kernel computes, where every function is copied to each place that calls it. A component of `sin` and its like
-    /// counts 64, as does one of an integer that is divided, and a word of an array that is copied whole. A loop counts 1536. A word that
-    /// is read or written counts 96 where it is in memory or an index chooses it, and one that is put into a variable 8.
+    /// Words that the kernel computes, with every function copied to each call. A component of `sin` and similar
+    /// functions counts 64, as does one of an integer division, and a word of an array that is copied whole. A loop
+    /// counts 1536. A word that is read or written counts 96 where it is in memory or chosen by an index, and one that
+    /// is stored in a variable 8.
     Work,
-    /// Loops in one another, those of called functions among them.
+    /// Nested loops, including those of called functions.
     Loops,
-    /// Words of arrays and structs of one work item (`function`, `private`), where every function is copied to each place that calls it.
+    /// Words of arrays and structs of one work item (`function`, `private`), with every function copied to each call.
     Private,
-    /// Words of variables of a group (`workgroup`).
+    /// Words of workgroup variables (`workgroup`).
     Workgroup,
 }
 
@@ -54,21 +56,21 @@ const ROWS: [Row; 7] = [
     Row {
         limit: TextLimit::Bytes,
         most: 64 << 10,
-        counted: "bytes of text, the prelude's among them",
-        instead: "put tables into a memory among the arguments, and parts into kernels of their own",
+        counted: "bytes of text, including the prelude",
+        instead: "put tables into a memory among the arguments, and parts into separate kernels",
     },
     Row {
         limit: TextLimit::Depth,
         most: 250,
-        counted: "brackets, operators and 'else' in one another",
+        counted: "nested brackets, operators and 'else'",
         instead: "name parts of the expression by 'let', or use 'switch' or a loop",
     },
     Row {
         limit: TextLimit::Constants,
         most: 256 << 10,
-        counted: "words of constant arrays and structs, counted each time that one is named, built or computed with",
-        instead: "make them smaller, write lengths as numbers or constants with '+ - * / % <<', or put tables into a memory among \
-                  the arguments",
+        counted: "words of constant arrays and structs, counted at each use",
+        instead: "reduce them, write lengths as numbers or constants with '+ - * / % <<', or put tables into a memory \
+                  among the arguments",
     },
     Row {
         limit: TextLimit::Work,
@@ -79,8 +81,8 @@ const ROWS: [Row; 7] = [
     Row {
         limit: TextLimit::Loops,
         most: 12,
-        counted: "loops in one another",
-        instead: "count several indices by one loop, with '/' and '%'",
+        counted: "nested loops",
+        instead: "use one loop for several indices, with '/' and '%'",
     },
     Row {
         limit: TextLimit::Private,
@@ -102,7 +104,7 @@ impl TextLimit {
         found.unwrap_or(&ROWS[0])
     }
 
-    /// The most that is taken.
+    /// Returns the maximum.
     pub fn most(self) -> u64 {
         self.row().most
     }
@@ -112,23 +114,23 @@ impl TextLimit {
     }
 }
 
-/// Reason why a text is not taken.
+/// Reason why a text was rejected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TextError {
-    /// It is wrong, by line.
+    /// The text has an error; the message gives its line.
     #[error("{0}")]
     Wrong(String),
-    /// It is more than a compiler is given.
-    #[error("{found} {}; at most {} are taken: {}", limit.row().counted, limit.row().most, limit.row().instead)]
+    /// The text exceeds a limit.
+    #[error("{found} {}; at most {} are supported: {}", limit.row().counted, limit.row().most, limit.row().instead)]
     Beyond {
         /// The limit.
         limit: TextLimit,
-        /// The number that the text has.
+        /// The value for this text.
         found: u64,
     },
-    /// The machine has no thread for it.
-    #[error("no thread to read the text on: {0}; end other programs, or raise the limits of threads and memory")]
+    /// The machine cannot start a thread for it.
+    #[error("no thread to read the text: {0}; end other programs, or raise the limits of threads and memory")]
     NoThread(String),
 }
 
@@ -138,7 +140,7 @@ impl From<String> for TextError {
     }
 }
 
-/// A whole text as naga has it; its depth fits this stack, and what its kernels weigh is not yet known.
+/// Parses a whole text, whose depth fits this stack. The weight of its kernels has not been checked yet.
 pub(crate) fn parsed(text: &str) -> Result<Module, TextError> {
     TextLimit::Bytes.check(text.len() as u64)?;
     TextLimit::Depth.check(depth(text))?;
@@ -146,15 +148,15 @@ pub(crate) fn parsed(text: &str) -> Result<Module, TextError> {
     Ok(naga::front::wgsl::parse_str(text).map_err(|error| error.emit_to_string(text))?)
 }
 
-/// A kernel of a module, with its overrides as the text has them where no constant of that name is given, and zeroes in the memory of its groups. A driver may be given it,
-/// and told to write no zeroes of its own.
+/// Returns a kernel of a module with its weight checked. Overrides keep their values in the text unless a constant of
+/// that name is given. The kernel zeroes its workgroup memory itself, so a driver can be told not to.
 pub(crate) fn weighed(
     module: &Module,
     text: &str,
     entry: &str,
     constants: &[(&str, f64)],
 ) -> Result<(Module, ModuleInfo), TextError> {
-    // Features that the device lacks are found by those who know the device.
+    // Code that knows the device checks its features.
     let validated = |module: &Module| {
         let info = Validator::new(ValidationFlags::all(), Capabilities::all()).validate(module);
         info.map_err(|error| error.emit_to_string(text))
@@ -179,11 +181,11 @@ thread_local! {
     static ROOMY: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs what recurses over a text on a stack that is large enough for all texts within [`TextLimit`], and waits for it. A panic goes
-/// on in the caller. Nothing is left behind: the thread has ended when this returns.
+/// Runs code that recurses over a text, on a stack that is large enough for all texts within [`TextLimit`], and waits
+/// for it. A panic continues in the caller. The thread has ended when this returns.
 ///
 /// # Errors
-/// [`TextError::NoThread`] where the machine has none.
+/// [`TextError::NoThread`] where no thread can be started.
 pub fn with_room<R: Send>(f: impl FnOnce() -> R + Send) -> Result<R, TextError> {
     if ROOMY.get() {
         return Ok(f());

@@ -1,4 +1,4 @@
-//! Launches: a target and arguments made into numbers and a grid.
+//! Launches: the numbers and the grid for a target and its arguments.
 
 use crate::limits::Limits;
 use crate::params::{HEAD, MOST_NUMBERS, VECTOR, WORD};
@@ -8,23 +8,23 @@ use interop_core::devices::owned::{Owned, own};
 use interop_core::{Arg, BufferView, ComputeMemory, Error, ImageView, PixelFormat, Region, Result, View};
 use std::ptr;
 
-/// Bytes of the uniform block of any launch at most.
+/// Maximum size in bytes of the uniform block of any launch.
 pub const NUMBERS: usize = 256;
 
-/// Launch for a device to run.
+/// A launch, ready for a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Launch {
-    /// The uniform block, without an allocation.
+    /// The uniform block, stored without an allocation.
     words: [u32; NUMBERS / WORD],
-    /// In words.
+    /// Length in words.
     len: usize,
-    /// Groups across and down. With none, nothing is to be run.
+    /// Number of groups, horizontally and vertically. If zero, nothing is run.
     pub groups: [u32; 2],
 }
 
 impl Launch {
-    /// Creates a launch of at most as many words as the block has; as blocks are vectors of four words, the last is
-    /// filled up with zeros.
+    /// Creates a launch of at most as many words as the block has. Blocks are vectors of four words, so the last one is
+    /// padded with zeros.
     pub(crate) fn new(all: impl IntoIterator<Item = u32>, groups: [u32; 2]) -> Self {
         let (mut words, mut len) = ([0; NUMBERS / WORD], 0_usize);
         for (place, word) in words.iter_mut().zip(all) {
@@ -34,17 +34,17 @@ impl Launch {
         Self { words, len: len.next_multiple_of(VECTOR), groups }
     }
 
-    /// The uniform block: the bytes of [`Launch::words`].
+    /// Returns the uniform block: the bytes of [`Launch::words`].
     pub fn numbers(&self) -> &[u8] {
         bytemuck::cast_slice(self.words())
     }
 
-    /// Whole vectors of four.
+    /// Returns the words, in whole vectors of four.
     pub fn words(&self) -> &[u32] {
         self.words.get(..self.len).unwrap_or_default()
     }
 
-    /// True where there is nothing to run.
+    /// Returns true where nothing is to be run.
     pub fn is_empty(&self) -> bool {
         self.groups.contains(&0)
     }
@@ -58,11 +58,12 @@ struct Plan {
 }
 
 impl KernelText {
-    /// Plans a launch for a view of memory that 32 bits address: which format the text is for, and what to run. `items`: work items
-    /// for a buffer, where the launch says so.
+    /// Plans a launch for a view of memory within 32-bit addresses: the format of the text, the numbers and the grid.
+    /// `items`: number of work items for a buffer, if the launch sets it.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] where numbers or view do not fit, [`Error::Unsupported`] for more groups than the device takes.
+    /// [`Error::InvalidInput`] where numbers or view do not fit; [`Error::Unsupported`] for more groups than the device
+    /// supports.
     pub fn plan(
         &self,
         view: &View,
@@ -103,16 +104,16 @@ impl KernelText {
         let launch = Launch::new(plan.head.into_iter().chain(numbers), plan.groups);
         if !launch.is_empty() && plan.groups.iter().any(|count| *count > limits.groups) {
             let ([x, y], most) = (plan.groups, limits.groups);
-            return Err(limits.unsupported(format!("{x} x {y} groups are more than {most} in one direction")));
+            return Err(limits.unsupported(format!("{x} x {y} groups exceed the maximum of {most} in one direction")));
         }
         Ok(launch)
     }
 
-    /// The memories among the arguments; `target` where it could be one of them.
+    /// Returns the memories among the arguments; `target` is the target if it could be one of them.
     ///
     /// # Errors
-    /// [`Error::Foreign`] for another maker's; [`Error::InvalidInput`] where they are not those of the text, one is smaller than its
-    /// type, or one is the target.
+    /// [`Error::Foreign`] for memory of another backend; [`Error::InvalidInput`] where the memories do not match the
+    /// text, one is smaller than its type, or one is the target.
     pub fn own_memories<'m, M: Owned + ComputeMemory>(
         &self,
         target: Option<&M>,
@@ -131,11 +132,13 @@ impl KernelText {
         for (at, (memory, least)) in given.iter().zip(&self.memories).enumerate() {
             let has = memory.len().next_multiple_of(WORD);
             if (has as u64) < *least {
-                return Err(invalid(format!("memory {at} has {has} bytes, its text declares {least}")));
+                return Err(invalid(format!("memory {at} has {has} bytes, but its text declares {least}")));
             }
         }
         if given.iter().any(|memory| target.is_some_and(|target| ptr::eq(*memory, target))) {
-            return Err(invalid("the target is an argument, too; WGSL reads no memory that a launch writes".into()));
+            return Err(invalid(
+                "the target is also an argument; WGSL cannot read memory that the same launch writes".into(),
+            ));
         }
         Ok(given)
     }
@@ -146,17 +149,17 @@ impl KernelText {
             return Err(Error::refused(format!("{view:?} is not aligned to {align} bytes, as its pixels must be")));
         }
         let (width, height) = (view.extent.width, view.extent.height);
-        // The view lies in memory that 32 bits address; a negative pitch counts round.
+        // The view lies within 32-bit addresses; a negative pitch wraps around.
         let head = [view.offset as u32, view.row_pitch as u32, width, height, 0, 0, 0, 0];
         Ok(Plan { format: view.format, head, groups: self.groups(width, height) })
     }
 
     fn of_buffer(&self, view: &BufferView, items: Option<usize>, limits: &Limits) -> Result<Plan> {
         if !view.offset.is_multiple_of(WORD) {
-            return Err(Error::refused(format!("{view:?} does not begin at a word of {WORD} bytes")));
+            return Err(Error::refused(format!("{view:?} does not begin at a multiple of {WORD} bytes")));
         }
         let items = items.or(self.items).unwrap_or(view.len / WORD);
-        let too_many = || Error::refused(format!("{items} work items are more than a device takes"));
+        let too_many = || Error::refused(format!("{items} work items are more than a device supports"));
         let items = u32::try_from(items).map_err(|_| too_many())?;
         let [across, down] = self.group;
         let groups = items.div_ceil(across);

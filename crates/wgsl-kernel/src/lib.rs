@@ -1,6 +1,6 @@
-//! Kernels in WGSL, for any backend that runs them; what a backend adds is a device.
+//! Kernels in WGSL, for any backend that can run them on its device.
 //!
-//! A kernel is an entry point of the kernel's name, `@compute`, in a text that is put before the [`PRELUDE`]:
+//! A kernel is an `@compute` entry point with the kernel's name, in a text to which the [`PRELUDE`] is appended:
 //!
 //! ```wgsl
 //! @compute @workgroup_size(8, 8)
@@ -10,24 +10,24 @@
 //! }
 //! ```
 //!
-//! `pf_store` converts a colour to the target's format, whatever that is, and leaves alone what is outside. A kernel for
-//! buffers writes words by `pf_put`, or counts in them by `pf_add`, with `pf_index(id)` below `pf_items()`. Arguments that are
-//! numbers are read by
-//! `pf_arg_i32`, `pf_arg_u32` and `pf_arg_f32`, by their place among the numbers. The n-th argument that is memory is a
-//! variable of the text's own, `@group(1) @binding(n) var<storage, read> name: array<...>`.
+//! `pf_store` converts a colour to the target's format, and ignores positions outside the target. A kernel for buffers
+//! writes words with `pf_put`, or counts in them with `pf_add`, with `pf_index(id)` below `pf_items()`. Arguments that
+//! are numbers are read with `pf_arg_i32`, `pf_arg_u32` and `pf_arg_f32`, by their position among the numbers. Memory n
+//! among the arguments is a variable that the text declares, `@group(1) @binding(n) var<storage, read> name:
+//! array<...>`.
 //!
-//! A text need not be vouched for ([`interop_core::KernelSource::wgsl`] is safe), so a backend must keep every access inside the memory
-//! that it binds: with naga by [`naga::proc::BoundsCheckPolicy::Restrict`] or `ReadZeroSkipWrite`.
+//! [`interop_core::KernelSource::wgsl`] is safe, so a backend must keep every access inside the memory that it binds:
+//! with naga by [`naga::proc::BoundsCheckPolicy::Restrict`] or `ReadZeroSkipWrite`.
 //!
-//! A text's cost is bounded, too: [`TextLimit`] says by how much. naga sees it after that, on a thread whose stack holds
-//! what the limits let through ([`with_room`]). No call promises how long a driver compiles.
+//! The cost of a text is bounded by [`TextLimit`]. naga processes the text after that check, on a thread whose stack is
+//! large enough for texts within the limits ([`with_room`]). The time that a driver compiles is not bounded.
 //!
 //! # Bindings
 //! | | |
 //! |---|---|
 //! | group 0, binding 0 | the target's memory, from its first byte, in whole words |
 //! | group 0, binding 1 | a uniform block of at most [`NUMBERS`] bytes: [`Launch::numbers`]; or immediates ([`KernelText::by_immediates`]) |
-//! | group 1, binding n | the n-th memory among the arguments |
+//! | group 1, binding n | memory n among the arguments |
 
 mod bounded;
 #[cfg(feature = "glsl-in")]
@@ -68,7 +68,7 @@ pub use prelude::{Blue, NAMES_WORDS, PRELUDE, storage_name};
 pub use spirv::{spirv, trusted_spirv};
 pub use text::KernelText;
 
-/// The version of naga whose limits and errors these texts meet.
+/// The version of naga whose limits and errors apply to these texts.
 pub use naga;
 
 /// Tests of the public interface, in the same test program as the private ones.

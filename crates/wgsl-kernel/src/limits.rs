@@ -3,7 +3,7 @@
 use crate::guard::TextError;
 use interop_core::{DeviceIdentity, Error};
 
-/// Limits of a device.
+/// Limits of a device for kernels.
 #[derive(Debug, Clone)]
 pub struct Limits {
     pub(crate) device: String,
@@ -13,13 +13,13 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Those of a device: storage buffers of one kernel, the target's among them; groups of a grid in one direction, at least 1; work
-    /// items of a group.
+    /// Creates the limits of a device: `memories`, the storage buffers of one kernel including the target's; `groups`,
+    /// the groups of a grid in one direction, at least 1; `items`, the work items of a group.
     pub fn new(device: &DeviceIdentity, memories: u32, groups: u32, items: u32) -> Self {
         Self { device: device.to_string(), memories: memories as usize, groups: groups.max(1), items }
     }
 
-    /// A kernel that was not built, and why.
+    /// Returns the error for a kernel that could not be built.
     pub fn refused(&self, kernel: &str, error: impl Into<TextError>) -> Error {
         let log = error.into().to_string();
         Error::KernelBuild { kernel: kernel.to_owned(), device: self.device.clone(), log }

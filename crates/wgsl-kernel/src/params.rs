@@ -5,16 +5,16 @@ use crate::tokens::tokens;
 use interop_core::describe::words::counted;
 use interop_core::{Arg, Error, Result};
 
-/// Bytes of a word: memory is written and bound in whole ones.
+/// Bytes of a word: memory is written and bound in whole words.
 pub const WORD: usize = 4;
 
-/// Words of what the block of numbers is an array of.
+/// Words in one element of the block of numbers.
 pub const VECTOR: usize = 4;
 
 /// Words of that block before the numbers among the arguments.
 pub const HEAD: usize = 8;
 
-/// Numbers that a launch can pass.
+/// Maximum number of numbers in a launch.
 pub const MOST_NUMBERS: usize = 32;
 
 /// A kind of number, by the function that reads it.
@@ -28,9 +28,10 @@ enum Number {
 /// The numbers that a text reads.
 #[derive(Debug, Default)]
 pub struct Numbers {
-    /// The kinds of those that it reads by a place that is written out; `None` for places that it does not read so.
+    /// The kinds of the numbers that it reads at a literal position; `None` for positions that it does not read this
+    /// way.
     written: Vec<Option<Number>>,
-    /// It reads some by a place that is computed.
+    /// True where it reads numbers at a computed position.
     computed: bool,
 }
 
@@ -39,7 +40,7 @@ const READERS: [(Number, &str); 3] =
     [(Number::I32, "pf_arg_i32"), (Number::U32, "pf_arg_u32"), (Number::F32, "pf_arg_f32")];
 
 impl Numbers {
-    /// Looks for `pf_arg_f32(0)` and its like.
+    /// Finds `pf_arg_f32(0)` and similar calls.
     pub fn of(text: &str) -> Self {
         let all: Vec<_> = tokens(text).collect();
         let mut numbers = Self::default();
@@ -62,17 +63,17 @@ impl Numbers {
         numbers
     }
 
-    /// Those of a block of so many words.
+    /// Returns the numbers of a block of this many words.
     pub fn of_block(words: usize) -> Self {
         Self { written: vec![None; words.saturating_sub(HEAD)], computed: false }
     }
 
-    /// Numbers that the text may read: those up to the last that it names, or all.
+    /// Returns how many numbers the text may read: those up to the last position that it names, or all.
     pub fn count(&self) -> usize {
         if self.computed { MOST_NUMBERS } else { self.written.len() }
     }
 
-    /// The bits of the numbers among the arguments, each of the kind that the text reads.
+    /// Returns the bits of the numbers among the arguments. Each must have the kind that the text reads.
     pub fn bits(&self, kernel: &str, args: &[Arg<'_>]) -> Result<[u32; MOST_NUMBERS]> {
         let invalid = |problem: String| Error::refused(format!("kernel '{kernel}': {problem}"));
         let (mut bits, mut count) = ([0; MOST_NUMBERS], 0);
@@ -82,7 +83,9 @@ impl Numbers {
                 Arg::U32(value) => (Number::U32, value),
                 Arg::F32(value) => (Number::F32, value.to_bits()),
                 Arg::Memory(_) => continue,
-                ref other => return Err(invalid(format!("WGSL has no {}; give a number of 32 bits", other.kind()))),
+                ref other => {
+                    return Err(invalid(format!("WGSL has no {}; give a number of 32 bits", other.kind())));
+                }
             };
             if count == MOST_NUMBERS {
                 return Err(invalid(format!("more than {MOST_NUMBERS} numbers were given; put them into memory")));
@@ -96,7 +99,10 @@ impl Numbers {
             count += 1;
         }
         if count < self.written.len() {
-            return Err(invalid(format!("its text reads {}, {count} given", counted(self.written.len(), "number"))));
+            return Err(invalid(format!(
+                "its text reads {}, but {count} were given",
+                counted(self.written.len(), "number")
+            )));
         }
         Ok(bits)
     }

@@ -8,21 +8,22 @@ use interop_core::describe::color::load;
 use interop_core::describe::pattern::Pattern;
 use interop_core::{Error, PixelFormat, Result, View};
 
-/// Work items of a group, as the text has them: across and down in the entries for words, across in that for bytes.
+/// Work items of a group, as the text declares them: horizontally and vertically in the entries for words, horizontally
+/// in the entry for bytes.
 const GROUP: [u32; 2] = [64, 4];
-/// Words of a work item of the entry for one word all over.
+/// Words of a work item in the entry that fills with one word.
 const PER_ITEM: usize = 4;
 
-/// The kernels' whole text; its bindings are those of group 0.
+/// The kernels' whole text; it uses the bindings of group 0.
 pub const PATTERN: &str = concat!(include_str!("pattern.wgsl"), include_str!("numbers.wgsl"));
 
-/// A kernel `flat` that stores one colour all over, its arguments: what [`flat_color`] gives.
+/// A kernel `flat` that fills the target with one colour, given by its arguments from [`flat_color`].
 pub const FLAT: &str = "@compute @workgroup_size(16, 16)
 fn flat(@builtin(global_invocation_id) id: vec3<u32>) {
   pf_store(id.xy, vec4<f32>(pf_arg_f32(0), pf_arg_f32(1), pf_arg_f32(2), pf_arg_f32(3)));
 }";
 
-/// The colour of every pixel of a flat pattern.
+/// Returns the colour of every pixel of a flat pattern; `None` for other patterns.
 pub fn flat_color(format: PixelFormat, pattern: &Pattern) -> Option<[f32; 4]> {
     let (word, pixel) = (pattern.or_mask.to_ne_bytes(), format.bytes_per_pixel());
     pattern.is_flat().then(|| load(format, &word.repeat(pixel.div_ceil(WORD))[..pixel]))
@@ -31,9 +32,9 @@ pub fn flat_color(format: PixelFormat, pattern: &Pattern) -> Option<[f32; 4]> {
 /// An entry point of [`PATTERN`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PatternEntry {
-    /// For rows that are whole words, as frames nearly always are.
+    /// For rows that are whole words, as nearly all frames have.
     Words,
-    /// For one word all over in such rows.
+    /// For one word everywhere in such rows.
     Flat,
     /// For all others; several times slower.
     Bytes,
@@ -45,7 +46,7 @@ impl PatternEntry {
     /// Words of a launch's numbers.
     pub(crate) const WORDS: usize = 12;
 
-    /// Its name in the text.
+    /// Returns its name in the text.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Words => "words",
@@ -56,7 +57,7 @@ impl PatternEntry {
 }
 
 impl KernelText {
-    /// A kernel of [`PATTERN`].
+    /// Returns a kernel of [`PATTERN`].
     pub(crate) fn pattern(entry: PatternEntry) -> Self {
         let mut new = Self::new((entry.name(), None), PATTERN, (Vec::new(), [1, 1]), TextSource::Whole);
         new.numbers = Numbers::of_block(PatternEntry::WORDS);
@@ -64,10 +65,10 @@ impl KernelText {
     }
 }
 
-/// Plans its launch for a view of memory that 32 bits address.
+/// Plans its launch for a view of memory within 32-bit addresses.
 ///
 /// # Errors
-/// [`Error::InvalidInput`] where the view has more words than the device takes.
+/// [`Error::InvalidInput`] where the view has more words than the device supports.
 pub fn pattern(view: &View, pattern: &Pattern, limits: &Limits) -> Result<(PatternEntry, Launch)> {
     let span = view.span();
     if span.is_empty() {
@@ -85,32 +86,32 @@ pub fn pattern(view: &View, pattern: &Pattern, limits: &Limits) -> Result<(Patte
         Some(groups) => (usual, groups),
         None => (PatternEntry::Bytes, bytes(span.end.div_ceil(WORD) - span.start / WORD, limits)?),
     };
-    // Memory is addressed by 32 bits.
+    // Memory has 32-bit addresses.
     let [first, len, pitch, row] = [span.start, span.len(), pitch, row].map(|n| n as u32);
     let Pattern { and_mask, or_mask, nonce } = *pattern;
     let rows = [first, pitch, row, len, lowest, step, and_mask, or_mask, nonce, across * GROUP[0]];
     Ok((entry, Launch::new(rows, [across, down])))
 }
 
-/// Groups of the grid for words, `per_item` of them for each work item, where the rows are such.
+/// Returns the grid for words, `per_item` of them for each work item; `None` if the rows are not whole words.
 fn words(first: usize, len: usize, pitch: usize, row: usize, per_item: usize, limits: &Limits) -> Option<[u32; 2]> {
     let [wide, high] = GROUP.map(|items| items as usize);
     let rows = len.div_ceil(pitch);
     let [across, down] = [row.div_ceil(WORD * per_item).div_ceil(wide), rows.div_ceil(high)];
     let whole = [first, len, pitch, row].iter().all(|bytes| bytes.is_multiple_of(WORD));
-    // The last group may have items below the last row, and they count in 32 bits, too.
+    // The last group may have items below the last row; they also count in 32 bits.
     let counts = pitch.checked_mul(rows + high).is_some_and(|end| u32::try_from(end).is_ok());
     (whole && counts && across.max(down) <= limits.groups as usize).then_some([across as u32, down as u32])
 }
 
-/// Groups of the grid for so many words of memory, in as few rows as the device takes.
+/// Returns the grid for this number of words, in as few rows as the device supports.
 fn bytes(words: usize, limits: &Limits) -> Result<[u32; 2]> {
     let per_row = limits.groups as usize;
     let groups = words.div_ceil(GROUP[0] as usize);
     let down = groups.div_ceil(per_row);
     let across = groups.div_ceil(down);
     if down > per_row {
-        return Err(Error::refused(format!("{words} words are more than a device takes in one launch")));
+        return Err(Error::refused(format!("{words} words are more than a device supports in one launch")));
     }
     Ok([across as u32, down as u32])
 }

@@ -1,25 +1,27 @@
-//! Prelude appended to every kernel's text: functions that write the target.
+//! The prelude that is appended to every kernel's text: functions that write the target.
 
 use crate::tokens::tokens;
 use interop_core::PixelFormat;
 use interop_core::describe::format::PerFormat;
 
-/// The functions of every kernel, but for `pf_store`, which is made for the target's format.
+/// The functions for every kernel, except `pf_store`, which depends on the target's format.
 ///
-/// It stands behind the kernel's text, which WGSL allows, so that the compiler's lines are those of the text.
+/// It follows the kernel's text, which WGSL allows, so that line numbers in the compiler's messages are those of the
+/// text.
 pub const PRELUDE: &str =
     concat!(include_str!("numbers.wgsl"), include_str!("prelude.wgsl"), include_str!("words.wgsl"));
-/// Its part that is there for textures, too, which have no words.
+/// The part for textures, which have no words.
 const OF_TEXTURES: &str = concat!(include_str!("numbers.wgsl"), include_str!("prelude.wgsl"));
-/// Its part that declares the numbers.
+/// The part that declares the numbers.
 const UNIFORM: &str = include_str!("numbers.wgsl");
 
-/// The variables of the functions; no other is bound with them.
+/// The variable of the functions; they bind no other.
 pub const TARGET: &str = "pf_memory";
 pub const NUMBERS: &str = "pf_launch";
 pub const TEXTURE: &str = "pf_texture";
 
-/// A whole text that finds so many vectors of numbers in immediates (push constants) instead of in a uniform block.
+/// Rewrites a whole text to read this many vectors of numbers from immediates (push constants) instead of a uniform
+/// block.
 pub fn by_immediates(whole: &str, vectors: usize) -> String {
     match whole.rsplit_once(UNIFORM) {
         Some((before, behind)) => {
@@ -29,7 +31,7 @@ pub fn by_immediates(whole: &str, vectors: usize) -> String {
     }
 }
 
-/// Memory whose words one work item each writes.
+/// For memory in which each word is written by one work item.
 const WHOLE: &str = "
 @group(0) @binding(0) var<storage, read_write> pf_memory: array<u32>;
 fn pf_set(index: u32, word: u32) {
@@ -40,7 +42,7 @@ fn pf_word(index: u32) -> u32 {
 }
 ";
 
-/// Memory of which several work items write the bytes of one word: each changes only bits of its own.
+/// For memory in which several work items write bytes of one word: each changes only its own bits.
 const PARTS: &str = "
 @group(0) @binding(0) var<storage, read_write> pf_memory: array<atomic<u32>>;
 fn pf_set(index: u32, word: u32) {
@@ -66,7 +68,7 @@ fn pf_add(index: u32, count: u32) {
 }
 ";
 
-/// Tells how a colour `c` is written at byte `b`.
+/// Returns how the memory is declared, and how a colour `c` is written at byte `b`.
 fn store(format: PixelFormat) -> (&'static str, &'static str) {
     const ROWS: PerFormat<(&str, &str)> = PerFormat::new([
         (PixelFormat::R8, (PARTS, "pf_set_part(b, 0xffu, pack4x8unorm(vec4<f32>(c.x, 0.0, 0.0, 0.0)));")),
@@ -98,7 +100,7 @@ fn store(format: PixelFormat) -> (&'static str, &'static str) {
     ROWS.get(format)
 }
 
-/// Names that a text may call where its target is linear memory only.
+/// Functions that a text may call only if its target is linear memory.
 const WORDS: [&str; 10] = [
     "pf_memory",
     "pf_add",
@@ -112,25 +114,26 @@ const WORDS: [&str; 10] = [
     "pf_put_f32",
 ];
 
-/// True where a text names the words of its target, which a texture does not have.
+/// Returns true where a text addresses the words of its target, which a texture does not have.
 pub fn names_words(text: &str) -> bool {
     tokens(text).any(|token| WORDS.contains(&token))
 }
 
-/// Message of launches that store to a texture alone, of kernels that name words.
-pub const NAMES_WORDS: &str = "the kernel names words of its target, and a draw takes less than the copies for them";
+/// Message for kernels that address words in launches that can only store to a texture.
+pub const NAMES_WORDS: &str =
+    "the kernel addresses words of its target; a draw is faster than the copies that this needs";
 
-/// Place of blue in a texture of a format that has it first.
+/// Position of blue in a texture of a format that begins with blue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Blue {
-    /// The texture is of that format.
+    /// The texture has that format.
     First,
-    /// The texture has red first, as OpenGL knows no other.
+    /// The texture begins with red, because OpenGL has no other order.
     Third,
 }
 
-/// Tells how WGSL calls a storage texture of the format, and the colour as it is stored there: rounded as [`store`] rounds, since
-/// drivers differ in that, and NVIDIA's compiler leaves rounding out that it sees.
+/// Returns the WGSL name of a storage texture of the format, and the colour as it is stored there. It is rounded as
+/// [`store`] rounds, because drivers differ in that, and NVIDIA's compiler removes a rounding that it recognises.
 fn texture(format: PixelFormat) -> (&'static str, &'static str) {
     const BYTES: &str = "unpack4x8unorm(pack4x8unorm(c) ^ pf_zero())";
     const HALVES: &str =
@@ -159,12 +162,12 @@ fn texture(format: PixelFormat) -> (&'static str, &'static str) {
     ROWS.get(format)
 }
 
-/// The name in WGSL of a storage texture of the format, which has red first.
+/// Returns the WGSL name of a storage texture of the format, beginning with red.
 pub fn storage_name(format: PixelFormat) -> &'static str {
     texture(format).0
 }
 
-/// The kernel's text with all that it may call where the target is a texture: `pf_launch[0].xy` is its first pixel, and
+/// Returns the kernel's text with the functions for a texture target: `pf_launch[0].xy` is its first pixel, and
 /// `pf_launch[1].y` the step from one row to the next, 1 or -1.
 pub fn with_texture(text: &str, format: PixelFormat, blue: Blue) -> String {
     let (name, stored) = match (format, blue) {
@@ -184,7 +187,7 @@ fn pf_store(at: vec2<u32>, c: vec4<f32>) {{
     )
 }
 
-/// The kernel's text with all that it may call.
+/// Returns the kernel's text with the functions for a linear target.
 pub fn with_prelude(text: &str, format: PixelFormat) -> String {
     let (memory, store) = store(format);
     let (memory, counts) = if tokens(text).any(|token| token == "pf_add") { (PARTS, COUNTS) } else { (memory, "") };

@@ -1,5 +1,5 @@
-//! A function of naga's made anew with limits to its indices. naga numbers expressions in the order in which they are computed, so
-//! that one more changes the numbers of all behind it.
+//! Rebuilds a function of naga with limits on its indices. naga numbers expressions in the order of their computation,
+//! so that an additional one renumbers all that follow.
 
 use naga::{
     Arena, BinaryOperator, Block, Expression, Function, Handle, Literal, MathFunction, Range, ScalarKind, Span,
@@ -9,24 +9,24 @@ use std::collections::BTreeMap;
 
 type Expr = Handle<Expression>;
 
-/// An index as the function has it.
+/// An index as it appears in the function.
 #[derive(Clone, Copy)]
 pub enum Index {
     Constant(u32),
     Unsigned(Expr),
-    /// A negative one counts as a large one.
+    /// A negative index counts as a large one.
     Signed(Expr),
 }
 
-/// The last element of what is indexed.
+/// The last element of the indexed object.
 #[derive(Clone, Copy)]
 pub enum Last {
     Known(u32),
-    /// The array is asked when the program runs.
+    /// The length of the array is queried at run time.
     Asked,
 }
 
-/// Limited index, which replaces an expression: `base[min(index, last)]`.
+/// A limited index, which replaces an expression: `base[min(index, last)]`.
 #[derive(Clone, Copy)]
 pub struct Limit {
     pub base: Expr,
@@ -34,13 +34,13 @@ pub struct Limit {
     pub last: Last,
 }
 
-/// The function with `limits`, one place for each of its expressions.
+/// Returns the function with `limits`, which has one entry for each of its expressions.
 ///
 /// # Errors
-/// Where it has something that kernels do not: images, say.
+/// For a construct that kernels cannot use, such as images.
 pub fn rebuilt(function: &Function, limits: &[Option<Limit>]) -> Result<Function, String> {
     let mut new = Rebuild { arena: Arena::new(), literals: BTreeMap::new(), made: Vec::new(), span: Span::default() };
-    // Literals come first: they are not computed, so they cannot stand among what is.
+    // Literals come first: they are not computed, so they cannot be placed among computed expressions.
     for limit in limits.iter().flatten() {
         let last = match limit.last {
             Last::Known(last) => last,
@@ -78,9 +78,9 @@ pub fn rebuilt(function: &Function, limits: &[Option<Limit>]) -> Result<Function
 struct Rebuild {
     arena: Arena<Expression>,
     literals: BTreeMap<u32, Expr>,
-    /// By old number: the first expression that was made for it, and itself.
+    /// By old number: the first expression that was created for it, and the expression itself.
     made: Vec<(Expr, Expr)>,
-    /// Span in the text that inserted code is attributed to.
+    /// Span in the text for inserted code.
     span: Span,
 }
 
@@ -120,7 +120,7 @@ impl Rebuild {
     }
 
     fn of(&self, old: Expr) -> Result<Expr, String> {
-        self.made.get(old.index()).map(|(_, new)| *new).ok_or_else(|| "an expression stands before its parts".into())
+        self.made.get(old.index()).map(|(_, new)| *new).ok_or_else(|| "an expression precedes its operands".into())
     }
 
     fn maybe(&self, old: Option<Expr>) -> Result<Option<Expr>, String> {
@@ -131,7 +131,7 @@ impl Rebuild {
         old.iter().map(|old| self.of(*old)).collect()
     }
 
-    /// Builds the expression anew of new parts.
+    /// Copies the expression with its new operands.
     fn same(&self, expression: &Expression) -> Result<Expression, String> {
         use Expression as E;
         let of = |old: &Expr| self.of(*old);
@@ -166,7 +166,12 @@ impl Rebuild {
             },
             E::As { expr, kind, convert } => E::As { expr: of(expr)?, kind: *kind, convert: *convert },
             E::ArrayLength(array) => E::ArrayLength(of(array)?),
-            other => return Err(format!("kernels have no images, subgroups or rays: {}", name(&format!("{other:?}")))),
+            other => {
+                return Err(format!(
+                    "kernels cannot use images, subgroups or ray queries: {}",
+                    name(&format!("{other:?}"))
+                ));
+            }
         })
     }
 
@@ -180,7 +185,7 @@ impl Rebuild {
         Ok(new)
     }
 
-    /// Nothing, where it computes nothing.
+    /// Copies a statement; `None` if it computes nothing.
     fn statement(&self, statement: &Statement) -> Result<Option<Statement>, String> {
         use Statement as S;
         let of = |old: &Expr| self.of(*old);
@@ -221,19 +226,25 @@ impl Rebuild {
             S::WorkGroupUniformLoad { pointer, result } => {
                 S::WorkGroupUniformLoad { pointer: of(pointer)?, result: of(result)? }
             }
-            // A driver stores nothing outside an image (OpenGL 4.6 core, section 8.26; Vulkan, "texel output validation").
+            // A driver ignores stores outside an image (OpenGL 4.6 core, section 8.26; Vulkan, "texel output
+            // validation").
             S::ImageStore { image, coordinate, array_index: None, value } => {
                 S::ImageStore { image: of(image)?, coordinate: of(coordinate)?, array_index: None, value: of(value)? }
             }
             S::Call { function, arguments, result } => {
                 S::Call { function: *function, arguments: self.all(arguments)?, result: self.maybe(*result)? }
             }
-            other => return Err(format!("kernels have no images, subgroups or rays: {}", name(&format!("{other:?}")))),
+            other => {
+                return Err(format!(
+                    "kernels cannot use images, subgroups or ray queries: {}",
+                    name(&format!("{other:?}"))
+                ));
+            }
         }))
     }
 }
 
-/// The first word of what naga calls it.
+/// Returns the first word of naga's debug text.
 fn name(debug: &str) -> &str {
     debug.split([' ', '(', '{']).next().unwrap_or(debug)
 }

@@ -1,5 +1,5 @@
-//! Arrays that GLSL declares without a size, as in `float a[] = float[](1.0, 2.0)`: they have that of their first value (GLSL 4.60,
-//! section 4.1.9), which naga leaves out.
+//! Arrays that GLSL declares without a size, as in `float a[] = float[](1.0, 2.0)`: their size is that of their first
+//! value (GLSL 4.60, section 4.1.9), which naga ignores.
 
 use naga::{Arena, ArraySize, Block, Constant, Expression, Function, Handle, LocalVariable, Module, Statement, Type};
 use naga::{TypeInner, UniqueArena};
@@ -32,7 +32,7 @@ fn is_unsized(types: &UniqueArena<Type>, ty: Handle<Type>) -> bool {
     matches!(types[ty].inner, TypeInner::Array { size: ArraySize::Dynamic, .. })
 }
 
-/// The type of an array that is written out, there or as a constant.
+/// Returns the type of an array value that is a constructor or a constant.
 fn made(value: &Expression, constants: &Arena<Constant>) -> Option<Handle<Type>> {
     match value {
         Expression::Compose { ty, .. } => Some(*ty),
@@ -41,7 +41,7 @@ fn made(value: &Expression, constants: &Arena<Constant>) -> Option<Handle<Type>>
     }
 }
 
-/// What is stored to the variable first, in the order of the text.
+/// Returns the first value that is stored to the variable, in the order of the text.
 fn first_stored(
     block: &Block,
     variable: Handle<LocalVariable>,

@@ -1,4 +1,4 @@
-//! Texts as SPIR-V, for Vulkan 1.1.
+//! Translation of texts to SPIR-V, for Vulkan 1.1.
 
 use crate::bounded::CAPABILITIES;
 use crate::guard::{TextError, parsed, weighed, with_room};
@@ -7,16 +7,16 @@ use naga::back::spv::{self, PipelineOptions, WriterFlags, ZeroInitializeWorkgrou
 use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 
-/// A whole text as SPIR-V in which every index is inside what it indexes. Groups are descriptor sets, and bindings those of the crate;
-/// the numbers are a uniform block, or push constants ([`crate::KernelText::by_immediates`]).
+/// Translates a whole text to SPIR-V with every index checked. Groups become descriptor sets with the bindings of the
+/// crate; the numbers are a uniform block, or push constants ([`crate::KernelText::by_immediates`]).
 ///
 /// # Errors
-/// The fault in the text, by line; a limit of [`crate::TextLimit`] that it is beyond.
+/// The error in the text, with its line; a limit of [`crate::TextLimit`] that it exceeds.
 pub fn spirv(text: &str, entry: &str) -> Result<Vec<u32>, TextError> {
     with_room(|| written(text, entry, &[], BoundsCheckPolicy::Restrict))?
 }
 
-/// [`spirv`] with nothing checked: whoever launches it vouches that each index is inside what it indexes. `constants` are values of
+/// [`spirv`] without checks: code that launches it must ensure that each index is in bounds. `constants` are values of
 /// the text's overrides, by name.
 ///
 /// # Errors
@@ -44,7 +44,7 @@ fn written(
             image_load: inside,
             binding_array: inside,
         },
-        // The zeroes are in the module.
+        // The module already writes the zeros.
         zero_initialize_workgroup_memory: ZeroInitializeWorkgroupMemoryMode::None,
         ..spv::Options::default()
     };

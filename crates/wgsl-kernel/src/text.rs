@@ -1,4 +1,4 @@
-//! Properties of a kernel, as its text declares them.
+//! Properties of a kernel that its text declares.
 
 use crate::guard::{TextError, parsed, weighed, with_room};
 use crate::limits::Limits;
@@ -7,17 +7,17 @@ use crate::prelude::{Blue, NUMBERS, TARGET, TEXTURE, by_immediates, names_words,
 use crate::tokens::tokens;
 use interop_core::{KernelSource, Language, PixelFormat, Result, View};
 
-/// A kernel's text, read. It is parsed, but what its statements mean is the compiler's to check.
+/// A kernel's text. It has been parsed, but only the compiler checks its statements.
 #[derive(Debug)]
 pub struct KernelText {
     name: String,
     text: String,
     pub(crate) numbers: Numbers,
-    /// Bytes that each memory among its arguments has at least.
+    /// Minimum size in bytes of each memory among its arguments.
     pub(crate) memories: Vec<u64>,
-    /// Work items of a group, across and down.
+    /// Work items of a group, horizontally and vertically.
     pub(crate) group: [u32; 2],
-    /// Work items for a buffer target, where the source said so.
+    /// Number of work items for a buffer target, if the source sets it.
     pub(crate) items: Option<usize>,
     names_words: bool,
     source: TextSource,
@@ -28,16 +28,16 @@ pub struct KernelText {
 pub(crate) enum TextSource {
     /// Functions in WGSL, before the prelude.
     Wgsl,
-    /// All of the WGSL.
+    /// The whole WGSL.
     Whole,
     /// Another language.
     Foreign,
-    /// Compiled code, which is the same for targets of any format.
+    /// Compiled code, which serves targets of any format.
     Compiled,
 }
 
 impl KernelText {
-    /// A kernel by its name, with the work items that its source says.
+    /// Creates the text of a kernel with the work items of its source.
     pub(crate) fn new(
         (name, items): (&str, Option<usize>),
         text: &str,
@@ -52,13 +52,13 @@ impl KernelText {
     /// Reads the WGSL of a source.
     ///
     /// # Errors
-    /// [`interop_core::Error::Unsupported`] where there is none, or it has more memories than the device binds, or larger groups than it
-    /// runs; [`interop_core::Error::KernelBuild`] with what
-    /// is wrong in it, by line, or the limit of [`crate::TextLimit`] that it is beyond.
+    /// [`interop_core::Error::Unsupported`] where the source has none, or it has more memories than the device can
+    /// bind, or larger groups than it can run; [`interop_core::Error::KernelBuild`] with the error and its line, or the
+    /// limit of [`crate::TextLimit`] that it exceeds.
     pub fn of(source: &KernelSource, limits: &Limits) -> Result<Self> {
         let name = source.name();
         let text = source.text(Language::Wgsl)?.ok_or_else(|| {
-            limits.unsupported(format!("kernel '{name}' has no WGSL; the languages given: {}", source.languages()))
+            limits.unsupported(format!("kernel '{name}' has no WGSL; its languages are: {}", source.languages()))
         })?;
         let shape =
             with_room(|| Shape::of(name, text)).and_then(|shape| shape).map_err(|error| limits.refused(name, error))?;
@@ -66,12 +66,13 @@ impl KernelText {
         Ok(Self::new((name, source.items()), text, (shape.memories, shape.group), TextSource::Wgsl))
     }
 
-    /// A text in another language, of which its compiler told the shape: bytes that each memory among its arguments has at least,
-    /// and the work items of a group. It reads numbers by the same names as WGSL. Without a text it is compiled code, which writes words.
+    /// Wraps a text in another language, whose compiler reports its shape: the minimum size in bytes of each memory
+    /// among its arguments, and the work items of a group. It reads numbers by the same names as WGSL. `None` as text
+    /// means compiled code, which writes words.
     ///
     /// # Errors
-    /// [`interop_core::Error::Unsupported`] where it has more memories than the device binds; [`interop_core::Error::KernelBuild`]
-    /// for groups that are empty or of three dimensions.
+    /// [`interop_core::Error::Unsupported`] where it has more memories than the device can bind;
+    /// [`interop_core::Error::KernelBuild`] for groups that are empty or have three dimensions.
     pub fn told(
         source: &KernelSource,
         text: Option<&str>,
@@ -86,17 +87,17 @@ impl KernelText {
         Ok(Self::new((name, source.items()), text.unwrap_or_default(), (memories, group), kind))
     }
 
-    /// Its name, which is that of its entry point.
+    /// Returns its name, which is that of its entry point.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The text as it was given, where that is not WGSL.
+    /// Returns the original text if it is not WGSL.
     pub fn foreign(&self) -> Option<&str> {
         matches!(self.source, TextSource::Foreign).then_some(&self.text)
     }
 
-    /// The format whose text, or code, serves targets of this one.
+    /// Returns the format whose text, or code, also serves targets of this format.
     pub const fn served_as(&self, format: PixelFormat) -> PixelFormat {
         match self.source {
             TextSource::Wgsl | TextSource::Foreign => format,
@@ -104,48 +105,48 @@ impl KernelText {
         }
     }
 
-    /// Number of memories among its arguments.
+    /// Returns the number of memories among its arguments.
     pub fn memories(&self) -> usize {
         self.memories.len()
     }
 
-    /// All of the text, for targets of this format; a buffer takes any format of whole words.
+    /// Returns the whole text for targets of this format; for a buffer, use any format of whole words.
     pub fn whole(&self, format: PixelFormat) -> String {
         if self.source == TextSource::Whole { self.text.clone() } else { with_prelude(&self.text, format) }
     }
 
-    /// All of the text, for targets that are textures of this format. One that names words does not build.
+    /// Returns the whole text for textures of this format. A text that addresses words cannot be built so.
     pub fn of_texture(&self, format: PixelFormat, blue: Blue) -> String {
         with_texture(&self.text, format, blue)
     }
 
-    /// Bytes of a launch's numbers that the text may read.
+    /// Returns the number of bytes of a launch's numbers that the text may read.
     pub fn immediate_bytes(&self) -> usize {
         VECTOR * WORD * (HEAD / VECTOR + self.numbers.count().div_ceil(VECTOR))
     }
 
-    /// [`KernelText::whole`] or [`KernelText::of_texture`], its numbers in [`KernelText::immediate_bytes`] of immediates instead of
-    /// a uniform block.
+    /// Rewrites [`KernelText::whole`] or [`KernelText::of_texture`] to read its numbers from
+    /// [`KernelText::immediate_bytes`] of immediates instead of a uniform block.
     pub fn by_immediates(&self, whole: &str) -> String {
         by_immediates(whole, self.immediate_bytes() / (VECTOR * WORD))
     }
 
-    /// True where it names the target's words, which a texture does not have.
+    /// Returns true where it addresses the target's words, which a texture does not have.
     pub const fn names_words(&self) -> bool {
         self.names_words
     }
 
-    /// True where it stores to a texture of this format as it is. Else it needs a linear copy: it names the target's words, or the
-    /// view takes the pixels for others.
+    /// Returns true where it can store to a texture of this format directly. Otherwise it needs a linear copy, because
+    /// it addresses the target's words, or because the view reinterprets the pixels.
     pub fn stores_to(&self, format: PixelFormat, view: &View) -> bool {
         !self.names_words() && matches!(view, View::Image(image) if image.format == format)
     }
 }
 
-/// The work items of a group.
+/// Checks the work items of a group, and returns them horizontally and vertically.
 fn across_and_down([across, down, deep]: [u32; 3]) -> Result<[u32; 2], String> {
     if across == 0 || down == 0 {
-        return Err(format!("its groups are {across} x {down}; each has at least one work item"));
+        return Err(format!("its groups are {across} x {down}; both must be at least 1"));
     }
     if deep != 1 {
         return Err(format!("its groups are {deep} deep; launches are two-dimensional, so it must be 1"));
@@ -153,16 +154,16 @@ fn across_and_down([across, down, deep]: [u32; 3]) -> Result<[u32; 2], String> {
     Ok([across, down])
 }
 
-/// Checks that the device runs such a kernel.
+/// Checks that the device can run a kernel of this shape.
 fn fits(name: &str, memories: usize, [across, down]: [u32; 2], limits: &Limits) -> Result<()> {
     let (memories, most) = (memories + 1, limits.memories);
     if memories > most {
-        let reason = format!("kernel '{name}' has {memories} memories, the target among them; it takes {most}");
+        let reason = format!("kernel '{name}' has {memories} memories, including the target; the maximum is {most}");
         return Err(limits.unsupported(reason));
     }
     let most = limits.items;
     if across.saturating_mul(down) > most {
-        let reason = format!("kernel '{name}' has groups of {across} x {down} work items; it takes {most}");
+        let reason = format!("kernel '{name}' has groups of {across} x {down} work items; the maximum is {most}");
         return Err(limits.unsupported(reason));
     }
     Ok(())
@@ -179,9 +180,9 @@ struct Shape {
 
 impl Shape {
     fn of(name: &str, text: &str) -> Result<Self, TextError> {
-        // Else it would build for some targets only.
+        // Otherwise it would build only for some targets.
         if tokens(text).any(|token| token == TEXTURE) {
-            return wrong(format!("'{TEXTURE}' is the target of some paths; take another name"));
+            return wrong(format!("'{TEXTURE}' is the target of some paths; use another name"));
         }
         let whole = with_prelude(text, PixelFormat::Rgba8);
         let module = parsed(&whole)?;
@@ -191,7 +192,7 @@ impl Shape {
         let entry = module.entry_points.iter().filter(compute).find(|entry| entry.name == name);
         let entry = entry.ok_or_else(|| {
             format!(
-                "the text has no '@compute ... fn {name}'; it has: {}",
+                "the text has no '@compute ... fn {name}'; its entry points are: {}",
                 Some(names()).filter(|n| !n.is_empty()).unwrap_or("none".into())
             )
         })?;
@@ -205,7 +206,7 @@ impl Shape {
             match (binding.group, read_only) {
                 (0, _) if own == TARGET || own == NUMBERS => {}
                 (1, true) => {
-                    // An array of any length counts as one of a single element.
+                    // A runtime-sized array counts as one element.
                     let bytes = module.types[variable.ty].inner.try_size(module.to_ctx());
                     let bytes = bytes.ok_or_else(|| format!("'{own}' is larger than any memory"))?;
                     bindings.push((binding.binding as usize, u64::from(bytes)));

@@ -1,6 +1,6 @@
-//! A text as the words and signs of WGSL, without its comments.
+//! Splits a text into the words and signs of WGSL, without its comments.
 
-/// The tokens of a text: names and numbers, `->`, and every other sign by itself.
+/// Returns the tokens of a text: names and numbers, `->`, and every other sign separately.
 pub fn tokens(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -26,12 +26,12 @@ pub fn tokens(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// True of a name or a number.
+/// Returns true for a name or a number.
 pub fn is_word(token: &str) -> bool {
     token.starts_with(is_letter)
 }
 
-/// A letter of names and numbers. No operator or bracket has one beyond ASCII.
+/// Returns true for a character of names and numbers. No operator or bracket has one outside ASCII.
 fn is_letter(c: char) -> bool {
     c == '_' || c.is_ascii_alphanumeric() || !c.is_ascii() && !is_blank(c)
 }
@@ -40,7 +40,8 @@ fn is_blank(c: char) -> bool {
     c.is_whitespace() || matches!(c, '\u{200e}' | '\u{200f}')
 }
 
-/// Behind the comment with which a text begins, if it does, by the rules of WGSL: blocks nest, a line has seven ends.
+/// Returns the text after its initial comment, if it has one, by the rules of WGSL: block comments nest, and lines have
+/// seven kinds of ends.
 fn behind_comment(text: &str) -> Option<&str> {
     let body = text.strip_prefix('/')?;
     if body.starts_with('/') {

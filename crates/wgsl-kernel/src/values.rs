@@ -1,5 +1,5 @@
-//! Constants that a text makes naga compute while it is read: naga writes out every word of an array or struct, each time
-//! that it is named, built or computed with.
+//! Constants that naga computes while it reads a text: naga writes out every word of an array or struct each time that
+//! it is named, constructed or used in a computation.
 
 use crate::tokens::{is_word, tokens};
 use std::collections::HashMap;
@@ -7,18 +7,19 @@ use std::ops::Range;
 
 /// Words that are not counted: those of a vector, a matrix or a small struct.
 const FREE: u64 = 16;
-/// Names in one another; more count as the longest array.
+/// Maximum depth of names in each other; deeper ones count as the longest array.
 const NAMES: usize = 250;
-/// The longest array that there is: what is taken of a length that is not known here.
+/// The longest possible array, assumed for a length that is unknown here.
 const UNKNOWN: u64 = u32::MAX as u64;
 
-/// Words of constant arrays and structs that naga computes of a text, at most. The text's depth must be within its limit.
+/// Returns an upper bound of the words of constant arrays and structs that naga computes for a text. The text's depth
+/// must be within its limit.
 pub fn values(text: &str) -> u64 {
     let mut reader = Reader::of(text);
     reader.part(0..reader.tokens.len(), true).1
 }
 
-/// Words of a value, and of what an index takes out of it.
+/// Words of a value, and of an element that an index selects from it.
 #[derive(Clone, Copy)]
 struct Value {
     words: u64,
@@ -32,7 +33,7 @@ impl Value {
         Self { words: self.words.max(other.words), element: self.element.max(other.element) }
     }
 
-    /// An array counts as a word itself, so that arrays of one element in one another are counted.
+    /// An array itself counts as a word, so that nested arrays of one element are counted.
     fn array(count: u64, element: u64) -> Self {
         Self { words: count.saturating_mul(element).saturating_add(1), element }
     }
@@ -44,7 +45,7 @@ impl Value {
 
 #[derive(Clone, Copy)]
 enum Declared {
-    /// `alias`, with the token where its type begins.
+    /// `alias`, with the position of the token where its type begins.
     Alias(usize),
     /// `struct`, with its first bracket.
     Struct(usize),
@@ -52,18 +53,18 @@ enum Declared {
 
 struct Reader<'a> {
     tokens: Vec<&'a str>,
-    /// For each bracket that opens, the one that closes it.
+    /// The closing bracket of each opening one.
     closed: HashMap<usize, usize>,
     types: HashMap<&'a str, Declared>,
-    /// Start of each value of `const`; the first of each pair is true if it is declared outside all functions.
+    /// Start of each value of `const`; the bool of each pair is true if it is declared outside all functions.
     constants: HashMap<&'a str, Vec<(bool, usize)>>,
-    /// Values known by now; of a name that is being looked up, something that ends the search.
+    /// Values computed so far; for a name that is being resolved, a value that ends the recursion.
     words: HashMap<&'a str, Value>,
     lengths: HashMap<&'a str, Option<u64>>,
     outer: HashMap<&'a str, Value>,
-    /// `let` and `const` of this function by now, whichever block they are in.
+    /// `let` and `const` of this function so far, in whichever block they are.
     inner: HashMap<&'a str, Value>,
-    /// Names that are being looked up.
+    /// Number of names that are being resolved.
     names: usize,
 }
 
@@ -101,18 +102,18 @@ impl<'a> Reader<'a> {
         new
     }
 
-    /// The token there; nothing behind the end.
+    /// Returns the token at a position; an empty one behind the end.
     fn token(&self, at: usize) -> &'a str {
         self.tokens.get(at).copied().unwrap_or("")
     }
 
-    /// Tells where the value of a declaration begins.
+    /// Returns where the value of a declaration begins.
     fn behind_equals(&self, from: usize) -> usize {
         let sign = (from..self.tokens.len()).find(|at| matches!(self.tokens[*at], "=" | ";"));
         sign.map_or(self.tokens.len(), |at| at + 1)
     }
 
-    /// Tells where the expression that begins there ends.
+    /// Returns where the expression that begins there ends.
     fn end_of(&self, from: usize) -> usize {
         let mut at = from;
         while at < self.tokens.len() && self.tokens[at] != ";" {
@@ -121,7 +122,7 @@ impl<'a> Reader<'a> {
         at.min(self.tokens.len())
     }
 
-    /// The largest value among these tokens, and what computing all of them counts.
+    /// Returns the largest value among these tokens, and the count for computing all of them.
     fn part(&mut self, range: Range<usize>, outside: bool) -> (Value, u64) {
         let (mut all, mut counted) = (ONE, 0_u64);
         let (mut at, mut part) = (range.start, Part::default());
@@ -142,7 +143,7 @@ impl<'a> Reader<'a> {
                         "(" => {
                             let called = at.checked_sub(1).is_some_and(|before| is_word(self.tokens[before]));
                             let before = if called { part.last } else { ONE };
-                            // Behind an operator it is a value of its own.
+                            // After an operator it is a value of its own.
                             if !called {
                                 part.largest = part.largest.most(part.last);
                             }
@@ -162,7 +163,7 @@ impl<'a> Reader<'a> {
                         part.declared = Some(name);
                     }
                 }
-                // A member's name is no other name; a struct is as large as its members.
+                // The name of a member is not a variable; a struct is as large as its members.
                 "." => next += 1,
                 "array" if !self.types.contains_key("array") => {
                     let (built, end) = self.built_array(at, range.end);
@@ -199,7 +200,7 @@ impl<'a> Reader<'a> {
         links.saturating_mul(largest.counted())
     }
 
-    /// Words that `array..(` builds, and the token with which to go on; nothing where it is a type alone.
+    /// Returns the words that `array..(` constructs, and the next token; `None` for a mere type.
     fn built_array(&mut self, at: usize, end: usize) -> (Option<Value>, usize) {
         match self.token(at + 1) {
             "(" => {
@@ -209,7 +210,7 @@ impl<'a> Reader<'a> {
             }
             "<" => match self.array(at) {
                 Some((value, next)) if next <= end => ((self.token(next) == "(").then_some(value), next),
-                // The rest cannot be read here, so that it is taken to be built if anything behind it may be.
+                // The rest is unreadable here, so it counts as constructed if anything after it may be.
                 _ => {
                     let built = (at..end)
                         .take_while(|at| !matches!(self.tokens[*at], ";" | "{" | "}"))
@@ -221,7 +222,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Number of parts in a bracket.
+    /// Returns the number of parts in a bracket.
     fn count(&self, range: Range<usize>) -> u64 {
         let (mut at, mut count) = (range.start, 1);
         while at < range.end {
@@ -231,7 +232,7 @@ impl<'a> Reader<'a> {
         count
     }
 
-    /// `array<..>`, and where it ends; nothing where it cannot be read.
+    /// Reads `array<..>`; also returns where it ends. `None` if it is unreadable.
     fn array(&mut self, at: usize) -> Option<(Value, usize)> {
         let (element, next) = self.ty(at + 2)?;
         let (count, mut next) = match self.token(next) {
@@ -242,7 +243,7 @@ impl<'a> Reader<'a> {
                     _ => (UNKNOWN, self.list_end(end)?),
                 }
             }
-            // Its length is that of what it is given, or not known before it runs.
+            // Its length is that of its argument, or unknown until it runs.
             _ => (1, next),
         };
         if self.token(next) == "," {
@@ -251,21 +252,21 @@ impl<'a> Reader<'a> {
         (self.token(next) == ">").then(|| (Value::array(count, element.words), next + 1))
     }
 
-    /// The `>` that ends a list, behind anything.
+    /// Returns the position of the `>` that ends a list.
     fn list_end(&self, from: usize) -> Option<usize> {
         let mut at = from;
         loop {
             match self.token(at) {
                 "" | ";" | "{" | "}" | ")" | "]" => return None,
                 ">" => return Some(at),
-                // A list in a list, or a comparison, of which nothing is known.
+                // A nested list or a comparison, which is not evaluated.
                 "<" => return None,
                 _ => at = self.closed.get(&at).copied().unwrap_or(at) + 1,
             }
         }
     }
 
-    /// A type, and where it ends.
+    /// Reads a type; also returns where it ends.
     fn ty(&mut self, at: usize) -> Option<(Value, usize)> {
         let name = self.token(at);
         if !is_word(name) {
@@ -291,7 +292,7 @@ impl<'a> Reader<'a> {
         Some((value, end + 1))
     }
 
-    /// The type of a name.
+    /// Returns the type of a name.
     fn named(&mut self, name: &'a str) -> Value {
         if let Some(known) = self.words.get(name) {
             return *known;
@@ -300,7 +301,7 @@ impl<'a> Reader<'a> {
         if self.names >= NAMES {
             return unknown;
         }
-        // naga refuses types in themselves.
+        // naga rejects recursive types.
         self.words.insert(name, ONE);
         self.names += 1;
         let value = match self.types.get(name).copied() {
@@ -309,7 +310,7 @@ impl<'a> Reader<'a> {
                 let end = self.closed.get(&open).copied().unwrap_or(self.tokens.len());
                 let (mut at, mut words) = (open + 1, 1_u64);
                 while at < end {
-                    // The token behind a colon is a type.
+                    // The token after a colon is a type.
                     if self.tokens[at] == ":" {
                         let (value, next) = self.ty(at + 1).unwrap_or((unknown, at + 1));
                         words = words.saturating_add(value.words);
@@ -327,7 +328,7 @@ impl<'a> Reader<'a> {
         value
     }
 
-    /// A constant outside all functions.
+    /// Returns the value of a constant outside all functions.
     fn constant(&mut self, name: &'a str) -> Value {
         if let Some(known) = self.outer.get(name) {
             return *known;
@@ -337,10 +338,10 @@ impl<'a> Reader<'a> {
         if self.names >= NAMES {
             return Value { words: UNKNOWN, element: UNKNOWN };
         }
-        // naga refuses constants in themselves.
+        // naga rejects recursive constants.
         self.outer.insert(name, ONE);
         self.names += 1;
-        // Locals of a function are not seen there.
+        // Local names of a function are not visible there.
         let inner = std::mem::take(&mut self.inner);
         let (value, _) = self.part(at..self.end_of(at), false);
         self.inner = inner;
@@ -349,7 +350,7 @@ impl<'a> Reader<'a> {
         value
     }
 
-    /// An expression of a length, and where it ends. Inside a list of types, `>` ends the list.
+    /// Evaluates an expression of a length; also returns where it ends. Inside a list of types, `>` ends the list.
     fn shifts(&mut self, at: usize, bracket: bool) -> Option<(u64, usize)> {
         let (mut value, mut at) = self.sum(at)?;
         loop {
@@ -367,7 +368,7 @@ impl<'a> Reader<'a> {
         let (mut value, mut at) = self.product(at)?;
         while matches!(self.token(at), "+" | "-") {
             let (other, next) = self.product(at + 1)?;
-            // Below zero nothing is known: some types wrap there.
+            // Negative values are unknown, because some types wrap.
             let sum = if self.token(at) == "+" { value.checked_add(other) } else { value.checked_sub(other) };
             (value, at) = (length(sum?)?, next);
         }
@@ -403,7 +404,7 @@ impl<'a> Reader<'a> {
         Some((length(value)?, at + 1))
     }
 
-    /// A constant by its name: the same wherever it is declared, or not known.
+    /// Returns the value of a constant by its name, if it is the same wherever the name is declared.
     fn length_of(&mut self, name: &'a str) -> Option<u64> {
         if let Some(known) = self.lengths.get(name) {
             return *known;
@@ -428,7 +429,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A number below that from which some types have signs.
+/// Returns a number below the first one that is negative in signed types.
 fn length(value: u64) -> Option<u64> {
     (value <= i32::MAX as u64).then_some(value)
 }
@@ -438,7 +439,7 @@ struct Part<'a> {
     links: u64,
     declared: Option<&'a str>,
     largest: Value,
-    /// The value named last: an index takes an element out of it.
+    /// The last named value: an index selects an element of it.
     last: Value,
 }
 
@@ -449,7 +450,7 @@ impl Default for Part<'_> {
 }
 
 impl Part<'_> {
-    /// Words that count where it is named.
+    /// Returns the words that count where the value is named.
     fn holds(&mut self, value: Value) -> u64 {
         self.largest = self.largest.most(std::mem::replace(&mut self.last, value));
         value.counted()

@@ -1,4 +1,4 @@
-//! The weight of a kernel for a driver's compiler, which copies each function to where it is called.
+//! The weight of a kernel for a driver's compiler, which copies each function to its calls.
 
 use naga::valid::{FunctionInfo, ModuleInfo};
 use naga::{
@@ -7,30 +7,31 @@ use naga::{
 };
 use std::collections::HashMap;
 
-/// Words of a loop, and of one component of a function such as `sin`: what took a driver as long as so many additions.
+/// Words of a loop, and of one component of a function such as `sin`: a driver needed the same time for this many
+/// additions.
 const LOOP: u64 = 1536;
 const FUNCTION: u64 = 64;
-/// Words of one component of an integer that is divided.
+/// Words of one component of an integer division.
 const DIVISION: u64 = 64;
-/// Words of each word that is read or written where other work items, or an index, say what is there.
+/// Words of each word that is read or written in memory of other work items, or through an index.
 const ACCESS: u64 = 96;
-/// Words of each word that is put into a variable of one work item.
+/// Words of each word that is stored in a variable of one work item.
 const STORED: u64 = 8;
 /// Words of each word of an array that is copied whole.
 const COPIED: u64 = 64;
 
-/// Weight of a function after all that it calls was copied into it.
+/// Weight of a function after all functions that it calls were copied into it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Weight {
-    /// Words that are computed, by the weights above.
+    /// Computed words, with the weights above.
     pub work: u64,
     /// Words of its variables.
     pub private: u64,
-    /// Loops in one another.
+    /// Depth of nested loops.
     pub loops: u64,
 }
 
-/// Words that a group shares.
+/// Returns the words that a group shares.
 pub fn shared(module: &Module) -> u64 {
     variables(module, AddressSpace::WorkGroup)
 }
@@ -41,11 +42,11 @@ fn variables(module: &Module, space: AddressSpace) -> u64 {
     words.fold(0, u64::saturating_add)
 }
 
-/// Weight of the entry point of this name; zeros where there is none.
+/// Returns the weight of the entry point of this name; zeros if there is none.
 pub fn weight(module: &Module, info: &ModuleInfo, entry: &str) -> Weight {
     let all = Words { module };
     let mut known = HashMap::new();
-    // A function stands behind those that it calls.
+    // Functions follow those that they call.
     for (handle, function) in module.functions.iter() {
         known.insert(handle, all.function(function, &info[handle], &known));
     }
@@ -62,11 +63,11 @@ struct Words<'a> {
 }
 
 impl Words<'_> {
-    /// Words of a value; 1 for what has no size, as a pointer.
+    /// Returns the words of a value; 1 for a value without a size, such as a pointer.
     fn of(&self, ty: &TypeInner) -> u64 {
         match ty {
             TypeInner::Pointer { .. } | TypeInner::ValuePointer { .. } => 1,
-            // An array's size counts its padding, too: that is close enough.
+            // An array's size includes its padding, which is accurate enough.
             sized => sized.try_size(self.module.to_ctx()).map_or(u64::MAX, |bytes| u64::from(bytes).div_ceil(4)).max(1),
         }
     }
@@ -77,7 +78,7 @@ impl Words<'_> {
             let inner = info[handle].ty.inner_with(&self.module.types);
             let words = self.of(inner);
             let factor = match expression {
-                // They name what is counted elsewhere.
+                // They refer to objects that are counted elsewhere.
                 Expression::GlobalVariable(_) | Expression::LocalVariable(_) | Expression::FunctionArgument(_) => {
                     continue;
                 }
@@ -95,7 +96,7 @@ impl Words<'_> {
         }
         for (_, variable) in function.local_variables.iter() {
             let inner = &self.module.types[variable.ty].inner;
-            // Others are registers, which a compiler shares out again.
+            // Other values are in registers, which a compiler reuses.
             let words = if is_indexed(inner) { self.of(inner) } else { 0 };
             weight.private = weight.private.saturating_add(words);
         }
@@ -105,7 +106,7 @@ impl Words<'_> {
         all
     }
 
-    /// Words of what is written there.
+    /// Returns the words that are written there.
     fn stored(&self, function: &Function, info: &FunctionInfo, pointer: Handle<Expression>) -> u64 {
         let words = match info[pointer].ty.inner_with(&self.module.types) {
             TypeInner::Pointer { base, .. } => self.of(&self.module.types[*base].inner),
@@ -115,7 +116,7 @@ impl Words<'_> {
         words.saturating_mul(if self.is_access(function, pointer) { ACCESS } else { STORED })
     }
 
-    /// True where a pointer leads to memory, or to what an index chooses.
+    /// Returns true where a pointer refers to memory, or to an object selected by an index.
     fn is_access(&self, function: &Function, mut pointer: Handle<Expression>) -> bool {
         let mut chosen = false;
         let space = loop {
@@ -185,12 +186,12 @@ impl Weight {
     }
 }
 
-/// True where it lies in memory, or in registers that are chosen by an index.
+/// Returns true where it lies in memory, or in registers that an index selects.
 fn is_indexed(ty: &TypeInner) -> bool {
     matches!(ty, TypeInner::Array { .. } | TypeInner::Struct { .. })
 }
 
-/// True where a driver makes dozens of instructions of it.
+/// Returns true where a driver generates dozens of instructions for it.
 fn is_long(function: MathFunction) -> bool {
     use MathFunction as F;
     matches!(

@@ -1,7 +1,7 @@
-//! Zeroes in the memory of a group, written by a loop of the kernel's own.
+//! Zeros in workgroup memory, written by a loop in the kernel.
 //!
-//! WGSL promises them. naga's writers keep the promise with a constructor of as many zeroes as there are words, which took a driver
-//! 18 s to compile for 2048; a loop takes it no longer for more.
+//! WGSL guarantees them. naga's writers implement this with a constructor of as many zeros as there are words, which a
+//! driver compiled for 18 s with 2048 words; the time for a loop does not depend on the number.
 
 use naga::valid::ModuleInfo;
 use naga::{
@@ -13,11 +13,11 @@ use std::collections::BTreeMap;
 
 type Expr = Handle<Expression>;
 
-/// Bytes of a struct whose zero is written at once.
+/// Maximum size in bytes of a struct that is zeroed at once.
 const PLAIN: u32 = 64;
 
-/// Puts the zeroes, and a barrier behind them, before the body of this entry point, if it uses such memory. The words of it are
-/// within their limit; `info` is no longer the module's then.
+/// Inserts the zeros, followed by a barrier, before the body of this entry point, if it uses such memory. Its number of
+/// words must be within the limit; `info` is outdated afterwards.
 pub fn zero(module: &mut Module, info: &ModuleInfo, entry: &str) {
     let is_it = |point: &EntryPoint| point.stage == ShaderStage::Compute && point.name == entry;
     let Some(at) = module.entry_points.iter().position(is_it) else { return };
@@ -53,7 +53,7 @@ pub fn zero(module: &mut Module, info: &ModuleInfo, entry: &str) {
     point.function.body = body;
 }
 
-/// An array, or arrays in one another, or a value that is no array: lengths from the outermost on, and what the innermost has.
+/// Nested arrays, or a single value: the lengths from the outermost on, and the innermost element.
 struct Place {
     pointer: Expr,
     lengths: Vec<u32>,
@@ -64,7 +64,7 @@ struct Zeroes<'a> {
     types: &'a mut UniqueArena<Type>,
     function: &'a mut Function,
     u32: Handle<Type>,
-    /// Block that statements are added to.
+    /// Block to which statements are added.
     body: Block,
 }
 
@@ -77,7 +77,7 @@ impl Zeroes<'_> {
         self.append(Expression::Literal(Literal::U32(value)))
     }
 
-    /// An expression that is computed here.
+    /// Adds an expression that is computed here.
     fn computed(&mut self, expression: Expression) -> Expr {
         let made = self.append(expression);
         self.push(Statement::Emit(Range::new_from_bounds(made, made)));
@@ -92,7 +92,8 @@ impl Zeroes<'_> {
         self.computed(Expression::Binary { op, left, right })
     }
 
-    /// The work item's place in its group: of an argument that the kernel has, as no builtin may be there twice, or of a new one.
+    /// Returns the work item's index in its group: an existing argument of the kernel, because a builtin may occur only
+    /// once, or a new one.
     fn index(&mut self) -> Expr {
         let wanted = Some(Binding::BuiltIn(BuiltIn::LocalInvocationIndex));
         let mut found = None;
@@ -117,7 +118,7 @@ impl Zeroes<'_> {
         }
     }
 
-    /// Sorts what stands in a variable by how many elements it has, so that one loop does for all that have as many.
+    /// Sorts the members of a variable by their number of elements, so that one loop serves all with the same number.
     fn spread(&mut self, pointer: Expr, ty: Handle<Type>, places: &mut BTreeMap<u32, Vec<Place>>) {
         let members = self.members(ty);
         if members.is_empty() {
@@ -135,7 +136,7 @@ impl Zeroes<'_> {
         }
     }
 
-    /// Members of a struct that has no zero of its own, or a large one.
+    /// Returns the members of a struct that has no zero value, or a large one.
     fn members(&self, ty: Handle<Type>) -> Vec<Handle<Type>> {
         match &self.types[ty].inner {
             TypeInner::Struct { members, .. } if !self.is_plain(ty) => members.iter().map(|member| member.ty).collect(),
@@ -143,7 +144,7 @@ impl Zeroes<'_> {
         }
     }
 
-    /// True where it is small, with no array and no atomic in it.
+    /// Returns true where it is small, without arrays and atomics.
     fn is_plain(&self, ty: Handle<Type>) -> bool {
         match &self.types[ty].inner {
             TypeInner::Array { .. } | TypeInner::Atomic(_) => false,
@@ -190,7 +191,7 @@ impl Zeroes<'_> {
         self.push(Statement::Store { pointer, value });
     }
 
-    /// `for (var i = first; i < count; i += step) { body(i) }`
+    /// Emits `for (var i = first; i < count; i += step) { body(i) }`.
     fn repeat(&mut self, first: Expr, step: u32, count: u32, body: impl FnOnce(&mut Self, Expr)) {
         let variable = LocalVariable { name: Some("pf_zeroed".to_owned()), ty: self.u32, init: None };
         let variable = self.function.local_variables.append(variable, Span::default());

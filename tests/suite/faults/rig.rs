@@ -103,7 +103,7 @@ struct Message(bool);
 
 impl Visit for Message {
     fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
-        self.0 |= field.name() == "message" && format!("{value:?}") == "a path failed and was left";
+        self.0 |= field.name() == "message" && format!("{value:?}") == "a path failed and was replaced";
     }
 }
 

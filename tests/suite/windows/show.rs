@@ -92,7 +92,7 @@ fn pass(child: &str, display: &str, said: &str) {
 #[test]
 fn a_kernel_is_shown_until_its_window_is_closed() {
     let Some(server) = need(Need::Xvfb, Xvfb::start(800, 600)) else { return };
-    pass("child_window", server.display(), "Space: halt the time, S: save the picture");
+    pass("child_window", server.display(), "Space: pause the time, S: save the picture");
 }
 
 #[test]

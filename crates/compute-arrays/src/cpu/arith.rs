@@ -1,14 +1,14 @@
-//! Operations of one element, total for every input, as the texts for devices have them.
+//! Operations of one element, defined for every input, as in the texts for devices.
 
 use super::vectors::{self, Running};
 
 /// Operations of every element type.
 pub trait Arith: Copy + Send + Sync {
-    /// The identity of `most`: the smallest value, or what loses against each.
+    /// The identity of `most`: the smallest value, or the one that every other replaces.
     const LEAST: Self;
     /// The identity of `least`.
     const MOST: Self;
-    /// Nothing.
+    /// Zero.
     const ZERO: Self;
     /// The identity of products.
     const ONE: Self;
@@ -22,15 +22,15 @@ pub trait Arith: Copy + Send + Sync {
     fn div(self, other: Self) -> Self;
     /// `self % other`; 0 for an integer by 0.
     fn rem(self, other: Self) -> Self;
-    /// The smaller.
+    /// Returns the smaller value.
     fn least(self, other: Self) -> Self;
-    /// The larger.
+    /// Returns the larger value.
     fn most(self, other: Self) -> Self;
     /// `-self`.
     fn neg(self) -> Self;
-    /// Without sign.
+    /// Returns the absolute value.
     fn abs(self) -> Self;
-    /// Running sums of a slice, where this processor has something better than one `add` after the other.
+    /// Returns a function for running sums of a slice, if this processor has a faster method than repeated `add`.
     fn running_sums() -> Option<Running<Self>>;
 }
 
@@ -66,7 +66,7 @@ pub trait IntArith: Arith {
 macro_rules! float {
     ($($t:ident $sums:expr;)*) => {$(
         impl Arith for $t {
-            // A NaN loses against every number, so that all NaN gives NaN.
+            // Every number replaces a NaN, so the result is NaN only if all values are.
             const LEAST: Self = $t::NAN;
             const MOST: Self = $t::NAN;
             const ZERO: Self = 0.0;

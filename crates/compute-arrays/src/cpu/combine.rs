@@ -8,27 +8,27 @@ use crate::monoid::{Monoid, Operation};
 use bytemuck::cast_slice;
 use std::sync::Arc;
 
-/// Elements that a scan takes in a row, in steps that the compiler makes into vectors.
+/// Elements that a scan processes at once, in steps that the compiler vectorises.
 const ROW: usize = 16;
 
-/// Accumulators of a sum, independent of each other.
+/// Independent accumulators of a sum.
 const LANES: usize = 32;
 /// Elements added by one set of accumulators.
 const LEAF: usize = 4096;
 
-/// An associative operation, a slice at a time.
+/// An associative operation on whole slices.
 pub trait Combine<T>: Send + Sync {
     fn identity(&self) -> T;
     fn pair(&self, a: T, b: T) -> T;
-    /// All of them as one.
+    /// Combines all values into one.
     fn fold(&self, values: &[T]) -> T;
-    /// All of them as parts, in order: what [`Combine::scan`] wants to know.
+    /// Combines the values into parts, in order, for [`Combine::scan`].
     fn parts(&self, values: &[T]) -> Vec<T>;
-    /// Running values after `before`, of as many as `out` takes. `parts` are those of the values.
+    /// Computes the running values after `before`, as many as `out` holds. `parts` are those of the values.
     fn scan(&self, input: Input<'_, T>, parts: &[T], before: T, exclusive: bool, out: &mut [T]);
 }
 
-/// The monoid on the CPU.
+/// Returns the monoid's operation on the CPU.
 pub fn combine_of<T: Element>(monoid: &Monoid<T>) -> Arc<dyn Combine<T>> {
     let identity = monoid.identity();
     match monoid.operation() {
@@ -40,11 +40,11 @@ pub fn combine_of<T: Element>(monoid: &Monoid<T>) -> Arc<dyn Combine<T>> {
     }
 }
 
-/// Commutative too.
+/// A commutative operation.
 struct Native<T, F> {
     identity: T,
     f: F,
-    /// Inclusive running values, faster than by `f`.
+    /// Inclusive running values, computed faster than by `f`.
     running: Option<Running<T>>,
 }
 
@@ -64,7 +64,8 @@ impl<T: Element, F: Fn(T, T) -> T + Send + Sync> Native<T, F> {
         self.join(&lanes)
     }
 
-    /// The lanes as one, pairwise. Not inlined: the compiler would lay the lanes out for this, and shuffle them in the loop.
+    /// Combines the lanes pairwise. Not inlined, because the compiler would otherwise arrange the lanes for this, and
+    /// shuffle them in the loop.
     #[inline(never)]
     fn join(&self, lanes: &[T; LANES]) -> T {
         let (mut lanes, mut half) = (*lanes, LANES / 2);
@@ -77,7 +78,7 @@ impl<T: Element, F: Fn(T, T) -> T + Send + Sync> Native<T, F> {
         lanes[0]
     }
 
-    /// Inclusive running values of one leaf.
+    /// Computes the inclusive running values of one leaf.
     #[inline(always)]
     fn run(&self, input: Input<'_, T>, mut before: T, out: &mut [T]) {
         let (rows, rest) = input.values.as_chunks::<ROW>();
@@ -148,7 +149,7 @@ impl<T: Element, F: Fn(T, T) -> T + Send + Sync> Combine<T> for Native<T, F> {
     }
 }
 
-/// Combined as a balanced tree, in order.
+/// Combines the values as a balanced tree, in order.
 fn pairwise<T: Copy>(values: &[T], identity: T, f: &impl Fn(T, T) -> T) -> T {
     match values {
         [] => identity,
@@ -160,7 +161,7 @@ fn pairwise<T: Copy>(values: &[T], identity: T, f: &impl Fn(T, T) -> T) -> T {
     }
 }
 
-/// The user's, by the interpreter, many pairs at a time; in order.
+/// A monoid of the user, interpreted for many pairs at a time, in order.
 struct Interpreted<T> {
     identity: T,
     program: Arc<CpuProgram>,

@@ -1,10 +1,10 @@
-//! How often values of a program are each number.
+//! Counts how often a program's values occur.
 
 use super::interpret::CpuProgram;
 use super::{GRAIN, tasks};
 use rayon::prelude::*;
 
-/// Adds to each number of `out` how often its place is a value; what is beyond is passed over.
+/// Adds to each number of `out` how often its index occurs as a value; larger values are ignored.
 pub fn count(program: &CpuProgram, leaves: &[&[u8]], len: usize, out: &mut [u32]) {
     let start = |counts| (program.worker(leaves), vec![0_u32; GRAIN], counts);
     let piece = |(mut worker, mut values, mut counts): (_, Vec<u32>, Vec<u32>), at: usize| {

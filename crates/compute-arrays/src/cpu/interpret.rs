@@ -1,5 +1,5 @@
-//! Expressions on the CPU: each step runs over a block of elements that stays in the first cache, in loops that the
-//! compiler vectorises. A truth is a `u32` of 0 or 1.
+//! Expressions on the CPU: each step processes a block of elements that stays in the first-level cache, in loops that
+//! the compiler vectorises. A truth value is a `u32` of 0 or 1.
 
 use super::arith::{Arith, FloatArith, IntArith};
 use crate::element::{Constant, Element, ElementType, Float, Integer};
@@ -11,13 +11,13 @@ use std::ops::Range;
 /// Elements of a block: 4 KiB of `f32`.
 pub const BLOCK: usize = 1024;
 
-/// A program with its numbers, and where its leaves' elements lie.
+/// A program with its numbers and the layouts of its leaves.
 #[derive(Clone)]
 pub struct CpuProgram {
     pub program: Program,
     pub constants: Vec<Constant>,
     pub layouts: Vec<Layout>,
-    /// For each step, the slot that its value is kept in.
+    /// For each step, the slot that holds its value.
     slots: Vec<usize>,
     slot_count: usize,
 }
@@ -40,7 +40,7 @@ impl CpuProgram {
             operands(step).for_each(|reg| last_use[reg] = at);
         }
         let (mut slots, mut free, mut slot_count) = (Vec::new(), Vec::new(), 0);
-        // Constants are written once for all blocks, so that no other value may use their slots before or after.
+        // Constants are written once for all blocks, so no other value may use their slots.
         let lasts = |reg: &usize| matches!(steps[*reg].0, Step::Constant(_));
         for (at, (step, _)) in steps.iter().enumerate() {
             let reused = if lasts(&at) { None } else { free.pop() };
@@ -48,7 +48,7 @@ impl CpuProgram {
                 slot_count += 1;
                 slot_count - 1
             }));
-            // Freed after the step's own slot was taken: a step never writes what it reads.
+            // Freed after the step's own slot was taken: a step never overwrites its operands.
             let mut done: Vec<usize> = operands(step).filter(|r| last_use[*r] == at && !lasts(r)).collect();
             done.sort_unstable();
             done.dedup();
@@ -57,7 +57,7 @@ impl CpuProgram {
         Self { slots, slot_count, program, constants, layouts }
     }
 
-    /// A worker over these leaves, one for each task.
+    /// Returns a worker over these leaves, one for each task.
     pub fn worker<'p>(&'p self, leaves: &'p [&'p [u8]]) -> Worker<'p> {
         let mut worker = Worker { program: self, leaves, slots: vec![vec![0; BLOCK]; self.slot_count] };
         for (at, (step, kind)) in self.program.steps.iter().enumerate() {
@@ -90,7 +90,7 @@ macro_rules! casts {
     };
 }
 
-/// One task's blocks.
+/// The blocks of one task.
 pub struct Worker<'p> {
     program: &'p CpuProgram,
     leaves: &'p [&'p [u8]],
@@ -98,7 +98,7 @@ pub struct Worker<'p> {
 }
 
 impl<'p> Worker<'p> {
-    /// The elements `range` of the leaf that the program is, where they lie.
+    /// Returns the elements `range` in place, if the program is a single leaf.
     pub fn in_place<T: Element>(&self, range: Range<usize>) -> Option<&'p [T]> {
         if !self.program.program.is_linear_leaf() {
             return None;
@@ -107,7 +107,7 @@ impl<'p> Worker<'p> {
         Some(&cast_slice(self.leaves.first()?)[first + range.start..first + range.end])
     }
 
-    /// Computes the elements from `start` on, as many as `out` holds. `out` holds the old values before.
+    /// Computes the elements from `start` on, as many as `out` holds. `out` holds the old values at first.
     pub fn run<T: Element>(&mut self, start: usize, out: &mut [T]) {
         if let Some(source) = self.in_place::<T>(start..start + out.len()) {
             out.copy_from_slice(source);
@@ -124,7 +124,7 @@ impl<'p> Worker<'p> {
         for (at, (step, kind)) in steps.iter().enumerate() {
             let range = start..start + len;
             if at + 1 == steps.len() {
-                // The result goes straight to its place; old values are read before, by steps before.
+                // The result is written in place; earlier steps have read the old values.
                 match step {
                     Step::Constant(number) => fill(program.constants[*number], *kind, cast_slice_mut(out)),
                     Step::Old => {}
@@ -137,7 +137,7 @@ impl<'p> Worker<'p> {
                 match step {
                     Step::Old => bytes.copy_from_slice(cast_slice(out)),
                     Step::Constant(_) => {}
-                    // Read where it lies by the steps that use it.
+                    // Read in place by the steps that use it.
                     Step::Load(leaf) if program.program.leaves[*leaf].1 == Access::Linear => {}
                     _ => self.step(step, *kind, range, bytes),
                 }
@@ -187,7 +187,7 @@ impl<'p> Worker<'p> {
                 three::<f32>(a, b, c, cast_slice_mut(out));
             }
             Step::Cast(a) => self.cast(self.program.program.kind_of(*a), kind, *a, &range, out),
-            // Done by the caller.
+            // The caller has done these.
             Step::Constant(_) | Step::Old => {}
         }
     }
@@ -277,7 +277,7 @@ fn unary_any<T: Element>(op: Unary, a: &[T], out: &mut [T]) {
     match op {
         Unary::Neg => one(a, out, Arith::neg),
         Unary::Abs => one(a, out, Arith::abs),
-        // These operations are for floats and truths only.
+        // These operations exist only for floats and truth values.
         _ => out.copy_from_slice(a),
     }
 }
@@ -299,7 +299,7 @@ fn unary_float<T: Float>(op: Unary, a: &[T], out: &mut [T]) {
     }
 }
 
-/// Operations that all types have; `out` is of the same type, or of truths.
+/// Operations of all types; `out` has the same type, or holds truth values.
 fn binary_any<T: Element>(op: Binary, a: &[T], b: &[T], out: &mut [u8]) {
     match op {
         Binary::Add => two(a, b, cast_slice_mut(out), Arith::add),
@@ -313,7 +313,7 @@ fn binary_any<T: Element>(op: Binary, a: &[T], b: &[T], out: &mut [u8]) {
         Binary::LessEqual => two(a, b, cast_slice_mut(out), |a, b| u32::from(a <= b)),
         Binary::Equal => two(a, b, cast_slice_mut(out), |a, b| u32::from(a == b)),
         Binary::NotEqual => two(a, b, cast_slice_mut(out), |a, b| u32::from(a != b)),
-        // These operations are for floats or integers only; the types of expressions keep them apart.
+        // These operations exist only for floats or integers; the types of expressions ensure that.
         Binary::Pow | Binary::Atan2 | Binary::And | Binary::Or | Binary::Xor | Binary::Shl | Binary::Shr => {}
     }
 }

@@ -1,4 +1,4 @@
-//! The CPU's side: expressions run a block at a time, reductions and scans by rayon.
+//! The CPU implementation: expressions are computed block by block, reductions and scans by rayon.
 
 mod arith;
 mod combine;
@@ -15,11 +15,11 @@ pub use interpret::CpuProgram;
 pub use reduce::{Extremum, reduce, reduce_extremum};
 pub use scan::scan;
 
-/// Elements that one task takes at a time.
+/// Elements of one task.
 pub const GRAIN: usize = 1 << 16;
 
-/// Tasks that may run at once. A launch that is not worth a pool runs on the calling thread, outside any pool; rayon
-/// would wake a pool of its own there.
+/// Returns the number of tasks that may run at once. A small launch runs on the calling thread, outside any pool, where
+/// rayon would start its own pool.
 pub fn tasks() -> usize {
     rayon::current_thread_index().map_or(1, |_| rayon::current_num_threads())
 }

@@ -1,4 +1,5 @@
-//! Reductions on the CPU. Pieces and their order depend on the length only, so every number of threads gives the same.
+//! Reductions on the CPU. Pieces and their order depend only on the length, so every number of threads gives the same
+//! result.
 
 use super::combine::Combine;
 use super::interpret::{CpuProgram, Worker};
@@ -34,7 +35,7 @@ fn pieces<T: Element, R: Send>(
     }
 }
 
-/// All values of the program as one.
+/// Combines all values of the program.
 pub fn reduce<T: Element>(program: &CpuProgram, leaves: &[&[u8]], len: usize, combine: &dyn Combine<T>) -> T {
     combine.fold(&pieces(program, leaves, len, |_, values| combine.fold(values)))
 }
@@ -46,7 +47,7 @@ pub struct Extremum<T> {
     pub index: u64,
 }
 
-/// The first of the values that `combine` (min or max) leaves; of NaN only, the first.
+/// Returns the first of the values that `combine` (min or max) keeps; if all are NaN, the first.
 pub fn reduce_extremum<T: Element>(
     program: &CpuProgram,
     leaves: &[&[u8]],

@@ -1,6 +1,6 @@
-//! Scans on the CPU, in one pass over memory. A thread adds up a tile, which then lies in its second cache. It waits
-//! for the total before the tile, and goes over the tile again. Threads take tiles in order, so some thread works on
-//! each tile before.
+//! Scans on the CPU in one pass over memory. A thread sums a tile, which then lies in its second-level cache. It waits
+//! for the total of the preceding tiles, and processes the tile again. Threads take tiles in order, so each preceding
+//! tile is being processed.
 
 use super::combine::Combine;
 use super::interpret::CpuProgram;
@@ -12,26 +12,25 @@ use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Bytes of a tile: it, its input and the next one's input fit the second cache of today's processors.
+/// Bytes of a tile: the tile, its input and the next one's input fit the second-level cache of current processors.
 const TILE_BYTES: usize = 1 << 17;
 
-/// Turns of waiting before the thread lets others run.
+/// Iterations of waiting before the thread yields.
 const SPINS: u32 = 200;
 
-/// Slot in which a tile waits for the result of those before it. It fills whole cache lines, so that a waiting thread
-/// disturbs no other.
+/// Slot in which a tile waits for the result of the preceding tiles. It fills whole cache lines, so that a waiting
+/// thread does not disturb others.
 #[repr(align(128))]
 struct Seat<T> {
-    /// The tile whose turn it is, where it is of this seat.
+    /// The tile whose turn it is, if it uses this seat.
     tile: AtomicUsize,
     before: Mutex<T>,
 }
 
-/// Order of the tiles: tells which one may go on. Tile `t` waits in seat `t % n`, as no more than `n` tiles are worked
-/// on.
+/// The order of the tiles. Tile `t` waits in seat `t % n`, because at most `n` tiles are processed at a time.
 struct Turn<T> {
     seats: Vec<Seat<T>>,
-    /// A tile was given up: nobody will pass the turn on.
+    /// True if a tile was abandoned: the turn is not passed on any more.
     broken: AtomicBool,
 }
 
@@ -42,8 +41,8 @@ impl<T: Copy> Turn<T> {
         Self { seats: (0..workers.max(1)).map(seat).collect(), broken: AtomicBool::new(false) }
     }
 
-    /// Waits for the tile's turn and passes it on, with what `pass` makes of the value before. `None` where the turn
-    /// will never come.
+    /// Waits for the tile's turn and passes it on, with the value that `pass` computes from the one before. `None` if
+    /// the turn will never come.
     fn take(&self, tile: usize, pass: impl FnOnce(T) -> T) -> Option<T> {
         let seat = |tile: usize| &self.seats[tile % self.seats.len()];
         let mut spins = 0;
@@ -62,7 +61,7 @@ impl<T: Copy> Turn<T> {
     }
 }
 
-/// Marks the turn as broken where a panic passes by.
+/// Marks the turn as broken if a panic unwinds.
 struct Guard<'a>(&'a AtomicBool);
 
 impl Drop for Guard<'_> {
@@ -73,7 +72,7 @@ impl Drop for Guard<'_> {
     }
 }
 
-/// Running values of the program.
+/// Computes the running values of the program.
 pub fn scan<T: Element>(program: &CpuProgram, leaves: &[&[u8]], out: &mut [T], combine: &dyn Combine<T>, scan: Scan) {
     let (len, tile_len) = (out.len(), (TILE_BYTES / size_of::<T>()).max(1));
     let turn = Turn::new(tasks(), combine.identity());

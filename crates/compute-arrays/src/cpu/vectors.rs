@@ -1,17 +1,17 @@
-//! Vectors of eight floats where an x86-64 processor has AVX2, and requests for memory ahead of its use. The compiler
-//! finds neither for itself: its baseline has vectors of four. The one file of this crate with `unsafe`.
+//! Vectors of eight floats on x86-64 processors with AVX2, and prefetches. The compiler generates neither by default:
+//! its baseline has vectors of four. This is the only file of the crate with `unsafe`.
 
-/// Values that a running operation reads, and those that it will read later, which it asks for on the way.
+/// The values that a running operation reads, and the later ones that it prefetches.
 #[derive(Clone, Copy)]
 pub struct Input<'a, T> {
     pub values: &'a [T],
     pub ahead: &'a [T],
 }
 
-/// Inclusive running values of as many as `out` takes, after a value before.
+/// Computes as many inclusive running values as `out` holds, after a value before.
 pub type Running<T> = fn(Input<'_, T>, T, &mut [T]);
 
-/// Runs `f`, which must be inlined here, compiled for AVX2 if the processor has it.
+/// Runs `f`, which must be inlined here, compiled for AVX2 if the processor supports it.
 #[inline]
 pub fn widest<R>(f: impl FnOnce() -> R) -> R {
     #[cfg(target_arch = "x86_64")]
@@ -22,7 +22,7 @@ pub fn widest<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// Running sums by AVX2; none on other processors.
+/// Running sums with AVX2; `None` on other processors.
 macro_rules! sums {
     ($($name:ident $t:ty;)*) => {$(
         pub fn $name() -> Option<Running<$t>> {
@@ -42,13 +42,13 @@ sums! {
     sums_i32 i32;
 }
 
-/// Asks for these values to be brought into the second cache; a hint.
+/// Prefetches these values into the second-level cache; a hint.
 #[inline(always)]
 pub fn prefetch<T>(values: &[T]) {
     #[cfg(target_arch = "x86_64")]
     for line in values.chunks((64 / size_of::<T>().max(1)).max(1)) {
         use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
-        // SAFETY: a prefetch changes nothing that the program could see, and never faults.
+        // SAFETY: a prefetch has no visible effect, and never faults.
         unsafe { _mm_prefetch::<_MM_HINT_T1>(line.as_ptr().cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]
@@ -87,7 +87,7 @@ mod x86 {
         Input { values: cast_slice(input.values), ahead: cast_slice(input.ahead) }
     }
 
-    /// Two vectors a turn: what comes before is added once for sixteen values.
+    /// Processes two vectors at a time: the preceding sum is added once for sixteen values.
     #[target_feature(enable = "avx2")]
     fn sums(
         input: Input<'_, u32>,

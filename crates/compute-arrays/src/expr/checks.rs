@@ -1,4 +1,4 @@
-//! Checks of an expression against the arrays that compute it.
+//! Checks of an expression against the arrays that evaluate it.
 
 use super::program::{Bound, Step};
 use crate::context::Arrays;
@@ -7,7 +7,7 @@ use crate::text::{Dialect, narrow};
 use interop_core::{Error, Result};
 
 impl Arrays {
-    /// That the expression's arrays belong here and have this shape.
+    /// Checks that the expression's arrays belong here and have this shape.
     pub(crate) fn check_shape(&self, bound: &Bound<'_>, shape: &[usize], operation: &'static str) -> Result<()> {
         if let Some(arrays) = bound.arrays() {
             self.check_same(arrays, operation)?;
@@ -21,13 +21,13 @@ impl Arrays {
         }
     }
 
-    /// That so many elements can be counted there.
+    /// Checks that this number of elements can be counted here.
     pub(crate) fn check_count(&self, elements: usize, operation: &'static str) -> Result<()> {
         if self.dialect() != Some(Dialect::Wgsl) || elements < narrow::MOST_ELEMENTS {
             return Ok(());
         }
         let reason = format!(
-            "kernels in WGSL count fewer than {} elements, and these are {elements}; compute parts of them",
+            "WGSL kernels support fewer than {} elements, and these are {elements}; compute them in parts",
             narrow::MOST_ELEMENTS
         );
         Err(Error::Unsupported { operation, device: self.backend().device().to_string(), reason })
@@ -41,12 +41,12 @@ impl Arrays {
                 Ok(())
             };
         }
-        // An index alone is counted with 32 bits; what is computed with it is not.
+        // Only an index used directly is counted in 32 bits; values computed from it are not.
         let steps = bound.program.steps.iter().filter(|(step, _)| *step != Step::Index);
         steps.map(|(_, kind)| *kind).try_for_each(|kind| self.check_kind(kind, operation))
     }
 }
 
 pub(crate) fn no_shape(operation: &'static str) -> Error {
-    Error::invalid(operation, "the expression has no array that would give it a shape; use Arrays::tabulate first")
+    Error::invalid(operation, "the expression has no array to determine its shape; use Arrays::tabulate first")
 }

@@ -13,18 +13,17 @@ use crate::element::{Element, Float, Value};
 use std::marker::PhantomData;
 use std::rc::Rc;
 
-/// A value for each element: arrays, numbers, and what is computed from them. Nothing is computed until the
-/// expression is given to [`crate::Arrays::eval`], a reduction or a scan; then all of it is **one** kernel.
+/// One value for each element, computed from arrays and numbers. Nothing is computed until the expression is passed to
+/// [`crate::Arrays::eval`], a reduction or a scan; then all of it is **one** kernel.
 ///
 /// All arrays in it must have one shape ([`crate::View::broadcast_to`] repeats); numbers fit every shape. Cloning is
-/// cheap, and what occurs twice is computed once.
+/// cheap, and a value that occurs twice is computed once.
 ///
 /// # Results
-/// These give the same bits on every backend, for all types: `+ - *`, `min`, `max`, comparisons, casts, bit operations,
-/// integer `/` and `%`, `abs`, `floor`, `ceil`, `trunc`, `round_even`. Products and sums are never fused behind your
-/// back; [`Expr::mul_add`] is. (OpenCL, wgpu and OpenGL
-/// devices may flush subnormal numbers to zero.) Within these units in the last
-/// place, for `f32` and `f64`, of the exact result:
+/// These operations give the same bits on every backend, for all types: `+ - *`, `min`, `max`, comparisons, casts, bit
+/// operations, integer `/` and `%`, `abs`, `floor`, `ceil`, `trunc`, `round_even`. Products and sums are never fused
+/// implicitly; [`Expr::mul_add`] fuses them. (OpenCL, wgpu and OpenGL devices may flush subnormal numbers to zero.) The
+/// following operations on `f32` and `f64` are accurate to these units in the last place:
 ///
 /// | operation | ulp |
 /// |---|---|
@@ -36,9 +35,9 @@ use std::rc::Rc;
 /// | `powf` | 16 |
 /// | `%` of floats, `mul_add` | exact |
 ///
-/// No input is undefined. Integers wrap. Division and `%` by zero give 0. `<<` and `>>` take the count modulo the
-/// width, and `>>` keeps the sign. `min` and `max` pass a NaN over where the other side is a number; of `-0.0` and
-/// `0.0` they may give either.
+/// Every input is defined. Integers wrap. Division and `%` by zero give 0. `<<` and `>>` take the count modulo the
+/// width, and `>>` keeps the sign. `min` and `max` ignore a NaN where the other side is a number; for `-0.0` and `0.0`
+/// they may return either.
 pub struct Expr<'a, T: Value> {
     pub(crate) tree: Rc<Tree<'a>>,
     _type: PhantomData<T>,
@@ -67,84 +66,84 @@ impl<'a, T: Value> Expr<'a, T> {
         Expr::node(Node::Binary(op, self.tree, other.into().tree))
     }
 
-    /// The number `value` for every element.
+    /// Returns an expression with the number `value` for every element.
     pub fn constant(value: T) -> Self {
         Self::node(Node::Constant(value.constant()))
     }
 
-    /// Converted as Rust's `as` does: floats to integers saturate and cut off, NaN is 0; integers wrap; truth is 0
-    /// or 1.
+    /// Converts as Rust's `as` does: floats to integers saturate and truncate, and NaN becomes 0; integers wrap; truth
+    /// values become 0 or 1.
     pub fn cast<U: Element>(self) -> Expr<'a, U> {
         Expr::node(Node::Cast(self.tree))
     }
 }
 
 impl<'a> Expr<'a, u64> {
-    /// The row-major number of the element, from 0. On wgpu and OpenGL, whose numbers have 32 bits, only cast at once:
-    /// `Expr::index().cast::<u32>()`.
+    /// Returns the row-major index of the element, from 0. On wgpu and OpenGL, whose numbers have 32 bits, it must be
+    /// cast directly: `Expr::index().cast::<u32>()`.
     pub fn index() -> Self {
         Self::node(Node::Index)
     }
 }
 
 impl<'a, T: Element> Expr<'a, T> {
-    /// The smaller one.
+    /// Returns the smaller value; see the type's documentation for NaN.
     #[must_use]
     pub fn min(self, other: impl Into<Self>) -> Self {
         self.binary(Binary::Min, other)
     }
 
-    /// The larger one.
+    /// Returns the larger value; see the type's documentation for NaN.
     #[must_use]
     pub fn max(self, other: impl Into<Self>) -> Self {
         self.binary(Binary::Max, other)
     }
 
-    /// Between `low` and `high`; NaN becomes `low`.
+    /// Limits the value to `low` and `high`; NaN becomes `low`.
     #[must_use]
     pub fn clamp(self, low: impl Into<Self>, high: impl Into<Self>) -> Self {
         self.max(low).min(high)
     }
 
-    /// Without its sign; the smallest signed integer stays.
+    /// Returns the absolute value; the smallest signed integer stays unchanged.
     #[must_use]
     pub fn abs(self) -> Self {
         self.unary(Unary::Abs)
     }
 
-    /// Less than.
+    /// True where this is less than `other`.
     pub fn lt(self, other: impl Into<Self>) -> Expr<'a, bool> {
         self.compare(Binary::Less, other)
     }
 
-    /// Less than or equal.
+    /// True where this is less than or equal to `other`.
     pub fn le(self, other: impl Into<Self>) -> Expr<'a, bool> {
         self.compare(Binary::LessEqual, other)
     }
 
-    /// Greater than.
+    /// True where this is greater than `other`.
     pub fn gt(self, other: impl Into<Self>) -> Expr<'a, bool> {
         other.into().compare(Binary::Less, self)
     }
 
-    /// Greater than or equal.
+    /// True where this is greater than or equal to `other`.
     pub fn ge(self, other: impl Into<Self>) -> Expr<'a, bool> {
         other.into().compare(Binary::LessEqual, self)
     }
 
-    /// Equal; NaN to nothing.
+    /// True where this equals `other`; NaN equals nothing.
     pub fn equals(self, other: impl Into<Self>) -> Expr<'a, bool> {
         self.compare(Binary::Equal, other)
     }
 
-    /// Not equal.
+    /// True where this differs from `other`.
     pub fn differs(self, other: impl Into<Self>) -> Expr<'a, bool> {
         self.compare(Binary::NotEqual, other)
     }
 }
 
 impl<'a> Expr<'a, bool> {
-    /// `then` where this is true, else `otherwise`. Both are computed.
+    /// Returns `then` where this is true, otherwise `otherwise`. Both are computed.
     pub fn select<T: Element>(self, then: impl Into<Expr<'a, T>>, otherwise: impl Into<Expr<'a, T>>) -> Expr<'a, T> {
         Expr::node(Node::Select(self.tree, then.into().tree, otherwise.into().tree))
     }
@@ -155,19 +154,19 @@ macro_rules! float_functions {
         impl<'a, T: Float> Expr<'a, T> {
             $($(#[$doc])* #[must_use] pub fn $name(self) -> Self { self.unary(Unary::$op) })*
 
-            /// To a power; as C's `pow` for special cases.
+            /// Raises to a power; special cases are those of C's `pow`.
             #[must_use]
             pub fn powf(self, exponent: impl Into<Self>) -> Self {
                 self.binary(Binary::Pow, exponent)
             }
 
-            /// Angle of the point (`x`, this) in radians.
+            /// Returns the angle of the point (`x`, this) in radians.
             #[must_use]
             pub fn atan2(self, x: impl Into<Self>) -> Self {
                 self.binary(Binary::Atan2, x)
             }
 
-            /// `this * factor + addend`, rounded once.
+            /// Returns `this * factor + addend`, rounded once.
             #[must_use]
             pub fn mul_add(self, factor: impl Into<Self>, addend: impl Into<Self>) -> Self {
                 Self::node(Node::MulAdd(self.tree, factor.into().tree, addend.into().tree))
@@ -179,23 +178,23 @@ macro_rules! float_functions {
 float_functions! {
     /// Square root.
     sqrt Sqrt;
-    /// e to this power.
+    /// The exponential function, e to this power.
     exp Exp;
     /// Natural logarithm.
     ln Ln;
-    /// Sine of radians.
+    /// Sine of an angle in radians.
     sin Sin;
-    /// Cosine of radians.
+    /// Cosine of an angle in radians.
     cos Cos;
-    /// Tangent of radians.
+    /// Tangent of an angle in radians.
     tan Tan;
     /// Hyperbolic tangent.
     tanh Tanh;
-    /// Largest whole number that is not above.
+    /// Largest whole number that is not above this.
     floor Floor;
-    /// Smallest whole number that is not below.
+    /// Smallest whole number that is not below this.
     ceil Ceil;
-    /// Without the fraction.
+    /// The whole part, without the fraction.
     trunc Trunc;
     /// Nearest whole number, ties to even.
     round_even RoundEven;

@@ -6,7 +6,7 @@ use crate::layout::Layout;
 use crate::store::Store;
 use std::rc::Rc;
 
-/// Deepest tree. Lowering and dropping recurse, and a deeper tree must not overflow the stack.
+/// Maximum depth of a tree. Lowering and dropping recurse, and a deeper tree could overflow the stack.
 pub const MAX_DEPTH: u32 = 500;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -60,11 +60,11 @@ pub struct Leaf<'a> {
 pub enum Node<'a> {
     Constant(Constant),
     Leaf(Leaf<'a>),
-    /// Row-major number of the element.
+    /// Row-major index of the element.
     Index,
     /// The element's old value.
     Old,
-    /// A monoid's left (0) or right (1) side.
+    /// The left (0) or right (1) side of a monoid.
     Side(usize),
     Unary(Unary, Rc<Tree<'a>>),
     Binary(Binary, Rc<Tree<'a>>, Rc<Tree<'a>>),
@@ -73,7 +73,7 @@ pub enum Node<'a> {
     /// a * b + c, rounded once
     MulAdd(Rc<Tree<'a>>, Rc<Tree<'a>>, Rc<Tree<'a>>),
     Cast(Rc<Tree<'a>>),
-    /// In the place of a tree above [`MAX_DEPTH`].
+    /// Replaces a tree that exceeds [`MAX_DEPTH`].
     TooDeep,
 }
 

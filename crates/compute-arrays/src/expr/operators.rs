@@ -36,8 +36,8 @@ impl<'a, T: Element> From<&View<'a, T>> for Expr<'a, T> {
     }
 }
 
-/// One operator for everything that can stand at its left and right. The impls are apart, not one over `Into`, so that
-/// `expr * 2.0` finds the type of its number.
+/// One operator for all combinations of operand types. Separate impls, instead of one over `Into`, let `expr * 2.0`
+/// infer the type of its number.
 macro_rules! operator {
     ($($trait:ident $method:ident $op:ident $bound:ident;)*) => {$(
         operator!(@left $trait $method $op $bound, Expr<'a, T>);
@@ -73,7 +73,7 @@ operator! {
     Shr shr Shr Integer;
 }
 
-/// Numbers at the left.
+/// Numbers on the left side.
 macro_rules! number_left {
     ($($t:ident)*) => {$(
         number_left!(@op $t Add add Add);
@@ -137,7 +137,7 @@ impl Not for Expr<'_, bool> {
 }
 
 impl<'a, T: Element> Array<T> {
-    /// The array as an expression.
+    /// Returns the array as an expression.
     pub fn expr(&'a self) -> Expr<'a, T> {
         Expr::from(self)
     }

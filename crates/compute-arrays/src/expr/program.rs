@@ -1,4 +1,4 @@
-//! A tree made into a list of steps, each value computed once.
+//! Lowering of a tree to a list of steps, in which each value is computed once.
 
 use super::node::{Binary, Leaf, MAX_DEPTH, Node, Tree, Unary};
 use crate::context::Arrays;
@@ -28,16 +28,16 @@ pub enum Step {
 /// Access to a leaf's elements.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Access {
-    /// One after another, from an offset.
+    /// Contiguous, from an offset.
     Linear,
-    /// By strides along so many axes.
+    /// By strides along this number of axes.
     Strided(usize),
 }
 
-/// Computation of an element, without the memory and numbers that it is computed from.
+/// Computation of an element, without its memory and numbers.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Program {
-    /// The last one is the result.
+    /// The last step is the result.
     pub steps: Vec<(Step, ElementType)>,
     pub leaves: Vec<(ElementType, Access)>,
 }
@@ -55,13 +55,13 @@ impl Program {
         self.steps.iter().any(|(step, _)| *step == Step::Old)
     }
 
-    /// The leaf that this is, where it is nothing but elements one after another.
+    /// Returns the leaf, if the program is a contiguous leaf and nothing else.
     pub fn is_linear_leaf(&self) -> bool {
         matches!((self.steps.as_slice(), self.leaves.as_slice()), ([(Step::Load(0), _)], [(_, Access::Linear)]))
     }
 }
 
-/// A program with what it reads.
+/// A program with its memory and numbers.
 pub struct Bound<'a> {
     pub program: Program,
     pub leaves: Vec<Leaf<'a>>,
@@ -71,9 +71,9 @@ pub struct Bound<'a> {
 /// Role of an expression, which decides what may occur in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// Arrays, numbers, the index.
+    /// Arrays, numbers and the index.
     Plain,
-    /// Old values too.
+    /// Also old values.
     Update,
     /// The two sides of a monoid, and numbers.
     Monoid,
@@ -82,7 +82,7 @@ pub enum Role {
 struct Lowering<'t, 'a> {
     bound: Bound<'a>,
     role: Role,
-    /// Trees that were met before; alive, as the root is.
+    /// Trees that were visited; they are alive because the root is.
     seen: HashMap<*const Tree<'a>, Reg>,
     regs: HashMap<(Step, ElementType), Reg>,
     _root: &'t Tree<'a>,
@@ -90,23 +90,23 @@ struct Lowering<'t, 'a> {
 
 impl<'a> Bound<'a> {
     /// # Errors
-    /// [`Error::InvalidInput`] where the tree is too deep or holds a node that does not belong here, and where its
-    /// arrays differ in shape. [`Error::Foreign`] where they belong to different [`Arrays`].
+    /// [`Error::InvalidInput`] where the tree is too deep or contains a node that is not allowed here, and where its
+    /// arrays differ in shape; [`Error::Foreign`] where they belong to different [`Arrays`].
     pub fn new(root: &Rc<Tree<'a>>, role: Role, operation: &'static str) -> Result<Self> {
         let bound = Self { program: Program::default(), leaves: Vec::new(), constants: Vec::new() };
         let mut lowering = Lowering { bound, role, seen: HashMap::new(), regs: HashMap::new(), _root: root };
         let last = lowering.reg(root, operation)?;
-        // Everything that a value needs comes before it, and the root needs everything.
+        // All operands of a value precede it, and the root needs all values.
         debug_assert_eq!(last + 1, lowering.bound.program.steps.len());
         Ok(lowering.bound)
     }
 
-    /// Shape of the leaves; `None` without leaves.
+    /// Returns the shape of the leaves; `None` without leaves.
     pub fn shape(&self) -> Option<&[usize]> {
         self.leaves.first().map(|leaf| leaf.layout.shape())
     }
 
-    /// Tells where the leaves belong.
+    /// Returns the arrays to which the leaves belong.
     pub fn arrays(&self) -> Option<&Arrays> {
         self.leaves.first().map(|leaf| &leaf.arrays)
     }

@@ -1,4 +1,4 @@
-//! One value for each element.
+//! Evaluation of one value for each element.
 
 use super::{kinds, on_cpu};
 use crate::context::Arrays;
@@ -25,7 +25,7 @@ pub(super) fn text<T: Element>(dialect: Dialect, bound: &Bound<'_>, len: usize, 
     }
 }
 
-/// Writes `len` values, more than 0, to a target of as many.
+/// Writes `len` values, more than 0, to a target of the same length.
 pub(crate) fn run<T: Element>(
     arrays: &Arrays,
     bound: &Bound<'_>,

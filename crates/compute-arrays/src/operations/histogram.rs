@@ -1,4 +1,4 @@
-//! How often values fall into each part of a range.
+//! Counts of values in parts of a range.
 
 use super::reduce::part;
 use super::{kinds, on_cpu};
@@ -13,20 +13,20 @@ use crate::text::{Dialect, HISTOGRAM, Text, parameters};
 use bytemuck::{cast_slice, cast_slice_mut};
 use interop_core::Result;
 
-/// Work items of a group in WGSL, and most groups.
+/// Work items of a group in WGSL, and the maximum number of groups.
 const WIDTH: usize = 256;
 const MOST_GROUPS: usize = 1024;
 
-/// Parts of the range, and what is outside of it.
+/// Parts of the range, and one for values outside.
 const WORDS: usize = Histogram::BINS + 1;
 
 impl<T: Float + Into<f64>> Expr<'_, T> {
-    /// Counts the values from `low` to `high` in 65 536 equal parts; those outside and NaN are passed over. A value may be
-    /// counted in the part beside its own where rounding takes it there. Waits for the result.
+    /// Counts the values from `low` to `high` in 65 536 equal parts; values outside and NaN are ignored. Rounding may
+    /// move a value into a neighbouring part. Waits for the result.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`](interop_core::Error::InvalidInput) where the expression has no array,
-    /// [`Error::Unsupported`](interop_core::Error::Unsupported) where the device lacks a type, and what the backend reports.
+    /// [`Error::InvalidInput`](interop_core::Error::InvalidInput) where the expression has no array;
+    /// [`Error::Unsupported`](interop_core::Error::Unsupported) where the device lacks a type; errors of the backend.
     pub fn histogram(&self, low: T, high: T) -> Result<Histogram> {
         const OP: &str = "Expr::histogram";
         let place = (self.clone() - low) / (Expr::constant(high) - low);

@@ -6,7 +6,7 @@ use crate::text::Parameter;
 use interop_core::{Arg, Kernel, Result, Target};
 
 impl Arrays {
-    /// Queues `kernel` with the leaves' memory lent to it.
+    /// Queues `kernel` with the leaves' memory as arguments.
     pub(crate) fn launch(
         &self,
         kernel: &dyn Kernel,

@@ -21,9 +21,9 @@ use interop_core::{Arg, KernelSource, Result, Target};
 /// Form of a combination on a device: by groups or by single work items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// Groups of work items, by way of local memory.
+    /// Groups of work items, through local memory.
     Groups,
-    /// Each work item on its own: the device is a CPU.
+    /// Each work item alone, for a device that is a CPU.
     Runs,
 }
 
@@ -40,8 +40,8 @@ impl Bound<'_> {
     }
 }
 
-/// Runs `f` on the CPU backend's threads with the target's elements and the leaves' bytes. `items` says how much work it
-/// is.
+/// Runs `f` on the CPU backend's threads with the target's elements and the leaves' bytes. `items` is the amount of
+/// work.
 fn on_cpu<T: Element>(
     arrays: &Arrays,
     name: &'static str,

@@ -25,14 +25,14 @@ pub const fn philox4x32(counter: [u32; 4], key: [u32; 2]) -> [u32; 4] {
     [a, b, c, d]
 }
 
-/// A generator of random numbers: Philox4x32-10 in counter mode, with the same stream on every backend, bit for bit for
-/// integers and [`Philox::uniform`]. [`Philox::normal`] goes through `ln`, `sqrt`, `sin` and `cos`: values differ by no
-/// more than `1e-5` (`f32`) or `1e-12` (`f64`) from those of exact functions.
+/// A generator of random numbers: Philox4x32-10 in counter mode. Its stream is identical on every backend, bit for bit
+/// for integers and [`Philox::uniform`]. [`Philox::normal`] uses `ln`, `sqrt`, `sin` and `cos`: its values differ by at
+/// most `1e-5` (`f32`) or `1e-12` (`f64`) from those of exact functions.
 ///
-/// Block `b` of 128 bits is the cipher of the counter `b | stream << 64` under the key `seed`. An array takes whole
-/// blocks, from the generator's position on. Element `i` of 4 bytes is word `i % 4` of block `i / 4`. Element `i` of 8
-/// bytes has the words `2 (i % 2)` (low) and `2 (i % 2) + 1` of block `i / 2`. Streams never overlap, so threads,
-/// devices or time steps can have one each.
+/// Block `b` of 128 bits is the cipher of the counter `b | stream << 64` under the key `seed`. An array uses whole
+/// blocks, starting at the generator's position. Element `i` of 4 bytes is word `i % 4` of block `i / 4`. Element `i`
+/// of 8 bytes has the words `2 (i % 2)` (low) and `2 (i % 2) + 1` of block `i / 2`. Streams never overlap, so each
+/// thread, device or time step can have its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Philox {
     seed: u64,
@@ -49,32 +49,32 @@ pub(super) enum Distribution {
 }
 
 impl Philox {
-    /// Stream 0 of a seed, at its start.
+    /// Creates a generator for stream 0 of a seed, at its start.
     pub const fn new(seed: u64) -> Self {
         Self { seed, stream: 0, block: 0 }
     }
 
-    /// Another stream, at its start.
+    /// Selects another stream, at its start.
     #[must_use]
     pub const fn with_stream(self, stream: u64) -> Self {
         Self { stream, block: 0, ..self }
     }
 
-    /// Goes to another block of this stream.
+    /// Moves to another block of this stream.
     #[must_use]
     pub const fn at_block(self, block: u64) -> Self {
         Self { block, ..self }
     }
 
-    /// The block that comes next.
+    /// Returns the next block.
     pub const fn block(&self) -> u64 {
         self.block
     }
 
-    /// All values of the type, equally likely.
+    /// Fills an array with all values of the type, equally likely.
     ///
     /// # Errors
-    /// What the backend reports; the position then stays.
+    /// Errors of the backend; the position then stays unchanged.
     pub fn integers<T: Integer>(&mut self, into: &mut Array<T>) -> Result<()> {
         self.integers_on(&into.arrays().clone(), into)
     }
@@ -83,7 +83,8 @@ impl Philox {
         self.fill(arrays, into, Distribution::Bits, "Philox::integers")
     }
 
-    /// From 0 (included) to 1 (excluded): multiples of 2^-24 (`f32`) or 2^-53 (`f64`), equally likely.
+    /// Fills an array with values from 0 (included) to 1 (excluded): multiples of 2^-24 (`f32`) or 2^-53 (`f64`),
+    /// equally likely.
     ///
     /// # Errors
     /// The errors of [`Philox::integers`].
@@ -95,8 +96,8 @@ impl Philox {
         self.fill(arrays, into, Distribution::Uniform, "Philox::uniform")
     }
 
-    /// Normally distributed with mean 0 and variance 1 (Box and Muller, 1958). The tails end at 5.8 (`f32`) or 8.6
-    /// (`f64`).
+    /// Fills an array with normally distributed values, with mean 0 and variance 1 (Box and Muller, 1958). The tails
+    /// end at 5.8 (`f32`) or 8.6 (`f64`).
     ///
     /// # Errors
     /// The errors of [`Philox::integers`].
@@ -144,7 +145,7 @@ impl Philox {
         Ok(())
     }
 
-    /// Moved on by so many blocks.
+    /// Returns the generator moved on by this number of blocks.
     const fn at(self, blocks: usize) -> Self {
         Self { block: self.block.wrapping_add(blocks as u64), ..self }
     }
@@ -164,7 +165,7 @@ impl Philox {
 const EPSILON_24: f32 = 1.0 / (1 << 24) as f32;
 const EPSILON_53: f64 = 1.0 / (1u64 << 53) as f64;
 
-/// A block as elements.
+/// Converts a block to elements.
 fn elements(words: [u32; 4], kind: ElementType, distribution: Distribution) -> [u8; 16] {
     let [a, b, c, d] = words.map(u64::from);
     let wide = [a | b << 32, c | d << 32];
@@ -185,12 +186,12 @@ fn elements(words: [u32; 4], kind: ElementType, distribution: Distribution) -> [
             };
             cast([pair([words[0], words[1]]), pair([words[2], words[3]])])
         }
-        // Uniform and normal are of floats only.
+        // Uniform and normal distributions exist only for floats.
         _ => cast(words),
     }
 }
 
-/// `pf_philox`.
+/// Returns the text of `pf_philox`.
 pub(super) fn text(dialect: Dialect, kind: ElementType, distribution: Distribution, len: usize) -> String {
     let c = match dialect {
         Dialect::C(c) => c,
@@ -200,7 +201,7 @@ pub(super) fn text(dialect: Dialect, kind: ElementType, distribution: Distributi
     text.define("PF_DISTRIBUTE", distribute(distribution, kind, c)).append(PHILOX).finish()
 }
 
-/// All elements have 32 bits.
+/// Returns the WGSL text; all elements have 32 bits.
 fn wgsl_text(distribution: Distribution) -> String {
     let text = Wgsl::new(ElementType::U32).need(Part::Wide).append(wgsl::PHILOX);
     match distribution {
@@ -211,7 +212,7 @@ fn wgsl_text(distribution: Distribution) -> String {
     .finish()
 }
 
-/// OpenCL C or CUDA C++ that turns the words `w` into the values `v` of a distribution.
+/// Returns OpenCL C or CUDA C++ code that converts the words `w` to the values `v` of a distribution.
 fn distribute(distribution: Distribution, kind: ElementType, dialect: C) -> String {
     let (f, shift, scale) = match kind {
         ElementType::F32 => {

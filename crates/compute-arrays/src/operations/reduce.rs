@@ -1,4 +1,4 @@
-//! All values as one.
+//! Reductions: all values combined into one.
 
 use super::{Form, kinds, on_cpu};
 use crate::array::Array;
@@ -17,21 +17,21 @@ use std::sync::Arc;
 
 /// Work items of a group.
 const WIDTH: usize = 256;
-/// Most groups. The same for all devices of a kind, so that all add in the same order.
+/// Maximum number of groups. It is the same for all devices of a kind, so that all add in the same order.
 const MOST_GROUPS: usize = 2048;
 
-/// Values that a work item takes in a row, in four sums that need not wait for each other: many loads on the way.
+/// Values that a work item processes in sequence, in four independent sums, so that many loads are in flight.
 const UNROLL: usize = 16;
 
-/// Least values of a run, and most runs, on devices that are CPUs.
+/// Minimum number of values of a run, and maximum number of runs, on devices that are CPUs.
 const RUN: usize = 8192;
 const MOST_RUNS: usize = 4096;
 
 impl Form {
-    /// Values that a reduction of `len` leaves, and the work items that it takes.
+    /// Returns the number of values after a reduction of `len` values, and the number of work items.
     fn parts(self, dialect: Dialect, len: usize) -> (usize, usize) {
         match (self, dialect) {
-            // In WGSL devices that are CPUs do as GPUs do.
+            // In WGSL, devices that are CPUs use the form of GPUs.
             (Self::Groups, _) | (_, Dialect::Wgsl) => {
                 let groups = len.div_ceil(WIDTH * UNROLL).min(MOST_GROUPS);
                 (groups, groups * WIDTH)
@@ -44,20 +44,20 @@ impl Form {
     }
 }
 
-/// A value and where it is, as the texts have it: 16 bytes, whatever the type.
+/// Bytes of a value with its index in the texts, the same for every type.
 const PAIR_BYTES: usize = 16;
 
-/// Way in which values are combined.
+/// How values are combined.
 enum How {
     Monoid {
         identity: Constant,
         definition: Arc<CpuProgram>,
     },
-    /// The better value, and where it is.
+    /// The better value and its index.
     Extremum(&'static str),
 }
 
-/// Result that a group leaves.
+/// Result of a group.
 pub(super) struct Acc {
     bytes: usize,
     kind: ElementType,
@@ -75,7 +75,7 @@ impl Acc {
         Self { bytes: PAIR_BYTES, kind: T::KIND, how: How::Extremum(better), form }
     }
 
-    /// `pf_reduce` of an expression's values.
+    /// Returns the text of `pf_reduce` for an expression's values.
     pub(super) fn reduce_text(&self, dialect: Dialect, bound: &Bound<'_>, len: usize) -> String {
         let value = match self.how {
             How::Monoid { .. } => "#define pf_value pf_map\n",
@@ -93,7 +93,7 @@ impl Acc {
         }
     }
 
-    /// `pf_reduce` of what it left.
+    /// Returns the text of `pf_reduce` for the results of groups.
     pub(super) fn fold_text(&self, dialect: Dialect) -> String {
         match dialect {
             Dialect::C(c) => self.text(Text::with(c, self.kind, 0, false), PARTIALS),
@@ -137,17 +137,17 @@ impl Acc {
 }
 
 impl<'a, T: Element> Expr<'a, T> {
-    /// All values combined by `monoid`; its identity where there are none. One pass over the arrays, nothing of the
-    /// expression is stored. Waits for the result.
+    /// Combines all values by `monoid`; the result is its identity where there are none. The arrays are read in one
+    /// pass, and the expression's values are not stored. Waits for the result.
     ///
-    /// The order depends on the number of elements only, and is the same in every run. GPUs share one order; devices
-    /// that are CPUs and the CPU itself have others. Values are added as trees. So the sum of `n` floats is off by no
-    /// more than `(n / 2^21 + 40) * epsilon` times the sum of the absolute values on devices. On the CPU it is
+    /// The order depends only on the number of elements, and is the same in every run. GPUs share one order; devices
+    /// that are CPUs and the CPU itself have others. Values are added as trees. On devices, the error of the sum of `n`
+    /// floats is at most `(n / 2^21 + 40) * epsilon` times the sum of the absolute values. On the CPU it is at most
     /// `200 * epsilon` times that sum.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] where the expression has no array, [`Error::Unsupported`] where the device lacks a type,
-    /// and what the backend reports.
+    /// [`Error::InvalidInput`] where the expression has no array; [`Error::Unsupported`] where the device lacks a type;
+    /// errors of the backend.
     pub fn reduce(&self, monoid: &Monoid<T>) -> Result<T> {
         let mut result = [T::default()];
         let read = |memory: &mut dyn ComputeMemory| memory.read(0, cast_slice_mut(&mut result));
@@ -155,7 +155,7 @@ impl<'a, T: Element> Expr<'a, T> {
         Ok(if reduced.is_some() { result[0] } else { monoid.identity() })
     }
 
-    /// Gives `read` memory with the result; `None` where there are no values.
+    /// Gives `read` the memory with the result; `None` where there are no values.
     pub(crate) fn reduce_on<R>(
         &self,
         on: Option<&Arrays>,
@@ -177,7 +177,7 @@ impl<'a, T: Element> Expr<'a, T> {
     /// Reduces the values by `monoid` into an array of one element, without waiting. See [`Expr::reduce`].
     ///
     /// # Errors
-    /// The errors of [`Expr::reduce`]; [`Error::InvalidInput`] where `into` has another number of elements than one.
+    /// The errors of [`Expr::reduce`]; [`Error::InvalidInput`] where `into` does not have exactly one element.
     pub fn reduce_into(&self, monoid: &Monoid<T>, into: &mut Array<T>) -> Result<()> {
         self.reduce_into_on(None, monoid, into)
     }
@@ -187,7 +187,7 @@ impl<'a, T: Element> Expr<'a, T> {
         let (bound, arrays, len) = self.bound(on, OP)?;
         arrays.check_same(into.arrays(), OP)?;
         if into.len() != 1 {
-            return Err(Error::invalid(OP, format!("the result is one element, the array has {}", into.len())));
+            return Err(Error::invalid(OP, format!("the result is one element, but the array has {}", into.len())));
         }
         if len == 0 {
             return into.write(&[monoid.identity()]);
@@ -198,26 +198,26 @@ impl<'a, T: Element> Expr<'a, T> {
         }
     }
 
-    /// The sum; integers wrap. See [`Expr::reduce`] for order, error and errors.
+    /// Returns the sum; integers wrap. See [`Expr::reduce`] for order, accuracy and errors.
     pub fn sum(&self) -> Result<T> {
         self.reduce(&Monoid::sum())
     }
 
-    /// The product; integers wrap. See [`Expr::reduce`].
+    /// Returns the product; integers wrap. See [`Expr::reduce`].
     pub fn product(&self) -> Result<T> {
         self.reduce(&Monoid::product())
     }
 
-    /// The smallest value. NaN is passed over; where all are NaN, so is the result. See [`Expr::reduce`].
+    /// Returns the smallest value. NaN is ignored; if all values are NaN, so is the result. See [`Expr::reduce`].
     ///
     /// # Errors
-    /// Also [`Error::InvalidInput`] where there are no elements.
+    /// Those of [`Expr::reduce`]; [`Error::InvalidInput`] also where there are no elements.
     pub fn minimum(&self) -> Result<T> {
         self.not_empty("Expr::minimum")?;
         self.reduce(&Monoid::min())
     }
 
-    /// The largest value, as [`Expr::minimum`].
+    /// Returns the largest value; otherwise as [`Expr::minimum`].
     ///
     /// # Errors
     /// The errors of [`Expr::minimum`].
@@ -226,7 +226,8 @@ impl<'a, T: Element> Expr<'a, T> {
         self.reduce(&Monoid::max())
     }
 
-    /// Row-major number of the smallest value, the first of several. NaN is passed over; where all are NaN, the first.
+    /// Returns the row-major index of the smallest value, the first of equals. NaN is ignored; if all values are NaN,
+    /// the result is the first index.
     ///
     /// # Errors
     /// The errors of [`Expr::minimum`].
@@ -242,7 +243,7 @@ impl<'a, T: Element> Expr<'a, T> {
         self.extremum(on, &Monoid::min(), "<", read, "Expr::argmin")
     }
 
-    /// Row-major number of the largest value, as [`Expr::argmin`].
+    /// Returns the row-major index of the largest value; otherwise as [`Expr::argmin`].
     ///
     /// # Errors
     /// The errors of [`Expr::minimum`].
@@ -258,7 +259,7 @@ impl<'a, T: Element> Expr<'a, T> {
         self.extremum(on, &Monoid::max(), ">", read, "Expr::argmax")
     }
 
-    /// Lowered, with where it runs and the number of elements.
+    /// Lowers the expression, and returns it with its arrays and the number of elements.
     pub(crate) fn bound(&self, on: Option<&Arrays>, operation: &'static str) -> Result<(Bound<'a>, Arrays, usize)> {
         let bound = Bound::new(&self.tree, Role::Plain, operation)?;
         let (arrays, shape) = bound.arrays().zip(bound.shape()).ok_or_else(|| no_shape(operation))?;
@@ -276,7 +277,7 @@ impl<'a, T: Element> Expr<'a, T> {
         if len == 0 { Err(Error::invalid(operation, "there are no elements")) } else { Ok(()) }
     }
 
-    /// Tells whether there are no elements.
+    /// Returns true where there are no elements.
     pub(crate) fn is_of_none(&self, operation: &'static str) -> Result<bool> {
         self.bound(None, operation).map(|(_, _, len)| len == 0)
     }
@@ -319,7 +320,7 @@ impl<'a, T: Element> Expr<'a, T> {
     }
 }
 
-/// The second word of a pair.
+/// Returns the second word of a pair.
 fn index(memory: &mut dyn ComputeMemory) -> Result<u64> {
     let mut pair = [0u64; 2];
     memory.read(0, cast_slice_mut(&mut pair))?;
@@ -340,8 +341,8 @@ const EXTREMUM_VALUE: &str = "static PF_ACC pf_value(const pf_index i PF_PARAMS)
 }
 ";
 
-/// A pair is the value's bits and the index, two words: rusticl 22.3 ends the process on some structures. Nothing has the
-/// index of all ones, and a NaN loses against a number.
+/// A pair consists of the value's bits and the index, two words: rusticl 22.3 crashes on some structures. The empty
+/// value has the index of all ones, and a number replaces a NaN.
 fn extremum_text(better: &str) -> String {
     format!(
         "#define PF_ACC pf_pair
@@ -412,7 +413,7 @@ pub(super) fn on_device(
     arrays.with_scratch(Scratch::Partials, parts * acc.bytes, |kept| {
         let target = part(kept.memory.as_mut(), parts * acc.bytes)?.with_items(items);
         arrays.launch(reduce.as_ref(), target, &before, &bound.leaves, &after, operation)?;
-        // One group does the rest, however many they are.
+        // One group combines the rest, however many they are.
         let args = [dialect.count(parts), Arg::Memory(kept.memory.as_ref())];
         let target = part(memory, acc.bytes)?.with_items(acc.form.parts(dialect, 1).1);
         arrays.launch(fold.as_ref(), target, &args, &[], &[], operation)

@@ -1,4 +1,4 @@
-//! Running values.
+//! Scans: running values.
 
 use super::{Form, kinds, on_cpu};
 use crate::array::Array;
@@ -15,30 +15,31 @@ use interop_core::{Arg, BufferView, ComputeMemory, Error, Result, Target, View};
 /// Work items of a group.
 const WIDTH: usize = 256;
 
-/// Rows of 16 bytes that a work item of the one pass has in registers; as many more are in shared memory. Four groups fit on
-/// a multiprocessor.
+/// Rows of 16 bytes that a work item of the one-pass scan holds in registers; shared memory holds the same number
+/// again. Four groups fit on a multiprocessor.
 pub(super) const ROWS: usize = 8;
 
-/// Elements of a work item in OpenCL's passes. A tile, with its padding, lies in 17 KiB of local memory: OpenCL promises 32.
+/// Elements of a work item in OpenCL's passes. A tile with its padding takes 17 KiB of local memory; OpenCL guarantees
+/// 32.
 const fn items(element_bytes: usize) -> usize {
     64 / element_bytes
 }
 
-/// Elements of a work item in WGSL's passes: a tile fits the 16 KiB of workgroup memory that WebGPU promises.
+/// Elements of a work item in WGSL's passes: a tile fits the 16 KiB of workgroup memory that WebGPU guarantees.
 const WGSL_ITEMS: usize = 8;
 
 impl<T: Element> Expr<'_, T> {
-    /// Running values of `monoid`, in row-major order, as an array of the expression's shape. One kernel computes the
-    /// expression as well. `monoid` need not be commutative.
+    /// Returns the running values of `monoid`, in row-major order, as an array of the expression's shape. The same
+    /// kernel computes the expression. `monoid` need not be commutative.
     ///
-    /// NVIDIA's GPUs take one pass over memory, by CUDA and by NVIDIA's OpenCL. The CPU takes one, and a second in its
-    /// caches. All others take three. In the one pass groups of work items wait for groups of smaller
-    /// numbers. So the device must begin groups in that order and go on with those that began, which OpenCL does not
-    /// promise.
+    /// NVIDIA's GPUs need one pass over memory, with CUDA and with NVIDIA's OpenCL. The CPU needs one, and a second one
+    /// in its caches. All other devices need three. In the one-pass scan, groups of work items wait for groups with
+    /// smaller numbers. The device must therefore begin groups in that order and let running groups make progress,
+    /// which OpenCL does not guarantee.
     ///
-    /// Sums of floats are the same in every run on one device. On devices they are off by no more than
-    /// `(n / 4096 + 80) * epsilon` times the sum of the absolute values so far. On the CPU the factor is
-    /// `(n / 32768 + 450) * epsilon`. Where errors cancel out they are off by far less.
+    /// Sums of floats are the same in every run on one device. On devices, their error is at most `(n / 4096 + 80) *
+    /// epsilon` times the sum of the absolute values so far. On the CPU the factor is `(n / 32768 + 450) * epsilon`.
+    /// Where errors cancel out, the error is far smaller.
     ///
     /// # Errors
     /// The errors of [`Expr::reduce`].
@@ -76,7 +77,7 @@ impl<T: Element> Expr<'_, T> {
         run(&arrays, &bound, monoid, scan, into, OP)
     }
 
-    /// Running sums, each with its own element; integers wrap. See [`Expr::scan`].
+    /// Returns the running sums, each including its own element; integers wrap. See [`Expr::scan`].
     ///
     /// # Errors
     /// The errors of [`Expr::scan`].
@@ -121,7 +122,7 @@ fn wgsl_with_monoid<T: Element>(text: Wgsl, monoid: &Monoid<T>) -> Wgsl {
     text.identity(monoid.identity().constant()).combine(&definition.program, &definition.constants)
 }
 
-/// `pf_scan`.
+/// Returns the text of `pf_scan`.
 pub(super) fn one_pass_text<T: Element>(
     dialect: C,
     bound: &Bound<'_>,
@@ -134,7 +135,7 @@ pub(super) fn one_pass_text<T: Element>(
 }
 
 impl Form {
-    /// Elements of a tile, and the work items that take it.
+    /// Returns the number of elements of a tile, and of the work items that process it.
     const fn tile(self, dialect: Dialect, element_bytes: usize) -> (usize, usize) {
         match (self, dialect) {
             (_, Dialect::Wgsl) => (WIDTH * WGSL_ITEMS, WIDTH),
@@ -143,7 +144,7 @@ impl Form {
         }
     }
 
-    /// `pf_tile_totals` and `pf_scan_tiles`.
+    /// Returns the text of `pf_tile_totals` and `pf_scan_tiles`.
     fn tiles_text<T: Element>(self, c: C, bound: &Bound<'_>, monoid: &Monoid<T>, len: usize) -> String {
         let text = with_monoid(Text::new(c, bound, T::KIND, len).map(bound), monoid);
         match self {
@@ -154,7 +155,7 @@ impl Form {
         }
     }
 
-    /// `pf_scan_totals`.
+    /// Returns the text of `pf_scan_totals`.
     pub(super) fn totals_text<T: Element>(self, dialect: Dialect, monoid: &Monoid<T>, tiles: usize) -> String {
         match (self, dialect) {
             (_, Dialect::Wgsl) => {
@@ -171,7 +172,7 @@ impl Form {
     }
 }
 
-/// `pf_tile_totals`, and `pf_scan_tiles`, which has a memory more.
+/// Returns the texts of `pf_tile_totals`, and of `pf_scan_tiles`, which has one more memory.
 pub(super) fn wgsl_texts<T: Element>(form: Form, bound: &Bound<'_>, monoid: &Monoid<T>) -> [String; 2] {
     let tiles = match form {
         Form::Groups => wgsl::SCAN_TILES,
@@ -209,7 +210,7 @@ impl<'s, 'a> Device<'s, 'a> {
         Self { arrays, bound, dialect, exclusive: i32::from(scan == Scan::Exclusive), operation }
     }
 
-    /// For devices where [`Arrays::groups_may_wait`].
+    /// Scans in one pass, on devices where [`Arrays::groups_may_wait`].
     pub(super) fn one_pass<T: Element>(
         &self,
         monoid: &Monoid<T>,
@@ -223,7 +224,7 @@ impl<'s, 'a> Device<'s, 'a> {
         let text = one_pass_text(c, self.bound, monoid, len, rows);
         let kernel = self.arrays.kernel("pf_scan", &text, self.dialect)?;
         let tiles = self.count(len, WIDTH * rows * 32 / size_of::<T>())?;
-        // A word of 64 bits for each 4 bytes of a value; a value for each tile, and one before.
+        // A word of 64 bits for each 4 bytes of a value; a value for each tile, and one in front.
         let state = (tiles + 1) * size_of::<T>() * 2;
         self.arrays.with_scratch(Scratch::State, state, |kept| {
             kept.epoch += 1;
@@ -264,18 +265,18 @@ impl<'s, 'a> Device<'s, 'a> {
     }
 
     fn launch(&self, kernel: &dyn interop_core::Kernel, target: Target<'_>, before: &[Arg<'_>]) -> Result<()> {
-        // One of the arguments before is a number.
+        // One of the preceding arguments is a number.
         let after = parameters(self.dialect, self.bound, 1);
         self.arrays.launch(kernel, target, before, &self.bound.leaves, &after, self.operation)
     }
 
-    /// Tiles of so many elements.
+    /// Returns the number of tiles of this size.
     fn count(&self, len: usize, tile: usize) -> Result<usize> {
         let tiles = len.div_ceil(tile);
         if u32::try_from(tiles).is_ok() {
             return Ok(tiles);
         }
-        let problem = format!("{len} elements are more tiles than can be counted; scan parts");
+        let problem = format!("{len} elements give more tiles than can be counted; scan them in parts");
         Err(Error::invalid(self.operation, problem))
     }
 }

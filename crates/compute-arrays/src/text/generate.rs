@@ -1,27 +1,27 @@
-//! A program as a C function, and the macros that the kernels' texts use it by.
+//! Generates a C function from a program, and the macros by which the kernels' texts use it.
 
 use super::{C, COMMON, literal, operator, type_name};
 use crate::element::{Constant, ElementType};
 use crate::expr::{Access, Bound, Program, Step};
 use std::fmt::Write as _;
 
-/// Elements up to which indices have 32 bits: what is added to an index on the way stays below 2^31.
+/// Maximum number of elements for 32-bit indices: offsets that are added to an index stay below 2^31.
 const NARROW: usize = 1 << 30;
 
-/// A text that grows. Writing to a string cannot fail, so results of `write!` are passed over.
+/// A text under construction. Writing to a string cannot fail, so results of `write!` are ignored.
 pub(crate) struct Text {
     dialect: C,
     text: String,
 }
 
 impl Text {
-    /// The macros for `len` elements of `result`, computed by `bound`.
+    /// Creates the macros for `len` elements of `result`, computed by `bound`.
     pub fn new(dialect: C, bound: &Bound<'_>, result: ElementType, len: usize) -> Self {
         let furthest = bound.leaves.iter().filter_map(|leaf| leaf.layout.reach()).map(|(_, high)| high).max();
         Self::with(dialect, result, len.max(furthest.unwrap_or(0)), bound.program.uses(ElementType::F64))
     }
 
-    /// The macros alone.
+    /// Creates only the macros.
     pub fn with(dialect: C, result: ElementType, furthest: usize, doubles: bool) -> Self {
         let mut text = String::new();
         if doubles || result == ElementType::F64 {
@@ -49,8 +49,8 @@ impl Text {
         self.text
     }
 
-    /// `pf_map(i, ...)`, with `PF_PARAMS` and `PF_ARGS` (each begins with a comma) and `PF_MAP(i)` for elementwise
-    /// kernels, whose target is `out`.
+    /// Appends `pf_map(i, ...)`, with `PF_PARAMS` and `PF_ARGS` (each begins with a comma) and `PF_MAP(i)` for
+    /// elementwise kernels, whose target is `out`.
     pub fn map(mut self, bound: &Bound<'_>) -> Self {
         let (program, constants) = (&bound.program, &bound.constants);
         let (mut params, mut args) = (String::new(), String::new());
@@ -82,7 +82,7 @@ impl Text {
         self
     }
 
-    /// A function of two values.
+    /// Appends a function of two values.
     pub fn combine(mut self, program: &Program, constants: &[Constant]) -> Self {
         self.text += "static PF_T pf_combine(const PF_T a, const PF_T b) {\n";
         let load = |leaf: usize, _: &mut String| if leaf == 0 { "a".to_owned() } else { "b".to_owned() };
@@ -91,7 +91,7 @@ impl Text {
         self
     }
 
-    /// `PF_WORD_OF(v)` and `PF_OF_WORD(w)`: a value's bits as the low ones of 64, and back.
+    /// Appends `PF_WORD_OF(v)` and `PF_OF_WORD(w)`: a value's bits as the low ones of 64, and the reverse.
     pub fn words(self, kind: ElementType) -> Self {
         let (word_of, of_word) = match kind {
             ElementType::F32 => ("PF_OF_F32(v)", "PF_F32_OF(w)"),
@@ -107,7 +107,7 @@ impl Text {
         self
     }
 
-    /// The steps; the number of the last.
+    /// Appends the steps; returns the number of the last.
     fn body(
         &mut self,
         program: &Program,
@@ -134,7 +134,7 @@ impl Text {
     }
 }
 
-/// The element of a leaf; statements that find it are put before.
+/// Returns the element of a leaf; statements that compute its position are appended before.
 fn place(leaf: usize, access: &Access, text: &mut String) -> String {
     let Access::Strided(axes) = access else { return format!("a{leaf}[(pf_index)a{leaf}_at + i]") };
     let _ = writeln!(text, "  pf_index p{leaf} = (pf_index)a{leaf}_at, q{leaf} = i;");

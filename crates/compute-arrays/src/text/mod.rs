@@ -1,9 +1,9 @@
 //! Kernels as text.
 //!
-//! In OpenCL C and CUDA C++ the steps of an expression are one function in a dialect that both compile, inside common kernels; all
-//! backends give the same bits, as integers wrap through unsigned types and floats are never contracted. WGSL has kernels of its own,
-//! since it has no preprocessor. Its compilers may fuse sums and products and drop NaN, so `pf_exact` keeps each apart with a number
-//! that no compiler knows.
+//! In OpenCL C and CUDA C++, the steps of an expression are one function in a common dialect, inside common kernels;
+//! all backends give the same bits, because integers wrap through unsigned types and floats are never contracted. WGSL
+//! has separate kernels, because it has no preprocessor. Its compilers may fuse sums and products and assume that there
+//! is no NaN, so `pf_exact` separates operations by a number that is unknown to the compiler.
 
 mod generate;
 pub(crate) mod narrow;
@@ -24,7 +24,7 @@ pub(crate) enum Dialect {
     Wgsl,
 }
 
-/// The two C-like languages, close enough for one text with a few macros.
+/// The two C-like languages, which share one text with a few macros.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum C {
     OpenCl,
@@ -40,7 +40,8 @@ impl Dialect {
         }
     }
 
-    /// A number of elements as a kernel's argument. WGSL has no wider one, and [`Arrays::check_count`] refuses more.
+    /// Returns a number of elements as a kernel's argument. WGSL has no wider type, and [`Arrays::check_count`] rejects
+    /// larger numbers.
     ///
     /// [`Arrays::check_count`]: crate::Arrays::check_count
     pub const fn count(self, elements: usize) -> Arg<'static> {
@@ -66,7 +67,7 @@ pub(crate) const ONE_PASS: &str = include_str!("one_pass.h");
 pub(crate) const HISTOGRAM: &str = include_str!("histogram.h");
 pub(crate) const PHILOX: &str = include_str!("philox.h");
 
-/// The macro of `common.h` that is this type.
+/// Returns the macro in `common.h` for this type.
 pub(crate) const fn type_name(kind: ElementType) -> &'static str {
     match kind {
         ElementType::F32 => "pf_f32",
@@ -79,7 +80,7 @@ pub(crate) const fn type_name(kind: ElementType) -> &'static str {
     }
 }
 
-/// A constant, exact to the bit.
+/// Returns a constant, exact to the bit.
 pub(crate) fn literal(constant: Constant) -> String {
     let (bits, low) = (constant.bits, constant.bits as u32);
     match constant.kind {

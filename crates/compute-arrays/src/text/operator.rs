@@ -1,21 +1,21 @@
-//! One step of an expression as C. Arguments are names of variables, so they may occur several times.
+//! C code for one step of an expression. Arguments are names of variables, so they may occur several times.
 
 use super::{C, type_name};
 use crate::element::ElementType;
 use crate::expr::{Binary, Unary};
 
-/// C's function for `kind`: CUDA has one name for each type.
+/// Returns C's function for `kind`: CUDA has one name for each type.
 fn function(dialect: C, kind: ElementType, name: &str) -> String {
     let suffix = if dialect == C::Cuda && kind == ElementType::F32 { "f" } else { "" };
     format!("{name}{suffix}")
 }
 
-/// The unsigned type of the same width, in which arithmetic wraps.
+/// Returns the unsigned type of the same width, in which arithmetic wraps.
 const fn unsigned(kind: ElementType) -> ElementType {
     if kind.bits() == 64 { ElementType::U64 } else { ElementType::U32 }
 }
 
-/// Rounded on its own: never part of a fused multiply-add.
+/// Returns an operation that is rounded separately: never part of a fused multiply-add.
 fn rounded(dialect: C, kind: ElementType, name: &str, sign: &str, a: &str, b: &str) -> String {
     match (dialect, kind) {
         (C::Cuda, ElementType::F32) => format!("__f{name}_rn({a}, {b})"),
@@ -52,7 +52,7 @@ pub fn unary(dialect: C, op: Unary, kind: ElementType, a: &str) -> String {
     }
 }
 
-/// `kind` is that of the operands.
+/// Returns a binary operation; `kind` is the type of the operands.
 pub fn binary(dialect: C, op: Binary, kind: ElementType, a: &str, b: &str) -> String {
     let call = |name: &str| format!("{}({a}, {b})", function(dialect, kind, name));
     let (to, through, bits) = (type_name(kind), type_name(unsigned(kind)), kind.bits());
@@ -95,13 +95,13 @@ pub fn mul_add(dialect: C, kind: ElementType, a: &str, b: &str, c: &str) -> Stri
     format!("{}({a}, {b}, {c})", function(dialect, kind, "fma"))
 }
 
-/// C text that converts `a`, with the results of Rust's `as`.
+/// Returns C code that converts `a`, with the results of Rust's `as`.
 pub fn cast(from: ElementType, to: ElementType, a: &str) -> String {
     let name = type_name(to);
     if !from.is_float() || to.is_float() {
         return format!("(({name}){a})");
     }
-    // The bounds are powers of two, which floats hold exactly; what lies outside is undefined in C.
+    // The bounds are powers of two, which floats represent exactly; conversion of values outside is undefined in C.
     let (low, high, least, most) = match to {
         ElementType::I32 => ("-2147483648.0f", "2147483648.0f", "(-2147483647 - 1)", "2147483647"),
         ElementType::U32 => ("0.0f", "4294967296.0f", "0", "0xffffffffu"),

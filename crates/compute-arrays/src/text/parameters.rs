@@ -11,7 +11,8 @@ pub(crate) enum Parameter {
     Number(Constant),
 }
 
-/// Values for an expression's kernel, in the order of its text. `before`: numbers of the kernel's own.
+/// Returns the arguments of an expression's kernel, in the order of its text. `before`: the number of the kernel's own
+/// numbers.
 pub(crate) fn parameters(dialect: Dialect, bound: &Bound<'_>, before: usize) -> Vec<Parameter> {
     let all = ordered(bound, |value| match dialect {
         Dialect::C(_) => value.constant(),
@@ -19,7 +20,7 @@ pub(crate) fn parameters(dialect: Dialect, bound: &Bound<'_>, before: usize) -> 
     });
     let mut room = match dialect {
         Dialect::C(_) => usize::MAX,
-        // Constants without room are written into the text.
+        // Constants beyond the limit are written into the text.
         Dialect::Wgsl => narrow::MOST_NUMBERS.saturating_sub(before),
     };
     let mut fits = |parameter: &Parameter| match parameter {
@@ -33,7 +34,7 @@ pub(crate) fn parameters(dialect: Dialect, bound: &Bound<'_>, before: usize) -> 
     all.into_iter().filter(|parameter| fits(parameter)).collect()
 }
 
-/// Parameters in order: for each leaf its memory, its offset and its strides; then the constants.
+/// Returns the parameters in order: for each leaf its memory, its offset and its strides; then the constants.
 pub(super) fn ordered(bound: &Bound<'_>, place: impl Fn(i64) -> Constant) -> Vec<Parameter> {
     let number = |value: i64| Parameter::Number(place(value));
     let mut all = Vec::new();

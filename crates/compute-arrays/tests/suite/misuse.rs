@@ -30,7 +30,7 @@ fn shapes_must_agree() {
         refused(c.write(&[0.0; 4]), "4 elements");
         refused(c.read(&mut [0.0; 6]), "6 elements");
         refused(a.view().item(&[4]), "outside");
-        refused(arrays.from_slice(&[1]).unwrap().reshape(&[2]), "another number");
+        refused(arrays.from_slice(&[1]).unwrap().reshape(&[2]), "different numbers");
         // Nothing was changed by all that.
         assert_eq!(a.to_vec().unwrap(), [1.0; 4]);
     });

@@ -1,27 +1,26 @@
-//! Pixels of every format as 8-bit RGBA.
+//! Conversion of pixels in any format to 8-bit RGBA.
 
 use interop_core::compute::zeros;
 use interop_core::describe::error::call;
 use interop_core::draw::{Plan, paint};
 use interop_core::{DrawOptions, Error, Extent, ImageDesc, ImageView, PixelFormat, Result};
 
-/// A picture that any image encoder takes: sRGB numbers, colours not multiplied by alpha.
+/// A picture in the form that image encoders accept: sRGB numbers with straight alpha.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RgbaImage {
-    /// Columns.
+    /// Width in pixels.
     pub width: u32,
-    /// Rows.
+    /// Height in pixels.
     pub height: u32,
-    /// Red, green, blue and alpha of each pixel, tight rows, the top row first.
+    /// Red, green, blue and alpha of each pixel, in tight rows, the top row first.
     pub data: Vec<u8>,
 }
 
 impl RgbaImage {
-    /// Converts tight rows, such as [`interop_core::Surface::read_back`] returns, top row first, of numbers that are
-    /// shown as they are.
+    /// Converts unmanaged pixels in tight rows, top row first, such as [`interop_core::Surface::read_back`] returns.
     ///
-    /// One channel becomes grey, two are red and green; a missing alpha is opaque. Floating-point channels are
-    /// clamped to 0..1 (NaN is 0) and rounded.
+    /// One channel becomes grey, and two become red and green; a missing alpha is opaque. Floating-point channels are
+    /// clamped to 0..=1 (NaN becomes 0) and rounded.
     ///
     /// # Errors
     /// The errors of [`RgbaImage::from_image`].
@@ -30,18 +29,21 @@ impl RgbaImage {
         Self::from_image(&image, bytes, &DrawOptions::default())
     }
 
-    /// The picture of an image that says what its numbers mean: light is encoded, and exposed and tone mapped as
-    /// `options` say ([`Plan::picture`]).
+    /// Converts an image with an encoding: light is exposed and tone mapped as `options` say, and encoded
+    /// ([`Plan::picture`]).
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] where `bytes` is not the size of such an image, or the options do not suit it;
-    /// [`Error::Unavailable`] where there is not enough memory.
+    /// [`Error::InvalidInput`] where `bytes` does not have the size of such an image, or the options do not suit it;
+    /// [`Error::Unavailable`] where there is too little memory.
     pub fn from_image(image: &ImageDesc, bytes: &[u8], options: &DrawOptions) -> Result<Self> {
         call("RgbaImage::from_image", || {
             let (extent, format) = (image.extent, image.format);
             let wanted = extent.pixels().checked_mul(format.bytes_per_pixel() as u64);
             if wanted != Some(bytes.len() as u64) {
-                return Err(Error::refused(format!("{} bytes are not an image of {extent} {format}", bytes.len())));
+                return Err(Error::refused(format!(
+                    "{} bytes do not match an image of {extent} {format}",
+                    bytes.len()
+                )));
             }
             let plan = Plan::picture(image, options)?;
             let len = (bytes.len() / format.bytes_per_pixel()).saturating_mul(4);

@@ -3,7 +3,7 @@
 use interop_core::devices::owned::Maker;
 use interop_core::{DeviceIdentity, DisplayCaps, Error, Result, SurfaceDesc};
 
-/// State shared by the display's objects; its address also tells them from those of other displays.
+/// State shared by the display's objects; its address also distinguishes them from objects of other displays.
 pub(crate) struct DisplayState {
     pub(crate) device: DeviceIdentity,
     pub(crate) caps: DisplayCaps,
@@ -20,7 +20,7 @@ impl DisplayState {
         Error::unsupported(self.device.to_string(), reason)
     }
 
-    /// Refuses sizes that this machine's memory cannot hold. Returns the bytes of one frame.
+    /// Checks that this machine's memory can hold the surface. Returns the bytes of one frame.
     pub(crate) fn check(&self, desc: &SurfaceDesc) -> Result<usize> {
         desc.check(&self.device.to_string(), &self.caps)
     }

@@ -1,4 +1,4 @@
-//! A display in plain memory.
+//! A display in plain host memory.
 
 mod convert;
 mod display_state;
@@ -23,10 +23,10 @@ use staging::MemoryStaging;
 use std::rc::Rc;
 use surface::MemorySurface;
 
-/// The display of last resort: surfaces are plain memory, and what a viewer would see is what lies there.
+/// The display of last resort: surfaces are plain memory, whose content is what a viewer would see.
 ///
-/// It needs no window system and no graphics driver. Everything is done when a call returns, so fences never wait.
-/// Row 0 in memory is the top row.
+/// It needs no window system and no graphics driver. All work is done when a call returns, so fences never wait. Row 0
+/// in memory is the top row.
 ///
 /// ```
 /// use cpu_fallback::{CpuBackend, MemoryDisplay};
@@ -37,7 +37,7 @@ use surface::MemorySurface;
 /// let desc = SurfaceDesc::image(1, 1, PixelFormat::R8);
 /// let mut link = Link::open(Arc::new(CpuBackend::new()?), display.clone(), desc, LinkOptions::default())?;
 /// link.frame(|next| next.write(&[200]))?;
-/// // As a picture to save: one channel is grey.
+/// // As a picture to save: one channel becomes grey.
 /// let picture = display.pixels_rgba8(link.shown()?.surface())?;
 /// assert_eq!((picture.width, picture.data), (1, vec![200, 200, 200, 255]));
 /// # Ok::<(), interop_core::Error>(())
@@ -47,10 +47,10 @@ pub struct MemoryDisplay {
 }
 
 impl MemoryDisplay {
-    /// A display; its objects are foreign to every other one. `Rc`, as links hold displays.
+    /// Creates a display. It is an `Rc` because links share displays; other displays reject its objects.
     pub fn new() -> Rc<Self> {
         let host_pointer = MemoryCap::new(HandleType::HostPointer, MemoryShape::Linear, Support::Yes);
-        // Memory is the limit, not the side.
+        // The limit is the memory, not the side.
         let caps = DisplayCaps::new(i32::MAX as u32, host::memory_bytes(), RowOrder::TopDown)
             .with_imports(vec![host_pointer.clone()])
             .with_exports(vec![host_pointer.aligned(HostBlock::PAGE, 1)])
@@ -65,14 +65,14 @@ impl MemoryDisplay {
         Rc::new(Self { shared: Rc::new(DisplayState { device, caps }) })
     }
 
-    /// Returns what a viewer would see of an image, as 8-bit RGBA with the top row first, ready to be saved.
+    /// Returns an image as a viewer would see it: 8-bit RGBA with the top row first, ready to be saved.
     ///
-    /// One channel becomes grey, two are red and green; a missing alpha is opaque. Light is encoded as sRGB; floating-point
-    /// channels are clamped to 0..1 (NaN is 0) and rounded.
+    /// One channel becomes grey, and two become red and green; a missing alpha is opaque. Light is encoded as sRGB;
+    /// floating-point channels are clamped to 0..=1 (NaN becomes 0) and rounded.
     ///
     /// # Errors
-    /// [`interop_core::Error::Foreign`] for a surface of another display, [`interop_core::Error::InvalidInput`] for a buffer,
-    /// [`interop_core::Error::NothingShown`] for a surface that shows in place and was given nothing to show.
+    /// [`interop_core::Error::Foreign`] for a surface of another display; [`interop_core::Error::InvalidInput`] for a
+    /// buffer; [`interop_core::Error::NothingShown`] for an in-place surface without a frame.
     pub fn pixels_rgba8(&self, surface: &Surface) -> Result<RgbaImage> {
         call("MemoryDisplay::pixels_rgba8", || {
             let (of, surface) = (surface.desc(), self.own(surface)?);
@@ -82,12 +82,12 @@ impl MemoryDisplay {
         })
     }
 
-    /// Makes an RGBA8 picture to draw into; black and transparent at first.
+    /// Creates an RGBA8 target for draws; it is black and transparent at first.
     pub fn create_offscreen_target(&self, width: u32, height: u32) -> Result<OffscreenTarget> {
         self.create_offscreen_target_of(width, height, PixelFormat::Rgba8)
     }
 
-    /// Makes a picture of `format` to draw into; [`PixelFormat::Rgba16F`] keeps light brighter than 1.
+    /// Creates a target of `format` for draws; [`PixelFormat::Rgba16F`] keeps light brighter than 1.
     pub fn create_offscreen_target_of(&self, width: u32, height: u32, format: PixelFormat) -> Result<OffscreenTarget> {
         let desc = ImageDesc::new(width, height, format);
         let len = self.shared.check(&SurfaceDesc::Image(desc))?;
@@ -95,13 +95,13 @@ impl MemoryDisplay {
     }
 
     /// Draws an image surface into `viewport` of a target (`y` counts from the top), as the surface's [`ImageDesc`] and
-    /// `options` say: by default every number goes there as it is. One thread does it, pixel by pixel.
+    /// `options` say. By default every number is copied unchanged. A single thread draws pixel by pixel.
     ///
     /// # Errors
     /// - [`interop_core::Error::Foreign`] for a surface of another display.
-    /// - [`interop_core::Error::InvalidInput`] for a buffer, a viewport that is empty or reaches outside the target, or options that
-    ///   mean nothing ([`Plan::new`]).
-    /// - [`interop_core::Error::NothingShown`] for an in-place surface with no frame yet.
+    /// - [`interop_core::Error::InvalidInput`] for a buffer, for a viewport that is empty or reaches outside the
+    ///   target, and for invalid options ([`Plan::new`]).
+    /// - [`interop_core::Error::NothingShown`] for an in-place surface without a frame.
     pub fn draw(
         &self,
         surface: &Surface,
@@ -150,7 +150,7 @@ impl DisplayDriver for MemoryDisplay {
     }
 
     fn draw_offscreen_by(&self, surface: &Surface, _: Option<Manner>) -> Result<()> {
-        // The memory itself is what a viewer would see.
+        // A viewer would see the memory itself.
         std::hint::black_box(self.own(surface)?.pixels(&Part::full(surface.desc()))?);
         Ok(())
     }

@@ -6,7 +6,7 @@ use interop_core::display::{Reach, StagingDriver};
 use interop_core::{Result, StagingKind};
 use std::rc::Rc;
 
-/// Host memory that surfaces copy from or show in place. Reads are done when the call that asked for them returns.
+/// Host memory that surfaces copy from or show in place. Reads are done when the call that requested them returns.
 pub(crate) struct MemoryStaging {
     display: Rc<DisplayState>,
     bytes: Bytes,
@@ -15,12 +15,12 @@ pub(crate) struct MemoryStaging {
 impl MemoryStaging {
     pub(crate) fn new(display: &Rc<DisplayState>, kind: StagingKind, len: usize) -> Result<(Self, Reach)> {
         let (bytes, is_fixed) = match kind {
-            // Its users must not count on the address.
+            // Users of an orphaned block must not rely on its address.
             StagingKind::Orphaned => (Bytes::allocate(len)?, false),
             StagingKind::Persistent => (Bytes::allocate(len)?, true),
             StagingKind::Imported(block) => (Bytes::of_block(block, len)?, true),
             other => {
-                let reason = format!("it knows no staging of the kind {other:?}; use host memory");
+                let reason = format!("it does not support staging blocks of the kind {other:?}; use host memory");
                 return Err(display.unsupported(reason));
             }
         };

@@ -14,12 +14,12 @@ use std::rc::Rc;
 /// An image or a buffer in plain memory.
 pub(crate) struct MemorySurface {
     display: Rc<DisplayState>,
-    /// Tight rows of its own, or somebody else's bytes, where they lie; none of those yet at first.
+    /// Its own tight rows, or bytes of another owner in place; `None` until an in-place surface shows the first block.
     shown: Option<(Bytes, View)>,
 }
 
 impl MemorySurface {
-    /// With zeroed storage of `bytes` bytes, the size of `desc`.
+    /// Creates a surface with zeroed storage of `bytes` bytes, the size of `desc`.
     pub(crate) fn stored(display: &Rc<DisplayState>, desc: &SurfaceDesc, bytes: usize) -> Result<Self> {
         Ok(Self { display: Rc::clone(display), shown: Some((Bytes::allocate(bytes)?, tight(desc)?)) })
     }
@@ -28,12 +28,12 @@ impl MemorySurface {
         Self { display: Rc::clone(display), shown: None }
     }
 
-    /// The bytes that are seen, and where in them they lie.
+    /// Returns the visible bytes, and the view of the image or buffer in them.
     pub(crate) fn shown(&self) -> Result<(&Bytes, View)> {
         self.shown.as_ref().map(|(bytes, view)| (bytes, *view)).ok_or(Error::NothingShown)
     }
 
-    /// The part's bytes in tight rows, as they would be seen.
+    /// Returns the part's bytes in tight rows, as they would be seen.
     pub(crate) fn pixels(&self, part: &Part) -> Result<Vec<u8>> {
         let (bytes, whole) = self.shown()?;
         let from = sub_view(&whole, part);
@@ -45,7 +45,7 @@ impl MemorySurface {
         Ok(pixels)
     }
 
-    /// Copies what `view` describes in `from`.
+    /// Copies the bytes that `view` describes in `from`.
     fn store(&mut self, at: &Part, from: &[u8], view: &View) -> Result<()> {
         let (bytes, whole) = self.shown.as_mut().ok_or(Error::NothingShown)?;
         let (to, all) = (sub_view(whole, at), 0..bytes.len());
@@ -88,7 +88,7 @@ impl<C: Content> InPlaceDriver<C> for MemorySurface {
     }
 }
 
-/// A surface's own layout.
+/// Returns the layout of a surface with storage of its own.
 fn tight(desc: &SurfaceDesc) -> Result<View> {
     Ok(match desc {
         SurfaceDesc::Image(i) => View::Image(ImageView::packed(i.extent, i.format, 1, 0, false)?),
@@ -96,7 +96,7 @@ fn tight(desc: &SurfaceDesc) -> Result<View> {
     })
 }
 
-/// The part of what `view` describes. `part` was checked against the same surface, so the kinds agree.
+/// Returns the view of a part. `part` was checked against the same surface, so the kinds agree.
 fn sub_view(view: &View, part: &Part) -> View {
     match (view, part) {
         (View::Image(image), Part::Image(region)) => {
@@ -110,7 +110,7 @@ fn sub_view(view: &View, part: &Part) -> View {
     }
 }
 
-/// Pairs of byte ranges in which the rows of two views of the same shape lie.
+/// Iterates over pairs of byte ranges of the rows of two views of the same shape.
 fn row_pairs(a: &View, b: &View) -> Box<dyn Iterator<Item = (Range<usize>, Range<usize>)>> {
     if is_contiguous(a) && is_contiguous(b) {
         return Box::new(std::iter::once((a.span(), b.span())));

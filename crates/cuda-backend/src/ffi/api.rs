@@ -1,8 +1,8 @@
-//! The driver's entry points as a table of function pointers.
+//! The driver's entry points, as a table of function pointers.
 //!
-//! cudarc's own functions end the program where a symbol is missing, and give the result as a Rust `enum`, which a
-//! newer driver's code would not fit. So the library that cudarc finds is asked for each name once, before anything is
-//! called, and results are numbers. The table is also where tests put a double that fails on purpose.
+//! cudarc's own functions end the program where a symbol is missing, and return the result as a Rust `enum`, which
+//! cannot represent codes of newer drivers. So every name is looked up once in the library that cudarc finds, before
+//! anything is called, and results are numbers. Tests replace the table with a double that fails on purpose.
 
 use cudarc::driver::sys as cu;
 use interop_core::devices::loading;
@@ -10,7 +10,8 @@ use interop_core::devices::os_handle::RawOsHandle;
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::sync::OnceLock;
 
-/// Result of `cuArray3DGetDescriptor`; the format is a number here because drivers know more than this program.
+/// Result of `cuArray3DGetDescriptor`. The format is a number because drivers may return formats unknown to this
+/// program.
 #[repr(C)]
 #[derive(Debug, Default, Clone, Copy)]
 pub struct ArrayDescriptor {
@@ -25,7 +26,7 @@ pub struct ArrayDescriptor {
 /// The union in the descriptions below.
 #[repr(C)]
 pub union Opaque {
-    /// A file descriptor, or the first of the two of `win32`.
+    /// A file descriptor, or the first pointer of `win32`.
     pub os: RawOsHandle,
     /// An NT handle, and the name of an object, which is null.
     pub win32: [*const c_void; 2],
@@ -33,14 +34,14 @@ pub union Opaque {
 
 impl Opaque {
     pub fn new(handle: RawOsHandle) -> Self {
-        // Null everywhere else.
+        // Null in all other bytes.
         let mut this = Self { win32: [std::ptr::null(); 2] };
         this.os = handle;
         this
     }
 }
 
-/// `CUDA_EXTERNAL_MEMORY_HANDLE_DESC`, and (without `size`) `CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC` below; the kind is a
+/// `CUDA_EXTERNAL_MEMORY_HANDLE_DESC`, and (without `size`) `CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC` below. The kind is a
 /// number for the same reason.
 #[repr(C)]
 pub struct MemoryHandle {
@@ -51,7 +52,7 @@ pub struct MemoryHandle {
     pub reserved: [c_uint; 16],
 }
 
-/// `CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC`, whose kind is a number as that of [`MemoryHandle`] is.
+/// `CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC`; its kind is a number like that of [`MemoryHandle`].
 #[repr(C)]
 pub struct SemaphoreHandle {
     pub kind: c_uint,
@@ -69,7 +70,7 @@ pub struct LevelsInMemory {
     pub reserved: [c_uint; 16],
 }
 
-// The same places as in the driver's header.
+// The offsets are those of the driver's header.
 const _: () = {
     use std::mem::offset_of;
     type Memory = cu::CUDA_EXTERNAL_MEMORY_HANDLE_DESC;
@@ -97,7 +98,7 @@ macro_rules! table {
         }
 
         impl $table {
-            /// Every entry point, or the name of the first that is missing.
+            /// Returns every entry point, or the name of the first that is missing.
             fn load(library: &libloading::Library) -> Result<Self, &'static str> {
                 Ok(Self {$(
                     $name: {
@@ -113,7 +114,7 @@ macro_rules! table {
                 )*})
             }
 
-            /// The double of the tests.
+            /// The double for tests.
             #[cfg(test)]
             pub const fn double() -> Self {
                 Self { $($name: super::double::$name,)* }
@@ -123,7 +124,7 @@ macro_rules! table {
 }
 
 table! {
-    /// Functions of every driver of CUDA 12.0 or later.
+    /// Functions of every driver for CUDA 12.0 or later.
     Driver {
         cuInit(c_uint);
         cuDriverGetVersion(*mut c_int);
@@ -221,27 +222,27 @@ table! {
     }
 }
 
-/// All that was found.
+/// All entry points that were found.
 pub struct Api {
     pub driver: Driver,
-    /// Or the name that is missing.
+    /// The OpenGL functions, or the name of the one that is missing.
     pub gl: Result<GlDriver, &'static str>,
 }
 
 /// Reason why there is no table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Missing {
-    /// With what the system's loader says.
+    /// The library cannot be loaded, with the loader's message.
     Library(String),
     Symbol(&'static str),
 }
 
 impl Api {
-    /// The driver's table. Looked for once; nothing in the driver is called.
+    /// Returns the driver's table. It is looked up once; no driver function is called.
     pub fn get() -> Result<&'static Self, Missing> {
         static API: OnceLock<Result<Api, Missing>> = OnceLock::new();
         API.get_or_init(|| {
-            // SAFETY: opening the driver's library runs its initialisers, which is what every CUDA program does.
+            // SAFETY: opening the driver's library runs its initialisers, as every CUDA program does.
             if !unsafe { cu::is_culib_present() } {
                 let names: &[&str] = if cfg!(windows) { &["nvcuda.dll"] } else { &["libcuda.so.1", "libcuda.so"] };
                 // SAFETY: as above.

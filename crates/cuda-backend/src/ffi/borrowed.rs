@@ -1,4 +1,4 @@
-//! Device memory and streams of other code in this process: one primary context holds them and ours.
+//! Device memory and streams of other code in this process, in the primary context that this crate uses as well.
 
 use super::api::call;
 use super::event::Event;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// `CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL`.
 const DEVICE_ORDINAL: u32 = 9;
 
-/// The device that holds `address`. The driver refuses addresses that it knows nothing of.
+/// Returns the device that holds `address`. The driver rejects unknown addresses.
 pub fn device_of(queue: &Queue, address: u64) -> Result<i32, Failure> {
     let _current = queue.enter_held()?;
     let mut ordinal: c_int = -1;
@@ -28,7 +28,7 @@ pub struct Borrowed {
 }
 
 impl Borrowed {
-    /// Refuses what is not memory of the queue's device, as far as the driver knows it.
+    /// Fails for memory that does not belong to the queue's device, as far as the driver knows.
     ///
     /// # Safety
     /// The bytes must stay allocated until this is dropped.
@@ -52,12 +52,12 @@ impl Borrowed {
 impl Drop for Borrowed {
     fn drop(&mut self) {
         interop_core::leak_if_forked!();
-        // Its owner may free it next.
+        // The owner may free it next.
         Failure::log(self.queue.synchronize());
     }
 }
 
-/// Lets work queued from now on wait for what another stream of the context was given so far.
+/// Makes work that is queued from now on wait for everything submitted to another stream of the context so far.
 ///
 /// # Safety
 /// `stream` must be a live stream of the context, or one of the driver's names for its default streams.
@@ -72,7 +72,7 @@ pub unsafe fn follow(queue: &Arc<Queue>, stream: usize) -> Result<(), Failure> {
     queue.wait(&event)
 }
 
-/// Lets what another stream of the context is given from now on wait for what was queued here so far.
+/// Makes work that is submitted to another stream of the context from now on wait for everything queued here so far.
 ///
 /// # Safety
 /// As for [`follow`].

@@ -1,4 +1,4 @@
-//! Commands of queues as calls of the driver.
+//! Commands of queues, as driver calls.
 
 use super::api::call;
 use super::module::Function;
@@ -7,7 +7,7 @@ use crate::plan::{Geometry, Params};
 use interop_core::compute;
 use std::sync::Arc;
 
-/// A kernel with its grid and values. The memory whose addresses are among them is the command's.
+/// A kernel with its grid and argument values. The command owns the memory whose addresses are among them.
 pub struct Launch {
     pub function: Function,
     pub geometry: Geometry,
@@ -21,11 +21,11 @@ fn span(piece: &compute::Piece<Arc<DeviceBlock>>) -> Result<Span<'_>, Failure> {
     piece.block.span().part(piece.range.clone())
 }
 
-/// Queues it. The caller keeps the command until the stream has passed this point, whatever this returns.
+/// Queues the command. The caller keeps the command until the stream has passed this point, whatever this returns.
 ///
 /// # Safety
-/// Neither may the command be dropped nor its host memory be used before the stream has passed this point, nor
-/// before `stream` was synchronised where this fails.
+/// The command must not be dropped, nor its host memory be used, before the stream has passed this point, or, if this
+/// call fails, before `stream` was synchronised.
 pub unsafe fn enqueue(command: &mut Command, stream: &Stream) -> Result<(), Failure> {
     let _current = stream.queue().enter_held()?;
     let driver = &stream.queue().api().driver;
@@ -63,7 +63,7 @@ pub unsafe fn enqueue(command: &mut Command, stream: &Stream) -> Result<(), Fail
     }
 }
 
-/// The driver sets items of 1, 2 and 4 bytes; longer ones are columns of a rectangle as wide as they are.
+/// The driver fills items of 1, 2 and 4 bytes; longer items are filled as columns of a rectangle of their width.
 fn fill(stream: &Stream, to: Span<'_>, pattern: &[u8]) -> Result<(), Failure> {
     let (driver, at, count) = (&stream.queue().api().driver, to.address(), to.len() / pattern.len().max(1));
     match *pattern {

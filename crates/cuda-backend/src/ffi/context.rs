@@ -9,7 +9,7 @@ use std::marker::PhantomData;
 use std::ptr;
 use std::sync::{Arc, OnceLock};
 
-/// `CU_STREAM_NON_BLOCKING`: no hidden order with the default stream of other code in this process.
+/// `CU_STREAM_NON_BLOCKING`: no implicit order with the default stream of other code in this process.
 pub(super) const NON_BLOCKING: u32 = 1;
 
 /// A reference to the primary context.
@@ -33,7 +33,8 @@ impl Drop for Context {
     }
 }
 
-/// The context is current on this thread while this lives. Not `Send`: it must be dropped where it was made.
+/// Guard: the context is current on this thread while this lives. Not `Send`, because it must be dropped on its own
+/// thread.
 pub struct Current<'a> {
     api: &'a Api,
     _this_thread: PhantomData<*const ()>,
@@ -47,12 +48,12 @@ impl Drop for Current<'_> {
     }
 }
 
-/// A stream of the highest priority: what is written here is about to be shown.
+/// A stream of the highest priority, because its results are about to be shown.
 pub struct Queue {
     raw: cu::CUstream,
-    /// Host pages that are registered in the context, by whichever queue.
+    /// Host pages that queues of this context have registered.
     registry: Arc<Registry>,
-    /// Made for the first use; `None` where the driver has no such thing.
+    /// Created at first use; `None` where the driver does not support it.
     gate: OnceLock<Option<Gate>>,
     // After the stream, which `drop` destroys first.
     context: Context,
@@ -64,10 +65,10 @@ unsafe impl Send for Queue {}
 unsafe impl Sync for Queue {}
 
 impl Queue {
-    /// Takes a reference to the primary context of `device` and makes a stream there.
+    /// Takes a reference to the primary context of `device` and creates a stream in it.
     pub fn new(api: &'static Api, device: cu::CUdevice) -> Result<Arc<Self>, Failure> {
         let mut raw = ptr::null_mut();
-        // SAFETY: writes the handle where it is told; `cuInit` has been called to get `device`.
+        // SAFETY: writes the handle to the given location; `cuInit` has been called to get `device`.
         unsafe { call!(api.driver, cuDevicePrimaryCtxRetain(&raw mut raw, device)) }?;
         let context = Context { api, device, raw };
         let stream = {
@@ -75,7 +76,7 @@ impl Queue {
             let (mut least, mut greatest, mut stream) = (0, 0, ptr::null_mut());
             // SAFETY: writes two numbers; the context is current.
             unsafe { call!(api.driver, cuCtxGetStreamPriorityRange(&raw mut least, &raw mut greatest)) }?;
-            // SAFETY: writes the handle where it is told; the context is current.
+            // SAFETY: writes the handle to the given location; the context is current.
             unsafe { call!(api.driver, cuStreamCreateWithPriority(&raw mut stream, NON_BLOCKING, greatest)) }?;
             stream
         };
@@ -103,8 +104,8 @@ impl Queue {
         &self.registry
     }
 
-    /// Makes the context current on this thread until the guard goes. Lets go of what is held back, as the caller may
-    /// be about to wait for it.
+    /// Makes the context current on this thread until the guard is dropped. Releases held-back work, because the caller
+    /// may be about to wait for it.
     pub fn enter(&self) -> Result<Current<'_>, Failure> {
         if let Some(gate) = self.gate() {
             gate.let_go();
@@ -112,8 +113,8 @@ impl Queue {
         enter(&self.context)
     }
 
-    /// Makes the context current on this thread until the guard goes. For calls that never wait: what is held back
-    /// stays so.
+    /// Makes the context current on this thread until the guard is dropped. For calls that never wait: held-back work
+    /// stays held back.
     pub fn enter_held(&self) -> Result<Current<'_>, Failure> {
         enter(&self.context)
     }
@@ -122,8 +123,8 @@ impl Queue {
         self.gate.get().and_then(Option::as_ref)
     }
 
-    /// Holds work queued from now on back until something waits (see [`super::gate`]). Where the driver cannot, it
-    /// is not held back.
+    /// Holds back work that is queued from now on until something waits (see [`super::gate`]). Does nothing where the
+    /// driver does not support it.
     pub fn defer_submission(&self) {
         let Ok(_current) = self.enter_held() else { return };
         let gate = self.gate.get_or_init(|| Gate::new(self.api()).inspect_err(|f| log_no_gate(*f)).ok());
@@ -132,7 +133,7 @@ impl Queue {
         }
     }
 
-    /// To be told before each launch.
+    /// Must be called before each launch.
     pub fn launched(&self) {
         if let Some(gate) = self.gate() {
             gate.launched();
@@ -144,7 +145,7 @@ impl Queue {
         self.gate().is_none_or(Gate::is_open)
     }
 
-    /// Free bytes of device memory.
+    /// Returns the free bytes of device memory.
     pub fn free_memory(&self) -> Result<usize, Failure> {
         let _current = self.enter_held()?;
         let (mut free, mut total) = (0, 0);
@@ -153,7 +154,7 @@ impl Queue {
         Ok(free)
     }
 
-    /// Waits until all work queued so far is done. Reports what failed in it.
+    /// Waits until all work queued so far is done. Returns the error of failed work.
     pub fn synchronize(&self) -> Result<(), Failure> {
         let _current = self.enter()?;
         // SAFETY: the stream is live and belongs to the current context.
@@ -162,7 +163,7 @@ impl Queue {
 }
 
 fn log_no_gate(failure: Failure) {
-    tracing::debug!(operation = failure.operation, code = failure.code, "work is not held back");
+    tracing::debug!(operation = failure.operation, code = failure.code, "cannot hold back work");
 }
 
 fn enter(context: &Context) -> Result<Current<'_>, Failure> {
@@ -174,10 +175,10 @@ fn enter(context: &Context) -> Result<Current<'_>, Failure> {
 impl Drop for Queue {
     fn drop(&mut self) {
         interop_core::leak_if_forked!();
-        // Without the context a destroy could reach no stream; the primary context takes its streams with it.
+        // Without the context the stream cannot be destroyed; the primary context destroys its streams.
         let Ok(_current) = self.enter() else { return };
         if let Some(gate) = self.gate() {
-            // The device may still be about to read the word.
+            // The device may still have to read the word.
             Failure::log(self.synchronize());
             gate.close(self.api());
         }

@@ -6,11 +6,11 @@ use super::{Failure, INVALID_VALUE, Queue, Span};
 use cudarc::driver::sys as cu;
 use std::ptr;
 
-/// Copies by one queue. Those that touch host memory have finished when they return.
+/// Copies in one queue. Those that access host memory have finished when they return.
 pub struct Copies<'a>(&'a Queue);
 
 impl Queue {
-    /// The copies of this stream.
+    /// Returns the copies of this stream.
     pub fn copies(&self) -> Copies<'_> {
         Copies(self)
     }
@@ -37,7 +37,7 @@ impl Place<'_> {
             Self::Device { span, pitch } => (span.len(), *pitch),
             Self::HostSource { bytes, pitch } => (bytes.len(), *pitch),
             Self::HostTarget { bytes, pitch } => (bytes.len(), *pitch),
-            // The driver knows the array's size.
+            // The driver checks the array's size.
             Self::Array { .. } => return true,
         };
         let last_row = size.rows.checked_sub(1).and_then(|n| n.checked_mul(pitch));
@@ -73,7 +73,7 @@ impl Copies<'_> {
         self.0.synchronize().and(queued)
     }
 
-    /// Queued only. Memory may be freed afterwards: freeing waits.
+    /// Only queues the copy. The memory may be dropped afterwards, because freeing waits.
     pub fn between(&self, from: Span<'_>, to: Span<'_>) -> Result<(), Failure> {
         let _current = self.0.enter()?;
         self.pieces(to, from.address(), from.len(), |part, at| {
@@ -86,8 +86,8 @@ impl Copies<'_> {
         })
     }
 
-    /// Calls `f` with pieces of the first `len` bytes of `memory` and their offset, such that neither they nor the
-    /// same pieces of what lies at `other` cross the end of a registration.
+    /// Calls `f` with pieces of the first `len` bytes of `memory` and their offsets, such that neither they nor the
+    /// same pieces at `other` cross the boundary of a registration.
     pub(super) fn pieces(
         &self,
         memory: Span<'_>,
@@ -107,7 +107,7 @@ impl Copies<'_> {
         Ok(())
     }
 
-    /// A rectangle of rows. Finished when it returns where one side is host memory, else queued only.
+    /// Copies a rectangle of rows. Finished when it returns if one side is host memory, otherwise only queued.
     pub fn rectangle(&self, from: Place<'_>, mut to: Place<'_>, size: Size) -> Result<(), Failure> {
         const CALL: &str = "cuMemcpy2DAsync_v2";
         if !from.holds(size) || !to.holds(size) {

@@ -17,7 +17,7 @@ impl DeviceBlock {
     pub fn new(queue: &Arc<Queue>, len: usize) -> Result<Self, Failure> {
         let _current = queue.enter()?;
         let mut address = 0;
-        // SAFETY: writes the address where it is told; the context is current.
+        // SAFETY: writes the address to the given location; the context is current.
         unsafe { call!(queue.api().driver, cuMemAlloc_v2(&raw mut address, len)) }?;
         Ok(Self { address, len, queue: queue.clone() })
     }

@@ -1,5 +1,5 @@
-//! A double in the driver's place, for tests on machines without one: it counts what lives and fails where it is told.
-//! Memory is the host's. One for each thread.
+//! A double of the driver, for tests on machines without one: it counts live objects and fails on request. Its memory
+//! is host memory. Each thread has its own.
 
 #![allow(non_snake_case, clippy::missing_safety_doc)]
 
@@ -13,40 +13,40 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The table to open a backend with.
+/// The table with which tests open a backend.
 pub static DOUBLE: Api = Api { driver: Driver::double(), gl: Ok(GlDriver::double()) };
 
 #[derive(Default)]
 pub struct State {
-    /// Calls made so far.
+    /// Names of the calls so far.
     pub calls: Vec<&'static str>,
-    /// The call (counted from 0) that fails, and its code.
+    /// Number (from 0) of the call that fails, and its error code.
     pub failing: Option<(usize, u32)>,
-    /// The call that fails on threads that were started, and its code.
+    /// The call that fails on threads that were started, and its error code.
     pub failing_elsewhere: Option<(&'static str, u32)>,
-    /// Living objects: (kind, handle).
+    /// Live objects: (kind, handle).
     live: BTreeSet<(&'static str, u64)>,
     /// Memory by address.
     memory: BTreeMap<u64, Box<[u64]>>,
     contexts: usize,
-    /// The handle of the primary context, which no other double has.
+    /// The handle of the primary context, different from that of every other double.
     context: u64,
     next: u64,
     pub devices: c_int,
     pub version: c_int,
 }
 
-/// A thread's double; threads that it starts use it, too.
+/// A thread's double, shared with the threads that it starts.
 #[derive(Clone, Default)]
 pub struct ThreadDouble(Arc<Mutex<State>>);
 
 thread_local! {
     static STATE: RefCell<ThreadDouble> = RefCell::default();
-    /// Set on threads that were started: when they call is a matter of chance, so that their calls are not counted.
+    /// True on threads that were started. Their calls come in a random order, so they are not counted.
     static ADOPTED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Forgets everything; one device, CUDA 12.0.
+/// Resets the double to one device with CUDA 12.0.
 pub fn reset(failing: Option<(usize, u32)>) {
     static CONTEXTS: AtomicU64 = AtomicU64::new(1);
     let context = CONTEXTS.fetch_add(1, Ordering::Relaxed);
@@ -60,24 +60,24 @@ pub fn with<R>(f: impl FnOnce(&mut State) -> R) -> R {
     f(&mut state)
 }
 
-/// For a thread about to be started.
+/// Returns the double for a thread that is about to be started.
 pub fn shared() -> ThreadDouble {
     STATE.with_borrow(ThreadDouble::clone)
 }
 
-/// True where all threads that took it over have ended, with all that they held.
+/// True where all threads that adopted it have ended and dropped their objects.
 pub fn is_mine_alone() -> bool {
     STATE.with_borrow(|ThreadDouble(state)| Arc::strong_count(state) == 1)
 }
 
-/// To be called there.
+/// Adopts the double on a started thread.
 pub fn adopt(shared: ThreadDouble) {
     STATE.set(shared);
     ADOPTED.set(true);
 }
 
 impl State {
-    /// Kinds of what lives.
+    /// Returns the kinds of the live objects.
     pub fn live(&self) -> Vec<&'static str> {
         self.live.iter().map(|(kind, _)| *kind).collect()
     }
@@ -116,7 +116,7 @@ impl State {
     }
 }
 
-/// Counts the call; fails where it is told, before anything happens; else does `f`.
+/// Counts the call. Fails before anything happens if this call is selected, otherwise runs `f`.
 fn step(name: &'static str, f: impl FnOnce(&mut State) -> u32) -> u32 {
     with(|state| {
         if ADOPTED.get() {
@@ -323,7 +323,7 @@ fn each(count: c_uint, list: *mut cu::CUgraphicsResource, mut f: impl FnMut(u64)
     if list.iter().all(|r| f(r.addr() as u64)) { 0 } else { 208 }
 }
 
-/// The handle in a description: a descriptor becomes the driver's, which closes it.
+/// Takes the handle from a description: the driver owns it and closes it.
 fn open<T>(handle: impl Fn(&T) -> Option<&Opaque>, description: *const T) -> Option<()> {
     // SAFETY: the caller passes a valid description, whose handle is in use as such.
     let raw = unsafe { handle(&*description)?.os };
@@ -334,7 +334,7 @@ fn open<T>(handle: impl Fn(&T) -> Option<&Opaque>, description: *const T) -> Opt
     Some(())
 }
 
-/// A handle that can be closed.
+/// Returns a handle that can be closed.
 fn some_handle() -> Option<RawOsHandle> {
     let (reader, _) = std::io::pipe().ok()?;
     // The caller of the driver owns it.

@@ -1,4 +1,4 @@
-//! A mark in a stream that the host, or another stream, can wait for.
+//! An event in a stream that the host, or another stream, can wait for.
 
 use super::api::call;
 use super::{Failure, Queue};
@@ -6,15 +6,15 @@ use cudarc::driver::sys as cu;
 use std::ptr;
 use std::sync::Arc;
 
-/// `CU_EVENT_BLOCKING_SYNC`: a thread that waits sleeps.
+/// `CU_EVENT_BLOCKING_SYNC`: a waiting thread sleeps.
 const BLOCKING_SYNC: u32 = 1;
-/// `CU_EVENT_DISABLE_TIMING`: cheaper.
+/// `CU_EVENT_DISABLE_TIMING`: events without times are cheaper.
 const DISABLE_TIMING: u32 = 2;
 
 /// `CUDA_ERROR_NOT_READY`.
 const NOT_READY: u32 = 600;
 
-/// One mark; recording it again moves it.
+/// One event; recording it again moves it.
 pub struct Event {
     raw: cu::CUevent,
     queue: Arc<Queue>,
@@ -26,28 +26,28 @@ unsafe impl Send for Event {}
 unsafe impl Sync for Event {}
 
 impl Event {
-    /// For waits that are short or rare, without times.
+    /// Creates an event for short or rare waits, without times.
     pub fn new(queue: &Arc<Queue>) -> Result<Self, Failure> {
         let _current = queue.enter()?;
         Self::with_flags(queue, DISABLE_TIMING)
     }
 
-    /// For a thread that does nothing but wait. What is held back stays so.
+    /// Creates an event for a thread that only waits. Held-back work stays held back.
     pub fn waited_for(queue: &Arc<Queue>, timing: bool) -> Result<Self, Failure> {
         let _current = queue.enter_held()?;
         Self::with_flags(queue, if timing { BLOCKING_SYNC } else { BLOCKING_SYNC | DISABLE_TIMING })
     }
 
-    /// One that takes the time. What is held back stays so.
+    /// Creates an event that records the time. Held-back work stays held back.
     pub fn timed(queue: &Arc<Queue>) -> Result<Self, Failure> {
         let _current = queue.enter_held()?;
         Self::with_flags(queue, 0)
     }
 
-    /// The context must be current.
+    /// Creates an event; the context must be current.
     fn with_flags(queue: &Arc<Queue>, flags: u32) -> Result<Self, Failure> {
         let mut raw = ptr::null_mut();
-        // SAFETY: writes the handle where it is told; the context is current.
+        // SAFETY: writes the handle to the given location; the context is current.
         unsafe { call!(queue.api().driver, cuEventCreate(&raw mut raw, flags)) }?;
         Ok(Self { raw, queue: queue.clone() })
     }
@@ -56,7 +56,8 @@ impl Event {
         self.raw
     }
 
-    /// Nanoseconds from `earlier` to this, both timed and passed, of one context; 0 where it is not earlier.
+    /// Returns the nanoseconds from `earlier` to this event. Both must be timed, passed and of one context; 0 if
+    /// `earlier` is not earlier.
     pub fn ns_since(&self, earlier: &Self) -> Result<u64, Failure> {
         let _current = self.queue.enter_held()?;
         let mut milliseconds = 0.0;
@@ -65,14 +66,14 @@ impl Event {
         Ok((f64::from(milliseconds) * 1e6) as u64)
     }
 
-    /// After all work queued so far in the queue's own stream.
+    /// Records the event after all work queued so far in the queue's own stream.
     pub fn record(&self) -> Result<(), Failure> {
         let _current = self.queue.enter_held()?;
         // SAFETY: event and stream are live and of the current context.
         unsafe { call!(self.queue.api().driver, cuEventRecord(self.raw, self.queue.raw())) }
     }
 
-    /// Tells whether the work before the mark is done.
+    /// Tells whether the work before the event is done.
     pub fn is_done(&self) -> Result<bool, Failure> {
         let _current = self.queue.enter_held()?;
         // SAFETY: the event is live and of the current context.
@@ -82,7 +83,7 @@ impl Event {
         }
     }
 
-    /// Waits for the work before the mark. Reports what failed in it.
+    /// Waits for the work before the event. Returns the error of failed work.
     pub fn synchronize(&self) -> Result<(), Failure> {
         let _current = self.queue.enter()?;
         // SAFETY: the event is live and of the current context.
@@ -91,7 +92,7 @@ impl Event {
 }
 
 impl Queue {
-    /// Lets work queued from now on wait for a mark in another stream.
+    /// Makes work that is queued from now on wait for an event in another stream.
     pub fn wait(&self, event: &Event) -> Result<(), Failure> {
         let _current = self.enter()?;
         // SAFETY: stream and event are live and of the current context.
@@ -102,9 +103,9 @@ impl Queue {
 impl Drop for Event {
     fn drop(&mut self) {
         interop_core::leak_if_forked!();
-        // Without the context a destroy could not reach the event; the primary context takes its events with it.
+        // Without the context the event cannot be destroyed; the primary context destroys its events.
         let Ok(_current) = self.queue.enter_held() else { return };
-        // SAFETY: made once, destroyed once; the driver lets go of it when the mark has been passed.
+        // SAFETY: created once, destroyed once; the driver frees it after the event has been passed.
         Failure::log(unsafe { call!(self.queue.api().driver, cuEventDestroy_v2(self.raw)) });
     }
 }

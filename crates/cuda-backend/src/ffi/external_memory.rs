@@ -1,4 +1,4 @@
-//! Memory that another API allocated, or that this one did and another lays out, opened by its handle.
+//! Memory behind a handle: allocated by another API, or allocated by CUDA and laid out by another API.
 
 use super::api::{ArrayDescriptor, LevelsInMemory, MemoryHandle, Opaque, call};
 use super::graphics::Array;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// `CUDA_EXTERNAL_MEMORY_DEDICATED`.
 const DEDICATED: u32 = 1;
-/// `CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_COLOR_ATTACHMENT`: kernels write it, the other API may draw into it.
+/// `CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_COLOR_ATTACHMENT`: kernels write it, and the other API may draw into it.
 const WRITTEN_AND_DRAWN: u32 = 0x02 | 0x20;
 
 /// An allocation behind a handle.
@@ -35,8 +35,8 @@ impl ExternalMemory {
             flags: if dedicated { DEDICATED } else { 0 },
             reserved: [0; 16],
         };
-        // SAFETY: writes the handle where it is told, reads one description; the handle is open, and of memory
-        // of so many bytes.
+        // SAFETY: writes the handle and reads one description, at valid places; the handle is open and of memory of
+        // this size.
         let imported = unsafe { call!(queue.api().driver, cuImportExternalMemory(&raw mut raw, &raw const handle)) };
         if let Err(failure) = imported {
             to_driver.close_if_left();
@@ -55,7 +55,7 @@ impl Drop for ExternalMemory {
     }
 }
 
-/// All of it at an address.
+/// The whole allocation at an address.
 pub struct ExternalBuffer {
     address: cu::CUdeviceptr,
     memory: ExternalMemory,
@@ -67,7 +67,7 @@ impl ExternalBuffer {
         let _current = queue.enter()?;
         let mut address = 0;
         let whole = cu::CUDA_EXTERNAL_MEMORY_BUFFER_DESC { offset: 0, size: memory.bytes, flags: 0, reserved: [0; 16] };
-        // SAFETY: writes the address where it is told, reads one description; the memory is live.
+        // SAFETY: writes the address to the given location, reads one description; the memory is live.
         unsafe {
             let driver = &queue.api().driver;
             call!(driver, cuExternalMemoryGetMappedBuffer(&raw mut address, memory.raw, &raw const whole))
@@ -93,7 +93,7 @@ impl Drop for ExternalBuffer {
     }
 }
 
-/// All of it as one image in the order of the device's own textures.
+/// The whole allocation as one image in the layout of the device's own textures.
 pub struct ExternalImage {
     levels: cu::CUmipmappedArray,
     level: cu::CUarray,
@@ -101,7 +101,7 @@ pub struct ExternalImage {
 }
 
 impl ExternalImage {
-    /// `format` is a `CUarray_format`.
+    /// Maps the image; `format` is a `CUarray_format`.
     pub fn new(
         memory: ExternalMemory,
         [width, height]: [usize; 2],
@@ -114,14 +114,14 @@ impl ExternalImage {
         let layout = LevelsInMemory { offset: 0, array, levels: 1, reserved: [0; 16] };
         let driver = &queue.api().driver;
         let mut levels = ptr::null_mut();
-        // SAFETY: writes the handle where it is told, reads one description; the memory is live.
+        // SAFETY: writes the handle to the given location, reads one description; the memory is live.
         unsafe {
             let mapped = &raw mut levels;
             call!(driver, cuExternalMemoryGetMappedMipmappedArray(mapped, memory.raw, &raw const layout))
         }?;
-        // From here on `drop` undoes it.
+        // From here on `drop` undoes the mapping.
         let mut this = Self { levels, level: ptr::null_mut(), memory };
-        // SAFETY: writes the handle where it is told; there is one level.
+        // SAFETY: writes the handle to the given location; there is one level.
         unsafe { call!(driver, cuMipmappedArrayGetLevel(&raw mut this.level, levels, 0)) }?;
         Ok(this)
     }

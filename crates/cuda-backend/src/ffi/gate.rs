@@ -1,11 +1,12 @@
-//! Holding queued work back until somebody waits for it.
+//! A gate that holds back queued work until somebody waits for it.
 //!
-//! A GPU that must switch between a compute and a graphics context (0.16 ms each way on the one measured) does so as
-//! soon as either has something to do. Kernels that become runnable one by one while OpenGL draws cost two switches
-//! each; held back behind a word in host memory (`cuStreamWaitValue32`) and let go together they cost two in all.
+//! A GPU that must switch between a compute and a graphics context (0.16 ms each way on the one measured) switches as
+//! soon as either has work. Kernels that become runnable one by one while OpenGL draws cost two switches each. Held
+//! back behind a word in host memory (`cuStreamWaitValue32`) and released together, they cost two in all.
 //!
-//! A gate never stays shut. Every call of this crate but a launch or a mark opens it. A watchdog opens it after some
-//! milliseconds, as other code may wait for the whole device. Many launches open it, as the driver's queue is finite.
+//! A gate never stays closed. Every call of this crate except a launch or an event opens it. A watchdog opens it after
+//! some milliseconds, because other code may wait for the whole device. Many launches open it, because the driver's
+//! queue is finite.
 
 use super::api::{Api, call};
 use super::{Failure, INVALID_VALUE};
@@ -21,17 +22,17 @@ use std::time::Duration;
 const GEQ: u32 = 0;
 /// `CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP`.
 const WORD_FLAGS: u32 = 1 | 2;
-/// A gate that nothing else has opened is shut for between one and two of these.
+/// A gate that nothing else opens is closed for one to two of these.
 const WATCH: Duration = Duration::from_millis(10);
 /// Ticks without work after which the watchdog sleeps until it is woken.
 const IDLE_TICKS: u32 = 100;
-/// Launches that may wait behind one gate.
+/// Largest number of launches behind one gate.
 const MOST_LAUNCHES: u32 = 128;
 
 /// The word that the stream waits for.
 struct Word(NonNull<u32>);
 
-// SAFETY: host memory that lives until `Gate::close` takes it away; it is only accessed atomically.
+// SAFETY: host memory that lives until `Gate::close` frees it; it is only accessed atomically.
 unsafe impl Send for Word {}
 
 impl Word {
@@ -42,12 +43,12 @@ impl Word {
 }
 
 struct State {
-    /// `None` once the gate is gone.
+    /// `None` once the gate is closed for good.
     word: Option<Word>,
     held: u32,
     open: u32,
     launches: u32,
-    /// Counts openings, so that the watchdog can tell a gate that stays shut from one that is shut again.
+    /// Counts openings, so that the watchdog can tell a gate that stays closed from one that was closed again.
     openings: u32,
     asleep: bool,
 }
@@ -74,23 +75,23 @@ impl GateState {
     }
 }
 
-/// One gate in one stream.
+/// A gate in one stream.
 pub struct Gate {
     address: NonNull<u32>,
     device: cu::CUdeviceptr,
     shared: GateState,
 }
 
-// SAFETY: the address is a name for host memory; all access goes through the lock.
+// SAFETY: the address only names host memory; all access goes through the lock.
 unsafe impl Send for Gate {}
 // SAFETY: as above.
 unsafe impl Sync for Gate {}
 
 impl Gate {
-    /// Makes an open gate. The context must be current.
+    /// Creates an open gate. The context must be current.
     pub fn new(api: &'static Api) -> Result<Self, Failure> {
         let mut address = ptr::null_mut();
-        // SAFETY: writes the address where it is told; the context is current.
+        // SAFETY: writes the address to the given location; the context is current.
         unsafe { call!(api.driver, cuMemHostAlloc(&raw mut address, size_of::<u32>(), WORD_FLAGS)) }?;
         let address: NonNull<u32> =
             NonNull::new(address.cast()).ok_or(Failure { operation: "cuMemHostAlloc", code: INVALID_VALUE })?;
@@ -112,7 +113,7 @@ impl Gate {
         Ok(gate)
     }
 
-    /// Shuts the gate in `stream`. The context must be current.
+    /// Closes the gate in `stream`. The context must be current.
     pub fn defer_submission(&self, api: &Api, stream: cu::CUstream) -> Result<(), Failure> {
         let mut state = self.shared.lock();
         let next = state.held.wrapping_add(1);
@@ -125,7 +126,7 @@ impl Gate {
         Ok(())
     }
 
-    /// Opens the gate for all that was queued so far.
+    /// Opens the gate for all work queued so far.
     pub fn let_go(&self) {
         self.shared.lock().let_go();
     }
@@ -136,7 +137,7 @@ impl Gate {
         state.open == state.held
     }
 
-    /// Counts a launch; opens the gate where there are too many behind it.
+    /// Counts a launch; opens the gate where too many launches wait behind it.
     pub fn launched(&self) {
         let mut state = self.shared.lock();
         state.launches += 1;
@@ -145,7 +146,7 @@ impl Gate {
         }
     }
 
-    /// Opens it for good and frees the word. The context must be current and the stream empty.
+    /// Opens the gate for good and frees the word. The context must be current and the stream empty.
     pub fn close(&self, api: &Api) {
         let word = {
             let mut state = self.shared.lock();
@@ -160,7 +161,7 @@ impl Gate {
     }
 }
 
-/// Opens the gate where it has been shut for a while; ends with the gate.
+/// Opens the gate after it has been closed for a while; ends with the gate.
 fn watch(shared: &GateState) {
     let mut seen = None;
     let mut idle = 0;

@@ -1,5 +1,5 @@
-//! OpenGL objects as CUDA resources. The GL context must be current wherever one is registered, mapped, unmapped or
-//! dropped; the driver refuses the call otherwise.
+//! OpenGL objects as CUDA resources. The GL context must be current when one is registered, mapped, unmapped or
+//! dropped; otherwise the driver rejects the call.
 
 use super::api::{ArrayDescriptor, GlDriver, call};
 use super::{Failure, Queue, Span};
@@ -9,14 +9,14 @@ use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::Arc;
 
-/// `CU_GRAPHICS_REGISTER_FLAGS_NONE`: kernels may read and write, and what they leave alone stays.
+/// `CU_GRAPHICS_REGISTER_FLAGS_NONE`: kernels may read and write; content that they do not write stays.
 const READ_WRITE: u32 = 0;
-/// `CU_GRAPHICS_REGISTER_FLAGS_SURFACE_LDST`: the same for images, by surface writes.
+/// `CU_GRAPHICS_REGISTER_FLAGS_SURFACE_LDST`: the same for images, with surface writes.
 const SURFACE: u32 = 4;
 /// `CU_GL_DEVICE_LIST_ALL`.
 const ALL_DEVICES: u32 = 1;
 
-/// Tells whether this device draws the GL context that is current on this thread.
+/// Tells whether the GL context that is current on this thread belongs to this device.
 pub fn draws_current_context(queue: &Queue, gl: &GlDriver) -> Result<bool, Failure> {
     let mut devices = [0; 16];
     let mut count = 0;
@@ -40,7 +40,7 @@ impl Resource {
     pub fn buffer(queue: &Arc<Queue>, gl: &GlDriver, name: u32) -> Result<Self, Failure> {
         let _current = queue.enter()?;
         let mut raw = ptr::null_mut();
-        // SAFETY: writes the handle where it is told; the driver checks the name against the current GL context.
+        // SAFETY: writes the handle to the given location; the driver checks the name against the current GL context.
         unsafe { call!(gl, cuGraphicsGLRegisterBuffer(&raw mut raw, name, READ_WRITE)) }?;
         Ok(Self { raw, mapped: false, queue: queue.clone() })
     }
@@ -53,7 +53,7 @@ impl Resource {
         Ok(Self { raw, mapped: false, queue: queue.clone() })
     }
 
-    /// Maps it. GL work issued before is done before stream work queued from now on.
+    /// Maps the object. Earlier GL work is done before later stream work.
     pub fn map(&mut self) -> Result<(), Failure> {
         if !self.mapped {
             let queue = &self.queue;
@@ -66,7 +66,7 @@ impl Resource {
         Ok(())
     }
 
-    /// Unmaps it. Stream work queued before is done before GL work issued from now on.
+    /// Unmaps the object. Earlier stream work is done before later GL work.
     pub fn unmap(&mut self) -> Result<(), Failure> {
         if self.mapped {
             let queue = &self.queue;
@@ -79,7 +79,7 @@ impl Resource {
         Ok(())
     }
 
-    /// The bytes of a mapped buffer; `None` where it is not mapped.
+    /// Returns the bytes of a mapped buffer; `None` where it is not mapped.
     pub fn span(&self) -> Result<Option<Span<'_>>, Failure> {
         if !self.mapped {
             return Ok(None);
@@ -95,7 +95,7 @@ impl Resource {
         Ok(Some(unsafe { Span::new(address, len) }))
     }
 
-    /// Level 0 of a mapped image; `None` where it is not mapped.
+    /// Returns level 0 of a mapped image; `None` where it is not mapped.
     pub fn array(&self) -> Result<Option<Array<'_>>, Failure> {
         if !self.mapped {
             return Ok(None);
@@ -125,7 +125,7 @@ impl Drop for Resource {
     }
 }
 
-/// An array that is mapped now.
+/// An array that is currently mapped.
 pub struct Array<'a> {
     raw: cu::CUarray,
     _of: PhantomData<&'a ()>,
@@ -133,7 +133,7 @@ pub struct Array<'a> {
 
 impl Array<'_> {
     /// # Safety
-    /// `raw` is an array that lives, or stays mapped, for as long as the borrow says.
+    /// `raw` must be an array that lives, or stays mapped, for as long as the borrow.
     pub unsafe fn new(raw: cu::CUarray) -> Self {
         Self { raw, _of: PhantomData }
     }
@@ -151,10 +151,10 @@ impl Array<'_> {
     }
 }
 
-/// By which kernels write an array.
+/// The object through which kernels write an array.
 pub struct SurfaceObject {
     raw: cu::CUsurfObject,
-    /// The array it was made for; only compared, never used.
+    /// The array it was created for; it is only compared, never used.
     array: cu::CUarray,
     queue: Arc<Queue>,
 }

@@ -1,4 +1,4 @@
-//! Host memory that the device reaches: pinned memory of our own, and pages of others made known to the driver.
+//! Host memory that the device accesses: pinned memory of this crate, and registered pages of other owners.
 
 use super::api::call;
 use super::registry::{Run, gaps};
@@ -30,18 +30,18 @@ impl Pinned {
     pub fn new(queue: &Arc<Queue>, len: usize) -> Result<Self, Failure> {
         let _current = queue.enter()?;
         let mut address = ptr::null_mut();
-        // SAFETY: writes the address where it is told; the context is current.
+        // SAFETY: writes the address to the given location; the context is current.
         unsafe { call!(queue.api().driver, cuMemHostAlloc(&raw mut address, len, 0)) }?;
         let address =
             NonNull::new(address.cast()).ok_or(Failure { operation: "cuMemHostAlloc", code: INVALID_VALUE })?;
-        // SAFETY: `len` bytes were allocated there just now. Rust may only look at bytes that somebody has written.
+        // SAFETY: `len` bytes were allocated there just now; Rust may only read initialised bytes.
         unsafe { address.write_bytes(0, len) };
         Ok(Self { address, len, queue: queue.clone() })
     }
 
     pub fn bytes(&mut self) -> &mut [u8] {
-        // SAFETY: `len` bytes were allocated and zeroed; copies into them have finished when they return
-        // (`Copies`), so nobody else touches them while the exclusive borrow lasts.
+        // SAFETY: `len` bytes were allocated and zeroed; copies into them have finished when they return (`Copies`), so
+        // the bytes have no other user during the exclusive borrow.
         unsafe { std::slice::from_raw_parts_mut(self.address.as_ptr(), self.len) }
     }
 }
@@ -54,7 +54,7 @@ unsafe impl Sync for Pinned {}
 // SAFETY: the bytes lie where the driver allocated them until the value is dropped, and were zeroed.
 unsafe impl HostStorage for Pinned {
     fn bytes(&self) -> &[u8] {
-        // SAFETY: as in `Pinned::bytes`; nobody writes while the borrow lasts.
+        // SAFETY: as in `Pinned::bytes`; the bytes are not written during the borrow.
         unsafe { std::slice::from_raw_parts(self.address.as_ptr(), self.len) }
     }
 
@@ -72,7 +72,7 @@ impl Drop for Pinned {
     }
 }
 
-/// A block of somebody's host memory that the device can address.
+/// A host block that the device can address.
 pub struct Registered {
     len: usize,
     device_address: u64,
@@ -84,14 +84,14 @@ pub struct Registered {
     block: HostBlock,
 }
 
-/// Work given to a stream that uses a block.
+/// Records that work using a block was submitted to a stream.
 struct Given {
     queue: Arc<Queue>,
-    /// Since it was last waited for.
+    /// True where work was submitted since the last wait.
     any: AtomicBool,
 }
 
-/// For slices that others form of the block.
+/// Waits on behalf of slices that other owners form of the block.
 impl Commands for Given {
     fn wait(&self) -> bool {
         if !self.any.swap(false, Ordering::AcqRel) {
@@ -106,7 +106,7 @@ impl Commands for Given {
 }
 
 impl Registered {
-    /// Makes `block` known to the driver.
+    /// Registers `block` with the driver.
     pub fn new(queue: &Arc<Queue>, block: &HostBlock) -> Result<Self, Failure> {
         let start = block.address().as_ptr().expose_provenance();
         let first = start - start % HostBlock::PAGE;
@@ -115,7 +115,7 @@ impl Registered {
         let _current = queue.enter()?;
         let commands = Arc::new(Given { queue: queue.clone(), any: AtomicBool::new(false) });
         let given = Arc::downgrade(&commands);
-        // `drop` gives up what was entered until then, and no more.
+        // `drop` undoes exactly the entries made so far.
         let mut this = Self {
             len: block.len(),
             device_address: 0,
@@ -127,7 +127,7 @@ impl Registered {
         };
         this.enter_pages(first..end)?;
         this.device_address = this.device_address_of(start)?;
-        // Runs that were registered one by one need not lie side by side for the device.
+        // Separately registered runs need not be adjacent for the device.
         for run in queue.registry().lock().iter().filter(|r| overlap(&r.pages, &this.pages)) {
             let at = run.pages.start.max(start);
             if this.device_address_of(at)? != this.device_address + (at - start) as u64 {
@@ -137,7 +137,7 @@ impl Registered {
         Ok(this)
     }
 
-    /// Registers what is not yet registered of `pages` and counts this as a user of all of it.
+    /// Registers the unregistered parts of `pages` and counts this as a user of all of them.
     fn enter_pages(&mut self, pages: Range<usize>) -> Result<(), Failure> {
         let queue = self.queue.clone();
         let mut runs = queue.registry().lock();
@@ -146,7 +146,7 @@ impl Registered {
         let mut registered = Ok(());
         for gap in new {
             let first: *mut c_void = ptr::with_exposed_provenance_mut(gap.start);
-            // SAFETY: pages are mapped as a whole, so those of the block are; they stay so while it is kept.
+            // SAFETY: pages are mapped as a whole, so those of the block are; they stay mapped while it is kept.
             // Registering changes no byte.
             registered =
                 unsafe { call!(self.queue.api().driver, cuMemHostRegister_v2(first, gap.len(), REGISTER_FLAGS)) };
@@ -171,7 +171,7 @@ impl Registered {
     fn device_address_of(&self, at: usize) -> Result<u64, Failure> {
         let mut address = 0;
         let at: *mut c_void = ptr::with_exposed_provenance_mut(at);
-        // SAFETY: writes the address where it is told; the byte lies in registered pages.
+        // SAFETY: writes the address to the given location; the byte lies in registered pages.
         unsafe { call!(self.queue.api().driver, cuMemHostGetDevicePointer_v2(&raw mut address, at, 0)) }?;
         Ok(address)
     }
@@ -183,7 +183,8 @@ impl Registered {
         Failure::log(unsafe { call!(self.queue.api().driver, cuMemHostUnregister(first)) });
     }
 
-    /// Before a command that uses `range` is given to the stream; what is returned is held until it is.
+    /// Precedes the submission of a command that uses `range`; the caller holds the returned borrow until it is
+    /// submitted.
     pub fn enter(&self, range: &Range<usize>, access: Access) -> Result<Borrow, Held> {
         let borrow = self.block.borrows().command(range, access, self.member)?;
         self.commands.any.store(true, Ordering::Release);
@@ -199,7 +200,7 @@ impl Registered {
 impl Drop for Registered {
     fn drop(&mut self) {
         interop_core::leak_if_forked!();
-        // Kernels may still write the pages: no unregistering before they are done.
+        // Kernels may still write the pages, so wait before unregistering them.
         Failure::log(self.queue.synchronize());
         let Ok(_current) = self.queue.enter() else { return };
         self.queue.registry().lock().retain_mut(|run| {

@@ -1,7 +1,7 @@
-//! The edge to the CUDA driver: all the `unsafe` of this crate, in types that own what they hold.
+//! The interface to the CUDA driver: all `unsafe` code of this crate, in types that own their resources.
 //!
-//! Every method makes the context current on the calling thread and puts back what was current before. Nothing here
-//! panics; what fails while something is dropped is logged.
+//! Every method makes the context current on the calling thread and restores the previous one. Nothing here panics;
+//! failures during drops are logged.
 
 pub mod api;
 pub mod borrowed;
@@ -35,12 +35,12 @@ pub use device_memory::DeviceBlock;
 pub use span::Span;
 pub use stream::Stream;
 
-/// A call that the driver refused.
+/// A failed driver call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Failure {
-    /// Entry point, as the library exports it.
+    /// The entry point, as the library exports it.
     pub operation: &'static str,
-    /// `CUresult`, or `nvrtcResult` for names that start so.
+    /// A `CUresult`, or an `nvrtcResult` for entry points whose name starts with `nvrtc`.
     pub code: u32,
 }
 
@@ -55,10 +55,10 @@ impl Failure {
         }
     }
 
-    /// For use in `Drop`, where nobody can be told.
+    /// Logs a failure in a `Drop`, which cannot return it.
     pub fn log(result: Result<(), Self>) {
         if let Err(Self { operation, code }) = result {
-            tracing::debug!(operation, code, "cleaning up after CUDA failed");
+            tracing::debug!(operation, code, "a CUDA call failed during cleanup");
         }
     }
 }

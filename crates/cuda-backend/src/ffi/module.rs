@@ -27,7 +27,7 @@ unsafe impl Send for Module {}
 unsafe impl Sync for Module {}
 
 impl Module {
-    /// Compiles PTX for the device and loads it. With the failure comes what the compiler said.
+    /// Compiles PTX for the device and loads it. A failure comes with the compiler's log.
     pub fn new(queue: &Arc<Queue>, ptx: &CStr) -> Result<Self, (Failure, String)> {
         let _current = queue.enter().map_err(|failure| (failure, String::new()))?;
         let mut log = vec![0u8; LOG_BYTES];
@@ -35,7 +35,7 @@ impl Module {
         let mut values: [*mut c_void; 2] = [log.as_mut_ptr().cast(), ptr::without_provenance_mut(LOG_BYTES)];
         let mut raw = ptr::null_mut();
         // SAFETY: the text ends with a zero byte; there are as many options as values, of the types that the options
-        // ask for, and the log buffer is as long as said.
+        // require, and the log buffer has the given length.
         let loaded = unsafe {
             let (options, values) = (options.as_mut_ptr(), values.as_mut_ptr());
             call!(queue.api().driver, cuModuleLoadDataEx(&raw mut raw, ptx.as_ptr().cast(), 2, options, values))
@@ -49,12 +49,12 @@ impl Module {
         }
     }
 
-    /// The entry of that name.
+    /// Returns the entry of this name.
     pub fn function(self: &Arc<Self>, name: &CStr) -> Result<Function, Failure> {
         let _current = self.queue.enter()?;
         let driver = &self.queue.api().driver;
         let (mut raw, mut threads) = (ptr::null_mut(), 0);
-        // SAFETY: writes the handle where it is told; the module is live.
+        // SAFETY: writes the handle to the given location; the module is live.
         unsafe { call!(driver, cuModuleGetFunction(&raw mut raw, self.raw, name.as_ptr())) }?;
         // SAFETY: writes one number; the function is live.
         unsafe { call!(driver, cuFuncGetAttribute(&raw mut threads, MAX_THREADS_PER_BLOCK, raw)) }?;
@@ -87,12 +87,12 @@ unsafe impl Send for Function {}
 unsafe impl Sync for Function {}
 
 impl Function {
-    /// Most threads of a block.
+    /// Returns the largest number of threads in a block.
     pub fn max_threads(&self) -> u32 {
         self.max_threads
     }
 
-    /// Queues the kernel. The caller has compared `params` with the entry's own list (`ptx::Entry`).
+    /// Queues the kernel. The caller has compared `params` with the entry's own parameters (`ptx::Entry`).
     pub fn launch(&self, geometry: Geometry, params: &Params) -> Result<(), Failure> {
         let queue = &self.module.queue;
         queue.launched();
@@ -103,11 +103,11 @@ impl Function {
     pub(super) fn launch_in(&self, stream: cu::CUstream, geometry: Geometry, params: &Params) -> Result<(), Failure> {
         let queue = &self.module.queue;
         let _current = queue.enter_held()?;
-        // The driver takes what it only reads as if it wrote it.
+        // The driver takes values that it only reads through mutable pointers.
         let mut values: Vec<*mut c_void> = params.values().map(|value| value.as_ptr().cast_mut().cast()).collect();
         let ([grid_x, grid_y], [block_x, block_y]) = (geometry.grid, geometry.block);
         // SAFETY: function and stream are live and of one context. The driver copies the values before the call
-        // returns; each is as long as the entry's parameter. What the kernel's own text does is its author's promise.
+        // returns; each is as long as the entry's parameter. The author of the kernel's text guarantees its behaviour.
         unsafe {
             let driver = &queue.api().driver;
             let values = values.as_mut_ptr();

@@ -1,7 +1,7 @@
-//! The CUDA C++ compiler, looked for when it is first needed.
+//! The CUDA C++ compiler, loaded at first use.
 //!
-//! cudarc looks for the versions up to its own only; here newer ones are found too, and toolkits that are installed but
-//! not on the loader's path.
+//! cudarc only looks for versions up to its own. This module also finds newer ones, and toolkits that are installed
+//! outside the loader's path.
 
 use super::Failure;
 use super::api::call;
@@ -16,7 +16,7 @@ type Program = *mut c_void;
 
 macro_rules! nvrtc {
     ($($name:ident($($arg:ty),*);)*) => {
-        /// Entry points of nvrtc.h; results as numbers.
+        /// Entry points of nvrtc.h; results are numbers.
         #[allow(non_snake_case)] // the library's names
         pub struct Nvrtc {
             $($name: unsafe extern "C" fn($($arg),*) -> u32,)*
@@ -62,7 +62,7 @@ nvrtc! {
     nvrtcGetProgramLog(Program, *mut c_char);
 }
 
-/// Names to try, best first. Major versions newer than those known today are worth a try.
+/// Library names to try, best first. Newer major versions than the known ones are tried as well.
 fn candidates() -> Vec<PathBuf> {
     let (names, folders): (Vec<String>, &[&str]) = if cfg!(windows) {
         ((12..=15).rev().map(|major| format!("nvrtc64_{major}0_0.dll")).collect(), &["bin", "bin/x64"])
@@ -80,21 +80,22 @@ fn candidates() -> Vec<PathBuf> {
     names.iter().map(PathBuf::from).chain(in_folders).collect()
 }
 
-/// A program's text compiled, or why not.
+/// Result of compiling a program's text.
 pub enum Outcome {
-    /// PTX text, and the entry's name in it.
+    /// The PTX text, and the name of the entry in it.
     Ptx { text: String, entry: String },
     /// The compiler's log.
     Refused(String),
 }
 
 impl Nvrtc {
-    /// The compiler, or what is missing.
+    /// Returns the compiler, or the missing part.
     pub fn get() -> Result<&'static Self, &'static str> {
         static NVRTC: OnceLock<Result<Nvrtc, String>> = OnceLock::new();
         NVRTC
             .get_or_init(|| {
-                // SAFETY: the compiler's library, whose initialisers every program that uses it runs; never closed.
+                // SAFETY: opening the compiler's library runs its initialisers, as in every program that uses it; it is
+                // never closed.
                 let library = unsafe { loading::open(candidates()) };
                 let library = library.map_err(|said| format!("the library libnvrtc could not be loaded: {said}"))?;
                 Self::load(library).map_err(str::to_owned)
@@ -103,7 +104,7 @@ impl Nvrtc {
             .map_err(String::as_str)
     }
 
-    /// (major, minor).
+    /// Returns the version (major, minor).
     pub fn version(&self) -> Result<(i32, i32), Failure> {
         let (mut major, mut minor) = (0, 0);
         // SAFETY: writes two numbers.
@@ -111,7 +112,7 @@ impl Nvrtc {
         Ok((major, minor))
     }
 
-    /// Architectures that it compiles for, e.g. 50, 52, ..., ascending.
+    /// Returns the architectures that it compiles for, e.g. 50, 52, ..., in ascending order.
     pub fn architectures(&self) -> Result<Vec<i32>, Failure> {
         let mut count = 0;
         // SAFETY: writes one number.
@@ -140,7 +141,7 @@ impl Nvrtc {
             unsafe { call!(self, nvrtcCompileProgram(program.raw, options.len() as c_int, options.as_ptr())) };
         if let Err(failure) = compiled {
             let log = program.string(self.nvrtcGetProgramLogSize, self.nvrtcGetProgramLog, "nvrtcGetProgramLog")?;
-            // Other codes than "compilation" and "name expression" mean that nothing was compiled at all.
+            // Other codes than those for compilation and name expressions mean that nothing was compiled.
             return if log.is_empty() { Err(failure) } else { Ok(Outcome::Refused(log)) };
         }
         let mut lowered = ptr::null();

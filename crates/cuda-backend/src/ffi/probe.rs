@@ -4,7 +4,7 @@ use super::Failure;
 use super::api::{Api, call};
 use std::ffi::c_char;
 
-/// Attributes of `cuDeviceGetAttribute` that are asked for.
+/// The attributes that this crate queries with `cuDeviceGetAttribute`.
 #[derive(Debug, Clone, Copy)]
 #[repr(u32)]
 pub enum Attribute {
@@ -14,11 +14,11 @@ pub enum Attribute {
     ComputeCapabilityMinor = 76,
     HostRegisterSupported = 99,
     VirtualMemoryManagement = 102,
-    /// Memory can be exported by handles of this operating system.
+    /// Whether memory can be exported with handles of this operating system.
     ExportSupported = super::os::EXPORT_SUPPORTED,
 }
 
-/// A device by the driver's own number.
+/// A device, identified by the driver's own number.
 #[derive(Clone, Copy)]
 pub struct Device {
     api: &'static Api,
@@ -35,7 +35,7 @@ pub fn init(api: &'static Api) -> Result<i32, Failure> {
     Ok(version)
 }
 
-/// Every device that the driver shows to this process.
+/// Lists every device that the driver reports to this process.
 pub fn devices(api: &'static Api) -> Result<Vec<Device>, Failure> {
     let mut count = 0;
     // SAFETY: writes one number.
@@ -60,7 +60,7 @@ impl Device {
         self.text(|at, len| unsafe { call!(self.api.driver, cuDeviceGetName(at, len, self.raw)) })
     }
 
-    /// `domain:bus:device.function`.
+    /// Returns the PCI address as `domain:bus:device.function`.
     pub fn pci(self) -> Result<String, Failure> {
         // SAFETY: the buffer is as long as said.
         self.text(|at, len| unsafe { call!(self.api.driver, cuDeviceGetPCIBusId(at, len, self.raw)) })
@@ -80,7 +80,7 @@ impl Device {
         Ok(uuid.bytes.map(|b| b as u8))
     }
 
-    /// Tells whether kernels here can write memory of `other`.
+    /// Tells whether kernels on this device can write memory of `other`.
     pub fn can_access_peer(self, other: Self) -> Result<bool, Failure> {
         let mut can = 0;
         // SAFETY: writes one number.

@@ -1,19 +1,19 @@
-//! Registry of the pages of host memory that are registered in a context.
+//! Registry of the host pages that are registered in a context.
 
 use cudarc::driver::sys as cu;
 use interop_core::devices::ranges::overlap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-/// Runs of pages that are registered; they do not overlap, and each counts the blocks that use it.
+/// Registered runs of pages. They do not overlap, and each counts the blocks that use it.
 ///
-/// The driver pins whole pages and refuses a page twice. But a display may let one block begin in the page where
-/// another ends, and a backend and a display of one device may take the same block. A block is therefore made of the
-/// runs that are there already and new ones for what they leave.
+/// The driver pins whole pages and rejects a second registration of a page. But a display may let one block begin in
+/// the page where another ends, and a backend and a display of one device may import the same block. A block is
+/// therefore covered by existing runs, and by new ones for the gaps between them.
 #[derive(Default)]
 pub struct Registry(Mutex<Vec<Run>>);
 
-/// One for each primary context that a queue holds, by its handle.
+/// One registry for each primary context that a queue holds, by the context's handle.
 static REGISTRIES: Mutex<Vec<(usize, Weak<Registry>)>> = Mutex::new(Vec::new());
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub struct Run {
 }
 
 impl Registry {
-    /// The one of this context, which the caller keeps for as long as it has the context.
+    /// Returns the registry of this context. The caller keeps it for as long as it holds the context.
     pub fn of(context: cu::CUcontext) -> Arc<Self> {
         let mut all = REGISTRIES.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|(_, registry)| registry.strong_count() > 0);
@@ -37,12 +37,13 @@ impl Registry {
     }
 
     pub fn lock(&self) -> MutexGuard<'_, Vec<Run>> {
-        // Runs are changed in one step each, so a panic elsewhere leaves the list whole.
+        // Runs are changed in one step each, so a panic elsewhere leaves the list valid.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Offsets inside `len` bytes at `address` at which a run begins or ends. The driver refuses copies across such a
-    /// place. Device addresses may be given too: those of registered pages are the host's, all others are no run's.
+    /// Returns offsets inside `len` bytes at `address` where a run begins or ends; the driver rejects copies across
+    /// such an offset. Device addresses are allowed, too: those of registered pages equal the host's, and no others
+    /// belong to a run.
     pub fn cuts(&self, address: u64, len: usize) -> Vec<usize> {
         let start = address as usize;
         let runs = self.lock();
@@ -51,7 +52,7 @@ impl Registry {
     }
 }
 
-/// Returns what `runs` (in any order, not overlapping) leave of `pages`.
+/// Returns the gaps that `runs` (in any order, not overlapping) leave in `pages`.
 pub fn gaps(runs: &[Run], pages: &Range<usize>) -> Vec<Range<usize>> {
     let mut inside: Vec<_> = runs.iter().map(|r| r.pages.clone()).filter(|p| overlap(p, pages)).collect();
     inside.sort_unstable_by_key(|p| p.start);

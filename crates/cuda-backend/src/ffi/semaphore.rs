@@ -1,4 +1,4 @@
-//! Semaphores that another API made, opened by a handle.
+//! Semaphores of another API, opened with a handle.
 
 use super::api::{Opaque, SemaphoreHandle, call};
 use super::{Failure, Queue, os};
@@ -15,7 +15,7 @@ pub struct Semaphore {
     queue: Arc<Queue>,
 }
 
-// SAFETY: the handle is of the context, which each call enters on whatever thread it is made.
+// SAFETY: the handle belongs to the context, which each call makes current on its own thread.
 unsafe impl Send for Semaphore {}
 
 impl Semaphore {
@@ -25,7 +25,7 @@ impl Semaphore {
         let to_driver = ImportedHandle::new(handle.into_handle());
         let handle = SemaphoreHandle { kind, handle: Opaque::new(to_driver.number()), flags: 0, reserved: [0; 16] };
         let mut raw = ptr::null_mut();
-        // SAFETY: writes the handle where it is told, reads one description; the handle is open.
+        // SAFETY: writes the handle to the given location, reads one description; the handle is open.
         let imported = unsafe { call!(queue.api().driver, cuImportExternalSemaphore(&raw mut raw, &raw const handle)) };
         if let Err(failure) = imported {
             to_driver.close_if_left();
@@ -34,7 +34,7 @@ impl Semaphore {
         Ok(Self { raw, queue: queue.clone() })
     }
 
-    /// After all work queued so far.
+    /// Signals after all work queued so far.
     pub fn signal(&self, value: u64) -> Result<(), Failure> {
         let _current = self.queue.enter()?;
         // SAFETY: all of it is numbers and pointers, for which zero is a value.
@@ -47,7 +47,7 @@ impl Semaphore {
         }
     }
 
-    /// Before all work queued from now on.
+    /// Makes all work that is queued from now on wait.
     pub fn wait(&self, value: u64) -> Result<(), Failure> {
         let _current = self.queue.enter()?;
         // SAFETY: all of it is numbers and pointers, for which zero is a value.

@@ -1,4 +1,4 @@
-//! Device memory that other APIs can open: CUDA's virtual memory management with an exportable handle.
+//! Device memory that other APIs can open, from CUDA's virtual memory management with an exportable handle.
 
 use super::api::call;
 use super::{Failure, Queue, Span, os};
@@ -29,7 +29,7 @@ fn properties(device: cu::CUdevice) -> cu::CUmemAllocationProp {
     }
 }
 
-/// Sizes of exportable memory are multiples of this.
+/// Returns the granularity of exportable memory sizes, in bytes.
 pub fn granularity(queue: &Queue) -> Result<usize, Failure> {
     let _current = queue.enter()?;
     let (mut bytes, properties) = (0, properties(queue.device()));
@@ -41,7 +41,7 @@ pub fn granularity(queue: &Queue) -> Result<usize, Failure> {
     Ok(bytes.max(1))
 }
 
-/// Memory with no address.
+/// Memory without an address.
 pub struct Physical {
     handle: cu::CUmemGenericAllocationHandle,
     bytes: usize,
@@ -49,7 +49,7 @@ pub struct Physical {
 }
 
 impl Physical {
-    /// Memory of `device`, which need not be the queue's. `len` is a multiple of [`granularity`].
+    /// Allocates memory of `device`, which may differ from the queue's. `len` is a multiple of [`granularity`].
     pub fn new(queue: &Arc<Queue>, device: cu::CUdevice, len: usize) -> Result<Self, Failure> {
         let _current = queue.enter()?;
         let (mut handle, properties) = (0, properties(device));
@@ -58,7 +58,7 @@ impl Physical {
         Ok(Self { handle, bytes: len, queue: queue.clone() })
     }
 
-    /// A handle of its own at each call, which keeps the memory.
+    /// Returns a new handle at each call; the handle keeps the memory alive.
     pub fn export(&self) -> Result<MemoryHandle, Failure> {
         let _current = self.queue.enter()?;
         let mut raw = NONE;
@@ -67,10 +67,10 @@ impl Physical {
             let driver = &self.queue.api().driver;
             call!(driver, cuMemExportToShareableHandle((&raw mut raw).cast(), self.handle, os::EXPORTED.0, 0))
         }?;
-        // SAFETY: the driver made this handle for us; nobody else has it.
+        // SAFETY: the driver created this handle for this call; it has no other owner.
         let handle = unsafe { os_handle::own(raw) };
         let missing = Failure { operation: "cuMemExportToShareableHandle", code: super::INVALID_VALUE };
-        // SAFETY: the driver made it of this allocation, which is of so many bytes and for no one object.
+        // SAFETY: the driver created it from this allocation, which has this size and is not dedicated to one object.
         Ok(unsafe { MemoryHandle::new(handle.ok_or(missing)?, self.bytes as u64, false) })
     }
 }
@@ -84,7 +84,7 @@ impl Drop for Physical {
     }
 }
 
-/// Addresses with no memory.
+/// Addresses without memory.
 struct Addresses {
     start: cu::CUdeviceptr,
     len: usize,
@@ -94,7 +94,7 @@ struct Addresses {
 impl Addresses {
     fn new(queue: &Arc<Queue>, len: usize) -> Result<Self, Failure> {
         let mut start = 0;
-        // SAFETY: writes the address where it is told.
+        // SAFETY: writes the address to the given location.
         unsafe { call!(queue.api().driver, cuMemAddressReserve(&raw mut start, len, 0, 0, 0)) }?;
         Ok(Self { start, len, queue: queue.clone() })
     }
@@ -109,7 +109,7 @@ impl Drop for Addresses {
     }
 }
 
-/// The memory at the addresses.
+/// The memory at its addresses.
 struct Mapping {
     start: cu::CUdeviceptr,
     len: usize,
@@ -137,7 +137,7 @@ impl Mapping {
 impl Drop for Mapping {
     fn drop(&mut self) {
         interop_core::leak_if_forked!();
-        // Unmapping does not wait for kernels on its own.
+        // Unmapping does not wait for kernels.
         Failure::log(self.queue.synchronize());
         let Ok(_current) = self.queue.enter() else { return };
         // SAFETY: mapped once, unmapped once, when no work of ours uses it.
@@ -145,7 +145,8 @@ impl Drop for Mapping {
     }
 }
 
-/// Device memory with addresses here, which another API can open. Fields in the order in which they are dropped.
+/// Device memory with addresses in this process, which another API can open. The fields are in the order of their
+/// drops.
 pub struct SharedBlock {
     mapping: Mapping,
     _addresses: Addresses,
@@ -153,8 +154,8 @@ pub struct SharedBlock {
 }
 
 impl SharedBlock {
-    /// Allocates `len` bytes of `device`, a multiple of [`granularity`], and gives a handle of the whole. Kernels of
-    /// the queue write it, from another device by peer access.
+    /// Allocates `len` bytes of `device`, a multiple of [`granularity`], and returns a handle of the whole. Kernels of
+    /// the queue write it, from another device with peer access.
     pub fn new(queue: &Arc<Queue>, device: cu::CUdevice, len: usize) -> Result<(Self, MemoryHandle), Failure> {
         let _current = queue.enter()?;
         let memory = Physical::new(queue, device, len)?;

@@ -1,11 +1,11 @@
-//! A name for a piece of any linear memory.
+//! A piece of linear device memory.
 
 use super::{Failure, INVALID_VALUE};
 use cudarc::driver::sys as cu;
 use std::marker::PhantomData;
 use std::ops::Range;
 
-/// Bytes that the device can address, alive for as long as what they were taken from is borrowed.
+/// Bytes that the device can address, valid for as long as their owner is borrowed.
 #[derive(Clone, Copy)]
 pub struct Span<'a> {
     address: cu::CUdeviceptr,
@@ -15,12 +15,12 @@ pub struct Span<'a> {
 
 impl<'a> Span<'a> {
     /// # Safety
-    /// The device must be able to read and write `len` bytes at `address` for as long as `'a`.
+    /// The device must be able to read and write `len` bytes at `address` for the lifetime `'a`.
     pub const unsafe fn new(address: cu::CUdeviceptr, len: usize) -> Self {
         Self { address, len, _of: PhantomData }
     }
 
-    /// A part of it; refuses one that reaches outside.
+    /// Returns a part of it; fails for one that reaches outside.
     pub fn part(self, range: Range<usize>) -> Result<Self, Failure> {
         if range.start > range.end || range.end > self.len {
             return Err(Failure { operation: "Span::part", code: INVALID_VALUE });

@@ -1,4 +1,4 @@
-//! Further streams in the context.
+//! Additional streams in the context.
 
 use super::api::call;
 use super::context::NON_BLOCKING;
@@ -16,7 +16,7 @@ pub enum Urgency {
     Greatest,
 }
 
-/// A stream beside the queue's own.
+/// A stream in addition to the queue's own.
 pub struct Stream {
     raw: cu::CUstream,
     queue: Arc<Queue>,
@@ -39,7 +39,7 @@ impl Stream {
             Urgency::Middle => least.midpoint(greatest),
             Urgency::Greatest => greatest,
         };
-        // SAFETY: writes the handle where it is told; the context is current.
+        // SAFETY: writes the handle to the given location; the context is current.
         unsafe { call!(driver, cuStreamCreateWithPriority(&raw mut raw, NON_BLOCKING, priority)) }?;
         Ok(Self { raw, queue: queue.clone() })
     }
@@ -52,21 +52,21 @@ impl Stream {
         &self.queue
     }
 
-    /// Lets work queued from now on wait for a mark in another stream.
+    /// Makes work that is queued from now on wait for an event in another stream.
     pub fn wait(&self, event: &Event) -> Result<(), Failure> {
         let _current = self.queue.enter_held()?;
         // SAFETY: stream and event are live and of the current context.
         unsafe { call!(self.queue.api().driver, cuStreamWaitEvent(self.raw, event.raw(), 0)) }
     }
 
-    /// Puts a mark after all work queued so far.
+    /// Records an event after all work queued so far.
     pub fn mark(&self, event: &Event) -> Result<(), Failure> {
         let _current = self.queue.enter_held()?;
         // SAFETY: as in `wait`.
         unsafe { call!(self.queue.api().driver, cuEventRecord(event.raw(), self.raw)) }
     }
 
-    /// Waits until all work queued so far is done. Reports what failed in it.
+    /// Waits until all work queued so far is done. Returns the error of failed work.
     pub fn synchronize(&self) -> Result<(), Failure> {
         let _current = self.queue.enter_held()?;
         // SAFETY: the stream is live and of the current context.

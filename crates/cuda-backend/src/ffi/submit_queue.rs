@@ -1,4 +1,4 @@
-//! A stream that [`interop_core::compute::SubmitQueues`] give commands to.
+//! A stream that [`interop_core::compute::SubmitQueues`] submits commands to.
 
 use super::command::{Command, Launch, enqueue};
 use super::event::Event;
@@ -7,7 +7,7 @@ use interop_core::compute::{DeviceEvent, DeviceStream, Landed, now};
 use interop_core::{Error, Result as Outcome};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Point in the device's work that later work can be ordered after.
+/// A point in the device's work after which later work can be ordered.
 pub struct DeviceFence {
     pub event: Event,
     /// The queue's stream; `None` for the default stream.
@@ -16,14 +16,14 @@ pub struct DeviceFence {
 }
 
 impl DeviceFence {
-    /// All that is in the default stream now. What it holds back is let go.
+    /// Returns a fence after everything in the default stream so far. Releases held-back work.
     pub fn by_default(queue: &Arc<Queue>) -> Result<Self, Failure> {
         let (_current, event) = (queue.enter()?, Event::new(queue)?);
         event.record()?;
         Ok(Self { event, stream: None, queue: queue.clone() })
     }
 
-    /// The event's own type again, of the same context.
+    /// Returns the event in its own type, if it belongs to the same context.
     pub fn of<'a>(event: &'a dyn DeviceEvent, queue: &Arc<Queue>) -> Option<&'a Self> {
         event.downcast_ref::<Self>().filter(|fence| Arc::ptr_eq(&fence.queue, queue))
     }
@@ -74,7 +74,7 @@ impl SubmitQueue {
         |failure| failure.on(&self.name)
     }
 
-    /// Orders the stream and makes the marks around a command.
+    /// Orders the stream and records the events around a command.
     fn marks(&self, after: &[&DeviceFence]) -> Result<(Option<Event>, Event), Failure> {
         let queue = self.stream.queue();
         let is_own =
@@ -106,8 +106,8 @@ impl DeviceStream for SubmitQueue {
         let queue = self.stream.queue();
         let after: Vec<_> = after.iter().filter_map(|e| DeviceFence::of(e.as_ref(), queue)).collect();
         let (began, event) = self.marks(&after).map_err(self.failed())?;
-        // SAFETY: the command is kept below: by what is returned, which waits until the stream has passed; where something fails,
-        // the stream is waited for first.
+        // SAFETY: the returned value keeps the command and waits until the stream has passed; after a failure, the
+        // stream is waited for first.
         let queued = unsafe { enqueue(&mut command, &self.stream) }.and_then(|()| self.stream.mark(&event));
         if let Err(failure) = queued {
             Failure::log(self.stream.synchronize());
@@ -134,14 +134,14 @@ impl DeviceStream for SubmitQueue {
     }
 }
 
-/// The device's clock set against the host's.
+/// Maps the device's clock to the host's.
 struct Clock {
     mark: Event,
-    /// The host's time at the mark.
+    /// The host's time at the event.
     at: u64,
 }
 
-/// Spans between marks are binary32 milliseconds; beyond this many nanoseconds they grow coarse.
+/// Times between events are binary32 milliseconds; beyond this many nanoseconds they become imprecise.
 const LONG: u64 = 1_000_000_000;
 
 impl Clock {
@@ -152,7 +152,7 @@ impl Clock {
         Ok(Self { mark, at: now() })
     }
 
-    /// Tells when the device passed both marks.
+    /// Returns when the device passed both events.
     fn span(&mut self, began: Event, done: &DeviceFence) -> Result<(u64, u64), Failure> {
         let started = self.at + began.ns_since(&self.mark)?;
         let ended = started + done.event.ns_since(&began)?;

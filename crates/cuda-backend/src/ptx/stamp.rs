@@ -1,13 +1,14 @@
-//! Joins PTX in the tree to the source that it was compiled from.
+//! Links PTX in the repository to the source that it was compiled from.
 
 use interop_core::describe::pattern::Pattern;
 
-/// The pattern's kernels with the function that they call.
+/// Returns the pattern's kernels with the function that they call.
 pub fn pattern_text(kernels: &str) -> String {
     format!("{}\n{kernels}", Pattern::C_SOURCE)
 }
 
-/// First line of the PTX that was compiled from `source`, which is in `file`. FNV-1a: a slip is to be found, not an attack.
+/// Returns the first line of the PTX that was compiled from `source` in `file`. FNV-1a suffices, because it detects
+/// mistakes, not attacks.
 pub fn line(file: &str, source: &str) -> String {
     let hash = source
         .replace("\r\n", "\n")

@@ -19,32 +19,32 @@ use std::any::Any;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The driver of a compute backend. [`ComputeBackend`] wraps it: it checks the arguments first, and documents each
-/// call.
+/// The driver of a compute backend. [`ComputeBackend`] wraps it, checks the arguments first and documents each call.
 ///
-/// Errors that refuse a call need not name it: the front does ([`Error::refused`]).
+/// Errors that reject a call need not name it: [`ComputeBackend`] adds the name ([`Error::refused`]).
 ///
 /// # Safety
-/// Whoever gives a kernel's text vouches for what it does in launches that are as described here
-/// ([`KernelSource::with_text`]), and other crates launch their own texts on any backend. No caller can see whether a backend
-/// keeps to it. So whoever implements one promises, for the backend and for what it returns (memories, kernels, queues,
-/// semaphores):
+/// Whoever supplies a kernel's text vouches for its behaviour in launches as described here
+/// ([`KernelSource::with_text`]), and other crates launch their own texts on any backend. A caller cannot verify that a
+/// backend follows the description. The implementor therefore guarantees, for the backend and for the objects that it
+/// returns (memories, kernels, queues, semaphores):
 ///
-/// - **Lengths.** Memory has all the bytes that were asked for, that the block has, or that the description needs, for as
-///   long as it lives; [`ComputeMemory::len`] says no more than there are, and always the same. A call with a range, or a target,
-///   outside of it is refused by the front, which asks that length.
-/// - **Kernels.** A kernel is made of the text that was given, in that language, by that name. It runs once for each launch of
-///   it, and not without one. Nothing keeps a source or a kernel for launches that nobody asked for.
-/// - **Arguments.** A launch passes the target that was given and then the arguments that were given, unchanged and in order; it
-///   takes memory and kernels of this backend alone. The work items are those that [`KernelSource`] describes.
-/// - **Order.** What was queued is done in the order of the calls. [`ComputeMemory::release`], [`ComputeMemory::read`] and
-///   [`ComputeBackend::finish`] return when what was queued before is over, or give an error.
-/// - **Names.** What [`ComputeBackend::raw`] and [`ComputeBackend::allocate_shared`] name is the memory that was asked for, and
-///   lives as long as the result is borrowed or the handle exists. [`ComputeBackend::device`] is the device's own identity.
-/// - **Host memory.** Bytes of a [`HostBlock`] are used as [`ComputeBackend::import_host`] says, and a clone of the block is kept
-///   for as long as they are.
+/// - **Lengths.** Memory has all the requested bytes (those of the block, or those that the description needs) for as
+///   long as it lives. [`ComputeMemory::len`] never exceeds them and never changes. The wrapper uses that length to
+///   reject a call with a range or target outside.
+/// - **Kernels.** A kernel is built from the given text, in the given language and under the given name. It runs once
+///   for each launch and at no other time. Sources and kernels are not kept for launches that were not requested.
+/// - **Arguments.** A launch passes the given target and then the given arguments, unchanged and in order. It accepts
+///   memory and kernels of this backend only. The work items are those that [`KernelSource`] describes.
+/// - **Order.** Queued work is done in the order of the calls. [`ComputeMemory::release`], [`ComputeMemory::read`] and
+///   [`ComputeBackend::finish`] return when the work queued before has ended, or return an error.
+/// - **Handles.** The handles of [`ComputeBackend::raw`] and [`ComputeBackend::allocate_shared`] name the requested
+///   memory, which lives as long as the result is borrowed or the handle exists. [`ComputeBackend::device`] is the
+///   device's own identity.
+/// - **Host memory.** Bytes of a [`HostBlock`] are used as [`ComputeBackend::import_host`] describes, and a clone of
+///   the block is kept for as long as they are used.
 ///
-/// A backend that hands every call on to another, unchanged, keeps what that one promises.
+/// A backend that forwards every call unchanged to another inherits the guarantees of that one.
 pub unsafe trait BackendDriver: Any + Send + Sync {
     /// Implements [`ComputeBackend::device`].
     fn device(&self) -> &DeviceIdentity;
@@ -66,13 +66,13 @@ pub unsafe trait BackendDriver: Any + Send + Sync {
 
     /// Implements [`ComputeBackend::allocate_send`].
     fn allocate_send(&self, bytes: usize) -> Result<Box<dyn ComputeMemory + Send>> {
-        let reason = format!("its memory stays on one thread; {bytes} bytes were asked for another");
+        let reason = format!("its memory belongs to one thread; {bytes} bytes for another thread are unsupported");
         Err(Error::unsupported(BackendDriver::device(self), reason))
     }
 
     /// Implements [`ComputeBackend::import_host`].
     fn import_host(&self, block: &HostBlock) -> Result<Box<dyn ComputeMemory>> {
-        let reason = format!("its kernels cannot write {} bytes of the host's in place", block.len());
+        let reason = format!("its kernels cannot write {} bytes of host memory in place", block.len());
         Err(Error::unsupported(BackendDriver::device(self), reason))
     }
 
@@ -135,7 +135,7 @@ pub unsafe trait BackendDriver: Any + Send + Sync {
     /// Implements [`ComputeBackend::raw`].
     fn raw<'a>(&self, target: Target<'a>) -> Result<RawTarget<'a>> {
         let reason =
-            format!("its memory has no name outside ({:?}); write by a kernel or from the host", target.view());
+            format!("its memory has no native handle ({:?}); write it with a kernel or from the host", target.view());
         Err(Error::unsupported(BackendDriver::device(self), reason))
     }
 
@@ -175,12 +175,13 @@ pub unsafe trait BackendDriver: Any + Send + Sync {
     }
 }
 
-/// Proof that what is given fits, where memory is written that others have: the front alone makes one.
+/// Proof that the arguments were checked, for writes to memory that has other owners. Only the checks of this module
+/// make one.
 #[derive(Debug)]
 pub struct Checked(());
 
 mod sealed {
-    /// A driver alone is [`super::ComputeBackend`], by the checks here.
+    /// A driver becomes a [`super::ComputeBackend`] only through the checks of this module.
     pub trait Sealed {}
 
     impl<B: super::BackendDriver> Sealed for B {}
@@ -188,31 +189,30 @@ mod sealed {
 
 /// One device driven by one API, with an in-order queue.
 ///
-/// Threads: a backend may be shared between threads. Work enters the queue in the order of the calls.
-/// Calls may return before the device has done the work; [`ComputeMemory::release`] and [`ComputeBackend::finish`]
-/// wait.
+/// Threads: a backend may be shared between threads. Work enters the queue in the order of the calls. Calls may return
+/// before the device has done the work; [`ComputeMemory::release`] and [`ComputeBackend::finish`] wait for it.
 ///
-/// Every call is checked here, once, before the backend's own type ([`BackendDriver`]) gets it.
+/// Every call is checked here once before the backend's own type ([`BackendDriver`]) receives it.
 pub trait ComputeBackend: sealed::Sealed + Any + Send + Sync {
     /// Returns the identity of the device.
     fn device(&self) -> &DeviceIdentity;
 
-    /// Returns what memory it can give and take.
+    /// Returns the memory and the semaphores that it can export and import, and its limits.
     fn caps(&self) -> &ComputeCaps;
 
-    /// Opens this device once more, inside what `display` draws in, where that opens paths that this backend lacks: OpenCL
-    /// shares with OpenGL by contexts that are made for one another (`cl_khr_gl_sharing`). `None` where there is nothing to
-    /// gain: this backend serves the display as it is.
+    /// Opens this device again in the context that `display` draws in, where that enables paths that this backend
+    /// lacks. OpenCL, for example, shares with OpenGL through contexts made for one another (`cl_khr_gl_sharing`).
+    /// Returns `None` where nothing is gained, because this backend serves the display already.
     ///
-    /// The display's context must be current on this thread. Kernels and memory are of the one backend or the other; the
-    /// new one keeps the context as long as it lives, and so do its kernels and memories.
+    /// The display's context must be current on this thread. Kernels and memory belong to one of the two backends. The
+    /// new backend, its kernels and its memories keep the context alive.
     ///
     /// # Errors
-    /// [`Error::WrongContext`]; [`Error::Unsupported`] where the driver does not name this device among those that share with the
-    /// context; [`Error::Driver`]. The backend itself stays good for every path that it offers.
+    /// [`Error::WrongContext`]; [`Error::Unsupported`] where the driver does not list this device among those that
+    /// share with the context; [`Error::Driver`]. The backend itself stays usable for all of its paths.
     fn open_in(&self, display: &dyn Display) -> Result<Option<Arc<dyn ComputeBackend>>>;
 
-    /// Builds a kernel from the source in the backend's language.
+    /// Builds a kernel from the source text in the backend's language.
     ///
     /// # Errors
     /// [`Error::Unsupported`] where `source` has no text for this backend, [`Error::KernelBuild`] with the compiler's
@@ -222,42 +222,43 @@ pub trait ComputeBackend: sealed::Sealed + Any + Send + Sync {
     /// Allocates `bytes` of the device's own memory. The content is undefined.
     fn allocate(&self, bytes: usize) -> Result<Box<dyn ComputeMemory>>;
 
-    /// Allocates as [`ComputeBackend::allocate`] does, memory that may go to another thread: one computes a frame into it, and
-    /// another brings it to a display, which stays on its thread. What was queued with it before is done before what is
-    /// queued after. One thread has it at a time.
+    /// Allocates memory like [`ComputeBackend::allocate`] that may move to another thread: one thread computes a frame
+    /// into it, and another brings it to a display, which stays on its thread. Work queued with it earlier is done
+    /// before work queued later. Only one thread may use it at a time.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] where memory stays on the thread of a context (OpenGL), and in backends that do not say.
+    /// [`Error::Unsupported`] where memory belongs to the thread of a context (OpenGL), and in backends that do not
+    /// implement it.
     fn allocate_send(&self, bytes: usize) -> Result<Box<dyn ComputeMemory + Send>>;
 
-    /// Makes host memory writable by kernels, in place. The block's address must satisfy the
-    /// [`ComputeCaps`] for [`crate::HandleType::HostPointer`]. A block may be imported several times: what one memory does
-    /// beside a slice that another gave out is refused. So a backend forms slices by [`HostBlock::read`] and
-    /// [`HostBlock::write`] alone, and its commands take part in [`HostBlock::borrows`].
+    /// Imports host memory, so that kernels write it in place. The block's address must satisfy the [`ComputeCaps`] for
+    /// [`crate::HandleType::HostPointer`]. A block may be imported several times: an access through one memory that
+    /// conflicts with a slice of another is rejected. A backend therefore forms slices only with [`HostBlock::read`]
+    /// and [`HostBlock::write`], and its commands take part in [`HostBlock::borrows`].
     ///
     /// # Errors
-    /// [`Error::Unsupported`] where [`ComputeCaps::imports`] does not list it.
+    /// [`Error::Unsupported`] where [`ComputeCaps::imports`] does not list host pointers.
     fn import_host(&self, block: &HostBlock) -> Result<Box<dyn ComputeMemory>>;
 
-    /// Prepares host memory for [`ComputeMemory::read`] and [`ComputeMemory::write`] at full speed, for as long as what
-    /// is returned lives (it keeps the block alive). `None` where there is nothing to gain.
+    /// Prepares host memory for [`ComputeMemory::read`] and [`ComputeMemory::write`] at full speed, for as long as the
+    /// returned value lives (it keeps the block alive). Returns `None` where nothing is gained.
     fn prepare_host(&self, block: &HostBlock) -> Result<Option<Box<dyn Any>>>;
 
-    /// Makes a display's own object writable by kernels. The context that the handle belongs to must be current on
-    /// this thread, here and whenever the memory is acquired, released or dropped.
+    /// Imports a display's own object, so that kernels write it. The context that the handle belongs to must be current
+    /// on this thread, now and whenever the memory is acquired, released or dropped.
     ///
-    /// Memory of images may be opaque (an array): then kernels write it by `PF_STORE` only, and the byte-wise calls of
-    /// [`ComputeMemory`] go by way of a copy.
+    /// Memory of images may be opaque (an array). Kernels then write it with `PF_STORE` only, and the byte-wise calls
+    /// of [`ComputeMemory`] use a copy.
     ///
     /// # Errors
     /// [`Error::Unsupported`] where [`ComputeCaps::imports`] does not list the handle's type.
     fn import_surface(&self, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>>;
 
-    /// Tells whether kernels can write linear memory that lies where `display` can open it: its own device's where they are
-    /// one device, or another's that kernels reach (peer access).
+    /// Tells whether kernels can write linear memory that `display` can open: memory of their common device, or memory
+    /// of another device that kernels reach (peer access).
     fn can_export_to(&self, display: &DeviceIdentity) -> Support;
 
-    /// Allocates linear memory on the display's device together with a handle by which the display can open it.
+    /// Allocates linear memory on the display's device together with a handle with which the display can open it.
     ///
     /// # Errors
     /// [`Error::Unsupported`] where [`ComputeCaps::exports`] does not list the handle's type, or
@@ -269,72 +270,73 @@ pub trait ComputeBackend: sealed::Sealed + Any + Send + Sync {
         display: &DeviceIdentity,
     ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)>;
 
-    /// Allocates an image of the device's own together with a handle by which a display can open it as a texture of the
-    /// same size and format. It is opaque memory, see [`ComputeBackend::import_surface`].
+    /// Allocates an image on this device together with a handle with which a display can open it as a texture of the
+    /// same size and format. The memory is opaque, see [`ComputeBackend::import_surface`].
     ///
     /// # Errors
-    /// [`Error::Unsupported`] where [`ComputeCaps::exports`] does not list images by the handle's type.
+    /// [`Error::Unsupported`] where [`ComputeCaps::exports`] does not list images with the handle's type.
     fn allocate_shared_image(
         &self,
         image: &ImageDesc,
         handle: HandleType,
     ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)>;
 
-    /// Opens a display's semaphore.
+    /// Opens a display's semaphore, so that this backend's queue can wait for it and signal it.
     ///
     /// # Errors
     /// [`Error::Unsupported`] where [`ComputeCaps::semaphores`] does not list its kind.
     fn import_semaphore(&self, handle: &SharedHandle) -> Result<Box<dyn ComputeSemaphore>>;
 
-    /// Puts a kernel into the queue. Its parameters are the target (see [`KernelSource`]) and then `args` in order.
+    /// Queues a kernel. Its parameters are the target (see [`KernelSource`]) and then `args` in order.
     ///
     /// # Errors
     /// [`Error::Foreign`] for a kernel or memory of another backend, [`Error::InvalidInput`] where the arguments do
     /// not fit the kernel or the target does not lie inside its memory.
     fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()>;
 
-    /// Writes the verification pattern into the target by a kernel of the backend's own, in the same way as a user's
-    /// kernel would write. Paths are timed with flat patterns ([`Pattern::is_flat`]): one that costs more than a plain kernel
-    /// hides what they differ by.
+    /// Queues a kernel of the backend's own that writes the verification pattern into the target, in the same way as a
+    /// user's kernel writes. Paths are timed with flat patterns ([`Pattern::is_flat`]): a pattern that costs more than
+    /// a plain kernel would hide the differences between paths.
     fn write_pattern(&self, target: Target<'_>, pattern: &Pattern) -> Result<()>;
 
-    /// The target by its own API's names, for work that others queue. Bytes that queues beside the backend's own use are
-    /// waited for, or ordered before what its queue gets from now on. [`crate::WriteFrame::raw`] says how to use it.
+    /// Returns the target's native handles, for work that other code queues. Bytes in use by other queues are waited
+    /// for, or ordered before the later work of this backend's queue. [`crate::WriteFrame::raw`] describes the use.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] where the memory has no names outside; [`Error::Foreign`] for memory of another backend.
+    /// [`Error::Unsupported`] where the memory has no native handles; [`Error::Foreign`] for memory of another backend.
     fn raw<'a>(&self, target: Target<'a>) -> Result<RawTarget<'a>>;
 
     /// Copies a range between two memories of this backend, in queue order. An empty range inside both does nothing.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] for a range outside of either; [`Error::Foreign`] for memory of another backend.
+    /// [`Error::InvalidInput`] for a range outside of either memory; [`Error::Foreign`] for memory of another backend.
     fn copy(&self, from: &dyn ComputeMemory, to: &mut dyn ComputeMemory, range: Range<usize>) -> Result<()>;
 
-    /// Makes a further queue, which runs beside the backend's own and any other. See [`ComputeQueue`].
+    /// Creates another queue, which runs concurrently with the backend's own and all others. See [`ComputeQueue`].
     ///
     /// # Errors
-    /// [`Error::Unsupported`] where the backend has none, or none with these options.
+    /// [`Error::Unsupported`] where the backend has no other queues, or none with these options.
     fn queue(&self, options: QueueOptions) -> Result<Box<dyn ComputeQueue>>;
 
-    /// A hint that what is queued from now on need not start before something waits for it: a GPU that must switch
-    /// between compute and display then does several frames at a time. Every call that waits ends it.
+    /// Hints that work queued from now on need not start before a call waits for it. A GPU that must switch between
+    /// compute and display then does several frames at a time. Every call that waits ends the hint.
     fn defer_submission(&self) -> Result<()>;
 
     /// Waits until the queue is empty.
     fn finish(&self) -> Result<()>;
 
-    /// Switches on or off the recording of what the device does and when; off at first, and free then. Says why where
-    /// the device does not tell. Waits for what is queued; no other thread should queue work meanwhile.
+    /// Switches the recording of device work and its times on or off. It is off at first, and costs nothing then.
+    /// Returns the reason where the device does not report times. Waits for queued work; no other thread should queue
+    /// work meanwhile.
     ///
     /// # Errors
-    /// What the driver reports; then nothing is recorded.
+    /// Errors of the driver; then nothing is recorded.
     fn set_timeline(&self, on: bool) -> Result<Support>;
 
-    /// Hands over what was recorded of work that is done by now, in the order in which it was queued. Waits for nothing.
+    /// Passes the recorded work that is done by now to `into`, in the order in which it was queued. Does not wait.
     ///
     /// # Errors
-    /// What the driver reports.
+    /// Errors of the driver.
     fn drain_timeline(&self, into: &mut dyn FnMut(DeviceSpan)) -> Result<()>;
 }
 
@@ -381,7 +383,7 @@ impl<B: BackendDriver> ComputeBackend for B {
             if let Some(alignment) = alignment.map(|cap| cap.address_alignment)
                 && !address.is_multiple_of(alignment)
             {
-                return Err(Error::refused(format!("address {address:#x} is not a multiple of {alignment} bytes")));
+                return Err(Error::refused(format!("address {address:#x} is not aligned to {alignment} bytes")));
             }
             BackendDriver::import_host(self, block)
         })
@@ -395,13 +397,13 @@ impl<B: BackendDriver> ComputeBackend for B {
         setup("ComputeBackend::import_surface", || {
             check_support(self, BackendDriver::caps(self).can_import_surface(handle.handle_type(), desc))?;
             handle.check_names(desc)?;
-            // Drivers import the whole allocation of a memory handle, whatever the description's size.
+            // Drivers import the whole allocation of a memory handle, whatever size the description has.
             match (handle, desc) {
                 (SharedHandle::Memory(memory), _) => {
                     check_bytes(self, usize::try_from(memory.bytes()).unwrap_or(usize::MAX))?;
                 }
                 (_, SurfaceDesc::Buffer(_)) => check_bytes(self, desc.byte_len()?)?,
-                // A texture is no allocation of this side's: the display has made it.
+                // The display made the texture, so the limits of this side's allocations do not apply.
                 (_, SurfaceDesc::Image(_)) => {}
             }
             BackendDriver::import_surface(self, Checked(()), handle, desc)
@@ -459,7 +461,7 @@ impl<B: BackendDriver> ComputeBackend for B {
     fn write_pattern(&self, target: Target<'_>, pattern: &Pattern) -> Result<()> {
         call("ComputeBackend::write_pattern", || {
             let (memory, view) = target.into_parts();
-            // Backends may write a texture's pattern by way of linear memory, whose rows may be padded.
+            // Backends may write a texture's pattern through linear memory, whose rows may be padded.
             let most = BackendDriver::caps(self).max_allocation / 2;
             pattern.in_bands(&view, usize::try_from(most).unwrap_or(usize::MAX)).try_for_each(|(band, pattern)| {
                 BackendDriver::write_pattern(self, Target::new(&mut *memory, band)?, &pattern)
@@ -503,10 +505,10 @@ impl<B: BackendDriver> ComputeBackend for B {
     }
 }
 
-/// Refuses none, and more than there is.
+/// Checks the size of an allocation: at least 1 byte, and at most the device's limit.
 fn check_bytes(driver: &impl BackendDriver, bytes: usize) -> Result<()> {
     if bytes == 0 {
-        return Err(Error::refused("0 bytes asked for; give at least 1"));
+        return Err(Error::refused("0 bytes requested; give at least 1"));
     }
     check_support(driver, driver.caps().fits(bytes as u64))
 }
@@ -518,21 +520,21 @@ fn check_support(driver: &impl BackendDriver, can: Support) -> Result<()> {
     }
 }
 
-/// For paths of a program's own, which may know more of a backend than the contract says.
+/// For a program's own paths, which may know the backend's type.
 impl dyn ComputeBackend {
-    /// The backend as that type, where it is of it.
+    /// Returns the backend as type `B`; `None` where it has another type.
     pub fn downcast_ref<B: ComputeBackend>(&self) -> Option<&B> {
         (self as &dyn Any).downcast_ref()
     }
 }
 
-/// The compute side's end of a semaphore.
+/// The compute side's end of a semaphore shared with a display.
 ///
 /// ```
 /// use interop_core::{ComputeSemaphore, Error, Result};
 /// use std::{cell::Cell, rc::Rc};
 ///
-/// /// Of a backend whose work is done when its calls return: a counter on the host.
+/// /// Semaphore of a backend whose work is done when its calls return: a counter on the host.
 /// struct Counter(Rc<Cell<u64>>);
 ///
 /// impl ComputeSemaphore for Counter {
@@ -553,12 +555,13 @@ impl dyn ComputeBackend {
 /// # Ok::<(), Error>(())
 /// ```
 pub trait ComputeSemaphore {
-    /// Signals when all work queued before is done. Does not wait.
+    /// Signals the semaphore when all work queued before is done. Does not wait.
     ///
-    /// `value` is the counter's new value; binary semaphores ignore it, and must have been waited for before.
+    /// `value` is the counter's new value. Binary semaphores ignore it, and must have been waited for since the last
+    /// signal.
     fn signal(&mut self, value: u64) -> Result<()>;
 
-    /// Lets work queued from now on wait until the semaphore is signalled (the counter is at least `value`). Does not
-    /// wait.
+    /// Makes work queued from now on wait until the semaphore is signalled (until the counter is at least `value`). The
+    /// call itself does not wait.
     fn wait(&mut self, value: u64) -> Result<()>;
 }

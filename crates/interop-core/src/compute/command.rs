@@ -4,61 +4,62 @@ use super::host_buffer::HostBuffer;
 use super::read_back::ReadSlot;
 use std::ops::Range;
 
-/// Memory that a command keeps alive, and which bytes of it.
+/// Memory that a command keeps alive, and the bytes of it that it uses.
 pub struct Piece<B> {
-    /// The memory.
+    /// The memory; a command owns a reference to it.
     pub block: B,
-    /// Bytes inside it; not empty.
+    /// Bytes inside the memory; not empty.
     pub range: Range<usize>,
 }
 
-/// A checked command. It owns all that the device uses: `B` keeps a backend's memory alive, `L` is a launch of its.
+/// A checked command. It owns everything that the device uses: `B` keeps a backend's memory alive, and `L` is a launch
+/// of the backend.
 pub enum Command<B, L> {
     /// Runs a kernel.
     Launch {
-        /// The kernel and its values.
+        /// The kernel and its argument values.
         launch: L,
-        /// The bytes to write.
+        /// The bytes that the kernel may write.
         target: Piece<B>,
-        /// The memories among its arguments, which it reads, in argument order.
+        /// The memories among the arguments, which the kernel reads, in argument order.
         memory: Vec<B>,
     },
-    /// Copies to the front of `into`, which is as long.
+    /// Copies from the device to the front of `into`, which has the same length.
     Read {
-        /// On the device.
+        /// Source on the device.
         from: Piece<B>,
-        /// On the host.
+        /// Destination on the host.
         into: HostBuffer,
         /// Receives the bytes once they are read.
         slot: ReadSlot,
     },
-    /// Copies the front of `from`, which is as long.
+    /// Copies the front of `from`, which has the same length, to the device.
     Write {
-        /// On the host.
+        /// Source on the host.
         from: HostBuffer,
-        /// On the device.
+        /// Destination on the device.
         to: Piece<B>,
     },
-    /// Copies as many bytes as both pieces have.
+    /// Copies between two pieces of the same length.
     Copy {
         /// The source.
         from: Piece<B>,
         /// The destination.
         to: Piece<B>,
     },
-    /// Repeats a pattern.
+    /// Fills memory with repetitions of a pattern.
     Fill {
-        /// A whole number of patterns.
+        /// Destination; a whole number of patterns long.
         to: Piece<B>,
-        /// 1, 2, 4, 8 or 16 bytes.
+        /// The pattern: 1, 2, 4, 8 or 16 bytes.
         pattern: Vec<u8>,
     },
-    /// For its event only.
+    /// Does nothing; only its event is of interest.
     Nothing,
 }
 
 impl<B, L> Command<B, L> {
-    /// Hands out what was read, and gives back what is left of a command that is done.
+    /// Delivers the bytes of a read that is done, and returns what remains of the command.
     pub fn landed(self) -> Option<Self> {
         match self {
             Self::Read { into, slot, .. } => {

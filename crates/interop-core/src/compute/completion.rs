@@ -1,4 +1,4 @@
-//! The two ends of an event: who completes it, and who is told.
+//! The two ends of an event: one completes it, the other is informed.
 
 use super::clock::now;
 use super::device_event::DeviceEvent;
@@ -9,23 +9,23 @@ use crate::describe::error::{Error, Result};
 use std::fmt;
 use std::sync::Arc;
 
-/// The end of an event that its backend holds. Dropped without a word, the event fails, so that nobody waits forever.
+/// The backend's end of an event. Dropping it without completing it fails the event, so that no waiter waits forever.
 pub struct Completer {
-    /// `None` once told.
+    /// `None` once the event is settled.
     state: Option<Arc<State>>,
     queued: u64,
     submitted: u64,
 }
 
 impl Completer {
-    /// Both ends of a new event.
+    /// Returns both ends of a new event.
     pub fn new() -> (Self, Event) {
         let state = Arc::new(State::default());
         let queued = now();
         (Self { state: Some(state.clone()), queued, submitted: queued }, Event::of(state))
     }
 
-    /// The device has it now, and can order other work after `device`.
+    /// Marks the operation as submitted. The device can order other work after `device`.
     pub fn submitted(&mut self, device: Option<Arc<dyn DeviceEvent>>) {
         self.submitted = now();
         if let Some(state) = &self.state {
@@ -33,28 +33,29 @@ impl Completer {
         }
     }
 
-    /// It runs on a thread of the host.
+    /// Marks the operation as running on a thread of the host.
     pub fn running(&self) {
         if let Some(state) = &self.state {
             state.set_running();
         }
     }
 
-    /// It is over.
+    /// Settles the event with the operation's outcome.
     pub fn complete(mut self, outcome: Result<()>) {
         self.settle(outcome, None);
     }
 
-    /// It is over; `span` is when the device began and ended, on the clock of [`super::now`].
+    /// Settles the event with the operation's outcome; `span` is the time at which the device began and ended, on the
+    /// clock of [`super::now`].
     pub fn complete_profiled(mut self, outcome: Result<()>, span: Option<(u64, u64)>) {
         let queued = self.queued;
-        // This thread may have been stopped between the call and its look at the clock.
+        // This thread may have been suspended between the call and its reading of the clock.
         let submitted = |started| self.submitted.min(started).max(queued);
         let profile = span.map(|(started, ended)| Profile { queued, submitted: submitted(started), started, ended });
         self.settle(outcome, profile);
     }
 
-    /// It could not be started; gives the error back for the caller.
+    /// Fails the event because the operation could not be started. Returns the error for the caller.
     pub fn refuse(self, error: Error) -> Error {
         self.complete(Err(error.clone()));
         error
@@ -69,7 +70,7 @@ impl Completer {
 
 impl Drop for Completer {
     fn drop(&mut self) {
-        self.settle(Err(Error::EventFailed { reason: "it was given up before it was complete".into() }), None);
+        self.settle(Err(Error::EventFailed { reason: "it was dropped before it was complete".into() }), None);
     }
 }
 
@@ -81,7 +82,7 @@ impl fmt::Debug for Completer {
 
 /// An event that the program completes. Operations of any queue of any backend may wait for it.
 ///
-/// Dropped, it fails: what waits for it then fails too, and nothing hangs.
+/// Dropping it before it is complete fails it, and with it the operations that wait for it, so nothing hangs.
 ///
 /// ```
 /// use interop_core::UserEvent;
@@ -100,23 +101,23 @@ pub struct UserEvent {
 }
 
 impl UserEvent {
-    /// A new event, not complete.
+    /// Creates an event that is not complete.
     pub fn new() -> Self {
         let (completer, event) = Completer::new();
         Self { completer, event }
     }
 
-    /// The event, for wait lists.
+    /// Returns the event, for wait lists.
     pub fn event(&self) -> Event {
         self.event.clone()
     }
 
-    /// Lets go of what waits for it.
+    /// Completes the event and so releases the operations that wait for it.
     pub fn complete(self) {
         self.completer.complete(Ok(()));
     }
 
-    /// Fails it, and with it what waits for it.
+    /// Fails the event, and with it the operations that wait for it.
     pub fn fail(self, reason: impl Into<String>) {
         self.completer.complete(Err(Error::EventFailed { reason: reason.into() }));
     }

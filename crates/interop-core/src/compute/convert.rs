@@ -1,17 +1,17 @@
 //! Conversions from what a kernel computes to what a display shows, for fusing into the write.
 
-/// Device functions in C that is both OpenCL C 1.2 and CUDA C++. The backends of those languages put them before every
-/// kernel's text:
+/// Device functions in C that is valid as OpenCL C 1.2 and as CUDA C++. The backends of those languages prepend them to
+/// every kernel's text:
 ///
-/// - `uchar pf_unorm8(float v)`: `[0, 1]` to 0..=255, rounded to nearest; what lies outside is clamped, NaN is 0.
+/// - `uchar pf_unorm8(float v)`: `[0, 1]` to 0..=255, rounded to nearest; numbers outside are clamped, NaN gives 0.
 /// - `float pf_srgb(float v)`: linear light in `[0, 1]` encoded by the sRGB curve (IEC 61966-2-1); clamped.
 /// - `float3 pf_tonemap_reinhard(float3 c)`: `c / (1 + c)` by channel (Reinhard et al. 2002).
 /// - `float3 pf_tonemap_aces(float3 c)`: Narkowicz's fit of the ACES film curve (2015), in `[0, 1]`.
 /// - `ushort pf_half(float v)`: the bits of the nearest binary16, ties to even, as IEEE 754 converts; infinities and
 ///   NaN stay what they are. For `Rgba16F`, whose pixel is `ushort4`.
-/// - `uchar4 pf_rgba8(float3 c, float alpha)`: both by `pf_unorm8`.
+/// - `uchar4 pf_rgba8(float3 c, float alpha)`: colour and alpha converted with `pf_unorm8`.
 ///
-/// Types are written out (`unsigned char` for `uchar`).
+/// Types are spelled out (`unsigned char` for `uchar`).
 pub const CONVERT_SOURCE: &str = "
 #ifdef __OPENCL_VERSION__
 #define PF_FLOAT_BITS(v) as_uint(v)

@@ -1,18 +1,18 @@
-//! The event of an operation that the device orders on its own.
+//! The event of an operation that the device itself orders.
 
 use super::status::EventStatus;
 use std::any::Any;
 
-/// A device's own handle of an operation, by which later operations on the device can wait without the host.
+/// A device's own handle of an operation. Later operations on the device can wait for it without the host.
 pub trait DeviceEvent: Any + Send + Sync {
-    /// [`EventStatus::Submitted`] or [`EventStatus::Running`], where the device tells them apart.
+    /// Returns [`EventStatus::Submitted`] or [`EventStatus::Running`], where the device tells them apart.
     fn status(&self) -> EventStatus {
         EventStatus::Submitted
     }
 }
 
 impl dyn DeviceEvent {
-    /// For the backend to find its own type again.
+    /// Returns the event as type `E`, for the backend that made it.
     pub fn downcast_ref<E: DeviceEvent>(&self) -> Option<&E> {
         (self as &dyn Any).downcast_ref()
     }

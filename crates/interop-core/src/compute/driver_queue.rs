@@ -1,4 +1,5 @@
-//! The queue of every backend: it checks, keeps the order and owns; a [`QueueDriver`] gets valid commands only.
+//! The queue of every backend: it checks operations, orders them and owns their resources; a [`QueueDriver`] gets valid
+//! commands only.
 
 use super::command::{Command, Piece};
 use super::device_event::DeviceEvent;
@@ -17,66 +18,66 @@ use crate::devices::ranges::{Access, check_range};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Memory of the backend as queues see it.
+/// A backend's memory as queues use it.
 pub struct Queued<'m, B> {
-    /// The operations that use its bytes.
+    /// The operations that use the memory's bytes.
     pub hazards: &'m Hazards,
-    /// Keeps it alive. `None` where it has another owner, which queues cannot keep.
+    /// Keeps the memory alive. `None` where it has another owner, so that queues cannot keep it.
     pub block: Option<B>,
 }
 
-/// A launch without its memory.
+/// A launch before its memory is taken apart.
 pub struct LaunchOf<'a> {
-    /// The kernel; perhaps of another backend.
+    /// The kernel; it may belong to another backend.
     pub kernel: &'a dyn Kernel,
-    /// The memory to write, which belongs to this backend.
+    /// The memory that the kernel writes, which belongs to this backend.
     pub target: &'a dyn ComputeMemory,
-    /// The part of the target that the kernel writes; inside the memory.
+    /// The part of the target that the kernel writes; it lies inside the memory.
     pub view: View,
-    /// Work items, where the caller says how many.
+    /// Number of work items, where the caller specified it.
     pub items: Option<usize>,
-    /// Arguments; the memories among them are of this backend.
+    /// Arguments; the memories among them belong to this backend.
     pub args: &'a [Arg<'a>],
 }
 
 /// The backend functions that [`Queue`] needs.
 pub trait QueueDriver: Send + Sync + 'static {
-    /// Keeps memory alive.
+    /// Keeps memory of the backend alive.
     type Block: Send + 'static;
-    /// A kernel with its values, ready for the device.
+    /// A kernel with its argument values, ready for the device.
     type Launch: Send + 'static;
 
-    /// The memory's parts, where it is of this very backend.
+    /// Returns the memory as queues use it, if it belongs to this very backend.
     ///
     /// # Errors
-    /// [`Error::Foreign`] for memory of another backend; [`Error::InvalidInput`] for what is not linear.
+    /// [`Error::Foreign`] for memory of another backend; [`Error::InvalidInput`] for memory that is not linear.
     fn queued<'m>(&self, memory: &'m dyn ComputeMemory) -> Result<Queued<'m, Self::Block>>;
 
-    /// Checks a kernel against target and arguments. `None` where there is nothing to run.
+    /// Checks a kernel against its target and arguments. `None` where there is nothing to run.
     ///
     /// # Errors
     /// [`Error::Foreign`] for a kernel of another backend; [`Error::InvalidInput`] for arguments that it does not take.
     fn launch(&self, launch: &LaunchOf<'_>) -> Result<Option<Self::Launch>>;
 
-    /// True where the device orders operations after this event of its own.
+    /// True where the device itself can order operations after this event.
     fn is_own(&self, event: &dyn DeviceEvent) -> bool;
 
-    /// Gives a command to the device after what it must follow; completes `start` when it is done.
+    /// Submits a command to the device after the events that it must follow, and completes `start` when it is done.
     ///
     /// # Errors
-    /// What the driver refuses; the event has failed by then.
+    /// Errors of the driver; the event has failed by then.
     fn start(&self, start: Start, command: Command<Self::Block, Self::Launch>) -> Result<()>;
 
-    /// Host memory of `len` bytes (at least 1) that it copies from and to fastest.
+    /// Allocates `len` bytes (at least 1) of host memory that the device copies from and to fastest.
     ///
     /// # Errors
-    /// The driver gives none.
+    /// The default implementation returns none.
     fn host_buffer(&self, len: usize) -> Result<HostBuffer> {
         Ok(vec![0; len].into())
     }
 }
 
-/// A queue over a backend's driver.
+/// A queue on top of a backend's driver.
 pub struct Queue<D> {
     options: QueueOptions,
     schedule: Schedule,
@@ -90,7 +91,7 @@ struct Part<'m, B> {
 }
 
 impl<D: QueueDriver> Queue<D> {
-    /// With nothing in it.
+    /// Creates an empty queue.
     pub fn new(options: QueueOptions, driver: D) -> Self {
         Self { options, schedule: Schedule::new(options.is_in_order()), driver: Arc::new(driver) }
     }
@@ -201,14 +202,14 @@ impl<D: QueueDriver> ComputeQueue for Queue<D> {
     }
 
     fn flush(&self) -> Result<()> {
-        // Each command was given to the device when it was queued.
+        // Each command was submitted to the device when it was queued.
         Ok(())
     }
 
     fn host_buffer(&self, len: usize) -> Result<HostBuffer> {
         call("ComputeQueue::host_buffer", || {
             if len == 0 {
-                return Err(Error::refused("0 bytes asked for; give at least 1"));
+                return Err(Error::refused("0 bytes requested; give at least 1"));
             }
             self.driver.host_buffer(len)
         })
@@ -216,13 +217,13 @@ impl<D: QueueDriver> ComputeQueue for Queue<D> {
 }
 
 /// Reason why queues refuse memory that they cannot keep.
-const NOT_FOR_QUEUES: &str = "this memory has another owner, so queues do not take it; use memory of allocate(), and \
-                              the backend's own calls for what is shared";
+const NOT_FOR_QUEUES: &str = "this memory has another owner, so queues do not accept it; use memory of allocate(), and \
+                              the backend's own calls for shared memory";
 
 fn check_fill(range: &Range<usize>, pattern: &[u8]) -> Result<()> {
     let size = pattern.len();
     if !matches!(size, 1 | 2 | 4 | 8 | 16) {
-        return Err(Error::refused(format!("a pattern of {size} bytes; give 1, 2, 4, 8 or 16")));
+        return Err(Error::refused(format!("invalid pattern of {size} bytes; give 1, 2, 4, 8 or 16")));
     }
     if !range.start.is_multiple_of(size) || !range.end.is_multiple_of(size) {
         let problem = format!("bytes {}..{} are not whole patterns of {size} bytes", range.start, range.end);
@@ -231,11 +232,11 @@ fn check_fill(range: &Range<usize>, pattern: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// A range of at least one byte inside memory of `len`.
+/// Checks that a range has at least one byte and lies inside memory of `len` bytes.
 fn check_some(range: &Range<usize>, len: usize) -> Result<()> {
     check_range(range, len)?;
     if range.is_empty() {
-        return Err(Error::refused(format!("the byte range {}..{} is invalid", range.start, range.end)));
+        return Err(Error::refused(format!("invalid byte range {}..{}", range.start, range.end)));
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Events: what a queued operation leaves behind to be asked, waited for, awaited.
+//! Events: each queued operation has one, whose status can be polled, waited for or awaited.
 
 use super::device_event::DeviceEvent;
 use super::state::State;
@@ -12,8 +12,9 @@ use std::task::{Context, Poll};
 
 /// The completion of one operation of a [`super::ComputeQueue`], or of a [`super::UserEvent`].
 ///
-/// Clones are the same event. It may go to any thread, outlive queue, memory and backend, and be dropped at any time: the
-/// operation goes on. As a [`Future`] it needs no runtime; it is woken once, by the thread that saw the device finish.
+/// Clones refer to the same event. An event may move to any thread, outlive the queue, memory and backend, and be
+/// dropped at any time without cancelling the operation. As a [`Future`] it needs no runtime; the thread that sees the
+/// device finish wakes it once.
 ///
 /// ```
 /// use interop_core::UserEvent;
@@ -29,7 +30,7 @@ use std::task::{Context, Poll};
 /// ```
 pub struct Event {
     state: Arc<State>,
-    /// Slot of this value's waker, set by the first poll.
+    /// Slot of this clone's waker, set by the first poll.
     slot: Option<u64>,
 }
 
@@ -38,7 +39,7 @@ impl Event {
         Self { state, slot: None }
     }
 
-    /// Tells how far the operation is. Does not wait.
+    /// Returns how far the operation is. Does not wait.
     pub fn status(&self) -> EventStatus {
         self.state.status()
     }
@@ -48,31 +49,32 @@ impl Event {
         self.state.is_settled()
     }
 
-    /// The outcome, if there is one yet.
+    /// Returns the outcome; `None` while the operation is not settled.
     pub fn outcome(&self) -> Option<Result<()>> {
         self.state.outcome()
     }
 
-    /// Waits on this thread. Not from a callback of [`Event::on_complete`], whose thread may be the one that completes it.
+    /// Waits on this thread. Do not call it from a callback of [`Event::on_complete`], whose thread may be the one that
+    /// completes the event.
     ///
     /// # Errors
-    /// What ended the operation; [`crate::Error::EventFailed`] where it did not begin.
+    /// The error that ended the operation; [`crate::Error::EventFailed`] where it never started.
     pub fn wait(&self) -> Result<()> {
         self.state.wait()
     }
 
-    /// Calls `f` once with the outcome: on this thread where it is known, else on the thread that completes the event.
-    /// It should be short, and must not wait for other events. A panic in it is logged and ends there.
+    /// Calls `f` once with the outcome: on this thread if it is known, otherwise on the thread that completes the
+    /// event. `f` should be short and must not wait for other events. A panic in it is logged and goes no further.
     pub fn on_complete(&self, f: impl FnOnce(&Result<()>) + Send + 'static) {
         self.state.on_complete(Box::new(f));
     }
 
-    /// Tells when it passed each stage; `None` where it is not complete or its queue does not profile.
+    /// Returns the times of its stages; `None` where it is not complete or its queue does not profile.
     pub fn profile(&self) -> Option<Profile> {
         self.state.profile()
     }
 
-    /// Returns what the device knows it by, while it is with the device; for backends.
+    /// Returns the device's handle of the operation while the device has it; for backends.
     pub fn device_event(&self) -> Option<Arc<dyn DeviceEvent>> {
         self.state.device_event()
     }

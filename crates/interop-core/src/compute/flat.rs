@@ -1,4 +1,4 @@
-//! Running what completes an event, which may complete another, and so on, without using more and more stack.
+//! Completes chains of events without recursion, so that a long chain does not exhaust the stack.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -6,11 +6,11 @@ use std::collections::VecDeque;
 type Job = Box<dyn FnOnce()>;
 
 thread_local! {
-    /// Jobs found while one runs on this thread.
+    /// Jobs that were added while one runs on this thread.
     static JOBS: RefCell<Option<VecDeque<Job>>> = const { RefCell::new(None) };
 }
 
-/// Takes the list away again whatever happens.
+/// Removes the list again, even after a panic.
 struct Outermost;
 
 impl Drop for Outermost {
@@ -20,10 +20,10 @@ impl Drop for Outermost {
     }
 }
 
-/// Runs `job` now, or after the one that runs on this thread already.
+/// Runs `job` now, or after the one that is running on this thread.
 pub(super) fn flat(job: Job) {
     let mut job = Some(job);
-    // While the thread ends there is no list any more; then the stack has to do.
+    // While the thread ends the list is gone; then the job runs on the stack.
     let later = JOBS
         .try_with(|jobs| match &mut *jobs.borrow_mut() {
             Some(list) => {

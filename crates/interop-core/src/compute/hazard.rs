@@ -5,15 +5,15 @@ use crate::devices::ranges::{Access, covers, hull, overlap};
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The operations of queues on one memory, and what the backend's own in-order queue has done with it. Backends keep one
-/// with each memory that queues take.
+/// The operations of queues on one memory, and the accesses of the backend's own in-order queue. Backends keep one with
+/// each memory that queues accept.
 #[derive(Debug, Default)]
 pub struct Hazards(Mutex<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
     uses: Vec<Entry>,
-    /// Hulls of what the default queue has read and written since a queue's write covered it.
+    /// Hulls of the ranges that the default queue has read and written since a queue's write covered them.
     read_by_default: Option<Range<usize>>,
     written_by_default: Option<Range<usize>>,
 }
@@ -37,17 +37,17 @@ impl Hazards {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Enters an operation of a queue; adds to `after` the events that it must follow. True where it must follow the
-    /// default queue's work, too.
+    /// Adds an operation of a queue; appends to `after` the events that it must follow. Returns true where it must also
+    /// follow the work of the default queue.
     pub(super) fn enter(&self, range: &Range<usize>, access: Access, event: &Event, after: &mut Vec<Event>) -> bool {
         let mut inner = self.lock();
         inner.uses.retain(|u| !u.event.is_settled());
-        // An operation that names one memory twice does not wait for itself.
+        // An operation that uses one memory twice does not wait for itself.
         after.extend(inner.conflicts(range, access).filter(|e| !e.is(event)).cloned());
         let meets = |hull: &Option<Range<usize>>| hull.as_ref().is_some_and(|hull| overlap(hull, range));
         let default = meets(&inner.written_by_default) || (access == Access::Write && meets(&inner.read_by_default));
         if access == Access::Write {
-            // Whoever comes later follows this one, and through it those before.
+            // Later operations follow this one, and through it the earlier ones.
             inner.uses.retain(|u| u.event.is(event) || !covers(range, &u.range));
             let covered = |hull: &mut Option<Range<usize>>| {
                 hull.take_if(|hull| covers(range, hull));
@@ -59,7 +59,7 @@ impl Hazards {
         default
     }
 
-    /// Operations of queues that are not over and that work of the default queue must follow.
+    /// Unfinished operations of queues that work of the default queue must follow.
     pub fn conflicts(&self, range: &Range<usize>, access: Access) -> Vec<Event> {
         let mut inner = self.lock();
         if inner.uses.is_empty() {
@@ -69,7 +69,7 @@ impl Hazards {
         inner.conflicts(range, access).cloned().collect()
     }
 
-    /// Notes work that the default queue does later than the call that gave it.
+    /// Records an access that the default queue makes after the call that queued it returns.
     pub fn used_by_default(&self, range: &Range<usize>, access: Access) {
         let mut inner = self.lock();
         let used = match access {
@@ -79,7 +79,8 @@ impl Hazards {
         *used = Some(used.as_ref().map_or_else(|| range.clone(), |old| hull(old, range)));
     }
 
-    /// Waits on this thread until `range` can be used so. Whether what used it before went well is said by its event.
+    /// Waits on this thread until `range` can be accessed. Earlier operations report their success through their own
+    /// events.
     pub fn wait(&self, range: &Range<usize>, access: Access) {
         for event in self.conflicts(range, access) {
             let _ = event.wait();

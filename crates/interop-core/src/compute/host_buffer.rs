@@ -3,16 +3,16 @@
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
-/// Storage of a [`HostBuffer`] that a backend makes, e.g. pinned pages.
+/// Storage of a [`HostBuffer`] that a backend provides, e.g. pinned pages.
 ///
 /// # Safety
-/// Both calls must give the same bytes at the same address, valid and initialised, for as long as the value lives,
-/// wherever it is moved, and whichever thread drops it.
+/// Both calls must return the same bytes at the same address, valid and initialised, for as long as the value lives,
+/// wherever it is moved and whichever thread drops it.
 pub unsafe trait HostStorage: Send + Sync {
-    /// All bytes.
+    /// All bytes, for reading.
     fn bytes(&self) -> &[u8];
 
-    /// All bytes.
+    /// All bytes, for writing.
     fn bytes_mut(&mut self) -> &mut [u8];
 }
 
@@ -21,11 +21,11 @@ enum Bytes {
     Storage(Box<dyn HostStorage>),
 }
 
-/// Bytes of the host, given to a queue to be written and got back from one that has read. It is the operation's own while
-/// the device works on it, so that nothing can be freed or changed under the device.
+/// Host bytes that a queue owns during an operation: the source of a write, or the result of a read. While the device
+/// works on them the program cannot free or change them.
 ///
-/// Made from a `Vec<u8>`, or by [`super::ComputeQueue::host_buffer`] in memory that the device copies from and to while
-/// it computes.
+/// Create one from a `Vec<u8>`, or with [`super::ComputeQueue::host_buffer`] in memory from and to which the device
+/// copies while it computes.
 ///
 /// ```
 /// use interop_core::HostBuffer;
@@ -37,12 +37,12 @@ enum Bytes {
 pub struct HostBuffer(Bytes);
 
 impl HostBuffer {
-    /// With storage of a backend's own.
+    /// Creates a buffer in storage of a backend.
     pub fn with_storage(storage: Box<dyn HostStorage>) -> Self {
         Self(Bytes::Storage(storage))
     }
 
-    /// The bytes as a vector; a copy where they lie in memory of a backend.
+    /// Returns the bytes as a vector; copies them where they lie in memory of a backend.
     pub fn into_vec(self) -> Vec<u8> {
         match self.0 {
             Bytes::Plain(bytes) => bytes,

@@ -1,11 +1,11 @@
-//! Memory of the host for bytes, refused where there is none.
+//! Fallible allocation of host memory for bytes.
 
 use crate::describe::error::{Error, Result};
 
-/// Empty memory of the host for so many bytes.
+/// Allocates an empty vector with room for `len` bytes.
 ///
 /// # Errors
-/// [`Error::Unavailable`] where the host has no such memory.
+/// [`Error::Unavailable`] where the host has too little memory.
 pub fn host_bytes(len: usize) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(len).map_err(|error| Error::Unavailable {
@@ -16,10 +16,10 @@ pub fn host_bytes(len: usize) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Zeros in memory of the host, so many bytes.
+/// Allocates `len` zero bytes.
 ///
 /// # Errors
-/// [`Error::Unavailable`] where the host has no such memory.
+/// [`Error::Unavailable`] where the host has too little memory.
 pub fn zeros(len: usize) -> Result<Vec<u8>> {
     let mut bytes = host_bytes(len)?;
     bytes.resize(len, 0);

@@ -1,12 +1,12 @@
-//! Host memory used again: a driver takes a millisecond and more to pin what a copy fills in less.
+//! Reuse of host memory: pinning takes a driver a millisecond or more, which is longer than a copy of the same bytes.
 
 use super::host_buffer::{HostBuffer, HostStorage};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-/// Bytes that are kept for later, at most.
+/// Most bytes that a pool keeps for reuse.
 const KEPT: usize = 256 << 20;
 
-/// Blocks that nobody uses now; for backends.
+/// Blocks that are unused at the moment; for backends.
 pub struct HostPool<B>(Mutex<Vec<B>>);
 
 impl<B> Default for HostPool<B> {
@@ -20,7 +20,7 @@ impl<B: HostStorage + 'static> HostPool<B> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// `len` bytes of arbitrary content: a block that was given back, or one of that length by `make`.
+    /// Returns `len` bytes of arbitrary content: a returned block, or a new one of that length from `make`.
     ///
     /// # Errors
     /// Those of `make`.
@@ -44,22 +44,22 @@ impl<B: HostStorage + 'static> HostPool<B> {
         if kept.saturating_add(block.bytes().len()) <= KEPT {
             blocks.push(block);
         } else {
-            // Driver calls are not made under the lock.
+            // No driver calls are made under the lock.
             drop(blocks);
             drop(block);
         }
     }
 }
 
-/// A block in use; goes back to the pool, if that is still there.
+/// A block in use; it returns to the pool, if the pool still exists.
 struct PooledBlock<B: HostStorage + 'static> {
-    /// `None` only while it is dropped.
+    /// `None` only during the drop.
     block: Option<B>,
     len: usize,
     pool: Weak<HostPool<B>>,
 }
 
-// SAFETY: a part of the block's bytes, which stay where they are until it is dropped, by its own promise.
+// SAFETY: a part of the block's bytes, which by its own guarantee stay where they are until it is dropped.
 unsafe impl<B: HostStorage> HostStorage for PooledBlock<B> {
     fn bytes(&self) -> &[u8] {
         self.block.as_ref().map_or(&[], |b| b.bytes().get(..self.len).unwrap_or_default())

@@ -1,4 +1,4 @@
-//! Memory of a compute device, and of others that its kernels reach.
+//! Memory of a compute device, and imported memory that its kernels access.
 
 use super::host_bytes::zeros;
 use crate::describe::error::{Error, Result, call};
@@ -9,30 +9,30 @@ use std::ops::Range;
 
 /// The driver of a backend's memory. [`ComputeMemory`] wraps it and checks the arguments first.
 ///
-/// Not tied to a thread on its own; memory imported from a display is dropped before what it was imported from
-/// (the import keeps the block alive).
+/// Memory itself is not tied to a thread. Memory imported from a display must be dropped before the object that it was
+/// imported from (the import keeps the block alive).
 ///
-/// Errors that refuse a call need not name it: the front does ([`Error::refused`]).
+/// Errors that reject a call need not name it: [`ComputeMemory`] adds the name ([`Error::refused`]).
 #[allow(clippy::len_without_is_empty)] // never empty
 pub trait MemoryDriver: Any {
-    /// Number of bytes: always the same, and no more than there are.
+    /// Number of bytes: constant, and never more than the memory has.
     fn len(&self) -> usize;
 
-    /// Copies from the device, after all work queued before. Blocks. The bytes lie inside and are at least 1.
+    /// Copies from the device after all work queued before. Blocks. The range lies inside the memory and is not empty.
     fn read(&mut self, offset: usize, into: &mut [u8]) -> Result<()>;
 
-    /// Copies to the device, after all work queued before. Blocks until `from` may be reused. The bytes lie inside and are at
-    /// least 1.
+    /// Copies to the device after all work queued before. Blocks until `from` may be reused. The range lies inside the
+    /// memory and is not empty.
     fn write(&mut self, offset: usize, from: &[u8]) -> Result<()>;
 
-    /// Implements [`ComputeMemory::map_read`] for a range inside, of at least 1 byte: by a copy, where nothing is mapped.
+    /// Implements [`ComputeMemory::map_read`] for a non-empty range inside. The default uses a copy instead of a map.
     fn map_read(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let mut bytes = zeros(range.len())?;
         self.read(range.start, &mut bytes)?;
         f(&bytes)
     }
 
-    /// Implements [`ComputeMemory::map_write`] for a range inside, of at least 1 byte: by a copy, where nothing is mapped.
+    /// Implements [`ComputeMemory::map_write`] for a non-empty range inside. The default uses a copy instead of a map.
     fn map_write(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
         let mut bytes = zeros(range.len())?;
         f(&mut bytes)?;
@@ -44,7 +44,7 @@ pub trait MemoryDriver: Any {
         if kind == SyncKind::Implicit {
             return Ok(());
         }
-        let reason = format!("the memory is not kept apart by a {kind}");
+        let reason = format!("the memory cannot be synchronised by a {kind}");
         Err(Error::Unsupported { operation: "", device: "this memory".into(), reason })
     }
 
@@ -68,7 +68,7 @@ pub trait MemoryDriver: Any {
 }
 
 mod sealed {
-    /// A driver alone is [`super::ComputeMemory`], by the checks here.
+    /// A driver becomes [`super::ComputeMemory`] only through the checks of this module.
     pub trait Sealed {}
 
     impl<M: super::MemoryDriver> Sealed for M {}
@@ -76,47 +76,48 @@ mod sealed {
 
 /// Memory that kernels of one backend read and write.
 ///
-/// Not tied to a thread on its own; memory imported from a display is dropped before what it was imported from
-/// (the import keeps the block alive).
+/// Memory itself is not tied to a thread. Memory imported from a display must be dropped before the object that it was
+/// imported from (the import keeps the block alive).
 ///
-/// Every call is checked here, once, before the backend's own type ([`MemoryDriver`]) gets it.
+/// Every call is checked here once before the backend's own type ([`MemoryDriver`]) receives it.
 ///
-/// A backend works with memory that it made itself and refuses all other. A backend that wraps another gives that one the
-/// memory that it wraps, see [`super::Target::within`].
+/// A backend accepts only memory that it made itself. A backend that wraps another passes on the memory that its own
+/// memory wraps, see [`super::Target::within`].
 #[allow(clippy::len_without_is_empty)] // never empty
 pub trait ComputeMemory: sealed::Sealed + Any {
-    /// Number of bytes.
+    /// Returns the number of bytes; it never changes.
     fn len(&self) -> usize;
 
-    /// Copies from the device, after all work queued before. Blocks.
+    /// Copies from the device after all work queued before. Blocks until the bytes have arrived.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] for bytes outside, here and in the three calls below.
+    /// [`Error::InvalidInput`] for a range that reaches outside, here and in the three calls below.
     fn read(&mut self, offset: usize, into: &mut [u8]) -> Result<()>;
 
-    /// Copies to the device, after all work queued before. Blocks until `from` may be reused.
+    /// Copies to the device after all work queued before. Blocks until `from` may be reused.
     fn write(&mut self, offset: usize, from: &[u8]) -> Result<()>;
 
-    /// Shows the bytes to the host, after all work queued before: mapped where device memory is host memory, else
-    /// by way of a copy. Blocks.
+    /// Shows the bytes to the host after all work queued before. They are mapped where device memory is host memory,
+    /// otherwise copied. Blocks until they are available.
     fn map_read(&mut self, range: Range<usize>, f: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()>;
 
     /// Lets the host fill the range in place. The old bytes of the range are lost.
     fn map_write(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()>;
 
-    /// Sets how the memory is synchronised with its other owner from now on, for
-    /// [`crate::ComputeBackend::import_surface`] of a display's own object.
+    /// Sets how this memory and its other owner synchronise from now on, for memory of
+    /// [`crate::ComputeBackend::import_surface`].
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for all but [`SyncKind::Implicit`] where [`crate::ComputeCaps::semaphores`] does not list the kind.
+    /// [`Error::Unsupported`] for all kinds except [`SyncKind::Implicit`] that [`crate::ComputeCaps::semaphores`] does
+    /// not list.
     fn set_sync(&mut self, kind: SyncKind) -> Result<()>;
 
-    /// Begins the compute side's turn with imported memory: orders kernels queued from now on after what the other
-    /// owner was told to do before. Nothing to do for memory of the device's own.
+    /// Begins the compute side's turn with imported memory: kernels queued from now on run after all work that the
+    /// other owner was given before. Does nothing for memory of the device's own.
     fn acquire(&mut self) -> Result<()>;
 
-    /// Marks the end of the compute side's turn in the queue without waiting: the next [`ComputeMemory::release`]
-    /// waits for the work up to here only, not for what is queued later.
+    /// Marks the end of the compute side's turn in the queue, without waiting. The next [`ComputeMemory::release`] then
+    /// waits only for the work up to this mark, not for work queued later.
     fn submit(&mut self) -> Result<()>;
 
     /// Ends the compute side's turn with imported memory: waits for the work queued so far (or up to
@@ -128,7 +129,7 @@ pub trait ComputeMemory: sealed::Sealed + Any {
     fn release_in_queue(&mut self) -> Result<()>;
 }
 
-/// `offset..offset + len`; where that overflows, a range that no memory contains.
+/// Returns `offset..offset + len`; where that overflows, a range that no memory contains.
 fn range(offset: usize, len: usize) -> Range<usize> {
     offset..offset.saturating_add(len)
 }
@@ -199,30 +200,31 @@ impl<M: MemoryDriver> ComputeMemory for M {
     }
 }
 
-/// For backends to find their own types again. The compiler says what type a memory is of, so that nobody else's can pass
-/// for one: what a backend then asks it, its length above all, is answered by the backend itself.
+/// Downcasts, with which backends recover their own types. The compiler determines the type of a memory, so memory of
+/// another backend cannot pass as their own, and answers such as its length come from the backend itself.
 impl dyn ComputeMemory {
-    /// This memory, for any thread ([`super::ComputeBackend::allocate_send`]). It is for backends whose type of memory is bound to a
-    /// thread in some cases only: memory imported from a display, or host memory that somebody shares.
+    /// Makes this memory usable on any thread ([`super::ComputeBackend::allocate_send`]). For backends whose memory
+    /// type is bound to a thread only in some cases: memory imported from a display, or host memory that is shared.
     ///
     /// # Safety
-    /// All that this memory holds, now and later, may be used and dropped on any thread, one at a time.
+    /// All that this memory contains, now and later, may be used and dropped on any thread, by one thread at a time.
     pub unsafe fn assume_send(self: Box<Self>) -> Box<dyn ComputeMemory + Send> {
-        // SAFETY: the two types differ in an auto trait alone, so in nothing at run time, and the caller vouches for that trait.
+        // SAFETY: the two types differ only in an auto trait, so they are equal at run time, and the caller vouches for
+        // that trait.
         unsafe { std::mem::transmute(self) }
     }
 
-    /// True where it is of that type.
+    /// True where the memory has type `M`.
     pub fn is<M: ComputeMemory>(&self) -> bool {
         (self as &dyn Any).is::<M>()
     }
 
-    /// The memory as that type, where it is of it.
+    /// Returns the memory as type `M`; `None` where it has another type.
     pub fn downcast_ref<M: ComputeMemory>(&self) -> Option<&M> {
         (self as &dyn Any).downcast_ref()
     }
 
-    /// The memory as that type, to change it, where it is of it.
+    /// Returns the memory as a mutable `M`; `None` where it has another type.
     pub fn downcast_mut<M: ComputeMemory>(&mut self) -> Option<&mut M> {
         (self as &mut dyn Any).downcast_mut()
     }

@@ -1,4 +1,4 @@
-//! The side that writes: what a compute backend must offer.
+//! The compute side: the interface of a backend, its memory, kernels and queues.
 
 mod backend;
 mod clock;

@@ -1,4 +1,4 @@
-//! Images in a texture's own order, as byte-wise calls see them; for backends.
+//! Images in a texture's own layout, addressed byte-wise; for backends.
 
 use crate::describe::error::{Error, Result};
 use crate::describe::geometry::Region;
@@ -8,10 +8,10 @@ use crate::devices::capability::{ComputeCaps, Support};
 use crate::devices::identity::DeviceIdentity;
 use std::ops::Range;
 
-/// Message of calls that need linear memory (kernel arguments, parts of a queue's copy) when they are given an image.
-pub const NOT_LINEAR: &str = "this memory is a texture's own, which no address reaches; copy it to linear memory first";
+/// Message of calls that need linear memory (kernel arguments, parts of a queue's copy) and are given an image.
+pub const NOT_LINEAR: &str = "this memory is a texture without linear addresses; copy it to linear memory first";
 
-/// An image whose order only the driver knows, taken for its rows one after the other with no gaps.
+/// An image whose layout only the driver knows, addressed as tightly packed rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OpaqueImage {
     desc: ImageDesc,
@@ -21,14 +21,14 @@ pub struct OpaqueImage {
 /// Position of a view in an [`OpaqueImage`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Placement {
-    /// In the image's order of rows.
+    /// Rectangle of the view, in the image's row order.
     pub region: Region,
-    /// The view's rows go the other way.
+    /// True where the view's rows run in the opposite direction.
     pub reversed: bool,
 }
 
 impl Placement {
-    /// Row of the view's pixel (0, 0), and the step to its next row.
+    /// Returns the row of the view's pixel (0, 0), and the step to its next row: 1 or -1.
     pub const fn first_row(&self) -> (u32, i32) {
         let last = self.region.y.saturating_add(self.region.height.saturating_sub(1));
         if self.reversed { (last, -1) } else { (self.region.y, 1) }
@@ -36,20 +36,20 @@ impl Placement {
 }
 
 impl OpaqueImage {
-    /// An image of that size and format.
+    /// Describes an image of that size and format.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] for a zero side, and for more bytes than can be addressed.
+    /// [`Error::InvalidInput`] for a zero side, and for a size that exceeds the address space.
     pub fn new(desc: ImageDesc) -> Result<Self> {
         Ok(Self { desc, len: SurfaceDesc::Image(desc).byte_len()? })
     }
 
-    /// Size and format.
+    /// Returns the size and format of the image.
     pub const fn desc(&self) -> &ImageDesc {
         &self.desc
     }
 
-    /// Refuses another image whose bytes do not lie where this one's do.
+    /// Rejects another image whose size or format differs.
     pub fn check_alike(&self, other: &Self) -> Result<()> {
         if (self.desc.extent, self.desc.format) == (other.desc.extent, other.desc.format) {
             return Ok(());
@@ -57,8 +57,8 @@ impl OpaqueImage {
         Err(Error::refused("the two textures differ in size or format"))
     }
 
-    /// Bytes of a linear copy of it, whose rows lie `pitch` bytes apart, on a device that allocates so many at most: all of it, or as
-    /// many whole rows as there is room for.
+    /// Returns the bytes of a linear copy whose rows lie `pitch` bytes apart, within the device's largest allocation:
+    /// all of the image, or as many whole rows as fit.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] where not even one row fits.
@@ -70,38 +70,39 @@ impl OpaqueImage {
         }
     }
 
-    /// Cuts a range of bytes into pieces that a linear copy of `room` bytes holds.
+    /// Splits a range of bytes into pieces that fit into a linear copy of `room` bytes.
     pub fn pieces(range: &Range<usize>, room: usize) -> impl Iterator<Item = Range<usize>> {
         let end = range.end;
         range.clone().step_by(room.max(1)).map(move |start| start..end.min(start.saturating_add(room)))
     }
 
-    /// Refuses what a kernel that names words would need of it where only `room` bytes of it are copied at once.
+    /// Rejects an image for a kernel that addresses words where the linear copy has only `room` of its `span` bytes.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] names the limit.
+    /// [`Error::Unsupported`] with the limit.
     pub fn check_room(&self, span: usize, room: usize, device: &DeviceIdentity, caps: &ComputeCaps) -> Result<()> {
-        match caps.fits(span as u64).and(|| Support::when(span <= room, "its linear copy has no room for it")) {
+        match caps.fits(span as u64).and(|| Support::when(span <= room, "it exceeds the linear copy")) {
             Support::Yes => Ok(()),
             Support::No(reason) => {
-                let reason = format!("the kernel names words of the texture, by way of memory: {reason}");
+                let reason = format!("the kernel addresses words of the texture, which needs a linear copy: {reason}");
                 Err(Error::unsupported(device.to_string(), reason))
             }
         }
     }
 
-    /// Bytes of one row.
+    /// Bytes of one row, tightly packed.
     pub const fn pitch(&self) -> usize {
         self.desc.extent.width as usize * self.desc.format.bytes_per_pixel()
     }
 
-    /// Bytes of all rows.
+    /// Bytes of all rows, tightly packed.
     #[allow(clippy::len_without_is_empty)] // never empty
     pub const fn len(&self) -> usize {
         self.len
     }
 
-    /// Tells where `view` lies; refuses bytes, pixels of another size and rows that are not the image's.
+    /// Returns the position of `view` in the image. Rejects byte ranges, pixels of another size and rows that do not
+    /// match.
     pub fn place(&self, view: &View) -> Result<Placement> {
         view.check_inside(self.len)?;
         let view = view.pixels()?;
@@ -114,25 +115,26 @@ impl OpaqueImage {
             && x_bytes + view.row_len() <= pitch;
         if !fits {
             return Err(Error::refused(format!(
-                "{view:?} is no rectangle of a texture whose rows have {pitch} bytes, {pixel} for a pixel"
+                "{view:?} is not a rectangle of a texture with rows of {pitch} bytes and pixels of {pixel} bytes"
             )));
         }
-        // Inside an image whose sides are of 32 bits.
+        // Fits: the image's sides have 32 bits.
         let region = Region::new((x_bytes / pixel) as u32, top as u32, view.extent.width, view.extent.height);
         Ok(Placement { region, reversed: view.is_reversed() })
     }
 
-    /// A range of bytes inside as rectangles (at most three), each with its first byte in the range. Refuses those that cut a pixel.
+    /// Splits a range of bytes into at most three rectangles, each with its first byte in the range. Rejects ranges
+    /// that cut through a pixel.
     pub fn rectangles(&self, range: &Range<usize>) -> Result<Vec<(usize, Region)>> {
         let (pixel, pitch) = (self.desc.format.bytes_per_pixel(), self.pitch());
         if !(range.start.is_multiple_of(pixel) && range.end.is_multiple_of(pixel)) {
-            return Err(Error::refused(format!("bytes {range:?} of a texture cut a pixel of {pixel} bytes")));
+            return Err(Error::refused(format!("bytes {range:?} of a texture cut through a pixel of {pixel} bytes")));
         }
         let (mut list, mut at) = (Vec::with_capacity(3), range.start);
         while at < range.end {
             let (x, left) = (at % pitch, range.end - at);
             let (bytes, rows) = if x == 0 && left >= pitch { (pitch, left / pitch) } else { (left.min(pitch - x), 1) };
-            // Inside an image whose sides are of 32 bits.
+            // Fits: the image's sides have 32 bits.
             let region = Region::new((x / pixel) as u32, (at / pitch) as u32, (bytes / pixel) as u32, rows as u32);
             list.push((at - range.start, region));
             at += bytes * rows;

@@ -1,4 +1,4 @@
-//! Queues: work that goes on while the program, and other queues, do something else.
+//! Queues: work that continues while the program and other queues do something else.
 
 use super::event::Event;
 use super::host_buffer::HostBuffer;
@@ -9,17 +9,17 @@ use super::target::{Arg, Target};
 use crate::describe::error::{Error, Result};
 use std::ops::Range;
 
-/// Tells if the operations of one queue wait for each other.
+/// Whether the operations of one queue wait for each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Order {
-    /// Each starts when the one queued before it is over.
+    /// Each operation starts when the one queued before it has ended.
     #[default]
     InOrder,
-    /// Each starts when what it needs is over: its memory, its wait list, the last barrier.
+    /// Each operation starts when its own dependencies are met: its memory, its wait list and the last barrier.
     OutOfOrder,
 }
 
-/// Priority of a queue's work when several queues have some.
+/// Priority of a queue's work against that of other queues.
 ///
 /// ```
 /// use interop_core::{Priority, QueueOptions};
@@ -29,12 +29,12 @@ pub enum Order {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Priority {
-    /// After others.
+    /// Runs after the work of other queues.
     Low,
-    /// Neither before nor after others.
+    /// Runs neither before nor after the work of other queues.
     #[default]
     Normal,
-    /// Before others.
+    /// Runs before the work of other queues.
     High,
 }
 
@@ -49,21 +49,21 @@ pub enum Priority {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub struct QueueOptions {
-    /// In or out of order.
+    /// Whether operations run in order.
     pub order: Order,
-    /// True where events carry times, see [`Event::profile`].
+    /// True where events have times, see [`Event::profile`].
     pub profiling: bool,
-    /// A hint; devices without priorities ignore it.
+    /// Priority of the queue's work. It is a hint: devices without priorities ignore it.
     pub priority: Priority,
 }
 
 impl QueueOptions {
-    /// In order, no profiling, normal priority.
+    /// An in-order queue without profiling, at normal priority.
     pub fn in_order() -> Self {
         Self::default()
     }
 
-    /// Out of order.
+    /// An out-of-order queue without profiling, at normal priority.
     pub fn out_of_order() -> Self {
         Self { order: Order::OutOfOrder, ..Self::default() }
     }
@@ -73,39 +73,40 @@ impl QueueOptions {
         self.order == Order::InOrder
     }
 
-    /// Makes events carry times ([`Event::profile`]).
+    /// Makes events record times ([`Event::profile`]).
     #[must_use]
     pub fn with_profiling(self) -> Self {
         Self { profiling: true, ..self }
     }
 
-    /// Sets the priority.
+    /// Sets the priority of the queue's work.
     #[must_use]
     pub fn with_priority(self, priority: Priority) -> Self {
         Self { priority, ..self }
     }
 }
 
-/// A queue of one backend. Its calls return before the work is done, and give an [`Event`] or a [`ReadBack`].
+/// A queue of one backend. Its calls return before the work is done, with an [`Event`] or a [`ReadBack`].
 ///
 /// # Order
-/// Operations that use the same bytes of a memory, at least one of them writing, run in the order of the calls, on
-/// whichever queues they are: each memory knows what uses it (see [`super::Hazards`]). So wait lists are for what
-/// memory does not tell; leaving one out is never a data race. The backend's own calls (`launch`, `copy`, the
-/// memory's `read` and so on) take part: they follow what queues do with their memory, and queues follow them. Where an
-/// operation is still kept on the host (it waits for a [`super::UserEvent`], say) such a call blocks until it is not.
+/// Operations that access the same bytes of a memory, at least one of them for writing, run in the order of the calls,
+/// on whichever queues they are: each memory tracks its users (see [`super::Hazards`]). Wait lists are therefore only
+/// for other dependencies, and omitting one is never a data race. The backend's own calls (`launch`, `copy`, the
+/// memory's `read` and so on) take part: they follow the queues' work on their memory, and queues follow them. Where an
+/// operation is still held on the host (for example because it waits for a [`super::UserEvent`]), such a call blocks
+/// until it is submitted.
 ///
-/// A kernel is taken to write its target and to read its arguments of kind memory. One that writes elsewhere breaks
-/// the order, not the memory safety of the host.
+/// A kernel is assumed to write its target and to read its memory arguments. A kernel that writes elsewhere breaks the
+/// order, but not the memory safety of the host.
 ///
 /// # Lifetime
-/// An operation keeps what it needs: memories, kernels, events and the queue may be dropped or forgotten at once. It
-/// fails where an event of its wait list fails; nothing else fails with it.
+/// An operation keeps its resources alive: memories, kernels, events and the queue may be dropped or leaked at once. It
+/// fails where an event of its wait list fails; other operations are unaffected.
 ///
 /// # Memory
-/// Queues take memory of [`super::ComputeBackend::allocate`]. Memory that another owner sees too (imports, exports) has
-/// turns, which the backend's own queue keeps: it is refused with [`Error::InvalidInput`]. Compute into memory of
-/// the device's own and let the backend's own `copy` or `launch` fill what is shared.
+/// Queues accept memory of [`super::ComputeBackend::allocate`]. Memory with a second owner (imports, exports) is used
+/// in turns, which only the backend's own queue tracks: queues reject it with [`Error::InvalidInput`]. Compute into
+/// memory of the device's own, and let the backend's own `copy` or `launch` fill shared memory.
 ///
 /// ```
 /// use cpu_fallback::*;
@@ -121,19 +122,20 @@ impl QueueOptions {
 /// # Ok::<(), Error>(())
 /// ```
 pub trait ComputeQueue: Send + Sync {
-    /// Returns what it was made with.
+    /// Returns the options of the queue.
     fn options(&self) -> QueueOptions;
 
-    /// Queues a kernel, as [`super::ComputeBackend::launch`].
+    /// Queues a kernel, like [`super::ComputeBackend::launch`].
     ///
     /// # Errors
-    /// The errors of [`super::ComputeBackend::launch`]; nothing was queued then.
+    /// The errors of [`super::ComputeBackend::launch`]; then nothing was queued.
     fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>], wait: &[Event]) -> Result<Event>;
 
     /// Queues a copy to the host.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] for an empty range or one outside the memory, [`Error::Foreign`] for memory of others.
+    /// [`Error::InvalidInput`] for an empty range or one outside the memory; [`Error::Foreign`] for memory of another
+    /// backend.
     fn read(&self, memory: &dyn ComputeMemory, range: Range<usize>, wait: &[Event]) -> Result<ReadBack>;
 
     /// Queues a copy from the host to `offset`.
@@ -155,11 +157,11 @@ pub trait ComputeQueue: Send + Sync {
         wait: &[Event],
     ) -> Result<Event>;
 
-    /// Queues filling `range` with `pattern` again and again.
+    /// Queues filling `range` with repetitions of `pattern`.
     ///
     /// # Errors
-    /// The errors of [`ComputeQueue::read`]; [`Error::InvalidInput`] also where the pattern has not 1, 2, 4, 8 or 16
-    /// bytes, or the range does not begin and end at multiples of that.
+    /// The errors of [`ComputeQueue::read`]; [`Error::InvalidInput`] also where the pattern does not have 1, 2, 4, 8 or
+    /// 16 bytes, or the range does not begin and end at multiples of that size.
     fn fill(
         &self,
         memory: &mut dyn ComputeMemory,
@@ -168,29 +170,31 @@ pub trait ComputeQueue: Send + Sync {
         wait: &[Event],
     ) -> Result<Event>;
 
-    /// An event that is complete when the wait list is, or where that is empty, when all queued before is.
+    /// Returns an event that completes when the wait list is complete or, if that is empty, when all work queued before
+    /// is.
     fn marker(&self, wait: &[Event]) -> Result<Event>;
 
-    /// An event that is complete when the wait list and all queued before are. What is queued later follows it.
+    /// Returns an event that completes when the wait list and all work queued before are complete. Later work follows
+    /// it.
     fn barrier(&self, wait: &[Event]) -> Result<Event>;
 
-    /// Makes the device start; every other call does so on its own where a driver would not.
+    /// Makes the device start. Every other call does so automatically where a driver would not.
     fn flush(&self) -> Result<()>;
 
-    /// Waits on this thread until all queued before is over, well or not (the events tell).
+    /// Waits on this thread until all work queued before has ended, successfully or not (the events tell).
     fn finish(&self) -> Result<()> {
         self.flush()?;
         self.marker(&[])?.wait()
     }
 
-    /// Host memory that copies go from and to while the device computes: page-locked where that matters. Its bytes are
-    /// arbitrary at first.
+    /// Allocates host memory from and to which the device copies while it computes: page-locked where that matters. Its
+    /// initial content is arbitrary.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] for 0 bytes.
     fn host_buffer(&self, len: usize) -> Result<HostBuffer> {
         if len == 0 {
-            return Err(Error::invalid("ComputeQueue::host_buffer", "0 bytes asked for; give at least 1"));
+            return Err(Error::invalid("ComputeQueue::host_buffer", "0 bytes requested; give at least 1"));
         }
         Ok(vec![0; len].into())
     }

@@ -5,27 +5,29 @@ use crate::describe::view::View;
 use std::ffi::c_void;
 use std::marker::PhantomData;
 
-/// Memory by its own API's names. They are numbers: whoever works with them keeps what [`crate::WriteFrame::raw`] asks.
+/// Native handles of memory, as numbers and pointers. Code that uses them must follow the contract of
+/// [`crate::WriteFrame::raw`].
 ///
-/// Nothing here may be released or destroyed. Other versions of the API's bindings take the same numbers.
+/// Do not release or destroy any of these handles. Any version of the API's bindings can use them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RawMemory {
-    /// Bytes of the host's, which any of its code writes.
+    /// Bytes of host memory, which any code of the process may write.
     Host {
-        /// The first byte.
+        /// Address of the first byte.
         address: *mut u8,
     },
     /// Linear memory of a CUDA device (CUDA driver API).
     Cuda {
-        /// The first byte, a `CUdeviceptr`.
+        /// Address of the first byte, a `CUdeviceptr`.
         address: u64,
-        /// `CUstream`: work that is queued here is in order with the backend's.
+        /// `CUstream`; work queued here is in order with the backend's.
         stream: *mut c_void,
-        /// The `CUcontext` of both, the device's primary one.
+        /// `CUcontext` of the memory and the stream: the device's primary context.
         context: *mut c_void,
     },
-    /// A texture that CUDA writes. The view has tight rows in the order of the array; it says nothing of its layout.
+    /// A texture that CUDA writes. The view has tight rows in the array's row order and does not describe the array's
+    /// layout.
     CudaArray {
         /// `CUsurfObject`.
         surface: u64,
@@ -33,40 +35,40 @@ pub enum RawMemory {
         array: *mut c_void,
         /// Column and row of pixel (0, 0) in the array.
         first: (u32, u32),
-        /// From one row of the picture to the next in the array: 1 or -1.
+        /// Step from one row of the picture to the next in the array: 1 or -1.
         step: i32,
-        /// `CUstream`.
+        /// `CUstream`; work queued here is in order with the backend's.
         stream: *mut c_void,
-        /// `CUcontext`.
+        /// `CUcontext`: the device's primary context.
         context: *mut c_void,
     },
-    /// A buffer of OpenCL's.
+    /// An OpenCL buffer.
     OpenCl {
         /// `cl_mem`.
         buffer: *mut c_void,
-        /// `cl_command_queue`, in order: commands that are queued here are in order with the backend's.
+        /// `cl_command_queue`, in order: commands queued here are in order with the backend's.
         queue: *mut c_void,
         /// `cl_context`.
         context: *mut c_void,
         /// `cl_device_id`.
         device: *mut c_void,
     },
-    /// A texture that OpenCL writes, `image2d_t`. The view is as of [`RawMemory::CudaArray`].
+    /// A texture that OpenCL writes, `image2d_t`. The view is like that of [`RawMemory::CudaArray`].
     OpenClImage {
         /// `cl_mem`.
         image: *mut c_void,
         /// Column and row of pixel (0, 0) in the image.
         first: (u32, u32),
-        /// From one row of the picture to the next in the image: 1 or -1.
+        /// Step from one row of the picture to the next in the image: 1 or -1.
         step: i32,
-        /// `cl_command_queue`, in order.
+        /// `cl_command_queue`, in order: commands queued here are in order with the backend's.
         queue: *mut c_void,
         /// `cl_context`.
         context: *mut c_void,
         /// `cl_device_id`.
         device: *mut c_void,
     },
-    /// A buffer of Vulkan's, in a queue that somebody else submits to: record a barrier before and after your writes.
+    /// A Vulkan buffer, in a queue that other code submits to. Record a barrier before and after your writes.
     Vulkan {
         /// `VkBuffer`.
         buffer: u64,
@@ -75,26 +77,26 @@ pub enum RawMemory {
         /// `VkQueue`.
         queue: u64,
     },
-    /// A level of a `TEXTURE_2D` of the current OpenGL context. The view is as of [`RawMemory::CudaArray`]. After your writes call
-    /// `glMemoryBarrier` where OpenGL asks for it.
+    /// A level of a `TEXTURE_2D` of the current OpenGL context. The view is like that of [`RawMemory::CudaArray`]. Call
+    /// `glMemoryBarrier` after your writes where OpenGL requires it.
     GlTexture {
-        /// The texture object's name.
+        /// Name of the texture object.
         texture: u32,
-        /// The level.
+        /// Mipmap level.
         level: u32,
         /// Column and row of pixel (0, 0) in the texture.
         first: (u32, u32),
-        /// From one row of the picture to the next in the texture: 1 or -1.
+        /// Step from one row of the picture to the next in the texture: 1 or -1.
         step: i32,
     },
-    /// A buffer of the current OpenGL context. After your writes call `glMemoryBarrier` where OpenGL asks for it.
+    /// A buffer of the current OpenGL context. Call `glMemoryBarrier` after your writes where OpenGL requires it.
     Gl {
-        /// The buffer object's name.
+        /// Name of the buffer object.
         buffer: u32,
     },
 }
 
-/// Memory by its own API's names, and the part of it to write, from [`crate::ComputeBackend::raw`] or
+/// Native handles of memory and the part of it to write, from [`crate::ComputeBackend::raw`] or
 /// [`crate::WriteFrame::raw`].
 ///
 /// ```
@@ -125,20 +127,22 @@ pub struct RawTarget<'a> {
 }
 
 impl RawTarget<'_> {
-    /// For backends.
+    /// Creates a target; for backends.
     ///
     /// # Safety
-    /// The names are of memory that is valid for reads and writes of all bytes of `view`, for at least as long as the lifetime.
+    /// The handles name memory that is valid for reads and writes of all bytes of `view`, for at least the lifetime
+    /// `'a`.
     pub const unsafe fn new(memory: RawMemory, view: View) -> Self {
         Self { memory, view, _memory: PhantomData }
     }
 
-    /// The memory.
+    /// Returns the native handles of the memory.
     pub const fn memory(&self) -> RawMemory {
         self.memory
     }
 
-    /// Tells where in the memory, in bytes: offset, pitch (negative where rows are stored in reverse), size and format.
+    /// Returns the part of the memory, in bytes: offset, pitch (negative where rows are stored in reverse), size and
+    /// format.
     pub const fn view(&self) -> View {
         self.view
     }

@@ -1,4 +1,4 @@
-//! A copy to the host on its way.
+//! A copy to the host that is in progress.
 
 use super::event::Event;
 use super::host_buffer::HostBuffer;
@@ -9,43 +9,43 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
-/// Slot in which an operation leaves the bytes that it read; for backends.
+/// Slot in which an operation stores the bytes that it read; for backends.
 #[derive(Clone, Default)]
 pub struct ReadSlot(Arc<Mutex<Option<HostBuffer>>>);
 
 impl ReadSlot {
-    /// To be called before the event is completed.
+    /// Stores the bytes. Call it before completing the event.
     pub fn put(&self, bytes: HostBuffer) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(bytes);
     }
 
     fn take(&self) -> Result<HostBuffer> {
         let bytes = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        bytes.ok_or_else(|| Error::invalid("ReadBack", "the bytes were taken already"))
+        bytes.ok_or_else(|| Error::invalid("ReadBack", "the bytes were already taken"))
     }
 }
 
-/// The bytes of a [`super::ComputeQueue::read`]: a future, or wait for them.
+/// The bytes of a [`super::ComputeQueue::read`]: await it as a future, or call [`ReadBack::wait`].
 ///
-/// Dropped early, the copy goes on into storage of its own and is thrown away then.
-#[must_use = "the bytes are in here"]
+/// After an early drop, the copy continues into storage of its own, which is then discarded.
+#[must_use = "this value holds the bytes that were read"]
 pub struct ReadBack {
     event: Event,
     slot: ReadSlot,
 }
 
 impl ReadBack {
-    /// For backends.
+    /// Creates a read-back; for backends.
     pub fn new(event: Event, slot: ReadSlot) -> Self {
         Self { event, slot }
     }
 
-    /// The copy's event, for wait lists.
+    /// Returns the copy's event, for wait lists.
     pub fn event(&self) -> &Event {
         &self.event
     }
 
-    /// Waits on this thread.
+    /// Waits on this thread and returns the bytes.
     ///
     /// # Errors
     /// The errors of [`Event::wait`].

@@ -1,7 +1,7 @@
-//! The order of a queue's operations, the same for every backend.
+//! The order of a queue's operations, shared by all backends.
 //!
-//! An operation goes to the device at once where all that it must follow is with that device too (the device orders
-//! them), and is kept on the host until the rest is done: user events, other backends, operations kept themselves.
+//! An operation is submitted at once where all of its dependencies are on the same device, which orders them. Otherwise
+//! it is held on the host until the rest is done: user events, other backends, and operations that are held themselves.
 
 use super::completion::Completer;
 use super::device_event::DeviceEvent;
@@ -13,11 +13,11 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// Bytes that an operation uses.
+/// Bytes that an operation accesses.
 pub struct Use<'a> {
-    /// The memory's own.
+    /// Tracker of the memory's users.
     pub hazards: &'a Hazards,
-    /// Range of bytes.
+    /// Range of bytes in the memory.
     pub range: Range<usize>,
     /// Kind of access: read or write.
     pub access: Access,
@@ -26,11 +26,11 @@ pub struct Use<'a> {
 /// Kind of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OperationKind {
-    /// Follows what it is told to, and in an in-order queue what was queued before.
+    /// Follows its wait list and, in an in-order queue, all operations queued before.
     Command,
-    /// Does nothing. Without a wait list it follows all that was queued before.
+    /// Does nothing. Without a wait list it follows all operations queued before.
     Marker,
-    /// Does nothing. It follows its wait list and all that was queued before; all that is queued later follows it.
+    /// Does nothing. It follows its wait list and all operations queued before; all later operations follow it.
     Barrier,
 }
 
@@ -40,11 +40,11 @@ pub struct Start {
     pub completer: Completer,
     /// Events of this device that the device must wait for first.
     pub after: Vec<Arc<dyn DeviceEvent>>,
-    /// The same events as in `after`, as [`Event`]s. Whoever completes this operation waits for them first: threads
-    /// that watch several streams see them end in any order. Nobody is to find an event complete before one that it
-    /// follows.
+    /// The same events as in `after`, as [`Event`]s. The thread that completes this operation waits for them first,
+    /// because threads that watch several streams see them end in any order. An event must never appear complete before
+    /// one that it follows.
     pub before: Vec<Event>,
-    /// True where it must follow the work that the backend's default queue was given so far.
+    /// True where the operation must follow the work that the backend's default queue has so far.
     pub after_default: bool,
 }
 
@@ -56,13 +56,13 @@ pub struct Schedule {
 
 #[derive(Default)]
 struct Sequence {
-    /// In order: the last operation. Out of order: all since the last barrier that are not over.
+    /// In order: the last operation. Out of order: all unfinished operations since the last barrier.
     open: Vec<Event>,
     barrier: Option<Event>,
 }
 
 impl Sequence {
-    /// Adds to `before` what the operation follows, and enters `event`.
+    /// Appends to `before` the events that the operation follows, and adds `event`.
     fn enter(&mut self, in_order: bool, follows_all: bool, event: &Event, before: &mut Vec<Event>) {
         self.open.retain(|e| !e.is_settled());
         self.barrier.take_if(|barrier| barrier.is_settled());
@@ -84,7 +84,7 @@ struct Plan {
     /// The same events as in `device`, as [`Event`]s. True where a failure is passed on: they may fail until the
     /// operation starts.
     watched: Vec<(Event, bool)>,
-    /// Waited for here. True where a failure is passed on.
+    /// Events that the host waits for. True where a failure is passed on.
     host: Vec<(Event, bool)>,
     failed: Option<Error>,
 }
@@ -101,7 +101,7 @@ impl Plan {
         }
     }
 
-    /// The first failure that keeps the operation from being started.
+    /// Returns the first failure that keeps the operation from starting.
     fn failure(&self) -> Option<Error> {
         self.failed
             .clone()
@@ -110,17 +110,17 @@ impl Plan {
 }
 
 impl Schedule {
-    /// An empty queue.
+    /// Creates the schedule of an empty queue.
     pub fn new(in_order: bool) -> Self {
         Self { in_order, order: Mutex::default() }
     }
 
-    /// Enters an operation and lets `start` give it to the device: now, or where it must be kept, on the thread that
-    /// completes the last of what it is kept for. `is_own` says whether the device can order after an event. `start`
-    /// completes the event whatever happens (see [`Completer::refuse`]).
+    /// Adds an operation and calls `start`, which submits it: at once, or where it must be held, on the thread that
+    /// completes its last dependency. `is_own` says whether the device can order after an event. `start` completes the
+    /// event in every case (see [`Completer::refuse`]).
     ///
-    /// Order by memory and by queue is order alone. A wait list is more: where one of its events fails, the operation
-    /// fails and is not started.
+    /// The order by memory and by queue is only an order. A wait list means more: where one of its events fails, the
+    /// operation fails and is not started.
     ///
     /// # Errors
     /// Those of `start`, where it was called at once.
@@ -163,7 +163,7 @@ impl Schedule {
         if host.is_empty() {
             go(None)?;
         } else {
-            // An error of `start` is reported by the event.
+            // The event reports an error of `start`.
             after_all(&host, move |failed| drop(go(failed)));
         }
         Ok(event)
@@ -178,7 +178,7 @@ fn not_started(error: &Error) -> Error {
     Error::EventFailed { reason }
 }
 
-/// Calls `f` when all are settled, with the first failure of those that pass it on.
+/// Calls `f` when all events are settled, with the first failure among those that pass it on.
 fn after_all(events: &[(Event, bool)], f: impl FnOnce(Option<Error>) + Send + 'static) {
     struct Rest<F> {
         left: AtomicUsize,

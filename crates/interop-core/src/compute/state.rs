@@ -1,4 +1,4 @@
-//! State shared by the clones of an event: its outcome, and who waits for it.
+//! State shared by the clones of an event: its outcome, its wakers and its callbacks.
 
 use super::device_event::DeviceEvent;
 use super::flat::flat;
@@ -10,7 +10,6 @@ use std::task::{Poll, Waker};
 
 type Callback = Box<dyn FnOnce(&Result<()>) + Send>;
 
-/// State shared by the clones of an event.
 #[derive(Default)]
 pub(super) struct State {
     inner: Mutex<Inner>,
@@ -23,7 +22,7 @@ struct Inner {
     running: bool,
     device: Option<Arc<dyn DeviceEvent>>,
     profile: Option<Profile>,
-    /// By the slot of the future that left it.
+    /// Wakers, by the slot of the future that left each.
     wakers: Vec<(u64, Waker)>,
     next_slot: u64,
     callbacks: Vec<Callback>,
@@ -31,7 +30,7 @@ struct Inner {
 
 impl State {
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        // Nothing of others runs under the lock, so a poisoned one still holds whole values.
+        // No foreign code runs under the lock, so a poisoned lock still protects whole values.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -44,7 +43,7 @@ impl State {
             (None, None) => EventStatus::Queued,
             (None, Some(device)) => {
                 let device = device.clone();
-                // Drivers are not asked under the lock.
+                // Drivers are not called under the lock.
                 drop(inner);
                 device.status()
             }
@@ -104,13 +103,13 @@ impl State {
                 None
             }
         };
-        // A waker's drop is the runtime's code.
+        // Dropping a waker runs code of the async runtime.
         drop(inner);
         drop(replaced);
         Poll::Pending
     }
 
-    /// The future that left a waker is gone.
+    /// Removes the waker of a future that was dropped.
     pub fn forget(&self, slot: u64) {
         let mut inner = self.lock();
         let at = inner.wakers.iter().position(|(s, _)| *s == slot);
@@ -119,12 +118,12 @@ impl State {
         drop(waker);
     }
 
-    /// The device has it now.
+    /// Records that the device has the operation.
     pub fn set_device(&self, device: Option<Arc<dyn DeviceEvent>>) {
         self.lock().device = device;
     }
 
-    /// It runs on a thread of the host.
+    /// Records that the operation runs on a thread of the host.
     pub fn set_running(&self) {
         self.lock().running = true;
     }
@@ -150,5 +149,5 @@ impl State {
 }
 
 fn tell(callback: Callback, outcome: &Result<()>) {
-    contain("callback of an event (the event is complete all the same)", || callback(outcome));
+    contain("callback of an event (the event itself is complete)", || callback(outcome));
 }

@@ -14,30 +14,30 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum EventStatus {
-    /// Kept on the host until what it waits for is done.
+    /// Held on the host until its dependencies are done.
     Queued,
-    /// With the device, which orders it after what it waits for.
+    /// Submitted to the device, which orders it after its dependencies.
     Submitted,
-    /// The device has begun.
+    /// The device has started it.
     Running,
-    /// Done.
+    /// The device has finished it successfully.
     Complete,
-    /// Ended by an error, or never begun because of one.
+    /// It ended with an error, or an error kept it from starting.
     Failed,
 }
 
 /// Times at which an operation passed each stage, in nanoseconds on the clock of [`super::now`].
 ///
-/// `started` and `ended` of a device with a clock of its own are that clock's, moved by one offset for each device: their
-/// difference is exact, their place among the host's times good to some microseconds.
+/// For a device with a clock of its own, `started` and `ended` are readings of that clock, shifted by one offset for
+/// each device. Their difference is exact; their position among the host's times is accurate to a few microseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Profile {
-    /// The call was made.
+    /// Time of the call that queued it.
     pub queued: u64,
-    /// It was given to the device.
+    /// Time at which it was submitted to the device.
     pub submitted: u64,
-    /// The device began.
+    /// Time at which the device started it.
     pub started: u64,
-    /// The device was done.
+    /// Time at which the device finished it.
     pub ended: u64,
 }

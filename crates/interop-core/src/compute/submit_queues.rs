@@ -1,8 +1,8 @@
-//! Streams of a device, each with a thread that waits for its commands one after another and tells their events.
+//! Streams of a device, each with a thread that waits for its commands one after another and completes their events.
 //!
-//! Callbacks of drivers (`clSetEventCallback`, `cuLaunchHostFunc`) would do without the thread. But then wakers,
-//! callbacks and whatever is started next would run on a thread of the driver's, where most calls are forbidden. And a
-//! driver that forgets one, or loses its context, would leave a future asleep forever.
+//! Callbacks of drivers (`clSetEventCallback`, `cuLaunchHostFunc`) would make the thread unnecessary. But then wakers,
+//! callbacks and the next operations would run on a thread of the driver, where most calls are forbidden. A driver that
+//! loses a callback, or its context, would leave a future asleep forever.
 
 use super::command::Command;
 use super::completion::Completer;
@@ -18,36 +18,37 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
 
-/// Streams of an out-of-order queue: so many operations run side by side. Several streams in order, because drivers
-/// need not have others, and some that say they do run them in order.
+/// Number of streams of an out-of-order queue, and so of operations that run concurrently. The streams are in-order
+/// queues because drivers need not offer others, and some out-of-order queues run in order anyway.
 const STREAMS: usize = 4;
 
 /// A stream or in-order queue of a device.
 pub trait DeviceStream: Send + Sync + 'static {
-    /// Keeps memory alive.
+    /// Keeps memory of the backend alive.
     type Block: Send + 'static;
-    /// A kernel with its values.
+    /// A kernel with its argument values.
     type Launch: Send + 'static;
-    /// A command that the device has. Waits for the device where it is dropped before it landed.
+    /// A command that the device has. Dropping it before it has landed waits for the device.
     type InFlight: Send + 'static;
 
-    /// Name of the threads.
+    /// Name of the threads that wait for commands.
     const THREAD: &'static str;
 
-    /// Begins a command on the device, after `after`, which are events of its own. Gives what later commands can follow.
+    /// Starts a command on the device, after the events `after` of the same device. Returns an event that later
+    /// commands can follow.
     ///
     /// # Errors
-    /// What the driver refuses; nothing of the command is on the device then.
+    /// Errors of the driver; then no part of the command is on the device.
     fn submit(
         &self,
         command: Command<Self::Block, Self::Launch>,
         after: &[Arc<dyn DeviceEvent>],
     ) -> Result<(Self::InFlight, Arc<dyn DeviceEvent>)>;
 
-    /// Waits until the device is done.
+    /// Waits until the device has finished the command.
     fn land(&self, in_flight: Self::InFlight) -> Landed<Self::Block, Self::Launch>;
 
-    /// On the waiting thread, before anything else.
+    /// Called on the waiting thread before anything else.
     fn enter_thread(&self) {}
 }
 
@@ -55,22 +56,22 @@ pub trait DeviceStream: Send + Sync + 'static {
 pub struct Landed<B, L> {
     /// Outcome of the command.
     pub outcome: Result<()>,
-    /// Begin and end of the command on the clock of [`super::now`], if the stream profiles.
+    /// Time at which the command began and ended, on the clock of [`super::now`], if the stream profiles.
     pub span: Option<(u64, u64)>,
     /// The command, with everything that it owned.
     pub command: Command<B, L>,
 }
 
-/// A command on its way.
+/// A submitted command that a thread waits for.
 struct Awaited<S: DeviceStream> {
     completer: Completer,
     in_flight: S::InFlight,
-    /// To be complete before.
+    /// Events that must complete first.
     before: Vec<Event>,
 }
 
 impl<S: DeviceStream> Awaited<S> {
-    /// Waits for the device, and tells.
+    /// Waits for the device and completes the event.
     fn land(self, stream: &S) {
         let Landed { outcome, span, command } = stream.land(self.in_flight);
         for event in self.before {
@@ -78,12 +79,12 @@ impl<S: DeviceStream> Awaited<S> {
         }
         let kept = command.landed();
         self.completer.complete_profiled(outcome, span);
-        // Freeing memory may wait for the device, so those who wait are told first.
+        // Freeing memory may wait for the device, so the waiters are woken first.
         drop(kept);
     }
 }
 
-/// A stream and its thread, which ends when this is gone and all commands are done.
+/// A stream and its thread, which ends when this value is dropped and all commands are done.
 struct SubmitQueue<S: DeviceStream> {
     stream: Arc<S>,
     awaited: ProcessOwned<Sender<Awaited<S>>>,
@@ -97,7 +98,7 @@ impl<S: DeviceStream> SubmitQueue<S> {
         let wait = move || {
             own.enter_thread();
             for awaited in receiver {
-                // It drops host memory of the caller's.
+                // Runs foreign code: it drops host memory of the caller.
                 contain("command of a queue", || awaited.land(&own));
             }
         };
@@ -112,7 +113,7 @@ impl<S: DeviceStream> SubmitQueue<S> {
             Ok((in_flight, fence)) => {
                 completer.submitted(Some(fence));
                 if let Err(unsent) = self.awaited.send(Awaited { completer, in_flight, before }) {
-                    // The thread is gone; what it would have done is done here.
+                    // The thread is gone, so its work is done here.
                     unsent.0.land(&self.stream);
                 }
                 Ok(())
@@ -121,7 +122,7 @@ impl<S: DeviceStream> SubmitQueue<S> {
     }
 }
 
-/// The system refused a thread for a queue.
+/// Error for a queue whose thread the system could not start.
 pub fn no_thread(error: std::io::Error) -> Error {
     Error::Unavailable {
         what: "a thread for a queue".into(),
@@ -130,25 +131,25 @@ pub fn no_thread(error: std::io::Error) -> Error {
     }
 }
 
-/// The streams of a queue, which are given commands in turn.
+/// The streams of a queue, which receive commands in turn.
 pub struct SubmitQueues<S: DeviceStream> {
     queues: Box<[SubmitQueue<S>]>,
     next: AtomicUsize,
 }
 
 impl<S: DeviceStream> SubmitQueues<S> {
-    /// One stream where the queue is in order, else several.
+    /// Creates one stream for an in-order queue, otherwise several.
     ///
     /// # Errors
-    /// Those of `stream`; [`Error::Unavailable`] where the system gives no thread.
+    /// Those of `stream`; [`Error::Unavailable`] where the system cannot start a thread.
     pub fn new(options: &QueueOptions, mut stream: impl FnMut() -> Result<S>) -> Result<Self> {
         let count = if options.is_in_order() { 1 } else { STREAMS };
         let queues = (0..count).map(|_| SubmitQueue::new(stream()?)).collect::<Result<_>>()?;
         Ok(Self { queues, next: AtomicUsize::new(0) })
     }
 
-    /// For [`super::QueueDriver::start`]. `default` marks what the backend's own calls have queued; asked where the command
-    /// follows that.
+    /// Implements [`super::QueueDriver::start`]. `default` returns a marker of the work that the backend's own calls
+    /// have queued; it is called only where the command follows that work.
     ///
     /// # Errors
     /// Those of `default` and of [`DeviceStream::submit`]; the event has failed by then.

@@ -1,4 +1,4 @@
-//! Arguments of a launch: the target that its kernel writes, and the kernel's arguments.
+//! Arguments of a launch: the target that the kernel writes, and the kernel's arguments.
 
 use super::memory::ComputeMemory;
 use crate::describe::error::{Error, Result};
@@ -7,7 +7,7 @@ use crate::describe::geometry::Extent;
 use crate::describe::pattern::rows;
 use crate::describe::view::{BufferView, ImageView, View};
 
-/// A part is written together with what lies between its rows where both are no more than so many times its bytes.
+/// Parts are written together with the gaps between their rows if both are at most this many times the part's bytes.
 const MOST_AROUND: usize = 4;
 
 /// Memory and the part of it that a kernel writes.
@@ -33,13 +33,13 @@ pub struct Target<'a> {
 }
 
 impl<'a> Target<'a> {
-    /// A checked target: the view lies inside the memory.
+    /// Creates a target from memory and a view inside it.
     pub fn new(memory: &'a mut dyn ComputeMemory, view: View) -> Result<Self> {
         view.check_inside(memory.len()).map_err(|error| error.of("Target::new"))?;
         Ok(Self { memory, view, items: None })
     }
 
-    /// An image with tight rows from the start of `memory`, for passes whose result is not shown.
+    /// An image with tight rows from the start of `memory`, for passes whose result is not displayed.
     pub fn image(memory: &'a mut dyn ComputeMemory, extent: Extent, format: PixelFormat) -> Result<Self> {
         let view = ImageView::packed(extent, format, 1, 0, false)?;
         Self::new(memory, View::Image(view))
@@ -51,26 +51,26 @@ impl<'a> Target<'a> {
         Self { memory, view: View::Buffer(BufferView { offset: 0, len }), items: None }
     }
 
-    /// Number of work items of this launch for a buffer target, instead of [`crate::KernelSource::with_items`]; the CPU
-    /// decides by it whether other threads are worth waking.
+    /// Sets the number of work items of this launch for a buffer target, overriding
+    /// [`crate::KernelSource::with_items`]. The CPU backend uses it to decide whether waking other threads pays off.
     #[must_use]
     pub fn with_items(mut self, items: usize) -> Self {
         self.items = Some(items);
         self
     }
 
-    /// Work items of this launch, where [`Target::with_items`] said so.
+    /// Returns the number of work items of this launch, if [`Target::with_items`] set it.
     pub fn items(&self) -> Option<usize> {
         self.items
     }
 
-    /// Tells where in the memory.
+    /// Returns the part of the memory.
     pub fn view(&self) -> View {
         self.view
     }
 
-    /// Moves the target, with its part and work items, to the memory that `inner` finds in this one: for backends that
-    /// wrap others.
+    /// Moves the target, with its part and work items, to the memory that `inner` returns for this one. For backends
+    /// that wrap others.
     ///
     /// # Errors
     /// Those of `inner`; [`crate::Error::InvalidInput`] where the view does not lie inside that memory.
@@ -81,12 +81,13 @@ impl<'a> Target<'a> {
         Ok(Self { items: self.items, ..Self::new(inner(self.memory)?, self.view)? })
     }
 
-    /// Writes all of it from the host: tight rows. With `is_whole`, what lies between its rows is nobody's.
+    /// Writes the whole target from tightly packed rows on the host. With `is_whole`, the gaps between its rows may be
+    /// overwritten.
     pub(crate) fn write(self, operation: &'static str, bytes: &[u8], is_whole: bool) -> Result<()> {
         let (memory, view) = self.into_parts();
         let expected = view.payload_len();
         if bytes.len() != expected {
-            let problem = format!("{} bytes were given, the frame takes {expected} (tight rows)", bytes.len());
+            let problem = format!("{} bytes were given; the frame needs {expected} (tight rows)", bytes.len());
             return Err(Error::invalid(operation, problem));
         }
         let span = view.span();
@@ -99,14 +100,14 @@ impl<'a> Target<'a> {
             }
         };
         if is_whole || span.len() == expected {
-            // One mapping, the rows in memory order. Gaps between them, if any, are nobody's.
+            // One map, with the rows in memory order. The gaps between them, if any, are padding.
             return memory.map_write(span.clone(), &mut |to| {
                 lay(to);
                 Ok(())
             });
         }
-        // The gaps between the rows belong to the pixels around this part. If they are small, they are read and written
-        // with the rows: a call for each row takes longer.
+        // The gaps between the rows belong to the pixels around this part. Small gaps are read and written back with
+        // the rows, which is faster than a call for each row.
         if span.len() <= expected.saturating_mul(MOST_AROUND) {
             let mut together = vec![0; span.len()];
             memory.read(span.start, &mut together)?;
@@ -122,7 +123,7 @@ impl<'a> Target<'a> {
         Ok(())
     }
 
-    /// The memory and where in it.
+    /// Returns the memory and the view.
     pub fn into_parts(self) -> (&'a mut dyn ComputeMemory, View) {
         (self.memory, self.view)
     }
@@ -139,29 +140,29 @@ impl<'a> Target<'a> {
 /// ```
 pub type Arg<'a> = Argument<&'a dyn ComputeMemory>;
 
-/// An argument whose memory is given as an `M`: as a device's own in [`Arg`].
+/// A kernel argument whose memory is represented by `M`, for example a device's own memory in [`Arg`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Argument<M> {
-    /// 32-bit signed.
+    /// 32-bit signed integer.
     I32(i32),
-    /// 32-bit unsigned.
+    /// 32-bit unsigned integer.
     U32(u32),
-    /// binary32.
+    /// IEEE 754 binary32 number.
     F32(f32),
-    /// 64-bit signed.
+    /// 64-bit signed integer.
     I64(i64),
-    /// 64-bit unsigned.
+    /// 64-bit unsigned integer.
     U64(u64),
-    /// binary64; the device may lack it.
+    /// IEEE 754 binary64 number. Some devices do not support it.
     F64(f64),
-    /// Device memory, read by the kernel: by a pointer, or in OpenCL an imported texture by `image2d_t`, between acquire and
-    /// release where it is OpenGL's.
+    /// Device memory that the kernel reads through a pointer. In OpenCL, an imported texture is passed as `image2d_t`;
+    /// one of OpenGL must be used between acquire and release.
     Memory(M),
 }
 
 impl<M> Argument<M> {
-    /// Name of the kind, for messages.
+    /// Returns the name of the argument's kind, for messages.
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::I32(_) => "i32",
@@ -174,7 +175,7 @@ impl<M> Argument<M> {
         }
     }
 
-    /// Borrows the memory; a number is copied.
+    /// Borrows the memory of the argument; a number is copied.
     pub const fn each_ref(&self) -> Argument<&M> {
         match self {
             Self::I32(v) => Argument::I32(*v),
@@ -187,10 +188,10 @@ impl<M> Argument<M> {
         }
     }
 
-    /// Replaces the memory with what `f` makes of it; a number stays.
+    /// Converts the memory with `f`; a number stays.
     ///
     /// # Errors
-    /// What `f` returns.
+    /// Those of `f`.
     pub fn with_memory<N>(self, f: impl FnOnce(M) -> Result<N>) -> Result<Argument<N>> {
         Ok(match self {
             Self::I32(v) => Argument::I32(v),

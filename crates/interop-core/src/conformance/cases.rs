@@ -1,4 +1,4 @@
-//! The cases. Each opens links by one path only and compares what the display shows, byte by byte.
+//! The cases of the suite. Each opens links on one path only and compares what the display shows byte by byte.
 
 use super::context::Context;
 use super::failure::{Failure, each};
@@ -11,16 +11,16 @@ use crate::describe::geometry::{Region, RowOrder};
 use crate::describe::pattern::Pattern;
 use crate::describe::surface::{ImageDesc, SurfaceDesc};
 
-/// A case by name.
+/// A named case of the suite.
 pub struct Case {
-    /// For the table.
+    /// Name of the case, for the table.
     pub name: &'static str,
-    /// Runs it.
+    /// Runs the case.
     pub run: fn(&Context<'_>) -> Result<(), Failure>,
 }
 
 impl Case {
-    /// Runs it, and says what came of it.
+    /// Runs the case and returns its row for the table.
     pub fn row(&self, context: &Context<'_>) -> Row {
         let outcome = match (self.run)(context) {
             Ok(()) => Outcome::Pass,
@@ -104,7 +104,8 @@ fn ring(context: &Context<'_>) -> Result<(), Failure> {
     })
 }
 
-/// The shown frame is the one finished `frames_behind` frames earlier: the first at once, and all after a flush.
+/// Checks that the shown frame is the one finished `frames_behind` frames earlier: the first at once, and all after a
+/// flush.
 fn late(context: &Context<'_>) -> Result<(), Failure> {
     let desc = SurfaceDesc::Image(any(40, 10, PixelFormat::Rgba8));
     let mut link = context.open(desc)?;
@@ -251,20 +252,20 @@ fn bad_input(context: &Context<'_>) -> Result<(), Failure> {
     ];
     for region in regions {
         if link.acquire_region(region).is_ok() {
-            return Err(Failure::Failed(format!("region {region} of 16x16 was taken")));
+            return Err(Failure::Failed(format!("region {region} of 16x16 was accepted")));
         }
     }
     if link.acquire_bytes(0..4).is_ok() {
-        return Err(Failure::Failed("bytes of an image were taken".into()));
+        return Err(Failure::Failed("bytes of an image were accepted".into()));
     }
     let sizes = [(0, 16), (16, 0), (u32::MAX, u32::MAX), (u32::MAX, 1)];
     for (width, height) in sizes {
         if link.resize(SurfaceDesc::image(width, height, PixelFormat::Rgba32F)).is_ok() {
-            return Err(Failure::Failed(format!("resize to {width}x{height} was taken")));
+            return Err(Failure::Failed(format!("resize to {width}x{height} was accepted")));
         }
     }
     if link.resize(SurfaceDesc::buffer(0)).is_ok() || link.resize(SurfaceDesc::buffer(u64::MAX)).is_ok() {
-        return Err(Failure::Failed("a buffer of 0 or 2^64-1 bytes was taken".into()));
+        return Err(Failure::Failed("a buffer of 0 or 2^64-1 bytes was accepted".into()));
     }
     same_bytes("the frame shown before", &expected, &link.read_back()?)
 }

@@ -1,4 +1,4 @@
-//! The context that a case runs in.
+//! The devices, paths and settings that a case runs with.
 
 use super::failure::Failure;
 use super::pixels::tight;
@@ -15,38 +15,38 @@ use crate::select::{Mode, Policy};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// The context that a case runs in.
+/// The devices, paths and settings that a case runs with.
 pub struct Context<'a> {
-    /// The side that writes.
+    /// The backend, which writes frames.
     pub backend: &'a Arc<dyn ComputeBackend>,
-    /// The side that shows.
+    /// The display, which shows frames.
     pub display: &'a Rc<dyn Display>,
-    /// Paths that may be taken.
+    /// The set that `path` belongs to.
     pub paths: &'a Paths,
-    /// The path of these that is.
+    /// The only path that the case may use.
     pub path: PathId,
-    /// The mode, and how the two sides are synchronised.
+    /// Mode and synchronisation of the links.
     pub manner: Manner,
 }
 
-/// A part of the [`Policy`] that every case must hold for.
+/// The settings of the [`Policy`] under which every case must pass.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Manner {
-    /// Selects the frame that is shown, see [`Policy::mode`].
+    /// Selects which frame is shown, see [`Policy::mode`].
     pub mode: Mode,
     /// Synchronisation of the two sides, see [`Policy::sync`].
     pub sync: Option<SyncKind>,
 }
 
 impl Manner {
-    /// Shown so many frames behind.
+    /// Shows frames this many behind.
     pub const fn late(frames: usize) -> Self {
         Self { mode: Mode::FramesBehind(frames), sync: None }
     }
 }
 
 impl Context<'_> {
-    /// Opens a link by this very path.
+    /// Opens a link on exactly this path.
     pub fn open(&self, desc: SurfaceDesc) -> Result<Link, Failure> {
         let Manner { mode, sync } = self.manner;
         let policy = Policy { paths: self.paths.clone(), force: Some(self.path), mode, sync, ..Policy::default() };
@@ -59,7 +59,7 @@ impl Context<'_> {
         Ok(Link::open(Arc::clone(self.backend), Rc::clone(self.display), desc, options)?)
     }
 
-    /// Formats of images that the display shows.
+    /// Returns the formats of images that the display shows.
     pub fn formats(&self) -> Vec<PixelFormat> {
         self.display.caps().image_formats.clone()
     }

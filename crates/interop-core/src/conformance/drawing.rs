@@ -11,27 +11,27 @@ use crate::draw::{DrawOptions, Filter, Fit, Placement, Plan, paint};
 /// One draw.
 #[derive(Debug, Clone)]
 pub struct Drawing {
-    /// The image.
+    /// The image to draw.
     pub image: ImageDesc,
-    /// Its tight rows, top row first.
+    /// Its pixels in tight rows, top row first.
     pub pixels: Vec<u8>,
     /// Options of the draw.
     pub options: DrawOptions,
-    /// Format of the target, all of which is the viewport. Where [`DrawOptions::target`] says that the format encodes, the
-    /// target is RGBA8 of sRGB.
+    /// Format of the target, all of which is the viewport. Where [`DrawOptions::target`] says that the format encodes,
+    /// the target is sRGB-encoded RGBA8.
     pub target: PixelFormat,
-    /// Clear value of the target before the draw, as the numbers that are then read from it.
+    /// Clear value of the target before the draw, as numbers that are then read from it.
     pub before: [f32; 4],
 }
 
-/// Odd, so that no pixel's centre lies on the edge of two texels, whatever the size.
+/// Odd, so that no pixel's centre lies on the edge between two texels, whatever the target's size.
 const IMAGE: Extent = Extent::new(5, 3);
 
-/// Tolerance for 8-bit targets: the rounding of one step.
+/// Tolerance for 8-bit targets: one rounding step.
 const UNORM_TOLERANCE: f32 = 1.0 / 255.0;
 
 impl Drawing {
-    /// Size of the target: wider than the image's shape, and no multiple of its size.
+    /// Size of the target: wider than the image's shape, and not a multiple of its size.
     pub const AREA: Extent = Extent::new(13, 7);
 
     fn new(format: PixelFormat, encoding: Encoding, alpha: AlphaMode, options: DrawOptions) -> Self {
@@ -44,12 +44,12 @@ impl Drawing {
         Self { image, pixels: pixels(&image), options, target, before: [0.8, 0.4, 0.2, 0.6] }
     }
 
-    /// Every case. Each is on its own.
+    /// Returns every drawing. Each is independent of the others.
     pub fn all() -> Vec<Self> {
         [meanings(), coverings(), placements(), formats(), hostile()].concat()
     }
 
-    /// Returns what the target holds afterwards, in tight rows, top row first: the reference.
+    /// Returns the expected content of the target in tight rows, top row first, as computed by the reference.
     pub fn expected(&self) -> Result<Vec<u8>> {
         let mut bytes = vec![0; Self::AREA.pixels() as usize * self.target.bytes_per_pixel()];
         bytes.chunks_exact_mut(self.target.bytes_per_pixel()).for_each(|p| store(self.target, self.before, p));
@@ -60,15 +60,18 @@ impl Drawing {
         Ok(bytes)
     }
 
-    /// Compares what a display drew with the reference: 1/255 in targets of bytes; in those of floats 1/500 of the number,
-    /// but 1/5000 near 0.
+    /// Compares a display's result with the reference. The tolerance is 1/255 in integer targets; in floating-point
+    /// targets it is 1/500 of the number, and 1/5000 near 0.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] with the first pixel that is wrong.
+    /// [`Error::InvalidInput`] with the first wrong pixel.
     pub fn check(&self, found: &[u8]) -> Result<()> {
         let (expected, size) = (self.expected()?, self.target.bytes_per_pixel());
         if found.len() != expected.len() {
-            return Err(Error::invalid("Drawing::check", format!("{} bytes for {}", found.len(), expected.len())));
+            return Err(Error::invalid(
+                "Drawing::check",
+                format!("{} bytes were given instead of {}", found.len(), expected.len()),
+            ));
         }
         let unorm = !self.target.channel_kind().is_float();
         let is_close = |a: f32, b: f32| {
@@ -89,11 +92,11 @@ impl Drawing {
     }
 }
 
-/// Numbers that differ from pixel to pixel and lie in what the image may hold.
+/// Returns numbers that differ from pixel to pixel and lie in the image's range.
 fn pixels(image: &ImageDesc) -> Vec<u8> {
     let size = image.format.bytes_per_pixel();
     let is_float = image.format.channel_kind().is_float();
-    // Unmanaged numbers are the target's; light goes past white, and past the primaries.
+    // Unmanaged numbers stay in the target's range; light exceeds white and the primaries.
     let (low, high) = match image.encoding {
         Encoding::Linear if is_float => (-0.25, 9.0),
         Encoding::Srgb | Encoding::Gamma22 if is_float => (-0.25, 1.5),
@@ -110,7 +113,7 @@ fn pixels(image: &ImageDesc) -> Vec<u8> {
             1 => 0.0,
             _ => noise(3),
         };
-        // Dark ones, too, for the straight part of the curves.
+        // Includes dark values for the linear part of the curves.
         let scale = if at % 5 == 4 { 0.02 } else { 1.0 };
         let cover = if image.alpha == AlphaMode::Premultiplied { alpha } else { 1.0 };
         let [r, g, b] = [0, 1, 2].map(|c| (low + (high - low) * noise(c)) * scale * cover);
@@ -130,7 +133,7 @@ const PLAIN: DrawOptions = DrawOptions {
     manner: None,
 };
 
-/// Pairs of target and image encodings: every curve in both directions, and none.
+/// Pairs of target and image encodings: every curve in both directions, and no curve.
 const WAYS: [(TargetEncoding, Encoding); 9] = [
     (TargetEncoding::Srgb, Encoding::Unmanaged),
     (TargetEncoding::Srgb, Encoding::Srgb),
@@ -153,7 +156,7 @@ const TONES: [ToneMap; 6] = [
     ToneMap::AcesHill,
 ];
 
-/// Curves, exposures and tone maps.
+/// Draws with curves, exposures and tone maps.
 fn meanings() -> Vec<Drawing> {
     let mut cases = Vec::new();
     for (target, encoding) in WAYS {
@@ -167,7 +170,7 @@ fn meanings() -> Vec<Drawing> {
     cases
 }
 
-/// Alpha over a background and over what is there.
+/// Draws with alpha over a background and over the target's content.
 fn coverings() -> Vec<Drawing> {
     let mut cases = Vec::new();
     for (target, encoding) in WAYS {
@@ -182,7 +185,7 @@ fn coverings() -> Vec<Drawing> {
     cases
 }
 
-/// Fits and filters, with and without bars.
+/// Draws with all fits and filters, with and without bars.
 fn placements() -> Vec<Drawing> {
     let mut cases = Vec::new();
     for (fit, filter) in Fit::ALL.iter().flat_map(|fit| [Filter::Nearest, Filter::Linear].map(|f| (*fit, f))) {
@@ -197,7 +200,7 @@ fn placements() -> Vec<Drawing> {
             cases.push(Drawing::new(PixelFormat::Rgba8, encoding, AlphaMode::Stored, options));
         }
     }
-    // Zoomed and moved: cut by the viewport, columns of one line, and one pixel.
+    // Zoomed and moved: clipped by the viewport, lines one pixel wide, and a single pixel.
     for (x, y, width, height) in [(-7, 3, 40, 31), (4, -90, 3, 200), (2, 1, 1, 1)] {
         let fit = Fit::At(Placement { x, y, width, height });
         for (filter, encoding) in [(Filter::Nearest, Encoding::Unmanaged), (Filter::Linear, Encoding::Srgb)] {
@@ -210,14 +213,14 @@ fn placements() -> Vec<Drawing> {
         let options = DrawOptions { target, ..options };
         cases.extend(ENCODINGS.map(|e| Drawing::new(PixelFormat::Rgba8, e, AlphaMode::Opaque, options)));
     }
-    // Larger than the viewport is what is shown of it: cut on every side.
+    // The visible part is larger than the viewport and clipped on every side.
     let mut large = Drawing::new(PixelFormat::Rgba8, Encoding::Srgb, AlphaMode::Opaque, options);
     large.options.fit = Fit::None;
     cases.push(large);
     cases
 }
 
-/// Every format, as it is and as light, grey and red; the last into targets of its own format.
+/// Draws of every format: unchanged, as light, grey and red; the last into targets of their own format.
 fn formats() -> Vec<Drawing> {
     let mut cases = Vec::new();
     for (format, encoding) in PixelFormat::ALL.iter().flat_map(|f| ENCODINGS.map(|e| (*f, e))) {
@@ -228,7 +231,7 @@ fn formats() -> Vec<Drawing> {
     }
     for (format, encoding) in [(PixelFormat::Rgba16F, Encoding::Linear), (PixelFormat::Rgba32F, Encoding::Srgb)] {
         for exposure in [0.0, 3.0] {
-            // Nothing is cut off in floats.
+            // Floating-point targets clip nothing.
             let options = DrawOptions { target: TargetEncoding::Linear, exposure, ..PLAIN };
             cases.push(Drawing { target: format, ..Drawing::new(format, encoding, AlphaMode::Stored, options) });
         }
@@ -236,7 +239,7 @@ fn formats() -> Vec<Drawing> {
     cases
 }
 
-/// Draws what is no light: it must come out as some, and not spread.
+/// Draws of NaN, infinities and other invalid light: the results must be valid and stay within their pixels.
 fn hostile() -> Vec<Drawing> {
     let numbers = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 3e38, -3e38, 1e-40];
     let mut cases = Vec::new();
@@ -249,7 +252,7 @@ fn hostile() -> Vec<Drawing> {
         let mut case = Drawing::new(PixelFormat::Rgba32F, encoding, alpha, options);
         for (at, pixel) in case.pixels.chunks_exact_mut(16).enumerate() {
             let [r, g, b] = [0, 1, 2].map(|c| numbers[(at + 2 * c) % numbers.len()]);
-            // A stored alpha is nobody's to mend.
+            // A stored alpha is not corrected.
             let a = if alpha == AlphaMode::Stored { 0.5 } else { numbers[at % numbers.len()] };
             store(PixelFormat::Rgba32F, [r, g, b, a], pixel);
         }

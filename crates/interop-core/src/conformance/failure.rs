@@ -3,9 +3,9 @@
 /// Reason why a case did not pass.
 #[derive(Debug)]
 pub enum Failure {
-    /// The pair does not offer the path for this surface.
+    /// The pair does not offer the path for this surface, for this reason.
     Skipped(String),
-    /// It is not as promised.
+    /// The result differs from the contract, as described.
     Failed(String),
 }
 
@@ -15,7 +15,8 @@ impl From<crate::Error> for Failure {
     }
 }
 
-/// Runs `f` on each; skipped only where all of them are, as a path need not carry every kind of surface.
+/// Runs `f` on each. The result is skipped only where all are skipped, because a path need not carry every kind of
+/// surface.
 pub(super) fn each<T>(all: impl IntoIterator<Item = T>, f: impl Fn(T) -> Result<(), Failure>) -> Result<(), Failure> {
     let (mut ran, mut skipped) = (false, None);
     for one in all {

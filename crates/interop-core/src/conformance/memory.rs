@@ -40,10 +40,10 @@ fn refused<T>(what: &str, outcome: Result<T>) -> Result<(), Failure> {
     }
 }
 
-/// Every byte of memory after the pattern was written into `view` of it is that of the reference.
+/// Checks every byte of memory against the reference after the pattern was written into `view` of it.
 ///
 /// # Errors
-/// [`Failure::Failed`] with the first that is not.
+/// [`Failure::Failed`] with the first differing byte.
 pub fn pattern_in(backend: &dyn ComputeBackend, view: View, nonce: u32) -> Result<(), Failure> {
     let filled = vec![0xA5; view.span().end + 7];
     for pattern in [Pattern::for_view(&view, nonce), Pattern::flat(&view, nonce), Pattern::ZERO] {
@@ -51,7 +51,7 @@ pub fn pattern_in(backend: &dyn ComputeBackend, view: View, nonce: u32) -> Resul
         pattern.write(&view, &mut expected);
         let mut memory = memory_with(backend, &filled)?;
         match backend.write_pattern(Target::new(memory.as_mut(), view)?, &pattern) {
-            // CUDA's kernels reach whole pixels only; what is refused is left as it was.
+            // CUDA's kernels write whole pixels only; a rejected view must stay unchanged.
             Err(Error::InvalidInput { .. }) if may_refuse(backend, &view) => expected.clone_from(&filled),
             written => written?,
         }
@@ -64,10 +64,10 @@ fn may_refuse(backend: &dyn ComputeBackend, view: &View) -> bool {
     backend.device().api == Api::Cuda && matches!(view, View::Image(image) if !image.has_whole_pixels())
 }
 
-/// Transfers, copies, refusals, patterns in images of these sizes and every format, and memory of the host.
+/// Checks transfers, copies, rejected calls, patterns in images of these sizes in every format, and host memory.
 ///
 /// # Errors
-/// [`Failure::Failed`] with what is not as promised.
+/// [`Failure::Failed`] with the first deviation from the contract.
 pub fn memory(backend: &dyn ComputeBackend, sizes: &[(u32, u32)]) -> Result<(), Failure> {
     transfers(backend)?;
     refusals(backend)?;
@@ -110,13 +110,13 @@ fn transfers(backend: &dyn ComputeBackend) -> Result<(), Failure> {
         refused("a call that fails", failed)?;
     }
     for writes in [false, true] {
-        #[allow(clippy::panic)] // as a program might
+        #[allow(clippy::panic)] // a program might do so, too
         let panicked = catch(|| match writes {
             true => memory.map_write(0..8, &mut |_| panic!("a call that panics, as this suite means it to")),
             false => memory.map_read(0..8, &mut |_| panic!("a call that panics, as this suite means it to")),
         });
         if matches!(panicked, Ok(Ok(()))) {
-            return Err(Failure::Failed("a panic is lost".into()));
+            return Err(Failure::Failed("a panic was swallowed".into()));
         }
     }
     memory.write(0, &expected)?;
@@ -153,7 +153,7 @@ fn refusals(backend: &dyn ComputeBackend) -> Result<(), Failure> {
     same_bytes("after ranges outside and empty ones", &numbers(16), &content(memory.as_mut())?)?;
     refused("memory of no byte", backend.allocate(0))?;
     match backend.allocate(usize::MAX) {
-        Ok(_) => Err(Failure::Failed("all bytes there could be are given".into())),
+        Ok(_) => Err(Failure::Failed("an allocation of the largest possible size succeeds".into())),
         Err(_) => Ok(()),
     }
 }
@@ -164,7 +164,7 @@ fn patterns(backend: &dyn ComputeBackend, sizes: &[(u32, u32)]) -> Result<(), Fa
         for (alignment, base, reversed) in [(1, 0, false), (1, 3 * bpp, true), (256, 0, false), (64, 3, true)] {
             let view = ImageView::packed(Extent::new(width, height), format, alignment, base, reversed)?;
             pattern_in(backend, View::Image(view), width + height)?;
-            // A frame inside of a larger one.
+            // A frame inside a larger one.
             let outer = ImageView::packed(Extent::new(width + 7, height + 5), format, alignment, base, reversed)?;
             let inner = ImageView { extent: view.extent, ..outer.moved_to(outer.row_start(2) + 3 * bpp) };
             pattern_in(backend, View::Image(inner), width)?;
@@ -176,7 +176,7 @@ fn patterns(backend: &dyn ComputeBackend, sizes: &[(u32, u32)]) -> Result<(), Fa
     Ok(())
 }
 
-/// Blocks of the host's and parts of them, turn by turn.
+/// Checks host blocks and parts of them, used in turns.
 fn hosts(backend: &dyn ComputeBackend) -> Result<(), Failure> {
     let host = |block: &HostBlock| Ok::<_, Error>(block.read(0..block.len(), Holder::Guard)?.to_vec());
     let whole = HostBlock::allocate(3 * 4096)?;

@@ -1,8 +1,9 @@
-//! One suite for every (backend, display, path): what users may rely on, whoever implements it.
+//! One suite for every combination of backend, display and path: the guarantees that users rely on, whoever implements
+//! them.
 //!
-//! Backends and displays of other crates run it too: [`run`] gives rows, [`Table`] prints them. What displays draw is
-//! [`Drawing`]s, and what they do without a link are [`Surfaces`];
-//! what backends do without one is [`memory()`].
+//! Backends and displays of other crates run it, too: [`run`] returns rows, and [`Table`] prints them. [`Drawing`]
+//! checks the draws of displays, [`Surfaces`] their surfaces without a link, and [`memory()`] the memory of backends
+//! without a link.
 
 mod cases;
 mod context;
@@ -39,7 +40,7 @@ pub fn run(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>, manner:
     run_on(&Paths::default(), backend, display, manner)
 }
 
-/// Runs every case on these paths between the two, a program's own among them.
+/// Runs every case on each of these paths between the two, including a program's own.
 pub fn run_on(paths: &Paths, backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>, manner: Manner) -> Vec<Row> {
     let contexts = paths.iter().map(|spec| Context { backend, display, paths, path: spec.id, manner });
     contexts.flat_map(|context| CASES.iter().map(move |case| case.row(&context))).collect()

@@ -1,4 +1,4 @@
-//! Frames into an object that somebody else has: what they write, what they leave, and what the other put there in between.
+//! Frames into an engine's object: what they write, what they leave, and what the engine writes in between.
 
 use super::context::{Context, Manner};
 use super::failure::{Failure, each};
@@ -42,13 +42,13 @@ pub(super) fn overwritten(context: &Context<'_>) -> Result<(), Failure> {
     each(surfaces(), |desc| play(context, desc.with_unwritten(Unwritten::Overwrite)))
 }
 
-/// An outlet, and beside it a model of what the object must hold: tight rows in the order of the frames.
+/// An outlet together with a model of the object's expected content: tight rows in the order of the frames.
 struct Run<'a> {
     context: &'a Context<'a>,
     outlet: Outlet,
     desc: SurfaceDesc,
     holds: Vec<u8>,
-    /// All that the object ever held, which is what a frame under [`Unwritten::Overwrite`] may leave.
+    /// All contents that the object ever had, which a frame under [`Unwritten::Overwrite`] may leave.
     seen: Vec<Vec<u8>>,
     nonce: u32,
 }
@@ -85,9 +85,9 @@ impl<'a> Run<'a> {
             return Err(Failure::Skipped("surface: an engine's object shows each frame at once".into()));
         }
         if Outlet::paths().all(|path| path != context.path) {
-            return Err(Failure::Skipped("surface: no engine's object is reached by it".into()));
+            return Err(Failure::Skipped("surface: the path does not support engine's objects".into()));
         }
-        // The object's own rows lie in the display's order, whatever the frames' order is.
+        // The object's own rows are in the display's order, whatever the frames' order is.
         let (mut options, mut object) = (OutletOptions::default().with_path(context.path), desc);
         options = options.with_unwritten(desc.unwritten());
         if let SurfaceDesc::Image(image) = desc {
@@ -104,12 +104,12 @@ impl<'a> Run<'a> {
         Ok(Self { context, outlet, desc, seen: vec![holds.clone()], holds, nonce: 5000 })
     }
 
-    /// Rows of the frames' order in the display's, or the other way round.
+    /// Converts rows from the frames' order to the display's, or the reverse.
     fn turned(&self, bytes: &[u8]) -> Vec<u8> {
         FrameLayout::new(&self.desc, self.context.display.caps()).to_surface_rows(bytes.to_vec())
     }
 
-    /// The other puts a picture of its own into the object.
+    /// Writes a picture into the object, as the engine does.
     fn draw(&mut self) -> Result<(), Failure> {
         self.nonce += 10;
         let view = tight(&self.desc)?;
@@ -120,7 +120,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// A frame of `part` that ends so. What it came to, and what was written.
+    /// Runs a frame of `part` that ends in the given way. Returns its result and the written bytes.
     fn turn(
         &mut self,
         part: &Part,
@@ -163,7 +163,7 @@ impl<'a> Run<'a> {
         }
         let found = self.outlet.surface().read_back(&Part::full(&self.desc))?;
         let found = self.turned(&found);
-        // Unwritten bytes are some that the object or a frame once had there, or zero.
+        // Unwritten bytes are some that the object or a frame held there before, or zero.
         for (at, _) in certain.iter().enumerate().filter(|(_, certain)| **certain == 0) {
             if self.seen.iter().any(|seen| seen[at] == found[at]) {
                 self.holds[at] = found[at];
@@ -174,18 +174,18 @@ impl<'a> Run<'a> {
         same_bytes(&what, &self.holds, &found)
     }
 
-    /// A frame whose closure fails once it has written.
+    /// Runs a frame whose closure fails after it has written.
     fn give_up(&mut self, part: &Part, written: &[Part]) -> Result<(), Failure> {
         let failed = Err(Error::invalid("conformance", "given up on purpose"));
         let (done, all) = self.turn(part, written, failed);
         if !matches!(done, Err(Error::InvalidInput { .. })) {
-            return Err(Failure::Failed(format!("a frame whose closure failed came to {done:?}")));
+            return Err(Failure::Failed(format!("a frame whose closure failed returned {done:?}")));
         }
         let mut seen = self.holds.clone();
         all.iter().for_each(|(at, bytes)| put(&mut seen, &self.desc, at, bytes));
         self.seen.push(seen);
         if is_object(self.context.path) {
-            // Kernels had the object itself.
+            // Kernels wrote the object itself.
             return self.draw();
         }
         let found = self.outlet.surface().read_back(&Part::full(&self.desc))?;

@@ -1,4 +1,4 @@
-//! Surfaces whose size changes.
+//! Cases in which the size of a surface changes.
 
 use super::context::Context;
 use super::failure::{Failure, each};
@@ -20,13 +20,13 @@ pub(super) fn resized(context: &Context<'_>) -> Result<(), Failure> {
         same_bytes("first frame after resize", &expected, &link.read_back()?)?;
         paused(&mut link, &expected)?;
         if link.path() != context.path {
-            return Err(Failure::Failed(format!("resize went over to {}", link.path())));
+            return Err(Failure::Failed(format!("resize switched to path {}", link.path())));
         }
     }
     there_and_back(context)
 }
 
-/// Another size and the earlier one again, with no frame between: what is on show stays, whatever is given up.
+/// Resizes and returns to the earlier size without a frame in between: the shown frame stays, whatever is discarded.
 fn there_and_back(context: &Context<'_>) -> Result<(), Failure> {
     let [large, small] = [(129, 3), (7, 1)].map(|(w, h)| SurfaceDesc::Image(any(w, h, PixelFormat::Rgba8)));
     let mut link = context.open(large)?;
@@ -43,7 +43,7 @@ fn there_and_back(context: &Context<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A window is minimised for a while.
+/// Minimises a window for a while.
 fn paused(link: &mut Link, expected: &[u8]) -> Result<(), Failure> {
     let before = *link.desc();
     link.resize(SurfaceDesc::Image(any(0, 0, PixelFormat::Rgba8)))?;
@@ -57,7 +57,7 @@ fn paused(link: &mut Link, expected: &[u8]) -> Result<(), Failure> {
     if link.is_paused() { Err(Failure::Failed("the link is still paused".into())) } else { Ok(()) }
 }
 
-/// Rows of every pitch in memory that has room for longer ones, all the way round a ring.
+/// Checks rows of every pitch in memory with room for longer ones, all the way around a ring.
 pub(super) fn within(context: &Context<'_>) -> Result<(), Failure> {
     let image = |width, height, format| any(width, height, format).with_row_order(RowOrder::BottomUp);
     each([PixelFormat::R8, PixelFormat::Rgba8, PixelFormat::Rgba32F], |format| {
@@ -87,7 +87,7 @@ fn all_show(context: &Context<'_>, most: SurfaceDesc, sizes: &[SurfaceDesc]) -> 
             shown = Some(expected);
         }
         if link.path() != context.path {
-            return Err(Failure::Failed(format!("{desc} inside {most} went over to {}", link.path())));
+            return Err(Failure::Failed(format!("{desc} inside {most} switched to path {}", link.path())));
         }
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Tests of a display's surfaces and blocks, for programs that make them without a link.
+//! Checks of a display's surfaces and staging blocks without a link.
 
 use super::failure::Failure;
 use super::pixels::{any, expected, fill, paste, patterned, same_bytes, tight};
@@ -14,32 +14,34 @@ use crate::devices::host_block::HostBlock;
 use crate::display::{Display, Part, Staging, StagingKind, Surface};
 use std::rc::Rc;
 
-/// A display's surfaces and blocks, byte by byte: what goes up comes back by every way up, and what does not fit is refused.
+/// Checks a display's surfaces and blocks byte by byte: every kind of upload arrives, and invalid arguments are
+/// rejected.
 pub struct Surfaces<'a> {
-    /// Opens the display, another one each time. Only the one that was opened last is called.
+    /// Opens another instance of the display each time. Only the last one is used.
     pub open: &'a dyn Fn() -> Result<Rc<dyn Display>>,
-    /// Sizes of the images.
+    /// Sizes of the images that are uploaded.
     pub sizes: &'a [(u32, u32)],
-    /// Rows in blocks may begin at any number, whatever the display says of their pitch; where not, such may be refused.
+    /// True where rows in blocks may begin at any byte, whatever pitch the display requires; otherwise such rows may be
+    /// rejected.
     pub any_rows: bool,
 }
 
-/// Number of times that each way up was used.
+/// Number of uploads of each kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Ways {
-    /// From a block, by a copy.
+    /// Copies from a block.
     pub staged: usize,
-    /// From a block, where it lies.
+    /// Reads of a block in place.
     pub in_place: usize,
-    /// Rows that were refused.
+    /// Uploads that were rejected because of their rows.
     pub refused: usize,
 }
 
 type Block = (&'static str, Staging);
 
-/// A block of each kind that the display makes.
+/// Returns a block of each kind that the display can make.
 fn blocks(display: &dyn Display, bytes: usize) -> Result<Vec<Block>> {
-    // Some have whole words only.
+    // Some blocks consist of whole words.
     let bytes = bytes.next_multiple_of(4);
     let caps = display.caps();
     let mut kinds = Vec::new();
@@ -82,10 +84,10 @@ fn image_view(extent: Extent, format: PixelFormat, offset: usize, pitch: usize) 
 }
 
 impl Surfaces<'_> {
-    /// All of it.
+    /// Runs all checks.
     ///
     /// # Errors
-    /// [`Failure::Failed`] with what is not as promised.
+    /// [`Failure::Failed`] with the first deviation from the contract.
     pub fn check(&self) -> Result<Ways, Failure> {
         let display = (self.open)()?;
         let mut ways = Ways::default();
@@ -108,7 +110,7 @@ impl Surfaces<'_> {
         Ok(ways)
     }
 
-    /// From client memory, and from every block by a copy and in place: tight rows and others.
+    /// Uploads from client memory, and from every block with a copy and in place: tight rows and others.
     fn image(
         &self,
         display: &dyn Display,
@@ -176,7 +178,7 @@ impl Surfaces<'_> {
         Ok(())
     }
 
-    /// Tells whether rows were taken; those that must be are.
+    /// Counts an upload that was accepted; uploads that must be accepted may not fail.
     fn goes(&self, must: bool, outcome: Result<()>, ways: &mut Ways) -> Result<bool, Failure> {
         match outcome {
             Err(Error::InvalidInput { .. } | Error::Unsupported { .. }) if !must && !self.any_rows => {
@@ -222,7 +224,7 @@ impl Surfaces<'_> {
         Ok(())
     }
 
-    /// Blocks of another display are refused, and change nothing.
+    /// Checks that blocks of another display are rejected and change nothing.
     fn foreign(&self) -> Result<(), Failure> {
         let desc = SurfaceDesc::buffer(16);
         let (other, all, view) = ((self.open)()?, Part::full(&desc), tight(&desc)?);
@@ -241,7 +243,7 @@ impl Surfaces<'_> {
 fn zero_at_first(display: &dyn Display) -> Result<(), Failure> {
     let formats = display.caps().image_formats.iter();
     let images = formats.map(|format| SurfaceDesc::image(37, 21, *format));
-    // The last of each kind is more than one piece of zeros.
+    // The last of each kind is larger than one piece of zeros.
     let large = [SurfaceDesc::image(1920, 700, PixelFormat::Rgba8), SurfaceDesc::buffer(9_000_001)];
     for desc in images.chain([SurfaceDesc::buffer(5001)]).chain(large) {
         let found = read(&mut display.create_surface(&desc)?)?;
@@ -250,7 +252,7 @@ fn zero_at_first(display: &dyn Display) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Parts of an image, from client memory and from a block, leave the rest.
+/// Checks that parts of an image, from client memory and from a block, leave the rest unchanged.
 fn parts(display: &dyn Display, format: PixelFormat) -> Result<(), Failure> {
     let (bpp, extent) = (format.bytes_per_pixel(), Extent::new(37, 23));
     let desc = SurfaceDesc::image(37, 23, format);
@@ -278,7 +280,7 @@ fn parts(display: &dyn Display, format: PixelFormat) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Round a ring, unfenced, after fills that failed, and by the host's own address.
+/// Reuses blocks: around a ring, without a fence, after failed fills, and through the host's own address.
 fn blocks_are_used_again(display: &dyn Display) -> Result<(), Failure> {
     let desc = SurfaceDesc::image(64, 33, PixelFormat::Rgba8);
     let (all, view) = (Part::full(&desc), tight(&desc)?);
@@ -291,7 +293,7 @@ fn blocks_are_used_again(display: &dyn Display) -> Result<(), Failure> {
             if nonce % 3 == 0 {
                 block.fence()?;
             } else {
-                // The next fill waits for the copy all the same.
+                // The next fill waits for the copy even without a fence.
                 fill(&mut block, &expected(&view, 1000))?;
             }
             same_bytes(&format!("{name}, turn {nonce}"), &expected(&view, nonce), &read(&mut surface)?)?;
@@ -299,10 +301,10 @@ fn blocks_are_used_again(display: &dyn Display) -> Result<(), Failure> {
         block.wait()?;
         let failed = block.map_write(&mut |_| Err(Error::NothingShown));
         require(matches!(failed, Err(Error::NothingShown)), || format!("{name}: a fill that fails: {failed:?}"))?;
-        #[allow(clippy::panic)] // as a kernel might
+        #[allow(clippy::panic)] // a kernel might do so, too
         let caught = catch(|| block.map_write(&mut |_| panic!("a fill that panics, as this suite means it to")));
         require(caught.is_err() || caught.is_ok_and(|outcome| outcome.is_err()), || {
-            format!("{name}: a panic is lost")
+            format!("{name}: a panic was swallowed")
         })?;
         fill(&mut block, &expected(&view, 50))?;
         if let Some(host) = block.host_block() {
@@ -349,7 +351,7 @@ fn transfers_refused(display: &dyn Display) -> Result<(), Failure> {
     let of = |width, height, format, pitch| image_view(Extent::new(width, height), format, 0, pitch);
     let rgba = PixelFormat::Rgba8;
     let buffer = View::Buffer(BufferView { offset: 0, len: 512 });
-    // Its rows lie before the memory.
+    // Its rows would lie before the memory.
     let before = View::Image(ImageView { offset: 0, row_pitch: -64, extent: Extent::new(16, 8), format: rgba });
     for wrong in [of(17, 8, rgba, 68), of(16, 7, rgba, 64), of(16, 8, PixelFormat::R32F, 64), buffer, before] {
         refused(&format!("{wrong:?}"), surface.upload(&all, &[0; 4096], &wrong))?;
@@ -371,7 +373,7 @@ fn transfers_refused(display: &dyn Display) -> Result<(), Failure> {
     same_bytes("after what is refused", &expected(&view, 3), &read(&mut surface)?)
 }
 
-/// Each kind is made, or the reason is told beforehand.
+/// Checks that each kind of semaphore is created, or listed as unsupported with a reason.
 fn semaphores(display: &dyn Display) -> Result<(), Failure> {
     for kind in [SyncKind::BinarySemaphore, SyncKind::TimelineSemaphore, SyncKind::HostFence] {
         let listed = display.caps().can_make_semaphore(kind);

@@ -1,4 +1,4 @@
-//! Results as a table.
+//! Results of the suite as a table.
 
 use crate::path::PathId;
 use std::collections::BTreeMap;
@@ -7,35 +7,35 @@ use std::fmt;
 /// Result of one case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// The path did what its contract promises.
+    /// The path met its contract.
     Pass,
-    /// Not as promised, and how.
+    /// The path deviated from its contract, as described.
     Fail(String),
-    /// Could not run, and why.
+    /// The case could not run, for this reason.
     Skipped(String),
 }
 
 /// One case on one path between two devices.
 #[derive(Debug, Clone)]
 pub struct Row {
-    /// Compute device.
+    /// Name of the compute device.
     pub compute: String,
-    /// Display device.
+    /// Name of the display device.
     pub display: String,
-    /// Path.
+    /// The path that was tested.
     pub path: PathId,
-    /// Case.
+    /// Name of the case.
     pub case: &'static str,
-    /// Result.
+    /// Result of the case.
     pub outcome: Outcome,
 }
 
-/// Rows that print as one block for each pair of devices, one line for each case, one column for each path; reasons
-/// below.
+/// Rows that print as one block for each pair of devices, with a line for each case and a column for each path. The
+/// reasons follow below.
 pub struct Table<'a>(pub &'a [Row]);
 
 impl Table<'_> {
-    /// (passed, failed, skipped).
+    /// Returns the numbers of passed, failed and skipped cases.
     pub fn counts(&self) -> (usize, usize, usize) {
         self.0.iter().fold((0, 0, 0), |(p, f, s), row| match row.outcome {
             Outcome::Pass => (p + 1, f, s),
@@ -82,7 +82,7 @@ fn pair(f: &mut fmt::Formatter<'_>, rows: &[&Row]) -> fmt::Result {
             cases.push(row.case);
         }
     }
-    // The same reason for many cells is said once.
+    // A reason that many cells share is printed once.
     let mut reasons: BTreeMap<(&str, String), Vec<&str>> = BTreeMap::new();
     for case in cases {
         write!(f, "{case:<34}")?;

@@ -12,7 +12,7 @@ use std::sync::mpsc::channel;
 const BYTES: usize = 4096;
 const FRAMES: std::ops::Range<u32> = 500..508;
 
-/// One thread computes into memory of the device, the link's thread brings it into frames, and two memories go round.
+/// One thread computes into device memory, and the link's thread copies it into frames. Two memories alternate.
 pub(super) fn from_another(context: &Context<'_>) -> Result<(), Failure> {
     let backend: &dyn ComputeBackend = context.backend.as_ref();
     let desc = SurfaceDesc::buffer(BYTES as u64);
@@ -21,7 +21,8 @@ pub(super) fn from_another(context: &Context<'_>) -> Result<(), Failure> {
     for _ in 0..2 {
         match backend.allocate_send(BYTES) {
             Ok(memory) => drop(empty.send(memory)),
-            // Its memory stays on a thread. The path was opened before, so that one that cannot be is skipped here, too.
+            // Its memory belongs to one thread. The path was opened before, so an unsupported path is skipped here,
+            // too.
             Err(Error::Unsupported { .. }) => return Ok(()),
             Err(error) => return Err(error.into()),
         }
@@ -37,7 +38,7 @@ pub(super) fn from_another(context: &Context<'_>) -> Result<(), Failure> {
                 }
             }
         });
-        // Dropped at an error, too, which ends the other thread.
+        // Dropped after an error as well, which ends the other thread.
         let empty = empty;
         for nonce in FRAMES {
             let (memory, done) = filled.recv().map_err(|_| Failure::Failed("the other thread ended".into()))?;

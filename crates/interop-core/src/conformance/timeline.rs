@@ -4,18 +4,18 @@ use super::failure::Failure;
 use crate::devices::timeline::DeviceSpan;
 use std::time::Instant;
 
-/// The work was done after `before` and until `after`, one after the other, and none before it was queued; the clocks were
-/// compared after `began`.
+/// Checks that the work was done between `before` and `after`, one piece after another, and none before it was queued.
+/// The clocks were compared after `began`.
 ///
 /// # Errors
-/// [`Failure::Failed`] with the first that is not so.
+/// [`Failure::Failed`] with the first deviation.
 pub fn lies_within(spans: &[DeviceSpan], began: Instant, before: Instant, after: Instant) -> Result<(), Failure> {
     for (n, span) in spans.iter().enumerate() {
         let next = spans.get(n + 1).unwrap_or(span);
-        // Each may lie on another look at both clocks.
+        // Each time may be based on another comparison of the clocks.
         let either = span.uncertainty + next.uncertainty;
         let problem = [
-            // Half of what one look at both clocks took.
+            // The uncertainty is half of the time that one comparison of the clocks took.
             (span.uncertainty >= after - began, "is more uncertain than the run is long"),
             (span.start > span.end, "ends before it begins"),
             (span.start + span.uncertainty < before, "begins before the run"),

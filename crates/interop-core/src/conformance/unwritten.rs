@@ -1,4 +1,4 @@
-//! Tests of the pixels that a frame does not write, for each rule and each kind of surface.
+//! Checks of the pixels that a frame leaves unwritten, for each rule and each kind of surface.
 
 use super::context::Context;
 use super::failure::{Failure, each};
@@ -25,7 +25,7 @@ pub(super) fn overwritten(context: &Context<'_>) -> Result<(), Failure> {
     each(surfaces(), |desc| play(context, desc, Unwritten::Overwrite))
 }
 
-/// Rows either way up, rows with gaps between them, a texture, and a buffer.
+/// Returns surfaces with rows in both orders, rows with gaps between them, a texture, and a buffer.
 pub(super) fn surfaces() -> [SurfaceDesc; 5] {
     let rgba = any(37, 23, PixelFormat::Rgba8);
     [
@@ -37,17 +37,17 @@ pub(super) fn surfaces() -> [SurfaceDesc; 5] {
     ]
 }
 
-/// A link, and beside it a model of what it must show.
+/// A link together with a model of what it must show.
 struct Run<'a> {
     context: &'a Context<'a>,
     link: Link,
     desc: SurfaceDesc,
     rule: Unwritten,
-    /// Pictures that were shown or are still to be, oldest first; begins with zero.
+    /// Pictures that were shown or will be, oldest first; starts with zeros.
     pictures: Vec<Vec<u8>>,
-    /// The oldest picture that may be on show.
+    /// Index of the oldest picture that may be on show.
     floor: usize,
-    /// All that was ever written, frames that were given up among it.
+    /// Everything that was ever written, including discarded frames.
     seen: Vec<Vec<u8>>,
     nonce: u32,
 }
@@ -57,7 +57,7 @@ fn play(context: &Context<'_>, desc: SurfaceDesc, rule: Unwritten) -> Result<(),
     let mut run = Run::open(context, desc)?;
     let (full, columns) = (Part::full(&desc), columns(&desc));
     let parts = parts(&desc);
-    // Nothing was written yet: not by a frame that is there, nor by one that was given up.
+    // Nothing was written yet, neither by a finished frame nor by a discarded one.
     run.give_up(&full, &columns[..1])?;
     run.frame(&full, &[])?;
     run.frame(&full, &columns[1..2])?;
@@ -84,7 +84,7 @@ fn play(context: &Context<'_>, desc: SurfaceDesc, rule: Unwritten) -> Result<(),
     }
     run.flush()?;
     run.frame(&full, &columns[..1])?;
-    // Into new memory, then twice into what has room.
+    // First into new memory, then twice into memory with room.
     for (part, inside) in &parts {
         run.resize()?;
         let full = Part::full(&run.desc);
@@ -96,7 +96,7 @@ fn play(context: &Context<'_>, desc: SurfaceDesc, rule: Unwritten) -> Result<(),
     run.flush()
 }
 
-/// Narrow parts that do not touch each other, of a surface and of the same somewhat larger.
+/// Returns narrow parts that do not touch each other, valid for a surface and for a slightly larger one.
 pub(super) fn columns(desc: &SurfaceDesc) -> Vec<Part> {
     let column = |n: u32| match desc {
         SurfaceDesc::Image(i) => Part::Image(Region::new(3 * n, 0, 1 + n % 2, i.extent.height)),
@@ -105,7 +105,7 @@ pub(super) fn columns(desc: &SurfaceDesc) -> Vec<Part> {
     (0..6).map(column).collect()
 }
 
-/// Parts for frames of their own, each with what is written inside.
+/// Returns parts for separate frames, each with the area that is written inside.
 pub(super) fn parts(desc: &SurfaceDesc) -> [(Part, Part); 3] {
     let region = |x, y, width, height| Part::Image(Region::new(x, y, width, height));
     match desc {
@@ -125,7 +125,7 @@ pub(super) fn parts(desc: &SurfaceDesc) -> [(Part, Part); 3] {
     }
 }
 
-/// A surface a little larger.
+/// Returns a slightly larger surface.
 fn larger(desc: &SurfaceDesc) -> SurfaceDesc {
     match *desc {
         SurfaceDesc::Image(mut i) => {
@@ -140,7 +140,7 @@ fn larger(desc: &SurfaceDesc) -> SurfaceDesc {
     }
 }
 
-/// `part` alone.
+/// Returns a surface with the size of `part`.
 pub(super) fn alone(desc: &SurfaceDesc, part: &Part) -> SurfaceDesc {
     match (desc, part) {
         (SurfaceDesc::Image(i), Part::Image(r)) => SurfaceDesc::image(r.width, r.height, i.format),
@@ -160,7 +160,7 @@ pub(super) fn put(picture: &mut [u8], desc: &SurfaceDesc, part: &Part, bytes: &[
     }
 }
 
-/// Writes a pattern into `at`, as a kernel would, of a target that was given for `part`; what that is comes back.
+/// Writes a pattern into `at`, as a kernel would, in a target that was given for `part`; returns the written bytes.
 pub(super) fn write_part(
     context: &Context<'_>,
     desc: &SurfaceDesc,
@@ -180,7 +180,7 @@ pub(super) fn write_part(
             v.len = at.len();
             View::Buffer(v)
         }
-        _ => return Err(Error::invalid("conformance", "a target of another kind than its part")),
+        _ => return Err(Error::invalid("conformance", "the target and the part differ in kind")),
     };
     let tight = tight(&alone(desc, at))?;
     let pattern = Pattern::for_view(&tight, nonce);
@@ -199,7 +199,7 @@ impl<'a> Run<'a> {
         Ok(run)
     }
 
-    /// Nothing was written at this size.
+    /// Records that nothing was written at this size.
     fn begin_anew(&mut self) -> Result<(), Failure> {
         let zero = vec![0; self.desc.byte_len()?];
         self.seen = vec![zero.clone()];
@@ -207,7 +207,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Writes a pattern into each of `written`, as a kernel would; what that is comes back.
+    /// Writes a pattern into each of `written`, as a kernel would; returns the written bytes.
     fn write(
         context: &Context<'_>,
         desc: &SurfaceDesc,
@@ -220,7 +220,7 @@ impl<'a> Run<'a> {
         parts.map(|(nonce, at)| write_part(context, desc, (&part, frame.target()?), at, nonce)).collect()
     }
 
-    /// Begins a frame and writes into it: it is given up.
+    /// Begins a frame and writes into it; the caller discards it.
     fn begun(&mut self, part: &Part, written: &[Part]) -> Result<WriteFrame<'_>, Failure> {
         self.nonce += 10;
         let mut frame = match part {
@@ -236,7 +236,7 @@ impl<'a> Run<'a> {
         Ok(frame)
     }
 
-    /// A frame of which only some is written, checked against the model.
+    /// Runs a frame that writes only some parts, and checks it against the model.
     fn frame(&mut self, part: &Part, written: &[Part]) -> Result<(), Failure> {
         let begun = self.seen.len();
         self.begun(part, written)?.finish()?;
@@ -266,7 +266,7 @@ impl<'a> Run<'a> {
         self.check("on show")
     }
 
-    /// Checks that what is where nothing was written must have been there in a frame of this link before, or be zero.
+    /// Checks that unwritten bytes were in a frame of this link at the same place before, or are zero.
     fn judge_leftovers(&mut self, part: &Part, expected: Vec<u8>, mine: &[bool]) -> Result<Vec<u8>, Failure> {
         self.link.flush()?;
         self.floor = self.pictures.len();
@@ -299,7 +299,7 @@ impl<'a> Run<'a> {
         self.unchanged("after a frame was given up")
     }
 
-    /// A frame whose closure fails when it has written.
+    /// Runs a frame whose closure fails after it has written.
     fn fail(&mut self, part: &Part, written: &[Part]) -> Result<(), Failure> {
         self.nonce += 10;
         let (context, desc, nonce) = (self.context, self.desc, self.nonce);
@@ -315,7 +315,7 @@ impl<'a> Run<'a> {
         };
         match done {
             Err(Error::InvalidInput { .. }) => {}
-            other => return Err(Failure::Failed(format!("a frame whose closure failed came to {other:?}"))),
+            other => return Err(Failure::Failed(format!("a frame whose closure failed returned {other:?}"))),
         }
         for (at, bytes) in seen {
             let mut picture = self.seen[0].clone();

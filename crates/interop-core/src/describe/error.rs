@@ -1,4 +1,4 @@
-//! The one error type of the traits in this crate.
+//! The error type that all traits of this crate use.
 
 use super::forks::is_forked;
 use super::mismatch::Mismatch;
@@ -6,12 +6,12 @@ use super::path_id::PathId;
 use super::threads::SignalsBlocked;
 use std::fmt;
 
-/// Result with [`Error`].
+/// Result whose error is [`Error`] by default.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// An error: the problem, the device that it occurred on, and a hint what to try.
+/// An error: what failed, on which device, and a hint what to try.
 ///
-/// `Debug` gives the same text as `Display`: it is what `fn main() -> Result<(), Error>` prints.
+/// `Debug` writes the same text as `Display`, because `fn main() -> Result<(), Error>` prints errors with `Debug`.
 ///
 /// ```
 /// use interop_core::{Error, PixelFormat};
@@ -22,130 +22,131 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 ///     Some(Error::Unavailable { hint, .. }) => println!("{hint}"),
 ///     other => println!("{other:?}"),
 /// }
-/// // The text names what was wrong, and what would be right.
+/// // The text names the wrong value and the allowed ones.
 /// assert!(error.as_ref().is_some_and(|e| e.to_string().contains("rgb9")));
 /// assert!(error.is_some_and(|e| format!("{e:?}") == e.to_string()));
 /// ```
 #[derive(Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A library, driver, device or feature is not there. Nothing was changed.
+    /// A library, driver, device or feature is missing. Nothing was changed.
     #[error("{what} is not available: {reason}. {hint}")]
     Unavailable {
-        /// The thing that is missing, e.g. `OpenCL`.
+        /// The missing thing, e.g. `OpenCL`.
         what: String,
         /// Reason why it counts as missing.
         reason: String,
-        /// Hint what the user can do about it.
+        /// Hint for the user what to do about it.
         hint: String,
     },
-    /// The caller's values cannot be used. Nothing was changed.
+    /// The caller passed invalid values. Nothing was changed.
     #[error("{}{problem}", before(operation, ": "))]
     InvalidInput {
-        /// The call that refused.
+        /// The call that rejected them; empty where no call is known.
         operation: &'static str,
-        /// The wrong value, and what it should have been.
+        /// The invalid value, and what would be valid.
         problem: String,
     },
-    /// The device cannot do this, whatever the arguments.
+    /// The device cannot do this, whatever the arguments are.
     #[error("{}not supported by {device}: {reason}", before(operation, " is "))]
     Unsupported {
-        /// The call that refused.
+        /// The call that failed; empty where no call is known.
         operation: &'static str,
-        /// Device name.
+        /// Name of the device.
         device: String,
-        /// The limit or missing extension.
+        /// The limit that was exceeded, or the missing extension.
         reason: String,
     },
     /// A driver call failed.
     #[error(transparent)]
     Driver(Box<DriverError>),
-    /// A kernel, or a program of several, did not compile or link; the log is the driver's own.
+    /// A kernel, or a program of several kernels, did not compile or link.
     #[error("{} did not build on {device}:\n{log}", what_was_built(kernel))]
     KernelBuild {
-        /// Kernel name; empty for a program, which may have several kernels.
+        /// Name of the kernel; empty for a program, which may contain several kernels.
         kernel: String,
-        /// Device name.
+        /// Name of the device.
         device: String,
-        /// Compiler output.
+        /// The driver's compiler log.
         log: String,
     },
-    /// A kernel of the user's panicked or reported a failure while it ran.
+    /// A user's kernel panicked or reported a failure while it ran.
     #[error("kernel '{kernel}' failed on {device}: {reason}")]
     KernelFailed {
-        /// Kernel name.
+        /// Name of the kernel.
         kernel: String,
-        /// Device name.
+        /// Name of the device.
         device: String,
-        /// Panic message or the kernel's own error.
+        /// The panic message, or the kernel's own error.
         reason: String,
     },
-    /// An object of one backend or display was given to another.
+    /// An object of one backend or display was passed to another.
     #[error(
         "{}this {object} belongs to another device or context than {device}; create it there",
         before(operation, ": ")
     )]
     Foreign {
-        /// The call that refused.
+        /// The call that rejected it; empty where no call is known.
         operation: &'static str,
         /// Kind of object: kernel, memory, surface, staging block.
         object: &'static str,
-        /// The device that was asked.
+        /// Name of the device that the object was passed to.
         device: String,
     },
-    /// The display's context is not current on this thread, so no call was made.
+    /// The display's context is not current on this thread, so no driver call was made.
     #[error(
         "{}the context of {device} is not current on this thread; make it current first \
          (a context can be current on one thread at a time)",
         before(operation, ": ")
     )]
     WrongContext {
-        /// The call that refused.
+        /// The call that failed; empty where no call is known.
         operation: &'static str,
-        /// Display name.
+        /// Name of the display.
         device: String,
     },
-    /// An operation was not started, or its event was failed or given up by who should have completed it.
+    /// An operation was not started, or the owner of its event failed or dropped the event.
     #[error("the operation did not run: {reason}")]
     EventFailed {
-        /// Reason; if another operation failed, that one's error.
+        /// The reason; if another operation failed first, the error of that one.
         reason: String,
     },
-    /// A path ran without an error but the pixels that came out are not those that went in.
+    /// A path ran without an error, but the pixels that arrived differ from those that were written.
     #[error("path {path} was rejected by verification: {mismatch}")]
     Rejected {
-        /// The path.
+        /// The rejected path.
         path: PathId,
-        /// First difference.
+        /// The first differing byte.
         mismatch: Mismatch,
     },
-    /// Code that a program gave (a path, a backend, a display) panicked.
+    /// Code that the program supplied (a path, a backend or a display) panicked.
     #[error("{what} panicked: {reason}")]
     Panicked {
         /// Name of the code that panicked.
         what: String,
-        /// Message of the panic.
+        /// The panic message.
         reason: String,
     },
     /// No frame has been finished yet, so there is nothing to show.
-    #[error("nothing to show yet: no frame of this link has been finished; finish one, then draw")]
+    #[error("nothing to show yet: no frame of this link is finished; finish one, then draw")]
     NothingShown,
-    /// The newest frame went straight into its target ([`crate::Link::show`]), so that no surface has it.
+    /// The newest frame was written directly into its target ([`crate::Link::show`]), so no surface holds it.
     #[error(
-        "the newest frame was stored into its target, and no surface has it: read the target, or finish a whole frame first"
+        "the newest frame was written directly into its target, so no surface holds it; read the target, or \
+         finish a frame first"
     )]
     InTarget,
-    /// The link was resized to 0x0, as a minimised window is.
-    #[error("the link is paused, as it was resized to 0x0; resize it to a size before the next frame")]
+    /// The link was resized to 0x0, as happens when a window is minimised.
+    #[error("the link is paused because it was resized to 0x0; resize it to at least 1x1 before the next frame")]
     Paused,
-    /// No path works between the two sides, or the one asked for does not.
+    /// No path works between the two sides, or the requested path does not.
     #[error("no usable path from {compute} to {display}: {reason}")]
     NoPath {
-        /// Compute device.
+        /// Name of the compute device.
         compute: String,
-        /// Display device.
+        /// Name of the display device.
         display: String,
-        /// Each path with its reason, or the alternatives to the one asked for.
+        /// Each path with its reason, or the alternatives to the requested path.
         reason: String,
     },
 }
@@ -156,7 +157,7 @@ impl fmt::Debug for Error {
     }
 }
 
-/// The name of a call and what follows it; nothing where an error names no call.
+/// Returns a call's name followed by `then`; empty where an error names no call.
 fn before(operation: &str, then: &str) -> String {
     if operation.is_empty() { String::new() } else { format!("{operation}{then}") }
 }
@@ -165,7 +166,7 @@ fn what_was_built(kernel: &str) -> String {
     if kernel.is_empty() { "the program".into() } else { format!("kernel '{kernel}'") }
 }
 
-/// A failed driver call, with all that is known of it.
+/// A failed driver call.
 ///
 /// ```
 /// use interop_core::{DriverError, Error};
@@ -183,20 +184,20 @@ fn what_was_built(kernel: &str) -> String {
 )]
 #[non_exhaustive]
 pub struct DriverError {
-    /// The API function, e.g. `clCreateBuffer`; the call of this crate where an API names none.
+    /// The API function, e.g. `clCreateBuffer`, or the call of this crate where the API has no single function.
     pub operation: &'static str,
-    /// Device name.
+    /// Name of the device.
     pub device: String,
-    /// The driver's code.
+    /// The error code that the driver returned.
     pub code: i64,
-    /// Its name in the specification.
+    /// The code's name in the specification.
     pub code_name: String,
-    /// Hint what the user can try; may be empty.
+    /// Hint for the user what to try; may be empty.
     pub hint: String,
 }
 
 impl DriverError {
-    /// That `operation` failed with this code on this device, without a hint.
+    /// Describes a failed call without a hint.
     pub fn new(operation: &'static str, device: impl Into<String>, code: i64, code_name: impl Into<String>) -> Self {
         let (device, code_name) = (device.into(), code_name.into());
         Self { operation, device, code, code_name, hint: String::new() }
@@ -216,13 +217,14 @@ impl From<DriverError> for Error {
 }
 
 impl Error {
-    /// Refuses what a process cannot use that was forked from one with open drivers or streams.
+    /// Returns the error for using `what` in a forked process whose parent had open drivers or streams.
     pub fn forked(what: &str) -> Self {
         Self::Unavailable {
             what: what.into(),
-            reason: "this process was forked from one that had opened drivers or streams, whose threads did not come along".into(),
-            hint: "Start the process instead of forking it (in Python by multiprocessing.get_context(\"spawn\")), or fork before \
-                   anything is opened."
+            reason: "this process was forked after its parent opened drivers or streams, and their threads are missing"
+                .into(),
+            hint: "Start the process instead of forking it (in Python: multiprocessing.get_context(\"spawn\")), or \
+                   fork before anything is opened."
                 .into(),
         }
     }
@@ -232,7 +234,7 @@ impl Error {
         Self::InvalidInput { operation, problem: problem.into() }
     }
 
-    /// Adds what a display says of its state, where pixels were wrong.
+    /// Adds unusual states of a display to a verification error.
     pub(crate) fn with_states(mut self, states: impl FnOnce() -> Vec<String>) -> Self {
         if let Self::Rejected { mismatch, .. } = &mut self {
             mismatch.unusual_states = states();
@@ -240,17 +242,17 @@ impl Error {
         self
     }
 
-    /// [`Error::InvalidInput`] of a call that its front names ([`call`]).
+    /// [`Error::InvalidInput`] without a call; the public function that was called adds its name ([`call`]).
     pub fn refused(problem: impl Into<String>) -> Self {
         Self::invalid("", problem)
     }
 
-    /// [`Error::Unsupported`] of a call that its front names ([`call`]).
+    /// [`Error::Unsupported`] without a call; the public function that was called adds its name ([`call`]).
     pub fn unsupported(device: impl fmt::Display, reason: impl Into<String>) -> Self {
         Self::Unsupported { operation: "", device: device.to_string(), reason: reason.into() }
     }
 
-    /// The error, as one of this call where it names none.
+    /// Sets the call of an error that names none.
     #[must_use]
     pub fn of(mut self, call: &'static str) -> Self {
         match &mut self {
@@ -269,7 +271,8 @@ impl Error {
     }
 }
 
-/// Does a call, whose name stands in the errors that it returns: what refuses it need not know who asked.
+/// Runs `body` and adds the name of the public call to the errors that it returns, so that inner functions need not
+/// know it.
 ///
 /// # Errors
 /// Those of `body`.
@@ -280,7 +283,7 @@ pub fn call<T>(name: &'static str, body: impl FnOnce() -> Result<T>) -> Result<T
     body().map_err(|error| error.of(name))
 }
 
-/// [`call`] for what a driver may start threads in, which get none of the host's signals.
+/// Like [`call`], for functions in which a driver may start threads. Those threads receive none of the host's signals.
 ///
 /// # Errors
 /// Those of `body`.

@@ -1,40 +1,41 @@
-//! Forks of this process, counted, and what is not dropped after one.
+//! Counts forks of this process, and keeps objects of the parent process from being dropped in a child.
 
 use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Number of this process: how many forks led from the one that loaded this library here, as far as anybody asked.
+/// Number of this process: how many forks lie between it and the process that loaded this library, counted from the
+/// first check on.
 static NUMBER: AtomicU32 = AtomicU32::new(1);
 
-/// Number of the process that opened drivers first; 0 where none has.
+/// Number of the process that opened drivers first; 0 where no process has.
 pub(super) static OPENED: AtomicU32 = AtomicU32::new(0);
 
-/// The process that something was made in.
+/// Identifies the process in which an object was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProcessMark(pub(super) u32);
 
 impl ProcessMark {
-    /// This process.
+    /// The calling process.
     pub fn here() -> Self {
         fork::watch();
         Self(NUMBER.load(Ordering::Relaxed))
     }
 
-    /// True in the process in which it was made.
+    /// True in the process in which the mark was made.
     pub fn is_here(self) -> bool {
         self.0 == NUMBER.load(Ordering::Relaxed)
     }
 }
 
-/// True where drivers were opened in a process from which this one was forked.
+/// True where a process from which this one was forked had opened drivers.
 pub fn is_forked() -> bool {
     let opened = OPENED.load(Ordering::Relaxed);
     opened != 0 && opened != NUMBER.load(Ordering::Relaxed)
 }
 
-/// Something with threads of its own, or of a type from elsewhere that calls a driver when it is dropped. In a process forked
-/// from the one that made it, it is leaked.
+/// An object with threads of its own, or of a foreign type that calls a driver when it is dropped. In a process that
+/// was forked from the one that made it, the object is leaked instead of dropped.
 #[derive(Debug)]
 pub struct ProcessOwned<T> {
     made: ProcessMark,
@@ -42,12 +43,12 @@ pub struct ProcessOwned<T> {
 }
 
 impl<T> ProcessOwned<T> {
-    /// Of this process.
+    /// Takes an object of the calling process.
     pub fn new(object: T) -> Self {
         Self { made: ProcessMark::here(), object: ManuallyDrop::new(object) }
     }
 
-    /// The process that made it.
+    /// Returns the mark of the process that made the object.
     pub fn mark(&self) -> ProcessMark {
         self.made
     }
@@ -70,13 +71,14 @@ impl<T> DerefMut for ProcessOwned<T> {
 impl<T> Drop for ProcessOwned<T> {
     fn drop(&mut self) {
         if self.made.is_here() {
-            // SAFETY: it is used no more.
+            // SAFETY: the object is not used again.
             unsafe { ManuallyDrop::drop(&mut self.object) };
         }
     }
 }
 
-/// Ends a `Drop` that calls a driver, in a process forked from one that had opened drivers ([`is_forked`]).
+/// Returns early from a `Drop` that calls a driver, in a process forked from one that had opened drivers
+/// ([`is_forked`]).
 #[macro_export]
 macro_rules! leak_if_forked {
     () => {
@@ -91,11 +93,12 @@ mod fork {
     use super::{NUMBER, Ordering};
     use std::sync::Once;
 
-    /// Counts forks from now on. The system forgets the handler with the library that it lies in.
+    /// Starts counting forks. The system removes the handler when it unloads this library.
     pub(super) fn watch() {
         static WATCHED: Once = Once::new();
         WATCHED.call_once(|| {
-            // SAFETY: the handler touches one atomic number, which it may do in a child with threads missing.
+            // SAFETY: the handler changes one atomic number, which is allowed in a child whose other threads are
+            // missing.
             let _ = unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
         });
     }
@@ -107,6 +110,6 @@ mod fork {
 
 #[cfg(not(unix))]
 mod fork {
-    /// Processes do not fork here.
+    /// Does nothing: this system does not fork processes.
     pub(super) fn watch() {}
 }

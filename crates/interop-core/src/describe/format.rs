@@ -1,4 +1,4 @@
-//! Pixel formats that every path can carry: one row of [`FORMATS`] for each.
+//! Pixel formats that every path can carry: each is one row of [`FORMATS`].
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -6,10 +6,9 @@ use std::str::FromStr;
 
 use super::error::{Error, Result};
 
-/// Format of one pixel; channels in the order of the name, native byte order, no padding.
+/// Format of one pixel. The name gives the order of the channels; numbers have native byte order, without padding.
 ///
-/// What is known of a format is its row of [`FORMATS`]; what an API calls it is a row of that API's own
-/// [`PerFormat`].
+/// The properties of a format are its row of [`FORMATS`]; its names in an API are a row of that API's [`PerFormat`].
 ///
 /// ```
 /// use interop_core::PixelFormat;
@@ -24,7 +23,7 @@ use super::error::{Error, Result};
 pub enum PixelFormat {
     /// One 8-bit channel, 0..=255 shown as 0..=1.
     R8,
-    /// Two 8-bit channels.
+    /// Two 8-bit channels, 0..=255 shown as 0..=1.
     Rg8,
     /// One 16-bit channel, 0..=65535 shown as 0..=1.
     R16,
@@ -32,9 +31,10 @@ pub enum PixelFormat {
     R16F,
     /// Four 8-bit channels, linear (no sRGB decoding).
     Rgba8,
-    /// Four 8-bit channels, blue first: what cameras and window systems hand out.
+    /// Four 8-bit channels, blue first, as cameras and window systems deliver them.
     Bgra8,
-    /// Red, green and blue of 10 bits and alpha of 2, normalised; one word, red in its lowest bits.
+    /// 10 bits each of red, green and blue and 2 bits of alpha, normalised, in one 32-bit word with red in the lowest
+    /// bits.
     Rgb10A2,
     /// Two IEEE 754 binary16 channels.
     Rg16F,
@@ -56,16 +56,16 @@ pub enum ChannelKind {
     Unorm8,
     /// Unsigned 16-bit, normalised when sampled.
     Unorm16,
-    /// All four in one 32-bit word: 10, 10, 10 and 2 bits from the lowest on, normalised when sampled.
+    /// All four channels in one 32-bit word: 10, 10, 10 and 2 bits from the lowest on, normalised when sampled.
     Unorm10A2,
-    /// binary16.
+    /// IEEE 754 binary16.
     Float16,
-    /// binary32.
+    /// IEEE 754 binary32.
     Float32,
 }
 
 impl ChannelKind {
-    /// Bytes of one channel; of the whole word where channels are packed. Addresses are multiples of it.
+    /// Bytes of one channel, or of the whole word where channels are packed. Pixel addresses are multiples of it.
     pub const fn bytes(self) -> usize {
         match self {
             Self::Unorm8 => 1,
@@ -74,26 +74,27 @@ impl ChannelKind {
         }
     }
 
-    /// True where values outside 0..=1 can be stored.
+    /// True where a channel can store values outside 0..=1.
     pub const fn is_float(self) -> bool {
         matches!(self, Self::Float16 | Self::Float32)
     }
 }
 
-/// Properties of a format.
+/// Properties of a pixel format.
 #[derive(Debug, Clone, Copy)]
 pub struct FormatInfo {
-    /// The format that the row is of.
+    /// The format that this row describes.
     pub format: PixelFormat,
-    /// Name as the specifications spell it, in capitals.
+    /// Name of the format as the specifications spell it, in capitals.
     pub name: &'static str,
-    /// Storage of its channels.
+    /// Storage type of its channels.
     pub kind: ChannelKind,
     /// Colour of each stored channel: 0 red, 1 green, 2 blue, 3 alpha.
     pub order: &'static [usize],
-    /// A pixel's type in OpenCL C and CUDA C++. Halves are the integers that have their bits.
+    /// Type of a pixel in OpenCL C and CUDA C++. Half floats appear as integers of the same bits.
     pub c_type: &'static str,
-    /// Its number in shaders and on the wire, in C one more; never changes, whatever is added.
+    /// Number in shaders and in messages between processes; the C API uses this number plus one. It never changes when
+    /// formats are added.
     pub shader_id: u32,
 }
 
@@ -134,8 +135,8 @@ pub const FORMATS: [FormatInfo; COUNT] = {
     ]
 };
 
-/// One value for each format, such as what an API calls it. As a constant, it compiles only with a row for every
-/// format, in the order of [`FORMATS`].
+/// One value for each format, for example the format's name in an API. As a constant, it compiles only if every format
+/// has a row, in the order of [`FORMATS`].
 ///
 /// ```
 /// use interop_core::describe::format::{COUNT, PerFormat, PixelFormat};
@@ -154,10 +155,10 @@ pub const FORMATS: [FormatInfo; COUNT] = {
 pub struct PerFormat<T>([(PixelFormat, T); COUNT]);
 
 impl<T: Copy> PerFormat<T> {
-    /// Takes the rows; use it for constants.
+    /// Takes the rows. Use it in constants, where a wrong order is a compile error.
     ///
     /// # Panics
-    /// Where the rows are in another order than [`FORMATS`]; a constant does not compile then.
+    /// Where the rows are in another order than [`FORMATS`]; in a constant, that is a compile error.
     pub const fn new(rows: [(PixelFormat, T); COUNT]) -> Self {
         let mut at = 0;
         while at < COUNT {
@@ -167,7 +168,7 @@ impl<T: Copy> PerFormat<T> {
         Self(rows)
     }
 
-    /// The row of a format.
+    /// Returns the value of a format.
     pub const fn get(&self, format: PixelFormat) -> T {
         self.0[format as usize].1
     }
@@ -200,18 +201,18 @@ impl PixelFormat {
         all
     };
 
-    /// Returns what is known of it.
+    /// Returns the format's row of [`FORMATS`].
     pub const fn info(self) -> &'static FormatInfo {
         const ROWS: &[FormatInfo; COUNT] = &FORMATS;
         &ROWS[self as usize]
     }
 
-    /// Number of channels.
+    /// Number of channels, 1 to 4.
     pub const fn channels(self) -> usize {
         self.info().order.len()
     }
 
-    /// Storage of its channels.
+    /// Storage type of the channels.
     pub const fn channel_kind(self) -> ChannelKind {
         self.info().kind
     }
@@ -239,11 +240,11 @@ impl fmt::Display for PixelFormat {
 impl FromStr for PixelFormat {
     type Err = Error;
 
-    /// By [`PixelFormat::name`], in capitals or not.
+    /// Parses a [`PixelFormat::name`], in upper or lower case.
     fn from_str(text: &str) -> Result<Self> {
         Self::ALL.into_iter().find(|format| format.name().eq_ignore_ascii_case(text)).ok_or_else(|| {
             let names = Self::ALL.map(Self::name).join(", ");
-            Error::invalid("PixelFormat::from_str", format!("'{text}' is no format; the formats are {names}"))
+            Error::invalid("PixelFormat::from_str", format!("unknown format '{text}'; the formats are {names}"))
         })
     }
 }

@@ -17,24 +17,24 @@ use std::str::FromStr;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Extent {
-    /// Columns.
+    /// Width: number of columns.
     pub width: u32,
-    /// Rows.
+    /// Height: number of rows.
     pub height: u32,
 }
 
 impl Extent {
-    /// A size; not checked here, surfaces check it.
+    /// Creates a size. It is not checked here: surfaces check it.
     pub const fn new(width: u32, height: u32) -> Self {
         Self { width, height }
     }
 
-    /// The region that covers all of it.
+    /// Returns the region that covers the whole size.
     pub const fn full(self) -> Region {
         Region { x: 0, y: 0, width: self.width, height: self.height }
     }
 
-    /// `width * height`, which cannot overflow 64 bits.
+    /// `width * height`, which never overflows 64 bits.
     pub const fn pixels(self) -> u64 {
         self.width as u64 * self.height as u64
     }
@@ -46,7 +46,7 @@ impl fmt::Display for Extent {
     }
 }
 
-/// Reason why a text is no [`Extent`].
+/// Reason why a text is not a valid [`Extent`].
 ///
 /// ```
 /// use interop_core::{Extent, ExtentError};
@@ -57,26 +57,26 @@ impl fmt::Display for Extent {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExtentError {
-    /// No `x` is in it.
+    /// The text has no `x`.
     #[error("give it as WIDTHxHEIGHT, e.g. 1920x1080")]
     NoPair,
-    /// Nothing stands before or after the `x`.
+    /// A side is missing before or after the `x`.
     #[error("a side is missing; give it as WIDTHxHEIGHT, e.g. 1920x1080")]
     Missing,
-    /// A side has no pixel.
+    /// A side is 0.
     #[error("a side is 0; give at least 1x1")]
     Zero,
-    /// A side is no whole number.
-    #[error("'{side}' is no number of pixels: {source}")]
+    /// A side is not a whole number.
+    #[error("invalid number of pixels '{side}': {source}")]
     Number {
         /// The side as it was given.
         side: String,
-        /// Reason of the parser.
+        /// The parser's error.
         source: std::num::ParseIntError,
     },
 }
 
-/// Reads `WIDTHxHEIGHT`, in pixels.
+/// Parses `WIDTHxHEIGHT`, in pixels.
 impl FromStr for Extent {
     type Err = ExtentError;
 
@@ -92,7 +92,7 @@ impl FromStr for Extent {
     }
 }
 
-/// A rectangle of pixels; `y` counts in the surface's own [`RowOrder`].
+/// A rectangle of pixels. `y` counts in the surface's own [`RowOrder`].
 ///
 /// ```
 /// use interop_core::{Extent, Region};
@@ -107,28 +107,31 @@ impl FromStr for Extent {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Region {
-    /// First column.
+    /// First column, in pixels from the left.
     pub x: u32,
-    /// First row.
+    /// First row, in the surface's row order.
     pub y: u32,
-    /// Columns.
+    /// Width: number of columns.
     pub width: u32,
-    /// Rows.
+    /// Height: number of rows.
     pub height: u32,
 }
 
 impl Region {
-    /// A rectangle; not checked here, see [`Region::check_inside`].
+    /// Creates a rectangle. It is not checked here; see [`Region::check_inside`].
     pub const fn new(x: u32, y: u32, width: u32, height: u32) -> Self {
         Self { x, y, width, height }
     }
 
-    /// Size of the rectangle.
+    /// Returns the size of the rectangle.
     pub const fn extent(self) -> Extent {
         Extent { width: self.width, height: self.height }
     }
 
-    /// Refuses empty rectangles and those that reach outside `extent`.
+    /// Checks that the rectangle is not empty and lies inside `extent`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] otherwise.
     pub fn check_inside(self, extent: Extent) -> Result<()> {
         if self.width == 0 || self.height == 0 {
             return Err(Error::refused(format!("region {self} is empty; give at least 1x1")));
@@ -141,7 +144,8 @@ impl Region {
         Ok(())
     }
 
-    /// The rectangle with `y` counted from the other end of `extent`; 0 for what reaches outside it.
+    /// Returns the rectangle with `y` counted from the other end of `extent`; `y` is 0 where the rectangle reaches
+    /// outside.
     pub const fn flipped_in(self, extent: Extent) -> Self {
         Self { y: extent.height.saturating_sub(self.y.saturating_add(self.height)), ..self }
     }
@@ -155,8 +159,8 @@ impl fmt::Display for Region {
 
 /// Position of a surface's row 0 on the screen.
 ///
-/// The compute side always addresses rows in the surface's order. Where the display stores them the other way
-/// round, the framework gives the kernel a negative row pitch: a flip costs nothing and no quad draws upside down.
+/// The compute side always addresses rows in the surface's order. Where the display stores them in the opposite order,
+/// the framework gives the kernel a negative row pitch, so that a flip costs nothing.
 ///
 /// ```
 /// use interop_core::{ImageDesc, PixelFormat, RowOrder};

@@ -1,21 +1,21 @@
-//! The first pixel that is not as it was written.
+//! The first pixel that differs from the written one.
 
 use std::fmt;
 
-/// The first difference between what was written and what the display showed.
+/// The first difference between the written bytes and those that the display showed.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Mismatch {
-    /// Row (images: in the display's native order).
+    /// Row of the pixel; for images, in the display's native order.
     pub row: u32,
-    /// Byte inside the row.
+    /// Byte within the row.
     pub byte: usize,
-    /// Byte that was written.
+    /// The byte that was written.
     pub expected: u8,
-    /// Byte that was read.
+    /// The byte that was read back.
     pub found: u8,
     /// Number of the frame.
     pub frame: u32,
-    /// State of the display's that is not as in a new context, and that may be why; see [`crate::Display::unusual_states`].
+    /// Display state that differs from a new context's and may be the cause; see [`crate::Display::unusual_states`].
     pub unusual_states: Vec<String>,
 }
 

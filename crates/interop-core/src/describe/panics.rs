@@ -1,31 +1,31 @@
-//! Panics of code that others hand in, caught for good: before they reach a driver, which is C, or end a thread that serves
-//! everybody.
+//! Catches panics of code that callers supply, before they unwind into a driver, which is C, or end a thread that
+//! serves other callers as well.
 //!
-//! What a panic carries is a value of the caller's, and its `Drop` may panic, too. So nobody here but this module holds
-//! one: the workspace's `clippy.toml` refuses `std::panic::catch_unwind` elsewhere.
+//! The payload of a panic is a value of the caller's, and its `Drop` may panic, too. For that reason only this module
+//! holds one: the workspace's `clippy.toml` forbids `std::panic::catch_unwind` elsewhere.
 
 use super::error::{Error, Result};
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
 
-/// Message of a panic.
+/// The message of a caught panic.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("it panicked: {0}")]
 pub struct Panicked(String);
 
 impl Panicked {
-    /// The panic's own message.
+    /// Returns the panic's own message.
     pub fn message(&self) -> &str {
         &self.0
     }
 
-    /// Takes what a panic carried, and drops it without letting that panic.
+    /// Takes the payload of a panic and drops it, catching a panic of its drop.
     fn of(payload: Box<dyn Any + Send>) -> Self {
         let text = payload.downcast_ref::<&str>().copied();
         let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
         let text = text.unwrap_or("(the panic carried no text)").to_owned();
         if let Err(again) = caught(|| drop(payload)) {
-            // Its drop may panic in turn, and so on forever.
+            // Dropping this payload may panic as well, and so on without end.
             std::mem::forget(again);
         }
         Self(text)
@@ -37,9 +37,10 @@ fn caught<R>(f: impl FnOnce() -> R) -> std::thread::Result<R> {
     std::panic::catch_unwind(AssertUnwindSafe(f))
 }
 
-/// Runs `f`. A panic ends here, and what it carried is gone when this returns.
+/// Runs `f` and catches a panic, whose payload is dropped before this returns.
 ///
-/// What `f` was changing when it panicked is left as it was then; a caller that goes on using it must be able to.
+/// The state that `f` was changing when it panicked stays as it was then; a caller that continues to use it must be
+/// able to.
 ///
 /// ```
 /// let outcome = interop_core::describe::panics::catch(|| [1, 2].get(5).copied().unwrap());
@@ -47,36 +48,37 @@ fn caught<R>(f: impl FnOnce() -> R) -> std::thread::Result<R> {
 /// ```
 ///
 /// # Errors
-/// What the panic said.
+/// The message of the panic.
 pub fn catch<R>(f: impl FnOnce() -> R) -> Result<R, Panicked> {
     ended(caught(f))
 }
 
-/// Runs `f`. A panic becomes an error that says whose code it was.
+/// Runs `f` and turns a panic into an error that names `what`, the code that panicked.
 ///
 /// # Errors
-/// Those of `f`; [`Error::Panicked`].
+/// Those of `f`, or [`Error::Panicked`].
 pub fn as_error<R>(what: &str, f: impl FnOnce() -> Result<R>) -> Result<R> {
     catch(f).unwrap_or_else(|Panicked(reason)| Err(Error::Panicked { what: what.into(), reason }))
 }
 
-/// Runs what calls a backend or display. Where ways are tried, one that panics is no way, and the others go on.
+/// Runs code that calls a backend or display. Where several candidates are tried, a panic rejects one and the others go
+/// on.
 pub(crate) fn contained<R>(f: impl FnOnce() -> Result<R>) -> Result<R> {
     as_error("the backend or the display", f)
 }
 
-/// The outcome of a thread (`JoinHandle::join`), whose panic ends here.
+/// Returns the result of a thread (`JoinHandle::join`); a panic of the thread becomes an error.
 ///
 /// # Errors
-/// What the panic said.
+/// The message of the panic.
 pub fn ended<R>(outcome: std::thread::Result<R>) -> Result<R, Panicked> {
     outcome.map_err(Panicked::of)
 }
 
-/// Runs `f`. A panic is logged as an error of `what`, for calls whose caller has no use for an outcome.
+/// Runs `f` and logs a panic as an error of `what`. For callers that cannot use a result.
 pub fn contain(what: &str, f: impl FnOnce()) {
     if let Err(panicked) = catch(f) {
-        // A subscriber is code of others, too.
+        // The subscriber of `tracing` is foreign code, too.
         let _ = catch(|| tracing::error!("a {what} failed: {panicked}"));
     }
 }

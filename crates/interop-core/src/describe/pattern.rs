@@ -1,33 +1,33 @@
 //! The verification pattern: bytes that depend on position, format and a nonce.
 //!
-//! Every backend computes it with a kernel of its own; [`Pattern::word`] is the reference, and
-//! [`Pattern::C_SOURCE`] the same in C for the C-like languages. Floating-point channels are 0.5 to 2, of either sign: finite and
-//! normal, so no display may change them, and many outside of 0 to 1, so that what clamps is found.
+//! Every backend computes it with a kernel of its own. [`Pattern::word`] is the reference, and [`Pattern::C_SOURCE`] is
+//! the same function for the C-like languages. Floating-point channels have magnitudes from 0.5 to 2, of either sign.
+//! These are finite and normal, so no display may change them, and many lie outside 0 to 1, so that clamping is found.
 
 use super::format::ChannelKind;
 use super::geometry::Extent;
 use super::view::{BufferView, ImageView, View};
 
-/// One pattern: a hash of the position, cut to what the channel's format may hold.
+/// A verification pattern: a hash of the position, reduced to what the channel's format can hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pattern {
     /// Bits of the hash that are kept.
     pub and_mask: u32,
     /// Bits that are always set.
     pub or_mask: u32,
-    /// Makes two patterns differ everywhere that matters.
+    /// Number that makes two patterns differ in all kept bits that matter.
     pub nonce: u32,
 }
 
-/// What a row, and what the nonce, is multiplied by before the hash.
+/// Factors of the row and of the nonce in the hash.
 const ROW: u32 = 0x85EB_CA77;
 const NONCE: u32 = 0xC2B2_AE3D;
 
 impl Pattern {
-    /// Nothing but zero: clears what a pattern is written to, on the device and in the order of its queue.
+    /// All zeros. Writing it clears memory on the device, in the order of its queue.
     pub const ZERO: Self = Self { and_mask: 0, or_mask: 0, nonce: 0 };
 
-    /// The pattern for what `view` holds. Buffers count as 32-bit floats, so that they may be vertices too.
+    /// Returns the pattern for the content of `view`. Buffers count as 32-bit floats, because they may hold vertices.
     pub const fn for_view(view: &View, nonce: u32) -> Self {
         let kind = match view {
             View::Image(i) => i.format.channel_kind(),
@@ -41,11 +41,12 @@ impl Pattern {
         Self { and_mask, or_mask, nonce }
     }
 
-    /// One word all over, of the bits that [`Pattern::for_view`] keeps: for timing. A hash for each word would take a processor
-    /// several times as long as writing the frame, and hide what paths differ by. It proves nothing.
+    /// Returns a pattern that repeats one word, of the bits that [`Pattern::for_view`] keeps, for timing. Hashing each
+    /// word would take a CPU several times as long as writing the frame and hide the differences between paths. It
+    /// verifies nothing.
     pub const fn flat(view: &View, nonce: u32) -> Self {
         let word = Self::for_view(view, nonce).word(0, 0);
-        // All pixels are alike, the small ones too.
+        // Makes all pixels equal, including those smaller than a word.
         let or_mask = match view {
             View::Image(image) if image.format.bytes_per_pixel() == 1 => (word & 0xff) * 0x0101_0101,
             View::Image(image) if image.format.bytes_per_pixel() == 2 => (word & 0xffff) * 0x0001_0001,
@@ -54,12 +55,12 @@ impl Pattern {
         Self { and_mask: 0, or_mask, nonce }
     }
 
-    /// True where it is one word all over. Backends write it with no more work than a plain kernel has.
+    /// True where the pattern repeats one word. Backends write it with no more work than a plain kernel does.
     pub const fn is_flat(&self) -> bool {
         self.and_mask == 0
     }
 
-    /// OpenCL C / CUDA C++ text of [`Pattern::word`], as a function `pf_pattern_word`.
+    /// OpenCL C and CUDA C++ source of [`Pattern::word`], as a function `pf_pattern_word`.
     pub const C_SOURCE: &'static str = "
 static unsigned int pf_pattern_word(unsigned int x, unsigned int y,
                                     unsigned int and_mask, unsigned int or_mask, unsigned int nonce) {
@@ -69,7 +70,7 @@ static unsigned int pf_pattern_word(unsigned int x, unsigned int y,
 }
 ";
 
-    /// The four bytes (native order) from byte `4 * x` of row `y` on; a row's last word may be cut.
+    /// Returns the four bytes (native order) from byte `4 * x` of row `y` on; the last word of a row may be cut off.
     pub const fn word(&self, x: u32, y: u32) -> u32 {
         let mut h = x.wrapping_mul(0x9E37_79B1) ^ y.wrapping_mul(ROW).wrapping_add(self.nonce.wrapping_mul(NONCE));
         h ^= h >> 15;
@@ -80,12 +81,12 @@ static unsigned int pf_pattern_word(unsigned int x, unsigned int y,
         (h & self.and_mask) | self.or_mask
     }
 
-    /// Writes row `y` into `row`.
+    /// Writes row `y` of the pattern into `row`.
     pub fn write_row(&self, y: u32, row: &mut [u8]) {
         self.write_row_from(0, y, row);
     }
 
-    /// Writes row `y` from word `first` on.
+    /// Writes row `y` of the pattern from word `first` on.
     fn write_row_from(&self, first: u32, y: u32, row: &mut [u8]) {
         if self.is_flat() {
             let word = self.or_mask.to_ne_bytes();
@@ -95,7 +96,7 @@ static unsigned int pf_pattern_word(unsigned int x, unsigned int y,
             rest.copy_from_slice(&word[..rest.len()]);
             return;
         }
-        // Whole words first: copies of a length known beforehand are several times faster.
+        // Whole words first: copies of a constant length are several times faster.
         let words = row.len() / 4;
         let (whole, rest) = row.split_at_mut(4 * words);
         for (x, bytes) in (first..).zip(whole.chunks_exact_mut(4)) {
@@ -104,9 +105,9 @@ static unsigned int pf_pattern_word(unsigned int x, unsigned int y,
         rest.copy_from_slice(&self.word(first.wrapping_add(words as u32), y).to_ne_bytes()[..rest.len()]);
     }
 
-    /// The first byte of `row` that is not that of row `y`: (byte, expected, found).
+    /// Returns the first byte of `row` that differs from row `y` of the pattern: (byte, expected, found).
     pub fn mismatch_in_row(&self, y: u32, row: &[u8]) -> Option<(usize, u8, u8)> {
-        // Piece by piece against the row as it must be: whole pieces are made and compared several bytes at a time.
+        // Compares against the expected row in pieces: whole pieces are computed and compared several bytes at a time.
         const PIECE: usize = 1024;
         let mut expected = [0; PIECE];
         row.chunks(PIECE).enumerate().find_map(|(piece, found)| {
@@ -120,9 +121,10 @@ static unsigned int pf_pattern_word(unsigned int x, unsigned int y,
         })
     }
 
-    /// The pattern from row `first` on, which counts as row 0 there.
+    /// Returns the pattern in which row `first` of this one is row 0.
     const fn below(self, first: u32) -> Self {
-        // A row adds ROW to what is hashed, a nonce adds NONCE, which is odd and so has an inverse: each step doubles its right bits.
+        // A row adds ROW to the hashed number, and a nonce adds NONCE. NONCE is odd and has an inverse: each step
+        // doubles its correct bits.
         let (mut inverse, mut bits) = (NONCE, 3);
         while bits < u32::BITS {
             inverse = inverse.wrapping_mul(2_u32.wrapping_sub(NONCE.wrapping_mul(inverse)));
@@ -131,7 +133,7 @@ static unsigned int pf_pattern_word(unsigned int x, unsigned int y,
         Self { nonce: self.nonce.wrapping_add(first.wrapping_mul(ROW).wrapping_mul(inverse)), ..self }
     }
 
-    /// The pattern of an image in bands that span at most `most` bytes each, or are one row: each with its part of the view.
+    /// Splits the pattern of an image into bands of at most `most` bytes, or one row, each with its part of the view.
     pub(crate) fn in_bands(self, view: &View, most: usize) -> impl Iterator<Item = (View, Self)> {
         let (view, bands) = (
             *view,
@@ -151,10 +153,11 @@ static unsigned int pf_pattern_word(unsigned int x, unsigned int y,
         })
     }
 
-    /// Bytes of a row in the pattern of a buffer, which has no rows of its own. A multiple of 4.
+    /// Bytes of one row in the pattern of a buffer, which has no rows of its own. A multiple of 4.
     pub const BUFFER_ROW: usize = 4096;
 
-    /// Writes the pattern into `bytes` as `view` lays it out, as a kernel must; nothing where the view reaches outside.
+    /// Writes the pattern into `bytes` in the layout of `view`, as a kernel must. Writes nothing where the view reaches
+    /// outside.
     pub fn write(&self, view: &View, bytes: &mut [u8]) {
         if view.check_inside(bytes.len()).is_ok() {
             rows(view).for_each(|(y, range)| self.write_row(y, &mut bytes[range]));
@@ -162,7 +165,7 @@ static unsigned int pf_pattern_word(unsigned int x, unsigned int y,
     }
 }
 
-/// Rows of a view that was checked ([`View::check_inside`]) as (row number, byte range in memory).
+/// Returns the rows of a checked view ([`View::check_inside`]) as (row number, byte range in memory).
 pub fn rows(view: &View) -> Box<dyn Iterator<Item = (u32, std::ops::Range<usize>)>> {
     match *view {
         View::Image(image) => Box::new(image_rows(image)),
@@ -170,7 +173,8 @@ pub fn rows(view: &View) -> Box<dyn Iterator<Item = (u32, std::ops::Range<usize>
     }
 }
 
-/// Lays tight rows into memory as `view` says; what lies between them stays. The view was checked ([`View::check_inside`]).
+/// Copies tightly packed rows into memory in the layout of `view`; bytes between them stay. The view was checked
+/// ([`View::check_inside`]).
 pub fn lay_out(tight: &[u8], view: &View, memory: &mut [u8]) {
     let mut left = tight;
     for (_, to) in rows(view) {

@@ -1,6 +1,6 @@
-//! The process that opened drivers. A forked child gets a copy of their memory, and none of their threads: whatever it calls may
-//! wait for a thread that it does not have. So a child of a process with open drivers opens none, and objects that came along
-//! are only closed, which leaves them as they are.
+//! The process that opened drivers. A forked child has a copy of the drivers' memory but none of their threads, so any
+//! call may wait forever for a thread that is missing. A child of a process with open drivers therefore opens none, and
+//! inherited objects are only closed, which leaves the parent's unchanged.
 
 use super::error::{Error, Result};
 use super::forks::OPENED;
@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 pub use super::forks::{ProcessMark, ProcessOwned, is_forked};
 
 impl ProcessMark {
-    /// Refuses what came from a process that this one was forked from.
+    /// Checks that the object was made in this process and not in one that this process was forked from.
     ///
     /// # Errors
     /// [`Error::Unavailable`] in a forked process.
@@ -19,8 +19,8 @@ impl ProcessMark {
     }
 }
 
-/// Stands before every opening of a driver. Until what it returns is dropped, the driver's threads are started without the host's
-/// signals.
+/// Precedes every opening of a driver. Until the returned guard is dropped, threads that the driver starts block the
+/// host's signals.
 ///
 /// # Errors
 /// [`Error::Unavailable`] where drivers were opened in a process from which this one was forked.
@@ -32,18 +32,18 @@ pub fn enter(driver: &str) -> Result<Entered> {
     }
 }
 
-/// What [`enter`] gives: a driver is being opened.
+/// Guard of [`enter`]: a driver is being opened.
 #[must_use]
 pub struct Entered {
-    // Before the mask: a signal that waits goes to the host's handler.
+    // Dropped before the mask, so that a pending signal reaches the host's handler.
     _handlers: HandlersKept,
     _blocked: SignalsBlocked,
 }
 
-/// Stands before every call of a driver.
+/// Precedes every call of a driver.
 ///
 /// # Errors
-/// [`Error::Unavailable`] where [`is_forked`].
+/// [`Error::Unavailable`] where [`is_forked`] is true.
 pub fn check(what: &str) -> Result<()> {
     if is_forked() { Err(Error::forked(what)) } else { Ok(()) }
 }

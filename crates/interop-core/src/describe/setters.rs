@@ -1,4 +1,5 @@
-//! Methods that change one field of a value, for types that grow: programs outside cannot write those as literals.
+//! The macro for methods that set one field. Types that may grow need them, because code outside the crate cannot write
+//! them as literals.
 
 /// `setters!(Policy { /// Takes this path or fails. with_force(force: impl Into<Option<PathId>>); });`
 macro_rules! setters {

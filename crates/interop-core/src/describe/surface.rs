@@ -1,4 +1,4 @@
-//! Descriptions of what a display shows.
+//! Descriptions of images and buffers that a display shows.
 
 use super::color::{AlphaMode, Encoding};
 use super::error::{Error, Result};
@@ -8,23 +8,23 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// The way in which the display side will read an image.
+/// How the display reads an image.
 ///
 /// ```
 /// use interop_core::{ImageAccess, ImageDesc, PixelFormat};
 ///
-/// // This image is only drawn, so that the display may read it where the kernel wrote it.
+/// // This image is only drawn, so the display may read it where the kernel wrote it.
 /// let drawn = ImageDesc::new(640, 480, PixelFormat::Rgba8).with_access(ImageAccess::Any);
 /// assert_ne!(drawn.access, ImageAccess::default());
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum ImageAccess {
-    /// A texture of the display's API: can be sampled with filtering, attached to a framebuffer, drawn into.
+    /// A texture of the display's API: it can be sampled with filtering, attached to a framebuffer and drawn into.
     #[default]
     Texture,
-    /// The display only has to show it: it may also read the linear memory in place (GL: buffer texture), which
-    /// saves the upload. There may then be no texture object.
+    /// The display only has to show the image. It may read the linear memory in place (in OpenGL through a buffer
+    /// texture), which saves the upload; then there may be no texture object.
     Any,
 }
 
@@ -39,9 +39,9 @@ pub enum ImageAccess {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MemoryShape {
-    /// One byte after the other; pixels in rows with a pitch.
+    /// Linear memory: one byte after the other, pixels in rows with a pitch.
     Linear,
-    /// A texture's own order, which only the drivers know.
+    /// A texture's own layout, which only the drivers know.
     Image,
 }
 
@@ -54,11 +54,11 @@ impl fmt::Display for MemoryShape {
     }
 }
 
-/// Content of the pixels or bytes that a frame does not write, inside the part of the surface that the frame was begun
-/// for. Everything outside that part stays, with each variant.
+/// Content of the pixels or bytes that a frame leaves unwritten, inside the part of the surface that the frame was
+/// begun for. Everything outside that part keeps its content, whatever the variant.
 ///
-/// The first frame of a link, and the first of a new size, begins from zero. A frame that was given up, or that failed,
-/// leaves no trace under [`Unwritten::Keep`] and [`Unwritten::Clear`].
+/// The first frame of a link, and the first of a new size, starts from zero. A frame that was dropped unfinished or
+/// failed leaves no trace under [`Unwritten::Keep`] and [`Unwritten::Clear`].
 ///
 /// ```
 /// use interop_core::{PixelFormat, SurfaceDesc, Unwritten};
@@ -74,19 +74,20 @@ impl fmt::Display for MemoryShape {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Unwritten {
-    /// Those of the frame finished last, as kernels and the host wrote it. A path whose pieces of memory take turns
-    /// copies on the device what changed since a piece was written last; the paths are timed with that copy.
+    /// Unwritten pixels keep the content of the last finished frame, as kernels and the host wrote it. A path with
+    /// several slots copies on the device whatever changed since a slot was written last; the timing of paths includes
+    /// that copy.
     #[default]
     Keep,
-    /// Zero. The device writes the zeros before each frame.
+    /// Unwritten pixels are zero. The device clears them before each frame.
     Clear,
-    /// The caller writes every pixel, and nothing is copied or cleared. A pixel left out is that of some older frame of
-    /// this link, which may be one that was given up, or zero.
+    /// The caller writes every pixel, and nothing is copied or cleared. A pixel that the caller leaves out has the
+    /// content of an older frame of this link, possibly one that was dropped unfinished, or zero.
     Overwrite,
 }
 
 impl Unwritten {
-    /// Every rule.
+    /// Every variant.
     pub const ALL: [Self; 3] = [Self::Keep, Self::Clear, Self::Overwrite];
 
     /// Name on the command line and in JSON.
@@ -111,12 +112,12 @@ impl FromStr for Unwritten {
     fn from_str(text: &str) -> Result<Self> {
         Self::ALL.into_iter().find(|rule| rule.name() == text).ok_or_else(|| {
             let names = Self::ALL.map(Self::name).join(", ");
-            Error::invalid("Unwritten::from_str", format!("'{text}' is no rule for unwritten pixels; give {names}"))
+            Error::invalid("Unwritten::from_str", format!("unknown rule for unwritten pixels '{text}'; give {names}"))
         })
     }
 }
 
-/// A 2-D image.
+/// Description of a 2-D image.
 ///
 /// ```
 /// use interop_core::{Encoding, ImageDesc, PixelFormat, RowOrder, SurfaceDesc};
@@ -137,20 +138,20 @@ pub struct ImageDesc {
     pub format: PixelFormat,
     /// Position of row 0 on the screen.
     pub row_order: RowOrder,
-    /// Access that the display needs to the image.
+    /// How the display reads the image.
     pub access: ImageAccess,
-    /// Encoding of its colours. Draws heed it; the bytes that paths carry do not depend on it.
+    /// Encoding of the colours. Draws use it; the bytes that paths carry do not depend on it.
     #[serde(default)]
     pub encoding: Encoding,
-    /// Meaning of its alpha.
+    /// Meaning of the alpha channel.
     #[serde(default)]
     pub alpha: AlphaMode,
-    /// Content of the pixels that a frame does not write.
+    /// Content of the pixels that a frame leaves unwritten.
     #[serde(default)]
     pub unwritten: Unwritten,
 }
 
-/// A linear buffer: vertices, or storage that shaders read.
+/// Description of a linear buffer: vertices, or storage that shaders read.
 ///
 /// ```
 /// use interop_core::{BufferDesc, SurfaceDesc, Unwritten};
@@ -162,9 +163,9 @@ pub struct ImageDesc {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct BufferDesc {
-    /// Size in bytes; not 0.
+    /// Size in bytes; at least 1.
     pub bytes: u64,
-    /// Content of the bytes that a frame does not write.
+    /// Content of the bytes that a frame leaves unwritten.
     #[serde(default)]
     pub unwritten: Unwritten,
 }
@@ -183,14 +184,15 @@ pub struct BufferDesc {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum SurfaceDesc {
-    /// A picture.
+    /// An image of pixels.
     Image(ImageDesc),
     /// Vertices or other linear data.
     Buffer(BufferDesc),
 }
 
 impl ImageDesc {
-    /// A texture with row 0 on top, whose numbers are shown as they are and whose unwritten pixels are kept.
+    /// A texture with row 0 at the top. Its numbers go to the target unchanged, and unwritten pixels keep their
+    /// content.
     pub const fn new(width: u32, height: u32, format: PixelFormat) -> Self {
         Self {
             extent: Extent::new(width, height),
@@ -203,46 +205,46 @@ impl ImageDesc {
         }
     }
 
-    /// Sets the row order.
+    /// Sets the position of row 0.
     pub const fn with_row_order(self, row_order: RowOrder) -> Self {
         Self { row_order, ..self }
     }
 
-    /// Sets the access.
+    /// Sets how the display reads the image.
     pub const fn with_access(self, access: ImageAccess) -> Self {
         Self { access, ..self }
     }
 
-    /// Sets what the colours stand for.
+    /// Sets the encoding of the colours.
     pub const fn with_encoding(self, encoding: Encoding) -> Self {
         Self { encoding, ..self }
     }
 
-    /// Sets what the alpha channel stands for.
+    /// Sets the meaning of the alpha channel.
     pub const fn with_alpha(self, alpha: AlphaMode) -> Self {
         Self { alpha, ..self }
     }
 
-    /// Sets the rule for unwritten pixels.
+    /// Sets the content of unwritten pixels.
     pub const fn with_unwritten(self, unwritten: Unwritten) -> Self {
         Self { unwritten, ..self }
     }
 }
 
 impl BufferDesc {
-    /// A buffer of `bytes` bytes whose unwritten bytes are kept.
+    /// A buffer of `bytes` bytes. Unwritten bytes keep their content.
     pub const fn new(bytes: u64) -> Self {
         Self { bytes, unwritten: Unwritten::Keep }
     }
 
-    /// Sets the rule for unwritten bytes.
+    /// Sets the content of unwritten bytes.
     pub const fn with_unwritten(self, unwritten: Unwritten) -> Self {
         Self { unwritten, ..self }
     }
 }
 
 impl SurfaceDesc {
-    /// An RGBA-or-other image, row 0 on top, as a texture.
+    /// An image, used as a texture with row 0 at the top; see [`ImageDesc::new`].
     pub const fn image(width: u32, height: u32, format: PixelFormat) -> Self {
         Self::Image(ImageDesc::new(width, height, format))
     }
@@ -252,7 +254,8 @@ impl SurfaceDesc {
         Self::Buffer(BufferDesc::new(bytes))
     }
 
-    /// This surface with the size of whichever is larger, on each side; `None` where one is an image, the other a buffer.
+    /// Returns this surface with the larger size of both on each side; `None` where one is an image and the other a
+    /// buffer.
     pub(crate) fn covering(&self, other: &Self) -> Option<Self> {
         match (self, other) {
             (Self::Image(image), Self::Image(other)) => {
@@ -267,12 +270,12 @@ impl SurfaceDesc {
         }
     }
 
-    /// True where what was proved for `room` is proved for this surface: it is no larger, and all but the size is the same.
+    /// True where a proof for `room` holds for this surface: it is no larger, and everything except the size is equal.
     pub(crate) fn is_inside(&self, room: &Self) -> bool {
         self.covering(room).is_some_and(|both| both == *room)
     }
 
-    /// Sets the rule for unwritten pixels or bytes.
+    /// Sets the content of unwritten pixels or bytes.
     #[must_use]
     pub const fn with_unwritten(self, unwritten: Unwritten) -> Self {
         match self {
@@ -281,7 +284,7 @@ impl SurfaceDesc {
         }
     }
 
-    /// Returns what the pixels or bytes are that a frame does not write.
+    /// Returns the content of the pixels or bytes that a frame leaves unwritten.
     pub const fn unwritten(&self) -> Unwritten {
         match self {
             Self::Image(i) => i.unwritten,
@@ -289,7 +292,7 @@ impl SurfaceDesc {
         }
     }
 
-    /// Tells how its own memory lies where it is shared.
+    /// Returns the layout of its memory where that is shared.
     pub const fn shape(&self) -> MemoryShape {
         match self {
             Self::Image(_) => MemoryShape::Image,
@@ -297,7 +300,7 @@ impl SurfaceDesc {
         }
     }
 
-    /// The image, where it is one.
+    /// Returns the description of the image.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] for a buffer.
@@ -308,7 +311,10 @@ impl SurfaceDesc {
         }
     }
 
-    /// Bytes of one frame with tight rows. Refuses zero sizes and what does not fit this machine's address space.
+    /// Bytes of one frame with tightly packed rows.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] for a zero size and for one that exceeds this machine's address space.
     pub fn byte_len(&self) -> Result<usize> {
         let bytes = match self {
             Self::Image(i) => {
@@ -326,9 +332,9 @@ impl SurfaceDesc {
         };
         bytes
             .and_then(|b| usize::try_from(b).ok())
-            // No allocation of Rust's may be larger, and pointer offsets need the sign bit.
+            // Rust's allocations have at most this size, because pointer offsets are signed.
             .filter(|b| *b <= isize::MAX as usize)
-            .ok_or_else(|| Error::refused(format!("{self} needs more bytes than can be addressed")))
+            .ok_or_else(|| Error::refused(format!("{self} exceeds the address space; use a smaller size")))
     }
 }
 

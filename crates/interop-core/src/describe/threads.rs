@@ -1,17 +1,18 @@
-//! Threads in a host's process: they take none of its signals.
+//! Threads in the host's process that receive none of its signals.
 //!
-//! A host that reads a signal by `signalfd` or `sigwait` blocks it in all of its threads, and knows nothing of ours. A thread
-//! inherits the mask of the one that starts it, so each is started while all signals are blocked except those of faults, which a
-//! handler of the host's still gets on the thread of the fault. [`spawn`] starts ours; [`SignalsBlocked`] stands around calls in
-//! which drivers start theirs. `cargo xtask check-imports` refuses other ways to start a thread.
+//! A host that reads signals with `signalfd` or `sigwait` blocks them in all of its threads, but knows nothing of ours.
+//! A thread inherits the signal mask of its creator, so ours are started while all signals are blocked except those of
+//! faults; a handler of the host still receives those on the faulting thread. [`spawn`] starts our threads, and
+//! [`SignalsBlocked`] surrounds calls in which drivers start theirs. `cargo xtask check-imports` rejects other ways to
+//! start a thread.
 
 use std::io;
 use std::thread::{Builder, JoinHandle, Scope, ScopedJoinHandle};
 
-/// Starts a thread with a name.
+/// Starts a named thread that blocks signals, except those of faults.
 ///
 /// # Errors
-/// Where the system gives no thread.
+/// Where the system cannot start another thread.
 pub fn spawn<T: Send + 'static>(
     name: impl Into<String>,
     body: impl FnOnce() -> T + Send + 'static,
@@ -20,10 +21,10 @@ pub fn spawn<T: Send + 'static>(
     Builder::new().name(name.into()).spawn(body)
 }
 
-/// Starts a thread of a scope.
+/// Starts a thread of a scope that blocks signals, except those of faults.
 ///
 /// # Errors
-/// Where the system gives no thread.
+/// Where the system cannot start another thread.
 pub fn spawn_scoped<'scope, T: Send + 'scope>(
     builder: Builder,
     scope: &'scope Scope<'scope, '_>,
@@ -44,25 +45,26 @@ mod mask {
     use std::os::unix::process::CommandExt as _;
     use std::process::Command;
 
-    /// What a fault raises on its own thread. A thread that blocks one of these ends the process where the host had a handler.
+    /// Signals that a fault raises on its own thread. Blocking one would end the process even where the host has a
+    /// handler.
     const FAULTS: [libc::c_int; 6] =
         [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP, libc::SIGSYS];
 
-    /// While this lives, the calling thread takes no signals except those of faults, and neither do threads that are started in
-    /// calls from here. Dropping it gives the thread its own mask back.
+    /// While this guard lives, the calling thread blocks all signals except those of faults, and so do threads that are
+    /// started from it. Dropping the guard restores the thread's own mask.
     #[derive(Debug)]
     #[must_use]
     pub struct SignalsBlocked {
         before: Option<libc::sigset_t>,
-        /// The mask is one thread's.
+        /// Not `Send`: a signal mask belongs to one thread.
         _stays: PhantomData<*const ()>,
     }
 
     impl SignalsBlocked {
-        /// Blocks them.
+        /// Blocks the signals.
         pub fn new() -> Self {
             let mut before = MaybeUninit::uninit();
-            // SAFETY: `all` is initialised by `sigfillset`, whose pointer is to its room; the signals are known.
+            // SAFETY: `sigfillset` initialises `all`, whose pointer is valid; the signal numbers are valid.
             let all = unsafe {
                 let mut all = MaybeUninit::uninit();
                 libc::sigfillset(all.as_mut_ptr());
@@ -71,34 +73,34 @@ mod mask {
                 }
                 all.assume_init()
             };
-            // SAFETY: both point to sets of this function.
+            // SAFETY: both pointers are to sets of this function.
             let changed = unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, before.as_mut_ptr()) };
-            // SAFETY: the call wrote it where it succeeded.
+            // SAFETY: the call initialised the set where it succeeded.
             Self { before: (changed == 0).then(|| unsafe { before.assume_init() }), _stays: PhantomData }
         }
     }
 
-    /// Lets the process that `command` starts take all signals, whatever thread starts it.
+    /// Makes the process that `command` starts accept all signals, whatever thread starts it.
     pub fn takes_signals(command: &mut Command) -> &mut Command {
         let take = || {
             let mut none = MaybeUninit::uninit();
-            // SAFETY: the set is initialised by `sigemptyset`; both calls may stand between fork and exec.
+            // SAFETY: `sigemptyset` initialises the set; both calls are allowed between fork and exec.
             unsafe {
                 libc::sigemptyset(none.as_mut_ptr());
                 libc::pthread_sigmask(libc::SIG_SETMASK, none.as_ptr(), std::ptr::null_mut());
             }
             Ok(())
         };
-        // SAFETY: `take` calls nothing but the two.
+        // SAFETY: `take` makes only the two calls above.
         unsafe { command.pre_exec(take) }
     }
 
-    /// LLVM, in PoCL, puts handlers of its own before SIGINT, SIGTERM and more when it writes its first file. While this lives, they
-    /// stand; dropping it gives the host's back, except those of faults.
+    /// LLVM, inside PoCL, installs its own handlers in front of those of SIGINT, SIGTERM and others when it writes its
+    /// first file. While this guard lives, they stay; dropping it restores the host's handlers, except those of faults.
     pub(crate) struct HandlersKept(Vec<(libc::c_int, libc::sigaction)>);
 
     impl HandlersKept {
-        /// Notes the handlers of now.
+        /// Saves the current handlers.
         pub(crate) fn new() -> Self {
             Self((1..32).filter(|signal| !FAULTS.contains(signal)).map(|signal| (signal, handler(signal))).collect())
         }
@@ -109,7 +111,7 @@ mod mask {
             for (signal, before) in &self.0 {
                 let now = handler(*signal).sa_sigaction;
                 if now != before.sa_sigaction && is_llvm(now) {
-                    // SAFETY: what the system said of this signal.
+                    // SAFETY: `before` is a valid pointer, and the signal number is valid.
                     unsafe { libc::sigaction(*signal, before, std::ptr::null_mut()) };
                 }
             }
@@ -117,7 +119,7 @@ mod mask {
     }
 
     fn handler(signal: libc::c_int) -> libc::sigaction {
-        // SAFETY: any bytes are such a structure, whose pointer is to its room.
+        // SAFETY: any bytes are a valid value of this structure, and the pointers are valid.
         unsafe {
             let mut now = std::mem::zeroed();
             libc::sigaction(signal, std::ptr::null(), &raw mut now);
@@ -125,9 +127,9 @@ mod mask {
         }
     }
 
-    /// Tells whether a function lies in LLVM's library, or in PoCL's, which may have it inside.
+    /// Tells whether a function lies in LLVM's library, or in PoCL's, which may contain LLVM.
     fn is_llvm(function: usize) -> bool {
-        // SAFETY: any address may be asked about; the name, where there is one, is a text of the loader's.
+        // SAFETY: any address may be looked up; the name, if there is one, is a string of the loader's.
         unsafe {
             let mut found: libc::Dl_info = std::mem::zeroed();
             let known = libc::dladdr(std::ptr::without_provenance(function), &raw mut found) != 0;
@@ -141,7 +143,7 @@ mod mask {
     impl Drop for SignalsBlocked {
         fn drop(&mut self) {
             if let Some(before) = &self.before {
-                // SAFETY: a mask that this thread had.
+                // SAFETY: the set is a mask that this thread had before.
                 unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before, std::ptr::null_mut()) };
             }
         }
@@ -152,28 +154,28 @@ mod mask {
 mod mask {
     use std::process::Command;
 
-    /// Processes take no signals here.
+    /// Does nothing: this system sends no signals to processes.
     pub fn takes_signals(command: &mut Command) -> &mut Command {
         command
     }
 
-    /// This system has no handlers that drivers change.
+    /// Does nothing on this system, where drivers change no handlers.
     pub(crate) struct HandlersKept(());
 
     impl HandlersKept {
-        /// Does nothing here.
+        /// Does nothing on this system.
         pub(crate) fn new() -> Self {
             Self(())
         }
     }
 
-    /// This system sends no signals to threads.
+    /// Does nothing: this system sends no signals to threads.
     #[derive(Debug)]
     #[must_use]
     pub struct SignalsBlocked(());
 
     impl SignalsBlocked {
-        /// Does nothing here.
+        /// Does nothing on this system.
         pub fn new() -> Self {
             Self(())
         }
@@ -193,7 +195,7 @@ mod tests {
     use crate::describe::panics::catch;
     use std::fs;
 
-    /// The signals that the calling thread blocks, a bit for each.
+    /// The signals that the calling thread blocks, one bit each.
     fn blocked() -> u64 {
         let status = fs::read_to_string("/proc/thread-self/status").unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix("SigBlk:")).unwrap();

@@ -1,9 +1,9 @@
-//! Variables of the environment: read, and refused where they say what cannot be.
+//! Environment variables: read, and rejected with an error where the value is invalid.
 
 use super::error::{Error, Result};
 use std::ffi::OsString;
 
-/// A variable's value without spaces around it; `None` where it is not set or empty.
+/// Returns a variable's value without surrounding spaces; `None` where it is unset or empty.
 pub(crate) fn text(get: &dyn Fn(&str) -> Option<OsString>, variable: &str, wanted: &str) -> Result<Option<String>> {
     let Some(value) = get(variable) else { return Ok(None) };
     let text = value.to_str().ok_or_else(|| wrong(variable, &value.to_string_lossy(), wanted))?.trim();
@@ -11,5 +11,5 @@ pub(crate) fn text(get: &dyn Fn(&str) -> Option<OsString>, variable: &str, wante
 }
 
 pub(crate) fn wrong(variable: &str, value: &str, wanted: &str) -> Error {
-    Error::invalid("environment", format!("{variable} is '{value}'; give {wanted}"))
+    Error::invalid("environment", format!("invalid value '{value}' of {variable}; give {wanted}"))
 }

@@ -32,7 +32,7 @@ pub struct ImageView {
     pub format: PixelFormat,
 }
 
-/// A range of bytes.
+/// A range of bytes in linear memory.
 ///
 /// ```
 /// use interop_core::{BufferView, View};
@@ -57,21 +57,21 @@ pub struct BufferView {
 ///
 /// let padded = ImageView::packed(Extent::new(3, 2), PixelFormat::R8, 4, 0, false)?;
 /// let view = View::Image(padded);
-/// // Six pixels; the byte between the two rows belongs to nobody, and the last row has no padding.
+/// // Six pixels; the byte between the two rows is padding, and the last row has none.
 /// assert_eq!((view.payload_len(), view.span()), (6, 0..7));
 /// # Ok::<(), interop_core::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum View {
-    /// Pixels.
+    /// Pixels in rows.
     Image(ImageView),
-    /// Bytes.
+    /// A range of bytes.
     Buffer(BufferView),
 }
 
 impl ImageView {
-    /// Rows of `extent` packed as tightly as `pitch_alignment` (bytes, a power of two) allows, starting at `base`.
-    /// With `reversed`, row 0 is the last in memory.
+    /// Packs the rows of `extent` as tightly as `pitch_alignment` (bytes, a power of two) allows, starting at byte
+    /// `base`. With `reversed`, row 0 is the last in memory.
     pub fn packed(
         extent: Extent,
         format: PixelFormat,
@@ -79,12 +79,12 @@ impl ImageView {
         base: usize,
         reversed: bool,
     ) -> Result<Self> {
-        let too_large = || Error::refused(format!("{extent} {format} needs more bytes than can be addressed"));
+        let too_large = || Error::refused(format!("{extent} {format} exceeds the address space; use a smaller size"));
         if extent.width == 0 || extent.height == 0 {
-            return Err(Error::refused(format!("{extent} has a zero side")));
+            return Err(Error::refused(format!("{extent} has a zero side; give at least 1x1")));
         }
         if !pitch_alignment.is_power_of_two() {
-            return Err(Error::refused(format!("pitch alignment {pitch_alignment} is not a power of two")));
+            return Err(Error::refused(format!("invalid pitch alignment {pitch_alignment}; give a power of two")));
         }
         let bpp = format.bytes_per_pixel();
         let pitch = (extent.width as usize)
@@ -109,12 +109,12 @@ impl ImageView {
         (self.extent.width as usize).saturating_mul(self.format.bytes_per_pixel())
     }
 
-    /// Bytes between rows in memory, whatever their direction.
+    /// Bytes between rows in memory, always positive.
     pub const fn pitch(&self) -> usize {
         self.row_pitch.unsigned_abs()
     }
 
-    /// True where every pixel lies at a multiple of its size, counted from the start of the memory.
+    /// True where every pixel starts at a multiple of its size, counted from the start of the memory.
     pub const fn has_whole_pixels(&self) -> bool {
         let pixel = self.format.bytes_per_pixel();
         self.offset.is_multiple_of(pixel) && self.pitch().is_multiple_of(pixel)
@@ -130,32 +130,32 @@ impl ImageView {
         View::Image(*self).span()
     }
 
-    /// Byte at which row `y` starts; `y` must be below the height, and the view inside its memory
-    /// ([`View::check_inside`]). Else it is some number.
+    /// Byte at which row `y` starts. `y` must be below the height, and the view inside its memory
+    /// ([`View::check_inside`]); otherwise the number has no meaning.
     pub const fn row_start(&self, y: u32) -> usize {
         self.offset.wrapping_add_signed((y as isize).wrapping_mul(self.row_pitch))
     }
 
-    /// Byte range of row `y`, as [`ImageView::row_start`].
+    /// Byte range of row `y`; see [`ImageView::row_start`] for its conditions.
     pub const fn row(&self, y: u32) -> Range<usize> {
         let start = self.row_start(y);
         start..start.saturating_add(self.row_len())
     }
 
-    /// True where the rows follow each other with no gap, in order.
+    /// True where the rows follow each other in order, without gaps.
     pub const fn is_contiguous(&self) -> bool {
         self.row_pitch == self.row_len() as isize
     }
 
-    /// The view with pixel (0, 0) at byte `offset`.
+    /// Returns the view with pixel (0, 0) at byte `offset`.
     pub const fn moved_to(self, offset: usize) -> Self {
         Self { offset, ..self }
     }
 }
 
 impl View {
-    /// Bytes that a kernel may touch. Of an image with a zero side there are none. Where they cannot be addressed the range
-    /// is `usize::MAX..usize::MAX`, which lies in no memory.
+    /// Bytes that a kernel may touch. The range is empty for an image with a zero side. Where the bytes cannot be
+    /// addressed, it is `usize::MAX..usize::MAX`, which lies in no memory.
     pub fn span(&self) -> Range<usize> {
         let empty = match self {
             Self::Image(i) => (i.extent.width == 0 || i.extent.height == 0).then_some(i.offset..i.offset),
@@ -172,7 +172,7 @@ impl View {
         }
     }
 
-    /// These pixels or bytes where memory begins with the first of them.
+    /// Returns the view moved so that memory begins with its first pixel or byte.
     #[must_use]
     pub fn from_its_start(self) -> Self {
         let start = self.span().start;
@@ -197,26 +197,27 @@ impl View {
         }
     }
 
-    /// The view of pixels, where it is one.
+    /// Returns the view of pixels.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] for a range of bytes.
     pub fn pixels(&self) -> Result<&ImageView> {
         match self {
             Self::Image(pixels) => Ok(pixels),
-            Self::Buffer(_) => Err(Error::refused("a range of bytes was given; give a view of pixels")),
+            Self::Buffer(_) => Err(Error::refused("expected a view of pixels; a range of bytes was given")),
         }
     }
 
-    /// Refuses a view that reaches outside `len` bytes, cannot be addressed, or is an image with a zero side or with rows
-    /// that overlap. What passes has no more rows than `len` bytes hold, so that work done row by row is bounded.
+    /// Checks the view against memory of `len` bytes. A view that passes has no more rows than `len` bytes hold, so
+    /// work done row by row is bounded.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`].
+    /// [`Error::InvalidInput`] where it reaches outside, cannot be addressed, or is an image with a zero side or
+    /// overlapping rows.
     pub fn check_inside(&self, len: usize) -> Result<()> {
-        let span = self.checked_span().ok_or_else(|| {
-            Error::refused(format!("{self:?} has a zero side or reaches outside what can be addressed"))
-        })?;
+        let span = self
+            .checked_span()
+            .ok_or_else(|| Error::refused(format!("{self:?} has a zero side or exceeds the address space")))?;
         if span.end > len {
             return Err(Error::refused(format!(
                 "bytes {}..{} reach outside the memory of {len} bytes",

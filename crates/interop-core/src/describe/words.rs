@@ -1,4 +1,4 @@
-//! Counts in sentences, and texts for drivers.
+//! Counts with nouns, and strings for drivers.
 
 use super::error::{Error, Result};
 use std::ffi::CString;
@@ -16,10 +16,10 @@ pub fn counted<N: Display + PartialEq + From<u8>>(count: N, noun: &str) -> Strin
     format!("{count} {noun}{ending}")
 }
 
-/// Returns a text as drivers in C read it.
+/// Converts a text to a C string for drivers.
 ///
 /// # Errors
-/// [`Error::InvalidInput`] where it holds a zero byte.
+/// [`Error::InvalidInput`] where the text contains a zero byte.
 pub fn c_text(text: &str) -> Result<CString> {
-    CString::new(text).map_err(|_| Error::refused("a text of the kernel's holds a zero byte"))
+    CString::new(text).map_err(|_| Error::refused("the kernel's text contains a zero byte"))
 }

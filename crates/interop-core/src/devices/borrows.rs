@@ -1,16 +1,17 @@
-//! Registry of the users of a memory's bytes, which makes Rust slices of it sound.
+//! Registry of who uses which bytes of a memory; it makes Rust slices of that memory sound.
 //!
-//! Several owners can reach one block of host memory: memories of compute backends, buffers of OpenCL's, staging of displays.
-//! The borrow checker sees none of that. So whoever forms a slice takes a [`Borrow`] first, from the one list that all of
-//! them share, and a device's command takes one while it is given to its queue:
+//! Several owners can reach one block of host memory: memories of compute backends, OpenCL buffers, staging blocks of
+//! displays. The borrow checker sees none of that. Code that forms a slice therefore takes a [`Borrow`] first, from the
+//! one list that all owners share. A device's command takes one while it is submitted to its queue:
 //!
-//! | comes | beside a slice that clashes | beside commands of other members |
+//! | newcomer | next to a conflicting slice | next to commands of other members |
 //! |---|---|---|
-//! | a slice | is refused | waits for those given before |
-//! | a command | is refused | goes, except for a host closure's bytes, where it is refused |
-//! | a host closure, to be run by a queue | is refused | waits for those given before; one beside another is refused |
+//! | a slice | is rejected | waits for the commands submitted before |
+//! | a command | is rejected | proceeds, unless a host closure uses the bytes: then it is rejected |
+//! | a host closure that a queue runs later | is rejected | waits for the commands submitted before; conflicting host
+//! closures are rejected |
 //!
-//! Forgetting a borrow leaves its bytes borrowed forever. The lock is never held while a driver is called.
+//! A leaked borrow leaves its bytes borrowed forever. The lock is never held during a driver call.
 
 use super::ranges::{Access, overlap, within};
 use crate::describe::error::{Error, Result};
@@ -18,7 +19,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 
-/// Holder of bytes, for messages.
+/// Who holds borrowed bytes, for error messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Holder {
@@ -26,47 +27,45 @@ pub enum Holder {
     Guard,
     /// A launch or another call of the CPU backend, or a closure of `view` or `fill`.
     Cpu,
-    /// A map of OpenCL's: a guard, or a closure of `view` or `fill`.
+    /// An OpenCL map: a guard, or a closure of `view` or `fill`.
     Map,
     /// A host closure in an OpenCL queue.
     HostKernel,
-    /// A closure of [`crate::Staging::map_write`], or a call of the display that made the block.
+    /// A closure of [`crate::Staging::map_write`], or a call of the display that owns the block.
     Staging,
-    /// A display that was told to write them ([`crate::Surface::download`]).
+    /// A display with a pending write of the bytes ([`crate::Surface::download`]).
     Display,
-    /// Commands whose end the driver does not tell.
+    /// Commands of a driver that does not report their end.
     Commands,
 }
 
 impl Holder {
-    /// All of them.
+    /// Every holder.
     pub const ALL: [Self; 7] =
         [Self::Guard, Self::Cpu, Self::Map, Self::HostKernel, Self::Staging, Self::Display, Self::Commands];
 
-    /// The problem, and what to do about it.
+    /// Text for errors: who holds the bytes, and how to get them back.
     pub const fn problem(self) -> &'static str {
         match self {
-            Self::Guard => {
-                "a guard of HostBlock holds these bytes; drop it first (one that was leaked holds them forever)"
-            }
+            Self::Guard => "a guard of HostBlock holds these bytes; drop it first (a leaked guard holds them forever)",
             Self::Cpu => {
                 "this or an enclosing call of the CPU backend holds these bytes; give memory that does not overlap, or \
                  let that call return first"
             }
             Self::Map => {
-                "the host has these bytes mapped by OpenCL; drop or unmap the guard, or let the closure return, first \
-                 (one that was leaked maps forever)"
+                "the host has mapped these bytes with OpenCL; drop or unmap the guard first, or let the closure return \
+                 (a leaked guard maps them forever)"
             }
             Self::HostKernel => "a host closure in an OpenCL queue holds these bytes; wait for its event first",
             Self::Staging => {
                 "a closure of Staging::map_write, or a display's call, holds these bytes; let it return first"
             }
             Self::Display => {
-                "a display writes these bytes; wait for its staging block (Staging::wait) first (one that was dropped where it \
-                 could not wait holds them forever)"
+                "a display writes these bytes; wait for its staging block (Staging::wait) first (a block that was \
+                 dropped when it could not wait holds them forever)"
             }
             Self::Commands => {
-                "commands of a device use these bytes, and the driver does not tell when they end; drop the device's \
+                "commands of a device use these bytes, and its driver does not report their end; drop the device's \
                  memory first"
             }
         }
@@ -79,40 +78,41 @@ impl fmt::Display for Holder {
     }
 }
 
-/// Bytes that cannot be had now.
+/// Bytes that are borrowed at the moment, and by whom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Held(pub Holder);
 
 impl Held {
-    /// The error of a call.
+    /// Turns it into the error of a call.
     pub fn refuse(self) -> Error {
         Error::refused(self.0.problem())
     }
 }
 
-/// The commands that one member, such as a buffer over a block, has given to its device.
+/// The commands that one member of a list, such as a buffer over a block, has submitted to its device.
 pub trait Commands: Send + Sync {
-    /// Waits until all that were given so far are over, well or not. False where the driver does not tell.
+    /// Waits until all commands submitted so far have ended, successfully or not. Returns false where the driver does
+    /// not report that.
     fn wait(&self) -> bool;
 
-    /// Lets go of the bytes of host closures that are over. Does not wait.
+    /// Releases the bytes of host closures that have ended. Does not wait.
     fn tidy(&self) {}
 }
 
-/// A member of a list: one whose commands use the bytes later than the call that gives them.
+/// A member of a list: a user of the bytes whose commands run later than the calls that submit them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Member(u64);
 
 impl Member {
-    /// The only one there is: of memory that nobody else has.
+    /// The only member of a list, for memory that no other owner shares.
     pub const ALONE: Self = Self(0);
 }
 
 enum BorrowKind {
     Slice(Holder),
-    /// On its way into a queue.
+    /// A command that is being submitted to a queue.
     Command,
-    /// A slice at some time until it is over; its own member keeps its other commands apart from it.
+    /// A slice that a queue forms later. The closure's own member orders its other commands around it.
     HostKernel(Member),
 }
 
@@ -131,11 +131,11 @@ impl Entry {
 
 #[derive(Default)]
 struct State {
-    /// The last number that an entry or a member was given.
+    /// The last number given to an entry or a member.
     last: u64,
     entries: Vec<Entry>,
     members: Vec<Joined>,
-    /// Slices that wait for commands on their way; to wake nobody costs a call of the system.
+    /// Number of waiting slices. Where it is 0, the system call that wakes them is skipped.
     waiting: usize,
 }
 
@@ -151,8 +151,8 @@ impl State {
         id
     }
 
-    /// Returns who keeps a newcomer out. `member` is the newcomer's: a host kernel is kept out only by those of other
-    /// members.
+    /// Returns the holder that keeps a newcomer out. `member` is the newcomer's own: only host closures of other
+    /// members keep a host closure out.
     fn holder(&self, range: &Range<usize>, access: Access, member: Option<Member>) -> Option<Holder> {
         self.entries.iter().filter(|e| e.clashes(range, access)).find_map(|entry| match entry.kind {
             BorrowKind::Slice(holder) => Some(holder),
@@ -192,38 +192,38 @@ struct List {
 
 impl List {
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Entries come and go in one step each, so a panic elsewhere leaves the list whole.
+        // Entries are added and removed in one step each, so a panic elsewhere leaves the list valid.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The list of one allocation, seen from a part of it; clones and parts share it. Any thread may use it.
+/// The list of one allocation, seen from a part of it. Clones and parts share the list. Any thread may use it.
 #[derive(Clone)]
 pub struct Borrows {
     list: Arc<List>,
-    /// The part.
+    /// The part of the allocation that ranges count from.
     window: Range<usize>,
 }
 
 impl Borrows {
-    /// Creates the registry for `len` bytes that nobody uses yet.
+    /// Creates the registry of `len` bytes without users.
     pub fn new(len: usize) -> Self {
         Self { list: Arc::default(), window: 0..len }
     }
 
-    /// Returns the registry for a part of these bytes.
+    /// Returns the registry of a part of these bytes.
     #[must_use]
     pub fn part(&self, range: &Range<usize>) -> Self {
         Self { list: self.list.clone(), window: within(&self.window, range) }
     }
 
-    /// True where both ranges, each counted from the start of its own part, have a byte in common.
+    /// True where two ranges, each counted from the start of its own part, have a byte in common.
     pub fn overlap(&self, range: &Range<usize>, other: &Self, other_range: &Range<usize>) -> bool {
         let (a, b) = (within(&self.window, range), within(&other.window, other_range));
         Arc::ptr_eq(&self.list, &other.list) && overlap(&a, &b)
     }
 
-    /// Takes part with commands on these bytes, for as long as `commands` lives.
+    /// Registers a member whose commands use these bytes, for as long as `commands` lives.
     pub fn join(&self, commands: Weak<dyn Commands>) -> Member {
         let mut state = self.list.lock();
         state.members.retain(Joined::lives);
@@ -232,19 +232,20 @@ impl Borrows {
         member
     }
 
-    /// For a slice, which may live as long as the borrow. Waits for commands that use these bytes, except for those of
-    /// `own`, which the caller waits for.
+    /// Borrows bytes for a slice, which may live as long as the borrow. Waits for commands that use these bytes, except
+    /// for those of `own`, which the caller waits for.
     pub fn slice(&self, range: &Range<usize>, access: Access, holder: Holder, own: Member) -> Result<Borrow, Held> {
         self.exclude(range, access, None, own, BorrowKind::Slice(holder))
     }
 
-    /// For a host closure that a queue of `own` runs later, with a slice to be written. `own` keeps its other commands
-    /// apart from it.
+    /// Borrows bytes for a host closure that a queue of `own` runs later with a mutable slice. `own` orders its other
+    /// commands around it.
     pub fn host_kernel(&self, range: &Range<usize>, own: Member) -> Result<Borrow, Held> {
         self.exclude(range, Access::Write, Some(own), own, BorrowKind::HostKernel(own))
     }
 
-    /// For a command of `own`, to be held until it is in its queue and [`Commands::wait`] waits for it. Never waits.
+    /// Borrows bytes for a command of `own`. The caller holds the borrow until the command is in its queue and
+    /// [`Commands::wait`] waits for it. Never waits.
     pub fn command(&self, range: &Range<usize>, access: Access, own: Member) -> Result<Borrow, Held> {
         let range = within(&self.window, range);
         let mut state = self.admit(&range, access, Some(own))?;
@@ -253,7 +254,7 @@ impl Borrows {
         Ok(Borrow { list: self.list.clone(), id })
     }
 
-    /// The list, where nobody keeps the newcomer out.
+    /// Adds the newcomer to the list, unless a holder keeps it out.
     fn admit(
         &self,
         range: &Range<usize>,
@@ -283,7 +284,7 @@ impl Borrows {
     ) -> Result<Borrow, Held> {
         let range = within(&self.window, range);
         let mut state = self.admit(&range, access, newcomer)?;
-        // From here on no command enters that clashes, so that those before come to an end.
+        // From here on no conflicting command enters, so that the earlier ones come to an end.
         let id = state.enter(range.clone(), access, kind);
         let borrow = Borrow { list: self.list.clone(), id };
         while state.has_command(&range, access) {
@@ -307,7 +308,7 @@ impl fmt::Debug for Borrows {
     }
 }
 
-/// Bytes that are held until this is dropped, on any thread.
+/// Borrowed bytes; dropping this releases them. It may be dropped on any thread.
 pub struct Borrow {
     list: Arc<List>,
     id: u64,

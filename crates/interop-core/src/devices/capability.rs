@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// A way of naming memory across two APIs.
+/// Kind of handle that names memory across two APIs.
 ///
 /// ```
 /// use interop_core::{HandleType, SharedHandle};
@@ -32,16 +32,16 @@ pub enum HandleType {
     Win32,
     /// An OpenGL object name (`cl_khr_gl_sharing`, CUDA-GL).
     GlObject,
-    /// A buffer of the display's own device, made by a backend that computes in this very queue, the display's.
+    /// A buffer of the display's own device, for a backend that computes in the display's own queue.
     #[serde(untagged)]
     QueueBuffer(QueueId),
-    /// One that only a backend, a display and a path of a program's own know, by its name ([`crate::SharedHandle::Other`]).
+    /// A handle known only to a program's own backend, display and path, by its name ([`crate::SharedHandle::Other`]).
     #[serde(untagged)]
     Other(&'static str),
 }
 
 impl HandleType {
-    /// Type of this operating system's handles of device memory.
+    /// Handle type of device memory on this operating system.
     pub const OPAQUE: Self = if cfg!(windows) { Self::Win32 } else { Self::OpaqueFd };
 }
 
@@ -58,7 +58,7 @@ impl fmt::Display for HandleType {
     }
 }
 
-/// Yes, or no with the reason that the user will read.
+/// Yes, or no with a reason for the user.
 ///
 /// ```
 /// use interop_core::Support;
@@ -71,14 +71,14 @@ impl fmt::Display for HandleType {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Support {
-    /// The side can do it.
+    /// The side supports it.
     Yes,
-    /// The side cannot, because of this.
+    /// The side does not support it, for this reason.
     No(String),
 }
 
 impl Support {
-    /// `Yes` where `condition` holds, else the reason.
+    /// Returns `Yes` where `condition` holds, otherwise `No` with the reason.
     pub fn when(condition: bool, reason: impl Into<String>) -> Self {
         if condition { Self::Yes } else { Self::No(reason.into()) }
     }
@@ -88,7 +88,7 @@ impl Support {
         matches!(self, Self::Yes)
     }
 
-    /// Puts a side's name before the reason, e.g. `display`.
+    /// Puts the name of the side, e.g. `display`, in front of the reason.
     #[must_use]
     pub fn of_the(&self, side: &str) -> Self {
         match self {
@@ -97,7 +97,7 @@ impl Support {
         }
     }
 
-    /// `Yes` only where both are; the first reason otherwise.
+    /// Returns `Yes` only where both are `Yes`, otherwise the first reason. `other` is asked only after a `Yes`.
     pub fn and(self, other: impl FnOnce() -> Self) -> Self {
         match self {
             Self::Yes => other(),
@@ -118,47 +118,48 @@ impl Support {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct MemoryCap {
-    /// The handle.
+    /// Kind of handle.
     pub handle: HandleType,
     /// Layout of the memory.
     pub shape: MemoryShape,
-    /// Tells if it really can, and if not, why.
+    /// Whether this device supports it, and if not, why.
     pub support: Support,
-    /// Alignment in bytes that an imported address must have, or an exported one has.
+    /// Alignment in bytes that an imported address must have, or that an exported one has.
     pub address_alignment: usize,
     /// Sizes are rounded up to a multiple of this many bytes.
     pub size_alignment: usize,
-    /// Formats that images of this handle cannot have, although the side has images of them otherwise.
+    /// Formats that images of this handle cannot have, although the side supports them otherwise.
     pub refused_formats: Vec<PixelFormat>,
 }
 
 impl MemoryCap {
-    /// What kernels in a queue open of others by handles of the operating system, which is linear memory at most.
+    /// Returns what kernels in a queue can import by handles of the operating system: linear memory, if `linear` says
+    /// so.
     pub fn opened_by_kernels(linear: Support) -> Vec<Self> {
-        let image = Support::No("its kernels open no images of others, but linear memory".into());
+        let image = Support::No("its kernels import linear memory only, no images".into());
         let cap = |shape, support| Self::new(HandleType::OPAQUE, shape, support);
         vec![cap(MemoryShape::Linear, linear), cap(MemoryShape::Image, image)]
     }
 
-    /// With no demands on alignment.
+    /// Describes a handle type without alignment requirements.
     pub const fn new(handle: HandleType, shape: MemoryShape, support: Support) -> Self {
         Self { handle, shape, support, address_alignment: 1, size_alignment: 1, refused_formats: Vec::new() }
     }
 
-    /// With no images of these formats.
+    /// Excludes images of these formats.
     #[must_use]
     pub fn without(self, formats: &[PixelFormat]) -> Self {
         Self { refused_formats: formats.to_vec(), ..self }
     }
 
-    /// With addresses and sizes at multiples of so many bytes.
+    /// Sets the alignment of addresses and sizes, in bytes.
     #[must_use]
     pub fn aligned(self, address_alignment: usize, size_alignment: usize) -> Self {
         Self { address_alignment, size_alignment, ..self }
     }
 }
 
-/// Means of ordering two APIs' accesses to the same memory, best first.
+/// How two APIs order their accesses to the same memory; the best is the least.
 ///
 /// ```
 /// use interop_core::{Policy, SyncKind};
@@ -173,15 +174,15 @@ impl MemoryCap {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SyncKind {
-    /// A semaphore with a counter, waited on by the other API on the GPU.
+    /// A semaphore with a counter; the other API waits for it on the GPU.
     TimelineSemaphore,
-    /// A one-shot semaphore, waited on by the other API on the GPU.
+    /// A one-shot semaphore; the other API waits for it on the GPU.
     BinarySemaphore,
-    /// A GL sync object turned into a compute event, or the reverse.
+    /// A GL sync object that becomes a compute event, or the reverse.
     SharedEvent,
-    /// Acquire/release or map/unmap order the two.
+    /// Acquire and release, or map and unmap, order the accesses.
     Implicit,
-    /// The host waits for a fence of one slot; other slots go on.
+    /// The host waits for a fence of one slot; work on other slots continues.
     HostFence,
     /// The host waits until the queue is empty.
     Finish,
@@ -198,7 +199,7 @@ impl SyncKind {
         Self::Finish,
     ];
 
-    /// Its name for options and variables, e.g. `timeline-semaphore`.
+    /// Name on the command line, in variables and in JSON, e.g. `timeline-semaphore`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::TimelineSemaphore => "timeline-semaphore",
@@ -223,7 +224,7 @@ impl FromStr for SyncKind {
     fn from_str(text: &str) -> Result<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == text).ok_or_else(|| {
             let names = Self::ALL.map(Self::name).join(", ");
-            Error::invalid("SyncKind::from_str", format!("'{text}' is no such kind; the kinds are {names}"))
+            Error::invalid("SyncKind::from_str", format!("unknown synchronisation '{text}'; the kinds are {names}"))
         })
     }
 }
@@ -243,12 +244,12 @@ impl FromStr for SyncKind {
 pub struct SemaphoreCap {
     /// [`SyncKind::BinarySemaphore`], [`SyncKind::TimelineSemaphore`] or, of a compute device, [`SyncKind::SharedEvent`].
     pub kind: SyncKind,
-    /// Tells if it really can, and if not, why.
+    /// Whether this device supports it, and if not, why.
     pub support: Support,
 }
 
 impl SemaphoreCap {
-    /// Tells whether the side can do `kind`.
+    /// Describes the support for semaphores of `kind`.
     pub const fn new(kind: SyncKind, support: Support) -> Self {
         Self { kind, support }
     }
@@ -260,20 +261,21 @@ impl SemaphoreCap {
 pub struct ComputeCaps {
     /// Languages that kernels may be written in, best first.
     pub languages: Vec<Language>,
-    /// Memory of others that kernels can write.
+    /// Memory of other APIs that kernels can write.
     pub imports: Vec<MemoryCap>,
-    /// Formats of the images among them; empty where there are none.
+    /// Formats of the images among the imports; empty where there are no images.
     pub image_formats: Vec<PixelFormat>,
-    /// Memory of its own that others can open.
+    /// Its own memory that other APIs can open.
     pub exports: Vec<MemoryCap>,
-    /// Semaphores of others that its queue can wait for and signal; [`SyncKind::SharedEvent`] for objects of the display
-    /// that it opens.
+    /// Semaphores of other APIs that its queue can wait for and signal; [`SyncKind::SharedEvent`] for sync objects of
+    /// the display that it imports.
     pub semaphores: Vec<SemaphoreCap>,
-    /// Largest single allocation of linear memory, bytes. Images of a display's are as large as its textures.
+    /// Largest single allocation of linear memory, in bytes. Images of a display may be as large as its textures.
     pub max_allocation: u64,
-    /// The device's name for that limit, and how to get more where it can be asked for; for errors. Empty where it has none.
+    /// The device's name for that limit, and how to raise it where that is possible, for errors. Empty where it has no
+    /// name.
     pub allocation_limit: &'static str,
-    /// Displays of its queue need no path that shares memory between queues.
+    /// True where displays in its own queue need no path that shares memory between queues.
     pub serves_its_queue: bool,
 }
 
@@ -281,103 +283,104 @@ pub struct ComputeCaps {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct DisplayCaps {
-    /// Memory of others that it can read.
+    /// Memory of other APIs that it can read.
     pub imports: Vec<MemoryCap>,
-    /// Memory of its own that others can write.
+    /// Its own memory that other APIs can write.
     pub exports: Vec<MemoryCap>,
-    /// Semaphores that it can make for others.
+    /// Semaphores that it can make for other APIs.
     pub semaphores: Vec<SemaphoreCap>,
-    /// Staging blocks that are mapped again for each frame.
+    /// Support for staging blocks that are mapped again for each frame.
     pub orphaned_staging: Support,
-    /// Staging blocks that stay mapped.
+    /// Support for staging blocks that stay mapped.
     pub persistent_staging: Support,
     /// Formats of the images that it shows.
     pub image_formats: Vec<PixelFormat>,
-    /// Formats that it does not show, each with what the device lacks for it, where that is known.
+    /// Formats that it does not show, each with the feature that the device lacks, where that is known.
     pub lacked_formats: Vec<(PixelFormat, String)>,
-    /// Images shown straight from linear memory, with no upload.
+    /// Support for showing images straight from linear memory, without an upload.
     pub in_place_images: Support,
-    /// Buffers read straight from linear memory, with no copy.
+    /// Support for reading buffers straight from linear memory, without a copy.
     pub in_place_buffers: Support,
-    /// Largest width or height of an image, pixels.
+    /// Largest width or height of an image, in pixels.
     pub max_image_side: u32,
     /// Largest number of pixels of an image shown in place.
     pub max_in_place_pixels: u64,
-    /// Readers outside of this program, each of which may keep one block for as long as it likes ([`crate::display::StagingDriver::claim`]):
-    /// rings grow by so many pieces where those are kept.
+    /// Readers outside this program, each of which may keep one block for any time
+    /// ([`crate::display::StagingDriver::claim`]): rings get one more slot for each.
     pub outside_readers: usize,
-    /// Largest buffer, bytes.
+    /// Largest buffer, in bytes.
     pub max_buffer_bytes: u64,
-    /// The device's name for that limit, as [`ComputeCaps::allocation_limit`].
+    /// The device's name for that limit; see [`ComputeCaps::allocation_limit`].
     pub buffer_limit: &'static str,
-    /// Largest texture, bytes: more than a buffer where pixels reach it without one.
+    /// Largest texture, in bytes. It may exceed the largest buffer where pixels reach it without a buffer.
     pub max_image_bytes: u64,
     /// Rows in staging memory must start at multiples of this many bytes; a power of two.
     pub row_pitch_alignment: usize,
-    /// The row that its memory begins with.
+    /// Order of the rows in the display's memory.
     pub native_row_order: RowOrder,
 }
 
 fn find(caps: &[MemoryCap], handle: HandleType, shape: MemoryShape) -> Support {
     caps.iter()
         .find(|c| c.handle == handle && c.shape == shape)
-        .map_or_else(|| Support::No(format!("it has no {shape} that is shared by {handle}")), |c| c.support.clone())
+        .map_or_else(|| Support::No(format!("it does not share {shape} by {handle}")), |c| c.support.clone())
 }
 
 fn find_semaphore(caps: &[SemaphoreCap], kind: SyncKind) -> Support {
     caps.iter()
         .find(|c| c.kind == kind)
-        .map_or_else(|| Support::No(format!("it shares no {kind}")), |c| c.support.clone())
+        .map_or_else(|| Support::No(format!("it does not share a {kind}")), |c| c.support.clone())
 }
 
 setters!(ComputeCaps {
-    /// Sets the memory of others that kernels can write.
+    /// Sets the memory of other APIs that kernels can write.
     with_imports(imports: Vec<MemoryCap>);
     /// Sets the formats of the images among the imports.
     with_image_formats(image_formats: impl Into<Vec<PixelFormat>>);
-    /// Sets the device's own memory that others can open.
+    /// Sets the device's own memory that other APIs can open.
     with_exports(exports: Vec<MemoryCap>);
-    /// Sets the semaphores of others that the backend's queue can wait for and signal.
+    /// Sets the semaphores of other APIs that the backend's queue can wait for and signal.
     with_semaphores(semaphores: Vec<SemaphoreCap>);
-    /// Sets the device's name for the limit of allocations, and how to get more.
+    /// Sets the device's name for the limit of allocations, and how to raise it.
     with_allocation_limit(allocation_limit: &'static str);
     /// Sets whether displays of the backend's queue need no path between queues.
     with_serves_its_queue(serves_its_queue: bool);
 });
 
 setters!(DisplayCaps {
-    /// Sets the memory of others that the display can read.
+    /// Sets the memory of other APIs that the display can read.
     with_imports(imports: Vec<MemoryCap>);
-    /// Sets the display's own memory that others can write.
+    /// Sets the display's own memory that other APIs can write.
     with_exports(exports: Vec<MemoryCap>);
-    /// Sets the semaphores that the display can make for others.
+    /// Sets the semaphores that the display can make for other APIs.
     with_semaphores(semaphores: Vec<SemaphoreCap>);
-    /// Sets the answer about staging blocks that are mapped again for each frame.
+    /// Sets the support for staging blocks that are mapped again for each frame.
     with_orphaned_staging(orphaned_staging: Support);
-    /// Sets the answer about staging blocks that stay mapped.
+    /// Sets the support for staging blocks that stay mapped.
     with_persistent_staging(persistent_staging: Support);
     /// Sets the formats of the images that the display shows.
     with_image_formats(image_formats: impl Into<Vec<PixelFormat>>);
-    /// Sets the formats that the display does not show, each with what the device lacks for it.
+    /// Sets the formats that the display does not show, each with the feature that the device lacks.
     with_lacked_formats(lacked_formats: Vec<(PixelFormat, String)>);
-    /// Sets the answer about images shown straight from linear memory.
+    /// Sets the support for showing images straight from linear memory.
     with_in_place_images(in_place_images: Support);
-    /// Sets the answer about buffers read straight from linear memory.
+    /// Sets the support for reading buffers straight from linear memory.
     with_in_place_buffers(in_place_buffers: Support);
-    /// Sets how many pixels an image shown in place has at most.
+    /// Sets the largest number of pixels of an image shown in place.
     with_max_in_place_pixels(max_in_place_pixels: u64);
-    /// Sets the device's name for the limit of buffers, and how to get more.
+    /// Sets the device's name for the limit of buffers, and how to raise it.
     with_buffer_limit(buffer_limit: &'static str);
-    /// Sets how many bytes a texture has at most.
+    /// Sets the largest size of a texture, in bytes.
     with_max_image_bytes(max_image_bytes: u64);
-    /// Sets how many readers outside of this program may keep a block each.
+    /// Sets the number of readers outside this program that may keep one block each.
     with_outside_readers(outside_readers: usize);
-    /// Sets the bytes, a power of two, at whose multiples rows in staging memory begin.
+    /// Sets the alignment of rows in staging memory: a power of two, in bytes.
     with_row_pitch_alignment(row_pitch_alignment: usize);
 });
 
 impl ComputeCaps {
-    /// Kernels in these languages, best first, and allocations of so many bytes at most. Nothing is shared.
+    /// A device with these kernel languages, best first, and allocations of at most `max_allocation` bytes. It shares
+    /// nothing.
     pub const fn new(languages: Vec<Language>, max_allocation: u64) -> Self {
         Self {
             languages,
@@ -391,12 +394,12 @@ impl ComputeCaps {
         }
     }
 
-    /// Tells whether others can open its memory by `handle`.
+    /// Tells whether other APIs can open its memory by `handle`.
     pub fn can_export(&self, handle: HandleType, shape: MemoryShape) -> Support {
         find(&self.exports, handle, shape)
     }
 
-    /// The display's queue that it computes in, where it does.
+    /// Returns the queue of the display in which the backend computes, where it does.
     pub fn display_queue(&self) -> Option<QueueId> {
         self.exports.iter().find_map(|cap| match cap.handle {
             HandleType::QueueBuffer(queue) => Some(queue),
@@ -409,31 +412,31 @@ impl ComputeCaps {
         find(&self.imports, handle, shape)
     }
 
-    /// Tells whether kernels can write memory named by `handle` as that surface: how it lies, and the format of an image.
+    /// Tells whether kernels can write memory named by `handle` as `surface`, by its layout and an image's format.
     pub fn can_import_surface(&self, handle: HandleType, surface: &SurfaceDesc) -> Support {
         let shape = surface.shape();
         self.can_import(handle, shape).and(|| {
             let SurfaceDesc::Image(ImageDesc { format, .. }) = surface else { return Support::Yes };
             let mut caps = self.imports.iter().filter(|c| c.handle == handle && c.shape == shape);
             if !self.image_formats.contains(format) {
-                Support::No(format!("kernels cannot write images of {format}"))
+                Support::No(format!("kernels cannot write images of format {format}"))
             } else if caps.any(|c| c.refused_formats.contains(format)) {
-                Support::No(format!("images of {format} cannot be shared by {handle}"))
+                Support::No(format!("images of format {format} cannot be shared by {handle}"))
             } else {
                 Support::Yes
             }
         })
     }
 
-    /// Tells whether its queue can wait for and signal such semaphores of others.
+    /// Tells whether its queue can wait for and signal semaphores of this kind that others made.
     pub fn can_open_semaphore(&self, kind: SyncKind) -> Support {
         find_semaphore(&self.semaphores, kind)
     }
 }
 
 impl DisplayCaps {
-    /// Images of no format with so many pixels a side at most, and buffers of so many bytes. There are no staging blocks,
-    /// nothing is shared and nothing shown in place; rows may start at any byte.
+    /// A display with at most this many pixels on an image's side and bytes in a buffer, and no image formats yet. It
+    /// has no staging blocks, shares nothing and shows nothing in place. Rows may start at any byte.
     pub fn new(max_image_side: u32, max_buffer_bytes: u64, native_row_order: RowOrder) -> Self {
         let no = |what: &str| Support::No(format!("it has no {what}"));
         Self {
@@ -462,12 +465,12 @@ impl DisplayCaps {
         find(&self.imports, handle, shape)
     }
 
-    /// Tells whether the display can give out memory named by `handle`.
+    /// Tells whether the display can export memory named by `handle`.
     pub fn can_export(&self, handle: HandleType, shape: MemoryShape) -> Support {
         find(&self.exports, handle, shape)
     }
 
-    /// Tells whether it can make such semaphores for others.
+    /// Tells whether the display can make semaphores of this kind for other APIs.
     pub fn can_make_semaphore(&self, kind: SyncKind) -> Support {
         find_semaphore(&self.semaphores, kind)
     }

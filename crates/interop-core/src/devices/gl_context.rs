@@ -1,8 +1,8 @@
-//! An OpenGL context as it is named and held by those that share with it.
+//! OpenGL contexts: their names, and handles for APIs that share with them.
 
 use std::ffi::{CStr, c_void};
 
-/// An OpenGL context by its window system's name for it: addresses, which only name it.
+/// Name of an OpenGL context in its window system. The addresses only identify it.
 ///
 /// ```
 /// use interop_core::GlName;
@@ -43,15 +43,15 @@ pub enum GlName {
     },
 }
 
-/// An OpenGL context that is held: it exists for as long as this value does, also when the display that it was made for is
-/// gone. Given out by [`crate::Display::hold_gl`].
+/// A held OpenGL context: it exists for as long as this value does, even after the display that it was made for is
+/// dropped. [`crate::Display::hold_gl`] returns one.
 ///
-/// Any thread may have it; the context stays on its own thread, so that only there [`GlContext::is_current`] is ever true.
+/// Any thread may own the value. The context stays on its own thread, so [`GlContext::is_current`] is true only there.
 ///
 /// # Safety
-/// Whoever implements it vouches for this: the context, or another of its share group, exists as long as the value.
-/// `name` names it, `is_current` says truly whether it is current on the calling thread, and what `function` finds are its
-/// functions, which may be called where it is current.
+/// The implementor guarantees that the context, or another of its share group, exists as long as the value; that `name`
+/// identifies it; that `is_current` says correctly whether it is current on the calling thread; and that `function`
+/// returns functions of that context, which may be called while it is current.
 ///
 /// ```
 /// use interop_core::{GlContext, GlName};
@@ -61,7 +61,7 @@ pub enum GlName {
 /// /// A context that was destroyed.
 /// struct Gone(GlName);
 ///
-/// // SAFETY: it is current nowhere and finds no functions, so that nobody calls any.
+/// // SAFETY: it is never current and has no functions, so none is called.
 /// unsafe impl GlContext for Gone {
 ///     fn name(&self) -> GlName {
 ///         self.0
@@ -80,9 +80,10 @@ pub unsafe trait GlContext: Send + Sync {
     /// Returns the name of the context.
     fn name(&self) -> GlName;
 
-    /// True where it is current on the calling thread. Never true again once its display was told that it is gone.
+    /// True where it is current on the calling thread. It never becomes true again after its display learned that the
+    /// context is gone.
     fn is_current(&self) -> bool;
 
-    /// The OpenGL function of that name; null where there is none.
+    /// Returns the OpenGL function of that name; null where the context has none.
     fn function(&self, name: &CStr) -> *const c_void;
 }

@@ -1,4 +1,4 @@
-//! Host memory that two APIs share. The `unsafe` of raw addresses is kept in this file.
+//! Host memory that two APIs share. The `unsafe` code for raw addresses is confined to this file.
 
 use super::borrows::{Borrow, Borrows, Holder, Member};
 use super::ranges::{Access, check_range};
@@ -9,13 +9,13 @@ use std::ops::{Deref, DerefMut, Range};
 use std::ptr::NonNull;
 use std::rc::Rc;
 
-/// A block of host memory that both sides of a path address.
+/// A block of host memory that both sides of a path access.
 ///
-/// The block is kept alive by its owner (`Rc`), whoever drops first. Any number of backends and displays can take it,
-/// its clones and its parts. They share one list ([`HostBlock::borrows`]) of who uses which bytes. So no two Rust
-/// slices of one byte clash, and no command of a device runs on the bytes of a slice. What a *display* reads while
-/// somebody writes is old or new, pixel by pixel: the path's ring and fences keep reads and writes apart. What it writes
-/// ([`crate::Surface::download`]) is held until [`crate::Staging::wait`].
+/// The block's owner (`Rc`) keeps it alive, whichever side is dropped first. Any number of backends and displays can
+/// import it, its clones and its parts. They share one list ([`HostBlock::borrows`]) of who uses which bytes. So Rust
+/// slices never overlap in conflict, and no device command runs on the bytes of a slice. A *display* that reads while a
+/// writer is active sees each pixel either old or new; the slots and fences of the path keep reads and writes apart.
+/// Bytes that a display writes ([`crate::Surface::download`]) stay borrowed until [`crate::Staging::wait`].
 ///
 /// ```
 /// use interop_core::HostBlock;
@@ -44,7 +44,7 @@ impl std::fmt::Debug for HostBlock {
     }
 }
 
-/// Memory from the global allocator, freed when the last block that refers to it goes.
+/// Memory from the global allocator, freed when the last block that refers to it is dropped.
 struct Pages {
     address: NonNull<u8>,
     layout: Layout,
@@ -58,30 +58,30 @@ impl Drop for Pages {
 }
 
 impl HostBlock {
-    /// Alignment and size granularity of [`HostBlock::allocate`], bytes: what `GL_AMD_pinned_memory` and
-    /// `VK_EXT_external_memory_host` want on the usual systems.
+    /// Alignment and size granularity of [`HostBlock::allocate`], in bytes, as `GL_AMD_pinned_memory` and
+    /// `VK_EXT_external_memory_host` require on the usual systems.
     pub const PAGE: usize = 4096;
 
-    /// Describes memory that somebody else owns, with a list of its own. A part of a block that is there already is
+    /// Describes memory with another owner, with a list of its own. For a part of an existing block use
     /// [`HostBlock::part`], which shares the list.
     ///
     /// # Safety
-    /// `address` must stay valid for reads and writes of `len` bytes, which have values, for as long as `owner` or a clone of
-    /// it lives. Until then Rust references to those bytes are formed under a borrow of this block's list alone, and what
-    /// else writes them does so while no slice of them lives.
+    /// `address` must stay valid for reads and writes of `len` initialised bytes for as long as `owner` or a clone of
+    /// it lives. Until then, Rust references to those bytes are formed only under a borrow of this block's list, and
+    /// any other writer writes them only while no slice of them lives.
     pub unsafe fn from_raw(address: NonNull<u8>, len: usize, owner: Rc<dyn Any>) -> Self {
         Self { address, len, owner, borrows: Borrows::new(len) }
     }
 
-    /// Allocates zeroed pages that neither side owns; `len` is rounded up to whole pages.
+    /// Allocates zeroed pages that belong to neither side; `len` is rounded up to whole pages.
     pub fn allocate(len: usize) -> Result<Self> {
         if len == 0 {
-            return Err(Error::refused("0 bytes asked for; give at least 1"));
+            return Err(Error::refused("0 bytes requested; give at least 1"));
         }
         let layout = len
             .checked_next_multiple_of(Self::PAGE)
             .and_then(|n| Layout::from_size_align(n, Self::PAGE).ok())
-            .ok_or_else(|| Error::refused(format!("{len} bytes are more than can be addressed")))?;
+            .ok_or_else(|| Error::refused(format!("{len} bytes exceed the address space")))?;
         // SAFETY: the layout's size is not zero.
         let address = unsafe { alloc_zeroed(layout) };
         let address = NonNull::new(address).ok_or_else(|| Error::Unavailable {
@@ -90,14 +90,14 @@ impl HostBlock {
             hint: "Use a smaller surface or free memory.".into(),
         })?;
         let owner = Rc::new(Pages { address, layout });
-        // SAFETY: the pages live as long as their owner, are zeroed, and nobody else knows them.
+        // SAFETY: the pages live as long as their owner, are zeroed, and no other code has their address.
         Ok(unsafe { Self::from_raw(address, layout.size(), owner) })
     }
 
-    /// Some of the block's bytes as a block, which keeps all of it alive. May be empty.
+    /// Returns some of the block's bytes as a block, which keeps all of it alive. The part may be empty.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] for a range that reaches outside.
+    /// [`Error::InvalidInput`] for a range that reaches outside the block.
     pub fn part(&self, range: Range<usize>) -> Result<Self> {
         check_range(&range, self.len)?;
         // SAFETY: the range was checked, so the address stays inside the block or one past its end.
@@ -105,13 +105,13 @@ impl HostBlock {
         Ok(Self { address, len: range.len(), owner: self.owner.clone(), borrows: self.borrows.part(&range) })
     }
 
-    /// Makes the block keep `other` alive, too; the block's own owner is dropped first.
+    /// Makes the block keep `other` alive, too. The block's own owner is dropped first.
     #[must_use]
     pub fn keeping(self, other: Rc<dyn Any>) -> Self {
         Self { owner: Rc::new((self.owner.clone(), other)), ..self }
     }
 
-    /// First byte. To look at the bytes, use [`HostBlock::read`] and [`HostBlock::write`].
+    /// Address of the first byte. To access the bytes, use [`HostBlock::read`] and [`HostBlock::write`].
     pub fn address(&self) -> NonNull<u8> {
         self.address
     }
@@ -128,18 +128,21 @@ impl HostBlock {
         &self.borrows
     }
 
-    /// The bytes `range`, which nobody writes while the guard lives. Waits for commands of devices that use them.
+    /// Borrows the bytes `range` for reading; they are not written while the guard lives. Waits for device commands
+    /// that use them.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] for a range that reaches outside, and where somebody writes these bytes: it says who.
+    /// [`Error::InvalidInput`] for a range that reaches outside, and where the bytes are being written; the error names
+    /// the holder.
     pub fn read(&self, range: Range<usize>, holder: Holder) -> Result<BlockRead> {
         Ok(BlockRead(self.slice(range, Access::Read, holder)?))
     }
 
-    /// The bytes `range`, which nobody else uses while the guard lives; else as [`HostBlock::read`].
+    /// Borrows the bytes `range` for reading and writing; they have no other user while the guard lives. Otherwise like
+    /// [`HostBlock::read`].
     ///
     /// # Errors
-    /// Those of [`HostBlock::read`], also where somebody reads the bytes.
+    /// Those of [`HostBlock::read`], and also where the bytes are being read.
     pub fn write(&self, range: Range<usize>, holder: Holder) -> Result<BlockWrite> {
         Ok(BlockWrite(self.slice(range, Access::Write, holder)?))
     }
@@ -151,23 +154,22 @@ impl HostBlock {
     }
 }
 
-/// A part of a block that is borrowed for a guard.
 struct Slice {
-    // Let go of before the memory.
+    // Dropped before the memory.
     _borrow: Borrow,
     block: HostBlock,
 }
 
-/// Bytes of a block, for reading; of [`HostBlock::read`].
+/// Guard of [`HostBlock::read`]: bytes of a block, for reading.
 pub struct BlockRead(Slice);
 
-/// Bytes of a block, for reading and writing; of [`HostBlock::write`].
+/// Guard of [`HostBlock::write`]: bytes of a block, for reading and writing.
 pub struct BlockWrite(Slice);
 
 impl Slice {
     fn bytes(&self) -> &[u8] {
-        // SAFETY: the part is valid and has values for its whole length by the contract of `from_raw`, and is kept alive.
-        // The list holds it, so that nothing writes it but the guard itself.
+        // SAFETY: by the contract of `from_raw`, the whole part is valid and initialised, and it is kept alive. The
+        // list holds its borrow, so only the guard itself writes it.
         unsafe { std::slice::from_raw_parts(self.block.address.as_ptr(), self.block.len) }
     }
 }
@@ -190,7 +192,8 @@ impl Deref for BlockWrite {
 
 impl DerefMut for BlockWrite {
     fn deref_mut(&mut self) -> &mut [u8] {
-        // SAFETY: as for `bytes`; the list holds the part for writing, and `&mut self` makes this the guard's only slice.
+        // SAFETY: as for `bytes`; the list holds the part for writing, and `&mut self` makes this the guard's only
+        // slice.
         unsafe { std::slice::from_raw_parts_mut(self.0.block.address.as_ptr(), self.0.block.len) }
     }
 }

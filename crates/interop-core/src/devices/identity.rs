@@ -1,4 +1,4 @@
-//! Identity of a device.
+//! Identity of a device: name, driver, UUID and kind of memory.
 
 use super::capability::Support;
 use crate::describe::setters::setters;
@@ -25,11 +25,11 @@ pub enum Api {
     Cuda,
     /// OpenGL.
     OpenGl,
-    /// Vulkan itself, on an engine's own device.
+    /// Vulkan, on an engine's own device.
     Vulkan,
     /// wgpu.
     Wgpu,
-    /// One that this library does not know, by the name that its backend or display gives it.
+    /// An API that this library does not know, under the name that its backend or display gives.
     #[serde(untagged)]
     Other(&'static str),
 }
@@ -48,7 +48,7 @@ impl fmt::Display for Api {
     }
 }
 
-/// Location of a device's memory; decides the static order of paths.
+/// Location of a device's memory. It decides the static order of paths.
 ///
 /// ```
 /// use interop_core::MemoryKind;
@@ -66,7 +66,7 @@ pub enum MemoryKind {
     Integrated,
     /// A GPU with memory of its own.
     Discrete,
-    /// The API does not tell.
+    /// The API does not report it.
     Unknown,
 }
 
@@ -82,14 +82,14 @@ impl fmt::Display for MemoryKind {
 }
 
 impl MemoryKind {
-    /// True where the CPU reaches the device's memory at full speed.
+    /// True where the CPU accesses the device's memory at full speed.
     pub const fn is_host_memory(self) -> bool {
         matches!(self, Self::Host | Self::Integrated)
     }
 }
 
-/// Identity that is the same in every API on one machine (`cl_khr_device_uuid`, `GL_EXT_memory_object`
-/// `DEVICE_UUID_EXT`, Vulkan `deviceUUID`, CUDA `cuDeviceGetUuid`). Compare within one process only.
+/// Device UUID, the same in every API on one machine (`cl_khr_device_uuid`, `GL_EXT_memory_object` `DEVICE_UUID_EXT`,
+/// Vulkan `deviceUUID`, CUDA `cuDeviceGetUuid`). Compare it within one process only.
 ///
 /// ```
 /// use interop_core::DeviceUuid;
@@ -112,8 +112,8 @@ impl fmt::Display for DeviceUuid {
     }
 }
 
-/// Identity of an adapter while Windows runs (`GL_EXT_memory_object_win32` `DEVICE_LUID_EXT`, Vulkan `deviceLUID`,
-/// `cl_khr_device_uuid`), as its bytes lie in memory. Compare within one process only.
+/// Locally unique ID of an adapter, valid while Windows runs (`GL_EXT_memory_object_win32` `DEVICE_LUID_EXT`, Vulkan
+/// `deviceLUID`, `cl_khr_device_uuid`), as bytes in memory order. Compare it within one process only.
 ///
 /// ```
 /// use interop_core::DeviceLuid;
@@ -129,7 +129,7 @@ impl fmt::Display for DeviceLuid {
     }
 }
 
-/// Everywhere as it is displayed.
+/// Serialises a type as the text that it displays.
 macro_rules! as_text {
     ($($id:ident),*) => {$(
         impl fmt::Debug for $id {
@@ -147,7 +147,7 @@ macro_rules! as_text {
 }
 as_text!(DeviceUuid, DeviceLuid);
 
-/// All that a device says of itself.
+/// All properties that a device reports about itself.
 ///
 /// ```
 /// use interop_core::{Api, DeviceIdentity, DeviceUuid, MemoryKind};
@@ -163,23 +163,23 @@ as_text!(DeviceUuid, DeviceLuid);
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct DeviceIdentity {
-    /// Driving API.
+    /// The API that drives the device.
     pub api: Api,
-    /// Device name as the driver gives it.
+    /// Device name, as the driver reports it.
     pub name: String,
-    /// Vendor as the driver gives it.
+    /// Vendor, as the driver reports it.
     pub vendor: String,
-    /// Platform and driver version as the driver gives them.
+    /// Platform and driver version, as the driver reports them.
     pub driver: String,
-    /// Cross-API identity, where the API has one.
+    /// UUID that is the same in every API, where the API reports it.
     pub uuid: Option<DeviceUuid>,
-    /// The adapter on Windows, where the API tells.
+    /// The adapter's LUID on Windows, where the API reports it.
     pub luid: Option<DeviceLuid>,
-    /// The API's own number of the device, where other APIs name it by that (`EGL_NV_device_cuda`).
+    /// The API's number of the device, where other APIs identify it by that (`EGL_NV_device_cuda`).
     pub ordinal: Option<u32>,
     /// PCI address `domain:bus:device.function`, where known.
     pub pci: Option<String>,
-    /// Memory kind.
+    /// Location of its memory.
     pub memory: MemoryKind,
     /// True where the device is a program that runs on the CPU (llvmpipe, PoCL), not hardware.
     pub software: bool,
@@ -190,9 +190,9 @@ setters!(DeviceIdentity {
     with_api(api: Api);
     /// Sets the device's name.
     with_name(name: impl Into<String>);
-    /// Sets the vendor.
+    /// Sets the vendor's name.
     with_vendor(vendor: impl Into<String>);
-    /// Sets the driver.
+    /// Sets the platform and driver version.
     with_driver(driver: impl Into<String>);
     /// Sets the UUID.
     with_uuid(uuid: impl Into<Option<DeviceUuid>>);
@@ -202,14 +202,14 @@ setters!(DeviceIdentity {
     with_ordinal(ordinal: impl Into<Option<u32>>);
     /// Sets the PCI address, `domain:bus:device.function`.
     with_pci(pci: impl Into<Option<String>>);
-    /// Sets where the device's memory is.
+    /// Sets the location of the device's memory.
     with_memory(memory: MemoryKind);
     /// Sets whether the device is a program that runs on the CPU.
     with_software(software: bool);
 });
 
 impl DeviceIdentity {
-    /// Hardware of this name, of which nothing more is known.
+    /// A hardware device of this name; all else is unknown.
     pub fn new(api: Api, name: impl Into<String>) -> Self {
         Self {
             api,
@@ -225,8 +225,8 @@ impl DeviceIdentity {
         }
     }
 
-    /// Tells whether two APIs drive one device: by UUID, else by LUID, else by PCI address. Where none is known on both sides
-    /// the answer is yes, and pixels decide.
+    /// Tells whether two identities describe one device: by UUID, otherwise by LUID, otherwise by PCI address. Where
+    /// both sides share none of these the answer is yes, and verification with pixels decides.
     pub fn same_device(&self, other: &Self) -> Support {
         let no = |a: &dyn fmt::Display, b: &dyn fmt::Display| {
             Support::No(format!("not one device: {self} is {a}, {other} is {b}"))
@@ -249,7 +249,8 @@ impl fmt::Display for DeviceIdentity {
     }
 }
 
-/// The name of a vendor by its PCI number, or by the Khronos number of one that has none (`VkPhysicalDeviceProperties`).
+/// Returns a vendor's name by its PCI number, or by its Khronos number where it has no PCI number
+/// (`VkPhysicalDeviceProperties`).
 ///
 /// ```
 /// use interop_core::devices::identity::vendor_name;

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use std::fmt;
 
-/// The language of one source of a kernel.
+/// Language of a kernel's source.
 ///
 /// ```
 /// use interop_core::Language;
@@ -19,15 +19,16 @@ pub enum Language {
     OpenClC,
     /// CUDA C++, compiled by NVRTC.
     CudaCpp,
-    /// PTX text.
+    /// PTX assembly text.
     Ptx,
-    /// WGSL, whose every access to memory its backend checks.
+    /// WGSL. Its backend bounds-checks every memory access.
     Wgsl,
     /// GLSL of compute shaders, compiled by the driver of an OpenGL context.
     Glsl,
-    /// A function of the program's own, run on the CPU: a Rust closure (see the crate `cpu-fallback`), or C's `pf_kernel_source.host`.
+    /// A host function of the program, run on the CPU: a Rust closure (see the crate `cpu-fallback`), or C's
+    /// `pf_kernel_source.host`.
     Rust,
-    /// One that this library does not know, by the name that its backend gives it.
+    /// A language that this library does not know, under the name that its backend gives.
     #[serde(untagged)]
     Other(&'static str),
 }
@@ -40,7 +41,7 @@ impl fmt::Display for Language {
             Self::Ptx => "PTX",
             Self::Wgsl => "WGSL",
             Self::Glsl => "GLSL",
-            // Whatever the program is written in.
+            // The program may be written in any language.
             Self::Rust => "host functions",
             Self::Other(name) => name,
         })

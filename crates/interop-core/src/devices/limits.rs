@@ -1,20 +1,25 @@
-//! Check of a surface's description against a display's limits.
+//! Checks of sizes and formats against the limits of a display or a device.
 
 use super::capability::{ComputeCaps, DisplayCaps, Support};
 use crate::describe::error::{Error, Result};
 use crate::describe::surface::SurfaceDesc;
 
 impl SurfaceDesc {
-    /// Checks the description against a display's limits. Returns the bytes of one frame.
+    /// Checks the description against the limits of a display, whose name errors contain. Returns the bytes of one
+    /// frame.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] for invalid sizes, [`Error::Unsupported`] for sizes and formats that the display does
+    /// not show.
     pub fn check(&self, display: &str, caps: &DisplayCaps) -> Result<usize> {
         let bytes = self.byte_len()?;
         match self {
             Self::Image(i) if !caps.image_formats.contains(&i.format) => {
                 let lacked = caps.lacked_formats.iter().find(|(format, _)| *format == i.format);
-                let lacked = lacked.map(|(_, what)| format!(", as it lacks {what}")).unwrap_or_default();
+                let lacked = lacked.map(|(_, what)| format!(", because it lacks {what}")).unwrap_or_default();
                 Err(Error::unsupported(
                     display.to_owned(),
-                    format!("it shows no images of {}{lacked}; use another format", i.format),
+                    format!("it does not show images of format {}{lacked}; use another format", i.format),
                 ))
             }
             Self::Image(i) if i.extent.width.max(i.extent.height) > caps.max_image_side => Err(Error::unsupported(
@@ -35,20 +40,20 @@ impl SurfaceDesc {
 }
 
 impl DisplayCaps {
-    /// Tells whether a buffer may have so many bytes.
+    /// Tells whether a buffer may have this many bytes.
     pub(crate) fn fits(&self, bytes: u64) -> Support {
         within(bytes, self.max_buffer_bytes, "buffer", self.buffer_limit)
     }
 }
 
 impl ComputeCaps {
-    /// Tells whether linear memory may have so many bytes.
+    /// Tells whether linear memory may have this many bytes.
     pub(crate) fn fits(&self, bytes: u64) -> Support {
         within(bytes, self.max_allocation, "allocation", self.allocation_limit)
     }
 }
 
-/// `limit`: its name, and how to get more.
+/// Compares a size with `most`; `limit` is the device's name for it, and how to raise it.
 fn within(bytes: u64, most: u64, what: &str, limit: &str) -> Support {
     let limit = if limit.is_empty() { String::new() } else { format!(" ({limit})") };
     Support::when(bytes <= most, format!("{bytes} bytes are more than its largest {what}, {most}{limit}"))

@@ -1,4 +1,4 @@
-//! Libraries of drivers, which are looked for when the program runs.
+//! Loading of driver libraries at run time.
 
 use libloading::Library;
 use std::error::Error;
@@ -7,26 +7,26 @@ use std::ffi::OsStr;
 /// Opens the first of these libraries that can be opened (`dlopen`, `LoadLibraryExW`).
 ///
 /// # Safety
-/// Opening a library runs its initialisers, and closing it its finalisers: these must be sound at any time in this process, as
-/// a driver's are.
+/// Opening a library runs its initialisers, and closing it its finalisers. These must be sound at any time in this
+/// process, as those of a driver are.
 ///
 /// # Errors
-/// What the system's loader said. Of several libraries, the one that is there and does not open tells most; where none is
-/// there, the first is told of.
+/// The message of the system's loader. Of several libraries, an existing one that fails to open tells most; where none
+/// exists, the message is about the first.
 pub unsafe fn open<N: AsRef<OsStr>>(names: impl IntoIterator<Item = N>) -> Result<Library, String> {
     let mut said = Vec::new();
     for name in names {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees it.
         match unsafe { Library::new(name.as_ref()) } {
             Ok(library) => return Ok(library),
             Err(error) => said.push(Refusal::new(&name.as_ref().to_string_lossy(), &with_sources(&error))),
         }
     }
     let first = said.iter().position(|refusal| !refusal.missing).unwrap_or(0);
-    Err(if said.is_empty() { "no name is known for it here".into() } else { said.swap_remove(first).text })
+    Err(if said.is_empty() { "no library name is known for this system".into() } else { said.swap_remove(first).text })
 }
 
-/// An error and what it comes from, in one line.
+/// Joins an error and its sources in one line.
 pub fn with_sources(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
@@ -40,10 +40,10 @@ pub fn with_sources(error: &dyn Error) -> String {
     text
 }
 
-/// Answer of the loader for one library.
+/// The loader's answer for one library.
 struct Refusal {
     text: String,
-    /// No library has that name. An error that names another library is about what the library needs.
+    /// No library has that name. An error that names another library is about a dependency.
     missing: bool,
 }
 

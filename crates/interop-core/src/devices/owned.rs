@@ -1,29 +1,30 @@
-//! Objects that only their maker takes back: found again by type and maker, or refused.
+//! Objects that only their maker accepts: recovered from trait objects by type and maker, or rejected.
 
 use super::identity::DeviceIdentity;
 use crate::describe::error::{Error, Result};
 use std::any::Any;
 use std::ptr;
 
-/// State shared by all objects of one backend or display.
+/// State that all objects of one backend or display share.
 pub trait Maker: 'static {
-    /// Tells how messages call its device.
+    /// Name of the device in messages.
     fn name(&self) -> String;
 }
 
-/// An object that calls get back as a trait object, perhaps of another maker.
+/// An object that calls receive as a trait object, possibly from another maker.
 pub trait Owned: Any {
     /// Type of the backend or display that makes the objects.
     type Maker: Maker;
 
-    /// Name of the object in messages, e.g. `memory`.
+    /// Name of the kind of object in messages, e.g. `memory`.
     const OBJECT: &'static str;
 
     /// Returns the maker of this object.
     fn maker(&self) -> &Self::Maker;
 }
 
-/// [`Owned`] for a type: `owned!(Block: Device, "block", |block| &block.device);`, with `, D: Driver` behind it for a type of that parameter.
+/// Implements [`Owned`]: `owned!(Block: Device, "block", |block| &block.device);`. For a generic type, `, D: Driver`
+/// follows.
 #[macro_export]
 macro_rules! owned {
     ($type:ty: $maker:ty, $object:literal, |$this:ident| $of:expr $(, $parameter:ident: $bound:path)?) => {
@@ -40,20 +41,20 @@ macro_rules! owned {
     };
 }
 
-/// The object's own type, where this very maker made it.
+/// Returns the object as its own type, if this very maker made it.
 pub fn find<'a, T: Owned>(object: &'a dyn Any, maker: &T::Maker) -> Option<&'a T> {
     object.downcast_ref::<T>().filter(|object| ptr::eq(object.maker(), maker))
 }
 
-/// [`find`] or an error.
+/// Like [`find`], with an error instead of `None`.
 ///
 /// # Errors
-/// [`Error::Foreign`] for another type, and for another maker's.
+/// [`Error::Foreign`] for another type, and for an object of another maker.
 pub fn own<'a, T: Owned>(object: &'a dyn Any, maker: &T::Maker) -> Result<&'a T> {
     find(object, maker).ok_or_else(|| foreign::<T>(maker))
 }
 
-/// [`own`], to change it.
+/// Like [`own`], for mutable access.
 ///
 /// # Errors
 /// Those of [`own`].
@@ -62,7 +63,7 @@ pub fn own_mut<'a, T: Owned>(object: &'a mut dyn Any, maker: &T::Maker) -> Resul
     found.ok_or_else(|| foreign::<T>(maker))
 }
 
-/// The refusal of another maker's object.
+/// The error for another maker's object.
 pub fn foreign<T: Owned>(maker: &T::Maker) -> Error {
     Error::Foreign { operation: "", object: T::OBJECT, device: maker.name() }
 }

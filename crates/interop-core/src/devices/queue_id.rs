@@ -1,10 +1,10 @@
-//! Identity of a device's queue that work goes into.
+//! Identity of the device queue that receives work.
 
 use serde::{Serialize, Serializer};
 use std::sync::Arc;
 
-/// A queue, told apart from all others of this process for as long as anybody works in it. A backend that computes in a
-/// display's queue has the same as the display.
+/// Identifies a queue, uniquely in this process for as long as the queue is in use. A backend that computes in a
+/// display's queue has the same identity as the display.
 ///
 /// ```
 /// use interop_core::QueueId;
@@ -18,13 +18,14 @@ use std::sync::Arc;
 pub struct QueueId(usize);
 
 impl QueueId {
-    /// That of the queue which this object belongs to. All who work there hold the object, so that its address is no other's.
+    /// Returns the identity of the queue that this object stands for. Every user of the queue holds the object, so no
+    /// other object has its address.
     pub fn of<T: ?Sized>(object: &Arc<T>) -> Self {
         Self(Arc::as_ptr(object).addr())
     }
 }
 
-/// Written as nothing: addresses of this process mean nothing outside it.
+/// Serialised as nothing: addresses of this process mean nothing outside it.
 impl Serialize for QueueId {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
         s.serialize_str("queue-buffer")

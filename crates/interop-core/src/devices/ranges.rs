@@ -1,4 +1,4 @@
-//! Ranges of bytes, and which uses of them clash.
+//! Ranges of bytes, and which accesses to them conflict.
 
 use crate::describe::error::{Error, Result};
 use std::ops::Range;
@@ -6,35 +6,36 @@ use std::ops::Range;
 /// Access to bytes: read or write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Reads.
+    /// The bytes are only read.
     Read,
-    /// Writes, or reads and writes.
+    /// The bytes are written, and may be read as well.
     Write,
 }
 
 impl Access {
-    /// True where two uses of one byte must be kept apart: all but two reads.
+    /// True where two accesses to one byte must be ordered: all except two reads.
     pub fn clashes(self, other: Self) -> bool {
         self == Self::Write || other == Self::Write
     }
 }
 
-/// True where both have a byte in common. An empty range has none, wherever it lies.
+/// True where both ranges have a byte in common. An empty range has none.
 pub fn overlap(a: &Range<usize>, b: &Range<usize>) -> bool {
     a.start.max(b.start) < a.end.min(b.end)
 }
 
-/// True where all bytes of `inner` are in `outer`.
+/// True where `outer` contains all bytes of `inner`.
 pub fn covers(outer: &Range<usize>, inner: &Range<usize>) -> bool {
     outer.start <= inner.start && inner.end <= outer.end
 }
 
-/// The shortest range that covers both.
+/// Returns the shortest range that covers both.
 pub fn hull(a: &Range<usize>, b: &Range<usize>) -> Range<usize> {
     a.start.min(b.start)..a.end.max(b.end)
 }
 
-/// `inner`, counted from the start of `outer`, where it lies in what `outer` is a range of; cut off at its end.
+/// Converts `inner`, which counts from the start of `outer`, to the memory that `outer` is a range of; cut off at the
+/// end of `outer`.
 pub fn within(outer: &Range<usize>, inner: &Range<usize>) -> Range<usize> {
     let place = |at: usize| outer.start.saturating_add(at).min(outer.end);
     place(inner.start)..place(inner.end)

@@ -1,4 +1,4 @@
-//! Names of memory and semaphores that one API opens and another owns.
+//! Handles of memory and semaphores that one API owns and another opens.
 
 use super::capability::{HandleType, SyncKind};
 use super::os_handle::OsHandle;
@@ -8,7 +8,7 @@ use crate::describe::surface::SurfaceDesc;
 use std::any::Any;
 use std::{fmt, io};
 
-/// A handle to memory or a semaphore, as one side gives it out.
+/// A handle to memory or a semaphore, as one side exports it.
 ///
 /// ```
 /// use interop_core::{HandleType, SharedHandle};
@@ -24,14 +24,14 @@ use std::{fmt, io};
 pub enum SharedHandle {
     /// A texture of the OpenGL context that is current on the calling thread.
     GlTexture {
-        /// Object name.
+        /// Name of the texture object.
         name: u32,
         /// Binding target, e.g. `GL_TEXTURE_2D`.
         target: u32,
     },
     /// A buffer of the OpenGL context that is current on the calling thread.
     GlBuffer {
-        /// Object name.
+        /// Name of the buffer object.
         name: u32,
     },
     /// Memory behind an opaque handle of the operating system.
@@ -40,22 +40,22 @@ pub enum SharedHandle {
     Semaphore(SemaphoreHandle),
     /// A buffer of the display's own device.
     QueueBuffer {
-        /// The display's queue.
+        /// Identity of the display's queue.
         queue: QueueId,
-        /// The buffer, of a type of the display's crate, which knows it again.
+        /// The buffer, in a type of the display's crate, which downcasts it.
         buffer: Box<dyn Any + Send>,
     },
-    /// Something that only those know who give it the same name, such as a dma-buf or an IOSurface.
+    /// A handle for sides that agree on its name, such as a dma-buf or an IOSurface.
     Other {
-        /// Its name, as in [`HandleType::Other`].
+        /// The agreed name, as in [`HandleType::Other`].
         name: &'static str,
-        /// The handle itself, of a type of theirs, which closes it when it is dropped.
+        /// The handle itself, in a type of those sides; dropping it closes the handle.
         handle: Box<dyn Any + Send>,
     },
 }
 
 impl SharedHandle {
-    /// Returns what sort of handle it is.
+    /// Returns the kind of handle.
     pub const fn handle_type(&self) -> HandleType {
         match self {
             Self::GlTexture { .. } | Self::GlBuffer { .. } => HandleType::GlObject,
@@ -65,11 +65,11 @@ impl SharedHandle {
         }
     }
 
-    /// Another handle of the memory that it names, for a driver that is to take it.
+    /// Duplicates the handle of the memory that it names, for a driver that takes ownership.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] where it does not name memory; [`Error::Unsupported`] where the operating system has no more
-    /// handles.
+    /// [`Error::InvalidInput`] where it does not name memory; [`Error::Unsupported`] where the operating system has no
+    /// more handles.
     pub fn duplicate_memory(&self) -> Result<MemoryHandle> {
         match self {
             Self::Memory(memory) => memory.try_clone().map_err(not_duplicated),
@@ -77,10 +77,10 @@ impl SharedHandle {
         }
     }
 
-    /// Another handle of the semaphore that it names, for a driver that is to take it.
+    /// Duplicates the handle of the semaphore that it names, for a driver that takes ownership.
     ///
     /// # Errors
-    /// Those of [`SharedHandle::duplicate_memory`], of a semaphore.
+    /// Like [`SharedHandle::duplicate_memory`], for a semaphore.
     pub fn duplicate_semaphore(&self) -> Result<SemaphoreHandle> {
         match self {
             Self::Semaphore(semaphore) => semaphore.try_clone().map_err(not_duplicated),
@@ -88,36 +88,37 @@ impl SharedHandle {
         }
     }
 
-    /// The object of a display's queue that it names, of the type that the same crate put there.
+    /// Returns the object of a display's queue that it names, in the type that the same crate stored.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] where it names none, or one of another crate or version; `what` is asked for, e.g. `buffer`.
+    /// [`Error::InvalidInput`] where it names no such object, or an object of another crate or version. `what` names
+    /// the requested object, e.g. `buffer`.
     pub fn in_queue<T: Any>(&self, what: &str) -> Result<&T> {
         let Self::QueueBuffer { buffer, .. } = self else { return Err(self.names_no(&format!("{what} of a queue"))) };
-        let other = || Error::refused(format!("the {what} is of another API, or of another version of this crate"));
+        let other = || Error::refused(format!("the {what} belongs to another API or to another version of this crate"));
         buffer.downcast_ref().ok_or_else(other)
     }
 
-    /// An error where it does not name what is asked for.
+    /// Returns the error for a handle that does not name the requested object.
     pub fn names_no(&self, what: &dyn fmt::Display) -> Error {
         Error::refused(format!("a {} does not name a {what}", self.handle_type()))
     }
 
-    /// Refuses memory that is smaller than what is asked of it.
+    /// Checks that memory is large enough.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`].
+    /// [`Error::InvalidInput`] where `has` is less than `needed`, in bytes.
     pub fn check_room(has: u64, needed: u64) -> Result<()> {
         if has >= needed {
             return Ok(());
         }
-        Err(Error::refused(format!("the memory has {has} bytes, {needed} are needed")))
+        Err(Error::refused(format!("the memory has {has} bytes, but {needed} are needed")))
     }
 
-    /// Refuses what is no such surface, or is too small for one, as far as the handle itself says.
+    /// Checks that the handle can name memory for this surface, as far as the handle itself tells.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`], of `operation`.
+    /// [`Error::InvalidInput`] where it has another kind or too few bytes.
     pub fn check_names(&self, desc: &SurfaceDesc) -> Result<()> {
         let bytes = desc.byte_len()?;
         match (self, desc) {
@@ -134,11 +135,11 @@ fn not_duplicated(error: io::Error) -> Error {
     Error::unsupported("the operating system", format!("the handle cannot be duplicated: {error}"))
 }
 
-/// Memory of a device behind an opaque handle of the operating system (`VK_KHR_external_memory_fd` or `_win32`, CUDA VMM),
-/// with what importers must be told of it. Importing takes a duplicate; this one is closed on drop.
+/// Device memory behind an opaque handle of the operating system (`VK_KHR_external_memory_fd` or `_win32`, CUDA VMM),
+/// with the properties that importers need. Importing uses a duplicate; dropping this value closes the handle.
 ///
-/// Whoever has one may open it anywhere: drivers believe what they are told of opaque memory, so that the promise is made
-/// where a handle gets its description ([`MemoryHandle::new`]).
+/// Its owner may open it anywhere. Drivers trust the given description of opaque memory, so the promise is made where
+/// the handle is described ([`MemoryHandle::new`]).
 ///
 /// ```compile_fail,E0133
 /// # use interop_core::MemoryHandle;
@@ -153,14 +154,14 @@ pub struct MemoryHandle {
 }
 
 impl MemoryHandle {
-    /// Describes a handle that another API gave out.
+    /// Describes a handle that another API exported.
     ///
-    /// `bytes` is the size of the whole allocation; `dedicated` says that it was made for one image or buffer alone
-    /// (`VkMemoryDedicatedAllocateInfo`).
+    /// `bytes` is the size of the whole allocation. `dedicated` says that the allocation was made for exactly one image
+    /// or buffer (`VkMemoryDedicatedAllocateInfo`).
     ///
     /// # Safety
-    /// The handle is an opaque one of device memory (`vkGetMemoryFdKHR`, `vkGetMemoryWin32HandleKHR`,
-    /// `cuMemExportToShareableHandle`), and both are true of it.
+    /// The handle is an opaque handle of device memory (`vkGetMemoryFdKHR`, `vkGetMemoryWin32HandleKHR`,
+    /// `cuMemExportToShareableHandle`), and both values are correct for it.
     pub const unsafe fn new(handle: OsHandle, bytes: u64, dedicated: bool) -> Self {
         Self { handle, bytes, dedicated }
     }
@@ -170,22 +171,22 @@ impl MemoryHandle {
         &self.handle
     }
 
-    /// Size of the whole allocation in bytes.
+    /// Size of the whole allocation, in bytes.
     pub const fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// True where the allocation was made for one image or buffer alone.
+    /// True where the allocation was made for exactly one image or buffer.
     pub const fn is_dedicated(&self) -> bool {
         self.dedicated
     }
 
-    /// The handle alone, for the driver that is to take it.
+    /// Returns the handle without its description, for a driver that takes ownership.
     pub fn into_handle(self) -> OsHandle {
         self.handle
     }
 
-    /// Another handle of the same memory.
+    /// Duplicates the handle; both name the same memory.
     ///
     /// # Errors
     /// Where the operating system has no more handles.
@@ -195,7 +196,8 @@ impl MemoryHandle {
 }
 
 /// A semaphore behind an opaque handle of the operating system (`VK_KHR_external_semaphore_fd`,
-/// `VK_KHR_external_semaphore_win32`), with its kind. Importing takes a duplicate; this one is closed on drop.
+/// `VK_KHR_external_semaphore_win32`), with its kind. Importing uses a duplicate; dropping this value closes the
+/// handle.
 #[derive(Debug)]
 pub struct SemaphoreHandle {
     handle: OsHandle,
@@ -203,11 +205,11 @@ pub struct SemaphoreHandle {
 }
 
 impl SemaphoreHandle {
-    /// Describes a handle that another API gave out, as [`MemoryHandle::new`] does.
+    /// Describes a handle that another API exported, like [`MemoryHandle::new`].
     ///
     /// # Safety
-    /// The handle is an opaque one of a semaphore (`vkGetSemaphoreFdKHR`, `vkGetSemaphoreWin32HandleKHR`) of this kind:
-    /// [`SyncKind::BinarySemaphore`] or [`SyncKind::TimelineSemaphore`].
+    /// The handle is an opaque handle of a semaphore (`vkGetSemaphoreFdKHR`, `vkGetSemaphoreWin32HandleKHR`) of this
+    /// kind: [`SyncKind::BinarySemaphore`] or [`SyncKind::TimelineSemaphore`].
     pub const unsafe fn new(handle: OsHandle, kind: SyncKind) -> Self {
         Self { handle, kind }
     }
@@ -217,17 +219,17 @@ impl SemaphoreHandle {
         &self.handle
     }
 
-    /// Tells whether it has a counter.
+    /// Returns whether the semaphore is binary or a timeline.
     pub const fn kind(&self) -> SyncKind {
         self.kind
     }
 
-    /// The handle alone, for the driver that is to take it.
+    /// Returns the handle without its kind, for a driver that takes ownership.
     pub fn into_handle(self) -> OsHandle {
         self.handle
     }
 
-    /// Another handle of the same semaphore.
+    /// Duplicates the handle; both name the same semaphore.
     ///
     /// # Errors
     /// Where the operating system has no more handles.

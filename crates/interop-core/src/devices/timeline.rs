@@ -1,12 +1,13 @@
-//! Timeline of the devices' work on the host's clock: off until [`crate::ComputeBackend::set_timeline`] or
+//! Timeline of the devices' work on the host's clock. It is off until [`crate::ComputeBackend::set_timeline`] or
 //! [`crate::Display::set_timeline`] switches it on.
 //!
-//! A device's own clock is put onto the host's by a [`DeviceClock`], which knows how far it may be off. Each comparison of the two runs
-//! several times, and the narrowest counts.
+//! A [`DeviceClock`] maps a device's own clock to the host's and knows the largest error. Each comparison of the two
+//! clocks takes several readings and uses the narrowest.
 //!
-//! The host's side of the same story are spans of the crate `tracing`, which cost a comparison each while nobody listens:
-//! target `pixelferry::frame` has a span `frame` for each frame and one for each of its steps inside it (level `TRACE`),
-//! target `pixelferry::select` one for each path that is opened, proved, timed or left (level `DEBUG`).
+//! On the host's side, the crate `tracing` provides spans, each of which costs one comparison while there is no
+//! subscriber. The target `pixelferry::frame` has a span `frame` for each frame and one for each step inside it (level
+//! `TRACE`). The target `pixelferry::select` has one for each path that is opened, verified, timed or left (level
+//! `DEBUG`).
 
 use crate::describe::error::Result;
 use crate::describe::path_id::PathId;
@@ -19,7 +20,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
-/// The frame that work is done for.
+/// The frame that a piece of work belongs to.
 ///
 /// ```
 /// use interop_core::{FrameTag, PathId};
@@ -33,11 +34,11 @@ use std::time::{Duration, Instant};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FrameTag {
-    /// Number of the link in this process, from 1.
+    /// Number of the link in this process, counted from 1.
     pub link: u32,
-    /// Number of the frame of that link, from 1; a frame that is done again on another path has the same.
+    /// Number of the frame in that link, counted from 1. A frame that is repeated on another path keeps its number.
     pub frame: u64,
-    /// The path it goes by.
+    /// The path that carries the frame.
     pub path: PathId,
     /// Number of the slot in the path's memory.
     pub slot: usize,
@@ -48,24 +49,24 @@ thread_local! {
 }
 
 impl FrameTag {
-    /// That frame of that link, by this path, in that piece of its memory.
+    /// Describes a frame of a link, on this path, in this slot of the path's memory.
     pub const fn new(link: u32, frame: u64, path: PathId, slot: usize) -> Self {
         Self { link, frame, path, slot }
     }
 
-    /// Returns what this thread works for now, where that is a frame of a link's.
+    /// Returns the frame that this thread works for at the moment, if it works for a link's frame.
     pub fn current() -> Option<Self> {
         CURRENT.get()
     }
 
-    /// From now on this thread works for this frame, until what is returned goes.
+    /// Sets the frame that this thread works for until the returned guard is dropped.
     pub fn enter(this: Option<Self>) -> Tagged {
         Tagged { before: CURRENT.replace(this), _this_thread: PhantomData }
     }
 }
 
-/// A thread works for a frame while this lives ([`FrameTag::enter`]). Its drop puts back what was current before.
-#[must_use = "the frame is left when this goes"]
+/// Guard of [`FrameTag::enter`]: the thread works for a frame while it lives. Dropping it restores the previous frame.
+#[must_use = "the frame is left when this guard is dropped"]
 pub struct Tagged {
     before: Option<FrameTag>,
     _this_thread: PhantomData<*const ()>,
@@ -77,51 +78,51 @@ impl Drop for Tagged {
     }
 }
 
-/// One piece of work as the host handed it to a device.
+/// One piece of work that the host submitted to a device.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Work {
     /// Name of the kernel, or kind of the command.
     pub name: Cow<'static, str>,
-    /// The frame it is done for, where it is a link's.
+    /// The frame that the work is for, if it is a link's.
     pub frame: Option<FrameTag>,
     /// Time at which the host submitted it.
     pub queued: Instant,
-    /// The thread that did.
+    /// The thread that submitted it.
     pub thread: ThreadId,
 }
 
 impl Work {
-    /// Handed over now, by this thread, for its [current](FrameTag::current) frame.
+    /// Describes work that this thread submits now for its [current](FrameTag::current) frame.
     pub fn new(name: impl Into<Cow<'static, str>>) -> Self {
         Self { name: name.into(), frame: FrameTag::current(), queued: Instant::now(), thread: thread::current().id() }
     }
 }
 
-/// One piece of work that a device did.
+/// One piece of work that a device has done.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct DeviceSpan {
-    /// Name of the queue that did it; its work is in order.
+    /// Name of the queue that did it; the work of a queue is in order.
     pub track: Arc<str>,
-    /// The work that was done, and for which frame.
+    /// The work that was done, and its frame.
     pub work: Work,
     /// Time at which the device began.
     pub start: Instant,
-    /// Time at which the device was done; not before `start`.
+    /// Time at which the device finished; not before `start`.
     pub end: Instant,
     /// Largest error of both times against the host's clock.
     pub uncertainty: Duration,
 }
 
 impl DeviceSpan {
-    /// That `track` did this between these times of the host's clock, which are exact.
+    /// Describes work of `track` between two exact times of the host's clock.
     pub const fn new(track: Arc<str>, work: Work, start: Instant, end: Instant) -> Self {
         Self { track, work, start, end, uncertainty: Duration::ZERO }
     }
 }
 
-/// One reading of a device's clock beside the host's.
+/// One reading of a device's clock together with the host's.
 ///
 /// ```
 /// use interop_core::DeviceClock;
@@ -142,16 +143,16 @@ pub struct DeviceClock {
     uncertainty: Duration,
 }
 
-/// Readings for one comparison; the one with the least time around it counts.
+/// Readings for one comparison; the reading in the shortest interval is used.
 const READINGS: usize = 8;
-/// Clocks drift: after so long they are compared again.
+/// Clocks drift: after this time they are compared again.
 const COMPARED_FOR: Duration = Duration::from_millis(250);
-/// Two crystals, each off by 50 millionths, drift apart by one part in so many.
+/// Two crystals, each off by 50 parts per million, drift apart by one part in this many.
 const DRIFT: u32 = 10_000;
 
 impl DeviceClock {
-    /// Compares the clocks: `read` gives the device's, in nanoseconds, at some moment between its call and its return.
-    /// The device's starts again from 0 after so many bits, at most 64.
+    /// Compares the clocks. `read` returns the device's time, in nanoseconds, at some moment between its call and its
+    /// return. The device's clock has `bits` bits, at most 64, and wraps to 0.
     ///
     /// # Errors
     /// Those of `read`.
@@ -166,23 +167,24 @@ impl DeviceClock {
         (1..READINGS).try_fold(first, |best, _| Ok(best.or_nearer(once()?)))
     }
 
-    /// Adds the length of the steps in which the device tells its times to the uncertainty.
+    /// Adds the resolution of the device's clock to the uncertainty.
     #[must_use]
     pub fn in_steps(self, step: Duration) -> Self {
         Self { uncertainty: self.uncertainty + step, ..self }
     }
 
-    /// The one that is known better; the older of two alike.
+    /// Returns the comparison with the smaller uncertainty; of two equal ones, the older.
     fn or_nearer(self, other: Self) -> Self {
         if other.uncertainty < self.uncertainty { other } else { self }
     }
 
-    /// True where the comparison is so old that it should be made again.
+    /// True where the comparison is so old that it should be repeated.
     pub fn is_old(&self) -> bool {
         self.host.elapsed() > COMPARED_FOR
     }
 
-    /// The newer of two comparisons; what they disagree by, the drift between them, is added to its uncertainty.
+    /// Returns the newer of two comparisons. Their disagreement, which is the drift between them, is added to its
+    /// uncertainty.
     #[must_use]
     pub fn after(self, older: &Self) -> Self {
         let expected = older.at(self.device_ns).unwrap_or(self.host);
@@ -190,47 +192,48 @@ impl DeviceClock {
         Self { uncertainty: self.uncertainty + drift, ..self }
     }
 
-    /// A moment of the device's clock on the host's; `None` where it lies outside of what the host can count.
+    /// Converts a moment of the device's clock to the host's; `None` where the host's clock cannot represent it.
     pub fn at(&self, device_ns: u64) -> Option<Instant> {
         let distance = self.distance(device_ns);
         let apart = Duration::from_nanos(distance.unsigned_abs());
         if distance < 0 { self.host.checked_sub(apart) } else { self.host.checked_add(apart) }
     }
 
-    /// Nanoseconds from the comparison to a moment, the nearer of the two ways round.
+    /// Nanoseconds from the comparison to a moment, by the nearer of the two directions around the wrap.
     fn distance(&self, device_ns: u64) -> i64 {
         let unused = 64 - self.bits.clamp(1, 64);
         (device_ns.wrapping_sub(self.device_ns) << unused).cast_signed() >> unused
     }
 
-    /// After how many bits the device's clock starts again from 0.
+    /// Number of bits after which the device's clock wraps to 0.
     pub fn bits(&self) -> u32 {
         self.bits
     }
 
-    /// Work that the device did from `start_ns` to `end_ns` by its own clock; `None` where these are no times.
+    /// Describes work that the device did from `start_ns` to `end_ns` of its own clock; `None` where these times are
+    /// invalid.
     pub fn span(&self, track: &Arc<str>, work: Work, start_ns: u64, end_ns: u64) -> Option<DeviceSpan> {
         let (start, end) = (self.at(start_ns)?, self.at(end_ns)?);
         let uncertainty = self.uncertainty_at(start_ns).max(self.uncertainty_at(end_ns));
         (start <= end).then(|| DeviceSpan { track: track.clone(), work, start, end, uncertainty })
     }
 
-    /// Tells how far [`DeviceClock::at`] may be off there: the farther from the comparison, the more.
+    /// Returns the largest error of [`DeviceClock::at`] at that moment; it grows with the distance from the comparison.
     pub fn uncertainty_at(&self, device_ns: u64) -> Duration {
         self.uncertainty + Duration::from_nanos(self.distance(device_ns).unsigned_abs()) / DRIFT
     }
 }
 
-/// Work whose times are not known or not asked for yet, oldest first; for backends and displays.
+/// Work whose times are unknown or were not requested yet, oldest first; for backends and displays.
 ///
-/// Where nobody asks, the oldest is forgotten: about a minute of frames fits in.
+/// Without requests, the oldest work is dropped; there is room for about a minute of frames.
 pub struct Backlog<T> {
     on: AtomicBool,
     list: Mutex<VecDeque<T>>,
     lost: AtomicU64,
 }
 
-/// Pieces of work that a backlog holds.
+/// Capacity of a backlog, in pieces of work.
 const BACKLOG: usize = 16_384;
 
 impl<T> Default for Backlog<T> {
@@ -240,16 +243,16 @@ impl<T> Default for Backlog<T> {
 }
 
 impl<T> Backlog<T> {
-    /// True where work is to be recorded.
+    /// True where work is recorded.
     pub fn is_on(&self) -> bool {
         self.on.load(Ordering::Relaxed)
     }
 
-    /// From now on it is, or not; then what is there is forgotten.
+    /// Switches recording on or off. Switching it off drops the recorded work.
     pub fn switch(&self, on: bool) {
         self.on.store(on, Ordering::Relaxed);
         if !on {
-            // Dropped outside of the lock: that may call a driver.
+            // Dropped outside of the lock, because that may call a driver.
             drop(std::mem::take(&mut *self.lock()));
         }
     }
@@ -258,7 +261,7 @@ impl<T> Backlog<T> {
         self.list.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// One more piece of work.
+    /// Adds a piece of work.
     pub fn push(&self, work: T) {
         let mut list = self.lock();
         let forgotten = if list.len() >= BACKLOG { list.pop_front() } else { None };
@@ -269,23 +272,23 @@ impl<T> Backlog<T> {
         }
     }
 
-    /// The oldest, if it is done.
+    /// Removes and returns the oldest piece of work, if it is done.
     ///
     /// # Errors
-    /// Those of `is_done`; what it failed for is forgotten.
+    /// Those of `is_done`; the piece of work that it failed for is dropped.
     pub fn pop_done(&self, is_done: impl FnOnce(&T) -> Result<bool>) -> Result<Option<T>> {
         let mut list = self.lock();
         let done = list.front().map(is_done);
         let popped = if matches!(done, None | Some(Ok(false))) { None } else { list.pop_front() };
         drop(list);
         if let Some(lost) = Some(self.lost.swap(0, Ordering::Relaxed)).filter(|lost| *lost > 0) {
-            tracing::warn!(lost, "a device did more work than its timeline could hold");
+            tracing::warn!(lost, "a device did more work than its timeline holds; the oldest was dropped");
         }
         done.transpose().map(|_| popped)
     }
 }
 
-/// A step of a frame, until the end of the scope.
+/// Traces a step of a frame until the end of the scope.
 macro_rules! step {
     ($name:literal $($fields:tt)*) => {
         tracing::trace_span!(target: "pixelferry::frame", $name $($fields)*).entered()
@@ -293,7 +296,7 @@ macro_rules! step {
 }
 pub(crate) use step;
 
-/// Something done to find or leave a path, until the end of the scope.
+/// Traces a step of opening or leaving a path until the end of the scope.
 macro_rules! stage {
     ($name:literal $($fields:tt)*) => {
         tracing::debug_span!(target: "pixelferry::select", $name $($fields)*).entered()

@@ -1,44 +1,43 @@
-//! Refusals of an engine's objects that several displays have.
+//! Errors about an engine's objects and about surfaces that several displays share.
 
 use crate::describe::error::{Error, Result};
 use crate::describe::surface::SurfaceDesc;
 use std::fmt;
 
-/// Refuses an engine's object that was made without the usage `name`, which a copy needs; `usage` is what it was made with.
+/// Checks that an engine's object was created with the usage `name`, which a copy needs; `usage` is its actual usage.
 ///
 /// # Errors
-/// [`Error::InvalidInput`] where not `has`.
+/// [`Error::InvalidInput`] where `has` is false.
 pub fn made_with(has: bool, name: &str, usage: &dyn fmt::Debug) -> Result<()> {
     if has {
         return Ok(());
     }
-    Err(Error::refused(format!("the engine's object was made without {name}: its usage is {usage:?}")))
+    Err(Error::refused(format!("the engine's object was created without {name}: its usage is {usage:?}")))
 }
 
-/// Refuses an engine's object that can be copied neither from nor to: it is `copied` where its usage has one of the two names.
+/// Checks that an engine's object can be copied from or to: its usage must contain one of the two names.
 ///
 /// # Errors
-/// [`Error::InvalidInput`] where not `copied`.
+/// [`Error::InvalidInput`] where `copied` is false.
 pub fn check_copies(copied: bool, [from, to]: [&str; 2], usage: &dyn fmt::Debug) -> Result<()> {
     if copied {
         return Ok(());
     }
-    let problem =
-        format!("its usage is {usage:?}: add {from} for what is taken from it, {to} for what is written into it");
+    let problem = format!("its usage is {usage:?}; add {from} to copy from it, {to} to copy into it");
     Err(Error::refused(problem))
 }
 
-/// The refusal of a staging block before its first frame.
+/// Error for reading a staging block before its first frame.
 pub fn not_filled() -> Error {
-    Error::refused("the staging block was not filled yet")
+    Error::refused("the staging block has not been filled yet")
 }
 
-/// The refusal to show a block in place that a display replaces with each frame.
+/// Error for showing a block in place that the display replaces with each frame.
 pub fn not_lasting() -> Error {
-    Error::refused("a block that is another for each frame is not shown in place; upload it")
+    Error::refused("a block that is replaced with each frame cannot be shown in place; upload it")
 }
 
-/// The refusal of a surface of the other kind.
+/// Error for a surface of the other kind of content.
 pub fn wrong_kind(desc: &SurfaceDesc) -> Error {
-    Error::refused(format!("it is not made for a surface that is an {desc}"))
+    Error::refused(format!("unexpected kind of surface: {desc}"))
 }

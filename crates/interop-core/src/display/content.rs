@@ -16,29 +16,30 @@ pub struct Pixels;
 #[derive(Debug, Clone, Copy)]
 pub struct Bytes;
 
-/// [`Pixels`] or [`Bytes`]: how a driver's calls name a place in a surface, and one in memory.
+/// [`Pixels`] or [`Bytes`]: the type parameter that determines how a driver's calls name a part of a surface and a view
+/// of memory.
 pub trait Content: private::Sealed + Sized + 'static {
-    /// A part of a surface: a [`Region`] or a range of bytes. It is not empty, and lies inside.
+    /// A part of a surface: a [`Region`] or a range of bytes. It is not empty and lies inside the surface.
     type At: Clone + Debug;
-    /// The same in memory, which it does not leave: rows in the display's native order, which do not overlap, or bytes.
+    /// A view that lies inside its memory: rows in the display's native order, which do not overlap, or bytes.
     type View: Copy + Debug;
 
-    /// The part.
+    /// Converts to the part of either content.
     fn part(at: &Self::At) -> Part;
 
-    /// The view.
+    /// Converts to the view of either content.
     fn view(view: &Self::View) -> View;
 
-    /// The part of a surface of this content.
+    /// Returns the part in this content's type.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] for what [`Part::check_inside`] refuses.
+    /// [`Error::InvalidInput`] for a part that [`Part::check_inside`] rejects.
     fn at(part: &Part, desc: &SurfaceDesc) -> Result<Self::At>;
 
-    /// The part of a surface of this content, and the view of as much in `len` bytes of memory.
+    /// Returns the part in this content's type, and the view of the same size in `len` bytes of memory.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] for what [`Part::check_source`] refuses, and rows in the other order.
+    /// [`Error::InvalidInput`] for a view that [`Part::check_source`] rejects, and for rows in the opposite order.
     fn transfer(desc: &SurfaceDesc, part: &Part, view: &View, len: usize) -> Result<(Self::At, Self::View)>;
 }
 
@@ -66,7 +67,7 @@ impl Content for Pixels {
         part.check_source(desc, view, len)?;
         match view {
             View::Image(view) if view.is_reversed() => {
-                let problem = format!("row pitch {}: a display takes rows in its native order", view.row_pitch);
+                let problem = format!("invalid row pitch {}: a display needs rows in its native order", view.row_pitch);
                 Err(Error::refused(problem))
             }
             View::Image(view) => Ok((Self::at(part, desc)?, *view)),

@@ -14,9 +14,9 @@ use crate::draw::{Drawn, Manner};
 use std::any::Any;
 use std::sync::Arc;
 
-/// What a display does, given what fits: [`Display`] stands in front, and says there what each call is for.
+/// The driver of a display. [`Display`] wraps it, checks the arguments first and documents each call.
 ///
-/// Errors that refuse a call need not name it: the front does ([`Error::refused`]).
+/// Errors that reject a call need not name it: [`Display`] adds the name ([`Error::refused`]).
 pub trait DisplayDriver: Any {
     /// Implements [`Display::device`].
     fn device(&self) -> &DeviceIdentity;
@@ -32,7 +32,7 @@ pub trait DisplayDriver: Any {
 
     /// Implements [`Display::hold_gl`].
     fn hold_gl(&self) -> Result<Arc<dyn GlContext>> {
-        let reason = "it draws in no OpenGL context that others could share with";
+        let reason = "it does not draw in an OpenGL context that could be shared";
         Err(Error::unsupported(self.device(), reason))
     }
 
@@ -44,9 +44,9 @@ pub trait DisplayDriver: Any {
     /// Implements [`Display::create_staging`].
     fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Staging>;
 
-    /// Makes the semaphore of [`Display::create_semaphore`], of a kind that [`DisplayCaps::semaphores`] lists.
+    /// Implements [`Display::create_semaphore`] for a kind that [`DisplayCaps::semaphores`] lists.
     fn create_semaphore(&self, kind: SyncKind) -> Result<(Box<dyn SemaphoreDriver>, SharedHandle)> {
-        Err(Error::unsupported(self.device(), format!("it makes no {kind}")))
+        Err(Error::unsupported(self.device(), format!("it cannot make a {kind}")))
     }
 
     /// Implements [`Display::draw_offscreen_by`].
@@ -79,7 +79,7 @@ pub trait DisplayDriver: Any {
 }
 
 mod sealed {
-    /// A driver alone is [`super::Display`], by the checks here.
+    /// A driver becomes a [`super::Display`] only through the checks of this module.
     pub trait Sealed {}
 
     impl<D: super::DisplayDriver> Sealed for D {}
@@ -87,49 +87,51 @@ mod sealed {
 
 /// A display: a context or device that draws.
 ///
-/// Threads: a display and all that it made stay on one thread; none of these types are `Send`. Every call checks that
-/// the display can be reached from here and returns [`crate::Error::WrongContext`] where it cannot.
+/// Threads: a display and everything that it makes stay on one thread; none of these types are `Send`. Every call
+/// checks that its context is current on the calling thread, and returns [`crate::Error::WrongContext`] where it is
+/// not.
 ///
-/// Every call is named here in the errors that it returns, before the display's own type ([`DisplayDriver`]) gets it.
+/// Every call adds its name to the errors that the display's own type ([`DisplayDriver`]) returns.
 pub trait Display: sealed::Sealed + Any {
     /// Returns the identity of the device that draws.
     fn device(&self) -> &DeviceIdentity;
 
-    /// Returns what memory it can give and take, and its limits.
+    /// Returns the memory and the semaphores that it can export and import, and its limits.
     fn caps(&self) -> &DisplayCaps;
 
-    /// Makes a surface with storage of its own: a texture or a buffer. The content is zero.
+    /// Creates a surface with storage of its own: a texture or a buffer. The content is zero.
     fn create_surface(&self, desc: &SurfaceDesc) -> Result<Surface>;
 
-    /// Makes a surface without storage that shows staging blocks in place (see [`Surface::read_in_place`]).
+    /// Creates a surface without storage that shows staging blocks in place (see [`Surface::read_in_place`]).
     fn create_in_place_surface(&self, desc: &SurfaceDesc) -> Result<Surface>;
 
     /// Holds the OpenGL context that the display draws in, for a compute device that shares with it
     /// ([`crate::ComputeBackend::open_in`]).
     ///
     /// # Errors
-    /// [`Error::Unsupported`] where it draws in none, or in one that nobody can name.
+    /// [`Error::Unsupported`] where it does not draw in an OpenGL context, or in one without a known name.
     fn hold_gl(&self) -> Result<Arc<dyn GlContext>>;
 
-    /// Drops `object` while the display's context is current: now, or at a later call where it is not current now.
-    /// For compute-side registrations of the display's objects.
+    /// Drops `object` while the display's context is current: at once, or during a later call if the context is not
+    /// current now. For a compute backend's registrations of the display's objects.
     fn drop_in_context(&self, object: Box<dyn Any>);
 
-    /// Makes a block of memory that the host can write and the display can read.
+    /// Creates a block of memory that the host can write and the display can read.
     fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Staging>;
 
-    /// Makes a semaphore, and a handle by which a compute device can open it.
+    /// Creates a semaphore, and a handle with which a compute device can open it.
     ///
     /// # Errors
     /// [`Error::Unsupported`] where [`DisplayCaps::semaphores`] does not list the kind.
     fn create_semaphore(&self, kind: SyncKind) -> Result<(DisplaySemaphore, SharedHandle)>;
 
-    /// Draws a surface as a viewer would see it, at its own size, to where nobody looks; a buffer is read through once.
-    /// Does not wait, but at the first draws of their kind, where it finds out which manner is quicker. For measurements.
+    /// Draws a surface at its own size into an offscreen target, as a viewer would see it; a buffer is read through
+    /// once. Does not wait, except for the first draws of their kind, which measure the quicker manner. For
+    /// measurements.
     fn draw_offscreen(&self, surface: &Surface) -> Result<()>;
 
-    /// Draws a surface offscreen, as [`Display::draw_offscreen`] does, in this manner where display and surface leave a
-    /// choice; see [`crate::DrawOptions::manner`].
+    /// Draws a surface offscreen like [`Display::draw_offscreen`], in this manner where display and surface have
+    /// several; see [`crate::DrawOptions::manner`].
     fn draw_offscreen_by(&self, surface: &Surface, manner: Option<Manner>) -> Result<()>;
 
     /// Returns the manner of the last draw, offscreen or not, and the reason for it. `None` before the first draw, and
@@ -139,21 +141,21 @@ pub trait Display: sealed::Sealed + Any {
     /// Waits until everything that was drawn so far is done.
     fn finish(&self) -> Result<()>;
 
-    /// Returns the state of an engine's context that is not as in a new one, by its names: what to look at where pixels are wrong.
-    /// Empty for displays without such state.
+    /// Returns the state of an engine's context that differs from a new context's, by its API names: the first suspects
+    /// where pixels are wrong. Empty for displays without such state.
     fn unusual_states(&self) -> Vec<String>;
 
-    /// Switches on or off the recording of what the display's device does and when; off at first, and free then. Says
-    /// why where the device does not tell.
+    /// Switches the recording of the display's work and its times on or off. It is off at first, and costs nothing
+    /// then. Returns the reason where the device does not report times.
     ///
     /// # Errors
-    /// What the driver reports; then nothing is recorded.
+    /// Errors of the driver; then nothing is recorded.
     fn set_timeline(&self, on: bool) -> Result<Support>;
 
-    /// Hands over what was recorded of work that is done by now, in the order in which it was queued. Waits for nothing.
+    /// Passes the recorded work that is done by now to `into`, in the order in which it was queued. Does not wait.
     ///
     /// # Errors
-    /// What the driver reports.
+    /// Errors of the driver.
     fn drain_timeline(&self, into: &mut dyn FnMut(DeviceSpan)) -> Result<()>;
 }
 
@@ -225,9 +227,9 @@ impl<D: DisplayDriver> Display for D {
     }
 }
 
-/// For paths of a program's own, which may know more of a display than the contract says.
+/// For a program's own paths, which may know the display's type.
 impl dyn Display {
-    /// The display as that type, where it is of it.
+    /// Returns the display as type `D`; `None` where it has another type.
     pub fn downcast_ref<D: Display>(&self) -> Option<&D> {
         (self as &dyn Any).downcast_ref()
     }

@@ -1,7 +1,7 @@
-//! The side that shows: what a display must offer, and the checks in front of it.
+//! The display side: the interface of a display, and the checks in front of it.
 //!
-//! Users hold a [`Surface`] and a [`Staging`]. Their calls are checked there, once; what reaches a display's [`StoredDriver`],
-//! [`InPlaceDriver`] or [`StagingDriver`] fits.
+//! Users own a [`Surface`] and a [`Staging`]. Both check their calls once, so the calls of a display's
+//! [`StoredDriver`], [`InPlaceDriver`] or [`StagingDriver`] have valid arguments.
 
 pub mod checks;
 mod content;

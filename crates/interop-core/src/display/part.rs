@@ -7,7 +7,7 @@ use crate::describe::view::View;
 use std::fmt;
 use std::ops::Range;
 
-/// A part of a surface. Here, on the display's side, rows count in the display's native order.
+/// A part of a surface. On the display's side, rows count in the display's native order.
 ///
 /// ```
 /// use interop_core::{Part, PixelFormat, Region, SurfaceDesc};
@@ -19,14 +19,14 @@ use std::ops::Range;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Part {
-    /// Pixels.
+    /// A rectangle of an image's pixels.
     Image(Region),
-    /// Bytes.
+    /// A range of a buffer's bytes.
     Buffer(Range<usize>),
 }
 
 impl Part {
-    /// All of a surface.
+    /// Returns the part that covers all of a surface.
     pub fn full(desc: &SurfaceDesc) -> Self {
         match desc {
             SurfaceDesc::Image(i) => Self::Image(i.extent.full()),
@@ -35,7 +35,7 @@ impl Part {
         }
     }
 
-    /// Refuses an empty part, one of the wrong kind, and one that reaches outside the surface.
+    /// Checks that the part is not empty, has the surface's kind and lies inside the surface.
     pub fn check_inside(&self, desc: &SurfaceDesc) -> Result<()> {
         match (self, desc) {
             (Self::Image(region), SurfaceDesc::Image(i)) => region.check_inside(i.extent),
@@ -53,8 +53,8 @@ impl Part {
         }
     }
 
-    /// Refuses a view that reaches outside `len` bytes of memory, or is no picture of this part: its pixels or bytes are
-    /// to go there in the surface that `desc` describes.
+    /// Checks that a view lies inside `len` bytes of memory and has the shape of this part of the surface that `desc`
+    /// describes.
     pub fn check_source(&self, desc: &SurfaceDesc, view: &View, len: usize) -> Result<()> {
         self.check_inside(desc)?;
         view.check_inside(len)?;
@@ -70,7 +70,7 @@ impl Part {
             }
             (Self::Buffer(range), View::Buffer(buffer), _) => (buffer.len != range.len())
                 .then(|| format!("{} bytes were given for the range {}..{}", buffer.len, range.start, range.end)),
-            _ => Some(format!("{view:?} is no part of the {desc}")),
+            _ => Some(format!("{view:?} does not match the {desc}")),
         };
         problem.map_or(Ok(()), |problem| Err(Error::refused(problem)))
     }

@@ -5,21 +5,21 @@ use crate::describe::error::{Error, Result, call};
 use crate::describe::process::ProcessOwned;
 use crate::devices::capability::SyncKind;
 
-/// What a display's driver does with a semaphore of its own. Its calls come checked, from [`DisplaySemaphore`].
+/// The driver of a display's semaphore. [`DisplaySemaphore`] checks its calls first.
 pub trait SemaphoreDriver {
-    /// Signals when the display has done all that it was told so far with `staging`. Does not wait.
+    /// Signals the semaphore when the display has done all its work so far with `staging`. Does not wait.
     ///
-    /// `value` is the counter's new value, above any before; binary semaphores ignore it.
+    /// `value` is the counter's new value, greater than all before; binary semaphores ignore it.
     fn signal(&mut self, value: u64, staging: &mut Staging) -> Result<()>;
 
     /// Implements [`DisplaySemaphore::wait`].
     fn wait(&mut self, value: u64, staging: &mut Staging) -> Result<()>;
 }
 
-/// The display's end of a semaphore. Dropped while the display's context is current, or later.
+/// The display's end of a semaphore. It is dropped while the display's context is current, or later.
 pub struct DisplaySemaphore {
     kind: SyncKind,
-    /// The counter as the display has set it last.
+    /// Value of the counter that the display signalled last.
     signalled: u64,
     driver: ProcessOwned<Box<dyn SemaphoreDriver>>,
 }
@@ -29,17 +29,18 @@ impl DisplaySemaphore {
         Self { kind, signalled: 0, driver: ProcessOwned::new(driver) }
     }
 
-    /// Signals when the display has done all that it was told so far with `staging`. Does not wait.
+    /// Signals the semaphore when the display has done all its work so far with `staging`. Does not wait.
     ///
-    /// `value` is the counter's new value; binary semaphores ignore it, and must have been waited for before.
+    /// `value` is the counter's new value. Binary semaphores ignore it, and must have been waited for since the last
+    /// signal.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] for a counter that does not grow; [`Error::Foreign`] for a block of another display; what the
-    /// driver reports.
+    /// [`Error::InvalidInput`] for a counter that does not grow; [`Error::Foreign`] for a block of another display;
+    /// errors of the driver.
     pub fn signal(&mut self, value: u64, staging: &mut Staging) -> Result<()> {
         call("DisplaySemaphore::signal", || {
             if self.kind == SyncKind::TimelineSemaphore && value <= self.signalled {
-                let problem = format!("the counter can only grow: it is {} and was to become {value}", self.signalled);
+                let problem = format!("the counter can only grow: it is {}, and {value} was given", self.signalled);
                 return Err(Error::refused(problem));
             }
             self.driver.signal(value, staging)?;
@@ -48,11 +49,11 @@ impl DisplaySemaphore {
         })
     }
 
-    /// Lets what the display is told from now on wait until the semaphore is signalled (the counter is at least
-    /// `value`), and see what was written to `staging` before. Does not wait.
+    /// Makes the display's later work wait until the semaphore is signalled (until the counter is at least `value`),
+    /// and see everything that was written to `staging` before. The call itself does not wait.
     ///
     /// # Errors
-    /// [`Error::Foreign`] for a block of another display; what the driver reports.
+    /// [`Error::Foreign`] for a block of another display; errors of the driver.
     pub fn wait(&mut self, value: u64, staging: &mut Staging) -> Result<()> {
         call("DisplaySemaphore::wait", || self.driver.wait(value, staging))
     }

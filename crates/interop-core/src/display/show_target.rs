@@ -1,4 +1,4 @@
-//! A place that a display draws in, for links that show frames there.
+//! Targets in which a display draws the frames of a link.
 
 use super::surface::Surface;
 use crate::describe::error::Result;
@@ -8,40 +8,40 @@ use crate::devices::shared_handle::SharedHandle;
 use crate::draw::{DrawOptions, Obstacle};
 use std::any::Any;
 
-/// A place to draw in, which [`crate::Link::show`] shows frames in. Displays make them.
+/// A target to draw in; [`crate::Link::show`] shows frames there. Displays make them.
 ///
-/// A display without kernels in its own queue implements the first two calls and names an [`Obstacle`] in
+/// A display without kernels in its own queue implements the first two calls and returns an [`Obstacle`] from
 /// [`ShowTarget::pixels`].
 pub trait ShowTarget {
-    /// Size of the place: pictures are fitted into it.
+    /// Size of the target; pictures are fitted into it.
     fn area(&self) -> Extent;
 
-    /// Draws a surface of the display's into the place, as the display's own draw does.
+    /// Draws a surface of the display into the target, as the display's own draw does.
     ///
     /// # Errors
     /// The errors of that draw.
     fn draw(&mut self, surface: &Surface, options: DrawOptions) -> Result<()>;
 
-    /// Lets kernels that are queued until the draw go to the device with it, in one submission, while the value lives. `None` where
-    /// each is submitted separately anyway.
+    /// While the returned value lives, queued kernels are submitted together with the draw, in one submission. `None`
+    /// where each is submitted separately anyway.
     fn with_the_draw(&mut self) -> Option<Box<dyn Any>> {
         None
     }
 
-    /// The texture behind the place as it is now. Asked before each frame, so it is quick.
+    /// Returns the texture behind the target at the moment. It is called before each frame, so it must be fast.
     ///
     /// # Errors
-    /// What stands between the texture and stores of kernels.
+    /// The reason why kernels cannot store into the texture.
     fn pixels(&mut self) -> Result<TargetPixels, Obstacle>;
 
-    /// Name of the texture for kernels of the display's own queue ([`crate::HandleType::QueueBuffer`]), and what keeps that name
-    /// valid. Asked once for each [`TargetPixels::key`].
+    /// Returns a handle of the texture for kernels in the display's own queue ([`crate::HandleType::QueueBuffer`]), and
+    /// a guard that keeps it valid. It is called once for each [`TargetPixels::key`].
     ///
     /// # Errors
     /// Those of the display.
     fn handle(&mut self) -> Result<(SharedHandle, Box<dyn Any>)>;
 
-    /// Reads all of the texture: tight rows in the display's order. Waits for what was queued.
+    /// Reads the whole texture as tight rows in the display's order. Waits for the queued work.
     ///
     /// # Errors
     /// Those of the display.
@@ -51,14 +51,15 @@ pub trait ShowTarget {
 /// The texture behind a [`ShowTarget`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TargetPixels {
-    /// Tells one texture from another: while it stays, a handle that was given reaches what is drawn to.
+    /// Identifies the texture: while the key stays the same, a handle that was returned before reaches the drawn
+    /// texture.
     pub key: [u64; 3],
-    /// Textures of this size and format are all alike, as those of a swapchain are: one proof is for all.
+    /// True where all textures of this size and format are equivalent, as in a swapchain: one proof covers all.
     pub alike: bool,
     /// Size of the texture.
     pub extent: Extent,
     /// Format of the texture.
     pub format: PixelFormat,
-    /// First column and first row of the place, in the display's row order.
+    /// First column and first row of the target in the texture, in the display's row order.
     pub first: (i32, i32),
 }

@@ -1,4 +1,4 @@
-//! Memory that a display reads from.
+//! Staging blocks: memory that a display reads from.
 
 use super::watch::{Call, Watch};
 use crate::describe::error::{Error, Result};
@@ -17,54 +17,55 @@ use std::cell::Cell;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StagingKind {
-    /// Mapped for each frame; the driver may give new memory each time (orphaning).
+    /// Mapped for each frame; the driver may provide new memory each time (orphaning).
     Orphaned,
-    /// Mapped once, coherent; a fence guards each use.
+    /// Mapped once and coherent; a fence guards each use.
     Persistent,
-    /// Host memory that the display takes in place (`GL_AMD_pinned_memory`, `VK_EXT_external_memory_host`).
+    /// Host memory that the display imports in place (`GL_AMD_pinned_memory`, `VK_EXT_external_memory_host`).
     Imported(HostBlock),
-    /// Memory of the compute device, opened by its handle. The host cannot address it.
+    /// Memory of the compute device, opened with its handle. The host cannot address it.
     External(SharedHandle),
-    /// Memory of the display's device, which [`Staging::export`] names for others. The host cannot address it.
+    /// Memory of the display's device, which [`Staging::export`] exports. The host cannot address it.
     Exported,
-    /// An image of the compute device, opened by its handle as a texture. Read in place only.
+    /// An image of the compute device, opened with its handle as a texture. It can only be read in place.
     ExternalImage(SharedHandle, ImageDesc),
-    /// An image of the display's, which [`Staging::export`] names for others. Read in place only.
+    /// An image of the display, which [`Staging::export`] exports. It can only be read in place.
     ExportedImage(ImageDesc),
 }
 
-/// Way in which the host reaches the bytes of a block.
+/// How the host accesses the bytes of a block.
 #[derive(Debug, Clone)]
 pub enum Reach {
-    /// By their address, which stays.
+    /// Through their address, which stays the same.
     Address(HostBlock),
-    /// In a call of the driver's for each fill ([`StagingDriver::map_write`]).
+    /// During a driver call for each fill ([`StagingDriver::map_write`]).
     EachFill,
-    /// Not at all: they are a device's.
+    /// The host has no access: the bytes are a device's.
     Never,
 }
 
-/// The driver of a block of a display's memory. Its calls come checked, from [`Staging`].
+/// The driver of a staging block. [`Staging`] checks its calls first.
 ///
-/// A display finds its own blocks by their type, which the compiler tells and no implementation can change. So a block's length and
-/// [`Reach`] stay what its own display said when it made the block.
+/// A display recovers its own blocks by their type, which the compiler knows and no implementation can fake. A block's
+/// length and [`Reach`] therefore stay as its own display set them.
 pub trait StagingDriver: Any {
-    /// Marks what the display was told so far, for [`StagingDriver::wait`]. `is_shown`: surfaces read the block in place, so that
-    /// any work of the display's may.
+    /// Inserts a fence after the display's work so far, for [`StagingDriver::wait`]. `is_shown` says that surfaces read
+    /// the block in place, so that any work of the display may use it.
     fn fence(&mut self, is_shown: bool) -> Result<()>;
 
-    /// Waits for the last mark, where there is one.
+    /// Waits for the last fence, if there is one.
     fn wait(&mut self) -> Result<()>;
 
-    /// Takes the block from readers outside of this program before it is written again; `false` where one keeps it.
+    /// Claims the block from readers outside this program before it is written again; returns `false` while one keeps
+    /// it.
     fn claim(&mut self) -> Result<bool> {
         Ok(true)
     }
 
-    /// Lets the host fill new memory of the block. Called where that is its [`Reach::EachFill`].
+    /// Lets the host fill new memory of the block. It is called only for [`Reach::EachFill`].
     fn map_write(&mut self, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()>;
 
-    /// Names the memory for others; `None` where it was not made for that.
+    /// Exports the memory; `None` where the block was not made for that.
     fn export(&self, handle: HandleType) -> Result<Option<SharedHandle>> {
         let _ = handle;
         Ok(None)
@@ -73,12 +74,12 @@ pub trait StagingDriver: Any {
 
 /// Memory that the host or a compute device writes and the display reads.
 pub struct Staging {
-    /// As messages call it.
+    /// Name of the display in messages.
     device: String,
     len: usize,
     reach: Reach,
     image: Option<ImageDesc>,
-    /// Told to the display since the last mark.
+    /// True where the display has received work since the last fence.
     is_unmarked: bool,
     is_shown: Cell<bool>,
     writes: HostWrites,
@@ -88,11 +89,12 @@ pub struct Staging {
 
 #[allow(clippy::len_without_is_empty)] // never empty
 impl Staging {
-    /// For displays: a block of `bytes` bytes, which `make` makes once the kind is checked against what the display takes.
+    /// For displays: creates a block of `bytes` bytes with `make`, after checking the kind against the display's
+    /// capabilities.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] and [`Error::Unsupported`] for more bytes, or an image, than the display's limits allow, for host
-    /// memory that is too small, and for a buffer of another queue; those of `make`.
+    /// [`Error::InvalidInput`] and [`Error::Unsupported`] for more bytes, or a larger image, than the display allows,
+    /// for host memory that is too small, and for a buffer of another queue; errors of `make`.
     pub fn new<D: StagingDriver>(
         (device, caps): (&DeviceIdentity, &DisplayCaps),
         kind: StagingKind,
@@ -112,7 +114,7 @@ impl Staging {
             }
             StagingKind::External(handle @ SharedHandle::QueueBuffer { .. }) => {
                 if !caps.can_import(handle.handle_type(), MemoryShape::Linear).is_yes() {
-                    return Err(Error::unsupported(device, "the buffer is of another queue than the display's"));
+                    return Err(Error::unsupported(device, "the buffer belongs to another queue than the display's"));
                 }
                 None
             }
@@ -133,7 +135,7 @@ impl Staging {
         })
     }
 
-    /// Watched from now on, see [`Watch`].
+    /// Installs a [`Watch`] around the later calls.
     #[must_use]
     pub fn watched(mut self, watch: Watch) -> Self {
         self.watch = Some(watch.over(self.watch.take()));
@@ -145,7 +147,7 @@ impl Staging {
         self.len
     }
 
-    /// The memory's address where it stays the same for the block's life.
+    /// Returns the memory, where its address stays the same for the block's life.
     pub fn host_block(&self) -> Option<HostBlock> {
         match &self.reach {
             Reach::Address(block) => Some(block.clone()),
@@ -153,15 +155,15 @@ impl Staging {
         }
     }
 
-    /// The image that the block is, where it is one.
+    /// Returns the description of the image, where the block is one.
     pub fn image(&self) -> Option<&ImageDesc> {
         self.image.as_ref()
     }
 
-    /// Waits until the display has read, and written, what it was told to. Returns at once where it was told nothing.
+    /// Waits until the display has finished the reads and writes of the block. Returns at once where there are none.
     ///
     /// # Errors
-    /// What the driver reports; the display may use the memory then.
+    /// Errors of the driver; the display may still use the memory then.
     pub fn wait(&mut self) -> Result<()> {
         Call::Wait.named(|| {
             Watch::around(self.watch.as_ref(), Call::Wait, || {
@@ -170,28 +172,28 @@ impl Staging {
                     self.is_unmarked = false;
                 }
                 self.driver.wait()?;
-                // Only here has the driver waited: a hook can report success without the call.
+                // Reached only after the driver has waited: a hook may report success without calling it.
                 self.writes.end();
                 Ok(())
             })
         })
     }
 
-    /// Takes the block from readers outside of this program ([`DisplayCaps::outside_readers`]) before it is written again; `false`
-    /// where one keeps it. Does not wait.
+    /// Claims the block from readers outside this program ([`DisplayCaps::outside_readers`]) before it is written
+    /// again; returns `false` while one keeps it. Does not wait.
     ///
     /// # Errors
-    /// What the driver reports.
+    /// Errors of the driver.
     pub fn claim(&mut self) -> Result<bool> {
         self.driver.claim()
     }
 
-    /// Gives the host the bytes to fill, for the length of the call; waits before that for the display, and for commands of backends
+    /// Passes the bytes to `f` for the host to fill. Before that, waits for the display and for commands of backends
     /// that use the same bytes. The old content is lost.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] where somebody has a slice of these bytes: it says who. [`Error::Unsupported`] for memory of a
-    /// device. The errors of `f`.
+    /// [`Error::InvalidInput`] where the bytes are borrowed by a slice; the error names the holder.
+    /// [`Error::Unsupported`] for memory of a device. The errors of `f`.
     pub fn map_write(&mut self, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
         if let Reach::Address(_) = self.reach {
             self.wait()?;
@@ -199,24 +201,24 @@ impl Staging {
         Call::MapStaging.named(|| {
             Watch::around(self.watch.as_ref(), Call::MapStaging, || match &self.reach {
                 Reach::Address(block) => f(&mut block.write(0..self.len, Holder::Staging)?),
-                // A driver can map another length each time.
+                // A driver may map another length each time.
                 Reach::EachFill => self.driver.map_write(&mut |bytes| {
                     let mapped = bytes.len();
-                    let problem = || format!("the driver of the block mapped {mapped} bytes of {}", self.len);
+                    let problem = || format!("the block's driver mapped {mapped} bytes instead of {}", self.len);
                     f(bytes.get_mut(..self.len).ok_or_else(|| Error::refused(problem()))?)
                 }),
                 Reach::Never => {
-                    let reason = "the host cannot address memory of the device; write it there";
+                    let reason = "the host cannot address device memory; write it with a kernel";
                     Err(Error::unsupported(&self.device, reason))
                 }
             })
         })
     }
 
-    /// Marks the reads submitted so far; [`Staging::wait`] waits for them.
+    /// Inserts a fence after the reads submitted so far; [`Staging::wait`] waits for it.
     ///
     /// # Errors
-    /// What the driver reports.
+    /// Errors of the driver.
     pub fn fence(&mut self) -> Result<()> {
         let marked = || {
             self.driver.fence(self.is_shown.get())?;
@@ -226,28 +228,28 @@ impl Staging {
         Call::Fence.named(|| Watch::around(self.watch.as_ref(), Call::Fence, marked))
     }
 
-    /// Names the block's memory for [`crate::ComputeBackend::import_surface`].
+    /// Exports the block's memory, for [`crate::ComputeBackend::import_surface`].
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for blocks that were not made for it.
+    /// [`Error::Unsupported`] for blocks that were not made for export with this kind of handle.
     pub fn export(&self, handle: HandleType) -> Result<SharedHandle> {
         Call::Export.named(|| {
             let made = Watch::around(self.watch.as_ref(), Call::Export, || self.driver.export(handle))?;
-            made.ok_or_else(|| Error::unsupported(&self.device, format!("this block cannot be named by a {handle}")))
+            made.ok_or_else(|| Error::unsupported(&self.device, format!("this block cannot be exported as {handle}")))
         })
     }
 
-    /// The driver's own type, for the display to find again. No driver can pass for another.
+    /// Returns the driver for a downcast by the display. No driver can pass for another.
     pub fn driver(&self) -> &dyn Any {
         self.driver.as_ref()
     }
 
-    /// The driver's own type, for the display to find again and to change.
+    /// Returns the driver for a mutable downcast by the display.
     pub fn driver_mut(&mut self) -> &mut dyn Any {
         self.driver.as_mut()
     }
 
-    /// Refuses what is no linear memory for a copy.
+    /// Rejects a texture, because a copy needs linear memory.
     pub(super) fn check_linear(&self) -> Result<()> {
         match &self.image {
             None => Ok(()),
@@ -255,27 +257,30 @@ impl Staging {
         }
     }
 
-    /// Refuses what is not shown in place by `desc`; true where it is a texture.
+    /// Checks that a surface with this description can show the block in place; returns true where the block is a
+    /// texture.
     pub(super) fn check_shown(&self, desc: &SurfaceDesc) -> Result<bool> {
         let problem = match (&self.image, desc) {
             (None, _) => return Ok(false),
             (Some(of), SurfaceDesc::Image(to)) if of.extent == to.extent && of.format == to.format => return Ok(true),
-            (Some(of), _) => format!("the block is a texture of {} {}, the surface is {desc}", of.extent, of.format),
+            (Some(of), _) => {
+                format!("the block is a texture of {} {}, but the surface is {desc}", of.extent, of.format)
+            }
         };
         Err(Error::refused(problem))
     }
 
-    /// Surfaces read it in place from now on.
+    /// Records that surfaces read the block in place from now on.
     pub(super) fn show(&self) {
         self.is_shown.set(true);
     }
 
-    /// The display is told to read it.
+    /// Records that the display reads the block.
     pub(super) fn begin_read(&mut self) {
         self.is_unmarked = true;
     }
 
-    /// The display is told to write it: whoever waits for the block waits for that.
+    /// Records that the display writes the block; [`Staging::wait`] then waits for that.
     pub(super) fn begin_write(&mut self) -> Result<()> {
         if let Reach::Address(block) = &self.reach {
             self.writes.begin(block)?;
@@ -290,20 +295,21 @@ impl Drop for Staging {
         if self.writes.are_under_way()
             && let Err(error) = self.wait()
         {
-            tracing::debug!(%error, "a block that the display writes was dropped where nobody could wait; its bytes stay borrowed");
+            tracing::debug!(%error, "cannot wait for the display's write to a dropped block; its bytes stay borrowed");
         }
     }
 }
 
-/// Host memory that a display was told to write, from the command on until the display has done it: bytes of which somebody has a
-/// slice are refused, and nobody gets a slice of bytes that the display still writes.
+/// The display's pending writes of host memory, from the command until it is done. Borrowed bytes are rejected, and the
+/// bytes cannot be borrowed while the display still writes them.
 #[derive(Default)]
 struct HostWrites {
     under_way: Option<Borrow>,
 }
 
 impl HostWrites {
-    /// Before the display is told to write into `block`. Waits for commands of compute devices that use its bytes.
+    /// Borrows the bytes before the display writes into `block`. Waits for commands of compute devices that use its
+    /// bytes.
     fn begin(&mut self, block: &HostBlock) -> Result<()> {
         if self.under_way.is_none() {
             let all = block.borrows().slice(&(0..block.len()), Access::Write, Holder::Display, Member::ALONE);
@@ -317,14 +323,14 @@ impl HostWrites {
         self.under_way.is_some()
     }
 
-    /// Once the display has done all that it was told.
+    /// Releases the bytes after the display has done all its work.
     fn end(&mut self) {
         self.under_way = None;
     }
 }
 
 impl Drop for HostWrites {
-    /// Keeps the bytes where nobody waited: the display may write them at any time.
+    /// Keeps the bytes borrowed without a wait: the display may write them at any time.
     fn drop(&mut self) {
         std::mem::forget(self.under_way.take());
     }

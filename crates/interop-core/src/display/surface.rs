@@ -1,4 +1,4 @@
-//! Surfaces of a display, which it shows.
+//! Surfaces: the images and buffers that a display shows.
 
 use super::content::{Bytes, Content, Pixels};
 use super::part::Part;
@@ -16,73 +16,74 @@ use crate::devices::shared_handle::SharedHandle;
 use crate::draw::{Manner, Plan};
 use std::any::Any;
 
-/// The driver of a display's surface, of either content. Its calls come checked, from [`Surface`].
+/// The driver of a surface, for either content. [`Surface`] checks its calls first.
 pub trait SurfaceDriver<C: Content>: Any {
-    /// Returns what a viewer would see of `at`: images are drawn by the display and read back, buffers are copied by the display and read
-    /// back. Tight rows.
+    /// Returns what a viewer sees of `at`, in tight rows: the display draws images and copies buffers, and the result
+    /// is read back.
     fn read_back(&mut self, at: &C::At) -> Result<Vec<u8>>;
 
-    /// See [`Surface::draw_back`].
+    /// Implements [`Surface::draw_back`].
     fn draw_back(&mut self, at: &C::At, plan: &Plan, manner: Option<Manner>) -> Result<Option<Vec<u8>>> {
         let (_, _, _) = (at, plan, manner);
         Ok(None)
     }
 }
 
-/// A surface with storage of its own, which others may open.
+/// A surface with storage of its own, which other APIs may open.
 pub trait StoredDriver<C: Content>: SurfaceDriver<C> {
-    /// See [`Surface::check_upload`].
+    /// Implements [`Surface::check_upload`].
     fn check_upload(&self) -> Result<()> {
         Ok(())
     }
 
-    /// See [`Surface::check_download`].
+    /// Implements [`Surface::check_download`].
     fn check_download(&self) -> Result<()> {
         Ok(())
     }
 
-    /// Copies from client memory, which may be reused at once.
+    /// Copies from client memory, which may be reused when the call returns.
     fn upload(&mut self, at: &C::At, bytes: &[u8], view: &C::View) -> Result<()>;
 
-    /// Copies from a block of linear memory.
+    /// Copies from a staging block of linear memory.
     fn upload_staged(&mut self, at: &C::At, staging: &mut Staging, view: &C::View) -> Result<()>;
 
-    /// True where the display itself copies into this block ([`StoredDriver::download`]). Else the host does.
+    /// True where the display itself copies into this block ([`StoredDriver::download`]). Otherwise the host does.
     fn downloads(&self, staging: &Staging) -> bool {
         let _ = staging;
         false
     }
 
-    /// Copies into a block of linear memory, whose bytes are the display's until they are there.
+    /// Copies into a staging block of linear memory. The display uses its bytes until the copy is done.
     fn download(&mut self, at: &C::At, staging: &mut Staging, view: &C::View) -> Result<()> {
         let (_, _, _) = (at, staging, view);
         Ok(())
     }
 
-    /// Names the storage; `None` for a type of handle that cannot name it.
+    /// Exports the storage; `None` for a handle type that cannot name it.
     fn export(&self, handle: HandleType) -> Result<Option<SharedHandle>> {
         let _ = handle;
         Ok(None)
     }
 }
 
-/// A surface without storage.
+/// A surface without storage of its own.
 pub trait InPlaceDriver<C: Content>: SurfaceDriver<C> {
-    /// Shows this part of a block of linear memory from now on, where it lies.
+    /// Shows this part of a block of linear memory in place from now on.
     fn show(&mut self, staging: &Staging, view: &C::View) -> Result<()>;
 
-    /// Shows a block that is a texture of the same size and format; `false` where it shows none of others.
+    /// Shows a block that is a texture of the same size and format; returns `false` where it cannot show other
+    /// textures.
     fn show_texture(&mut self, staging: &Staging) -> Result<bool> {
         let _ = staging;
         Ok(false)
     }
 }
 
-/// A surface of a display: the image or buffer that is shown. Regions are in the display's native row order; the paths
-/// convert.
+/// A surface of a display: an image or buffer that it shows. Regions are in the display's native row order; the paths
+/// convert them.
 ///
-/// A surface either has storage of its own and is uploaded to, or it has none and reads a block in place. Calls of the
-/// other kind return [`Error::InvalidInput`].
+/// A surface either has storage of its own and receives uploads, or it has none and reads a block in place. Calls of
+/// the other kind return [`Error::InvalidInput`].
 pub struct Surface(Either);
 
 enum Either {
@@ -90,9 +91,9 @@ enum Either {
     Buffer(Front<Bytes>),
 }
 
-/// A driver, and what its calls are checked against.
+/// A driver, and the description that its calls are checked against.
 struct Front<C: Content> {
-    /// As messages call it.
+    /// Name of the display in messages.
     device: String,
     desc: SurfaceDesc,
     watch: Option<Watch>,
@@ -104,7 +105,7 @@ enum Driver<C: Content> {
     InPlace(Box<dyn InPlaceDriver<C>>),
 }
 
-/// The same call of either content.
+/// Makes the same call on either content.
 macro_rules! of_either {
     ($surface:expr, $front:ident => $call:expr) => {
         match $surface {
@@ -115,10 +116,11 @@ macro_rules! of_either {
 }
 
 impl Surface {
-    /// For displays: an image with storage of its own, which `make` makes once its size is checked.
+    /// For displays: creates a surface with storage of its own, an image or a buffer, with `make` after checking its
+    /// size.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] and [`Error::Unsupported`] for what the display's limits do not allow; those of `make`.
+    /// [`Error::InvalidInput`] and [`Error::Unsupported`] where it exceeds the display's limits; errors of `make`.
     pub fn stored<I: StoredDriver<Pixels>, B: StoredDriver<Bytes>>(
         (device, caps): (&DeviceIdentity, &DisplayCaps),
         desc: &SurfaceDesc,
@@ -133,7 +135,7 @@ impl Surface {
         }))
     }
 
-    /// For displays: a surface that shows staging blocks in place.
+    /// For displays: creates a surface that shows staging blocks in place.
     ///
     /// # Errors
     /// Those of [`Surface::stored`].
@@ -151,7 +153,7 @@ impl Surface {
         }))
     }
 
-    /// Returns what stands for a surface where there is none.
+    /// Returns a placeholder for a surface, where there is no display.
     pub(crate) fn of_no_display(
         device: String,
         desc: SurfaceDesc,
@@ -164,7 +166,7 @@ impl Surface {
         })
     }
 
-    /// For displays: an engine's own image.
+    /// For displays: wraps an engine's own image.
     ///
     /// # Errors
     /// Those of [`Surface::stored`].
@@ -179,7 +181,7 @@ impl Surface {
         Ok(Self(Either::Image(Front::stored(device, desc, make()?))))
     }
 
-    /// For displays: an engine's own buffer.
+    /// For displays: wraps an engine's own buffer.
     ///
     /// # Errors
     /// Those of [`Surface::stored`].
@@ -194,22 +196,22 @@ impl Surface {
         Ok(Self(Either::Buffer(Front::stored(device, desc, make(bytes)?))))
     }
 
-    /// Watched from now on, see [`Watch`].
+    /// Installs a [`Watch`] around the later calls.
     #[must_use]
     pub fn watched(mut self, watch: Watch) -> Self {
         of_either!(&mut self.0, front => front.watch = Some(watch.over(front.watch.take())));
         self
     }
 
-    /// Returns what it was made for.
+    /// Returns the description that it was made for.
     pub fn desc(&self) -> &SurfaceDesc {
         of_either!(&self.0, front => &front.desc)
     }
 
-    /// Checks whether uploads reach it: an engine's own object may be made without what a copy needs.
+    /// Checks whether uploads are possible. An engine's own object may lack the usage that copies need.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] names what is missing.
+    /// [`Error::InvalidInput`] with the missing usage.
     pub fn check_upload(&self) -> Result<()> {
         Call::Upload.named(|| {
             of_either!(&self.0, front => match &*front.driver {
@@ -219,19 +221,20 @@ impl Surface {
         })
     }
 
-    /// Checks whether it can be read, as [`Surface::check_upload`] for the other direction.
+    /// Checks whether it can be read; like [`Surface::check_upload`] for the other direction.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] names what is missing.
+    /// [`Error::InvalidInput`] with the missing usage.
     pub fn check_download(&self) -> Result<()> {
         Call::Download.named(|| of_either!(&self.0, front => front.driver.check_download()))
     }
 
-    /// Copies from client memory; `bytes` may be reused at once. `view` says where in `bytes` the pixels or bytes
-    /// lie (rows in native order), `at` where they go; both have the same size.
+    /// Copies from client memory; `bytes` may be reused at once. `view` is the position of the pixels or bytes in
+    /// `bytes` (rows in native order), and `at` the part of the surface. Both have the same size.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] for parts and views that do not fit, and for a surface without storage; what the driver reports.
+    /// [`Error::InvalidInput`] for parts and views that do not fit, and for a surface without storage; errors of the
+    /// driver.
     pub fn upload(&mut self, at: &Part, bytes: &[u8], view: &View) -> Result<()> {
         Call::Upload.named(|| of_either!(&mut self.0, front => front.upload(at, bytes, view)))
     }
@@ -244,56 +247,58 @@ impl Surface {
         Call::UploadStaged.named(|| of_either!(&mut self.0, front => front.upload_staged(at, staging, view)))
     }
 
-    /// From now on shows this block in place. Only for surfaces made for it.
+    /// Shows this block in place from now on. Only for surfaces made for it.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] for a view or a block that does not fit, and for a surface with storage; [`Error::Foreign`] for a
-    /// block of another display; what the driver reports.
+    /// [`Error::InvalidInput`] for a view or a block that does not fit, and for a surface with storage;
+    /// [`Error::Foreign`] for a block of another display; errors of the driver.
     pub fn read_in_place(&mut self, staging: &Staging, view: &View) -> Result<()> {
         Call::ReadInPlace.named(|| of_either!(&mut self.0, front => front.read_in_place(staging, view)))
     }
 
-    /// Returns what a viewer would see of `part`: images are drawn by the display and read back, buffers are copied by the
-    /// display and read back. Tight rows in native order. Slow; for verification, tests and saving pictures.
+    /// Returns what a viewer sees of `part`, as tight rows in native order: the display draws images and copies
+    /// buffers, and the result is read back. This is slow; use it for verification, tests and saving pictures.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] for a part outside, [`Error::NothingShown`] for a surface that shows in place and has no frame yet.
+    /// [`Error::InvalidInput`] for a part outside; [`Error::NothingShown`] for a surface that shows in place and has no
+    /// frame yet.
     pub fn read_back(&mut self, part: &Part) -> Result<Vec<u8>> {
         Call::ReadBack.named(|| of_either!(&mut self.0, front => front.read_back(part)))
     }
 
-    /// Draws a region of an image as programs do, and reads that: its pixels at their own size, drawn as planned in this manner into
-    /// RGBA8 that was zero; tight rows in native order. `None` as the manner is that of a display which has one alone. For
-    /// verification: what [`Surface::read_back`] draws may be copied where bytes go through as they are. `None` also where the
-    /// display does not draw this surface so.
+    /// Draws a region of an image as programs do and reads the result: pixels at their own size, drawn by `plan` in
+    /// this manner into RGBA8 that was zero; tight rows in native order. `None` as the manner selects the only manner
+    /// of a display that has no choice. For verification, because [`Surface::read_back`] may copy instead of draw where
+    /// bytes pass through unchanged. Returns `None` where the display does not draw this surface that way.
     ///
     /// # Errors
-    /// Those of a draw that the display does.
+    /// Errors of the display's draw.
     pub fn draw_back(&mut self, region: Region, plan: &Plan, manner: Option<Manner>) -> Result<Option<Vec<u8>>> {
         Call::DrawBack.named(|| of_either!(&mut self.0, front => front.draw_back(region, plan, manner)))
     }
 
-    /// Copies what the surface holds into a staging block, behind all that the display was told before: `view` says where in
-    /// the block (rows in native order), `part` from where; both have the same size. [`Staging::wait`] waits until it is there.
-    /// Until then nobody has a slice of the block's [`Staging::host_block`].
+    /// Copies the surface's content into a staging block after all earlier work of the display. `view` is the position
+    /// in the block (rows in native order), and `part` the part of the surface. Both have the same size.
+    /// [`Staging::wait`] waits for the copy. Until then the bytes of the block's [`Staging::host_block`] cannot be
+    /// borrowed.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] where somebody has a slice of these bytes: it says who.
-    /// [`Error::Unsupported`] for a block that neither the display nor the host writes.
+    /// [`Error::InvalidInput`] where the bytes are borrowed; the error names the holder. [`Error::Unsupported`] for a
+    /// block that neither the display nor the host can write.
     pub fn download(&mut self, part: &Part, staging: &mut Staging, view: &View) -> Result<()> {
         Call::Download.named(|| of_either!(&mut self.0, front => front.download(part, staging, view)))
     }
 
-    /// Names the surface's own texture or buffer for [`crate::ComputeBackend::import_surface`].
+    /// Exports the surface's own texture or buffer, for [`crate::ComputeBackend::import_surface`].
     ///
     /// # Errors
-    /// [`Error::Unsupported`] where [`crate::DisplayCaps::exports`] does not list the handle's type, or the surface has no
-    /// storage of its own.
+    /// [`Error::Unsupported`] where [`crate::DisplayCaps::exports`] does not list the handle's type, or the surface has
+    /// no storage of its own.
     pub fn export(&self, handle: HandleType) -> Result<SharedHandle> {
         Call::Export.named(|| of_either!(&self.0, front => front.export(handle)))
     }
 
-    /// The driver's own type, for the display to find again. No driver can pass for another.
+    /// Returns the driver for a downcast by the display. No driver can pass for another.
     pub fn driver(&self) -> &dyn Any {
         of_either!(&self.0, front => front.driver.any())
     }
@@ -314,7 +319,7 @@ impl<C: Content> Driver<C> {
         }
     }
 
-    /// The driver of a surface with storage that takes uploads.
+    /// Returns the driver of a surface with storage that accepts uploads.
     fn written(&mut self) -> Result<&mut dyn StoredDriver<C>> {
         match self {
             Self::Stored(driver) => driver.check_upload().map(|()| driver.as_mut()),
@@ -365,7 +370,7 @@ impl<C: Content> Front<C> {
         Watch::around(self.watch.as_ref(), Call::ReadInPlace, || {
             if staging.check_shown(desc)? {
                 if !driver.show_texture(staging)? {
-                    let reason = "it shows no textures of others in place";
+                    let reason = "it cannot show imported textures in place";
                     return Err(Error::unsupported(&self.device, reason));
                 }
             } else {
@@ -412,7 +417,7 @@ impl<C: Content> Front<C> {
             Driver::Stored(driver) => Watch::around(self.watch.as_ref(), Call::Export, || driver.export(handle))?,
             Driver::InPlace(_) => None,
         };
-        let reason = || format!("a {} cannot be named by a {handle}", self.desc);
+        let reason = || format!("a {} cannot be exported as {handle}", self.desc);
         made.ok_or_else(|| Error::unsupported(&self.device, reason()))
     }
 }

@@ -1,10 +1,10 @@
-//! A hook around each call that reaches a display's driver, for tests that make calls fail.
+//! A hook around each call to a display's driver, for tests that make calls fail.
 
 use crate::describe::error::{self, Result};
 use std::any::Any;
 use std::rc::Rc;
 
-/// A call of a driver.
+/// A call of a display's driver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Call {
     /// [`Surface::upload`](super::Surface::upload).
@@ -30,7 +30,7 @@ pub enum Call {
 }
 
 impl Call {
-    /// The call as errors name it.
+    /// Name of the call in errors.
     const fn name(self) -> &'static str {
         match self {
             Self::Upload => "Surface::upload",
@@ -46,7 +46,7 @@ impl Call {
         }
     }
 
-    /// Does the call: its name stands in the errors that it returns.
+    /// Makes the call and adds its name to the errors that it returns.
     pub(super) fn named<T>(self, body: impl FnOnce() -> Result<T>) -> Result<T> {
         error::call(self.name(), body)
     }
@@ -54,36 +54,36 @@ impl Call {
 
 type Once<'a, T> = Box<dyn FnOnce() -> Result<T> + 'a>;
 
-/// Hook around the calls.
+/// A hook around the calls of a driver.
 pub trait Hook {
-    /// Does the call, or not; what it returns is what the caller gets.
+    /// Makes the call by calling `done`, or skips it. The caller receives the returned result.
     fn around(&self, call: Call, done: &mut dyn FnMut() -> Result<()>) -> Result<()>;
 }
 
-/// A hook of one object, and what lives as long as the object.
+/// The hook of one object, and a value that lives as long as the object.
 pub struct Watch {
     hook: Rc<dyn Hook>,
     _alive: Box<dyn Any>,
-    /// The hook installed earlier, which is nearer to the driver.
+    /// The hook installed earlier, which is closer to the driver.
     inner: Option<Box<Watch>>,
 }
 
 impl Watch {
-    /// `alive` is dropped with the object.
+    /// Creates a watch; `alive` is dropped together with the object.
     pub fn new(hook: Rc<dyn Hook>, alive: impl Any) -> Self {
         Self { hook, _alive: Box::new(alive), inner: None }
     }
 
-    /// Around the hooks that were there before.
+    /// Puts this hook around the hooks that were installed before.
     pub(super) fn over(self, inner: Option<Self>) -> Self {
         Self { inner: inner.map(Box::new), ..self }
     }
 
-    /// The call, by way of the hook where there is one. A lie of the hook's, which tells a success without the call, gives the
-    /// default.
+    /// Makes the call, through the hook where there is one. Where the hook reports success without making the call, the
+    /// result is the default value.
     pub(super) fn around<T: Default>(this: Option<&Self>, call: Call, done: impl FnOnce() -> Result<T>) -> Result<T> {
         let Some(watch) = this else { return done() };
-        // Any number of hooks may stand around one call, so its type does not name them.
+        // Any number of hooks may surround one call, so the type of the closure does not name them.
         let mut done: Option<Once<'_, T>> = Some(Box::new(done));
         let mut result = T::default();
         watch.hook.around(call, &mut || {

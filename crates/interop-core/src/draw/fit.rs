@@ -1,11 +1,11 @@
-//! Placement of a picture in a viewport.
+//! Position of a picture in a viewport.
 
 use crate::describe::error::{Error, Result};
 use crate::describe::geometry::{Extent, Region};
 use std::fmt;
 use std::str::FromStr;
 
-/// Placement of an image in the viewport.
+/// How an image is fitted into the viewport.
 ///
 /// ```
 /// use interop_core::{Extent, Fit, Region};
@@ -19,22 +19,23 @@ use std::str::FromStr;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Fit {
-    /// Fills the viewport, whatever that does to the shape.
+    /// Fills the viewport and distorts the image if the shapes differ.
     #[default]
     Stretch,
-    /// The largest size that fits with its shape kept, centred: letterboxed.
+    /// The largest size that fits with the image's shape, centred (letterboxed).
     Contain,
-    /// The smallest size that covers the viewport with its shape kept, centred; what reaches outside is not drawn.
+    /// The smallest size that covers the viewport with the image's shape, centred; the parts outside are not drawn.
     Cover,
-    /// The largest whole multiple of its size that fits, centred; images larger than the viewport are contained.
+    /// The largest whole multiple of the image's size that fits, centred. Images larger than the viewport are drawn
+    /// like [`Fit::Contain`].
     Integer,
-    /// Its own size, centred; what reaches outside is not drawn.
+    /// The image's own size, centred; the parts outside are not drawn.
     None,
-    /// All of it in this rectangle: zoomed and moved as a viewer wants it. What reaches outside is not drawn.
+    /// The whole image in this rectangle, for viewers that zoom and pan. The parts outside the viewport are not drawn.
     At(Placement),
 }
 
-/// A rectangle in pixels of a viewport, whose first pixel is (0, 0), the top left one; it may reach outside.
+/// A rectangle in pixels of a viewport, whose top left pixel is (0, 0). It may reach outside.
 ///
 /// ```
 /// use interop_core::{Extent, Fit, Placement, Region};
@@ -45,18 +46,18 @@ pub enum Fit {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Placement {
-    /// First column.
+    /// First column, in pixels from the viewport's left edge.
     pub x: i32,
-    /// First row.
+    /// First row, in pixels from the viewport's top edge.
     pub y: i32,
-    /// Columns; not 0.
+    /// Number of columns; at least 1.
     pub width: u32,
-    /// Rows; not 0.
+    /// Number of rows; at least 1.
     pub height: u32,
 }
 
 impl Placement {
-    /// The part inside an area of this size. All but [`Fit::At`] place pictures so that there is one.
+    /// Returns the part inside an area of this size. All fits except [`Fit::At`] make pictures that have such a part.
     pub fn inside(self, area: Extent) -> Region {
         let side = |start: i32, len: u32, limit: u32| {
             let end = (i64::from(start) + i64::from(len)).clamp(0, i64::from(limit)) as u32;
@@ -68,11 +69,11 @@ impl Placement {
     }
 }
 
-/// Longest side of a placement: past it a picture is a line and its shape no longer matters.
+/// Longest side of a placement: beyond it a picture is a line, and its shape no longer matters.
 const LONGEST: u64 = i32::MAX as u64;
 
 impl Fit {
-    /// Every way that has a name alone.
+    /// Every fit without parameters.
     pub const ALL: [Self; 5] = [Self::Stretch, Self::Contain, Self::Cover, Self::Integer, Self::None];
 
     /// Name in lower case, as on a command line.
@@ -87,12 +88,13 @@ impl Fit {
         }
     }
 
-    /// The pixels of `area` that show an image of this size; rows count from the top. A side of 0 counts as 1.
+    /// Returns the pixels of `area` that show an image of this size; rows count from the top. A side of 0 counts as 1.
     pub fn place(self, image: Extent, area: Extent) -> Region {
         self.placement(image, area).inside(area)
     }
 
-    /// Tells where all of the image goes (a side of 0 counts as 1), of which [`Fit::place`] is the part that is seen.
+    /// Returns the rectangle of the whole image (a side of 0 counts as 1), of which [`Fit::place`] returns the visible
+    /// part.
     pub fn placement(self, image: Extent, area: Extent) -> Placement {
         if let Self::At(placement) = self {
             return placement;
@@ -106,10 +108,10 @@ impl Fit {
                 let times = (aw / iw).min(ah / ih);
                 (iw * times, ih * times)
             }
-            // One side fills the area; the other is rounded and at least one pixel.
+            // One side fills the area; the other is rounded to at least one pixel.
             Self::Contain | Self::Integer if is_wide => (aw, ((aw * ih + iw / 2) / iw).clamp(1, ah)),
             Self::Contain | Self::Integer => (((ah * iw + ih / 2) / ih).clamp(1, aw), ah),
-            // Rounded up: no line of the area stays free.
+            // Rounded up, so that no line of the area stays empty.
             Self::Cover if is_wide => ((ah * iw).div_ceil(ih), ah),
             Self::Cover => (aw, (aw * ih).div_ceil(iw)),
             Self::None | Self::At(_) => (iw, ih),
@@ -132,7 +134,7 @@ impl FromStr for Fit {
     fn from_str(text: &str) -> Result<Self> {
         let names = || Self::ALL.map(Self::name).join(", ");
         let known = Self::ALL.into_iter().find(|fit| fit.name() == text);
-        known.ok_or_else(|| Error::invalid("Fit::from_str", format!("'{text}' is no fit; give one of {}", names())))
+        known.ok_or_else(|| Error::invalid("Fit::from_str", format!("unknown fit '{text}'; give one of {}", names())))
     }
 }
 

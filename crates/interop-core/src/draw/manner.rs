@@ -1,4 +1,4 @@
-//! Manner of a draw, and the reason for it.
+//! The manner of a draw, and the reason for it.
 
 use super::Plan;
 use crate::describe::error::{Error, Result};
@@ -9,7 +9,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// Manner of drawing: with the rasteriser or with a compute shader. Both write the same ones; which is quicker depends
+/// Manner of drawing: with the rasteriser or with a compute shader. Both write the same pixels; which is faster depends
 /// on the GPU.
 ///
 /// ```
@@ -17,22 +17,22 @@ use std::time::Duration;
 ///
 /// let by_compute = DrawOptions::default().with_manner("compute".parse::<Manner>()?);
 /// assert_eq!(by_compute.manner, Some(Manner::Compute));
-/// assert_eq!(DrawOptions::default().manner, None, "the quicker one is found out");
+/// assert_eq!(DrawOptions::default().manner, None, "the faster one is measured");
 /// # Ok::<(), interop_core::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Manner {
-    /// The rasteriser, by one triangle that covers the viewport.
+    /// The rasteriser, with one triangle that covers the viewport.
     Triangle,
     /// A compute shader that stores into the target.
     Compute,
 }
 
 impl Manner {
-    /// Both.
+    /// Both manners.
     pub const ALL: [Self; 2] = [Self::Triangle, Self::Compute];
 
-    /// The variable of the environment that stands above [`super::DrawOptions::manner`].
+    /// The environment variable that overrides [`super::DrawOptions::manner`].
     pub const VARIABLE: &'static str = "PIXELFERRY_DRAW";
 
     /// Name in lower case, as on a command line.
@@ -43,7 +43,7 @@ impl Manner {
         }
     }
 
-    /// Returns what the environment asks for.
+    /// Returns the manner that the environment requests.
     pub(crate) fn asked(get: &dyn Fn(&str) -> Option<OsString>) -> Result<Option<Self>> {
         let wanted = || format!("one of {}", Self::ALL.map(Self::name).join(", "));
         let Some(name) = variable::text(get, Self::VARIABLE, &wanted())? else { return Ok(None) };
@@ -64,61 +64,61 @@ impl FromStr for Manner {
         let names = || Self::ALL.map(Self::name).join(", ");
         let known = Self::ALL.into_iter().find(|manner| manner.name() == text);
         known.ok_or_else(|| {
-            Error::invalid("Manner::from_str", format!("'{text}' is no manner; give one of {}", names()))
+            Error::invalid("Manner::from_str", format!("unknown manner '{text}'; give one of {}", names()))
         })
     }
 }
 
-/// Reason why a draw can use a triangle only.
+/// Reason why a draw can only use a triangle.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Obstacle {
-    /// The device or the API lacks what it needs, which this names.
-    #[error("there is no compute shader for it: {0}")]
+    /// The device or the API lacks a feature, which this names.
+    #[error("a compute shader is not available: {0}")]
     NoShader(Cow<'static, str>),
-    /// The draw is recorded into a render pass of the caller's.
-    #[error("it is recorded into a render pass of the caller's")]
+    /// The draw is recorded into a render pass of the caller.
+    #[error("it is recorded into a render pass of the caller")]
     InPass,
-    /// The target is a renderbuffer, or nothing.
-    #[error("the target is no texture")]
+    /// The target is a renderbuffer, or has no texture.
+    #[error("the target is not a texture")]
     NoTexture,
-    /// The target is a window's own framebuffer into which no picture is copied, which this explains.
-    #[error("no picture is copied into this window: {0}")]
+    /// The target is a window's own framebuffer into which a picture cannot be copied, for this reason.
+    #[error("a picture cannot be copied into this window: {0}")]
     Window(&'static str),
-    /// The target is a texture that no image unit takes, which this explains.
-    #[error("no shader stores into this texture: {0}")]
+    /// The target is a texture that cannot be bound to an image unit, for this reason.
+    #[error("shaders cannot store into this texture: {0}")]
     Texture(&'static str),
-    /// Shaders do not store to the target's format, which this names.
-    #[error("no shader stores to {0}")]
+    /// Shaders cannot store to the target's format, which this names.
+    #[error("shaders cannot store to {0}")]
     Format(String),
-    /// The draw blends, and shaders do not read the target's format.
-    #[error("it blends, and no shader reads {0}")]
+    /// The draw blends, and shaders cannot read the target's format, which this names.
+    #[error("it blends, and shaders cannot read {0}")]
     Blends(String),
-    /// The target's format encodes, which stores do not.
-    #[error("{0} encodes what is drawn, but not what is stored")]
+    /// The target's format, which this names, encodes on draws but not on stores.
+    #[error("{0} encodes draws, but not stores")]
     Encodes(String),
-    /// A CPU draws, and nobody looks: to time both manners would take longer than it can gain.
-    #[error("a CPU draws, where both manners take about as long")]
+    /// A CPU draws into an offscreen target: timing both manners would take longer than it can gain.
+    #[error("a CPU draws, where both manners are about equally fast")]
     Unmeasured,
-    /// The driver refused the shader or its target.
-    #[error("the driver refused it: {0}")]
+    /// The driver rejected the shader or its target, with this message.
+    #[error("the driver rejected it: {0}")]
     Refused(String),
 }
 
 /// Capabilities of compute shaders for a target that they store to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Storing {
-    /// They read it, too.
+    /// True where shaders can also read the target.
     pub reads: bool,
-    /// They encode, or the format does not.
+    /// True where stores encode, or the format does not require it.
     pub encodes: bool,
 }
 
 impl Plan {
-    /// Tells whether a compute shader may do this draw to such a target, whose format is called `format`.
+    /// Tells whether a compute shader may do this draw to such a target, whose format is named `format`.
     ///
     /// # Errors
-    /// What stands in the way.
+    /// The obstacle.
     pub fn may_store(&self, target: Storing, format: &dyn fmt::Debug) -> Result<(), Obstacle> {
         if self.blends && !target.reads {
             return Err(Obstacle::Blends(format!("{format:?}")));
@@ -134,17 +134,17 @@ impl Plan {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Why {
-    /// The options or the environment say so.
+    /// The options or the environment request it.
     Asked,
-    /// There is no choice.
+    /// There is no other manner, because of this obstacle.
     Only(Obstacle),
     /// The draws still measure which manner is quicker.
     Measuring,
-    /// The quickest draw of each, of this kind and size.
+    /// The fastest draw in each manner, for draws of this kind and size.
     Measured {
-        /// By a triangle.
+        /// Time with a triangle.
         triangle: Duration,
-        /// By a compute shader.
+        /// Time with a compute shader.
         compute: Duration,
     },
 }
@@ -152,12 +152,12 @@ pub enum Why {
 impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Asked => f.write_str("asked for"),
+            Self::Asked => f.write_str("requested"),
             Self::Only(obstacle) => obstacle.fmt(f),
             Self::Measuring => f.write_str("being measured"),
             Self::Measured { triangle, compute } => write!(
                 f,
-                "{:.0} us by a triangle, {:.0} us by compute",
+                "{:.0} us with a triangle, {:.0} us with compute",
                 triangle.as_secs_f64() * 1e6,
                 compute.as_secs_f64() * 1e6
             ),
@@ -165,28 +165,28 @@ impl fmt::Display for Why {
     }
 }
 
-/// Report on a draw: its manner, and the reason for that.
+/// How a draw was done: its manner, and the reason for it.
 ///
 /// ```
 /// use interop_core::draw::Why;
 /// use interop_core::{Drawn, Manner};
 ///
 /// let drawn = Drawn::new(Manner::Triangle, false, Why::Asked);
-/// assert_eq!(drawn.to_string(), "triangle (asked for)");
+/// assert_eq!(drawn.to_string(), "triangle (requested)");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Drawn {
     /// Manner of the draw.
     pub manner: Manner,
-    /// A compute shader stored into a texture beside the target, which was then copied into it.
+    /// True where a compute shader stored into a texture that was then copied into the target.
     pub copies: bool,
     /// Reason for the manner.
     pub why: Why,
 }
 
 impl Drawn {
-    /// A draw by `manner`, by way of a copy or not, and why so.
+    /// Describes a draw with its manner, whether it used a copy, and the reason.
     pub const fn new(manner: Manner, copies: bool, why: Why) -> Self {
         Self { manner, copies, why }
     }

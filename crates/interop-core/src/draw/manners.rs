@@ -1,7 +1,7 @@
-//! Measurement of the quicker manner, with the first draws of each kind.
+//! Measures the faster manner with the first draws of each kind.
 //!
-//! Both manners write the same pixels, so the program's own draws serve as samples. The fastest of each counts, without its first.
-//! A triangle stays unless a compute shader is clearly faster.
+//! Both manners write the same pixels, so the program's own draws serve as samples. The fastest of each manner counts,
+//! except for its first. The triangle stays unless a compute shader is clearly faster.
 
 use super::manner::{Drawn, Manner, Obstacle, Why};
 use crate::describe::error::Result;
@@ -9,29 +9,30 @@ use crate::tournament::Shortest;
 use std::cell::{OnceCell, RefCell};
 use std::time::Duration;
 
-/// Draws of each manner that are timed.
+/// Number of draws in each manner that are timed.
 const TIMED: usize = Shortest::TIMED;
 
-/// Kinds of draws that are remembered; a program that draws more kinds measures the oldest again.
+/// Kinds of draws that are remembered; a program with more kinds measures the oldest again.
 const KINDS: usize = 64;
 
-/// Draws of one kind.
+/// State of the measurement for one kind of draw.
 enum Trial {
     Running([Times; 2]),
     Decided { triangle: Duration, compute: Duration },
     Refused(Obstacle),
 }
 
-/// Times of a manner. They come after later draws have begun.
+/// Times of one manner. They arrive after later draws have begun.
 #[derive(Clone, Copy, Default)]
 struct Times {
     begun: usize,
     told: Shortest,
 }
 
-/// The choices of one display. `K`: what a draw's time depends on, its size as [`Manners::size_class`].
+/// The manners of one display. `K` is what a draw's time depends on, for example its size as [`Manners::size_class`].
 ///
-/// Real draws are timed, in turns, as both manners write the same pixels: nothing is drawn for the measurement alone.
+/// Real draws are timed in alternation, because both manners write the same pixels: nothing is drawn only for the
+/// measurement.
 pub struct Manners<K> {
     asked: OnceCell<Option<Manner>>,
     trials: RefCell<Vec<(K, Trial)>>,
@@ -56,7 +57,7 @@ impl Trial {
                 Drawn { manner, copies: false, why: Why::Measuring }
             }
             (Self::Decided { triangle, compute }, None) => {
-                // By a sixteenth at least: below that the one that stores least is kept.
+                // Faster by at least a sixteenth; below that, the manner that stores least is kept.
                 let quicker = *compute + *triangle / 16 < *triangle;
                 let manner = if quicker { Manner::Compute } else { Manner::Triangle };
                 Drawn { manner, copies: false, why: Why::Measured { triangle: *triangle, compute: *compute } }
@@ -70,17 +71,17 @@ fn only(obstacle: Obstacle) -> Drawn {
 }
 
 impl<K: Copy + PartialEq> Manners<K> {
-    /// Draws of about so many pixels take about as long: powers of 4.
+    /// Class of a number of pixels in which draws take about equally long: powers of 4.
     pub fn size_class(pixels: u64) -> u32 {
         pixels.max(1).ilog2() / 2
     }
 
-    /// Tells how to do a draw. `able` looks at the target: of which kind the draw is, and what a compute shader needs for it; it is
-    /// not called where a triangle is asked for. Where the answer is [`Why::Measuring`], tell [`Manners::told`] how long it
-    /// took.
+    /// Selects the manner of a draw. `able` looks at the target and returns the kind of the draw and what a compute
+    /// shader needs for it; it is not called where a triangle is requested. Where the reason is [`Why::Measuring`],
+    /// report the draw's time to [`Manners::told`].
     ///
     /// # Errors
-    /// A value of [`Manner::VARIABLE`] that is invalid.
+    /// [`crate::Error::InvalidInput`] for an invalid value of [`Manner::VARIABLE`].
     pub fn choose<T>(
         &self,
         asked: Option<Manner>,
@@ -97,7 +98,7 @@ impl<K: Copy + PartialEq> Manners<K> {
         Ok((self.done(drawn), found))
     }
 
-    /// A draw of this kind took so long.
+    /// Records the time of a draw of this kind.
     pub fn told(&self, kind: K, manner: Manner, time: Duration) {
         self.with(kind, |trial| {
             let Trial::Running(times) = trial else { return };
@@ -108,20 +109,20 @@ impl<K: Copy + PartialEq> Manners<K> {
         });
     }
 
-    /// The driver cannot do draws of this kind by a compute shader: they are by a triangle from now on, as the one that
-    /// was just chosen.
+    /// Records that the driver cannot do draws of this kind with a compute shader. They use a triangle from now on,
+    /// including the draw whose manner was just selected.
     pub fn refuse(&self, kind: K, why: String) -> Drawn {
         let obstacle = Obstacle::Refused(why);
         self.with(kind, |trial| *trial = Trial::Refused(obstacle.clone()));
         self.only(obstacle)
     }
 
-    /// The draw that was just chosen, or one that had no choice, is by a triangle.
+    /// Records that the current draw uses a triangle because of this obstacle.
     pub fn only(&self, obstacle: Obstacle) -> Drawn {
         self.done(only(obstacle))
     }
 
-    /// The draw that was just chosen is by stores into a texture beside the target, which is then copied into it.
+    /// Records that the current draw stores into another texture, which is then copied into the target.
     pub fn copied(&self, drawn: Drawn) -> Drawn {
         self.done(Drawn { copies: true, ..drawn })
     }
@@ -130,7 +131,7 @@ impl<K: Copy + PartialEq> Manners<K> {
         self.last.borrow_mut().insert(drawn).clone()
     }
 
-    /// Returns what counts of what is asked for here and in the environment.
+    /// Returns the requested manner: from the environment, otherwise from the argument.
     fn asked(&self, here: Option<Manner>) -> Result<Option<Manner>> {
         let forced = match self.asked.get() {
             Some(known) => *known,
@@ -142,9 +143,10 @@ impl<K: Copy + PartialEq> Manners<K> {
         Ok(forced.or(here))
     }
 
-    /// Draws to where nobody looks, until the kind is settled: those who measure would else time both manners. `draw`
-    /// chooses, draws, and waits until its time is told; it is given what stands in the way of a compute shader, if anything
-    /// does beside the target: where a CPU draws (`software`), settling takes most of the time for choosing a path.
+    /// Draws offscreen until the kind is settled, so that measurements do not time both manners. `draw` selects a
+    /// manner, draws, and waits until its time is reported; its argument is an obstacle to a compute shader besides the
+    /// target, if there is one. Where a CPU draws (`software`), settling would take most of the time for selecting a
+    /// path.
     pub fn settle(
         &self,
         asked: Option<Manner>,
@@ -160,7 +162,7 @@ impl<K: Copy + PartialEq> Manners<K> {
         Ok(())
     }
 
-    /// True where times of this kind are still wanted.
+    /// True where this kind needs more measurements.
     pub fn is_measuring(&self, kind: &K) -> bool {
         self.trials
             .borrow()
@@ -168,7 +170,7 @@ impl<K: Copy + PartialEq> Manners<K> {
             .any(|(other, trial)| other == kind && matches!(trial, Trial::Running([first, _]) if first.begun > 0))
     }
 
-    /// Tells how the last draw was done.
+    /// Returns how the last draw was done.
     pub fn last(&self) -> Option<Drawn> {
         self.last.borrow().clone()
     }
@@ -266,14 +268,14 @@ mod tests {
         let copied = manners.copied(choose(&manners, Some(Manner::Compute), 0));
         assert_eq!(
             (copied.to_string().as_str(), manners.last()),
-            ("compute and a copy (asked for)", Some(copied.clone()))
+            ("compute and a copy (requested)", Some(copied.clone()))
         );
         let refused = manners.refuse(0, "no".into());
         assert_eq!(refused, manners.last().unwrap());
         for asked in [None, Some(Manner::Compute)] {
             assert_eq!(choose(&manners, asked, 0), refused);
         }
-        assert_eq!(refused.to_string(), "triangle (the driver refused it: no)");
+        assert_eq!(refused.to_string(), "triangle (the driver rejected it: no)");
     }
 
     #[test]

@@ -1,8 +1,8 @@
-//! Options of a draw, and its plan, the same for every display.
+//! Options of a draw, and its plan, shared by all displays.
 //!
-//! A surface says what its numbers mean ([`crate::ImageDesc`]), [`DrawOptions`] how to show them. [`Plan`] is what
-//! follows from both for one draw: displays with shaders turn it into a program and its values, the display in plain
-//! memory calls [`paint()`], and all of them come to the same pixels.
+//! A surface describes the meaning of its numbers ([`crate::ImageDesc`]), and [`DrawOptions`] say how to show them.
+//! [`Plan`] combines both for one draw. Displays with shaders turn it into a program and its parameters, the display in
+//! plain memory calls [`paint()`], and all of them produce the same pixels.
 
 mod fit;
 mod manner;
@@ -22,7 +22,7 @@ pub use variant::Variant;
 use crate::describe::color::{TargetEncoding, ToneMap};
 use crate::describe::setters::setters;
 
-/// Filter of the texels where sizes differ.
+/// How texels are filtered where sizes differ.
 ///
 /// ```
 /// use interop_core::{DrawOptions, Filter};
@@ -37,12 +37,12 @@ pub enum Filter {
     /// The nearest texel, exact at 1:1.
     #[default]
     Nearest,
-    /// The four nearest texels, weighed: as light, with their coverage; the numbers themselves where the surface is
-    /// unmanaged.
+    /// A weighted average of the four nearest texels: of their light and coverage, or of the numbers themselves where
+    /// the surface is unmanaged.
     Linear,
 }
 
-/// Options of a draw. By default every number of the surface goes to the target as it is.
+/// Options of a draw. By default every number of the surface goes to the target unchanged.
 ///
 /// ```
 /// use interop_core::{DrawOptions, Filter, Fit};
@@ -53,51 +53,52 @@ pub enum Filter {
 ///     .with_filter(Filter::Linear)
 ///     .with_background([0.1; 3])
 ///     .with_exposure(1.0);
-/// assert!(options.grey, "one channel is shown as grey unless something else is said");
+/// assert!(options.grey, "one channel is shown as grey by default");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct DrawOptions {
-    /// Filter.
+    /// Filter where sizes differ.
     pub filter: Filter,
-    /// Fit.
+    /// How the image is fitted into the viewport.
     pub fit: Fit,
     /// Shows images of one channel as grey instead of red.
     pub grey: bool,
-    /// Colour beside the picture and below translucent pixels: red, green and blue as sRGB numbers in 0..=1, neither
-    /// exposed nor tone mapped. All of the viewport is drawn then, and opaque where the picture is not [`Stored`].
+    /// Colour beside the picture and behind translucent pixels: red, green and blue as sRGB numbers in 0..=1, neither
+    /// exposed nor tone mapped. With it, the whole viewport is drawn, opaque unless the picture is [`Stored`].
     ///
-    /// `None`: what is in the target. It stays beside the picture, and translucent pixels are blended with it as the
-    /// target's numbers ([`TargetEncoding`]).
+    /// `None` keeps the target's content: it stays beside the picture, and translucent pixels are blended with it as
+    /// the target's numbers ([`TargetEncoding`]).
     ///
     /// [`Stored`]: crate::AlphaMode::Stored
     pub background: Option<[f32; 3]>,
-    /// Exposure in stops: light is multiplied by 2 to the power of it, before tone mapping. Within -32..=32.
+    /// Exposure in stops, within -32..=32: light is multiplied by 2 to this power before tone mapping.
     pub exposure: f32,
-    /// Tone map.
+    /// Tone map for light brighter than white.
     pub tone_map: ToneMap,
     /// Encoding that the target expects.
     pub target: TargetEncoding,
-    /// Manner of drawing, where the target leaves a choice. `None`: the quicker one, which the first draws find out.
+    /// Manner of drawing, where the target allows several. `None` selects the faster one, which the first draws
+    /// measure.
     pub manner: Option<Manner>,
 }
 
 setters!(DrawOptions {
-    /// Sets the filter.
+    /// Sets the filter where sizes differ.
     with_filter(filter: Filter);
-    /// Sets the fit.
+    /// Sets how the image is fitted into the viewport.
     with_fit(fit: Fit);
-    /// Sets whether images of one channel are shown as grey, or as red.
+    /// Sets whether images of one channel are shown as grey, otherwise as red.
     with_grey(grey: bool);
-    /// Sets the colour of the background (sRGB numbers in 0..=1); `None`: what is in the target.
+    /// Sets the colour of the background (sRGB numbers in 0..=1); `None` keeps the target's content.
     with_background(background: impl Into<Option<[f32; 3]>>);
-    /// Sets the exposure in stops.
+    /// Sets the exposure in stops, within -32..=32.
     with_exposure(exposure: f32);
-    /// Sets the tone map.
+    /// Sets the tone map for light brighter than white.
     with_tone_map(tone_map: ToneMap);
-    /// Sets what the target takes its numbers for.
+    /// Sets the encoding that the target expects.
     with_target(target: TargetEncoding);
-    /// Sets who writes the pixels; `None`: the quicker one.
+    /// Sets the manner of drawing; `None` selects the faster one.
     with_manner(manner: impl Into<Option<Manner>>);
 });
 

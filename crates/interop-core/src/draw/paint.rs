@@ -1,4 +1,4 @@
-//! Draws by the CPU: the reference, and what the display in plain memory does.
+//! Draws on the CPU: the reference, and the implementation of the display in plain memory.
 
 use super::{Plan, Shading};
 use crate::describe::color::{AlphaMode, Curve, load, store};
@@ -7,15 +7,15 @@ use crate::describe::format::ChannelKind;
 use crate::describe::geometry::{Extent, Region};
 use crate::describe::view::{ImageView, View};
 
-/// Limit of every number's magnitude: 2^38, so that neither a curve nor an exposure makes an infinity of it.
+/// Limit of every number's magnitude: 2^38, so that neither a curve nor an exposure makes it infinite.
 const LIMIT: f32 = 274_877_906_944.0;
 
-/// NaN is 0, and nothing is infinite.
+/// Replaces NaN by 0 and limits infinities.
 fn clean(v: f32) -> f32 {
     if v.is_nan() { 0.0 } else { v.clamp(-LIMIT, LIMIT) }
 }
 
-/// Divides by alpha; where alpha is 0 there is no colour.
+/// Divides by alpha; where alpha is 0 the colour is 0.
 fn divided([r, g, b, a]: [f32; 4]) -> [f32; 4] {
     if a > 0.0 { [r / a, g / a, b / a, a] } else { [0.0, 0.0, 0.0, a] }
 }
@@ -28,14 +28,14 @@ fn mix(a: [f32; 4], b: [f32; 4], by: f32) -> [f32; 4] {
     std::array::from_fn(|c| a[c] * (1.0 - by) + b[c] * by)
 }
 
-/// The first three channels.
+/// Applies `f` to the first three channels.
 fn on_rgb([r, g, b, a]: [f32; 4], f: impl FnMut(f32) -> f32) -> [f32; 4] {
     let [r, g, b] = [r, g, b].map(f);
     [r, g, b, a]
 }
 
 impl Shading {
-    /// A texel as what is weighed: light, multiplied by its coverage.
+    /// Converts a texel to light multiplied by its coverage, which can be weighted.
     fn light(&self, texel: [f32; 4]) -> [f32; 4] {
         let [r, g, b, a] = texel.map(clean);
         let a = match self.alpha {
@@ -48,7 +48,7 @@ impl Shading {
         if self.alpha.is_translucent() { multiplied(light) } else { light }
     }
 
-    /// Returns the numbers to write for weighted light.
+    /// Converts weighted light to the numbers to write.
     fn shown(&self, light: [f32; 4], plan: &Plan) -> [f32; 4] {
         let [r, g, b, a] = if self.alpha.is_translucent() { divided(light) } else { light };
         let [r, g, b] = self.tone.apply([r, g, b].map(|v| v * self.gain));
@@ -62,8 +62,8 @@ impl Shading {
 }
 
 impl Plan {
-    /// Returns what is written to pixel (`x`, `y`) of the viewport, which lies in [`Plan::drawn`]: before blending, where it
-    /// blends. `texel` gives the texel of a column and row of the image, rows from the top.
+    /// Returns the colour to write to pixel (`x`, `y`) of the viewport, which lies in [`Plan::drawn`], before blending.
+    /// `texel` returns the texel of a column and row of the image, rows from the top.
     pub fn color(&self, x: u32, y: u32, image: Extent, texel: &dyn Fn(u32, u32) -> [f32; 4]) -> [f32; 4] {
         let along = |at: u32, start: i32, len: u32, texels: u32| {
             ((at as f32 + 0.5) - start as f32) / len as f32 * texels as f32
@@ -81,7 +81,7 @@ impl Plan {
             return on_rgb([r, g, b, 1.0], |v| encode.encode(v));
         }
         let tap = |x: f32, y: f32| {
-            // A cast cuts off what lies outside.
+            // The cast truncates the fraction.
             let [r, g, b, a] = texel((x as u32).min(image.width - 1), (y as u32).min(image.height - 1));
             let own = if self.grey { [r, r, r, 1.0] } else { [r, g, b, a] };
             self.shading.map_or(own, |s| s.light(own))
@@ -97,15 +97,15 @@ impl Plan {
         self.shading.map_or(weighed, |s| s.shown(weighed, self))
     }
 
-    /// True where the bytes of an image are those of a target of its format.
+    /// True where the bytes of an image can be copied to a target of its format.
     pub fn is_copy(&self) -> bool {
         let as_is = self.shading.is_none() && !self.grey && !self.blends && !self.format_encodes;
         as_is && self.one_to_one && !self.bars
     }
 
-    /// Returns the target's content after `new` was written over `old`, as the hardware does it.
+    /// Returns the target's content after writing `new` over `old`, as hardware does it.
     fn written(&self, new: [f32; 4], old: impl FnOnce() -> [f32; 4], kind: ChannelKind) -> [f32; 4] {
-        // Targets of integers cut off before they blend, not after.
+        // Integer targets clamp before they blend.
         let new = if kind.is_float() { new } else { new.map(|v| v.clamp(0.0, 1.0)) };
         let curve = if self.format_encodes { Curve::Srgb } else { Curve::Linear };
         let all = if self.blends {
@@ -118,17 +118,17 @@ impl Plan {
     }
 }
 
-/// Draws `image` over the part of `target` that begins at pixel `at` and holds the plan's viewport.
+/// Draws `image` over the part of `target` that begins at pixel `at` and has the size of the plan's viewport.
 ///
-/// Displays with shaders come to the same numbers within 1/255 in targets of bytes. In targets of floats they do so
-/// within 1/500 of the number, but 1/5000 near 0. A pixel whose centre lies on the edge of two texels may show either
-/// with [`crate::Filter::Nearest`].
+/// Displays with shaders produce the same numbers within 1/255 in integer targets, and within 1/500 of the number
+/// (1/5000 near 0) in floating-point targets. With [`crate::Filter::Nearest`], a pixel whose centre lies on the edge
+/// between two texels may show either.
 ///
-/// Bytes go through as they are, whatever they hold, where nothing is to be done to them.
+/// Where no conversion is needed, bytes are copied unchanged, whatever they contain.
 ///
 /// # Errors
-/// [`Error::InvalidInput`] where image or target reach outside their bytes, the plan outside the target, or the
-/// image is not of the size that was planned for.
+/// [`Error::InvalidInput`] where image or target reach outside their bytes, where the plan reaches outside the target,
+/// or where the image's size differs from the planned one.
 pub fn paint(plan: &Plan, image: (&[u8], &ImageView), target: (&mut [u8], &ImageView), at: (u32, u32)) -> Result<()> {
     let ((from, from_view), (to, to_view)) = (image, target);
     View::Image(*from_view).check_inside(from.len())?;
@@ -138,7 +138,10 @@ pub fn paint(plan: &Plan, image: (&[u8], &ImageView), target: (&mut [u8], &Image
     region.check_inside(to_view.extent)?;
     let planned = Extent::new(plan.picture.width, plan.picture.height);
     if plan.one_to_one && planned != from_view.extent {
-        return Err(Error::refused(format!("an image of {} was given for a plan of {planned}", from_view.extent)));
+        return Err(Error::refused(format!(
+            "the plan is for an image of {planned}, but {} was given",
+            from_view.extent
+        )));
     }
     let (from_size, to_size) = (from_view.format.bytes_per_pixel(), to_view.format.bytes_per_pixel());
     if plan.is_copy() && from_view.format == to_view.format {

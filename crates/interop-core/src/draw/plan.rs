@@ -1,4 +1,4 @@
-//! The plan of one draw.
+//! The plan of one draw: all decisions, made from the image, the viewport and the options.
 
 use super::{DrawOptions, Filter, Fit, Placement};
 use crate::describe::color::{AlphaMode, Curve, Encoding, TargetEncoding, ToneMap};
@@ -7,61 +7,61 @@ use crate::describe::geometry::{Extent, Region};
 use crate::describe::surface::{ImageDesc, SurfaceDesc};
 use crate::devices::capability::DisplayCaps;
 
-/// The work on colours of one draw. Where a draw has none, these are absent, and numbers go through unchanged.
+/// Colour conversions of one draw. Where a draw needs none, numbers are copied unchanged.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shading {
-    /// From the surface's numbers to light.
+    /// Curve from the surface's numbers to light.
     pub decode: Curve,
-    /// From light to what is written.
+    /// Curve from light to the written numbers.
     pub encode: Curve,
-    /// Meaning of the surface's alpha here.
+    /// Meaning of the surface's alpha in this draw.
     pub alpha: AlphaMode,
     /// Factor that light is multiplied by.
     pub gain: f32,
-    /// Tone map.
+    /// Tone map, applied after the gain.
     pub tone: ToneMap,
 }
 
-/// A draw, checked and with nothing left to decide.
+/// A draw with checked arguments and all decisions made.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Plan {
-    /// Place of the picture in the viewport; rows count from the top.
+    /// Rectangle of the picture in the viewport; rows count from the top.
     pub picture: Placement,
     /// The pixels of the viewport that are written.
     pub drawn: Region,
-    /// Sizes are the same: a texel for each pixel.
+    /// True where each pixel shows exactly one texel.
     pub one_to_one: bool,
-    /// Four texels are weighed for each pixel.
+    /// True where each pixel is a weighted average of four texels.
     pub weighs: bool,
-    /// The first channel is shown as grey.
+    /// True where the first channel is shown as grey.
     pub grey: bool,
-    /// Work on colours, if there is any.
+    /// Colour conversions, if there are any.
     pub shading: Option<Shading>,
-    /// Colour of `drawn` beside and below the picture, before [`Shading::encode`].
+    /// Colour of `drawn` beside and behind the picture, before [`Shading::encode`].
     pub background: Option<[f32; 3]>,
-    /// `drawn` reaches beyond the picture.
+    /// True where `drawn` reaches beyond the picture.
     pub bars: bool,
-    /// True if the draw blends: its output is multiplied by alpha, and the target's content by `1 - alpha` is added to
-    /// it.
+    /// True where the draw blends: its output is multiplied by alpha and added to the target's content times `1 -
+    /// alpha`.
     pub blends: bool,
-    /// The target's format encodes what is written.
+    /// True where the target's format encodes what is written.
     pub format_encodes: bool,
 }
 
-/// Most stops of exposure either way.
+/// Largest exposure in either direction, in stops.
 const STOPS: f32 = 32.0;
 
 impl DrawOptions {
-    /// Refuses numbers that mean nothing.
+    /// Checks that exposure, background and tone map are valid.
     fn check(&self) -> Result<()> {
         if !(-STOPS..=STOPS).contains(&self.exposure) {
-            let problem = format!("an exposure of {} stops; give -{STOPS} to {STOPS}", self.exposure);
+            let problem = format!("invalid exposure of {} stops; give -{STOPS} to {STOPS}", self.exposure);
             return Err(Error::refused(problem));
         }
         if let Some(color) = self.background
             && !color.iter().all(|v| (0.0..=1.0).contains(v))
         {
-            let problem = format!("a background of {color:?}; give sRGB numbers within 0 and 1");
+            let problem = format!("invalid background {color:?}; give sRGB numbers from 0 to 1");
             return Err(Error::refused(problem));
         }
         self.tone_map.check()
@@ -69,20 +69,20 @@ impl DrawOptions {
 }
 
 impl Plan {
-    /// Decides how `image` is drawn into a viewport of this size.
+    /// Plans how `image` is drawn into a viewport of this size.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] for an exposure, background or white point that means nothing, for a size of 0, and where
-    /// light is to be changed of a surface that does not say what its numbers mean.
+    /// [`Error::InvalidInput`] for an invalid exposure, background or white point, for a size of 0, and where light
+    /// would have to be changed on a surface without an encoding.
     pub fn new(image: &ImageDesc, area: Extent, options: &DrawOptions) -> Result<Self> {
         Self::blending(image, area, options, options.background.is_none())
     }
 
-    /// [`Plan::new`] for a surface and a viewport of a display.
+    /// Like [`Plan::new`], for a surface and a viewport of a display.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] for a buffer, and for a side above what the display draws ([`DisplayCaps::max_image_side`]); those
-    /// of [`Plan::new`].
+    /// [`Error::InvalidInput`] for a buffer, and for a side that exceeds the display's limit
+    /// ([`DisplayCaps::max_image_side`]); those of [`Plan::new`].
     pub fn of(surface: &SurfaceDesc, area: Extent, caps: &DisplayCaps, options: &DrawOptions) -> Result<Self> {
         let limit = caps.max_image_side;
         if area.width.max(area.height) > limit {
@@ -91,20 +91,20 @@ impl Plan {
         Self::new(surface.pixels()?, area, options)
     }
 
-    /// Decides how `image` becomes a picture file: at its own size, as sRGB numbers, colours not multiplied by alpha.
-    /// Over a background where `options` have one; their fit, filter and target do not count.
+    /// Plans how `image` becomes a picture file: at its own size, as sRGB numbers with straight alpha, over a
+    /// background if `options` have one. Fit, filter and target of `options` are ignored.
     ///
     /// # Errors
     /// The errors of [`Plan::new`].
     pub fn picture(image: &ImageDesc, options: &DrawOptions) -> Result<Self> {
         let options = DrawOptions { fit: Fit::Stretch, target: TargetEncoding::Srgb, ..*options };
-        // Files hold straight alpha: it stays what it is where nothing covers it.
+        // Files hold straight alpha, which stays unchanged where nothing covers it.
         let stays = image.alpha == AlphaMode::Straight && options.background.is_none();
         let alpha = if stays { AlphaMode::Stored } else { image.alpha };
         Self::blending(&image.with_alpha(alpha), image.extent, &options, false)
     }
 
-    /// `blends`: what is translucent is blended with the target.
+    /// `blends` says that translucent pixels are blended with the target.
     fn blending(image: &ImageDesc, area: Extent, options: &DrawOptions, blends: bool) -> Result<Self> {
         options.check()?;
         for (what, size) in [("image", image.extent), ("viewport", area)] {
@@ -114,14 +114,14 @@ impl Plan {
         }
         let unmanaged = image.encoding == Encoding::Unmanaged;
         if unmanaged && (options.exposure != 0.0 || options.tone_map != ToneMap::None) {
-            let problem = "exposure and tone maps change light, and this surface does not say what its numbers mean; \
+            let problem = "exposure and tone maps change light, but this surface is unmanaged; \
                            give its ImageDesc an encoding";
             return Err(Error::refused(problem));
         }
         let picture = options.fit.placement(image.extent, area);
         let inside = picture.inside(area);
         if inside.width == 0 || inside.height == 0 {
-            return Err(Error::refused(format!("no part of the picture lies in the viewport of {area}: {picture:?}")));
+            return Err(Error::refused(format!("the picture lies outside the viewport of {area}: {picture:?}")));
         }
         let one_to_one = (picture.width, picture.height) == (image.extent.width, image.extent.height);
         let weighs = options.filter == Filter::Linear && !one_to_one;
@@ -142,7 +142,7 @@ impl Plan {
         };
         let shading = shading.simplified(weighs, blends);
         let encode = shading.map_or(Curve::Linear, |s| s.encode);
-        // The target's numbers are sRGB, too, where nothing is done on the way to them.
+        // The target's numbers are sRGB as well if no curve is applied on the way to them.
         let as_given = encode == Curve::Linear && options.target == TargetEncoding::Srgb;
         let background =
             options.background.map(|color| if as_given { color } else { color.map(|v| Curve::Srgb.decode(v)) });
@@ -160,7 +160,7 @@ impl Plan {
         })
     }
 
-    /// All of an image of this size, one to one and as it is.
+    /// Plans an image of this size without scaling or conversions.
     pub const fn exact(extent: Extent) -> Self {
         Self {
             picture: Placement { x: 0, y: 0, width: extent.width, height: extent.height },
@@ -178,17 +178,17 @@ impl Plan {
 }
 
 impl Shading {
-    /// Without what changes nothing; `None` where all of it does.
+    /// Removes steps that change nothing; `None` where no step is left.
     fn simplified(self, weighs: bool, blends: bool) -> Option<Self> {
         let covers = self.alpha.is_translucent() && !blends;
         let keeps_light = self.gain == 1.0 && self.tone == ToneMap::None;
-        // There and back again, with nothing done on the way.
+        // Encoding reverses decoding, with no step in between.
         let curves_cancel = self.decode == self.encode && keeps_light && !weighs && !covers;
         let (decode, encode) = if curves_cancel { (Curve::Linear, Curve::Linear) } else { (self.decode, self.encode) };
         let is_identity = (decode, encode) == (Curve::Linear, Curve::Linear) && keeps_light;
         let alpha_as_is = match self.alpha {
             AlphaMode::Stored => true,
-            // Premultiplied numbers are stored as blending wants them.
+            // Premultiplied numbers are stored in the form that blending needs.
             AlphaMode::Premultiplied => blends,
             AlphaMode::Opaque | AlphaMode::Straight => false,
         };

@@ -1,9 +1,9 @@
-//! Variants of the draw's shader: the decisions that are fixed when it is compiled.
+//! Variants of the draw's shader: decisions that are fixed when it is compiled.
 
 use super::Plan;
 
-/// The steps of [`super::Shading`] and which of them there are: a program of its own for each, with no decisions left in
-/// it. Displays in shaders keep theirs by it.
+/// Which steps of [`super::Shading`] a draw has. Each combination is a program of its own without run-time decisions;
+/// displays with shaders cache their programs by it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Variant {
     decode: u32,
@@ -15,7 +15,7 @@ pub struct Variant {
 }
 
 impl Variant {
-    /// Returns the variant of a draw; `None` where numbers go through as they are.
+    /// Returns the variant of a draw; `None` where numbers are copied unchanged.
     pub fn of(plan: &Plan) -> Option<Self> {
         plan.shading.map(|s| Self {
             decode: s.decode.code(),
@@ -27,7 +27,7 @@ impl Variant {
         })
     }
 
-    /// The constants by the names that the shaders give them.
+    /// Returns the constants with their names in the shaders.
     pub const fn constants(self) -> [(&'static str, u32); 6] {
         [
             ("DECODE", self.decode),

@@ -1,19 +1,20 @@
-//! The draw in WGSL, for displays whose shaders are made of it: its text, and what it is told of one draw.
+//! The draw in WGSL: shader text and parameters, for displays whose shaders are built from it.
 
 use super::{Plan, Variant};
 use crate::describe::format::PixelFormat;
 use crate::describe::geometry::Region;
 
-/// Work items of a group of [`store`], as the text declares it.
+/// Size of a workgroup of [`store`], as the text declares it.
 pub const GROUP: (u32, u32) = (32, 8);
 
-/// The structure `DrawParams` of the text.
+/// The structure `DrawParams` of the shader text.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[repr(C)]
 pub struct DrawParams {
     region: [u32; 4],
     picture: [f32; 4],
-    /// Byte of the first pixel in linear memory, bytes from row to row; whether texels are weighed, and one channel is grey.
+    /// Byte of the first pixel in linear memory, bytes from row to row, whether texels are weighted, and whether one
+    /// channel is grey.
     lie: [u32; 4],
     background: [f32; 4],
     exposure: [f32; 4],
@@ -21,13 +22,14 @@ pub struct DrawParams {
 }
 
 impl DrawParams {
-    /// Bytes of the structure.
+    /// Size of the structure in bytes.
     pub const BYTES: usize = 96;
 
-    /// Region of an image, drawn as planned, with the plan's viewport at this place of the target: left and top.
+    /// Parameters for a region of an image, drawn by `plan`, with the viewport at this position (left, top) of the
+    /// target.
     pub fn new(plan: &Plan, region: Region, (x, y): (i32, i32)) -> Self {
         let (place, drawn) = (plan.picture, plan.drawn);
-        // Position in the target; no side comes near the range of 64 bits.
+        // Position in the target; the sides are far below the range of 64 bits.
         let placed = |start: i32, inside: i64| i64::from(start) + inside;
         let (left, top) = (placed(x, place.x.into()), placed(y, place.y.into()));
         let (first, above) = (placed(x, drawn.x.into()), placed(y, drawn.y.into()));
@@ -44,20 +46,20 @@ impl DrawParams {
         }
     }
 
-    /// For an image in linear memory: the first byte of its first pixel, counted from the first that is bound, and the bytes from row
-    /// to row.
+    /// Adds the layout of an image in linear memory: the byte of its first pixel, counted from the start of the
+    /// binding, and the bytes from row to row.
     #[must_use]
     pub const fn in_memory(self, base: u32, pitch: u32) -> Self {
         let [.., linear, grey] = self.lie;
         Self { lie: [base, pitch, linear, grey], ..self }
     }
 
-    /// What is drawn of the target, in pixels: left, top, width, height.
+    /// Returns the drawn rectangle of the target in pixels: left, top, width, height.
     pub const fn area(&self) -> [i32; 4] {
         self.area
     }
 
-    /// The structure as shaders read it.
+    /// Returns the structure as shaders read it.
     pub fn to_bytes(&self) -> [u8; Self::BYTES] {
         let floats = |v: [f32; 4]| v.map(f32::to_bits);
         let rows = [
@@ -76,26 +78,26 @@ impl DrawParams {
     }
 }
 
-/// Steps that are fixed when a shader is compiled.
+/// Decisions that are fixed when a shader is compiled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Steps {
-    /// The format, where pixels lie in linear memory.
+    /// The pixel format, where pixels are in linear memory.
     pub memory: Option<PixelFormat>,
-    /// A texel for each pixel.
+    /// True where each pixel shows exactly one texel.
     pub one_to_one: bool,
-    /// More than the picture is drawn.
+    /// True where more than the picture is drawn.
     pub bars: bool,
-    /// Work on colours; plain draws have a text of their own with nothing of it.
+    /// Colour conversions; draws without them use a shorter text.
     pub colors: Option<Variant>,
 }
 
 impl Steps {
-    /// Those of a draw. `memory`: the format, where pixels lie in linear memory.
+    /// Returns the decisions of a draw. `memory` is the pixel format where pixels are in linear memory.
     pub fn new(plan: &Plan, memory: Option<PixelFormat>) -> Self {
         Self { memory, one_to_one: plan.one_to_one, bars: plan.bars, colors: Variant::of(plan) }
     }
 
-    /// The constants by the names that the text gives them.
+    /// Returns the constants with their names in the text.
     pub fn constants(self) -> Vec<(&'static str, f64)> {
         let switches = switches([("one_to_one", self.one_to_one), ("bars", self.bars)]);
         let colors = self.colors.map(Variant::constants).into_iter().flatten().map(|(n, value)| (n, f64::from(value)));
@@ -104,23 +106,23 @@ impl Steps {
     }
 }
 
-/// How a compute shader stores.
+/// How a compute shader stores its result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Storage {
-    /// Format of the storage texture, as WGSL calls it.
+    /// Format of the storage texture, by its name in WGSL.
     pub name: &'static str,
-    /// It holds 0 to 1 only.
+    /// True where it holds only numbers from 0 to 1.
     pub fixed: bool,
-    /// Blue stands where it has red.
+    /// True where blue takes the place of red.
     pub blue_first: bool,
-    /// The draw blends: the shader reads the texture, too.
+    /// True where the draw blends, so that the shader also reads the texture.
     pub blends: bool,
-    /// What is stored is encoded, as a format with sRGB encoding does.
+    /// True where the stored numbers are encoded, as with an sRGB format.
     pub encodes: bool,
 }
 
 impl Storage {
-    /// The constants by the names that the text gives them.
+    /// Returns the constants with their names in the text.
     pub fn constants(self) -> Vec<(&'static str, f64)> {
         let fixed = self.blends.then_some(("cut_off", self.fixed));
         switches(fixed.into_iter().chain([("blue_first", self.blue_first)]))
@@ -131,22 +133,22 @@ fn switches(named: impl IntoIterator<Item = (&'static str, bool)>) -> Vec<(&'sta
     named.into_iter().map(|(name, on)| (name, f64::from(u8::from(on)))).collect()
 }
 
-/// Where a display binds what the text reads and writes: the words of WGSL before the variable's name.
+/// Bindings of the text's inputs and outputs: the WGSL attributes before the variable's name.
 #[derive(Debug, Clone, Copy)]
 pub struct Places {
-    /// Of [`DrawParams`], with the address space.
+    /// Binding of [`DrawParams`], with the address space.
     pub params: &'static str,
-    /// Of the image: a texture, or words of memory.
+    /// Binding of the image: a texture, or words of memory.
     pub image: &'static str,
-    /// Of the texture that is stored to.
+    /// Binding of the texture that is stored to.
     pub canvas: &'static str,
 }
 
-/// Curves of numbers.
+/// WGSL text of the curves.
 const CURVES: &str = include_str!("wgsl/curves.wgsl");
 
-/// The text of a function `shown(at: vec2<f32>) -> vec4<f32>`: what the draw shows at the centre of a pixel of the target. All draws
-/// with the same `memory` and `colors`, or without, share it.
+/// Returns the text of a function `shown(at: vec2<f32>) -> vec4<f32>`: the colour at the centre of a pixel of the
+/// target. All draws with the same `memory` and the same presence of `colors` share it.
 pub fn shown(places: &Places, steps: Steps) -> String {
     let (colors, curves) = match steps.colors {
         Some(_) => (include_str!("wgsl/color.wgsl"), CURVES),
@@ -161,14 +163,14 @@ pub fn shown(places: &Places, steps: Steps) -> String {
     format!("{common}{params} draw_params: DrawParams;\n{colors}{curves}{image} {variable}: {ty};\n{texel}")
 }
 
-/// The text of a compute shader `store` that draws.
+/// Returns the text of a compute shader `store` that draws.
 pub fn store(places: &Places, steps: Steps, to: Storage) -> String {
     let (access, over) = match to.blends {
         true => ("read_write", include_str!("wgsl/blend.wgsl")),
         false => ("write", include_str!("wgsl/replace.wgsl")),
     };
     let encoding = if to.encodes { include_str!("wgsl/encoded.wgsl") } else { include_str!("wgsl/as_is.wgsl") };
-    // Texts that work on colours have them already.
+    // Texts with colour conversions contain the curves already.
     let curves = if to.encodes && steps.colors.is_none() { CURVES } else { "" };
     let (shown, canvas, name) = (shown(places, steps), places.canvas, to.name);
     let store = include_str!("wgsl/store.wgsl");

@@ -1,4 +1,4 @@
-//! The way back: what a display rendered becomes memory that kernels read.
+//! From the engine to kernels: a display's rendered content becomes memory that kernels read.
 
 use super::reach::{EnginePath, Failure, Reach, Wanted};
 use crate::compute::{Arg, ComputeBackend, ComputeMemory, zeros};
@@ -10,10 +10,10 @@ use crate::path::{Direction, OpenedPath, PathId, SharingPath};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Compute memory that holds what the display renders into one texture or buffer.
+/// Compute memory with the content that the display renders into one texture or buffer.
 ///
-/// Stays on the display's thread. What the display was told before [`Intake::take`] is in the memory; the host waits
-/// for it where the path needs that ([`EnginePath`]).
+/// An intake stays on the display's thread. The memory contains the results of all display work before
+/// [`Intake::take`]; the host waits for that work where the path requires it ([`EnginePath`]).
 ///
 /// ```
 /// use cpu_fallback::*;
@@ -43,20 +43,19 @@ pub struct Intake {
 }
 
 impl Intake {
-    /// Opens the way from `source`, a surface of the display's: one that the display gives an engine's texture or
-    /// buffer, or any other. Every path is proved with a surface of the same kind beside it, then with what `source`
-    /// holds.
+    /// Opens a path from `source`, a surface of the display: an engine's texture or buffer, or any other surface. Every
+    /// path is verified with another surface of the same kind, then with the content of `source`.
     ///
     /// # Errors
-    /// The first error of a path where none works.
+    /// The first error of a path, where no path works.
     pub fn open(backend: Arc<dyn ComputeBackend>, display: Rc<dyn Display>, source: Surface) -> Result<Self> {
         Self::open_of(backend, display, source, None)
     }
 
-    /// [`Intake::open`] by one path, or not at all.
+    /// Like [`Intake::open`], on this path only.
     ///
     /// # Errors
-    /// [`crate::Error::Unavailable`] where the path is not offered; what it reported where it failed.
+    /// [`crate::Error::Unavailable`] where the path is not offered; its own error where it failed.
     pub fn open_by(
         backend: Arc<dyn ComputeBackend>,
         display: Rc<dyn Display>,
@@ -73,39 +72,39 @@ impl Intake {
         by: Option<PathId>,
     ) -> Result<Self> {
         source.check_download()?;
-        // What the object holds is in the memory of each turn that begins.
+        // Each turn starts with the object's content in the memory.
         let desc = source.desc().with_unwritten(Unwritten::Keep);
         let wanted = Wanted { backend, display, desc, direction: Direction::Take };
         Ok(Self { reach: Reach::open(wanted, source, by)? })
     }
 
-    /// The path in use.
+    /// Returns the current path.
     pub fn path(&self) -> PathId {
         self.reach.id()
     }
 
-    /// Returns what was found of every path, in the order in which they were tried.
+    /// Returns the findings about every path, in the order in which they were tried.
     pub fn rows(&self) -> &[EnginePath] {
         self.reach.rows()
     }
 
-    /// Returns what is taken.
+    /// Returns the description of the source.
     pub fn desc(&self) -> &SurfaceDesc {
         self.reach.surface().desc()
     }
 
-    /// The surface that is taken.
+    /// Returns the source surface.
     pub fn source(&mut self) -> &mut Surface {
         self.reach.path().surface_mut()
     }
 
-    /// Takes what the display has rendered by now. While the frame lives, the display must not write the texture or
-    /// buffer where it is a buffer that went `direct` or `in-queue-in-place`; otherwise it may.
+    /// Takes the content that the display has rendered so far. While the returned guard lives, the display must not
+    /// write a buffer whose path is `direct` or `in-queue-in-place`; other sources it may write.
     ///
-    /// A path that fails is left for the next that works, as long as there is one.
+    /// A path that fails is replaced by the next one that works, as long as there is one.
     ///
     /// # Errors
-    /// The first error where none works; [`crate::Error::WrongContext`].
+    /// The first error, where no path works; [`crate::Error::WrongContext`].
     pub fn take(&mut self) -> Result<Taken<'_>> {
         let all = Part::full(self.desc());
         let view = self.reach.whole()?;
@@ -122,26 +121,26 @@ pub struct Taken<'a> {
 }
 
 impl Taken<'_> {
-    /// The memory, of the backend's own kind.
+    /// Returns the memory, as the backend's own type.
     pub fn memory(&self) -> &dyn ComputeMemory {
         self.path.memory()
     }
 
-    /// The memory as an argument of a kernel: a pointer to the first byte of [`Taken::view`].
+    /// Returns the memory as a kernel argument: a pointer to the first byte of [`Taken::view`].
     pub fn arg(&self) -> Arg<'_> {
         Arg::Memory(self.path.memory())
     }
 
-    /// Tells how it lies in the memory: tight rows from byte 0, in the display's own order
+    /// Returns the layout of the content: tight rows from byte 0, in the display's own order
     /// ([`crate::DisplayCaps::native_row_order`]; in OpenGL row 0 is at the bottom).
     pub fn view(&self) -> View {
         self.view
     }
 
-    /// Copies it to the host, for a look.
+    /// Copies the content to the host, for inspection.
     ///
     /// # Errors
-    /// What the backend reports.
+    /// Errors of the backend.
     pub fn read(&mut self) -> Result<Vec<u8>> {
         let mut bytes = zeros(self.view.payload_len())?;
         self.path.target()?.into_parts().0.read(0, &mut bytes)?;

@@ -1,9 +1,9 @@
-//! An engine's own textures and buffers, which it names once and keeps: kernels read what it rendered there
-//! ([`Intake`]), and write what it draws ([`Outlet`]).
+//! An engine's own textures and buffers, whose names stay fixed: kernels read their rendered content ([`Intake`]) and
+//! write content for the engine to draw ([`Outlet`]).
 //!
-//! The paths are those of [`crate::path::PATHS`] that say so, with their names and their needs. Each that both sides
-//! offer is opened with a surface of its own, proved by pixels there, and timed; then the engine's object takes the
-//! place of that surface in the fastest.
+//! The paths are those of [`crate::path::PATHS`] that support it, under the same names and requirements. Each path that
+//! both sides offer is opened with a surface of its own, verified with pixels there, and timed. Then the engine's
+//! object replaces that surface on the fastest path.
 
 mod intake;
 mod outlet;

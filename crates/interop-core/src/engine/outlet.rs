@@ -19,23 +19,23 @@ use std::sync::Arc;
 /// use interop_core::engine::OutletOptions;
 /// use interop_core::{RowOrder, Unwritten};
 ///
-/// // The kernel writes every pixel, so that nothing is read from the texture first; row 0 is at the top.
+/// // The kernel writes every pixel, so nothing is read from the texture first; row 0 is at the top.
 /// let options = OutletOptions::default().with_unwritten(Unwritten::Overwrite).with_row_order(RowOrder::TopDown);
 /// assert_eq!(options.path, None);
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OutletOptions {
-    /// The only path that is taken; `None`: the fastest.
+    /// The only path to use; `None` selects the fastest.
     pub path: Option<PathId>,
-    /// The rule for pixels that a frame does not write; `None`: the surface's own, [`Unwritten::Keep`] by default.
+    /// The rule for unwritten pixels; `None` selects the surface's own, by default [`Unwritten::Keep`].
     pub unwritten: Option<Unwritten>,
-    /// Position of row 0 of a frame; `None`: the display's own order (in OpenGL at the bottom).
+    /// Position of row 0 of a frame; `None` selects the display's own order (in OpenGL at the bottom).
     pub row_order: Option<RowOrder>,
 }
 
 setters!(OutletOptions {
-    /// Takes this path or fails.
+    /// Uses this path or fails; `None` selects the fastest.
     with_path(path: impl Into<Option<PathId>>);
     /// Sets the rule for unwritten pixels.
     with_unwritten(unwritten: impl Into<Option<Unwritten>>);
@@ -43,20 +43,20 @@ setters!(OutletOptions {
     with_row_order(row_order: impl Into<Option<RowOrder>>);
 });
 
-/// Frames of kernels into one texture or buffer that an engine owns: its name never changes, and mipmaps, samplers and
-/// lifetime are the engine's.
+/// Frames of kernels into one texture or buffer that an engine owns. The object's name never changes, and mipmaps,
+/// samplers and lifetime remain the engine's responsibility.
 ///
-/// Where the compute API opens the object (`direct`), kernels write it; otherwise the display copies each frame into
-/// it, on its device where it can. A [`crate::Link`] has more: late frames overlap there, and frames that are given up
-/// leave no trace.
+/// Where the compute API opens the object (`direct`), kernels write it. Otherwise the display copies each frame into
+/// it, on its device where possible. A [`crate::Link`] offers more: late frames overlap, and discarded frames leave no
+/// trace.
 ///
-/// Pixels that a frame does not write are by the rule [`Unwritten`]. Under `Keep` they are those that the object holds
-/// when the frame begins, whoever wrote them; paths that copy read them from the object first, so a kernel that writes
-/// every pixel is quicker under `Overwrite`. What lies around a part ([`Outlet::frame_region`],
-/// [`Outlet::frame_bytes`]) stays under every rule. A frame that fails leaves no trace, but where kernels write the
-/// object itself (`direct`, `in-queue-texture`, `in-queue-in-place`) what it wrote stays.
+/// The rule [`Unwritten`] determines pixels that a frame leaves unwritten. Under `Keep` they have the object's content
+/// at the beginning of the frame, whoever wrote it. Paths that copy read that content from the object first, so
+/// `Overwrite` is faster for a kernel that writes every pixel. Pixels around a part ([`Outlet::frame_region`],
+/// [`Outlet::frame_bytes`]) stay under every rule. A frame that fails leaves no trace, except where kernels write the
+/// object itself (`direct`, `in-queue-texture`, `in-queue-in-place`): there its writes remain.
 ///
-/// Stays on the display's thread.
+/// An outlet stays on the display's thread.
 ///
 /// ```
 /// use cpu_fallback::*;
@@ -79,27 +79,27 @@ pub struct Outlet {
 }
 
 impl Outlet {
-    /// The paths that reach an engine's object, in the order in which they are tried.
+    /// Iterates over the paths that support an engine's object, in the order in which they are tried.
     pub fn paths() -> impl Iterator<Item = PathId> {
         paths(Direction::Give).map(|(spec, _)| spec.id)
     }
 
-    /// Opens the way into `target`, a surface that the display makes of an engine's object, or any other. Every path is
-    /// proved and timed with a surface of the same kind beside it: nothing is written into `target` before the first
-    /// frame.
+    /// Opens a path into `target`, a surface that the display makes from an engine's object, or any other surface.
+    /// Every path is verified and timed with another surface of the same kind, so nothing is written into `target`
+    /// before the first frame.
     ///
     /// # Errors
-    /// The first error of a path where none works.
+    /// The first error of a path, where no path works.
     pub fn open(backend: Arc<dyn ComputeBackend>, display: Rc<dyn Display>, target: Surface) -> Result<Self> {
         Self::open_with(backend, display, target, OutletOptions::default())
     }
 
-    /// [`Outlet::open`] with options.
+    /// Like [`Outlet::open`], with options.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] where the path that is asked for is not offered, and what it reported where it failed;
-    /// [`Error::InvalidInput`] where pixels are to be kept in an object that was made without what a copy from it
-    /// needs.
+    /// [`Error::Unavailable`] where the requested path is not offered, and its own error where it failed;
+    /// [`Error::InvalidInput`] where pixels are to be kept in an object that was created without the usage for copies
+    /// from it.
     pub fn open_with(
         backend: Arc<dyn ComputeBackend>,
         display: Rc<dyn Display>,
@@ -117,40 +117,40 @@ impl Outlet {
         Ok(Self { reach: Reach::open(wanted, target, options.path)? })
     }
 
-    /// The path in use.
+    /// Returns the current path.
     pub fn path(&self) -> PathId {
         self.reach.id()
     }
 
-    /// Returns what was found of every path, in the order in which they were tried.
+    /// Returns the findings about every path, in the order in which they were tried.
     pub fn rows(&self) -> &[EnginePath] {
         self.reach.rows()
     }
 
-    /// The description of frames, with the row order and the rule for unwritten pixels.
+    /// Returns the description of frames, with the row order and the rule for unwritten pixels.
     pub fn desc(&self) -> &SurfaceDesc {
         self.reach.desc()
     }
 
-    /// The surface that is written.
+    /// Returns the surface that frames are written to.
     pub fn surface(&mut self) -> &mut Surface {
         self.reach.path().surface_mut()
     }
 
-    /// Runs `compute`, which launches kernels, and brings what they wrote into the engine's object: what the display is
-    /// told from now on sees it. Does not wait for that; see [`Outlet::finish`]. A path that fails is left for the next
-    /// that works, and the frame is done again there.
+    /// Runs `compute`, which launches kernels, and brings their output into the engine's object: later work of the
+    /// display sees it. Does not wait for that; see [`Outlet::finish`]. A path that fails is replaced by the next one
+    /// that works, which repeats the frame.
     ///
-    /// Where none does it, none is left. The next frame that fails then gives its error at once, and later the next
-    /// two, and so on up to 64, before all paths are tried again.
+    /// Where no path can do the frame, the current path stays. The next frame that fails then returns its error at
+    /// once, after another such failure the next two, and so on up to 64, before all paths are tried again.
     ///
     /// # Errors
-    /// Those of `compute`; the first error of a path where none works; [`Error::WrongContext`].
+    /// Those of `compute`; the first error of a path, where no path works; [`Error::WrongContext`].
     pub fn frame(&mut self, compute: impl FnMut(&mut OutletFrame<'_>) -> Result<()>) -> Result<()> {
         self.frame_part(&Part::full(self.desc()), compute)
     }
 
-    /// [`Outlet::frame`] of a part of an image, rows counted in the frame's order. All other pixels stay.
+    /// Like [`Outlet::frame`], for a part of an image, rows counted in the frame's order. All other pixels stay.
     ///
     /// # Errors
     /// Those of [`Outlet::frame`]; [`Error::InvalidInput`] for an empty region, one outside the image, or a buffer.
@@ -162,7 +162,7 @@ impl Outlet {
         self.frame_part(&Part::Image(region), compute)
     }
 
-    /// [`Outlet::frame`] of some bytes of a buffer. All others stay.
+    /// Like [`Outlet::frame`], for a range of bytes of a buffer. All other bytes stay.
     ///
     /// # Errors
     /// Those of [`Outlet::frame`]; [`Error::InvalidInput`] for an empty range, one outside the buffer, or an image.
@@ -187,16 +187,16 @@ impl Outlet {
         })
     }
 
-    /// Waits until the object holds the last frame for everybody: another context, another API, or the host.
+    /// Waits until the object contains the last frame for all readers: another context, another API, or the host.
     ///
     /// # Errors
-    /// Those of the backend or the display.
+    /// Errors of the backend or the display.
     pub fn finish(&self) -> Result<()> {
         self.reach.finish()
     }
 }
 
-/// The frame that kernels write, or the part of one that was begun.
+/// The frame, or part of a frame, that kernels write.
 pub struct OutletFrame<'a> {
     path: &'a mut OpenedPath,
     backend: &'a dyn ComputeBackend,
@@ -204,13 +204,13 @@ pub struct OutletFrame<'a> {
 }
 
 impl OutletFrame<'_> {
-    /// The backend that kernels of this frame run on.
+    /// Returns the backend that runs kernels of this frame.
     pub fn backend(&self) -> &dyn ComputeBackend {
         self.backend
     }
 
-    /// Queues a kernel that writes the frame; its first parameters are the target, then come `args`. Row 0 is where
-    /// [`OutletOptions::row_order`] says.
+    /// Queues a kernel that writes the frame. Its first parameters are the target, followed by `args`.
+    /// [`OutletOptions::row_order`] sets the position of row 0.
     ///
     /// # Errors
     /// The errors of [`ComputeBackend::launch`].
@@ -218,17 +218,17 @@ impl OutletFrame<'_> {
         self.backend.launch(kernel, self.path.target()?, args)
     }
 
-    /// Writes pixels or bytes from the host: tight rows in the frame's order, all of it.
+    /// Writes pixels or bytes from the host: the whole frame, as tight rows in the frame's order.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] where the length is not that of the frame; what the backend reports.
+    /// [`Error::InvalidInput`] where the length differs from that of the frame; errors of the backend.
     pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
         let is_whole = self.is_whole;
         self.target()?.write("OutletFrame::write", bytes, is_whole)
     }
 
-    /// Queues a copy of `from`, memory of the backend's, into a buffer's frame: each byte to the place that it has in
-    /// `from`.
+    /// Queues a copy of `from`, memory of the backend, into a buffer's frame: each byte goes to the position that it
+    /// has in `from`.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] for an image, and where `from` is shorter; the errors of [`ComputeBackend::copy`].
@@ -237,27 +237,29 @@ impl OutletFrame<'_> {
         match view {
             View::Buffer(_) => self.backend.copy(from, to, view.span()),
             View::Image(_) => {
-                let problem = "rows of an image may be padded; launch a kernel that writes it, or give a buffer";
+                let problem =
+                    "the rows of an image may be padded; launch a kernel that writes the image, or use a buffer";
                 Err(Error::invalid("OutletFrame::copy_from", problem))
             }
         }
     }
 
-    /// The memory that kernels write, for backends' own calls, and how the frame lies there: rows may be padded.
+    /// Returns the memory that kernels write, for the backend's own calls, with the layout of the frame: rows may be
+    /// padded.
     ///
     /// # Errors
-    /// None that a checked surface could have.
+    /// None for a checked surface.
     pub fn target(&mut self) -> Result<Target<'_>> {
         self.path.target()
     }
 
-    /// The memory by its own API's names, as [`crate::WriteFrame::raw`] has it.
+    /// Returns native handles of the memory, like [`crate::WriteFrame::raw`].
     ///
     /// # Errors
     /// The errors of [`ComputeBackend::raw`].
     ///
     /// # Safety
-    /// The caller keeps what [`crate::WriteFrame::raw`] asks.
+    /// The caller must follow the contract of [`crate::WriteFrame::raw`].
     pub unsafe fn raw(&mut self) -> Result<RawTarget<'_>> {
         self.backend.raw(self.path.target()?)
     }

@@ -1,4 +1,4 @@
-//! Proof by pixels: patterns that one side wrote are read by the other and compared.
+//! Verification with pixels: one side writes patterns, and the other side reads and compares them.
 
 use crate::compute::zeros;
 use crate::describe::error::{Error, Result};
@@ -13,7 +13,8 @@ use crate::select::verify::next_nonce;
 use crate::tournament::Shortest;
 use std::time::{Duration, Instant};
 
-/// Opens a path, proves and times it beside the object, and tries it with that. The object is in its place again then.
+/// Opens a path, verifies and times it with a surface of its own, and tries it with the object, which afterwards is
+/// back in its place.
 pub(super) fn open(spec: &PathSpec, pairing: &Pairing<'_>, object: &mut Surface) -> Result<(OpenedPath, Duration)> {
     let (all, rule, is_object) = (Part::full(pairing.desc), pairing.desc.unwritten(), is_object(spec.id));
     if pairing.object == Some(Direction::Take) {
@@ -34,7 +35,7 @@ pub(super) fn open(spec: &PathSpec, pairing: &Pairing<'_>, object: &mut Surface)
     if rule == Unwritten::Keep && !is_object {
         object.check_download().map_err(|error| {
             let problem =
-                format!("{error}; this path keeps pixels by reading them, so add that, or do not ask for Keep");
+                format!("{error}; this path reads pixels to keep them, so add that usage, or do not use Keep");
             Error::invalid("Outlet::open", problem)
         })?;
     }
@@ -42,7 +43,7 @@ pub(super) fn open(spec: &PathSpec, pairing: &Pairing<'_>, object: &mut Surface)
     if rule == Unwritten::Overwrite {
         blank(&mut path, pairing.backend.as_ref(), &pairing.layout())?;
     }
-    // Drivers may refuse an object only when it is to be used. Kernels that have it itself would clear it in a frame.
+    // Some drivers reject an object only when it is used. Kernels with the object itself would clear it in a frame.
     path.with_object(object, |path| {
         if !is_object {
             path.begin(&all)?;
@@ -53,8 +54,8 @@ pub(super) fn open(spec: &PathSpec, pairing: &Pairing<'_>, object: &mut Surface)
     Ok((path, time))
 }
 
-/// Fills the path's own surface with patterns, and takes them from there: what an engine rendered stays untouched. The
-/// second finds a path that only ever takes its first.
+/// Fills the path's own surface with patterns and takes them from there; the engine's content stays untouched. The
+/// second pattern reveals a path that always takes the first one.
 fn of_takes(spec: &PathSpec, pairing: &Pairing<'_>) -> Result<OpenedPath> {
     let mut path = spec.open(pairing)?;
     let view = pairing.layout().whole()?;
@@ -68,7 +69,7 @@ fn of_takes(spec: &PathSpec, pairing: &Pairing<'_>) -> Result<OpenedPath> {
     Ok(path)
 }
 
-/// Takes what the surface holds now, and compares it with what the display itself reads there.
+/// Takes the surface's current content and compares it with what the display itself reads there.
 fn of_what_is_there(id: PathId, path: &mut OpenedPath, pairing: &Pairing<'_>) -> Result<()> {
     let found = taken(path, pairing)?;
     let there = path.surface_mut().read_back(&Part::full(pairing.desc))?;
@@ -83,10 +84,10 @@ fn taken(path: &mut OpenedPath, pairing: &Pairing<'_>) -> Result<Vec<u8>> {
     read.map(|()| found)
 }
 
-/// Lets a kernel of the backend's own write patterns into two surfaces of the display's own, which reads them back:
-/// frames of all of each, then one of a part of the first and an empty one, by the rule for unwritten pixels. The
-/// path's memory holds what it wrote last, so what it keeps of the first is what the surface held. How long a whole
-/// frame takes, the work of both sides included.
+/// Lets a kernel of the backend write patterns into two surfaces of the display, which reads them back: whole frames
+/// into both, then one of a part of the first and an empty one, by the rule for unwritten pixels. The path's memory
+/// holds its last frame, so pixels of the first surface are kept only if the path reads them from there. Returns the
+/// time of a whole frame, including the work of both sides.
 fn of_frames(spec: &PathSpec, pairing: &Pairing<'_>) -> Result<(OpenedPath, Duration)> {
     let mut path = spec.open(pairing)?;
     let mut other = pairing.display.create_surface(pairing.desc)?;
@@ -119,14 +120,14 @@ fn of_frames(spec: &PathSpec, pairing: &Pairing<'_>) -> Result<(OpenedPath, Dura
     if pairing.desc.unwritten() == Unwritten::Clear {
         first.fill(0);
     }
-    // Under `Overwrite` the pixels may be those of any frame.
+    // Under `Overwrite` the pixels may be those of any earlier frame.
     if pairing.desc.unwritten() != Unwritten::Overwrite {
         frame(&mut path, &all, false, &mut first)?;
     }
     Ok((path, time))
 }
 
-/// A part that leaves something around it, where there is so much.
+/// Returns a part that leaves something around it, where the surface is large enough.
 fn inner(all: &Part) -> Part {
     match all {
         Part::Image(region) => {
@@ -135,14 +136,14 @@ fn inner(all: &Part) -> Part {
             Part::Image(Region::new(x, y, width, height))
         }
         Part::Buffer(range) => {
-            // A kernel's vectors may begin at multiples of 16 bytes.
+            // A kernel's vectors start at multiples of 16 bytes.
             let third = range.len() / 3 / 16 * 16;
             Part::Buffer(third..(2 * third).max(16).min(range.len()))
         }
     }
 }
 
-/// Compares what came out with what went in.
+/// Compares the read bytes with the written ones.
 pub(crate) fn compare(path: PathId, view: &View, expected: &[u8], found: &[u8], frame: u32) -> Result<()> {
     if expected == found {
         return Ok(());

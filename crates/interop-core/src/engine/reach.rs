@@ -1,5 +1,5 @@
-//! An engine's object and the path in use to it: each that both sides offer is tried, and the fastest taken. One that
-//! fails is left for the next that works.
+//! Connects an engine's object through the fastest of the paths that both sides offer. A path that fails is replaced by
+//! the next one that works.
 
 use super::proof;
 use crate::compute::ComputeBackend;
@@ -19,11 +19,11 @@ use std::time::Duration;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct EnginePath {
-    /// The path.
+    /// The path that was tried.
     pub path: PathId,
-    /// Mechanism in words.
+    /// Description of the mechanism.
     pub mechanism: &'static str,
-    /// Time of one crossing, the work of both sides included; or why the path is not there, or failed.
+    /// Time of one transfer, including the work of both sides, or the reason why the path is not offered or failed.
     pub found: Result<Duration, String>,
 }
 
@@ -36,16 +36,16 @@ impl fmt::Display for EnginePath {
     }
 }
 
-/// The paths that reach an engine's object, and their mechanism in this direction.
+/// Iterates over the paths that support an engine's object, with their mechanism in this direction.
 pub(super) fn paths(direction: Direction) -> impl Iterator<Item = (&'static PathSpec, &'static str)> {
     PATHS.iter().filter_map(move |spec| Some((spec, spec.reaches(direction)?)))
 }
 
-/// The two sides, and what is asked for.
+/// The two sides and the settings.
 pub(super) struct Wanted {
     pub backend: Arc<dyn ComputeBackend>,
     pub display: Rc<dyn Display>,
-    /// The object, with the rules for what crosses.
+    /// Description of the object, with the settings of the transfer.
     pub desc: SurfaceDesc,
     pub direction: Direction,
 }
@@ -56,14 +56,14 @@ impl Wanted {
     }
 }
 
-/// An object and how it is reached. Stays on the display's thread.
+/// An object and its current path. It stays on the display's thread.
 ///
-/// A [`crate::Link`] leaves its path in another way: the earlier one stays on show with the surface that it owns until
-/// the next has a frame, so paths and surfaces go together there. Here is one surface, which goes from path to path:
-/// `Link::take(&mut self, Selection, &SurfaceDesc) -> Option<OpenedPath>`, but
-/// `proof::open(&PathSpec, &Pairing, &mut Surface) -> Result<(OpenedPath, Duration)>`.
+/// A [`crate::Link`] replaces its path differently: the earlier path stays on show with its own surface until the next
+/// one has a frame, so paths and surfaces belong together there. Here a single surface moves from path to path:
+/// `Link::take(&mut self, Selection, &SurfaceDesc) -> Option<OpenedPath>` there, but here `proof::open(&PathSpec,
+/// &Pairing, &mut Surface) -> Result<(OpenedPath, Duration)>`.
 pub(super) struct Reach {
-    /// With the object as its surface.
+    /// The current path, with the object as its surface.
     path: OpenedPath,
     id: PathId,
     rows: Vec<EnginePath>,
@@ -77,7 +77,7 @@ pub(super) enum Failure {
     Path(Error),
 }
 
-/// State that was left in the middle of a turn, restored if no other path works.
+/// State from the middle of a turn, restored if no other path works.
 struct Left {
     why: Error,
     path: OpenedPath,
@@ -86,7 +86,7 @@ struct Left {
 }
 
 impl Reach {
-    /// By the fastest path, or by the one that is asked for.
+    /// Opens the fastest path, or the requested one.
     pub fn open(wanted: Wanted, mut object: Surface, by: Option<PathId>) -> Result<Self> {
         let pairing = wanted.pairing();
         let (mut rows, mut best, mut first_error) = (Vec::new(), None, None);
@@ -114,23 +114,23 @@ impl Reach {
             return Err(first_error.unwrap_or_else(|| Error::Unavailable {
                 what: format!("a path between {} and {}", pairing.display.device(), pairing.backend.device()),
                 reason: if reasons.is_empty() {
-                    "none of that name reaches an engine's object".into()
+                    "no path of that name supports engine's objects".into()
                 } else {
                     reasons
                 },
-                hint: "Ask for no path, or for host-round-trip.".into(),
+                hint: "Request no path, or host-round-trip.".into(),
             }));
         };
         swap(path.surface_mut(), &mut object);
         Ok(Self { path, id, rows, wanted, searches: Searches::default() })
     }
 
-    /// The description of what crosses.
+    /// Returns the description of the object.
     pub fn desc(&self) -> &SurfaceDesc {
         &self.wanted.desc
     }
 
-    /// Waits until both sides have done what they were told.
+    /// Waits until both sides have done all their work.
     pub fn finish(&self) -> Result<()> {
         self.wanted.backend.finish()?;
         self.wanted.display.finish()
@@ -148,21 +148,20 @@ impl Reach {
         self.path.surface()
     }
 
-    /// Tells how all of the object lies in the memory that kernels read.
+    /// Returns the layout of the whole object in the memory that kernels read.
     pub fn whole(&self) -> Result<View> {
         self.wanted.pairing().layout().whole()
     }
 
-    /// The path in use, whose surface is the object.
+    /// Returns the current path, whose surface is the object.
     pub fn path(&mut self) -> &mut OpenedPath {
         &mut self.path
     }
 
-    /// Does one turn by the path in use. One that fails is left for the next that works, and the turn is done again
-    /// there.
+    /// Does one turn on the current path. If it fails, the next path that works replaces it and repeats the turn.
     ///
-    /// Where none does it, it is not the paths' fault: all is as before, and the first error is given. The next turns
-    /// that fail then try no other path, up to [`Searches::MOST`] of them.
+    /// Where no path can do the turn, the paths are not at fault: the earlier state is restored, and the first error is
+    /// returned. The next failing turns then try no other path, up to [`Searches::MOST`] of them.
     pub fn turn(
         &mut self,
         mut turn: impl FnMut(&mut OpenedPath, &dyn ComputeBackend) -> Result<(), Failure>,
@@ -180,7 +179,7 @@ impl Reach {
         }
     }
 
-    /// Goes on by the fastest path that was not left.
+    /// Continues with the fastest path that has not failed.
     fn leave(&mut self, why: Error, left: &mut Option<Left>) -> Result<()> {
         if !why.is_of_the_path() || (left.is_none() && !self.searches.is_due()) {
             return Err(self.restore(why, left.take()));
@@ -203,11 +202,11 @@ impl Reach {
         }
     }
 
-    /// Opens the fastest path that was not left, now that the one in use is for this reason.
+    /// Opens the fastest path that has not failed, after the current one failed with `why`.
     fn next_that_works(&mut self, mut why: Error) -> Result<(OpenedPath, PathId)> {
         let mut left = self.id;
         loop {
-            tracing::warn!(path = %left, %why, "an engine's object is reached by another path from now on");
+            tracing::warn!(path = %left, %why, "an engine's object uses another path from now on");
             if let Some(row) = self.rows.iter_mut().find(|row| row.path == left) {
                 row.found = Err(why.to_string());
             }
@@ -221,7 +220,7 @@ impl Reach {
         }
     }
 
-    /// Goes back to what was left. The error that the caller gets.
+    /// Restores the replaced path and returns the error for the caller.
     fn restore(&mut self, why: Error, left: Option<Left>) -> Error {
         let Some(mut left) = left else { return why };
         swap(left.path.surface_mut(), self.path.surface_mut());
@@ -230,28 +229,28 @@ impl Reach {
     }
 }
 
-/// Schedule of the searches for another path after all failed: each is opened and proved, which takes many times as
-/// long as a turn.
+/// Schedule of the searches for another path after all have failed. A search opens and verifies each path, which takes
+/// many times as long as a turn.
 #[derive(Debug, Default)]
 struct Searches {
     /// Failed turns between the last search and the next.
     pause: u32,
-    /// Failed turns until the next search.
+    /// Failed turns that remain until the next search.
     left: u32,
 }
 
 impl Searches {
-    /// Failed turns between two searches at most.
+    /// Most failed turns between two searches.
     const MOST: u32 = 64;
 
-    /// True where a turn that failed is followed by a search.
+    /// True where a failed turn is followed by a search.
     fn is_due(&mut self) -> bool {
         let is_due = self.left == 0;
         self.left = self.left.saturating_sub(1);
         is_due
     }
 
-    /// Twice as long a pause each time.
+    /// Doubles the pause.
     fn found_none(&mut self) {
         self.pause = (2 * self.pause).clamp(1, Self::MOST);
         self.left = self.pause;

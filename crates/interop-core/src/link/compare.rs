@@ -1,7 +1,7 @@
-//! A link goes on comparing paths while its program runs, and goes over to a better one between two frames.
+//! A link continues comparing paths while its program runs, and switches to a faster one between two frames.
 //!
-//! It goes over as it does from a path that fails (`fallback`): what is shown stays until the first frame on the new path is
-//! finished, and that frame keeps its pixels.
+//! It switches in the same way as it leaves a path that fails (`fallback`): the shown frame stays until the first frame
+//! on the new path is finished, and that frame keeps its pixels.
 
 use super::Link;
 use super::touch::Drawn;
@@ -12,21 +12,21 @@ use crate::select::{Limit, Meanwhile, Measured, Selection, Step, Table, Way, rem
 use std::time::Duration;
 
 impl Link {
-    /// Spends `time` on comparing the path in use with those that the start had no time for, and goes over to one that is
-    /// quicker. For programs that know when they have time: while they load, or until the next frame is due. Nothing is begun
-    /// that is thought to take longer than what is left, so that a short time may do nothing.
+    /// Spends `time` on comparing the current path with those that the start had no time for, and switches to a faster
+    /// one. For programs that know when they have time, while they load or until the next frame is due. A step that is
+    /// expected to exceed the remaining time is not started, so a short time may do nothing.
     ///
-    /// Paths are compared by memory and a kernel of this crate's; frames, kernels and memory of the program's have no part in it.
-    /// What is shown stays. Returns how many paths are still to be compared; [`ProbeReport::later`] has their names.
+    /// The comparison uses memory and a kernel of this crate; frames, kernels and memory of the program take no part.
+    /// The shown frame stays. Returns how many paths are still to be compared; [`ProbeReport::later`] has their names.
     ///
-    /// [`crate::select::Trials`] says when this happens on its own.
+    /// [`crate::select::Trials`] determines when this happens automatically.
     pub fn compare_paths(&mut self, time: Duration) -> usize {
         let end = self.options.policy.clock.now() + time;
         while !self.meanwhile.is_over() && self.broken.is_none() && self.compare(Limit::Until(end)) {}
         self.meanwhile.left().len()
     }
 
-    /// A step between two frames, where the policy has time for it.
+    /// Does a step between two frames, if the policy has time for it.
     pub(super) fn compare_between_frames(&mut self) {
         if self.meanwhile.is_over() {
             return;
@@ -35,12 +35,12 @@ impl Link {
         self.compare(Limit::Policy(self.options.policy.trials));
     }
 
-    /// Tells when the program touched the link, where anybody asks.
+    /// Records the time of a draw, as long as comparisons need it.
     pub(super) fn touched(&self) -> Drawn {
         Drawn((!self.meanwhile.is_over()).then(|| self.touch.clone()))
     }
 
-    /// Does one step; false where there was nothing to do, or no time for it.
+    /// Does one step; returns false where there was nothing to do, or no time for it.
     fn compare(&mut self, limit: Limit) -> bool {
         let _nobodys = FrameTag::enter(None);
         let policy = &self.options.policy;
@@ -68,7 +68,7 @@ impl Link {
                 self.go_over(*path, way, comparison, measured);
             }
         }
-        // Memory is for what goes on.
+        // Frees the memory of comparisons, which are over.
         if self.meanwhile.is_over() {
             self.meanwhile.stop();
         }
@@ -77,20 +77,20 @@ impl Link {
         true
     }
 
-    /// The path in use, and how it takes turns where that is not its own way.
+    /// Returns the current path, with its synchronisation where that is not the path's own.
     pub(super) fn way(&self) -> Way {
         let own = self.options.policy.paths.get(self.id).and_then(|spec| spec.syncs.first());
         Way { id: self.id, sync: Some(self.path.sync()).filter(|sync| Some(sync) != own) }
     }
 
     fn go_over(&mut self, path: OpenedPath, way: Way, comparison: Comparison, measured: Measured) {
-        // Frames on their way would never be seen.
+        // Otherwise frames in flight would never be shown.
         if let Err(error) = self.flush() {
-            tracing::warn!(%error, "the path in use fails: it is not left for a quicker one but by its next frame");
+            tracing::warn!(%error, "the current path failed; the next frame replaces it");
             return;
         }
-        tracing::info!(from = %self.id, to = %way, %comparison, "a quicker path is taken");
-        let why = format!("quicker than {} while the program ran, {:.0} us a frame", self.id, measured.median_us);
+        tracing::info!(from = %self.id, to = %way, %comparison, "switched to a faster path");
+        let why = format!("faster than {} while the program ran, {:.0} us a frame", self.id, measured.median_us);
         let mut report: ProbeReport = self.report.clone();
         report.note(comparison, Some(measured));
         report.change(way.id, path.sync(), why);

@@ -1,8 +1,8 @@
-//! A path that fails in the middle of the stream is left for the next one that works, and the frame is done again there.
+//! Fallback: a path that fails while frames are shown is replaced by the next one that works, which repeats the frame.
 //!
-//! What was shown stays on show until then, and it is what the first frame of the next path keeps. A frame made by
-//! [`Link::frame`] is redone at once; one made by [`Link::acquire`] and `finish` gives its error, and the next `acquire`
-//! is by another path.
+//! Until then the display keeps showing the last frame, and the first frame of the next path starts from it.
+//! [`Link::frame`] repeats a failed frame at once. [`Link::acquire`] and `finish` return the error, and the next
+//! `acquire` uses another path.
 
 use super::retired::Retired;
 use super::traced::Traced;
@@ -19,7 +19,8 @@ use std::ops::Range;
 use std::time::Duration;
 
 impl Error {
-    /// True where another path may fare better: a driver, a limit or wrong pixels, not the caller's values or kernels.
+    /// True where another path may succeed: for errors of a driver, limits and wrong pixels, not for the caller's
+    /// values or kernels.
     pub(crate) fn is_of_the_path(&self) -> bool {
         matches!(
             self,
@@ -32,30 +33,29 @@ impl Error {
     }
 }
 
-/// State at the begin of a fallback, restored if no other path works.
+/// State at the beginning of a fallback, restored if no other path works.
 pub(super) struct Descent {
     demoted: usize,
     id: PathId,
     report: ProbeReport,
     first: Error,
-    /// The path itself, unless it went to `retired` because it has something on show.
+    /// The path itself, unless it moved to `retired` because it has a frame on show.
     unshown: Option<OpenedPath>,
 }
 
 impl Link {
-    /// Computes and shows one frame of the whole surface. What `compute` leaves unwritten is by the surface's rule, see
-    /// [`Unwritten`]. If the path fails, `compute` is called again for a frame on the next one that works: it should do
-    /// the same each time. While the link is paused ([`Link::resize`]), nothing is done.
+    /// Computes and shows one frame of the whole surface. The surface's rule determines pixels that `compute` leaves
+    /// unwritten, see [`Unwritten`]. If the path fails, `compute` is called again for a frame on the next path that
+    /// works, so it should do the same each time. While the link is paused ([`Link::resize`]), nothing is done.
     ///
     /// # Errors
-    /// Those of `compute` that are not the path's, and those of a path that was forced; where no path is left, the
-    /// first error.
+    /// Those of `compute` that are not the path's fault, and those of a forced path; where no path is left, the first
+    /// error.
     pub fn frame(&mut self, compute: impl FnMut(&mut WriteFrame<'_>) -> Result<()>) -> Result<()> {
         self.frame_part(self.layout.full(), compute)
     }
 
-    /// Computes and shows one frame of a part of an image ([`Link::acquire_region`]), with the rules of
-    /// [`Link::frame`].
+    /// Computes and shows one frame of a part of an image ([`Link::acquire_region`]), by the rules of [`Link::frame`].
     pub fn frame_region(
         &mut self,
         region: Region,
@@ -64,7 +64,7 @@ impl Link {
         self.frame_part(Part::Image(region), compute)
     }
 
-    /// Computes and shows one frame of a part of a buffer ([`Link::acquire_bytes`]), with the rules of [`Link::frame`].
+    /// Computes and shows one frame of a part of a buffer ([`Link::acquire_bytes`]), by the rules of [`Link::frame`].
     pub fn frame_bytes(
         &mut self,
         bytes: Range<usize>,
@@ -73,11 +73,11 @@ impl Link {
         self.frame_part(Part::Buffer(bytes), compute)
     }
 
-    /// Before a frame: on a path that works, which may be compared with another.
+    /// Prepares a frame: selects a path that works, which may first be compared with another.
     fn next_frame(&mut self, part: &Part) -> Result<Option<Descent>> {
         part.check_inside(self.layout.desc()).map_err(|error| error.of("Link::frame"))?;
         if self.in_target && *part != self.layout.full() {
-            // No surface has what lies around it.
+            // No surface holds the pixels around the part.
             return Err(Error::InTarget);
         }
         let mut descent = None;
@@ -127,8 +127,8 @@ impl Link {
         error.is_of_the_path() && self.options.policy.force.is_none()
     }
 
-    /// Leaves the path in use for the next that works. If none does, returns the first error and keeps the earlier
-    /// path.
+    /// Replaces the current path by the next one that works. If there is none, returns the first error and keeps the
+    /// earlier path.
     fn step_down(&mut self, error: Error, descent: &mut Option<Descent>) -> Result<()> {
         if error.is_of_the_path() {
             distrust(&self.backend, &self.display);
@@ -157,9 +157,9 @@ impl Link {
         match open_without(&self.backend, &self.display, self.layout.desc(), &policy, &standing) {
             Ok(mut selection) => {
                 selection.report.inherit(&self.report);
-                // Something is wrong with this machine: what is left works, and that is enough.
+                // This machine has a fault: a working path is enough, so comparisons end.
                 self.meanwhile.stop();
-                tracing::warn!(%from, to = %selection.id, %reason, "a path failed and was left");
+                tracing::warn!(%from, to = %selection.id, %reason, "a path failed and was replaced");
                 let desc = *self.layout.desc();
                 let unshown = self.take(selection, &desc);
                 if from == begun.id {
@@ -169,17 +169,17 @@ impl Link {
                 Ok(())
             }
             Err(nothing_left) => {
-                tracing::warn!(%nothing_left, "no path does this frame: it is not the path's fault");
+                tracing::warn!(%nothing_left, "no path can compute this frame, so the paths are not at fault");
                 Err(self.restore(begun))
             }
         }
     }
 
-    /// Goes back to where `begun` was: the demotions since then turned out not to be the paths' fault.
+    /// Restores the state of `begun`, because the demotions since then were not the paths' fault.
     fn restore(&mut self, begun: Descent) -> Error {
         self.demoted.truncate(begun.demoted);
         let before = match begun.unshown {
-            // It has nothing on show, so it is not the one that does.
+            // It has no frame on show, so the retired path stays.
             Some(path) => Some((path, false)),
             None if self.id == begun.id => None,
             None => self.retired.take().and_then(Retired::into_path).map(|path| (path, true)),
@@ -192,15 +192,15 @@ impl Link {
         begun.first
     }
 
-    /// Goes on with another path; what is shown stays until its first frame. Returns the earlier path if it has
-    /// nothing on show.
+    /// Continues with another path; the shown frame stays until its first frame. Returns the earlier path if it has no
+    /// frame on show.
     pub(super) fn take(&mut self, selection: Selection, desc: &SurfaceDesc) -> Option<OpenedPath> {
         let unshown = self.replace(selection.path, selection.id, desc);
         self.report = selection.report;
         unshown
     }
 
-    /// [`Link::take`] for a path that was proved for this surface.
+    /// Like [`Link::take`], for a path that was verified for this surface.
     pub(super) fn replace(&mut self, path: OpenedPath, id: PathId, desc: &SurfaceDesc) -> Option<OpenedPath> {
         let layout = FrameLayout::new(desc, self.display.caps());
         let path = std::mem::replace(&mut self.path, path);
@@ -216,10 +216,10 @@ impl Link {
         None
     }
 
-    /// Tries and times all paths again, those that were left among them, and goes on with the best.
+    /// Tries and times all paths again, including those that failed, and continues with the best.
     ///
     /// # Errors
-    /// The errors of [`Link::open`]; the link is then as before.
+    /// The errors of [`Link::open`]; then the link is unchanged.
     pub fn recalibrate(&mut self) -> Result<()> {
         crate::select::forget(&self.backend, &self.display, self.layout.desc(), &self.options.policy);
         let mut selection = open_path(&self.backend, &self.display, self.layout.desc(), &self.options.policy)?;
@@ -248,7 +248,8 @@ impl Link {
             frame.write(bytes)?;
             frame.hand_over()?;
             if self.retired.as_ref().is_some_and(Retired::is_in_the_paths_memory) {
-                // The path shows the same picture now, and takes the piece that the earlier surface reads for its next.
+                // The path shows the same picture now, and uses the slot that the earlier surface reads for its next
+                // frame.
                 (self.finished, self.retired) = (true, None);
             }
         }
@@ -257,11 +258,13 @@ impl Link {
         Ok(traced.in_slot(self.path.slot()))
     }
 
-    /// Returns what the first frame on a new path keeps, rows in the surface's order: the frame finished last by the path before.
-    /// `None` where the path has it, where that frame had another size, and where there was none: a new path holds zero.
+    /// Returns the picture that the first frame on a new path starts from: the last finished frame of the previous
+    /// path, rows in the surface's order. `None` where the path has it already, where that frame had another size, and
+    /// where there was no frame: a new path holds zero.
     ///
     /// # Errors
-    /// What is on show cannot be read. A frame of the whole surface then goes on from zero: most write every pixel.
+    /// Those of reading the shown frame. A frame of the whole surface then starts from zero: most frames write every
+    /// pixel.
     fn surroundings(&mut self, part: &Part) -> Result<Option<Vec<u8>>> {
         let (desc, is_whole) = (*self.layout.desc(), *part == self.layout.full());
         if self.finished || (is_whole && desc.unwritten() != Unwritten::Keep) {
@@ -271,7 +274,7 @@ impl Link {
             Some(retired) if retired.desc().with_unwritten(desc.unwritten()) == desc => {
                 match retired.newest_picture() {
                     Err(error) if is_whole => {
-                        tracing::warn!(%error, "the picture on show cannot be read: unwritten pixels are zero");
+                        tracing::warn!(%error, "cannot read the shown picture; unwritten pixels become zero");
                         Ok(None)
                     }
                     other => other.map(Some),

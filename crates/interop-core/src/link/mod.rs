@@ -1,8 +1,7 @@
-//! Links, which the user holds: a [`Link`] from one backend to one display for one surface, and the guards of its
-//! frames.
+//! Links, the user's objects: a [`Link`] from one backend to one display for one surface, and the guards of its frames.
 //!
-//! The borrow checker is the lock: [`WriteFrame`] borrows the link mutably, [`ShownFrame`] borrows it, so a frame
-//! cannot be drawn while it is being computed, nor computed while it is drawn, nor outlive its link.
+//! The borrow checker acts as the lock: [`WriteFrame`] borrows the link mutably and [`ShownFrame`] borrows it
+//! immutably. So a frame cannot be drawn while it is computed, nor computed while it is drawn, nor outlive its link.
 
 mod compare;
 mod fallback;
@@ -43,20 +42,20 @@ use touch::Touch;
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct LinkOptions {
-    /// Policy that the path is chosen with.
+    /// Policy for the selection of the path.
     pub policy: Policy,
 }
 
 impl LinkOptions {
-    /// The default except for the policy.
+    /// The default options with this policy.
     pub fn new(policy: Policy) -> Self {
         Self { policy }
     }
 }
 
-/// A verified way for frames of one surface from a backend to a display.
+/// A verified path for frames of one surface, from a backend to a display.
 ///
-/// Threads: stays on the display's thread (it is not `Send`).
+/// Threads: a link stays on the display's thread (it is not `Send`).
 ///
 /// ```
 /// use cpu_fallback::*;
@@ -78,43 +77,43 @@ pub struct Link {
     path: OpenedPath,
     id: PathId,
     report: ProbeReport,
-    /// The largest surface for which the path in use was proved by pixels.
+    /// The largest surface for which the current path was verified.
     proved: SurfaceDesc,
-    /// The surface for which the path's memory was made: that in use, or a larger one.
+    /// The surface for which the path's memory was made: the current one, or a larger one.
     made_for: SurfaceDesc,
-    /// A frame of the user's (not only a verification pattern) is in `path`'s surface.
+    /// True where a frame of the user (not only a verification pattern) is in `path`'s surface.
     finished: bool,
-    /// After a resize or a change of path: what is shown until the first frame since then is finished.
+    /// After a resize or a change of path: the holder of the shown frame, until the next frame is finished.
     retired: Option<Retired>,
-    /// Paths that were left, and why.
+    /// Paths that failed, with the reason.
     demoted: Vec<(PathId, String)>,
-    /// The path failed; the next frame is by another.
+    /// Error of the path, if it failed; the next frame uses another path.
     broken: Option<Error>,
-    /// The path holds a frame that was given up after it was handed over; the next one must not keep it.
+    /// True where the path holds a frame that was dropped after the hand-over; the next frame must not keep its pixels.
     unclean: bool,
-    /// It was resized to 0x0.
+    /// True where it was resized to 0x0.
     paused: bool,
     /// Paths that are still to be compared.
     meanwhile: Meanwhile,
     touch: Touch,
-    /// Where frames go that are not drawn.
+    /// Targets of frames that kernels write directly.
     targets: Targets,
-    /// The newest frame is in its target alone.
+    /// True where the newest frame is only in its target.
     in_target: bool,
-    /// Tells this link from others in a trace.
+    /// Identifies this link in a trace.
     number: u32,
-    /// Frames begun so far.
+    /// Number of frames that were begun.
     frames: u64,
-    /// The frame finished last.
+    /// The frame that was finished last.
     newest: Option<FrameTag>,
 }
 
 impl Link {
-    /// Finds and proves a path; see [`crate::select`].
+    /// Selects and verifies a path; see [`crate::select`].
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] and [`Error::Unsupported`] for sizes that cannot be, [`Error::NoPath`] where no path
-    /// works or a forced one does not. What the [environment](crate::select::environment) asks for stands above the
+    /// [`Error::InvalidInput`] and [`Error::Unsupported`] for invalid or unsupported sizes; [`Error::NoPath`] where no
+    /// path works, or a forced one does not. Settings of the [environment](crate::select::environment) override the
     /// policy.
     pub fn open(
         backend: Arc<dyn ComputeBackend>,
@@ -152,27 +151,27 @@ impl Link {
         })
     }
 
-    /// The side that writes.
+    /// Returns the backend, which computes frames.
     pub fn backend(&self) -> &Arc<dyn ComputeBackend> {
         &self.backend
     }
 
-    /// The side that shows.
+    /// Returns the display, which shows frames.
     pub fn display(&self) -> &Rc<dyn Display> {
         &self.display
     }
 
-    /// Returns what the next frame will be.
+    /// Returns the description of the next frame.
     pub fn desc(&self) -> &SurfaceDesc {
         self.layout.desc()
     }
 
-    /// The path in use.
+    /// Returns the current path.
     pub fn path(&self) -> PathId {
         self.id
     }
 
-    /// Returns what was found out about every path.
+    /// Returns the findings about every path.
     pub fn report(&self) -> &ProbeReport {
         &self.report
     }
@@ -182,8 +181,8 @@ impl Link {
         self.path.frames_behind()
     }
 
-    /// Shows the frame finished last, waiting for it; does something only in pipelined mode. After a resize or a change of
-    /// path that frame is of the path before, until the first on the new one is finished.
+    /// Waits for the last finished frame and shows it. Does something only in pipelined mode. After a resize or a
+    /// change of path, that frame belongs to the previous path until the first frame of the new one is finished.
     pub fn flush(&mut self) -> Result<()> {
         let _step = step!("flush");
         match &mut self.retired {
@@ -192,8 +191,8 @@ impl Link {
         }
     }
 
-    /// All of it as text to paste into a bug report: both devices, every path with its state, cost and reason, what was
-    /// chosen and why, what failed since, and findings with advice.
+    /// Returns everything as text for a bug report: both devices, every path with its state, cost and reason, the
+    /// selection and its reason, later failures, and findings with advice.
     pub fn explain(&self) -> String {
         let mut text = format!("pixelferry {}, {}", env!("CARGO_PKG_VERSION"), self.report);
         text += &format!("  in use: {}, {} behind\n", self.id, counted(self.frames_behind(), "frame"));
@@ -203,17 +202,17 @@ impl Link {
         text
     }
 
-    /// Starts a frame of the whole surface. What it leaves unwritten is by the surface's rule, see [`crate::Unwritten`].
-    /// Waits until the display has left the memory it gets.
+    /// Starts a frame of the whole surface. The surface's rule determines the pixels that it leaves unwritten, see
+    /// [`crate::Unwritten`]. Waits until the display no longer uses the frame's memory.
     ///
     /// # Errors
-    /// [`Error::Paused`]; what the backend, the display or the path reported.
+    /// [`Error::Paused`]; errors of the backend, the display or the path.
     pub fn acquire(&mut self) -> Result<WriteFrame<'_>> {
         self.acquire_part(self.layout.full())
     }
 
-    /// Starts a frame of `region` only, rows counted in the surface's order. All other pixels stay as the display has
-    /// them; what the frame leaves unwritten inside the region is by the surface's rule.
+    /// Starts a frame of `region` only, with rows counted in the surface's order. All other pixels stay as the display
+    /// has them. The surface's rule determines pixels inside the region that the frame leaves unwritten.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] for an empty region, one outside the surface, or a buffer surface.
@@ -221,8 +220,8 @@ impl Link {
         self.acquire_part(Part::Image(region))
     }
 
-    /// Starts a frame of `bytes` of a buffer surface only. The others stay; what the frame leaves unwritten among these is
-    /// by the surface's rule.
+    /// Starts a frame of `bytes` of a buffer surface only. All other bytes stay. The surface's rule determines bytes in
+    /// this range that the frame leaves unwritten.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] for an empty range, one outside the buffer, or an image surface.
@@ -230,11 +229,11 @@ impl Link {
         self.acquire_part(Part::Buffer(bytes))
     }
 
-    /// The newest finished frame, for drawing.
+    /// Returns the newest finished frame, for drawing.
     ///
     /// # Errors
-    /// [`Error::NothingShown`] before the first frame was finished, [`Error::InTarget`] after one that [`Link::show`] stored into
-    /// its target.
+    /// [`Error::NothingShown`] before the first frame is finished; [`Error::InTarget`] after a frame that
+    /// [`Link::show`] wrote directly into its target.
     pub fn shown(&self) -> Result<ShownFrame<'_>> {
         let (surface, id, frame) = match &self.retired {
             _ if self.in_target => return Err(Error::InTarget),
@@ -245,10 +244,10 @@ impl Link {
         Ok(ShownFrame::new(surface, id, frame.or(self.newest), self.touched()))
     }
 
-    /// Makes the link as it was when it was opened: nothing is shown, and every pixel is zero.
+    /// Resets the link to its state after opening: it shows nothing, and every pixel is zero.
     ///
     /// # Errors
-    /// What the backend or display reported; nothing is shown then, either, and the next frame may find the path broken.
+    /// Errors of the backend or display; then it shows nothing either, and the next frame may replace the path.
     pub fn clear(&mut self) -> Result<()> {
         (self.finished, self.retired, self.newest, self.in_target) = (false, None, None, false);
         self.unclean = true;
@@ -258,12 +257,13 @@ impl Link {
         Ok(())
     }
 
-    /// Paths that were left because they failed, and why, oldest first.
+    /// Returns the paths that failed, with the reason, oldest first.
     pub fn demoted(&self) -> &[(PathId, String)] {
         &self.demoted
     }
 
-    /// The shown frame as the display shows it: tight rows in the surface's order. Slow; for saving and testing.
+    /// Reads the shown frame as the display shows it: tight rows in the surface's order. This is slow; use it for
+    /// saving and testing.
     ///
     /// # Errors
     /// Those of [`Link::shown`] and of the display.
@@ -283,7 +283,7 @@ impl Link {
         let _step = step!("finish");
         let mut done = self.path.finish();
         if done.is_ok() && !self.finished {
-            // Until the pipeline is full, verification's pictures would come out of it.
+            // Until the pipeline is full, it would return patterns of the verification.
             done = self.path.flush();
             self.unclean = done.is_err();
         }
@@ -300,17 +300,17 @@ impl Link {
         Ok(())
     }
 
-    /// True where what is shown may change while a frame begins: a path may be left, or go over to another.
+    /// True where the shown frame may change when a frame begins, because the path may be replaced.
     pub(crate) fn may_show_before_a_frame(&self) -> bool {
         self.unclean || self.broken.is_some() || !self.meanwhile.is_over()
     }
 
-    /// True while a frame is open that goes straight into a target.
+    /// True while a frame is open that kernels write directly into a target.
     fn is_straight(&mut self) -> bool {
         self.targets.writes().is_some()
     }
 
-    /// The memory that kernels of the open frame write.
+    /// Returns the memory that kernels of the open frame write.
     pub(crate) fn next_target(&mut self) -> Result<(Target<'_>, &dyn ComputeBackend)> {
         let target = self.targets.writes().unwrap_or_else(|| self.path.target())?;
         Ok((target, self.backend.as_ref()))

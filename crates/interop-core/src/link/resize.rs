@@ -1,9 +1,9 @@
-//! Other sizes: in the memory that the path has, or in new memory with room for the next.
+//! Resizing: in the existing memory of the path, or in new memory with room for the next sizes.
 //!
-//! A window that is dragged changes its size at every frame. So memory is made and proved for a larger surface than was asked
-//! for, and sizes inside it are views of that memory: what carries its bytes was proved for all of them. Images whose order only
-//! drivers know have no views and are made again for each size. Of a path that was proved once, memory that is made for another size
-//! is compared in a few rows, one piece when the size changes and the others as frames need them.
+//! While the user drags a window its size changes with every frame. Memory is therefore made and verified for a larger
+//! surface than requested, and smaller sizes are views of it, which that verification covers. Images whose layout only
+//! drivers know have no views and are made again for each size. When a verified path makes memory for another size,
+//! only a few rows are compared: of one slot when the size changes, and of the others as frames need them.
 
 use super::Link;
 use super::retired::Retired;
@@ -16,28 +16,31 @@ use crate::path::{FrameLayout, OpenedPath, SharingPath, blank};
 use crate::select::{Compared, Keep, Policy, Standing, Way, open_way, open_without};
 
 impl Link {
-    /// Changes the size (or format). The frame shown stays until the first of the new size is finished, which begins from
-    /// zero, whatever the surface's rule for unwritten pixels; where only that rule changes, the picture is kept. The path
-    /// is kept if it still works at the new size, else chosen again. After an error everything is as before.
+    /// Changes the size (or format). The shown frame stays until the first one of the new size is finished. That frame
+    /// starts from zero, whatever the surface's rule for unwritten pixels; where only the rule changes, the picture is
+    /// kept. The current path is kept if it works at the new size, otherwise another is selected. After an error
+    /// nothing has changed.
     ///
-    /// Sizes for which the link has room cost no proof by pixels, and most paths allocate for them at most a texture of the
-    /// display's. A larger size makes memory with room for a quarter more on each side, of which a few rows are compared.
-    /// [`Link::resize_within`] makes room beforehand. The display's API may have another name for what is shown at each size.
+    /// Sizes for which the link has room need no verification, and most paths allocate at most a texture of the display
+    /// for them. For a larger size, memory is made with room for a quarter more on each side, and a few rows of it are
+    /// compared. [`Link::resize_within`] makes room in advance. The display's API object of the shown frame may differ
+    /// for each size.
     ///
-    /// An image of 0x0, which a minimised window has, pauses the link: [`Link::frame`] and its like do nothing, and the picture
-    /// stays. The next size without a zero side ends that; the old one is there at once.
+    /// An image of 0x0, the size of a minimised window, pauses the link: [`Link::frame`] and similar calls do nothing,
+    /// and the picture stays. The next size without a zero side ends the pause; the previous size is available at once.
     ///
     /// # Errors
-    /// The errors of [`Link::open`], where 0x0 is an error, too.
+    /// The errors of [`Link::open`]; a 0x0 surface is only an error there.
     pub fn resize(&mut self, desc: SurfaceDesc) -> Result<()> {
         self.resize_to(desc, None)
     }
 
-    /// Changes the size as [`Link::resize`] does, and makes room for `most`: no size up to that needs a whole proof from then
-    /// on, while the path stays. Memory is for `most` then, however small the surface is; open the link again to give it back.
-    /// Where there is no memory for that, a warning says so, and each size that is larger than before makes its own.
+    /// Changes the size like [`Link::resize`], and makes room for `most`: from then on, no size up to that needs a full
+    /// verification while the path stays. The memory has the size of `most`, however small the surface is; open the
+    /// link again to free it. Where the memory is not available, a warning is logged, and each size that is larger than
+    /// all before makes its own.
     ///
-    /// Only the size of `most` counts. A window's is that of its screen.
+    /// Only the size of `most` matters. For a window, use the size of its screen.
     ///
     /// # Errors
     /// The errors of [`Link::open`], for both sizes.
@@ -45,7 +48,7 @@ impl Link {
         self.resize_to(now, Some(most))
     }
 
-    /// True where it was resized to 0x0.
+    /// True where the link was resized to 0x0.
     pub fn is_paused(&self) -> bool {
         self.paused
     }
@@ -76,17 +79,19 @@ impl Link {
         let _stage = stage!("resize");
         self.targets.forget();
         if self.in_target {
-            // Frames before the newest are not to be seen again.
+            // Frames before the newest must not appear again.
             (self.finished, self.retired) = (false, None);
         }
         let left = self.leave_broken(&mut None);
         if let Err(error) = &left {
-            tracing::debug!(%error, "no other path works: the one that failed is proved again");
+            tracing::debug!(%error, "no other path works; verifying the failed one again");
         }
         if left.is_err() || !self.stay(&desc, most) {
             self.choose_for(&desc)?;
             if most.is_some() && !has_room(self) && !self.stay(&desc, most) {
-                tracing::warn!("there is no room for the larger size: each that is larger than before makes its own");
+                tracing::warn!(
+                    "no memory for the requested maximum; each size that is larger than before allocates its own"
+                );
             }
         }
         self.meanwhile.restart(&self.options.policy.clock);
@@ -94,10 +99,10 @@ impl Link {
         Ok(())
     }
 
-    /// Goes on by the same way, where that takes the new size.
+    /// Continues with the same path and synchronisation, if that supports the new size.
     fn stay(&mut self, desc: &SurfaceDesc, most: Option<SurfaceDesc>) -> bool {
         self.try_to_stay(desc, most).unwrap_or_else(|error| {
-            tracing::debug!(%error, path = %self.id, "the path does not take the new size as it is");
+            tracing::debug!(%error, path = %self.id, "the path does not support the new size");
             false
         })
     }
@@ -128,9 +133,9 @@ impl Link {
             return Ok(true);
         }
         let larger = most.unwrap_or_else(|| grown(desc, &self.proved, self.display.caps()));
-        // While a window is dragged nobody waits for more.
+        // While the user drags a window, a full comparison would take too long.
         let compared = if most.is_some() { Compared::All } else { Compared::FewRows };
-        // A surface of the new size begins from zero, whatever the proof left in the memory.
+        // A surface of the new size starts from zero, whatever the proof left in the memory.
         let mut path = self.open_proved(&larger, compared)?;
         let mut made_for = larger;
         if path.resize(&pairing)?.is_none() {
@@ -142,8 +147,8 @@ impl Link {
         Ok(true)
     }
 
-    /// A second path by the way in use, which holds zero, with the first of its pieces alone where they are made one by one: a window
-    /// that is dragged is at each size for a frame or two.
+    /// Opens the current candidate a second time, with zeroed memory. Where slots are made one by one, only the first
+    /// is made: while the user drags a window, each size lasts a frame or two.
     fn open_again(&self, desc: &SurfaceDesc) -> Result<OpenedPath> {
         let mut path = self.open_proved(desc, Compared::FewRows)?;
         let pairing = self.options.policy.pairing(&self.backend, &self.display, desc).with_one_piece();
@@ -153,7 +158,8 @@ impl Link {
         Ok(path)
     }
 
-    /// A second path by the way in use, which holds what its proof wrote; with one piece where only a few rows are compared.
+    /// Opens the current candidate a second time, with the pattern of its proof in memory; with one slot where only a
+    /// few rows are compared.
     fn open_proved(&self, desc: &SurfaceDesc, compared: Compared) -> Result<OpenedPath> {
         let policy = &self.options.policy;
         let pairing = policy.pairing(&self.backend, &self.display, desc);
@@ -161,7 +167,7 @@ impl Link {
         open_way(&now, policy, self.way(), self.path.frames_behind(), compared)
     }
 
-    /// Before a frame: has the piece of memory made that the frame is for, with `all` those of later frames, too.
+    /// Before a frame: makes the slot that the frame needs and, with `all`, those of later frames.
     pub(super) fn make_pieces(&mut self, all: bool) -> Result<()> {
         while self.path.lacks_piece()? || (all && self.path.missing_pieces() > 0) {
             let _step = step!("another piece");
@@ -177,7 +183,7 @@ impl Link {
         (self.proved, self.made_for) = (proved, made_for);
     }
 
-    /// Chooses a path, that in use if it works.
+    /// Selects a path, preferring the current one if it works.
     fn choose_for(&mut self, desc: &SurfaceDesc) -> Result<()> {
         let policy = Policy { prefer: Some(self.id), ..self.options.policy.clone() };
         let keep = Keep { id: self.id, sync: self.path.sync(), frames_behind: self.path.frames_behind() };

@@ -1,4 +1,4 @@
-//! Memory of the frame on show after a resize or a change of path, kept until the first frame since then is finished.
+//! The shown frame's memory after a resize or a change of path, kept until the next frame is finished.
 
 use crate::describe::error::Result;
 use crate::describe::surface::SurfaceDesc;
@@ -6,7 +6,7 @@ use crate::devices::timeline::FrameTag;
 use crate::display::Surface;
 use crate::path::{FrameLayout, OpenedPath, PathId, SharingPath};
 
-/// Holder of the frame on show.
+/// Holder of the shown frame.
 pub(super) struct Retired {
     layout: FrameLayout,
     id: PathId,
@@ -14,7 +14,7 @@ pub(super) struct Retired {
 }
 
 enum Holder {
-    /// A path that was left.
+    /// A path that was replaced.
     Path(Box<OpenedPath>),
     /// The surface that a path had for another size. Every frame of that size was handed over.
     Surface(Surface, Option<FrameTag>),
@@ -25,12 +25,12 @@ impl Retired {
         Self { layout, id, holder: Holder::Path(Box::new(path)) }
     }
 
-    /// `frame`: the one that it shows.
+    /// Takes a surface that shows `frame`.
     pub fn of_surface(layout: FrameLayout, id: PathId, surface: Surface, frame: Option<FrameTag>) -> Self {
         Self { layout, id, holder: Holder::Surface(surface, frame) }
     }
 
-    /// True where the path in use may write what it shows, once that path shows a frame of its own.
+    /// True where the current path will write the memory of the shown frame after it shows a frame of its own.
     pub fn is_in_the_paths_memory(&self) -> bool {
         matches!(self.holder, Holder::Surface(..))
     }
@@ -57,7 +57,7 @@ impl Retired {
         }
     }
 
-    /// The path, where one was left.
+    /// Returns the path, if a path was replaced.
     pub fn into_path(self) -> Option<OpenedPath> {
         match self.holder {
             Holder::Path(path) => Some(*path),
@@ -72,13 +72,13 @@ impl Retired {
         }
     }
 
-    /// The frame on show: tight rows in the surface's order.
+    /// Reads the shown frame: tight rows in the surface's order.
     pub fn read_back(&mut self) -> Result<Vec<u8>> {
         let bytes = self.in_native_rows()?;
         Ok(self.layout.to_surface_rows(bytes))
     }
 
-    /// The frame finished last, shown or not: tight rows in the surface's order.
+    /// Reads the last finished frame, shown or not: tight rows in the surface's order.
     pub fn newest_picture(&mut self) -> Result<Vec<u8>> {
         let mut bytes = self.in_native_rows()?;
         if let Holder::Path(path) = &mut self.holder {

@@ -1,30 +1,30 @@
-//! For how large a surface memory is made, and which surfaces are views of it.
+//! Decides how much larger than the surface memory is made, and which surfaces are views of it.
 
 use crate::describe::error::{Error, Result};
 use crate::describe::geometry::Extent;
 use crate::describe::surface::{BufferDesc, ImageDesc, SurfaceDesc};
 use crate::devices::capability::DisplayCaps;
 
-/// A side grows to a multiple of so many pixels.
+/// A side grows to a multiple of this many pixels.
 const PIXELS: u32 = 64;
-/// A buffer grows to a multiple of so many bytes.
+/// A buffer grows to a multiple of this many bytes.
 const BYTES: u64 = 4096;
-/// Room that was made for other sizes is kept while it takes at most so many times the memory.
+/// Spare room is kept while the memory is at most this many times the required size.
 const MOST_KEPT: u64 = 2;
 
-/// `desc` with the size of whichever is larger, on each side.
+/// Returns `desc` with the larger size of both, on each side.
 ///
 /// # Errors
-/// One is an image, the other a buffer.
+/// Where one is an image and the other a buffer.
 pub(super) fn covering(desc: &SurfaceDesc, other: &SurfaceDesc) -> Result<SurfaceDesc> {
     let both = desc.covering(other);
     both.ok_or_else(|| {
-        Error::invalid("resize_within", format!("room was asked for an {other}, the surface is an {desc}"))
+        Error::invalid("resize_within", format!("the maximum is an {other}, but the surface is an {desc}"))
     })
 }
 
-/// `desc` with a quarter more on each side that is larger than that of `room`, as a size that grows will grow on. The other
-/// side stays that of `room`, if that is no waste.
+/// Returns `desc` with a quarter more on each side that is larger than in `room`, because a growing side is likely to
+/// keep growing. The other side keeps the size of `room`, unless that wastes memory.
 pub(super) fn grown(desc: &SurfaceDesc, room: &SurfaceDesc, caps: &DisplayCaps) -> SurfaceDesc {
     match (desc, room) {
         (SurfaceDesc::Image(desc), SurfaceDesc::Image(room)) => {

@@ -1,4 +1,4 @@
-//! Frame and draw as one call: where a draw would only place pixels, kernels write the target itself and nothing is drawn.
+//! Computing and drawing a frame in one call: where a draw would only place pixels, kernels write the target directly.
 
 use super::targets::{Detour, Place, Showed, Straight};
 use super::traced::Traced;
@@ -18,16 +18,18 @@ use crate::tournament::Shortest;
 use std::time::Instant;
 
 impl Link {
-    /// Computes one frame of the whole surface and shows it in `target`, as [`Link::frame`] and a draw with these options do.
+    /// Computes one frame of the whole surface and shows it in `target`, like [`Link::frame`] followed by a draw with
+    /// these options.
     ///
-    /// Where the draw would only place pixels, kernels in the display's own queue store into the target itself: a frame
-    /// then crosses memory once. That takes a target that kernels store to, of the surface's format, a picture that is not
-    /// scaled, cut or blended and whose colours stay, and a surface whose rule is [`Unwritten::Overwrite`] or
-    /// [`Unwritten::Clear`]. The first frame in a target is drawn. Stores are then proved by pixels in it, timed beside the draw,
-    /// and the frame is drawn once more.
+    /// Where the draw would only place pixels, kernels in the display's own queue store into the target directly, so a
+    /// frame crosses memory once. This requires a target to which kernels can store, of the surface's format; a picture
+    /// that is not scaled, cut or blended and whose colours do not change; and a surface with the rule
+    /// [`Unwritten::Overwrite`] or [`Unwritten::Clear`]. The first frame in a target is drawn. Then stores into it are
+    /// verified with pixels and timed against the draw, and the frame is drawn once more.
     ///
-    /// After a frame that went straight no surface holds it: until the next other one, [`Link::shown`], [`Link::read_back`]
-    /// and frames of a part give [`Error::InTarget`]. If a kernel fails there, what it wrote stays in the target.
+    /// After a frame that was written directly, no surface holds it: until another frame is finished, [`Link::shown`],
+    /// [`Link::read_back`] and frames of a part return [`Error::InTarget`]. If a kernel fails there, its pixels stay in
+    /// the target.
     ///
     /// # Errors
     /// The errors of [`Link::frame`] and of the draw.
@@ -48,7 +50,7 @@ impl Link {
                 Ok(()) => return Ok(Showed::Straight),
                 Err(error) if !error.is_of_the_path() => return Err(error),
                 Err(error) => {
-                    tracing::warn!(%error, "stores into a target failed: frames are drawn there from now on");
+                    tracing::warn!(%error, "stores into a target failed; frames are drawn there from now on");
                     self.targets.fail(error)
                 }
             },
@@ -64,7 +66,7 @@ impl Link {
         Ok(Showed::Drawn(why))
     }
 
-    /// Finds a place that was tried before, or one like it; the place itself where there is none.
+    /// Finds a target that was tried before, or an equivalent one; otherwise tries this one.
     fn known(&mut self, target: &mut dyn ShowTarget, place: Place) -> Result<Result<(), Place>, Detour> {
         if let Some(found) = self.targets.find(&place) {
             return found.map(Ok);
@@ -87,13 +89,13 @@ impl Link {
         options: DrawOptions,
         compute: impl FnMut(&mut WriteFrame<'_>) -> Result<()>,
     ) -> Result<()> {
-        // Until the draw, and where there is none.
+        // Lives until the draw, or until the end where there is none.
         let _together = target.with_the_draw();
         self.frame(compute)?;
         target.draw(self.shown()?.surface(), options)
     }
 
-    /// Finds where in the target's texture the frame would go as it is.
+    /// Finds the rectangle of the target's texture that the frame would cover unchanged.
     fn place(&self, target: &mut dyn ShowTarget, options: &DrawOptions) -> Result<Place, Detour> {
         let desc = *self.layout.desc();
         let SurfaceDesc::Image(image) = desc else { return Err(Detour::Draws("it is given a buffer")) };
@@ -101,7 +103,7 @@ impl Link {
             return Err(Detour::Keeps);
         }
         if self.path.frames_behind() > 0 {
-            // A frame that goes straight is the newest, and the next that is drawn would be older.
+            // A frame that is written directly would be newer than the next one that is drawn.
             return Err(Detour::Draws("it shows an earlier frame"));
         }
         if let Some(manner) = self.targets.asked.or(options.manner) {
@@ -120,12 +122,12 @@ impl Link {
             return Err(Detour::Queue("kernels do not run in the display's queue".into()));
         }
         let area = target.area();
-        // The draw says what is wrong.
+        // The draw reports the error.
         let plan = Plan::of(&desc, area, self.display.caps(), options).map_err(|_| Detour::Draws("it is refused"))?;
         let whole = Region { x: 0, y: 0, ..plan.drawn };
         let draws = match plan {
             _ if !plan.one_to_one => Some("it scales"),
-            _ if plan.bars => Some("it fills what lies around the picture"),
+            _ if plan.bars => Some("it fills the area around the picture"),
             _ if plan.blends => Some("it blends"),
             _ if plan.grey => Some("it shows one channel as grey"),
             _ if plan.shading.is_some() || plan.format_encodes => Some("it changes colours"),
@@ -153,8 +155,8 @@ impl Link {
         Ok(Place { pixels, region, order: image.row_order })
     }
 
-    /// Proves stores into the target by pixels and finds out whether they are quicker than the draw. The target holds a
-    /// pattern then.
+    /// Verifies stores into the target with pixels and measures whether they are faster than the draw. Afterwards the
+    /// target holds a pattern.
     fn try_straight(
         &mut self,
         target: &mut dyn ShowTarget,
@@ -173,7 +175,7 @@ impl Link {
         self.prove(&mut straight, target, place).map_err(failed)?;
         let measured = match self.targets.measured(place) {
             Some(measured) => measured,
-            // The first that works is wanted.
+            // The first working variant is wanted.
             None if self.options.policy.budget.is_zero() => Ok(()),
             None => self.time(&mut straight, target, options).map_err(failed)?,
         };
@@ -181,7 +183,7 @@ impl Link {
         measured.map(|()| straight)
     }
 
-    /// Stores a pattern and compares all of the target: what lies around the frame stays.
+    /// Stores a pattern and compares the whole target: pixels around the frame must not change.
     fn prove(&self, straight: &mut Straight, target: &mut dyn ShowTarget, place: &Place) -> Result<()> {
         let whole = FrameLayout::new(&place.desc(), self.display.caps()).tight().whole()?;
         let mut expected = target.read_back()?;
@@ -192,7 +194,7 @@ impl Link {
             .map_err(|error| error.with_states(|| self.display.unusual_states()))
     }
 
-    /// Times the same pattern stored into the target, and written to the link's memory and drawn.
+    /// Times the same pattern, once stored into the target and once written to the link's memory and drawn.
     fn time(
         &mut self,
         straight: &mut Straight,
@@ -211,7 +213,7 @@ impl Link {
             let start = Instant::now();
             self.path.begin(&full)?;
             let written = self.path.target().and_then(|to| self.backend.write_pattern(to, &flat));
-            // Given up, it leaves no trace, and is computed all the same.
+            // The path's own frame is cancelled without a trace, because the frame goes into the target.
             self.path.cancel();
             written?;
             target.draw(self.path.surface(), options)?;

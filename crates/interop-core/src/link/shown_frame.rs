@@ -6,7 +6,7 @@ use crate::devices::timeline::{FrameTag, Tagged};
 use crate::display::Surface;
 use crate::path::PathId;
 
-/// The newest finished frame. While it lives the link cannot start another.
+/// The newest finished frame. While this guard lives, the link cannot start another frame.
 ///
 /// ```
 /// use cpu_fallback::*;
@@ -27,7 +27,7 @@ use crate::path::PathId;
 pub struct ShownFrame<'a> {
     surface: &'a Surface,
     path: PathId,
-    /// Tags what is drawn meanwhile with this frame.
+    /// Tags draws in the meantime with this frame.
     _tagged: Tagged,
     _drawn: Drawn,
 }
@@ -37,17 +37,17 @@ impl<'a> ShownFrame<'a> {
         Self { surface, path, _tagged: FrameTag::enter(frame), _drawn: drawn }
     }
 
-    /// Returns what the display draws; its crate turns it into a texture or buffer of its API.
+    /// Returns the surface that the display draws; the display's crate turns it into a texture or buffer of its API.
     pub fn surface(&self) -> &'a Surface {
         self.surface
     }
 
-    /// Returns what it is. After a resize this may still be the old size.
+    /// Returns the description of the frame. After a resize this may still be the old size.
     pub fn desc(&self) -> &'a SurfaceDesc {
         self.surface.desc()
     }
 
-    /// The path that brought it.
+    /// Returns the path that carried the frame.
     pub fn path(&self) -> PathId {
         self.path
     }

@@ -1,4 +1,4 @@
-//! Targets that frames go straight into, and the ways by which frames are shown.
+//! Targets that kernels write directly, and how frames were shown.
 
 use crate::compute::{ComputeBackend, ComputeMemory, Target};
 use crate::describe::error::{Error, Result};
@@ -15,16 +15,16 @@ use std::borrow::Cow;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Targets that a link remembers: more than a swapchain has images.
+/// Number of targets that a link remembers: more than a swapchain has images.
 const REMEMBERED: usize = 8;
-/// The same, of textures that are opened again with no proof.
+/// The same for equivalent textures, which are opened again without a proof.
 const REMEMBERED_ALIKE: usize = 2;
 
-/// The way by which [`crate::Link::show`] brought a frame into its target.
+/// How [`crate::Link::show`] brought a frame into its target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Showed {
-    /// Kernels stored into the target; nothing was drawn.
+    /// Kernels stored into the target, without a draw.
     Straight,
     /// The frame was drawn, for this reason.
     Drawn(Detour),
@@ -42,67 +42,67 @@ impl std::fmt::Display for Showed {
     }
 }
 
-/// Reason why a frame was drawn instead of stored into its target.
+/// Reason why a frame was drawn instead of stored directly into its target.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Detour {
-    /// The first frame in a target is drawn, and stores are tried beside it.
+    /// The first frame in a target is drawn; stores are tried afterwards.
     #[error("stores into this target are tried from the next frame on")]
     First,
-    /// The surface's rule.
-    #[error("unwritten pixels are kept, which the target need not hold; ask for Unwritten::Overwrite")]
+    /// The surface keeps unwritten pixels.
+    #[error("unwritten pixels are kept, but the target may not hold them; use Unwritten::Overwrite")]
     Keeps,
-    /// A manner or a path was asked for.
-    #[error("{0} was asked for")]
+    /// A manner or a path is forced.
+    #[error("{0} was requested")]
     Asked(&'static str),
-    /// The picture is scaled, cut or beside others.
+    /// The picture is scaled, cut, blended or otherwise changed.
     #[error("the draw does more than place pixels: {0}")]
     Draws(&'static str),
     /// The two formats differ.
     #[error("frames are {frame}, the target is {target}")]
     Format {
-        /// Of the frame.
+        /// Format of the frames.
         frame: PixelFormat,
-        /// Of the target.
+        /// Format of the target.
         target: PixelFormat,
     },
-    /// Kernels do not run in the display's queue, or do not store to textures there.
+    /// Kernels do not run in the display's queue, or cannot store to textures there.
     #[error("{0}")]
     Queue(Cow<'static, str>),
-    /// What the target lacks.
+    /// The target lacks a property, which the text names.
     #[error("{0}")]
     Target(#[from] Obstacle),
-    /// The draw was quicker.
-    #[error("{drawn:.0?} drawn, {straight:.0?} by stores into the target")]
+    /// The draw was faster.
+    #[error("{drawn:.0?} with a draw, {straight:.0?} with stores into the target")]
     Slower {
-        /// A frame with its draw.
+        /// Time of a frame and its draw.
         drawn: Duration,
-        /// A frame stored into the target.
+        /// Time of a frame stored into the target.
         straight: Duration,
     },
-    /// Stores failed, or wrote other pixels.
+    /// Stores failed, or wrote wrong pixels.
     #[error("stores into the target failed: {0}")]
     Failed(String),
 }
 
-/// A place in a target, and what is stored there.
+/// A rectangle in a target, and the format that is stored there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
     pub pixels: TargetPixels,
-    /// Where the frame lies in the target, in the display's row order.
+    /// Rectangle of the frame in the target, in the display's row order.
     pub region: Region,
     pub order: RowOrder,
 }
 
 impl Place {
-    /// The target as a surface of which a frame is a part.
+    /// Describes the target as a surface of which a frame is a part.
     pub fn desc(&self) -> SurfaceDesc {
         let Extent { width, height } = self.pixels.extent;
         let image = ImageDesc::new(width, height, self.pixels.format).with_row_order(self.order);
         SurfaceDesc::Image(image).with_unwritten(Unwritten::Overwrite)
     }
 
-    /// The part of that surface, rows in the frame's order.
+    /// Returns the part of that surface, rows in the frame's order.
     fn part(&self, layout: &FrameLayout) -> Part {
         layout.native(&Part::Image(self.region))
     }
@@ -110,11 +110,11 @@ impl Place {
 
 /// A target's texture, opened by the backend.
 pub(super) struct Straight {
-    /// Gone only while this is dropped.
+    /// `None` only during the drop.
     memory: Option<Box<dyn ComputeMemory>>,
     pub view: View,
     display: Rc<dyn Display>,
-    /// Keeps the name valid that `memory` was opened by.
+    /// Keeps the handle valid with which `memory` was opened.
     _kept: Box<dyn Any>,
 }
 
@@ -142,7 +142,7 @@ impl Straight {
         Target::new(self.memory()?, view)
     }
 
-    /// Writes a pattern into it.
+    /// Writes a pattern into the target.
     pub fn pattern(&mut self, backend: &dyn ComputeBackend, pattern: &Pattern) -> Result<()> {
         self.memory()?.acquire()?;
         let written = self.target().and_then(|to| backend.write_pattern(to, pattern));
@@ -156,38 +156,38 @@ impl Drop for Straight {
     }
 }
 
-/// The targets that frames were shown in lately, the last one first.
+/// The targets in which frames were recently shown, the latest first.
 #[derive(Default)]
 pub(super) struct Targets {
     known: Vec<(Place, Result<Straight, Detour>)>,
-    /// Which way was quicker for a texture of one kind, as every image of a swapchain is.
+    /// Whether stores are faster, for one kind of texture such as the images of a swapchain.
     pub timed: Option<(Place, Result<(), Detour>)>,
-    /// A frame that writes the first of them is open.
+    /// True while a frame that writes the first target is open.
     pub open: bool,
-    /// Manner of every draw, as the environment says.
+    /// Manner of every draw that the environment sets.
     pub asked: Option<Manner>,
 }
 
 impl Targets {
-    /// None yet.
+    /// Creates an empty list.
     ///
     /// # Errors
-    /// A value of [`Manner::VARIABLE`] that is invalid.
+    /// [`crate::Error::InvalidInput`] for an invalid value of [`Manner::VARIABLE`].
     pub fn new() -> Result<Self> {
         Ok(Self { asked: Manner::asked(&|name| std::env::var_os(name))?, ..Self::default() })
     }
 
-    /// Forgets all, as frames are of another kind now.
+    /// Forgets all targets, because the frames are of another kind now.
     pub fn forget(&mut self) {
         *self = Self { asked: self.asked, ..Self::default() };
     }
 
-    /// The target that the open frame writes, where that goes straight.
+    /// Returns the target that the open frame writes, if it writes one directly.
     pub fn writes(&mut self) -> Option<Result<Target<'_>>> {
         self.open.then(|| self.first()?.target())
     }
 
-    /// The open frame is over. False where there is none.
+    /// Ends the open frame; returns false where there is none.
     pub fn close(&mut self) -> bool {
         std::mem::take(&mut self.open)
     }
@@ -199,14 +199,14 @@ impl Targets {
         }
     }
 
-    /// Tells what was found for this place, which is the first then.
+    /// Returns the result for this target, which becomes the first in the list.
     pub fn find(&mut self, place: &Place) -> Option<Result<(), Detour>> {
         let at = self.known.iter().position(|(known, _)| known == place)?;
         self.known[..=at].rotate_right(1);
         Some(self.known[0].1.as_ref().map(|_| ()).map_err(Clone::clone))
     }
 
-    /// Stores into the first, and all like it, failed.
+    /// Records that stores into the first target, and all equivalent ones, failed.
     pub fn fail(&mut self, error: Error) -> Detour {
         let why = Detour::Failed(error.to_string());
         if let Some((_, found)) = self.known.first_mut() {
@@ -221,11 +221,11 @@ impl Targets {
     pub fn note(&mut self, place: Place, found: Result<Straight, Detour>) {
         self.known.retain(|(known, _)| known.pixels.key != place.pixels.key);
         self.known.insert(0, (place, found));
-        // Each frame of a swapchain may be in a texture of its own, which is not to be kept.
+        // Each frame of a swapchain may have a texture of its own, which must not be kept alive.
         self.known.truncate(if place.pixels.alike { REMEMBERED_ALIKE } else { REMEMBERED });
     }
 
-    /// Tells what was measured for a texture like this one.
+    /// Returns the measurement for an equivalent texture.
     pub fn measured(&self, place: &Place) -> Option<Result<(), Detour>> {
         let (other, found) = self.timed.as_ref()?;
         let pixels = TargetPixels { key: place.pixels.key, ..other.pixels };

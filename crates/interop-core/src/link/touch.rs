@@ -1,11 +1,11 @@
-//! Time of a program's last use of a link. Any time since then is time that it waits, or has other work.
+//! Time of a program's last use of a link. The program has waited, or done other work, since then.
 
 use crate::select::Clock;
 use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Time of the program's last use of a link, kept while that is of interest.
+/// Time of the program's last use of a link, recorded while comparisons need it.
 #[derive(Clone)]
 pub(super) struct Touch(Rc<Cell<Duration>>, Clock);
 
@@ -14,18 +14,18 @@ impl Touch {
         Self(Rc::new(Cell::new(clock.now())), clock.clone())
     }
 
-    /// Now.
+    /// Records the current time.
     pub fn note(&self) {
         self.0.set(self.1.now());
     }
 
-    /// Tells when that was.
+    /// Returns the recorded time.
     pub fn last(&self) -> Duration {
         self.0.get()
     }
 }
 
-/// Notes when what is drawn was drawn.
+/// Records the time of a draw when it is dropped.
 pub(super) struct Drawn(pub Option<Touch>);
 
 impl Drop for Drawn {

@@ -1,4 +1,4 @@
-//! Trace of a frame: its span, and the tag that identifies the devices' work for it.
+//! Tracing of a frame: its span, and the tag that identifies the devices' work for it.
 
 use super::Link;
 use crate::devices::timeline::{FrameTag, Tagged};
@@ -8,13 +8,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use tracing::field::Empty;
 use tracing::span::EnteredSpan;
 
-/// A number for each link of the process.
+/// Returns a new number for a link of this process.
 pub(super) fn next_link() -> u32 {
     static NEXT: AtomicU32 = AtomicU32::new(1);
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-/// A frame that was begun, until it is finished or given up.
+/// A frame in progress, until it is finished or dropped.
 pub(super) struct Traced {
     tag: FrameTag,
     tagged: Tagged,
@@ -22,12 +22,12 @@ pub(super) struct Traced {
 }
 
 impl Traced {
-    /// The frame that `link` is about to begin.
+    /// Traces the frame that `link` is about to begin.
     pub fn new(link: &Link, part: &Part) -> Self {
         Self::by(link, link.id, part)
     }
 
-    /// The frame that `link` is about to begin, by another path than its own.
+    /// Traces the frame that `link` is about to begin on another path.
     pub fn by(link: &Link, path: PathId, part: &Part) -> Self {
         let tag = FrameTag { link: link.number, frame: link.frames, path, slot: link.path.slot() };
         let span = tracing::trace_span!(
@@ -43,13 +43,13 @@ impl Traced {
         Self { tag, tagged: FrameTag::enter(Some(tag)), span: span.entered() }
     }
 
-    /// The memory that it got.
+    /// Adds the slot of the frame's memory.
     #[must_use]
     pub fn in_slot(self, slot: usize) -> Self {
         let Self { tag, tagged, span } = self;
         span.record("slot", slot);
         let tag = FrameTag { slot, ..tag };
-        // The old tag goes first, as tags nest.
+        // The old tag must be dropped first because tags nest.
         drop(tagged);
         Self { tag, tagged: FrameTag::enter(Some(tag)), span }
     }

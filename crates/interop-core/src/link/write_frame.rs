@@ -11,8 +11,8 @@ use crate::path::SharingPath;
 
 /// Exclusive access to the memory of the next frame.
 ///
-/// [`WriteFrame::finish`] hands it to the display. Dropped without that (an early `?`, a panic), the frame is given
-/// up and the one before stays on show: a half-computed picture is never seen.
+/// [`WriteFrame::finish`] hands it to the display. If it is dropped before that (by an early `?` or a panic), the frame
+/// is discarded and the previous frame stays on show: an incomplete picture is never visible.
 ///
 /// ```
 /// use cpu_fallback::*;
@@ -24,7 +24,7 @@ use crate::path::SharingPath;
 /// let mut frame = link.acquire()?;
 /// frame.write(&[1, 2])?;
 /// frame.finish()?;
-/// // One that is dropped is given up: the frame before stays on show.
+/// // A dropped frame is discarded: the previous frame stays on show.
 /// let mut half = link.acquire()?;
 /// half.write(&[8, 9])?;
 /// drop(half);
@@ -36,12 +36,12 @@ use crate::path::SharingPath;
 /// assert_eq!(link.read_back()?, [1, 7]);
 /// # Ok::<(), Error>(())
 /// ```
-#[must_use = "a frame that is not finished is given up"]
+#[must_use = "a frame that is not finished is discarded"]
 pub struct WriteFrame<'a> {
     link: &'a mut Link,
     part: Part,
     open: bool,
-    /// Ends with the frame.
+    /// Ends the trace together with the frame.
     _traced: Option<Traced>,
 }
 
@@ -50,60 +50,61 @@ impl<'a> WriteFrame<'a> {
         Self { link, part, open: true, _traced: traced }
     }
 
-    /// The part of the surface that this frame replaces, rows counted in the surface's order.
+    /// Returns the part of the surface that this frame replaces, rows counted in the surface's order.
     pub fn part(&self) -> &Part {
         &self.part
     }
 
-    /// The backend that kernels of this frame run on.
+    /// Returns the backend that runs kernels of this frame.
     pub fn backend(&self) -> &dyn ComputeBackend {
         self.link.backend.as_ref()
     }
 
-    /// Queues a kernel that writes the frame; its first parameters are the target, then come `args`.
+    /// Queues a kernel that writes the frame. Its first parameters are the target, followed by `args`.
     pub fn launch(&mut self, kernel: &dyn Kernel, args: &[Arg<'_>]) -> Result<()> {
         let _step = step!("launch", kernel = kernel.name());
         let (target, backend) = self.link.next_target()?;
         backend.launch(kernel, target, args)
     }
 
-    /// The memory that kernels write, for backends' own calls.
+    /// Returns the memory that kernels write, for the backend's own calls.
     pub fn target(&mut self) -> Result<Target<'_>> {
         self.link.next_target().map(|(target, _)| target)
     }
 
-    /// The frame's memory by its own API's names, for kernels and libraries of your own. The path stays as fast as it is.
+    /// Returns native handles of the frame's memory, for kernels and libraries of your own. The path stays as fast as
+    /// it is.
     ///
-    /// Give your work to the stream or queue that is named, or order it before what that gets next; then finish the frame.
-    /// Ask in each frame: the next one may lie elsewhere.
+    /// Submit your work to the stream or queue among the handles, or order it before the later work there; then finish
+    /// the frame. Request the handles in each frame, because the next one may use other memory.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] where the backend's memory has no names outside.
+    /// [`Error::Unsupported`] where the backend's memory has no native handles.
     ///
     /// # Safety
-    /// Whoever uses the names keeps this:
-    /// - Only bytes of the view are written, or pixels of its rectangle in a texture.
-    /// - All work that touches them is in the named stream or queue, or ordered before it, when the frame ends or this
-    ///   frame is used again. Host memory is written by then, and GL's or Vulkan's queue is used on the thread that may.
-    /// - Nothing named is released, destroyed, mapped, or used after the frame.
+    /// Code that uses the handles must ensure the following:
+    /// - It writes only bytes of the view, or pixels of the view's rectangle in a texture.
+    /// - All work that touches them is in the given stream or queue, or ordered before it, when the frame ends or is
+    ///   used again. Host memory is written by then, and the queue of GL or Vulkan is used on its permitted thread.
+    /// - It does not release, destroy or map the objects, nor use them after the frame.
     pub unsafe fn raw(&mut self) -> Result<RawTarget<'_>> {
         let _step = step!("raw");
         let (target, backend) = self.link.next_target()?;
         backend.raw(target)
     }
 
-    /// Writes pixels or bytes from the host: tight rows in the surface's order, all of [`Self::part`].
+    /// Writes pixels or bytes from the host: all of [`Self::part`], as tight rows in the surface's order.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] where the length is not that of the part.
+    /// [`Error::InvalidInput`] where the length differs from that of the part.
     pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
         let _step = step!("write");
-        // What lies between the rows of a target's texture is not the frame's.
+        // The gaps between the rows of a target's texture do not belong to the frame.
         let is_whole = self.part == self.link.layout.full() && !self.link.is_straight();
         self.target()?.write("WriteFrame::write", bytes, is_whole)
     }
 
-    /// Hands over without counting as a frame of the user's.
+    /// Hands over the frame without counting it as one of the user's.
     pub(super) fn hand_over(mut self) -> Result<()> {
         self.open = false;
         self.link.path.finish()?;
@@ -113,13 +114,13 @@ impl<'a> WriteFrame<'a> {
     /// Hands the frame to the display; in latency mode waits for the compute side where the path needs it.
     ///
     /// # Errors
-    /// What the backend or display reported; the frame before stays on show.
+    /// Errors of the backend or display; then the previous frame stays on show.
     pub fn finish(mut self) -> Result<()> {
         self.open = false;
         self.link.finish_frame()
     }
 
-    /// Width and height of the part in pixels.
+    /// Returns the width and height of the part in pixels.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] for a buffer surface.

@@ -1,4 +1,4 @@
-//! The compute device's own memory of one frame, for paths on which the bytes are read out of it.
+//! A frame in the compute device's own memory, for paths that read the bytes out of it.
 
 use super::contract::not_begun;
 use super::layout::{Crossing, FrameLayout};
@@ -13,12 +13,12 @@ use crate::devices::timeline::step;
 use crate::display::{Part, Staging, Surface};
 use std::sync::Arc;
 
-/// The compute device's own memory of one frame, with the rule for unwritten pixels kept; for mechanisms that read the
-/// bytes out of it. A frame is [`begin`](Self::begin), work on the [`target`](Self::target), [`end`](Self::end), the
+/// A frame in the compute device's own memory, under the rule for unwritten pixels; for mechanisms that read the bytes
+/// out of it. A frame is [`begin`](Self::begin), work on the [`target`](Self::target), [`end`](Self::end), the
 /// hand-over, and [`finished`](Self::finished).
 pub struct Canvas {
     layout: FrameLayout,
-    /// Bytes of the memory.
+    /// Size of the memory in bytes.
     room: usize,
     backend: Arc<dyn ComputeBackend>,
     memory: Box<dyn ComputeMemory>,
@@ -26,11 +26,11 @@ pub struct Canvas {
     current: Option<Crossing>,
 }
 
-/// It is the only piece of memory of its path.
+/// The path has only this slot.
 const PIECE: usize = 0;
 
 impl Canvas {
-    /// Allocates it.
+    /// Allocates the memory.
     ///
     /// # Errors
     /// Those of the backend.
@@ -42,10 +42,11 @@ impl Canvas {
         Ok(Self { layout, room, backend: Arc::clone(pairing.backend), memory, ages, current: None })
     }
 
-    /// Goes on with frames of another size, the first of which begins from zero. False where the memory has no room.
+    /// Changes the size of the frames; the first one of the new size starts from zero. Returns false where the memory
+    /// is too small.
     ///
     /// # Errors
-    /// A size that cannot be laid out.
+    /// Those of an invalid size.
     pub fn resize(&mut self, pairing: &Pairing<'_>) -> Result<bool> {
         let layout = pairing.layout();
         if layout.frame_bytes()? > self.room {
@@ -55,7 +56,7 @@ impl Canvas {
         Ok(true)
     }
 
-    /// Begins a frame for `surface`, of which `part` (rows in the surface's order) is replaced.
+    /// Begins a frame for `surface` that replaces `part` (rows in the surface's order).
     ///
     /// # Errors
     /// Those of the two sides; [`crate::Error::InvalidInput`] for a part outside the surface.
@@ -63,13 +64,13 @@ impl Canvas {
         self.begin_by(part, surface, None)
     }
 
-    /// [`Canvas::begin`] with a block that the display may copy into.
+    /// Like [`Canvas::begin`], with a block that the display may copy into.
     pub(super) fn begin_by(&mut self, part: &Part, surface: &mut Surface, staging: Option<&mut Staging>) -> Result<()> {
         self.current = None;
         let crossing = self.layout.in_place(part)?;
         let plan = self.ages.begin(PIECE, &crossing);
         if plan.copy.is_some() {
-            // A frame that was given up has written here: only the display has the one before it.
+            // A discarded frame has written here, so only the display has the frame before it.
             self.fetch(surface, &self.layout.in_place(&self.layout.full())?, staging)?;
             self.ages.renewed(PIECE);
         } else if plan.fetch {
@@ -92,7 +93,7 @@ impl Canvas {
         clear(self.backend.as_ref(), Target::new(self.memory.as_mut(), view)?)
     }
 
-    /// Brings what the surface holds there into the memory, by the block where that has an address.
+    /// Copies content of the surface into the memory, through the block where that has an address.
     fn fetch(&mut self, surface: &mut Surface, from: &Crossing, staging: Option<&mut Staging>) -> Result<()> {
         let _step = step!("fetch back");
         let span = from.native.span();
@@ -109,12 +110,12 @@ impl Canvas {
         })
     }
 
-    /// The memory, for kernels that read it.
+    /// Returns the memory, for kernels that read it.
     pub(super) fn memory(&self) -> &dyn ComputeMemory {
         self.memory.as_ref()
     }
 
-    /// Tells where kernels write.
+    /// Returns the target that kernels write.
     ///
     /// # Errors
     /// [`crate::Error::InvalidInput`] where no frame has been begun.
@@ -124,7 +125,8 @@ impl Canvas {
         Target::new(self.memory.as_mut(), crossing.kernel)
     }
 
-    /// The frame is over: where to read it. It counts once [`Canvas::finished`] says that the display has it.
+    /// Ends the frame and returns the memory and the bytes to read. The frame counts once [`Canvas::finished`] reports
+    /// that the display has it.
     ///
     /// # Errors
     /// [`crate::Error::InvalidInput`] where no frame has been begun.
@@ -133,12 +135,12 @@ impl Canvas {
         Ok((self.memory.as_mut(), crossing))
     }
 
-    /// The display has the frame.
+    /// Records that the display has the frame.
     pub fn finished(&mut self) {
         self.ages.finished(PIECE);
     }
 
-    /// Gives the frame up.
+    /// Discards the frame.
     pub fn cancel(&mut self) {
         self.current = None;
     }

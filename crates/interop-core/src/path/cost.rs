@@ -1,48 +1,48 @@
-//! Cost of a frame on its path, as far as it can be told before anything is measured.
+//! Cost of a frame on its path, as far as it is known before measurements.
 
-/// The memory that kernels write.
+/// Kind of memory that kernels write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Medium {
     /// The display's own texture or buffer.
     Object,
-    /// An image that both devices open as a texture.
+    /// An image that one device exports and the other opens as a texture.
     Image,
-    /// Linear memory of one device that the other opens.
+    /// Linear memory of one device that the other device opens.
     Device,
-    /// A buffer of the display's that the host maps.
+    /// A buffer of the display that the host maps.
     Mapped,
-    /// Pages of the host that both sides take as their own.
+    /// Host pages that both sides import.
     Pages,
-    /// The compute device's own, read from there into a block of the display's.
+    /// Memory of the compute device, which is copied into a staging block of the display.
     Staging,
-    /// The compute device's own, shown to the host.
+    /// Memory of the compute device, whose bytes are copied or mapped to the host.
     Client,
 }
 
-/// Work that a path does with each frame. Its rank among paths not yet measured follows from it and from where the
-/// devices keep their memory.
+/// Work of a path in each frame. Together with the location of the devices' memory, it determines the path's rank
+/// before measurements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Cost {
-    /// Medium that kernels write.
+    /// Kind of memory that kernels write.
     pub medium: Medium,
-    /// Number of copies of the whole frame after that. Where it never is, the draw reads the medium itself.
+    /// Number of copies of the whole frame after that. With 0 copies, the draw reads the memory itself.
     pub copies: u32,
-    /// The host waits in each frame until a side has done all that it was told.
+    /// True where the host waits in each frame until one side has finished all its work.
     pub waits: bool,
 }
 
 impl Cost {
-    /// The draw reads what kernels wrote.
+    /// The cost of a draw that reads the kernels' memory in place.
     pub const fn in_place(medium: Medium) -> Self {
         Self { medium, copies: 0, waits: false }
     }
 
-    /// The frame is copied so many times.
+    /// The cost of this many copies of the frame.
     pub const fn copied(medium: Medium, copies: u32) -> Self {
         Self { medium, copies, waits: false }
     }
 
-    /// Makes the host wait in each frame.
+    /// Sets that the host waits in each frame.
     #[must_use]
     pub const fn waiting(self) -> Self {
         Self { waits: true, ..self }

@@ -1,7 +1,7 @@
-//! The display's own textures or buffers, opened by the compute API: kernels write what the draw reads.
+//! Direct paths: the compute API opens the display's own textures or buffers, and kernels write what the draw reads.
 //!
-//! Two of them take turns, so that a frame given up, or one that failed, never touches the one on show. An object that
-//! an engine has is one alone.
+//! Two of them take turns, so that a discarded or failed frame never touches the shown one. An engine's object has no
+//! second one.
 
 use super::contract::{SharingPath, not_begun};
 use super::layout::{Crossing, FrameLayout};
@@ -24,7 +24,7 @@ struct Slot {
     memory: Box<dyn ComputeMemory>,
     surface: Surface,
     display: Rc<dyn Display>,
-    /// Kernels have it, until it is given back.
+    /// True while kernels may use it, until it is given back.
     acquired: bool,
 }
 
@@ -38,8 +38,7 @@ impl Slot {
         Ok(Self { memory, surface, display: Rc::clone(pairing.display), acquired: false })
     }
 
-    /// Gives the registration up before the object that it names goes, and only where the display's context can be
-    /// reached.
+    /// Drops the registration before its object, and only while the display's context is current.
     fn put(&mut self, memory: Box<dyn ComputeMemory>) {
         self.display.drop_in_context(Box::new(replace(&mut self.memory, memory)));
     }
@@ -60,11 +59,11 @@ pub struct Direct {
     shown: usize,
     current: Option<Crossing>,
     sync: SyncKind,
-    /// Name by which the compute API opens the objects.
+    /// Handle type with which the compute API opens the objects.
     handle: HandleType,
-    /// The surface is an object that an engine has.
+    /// Direction, where the surface is an engine's object.
     object: Option<Direction>,
-    /// The pixels of such a texture in rows, for kernels that read them.
+    /// Linear copy of such a texture, for kernels that read it.
     linear: Option<Box<dyn ComputeMemory>>,
 }
 
@@ -93,10 +92,10 @@ impl Direct {
         (self.shown + 1) % self.ring.len()
     }
 
-    /// Opens another object of the same kind, an engine's, and lets go of the one before, which is in its place then.
+    /// Opens another engine's object of the same kind, and leaves the previous one in its place.
     pub(super) fn exchange(&mut self, object: &mut Surface) -> Result<()> {
         let mut memory = self.backend.import_surface(&object.export(self.handle)?, self.layout.desc())?;
-        // Drivers may refuse an object only when it is to be used.
+        // Some drivers reject an object only when it is used.
         memory.acquire().and_then(|()| memory.release())?;
         let slot = &mut self.ring[self.shown];
         slot.put(memory);
@@ -105,18 +104,18 @@ impl Direct {
         Ok(())
     }
 
-    /// The memory of the frame that was begun last, for kernels that read it.
+    /// Returns the memory of the frame that was begun last, for kernels that read it.
     pub(super) fn memory(&self) -> &dyn ComputeMemory {
         self.linear.as_ref().unwrap_or(&self.ring[self.next()].memory).as_ref()
     }
 
     /// Begins the compute side's turn with an object.
     fn acquire(&mut self, slot: usize) -> Result<()> {
-        // A turn that a panic or another context left open.
+        // A panic or another context may have left a turn open.
         self.give_back(slot)?;
         let Slot { memory, surface, display, acquired } = &mut self.ring[slot];
         if self.object.is_some() {
-            // An engine's object may be another by now: the display says so.
+            // The engine may have replaced its object; the display reports that.
             surface.export(self.handle)?;
         }
         if self.sync == SyncKind::Finish {
@@ -128,14 +127,14 @@ impl Direct {
         Ok(())
     }
 
-    /// Ends the compute side's turn, where it has one.
+    /// Ends the compute side's turn, if one is open.
     fn give_back(&mut self, slot: usize) -> Result<()> {
         let Slot { memory, acquired, .. } = &mut self.ring[slot];
         if !*acquired {
             return Ok(());
         }
         match self.handle {
-            // The queue keeps the order, once it has been told.
+            // The queue keeps the order once the work is submitted.
             HandleType::QueueBuffer(_) => memory.submit()?,
             _ => memory.release()?,
         }
@@ -149,7 +148,7 @@ impl Direct {
         Ok(())
     }
 
-    /// Brings the object that is written next up to date, as the display left the one on show.
+    /// Copies the missing content from the shown object to the one that is written next.
     fn copy_forward(&mut self, from: usize, range: Range<usize>) -> Result<()> {
         let _step = step!("copy forward");
         let next = self.next();
@@ -192,7 +191,7 @@ impl Direct {
     }
 
     pub(super) fn lacks_piece(&self) -> bool {
-        // The first frame is for the first.
+        // The first frame uses the first slot.
         self.missing_pieces() > 0 && self.ages.newest().is_some()
     }
 
@@ -256,7 +255,7 @@ impl SharingPath for Direct {
             return;
         }
         if let Err(error) = self.give_back(self.next()) {
-            tracing::warn!(%error, "a frame that was given up could not be handed back");
+            tracing::warn!(%error, "could not return a discarded frame to the display");
         }
     }
 
@@ -273,7 +272,7 @@ impl SharingPath for Direct {
     }
 }
 
-/// In the place of memory that goes later than its owner, or that a path does not have.
+/// Placeholder for memory that must be dropped after its owner, or that a path does not have.
 pub(super) struct Gone;
 
 impl MemoryDriver for Gone {
@@ -303,5 +302,5 @@ impl MemoryDriver for Gone {
 }
 
 fn gone() -> Error {
-    Error::refused("the memory was given back")
+    Error::refused("the memory was returned to the display")
 }

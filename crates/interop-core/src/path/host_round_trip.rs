@@ -1,6 +1,6 @@
-//! Through client memory: the compute side shows its bytes to the host, the display copies them from there.
+//! Through client memory: the compute side shows its bytes to the host, and the display copies them from there.
 //!
-//! Where device memory is host memory the first step is free (a map), so the path costs one upload.
+//! Where device memory is host memory the first step is a free map, so the path costs one upload.
 
 use super::canvas::Canvas;
 use super::contract::SharingPath;
@@ -18,7 +18,7 @@ pub struct HostRoundTrip {
 }
 
 impl HostRoundTrip {
-    /// Makes the compute side's memory and the display's surface.
+    /// Creates the compute side's memory and the display's surface.
     ///
     /// # Errors
     /// Those of the two sides.

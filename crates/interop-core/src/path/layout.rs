@@ -1,4 +1,4 @@
-//! Layout of a frame, or a part of one, in the shared memory, as each side sees it.
+//! Layout of a frame, or of a part of one, in shared memory, as each side sees it.
 
 use crate::describe::error::{Error, Result};
 use crate::describe::surface::SurfaceDesc;
@@ -10,65 +10,65 @@ use crate::display::Part;
 #[derive(Debug, Clone)]
 pub struct FrameLayout {
     desc: SurfaceDesc,
-    /// The display keeps its rows the other way round.
+    /// True where the display stores its rows in the opposite order.
     reversed: bool,
     pitch_alignment: usize,
 }
 
-/// One part of a frame on its way: the same bytes as the kernel addresses them and as the display reads them.
+/// One part of a frame in transfer: the same bytes as the kernel addresses them and as the display reads them.
 #[derive(Debug, Clone)]
 pub struct Crossing {
-    /// View that the kernel writes, rows in the surface's order.
+    /// The view that the kernel writes, rows in the surface's order.
     pub kernel: View,
-    /// The bytes that the kernel writes, rows in the display's order.
+    /// The same bytes with rows in the display's order.
     pub native: View,
     /// Destination of the bytes, rows counted in the display's order.
     pub part: Part,
 }
 
 impl FrameLayout {
-    /// The layout that a display with these capabilities wants.
+    /// Returns the layout for a display with these capabilities.
     pub fn new(desc: &SurfaceDesc, caps: &DisplayCaps) -> Self {
         let reversed = matches!(desc, SurfaceDesc::Image(i) if i.row_order != caps.native_row_order);
         Self { desc: *desc, reversed, pitch_alignment: caps.row_pitch_alignment }
     }
 
-    /// Returns what is laid out.
+    /// Returns the description of the surface.
     pub fn desc(&self) -> &SurfaceDesc {
         &self.desc
     }
 
-    /// Without padding between rows: images whose memory is not linear have none.
+    /// Returns the layout without padding between rows: images that are not linear have none.
     pub(crate) fn unpadded(self) -> Self {
         Self { pitch_alignment: 1, ..self }
     }
 
-    /// Rows in the display's order, whatever the surface's is.
+    /// Returns the layout with rows in the display's order, whatever the surface's order is.
     pub(crate) fn in_display_order(self) -> Self {
         Self { reversed: false, ..self }
     }
 
-    /// Tight rows in the display's order, as a surface is read back.
+    /// Returns the layout of a surface that is read back: tight rows in the display's order.
     pub(crate) fn tight(&self) -> Self {
         self.clone().unpadded().in_display_order()
     }
 
-    /// True where the display keeps the rows the other way round than the surface counts them.
+    /// True where the display stores the rows in the opposite order of the surface.
     pub fn is_reversed(&self) -> bool {
         self.reversed
     }
 
-    /// All of the surface.
+    /// Returns the part that covers all of the surface.
     pub fn full(&self) -> Part {
         Part::full(&self.desc)
     }
 
-    /// Bytes of a whole frame with the display's padding.
+    /// Bytes of a whole frame, including the display's padding.
     pub fn frame_bytes(&self) -> Result<usize> {
         Ok(self.whole()?.span().end)
     }
 
-    /// The whole frame as the display reads it.
+    /// Returns the view of the whole frame as the display reads it.
     pub fn whole(&self) -> Result<View> {
         Ok(match self.desc {
             SurfaceDesc::Image(i) => {
@@ -78,7 +78,7 @@ impl FrameLayout {
         })
     }
 
-    /// `part` (rows in the surface's order) where it lies inside the whole frame.
+    /// Returns `part` (rows in the surface's order) at its position inside the whole frame.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] where `part` lies outside the surface.
@@ -107,7 +107,7 @@ impl FrameLayout {
         }
     }
 
-    /// `part` with its rows counted in the display's order.
+    /// Converts `part` to rows counted in the display's order.
     pub fn native(&self, part: &Part) -> Part {
         match (self.desc, part) {
             (SurfaceDesc::Image(i), Part::Image(r)) if self.reversed => Part::Image(r.flipped_in(i.extent)),
@@ -115,7 +115,7 @@ impl FrameLayout {
         }
     }
 
-    /// Turns tight rows of the whole surface in the display's order into rows in the surface's order.
+    /// Converts tight rows of the whole surface from the display's order to the surface's order.
     pub fn to_surface_rows(&self, bytes: Vec<u8>) -> Vec<u8> {
         match self.desc {
             SurfaceDesc::Image(i) if self.reversed => {
@@ -128,5 +128,5 @@ impl FrameLayout {
 }
 
 fn wrong_part() -> Error {
-    Error::invalid("acquire", "a region of pixels was asked of a buffer surface, or bytes of an image surface")
+    Error::invalid("acquire", "a buffer surface has no region of pixels, and an image surface no range of bytes")
 }

@@ -1,12 +1,12 @@
-//! Sharing paths: the ways in which a frame crosses from the compute side to the display.
+//! Sharing paths: how a frame gets from the compute side to the display.
 //!
-//! A mechanism is one file and one row (or a few, for its variants) in [`PATHS`]. [`PathSpec::check_support`] looks
-//! only at what both sides published as data; [`PathSpec::open`] makes the resources. Whether pixels really cross is
-//! for [`crate::select::verify`] to find out. A program adds paths of its own by [`Paths`].
+//! A mechanism is one file and one row (or a few, for its variants) in [`PATHS`]. [`PathSpec::check_support`] compares
+//! only the published capabilities of both sides, and [`PathSpec::open`] creates the resources.
+//! [`crate::select::verify`] determines whether pixels really arrive. A program adds its own paths with [`Paths`].
 //!
 //! # The age of a frame
-//! In latency mode the frame shown is the one finished last. In pipelined mode it is the one finished
-//! [`frames_behind`](SharingPath::frames_behind) frames before. The host waits for that older frame only, which is long
+//! In latency mode the shown frame is the last finished one. In pipelined mode it is the one finished
+//! [`frames_behind`](SharingPath::frames_behind) frames before. The host waits only for that older frame, which is long
 //! done, so neither device waits for the other. A GPU that must switch between a compute and a graphics context then
 //! switches once for several frames. The very first frame is shown at once, so that there is always one.
 

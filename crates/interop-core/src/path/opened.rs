@@ -1,4 +1,4 @@
-//! A path that is open, whichever it is.
+//! An opened path of any mechanism.
 
 use super::contract::SharingPath;
 use super::direct::{Direct, Gone};
@@ -15,27 +15,28 @@ use crate::display::{Part, Surface};
 use enum_dispatch::enum_dispatch;
 use std::mem::swap;
 
-/// Every mechanism there is. Closed except for the last, so that the per-frame calls of ours are a branch and not a
-/// virtual call.
-// The macro writes its code here, as this file comes after the trait's; so it imports what the trait names.
+/// An opened path of any mechanism. The set is closed except for the last variant, so that calls of the built-in paths
+/// are branches instead of virtual calls.
+// The macro generates its code here because this file comes after the trait's; this file therefore imports the types of
+// the trait.
 #[enum_dispatch(SharingPath)]
 pub enum OpenedPath {
     /// Objects of the display, opened by the compute API.
     Direct(Direct),
-    /// Memory that both sides address.
+    /// Memory that both sides access.
     SharedMemory(SharedMemory),
     /// Staging blocks of the display.
     PboStaging(PboStaging),
-    /// Client memory.
+    /// Client memory of the host.
     HostRoundTrip(HostRoundTrip),
-    /// A mechanism of a program's own.
+    /// A mechanism that the program supplies.
     Plugged(Plugged),
 }
 
-/// Objects that an engine has, instead of the path's own surface.
+/// Engine's objects in place of the path's own surface.
 impl OpenedPath {
-    /// Runs `f` with `object` as the path's surface, which is of the same kind. [`SharingPath::surface_mut`] gives it
-    /// for good, where it is swapped with another that was here: what was opened of it stays open.
+    /// Runs `f` with `object` as the path's surface, which must be of the same kind. Imports of an object stay open
+    /// when [`SharingPath::surface_mut`] swaps it for another one that was used here before.
     pub(crate) fn with_object<R>(&mut self, object: &mut Surface, f: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
         self.exchange(object)?;
         let done = f(self);
@@ -43,7 +44,7 @@ impl OpenedPath {
         done
     }
 
-    /// Goes on with this surface, which is of the same kind; the one before is in its place then.
+    /// Continues with this surface, which must be of the same kind, and leaves the previous one in its place.
     pub(crate) fn exchange(&mut self, object: &mut Surface) -> Result<()> {
         match self {
             Self::Direct(path) => path.exchange(object)?,
@@ -52,7 +53,7 @@ impl OpenedPath {
         Ok(())
     }
 
-    /// The memory of the frame that was begun last, for kernels that read what the surface held.
+    /// Returns the memory of the frame that was begun last, for kernels that read the surface's content.
     pub(crate) fn memory(&self) -> &dyn ComputeMemory {
         match self {
             Self::Direct(path) => path.memory(),
@@ -63,7 +64,7 @@ impl OpenedPath {
         }
     }
 
-    /// True where sizes up to that of the memory are views of it; textures have none.
+    /// True where smaller sizes are views of the memory; textures have no views.
     pub(crate) fn has_views(&self) -> bool {
         match self {
             Self::Direct(_) => false,
@@ -73,9 +74,9 @@ impl OpenedPath {
     }
 }
 
-/// Rings whose pieces are made one by one, see [`Pairing::with_one_piece`].
+/// Rings whose slots are made one by one, see [`Pairing::with_one_piece`].
 impl OpenedPath {
-    /// Pieces that the next frames take turns at and that are not made yet.
+    /// Number of slots that the next frames use and that are not made yet.
     pub(crate) fn missing_pieces(&self) -> usize {
         match self {
             Self::Direct(path) => path.missing_pieces(),
@@ -84,7 +85,7 @@ impl OpenedPath {
         }
     }
 
-    /// True where the next frame is for a piece that is not made yet. Passes over pieces that readers outside of this program keep.
+    /// True where the next frame needs a slot that is not made yet. Skips slots that readers outside this program keep.
     pub(crate) fn lacks_piece(&mut self) -> Result<bool> {
         match self {
             Self::Direct(path) => Ok(path.lacks_piece()),
@@ -93,7 +94,7 @@ impl OpenedPath {
         }
     }
 
-    /// Takes the pieces of another path of the same way and size, which was proved and made to forget what they hold.
+    /// Takes the slots of another path of the same kind and size, which was verified and whose content was discarded.
     pub(crate) fn take_pieces(&mut self, other: Self) -> Result<()> {
         match (self, other) {
             (Self::Direct(path), Self::Direct(other)) => path.take_pieces(other),
@@ -103,10 +104,10 @@ impl OpenedPath {
         Ok(())
     }
 
-    /// Returns what the pieces hold, which is no picture: nothing is on show until the next frame is finished, and each
-    /// piece is zero before its first. `false`, and nothing has changed, where the display has copied what they held.
+    /// Discards the content of the slots: nothing is shown until the next frame is finished, and each slot is zero
+    /// before its first frame. Returns `false`, with nothing changed, where the display has copied the content.
     ///
-    /// `pairing` is what the path was opened with.
+    /// `pairing` is the one that the path was opened with.
     pub(crate) fn forget(&mut self, pairing: &Pairing<'_>) -> Result<bool> {
         match self {
             Self::Direct(path) => path.forget(),

@@ -10,12 +10,12 @@ use crate::display::Display;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Direction in which pixels cross between kernels and an object that an engine has.
+/// Direction in which pixels cross between kernels and an engine's object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Direction {
     /// From kernels to the object.
     Give,
-    /// From the object to kernels: rows lie one behind the other, in the display's order.
+    /// From the object to kernels: tightly packed rows in the display's order.
     Take,
 }
 
@@ -23,31 +23,31 @@ pub(crate) enum Direction {
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct Pairing<'a> {
-    /// The side that writes.
+    /// The backend, which writes frames.
     pub backend: &'a Arc<dyn ComputeBackend>,
-    /// The side that shows.
+    /// The display, which shows frames.
     pub display: &'a Rc<dyn Display>,
     /// Description of the surface that is shown.
     pub desc: &'a SurfaceDesc,
-    /// Most frames behind at which frames may be shown, see [`crate::Mode`].
+    /// Most frames behind that may be used, see [`crate::Mode`].
     pub frames_behind: usize,
     /// Synchronisation of the two sides, see [`crate::Policy::sync`].
     pub sync: Option<SyncKind>,
-    /// Most pieces of memory that are made at once; the link has the others made when frames need them.
+    /// Most slots that are made at once; the link has the others made when frames need them.
     pub(crate) pieces_at_once: usize,
-    /// The surface is an engine's, who writes it, too: see [`crate::engine`].
+    /// Set where the surface is an engine's object, which the engine also writes: see [`crate::engine`].
     pub(crate) object: Option<Direction>,
 }
 
 setters!(Pairing<'_> {
-    /// Sets how many frames behind a frame may be shown at most.
+    /// Sets the most frames behind that may be used.
     with_frames_behind(frames_behind: usize);
-    /// Sets the only way to keep the two sides apart; `None`: the path's own.
+    /// Sets the only synchronisation of the two sides; `None` selects the path's own.
     with_sync(sync: impl Into<Option<SyncKind>>);
 });
 
 impl<'a> Pairing<'a> {
-    /// The newest frame is shown, and the path keeps the two sides apart in its own way.
+    /// A pairing that shows the newest frame, with the path's own synchronisation.
     pub const fn new(
         backend: &'a Arc<dyn ComputeBackend>,
         display: &'a Rc<dyn Display>,
@@ -56,23 +56,24 @@ impl<'a> Pairing<'a> {
         Self { backend, display, desc, frames_behind: 0, sync: None, pieces_at_once: usize::MAX, object: None }
     }
 
-    /// Opens just the first piece of a ring whose pieces are made one by one.
+    /// Opens only the first slot of a ring whose slots are made one by one.
     pub(crate) fn with_one_piece(self) -> Self {
         Self { pieces_at_once: 1, ..self }
     }
 
-    /// Tells how frames lie in memory for this display.
+    /// Returns the layout of frames in memory for this display.
     pub fn layout(&self) -> FrameLayout {
         let layout = FrameLayout::new(self.desc, self.display.caps());
         if self.object == Some(Direction::Take) { layout.tight() } else { layout }
     }
 
-    /// The display copies each frame into its surface.
+    /// For paths on which the display copies each frame into its surface.
     pub(super) fn uploads(&self) -> Reader {
         if self.object.is_some() { Reader::UploadsBesideAnother } else { Reader::Uploads }
     }
 
-    /// Pieces of a ring that would have so many: an engine's object is given, or taken, before the next turn begins.
+    /// Number of slots of a ring that normally has `slots`: an engine's object is transferred before the next turn
+    /// begins.
     pub(super) fn ring_of(&self, slots: usize) -> usize {
         if self.object.is_some() { 1 } else { slots }
     }

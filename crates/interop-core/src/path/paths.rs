@@ -1,4 +1,4 @@
-//! The set of paths that a selection may take.
+//! The set of paths that a selection may use.
 
 use super::spec::PathSpec;
 use super::table::PATHS;
@@ -7,10 +7,10 @@ use crate::describe::path_id::PathId;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// The paths that a selection may take: the built-in ones and those that a program adds. It is a value in
-/// [`crate::Policy`], so that two links of one program may know different paths.
+/// The paths that a selection may use: the built-in ones and those that a program adds. It is a value in
+/// [`crate::Policy`], so that two links of one program may have different paths.
 ///
-/// A path of a program's own is offered, proved by pixels, timed, ranked, reported, left and followed as ours are.
+/// A program's own path is offered, verified, timed, ranked, reported and replaced like the built-in ones.
 ///
 /// ```
 /// use interop_core::path::{Cost, HostRoundTrip, Medium, PathSpec, Paths};
@@ -20,7 +20,7 @@ use std::sync::Arc;
 ///     let on_the_host = pairing.display.device().memory == MemoryKind::Host;
 ///     Support::when(on_the_host, "display: it has memory of its own")
 /// };
-/// // A real one opens a mechanism of its own here, e.g. `SharedMemory::open` with memory that only the program knows.
+/// // A real path opens a mechanism of its own here, e.g. `SharedMemory::open` with memory that only the program knows.
 /// let open = |pairing: &interop_core::path::Pairing<'_>| Ok(Box::new(HostRoundTrip::open(pairing)?) as Box<_>);
 /// let mut shared_pages = PathSpec::new("shared-pages", check_support, open);
 /// shared_pages.mechanism = "the kernel writes pages that both programs map: 1 copy";
@@ -36,15 +36,15 @@ pub struct Paths {
     kept: Option<fn(&PathSpec) -> bool>,
 }
 
-/// Longest name of a path.
+/// Longest name of a path, in characters.
 const LONGEST_NAME: usize = 40;
 
 impl Paths {
-    /// With one path more.
+    /// Adds a path.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] for a name that another path has, or that is not made of lower-case letters, digits and
-    /// single dashes, and for a path without a way of taking turns.
+    /// [`Error::InvalidInput`] for a name that another path has, or that consists of more than lower-case letters,
+    /// digits and single dashes, and for a path without a synchronisation.
     pub fn with(mut self, spec: PathSpec) -> Result<Self> {
         let name = spec.id.name();
         let refused = |problem: String| Err(Error::invalid("Paths::with", problem));
@@ -55,16 +55,16 @@ impl Paths {
             ));
         }
         if self.all().any(|known| known.id == spec.id) {
-            return refused(format!("there is a path '{name}' already; give another name than {}", self.names()));
+            return refused(format!("a path named '{name}' exists already; give another name than {}", self.names()));
         }
         if spec.syncs.is_empty() {
-            return refused(format!("path '{name}' has no way of taking turns; give at least one in `syncs`"));
+            return refused(format!("path '{name}' has no synchronisation; give at least one in `syncs`"));
         }
         self.plugged.push(Arc::new(spec));
         Ok(self)
     }
 
-    /// Only those for which `keep` is true; it replaces the one before.
+    /// Keeps only the paths for which `keep` is true. It replaces an earlier filter.
     ///
     /// ```
     /// use interop_core::PathId;
@@ -78,7 +78,7 @@ impl Paths {
         Self { kept: Some(keep), ..self }
     }
 
-    /// Every path, the built-in ones first, in no order of merit.
+    /// Iterates over all paths, the built-in ones first, in no order of merit.
     pub fn iter(&self) -> impl Iterator<Item = &PathSpec> {
         self.all().filter(|spec| self.kept.is_none_or(|keep| keep(spec)))
     }
@@ -87,29 +87,29 @@ impl Paths {
         PATHS.iter().chain(self.plugged.iter().map(Arc::as_ref))
     }
 
-    /// Returns what is known of a path, where it is one of these.
+    /// Returns the specification of a path; `None` where it is not one of these.
     pub fn get(&self, id: PathId) -> Option<&PathSpec> {
         self.iter().find(|spec| spec.id == id)
     }
 
-    /// A path by its name.
+    /// Finds a path by its name.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] that lists all names.
+    /// [`Error::InvalidInput`] with all names.
     pub fn named(&self, name: &str) -> Result<PathId> {
         self.iter()
             .map(|spec| spec.id)
             .find(|id| id.name() == name)
-            .ok_or_else(|| Error::invalid("path", format!("'{name}' is no path; the paths are {}", self.names())))
+            .ok_or_else(|| Error::invalid("path", format!("unknown path '{name}'; the paths are {}", self.names())))
     }
 
-    /// All names, for messages.
+    /// Lists all names, for messages.
     pub fn names(&self) -> String {
         self.iter().map(|spec| spec.id.name()).collect::<Vec<_>>().join(", ")
     }
 }
 
-/// A built-in path by its name; [`Paths::named`] knows a program's own, too.
+/// Parses the name of a built-in path. [`Paths::named`] also knows a program's own.
 impl FromStr for PathId {
     type Err = Error;
 
@@ -157,7 +157,7 @@ mod tests {
         );
         let mut without = named("other");
         without.syncs = &[];
-        assert!(own.with(without).unwrap_err().to_string().contains("taking turns"));
+        assert!(own.with(without).unwrap_err().to_string().contains("no synchronisation"));
     }
 
     #[test]

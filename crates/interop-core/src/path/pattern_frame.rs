@@ -1,4 +1,4 @@
-//! Whole frames of a pattern, or of nothing.
+//! Whole frames of a pattern, or of zeros.
 
 use super::contract::SharingPath;
 use super::layout::FrameLayout;
@@ -37,12 +37,12 @@ pub(crate) fn pattern_part(
     path.finish()
 }
 
-/// Puts zero into the surface, and into every piece of memory that could be shown as it is, instead of what proofs
-/// and timing wrote there.
+/// Clears the surface and every slot that could be shown without being written, to remove patterns of proofs and
+/// measurements.
 pub(crate) fn blank(path: &mut OpenedPath, backend: &dyn ComputeBackend, layout: &FrameLayout) -> Result<()> {
     let _stage = stage!("blank");
     let frames = match layout.desc().unwritten() {
-        // Other pieces are copied to, or cleared, before they are shown.
+        // Other slots are copied to or cleared before they are shown.
         Unwritten::Keep | Unwritten::Clear => 1,
         Unwritten::Overwrite => path.slots(),
     };
@@ -53,8 +53,8 @@ pub(crate) fn blank(path: &mut OpenedPath, backend: &dyn ComputeBackend, layout:
     Ok(())
 }
 
-/// Takes from a path that was just opened what proofs and timing wrote: now, or, of a ring that lacks pieces, before the first frame
-/// in each.
+/// Removes the patterns of proofs and measurements from a path that was just opened: now or, for a ring with missing
+/// slots, before the first frame in each slot.
 pub(crate) fn begin_from_zero(path: &mut OpenedPath, pairing: &Pairing<'_>) -> Result<()> {
     if path.missing_pieces() > 0 && path.forget(pairing)? {
         return Ok(());

@@ -1,5 +1,5 @@
-//! Through staging blocks of the display: the compute side reads its memory straight into a mapped pixel buffer
-//! object, the display uploads from there while the host goes on.
+//! Through staging blocks of the display: the compute side copies its memory into a mapped pixel buffer object, and the
+//! display uploads from there while the host continues.
 
 use super::canvas::Canvas;
 use super::contract::SharingPath;
@@ -12,7 +12,7 @@ use crate::devices::timeline::step;
 use crate::display::{Part, Staging, StagingKind, Surface};
 use std::any::Any;
 
-/// One block, and what makes the compute side copy into it at full speed; dropped in this order.
+/// One block, with the registration that lets the compute side copy into it at full speed; dropped in this order.
 struct Slot {
     _prepared: Option<Box<dyn Any>>,
     staging: Staging,
@@ -40,12 +40,12 @@ pub struct PboStaging {
 }
 
 impl PboStaging {
-    /// A ring of blocks that stay mapped, each guarded by a fence.
+    /// Opens a ring of blocks that stay mapped, each guarded by a fence.
     pub(super) fn open_persistent(pairing: &Pairing<'_>) -> Result<Self> {
         Self::open(pairing, || StagingKind::Persistent, RING_SLOTS, SyncKind::HostFence)
     }
 
-    /// One block, mapped again for each frame; the driver renames its memory while it is busy.
+    /// Opens one block that is mapped again for each frame; the driver gives it new memory while it is busy.
     pub(super) fn open_orphan(pairing: &Pairing<'_>) -> Result<Self> {
         Self::open(pairing, || StagingKind::Orphaned, 1, SyncKind::Implicit)
     }

@@ -1,4 +1,4 @@
-//! Memory that both sides address, by whose it is: each of these makes one piece.
+//! Memory that both sides access, by its owner: each function makes one piece.
 
 use super::pairing::Pairing;
 use crate::compute::ComputeMemory;
@@ -8,20 +8,20 @@ use crate::devices::capability::HandleType;
 use crate::devices::host_block::HostBlock;
 use crate::display::{Staging, StagingKind};
 
-/// One piece of memory as each side has it.
+/// One piece of shared memory, as each side has it.
 pub struct Piece {
-    /// The memory that kernels write. Dropped first, because it may lie inside `staging`.
+    /// The memory that kernels write. It is dropped first because it may lie inside `staging`.
     pub memory: Box<dyn ComputeMemory>,
     /// The block that the display reads.
     pub staging: Staging,
 }
 
-/// The display's mapped buffer.
+/// Makes a mapped buffer of the display.
 pub(super) fn mapped(pairing: &Pairing<'_>, bytes: usize) -> Result<Piece> {
     on_the_host(pairing, StagingKind::Persistent, bytes)
 }
 
-/// Pages that the display and the compute side both import.
+/// Makes host pages that the display and the compute side both import.
 pub(super) fn pinned(pairing: &Pairing<'_>, bytes: usize) -> Result<Piece> {
     on_the_host(pairing, StagingKind::Imported(HostBlock::allocate(bytes)?), bytes)
 }
@@ -36,22 +36,22 @@ fn on_the_host(pairing: &Pairing<'_>, kind: StagingKind, bytes: usize) -> Result
     Ok(Piece { memory: pairing.backend.import_host(&block)?, staging })
 }
 
-/// The compute device's, opened by the display.
+/// Makes memory of the compute device, opened by the display.
 pub(super) fn external(pairing: &Pairing<'_>, bytes: usize) -> Result<Piece> {
     of_the_compute_side(pairing, bytes, HandleType::OPAQUE)
 }
 
-/// A buffer of the display's device that the compute side made.
+/// Makes a buffer of the display's device, allocated by the compute side.
 pub(super) fn in_queue(pairing: &Pairing<'_>, bytes: usize) -> Result<Piece> {
     of_the_compute_side(pairing, bytes, queue(pairing)?)
 }
 
-/// The handle of buffers in the queue that both sides are in.
+/// Returns the handle type of buffers in the queue that both sides use.
 pub(super) fn queue(pairing: &Pairing<'_>) -> Result<HandleType> {
     let queue = pairing.backend.caps().display_queue().ok_or_else(|| Error::Unsupported {
         operation: "open",
         device: pairing.backend.device().to_string(),
-        reason: "it computes in no display's queue".into(),
+        reason: "it does not compute in a display's queue".into(),
     })?;
     Ok(HandleType::QueueBuffer(queue))
 }
@@ -62,19 +62,19 @@ fn of_the_compute_side(pairing: &Pairing<'_>, bytes: usize, handle: HandleType) 
     Ok(Piece { memory, staging: display.create_staging(StagingKind::External(handle), bytes)? })
 }
 
-/// An image of the compute device's, opened by the display as a texture.
+/// Makes an image of the compute device, opened by the display as a texture.
 pub(super) fn external_image(pairing: &Pairing<'_>, bytes: usize) -> Result<Piece> {
     let image = image_of(pairing)?;
     let (memory, handle) = pairing.backend.allocate_shared_image(&image, HandleType::OPAQUE)?;
     Ok(Piece { memory, staging: pairing.display.create_staging(StagingKind::ExternalImage(handle, image), bytes)? })
 }
 
-/// Memory of the display's device, made to be opened by others.
+/// Makes memory of the display's device that is exported to the compute side.
 pub(super) fn exported(pairing: &Pairing<'_>, bytes: usize) -> Result<Piece> {
     opened(pairing, StagingKind::Exported, bytes, &SurfaceDesc::buffer(bytes as u64))
 }
 
-/// A texture of the display's, made to be opened by others.
+/// Makes a texture of the display that is exported to the compute side.
 pub(super) fn exported_image(pairing: &Pairing<'_>, bytes: usize) -> Result<Piece> {
     opened(pairing, StagingKind::ExportedImage(image_of(pairing)?), bytes, pairing.desc)
 }
@@ -88,6 +88,6 @@ fn opened(pairing: &Pairing<'_>, kind: StagingKind, bytes: usize, desc: &Surface
 fn image_of(pairing: &Pairing<'_>) -> Result<ImageDesc> {
     match pairing.desc {
         SurfaceDesc::Image(image) => Ok(*image),
-        SurfaceDesc::Buffer(_) => Err(Error::invalid("open", "a buffer is no texture")),
+        SurfaceDesc::Buffer(_) => Err(Error::invalid("open", "a buffer is not a texture")),
     }
 }

@@ -1,4 +1,4 @@
-//! A path that came from outside, with its panics kept inside: they count as its failure.
+//! A program's own path. Its panics are caught and count as failures of the path.
 
 use super::contract::{SharingPath, not_begun};
 use super::pairing::Pairing;
@@ -13,15 +13,15 @@ use crate::display::{Content, InPlaceDriver, Part, Staging, Surface, SurfaceDriv
 use std::cell::OnceCell;
 use std::rc::Rc;
 
-/// A path of the program's own, whose panics count as its failure. Made by [`super::PathSpec::open`].
+/// A path that the program supplies; a panic in it counts as its failure. [`super::PathSpec::open`] makes it.
 pub struct Plugged {
     id: PathId,
-    /// Gone only while it is dropped.
+    /// `None` only during the drop.
     path: Option<Box<dyn SharingPath>>,
     missing: Surface,
     /// The path's first panic.
     panicked: Rc<OnceCell<Error>>,
-    /// Its first way of taking turns, where it cannot say.
+    /// The path's first synchronisation, used where it panics instead of returning one.
     sync: SyncKind,
 }
 
@@ -32,7 +32,7 @@ impl Plugged {
         pairing: &Pairing<'_>,
         open: &dyn Fn(&Pairing<'_>) -> Result<Box<dyn SharingPath>>,
     ) -> Result<Self> {
-        // Whatever it makes of its pairing has all its pieces.
+        // A path made from this pairing makes all its slots at once.
         let pairing = &Pairing { pieces_at_once: usize::MAX, ..*pairing };
         let path = panics::as_error(&what(id), || open(pairing))?;
         let sync = pairing.sync.or(syncs.first().copied()).unwrap_or(SyncKind::Finish);
@@ -40,7 +40,7 @@ impl Plugged {
         Ok(Self { id, path: Some(path), missing: Missing::of(*pairing.desc, &panicked), panicked, sync })
     }
 
-    /// Runs `f`, unless the path has panicked before: nobody knows what that left half done, so no frame is begun or finished.
+    /// Runs `f`, unless the path has panicked before: its state is unknown then, so no frame is begun or finished.
     fn call<'a, R>(&'a mut self, f: impl FnOnce(&'a mut dyn SharingPath) -> Result<R>) -> Result<R> {
         match self.panicked.get() {
             Some(error) => Err(error.clone()),
@@ -48,7 +48,7 @@ impl Plugged {
         }
     }
 
-    /// Runs `f` also after a panic, for frames finished before.
+    /// Runs `f` even after a panic, for frames that were finished before.
     fn call_again<'a, R>(&'a mut self, f: impl FnOnce(&'a mut dyn SharingPath) -> Result<R>) -> Result<R> {
         let Some(path) = self.path.as_deref_mut() else { return Err(not_begun()) };
         let done = panics::as_error(&what(self.id), || f(path));
@@ -58,7 +58,7 @@ impl Plugged {
         done
     }
 
-    /// Returns what the path says of itself; `otherwise` where it panics.
+    /// Returns a property of the path; `otherwise` where it panics.
     fn ask<'a, R>(&'a self, otherwise: R, f: impl FnOnce(&'a dyn SharingPath) -> R) -> R {
         let Some(path) = self.path.as_deref() else { return otherwise };
         match panics::as_error(&what(self.id), || Ok(f(path))) {
@@ -105,7 +105,7 @@ impl SharingPath for Plugged {
     }
 
     fn trim(&mut self) {
-        // The panic, if any, comes up at the next call.
+        // A panic is reported by the next call.
         let _ = self.call(|path| {
             path.trim();
             Ok(())
@@ -121,7 +121,7 @@ impl SharingPath for Plugged {
     }
 
     fn slots(&self) -> usize {
-        // At least the one that is written.
+        // At least one slot: the one that is written.
         self.ask(1, |path| path.slots()).max(1)
     }
 
@@ -163,11 +163,11 @@ impl SharingPath for Plugged {
 impl Drop for Plugged {
     fn drop(&mut self) {
         let path = self.path.take();
-        contain("path of the program's", || drop(path));
+        contain("path of the program", || drop(path));
     }
 }
 
-/// Stands for a surface that the path panicked instead of giving.
+/// Placeholder for a surface that the path panicked instead of returning.
 struct Missing {
     panicked: Rc<OnceCell<Error>>,
 }

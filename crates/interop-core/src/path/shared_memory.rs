@@ -1,4 +1,4 @@
-//! One piece of memory that both sides address: the kernel writes it, the display reads it, nobody copies.
+//! Paths without copies: one piece of memory that the kernel writes and the display reads.
 //!
 //! The module `pieces` knows who owns the memory. The display reads linear memory in place, or uploads from it if a
 //! texture is needed; an image is a texture in place.
@@ -20,7 +20,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A piece of memory and whose turn it is.
+/// A piece of memory and its synchronisation.
 struct Slot {
     piece: Piece,
     slot_sync: SlotSync,
@@ -28,7 +28,7 @@ struct Slot {
     frame: Option<FrameTag>,
 }
 
-/// Way in which the display reads the memory.
+/// How the display reads the memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reading {
     /// In place, for as long as it is shown.
@@ -52,16 +52,16 @@ impl Reading {
 /// The path on which the display reads the very memory that kernels write.
 pub struct SharedMemory {
     layout: FrameLayout,
-    /// Bytes of each piece.
+    /// Bytes of each slot.
     room: usize,
     backend: Arc<dyn ComputeBackend>,
     surface: Surface,
     ring: Vec<Slot>,
     ages: Ages,
     reader: Reader,
-    /// Slots from the first on that take turns. The last of them may not be made yet.
+    /// Number of slots that take turns, counted from the first. The last of them may not be made yet.
     in_use: usize,
-    /// Slots beyond those, for when readers outside of this program keep some.
+    /// Number of further slots, used while readers outside this program keep some.
     spare: usize,
     reading: Reading,
     whole: View,
@@ -69,22 +69,23 @@ pub struct SharedMemory {
     /// Frames that are finished but not handed over yet, oldest first.
     in_flight: VecDeque<(usize, Crossing)>,
     frames_behind: usize,
-    /// Most frames behind that the ring was made for.
+    /// Most frames behind for which the ring was made.
     most_behind: usize,
     sync: SyncKind,
     /// The slot that an in-place surface shows.
     shown: Option<usize>,
-    /// Tag of the frame handed over last.
+    /// Tag of the frame that was handed over last.
     shown_frame: Option<FrameTag>,
     next: usize,
 }
 
 impl SharedMemory {
-    /// Opens a ring of pieces that `make` makes, each of at least so many bytes. For a program's own memory: the turns,
-    /// the ring, frames shown late, regions and the rule for unwritten pixels are the same as for the built-in paths.
+    /// Opens a ring of slots that `make` creates, each of at least the given number of bytes. For a program's own
+    /// memory: synchronisation, the ring, late frames, regions and the rule for unwritten pixels work as for the
+    /// built-in paths.
     ///
-    /// The sides take turns as [`Pairing::sync`] says, else by [`SyncKind::HostFence`]. [`SyncKind::Implicit`] is for
-    /// sides that are one queue.
+    /// The sides synchronise as [`Pairing::sync`] says, by default with [`SyncKind::HostFence`]. [`SyncKind::Implicit`]
+    /// is for two sides that use one queue.
     ///
     /// # Errors
     /// Those of the two sides and of `make`.
@@ -129,7 +130,7 @@ impl SharedMemory {
         })
     }
 
-    /// The memory of the frame that was begun last, for kernels that read it.
+    /// Returns the memory of the frame that was begun last, for kernels that read it.
     pub(super) fn memory(&self) -> &dyn ComputeMemory {
         self.ring[self.slot()].piece.memory.as_ref()
     }
@@ -140,29 +141,29 @@ impl SharedMemory {
         clear(self.backend.as_ref(), Target::new(self.ring[slot].piece.memory.as_mut(), view)?)
     }
 
-    /// Brings a slot up to date. The display's own drawing around a part is kept, so it must be over.
+    /// Copies missing content into a slot. The display's drawing around a part is kept, so it must be finished.
     fn copy_forward(&mut self, from: usize, to: usize, range: Range<usize>, is_part: bool) -> Result<()> {
         let _step = step!("copy forward");
         let is_shown = !self.in_flight.iter().any(|(slot, _)| *slot == from);
         let [source, target] = self
             .ring
             .get_disjoint_mut([from, to])
-            .map_err(|_| Error::invalid("acquire", "the ring has no slot that is not shown"))?;
+            .map_err(|_| Error::invalid("acquire", "the ring has no free slot"))?;
         if is_part && is_shown && self.reader == Reader::InPlaceAndDraws {
             source.piece.staging.fence()?;
             source.piece.staging.wait()?;
         }
-        // In queue order after the kernels of the one, before those of the other.
+        // The copy is in queue order after the kernels of the source and before those of the destination.
         self.backend.copy(source.piece.memory.as_ref(), target.piece.memory.as_mut(), range)?;
         self.ages.renewed(to);
         Ok(())
     }
 
-    /// The first slot after `index` that neither is shown, nor waits to be, nor holds the newest frame; after a failure
-    /// that need not be the next. Of those that are not made yet, the first.
+    /// Returns the first slot after `index` that is not shown, not in flight and does not hold the newest frame. After
+    /// a failure that need not be the next one. Among slots that are not made yet, returns the first.
     fn free_after(&self, index: usize) -> usize {
         let mut others = (1..=self.in_use).map(|step| (index + step) % self.in_use);
-        // There is always one: half of the ring is beyond those shown and in flight.
+        // There is always one: half of the ring is in excess of the slots shown and in flight.
         others.find(|slot| !self.is_kept(*slot)).unwrap_or(0).min(self.ring.len())
     }
 
@@ -171,7 +172,8 @@ impl SharedMemory {
         kept.contains(&Some(slot)) || self.in_flight.iter().any(|(other, _)| *other == slot)
     }
 
-    /// Goes on to a slot that no reader outside of this program keeps: the next one, another that takes turns, or a spare one.
+    /// Advances to a slot that no reader outside this program keeps: the next one, another one that takes turns, or a
+    /// spare one.
     fn pass_over_kept(&mut self) -> Result<()> {
         let turns = (0..self.in_use).map(|step| (self.next + step) % self.in_use);
         for slot in turns.chain(self.in_use..self.in_use + self.spare).collect::<Vec<_>>() {
@@ -185,14 +187,14 @@ impl SharedMemory {
                 return Ok(());
             }
         }
-        Err(Error::invalid("acquire", "readers outside of this program keep every piece of the ring"))
+        Err(Error::invalid("acquire", "readers outside this program keep every slot of the ring"))
     }
 
-    /// Waits for the kernels of one frame and lets the display have it.
+    /// Waits for the kernels of one frame and lets the display use it.
     fn hand_over(&mut self, index: usize, crossing: &Crossing) -> Result<()> {
         let slot = &mut self.ring[index];
         let frame = slot.frame;
-        // Not always the frame that is being finished.
+        // This is not always the frame that is being finished.
         let _tagged = FrameTag::enter(frame);
         let _step = step!("hand over", frame = frame.map(|tag| tag.frame), slot = index);
         slot.slot_sync.begin_display(slot.piece.memory.as_mut(), &mut slot.piece.staging)?;
@@ -205,7 +207,7 @@ impl SharedMemory {
             }
             Reading::InPlace | Reading::Texture => {
                 self.surface.read_in_place(&slot.piece.staging, &self.whole)?;
-                // Every draw of the frame before has been submitted by now: its slot is free when they are done.
+                // Every draw of the previous frame has been submitted by now: its slot is free when those are done.
                 if let Some(before) = self.shown.replace(index) {
                     self.ring[before].end_display();
                 }
@@ -241,13 +243,13 @@ impl SharedMemory {
         if let Some(shown) = self.shown.take() {
             self.ring[shown].end_display();
         }
-        // The earlier surface shows the piece that is written next.
+        // The earlier surface shows the slot that is written next.
         (self.surface, self.ages) = (surface, ages);
         (self.next, self.current, self.shown_frame) = (0, None, None);
         Ok(true)
     }
 
-    /// Hands over frames until at most `left` are on their way. One that cannot be stays the next.
+    /// Hands over frames until at most `left` are in flight. A frame whose hand-over fails stays the next.
     fn drain(&mut self, left: usize) -> Result<()> {
         while self.in_flight.len() > left {
             let Some((index, crossing)) = self.in_flight.pop_front() else { break };
@@ -260,24 +262,24 @@ impl SharedMemory {
     }
 }
 
-/// Slots of a ring that shows frames so late: one shown, one to write, those that wait to be handed over, and some that
-/// the display still reads.
+/// Number of slots of a ring with this lateness: one shown, one to write, those waiting to be handed over, and some
+/// that the display still reads.
 fn slots_for(frames_behind: usize, sync: SyncKind) -> usize {
-    // If only the devices wait, it pays off to have as many slots on their way to the display as from the kernels; if
-    // the host waits, half of that is as quick (measured on an NVIDIA H200).
+    // If only the devices wait, as many slots in flight to the display as from the kernels pay off. If the host waits,
+    // half of that is equally fast (measured on an NVIDIA H200).
     let still_read = if sync == SyncKind::HostFence { frames_behind / 2 } else { frames_behind };
     (frames_behind + still_read + 2).max(frames_behind + RING_SLOTS)
 }
 
 impl Slot {
-    /// Brings what the surface holds of a part into the memory, before the compute side's turn.
+    /// Copies the surface's content of a part into the memory, before the compute side's turn.
     fn fetch(&mut self, surface: &mut Surface, from: &Crossing) -> Result<()> {
         let _step = step!("fetch back");
         let Piece { memory, staging } = &mut self.piece;
         if !self.slot_sync.by_host() {
             return surface.download(&from.part, staging, &from.native);
         }
-        // Kernels that read what was fetched last, before the display writes over it.
+        // Waits for kernels that read the previously fetched content, before the display overwrites it.
         memory.release()?;
         surface.download(&from.part, staging, &from.native)?;
         staging.wait()
@@ -292,7 +294,7 @@ impl SharingPath for SharedMemory {
     fn begin(&mut self, part: &Part) -> Result<()> {
         let slot = self.next;
         let Some(Slot { piece, slot_sync, .. }) = self.ring.get_mut(slot) else {
-            return Err(Error::invalid("begin", "the ring's next piece is not made yet"));
+            return Err(Error::invalid("begin", "the ring's next slot is not made yet"));
         };
         slot_sync.begin_compute(&mut piece.staging)?;
         let crossing = self.layout.in_place(part)?;
@@ -336,7 +338,7 @@ impl SharingPath for SharedMemory {
         let handed_over = self.drain(self.frames_behind);
         match handed_over {
             Ok(()) => self.ages.finished(index),
-            // This frame is given up; those before it are on their way still.
+            // This frame is discarded; those before it are still in flight.
             Err(_) => drop(self.in_flight.pop_back()),
         }
         self.next = self.free_after(index);
@@ -374,7 +376,7 @@ impl SharingPath for SharedMemory {
     }
 
     fn trim(&mut self) {
-        // The surface keeps what it shows alive.
+        // The surface keeps the memory that it shows alive.
         self.shown = self.shown.filter(|slot| *slot < self.in_use + self.spare);
         self.ring.truncate(self.in_use + self.spare);
         self.ages.truncate(self.in_use + self.spare);
@@ -389,7 +391,7 @@ impl SharingPath for SharedMemory {
         let (whole, ages) = (layout.whole()?, self.ages.resized(&layout)?);
         self.drain(0)?;
         (self.layout, self.whole, self.ages, self.current) = (layout, whole, ages, None);
-        // A surface that reads in place shows its slot on, which stays the one that is shown.
+        // A surface that reads in place keeps showing its slot, which stays the shown one.
         self.next = self.free_after(self.next);
         Ok(Some(std::mem::replace(&mut self.surface, surface)))
     }

@@ -1,5 +1,5 @@
-//! Turns of the two sides at one slot of shared memory, ordered by a fence that the host waits for, by semaphores that
-//! only the devices wait for, or by the one queue that both sides use.
+//! Turns of the two sides at one slot of shared memory. They are ordered by a fence that the host waits for, by
+//! semaphores that only the devices wait for, or by the queue that both sides use.
 
 use super::pairing::Pairing;
 use crate::compute::{ComputeMemory, ComputeSemaphore};
@@ -11,13 +11,13 @@ use crate::display::{DisplaySemaphore, Staging};
 /// Slots of a ring: one shown, one that the display may still read, one to write.
 pub(crate) const RING_SLOTS: usize = 3;
 
-/// One semaphore, opened by both sides, always waited for before it is signalled again: a binary one that is not stalls
-/// or hangs drivers.
+/// One semaphore, opened by both sides. It is always waited for before it is signalled again: a binary semaphore that
+/// is not stalls or hangs drivers.
 pub(super) struct Semaphore {
     compute: Box<dyn ComputeSemaphore>,
     display: DisplaySemaphore,
     value: u64,
-    /// Signalled and not waited for yet.
+    /// True where it was signalled and not waited for yet.
     pending: bool,
 }
 
@@ -45,18 +45,18 @@ impl Semaphore {
         self.wait_in(|s| s.display.wait(s.value, staging))
     }
 
-    /// Signals for the compute side, after a wait for an earlier signal that nobody waited for.
+    /// Signals for the compute side, after waiting for an earlier signal that is still pending.
     fn compute_signals(&mut self, staging: &mut Staging) -> Result<()> {
-        // Left over from a frame that was never handed over.
+        // The signal may be left over from a frame that was never handed over.
         self.display_waits(staging)?;
         self.compute.signal(self.value + 1)?;
         self.signalled();
         Ok(())
     }
 
-    /// A signal that the compute side has not waited for yet is waited for first.
+    /// Signals for the display, after waiting for a signal that the compute side has not waited for yet.
     fn display_signals(&mut self, staging: &mut Staging) -> Result<()> {
-        // Shown once more without having been written in between.
+        // The slot was shown once more without having been written in between.
         self.compute_waits()?;
         self.display.signal(self.value + 1, staging)?;
         self.signalled();
@@ -69,20 +69,20 @@ impl Semaphore {
     }
 }
 
-/// Means of learning that the other side's turn has ended.
+/// How the end of the other side's turn is detected.
 enum Way {
     /// The host waits for the side whose turn ends.
     Host,
-    /// The other side's queue waits.
+    /// The other side's queue waits for a semaphore.
     Semaphores { written: Semaphore, read: Semaphore },
-    /// Both sides are one queue, which does things in the order in which they were submitted.
+    /// Both sides use one queue, which runs work in the order of submission.
     Queue,
 }
 
 /// The turns at one slot.
 pub(super) struct SlotSync {
     way: Way,
-    /// The end of the display's reads could not be marked yet.
+    /// True where a fence after the display's reads could not be inserted yet.
     owed: bool,
 }
 
@@ -98,16 +98,16 @@ impl SlotSync {
         Ok(Self { way, owed: false })
     }
 
-    /// True where the host waits, so that holding work back makes sense.
+    /// True where the host waits, so that delaying the hand-over makes sense.
     pub(super) fn by_host(&self) -> bool {
         matches!(self.way, Way::Host)
     }
 
-    /// Before kernels write: the display has read what was there.
+    /// Before kernels write: waits until the display has read the slot.
     pub(super) fn begin_compute(&mut self, staging: &mut Staging) -> Result<()> {
         let _step = step!("wait for the slot");
         if self.owed {
-            // This mark comes after those reads, too.
+            // This fence comes after those reads, too.
             self.mark_reads(staging)?;
             self.owed = false;
         }
@@ -118,7 +118,7 @@ impl SlotSync {
         }
     }
 
-    /// After the kernels, in their queue. Waits for nothing.
+    /// After the kernels, in their queue. Does not wait.
     pub(super) fn end_compute(&mut self, memory: &mut dyn ComputeMemory, staging: &mut Staging) -> Result<()> {
         let _step = step!("submit");
         match &mut self.way {
@@ -131,23 +131,23 @@ impl SlotSync {
         }
     }
 
-    /// Before the display reads.
+    /// Before the display reads: waits until the kernels are done.
     pub(super) fn begin_display(&mut self, memory: &mut dyn ComputeMemory, staging: &mut Staging) -> Result<()> {
         let _step = step!("release");
         match &mut self.way {
             Way::Host => memory.release(),
-            // A second try after a read that failed has waited already.
+            // A second attempt after a failed read has waited already.
             Way::Semaphores { written, .. } => written.display_waits(staging),
             Way::Queue => Ok(()),
         }
     }
 
-    /// After everything that the display was told to read. The frame is there, so a failure does not belong to it: it
-    /// comes up, if it stays, before the memory is written again.
+    /// After the display's reads. The frame has arrived, so a failure here does not belong to it; a lasting failure is
+    /// reported before the memory is written again.
     pub(super) fn end_display(&mut self, staging: &mut Staging) {
         let _step = step!("mark reads");
         if let Err(error) = self.mark_reads(staging) {
-            tracing::warn!(%error, "the end of the display's reads could not be marked; it is tried again");
+            tracing::warn!(%error, "cannot insert a fence after the display's reads; trying again later");
             self.owed = true;
         }
     }

@@ -1,4 +1,4 @@
-//! Specification of a path as data, and the functions that check and open it.
+//! Specification of a path as data, with the functions that check and open it.
 
 use super::contract::SharingPath;
 use super::cost::{Cost, Medium};
@@ -12,9 +12,9 @@ use crate::describe::surface::MemoryShape;
 use crate::devices::capability::{Support, SyncKind};
 use std::fmt;
 
-/// One path: what it needs of the two sides, what it costs, and how it is opened.
+/// One path: its requirements on the two sides, its cost, and how it is opened.
 ///
-/// The built-in ones are [`super::PATHS`]. A program makes others by [`PathSpec::new`], sets what differs from that,
+/// The built-in ones are [`super::PATHS`]. A program creates others with [`PathSpec::new`], changes fields as needed,
 /// and adds them to [`super::Paths`].
 ///
 /// ```
@@ -23,7 +23,7 @@ use std::fmt;
 /// use interop_core::*;
 ///
 /// let mut mine = PathSpec::new("mine", |_| Support::Yes, |pair| Ok(Box::new(HostRoundTrip::open(pair)?)));
-/// mine.mechanism = "as the path that always is there";
+/// mine.mechanism = "like the path that always exists";
 /// let paths = Paths::default().with(mine)?;
 /// let policy = Policy::default().with_force(paths.named("mine")?).with_paths(paths);
 /// let (backend, display) = (std::sync::Arc::new(CpuBackend::new()?), MemoryDisplay::new());
@@ -35,26 +35,27 @@ use std::fmt;
 pub struct PathSpec {
     /// Identity of the path.
     pub id: PathId,
-    /// Its family.
+    /// Family of the path.
     pub kind: PathKind,
     /// Mechanism in one line, for reports.
     pub mechanism: &'static str,
-    /// Kinds of synchronisation that the path can use; the first is the default.
+    /// Synchronisations that the path supports; the first is the default.
     pub syncs: &'static [SyncKind],
     /// True where it can show frames behind, see [`crate::Mode`].
     pub pipelined: bool,
-    /// Cost of each frame; decides when the path is tried.
+    /// Cost of each frame; determines when the path is tried.
     pub cost: Cost,
-    /// Mechanism of the way back from an object that an engine has, for reports; `None` where the path reaches none.
+    /// Mechanism in the opposite direction, from an engine's object, for reports; `None` where the path does not
+    /// support engine's objects.
     pub(super) takes: Option<&'static str>,
     pub(super) means: Means,
 }
 
 /// Functions that check and open a path.
 pub(super) enum Means {
-    /// One of [`super::PATHS`].
+    /// A path of [`super::PATHS`].
     Ours { check_support: fn(&Pairing<'_>) -> Support, open: fn(&Pairing<'_>) -> Result<OpenedPath> },
-    /// A program's own.
+    /// A program's own path.
     Plugged { check_support: Box<CheckSupport>, open: Box<Open> },
 }
 
@@ -62,12 +63,12 @@ type CheckSupport = dyn Fn(&Pairing<'_>) -> Support + Send + Sync;
 type Open = dyn Fn(&Pairing<'_>) -> Result<Box<dyn SharingPath>> + Send + Sync;
 
 impl PathSpec {
-    /// A path of the program's own. `check_support` says from data alone whether both sides can do it, and makes
-    /// nothing; `open` makes the surface and the memory that crosses.
+    /// Creates a program's own path. `check_support` says from data alone whether both sides support it, and creates
+    /// nothing; `open` creates the surface and the shared memory.
     ///
-    /// It counts as one that copies each frame once through client memory and waits for both sides
-    /// ([`SyncKind::Finish`]), and that shows no frames behind; the fields say otherwise. Where one of the closures or
-    /// the path itself panics, the path has failed, as by an error.
+    /// By default the path counts as one that copies each frame once through client memory, waits for both sides
+    /// ([`SyncKind::Finish`]) and shows no frames behind; the fields change that. A panic of a closure or of the path
+    /// itself counts as a failure of the path.
     pub fn new(
         name: &'static str,
         check_support: impl Fn(&Pairing<'_>) -> Support + Send + Sync + 'static,
@@ -76,7 +77,7 @@ impl PathSpec {
         Self {
             id: PathId::unchecked(name),
             kind: PathKind::Plugged,
-            mechanism: "a way of the program's own",
+            mechanism: "a path that the program supplies",
             syncs: &[SyncKind::Finish],
             pipelined: false,
             cost: Cost::copied(Medium::Client, 1).waiting(),
@@ -85,7 +86,7 @@ impl PathSpec {
         }
     }
 
-    /// Checks whether both sides say that they can do it. Looks at data only; makes nothing.
+    /// Checks whether both sides claim to support it. Compares only data; creates nothing.
     pub fn check_support(&self, pairing: &Pairing<'_>) -> Support {
         check_sync(pairing, self.syncs).and(|| match &self.means {
             Means::Ours { check_support, .. } => check_support(pairing).and(|| check_size(pairing, self.cost.medium)),
@@ -95,12 +96,12 @@ impl PathSpec {
         })
     }
 
-    /// The mechanism in this direction, where it is one between kernels and an object that an engine has.
+    /// Returns the mechanism in this direction, where the path connects kernels and an engine's object.
     pub(crate) fn reaches(&self, direction: Direction) -> Option<&'static str> {
         self.takes.map(|takes| if direction == Direction::Take { takes } else { self.mechanism })
     }
 
-    /// Makes the surface and the memory that crosses.
+    /// Creates the surface and the shared memory.
     pub fn open(&self, pairing: &Pairing<'_>) -> Result<OpenedPath> {
         match &self.means {
             Means::Ours { open, .. } => open(pairing),
@@ -115,7 +116,7 @@ impl fmt::Debug for PathSpec {
     }
 }
 
-/// Refuses a frame that is larger than the linear memory that the path needs. A texture needs none.
+/// Rejects a frame that is larger than the linear memory that the path needs. A texture needs none.
 fn check_size(p: &Pairing<'_>, medium: Medium) -> Support {
     let is_texture = p.desc.shape() == MemoryShape::Image && matches!(medium, Medium::Object | Medium::Image);
     if is_texture && p.object != Some(Direction::Take) {
@@ -126,20 +127,20 @@ fn check_size(p: &Pairing<'_>, medium: Medium) -> Support {
         Err(error) => return Support::No(format!("surface: {error}")),
     };
     p.backend.caps().fits(bytes).of_the("compute").and(|| match medium {
-        // Client memory reaches a texture without a buffer; a path that takes one reads it back the same way.
+        // Client memory reaches a texture without a buffer; a path that takes one reads it back in the same way.
         Medium::Client if p.desc.shape() == MemoryShape::Image => Support::Yes,
         _ if is_texture => Support::Yes,
         _ => p.display.caps().fits(bytes).of_the("display"),
     })
 }
 
-/// The way of taking turns that was asked for, if any.
+/// Checks the requested synchronisation, if there is one.
 fn check_sync(p: &Pairing<'_>, syncs: &[SyncKind]) -> Support {
     match p.sync {
         None => Support::Yes,
         Some(kind) if !syncs.contains(&kind) => {
             let known: Vec<_> = syncs.iter().map(SyncKind::to_string).collect();
-            Support::No(format!("policy: a {kind} was asked for, this path knows: {}", known.join(", ")))
+            Support::No(format!("policy: a {kind} was requested, but this path supports: {}", known.join(", ")))
         }
         Some(kind @ (SyncKind::BinarySemaphore | SyncKind::TimelineSemaphore)) => p
             .backend

@@ -1,4 +1,4 @@
-//! The built-in paths: what each needs of the two sides, as data, and how it is opened.
+//! The built-in paths: their requirements on the two sides, as data, and how they are opened.
 
 use super::cost::{Cost, Medium};
 use super::direct::Direct;
@@ -12,14 +12,14 @@ use crate::describe::path_id::{PathId, PathKind};
 use crate::describe::surface::{ImageAccess, MemoryShape, SurfaceDesc};
 use crate::devices::capability::{HandleType, Support, SyncKind};
 
-/// Ways of taking turns at memory that one device opened of another.
+/// Synchronisations for device memory that another device opened.
 const DEVICES: &[SyncKind] = &[SyncKind::HostFence, SyncKind::BinarySemaphore, SyncKind::TimelineSemaphore];
-/// Ways of taking turns at memory of the host.
+/// Synchronisations for host memory.
 const HOST: &[SyncKind] = &[SyncKind::HostFence];
-/// Both sides are one queue, which keeps the order.
+/// Synchronisation of two sides that use one queue, which keeps the order.
 const QUEUE: &[SyncKind] = &[SyncKind::Implicit];
 
-/// Every built-in path, in no order of merit; [`crate::select`] ranks them. Those that cost the same are tried in this
+/// Every built-in path, in no order of merit; [`crate::select`] ranks them. Paths of equal cost are tried in this
 /// order.
 pub static PATHS: &[PathSpec] = &[
     PathSpec {
@@ -62,7 +62,7 @@ pub static PATHS: &[PathSpec] = &[
         syncs: QUEUE,
         pipelined: false,
         cost: Cost::in_place(Medium::Device),
-        takes: Some("kernels of the display's own queue have the buffer itself: no copy, no fence"),
+        takes: Some("kernels of the display's own queue read the buffer itself: no copy, no fence"),
         means: Means::Ours {
             check_support: |p| {
                 check_in_queue(p).and(|| if p.object.is_some() { check_object_in_queue(p) } else { check_in_place(p) })
@@ -76,7 +76,7 @@ pub static PATHS: &[PathSpec] = &[
     PathSpec {
         id: PathId::IN_QUEUE_UPLOAD,
         kind: PathKind::InQueue,
-        mechanism: "the kernel runs in the display's own queue, the display copies what it wrote: 1 copy, no fence",
+        mechanism: "the kernel runs in the display's own queue, the display copies the result: 1 copy, no fence",
         syncs: QUEUE,
         pipelined: false,
         cost: Cost::copied(Medium::Device, 1),
@@ -104,7 +104,7 @@ pub static PATHS: &[PathSpec] = &[
     PathSpec {
         id: PathId::EXPORTED_TEXTURE,
         kind: PathKind::ExternalMemory,
-        mechanism: "the kernel writes a texture that the display made to be shared: no copy",
+        mechanism: "the kernel writes a texture that the display exports: no copy",
         syncs: DEVICES,
         pipelined: true,
         cost: Cost::in_place(Medium::Image),
@@ -149,7 +149,7 @@ pub static PATHS: &[PathSpec] = &[
     PathSpec {
         id: PathId::EXPORTED_IN_PLACE,
         kind: PathKind::ExternalMemory,
-        mechanism: "the kernel writes device memory that the display made to be shared, the draw reads it: no copy",
+        mechanism: "the kernel writes device memory that the display exports, the draw reads it: no copy",
         syncs: DEVICES,
         pipelined: true,
         cost: Cost::in_place(Medium::Device),
@@ -162,14 +162,14 @@ pub static PATHS: &[PathSpec] = &[
     PathSpec {
         id: PathId::EXPORTED_UPLOAD,
         kind: PathKind::ExternalMemory,
-        mechanism: "the kernel writes device memory that the display made to be shared, the display copies: 1 copy",
+        mechanism: "the kernel writes device memory that the display exports, the display copies: 1 copy",
         syncs: DEVICES,
         pipelined: true,
         cost: Cost::copied(Medium::Device, 1),
         takes: Some("the display copies to memory of its device that the compute API has opened: 1 copy"),
         means: Means::Ours {
             check_support: |p| {
-                let reason = "display: other processes read the memory where it lies";
+                let reason = "display: other processes read the memory in place";
                 check_exported(p).and(|| Support::when(p.display.caps().outside_readers == 0, reason))
             },
             open: |p| Ok(SharedMemory::open(p, Reading::Upload, pieces::exported)?.into()),
@@ -278,7 +278,7 @@ impl PathId {
     };
 }
 
-/// Returns true for a path that gives kernels an object that an engine has, itself.
+/// True for a path on which kernels access an engine's object itself.
 pub(crate) fn is_object(path: PathId) -> bool {
     [PathId::DIRECT, PathId::IN_QUEUE_TEXTURE, PathId::IN_QUEUE_IN_PLACE].contains(&path)
 }
@@ -288,9 +288,9 @@ fn check_in_place(p: &Pairing<'_>) -> Support {
     match p.desc {
         SurfaceDesc::Buffer(_) => caps.in_place_buffers.of_the("display"),
         SurfaceDesc::Image(i) => Support::when(
-            // Other processes open memory and no textures, whatever was asked for.
+            // Other processes open memory but no textures, whatever the description requests.
             i.access == ImageAccess::Any || caps.outside_readers > 0,
-            "surface: a texture was asked for; ask for ImageAccess::Any to let the draw read linear memory",
+            "surface: a texture was requested; use ImageAccess::Any to let the draw read linear memory",
         )
         .and(|| caps.in_place_images.of_the("display"))
         .and(|| {
@@ -303,7 +303,7 @@ fn check_in_place(p: &Pairing<'_>) -> Support {
 }
 
 fn check_texture(p: &Pairing<'_>) -> Support {
-    Support::when(matches!(p.desc, SurfaceDesc::Image(_)), "surface: a buffer is no texture")
+    Support::when(matches!(p.desc, SurfaceDesc::Image(_)), "surface: a buffer is not a texture")
 }
 
 const LINEAR: MemoryShape = MemoryShape::Linear;
@@ -325,7 +325,7 @@ fn check_both(p: &Pairing<'_>, handle: HandleType, shape: MemoryShape, giver: Gi
             .and(|| display.can_import(handle, shape).of_the("display")),
         Giver::Display => display.can_export(handle, shape).of_the("display").and(|| {
             let imports = match shape {
-                // An image has the display's format; linear memory holds any.
+                // An image must have the display's format; linear memory holds any.
                 MemoryShape::Image => compute.can_import_surface(handle, p.desc),
                 MemoryShape::Linear => compute.can_import(handle, shape),
             };
@@ -334,20 +334,20 @@ fn check_both(p: &Pairing<'_>, handle: HandleType, shape: MemoryShape, giver: Gi
     }
 }
 
-/// Memory of one device is not given to another.
+/// Memory of one device cannot be opened by another.
 fn same_device(p: &Pairing<'_>) -> Support {
     p.backend.device().same_device(p.display.device())
 }
 
-/// Kernels write where the display can open it.
+/// Checks that kernels can write memory that the display can open.
 fn can_export_to(p: &Pairing<'_>) -> Support {
     p.backend.can_export_to(p.display.device())
 }
 
-/// Linear memory of the display's device, for another queue than the display's.
+/// Checks for linear memory of the display's device, for a queue other than the display's.
 fn check_exported(p: &Pairing<'_>) -> Support {
     same_device(p).and(|| check_both(p, HandleType::OPAQUE, LINEAR, Giver::Display)).and(|| {
-        // It would only be one more path to time, for which OpenGL's display makes a Vulkan device.
+        // It would only be one more path to time, and for it OpenGL's display creates a Vulkan device.
         let needless = p.backend.caps().serves_its_queue && is_in_queue(p);
         Support::when(!needless, "compute: it is in the display's queue, where memory needs no handle")
     })
@@ -362,20 +362,20 @@ fn check_in_queue(p: &Pairing<'_>) -> Support {
     Support::when(is_in_queue(p), "compute: it is not in the display's queue")
 }
 
-/// A link shares memory of the compute side; here the engine's own is shared.
+/// A link shares memory of the compute side; here the engine's own memory is shared.
 fn check_object_in_queue(p: &Pairing<'_>) -> Support {
     if let SurfaceDesc::Image(_) = p.desc {
-        return Support::No("surface: a texture is not read as linear memory".into());
+        return Support::No("surface: a texture cannot be read as linear memory".into());
     }
     with_queue(p, |queue| p.display.caps().can_export(queue, p.desc.shape()).of_the("display"))
 }
 
-/// Asks for a queue that both sides are in, where there is one.
+/// Requires a queue that both sides use.
 fn with_queue(p: &Pairing<'_>, check: impl FnOnce(HandleType) -> Support) -> Support {
     pieces::queue(p).map_or(Support::Yes, check)
 }
 
-/// Taking turns as [`QUEUE`] does, where nothing was asked for.
+/// Synchronises like [`QUEUE`], unless the pairing requests something else.
 fn in_queue<'p>(p: &Pairing<'p>) -> Pairing<'p> {
     Pairing { sync: Some(SyncKind::Implicit), ..*p }
 }

@@ -1,9 +1,8 @@
-//! Content of the pixels that a frame does not write: the only place that knows the rules of [`Unwritten`].
+//! Content of unwritten pixels: the only module that knows the rules of [`Unwritten`].
 //!
-//! Every path lays a part of a frame where it lies in the whole frame, so that each piece of its memory is a picture.
-//! What of a piece is out of date is kept as one range of bytes, as `EGL_EXT_buffer_age` does for whole buffers: a
-//! frame that changed little makes little out of date elsewhere, and a piece that holds the newest frame is not copied
-//! to.
+//! Every path stores a part of a frame at its position in the whole frame, so that each slot of its memory is a
+//! picture. The outdated part of a slot is one range of bytes, similar to `EGL_EXT_buffer_age` for whole buffers. A
+//! frame with few changes makes little outdated in other slots, and a slot that holds the newest frame needs no copy.
 
 use super::layout::{Crossing, FrameLayout};
 use crate::compute::{ComputeBackend, Target};
@@ -14,61 +13,61 @@ use crate::devices::timeline::step;
 use crate::display::Part;
 use std::ops::Range;
 
-/// Way in which the display reads the pieces.
+/// How the display reads the slots.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reader {
-    /// It takes from each what was written, into a surface of its own.
+    /// It copies the written part of each slot into a surface of its own.
     Uploads,
-    /// [`Reader::Uploads`], or in place, but that surface is an engine's, who writes it, too: what it holds is known to
-    /// the display alone.
+    /// Like [`Reader::Uploads`], or in place, but an engine owns the surface and also writes it: only the display knows
+    /// its content.
     UploadsBesideAnother,
-    /// A piece is shown where it lies, so that all of it must be right.
+    /// It shows a slot in place, so all of the slot must be correct.
     InPlace,
-    /// A piece is shown where it lies, and the display may have drawn into it: what changed there is not known.
+    /// It shows a slot in place and may have drawn into it: changes there are unknown.
     InPlaceAndDraws,
 }
 
-/// Preparation that a piece needs before kernels write it.
+/// Preparation that a slot needs before kernels write it.
 pub(super) struct Plan {
-    /// These bytes are out of date; the piece named holds them. The same piece: only the display does.
+    /// Outdated bytes, and the slot that holds their content. If it is the same slot, only the display holds it.
     pub copy: Option<(usize, Range<usize>)>,
-    /// The display copies the part out of its surface.
+    /// True where the display copies the part out of its surface.
     pub fetch: bool,
-    /// This is then cleared, see [`clear`].
+    /// The part that is cleared afterwards, see [`clear`].
     pub clear: Clear,
 }
 
-/// The part of a piece that is set to zero before kernels write it.
+/// The part of a slot that is set to zero before kernels write it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Clear {
     Nothing,
     /// The part that the frame replaces.
     Part,
-    /// The whole piece, which holds no picture of this surface.
+    /// The whole slot, which holds no picture of this surface.
     Whole,
 }
 
-/// Ages of the pieces of a path's memory.
+/// Ages of the slots of a path's memory.
 pub(super) struct Ages {
     rule: Unwritten,
     reader: Reader,
     full: Part,
     whole: Range<usize>,
-    /// For each piece, the bytes that are not those of the newest frame.
+    /// For each slot, the bytes that differ from the newest frame.
     stale: Vec<Range<usize>>,
-    /// For each piece, whether it holds what is no picture of this surface: frames of another size, or one that was
-    /// given up before the first was finished.
+    /// For each slot, whether it holds no picture of this surface: frames of another size, or a frame that was
+    /// discarded before the first one was finished.
     foreign: Vec<bool>,
-    /// The piece with the frame finished last.
+    /// The slot with the last finished frame.
     newest: Option<usize>,
-    /// The part that the frame replaces which was begun last.
+    /// The part that the current frame replaces.
     part: Range<usize>,
-    /// Kernels or the host were given that part to write.
+    /// True where kernels or the host received that part for writing.
     touched: bool,
 }
 
 impl Ages {
-    /// Pieces that hold no frame yet. What they hold is zero, or is made so by whoever opened them.
+    /// Ages of slots that hold no frame yet. Their content is zero, or is cleared by the code that opened them.
     pub(super) fn new(layout: &FrameLayout, reader: Reader, pieces: usize) -> Result<Self> {
         let whole = layout.whole()?.span();
         Ok(Self {
@@ -84,18 +83,18 @@ impl Ages {
         })
     }
 
-    /// Goes on with these pieces of memory for frames of another size: each is zero before its first.
+    /// Ages of the same slots for frames of another size: each slot is zero before its first frame.
     pub(super) fn resized(&self, layout: &FrameLayout) -> Result<Self> {
         let pieces = self.stale.len();
         Ok(Self { foreign: vec![true; pieces], ..Self::new(layout, self.reader, pieces)? })
     }
 
-    /// The piece with the frame finished last: what other frames copy from, so it is not to be written.
+    /// Returns the slot with the last finished frame. Other frames copy from it, so it must not be written.
     pub(super) fn newest(&self) -> Option<usize> {
         self.newest
     }
 
-    /// A frame is to be written into `piece`.
+    /// Begins a frame in slot `piece`.
     pub(super) fn begin(&mut self, piece: usize, crossing: &Crossing) -> Plan {
         (self.part, self.touched) = (crossing.native.span(), false);
         if self.reader == Reader::UploadsBesideAnother {
@@ -127,15 +126,15 @@ impl Ages {
         self.foreign[piece] = false;
     }
 
-    /// Somebody may write the part from now on. Until the frame is finished, nothing there counts.
+    /// Records that the part may be written from now on. Until the frame is finished, its content there does not count.
     pub(super) fn touched(&mut self, piece: usize) {
         self.touched = true;
         self.stale[piece] = joined(&self.stale[piece], &self.part);
-        // No other piece has what it would be brought up to date from.
+        // No other slot has the content that it would be updated from.
         self.foreign[piece] |= self.newest.is_none();
     }
 
-    /// `piece` holds the newest frame; the others lack what changed.
+    /// Records that `piece` holds the newest frame; the other slots lack its changes.
     pub(super) fn finished(&mut self, piece: usize) {
         let changed = match self.rule {
             _ if self.reader == Reader::InPlaceAndDraws => self.whole.clone(),
@@ -149,7 +148,7 @@ impl Ages {
         self.foreign[piece] = false;
     }
 
-    /// Only the first pieces are left.
+    /// Keeps only the first slots.
     pub(super) fn truncate(&mut self, pieces: usize) {
         self.stale.truncate(pieces);
         self.foreign.truncate(pieces);
@@ -157,7 +156,7 @@ impl Ages {
     }
 }
 
-/// The least range with both.
+/// Returns the smallest range that contains both.
 fn joined(a: &Range<usize>, b: &Range<usize>) -> Range<usize> {
     match (a.is_empty(), b.is_empty()) {
         (true, _) => b.clone(),
@@ -166,7 +165,7 @@ fn joined(a: &Range<usize>, b: &Range<usize>) -> Range<usize> {
     }
 }
 
-/// Clears memory that a frame is about to be written to, in queue order.
+/// Clears memory that a frame is about to write, in queue order.
 pub(crate) fn clear(backend: &dyn ComputeBackend, target: Target<'_>) -> Result<()> {
     let _step = step!("clear");
     backend.write_pattern(target, &Pattern::ZERO)

@@ -1,7 +1,7 @@
-//! Opening, proving and timing one way.
+//! Opening, verifying and timing one candidate.
 //!
-//! What this thread proved whole, between a backend and a display that both still live, is compared in a few rows when it is opened
-//! again for a surface that is no larger.
+//! Candidates that this thread has verified completely, between a backend and a display that both still live, are
+//! compared in only a few rows when they are opened again for a surface that is not larger.
 
 use super::report::{Measured, PathState};
 use super::verify::{self, Compared, next_nonce};
@@ -21,11 +21,11 @@ use std::rc::{Rc, Weak};
 use std::sync::{Arc, Weak as ArcWeak};
 use std::time::Duration;
 
-/// One path with one way of keeping the two sides apart.
+/// One path with one synchronisation of the two sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Way {
     pub id: PathId,
-    /// `None`: the path's own.
+    /// `None` selects the path's own synchronisation.
     pub sync: Option<SyncKind>,
 }
 
@@ -38,11 +38,11 @@ impl fmt::Display for Way {
     }
 }
 
-/// A way that can be opened.
+/// A path and synchronisation that can be opened.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Candidate<'p> {
     pub spec: &'p PathSpec,
-    /// Synchronisation of the two sides; `None`: the path's own default.
+    /// Synchronisation of the two sides; `None` selects the path's own.
     pub sync: Option<SyncKind>,
 }
 
@@ -61,23 +61,23 @@ impl Candidate<'_> {
         Way { id: self.spec.id, sync: self.sync }
     }
 
-    /// The pairing with this candidate's way of taking turns.
+    /// Returns the pairing with this candidate's synchronisation.
     pub fn pairing<'a>(&self, pairing: &Pairing<'a>) -> Pairing<'a> {
         Pairing { sync: self.sync.or(pairing.sync), ..*pairing }
     }
 
-    /// The way, and by what its sides then wait for each other, whoever says so.
+    /// Returns the path with the synchronisation that its sides then use, whether the candidate or the path sets it.
     pub fn settled(&self, pairing: &Pairing<'_>) -> Way {
         Way { sync: self.pairing(pairing).sync.or(self.spec.syncs.first().copied()), ..self.way() }
     }
 
-    /// True where this thread proved it before.
+    /// True where this thread has verified it before.
     pub fn is_known(&self, pairing: &Pairing<'_>) -> bool {
         covers(pairing, self.settled(pairing))
     }
 
-    /// Opens and proves it. What this thread proved before is compared in a few rows, and begins with one piece of memory where
-    /// `frames_behind` is known, which is measured with all of them.
+    /// Opens and verifies it. A candidate that this thread has verified before is compared in a few rows. It starts
+    /// with one slot of memory where `frames_behind` is known, because that is measured with all slots.
     pub fn attempt(&self, pairing: &Pairing<'_>, frames_behind: Option<usize>) -> Result<OpenedPath, PathState> {
         let known = self.is_known(pairing);
         let is_settled = pairing.frames_behind == 0 || frames_behind.is_some();
@@ -90,7 +90,7 @@ impl Candidate<'_> {
         Ok(path)
     }
 
-    /// Makes its resources.
+    /// Opens the path.
     pub fn open(&self, pairing: &Pairing<'_>) -> Result<OpenedPath, PathState> {
         let _stage = stage!("open", path = %self.id(), sync = self.sync.map(tracing::field::display));
         contained(|| self.spec.open(&self.pairing(pairing)))
@@ -98,7 +98,7 @@ impl Candidate<'_> {
     }
 }
 
-/// Compares the pixels of a path that was opened.
+/// Compares the pixels of an opened path.
 pub(super) fn prove(
     id: PathId,
     pairing: &Pairing<'_>,
@@ -109,7 +109,7 @@ pub(super) fn prove(
         .map_err(|error| disproved(error, pairing))
 }
 
-/// Returns what a proof that ended by `error` says of a path.
+/// Returns the state of a path whose verification ended with `error`.
 pub(super) fn disproved(error: Error, pairing: &Pairing<'_>) -> PathState {
     PathState::Rejected {
         reason: match error.with_states(|| pairing.display.unusual_states()) {
@@ -119,31 +119,31 @@ pub(super) fn disproved(error: Error, pairing: &Pairing<'_>) -> PathState {
     }
 }
 
-/// A way that was opened, and what it costs.
+/// An opened candidate and its cost.
 pub(super) type Entry = tournament::Entry<Opened>;
 
-/// A way that was opened.
+/// An opened candidate.
 pub(super) struct Opened {
     pub way: Way,
     pub path: OpenedPath,
-    /// Its pixels were compared.
+    /// True where its pixels were compared.
     pub proved: bool,
 }
 
 impl Opened {
-    /// Enters it among those that are timed. One that was proved has run.
+    /// Adds it to the timed candidates. A verified one has already run.
     pub fn entry(way: Way, path: OpenedPath, proved: bool, pairing: &Pairing<'_>) -> Entry {
         let (slots, frames_behind) = (path.slots(), pairing.frames_behind);
-        // A run of a pipeline is a turn.
+        // For a pipelined path, a turn is one run.
         let turn = if frames_behind > 0 { Duration::ZERO } else { TURN };
-        // Sizes that cannot be counted were refused before.
+        // Sizes that overflow were rejected before.
         let bytes = pairing.desc.byte_len().unwrap_or(usize::MAX).saturating_mul(slots);
         Entry::new(Self { way, path, proved }, Terms { turn, frames_behind, slots, bytes }, proved)
     }
 }
 
 impl Entry {
-    /// Figures of its turns.
+    /// Returns the statistics of its turns.
     pub fn measured(&self) -> Measured {
         let path = &self.who.path;
         Measured::of(path.sync(), path.frames_behind(), self.samples_us().to_vec())
@@ -163,7 +163,7 @@ impl Contestant for Opened {
         let (layout, path) = (pairing.layout(), &mut self.path);
         let pattern = Pattern::flat(&layout.whole()?, next_nonce());
         pattern_frame(path, pairing.backend.as_ref(), &layout, &pattern)?;
-        // A pipeline has nothing to draw before.
+        // A pipelined path then has no frame to draw from before.
         path.flush()?;
         pairing.display.draw_offscreen(path.surface())?;
         pairing.display.finish()
@@ -174,9 +174,9 @@ impl Contestant for Opened {
     }
 }
 
-/// Microseconds a frame over a run of `frames`, until the display has drawn the last.
+/// Returns microseconds a frame over a run of `frames`, until the display has drawn the last.
 pub(super) fn time_run(path: &mut OpenedPath, pairing: &Pairing<'_>, clock: &Clock, frames: usize) -> Result<f64> {
-    // Of one colour all over, by the rule for unwritten pixels that the surface asks for.
+    // Writes one colour everywhere, under the surface's rule for unwritten pixels.
     let layout = pairing.layout();
     let whole = layout.whole()?;
     let start = clock.now();
@@ -192,7 +192,7 @@ pub(super) fn time_run(path: &mut OpenedPath, pairing: &Pairing<'_>, clock: &Clo
     Ok(clock.since(start).as_secs_f64() * 1e6 / frames as f64)
 }
 
-/// Most that are remembered; the oldest go first.
+/// Most proofs that are remembered; the oldest are dropped first.
 const MOST_PROVED: usize = 64;
 
 thread_local! {
@@ -203,24 +203,24 @@ struct Proved {
     backend: ArcWeak<dyn ComputeBackend>,
     display: Weak<dyn Display>,
     way: Way,
-    /// The largest surface that was compared whole.
+    /// The largest surface that was compared completely.
     desc: SurfaceDesc,
 }
 
 impl Proved {
     fn is_between(&self, backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>) -> bool {
-        // While a weak reference is left, no other object gets the address.
+        // While a weak reference exists, no other object gets the address.
         std::ptr::addr_eq(self.backend.as_ptr(), Arc::as_ptr(backend))
             && std::ptr::addr_eq(self.display.as_ptr(), Rc::as_ptr(display))
     }
 }
 
-/// `None` while the thread ends.
+/// Accesses this thread's proofs; `None` while the thread ends.
 fn proofs<R>(f: impl FnOnce(&mut Vec<Proved>) -> R) -> Option<R> {
     PROVED.try_with(|proved| f(&mut proved.borrow_mut())).ok()
 }
 
-/// True where the way was proved between the two for a surface that differs in size alone and is no smaller.
+/// True where the candidate was verified between the two for a surface that differs only in size and is not smaller.
 fn covers(pairing: &Pairing<'_>, way: Way) -> bool {
     let of_both = |proof: &&Proved| proof.way == way && proof.is_between(pairing.backend, pairing.display);
     let covered =
@@ -228,7 +228,7 @@ fn covers(pairing: &Pairing<'_>, way: Way) -> bool {
     is_of_the_table(pairing, way) && proofs(covered).unwrap_or(false)
 }
 
-/// Remembers that the pixels of a way were compared whole.
+/// Remembers that the pixels of a candidate were compared completely.
 pub(super) fn remember_proof(pairing: &Pairing<'_>, way: Way) {
     if !is_of_the_table(pairing, way) || covers(pairing, way) {
         return;
@@ -244,12 +244,12 @@ pub(super) fn remember_proof(pairing: &Pairing<'_>, way: Way) {
     });
 }
 
-/// Forgets what was proved between the two: something failed there since, or all is to be tried again.
+/// Forgets the proofs between the two, because a failure occurred or everything is to be tried again.
 pub(crate) fn distrust(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>) {
     proofs(|proofs| proofs.retain(|proof| !proof.is_between(backend, display)));
 }
 
-/// Paths of the program's own may be others under the same name, and an engine's objects are compared as they are.
+/// A program's own paths may differ under the same name, and an engine's objects are compared as they are.
 fn is_of_the_table(pairing: &Pairing<'_>, way: Way) -> bool {
     pairing.object.is_none() && PathId::ALL.contains(&way.id)
 }

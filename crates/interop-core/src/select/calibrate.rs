@@ -1,8 +1,9 @@
-//! Timing of the ways that work, side by side, so that drift hits all alike.
+//! Timing of the working candidates in alternation, so that drift affects all equally.
 //!
-//! First each way in turn is timed shortly beside the leader; what is clearly behind is closed again. Then those that
-//! are close take turns until they are told apart or the time is over. Only what leads is proved by pixels: proving
-//! costs more than timing, and nobody sees what is only timed. The first that works is proved before anything else.
+//! At first each candidate is timed briefly against the leader, and closed again if it is clearly slower. Then those
+//! that are close take turns until they can be told apart or the time is over. Only a leader is verified with pixels,
+//! because verification costs more than timing, and frames of a candidate that is only timed are never visible. The
+//! first candidate that works is verified before anything else.
 
 use super::attempt::{Candidate, Entry, Opened, Way, prove};
 use super::report::{Measured, PathState};
@@ -12,29 +13,29 @@ use crate::path::{OpenedPath, Pairing};
 use crate::tournament::{Clock, Tournament, run_of};
 use std::time::Duration;
 
-/// Outcome of one candidate that was tried: its figures, and whether its pixels were compared and are right; or why it
-/// does not work.
+/// Result of a candidate that was tried: its statistics and whether its pixels were compared and are correct, or the
+/// reason why it does not work.
 pub(super) type Event = Result<(Measured, bool), PathState>;
 
 /// Result of a calibration.
 #[derive(Default)]
 pub(super) struct Calibration<'p> {
-    /// The quickest whose pixels are right, and its figures.
+    /// The fastest candidate whose pixels are correct, and its statistics.
     pub best: Option<(Candidate<'p>, OpenedPath, Measured)>,
-    /// Outcomes of all candidates that were tried, the best one included.
+    /// Results of all candidates that were tried, including the best.
     pub events: Vec<(Way, Event)>,
-    /// Candidates that were not reached within the budget, in order of rank.
+    /// Candidates that the budget did not reach, in order of rank.
     pub left: Vec<Way>,
-    /// Those that were timed and, when the time was over, not told from the best or still getting quicker.
+    /// Timed candidates that, when the time was over, could not be told from the best or were still getting faster.
     pub undecided: Vec<Way>,
     /// Shortest time that opening a candidate took.
     pub opening: Duration,
-    /// Approximate time of one frame of the first candidate that works, if the time was looked at.
+    /// Approximate time of one frame of the first candidate that works, if it was measured.
     pub frame: Option<Duration>,
 }
 
-/// Opens, times and proves the candidates, in order of rank; the first that works is there in any case. Finds the best
-/// one within `budget`, or without one everything about each, however long it takes.
+/// Opens, times and verifies the candidates in order of rank; the first that works is always included. With a budget,
+/// finds the best one in that time; without one, learns everything about each, however long it takes.
 pub(super) fn calibrate<'p>(
     pairing: &Pairing<'_>,
     clock: &Clock,
@@ -53,11 +54,11 @@ pub(super) fn calibrate<'p>(
     };
     let mut waiting = candidates.iter().copied();
     let first = waiting.by_ref().find_map(|candidate| session.open(candidate, true));
-    // Drivers compile and allocate at their first use: however long that took, half is left to find out more. A twelfth
-    // is for closing what was opened, and for the last turn, which may be longer than those before.
+    // Drivers compile and allocate at first use. However long that took, half of the time remains for comparisons. A
+    // twelfth is reserved for closing candidates and for the last turn, which may be longer than the others.
     let deadline = budget.map(|budget| (begun + budget - budget / 12).max(clock.now() + budget / 2));
     if let Some(mut entry) = first {
-        // An error comes up again in its turn.
+        // An error occurs again in its own turn.
         if let Some(Ok(took)) = deadline.map(|_| entry.warm(pairing, clock)) {
             session.found.frame = Some(took);
             if !clock.fits(took * run_of(pairing.frames_behind) as u32, deadline) {
@@ -67,7 +68,7 @@ pub(super) fn calibrate<'p>(
         }
         session.tournament.challenge(pairing, entry, deadline);
         session.screen(&mut waiting, deadline);
-        // The first proof may have been long for what drivers do only once: half is left to compare.
+        // The first proof may have been long because of one-time driver work: half of the time remains for comparisons.
         let proof = session.proof_time();
         let until = deadline.map(|end| end - proof.min(end.saturating_sub(clock.now()) / 2));
         let undecided = session.tournament.decide(pairing, until);
@@ -82,13 +83,13 @@ struct Session<'a, 'p> {
     clock: &'a Clock,
     candidates: &'a [Candidate<'p>],
     tournament: Tournament<Opened>,
-    /// Time that the last proof took.
+    /// Time of the last proof.
     proof: Duration,
     found: Calibration<'p>,
 }
 
 impl<'p> Session<'_, 'p> {
-    /// Opens one, and proves it where that is asked for.
+    /// Opens a candidate, and verifies it if `proves` is true.
     fn open(&mut self, candidate: Candidate<'p>, proves: bool) -> Option<Entry> {
         let begun = self.clock.now();
         let opened = candidate.open(self.pairing).and_then(|mut path| {
@@ -103,7 +104,7 @@ impl<'p> Session<'_, 'p> {
         opened.map_err(|state| self.found.events.push((candidate.way(), Err(state)))).ok()
     }
 
-    /// Times each that waits beside the leader, as long as one more fits in.
+    /// Times each waiting candidate against the leader, as long as another one fits into the time.
     fn screen(&mut self, waiting: &mut impl Iterator<Item = Candidate<'p>>, deadline: Option<Duration>) {
         // The time of opening a candidate is known from the second one on.
         let mut opening = Duration::ZERO;
@@ -114,7 +115,7 @@ impl<'p> Session<'_, 'p> {
             }
             let Some(candidate) = waiting.next() else { return };
             let begun = self.clock.now();
-            // Without a deadline all is to be known of each.
+            // Without a deadline, everything about each candidate is measured.
             let entry = self.open(candidate, deadline.is_none());
             opening = self.clock.since(begun);
             if let Some(entry) = entry {
@@ -124,7 +125,7 @@ impl<'p> Session<'_, 'p> {
         }
     }
 
-    /// Returns what proving the leader would take: as long as the proof before it. Nothing where it is proved.
+    /// Returns the expected time of verifying the leader: that of the last proof, or zero where it is verified.
     fn proof_time(&self) -> Duration {
         self.tournament.leader().filter(|entry| !entry.who.proved).map_or(Duration::ZERO, |_| self.proof)
     }
@@ -134,7 +135,7 @@ impl<'p> Session<'_, 'p> {
             match error {
                 None => self.timed(&entry),
                 Some(error) => {
-                    let reason = format!("while it was timed: {error}");
+                    let reason = format!("during timing: {error}");
                     self.found.events.push((entry.who.way, Err(PathState::Rejected { reason })));
                 }
             }
@@ -142,7 +143,7 @@ impl<'p> Session<'_, 'p> {
     }
 
     fn timed(&mut self, entry: &Entry) {
-        // It was still getting quicker.
+        // It was still getting faster.
         if entry.is_cold() {
             self.found.undecided.push(entry.who.way);
         }
@@ -159,7 +160,7 @@ impl<'p> Session<'_, 'p> {
         self.candidates.iter().find(|candidate| candidate.way() == way).copied()
     }
 
-    /// The best that is right.
+    /// Returns the best candidate whose pixels are correct.
     fn crown(&mut self) -> Option<(Candidate<'p>, OpenedPath, Measured)> {
         let mut best = None;
         for mut entry in self.tournament.ranking() {
@@ -177,7 +178,7 @@ impl<'p> Session<'_, 'p> {
                 best = self.candidate(way).map(|candidate| (candidate, entry.who.path, measured));
             }
         }
-        // All that were quicker turned out wrong: one that was proved and closed again.
+        // All faster candidates had wrong pixels: take one that was verified and then closed.
         best.or_else(|| {
             let (way, measured) = self.found.events.iter().find_map(|(way, event)| match event {
                 Ok((measured, true)) => Some((*way, measured.clone())),

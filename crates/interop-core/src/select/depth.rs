@@ -1,4 +1,4 @@
-//! Measurement of the best number of frames behind for a pipelined path, with a kernel and a draw of this crate.
+//! Measures the best number of frames behind for a pipelined path, with a kernel and a draw of this crate.
 
 use super::attempt::time_run;
 use super::report::Lateness;
@@ -8,17 +8,19 @@ use crate::path::{OpenedPath, Pairing, SharingPath};
 use crate::tournament::{Clock, micros, quantile};
 use std::time::Duration;
 
-/// Lateness that is tried, as far as the path was opened for.
+/// Latenesses to try, as far as the path was opened for them.
 const STEPS: [usize; 7] = [16, 8, 4, 3, 2, 1, 0];
-/// Runs at each step; the median counts.
+/// Runs for each lateness; the median counts.
 const RUNS: usize = 3;
-/// Frames of a run beyond those that fill the pipeline.
+/// Frames of a run in addition to those that fill the pipeline.
 const FRAMES: usize = 12;
-/// More lateness must gain this much. Less than what makes a choice a miss in the benchmark, which is 3 %.
+/// Greater lateness must gain this factor. The gain is less than 3 %, from which the benchmark counts a choice as a
+/// miss.
 const WORTH: f64 = 1.02;
 
-/// Times less and less lateness until it costs too much, settles `path` on the least that does not, and returns what was
-/// measured. Begins nothing that would not fit into `budget` except one frame, where nobody knows what one takes.
+/// Times smaller and smaller latenesses until one costs too much, sets `path` to the smallest that does not, and
+/// returns the measurements. Starts nothing that would exceed `budget`, except one frame while its time is still
+/// unknown.
 pub(super) fn settle(
     path: &mut OpenedPath,
     pairing: &Pairing<'_>,
@@ -61,12 +63,12 @@ fn quickest(measured: &[Lateness]) -> f64 {
     measured.iter().map(|m| m.microseconds).fold(f64::INFINITY, f64::min)
 }
 
-/// The last is beyond what is worth it: still less lateness would cost more.
+/// True where the last measurement is too slow: smaller latenesses would cost even more.
 fn costs_too_much(measured: &[Lateness]) -> bool {
     measured.last().is_some_and(|last| last.microseconds > quickest(measured) * WORTH)
 }
 
-/// The least lateness within [`WORTH`] of the quickest.
+/// Returns the smallest lateness within [`WORTH`] of the fastest.
 fn least_worth_it(measured: &[Lateness]) -> Option<usize> {
     let most = quickest(measured) * WORTH;
     measured.iter().filter(|m| m.microseconds <= most).map(|m| m.frames_behind).min()

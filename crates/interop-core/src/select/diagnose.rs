@@ -1,4 +1,4 @@
-//! Findings about a pairing that a user can act on.
+//! Findings about a pairing, with advice for the user.
 
 use super::policy::Policy;
 use super::report::Diagnosis;
@@ -7,7 +7,7 @@ use crate::devices::capability::{HandleType, Support};
 use crate::devices::identity::DeviceIdentity;
 use crate::path::Pairing;
 
-/// Everything that can be told before a path is tried.
+/// Returns all findings that need no attempt of a path.
 pub(super) fn pairing(pairing: &Pairing<'_>, policy: &Policy) -> Vec<Diagnosis> {
     let mut found = devices(pairing.backend.device(), pairing.display.device());
     found.extend(missing_extension(pairing));
@@ -21,7 +21,7 @@ pub(super) fn pairing(pairing: &Pairing<'_>, policy: &Policy) -> Vec<Diagnosis> 
     found
 }
 
-/// Both sides are one device, and one of them could share its memory if the other's driver listed what it takes.
+/// Finds a pair on one device where one side could share its memory if the other side's driver listed the extension.
 fn missing_extension(pairing: &Pairing<'_>) -> Option<Diagnosis> {
     let (compute, display) = (pairing.backend.caps(), pairing.display.caps());
     let shares = |handle| compute.can_export(handle, MemoryShape::Linear).is_yes();
@@ -30,7 +30,7 @@ fn missing_extension(pairing: &Pairing<'_>) -> Option<Diagnosis> {
         Diagnosis::new(
             "missing-extension",
             format!("{} exports its memory, but {}: {reason}", pairing.backend.device(), pairing.display.device()),
-            "Update the display's driver; frames cross by other paths until then",
+            "Update the display's driver; until then, frames take other paths",
         )
     })
 }
@@ -60,7 +60,7 @@ fn devices(compute: &DeviceIdentity, display: &DeviceIdentity) -> Vec<Diagnosis>
             "display-on-another-gpu",
             finding,
             "Compute on the GPU that draws, or open the display for the compute device (HeadlessOptions::\
-             same_device_as); else frames cross by peer access where the GPUs have it, or by the host",
+             same_device_as); otherwise frames use peer access, or host memory where the GPUs lack it",
         ));
     }
     found

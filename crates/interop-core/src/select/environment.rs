@@ -1,16 +1,18 @@
-//! Settings that the user of a program can make in the environment, without changing the program.
+//! Environment variables with which a user changes the selection without changing the program.
 //!
 //! | variable | values |
 //! |---|---|
-//! | `PIXELFERRY_PATH` | a path's name: that path or an error |
-//! | `PIXELFERRY_SYNC` | a name of [`SyncKind`], e.g. `host-fence` or `shared-event`: hand-over in that way, where a path has it |
+//! | `PIXELFERRY_PATH` | a path's name: uses that path or fails |
+//! | `PIXELFERRY_SYNC` | a name of [`SyncKind`], e.g. `host-fence` or `shared-event`: the synchronisation, where a path
+//! supports it |
 //! | `PIXELFERRY_MODE` | `latency`, `behind:N`, `throughput`, `throughput:N` |
-//! | `PIXELFERRY_CALIBRATE_MS` | time for measuring; 0 takes the first that works |
-//! | `PIXELFERRY_TRIALS` | `off`, `asked`, `spread`: when paths are compared that there was no time for (see [`Trials`]) |
-//! | `PIXELFERRY_PROFILES` | a folder for what was measured, or `off` |
-//! | `PIXELFERRY_DRAW` | a name of [`Manner`]: draws that way, where the target and the device have it |
+//! | `PIXELFERRY_CALIBRATE_MS` | time for measurements in milliseconds; 0 takes the first path that works |
+//! | `PIXELFERRY_TRIALS` | `off`, `asked`, `spread`: when paths are compared that the start had no time for (see
+//! [`Trials`]) |
+//! | `PIXELFERRY_PROFILES` | a folder for measurements, or `off` |
+//! | `PIXELFERRY_DRAW` | a name of [`Manner`]: draws in that manner, where the target and the device support it |
 //!
-//! Each stands above what the program asked for. The last is heard by displays, and only checked by [`Policy::overridden`].
+//! Each variable overrides the program's setting. Displays read the last one; [`Policy::overridden`] only checks it.
 
 use super::policy::{MAX_FRAMES_BEHIND, Mode, Policy, Profiles, Trials};
 use crate::describe::error::Result;
@@ -27,14 +29,14 @@ const CALIBRATE_MS: &str = "PIXELFERRY_CALIBRATE_MS";
 const TRIALS: &str = "PIXELFERRY_TRIALS";
 const PROFILES: &str = "PIXELFERRY_PROFILES";
 
-/// The names of the variables.
+/// Names of all variables.
 pub const VARIABLES: [&str; 7] = [PATH, SYNC, MODE, CALIBRATE_MS, TRIALS, PROFILES, Manner::VARIABLE];
 
 impl Policy {
-    /// The policy with what the environment says instead of the program. Empty variables count as not set.
+    /// Returns the policy with the settings of the environment applied. Empty variables count as unset.
     ///
     /// # Errors
-    /// [`InvalidInput`](crate::Error::InvalidInput) that names the variable, its value and what may stand there.
+    /// [`InvalidInput`](crate::Error::InvalidInput) with the variable, its value and the allowed values.
     pub fn overridden(self) -> Result<Self> {
         self.overridden_by(&|name| std::env::var_os(name))
     }
@@ -45,7 +47,7 @@ impl Policy {
             self.force = Some(self.paths.named(&path).map_err(|_| wrong(PATH, &path, &names()))?);
             self.overridden.push(PATH);
         }
-        if let Some(sync) = text(get, SYNC, "the name of a way to hand over")? {
+        if let Some(sync) = text(get, SYNC, "the name of a synchronisation")? {
             let names = || format!("one of {}", SyncKind::ALL.map(SyncKind::name).join(", "));
             self.sync = Some(sync.parse().map_err(|_| wrong(SYNC, &sync, &names()))?);
             self.overridden.push(SYNC);
@@ -68,11 +70,11 @@ impl Policy {
             };
             self.overridden.push(TRIALS);
         }
-        // Displays read it themselves, and would only say that it is wrong once they draw.
+        // Displays read this variable themselves, and would report an invalid value only when they draw.
         if Manner::asked(get)?.is_some() {
             self.overridden.push(Manner::VARIABLE);
         }
-        // A folder's name need not be Unicode.
+        // The name of a folder need not be Unicode.
         if let Some(folder) = get(PROFILES).filter(|folder| !folder.is_empty()) {
             self.profiles = if folder == "off" { Profiles::Off } else { Profiles::Folder(folder.into()) };
         }

@@ -1,4 +1,4 @@
-//! Everything that may be taken between two sides, and what is known of it so far.
+//! All candidates of a pairing, and everything known about them so far.
 
 use super::attempt::{Candidate, Way};
 use super::calibrate::Event;
@@ -11,20 +11,20 @@ use crate::devices::capability::{Support, SyncKind};
 use crate::path::{OpenedPath, Pairing, PathId, SharingPath};
 use tracing::{debug, warn};
 
-/// Knowledge that a link has of its paths when it opens another.
+/// What a link knows about its paths when it opens another one.
 #[derive(Default)]
 pub(crate) struct Standing<'a> {
-    /// Paths that failed before, each with its reason.
+    /// Paths that failed before, each with the reason.
     pub demoted: &'a [(PathId, String)],
-    /// The way in use, which is to be kept if it works.
+    /// The current candidate, to be kept if it works.
     pub keep: Option<Keep>,
-    /// Number of frames behind of the path that is left now.
+    /// Number of frames behind of the path that is being left.
     pub frames_behind: Option<usize>,
-    /// Costs measured earlier, if any: quicker paths are tried first.
+    /// Costs that were measured earlier, if any: faster paths are tried first.
     pub known: Option<&'a ProbeReport>,
 }
 
-/// A way in use.
+/// A current candidate.
 #[derive(Clone, Copy)]
 pub(crate) struct Keep {
     pub id: PathId,
@@ -32,12 +32,12 @@ pub(crate) struct Keep {
     pub frames_behind: usize,
 }
 
-/// Everything that may be taken, and what is known of it so far.
+/// All candidates, and everything known about them so far.
 pub(super) struct Field<'p> {
     pub report: ProbeReport,
-    /// Paths with their own way of taking turns in the order of rank, then the other ways.
+    /// Paths with their own synchronisation in the order of rank, then the other synchronisations.
     pub candidates: Vec<Candidate<'p>>,
-    /// Those that stand before the others because of what was measured earlier.
+    /// Candidates that precede the others because of earlier measurements.
     measured: Vec<Candidate<'p>>,
 }
 
@@ -46,7 +46,7 @@ impl<'p> Field<'p> {
         let (compute, display) = (pairing.backend.device(), pairing.display.device());
         let late = policy.mode.most_behind();
         if late > MAX_FRAMES_BEHIND {
-            let problem = format!("{late} frames behind were asked for; give at most {MAX_FRAMES_BEHIND}");
+            let problem = format!("{late} frames behind were requested; give at most {MAX_FRAMES_BEHIND}");
             return Err(Error::invalid("Link::open", problem));
         }
         pairing.desc.check(&display.to_string(), pairing.display.caps()).map_err(|error| error.of("Link::open"))?;
@@ -55,7 +55,7 @@ impl<'p> Field<'p> {
         }
         let prices = Prices::of(compute.memory, display.memory);
         let mut ranked: Vec<_> = policy.paths.iter().collect();
-        // Each sort is stable: the others keep their order.
+        // Each sort is stable: candidates of equal cost keep their order.
         ranked.sort_by_key(|spec| prices.sum(spec.cost));
         if late > 0 {
             ranked.sort_by_key(|spec| !spec.pipelined);
@@ -99,8 +99,8 @@ impl<'p> Field<'p> {
         Ok(Self { report, candidates, measured: Vec::new() })
     }
 
-    /// Puts measured candidates first, sorted by time, including other kinds of synchronisation; the others keep their
-    /// order.
+    /// Puts measured candidates first, sorted by time, including those with another synchronisation. The others keep
+    /// their order.
     pub fn prefer_quicker(&mut self, known: &ProbeReport, policy: &Policy) {
         let cost = |c: &Candidate<'_>| {
             let row = known.paths.iter().find(|row| row.id == c.id())?;
@@ -113,12 +113,13 @@ impl<'p> Field<'p> {
         self.measured = self.candidates.iter().filter(|c| cost(c).is_some()).copied().collect();
     }
 
-    /// Each path once, with its own way of taking turns.
+    /// Returns each path once, with its own synchronisation.
     pub fn defaults(&self) -> Vec<Candidate<'p>> {
         self.candidates.iter().copied().filter(|c| c.sync.is_none()).collect()
     }
 
-    /// The way in use where it is not the path's own, then what was measured, then [`Field::defaults`].
+    /// Returns the current candidate if its synchronisation is not the path's own, then the measured ones, then
+    /// [`Field::defaults`].
     pub fn in_order(&self, keep: Option<Keep>) -> Vec<Candidate<'p>> {
         let kept = |c: &&Candidate<'_>| keep.is_some_and(|keep| c.id() == keep.id && c.sync == Some(keep.sync));
         let kept = self.candidates.iter().find(kept).copied();
@@ -134,7 +135,7 @@ impl<'p> Field<'p> {
         self.report.paths.iter_mut().find(|row| row.id == id)
     }
 
-    /// Opens and proves one; `None` where it does not work.
+    /// Opens and verifies a candidate; `None` where it does not work.
     pub fn attempt(
         &mut self,
         pairing: &Pairing<'_>,
@@ -160,7 +161,7 @@ impl<'p> Field<'p> {
         }
     }
 
-    /// A path whose pixels were right failed before the first frame.
+    /// Records that a path whose pixels were correct failed before the first frame.
     pub fn give_up(&mut self, id: PathId, error: &Error) {
         warn!(path = %id, reason = %error, "does not work");
         self.set(id, PathState::Rejected { reason: format!("before the first frame: {error}") });
@@ -177,7 +178,7 @@ impl<'p> Field<'p> {
                     } else if row.state == PathState::Offered {
                         row.state = PathState::Slower;
                     }
-                    // The time may have run out before the first sample.
+                    // The time may have ended before the first sample.
                     if !measured.samples_us.is_empty() {
                         row.measured.push(measured);
                     }
@@ -185,7 +186,7 @@ impl<'p> Field<'p> {
                 Err(state) => {
                     let (path, sync) = (way.id, way.sync);
                     warn!(%path, sync = sync.map(tracing::field::display), reason = state.detail(), "does not work");
-                    // A path whose own way works is not thrown out because another way does not.
+                    // A path whose own synchronisation works is not rejected because another one fails.
                     if way.sync.is_none() {
                         row.state = state;
                     }
@@ -206,7 +207,7 @@ impl<'p> Field<'p> {
         }
         let order = self.report.order;
         if self.measured.iter().any(|c| c.id() == id) {
-            return "the quickest that works of those measured before".into();
+            return "the fastest working one of those measured before".into();
         }
         match self.report.paths.iter().position(|row| row.id == id).unwrap_or(0) {
             0 => format!("it ranks first and its pixels are right; order: {order}"),

@@ -1,8 +1,8 @@
-//! Comparing while the program runs: paths that the start had no time for take turns with a second instance of the one in use,
-//! step by step, in time that frames leave.
+//! Compares paths while the program runs: paths that the start had no time for alternate with a second instance of the
+//! current one, step by step, in the time that frames leave free.
 //!
-//! The user's frames, memory and kernels have no part in it: both instances have memory of their own, and the kernel is that of
-//! every measurement. A path is taken when it is quicker by more than chance and its pixels are right.
+//! The user's frames, memory and kernels take no part: both instances have memory of their own and use the kernel of
+//! all measurements. A path replaces the current one when it is significantly faster and its pixels are correct.
 
 use super::attempt::{Candidate, Entry, Opened, Way, disproved};
 use super::policy::Trials;
@@ -17,11 +17,11 @@ use crate::tournament::{Clock, MOST_BYTES, Verdict, run_of};
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// Assumed time of a step before one was measured; if it takes longer, a longer pause makes up for that.
+/// Assumed time of a step before one was measured. If a step takes longer, a longer pause follows.
 const UNSEEN: Duration = Duration::from_millis(4);
-/// Frames over which a program's waits are looked at.
+/// Number of frames over which the program's waits are averaged.
 const BEAT: usize = 8;
-/// A program that waits for less than this part of its time between frames does not wait.
+/// A program counts as waiting if it waits for at least this part of the time between frames.
 const LEAST_WAIT: f64 = 0.1;
 
 /// The parts of the link that a step needs.
@@ -29,67 +29,67 @@ pub(crate) struct Table<'a> {
     pub pairing: Pairing<'a>,
     pub clock: &'a Clock,
     pub paths: &'a Paths,
-    /// The way in use.
+    /// The current candidate.
     pub in_use: Way,
-    /// Number of frames behind of the way in use.
+    /// Number of frames behind of the current candidate.
     pub frames_behind: usize,
 }
 
-/// Limit of a step.
+/// Time limit of a step.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Limit {
-    /// The share of time and the end that the policy sets.
+    /// The share of time and the end, as the policy sets them.
     Policy(Trials),
-    /// To this time.
+    /// An absolute time of the clock.
     Until(Duration),
 }
 
-/// Outcome of a step.
+/// Result of a step.
 pub(crate) enum Step {
-    /// There is nothing to do, or no time for it now.
+    /// There was nothing to do, or no time for it now.
     Rested,
-    /// One was done.
+    /// A step was done.
     Done,
-    /// A way was compared and is not taken.
+    /// A candidate was compared and is not used.
     Compared(Comparison, Option<Measured>),
-    /// A way is quicker: its pixels are right, and its surface is zero.
+    /// A candidate is faster, its pixels are correct, and its surface is zero.
     Better { path: Box<OpenedPath>, way: Way, comparison: Comparison, measured: Measured },
 }
 
 /// Paths that the start had no time for, compared while the program runs.
 pub(crate) struct Meanwhile {
-    /// In the order in which they are tried.
+    /// Candidates to compare, in this order.
     waiting: VecDeque<Way>,
     begun: Duration,
     spent: Duration,
     costs: Costs,
     beat: Beat,
-    /// A second instance of the way in use.
+    /// A second instance of the current candidate.
     reference: Option<Entry>,
     duel: Option<Duel>,
     round: u32,
-    /// Ways that were in use and were left: each is compared once more.
+    /// Candidates that were current before: each is compared once more.
     former: Vec<Way>,
-    /// Ways that had too little time to be told from the one in use: each is compared once more, too.
+    /// Candidates that had too little time to be told from the current one: each is compared once more, too.
     untold: Vec<Way>,
 }
 
-/// Durations of steps, as measured so far.
+/// Measured durations of steps.
 #[derive(Clone, Copy)]
 struct Costs {
     open: Duration,
     frame: Duration,
-    /// Zero before the first.
+    /// Zero before the first turn.
     turn: Duration,
     proof: Duration,
 }
 
 struct Duel {
     entry: Entry,
-    /// The proof of one that is quicker.
+    /// The proof of a candidate that is faster.
     proof: Option<Box<Proof>>,
     spent: Duration,
-    /// Time that it may spend, so that as much is left for each duel that waits.
+    /// Time that this duel may spend, so that each waiting duel gets as much.
     share: Duration,
 }
 
@@ -104,7 +104,7 @@ enum Job {
 }
 
 impl Meanwhile {
-    /// `opening`: what making a path took, where that was seen; `frame`: what one frame takes, about.
+    /// `opening` is the time of opening a path, where it was measured; `frame` is the approximate time of a frame.
     pub fn new(untried: Vec<Way>, clock: &Clock, opening: Duration, frame: Option<Duration>) -> Self {
         let frame = frame.unwrap_or(UNSEEN);
         let costs = Costs { open: opening.min(UNSEEN), frame, turn: Duration::ZERO, proof: 2 * frame };
@@ -122,18 +122,18 @@ impl Meanwhile {
         }
     }
 
-    /// One that has nothing to compare.
+    /// Returns a comparison that has nothing to do.
     pub fn over() -> Self {
         Self::new(Vec::new(), &Clock::default(), Duration::ZERO, None)
     }
 
-    /// The surface is another: what was begun is begun again.
+    /// Restarts because the surface changed: a duel that was begun begins again.
     pub fn restart(&mut self, clock: &Clock) {
         self.give_up();
         (self.begun, self.spent, self.beat) = (clock.now(), Duration::ZERO, Beat::default());
     }
 
-    /// A duel that was begun frees its memory, and is left for later.
+    /// Frees the memory of the current duel, which is left for later.
     fn give_up(&mut self) {
         if let Some(duel) = self.duel.take() {
             self.waiting.push_front(duel.entry.who.way);
@@ -141,18 +141,18 @@ impl Meanwhile {
         self.reference = None;
     }
 
-    /// Nothing is compared any more, and what was compared frees its memory.
+    /// Ends all comparisons and frees their memory.
     pub fn stop(&mut self) {
         self.waiting.clear();
         (self.duel, self.reference) = (None, None);
     }
 
-    /// Returns what is still to be compared.
+    /// Returns the candidates that are still to be compared.
     pub fn left(&self) -> Vec<Way> {
         self.duel.iter().map(|duel| duel.entry.who.way).chain(self.waiting.iter().copied()).collect()
     }
 
-    /// Returns what a frame of the way in use takes, microseconds, where that was measured.
+    /// Returns the time of a frame of the current candidate in microseconds, where it was measured.
     pub fn reference_us(&self) -> Option<f64> {
         self.reference.as_ref().map(|entry| entry.measured().median_us).filter(|us| *us > 0.0)
     }
@@ -161,17 +161,17 @@ impl Meanwhile {
         self.duel.is_none() && self.waiting.is_empty()
     }
 
-    /// Time that steps took, and since when.
+    /// Returns the time that steps took, and the time since their start.
     pub fn spent(&self, clock: &Clock) -> (Duration, Duration) {
         (self.spent, clock.since(self.begun))
     }
 
-    /// The program touched the link last at this time, before a frame begins now.
+    /// Records that a frame begins now, and that the program touched the link last at `touched`.
     pub fn frame_begins(&mut self, touched: Duration, clock: &Clock) {
         self.beat.note(clock.now(), clock.since(touched));
     }
 
-    /// Does the next step, where `limit` has time for it.
+    /// Does the next step, if `limit` has time for it.
     pub fn step(&mut self, table: &Table<'_>, limit: Limit) -> Step {
         let Some((job, way)) = self.job() else { return Step::Rested };
         if !self.has_time(job, table, limit) {
@@ -197,7 +197,7 @@ impl Meanwhile {
         done
     }
 
-    /// The next step, and the way that it is for.
+    /// Returns the next step and its candidate.
     fn job(&self) -> Option<(Job, Way)> {
         let Some(duel) = &self.duel else { return self.waiting.front().map(|way| (Job::Open, *way)) };
         let job = match (&duel.proof, &self.reference) {
@@ -217,7 +217,7 @@ impl Meanwhile {
             Limit::Policy(Trials::Spread { share, within }) => {
                 let running = table.clock.since(self.begun);
                 if running > within {
-                    // For the next start, or for a call that asks.
+                    // Left for the next start, or for an explicit call.
                     self.give_up();
                     return false;
                 }
@@ -229,7 +229,7 @@ impl Meanwhile {
         }
     }
 
-    /// Time for all comparisons from now on.
+    /// Returns the time for all further comparisons.
     fn time_left(&self, now: Duration, limit: Limit) -> Duration {
         match limit {
             Limit::Until(end) => end.saturating_sub(now),
@@ -262,14 +262,14 @@ impl Meanwhile {
             Job::Reference => match open(table.in_use, table) {
                 Ok(entry) => self.reference = Some(entry),
                 Err(state) => {
-                    // It works once and not twice: nothing can be compared with it.
+                    // It works once but not twice, so no other candidate can be compared with it.
                     let reason = format!("{} does not open a second time: {}", table.in_use, state.detail());
                     self.stop();
                     return Err(PathState::OpenFailed { reason });
                 }
             },
             Job::Warm | Job::Turn => {
-                // The user's frames are done before anything is timed.
+                // The user's frames are finished before anything is timed.
                 let done = contained(|| pairing.backend.finish().and_then(|()| pairing.display.finish()));
                 done.map_err(|error| disproved(error, pairing))?;
                 return self.turn(job, table);
@@ -285,10 +285,11 @@ impl Meanwhile {
         Ok(Step::Done)
     }
 
-    /// A frame that does not count, or a turn of the one whose turn it is; who was first in a round is second in the next.
+    /// Does a warm-up frame, or a turn of the candidate whose turn it is. The first of one round is the second of the
+    /// next.
     fn turn(&mut self, job: Job, table: &Table<'_>) -> Result<Step, PathState> {
         let (Some(duel), Some(reference)) = (&mut self.duel, &mut self.reference) else { return Ok(Step::Done) };
-        let timed = |error| PathState::Rejected { reason: format!("while it was timed: {error}") };
+        let timed = |error| PathState::Rejected { reason: format!("during timing: {error}") };
         if job == Job::Warm {
             let cold = if duel.entry.is_cold() { &mut duel.entry } else { reference };
             cold.warm(&table.pairing, table.clock).map_err(timed)?;
@@ -322,7 +323,7 @@ impl Meanwhile {
         }
     }
 
-    /// The last: nobody sees a pattern of the proof.
+    /// The last step clears the surface, so that patterns of the proof are never visible.
     fn crown(&mut self, table: &Table<'_>) -> Result<Step, PathState> {
         let Some(duel) = &mut self.duel else { return Ok(Step::Rested) };
         let (pairing, path) = (&table.pairing, &mut duel.entry.who.path);
@@ -332,7 +333,8 @@ impl Meanwhile {
         let comparison = self.comparison(way, table, Some(&measured), Outcome::Quicker);
         let Some(duel) = self.duel.take() else { return Ok(Step::Rested) };
         self.reference = None;
-        // The way that is left is compared once more, last of all: chance does not do it twice.
+        // The replaced candidate is compared once more, last of all, because the same chance result is unlikely to
+        // repeat.
         if !self.former.contains(&table.in_use) {
             self.former.push(table.in_use);
             self.waiting.push_back(table.in_use);
@@ -370,13 +372,13 @@ fn open(way: Way, table: &Table<'_>) -> Result<Entry, PathState> {
     Ok(Opened::entry(way, path, false, &table.pairing))
 }
 
-/// Bytes that both instances hold, about.
+/// Approximate number of bytes that both instances use.
 fn takes_memory(table: &Table<'_>) -> usize {
     let slots = 3 + table.pairing.frames_behind * 2;
     table.pairing.desc.byte_len().unwrap_or(usize::MAX).saturating_mul(2 * slots)
 }
 
-/// Returns what this share of a time is.
+/// Returns this share of a time.
 fn part(time: Duration, share: f64) -> Duration {
     let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
     Duration::try_from_secs_f64(time.as_secs_f64() * share).unwrap_or(Duration::MAX)
@@ -392,7 +394,7 @@ impl Costs {
         }
     }
 
-    /// Time that the last such step took; none for the last of all.
+    /// Returns the duration of the last step of this kind; `None` for the final step.
     fn last(&mut self, job: Job) -> Option<&mut Duration> {
         match job {
             Job::Open | Job::Reference => Some(&mut self.open),
@@ -404,11 +406,11 @@ impl Costs {
     }
 }
 
-/// Rhythm of a program's frames.
+/// Rhythm of the program's frames.
 #[derive(Default)]
 struct Beat {
     last: Option<Duration>,
-    /// (from frame to frame, how much of it the link was not touched), of the frames last begun.
+    /// For the last frames: the time from frame to frame, and how much of it the link was not touched.
     frames: VecDeque<(Duration, Duration)>,
 }
 
@@ -422,7 +424,7 @@ impl Beat {
         }
     }
 
-    /// Tells how long the program waits between frames; `None` where it does not, or too little is known.
+    /// Returns how long the program waits between frames; `None` where it does not wait, or too little is known.
     fn wait(&self) -> Option<Duration> {
         let least = self.frames.iter().map(|(_, wait)| *wait).min()?;
         let mean = self.frames.iter().map(|(period, _)| *period).sum::<Duration>() / self.frames.len() as u32;

@@ -1,18 +1,18 @@
-//! Selection of the path: candidates that both sides offer are proved by their pixels, timed against each other, and
-//! remembered.
+//! Selection of the path: candidates that both sides offer are verified with pixels and timed against each other, and
+//! the result is remembered.
 //!
-//! | where | what |
+//! | module | content |
 //! |---|---|
-//! | `rank` | the order in which paths are tried, by what each does and where memory is |
-//! | `field` | everything that may be taken, and what is known of it so far |
-//! | `attempt` | opening, proving and timing one; what this thread proved before |
+//! | `rank` | the order in which paths are tried, by their work and the location of memory |
+//! | `field` | all candidates, and everything known about them so far |
+//! | `attempt` | opening, verifying and timing one candidate; proofs of this thread |
 //! | `calibrate` | timing at the start, by the rules of [`tournament`](crate::tournament) |
-//! | `meanwhile` | comparing while the program runs, by the same |
-//! | `depth` | how late a pipelined path had best show |
-//! | `profile` | what was measured before |
-//! | [`verify`] | proof by pixels |
-//! | [`report`] | what was found out |
-//! | [`environment`] | what the user may ask for without changing the program |
+//! | `meanwhile` | comparisons while the program runs, by the same rules |
+//! | `depth` | the best lateness of a pipelined path |
+//! | `profile` | earlier measurements |
+//! | [`verify`] | verification with pixels |
+//! | [`report`] | the findings |
+//! | [`environment`] | the user's settings in the environment |
 
 mod attempt;
 mod calibrate;
@@ -53,24 +53,24 @@ use std::time::Duration;
 use tracing::info;
 pub(crate) use verify::Compared;
 
-/// A path that works, and how it was found.
+/// A path that works, and how it was selected.
 pub struct Selection {
-    /// The path. Its surface is zero, and a frame that writes nothing shows zero.
+    /// The opened path. Its surface is zero, and a frame that writes nothing shows zero.
     pub path: OpenedPath,
     /// Identity of the path.
     pub id: PathId,
-    /// Everything that was found out.
+    /// Everything that was found about all paths.
     pub report: ProbeReport,
     /// Comparisons that are left for later.
     pub(crate) meanwhile: Meanwhile,
 }
 
-/// Finds a path between `backend` and `display` whose pixels are right: the quickest, as far as the policy gives time to
-/// find out.
+/// Finds a path between `backend` and `display` whose pixels are correct: the fastest one that the policy's time allows
+/// to find.
 ///
 /// # Errors
-/// [`Error::NoPath`] where none works or the forced one does not; [`Error::InvalidInput`] where the forced one is not one of
-/// [`Policy::paths`]; what [`SurfaceDesc::check`] says of `desc`.
+/// [`Error::NoPath`] where no path works or the forced one does not; [`Error::InvalidInput`] where the forced one is
+/// not one of [`Policy::paths`]; the errors of [`SurfaceDesc::check`] for `desc`.
 pub fn open_path(
     backend: &Arc<dyn ComputeBackend>,
     display: &Rc<dyn Display>,
@@ -80,7 +80,7 @@ pub fn open_path(
     open_without(backend, display, desc, policy, &Standing::default())
 }
 
-/// Finds a path as [`open_path`] does, with regard to what happened before.
+/// Finds a path like [`open_path`], taking into account what happened before.
 pub(crate) fn open_without(
     backend: &Arc<dyn ComputeBackend>,
     display: &Rc<dyn Display>,
@@ -101,7 +101,7 @@ pub(crate) fn open_without(
         let late = frames_behind.or(standing.frames_behind);
         let ready = contained(|| {
             let found = settle(&mut path, &pairing, policy, late, frame)?;
-            // Last, so that no pattern of a proof or of a measurement is ever seen.
+            // Done last, so that patterns of a proof or a measurement are never visible.
             begin_from_zero(&mut path, &pairing)?;
             Ok(found)
         });
@@ -128,8 +128,8 @@ pub(crate) fn open_without(
     Ok(Selection { path, id, report, meanwhile })
 }
 
-/// Opens a way that worked before, for another surface, and compares its pixels. What that leaves behind is for the caller to
-/// overwrite.
+/// Opens a candidate that worked before for another surface, and compares its pixels. The caller overwrites the content
+/// that this leaves behind.
 pub(crate) fn open_way(
     pairing: &Pairing<'_>,
     policy: &Policy,
@@ -154,7 +154,7 @@ pub(crate) fn open_way(
     .inspect_err(|_| distrust(pairing.backend, pairing.display))
 }
 
-/// Settles how late frames are shown, where that was left open, and returns what was measured for it.
+/// Sets how late frames are shown, where the policy leaves that open, and returns the measurements.
 fn settle(
     path: &mut OpenedPath,
     pairing: &Pairing<'_>,
@@ -173,8 +173,8 @@ fn settle(
     }
 }
 
-/// Tries and times every path that is offered, however long it takes, and reports; that none works is a finding here,
-/// not an error. With a budget of zero nothing is timed.
+/// Tries and times every offered path, however long it takes, and reports the results. Where none works, that is a
+/// finding and not an error. With a budget of zero nothing is timed.
 pub fn probe(
     backend: &Arc<dyn ComputeBackend>,
     display: &Rc<dyn Display>,
@@ -206,12 +206,12 @@ pub fn probe(
     Ok(field.report)
 }
 
-/// Tells how the last draw was done, which was one of a measurement where something was measured.
+/// Describes the manner of the last draw, which was a draw of the measurement if there was one.
 fn drawn_by(display: &Rc<dyn Display>) -> Option<String> {
     display.drawn().map(|drawn| drawn.to_string())
 }
 
-/// Forgets what was measured and proved for this pairing.
+/// Forgets the measurements and proofs of this pairing.
 pub(crate) fn forget(
     backend: &Arc<dyn ComputeBackend>,
     display: &Rc<dyn Display>,
@@ -225,7 +225,7 @@ pub(crate) fn forget(
     }
 }
 
-/// Remembers that `way` is the best of all but `left`, as far as was compared while the program ran.
+/// Remembers that `way` is the best of all candidates except `left`, by the comparisons while the program ran.
 pub(crate) fn remember(table: &Table<'_>, policy: &Policy, way: Way, us: f64, left: Vec<Way>) {
     let Ok(field) = Field::new(&table.pairing, policy, &[]) else { return };
     let Some(candidate) = field.candidates.iter().find(|candidate| candidate.way() == way).copied() else { return };
@@ -233,19 +233,19 @@ pub(crate) fn remember(table: &Table<'_>, policy: &Policy, way: Way, us: f64, le
     profile::store(&policy.profiles, &Key::new(&table.pairing, &field.candidates, policy), what);
 }
 
-/// The path to take.
+/// The selected candidate.
 struct Choice<'p> {
     candidate: Candidate<'p>,
     path: OpenedPath,
-    /// Number of frames behind that was best, if that is remembered.
+    /// Best number of frames behind, if it is remembered.
     frames_behind: Option<usize>,
-    /// Result of a measurement made just now, with the key that it is remembered under.
+    /// Result of a measurement that was just made, with the key under which it is remembered.
     learned: Option<(Key, Found)>,
     /// Candidates that there was no time to compare it with.
     untried: Vec<Way>,
-    /// Time that opening a path takes, if that was measured.
+    /// Time that opening a path takes, if it was measured.
     opening: Duration,
-    /// Approximate time of a frame, if that was measured just now.
+    /// Approximate time of a frame, if it was just measured.
     frame: Option<Duration>,
 }
 
@@ -276,7 +276,7 @@ fn choose<'p>(pairing: &Pairing<'_>, policy: &Policy, field: &mut Field<'p>, kee
     let key = Key::new(pairing, &field.candidates, policy);
     let remembered = profile::load(&policy.profiles, &key, &field.candidates);
     let begun = policy.clock.now();
-    // One that is known opens sooner than any that is to be compared with it.
+    // A known candidate opens faster than any candidate that is still to be compared with it.
     let is_known = remembered.as_ref().is_some_and(|before| before.candidate.is_known(pairing));
     if let Some(Remembered { candidate, frames_behind, found, ref left }) = remembered
         && found.stands(policy.budget)
@@ -318,7 +318,7 @@ fn choose<'p>(pairing: &Pairing<'_>, policy: &Policy, field: &mut Field<'p>, kee
     Some(Choice { candidate, path, frames_behind: None, learned: Some((key, found)), frame, untried, opening })
 }
 
-/// Ways that lost to the best by so little that a short time of noise may have done it, the closest first.
+/// Returns candidates that lost to the best by so little that noise may be the reason, the closest first.
 fn close_to(best: Way, measured: &Measured, events: &[(Way, Event)]) -> Vec<Way> {
     let ratio = |(way, event): &(Way, Event)| match event {
         Ok((other, _)) if *way != best && !other.samples_us.is_empty() => {
@@ -331,7 +331,7 @@ fn close_to(best: Way, measured: &Measured, events: &[(Way, Event)]) -> Vec<Way>
     close.into_iter().map(|(way, _)| way).collect()
 }
 
-/// `median_us`: of the best, where there was time to measure it; `left`: candidates that were not reached.
+/// `median_us` is the time of the best, if it was measured; `left` is the number of candidates that were not reached.
 fn why_calibrated(median_us: Option<f64>, left: usize) -> String {
     match (median_us, left) {
         (Some(us), 0) => format!("the quickest measured, {us:.0} us a frame"),
@@ -359,7 +359,7 @@ fn no_path(report: &ProbeReport, policy: &Policy) -> Error {
                 [] => String::new(),
                 others => format!(". Take one of: {}", others.join(", ")),
             };
-            format!("{forced} was asked for, but {own}{advice}")
+            format!("{forced} was requested, but {own}{advice}")
         }
     };
     Error::NoPath { compute: report.compute.to_string(), display: report.display.to_string(), reason }

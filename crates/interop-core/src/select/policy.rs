@@ -1,4 +1,4 @@
-//! Policy of a caller for the choice of a path.
+//! Policy: the caller's settings for the selection of a path.
 
 use crate::compute::ComputeBackend;
 use crate::describe::setters::setters;
@@ -12,17 +12,17 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// [`Policy::budget`] where nothing else is said.
+/// Default of [`Policy::budget`].
 pub const DEFAULT_BUDGET: Duration = Duration::from_millis(300);
 
-/// Most frames behind. Each costs the memory of one and a half, of two with semaphores.
+/// Most frames behind. Each costs the memory of one and a half frames, or of two with semaphores.
 pub const MAX_FRAMES_BEHIND: usize = 16;
 
-/// Most frames behind that [`Mode::Throughput`] tries if both sides are programs: there is no switch between contexts
-/// to save, only two sets of threads to overlap.
+/// Most frames behind that [`Mode::Throughput`] tries where both sides run on the CPU: no switch between GPU contexts
+/// is saved there, only two sets of threads overlap.
 const MOST_LATE_SOFTWARE: usize = 2;
 
-/// Selects the frame that is shown; see [`crate::path`] for what that does.
+/// Selects which frame is shown; see [`crate::path`] for the consequences.
 ///
 /// ```
 /// use interop_core::{Mode, Policy};
@@ -35,22 +35,23 @@ const MOST_LATE_SOFTWARE: usize = 2;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Mode {
-    /// The one finished last.
+    /// Shows the frame that was finished last.
     #[default]
     Latency,
-    /// The one finished so many frames before the last, at most [`MAX_FRAMES_BEHIND`], so that compute, display and the
-    /// switch between them overlap. Paths that hand over within `finish` show the last one whatever is asked.
+    /// Shows the frame that was finished so many frames before the last, at most [`MAX_FRAMES_BEHIND`], so that
+    /// compute, display and the switch between them overlap. Paths that hand over within `finish` always show the last
+    /// frame.
     FramesBehind(usize),
-    /// The one as many frames before the last as measurement on this machine finds worth it, up to `most`: the least
-    /// lateness that is within 2 % of the quickest. `most` itself where the budget is zero.
+    /// Shows a frame as many frames behind as a measurement on this machine recommends, up to `most`: the smallest
+    /// lateness within 2 % of the fastest. Uses `most` itself where the budget is zero.
     Throughput {
-        /// At most so many; limits the memory that is taken, too.
+        /// Upper limit of the lateness; it also limits the memory use.
         most: usize,
     },
 }
 
 impl Mode {
-    /// Tells how many frames behind may be shown at most.
+    /// Returns the largest number of frames behind that may be shown.
     pub const fn most_behind(self) -> usize {
         match self {
             Self::Latency => 0,
@@ -59,7 +60,7 @@ impl Mode {
     }
 }
 
-/// Place where measurements are kept.
+/// Place where measurements are stored.
 ///
 /// ```
 /// use interop_core::Profiles;
@@ -75,16 +76,16 @@ impl Mode {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Profiles {
-    /// `pixelferry/profiles` in the user's cache folder.
+    /// The folder `pixelferry/profiles` in the user's cache folder.
     #[default]
     Cache,
-    /// In this folder, which is made.
+    /// This folder, which is created if it is missing.
     Folder(PathBuf),
-    /// Nowhere: measured each time.
+    /// Nothing is stored: measurements are made each time.
     Off,
 }
 
-/// Time at which paths are compared that the start had no time for.
+/// When paths are compared that the start had no time for.
 ///
 /// ```
 /// use interop_core::{Policy, Trials};
@@ -98,19 +99,19 @@ pub enum Profiles {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Trials {
-    /// Never: the path that the start chose stays unless it fails.
+    /// Never: the path chosen at the start stays unless it fails.
     Off,
-    /// In [`crate::Link::compare_paths`] only.
+    /// Only in [`crate::Link::compare_paths`].
     Asked,
-    /// There, and before frames begin, in small steps: for this share of the time that passed since the link was opened, and
-    /// no longer after it than `within`.
+    /// In [`crate::Link::compare_paths`], and in small steps before frames begin: for this share of the time since the
+    /// link was opened, and only until `within` has passed.
     ///
-    /// In a program that waits between frames (for the screen, for a clock), a step that is longer than that wait is put off to
-    /// the second half of `within`: it may make a frame late.
+    /// In a program that waits between frames (for the screen or for a clock), a step that takes longer than that wait
+    /// is postponed to the second half of `within`, because it may delay a frame.
     Spread {
-        /// From 0 to 1.
+        /// Share of the time, from 0 to 1.
         share: f64,
-        /// Since the link was opened, or its surface was changed.
+        /// Time since the link was opened or its surface was changed.
         within: Duration,
     },
 }
@@ -121,7 +122,7 @@ impl Default for Trials {
     }
 }
 
-/// Options for the choice of the path, and for its use.
+/// Options for the selection of a path, and for its use.
 ///
 /// ```
 /// use interop_core::{Mode, PathId, Policy, Profiles};
@@ -136,27 +137,28 @@ impl Default for Trials {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Policy {
-    /// Paths that may be taken: the built-in ones, and those that the program adds.
+    /// Paths to select from: the built-in ones, and those that the program adds.
     pub paths: Paths,
-    /// Take this path or fail; the error names the alternatives.
+    /// Use this path or fail; the error names the alternatives.
     pub force: Option<PathId>,
     /// Try this path before all others.
     pub prefer: Option<PathId>,
-    /// Selects the frame that is shown.
+    /// Selects which frame is shown.
     pub mode: Mode,
-    /// Keep the two sides apart in this way only; paths that cannot are not offered. `None`: each path's own.
+    /// Use only this synchronisation of the two sides; paths that do not support it are not offered. `None` selects
+    /// each path's own.
     pub sync: Option<SyncKind>,
-    /// Time for opening, proving and timing paths against each other; the first that works is taken in any case. Zero
-    /// takes the first that works in the static order. What was measured before costs nothing (see `profiles`).
+    /// Time for opening, verifying and timing paths against each other. The first path that works is used in any case.
+    /// Zero uses the first path that works in the static order. Stored measurements take no time (see `profiles`).
     pub budget: Duration,
-    /// Place where measurements are kept.
+    /// Place where measurements are stored.
     pub profiles: Profiles,
-    /// Time at which paths are compared that the budget had no time for. No path is compared if the budget is zero, or
-    /// a path is forced or preferred.
+    /// When paths are compared that the budget had no time for. No path is compared if the budget is zero, or if a path
+    /// is forced or preferred.
     pub trials: Trials,
-    /// Clock of the measurements.
+    /// Clock used for measurements.
     pub clock: Clock,
-    /// Variables of the environment that changed this policy (see [`Policy::overridden`]).
+    /// Environment variables that changed this policy (see [`Policy::overridden`]).
     pub overridden: Vec<&'static str>,
 }
 
@@ -178,28 +180,28 @@ impl Default for Policy {
 }
 
 setters!(Policy {
-    /// Sets the paths to choose from.
+    /// Sets the paths to select from.
     with_paths(paths: Paths);
-    /// Takes this path or fails; `None` leaves the choice.
+    /// Uses this path or fails; `None` leaves the selection open.
     with_force(force: impl Into<Option<PathId>>);
     /// Tries this path before all others.
     with_prefer(prefer: impl Into<Option<PathId>>);
     /// Sets which frame is shown.
     with_mode(mode: Mode);
-    /// Sets the only way to keep the two sides apart; `None`: each path's own.
+    /// Sets the only synchronisation of the two sides; `None` selects each path's own.
     with_sync(sync: impl Into<Option<SyncKind>>);
-    /// Sets the time for opening, proving and timing.
+    /// Sets the time for opening, verifying and timing paths.
     with_budget(budget: Duration);
-    /// Sets where measurements are kept.
+    /// Sets where measurements are stored.
     with_profiles(profiles: Profiles);
     /// Sets when paths are compared that the budget had no time for.
     with_trials(trials: Trials);
-    /// Sets the clock of measurements.
+    /// Sets the clock used for measurements.
     with_clock(clock: Clock);
 });
 
 impl Policy {
-    /// Returns what a path is opened with.
+    /// Returns the pairing with which a path is opened.
     pub(crate) fn pairing<'a>(
         &self,
         backend: &'a Arc<dyn ComputeBackend>,
@@ -215,7 +217,7 @@ impl Policy {
         Pairing { frames_behind, sync: self.sync, ..Pairing::new(backend, display, desc) }
     }
 
-    /// The budget for choosing a path, and the one for settling how late it shows.
+    /// Returns the budget for selecting a path, and the one for settling its lateness.
     pub(crate) fn shares(&self) -> (Duration, Duration) {
         match self.mode {
             Mode::Throughput { .. } => (self.budget * 3 / 5, self.budget * 2 / 5),

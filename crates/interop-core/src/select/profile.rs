@@ -1,7 +1,8 @@
-//! Profiles remember measurements: one small JSON file for each pair of devices and kind of surface.
+//! Profiles store measurements: one small JSON file for each pair of devices and kind of surface.
 //!
-//! Where the file is missing, damaged, of another version or about something else, the paths are measured again. A
-//! profile is written to a new file, which then takes the old one's name: two programs at once leave one whole file.
+//! Where the file is missing, damaged, of another version or about another pair, the paths are measured again. A
+//! profile is written to a new file, which is then renamed over the old one, so that two programs at once leave one
+//! complete file.
 
 use super::attempt::{Candidate, Way};
 use super::policy::{Mode, Policy, Profiles};
@@ -16,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// Version of the file's content.
+/// Version of the file format.
 const VERSION: u32 = 4;
 
 impl Profiles {
@@ -28,32 +29,32 @@ impl Profiles {
         }
     }
 
-    /// Returns what was kept under this name of a file; `None` where there is nothing that can be read.
+    /// Reads the text stored under this file name; `None` where it cannot be read.
     pub fn read(&self, name: &str) -> Option<String> {
         fs::read_to_string(self.folder()?.join(name)).ok()
     }
 
-    /// Keeps a text under this name of a file, whole or not at all. That it cannot is worth a line in the log, no more.
+    /// Stores a text under this file name, completely or not at all. A failure is only logged.
     pub fn keep(&self, name: &str, text: &str) {
         if let Some(folder) = self.folder()
             && let Err(error) = write(&folder, name, text)
         {
-            tracing::debug!(folder = %folder.display(), %error, "what was measured is not remembered");
+            tracing::debug!(folder = %folder.display(), %error, "cannot store the measurements");
         }
     }
 }
 
-/// All that a measurement depends on.
+/// Everything that a measurement depends on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Key {
     version: u32,
     library: String,
     compute: Device,
     display: Device,
-    /// Everything that could be taken, by name.
+    /// Names of all candidates.
     candidates: Vec<String>,
     surface: String,
-    /// Twice the logarithm of the number of pixels or bytes: sizes in a class differ by less than half.
+    /// Twice the binary logarithm of the number of pixels or bytes: sizes in one class differ by less than half.
     size_class: u32,
     mode: String,
 }
@@ -101,15 +102,15 @@ impl Key {
         }
     }
 
-    /// Paths of the program's own: programs with others do not measure again after each other.
+    /// Names a program's own paths, so that programs with different paths do not overwrite each other's profile.
     fn plugged(&self) -> String {
         let own = |name: &&str| !PathId::ALL.iter().any(|id| id.name() == *name);
         let names = self.candidates.iter().filter(|name| !name.contains(' ')).map(String::as_str);
-        // Names of files have an end.
+        // File names have a maximum length.
         names.filter(own).collect::<Vec<_>>().join(" ").chars().take(60).collect()
     }
 
-    /// A name that a person can read; what is in the file decides.
+    /// A file name for people; the content of the file decides.
     fn file_name(&self) -> String {
         let side = |d: &Device| {
             let uuid = d.uuid.as_deref().and_then(|u| u.get(..8)).unwrap_or("");
@@ -130,7 +131,7 @@ impl Key {
     }
 }
 
-/// The remembered measurements.
+/// A stored measurement.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Profile {
     key: Key,
@@ -142,7 +143,7 @@ struct Profile {
     left: Vec<String>,
 }
 
-/// A choice made before.
+/// An earlier selection.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Remembered<'p> {
     pub candidate: Candidate<'p>,
@@ -152,20 +153,20 @@ pub(super) struct Remembered<'p> {
     pub left: Vec<Way>,
 }
 
-/// Basis of a choice.
+/// The reason for a selection.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) enum Found {
-    /// It was the quickest: microseconds a frame.
+    /// It was the fastest: microseconds a frame.
     Quickest(f64),
-    /// It was the first that worked, and so many starts had no time within this budget to measure anything.
+    /// It was the first that worked, because so many starts had no time for measurements within this budget.
     First { starts: u32, budget: Duration },
 }
 
-/// A first start may have no time because drivers compile; one more tells whether frames are simply too large.
+/// The first start may have no time because drivers compile. A second one shows whether frames are simply too large.
 const STARTS: u32 = 2;
 
 impl Found {
-    /// True where measuring again within `budget` would find no more.
+    /// True where measuring again within `budget` would find nothing new.
     pub fn stands(self, within: Duration) -> bool {
         match self {
             Self::Quickest(_) => true,
@@ -173,7 +174,7 @@ impl Found {
         }
     }
 
-    /// There was no time within `budget`, in this start as in those that are remembered.
+    /// Records that there was no time within `budget`, in this start and in the remembered ones.
     pub fn first(budget: Duration, before: Option<Self>) -> Self {
         let starts = match before {
             Some(Self::First { starts, budget: then }) if then >= budget => starts,
@@ -183,7 +184,7 @@ impl Found {
     }
 }
 
-/// Returns what was remembered under `key`, if it is still among what can be taken.
+/// Loads the selection stored under `key`, if it is still among the candidates.
 pub(super) fn load<'p>(profiles: &Profiles, key: &Key, candidates: &[Candidate<'p>]) -> Option<Remembered<'p>> {
     let file = key.file_name();
     let found: Profile = serde_json::from_str(&profiles.read(&file)?)
@@ -198,7 +199,7 @@ pub(super) fn load<'p>(profiles: &Profiles, key: &Key, candidates: &[Candidate<'
     Some(Remembered { candidate: *candidate, frames_behind: found.frames_behind, found: found.found, left })
 }
 
-/// Remembers a choice. That it cannot is worth a line in the log, no more.
+/// Stores a selection. A failure is only logged.
 pub(super) fn store(profiles: &Profiles, key: &Key, what: Remembered<'_>) {
     let profile = Profile {
         key: key.clone(),
@@ -210,11 +211,11 @@ pub(super) fn store(profiles: &Profiles, key: &Key, what: Remembered<'_>) {
     };
     match serde_json::to_string_pretty(&profile) {
         Ok(text) => profiles.keep(&key.file_name(), &text),
-        Err(error) => tracing::debug!(%error, "what was measured is not remembered"),
+        Err(error) => tracing::debug!(%error, "cannot store the measurements"),
     }
 }
 
-/// Forgets what was remembered under `key`.
+/// Removes the profile stored under `key`.
 pub(super) fn remove(profiles: &Profiles, key: &Key) {
     if let Some(folder) = profiles.folder()
         && let Err(error) = fs::remove_file(folder.join(key.file_name()))
@@ -226,11 +227,11 @@ pub(super) fn remove(profiles: &Profiles, key: &Key) {
 fn write(folder: &Path, name: &str, text: &str) -> std::io::Result<()> {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     fs::create_dir_all(folder)?;
-    // Nobody else's: another process has another number, another thread the next count.
+    // The name is unique: another process has another number, and another thread the next count.
     let unfinished = folder.join(format!("{name}.{}.{}.tmp", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed)));
     let written = fs::write(&unfinished, text).and_then(|()| fs::rename(&unfinished, folder.join(name)));
     if written.is_err() {
-        // Nothing more can be done where this fails, too.
+        // If this fails as well, nothing more can be done.
         let _ = fs::remove_file(&unfinished);
     }
     written

@@ -1,19 +1,19 @@
-//! The static order of paths: by what each does with a frame, at the prices of where the two devices keep their memory.
+//! The static order of paths: by the steps of each, priced by the location of the two devices' memory.
 //!
-//! The order only decides which paths are tried first: pixels decide whether they count.
+//! The order only determines which paths are tried first; pixels decide whether a path works.
 
 use crate::devices::identity::MemoryKind;
 use crate::path::{Cost, Medium};
 
-/// Prices of a path's steps, in hundredths of a copy of the frame.
+/// Costs of a path's steps, in hundredths of one copy of the frame.
 pub(super) struct Prices {
-    /// The reason for the order that follows from them.
+    /// Description of the resulting order, for reports.
     pub order: &'static str,
-    /// Kernels write the medium.
+    /// Kernels write into the medium.
     write: [u32; MEDIA],
-    /// The draw reads it where it lies.
+    /// The draw reads the medium in place.
     read: [u32; MEDIA],
-    /// The host waits for a side.
+    /// The host waits for one side.
     wait: u32,
 }
 
@@ -29,8 +29,8 @@ const BOTH_ON_THE_HOST: Prices = Prices {
     wait: 50,
 };
 
-/// Kernels write over the bus once; reading in place would cross it for every draw. Memory that a handle names is the host's
-/// own, and seldom opens.
+/// Kernels write over the bus once, while reading in place would cross it for every draw. Memory named by a handle is
+/// host memory here, and importing it rarely works.
 const COMPUTE_ON_THE_HOST: Prices = Prices {
     order: "host compute, display with memory of its own: write its mapped buffer, no reads over the bus",
     write: [0, 2000, 2000, 0, 0, 0, 0],
@@ -38,8 +38,8 @@ const COMPUTE_ON_THE_HOST: Prices = Prices {
     wait: 150,
 };
 
-/// Kernels' single writes over the bus are dear. Frames stay on the device where they can; else they are read once into
-/// memory that the display can fetch.
+/// Single writes of kernels over the bus are expensive. Frames stay on the device where possible; otherwise they are
+/// copied once into memory that the display can fetch.
 const COMPUTE_ON_A_DEVICE: Prices = Prices {
     order: "compute with memory of its own: stay on the device, else one read into memory that the display fetches",
     write: [0, 0, 0, 1000, 1000, 0, 100],
@@ -48,7 +48,7 @@ const COMPUTE_ON_A_DEVICE: Prices = Prices {
 };
 
 impl Prices {
-    /// Returns the prices for a machine where the two sides have such memory.
+    /// Returns the costs for two sides with these kinds of memory.
     pub(super) fn of(compute: MemoryKind, display: MemoryKind) -> &'static Self {
         match (compute.is_host_memory(), display.is_host_memory()) {
             (true, true) => &BOTH_ON_THE_HOST,
@@ -57,7 +57,7 @@ impl Prices {
         }
     }
 
-    /// Returns what a frame costs.
+    /// Returns the cost of a frame.
     pub(super) fn sum(&self, cost: Cost) -> u32 {
         let Cost { medium, copies, waits } = cost;
         let copied = match copies {

@@ -1,4 +1,4 @@
-//! Report on every path, for people and programs.
+//! Report about every path, for people and programs.
 
 use crate::describe::surface::SurfaceDesc;
 use crate::describe::words::counted;
@@ -10,7 +10,7 @@ use serde::Serialize;
 use std::fmt;
 use std::time::Duration;
 
-/// State that a path has reached.
+/// State of a path in a report.
 ///
 /// ```
 /// use interop_core::{PathState, SyncKind};
@@ -23,36 +23,36 @@ use std::time::Duration;
 #[serde(tag = "state", rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum PathState {
-    /// One side cannot do it; nothing was tried.
+    /// One side does not support it; it was not tried.
     NotOffered {
-        /// The side that cannot do it, and the reason.
+        /// The side that does not support it, and the reason.
         reason: String,
     },
-    /// Both sides say they can; not tried, because a path ranked above it works.
+    /// Both sides support it. It was not tried because a path that ranks higher works.
     Offered,
-    /// Making the resources failed.
+    /// Opening it failed.
     OpenFailed {
         /// The error.
         reason: String,
     },
     /// It ran, but the pixels were wrong or the display reported an error.
     Rejected {
-        /// First difference, or the error.
+        /// The first difference, or the error.
         reason: String,
     },
-    /// It was timed and is behind the one in use; its pixels were not compared.
+    /// It was timed and is slower than the current one; its pixels were not compared.
     Slower,
-    /// Its pixels were compared and are right.
+    /// Its pixels were compared and are correct.
     Verified {
         /// Synchronisation of the two sides.
         sync: SyncKind,
     },
-    /// It worked, then failed in the middle of the stream, and was left.
+    /// It worked at first, then failed while frames were shown, and was replaced.
     Demoted {
         /// The error.
         reason: String,
     },
-    /// Verified, and in use.
+    /// It is verified and in use.
     Chosen {
         /// Synchronisation of the two sides.
         sync: SyncKind,
@@ -62,12 +62,12 @@ pub enum PathState {
 }
 
 impl PathState {
-    /// True where pixels proved it.
+    /// True where its pixels were verified.
     pub const fn works(&self) -> bool {
         matches!(self, Self::Verified { .. } | Self::Chosen { .. })
     }
 
-    /// One word for tables.
+    /// Returns one word for tables.
     pub const fn word(&self) -> &'static str {
         match self {
             Self::NotOffered { .. } => "unavailable",
@@ -81,22 +81,22 @@ impl PathState {
         }
     }
 
-    /// Reason or detail; empty where there is none.
+    /// Returns the reason or other detail; empty where there is none.
     pub fn detail(&self) -> String {
         match self {
             Self::NotOffered { reason }
             | Self::OpenFailed { reason }
             | Self::Rejected { reason }
             | Self::Demoted { reason } => reason.clone(),
-            Self::Offered => "not tried: another works, and there was no time to compare".into(),
-            Self::Slower => "timed only: its pixels were not compared, as another is quicker".into(),
+            Self::Offered => "not tried: another path works, and there was no time to compare".into(),
+            Self::Slower => "timed only: another path is faster, so its pixels were not compared".into(),
             Self::Verified { sync } => format!("sync: {sync}"),
             Self::Chosen { sync, why } => format!("{why}; sync: {sync}"),
         }
     }
 }
 
-/// Cost of a path, end to end: a kernel that writes every pixel, the hand-over, a draw that reads every pixel.
+/// Cost of a path, end to end: a kernel that writes every pixel, the transfer, and a draw that reads every pixel.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Measured {
@@ -104,13 +104,13 @@ pub struct Measured {
     pub sync: SyncKind,
     /// Number of frames behind.
     pub frames_behind: usize,
-    /// Median, microseconds a frame.
+    /// Median time, in microseconds a frame.
     pub median_us: f64,
-    /// 99th percentile, microseconds; of few samples the largest.
+    /// 99th percentile, in microseconds; with few samples, the maximum.
     pub p99_us: f64,
-    /// Third minus first quartile, microseconds.
+    /// Third minus first quartile, in microseconds.
     pub spread_us: f64,
-    /// Every sample, microseconds a frame.
+    /// Every sample, in microseconds a frame.
     pub samples_us: Vec<f64>,
 }
 
@@ -127,11 +127,11 @@ impl Measured {
 pub struct PathReport {
     /// Identity of the path.
     pub id: PathId,
-    /// Its family.
+    /// Family of the path.
     pub kind: PathKind,
-    /// Mechanism in words.
+    /// Description of the mechanism.
     pub mechanism: &'static str,
-    /// State that the path has reached.
+    /// State of the path.
     #[serde(flatten)]
     pub state: PathState,
     /// Costs of the path, for each kind of synchronisation that was timed.
@@ -139,7 +139,7 @@ pub struct PathReport {
 }
 
 impl PathReport {
-    /// The quickest way's median, microseconds a frame.
+    /// Median time of the fastest synchronisation, in microseconds a frame.
     pub fn median_us(&self) -> Option<f64> {
         self.measured.iter().map(|m| m.median_us).min_by(f64::total_cmp)
     }
@@ -158,22 +158,22 @@ impl fmt::Display for PathReport {
 pub struct Diagnosis {
     /// Stable name, e.g. `software-display`.
     pub name: &'static str,
-    /// The finding.
+    /// What was found.
     pub finding: String,
-    /// Advice what to do about it.
+    /// What the user can do about it.
     pub advice: String,
-    /// The command that does it, for a shell, where there is one.
+    /// A shell command that fixes it, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
 }
 
 impl Diagnosis {
-    /// Returns what was found, and what to do about it; `name` stays the same.
+    /// Creates a finding with advice; `name` is stable.
     pub fn new(name: &'static str, finding: impl Into<String>, advice: impl Into<String>) -> Self {
         Self { name, finding: finding.into(), advice: advice.into(), command: None }
     }
 
-    /// Adds the command that mends it.
+    /// Adds the shell command that fixes it.
     #[must_use]
     pub fn with_command(mut self, command: impl Into<String>) -> Self {
         self.command = Some(command.into());
@@ -181,24 +181,24 @@ impl Diagnosis {
     }
 }
 
-/// One measurement of a pipelined path.
+/// One measurement of a pipelined path at a certain lateness.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Lateness {
     /// Number of frames behind.
     pub frames_behind: usize,
-    /// Time of a frame, a kernel and a draw that touch every pixel included.
+    /// Time of a frame in microseconds, including a kernel and a draw that access every pixel.
     pub microseconds: f64,
 }
 
-/// Outcome of comparing a path with the one in use, while the program ran.
+/// Result of comparing a path with the current one while the program ran.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "outcome", rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Outcome {
-    /// It is quicker, its pixels are right, and frames go by it from then on.
+    /// It is faster and its pixels are correct: the next frames use it.
     Quicker,
-    /// Neither is quicker by more than chance: nothing changes.
+    /// Neither is significantly faster: nothing changes.
     AsGood,
     /// It is slower.
     Slower,
@@ -209,23 +209,23 @@ pub enum Outcome {
     },
 }
 
-/// One path that was compared with the one in use while the program ran ([`crate::select::Trials`]).
+/// One path that was compared with the current one while the program ran ([`crate::select::Trials`]).
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Comparison {
-    /// The path.
+    /// The path that was compared.
     pub path: PathId,
-    /// The path, and how the two sides were kept apart where that is not the path's own way.
+    /// The path, with the synchronisation where that is not the path's own.
     pub way: String,
-    /// The one in use then.
+    /// The path that was current then, in the same form.
     pub against: String,
-    /// Its time by that of the one in use, where both had turns.
+    /// Ratio of its time to that of the current one, where both had turns.
     pub ratio: Option<Ratio>,
-    /// Median time of a frame, microseconds.
+    /// Median time of a frame, in microseconds.
     pub median_us: Option<f64>,
-    /// Turns of each.
+    /// Number of turns of each.
     pub turns: u32,
-    /// Outcome of the comparison.
+    /// Result of the comparison.
     #[serde(flatten)]
     pub outcome: Outcome,
     /// Time since the link was opened or its surface was changed.
@@ -243,7 +243,7 @@ impl fmt::Display for Comparison {
         }
         match &self.outcome {
             Outcome::Quicker => f.write_str(": taken"),
-            Outcome::AsGood => f.write_str(": as good, nothing changes"),
+            Outcome::AsGood => f.write_str(": equally fast, nothing changes"),
             Outcome::Slower => f.write_str(": slower"),
             Outcome::Failed { reason } => write!(f, ": does not work: {reason}"),
         }
@@ -254,11 +254,11 @@ impl fmt::Display for Comparison {
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[non_exhaustive]
 pub struct Later {
-    /// Comparisons so far, in the order of time.
+    /// Comparisons so far, in order of time.
     pub comparisons: Vec<Comparison>,
     /// Names of the candidates that are still to be compared.
     pub left: Vec<String>,
-    /// Time that the comparisons took beside the frames.
+    /// Time that the comparisons took in addition to the frames.
     pub spent: Duration,
     /// Time that passed since the link was opened or its surface was changed.
     pub running: Duration,
@@ -281,45 +281,45 @@ impl fmt::Display for Later {
     }
 }
 
-/// Everything about one pairing of a backend and a display for one surface. Paths come in the order of rank.
+/// Everything about one pairing of a backend and a display for one surface. Paths are in the order of rank.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ProbeReport {
-    /// The side that writes.
+    /// The compute device.
     pub compute: DeviceIdentity,
-    /// The side that shows.
+    /// The display's device.
     pub display: DeviceIdentity,
     /// Description of the surface that is shown.
     pub surface: SurfaceDesc,
-    /// Reason for the order of the paths.
+    /// Reason for the order of the paths, in words.
     pub order: &'static str,
-    /// Variables of the environment that are in force.
+    /// Environment variables that are in force.
     pub overrides: Vec<&'static str>,
-    /// Manner in which the display drew for all of this, and the reason ([`crate::Display::drawn`]).
+    /// Manner in which the display drew during the measurements, and the reason ([`crate::Display::drawn`]).
     pub drawn: Option<String>,
-    /// Costs of each lateness on the path in use, if [`crate::Mode::Throughput`] had it measured.
+    /// Time at each lateness of the current path, if [`crate::Mode::Throughput`] measured it.
     pub lateness: Vec<Lateness>,
-    /// Comparisons after the start, and those still to be done.
+    /// Comparisons after the start, and those that are still to be done.
     pub later: Later,
-    /// Every path.
+    /// Every path, in the order of rank.
     pub paths: Vec<PathReport>,
-    /// Findings.
+    /// Findings with advice.
     pub diagnoses: Vec<Diagnosis>,
 }
 
 impl ProbeReport {
-    /// The path in use.
+    /// Returns the current path; `None` where no path works.
     pub fn chosen(&self) -> Option<&PathReport> {
         self.paths.iter().find(|p| matches!(p.state, PathState::Chosen { .. }))
     }
 
-    /// The paths that work and share memory of a device that is hardware.
+    /// Iterates over the working paths that share memory of a hardware device.
     pub fn shared(&self) -> impl Iterator<Item = &PathReport> {
         let is_hardware = !self.compute.software && !self.display.software;
         self.paths.iter().filter(move |path| is_hardware && path.state.works() && path.kind.is_shared())
     }
 
-    /// Keeps what an earlier report of the same surface found out about paths that were not tried this time.
+    /// Takes over the results of an earlier report of the same surface, for paths that were not tried this time.
     pub(crate) fn inherit(&mut self, earlier: &Self) {
         self.later = Later { left: Vec::new(), ..earlier.later.clone() };
         for row in &mut self.paths {
@@ -340,11 +340,11 @@ impl ProbeReport {
         }
     }
 
-    /// Adds the result of a comparison after the start to the report of its path.
+    /// Adds the result of a later comparison to the report of its path.
     pub(crate) fn note(&mut self, comparison: Comparison, measured: Option<Measured>) {
         if let Some(row) = self.paths.iter_mut().find(|row| row.id == comparison.path) {
             match &comparison.outcome {
-                // A path whose own way works is not thrown out because another way does not.
+                // A path whose own synchronisation works is not rejected because another one fails.
                 Outcome::Failed { reason } if comparison.way == row.id.name() && !row.state.works() => {
                     row.state = PathState::Rejected { reason: reason.clone() };
                 }
@@ -356,7 +356,7 @@ impl ProbeReport {
         self.later.comparisons.push(comparison);
     }
 
-    /// Another path is in use.
+    /// Records that another path is current.
     pub(crate) fn change(&mut self, id: PathId, sync: SyncKind, why: String) {
         for row in &mut self.paths {
             match &row.state {
@@ -370,7 +370,7 @@ impl ProbeReport {
         }
     }
 
-    /// Each path that does not work with its reason, in one line.
+    /// Returns each path that does not work with its reason, in one line.
     pub fn failures(&self) -> String {
         let failed = self
             .paths

@@ -1,4 +1,4 @@
-//! Proof by pixels: patterns written by the compute side are read back through the display and compared.
+//! Verification with pixels: the compute side writes patterns, which are read back through the display and compared.
 
 use crate::compute::ComputeBackend;
 use crate::describe::error::{Error, Result};
@@ -15,48 +15,48 @@ use crate::path::{FrameLayout, OpenedPath, PathId, RING_SLOTS, SharingPath, patt
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Frames compared for one proof, at least: one for each slot of a ring, whose memory may be wrong in one slot alone.
-/// The second also finds a path that only ever shows its first frame.
+/// Minimum number of frames compared for one proof: one for each slot of a ring, because the memory of a single slot
+/// may be wrong. The second frame also reveals a path that only ever shows its first frame.
 pub const FRAMES: usize = RING_SLOTS;
 
-/// Up to this many bytes every pixel is compared; of larger surfaces, [`BANDS`] bands that make up as much.
+/// Up to this many bytes every pixel is compared; of larger surfaces, [`BANDS`] bands of this total size.
 const COMPARED_BYTES: usize = 8 << 20;
 
-/// Bytes and bands of the slots of a long ring after the first [`FRAMES`]: they are made alike, and what would be wrong
-/// there is which memory it is.
+/// Bytes and bands compared of the slots of a long ring after the first [`FRAMES`]. These slots are made alike; the
+/// only possible fault there is the wrong memory.
 const MORE_COMPARED: (usize, usize) = (1 << 18, 4);
 
-/// Bytes and bands of each frame under [`Compared::FewRows`]: the first row, one in the middle, and the last.
+/// Bytes and bands compared of each frame under [`Compared::FewRows`]: the first row, one in the middle, and the last.
 const FEW_ROWS: (usize, usize) = (0, 3);
 
-/// Extent of a proof.
+/// How much a proof compares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Compared {
-    /// All of it.
+    /// Everything.
     All,
-    /// A few rows of a frame in each slot, for a way that was proved at another size.
+    /// A few rows of a frame in each slot, for a candidate that was verified at another size.
     FewRows,
 }
 
-/// Size of the corners that are drawn as programs draw: a format that a shader mistakes shows in few pixels.
+/// Size of the corners that are drawn as programs draw: a format that a shader misinterprets shows in few pixels.
 const DRAWN: Extent = Extent::new(32, 8);
 
-/// Two ways to round a number to 8 bits.
+/// Largest difference between two valid roundings of a number to 8 bits.
 const DRAWN_TOLERANCE: u8 = 1;
 
-/// Bands are spread evenly and include the first and the last row.
+/// Bands are distributed evenly and include the first and the last row.
 const BANDS: usize = 32;
 
-/// Writes patterns with new nonces and compares what the display shows of them; then a frame that writes nothing, where
-/// the surface says what that must show. Leaves patterns in the surface and in the path's memory.
+/// Writes patterns with new nonces and compares them with what the display shows; then a frame that writes nothing, if
+/// the surface's rule determines its content. Leaves patterns in the surface and in the path's memory.
 ///
 /// # Errors
-/// [`Error::Rejected`] where the pixels differ; else what the path, backend or display reported.
+/// [`Error::Rejected`] where the pixels differ; otherwise errors of the path, the backend or the display.
 pub fn verify(id: PathId, path: &mut OpenedPath, backend: &dyn ComputeBackend, layout: &FrameLayout) -> Result<()> {
     compare(id, path, backend, layout, Compared::All)
 }
 
-/// Compares the whole frame or a few of its rows, whichever `compared` says.
+/// Compares the whole frame or a few of its rows, as `compared` says.
 pub(super) fn compare(
     id: PathId,
     path: &mut OpenedPath,
@@ -70,15 +70,15 @@ pub(super) fn compare(
     Ok(())
 }
 
-/// [`verify`] frame by frame.
+/// The steps of [`verify`], frame by frame.
 pub(super) struct Proof {
     id: PathId,
     compared: Compared,
     whole: View,
     rows: Rows,
-    /// Frames compared so far.
+    /// Number of frames compared so far.
     frames: usize,
-    /// Pattern of the frame compared last.
+    /// Pattern of the frame that was compared last.
     pattern: Pattern,
 }
 
@@ -88,7 +88,7 @@ impl Proof {
         Ok(Self { id, compared: Compared::All, whole, rows, frames: 0, pattern: Pattern::ZERO })
     }
 
-    /// Makes and compares one frame; true where it was the last.
+    /// Writes and compares one frame; returns true after the last.
     pub fn step(&mut self, path: &mut OpenedPath, backend: &dyn ComputeBackend, layout: &FrameLayout) -> Result<bool> {
         let rule = layout.desc().unwritten();
         let frames = match self.compared {
@@ -133,13 +133,13 @@ impl Proof {
         Ok(())
     }
 
-    /// Compares what programs see of two corners that they draw, in each manner that the display has, with the reference.
+    /// Compares two drawn corners, in each manner that the display has, with the reference.
     fn compare_draws(&self, path: &mut OpenedPath, image: &ImageDesc, reversed: bool) -> Result<()> {
         let side = |whole: u32, most: u32| (whole.min(most), whole.saturating_sub(most));
         let ((width, right), (height, bottom)) =
             (side(image.extent.width, DRAWN.width), side(image.extent.height, DRAWN.height));
         let mut corners = vec![Region::new(0, 0, width, height), Region::new(right, bottom, width, height)];
-        // The corners of a small image are one.
+        // The corners of a small image coincide.
         corners.dedup();
         let drawn = ImageDesc { extent: Extent::new(width, height), ..*image };
         let as_is = Plan::exact(drawn.extent);
@@ -166,7 +166,7 @@ impl Proof {
         Ok(())
     }
 
-    /// A region of the pattern as the reference draws it into RGBA8; tight rows in the display's order.
+    /// Draws a region of the pattern with the reference into RGBA8; tight rows in the display's order.
     fn drawn(&self, image: &ImageDesc, region: Region, plan: &Plan, reversed: bool) -> Result<Vec<u8>> {
         let pixel = image.format.bytes_per_pixel();
         let mut row = vec![0; image.extent.width as usize * pixel];
@@ -183,7 +183,8 @@ impl Proof {
     }
 }
 
-/// Never the same twice in a process, so that what an earlier verification left behind cannot pass for new.
+/// Returns a number that is unique in the process, so that leftovers of an earlier verification cannot pass for new
+/// pixels.
 pub(crate) fn next_nonce() -> u32 {
     static NEXT: AtomicU32 = AtomicU32::new(1);
     NEXT.fetch_add(1, Ordering::Relaxed)
@@ -192,7 +193,7 @@ pub(crate) fn next_nonce() -> u32 {
 /// A surface as rows of bytes.
 struct Rows {
     count: u32,
-    /// Bytes; the last row of a buffer may be shorter.
+    /// Length of the row in bytes; the last row of a buffer may be shorter.
     len: usize,
     total: usize,
     image_width: Option<u32>,

@@ -1,16 +1,17 @@
-//! Candidates that take turns, so that drift of the machine hits all alike: who is ahead by more than chance, and when
-//! that is known.
+//! Candidates that take turns, so that drift of the machine affects all equally: which one is significantly faster, and
+//! when that is known.
 //!
-//! A [`Contestant`] says what a sample is. What is reported and remembered is up to those who choose:
+//! A [`Contestant`] defines a sample. The callers decide what they report and remember:
 //!
 //! - Paths at the start (`select::calibrate`) challenge the leader; those that are close take turns.
-//! - Paths while the program runs (`select::meanwhile`) meet the one in use, a turn at a time. After each round there
-//!   is a verdict. A change must be worth it, as nobody asked for it.
-//! - Pairs of backend and display (`pixelferry::AutoLink`) meet the one in use as paths do, in frames that the program
-//!   shows.
-//! - Manners of a draw (`draw::manners`) and ways to an engine's object (`engine::proof`) have the shortest of a few
-//!   times. The draws are the program's own, whose times come late; an object is held by one way at a time.
-//! - Lateness (`select::depth`) is the least that costs little, as each frame more costs memory.
+//! - Paths while the program runs (`select::meanwhile`) meet the current one, a turn at a time, with a verdict after
+//!   each round. A change must be worth it, because the program did not request it.
+//! - Pairs of backend and display (`pixelferry::AutoLink`) meet the current one in the same way, in frames that the
+//!   program shows.
+//! - Manners of a draw (`draw::manners`) and paths to an engine's object (`engine::proof`) are judged by the shortest
+//!   of a few times. The draws are the program's own, and their times arrive late; only one path at a time can hold an
+//!   object.
+//! - Lateness (`select::depth`) is the smallest that costs little time, because each further frame costs memory.
 
 mod entry;
 mod stats;
@@ -28,15 +29,15 @@ use entry::{EQUAL, FEWEST, MOST};
 use std::time::Duration;
 use time::Settling;
 
-/// Most that stay open for the last comparison.
+/// Most candidates that stay open for the last comparison.
 const MOST_OPEN: usize = 4;
-/// Most memory of those that stay open; two stay open in any case.
+/// Most memory of the candidates that stay open; two stay open in any case.
 pub(crate) const MOST_BYTES: usize = 1 << 30;
 
-/// Those that are still in, and those that are out since they were last asked for.
+/// The remaining candidates, and those that dropped out since the last call of [`Tournament::take_losers`].
 pub struct Tournament<T> {
     clock: Clock,
-    /// In the order in which they came: that of rank.
+    /// Candidates in the order of rank.
     entries: Vec<Entry<T>>,
     losers: Vec<(Entry<T>, Option<Error>)>,
     round: u32,
@@ -45,13 +46,13 @@ pub struct Tournament<T> {
 }
 
 impl<T: Contestant> Tournament<T> {
-    /// One in which nobody takes part yet.
+    /// Creates an empty tournament.
     pub fn new(clock: &Clock) -> Self {
         Self { clock: clock.clone(), entries: Vec::new(), losers: Vec::new(), round: 0, newcomers: 0 }
     }
 
-    /// Returns what a newcomer takes beside its opening, about: it is warmed up, and has a turn like the leader's and
-    /// half of one of the leader's.
+    /// Returns the approximate time of a newcomer in addition to its opening: its warm-up, a turn like the leader's,
+    /// and half a turn of the leader.
     pub(crate) fn challenge_time(&self) -> Duration {
         self.leader().map_or(Duration::ZERO, |leader| {
             leader.frame_time() * Settling::usual(leader.terms.slots) + leader.turn_time * 3 / 2
@@ -62,31 +63,31 @@ impl<T: Contestant> Tournament<T> {
         self.entries.iter().map(|entry| entry.turn_time).sum()
     }
 
-    /// Lets one in that there is no time to compare.
+    /// Adds a candidate that there is no time to compare.
     pub(crate) fn enter(&mut self, entry: Entry<T>) {
         self.entries.push(entry);
     }
 
-    /// Those that are out, with the error of those that failed.
+    /// Returns the candidates that dropped out, with the error of those that failed.
     pub fn take_losers(&mut self) -> Vec<(Entry<T>, Option<Error>)> {
         std::mem::take(&mut self.losers)
     }
 
-    /// The one that is ahead so far.
+    /// Returns the fastest candidate so far.
     pub fn leader(&self) -> Option<&Entry<T>> {
         self.leader_index().and_then(|i| self.entries.get(i))
     }
 
-    /// One turn of the newcomer and one of the leader; the newcomer stays in unless it is hopeless, and may throw the
-    /// leader out.
+    /// Runs one turn of the newcomer and one of the leader. The newcomer stays unless it is hopeless, and may eliminate
+    /// the leader.
     pub(crate) fn challenge(&mut self, course: &T::Course<'_>, entry: Entry<T>, deadline: Option<Duration>) {
         let Some(leader) = self.leader_index() else { return self.admit(course, entry, deadline) };
         let newcomer = self.entries.len();
         if !self.settle(course, entry, deadline) {
             return;
         }
-        // Two newcomers share one turn of the leader, the first (except for the very first) before it, the second after
-        // it.
+        // Two newcomers share one turn of the leader: the first (except for the very first) runs before it, the second
+        // after it.
         let shared = self.newcomers < 2 && self.entries[leader].has_turn_in(self.round);
         self.newcomers = if shared { self.newcomers + 1 } else { 1 };
         self.round += u32::from(!shared);
@@ -102,7 +103,7 @@ impl<T: Contestant> Tournament<T> {
         }
     }
 
-    /// Lets one in for a turn of its own, which says how long things take.
+    /// Adds a candidate with a turn of its own, which shows how long frames take.
     fn admit(&mut self, course: &T::Course<'_>, entry: Entry<T>, deadline: Option<Duration>) {
         let index = self.entries.len();
         if self.settle(course, entry, deadline) {
@@ -111,8 +112,8 @@ impl<T: Contestant> Tournament<T> {
         }
     }
 
-    /// Lets one in that has settled, for a quarter of the time at most: one that gets quicker for long leaves most of
-    /// it to the others. False where it failed and is out.
+    /// Warms up a candidate and adds it. The warm-up takes at most a quarter of the time, so that a candidate that
+    /// keeps getting faster leaves most of it to the others. Returns false where it failed and dropped out.
     fn settle(&mut self, course: &T::Course<'_>, mut entry: Entry<T>, deadline: Option<Duration>) -> bool {
         let now = self.clock.now();
         let until = deadline.map(|end| now.saturating_add(end.saturating_sub(now) / 4));
@@ -126,7 +127,8 @@ impl<T: Contestant> Tournament<T> {
         is_in
     }
 
-    /// Gives each a turn. The first to go changes, and so does who follows whom, as work that ran before is felt.
+    /// Gives each candidate a turn. The first one and the order change, because a turn is influenced by the work before
+    /// it.
     fn take_round(&mut self, course: &T::Course<'_>, turn: u32) {
         self.round += 1;
         let mut order: Vec<usize> = (0..self.entries.len()).collect();
@@ -135,7 +137,7 @@ impl<T: Contestant> Tournament<T> {
         if turn % 2 == 1 {
             order.reverse();
         }
-        // Those behind one that is taken out move up.
+        // Candidates behind one that is removed move up.
         while let Some(index) = order.pop() {
             if !self.turn(course, index) {
                 order.iter_mut().filter(|i| **i > index).for_each(|i| *i -= 1);
@@ -143,8 +145,8 @@ impl<T: Contestant> Tournament<T> {
         }
     }
 
-    /// Lets all take turns until one is ahead, the others are as good, or the time is over. Returns those that were not
-    /// told from the best when it was over.
+    /// Lets all take turns until one is the fastest, the others are equal to it, or the time is over. Returns those
+    /// that could not be told from the best in time.
     pub(crate) fn decide(&mut self, course: &T::Course<'_>, deadline: Option<Duration>) -> Vec<&Entry<T>> {
         let _stage = stage!("decide");
         for turn in 0..MOST {
@@ -162,7 +164,7 @@ impl<T: Contestant> Tournament<T> {
         Vec::new()
     }
 
-    /// Those of which it is not known that they are as good as the leader.
+    /// Returns candidates of which it is unknown whether they are equal to the leader.
     fn untold(&self) -> Vec<&Entry<T>> {
         let Some(best) = self.leader() else { return Vec::new() };
         let told = |entry: &&Entry<T>| entry.ratio_to(best).is_some_and(|r| r.most() < 1.0 + EQUAL);
@@ -177,7 +179,7 @@ impl<T: Contestant> Tournament<T> {
         ranked.into_iter().map(|(_, entry)| entry).collect()
     }
 
-    /// Tells how far each is behind the leader.
+    /// Returns how far each is behind the leader, as a fraction.
     fn behind(&self) -> Vec<f64> {
         let Some(best) = self.leader() else { return Vec::new() };
         let behind = |entry: &Entry<T>| match entry.ratio_to(best) {
@@ -188,13 +190,13 @@ impl<T: Contestant> Tournament<T> {
         self.entries.iter().map(behind).collect()
     }
 
-    /// The first, or one that beats the best before it by more than chance.
+    /// Returns the first candidate, or one that is significantly faster than the best before it.
     fn leader_index(&self) -> Option<usize> {
         let ahead = |best: usize, i: usize| if self.entries[i].is_quicker_than(&self.entries[best]) { i } else { best };
         (0..self.entries.len()).reduce(ahead)
     }
 
-    /// False where it failed and is out.
+    /// Takes a turn; returns false where the candidate failed and dropped out.
     fn turn(&mut self, course: &T::Course<'_>, index: usize) -> bool {
         let error = self.entries[index].turn(course, &self.clock, self.round).err();
         let failed = error.is_some();
@@ -204,7 +206,7 @@ impl<T: Contestant> Tournament<T> {
         !failed
     }
 
-    /// Takes out all of which `is_out(entry, leader)`.
+    /// Removes all candidates for which `is_out(entry, leader)` is true.
     fn drop_where(&mut self, is_out: impl Fn(&Entry<T>, &Entry<T>) -> bool) {
         let Some(leader) = self.leader_index() else { return };
         let best = &self.entries[leader];

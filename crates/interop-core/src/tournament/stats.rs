@@ -1,14 +1,15 @@
-//! Figures that are robust against the one frame that the system took its time for: quantiles, ratios and ranks.
+//! Statistics that are robust against single slow frames: quantiles, ratios and ranks.
 
 use serde::{Deserialize, Serialize};
 
-/// The value below which `part` of the samples lie, interpolated between neighbours; 0 of none.
+/// Returns the value below which the share `part` of the samples lies, interpolated between neighbours; 0 without
+/// samples.
 pub fn quantile(samples: &[f64], part: f64) -> f64 {
     let [value] = quantiles(samples, [part]);
     value
 }
 
-/// [`quantile`] for several parts at once.
+/// Like [`quantile`], for several shares at once.
 pub fn quantiles<const N: usize>(samples: &[f64], parts: [f64; N]) -> [f64; N] {
     let mut sorted = samples.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -21,27 +22,27 @@ pub fn quantiles<const N: usize>(samples: &[f64], parts: [f64; N]) -> [f64; N] {
     })
 }
 
-/// Ratio of two times, from rounds in which both had their turn: a slowdown of the machine hits both, and leaves the
-/// ratio as it is.
+/// Ratio of two times, from rounds in which both had their turn: a slowdown of the machine affects both and leaves the
+/// ratio unchanged.
 ///
 /// ```
 /// use interop_core::Ratio;
 ///
-/// // Four rounds: the first way took about 1.2 times as long as the second.
+/// // Four rounds: the first took about 1.2 times as long as the second.
 /// let ratio = Ratio::of_rounds([1.19, 1.21, 1.2, 1.2]);
 /// assert!(ratio.is_some_and(|r| (r.ratio - 1.2).abs() < 1e-9 && r.uncertainty < 0.02));
 /// assert_eq!(Ratio::of_rounds([]), None);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Ratio {
-    /// Median over the rounds of the ratio of the two.
+    /// Median over the rounds of the ratio of the two times.
     pub ratio: f64,
     /// Half the width of a 95 % interval of that median.
     pub uncertainty: f64,
 }
 
 impl Ratio {
-    /// Returns the median of the ratios found in each round; `None` if none of them is a number.
+    /// Returns the median of the ratios of the rounds; `None` without a finite ratio.
     pub fn of_rounds(ratios: impl IntoIterator<Item = f64>) -> Option<Self> {
         let ratios: Vec<f64> = ratios.into_iter().filter(|r| r.is_finite()).collect();
         if ratios.is_empty() {
@@ -49,7 +50,7 @@ impl Ratio {
         }
         let [low, ratio, high] = quantiles(&ratios, [0.25, 0.5, 0.75]);
         let uncertainty = match ratios.len() {
-            // Too few for quartiles to mean anything: as far as any lies from the middle.
+            // Too few for meaningful quartiles: use the largest distance from the median.
             0..4 => ratios.iter().map(|r| (r - ratio).abs()).fold(0.0, f64::max),
             // The standard error of a median of normal samples is 1.253 sigma / sqrt(n), their quartiles lie 1.349 sigma
             // apart, and 95 % lie within 1.96 errors.
@@ -58,25 +59,25 @@ impl Ratio {
         Some(Self { ratio, uncertainty })
     }
 
-    /// Tells how far above 1 the ratio is, as a fraction.
+    /// Returns how far the ratio is above 1, as a fraction.
     pub fn distance(&self) -> f64 {
         self.ratio - 1.0
     }
 
-    /// The least that it may well be.
+    /// Lower end of the confidence interval.
     pub fn least(&self) -> f64 {
         self.ratio - self.uncertainty
     }
 
-    /// The most that it may well be.
+    /// Upper end of the confidence interval.
     pub fn most(&self) -> f64 {
         self.ratio + self.uncertainty
     }
 }
 
-/// True where the first samples are smaller than the second by more than chance would make them in one of ten cases: the
-/// rank-sum test of Mann and Whitney, one-sided, by its normal approximation. Ranks are not moved by the few frames that
-/// took twice as long.
+/// True where the first samples are significantly smaller than the second, with an error rate of one in ten: the
+/// one-sided rank-sum test of Mann and Whitney, in its normal approximation. The few frames that took twice as long do
+/// not move ranks.
 pub(super) fn is_smaller(these: &[f64], than: &[f64]) -> bool {
     let pairs = these.iter().flat_map(|a| than.iter().map(move |b| (a, b)));
     let smaller: f64 = pairs

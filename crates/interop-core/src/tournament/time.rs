@@ -1,5 +1,5 @@
-//! Clock of the measurements, and the times that do not count: what drivers do only once (shaders, pages, allocations)
-//! is over when frames take no less any more.
+//! Clock of the measurements, and warm-up times: one-time work of drivers (shaders, pages, allocations) is over when
+//! frames get no faster.
 
 use crate::describe::error::Result;
 use std::fmt;
@@ -8,28 +8,28 @@ use std::time::{Duration, Instant};
 
 static BEGINNING: LazyLock<Instant> = LazyLock::new(Instant::now);
 
-/// Clock that the choice of paths measures with: the system's monotonic clock, or a function of the program, so that
-/// tests decide how long things take.
+/// Clock for measurements of the selection: the system's monotonic clock, or a function of the program, with which
+/// tests control all durations.
 #[derive(Clone, Default)]
 pub struct Clock(Option<Arc<dyn Fn() -> Duration + Send + Sync>>);
 
 impl Clock {
-    /// A clock that shows what `now` returns: the time since any moment that stays the same. It must not go back.
+    /// Creates a clock that returns `now()`: the time since any fixed moment. It must not go back.
     pub fn new(now: impl Fn() -> Duration + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(now)))
     }
 
-    /// The time since a moment that stays the same.
+    /// Returns the time since a fixed moment.
     pub fn now(&self) -> Duration {
         self.0.as_ref().map_or_else(|| BEGINNING.elapsed(), |now| now())
     }
 
-    /// Tells how long it is since `then`.
+    /// Returns the time since `then`.
     pub fn since(&self, then: Duration) -> Duration {
         self.now().saturating_sub(then)
     }
 
-    /// True where what `takes` so long ends by then.
+    /// True where something that takes `takes` ends before `end`.
     pub(crate) fn fits(&self, takes: Duration, end: Option<Duration>) -> bool {
         end.is_none_or(|end| self.now().saturating_add(takes) <= end)
     }
@@ -41,12 +41,13 @@ impl fmt::Debug for Clock {
     }
 }
 
-/// So many microseconds.
+/// Converts microseconds to a duration.
 pub(crate) fn micros(us: f64) -> Duration {
     Duration::from_nanos((us * 1e3) as u64)
 }
 
-/// Times of one that is judged by the shortest of a few. The first does not count: drivers build at the first use.
+/// Times of a candidate that is judged by the shortest of a few. The first is ignored because drivers compile at first
+/// use.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Shortest {
     told: usize,
@@ -54,10 +55,10 @@ pub(crate) struct Shortest {
 }
 
 impl Shortest {
-    /// Number of times that are taken.
+    /// Number of times that are measured.
     pub const TIMED: usize = 4;
 
-    /// It took so long.
+    /// Records a time.
     pub fn note(&mut self, took: Duration) {
         if self.told > 0 {
             self.time = Some(self.time.map_or(took, |time| time.min(took)));
@@ -65,12 +66,12 @@ impl Shortest {
         self.told += 1;
     }
 
-    /// The result, once there are enough.
+    /// Returns the shortest time once there are enough.
     pub fn result(self) -> Option<Duration> {
         self.time.filter(|_| self.told >= Self::TIMED)
     }
 
-    /// Takes the times that are missing at once.
+    /// Measures the missing times at once.
     pub fn rest(mut self, mut time: impl FnMut() -> Result<Duration>) -> Result<Duration> {
         loop {
             self.note(time()?);
@@ -81,16 +82,16 @@ impl Shortest {
     }
 }
 
-/// A frame that takes less than this part of the shortest so far shows that frames are still getting quicker.
+/// A frame that takes less than this share of the shortest so far shows that frames are still getting faster.
 const FALLS: f64 = 0.9;
-/// Number of frames in a row, none of them quicker, after which the settling is over.
+/// The warm-up is over after this many frames in a row without a faster one.
 const STEADY: u32 = 2;
-/// Frames at most: one that gets quicker for longer is timed as it is.
+/// Most warm-up frames; a candidate that keeps getting faster is then timed as it is.
 const MOST: u32 = 16;
 
-/// Detects when frames no longer get quicker.
+/// Detects when frames no longer get faster.
 pub(super) struct Settling {
-    /// Frames in any case: one for each slot.
+    /// Minimum number of frames: one for each slot.
     fewest: u32,
     frames: u32,
     least: Duration,
@@ -102,7 +103,7 @@ impl Settling {
         Self { fewest: slots as u32, frames: 0, least: Duration::MAX, steady: 0 }
     }
 
-    /// A frame took so long.
+    /// Records the time of a frame.
     pub fn note(&mut self, took: Duration) {
         let falls = took.as_secs_f64() < self.least.as_secs_f64() * FALLS;
         self.steady = if falls { 0 } else { self.steady + 1 };
@@ -110,17 +111,17 @@ impl Settling {
         self.frames += 1;
     }
 
-    /// Frames that most need.
+    /// Number of frames that most candidates need.
     pub fn usual(slots: usize) -> u32 {
         (slots as u32).max(STEADY) + 1
     }
 
-    /// Frames no longer get quicker.
+    /// True where frames no longer get faster.
     pub fn is_over(&self) -> bool {
         self.frames >= self.fewest && (self.steady >= STEADY || self.frames >= MOST)
     }
 
-    /// True where another frame is made that should end before `until`: those for each slot are in any case.
+    /// True where another frame should be made that ends before `until`; one for each slot is made in any case.
     pub fn goes_on(&self, now: Duration, until: Option<Duration>) -> bool {
         let fits = || until.is_none_or(|until| now.saturating_add(self.least) <= until);
         !self.is_over() && (self.frames < self.fewest || fits())

@@ -51,5 +51,5 @@ pub fn an_image_above_the_limit_of_buffers_is_a_texture(
     assert!(error.contains("Take one of: in-queue-texture"), "{error}");
     assert!(!error.contains("host-round-trip") && !error.contains("pbo"), "{error}");
     let error = link.frame(|next| next.launch(kernel(WORDS).as_ref(), &[Arg::F32(1.0)])).unwrap_err().to_string();
-    assert!(error.contains("names words") && error.contains(limit), "{error}");
+    assert!(error.contains("addresses words") && error.contains(limit), "{error}");
 }

@@ -226,8 +226,8 @@ pub fn what_needs_a_draw_is_drawn_and_says_why(screen: &dyn Screen, words: bool)
     let rows = [
         (rgba8, Unwritten::Keep, PAINT, plain(), same, "kept"),
         (rgba8, overwrite, WORDS, plain(), same, "words"),
-        (rgba8, overwrite, PAINT, forced(PathId::IN_QUEUE_UPLOAD), same, "in-queue-upload was asked for"),
-        (rgba8, overwrite, PAINT, forced(PathId::HOST_ROUND_TRIP), same, "host-round-trip was asked for"),
+        (rgba8, overwrite, PAINT, forced(PathId::IN_QUEUE_UPLOAD), same, "in-queue-upload was requested"),
+        (rgba8, overwrite, PAINT, forced(PathId::HOST_ROUND_TRIP), same, "host-round-trip was requested"),
         (rgba8, overwrite, PAINT, plain(), PixelFormat::Rgba16F, "the target is"),
         (rgba8.with_alpha(AlphaMode::Straight), overwrite, PAINT, plain(), same, "blends"),
         (rgba8.with_encoding(Encoding::Linear), overwrite, PAINT, plain(), same, "changes colours"),
@@ -238,7 +238,7 @@ pub fn what_needs_a_draw_is_drawn_and_says_why(screen: &dyn Screen, words: bool)
         let [_, way] = [0.25, 0.5].map(|level| scene.show(board.as_mut(), level));
         let said = way.to_string();
         assert!(matches!(way, Showed::Drawn(_)), "{expected}: {said}");
-        assert!(said.contains(expected) || said.contains("by stores"), "{said}");
+        assert!(said.contains(expected) || said.contains("with stores"), "{said}");
         assert_eq!(scene.link.read_back().unwrap()[2], 128, "{said}");
     }
 }

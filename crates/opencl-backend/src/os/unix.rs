@@ -1,4 +1,4 @@
-//! File descriptors: what OpenCL calls them, and which numbers it is given.
+//! File descriptors, by OpenCL's names for them, and their numbers.
 
 use interop_core::OsHandle;
 use rustix::io::fcntl_dupfd_cloexec;
@@ -16,17 +16,17 @@ pub const MEMORY: u32 = 0x2060;
 /// `CL_SEMAPHORE_HANDLE_OPAQUE_FD_KHR`.
 pub const SEMAPHORE: u32 = 0x2055;
 
-/// Numbers that semaphores were opened by in this process.
+/// Descriptor numbers with which semaphores were opened in this process.
 ///
-/// NVIDIA's driver (580.159) does not close a descriptor of memory, when the memory is released, whose number was an
-/// imported semaphore's before. Each such memory would leave one open.
+/// NVIDIA's driver (580.159) fails to close a memory's descriptor on release if its number previously belonged to an
+/// imported semaphore. Each such memory would leak a descriptor.
 static OF_SEMAPHORES: Mutex<BTreeSet<RawFd>> = Mutex::new(BTreeSet::new());
 
-/// First descriptor number for semaphores, above those that most programs use, so that they stay few. The driver closes
-/// a semaphore's descriptor at once, so the next one has the same number.
+/// First descriptor number for semaphores, above those that most programs use, so that few numbers are affected. The
+/// driver closes a semaphore's descriptor at once, so the next one gets the same number.
 const FIRST_OF_SEMAPHORES: RawFd = 512;
 
-/// A duplicate with which OpenCL opens memory. Its number was never a semaphore's.
+/// Duplicates a handle with which OpenCL opens memory. Its number never belonged to a semaphore.
 pub fn duplicate_memory(handle: &OsHandle) -> Result<OsHandle> {
     let of_semaphores = OF_SEMAPHORES.lock().unwrap_or_else(PoisonError::into_inner);
     let mut duplicate = handle.try_clone()?;
@@ -36,10 +36,10 @@ pub fn duplicate_memory(handle: &OsHandle) -> Result<OsHandle> {
     Ok(duplicate)
 }
 
-/// A duplicate with which OpenCL opens a semaphore.
+/// Duplicates a handle with which OpenCL opens a semaphore.
 pub fn duplicate_semaphore(handle: &OsHandle) -> Result<OsHandle> {
     let mut of_semaphores = OF_SEMAPHORES.lock().unwrap_or_else(PoisonError::into_inner);
-    // A process may be allowed fewer.
+    // A process may be limited to fewer descriptors.
     let duplicate = fcntl_dupfd_cloexec(handle, FIRST_OF_SEMAPHORES).or_else(|_| handle.try_clone())?;
     of_semaphores.insert(duplicate.as_raw_fd());
     Ok(duplicate)

@@ -1,4 +1,4 @@
-//! NT handles: what OpenCL calls them. Compiled, never run.
+//! NT handles, by OpenCL's names for them. This code is compiled but was never run.
 
 use interop_core::OsHandle;
 use std::io::Result;
@@ -12,12 +12,12 @@ pub const MEMORY: u32 = 0x2061;
 /// `CL_SEMAPHORE_HANDLE_OPAQUE_WIN32_KHR`.
 pub const SEMAPHORE: u32 = 0x2056;
 
-/// A duplicate with which OpenCL opens memory.
+/// Duplicates a handle with which OpenCL opens memory.
 pub fn duplicate_memory(handle: &OsHandle) -> Result<OsHandle> {
     handle.try_clone()
 }
 
-/// A duplicate with which OpenCL opens a semaphore.
+/// Duplicates a handle with which OpenCL opens a semaphore.
 pub fn duplicate_semaphore(handle: &OsHandle) -> Result<OsHandle> {
     handle.try_clone()
 }

@@ -17,7 +17,7 @@ const PLATFORM_SEMAPHORE_TYPES: u32 = 0x2037;
 /// `CL_DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR`.
 const DEVICE_SEMAPHORE_TYPES: u32 = 0x204D;
 
-/// Tells whether the device's extension list says that it shares with OpenGL.
+/// Tells whether the device lists the extension for sharing with OpenGL.
 pub fn gl_listed(device: &OpenClDevice) -> Support {
     Support::when(device.raw.lists_gl_sharing(), "the device's extension list has no cl_khr_gl_sharing")
 }
@@ -27,18 +27,18 @@ fn listed(device: &OpenClDevice, extension: &str) -> Support {
     Support::when(device.has_extension(extension), format!("the device's extension list has no {extension}"))
 }
 
-/// Tells whether the device says that it imports handles of the type. Drivers older than version 1.0 of the extensions
-/// answer for the platform only; there, whether the platform says so.
+/// Tells whether the device imports handles of the type. Drivers older than version 1.0 of the extensions report this
+/// only for the platform, which is then used.
 fn imports(device: &OpenClDevice, of_device: u32, of_platform: u32, wanted: u32, name: &str) -> Support {
     let types = get_device_data(device.raw.raw(), of_device);
     let types = types.or_else(|_| get_platform_data(device.raw.platform().raw(), of_platform)).unwrap_or_default();
     Support::when(
         types.as_chunks::<4>().0.contains(&wanted.to_ne_bytes()),
-        format!("the driver lists {name} but no opaque handles among what it imports"),
+        format!("the driver lists {name}, but does not import opaque handles"),
     )
 }
 
-/// Memory behind handles of the operating system.
+/// Support for memory behind handles of the operating system.
 pub fn handles(device: &OpenClDevice) -> Support {
     let name = MEMORY_EXTENSION;
     listed(device, "cl_khr_external_memory")
@@ -46,12 +46,12 @@ pub fn handles(device: &OpenClDevice) -> Support {
         .and(|| imports(device, DEVICE_MEMORY_TYPES, PLATFORM_MEMORY_TYPES, MEMORY, name))
 }
 
-/// Both shapes of what can be named by `handle`.
+/// Returns both shapes of memory behind `handle`, with the same support.
 pub fn both_shapes(handle: HandleType, support: &Support) -> [MemoryCap; 2] {
     SHAPES.map(|shape| MemoryCap::new(handle, shape, support.clone()))
 }
 
-/// Semaphores behind such handles, of which the extension has binary ones only; `events` of GL fences.
+/// Returns the semaphores: the extension has only binary ones; `events` is the support for events of GL fences.
 pub fn semaphores(device: &OpenClDevice, events: Support) -> Vec<SemaphoreCap> {
     let name = SEMAPHORE_EXTENSION;
     let binary = listed(device, "cl_khr_semaphore")

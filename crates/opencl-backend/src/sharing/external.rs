@@ -1,4 +1,4 @@
-//! Opening memory behind a handle of the operating system.
+//! Opens memory behind a handle of the operating system.
 
 use crate::backend_state::BackendState;
 use crate::memory::OpenClMemory;
@@ -10,19 +10,20 @@ use crate::sharing::turns::Turns;
 use interop_core::{ComputeMemory, Error, Result, SharedHandle, SurfaceDesc};
 use std::sync::Arc;
 
-/// Implements [`interop_core::ComputeBackend::import_surface`]; the caller has asked the capabilities.
+/// Implements [`interop_core::ComputeBackend::import_surface`]; the caller has checked the capabilities.
 pub fn import(shared: &Arc<BackendState>, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
     let len = desc.byte_len()?;
     let SharedHandle::Memory(memory) = handle else {
         return Err(handle.names_no(desc));
     };
     let turns = Turns::of_handle(HandleFns::of(&shared.device.raw)?);
-    // By a handle of its own.
+    // The driver gets a handle of its own.
     let handle = duplicate_memory(memory.handle()).map_err(no_duplicate(shared))?;
     Ok(match desc {
         SurfaceDesc::Image(image) => {
             let format = image_format(image.format);
-            let format = format.ok_or_else(|| shared.unsupported(format!("it has no images of {}", image.format)))?;
+            let format =
+                format.ok_or_else(|| shared.unsupported(format!("it has no images of format {}", image.format)))?;
             let opened = open_image(shared.context(), handle, format, image.extent)?;
             Box::new(OpenClImage::new(shared, opened, turns, *image)?)
         }
@@ -34,7 +35,7 @@ pub fn import(shared: &Arc<BackendState>, handle: &SharedHandle, desc: &SurfaceD
     })
 }
 
-/// A handle that could not be duplicated.
+/// Converts the error of a handle that could not be duplicated.
 pub fn no_duplicate(shared: &BackendState) -> impl FnOnce(std::io::Error) -> Error {
     move |error| shared.unsupported(format!("the handle cannot be duplicated: {error}"))
 }

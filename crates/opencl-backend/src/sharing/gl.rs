@@ -1,4 +1,4 @@
-//! Sharing with OpenGL: opening a device for it, and GL objects of every kind.
+//! Sharing with OpenGL: opens a device for it, and GL objects of every kind.
 
 use crate::backend_state::BackendState;
 use crate::cl::{self, GlMemory, ImageBox, ImageType, MemFlags};
@@ -13,13 +13,14 @@ use interop_core::{ComputeMemory, Error, GlContext, Result, SharedHandle, Surfac
 use pixelferry_opencl::GlObject;
 use std::sync::Arc;
 
-/// The devices that share with an OpenGL context ([`interop_core::Display::hold_gl`]), that which draws first
-/// (`clGetGLContextInfoKHR`, `CL_DEVICES_FOR_GL_CONTEXT_KHR`). The context must be current on this thread.
+/// Lists the devices that share with an OpenGL context ([`interop_core::Display::hold_gl`]), the context's own device
+/// first (`clGetGLContextInfoKHR`, `CL_DEVICES_FOR_GL_CONTEXT_KHR`). The context must be current on this thread.
 ///
-/// Devices that do not list `cl_khr_gl_sharing` are left out without a question to their driver.
+/// Devices that do not list `cl_khr_gl_sharing` are skipped without a call to their driver.
 ///
 /// # Errors
-/// [`Error::WrongContext`] where the context is not current; those of [`cl::Platform::all`]. No device is an empty list.
+/// [`Error::WrongContext`] where the context is not current; those of [`cl::Platform::all`]. Without such a device the
+/// list is empty.
 pub fn devices_sharing_gl(gl: &dyn GlContext) -> Result<Vec<OpenClDevice>> {
     call("devices_sharing_gl", || {
         let sharing = cl::Device::all_sharing_gl(gl)?;
@@ -27,13 +28,14 @@ pub fn devices_sharing_gl(gl: &dyn GlContext) -> Result<Vec<OpenClDevice>> {
     })
 }
 
-/// Implements [`interop_core::ComputeBackend::import_surface`]; the caller has asked the capabilities.
+/// Implements [`interop_core::ComputeBackend::import_surface`]; the caller has checked the capabilities.
 pub fn import(shared: &Arc<BackendState>, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
     let len = desc.byte_len()?;
     check_shared(shared)?;
-    // What the object has must be what was said.
+    // The object must match its description.
     let other = |found: [usize; 3], element: usize| {
-        let problem = format!("the GL object has {found:?} elements of {element} bytes, it was said to be {desc}");
+        let problem =
+            format!("the GL object has {found:?} elements of {element} bytes, but its description says {desc}");
         Err(Error::refused(problem))
     };
     match (handle, desc) {
@@ -59,28 +61,29 @@ pub fn import(shared: &Arc<BackendState>, handle: &SharedHandle, desc: &SurfaceD
 }
 
 fn check_shared(shared: &BackendState) -> Result<()> {
-    let reason = "it was opened on its own, not in a display's OpenGL context (ComputeBackend::open_in)";
+    let reason = "it was not opened in a display's OpenGL context (ComputeBackend::open_in)";
     if shared.gl.is_some() { Ok(()) } else { Err(shared.unsupported(reason.into())) }
 }
 
-/// Access of OpenCL to a GL object (`cl_mem_flags` of `clCreateFromGLTexture` and its like).
+/// OpenCL's access to a GL object (`cl_mem_flags` of `clCreateFromGLTexture` and similar functions).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum GlAccess {
-    /// Kernels read it: `CL_MEM_READ_ONLY`.
+    /// Kernels only read it: `CL_MEM_READ_ONLY`.
     Read,
-    /// Kernels write it: `CL_MEM_WRITE_ONLY`.
+    /// Kernels only write it: `CL_MEM_WRITE_ONLY`.
     Write,
-    /// Both: `CL_MEM_READ_WRITE`.
+    /// Kernels read and write it: `CL_MEM_READ_WRITE`.
     #[default]
     ReadWrite,
 }
 
 /// A GL object of any kind that one backend opened (`cl_khr_gl_sharing`): a buffer, a renderbuffer, or a level of a
 /// texture. Textures may be `GL_TEXTURE_1D`, `_2D`, `_3D`, arrays, faces of cube maps, rectangles and buffer textures.
-/// `cl_khr_gl_depth_images` adds depth, `cl_khr_gl_msaa_sharing` multisampled ones.
+/// `cl_khr_gl_depth_images` adds depth formats, and `cl_khr_gl_msaa_sharing` multisampled textures.
 ///
-/// Between [`SharedGlObject::acquire`] and [`SharedGlObject::release`] it is OpenCL's, outside it is OpenGL's. Dropping
-/// it releases it; the GL object must live until then. Every call needs the GL context current on the thread.
+/// OpenCL has the object between [`SharedGlObject::acquire`] and [`SharedGlObject::release`], and OpenGL has it
+/// otherwise. Dropping this value releases it; the GL object must live until then. Every call requires the GL context
+/// to be current on the thread.
 pub struct SharedGlObject {
     memory: Memory,
     turns: Turns,
@@ -117,9 +120,9 @@ impl SharedGlObject {
         }
     }
 
-    /// The object as a buffer of [`crate::OpenClBackend::context`], where it is one (`clCreateFromGLBuffer`).
-    /// Kernels and every other command of [`cl::Queue`] take it between [`SharedGlObject::acquire`] and
-    /// [`SharedGlObject::release`]. Outside a turn they are refused.
+    /// Returns the object as a buffer of [`crate::OpenClBackend::context`], if it is a buffer (`clCreateFromGLBuffer`).
+    /// Kernels and all other commands of [`cl::Queue`] accept it between [`SharedGlObject::acquire`] and
+    /// [`SharedGlObject::release`], and reject it otherwise.
     pub fn buffer(&self) -> Option<&cl::Buffer> {
         match &self.memory {
             Memory::Buffer(buffer) => Some(buffer),
@@ -127,7 +130,7 @@ impl SharedGlObject {
         }
     }
 
-    /// The object as an image of [`crate::OpenClBackend::context`] (`clCreateFromGLTexture`,
+    /// Returns the object as an image of [`crate::OpenClBackend::context`] (`clCreateFromGLTexture`,
     /// `clCreateFromGLRenderbuffer`), for commands between [`SharedGlObject::acquire`] and [`SharedGlObject::release`].
     /// `None` for a buffer.
     pub fn image(&self) -> Option<&cl::Image> {
@@ -137,8 +140,8 @@ impl SharedGlObject {
         }
     }
 
-    /// Width, height, and depth or layers in elements (`clGetImageInfo`); a buffer's bytes (`CL_MEM_SIZE`). Sides that
-    /// it does not have are 1.
+    /// Returns width, height, and depth or layers in elements (`clGetImageInfo`), or a buffer's bytes (`CL_MEM_SIZE`).
+    /// Missing dimensions are 1.
     pub fn size(&self) -> [usize; 3] {
         match &self.memory {
             Memory::Buffer(buffer) => [buffer.len(), 1, 1],
@@ -149,12 +152,12 @@ impl SharedGlObject {
         }
     }
 
-    /// Bytes of one element: a pixel as OpenCL sees it (`CL_IMAGE_ELEMENT_SIZE`), 1 for a buffer.
+    /// Returns the bytes of one element: of a pixel in OpenCL's format (`CL_IMAGE_ELEMENT_SIZE`), or 1 for a buffer.
     pub fn element_bytes(&self) -> usize {
         self.image().map_or(1, cl::Image::pixel_size)
     }
 
-    /// `CL_GL_OBJECT_*` and the GL name, as the driver says (`clGetGLObjectInfo`).
+    /// Returns `CL_GL_OBJECT_*` and the GL name, as the driver reports them (`clGetGLObjectInfo`).
     ///
     /// # Errors
     /// [`Error::Driver`].
@@ -162,33 +165,33 @@ impl SharedGlObject {
         self.memory().object()
     }
 
-    /// The `cl_mem`, for calls of the user's own; it lives as long as this.
+    /// Returns the `cl_mem`, for calls of the user's own; it lives as long as this value.
     pub fn raw(&self) -> *mut std::ffi::c_void {
         raw(self.memory())
     }
 
-    /// Keeps the two sides apart in another way from now on. [`SyncKind::Implicit`] is the default; where the device
-    /// lists no `cl_khr_gl_event`, the host waits for it, too. [`SyncKind::SharedEvent`] uses events of GL fences,
-    /// [`SyncKind::Finish`] the host.
+    /// Sets the synchronisation of the two sides from now on. [`SyncKind::Implicit`] is the default; where the device
+    /// does not list `cl_khr_gl_event`, the host waits then, too. [`SyncKind::SharedEvent`] uses events of GL fences,
+    /// and [`SyncKind::Finish`] waits on the host.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for other ways, and for events where the device lists no `cl_khr_gl_event`.
+    /// [`Error::Unsupported`] for other kinds, and for events where the device does not list `cl_khr_gl_event`.
     pub fn set_sync(&mut self, kind: SyncKind) -> Result<()> {
         let sync = gl_sync(&self.shared, kind)?;
         self.turns.set_gl_sync(sync);
         Ok(())
     }
 
-    /// Begins OpenCL's turn, after all that OpenGL was told before (`clEnqueueAcquireGLObjects`). Nothing happens
-    /// inside a turn.
+    /// Begins OpenCL's turn, after all earlier OpenGL work (`clEnqueueAcquireGLObjects`). Does nothing during a turn.
     ///
     /// # Errors
-    /// [`Error::WrongContext`], [`Error::Driver`].
+    /// [`Error::WrongContext`]; [`Error::Driver`].
     pub fn acquire(&mut self) -> Result<()> {
         self.turns.acquire(&self.shared, self.memory())
     }
 
-    /// Ends it (`clEnqueueReleaseGLObjects`): OpenGL sees what was written before. Nothing happens outside a turn.
+    /// Ends OpenCL's turn (`clEnqueueReleaseGLObjects`): OpenGL sees everything written before. Does nothing outside a
+    /// turn.
     ///
     /// # Errors
     /// The errors of [`SharedGlObject::acquire`].
@@ -197,16 +200,16 @@ impl SharedGlObject {
         self.turns.wait(&self.shared)
     }
 
-    /// True from [`SharedGlObject::acquire`] to [`SharedGlObject::release`]; no OpenCL call.
+    /// True from [`SharedGlObject::acquire`] to [`SharedGlObject::release`]; makes no OpenCL call.
     pub fn is_acquired(&self) -> bool {
         self.memory().is_acquired()
     }
 
-    /// Copies a box of `size` elements from `origin` on into tight rows (`clEnqueueReadImage`; of a buffer
-    /// `clEnqueueReadBuffer`). Blocks. Not for multisampled objects.
+    /// Copies a box of `size` elements, starting at `origin`, into tight rows (`clEnqueueReadImage`; for a buffer
+    /// `clEnqueueReadBuffer`). Blocks. Multisampled objects are not supported.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] outside a turn, for a box that reaches outside, and for bytes that are not exactly its.
+    /// [`Error::InvalidInput`] outside a turn, for a box that reaches outside, and for a wrong number of bytes.
     pub fn read(&mut self, origin: [usize; 3], size: [usize; 3], into: &mut [u8]) -> Result<()> {
         self.check(origin, size, into.len())?;
         let queue = self.shared.queue();
@@ -216,8 +219,8 @@ impl SharedGlObject {
         }
     }
 
-    /// Copies tight rows into a box of `size` elements from `origin` on (`clEnqueueWriteImage`; of a buffer
-    /// `clEnqueueWriteBuffer`). Blocks. Not for multisampled objects.
+    /// Copies tight rows into a box of `size` elements, starting at `origin` (`clEnqueueWriteImage`; for a buffer
+    /// `clEnqueueWriteBuffer`). Blocks. Multisampled objects are not supported.
     ///
     /// # Errors
     /// The errors of [`SharedGlObject::read`].
@@ -234,11 +237,11 @@ impl SharedGlObject {
         let whole = self.size();
         let inside = (0..3).all(|i| size[i] > 0 && origin[i].checked_add(size[i]).is_some_and(|end| end <= whole[i]));
         if !inside {
-            return Err(Error::refused(format!("{size:?} from {origin:?} on lies not inside {whole:?}")));
+            return Err(Error::refused(format!("{size:?} at {origin:?} reaches outside {whole:?}")));
         }
         let bytes = size.iter().product::<usize>() * self.element_bytes();
         if bytes != len {
-            return Err(Error::refused(format!("{size:?} are {bytes} bytes, {len} were given")));
+            return Err(Error::refused(format!("{size:?} has {bytes} bytes, but {len} were given")));
         }
         Ok(())
     }
@@ -248,7 +251,7 @@ impl Drop for SharedGlObject {
     fn drop(&mut self) {
         interop_core::leak_if_forked!();
         if let Err(error) = self.release() {
-            tracing::warn!(%error, "a GL object was not given back");
+            tracing::warn!(%error, "cannot release a GL object");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Memory behind handles of the operating system, opened by `cl_khr_external_memory`: the calls of the driver.
+//! Memory behind handles of the operating system, opened with `cl_khr_external_memory`: the driver calls.
 
 use crate::cl::{Buffer, Context, Device, GlMemory, Image, ImageFormat, Queue};
 use crate::os;
@@ -10,7 +10,7 @@ use std::ptr;
 
 const EXTENSION: &str = "cl_khr_external_memory";
 
-/// `clEnqueueAcquireExternalMemObjectsKHR` and its like.
+/// Type of `clEnqueueAcquireExternalMemObjectsKHR` and `clEnqueueReleaseExternalMemObjectsKHR`.
 type Enqueue = unsafe extern "system" fn(
     queue: *mut c_void,
     count: u32,
@@ -20,11 +20,11 @@ type Enqueue = unsafe extern "system" fn(
     event: *mut *mut c_void,
 ) -> i32;
 
-/// The pair of functions that begin and end OpenCL's turn with such memory.
+/// The two functions that begin and end OpenCL's turn with such memory.
 pub struct HandleFns([(Enqueue, &'static str); 2]);
 
 impl HandleFns {
-    /// Those of a device that lists the extension.
+    /// Loads the functions of a device that lists the extension.
     pub fn of(device: &Device) -> Result<Self> {
         let function = |name: &'static str| {
             let address = device.extension_function(EXTENSION, name)?;
@@ -40,7 +40,7 @@ impl HandleFns {
         Self::call(self.0[0], queue, memory)
     }
 
-    /// Queues its end.
+    /// Queues the end of a turn.
     pub fn release(&self, queue: &Queue, memory: GlMemory<'_>) -> Result<()> {
         Self::call(self.0[1], queue, memory)
     }
@@ -53,7 +53,7 @@ impl HandleFns {
     }
 }
 
-/// The `cl_mem`.
+/// Returns the `cl_mem`.
 pub fn raw(memory: GlMemory<'_>) -> *mut c_void {
     match memory {
         GlMemory::Buffer(buffer) => buffer.raw(),
@@ -61,7 +61,7 @@ pub fn raw(memory: GlMemory<'_>) -> *mut c_void {
     }
 }
 
-/// All `whole` bytes behind a handle as a buffer. The device must list the extension.
+/// Opens all `whole` bytes behind a handle as a buffer. The device must list the extension.
 pub fn open_buffer(context: &Context, handle: OsHandle, whole: usize) -> Result<Buffer> {
     let object = give(context, handle, "clCreateBufferWithProperties", |properties| {
         // SAFETY: the context is live, the list ends with 0, no host pointer is given. A device with the extension is of OpenCL
@@ -75,7 +75,7 @@ pub fn open_buffer(context: &Context, handle: OsHandle, whole: usize) -> Result<
     unsafe { Buffer::from_raw(context, object.0) }
 }
 
-/// The memory behind a handle as an image of one level in the order that the device likes best.
+/// Opens the memory behind a handle as an image of one level, in the layout that the device prefers.
 pub fn open_image(context: &Context, handle: OsHandle, format: ImageFormat, extent: Extent) -> Result<Image> {
     let format =
         m::cl_image_format { image_channel_order: format.order.code(), image_channel_data_type: format.data.code() };
@@ -102,7 +102,7 @@ pub fn open_image(context: &Context, handle: OsHandle, format: ImageFormat, exte
     unsafe { Image::from_raw(context, object.0) }
 }
 
-/// The reference of whoever made an object.
+/// The creator's reference to an object.
 struct Made(*mut c_void);
 
 impl Drop for Made {
@@ -114,7 +114,7 @@ impl Drop for Made {
     }
 }
 
-/// Runs `create` with the properties that name the handle, which the driver may take where it succeeds.
+/// Runs `create` with the properties that name the handle. The driver may take the handle on success.
 fn give(
     context: &Context,
     handle: OsHandle,

@@ -1,4 +1,4 @@
-//! Semaphores behind handles of the operating system, opened by `cl_khr_external_semaphore`: the calls of the driver.
+//! Semaphores behind handles of the operating system, opened with `cl_khr_external_semaphore`: the driver calls.
 
 use crate::cl::{Device, Queue};
 use crate::os;
@@ -31,7 +31,7 @@ const TYPE: u64 = 0x203D;
 /// `CL_SEMAPHORE_TYPE_BINARY_KHR`.
 const BINARY: u64 = 1;
 
-/// Another API's binary semaphore.
+/// A binary semaphore of another API.
 pub struct Semaphore {
     raw: NonNull<c_void>,
     wait: Enqueue,
@@ -41,7 +41,7 @@ pub struct Semaphore {
 }
 
 impl Semaphore {
-    /// Opens it; the handle is the driver's where that succeeds. The device must list the extensions.
+    /// Opens the semaphore; on success the driver owns the handle. The device must list the extensions.
     pub fn open(queues: &Arc<Queues>, device: &Device, handle: OsHandle) -> Result<Self> {
         const CALL: &str = "clCreateSemaphoreWithPropertiesKHR";
         let function = |name| device.extension_function(EXTENSION, name).map(NonNull::as_ptr);
@@ -55,7 +55,7 @@ impl Semaphore {
                 enqueue.map(|address| std::mem::transmute::<*mut c_void, Enqueue>(address)),
             )
         };
-        // No list of devices: the context has one only, and NVIDIA's driver refuses the list (-64).
+        // No list of devices: the context has only one, and NVIDIA's driver rejects the list (-64).
         let to_driver = ImportedHandle::new(handle);
         let properties = [TYPE, BINARY, u64::from(os::SEMAPHORE), to_driver.property(), 0];
         let (context, mut code) = (queues.current().context(), 0);
@@ -74,7 +74,7 @@ impl Semaphore {
         self.queues.current()
     }
 
-    /// Work queued from now on waits for the semaphore, which is unsignalled then.
+    /// Makes work that is queued from now on wait for the semaphore, which is unsignalled then.
     pub fn wait(&self) -> Result<()> {
         self.enqueue(self.wait, "clEnqueueWaitSemaphoresKHR")
     }
@@ -82,7 +82,7 @@ impl Semaphore {
     /// Signals when the work queued so far is done.
     pub fn signal(&self) -> Result<()> {
         self.enqueue(self.signal, "clEnqueueSignalSemaphoresKHR")?;
-        // Else the other side waits for commands that are still in this process.
+        // Otherwise the other side would wait for commands that are still in this process.
         self.queue().flush()
     }
 
@@ -107,7 +107,7 @@ impl Drop for Semaphore {
             code => Err(self.queue().context().driver_error("clReleaseSemaphoreKHR", code)),
         };
         for error in [finished, released].into_iter().filter_map(Result::err) {
-            tracing::warn!(%error, "a semaphore was dropped");
+            tracing::warn!(%error, "cannot release a semaphore");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Images that another API has, too: opaque memory, see [`interop_core::ComputeBackend::import_surface`].
+//! Images shared with another API: opaque memory, see [`interop_core::ComputeBackend::import_surface`].
 
 use crate::backend_state::BackendState;
 use crate::cl::{Buffer, Image, ImageBox, MemFlags};
@@ -34,12 +34,12 @@ impl OpenClImage {
         Ok(Self { scratch: None, image, turns, rows, shared: shared.clone() })
     }
 
-    /// The turn for the commands that are queued while what is returned lives, unless it is taken already.
+    /// Takes the turn for commands that are queued while the returned value lives, unless it is already taken.
     pub fn turn(&self) -> Result<Option<Borrowed<'_>>> {
         self.turns.enter(&self.shared, (&self.image).into())
     }
 
-    /// The object, for commands of others in the backend's queue, while it is with OpenCL.
+    /// Returns the object for foreign commands in the backend's queue, while OpenCL has it.
     pub fn lent_out(&self) -> Result<*mut c_void> {
         self.turns.lent_out((&self.image).into())
     }
@@ -48,13 +48,13 @@ impl OpenClImage {
         self.rows.desc()
     }
 
-    /// Tells where `view` lies.
+    /// Returns the position of `view` in the image.
     pub fn place(&self, view: &View) -> Result<Placement> {
         self.rows.place(view)
     }
 
-    /// Gives `f` a linear copy of a part (tight rows in the image's order), then copies it back. These are two copies
-    /// on the device around a kernel that needs linear memory.
+    /// Passes a linear copy of a part to `f` (tight rows in the image's order), then copies it back. This costs two
+    /// copies on the device for a kernel that needs linear memory.
     pub fn through_linear(&mut self, at: &Placement, f: impl FnOnce(&Buffer) -> Result<()>) -> Result<()> {
         let at = part(at.region);
         let len = at.region[0] * at.region[1] * self.desc().format.bytes_per_pixel();
@@ -71,7 +71,7 @@ impl OpenClImage {
         queue.flush()
     }
 
-    /// Queues a copy of `range` to the same bytes of linear memory, or from there.
+    /// Queues a copy of `range` to or from the same bytes of linear memory.
     pub fn copy_linear(&self, range: &Range<usize>, linear: &Buffer, to_linear: bool) -> Result<()> {
         let _turn = self.turn()?;
         let queue = self.shared.queue();
@@ -103,10 +103,10 @@ impl OpenClImage {
 impl Drop for OpenClImage {
     fn drop(&mut self) {
         interop_core::leak_if_forked!();
-        // The other API may reuse the memory right after this.
+        // The other API may reuse the memory next.
         let released = self.turns.release(&self.shared, (&self.image).into());
         if let Err(error) = released.and_then(|()| self.shared.finish()) {
-            tracing::warn!(%error, "an image was dropped");
+            tracing::warn!(%error, "cannot release a dropped image");
         }
     }
 }

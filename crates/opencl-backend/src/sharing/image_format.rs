@@ -1,12 +1,12 @@
-//! Formats of images, as OpenCL names them.
+//! Image formats, by OpenCL's names.
 
 use crate::cl::{ChannelOrder, ChannelType, Context, ImageFormat, ImageType, MemFlags};
 use interop_core::PixelFormat;
 use interop_core::describe::format::ChannelKind;
 
-/// The format as OpenCL names it (OpenCL 3.0 API, 5.3.1.1). `None` where there are no such images: kernels write a pixel's
-/// bits, and `PF_STORE` cannot tell from a `ushort` or a `uint` what they are. PoCL 3.1 lists images of one half, but stores
-/// zeros.
+/// Returns the format in OpenCL's terms (OpenCL 3.0 API, 5.3.1.1). `None` where there are no such images: kernels write
+/// a pixel's bits, and `PF_STORE` cannot tell the format of a `ushort` or a `uint`. PoCL 3.1 lists images of one half
+/// float, but stores zeros.
 pub fn image_format(format: PixelFormat) -> Option<ImageFormat> {
     let data = match format.channel_kind() {
         ChannelKind::Unorm8 => ChannelType::UnormInt8,
@@ -18,13 +18,13 @@ pub fn image_format(format: PixelFormat) -> Option<ImageFormat> {
         (1, ChannelType::HalfFloat) => return None,
         (1, _) => ChannelOrder::R,
         (2, _) => ChannelOrder::Rg,
-        // Bytes as they are stored, in BGRA8 blue first.
+        // Bytes in storage order, blue first in BGRA8.
         _ => ChannelOrder::Rgba,
     };
     Some(ImageFormat::new(order, data))
 }
 
-/// Formats of images of two dimensions that kernels read and write; none where the driver does not say.
+/// Lists the formats of 2-D images that kernels read and write; empty where the driver does not report them.
 pub fn image_formats(context: &Context) -> Vec<PixelFormat> {
     let found = context.image_formats(MemFlags::READ_WRITE, ImageType::D2).unwrap_or_default();
     let listed = |format: &PixelFormat| image_format(*format).is_some_and(|own| found.contains(&own));

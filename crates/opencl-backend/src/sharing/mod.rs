@@ -1,16 +1,16 @@
-//! Memory and semaphores that another API, or a display that draws by this one, has, too.
+//! Memory and semaphores shared with another API, or with a display that draws with this backend.
 //!
-//! | where | what |
+//! | module | content |
 //! |---|---|
 //! | `external` | memory behind handles of the operating system (`cl_khr_external_memory`) |
-//! | `gl` | objects of OpenGL's (`cl_khr_gl_sharing`) |
-//! | `gl_sync` | how the two sides are kept apart |
-//! | `image`, `image_format` | images, which kernels write by `PF_STORE` |
-//! | `own` | the backend's own memory, for a display that draws by it |
+//! | `gl` | OpenGL objects (`cl_khr_gl_sharing`) |
+//! | `gl_sync` | synchronisation of the two sides |
+//! | `image`, `image_format` | images, which kernels write with `PF_STORE` |
+//! | `own` | the backend's own memory, for a display that draws with it |
 //! | `semaphore` | semaphores behind such handles (`cl_khr_external_semaphore`) |
 //! | `handle_memory`, `handle_semaphore` | the driver's calls for both |
-//! | `turns` | OpenCL's turns with memory of others |
-//! | `caps` | what of it a device has |
+//! | `turns` | OpenCL's turns with shared memory |
+//! | `caps` | the capabilities of a device |
 
 pub mod caps;
 pub mod external;

@@ -1,4 +1,4 @@
-//! Memory of the backend's own that a display has, too, which draws by this very backend: one queue keeps their order.
+//! The backend's own memory, shared with a display that draws with this backend: one queue keeps the order.
 
 use crate::backend_state::BackendState;
 use crate::cl;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 struct QueueBlock {
     buffer: cl::Buffer,
     bytes: usize,
-    /// State of the queue's owner: a queue is known by its address.
+    /// State of the queue's owner; its address identifies the queue.
     shared: Arc<BackendState>,
 }
 
@@ -20,12 +20,12 @@ pub fn allocate(shared: &Arc<BackendState>, bytes: usize) -> Result<(Box<dyn Com
     let mut memory = OpenClMemory::allocate(shared, bytes)?;
     memory.is_own = false;
     let block = memory.for_others().cloned();
-    let block = block.ok_or_else(|| shared.unsupported("its memory is not its own".into()))?;
+    let block = block.ok_or_else(|| shared.unsupported("its memory belongs to another owner".into()))?;
     let buffer = Box::new(QueueBlock { buffer: block, bytes, shared: Arc::clone(shared) });
     Ok((Box::new(memory), SharedHandle::QueueBuffer { queue, buffer }))
 }
 
-/// Opens the memory of [`allocate`] once more ([`interop_core::ComputeBackend::import_surface`]).
+/// Opens memory from [`allocate`] again ([`interop_core::ComputeBackend::import_surface`]).
 pub fn import(shared: &Arc<BackendState>, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
     let len = desc.byte_len()?;
     let block = match handle {

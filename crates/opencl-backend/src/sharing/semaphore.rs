@@ -1,4 +1,4 @@
-//! [`ComputeSemaphore`] of OpenCL.
+//! The semaphore of the OpenCL backend.
 
 use super::external::no_duplicate;
 use super::handle_semaphore::Semaphore;
@@ -7,7 +7,7 @@ use crate::os::duplicate_semaphore;
 use interop_core::{ComputeSemaphore, Error, Result, SharedHandle};
 use std::sync::Arc;
 
-/// A display's semaphore.
+/// A display's semaphore, opened by OpenCL.
 pub struct OpenClSemaphore {
     semaphore: Semaphore,
 }
@@ -16,9 +16,9 @@ impl OpenClSemaphore {
     /// Implements [`interop_core::ComputeBackend::import_semaphore`].
     pub fn import(shared: &Arc<BackendState>, handle: &SharedHandle) -> Result<Self> {
         let SharedHandle::Semaphore(handle) = handle else {
-            return Err(Error::refused("OpenCL knows no such semaphore"));
+            return Err(Error::refused("OpenCL does not support this kind of semaphore"));
         };
-        // By a handle of its own.
+        // The driver gets a handle of its own.
         let handle = duplicate_semaphore(handle.handle()).map_err(no_duplicate(shared))?;
         Ok(Self { semaphore: Semaphore::open(&shared.queues, &shared.device.raw, handle)? })
     }

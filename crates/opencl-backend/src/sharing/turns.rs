@@ -1,4 +1,4 @@
-//! [`Turns`]: OpenCL's turns with memory that another API owns, too.
+//! The type [`Turns`]: OpenCL's turns with memory that another API owns as well.
 
 use crate::backend_state::BackendState;
 use crate::cl::{Event, GlMemory};
@@ -8,18 +8,18 @@ use interop_core::{Error, Result};
 use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
 
-/// One object's turns, the other API's first. Not for several threads. The memory that methods are given is the one that they
-/// are for.
+/// The turns with one object, of which the other API has the first. For one thread only. The memory in the methods'
+/// arguments is always the same object.
 pub struct Turns {
     way: Way,
-    /// The release that was queued last, until it was waited for.
+    /// The release that was queued last, until it is waited for.
     released: RefCell<Option<Event>>,
 }
 
 enum Way {
-    /// `cl_khr_gl_sharing`.
+    /// An object of `cl_khr_gl_sharing`.
     Gl(GlSync),
-    /// `cl_khr_external_memory`; true while it is acquired.
+    /// Memory of `cl_khr_external_memory`; true while it is acquired.
     Handle(HandleFns, Cell<bool>),
 }
 
@@ -33,7 +33,7 @@ impl Turns {
         Self { way: Way::Handle(fns, Cell::new(false)), released: RefCell::default() }
     }
 
-    /// Sets the synchronisation with OpenGL from now on; without effect on memory of others.
+    /// Sets the synchronisation with OpenGL from now on; has no effect on other memory.
     pub fn set_gl_sync(&mut self, sync: GlSync) {
         if let Way::Gl(own) = &mut self.way {
             *own = sync;
@@ -47,7 +47,7 @@ impl Turns {
         }
     }
 
-    /// Queues the beginning of OpenCL's turn; nothing happens inside one.
+    /// Queues the beginning of OpenCL's turn; does nothing during a turn.
     pub fn acquire(&self, shared: &BackendState, memory: GlMemory<'_>) -> Result<()> {
         if self.is_acquired(memory) {
             return Ok(());
@@ -55,7 +55,7 @@ impl Turns {
         let queue = shared.queue();
         match &self.way {
             Way::Gl(sync) => {
-                // Where there are no events, `acquire_gl` itself waits for OpenGL.
+                // Without events, `acquire_gl` itself waits for OpenGL.
                 let fence = match sync {
                     GlSync::Implicit => None,
                     _ if !shared.has_gl_events() => None,
@@ -75,7 +75,7 @@ impl Turns {
         }
     }
 
-    /// Queues its end; nothing happens outside one.
+    /// Queues the end of OpenCL's turn; does nothing outside a turn.
     pub fn release(&self, shared: &BackendState, memory: GlMemory<'_>) -> Result<()> {
         if !self.is_acquired(memory) {
             return Ok(());
@@ -93,7 +93,7 @@ impl Turns {
         queue.flush()
     }
 
-    /// Waits until the other API has the memory, or lets that wait where it can.
+    /// Waits until the other API has the memory, or lets that API wait where it can.
     pub fn wait(&self, shared: &BackendState) -> Result<()> {
         match (self.released.take(), &self.way) {
             (None, _) | (_, Way::Gl(GlSync::Implicit)) => Ok(()),
@@ -102,8 +102,8 @@ impl Turns {
         }
     }
 
-    /// Takes the turn for the commands that are queued while what is returned lives, unless it is taken already. What is
-    /// OpenGL's is not taken: whether OpenGL is done with it is for the caller to know, and commands are refused.
+    /// Takes the turn for commands that are queued while the returned value lives, unless it is already taken. OpenGL's
+    /// turn is not taken: only the caller knows whether OpenGL has finished, so commands are rejected.
     pub fn enter<'a>(&'a self, shared: &'a BackendState, memory: GlMemory<'a>) -> Result<Option<Borrowed<'a>>> {
         if matches!(self.way, Way::Gl(_)) || self.is_acquired(memory) {
             return Ok(None);
@@ -112,7 +112,7 @@ impl Turns {
         Ok(Some(Borrowed { turns: self, shared, memory }))
     }
 
-    /// The `cl_mem`, for commands of others in the backend's queue, while it is with OpenCL.
+    /// Returns the `cl_mem` for foreign commands in the backend's queue, while OpenCL has it.
     pub fn lent_out(&self, memory: GlMemory<'_>) -> Result<*mut c_void> {
         match self.is_acquired(memory) {
             true => Ok(raw(memory)),
@@ -121,7 +121,7 @@ impl Turns {
     }
 }
 
-/// A turn that was taken for one command, and ends in the queue after it.
+/// A turn that was taken for one command and ends in the queue after it.
 pub struct Borrowed<'a> {
     turns: &'a Turns,
     shared: &'a BackendState,
@@ -131,7 +131,7 @@ pub struct Borrowed<'a> {
 impl Drop for Borrowed<'_> {
     fn drop(&mut self) {
         if let Err(error) = self.turns.release(self.shared, self.memory) {
-            tracing::warn!(%error, "a turn did not end after a command");
+            tracing::warn!(%error, "cannot end a turn after a command");
         }
     }
 }

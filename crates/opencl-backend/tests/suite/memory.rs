@@ -126,7 +126,7 @@ fn blocks_that_do_not_fit_are_refused() {
         }
         let whole = HostBlock::allocate(8192).unwrap();
         let error = backend.import_host(&whole.part(4..104).unwrap()).err().unwrap();
-        assert!(matches!(&error, Error::InvalidInput { problem, .. } if problem.contains("multiple of")), "{error}");
+        assert!(matches!(&error, Error::InvalidInput { problem, .. } if problem.contains("aligned to")), "{error}");
         assert!(backend.import_host(&whole.part(0..0).unwrap()).is_err());
 
         let (a, mut b) = (backend.import_host(&whole).unwrap(), backend.import_host(&whole).unwrap());

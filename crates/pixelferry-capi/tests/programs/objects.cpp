@@ -356,7 +356,7 @@ void shows(const engine &e) {
     frames.options = &options;
     auto opened = pixelferry::open_pair(frames);
     HOLDS(opened.link.show_gl(0, 0, WIDTH, HEIGHT, ramp_in(opened, 1), nullptr, &way) == PIXELFERRY_SHOWED_DRAWN);
-    HOLDS(way.find("filter without levels") != std::string::npos);
+    HOLDS(way.find("filter without mipmaps") != std::string::npos);
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
     for (std::uint32_t level = 1; level < 4; level++) {
         const auto showed = opened.link.show_gl(0, 0, WIDTH, HEIGHT, ramp_in(opened, level), nullptr, &way);

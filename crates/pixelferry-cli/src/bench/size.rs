@@ -65,7 +65,7 @@ mod tests {
             ("2K", "1080p"),
             ("0x4", "at least 1x1"),
             ("64x", "a side is missing"),
-            ("4x-1", "no number"),
+            ("4x-1", "invalid number"),
             ("", "WIDTHxHEIGHT"),
         ] {
             let reason = wrong.parse::<Size>().unwrap_err();

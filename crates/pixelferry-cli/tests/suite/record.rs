@@ -71,7 +71,7 @@ fn a_text_that_is_played_is_recorded_frame_by_frame() {
 fn what_is_no_film_is_said_before_anything_is_computed() {
     let folder = folder("refused");
     for (name, status, said) in [
-        ("film.gif", 2, "take .mp4"),
+        ("film.gif", 2, "use .mp4"),
         ("film.png", 2, "put %05d"),
         ("%d%d.png", 2, "put %05d"),
         ("absent/film.y4m", 1, "No such file"),

@@ -9,11 +9,11 @@ use interop_core::{
 };
 use pixelferry_vulkan::sharing::loader_support;
 
-/// glow passes sizes and offsets of buffers as 32-bit integers.
+/// glow takes sizes and offsets of buffers as 32-bit integers.
 pub(crate) const MAX_BUFFER_BYTES: u64 = i32::MAX as u64;
 
-/// Rows of linear memory begin at cache lines: at 1021 pixels a draw by llvmpipe that reads tight rows in place takes
-/// 7 % longer. A multiple of every pixel's size, as `GL_UNPACK_ROW_LENGTH` counts pixels.
+/// Rows of linear memory begin at cache lines: at a width of 1021 pixels, a draw by llvmpipe that reads tight rows in
+/// place takes 7 % longer. This is a multiple of every pixel's size, because `GL_UNPACK_ROW_LENGTH` counts pixels.
 const ROW_PITCH_ALIGNMENT: usize = 64;
 
 pub(crate) fn caps(features: &Features, raw: &RawFns) -> DisplayCaps {
@@ -26,14 +26,14 @@ pub(crate) fn caps(features: &Features, raw: &RawFns) -> DisplayCaps {
     let handles = listed(features, features.memory_import, os::MEMORY_EXTENSION)
         .and(|| loaded(raw.memory_objects.is_some(), os::MEMORY_EXTENSION));
     DisplayCaps::new(features.max_texture_side, MAX_BUFFER_BYTES, RowOrder::BottomUp)
-        // Pixels come from client memory, too; the driver refuses a texture that is too large for it.
+        // Pixels also come from client memory; the driver rejects a texture that is too large.
         .with_max_image_bytes(u64::MAX)
         .with_imports(vec![
             host_import,
             linear(HandleType::OPAQUE, handles.clone()),
             image(HandleType::OPAQUE, handles.clone()),
         ])
-        // Every texture and buffer has a name; whether a compute API can open it is for that side to say.
+        // Every texture and buffer has a name; the compute side determines whether it can open it.
         .with_exports(vec![
             host_export,
             linear(HandleType::OPAQUE, handles.clone().and(loader_support)),
@@ -66,19 +66,19 @@ const fn no_buffer_textures(features: &Features) -> &'static str {
     if features.es {
         "buffer textures need OpenGL ES 3.2, or GL_EXT_texture_buffer on 3.1"
     } else {
-        "the driver has no buffer textures"
+        "the driver does not support buffer textures"
     }
 }
 
-/// An extension that shares with other APIs.
+/// Returns the support for an extension that shares with other APIs.
 fn listed(features: &Features, is: bool, extension: &str) -> Support {
-    let refused = || Support::No(format!("the driver lists {extension} and refuses its functions"));
+    let refused = || Support::No(format!("the driver lists {extension}, but rejects its functions"));
     let listed = Support::when(is, format!("the driver does not list {extension}"));
     listed.and(|| if features.sharing_refused { refused() } else { Support::Yes })
 }
 
 fn loaded(are: bool, extension: &str) -> Support {
-    Support::when(are, format!("the functions of {extension} were not loaded; make the display by a loader"))
+    Support::when(are, format!("the functions of {extension} were not loaded; use GlDisplay::from_loader"))
 }
 
 fn semaphores(features: &Features, raw: &RawFns) -> Vec<SemaphoreCap> {

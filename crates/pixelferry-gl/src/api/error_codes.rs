@@ -1,4 +1,4 @@
-//! GL error codes: what they are called, and what to try.
+//! GL error codes: their names, and hints.
 
 pub(crate) fn code_name(code: u32) -> &'static str {
     match code {
@@ -14,7 +14,7 @@ pub(crate) fn code_name(code: u32) -> &'static str {
     }
 }
 
-/// Name of a framebuffer's status.
+/// Returns the name of a framebuffer's status.
 pub(crate) fn status_name(status: u32) -> &'static str {
     match status {
         glow::FRAMEBUFFER_UNDEFINED => "GL_FRAMEBUFFER_UNDEFINED",
@@ -31,7 +31,7 @@ pub(crate) fn status_name(status: u32) -> &'static str {
 pub(crate) fn hint(code: u32) -> &'static str {
     match code {
         glow::OUT_OF_MEMORY => "Use a smaller surface or fewer slots, or close other programs that use the GPU.",
-        glow::CONTEXT_LOST => "The driver was reset; make a new display and new links.",
+        glow::CONTEXT_LOST => "The driver was reset; create a new display and new links.",
         _ => "",
     }
 }

@@ -1,4 +1,4 @@
-//! Features of this context, asked once.
+//! Features of a context, queried once.
 
 use crate::api::os;
 use crate::api::version::{ES_COMPUTE, GlVersion};
@@ -6,14 +6,14 @@ use glow::HasContext as _;
 use interop_core::PixelFormat;
 use interop_core::describe::format::ChannelKind;
 
-/// `GL_AMD_pinned_memory`: the target through which a buffer takes host memory in place.
+/// `GL_AMD_pinned_memory`: the binding target with which a buffer uses host memory in place.
 pub(crate) const EXTERNAL_VIRTUAL_MEMORY_BUFFER_AMD: u32 = 0x9160;
 
-/// A version that every context has, and one that none has.
+/// A version that every context has, and a version that no context has.
 const ALWAYS: (u32, u32) = (0, 0);
 const NEVER: (u32, u32) = (u32::MAX, 0);
 
-/// Suffix of functions that OpenGL ES has only in an extension below 3.2.
+/// Suffix of functions that OpenGL ES below 3.2 has only through an extension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Suffix {
     Ext,
@@ -23,40 +23,41 @@ pub(crate) enum Suffix {
 /// Versions and extensions of one context.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Features {
-    /// OpenGL ES, by whose versions the others are counted then.
+    /// True for OpenGL ES; versions then count those of ES.
     pub es: bool,
     pub version: (u32, u32),
     /// GL 4.5, `ARB_direct_state_access`.
     pub dsa: bool,
-    /// `glGetTextureParameteriv` says what kind a texture is: GL 4.5. Mesa refuses it in the compatibility profile.
+    /// `glGetTextureParameteriv` returns the kind of a texture: GL 4.5. Mesa rejects it in the compatibility profile.
     pub texture_kinds: bool,
     /// GL 4.2, `ARB_texture_storage`; ES 3.0.
     pub texture_storage: bool,
-    /// The size of a texture's level can be asked: ES 3.1.
+    /// The size of a texture's level can be queried: ES 3.1.
     pub level_queries: bool,
     /// GL 4.4, `ARB_buffer_storage`; on ES `EXT_buffer_storage`.
     pub buffer_storage: bool,
     /// `glMemoryBarrier` with the client-mapped bit: GL 4.4; ES 3.1 with `EXT_buffer_storage`.
     pub client_mapped_barrier: bool,
-    /// Draws and copies by compute shaders that store into images: GL 4.3, or `ARB_compute_shader`, which builds on GL 4.2. In ES a
-    /// triangle draws: its image units take few formats, and nobody says what a framebuffer holds.
+    /// Draws and copies with compute shaders that store into images: GL 4.3, or `ARB_compute_shader`, which requires GL
+    /// 4.2. In ES a triangle draws, because its image units support few formats and the content of a framebuffer cannot
+    /// be queried.
     pub compute: bool,
     /// Kernels: GL 4.3, ES 3.1.
     pub kernels: bool,
-    /// GL 4.0, ES 3.2: draw buffers blend each in its own way, so that only the first is ours to change.
+    /// GL 4.0, ES 3.2: draw buffers have separate blending states, and only the first may be changed here.
     pub indexed_blending: bool,
-    /// ES below 3.2 that does so by `EXT_draw_buffers_indexed` or `OES_draw_buffers_indexed`.
+    /// The same in ES below 3.2, through `EXT_draw_buffers_indexed` or `OES_draw_buffers_indexed`.
     pub suffixed_blending: Option<Suffix>,
-    /// GL 4.1, on ES `OES_viewport_array`: several viewports, so that only the first is ours to change.
+    /// GL 4.1, in ES `OES_viewport_array`: several viewports, of which only the first may be changed here.
     pub indexed_viewports: bool,
     /// Buffer textures: ES 3.2, or an extension of ES 3.1 with [`Features::suffixed_buffer_textures`].
     pub buffer_textures: bool,
     pub suffixed_buffer_textures: Option<Suffix>,
-    /// Encoding as sRGB can be switched off: on ES `EXT_sRGB_write_control`.
+    /// sRGB encoding can be switched off: in ES `EXT_sRGB_write_control`.
     pub srgb_switch: bool,
-    /// 16-bit normalised numbers: on ES `EXT_texture_norm16`.
+    /// 16-bit normalised numbers: in ES `EXT_texture_norm16`.
     pub norm16: bool,
-    /// Framebuffers of 16-bit floats: ES 3.2, `EXT_color_buffer_half_float`, and what 32-bit floats need.
+    /// Framebuffers of 16-bit floats: ES 3.2, `EXT_color_buffer_half_float`, or the extension for 32-bit floats.
     pub half_targets: bool,
     /// Framebuffers of 32-bit floats: ES 3.2, `EXT_color_buffer_float`.
     pub float_targets: bool,
@@ -64,38 +65,38 @@ pub(crate) struct Features {
     pub pinned_memory: bool,
     /// `EXT_memory_object`.
     pub memory_object: bool,
-    /// The driver refuses the functions of what it lists of memory and semaphores: Mesa 22.3 below ES 3.2.
+    /// The driver rejects functions of the memory and semaphore extensions that it lists: Mesa 22.3 below ES 3.2.
     pub sharing_refused: bool,
-    /// `gl_FragCoord` may count from the end of the framebuffer that the program drew into before, until a uniform of the program
-    /// gets another value. Mesa (22.3): a program that is not in use when another framebuffer is bound, and is drawn with after a
-    /// clear without any other program's draw between, keeps its old constants.
+    /// `gl_FragCoord` may count from the end of the framebuffer that the program drew into before, until a uniform of
+    /// the program changes. In Mesa (22.3), a program keeps its old constants if another framebuffer is bound while it
+    /// is not in use, and it then draws after a clear without any other program's draw in between.
     pub stale_coordinates: bool,
     /// `EXT_memory_object_fd`, on Windows `_win32`.
     pub memory_import: bool,
-    /// `EXT_memory_object_win32` or `EXT_semaphore_win32`, which name the adapter.
+    /// `EXT_memory_object_win32` or `EXT_semaphore_win32`, which report the adapter's LUID.
     pub luid: bool,
     /// `EXT_semaphore_fd`, on Windows `_win32`.
     pub semaphore_import: bool,
     /// `NV_timeline_semaphore`.
     pub timeline_semaphore: bool,
     pub max_texture_side: u32,
-    /// Most draw buffers of a framebuffer.
+    /// Largest number of draw buffers of a framebuffer.
     pub draw_buffers: u32,
-    /// 0 where there are no buffer textures.
+    /// Largest number of texels in a buffer texture; 0 without buffer textures.
     pub max_buffer_texels: u64,
     pub map_alignment: usize,
 }
 
 impl Features {
-    /// Asks the current context. With `limit`, only what that version has in core is used.
+    /// Queries the current context. With `limit`, only core features of that version are used.
     ///
     /// # Safety
-    /// The context is current and is at least of [`crate::MIN_VERSION`] or [`crate::MIN_ES_VERSION`].
+    /// The context is current and has at least [`crate::MIN_VERSION`] or [`crate::MIN_ES_VERSION`].
     pub(crate) unsafe fn query(gl: &glow::Context, limit: Option<(u32, u32)>) -> Self {
         let GlVersion { es, number } = GlVersion::of(gl);
         let version = limit.map_or(number, |l| l.min(number));
         let listed = |extension: &str| limit.is_none() && gl.supported_extensions().contains(extension);
-        // Since which version of either, or by which extension of either.
+        // The version and the extension that provide a feature, for OpenGL and for OpenGL ES.
         let has = |(desktop, desktop_extension): ((u32, u32), &str), (of_es, es_extension): ((u32, u32), &str)| {
             let (since, extension) = if es { (of_es, es_extension) } else { (desktop, desktop_extension) };
             version >= since || listed(extension)
@@ -144,7 +145,7 @@ impl Features {
             float_targets,
             pinned_memory: has((NEVER, "GL_AMD_pinned_memory"), no_es),
             memory_object: listed("GL_EXT_memory_object"),
-            // Found out when the device is asked who it is.
+            // Set when the device's identity is queried.
             sharing_refused: false,
             stale_coordinates: gl.version().vendor_info.contains("Mesa"),
             memory_import: listed("GL_EXT_memory_object") && listed(os::MEMORY_EXTENSION),
@@ -162,7 +163,7 @@ impl Features {
         }
     }
 
-    /// Returns what a context without persistent mapping lacks.
+    /// Returns the requirement for persistent mapping that the context does not meet.
     pub(crate) const fn needed_to_map(&self) -> &'static str {
         if self.es {
             "persistent mapping needs GL_EXT_buffer_storage in OpenGL ES, which the driver does not list"
@@ -171,7 +172,8 @@ impl Features {
         }
     }
 
-    /// Returns what this context lacks to show images of a format: they are drawn into textures of the same when they are read back.
+    /// Returns the requirement for images of a format that the context does not meet; reading back draws them into
+    /// textures of the same format.
     pub(crate) fn lacks_for(&self, format: PixelFormat) -> Option<&'static str> {
         let (has, what) = match format.channel_kind() {
             ChannelKind::Unorm16 => (self.norm16, "GL_EXT_texture_norm16"),

@@ -1,19 +1,19 @@
-//! Pixel formats as OpenGL names them (OpenGL 4.6 core, tables 8.2, 8.3, 8.12, 8.16 and 8.25).
+//! Pixel formats in OpenGL's terms (OpenGL 4.6 core, tables 8.2, 8.3, 8.12, 8.16 and 8.25).
 
 use interop_core::PixelFormat;
 use interop_core::describe::format::PerFormat;
 
-/// The names of one format.
+/// The names of one pixel format in OpenGL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct GlFormat {
-    /// Sized internal format; also that of colour attachments.
+    /// Sized internal format, for textures and colour attachments.
     pub internal: u32,
-    /// Format of buffer textures over its pixels, and what shaders make of such a texel.
+    /// Format of buffer textures over its pixels, and how shaders decode such a texel.
     pub texels: u32,
     pub decoding: Decoding,
-    /// The sized format of unsigned integers that has the same bits, for copies that change none.
+    /// The sized format of unsigned integers of the same size, for copies that preserve all bits.
     pub integers: u32,
-    /// Channels in client memory, as they are stored.
+    /// Channels in client memory, in storage order.
     pub format: u32,
     /// Channels in client memory when colours are read from a framebuffer.
     pub colors: u32,
@@ -21,21 +21,22 @@ pub(crate) struct GlFormat {
     pub ty: u32,
 }
 
-/// Conversion of a buffer texture's texel into a colour. Other textures do the same by their swizzle or their format.
+/// How a shader converts a buffer texture's texel into a colour. Other textures do the same with their swizzle or
+/// format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Decoding {
-    /// It is one.
+    /// The texel is the colour.
     None,
-    /// Blue and red change places; OpenGL stores no texture blue first.
+    /// Blue and red are swapped, because OpenGL stores no texture blue first.
     Bgra,
-    /// A word of 10, 10, 10 and 2 bits.
+    /// A word of 10, 10, 10 and 2 bits is unpacked.
     Rgb10A2,
-    /// 16 bits, normalised.
+    /// 16-bit integers are normalised.
     R16,
 }
 
 impl Decoding {
-    /// Returns what the fragment shader is told to do.
+    /// Returns the definition for the fragment shader.
     pub(crate) const fn define(self) -> Option<&'static str> {
         match self {
             Self::None => None,
@@ -83,13 +84,13 @@ const ROWS: PerFormat<GlFormat> = {
     ])
 };
 
-/// Names of `format`.
+/// Returns the names of `format`.
 pub(crate) const fn gl_format(format: PixelFormat) -> GlFormat {
     ROWS.get(format)
 }
 
-/// Format of buffer textures over such pixels, and what shaders make of a texel. OpenGL ES takes no 16-bit normalised numbers
-/// there (OpenGL ES 3.2, table 8.20).
+/// Returns the format of buffer textures over such pixels, and how shaders decode a texel. OpenGL ES has no 16-bit
+/// normalised numbers there (OpenGL ES 3.2, table 8.20).
 pub(crate) const fn texels(format: PixelFormat, es: bool) -> (u32, Decoding) {
     match (format, es) {
         (PixelFormat::R16, true) => (glow::R16UI, Decoding::R16),

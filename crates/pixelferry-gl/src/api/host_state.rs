@@ -1,23 +1,24 @@
-//! State of a context that its host may have set, and that changes what calls of ours do: one table for all of them.
+//! Context state that the host may have set and that affects calls of this crate: one table for all of it.
 //!
-//! `docs/opengl-state.md` lists these rows, and the state that cannot matter with the reason. A test holds both together.
+//! `docs/opengl-state.md` lists these rows, and the state that has no effect with the reason. A test keeps both in
+//! agreement.
 
 use glow::HasContext as _;
 use interop_core::{Error, Result};
 
-/// `GL_FILL` for front and back.
+/// `GL_FILL` for the front and the back.
 const FILLED: f64 = (glow::FILL * (1 + SIDES)) as f64;
-/// What separates the two sides of a polygon mode in one number.
+/// Factor that separates the two sides of a polygon mode in one number.
 pub(crate) const SIDES: u32 = 0x1_0000;
-/// `GL_VIEWPORT_SWIZZLE_X_NV` and `GL_VIEWPORT_SWIZZLE_POSITIVE_X_NV`, which those of the other axes follow.
+/// `GL_VIEWPORT_SWIZZLE_X_NV` and `GL_VIEWPORT_SWIZZLE_POSITIVE_X_NV`; the values for the other axes follow.
 const SWIZZLE_X: u32 = 0x9358;
 const POSITIVE_X: u32 = 0x9350;
 const FIXED_ONLY: f64 = glow::FIXED_ONLY as f64;
 
-/// Calls that a state changes, as bits.
+/// Calls that a state affects, as bits.
 pub(crate) type Calls = u8;
 
-/// Draws by a triangle.
+/// Draws with a triangle.
 pub(crate) const DRAWS: Calls = 1;
 /// Clears and blits.
 pub(crate) const CLEARS: Calls = 2;
@@ -25,11 +26,11 @@ pub(crate) const CLEARS: Calls = 2;
 pub(crate) const READS: Calls = 4;
 /// `glTexSubImage2D`.
 pub(crate) const UPLOADS: Calls = 8;
-/// Reads of a query's result.
+/// Reads of query results.
 pub(crate) const QUERIES: Calls = 16;
 /// Compute shaders that store what a triangle would draw.
 pub(crate) const STORES: Calls = 32;
-/// All calls: a display list that is compiled takes them instead of OpenGL's doing them.
+/// All calls: while a display list is compiled, it records them instead of executing them.
 pub(crate) const LISTED: Calls = 64;
 pub(crate) const ALL: Calls = u8::MAX;
 
@@ -37,7 +38,7 @@ pub(crate) const ALL: Calls = u8::MAX;
 #[derive(Clone, Copy)]
 enum In {
     All,
-    /// Since a version of desktop OpenGL, and since one of OpenGL ES.
+    /// Contexts from a version of desktop OpenGL on, or from a version of OpenGL ES on.
     Since((u32, u32), (u32, u32)),
     /// Desktop OpenGL, and OpenGL ES with an extension.
     DesktopOr(&'static str),
@@ -74,36 +75,36 @@ impl In {
 /// How a state is read and set.
 #[derive(Clone, Copy)]
 pub(crate) enum Setting {
-    /// By `glEnable`; of draw buffer or viewport 0, where each has one.
+    /// Set with `glEnable`; for draw buffer or viewport 0, where each has its own.
     Switch(u32),
-    /// By `glPixelStorei`.
+    /// Set with `glPixelStorei`.
     PixelStore(u32),
-    /// By `glPixelTransferf`.
+    /// Set with `glPixelTransferf`.
     PixelTransfer(u32),
-    /// By `glClampColor`.
+    /// Set with `glClampColor`.
     Clamp(u32),
-    /// Of draw buffer 0.
+    /// The colour mask of draw buffer 0.
     ColorMask,
-    /// Of both sides.
+    /// The polygon mode of both sides.
     PolygonMode,
-    /// The buffer that results of queries go to.
+    /// The buffer that receives results of queries.
     QueryBuffer,
-    /// Transform feedback that is going on.
+    /// Active transform feedback.
     Feedback,
-    /// Refused unless the numbers are these.
+    /// A state with which calls are rejected unless the numbers are these.
     Refused(u32, &'static [f32]),
-    /// Refused unless each coordinate is itself (`GL_NV_viewport_swizzle`).
+    /// A state with which calls are rejected unless each coordinate is unchanged (`GL_NV_viewport_swizzle`).
     Swizzle,
 }
 
-/// One state.
+/// One state of a context.
 pub(crate) struct StateRow {
-    /// Its name in OpenGL.
+    /// Name of the state in OpenGL.
     pub name: &'static str,
     known: In,
     calls: Calls,
     pub setting: Setting,
-    /// The value that changes nothing.
+    /// The value with which calls are unaffected.
     pub neutral: f64,
     /// The value in a new context.
     pub initial: f64,
@@ -138,14 +139,14 @@ const LIST_INDEX: u32 = 0x0B33;
 const RENDER: f32 = 0x1C00 as f32;
 /// `GL_EXCLUSIVE_EXT`.
 const EXCLUSIVE: f32 = 0x8F11 as f32;
-/// `GL_SHADING_RATE_1X1_PIXELS_EXT`, which is that of `GL_QCOM_shading_rate`, too.
+/// `GL_SHADING_RATE_1X1_PIXELS_EXT`, also used by `GL_QCOM_shading_rate`.
 const EACH_PIXEL: f32 = 0x96A6 as f32;
 const IMAGE: Calls = READS | UPLOADS;
 const PROGRAMS: Calls = DRAWS | STORES;
 
-/// What must be as in a new context while we work, and is put back afterwards.
+/// State that must be as in a new context during calls, and is restored afterwards.
 static STATES: [StateRow; 88] = [
-    // First, and so put back last: no other program can be used meanwhile.
+    // First in the table, so restored last: no other program can be used while feedback is active.
     row("GL_TRANSFORM_FEEDBACK_ACTIVE", In::Since((4, 0), (3, 0)), PROGRAMS, Setting::Feedback, 0.0, 0.0),
     switch("GL_BLEND", glow::BLEND, In::All, DRAWS),
     switch("GL_SCISSOR_TEST", glow::SCISSOR_TEST, In::All, DRAWS | CLEARS),
@@ -157,7 +158,8 @@ static STATES: [StateRow; 88] = [
     row("GL_COLOR_WRITEMASK", In::All, DRAWS | CLEARS, Setting::ColorMask, 15.0, 15.0),
     switch("GL_FRAMEBUFFER_SRGB", glow::FRAMEBUFFER_SRGB, In::DesktopOr("GL_EXT_sRGB_write_control"), DRAWS | CLEARS),
     switch("GL_COLOR_LOGIC_OP", glow::COLOR_LOGIC_OP, DESKTOP, DRAWS),
-    // OpenGL 4.6 core, section 10.3.6: of arrays, too. Its index is 0 at first, our first vertex: NVIDIA draws nothing.
+    // OpenGL 4.6 core, section 10.3.6: this applies to arrays, too. Its initial index 0 is the first vertex, so NVIDIA
+    // draws nothing.
     switch("GL_PRIMITIVE_RESTART", glow::PRIMITIVE_RESTART, DESKTOP, DRAWS),
     row("GL_POLYGON_MODE", DESKTOP, DRAWS, Setting::PolygonMode, FILLED, FILLED),
     switch("GL_POLYGON_SMOOTH", glow::POLYGON_SMOOTH, DESKTOP, DRAWS),
@@ -230,7 +232,7 @@ static STATES: [StateRow; 88] = [
     transfer("GL_POST_COLOR_MATRIX_BLUE_BIAS", 0x80BA, In::Imaging, 0.0),
     transfer("GL_POST_COLOR_MATRIX_ALPHA_BIAS", 0x80BB, In::Imaging, 0.0),
     row("GL_QUERY_BUFFER_BINDING", In::Since((4, 4), NEVER), QUERIES, Setting::QueryBuffer, 0.0, 0.0),
-    // What follows is refused.
+    // With the following states, calls are rejected.
     refused("GL_LIST_INDEX", LIST_INDEX, In::Compatibility, LISTED, &[0.0]),
     refused("GL_RENDER_MODE", 0x0C40, In::Compatibility, DRAWS | CLEARS, &[RENDER]),
     refused(
@@ -249,17 +251,17 @@ static STATES: [StateRow; 88] = [
     refused("GL_SHADING_RATE_EXT", 0x96D0, In::Listed(&["GL_EXT_fragment_shading_rate"]), DRAWS, &[EACH_PIXEL]),
 ];
 
-/// The rows that a context has.
+/// The rows of states that a context has.
 #[derive(Default)]
 pub(crate) struct HostStates(Vec<&'static StateRow>);
 
 impl HostStates {
-    /// Asks the current context, whose functions `raw` has. What the driver cannot tell is left out.
+    /// Queries the current context. States that the driver cannot report are omitted.
     pub(crate) fn query(gl: &glow::Context) -> Self {
-        // SAFETY: the context is current; every version that is taken has profiles.
+        // SAFETY: the context is current; every supported version has profiles.
         let core = gl.version().is_embedded
             || unsafe { gl.get_parameter_i32(glow::CONTEXT_PROFILE_MASK) as u32 } & glow::CONTEXT_CORE_PROFILE_BIT != 0;
-        // Errors that others left behind, of which a driver keeps a few.
+        // Removes errors that other code left behind; a driver keeps a few.
         // SAFETY: the context is current.
         while unsafe { !matches!(gl.get_error(), glow::NO_ERROR | glow::CONTEXT_LOST) } {}
         let told = |row: &&StateRow| {
@@ -280,7 +282,8 @@ impl HostStates {
     }
 }
 
-/// Refuses calls while a display list is compiled; `has_lists`: the context has them. It must be current.
+/// Rejects calls while a display list is being compiled; `has_lists` says that the context has them. It must be
+/// current.
 pub(crate) fn check_lists(gl: &glow::Context, has_lists: bool) -> Result<()> {
     // SAFETY: the context is current and has the state.
     if has_lists && unsafe { gl.get_parameter_i32(LIST_INDEX) } != 0 {
@@ -291,12 +294,12 @@ pub(crate) fn check_lists(gl: &glow::Context, has_lists: bool) -> Result<()> {
 
 pub(crate) fn refusal(name: &str) -> Error {
     Error::refused(format!(
-        "the context's {name} is not as in a new context, which would change what this call does; set it back before"
+        "the context's {name} is not as in a new context, which would affect this call; reset it before the call"
     ))
 }
 
 impl StateRow {
-    /// Reads it. The context must be current and have the state.
+    /// Reads the state. The context must be current and have it.
     pub(crate) fn read(&self, gl: &glow::Context) -> f64 {
         // SAFETY: the context is current and has the state; arrays are as long as the state is.
         unsafe {
@@ -309,7 +312,7 @@ impl StateRow {
                 Setting::QueryBuffer => gl.get_parameter_i32(glow::QUERY_BUFFER_BINDING).into(),
                 Setting::Feedback => f64::from(u8::from(feeds_back(gl))),
                 Setting::Refused(name, fine) => {
-                    // A driver that does not tell leaves it.
+                    // A driver that cannot report the state leaves the array unchanged.
                     let mut found = [f32::NAN; 16];
                     gl.get_parameter_f32_slice(name, &mut found);
                     f64::from(u8::from(found.iter().zip(fine).any(|(found, fine)| !found.is_nan() && found != fine)))
@@ -332,14 +335,14 @@ pub(crate) fn feeds_back(gl: &glow::Context) -> bool {
     }
 }
 
-/// Colour mask of draw buffer 0, red in the lowest bit. The context must be current.
+/// Returns the colour mask of draw buffer 0, red in the lowest bit. The context must be current.
 fn color_mask(gl: &glow::Context) -> u8 {
     // SAFETY: the context is current; the mask is four values.
     let mask = unsafe { gl.get_parameter_bool_array::<4>(glow::COLOR_WRITEMASK) };
     mask.iter().rev().fold(0, |bits, on| bits << 1 | u8::from(*on))
 }
 
-/// Mode of the front and, times [`SIDES`], of the back. The context must be current and have modes.
+/// Returns the mode of the front plus, times [`SIDES`], that of the back. The context must be current and have modes.
 fn polygon_mode(gl: &glow::Context) -> u32 {
     let mut modes = [0; 2];
     // SAFETY: the context is current; the state is two integers, or one in the core profile.

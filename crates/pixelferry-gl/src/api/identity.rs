@@ -8,7 +8,7 @@ use interop_core::{Api, DeviceIdentity, DeviceLuid, DeviceUuid, MemoryKind};
 #[cfg(all(unix, not(target_vendor = "apple")))]
 use std::path::Path;
 
-/// Properties of the device that the window system knows before GL is asked.
+/// Properties of the device that the window system knows before GL is queried.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Origin {
     /// PCI address, where the EGL device names a DRM node.
@@ -17,7 +17,8 @@ pub(crate) struct Origin {
     pub software: bool,
 }
 
-/// PCI address of a DRM node such as `/dev/dri/card0`: the last part of what `/sys/class/drm/card0/device` links to.
+/// Returns the PCI address of a DRM node such as `/dev/dri/card0`: the last component of the link target of
+/// `/sys/class/drm/card0/device`.
 #[cfg(all(unix, not(target_vendor = "apple")))]
 pub(crate) fn pci_of_drm_node(node: &Path) -> Option<String> {
     let link = Path::new("/sys/class/drm").join(node.file_name()?).join("device");
@@ -28,7 +29,7 @@ pub(crate) fn pci_of_drm_node(node: &Path) -> Option<String> {
     is_pci.then(|| name.to_owned())
 }
 
-/// Software renderers by the names that they give in `GL_RENDERER`.
+/// Recognises software renderers by their names in `GL_RENDERER`.
 fn is_software(renderer: &str) -> bool {
     let renderer = renderer.to_ascii_lowercase();
     ["llvmpipe", "softpipe", "swrast", "software rasterizer", "swiftshader", "lavapipe", "gdi generic"]
@@ -36,8 +37,8 @@ fn is_software(renderer: &str) -> bool {
         .any(|name| renderer.contains(name))
 }
 
-/// OpenGL does not tell where a device keeps its memory; only what is sure by the vendor's name is said.
-/// (AMD lists its memory-info extensions for integrated GPUs too.)
+/// Returns the memory kind as far as the vendor's name determines it; OpenGL does not report where a device keeps its
+/// memory. (AMD lists its memory-info extensions for integrated GPUs, too.)
 fn memory_kind(vendor: &str, renderer: &str, software: bool) -> MemoryKind {
     let (vendor, renderer) = (vendor.to_ascii_lowercase(), renderer.to_ascii_lowercase());
     if software {
@@ -51,7 +52,7 @@ fn memory_kind(vendor: &str, renderer: &str, software: bool) -> MemoryKind {
     }
 }
 
-/// Asks the current context who it is.
+/// Queries the identity of the current context's device.
 ///
 /// # Safety
 /// The context is current; `raw` was loaded for it.

@@ -16,7 +16,7 @@ type TextureStorage =
 /// `DEDICATED_MEMORY_OBJECT_EXT`.
 const DEDICATED_MEMORY_OBJECT_EXT: u32 = 0x9581;
 
-/// Name of a memory object, which glow does not know.
+/// Name of a memory object, a type that glow lacks.
 #[derive(Clone, Copy)]
 pub(crate) struct MemoryObject(NonZeroU32);
 
@@ -32,7 +32,7 @@ pub(crate) struct MemoryObjectFns {
 }
 
 impl MemoryObjectFns {
-    /// Looks the functions up: all or none.
+    /// Loads the functions: all or none.
     ///
     /// # Safety
     /// `load` returns null or the address of the GL function of that name for the current context.
@@ -57,7 +57,7 @@ impl MemoryObjectFns {
         }
     }
 
-    /// `glCreateMemoryObjectsEXT`: a memory object with no memory.
+    /// `glCreateMemoryObjectsEXT`: creates a memory object without memory.
     ///
     /// # Safety
     /// The context is current and lists `GL_EXT_memory_object`.
@@ -78,7 +78,7 @@ impl MemoryObjectFns {
         unsafe { (self.delete)(1, &raw const name) }
     }
 
-    /// `glMemoryObjectParameterivEXT`: the memory will be that of one buffer or texture alone.
+    /// `glMemoryObjectParameterivEXT`: declares the memory to be dedicated to one buffer or texture.
     ///
     /// # Safety
     /// The context is current and lists `GL_EXT_memory_object`; `memory` is of it and has no memory yet.
@@ -88,8 +88,8 @@ impl MemoryObjectFns {
         unsafe { (self.parameter)(memory.0.get(), DEDICATED_MEMORY_OBJECT_EXT, &raw const yes) }
     }
 
-    /// `glImportMemoryFdEXT` or `glImportMemoryWin32HandleEXT` of an opaque handle; whose it is after that,
-    /// [`interop_core::devices::os_handle::ImportedHandle`] knows.
+    /// `glImportMemoryFdEXT` or `glImportMemoryWin32HandleEXT` of an opaque handle;
+    /// [`interop_core::devices::os_handle::ImportedHandle`] tracks who owns the handle afterwards.
     ///
     /// # Safety
     /// The context is current and lists [`os::MEMORY_EXTENSION`]; `memory` is of it and has no memory yet; the handle
@@ -99,7 +99,7 @@ impl MemoryObjectFns {
         unsafe { (self.import)(memory.0.get(), bytes, os::HANDLE_TYPE, handle) }
     }
 
-    /// `glBufferStorageMemEXT`: the bound buffer becomes the first `bytes` of `memory`.
+    /// `glBufferStorageMemEXT`: the bound buffer uses the first `bytes` of `memory`.
     ///
     /// # Safety
     /// The context is current and lists `GL_EXT_memory_object`; a buffer without storage is bound to `target`.
@@ -108,7 +108,7 @@ impl MemoryObjectFns {
         unsafe { (self.buffer_storage)(target, bytes, memory.0.get(), 0) }
     }
 
-    /// `glTexStorageMem2DEXT`: the bound 2-D texture becomes one level at the start of `memory`.
+    /// `glTexStorageMem2DEXT`: the bound 2-D texture gets one level at the start of `memory`.
     ///
     /// # Safety
     /// The context is current and lists `GL_EXT_memory_object`; a texture without storage is bound to `TEXTURE_2D`;

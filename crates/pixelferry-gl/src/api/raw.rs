@@ -25,22 +25,22 @@ pub(crate) struct RawFns {
     unmap_buffer: Option<UnmapBuffer>,
     get_unsigned_byte: Option<GetUnsignedByte>,
     get_unsigned_byte_i: Option<GetUnsignedBytei>,
-    /// Memory of other APIs.
+    /// Functions for memory of other APIs.
     pub memory_objects: Option<MemoryObjectFns>,
-    /// Semaphores of other APIs.
+    /// Functions for semaphores of other APIs.
     pub semaphores: Option<SemaphoreFns>,
-    /// Timestamps.
+    /// Functions for timestamps.
     pub timers: Option<TimerFns>,
-    /// Textures by name.
+    /// Functions for textures by name.
     pub textures: Option<TextureFns>,
-    /// Setters of state.
+    /// Functions that set state.
     pub states: StateFns,
-    /// Extensions of OpenGL ES.
+    /// Functions of OpenGL ES extensions.
     pub suffixed: SuffixedFns,
 }
 
 impl RawFns {
-    /// Looks the functions up.
+    /// Loads the functions.
     ///
     /// # Safety
     /// `load` returns null or the address of the GL function of that name for the current context.
@@ -64,7 +64,7 @@ impl RawFns {
         }
     }
 
-    /// `glUnmapBuffer` with its result, which glow drops: false where the content was lost while mapped. `None`
+    /// `glUnmapBuffer` with its result, which glow discards: false where the content was lost while mapped. `None`
     /// where the function could not be loaded.
     ///
     /// # Safety
@@ -74,7 +74,7 @@ impl RawFns {
         self.unmap_buffer.map(|f| unsafe { f(target) } != 0)
     }
 
-    /// The first device UUID.
+    /// Returns the first device UUID.
     ///
     /// # Safety
     /// The context is current, has `GL_EXT_memory_object` and at least one device UUID.
@@ -86,7 +86,7 @@ impl RawFns {
         (uuid != [0; 16]).then_some(uuid)
     }
 
-    /// The adapter on Windows.
+    /// Returns the LUID of the adapter on Windows.
     ///
     /// # Safety
     /// The context is current and has `GL_EXT_memory_object_win32` or `GL_EXT_semaphore_win32`.

@@ -29,11 +29,11 @@ const SEMAPHORE_TYPE_TIMELINE_NV: i32 = 0x95B5;
 /// `TIMELINE_SEMAPHORE_VALUE_NV`.
 const TIMELINE_SEMAPHORE_VALUE_NV: u32 = 0x9595;
 
-/// Name of a semaphore, which glow does not know.
+/// Name of a semaphore, a type that glow lacks.
 #[derive(Clone, Copy)]
 pub(crate) struct SemaphoreObject(NonZeroU32);
 
-/// Object that a signal makes visible to the other side, or a wait to this one.
+/// The objects that a signal makes visible to the other side, or a wait to this one.
 #[derive(Clone, Copy)]
 pub(crate) enum Crossing<'a> {
     Buffer(glow::Buffer),
@@ -61,7 +61,7 @@ struct TimelineFns {
 }
 
 impl SemaphoreFns {
-    /// Looks the functions up: all or none of each extension.
+    /// Loads the functions: all or none of each extension.
     ///
     /// # Safety
     /// `load` returns null or the address of the GL function of that name for the current context.
@@ -87,12 +87,12 @@ impl SemaphoreFns {
         }
     }
 
-    /// True where those of `GL_NV_timeline_semaphore` were found, too.
+    /// True where the functions of `GL_NV_timeline_semaphore` were found as well.
     pub(crate) fn has_timeline(&self) -> bool {
         self.timeline.is_some()
     }
 
-    /// A semaphore without state: `glGenSemaphoresEXT`, or `glCreateSemaphoresNV` with its type set.
+    /// Creates a semaphore without state: `glGenSemaphoresEXT`, or `glCreateSemaphoresNV` with its type set.
     ///
     /// # Safety
     /// The context is current and lists `GL_EXT_semaphore`, for a timeline `GL_NV_timeline_semaphore` too.
@@ -123,8 +123,8 @@ impl SemaphoreFns {
         unsafe { (self.delete)(1, &raw const name) }
     }
 
-    /// `glImportSemaphoreFdEXT` or `glImportSemaphoreWin32HandleEXT` of an opaque handle; whose it is after that,
-    /// [`interop_core::devices::os_handle::ImportedHandle`] knows.
+    /// `glImportSemaphoreFdEXT` or `glImportSemaphoreWin32HandleEXT` of an opaque handle;
+    /// [`interop_core::devices::os_handle::ImportedHandle`] tracks who owns the handle afterwards.
     ///
     /// # Safety
     /// The context is current and lists [`os::SEMAPHORE_EXTENSION`]; `semaphore` is of it and has no state yet; the
@@ -134,7 +134,7 @@ impl SemaphoreFns {
         unsafe { (self.import)(semaphore.0.get(), os::HANDLE_TYPE, handle) }
     }
 
-    /// `glSemaphoreParameterui64vEXT`: the counter that the next signal sets or the next wait waits for.
+    /// `glSemaphoreParameterui64vEXT`: sets the counter's value for the next signal or wait.
     ///
     /// # Safety
     /// The context is current; `semaphore` is a timeline of it.
@@ -143,7 +143,7 @@ impl SemaphoreFns {
         unsafe { (self.parameter)(semaphore.0.get(), TIMELINE_SEMAPHORE_VALUE_NV, &raw const value) }
     }
 
-    /// `glWaitSemaphoreEXT`: what GL is told from now on waits, and sees what was written to `what`.
+    /// `glWaitSemaphoreEXT`: later GL commands wait, and see everything that was written to `what`.
     ///
     /// # Safety
     /// The context is current; both are of it, and the semaphore has state.
@@ -152,7 +152,7 @@ impl SemaphoreFns {
         unsafe { barrier(self.wait, semaphore, what) }
     }
 
-    /// `glSignalSemaphoreEXT`, after all that GL was told; what it wrote to `what` is then seen by those who wait.
+    /// `glSignalSemaphoreEXT`, after all earlier GL commands; waiters then see everything written to `what`.
     ///
     /// # Safety
     /// The context is current; both are of it, and the semaphore has state.
@@ -173,7 +173,7 @@ unsafe fn barrier(function: Barrier, semaphore: SemaphoreObject, what: Crossing<
             Crossing::Buffer(buffer) => function(semaphore, 1, &buffer.0.get(), 0, none, none),
             Crossing::Buffers(all) => {
                 let names: Vec<u32> = all.iter().map(|buffer| buffer.0.get()).collect();
-                // A few: those that were written since the last signal.
+                // A few buffers: those that were written since the last signal.
                 function(semaphore, names.len() as u32, names.as_ptr(), 0, none, none);
             }
             Crossing::Texture(texture) => function(semaphore, 0, none, 1, &texture.0.get(), &LAYOUT_GENERAL_EXT),

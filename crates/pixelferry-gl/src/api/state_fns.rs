@@ -1,11 +1,12 @@
-//! Setters of state that glow does not wrap.
+//! Functions that set state and that glow does not wrap.
 
 use std::ffi::{CStr, c_void};
 
 type ClampColor = unsafe extern "system" fn(target: u32, clamp: u32);
 type PixelTransfer = unsafe extern "system" fn(parameter: u32, value: f32);
 
-/// Function pointers of one context. Drivers may give functions that the context does not have, so ask only where it has the state.
+/// Function pointers of one context. Drivers may return functions that the context does not have, so use them only
+/// where it has the state.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct StateFns {
     /// `glClampColor`, OpenGL 3.0.
@@ -15,7 +16,7 @@ pub(crate) struct StateFns {
 }
 
 impl StateFns {
-    /// Looks the functions up.
+    /// Loads the functions.
     ///
     /// # Safety
     /// `load` returns null or the address of the GL function of that name for the current context.

@@ -1,4 +1,4 @@
-//! Functions of OpenGL ES under the names of their extensions, by which glow does not load them.
+//! Functions of OpenGL ES under the suffixed names of their extensions, which glow does not load.
 
 use crate::api::features::{Features, Suffix};
 use std::ffi::{CStr, c_void};
@@ -22,7 +22,7 @@ pub(crate) struct IndexedFns {
 }
 
 impl IndexedFns {
-    /// Five names in the order of the fields: all or none.
+    /// Loads five functions in the order of the fields: all or none.
     ///
     /// # Safety
     /// `load` returns null or the address of the GL function of that name for the current context.
@@ -51,7 +51,7 @@ pub(crate) struct ViewportFns {
 }
 
 impl ViewportFns {
-    /// All or none.
+    /// Takes all functions or none.
     ///
     /// # Safety
     /// Each is null or the function of its name for the current context.
@@ -67,7 +67,8 @@ impl ViewportFns {
     }
 }
 
-/// Function pointers of one context; drivers may give some that the context does not have, so that its extensions decide.
+/// Function pointers of one context. Drivers may return functions that the context does not have, so its extensions
+/// decide.
 #[derive(Default)]
 pub(crate) struct SuffixedFns {
     indexed_ext: Option<IndexedFns>,
@@ -79,7 +80,7 @@ pub(crate) struct SuffixedFns {
 }
 
 impl SuffixedFns {
-    /// Looks the functions up.
+    /// Loads the functions.
     ///
     /// # Safety
     /// `load` returns null or the address of the GL function of that name for the current context.
@@ -115,7 +116,7 @@ impl SuffixedFns {
         }
     }
 
-    /// Tells where the context has them by an extension.
+    /// Returns the functions where the context has them through an extension.
     pub(crate) fn indexed(&self, features: &Features) -> Option<IndexedFns> {
         match features.suffixed_blending? {
             Suffix::Ext => self.indexed_ext,
@@ -130,7 +131,7 @@ impl SuffixedFns {
         }
     }
 
-    /// Returns what is there of what the extensions promise: a display by another loader may lack functions.
+    /// Removes features whose functions are missing; a display with another loader may lack functions.
     pub(crate) fn limit(&self, mut features: Features) -> Features {
         if features.es {
             features.buffer_storage &= self.buffer_storage.is_some();
@@ -143,7 +144,7 @@ impl SuffixedFns {
         features
     }
 
-    /// `glTexBuffer` of the extension, if that is how the context has it.
+    /// Calls the extension's `glTexBuffer`, if the context has it through the extension.
     ///
     /// # Safety
     /// The context is current with a texture bound to `TEXTURE_BUFFER`, and the buffer is of it.
@@ -153,12 +154,12 @@ impl SuffixedFns {
         function.map(|function| unsafe { function(glow::TEXTURE_BUFFER, format, buffer.0.get()) }).is_some()
     }
 
-    /// Tells where the context has several viewports by the extension.
+    /// Returns the functions where the context has several viewports through the extension.
     pub(crate) fn viewports(&self, features: &Features) -> Option<ViewportFns> {
         self.viewports.filter(|_| features.es && features.indexed_viewports)
     }
 
-    /// `glViewportArrayvOES` of the first, if that is how the context has it.
+    /// Calls `glViewportArrayvOES` for the first viewport, if the context has it.
     ///
     /// # Safety
     /// The context is current, and of these features.
@@ -167,7 +168,7 @@ impl SuffixedFns {
         self.viewports(features).map(|fns| unsafe { (fns.viewports)(0, 1, values.as_ptr()) }).is_some()
     }
 
-    /// `glBufferStorageEXT` without content, if that is how the context has it.
+    /// Calls `glBufferStorageEXT` without content, if the context has it.
     ///
     /// # Safety
     /// The context is current with a buffer without storage bound to `target`.

@@ -1,4 +1,4 @@
-//! Textures asked by name and seen as others: what glow does not wrap of OpenGL 4.3 and 4.5.
+//! Texture queries by name, and texture views: functions of OpenGL 4.3 and 4.5 that glow does not wrap.
 
 use std::ffi::{CStr, c_void};
 use std::num::NonZeroU32;
@@ -14,7 +14,7 @@ pub(crate) struct TextureFns {
 }
 
 impl TextureFns {
-    /// Looks the functions up: all or none.
+    /// Loads the functions: all or none.
     ///
     /// # Safety
     /// `load` returns null or the address of the GL function of that name for the current context.
@@ -30,7 +30,7 @@ impl TextureFns {
         }
     }
 
-    /// A parameter that is one integer.
+    /// Returns a parameter that is one integer.
     ///
     /// # Safety
     /// The context is current, has OpenGL 4.5, and the texture is of it.
@@ -41,14 +41,14 @@ impl TextureFns {
         value
     }
 
-    /// Makes `view`, a name that was never bound, one layer of one level of `of`, seen as a 2-D texture of `format`.
+    /// Makes `view`, a name that was never bound, a 2-D texture view in `format` of one layer of one level of `of`.
     ///
     /// # Safety
     /// The conditions of [`TextureFns::parameter`] hold for both textures; the storage of `of` is immutable.
     pub(crate) unsafe fn view(&self, view: glow::Texture, of: glow::Texture, format: u32, level: i32, layer: i32) {
         let [level, layer] = [level, layer].map(|v| u32::try_from(v).unwrap_or(0));
         let name = |texture: glow::Texture| NonZeroU32::get(texture.0);
-        // SAFETY: the caller's promise; what does not fit is an error of GL's.
+        // SAFETY: the caller's promise; invalid arguments are a GL error.
         unsafe { (self.view)(name(view), glow::TEXTURE_2D, name(of), format, level, 1, layer, 1) }
     }
 }

@@ -1,6 +1,7 @@
 //! Timestamps of the command stream: `GL_ARB_timer_query`, part of OpenGL 3.3.
 //!
-//! By functions of our own: those of glow 0.17 that read results end the program below OpenGL 4.5.
+//! Uses its own function pointers, because the functions of glow 0.17 that read results end the program below OpenGL
+//! 4.5.
 
 use glow::{QUERY_COUNTER_BITS, QUERY_RESULT, QUERY_RESULT_AVAILABLE, Query, TIMESTAMP};
 use std::ffi::{CStr, c_void};
@@ -18,7 +19,7 @@ pub(crate) struct TimerFns {
 }
 
 impl TimerFns {
-    /// Looks the functions up: all or none.
+    /// Loads the functions: all or none.
     ///
     /// # Safety
     /// `load` returns null or the address of the GL function of that name for the current context.
@@ -36,7 +37,7 @@ impl TimerFns {
         }
     }
 
-    /// Bits of a timestamp; 0 where the driver has none (OpenGL 4.6 core, section 4.2.1).
+    /// Returns the bits of a timestamp; 0 where the driver has none (OpenGL 4.6 core, section 4.2.1).
     ///
     /// # Safety
     /// The context is current.
@@ -47,7 +48,7 @@ impl TimerFns {
         u32::try_from(bits).unwrap_or(0).min(64)
     }
 
-    /// Lets `query` take the time when all commands so far are done.
+    /// Makes `query` record the time at which all commands so far are done.
     ///
     /// # Safety
     /// The context is current and the query of it.
@@ -56,7 +57,7 @@ impl TimerFns {
         unsafe { (self.query_counter)(query.0.get(), TIMESTAMP) }
     }
 
-    /// True where the time is there. Does not wait.
+    /// True where the time is available. Does not wait.
     ///
     /// # Safety
     /// The context is current, and the query of it and marked.
@@ -65,7 +66,7 @@ impl TimerFns {
         unsafe { self.get(query, QUERY_RESULT_AVAILABLE) != 0 }
     }
 
-    /// The time, nanoseconds. Waits for it.
+    /// Returns the time in nanoseconds. Waits for it.
     ///
     /// # Safety
     /// The conditions of [`TimerFns::is_done`] hold.

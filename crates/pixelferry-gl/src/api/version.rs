@@ -1,27 +1,27 @@
-//! Versions of OpenGL and of OpenGL ES, as drivers tell them.
+//! Versions of OpenGL and of OpenGL ES, as drivers report them.
 
 use interop_core::{Error, Result};
 
-/// Lowest version of desktop OpenGL that this crate works with.
+/// Lowest version of desktop OpenGL that this crate supports, as (major, minor).
 pub const MIN_VERSION: (u32, u32) = (3, 3);
 
-/// Lowest version of OpenGL ES that this crate works with.
+/// Lowest version of OpenGL ES that this crate supports, as (major, minor).
 pub const MIN_ES_VERSION: (u32, u32) = (3, 0);
 
-/// The OpenGL ES that computes.
+/// Lowest version of OpenGL ES with compute shaders.
 pub(crate) const ES_COMPUTE: (u32, u32) = (3, 1);
 
-/// A version of either.
+/// A version of OpenGL or OpenGL ES.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct GlVersion {
-    /// OpenGL ES, whose versions are numbered separately.
+    /// True for OpenGL ES, whose versions are numbered separately.
     pub es: bool,
     /// Major and minor number.
     pub number: (u32, u32),
 }
 
 impl GlVersion {
-    /// Parses a `GL_VERSION`; `None` for a text that is no version, and for OpenGL ES 1, which has another form.
+    /// Parses a `GL_VERSION`; `None` for an invalid text, and for OpenGL ES 1, which has another form.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (es, text) = text.strip_prefix("OpenGL ES ").map_or((false, text), |rest| (true, rest));
         let mut numbers = text.split([' ', '.']);
@@ -29,7 +29,7 @@ impl GlVersion {
         Some(Self { es, number })
     }
 
-    /// Returns what glow has read.
+    /// Returns the version that glow has read.
     pub(crate) fn of(gl: &glow::Context) -> Self {
         let version = glow::HasContext::version(gl);
         Self { es: version.is_embedded, number: (version.major, version.minor) }
@@ -43,7 +43,7 @@ impl std::fmt::Display for GlVersion {
     }
 }
 
-/// Refuses what is older than [`MIN_VERSION`] and [`MIN_ES_VERSION`]; `text` is how the driver calls it.
+/// Rejects versions older than [`MIN_VERSION`] and [`MIN_ES_VERSION`]; `text` is the driver's version string.
 pub(crate) fn check_version(version: Option<GlVersion>, text: &str) -> Result<()> {
     if version.is_some_and(|v| v.number >= if v.es { MIN_ES_VERSION } else { MIN_VERSION }) {
         return Ok(());
@@ -58,7 +58,7 @@ pub(crate) fn check_version(version: Option<GlVersion>, text: &str) -> Result<()
     })
 }
 
-/// Refuses what is no OpenGL ES, or one without compute shaders; `text` is how the driver calls it.
+/// Rejects contexts other than OpenGL ES, and those without compute shaders; `text` is the driver's version string.
 pub(crate) fn check_es_version(text: &str) -> Result<()> {
     if GlVersion::parse(text).is_some_and(|v| v.es && v.number >= ES_COMPUTE) {
         return Ok(());
@@ -70,7 +70,7 @@ pub(crate) fn check_es_version(text: &str) -> Result<()> {
     })
 }
 
-/// OpenGL ES says itself what it is.
+/// Version strings of OpenGL ES already contain its name.
 pub(crate) fn named(text: &str) -> String {
     if text.starts_with("OpenGL") { text.to_owned() } else { format!("OpenGL {text}") }
 }

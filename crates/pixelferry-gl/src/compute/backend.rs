@@ -1,4 +1,4 @@
-//! [`GlBackend`].
+//! The type [`GlBackend`].
 
 use crate::compute::device::GlShaders;
 use crate::compute::place::{Place, Worker};
@@ -13,31 +13,32 @@ use std::sync::Mutex;
 use wgsl_kernel::Limits;
 use wgsl_kernel::shader::{MemorySide, Session, ShaderBackend};
 
-/// A context that computes. See the crate.
+/// A compute backend in an OpenGL context. See the crate's documentation.
 pub struct GlBackend(ShaderBackend<GlShaders>);
 
 wgsl_kernel::shader_backend!(GlBackend, |display: &GlDisplay| Self::on(display), Self::names);
 
 impl GlBackend {
-    /// Computes in the display's context, in its queue.
+    /// Creates a backend that computes in the display's context, in its queue.
     ///
     /// # Errors
-    /// [`interop_core::Error::WrongContext`] where the context is not current on this thread; [`interop_core::Error::Unsupported`] below OpenGL 4.3 and OpenGL ES 3.1, where no
-    /// window system knows the context, and where its compute shaders do not build.
+    /// [`interop_core::Error::WrongContext`] where the context is not current on this thread;
+    /// [`interop_core::Error::Unsupported`] below OpenGL 4.3 and OpenGL ES 3.1, where no window system knows the
+    /// context, and where its compute shaders do not build.
     pub fn on(display: &GlDisplay) -> Result<Self> {
         call("GlBackend::on", || {
             let device = display.shared_device()?;
             let lent = |shape| MemoryCap::new(HandleType::QueueBuffer(device.queue_id()), shape, Support::Yes);
-            // Image units of OpenGL ES take a few formats, and write only.
+            // Image units of OpenGL ES support few formats, and writes only.
             let textures = (!device.is_es()).then(|| lent(MemoryShape::Image));
             let (exports, imports) = (vec![lent(MemoryShape::Linear)], textures.into_iter().collect());
             Self::with(device, Place::Callers, exports, imports)
         })
     }
 
-    /// Computes in a context of its own, on a thread of its own: calls work on any thread. Frames reach other displays on the
-    /// GPU in memory that those export; [`open_in`](interop_core::ComputeBackend::open_in) is this device in the queue of an OpenGL
-    /// display.
+    /// Creates a backend with a context and a thread of its own, so calls work on any thread. Frames reach other
+    /// displays of the GPU in memory that those export. [`open_in`](interop_core::ComputeBackend::open_in) returns this
+    /// device in the queue of an OpenGL display.
     ///
     /// # Errors
     /// The errors of [`GlDisplay::headless`]; [`interop_core::Error::Unsupported`] below OpenGL 4.3.
@@ -52,7 +53,7 @@ impl GlBackend {
         })
     }
 
-    /// Computes in a context of OpenGL ES (3.1 or later) of its own, by EGL.
+    /// Creates a backend with its own context of OpenGL ES (3.1 or later), through EGL.
     ///
     /// # Errors
     /// The errors of [`EsContext::headless`]; [`interop_core::Error::Unsupported`] where its compute shaders do not
@@ -83,12 +84,12 @@ impl GlBackend {
                 return Err(shaders.device.unsupported(reason));
             }
         };
-        // SAFETY: the target lies inside the memory, which keeps its buffer for as long as it is borrowed, or inside the texture, which its
-        // surface keeps for as long as the path that borrows both.
+        // SAFETY: the target lies inside the memory, which keeps its buffer for as long as it is borrowed, or inside
+        // the texture, which its surface keeps for as long as the path that borrows both.
         Ok(unsafe { RawTarget::new(raw, view) })
     }
 
-    /// On a thread of its own, which keeps what has the context.
+    /// Runs the backend on a thread of its own, which keeps the owner of the context.
     fn apart<K: 'static>(make: impl FnOnce() -> Result<(K, GlDevice)> + Send + 'static) -> Result<Self> {
         let (worker, device) = Worker::start(make)?;
         Self::with(device, Place::Own(worker), Vec::new(), Vec::new())

@@ -1,4 +1,4 @@
-//! [`GlShaders`].
+//! The type [`GlShaders`].
 
 use crate::GlDevice;
 use crate::compute::glsl;
@@ -15,31 +15,31 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use wgsl_kernel::shader::{CopyWay, ReadSource, Regions, Session, ShaderDevice, ShaderWork, Target, Writes};
 use wgsl_kernel::{Dialect, GLSL_NUMBERS, KernelText};
 
-/// A context whose compute shaders are kernels.
+/// A context whose compute shaders run kernels.
 pub(crate) struct GlShaders {
     pub device: GlDevice,
     pub session: Session,
     /// Copies between textures and memory.
     pub rows: Rows,
-    /// Memory of others whose turns here end with the next signal.
+    /// Imported memory whose turns on this side end with the next signal.
     pub written: Mutex<Vec<QueueBuffer>>,
-    /// Goes last: a context of the backend's own, with its thread.
+    /// Dropped last: the thread of a context of the backend's own.
     pub place: Place,
 }
 
 impl GlShaders {
-    /// Returns what the context compiles.
+    /// Returns the dialect that the context compiles.
     pub fn dialect(&self) -> Dialect {
         if self.device.is_es() { Dialect::Es } else { Dialect::Desktop }
     }
 
-    /// Memory of others whose turns here end with the next signal.
+    /// Locks the list of imported memory whose turns on this side end with the next signal.
     pub fn written(&self) -> MutexGuard<'_, Vec<QueueBuffer>> {
         self.written.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Compiles what `wgsl_kernel` wrote, or its prelude with a text of [`KernelSource::glsl`], and nothing else. `look` is called with
-    /// the program where the context is current.
+    /// Compiles either a text from `wgsl_kernel`, or its prelude with a text of [`KernelSource::glsl`]. `look` is
+    /// called with the program while the context is current.
     pub fn program<R: Send + 'static>(
         &self,
         name: &str,
@@ -104,7 +104,7 @@ impl ShaderDevice for GlShaders {
 
     fn launch(&self, work: &ShaderWork<'_, Self>) -> Result<()> {
         let reads = work.reads.iter().copied();
-        // A program that stores to a texture has no block for it, and anything may stand in its place.
+        // A program that stores to a texture has no storage block for it, so any buffer may be bound there.
         let (target, texture) = match work.target {
             Target::Memory(memory) => (Some(memory), None),
             Target::Texture(texture) => (reads.clone().next(), Some(texture.bound(glow::WRITE_ONLY)?)),
@@ -113,9 +113,9 @@ impl ShaderDevice for GlShaders {
         let (program, launch) = (Arc::clone(work.pipeline), work.launch.clone());
         self.place.run(move || {
             let all: Vec<_> = all.iter().collect();
-            // SAFETY: `wgsl_kernel` wrote the program: each index is limited to what it indexes, which is as large as the text
-            // declares, and its only blocks are those that are bound. Of a text of the user's own the user vouched for the indices,
-            // and the driver told the blocks.
+            // SAFETY: for a program from `wgsl_kernel`, each index is limited to the indexed object, which is at least
+            // as large as the text declares, and its only blocks are bound. For a text of the user, the user vouches
+            // for the indices, and the driver reported the blocks.
             unsafe { program.run(&all, texture, launch.words(), launch.groups) }
         })
     }
@@ -207,7 +207,8 @@ struct GlSemaphore {
 impl ComputeSemaphore for GlSemaphore {
     fn signal(&mut self, value: u64) -> Result<()> {
         let (inner, shaders) = (Arc::clone(&self.inner), Arc::clone(&self.shaders));
-        // Taken where OpenGL is called: one signal has all that was written before it, whichever thread asks first.
+        // Taken on the thread that calls OpenGL: one signal covers everything written before it, whichever thread
+        // requests it first.
         self.shaders.place.run(move || {
             let written = std::mem::take(&mut *shaders.written());
             inner.signal(value, &written)

@@ -1,14 +1,14 @@
-//! OpenGL as a compute backend: kernels in WGSL or GLSL, run by compute shaders (OpenGL 4.3, OpenGL ES 3.1) in the context of a
-//! display.
+//! OpenGL as a compute backend: kernels in WGSL or GLSL, run as compute shaders (OpenGL 4.3, OpenGL ES 3.1) in the
+//! context of a display.
 //!
-//! | to get a backend | call |
+//! | to create a backend | call |
 //! |---|---|
-//! | in a display's context: headless, a window's or an engine's | [`GlBackend::on`] |
+//! | in a display's context: headless, of a window or of an engine | [`GlBackend::on`] |
 //! | in a context of its own | [`GlBackend::open`] |
-//! | in one of OpenGL ES 3.1 | [`GlBackend::open_es`] |
+//! | in its own context of OpenGL ES 3.1 | [`GlBackend::open_es`] |
 //!
-//! In a display's context kernels and draws are in one queue: no switch between contexts, no fence, no copy, by the paths
-//! `in-queue-texture`, `in-queue-in-place` and `in-queue-upload`.
+//! In a display's context, kernels and draws use one queue: no switch between contexts, no fence and no copy, on the
+//! paths `in-queue-texture`, `in-queue-in-place` and `in-queue-upload`.
 //!
 //! ```
 //! use interop_core::{Arg, ComputeBackend, KernelSource, Link, LinkOptions, PixelFormat, SurfaceDesc};
@@ -33,18 +33,19 @@
 //! # }
 //! ```
 //!
-//! A display in another queue of the GPU, of this API or another, exports memory that kernels write: the paths `exported-in-place` and
-//! `exported-upload`, with `GL_EXT_memory_object_fd`, by [`GlBackend::open`]. Semaphores keep the sides apart where both have
-//! `GL_EXT_semaphore_fd`, else the host waits.
+//! A display in another queue of the GPU, of this API or another, exports memory that kernels write: the paths
+//! `exported-in-place` and `exported-upload`, with `GL_EXT_memory_object_fd`, for a backend of [`GlBackend::open`].
+//! Semaphores synchronise the sides where both have `GL_EXT_semaphore_fd`; otherwise the host waits.
 //!
 //! # Kernels
-//! What a text may call, and how it names its arguments, is said by [`wgsl_kernel`]. It becomes GLSL whose every index is inside what it
-//! indexes, so that a text need not be vouched for: [`interop_core::KernelSource::wgsl`] is safe.
+//! [`wgsl_kernel`] documents the functions that a WGSL text may call and its arguments. The text becomes GLSL whose
+//! every index is checked, so nobody needs to vouch for it: [`interop_core::KernelSource::wgsl`] is safe.
 //!
-//! A source may also have GLSL, a compute shader of the user's own ([`interop_core::KernelSource::glsl`]), which is taken first. It
-//! is `void main()` with its `layout(local_size_x = ..)`, without a `#version` (it is `430 core`, in OpenGL ES `310 es`), and may call the functions of
-//! WGSL's prelude by the same names. The n-th memory among the arguments is a storage block of its own, with binding n + 1; what a
-//! launch would not bind is refused with the reason. The driver's log has the text's own lines:
+//! A source may also contain GLSL, a compute shader of the user ([`interop_core::KernelSource::glsl`]), which is
+//! preferred. It is a `void main()` with its `layout(local_size_x = ..)`, without a `#version` (which is `430 core`, or
+//! `310 es` in OpenGL ES), and may call the functions of WGSL's prelude under the same names. The n-th memory among the
+//! arguments is a separate storage block with binding n + 1. Other bindings are rejected with a reason. The driver's
+//! log uses the line numbers of the text:
 //!
 //! ```glsl
 //! layout(local_size_x = 8, local_size_y = 8) in;
@@ -56,14 +57,16 @@
 //! ```
 //!
 //! # Threads
-//! Any thread may hold the backend and its kernels. In a display's context calls work on the thread where it is current, and give
-//! [`interop_core::Error::WrongContext`] elsewhere, with nothing lost; what is dropped elsewhere is deleted by a later call, the
-//! backend's or the display's. A backend with a context of its own is called on any thread. Launches and copies return before they are done; they keep the order in which they were called.
+//! Any thread may own the backend and its kernels. In a display's context, calls work on the thread where it is current
+//! and return [`interop_core::Error::WrongContext`] elsewhere, without losing anything; objects dropped elsewhere are
+//! deleted by a later call of the backend or the display. A backend with its own context may be called on any thread.
+//! Launches and copies return before they are done, and keep the order of the calls.
 //!
 //! # Contexts
-//! In a display's context, the backend keeps one of ours for as long as it lives, also when the display is gone; nothing can be called there then. An
-//! engine's context is the engine's: the backend and all that it made go before it does
-//! ([`GlDisplay::from_engine`](crate::GlDisplay::from_engine)). Its state is as before after each call; what is put back is said by [the crate](crate).
+//! In a display's context that this crate created, the backend keeps the context alive even after the display is
+//! dropped, but no calls are possible then. An engine owns its context: the backend and all its objects must be dropped
+//! first ([`GlDisplay::from_engine`](crate::GlDisplay::from_engine)). Its state is unchanged after each call; [the
+//! crate](crate) lists what is restored.
 
 mod backend;
 mod device;

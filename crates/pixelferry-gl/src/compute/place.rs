@@ -1,4 +1,4 @@
-//! Place of a backend's calls: the caller's thread, or a thread of its own that has a context of its own.
+//! Where a backend's calls run: on the caller's thread, or on a thread with a context of its own.
 
 use interop_core::describe::process::ProcessOwned;
 use interop_core::describe::threads;
@@ -11,14 +11,14 @@ type Job = Box<dyn FnOnce() + Send>;
 
 /// The thread that has the context.
 pub enum Place {
-    /// The one on which the display's context is current: each call finds out whether it is the caller's.
+    /// The thread on which the display's context is current; each call checks that it is the caller's.
     Callers,
-    /// The backend's own.
+    /// A thread of the backend.
     Own(Worker),
 }
 
 impl Place {
-    /// Runs `f` there, and waits for it.
+    /// Runs `f` on that thread, and waits for it.
     pub fn run<R: Send + 'static>(&self, f: impl FnOnce() -> Result<R> + Send + 'static) -> Result<R> {
         match self {
             Self::Callers => f(),
@@ -27,15 +27,16 @@ impl Place {
     }
 }
 
-/// A thread that runs jobs in their order, and ends with this.
+/// A thread that runs jobs in order, and ends when this is dropped.
 pub struct Worker {
-    /// `None` only while this is dropped.
+    /// `None` only during the drop.
     jobs: ProcessOwned<Option<Mutex<Sender<Job>>>>,
     thread: ProcessOwned<Option<JoinHandle<()>>>,
 }
 
 impl Worker {
-    /// Starts the thread with what `make` makes there: something that stays for as long as the thread, and an answer.
+    /// Starts the thread with the result of `make`, which runs there: a value that lives as long as the thread, and an
+    /// answer.
     pub fn start<K: 'static, R: Send + 'static>(
         make: impl FnOnce() -> Result<(K, R)> + Send + 'static,
     ) -> Result<(Self, R)> {
@@ -70,11 +71,11 @@ impl Worker {
     }
 }
 
-/// Only a panic ends the thread before.
+/// Error for a thread that has ended, which only a panic can cause.
 fn gone() -> Error {
     Error::Unavailable {
         what: "the thread of OpenGL's backend".into(),
-        reason: "it has ended by a panic".into(),
+        reason: "it has panicked".into(),
         hint: "Open the backend again.".into(),
     }
 }
@@ -86,7 +87,7 @@ impl Drop for Worker {
         if let Some(thread) = self.thread.take()
             && thread.thread().id() != thread::current().id()
         {
-            // A panic of the thread was reported there.
+            // A panic of the thread was already reported.
             let _ = thread.join();
         }
     }

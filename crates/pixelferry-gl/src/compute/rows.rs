@@ -1,5 +1,5 @@
-//! Copies between textures and rows in memory, on the device. They store as kernels do, by the texture's own format, since what proves
-//! the path goes this way; [`DeviceCopy`](crate::objects::device_copy) passes integers.
+//! Copies between textures and rows in memory, on the device. They store like kernels, in the texture's own format,
+//! because the proof of a path uses them; [`DeviceCopy`](crate::objects::device_copy) passes integers.
 
 use crate::GlDevice;
 use crate::queue::QueueBuffer;
@@ -11,8 +11,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use wgsl_kernel::shader::CopyWay;
 
-/// Tells how a pixel `c` is packed into word `w`, byte `b`, and how it is unpacked from there. A texture keeps the bits of what is blue
-/// first as if it were red first.
+/// How a pixel `c` is packed into word `w`, byte `b`, and how it is unpacked. A texture stores the bits of blue-first
+/// formats as if red were first.
 const ROWS: PerFormat<[&str; 2]> = {
     const BYTES: [&str; 2] = ["memory[w] = packUnorm4x8(c);", "unpackUnorm4x8(memory[w])"];
     PerFormat::new([
@@ -57,10 +57,10 @@ const ROWS: PerFormat<[&str; 2]> = {
     ])
 };
 
-/// Work items of a group, a side.
+/// Side length of a work group.
 const GROUP: u32 = 8;
 
-/// The programs, built when they are first needed.
+/// The programs, built at first use.
 #[derive(Default)]
 pub struct Rows(Mutex<HashMap<(PixelFormat, CopyWay), Arc<ComputeProgram>>>);
 
@@ -88,8 +88,8 @@ impl Rows {
         Ok(program)
     }
 
-    /// Queues a copy of a rectangle of the texture to or from rows that begin at a byte of `memory` and lie `pitch` bytes apart.
-    /// Byte and pitch are multiples of the pixel, or of a word where that is larger.
+    /// Queues a copy of a rectangle of the texture to or from rows that begin at a byte of `memory` and are `pitch`
+    /// bytes apart. Both are multiples of the pixel's size, or of a word where that is larger.
     pub fn copy(
         &self,
         (texture, region): (&QueueTexture, Region),
@@ -102,11 +102,11 @@ impl Rows {
         let program = self.program(device, texture, (format, way))?;
         let bound = texture.bound(if way == CopyWay::Load { glow::READ_ONLY } else { glow::WRITE_ONLY })?;
         let Region { x, y, width, height } = region;
-        // Inside memory that 31 bits address.
+        // Fits, because the memory has at most 2^31 bytes.
         let numbers = [x, y, width, height, first as u32, pitch as u32, 0, 0];
         let groups = [width.div_ceil(GROUP), height.div_ceil(GROUP)];
-        // SAFETY: the program reads and writes the rectangle and its rows, which lie inside texture and memory, as the caller took
-        // both from the image's own description; it has one block and one image.
+        // SAFETY: the program accesses the rectangle and its rows, which lie inside texture and memory because the
+        // caller took both from the image's own description; it has one block and one image.
         unsafe { program.run(&[memory], Some(bound), &numbers, groups) }
     }
 }

@@ -1,4 +1,4 @@
-//! The context and what is known of it, shared by the display and all that it made.
+//! The context and its properties, shared by the display and all of its objects.
 
 use crate::api::caps::caps;
 use crate::api::features::Features;
@@ -20,13 +20,14 @@ use std::sync::Arc;
 
 /// Owner of the context.
 pub(crate) enum Ownership {
-    /// Made here: nobody else expects its state to stay, so nothing is saved.
+    /// Created by this crate: no other code relies on its state, so nothing is saved.
     Own(OwnContext),
-    /// An engine's: every call leaves the state as it found it. It may say itself whether the context is current.
+    /// Created by an engine: every call restores the state. The engine may supply a function that tells whether the
+    /// context is current.
     Engine(Option<Box<dyn Fn() -> bool>>),
 }
 
-/// One context. Dropped after every object made in it, since each holds an `Rc` of this.
+/// One context. It is dropped after every object in it, because each holds an `Rc` of this.
 pub(crate) struct ContextState {
     pub gl: GlFunctions,
     pub raw: RawFns,
@@ -37,17 +38,17 @@ pub(crate) struct ContextState {
     pub caps: DisplayCaps,
     pub counts: Counts,
     has_deferred: Cell<bool>,
-    /// The context is gone, and its objects with it.
+    /// True where the context is gone, together with its objects.
     lost: Cell<bool>,
-    /// The context, if it is ours; `None` while this is dropped, too.
+    /// The context, if this crate created it; `None` during the drop.
     own: ProcessOwned<Option<OwnContext>>,
-    /// An engine's own answer to whether its context is current.
+    /// An engine's function that tells whether its context is current.
     told: Option<Box<dyn Fn() -> bool>>,
-    /// The window system's view of the context; `None` if none can be asked.
+    /// The window system's handles of the context; `None` if no window system can be queried.
     held: Option<Arc<Held>>,
-    /// Goes after the context: host memory in there may be freed only when GL has let go of it.
+    /// Dropped after the context, because host memory in it may be freed only when GL no longer uses it.
     deferred: RefCell<Vec<DeferredDelete>>,
-    /// Vulkan device that makes memory and semaphores for others.
+    /// Vulkan device that allocates memory and semaphores for sharing.
     pub vulkan: OnceCell<Rc<VulkanDevice>>,
 }
 
@@ -61,8 +62,8 @@ impl ContextState {
     /// Wraps the current context.
     ///
     /// # Safety
-    /// The context of `gl` is current, and is the one that `ownership` and `native` name; `raw` was loaded for it. An
-    /// engine's context stays alive as [`GlDisplay::from_engine`](crate::GlDisplay::from_engine) asks for.
+    /// The context of `gl` is current and is the one in `ownership` and `native`; `raw` was loaded for it. An engine's
+    /// context stays alive as [`GlDisplay::from_engine`](crate::GlDisplay::from_engine) requires.
     pub(crate) unsafe fn new(
         gl: GlFunctions,
         mut raw: RawFns,
@@ -76,7 +77,7 @@ impl ContextState {
         let (features, device) = unsafe {
             let mut features = raw.suffixed.limit(Features::query(&gl, limit));
             if features.es {
-                // EXT_disjoint_timer_query tells of a disturbance once: whoever asks first takes it from the engine.
+                // EXT_disjoint_timer_query reports a disturbance once: reading it here would take it from the engine.
                 raw.timers = None;
             }
             let device = identify(&gl, &raw, &features, origin);
@@ -116,23 +117,23 @@ impl ContextState {
             vulkan: OnceCell::new(),
         });
         if state.features.sharing_refused {
-            // The query was an error, which nobody shall find.
+            // The query caused an error, which must not remain in the queue.
             state.drain_errors("GlDisplay");
         }
         Ok(state)
     }
 
-    /// The name of its queue, where kernels can run in it.
+    /// Returns the handle type of its queue, where kernels can run in it.
     pub(crate) fn queue_handle(&self) -> Option<HandleType> {
         self.held.as_ref().map(|held| HandleType::QueueBuffer(QueueId::of(held)))
     }
 
-    /// True where an engine's state must be left as it was.
+    /// True where an engine's state must be restored.
     pub(crate) fn is_engine(&self) -> bool {
         self.own.is_none()
     }
 
-    /// True where GL calls reach this context. Where nobody can say which one is current, the engine is trusted.
+    /// True where GL calls reach this context. Where the current context cannot be determined, the engine is trusted.
     pub(crate) fn is_current(&self) -> bool {
         if self.lost.get() || is_forked() {
             return false;
@@ -145,24 +146,24 @@ impl ContextState {
         }
     }
 
-    /// The context, where it is ours.
+    /// Returns the context, if this crate created it.
     pub(crate) fn own(&self) -> Option<&OwnContext> {
         self.own.as_ref()
     }
 
-    /// The context for those who share with it.
+    /// Returns the context for APIs that share with it.
     pub(crate) fn hold(&self) -> Result<Arc<dyn GlContext>> {
         Ok(self.held()?)
     }
 
-    /// The context as objects of this crate keep it.
+    /// Returns the context in the form in which objects of this crate keep it.
     pub(crate) fn held(&self) -> Result<Arc<Held>> {
         self.check_not_lost()?;
         let reason = "no window system (EGL, GLX, WGL, CGL) knows its context";
         self.held.clone().ok_or_else(|| self.unsupported(reason.into()))
     }
 
-    /// Deletes what others dropped where the context was not current. It must be now.
+    /// Deletes objects that other users dropped while the context was not current. It must be current now.
     fn delete_deferred(&self) {
         if let Some(held) = &self.held {
             // SAFETY: the context is current, and the functions are its own.
@@ -170,7 +171,7 @@ impl ContextState {
         }
     }
 
-    /// The start of every call: the context must be current. Deletes what waited for it.
+    /// Starts every call: checks that the context is current, and deletes objects that waited for it.
     pub(crate) fn enter(&self) -> Result<()> {
         self.check_not_lost()?;
         if !self.is_current() {
@@ -184,7 +185,7 @@ impl ContextState {
         Ok(())
     }
 
-    /// The Vulkan device that is this context's GPU, opened at the first use.
+    /// Returns the Vulkan device of this context's GPU, opened at first use.
     pub(crate) fn vulkan(&self) -> Result<&Rc<VulkanDevice>> {
         if let Some(device) = self.vulkan.get() {
             return Ok(device);
@@ -193,7 +194,7 @@ impl ContextState {
         Ok(self.vulkan.get_or_init(|| device))
     }
 
-    /// Refuses what needs the context, current or not, after [`ContextState::lose`].
+    /// Fails after [`ContextState::lose`], for calls that need the context, current or not.
     pub(crate) fn check_not_lost(&self) -> Result<()> {
         if !self.lost.get() {
             return Ok(());
@@ -202,8 +203,8 @@ impl ContextState {
         Err(self.failure("", glow::CONTEXT_LOST.into(), "the context is gone", hint))
     }
 
-    /// The context is gone: its objects need no deleting. The caller of [`crate::GlDisplay::context_lost`] has promised it:
-    /// host memory that the context read in place is freed.
+    /// Records that the context is gone and its objects need no deletion. The caller of
+    /// [`crate::GlDisplay::context_lost`] has promised that, and host memory that the context read in place is freed.
     pub(crate) fn lose(&self) {
         self.lost.set(true);
         if let Some(held) = &self.held {
@@ -212,7 +213,7 @@ impl ContextState {
         self.deferred.take().into_iter().for_each(|object| object.abandon(&self.counts));
     }
 
-    /// Keeps a dead object until its context is current.
+    /// Keeps a dropped object until its context is current.
     pub(crate) fn defer_delete(&self, object: DeferredDelete) {
         if self.lost.get() {
             return object.abandon(&self.counts);
@@ -221,14 +222,14 @@ impl ContextState {
         self.deferred.borrow_mut().push(object);
     }
 
-    /// Deletes a dead object. The context must be current.
+    /// Deletes a dropped object. The context must be current.
     pub(crate) fn delete(&self, object: DeferredDelete) {
         object.delete(&self.gl, &self.raw, self.device.software, &self.counts);
     }
 
     fn delete_deferred_of_display(&self) {
         self.has_deferred.set(false);
-        // Taken out first: dropping one may defer another.
+        // Taken out first, because dropping one may defer another.
         for object in self.deferred.take() {
             self.delete(object);
         }
@@ -246,10 +247,10 @@ impl ContextState {
 impl Drop for ContextState {
     fn drop(&mut self) {
         if is_forked() {
-            // With these go the context's driver, and memory that it reads.
+            // Dropping these would unload the context's driver and free memory that it reads.
             return std::mem::forget((self.held.clone(), self.vulkan.take(), self.deferred.take()));
         }
-        // Somebody shares with the context, which goes on without this.
+        // Another API shares the context, which lives on without this.
         let held = self.held.as_ref().filter(|held| Arc::strong_count(held) > 1).cloned();
         self.end_deferred(held.is_some());
         if self.is_current() {
@@ -260,30 +261,31 @@ impl Drop for ContextState {
         {
             held.keep(resting);
         }
-        // The context before the deferred deletes.
+        // The context is dropped before the deferred deletes.
         *self.own = None;
     }
 }
 
 impl ContextState {
-    /// The end of what was dropped while the context was not current. `goes_on`: the context does not go with this.
+    /// Deletes objects that were dropped while the context was not current. `goes_on` says that the context outlives
+    /// this.
     fn end_deferred(&self, goes_on: bool) {
         if self.deferred.borrow().is_empty() {
             return;
         }
-        // GL objects go with the context, but these must meet it alive.
+        // GL objects are deleted with the context, but these must be dropped before it.
         let has_others = self.deferred.borrow().iter().any(|c| matches!(c, DeferredDelete::Other(_)));
         if let (false, true, Some(own)) = (self.is_current(), has_others || goes_on, self.own())
             && let Err(e) = own.make_current(&self.device.name)
         {
-            tracing::warn!(error = %e, "compute-side registrations are dropped without their context");
+            tracing::warn!(error = %e, "dropping compute-side registrations without their context");
         }
         if self.is_current() {
             self.delete_deferred_of_display();
         } else if goes_on || self.is_engine() {
             // The context lives on and may still read this memory; its names cannot be deleted from here.
             let dead = self.deferred.take();
-            tracing::warn!(objects = dead.len(), "GL objects outlive the display: its context is not current");
+            tracing::warn!(objects = dead.len(), "GL objects outlive the display because its context is not current");
             dead.into_iter().for_each(std::mem::forget);
         }
     }

@@ -1,4 +1,4 @@
-//! Creating a context of the best version the driver has.
+//! Creates a context of the best version that the driver has.
 
 use super::own::driver_error;
 use crate::api::version::MIN_VERSION;
@@ -9,10 +9,10 @@ use glutin::prelude::*;
 use interop_core::{Error, Result};
 use raw_window_handle::RawWindowHandle;
 
-/// Newest first. Many drivers give their newest for any of them; some give exactly what was asked for.
+/// Newest first. Many drivers return their newest version for any of them; some return exactly the requested one.
 const VERSIONS: [(u8, u8); 5] = [(4, 6), (4, 5), (4, 3), (4, 1), (3, 3)];
 
-/// A core context, not current.
+/// Creates a core context that is not current.
 pub(crate) fn core_context(
     display: &Display,
     config: &Config,
@@ -34,6 +34,6 @@ pub(crate) fn core_context(
     let (major, minor) = MIN_VERSION;
     Err(match last {
         Some(e) => driver_error("create_context", device, &e),
-        None => Error::invalid("create_context", format!("no OpenGL {major}.{minor} core context")),
+        None => Error::invalid("create_context", format!("OpenGL {major}.{minor} core contexts are unsupported")),
     })
 }

@@ -1,5 +1,5 @@
-//! Names of objects that a backend made in the context of a display. Those dropped while the context is not current are
-//! deleted later.
+//! Names of objects that a backend created in the context of a display. Those dropped while the context is not current
+//! are deleted later.
 
 use crate::api::memory_object::{MemoryObject, MemoryObjectFns};
 use crate::api::semaphore_object::{SemaphoreFns, SemaphoreObject};
@@ -8,25 +8,25 @@ use glow::HasContext as _;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// A name of either kind.
+/// A name of any kind.
 #[derive(Clone, Copy)]
 pub(crate) enum ObjectName {
     Buffer(glow::Buffer),
     #[cfg_attr(not(feature = "compute"), allow(dead_code, reason = "the backend alone makes some"))]
     Program(glow::Program),
-    /// Memory of others. `software`: a CPU draws there.
+    /// Imported memory. `software` says that a CPU draws there.
     #[cfg_attr(not(feature = "compute"), allow(dead_code, reason = "the backend alone opens some"))]
     Memory {
         name: MemoryObject,
         functions: MemoryObjectFns,
         software: bool,
     },
-    /// A semaphore of others.
+    /// An imported semaphore.
     #[cfg_attr(not(feature = "compute"), allow(dead_code, reason = "the backend alone opens some"))]
     Semaphore(SemaphoreObject, SemaphoreFns),
 }
 
-/// Counts of the objects, and the dead ones among them that wait to be deleted.
+/// Counts of the objects, and the dropped objects that wait to be deleted.
 #[derive(Default)]
 pub(crate) struct DeferredDeletes {
     dead: Mutex<Vec<ObjectName>>,
@@ -51,7 +51,7 @@ impl DeferredDeletes {
         self.count(name).fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Keeps a dead one until its context is current.
+    /// Keeps a dropped object until its context is current.
     pub(crate) fn defer_delete(&self, name: ObjectName) {
         self.dead.lock().unwrap_or_else(PoisonError::into_inner).push(name);
         self.has_dead.store(true, Ordering::Release);
@@ -67,7 +67,7 @@ impl DeferredDeletes {
     /// Deletes a name.
     ///
     /// # Safety
-    /// Its context is current, `gl` is of it, and nobody uses the name afterwards.
+    /// Its context is current, `gl` is of it, and the name is not used afterwards.
     pub(crate) unsafe fn delete(&self, gl: &glow::Context, name: ObjectName) {
         self.count(name).fetch_sub(1, Ordering::Relaxed);
         // SAFETY: the caller's promise.
@@ -81,7 +81,7 @@ impl DeferredDeletes {
         }
     }
 
-    /// Deletes the dead ones.
+    /// Deletes the waiting objects.
     ///
     /// # Safety
     /// Their context is current, and `gl` is of it.
@@ -92,14 +92,14 @@ impl DeferredDeletes {
         }
     }
 
-    /// The context is gone, and they with it.
+    /// Forgets the objects, because the context is gone.
     pub(crate) fn abandon(&self) {
         for name in self.take() {
             self.count(name).fetch_sub(1, Ordering::Relaxed);
         }
     }
 
-    /// Adds how many there are.
+    /// Adds the counts of the objects.
     pub(crate) fn add_to(&self, counts: &mut ObjectCounts) {
         let dead = self.dead.lock().unwrap_or_else(PoisonError::into_inner).len();
         counts.buffers += self.buffers.load(Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! Driver errors of GL, as typed errors.
+//! Converts GL errors to typed errors.
 
 use crate::api::error_codes::{code_name, hint};
 use crate::context::context_state::ContextState;
@@ -8,13 +8,14 @@ use interop_core::{DriverError, Error, Result};
 /// More queued errors than a driver keeps; a lost context repeats one forever.
 const MAX_QUEUED: usize = 32;
 
-/// A driver error of a device.
+/// Returns a driver error of a device.
 pub(crate) fn failure(device: &str, operation: &'static str, code: i64, code_name: &str, hint: &str) -> Error {
     let (device, code_name, hint) = (device.to_owned(), code_name.to_owned(), hint.to_owned());
     DriverError::new(operation, device, code, code_name).with_hint(hint).into()
 }
 
-/// Takes away errors that others left behind, so that the next [`check`] speaks of our call. The context must be current.
+/// Removes errors that other code left behind, so that the next [`check`] reports our call. The context must be
+/// current.
 pub(crate) fn drain(gl: &glow::Context, before: &'static str) {
     for _ in 0..MAX_QUEUED {
         // SAFETY: the context is current.
@@ -26,7 +27,7 @@ pub(crate) fn drain(gl: &glow::Context, before: &'static str) {
     }
 }
 
-/// The first queued error as an error of `operation`; the queue is empty afterwards. The context must be current.
+/// Returns the first queued error as an error of `operation`, and empties the queue. The context must be current.
 pub(crate) fn check(
     gl: &glow::Context,
     device: &str,
@@ -43,32 +44,32 @@ pub(crate) fn check(
 }
 
 impl ContextState {
-    /// A driver error of this display.
+    /// Returns a driver error of this display.
     pub(crate) fn failure(&self, operation: &'static str, code: i64, code_name: &str, hint: &str) -> Error {
         failure(&self.device.name, operation, code, code_name, hint)
     }
 
-    /// Returns what this context cannot do.
+    /// Returns an error for something that this context does not support.
     pub(crate) fn unsupported(&self, reason: String) -> Error {
         Error::unsupported(&self.device.name, reason)
     }
 
-    /// A failure to make an object, which GL reports by a null name and no code.
+    /// Returns the error for an object that was not created, which GL reports by a null name without a code.
     pub(crate) fn no_name(&self, operation: &'static str, why: &str) -> Error {
         self.failure(operation, 0, "no object name returned", why)
     }
 
-    /// Takes away errors that others left behind, so that the next [`ContextState::check`] speaks of our call.
+    /// Removes errors that other code left behind, so that the next [`ContextState::check`] reports our call.
     pub(crate) fn drain_errors(&self, before: &'static str) {
         drain(&self.gl, before);
     }
 
-    /// The first queued error as an error of `operation`; the queue is empty afterwards.
+    /// Returns the first queued error as an error of `operation`, and empties the queue.
     pub(crate) fn check(&self, operation: &'static str) -> Result<()> {
         self.check_with(operation, hint)
     }
 
-    /// The first queued error as an error of `operation`, with a hint of the caller's; the queue is empty afterwards.
+    /// Like [`ContextState::check`], with a hint from the caller.
     pub(crate) fn check_with(&self, operation: &'static str, hint: impl FnOnce(u32) -> &'static str) -> Result<()> {
         check(&self.gl, &self.device.name, operation, hint)
     }
@@ -81,8 +82,8 @@ impl ContextState {
         Ok(value)
     }
 
-    /// Runs `f`, as [`ContextState::checked`] does where `verify` is set; else asks for no error. For calls made for
-    /// every frame: `glGetError` makes a threaded driver wait.
+    /// Runs `f`, like [`ContextState::checked`] if `verify` is set, otherwise without asking for errors. For calls in
+    /// every frame, because `glGetError` makes a threaded driver wait.
     pub(crate) fn checked_if<T>(&self, verify: bool, operation: &'static str, f: impl FnOnce() -> T) -> Result<T> {
         if verify { self.checked(operation, f) } else { Ok(f()) }
     }

@@ -1,11 +1,11 @@
-//! glow's functions of a context, as their owner holds them.
+//! glow's functions of a context, in their owner's smart pointer.
 
 use std::ops::Deref;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// glow's functions of a context, held by `Rc` or by `Arc` as the engine holds them; cheap to clone, and a
-/// [`glow::Context`] to all that use it.
+/// glow's functions of a context, held by `Rc` or by `Arc` as in the engine. It is cheap to clone, and dereferences to
+/// a [`glow::Context`].
 #[derive(Debug, Clone)]
 pub struct GlFunctions(Held);
 

@@ -1,4 +1,4 @@
-//! A context with other holders than its display: it outlives the display where somebody still shares with it.
+//! A context that its display shares with other owners: it outlives the display while they hold it.
 
 use super::native::NativeContext;
 use super::own::Resting;
@@ -8,14 +8,14 @@ use std::ffi::{CStr, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// State shared by the display and those who share with its context.
+/// State shared by the display and the APIs that share its context.
 pub(crate) struct Held {
     native: NativeContext,
-    /// The display was told that the context is gone.
+    /// True where the display learned that the context is gone.
     lost: AtomicBool,
-    /// Objects that others made in it and dropped while it was not current.
+    /// Objects that others created in it and dropped while it was not current.
     pub deferred_deletes: DeferredDeletes,
-    /// A context made by this crate, once its display is gone. The last holder drops it, on any thread.
+    /// A context created by this crate, once its display is dropped. The last owner drops it, on any thread.
     rests: Mutex<Option<Resting>>,
 }
 
@@ -38,15 +38,15 @@ impl Held {
         self.lost.load(Ordering::Acquire)
     }
 
-    /// The display is gone: whoever holds this keeps the context.
+    /// Keeps the context alive after its display is dropped.
     pub(crate) fn keep(&self, context: Resting) {
         *self.rests.lock().unwrap_or_else(PoisonError::into_inner) = Some(context);
     }
 }
 
-// SAFETY: a context that is ours is kept here once its display is gone, and before it is the display's; an engine has
-// promised to keep its own (`GlDisplay::from_engine`). The name is the window system's, which is asked which context is
-// current, and finds the functions.
+// SAFETY: a context of this crate is owned by the display, and kept here after the display is dropped; an engine has
+// promised to keep its own (`GlDisplay::from_engine`). The name is the window system's, which reports the current
+// context and finds the functions.
 unsafe impl GlContext for Held {
     fn name(&self) -> GlName {
         self.native.name()

@@ -1,13 +1,13 @@
-//! Loader of a context's functions.
+//! Loads a context's functions.
 
 use crate::api::version::{GlVersion, check_es_version, check_version};
 use interop_core::{Error, Result};
 use std::ffi::{CStr, c_void};
 
-/// Gives a function by its name, or null.
+/// Returns a function by its name, or null.
 pub(crate) type Loader<'a> = &'a mut dyn FnMut(&CStr) -> *const c_void;
 
-/// Loads OpenGL or OpenGL ES, checking beforehand what glow would panic at.
+/// Loads OpenGL or OpenGL ES, checking beforehand for conditions at which glow would panic.
 ///
 /// # Safety
 /// A context is current, and `load` returns its functions or null.
@@ -37,7 +37,7 @@ unsafe fn load_checked(load: Loader<'_>, check: impl Fn(&str) -> Result<()>) -> 
     };
     // SAFETY: null becomes `None`; else it is glGetString by the caller's promise.
     let get_string = unsafe { std::mem::transmute::<*const c_void, Option<GetString>>(load(c"glGetString")) };
-    let get_string = get_string.ok_or_else(|| unavailable("the loader knows no glGetString".into()))?;
+    let get_string = get_string.ok_or_else(|| unavailable("the loader does not find glGetString".into()))?;
     for name in [glow::VERSION, glow::VENDOR, glow::RENDERER] {
         // SAFETY: glGetString returns null or a string that lives as long as the context.
         let text = unsafe {
@@ -47,7 +47,7 @@ unsafe fn load_checked(load: Loader<'_>, check: impl Fn(&str) -> Result<()>) -> 
             }
             CStr::from_ptr(text)
         };
-        let text = text.to_str().map_err(|_| unavailable("the driver's name is not text".into()))?;
+        let text = text.to_str().map_err(|_| unavailable("the driver's version string is not UTF-8".into()))?;
         if name == glow::VERSION {
             check(text)?;
         }

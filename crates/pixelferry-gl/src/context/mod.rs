@@ -1,4 +1,5 @@
-//! The context, whoever made it: what is current, what is known of it, and what waits to be deleted in it.
+//! The context, whoever created it: whether it is current, its properties, and the objects that wait to be deleted in
+//! it.
 
 pub(crate) mod context_state;
 #[cfg(all(test, target_arch = "x86_64", target_os = "linux"))]

@@ -1,4 +1,4 @@
-//! Names of GL objects, how many there are of each kind, and the end of dead ones.
+//! Names of GL objects, their counts by kind, and their deletion.
 
 use crate::api::memory_object::{MemoryObject, MemoryObjectFns};
 use crate::api::raw::RawFns;
@@ -23,23 +23,24 @@ pub(crate) enum Name {
     Semaphore(SemaphoreObject),
 }
 
-/// GL objects that this display and the backends in its context made and that still exist. For leak tests and reports.
+/// Counts of the existing GL objects that this display and the backends in its context created. For leak tests and
+/// reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct ObjectCounts {
-    /// Textures, buffer textures among them.
+    /// Textures, including buffer textures.
     pub textures: usize,
-    /// Buffers.
+    /// Buffer objects.
     pub buffers: usize,
-    /// Framebuffers.
+    /// Framebuffer objects.
     pub framebuffers: usize,
-    /// Programs.
+    /// Shader programs.
     pub programs: usize,
-    /// Vertex arrays.
+    /// Vertex array objects.
     pub vertex_arrays: usize,
-    /// Samplers.
+    /// Sampler objects.
     pub samplers: usize,
-    /// Fences.
+    /// Fence sync objects.
     pub syncs: usize,
     /// Timer queries.
     pub queries: usize,
@@ -47,15 +48,15 @@ pub struct ObjectCounts {
     pub memory_objects: usize,
     /// Semaphores (`GL_EXT_semaphore`).
     pub semaphores: usize,
-    /// Number of all these that wait for their context to become current to be deleted.
+    /// Number of all these objects that wait to be deleted until their context is current.
     pub awaiting_context: usize,
 }
 
-/// A dead object whose context was not current when it was dropped.
+/// A dropped object whose context was not current.
 pub(crate) enum DeferredDelete {
-    /// A GL object, and the host memory it reads.
+    /// A GL object, and the host memory that it reads.
     Gl { name: Name, memory: Option<HostBlock> },
-    /// Something of the compute side that must be dropped with the context current.
+    /// A compute-side object that must be dropped while the context is current.
     Other(Box<dyn Any>),
 }
 
@@ -87,16 +88,16 @@ gl_names!(
 );
 
 impl DeferredDelete {
-    /// Lets go of an object whose context is gone, and it with it.
+    /// Discards an object whose context is gone.
     pub(crate) fn abandon(self, counts: &Counts) {
         match self {
             Self::Gl { name, .. } => counts.change(name, -1),
-            // Drivers look for the context when what belongs to it is unregistered.
+            // Drivers need the context to unregister an object.
             Self::Other(object) => std::mem::forget(object),
         }
     }
 
-    /// Deletes the object by the functions of its context, which must be current; `software`: a CPU draws there.
+    /// Deletes the object with functions of its context, which must be current. `software` says that a CPU draws there.
     pub(crate) fn delete(self, gl: &glow::Context, raw: &RawFns, software: bool, counts: &Counts) {
         let (name, memory) = match self {
             Self::Gl { name, memory } => (name, memory),
@@ -133,7 +134,7 @@ impl DeferredDelete {
     }
 }
 
-/// Deletes memory of others, by functions of its context.
+/// Deletes imported memory with functions of its context.
 ///
 /// # Safety
 /// The context is current, and `name` was made in it and is deleted once.
@@ -146,7 +147,7 @@ pub(crate) unsafe fn delete_memory(
     // SAFETY: the caller's promise.
     unsafe {
         if software {
-            // llvmpipe unmaps the memory at once, also under draws that are still on their way.
+            // llvmpipe unmaps the memory at once, even under draws in progress.
             gl.finish();
         }
         functions.delete(name);

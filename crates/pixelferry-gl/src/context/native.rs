@@ -1,5 +1,4 @@
-//! Query for the OpenGL context that is current on this thread, to the window system that made it: EGL, GLX, WGL or
-//! CGL.
+//! Queries the window system (EGL, GLX, WGL or CGL) for the OpenGL context that is current on this thread.
 
 use super::loader::Loader;
 use interop_core::GlName;
@@ -7,31 +6,31 @@ use libloading::Library;
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
 
-/// `eglGetCurrentContext`, `glXGetCurrentContext`, `wglGetCurrentContext`, `CGLGetCurrentContext`: no parameter, and null
-/// where no context of the system's is current.
+/// `eglGetCurrentContext`, `glXGetCurrentContext`, `wglGetCurrentContext`, `CGLGetCurrentContext`: no parameter; null
+/// where no context of that system is current.
 type Current = unsafe extern "system" fn() -> *const c_void;
 /// `CGLGetShareGroup`.
 type ShareGroup = unsafe extern "system" fn(context: *const c_void) -> *const c_void;
-/// `eglGetProcAddress` and its like.
+/// `eglGetProcAddress` and similar functions.
 type Find = unsafe extern "system" fn(name: *const c_char) -> *const c_void;
 
-/// A window system that makes contexts: the names of its functions, and what it calls a context.
+/// A window system that creates contexts: the names of its functions, and its form of context names.
 struct System {
-    /// Names of the system's library. Only a library that this process has open is asked: a library that is open made
-    /// the current context.
+    /// Names of the system's library. Only a library that this process has already loaded can have created the current
+    /// context, so no other is used.
     libraries: &'static [&'static str],
     current: &'static CStr,
     owner: Owner,
-    /// `None` where the library has all functions of OpenGL itself.
+    /// `None` where the library exports all functions of OpenGL.
     find: Option<&'static CStr>,
     name: fn(context: usize, owner: usize) -> GlName,
 }
 
-/// Function that tells what a context belongs to.
+/// The function that returns what a context belongs to.
 enum Owner {
-    /// Function to call for the current context: `eglGetCurrentDisplay`, `glXGetCurrentDisplay`, `wglGetCurrentDC`.
+    /// A function for the current context: `eglGetCurrentDisplay`, `glXGetCurrentDisplay`, `wglGetCurrentDC`.
     OfCurrent(&'static CStr),
-    /// Function to call with any context: `CGLGetShareGroup`.
+    /// A function for any context: `CGLGetShareGroup`.
     #[cfg_attr(not(target_vendor = "apple"), allow(dead_code))]
     Of(&'static CStr),
 }
@@ -47,7 +46,7 @@ const EGL: System = System {
 const SYSTEMS: &[System] = &[
     EGL,
     System {
-        // Programs that are linked with libglvnd's parts have libGLX and no libGL.
+        // Programs linked with libglvnd's parts have libGLX but no libGL.
         libraries: &["libGLX.so.0", "libGL.so.1", "libGL.so"],
         current: c"glXGetCurrentContext",
         owner: Owner::OfCurrent(c"glXGetCurrentDisplay"),
@@ -78,7 +77,7 @@ const SYSTEMS: &[System] = &[
     EGL,
 ];
 
-/// The library, if this process has it open.
+/// Returns the library, if this process has loaded it.
 fn opened(name: &str) -> Option<Library> {
     #[cfg(unix)]
     {
@@ -93,21 +92,21 @@ fn opened(name: &str) -> Option<Library> {
     }
 }
 
-/// A context by its window system's name for it.
+/// A context, identified by its window system's name.
 pub(crate) struct NativeContext {
     name: GlName,
-    /// The address of the context; only compared.
+    /// The address of the context; it is only compared.
     address: usize,
     current: Current,
     find: Option<Find>,
-    /// The library with the functions. `None` where the engine's loader found them, which an engine keeps for as long
-    /// as its context.
+    /// The library with the functions. `None` where the engine's loader found them; an engine keeps them for as long as
+    /// its context.
     library: Option<Library>,
 }
 
 impl NativeContext {
-    /// The context that is current on this thread; `None` where there is none, or none of a window system that can be
-    /// asked.
+    /// Returns the context that is current on this thread; `None` where there is none, or none of a known window
+    /// system.
     ///
     /// # Safety
     /// `load` returns null or the function of that name, which can be called for as long as the context exists.
@@ -127,8 +126,8 @@ impl NativeContext {
                 }
             }
         }
-        // A loader of GL functions may know EGL's own, too. (GLX's own are not asked for: other loaders answer every name that
-        // begins with `gl` with the address of a function that does nothing.)
+        // A loader of GL functions may find EGL's own functions as well. (GLX's own are not looked up: other loaders
+        // return the address of an empty function for every name that begins with `gl`.)
         // SAFETY: the caller's promise.
         load.and_then(|load| unsafe { Self::asked(&EGL, load) })
     }
@@ -165,7 +164,7 @@ impl NativeContext {
         unsafe { (self.current)() }.addr() == self.address
     }
 
-    /// The GL function of that name; null where there is none.
+    /// Returns the GL function of that name; null where there is none.
     pub(crate) fn function(&self, name: &CStr) -> *const c_void {
         // SAFETY: each system's function takes a name and gives an address or null; its library is open.
         let found = self.find.map_or(ptr::null(), |find| unsafe { find(name.as_ptr()) });
@@ -173,7 +172,7 @@ impl NativeContext {
             return found;
         }
         let Some(library) = &self.library else { return ptr::null() };
-        // The functions of OpenGL 1.1 are the library's own on Windows, all of them are on macOS.
+        // The library itself exports the functions of OpenGL 1.1 on Windows, and all functions on macOS.
         // SAFETY: only the address is taken.
         let own = unsafe { library.get::<*const c_void>(name.to_bytes_with_nul()) };
         own.map_or(ptr::null(), |found| *found)

@@ -1,4 +1,4 @@
-//! Memory and semaphores of other APIs, opened by handles of the operating system: for displays and for kernels.
+//! Memory and semaphores of other APIs, opened with handles of the operating system: for displays and for kernels.
 
 use crate::api::error_codes::hint;
 use crate::api::memory_object::{MemoryObject, MemoryObjectFns};
@@ -11,40 +11,40 @@ use interop_core::{DeviceIdentity, Error, MemoryHandle, Result, SemaphoreHandle,
 const IMPORT_MEMORY: &str = os::name(os::IMPORT_MEMORY);
 const IMPORT_SEMAPHORE: &str = os::name(os::IMPORT_SEMAPHORE);
 
-/// Size of a buffer over `bytes` of the allocation behind a handle.
+/// Returns the size of a buffer over `bytes` of the allocation behind a handle.
 ///
 /// # Errors
-/// [`Error::InvalidInput`] where it has fewer.
+/// [`Error::InvalidInput`] where the allocation has fewer.
 pub(crate) fn buffer_size(device: &DeviceIdentity, handle: &MemoryHandle, bytes: usize) -> Result<isize> {
     let whole = handle.bytes();
     SharedHandle::check_room(whole, bytes as u64)?;
-    // llvmpipe counts padding of its own, so that there the whole does not fit into itself.
+    // llvmpipe adds padding of its own, so the whole allocation would not fit into itself.
     let size = if device.software { bytes } else { usize::try_from(whole).unwrap_or(usize::MAX) };
-    isize::try_from(size).map_err(|_| Error::refused(format!("no memory has {whole} bytes")))
+    isize::try_from(size).map_err(|_| Error::refused(format!("{whole} bytes exceed the address space")))
 }
 
-/// Advice for an error that a driver reports of memory.
+/// Returns a hint for a memory error of the driver.
 pub(crate) fn memory_hint(code: u32) -> &'static str {
     match code {
         glow::CONTEXT_LOST => hint(code),
         _ => {
-            "The handle must be of memory that the other side exported on this very GPU, and come with the size of the \
-             whole; use another path otherwise."
+            "The handle must name memory that the other side exported on this GPU, with the size of the \
+             whole allocation; otherwise use another path."
         }
     }
 }
 
-/// A memory object over the whole allocation behind `handle`, for one buffer or texture alone.
+/// Creates a memory object over the whole allocation behind `handle`, dedicated to one buffer or texture.
 ///
-/// A buffer over a part of the memory came out unmapped in about one of 50 imports on NVIDIA (580.159): GL read zero and
-/// its writes were lost, with no error. One over all of it, and dedicated to it, never did. Textures that are not
-/// dedicated show other memory there now and then.
+/// On NVIDIA (580.159), a buffer over a part of the memory was left unmapped in about one of 50 imports: GL read zeros
+/// and its writes were lost, without an error. A dedicated buffer over the whole memory never was. Textures that are
+/// not dedicated occasionally show other memory there.
 ///
 /// # Errors
-/// [`Error::InvalidInput`] for what is no memory of the GPU; [`Error::Driver`] for what the driver refuses.
+/// [`Error::InvalidInput`] for a handle that is not memory of the GPU; [`Error::Driver`] for errors of the driver.
 ///
 /// # Safety
-/// The context is current, lists [`os::MEMORY_EXTENSION`], and is that of these functions, of `gl` and of `device`.
+/// The context is current and lists [`os::MEMORY_EXTENSION`]; the functions, `gl` and `device` belong to it.
 pub(crate) unsafe fn open_memory(
     functions: &MemoryObjectFns,
     gl: &glow::Context,
@@ -52,7 +52,7 @@ pub(crate) unsafe fn open_memory(
     handle: MemoryHandle,
 ) -> Result<MemoryObject> {
     if device.vendor.contains("NVIDIA") && !os::may_be_nvidias(handle.handle()) {
-        return Err(Error::refused("the handle is of no memory of an NVIDIA GPU: its file is not NVIDIA's device"));
+        return Err(Error::refused("the handle is not memory of an NVIDIA GPU: its file is not an NVIDIA device"));
     }
     drain(gl, IMPORT_MEMORY);
     // SAFETY: the caller's promise.
@@ -67,7 +67,7 @@ pub(crate) unsafe fn open_memory(
     }
     if let Err(error) = check(gl, &device.name, IMPORT_MEMORY, memory_hint) {
         to_driver.close_if_left();
-        // SAFETY: as above; nobody else has the name.
+        // SAFETY: as above; the name has no other owner.
         unsafe { functions.delete(memory) };
         return Err(error);
     }
@@ -77,18 +77,18 @@ pub(crate) unsafe fn open_memory(
 fn semaphore_hint(code: u32) -> &'static str {
     match code {
         glow::CONTEXT_LOST => hint(code),
-        _ => "OpenGL and Vulkan must be of one driver and version; take turns by host fences otherwise.",
+        _ => "OpenGL and Vulkan must belong to one driver and version; otherwise use host fences.",
     }
 }
 
-/// The semaphore behind `handle`.
+/// Opens the semaphore behind `handle`.
 ///
 /// # Errors
-/// [`Error::Driver`] for what the driver refuses.
+/// [`Error::Driver`] for errors of the driver.
 ///
 /// # Safety
-/// The context is current, lists [`os::SEMAPHORE_EXTENSION`], for a timeline `GL_NV_timeline_semaphore` too, and is that of
-/// these functions, of `gl` and of `device`.
+/// The context is current and lists [`os::SEMAPHORE_EXTENSION`], and for a timeline `GL_NV_timeline_semaphore` as well;
+/// the functions, `gl` and `device` belong to it.
 pub(crate) unsafe fn open_semaphore(
     functions: &SemaphoreFns,
     gl: &glow::Context,
@@ -106,7 +106,7 @@ pub(crate) unsafe fn open_semaphore(
     unsafe { functions.import(semaphore, to_driver.number()) };
     if let Err(error) = check(gl, &device.name, IMPORT_SEMAPHORE, semaphore_hint) {
         to_driver.close_if_left();
-        // SAFETY: as above; nobody else has the name.
+        // SAFETY: as above; the name has no other owner.
         unsafe { functions.delete(semaphore) };
         return Err(error);
     }

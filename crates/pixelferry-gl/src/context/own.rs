@@ -1,4 +1,4 @@
-//! A context made by this crate, with what it draws to.
+//! A context created by this crate, with its default surface.
 
 use glutin::context::PossiblyCurrentContext;
 use glutin::prelude::*;
@@ -12,12 +12,12 @@ use interop_core::{DriverError, Error, Result};
 use std::any::Any;
 use std::rc::Rc;
 
-/// Default surface of the context. Goes before the context.
+/// Default surface of the context, dropped before the context.
 pub(crate) enum OwnSurface {
-    /// Nothing: framebuffer objects only.
+    /// No surface: framebuffer objects only.
     #[cfg(unix)]
     None,
-    /// One pixel, for drivers that cannot do without.
+    /// A surface of one pixel, for drivers that require one.
     #[cfg(all(unix, not(target_vendor = "apple")))]
     Pbuffer(Surface<PbufferSurface>),
     /// A window.
@@ -25,25 +25,26 @@ pub(crate) enum OwnSurface {
     Window(Surface<WindowSurface>),
 }
 
-/// Fields are dropped in this order: surface, context, window.
+/// The fields are dropped in this order: surface, context, window.
 pub(crate) struct OwnContext {
     surface: OwnSurface,
-    /// `None` only while it is dropped.
+    /// `None` only during the drop.
     context: Option<PossiblyCurrentContext>,
-    /// Goes after what it needs.
+    /// Dropped after the fields that need it.
     window: Option<Rc<dyn Any>>,
 }
 
-/// A context that is current nowhere and draws to nothing, kept for those who still share with it.
+/// A context that is not current and has no surface, kept for APIs that still share with it.
 pub(crate) struct Resting {
     _context: PossiblyCurrentContext,
 }
 
-// SAFETY: glutin ties such a context to a thread because it may be current there; this one is not, and is only destroyed.
-// (Destroyed while it is current after all, it goes when it no longer is: EGL 1.5, 3.7.2; GLX 1.4, 3.3.7.)
+// SAFETY: glutin ties such a context to a thread because it may be current there; this one is not, and is only
+// destroyed. (If it is destroyed while it is current after all, it is freed when it no longer is: EGL 1.5, 3.7.2; GLX
+// 1.4, 3.3.7.)
 unsafe impl Send for Resting {}
 
-/// A failure of EGL, GLX or WGL as a driver error.
+/// Converts a failure of EGL, GLX or WGL to a driver error.
 pub(crate) fn driver_error(operation: &'static str, device: &str, e: &glutin::error::Error) -> Error {
     DriverError::new(operation, device, e.raw_code().unwrap_or(0), e.to_string()).into()
 }
@@ -62,7 +63,7 @@ impl OwnContext {
         self.window.is_some()
     }
 
-    /// The window's surface, where it has one, and the context.
+    /// Returns the window's surface, if it has one, and the context.
     #[cfg(feature = "window")]
     pub(crate) fn window_surface(&self) -> Option<(&Surface<WindowSurface>, &PossiblyCurrentContext)> {
         match (&self.surface, &self.context) {
@@ -71,13 +72,13 @@ impl OwnContext {
         }
     }
 
-    /// Takes the context off this thread and its window.
+    /// Detaches the context from this thread and its window.
     pub(crate) fn rest(mut self) -> Option<Resting> {
         self.release();
         self.context.take().map(|context| Resting { _context: context })
     }
 
-    /// A current context would live on after it is destroyed.
+    /// Makes the context not current, because otherwise it would live on after it is destroyed.
     fn release(&self) {
         if let Some(context) = self.context.as_ref().filter(|context| context.is_current())
             && let Err(e) = context.make_not_current_in_place()
@@ -97,7 +98,7 @@ impl OwnContext {
             (OwnSurface::None, PossiblyCurrentContext::Egl(context)) => context.make_current_surfaceless(),
             #[cfg(target_vendor = "apple")]
             (OwnSurface::None, PossiblyCurrentContext::Cgl(context)) => context.make_current_surfaceless(),
-            // Contexts without a surface are only made by EGL and CGL (see `headless`).
+            // Contexts without a surface are created only by EGL and CGL (see `headless`).
             #[cfg(unix)]
             #[allow(unreachable_patterns)]
             (OwnSurface::None, _) => Ok(()),
@@ -111,7 +112,8 @@ impl Drop for OwnContext {
         self.release();
         #[cfg(all(feature = "window", unix, not(target_vendor = "apple")))]
         if self.is_window_gone() {
-            // The server has ended its surface, too. To end that again is an error, which winit would tell of the next window.
+            // The server has already destroyed its surface. Destroying it again would be an error, which winit would
+            // report for the next window.
             std::mem::forget(std::mem::replace(&mut self.surface, OwnSurface::None));
         }
     }
@@ -119,7 +121,7 @@ impl Drop for OwnContext {
 
 #[cfg(all(feature = "window", unix, not(target_vendor = "apple")))]
 impl OwnContext {
-    /// True where another program has destroyed the window: winit panics when it is asked for the size then.
+    /// True where another program has destroyed the window: winit then panics when the size is queried.
     fn is_window_gone(&self) -> bool {
         let window = self.window.as_ref().and_then(|window| window.downcast_ref::<winit::window::Window>());
         window.is_some_and(|window| interop_core::describe::panics::catch(|| window.inner_size()).is_err())

@@ -1,14 +1,15 @@
-//! GL objects that are deleted in the right context only.
+//! GL objects that are deleted only in their own context.
 //!
-//! A name means something else in another context. So an object dropped while its context is not current goes to a
-//! list. The next call in the right context deletes what is in the list; else it goes with the context itself.
+//! A name means something else in another context. An object dropped while its context is not current therefore goes to
+//! a list. The next call in that context deletes the listed objects; otherwise they are deleted with the context
+//! itself.
 
 use crate::context::context_state::ContextState;
 use crate::context::names::{DeferredDelete, GlName};
 use interop_core::HostBlock;
 use std::rc::Rc;
 
-/// Owns one GL object.
+/// Owner of one GL object.
 pub(crate) struct Owned<T: GlName> {
     shared: Rc<ContextState>,
     name: T,
@@ -17,18 +18,18 @@ pub(crate) struct Owned<T: GlName> {
 }
 
 impl<T: GlName> Owned<T> {
-    /// Takes ownership of a name just made in `shared`'s context.
+    /// Takes ownership of a name that was just created in `shared`'s context.
     pub(crate) fn new(shared: &Rc<ContextState>, name: T) -> Self {
         shared.counts.change(name.name(), 1);
         Self { shared: Rc::clone(shared), name, memory: None }
     }
 
-    /// Lets the object keep `memory` until GL has deleted it.
+    /// Makes the object keep `memory` alive until GL has deleted it.
     pub(crate) fn keep(&mut self, memory: HostBlock) {
         self.memory = Some(memory);
     }
 
-    /// The name.
+    /// Returns the name.
     pub(crate) fn get(&self) -> T {
         self.name
     }
@@ -45,15 +46,15 @@ impl<T: GlName> Drop for Owned<T> {
     }
 }
 
-/// A GL object of ours, or one of the engine's that is only named.
+/// An owned GL object, or an engine's object that is only named.
 pub(crate) enum Named<T: GlName> {
     Ours(Owned<T>),
-    /// The engine keeps it for as long as this.
+    /// The engine keeps it for as long as this value.
     Engines(T),
 }
 
 impl<T: GlName + Copy> Named<T> {
-    /// The name.
+    /// Returns the name.
     pub(crate) fn get(&self) -> T {
         match self {
             Self::Ours(owned) => owned.get(),

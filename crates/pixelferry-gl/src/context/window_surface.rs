@@ -1,4 +1,4 @@
-//! Surfaces that draw to a window, whoever made it.
+//! Surfaces that draw to a window, whoever created it.
 
 use super::own::driver_error;
 use glutin::config::{Config, ConfigTemplateBuilder};
@@ -23,10 +23,10 @@ pub(crate) fn unavailable(reason: impl std::fmt::Display) -> Error {
     }
 }
 
-/// The configuration with the fewest samples, as frames are shown pixel by pixel. Configurations of the window's own
-/// visual come before others.
+/// Picks the configuration with the fewest samples, because frames are shown pixel by pixel. Configurations with the
+/// window's own visual come first.
 pub(crate) fn pick_config(display: &Display, window: RawWindowHandle) -> Result<Config> {
-    // Alpha is not asked for: a compositor would let through what is below the window.
+    // Alpha is not requested: a compositor would let the content below the window show through.
     let mut template = ConfigTemplateBuilder::new().with_alpha_size(0);
     if cfg!(windows) {
         template = template.compatible_with_native_window(window);
@@ -38,7 +38,7 @@ pub(crate) fn pick_config(display: &Display, window: RawWindowHandle) -> Result<
     configs.min_by_key(merit).ok_or_else(|| unavailable("it has no configuration for windows"))
 }
 
-/// True where a window has a configuration's visual; true where there are no visuals.
+/// True where a window has a configuration's visual, and where there are no visuals.
 #[cfg(all(unix, not(target_vendor = "apple")))]
 pub(crate) fn has_visual(window: RawWindowHandle, config: &Config) -> bool {
     let own = match window {

@@ -1,16 +1,17 @@
-//! Xlib has one error handler for the whole process. winit sets it, and takes errors of every other X connection in the
-//! process (of a toolkit, of a Python module) for its own: the next window would fail to open for a reason that has
-//! nothing to do with it. So each connection's errors are kept apart here.
+//! Separates X errors by connection. Xlib has one error handler for the whole process. winit installs it, and
+//! attributes errors of every other X connection in the process (of a toolkit or a Python module) to itself: the next
+//! window would fail to open for an unrelated reason.
 //!
-//! A window that another program destroys is the second case. Mesa presents into it until the notice arrives, the server
-//! refuses each picture, and winit takes the refusal for a failure of its next call: it panics, and all windows end.
+//! A window that another program destroys is the second case. Mesa presents into it until the notification arrives, the
+//! server rejects each picture, and winit takes the error for a failure of its next call: it panics, and all windows
+//! are closed.
 
 use raw_window_handle::RawDisplayHandle;
 use std::ffi::{c_int, c_uchar, c_ulong, c_void};
 use std::sync::Once;
 use winit::platform::x11::{XlibErrorHook, register_xlib_error_hook};
 
-/// Address of the connection, if it is one of Xlib's.
+/// Returns the address of the connection, if it is one of Xlib's.
 fn connection(handle: RawDisplayHandle) -> Option<usize> {
     match handle {
         RawDisplayHandle::Xlib(handle) => handle.display.map(|display| display.as_ptr() as usize),
@@ -30,11 +31,11 @@ struct ErrorEvent {
     minor_code: c_uchar,
 }
 
-/// `BadWindow` and `BadDrawable` of `X.h`: the server has no such window.
+/// `BadWindow` and `BadDrawable` of `X.h`: the window no longer exists.
 const WINDOW_IS_GONE: [c_uchar; 2] = [3, 9];
 
-/// Keeps errors of other connections than winit's from winit, and those of windows that have been destroyed: winit hears
-/// of these by `DestroyNotify`. winit has one connection for as long as the process lives.
+/// Hides errors of other connections from winit, and errors of destroyed windows, which winit learns about through
+/// `DestroyNotify`. winit has one connection for as long as the process lives.
 pub(crate) fn keep_from_winit(winit: RawDisplayHandle) {
     static ONCE: Once = Once::new();
     let Some(winit) = connection(winit) else { return };
@@ -45,14 +46,14 @@ pub(crate) fn keep_from_winit(winit: RawDisplayHandle) {
             let foreign = display as usize != winit;
             let gone = WINDOW_IS_GONE.contains(&code);
             if foreign || gone {
-                tracing::debug!(foreign, code, "an X error that is not one of the windows' loop was passed over");
+                tracing::debug!(foreign, code, "ignored an X error that does not belong to the window event loop");
             }
             foreign || gone
         }));
     });
 }
 
-/// Registers glutin's hook, once, for errors of winit's connection alone.
+/// Registers glutin's hook once, for errors of winit's connection only.
 pub(crate) fn registrar(winit: RawDisplayHandle) -> Box<dyn Fn(XlibErrorHook)> {
     static ONCE: Once = Once::new();
     let winit = connection(winit);

@@ -1,4 +1,4 @@
-//! The framebuffer that is bound, as a place that links show frames in.
+//! The bound framebuffer, as a target in which links show frames.
 
 use crate::api::gl_format::gl_format;
 use crate::api::host_state::READS;
@@ -17,7 +17,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 /// The framebuffer that is bound for drawing whenever a frame is shown (its first colour buffer), for
-/// [`interop_core::Link::show`]. Made by [`GlDisplay::bound_target`].
+/// [`interop_core::Link::show`]. [`GlDisplay::bound_target`] creates one.
 pub struct BoundTarget<'a> {
     display: &'a GlDisplay,
     viewport: Viewport,
@@ -26,11 +26,12 @@ pub struct BoundTarget<'a> {
 }
 
 impl GlDisplay {
-    /// The framebuffer that is bound for drawing whenever a frame is shown, as a place for [`interop_core::Link::show`].
+    /// Returns the framebuffer that is bound for drawing whenever a frame is shown, as a target for
+    /// [`interop_core::Link::show`].
     ///
-    /// Kernels store into the texture behind a framebuffer object, as that of
-    /// [`OffscreenTarget`](crate::OffscreenTarget) is. Frames are drawn into a window's own framebuffer and into what shaders do
-    /// not store to. What the frame is shown in must stay bound during the call.
+    /// Kernels store into the texture behind a framebuffer object, such as that of
+    /// [`OffscreenTarget`](crate::OffscreenTarget). Frames are drawn into a window's own framebuffer, and into textures
+    /// that shaders cannot store to. The framebuffer must stay bound during the call.
     ///
     /// ```
     /// use interop_core::{Arg, ComputeBackend, DrawOptions, KernelSource, Link, LinkOptions, PixelFormat, Showed, SurfaceDesc, Unwritten};
@@ -43,7 +44,7 @@ impl GlDisplay {
     ///     "@compute @workgroup_size(8, 8)
     ///      fn grey(@builtin(global_invocation_id) id: vec3<u32>) { pf_store(id.xy, vec4<f32>(pf_arg_f32(0))); }",
     /// ))?;
-    /// // Every pixel is written, so that nothing of earlier frames is needed.
+    /// // Every pixel is written, so nothing of earlier frames is needed.
     /// let surface = SurfaceDesc::image(64, 64, PixelFormat::Rgba8).with_unwritten(Unwritten::Overwrite);
     /// let mut link = Link::open(backend, display.clone(), surface, LinkOptions::default())?;
     /// let target = display.create_offscreen_target(64, 64)?;
@@ -66,7 +67,7 @@ impl GlDisplay {
 
 impl BoundTarget<'_> {
     fn found(&self) -> Result<(Attachment, PixelFormat)> {
-        self.found.ok_or_else(|| Error::refused("no texture was found behind the framebuffer"))
+        self.found.ok_or_else(|| Error::refused("the framebuffer has no texture"))
     }
 }
 
@@ -81,7 +82,7 @@ impl ShowTarget for BoundTarget<'_> {
 
     fn pixels(&mut self) -> Result<TargetPixels, Obstacle> {
         let shared = self.display.shared();
-        // A draw says so, too.
+        // A draw would report the same error.
         let refused = |error: Error| Obstacle::Refused(error.to_string());
         shared.enter().and_then(|()| check_target(self.display.tools())).map_err(refused)?;
         let attachment = self.display.tools().drawing.attachment(shared)?;
@@ -90,7 +91,7 @@ impl ShowTarget for BoundTarget<'_> {
             return Err(Obstacle::Encodes("its format".into()));
         }
         if layer != 0 {
-            return Err(Obstacle::Texture("it is a layer of several"));
+            return Err(Obstacle::Texture("it is one of several layers"));
         }
         let of = |pixels: &PixelFormat| *pixels != PixelFormat::Bgra8 && gl_format(*pixels).internal == format.internal;
         let pixels = PixelFormat::ALL.into_iter().find(of);
@@ -109,7 +110,7 @@ impl ShowTarget for BoundTarget<'_> {
         let (Attachment { texture, level, layer, width, height, format, .. }, _) = self.found()?;
         let shared = self.display.shared();
         let Some(HandleType::QueueBuffer(queue)) = shared.queue_handle() else {
-            return Err(shared.unsupported("nothing names its context".into()));
+            return Err(shared.unsupported("no window system knows its context".into()));
         };
         let kept = Arc::new(());
         let (extent, owner) = (Extent::new(width, height), Arc::downgrade(&kept));

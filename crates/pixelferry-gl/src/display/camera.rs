@@ -1,19 +1,19 @@
-//! View of a picture in a window: zoomed about the pointer, and moved.
+//! View of a picture in a window: zoom about the pointer, and pan.
 
 use interop_core::{Extent, Fit, Placement};
 use winit::event::{ElementState, MouseButton, MouseScrollDelta, WindowEvent};
 
 /// Largest side of a zoomed picture: shaders count its pixels in 32-bit floats.
 const LONGEST: f64 = (1 << 24) as f64;
-/// Smallest and largest zoom, as window pixels for a picture's pixel.
+/// Smallest and largest zoom, in window pixels per picture pixel.
 const ZOOM: [f64; 2] = [1.0 / 64.0, 256.0];
-/// Zoom of one step of the wheel.
+/// Zoom factor of one step of the wheel.
 const STEP: f64 = 1.2;
-/// Pixels of a touchpad that are as much as one step of a wheel.
+/// Touchpad pixels that correspond to one step of a wheel.
 const PIXELS: f64 = 40.0;
 
-/// Section of a picture that a window shows, and the hand that moves it: the wheel zooms about the pointer, a drag with the left
-/// button moves the picture. Any thread; sizes are in pixels.
+/// The section of a picture that a window shows, controlled by the mouse: the wheel zooms about the pointer, and a drag
+/// with the left button moves the picture. It may be used on any thread; sizes are in pixels.
 ///
 /// ```
 /// use interop_core::{Extent, Fit};
@@ -28,11 +28,11 @@ const PIXELS: f64 = 40.0;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Camera {
-    /// Window pixels for a picture's pixel; `None` contains the picture, whatever the window's size.
+    /// Window pixels per picture pixel; `None` fits the picture into the window, whatever its size.
     zoom: Option<f64>,
     /// Point of the picture at the window's centre, from 0 to 1 across and down.
     centre: [f64; 2],
-    /// The pointer's place in the window.
+    /// The pointer's position in the window.
     pointer: Option<[f64; 2]>,
     dragging: bool,
 }
@@ -44,18 +44,18 @@ impl Default for Camera {
 }
 
 impl Camera {
-    /// Contains all of the picture again.
+    /// Fits the whole picture into the window again.
     pub fn fit(&mut self) {
         (self.zoom, self.centre) = (None, [0.5; 2]);
     }
 
-    /// The pointer's place in the window, in pixels from its top left corner; `None` while it is elsewhere.
+    /// Returns the pointer's position in the window, in pixels from its top left corner; `None` while it is elsewhere.
     pub const fn pointer(&self) -> Option<[f64; 2]> {
         self.pointer
     }
 
-    /// Follows the user's hand over a window that shows a picture of such sizes. True where what is seen, or what is under the
-    /// pointer, has changed.
+    /// Handles a mouse event over a window that shows a picture, with the given sizes. Returns true where the visible
+    /// section, or the pixel under the pointer, has changed.
     pub fn follow(&mut self, event: &WindowEvent, image: Extent, window: Extent) -> bool {
         match event {
             WindowEvent::CursorMoved { position, .. } => {
@@ -83,30 +83,30 @@ impl Camera {
         true
     }
 
-    /// Shows the picture at its own size, about the point that is in the centre now.
+    /// Shows the picture at its own size, keeping the point in the centre.
     pub fn one_to_one(&mut self) {
         self.zoom = Some(1.0);
     }
 
-    /// Zooms by `factor`, so that what lies under the window's pixel `at` stays there.
+    /// Zooms by `factor`, keeping the point under the window's pixel `at`.
     pub fn zoom(&mut self, factor: f64, at: [f64; 2], image: Extent, window: Extent) {
         let (before, scale) = (self.corner(image, window), self.scale(image, window));
         let under = std::array::from_fn::<_, 2, _>(|axis| (at[axis] - before[axis]) / scale);
         let most = ZOOM[1].min(LONGEST / f64::from(image.width.max(image.height).max(1)));
         let zoom = (scale * factor).clamp(ZOOM[0].min(most), most);
         self.zoom = Some(zoom);
-        // The picture's point under the pointer, in pixels of it, is as far from the centre as the pointer is.
+        // The distance of the point under the pointer from the centre, in picture pixels, stays that of the pointer.
         self.look_at(std::array::from_fn(|axis| under[axis] + (middle(window, axis) - at[axis]) / zoom), image);
     }
 
-    /// Moves the picture by so many pixels of the window.
+    /// Moves the picture by this many pixels of the window.
     pub fn pan(&mut self, by: [f64; 2], image: Extent, window: Extent) {
         let scale = self.scale(image, window);
         self.zoom = Some(scale);
         self.look_at(std::array::from_fn(|axis| self.centre[axis] * side(image, axis) - by[axis] / scale), image);
     }
 
-    /// Placement for [`interop_core::DrawOptions::fit`].
+    /// Returns the placement for [`interop_core::DrawOptions::fit`].
     pub fn placement(&self, image: Extent, window: Extent) -> Fit {
         let Some(zoom) = self.zoom else { return Fit::Contain };
         let [x, y] = self.corner(image, window).map(|start| start.round() as i32);
@@ -114,14 +114,14 @@ impl Camera {
         Fit::At(Placement { x, y, width, height })
     }
 
-    /// Column and row of the picture's pixel that lies at a place of the window.
+    /// Returns the column and row of the picture's pixel at a position of the window.
     #[cfg(test)]
     fn pixel_at(&self, at: [f64; 2], image: Extent, window: Extent) -> [f64; 2] {
         let (corner, scale) = (self.corner(image, window), self.scale(image, window));
         std::array::from_fn(|axis| (at[axis] - corner[axis]) / scale)
     }
 
-    /// Keeps the centre on the picture, so that a part of it is always seen.
+    /// Keeps the centre on the picture, so that a part of it is always visible.
     fn look_at(&mut self, pixel: [f64; 2], image: Extent) {
         self.centre = std::array::from_fn(|axis| (pixel[axis] / side(image, axis)).clamp(0.0, 1.0));
     }
@@ -131,7 +131,7 @@ impl Camera {
         self.zoom.unwrap_or_else(contained)
     }
 
-    /// Place of the picture's first pixel in the window.
+    /// Returns the position of the picture's first pixel in the window.
     fn corner(&self, image: Extent, window: Extent) -> [f64; 2] {
         let scale = self.scale(image, window);
         std::array::from_fn(|axis| middle(window, axis) - self.centre[axis] * side(image, axis) * scale)

@@ -1,4 +1,4 @@
-//! The display: what a user holds.
+//! The OpenGL display.
 
 use crate::api::gl_objects::{GlBuffer, GlTexture};
 use crate::api::host_state::{CLEARS, DRAWS, STORES};
@@ -32,9 +32,9 @@ use std::any::Any;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// An OpenGL context (3.3 or later), or an engine's of OpenGL ES (3.0 or later), as a display.
+/// An OpenGL context (3.3 or later), or an engine's OpenGL ES context (3.0 or later), as a display.
 ///
-/// The display stays on its thread. Calls while another context is current give [`Error::WrongContext`]. Objects
+/// The display stays on its thread. Calls while another context is current return [`Error::WrongContext`]. Objects
 /// dropped then are deleted later, when the display's context is current again.
 pub struct GlDisplay {
     tools: Rc<Tools>,
@@ -59,26 +59,26 @@ impl GlDisplay {
         &self.tools
     }
 
-    /// For surfaces, which keep them.
+    /// Returns the tools for surfaces, which keep them.
     pub(crate) fn tools_rc(&self) -> &Rc<Tools> {
         &self.tools
     }
 
-    /// GL functions of the context, for the user's own drawing.
+    /// Returns the GL functions of the context, for the user's own drawing.
     ///
-    /// In a context made by this crate, uploads expect `UNPACK_SKIP_*`, `UNPACK_SWAP_BYTES` and `UNPACK_LSB_FIRST` at
-    /// their defaults. Set them back where you change them.
+    /// In a context created by this crate, uploads expect `UNPACK_SKIP_*`, `UNPACK_SWAP_BYTES` and `UNPACK_LSB_FIRST`
+    /// at their defaults. Reset them after you change them.
     pub fn gl(&self) -> &GlFunctions {
         &self.shared().gl
     }
 
-    /// The version that the display uses: that of the context, or the limit in the options. Of OpenGL ES where
-    /// [`GlDisplay::is_es`] says so.
+    /// Returns the version that the display uses: that of the context, or the limit in the options. It is a version of
+    /// OpenGL ES where [`GlDisplay::is_es`] is true.
     pub fn version(&self) -> (u32, u32) {
         self.shared().features.version
     }
 
-    /// True where the context is one of OpenGL ES.
+    /// True where the context is an OpenGL ES context.
     pub fn is_es(&self) -> bool {
         self.shared().features.es
     }
@@ -100,22 +100,22 @@ impl GlDisplay {
         }
     }
 
-    /// Tells the display that its context is gone. Call it before this display and its links are dropped: after the
-    /// driver reset the context and the engine destroyed it, or after the engine destroyed it to make another.
+    /// Tells the display that its context is gone. Call it before this display and its links are dropped, after the
+    /// engine destroyed the context (because of a driver reset, or to create another one).
     ///
-    /// From then on every call gives an error, and the display calls nothing in the context. What links and surfaces
-    /// leave behind is freed on the host's side. Make a new display in the new context, and new links.
+    /// From then on every call returns an error, and the display makes no GL calls. Host resources of its links and
+    /// surfaces are freed. Create a new display in the new context, and new links.
     ///
     /// # Safety
     /// The context is gone, and nothing reads or writes memory for it any more: pages that it read in place
     /// ([`StagingKind::Imported`]) are freed.
     ///
-    /// Memory that the context had mapped ([`Staging::host_block`]) went with it, and nobody touches that memory from
-    /// now on. So whoever destroys a context
+    /// Memory that the context had mapped ([`Staging::host_block`]) is gone as well and must not be accessed from now
+    /// on. Code that destroys a context must therefore
     ///
-    /// - lets the compute device finish before ([`interop_core::ComputeBackend::finish`]),
-    /// - has begun no frame that is still open,
-    /// - uses no [`interop_core::ComputeMemory`] over such a block afterwards. Links give an error on their own.
+    /// - let the compute device finish first ([`interop_core::ComputeBackend::finish`]),
+    /// - have no open frame,
+    /// - not use any [`interop_core::ComputeMemory`] over such a block afterwards. Links return an error automatically.
     ///
     /// ```
     /// # fn destroyed(display: &pixelferry_gl::GlDisplay) {
@@ -133,31 +133,31 @@ impl GlDisplay {
         self.shared().lose();
     }
 
-    /// The display's context, for a backend that computes in it. Kernels and draws are then in one queue, with no
-    /// switch between contexts, no fence and no copy.
+    /// Returns the display's context, for a backend that computes in it. Kernels and draws then use one queue, without
+    /// a switch between contexts, a fence or a copy.
     ///
     /// # Errors
-    /// [`Error::WrongContext`] where another context is current. [`Error::Unsupported`] below OpenGL 4.3 and OpenGL ES 3.1, and
-    /// where no window system (EGL, GLX, WGL, CGL) knows the context.
+    /// [`Error::WrongContext`] where another context is current. [`Error::Unsupported`] below OpenGL 4.3 and OpenGL ES
+    /// 3.1, and where no window system (EGL, GLX, WGL, CGL) knows the context.
     pub fn shared_device(&self) -> Result<GlDevice> {
         self.shared().enter()?;
         GlDevice::new(self.shared())
     }
 
-    /// Deletes what was dropped while the context was not current, as the start of every other call does.
+    /// Deletes objects that were dropped while the context was not current, as the start of every other call does.
     ///
     /// # Errors
-    /// [`Error::WrongContext`] where the context is not current now, [`Error::Driver`] where it is gone.
+    /// [`Error::WrongContext`] where the context is not current now; [`Error::Driver`] where it is gone.
     pub fn delete_dropped(&self) -> Result<()> {
         self.shared().enter()
     }
 
-    /// GL objects made by this display that still exist.
+    /// Returns the counts of existing GL objects of this display.
     pub fn object_counts(&self) -> ObjectCounts {
         self.shared().object_counts()
     }
 
-    /// Fills the framebuffer that is bound for drawing (its first colour buffer).
+    /// Fills the framebuffer that is bound for drawing (its first colour buffer) with one colour.
     pub fn clear(&self, color: [f32; 4]) -> Result<()> {
         call("GlDisplay::clear", || {
             self.shared().enter()?;
@@ -169,28 +169,29 @@ impl GlDisplay {
         })
     }
 
-    /// Draws an image surface into the framebuffer that is bound for drawing (its first colour buffer), as the surface's
-    /// [`ImageDesc`](interop_core::ImageDesc) and `options` say: by default every number goes there as it is.
+    /// Draws an image surface into the framebuffer that is bound for drawing (its first colour buffer), as the
+    /// surface's [`ImageDesc`](interop_core::ImageDesc) and `options` say. By default every number is copied unchanged.
     ///
-    /// A triangle or a compute shader writes the same pixels, whichever the first draws found to be quicker. The
-    /// compute shader takes part where the framebuffer's texture can be stored into, as that of [`OffscreenTarget`]
-    /// can. Other draw buffers, depth and stencil keep what they hold. In a window it stores into a texture beside it, and a copy follows. [`DrawOptions::manner`] asks for one of
-    /// the two; [`interop_core::Display::drawn`] says which it was and why.
+    /// A triangle or a compute shader writes the same pixels; the first draws measure which is faster. The compute
+    /// shader is an option where shaders can store into the framebuffer's texture, such as that of [`OffscreenTarget`].
+    /// Other draw buffers, depth and stencil keep their content. For a window the shader stores into another texture,
+    /// which is then copied. [`DrawOptions::manner`] requests one of the two; [`interop_core::Display::drawn`] returns
+    /// which was used and why.
     ///
-    /// In a context made by this crate, viewport 0 and the fragment tests stay as the draw set them (tests off).
+    /// In a context created by this crate, viewport 0 and the fragment tests stay as the draw set them (tests off).
     ///
     /// # Errors
     /// - [`Error::Foreign`] for a surface of another display.
-    /// - [`Error::InvalidInput`] for a buffer, an empty viewport, or options that mean nothing ([`Plan::new`]).
-    /// - [`Error::InvalidInput`] for a framebuffer object that does not encode where
-    ///   [`interop_core::TargetEncoding::SrgbFormat`] says so. Windows are taken at their word, as drivers answer for
-    ///   them as they like.
-    /// - [`Error::InvalidInput`] for a framebuffer that takes no colours: one that is not complete, has no first colour buffer, or
-    ///   holds integers; and for state of an engine's that would change the pixels and that nothing here can set (a display list
-    ///   that is compiled, window rectangles).
-    /// - [`Error::Unsupported`] in OpenGL ES without `GL_EXT_sRGB_write_control` for a framebuffer object that encodes where
-    ///   the options do not ask for that: nothing can switch it off.
-    /// - [`Error::NothingShown`] for an in-place surface with no frame yet.
+    /// - [`Error::InvalidInput`] for a buffer, an empty viewport, or invalid options ([`Plan::new`]).
+    /// - [`Error::InvalidInput`] for a framebuffer object that does not encode, with
+    ///   [`interop_core::TargetEncoding::SrgbFormat`]. Windows are assumed to encode, because drivers report this
+    ///   unreliably.
+    /// - [`Error::InvalidInput`] for a framebuffer without a usable colour buffer (incomplete, without a first colour
+    ///   buffer, or of integers), and for engine state that would change the pixels and cannot be set here (a display
+    ///   list being compiled, window rectangles).
+    /// - [`Error::Unsupported`] in OpenGL ES without `GL_EXT_sRGB_write_control`, for a framebuffer object that encodes
+    ///   although the options do not request it, because it cannot be switched off.
+    /// - [`Error::NothingShown`] for an in-place surface without a frame.
     pub fn draw(&self, surface: &Surface, viewport: Viewport, options: DrawOptions) -> Result<()> {
         call("GlDisplay::draw", || {
             self.shared().enter()?;
@@ -198,7 +199,7 @@ impl GlDisplay {
         })
     }
 
-    /// [`GlDisplay::draw`] as a part of another call. The context must be current.
+    /// Implements [`GlDisplay::draw`] as a part of another call. The context must be current.
     pub(crate) fn draw_bound(&self, surface: &Surface, viewport: Viewport, options: DrawOptions) -> Result<()> {
         let step = drawing("draw");
         let shared = self.shared();
@@ -220,19 +221,19 @@ impl GlDisplay {
         Ok(())
     }
 
-    /// Runs `f`, for the user's own drawing. Its OpenGL commands are one piece of work of the timeline, called `name`
-    /// ([`interop_core::Display::set_timeline`]). The display's context must be current.
+    /// Runs `f`, for the user's own drawing. Its OpenGL commands are recorded as one piece of work in the timeline,
+    /// under `name` ([`interop_core::Display::set_timeline`]). The display's context must be current.
     pub fn timed<R>(&self, name: &'static str, f: impl FnOnce() -> R) -> Result<R> {
         self.shared().enter()?;
         let _step = drawing(name);
         Ok(self.tools.timed(name, f))
     }
 
-    /// The texture of an image surface.
+    /// Returns the texture of an image surface.
     ///
     /// # Errors
-    /// [`Error::Foreign`] for a surface of another display, [`Error::InvalidInput`] for a buffer,
-    /// [`Error::NothingShown`] for an in-place surface with no frame yet.
+    /// [`Error::Foreign`] for a surface of another display; [`Error::InvalidInput`] for a buffer;
+    /// [`Error::NothingShown`] for an in-place surface without a frame.
     pub fn surface_texture(&self, surface: &Surface) -> Result<GlTexture> {
         call("GlDisplay::surface_texture", || {
             self.shared().enter()?;
@@ -247,11 +248,11 @@ impl GlDisplay {
         })
     }
 
-    /// The buffer of a buffer surface.
+    /// Returns the buffer of a buffer surface.
     ///
     /// # Errors
-    /// [`Error::Foreign`] for a surface of another display, [`Error::InvalidInput`] for an image,
-    /// [`Error::NothingShown`] for an in-place surface with no frame yet.
+    /// [`Error::Foreign`] for a surface of another display; [`Error::InvalidInput`] for an image;
+    /// [`Error::NothingShown`] for an in-place surface without a frame.
     pub fn surface_buffer(&self, surface: &Surface) -> Result<GlBuffer> {
         call("GlDisplay::surface_buffer", || {
             let shared = self.shared();
@@ -269,12 +270,12 @@ impl GlDisplay {
         })
     }
 
-    /// Makes an RGBA8 framebuffer to draw into where there is no window; black and transparent at first.
+    /// Creates an offscreen RGBA8 framebuffer for draws; it is black and transparent at first.
     pub fn create_offscreen_target(&self, width: u32, height: u32) -> Result<OffscreenTarget> {
         self.create_offscreen_target_of(width, height, PixelFormat::Rgba8)
     }
 
-    /// Makes a framebuffer of `format` to draw into; [`PixelFormat::Rgba16F`] keeps light brighter than 1.
+    /// Creates an offscreen framebuffer of `format` for draws; [`PixelFormat::Rgba16F`] keeps light brighter than 1.
     pub fn create_offscreen_target_of(&self, width: u32, height: u32, format: PixelFormat) -> Result<OffscreenTarget> {
         call("GlDisplay::create_offscreen_target", || OffscreenTarget::new(&self.tools, width, height, format))
     }
@@ -290,7 +291,7 @@ impl GlDisplay {
         Err(self.not_found(surface, matches!(surface.desc(), SurfaceDesc::Image(_))))
     }
 
-    /// Returns the error for a surface of the right kind that is not ours, or for one of the wrong kind.
+    /// Returns the error for a foreign surface of the right kind, or for a surface of the wrong kind.
     fn not_found(&self, surface: &Surface, right_kind: bool) -> Error {
         if right_kind {
             return foreign::<TextureSurface>(self.shared());
@@ -299,7 +300,7 @@ impl GlDisplay {
     }
 }
 
-/// A step of a frame: its draw.
+/// Traces the draw of a frame.
 fn drawing(name: &'static str) -> tracing::span::EnteredSpan {
     let frame = FrameTag::current().map(|tag| tag.frame);
     let manner = tracing::field::Empty;
@@ -327,7 +328,7 @@ impl DisplayDriver for GlDisplay {
 
     fn create_in_place_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
         self.shared().enter()?;
-        // The limit of buffer textures counts only once the surface is to show linear memory.
+        // The limit of buffer textures applies only when the surface shows linear memory.
         Surface::in_place(
             (DisplayDriver::device(self), DisplayDriver::caps(self)),
             desc,
@@ -371,7 +372,7 @@ impl DisplayDriver for GlDisplay {
 
     fn unusual_states(&self) -> Vec<String> {
         let shared = self.shared();
-        // In a context of our own we leave some state set.
+        // In a context of this crate, some state stays set.
         if shared.is_engine() && shared.enter().is_ok() { shared.unusual_states() } else { Vec::new() }
     }
 

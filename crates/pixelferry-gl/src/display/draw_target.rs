@@ -1,4 +1,4 @@
-//! The framebuffer that is bound for drawing: refused where nothing would be drawn, or other numbers.
+//! Checks of the framebuffer that is bound for drawing: rejected where a draw would write nothing, or wrong numbers.
 
 use crate::api::error_codes::status_name;
 use crate::context::OwnContext;
@@ -7,9 +7,9 @@ use crate::draw::tools::Tools;
 use glow::HasContext as _;
 use interop_core::{Error, Result};
 
-/// Refuses a framebuffer whose first colour buffer takes no colours: OpenGL would draw nothing and say so only in `glGetError`. The
-/// context must be current. Tells whether there may be draw buffers beside the first: there are none in one that was made here, about
-/// which the driver is not asked, as that makes a threaded one wait.
+/// Rejects a framebuffer whose first colour buffer cannot be drawn to: OpenGL would draw nothing and report it only in
+/// `glGetError`. The context must be current. Returns whether there may be draw buffers after the first. A framebuffer
+/// created by this crate has none; the driver is not queried about it, because that makes a threaded driver wait.
 pub(crate) fn check_target(tools: &Tools) -> Result<bool> {
     const CALL: &str = "glCheckFramebufferStatus";
     let shared = tools.shared();
@@ -28,18 +28,20 @@ pub(crate) fn check_target(tools: &Tools) -> Result<bool> {
     unsafe {
         let status = gl.check_framebuffer_status(target);
         if status != glow::FRAMEBUFFER_COMPLETE {
-            // A driver that could not tell.
+            // The driver could not determine the status.
             if status == 0 {
                 shared.check(CALL)?;
             }
             let name = status_name(status);
             return Err(Error::refused(format!(
-                "the framebuffer that is bound for drawing cannot be drawn into ({CALL}: {name}, {status:#x}); bind a complete one"
+                "the framebuffer that is bound for drawing cannot be drawn into ({CALL}: {name}, {status:#x}); bind a \
+                 complete one"
             )));
         }
         let buffer = gl.get_parameter_i32(glow::DRAW_BUFFER0) as u32;
-        let nothing =
-            |why| Err(Error::refused(format!("the framebuffer that is bound for drawing takes no colours: {why}")));
+        let nothing = |why| {
+            Err(Error::refused(format!("the framebuffer that is bound for drawing has no usable colour buffer: {why}")))
+        };
         if buffer == glow::NONE {
             return nothing("its first draw buffer is GL_NONE; call glDrawBuffers");
         }
@@ -51,28 +53,29 @@ pub(crate) fn check_target(tools: &Tools) -> Result<bool> {
             return nothing("nothing is attached to its first draw buffer");
         }
         if [glow::INT, glow::UNSIGNED_INT].contains(&get(glow::FRAMEBUFFER_ATTACHMENT_COMPONENT_TYPE)) {
-            return nothing("it holds integers; colours are drawn into normalised numbers or floats");
+            return nothing("it holds integers; draws need normalised numbers or floats");
         }
         Ok(true)
     }
 }
 
-/// Refuses a framebuffer object that does not encode where it is to, or does where nothing can switch that off. The framebuffer was
-/// checked ([`check_target`]).
+/// Rejects a framebuffer object that does not encode although it should, or does although it should not and this cannot
+/// be switched off. The framebuffer was checked ([`check_target`]).
 pub(crate) fn check_encoding(shared: &ContextState, wanted: bool) -> Result<()> {
     if wanted && encodes(shared) == Some(false) {
         let problem = "the framebuffer's format does not encode; draw with TargetEncoding::Srgb or Linear";
         return Err(Error::refused(problem));
     }
     if !wanted && !shared.features.srgb_switch && encodes(shared) == Some(true) {
-        let reason = "the framebuffer's format encodes, which nothing switches off without GL_EXT_sRGB_write_control; draw \
-                      with TargetEncoding::SrgbFormat, or into RGBA8";
+        let reason = "the framebuffer's format encodes, which cannot be switched off without \
+                      GL_EXT_sRGB_write_control; draw with TargetEncoding::SrgbFormat, or into RGBA8";
         return Err(shared.unsupported(reason.into()));
     }
     Ok(())
 }
 
-/// Tells whether the first colour buffer of the bound framebuffer object encodes; `None` for a window's own.
+/// Tells whether the first colour buffer of the bound framebuffer object encodes; `None` for a window's own
+/// framebuffer.
 fn encodes(shared: &ContextState) -> Option<bool> {
     let (gl, target, name) = (&shared.gl, glow::DRAW_FRAMEBUFFER, glow::FRAMEBUFFER_ATTACHMENT_COLOR_ENCODING);
     // SAFETY: the context is current; the queries are of GL 3.3 and ES 3.0, and the buffer is there.

@@ -1,4 +1,4 @@
-//! The context of a game engine or toolkit, which goes on using it.
+//! Displays in the context of a game engine or toolkit, which continues to use it.
 
 use crate::api::identity::Origin;
 use crate::api::raw::RawFns;
@@ -10,34 +10,33 @@ use interop_core::{Error, Result};
 use std::ffi::{CStr, c_void};
 use std::rc::Rc;
 
-/// Properties of the engine's context. All of it is optional.
+/// Properties of the engine's context. All of them are optional.
 #[derive(Default)]
 #[non_exhaustive]
 pub struct EngineOptions {
-    /// True where the engine's context is current on the calling thread, where the engine knows it better than its window
-    /// system. Called at the start of every operation, so make it cheap.
+    /// Returns true where the engine's context is current on the calling thread, for engines that know it better than
+    /// their window system. It is called at the start of every operation, so it must be fast.
     ///
-    /// By default the display asks EGL, GLX, WGL or CGL which context is current (`eglGetCurrentContext()` and its
-    /// like, 0.2 us a call with libglvnd). It compares the answer with the context that was current when the display
-    /// was made.
+    /// By default the display asks EGL, GLX, WGL or CGL for the current context (`eglGetCurrentContext()` or similar,
+    /// 0.2 us a call with libglvnd), and compares it with the context that was current when the display was created.
     ///
-    /// Where none of them knows the context (OSMesa, or a system that hides its library), a warning says so. The
-    /// display then takes the context to be current always, and never gives [`interop_core::Error::WrongContext`].
-    /// Programs with two such contexts must set this function.
+    /// Where none of them knows the context (OSMesa, or a system that hides its library), a warning is logged. The
+    /// display then assumes that the context is always current, and never returns
+    /// [`interop_core::Error::WrongContext`]. Programs with two such contexts must set this function.
     pub is_current: Option<Box<dyn Fn() -> bool>>,
-    /// The display uses nothing above this version (of OpenGL ES in such a context) and no extension. `None`: all that the
-    /// driver has.
+    /// The display uses no features above this version (of OpenGL ES in an ES context) and no extensions. `None` uses
+    /// everything that the driver has.
     pub version_limit: Option<(u32, u32)>,
 }
 
 impl EngineOptions {
-    /// Sets the function by which the engine answers whether its context is current on the calling thread.
+    /// Sets the function that tells whether the engine's context is current on the calling thread.
     #[must_use]
     pub fn with_is_current(self, is_current: impl Fn() -> bool + 'static) -> Self {
         Self { is_current: Some(Box::new(is_current)), ..self }
     }
 
-    /// Uses nothing above this OpenGL version and no extension; `None`: all that the driver has.
+    /// Limits the display to this OpenGL version without extensions; `None` uses everything that the driver has.
     #[must_use]
     pub fn with_version_limit(self, version_limit: impl Into<Option<(u32, u32)>>) -> Self {
         Self { version_limit: version_limit.into(), ..self }
@@ -54,13 +53,13 @@ impl std::fmt::Debug for EngineOptions {
 }
 
 impl GlDisplay {
-    /// Works in the context that is current on this thread, whoever made it, without a loader or a glow of the
-    /// engine's. The display asks EGL, GLX, WGL and CGL which context that is, and finds its functions by them. It asks
-    /// only those whose library this process has opened already.
+    /// Creates a display in the context that is current on this thread, whoever created it, without the engine's loader
+    /// or glow. EGL, GLX, WGL and CGL are asked for the current context and its functions, but only those whose library
+    /// this process has already loaded.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] where none of the four knows a current context: [`GlDisplay::from_loader`] takes contexts
-    /// of other systems. [`Error::Unsupported`] below OpenGL 3.3 and OpenGL ES 3.0.
+    /// [`Error::Unavailable`] where none of the four knows a current context; [`GlDisplay::from_loader`] supports
+    /// contexts of other systems. [`Error::Unsupported`] below OpenGL 3.3 and OpenGL ES 3.0.
     ///
     /// # Safety
     /// The conditions of [`GlDisplay::from_engine`] hold.
@@ -69,7 +68,7 @@ impl GlDisplay {
     /// ```
     /// use pixelferry_gl::{EngineOptions, GlDisplay, HeadlessOptions};
     ///
-    /// // Somebody's context, current on this thread.
+    /// // An existing context that is current on this thread.
     /// let Ok(engine) = GlDisplay::headless(HeadlessOptions::default()) else { return Ok(()) };
     /// // SAFETY: the context stays current on this thread until both displays are gone.
     /// let display = unsafe { GlDisplay::from_current(EngineOptions::default()) }?;
@@ -84,10 +83,9 @@ impl GlDisplay {
             let native = NativeContext::current(None).ok_or_else(|| Error::Unavailable {
                 what: "OpenGL".into(),
                 reason: "EGL, GLX, WGL and CGL know no context that is current on this thread".into(),
-                hint:
-                    "Make the context current on this thread first. A context of another system (OSMesa) is taken by \
+                hint: "Make the context current on this thread first. For a context of another system (OSMesa), use \
                        GlDisplay::from_loader."
-                        .into(),
+                    .into(),
             })?;
             let mut load = |name: &CStr| native.function(name);
             let gl = load_gl(&mut load)?.into();
@@ -96,34 +94,35 @@ impl GlDisplay {
         }
     }
 
-    /// Works in an engine's context by the engine's own glow, held by `Rc` or by `Arc`.
+    /// Creates a display in an engine's context with the engine's own glow, held by `Rc` or by `Arc`.
     ///
     /// The display asks the context's window system (EGL, GLX, WGL or CGL) for functions that glow does not wrap. Where
-    /// none knows the context, the display does without these functions. It then lacks the device's UUID, memory of
-    /// compute devices, timelines, draws by a compute shader, and notice that the driver lost a mapped buffer's
-    /// content. [`GlDisplay::from_loader`] has them in that case, too.
+    /// none knows the context, the display works without these functions. It then lacks the device's UUID, memory of
+    /// compute devices, timelines, draws with a compute shader, and the detection of a mapped buffer whose content the
+    /// driver lost. [`GlDisplay::from_loader`] has them in that case, too.
     ///
     /// # Safety
     /// The context of `gl` is current on this thread, and is used from this thread only. It stays alive until every
     /// object of this display is dropped or [`GlDisplay::context_lost`] is called. In either case, backends that were
-    /// opened in it ([`interop_core::ComputeBackend::open_in`]), with all that they made, go before the context does.
+    /// opened in it ([`interop_core::ComputeBackend::open_in`]) are dropped before the context, together with all their
+    /// objects.
     ///
-    /// Where `options.is_current` is given it must answer truly. Where it is not, and no window system knows the
+    /// `options.is_current` must answer correctly if it is set. If it is not set, and no window system knows the
     /// context ([`EngineOptions::is_current`]), the context must be current at every call and drop.
     pub unsafe fn from_engine(gl: impl Into<GlFunctions>, options: EngineOptions) -> Result<Rc<Self>> {
         // SAFETY: the caller's promise.
         unsafe { wrap(gl.into(), None, None, options) }
     }
 
-    /// Works in an engine's context, with functions found by `load` (e.g. `eglGetProcAddress`).
+    /// Creates a display in an engine's context, with functions from `load` (e.g. `eglGetProcAddress`).
     ///
     /// # Errors
-    /// [`interop_core::Error::Unavailable`] where no context is current, [`interop_core::Error::Unsupported`] below
+    /// [`interop_core::Error::Unavailable`] where no context is current; [`interop_core::Error::Unsupported`] below
     /// OpenGL 3.3 and OpenGL ES 3.0.
     ///
     /// # Safety
     /// The conditions of [`GlDisplay::from_engine`] hold. `load` returns the context's GL functions, or null for those
-    /// it lacks.
+    /// that it lacks.
     pub unsafe fn from_loader(
         mut load: impl FnMut(&CStr) -> *const c_void,
         options: EngineOptions,
@@ -152,11 +151,11 @@ unsafe fn wrap(
         let native = NativeContext::current(load);
         if native.is_none() && options.is_current.is_none() {
             tracing::warn!(
-                "no window system says which OpenGL context is current, so that calls in another context are not noticed; \
+                "no window system reports the current OpenGL context, so calls in another context are not detected; \
                  set EngineOptions::is_current where there are several"
             );
         }
-        // Its library stays open with what is held of the context.
+        // Its library stays loaded with the held context.
         let found = || native.as_ref().map(|native| RawFns::load(&mut |name| native.function(name)));
         let raw = raw.or_else(found).unwrap_or_default();
         displayed(gl, raw, native, options)

@@ -1,4 +1,4 @@
-//! An engine's own textures and buffers as surfaces: what it rendered into them, for compute devices to take.
+//! An engine's own textures and buffers as surfaces, so that compute devices can read their rendered content.
 
 use crate::display::contract::GlDisplay;
 use crate::objects::buffer_object::{check_buffer, no_buffer};
@@ -11,20 +11,20 @@ use interop_core::{ImageDesc, PixelFormat, Result, RowOrder};
 use std::num::NonZeroU32;
 
 impl GlDisplay {
-    /// Level 0 of an engine's texture as a surface, with the numbers that are stored there: for
-    /// [`Intake`](interop_core::Intake), by which kernels read what the engine rendered.
+    /// Wraps level 0 of an engine's texture as a surface with the stored numbers: for [`Intake`](interop_core::Intake),
+    /// with which kernels read the content that the engine rendered.
     ///
-    /// Row 0 is at the bottom. `format` is that of the texture (`RGBA8` for [`PixelFormat::Rgba8`] and so on;
-    /// `SRGB8_ALPHA8` counts as `RGBA8`). While the texture has another size or format, or is deleted, each call is refused.
+    /// Row 0 is at the bottom. `format` is the format of the texture (`RGBA8` for [`PixelFormat::Rgba8`] and so on;
+    /// `SRGB8_ALPHA8` counts as `RGBA8`). While the texture has another size or format, or is deleted, each call fails.
     ///
     /// # Errors
-    /// [`interop_core::Error::WrongContext`]. [`interop_core::Error::InvalidInput`] for a number that is no `TEXTURE_2D` of this context, a level other
-    /// than 0, another size, and another format.
+    /// [`interop_core::Error::WrongContext`]; [`interop_core::Error::InvalidInput`] for a number that is not a
+    /// `TEXTURE_2D` of this context, a level other than 0, another size, or another format.
     ///
     /// # Safety
-    /// Anybody's texture may have that number, so the caller vouches for it: the texture is the caller's own, or its owner has
-    /// agreed, and it exists with this storage until the surface and what was opened over it ([`interop_core::Intake`]) are
-    /// dropped. No other context changes it meanwhile.
+    /// Any code's texture may have that number, so the caller guarantees: the texture is the caller's own, or its owner
+    /// has agreed. It exists with this storage until the surface and everything opened from it
+    /// ([`interop_core::Intake`]) are dropped. No other context changes it in the meantime.
     ///
     /// # Examples
     /// ```
@@ -44,7 +44,7 @@ impl GlDisplay {
     ///     texture
     /// };
     /// let named = EngineTexture::new(texture.0.get(), Extent::new(2, 1));
-    /// // SAFETY: the texture was made above, and goes after the surface.
+    /// // SAFETY: the texture was created above, and is deleted after the surface is dropped.
     /// let mut surface = unsafe { display.engine_image(named, PixelFormat::Rgba8) }?;
     /// let all = Part::full(surface.desc());
     /// assert_eq!(surface.read_back(&all)?, [1, 2, 3, 4, 5, 6, 7, 8]);
@@ -66,15 +66,16 @@ impl GlDisplay {
         })
     }
 
-    /// The first `bytes` bytes of an engine's buffer as a surface, as [`GlDisplay::engine_image`] for a texture.
+    /// Wraps the first `bytes` bytes of an engine's buffer as a surface, like [`GlDisplay::engine_image`] for a
+    /// texture.
     ///
     /// # Errors
-    /// [`interop_core::Error::WrongContext`]; [`interop_core::Error::InvalidInput`] for a number that is no buffer of this context, no bytes, and more than
-    /// it has.
+    /// [`interop_core::Error::WrongContext`]; [`interop_core::Error::InvalidInput`] for a number that is not a buffer
+    /// of this context, for 0 bytes, and for more bytes than it has.
     ///
     /// # Safety
-    /// The buffer meets what [`GlDisplay::engine_image`] asks of a texture. While the surface is used, it is mapped persistently or
-    /// not at all.
+    /// The buffer meets the conditions of [`GlDisplay::engine_image`] for textures. While the surface is used, the
+    /// buffer is mapped persistently or not at all.
     pub unsafe fn engine_buffer(&self, id: u32, bytes: u64) -> Result<Surface> {
         call("GlDisplay::engine_buffer", || {
             let shared = self.shared();

@@ -1,4 +1,4 @@
-//! Draws into a texture that is an engine's own.
+//! Draws into a texture of an engine.
 
 use crate::display::contract::GlDisplay;
 use crate::objects::draw_state::Viewport;
@@ -8,26 +8,28 @@ use interop_core::display::Surface;
 use interop_core::{DrawOptions, Result};
 
 impl GlDisplay {
-    /// Draws an image surface into a texture that the engine made and owns, over what is there: in all else as
-    /// [`GlDisplay::draw`] does into a framebuffer over that level.
+    /// Draws an image surface over the content of a texture that the engine created and owns. Otherwise it behaves like
+    /// [`GlDisplay::draw`] into a framebuffer with that level.
     ///
-    /// The texture is never kept: it may be given new storage or be deleted at any time between two calls. `viewport` is a part
-    /// of the level; [`EngineTexture::viewport`] is all of it. A compute shader draws where `draw` would let it, so best into
-    /// storage made by `glTexStorage2D`. A format that encodes does so where [`interop_core::TargetEncoding::SrgbFormat`] asks
-    /// for it, else the numbers go there as they are. Levels above are not made again.
+    /// The texture is never kept: it may get new storage or be deleted at any time between two calls. `viewport` is a
+    /// part of the level; [`EngineTexture::viewport`] covers it all. A compute shader may draw under the same
+    /// conditions as in `draw`, ideally into storage from `glTexStorage2D`. An encoding format encodes if
+    /// [`interop_core::TargetEncoding::SrgbFormat`] requests it; otherwise the numbers are stored unchanged. Other
+    /// mipmap levels are not updated.
     ///
     /// # Errors
-    /// The errors of [`GlDisplay::draw`]. [`interop_core::Error::InvalidInput`] also for a number that is no texture of this context,
-    /// a texture that is not a `TEXTURE_2D`, and the texture that is shown. [`interop_core::Error::InvalidInput`] also for a level
+    /// The errors of [`GlDisplay::draw`]. [`interop_core::Error::InvalidInput`] also for an id that is not a texture of
+    /// this context, a texture that is not a `TEXTURE_2D`, and the texture of the shown surface itself; for a level
     /// that the texture lacks, a size that is not the level's, and a format that holds integers or is not
-    /// colour-renderable. Nothing is drawn then. OpenGL ES 3.0 tells the driver's checks no size of a level, so there it is the
-    /// caller's word. [`interop_core::Error::Unsupported`] in OpenGL ES without `GL_EXT_sRGB_write_control` for a format that
-    /// encodes, where the options do not ask for that.
+    /// colour-renderable. Nothing is drawn then. OpenGL ES 3.0 cannot query the size of a level, so the size is not
+    /// checked there. [`interop_core::Error::Unsupported`] in OpenGL ES without `GL_EXT_sRGB_write_control` for a
+    /// format that encodes, if the options do not request encoding.
     ///
     /// # Safety
-    /// Anybody's texture may have that number, so the caller vouches for what the driver cannot say: the texture is the caller's
-    /// own, or its owner has agreed. Until the draw is done, no other API has it (CUDA, OpenCL and Vulkan let go of it before), no
-    /// other context changes it, and it shares no storage with what is shown (`glTextureView`).
+    /// The id may be that of any texture in the context, and the driver cannot tell whose it is. The texture must be
+    /// the caller's own, or its owner must have agreed. Until the draw has completed, no other API may hold it (CUDA,
+    /// OpenCL and Vulkan have released it before), no other context may change it, and it must share no storage with
+    /// the shown surface (`glTextureView`).
     ///
     /// # Examples
     /// ```
@@ -45,7 +47,7 @@ impl GlDisplay {
     ///     gl.tex_storage_2d(glow::TEXTURE_2D, 1, glow::RGBA8, 4, 4);
     ///     texture
     /// };
-    /// // A link's `shown()?.surface()` stands here in a program.
+    /// // A program uses a link's `shown()?.surface()` here.
     /// let desc = SurfaceDesc::image(2, 2, PixelFormat::Rgba8);
     /// let mut surface = display.create_surface(&desc)?;
     /// surface.upload(&Part::full(&desc), &[7; 16], &tight(&desc)?)?;
@@ -84,7 +86,9 @@ impl GlDisplay {
             shared.enter()?;
             let level = Level::find(self.tools(), texture)?;
             if self.image_source(surface)?.texture == level.texture {
-                return Err(level.refuse("it is the texture that is shown, which a draw cannot read and write at once"));
+                return Err(
+                    level.refuse("it is the shown texture itself, which a draw cannot read and write at the same time")
+                );
             }
             let _attached = Attached::new(shared, self.tools().lent_framebuffer()?, &level)?;
             self.draw_bound(surface, viewport, options)

@@ -1,4 +1,4 @@
-//! Reads of what was drawn, several of them under way.
+//! Asynchronous reads of drawn frames.
 
 use crate::api::host_state::READS;
 use crate::context::context_state::ContextState;
@@ -17,13 +17,13 @@ use interop_core::{Extent, PixelFormat, Result, SurfaceDesc};
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-/// A ring of reads: the device copies what was drawn while the program goes on, and gives it some frames later, in order. Made by
-/// [`GlDisplay::frame_reads`]; stays on the thread of its display, and each call gives [`interop_core::Error::WrongContext`] where the display's
-/// context is not current.
+/// A ring of reads: the device copies the drawn content while the program continues, and returns it some frames later,
+/// in order. [`GlDisplay::frame_reads`] creates one. It stays on the thread of its display, and each call returns
+/// [`interop_core::Error::WrongContext`] where the display's context is not current.
 pub struct FrameReads {
-    // Before the context.
+    // Dropped before the context.
     free: Vec<Slot>,
-    /// The oldest first.
+    /// Reads in progress, the oldest first.
     under_way: VecDeque<(Slot, Fence)>,
     tools: Rc<Tools>,
     most: usize,
@@ -35,7 +35,7 @@ struct Slot {
 }
 
 impl GlDisplay {
-    /// Reads of what is drawn, of which `most` may be under way at once (at least one).
+    /// Creates a ring of reads, of which `most` (at least one) may be in progress at once.
     ///
     /// ```
     /// use pixelferry_gl::{GlDisplay, HeadlessOptions, Viewport};
@@ -45,7 +45,7 @@ impl GlDisplay {
     /// target.bind()?;
     /// display.clear([0.0, 1.0, 0.0, 1.0])?;
     /// assert!(reads.start(Viewport::full(64, 32))?);
-    /// // Frames go on here. The read is the picture as it was then.
+    /// // Frames continue here. The read returns the picture as it was before.
     /// display.clear([0.0; 4])?;
     /// let mut rows = Vec::new();
     /// let size = reads.take(true, &mut rows)?;
@@ -60,12 +60,14 @@ impl GlDisplay {
 }
 
 impl FrameReads {
-    /// Queues a read of a part of the framebuffer that is bound for drawing: a window's own before it is presented, or an object's
-    /// first colour buffer. False, and nothing is queued, where as many as may be are under way. Does not wait.
+    /// Queues a read of a part of the framebuffer that is bound for drawing: a window's own framebuffer before it is
+    /// presented, or a framebuffer object's first colour buffer. Returns false, and queues nothing, where the largest
+    /// number of reads is in progress. Does not wait.
     ///
     /// # Errors
-    /// [`interop_core::Error::InvalidInput`] for no pixels or too many, and for a framebuffer that takes no colours, as one of integers;
-    /// [`interop_core::Error::Driver`] for one that OpenGL does not read as bytes, as an object with several samples.
+    /// [`interop_core::Error::InvalidInput`] for 0 pixels or too many, and for a framebuffer without a usable colour
+    /// buffer, such as one of integers; [`interop_core::Error::Driver`] for one that OpenGL cannot read as bytes, such
+    /// as a multisampled object.
     pub fn start(&mut self, area: Viewport) -> Result<bool> {
         call("FrameReads::start", || {
             let shared = self.tools.shared();
@@ -88,8 +90,8 @@ impl FrameReads {
         })
     }
 
-    /// Takes the oldest read into `rows`: tight rows of RGBA8 with the bottom row first, and their size. `None` where none is under
-    /// way, or, unless it waits, none is finished.
+    /// Copies the oldest read into `rows`, as tight rows of RGBA8 with the bottom row first, and returns its size.
+    /// Returns `None` where no read is in progress, or, without `wait`, where none is finished.
     ///
     /// # Errors
     /// [`interop_core::Error::Driver`] where the device does not finish; that read is lost.
@@ -117,12 +119,12 @@ impl FrameReads {
     }
 }
 
-/// Bytes of a read, which an image of that size was checked for.
+/// Returns the bytes of a read; an image of that size was checked before.
 const fn bytes(extent: Extent) -> usize {
     extent.width as usize * extent.height as usize * 4
 }
 
-/// Queues the copy. The context must be current, and the buffer has the bytes.
+/// Queues the copy. The context must be current, and the buffer be large enough.
 fn read(shared: &Rc<ContextState>, area: Viewport, into: glow::Buffer) -> Result<()> {
     let [width, height] = [area.width, area.height].map(|side| side as i32);
     let read = || {

@@ -1,4 +1,4 @@
-//! The display, the ways to one, and what an engine does with it.
+//! The display, the ways to create one, and its use by an engine.
 
 pub(crate) mod bound_target;
 #[cfg(feature = "window")]

@@ -1,4 +1,4 @@
-//! A window's event loop, for programs that have none.
+//! A window's event loop, for programs without one.
 
 use super::window::{GlWindow, WindowOptions};
 use interop_core::{Error, Extent, Result};
@@ -8,35 +8,35 @@ use winit::event_loop::{ActiveEventLoop, ControlFlow, EventLoop, EventLoopProxy}
 use winit::keyboard::{Key, NamedKey};
 use winit::window::WindowId;
 
-/// Tells if the window shows another frame.
+/// What the window does after a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flow {
-    /// The next frame follows.
+    /// Shows the next frame at once.
     Continue,
-    /// The next frame follows once [`GlWindow::request_redraw`] is called, or the window system wants one.
+    /// Shows the next frame when [`GlWindow::request_redraw`] is called, or the window system requests it.
     Wait,
-    /// The window closes.
+    /// Closes the window.
     Exit,
 }
 
-/// Asks for the next frame of [`run_window`], from any thread; after its end it does nothing.
+/// Requests the next frame of [`run_window`] from any thread; after the end of the loop it does nothing.
 #[derive(Debug, Clone)]
 pub struct Waker(EventLoopProxy<()>);
 
 impl Waker {
-    /// Asks for the next frame, where the window waits for it ([`Flow::Wait`]).
+    /// Requests the next frame, if the window waits for it ([`Flow::Wait`]).
     pub fn wake(&self) {
-        // Whose loop has ended needs no frame.
+        // A loop that has ended needs no frame.
         let _ = self.0.send_event(());
     }
 }
 
-/// Callbacks of a window. Any error ends the loop and comes out of [`run_window`].
+/// Callbacks of a window. Any error ends the loop, and [`run_window`] returns it.
 pub trait WindowApp {
-    /// The program's own error.
+    /// The program's own error type.
     type Error: From<Error>;
 
-    /// Called once, before the window is open: for threads that have something to show.
+    /// Called once, before the window is open: for threads that produce frames.
     fn waker(&mut self, waker: Waker) {
         let _ = waker;
     }
@@ -44,21 +44,21 @@ pub trait WindowApp {
     /// Called once, with the window open and its context current.
     fn init(&mut self, window: &GlWindow) -> Result<(), Self::Error>;
 
-    /// Draws a frame; the framebuffer of the window is bound, its context current. Presented afterwards.
+    /// Draws a frame. The window's framebuffer is bound and its context current; the frame is presented afterwards.
     fn frame(&mut self, window: &GlWindow) -> Result<Flow, Self::Error>;
 
-    /// The window has a new size, both sides above 0.
+    /// Called when the window has a new size, with both sides above 0.
     fn resized(&mut self, window: &GlWindow, size: Extent) -> Result<(), Self::Error> {
         let (_, _) = (window, size);
         Ok(())
     }
 
-    /// Every event of the window, before anything else is done about it.
+    /// Called for every event of the window, before it is handled.
     fn event(&mut self, window: &GlWindow, event: &WindowEvent) {
         let (_, _) = (window, event);
     }
 
-    /// The last call, while the context is still current: drop what was made in it.
+    /// The last call, while the context is still current: drop the objects in it.
     fn closing(&mut self, window: &GlWindow) {
         let _ = window;
     }
@@ -72,13 +72,13 @@ struct Runner<'a, A: WindowApp> {
     error: Option<A::Error>,
 }
 
-/// Opens a window and draws frames in it until it is closed, Esc is pressed, the app says so, or
+/// Opens a window and draws frames in it until it is closed, Esc is pressed, the app returns [`Flow::Exit`], or
 /// [`WindowOptions::max_frames`] is reached. Returns the number of frames.
 ///
-/// Call it once in a process, from the main thread where the platform insists (Windows does not, macOS does).
+/// Call it once in a process, from the main thread where the platform requires it (macOS does, Windows does not).
 ///
 /// # Errors
-/// [`Error::Unavailable`] where there is no display server or no OpenGL, and every error of the app's.
+/// [`Error::Unavailable`] where there is no display server or no OpenGL; every error of the app.
 pub fn run_window<A: WindowApp>(options: &WindowOptions, app: &mut A) -> Result<u64, A::Error> {
     let no_server = |e: winit::error::EventLoopError| Error::Unavailable {
         what: "a window".into(),
@@ -86,7 +86,7 @@ pub fn run_window<A: WindowApp>(options: &WindowOptions, app: &mut A) -> Result<
         hint: "Start it under X11 or Wayland (DISPLAY or WAYLAND_DISPLAY set; xvfb-run gives a virtual X11).".into(),
     };
     let event_loop = event_loop().map_err(no_server)?;
-    // Frames follow each other by redraw requests; nothing else is waited for.
+    // Frames follow each other through redraw requests; the loop waits for nothing else.
     event_loop.set_control_flow(ControlFlow::Wait);
     app.waker(Waker(event_loop.create_proxy()));
     let mut runner = Runner { options, app, window: None, frames: 0, error: None };
@@ -97,7 +97,7 @@ pub fn run_window<A: WindowApp>(options: &WindowOptions, app: &mut A) -> Result<
     }
 }
 
-/// The error without the place in winit's source that it begins with.
+/// Returns the error's text without the leading location in winit's source.
 fn reason(e: &winit::error::EventLoopError) -> String {
     let text = e.to_string();
     let told = text.strip_prefix("os error at ").and_then(|t| t.split_once(": ")).map_or(text.as_str(), |(_, t)| t);
@@ -106,7 +106,7 @@ fn reason(e: &winit::error::EventLoopError) -> String {
 
 fn event_loop() -> Result<EventLoop<()>, winit::error::EventLoopError> {
     let mut builder = EventLoop::builder();
-    // X11, Wayland and Windows do not care which thread it is; winit panics unless told so.
+    // X11, Wayland and Windows allow any thread; winit panics unless it is told so.
     #[cfg(all(unix, not(target_vendor = "apple")))]
     {
         use winit::platform::{wayland::EventLoopBuilderExtWayland, x11::EventLoopBuilderExtX11};
@@ -138,7 +138,7 @@ impl<A: WindowApp> Runner<'_, A> {
         result
     }
 
-    /// Draws a frame where there is something to draw on.
+    /// Draws a frame, if there is a surface to draw on.
     fn frame(&mut self) -> Result<Flow, A::Error> {
         let Some(window) = &self.window else { return Ok(Flow::Continue) };
         let size = window.size();

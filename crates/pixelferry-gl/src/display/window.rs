@@ -1,4 +1,4 @@
-//! A window with a context of its own: X11 (GLX or EGL), Wayland (EGL), Windows (WGL).
+//! A window with its own context: X11 (GLX or EGL), Wayland (EGL), Windows (WGL).
 
 use crate::api::identity::Origin;
 use crate::api::raw::RawFns;
@@ -29,15 +29,17 @@ use winit::window::{Window, WindowAttributes};
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct WindowOptions {
-    /// Title of the window at first; [`GlWindow::set_title`] changes it.
+    /// Initial title of the window; [`GlWindow::set_title`] changes it.
     pub title: String,
-    /// Size of the drawable area in pixels; a wish, which window managers may overrule.
+    /// Size of the drawable area in pixels; window managers may override it.
     pub size: Extent,
-    /// [`GlWindow::present`] waits for the screen, where the driver can; [`GlWindow::vsync`] says whether it took the wish.
+    /// Whether [`GlWindow::present`] waits for the screen, where the driver supports it; [`GlWindow::vsync`] returns
+    /// the driver's answer.
     pub vsync: bool,
-    /// [`crate::run_window`] ends after so many frames. `None`: when the window is closed.
+    /// [`crate::run_window`] ends after this many frames. `None`: when the window is closed.
     pub max_frames: Option<u64>,
-    /// The display uses nothing above this OpenGL version and no extension. `None`: all that the driver has.
+    /// The display uses no features above this OpenGL version and no extensions. `None` uses everything that the driver
+    /// has.
     pub version_limit: Option<(u32, u32)>,
 }
 
@@ -66,19 +68,19 @@ impl WindowOptions {
         Self { size, ..self }
     }
 
-    /// Sets whether frames wait for the screen.
+    /// Sets whether frames wait for the screen, where the driver supports it.
     #[must_use]
     pub fn with_vsync(self, vsync: bool) -> Self {
         Self { vsync, ..self }
     }
 
-    /// Ends [`crate::run_window`] after so many frames; `None`: when the window is closed.
+    /// Ends [`crate::run_window`] after this many frames; `None`: when the window is closed.
     #[must_use]
     pub fn with_max_frames(self, max_frames: impl Into<Option<u64>>) -> Self {
         Self { max_frames: max_frames.into(), ..self }
     }
 
-    /// Uses nothing above this OpenGL version and no extension; `None`: all that the driver has.
+    /// Limits the display to this OpenGL version without extensions; `None` uses everything that the driver has.
     #[must_use]
     pub fn with_version_limit(self, version_limit: impl Into<Option<(u32, u32)>>) -> Self {
         Self { version_limit: version_limit.into(), ..self }
@@ -87,20 +89,20 @@ impl WindowOptions {
 
 /// The driver's answer to [`WindowOptions::vsync`].
 ///
-/// That frames then really wait can be seen on a real screen only: a virtual one has no refresh, and some drivers take the
-/// wish and drop it.
+/// Whether frames really wait shows only on a real screen: a virtual one has no refresh rate, and some drivers accept
+/// the setting without applying it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Vsync {
-    /// It took the wish to wait.
+    /// The driver accepted to wait for the screen.
     On,
-    /// It took the wish not to wait.
+    /// The driver accepted not to wait for the screen.
     Off,
-    /// It refused, and waits or not by a rule of its own.
+    /// The driver rejected the setting, and applies its own rule.
     Refused {
-        /// True where frames were to wait.
+        /// True where frames should have waited.
         wished: bool,
-        /// The driver's answer.
+        /// The driver's error.
         reason: String,
     },
 }
@@ -117,7 +119,7 @@ impl fmt::Display for Vsync {
     }
 }
 
-/// A window and the display that draws in it. Stays on the event loop's thread.
+/// A window and the display that draws in it. It stays on the event loop's thread.
 pub struct GlWindow {
     display: Rc<GlDisplay>,
     window: Rc<Window>,
@@ -141,8 +143,8 @@ fn preference(_: bool, _: RawDisplayHandle, _: Option<RawWindowHandle>) -> Displ
     DisplayApiPreference::Cgl
 }
 
-/// Mesa's GLX takes sizes from uninitialised memory when a window is gone (`XGetGeometry` fails in `drisw_glx.c`), and llvmpipe then
-/// writes past its memory. Its EGL takes 0.
+/// Mesa's GLX reads sizes from uninitialised memory when a window is gone (`XGetGeometry` fails in `drisw_glx.c`), and
+/// llvmpipe then writes out of bounds. Its EGL uses 0.
 #[cfg(all(unix, not(target_vendor = "apple")))]
 fn is_mesa_glx(display: &Display) -> bool {
     use glutin::display::GetDisplayExtensions as _;
@@ -162,14 +164,15 @@ impl GlWindow {
     /// Opens a window and makes its context current.
     ///
     /// # Errors
-    /// [`Unavailable`](interop_core::Error::Unavailable) or [`Driver`](interop_core::Error::Driver) where the window system has no OpenGL 3.3.
+    /// [`Unavailable`](interop_core::Error::Unavailable) or [`Driver`](interop_core::Error::Driver) where the window
+    /// system has no OpenGL 3.3.
     pub fn new(event_loop: &ActiveEventLoop, options: &WindowOptions) -> Result<Self> {
         let size = PhysicalSize::new(options.size.width.max(1), options.size.height.max(1));
         let attributes = WindowAttributes::default().with_title(options.title.clone()).with_inner_size(size);
         Self::with_attributes(event_loop, attributes, options)
     }
 
-    /// Opens a window with attributes of winit's, which come before the title and size of `options`.
+    /// Opens a window with additional winit attributes, which override the title and size of `options`.
     pub fn with_attributes(
         event_loop: &ActiveEventLoop,
         attributes: WindowAttributes,
@@ -192,7 +195,7 @@ impl GlWindow {
         }
         let window = early.map_or_else(create, Ok)?;
         let config = pick_config(&display, raw_handle(&window)?)?;
-        // Windows of X11 that are told their visual are the exception: winit makes a colour map for each, and leaves it in
+        // X11 windows with an explicit visual are the exception: winit creates a colour map for each, and leaves it in
         // the server.
         let window = match has_visual(raw_handle(&window)?, &config) {
             true => window,
@@ -219,22 +222,22 @@ impl GlWindow {
         Ok(Self { display: GlDisplay::from_shared(shared), window, vsync })
     }
 
-    /// The display of this window's context.
+    /// Returns the display of this window's context.
     pub fn display(&self) -> &Rc<GlDisplay> {
         &self.display
     }
 
-    /// The window, for all that winit can do with it.
+    /// Returns the winit window.
     pub fn window(&self) -> &Rc<Window> {
         &self.window
     }
 
-    /// The driver's answer to the wish to wait for the screen or not.
+    /// Returns the driver's answer to the vsync setting.
     pub fn vsync(&self) -> &Vsync {
         &self.vsync
     }
 
-    /// Size of the drawable area in pixels; a side is 0 while the window is minimized.
+    /// Returns the size of the drawable area in pixels; a side is 0 while the window is minimised.
     pub fn size(&self) -> Extent {
         let size = self.window.inner_size();
         Extent::new(size.width, size.height)
@@ -250,7 +253,7 @@ impl GlWindow {
         self.display.make_current()
     }
 
-    /// Fits the back buffer to a new size. Call it when winit tells of one. Sizes with a side of 0 change nothing.
+    /// Fits the back buffer to a new size. Call it when winit reports a resize. Sizes with a side of 0 change nothing.
     pub fn resize(&self, size: Extent) -> Result<()> {
         let (Some(width), Some(height)) = (NonZeroU32::new(size.width), NonZeroU32::new(size.height)) else {
             return Ok(());
@@ -261,12 +264,12 @@ impl GlWindow {
         })
     }
 
-    /// Shows what was drawn.
+    /// Presents the drawn frame.
     pub fn present(&self) -> Result<()> {
         self.with_surface("present", |surface, context| surface.swap_buffers(context))
     }
 
-    /// Asks winit for a redraw event.
+    /// Requests a redraw event from winit.
     pub fn request_redraw(&self) {
         self.window.request_redraw();
     }
@@ -285,7 +288,7 @@ impl GlWindow {
     }
 }
 
-/// A wish: some drivers have no swap control, and users may forbid it.
+/// Sets the swap interval, where possible: some drivers have no swap control, and users may forbid it.
 fn switch_vsync(wished: bool, set: impl FnOnce(SwapInterval) -> glutin::error::Result<()>) -> Vsync {
     let (interval, taken) = match wished {
         true => (SwapInterval::Wait(NonZeroU32::MIN), Vsync::On),

@@ -1,6 +1,7 @@
-//! Drawing an image into a window's own framebuffer by a compute shader: into a texture beside it, and by a blit from there.
+//! Draws an image into a window's own framebuffer with a compute shader: into another texture, followed by a blit.
 //!
-//! No image unit takes a window's framebuffer. A blit is a triangle at worst, so there is no third way to measure.
+//! A window's framebuffer cannot be bound to an image unit. A blit costs at most a triangle, so there is no third
+//! manner to measure.
 
 use crate::api::gl_format::gl_format;
 use crate::context::context_state::ContextState;
@@ -17,31 +18,32 @@ use interop_core::{PixelFormat, Result};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// Draw buffers that a framebuffer may have.
+/// Draw buffers that a framebuffer may have, after the first.
 const DRAW_BUFFERS: std::ops::RangeInclusive<u32> = glow::DRAW_BUFFER1..=glow::DRAW_BUFFER7;
 
-/// Most pixels of a texture beside a window, whose size nobody tells; a viewport may be far larger.
+/// Largest number of pixels of the texture for a window. The window's size cannot be queried, and a viewport may be far
+/// larger.
 const MOST_PIXELS: u64 = 1 << 26;
 
-/// Formats of a window's pixels: bits of red, green and blue, of alpha if it has any, and the kind of number.
+/// Formats of a window's pixels: bits of red, green and blue, of alpha if there is any, and the kind of number.
 const FORMATS: [(i32, i32, u32, PixelFormat); 3] = [
     (8, 8, glow::UNSIGNED_NORMALIZED, PixelFormat::Rgba8),
     (10, 2, glow::UNSIGNED_NORMALIZED, PixelFormat::Rgb10A2),
     (16, 16, glow::FLOAT, PixelFormat::Rgba16F),
 ];
 
-/// A window's framebuffer that is bound for drawing, or a pbuffer's.
+/// A window's or pbuffer's framebuffer that is bound for drawing.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WindowTarget {
     /// Format of a texture that can hold the window's pixels.
     pub format: StoreFormat,
     pixels: PixelFormat,
-    /// The only one that is drawn into.
+    /// The only draw buffer.
     buffer: u32,
 }
 
 impl WindowTarget {
-    /// The one that is bound. The context must be current.
+    /// Returns the bound framebuffer. The context must be current.
     pub(crate) fn bound(shared: &ContextState) -> Result<Self, Obstacle> {
         let gl = &shared.gl;
         // SAFETY: the context is current; states and the attachment's are single integers of GL 3.0.
@@ -84,34 +86,34 @@ impl WindowTarget {
         }
     }
 
-    /// Refuses what cannot be done beside it.
+    /// Rejects draws that are not possible through a texture.
     pub(crate) fn takes(self, draw: &Draw<'_>) -> Result<(), Obstacle> {
         if draw.plan.drawn.extent().pixels() > MOST_PIXELS {
             return Err(Obstacle::Window("the viewport is larger than a texture beside it may be"));
         }
-        // Drivers answer as they like whether a window encodes.
+        // Drivers report unreliably whether a window encodes.
         draw.plan.may_store(Storing { reads: true, encodes: false }, &format_args!("a window"))
     }
 }
 
-/// A texture as large as was drawn last.
+/// The texture, as large as the last draw needed.
 #[derive(Default)]
 pub(crate) struct Canvas(RefCell<Option<(PixelFormat, Rc<ColorTarget>)>>);
 
 /// Objects that a draw needs.
 pub(crate) struct Ready {
     store: store::Ready,
-    /// `None` where nothing of the window is reached.
+    /// `None` where the draw reaches no pixel of the window.
     beside: Option<(Rc<ColorTarget>, [u32; 4])>,
 }
 
-/// The part of a window that a draw reaches, as far as is known without its size: left, bottom, width, height.
+/// Returns the part of a window that a draw reaches, as far as is known without its size: left, bottom, width, height.
 fn area(draw: &Draw<'_>) -> Option<[u32; 4]> {
     store::inside(Placed::new(draw.plan, draw.viewport).clip, [i32::MAX as u32; 2])
 }
 
 impl Canvas {
-    /// By a program of [`store::kind`]. The context must be current.
+    /// Prepares a draw with a program of [`store::kind`]. The context must be current.
     pub(crate) fn ready(
         &self,
         shared: &Rc<ContextState>,
@@ -134,7 +136,7 @@ impl Canvas {
         let mut kept = self.0.borrow_mut();
         let fits = |(format, target): &(PixelFormat, Rc<ColorTarget>)| {
             let (w, h) = target.size();
-            // A window that was far larger keeps no memory.
+            // A window that was far larger before keeps no memory.
             let small = u64::from(w) * u64::from(h) <= 2 * u64::from(width) * u64::from(height);
             *format == pixels && w >= width && h >= height && small
         };
@@ -147,13 +149,13 @@ impl Canvas {
         Ok(target)
     }
 
-    /// It is of no use any more. The context must be current.
+    /// Frees the texture. The context must be current.
     pub(crate) fn forget(&self) {
         self.0.take();
     }
 }
 
-/// Draws into what the viewport reaches of the window that is bound for drawing.
+/// Draws into the part of the bound window that the viewport reaches.
 pub(crate) fn draw(
     shared: &ContextState,
     ready: &Ready,
@@ -184,7 +186,7 @@ pub(crate) fn draw(
     }
 }
 
-/// Brings what a window shows into the texture.
+/// Copies the window's content into the texture.
 fn read(shared: &ContextState, canvas: &ColorTarget, window: WindowTarget, at: [i32; 2], size: [i32; 2]) {
     let gl = &shared.gl;
     let _state = ClearState::set(shared);

@@ -1,4 +1,4 @@
-//! Programs that draw images: the same text behind either head, for fragments and for stores.
+//! Programs that draw images: the same shader text with two heads, for fragments and for stores.
 
 use crate::api::gl_format::Decoding;
 use crate::context::context_state::ContextState;
@@ -14,12 +14,12 @@ use std::rc::Rc;
 /// Variant of a compute shader's store, which replaces the hardware's steps after a fragment shader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Storer {
-    /// The layout by which the old pixel is read, where the draw blends, and whether it holds 0 to 1 only.
+    /// The layout with which the old pixel is read, where the draw blends, and whether it holds only 0 to 1.
     pub blends_as: Option<(&'static str, bool)>,
     pub encodes: bool,
 }
 
-/// Key of a program. Plain draws have programs of their own, with nothing of colours in them.
+/// Key of a program. Plain draws have programs of their own, without colour conversions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ProgramKey {
     /// Decoding of texels in linear memory; `None` if the image is a texture.
@@ -41,11 +41,12 @@ pub(crate) struct Program {
     grey: Option<glow::UniformLocation>,
     background: Option<glow::UniformLocation>,
     exposure: Option<glow::UniformLocation>,
-    /// Location of the area that stores reach.
+    /// Location of the area that stores write.
     area: Option<glow::UniformLocation>,
-    /// Values that the uniforms were given last: a program keeps them.
+    /// The last values of the uniforms, which a program keeps.
     given: Cell<Option<Given>>,
-    /// Changes with each draw where [`stale_coordinates`](crate::api::features::Features::stale_coordinates) asks for it.
+    /// Changes with each draw where [`stale_coordinates`](crate::api::features::Features::stale_coordinates) requires
+    /// it.
     turn: Option<Cell<bool>>,
     given_area: Cell<Option<[u32; 4]>>,
 }
@@ -62,7 +63,7 @@ struct Given {
     exposure: Option<[f32; 2]>,
 }
 
-/// Made at the first use.
+/// Programs, built at first use.
 #[derive(Default)]
 pub(crate) struct Programs(RefCell<Vec<(ProgramKey, Rc<Program>)>>);
 
@@ -79,7 +80,7 @@ impl ProgramKey {
         Self { memory, one_to_one: plan.one_to_one, bars: plan.bars, colors: Variant::of(plan), storer }
     }
 
-    /// All of the stage's text except for its version.
+    /// Returns the stage's text without its version.
     fn text(self) -> String {
         let encodes = self.storer.is_some_and(|storer| storer.encodes);
         let blends = self.storer.and_then(|storer| storer.blends_as);
@@ -120,7 +121,7 @@ impl Program {
         };
         // SAFETY: the context is current and the program is of it and linked.
         let at = |uniform| unsafe { shared.gl.get_uniform_location(program.get(), uniform) };
-        // The sampler uniform starts as unit 0, the one we use; the image uniform as image unit 0.
+        // The sampler uniform is initially unit 0, which is used here; the image uniform is image unit 0.
         let (layout, window, region, area) = (at("layout_"), at("window"), at("region"), at("area"));
         let (smooth, grey, background, exposure) = (at("smooth_"), at("grey"), at("background"), at("exposure"));
         let (given, given_area) = (Cell::new(None), Cell::new(None));
@@ -132,7 +133,7 @@ impl Program {
         self.program.get()
     }
 
-    /// Gives the uniforms that both heads have. `corner`: left and bottom of the picture in the framebuffer.
+    /// Sets the uniforms that both heads have. `corner` is the left and bottom of the picture in the framebuffer.
     ///
     /// # Safety
     /// The context is current and the program in use; the region lies inside the image.
@@ -151,7 +152,7 @@ impl Program {
             region,
             window: [corner[0], corner[1], width, height],
             weighs: plan.weighs,
-            // Above 0 is grey, below is not.
+            // Positive means grey.
             grey: i32::from(plan.grey) * 4 - 2 + i32::from(turned),
             background: plan.background,
             exposure: plan.shading.map(|shading| [shading.gain, shading.tone.inverse_white_squared()]),
@@ -176,7 +177,7 @@ impl Program {
         }
     }
 
-    /// Gives stores the area of the target that they write: left, bottom, width, height.
+    /// Sets the area of the target that stores write: left, bottom, width, height.
     ///
     /// # Safety
     /// The context is current and the program in use; the area lies inside the target.

@@ -1,4 +1,4 @@
-//! One draw of a display: by a triangle or by stores, and timed while it is found out which is quicker.
+//! One draw of a display: with a triangle or with stores, and timed while the faster manner is measured.
 
 use crate::api::host_state::QUERIES;
 use crate::api::timer::TimerFns;
@@ -17,7 +17,7 @@ use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// Most timed draws that are on their way; a driver that never tells is not asked for more.
+/// Most timed draws in progress; a driver that never returns times gets no more.
 const ON_THEIR_WAY: usize = 32;
 
 /// Properties that a draw's time depends on.
@@ -27,7 +27,7 @@ struct Class {
     weighs: bool,
     format: StoreFormat,
     size: u32,
-    /// Into a window's own framebuffer.
+    /// True for a window's own framebuffer.
     window: bool,
 }
 
@@ -46,7 +46,7 @@ impl Target {
         }
     }
 
-    /// Refuses what a compute shader cannot do to it.
+    /// Rejects draws that a compute shader cannot do to this target.
     fn takes(&self, draw: &Draw<'_>) -> Result<(), Obstacle> {
         match self {
             Self::Texture(texture) => draw.plan.may_store(texture.storing(), &texture.format),
@@ -67,16 +67,16 @@ struct Timed {
     pair: Pair,
 }
 
-/// The choices of a display.
+/// The manners of a display's draws.
 #[derive(Default)]
 pub(crate) struct Drawing {
     manners: Manners<Class>,
-    /// Our own targets' framebuffers with what shaders store into, of which the context need not be asked.
+    /// Framebuffers of this crate's targets with their storable textures, so that the context need not be queried.
     targets: RefCell<Vec<(glow::Framebuffer, Option<Attachment>)>>,
-    /// Beside a window.
+    /// The texture for draws into a window.
     canvas: Canvas,
     timed: RefCell<Vec<Timed>>,
-    /// Timestamps of the GPU's; `None` where the host's clock must do.
+    /// GPU timestamps; `None` where the host's clock is used.
     timers: OnceCell<Option<TimerFns>>,
 }
 
@@ -85,13 +85,14 @@ impl Drawing {
         self.manners.last()
     }
 
-    /// Remembers what a framebuffer holds that is bound and ours, until [`Drawing::forget`]. The context must be current.
+    /// Remembers the texture of a bound framebuffer of this crate, until [`Drawing::forget`]. The context must be
+    /// current.
     pub(crate) fn remember(&self, shared: &ContextState, framebuffer: glow::Framebuffer) {
         let found = shared.features.compute.then(|| Attachment::bound(shared).ok()).flatten();
         self.targets.borrow_mut().push((framebuffer, found));
     }
 
-    /// True for a framebuffer that is ours.
+    /// True for a framebuffer of this crate.
     pub(crate) fn knows(&self, framebuffer: glow::Framebuffer) -> bool {
         self.targets.borrow().iter().any(|(known, _)| *known == framebuffer)
     }
@@ -100,7 +101,7 @@ impl Drawing {
         self.targets.borrow_mut().retain(|(known, _)| *known != framebuffer);
     }
 
-    /// The framebuffer object that draws reach; `None`: a window's own framebuffer.
+    /// Returns the framebuffer object that draws write; `None` for a window's own framebuffer.
     fn bound(shared: &ContextState) -> Result<Option<glow::Framebuffer>, Obstacle> {
         if !shared.features.compute {
             let have = if shared.features.es { "in OpenGL ES a triangle draws" } else { "OpenGL 4.3 has them" };
@@ -110,7 +111,7 @@ impl Drawing {
         Ok(unsafe { shared.gl.get_parameter_framebuffer(glow::DRAW_FRAMEBUFFER_BINDING) })
     }
 
-    /// Returns what draws reach.
+    /// Returns the target that draws write.
     fn target(&self, shared: &ContextState) -> Result<Target, Obstacle> {
         match Self::bound(shared)? {
             None => WindowTarget::bound(shared).map(Target::Window),
@@ -118,16 +119,17 @@ impl Drawing {
         }
     }
 
-    /// The texture behind the framebuffer object that is bound.
+    /// Returns the texture behind the bound framebuffer object.
     fn texture(&self, shared: &ContextState, framebuffer: glow::Framebuffer) -> Result<Attachment, Obstacle> {
         let known =
             self.targets.borrow().iter().find(|(known, _)| *known == framebuffer).and_then(|(_, target)| *target);
         known.map_or_else(|| Attachment::bound(shared), Ok)
     }
 
-    /// The texture that draws reach. The context must be current.
+    /// Returns the texture that draws write. The context must be current.
     pub(crate) fn attachment(&self, shared: &ContextState) -> Result<Attachment, Obstacle> {
-        let framebuffer = Self::bound(shared)?.ok_or(Obstacle::Window("no shader stores into its own framebuffer"))?;
+        let framebuffer =
+            Self::bound(shared)?.ok_or(Obstacle::Window("shaders cannot store into its own framebuffer"))?;
         self.texture(shared, framebuffer)
     }
 
@@ -219,8 +221,7 @@ impl Drawing {
         })
     }
 
-    /// Draws into the bound draw framebuffer, whose content nobody looks at; see [`Manners::settle`]. The context must be
-    /// current.
+    /// Draws into the bound offscreen framebuffer; see [`Manners::settle`]. The context must be current.
     pub(crate) fn settled(
         &self,
         shared: &Rc<ContextState>,
@@ -239,7 +240,7 @@ impl Drawing {
         })
     }
 
-    /// Runs a draw and takes its time, or has it taken.
+    /// Runs a draw, and measures its time or has it measured.
     fn time(
         &self,
         shared: &Rc<ContextState>,
@@ -270,7 +271,7 @@ impl Drawing {
         Ok(())
     }
 
-    /// False where a CPU draws: a timestamp is not taken between two draws, and waiting costs nothing.
+    /// `None` where a CPU draws: timestamps between two draws are not reliable there, and waiting costs nothing.
     fn timers(&self, shared: &ContextState) -> Option<TimerFns> {
         *self.timers.get_or_init(|| {
             // SAFETY: the context is current.
@@ -278,7 +279,7 @@ impl Drawing {
         })
     }
 
-    /// Takes the times that are there, and lets go of those that nobody needs any more. Does not wait.
+    /// Collects the available times, and frees those that are no longer needed. Does not wait.
     fn collect(&self, shared: &ContextState) {
         let Some(timers) = self.timers.get().copied().flatten().filter(|_| !self.timed.borrow().is_empty()) else {
             return;

@@ -1,4 +1,4 @@
-//! Source of an image's pixels, for drawing it.
+//! Source of an image's pixels for draws.
 
 use crate::api::gl_format::Decoding;
 
@@ -7,7 +7,7 @@ use crate::api::gl_format::Decoding;
 pub(crate) struct ImageSource {
     pub target: u32,
     pub texture: glow::Texture,
-    /// Texel of pixel (0, 0), in a buffer texture.
+    /// Texel index of pixel (0, 0), in a buffer texture.
     pub base: i32,
     /// Texels from row to row, in a buffer texture.
     pub pitch: i32,
@@ -16,7 +16,7 @@ pub(crate) struct ImageSource {
 }
 
 impl ImageSource {
-    /// All of a 2-D texture.
+    /// The whole of a 2-D texture.
     pub(crate) const fn texture(texture: glow::Texture) -> Self {
         Self { target: glow::TEXTURE_2D, texture, base: 0, pitch: 0, decoding: Decoding::None }
     }

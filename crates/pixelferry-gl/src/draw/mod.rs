@@ -1,4 +1,4 @@
-//! Pictures drawn: by a triangle, and by a compute shader.
+//! Draws of pictures: with a triangle, and with a compute shader.
 
 pub(crate) mod canvas;
 pub(crate) mod draw_program;

@@ -1,4 +1,4 @@
-//! Drawing an image into the bound framebuffer by a triangle.
+//! Draws an image into the bound framebuffer with a triangle.
 
 use crate::context::context_state::ContextState;
 use crate::context::owned::Owned;
@@ -10,30 +10,30 @@ use interop_core::draw::Plan;
 use interop_core::{Region, Result};
 use std::rc::Rc;
 
-/// Programs of either manner, an empty vertex array, and a sampler that makes any texture of one level complete.
+/// Programs for both manners, an empty vertex array, and a sampler that makes any texture of one level complete.
 pub(crate) struct Quad {
     pub programs: Programs,
     vertex_array: Owned<glow::VertexArray>,
     pub sampler: Owned<glow::Sampler>,
 }
 
-/// A draw, and its place.
+/// A draw and its position.
 #[derive(Clone, Copy)]
 pub(crate) struct Draw<'a> {
     pub image: &'a ImageSource,
-    /// Region of the image, as planned.
+    /// Region of the image, by the plan.
     pub region: Region,
     pub viewport: Viewport,
     pub plan: &'a Plan,
-    /// Puts the state back in any context.
+    /// True where the state is restored in any context.
     pub keep: bool,
-    /// The framebuffer may have draw buffers beside the first.
+    /// True where the framebuffer may have draw buffers after the first.
     pub has_others: bool,
 }
 
-/// Place of a plan in a framebuffer, whose rows count from the bottom; those of plans count from the top.
+/// Position of a plan in a framebuffer, whose rows count from the bottom while those of plans count from the top.
 pub(crate) struct Placed {
-    /// Rectangle of the pixels that are written.
+    /// Rectangle of the written pixels.
     pub clip: Viewport,
     /// Left and bottom of the picture.
     pub corner: [f32; 2],

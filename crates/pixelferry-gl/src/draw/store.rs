@@ -1,7 +1,7 @@
-//! Drawing an image into a texture by a compute shader.
+//! Draws an image into a texture with a compute shader.
 //!
-//! A GPU has fewer raster units than shader units: on an NVIDIA H200 (driver 580.159) a triangle over 3840 x 2160 pixels
-//! took 700 us, and stores to all of them 51.
+//! A GPU has fewer raster units than shader units: on an NVIDIA H200 (driver 580.159), a triangle over 3840 x 2160
+//! pixels took 700 us, and stores to all of them took 51 us.
 
 use crate::api::host_state::STORES;
 use crate::context::context_state::ContextState;
@@ -18,13 +18,13 @@ use interop_core::Result;
 use interop_core::draw::Plan;
 use std::rc::Rc;
 
-/// Returns what the program for a draw into a target of this format is made for.
+/// Returns the key of the program for a draw into a target of this format.
 pub(crate) fn kind(plan: &Plan, image: &ImageSource, format: StoreFormat) -> ProgramKey {
     let blends_as = plan.blends.then_some((format.layout, format.fixed));
     ProgramKey::of(plan, image, Some(Storer { blends_as, encodes: plan.format_encodes }))
 }
 
-/// The pixels of a target of this width and height that lie in `clip`: left, bottom, width, height.
+/// Returns the pixels of a target of this width and height that lie in `clip`: left, bottom, width, height.
 pub(crate) fn inside(clip: Viewport, [right, top]: [u32; 2]) -> Option<[u32; 4]> {
     let side = |start: i32, len: u32, limit: u32| {
         let end = (i64::from(start) + i64::from(len)).clamp(0, i64::from(limit)) as u32;
@@ -39,18 +39,18 @@ pub(crate) fn inside(clip: Viewport, [right, top]: [u32; 2]) -> Option<[u32; 4]>
 /// Objects that a draw with stores needs.
 pub(crate) struct Ready {
     program: Rc<Program>,
-    /// View without encoding, of a texture that encodes. Made for each draw, as a name may stand for another texture at
-    /// the next.
+    /// View without encoding, for a texture that encodes. It is created for each draw, because a name may stand for
+    /// another texture at the next draw.
     view: Option<Owned<glow::Texture>>,
 }
 
 impl Ready {
-    /// By a program of [`kind`], into a texture that does not encode.
+    /// Prepares a draw with a program of [`kind`] into a texture that does not encode.
     pub(crate) fn of(shared: &Rc<ContextState>, programs: &Programs, kind: ProgramKey) -> Result<Self> {
         Ok(Self { program: programs.get(shared, kind)?, view: None })
     }
 
-    /// By a program of [`kind`].
+    /// Prepares a draw with a program of [`kind`].
     pub(crate) fn new(
         shared: &Rc<ContextState>,
         programs: &Programs,
@@ -65,17 +65,17 @@ impl Ready {
             let name = shared.gl.create_texture().map_err(|e| shared.no_name("glGenTextures", &e))?;
             let view = Owned::new(shared, name);
             textures.view(name, target.texture, target.format.internal, target.level, target.layer);
-            // For textures of other APIs a driver may make no view; stores would then be lost.
+            // A driver may create no view for textures of other APIs; stores would then be lost.
             if textures.parameter(name, glow::TEXTURE_IMMUTABLE_FORMAT) == 0 {
                 shared.check(CALL)?;
-                return Err(shared.failure(CALL, 0, "no view was made", ""));
+                return Err(shared.failure(CALL, 0, "no view was created", ""));
             }
             Ok(Self { view: Some(view), ..plain })
         }
     }
 }
 
-/// Draws into what the viewport reaches of `target`.
+/// Draws into the part of `target` that the viewport reaches.
 pub(crate) fn draw(
     shared: &ContextState,
     Ready { program, view }: &Ready,

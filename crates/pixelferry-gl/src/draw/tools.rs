@@ -1,4 +1,4 @@
-//! Objects for drawing, copying and reading back, made at the first use.
+//! Objects for drawing, copying and reading back, created at first use.
 
 use crate::api::gl_format::gl_format;
 use crate::api::gl_objects::GlBuffer;
@@ -20,16 +20,16 @@ use interop_core::{Extent, PixelFormat, Region, Result};
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
-/// Shared by a display and its surfaces.
+/// Objects shared by a display and its surfaces.
 pub(crate) struct Tools {
     quad: OnceCell<Quad>,
     pub drawing: Drawing,
-    /// Nothing where the driver refuses it.
+    /// `None` where the driver rejects it.
     device_copy: OnceCell<Option<DeviceCopy>>,
-    /// Target of measurements' draws and copies, as large as the last of them needed.
+    /// Target of draws and copies for measurements, as large as the last one needed.
     offscreen: RefCell<Option<(PixelFormat, ColorTarget)>>,
     offscreen_bytes: RefCell<Option<(usize, Owned<glow::Buffer>)>>,
-    /// Holds an engine's texture while a draw into it lasts, and nothing between two.
+    /// Holds an engine's texture during a draw into it, and is empty otherwise.
     lent: OnceCell<Owned<glow::Framebuffer>>,
     pub timeline: Timeline,
     shared: Rc<ContextState>,
@@ -52,7 +52,7 @@ impl Tools {
         self.timeline.timed(&self.shared, name, f)
     }
 
-    /// The context must be current.
+    /// Returns the quad. The context must be current.
     pub(crate) fn quad(&self) -> Result<&Quad> {
         if let Some(quad) = self.quad.get() {
             return Ok(quad);
@@ -61,7 +61,7 @@ impl Tools {
         Ok(self.quad.get_or_init(|| quad))
     }
 
-    /// A framebuffer without attachments, to be left without. The context must be current.
+    /// Returns a framebuffer without attachments, which must be left without. The context must be current.
     pub(crate) fn lent_framebuffer(&self) -> Result<glow::Framebuffer> {
         if let Some(framebuffer) = self.lent.get() {
             return Ok(framebuffer.get());
@@ -72,7 +72,7 @@ impl Tools {
         Ok(self.lent.get_or_init(|| Owned::new(&self.shared, name)).get())
     }
 
-    /// Returns what copies from device memory; `None` where `glTexSubImage2D` must do. The context must be current.
+    /// Returns the copier for device memory; `None` where `glTexSubImage2D` is used. The context must be current.
     pub(crate) fn device_copy(&self) -> Option<&DeviceCopy> {
         let make = || {
             let made = self.shared.features.compute.then(|| DeviceCopy::new(&self.shared))?;
@@ -81,8 +81,7 @@ impl Tools {
         self.device_copy.get_or_init(make).as_ref()
     }
 
-    /// Draws a region of an image, one to one, into a texture of the same format, and reads that. All state is put
-    /// back.
+    /// Draws a region of an image one to one into a texture of the same format, and reads that. All state is restored.
     pub(crate) fn read_back_image(&self, image: &ImageSource, region: Region, format: PixelFormat) -> Result<Vec<u8>> {
         let (shared, quad) = (&self.shared, self.quad()?);
         shared.check_host(DRAWS | READS)?;
@@ -99,7 +98,8 @@ impl Tools {
         target.read_bound(format.bytes_per_pixel())
     }
 
-    /// Draws a region of an image as programs do, in this manner, and reads that; see [`interop_core::Surface::draw_back`].
+    /// Draws a region of an image as programs do, in this manner, and reads the result; see
+    /// [`interop_core::Surface::draw_back`].
     pub(crate) fn draw_back(
         &self,
         image: &ImageSource,
@@ -123,8 +123,8 @@ impl Tools {
         target.read_bound(format.bytes_per_pixel()).map(Some)
     }
 
-    /// Draws all of an image, one to one, to where nobody looks, and waits only at the first draws of a kind. All state is
-    /// put back.
+    /// Draws all of an image one to one into an offscreen target, and waits only at the first draws of a kind. All
+    /// state is restored.
     pub(crate) fn draw_offscreen(
         &self,
         image: &ImageSource,
@@ -153,7 +153,7 @@ impl Tools {
         Ok(())
     }
 
-    /// Reads a buffer through once, to where nobody looks, and does not wait. All state is put back.
+    /// Reads a buffer through once into an offscreen target, without waiting. All state is restored.
     pub(crate) fn copy_offscreen(&self, from: &GlBuffer) -> Result<()> {
         let shared = &self.shared;
         let mut offscreen = self.offscreen_bytes.borrow_mut();
@@ -166,7 +166,7 @@ impl Tools {
         Ok(())
     }
 
-    /// Fills the bound draw framebuffer's first colour buffer, whatever scissor, mask and sRGB say.
+    /// Fills the bound draw framebuffer's first colour buffer, whatever the scissor, mask and sRGB states are.
     pub(crate) fn clear(&self, color: [f32; 4]) {
         let shared = &self.shared;
         let _state = ClearState::set(shared);

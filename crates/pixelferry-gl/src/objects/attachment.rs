@@ -1,4 +1,4 @@
-//! The texture behind the framebuffer that is bound for drawing, as something that shaders store into.
+//! The texture behind the framebuffer that is bound for drawing, for shaders that store into it.
 
 use crate::api::texture_query::TextureFns;
 use crate::context::context_state::ContextState;
@@ -6,20 +6,20 @@ use glow::HasContext as _;
 use interop_core::draw::{Obstacle, Storing};
 use std::num::NonZeroU32;
 
-/// `GL_TEXTURE_TARGET` of OpenGL 4.5, which glow does not name.
+/// `GL_TEXTURE_TARGET` of OpenGL 4.5, a name that glow lacks.
 const TEXTURE_TARGET: u32 = 0x1006;
 
-/// The kinds of textures of which a layer is a 2-D image.
+/// The kinds of textures whose layers are 2-D images.
 const KINDS: [u32; 5] =
     [glow::TEXTURE_2D, glow::TEXTURE_2D_ARRAY, glow::TEXTURE_3D, glow::TEXTURE_CUBE_MAP, glow::TEXTURE_CUBE_MAP_ARRAY];
 
-/// A format that image units take (OpenGL 4.6 core, table 8.26).
+/// A format that image units support (OpenGL 4.6 core, table 8.26).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct StoreFormat {
     pub internal: u32,
     /// The format's name in a layout qualifier.
     pub layout: &'static str,
-    /// Holds 0 to 1 only.
+    /// True where it holds only 0 to 1.
     pub fixed: bool,
 }
 
@@ -60,23 +60,23 @@ pub(crate) struct Attachment {
     pub width: u32,
     pub height: u32,
     pub format: StoreFormat,
-    /// The texture's own format encodes, so that it is stored to by a view that does not.
+    /// True where the texture's own format encodes, so that stores use a view that does not.
     pub encodes: bool,
 }
 
 impl Attachment {
     pub(crate) const fn storing(&self) -> Storing {
-        // Every format of the table is read, and the shader encodes.
+        // Every format of the table can be read, and the shader encodes.
         Storing { reads: true, encodes: true }
     }
 
-    /// Returns what draws into the first colour buffer reach of the framebuffer object that is bound for drawing. The context must be
-    /// current and have compute shaders.
+    /// Returns the texture of the first colour buffer of the framebuffer object that is bound for drawing. The context
+    /// must be current and have compute shaders.
     pub(crate) fn bound(shared: &ContextState) -> Result<Self, Obstacle> {
         let features = &shared.features;
         let textures = shared.raw.textures.filter(|_| features.texture_kinds && features.version >= (4, 3));
-        let reason =
-            "what a framebuffer holds is told by OpenGL 4.5 in the core profile, by functions that glow does not wrap";
+        let reason = "the attachments of a framebuffer can be queried only in the core profile of OpenGL 4.5, through \
+                      its own loaded functions";
         let textures = textures.ok_or(Obstacle::NoShader(reason.into()))?;
         let gl = &shared.gl;
         // SAFETY: the context is current; an attachment is asked for what it is only where there is one, and of a texture.
@@ -116,28 +116,32 @@ impl Attachment {
         };
         let kind = of_texture(TEXTURE_TARGET);
         if kind == 0 {
-            // Mesa (22.3) refuses the question in compatibility profiles; nobody shall find that error.
+            // Mesa (22.3) rejects the query in compatibility profiles; its error must not remain in the queue.
             // SAFETY: the caller's promise.
             unsafe { shared.gl.get_error() };
-            return Err(Obstacle::Texture("the driver does not tell of what kind it is (a compatibility profile)"));
+            return Err(Obstacle::Texture("the driver does not report its kind (compatibility profile)"));
         }
         if of_level(glow::TEXTURE_SAMPLES) > 0 {
             return Err(Obstacle::Texture("it has several samples for each pixel"));
         }
         if !KINDS.contains(&kind) {
-            return Err(Obstacle::Texture("it is of one dimension, or a rectangle"));
+            return Err(Obstacle::Texture("it is one-dimensional, or a rectangle texture"));
         }
         let immutable = of_texture(glow::TEXTURE_IMMUTABLE_FORMAT) != 0;
-        // Image units take complete textures only (OpenGL 4.6 core, sections 8.17 and 8.26).
+        // Image units support only complete textures (OpenGL 4.6 core, sections 8.17 and 8.26).
         let one_level = [glow::NEAREST, glow::LINEAR].contains(&of_texture(glow::TEXTURE_MIN_FILTER))
             && of_texture(glow::TEXTURE_BASE_LEVEL) == level as u32;
         if !immutable && !one_level {
-            return Err(Obstacle::Texture("levels may be missing; make it by glTexStorage2D or filter without levels"));
+            return Err(Obstacle::Texture(
+                "levels may be missing; create it with glTexStorage2D, or filter without mipmaps",
+            ));
         }
         let own = of_level(glow::TEXTURE_INTERNAL_FORMAT);
         let encodes = own == glow::SRGB8_ALPHA8;
         if encodes && (!immutable || kind == glow::TEXTURE_3D) {
-            return Err(Obstacle::Texture("it encodes, and has no view that does not; make it by glTexStorage2D"));
+            return Err(Obstacle::Texture(
+                "it encodes, and cannot have a view that does not; create it with glTexStorage2D",
+            ));
         }
         let wanted = if encodes { glow::RGBA8 } else { own };
         let format =

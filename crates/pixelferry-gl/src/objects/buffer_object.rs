@@ -1,4 +1,4 @@
-//! Buffers of GL: made, written, copied and read.
+//! Buffer objects: created, written, copied and read.
 
 use crate::context::context_state::ContextState;
 use crate::context::owned::Owned;
@@ -8,14 +8,14 @@ use interop_core::{Error, Result, SharedHandle};
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Makes a name for a buffer.
+/// Creates a name for a buffer.
 pub(crate) fn create_name(shared: &Rc<ContextState>) -> Result<Owned<glow::Buffer>> {
     // SAFETY: the context is current; the direct call is gated.
     let name = unsafe { if shared.features.dsa { shared.gl.create_named_buffer() } else { shared.gl.create_buffer() } };
     Ok(Owned::new(shared, name.map_err(|e| shared.no_name("glCreateBuffers", &e))?))
 }
 
-/// Makes a mutable buffer of `bytes` bytes (at most 2^31 - 1, checked by the callers).
+/// Creates a mutable buffer of `bytes` bytes (at most 2^31 - 1, checked by the callers).
 pub(crate) fn create_buffer(shared: &Rc<ContextState>, bytes: usize, usage: u32) -> Result<Owned<glow::Buffer>> {
     const CALL: &str = "glBufferData";
     shared.drain_errors(CALL);
@@ -29,7 +29,7 @@ pub(crate) fn create_buffer(shared: &Rc<ContextState>, bytes: usize, usage: u32)
     Ok(buffer)
 }
 
-/// `glBufferSubData`, directly where the context can. `offset + bytes.len()` lies inside the buffer.
+/// `glBufferSubData`, with direct state access where available. `offset + bytes.len()` lies inside the buffer.
 pub(crate) fn sub_data(shared: &ContextState, buffer: glow::Buffer, offset: usize, bytes: &[u8]) {
     // SAFETY: the context is current; offsets fit in 31 bits, as sizes do.
     unsafe {
@@ -42,7 +42,7 @@ pub(crate) fn sub_data(shared: &ContextState, buffer: glow::Buffer, offset: usiz
     }
 }
 
-/// `glCopyBufferSubData`. Both ranges lie inside their buffers, which are not the same.
+/// `glCopyBufferSubData`. Both ranges lie inside their buffers, which differ.
 pub(crate) fn copy(
     shared: &ContextState,
     from: glow::Buffer,
@@ -65,7 +65,7 @@ pub(crate) fn copy(
     }
 }
 
-/// The bytes of a range of any buffer, by way of a copy made by GL.
+/// Returns the bytes of a range of any buffer, through a copy by GL.
 pub(crate) fn read_back_buffer(
     shared: &Rc<ContextState>,
     buffer: glow::Buffer,
@@ -83,12 +83,13 @@ pub(crate) fn read_back_buffer(
 }
 
 /// Reason for a driver that returned no address.
-pub(crate) const NOT_MAPPED: &str = "nothing was mapped";
+pub(crate) const NOT_MAPPED: &str = "the buffer was not mapped";
 
-/// Reads the buffer that is bound to `target`; false where it could not be mapped, as OpenGL ES needs it to be.
+/// Reads the buffer that is bound to `target`; returns false where OpenGL ES could not map it.
 ///
 /// # Safety
-/// The context is current and `gl` of it, the buffer has the bytes from `at` on, and offset and length fit in 31 bits.
+/// The context is current and `gl` belongs to it, the buffer has the bytes from `at` on, and offset and length fit in
+/// 31 bits.
 pub(crate) unsafe fn read_bound(gl: &glow::Context, es: bool, target: u32, at: usize, into: &mut [u8]) -> bool {
     // SAFETY: the caller's promise; what is mapped is read before it is unmapped.
     unsafe {
@@ -128,10 +129,10 @@ pub(crate) unsafe fn write_bound(gl: &glow::Context, es: bool, target: u32, at: 
 
 /// Checks how an invalid name is refused.
 pub(crate) fn no_buffer(id: u32) -> Error {
-    Error::refused(format!("{id} is the name of no buffer of this context"))
+    Error::refused(format!("there is no buffer {id} in this context"))
 }
 
-/// Refuses a name that is no buffer of so many bytes now. The context must be current.
+/// Rejects a name that is not a buffer of at least this many bytes. The context must be current.
 pub(crate) fn check_buffer(shared: &ContextState, name: glow::Buffer, bytes: u64) -> Result<()> {
     let id = name.0.get();
     // SAFETY: the context is current, and any number may be asked for.

@@ -1,4 +1,4 @@
-//! State of the host's that is set aside while a call of ours lasts, or refused.
+//! State of the host that is changed during a call and restored, or for which calls are rejected.
 
 use crate::api::host_state::{ALL, Calls, Setting, StateRow, refusal};
 use crate::context::context_state::ContextState;
@@ -17,7 +17,7 @@ impl StateRow {
         }
     }
 
-    /// The context must be current and have the state.
+    /// Sets the state. The context must be current and have it.
     fn set(&self, shared: &ContextState, value: f64) {
         let (gl, fns, whole) = (&shared.gl, &shared.raw.states, value as i32);
         // SAFETY: the context is current and has the state; the value was read from it, or is one that every context takes.
@@ -40,20 +40,21 @@ impl StateRow {
         }
     }
 
-    /// True where nothing is to be done about it before it is read, as it is off unless the host switches it on.
+    /// True where the state need not be read in advance, because it is off unless the host switches it on.
     const fn is_only_kept(&self) -> bool {
         matches!(self.setting, Setting::Feedback | Setting::QueryBuffer | Setting::Refused(..) | Setting::Swizzle)
     }
 }
 
-/// State set to what changes nothing, for some calls; put back when dropped.
+/// States set to their neutral values for some calls, and restored when this is dropped.
 pub(crate) struct Calmed<'a> {
     shared: &'a ContextState,
     before: Vec<(&'static StateRow, f64)>,
 }
 
 impl<'a> Calmed<'a> {
-    /// The context must be current. `keep` reads first, and puts back; else all is set and stays so.
+    /// Sets the states. The context must be current. With `keep`, reads them first and restores them; otherwise they
+    /// stay set.
     pub(crate) fn set(shared: &'a ContextState, calls: Calls, keep: bool) -> Self {
         let mut before = Vec::new();
         for row in shared.host_states.of(calls) {
@@ -63,7 +64,7 @@ impl<'a> Calmed<'a> {
                 }
                 continue;
             }
-            // Most states are as in a new context, and nothing is to be set.
+            // Most states are as in a new context and need no change.
             let value = row.read(&shared.gl);
             if value != row.neutral {
                 row.set(shared, row.neutral);
@@ -81,7 +82,7 @@ impl Drop for Calmed<'_> {
 }
 
 impl ContextState {
-    /// Refuses calls that a state of the host's would change, where nothing here can set it. The context must be current.
+    /// Rejects calls that a state of the host would affect and that cannot be set here. The context must be current.
     pub(crate) fn check_host(&self, calls: Calls) -> Result<()> {
         let stuck = self.host_states.of(calls).filter(|row| self.is_engine() && !row.can_be_set(self));
         match stuck.into_iter().find(|row| row.read(&self.gl) != row.neutral) {
@@ -90,7 +91,7 @@ impl ContextState {
         }
     }
 
-    /// The rows whose state is not that of a new context. The context must be current.
+    /// Returns the states that differ from a new context. The context must be current.
     pub(crate) fn unusual_states(&self) -> Vec<String> {
         let told = |row: &StateRow| match (row.read(&self.gl), row.setting) {
             (value, _) if value == row.initial => None,

@@ -1,6 +1,6 @@
-//! Copies from device memory into textures by a compute shader.
+//! Copies from device memory into textures with a compute shader.
 //!
-//! For memory that lies on the device already, `glTexSubImage2D` from a buffer is a detour: on an NVIDIA H200 (driver
+//! For memory that is on the device already, `glTexSubImage2D` from a buffer is a detour: on an NVIDIA H200 (driver
 //! 580.159) it took ten times as long as a shader that reads the buffer and stores into the texture.
 
 use crate::api::gl_format::GlFormat;
@@ -17,8 +17,8 @@ use std::rc::Rc;
 
 const SHADER: &str = include_str!("copy.comp");
 
-/// The program that copies pixels of every format. The formats are those of the buffer texture and of the image unit:
-/// an image that is only written needs none in the shader (GLSL 4.60, section 4.4.7).
+/// The program that copies pixels of every format. The buffer texture and the image unit determine the format: an image
+/// that is only written needs none in the shader (GLSL 4.60, section 4.4.7).
 pub(crate) struct DeviceCopy {
     program: Owned<glow::Program>,
     layout: Option<glow::UniformLocation>,
@@ -26,18 +26,19 @@ pub(crate) struct DeviceCopy {
 }
 
 impl DeviceCopy {
-    /// The context must be current and have [`Features::compute`](crate::api::features::Features::compute).
+    /// Builds the program. The context must be current and have
+    /// [`Features::compute`](crate::api::features::Features::compute).
     pub(crate) fn new(shared: &Rc<ContextState>) -> Result<Self> {
         let text = format!("{}{SHADER}", compute_version(&shared.features));
         let program = link(shared, &[(glow::COMPUTE_SHADER, &text)])?;
         // SAFETY: the context is current and the program is of it and linked.
         let at = |uniform| unsafe { shared.gl.get_uniform_location(program.get(), uniform) };
-        // The sampler and the image start as unit 0, the ones we use.
+        // The sampler and the image are initially unit 0, which is used here.
         Ok(Self { layout: at("layout_"), region: at("region"), program })
     }
 
-    /// Copies the pixels that lie at `from` in the buffer texture `source`, which is of the format's integers, to `at`
-    /// in level 0 of `texture`, which is of the format. Both were checked to lie inside.
+    /// Copies the pixels at `from` in the buffer texture `source`, which has the format's integers, to `at` in level 0
+    /// of `texture`, which has the format. Both were checked to lie inside.
     pub(crate) fn copy(
         &self,
         shared: &ContextState,

@@ -1,4 +1,4 @@
-//! The state that drawing an image needs: program, vertex array, one texture unit, viewport, and fragment tests off.
+//! The state that draws of an image need: program, vertex array, one texture unit, viewport, and fragment tests off.
 
 use crate::api::host_state::{CLEARS, DRAWS};
 use crate::context::context_state::ContextState;
@@ -7,21 +7,21 @@ use crate::objects::state::{Reading, Sampler};
 use crate::objects::switches::{Blending, set_switch, set_viewport};
 use glow::HasContext as _;
 
-/// A rectangle of a framebuffer in pixels; `y` counts from the bottom, as OpenGL does.
+/// A rectangle of a framebuffer in pixels; `y` counts from the bottom, as in OpenGL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Viewport {
-    /// Left edge.
+    /// Left edge, in pixels from the framebuffer's left edge.
     pub x: i32,
-    /// Bottom edge.
+    /// Bottom edge, in pixels from the framebuffer's bottom edge.
     pub y: i32,
-    /// Width.
+    /// Width in pixels.
     pub width: u32,
-    /// Height.
+    /// Height in pixels.
     pub height: u32,
 }
 
 impl Viewport {
-    /// The whole of a framebuffer of this size.
+    /// Returns the viewport that covers a framebuffer of this size.
     pub const fn full(width: u32, height: u32) -> Self {
         Self { x: 0, y: 0, width, height }
     }
@@ -38,15 +38,14 @@ pub(crate) struct Source {
 /// Blending and encoding of a draw's output.
 #[derive(Clone, Copy)]
 pub(crate) struct Written {
-    /// Over what is there, multiplied by alpha.
+    /// The output is blended over the content, multiplied by alpha.
     pub blends: bool,
-    /// Encoded by the format.
+    /// The format encodes the output.
     pub encodes: bool,
 }
 
 impl Written {
-    /// Sets those of the disabled switches that this needs. Without a switch for encoding, formats that can encode do
-    /// so.
+    /// Sets the switches that this needs. Without a switch for encoding, formats that can encode always do.
     fn switch(self, shared: &ContextState, on: bool) {
         let encodes = self.encodes && shared.features.srgb_switch;
         let needed = [(self.blends, glow::BLEND), (encodes, glow::FRAMEBUFFER_SRGB)];
@@ -61,21 +60,21 @@ struct Saved {
     blending: Option<Blending>,
 }
 
-/// Set while it lives. In a context of our own it stays set afterwards, except for program, vertex array, texture and
-/// sampler, which are unbound.
+/// Sets the state while it lives. In a context of this crate it stays set afterwards, except for program, vertex array,
+/// texture and sampler, which are unbound.
 pub(crate) struct DrawState<'a> {
     shared: &'a ContextState,
     saved: Option<Saved>,
     written: Written,
     buffers: Option<OtherBuffers>,
     _sampler: Sampler<'a>,
-    // Put back after all else.
+    // Restored after everything else.
     _reading: Reading<'a>,
 }
 
 impl<'a> DrawState<'a> {
-    /// Sets everything but uniforms and the program's own state. `keep` saves and restores in any context; `has_others`: draw buffers
-    /// after the first are switched off.
+    /// Sets everything except uniforms and the program's own state. `keep` saves and restores in any context; with
+    /// `has_others`, draw buffers after the first are switched off.
     pub(crate) fn set(
         shared: &'a ContextState,
         (keep, has_others): (bool, bool),
@@ -101,7 +100,7 @@ impl<'a> DrawState<'a> {
     }
 }
 
-/// Reads all that [`DrawState`] itself changes.
+/// Reads all state that [`DrawState`] itself changes.
 fn save(shared: &ContextState, written: Written) -> Saved {
     let gl = &shared.gl;
     // SAFETY: the context is current; names are of GL 3.3 and ES 3.0. VIEWPORT is four.
@@ -133,11 +132,11 @@ impl Drop for DrawState<'_> {
     }
 }
 
-/// Draw buffers after the first, which a program of one output leaves undefined: as they were, where there are any.
+/// Saved draw buffers after the first, which a program with one output would leave undefined.
 struct OtherBuffers(Vec<u32>);
 
 impl OtherBuffers {
-    /// The context must be current.
+    /// Switches them off. The context must be current.
     fn off(shared: &ContextState) -> Option<Self> {
         let gl = &shared.gl;
         // SAFETY: the context is current and has so many; the first stays what it is.
@@ -152,14 +151,14 @@ impl OtherBuffers {
         }
     }
 
-    /// The context must be current, and the same framebuffer be bound.
+    /// Restores them. The context must be current, and the same framebuffer be bound.
     fn restore(&self, shared: &ContextState) {
         // SAFETY: the context is current, and the buffers are those that the framebuffer had.
         unsafe { shared.gl.draw_buffers(&self.0) }
     }
 }
 
-/// State that could keep a clear or a blit from reaching every pixel with its exact value is off; restored in any context.
+/// Switches off state that could keep a clear or a blit from writing every pixel exactly; restored in any context.
 pub(crate) struct ClearState<'a>(#[expect(dead_code, reason = "dropped")] Calmed<'a>);
 
 impl<'a> ClearState<'a> {

@@ -6,10 +6,10 @@ use glow::HasContext as _;
 use interop_core::Result;
 use std::rc::Rc;
 
-/// One wait, nanoseconds; glow takes 31 bits.
+/// Length of one wait in nanoseconds; glow supports 31 bits.
 const SLICE_NS: i32 = 1_000_000_000;
-/// Waits before giving up on a GPU: 5 s, longer than any frame and than a driver's own watchdog takes. Where the CPU draws,
-/// a frame takes as long as other programs let it.
+/// Number of waits before giving up on a GPU: 5 s, longer than any frame and than a driver's own watchdog. Where the
+/// CPU draws, a frame takes as long as other programs allow.
 const SLICES: usize = 5;
 
 const CALL: &str = "glClientWaitSync";
@@ -18,7 +18,7 @@ const CALL: &str = "glClientWaitSync";
 pub(crate) struct Fence(Owned<glow::Fence>);
 
 impl Fence {
-    /// After all commands so far. The context must be current.
+    /// Inserts a fence after all commands so far. The context must be current.
     pub(crate) fn insert(shared: &Rc<ContextState>) -> Result<Self> {
         // SAFETY: the context is current.
         let name = unsafe { shared.gl.fence_sync(glow::SYNC_GPU_COMMANDS_COMPLETE, 0) };
@@ -28,7 +28,7 @@ impl Fence {
         }
     }
 
-    /// Waits until GL has done everything before the fence, and flushes so that it will.
+    /// Flushes, and waits until GL has done everything before the fence.
     pub(crate) fn wait(&self, shared: &ContextState) -> Result<()> {
         let slices = if shared.device.software { usize::MAX } else { SLICES };
         for _ in 0..slices {
@@ -40,7 +40,7 @@ impl Fence {
         Err(shared.failure(CALL, i64::from(glow::TIMEOUT_EXPIRED), "GL_TIMEOUT_EXPIRED", hint))
     }
 
-    /// True where GL has done everything before the fence; flushes so that it will.
+    /// Flushes, and returns true where GL has done everything before the fence.
     pub(crate) fn is_done(&self, shared: &ContextState) -> Result<bool> {
         self.is_done_within(shared, 0)
     }

@@ -12,7 +12,7 @@ use glow::HasContext as _;
 use interop_core::{Extent, Result};
 use std::rc::Rc;
 
-/// Runs `f` while a framebuffer of this texture is bound.
+/// Runs `f` while a framebuffer with this texture is bound.
 fn with_framebuffer(
     shared: &Rc<ContextState>,
     texture: glow::Texture,
@@ -35,12 +35,12 @@ fn with_framebuffer(
     };
     if status != glow::FRAMEBUFFER_COMPLETE {
         shared.check(CALL)?;
-        return Err(shared.failure(CALL, i64::from(status), "framebuffer is not complete", ""));
+        return Err(shared.failure(CALL, i64::from(status), "the framebuffer is incomplete", ""));
     }
     Ok(framebuffer)
 }
 
-/// Makes every pixel of a texture zero. The host writes none.
+/// Clears a texture without writing from the host.
 pub(crate) fn zero_texture(shared: &Rc<ContextState>, texture: glow::Texture) -> Result<()> {
     shared.check_host(CLEARS)?;
     let clear = || {
@@ -51,7 +51,7 @@ pub(crate) fn zero_texture(shared: &Rc<ContextState>, texture: glow::Texture) ->
     shared.checked("glClearBufferfv", || with_framebuffer(shared, texture, clear).map(drop))?
 }
 
-/// A texture to draw into.
+/// A texture that is drawn into, with its framebuffer.
 pub(crate) struct ColorTarget {
     shared: Rc<ContextState>,
     framebuffer: Owned<glow::Framebuffer>,
@@ -62,7 +62,7 @@ pub(crate) struct ColorTarget {
 }
 
 impl ColorTarget {
-    /// Makes the two; the sides were checked against the context's limit. The content is undefined.
+    /// Creates both; the sides were checked against the context's limit. The content is undefined.
     pub(crate) fn new(shared: &Rc<ContextState>, width: u32, height: u32, format: GlFormat) -> Result<Self> {
         let texture = create_texture(shared, width, height, format)?;
         let framebuffer = with_framebuffer(shared, texture.get(), || ())?;
@@ -81,7 +81,7 @@ impl ColorTarget {
         (self.width, self.height)
     }
 
-    /// Every pixel in tight rows, bottom row first, while the framebuffer is bound for reading.
+    /// Returns every pixel in tight rows, bottom row first, while the framebuffer is bound for reading.
     pub(crate) fn read_bound(&self, bytes_per_pixel: usize) -> Result<Vec<u8>> {
         let shared = &self.shared;
         let mut bytes = vec![0; self.width as usize * self.height as usize * bytes_per_pixel];

@@ -4,12 +4,12 @@ use crate::context::context_state::ContextState;
 use glow::HasContext as _;
 use std::num::NonZeroU32;
 
-/// Work items of a group, as the shaders declare it. The largest texture (2^15 texels) needs 2^12 groups a side; 65535 are
-/// always there.
+/// Size of a work group, as the shaders declare it. The largest texture (2^15 texels) needs 2^12 groups on a side;
+/// 65535 are always available.
 const GROUP: (u32, u32) = (32, 8);
 
-/// Sampling, drawing into, uploading to and reading of the texture see what was stored, as do shaders that load or
-/// store it themselves.
+/// Makes stores visible to sampling, drawing, uploads and reads of the texture, and to shaders that load or store it
+/// themselves.
 pub(crate) const STORED: u32 = glow::TEXTURE_FETCH_BARRIER_BIT
     | glow::FRAMEBUFFER_BARRIER_BIT
     | glow::TEXTURE_UPDATE_BARRIER_BIT
@@ -35,7 +35,7 @@ impl Bound {
     }
 }
 
-/// Image unit 0, as it was.
+/// The saved state of image unit 0.
 pub(crate) struct SavedUnit {
     texture: Option<glow::Texture>,
     level: i32,
@@ -71,14 +71,14 @@ impl SavedUnit {
     }
 }
 
-/// Image unit 0, put back in an engine's context, and in any where it is to be kept.
+/// Image unit 0, restored in an engine's context, and in any context if it must be kept.
 pub(crate) struct ImageUnit<'a> {
     shared: &'a ContextState,
     saved: Option<SavedUnit>,
 }
 
 impl<'a> ImageUnit<'a> {
-    /// The context must be current and have compute shaders.
+    /// Binds the image. The context must be current and have compute shaders.
     pub(crate) fn bind(shared: &'a ContextState, keep: bool, bound: Bound) -> Self {
         // SAFETY: the context is current and has image units; the texture is of it.
         unsafe {
@@ -88,16 +88,16 @@ impl<'a> ImageUnit<'a> {
         }
     }
 
-    /// Runs the program in use for an area of this size, after all that was drawn before, and before all that reads it.
+    /// Runs the current program for an area of this size, after all earlier draws and before all later reads.
     ///
     /// # Safety
-    /// What the program reads and stores lies inside what is bound.
+    /// Everything that the program reads and stores lies inside the bound objects.
     pub(crate) unsafe fn run(&self, width: u32, height: u32) {
         let gl = &self.shared.gl;
         // SAFETY: the context is current and has compute shaders; the rest is the caller's promise.
         unsafe {
-            // Stores are not ordered with what came before: draws that still sample the texture or write it, shaders that
-            // wrote what is read.
+            // Stores are not ordered with earlier commands: draws that still sample or write the texture, and shaders
+            // that wrote the source.
             gl.memory_barrier(STORED);
             gl.dispatch_compute(width.div_ceil(GROUP.0), height.div_ceil(GROUP.1), 1);
             gl.memory_barrier(STORED);

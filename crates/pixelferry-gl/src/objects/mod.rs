@@ -1,4 +1,4 @@
-//! Names of OpenGL with what is done to them, and guards of the state that it changes.
+//! OpenGL objects with their operations, and guards of the state that these change.
 
 pub(crate) mod attachment;
 pub(crate) mod buffer_object;

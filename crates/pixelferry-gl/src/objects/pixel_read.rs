@@ -1,4 +1,4 @@
-//! Pixels of the framebuffer that is bound for reading, to the host.
+//! Reads pixels of the framebuffer that is bound for reading to the host.
 
 use crate::context::context_state::ContextState;
 use crate::objects::state::{Framebuffers, Pack};
@@ -6,8 +6,9 @@ use glow::{HasContext as _, PixelPackData};
 use half::f16;
 use interop_core::Region;
 
-/// True where `glReadPixels` gives these channels of this type. Desktop OpenGL converts to any; OpenGL ES gives four channels of
-/// few types, and one more pair that the framebuffer decides (OpenGL ES 3.2, section 16.1.2). The context must be current.
+/// True where `glReadPixels` supports these channels of this type. Desktop OpenGL converts to any; OpenGL ES supports
+/// four channels of few types, and one more pair that the framebuffer determines (OpenGL ES 3.2, section 16.1.2). The
+/// context must be current.
 pub(crate) fn is_direct(shared: &ContextState, channels: u32, ty: u32) -> bool {
     if !shared.features.es || (channels == glow::RGBA && ty != glow::HALF_FLOAT) {
         return true;
@@ -17,7 +18,7 @@ pub(crate) fn is_direct(shared: &ContextState, channels: u32, ty: u32) -> bool {
     queries.map(|query| unsafe { shared.gl.get_parameter_i32(query) } as u32) == [channels, ty]
 }
 
-/// Reads a region into tight rows of these channels and this type, which are as many bytes as `into` has.
+/// Reads a region into tight rows of these channels and this type; `into` has exactly their size.
 ///
 /// # Safety
 /// The context is current, a complete framebuffer with such pixels is bound for reading, and the region lies inside.
@@ -37,8 +38,8 @@ pub(crate) unsafe fn read(shared: &ContextState, at: Region, channels: u32, ty: 
     narrow(&wide, channels, ty, into);
 }
 
-/// Does this while the framebuffer that is bound for drawing, or the window's own, is bound for reading, with the colour buffer that
-/// is drawn to first.
+/// Runs `read` while the framebuffer that is bound for drawing, or the window's own, is bound for reading, with the
+/// first draw buffer as the read buffer.
 ///
 /// # Safety
 /// The context is current.
@@ -64,7 +65,7 @@ const fn bytes(ty: u32) -> usize {
     }
 }
 
-/// Four channels, of which `channels` stay; halves were read as floats, exactly.
+/// Keeps `channels` of four channels; half floats were read as floats, exactly.
 fn narrow(wide: &[u8], channels: u32, ty: u32, into: &mut [u8]) {
     let (kept, bytes) = (kept(channels), bytes(ty));
     let read = if ty == glow::HALF_FLOAT { 4 } else { bytes };

@@ -1,4 +1,4 @@
-//! Programs.
+//! Shader programs.
 
 use crate::api::features::{Features, Suffix};
 use crate::context::context_state::ContextState;
@@ -7,7 +7,7 @@ use glow::HasContext as _;
 use interop_core::Result;
 use std::rc::Rc;
 
-/// The start of a compute shader in a context that has them.
+/// Returns the first lines of a compute shader, in a context that supports them.
 pub(crate) fn compute_version(features: &Features) -> &'static str {
     if features.version >= (4, 3) {
         "#version 430 core\n"
@@ -16,11 +16,11 @@ pub(crate) fn compute_version(features: &Features) -> &'static str {
     }
 }
 
-/// Precisions that OpenGL ES has no default for, or a low one.
+/// Precisions for which OpenGL ES has no default, or a low one.
 const PRECISIONS: &str = "precision highp float;\nprecision highp int;\nprecision highp sampler2D;\n";
 const BUFFER_PRECISIONS: &str = "precision highp samplerBuffer;\nprecision highp usamplerBuffer;\n";
 
-/// The start of both stages of a draw; `buffers`: they read buffer textures, which the context has.
+/// Returns the first lines of both stages of a draw; `buffers` says that they read buffer textures.
 pub(crate) fn draw_version(features: &Features, buffers: bool) -> String {
     if !features.es {
         return "#version 330 core\n".into();
@@ -36,7 +36,7 @@ pub(crate) fn draw_version(features: &Features, buffers: bool) -> String {
     format!("#version {number} es\n{extension}{PRECISIONS}{more}")
 }
 
-/// Compiles and links stages, each given by its type and whole text. The context must be current and have them.
+/// Compiles and links stages, each given by its type and whole text. The context must be current and support them.
 pub(crate) fn link(shared: &Rc<ContextState>, stages: &[(u32, &str)]) -> Result<Owned<glow::Program>> {
     let gl = &shared.gl;
     // SAFETY: the context is current; names are made, used and deleted here.
@@ -53,7 +53,7 @@ pub(crate) fn link(shared: &Rc<ContextState>, stages: &[(u32, &str)]) -> Result<
                 return Err(shared.failure("glCompileShader", 0, "GL_FALSE", &log));
             }
             gl.attach_shader(name, shader);
-            // Stays until the program goes.
+            // The shader lives until the program is deleted.
             gl.delete_shader(shader);
         }
         gl.link_program(name);

@@ -1,27 +1,27 @@
 //! Guards for GL state that a call changes.
 //!
-//! In an engine's context each guard remembers the old values and puts them back when dropped. In a context of our
-//! own nothing is asked (a query makes a threaded driver wait); there the guards leave the defaults of what would
-//! disturb other uploads, and nothing else.
+//! In an engine's context each guard saves the old values and restores them when it is dropped. In a context of this
+//! crate nothing is queried (a query makes a threaded driver wait); the guards only restore the defaults of state that
+//! would disturb other uploads.
 
 use crate::api::host_state::{Calls, READS, UPLOADS};
 use crate::context::context_state::ContextState;
 use crate::objects::calmed::Calmed;
 use glow::HasContext as _;
 
-/// Pixel unpack parameters, state of pixel transfers, and the unpack buffer.
+/// Pixel unpack parameters, pixel transfer state, and the unpack buffer.
 pub(crate) struct Unpack<'a> {
     shared: &'a ContextState,
     /// The buffer that an engine had bound.
     before: Option<glow::Buffer>,
     row_length: i32,
     bound: bool,
-    // Put back after all else.
+    // Restored after everything else.
     _calmed: Option<Calmed<'a>>,
 }
 
 impl<'a> Unpack<'a> {
-    /// Rows of `row_length` pixels (0: tight) with no alignment, from `buffer` or from client memory.
+    /// Sets rows of `row_length` pixels (0: tight) without alignment, from `buffer` or from client memory.
     pub(crate) fn set(shared: &'a ContextState, row_length: i32, buffer: Option<glow::Buffer>) -> Self {
         let gl = &shared.gl;
         let calmed = shared.is_engine().then(|| Calmed::set(shared, UPLOADS, true));
@@ -53,21 +53,22 @@ impl Drop for Unpack<'_> {
     }
 }
 
-/// Pixel pack parameters, state of pixel transfers, and the pack buffer; always put back, since reading back is slow anyway.
+/// Pixel pack parameters, pixel transfer state, and the pack buffer; always restored, because reading back is slow
+/// anyway.
 pub(crate) struct Pack<'a> {
     shared: &'a ContextState,
     buffer: Option<glow::Buffer>,
-    // Put back after all else.
+    // Restored after everything else.
     _calmed: Calmed<'a>,
 }
 
 impl<'a> Pack<'a> {
-    /// Tight rows into client memory.
+    /// Sets tight rows into client memory.
     pub(crate) fn tight(shared: &'a ContextState) -> Self {
         Self::set(shared, 0, None)
     }
 
-    /// Rows of so many pixels (0: tight) into a buffer, or into client memory.
+    /// Sets rows of this many pixels (0: tight) into a buffer, or into client memory.
     pub(crate) fn set(shared: &'a ContextState, row_length: i32, into: Option<glow::Buffer>) -> Self {
         let (gl, calmed) = (&shared.gl, Calmed::set(shared, READS, true));
         // SAFETY: the context is current; names are of GL 3.3 and ES 3.0.
@@ -91,8 +92,8 @@ impl Drop for Pack<'_> {
     }
 }
 
-/// A buffer bound for copies. `COPY_READ_BUFFER` and `COPY_WRITE_BUFFER` mean nothing to draws, so in our own
-/// contexts they stay bound.
+/// A buffer bound for copies. `COPY_READ_BUFFER` and `COPY_WRITE_BUFFER` do not affect draws, so in contexts of this
+/// crate they stay bound.
 pub(crate) struct BoundBuffer<'a> {
     shared: &'a ContextState,
     target: u32,
@@ -130,14 +131,14 @@ impl Drop for BoundBuffer<'_> {
     }
 }
 
-/// A texture bound to the active unit, for calls that have no direct form in this context.
+/// A texture bound to the active unit, for calls without direct state access in this context.
 pub(crate) struct BoundTexture<'a> {
     shared: &'a ContextState,
     target: u32,
     saved: Option<Option<glow::Texture>>,
 }
 
-/// The query of a texture target's binding.
+/// Returns the query of a texture target's binding.
 const fn texture_binding(target: u32) -> u32 {
     match target {
         glow::TEXTURE_BUFFER => glow::TEXTURE_BINDING_BUFFER,
@@ -164,7 +165,7 @@ impl Drop for BoundTexture<'_> {
     }
 }
 
-/// The program in use, if it can be used again: one that was deleted goes with the first other that is used.
+/// Returns the current program, if it can be used again: a deleted program disappears when another one is used.
 ///
 /// # Safety
 /// The context is current and `gl` is of it.
@@ -176,25 +177,25 @@ pub(crate) unsafe fn program_in_use(gl: &glow::Context) -> Option<glow::Program>
     }
 }
 
-/// A program in use that reads a texture through unit 0.
+/// A current program that reads a texture through unit 0.
 pub(crate) struct Reading<'a> {
     shared: &'a ContextState,
     target: u32,
     saved: Option<SavedReading>,
-    // Put back after the program: no other may be used while transform feedback goes on.
+    // Restored after the program: no other may be used during transform feedback.
     _calmed: Calmed<'a>,
 }
 
 struct SavedReading {
     program: Option<glow::Program>,
     active_unit: u32,
-    /// Texture bound to unit 0 at the target.
+    /// Texture bound to the target of unit 0.
     texture: Option<glow::Texture>,
 }
 
 impl<'a> Reading<'a> {
-    /// Leaves unit 0 active. State that changes these calls is as in a new context. `keep` saves and restores in any context; else a context of our own keeps program and texture, which
-    /// disturb nothing that comes after.
+    /// Makes unit 0 active, and sets state that affects these calls as in a new context. `keep` saves and restores in
+    /// any context; otherwise a context of this crate keeps program and texture, which do not disturb later calls.
     pub(crate) fn set(
         shared: &'a ContextState,
         (keep, calls): (bool, Calls),
@@ -240,7 +241,7 @@ pub(crate) struct Sampler<'a> {
 }
 
 impl<'a> Sampler<'a> {
-    /// `keep` saves and restores in any context; else a context of our own gets none bound afterwards.
+    /// `keep` saves and restores in any context; otherwise a context of this crate has no sampler bound afterwards.
     pub(crate) fn bind(shared: &'a ContextState, keep: bool, sampler: glow::Sampler) -> Self {
         let (gl, keep) = (&shared.gl, keep || shared.is_engine());
         // SAFETY: the context is current and the sampler is of it.
@@ -259,7 +260,7 @@ impl Drop for Sampler<'_> {
     }
 }
 
-/// Both framebuffer bindings; always put back.
+/// Both framebuffer bindings; always restored.
 pub(crate) struct Framebuffers<'a> {
     shared: &'a ContextState,
     draw: Option<glow::Framebuffer>,

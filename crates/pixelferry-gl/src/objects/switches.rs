@@ -1,5 +1,5 @@
-//! Switches, masks, viewports and blending of a context, of which some exist once for each draw buffer or viewport: then only
-//! the first is touched.
+//! Switches, masks, viewports and blending of a context. Some exist once for each draw buffer or viewport; then only
+//! the first is changed.
 
 use crate::api::host_state::SIDES;
 use crate::api::suffixed::Switch;
@@ -9,13 +9,13 @@ use glow::HasContext as _;
 /// `GL_SCISSOR_TEST_EXCLUSIVE_NV`, which each viewport has.
 const SCISSOR_TEST_EXCLUSIVE_NV: u32 = 0x9555;
 
-/// Reach of a switch that exists once for each draw buffer or viewport.
+/// How a switch is reached that may exist once for each draw buffer or viewport.
 enum Reach {
-    /// It exists once.
+    /// The switch exists once.
     All,
-    /// The first, by functions that the version has.
+    /// The first one, with core functions of the version.
     First,
-    /// The first, by functions of an extension, which enable and disable.
+    /// The first one, with functions of an extension that enable and disable it.
     FirstBy(Switch, Switch),
 }
 
@@ -36,7 +36,7 @@ fn reach(shared: &ContextState, switch: u32) -> Reach {
     }
 }
 
-/// The context must be current and know the switch.
+/// Sets a switch. The context must be current and have it.
 pub(crate) fn set_switch(shared: &ContextState, switch: u32, on: bool) {
     let gl = &shared.gl;
     // SAFETY: the context is current and knows the switch, and has the functions that reach the first.
@@ -52,7 +52,7 @@ pub(crate) fn set_switch(shared: &ContextState, switch: u32, on: bool) {
     }
 }
 
-/// Of draw buffer 0, red in the lowest bit. The context must be current.
+/// Sets the colour mask of draw buffer 0, red in the lowest bit. The context must be current.
 pub(crate) fn set_color_mask(shared: &ContextState, bits: u8) {
     let (gl, features) = (&shared.gl, &shared.features);
     let [red, green, blue, alpha] = [0, 1, 2, 3].map(|channel| bits >> channel & 1 != 0);
@@ -68,7 +68,8 @@ pub(crate) fn set_color_mask(shared: &ContextState, bits: u8) {
     }
 }
 
-/// Mode of the front and, times [`SIDES`], of the back. The context must be current and have modes.
+/// Sets the mode of the front and, from the part times [`SIDES`], of the back. The context must be current and have
+/// modes.
 pub(crate) fn set_polygon_mode(gl: &glow::Context, modes: u32) {
     let (front, back) = (modes % SIDES, modes / SIDES);
     // SAFETY: the context is current; only the compatibility profile has sides that differ.
@@ -82,9 +83,9 @@ pub(crate) fn set_polygon_mode(gl: &glow::Context, modes: u32) {
     }
 }
 
-/// Left, bottom, width and height of viewport 0. The context must be current.
+/// Sets left, bottom, width and height of viewport 0. The context must be current.
 pub(crate) fn set_viewport(shared: &ContextState, v: [f32; 4]) {
-    // Mesa writes the clamped values back into what it is given: a copy of its own, in writable memory.
+    // Mesa writes the clamped values back to its argument, so this is a copy in writable memory.
     let values = std::hint::black_box([v]);
     let features = &shared.features;
     // SAFETY: the context is current; array forms are gated.
@@ -116,7 +117,7 @@ impl Blending {
         equations: [glow::FUNC_ADD; 2],
     };
 
-    /// Reads it. The context must be current.
+    /// Reads the blending state. The context must be current.
     pub(crate) fn read(shared: &ContextState) -> Self {
         // SAFETY: the context is current; names are of GL 3.3 and ES 3.0 and each a single integer, of draw buffer 0 where there
         // are several.
@@ -127,14 +128,14 @@ impl Blending {
         }
     }
 
-    /// The context must be current.
+    /// Sets the blending state. The context must be current.
     pub(crate) fn set(self, shared: &ContextState) {
         let (gl, [src, dst, src_alpha, dst_alpha], [rgb, alpha]) = (&shared.gl, self.functions, self.equations);
         // SAFETY: the context is current; the indexed forms are gated.
         unsafe {
             if shared.features.indexed_blending {
                 gl.blend_func_separate_draw_buffer(0, src, dst, src_alpha, dst_alpha);
-                // Advanced equations (GL_KHR_blend_equation_advanced) are for colour and alpha at once.
+                // Advanced equations (GL_KHR_blend_equation_advanced) apply to colour and alpha together.
                 if rgb == alpha {
                     gl.blend_equation_draw_buffer(0, rgb);
                 } else {

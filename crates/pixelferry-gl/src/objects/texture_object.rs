@@ -1,4 +1,4 @@
-//! 2-D textures of GL: made, ordered and written.
+//! 2-D textures: created, swizzled and written.
 
 use crate::api::gl_format::{Decoding, GlFormat};
 use crate::context::context_state::ContextState;
@@ -8,7 +8,7 @@ use glow::{HasContext as _, PixelUnpackData};
 use interop_core::{Region, Result};
 use std::rc::Rc;
 
-/// Makes a 2-D texture whose storage `give_storage` makes while it is bound. Errors are for the caller to ask for.
+/// Creates a 2-D texture whose storage `give_storage` allocates while it is bound. The caller checks for errors.
 pub(crate) fn bare_texture(shared: &Rc<ContextState>, give_storage: impl FnOnce()) -> Result<Owned<glow::Texture>> {
     let (gl, target) = (&shared.gl, glow::TEXTURE_2D);
     // SAFETY: the context is current; all of it is of GL 3.3.
@@ -21,7 +21,7 @@ pub(crate) fn bare_texture(shared: &Rc<ContextState>, give_storage: impl FnOnce(
     }
 }
 
-/// Makes a texture without content.
+/// Creates a texture without content.
 pub(crate) fn create_texture(
     shared: &Rc<ContextState>,
     width: u32,
@@ -58,7 +58,7 @@ pub(crate) fn create_texture(
     Ok(texture)
 }
 
-/// Makes sampling give the colours of what is stored as the format says.
+/// Sets the swizzle so that sampling returns colours in the format's channel order.
 pub(crate) fn set_order(shared: &ContextState, texture: glow::Texture, format: GlFormat) -> Result<()> {
     if format.decoding != Decoding::Bgra {
         return Ok(());
@@ -82,7 +82,7 @@ const PARAMETERS: [(u32, u32); 5] = [
     (glow::TEXTURE_MAX_LEVEL, 0),
 ];
 
-/// `glTexSubImage2D` of one level-0 region, directly where the context can.
+/// `glTexSubImage2D` of one level-0 region, with direct state access where available.
 pub(crate) fn sub_image(
     shared: &ContextState,
     texture: glow::Texture,

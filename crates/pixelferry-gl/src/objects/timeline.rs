@@ -13,14 +13,14 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A timestamp that is further than this from the clock it should be of is of another.
+/// A timestamp further than this from the expected clock belongs to another clock.
 const FAR: Duration = Duration::from_millis(100);
 
-/// Off until it is switched on; then each use takes two timestamps.
+/// The timeline is off until it is switched on; then each use records two timestamps.
 #[derive(Default)]
 pub(crate) struct Timeline {
     backlog: Backlog<Timed>,
-    /// Queries whose times were read, to be used again.
+    /// Queries whose times were read, for reuse.
     free: RefCell<Vec<Pair>>,
     clock: Cell<Option<DeviceClock>>,
     track: OnceCell<Arc<str>>,
@@ -49,7 +49,7 @@ impl Pair {
 }
 
 impl Timeline {
-    /// Runs `f`, whose GL commands are then a piece of work called `name`. The context must be current.
+    /// Runs `f` and records its GL commands as a piece of work with this name. The context must be current.
     pub(crate) fn timed<R>(&self, shared: &Rc<ContextState>, name: &'static str, f: impl FnOnce() -> R) -> R {
         let (true, Some(timers)) = (self.backlog.is_on(), shared.raw.timers) else { return f() };
         let pair = self.free.borrow_mut().pop();
@@ -58,8 +58,8 @@ impl Timeline {
         // SAFETY: the context is current and the queries are of it.
         unsafe { timers.mark(pair.start.get()) };
         if shared.device.software {
-            // llvmpipe runs commands picture by picture, and takes a timestamp when the picture's last tile comes to it:
-            // what begins here must not be of the same picture.
+            // llvmpipe runs commands picture by picture, and records a timestamp when it reaches the picture's last
+            // tile: the following work must not belong to the same picture.
             // SAFETY: as above.
             unsafe { shared.gl.flush() };
         }
@@ -89,7 +89,7 @@ impl Timeline {
         let bits = unsafe { timers.bits() };
         if bits == 0 {
             return Ok(Support::No(
-                "GL_QUERY_COUNTER_BITS of GL_TIMESTAMP is 0: the driver takes no timestamps".into(),
+                "GL_QUERY_COUNTER_BITS of GL_TIMESTAMP is 0: the driver does not support timestamps".into(),
             ));
         }
         let clock = compare(shared, bits)?;
@@ -127,7 +127,7 @@ impl Timeline {
     }
 }
 
-/// `GL_TIMESTAMP` is the device's clock when earlier commands have reached it, done or not.
+/// `GL_TIMESTAMP` is the device's clock when it has received the earlier commands, whether they are done or not.
 fn compare(shared: &ContextState, bits: u32) -> Result<DeviceClock> {
     shared.checked("glGetInteger64v", || {
         // SAFETY: the context is current; the value is one integer.
@@ -135,7 +135,7 @@ fn compare(shared: &ContextState, bits: u32) -> Result<DeviceClock> {
     })?
 }
 
-/// Tells whether a timestamp is taken, and of the clock that can be read: success codes alone say little.
+/// Tells whether timestamps are recorded, and from the clock that can be read: success codes alone are not reliable.
 fn prove(shared: &Rc<ContextState>, timers: &TimerFns, clock: &DeviceClock) -> Result<Support> {
     let pair = Pair::new(shared)?;
     let _calmed = Calmed::set(shared, QUERIES, shared.is_engine());
@@ -150,9 +150,9 @@ fn prove(shared: &Rc<ContextState>, timers: &TimerFns, clock: &DeviceClock) -> R
         }
     })?;
     if !done {
-        return Ok(Support::No("the driver gives no time for a timestamp, even after glFinish".into()));
+        return Ok(Support::No("the driver returns no time for a timestamp, even after glFinish".into()));
     }
     let far = FAR + clock.uncertainty_at(time);
     let lies_within = clock.at(time).is_some_and(|at| before <= at + far && at <= Instant::now() + far);
-    Ok(Support::when(lies_within, "the driver's timestamps are not of the clock that GL_TIMESTAMP reads"))
+    Ok(Support::when(lies_within, "the driver's timestamps do not match the clock of GL_TIMESTAMP"))
 }

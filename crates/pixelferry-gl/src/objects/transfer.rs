@@ -11,14 +11,14 @@ pub(crate) struct ImageTransfer {
     pub row_length: Option<i32>,
 }
 
-/// Start of an image's rows in linear memory, counted in its pixels.
+/// Positions of an image's rows in linear memory, in texels.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Texels {
-    /// Pixel (0, 0).
+    /// Texel of pixel (0, 0).
     pub base: i32,
-    /// From row to row.
+    /// Texels from row to row.
     pub pitch: i32,
-    /// Past the last pixel.
+    /// One past the last texel.
     pub end: u64,
 }
 
@@ -34,7 +34,7 @@ impl ImageTransfer {
         Self { at: *at, view: *view, row_length }
     }
 
-    /// `None` where the rows do not start at whole pixels.
+    /// Returns `None` where the rows do not start at whole pixels.
     pub(crate) fn texels(&self) -> Option<Texels> {
         let bpp = self.view.format.bytes_per_pixel();
         let tight = i32::try_from(self.view.extent.width).ok()?;

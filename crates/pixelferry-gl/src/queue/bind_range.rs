@@ -1,4 +1,4 @@
-//! `glBindBufferRange` by its name.
+//! The function `glBindBufferRange`.
 
 use crate::context::Held;
 use interop_core::GlContext as _;
@@ -6,7 +6,7 @@ use std::ffi::c_void;
 
 type Range = unsafe extern "system" fn(target: u32, index: u32, buffer: u32, start: isize, size: isize);
 
-/// `glBindBufferRange`: glow's takes no start above 2^31, which an engine may have bound.
+/// `glBindBufferRange`: glow's function supports no start above 2^31, which an engine may have bound.
 #[derive(Clone, Copy)]
 pub(crate) struct BindRange(pub Range);
 

@@ -8,7 +8,7 @@ use crate::objects::image_unit::{Bound, SavedUnit};
 use crate::objects::state::program_in_use;
 use glow::HasContext as _;
 
-/// One storage block's place, as an engine had it.
+/// The binding of one storage block, as an engine had it.
 struct Place {
     index: u32,
     buffer: u32,
@@ -16,7 +16,7 @@ struct Place {
     size: i64,
 }
 
-/// A program in use with its buffers; put back in an engine's context.
+/// A current program with its buffers; restored in an engine's context.
 pub(crate) struct Bindings<'a> {
     gl: &'a glow::Context,
     device: &'a GlDevice,
@@ -24,17 +24,17 @@ pub(crate) struct Bindings<'a> {
 }
 
 struct Saved {
-    /// Transform feedback went on, during which no other program can be used.
+    /// True where transform feedback was active, during which no other program can be used.
     feeds_back: bool,
     program: Option<glow::Program>,
-    /// Buffer bound to the target itself, which binding an indexed place changes, too.
+    /// Buffer bound to the target itself, which binding an indexed place also changes.
     general: Option<glow::Buffer>,
     places: Vec<Place>,
     image: Option<SavedUnit>,
 }
 
 impl<'a> Bindings<'a> {
-    /// Storage blocks from 0 on, and a texture at image unit 0.
+    /// Binds storage blocks from 0 on, and a texture at image unit 0.
     ///
     /// # Safety
     /// The context of `device` is current, `gl` is of it, and program, buffers and texture are.
@@ -77,7 +77,7 @@ impl<'a> Bindings<'a> {
 
 impl Drop for Bindings<'_> {
     fn drop(&mut self) {
-        // In a context of our own they disturb nothing that comes after.
+        // In a context of this crate they do not disturb later calls.
         let (gl, Some(saved)) = (self.gl, &self.saved) else { return };
         // SAFETY: the context is still current; the values came from it. A size of 0 is a buffer that was bound as a whole.
         unsafe {

@@ -1,4 +1,4 @@
-//! [`QueueBuffer`].
+//! The type [`QueueBuffer`].
 
 use super::device::GlDevice;
 use crate::api::caps::MAX_BUFFER_BYTES;
@@ -18,10 +18,10 @@ const WORD: usize = 4;
 #[cfg(feature = "compute")]
 const STORAGE: &str = "glBufferStorageMemEXT";
 
-/// A buffer by which a compute backend in the display's context gives it memory, see
-/// [`interop_core::StagingKind::External`]. Kernels and draws are in one queue, which keeps the order.
+/// A buffer with which a compute backend in the display's context provides memory to the display, see
+/// [`interop_core::StagingKind::External`]. Kernels and draws use one queue, which keeps the order.
 ///
-/// Clones are the same buffer, which is deleted with the last of them and of the display's that show it.
+/// Clones are the same buffer. It is deleted with the last clone and the last display object that shows it.
 #[derive(Debug, Clone)]
 pub(crate) struct QueueBuffer {
     inner: Arc<Inner>,
@@ -30,7 +30,7 @@ pub(crate) struct QueueBuffer {
 struct Inner {
     name: glow::Buffer,
     bytes: usize,
-    /// Memory of others that it lies in, which goes after it.
+    /// Imported memory that contains it; dropped after it.
     memory: Option<ObjectName>,
     device: GlDevice,
 }
@@ -52,11 +52,11 @@ impl Drop for Inner {
 }
 
 impl QueueBuffer {
-    /// The most bytes that one can have: sizes of buffers pass as 31 bits.
+    /// Largest size of such a buffer: sizes of buffers are passed as 31 bits.
     pub(crate) const MOST_BYTES: u64 = MAX_BUFFER_BYTES / WORD as u64 * WORD as u64;
 
-    /// Makes one of at least so many bytes, in whole words of 4: at least 1, at most [`QueueBuffer::MOST_BYTES`]. What it holds is
-    /// undefined.
+    /// Creates a buffer of at least this many bytes, in whole words of 4: at least 1, at most
+    /// [`QueueBuffer::MOST_BYTES`]. Its content is undefined.
     ///
     /// # Errors
     /// [`interop_core::Error::WrongContext`]; [`interop_core::Error::Driver`].
@@ -77,11 +77,12 @@ impl QueueBuffer {
         })?
     }
 
-    /// The first bytes of another device's or API's memory, in whole words.
+    /// Opens the first bytes of another device's or API's memory, in whole words.
     ///
     /// # Errors
-    /// [`interop_core::Error::WrongContext`]; [`interop_core::Error::Unsupported`] without the extension; [`interop_core::Error::InvalidInput`] for more bytes than there
-    /// are, and for what is no memory of the GPU; [`interop_core::Error::Driver`].
+    /// [`interop_core::Error::WrongContext`]; [`interop_core::Error::Unsupported`] without the extension;
+    /// [`interop_core::Error::InvalidInput`] for more bytes than there are, and for a handle that is not memory of the
+    /// GPU; [`interop_core::Error::Driver`].
     #[cfg(feature = "compute")]
     pub(crate) fn opened(device: &GlDevice, handle: MemoryHandle, bytes: usize) -> Result<Self> {
         let gl = device.enter()?;
@@ -92,7 +93,7 @@ impl QueueBuffer {
         let name = unsafe { open_memory(&functions, gl, device.identity(), handle) }?;
         let memory = ObjectName::Memory { name, functions, software: device.identity().software };
         device.made(memory);
-        // Only here Mesa reports a handle that it could not open, as GL_OUT_OF_MEMORY.
+        // Mesa reports a handle that it could not open only here, as GL_OUT_OF_MEMORY.
         device.checked_with(STORAGE, memory_hint, || {
             // SAFETY: the context is current and lists the extension; the buffer has no storage yet.
             unsafe {
@@ -111,30 +112,30 @@ impl QueueBuffer {
         })?
     }
 
-    /// True of clones of one buffer.
+    /// True for clones of one buffer.
     #[cfg(feature = "compute")]
     pub(crate) fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.inner, &other.inner)
     }
 
-    /// True for memory of others.
+    /// True for imported memory.
     #[cfg(feature = "compute")]
     pub(crate) fn is_opened(&self) -> bool {
         self.inner.memory.is_some()
     }
 
-    /// Bytes, in whole words.
+    /// Size in bytes, in whole words.
     #[allow(clippy::len_without_is_empty)] // never empty
     pub(crate) fn len(&self) -> usize {
         self.inner.bytes
     }
 
-    /// The context that the buffer is of.
+    /// Returns the context of the buffer.
     pub(crate) fn device(&self) -> &GlDevice {
         &self.inner.device
     }
 
-    /// The buffer object's name, for calls of others in the context.
+    /// Returns the buffer object's name, for foreign calls in the context.
     ///
     /// # Errors
     /// [`interop_core::Error::WrongContext`].
@@ -147,19 +148,19 @@ impl QueueBuffer {
         self.inner.name
     }
 
-    /// A handle by which a display in the same context opens the buffer.
+    /// Returns a handle with which a display in the same context opens the buffer.
     pub(crate) fn to_handle(&self) -> SharedHandle {
         SharedHandle::QueueBuffer { queue: self.inner.device.queue_id(), buffer: Box::new(self.clone()) }
     }
 
-    /// The buffer of at least so many bytes behind a handle of this context's queue.
+    /// Opens the buffer of at least this many bytes behind a handle of this context's queue.
     pub(crate) fn open(handle: &SharedHandle, bytes: usize) -> Result<Self> {
         let lent: &Self = handle.in_queue("buffer")?;
         SharedHandle::check_room(lent.len() as u64, bytes as u64)?;
         Ok(lent.clone())
     }
 
-    /// Runs `f` with the buffer bound to a target of copies.
+    /// Runs `f` while the buffer is bound to a copy target.
     ///
     /// # Safety
     /// The context is current, `gl` is of it, and `target` is `COPY_READ_BUFFER` or `COPY_WRITE_BUFFER`.
@@ -177,14 +178,14 @@ impl QueueBuffer {
         }
     }
 
-    /// Copies bytes of the host's to `at`, in queue order; they lie inside, and may be reused at once.
+    /// Copies host bytes to `at`, in queue order. The range lies inside; the bytes may be reused at once.
     ///
     /// # Errors
     /// [`interop_core::Error::WrongContext`]; [`interop_core::Error::Driver`].
     pub(crate) fn write(&self, at: usize, bytes: &[u8]) -> Result<()> {
         let gl = self.inner.device.enter()?;
         if self.inner.memory.is_some() {
-            // Storage in memory of others is immutable, so that the host writes by a copy.
+            // Storage in imported memory is immutable, so the host writes through a copy.
             let scratch = Self::new(&self.inner.device, bytes.len())?;
             scratch.write(0, bytes)?;
             return self.copy_from(&scratch, 0..bytes.len(), at);
@@ -201,7 +202,7 @@ impl QueueBuffer {
         if is_there { Ok(()) } else { Err(device.no_name("glMapBufferRange", NOT_MAPPED)) }
     }
 
-    /// Copies bytes from `at` on to the host, after all that was put into the queue before; they lie inside. Waits.
+    /// Copies bytes from `at` on to the host, after all earlier work in the queue. The range lies inside. Waits.
     ///
     /// # Errors
     /// The errors of [`QueueBuffer::write`].
@@ -222,13 +223,13 @@ impl QueueBuffer {
         if device.identity().software {
             return get(self, at, into);
         }
-        // Drivers move a buffer that is read to where reading is quick, and kernels are slow from then on.
+        // Drivers move a buffer that is read to where reading is fast, which slows kernels down from then on.
         let scratch = Self::new(device, into.len())?;
         scratch.copy_from(self, at..at + into.len(), 0)?;
         get(&scratch, 0, into)
     }
 
-    /// Copies a range of another buffer of this context to `at`, in queue order; it lies inside both.
+    /// Copies a range of another buffer of this context to `at`, in queue order. The range lies inside both.
     ///
     /// # Errors
     /// The errors of [`QueueBuffer::write`].

@@ -1,4 +1,4 @@
-//! [`GlDevice`].
+//! The type [`GlDevice`].
 
 use super::bind_range::BindRange;
 use super::opener::Opener;
@@ -13,10 +13,10 @@ use glow::HasContext as _;
 use interop_core::{DeviceIdentity, Error, GlContext as _, QueueId, Result};
 use std::sync::Arc;
 
-/// The context of a display, for a compute backend that puts its commands between the draws
+/// The context of a display, for a compute backend that inserts its commands between the draws
 /// ([`crate::GlDisplay::shared_device`]).
 ///
-/// Any thread may hold it, and so it keeps the context; calls work where the context is current, and give
+/// Any thread may hold it, which keeps the context alive. Calls work where the context is current, and return
 /// [`Error::WrongContext`] elsewhere. Buffers and programs that are dropped elsewhere are deleted by a later call.
 #[derive(Clone)]
 pub struct GlDevice {
@@ -39,13 +39,13 @@ struct Inner {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub(crate) struct ComputeLimits {
-    /// Storage blocks of one program.
+    /// Largest number of storage blocks in one program.
     pub storage_blocks: u32,
-    /// Groups of a dispatch in one direction, of the first two.
+    /// Largest number of groups of a dispatch in each of the first two dimensions.
     pub groups: u32,
-    /// Work items of a group.
+    /// Largest number of work items in a group.
     pub group_items: u32,
-    /// Bytes of a buffer that a storage block reads and writes.
+    /// Largest buffer of a storage block, in bytes.
     pub buffer_bytes: u64,
 }
 
@@ -56,12 +56,12 @@ impl std::fmt::Debug for GlDevice {
 }
 
 impl GlDevice {
-    /// The context must be current.
+    /// Creates the device. The context must be current.
     pub(crate) fn new(shared: &ContextState) -> Result<Self> {
         let features = &shared.features;
         if !features.kernels {
             let used = GlVersion { es: features.es, number: features.version };
-            let reason = format!("compute shaders need OpenGL 4.3 or OpenGL ES 3.1, and {used} is used");
+            let reason = format!("compute shaders need OpenGL 4.3 or OpenGL ES 3.1, but the context has {used}");
             return Err(shared.unsupported(reason));
         }
         let held = shared.held()?;
@@ -76,15 +76,9 @@ impl GlDevice {
         )
     }
 
-    /// Returns the device of an OpenGL ES context that is ours, which must be current.
+    /// Creates the device of an OpenGL ES context of this crate, which must be current.
     pub(crate) fn of_es(gl: glow::Context, held: Arc<Held>, identity: DeviceIdentity) -> Result<Self> {
-        Self::with(
-            gl,
-            held,
-            identity,
-            (false, false, true),
-            Opener::none("kernels of OpenGL ES open no memory of others"),
-        )
+        Self::with(gl, held, identity, (false, false, true), Opener::none("kernels of OpenGL ES cannot import memory"))
     }
 
     fn with(
@@ -117,7 +111,7 @@ impl GlDevice {
         })
     }
 
-    /// Its queue, as the core tells queues apart.
+    /// Returns the identity of its queue.
     pub(crate) fn queue_id(&self) -> QueueId {
         QueueId::of(&self.inner.held)
     }
@@ -127,23 +121,23 @@ impl GlDevice {
         &self.inner.identity
     }
 
-    /// Returns what opens memory and semaphores of others.
+    /// Returns the opener of imported memory and semaphores.
     #[cfg_attr(not(feature = "compute"), allow(dead_code, reason = "the backend alone calls it"))]
     pub(crate) fn opener(&self) -> &Opener {
         &self.inner.opener
     }
 
-    /// Returns what its compute shaders are limited to.
+    /// Returns the limits of its compute shaders.
     pub(crate) fn limits(&self) -> ComputeLimits {
         self.inner.limits
     }
 
-    /// True where it is OpenGL ES, whose GLSL is another.
+    /// True for OpenGL ES, which has another GLSL.
     pub fn is_es(&self) -> bool {
         self.inner.is_es
     }
 
-    /// Waits for all that was put into the queue.
+    /// Waits for all work in the queue.
     ///
     /// # Errors
     /// [`Error::WrongContext`], [`Error::Driver`].
@@ -155,12 +149,12 @@ impl GlDevice {
         })
     }
 
-    /// An error that says what this context cannot do.
+    /// Returns an error for something that this context does not support.
     pub(crate) fn unsupported(&self, reason: impl Into<String>) -> Error {
         Error::unsupported(&self.inner.identity.name, reason)
     }
 
-    /// The start of every call: the context must be current. Deletes what waited for it.
+    /// Starts every call: checks that the context is current, and deletes objects that waited for it.
     pub(crate) fn enter(&self) -> Result<&glow::Context> {
         let Inner { gl, held, identity, .. } = self.inner.as_ref();
         if held.is_lost() {
@@ -176,12 +170,12 @@ impl GlDevice {
         Ok(gl)
     }
 
-    /// Runs `f` between a drain of errors and a look for one. The context must be current.
+    /// Runs `f` between a drain of errors and a check. The context must be current.
     pub(crate) fn checked<T>(&self, operation: &'static str, f: impl FnOnce() -> T) -> Result<T> {
         self.checked_with(operation, hint, f)
     }
 
-    /// [`GlDevice::checked`] with a hint of the caller's.
+    /// Like [`GlDevice::checked`], with a hint from the caller.
     pub(crate) fn checked_with<T>(
         &self,
         operation: &'static str,
@@ -195,12 +189,12 @@ impl GlDevice {
         Ok(value)
     }
 
-    /// A failure to make an object.
+    /// Returns the error for an object that was not created.
     pub(crate) fn no_name(&self, operation: &'static str, why: &str) -> Error {
         failure(&self.inner.identity.name, operation, 0, "no object name returned", why)
     }
 
-    /// The function of that name; null where there is none. The context must be current.
+    /// Returns the function of that name; null where there is none. The context must be current.
     pub(super) fn function(&self, name: &std::ffi::CStr) -> *const std::ffi::c_void {
         self.inner.held.function(name)
     }
@@ -213,12 +207,12 @@ impl GlDevice {
         self.inner.bind_range
     }
 
-    /// A name was made here.
+    /// Records a name that was created here.
     pub(crate) fn made(&self, name: ObjectName) {
         self.inner.held.deferred_deletes.made(name);
     }
 
-    /// The end of a name that was made here.
+    /// Deletes a name that was created here.
     pub(crate) fn unmake(&self, name: ObjectName) {
         let Inner { gl, held, .. } = self.inner.as_ref();
         if held.is_current() {

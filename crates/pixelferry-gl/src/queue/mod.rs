@@ -1,4 +1,4 @@
-//! The display's context for a compute backend that works in it: its commands and the draws are one queue.
+//! The display's context for a compute backend that works in it: its commands and the draws form one queue.
 
 mod bind_range;
 #[cfg(feature = "compute")]

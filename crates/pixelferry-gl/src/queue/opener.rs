@@ -1,20 +1,20 @@
-//! [`Opener`].
+//! The type [`Opener`].
 
 use crate::api::memory_object::MemoryObjectFns;
 use crate::api::semaphore_object::SemaphoreFns;
 use crate::context::context_state::ContextState;
 use interop_core::{HandleType, MemoryCap, MemoryShape, SemaphoreCap, Support};
 
-/// Functions by which kernels of a context open memory and semaphores of others.
+/// Functions with which kernels of a context open imported memory and semaphores.
 pub(crate) struct Opener {
-    /// Or why there are none.
+    /// The functions, or the reason why there are none.
     pub memory: Result<MemoryObjectFns, String>,
     pub semaphores: Option<SemaphoreFns>,
     semaphore_caps: Vec<SemaphoreCap>,
 }
 
 impl Opener {
-    /// Those of a display's context, which opens the same itself.
+    /// Returns the functions of a display's context, which opens the same itself.
     pub(crate) fn of(shared: &ContextState) -> Self {
         let memory = match (shared.caps.can_import(HandleType::OPAQUE, MemoryShape::Linear), shared.raw.memory_objects)
         {
@@ -25,12 +25,12 @@ impl Opener {
         Self { memory, semaphores: shared.raw.semaphores, semaphore_caps: shared.caps.semaphores.clone() }
     }
 
-    /// Nothing, because of this.
+    /// Returns an opener of nothing, for this reason.
     pub(crate) fn none(reason: &str) -> Self {
         Self { memory: Err(reason.into()), semaphores: None, semaphore_caps: Vec::new() }
     }
 
-    /// What it opens, as data.
+    /// Returns the capabilities.
     #[cfg_attr(not(feature = "compute"), allow(dead_code, reason = "the backend alone calls it"))]
     pub(crate) fn caps(&self) -> (Vec<MemoryCap>, Vec<SemaphoreCap>) {
         let linear = self.memory.as_ref().map_or_else(|reason| Support::No(reason.clone()), |_| Support::Yes);

@@ -1,4 +1,4 @@
-//! [`ComputeProgram`].
+//! The type [`ComputeProgram`].
 
 use super::bindings::Bindings;
 use super::buffer::QueueBuffer;
@@ -25,7 +25,7 @@ impl Drop for ComputeProgram {
     }
 }
 
-/// Buffer textures, uploads, vertices, indices, copies, mappings and other shaders see what was stored.
+/// Makes stores visible to buffer textures, uploads, vertices, indices, copies, mappings and other shaders.
 const STORED: u32 = glow::TEXTURE_FETCH_BARRIER_BIT
     | glow::PIXEL_BUFFER_BARRIER_BIT
     | glow::VERTEX_ATTRIB_ARRAY_BARRIER_BIT
@@ -36,11 +36,11 @@ const STORED: u32 = glow::TEXTURE_FETCH_BARRIER_BIT
     | glow::SHADER_STORAGE_BARRIER_BIT;
 
 impl ComputeProgram {
-    /// Compiles GLSL; where the driver refuses it, the inner error is what it says. `numbers`: the name of the uniform array of
-    /// `uvec4` that [`ComputeProgram::run`] sets.
+    /// Compiles GLSL; the inner error is the driver's log. `numbers` is the name of the uniform array of `uvec4` that
+    /// [`ComputeProgram::run`] sets.
     ///
     /// # Errors
-    /// [`interop_core::Error::WrongContext`]; [`interop_core::Error::Driver`] where no object could be made.
+    /// [`interop_core::Error::WrongContext`]; [`interop_core::Error::Driver`] where no object could be created.
     pub(crate) fn build(device: &GlDevice, text: &str, numbers: &str) -> Result<Result<Self, String>> {
         let gl = device.enter()?;
         device.checked("glLinkProgram", || {
@@ -58,7 +58,7 @@ impl ComputeProgram {
                 if compiled {
                     gl.attach_shader(name, shader);
                 }
-                // Stays until the program goes.
+                // The shader lives until the program is deleted.
                 gl.delete_shader(shader);
                 if !compiled {
                     return Ok(Err(log));
@@ -73,7 +73,7 @@ impl ComputeProgram {
         })?
     }
 
-    /// Returns what it is bound to; `numbers` as it was built with.
+    /// Returns its bindings; `numbers` is the name that it was built with.
     ///
     /// # Errors
     /// [`interop_core::Error::WrongContext`]; [`interop_core::Error::Unsupported`] where the driver lacks the queries.
@@ -84,16 +84,16 @@ impl ComputeProgram {
         self.device.checked("glGetProgramResourceiv", shape)?
     }
 
-    /// Puts a run into the queue: storage blocks from 0 on are these buffers, image unit 0 is the texture, and the uniform array of
-    /// numbers has these words, in whole vectors of four. What it stores is seen by all commands after it.
+    /// Queues a run: these buffers are the storage blocks from 0 on, the texture is image unit 0, and the uniform array
+    /// of numbers has these words, in whole vectors of four. All later commands see its stores.
     ///
     /// # Errors
     /// [`interop_core::Error::WrongContext`]; [`interop_core::Error::Driver`] in builds with debug
     /// assertions.
     ///
     /// # Safety
-    /// The buffers are of this context. With them the program reads and writes only inside them, has no undefined behaviour of GLSL's, and comes to an
-    /// end. It has no other blocks, images or textures.
+    /// The buffers belong to this context. With them the program accesses only memory inside them, has no undefined
+    /// behaviour of GLSL, and terminates. It has no other blocks, images or textures.
     pub(crate) unsafe fn run(
         &self,
         storage: &[&QueueBuffer],
@@ -109,7 +109,8 @@ impl ComputeProgram {
                 let _bindings = Bindings::set(device, gl, self.name, storage, texture);
                 let images = texture.map_or(0, |_| image_unit::STORED);
                 gl.uniform_4_u32_slice(self.numbers.as_ref(), numbers);
-                // Stores are not ordered with what came before: draws that still read the memory, shaders that wrote it.
+                // Stores are not ordered with earlier commands: draws that still read the memory, and shaders that
+                // wrote it.
                 gl.memory_barrier(glow::SHADER_STORAGE_BARRIER_BIT | images);
                 gl.dispatch_compute(across, down, 1);
                 gl.memory_barrier(STORED | images);

@@ -1,4 +1,4 @@
-//! [`QueueSemaphore`].
+//! The type [`QueueSemaphore`].
 
 use super::buffer::QueueBuffer;
 use super::device::GlDevice;
@@ -14,7 +14,7 @@ pub(crate) struct QueueSemaphore {
     name: SemaphoreObject,
     functions: SemaphoreFns,
     timeline: bool,
-    /// A signal, and a wait, have gone well.
+    /// True after the first successful signal and wait.
     verified: [AtomicBool; 2],
     device: GlDevice,
 }
@@ -27,11 +27,11 @@ impl Drop for QueueSemaphore {
 }
 
 impl QueueSemaphore {
-    /// Opens it.
+    /// Opens the semaphore.
     ///
     /// # Errors
     /// [`interop_core::Error::WrongContext`]; [`interop_core::Error::Unsupported`] without the extension;
-    /// [`interop_core::Error::Driver`] for what the driver refuses.
+    /// [`interop_core::Error::Driver`] for errors of the driver.
     pub(crate) fn open(device: &GlDevice, handle: SemaphoreHandle) -> Result<Self> {
         let gl = device.enter()?;
         let functions = device.opener().semaphores;
@@ -44,7 +44,7 @@ impl QueueSemaphore {
         Ok(Self { name, functions, timeline, verified: Default::default(), device: device.clone() })
     }
 
-    /// Runs `f` with the counter's value set.
+    /// Runs `f` after setting the counter's value.
     fn at(&self, (which, operation): (usize, &'static str), value: u64, f: impl FnOnce(&glow::Context)) -> Result<()> {
         let gl = self.device.enter()?;
         let run = || {
@@ -54,7 +54,7 @@ impl QueueSemaphore {
             }
             f(gl);
         };
-        // Asking for errors makes a threaded driver wait, so they are asked for until one went well.
+        // Asking for errors makes a threaded driver wait, so it ends after the first success.
         if cfg!(debug_assertions) || !self.verified[which].load(Ordering::Relaxed) {
             self.device.checked(operation, run)?;
             self.verified[which].store(true, Ordering::Relaxed);
@@ -64,21 +64,21 @@ impl QueueSemaphore {
         Ok(())
     }
 
-    /// What GL is told from now on waits.
+    /// Makes later GL commands wait.
     pub(crate) fn wait(&self, value: u64) -> Result<()> {
         // SAFETY: the context is current, and the semaphore is of it.
         let wait = |_: &glow::Context| unsafe { self.functions.wait(self.name, Crossing::Buffers(&[])) };
         self.at((1, "glWaitSemaphoreEXT"), value, wait)
     }
 
-    /// Signals after all that GL was told; what it wrote to the buffers is then seen by those who wait.
+    /// Signals after all earlier GL commands; waiters then see everything that these wrote to the buffers.
     pub(crate) fn signal(&self, value: u64, written: &[QueueBuffer]) -> Result<()> {
         let names: Vec<_> = written.iter().map(QueueBuffer::name).collect();
         self.at((0, "glSignalSemaphoreEXT"), value, |gl| {
             // SAFETY: the context is current, and the semaphore and the buffers are of it.
             unsafe {
                 self.functions.signal(self.name, Crossing::Buffers(&names));
-                // Else the other side waits for commands that are still in this process.
+                // Otherwise the other side would wait for commands that are still in this process.
                 gl.flush();
             }
         })

@@ -8,11 +8,11 @@ use std::ptr;
 /// Resources that a run must bind, and those that no run binds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ProgramShape {
-    /// Work items of a group.
+    /// Size of a work group.
     pub group: [u32; 3],
-    /// Storage blocks that it uses: name, binding, and bytes at least. An array of any length counts as one element.
+    /// Storage blocks in use: name, binding, and minimum size in bytes. An array of any length counts as one element.
     pub storage: Vec<(String, u32, u64)>,
-    /// Uniforms that it uses beside storage blocks: samplers, images, counters and numbers. Blocks of uniforms, too.
+    /// Uniforms in use other than storage blocks: samplers, images, counters, numbers and uniform blocks.
     pub uniforms: Vec<String>,
 }
 
@@ -84,7 +84,7 @@ impl ProgramShape {
     pub(super) unsafe fn of(device: &GlDevice, program: glow::Program, numbers: &str) -> Result<Self> {
         let load = |name: &CStr| device.function(name);
         let queries = Queries::of(&load)
-            .ok_or_else(|| device.unsupported("the driver does not tell what a program is bound to"))?;
+            .ok_or_else(|| device.unsupported("the driver cannot report the bindings of a program"))?;
         let program = program.0.get();
         let (blocks, plain, uniform_blocks) = (glow::SHADER_STORAGE_BLOCK, glow::UNIFORM, glow::UNIFORM_BLOCK);
         let mut group = [0_i32; 3];

@@ -1,4 +1,4 @@
-//! [`QueueTexture`].
+//! The type [`QueueTexture`].
 
 use super::device::GlDevice;
 use crate::objects::attachment::StoreFormat;
@@ -7,20 +7,20 @@ use glow::HasContext as _;
 use interop_core::{Error, Extent, Region, Result, SharedHandle};
 use std::sync::{Arc, Weak};
 
-/// Handle by which a surface gives kernels in its context its texture.
+/// Handle with which a surface passes its texture to kernels in its context.
 pub(crate) struct TextureHandle {
     pub texture: glow::Texture,
     pub level: i32,
     pub layer: i32,
     pub format: StoreFormat,
     pub extent: Extent,
-    /// Kernels that name words get no copy of it.
+    /// True where kernels that address words get no copy of it.
     pub stores_only: bool,
     /// The surface, for as long as it has the texture.
     pub owner: Weak<()>,
 }
 
-/// A texture of the display's, which a compute backend in its context writes.
+/// A texture of the display, which a compute backend in its context writes.
 #[derive(Debug, Clone)]
 pub(crate) struct QueueTexture {
     handle: Arc<TextureHandle>,
@@ -34,22 +34,22 @@ impl std::fmt::Debug for TextureHandle {
 }
 
 impl QueueTexture {
-    /// The texture behind a handle of this context's queue, which has that size.
+    /// Opens the texture behind a handle of this context's queue, which has that size.
     pub(crate) fn open(device: &GlDevice, handle: &SharedHandle, extent: Extent) -> Result<Self> {
         let found: &Arc<TextureHandle> = handle.in_queue("texture")?;
         if found.extent != extent {
-            return Err(Error::refused(format!("the texture is {}, it was said to be {extent}", found.extent)));
+            return Err(Error::refused(format!("the texture is {}, but its description says {extent}", found.extent)));
         }
         Ok(Self { handle: Arc::clone(found), device: device.clone() })
     }
 
-    /// Binding for a shader.
+    /// Returns the binding for a shader.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] where the surface is gone.
+    /// [`Error::InvalidInput`] where the surface was dropped.
     pub(crate) fn bound(&self, access: u32) -> Result<Bound> {
         if self.handle.owner.strong_count() == 0 {
-            return Err(Error::refused("the surface that has the texture is gone"));
+            return Err(Error::refused("the surface of the texture was dropped"));
         }
         let TextureHandle { texture, level, layer, format, .. } = *self.handle;
         Ok(Bound { texture, level, layer, access, format: format.internal })
@@ -63,10 +63,10 @@ impl QueueTexture {
         self.handle.format
     }
 
-    /// Copies a rectangle of another texture to the same place, in queue order.
+    /// Copies a rectangle of another texture to the same position, in queue order.
     ///
     /// # Errors
-    /// [`Error::WrongContext`]; [`Error::InvalidInput`] where a surface is gone.
+    /// [`Error::WrongContext`]; [`Error::InvalidInput`] where a surface was dropped.
     pub(crate) fn copy_from(&self, from: &Self, region: Region) -> Result<()> {
         let gl = self.device.enter()?;
         let [from, to] = [from.bound(glow::READ_ONLY)?, self.bound(glow::WRITE_ONLY)?];
@@ -98,7 +98,7 @@ impl QueueTexture {
         })
     }
 
-    /// The names, for calls of others in the context.
+    /// Returns the names, for foreign calls in the context.
     pub(crate) fn names(&self) -> Result<(u32, u32)> {
         self.device.enter()?;
         let bound = self.bound(glow::WRITE_ONLY)?;

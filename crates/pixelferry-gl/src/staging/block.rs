@@ -10,25 +10,25 @@ use interop_core::Result;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-/// A buffer and the buffer textures that read it. Shared by the staging block, by the surfaces that show it in
-/// place, and by whoever holds its address.
+/// A buffer and the buffer textures that read it. It is shared by the staging block, by the surfaces that show it in
+/// place, and by holders of its address.
 pub(crate) struct Block {
-    // The textures go before the buffer they read.
+    // The textures are deleted before the buffer that they read.
     textures: RefCell<Vec<(u32, Owned<glow::Texture>)>>,
     buffer: Body,
-    /// Memory of another API that the buffer lies in; goes after it.
+    /// Imported memory that contains the buffer; dropped after it.
     memory: Option<Owned<MemoryObject>>,
-    /// The memory that this crate made for others to open, where it did; goes last.
+    /// Memory that this crate allocated for sharing, if it did; dropped last.
     exported: Option<crate::api::vulkan::VulkanMemory>,
     shared: Rc<ContextState>,
     len: usize,
     exposed: Cell<bool>,
 }
 
-/// A buffer, by who made it.
+/// A buffer, by its creator.
 enum Body {
     Own(Owned<glow::Buffer>),
-    /// A backend's in this context.
+    /// A buffer of a backend in this context.
     QueueBuffer(QueueBuffer),
 }
 
@@ -37,7 +37,7 @@ impl Block {
         Rc::new(Self::over(shared, Body::Own(buffer), len))
     }
 
-    /// A buffer of a backend's in this context, which lives for as long as this.
+    /// Wraps a buffer of a backend in this context, which lives for as long as this.
     pub(crate) fn over_queue_buffer(shared: &Rc<ContextState>, buffer: QueueBuffer, len: usize) -> Rc<Self> {
         Rc::new(Self::over(shared, Body::QueueBuffer(buffer), len))
     }
@@ -54,7 +54,8 @@ impl Block {
         }
     }
 
-    /// A buffer in memory that another API allocated; `exported` where we had it allocated for others to open.
+    /// Wraps a buffer in memory that another API allocated; `exported` is that memory where this crate allocated it for
+    /// sharing.
     pub(crate) fn in_memory(
         shared: &Rc<ContextState>,
         buffer: Owned<glow::Buffer>,
@@ -65,7 +66,7 @@ impl Block {
         Rc::new(Self { memory: Some(memory), exported, ..Self::over(shared, Body::Own(buffer), len) })
     }
 
-    /// The memory that others can open.
+    /// Returns the memory that others can open.
     pub(crate) fn exported(&self) -> Option<&crate::api::vulkan::VulkanMemory> {
         self.exported.as_ref()
     }
@@ -90,7 +91,7 @@ impl Block {
         self.memory.is_some() || matches!(self.buffer, Body::QueueBuffer(_))
     }
 
-    /// The name was given to the user, whose shaders may write it.
+    /// Records that the user received the name, so that the user's shaders may write it.
     pub(crate) fn expose(&self) {
         self.exposed.set(true);
     }
@@ -99,7 +100,7 @@ impl Block {
         self.exposed.get()
     }
 
-    /// The buffer texture of that sized format; made once. The context must be current.
+    /// Returns the buffer texture of that sized format, created once. The context must be current.
     pub(crate) fn texture(&self, format: u32) -> Result<glow::Texture> {
         const CALL: &str = "glTexBuffer";
         if let Some((_, texture)) = self.textures.borrow().iter().find(|(f, _)| *f == format) {

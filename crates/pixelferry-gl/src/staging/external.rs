@@ -1,4 +1,4 @@
-//! Memory that GL opens by a handle of the operating system, of the compute device or made here for it:
+//! Memory that GL opens with a handle of the operating system, from the compute device or allocated here for it:
 //! `GL_EXT_memory_object`.
 
 use super::{Block, ImageBlock};
@@ -17,7 +17,7 @@ use std::rc::Rc;
 
 const STORAGE: &str = "glTexStorageMem2DEXT";
 
-/// A memory object over the whole allocation behind `handle`, for one buffer or texture alone.
+/// Creates a memory object over the whole allocation behind `handle`, dedicated to one buffer or texture.
 fn open(
     shared: &Rc<ContextState>,
     handle: MemoryHandle,
@@ -33,7 +33,7 @@ fn open(
     Ok((Owned::new(shared, memory), *functions))
 }
 
-/// A buffer in memory that we make, and that others can open.
+/// Creates a buffer in memory that this crate allocates and others can open.
 pub(super) fn exported_buffer(shared: &Rc<ContextState>, bytes: usize) -> Result<Rc<Block>> {
     if let Support::No(reason) = shared.caps.can_export(HandleType::OPAQUE, MemoryShape::Linear) {
         return Err(shared.unsupported(reason));
@@ -42,7 +42,8 @@ pub(super) fn exported_buffer(shared: &Rc<ContextState>, bytes: usize) -> Result
     buffer(shared, made.export()?, bytes, Some(made))
 }
 
-/// The GL buffer over the first `bytes` of the allocation behind `handle`, which is that of `made` where we made it.
+/// Creates the GL buffer over the first `bytes` of the allocation behind `handle`, which is that of `made` if this
+/// crate allocated it.
 pub(super) fn buffer(
     shared: &Rc<ContextState>,
     handle: MemoryHandle,
@@ -57,12 +58,12 @@ pub(super) fn buffer(
         // SAFETY: the context is current and lists the extension; the buffer has no storage yet.
         unsafe { functions.buffer_storage(glow::COPY_WRITE_BUFFER, size, memory.get()) };
     }
-    // Only here Mesa reports a handle that it could not open, as GL_OUT_OF_MEMORY.
+    // Mesa reports a handle that it could not open only here, as GL_OUT_OF_MEMORY.
     shared.check_with("glBufferStorageMemEXT", memory_hint)?;
     Ok(Block::in_memory(shared, buffer, memory, made, bytes))
 }
 
-/// A texture in memory that we make, and that others can open.
+/// Creates a texture in memory that this crate allocates and others can open.
 pub(super) fn exported_texture(shared: &Rc<ContextState>, image: &ImageDesc) -> Result<Rc<ImageBlock>> {
     if let Support::No(reason) = shared.caps.can_export(HandleType::OPAQUE, MemoryShape::Image) {
         return Err(shared.unsupported(reason));
@@ -71,7 +72,7 @@ pub(super) fn exported_texture(shared: &Rc<ContextState>, image: &ImageDesc) -> 
     texture(shared, made.export()?, image, Some(made))
 }
 
-/// The texture in the allocation behind `handle`, which is that of `made` where we made it.
+/// Creates the texture in the allocation behind `handle`, which is that of `made` if this crate allocated it.
 pub(super) fn texture(
     shared: &Rc<ContextState>,
     handle: MemoryHandle,
@@ -82,7 +83,7 @@ pub(super) fn texture(
     let format = gl_format(image.format);
     let len = SurfaceDesc::Image(*image).byte_len()?;
     if len as u64 > whole {
-        return Err(Error::refused(format!("an image of {len} bytes does not fit into memory that has {whole}")));
+        return Err(Error::refused(format!("an image of {len} bytes does not fit into memory of {whole} bytes")));
     }
     let (memory, functions) = open(shared, handle, MemoryShape::Image)?;
     // Checked against MAX_TEXTURE_SIZE above.
@@ -101,7 +102,7 @@ pub(super) fn texture(
     set_order(shared, texture.get(), format)?;
     if found != width {
         // Mesa reports neither a handle that it could not open nor memory that is too small for its layout.
-        return Err(shared.failure(STORAGE, 0, "the texture got no storage", memory_hint(0)));
+        return Err(shared.failure(STORAGE, 0, "the texture has no storage", memory_hint(0)));
     }
     Ok(ImageBlock::new(shared, texture, memory, made))
 }

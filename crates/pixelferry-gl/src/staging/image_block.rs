@@ -6,12 +6,12 @@ use crate::context::owned::Owned;
 use crate::draw::image_source::ImageSource;
 use std::rc::Rc;
 
-/// Shared by the staging block and by the surfaces that show it.
+/// A texture shared by the staging block and by the surfaces that show it.
 pub(crate) struct ImageBlock {
     texture: Owned<glow::Texture>,
     /// Memory of the texture; dropped after it.
     _memory: Owned<MemoryObject>,
-    /// The memory that this crate made for others to open, where it did; goes last.
+    /// Memory that this crate allocated for sharing, if it did; dropped last.
     exported: Option<crate::api::vulkan::VulkanMemory>,
     shared: Rc<ContextState>,
 }
@@ -30,7 +30,7 @@ impl ImageBlock {
         &self.shared
     }
 
-    /// The image that others can open.
+    /// Returns the image that others can open.
     pub(crate) fn exported(&self) -> Option<&crate::api::vulkan::VulkanMemory> {
         self.exported.as_ref()
     }

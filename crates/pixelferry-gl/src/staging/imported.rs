@@ -9,7 +9,7 @@ use interop_core::devices::borrows::Holder;
 use interop_core::{Error, HostBlock, Result};
 use std::rc::Rc;
 
-/// The GL buffer over the first `bytes` of `host`. It keeps the memory alive until GL has let go of it.
+/// Creates the GL buffer over the first `bytes` of `host`. It keeps the memory alive until GL no longer uses it.
 pub(super) fn create(shared: &Rc<ContextState>, host: &HostBlock, bytes: usize) -> Result<Rc<Block>> {
     if !shared.features.pinned_memory {
         return Err(shared.unsupported("the driver does not list GL_AMD_pinned_memory".into()));
@@ -19,7 +19,7 @@ pub(super) fn create(shared: &Rc<ContextState>, host: &HostBlock, bytes: usize) 
     let fits = i32::try_from(whole).is_ok() && whole <= host.len();
     if !host.address().addr().get().is_multiple_of(page) || !fits {
         return Err(Error::refused(format!(
-            "{bytes} bytes of imported memory need {whole} bytes from a multiple of {page} on; the block has {} \
+            "{bytes} bytes of imported memory need {whole} bytes at a multiple of {page}; the block has {} \
                  bytes at {:?}",
             host.len(),
             host.address()
@@ -29,8 +29,8 @@ pub(super) fn create(shared: &Rc<ContextState>, host: &HostBlock, bytes: usize) 
     let gl = &shared.gl;
     let pages = host.read(0..whole, Holder::Staging)?;
     shared.checked("glBufferData", || {
-        // SAFETY: the context is current and lists the extension, so the target exists; it takes the address itself
-        // and copies nothing. The target has no query, so it is left unbound.
+        // SAFETY: the context is current and lists the extension, so the target exists; GL uses the memory in place and
+        // copies nothing. The target has no query, so it is left unbound.
         unsafe {
             gl.bind_buffer(EXTERNAL_VIRTUAL_MEMORY_BUFFER_AMD, Some(buffer.get()));
             gl.buffer_data_u8_slice(EXTERNAL_VIRTUAL_MEMORY_BUFFER_AMD, &pages, glow::STREAM_DRAW);

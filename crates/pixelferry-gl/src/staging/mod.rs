@@ -43,7 +43,7 @@ pub(crate) struct GlStaging {
 }
 
 impl GlStaging {
-    /// Makes a block.
+    /// Creates a block.
     pub(crate) fn new(shared: &Rc<ContextState>, kind: StagingKind, bytes: usize) -> Result<(Self, Reach)> {
         shared.enter()?;
         let linear = Body::Linear;
@@ -67,26 +67,26 @@ impl GlStaging {
             StagingKind::ExportedImage(image) => {
                 (Body::Image(external::exported_texture(shared, &image)?), Reach::Never)
             }
-            other => return Err(shared.unsupported(format!("it knows no staging of {other:?}"))),
+            other => return Err(shared.unsupported(format!("it does not support staging blocks of {other:?}"))),
         };
         Ok((Self { body, fence: None }, reach))
     }
 
-    /// Finds our type again, made in this context.
+    /// Returns the block in its own type, if it belongs to this context.
     pub(crate) fn of<'a>(staging: &'a Staging, shared: &Rc<ContextState>) -> Result<&'a Self> {
         own::<Self>(staging.driver(), shared)
     }
 
-    /// The buffer, for what needs linear memory.
+    /// Returns the buffer, for uses that need linear memory.
     pub(crate) fn linear(&self) -> Result<&Rc<Block>> {
         match &self.body {
             Body::Linear(block) => Ok(block),
-            // Refused before.
+            // Rejected before.
             Body::Image(_) => Err(Error::NothingShown),
         }
     }
 
-    /// The texture, where it is one.
+    /// Returns the texture, if the block is one.
     pub(crate) fn image(&self) -> Option<&Rc<ImageBlock>> {
         match &self.body {
             Body::Linear(_) => None,
@@ -94,7 +94,7 @@ impl GlStaging {
         }
     }
 
-    /// Returns what the block is to a semaphore.
+    /// Returns the block's object for a semaphore.
     pub(crate) fn crossing(&self) -> Crossing<'static> {
         match &self.body {
             Body::Linear(block) => Crossing::Buffer(block.buffer()),
@@ -107,7 +107,7 @@ interop_core::owned!(GlStaging: ContextState, "staging block", |block| block.bod
 
 impl StagingDriver for GlStaging {
     fn wait(&mut self) -> Result<()> {
-        // Memory that was mapped is gone with the context: whoever waits writes it next.
+        // Memory that was mapped is gone with the context, and the waiter would write it next.
         self.body.shared().check_not_lost()?;
         if let Some(fence) = &self.fence {
             self.body.shared().enter()?;

@@ -1,4 +1,4 @@
-//! Blocks that are mapped for each frame; the driver gives new memory where the old is still being read.
+//! Blocks that are mapped for each frame; the driver provides new memory while the old one is being read.
 
 use super::Block;
 use crate::context::context_state::ContextState;
@@ -15,7 +15,7 @@ pub(super) fn create(shared: &Rc<ContextState>, bytes: usize) -> Result<Rc<Block
     Ok(Block::new(shared, buffer, bytes))
 }
 
-/// A mapping that is undone when dropped, so also where the caller's function panics.
+/// A mapping that is undone when this is dropped, even if the caller's closure panics.
 struct Mapping<'a> {
     block: &'a Block,
     intact: &'a mut bool,
@@ -27,7 +27,7 @@ impl Drop for Mapping<'_> {
         // SAFETY: the context is current. The buffer is bound again, since `f` may have called GL itself.
         unsafe {
             shared.gl.bind_buffer(TARGET, Some(self.block.buffer()));
-            // Without the loader, glow's call does the same and drops the result.
+            // Without the loader, glow's call does the same and discards the result.
             *self.intact = shared.raw.unmap_buffer(TARGET).unwrap_or_else(|| {
                 shared.gl.unmap_buffer(TARGET);
                 true
@@ -36,7 +36,7 @@ impl Drop for Mapping<'_> {
     }
 }
 
-/// Maps new memory, lets `f` write it, unmaps. `f` is called again where the driver lost the first content.
+/// Maps new memory, lets `f` write it, and unmaps it. `f` is called again where the driver lost the first content.
 pub(super) fn map_write(block: &Block, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
     let shared = block.shared();
     shared.enter()?;
@@ -62,7 +62,7 @@ fn map_once(block: &Block, f: &mut dyn FnMut(&mut [u8]) -> Result<()>, intact: &
         shared.gl.map_buffer_range(TARGET, 0, len as i32, access)
     };
     if address.is_null() {
-        let unknown = || shared.failure(CALL, 0, "null", "The driver is out of address space or memory.");
+        let unknown = || shared.failure(CALL, 0, "null", "The driver has too little address space or memory.");
         return Err(shared.check(CALL).err().unwrap_or_else(unknown));
     }
     let _mapping = Mapping { block, intact };

@@ -9,10 +9,10 @@ use interop_core::{HostBlock, Result};
 use std::ptr::NonNull;
 use std::rc::Rc;
 
-/// Readable too: backends copy parts of earlier frames forward, and OpenCL maps imported memory for reading.
+/// Readable as well: backends copy parts of earlier frames, and OpenCL maps imported memory for reading.
 const ACCESS: u32 = glow::MAP_READ_BIT | glow::MAP_WRITE_BIT | glow::MAP_PERSISTENT_BIT | glow::MAP_COHERENT_BIT;
 
-/// The block and the memory it is mapped to; the memory keeps the block alive.
+/// Creates the block and its mapped memory; the memory keeps the block alive.
 pub(super) fn create(shared: &Rc<ContextState>, bytes: usize) -> Result<(Rc<Block>, HostBlock)> {
     const CALL: &str = "glBufferStorage";
     if !shared.features.buffer_storage {
@@ -32,7 +32,12 @@ pub(super) fn create(shared: &Rc<ContextState>, bytes: usize) -> Result<(Rc<Bloc
     };
     shared.check("glMapBufferRange")?;
     let Some(address) = NonNull::new(address) else {
-        return Err(shared.failure("glMapBufferRange", 0, "null", "The driver gave no address; use another staging."));
+        return Err(shared.failure(
+            "glMapBufferRange",
+            0,
+            "null",
+            "The driver returned no address; use another kind of staging block.",
+        ));
     };
     let block = Block::new(shared, buffer, bytes);
     // SAFETY: deleting a buffer unmaps it; until then, and so while the block lives, the mapping stays valid.

@@ -1,4 +1,4 @@
-//! Semaphores that GL and a compute device share: made by Vulkan, opened by both.
+//! Semaphores that GL and a compute device share: created by Vulkan, opened by both.
 
 use crate::api::semaphore_object::{Crossing, SemaphoreFns, SemaphoreObject};
 use crate::api::vulkan::VulkanSemaphore;
@@ -22,12 +22,12 @@ pub(crate) struct GlSemaphore {
     functions: SemaphoreFns,
     shared: Rc<ContextState>,
     timeline: bool,
-    /// Errors are asked for until the first wait and the first signal have gone well.
+    /// True after the first successful wait and signal; until then errors are checked.
     verified: [bool; 2],
 }
 
 impl GlSemaphore {
-    /// Makes a semaphore, opens it, and names it for others.
+    /// Creates a semaphore, opens it, and exports it for others.
     pub(crate) fn new(shared: &Rc<ContextState>, kind: SyncKind) -> Result<(Self, SharedHandle)> {
         shared.enter()?;
         let functions = shared.raw.semaphores;
@@ -73,7 +73,7 @@ impl SemaphoreDriver for GlSemaphore {
             // SAFETY: the context is current, and semaphore and block are of it.
             unsafe { functions.signal(semaphore, crossing) }
         })?;
-        // Else the other side waits for commands that are still in this process.
+        // Otherwise the other side would wait for commands that are still in this process.
         // SAFETY: the context is current.
         unsafe { self.shared.gl.flush() };
         Ok(())

@@ -13,7 +13,7 @@ use std::rc::Rc;
 
 const ZERO_BYTES: usize = 1 << 22;
 
-/// A buffer, of no particular target.
+/// A buffer, without a particular target.
 pub(crate) struct BufferSurface {
     tools: Rc<Tools>,
     bytes: usize,
@@ -37,7 +37,7 @@ impl BufferSurface {
         Ok(Self::with(tools, bytes, Named::Ours(buffer)))
     }
 
-    /// Over an engine's buffer, which was found to have so many bytes.
+    /// Wraps an engine's buffer, which has this many bytes.
     pub(crate) fn over(tools: &Rc<Tools>, bytes: usize, buffer: glow::Buffer) -> Self {
         Self::with(tools, bytes, Named::Engines(buffer))
     }
@@ -54,7 +54,7 @@ impl BufferSurface {
         self.buffer.get()
     }
 
-    /// The buffer as it is now. An engine's may be another by now; the context must be current.
+    /// Returns the buffer after checking it, because an engine may have replaced its own. The context must be current.
     fn checked(&self) -> Result<glow::Buffer> {
         if let Named::Engines(name) = self.buffer {
             check_buffer(self.shared(), name, self.bytes as u64)?;

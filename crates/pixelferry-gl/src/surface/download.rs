@@ -1,4 +1,4 @@
-//! Pixels of a texture, as they are stored, into a buffer or to the host.
+//! Copies the stored pixels of a texture into a buffer or to the host.
 
 use crate::api::gl_format::GlFormat;
 use crate::api::host_state::READS;
@@ -12,20 +12,21 @@ use interop_core::{Region, Result};
 
 /// Destination of the pixels.
 pub(crate) enum Reading<'a> {
-    /// Rows of `row_length` pixels (0: tight) from a byte on, all inside.
+    /// Rows of `row_length` pixels (0: tight) from a byte on, all inside the buffer.
     Buffer { buffer: glow::Buffer, offset: usize, row_length: i32 },
-    /// Tight rows, as many bytes as they have.
+    /// Tight rows of exactly this size.
     Client(&'a mut [u8]),
 }
 
-/// Queues it, or waits where the host reads. `at` lies inside the level; the context must be current.
+/// Queues the copy, or waits where the host reads. `at` lies inside the level; the context must be current.
 pub(crate) fn read_level(tools: &Tools, level: &Level, at: Region, format: GlFormat, into: Reading<'_>) -> Result<()> {
     let shared: &ContextState = tools.shared();
     shared.check_host(READS)?;
     let _attached = Attached::new(shared, tools.lent_framebuffer()?, level)?;
     let (channels, ty) = (format.format, format.ty);
     if matches!(into, Reading::Buffer { .. }) && !is_direct(shared, channels, ty) {
-        let reason = "OpenGL ES reads four channels of few types from a framebuffer, and none that this texture stores";
+        let reason =
+            "OpenGL ES cannot read this texture's format from a framebuffer: it supports four channels of few types";
         return Err(shared.unsupported(reason.into()));
     }
     shared.checked("glReadPixels", || {

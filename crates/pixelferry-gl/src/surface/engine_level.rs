@@ -1,4 +1,4 @@
-//! A level of an engine's texture, as the driver knows it.
+//! A level of an engine's texture, as the driver reports it.
 
 use crate::api::gl_format::gl_format;
 use crate::context::context_state::ContextState;
@@ -10,77 +10,78 @@ use interop_core::describe::format::ChannelKind;
 use interop_core::{Error, Extent, PixelFormat, Result};
 use std::num::NonZeroU32;
 
-/// Formats that encode, and those of the same bits.
+/// Formats that encode, with the format of the same bits.
 const ENCODED: [(u32, PixelFormat); 1] = [(glow::SRGB8_ALPHA8, PixelFormat::Rgba8)];
 
-const INTEGERS: &str = "it holds integers; colours are drawn into normalised numbers or floats";
+const INTEGERS: &str = "it holds integers; draws need normalised numbers or floats";
 
-/// No texture has more levels: sides are less than 2^31.
+/// Largest possible number of levels: sides are less than 2^31.
 const MOST_LEVELS: u32 = 31;
 
-/// One level of an engine's `TEXTURE_2D`, for [`crate::GlDisplay::draw_to_texture`]. It is a plain number, so any version of glow will do,
-/// or none.
+/// One level of an engine's `TEXTURE_2D`, for [`crate::GlDisplay::draw_to_texture`]. It is a plain number, so any
+/// version of glow works, or none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EngineTexture {
-    /// Object name.
+    /// Name of the texture object.
     pub id: u32,
-    /// Mip level.
+    /// Mipmap level.
     pub level: u32,
     /// Size of that level in pixels.
     pub extent: Extent,
 }
 
 impl EngineTexture {
-    /// Level 0 of a texture, of this size.
+    /// Selects level 0 of a texture of this size.
     pub const fn new(id: u32, extent: Extent) -> Self {
         Self { id, level: 0, extent }
     }
 
-    /// Takes another level of the texture; `extent` is the size of that level.
+    /// Selects another level of the texture; `extent` is the size of that level.
     #[must_use]
     pub const fn with_level(self, level: u32, extent: Extent) -> Self {
         Self { level, extent, ..self }
     }
 
-    /// All of the level.
+    /// Returns the viewport that covers the whole level.
     pub const fn viewport(&self) -> Viewport {
         Viewport::full(self.extent.width, self.extent.height)
     }
 }
 
-/// The call that finds a level out.
+/// The call that queries a level.
 const QUERY: &str = "glGetTexLevelParameteriv";
 
-/// A level that the driver knows.
+/// A level that the driver has confirmed.
 pub(crate) struct Level {
     pub texture: glow::Texture,
     pub level: i32,
-    /// The internal format.
+    /// Its internal format.
     pub format: u32,
 }
 
 impl Level {
-    /// The context must be current. OpenGL ES 3.0 tells no size, which is the caller's word then.
+    /// Queries the level. The context must be current. OpenGL ES 3.0 does not report the size, so the caller vouches
+    /// for it.
     pub(crate) fn find(tools: &Tools, of: EngineTexture) -> Result<Self> {
         let EngineTexture { id, level, extent } = of;
         let shared: &ContextState = tools.shared();
         let gl = &shared.gl;
-        let no_texture = || Error::refused(format!("{id} is the name of no texture of this context"));
+        let no_texture = || Error::refused(format!("there is no texture {id} in this context"));
         let texture = glow::NativeTexture(NonZeroU32::new(id).ok_or_else(no_texture)?);
         // SAFETY: the context is current, and any number may be asked for.
         if !unsafe { gl.is_texture(texture) } {
             return Err(no_texture());
         }
         if extent.width == 0 || extent.height == 0 {
-            return Err(Error::refused(format!("a level of {extent} pixels was given for texture {id}")));
+            return Err(Error::refused(format!("invalid size {extent} for a level of texture {id}")));
         }
         let no_level = || Error::refused(format!("texture {id} has no level {level}"));
         if level >= MOST_LEVELS {
             return Err(no_level());
         }
         let level = level as i32;
-        // Other targets refuse it, and the binding stays.
+        // Other targets reject the call, and the binding stays.
         shared.drain_errors(QUERY);
         let _bound = BoundTexture::bind(shared, glow::TEXTURE_2D, texture);
         let other_target = || Error::refused(format!("texture {id} is not a TEXTURE_2D"));
@@ -90,20 +91,20 @@ impl Level {
         let asked = |parameter| if shared.features.level_queries { get(parameter) } else { 0 };
         let found = Extent::new(asked(glow::TEXTURE_WIDTH), asked(glow::TEXTURE_HEIGHT));
         let (numbers, format) = (asked(glow::TEXTURE_RED_TYPE), asked(glow::TEXTURE_INTERNAL_FORMAT));
-        // INVALID_VALUE means a level past the last that the driver could have.
+        // INVALID_VALUE means a level beyond the last possible one.
         check_unless(shared, glow::INVALID_VALUE, no_level)?;
         if shared.features.level_queries && found.pixels() == 0 {
             return Err(no_level());
         }
         let mut this = Self { texture, level, format };
         if shared.features.level_queries && found != extent {
-            return Err(this.refuse(&format!("it is {found} pixels, not {extent}")));
+            return Err(this.refuse(&format!("it has {found} pixels, not {extent}")));
         }
         if [glow::INT, glow::UNSIGNED_INT].contains(&numbers) {
             return Err(this.refuse(INTEGERS));
         }
         if shared.features.es {
-            // Formats that engines give without a size (`RGBA` of bytes) have one that the framebuffer tells.
+            // For unsized formats (`RGBA` of bytes), the framebuffer reports the sized one.
             let attached = Attached::new(shared, tools.lent_framebuffer()?, &this)?;
             let bits = attached.bits();
             shared.check(QUERY)?;
@@ -115,21 +116,21 @@ impl Level {
         Ok(this)
     }
 
-    /// Level 0 of a texture that stores pixels of this format. The context must be current.
+    /// Returns level 0 of a texture that stores pixels of this format. The context must be current.
     pub(crate) fn of_pixels(tools: &Tools, of: EngineTexture, format: PixelFormat) -> Result<Self> {
         let level = Self::find(tools, of)?;
         if of.level != 0 {
-            return Err(level.refuse("only level 0 is opened"));
+            return Err(level.refuse("only level 0 is supported"));
         }
         let same_bits = ENCODED.contains(&(level.format, format)) || level.format == gl_format(format).internal;
         if !same_bits || format == PixelFormat::Bgra8 {
-            return Err(level.refuse(&format!("it is not of the format {format}")));
+            return Err(level.refuse(&format!("it does not have the format {format}")));
         }
         Ok(level)
     }
 
-    /// True where an image unit surely takes it: others lose what is stored, without an error (OpenGL 4.6 core, section 8.26).
-    /// For contexts with image units; that of the texture must be current.
+    /// True where an image unit certainly supports it: others lose stores without an error (OpenGL 4.6 core, section
+    /// 8.26). For contexts with image units; the texture's context must be current.
     pub(crate) fn takes_stores(&self, shared: &ContextState) -> bool {
         let _bound = BoundTexture::bind(shared, glow::TEXTURE_2D, self.texture);
         // SAFETY: the context is current and the texture bound; the parameter is older than image units are.
@@ -143,7 +144,7 @@ impl Level {
     }
 }
 
-/// The queued error, for which `refusal` stands where the driver refused a value with this code.
+/// Returns the queued error, or `refusal` where the driver rejected a value with this code.
 fn check_unless(shared: &ContextState, code: u32, refusal: impl FnOnce() -> Error) -> Result<()> {
     shared.check(QUERY).map_err(|error| match &error {
         Error::Driver(driver) if driver.code == i64::from(code) => refusal(),
@@ -151,14 +152,15 @@ fn check_unless(shared: &ContextState, code: u32, refusal: impl FnOnce() -> Erro
     })
 }
 
-/// A level as the first colour buffer of the framebuffer that is bound. Dropped: it is that no more, and what was bound is again.
+/// A level attached as the first colour buffer of the bound framebuffer. Dropping this detaches it and restores the
+/// binding.
 pub(crate) struct Attached<'a> {
     shared: &'a ContextState,
     _bound: Framebuffers<'a>,
 }
 
 impl<'a> Attached<'a> {
-    /// The context must be current, and the framebuffer be without attachments.
+    /// Attaches the level. The context must be current, and the framebuffer have no attachments.
     pub(crate) fn new(shared: &'a ContextState, framebuffer: glow::Framebuffer, level: &Level) -> Result<Self> {
         let attached = Self { shared, _bound: Framebuffers::bind(shared, framebuffer) };
         attached.attach(Some(level.texture), level.level);
@@ -167,14 +169,14 @@ impl<'a> Attached<'a> {
         let error = shared.check("glFramebufferTexture2D");
         match status {
             glow::FRAMEBUFFER_COMPLETE => return error.map(|()| attached),
-            // It could not say.
+            // The driver could not determine the status.
             0 => error?,
-            // The status gives the driver's reason against the level, too.
+            // The status gives the driver's reason against the level as well.
             _ => {}
         }
         Err(level.refuse(&format!(
-            "the driver cannot draw into it (glCheckFramebufferStatus: {status:#x}); give it a colour-renderable format such as \
-             RGBA8 or RGBA16F, and all levels, best by glTexStorage2D"
+            "the driver cannot draw into it (glCheckFramebufferStatus: {status:#x}); use a colour-renderable format \
+             such as RGBA8 or RGBA16F, and all levels, ideally with glTexStorage2D"
         )))
     }
 
@@ -190,7 +192,7 @@ impl<'a> Attached<'a> {
 struct Bits {
     /// Bits of red, green, blue and alpha.
     channels: [u32; 4],
-    /// `UNSIGNED_NORMALIZED`, `FLOAT` or a type of integers.
+    /// `UNSIGNED_NORMALIZED`, `FLOAT` or an integer type.
     numbers: u32,
     encodes: bool,
 }
@@ -212,7 +214,7 @@ impl Bits {
         Self { channels, numbers, encodes: false }
     }
 
-    /// The sized internal format, if a pixel format has it.
+    /// Returns the sized internal format, if a pixel format has it.
     fn format(self) -> Option<u32> {
         let plain = Self { encodes: false, ..self };
         let format = PixelFormat::ALL.into_iter().find(|format| Self::of(*format) == plain)?;
@@ -223,7 +225,7 @@ impl Bits {
 }
 
 impl Attached<'_> {
-    /// The context must be current.
+    /// Queries the colour buffer. The context must be current.
     fn bits(&self) -> Bits {
         // SAFETY: the context is current, and the framebuffer has this colour buffer; each is a single integer of ES 3.0.
         let get = |name| unsafe {
@@ -244,7 +246,7 @@ impl Attached<'_> {
 
 impl Drop for Attached<'_> {
     fn drop(&mut self) {
-        // An engine's texture that it deletes must go then.
+        // Detached, so that the engine can delete its texture.
         self.attach(None, 0);
     }
 }

@@ -1,4 +1,4 @@
-//! Surfaces without storage, which show staging blocks where they lie: images by buffer textures, buffers by the
+//! Surfaces without storage, which show staging blocks in place: images through buffer textures, buffers through the
 //! block's own buffer.
 
 use crate::api::gl_format;
@@ -14,14 +14,14 @@ use interop_core::{BufferView, Error, ImageView, PixelFormat, Region, Result, Su
 use std::ops::Range;
 use std::rc::Rc;
 
-/// An image in a staging block, read by texel number.
+/// An image in a staging block, read by texel index.
 pub(crate) struct InPlaceImage {
     tools: Rc<Tools>,
     format: PixelFormat,
     shown: Option<Showing>,
 }
 
-/// Source of the image. The block is kept alive by it.
+/// Source of the image. It keeps the block alive.
 enum Showing {
     Linear { source: ImageSource, _block: Rc<Block> },
     Texture(Rc<ImageBlock>),
@@ -34,7 +34,7 @@ impl InPlaceImage {
         Self { tools: Rc::clone(tools), format, shown: None }
     }
 
-    /// The buffer texture and where in it the image lies, counted in texels.
+    /// Returns the buffer texture, with the position of the image in texels.
     pub(crate) fn source(&self) -> Result<ImageSource> {
         match self.shown.as_ref().ok_or(Error::NothingShown)? {
             Showing::Linear { source, .. } => Ok(*source),
@@ -73,11 +73,11 @@ impl InPlaceDriver<Pixels> for InPlaceImage {
         }
         let Some(texels) = ImageTransfer::new(&view.extent.full(), view).texels() else {
             let bpp = view.format.bytes_per_pixel();
-            return Err(Error::refused(format!("offset and row pitch must be multiples of the pixel, {bpp} bytes")));
+            return Err(Error::refused(format!("offset and row pitch must be multiples of the pixel's {bpp} bytes")));
         };
         let (pixels, limit) = (texels.end, shared.features.max_buffer_texels);
         if pixels > limit {
-            return Err(shared.unsupported(format!("{pixels} pixels are more than a buffer texture's {limit}")));
+            return Err(shared.unsupported(format!("{pixels} pixels exceed the {limit} texels of a buffer texture")));
         }
         let block = staging.linear()?;
         let (fetched, decoding) = gl_format::texels(view.format, shared.features.es);
@@ -95,7 +95,7 @@ pub(crate) struct InPlaceBuffer {
     shown: Option<ShownBuffer>,
 }
 
-/// The buffer that is shown now. The block is kept alive by it.
+/// The buffer that is shown now. It keeps the block alive.
 struct ShownBuffer {
     block: Rc<Block>,
     view: BufferView,
@@ -108,7 +108,7 @@ impl InPlaceBuffer {
         Self { tools: Rc::clone(tools), shown: None }
     }
 
-    /// The block's buffer and the range in it. From now on shaders of the user's may write it.
+    /// Returns the block's buffer and the range in it. From now on the user's shaders may write it.
     pub(crate) fn buffer(&self) -> Result<(glow::Buffer, BufferView)> {
         let shown = self.shown.as_ref().ok_or(Error::NothingShown)?;
         shown.block.expose();

@@ -1,4 +1,4 @@
-//! A place to draw into where there is no window.
+//! An offscreen target for draws.
 
 use crate::api::gl_format::gl_format;
 use crate::context::context_state::ContextState;
@@ -12,8 +12,8 @@ use std::rc::Rc;
 
 type Bindings = (Option<glow::Framebuffer>, Option<glow::Framebuffer>);
 
-/// A framebuffer of one texture. Stays on the thread of its display; each call gives [`interop_core::Error::WrongContext`]
-/// where the display's context is not current.
+/// A framebuffer with one texture. It stays on the thread of its display; each call returns
+/// [`interop_core::Error::WrongContext`] where the display's context is not current.
 pub struct OffscreenTarget {
     color: ColorTarget,
     format: PixelFormat,
@@ -38,12 +38,12 @@ impl OffscreenTarget {
         self.tools.shared()
     }
 
-    /// Width and height in pixels.
+    /// Returns the width and height in pixels.
     pub fn size(&self) -> (u32, u32) {
         self.color.size()
     }
 
-    /// The colour texture.
+    /// Returns the colour texture.
     pub fn texture(&self) -> glow::Texture {
         self.color.texture()
     }
@@ -65,7 +65,7 @@ impl OffscreenTarget {
         Ok(())
     }
 
-    /// Binds what was bound before [`OffscreenTarget::bind`]; nothing where it was not called.
+    /// Restores the bindings from before [`OffscreenTarget::bind`]; does nothing if that was not called.
     pub fn unbind(&self) -> Result<()> {
         let shared = self.shared();
         shared.enter()?;
@@ -79,12 +79,12 @@ impl OffscreenTarget {
         Ok(())
     }
 
-    /// Format of a pixel.
+    /// Returns the pixel format.
     pub fn format(&self) -> PixelFormat {
         self.format
     }
 
-    /// Every pixel as it is, in tight rows, top row first. Waits for the draws.
+    /// Returns every pixel unchanged, in tight rows, top row first. Waits for the draws.
     pub fn read_pixels(&self) -> Result<Vec<u8>> {
         let shared = self.shared();
         shared.enter()?;
@@ -98,7 +98,7 @@ impl OffscreenTarget {
 
 impl Drop for OffscreenTarget {
     fn drop(&mut self) {
-        // Its name may be another framebuffer's then.
+        // Its name may belong to another framebuffer afterwards.
         self.tools.drawing.forget(self.color.framebuffer());
     }
 }

@@ -32,11 +32,11 @@ pub(crate) struct TextureSurface {
     uploads: Proved,
     staged_uploads: Proved,
     device_copies: Proved,
-    /// Those who were given the texture see by it that it is still there.
+    /// Holders of the texture use it to detect that the surface still exists.
     owner: Arc<()>,
 }
 
-/// Rows of a transfer one by one, for pitches that GL cannot express: (region, byte at which the row starts).
+/// Splits a transfer into single rows, for pitches that GL cannot express: (region, byte at which the row starts).
 fn single_rows(transfer: ImageTransfer) -> impl Iterator<Item = (Region, usize)> {
     let ImageTransfer { at, view, .. } = transfer;
     (0..at.height).map(move |y| (Region { y: at.y + y, height: 1, ..at }, view.row_start(y)))
@@ -63,7 +63,7 @@ impl TextureSurface {
         })
     }
 
-    /// Over level 0 of an engine's texture, which was found to be of this size and format.
+    /// Wraps level 0 of an engine's texture, which has this size and format.
     pub(crate) fn over(tools: &Rc<Tools>, image: &ImageDesc, texture: glow::Texture) -> Self {
         Self {
             tools: Rc::clone(tools),
@@ -77,7 +77,7 @@ impl TextureSurface {
         }
     }
 
-    /// The texture as the driver has it now. An engine's may be another by now.
+    /// Returns the texture after querying the driver, because an engine may have replaced its own.
     fn level(&self) -> Result<Level> {
         let of = EngineTexture::new(self.texture.get().0.get(), self.image.extent);
         match self.texture {
@@ -90,12 +90,12 @@ impl TextureSurface {
         self.tools.shared()
     }
 
-    /// The handle by which kernels in the context store to it.
+    /// Returns the handle with which kernels in the context store to it.
     fn to_queue(&self) -> Result<TextureHandle> {
         let level = self.level()?;
         let takes = matches!(self.texture, Named::Ours(_)) || level.takes_stores(self.shared());
         let format = StoreFormat::of(level.format).filter(|_| takes);
-        let format = format.ok_or_else(|| level.refuse("shaders do not store to it as it is"))?;
+        let format = format.ok_or_else(|| level.refuse("shaders cannot store to it"))?;
         let (extent, owner) = (self.image.extent, Arc::downgrade(&self.owner));
         Ok(TextureHandle {
             texture: level.texture,
@@ -118,7 +118,7 @@ impl SurfaceDriver<Pixels> for TextureSurface {
         self.shared().enter()?;
         let (region, format) = (*at, self.image.format);
         if matches!(self.texture, Named::Engines(_)) {
-            // Its numbers, whatever its swizzle and its encoding make of them in a draw.
+            // Returns the stored numbers, whatever a draw's swizzle and encoding would make of them.
             let mut bytes = vec![0; region.width as usize * region.height as usize * format.bytes_per_pixel()];
             read_level(&self.tools, &self.level()?, region, self.format, Reading::Client(&mut bytes))?;
             return Ok(bytes);
@@ -168,7 +168,7 @@ impl StoredDriver<Pixels> for TextureSurface {
         }
         let (level, format) = (self.level()?, self.format);
         let texture = level.texture;
-        // Texels past the limit cannot be fetched.
+        // Texels beyond the limit cannot be fetched.
         let within = |texels: &Texels| texels.end <= shared.features.max_buffer_texels;
         if block.is_device_memory()
             && let Some(from) = transfer.texels().filter(within)
@@ -203,7 +203,7 @@ impl StoredDriver<Pixels> for TextureSurface {
         shared.enter()?;
         let ImageTransfer { at, view, row_length } = ImageTransfer::new(at, view);
         let Some(row_length) = row_length else {
-            return Err(Error::refused("the row pitch must be a multiple of the pixel"));
+            return Err(Error::refused("the row pitch must be a multiple of the pixel's size"));
         };
         let level = self.level()?;
         let block = GlStaging::of(staging, shared)?.linear()?;

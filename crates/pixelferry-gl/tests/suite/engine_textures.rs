@@ -283,7 +283,7 @@ fn what_is_no_target_is_refused_with_its_reason() {
             refused(named(array.0.get()), "not a TEXTURE_2D");
             gl.delete_texture(array);
         }
-        refused(texture.level(0, 0), "0x0 pixels was given");
+        refused(texture.level(0, 0), "invalid size 0x0");
         refused(good.with_level(0, Extent::new(SIDE, SIDE + 1)), "it is 16x16 pixels, not 16x17");
         refused(texture.level(1, SIDE), "it is 8x8 pixels, not 16x16");
         for level in [2, 9, 14, 15, 30, 31, 32, u32::MAX] {
@@ -311,7 +311,7 @@ fn what_is_no_target_is_refused_with_its_reason() {
         refused(gappy.level(1, 8), "no level");
         // The shown texture, under its own name and size.
         let own = display.surface_texture(&shown).unwrap().id();
-        refused(EngineTexture::new(own, Extent::new(5, 3)), "the texture that is shown");
+        refused(EngineTexture::new(own, Extent::new(5, 3)), "it is the shown texture");
 
         // After all that, the good one is drawn into; and so is a mutable one.
         draw(&display, &shown, good, DrawOptions::default()).unwrap();

@@ -8,29 +8,29 @@ use interop_core::{Extent, ImageDesc, PixelFormat, RowOrder};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_channel};
 use std::thread::JoinHandle;
 
-/// Pictures that may wait for the writer.
+/// Number of pictures that may wait for the writer.
 const WAITING: usize = 4;
 
-/// A picture, from a frame of the film on.
+/// A picture, shown from one frame of the film on.
 pub(super) struct Picture {
     pub(super) at: u64,
     pub(super) image: ImageDesc,
-    /// Tight rows.
+    /// Pixels in tight rows.
     pub(super) pixels: Vec<u8>,
 }
 
 enum Message {
     Picture(Picture),
-    /// So many frames in all.
+    /// The end, with the total number of frames.
     End(u64),
 }
 
-/// A film under way. Where it is dropped, it ends as it is.
+/// A film in progress. If it is dropped, it ends at its current length.
 pub(super) struct Film {
     to: Option<SyncSender<Message>>,
-    /// Memory of pictures that were written.
+    /// Memory of pictures that were written, for reuse.
     back: Receiver<Vec<u8>>,
-    /// Tells that the first picture is on show; `None` once it was.
+    /// Signals that the first picture is being written; `None` after that.
     opened: Option<Receiver<()>>,
     thread: Option<JoinHandle<Result<(u64, Extent), RecordError>>>,
 }
@@ -46,13 +46,13 @@ impl Film {
         Ok(Self { to: Some(to), back, opened: Some(opened), thread })
     }
 
-    /// Memory for a picture.
+    /// Returns memory for a picture.
     pub(super) fn memory(&self) -> Vec<u8> {
         self.back.try_recv().unwrap_or_default()
     }
 
-    /// Gives it a picture; false, and it is dropped, where the writer is behind and nobody waits. Waits at the first until the writer
-    /// has begun.
+    /// Passes a picture to the writer. Returns false, and drops the picture, where the writer is behind and `waits` is
+    /// false. At the first picture, waits until the writer has started.
     pub(super) fn put(&mut self, picture: Picture, waits: bool) -> Result<bool, RecordError> {
         let Some(to) = &self.to else { return Err(RecordError::Ended) };
         let sent = match waits {
@@ -62,15 +62,15 @@ impl Film {
                 sent => sent.map_err(drop),
             },
         };
-        // An encoder takes its time to start: until then no clock runs.
+        // An encoder needs time to start; the film's clock starts after that.
         let is_open = sent.is_ok() && self.opened.take().is_none_or(|opened| opened.recv().is_ok());
         if is_open { Ok(true) } else { Err(self.end().err().unwrap_or(RecordError::Ended)) }
     }
 
-    /// Ends it after so many frames; how many are in it, and their size.
+    /// Ends the film after this many frames. Returns the number of frames in it and their size.
     pub(super) fn finish(mut self, frames: u64) -> Result<(u64, Extent), RecordError> {
         if let Some(to) = &self.to {
-            // One that ended on its own says why below.
+            // A writer that ended early reports the reason below.
             let _ = to.send(Message::End(frames));
         }
         self.end()
@@ -89,7 +89,7 @@ impl Drop for Film {
         if let Err(error) = self.end()
             && !matches!(error, RecordError::Ended)
         {
-            tracing::warn!(%error, "a film was not ended");
+            tracing::warn!(%error, "cannot end a film");
         }
     }
 }
@@ -111,7 +111,7 @@ fn write(
                     (Some(sink), _) => sink,
                     (none, Some((begun, opened))) => {
                         let sink = none.insert(begun.of(extent, &pixels)?);
-                        // Who gave the picture waits for this, or has gone.
+                        // The sender of the picture waits for this, or is gone.
                         let _ = opened.send(());
                         sink
                     }
@@ -119,7 +119,7 @@ fn write(
                 };
                 sink.until(picture.at)?;
                 sink.set(&mut pixels);
-                // Who has memory of its own takes none back.
+                // A sender with memory of its own does not take any back.
                 let _ = give.try_send(picture.pixels);
             }
             Message::End(frames) => {
@@ -131,14 +131,14 @@ fn write(
         }
     }
     let Some(mut sink) = sink else { return Ok((0, Extent::new(0, 0))) };
-    // What is on show is shown at least once.
+    // The current picture is shown at least once.
     let least = sink.written.max(1);
     sink.until(least)?;
     sink.finish()
 }
 
-/// Tight rows of RGBA8 in a film's size, the top one first: what is beyond its right and lower edge is left out, and what is missing
-/// there is black.
+/// Returns tight rows of RGBA8 in the film's size, the top row first. Pixels beyond the right and lower edge are cut
+/// off, and missing pixels are black.
 fn arrange(Picture { image, pixels, .. }: &Picture, extent: Extent, all: &mut Vec<u8>) {
     let (bytes, order) = match image.format {
         PixelFormat::Bgra8 => (4, [2, 1, 0]),

@@ -1,8 +1,9 @@
-//! Films of what is shown: pictures in order, at a constant rate, without stalling who draws them.
+//! Films of shown frames: pictures in order, at a constant rate, without stalling the drawing thread.
 //!
-//! A [`Recorder`] takes what was drawn, by a ring of reads that the device does while frames go on, and a thread of its own writes the
-//! film. Its name says what it is: [`Output`]. Where the writer is behind, frames are dropped and counted, unless time is told by the
-//! frame: then the program waits, and none is.
+//! A [`Recorder`] reads drawn frames through a ring of reads that the device performs while frames continue, and a
+//! thread of its own writes the film. The film's name selects its kind: [`Output`]. Where the writer is behind, frames
+//! are dropped and counted. If each picture is one frame of the film ([`RecordOptions::step`]), the program waits
+//! instead, and no frame is dropped.
 //!
 //! ```
 //! use pixelferry_media::record::{Output, RecordOptions, Recorder};

@@ -1,4 +1,4 @@
-//! Names of films.
+//! Destinations of films, selected by name.
 
 use super::error::RecordError;
 use crate::video::Container;
@@ -24,17 +24,18 @@ pub enum Output {
     Standard,
     /// `.y4m`: raw video, 3 bytes a pixel.
     Y4m(PathBuf),
-    /// `%05d.png` or `.jpg`: a picture for each frame, counted from 0, with so many digits or `%d` for as many as it has.
+    /// `%05d.png` or `.jpg`: a picture for each frame, counted from 0, with the given number of digits; `%d` uses as
+    /// many as needed.
     Pictures(PathBuf),
-    /// `.mp4`, `.mkv`, `.ts`, `.h264`: H.264 by GStreamer.
+    /// `.mp4`, `.mkv`, `.ts`, `.h264`: H.264 with GStreamer.
     Video(PathBuf),
 }
 
 impl Output {
-    /// The one that a name says.
+    /// Selects the output for a name.
     ///
     /// # Errors
-    /// [`RecordError::Name`], [`RecordError::Pattern`].
+    /// [`RecordError::Name`]; [`RecordError::Pattern`].
     pub fn named(name: impl AsRef<Path>) -> Result<Self, RecordError> {
         let path = name.as_ref();
         if path == Path::new("-") {
@@ -50,7 +51,7 @@ impl Output {
         }
     }
 
-    /// Its words in messages.
+    /// Name of the output in messages.
     pub fn name(&self) -> String {
         match self {
             Self::Standard => "standard output".into(),
@@ -63,7 +64,7 @@ impl Output {
         move |source| RecordError::Write { to: to.clone(), source }
     }
 
-    /// Opens what raw video is written to.
+    /// Opens the destination of raw video.
     pub(super) fn raw(&self) -> io::Result<Box<dyn Write + Send>> {
         match self {
             Self::Y4m(path) => Ok(Box::new(BufWriter::new(made(path)?))),
@@ -71,7 +72,7 @@ impl Output {
         }
     }
 
-    /// Empties what stood in the film's file before.
+    /// Removes the previous content of the film's file.
     pub(super) fn empty(&self) -> io::Result<()> {
         match self {
             Self::Y4m(path) | Self::Video(path) if path.is_file() => made(path)?.set_len(0),
@@ -80,12 +81,13 @@ impl Output {
     }
 }
 
-/// Opens a film's file, or makes it. What stands in it stays until the film begins.
+/// Opens or creates a film's file. Its previous content stays until the film begins.
 pub(super) fn made(path: &Path) -> io::Result<File> {
     File::options().write(true).create(true).truncate(false).open(path)
 }
 
-/// The file of a frame by a pattern with one `%d` or `%05d` in its last part; `None` where there is none or several.
+/// Returns the file of a frame, for a pattern with one `%d` or `%05d` in its file name; `None` where there is none or
+/// several.
 pub(super) fn numbered(pattern: &Path, frame: u64) -> Option<PathBuf> {
     let name = pattern.file_name()?.to_str()?;
     let (before, rest) = name.split_once('%')?;

@@ -33,10 +33,10 @@ struct Reads {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RecordOptions {
-    /// Frames of the film a second, 1 to 1000.
+    /// Frame rate of the film, 1 to 1000 frames a second.
     pub rate: u32,
-    /// Each picture is one frame of the film, however long it took, and none is dropped; else the film shows what was shown at each of
-    /// its frames' times.
+    /// True where each picture becomes one frame of the film, however long it took, and none is dropped. Otherwise the
+    /// film shows what was on show at the time of each of its frames.
     pub step: bool,
 }
 
@@ -47,14 +47,14 @@ impl Default for RecordOptions {
 }
 
 impl RecordOptions {
-    /// With so many frames a second.
+    /// Sets the frame rate, in frames a second.
     #[must_use]
     pub const fn with_rate(mut self, rate: u32) -> Self {
         self.rate = rate;
         self
     }
 
-    /// With a frame for each picture, or by the clock.
+    /// Sets whether each picture becomes one frame; otherwise the clock determines the frames.
     #[must_use]
     pub const fn with_step(mut self, step: bool) -> Self {
         self.step = step;
@@ -62,64 +62,67 @@ impl RecordOptions {
     }
 }
 
-/// Numbers of a film's frames.
+/// Counts of a finished film's frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Recorded {
-    /// Frames of the film. Where none was drawn in its time, the one before is there again.
+    /// Number of frames in the film. A frame without a new picture in its time repeats the previous picture.
     pub frames: u64,
-    /// Frames whose own picture is missing, since the writer was behind.
+    /// Number of frames whose own picture is missing because the writer was behind.
     pub dropped: u64,
-    /// Size of the film: that of the first picture. H.264 has even sides only, so an odd one gets its last pixels twice.
+    /// Size of the film: that of the first picture. H.264 has even sides only, so the last pixels of an odd side are
+    /// repeated.
     pub extent: Extent,
 }
 
-/// Records what is drawn. All pictures get the size of the first: what is larger is cut at its right and lower edge, and what is
-/// smaller stands in black.
+/// Records drawn frames. All pictures get the size of the first: larger ones are cut at their right and lower edges,
+/// and smaller ones are filled up with black.
 ///
-/// [`Recorder::finish`] tells of errors and how many frames there are; where it is only dropped, the film ends as it is.
+/// [`Recorder::finish`] returns errors and the number of frames. If the recorder is only dropped, the film ends at its
+/// current length.
 ///
-/// Threads: that of its display.
+/// Threads: the recorder stays on its display's thread.
 pub struct Recorder {
     reads: Option<Reads>,
     film: Film,
     options: RecordOptions,
-    /// Time of the first picture, when the writer had it.
+    /// Time at which the writer had the first picture.
     begun: Option<Instant>,
-    /// The frame after the last that has its picture.
+    /// The frame after the last one that has its picture.
     next: u64,
     dropped: u64,
 }
 
 impl Recorder {
-    /// Begins a film. Its file is made at once, its encoder starts with the first picture.
+    /// Starts a film. Its file is created at once, and its encoder starts with the first picture.
     ///
     /// # Errors
-    /// [`RecordError::Write`] for a file that cannot be made; [`RecordError::Video`] where GStreamer or an encoder is missing;
-    /// [`Error::InvalidInput`] for no frames a second, or more than 1000.
+    /// [`RecordError::Write`] for a file that cannot be created; [`RecordError::Video`] where GStreamer or an encoder
+    /// is missing; [`Error::InvalidInput`] for an invalid frame rate.
     pub fn create(output: Output, options: RecordOptions) -> Result<Self, RecordError> {
         const MOST: u32 = 1000;
         if !(1..=MOST).contains(&options.rate) {
-            let said = format!("{} frames a second; give 1 to {MOST}", options.rate);
+            let said = format!("invalid frame rate {}; give 1 to {MOST} frames a second", options.rate);
             return Err(Error::invalid("Recorder::create", said).into());
         }
         Ok(Self { reads: None, film: Film::start(output, options.rate)?, options, begun: None, next: 0, dropped: 0 })
     }
 
-    /// Time that one picture stands for, seconds, where it is told by the frame.
+    /// Returns the time of one picture in seconds, if each picture is one frame of the film.
     pub fn step(&self) -> Option<f32> {
         self.options.step.then(|| 1.0 / self.options.rate as f32)
     }
 
-    /// Records what was drawn into the framebuffer that is bound for drawing: call it after the last draw and before the window presents.
-    /// Does not wait for the device, unless pictures are told by the frame. True where the film gets the picture; false where it has one
-    /// for now, or is behind: a picture that stays is to be drawn and given again.
+    /// Records the content of the framebuffer that is bound for drawing. Call it after the last draw and before the
+    /// window presents. Does not wait for the device, unless each picture is one frame. Returns true where the film
+    /// gets the picture, and false where it needs none at the moment or is behind: a picture that stays must be drawn
+    /// and recorded again.
     ///
     /// # Errors
     /// Those of [`FrameReads::start`] and [`FrameReads::take`]; what the writer failed by, at a frame after that.
     pub fn frame(&mut self, display: &GlDisplay, size: Extent) -> Result<bool, RecordError> {
         self.collect(false)?;
-        // A window that is hidden away has no pixels that could be missing.
+        // A hidden window has no pixels that could be missing.
         if size.pixels() == 0 {
             return Ok(true);
         }
@@ -152,7 +155,7 @@ impl Recorder {
         while let Some(at) = frames.front().copied() {
             let mut pixels = self.film.memory();
             let taken = ring.take(std::mem::take(&mut wait), &mut pixels);
-            // One that failed is lost.
+            // A read that failed is lost.
             if !matches!(taken, Ok(None)) {
                 frames.pop_front();
             }
@@ -166,24 +169,28 @@ impl Recorder {
         Ok(())
     }
 
-    /// Memory for [`Recorder::put`]: of a picture that was written, or empty.
+    /// Returns memory for [`Recorder::put`]: that of a picture that was written, or an empty vector.
     pub fn memory(&self) -> Vec<u8> {
         self.film.memory()
     }
 
-    /// Records a picture of the host: tight rows of RGBA8, BGRA8 or R8.
+    /// Records a picture in host memory: tight rows of RGBA8, BGRA8 or R8.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] for another format or too few bytes; what the writer failed by.
+    /// [`Error::InvalidInput`] for another format or a wrong length; errors of the writer.
     pub fn put(&mut self, image: ImageDesc, pixels: Vec<u8>) -> Result<(), RecordError> {
         const OP: &str = "Recorder::put";
         if !matches!(image.format, PixelFormat::Rgba8 | PixelFormat::Bgra8 | PixelFormat::R8) {
-            return Err(Error::invalid(OP, format!("a film has RGBA8, BGRA8 or R8 pixels, no {}", image.format)).into());
+            return Err(Error::invalid(
+                OP,
+                format!("unsupported format {}; a film has RGBA8, BGRA8 or R8 pixels", image.format),
+            )
+            .into());
         }
         let desc = SurfaceDesc::Image(image);
         let bytes = desc.byte_len()?;
         if bytes == 0 || pixels.len() != bytes {
-            return Err(Error::invalid(OP, format!("{desc} has {bytes} bytes, not {}", pixels.len())).into());
+            return Err(Error::invalid(OP, format!("{desc} has {bytes} bytes, but {} were given", pixels.len())).into());
         }
         let Some(at) = self.due() else { return Ok(()) };
         let is_there = self.film.put(Picture { at, image, pixels }, self.options.step)?;
@@ -201,7 +208,7 @@ impl Recorder {
         self.put(image, picture.into_raw())
     }
 
-    /// The frame of the film that is now; `None` where it has its picture.
+    /// Returns the current frame of the film; `None` where it already has its picture.
     fn due(&self) -> Option<u64> {
         if self.options.step {
             return Some(self.next);
@@ -210,7 +217,7 @@ impl Recorder {
         (at >= self.next).then_some(at)
     }
 
-    /// The film's frame by the clock.
+    /// Returns the film's frame by the clock.
     fn now(&self) -> u64 {
         let passed = self.begun.map_or(Duration::ZERO, |begun| begun.elapsed());
         (passed.as_secs_f64() * f64::from(self.options.rate)) as u64
@@ -221,7 +228,7 @@ impl Recorder {
         self.dropped += u64::from(!is_there);
     }
 
-    /// Waits for the reads under way, which go with their display: call it before that does.
+    /// Waits for the reads in progress. They belong to their display, so call this before the display is dropped.
     ///
     /// # Errors
     /// Those of [`FrameReads::take`]; what the writer failed by.
@@ -237,7 +244,7 @@ impl Recorder {
         flushed
     }
 
-    /// Writes all that was recorded, and the end.
+    /// Writes everything that was recorded, and ends the film.
     ///
     /// # Errors
     /// Those of [`Recorder::flush`]; what the writer failed by: a full disk, an encoder that ended.

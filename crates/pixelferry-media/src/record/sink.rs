@@ -1,4 +1,4 @@
-//! Files of films, made frame by frame.
+//! Writes the files of films, frame by frame.
 
 use super::error::RecordError;
 use super::output::{Output, made, numbered};
@@ -11,7 +11,7 @@ use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// A file that was made, before its first frame.
+/// A created file, before its first frame.
 pub(super) struct Begun {
     output: Output,
     rate: u32,
@@ -25,7 +25,7 @@ enum Kinds {
 }
 
 impl Begun {
-    /// Makes the file, so that an invalid name fails at once.
+    /// Creates the file, so that an invalid name fails at once.
     pub(super) fn new(output: Output, rate: u32) -> Result<Self, RecordError> {
         let failed = output.failed();
         let kind = match &output {
@@ -40,7 +40,7 @@ impl Begun {
         Ok(Self { output, rate, kind })
     }
 
-    /// Goes on with its first frame, whose size all others get.
+    /// Continues with the first frame, whose size applies to all others.
     pub(super) fn of(self, extent: Extent, pixels: &[u8]) -> Result<Sink, RecordError> {
         let failed = self.output.failed();
         self.output.empty().map_err(&failed)?;
@@ -57,14 +57,14 @@ impl Begun {
     }
 }
 
-/// A film under way.
+/// A film in progress.
 pub(super) struct Sink {
     output: Output,
     extent: Extent,
     into: Into,
-    /// The frame that is on show, as it is written.
+    /// The current frame, in the form in which it is written.
     frame: Vec<u8>,
-    /// The picture on show, where it is a file already.
+    /// The current picture, where it is already a file.
     saved: Option<PathBuf>,
     pub(super) written: u64,
 }
@@ -80,7 +80,8 @@ impl Sink {
         self.extent
     }
 
-    /// Sets the frame on show: tight rows of RGBA8 in the film's size, the top one first; their memory may be taken.
+    /// Sets the current frame: tight rows of RGBA8 in the film's size, the top row first. The vector's memory may be
+    /// taken.
     pub(super) fn set(&mut self, pixels: &mut Vec<u8>) {
         self.saved = None;
         match &self.into {
@@ -93,7 +94,7 @@ impl Sink {
         }
     }
 
-    /// Writes the frame on show until there are so many.
+    /// Repeats the current frame until the film has this many.
     pub(super) fn until(&mut self, frames: u64) -> Result<(), RecordError> {
         while self.written < frames {
             match &mut self.into {
@@ -113,7 +114,7 @@ impl Sink {
         Ok(())
     }
 
-    /// Writes the end; the frames in it, and their size.
+    /// Ends the film; returns its number of frames and their size.
     pub(super) fn finish(self) -> Result<(u64, Extent), RecordError> {
         let extent = match &self.into {
             Into::Video(file) => file.extent(),
@@ -130,6 +131,6 @@ impl Sink {
 
 fn save(path: &Path, extent: Extent, pixels: &[u8]) -> Result<(), RecordError> {
     let picture = ImageBuffer::from_raw(extent.width, extent.height, pixels.to_vec());
-    // Pixels have the film's size.
+    // The pixels have the film's size.
     picture.map_or(Ok(()), |picture| Ok(save_rgba8(picture, path)?))
 }

@@ -1,4 +1,4 @@
-//! Objects that somebody else made: each gets a reference of ours, and must belong where the caller says.
+//! Wrapping of existing objects: each gets its own reference, and must belong to the context that the caller names.
 
 use super::handle::{Handle, KernelKind, MemKind, ObjectKind};
 use super::query::{array, text};
@@ -61,7 +61,7 @@ impl Kernel {
     /// The kernel and its function's name.
     ///
     /// # Safety
-    /// The conditions of [`adopt_in`] hold, and nobody else sets arguments of the kernel during a launch.
+    /// The conditions of [`adopt_in`] hold, and no other code sets arguments of the kernel during a launch.
     pub unsafe fn adopt(context: &Context, program: &Program, raw: *mut c_void) -> Result<(Self, String), Failure> {
         // SAFETY: the caller's promise.
         let handle: Handle<KernelKind> = unsafe { adopt_in(context, raw) }?;

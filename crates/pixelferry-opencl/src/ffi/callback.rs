@@ -3,7 +3,7 @@
 
 use std::ffi::c_void;
 
-/// A closure that the driver calls once, from a thread of its own; `T` is what it is told.
+/// A closure that the driver calls once, on its own thread; `T` is its argument.
 pub type Callback<T> = Box<dyn FnOnce(T) + Send>;
 
 /// A closure as the address that goes through the driver.

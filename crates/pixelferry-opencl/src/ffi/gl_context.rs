@@ -46,7 +46,7 @@ fn ask(platform: PlatformId, context: &dyn GlContext, parameter: u32) -> Result<
     Ok(devices.into_iter().filter(|device| !device.is_null()).map(DeviceId).collect())
 }
 
-/// Returns what `clCreateContext` is told of an OpenGL context (`cl_khr_gl_sharing`, `cl_APPLE_gl_sharing`).
+/// Returns the properties of `clCreateContext` for an OpenGL context (`cl_khr_gl_sharing`, `cl_APPLE_gl_sharing`).
 fn properties(name: GlName) -> Vec<isize> {
     const GL_CONTEXT: isize = 0x2008;
     let list = |pairs: &[(isize, usize)]| pairs.iter().flat_map(|(key, value)| [*key, value.cast_signed()]).collect();

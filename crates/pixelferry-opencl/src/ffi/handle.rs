@@ -113,7 +113,7 @@ impl<K: ObjectKind> Handle<K> {
         Ok(Self { raw, kind: PhantomData })
     }
 
-    /// A reference of our own to an object of somebody else's.
+    /// Adds a reference to an existing object.
     ///
     /// # Safety
     /// `raw` must be null or a live object of kind `K`.

@@ -142,7 +142,7 @@ impl LoneEvent {
             && self.wait_until_final().is_err()
             && !self.status().is_ok_and(Status::is_final)
         {
-            tracing::warn!("memory of a command whose end the driver does not tell is never freed");
+            tracing::warn!("the driver does not report the end of a command; its memory is never freed");
             std::mem::forget(storage);
         }
     }

@@ -164,7 +164,7 @@ impl Mapped {
         self.end()
     }
 
-    /// Ends a map of [`Mapped::lent`] once; refused, it goes on, where somebody else writes the bytes.
+    /// Ends a map of [`Mapped::lent`] once; an error, and the map stays, while another owner writes the bytes.
     pub fn take_back(&mut self) -> Result<()> {
         if self.ended {
             return Ok(());

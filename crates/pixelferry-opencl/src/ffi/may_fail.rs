@@ -1,6 +1,6 @@
 //! Care for PoCL where commands fail by their wait lists.
 //!
-//! A command fails so by an event of the program's own, at the call that sets it. PoCL 3.1 does two things wrong then:
+//! Such a failure comes from an event of the program, at the call that sets it. PoCL 3.1 then has two bugs:
 //! - It locks the event of such a command after releasing it. It locks it once more when another command ends for which
 //!   the failed one waited, too. It ends the process where nobody else holds the event. So events are held until their
 //!   commands are over, and those that failed for longer.
@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 /// The commands of one context of PoCL's.
 #[derive(Default)]
 pub struct MayFail {
-    /// Events of the program's own that are not set.
+    /// Events of the program that are not set yet.
     unset: AtomicUsize,
     held: Mutex<Held>,
 }
@@ -40,7 +40,7 @@ const FIRST_PRUNE: usize = 64;
 /// Number of the latest failed ones that are kept in any case.
 const LAST_FAILED: usize = 64;
 
-/// From so many commands on, a reference to a complete one is taken for somebody else's.
+/// From this number of commands on, a reference to a complete one counts as another owner's.
 const MANY: usize = 256;
 
 /// Time for which an event that is to fail waits for running work. Work that waits for the thread that fails the event
@@ -117,7 +117,9 @@ impl Drop for Held {
         self.prune();
         if !self.commands.is_empty() && !self.failed.is_empty() {
             // To wait here could be forever, on a thread of the driver's.
-            tracing::warn!("events of failed commands are never released: others of their context are not over");
+            tracing::warn!(
+                "events of failed commands are never released: other commands of their context have not ended"
+            );
             std::mem::forget(std::mem::take(&mut self.failed));
         }
     }

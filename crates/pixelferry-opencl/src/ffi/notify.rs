@@ -1,4 +1,4 @@
-//! Error messages of drivers about a context, for whoever wants to hear them.
+//! Error messages of drivers about a context, and their listeners.
 
 use interop_core::describe::panics::contain;
 use std::collections::HashMap;
@@ -18,7 +18,7 @@ fn listeners() -> MutexGuard<'static, HashMap<usize, OnError>> {
     LISTENERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A listener's place, given up on drop. 0 is nobody's.
+/// A listener's slot, released on drop. 0 belongs to no listener.
 pub struct Listening(usize);
 
 impl Listening {

@@ -21,7 +21,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Code of a [`Failure`] where one host kernel, or one hand-over, was given overlapping memory twice; no driver has it.
 pub const OVERLAP: i32 = -2101;
-/// First of the codes, counted down, of a [`Failure`] where bytes were to be used that somebody holds; see
+/// First of the codes, counted down, of a [`Failure`] for the use of bytes that another holder has; see
 /// [`holder_of`].
 const HELD: i32 = -2200;
 
@@ -32,7 +32,7 @@ fn held(operation: &'static str) -> impl Fn(Held) -> Failure {
     }
 }
 
-/// Returns the holder of the bytes, if a code says that somebody holds them.
+/// Returns the holder of the bytes, if the code says that they are held.
 pub fn holder_of(code: i32) -> Option<Holder> {
     let index = usize::try_from(HELD.checked_sub(code)?).ok()?;
     Holder::ALL.get(index).copied()
@@ -52,7 +52,7 @@ struct State {
     away: bool,
     /// Commands that other threads are enqueueing right now.
     entering: usize,
-    /// Somebody collects all uses right now, so that no command may enter.
+    /// True while a thread collects all uses, so that no command may enter.
     closed: bool,
     uses: Vec<Event>,
     /// Those of `uses` that later commands must wait for.

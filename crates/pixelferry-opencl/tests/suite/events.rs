@@ -253,7 +253,7 @@ pub fn user_event_failure(queue: &Queue) -> Result<()> {
     assert_eq!(user.status()?, Status::Failed(-5));
     for failed in [user.wait(), block_on(user.clone())] {
         let text = failed.unwrap_err().to_string();
-        assert!(text.contains("user event") && text.contains("failed with code -5"), "{text}");
+        assert!(text.contains("user event") && text.contains("error code -5"), "{text}");
     }
     for failed in [event.wait(), block_on(event.clone())] {
         let text = failed.unwrap_err().to_string();

@@ -25,7 +25,7 @@ fn pixels(n: usize) -> Vec<[u8; 4]> {
 
 pub fn formats(queue: &Queue) -> Result<()> {
     if !queue.device().image_support()? {
-        let reason = "CL_DEVICE_IMAGE_SUPPORT says no".into();
+        let reason = "CL_DEVICE_IMAGE_SUPPORT is false".into();
         return Err(Error::Unsupported { operation: "clCreateImage", device: queue.device().name().into(), reason });
     }
     for kind in [ImageType::D1, ImageType::D2, ImageType::D3, ImageType::D2Array] {

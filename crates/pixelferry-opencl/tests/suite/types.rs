@@ -104,7 +104,7 @@ pub fn disguised(queue: &Queue) -> Result<()> {
     refused(queue, &named, &[a, p, Arg::value(&[0u8; 8])], "sampler_t");
     let named = build(queue, &text("picture", "sampler_t"))?;
     for wrong in [a, p] {
-        refused(queue, &named, &[a, wrong, s], "an image is written by its own type");
+        refused(queue, &named, &[a, wrong, s], "declare images by their own type");
     }
     let flat = "__kernel void k(__global float *a, __read_only image2d_t p) { a[0] = get_image_width(p); }";
     refused(queue, &build(queue, flat)?, &[a, Arg::from(&volume)], "image3d_t");

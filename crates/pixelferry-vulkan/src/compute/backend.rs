@@ -15,26 +15,27 @@ use std::rc::Rc;
 use wgsl_kernel::Limits;
 use wgsl_kernel::shader::{MemorySide, Session, ShaderBackend};
 
-/// Bytes of the largest memory that a kernel's 32-bit addresses reach.
+/// Bytes of the largest memory that 32-bit addresses of kernels can reach.
 const MOST_BYTES: u64 = u32::MAX as u64 & !3;
 
-/// A display's device and queue that compute. See [`crate::compute`].
+/// The device and queue of a display as a compute backend. See [`crate::compute`].
 pub struct VulkanBackend(ShaderBackend<VulkanShaders>);
 
 wgsl_kernel::shader_backend!(VulkanBackend, |display: &VulkanDisplay| Self::inside(&display.shared), Self::names);
 
 impl VulkanBackend {
-    /// Computes on the display's device, in its queue.
+    /// Returns a backend that computes on the display's device, in its queue.
     ///
     /// # Errors
-    /// [`interop_core::Error::Unsupported`] where queues of its family do not compute; [`interop_core::Error::Driver`] for what the
-    /// driver reports.
+    /// [`interop_core::Error::Unsupported`] where queues of its family do not compute; [`interop_core::Error::Driver`]
+    /// for errors of the driver.
     pub fn on(display: &VulkanDisplay) -> Result<Self> {
         call("VulkanBackend::on", || Self::inside(&display.shared))
     }
 
-    /// Opens a device of its own, whose backend stays on this thread. Frames reach other displays on the GPU in
-    /// memory that those export; [`open_in`](interop_core::ComputeBackend::open_in) is this device in the queue of a Vulkan display.
+    /// Opens a device of its own; the backend works on this thread. Frames reach other displays on the GPU in memory
+    /// that those displays export. [`open_in`](interop_core::ComputeBackend::open_in) opens this device in the queue of
+    /// a Vulkan display.
     ///
     /// # Errors
     /// The errors of [`VulkanDisplay::headless`] and of [`VulkanBackend::on`].
@@ -46,7 +47,7 @@ impl VulkanBackend {
     fn names<'a>(&self, memory: MemorySide<'a, VulkanShaders>, view: View) -> Result<RawTarget<'a>> {
         let shared = self.0.device().shared()?;
         let MemorySide::Linear(memory) = memory else {
-            let reason = "an image has no name here; let the link take another path than in-queue-texture";
+            let reason = "an image has no raw pointer here; choose another path than in-queue-texture for the link";
             return Err(shared.unsupported(reason));
         };
         let storage = memory.buffer().get()?;
@@ -71,7 +72,7 @@ impl VulkanBackend {
         let images = lent(MemoryShape::Image).without(&shared.stores.refused());
         let (opened, semaphores) = shared.sharing.opened_by_kernels();
         let caps = ComputeCaps::new(vec![SPIR_V, Language::Wgsl], most)
-            .with_allocation_limit("maxStorageBufferRange, or what one allocation of the device has")
+            .with_allocation_limit("maxStorageBufferRange, or the limit of one allocation of the device")
             .with_exports(vec![lent(MemoryShape::Linear)])
             .with_imports([lent(MemoryShape::Linear), images].into_iter().chain(opened).collect())
             .with_semaphores(semaphores)

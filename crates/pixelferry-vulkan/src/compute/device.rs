@@ -23,7 +23,7 @@ use std::sync::Arc;
 use wgsl_kernel::shader::{CopyWay, ReadSource, Session, ShaderDevice, ShaderWork, Target, Writes};
 use wgsl_kernel::{Blue, KernelText, spirv};
 
-/// A display's queue that computes.
+/// A display's queue with its compute shaders.
 pub(crate) struct VulkanShaders {
     pub session: Session,
     pub layouts: AtHome<Layouts>,
@@ -32,17 +32,17 @@ pub(crate) struct VulkanShaders {
 /// Storage of linear memory.
 pub(crate) struct Storage {
     pub buffer: QueueBuffer,
-    /// The display's, or its engine's.
+    /// True where the buffer is the display's or its engine's.
     lent: bool,
-    /// Others know its name, and may submit what uses it.
+    /// True where other code has the raw handle, and may submit work that uses it.
     pub named: Cell<bool>,
 }
 
-/// A source's module, where it is not WGSL.
+/// The SPIR-V module of a source; `None` for WGSL.
 type Module = Option<Arc<SpirV>>;
 
 impl VulkanShaders {
-    /// The display, on its thread.
+    /// Returns the display's state; works only on the display's thread.
     pub fn shared(&self) -> Result<&Rc<DeviceState>> {
         Ok(self.layouts.get()?.shared())
     }
@@ -56,7 +56,7 @@ impl ShaderDevice for VulkanShaders {
     type Buffer = AtHome<Storage>;
     type Texture = AtHome<(QueueImage, Lasting<ImageView>)>;
     type Kernel = Module;
-    /// Behind a pointer, as one has all of the functions of a device.
+    /// Behind a pointer, because it holds all functions of the device.
     type Pipeline = AtHome<Rc<Pipeline>>;
     /// Number of a submission.
     type Mark = u64;
@@ -79,7 +79,7 @@ impl ShaderDevice for VulkanShaders {
             Some(SourceCode::Native(code)) => Arc::clone(code).downcast::<SpirV>().ok(),
             Some(SourceCode::Text(_)) => None,
         };
-        let other = || format!("the SPIR-V of kernel '{}' is no value of pixelferry_vulkan::SpirV", source.name());
+        let other = || format!("the SPIR-V of kernel '{}' is not a value of pixelferry_vulkan::SpirV", source.name());
         let module = module.ok_or_else(|| Error::refused(other()))?;
         let text = KernelText::told(source, None, module.memories.clone(), module.group, &self.session.limits)?;
         Ok(Some((text, Some(module), None)))
@@ -97,7 +97,7 @@ impl ShaderDevice for VulkanShaders {
         writes: Writes,
     ) -> Result<Self::Pipeline> {
         let layouts = self.layouts.get()?;
-        // A module of the user's has a uniform block.
+        // A module supplied by the user has a uniform block.
         let pushed = Some(text.immediate_bytes()).filter(|bytes| module.is_none() && *bytes <= MOST_PUSHED);
         let written;
         let words = match module {
@@ -162,7 +162,7 @@ impl ShaderDevice for VulkanShaders {
     fn copy(&self, from: &Self::Buffer, to: &Self::Buffer, range: Range<usize>) -> Result<()> {
         let (from, to, at) = (from.get()?.buffer.raw(), to.get()?.buffer.raw(), range.start as u64);
         if from == to {
-            return Err(Error::refused("copies are between two memories"));
+            return Err(Error::refused("a copy needs two different memories"));
         }
         copy_bytes(self.shared()?, (from, at), (to, at), range.len() as u64).map(drop)
     }
@@ -195,7 +195,7 @@ impl ShaderDevice for VulkanShaders {
         (storage, first, pitch): (&Self::Buffer, usize, usize),
     ) -> Result<()> {
         let (shared, image, buffer) = (self.shared()?, texture.get()?.0.place()?, storage.get()?.buffer.raw());
-        // In an image whose sides are of 32 bits.
+        // The sides of an image have 32 bits.
         let row_length = (pitch / format.bytes_per_pixel()) as u32;
         let rows = Rows { buffer, offset: first as u64, row_length };
         let queued = match way {

@@ -5,8 +5,8 @@
 //! | on a display's device: headless or an engine's | [`VulkanBackend::on`] |
 //! | on a device of its own | [`VulkanBackend::open`] |
 //!
-//! Kernels and what the engine submits are in one queue: no switch between contexts, no fence, no copy, by the paths
-//! `in-queue-texture`, `in-queue-in-place` and `in-queue-upload`.
+//! Kernels and the engine's submissions share one queue. There is no switch between contexts, no fence and no copy, by
+//! the paths `in-queue-texture`, `in-queue-in-place` and `in-queue-upload`.
 //!
 //! ```
 //! use interop_core::{Arg, ComputeBackend, KernelSource, Link, LinkOptions, PixelFormat, SurfaceDesc};
@@ -30,18 +30,20 @@
 //! # }
 //! ```
 //!
-//! A display in another queue of the GPU, of this API or another, exports memory that kernels write: the paths `exported-in-place` and
-//! `exported-upload`, on devices with `VK_KHR_external_memory_fd`. Semaphores keep the sides apart where both have
-//! `VK_KHR_external_semaphore_fd`, else the host waits.
+//! A display in another queue of the GPU, of this API or another, exports memory that kernels write: the paths
+//! `exported-in-place` and `exported-upload`, on devices with `VK_KHR_external_memory_fd`. Semaphores order both sides
+//! where both have `VK_KHR_external_semaphore_fd`; otherwise the host waits.
 //!
 //! # Kernels
-//! What a text may call, and how it names its arguments, is said by [`wgsl_kernel`]. It becomes SPIR-V whose every index is inside what
-//! it indexes, so that a text need not be vouched for. A source may also have SPIR-V ([`SpirV`]), which is taken first.
+//! [`wgsl_kernel`] describes what the source code may call, and how it names its arguments. It becomes SPIR-V in which
+//! every index is bounded, so that building it is safe. A source may also carry SPIR-V ([`SpirV`]), which takes
+//! precedence.
 //!
 //! # Threads
-//! Any thread may hold the backend, its kernels and its memory. Calls work on the display's thread, and give
-//! [`interop_core::Error::InvalidInput`] elsewhere, with nothing lost; what is dropped elsewhere is freed by a later call there.
-//! Launches and copies return before they are done; they keep the order in which they were called.
+//! Any thread may hold the backend, its kernels and its memory. Calls must be made on the display's thread; elsewhere
+//! they return [`interop_core::Error::InvalidInput`] without other effects. Objects dropped on other threads are freed
+//! by a later call on the display's thread. Launches and copies return before they have completed, and keep the order
+//! of the calls.
 
 mod backend;
 mod device;

@@ -19,7 +19,7 @@ const IMAGE_FEATURES: vk::FormatFeatureFlags = vk::FormatFeatureFlags::from_raw(
         | vk::FormatFeatureFlags::TRANSFER_DST.as_raw(),
 );
 
-/// Usage of buffers that an engine may need.
+/// Usage of buffers, including those that an engine may need.
 pub(crate) const BUFFER_USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
     vk::BufferUsageFlags::STORAGE_BUFFER.as_raw()
         | vk::BufferUsageFlags::VERTEX_BUFFER.as_raw()
@@ -31,12 +31,12 @@ pub(crate) const BUFFER_USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from
 /// Bytes of the largest pixel. All others divide it.
 const LARGEST_PIXEL: u32 = 16;
 
-/// One device.
+/// State of one device.
 pub(crate) struct DeviceState {
     pub identity: DeviceIdentity,
     pub caps: DisplayCaps,
-    // These before the device.
-    // The queue first, as it waits for the others' work.
+    // These are dropped before the device.
+    // The queue comes first, because it waits for the work of the others.
     pub submissions: Submissions,
     pub pool: Pool,
     pub target: Target,
@@ -44,25 +44,25 @@ pub(crate) struct DeviceState {
     /// Images that kernels store to.
     pub stores: Stores,
     pub handles: Handles,
-    /// The thread of all this.
+    /// The thread to which all of this belongs.
     pub home: Arc<Home>,
-    /// Owner that keeps the device alive, if the display was given one.
+    /// Owner that keeps the device alive, if the display received one.
     _owner: Option<Box<dyn Any>>,
 }
 
-/// The objects that the display was made of.
+/// The Vulkan objects that the display was made from.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Handles {
     pub instance: vk::Instance,
     pub physical: vk::PhysicalDevice,
     pub queue: vk::Queue,
     pub family: u32,
-    /// Abilities of the family's queues.
+    /// Abilities of the queues in the family.
     pub abilities: vk::QueueFlags,
 }
 
 impl Handles {
-    /// True where the queue draws, and blits (`vkCmdBlitImage`).
+    /// True where the queue supports draws and blits (`vkCmdBlitImage`).
     pub(crate) fn draws(&self) -> bool {
         self.abilities.contains(vk::QueueFlags::GRAPHICS)
     }
@@ -91,12 +91,12 @@ impl DeviceState {
         }
     }
 
-    /// The display's queue, as the core tells queues apart.
+    /// Returns the identity of the display's queue.
     pub(crate) fn queue_id(&self) -> QueueId {
         QueueId::of(&self.home)
     }
 
-    /// The device cannot do this.
+    /// Returns an error for something that the device does not support.
     pub(crate) fn unsupported(&self, reason: impl Into<String>) -> Error {
         Error::unsupported(&self.identity, reason)
     }
@@ -108,7 +108,7 @@ impl Maker for DeviceState {
     }
 }
 
-/// Returns what a device can hand over and take, as data.
+/// Returns the memory and semaphores that a device can export and import, as data.
 ///
 /// # Safety
 /// The physical device is of this instance; both are of Vulkan 1.1 or later.
@@ -144,7 +144,7 @@ pub(crate) unsafe fn caps(
     .with_in_place_images(Support::Yes)
     .with_in_place_buffers(Support::Yes)
     .with_max_in_place_pixels(u64::from(limits.max_storage_buffer_range / LARGEST_PIXEL))
-    // A power of two by the specification, as the number of bytes of a pixel is.
+    // Both are powers of two, the alignment by the specification.
     .with_row_pitch_alignment(pitch.max(LARGEST_PIXEL) as usize);
     (caps, stores)
 }

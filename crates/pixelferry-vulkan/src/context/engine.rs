@@ -1,4 +1,4 @@
-//! An engine's Vulkan objects, as the display takes them.
+//! An engine's Vulkan objects, as arguments of the display.
 
 use crate::queue::queue_lock::QueueLock;
 use ash::vk;
@@ -6,7 +6,7 @@ use std::any::Any;
 use std::ffi::{CStr, CString, c_void};
 use std::mem::transmute;
 
-/// An engine's objects, for [`crate::VulkanDisplay::from_engine`]. Handles of ash, or raw ones of any other binding.
+/// An engine's objects, for [`crate::VulkanDisplay::from_engine`]: handles of ash, or raw handles of any other binding.
 pub struct VulkanEngine {
     pub(crate) get_instance_proc_addr: vk::PFN_vkGetInstanceProcAddr,
     pub(crate) instance: vk::Instance,
@@ -31,7 +31,8 @@ impl std::fmt::Debug for VulkanEngine {
     }
 }
 
-/// An engine's objects as numbers and pointers, for engines whose binding is not ash 0.38: what C calls them, cast.
+/// An engine's objects as numbers and pointers, for engines whose binding is not ash 0.38. The fields have the names
+/// and values of C.
 #[derive(Debug, Clone, Copy)]
 pub struct RawVulkan {
     /// `PFN_vkGetInstanceProcAddr`.
@@ -44,12 +45,13 @@ pub struct RawVulkan {
     pub device: *mut c_void,
     /// `VkQueue`.
     pub queue: *mut c_void,
-    /// The family of the queue.
+    /// The queue's family index.
     pub family: u32,
 }
 
 impl VulkanEngine {
-    /// Objects of ash 0.38: a queue of the family `family`, for which `lock` is held while the display submits.
+    /// Wraps objects of ash 0.38. The queue belongs to the family `family`, and `lock` is held while the display
+    /// submits.
     pub fn new(
         entry: &ash::Entry,
         instance: &ash::Instance,
@@ -74,7 +76,7 @@ impl VulkanEngine {
         }
     }
 
-    /// Objects of another binding. `None` where the function is null.
+    /// Wraps objects of another binding. Returns `None` where the function is null.
     ///
     /// # Safety
     /// The function is `vkGetInstanceProcAddr` of a loader or a driver, or null.
@@ -97,40 +99,41 @@ impl VulkanEngine {
         })
     }
 
-    /// Extensions that the device was made with; others than those of [`crate::device_extensions`] do no harm.
+    /// Names the extensions that the device was created with. Extensions other than those of
+    /// [`crate::device_extensions`] are ignored.
     #[must_use]
     pub fn with_extensions<'n>(mut self, names: impl IntoIterator<Item = &'n CStr>) -> Self {
         self.extensions.extend(names.into_iter().map(CStr::to_owned));
         self
     }
 
-    /// The device was made with the feature `timelineSemaphore`.
+    /// States that the device was created with the feature `timelineSemaphore`.
     #[must_use]
     pub fn with_timeline_semaphores(self) -> Self {
         Self { timeline_semaphore: true, ..self }
     }
 
-    /// The device was made with the feature `shaderStorageImageExtendedFormats`: kernels store to images of every format, and
-    /// otherwise to those of RGBA8, BGRA8, RGBA16F, R32F and RGBA32F.
+    /// States that the device was created with the feature `shaderStorageImageExtendedFormats`. Kernels then store to
+    /// images of every format, and otherwise only to RGBA8, BGRA8, RGBA16F, R32F and RGBA32F.
     #[must_use]
     pub fn with_extended_storage_formats(self) -> Self {
         Self { storage_formats: true, ..self }
     }
 
-    /// Frames are also read by queues of these families. By default those of the display's queue alone read them.
+    /// States that queues of these families read frames too. By default only the display's queue reads them.
     #[must_use]
     pub fn read_by(self, families: impl IntoIterator<Item = u32>) -> Self {
         Self { readers: families.into_iter().collect(), ..self }
     }
 
-    /// Kept until nothing of the display's is left: what keeps the device alive.
+    /// Hands over an owner that keeps the device alive; it is dropped after the display and all its objects.
     #[must_use]
     pub fn keeping(self, owner: impl Any) -> Self {
         Self { keep: Some(Box::new(owner)), ..self }
     }
 }
 
-/// A handle that can be dispatched, which is a pointer to C.
+/// Makes a dispatchable handle, which is a pointer in C.
 fn handle<H: vk::Handle>(pointer: *mut c_void) -> H {
     H::from_raw(pointer.expose_provenance() as u64)
 }
@@ -144,7 +147,7 @@ impl RawVulkan {
         (!pointer.is_null()).then(|| unsafe { transmute::<*const c_void, vk::PFN_vkGetInstanceProcAddr>(pointer) })
     }
 
-    /// Functions of the instance. `None` where it, its function or the physical device is null.
+    /// Loads the functions of the instance. Returns `None` where it, its function or the physical device is null.
     ///
     /// # Safety
     /// The promises of [`crate::device_extensions_raw`].

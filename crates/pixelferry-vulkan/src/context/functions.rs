@@ -1,5 +1,5 @@
-//! Function tables of an engine's objects, and what must be true before they are used: ash ends the program where a
-//! function is called that the driver does not have.
+//! Function tables of an engine's objects, and the checks before their use: ash ends the program when a function is
+//! called that the driver lacks.
 
 use crate::context::engine::VulkanEngine;
 use crate::sharing::{DEVICE_EXTENSIONS, Sharing};
@@ -7,7 +7,7 @@ use ash::vk;
 use interop_core::{Error, Result};
 use std::ffi::CStr;
 
-/// Instance functions of Vulkan 1.1 that are called.
+/// The instance functions of Vulkan 1.1 that this crate calls.
 const INSTANCE_FUNCTIONS: [&CStr; 5] = [
     c"vkGetPhysicalDeviceProperties2",
     c"vkGetPhysicalDeviceFeatures2",
@@ -16,13 +16,13 @@ const INSTANCE_FUNCTIONS: [&CStr; 5] = [
     c"vkGetPhysicalDeviceExternalSemaphoreProperties",
 ];
 
-/// Tables of one instance and one device.
+/// Function tables of one instance and one device.
 pub(crate) struct Functions {
     pub instance: ash::Instance,
     pub device: ash::Device,
 }
 
-/// Name in errors for a device of which nothing is known.
+/// Name in errors before the device's own name is known.
 const ENGINE: &str = "the engine's Vulkan device";
 
 fn refused(problem: impl Into<String>) -> Error {
@@ -42,13 +42,13 @@ pub(crate) unsafe fn load(engine: &VulkanEngine) -> Result<Functions> {
         ("VkQueue", engine.queue.is_null()),
     ];
     if let Some((name, _)) = handles.iter().find(|(_, null)| *null) {
-        return Err(refused(format!("the {name} is null; give the engine's own")));
+        return Err(refused(format!("the {name} is null; pass the engine's handle")));
     }
     let get = engine.get_instance_proc_addr;
     for name in INSTANCE_FUNCTIONS {
         // SAFETY: the instance is one of this loader's, by the caller's promise.
         if unsafe { get(engine.instance, name.as_ptr()) }.is_none() {
-            let reason = format!("its instance has no {}: make it for Vulkan 1.1 or later", name.to_string_lossy());
+            let reason = format!("its instance has no {}: create it for Vulkan 1.1 or later", name.to_string_lossy());
             return Err(Error::unsupported(ENGINE, reason));
         }
     }
@@ -62,8 +62,8 @@ pub(crate) unsafe fn load(engine: &VulkanEngine) -> Result<Functions> {
     Ok(Functions { instance, device })
 }
 
-/// Refuses what the engine says of its device and what is not so, as far as the driver tells. Returns the abilities of the queue's
-/// family.
+/// Checks the engine's statements about its device, as far as the driver reports them. Returns the abilities of the
+/// queue's family.
 ///
 /// # Safety
 /// The promises of [`crate::VulkanDisplay::from_engine`].
@@ -85,7 +85,7 @@ pub(crate) unsafe fn check(engine: &VulkanEngine, functions: &Functions) -> Resu
     }
     let flags = families.get(engine.family as usize).map(|family| family.queue_flags).unwrap_or_default();
     if !flags.intersects(vk::QueueFlags::GRAPHICS | vk::QueueFlags::COMPUTE) {
-        let problem = format!("queues of family {} only copy; give one that draws or computes", engine.family);
+        let problem = format!("queues of family {} only copy; pass a queue that draws or computes", engine.family);
         return Err(refused(problem));
     }
     for extension in DEVICE_EXTENSIONS.iter().filter(|known| has(engine, known.name)) {
@@ -99,17 +99,17 @@ pub(crate) unsafe fn check(engine: &VulkanEngine, functions: &Functions) -> Resu
     // SAFETY: as above.
     let features = unsafe { instance.get_physical_device_features(engine.physical) };
     if engine.storage_formats && features.shader_storage_image_extended_formats == vk::FALSE {
-        let problem = "the driver has no feature shaderStorageImageExtendedFormats, so the device was made without it";
+        let problem = "the driver lacks shaderStorageImageExtendedFormats, so the device was made without it";
         return Err(refused(problem));
     }
     // SAFETY: the physical device is of this instance, both of Vulkan 1.1.
     if engine.timeline_semaphore && !unsafe { Sharing::timelines(instance, engine.physical) } {
-        return Err(refused("the driver has no feature timelineSemaphore, so the device was made without it"));
+        return Err(refused("the driver lacks the feature timelineSemaphore, so the device was made without it"));
     }
     Ok(flags)
 }
 
-/// True where the engine switched an extension on.
+/// Returns true where the engine has enabled an extension.
 pub(crate) fn has(engine: &VulkanEngine, name: &CStr) -> bool {
     engine.extensions.iter().any(|enabled| enabled.as_c_str() == name)
 }

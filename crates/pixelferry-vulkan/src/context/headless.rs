@@ -1,28 +1,29 @@
-//! A device of the display's own.
+//! Vulkan devices that the display creates itself.
 
 use crate::context::engine::VulkanEngine;
 use crate::sharing::{Candidate, DeviceNeeds, Instance, OwnDevice, failure, loader};
 use ash::vk;
 use interop_core::{DeviceIdentity, Error, Result};
 
-/// Options for choosing a device of the display's own.
+/// Options for choosing the device that the display creates itself.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct VulkanOptions {
-    /// Only devices whose name contains this, whatever the case of letters.
+    /// Only devices whose name contains this are considered; case does not matter.
     pub name: Option<String>,
-    /// The device that is this one (by UUID, else by LUID) before all others, so that what is computed there is shown there.
+    /// The device that is preferred over all others (matched by UUID, otherwise by LUID). Give the compute device, so
+    /// that frames are shown where they are computed.
     pub same_device_as: Option<DeviceIdentity>,
 }
 
 impl VulkanOptions {
-    /// Takes only devices whose name contains this.
+    /// Considers only devices whose name contains this.
     #[must_use]
     pub fn with_name(self, name: impl Into<String>) -> Self {
         Self { name: Some(name.into()), ..self }
     }
 
-    /// Takes this device before all others.
+    /// Prefers this device over all others.
     #[must_use]
     pub fn with_same_device_as(self, same_device_as: impl Into<Option<DeviceIdentity>>) -> Self {
         Self { same_device_as: same_device_as.into(), ..self }
@@ -35,7 +36,7 @@ fn unavailable(reason: String) -> Error {
     Error::Unavailable { what: "a Vulkan device".into(), reason, hint: hint.into() }
 }
 
-/// The better, the smaller.
+/// Returns the rank of a candidate; smaller is better.
 fn order(options: &VulkanOptions, candidate: &Candidate) -> (bool, u8) {
     let same = options.same_device_as.as_ref().is_some_and(|wanted| {
         wanted.uuid == Some(candidate.ids.uuid) || (wanted.luid.is_some() && wanted.luid == candidate.ids.luid)
@@ -57,7 +58,7 @@ fn choose(instance: &Instance, options: &VulkanOptions) -> Result<Candidate> {
         let part = part.to_lowercase();
         found.retain(|candidate| candidate.name.to_lowercase().contains(&part));
     }
-    // The driver's first of equals.
+    // Among equals, the first in the driver's order wins.
     found.into_iter().min_by_key(|candidate| order(options, candidate)).ok_or_else(|| {
         unavailable(match (&options.name, listed.is_empty()) {
             (Some(part), false) => format!("no device's name contains '{part}'; listed are {}", listed.join(", ")),
@@ -66,7 +67,7 @@ fn choose(instance: &Instance, options: &VulkanOptions) -> Result<Candidate> {
     })
 }
 
-/// Opens a device with all that is wanted and the driver has.
+/// Opens a device with all extensions and features that this crate uses and the driver has.
 pub(crate) fn open(options: &VulkanOptions) -> Result<VulkanEngine> {
     let entry = loader().map_err(|reason| unavailable(format!("the Vulkan loader could not be loaded: {reason}")))?;
     let own = Instance::get("Vulkan")?;

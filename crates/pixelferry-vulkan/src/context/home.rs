@@ -1,4 +1,4 @@
-//! What stays on the display's thread, in the hands of what may go to any.
+//! Values that belong to the display's thread, for owners that may move to any thread.
 
 use interop_core::{Error, Result};
 use std::any::Any;
@@ -8,11 +8,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 thread_local! {
-    /// The thread's number, 0 before it has one. Unlike that of the standard library it is there until the thread has ended.
+    /// The thread's number; 0 before it has one. Unlike the number in the standard library, it can be read until the
+    /// thread has ended.
     static NUMBER: Cell<u64> = const { Cell::new(0) };
 }
 
-/// The calling thread's number, which no other thread ever has.
+/// Returns the calling thread's number, which no other thread ever has.
 fn here() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     if NUMBER.get() == 0 {
@@ -21,7 +22,7 @@ fn here() -> u64 {
     NUMBER.get()
 }
 
-/// A display's thread. It is the queue, too, as the core tells queues apart.
+/// A display's thread. It also identifies the queue for the core.
 pub(crate) struct Home {
     thread: u64,
     device: String,
@@ -31,11 +32,12 @@ pub(crate) struct Home {
 
 struct Left(Box<dyn Any>);
 
-// SAFETY: one is opened on the home's thread alone (`Home::enter`). A home that goes elsewhere forgets them.
+// SAFETY: a value is used only on the home's thread (`Home::enter`). A home that is dropped elsewhere forgets the
+// values.
 unsafe impl Send for Left {}
 
 impl Home {
-    /// The calling thread.
+    /// Makes a home of the calling thread.
     pub(crate) fn here(device: String) -> Arc<Self> {
         Arc::new(Self { thread: here(), device, left: Mutex::default() })
     }
@@ -44,7 +46,7 @@ impl Home {
         here() == self.thread
     }
 
-    /// The start of every call: refused on another thread. Drops what waited for it.
+    /// Starts every call: returns an error on another thread, and drops the values that waited for this one.
     pub(crate) fn enter(&self) -> Result<()> {
         if !self.is_here() {
             let problem =
@@ -52,7 +54,7 @@ impl Home {
             return Err(Error::refused(problem));
         }
         let left = std::mem::take(&mut *self.left.lock().unwrap_or_else(PoisonError::into_inner));
-        // Now, as the end of one may come back here.
+        // Now, because a drop may call this again.
         drop(left);
         Ok(())
     }
@@ -68,7 +70,7 @@ impl Drop for Home {
     }
 }
 
-/// A value of a display's thread. What is dropped elsewhere is dropped by a later call there.
+/// A value of a display's thread. If it is dropped elsewhere, a later call on its thread drops the value.
 pub(crate) struct AtHome<T: 'static> {
     value: ManuallyDrop<T>,
     home: Arc<Home>,
@@ -80,13 +82,13 @@ unsafe impl<T> Send for AtHome<T> {}
 unsafe impl<T> Sync for AtHome<T> {}
 
 impl<T> AtHome<T> {
-    /// A value that the calling thread has, which is the home's.
+    /// Wraps a value. The calling thread must be the home's.
     pub(crate) fn new(home: &Arc<Home>, value: T) -> Result<Self> {
         home.enter()?;
         Ok(Self { value: ManuallyDrop::new(value), home: Arc::clone(home) })
     }
 
-    /// The value, at home.
+    /// Returns the value; an error on another thread.
     pub(crate) fn get(&self) -> Result<&T> {
         self.home.enter()?;
         Ok(&self.value)

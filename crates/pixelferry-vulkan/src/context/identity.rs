@@ -1,4 +1,4 @@
-//! Identity of the device that draws.
+//! Identity of the device.
 
 use crate::sharing::Ids;
 use ash::{ext, vk};
@@ -6,7 +6,7 @@ use interop_core::devices::identity::vendor_name;
 use interop_core::{Api, DeviceIdentity, MemoryKind};
 use std::ffi::CStr;
 
-/// Returns what the driver says of a device.
+/// Queries the identity of a device from the driver.
 ///
 /// # Safety
 /// The physical device is of this instance; both are of Vulkan 1.1 or later.

@@ -1,4 +1,4 @@
-//! The engine's device, and one of our own.
+//! The device: the engine's, or one that the display creates itself.
 
 pub(crate) mod device_state;
 pub(crate) mod engine;

@@ -1,4 +1,4 @@
-//! Extensions and features that an engine should switch on when it makes its device.
+//! Extensions and features that an engine should enable when it creates its device.
 
 use crate::context::engine::RawVulkan;
 use crate::sharing::DeviceNeeds;
@@ -6,11 +6,11 @@ use ash::vk;
 use interop_core::describe::error::call;
 use interop_core::{Error, Result};
 
-/// Returns what the engine should switch on when it makes its device, so that every path works, and what each is for. A device that
-/// is made without them works by the other paths.
+/// Returns the extensions and features that the engine should enable when it creates its device, and the use of each,
+/// so that every path works. A device without them works by the remaining paths.
 ///
 /// # Errors
-/// [`Error::Unsupported`] where the driver is older than Vulkan 1.1, [`Error::Driver`] for what it reports.
+/// [`Error::Unsupported`] where the driver is older than Vulkan 1.1; [`Error::Driver`] for errors of the driver.
 ///
 /// # Safety
 /// The physical device is of this instance, which was made for Vulkan 1.1 or later.
@@ -28,7 +28,7 @@ pub unsafe fn device_extensions(instance: &ash::Instance, physical: vk::Physical
     })
 }
 
-/// Returns what the engine should switch on, by raw handles, of which neither device nor queue is looked at.
+/// [`device_extensions`] for raw handles. Device and queue are ignored.
 ///
 /// # Errors
 /// Those of [`device_extensions`], and [`Error::InvalidInput`] for null handles.

@@ -1,26 +1,27 @@
-//! Images to which kernels store.
+//! The image formats to which kernels store.
 
 use crate::sharing::{Sharing, vk_format};
 use ash::vk;
 use interop_core::PixelFormat;
 use interop_core::describe::format::PerFormat;
 
-/// Usage of surfaces: sampled, and copied by the display. Every format that is offered has it.
+/// Usage of surfaces: sampled, and copied by the display. Every supported format allows it.
 pub(crate) const IMAGE_USAGE: vk::ImageUsageFlags = vk::ImageUsageFlags::from_raw(
     vk::ImageUsageFlags::SAMPLED.as_raw()
         | vk::ImageUsageFlags::TRANSFER_SRC.as_raw()
         | vk::ImageUsageFlags::TRANSFER_DST.as_raw(),
 );
 
-/// Formats of images that kernels store to, as their views have them: what is blue first is stored to as if it were red first.
+/// The formats of images that kernels store to, and the format of the view for each: images that begin with blue are
+/// stored to as if they began with red.
 pub(crate) struct Stores(PerFormat<Option<vk::Format>>);
 
-/// Formats that shaders name without a feature of the device.
+/// Formats that shaders can name without an optional feature of the device.
 const EVERYWHERE: [PixelFormat; 5] =
     [PixelFormat::Rgba8, PixelFormat::Bgra8, PixelFormat::Rgba16F, PixelFormat::R32F, PixelFormat::Rgba32F];
 
 impl Stores {
-    /// Asks the driver. `computes`: the display's queue does; `extended`: the device was made with
+    /// Queries the driver. `computes`: the display's queue computes; `extended`: the device was created with
     /// `shaderStorageImageExtendedFormats`.
     pub(crate) fn of(sharing: &Sharing, computes: bool, extended: bool) -> Self {
         Self(PerFormat::new(PixelFormat::ALL.map(|format| {
@@ -32,17 +33,17 @@ impl Stores {
         })))
     }
 
-    /// The format of a view that stores to such images.
+    /// Returns the format of a view that stores to such images.
     pub(crate) fn view(&self, format: PixelFormat) -> Option<vk::Format> {
         self.0.get(format)
     }
 
-    /// Usage of a surface's image.
+    /// Returns the usage of a surface's image.
     pub(crate) fn usage(&self, format: PixelFormat) -> vk::ImageUsageFlags {
         self.view(format).map_or(IMAGE_USAGE, |_| IMAGE_USAGE | vk::ImageUsageFlags::STORAGE)
     }
 
-    /// Formats to which kernels do not store.
+    /// Returns the formats to which kernels cannot store.
     pub(crate) fn refused(&self) -> Vec<PixelFormat> {
         PixelFormat::ALL.into_iter().filter(|format| self.view(*format).is_none()).collect()
     }

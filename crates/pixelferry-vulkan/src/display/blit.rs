@@ -1,4 +1,4 @@
-//! Frames in an image of the engine's, by commands of the engine's.
+//! Copies of frames into an engine's image, in the engine's command buffer.
 
 use crate::context::device_state::DeviceState;
 use crate::display::contract::VulkanDisplay;
@@ -11,32 +11,36 @@ use ash::vk;
 use interop_core::describe::error::call;
 use interop_core::{Error, Extent, Filter, Region, Result, Surface};
 
-/// An image of the engine's, into which a frame is copied.
+/// An image of the engine, into which a frame is copied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlitTarget {
-    /// The image. When the commands run, its first level has the layout `TRANSFER_DST_OPTIMAL`, which stays.
+    /// The image. When the commands run, its first level must have the layout `TRANSFER_DST_OPTIMAL`, which it keeps.
     pub image: vk::Image,
-    /// Its format.
+    /// Format of the image.
     pub format: vk::Format,
-    /// Region of its first layer that is written; the frame is stretched to it. Row 0 is the first row of the image.
+    /// Region of its first layer that is written; the frame is scaled to it. Row 0 is the first row of the image.
     pub region: Region,
 }
 
 impl VulkanDisplay {
-    /// Records a copy of an image surface into an image of the engine's: stretched, and converted to the other format number by
-    /// number (`vkCmdBlitImage`). A surface that is rows in a buffer is neither stretched nor converted.
+    /// Records a copy of an image surface into an image of the engine. The frame is scaled, and its numbers are
+    /// converted to the other format (`vkCmdBlitImage`). A surface that consists of rows in a buffer is neither scaled
+    /// nor converted.
     ///
-    /// Returns what the submission waits for, as [`crate::VulkanFrame::ready`], at the stage `TRANSFER`.
+    /// Returns the semaphore value that the submission must wait for at the stage `TRANSFER`, as
+    /// [`crate::VulkanFrame::ready`].
     ///
     /// # Errors
     /// Those of [`VulkanDisplay::surface_frame`]; [`Error::InvalidInput`] for a buffer and for an empty region;
-    /// [`Error::Unsupported`] where the device blits no such formats, and where rows are to be stretched or converted.
+    /// [`Error::Unsupported`] where the device cannot blit these formats, and where rows would need to be scaled or
+    /// converted.
     ///
     /// # Safety
-    /// - `commands` are being recorded on this thread, outside a render pass, for a queue that draws and that may read frames.
-    /// - The target's image is alive and of this device, of that format, which is neither of integers nor of depth, has one sample
-    ///   and the usage `TRANSFER_DST`; the region lies inside.
-    /// - They are submitted as [`VulkanDisplay::surface_frame`] says.
+    /// - `commands` is being recorded on this thread, outside a render pass, for a queue that draws and that may read
+    ///   frames.
+    /// - The target's image is alive, belongs to this device and has the format given, which is neither an integer nor
+    ///   a depth format. It has one sample and the usage `TRANSFER_DST`; the region lies inside.
+    /// - The commands are submitted as [`VulkanDisplay::surface_frame`] requires.
     pub unsafe fn record_blit(
         &self,
         surface: &Surface,
@@ -59,16 +63,16 @@ impl VulkanDisplay {
     }
 }
 
-/// A copy of what a surface shows into an image, which was checked. Nothing was recorded yet.
+/// A checked copy of a surface's content into an image. Nothing has been recorded yet.
 pub(crate) enum Way {
-    /// Number by number, at its own size.
+    /// Copies the numbers unchanged, at the same size.
     Copy(Place, Region),
     Blit(Place, Region, vk::Filter),
     Rows(Rows),
 }
 
 impl Way {
-    /// `part`: what is copied of it; `None`: all.
+    /// `part`: the region that is copied; `None`: all of it.
     ///
     /// # Errors
     /// Those of [`VulkanDisplay::record_blit`].
@@ -104,12 +108,12 @@ impl Way {
         }
     }
 
-    /// Records it.
+    /// Records the copy.
     ///
     /// # Safety
-    /// Commands are being recorded, outside a render pass, for a queue that draws where this is a blit. What the surface shows lives
-    /// until they are done, and so does the image, which is of this device and has the layout `TRANSFER_DST_OPTIMAL` then and
-    /// that usage; the region lies inside.
+    /// `commands` is being recorded, outside a render pass, and for a blit in a queue that draws. The surface's content
+    /// lives until the commands have completed, and so does the image, which belongs to this device and then has the
+    /// layout `TRANSFER_DST_OPTIMAL` and that usage; the region lies inside.
     pub(crate) unsafe fn record(&self, device: &ash::Device, commands: vk::CommandBuffer, target: &BlitTarget) {
         let to = (target.image, target.region);
         // SAFETY: the caller's promise; the formats, sizes and rows were checked.
@@ -125,7 +129,7 @@ impl Way {
 
 fn as_rows(from: Extent, to: Extent) -> String {
     format!(
-        "the frame is {from} pixels in rows of a buffer, which are neither stretched to {to} nor converted; open its link with \
-         ImageAccess::Texture"
+        "the frame is {from} pixels in rows of a buffer, which are neither scaled to {to} nor converted; open its link \
+         with ImageAccess::Texture"
     )
 }

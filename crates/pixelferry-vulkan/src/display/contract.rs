@@ -1,4 +1,4 @@
-//! The display: what a user holds.
+//! The display that users hold.
 
 use crate::context::device_state::{DeviceState, Handles, caps};
 use crate::context::engine::VulkanEngine;
@@ -27,12 +27,12 @@ use interop_core::{
 };
 use std::rc::Rc;
 
-/// A Vulkan device as a display. Stays on its thread.
+/// A Vulkan device as a display. It stays on its thread.
 ///
-/// The engine draws, in its own submissions, with the frames of [`VulkanDisplay::surface_frame`]; or the display does, into the
-/// engine's images ([`VulkanDisplay::image_target`]).
+/// Either the engine draws the frames of [`VulkanDisplay::surface_frame`] in its own submissions, or the display draws
+/// into the engine's images ([`VulkanDisplay::image_target`]).
 pub struct VulkanDisplay {
-    /// Before the state, which its objects are of.
+    /// Dropped before the state, to which its objects belong.
     pub(crate) painter: Rc<Painter>,
     pub(crate) shared: Rc<DeviceState>,
 }
@@ -44,11 +44,11 @@ impl std::fmt::Debug for VulkanDisplay {
 }
 
 impl VulkanDisplay {
-    /// A display with a device of its own, made with everything by which something is shared. Needs no window.
+    /// Opens a display with a device of its own, created with all extensions for sharing. It needs no window.
     ///
     /// # Errors
-    /// [`interop_core::Error::Unavailable`] where there is no loader or no such device, [`interop_core::Error::Driver`] where
-    /// the device does not open.
+    /// [`interop_core::Error::Unavailable`] where no loader or no such device is present;
+    /// [`interop_core::Error::Driver`] where the device does not open.
     pub fn headless(options: &VulkanOptions) -> Result<Rc<Self>> {
         call("VulkanDisplay::headless", || {
             let engine = headless::open(options)?;
@@ -57,25 +57,27 @@ impl VulkanDisplay {
         })
     }
 
-    /// A display on an engine's device, which submits to the engine's queue. What is shared needs the extensions and the
-    /// feature that [`crate::device_extensions`] lists: what is missing is a reason in [`interop_core::Display::caps`], and the
-    /// paths by way of the host work without any of them.
+    /// Opens a display on an engine's device, which submits to the engine's queue. Sharing needs the extensions and the
+    /// feature that [`crate::device_extensions`] lists. [`interop_core::Display::caps`] gives the reason for what is
+    /// missing; the paths through the host work without any of them.
     ///
     /// # Errors
-    /// [`interop_core::Error::InvalidInput`] for null handles, a queue family that is not there or only copies, and
-    /// extensions or a feature that the device does not have; [`interop_core::Error::Unsupported`] where instance or driver
-    /// are older than Vulkan 1.1; [`interop_core::Error::Driver`] where the driver refuses the display's own objects.
+    /// [`interop_core::Error::InvalidInput`] for null handles, a queue family that does not exist or only copies, and
+    /// extensions or a feature that the device lacks; [`interop_core::Error::Unsupported`] where instance or driver are
+    /// older than Vulkan 1.1; [`interop_core::Error::Driver`] where the driver refuses the display's own objects.
     ///
     /// # Safety
-    /// - Handles that are not null are alive and belong together: the queue was got of the device with that family, the device
-    ///   was made of the physical device, and that is the instance's, which was made for Vulkan 1.1 or later.
-    /// - The device was made with the extensions and the feature that `engine` names, and not with
+    /// - Handles that are not null are alive and belong together: the queue was obtained from the device with that
+    ///   family, the device was created from the physical device, and that belongs to the instance, which was created
+    ///   for Vulkan 1.1 or later.
+    /// - The device was created with the extensions and the feature that `engine` names, and without
     ///   `VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT`.
-    /// - The lock keeps every other use of the queue away while it calls.
-    /// - All of them live until the display, its surfaces, the links on it and the memory that backends have of it are gone, or are
-    ///   kept by [`VulkanEngine::keeping`].
+    /// - The lock excludes every other use of the queue during its call.
+    /// - All of them live until the display, its surfaces, its links and the memory that backends opened from it are
+    ///   dropped, or are kept by [`VulkanEngine::keeping`].
     /// - The engine's work that uses a frame is submitted to this queue, or announced by [`VulkanDisplay::read_until`],
-    ///   before the next frame is finished and before the link goes. It only reads, and leaves images in their layout.
+    ///   before the next frame is finished and before the link is dropped. The work only reads, and leaves images in
+    ///   their layout.
     pub unsafe fn from_engine(engine: VulkanEngine) -> Result<Rc<Self>> {
         call("VulkanDisplay::from_engine", || {
             let _entered = enter("Vulkan")?;
@@ -84,7 +86,7 @@ impl VulkanDisplay {
             // SAFETY: as above.
             let abilities = unsafe { check(&engine, &functions) }?;
             let physical = engine.physical;
-            // SAFETY: as above; `check` has seen that both are of Vulkan 1.1.
+            // SAFETY: as above; `check` verified that both are of Vulkan 1.1.
             let identity = unsafe { identify(&functions.instance, physical) };
             let name = identity.to_string();
             let mut families = engine.readers.clone();
@@ -95,7 +97,7 @@ impl VulkanDisplay {
             let timeline = engine.timeline_semaphore;
             let home = Home::here(name.clone());
             let of_queue = ((engine.family, abilities), QueueId::of(&home), engine.storage_formats);
-            // SAFETY: all belong together and outlive what is made of them, which the caller promises.
+            // SAFETY: all belong together and outlive the objects made from them, which the caller promises.
             let (sharing, (caps, stores), submissions) = unsafe {
                 let has = |extension: &std::ffi::CStr| has(&engine, extension);
                 let sharing = Sharing::new(instance, physical, device.clone(), has, timeline, name.clone());
@@ -112,35 +114,35 @@ impl VulkanDisplay {
         })
     }
 
-    /// The device's functions, for work of the user's own.
+    /// Returns the device's functions, for the user's own work.
     pub fn device_functions(&self) -> &ash::Device {
         self.shared.sharing.device()
     }
 
-    /// The instance of the device.
+    /// Returns the instance of the device.
     pub fn instance(&self) -> vk::Instance {
         self.shared.handles.instance
     }
 
-    /// The physical device.
+    /// Returns the physical device.
     pub fn physical_device(&self) -> vk::PhysicalDevice {
         self.shared.handles.physical
     }
 
-    /// The queue to which the display submits, and its family.
+    /// Returns the queue to which the display submits, and its family.
     pub fn queue(&self) -> (vk::Queue, u32) {
         (self.shared.handles.queue, self.shared.handles.family)
     }
 
-    /// Returns what a surface shows, for a submission of the engine's: record what reads it, let the submission wait for
-    /// [`VulkanFrame::ready`], and submit before the next frame is finished. To another queue than the display's: announce
-    /// the end of it by [`VulkanDisplay::read_until`].
+    /// Returns the current frame of a surface, for a submission of the engine. Record the commands that read it, let
+    /// the submission wait for [`VulkanFrame::ready`], and submit before the next frame is finished. After a submission
+    /// to another queue than the display's, announce its end with [`VulkanDisplay::read_until`].
     ///
-    /// Another frame may be another object: ask for each.
+    /// The object may change from frame to frame: call this for each frame.
     ///
     /// # Errors
-    /// [`interop_core::Error::Foreign`] for a surface of another display, [`interop_core::Error::NothingShown`] for one that
-    /// shows in place and has no frame yet, [`interop_core::Error::Driver`] for what the driver reports.
+    /// [`interop_core::Error::Foreign`] for a surface of another display; [`interop_core::Error::NothingShown`] for a
+    /// surface that shows in place and has no frame yet; [`interop_core::Error::Driver`] for errors of the driver.
     pub fn surface_frame(&self, surface: &Surface) -> Result<VulkanFrame> {
         let object = match shown(&self.shared, surface)? {
             Shown::Image(Place { image, format, layout }, desc) => {
@@ -155,15 +157,17 @@ impl VulkanDisplay {
         Ok(VulkanFrame { object, ready: ready.map(|(semaphore, value)| TimelinePoint { semaphore, value }) })
     }
 
-    /// Makes all further work of the display wait until the engine has read a frame on another queue: a submission of
-    /// the engine signals this value of its own timeline semaphore. Submissions to the display's own queue need no
-    /// word.
+    /// Makes all further work of the display wait until the engine has read a frame on another queue. A submission of
+    /// the engine signals this value of the engine's own timeline semaphore. Submissions to the display's own queue
+    /// need no announcement.
     ///
     /// # Errors
-    /// [`interop_core::Error::Unsupported`] where the device was made without timeline semaphores: wait by the host.
+    /// [`interop_core::Error::Unsupported`] where the device was made without timeline semaphores; the host must wait
+    /// there.
     ///
     /// # Safety
-    /// It is a timeline semaphore of this device, and lives until its counter has that value, which it reaches.
+    /// The semaphore is a timeline semaphore of this device. It lives until its counter reaches the value, which it
+    /// does reach.
     pub unsafe fn read_until(&self, point: TimelinePoint) -> Result<()> {
         if !self.shared.sharing.counts() {
             let reason = "the device was made without timeline semaphores; let the host wait for the engine's fence";
@@ -216,7 +220,7 @@ impl DisplayDriver for VulkanDisplay {
         Ok((Box::new(semaphore), handle))
     }
 
-    /// Copies the surface to memory of the device, as a draw would read it.
+    /// Copies the surface to memory of the device, with the same reads as a draw.
     fn draw_offscreen_by(&self, surface: &Surface, _: Option<Manner>) -> Result<()> {
         surface.check_download()?;
         offscreen::read_through(&self.shared, &shown(&self.shared, surface)?)

@@ -1,4 +1,4 @@
-//! An engine's own images and buffers as surfaces: what it rendered into them is taken, or frames are written into them.
+//! An engine's own images and buffers as surfaces: kernels read the engine's output, or write frames into them.
 
 use crate::display::contract::VulkanDisplay;
 use crate::queue::commands::Place;
@@ -12,38 +12,39 @@ use interop_core::{Display as _, Error, Extent, ImageDesc, PixelFormat, Result, 
 /// An engine's image, for [`VulkanDisplay::engine_image`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EngineImage {
-    /// The image: of two dimensions and one sample. Its first level and layer are taken.
+    /// The image, with two dimensions and one sample. Its first level and layer are used.
     pub image: vk::Image,
-    /// Its format. One that encodes (`_SRGB`) counts as the one that does not: the numbers are those that are stored.
+    /// Format of the image. A format that encodes (`_SRGB`) counts as its unencoded counterpart: the stored numbers are
+    /// used.
     pub format: vk::Format,
-    /// The size of its first level.
+    /// Size of the first level, in pixels.
     pub extent: Extent,
-    /// The usage that it was made with: `TRANSFER_SRC` to be taken, `TRANSFER_DST` to be written.
+    /// The usage that it was created with: `TRANSFER_SRC` for reading, `TRANSFER_DST` for writing.
     pub usage: vk::ImageUsageFlags,
-    /// The layout in which copies find the image and leave it.
+    /// The layout that the image has before and after each copy.
     pub layout: vk::ImageLayout,
 }
 
 impl EngineImage {
-    /// The image as the display's copies meet it.
+    /// Returns the image as an operand of the display's copies.
     pub(crate) fn place(&self) -> Place {
         Place { image: self.image, format: self.format, layout: self.layout }
     }
 
-    /// What a surface over it is, or why there is none.
+    /// Returns the description of a surface over it, or the reason why none is possible.
     pub(crate) fn check(&self) -> Result<ImageDesc> {
         let unkept = [vk::ImageLayout::UNDEFINED, vk::ImageLayout::PREINITIALIZED].contains(&self.layout);
         let problem = match pixel_format(self.format) {
             _ if self.image.is_null() => "the image is null".into(),
             _ if unkept => {
                 format!(
-                    "an image is not kept in the layout {:?}; change it to GENERAL, say, and tell that",
+                    "an image cannot stay in the layout {:?}; change it, for example to GENERAL, and describe that",
                     self.layout
                 )
             }
             None => {
                 let known: Vec<_> = PixelFormat::ALL.iter().map(ToString::to_string).collect();
-                format!("no frame has the format {:?}; it is one of {}", self.format, known.join(", "))
+                format!("frames cannot have the format {:?}; supported are {}", self.format, known.join(", "))
             }
             Some(format) => return Ok(ImageDesc::new(self.extent.width, self.extent.height, format)),
         };
@@ -54,33 +55,35 @@ impl EngineImage {
 /// An engine's buffer, for [`VulkanDisplay::engine_buffer`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EngineBuffer {
-    /// The buffer, of which the first bytes are taken.
+    /// The buffer, whose first bytes are used.
     pub buffer: vk::Buffer,
-    /// Number of bytes.
+    /// Number of bytes that are used.
     pub bytes: u64,
-    /// The usage that it was made with: `TRANSFER_SRC` to be taken, `TRANSFER_DST` to be written.
+    /// The usage that it was created with: `TRANSFER_SRC` for reading, `TRANSFER_DST` for writing.
     pub usage: vk::BufferUsageFlags,
 }
 
 impl VulkanDisplay {
-    /// An engine's image as a surface: for [`Intake`](interop_core::Intake), by which kernels read what the engine rendered, and
-    /// [`Outlet`](interop_core::Outlet), by which they write it. Row 0 is its first row.
+    /// Wraps an engine's image as a surface: for [`Intake`](interop_core::Intake), by which kernels read the engine's
+    /// output, and [`Outlet`](interop_core::Outlet), by which they write the image. Row 0 is its first row.
     ///
-    /// The display copies in its own queue, after what was submitted there before. Work of the engine's on another queue comes
-    /// first where [`VulkanDisplay::read_until`] announces its end, and comes after where it waits for
-    /// [`VulkanDisplay::surface_frame`]'s [`VulkanFrame::ready`](crate::VulkanFrame::ready).
+    /// The display copies in its own queue, after all earlier submissions there. Work of the engine on another queue
+    /// precedes the copy if [`VulkanDisplay::read_until`] announces its end, and follows it if it waits for
+    /// [`VulkanFrame::ready`](crate::VulkanFrame::ready) of [`VulkanDisplay::surface_frame`].
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] for a null handle, a format that frames do not have, an extent with a zero side, a usage with neither
-    /// copy, and a layout that an image is not kept in (`UNDEFINED`, `PREINITIALIZED`); [`Error::Unsupported`] for a format or a
-    /// size that the display itself does not make.
+    /// [`Error::InvalidInput`] for a null handle, a format that frames cannot have, an extent with a zero side, a usage
+    /// that allows neither copy, and a layout in which an image cannot stay (`UNDEFINED`, `PREINITIALIZED`);
+    /// [`Error::Unsupported`] for a format or a size that the display itself does not support.
     ///
     /// # Safety
-    /// - The image is of this device and is what the description says, and lives until the surface and what was opened over it are
-    ///   dropped and the display has done what it was told ([`Display::finish`](interop_core::Display::finish)).
-    /// - The display's queue family owns it, or it was made for several families (`VK_SHARING_MODE_CONCURRENT`), that one among
-    ///   them.
-    /// - It has the layout when the display is told to take or to write it, and nobody else uses it until that is done.
+    /// - The image belongs to this device and matches the description. It lives until the surface and everything opened
+    ///   over it are dropped and the display has completed its work
+    ///   ([`Display::finish`](interop_core::Display::finish)).
+    /// - The display's queue family owns it, or it was created for several families (`VK_SHARING_MODE_CONCURRENT`),
+    ///   including that one.
+    /// - It has the layout whenever the display is called to read or write it, and no other code uses it until that has
+    ///   completed.
     pub unsafe fn engine_image(&self, image: &EngineImage) -> Result<Surface> {
         call("VulkanDisplay::engine_image", || {
             let copies = vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST;
@@ -91,14 +94,14 @@ impl VulkanDisplay {
         })
     }
 
-    /// The first bytes of an engine's buffer as a surface, as [`VulkanDisplay::engine_image`] for an image.
+    /// Wraps the first bytes of an engine's buffer as a surface, as [`VulkanDisplay::engine_image`] does for an image.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] for a null handle, no bytes, and a usage with neither copy; [`Error::Unsupported`] for more bytes
-    /// than the display itself allocates.
+    /// [`Error::InvalidInput`] for a null handle, zero bytes, and a usage that allows neither copy;
+    /// [`Error::Unsupported`] for more bytes than the display can allocate itself.
     ///
     /// # Safety
-    /// Those of [`VulkanDisplay::engine_image`], for the buffer, which has so many bytes.
+    /// Those of [`VulkanDisplay::engine_image`], for the buffer, which has at least this number of bytes.
     pub unsafe fn engine_buffer(&self, buffer: &EngineBuffer) -> Result<Surface> {
         call("VulkanDisplay::engine_buffer", || {
             let copies = vk::BufferUsageFlags::TRANSFER_SRC | vk::BufferUsageFlags::TRANSFER_DST;

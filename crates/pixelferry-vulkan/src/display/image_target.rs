@@ -1,4 +1,4 @@
-//! An engine's image as a place that links show frames in.
+//! An engine's image as the target of [`interop_core::Link::show`].
 
 use crate::context::device_state::DeviceState;
 use crate::display::blit::{BlitTarget, Way};
@@ -22,16 +22,16 @@ use std::any::Any;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// An engine's image that frames are shown in, for [`interop_core::Link::show`]. Made by [`VulkanDisplay::image_target`], once for an
-/// image, and kept as long as that.
+/// An engine's image in which frames are shown, for [`interop_core::Link::show`]. [`VulkanDisplay::image_target`] makes
+/// it, once for each image; keep it as long as the image.
 pub struct ImageTarget {
     shared: Rc<DeviceState>,
     image: EngineImage,
     desc: ImageDesc,
     region: Region,
-    /// No other target has it, whatever the handle of its image.
+    /// No other target has this number, even if the handle of its image is equal.
     number: u64,
-    /// Dropped with the target, after which the engine need not keep the image.
+    /// Dropped with the target; after that the engine need not keep the image.
     alive: Rc<()>,
     painter: Rc<Painter>,
     view: OwnView,
@@ -44,38 +44,40 @@ impl std::fmt::Debug for ImageTarget {
 }
 
 impl VulkanDisplay {
-    /// An engine's image as a place for [`interop_core::Link::show`]: pictures are fitted into this region of it. Row 0 is the first
-    /// row. Keep the target for as long as the image, as a new one is tried again.
+    /// Makes an engine's image a target for [`interop_core::Link::show`]: frames are fitted into this region of it. Row
+    /// 0 is the first row. Keep the target for as long as the image, because a new target is measured again.
     ///
-    /// Kernels store into the image where it was made with the usages `STORAGE` and `TRANSFER_SRC`, in a format that does not
-    /// encode and that kernels of this display store to. Otherwise each draw is one of these, the first that does it:
-    /// - A copy, where the pixels stay what they are, at their own size.
-    /// - A compute shader that stores into the image, where that has the usage `STORAGE` and such a format.
-    /// - `vkCmdBlitImage`, in a queue that draws, which takes the nearest texels and converts numbers.
-    /// - A compute shader that stores into an image of the display's, which is copied into this one; where the draw blends, this
-    ///   one needs the usage `TRANSFER_SRC`. So for `B8G8R8A8_UNORM` and formats that encode (`_SRGB`), which are drawn into
-    ///   as with [`TargetEncoding::SrgbFormat`].
+    /// Kernels store into the image directly if it was created with the usages `STORAGE` and `TRANSFER_SRC`, in a
+    /// format that does not encode and that kernels of this display can store to. Otherwise each draw uses the first of
+    /// these methods that can do it:
+    /// - A copy, if the pixels stay unchanged, at their own size.
+    /// - A compute shader that stores into the image, if it has the usage `STORAGE` and such a format.
+    /// - `vkCmdBlitImage`, in a queue that draws, which samples the nearest texels and converts numbers.
+    /// - A compute shader that stores into an image of the display, which is copied into this one. If the draw blends,
+    ///   this image needs the usage `TRANSFER_SRC`. This method serves `B8G8R8A8_UNORM` and formats that encode
+    ///   (`_SRGB`), which are drawn into as with [`TargetEncoding::SrgbFormat`].
     ///
-    /// [`DrawOptions::manner`] may ask for a compute shader where a copy or a blit would do; there is no triangle here. Shaders
-    /// need the feature `compute` of this crate and a queue that computes. Where there is none, blits stretch and convert, and
-    /// what else a draw does is refused with the reason.
+    /// [`DrawOptions::manner`] may request a compute shader where a copy or a blit would do; there is no triangle here.
+    /// Shaders need the feature `compute` of this crate and a queue that computes. Without them, blits scale and
+    /// convert, and the other draws return an error with the reason.
     ///
-    /// All goes to the display's queue in submissions of its own. The engine's later submissions to that queue see the frame;
-    /// those to another wait for [`ImageTarget::ready`].
+    /// All work goes to the display's queue in submissions of its own. Later submissions of the engine to that queue
+    /// see the frame; those to another queue must wait for [`ImageTarget::ready`].
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] for a null handle, a format that frames do not have, a usage without `TRANSFER_DST`, a layout that an
-    /// image is not kept in (`UNDEFINED`, `PREINITIALIZED`) and a region that is empty or reaches outside; [`Error::Unsupported`]
-    /// for a size that the display itself does not make.
+    /// [`Error::InvalidInput`] for a null handle, a format that frames cannot have, a usage without `TRANSFER_DST`, a
+    /// layout in which an image cannot stay (`UNDEFINED`, `PREINITIALIZED`), and a region that is empty or reaches
+    /// outside; [`Error::Unsupported`] for a size that the display itself does not support.
     ///
     /// # Safety
-    /// - The image is of this device, of two dimensions, one sample and the tiling `OPTIMAL`, and is what the description says. It
-    ///   lives until the target is dropped and the display has done what it was told
+    /// - The image belongs to this device, has two dimensions, one sample and the tiling `OPTIMAL`, and matches the
+    ///   description. It lives until the target is dropped and the display has completed its work
     ///   ([`Display::finish`](interop_core::Display::finish)).
-    /// - The display's queue family owns it, or it was made for several families (`VK_SHARING_MODE_CONCURRENT`), that one among
-    ///   them.
-    /// - Its first level and layer has the layout whenever the target is used, and nobody else uses it until that is done. An
-    ///   image of a swapchain is acquired then, and its semaphore is waited for by an earlier submission to the same queue.
+    /// - The display's queue family owns it, or it was created for several families (`VK_SHARING_MODE_CONCURRENT`),
+    ///   including that one.
+    /// - Its first level and layer has the layout whenever the target is used, and no other code uses it until that has
+    ///   completed. An image of a swapchain has been acquired by then, and an earlier submission to the same queue
+    ///   waits for its semaphore.
     pub unsafe fn image_target(&self, image: &EngineImage, region: Region) -> Result<ImageTarget> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         call("VulkanDisplay::image_target", || {
@@ -93,16 +95,17 @@ impl VulkanDisplay {
 }
 
 impl ImageTarget {
-    /// What a submission to another queue than the display's waits for, as [`crate::VulkanFrame::ready`].
+    /// Returns the semaphore value that a submission to another queue than the display's must wait for, as
+    /// [`crate::VulkanFrame::ready`].
     ///
     /// # Errors
-    /// [`Error::Driver`] for what the driver reports.
+    /// [`Error::Driver`] for errors of the driver.
     pub fn ready(&self) -> Result<Option<TimelinePoint>> {
         let ready = self.shared.submissions.ready()?;
         Ok(ready.map(|(semaphore, value)| TimelinePoint { semaphore, value }))
     }
 
-    /// The image as kernels store to it; `None` where they do not.
+    /// Returns the image as kernels store to it; `None` where they cannot.
     fn lent(&self) -> Option<QueueImage> {
         QueueImage::of_engine(&self.shared, (self.image.place(), &self.alive), self.desc, self.image.usage)
     }
@@ -111,7 +114,7 @@ impl ImageTarget {
         vk_format(self.desc.format) != self.image.format
     }
 
-    /// What there is to draw.
+    /// Plans a draw.
     fn plan(&self, surface: &Surface, options: DrawOptions) -> Result<Plan> {
         let options = match (self.encodes(), options.target) {
             (true, _) => options.with_target(TargetEncoding::SrgbFormat),
@@ -130,16 +133,16 @@ impl ImageTarget {
         Plan::of(surface.desc(), self.area(), &self.shared.caps, &options)
     }
 
-    /// What a draw copies, and where to, if a copy or a blit does it.
+    /// Returns the copy or blit that does a draw, and its region.
     fn copy(&self, surface: &Surface, plan: &Plan, filter: Filter) -> Result<(Way, BlitTarget)> {
         let image = surface.desc().pixels()?;
         let cut = plan.drawn.extent() != Extent::new(plan.picture.width, plan.picture.height);
         let beyond = match plan {
-            _ if plan.bars => Some("fills nothing around the picture"),
-            _ if plan.blends => Some("blends nothing"),
-            _ if plan.grey => Some("shows one channel as red"),
-            _ if plan.shading.is_some() => Some("changes no colours"),
-            _ if cut && !plan.one_to_one => Some("cuts no picture that it scales"),
+            _ if plan.bars => Some("cannot fill the bars around the picture"),
+            _ if plan.blends => Some("cannot blend"),
+            _ if plan.grey => Some("cannot show one channel as grey"),
+            _ if plan.shading.is_some() => Some("cannot change colours"),
+            _ if cut && !plan.one_to_one => Some("cannot crop and scale at once"),
             _ => None,
         };
         if let Some(beyond) = beyond {
@@ -156,27 +159,26 @@ impl ImageTarget {
         let target = BlitTarget { image: self.image.image, format: self.image.format, region };
         let way = Way::of(&self.shared, surface, Some(part), &target, filter)?;
         if matches!(way, Way::Blit(..)) && !self.shared.handles.draws() {
-            let reason =
-                "its queue only computes, which copies frames of the image's own format and size, and blits none";
+            let reason = "its queue only computes: it can copy frames of the image's own format and size, but not blit";
             return Err(self.shared.unsupported(reason));
         }
         Ok((way, target))
     }
 
-    /// The image as the painter draws to it.
+    /// Returns the image as the painter's target.
     fn canvas(&self) -> Canvas<'_> {
         let Self { image, desc, region, alive, view, .. } = self;
         Canvas { place: image.place(), desc: *desc, usage: image.usage, region: *region, alive, view }
     }
 
-    /// Whether a compute shader does a draw.
+    /// Checks whether a compute shader can do a draw.
     fn drawable(&self, surface: &Surface, plan: &Plan) -> Result<Ready, Obstacle> {
         let sampled = check_sampled(&self.shared, surface).and_then(|()| shown(&self.shared, surface));
         let shown = sampled.map_err(|error| Obstacle::NoShader(error.to_string().into()))?;
         self.painter.ready(&self.canvas(), plan, shown)
     }
 
-    /// Draws by what is first of [`VulkanDisplay::image_target`].
+    /// Draws by the first usable method of [`VulkanDisplay::image_target`].
     fn draw_by(&self, surface: &Surface, options: DrawOptions) -> Result<()> {
         let plan = self.plan(surface, options)?;
         let copy = self.copy(surface, &plan, options.filter);
@@ -186,7 +188,8 @@ impl ImageTarget {
             let ready = self.drawable(surface, &plan);
             match (ready, &copy) {
                 (Ok(ready), Ok(_)) if !asked && !ready.is_straight() && !plan.weighs => {}
-                // SAFETY: the image is as the engine promised, and another than the surface's, which is retired when it goes.
+                // SAFETY: the image is as the engine promised, and differs from the surface's, which is retired when it
+                // is dropped.
                 (Ok(ready), _) => return unsafe { self.painter.draw(&self.canvas(), &plan, ready) },
                 (Err(_), Ok(_)) => {}
                 (Err(obstacle), Err(beyond)) => {
@@ -226,7 +229,7 @@ impl ShowTarget for ImageTarget {
             return Err(Obstacle::Encodes(format!("{:?}", self.image.format)));
         }
         if !self.image.usage.contains(Usages::STORAGE | Usages::TRANSFER_SRC) {
-            return Err(Obstacle::Texture("its usage is without STORAGE or TRANSFER_SRC"));
+            return Err(Obstacle::Texture("its usage lacks STORAGE or TRANSFER_SRC"));
         }
         if self.lent().is_none() {
             return Err(Obstacle::Format(format!("{:?}", self.image.format)));
@@ -242,8 +245,8 @@ impl ShowTarget for ImageTarget {
 
     fn handle(&mut self) -> Result<(SharedHandle, Box<dyn Any>)> {
         call("ImageTarget::handle", || {
-            let lent = self.lent().ok_or_else(|| self.shared.unsupported("kernels do not store to the image"))?;
-            // The engine keeps the image while the target is there, which the handle asks for.
+            let lent = self.lent().ok_or_else(|| self.shared.unsupported("kernels cannot store to the image"))?;
+            // The engine keeps the image while the target lives, which the handle requires.
             Ok((lent.into_handle(&self.shared)?, Box::new(()) as Box<dyn Any>))
         })
     }

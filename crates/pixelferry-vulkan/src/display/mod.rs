@@ -1,4 +1,4 @@
-//! The display, and what an engine does with it.
+//! The display, its surfaces and its targets.
 
 pub(crate) mod blit;
 pub(crate) mod contract;

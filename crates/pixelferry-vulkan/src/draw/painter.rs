@@ -1,4 +1,4 @@
-//! The core's draw by stores, into an image or into one beside it that is then copied.
+//! Draws by the core's compute shaders, into an image directly or into an auxiliary image that is then copied.
 
 use crate::context::device_state::DeviceState;
 use crate::launch::lasting::Lasting;
@@ -21,41 +21,42 @@ use std::rc::Rc;
 use wgsl_kernel::shader::Writes;
 use wgsl_kernel::{storage_name, trusted_spirv};
 
-/// Where the text finds what [`Shape`] binds.
+/// The bindings in the shader's text for the objects of [`Shape`].
 const PLACES: Places =
     Places { params: "var<immediate>", image: "@group(1) @binding(0)", canvas: "@group(0) @binding(0)" };
 
-/// Most that a storage buffer's first byte is aligned to (`minStorageBufferOffsetAlignment`, Vulkan 1.0, required limits).
+/// Upper bound of the alignment of a storage buffer's first byte (`minStorageBufferOffsetAlignment`, Vulkan 1.0,
+/// required limits).
 const ALIGNED: u64 = 256;
 
-/// Everything that a pipeline is made for.
+/// All properties that distinguish pipelines.
 type Key = (Steps, Storage);
 
-/// A pipeline, or why there is none.
+/// A pipeline, or the reason why it could not be built.
 type Made = Result<Rc<Pipeline>, String>;
 
-/// Pipelines by the first use.
+/// Pipelines, built at first use.
 pub(crate) struct Painter {
     layouts: Layouts,
     limits: vk::PhysicalDeviceLimits,
     pipelines: RefCell<Vec<(Key, Made)>>,
-    /// As large as was drawn last, for targets that take no stores.
+    /// An auxiliary image for targets without stores, as large as the last draw needed.
     beside: RefCell<Option<Beside>>,
 }
 
-/// An image beside a target.
+/// An auxiliary image beside a target.
 #[derive(Clone)]
 struct Beside {
-    /// Before the image.
+    /// Dropped before the image.
     view: Rc<Lasting<ImageView>>,
     image: Rc<Image>,
 }
 
-/// A target's view that stores, made at its first use.
+/// A target's view for stores, created at first use.
 #[derive(Default)]
 pub(crate) struct OwnView(OnceCell<Lasting<ImageView>>);
 
-/// Target of a draw: an image that is copied to, its usage, and the region of it that is the viewport.
+/// Target of a draw: an image that can be copied to, its usage, and the region of it that is the viewport.
 pub(crate) struct Canvas<'a> {
     pub place: Place,
     pub desc: ImageDesc,
@@ -69,21 +70,21 @@ pub(crate) struct Canvas<'a> {
 /// Source of a draw.
 enum Source {
     Image(Place),
-    /// What is bound of a buffer; the first pixel in that, and bytes from row to row.
+    /// The bound bytes of a buffer; the first pixel in them, and the row pitch in bytes.
     Rows(Read, u32, u32),
 }
 
-/// A draw that can be done.
+/// A draw whose prerequisites were checked.
 pub(crate) struct Ready {
     pipeline: Rc<Pipeline>,
     source: Source,
     image: Extent,
-    /// The target, where it takes stores itself.
+    /// The target, if shaders can store to it directly.
     own: Option<QueueImage>,
 }
 
 impl Ready {
-    /// True where the stores go to the target itself.
+    /// Returns true where the stores go to the target itself.
     pub(crate) fn is_straight(&self) -> bool {
         self.own.is_some()
     }
@@ -99,7 +100,7 @@ impl Painter {
         self.layouts.shared()
     }
 
-    /// Tells whether a compute shader does this draw. `shown` is another image than the target, and may be sampled.
+    /// Checks whether a compute shader can do this draw. `shown` differs from the target, and may be sampled.
     pub(crate) fn ready(&self, canvas: &Canvas<'_>, plan: &Plan, shown: Shown) -> Result<Ready, Obstacle> {
         let shared = self.shared();
         let format = canvas.desc.format;
@@ -113,7 +114,7 @@ impl Painter {
         }
         let own = QueueImage::of_engine(shared, (canvas.place, canvas.alive), canvas.desc, canvas.usage);
         if own.is_none() && plan.blends && !canvas.usage.contains(vk::ImageUsageFlags::TRANSFER_SRC) {
-            return Err(Obstacle::Texture("it is stored to beside it, and blending reads it: TRANSFER_SRC is missing"));
+            return Err(Obstacle::Texture("blending reads the target, whose usage lacks TRANSFER_SRC"));
         }
         let no_source = |reason: String| Obstacle::NoShader(reason.into());
         let (source, image, memory) = match shown {
@@ -122,7 +123,7 @@ impl Painter {
             }
             Shown::Image(place, _) => {
                 return Err(no_source(format!(
-                    "the surface's image is {:?}, which decodes what is read",
+                    "the surface's image is {:?}, which decodes when it is read",
                     place.format
                 )));
             }
@@ -134,9 +135,9 @@ impl Painter {
                 let bytes = bound.end - bound.start;
                 if bytes > u64::from(limits.max_storage_buffer_range) {
                     let most = limits.max_storage_buffer_range;
-                    return Err(no_source(format!("the rows have {bytes} bytes, of which shaders read {most}")));
+                    return Err(no_source(format!("the rows have {bytes} bytes, and shaders can read at most {most}")));
                 }
-                // Inside what is bound, which 32 bits count.
+                // Both lie inside the bound bytes, which 32 bits can count.
                 let (base, pitch) = ((view.offset as u64 - start) as u32, view.pitch() as u32);
                 (Source::Rows(Read::Memory(buffer, bound), base, pitch), view.extent, Some(view.format))
             }
@@ -174,14 +175,15 @@ impl Painter {
         unsafe { Pipeline::build(&layout, &words, ENTRY) }.map_err(|error| error.to_string())
     }
 
-    /// Queues a draw, all of it in one submission.
+    /// Queues a draw in one submission.
     ///
     /// # Safety
-    /// The target is as the engine promised, and may be copied to. What the surface shows lives until the submission is done.
+    /// The target is as the engine promised, and may be copied to. The surface's content lives until the submission has
+    /// completed.
     pub(crate) unsafe fn draw(&self, canvas: &Canvas<'_>, plan: &Plan, ready: Ready) -> Result<()> {
         let (shared, Ready { pipeline, source, image, own }) = (self.shared(), ready);
         let (drawn, region) = (plan.drawn, canvas.region);
-        // Where the viewport begins in what is stored to.
+        // Position of the viewport in the image that is stored to.
         let at = match &own {
             Some(_) => (region.x as i32, region.y as i32),
             None => (-(drawn.x as i32), -(drawn.y as i32)),
@@ -203,8 +205,9 @@ impl Painter {
             numbers: &numbers,
         };
         let images = |other| [(canvas.place, other)].into_iter().chain(place).collect::<Vec<_>>();
-        // SAFETY: texels are read inside the region, which is all of the image, and rows inside what is bound; work items outside what
-        // is drawn end before they store. The views are retired below, or with what they are of. The caller vouches for the rest.
+        // SAFETY: texels are read inside the region, which is the whole image, and rows inside the bound bytes; work
+        // items outside the drawn region end before they store. The views are retired below, or with their images. The
+        // caller vouches for the rest.
         let number = unsafe {
             match own {
                 Some(target) => {
@@ -227,12 +230,12 @@ impl Painter {
         Ok(())
     }
 
-    /// An image that kernels store to, of at least this size.
+    /// Returns an image that kernels store to, of at least this size.
     fn beside(&self, format: PixelFormat, wanted: Extent) -> Result<Beside> {
         let mut kept = self.beside.borrow_mut();
         let fits = |beside: &&Beside| {
             let ImageDesc { extent, format: has, .. } = *beside.image.desc();
-            // A target that was far larger keeps no memory.
+            // Frees the memory that was needed for a much larger target.
             let small = extent.pixels() <= 2 * wanted.pixels();
             has == format && extent.width >= wanted.width && extent.height >= wanted.height && small
         };
@@ -242,7 +245,7 @@ impl Painter {
         *kept = None;
         let shared = self.shared();
         let image = Rc::new(Image::zeroed(shared, &ImageDesc::new(wanted.width, wanted.height, format))?);
-        let stores = || shared.unsupported(format!("no kernel stores to {format}"));
+        let stores = || shared.unsupported(format!("kernels cannot store to {format}"));
         let view = ImageView::storing(shared, &QueueImage::of(shared, &image).ok_or_else(stores)?)?;
         Ok(kept.insert(Beside { view: Rc::new(Lasting::new(shared, view)), image }).clone())
     }
@@ -259,11 +262,13 @@ impl OwnView {
 }
 
 impl Beside {
-    /// Records a launch that stores here, and the copy into a region of the target; where the draw blends, the copy from there, too.
+    /// Records a launch that stores to this image, and the copy into a region of the target; if the draw blends, also
+    /// the copy from the target before it.
     ///
     /// # Safety
-    /// Commands are being recorded outside a render pass. The target is of this device, has the layout `TRANSFER_DST_OPTIMAL` and
-    /// the format of this image or one of its bits, and is copied from where the draw blends; the region lies in both.
+    /// `commands` is being recorded outside a render pass. The target belongs to this device, has the layout
+    /// `TRANSFER_DST_OPTIMAL` and the format of this image or one of its bits, and may be copied from if the draw
+    /// blends; the region lies in both.
     unsafe fn around(
         &self,
         device: &ash::Device,
@@ -275,7 +280,7 @@ impl Beside {
         const WRITTEN: vk::ImageLayout = vk::ImageLayout::TRANSFER_DST_OPTIMAL;
         let (place, here) = (self.image.place(), region.extent().full());
         let stored = Place { layout: STORED, ..place };
-        // SAFETY: the caller's promise; this image is of the device and retired when it goes.
+        // SAFETY: the caller's promise; this image belongs to the device and is retired when it is dropped.
         unsafe {
             if blends {
                 let before = Place { image: target, layout: WRITTEN, ..place };

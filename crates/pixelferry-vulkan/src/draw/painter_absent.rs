@@ -1,4 +1,4 @@
-//! No compiler of shaders was built in.
+//! The painter without the feature `compute`: no shader compiler is built in.
 
 use crate::context::device_state::DeviceState;
 use crate::queue::commands::Place;

@@ -5,7 +5,7 @@ use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::rc::Rc;
 
-/// Objects of a device that go when the queue has done with them.
+/// Objects of a device that are destroyed when the queue no longer uses them.
 pub struct Lasting<T: 'static> {
     value: ManuallyDrop<T>,
     shared: Rc<DeviceState>,

@@ -1,4 +1,4 @@
-//! Layouts of kernels, and the places where launches find their memory and their numbers.
+//! Layouts of kernels, and the descriptor sets in which launches find their memory and their numbers.
 
 use crate::context::device_state::DeviceState;
 use crate::launch::lasting::Lasting;
@@ -14,36 +14,36 @@ use std::rc::Rc;
 use wgsl_kernel::NUMBERS;
 use wgsl_kernel::shader::Writes;
 
-/// Places that are made at once.
+/// Number of descriptor sets that are allocated at once.
 const CHUNK: u32 = 16;
-/// Layout of an image while kernels store to it.
+/// Layout of an image during the stores of kernels.
 pub const STORED: vk::ImageLayout = vk::ImageLayout::GENERAL;
-/// Most views whose places are kept: those of a swapchain, and more.
+/// Maximum number of views whose descriptor sets are kept: those of a swapchain, and a few more.
 const MOST_KEPT: usize = 8;
-/// Most launches that run at a time; the next waits for the first of them.
+/// Maximum number of launches at a time; the next one waits for the oldest.
 const MOST_PLACES: usize = 256;
 
-/// Number of a target's binding and of the numbers', in set 0. Set 1 has the memories among the arguments.
+/// Bindings of the target and the numbers in set 0. Set 1 has the memories among the arguments.
 const TARGET: u32 = 0;
 const NUMBERS_BINDING: u32 = 1;
 
-/// Bytes of push constants that every device takes (`maxPushConstantsSize`, Vulkan 1.0, table of required limits).
+/// Bytes of push constants that every device supports (`maxPushConstantsSize`, Vulkan 1.0, table of required limits).
 pub const MOST_PUSHED: usize = 128;
 
-/// Everything that makes one layout unlike another.
+/// All properties that distinguish layouts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
-    /// Target of the kernels.
+    /// Target that the kernels write.
     pub writes: Writes,
     pub reads: Reads,
-    /// Bytes of the numbers, where they are push constants. A uniform block would cost the device a read of the host's memory.
+    /// Bytes of the numbers, if they are push constants. For a uniform block the device would have to read host memory.
     pub pushed: Option<usize>,
 }
 
-/// What kernels read.
+/// Objects that kernels read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reads {
-    /// So many memories.
+    /// This number of memories.
     Memories(usize),
     /// An image that is sampled.
     Image,
@@ -65,23 +65,24 @@ const fn target_descriptor(writes: Writes) -> vk::DescriptorType {
     }
 }
 
-/// Target of a launch.
+/// Target of a launch, as it is bound.
 pub enum Bound<'a> {
     Memory(&'a QueueBuffer),
-    /// A view that stores, of an image that is in the layout [`STORED`] then, and its number, which no other view ever has.
+    /// A view for stores, of an image that then has the layout [`STORED`], and the view's number, which no other view
+    /// ever has.
     Texture(vk::ImageView, u64),
 }
 
-/// What a launch reads.
+/// An object that a launch reads.
 pub enum Read {
-    /// Bytes of a buffer from a multiple of 256 on, which is the most that a device asks for.
+    /// Bytes of a buffer. The range starts at a multiple of 256, the largest alignment that a device may require.
     Memory(vk::Buffer, Range<u64>),
-    /// A view that is sampled, of an image that is in the layout [`READ`] then.
+    /// A view for sampling, of an image that then has the layout [`READ`].
     Image(vk::ImageView),
 }
 
 impl Read {
-    /// All of a buffer.
+    /// The whole buffer.
     pub fn whole(memory: &QueueBuffer) -> Self {
         Self::Memory(memory.raw(), 0..memory.len() as u64)
     }
@@ -91,13 +92,13 @@ impl Read {
 pub struct Work<'a> {
     pub target: Bound<'a>,
     pub reads: &'a [Read],
-    /// Groups across and down.
+    /// Number of groups, horizontally and vertically.
     pub groups: [u32; 2],
     pub numbers: &'a [u8],
 }
 
 impl Bound<'_> {
-    /// Number of all that is bound, where that is a view alone.
+    /// Returns the number of the bound view if nothing else is bound.
     fn number(&self, reads: &[Read]) -> Option<u64> {
         match self {
             Self::Texture(_, number) if reads.is_empty() => Some(*number),
@@ -110,12 +111,13 @@ impl Bound<'_> {
 pub struct Layout {
     objects: Lasting<Objects>,
     shape: Shape,
-    /// Those that no launch is being recorded for, in the order of the submissions that used them last.
+    /// Descriptor sets that no launch is being recorded for, in the order of the submissions that used them last.
     places: RefCell<VecDeque<(u64, Room)>>,
-    /// Those of the views that were used last: their numbers, the submissions that used them last, and the places. Launches on their
-    /// way share them, as push constants are in the commands, and the device has read them before.
+    /// Descriptor sets of the views that were used last: number of the view, the submission that used it last, and the
+    /// set. Launches in flight share them, because push constants are part of the commands and the device has read the
+    /// sets before.
     kept: RefCell<VecDeque<(u64, u64, Room)>>,
-    /// Pools of descriptors with the memory of their numbers.
+    /// Descriptor pools with the memory of their numbers.
     chunks: RefCell<Vec<Lasting<Chunk>>>,
 }
 
@@ -130,21 +132,21 @@ struct Objects {
 struct Chunk {
     device: ash::Device,
     pool: vk::DescriptorPool,
-    /// Numbers of every place, where they are not pushed.
+    /// Numbers of every set, if they are not push constants.
     _numbers: Option<HostBlock>,
 }
 
-/// Where one launch finds what it uses.
+/// The descriptor sets of one launch.
 struct Room {
     sets: [vk::DescriptorSet; 2],
-    /// Block of the numbers, and their first byte, where they are not pushed.
+    /// Block of the numbers and their first byte, if they are not push constants.
     numbers: Option<(HostBlock, usize)>,
 }
 
 impl Drop for Objects {
     fn drop(&mut self) {
         interop_core::leak_if_forked!();
-        // SAFETY: all were made of this device, which is alive, and no work is left that uses them. Null is ignored.
+        // SAFETY: all were created by this device, which is alive, and no work that uses them is left. Null is ignored.
         unsafe {
             self.device.destroy_pipeline_layout(self.pipelines, None);
             self.sets.iter().for_each(|set| self.device.destroy_descriptor_set_layout(*set, None));
@@ -211,7 +213,7 @@ impl Layout {
         self.objects.pipelines
     }
 
-    /// Makes more places.
+    /// Allocates more descriptor sets.
     fn grow(&self) -> Result<()> {
         let shared = self.shared();
         let sharing = &shared.sharing;
@@ -259,7 +261,7 @@ impl Layout {
         Ok(())
     }
 
-    /// A place that no launch uses any more.
+    /// Takes descriptor sets that no launch uses any more.
     fn take(&self) -> Result<Room> {
         let submissions = &self.shared().submissions;
         let first = self.places.borrow().front().map(|(number, _)| *number);
@@ -275,13 +277,15 @@ impl Layout {
         room.map(|(_, room)| room).ok_or_else(|| self.shared().unsupported("it has no descriptors left"))
     }
 
-    /// Queues a launch of a pipeline of this layout, with these images in other layouts meanwhile. `record` calls what it is given once,
-    /// which records the launch; what it records itself goes into the same submission. Returns its number.
+    /// Queues a launch of a pipeline of this layout. During it, these images have other layouts. `record` must call its
+    /// argument once, which records the launch; its own commands go into the same submission. Returns the number of the
+    /// submission.
     ///
     /// # Safety
-    /// With what it is given the pipeline's kernel reads and writes only inside that, and comes to an end. Target and reads are as
-    /// the layout says, and the images of views have the layouts that those need. Views live until the launch is done, and so do
-    /// the images, which have their own layouts before. What `record` records is as [`Submissions::record`] asks.
+    /// The pipeline's kernel reads and writes only inside its arguments, and ends. Target and reads match the layout,
+    /// and the images of views have the layouts that these require. Views live until the launch has completed, and so
+    /// do the images, which have their own layouts before. The commands of `record` keep the conditions of
+    /// [`Submissions::record`].
     ///
     /// [`Submissions::record`]: crate::queue::submissions::Submissions::record
     pub unsafe fn launch(
@@ -306,14 +310,14 @@ impl Layout {
         let used = *queued.as_ref().unwrap_or(&used);
         match view {
             Some(view) => self.keep(view, used, room),
-            // In order, as the last submission is the newest; what was not queued is free at once.
+            // In order, because the last submission is the newest; what was not queued is free at once.
             None if queued.is_ok() => self.places.borrow_mut().push_back((used, room)),
             None => self.places.borrow_mut().push_front((0, room)),
         }
         queued
     }
 
-    /// Keeps a view's place, the last of them.
+    /// Keeps the descriptor set of a view; it becomes the last one.
     fn keep(&self, view: u64, used: u64, room: Room) {
         let mut kept = self.kept.borrow_mut();
         kept.push_back((view, used, room));
@@ -335,10 +339,11 @@ impl Layout {
         room: &Room,
     ) -> Result<u64> {
         let ([across, down], layout) = (work.groups, self.pipelines());
-        // Others than the text reads have no room.
+        // Bytes beyond those that the text reads have no space.
         let pushed = self.shape.pushed.map(|bytes| work.numbers.get(..bytes).unwrap_or(work.numbers));
-        // SAFETY: pipeline, sets and memory are of this device, the sets fit the layout, and all of them are retired when they go, or
-        // are an engine's, which keeps them; whoever calls `launch` vouches for the kernel and the rest.
+        // SAFETY: pipeline, sets and memory belong to this device, the sets fit the layout, and all of them are retired
+        // when they are dropped, or belong to an engine, which keeps them; the caller of `launch` vouches for the
+        // kernel and the rest.
         unsafe {
             self.shared().submissions.record_with(images, |device, commands| {
                 let point = vk::PipelineBindPoint::COMPUTE;
@@ -355,7 +360,7 @@ impl Layout {
     }
 }
 
-/// Zeroed memory for the numbers of a chunk's places, and its buffer.
+/// Allocates zeroed memory for the numbers of a chunk's sets, and its buffer.
 fn numbers_of_a_chunk(shared: &Rc<DeviceState>) -> Result<(HostBlock, vk::Buffer)> {
     let bytes = CHUNK as usize * NUMBERS;
     let (memory, address) = shared.sharing.mapped_buffer(bytes as u64, vk::BufferUsageFlags::UNIFORM_BUFFER)?;
@@ -390,7 +395,7 @@ impl Room {
                 at(own, TARGET).descriptor_type(target_descriptor(Writes::Texture)).image_info(&image)
             }
         };
-        // Of each the one that its kind of descriptor has is looked at.
+        // Of each pair, only the entry for its kind of descriptor is read.
         let infos: Vec<_> = reads
             .iter()
             .map(|read| match read {

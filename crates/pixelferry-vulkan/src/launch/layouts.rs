@@ -6,7 +6,7 @@ use interop_core::Result;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// Layouts of a display's kernels by the first use.
+/// Layouts of a display's kernels, created at first use.
 pub struct Layouts {
     shared: Rc<DeviceState>,
     made: RefCell<Vec<Rc<Layout>>>,
@@ -21,7 +21,7 @@ impl Layouts {
         &self.shared
     }
 
-    /// The layout of kernels of this shape.
+    /// Returns the layout of kernels of this shape.
     pub fn get(&self, shape: Shape) -> Result<Rc<Layout>> {
         let found = self.made.borrow().iter().find(|layout| layout.is(shape)).cloned();
         if let Some(layout) = found {

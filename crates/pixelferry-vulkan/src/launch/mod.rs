@@ -1,4 +1,4 @@
-//! Compute pipelines, what they bind, and their launches.
+//! Compute pipelines, their bindings and their launches.
 
 pub(crate) mod lasting;
 pub(crate) mod layout;

@@ -14,7 +14,7 @@ pub struct Pipeline {
     layout: Rc<Layout>,
 }
 
-/// Destroyed when dropped.
+/// Handle of a pipeline, destroyed when dropped.
 struct Made {
     device: ash::Device,
     raw: vk::Pipeline,
@@ -32,7 +32,7 @@ impl Pipeline {
     /// Compiles an entry point of SPIR-V.
     ///
     /// # Safety
-    /// The words are valid for Vulkan 1.1 without any feature of the device's, and bind what the layout has.
+    /// The words are valid for Vulkan 1.1 without optional features of the device, and bind what the layout has.
     pub unsafe fn build(layout: &Rc<Layout>, words: &[u32], entry: &str) -> Result<Self> {
         let sharing = &layout.shared().sharing;
         let device = sharing.device();
@@ -58,7 +58,7 @@ impl Pipeline {
         Ok(Self { made, layout: Rc::clone(layout) })
     }
 
-    /// Queues a launch of a kernel, with the images in other layouts meanwhile.
+    /// Queues a launch of a kernel. During it, the images have other layouts.
     ///
     /// # Safety
     /// The promises of [`Layout::launch`].

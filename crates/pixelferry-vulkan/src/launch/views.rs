@@ -9,11 +9,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
-/// Destroyed when dropped.
+/// A view of an image, destroyed when dropped.
 pub(crate) struct ImageView {
     device: ash::Device,
     pub raw: vk::ImageView,
-    /// No other view of this process ever has it, whereas a driver gives handles again.
+    /// No other view of this process ever has this number, whereas a driver may reuse handles.
     pub number: u64,
 }
 
@@ -26,12 +26,12 @@ impl Drop for ImageView {
 }
 
 impl ImageView {
-    /// One that stores.
+    /// Creates a view for stores.
     pub(crate) fn storing(shared: &DeviceState, image: &QueueImage) -> Result<Self> {
         Self::new(shared, image.place()?.image, image.view, vk::ImageUsageFlags::STORAGE)
     }
 
-    /// One that is read, of an image that may be sampled, in the image's own format.
+    /// Creates a view for sampling in the image's own format. The image must allow sampling.
     pub(crate) fn sampled(shared: &DeviceState, place: Place) -> Result<Self> {
         Self::new(shared, place.image, place.format, vk::ImageUsageFlags::SAMPLED)
     }

@@ -3,7 +3,7 @@
 use ash::vk;
 use interop_core::Region;
 
-/// Between frames, and while the engine reads.
+/// Layout of images between frames, and while the engine reads.
 pub(crate) const READ: vk::ImageLayout = vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL;
 
 const LAYERS: vk::ImageSubresourceLayers = vk::ImageSubresourceLayers {
@@ -21,13 +21,13 @@ pub(crate) const RANGE: vk::ImageSubresourceRange = vk::ImageSubresourceRange {
     layer_count: 1,
 };
 
-/// An image as copies meet it.
+/// An image as an operand of copies.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place {
     pub image: vk::Image,
     /// Format of the image, which may encode.
     pub format: vk::Format,
-    /// Before and after each copy.
+    /// Layout before and after each copy.
     pub layout: vk::ImageLayout,
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct Place {
 pub(crate) struct Rows {
     pub buffer: vk::Buffer,
     pub offset: u64,
-    /// From row to row, in pixels; 0 where they are tight.
+    /// Row pitch in pixels; 0 for tight rows.
     pub row_length: u32,
 }
 
@@ -53,7 +53,7 @@ impl Rows {
     }
 }
 
-/// Change of an image's layout, between all accesses.
+/// Returns the barrier that changes an image's layout between all accesses.
 pub(crate) fn transition(
     image: vk::Image,
     (from, to): (vk::ImageLayout, vk::ImageLayout),
@@ -70,10 +70,11 @@ pub(crate) fn transition(
         .subresource_range(RANGE)
 }
 
-/// Changes an image's layout; all before is done first.
+/// Changes an image's layout after all earlier work.
 ///
 /// # Safety
-/// Commands are being recorded; the image is of this device, lives until they are done, and has the first layout then.
+/// `commands` is being recorded. The image belongs to this device, lives until the commands have completed, and has the
+/// first layout then.
 pub(crate) unsafe fn change(
     device: &ash::Device,
     commands: vk::CommandBuffer,
@@ -88,7 +89,7 @@ pub(crate) unsafe fn change(
     }
 }
 
-/// Makes a new image zero, and ready to be read.
+/// Clears a new image to zero, and makes it ready for reading.
 ///
 /// # Safety
 /// The promises of [`change`]; the image is new and may be copied to.
@@ -126,7 +127,7 @@ pub(crate) unsafe fn to_image(
 /// Copies a region of an image to rows.
 ///
 /// # Safety
-/// The promises of [`to_image`], with image and buffer changed round.
+/// The promises of [`to_image`], with image and buffer exchanged.
 pub(crate) unsafe fn to_rows(
     device: &ash::Device,
     commands: vk::CommandBuffer,
@@ -146,7 +147,7 @@ pub(crate) unsafe fn to_rows(
 /// Copies bytes from one buffer to another.
 ///
 /// # Safety
-/// The promises of [`change`]; the bytes lie in both buffers, which are two.
+/// The promises of [`change`]; the bytes lie in both buffers, which differ.
 pub(crate) unsafe fn to_buffer(
     device: &ash::Device,
     commands: vk::CommandBuffer,
@@ -159,10 +160,10 @@ pub(crate) unsafe fn to_buffer(
     unsafe { device.cmd_copy_buffer(commands, from, to, &[copy]) };
 }
 
-/// Copies a region of an image to one of another of the same format, which has the layout for it.
+/// Copies a region of an image to another image of the same format, which has the layout for it.
 ///
 /// # Safety
-/// The promises of [`change`]; the regions are of one size and lie in the images, which are two.
+/// The promises of [`change`]; the regions have one size and lie in the images, which differ.
 pub(crate) unsafe fn copy(
     device: &ash::Device,
     commands: vk::CommandBuffer,
@@ -186,10 +187,10 @@ pub(crate) unsafe fn copy(
     }
 }
 
-/// Copies a region of an image, stretched into one of another, which has the layout for it.
+/// Copies a region of an image, scaled to a region of another, which has the layout for it.
 ///
 /// # Safety
-/// The promises of [`change`]; the regions lie in the images, and the device blits such formats with such a filter.
+/// The promises of [`change`]; the regions lie in the images, and the device can blit these formats with this filter.
 pub(crate) unsafe fn blit(
     device: &ash::Device,
     commands: vk::CommandBuffer,
@@ -213,7 +214,7 @@ pub(crate) unsafe fn blit(
     }
 }
 
-/// Copies rows to a region of an image of the engine's, which has the layout for it.
+/// Copies rows to a region of an image of the engine, which has the layout for it.
 ///
 /// # Safety
 /// The promises of [`to_image`].

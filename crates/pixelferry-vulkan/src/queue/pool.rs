@@ -5,25 +5,25 @@ use ash::vk;
 use interop_core::HostBlock;
 use std::cell::RefCell;
 
-/// Most objects that wait to be used again.
+/// Maximum number of objects that are kept for reuse.
 const MOST: usize = 8;
 
-/// Sizes are multiples of this, so that frames of about one size share buffers.
+/// Sizes are multiples of this, so that frames of similar size share buffers.
 pub(crate) const GRAIN: usize = 4096;
 
 /// A buffer that the host fills or reads.
 pub(crate) struct Scratch {
     pub raw: vk::Buffer,
-    /// Keeps the buffer.
+    /// Keeps the buffer alive.
     pub block: HostBlock,
 }
 
-/// Those that are not in use, each with the submission that used it last.
+/// Buffers that are free, each with the last submission that used it.
 #[derive(Default)]
 pub(crate) struct Pool(RefCell<Vec<(u64, Scratch)>>);
 
 impl Pool {
-    /// One of at least so many bytes, and not of many more, whose last submission is done.
+    /// Returns a buffer of at least this many bytes, and not of many more, whose last submission has completed.
     pub(crate) fn take(&self, done: u64, len: usize) -> Option<Scratch> {
         let mut free = self.0.borrow_mut();
         let fits = |scratch: &Scratch| scratch.block.len() >= len && scratch.block.len() / 4 <= len.max(GRAIN);
@@ -31,7 +31,7 @@ impl Pool {
         Some(free.swap_remove(at).1)
     }
 
-    /// Keeps one, and returns another where there are too many.
+    /// Keeps a buffer for reuse, and returns another one if there are too many.
     pub(crate) fn put(&self, number: u64, scratch: Scratch) -> Option<(u64, Scratch)> {
         let mut free = self.0.borrow_mut();
         free.push((number, scratch));
@@ -39,6 +39,6 @@ impl Pool {
     }
 }
 
-/// Memory of the device that nobody looks at, where draws go that are measured.
+/// Offscreen memory of the device: the target of draws that are measured.
 #[derive(Default)]
 pub(crate) struct Target(pub RefCell<Option<(vk::Buffer, Allocation)>>);

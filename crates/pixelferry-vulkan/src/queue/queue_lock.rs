@@ -3,18 +3,18 @@
 use std::ffi::c_void;
 use std::sync::{Mutex, PoisonError};
 
-/// Gives the display a queue for itself, for the length of one `vkQueueSubmit`: Vulkan wants a queue to be used by one thread at
-/// a time.
+/// Gives the display exclusive access to a queue during one `vkQueueSubmit`: Vulkan requires that only one thread at a
+/// time uses a queue.
 ///
-/// | who uses the queue | the lock |
+/// | users of the queue | the lock |
 /// |---|---|
-/// | the display alone, or nobody but its thread | `()` |
-/// | threads that hold a mutex meanwhile | an `Arc` of that [`Mutex`] |
-/// | an engine with locks of its own | a closure that calls what it is given, or [`CLock`] |
+/// | the display, and other code only on its thread | `()` |
+/// | threads that lock a mutex for each use | an `Arc` of that [`Mutex`] |
+/// | an engine with locks of its own | a closure that calls its argument, or [`CLock`] |
 ///
-/// The display holds no lock of its own then, waits for nothing, and calls nothing of the engine's.
+/// During the call, the display holds no lock of its own, does not wait, and calls no code of the engine.
 pub trait QueueLock {
-    /// Calls `submit` once, while nobody else uses the queue. Uses no display.
+    /// Calls `submit` once, while no other code uses the queue. It must not use a display.
     fn with(&self, submit: &mut dyn FnMut());
 }
 
@@ -26,7 +26,7 @@ impl QueueLock for () {
 
 impl<T> QueueLock for std::sync::Arc<Mutex<T>> {
     fn with(&self, submit: &mut dyn FnMut()) {
-        // Data that a panic left behind is the engine's; the queue is as good as before.
+        // The data behind the mutex is the engine's; the queue is usable after a panic.
         let _held = self.lock().unwrap_or_else(PoisonError::into_inner);
         submit();
     }
@@ -38,7 +38,7 @@ impl<F: Fn(&mut dyn FnMut())> QueueLock for F {
     }
 }
 
-/// A lock by two functions of C.
+/// A lock by two C functions.
 #[derive(Debug, Clone, Copy)]
 pub struct CLock {
     lock: unsafe extern "C" fn(*mut c_void),
@@ -47,10 +47,10 @@ pub struct CLock {
 }
 
 impl CLock {
-    /// Both functions are called with `data`, in turns, on the display's thread.
+    /// Wraps the two functions. Both are called with `data`, in turn, on the display's thread.
     ///
     /// # Safety
-    /// Both are sound to call with `data` as long as the display and what it made live, and neither unwinds.
+    /// Both are sound to call with `data` as long as the display and its objects live, and neither unwinds.
     pub const unsafe fn new(
         lock: unsafe extern "C" fn(*mut c_void),
         unlock: unsafe extern "C" fn(*mut c_void),

@@ -1,7 +1,7 @@
-//! The display's work in the queue: what it records, when it is done, and what may go then.
+//! The display's work in the queue: recording, completion, and the objects that are freed on completion.
 //!
-//! Every submission has a fence, which devices without timeline semaphores have, too. Where there are such semaphores, one
-//! counts the submissions for the engine.
+//! Every submission has a fence, because fences exist without timeline semaphores. Where the device has those, one of
+//! them also counts the submissions for the engine.
 
 use crate::queue::commands::{Place, transition};
 use crate::queue::queue_lock::QueueLock;
@@ -13,7 +13,7 @@ use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
-/// A semaphore and its value, which binary ones do not have.
+/// A semaphore and its value; binary semaphores have none.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Point {
     pub semaphore: vk::Semaphore,
@@ -30,20 +30,20 @@ struct Slot {
 struct State {
     /// Number of the last submission; the first is 1.
     last: u64,
-    /// All up to here are done.
+    /// All submissions up to this one have completed.
     done: u64,
     /// In the order of their numbers.
     running: VecDeque<(u64, Slot)>,
     free: Vec<Slot>,
-    /// For what is shown: the next submission waits, and so does whoever is given a frame.
+    /// Semaphores of the next frame: the next submission waits for them, and so must every reader of a frame.
     waits: Vec<Point>,
-    /// For what the engine still reads: the next submission waits.
+    /// Semaphores of the engine's reads: the next submission waits for them.
     reads: Vec<Point>,
-    /// Values that are dropped once the submission is done.
+    /// Values that are dropped once their submission has completed.
     retired: Vec<(u64, Box<dyn Any>)>,
 }
 
-/// Counts the submissions that are done.
+/// Counts the submissions that have completed.
 struct Counter {
     semaphore: vk::Semaphore,
     wait: Option<vk::PFN_vkWaitSemaphores>,
@@ -57,18 +57,19 @@ pub(crate) struct Submissions {
     pool: vk::CommandPool,
     counter: Option<Counter>,
     state: RefCell<State>,
-    /// The engine's lock is held, or taken.
+    /// True while the engine's lock is held or being taken.
     busy: Cell<bool>,
 }
 
 const ALL: vk::PipelineStageFlags = vk::PipelineStageFlags::ALL_COMMANDS;
 
 impl Submissions {
-    /// Errors are of the device `name`. `counts`: the device was made with timeline semaphores.
+    /// Creates the state of a queue. Errors name the device `name`. `counts`: the device was created with timeline
+    /// semaphores.
     ///
     /// # Safety
-    /// The device is of this instance, the queue of this device and of the family, whose queues draw or compute; `lock` is what keeps
-    /// it to one thread at a time. The device outlives this and all that is retired here.
+    /// The device belongs to this instance, the queue to this device and to the family, whose queues draw or compute;
+    /// `lock` limits the queue to one thread at a time. The device outlives this and everything that is retired here.
     pub(crate) unsafe fn new(
         instance: &ash::Instance,
         device: ash::Device,
@@ -121,26 +122,28 @@ impl Submissions {
             let commands = commands.map_err(self.failed("vkAllocateCommandBuffers"))?;
             let fence = self.device.create_fence(&vk::FenceCreateInfo::default(), None);
             let fence = fence.map_err(self.failed("vkCreateFence"))?;
-            // Freed with the pool, should there be none.
+            // Freed with the pool, if there is none.
             let commands = commands.first().copied().unwrap_or_default();
             Ok(Slot { fence, commands })
         }
     }
 
-    /// Submits commands, after all that was submitted to the queue before and before all that comes after. Returns the
+    /// Submits commands, after all that was submitted to the queue before and before all that comes later. Returns the
     /// submission's number.
     ///
     /// # Safety
-    /// What is recorded is valid in this queue, and all that it uses lives until the submission is done.
+    /// The recorded commands are valid in this queue, and everything they use lives until the submission has completed.
     pub(crate) unsafe fn record(&self, record: impl FnOnce(&ash::Device, vk::CommandBuffer)) -> Result<u64> {
         // SAFETY: the caller's promise.
         unsafe { self.record_with(&[], record) }
     }
 
-    /// [`Submissions::record`], with images in other layouts meanwhile: in one barrier with the others, as each costs a GPU a stop.
+    /// [`Submissions::record`] with temporary layouts for images: these changes share one barrier with the others,
+    /// because each barrier stalls the GPU.
     ///
     /// # Safety
-    /// The promises of [`Submissions::record`]; the images have their layouts then, and live until the submission is done.
+    /// The promises of [`Submissions::record`]; the images have their layouts then, and live until the submission has
+    /// completed.
     pub(crate) unsafe fn record_with(
         &self,
         images: &[(Place, vk::ImageLayout)],
@@ -157,7 +160,7 @@ impl Submissions {
                 Ok(()) => {
                     self.barrier(slot.commands, ALL, ALL, &into);
                     record(&self.device, slot.commands);
-                    // The host is no stage of the queue's.
+                    // The host is not a stage of the queue's commands.
                     self.barrier(slot.commands, ALL, ALL | vk::PipelineStageFlags::HOST, &back);
                     self.device.end_command_buffer(slot.commands).map_err(self.failed("vkEndCommandBuffer"))
                 }
@@ -172,10 +175,10 @@ impl Submissions {
         self.submit(slot, &commands, None)
     }
 
-    /// Everything before is done and seen before anything after.
+    /// Records a barrier: all earlier work completes and becomes visible before any later work.
     ///
     /// # Safety
-    /// Commands are being recorded.
+    /// `commands` is being recorded.
     unsafe fn barrier(
         &self,
         commands: vk::CommandBuffer,
@@ -192,7 +195,7 @@ impl Submissions {
         unsafe { self.device.cmd_pipeline_barrier(commands, before, after, none, &memory, &[], images) };
     }
 
-    /// Submits no commands: waits for what is to be waited for, and signals.
+    /// Submits no commands: waits for the pending semaphores, and signals.
     pub(crate) fn flush(&self, signal: Option<Point>) -> Result<u64> {
         let slot = self.slot()?;
         self.submit(slot, &[], signal)
@@ -208,7 +211,7 @@ impl Submissions {
             (state.last + 1, state.waits.iter().chain(&state.reads).copied().collect::<Vec<_>>())
         };
         let counted = self.counter.as_ref().map(|counter| Point { semaphore: counter.semaphore, value: Some(number) });
-        // The count comes last: whoever sees it may end the other one.
+        // The counter comes last: once a waiter sees it, the other semaphore may be destroyed.
         let signals: Vec<Point> = signal.into_iter().chain(counted).collect();
         let answer = self.to_queue(commands, &waits, &signals, slot.fence);
         self.busy.set(false);
@@ -246,14 +249,14 @@ impl Submissions {
             .wait_semaphores(&waited)
             .wait_dst_stage_mask(&stages)
             .signal_semaphores(&signalled);
-        // Older devices do not know the structure.
+        // Older devices do not support the structure.
         if self.counter.is_some() {
             info = info.push_next(&mut values);
         }
         let mut answer = None;
         self.lock.with(&mut || {
             if answer.is_none() {
-                // Mesa starts a queue's thread when it is first needed.
+                // Mesa starts a queue's thread at its first use.
                 let _blocked = SignalsBlocked::new();
                 // SAFETY: queue, commands, semaphores and fence are of this device and alive, the fence is not signalled,
                 // and the lock gives the queue to this thread.
@@ -262,14 +265,12 @@ impl Submissions {
         });
         match answer {
             Some(answer) => answer.map_err(self.failed("vkQueueSubmit")),
-            None => {
-                Err(Error::invalid("vkQueueSubmit", "the engine's lock of the queue did not call what it was given"))
-            }
+            None => Err(Error::invalid("vkQueueSubmit", "the engine's lock of the queue did not call its argument")),
         }
     }
 
-    /// The next submission waits, and so does whoever gets a frame ([`Submissions::ready`]). For a binary semaphore it is
-    /// made at once: the other side may signal it again when this returns.
+    /// Makes the next submission wait, and every reader of a frame ([`Submissions::ready`]). For a binary semaphore
+    /// this submits at once: the other side may signal it again after this returns.
     pub(crate) fn wait_for(&self, point: Point) -> Result<()> {
         self.state.borrow_mut().waits.push(point);
         if point.value.is_some() {
@@ -277,23 +278,23 @@ impl Submissions {
         }
         let flushed = self.flush(None);
         if flushed.is_err() {
-            // Whoever asked asks again.
+            // The caller repeats a failed call.
             self.forget(point.semaphore);
         }
         flushed.map(drop)
     }
 
-    /// The next submission waits: until then the engine reads.
+    /// Makes the next submission wait until the engine has read.
     pub(crate) fn read_until(&self, point: Point) {
         self.state.borrow_mut().reads.push(point);
     }
 
-    /// Nobody waits for this one any more.
+    /// Removes all waits for a semaphore.
     pub(crate) fn forget(&self, semaphore: vk::Semaphore) {
         self.state.borrow_mut().waits.retain(|point| point.semaphore != semaphore);
     }
 
-    /// Tells when all that the display was told to show is there. `None` where semaphores do not count.
+    /// Returns when all frames that the display received are ready. `None` without timeline semaphores.
     pub(crate) fn ready(&self) -> Result<Option<(vk::Semaphore, u64)>> {
         if !self.state.borrow().waits.is_empty() {
             self.flush(None)?;
@@ -302,26 +303,26 @@ impl Submissions {
         Ok(self.counter.as_ref().map(|counter| (counter.semaphore, last)))
     }
 
-    /// The last submission that was made here.
+    /// Returns the number of the last submission.
     #[cfg(feature = "compute")]
     pub(crate) fn last(&self) -> u64 {
         self.state.borrow().last
     }
 
-    /// The last submission that is known to be done.
+    /// Returns the last submission that is known to have completed.
     pub(crate) fn done(&self) -> u64 {
         self.collect();
         self.state.borrow().done
     }
 
-    /// Takes back what is done, and frees what it was the last to use.
+    /// Reclaims completed submissions, and frees the objects that they used last.
     fn collect(&self) {
         let mut state = self.state.borrow_mut();
         while let Some((number, slot)) = state.running.front() {
             // SAFETY: the fence is of this device and was submitted.
             match unsafe { self.device.get_fence_status(slot.fence) } {
                 Ok(true) => state.done = *number,
-                // A lost device says so to whoever waits or submits.
+                // A lost device returns an error to the next wait or submission.
                 Ok(false) | Err(_) => break,
             }
             self.take_back(&mut state);
@@ -330,11 +331,11 @@ impl Submissions {
         let (gone, kept) = state.retired.drain(..).partition(|(number, _)| *number <= done);
         state.retired = kept;
         drop(state);
-        // Now, as an object's end may come back here.
+        // Dropped only now, because a drop may call this again.
         drop::<Vec<_>>(gone);
     }
 
-    /// The first that runs is done.
+    /// Reclaims the first running submission, which has completed.
     fn take_back(&self, state: &mut State) {
         let Some((_, slot)) = state.running.pop_front() else { return };
         // SAFETY: the fence is of this device and nothing is left that signals it.
@@ -345,7 +346,7 @@ impl Submissions {
         }
     }
 
-    /// Waits until a submission is done.
+    /// Waits until a submission has completed.
     pub(crate) fn wait(&self, number: u64) -> Result<()> {
         let fence = self.state.borrow().running.iter().find(|(running, _)| *running == number).map(|(_, s)| s.fence);
         if let Some(fence) = fence {
@@ -357,22 +358,22 @@ impl Submissions {
         Ok(())
     }
 
-    /// Waits for all that was submitted to the queue, by whomever.
+    /// Waits for all work that was submitted to the queue, by the display or others.
     pub(crate) fn finish(&self) -> Result<()> {
         let last = self.flush(None)?;
         self.wait(last)
     }
 
-    /// Drops an object when a submission is done.
+    /// Drops an object when a submission has completed.
     pub(crate) fn retire_at(&self, number: u64, object: Box<dyn Any>) {
         self.state.borrow_mut().retired.push((number, object));
         self.collect();
     }
 
-    /// Drops an object when all is done that was submitted to the queue so far, by whomever.
+    /// Drops an object when all work submitted to the queue so far has completed, by the display or others.
     pub(crate) fn retire(&self, object: Box<dyn Any>) {
         let number = self.flush(None).unwrap_or_else(|error| {
-            tracing::warn!(%error, "the end of an object's use could not be marked; it goes with the display");
+            tracing::warn!(%error, "could not mark the last use of an object; it is freed with the display");
             u64::MAX
         });
         self.retire_at(number, object);
@@ -387,16 +388,16 @@ impl Drop for Submissions {
         if !fences.is_empty() {
             // SAFETY: all are of this device and were submitted.
             if let Err(code) = unsafe { self.device.wait_for_fences(&fences, true, u64::MAX) } {
-                tracing::warn!(?code, device = self.name, "the device could not be waited for");
+                tracing::warn!(?code, device = self.name, "waiting for the device failed");
             }
         }
-        // Mesa on the CPU gives a timeline semaphore its value after the fence, and would write to one that has gone.
+        // Mesa on the CPU sets a timeline semaphore's value after the fence, and would write to a destroyed one.
         if let Some(Counter { semaphore, wait: Some(wait) }) = &self.counter {
             let (semaphores, values) = ([*semaphore], [state.last]);
             let info = vk::SemaphoreWaitInfo::default().semaphores(&semaphores).values(&values);
             // SAFETY: the semaphore is of this device and counts to that value, and the structure lives through the call.
             if let Err(code) = unsafe { wait(self.device.handle(), &raw const info, u64::MAX) }.result() {
-                tracing::warn!(?code, device = self.name, "the device could not be waited for");
+                tracing::warn!(?code, device = self.name, "waiting for the device failed");
             }
         }
         // SAFETY: all is of this device, which is alive, and done or lost with it.

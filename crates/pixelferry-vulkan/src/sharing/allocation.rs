@@ -6,7 +6,7 @@ use ash::vk;
 use interop_core::devices::os_handle::{self, ImportedHandle};
 use interop_core::{Error, MemoryHandle, Result};
 
-/// Object that the memory is for.
+/// The object for which memory is allocated.
 #[derive(Debug, Clone, Copy)]
 pub enum Object {
     /// A buffer.
@@ -15,7 +15,8 @@ pub enum Object {
     Image(vk::Image),
 }
 
-/// Destroyed when dropped, while its device exists. Those who opened a handle of the memory keep it after that.
+/// A buffer or image and its memory, destroyed when dropped; the device must still exist. Holders of a handle of the
+/// memory keep the memory alive.
 pub struct Allocation {
     device: ash::Device,
     object: Object,
@@ -24,16 +25,17 @@ pub struct Allocation {
 }
 
 impl Allocation {
-    /// Takes the object, which is destroyed with this even if it gets no memory.
+    /// Takes ownership of an object. It is destroyed with this, even if allocating its memory fails.
     ///
     /// # Safety
-    /// The object is of this device, has no memory, and is the caller's to give. Nothing uses it when this is dropped.
+    /// The object belongs to this device, has no memory, and is owned by the caller. No work uses it when this is
+    /// dropped.
     pub unsafe fn without_memory(sharing: &Sharing, object: Object) -> Self {
-        // Freeing memory that is null does nothing.
+        // Freeing null memory has no effect.
         Self { device: sharing.device.clone(), object, memory: vk::DeviceMemory::null(), bytes: 0 }
     }
 
-    /// Returns what the object asks of memory.
+    /// Returns the object's memory requirements.
     pub fn needs(&self) -> vk::MemoryRequirements {
         // SAFETY: the object is of this device.
         unsafe {
@@ -44,7 +46,7 @@ impl Allocation {
         }
     }
 
-    /// For an allocation for the object alone.
+    /// Returns the structure of a dedicated allocation.
     fn dedicated(&self) -> vk::MemoryDedicatedAllocateInfo<'static> {
         let info = vk::MemoryDedicatedAllocateInfo::default();
         match self.object {
@@ -53,10 +55,11 @@ impl Allocation {
         }
     }
 
-    /// Allocates as `info` says, and binds.
+    /// Allocates memory with `info`, and binds it.
     ///
     /// # Safety
-    /// `sharing` is what the object was made with. There is no memory yet; size and type are such as the object asks for, and what the list names is as it says.
+    /// `sharing` is the one that the object was created with. It has no memory yet; size and type satisfy the object's
+    /// requirements, and the structures chained to `info` are valid.
     pub unsafe fn allocate(&mut self, sharing: &Sharing, info: &vk::MemoryAllocateInfo<'_>) -> Result<()> {
         // SAFETY: the caller's promise; the caller's structures live through the call.
         self.memory = unsafe { self.device.allocate_memory(info, None) }.map_err(sharing.failed("vkAllocateMemory"))?;
@@ -74,25 +77,25 @@ impl Allocation {
         }
     }
 
-    /// Allocates of the GPU's own memory.
+    /// Allocates device-local memory.
     pub(crate) fn allocate_local(&mut self, sharing: &Sharing) -> Result<()> {
         let needs = self.needs();
         let local = vk::MemoryPropertyFlags::DEVICE_LOCAL;
         let index = sharing
             .memory_type(needs.memory_type_bits, |f| f.contains(local))
-            .ok_or_else(|| sharing.unsupported("no memory of the GPU's own holds it"))?;
+            .ok_or_else(|| sharing.unsupported("no device-local memory type supports it"))?;
         let info = vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(index);
         // SAFETY: size and type are those that the object asked for, which has no memory yet.
         unsafe { self.allocate(sharing, &info) }
     }
 
-    /// Allocates of the GPU's own memory, for the object alone, what others can open.
+    /// Allocates exportable device-local memory, dedicated to the object.
     pub(crate) fn allocate_exported(&mut self, sharing: &Sharing) -> Result<()> {
         let needs = self.needs();
         let local = vk::MemoryPropertyFlags::DEVICE_LOCAL;
         let index = sharing
             .memory_type(needs.memory_type_bits, |f| f.contains(local))
-            .ok_or_else(|| sharing.unsupported("no memory of the GPU's own holds it"))?;
+            .ok_or_else(|| sharing.unsupported("no device-local memory type supports it"))?;
         let mut dedicated = self.dedicated();
         let mut export = vk::ExportMemoryAllocateInfo::default().handle_types(MEMORY_HANDLE);
         let info = vk::MemoryAllocateInfo::default()
@@ -104,10 +107,11 @@ impl Allocation {
         unsafe { self.allocate(sharing, &info) }
     }
 
-    /// Opens memory of others.
+    /// Imports memory of another device or API.
     ///
     /// # Safety
-    /// `sharing` is what the object was made with. It was made to lie in memory of others and has none yet.
+    /// `sharing` is the one that the object was created with. The object was created for external memory and has none
+    /// yet.
     pub unsafe fn import(&mut self, sharing: &Sharing, memory: MemoryHandle) -> Result<()> {
         let (whole, dedicated) = (memory.bytes(), memory.is_dedicated());
         let needs = self.needs();
@@ -116,7 +120,7 @@ impl Allocation {
             .memory_type(needs.memory_type_bits, |f| f.contains(local))
             .filter(|_| needs.size <= whole)
             .ok_or_else(|| {
-                let reason = format!("what takes {} bytes does not lie in {whole} bytes", needs.size);
+                let reason = format!("the object needs {} bytes, but the memory has {whole}", needs.size);
                 sharing.unsupported(reason)
             })?;
         let mut alone = self.dedicated();
@@ -129,7 +133,7 @@ impl Allocation {
         }
         // SAFETY: the handle is open, and memory of such a size is behind it ([`MemoryHandle::new`]).
         if let Err(error) = unsafe { self.allocate(sharing, &info) } {
-            // Taken along with the memory, where it was only the binding that failed.
+            // The handle was consumed if only the binding failed.
             if self.memory == vk::DeviceMemory::null() {
                 to_driver.close_if_left();
             }
@@ -138,7 +142,7 @@ impl Allocation {
         Ok(())
     }
 
-    /// A new handle of memory that was made to be exported.
+    /// Returns a new handle of the memory, which must have been allocated for export.
     ///
     /// # Errors
     /// `Unsupported` where the device was made without the extension.
@@ -154,28 +158,28 @@ impl Allocation {
         Ok(unsafe { MemoryHandle::new(handle, self.bytes, true) })
     }
 
-    /// Returns what the memory is for.
+    /// Returns the object of the memory.
     pub fn object(&self) -> Object {
         self.object
     }
 
-    /// The buffer that the memory is for.
+    /// Returns the buffer of the memory.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] where it is for an image.
+    /// [`Error::InvalidInput`] for the memory of an image.
     pub fn buffer(&self) -> Result<vk::Buffer> {
         match self.object {
             Object::Buffer(buffer) => Ok(buffer),
-            Object::Image(_) => Err(Error::refused("an image is no buffer")),
+            Object::Image(_) => Err(Error::refused("the object is an image, not a buffer")),
         }
     }
 
-    /// The memory; null before there is any.
+    /// Returns the memory; null before it is allocated.
     pub fn memory(&self) -> vk::DeviceMemory {
         self.memory
     }
 
-    /// Bytes of the whole allocation.
+    /// Returns the size of the whole allocation in bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }

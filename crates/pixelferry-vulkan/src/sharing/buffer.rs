@@ -6,14 +6,15 @@ use ash::vk;
 use interop_core::{Error, MemoryHandle, Result, SharedHandle, Support};
 use std::ptr::NonNull;
 
-/// More than the OpenGL of llvmpipe, which opens memory of lavapipe, takes for itself behind a buffer.
+/// A margin: llvmpipe's OpenGL, which opens memory of lavapipe, uses bytes behind a buffer.
 const PADDING: u64 = 256;
 
 impl Sharing {
-    /// A buffer of `bytes` (more than 0) without memory; `external` where its memory will be another's.
+    /// Creates a buffer of `bytes` (more than 0) without memory; `external` if its memory will be another device's or
+    /// API's.
     ///
     /// # Errors
-    /// What the driver says.
+    /// Errors of the driver.
     pub fn buffer(
         &self,
         bytes: u64,
@@ -33,7 +34,7 @@ impl Sharing {
         Ok(unsafe { Allocation::without_memory(self, Object::Buffer(buffer)) })
     }
 
-    /// Tells what the driver does with such buffers in memory that crosses by handle.
+    /// Returns the driver's features for such buffers in memory that is shared by handle.
     pub(crate) fn buffer_features(&self, usage: vk::BufferUsageFlags) -> vk::ExternalMemoryFeatureFlags {
         let question = vk::PhysicalDeviceExternalBufferInfo::default().usage(usage).handle_type(MEMORY_HANDLE);
         let mut answer = vk::ExternalBufferProperties::default();
@@ -44,15 +45,15 @@ impl Sharing {
         answer.external_memory_properties.external_memory_features
     }
 
-    /// A buffer of `bytes` (more than 0) with an allocation for it alone that others can open. The content is undefined.
+    /// Creates a buffer of `bytes` (more than 0) with a dedicated, exportable allocation. The content is undefined.
     ///
     /// # Errors
-    /// `Unsupported` where the driver exports no buffers.
+    /// `Unsupported` where the driver cannot export buffers.
     pub fn exported_buffer(&self, bytes: u64, usage: vk::BufferUsageFlags) -> Result<Allocation> {
         self.memory_functions()?;
         let features = self.buffer_features(usage);
         if !features.contains(vk::ExternalMemoryFeatureFlags::EXPORTABLE) {
-            return Err(self.unsupported("the driver exports no buffers by handle"));
+            return Err(self.unsupported("the driver cannot export buffers by handle"));
         }
         let room = if self.runs_on_the_cpu() { bytes.saturating_add(PADDING) } else { bytes };
         let mut made = self.buffer(room, usage, Some(MEMORY_HANDLE))?;
@@ -60,33 +61,34 @@ impl Sharing {
         Ok(made)
     }
 
-    /// A buffer of `bytes` (more than 0) of the GPU's own memory, for this device alone. The content is undefined.
+    /// Creates a buffer of `bytes` (more than 0) in device-local memory, for this device alone. The content is
+    /// undefined.
     ///
     /// # Errors
-    /// What the driver says.
+    /// Errors of the driver.
     pub fn local_buffer(&self, bytes: u64, usage: vk::BufferUsageFlags) -> Result<Allocation> {
         let mut made = self.buffer(bytes, usage, None)?;
         made.allocate_local(self)?;
         Ok(made)
     }
 
-    /// A buffer of `bytes` (more than 0) that stays mapped, coherent, zero at first, and its address: valid as long as the
-    /// allocation.
+    /// Creates a buffer of `bytes` (more than 0) that stays mapped, coherent and initially zero. Also returns its
+    /// address, which is valid as long as the allocation.
     ///
     /// # Errors
-    /// What the driver says.
+    /// Errors of the driver.
     pub fn mapped_buffer(&self, bytes: u64, usage: vk::BufferUsageFlags) -> Result<(Allocation, NonNull<u8>)> {
         use vk::MemoryPropertyFlags as Flags;
-        let len = usize::try_from(bytes).map_err(|_| Error::refused(format!("{bytes} bytes have no addresses")))?;
+        let len = usize::try_from(bytes).map_err(|_| Error::refused(format!("{bytes} bytes cannot be addressed")))?;
         let mut made = self.buffer(bytes, usage, None)?;
         let needs = made.needs();
         let coherent = Flags::HOST_VISIBLE | Flags::HOST_COHERENT;
         let cached = coherent | Flags::HOST_CACHED;
-        // Compute devices read there, too, and do so slowly where the host's caches are not used.
+        // Compute devices read there too, and are slow where the memory is not cached.
         let index = self
             .memory_type(needs.memory_type_bits, |f| f.contains(cached))
             .or_else(|| self.memory_type(needs.memory_type_bits, |f| f.contains(coherent)))
-            .ok_or_else(|| self.unsupported("no coherent memory of the host holds a buffer"))?;
+            .ok_or_else(|| self.unsupported("no host-coherent memory type supports a buffer"))?;
         let info = vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(index);
         // SAFETY: size and type are those that the buffer asked for, which has no memory yet.
         unsafe { made.allocate(self, &info) }?;
@@ -100,11 +102,11 @@ impl Sharing {
         Ok((made, address))
     }
 
-    /// The first `bytes` (more than 0) of another device's or API's memory, opened by its handle, as a buffer; all of it,
-    /// in words of four bytes, where it was made for one buffer alone.
+    /// Imports the first `bytes` (more than 0) of another device's or API's memory as a buffer. If the memory is
+    /// dedicated to one buffer, the buffer covers all of it, in words of four bytes.
     ///
     /// # Errors
-    /// `Unsupported` where the device was made without the extension, `InvalidInput` where the memory is smaller.
+    /// `Unsupported` where the device was made without the extension; `InvalidInput` where the memory is smaller.
     pub fn imported_buffer(&self, memory: MemoryHandle, bytes: u64, usage: vk::BufferUsageFlags) -> Result<Allocation> {
         if let Support::No(reason) = self.shares_memory() {
             return Err(self.unsupported(reason));

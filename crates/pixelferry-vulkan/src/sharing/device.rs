@@ -1,4 +1,4 @@
-//! A device's functions for sharing.
+//! The sharing functions of a device.
 
 use crate::sharing::failure;
 use crate::sharing::memory_host::MemoryHost;
@@ -7,28 +7,28 @@ use ash::vk;
 use interop_core::{Error, Result, Support};
 use std::ffi::CStr;
 
-/// Functions of one device, which is somebody else's.
+/// Functions of one device, which belongs to other code.
 pub struct Sharing {
     pub(crate) device: ash::Device,
     pub(crate) instance: ash::Instance,
     pub(crate) physical: vk::PhysicalDevice,
-    /// Each where the device was made with its extension.
+    /// `Some` if the device was created with the extension.
     pub(crate) memory: Option<MemoryFns>,
     pub(crate) semaphore: Option<SemaphoreFns>,
     pub(crate) memory_host: Option<MemoryHost>,
     pub(crate) timeline: bool,
-    /// Families of queues that use what is made; none where whoever uses it keeps to one.
+    /// Queue families that use the created objects; empty if only one family uses them.
     pub(crate) families: Vec<u32>,
     name: String,
 }
 
 impl Sharing {
-    /// `has` says which extensions the device was made with, `timeline` whether with semaphores that count. Errors are of
-    /// the device `name`.
+    /// Loads the functions. `has` reports which extensions the device was created with, `timeline` whether it has
+    /// timeline semaphores. Errors name the device `name`.
     ///
     /// # Safety
-    /// The device is of the physical device and that of the instance, both of Vulkan 1.1 or later. They outlive this and
-    /// all that it makes. What is said of the device is so.
+    /// The device belongs to the physical device and that to the instance, both of Vulkan 1.1 or later. They outlive
+    /// this and all its objects. The statements about the device are true.
     pub unsafe fn new(
         instance: ash::Instance,
         physical: vk::PhysicalDevice,
@@ -44,13 +44,13 @@ impl Sharing {
         Self { device, instance, physical, memory, semaphore, memory_host, timeline, families: Vec::new(), name }
     }
 
-    /// For queues of all these families, which are different ones of the device.
+    /// Shares the created objects between these families, which are different families of the device.
     #[must_use]
     pub fn for_families(self, families: Vec<u32>) -> Self {
         Self { families, ..self }
     }
 
-    /// Returns what says so to Vulkan: one family, or none that is named, needs no word.
+    /// Returns the sharing mode and the families for Vulkan's structures: exclusive for one family or none.
     pub(crate) fn shared_by(&self) -> (vk::SharingMode, &[u32]) {
         match self.families.as_slice() {
             all @ [_, _, ..] => (vk::SharingMode::CONCURRENT, all),
@@ -58,12 +58,12 @@ impl Sharing {
         }
     }
 
-    /// True where the device was made with semaphores that count.
+    /// Returns true where the device was created with timeline semaphores.
     pub fn counts(&self) -> bool {
         self.timeline
     }
 
-    /// Limits of the physical device.
+    /// Returns the limits of the physical device.
     pub fn limits(&self) -> vk::PhysicalDeviceLimits {
         // SAFETY: the physical device is of this instance.
         unsafe { self.instance.get_physical_device_properties(self.physical) }.limits
@@ -75,22 +75,22 @@ impl Sharing {
         about.device_type == vk::PhysicalDeviceType::CPU
     }
 
-    /// The device.
+    /// Returns the device.
     pub fn device(&self) -> &ash::Device {
         &self.device
     }
 
-    /// A failed call as an error.
+    /// Maps the code of a failed call to an error.
     pub fn failed(&self, operation: &'static str) -> impl FnOnce(vk::Result) -> Error + use<> {
         failure(operation, &self.name)
     }
 
-    /// Returns what the device cannot do.
+    /// Returns an error for something that the device does not support.
     pub fn unsupported(&self, reason: impl Into<String>) -> Error {
         Error::unsupported(&self.name, reason)
     }
 
-    /// Tells whether memory crosses by handles of the operating system.
+    /// Reports whether the device shares memory by handles of the operating system.
     pub fn shares_memory(&self) -> Support {
         enabled(self.memory.is_some(), MEMORY_EXTENSION)
     }
@@ -99,7 +99,7 @@ impl Sharing {
         self.memory.as_ref().ok_or_else(|| self.unsupported(missing(MEMORY_EXTENSION)))
     }
 
-    /// Refuses what was made of another device.
+    /// Returns an error for an object of another device.
     pub(crate) fn check_own(&self, device: &ash::Device, object: &'static str) -> Result<()> {
         match device.handle() == self.device.handle() {
             true => Ok(()),
@@ -107,7 +107,7 @@ impl Sharing {
         }
     }
 
-    /// The first type of memory that fits and has `wanted`, in the driver's order, which is the best first.
+    /// Returns the first memory type that fits and satisfies `wanted`. The driver lists the best types first.
     pub fn memory_type(&self, fits: u32, wanted: impl Fn(vk::MemoryPropertyFlags) -> bool) -> Option<u32> {
         // SAFETY: the physical device is of this instance.
         let types = unsafe { self.instance.get_physical_device_memory_properties(self.physical) };
@@ -116,12 +116,12 @@ impl Sharing {
     }
 }
 
-/// Tells whether a device has an extension: only those that were switched on when it was made.
+/// Reports whether a device has an extension: only those that were enabled at its creation count.
 pub fn enabled(is: bool, extension: &CStr) -> Support {
     Support::when(is, missing(extension))
 }
 
 pub(crate) fn missing(extension: &CStr) -> String {
     let name = extension.to_string_lossy();
-    format!("the device was made without {name}: the driver does not list it, or the engine did not ask")
+    format!("the device was made without {name}: the driver does not list it, or the engine did not enable it")
 }

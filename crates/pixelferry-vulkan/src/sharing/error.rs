@@ -3,7 +3,7 @@
 use ash::vk;
 use interop_core::{DriverError, Error};
 
-/// The error of a call on `device` that returned a code other than success.
+/// Maps the code of a failed call on `device` to an error.
 pub fn failure(operation: &'static str, device: &str) -> impl FnOnce(vk::Result) -> Error + use<> {
     let device = device.to_owned();
     move |code| {
@@ -15,9 +15,9 @@ pub fn failure(operation: &'static str, device: &str) -> impl FnOnce(vk::Result)
                 "Install or update the GPU's Vulkan driver, or use another path."
             }
             vk::Result::ERROR_INVALID_EXTERNAL_HANDLE => {
-                "The handle must be of memory that this very GPU can open; use another path otherwise."
+                "The handle must be of memory that this GPU can import; use another path otherwise."
             }
-            vk::Result::ERROR_DEVICE_LOST => "The driver was reset; make a new device, display and links.",
+            vk::Result::ERROR_DEVICE_LOST => "The driver was reset; create a new device, display and links.",
             _ => "",
         };
         let (code, code_name) = (i64::from(code.as_raw()), format!("VK_{code:?}"));

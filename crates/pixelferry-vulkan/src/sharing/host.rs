@@ -1,4 +1,4 @@
-//! Pages of the host that Vulkan takes where they lie: `VK_EXT_external_memory_host`.
+//! Host pages that Vulkan imports in place: `VK_EXT_external_memory_host`.
 
 use crate::sharing::{Allocation, Sharing};
 use ash::vk;
@@ -7,11 +7,11 @@ use interop_core::{Error, HostBlock, Result};
 const POINTER: vk::ExternalMemoryHandleTypeFlags = vk::ExternalMemoryHandleTypeFlags::HOST_ALLOCATION_EXT;
 
 impl Sharing {
-    /// Pages of the host as a buffer over all of the block, of which `bytes` are wanted.
+    /// Imports the pages of a host block as a buffer over the whole block, of which `bytes` are needed.
     ///
     /// # Errors
-    /// `Unsupported` where the device was made without [`crate::sharing::HOST_EXTENSION`] or takes no such pages, `InvalidInput` where the
-    /// block is smaller or not aligned as the device wants.
+    /// `Unsupported` where the device was made without [`crate::sharing::HOST_EXTENSION`] or cannot import these pages;
+    /// `InvalidInput` where the block is smaller or lacks the alignment that the device requires.
     ///
     /// # Safety
     /// The block, or a clone of it, lives as long as the allocation.
@@ -28,12 +28,12 @@ impl Sharing {
         let (len, alignment) = (block.len(), host.alignment);
         if bytes > len || !len.is_multiple_of(alignment) || !address.addr().is_multiple_of(alignment) {
             let problem =
-                format!("{bytes} bytes at {address:p} of {len} cannot be imported: both go in {alignment} bytes");
+                format!("{bytes} bytes at {address:p} of {len} cannot be imported: the alignment is {alignment}");
             return Err(Error::refused(problem));
         }
         let mut pages = vk::MemoryHostPointerPropertiesEXT::default();
         let get = host.functions.fp().get_memory_host_pointer_properties_ext;
-        // SAFETY: the address is of pages that the block keeps alive; the structure lives through the call.
+        // SAFETY: the address belongs to pages that the block keeps alive; the structure lives through the call.
         let asked = unsafe { get(self.device.handle(), POINTER, address.cast(), &raw mut pages) };
         asked.result().map_err(self.failed("vkGetMemoryHostPointerPropertiesEXT"))?;
         let mut made = self.buffer(len as u64, usage, Some(POINTER))?;
@@ -41,7 +41,7 @@ impl Sharing {
         let index = self
             .memory_type(needs.memory_type_bits & pages.memory_type_bits, |_| true)
             .filter(|_| needs.size <= len as u64)
-            .ok_or_else(|| self.unsupported("no buffer lies in memory of that kind"))?;
+            .ok_or_else(|| self.unsupported("no memory type of these pages supports a buffer"))?;
         let mut import =
             vk::ImportMemoryHostPointerInfoEXT::default().handle_type(POINTER).host_pointer(address.cast());
         let info = vk::MemoryAllocateInfo::default()

@@ -3,20 +3,20 @@
 use ash::vk;
 use interop_core::{DeviceLuid, DeviceUuid};
 
-/// Identifiers by which other APIs know the device, too (`VkPhysicalDeviceIDProperties`).
+/// Identifiers by which other APIs also know the device (`VkPhysicalDeviceIDProperties`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ids {
     /// `deviceUUID`.
     pub uuid: DeviceUuid,
-    /// `deviceLUID`, which devices of Windows have.
+    /// `deviceLUID`, which devices have on Windows.
     pub luid: Option<DeviceLuid>,
 }
 
 impl Ids {
-    /// Asks the driver.
+    /// Queries the identifiers.
     ///
     /// # Safety
-    /// The physical device is of the instance, which is of Vulkan 1.1 as the device is.
+    /// The physical device belongs to the instance; both are of Vulkan 1.1 or later.
     pub unsafe fn of(instance: &ash::Instance, physical: vk::PhysicalDevice) -> Self {
         let mut id = vk::PhysicalDeviceIDProperties::default();
         let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut id);

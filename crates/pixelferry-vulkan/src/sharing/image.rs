@@ -1,4 +1,4 @@
-//! Images in memory of their own that others can open.
+//! Exportable images with dedicated memory.
 
 use crate::sharing::os::MEMORY_HANDLE;
 use crate::sharing::{Allocation, Object, Sharing};
@@ -7,12 +7,12 @@ use interop_core::describe::format::PerFormat;
 use interop_core::{Extent, ImageDesc, PixelFormat, Result};
 
 impl Sharing {
-    /// An image of one level in the order that the GPU likes best, with an allocation for it alone. The content is
-    /// undefined. It is for `needed` and for whatever else the format allows, as importers take an image to be made for
-    /// everything.
+    /// Creates an image of one level, with optimal tiling and a dedicated, exportable allocation. The content is
+    /// undefined. It has the usages `needed` and all others that the format allows, because importers assume that an
+    /// image was created with all usages.
     ///
     /// # Errors
-    /// `Unsupported` where the driver exports no such image.
+    /// `Unsupported` where the driver cannot export such an image.
     pub fn exported_image(&self, desc: &ImageDesc, needed: vk::ImageUsageFlags) -> Result<(vk::Image, Allocation)> {
         self.memory_functions()?;
         let usage = self.exportable_usage(desc, vk_format(desc.format), needed)?;
@@ -22,11 +22,11 @@ impl Sharing {
         Ok((image, made))
     }
 
-    /// Makes an image for this device alone, with these usages only. With [`vk::ImageUsageFlags::STORAGE`], views of it may have
-    /// another format of the same size, and that format alone need be stored to.
+    /// Creates an image for this device alone, with only these usages. With [`vk::ImageUsageFlags::STORAGE`], its views
+    /// may have another format of the same size, and only that format must support stores.
     ///
     /// # Errors
-    /// What the driver says.
+    /// Errors of the driver.
     pub fn local_image(&self, desc: &ImageDesc, usage: vk::ImageUsageFlags) -> Result<(vk::Image, Allocation)> {
         let viewed = match usage.contains(vk::ImageUsageFlags::STORAGE) {
             true => vk::ImageCreateFlags::MUTABLE_FORMAT | vk::ImageCreateFlags::EXTENDED_USAGE,
@@ -53,7 +53,7 @@ impl Sharing {
             .initial_layout(vk::ImageLayout::UNDEFINED)
     }
 
-    /// Without memory. The driver lists the format for such uses.
+    /// Creates an image without memory. The driver lists the format for such usages.
     fn create_image(&self, info: vk::ImageCreateInfo<'_>) -> Result<(vk::Image, Allocation)> {
         // SAFETY: callers asked the driver whether it makes such images; the structures live through the call.
         let image = unsafe { self.device.create_image(&info, None) }.map_err(self.failed("vkCreateImage"))?;
@@ -61,19 +61,19 @@ impl Sharing {
         Ok((image, unsafe { Allocation::without_memory(self, Object::Image(image)) }))
     }
 
-    /// Returns what images of [`vk::ImageTiling::OPTIMAL`] can do in this format.
+    /// Returns the features of a format with [`vk::ImageTiling::OPTIMAL`].
     pub fn format_features(&self, format: vk::Format) -> vk::FormatFeatureFlags {
         // SAFETY: the physical device is of this instance.
         unsafe { self.instance.get_physical_device_format_properties(self.physical, format) }.optimal_tiling_features
     }
 
-    /// Formats whose images of [`vk::ImageTiling::OPTIMAL`] have all these features.
+    /// Returns the formats that have all these features with [`vk::ImageTiling::OPTIMAL`].
     pub fn image_formats(&self, features: vk::FormatFeatureFlags) -> Vec<PixelFormat> {
         let has = |format: &PixelFormat| self.format_features(vk_format(*format)).contains(features);
         PixelFormat::ALL.into_iter().filter(has).collect()
     }
 
-    /// Refuses what the driver does not export.
+    /// Returns the usages of an exportable image; an error if the driver cannot export it.
     fn exportable_usage(
         &self,
         desc: &ImageDesc,
@@ -109,7 +109,7 @@ impl Sharing {
         let exported = format!("{} images of {}", desc.extent, desc.format);
         match answer {
             Err(vk::Result::ERROR_FORMAT_NOT_SUPPORTED) => {
-                let reason = format!("the driver shares no images of {} by handle", desc.format);
+                let reason = format!("the driver cannot share images of {} by handle", desc.format);
                 return Err(self.unsupported(reason));
             }
             Err(code) => return Err(self.failed("vkGetPhysicalDeviceImageFormatProperties2")(code)),
@@ -117,7 +117,7 @@ impl Sharing {
         }
         let features = sharing.external_memory_properties.external_memory_features;
         if !features.contains(vk::ExternalMemoryFeatureFlags::EXPORTABLE) {
-            return Err(self.unsupported(format!("the driver does not export {exported}")));
+            return Err(self.unsupported(format!("the driver cannot export {exported}")));
         }
         if desc.extent.width > largest.width || desc.extent.height > largest.height {
             let largest = Extent::new(largest.width, largest.height);
@@ -127,12 +127,12 @@ impl Sharing {
     }
 }
 
-/// The format of an image's pixels to Vulkan.
+/// Returns the format of an image's pixels in Vulkan.
 pub const fn vk_format(format: PixelFormat) -> vk::Format {
     VK_FORMATS.get(format)
 }
 
-/// The format of a frame with the same bytes, whether Vulkan encodes or not. `None` where there is none.
+/// Returns the format of a frame with the same bytes, encoded or not; `None` if there is none.
 pub fn pixel_format(format: vk::Format) -> Option<PixelFormat> {
     let stored = match format {
         vk::Format::R8_SRGB => vk::Format::R8_UNORM,
@@ -144,7 +144,7 @@ pub fn pixel_format(format: vk::Format) -> Option<PixelFormat> {
     PixelFormat::ALL.into_iter().find(|pixels| vk_format(*pixels) == stored)
 }
 
-/// Vulkan 1.3, section 34.1.
+/// From Vulkan 1.3, section 34.1.
 const VK_FORMATS: PerFormat<vk::Format> = PerFormat::new([
     (PixelFormat::R8, vk::Format::R8_UNORM),
     (PixelFormat::Rg8, vk::Format::R8G8_UNORM),

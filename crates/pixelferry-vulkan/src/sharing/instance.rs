@@ -1,4 +1,4 @@
-//! The loader, and an instance of this process's own.
+//! The loader, and this process's own instance.
 
 use crate::sharing::{Ids, failure};
 use ash::vk;
@@ -8,18 +8,18 @@ use interop_core::{DeviceLuid, DeviceUuid, Error, Result, Support};
 use std::ffi::CStr;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// The loader library, opened once and for as long as the process runs.
+/// Opens the loader library, once for the lifetime of the process.
 ///
 /// # Errors
-/// What the system's loader says.
+/// The message of the system's loader.
 pub fn loader() -> std::result::Result<&'static ash::Entry, &'static str> {
     static LOADER: OnceLock<std::result::Result<ash::Entry, String>> = OnceLock::new();
-    // SAFETY: the loader is a library without surprises at loading, and is never closed.
+    // SAFETY: the loader runs no unexpected code when it is loaded, and is never closed.
     let loader = LOADER.get_or_init(|| unsafe { ash::Entry::load() }.map_err(|e| with_sources(&e)));
     loader.as_ref().map_err(String::as_str)
 }
 
-/// Tells whether the Vulkan loader is there. Makes no instance.
+/// Reports whether the Vulkan loader is installed. Creates no instance.
 pub fn loader_support() -> Support {
     match loader() {
         Ok(_) => Support::Yes,
@@ -29,29 +29,29 @@ pub fn loader_support() -> Support {
     }
 }
 
-/// One for all, made once and kept for as long as the process runs: with the last one NVIDIA's driver takes down the EGL
-/// displays of everybody in the process (seen with 580.159).
+/// One instance for the whole process, created once and never destroyed: with its last instance, NVIDIA's driver
+/// terminates all EGL displays of the process (seen with 580.159).
 pub struct Instance(ash::Instance);
 
-/// Properties of a physical device before one is chosen.
+/// Properties of a physical device, before one is chosen.
 pub struct Candidate {
-    /// The device.
+    /// The physical device.
     pub physical: vk::PhysicalDevice,
     /// The name that the driver gives the device.
     pub name: String,
-    /// By which other APIs know it.
+    /// The identifiers by which other APIs know it.
     pub ids: Ids,
-    /// Version of Vulkan.
+    /// Version of Vulkan that the driver implements for it.
     pub version: u32,
-    /// Type of the device.
+    /// Type of the device: discrete, integrated, CPU or other.
     pub kind: vk::PhysicalDeviceType,
 }
 
 impl Instance {
-    /// The instance, for Vulkan 1.2, made by the first who asks. Errors are of `device`.
+    /// Returns the instance, for Vulkan 1.2, created at the first call. Errors name `device`.
     ///
     /// # Errors
-    /// `Unsupported` where the loader is missing or older than 1.1; what the driver says.
+    /// `Unsupported` where the loader is missing or older than 1.1; errors of the driver.
     pub fn get(device: &str) -> Result<&'static Self> {
         let _entered = enter("Vulkan")?;
         static INSTANCE: Mutex<Option<&Instance>> = Mutex::new(None);
@@ -59,16 +59,16 @@ impl Instance {
         if let Some(instance) = *kept {
             return Ok(instance);
         }
-        // A failed attempt is repeated the next time.
+        // A failed attempt is repeated at the next call.
         Ok(kept.insert(Box::leak(Box::new(Self::new(device)?))))
     }
 
-    /// Without layers or extensions.
+    /// Creates an instance without layers or extensions.
     fn new(device: &str) -> Result<Self> {
         let unsupported = |reason: String| Error::unsupported(device, reason);
         let entry = loader().map_err(|reason| unsupported(format!("no Vulkan loader: {reason}")))?;
-        // SAFETY: the structures live through the calls. Since Vulkan 1.1 a driver that is older than the version asked
-        // for makes an instance all the same.
+        // SAFETY: the structures live through the calls. Since Vulkan 1.1, a driver that is older than the requested
+        // version still creates an instance.
         unsafe {
             let version =
                 entry.try_enumerate_instance_version().map_err(failure("vkEnumerateInstanceVersion", device))?;
@@ -82,15 +82,15 @@ impl Instance {
         }
     }
 
-    /// The instance to ash.
+    /// Returns the instance as ash's type.
     pub fn raw(&self) -> &ash::Instance {
         &self.0
     }
 
-    /// Every device of Vulkan 1.1 or later. Errors are of `device`.
+    /// Returns every device of Vulkan 1.1 or later. Errors name `device`.
     ///
     /// # Errors
-    /// What the driver says.
+    /// Errors of the driver.
     pub fn candidates(&self, device: &str) -> Result<Vec<Candidate>> {
         let describe = |physical| {
             // SAFETY: the device is of this instance, and has the second call by its version.
@@ -111,10 +111,10 @@ impl Instance {
         Ok(listed.into_iter().filter_map(describe).collect())
     }
 
-    /// The device that another API knows by its UUID, else by its LUID. Errors are of `device`.
+    /// Returns the device that another API knows by its UUID, otherwise by its LUID. Errors name `device`.
     ///
     /// # Errors
-    /// `Unsupported` where no device has them, what the driver says.
+    /// `Unsupported` where no device has them; errors of the driver.
     pub fn device_of(&self, device: &str, uuid: Option<DeviceUuid>, luid: Option<DeviceLuid>) -> Result<Candidate> {
         let mut candidates = self.candidates(device)?;
         let by_uuid = candidates.iter().position(|c| uuid == Some(c.ids.uuid));
@@ -127,7 +127,7 @@ impl Instance {
         let listed: Vec<_> = candidates.iter().map(|c| format!("{} ({})", c.name, c.ids.uuid)).collect();
         let listed = if listed.is_empty() { "no device at all".to_owned() } else { listed.join(", ") };
         let reason = format!(
-            "no Vulkan device is {device} ({ids}); Vulkan lists {listed}. Install the Vulkan driver of that GPU"
+            "no Vulkan device matches {device} ({ids}); Vulkan lists {listed}. Install the Vulkan driver of that GPU"
         );
         Err(Error::unsupported(device, reason))
     }

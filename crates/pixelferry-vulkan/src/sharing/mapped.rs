@@ -1,4 +1,4 @@
-//! Memory of a driver that runs on the CPU, for the host to read and write where it lies.
+//! Memory of a driver that runs on the CPU, which the host reads and writes in place.
 
 use crate::sharing::{Allocation, Instance, MEMORY_EXTENSION, OwnDevice, Sharing, failure};
 use ash::vk;
@@ -6,18 +6,18 @@ use interop_core::{DeviceUuid, Error, MemoryHandle, Result};
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// Any use will do: nothing is submitted.
+/// Any usage is sufficient: nothing is submitted.
 const USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::TRANSFER_DST;
 
-/// Mesa's memory is a file that begins with a page of the driver's own.
+/// Mesa's memory is a file that begins with one page of the driver's own data.
 const MESAS_HEAD: u64 = 4096;
 
-/// One logical device for all memory of one physical device.
+/// One logical device for all memory of a physical device.
 struct HostDevice {
     sharing: Sharing,
     uuid: DeviceUuid,
     head: u64,
-    // After what is made of it.
+    // Dropped after the objects made from it.
     _own: OwnDevice,
 }
 
@@ -38,7 +38,7 @@ impl HostDevice {
         let instance = Instance::get("memory")?;
         let chosen = instance.device_of("the memory's device", Some(uuid), None)?;
         if chosen.kind != vk::PhysicalDeviceType::CPU {
-            let reason = "the host maps no memory of a GPU by an opaque handle; CUDA opens that of its own GPUs";
+            let reason = "the host cannot map GPU memory by an opaque handle; CUDA can import that of its own GPUs";
             return Err(Error::unsupported(&chosen.name, reason));
         }
         let name = format!("Vulkan {}", chosen.name);
@@ -46,28 +46,29 @@ impl HostDevice {
         let names = [MEMORY_EXTENSION.as_ptr()];
         let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
         let (instance, physical) = (instance.raw(), chosen.physical);
-        // SAFETY: the physical device is of this instance, which stays. Without the extension the driver refuses; what is made of
-        // the device keeps it.
+        // SAFETY: the physical device belongs to this instance, which is never destroyed. Without the extension the
+        // driver returns an error; objects of the device keep it alive.
         let own = unsafe { OwnDevice::create(instance, physical, &info) }.map_err(failure("vkCreateDevice", &name))?;
         let head = if chosen.name.contains("llvmpipe") { MESAS_HEAD } else { 0 };
         let device = own.device().clone();
-        // SAFETY: the three belong together, and what is made lives no longer than this.
+        // SAFETY: the three belong together, and the objects made from them live no longer than this.
         let sharing =
             unsafe { Sharing::new(instance.clone(), physical, device, |name| name == MEMORY_EXTENSION, false, name) };
         Ok(Self { sharing, uuid, head, _own: own })
     }
 
-    /// Refuses what is no memory of so many bytes, as far as the system tells. Drivers believe what they are told.
+    /// Returns an error for a handle that is not memory of this size, as far as the system can tell. Drivers do not
+    /// check it.
     #[cfg(unix)]
     fn check(&self, memory: &MemoryHandle) -> Result<()> {
         let file = memory.handle().try_clone().and_then(|handle| std::fs::File::from(handle).metadata());
-        let file = file.map_err(|error| Error::refused(format!("the descriptor cannot be asked about: {error}")))?;
+        let file = file.map_err(|error| Error::refused(format!("the descriptor cannot be queried: {error}")))?;
         if !file.is_file() {
-            return Err(Error::refused("the descriptor is of no memory of this driver, which has files of memory"));
+            return Err(Error::refused("the descriptor is not memory of this driver, which uses memory files"));
         }
         let has = file.len().saturating_sub(self.head);
         if memory.bytes() > has {
-            let problem = format!("{} bytes were promised, the memory behind the descriptor has {has}", memory.bytes());
+            let problem = format!("the handle states {} bytes, but its memory has {has}", memory.bytes());
             return Err(Error::refused(problem));
         }
         Ok(())
@@ -75,43 +76,43 @@ impl HostDevice {
 
     #[cfg(not(unix))]
     fn check(&self, _: &MemoryHandle) -> Result<()> {
-        Err(self.sharing.unsupported("drivers on the CPU share memory on Unix only"))
+        Err(self.sharing.unsupported("drivers on the CPU share memory only on Unix"))
     }
 }
 
-/// Memory of a device on the CPU at an address of the host. Any thread may use and drop it.
+/// Memory of a CPU device, mapped into the address space of the host. Any thread may use and drop it.
 pub struct MappedMemory {
-    // Before its device.
+    // Dropped before its device.
     allocation: Allocation,
     address: NonNull<u8>,
     len: usize,
     device: Arc<HostDevice>,
 }
 
-// SAFETY: the address is of the allocation, which is its own; who reads and writes there keeps the order.
+// SAFETY: the address belongs to the allocation, which this owns; callers synchronise their accesses.
 unsafe impl Send for MappedMemory {}
 // SAFETY: as above.
 unsafe impl Sync for MappedMemory {}
 
 impl MappedMemory {
-    /// Opens memory that another device or API of the driver exported, all of it. The handle is the driver's then.
+    /// Maps all of the memory that another device or API of the driver exported. Takes ownership of the handle.
     ///
     /// # Errors
-    /// `Unsupported` where the device is unknown, a GPU or shares no memory; `InvalidInput` where the handle is of no such memory, or
-    /// of less; what the driver says.
+    /// `Unsupported` where the device is unknown, is a GPU or cannot share memory; `InvalidInput` where the handle is
+    /// not such memory, or is smaller; errors of the driver.
     pub fn open(uuid: DeviceUuid, memory: MemoryHandle) -> Result<Self> {
         let device = HostDevice::of(uuid)?;
         device.check(&memory)?;
         let bytes = memory.bytes();
-        // The buffer is there for the driver alone; what is mapped is the whole memory.
+        // The buffer exists only for the driver; the mapping covers the whole memory.
         let allocation = device.sharing.imported_buffer(memory, bytes.min(4), USAGE)?;
         Self::map(device, allocation, bytes)
     }
 
-    /// Allocates so many bytes (more than 0) that others can open, zero at first, and a handle of them.
+    /// Allocates exportable memory of `bytes` (more than 0), initially zero, and returns it with a handle.
     ///
     /// # Errors
-    /// `Unsupported` where the device is unknown, a GPU or exports no memory; what the driver says.
+    /// `Unsupported` where the device is unknown, is a GPU or cannot export memory; errors of the driver.
     pub fn export(uuid: DeviceUuid, bytes: u64) -> Result<(Self, MemoryHandle)> {
         let device = HostDevice::of(uuid)?;
         let allocation = device.sharing.exported_buffer(bytes, USAGE)?;
@@ -123,7 +124,7 @@ impl MappedMemory {
     }
 
     fn map(device: Arc<HostDevice>, allocation: Allocation, bytes: u64) -> Result<Self> {
-        let len = usize::try_from(bytes).map_err(|_| Error::refused(format!("{bytes} bytes have no addresses")))?;
+        let len = usize::try_from(bytes).map_err(|_| Error::refused(format!("{bytes} bytes cannot be addressed")))?;
         let all = vk::WHOLE_SIZE;
         // SAFETY: all memory of a driver on the CPU is the host's; it is not mapped yet, and is unmapped when it is freed.
         let address =
@@ -134,17 +135,17 @@ impl MappedMemory {
         Ok(Self { allocation, address, len, device })
     }
 
-    /// The address of the first byte, valid as long as this.
+    /// Returns the address of the first byte, which is valid as long as this lives.
     pub fn address(&self) -> NonNull<u8> {
         self.address
     }
 
-    /// Number of bytes.
+    /// Returns the number of bytes.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// True for no bytes, of which there is no memory.
+    /// Returns true for zero bytes, which cannot occur.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }

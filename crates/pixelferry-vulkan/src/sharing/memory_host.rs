@@ -1,4 +1,4 @@
-//! `VK_EXT_external_memory_host`: its functions and what it demands.
+//! `VK_EXT_external_memory_host`: its functions and its alignment.
 
 use ash::{ext, vk};
 use std::ffi::CStr;
@@ -6,15 +6,15 @@ use std::ffi::CStr;
 /// The extension.
 pub const HOST_EXTENSION: &CStr = ext::external_memory_host::NAME;
 
-/// Its functions.
+/// The functions of the extension.
 pub(crate) struct MemoryHost {
     pub(crate) functions: ext::external_memory_host::Device,
-    /// Addresses and sizes are multiples of this.
+    /// Addresses and sizes must be multiples of this.
     pub(crate) alignment: usize,
 }
 
 impl MemoryHost {
-    /// `None` where the device was made without the extension.
+    /// Loads the functions; `None` where the device was created without the extension.
     ///
     /// # Safety
     /// The conditions of [`crate::sharing::Sharing::new`] hold.

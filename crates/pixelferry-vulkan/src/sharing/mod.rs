@@ -1,24 +1,29 @@
 //! Memory and semaphores of Vulkan that other APIs can open, and memory of others that Vulkan opens.
 //!
-//! For displays on any API that have a Vulkan device, or make one: [`Sharing`] is a device's functions for it, made of handles that the
-//! display keeps alive. What it makes is destroyed when dropped; [`Allocation`] can go to another thread.
+//! For displays on any API that have or create a Vulkan device. [`Sharing`] holds a device's functions for sharing,
+//! loaded from handles that the display keeps alive. Its objects are destroyed when dropped; an [`Allocation`] can move
+//! to another thread.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | what a device was made with, and its errors | [`Sharing`], [`failure`] |
-//! | who a physical device is | [`Ids`] |
-//! | the loader and an instance of one's own | [`loader`], [`Instance`] |
-//! | what to switch on when a device is made | [`DeviceNeeds`], [`DEVICE_EXTENSIONS`] |
-//! | what a device hands over and takes, as data | [`Sharing::imports`], [`Sharing::exports`], [`Sharing::semaphores`], [`Sharing::opened_by_kernels`] |
+//! | the extensions of a device, and its errors | [`Sharing`], [`failure`] |
+//! | the identity of a physical device | [`Ids`] |
+//! | the loader and an instance | [`loader`], [`Instance`] |
+//! | the extensions to enable when a device is created | [`DeviceNeeds`], [`DEVICE_EXTENSIONS`] |
+//! | the memory and semaphores that a device exports and imports, as data | [`Sharing::imports`], [`Sharing::exports`],
+//! [`Sharing::semaphores`], [`Sharing::opened_by_kernels`] |
 //! | buffers and images with memory of their own | [`Sharing::exported_buffer`], [`Sharing::exported_image`], [`Allocation`] |
-//! | buffers that stay mapped, and those of this device alone | [`Sharing::mapped_buffer`], [`Sharing::local_buffer`], [`Sharing::local_image`] |
-//! | memory of a driver on the CPU at an address of the host | [`MappedMemory`] |
-//! | memory of others, and pages of the host | [`Sharing::imported_buffer`], [`Sharing::imported_host_buffer`], [`Allocation::import`] |
+//! | mapped buffers, and buffers and images for this device alone | [`Sharing::mapped_buffer`],
+//! [`Sharing::local_buffer`], [`Sharing::local_image`] |
+//! | memory of a CPU driver at a host address | [`MappedMemory`] |
+//! | imported memory and host pages | [`Sharing::imported_buffer`], [`Sharing::imported_host_buffer`],
+//! [`Allocation::import`] |
 //! | semaphores | [`Sharing::exported_semaphore`], [`Sharing::imported_semaphore`], [`Semaphore`] |
-//! | handles of this operating system | [`MEMORY_EXTENSION`], [`SEMAPHORE_EXTENSION`], [`MEMORY_HANDLE`] |
+//! | the operating system's handle types | [`MEMORY_EXTENSION`], [`SEMAPHORE_EXTENSION`], [`MEMORY_HANDLE`] |
 //!
-//! File descriptors (`VK_KHR_external_memory_fd`, `VK_KHR_external_semaphore_fd`) are run by the tests of the displays. NT
-//! handles (`VK_KHR_external_memory_win32`, `VK_KHR_external_semaphore_win32`) compile, and were never run.
+//! File descriptors (`VK_KHR_external_memory_fd`, `VK_KHR_external_semaphore_fd`) are covered by the tests of the
+//! displays. NT handles (`VK_KHR_external_memory_win32`, `VK_KHR_external_semaphore_win32`) compile, but have never
+//! been run.
 
 mod allocation;
 mod buffer;

@@ -3,15 +3,15 @@
 use ash::vk;
 use interop_core::describe::threads::SignalsBlocked;
 
-/// A device of one's own. Destroyed when dropped.
+/// A logical device that this process created. Destroyed when dropped.
 pub struct OwnDevice(ash::Device);
 
 impl OwnDevice {
-    /// Makes it (`vkCreateDevice`).
+    /// Creates the device (`vkCreateDevice`).
     ///
     /// # Safety
-    /// The physical device is of this instance and offers what `info` asks for. Nothing of the device is left when this is
-    /// dropped, and the instance still lives.
+    /// The physical device belongs to this instance and supports what `info` requests. When this is dropped, no objects
+    /// of the device are left, and the instance still lives.
     pub unsafe fn create(
         instance: &ash::Instance,
         physical: vk::PhysicalDevice,
@@ -22,7 +22,7 @@ impl OwnDevice {
         unsafe { instance.create_device(physical, info, None) }.map(Self)
     }
 
-    /// Its functions.
+    /// Returns the device's functions.
     pub fn device(&self) -> &ash::Device {
         &self.0
     }
@@ -31,7 +31,7 @@ impl OwnDevice {
 impl Drop for OwnDevice {
     fn drop(&mut self) {
         interop_core::leak_if_forked!();
-        // SAFETY: the promise of whoever made this.
+        // SAFETY: promised by the caller of `create`.
         unsafe { self.0.destroy_device(None) };
     }
 }

@@ -1,4 +1,4 @@
-//! Semaphores that others can open, and those of others.
+//! Semaphores that other devices can open, and semaphores of other devices.
 
 use crate::sharing::Sharing;
 use crate::sharing::device::{enabled, missing};
@@ -7,8 +7,8 @@ use ash::vk;
 use interop_core::devices::os_handle::{self, ImportedHandle};
 use interop_core::{Result, SemaphoreHandle, Support, SyncKind};
 
-/// Not signalled, or with its counter at 0, at first. Destroyed when dropped, while its device exists; those who opened a
-/// handle of it share its state.
+/// A semaphore, initially unsignalled or with its counter at 0. It is destroyed when dropped; its device must still
+/// exist. Holders of a handle share its state.
 pub struct Semaphore {
     device: ash::Device,
     raw: vk::Semaphore,
@@ -16,14 +16,14 @@ pub struct Semaphore {
 }
 
 impl Sharing {
-    /// Tells whether semaphores of the kind can be made for others, and why not.
+    /// Reports whether semaphores of this kind can be exported, or the reason why not.
     pub fn exports_semaphores(&self, kind: SyncKind) -> Support {
-        self.shares_semaphores(kind, vk::ExternalSemaphoreFeatureFlags::EXPORTABLE, "exports")
+        self.shares_semaphores(kind, vk::ExternalSemaphoreFeatureFlags::EXPORTABLE, "export")
     }
 
-    /// Tells whether semaphores of the kind that others made can be opened, and why not.
+    /// Reports whether semaphores of this kind can be imported, or the reason why not.
     pub fn imports_semaphores(&self, kind: SyncKind) -> Support {
-        self.shares_semaphores(kind, vk::ExternalSemaphoreFeatureFlags::IMPORTABLE, "opens")
+        self.shares_semaphores(kind, vk::ExternalSemaphoreFeatureFlags::IMPORTABLE, "import")
     }
 
     fn shares_semaphores(&self, kind: SyncKind, feature: vk::ExternalSemaphoreFeatureFlags, verb: &str) -> Support {
@@ -32,14 +32,14 @@ impl Sharing {
             .and(|| Support::when(self.timeline || !timeline, "the driver has no timeline semaphores (Vulkan 1.2)"))
             .and(|| {
                 let driver_can = self.semaphore_features(kind).contains(feature);
-                Support::when(driver_can, format!("the driver {verb} no {kind} by handle"))
+                Support::when(driver_can, format!("the driver cannot {verb} a {kind} by handle"))
             })
     }
 
     fn semaphore_features(&self, kind: SyncKind) -> vk::ExternalSemaphoreFeatureFlags {
         let mut typed = semaphore_type(kind);
         let mut question = vk::PhysicalDeviceExternalSemaphoreInfo::default().handle_type(SEMAPHORE_HANDLE);
-        // An older device does not know the structure.
+        // Older devices do not support the structure.
         if kind == SyncKind::TimelineSemaphore {
             question = question.push_next(&mut typed);
         }
@@ -51,10 +51,10 @@ impl Sharing {
         answer.external_semaphore_features
     }
 
-    /// Makes a semaphore: a timeline where `kind` says so, else a binary one.
+    /// Creates an exportable semaphore: a timeline semaphore or a binary one, by `kind`.
     ///
     /// # Errors
-    /// `Unsupported` where the driver exports none of that kind.
+    /// `Unsupported` where the driver cannot export this kind.
     pub fn exported_semaphore(&self, kind: SyncKind) -> Result<Semaphore> {
         if let Support::No(reason) = self.exports_semaphores(kind) {
             return Err(self.unsupported(reason));
@@ -63,10 +63,11 @@ impl Sharing {
         self.new_semaphore(kind, vk::SemaphoreCreateInfo::default().push_next(&mut export))
     }
 
-    /// Opens a semaphore that another device or API of the same driver made, and shares its state.
+    /// Imports a semaphore of another device or API of the same driver, and shares its state.
     ///
     /// # Errors
-    /// `Unsupported` where the driver opens none of that kind, what it says where the handle is of no semaphore.
+    /// `Unsupported` where the driver cannot import this kind; the driver's error where the handle is not of a
+    /// semaphore.
     pub fn imported_semaphore(&self, handle: SemaphoreHandle) -> Result<Semaphore> {
         let kind = handle.kind();
         if let Support::No(reason) = self.imports_semaphores(kind) {
@@ -102,12 +103,12 @@ fn semaphore_type(kind: SyncKind) -> vk::SemaphoreTypeCreateInfo<'static> {
 }
 
 impl Semaphore {
-    /// The semaphore.
+    /// Returns the semaphore.
     pub fn raw(&self) -> vk::Semaphore {
         self.raw
     }
 
-    /// A new handle of the semaphore.
+    /// Returns a new handle of the semaphore.
     ///
     /// # Errors
     /// `Unsupported` where the device was made without the extension.
@@ -127,7 +128,7 @@ impl Semaphore {
 impl Drop for Semaphore {
     fn drop(&mut self) {
         interop_core::leak_if_forked!();
-        // SAFETY: made once of this device, which is alive; all work that uses it is done.
+        // SAFETY: it was created once by this device, which is alive; all work that uses it has completed.
         unsafe { self.device.destroy_semaphore(self.raw, None) }
     }
 }

@@ -1,4 +1,4 @@
-//! Extensions and features to switch on when a device is made, so that every path works.
+//! Extensions and features to enable when a device is created, so that every path works.
 
 use crate::sharing::memory_host::HOST_EXTENSION;
 use crate::sharing::os::{GET_MEMORY_NAME, GET_SEMAPHORE_NAME, MEMORY_EXTENSION, SEMAPHORE_EXTENSION};
@@ -7,18 +7,19 @@ use ash::vk;
 use interop_core::Result;
 use std::ffi::CStr;
 
-/// An extension of a device, and what it is for.
+/// An extension of a device, and its use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DeviceExtension {
-    /// The name that `VkDeviceCreateInfo` takes.
+    /// Name for `VkDeviceCreateInfo`.
     pub name: &'static CStr,
-    /// A function that only devices with it have.
+    /// A function that only devices with the extension have.
     pub function: &'static CStr,
-    /// Features that it makes work.
+    /// The features of pixelferry that need it.
     pub used_for: &'static str,
 }
 
-/// All of them. Without one, the paths that need it are not offered and the report says why; the others work.
+/// All extensions that are used. Without one, the paths that need it are unavailable and the report gives the reason;
+/// the others work.
 pub const DEVICE_EXTENSIONS: [DeviceExtension; 3] = [
     DeviceExtension {
         name: MEMORY_EXTENSION,
@@ -33,27 +34,28 @@ pub const DEVICE_EXTENSIONS: [DeviceExtension; 3] = [
     DeviceExtension {
         name: HOST_EXTENSION,
         function: c"vkGetMemoryHostPointerPropertiesEXT",
-        used_for: "pages of the host that are read where they lie (pinned-*)",
+        used_for: "host pages that the device reads in place (pinned-*)",
     },
 ];
 
-/// Wanted extensions and features of a physical device, present and absent.
+/// The extensions and features of a physical device that are useful for sharing, present and absent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeviceNeeds {
-    /// To be switched on (`ppEnabledExtensionNames`).
+    /// Extensions to enable (`ppEnabledExtensionNames`).
     pub extensions: Vec<DeviceExtension>,
-    /// Wanted, but the driver does not list them.
+    /// Useful extensions that the driver does not list.
     pub absent: Vec<DeviceExtension>,
-    /// True where there is the feature `timelineSemaphore` (`VkPhysicalDeviceTimelineSemaphoreFeatures`), to be switched on:
-    /// frames come with a value to wait for, and both sides' queues wait for each other with one semaphore for all frames.
+    /// True where the feature `timelineSemaphore` (`VkPhysicalDeviceTimelineSemaphoreFeatures`) is present and should
+    /// be enabled: frames then come with a value to wait for, and the queues of both sides wait for each other with one
+    /// semaphore for all frames.
     pub timeline_semaphore: bool,
 }
 
 impl DeviceNeeds {
-    /// Asks the driver of the device `name`.
+    /// Queries the driver of the device `name`.
     ///
     /// # Errors
-    /// What it says.
+    /// Errors of the driver.
     ///
     /// # Safety
     /// The physical device is of this instance; both are of Vulkan 1.1 or later.
@@ -67,22 +69,22 @@ impl DeviceNeeds {
         Ok(Self { extensions, absent, timeline_semaphore: unsafe { Sharing::timelines(instance, physical) } })
     }
 
-    /// The extensions, as `VkDeviceCreateInfo` takes them.
+    /// Returns the names of the extensions, for `VkDeviceCreateInfo`.
     pub fn names(&self) -> Vec<&'static CStr> {
         self.extensions.iter().map(|extension| extension.name).collect()
     }
 }
 
 impl Sharing {
-    /// True where the driver has semaphores that count.
+    /// Returns true where the driver has timeline semaphores.
     ///
     /// # Safety
     /// The physical device is of this instance; both are of Vulkan 1.1 or later.
     pub unsafe fn timelines(instance: &ash::Instance, physical: vk::PhysicalDevice) -> bool {
         let mut counters = vk::PhysicalDeviceTimelineSemaphoreFeatures::default();
         let mut features = vk::PhysicalDeviceFeatures2::default().push_next(&mut counters);
-        // SAFETY: the caller's promise; the structures live through the call, and a driver that does not know one of them
-        // leaves it as it is.
+        // SAFETY: the caller's promise; the structures live through the call, and a driver that does not support one of
+        // them leaves it unchanged.
         unsafe { instance.get_physical_device_features2(physical, &mut features) };
         counters.timeline_semaphore == vk::TRUE
     }

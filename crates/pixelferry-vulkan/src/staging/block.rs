@@ -12,17 +12,17 @@ use interop_core::{Error, HandleType, Result, SharedHandle, Staging, StagingKind
 use std::rc::Rc;
 
 enum Body {
-    /// Another buffer for each fill.
+    /// A new buffer for each fill.
     Orphaned {
         len: usize,
         filled: Option<Scratch>,
     },
-    /// A buffer that stays.
+    /// One persistent buffer.
     Linear(Rc<Buffer>),
     Image(Rc<Image>),
 }
 
-/// A block, and when the queue has read it.
+/// A block, and the submission that reads it last.
 pub(crate) struct VulkanStaging {
     body: Body,
     /// The submission after which the block may be written.
@@ -54,33 +54,33 @@ impl VulkanStaging {
             }
             StagingKind::Exported => (linear(Buffer::exported(shared, bytes)?), Reach::Never),
             StagingKind::ExportedImage(image) => (Body::Image(Rc::new(Image::exported(shared, &image)?)), Reach::Never),
-            other => return Err(shared.unsupported(format!("it knows no staging of {other:?}"))),
+            other => return Err(shared.unsupported(format!("it does not support staging blocks of {other:?}"))),
         };
         Ok((Self { body, fence: None, exported, shared: Rc::clone(shared) }, reach))
     }
 
-    /// Finds our type again, made by this display.
+    /// Downcasts a staging block made by this display.
     pub(crate) fn of<'a>(staging: &'a Staging, shared: &Rc<DeviceState>) -> Result<&'a Self> {
         own::<Self>(staging.driver(), shared)
     }
 
-    /// Finds our type again, to change it; made by this display.
+    /// Downcasts a staging block made by this display, mutably.
     pub(crate) fn of_mut<'a>(staging: &'a mut Staging, shared: &Rc<DeviceState>) -> Result<&'a mut Self> {
         own_mut::<Self>(staging.driver_mut(), shared)
     }
 
-    /// The buffer to copy from, or to.
+    /// Returns the buffer for copies.
     pub(crate) fn buffer(&self) -> Result<vk::Buffer> {
         match &self.body {
             Body::Orphaned { filled: Some(scratch), .. } => Ok(scratch.raw()),
             Body::Orphaned { .. } => Err(not_filled()),
             Body::Linear(buffer) => Ok(buffer.raw()),
-            // Refused before.
+            // Rejected before.
             Body::Image(_) => Err(Error::NothingShown),
         }
     }
 
-    /// The buffer to show in place.
+    /// Returns the buffer that is shown in place.
     pub(crate) fn lasting(&self) -> Result<&Rc<Buffer>> {
         match &self.body {
             Body::Linear(buffer) => Ok(buffer),
@@ -88,7 +88,7 @@ impl VulkanStaging {
         }
     }
 
-    /// The image, where it is one.
+    /// Returns the image, if the block is one.
     pub(crate) fn image(&self) -> Result<&Rc<Image>> {
         match &self.body {
             Body::Image(image) => Ok(image),
@@ -96,12 +96,12 @@ impl VulkanStaging {
         }
     }
 
-    /// The queue reads or writes the block up to this submission.
+    /// Marks the block as used by the queue up to this submission.
     pub(crate) fn used_until(&mut self, number: u64) {
         self.fence = Some(number);
     }
 
-    /// Lets go of what was filled last.
+    /// Releases the memory of the last fill.
     fn let_go(&mut self) {
         if let Body::Orphaned { filled, .. } = &mut self.body
             && let Some(scratch) = filled.take()
@@ -137,7 +137,7 @@ impl StagingDriver for VulkanStaging {
     }
 
     fn fence(&mut self, is_shown: bool) -> Result<()> {
-        // Copies have marked their own end.
+        // Copies already recorded their submission.
         if is_shown {
             self.fence = Some(self.shared.submissions.flush(None)?);
         }

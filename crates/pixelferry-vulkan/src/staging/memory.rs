@@ -1,4 +1,4 @@
-//! Buffers and images of the display, which go when the queue has done with them.
+//! Buffers and images of the display, which are destroyed when the queue no longer uses them.
 
 use crate::context::device_state::{BUFFER_USAGE, DeviceState};
 use crate::context::stores::IMAGE_USAGE;
@@ -9,12 +9,12 @@ use interop_core::{HostBlock, ImageDesc, MemoryHandle, Result, SharedHandle};
 use std::any::Any;
 use std::rc::Rc;
 
-/// Sizes are whole words, which `vkCmdFillBuffer` writes.
+/// Rounds up to whole words, as `vkCmdFillBuffer` requires.
 pub(crate) const fn whole_words(bytes: u64) -> u64 {
     bytes.next_multiple_of(4)
 }
 
-/// An allocation that others may keep, too.
+/// An allocation with shared ownership.
 type Kept = Rc<Allocation>;
 
 /// A buffer.
@@ -22,7 +22,7 @@ pub(crate) struct Buffer {
     raw: vk::Buffer,
     len: usize,
     made: Kept,
-    /// Goes after the allocation.
+    /// Dropped after the allocation.
     pages: Option<HostBlock>,
     pub shared: Rc<DeviceState>,
 }
@@ -33,7 +33,7 @@ impl Buffer {
         Ok(Self { raw, len, made: Rc::new(made), pages, shared: Rc::clone(shared) })
     }
 
-    /// Creates a buffer in the device's own memory, zero at first.
+    /// Creates a buffer in device-local memory, initially zero.
     pub(crate) fn zeroed(shared: &Rc<DeviceState>, len: usize) -> Result<Self> {
         let made = shared.sharing.local_buffer(whole_words(len as u64), BUFFER_USAGE)?;
         let made = Self::new(shared, len, made, None)?;
@@ -47,31 +47,31 @@ impl Buffer {
         Ok(made)
     }
 
-    /// Mapped for good, and its address.
+    /// Creates a buffer that stays mapped, and returns it with its host block.
     pub(crate) fn mapped(shared: &Rc<DeviceState>, len: usize) -> Result<(Self, HostBlock)> {
         let (made, address) = shared.sharing.mapped_buffer(whole_words(len as u64), BUFFER_USAGE)?;
         let made = Self::new(shared, len, made, None)?;
-        // The memory before the device that it is of.
+        // The memory is dropped before its device.
         let owner = Rc::new((Rc::clone(&made.made), Rc::clone(shared)));
         // SAFETY: the allocation, which stays mapped and was zeroed, lives as long as `owner`; nobody else maps it.
         let block = unsafe { HostBlock::from_raw(address, len, owner) };
         Ok((made, block))
     }
 
-    /// Pages of the host where they lie.
+    /// Imports host pages in place.
     pub(crate) fn of_pages(shared: &Rc<DeviceState>, block: HostBlock, len: usize) -> Result<Self> {
         // SAFETY: the buffer keeps the block, which goes after the allocation.
         let made = unsafe { shared.sharing.imported_host_buffer(&block, len, BUFFER_USAGE) }?;
         Self::new(shared, len, made, Some(block))
     }
 
-    /// Memory of another device's or API's.
+    /// Imports memory of another device or API.
     pub(crate) fn imported(shared: &Rc<DeviceState>, memory: MemoryHandle, len: usize) -> Result<Self> {
         let made = shared.sharing.imported_buffer(memory, whole_words(len as u64), BUFFER_USAGE)?;
         Self::new(shared, len, made, None)
     }
 
-    /// Creates a buffer in memory of the device that others can open. The content is undefined.
+    /// Creates a buffer in exportable memory. The content is undefined.
     pub(crate) fn exported(shared: &Rc<DeviceState>, len: usize) -> Result<Self> {
         let made = shared.sharing.exported_buffer(whole_words(len as u64), BUFFER_USAGE)?;
         Self::new(shared, len, made, None)
@@ -81,12 +81,12 @@ impl Buffer {
         self.raw
     }
 
-    /// Bytes, in whole words.
+    /// Returns the number of bytes, in whole words.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// A new handle of its memory, which was made to be exported.
+    /// Returns a new handle of its memory, which was allocated for export.
     pub(crate) fn export(&self) -> Result<SharedHandle> {
         Ok(SharedHandle::Memory(self.made.export(&self.shared.sharing)?))
     }
@@ -109,22 +109,23 @@ pub(crate) struct Image {
 }
 
 impl Image {
-    /// Creates an image in the device's own memory, zero at first.
+    /// Creates an image in device-local memory, initially zero.
     pub(crate) fn zeroed(shared: &Rc<DeviceState>, desc: &ImageDesc) -> Result<Self> {
         let (raw, made) = shared.sharing.local_image(desc, shared.stores.usage(desc.format))?;
         let made = Self { raw, desc: *desc, made: Rc::new(made), shared: Rc::clone(shared) };
-        // SAFETY: the image is new; it is retired when it goes.
+        // SAFETY: the image is new; it is retired when it is dropped.
         unsafe { shared.submissions.record(|device, commands| commands::clear(device, commands, raw)) }?;
         Ok(made)
     }
 
-    /// Creates an image in memory of the device that others can open.
+    /// Creates an image in exportable memory.
     pub(crate) fn exported(shared: &Rc<DeviceState>, desc: &ImageDesc) -> Result<Self> {
         let (raw, made) = shared.sharing.exported_image(desc, IMAGE_USAGE)?;
         let made = Self { raw, desc: *desc, made: Rc::new(made), shared: Rc::clone(shared) };
-        // SAFETY: as above. Before others write, as a change from an undefined layout may throw pixels away.
+        // SAFETY: as above. This happens before others write, because a transition from an undefined layout may discard
+        // pixels.
         let number = unsafe { shared.submissions.record(|device, commands| commands::clear(device, commands, raw)) }?;
-        // Others write it next, who know nothing of this queue.
+        // Other devices write it next, and do not wait for this queue.
         shared.submissions.wait(number)?;
         Ok(made)
     }

@@ -13,11 +13,11 @@ pub(crate) struct QueueBuffer {
     #[cfg_attr(not(feature = "compute"), expect(dead_code))]
     raw: vk::Buffer,
     len: usize,
-    /// The display's own; an engine's is kept by the engine.
+    /// Keeps the display's own buffer; an engine's buffer is kept by the engine.
     kept: Option<Rc<Buffer>>,
 }
 
-/// A [`QueueBuffer`] as the other side gets it.
+/// A [`QueueBuffer`] inside a handle.
 struct Lent(AtHome<QueueBuffer>);
 
 impl QueueBuffer {
@@ -25,7 +25,7 @@ impl QueueBuffer {
         Self { raw: buffer.raw(), len: buffer.len(), kept: Some(Rc::clone(buffer)) }
     }
 
-    /// `None` where kernels cannot write it in whole words.
+    /// Wraps an engine's buffer; `None` where kernels cannot write it in whole words.
     pub(crate) fn of_engine(raw: vk::Buffer, len: usize, usage: vk::BufferUsageFlags) -> Option<Self> {
         let stores = usage.contains(vk::BufferUsageFlags::STORAGE_BUFFER);
         (stores && whole_words(len as u64) == len as u64).then_some(Self { raw, len, kept: None })
@@ -36,7 +36,7 @@ impl QueueBuffer {
         Ok(SharedHandle::QueueBuffer { queue: shared.queue_id(), buffer: Box::new(lent) })
     }
 
-    /// The buffer of at least so many bytes behind a handle of this display's queue.
+    /// Returns the buffer of at least this many bytes behind a handle of this display's queue.
     pub(crate) fn open(handle: &SharedHandle, bytes: usize) -> Result<Self> {
         let Lent(lent) = handle.in_queue("buffer")?;
         let lent = lent.get()?;
@@ -49,14 +49,14 @@ impl QueueBuffer {
         self.raw
     }
 
-    /// Bytes, in whole words.
+    /// Returns the number of bytes, in whole words.
     #[cfg(feature = "compute")]
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// The display's own, to be shown in place.
+    /// Returns the display's own buffer, to be shown in place.
     pub(crate) fn lasting(self) -> Result<Rc<Buffer>> {
-        self.kept.ok_or_else(|| Error::refused("the buffer is an engine's"))
+        self.kept.ok_or_else(|| Error::refused("the buffer belongs to an engine"))
     }
 }

@@ -13,9 +13,10 @@ use std::rc::{Rc, Weak};
 pub(crate) struct QueueImage {
     place: Place,
     pub desc: ImageDesc,
-    /// Format of a view that stores.
+    /// Format of a view for stores.
     pub view: vk::Format,
-    /// What keeps the image: the display's own is kept from here, an engine's by the engine while its surface or target is there.
+    /// Keeps the image alive: the display's own image is kept here, an engine's image by the engine while its surface
+    /// or target lives.
     keeper: Keeper,
 }
 
@@ -26,7 +27,7 @@ enum Keeper {
     Engine(Weak<()>),
 }
 
-/// A [`QueueImage`] as the other side gets it.
+/// A [`QueueImage`] inside a handle.
 struct Lent(AtHome<QueueImage>);
 
 impl QueueImage {
@@ -36,8 +37,8 @@ impl QueueImage {
         Some(Self { place: image.place(), desc, view, keeper: Keeper::Ours { _image: Rc::clone(image) } })
     }
 
-    /// `None` where kernels do not store to it as it is: its views have no other format than its own. The engine keeps the image
-    /// while `owner` is there, and no longer: safe code may keep handles of it forever.
+    /// Wraps an engine's image; `None` where kernels cannot store to it in its own format. The engine keeps the image
+    /// only while `owner` lives, but safe code may keep handles of it longer.
     pub(crate) fn of_engine(
         shared: &DeviceState,
         (place, owner): (Place, &Rc<()>),
@@ -53,14 +54,14 @@ impl QueueImage {
         })
     }
 
-    /// The image for commands.
+    /// Returns the image for commands.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] where an engine need not keep it any more.
+    /// [`Error::InvalidInput`] where the engine need not keep it any more.
     pub(crate) fn place(&self) -> Result<Place> {
         match &self.keeper {
             Keeper::Engine(owner) if owner.strong_count() == 0 => {
-                Err(Error::refused("the surface or target of the engine's image is gone"))
+                Err(Error::refused("the surface or target of the engine's image was dropped"))
             }
             _ => Ok(self.place),
         }
@@ -71,15 +72,17 @@ impl QueueImage {
         Ok(SharedHandle::QueueBuffer { queue: shared.queue_id(), buffer: Box::new(lent) })
     }
 
-    /// The image behind a handle of this display's queue, which has that size.
+    /// Returns the image of this size behind a handle of this display's queue.
     #[cfg(feature = "compute")]
     pub(crate) fn open(handle: &SharedHandle, desc: &ImageDesc) -> Result<Self> {
         let Lent(lent) = handle.in_queue("image")?;
         let lent = lent.get()?;
         if (lent.desc.extent, lent.desc.format) != (desc.extent, desc.format) {
             let (is, said) = (lent.desc, desc);
-            let problem =
-                format!("the image is {} {}, it was said to be {} {}", is.extent, is.format, said.extent, said.format);
+            let problem = format!(
+                "the image is {} {}, but its description says {} {}",
+                is.extent, is.format, said.extent, said.format
+            );
             return Err(Error::refused(problem));
         }
         Ok(lent.clone())

@@ -1,4 +1,4 @@
-//! Mapped buffers for copies to and from the host, used again when the queue has done with them.
+//! Mapped buffers for copies to and from the host, reused when the queue no longer uses them.
 
 use crate::context::device_state::{BUFFER_USAGE, DeviceState};
 use crate::queue::pool::GRAIN;
@@ -18,7 +18,7 @@ impl Scratch {
         Ok(Self { raw, block })
     }
 
-    /// One of at least so many bytes that nothing uses, with any content.
+    /// Returns a free buffer of at least this many bytes, with undefined content.
     pub(crate) fn take(shared: &DeviceState, len: usize) -> Result<Self> {
         match shared.pool.take(shared.submissions.done(), len) {
             Some(scratch) => Ok(scratch),
@@ -26,7 +26,7 @@ impl Scratch {
         }
     }
 
-    /// To be used again when the submission is done.
+    /// Returns the buffer to the pool when the submission has completed.
     pub(crate) fn give_back(self, shared: &DeviceState, number: u64) {
         if let Some((number, oldest)) = shared.pool.put(number, self) {
             shared.submissions.retire_at(number, Box::new(oldest.block));
@@ -37,7 +37,7 @@ impl Scratch {
         self.raw
     }
 
-    /// Lets the host fill the first bytes.
+    /// Lets the host write the first bytes.
     pub(crate) fn fill(&self, len: usize, f: impl FnOnce(&mut [u8]) -> Result<()>) -> Result<()> {
         f(&mut self.block.write(0..len, Holder::Staging)?)
     }

@@ -10,23 +10,23 @@ use interop_core::{ComputeSemaphore, SemaphoreHandle};
 use interop_core::{Result, SharedHandle, Staging, SyncKind};
 use std::rc::Rc;
 
-/// Not signalled, or with its counter at 0, at first.
+/// A semaphore, initially unsignalled or with its counter at 0.
 pub(crate) struct VulkanSemaphore {
-    /// `None` only while it is dropped.
+    /// `None` only during the drop.
     raw: Option<Semaphore>,
     point: Point,
     shared: Rc<DeviceState>,
 }
 
 impl VulkanSemaphore {
-    /// Makes a semaphore of a kind that is listed, and a handle of it.
+    /// Creates a semaphore of a supported kind, and a handle of it.
     pub(crate) fn new(shared: &Rc<DeviceState>, kind: SyncKind) -> Result<(Self, SharedHandle)> {
         let raw = shared.sharing.exported_semaphore(kind)?;
         let handle = raw.export(&shared.sharing)?;
         Ok((Self::over(shared, raw, kind), SharedHandle::Semaphore(handle)))
     }
 
-    /// Opens another device's.
+    /// Imports another device's semaphore.
     #[cfg(feature = "compute")]
     pub(crate) fn open(shared: &Rc<DeviceState>, handle: SemaphoreHandle) -> Result<Self> {
         let kind = handle.kind();
@@ -56,7 +56,7 @@ impl SemaphoreDriver for VulkanSemaphore {
     }
 }
 
-/// Of a backend's, whose work is in the same queue.
+/// For a backend whose work is in the same queue.
 #[cfg(feature = "compute")]
 impl ComputeSemaphore for VulkanSemaphore {
     fn signal(&mut self, value: u64) -> Result<()> {

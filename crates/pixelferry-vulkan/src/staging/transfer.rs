@@ -11,7 +11,7 @@ use interop_core::{Error, Filter, ImageDesc, ImageView, PixelFormat, Region, Res
 use std::ops::Range;
 use std::rc::Rc;
 
-/// The pixels of `view` in a buffer, as a copy takes them.
+/// Returns the pixels of `view` in a buffer, as an operand of a copy.
 pub(crate) fn rows(buffer: vk::Buffer, view: &ImageView) -> Result<Rows> {
     let pixel = view.format.bytes_per_pixel();
     let whole = view.offset.is_multiple_of(pixel) && (view.extent.height == 1 || view.pitch().is_multiple_of(pixel));
@@ -19,8 +19,11 @@ pub(crate) fn rows(buffer: vk::Buffer, view: &ImageView) -> Result<Rows> {
     match length.filter(|_| whole) {
         Some(row_length) => Ok(Rows { buffer, offset: view.offset as u64, row_length }),
         None => {
-            let problem =
-                format!("offset {} and row pitch {} go in pixels of {pixel} bytes", view.offset, view.pitch());
+            let problem = format!(
+                "offset {} and row pitch {} must be multiples of the pixel, {pixel} bytes",
+                view.offset,
+                view.pitch()
+            );
             Err(Error::refused(problem))
         }
     }
@@ -49,14 +52,14 @@ pub(crate) fn upload_pixels(
     Ok(())
 }
 
-/// Copies pixels from a buffer; the rows lie inside it.
+/// Copies pixels from a buffer; the rows must lie inside it.
 pub(crate) fn copy_to_image(shared: &DeviceState, to: Place, from: Rows, region: Region) -> Result<u64> {
-    // SAFETY: the region was checked to lie in the image and the rows in the buffer. Both are retired when they go, or are an
-    // engine's, which keeps them.
+    // SAFETY: the region was checked to lie in the image and the rows in the buffer. Both are retired when they are
+    // dropped, or belong to an engine, which keeps them.
     unsafe { shared.submissions.record(|device, commands| commands::to_image(device, commands, from, to, region)) }
 }
 
-/// Copies pixels to a buffer; the rows lie inside it.
+/// Copies pixels to a buffer; the rows must lie inside it.
 pub(crate) fn copy_to_rows(shared: &DeviceState, from: Place, region: Region, to: Rows) -> Result<u64> {
     // SAFETY: as in `copy_to_image`.
     unsafe { shared.submissions.record(|device, commands| commands::to_rows(device, commands, from, region, to)) }
@@ -74,18 +77,19 @@ pub(crate) fn upload_bytes(shared: &DeviceState, to: (vk::Buffer, u64), bytes: &
     Ok(())
 }
 
-/// Copies bytes from a buffer to another; they lie inside both.
+/// Copies bytes from one buffer to another; they must lie inside both.
 pub(crate) fn copy_bytes(
     shared: &DeviceState,
     from: (vk::Buffer, u64),
     to: (vk::Buffer, u64),
     bytes: u64,
 ) -> Result<u64> {
-    // SAFETY: the callers checked the ranges. Both buffers are retired when they go, or are an engine's, which keeps them.
+    // SAFETY: the callers checked the ranges. Both buffers are retired when they are dropped, or belong to an engine,
+    // which keeps them.
     unsafe { shared.submissions.record(|device, commands| commands::to_buffer(device, commands, from, to, bytes)) }
 }
 
-/// The pixels of a region, each of `pixel` bytes, in tight rows.
+/// Reads the pixels of a region, each of `pixel` bytes, into tight rows.
 pub(crate) fn read_image(shared: &DeviceState, from: Place, pixel: usize, region: Region) -> Result<Vec<u8>> {
     let len = region.width as usize * region.height as usize * pixel;
     read(shared, len, |scratch| {
@@ -93,7 +97,7 @@ pub(crate) fn read_image(shared: &DeviceState, from: Place, pixel: usize, region
     })
 }
 
-/// Refuses formats that the device does not blit; its queue is another matter.
+/// Checks that the device can blit these formats; its queue is checked elsewhere.
 pub(crate) fn check_blit(shared: &DeviceState, from: vk::Format, to: vk::Format, filter: Filter) -> Result<()> {
     use vk::FormatFeatureFlags as Features;
     let linear = match filter {
@@ -110,7 +114,8 @@ pub(crate) fn check_blit(shared: &DeviceState, from: vk::Format, to: vk::Format,
     Ok(())
 }
 
-/// A region of an image as the driver's own blit shows it in RGBA8, in tight rows; `None` where the device blits no such formats.
+/// Reads a region of an image, converted to RGBA8 by the driver's blit, into tight rows; `None` where the device cannot
+/// blit these formats.
 pub(crate) fn blit_back(shared: &Rc<DeviceState>, from: Place, region: Region) -> Result<Option<Vec<u8>>> {
     const DRAWN: vk::ImageLayout = vk::ImageLayout::TRANSFER_DST_OPTIMAL;
     let to = ImageDesc::new(region.width, region.height, PixelFormat::Rgba8);
@@ -119,7 +124,8 @@ pub(crate) fn blit_back(shared: &Rc<DeviceState>, from: Place, region: Region) -
     }
     let (image, all) = (Image::zeroed(shared, &to)?, to.extent.full());
     let Place { image: raw, layout, .. } = image.place();
-    // SAFETY: the region was checked to lie in the image; the other was made for it, and is retired when it goes.
+    // SAFETY: the region was checked to lie in the image; the other image was created for it, and is retired when it is
+    // dropped.
     unsafe {
         shared.submissions.record(|device, commands| {
             commands::change(device, commands, raw, (layout, DRAWN));
@@ -130,19 +136,19 @@ pub(crate) fn blit_back(shared: &Rc<DeviceState>, from: Place, region: Region) -
     read_image(shared, image.place(), to.format.bytes_per_pixel(), all).map(Some)
 }
 
-/// The bytes of a range.
+/// Reads a range of bytes.
 pub(crate) fn read_buffer(shared: &DeviceState, from: vk::Buffer, range: &Range<u64>) -> Result<Vec<u8>> {
     let bytes = range.end - range.start;
     read(shared, bytes as usize, |scratch| copy_bytes(shared, (from, range.start), (scratch.raw(), 0), bytes))
 }
 
-/// A region of an image that lies in a buffer.
+/// Returns a region of an image that lies in a buffer.
 pub(crate) fn part_of(view: &ImageView, region: Region) -> ImageView {
     let at = view.row_start(region.y) + region.x as usize * view.format.bytes_per_pixel();
     ImageView { extent: region.extent(), ..view.moved_to(at) }
 }
 
-/// The pixels of a region of an image that lies in a buffer, in tight rows.
+/// Reads the pixels of a region of an image that lies in a buffer, into tight rows.
 pub(crate) fn read_rows(shared: &DeviceState, from: vk::Buffer, view: &ImageView, region: Region) -> Result<Vec<u8>> {
     let part = part_of(view, region);
     let span = part.span();

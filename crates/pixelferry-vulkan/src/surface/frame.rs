@@ -1,4 +1,4 @@
-//! Frames as the engine gets them.
+//! Frames as the engine receives them.
 
 use ash::vk;
 use interop_core::{Extent, ImageView};
@@ -8,23 +8,24 @@ use interop_core::{Extent, ImageView};
 pub struct TimelinePoint {
     /// The semaphore.
     pub semaphore: vk::Semaphore,
-    /// The value that its counter reaches.
+    /// The value that its counter will reach.
     pub value: u64,
 }
 
-/// Image or buffer with a frame's pixels or bytes. The handles stay the display's: the engine destroys none.
+/// The image or buffer with a frame's pixels or bytes. The display owns the handles: the engine must not destroy them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum VulkanObject {
-    /// An image of one level and one layer, of the tiling `OPTIMAL`, that can be sampled and copied from. Row 0 is the top row.
+    /// An image of one level and one layer, with the tiling `OPTIMAL`, that can be sampled and copied from. Row 0 is
+    /// the top row.
     Image {
         /// The image.
         image: vk::Image,
-        /// Its format.
+        /// Format of the image.
         format: vk::Format,
-        /// Its size, pixels.
+        /// Size of the image in pixels.
         extent: Extent,
-        /// The layout that it has when the frame is ready, and that the engine leaves it in.
+        /// The layout that it has when the frame is ready, and in which the engine must leave it.
         layout: vk::ImageLayout,
     },
     /// Rows of an image in a buffer: storage, or the source of a copy. The top row comes first.
@@ -40,23 +41,23 @@ pub enum VulkanObject {
     Bytes {
         /// The buffer; it may be larger than the bytes.
         buffer: vk::Buffer,
-        /// First byte.
+        /// Offset of the first byte.
         offset: u64,
         /// Number of bytes.
         len: u64,
     },
 }
 
-/// A frame for the engine's own submission; of [`crate::VulkanDisplay::surface_frame`].
+/// A frame for the engine's own submission, from [`crate::VulkanDisplay::surface_frame`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct VulkanFrame {
-    /// Object that holds the frame.
+    /// The object that holds the frame.
     pub object: VulkanObject,
-    /// The submission that reads the frame waits for this, at the stages that read. Submissions to the display's own queue need
-    /// not: they come after.
+    /// The submission that reads the frame must wait for this, at the stages that read. Submissions to the display's
+    /// own queue need not: they follow the frame.
     ///
-    /// `None` where the device was made without timeline semaphores. A submission to another queue then comes after
+    /// `None` where the device was made without timeline semaphores. A submission to another queue must then follow
     /// [`interop_core::Display::finish`].
     pub ready: Option<TimelinePoint>,
 }

@@ -1,4 +1,4 @@
-//! Surfaces without storage, which show staging blocks where they lie.
+//! Surfaces without storage, which show staging blocks in place.
 
 use crate::context::device_state::DeviceState;
 use crate::staging::block::VulkanStaging;

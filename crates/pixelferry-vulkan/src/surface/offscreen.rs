@@ -1,4 +1,4 @@
-//! Reading a surface through once, for measurements.
+//! Reading a whole surface once, for measurements.
 
 use crate::context::device_state::{BUFFER_USAGE, DeviceState};
 use crate::queue::commands::Rows;
@@ -7,7 +7,7 @@ use crate::surface::shown::Shown;
 use ash::vk;
 use interop_core::Result;
 
-/// The buffer to copy to, of at least so many bytes.
+/// Returns the target buffer, of at least this many bytes.
 fn target(shared: &DeviceState, bytes: u64) -> Result<vk::Buffer> {
     let mut kept = shared.target.0.borrow_mut();
     if let Some((raw, _)) = kept.as_ref().filter(|(_, made)| made.bytes() >= bytes) {
@@ -21,7 +21,7 @@ fn target(shared: &DeviceState, bytes: u64) -> Result<vk::Buffer> {
     Ok(raw)
 }
 
-/// Copies what a surface shows to where nobody looks.
+/// Copies a surface's content to offscreen memory.
 pub(crate) fn read_through(shared: &DeviceState, shown: &Shown) -> Result<()> {
     match shown {
         Shown::Image(place, desc) => {

@@ -1,4 +1,4 @@
-//! Image or buffer that a surface shows.
+//! The image or buffer that a surface shows.
 
 use crate::context::device_state::DeviceState;
 use crate::queue::commands::Place;
@@ -14,12 +14,12 @@ pub(crate) enum Shown {
     Bytes(vk::Buffer, BufferView),
 }
 
-/// Refuses an image of an engine's that shaders do not read.
+/// Returns an error for an engine's image that shaders cannot sample.
 pub(crate) fn check_sampled(shared: &DeviceState, surface: &Surface) -> Result<()> {
     find::<StoredImage>(surface.driver(), shared).map_or(Ok(()), StoredImage::check_sampled)
 }
 
-/// Returns what any surface of this display shows.
+/// Returns the content of any surface of this display.
 pub(crate) fn shown(shared: &DeviceState, surface: &Surface) -> Result<Shown> {
     let any = surface.driver();
     if let Some(s) = find::<StoredImage>(any, shared) {

@@ -19,9 +19,9 @@ use std::rc::Rc;
 
 /// Owner of the object.
 enum Owner<O, U> {
-    /// The display's, kept here.
+    /// Owned by the display, and kept here.
     Ours(O),
-    /// An engine's, with the usage that it says it made it with.
+    /// Owned by an engine, with the usage that the engine states.
     Engines(U),
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct StoredImage {
     image: ImageDesc,
     place: Place,
     owner: Owner<Rc<Image>, vk::ImageUsageFlags>,
-    /// Dropped with the surface, after which an engine need not keep its image.
+    /// Dropped with the surface; after that an engine need not keep its image.
     alive: Rc<()>,
     shared: Rc<DeviceState>,
 }
@@ -43,7 +43,7 @@ impl StoredImage {
         Ok(Self::of(shared, desc, image.place(), Owner::Ours(image)))
     }
 
-    /// An engine's, which is as the arguments say and outlives what is submitted with it.
+    /// Wraps an engine's image, which matches the arguments and outlives the submissions that use it.
     pub(crate) fn over(shared: &Rc<DeviceState>, desc: &ImageDesc, place: Place, usage: vk::ImageUsageFlags) -> Self {
         Self::of(shared, desc, place, Owner::Engines(usage))
     }
@@ -146,7 +146,8 @@ impl StoredBuffer {
         Ok(Self { len, raw: buffer.raw(), owner: Owner::Ours(buffer), shared: Rc::clone(shared) })
     }
 
-    /// The first bytes of an engine's, which is as the arguments say and outlives what is submitted with it.
+    /// Wraps the first bytes of an engine's buffer, which matches the arguments and outlives the submissions that use
+    /// it.
     pub(crate) fn over(shared: &Rc<DeviceState>, len: usize, raw: vk::Buffer, usage: vk::BufferUsageFlags) -> Self {
         Self { len, raw, owner: Owner::Engines(usage), shared: Rc::clone(shared) }
     }

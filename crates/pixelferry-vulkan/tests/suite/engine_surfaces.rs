@@ -174,7 +174,7 @@ fn what_no_copy_reaches_is_refused_and_says_why() {
     let image = |about: EngineImage| unsafe { display.engine_image(&about) };
     refused(image(EngineImage { image: vk::Image::null(), ..good }), "null");
     refused(image(EngineImage { usage: vk::ImageUsageFlags::SAMPLED, ..good }), "add TRANSFER_SRC");
-    refused(image(EngineImage { format: vk::Format::R32_UINT, ..good }), "no frame has the format R32_UINT");
+    refused(image(EngineImage { format: vk::Format::R32_UINT, ..good }), "frames cannot have the format R32_UINT");
     refused(image(EngineImage { layout: vk::ImageLayout::UNDEFINED, ..good }), "UNDEFINED");
     refused(image(EngineImage { extent: Extent::new(0, 8), ..good }), "0x8");
     let only = |usage| image(EngineImage { usage, ..good }).unwrap();
@@ -192,7 +192,7 @@ fn what_no_copy_reaches_is_refused_and_says_why() {
     refused(buffer(EngineBuffer { usage: vk::BufferUsageFlags::VERTEX_BUFFER, ..bytes }), "add TRANSFER_SRC");
     refused(intake(&shown, buffer(bytes).unwrap(), None), "without TRANSFER_SRC");
     // Pixels that a frame does not write are kept by reading them first.
-    refused(outlet(&shown, buffer(bytes).unwrap(), None), "do not ask for Keep");
+    refused(outlet(&shown, buffer(bytes).unwrap(), None), "do not use Keep");
     assert!(overwriting(&shown, buffer(bytes).unwrap()).is_ok());
     display.finish().unwrap();
     // SAFETY: the display is done with it.

@@ -220,7 +220,7 @@ fn a_lost_device_is_an_error_and_everything_goes() {
     link.frame(|frame| frame.write(&[3; 32 * 32 * 4])).unwrap();
     losing::LOST.store(true, Ordering::SeqCst);
     let error = link.frame(|frame| frame.write(&[4; 32 * 32 * 4])).err().unwrap().to_string();
-    assert!(error.contains("DEVICE_LOST") && error.contains("make a new device"), "{error}");
+    assert!(error.contains("DEVICE_LOST") && error.contains("create a new device"), "{error}");
     assert!(display.finish().is_err() && display.create_surface(&desc).is_err());
     drop(link);
     drop(display);

@@ -1,4 +1,4 @@
-//! Bindings of launches: group 0 has the target and the numbers, group 1 the memories among the arguments.
+//! Bindings of launches: group 0 holds the target and the numbers, group 1 the memories among the arguments.
 
 use crate::WgpuDevice;
 use interop_core::Result;
@@ -7,18 +7,18 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use wgsl_kernel::NUMBERS;
 
-/// Launches whose numbers lie side by side: more than are recorded without being submitted.
+/// Number of launches whose numbers are stored side by side: more than are recorded before a submission.
 const PLACES: u64 = 16;
 
-/// The numbers of launches, in memory that shaders read.
+/// The buffer of the numbers of launches.
 pub struct Numbers {
     buffer: wgpu::Buffer,
     next: AtomicU64,
-    /// Layout of group 0 of every kernel that writes linear memory.
+    /// Layout of group 0 for every kernel that writes linear memory.
     pub layout: wgpu::BindGroupLayout,
 }
 
-/// A target with its group 0, from the first launch that writes it on.
+/// A target with its group 0, which is created at the first launch that writes it.
 pub struct Bindable<T> {
     pub object: T,
     group: OnceLock<wgpu::BindGroup>,
@@ -51,16 +51,16 @@ impl Numbers {
         Self { buffer, next: AtomicU64::new(0), layout: target_layout(device, memory) }
     }
 
-    /// Queues numbers to the next place, which is returned: in bytes, for the binding. The launch is recorded before another one's
-    /// numbers are written ([`WgpuDevice::record`]).
+    /// Queues a write of the numbers to the next place, and returns the place in bytes for the binding. The launch must
+    /// be recorded before another launch's numbers are written ([`WgpuDevice::record`]).
     pub fn write(&self, queue: &wgpu::Queue, numbers: &[u8]) -> u32 {
         let place = self.next.fetch_add(1, Ordering::Relaxed) % PLACES * NUMBERS as u64;
         queue.write_buffer(&self.buffer, place, numbers);
-        // Below PLACES * NUMBERS.
+        // The value is below PLACES * NUMBERS.
         place as u32
     }
 
-    /// Group 0 for a target.
+    /// Returns group 0 for a target.
     pub fn bind(
         &self,
         device: &wgpu::Device,
@@ -79,7 +79,7 @@ impl Numbers {
     }
 }
 
-/// The layout of group 0 for targets that are textures of this format.
+/// Returns the layout of group 0 for textures of this format.
 pub fn texture_layout(device: &wgpu::Device, format: wgpu::TextureFormat) -> wgpu::BindGroupLayout {
     let (access, view_dimension) = (wgpu::StorageTextureAccess::WriteOnly, wgpu::TextureViewDimension::D2);
     target_layout(device, wgpu::BindingType::StorageTexture { access, format, view_dimension })
@@ -98,17 +98,17 @@ fn target_layout(device: &wgpu::Device, target: wgpu::BindingType) -> wgpu::Bind
     })
 }
 
-/// Group 1 of one kernel's launches.
+/// Group 1 of a kernel's launches.
 pub struct Arguments {
     pub layout: wgpu::BindGroupLayout,
-    /// The empty group of a kernel without arguments.
+    /// The empty group of a kernel without memory arguments.
     none: Option<wgpu::BindGroup>,
-    /// Bytes of numbers in a launch's own commands; `None` where they come from a buffer.
+    /// Size in bytes of the numbers in a launch's own commands; `None` where a buffer holds them.
     pub immediates: Option<usize>,
 }
 
 impl Arguments {
-    /// Of a kernel that reads so many memories.
+    /// Creates the layout for this number of memories.
     pub fn new(device: &wgpu::Device, memories: usize, immediates: Option<usize>) -> Self {
         let ty = wgpu::BufferBindingType::Storage { read_only: true };
         let memory = wgpu::BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None };
@@ -119,7 +119,7 @@ impl Arguments {
         Self { layout, none, immediates }
     }
 
-    /// Its memories, bound from 0 on.
+    /// Returns the group that binds the memories, from binding 0.
     pub fn bind<'b>(
         &self,
         device: &WgpuDevice,

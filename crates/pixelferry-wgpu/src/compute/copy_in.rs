@@ -1,4 +1,4 @@
-//! Frames out of wgpu buffers that others write, and memory into those: another library's kernels on the same device.
+//! Copies between frames or memory and wgpu buffers of other libraries on the same device.
 
 use crate::compute::device::WgpuShaders;
 use interop_core::describe::pattern::rows;
@@ -8,7 +8,7 @@ use std::ops::Range;
 use wgsl_kernel::WORD;
 use wgsl_kernel::shader::MemorySide;
 
-/// Submits a copy of `from`, from its byte `offset` on, into `target`.
+/// Submits a copy from byte `offset` of `from` into `target`.
 pub fn copy_in(shaders: &WgpuShaders, target: Target<'_>, from: &wgpu::Buffer, offset: u64) -> Result<()> {
     let (memory, view) = target.into_parts();
     let (memory, view) = shaders.linear(MemorySide::of(memory, &shaders.session)?, view)?;
@@ -17,7 +17,7 @@ pub fn copy_in(shaders: &WgpuShaders, target: Target<'_>, from: &wgpu::Buffer, o
     })
 }
 
-/// Submits a copy of the bytes that a view has of memory into `to`, from its byte `offset` on.
+/// Submits a copy of a view of memory to byte `offset` of `to`.
 pub fn copy_out(
     shaders: &WgpuShaders,
     memory: &dyn ComputeMemory,
@@ -36,7 +36,8 @@ pub fn copy_out(
     })
 }
 
-/// Submits copies between the pieces of a view and another library's buffer, which has them without gaps from a byte on.
+/// Submits copies between the pieces of a view and another library's buffer, which holds them without gaps from a byte
+/// on.
 fn submit(
     shaders: &WgpuShaders,
     view: &View,
@@ -51,10 +52,10 @@ fn submit(
     }
     let is_whole = |place: &Range<usize>| place.start.is_multiple_of(WORD) && place.len().is_multiple_of(WORD);
     if !offset.is_multiple_of(WORD as u64) || !pieces(view).all(|place| is_whole(&place)) {
-        let reason = format!("it copies whole words of {WORD} bytes, and {view:?} or byte {offset} are none");
+        let reason = format!("wgpu copies only whole words of {WORD} bytes, unlike {view:?} at byte {offset}");
         return Err(shaders.device.unsupported(reason));
     }
-    // At once: whoever uses the buffer may submit what writes it again before anything else is submitted here.
+    // Submitted at once, because the buffer's owner may submit new writes before anything else is submitted here.
     let submitted = shaders.device.submit(|encoder| {
         let mut at = offset;
         for place in pieces(view) {
@@ -66,7 +67,7 @@ fn submit(
     submitted.map(drop)
 }
 
-/// Tells where in the memory the bytes go, in their order: one place where they follow each other, else one for each row.
+/// Returns the ranges of the memory in the order of the bytes: one if they are contiguous, otherwise one for each row.
 fn pieces(view: &View) -> Box<dyn Iterator<Item = Range<usize>>> {
     match view {
         View::Image(image) if !image.is_contiguous() => Box::new(rows(view).map(|(_, row)| row)),

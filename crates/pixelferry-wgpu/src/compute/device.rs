@@ -19,13 +19,13 @@ use wgsl_kernel::shader::{
 };
 use wgsl_kernel::{Blue, KernelText, WORD, bounded, with_room};
 
-/// A device whose compute shaders are kernels.
+/// A device with its compute shaders.
 pub(crate) struct WgpuShaders {
     pub device: WgpuDevice,
     pub session: Session,
-    /// Opens memory of others, where Vulkan drives the device.
+    /// Opens memory of other APIs, if the device's API is Vulkan.
     pub opener: Option<Opener>,
-    /// Bytes of numbers that commands themselves carry.
+    /// Maximum size in bytes of the numbers in the commands themselves.
     pub immediates: usize,
     pub numbers: Numbers,
 }
@@ -35,7 +35,7 @@ impl WgpuShaders {
         self.opener.as_ref().ok_or_else(|| self.device.unsupported(Vulkan::ABSENT))
     }
 
-    /// The memory as it is, or the linear copy of a texture, for whoever writes there before the next work on it.
+    /// Returns the memory, or the linear copy of a texture, for code that writes there before the next work on it.
     pub fn linear<'m>(&self, memory: MemorySide<'m, Self>, view: View) -> Result<(&'m wgpu::Buffer, View)> {
         match memory {
             MemorySide::Image(image) => image.lent(&view).map(|(memory, view)| (memory.object.buffer(), view)),
@@ -58,8 +58,8 @@ impl WgpuShaders {
         let whole = if arguments.immediates.is_some() { text.by_immediates(&whole) } else { whole };
         let in_module = device.adapter_info().backend == wgpu::Backend::Gl;
         let source = if in_module {
-            // wgpu leaves indices to OpenGL's drivers, which check no array in registers (llvmpipe crashes), and gives them the zeroes of
-            // a group's memory word by word.
+            // wgpu leaves bounds checks to OpenGL's drivers, which check no array in registers (llvmpipe crashes), and
+            // zeroes a group's memory word by word.
             let (module, _) = bounded(&whole, name).map_err(|error| self.session.limits.refused(name, error))?;
             wgpu::ShaderSource::Naga(Cow::Owned(module))
         } else {
@@ -139,7 +139,7 @@ impl ShaderDevice for WgpuShaders {
         let made = with_room(|| self.make(text, arguments, format, writes));
         let made = made.map_err(|error| limits.refused(text.name(), error))?;
         made.map(ProcessOwned::new).map_err(|error| match error {
-            // Out of memory, and a device that is lost, are no fault of the text's.
+            // Out of memory and a lost device are not errors of the text.
             Error::Driver(driver) if driver.code_name.starts_with("refused") => {
                 limits.refused(text.name(), driver.code_name)
             }
@@ -208,19 +208,19 @@ impl ShaderDevice for WgpuShaders {
         self.device.read_buffer(memory.object.buffer(), range.start as u64..range.end as u64)
     }
 
-    /// Of bytes that may begin and end inside a word.
+    /// Writes bytes that may begin and end inside a word.
     fn write(&self, memory: &Self::Buffer, offset: usize, from: &[u8]) -> Result<()> {
         let range = offset..offset + from.len();
         let outer = range.start / WORD * WORD..range.end.next_multiple_of(WORD);
         let write = |at: usize, bytes: &[u8]| {
-            // Recorded commands use the content from before the write.
+            // Recorded commands must use the content before the write.
             self.device.submit_recorded()?;
             self.device.scoped(|| self.device.queue.write_buffer(memory.object.buffer(), at as u64, bytes))
         };
         if outer == range {
             return write(offset, from);
         }
-        // The other bytes of the words at both ends stay. Bytes behind the memory's end are nobody's.
+        // The other bytes of the first and the last word keep their values. Bytes behind the memory's end are unused.
         let mut whole = vec![0; outer.len()];
         let edges = [
             (outer.start..outer.start + WORD, outer.start < range.start),
@@ -234,9 +234,9 @@ impl ShaderDevice for WgpuShaders {
         write(outer.start, &whole)
     }
 
-    /// wgpu copies whole words only.
+    /// Copies a range; wgpu itself copies only whole words.
     fn copy(&self, from: &Self::Buffer, to: &Self::Buffer, range: Range<usize>) -> Result<()> {
-        // Whole words, where there are any, between what the range has of a word at each end.
+        // Whole words between the partial words at both ends, if there are any.
         let first = range.start.next_multiple_of(WORD).min(range.end);
         let last = (range.end / WORD * WORD).max(first);
         for edge in [range.start..first, last..range.end] {
@@ -273,7 +273,7 @@ impl ShaderDevice for WgpuShaders {
         (texture, region, _): (&Self::Texture, Region, PixelFormat),
         (memory, first, pitch): (&Self::Buffer, usize, usize),
     ) -> Result<()> {
-        // wgpu copies rows together where they are as long as it wants.
+        // wgpu copies several rows at once if their pitch has its alignment.
         let together = pitch.is_multiple_of(Self::ROW_ALIGN);
         let height = if together { region.height } else { 1 };
         let bytes_per_row = together.then_some(pitch as u32);
@@ -309,7 +309,7 @@ impl ShaderDevice for WgpuShaders {
     }
 
     fn write_image(&self, texture: &Self::Texture, regions: &Regions, pixel: usize, from: &[u8]) -> Result<bool> {
-        // Recorded commands use the content from before the write.
+        // Recorded commands must use the content before the write.
         self.device.submit_recorded()?;
         let written = self.device.scoped(|| {
             for (first, region) in regions {
@@ -324,7 +324,7 @@ impl ShaderDevice for WgpuShaders {
     }
 
     fn submit_image(&self, texture: &Self::Texture) -> Result<()> {
-        // The display's own calls know what is recorded.
+        // The display's own calls take recorded commands into account.
         if texture.object.is_anothers { self.device.flush().map(drop) } else { Ok(()) }
     }
 }

@@ -3,9 +3,9 @@
 //! | to get a backend | call |
 //! |---|---|
 //! | on a device of its own | [`WgpuBackend::open`] |
-//! | on a device that is there, a display's say | [`WgpuBackend::on`] |
+//! | on an existing device, for example a display's | [`WgpuBackend::on`] |
 //!
-//! On a display's own device frames stay in its queue, by the paths `in-queue-in-place` and `in-queue-upload`:
+//! On a display's own device, frames stay in its queue, by the paths `in-queue-in-place` and `in-queue-upload`:
 //!
 //! ```
 //! use interop_core::{Arg, ComputeBackend, KernelSource, Link, LinkOptions, PixelFormat, SurfaceDesc};
@@ -29,19 +29,20 @@
 //! # }
 //! ```
 //!
-//! A display in another queue of the GPU, of wgpu or another API, exports memory that kernels write: the paths `exported-in-place` and
-//! `exported-upload`, on Vulkan with `VK_KHR_external_memory_fd`. Semaphores keep the sides apart where both have
-//! `VK_KHR_external_semaphore_fd`, else the host waits.
+//! A display in another queue of the GPU, of wgpu or another API, exports memory that kernels write: the paths
+//! `exported-in-place` and `exported-upload`, on Vulkan with `VK_KHR_external_memory_fd`. Semaphores order both sides
+//! where both have `VK_KHR_external_semaphore_fd`; otherwise the host waits.
 //!
 //! # Kernels
-//! The crate [`wgsl_kernel`] says what a kernel's text may call, and how it names its arguments. wgpu keeps every
-//! access inside its memory, on OpenGL with the checks of [`wgsl_kernel::bounded`]. So nobody need vouch for a text:
+//! The crate [`wgsl_kernel`] describes what a kernel's source code may call, and how it names its arguments. wgpu keeps
+//! every access inside its memory, on OpenGL with the checks of [`wgsl_kernel::bounded`]. Therefore
 //! [`interop_core::KernelSource::wgsl`] is safe.
 //!
 //! # Threads
-//! The backend and its kernels may be used on any thread, memory on one at a time. Launches and copies return before they are
-//! done; they keep the order in which they were called. They begin with the next draw, read or call that waits, or when four of
-//! them have come together, so that a frame is one submission: [`interop_core::ComputeMemory::submit`] begins them at once.
+//! The backend and its kernels may be used on any thread, and each memory on one thread at a time. Launches and copies
+//! return before they have completed, and keep the order of the calls. They are submitted with the next draw, read or
+//! call that waits, or when four of them have been recorded, so that a frame needs one submission.
+//! [`interop_core::ComputeMemory::submit`] submits them at once.
 
 mod backend;
 mod bindings;

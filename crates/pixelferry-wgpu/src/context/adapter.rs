@@ -1,4 +1,4 @@
-//! Adapter that draws, and opening a device on it.
+//! Choice of the adapter, and opening of a device on it.
 
 use crate::context::device::WgpuDevice;
 use crate::context::device_extension::DeviceExtension;
@@ -10,18 +10,18 @@ use interop_core::describe::process::enter;
 use interop_core::{DeviceIdentity, Error, Result};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Options of a device that the display opens itself.
+/// Options of a device that this crate opens itself.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct WgpuOptions {
-    /// Only adapters whose name contains this, whatever the case of letters.
+    /// Only adapters whose name contains this are considered; case does not matter.
     pub name: Option<String>,
-    /// The adapter that is this device (by UUID, else LUID, else PCI address) before all others, so that what is computed there is
-    /// drawn there.
+    /// The adapter that is this device (matched by UUID, otherwise LUID, otherwise PCI address) is preferred over all
+    /// others. Give the compute device, so that frames are drawn where they are computed.
     pub same_device_as: Option<DeviceIdentity>,
-    /// APIs that may drive it: Vulkan, Metal, Direct3D 12 and OpenGL, or those of them that `WGPU_BACKEND` names. OpenGL is
-    /// looked at only where none of the others is found: its driver is shared with whatever else in the process uses OpenGL, and wgpu leaves no context
-    /// current on the thread that calls it.
+    /// The APIs that may be used: Vulkan, Metal, Direct3D 12 and OpenGL, or those of them that `WGPU_BACKEND` names.
+    /// OpenGL is considered only if none of the others is found: its driver is shared with all other OpenGL code in the
+    /// process, and wgpu leaves no context current on the calling thread.
     pub backends: wgpu::Backends,
 }
 
@@ -37,41 +37,43 @@ impl Default for WgpuOptions {
 }
 
 impl WgpuOptions {
-    /// Takes only adapters whose name contains this.
+    /// Considers only adapters whose name contains this.
     #[must_use]
     pub fn with_name(self, name: impl Into<String>) -> Self {
         Self { name: Some(name.into()), ..self }
     }
 
-    /// Tries this device before all others.
+    /// Prefers this device over all others.
     #[must_use]
     pub fn with_same_device_as(self, same_device_as: impl Into<Option<DeviceIdentity>>) -> Self {
         Self { same_device_as: same_device_as.into(), ..self }
     }
 
-    /// Takes only devices that one of these APIs drives.
+    /// Considers only adapters of these APIs.
     #[must_use]
     pub fn with_backends(self, backends: wgpu::Backends) -> Self {
         Self { backends, ..self }
     }
 }
 
-/// Every adapter of these APIs, in the driver's order.
+/// Returns every adapter of these APIs, in the driver's order.
 pub fn wgpu_adapters(backends: wgpu::Backends) -> Vec<wgpu::Adapter> {
     let Ok(_entered) = enter("wgpu") else { return Vec::new() };
     let list = || now(instance(backends).enumerate_adapters(backends)).unwrap_or_default();
-    // wgpu panics where a context of GLX is current on this thread.
+    // wgpu panics if a GLX context is current on this thread.
     catch(list).unwrap_or_else(|_| {
-        tracing::warn!(?backends, "wgpu could not list its adapters, and says why on the standard error output");
+        tracing::warn!(?backends, "wgpu could not list its adapters; the reason is on the standard error output");
         Vec::new()
     })
 }
 
-/// One for each set of APIs, for as long as the process runs: with the last Vulkan instance NVIDIA's driver takes down the
-/// EGL displays of everybody in the process (seen with 580.159), and wgpu ends the EGL display that it was given.
+/// Returns the instance for a set of APIs, which is kept for the lifetime of the process: with its last Vulkan
+/// instance, NVIDIA's driver terminates all EGL displays of the process (seen with 580.159), and wgpu terminates the
+/// EGL display that it received.
 ///
-/// Where it is for OpenGL, another each time: an instance has one context, but its adapters and devices take it, and change
-/// what is bound in it, as if each had its own (wgpu-hal 30). Two on two threads would end the program.
+/// For OpenGL, each call creates another instance: an instance has one context, but its adapters and devices make it
+/// current and change its bindings as if each had its own (wgpu-hal 30). Two of them on two threads would crash the
+/// program.
 fn instance(backends: wgpu::Backends) -> wgpu::Instance {
     static KEPT: Mutex<Vec<(wgpu::Backends, wgpu::Instance)>> = Mutex::new(Vec::new());
     let make = || {
@@ -90,10 +92,10 @@ fn instance(backends: wgpu::Backends) -> wgpu::Instance {
     instance(backends)
 }
 
-/// The better, the smaller.
+/// Returns the rank of an adapter; smaller is better.
 fn order(options: &WgpuOptions, identity: &DeviceIdentity, kind: wgpu::DeviceType) -> (bool, u8) {
     let same = options.same_device_as.as_ref().is_some_and(|wanted| {
-        // If one of the identities is unknown, "perhaps" is not enough to prefer the device.
+        // If one of the identities is unknown, a possible match is not sufficient to prefer the device.
         let known = (wanted.uuid.is_some() && identity.uuid.is_some())
             || (wanted.luid.is_some() && identity.luid.is_some())
             || (wanted.pci.is_some() && identity.pci.is_some());
@@ -109,7 +111,7 @@ fn order(options: &WgpuOptions, identity: &DeviceIdentity, kind: wgpu::DeviceTyp
     (!same, rank)
 }
 
-/// The best adapter that `options` allow.
+/// Returns the best adapter that `options` allow.
 pub(crate) fn choose(options: &WgpuOptions) -> Result<(wgpu::Adapter, DeviceIdentity)> {
     let _entered = enter("wgpu")?;
     let mut seen = Vec::new();
@@ -123,7 +125,7 @@ pub(crate) fn choose(options: &WgpuOptions) -> Result<(wgpu::Adapter, DeviceIden
             let part = part.to_lowercase();
             found.retain(|(identity, _)| identity.name.to_lowercase().contains(&part));
         }
-        // Stable: of equals, the driver's first.
+        // The sort is stable: among equals, the driver's order remains.
         found.sort_by_key(|(identity, adapter)| order(options, identity, adapter.get_info().device_type));
         if let Some((identity, adapter)) = found.into_iter().next() {
             return Ok((adapter, identity));
@@ -135,14 +137,14 @@ pub(crate) fn choose(options: &WgpuOptions) -> Result<(wgpu::Adapter, DeviceIden
             None => "no adapter is listed".to_owned(),
         },
         (Some(part), false) => format!("no adapter's name contains '{part}'; listed are {}", seen.join(", ")),
-        (None, false) => "the adapters that are listed are not allowed".to_owned(),
+        (None, false) => "none of the listed adapters is allowed".to_owned(),
     };
     let hint =
         "Install the Vulkan loader and driver of the GPU (libvulkan1, mesa-vulkan-drivers), or allow another one.";
     Err(Error::Unavailable { what: "a wgpu adapter".into(), reason, hint: hint.into() })
 }
 
-/// Returns what the system's loader says where libvulkan does not open, of which wgpu says nothing.
+/// Returns the message of the system's loader if libvulkan does not open, which wgpu does not report.
 fn why_no_vulkan() -> Option<String> {
     let names: &[&str] = match () {
         () if cfg!(windows) => &["vulkan-1.dll"],
@@ -153,9 +155,9 @@ fn why_no_vulkan() -> Option<String> {
     unsafe { interop_core::devices::loading::open(names) }.err()
 }
 
-/// Opens an engine's device as [`wgpu::Adapter::request_device`] does, and on Vulkan (Linux, Windows) with every extension by
-/// which memory and semaphores are shared with compute devices, for [`crate::WgpuDisplay::from_engine`]. With a device
-/// that was opened without them, frames go by way of the host.
+/// Opens an engine's device as [`wgpu::Adapter::request_device`] does, on Vulkan (Linux, Windows) also with all
+/// extensions for sharing memory and semaphores with compute devices, for [`crate::WgpuDisplay::from_engine`]. On a
+/// device that was opened without them, frames go through the host.
 ///
 /// # Errors
 /// [`Error::Unavailable`] where the driver refuses.
@@ -166,13 +168,14 @@ pub fn open_device(
     open_as(adapter, &identify(adapter), descriptor)
 }
 
-/// Returns what an engine that makes the adapter's device itself (`wgpu::hal::vulkan::Adapter::device_from_raw`) should switch on, so
-/// that every path works; empty where the adapter is not Vulkan's (Linux, Windows). Timeline semaphores wgpu switches on itself.
+/// Returns the extensions that an engine should enable if it creates the adapter's device itself
+/// (`wgpu::hal::vulkan::Adapter::device_from_raw`), so that every path works. The list is empty if the adapter's API is
+/// not Vulkan (Linux, Windows). wgpu itself enables timeline semaphores.
 ///
-/// Without one of them the paths that need it are not offered, and the report says why.
+/// Without one of them, the paths that need it are unavailable, and the report gives the reason.
 ///
 /// # Errors
-/// [`Error::Unsupported`] where the driver is older than Vulkan 1.1, [`Error::Driver`] for what it reports.
+/// [`Error::Unsupported`] where the driver is older than Vulkan 1.1; [`Error::Driver`] for errors of the driver.
 pub fn device_extensions(adapter: &wgpu::Adapter) -> Result<Vec<DeviceExtension>> {
     crate::context::vulkan::extensions(adapter, &identify(adapter)).unwrap_or_else(|| Ok(Vec::new()))
 }
@@ -186,7 +189,7 @@ fn open_as(
         .unwrap_or_else(|| request(adapter, identity, descriptor))
 }
 
-/// A device with all that the adapter can do, which reports to `loss` and never ends the program.
+/// Opens a device with all features of the adapter. It reports its loss to `loss` and never ends the program.
 pub(crate) fn open(adapter: &wgpu::Adapter, identity: &DeviceIdentity) -> Result<(wgpu::Device, wgpu::Queue, Loss)> {
     let descriptor = wgpu::DeviceDescriptor {
         label: Some("pixelferry"),
@@ -198,11 +201,11 @@ pub(crate) fn open(adapter: &wgpu::Adapter, identity: &DeviceIdentity) -> Result
     let loss = Loss::default();
     let told = Arc::clone(&loss);
     device.set_device_lost_callback(move |reason, message| {
-        // Destroyed is how every device ends; told of a living one, it was the engine that did it.
+        // `Destroyed` is how every device ends; if it arrives for a live device, the engine destroyed it.
         let _ = told.set(format!("{reason:?} {message}"));
     });
     let name = identity.to_string();
-    device.on_uncaptured_error(Arc::new(move |error| tracing::error!(device = name, %error, "a mistake in drawing")));
+    device.on_uncaptured_error(Arc::new(move |error| tracing::error!(device = name, %error, "invalid draw")));
     Ok((device, queue, loss))
 }
 
@@ -225,7 +228,7 @@ fn request(
 ) -> Result<(wgpu::Device, wgpu::Queue)> {
     let _entered = enter("wgpu")?;
     let answer = now(adapter.request_device(descriptor)).map(|opened| opened.map_err(|e| e.to_string()));
-    answer.unwrap_or_else(|| Err("it gave no answer".into())).map_err(|reason| Error::Unavailable {
+    answer.unwrap_or_else(|| Err("wgpu did not answer".into())).map_err(|reason| Error::Unavailable {
         what: identity.to_string(),
         reason,
         hint: "Update the GPU's driver.".into(),

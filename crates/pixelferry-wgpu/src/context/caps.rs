@@ -4,7 +4,7 @@ use crate::context::format::image_formats;
 use crate::context::store_formats::StoreFormats;
 use interop_core::{DisplayCaps, HandleType, MemoryCap, MemoryShape, QueueId, RowOrder, SemaphoreCap, Support};
 
-/// Capabilities that Vulkan or OpenGL adds.
+/// Capabilities that Vulkan or OpenGL adds to wgpu.
 pub(crate) struct Sharing {
     pub imports: Vec<MemoryCap>,
     pub exports: Vec<MemoryCap>,
@@ -13,14 +13,14 @@ pub(crate) struct Sharing {
 }
 
 impl Sharing {
-    /// Nothing, because of this.
+    /// No capabilities, for this reason.
     pub(crate) fn none(reason: &str) -> Self {
-        let persistent = Support::No(format!("wgpu keeps no buffer mapped that the device reads: {reason}"));
+        let persistent = Support::No(format!("wgpu cannot keep a buffer mapped while the device reads it: {reason}"));
         Self { imports: Vec::new(), exports: Vec::new(), semaphores: Vec::new(), persistent }
     }
 }
 
-/// Bytes of the largest pixel: what a binding holds is counted in pixels of every format.
+/// Bytes of the largest pixel: the limit of a binding is counted in pixels of every format.
 const LARGEST_PIXEL: u64 = 16;
 
 pub(crate) fn caps(
@@ -36,13 +36,13 @@ pub(crate) fn caps(
         downlevel.contains(wgpu::DownlevelFlags::FRAGMENT_STORAGE) && limits.max_storage_buffers_per_shader_stage > 0;
     let lent = MemoryCap::new(queue, MemoryShape::Linear, Support::Yes);
     let textures = MemoryCap::new(queue, MemoryShape::Image, stores.any());
-    // Whole words only.
+    // wgpu copies only whole words.
     DisplayCaps::new(
         limits.max_texture_dimension_2d,
         limits.max_buffer_size / crate::context::format::WORD * crate::context::format::WORD,
         RowOrder::TopDown,
     )
-    .with_buffer_limit("max_buffer_size of the device's limits; ask for more in required_limits")
+    .with_buffer_limit("max_buffer_size of the device's limits; request more in required_limits")
     .with_imports(sharing.imports.into_iter().chain([lent.clone()]).collect())
     .with_exports(sharing.exports.into_iter().chain([lent, textures]).collect())
     .with_semaphores(sharing.semaphores)

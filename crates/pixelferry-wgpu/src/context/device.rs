@@ -7,7 +7,7 @@ use interop_core::describe::panics::catch;
 use interop_core::{DeviceIdentity, Error, QueueId, RawMemory, Result};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A wgpu device and its queue, with what wgpu reports of calls as errors of theirs. Any thread may use it.
+/// A wgpu device and its queue. Errors that wgpu reports are returned from the calls. Any thread may use it.
 #[derive(Clone)]
 pub struct WgpuDevice {
     /// The device.
@@ -16,10 +16,10 @@ pub struct WgpuDevice {
     pub queue: wgpu::Queue,
     /// Identity of the device.
     pub identity: DeviceIdentity,
-    /// Set by the device's callback, where the device is ours.
+    /// Set by the device's callback, if this crate opened the device.
     pub(crate) loss: Loss,
     recorded: Arc<Mutex<Recorded>>,
-    /// What its compute shaders store to.
+    /// The formats that its compute shaders store to.
     pub(crate) stores: Arc<StoreFormats>,
 }
 
@@ -29,18 +29,18 @@ impl std::fmt::Debug for WgpuDevice {
     }
 }
 
-/// Commands that are not submitted yet.
+/// Commands that have not been submitted yet.
 #[derive(Debug, Default)]
 struct Recorded {
-    /// In their order, before `encoder`.
+    /// Finished command buffers, in their order, before `encoder`.
     finished: Vec<wgpu::CommandBuffer>,
     encoder: Option<wgpu::CommandEncoder>,
     calls: usize,
-    /// Draws that are to follow, each with what is recorded before it.
+    /// Number of announced draws that follow; the commands recorded before a draw go with it.
     awaited: usize,
 }
 
-/// What is recorded goes with a draw that follows, while this lives; without one at its end.
+/// While this lives, recorded commands go with a draw that follows; if none does, they are submitted at its end.
 pub(crate) struct Together(WgpuDevice);
 
 impl Drop for Together {
@@ -52,7 +52,7 @@ impl Drop for Together {
     }
 }
 
-/// Calls of [`WgpuDevice::record`] that wait for a submission at most, so that a device does not idle for long.
+/// Maximum number of calls of [`WgpuDevice::record`] before a submission, so that a device does not idle for long.
 const MOST_RECORDED: usize = 4;
 
 #[cfg_attr(not(feature = "compute"), allow(dead_code, reason = "the backend alone calls some of it"))]
@@ -68,17 +68,17 @@ impl WgpuDevice {
         Self { device, queue, identity, loss, recorded: Arc::default(), stores }
     }
 
-    /// Its queue, as the core tells queues apart.
+    /// Returns the identity of its queue.
     pub(crate) fn queue_id(&self) -> QueueId {
         QueueId::of(&self.loss)
     }
 
-    /// A buffer of this device by Vulkan's names, where Vulkan drives it.
+    /// Returns the raw Vulkan handles of a buffer, if the device's API is Vulkan.
     pub(crate) fn raw_vulkan(&self, buffer: &wgpu::Buffer) -> Option<RawMemory> {
         raw_buffer(&self.device, buffer)
     }
 
-    /// Runs `f` and gives what wgpu reports of it as an error.
+    /// Runs `f` and returns the errors that wgpu reports.
     pub(crate) fn scoped<T>(&self, f: impl FnOnce() -> T) -> Result<T> {
         if let Some(reason) = self.loss.get() {
             return Err(self.failure(format!("device lost: {reason}"), LOST));
@@ -86,11 +86,11 @@ impl WgpuDevice {
         in_scopes(&self.device, &self.identity, f)
     }
 
-    /// Records commands that are submitted with the next ones, or after a few more calls: a submission costs more than what
-    /// is in it. `record` may not call this device's own functions.
+    /// Records commands that are submitted with the next ones, or after a few more calls: a submission costs more than
+    /// the commands in it. `record` must not call this device's own functions.
     ///
-    /// Whoever then writes by [`wgpu::Queue`] what these commands use, or gives it to others who submit, calls
-    /// [`WgpuDevice::submit_recorded`] first. The other functions here do so themselves.
+    /// Call [`WgpuDevice::submit_recorded`] before a write by [`wgpu::Queue`] to objects that these commands use, and
+    /// before other code that submits receives them. The other functions of this type do so themselves.
     pub(crate) fn record(&self, record: impl FnOnce(&mut wgpu::CommandEncoder)) -> Result<()> {
         let mut recorded = self.recorded();
         self.scoped(|| {
@@ -102,7 +102,7 @@ impl WgpuDevice {
         })
     }
 
-    /// Records by an API of the driver's, which wgpu allows only where nothing else is recorded into the encoder. Otherwise as
+    /// Records by the driver's own API, which wgpu allows only in an encoder of its own. Otherwise like
     /// [`WgpuDevice::record`].
     pub(crate) fn record_apart<T>(&self, record: impl FnOnce(&mut wgpu::CommandEncoder) -> T) -> Result<T> {
         let mut recorded = self.recorded();
@@ -120,8 +120,8 @@ impl WgpuDevice {
         })
     }
 
-    /// Records commands and submits them, after all that was recorded and written to the queue before. `record` may not call
-    /// this device's own functions.
+    /// Records commands and submits them, after all earlier records and queue writes. `record` must not call this
+    /// device's own functions.
     pub(crate) fn submit(&self, record: impl FnOnce(&mut wgpu::CommandEncoder)) -> Result<wgpu::SubmissionIndex> {
         let mut recorded = self.recorded();
         self.scoped(|| {
@@ -130,25 +130,25 @@ impl WgpuDevice {
         })
     }
 
-    /// Submits what was recorded and what was written to the queue; done when all before is.
+    /// Submits recorded commands and queue writes. The submission completes after all earlier work.
     pub(crate) fn flush(&self) -> Result<wgpu::SubmissionIndex> {
         let mut recorded = self.recorded();
         self.scoped(|| self.submit_all(&mut recorded))
     }
 
-    /// [`WgpuDevice::flush`], except for what goes with a draw that follows.
+    /// [`WgpuDevice::flush`], except for commands that go with a draw that follows.
     pub(crate) fn flush_alone(&self) -> Result<Option<wgpu::SubmissionIndex>> {
         let is_awaited = self.recorded().awaited > 0;
         if is_awaited { Ok(None) } else { self.flush().map(Some) }
     }
 
-    /// Lets what is recorded go with a draw that follows.
+    /// Lets recorded commands go with a draw that follows.
     pub(crate) fn with_the_draw(&self) -> Together {
         self.recorded().awaited += 1;
         Together(self.clone())
     }
 
-    /// Submits what was recorded, if anything was.
+    /// Submits recorded commands, if there are any.
     pub(crate) fn submit_recorded(&self) -> Result<()> {
         let mut recorded = self.recorded();
         if recorded.encoder.is_none() && recorded.finished.is_empty() {
@@ -172,7 +172,7 @@ impl WgpuDevice {
         self.queue.submit(recorded.finished.drain(..).chain(last))
     }
 
-    /// Waits for a submission, or for all that was recorded and submitted.
+    /// Waits for a submission, or for everything that was recorded and submitted.
     pub fn wait(&self, index: Option<wgpu::SubmissionIndex>) -> Result<()> {
         if index.is_none() {
             self.submit_recorded()?;
@@ -181,27 +181,27 @@ impl WgpuDevice {
         self.poll(poll)
     }
 
-    /// Lets callbacks of finished work run.
+    /// Runs the callbacks of completed work.
     pub(crate) fn poll(&self, poll: wgpu::PollType) -> Result<()> {
         self.scoped(|| {
-            // wgpu panics here where the device is lost and has no other way of saying it.
+            // wgpu panics here if the device is lost, because the function cannot return this error.
             match catch(|| self.device.poll(poll)) {
                 Ok(Ok(_)) => Ok(()),
                 Ok(Err(error)) => Err(self.failure(error.to_string(), "")),
-                Err(_) => Err(self.failure("the device cannot be waited for".into(), LOST)),
+                Err(_) => Err(self.failure("waiting for the device failed".into(), LOST)),
             }
         })?
     }
 
-    /// An error of a call by wgpu's own words.
+    /// Makes an error with wgpu's message.
     pub(crate) fn failure(&self, code_name: String, hint: &str) -> Error {
         failure(&self.identity, 0, code_name, hint)
     }
 
-    /// The device cannot do this.
+    /// Returns an error for something that the device does not support.
     pub(crate) fn unsupported(&self, reason: impl Into<String>) -> Error {
         Error::unsupported(&self.identity, reason)
     }
 }
 
-const LOST: &str = "The driver was reset; make a new device, display and links.";
+const LOST: &str = "The driver was reset; create a new device, display and links.";

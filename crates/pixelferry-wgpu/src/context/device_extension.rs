@@ -1,14 +1,14 @@
-//! An extension by which something is shared, as data.
+//! An extension for sharing, as data.
 
 use std::ffi::CStr;
 
-/// An extension of Vulkan's that [`crate::open_device`] switches on beside those that wgpu asks for, and what it is for.
+/// A Vulkan extension that [`crate::open_device`] enables in addition to those of wgpu, and its use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeviceExtension {
-    /// The name that `VkDeviceCreateInfo` takes.
+    /// Name for `VkDeviceCreateInfo`.
     pub name: &'static CStr,
-    /// Features that it makes work.
+    /// The features of pixelferry that need it.
     pub used_for: &'static str,
-    /// True where the driver lists it; only then may it be switched on.
+    /// True where the driver lists it; only then may it be enabled.
     pub listed: bool,
 }

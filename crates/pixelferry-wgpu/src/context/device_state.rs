@@ -1,4 +1,4 @@
-//! State that the display shares with all its objects, and by which they are told from those of others.
+//! State that the display shares with its objects, and by which they are distinguished from those of other displays.
 
 use crate::context::device::WgpuDevice;
 use crate::context::format::{TEXTURE_USAGE, bits};
@@ -10,20 +10,20 @@ use interop_core::{DisplayCaps, Result};
 use std::ops::Deref;
 use std::rc::Rc;
 
-/// One wgpu device.
+/// State of one wgpu device.
 pub(crate) struct DeviceState {
     pub base: WgpuDevice,
-    /// Made by an engine, which does not tell when it is lost.
+    /// True where an engine created the device; its loss is then not reported.
     pub is_engines: bool,
     pub caps: DisplayCaps,
     pub limits: wgpu::Limits,
-    /// True where buffers of vertices may hold indices, too (not on every OpenGL).
+    /// True where vertex buffers may also hold indices (not on every OpenGL).
     pub index_buffers: bool,
-    /// True where 32-bit floats are drawn to (not on every OpenGL).
+    /// True where 32-bit floats can be drawn to (not on every OpenGL).
     pub float_targets: bool,
-    /// Vulkan's end of the device, where it is one.
+    /// Vulkan objects of the device, if its API is Vulkan.
     pub vulkan: Option<Vulkan>,
-    /// OpenGL's end of it, where it is one.
+    /// OpenGL objects of the device, if its API is OpenGL.
     pub gl: Option<Rc<Gl>>,
 }
 
@@ -58,21 +58,21 @@ impl DeviceState {
         Self { limits: base.device.limits(), base, is_engines, caps, index_buffers, float_targets, vulkan, gl }
     }
 
-    /// Finds out whether the device is still there, where it is ours: wgpu tells it when it is polled, and lets everything
-    /// that is made of a lost device pass without an error.
+    /// Checks that a device of this crate is not lost: wgpu learns this when it is polled, and reports no error for
+    /// objects made from a lost device.
     pub(crate) fn check_alive(&self) -> Result<()> {
-        // First, as wgpu ends the program where OpenGL does not give it its context.
+        // First, because wgpu ends the program if its OpenGL context cannot be made current.
         self.collect()?;
         self.poll(wgpu::PollType::Poll)?;
         self.scoped(|| ())
     }
 
-    /// Frees memory beside wgpu's that nothing reads any more. Fails where OpenGL does not give its context.
+    /// Frees memory outside wgpu that nothing reads any more. Fails if the OpenGL context cannot be made current.
     pub(crate) fn collect(&self) -> Result<()> {
         self.gl.as_ref().map_or(Ok(()), |gl| gl.collect())
     }
 
-    /// Lets the host see what the device has written to memory that stays mapped, once this submission is done.
+    /// Makes the device's writes to mapped memory visible to the host once this submission has completed.
     pub(crate) fn show_host(&self) -> Result<wgpu::SubmissionIndex> {
         if let Some(vulkan) = &self.vulkan {
             self.record_apart(|encoder| vulkan.show_host(encoder))?;
@@ -80,7 +80,7 @@ impl DeviceState {
         self.flush()
     }
 
-    /// Returns what textures of this format are for.
+    /// Returns the usage of textures of this format.
     pub(crate) fn texture_usage(&self, format: wgpu::TextureFormat) -> wgpu::TextureUsages {
         let drawn = if self.is_drawn_to(format) {
             TEXTURE_USAGE

@@ -1,4 +1,4 @@
-//! Pixel formats of ours as wgpu's.
+//! Pixel formats of the framework in wgpu.
 
 use interop_core::PixelFormat;
 use interop_core::describe::format::PerFormat;
@@ -18,26 +18,26 @@ const TEXTURE_FORMATS: PerFormat<wgpu::TextureFormat> = PerFormat::new([
     (PixelFormat::Rgba32F, wgpu::TextureFormat::Rgba32Float),
 ]);
 
-/// The format with the same bytes, read without decoding.
+/// Returns the format with the same bytes that does not decode when it is read.
 pub(crate) const fn texture_format(format: PixelFormat) -> wgpu::TextureFormat {
     TEXTURE_FORMATS.get(format)
 }
 
-/// The format with the same bytes, whether wgpu encodes or not; `None` where no frame has it.
+/// Returns the format of frames with the same bytes, encoded or not; `None` if there is none.
 pub(crate) fn pixel_format(format: wgpu::TextureFormat) -> Option<PixelFormat> {
     let stored = format.remove_srgb_suffix();
     PixelFormat::ALL.into_iter().find(|pixels| texture_format(*pixels) == stored)
 }
 
-/// Features that some formats need, and draws into them in either manner, such as BGRA8, the usual format of windows; and
-/// immediates (with [`wgpu::Limits::max_immediate_size`]), by which launches pass their numbers in less time.
-/// Our own devices are opened with what the adapter has of it; so may an engine's ([`crate::open_device`]).
+/// Features for formats such as BGRA8, the usual format of windows, and for draws into them in either manner; and
+/// immediates (with [`wgpu::Limits::max_immediate_size`]), which make launches with numbers faster. Devices of this
+/// crate are opened with those that the adapter has; an engine's device may be as well ([`crate::open_device`]).
 pub const DRAW_FEATURES: wgpu::Features = wgpu::Features::TEXTURE_FORMAT_16BIT_NORM
     .union(wgpu::Features::TEXTURE_ADAPTER_SPECIFIC_FORMAT_FEATURES)
     .union(wgpu::Features::BGRA8UNORM_STORAGE)
     .union(wgpu::Features::IMMEDIATES);
 
-/// Returns what the device does with a format.
+/// Returns the features of a format on the device.
 pub(crate) fn format_features(
     adapter: &wgpu::Adapter,
     device: &wgpu::Device,
@@ -50,20 +50,20 @@ pub(crate) fn format_features(
     }
 }
 
-/// The formats of which the device has textures that can be shown and read back.
+/// Returns the formats whose textures can be shown and read back on the device.
 pub(crate) fn image_formats(adapter: &wgpu::Adapter, device: &wgpu::Device) -> Vec<PixelFormat> {
     let features = device.features();
     let has = |pixels: &PixelFormat| {
         let format = texture_format(*pixels);
         let usages = format_features(adapter, device, format).allowed_usages;
-        // Those with integers of the same bits are read back by way of them.
+        // Formats with an integer format of the same bits are read back through that one.
         let drawn = bits(format).map_or(usages, |_| wgpu::TextureUsages::RENDER_ATTACHMENT);
         features.contains(format.required_features()) && (usages | drawn).contains(TEXTURE_USAGE)
     };
     PixelFormat::ALL.into_iter().filter(has).collect()
 }
 
-/// The format of integers with the same bits, which every device draws to.
+/// Returns the integer format with the same bits, which every device can draw to.
 pub(crate) const fn bits(format: wgpu::TextureFormat) -> Option<wgpu::TextureFormat> {
     match format {
         wgpu::TextureFormat::R32Float => Some(wgpu::TextureFormat::R32Uint),
@@ -73,7 +73,7 @@ pub(crate) const fn bits(format: wgpu::TextureFormat) -> Option<wgpu::TextureFor
     }
 }
 
-/// Usage of surfaces and shared images: all that an engine may do with a texture.
+/// Usage of surfaces and shared images: everything that an engine may do with a texture.
 pub(crate) const TEXTURE_USAGE: wgpu::TextureUsages = wgpu::TextureUsages::TEXTURE_BINDING
     .union(wgpu::TextureUsages::RENDER_ATTACHMENT)
     .union(wgpu::TextureUsages::COPY_SRC)
@@ -98,7 +98,7 @@ pub(crate) fn texture_descriptor(
     }
 }
 
-/// A texture as wgpu-hal is told of it, for `uses`.
+/// Returns the description of a texture for wgpu-hal, with the usage `uses`.
 #[allow(dead_code, reason = "for Vulkan and OpenGL, which are not everywhere")]
 pub(crate) fn hal_texture_descriptor(
     of: &wgpu::TextureDescriptor<'static>,
@@ -117,10 +117,10 @@ pub(crate) fn hal_texture_descriptor(
     }
 }
 
-/// Copies and bindings of buffers count in words of so many bytes.
+/// Copies and bindings of buffers must be multiples of this number of bytes.
 pub(crate) const WORD: u64 = wgpu::COPY_BUFFER_ALIGNMENT;
 
-/// The next multiple of a word; sizes were checked against the device's limits.
+/// Returns the next multiple of a word; sizes were checked against the device's limits.
 pub(crate) const fn whole_words(bytes: u64) -> u64 {
     bytes.next_multiple_of(WORD)
 }

@@ -1,4 +1,4 @@
-//! OpenGL's end of a wgpu device where there is none: without the feature `gl`, or on a system where wgpu does not use EGL.
+//! Stub for the OpenGL objects of a wgpu device: without the feature `gl`, or on a system where wgpu does not use EGL.
 
 use crate::context::caps::Sharing;
 use crate::context::device_state::DeviceState;
@@ -6,10 +6,10 @@ use crate::context::made::Made;
 use interop_core::{DeviceIdentity, HandleType, Result, SharedHandle, StagingKind};
 use std::rc::Rc;
 
-/// Never made.
+/// Never constructed.
 pub(crate) enum Gl {}
 
-/// Never made.
+/// Never constructed.
 pub(crate) enum Memory {}
 
 impl Gl {

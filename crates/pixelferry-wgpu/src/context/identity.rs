@@ -1,9 +1,9 @@
-//! Identity of the device that draws.
+//! Identity of the device.
 
 use interop_core::devices::identity::vendor_name;
 use interop_core::{Api, DeviceIdentity, MemoryKind};
 
-/// Returns what an adapter says of itself.
+/// Returns the identity of an adapter.
 pub(crate) fn identify(adapter: &wgpu::Adapter) -> DeviceIdentity {
     let info = adapter.get_info();
     let memory = match info.device_type {

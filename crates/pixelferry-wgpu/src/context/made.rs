@@ -1,4 +1,4 @@
-//! Memory that was made beside wgpu and wrapped.
+//! Memory that was created outside wgpu and then wrapped.
 
 use interop_core::{HostBlock, ImageDesc};
 
@@ -9,7 +9,7 @@ pub(crate) enum Object {
     Texture(wgpu::Texture, ImageDesc),
 }
 
-/// The memory, with what keeps it.
+/// The memory, with its owner.
 pub(crate) struct Made<K> {
     pub object: Object,
     /// Host block, if the host can address the memory.

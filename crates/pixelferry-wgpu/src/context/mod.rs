@@ -1,4 +1,4 @@
-//! wgpu's device with what lies beneath it, and what both can do.
+//! The wgpu device, the objects of its underlying API, and the capabilities of both.
 
 pub(crate) mod adapter;
 pub(crate) mod caps;

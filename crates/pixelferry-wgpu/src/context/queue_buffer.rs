@@ -1,11 +1,12 @@
-//! A buffer of the display's own wgpu device, made by somebody else who uses its queue.
+//! A buffer of the display's own wgpu device, created by other code that uses its queue.
 
 use crate::context::device::WgpuDevice;
 use crate::context::format::whole_words;
 use interop_core::{Result, SharedHandle};
 
-/// A buffer by which a compute backend on the display's device ([`crate::WgpuDisplay::shared_device`]) gives it memory, see
-/// [`interop_core::StagingKind::External`]. Both sides submit to one queue, which keeps the order.
+/// A buffer by which a compute backend on the display's device ([`crate::WgpuDisplay::shared_device`]) passes its
+/// memory to the display, see [`interop_core::StagingKind::External`]. Both sides submit to one queue, which keeps the
+/// order.
 #[derive(Debug, Clone)]
 pub(crate) struct QueueBuffer {
     device: WgpuDevice,
@@ -13,10 +14,11 @@ pub(crate) struct QueueBuffer {
 }
 
 impl QueueBuffer {
-    /// Makes one of at least so many bytes, which kernels write, draws read, and copies do both with. It is zero at first.
+    /// Creates a buffer of at least this many bytes, which kernels write, draws read, and copies use either way. It is
+    /// zero at first.
     ///
     /// # Errors
-    /// What wgpu refuses.
+    /// Errors of wgpu.
     pub fn new(device: &WgpuDevice, bytes: usize) -> Result<Self> {
         use wgpu::BufferUsages as Usage;
         let (size, usage) =
@@ -26,25 +28,25 @@ impl QueueBuffer {
         Ok(Self { device: device.clone(), buffer })
     }
 
-    /// A buffer that is there: of this device, for storage, in whole words.
+    /// Wraps an existing buffer of this device, which has the usage `STORAGE` and whole words.
     pub(crate) fn over(device: &WgpuDevice, buffer: &wgpu::Buffer) -> Self {
         Self { device: device.clone(), buffer: buffer.clone() }
     }
 
-    /// The buffer itself.
+    /// Returns the buffer itself.
     pub fn buffer(&self) -> &wgpu::Buffer {
         &self.buffer
     }
 
-    /// A handle by which a display on the same device opens the buffer.
+    /// Returns a handle by which a display on the same device opens the buffer.
     pub fn into_handle(self) -> SharedHandle {
         SharedHandle::QueueBuffer { queue: self.device.queue_id(), buffer: Box::new(self) }
     }
 
-    /// The buffer of at least so many bytes behind a handle of this device's queue.
+    /// Opens the buffer of at least this many bytes behind a handle of this device's queue.
     ///
     /// # Errors
-    /// [`interop_core::Error::InvalidInput`] for another handle and for fewer bytes.
+    /// [`interop_core::Error::InvalidInput`] for a handle of another kind or with fewer bytes.
     pub fn open(handle: &SharedHandle, bytes: usize) -> Result<Self> {
         let found: &Self = handle.in_queue("buffer")?;
         SharedHandle::check_room(found.buffer.size(), bytes as u64)?;

@@ -1,11 +1,11 @@
-//! Bytes of the device on the host.
+//! Reads of device bytes to the host.
 
 use crate::context::device::WgpuDevice;
 use crate::context::format::{WORD, whole_words};
 use interop_core::{Error, Region, Result};
 use std::ops::Range;
 
-/// Records copies into a buffer of `bytes` bytes that the host then reads. Waits.
+/// Records copies into a buffer of `bytes` bytes that the host then reads. Waits for the device.
 fn read<T>(
     device: &WgpuDevice,
     bytes: u64,
@@ -23,12 +23,12 @@ fn read<T>(
     let index = device.submit(|encoder| record(encoder, &buffer))?;
     device.scoped(|| buffer.map_async(wgpu::MapMode::Read, .., |_| ()))?;
     device.wait(Some(index))?;
-    // Fails where the mapping did.
+    // Fails if the mapping failed.
     let mapped = buffer.get_mapped_range(..).map_err(|e| device.failure(e.to_string(), ""))?;
     take(&mapped)
 }
 
-/// Memory for what is read.
+/// Reserves host memory for the bytes.
 fn reserve(bytes: usize) -> Result<Vec<u8>> {
     let mut found = Vec::new();
     found.try_reserve_exact(bytes).map_err(|e| Error::Unavailable {
@@ -40,10 +40,11 @@ fn reserve(bytes: usize) -> Result<Vec<u8>> {
 }
 
 impl WgpuDevice {
-    /// A range of a buffer's bytes, after all that was queued before; the buffer's size is in whole words of 4 bytes.
+    /// Reads a range of a buffer's bytes, after all earlier work in the queue; the buffer's size must be in whole words
+    /// of 4 bytes.
     ///
     /// # Errors
-    /// What wgpu refuses; [`Error::Unavailable`] where the host has no memory for them.
+    /// Errors of wgpu; [`Error::Unavailable`] where the host lacks memory.
     pub fn read_buffer(&self, from: &wgpu::Buffer, range: Range<u64>) -> Result<Vec<u8>> {
         let start = range.start / WORD * WORD;
         let skip = (range.start - start) as usize;
@@ -60,7 +61,7 @@ impl WgpuDevice {
     }
 }
 
-/// A region of a texture that `draw` makes in the same submission, in tight rows.
+/// Reads a region of a texture that `draw` creates in the same submission, in tight rows.
 pub(crate) fn image(
     device: &WgpuDevice,
     region: Region,
@@ -68,7 +69,7 @@ pub(crate) fn image(
     draw: impl FnOnce(&mut wgpu::CommandEncoder) -> wgpu::Texture,
 ) -> Result<Vec<u8>> {
     let extent = region.extent();
-    // The extent is that of a part of a surface, whose bytes were checked against the device's limits.
+    // The extent is part of a surface, whose size was checked against the device's limits.
     let row = extent.width as usize * bytes_per_pixel;
     let pitch = row.next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT as usize);
     let record = |encoder: &mut wgpu::CommandEncoder, to: &wgpu::Buffer| {

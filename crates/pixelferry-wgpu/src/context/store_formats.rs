@@ -6,19 +6,19 @@ use interop_core::draw::wgsl::GROUP;
 use interop_core::{PixelFormat, Support};
 use wgpu::{TextureFormat, TextureFormatFeatureFlags, TextureUsages};
 
-/// A format that a device stores to.
+/// A format to which shaders of a device store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct StoreFormat {
     pub format: TextureFormat,
-    /// In WGSL.
+    /// Name of the format in WGSL.
     pub name: &'static str,
-    /// Holds 0 to 1 only.
+    /// True where it holds only 0 to 1.
     pub fixed: bool,
-    /// A shader that stores reads it, too.
+    /// True where a shader that stores to it can also read it.
     pub reads: bool,
 }
 
-/// Formats with their names in WGSL, and whether they hold 0 to 1 only.
+/// Formats with their names in WGSL, and whether they hold only 0 to 1.
 const NAMES: [(TextureFormat, &str, bool); 15] = [
     (TextureFormat::Rgba8Unorm, "rgba8unorm", true),
     (TextureFormat::Bgra8Unorm, "bgra8unorm", true),
@@ -37,7 +37,7 @@ const NAMES: [(TextureFormat, &str, bool); 15] = [
     (TextureFormat::Rg32Float, "rg32float", false),
 ];
 
-/// Formats that a device's compute shaders store to, asked once.
+/// The formats to which a device's compute shaders store, queried once.
 pub(crate) struct StoreFormats {
     rows: Result<Vec<StoreFormat>, Obstacle>,
     views: bool,
@@ -54,7 +54,7 @@ impl StoreFormats {
             && limits.max_compute_workgroup_size_y >= GROUP.1
             && limits.max_storage_textures_per_shader_stage > 0;
         if !runs {
-            let reason = "the device, or the limits it was opened with, have none that store into textures";
+            let reason = "the device, or its required_limits, have no shaders that store into textures";
             return Self { rows: Err(Obstacle::NoShader(reason.into())), views };
         }
         let rows = NAMES.into_iter().filter_map(|(format, name, fixed)| {
@@ -72,33 +72,33 @@ impl StoreFormats {
         let rows = self.rows.as_ref().map_err(Clone::clone)?;
         let row = rows.iter().find(|row| row.format == format);
         row.copied().ok_or_else(|| {
-            // The usual one of windows, and the only one that a device must be asked for.
+            // The usual format of windows, and the only one that needs a feature of the device.
             let asked =
                 if format == TextureFormat::Bgra8Unorm { " without the feature BGRA8UNORM_STORAGE" } else { "" };
             Obstacle::Format(format!("{format:?}{asked}"))
         })
     }
 
-    /// Tells whether there are any.
+    /// Reports whether there are any.
     pub(crate) fn any(&self) -> Support {
         match &self.rows {
-            Ok(rows) => Support::when(!rows.is_empty(), "no shader stores into a texture"),
+            Ok(rows) => Support::when(!rows.is_empty(), "shaders cannot store into textures"),
             Err(obstacle) => Support::No(obstacle.to_string()),
         }
     }
 
-    /// The formats of frames to which shaders store.
+    /// Returns the formats of frames to which shaders store.
     #[cfg_attr(not(feature = "compute"), allow(dead_code, reason = "the backend alone asks"))]
     pub(crate) fn pixels(&self) -> Vec<PixelFormat> {
         PixelFormat::ALL.into_iter().filter(|pixels| self.get(texture_format(*pixels)).is_ok()).collect()
     }
 
-    /// True where a texture with sRGB encoding and one without are of one kind here (not on OpenGL).
+    /// Returns true where textures with and without sRGB encoding can have views of each other (not on OpenGL).
     pub(crate) const fn has_views(&self) -> bool {
         self.views
     }
 
-    /// Returns what textures of this format are for, where something is drawn to them.
+    /// Returns the usage of textures of this format that are drawn to.
     pub(crate) fn usage(&self, format: TextureFormat) -> TextureUsages {
         self.get(format).map_or(TextureUsages::empty(), |_| TextureUsages::STORAGE_BINDING)
     }

@@ -1,4 +1,4 @@
-//! Vulkan's end of a wgpu device where there is none: systems other than Linux and Windows.
+//! Stub for the Vulkan objects of a wgpu device on systems other than Linux and Windows.
 
 use crate::context::caps::Sharing;
 #[cfg(feature = "compute")]
@@ -10,13 +10,13 @@ use crate::context::made::Made;
 use interop_core::{ComputeSemaphore, MemoryCap, MemoryHandle, SemaphoreCap, SemaphoreHandle};
 use interop_core::{DeviceIdentity, DeviceLuid, DeviceUuid, RawMemory, Result, SharedHandle, StagingKind};
 
-/// Never made.
+/// Never constructed.
 pub(crate) enum Vulkan {}
 
-/// Never made.
+/// Never constructed.
 pub(crate) enum Exported {}
 
-/// Never made.
+/// Never constructed.
 #[cfg(feature = "compute")]
 pub(crate) enum Opener {}
 
@@ -41,7 +41,7 @@ pub(crate) fn open(
 }
 
 impl Vulkan {
-    pub(crate) const ABSENT: &str = "memory is shared on Linux and Windows only";
+    pub(crate) const ABSENT: &str = "memory is shared only on Linux and Windows";
 
     pub(crate) fn of(_: &wgpu::Device, _: &DeviceIdentity) -> Option<Self> {
         None

@@ -1,4 +1,4 @@
-//! The display: what a user holds.
+//! The display that users hold.
 
 use crate::context::adapter::{self, WgpuOptions};
 use crate::context::caps::{Sharing, caps};
@@ -31,54 +31,55 @@ use interop_core::{
 };
 use std::rc::Rc;
 
-/// A rectangle of a target in pixels; `y` counts from the top, as wgpu does.
+/// A rectangle of a target in pixels; `y` counts from the top, as in wgpu.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Viewport {
-    /// Left edge.
+    /// X coordinate of the left edge.
     pub x: i32,
-    /// Top edge.
+    /// Y coordinate of the top edge.
     pub y: i32,
-    /// Width.
+    /// Width in pixels.
     pub width: u32,
-    /// Height.
+    /// Height in pixels.
     pub height: u32,
 }
 
 impl Viewport {
-    /// The whole of a target of this size.
+    /// Returns the viewport that covers a target of this size.
     pub const fn full(width: u32, height: u32) -> Self {
         Self { x: 0, y: 0, width, height }
     }
 }
 
-/// An image surface for the user's own drawing: on a 3-D object, say.
+/// An image surface for the user's own drawing, for example on a 3-D object.
 ///
-/// Row 0 is the top row of the picture. Submit what reads it before the next frame is finished; do not destroy it.
+/// Row 0 is the top row of the picture. Submit the work that reads it before the next frame is finished, and do not
+/// destroy it.
 #[derive(Debug, Clone)]
 pub enum WgpuImage {
     /// A texture of one level and a view of it.
     Texture(wgpu::Texture, wgpu::TextureView),
-    /// Rows in a buffer, of images shown in place: bind it as storage.
+    /// Rows in a buffer, for images that are shown in place: bind it as storage.
     Rows(wgpu::Buffer, ImageView),
 }
 
 /// A buffer surface, for the user's own vertices or storage.
 ///
-/// Submit what reads it before the next frame is finished; do not destroy it.
+/// Submit the work that reads it before the next frame is finished, and do not destroy it.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct WgpuBuffer {
     /// The buffer; it may be larger than the surface.
     pub buffer: wgpu::Buffer,
-    /// First byte of the surface in it.
+    /// Offset of the surface's first byte in the buffer.
     pub offset: u64,
-    /// Bytes of the surface.
+    /// Number of bytes of the surface.
     pub len: u64,
 }
 
 /// A wgpu device as a display. The display stays on its thread; the device and the queue may be used on others.
 ///
-/// Errors of wgpu come back as [`Error::Driver`]; none ends the program.
+/// Errors of wgpu are returned as [`Error::Driver`]; none ends the program.
 pub struct WgpuDisplay {
     pub(crate) tools: ProcessOwned<Rc<Tools>>,
 }
@@ -90,24 +91,24 @@ impl std::fmt::Debug for WgpuDisplay {
 }
 
 impl WgpuDisplay {
-    /// A display with a device of its own. The device has every limit of the adapter and, on Vulkan, every extension by
-    /// which something is shared. The display needs no window, and can draw into one: make the window's surface with
-    /// the same instance.
+    /// Opens a display with a device of its own. The device has every limit of the adapter and, on Vulkan, every
+    /// extension for sharing. The display needs no window, and can draw into one: create the window's surface with the
+    /// same instance.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] where there is no such adapter or its device does not open, [`Error::Unsupported`] where it
-    /// lacks a feature that was asked for.
+    /// [`Error::Unavailable`] where no such adapter exists or its device does not open; [`Error::Unsupported`] where it
+    /// lacks a requested feature.
     pub fn headless(options: WgpuOptions) -> Result<Rc<Self>> {
         let (adapter, identity) = adapter::choose(&options)?;
         let (device, queue, loss) = adapter::open(&adapter, &identity)?;
         Self::new(&adapter, identity, device, queue, Some(loss))
     }
 
-    /// A display on an engine's device and queue, which were made from `adapter`. What is shared by Vulkan needs
-    /// extensions that the engine switched on, as [`crate::open_device`] does. Where one is missing, [`interop_core::Display::caps`]
-    /// gives the reason.
+    /// Opens a display on an engine's device and queue, which were created from `adapter`. Sharing on Vulkan needs
+    /// extensions that the engine enabled, as [`crate::open_device`] does. Where one is missing,
+    /// [`interop_core::Display::caps`] gives the reason.
     ///
-    /// The engine's handlers of errors and of a lost device stay as they are.
+    /// The engine's handlers for errors and for a lost device stay unchanged.
     ///
     /// # Errors
     /// [`Error::Driver`] where wgpu refuses the display's own objects.
@@ -156,31 +157,31 @@ impl WgpuDisplay {
         Ok(Rc::new(Self { tools: ProcessOwned::new(tools) }))
     }
 
-    /// The device, for the user's own drawing.
+    /// Returns the device, for the user's own drawing.
     pub fn wgpu_device(&self) -> &wgpu::Device {
         &self.tools.shared.device
     }
 
-    /// The device and its queue, for a compute backend in them (the crate `pixelferry-wgpu`).
+    /// Returns the device and its queue, for a compute backend on them (the crate `pixelferry-wgpu`).
     pub fn shared_device(&self) -> WgpuDevice {
         WgpuDevice::clone(&self.tools.shared)
     }
 
-    /// The queue of the display's device. What a surface shows is in the queue when [`WgpuDisplay::surface_image`] or
-    /// its like has given the surface out.
+    /// Returns the queue of the display's device. A surface's content has been submitted to it when
+    /// [`WgpuDisplay::surface_image`] or a similar function has returned.
     pub fn wgpu_queue(&self) -> &wgpu::Queue {
         &self.tools.shared.queue
     }
 
-    /// Lets wgpu run the callbacks that are due, that of a lost device among them, by [`wgpu::Device::poll`]. wgpu ends
-    /// the program there if the device is lost.
+    /// Runs wgpu's pending callbacks, including that of a lost device, by [`wgpu::Device::poll`]. If the device is
+    /// lost, wgpu's default ends the program there.
     ///
-    /// wgpu tells of a lost device only when it is polled and has done what was submitted. Whatever is then made of the
-    /// device passes without an error. An engine that wants to know polls before it draws. Where its callback
-    /// ([`wgpu::Device::set_device_lost_callback`]) was called, it makes device, display and links again.
+    /// wgpu reports a lost device only when it is polled and submitted work has ended. Until then, objects made from
+    /// the device return no error. An engine that needs to know polls before it draws. After its callback
+    /// ([`wgpu::Device::set_device_lost_callback`]) was called, it creates device, display and links again.
     ///
     /// # Errors
-    /// [`Error::Driver`] where the device cannot be waited for any more.
+    /// [`Error::Driver`] where waiting for the device fails.
     pub fn poll(&self) -> Result<()> {
         call("WgpuDisplay::poll", || {
             self.tools.shared.poll(wgpu::PollType::Poll)?;
@@ -188,19 +189,19 @@ impl WgpuDisplay {
         })
     }
 
-    /// Records a draw of an image surface into a pass of the user's, as the surface's
-    /// [`ImageDesc`](interop_core::ImageDesc) and `options` say: by default every number goes there as it is. The draw
-    /// sets pipeline, bind group 0 and viewport, which the user sets again afterwards. Other state of the pass stays.
+    /// Records a draw of an image surface into a render pass of the user, as the surface's
+    /// [`ImageDesc`](interop_core::ImageDesc) and `options` say: by default every number is written unchanged. The draw
+    /// sets the pipeline, bind group 0 and the viewport, which the user must set again afterwards. Other state of the
+    /// pass stays unchanged.
     ///
     /// Submit the pass before the next frame is finished.
     ///
     /// # Errors
     /// - [`Error::Foreign`] for a surface of another display.
-    /// - [`Error::InvalidInput`] for a buffer, an empty viewport, options that mean nothing ([`Plan::new`]) or a format
-    ///   that does not encode where the options say so.
+    /// - [`Error::InvalidInput`] for a buffer, an empty viewport, invalid options ([`Plan::new`]), and options that
+    ///   require an encoding format if the target's format does not encode.
     /// - [`Error::NothingShown`] for an in-place surface with no frame yet.
-    /// - [`Error::Driver`] where wgpu refuses `target`: it blends with 32-bit floats only where the device has that
-    ///   feature.
+    /// - [`Error::Driver`] where wgpu refuses `target`: blending into 32-bit floats needs a feature of the device.
     pub fn draw(
         &self,
         surface: &Surface,
@@ -216,8 +217,9 @@ impl WgpuDisplay {
         self.tools.shared.scoped(|| self.tools.painter.paint(&self.tools.shared, pass, picture, target, frame))
     }
 
-    /// The usages to configure a window's surface with, so that [`WgpuDisplay::draw_to`] has a choice there. `offered`
-    /// is [`wgpu::SurfaceCapabilities::usages`]. The choice is stores where the surface takes them, else copies.
+    /// Returns the usages for the configuration of a window's surface, so that [`WgpuDisplay::draw_to`] can choose its
+    /// method there. `offered` is [`wgpu::SurfaceCapabilities::usages`]. The result allows stores where the surface
+    /// supports them, otherwise copies.
     ///
     /// ```
     /// # fn configure(display: &pixelferry_wgpu::WgpuDisplay, adapter: &pixelferry_wgpu::wgpu::Adapter,
@@ -231,20 +233,21 @@ impl WgpuDisplay {
         let direct = stores.usage(format) & offered;
         let copies = match stores.get(format.remove_srgb_suffix()) {
             Ok(_) if direct.is_empty() => wgpu::TextureUsages::COPY_DST.union(wgpu::TextureUsages::COPY_SRC) & offered,
-            // Stores are proved by reading them back.
+            // Stores are verified by reading them back.
             Ok(_) => wgpu::TextureUsages::COPY_SRC & offered,
             _ => wgpu::TextureUsages::empty(),
         };
         wgpu::TextureUsages::RENDER_ATTACHMENT | direct | copies
     }
 
-    /// Draws an image surface into a view of a texture of one sample, over what is there or over `clear`, and submits.
+    /// Draws an image surface into a view of a texture with one sample, over its content or over `clear`, and submits.
     ///
-    /// A render pass or a compute shader writes the same pixels, whichever is quicker: the first draws find that out,
-    /// and wait for the device. The compute shader takes part where the texture's usage has
-    /// [`wgpu::TextureUsages::STORAGE_BINDING`], as that of [`OffscreenTarget`] has where its format can. With
-    /// [`wgpu::TextureUsages::COPY_DST`] it stores beside the texture, and a copy follows. [`DrawOptions::manner`] asks
-    /// for one of the two; [`interop_core::Display::drawn`] says which it was and why.
+    /// A render pass or a compute shader writes the same pixels, whichever is faster: the first draws measure that, and
+    /// wait for the device. The compute shader takes part where the texture's usage has
+    /// [`wgpu::TextureUsages::STORAGE_BINDING`], as that of [`OffscreenTarget`] has where its format supports it. With
+    /// [`wgpu::TextureUsages::COPY_DST`], it stores into an auxiliary texture, and a copy follows.
+    /// [`DrawOptions::manner`] requests one of the two; [`interop_core::Display::drawn`] reports which was used and
+    /// why.
     ///
     /// # Errors
     /// The errors of [`WgpuDisplay::draw`].
@@ -295,7 +298,7 @@ impl WgpuDisplay {
         })
     }
 
-    /// The texture or the rows of an image surface.
+    /// Returns the texture or the rows of an image surface.
     ///
     /// # Errors
     /// The errors of [`WgpuDisplay::draw`].
@@ -309,11 +312,11 @@ impl WgpuDisplay {
         })
     }
 
-    /// The texture of an image surface, as a view of all of it to be bound. Row 0 is the picture's top row. Surfaces
-    /// with [`interop_core::ImageAccess::Texture`] have one, which is the default access.
+    /// Returns the texture of an image surface, as a view of all of it for binding. Row 0 is the picture's top row.
+    /// Surfaces with [`interop_core::ImageAccess::Texture`], the default access, have one.
     ///
-    /// Another frame may be another texture: ask again for each frame. Submit what reads the texture before the next
-    /// frame is finished.
+    /// The texture may change from frame to frame: call this for each frame. Submit the work that reads the texture
+    /// before the next frame is finished.
     ///
     /// # Errors
     /// The errors of [`WgpuDisplay::draw`], and [`Error::Unsupported`] where the image is rows in a buffer.
@@ -330,7 +333,7 @@ impl WgpuDisplay {
         })
     }
 
-    /// The buffer of a buffer surface.
+    /// Returns the buffer of a buffer surface.
     ///
     /// # Errors
     /// [`Error::Foreign`] for a surface of another display, [`Error::InvalidInput`] for an image,
@@ -354,12 +357,12 @@ impl WgpuDisplay {
         })
     }
 
-    /// Makes an RGBA8 texture to draw into where there is no window; black and transparent at first.
+    /// Creates an RGBA8 texture for drawing without a window; initially black and transparent.
     pub fn create_offscreen_target(&self, width: u32, height: u32) -> Result<OffscreenTarget> {
         self.create_offscreen_target_of(width, height, PixelFormat::Rgba8)
     }
 
-    /// Makes a texture of `format` to draw into; [`PixelFormat::Rgba16F`] keeps light brighter than 1.
+    /// Creates a texture of `format` for drawing; [`PixelFormat::Rgba16F`] keeps values above 1.
     pub fn create_offscreen_target_of(&self, width: u32, height: u32, format: PixelFormat) -> Result<OffscreenTarget> {
         OffscreenTarget::new(&self.tools.shared, width, height, format)
     }
@@ -375,13 +378,13 @@ impl WgpuDisplay {
         Err(self.not_found(surface, matches!(surface.desc(), SurfaceDesc::Image(_))))
     }
 
-    /// Returns the error for a surface of the right kind that is not ours, or for one of the wrong kind.
+    /// Returns the error for a surface of another display, or for one of the wrong kind.
     fn not_found(&self, surface: &Surface, right_kind: bool) -> Error {
         let any = surface.driver();
         if find::<EngineImage>(any, &self.tools.shared).is_some()
             || find::<EngineBuffer>(any, &self.tools.shared).is_some()
         {
-            return Error::refused("the texture or buffer is the engine's own; use it by the engine's name");
+            return Error::refused("the texture or buffer is the engine's own; use the engine's object");
         }
         if right_kind {
             return foreign::<TextureSurface>(&self.tools.shared);
@@ -457,7 +460,7 @@ impl DisplayDriver for WgpuDisplay {
 
     fn finish(&self) -> Result<()> {
         let shared = &self.tools.shared;
-        // Whatever the display writes to the queue it submits, too. Nobody tells that an engine's device is lost, but a
+        // The display submits its own queue writes itself. The loss of an engine's device is reported only by a
         // submission.
         let index = if shared.is_engines { Some(shared.flush()?) } else { None };
         shared.wait(index)?;

@@ -8,19 +8,19 @@ use interop_core::display::checks::check_copies;
 use interop_core::{Display as _, Error, ImageDesc, PixelFormat, Result, SharedHandle, Surface};
 
 impl WgpuDisplay {
-    /// An engine's texture as a surface, with the numbers of its first level: for [`Intake`](interop_core::Intake), by which
-    /// kernels read what the engine rendered, and [`Outlet`](interop_core::Outlet), by which they write it.
+    /// Wraps an engine's texture as a surface, with the stored numbers of its first level: for
+    /// [`Intake`](interop_core::Intake), by which kernels read the engine's output, and
+    /// [`Outlet`](interop_core::Outlet), by which they write the texture.
     ///
-    /// Row 0 is at the top. Copies in the device's queue go after what was submitted there before: submit what renders into the
-    /// texture first. A texture of an sRGB format has the numbers that are stored, as they are encoded.
+    /// Row 0 is at the top. Copies in the device's queue follow all earlier submissions: submit the work that renders
+    /// into the texture first. A texture of an sRGB format yields the stored numbers, which are encoded.
     ///
-    /// To be taken, it is made with [`wgpu::TextureUsages::COPY_SRC`]; to be written, with
-    /// [`wgpu::TextureUsages::COPY_DST`].
+    /// Reading needs [`wgpu::TextureUsages::COPY_SRC`], writing [`wgpu::TextureUsages::COPY_DST`].
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] says what is wrong: another dimension than 2-D, layers, several samples, a format that frames do not
-    /// have, a usage with neither copy, a texture of another device, and one that was destroyed. [`Error::Unsupported`] for what
-    /// [`Display::create_surface`](interop_core::Display::create_surface) refuses.
+    /// [`Error::InvalidInput`] for a dimension other than 2-D, several layers, several samples, a format that frames
+    /// cannot have, a usage that allows neither copy, a texture of another device, and a destroyed one.
+    /// [`Error::Unsupported`] for what [`Display::create_surface`](interop_core::Display::create_surface) refuses.
     ///
     /// # Examples
     /// ```
@@ -55,24 +55,24 @@ impl WgpuDisplay {
         })
     }
 
-    /// The first `bytes` bytes of an engine's buffer as a surface, as [`WgpuDisplay::engine_image`] for a texture. To be taken, it
-    /// is made with [`wgpu::BufferUsages::COPY_SRC`]; to be written, with [`wgpu::BufferUsages::COPY_DST`]. It is not mapped
-    /// meanwhile.
+    /// Wraps the first `bytes` bytes of an engine's buffer as a surface, as [`WgpuDisplay::engine_image`] does for a
+    /// texture. Reading needs [`wgpu::BufferUsages::COPY_SRC`], writing [`wgpu::BufferUsages::COPY_DST`]. The buffer
+    /// must not be mapped while it is used.
     ///
-    /// A whole buffer that was made with [`wgpu::BufferUsages::STORAGE`], too, is not copied where kernels run in this device's queue
-    /// (the crate `pixelferry-wgpu`): it is their argument or their target itself.
+    /// A whole buffer with [`wgpu::BufferUsages::STORAGE`] is not copied if kernels run in this device's queue (the
+    /// crate `pixelferry-wgpu`): it is then itself their argument or target.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] for more bytes than it has, none, or no whole words of 4 bytes, which are all that wgpu copies, for a
-    /// usage with neither copy, and for a buffer that is of another device, mapped or destroyed.
+    /// [`Error::InvalidInput`] for more bytes than the buffer has, zero bytes, a size that is not whole words of 4
+    /// bytes (the only copies in wgpu), a usage that allows neither copy, and a buffer that belongs to another device,
+    /// is mapped or destroyed.
     pub fn engine_buffer(&self, buffer: &wgpu::Buffer, bytes: u64) -> Result<Surface> {
         call("WgpuDisplay::engine_buffer", || {
             let copies = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
             SharedHandle::check_room(buffer.size(), bytes)?;
             check_copies(buffer.usage().intersects(copies), ["COPY_SRC", "COPY_DST"], &buffer.usage())?;
             if !bytes.is_multiple_of(WORD) {
-                let problem =
-                    format!("{bytes} bytes are no whole words of {WORD} bytes, which are all that wgpu copies");
+                let problem = format!("{bytes} bytes are not whole words of {WORD} bytes, and wgpu copies only those");
                 return Err(Error::refused(problem));
             }
             let over = |bytes| EngineBuffer::new(&self.tools, bytes, buffer);
@@ -81,20 +81,24 @@ impl WgpuDisplay {
     }
 }
 
-/// The first level as frames have it, or what stands in the way.
+/// Returns the description of the first level, or the reason why it is not usable.
 fn describe(texture: &wgpu::Texture) -> Result<ImageDesc, String> {
     let (dimension, layers, samples) = (texture.dimension(), texture.depth_or_array_layers(), texture.sample_count());
     if dimension != wgpu::TextureDimension::D2 || layers != 1 {
         return Err(format!(
-            "the texture is {dimension:?} with {layers} layers; frames go to one layer of two dimensions"
+            "the texture is {dimension:?} with {layers} layers; frames need one layer of two dimensions"
         ));
     }
     if samples != 1 {
-        return Err(format!("each pixel has {samples} samples; resolve them into a texture of one, and give that"));
+        return Err(format!("each pixel has {samples} samples; resolve them into a texture with one, and use that"));
     }
     let format = pixel_format(texture.format()).ok_or_else(|| {
         let known: Vec<_> = PixelFormat::ALL.iter().map(ToString::to_string).collect();
-        format!("no frame has the format {:?}; it is one of {}, encoded or not", texture.format(), known.join(", "))
+        format!(
+            "frames cannot have the format {:?}; supported are {}, encoded or not",
+            texture.format(),
+            known.join(", ")
+        )
     })?;
     Ok(ImageDesc::new(texture.width(), texture.height(), format))
 }

@@ -1,4 +1,4 @@
-//! The display.
+//! The display and its targets.
 
 pub(crate) mod contract;
 pub(crate) mod engine_objects;

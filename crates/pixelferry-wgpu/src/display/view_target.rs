@@ -1,4 +1,4 @@
-//! A view of a texture as a place that links show frames in.
+//! A texture view as the target of [`interop_core::Link::show`].
 
 use crate::context::queue_texture::QueueTexture;
 use crate::context::read_back;
@@ -9,7 +9,7 @@ use interop_core::{DrawOptions, Error, Extent, Result, SharedHandle, ShowTarget,
 use std::any::Any;
 use std::hash::{DefaultHasher, Hash, Hasher as _};
 
-/// A view of a texture that frames are shown in, for [`interop_core::Link::show`]. Made by [`WgpuDisplay::view_target`].
+/// A texture view in which frames are shown, for [`interop_core::Link::show`]. [`WgpuDisplay::view_target`] makes it.
 pub struct ViewTarget<'a> {
     display: &'a WgpuDisplay,
     view: &'a wgpu::TextureView,
@@ -18,13 +18,13 @@ pub struct ViewTarget<'a> {
 }
 
 impl WgpuDisplay {
-    /// A view as a place for [`interop_core::Link::show`], which is drawn to as [`WgpuDisplay::draw_to`] does. `format` is the
-    /// view's.
+    /// Makes a view a target for [`interop_core::Link::show`], which is drawn to as [`WgpuDisplay::draw_to`] does.
+    /// `format` is the view's format.
     ///
-    /// Kernels store into the texture behind it where that has one level and one layer, and was made with
+    /// Kernels store directly into its texture if that has one level and one layer, and was created with
     /// [`wgpu::TextureUsages::STORAGE_BINDING`] and [`wgpu::TextureUsages::COPY_SRC`], as
     /// [`OffscreenTarget`](crate::OffscreenTarget)s are, and images of a window's surface can be
-    /// ([`WgpuDisplay::window_usage`]). What was shown is submitted when the call returns.
+    /// ([`WgpuDisplay::window_usage`]). The shown frame has been submitted when the call returns.
     pub fn view_target<'a>(
         &'a self,
         view: &'a wgpu::TextureView,
@@ -58,7 +58,7 @@ impl ShowTarget for ViewTarget<'_> {
             return Err(Obstacle::Texture("it has several samples, levels or layers"));
         }
         if !texture.usage().contains(Usages::STORAGE_BINDING | Usages::COPY_SRC) {
-            return Err(Obstacle::Texture("its usage is without STORAGE_BINDING or COPY_SRC"));
+            return Err(Obstacle::Texture("its usage lacks STORAGE_BINDING or COPY_SRC"));
         }
         let format = crate::context::format::pixel_format(self.format).filter(|_| texture.format() == self.format);
         let format = format.ok_or_else(|| Obstacle::Format(format!("{:?}", texture.format())))?;
@@ -86,7 +86,7 @@ impl ShowTarget for ViewTarget<'_> {
         call("ViewTarget::read_back", || {
             let texture = self.view.texture();
             let format = crate::context::format::pixel_format(texture.format());
-            let format = format.ok_or_else(|| Error::refused("no frame has the texture's format"))?;
+            let format = format.ok_or_else(|| Error::refused("frames cannot have the texture's format"))?;
             let all = Extent::new(texture.width(), texture.height()).full();
             read_back::image(&self.display.shared_device(), all, format.bytes_per_pixel(), |_| texture.clone())
         })

@@ -8,7 +8,7 @@ use interop_core::Extent;
 use interop_core::draw::{Obstacle, Plan, Storing};
 use std::cell::RefCell;
 
-/// A view, as what is drawn to.
+/// A view as the target of a draw.
 #[derive(Clone, Copy)]
 pub(crate) struct Target<'a> {
     pub view: &'a wgpu::TextureView,
@@ -17,30 +17,30 @@ pub(crate) struct Target<'a> {
 }
 
 impl Target<'_> {
-    /// True where `area` is all that the view can hold, so that nothing needs to be cleared.
+    /// Returns true where `area` is all that the view can hold, so that clearing is unnecessary.
     pub(crate) fn is_covered_by(&self, area: [i32; 4]) -> bool {
         let texture = self.view.texture();
         let [left, top, width, height] = area.map(i64::from);
         let ends = |start: i64, len: i64, side: u32| start <= 0 && start + len >= i64::from(side);
-        // Else its size is that of a level which nobody tells.
+        // Otherwise its size is that of an unknown level.
         let whole = texture.mip_level_count() == 1;
         whole && ends(left, width, texture.width()) && ends(top, height, texture.height())
     }
 }
 
-/// Texture or view that a compute shader stores into.
+/// The texture or view that a compute shader stores into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reach {
-    /// The view that is drawn to.
+    /// The target's own view.
     Own,
-    /// A view that does not encode, of all of the same texture.
+    /// A view of the same texture that does not encode.
     Plain,
-    /// A texture beside it, as nothing stores into its own.
+    /// An auxiliary texture, because shaders cannot store into the target.
     Copy,
 }
 
 impl Reach {
-    /// Tells how it stores for a draw to `target`, and as what.
+    /// Returns the destination of the stores for a draw to `target`, and its format.
     pub(crate) fn of(shared: &DeviceState, target: Target<'_>, plan: &Plan) -> Result<(Self, StoreFormat), Obstacle> {
         use wgpu::TextureUsages as Usages;
         let texture = target.view.texture();
@@ -56,33 +56,33 @@ impl Reach {
         if stores && !encodes {
             return Ok((Self::Own, format));
         }
-        // A view does not tell which level and layer it shows.
+        // A view does not report which level and layer it shows.
         if texture.mip_level_count() > 1 || texture.size().depth_or_array_layers > 1 {
             return Err(Obstacle::Texture(if stores {
-                "it encodes, and has levels or layers, of which a view does not tell which it shows"
+                "it encodes and has levels or layers, and a view does not report which one it shows"
             } else {
-                "its usage is without STORAGE_BINDING, and it has levels or layers, into which no copy is made"
+                "its usage lacks STORAGE_BINDING, and it has levels or layers, which prevents a copy"
             }));
         }
         if stores {
             return Ok((Self::Plain, format));
         }
         if !usage.contains(Usages::COPY_DST) {
-            return Err(Obstacle::Texture("its usage is without STORAGE_BINDING, and without COPY_DST for a copy"));
+            return Err(Obstacle::Texture("its usage lacks STORAGE_BINDING, and COPY_DST for a copy"));
         }
         if plan.blends && !usage.contains(Usages::COPY_SRC) {
-            let why = "its usage is without STORAGE_BINDING, and without COPY_SRC for a copy that blends";
+            let why = "its usage lacks STORAGE_BINDING, and COPY_SRC for a copy that blends";
             return Err(Obstacle::Texture(why));
         }
         Ok((Self::Copy, format))
     }
 }
 
-/// A texture as large as was drawn last.
+/// An auxiliary texture, as large as the last draw needed.
 #[derive(Default)]
 pub(crate) struct Canvas(RefCell<Option<wgpu::Texture>>);
 
-/// All of a texture, in numbers that are not encoded.
+/// Returns a view of the whole texture that does not encode.
 pub(crate) fn plain(texture: &wgpu::Texture, format: StoreFormat) -> wgpu::TextureView {
     texture.create_view(&wgpu::TextureViewDescriptor {
         format: Some(format.format),
@@ -95,7 +95,7 @@ pub(crate) fn plain(texture: &wgpu::Texture, format: StoreFormat) -> wgpu::Textu
 /// A part of a target: left, top, width, height.
 pub(crate) type Area = [u32; 4];
 
-/// Returns what a frame reaches of a texture.
+/// Returns the area of a texture that a frame covers.
 pub(crate) fn area(frame: &Frame, texture: &wgpu::Texture) -> Option<Area> {
     let [left, top, width, height] = frame.draw_params().area();
     let side = |start: i32, len: i32, limit: u32| {
@@ -122,13 +122,13 @@ pub(crate) fn copy(
 }
 
 impl Canvas {
-    /// At least as large as the area, made inside error scopes.
+    /// Returns a texture at least as large as the area, created inside error scopes.
     pub(crate) fn get(&self, device: &wgpu::Device, format: StoreFormat, [.., width, height]: Area) -> wgpu::Texture {
         let mut kept = self.0.borrow_mut();
         let wanted = Extent::new(width, height);
         let fits = |texture: &wgpu::Texture| {
             let extent = Extent::new(texture.width(), texture.height());
-            // A target that was far larger keeps no memory.
+            // Frees the memory that was needed for a much larger target.
             let small = extent.pixels() <= 2 * wanted.pixels();
             texture.format() == format.format && extent.width >= width && extent.height >= height && small
         };
@@ -142,7 +142,7 @@ impl Canvas {
         kept.insert(device.create_texture(&texture_descriptor(width, height, format.format, usage))).clone()
     }
 
-    /// It is of no use any more.
+    /// Drops the texture.
     pub(crate) fn forget(&self) {
         self.0.take();
     }

@@ -1,4 +1,4 @@
-//! One draw to a view: by a triangle or by stores, and timed while it is found out which is quicker.
+//! One draw to a view: by a triangle or by stores, timed until the faster method is known.
 
 use crate::context::device_state::DeviceState;
 use crate::context::format::texture_format;
@@ -11,7 +11,7 @@ use interop_core::draw::{Drawn, Manner, Manners, Obstacle, Plan, Why};
 use interop_core::{Region, Result};
 use std::time::Instant;
 
-/// Properties that a draw's time depends on.
+/// Properties that the time of a draw depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Class {
     kind: StoreKey,
@@ -25,7 +25,7 @@ struct Bound {
     kind: StoreKey,
     made: Made,
     group: wgpu::BindGroup,
-    /// Texture that it stores into, if the stores go to a copy.
+    /// Texture that it stores into, if the stores go to an auxiliary texture.
     canvas: Option<wgpu::Texture>,
 }
 
@@ -42,7 +42,7 @@ impl Drawing {
         self.manners.last()
     }
 
-    /// A draw was recorded into a pass of the caller's.
+    /// Notes that a draw was recorded into a pass of the caller.
     pub(crate) fn in_pass(&self) {
         self.manners.only(Obstacle::InPass);
     }
@@ -117,7 +117,7 @@ impl Drawing {
         Ok(drawn)
     }
 
-    /// Draws all of an image at its own size to where nobody looks; see [`Manners::settle`].
+    /// Draws all of an image at its own size into an offscreen target; see [`Manners::settle`].
     pub(crate) fn draw_offscreen(
         &self,
         shared: &DeviceState,
@@ -135,7 +135,8 @@ impl Drawing {
         })
     }
 
-    /// Draws a region of an image as programs do, in this manner, and reads that; see [`interop_core::Surface::draw_back`].
+    /// Draws a region of an image in this manner, as programs do, and reads the result; see
+    /// [`interop_core::Surface::draw_back`].
     pub(crate) fn draw_back(
         &self,
         shared: &DeviceState,
@@ -171,14 +172,14 @@ impl Drawing {
             tracing::warn!(%error, "no compute shader for draws of this kind");
             self.manners.refuse(class, error.to_string())
         })?;
-        // The next view may be another: of more dimensions or for fewer uses this one is not seen to be.
+        // The next view may have more dimensions or fewer usages, which cannot be queried.
         let bound = shared.scoped(|| {
             let device = &shared.device;
             let (own, canvas) = match class.reach {
                 Reach::Own => (view.clone(), None),
                 Reach::Plain => (beside::plain(view.texture(), kind.format()), None),
                 Reach::Copy => {
-                    // An empty area copies nothing.
+                    // Copying an empty area has no effect.
                     let area = beside::area(frame, view.texture()).unwrap_or([0, 0, 1, 1]);
                     let canvas = self.canvas.get(device, kind.format(), area);
                     (canvas.create_view(&wgpu::TextureViewDescriptor::default()), Some(canvas))

@@ -1,4 +1,4 @@
-//! Pictures drawn, by triangles and by compute shaders.
+//! Draws of frames by triangles and by compute shaders.
 
 pub(crate) mod beside;
 pub(crate) mod drawing;

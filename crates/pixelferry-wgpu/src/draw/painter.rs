@@ -1,4 +1,4 @@
-//! Pipelines that draw images, and a target where nobody looks.
+//! Pipelines that draw images, and an offscreen target.
 
 use crate::context::device_state::DeviceState;
 use crate::context::format::{TEXTURE_USAGE, bits, texture_descriptor, texture_format, whole_words};
@@ -9,21 +9,21 @@ use interop_core::draw::wgsl::{self, DrawParams, Steps};
 use interop_core::{Extent, PixelFormat, Region, Result};
 use std::cell::RefCell;
 
-/// Format of the target of a render pass; pipelines are made for it.
+/// Format of a render pass's target, for which pipelines are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DrawTarget {
-    /// Format of the colour attachment, as the view that is attached has it. One with sRGB encoding encodes what is drawn:
-    /// whatever [`interop_core::DrawOptions::target`] says is then [`interop_core::TargetEncoding::SrgbFormat`].
+    /// Format of the attached view of the colour attachment. A format with sRGB encoding encodes the drawn colours:
+    /// [`interop_core::DrawOptions::target`] is then always treated as [`interop_core::TargetEncoding::SrgbFormat`].
     pub format: wgpu::TextureFormat,
-    /// Samples of each pixel.
+    /// Number of samples of each pixel.
     pub samples: u32,
     /// Format of the depth-stencil attachment, if there is one. It is neither tested nor written.
     pub depth_stencil: Option<wgpu::TextureFormat>,
 }
 
 impl DrawTarget {
-    /// One sample, no depth.
+    /// Returns a target with one sample and without depth.
     pub const fn new(format: wgpu::TextureFormat) -> Self {
         Self { format, samples: 1, depth_stencil: None }
     }
@@ -34,27 +34,27 @@ impl DrawTarget {
         Self { samples, ..self }
     }
 
-    /// Sets the format of the depth-stencil attachment; `None`: there is none.
+    /// Sets the format of the depth-stencil attachment; `None` means no attachment.
     #[must_use]
     pub fn with_depth_stencil(self, depth_stencil: impl Into<Option<wgpu::TextureFormat>>) -> Self {
         Self { depth_stencil: depth_stencil.into(), ..self }
     }
 }
 
-/// Everything that a pipeline is made for.
+/// All properties that distinguish pipelines.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct PipelineKey {
     steps: Steps,
     blends: bool,
-    /// The numbers' bits go to a target of integers.
+    /// True where the bits of the numbers go to an integer target.
     bits: bool,
     target: DrawTarget,
 }
 
-/// Pipelines by the first use.
+/// Pipelines, created at first use.
 pub(crate) struct Painter {
     pub layouts: Layouts,
-    /// For each kind of source, plain and with work on colours.
+    /// Shader modules for each kind of source, with and without colour processing.
     modules: RefCell<Vec<((bool, bool), wgpu::ShaderModule)>>,
     pipelines: RefCell<Vec<(PipelineKey, wgpu::RenderPipeline)>>,
     offscreen: RefCell<Option<(wgpu::Texture, wgpu::TextureView)>>,
@@ -62,7 +62,7 @@ pub(crate) struct Painter {
 }
 
 impl Painter {
-    /// Made inside error scopes.
+    /// Creates the painter, inside error scopes.
     pub(crate) fn new(device: &wgpu::Device) -> Self {
         Self {
             layouts: Layouts::new(device),
@@ -73,8 +73,8 @@ impl Painter {
         }
     }
 
-    /// Makes the pipeline that shows RGBA8 in linear memory, inside error scopes: a device may promise storage buffers and
-    /// then refuse the shader that reads one.
+    /// Creates the pipeline that shows RGBA8 in linear memory, inside error scopes: a device may report storage buffers
+    /// and then reject the shader that reads one.
     pub(crate) fn prove_memory(&self, device: &wgpu::Device) {
         let target = DrawTarget::new(wgpu::TextureFormat::Rgba8Unorm);
         let steps = Steps { memory: Some(PixelFormat::Rgba8), one_to_one: true, bars: false, colors: None };
@@ -103,7 +103,7 @@ impl Painter {
         pipeline
     }
 
-    /// Draws a region of the image as planned into a pass.
+    /// Draws a region of the image into a pass, by its plan.
     pub(crate) fn paint(
         &self,
         shared: &DeviceState,
@@ -124,8 +124,8 @@ impl Painter {
         pass.draw(0..3, 0..1);
     }
 
-    /// Draws `region` at its own size into a texture of the image's format, or of one with the same bits, in `encoder`.
-    /// Returns the texture.
+    /// Draws `region` at its own size into a texture of the image's format, or of a format with the same bits, in
+    /// `encoder`. Returns the texture.
     fn paint_offscreen(
         &self,
         shared: &DeviceState,
@@ -136,14 +136,14 @@ impl Painter {
     ) -> wgpu::Texture {
         let (bits, format) = self.offscreen_format(shared, format);
         let (texture, view) = self.offscreen(shared, region.extent(), format);
-        // All of it is drawn over.
+        // The draw covers the whole target.
         let mut pass = begin_pass(encoder, &view, None);
         let frame = Frame { region, at: (0, 0), plan: Plan::exact(region.extent()), bits };
         self.paint(shared, &mut pass, picture, DrawTarget::new(format), frame);
         texture
     }
 
-    /// The format of a target for numbers of this one, and whether it takes their bits.
+    /// Returns the format of an offscreen target for numbers of this format, and whether it holds their bits.
     pub(crate) fn offscreen_format(
         &self,
         shared: &DeviceState,
@@ -155,7 +155,7 @@ impl Painter {
         }
     }
 
-    /// A target of this size; the last one where it fits.
+    /// Returns a target of this size; the last one if it fits.
     pub(crate) fn offscreen(
         &self,
         shared: &DeviceState,
@@ -174,7 +174,7 @@ impl Painter {
         kept.insert((texture, view)).clone()
     }
 
-    /// Copies whole words of a buffer to where nobody looks.
+    /// Copies whole words of a buffer into an offscreen buffer.
     pub(crate) fn copy_offscreen(
         &self,
         shared: &DeviceState,
@@ -199,7 +199,7 @@ impl Painter {
         shared.submit(record).map(drop)
     }
 
-    /// Returns what a viewer would see of a part: drawn, and read back in tight rows.
+    /// Returns a part as a viewer would see it: drawn, and read back in tight rows.
     pub(crate) fn read_back(&self, shared: &DeviceState, picture: &Picture, region: Region) -> Result<Vec<u8>> {
         let format = texture_format(picture.format());
         let bpp = picture.format().bytes_per_pixel();
@@ -209,7 +209,7 @@ impl Painter {
     }
 }
 
-/// A draw, and its place.
+/// A draw and its place in the target.
 #[derive(Clone, Copy)]
 pub(crate) struct Frame {
     /// Region of the image.
@@ -217,18 +217,18 @@ pub(crate) struct Frame {
     /// Left and top of the plan's viewport in the target.
     pub at: (i32, i32),
     pub plan: Plan,
-    /// True where the target is of integers, which take the numbers' bits.
+    /// True where the target holds integers, which receive the bits of the numbers.
     pub bits: bool,
 }
 
 impl Frame {
-    /// Returns what the shaders are told of it.
+    /// Returns the parameters of the shaders.
     pub(crate) fn draw_params(&self) -> DrawParams {
         DrawParams::new(&self.plan, self.region, self.at)
     }
 }
 
-/// A pass with one colour attachment, cleared or as it was.
+/// Begins a pass with one colour attachment, which is cleared or keeps its content.
 pub(crate) fn begin_pass<'a>(
     encoder: &'a mut wgpu::CommandEncoder,
     view: &wgpu::TextureView,
@@ -286,7 +286,7 @@ fn build(
                 ..wgpu::PipelineCompilationOptions::default()
             },
             targets: &[Some(wgpu::ColorTargetState {
-                // Blending of colours that are multiplied by alpha.
+                // Blends premultiplied colours.
                 blend: kind.blends.then_some(wgpu::BlendState::PREMULTIPLIED_ALPHA_BLENDING),
                 ..kind.target.format.into()
             })],

@@ -1,22 +1,22 @@
-//! Source of an image's pixels, for drawing it.
+//! Sources of an image's pixels for draws.
 
 use crate::context::device_state::DeviceState;
 use interop_core::draw::wgsl::DrawParams;
 use interop_core::{Error, Extent, ImageView, PixelFormat, Result};
 use std::cell::RefCell;
 
-/// Source that the shaders read an image from.
+/// The source from which shaders read an image.
 pub(crate) enum Source {
     Texture(wgpu::Texture, wgpu::TextureView),
     /// Rows in a buffer.
     Memory(wgpu::Buffer, ImageView),
 }
 
-/// Draws that differ, of which the bindings are kept.
+/// Number of different draws whose bindings are kept.
 const KEPT: usize = 8;
 
-/// An image that can be drawn. Bindings are made once for each way of drawing it and never written again, so that draws
-/// of one encoder do not disturb each other.
+/// An image that can be drawn. Bindings are created once for each way of drawing it and never written again, so that
+/// draws in one encoder do not disturb each other.
 pub(crate) struct Picture {
     source: Source,
     format: PixelFormat,
@@ -38,7 +38,7 @@ impl Picture {
         Self { source: Source::Texture(texture, view), format, extent, bindings: RefCell::default() }
     }
 
-    /// Pixels in a buffer, rows in native order, checked to lie inside.
+    /// Makes a picture of pixels in a buffer, with rows in native order; the view was checked to lie inside.
     pub(crate) fn memory(shared: &DeviceState, buffer: wgpu::Buffer, view: ImageView) -> Result<Self> {
         let bpp = view.format.bytes_per_pixel();
         if !view.offset.is_multiple_of(bpp) || !view.pitch().is_multiple_of(bpp) || view.is_reversed() {
@@ -47,7 +47,7 @@ impl Picture {
         }
         let limit = shared.limits.max_storage_buffer_binding_size.min(u64::from(u32::MAX));
         if window(shared, &view).len > limit {
-            let reason = format!("{} {} is more than the {limit} bytes that a draw reads", view.extent, view.format);
+            let reason = format!("{} {} is more than the {limit} bytes that a draw can read", view.extent, view.format);
             return Err(shared.unsupported(reason));
         }
         let (format, extent) = (view.format, view.extent);
@@ -66,7 +66,8 @@ impl Picture {
         self.extent
     }
 
-    /// Returns what a draw that looks like this binds, by the layout of its source; where the image lies is filled in.
+    /// Returns the bindings for a draw with these properties, by the layout of its source; the position of the image is
+    /// filled in.
     pub(crate) fn bindings(
         &self,
         shared: &DeviceState,
@@ -90,7 +91,7 @@ impl Picture {
             Source::Texture(_, view) => (draw_params, wgpu::BindingResource::TextureView(view)),
             Source::Memory(buffer, view) => {
                 let window = window(shared, view);
-                // Inside the window, which 32 bits count.
+                // Both lie inside the window, which 32 bits can count.
                 let base = (view.offset as u64 - window.start) as u32;
                 let draw_params = draw_params.in_memory(base, view.pitch() as u32);
                 let (offset, size) = (window.start, wgpu::BufferSize::new(window.len));
@@ -109,7 +110,7 @@ impl Picture {
     }
 }
 
-/// The pixels with as much before them as the device wants bindings to be aligned to.
+/// Returns the pixels, extended at the front to the device's alignment of bindings.
 fn window(shared: &DeviceState, view: &ImageView) -> Window {
     let span = view.span();
     let alignment = u64::from(shared.limits.min_storage_buffer_offset_alignment).max(1);
@@ -117,7 +118,7 @@ fn window(shared: &DeviceState, view: &ImageView) -> Window {
     Window { start, len: crate::context::format::whole_words(span.end as u64 - start) }
 }
 
-/// A uniform buffer that is never written again.
+/// Creates a uniform buffer that is never written again.
 pub(crate) fn constants(shared: &DeviceState, bytes: &[u8]) -> wgpu::Buffer {
     let buffer = shared.device.create_buffer(&wgpu::BufferDescriptor {
         label: Some("pixelferry constants"),
@@ -125,7 +126,7 @@ pub(crate) fn constants(shared: &DeviceState, bytes: &[u8]) -> wgpu::Buffer {
         usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
         mapped_at_creation: false,
     });
-    // With the next submission, before its commands.
+    // Written with the next submission, before its commands.
     shared.queue.write_buffer(&buffer, 0, bytes);
     buffer
 }

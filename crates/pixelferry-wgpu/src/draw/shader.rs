@@ -1,6 +1,7 @@
-//! Shaders of ours, without the checks that wgpu adds to those it does not know: a query and a comparison for each texel.
+//! Shaders of this crate, compiled without the checks that wgpu adds to unknown shaders: a query and a comparison for
+//! each texel.
 
-/// Makes a module of a text of the core's draw.
+/// Creates a module from a text of the core's draw.
 pub(crate) fn trusted(device: &wgpu::Device, text: String) -> wgpu::ShaderModule {
     let descriptor =
         wgpu::ShaderModuleDescriptor { label: Some("pixelferry image"), source: wgpu::ShaderSource::Wgsl(text.into()) };

@@ -1,5 +1,5 @@
-//! Bytes to any place in a buffer: wgpu copies whole words only, so a shader writes what is not, and the host where the
-//! device runs no such shader.
+//! Copies of bytes to any position in a buffer: wgpu copies only whole words, so a shader writes the other bytes, or
+//! the host if the device cannot run that shader.
 
 use crate::context::device_state::DeviceState;
 use crate::context::format::{WORD, whole_words};
@@ -7,7 +7,8 @@ use crate::draw::picture::constants;
 use interop_core::Result;
 use std::cell::{OnceCell, RefCell};
 
-/// Bytes of one dispatch: a word for each invocation, 64 in a group, fewer groups than every device allows.
+/// Bytes of one dispatch: a word for each invocation, 64 invocations in a group, and fewer groups than every device
+/// allows.
 const CHUNK: u64 = 8 << 20;
 const GROUP: u64 = 64;
 
@@ -19,11 +20,11 @@ pub(crate) const fn buffer(ty: wgpu::BufferBindingType) -> wgpu::BindingType {
     wgpu::BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None }
 }
 
-/// The shader, made at the first use.
+/// The shader, created at first use.
 #[derive(Default)]
 pub(crate) struct Splicer {
-    /// `None` where the device has no such shaders: an engine may open it without, and wgpu's OpenGL 3.3 promises what it
-    /// then refuses.
+    /// `None` where the device cannot run such shaders: an engine may open it without them, and wgpu's OpenGL 3.3
+    /// reports features that it then rejects.
     pipeline: OnceCell<Option<wgpu::ComputePipeline>>,
     /// The rows that were packed last.
     scratch: RefCell<Option<wgpu::Buffer>>,
@@ -36,11 +37,11 @@ pub(crate) struct Splice<'a> {
     pub bytes: u64,
 }
 
-/// Rows of an image that lie apart, the first at byte 0.
+/// Rows of an image with gaps between them, the first at byte 0.
 pub(crate) struct PitchedRows {
-    /// Bytes of a row.
+    /// Length of a row in bytes.
     pub row: usize,
-    /// Bytes from row to row, a multiple of what wgpu aligns copies of rows to; bindings are aligned to no more.
+    /// Row pitch in bytes, a multiple of wgpu's alignment for copies of rows, which satisfies that of bindings.
     pub pitch: usize,
     pub count: usize,
 }
@@ -60,13 +61,14 @@ impl Splicer {
         };
         let tried = self.pipeline.get_or_init(|| {
             let made = shared.scoped(|| make(&shared.device));
-            made.inspect_err(|reason| tracing::debug!(%reason, "bytes go to odd places by way of the host")).ok()
+            made.inspect_err(|reason| tracing::debug!(%reason, "copies to unaligned positions go through the host"))
+                .ok()
         });
         tried.as_ref()
     }
 
-    /// Copies bytes of `from`, from its byte `from_byte` on, to any place. Both buffers were made for copies, the
-    /// target for storage, too; their sizes are in whole words.
+    /// Copies bytes of `from`, starting at its byte `from_byte`, to any position. Both buffers were created for copies,
+    /// the target also for storage; their sizes are in whole words.
     pub(crate) fn copy(
         &self,
         shared: &DeviceState,
@@ -95,11 +97,11 @@ impl Splicer {
         })
     }
 
-    /// Packs rows that `fill` writes to a buffer, one behind the other, from a byte of `to` on. `to` was made for storage, and its
-    /// size is in whole words.
+    /// Packs rows that `fill` writes to a buffer without gaps, from a byte of `to` on. `to` was created for storage,
+    /// and its size is in whole words.
     ///
     /// # Errors
-    /// [`interop_core::Error::Unsupported`] where the device runs no such shader.
+    /// [`interop_core::Error::Unsupported`] where the device cannot run the shader.
     pub(crate) fn pack(
         &self,
         shared: &DeviceState,
@@ -108,7 +110,7 @@ impl Splicer {
         fill: impl FnOnce(&mut wgpu::CommandEncoder, &wgpu::Buffer),
     ) -> Result<wgpu::SubmissionIndex> {
         let pipeline = self.pipeline(shared).ok_or_else(|| {
-            let reason = format!("rows of {} bytes are packed by a compute shader, which it does not run", rows.row);
+            let reason = format!("packing rows of {} bytes needs a compute shader that it cannot run", rows.row);
             shared.unsupported(reason)
         })?;
         let (row, pitch, count) = (rows.row as u64, rows.pitch as u64, rows.count as u64);
@@ -132,10 +134,10 @@ impl Splicer {
         })
     }
 
-    /// A buffer of at least so many bytes; the last one where it fits.
+    /// Returns a buffer of at least this many bytes; the last one if it fits.
     fn scratch(&self, device: &wgpu::Device, bytes: u64) -> wgpu::Buffer {
         let mut kept = self.scratch.borrow_mut();
-        // One that was far larger keeps no memory.
+        // Frees the memory that was needed for much larger rows.
         if let Some(buffer) = kept.as_ref().filter(|buffer| (bytes..=4 * bytes).contains(&buffer.size())) {
             return buffer.clone();
         }
@@ -143,7 +145,7 @@ impl Splicer {
     }
 }
 
-/// A buffer to copy to, which the shader reads.
+/// Creates a buffer for copies, which the shader reads.
 fn source(device: &wgpu::Device, bytes: u64) -> wgpu::Buffer {
     device.create_buffer(&wgpu::BufferDescriptor {
         label: Some("pixelferry splice"),
@@ -153,7 +155,7 @@ fn source(device: &wgpu::Device, bytes: u64) -> wgpu::Buffer {
     })
 }
 
-/// Writes the words that `bytes` touch, with what else is in them as it was.
+/// Writes the words that `bytes` touch, and keeps their other bytes.
 fn by_host(shared: &DeviceState, splice: &Splice<'_>, bytes: &[u8]) -> Result<wgpu::SubmissionIndex> {
     let start = splice.to_byte / WORD * WORD;
     let end = start + whole_words(splice.to_byte + splice.bytes - start);
@@ -166,14 +168,14 @@ fn by_host(shared: &DeviceState, splice: &Splice<'_>, bytes: &[u8]) -> Result<wg
     })
 }
 
-/// Layout of a chunk's bytes in the buffer that the shader reads.
+/// Positions of a chunk's bytes in the buffer that the shader reads.
 struct Lie {
     start: u64,
     row: u64,
     pitch: u64,
 }
 
-/// One chunk by the shader.
+/// Dispatches one chunk.
 fn dispatch(
     shared: &DeviceState,
     encoder: &mut wgpu::CommandEncoder,
@@ -187,7 +189,7 @@ fn dispatch(
     let offset = splice.to_byte / alignment * alignment;
     let inside = splice.to_byte - offset;
     let size = wgpu::BufferSize::new(whole_words(inside + splice.bytes));
-    // All far below 32 bits: a chunk, or a row, and an alignment.
+    // All values are far below 32 bits: a chunk, or a row, and an alignment.
     let [row, pitch, start] = [lie.row, lie.pitch, lie.start].map(|bytes| bytes as u32);
     let job: Job = [inside as u32, start, splice.bytes as u32, row, pitch, 0, 0, 0];
     let job = constants(shared, bytemuck::bytes_of(&job));

@@ -1,10 +1,10 @@
-//! What a draw's shaders, in either manner, find where.
+//! Bindings and steps of a draw's shaders, for both manners.
 
 use crate::draw::picture::{Picture, Source};
 use interop_core::draw::Plan;
 use interop_core::draw::wgsl::{Places, Steps};
 
-/// Where the texts find what is bound.
+/// The bindings in the shaders' texts.
 pub(crate) const PLACES: Places = Places {
     params: "@group(0) @binding(0) var<uniform>",
     image: "@group(0) @binding(1)",
@@ -20,10 +20,10 @@ pub(crate) fn steps(plan: &Plan, picture: &Picture) -> Steps {
     Steps::new(plan, memory)
 }
 
-/// Layouts for both kinds of source.
+/// Layouts of the bindings for both kinds of source.
 pub(crate) struct Layouts {
     texture: wgpu::BindGroupLayout,
-    /// Not where fragments cannot read storage buffers; then nothing is shown in place.
+    /// Unused where fragment shaders cannot read storage buffers; then nothing is shown in place.
     memory: wgpu::BindGroupLayout,
 }
 
@@ -43,13 +43,13 @@ fn layout(device: &wgpu::Device, image: wgpu::BindingType) -> wgpu::BindGroupLay
 impl Layouts {
     pub(crate) fn new(device: &wgpu::Device) -> Self {
         let sampled = wgpu::BindingType::Texture {
-            // Texels are loaded, never sampled: 32-bit floats need no feature then.
+            // Texels are loaded, never sampled, so that 32-bit floats need no feature.
             sample_type: wgpu::TextureSampleType::Float { filterable: false },
             view_dimension: wgpu::TextureViewDimension::D2,
             multisampled: false,
         };
         let stored = crate::draw::splice::buffer(wgpu::BufferBindingType::Storage { read_only: true });
-        // A layout with storage is refused where fragments read none; that one is then never used.
+        // A layout with storage is rejected where fragment shaders cannot read it; this layout is then never used.
         let readable = device.limits().max_storage_buffers_per_shader_stage > 0;
         let memory = if readable { stored } else { sampled };
         Self { texture: layout(device, sampled), memory: layout(device, memory) }

@@ -1,4 +1,4 @@
-//! Drawing an image into a texture by a compute shader.
+//! Draws of an image into a texture by a compute shader.
 
 use crate::context::device_state::DeviceState;
 use crate::context::store_formats::StoreFormat;
@@ -10,12 +10,12 @@ use interop_core::draw::Plan;
 use interop_core::draw::wgsl::{self, GROUP, Steps, Storage};
 use std::cell::RefCell;
 
-/// Everything that a pipeline is made for.
+/// All properties that distinguish pipelines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct StoreKey {
     steps: Steps,
     blends: bool,
-    /// True if stored values are encoded as the target's own format does.
+    /// True where stored values are encoded as the target's own format does.
     encodes: bool,
     format: StoreFormat,
 }
@@ -30,7 +30,7 @@ impl StoreKey {
     }
 }
 
-/// Pipelines by the first use.
+/// Pipelines, created at first use.
 #[derive(Default)]
 pub(crate) struct Storer(RefCell<Vec<(StoreKey, Made)>>);
 
@@ -42,7 +42,7 @@ pub(crate) struct Made {
 }
 
 impl Storer {
-    /// The pipeline, made at its first use.
+    /// Returns the pipeline, created at its first use.
     pub(crate) fn get(&self, shared: &DeviceState, layouts: &Layouts, kind: StoreKey) -> Result<Made> {
         let mut made = self.0.borrow_mut();
         if let Some((_, pipeline)) = made.iter().find(|(other, _)| *other == kind) {
@@ -53,7 +53,7 @@ impl Storer {
         Ok(new)
     }
 
-    /// Records the draw of a frame of this kind. `target` is [`target`] of the same kind.
+    /// Records the draw of a frame of this kind. `target` is the result of [`target`] for the same kind.
     pub(crate) fn store(
         shared: &DeviceState,
         encoder: &mut wgpu::CommandEncoder,
@@ -72,7 +72,7 @@ impl Storer {
     }
 }
 
-/// Returns what is bound of a target. Made for each draw: kept, it would keep the texture.
+/// Returns the bindings of a target. They are created for each draw, because keeping them would keep the texture alive.
 pub(crate) fn target(device: &wgpu::Device, made: &Made, view: &wgpu::TextureView) -> wgpu::BindGroup {
     device.create_bind_group(&wgpu::BindGroupDescriptor {
         label: Some("pixelferry target"),

@@ -1,4 +1,4 @@
-//! A place to draw into where there is no window.
+//! A target for draws without a window.
 
 use crate::context::device_state::DeviceState;
 use crate::context::format::{TEXTURE_USAGE, texture_descriptor, texture_format};
@@ -6,7 +6,7 @@ use crate::draw::painter::DrawTarget;
 use interop_core::{Extent, PixelFormat, Result, SurfaceDesc};
 use std::rc::Rc;
 
-/// A texture to draw into.
+/// A texture for drawing without a window.
 pub struct OffscreenTarget {
     pixels: PixelFormat,
     shared: Rc<DeviceState>,
@@ -18,13 +18,13 @@ impl OffscreenTarget {
     /// Format of [`crate::WgpuDisplay::create_offscreen_target`]: RGBA8, one sample, no depth.
     pub const FORMAT: DrawTarget = DrawTarget::new(wgpu::TextureFormat::Rgba8Unorm);
 
-    /// wgpu makes the content zero.
+    /// Creates a target; wgpu initialises it to zero.
     pub(crate) fn new(shared: &Rc<DeviceState>, width: u32, height: u32, pixels: PixelFormat) -> Result<Self> {
         let desc = SurfaceDesc::image(width, height, pixels);
         desc.check(&shared.identity.to_string(), &shared.caps)?;
         let format = texture_format(pixels);
         if !shared.is_drawn_to(format) {
-            return Err(shared.unsupported(format!("the driver does not draw to {pixels}; use RGBA16F")));
+            return Err(shared.unsupported(format!("the driver cannot draw to {pixels}; use RGBA16F")));
         }
         let encoding = [format.add_srgb_suffix()];
         let has_views = shared.stores.has_views() && encoding[0] != format;
@@ -40,27 +40,28 @@ impl OffscreenTarget {
         Ok(Self { pixels, shared: Rc::clone(shared), texture, view })
     }
 
-    /// The texture. Of 8-bit colours a view with sRGB encoding may be made, too, where the device has views of other formats.
+    /// Returns the texture. For 8-bit colours, a view with sRGB encoding can also be created, where the device supports
+    /// views of other formats.
     pub fn texture(&self) -> &wgpu::Texture {
         &self.texture
     }
 
-    /// A view of all of it, for [`crate::WgpuDisplay::draw_to`] and passes of the user's own.
+    /// Returns a view of the whole texture, for [`crate::WgpuDisplay::draw_to`] and passes of the user.
     pub fn view(&self) -> &wgpu::TextureView {
         &self.view
     }
 
-    /// Format of a pixel.
+    /// Returns the format of its pixels.
     pub fn format(&self) -> PixelFormat {
         self.pixels
     }
 
-    /// Returns what pipelines for it are made for: its format, one sample, no depth.
+    /// Returns the target format for pipelines: its format, one sample, no depth.
     pub fn draw_target(&self) -> DrawTarget {
         DrawTarget::new(self.texture.format())
     }
 
-    /// Every pixel as it is, in tight rows, top row first. Waits for what was submitted.
+    /// Reads every pixel unchanged, in tight rows, the top row first. Waits for submitted work.
     pub fn read_pixels(&self) -> Result<Vec<u8>> {
         let extent = Extent::new(self.texture.width(), self.texture.height());
         crate::context::read_back::image(&self.shared, extent.full(), self.pixels.bytes_per_pixel(), |_| {

@@ -1,4 +1,4 @@
-//! Objects for drawing, copying and reading back, beside the device.
+//! Objects for drawing, copying and reading back, in addition to the device.
 
 use crate::context::device_state::{DeviceState, Parts};
 use crate::context::error::in_scopes;
@@ -8,7 +8,7 @@ use crate::draw::splice::Splicer;
 use interop_core::{Result, Support};
 use std::rc::Rc;
 
-/// Shared by a display and its surfaces.
+/// Objects shared by a display and its surfaces.
 pub(crate) struct Tools {
     pub painter: Painter,
     pub drawing: Drawing,
@@ -17,18 +17,19 @@ pub(crate) struct Tools {
 }
 
 impl Tools {
-    /// Those of a device. Where its fragment shaders read no linear memory, its caps say so afterwards.
+    /// Creates the tools of a device. If its fragment shaders cannot read linear memory, its caps report that
+    /// afterwards.
     pub(crate) fn new(mut parts: Parts) -> Result<Rc<Self>> {
         let (device, identity) = (&parts.base.device, &parts.base.identity);
         let mut painter = in_scopes(device, identity, || Painter::new(device))?;
-        // wgpu takes an extension of OpenGL 3.3 for storage buffers, and its shaders need 4.0.
+        // wgpu relies on an extension of OpenGL 3.3 for storage buffers, but its shaders need 4.0.
         if parts.gl.is_some()
             && parts.caps.in_place_images.is_yes()
             && let Err(refused) = in_scopes(device, identity, || painter.prove_memory(device))
         {
             let reason = format!("fragment shaders read no storage buffers on this device: {refused}");
             parts.caps.in_place_images = Support::No(reason);
-            // Without the pipeline that could not be made.
+            // Without the pipeline that could not be created.
             painter = in_scopes(device, identity, || Painter::new(device))?;
         }
         let (drawing, splicer) = (Drawing::default(), Splicer::default());

@@ -1,4 +1,4 @@
-//! A buffer that stays where it is, which others write and wgpu reads.
+//! A persistent buffer that others write and wgpu reads.
 
 use crate::context::device_state::DeviceState;
 use crate::draw::picture::Picture;
@@ -6,7 +6,7 @@ use interop_core::{ImageView, Result};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// Shared by the staging block and by the surfaces that show it.
+/// Content shared by the staging block and by the surfaces that show it.
 pub(crate) struct Block {
     buffer: wgpu::Buffer,
     /// The image that was shown last, with its bindings.
@@ -22,7 +22,7 @@ impl Block {
         &self.buffer
     }
 
-    /// The pixels that lie there; the view was checked to lie inside.
+    /// Returns the pixels in the buffer; the view was checked to lie inside.
     pub(crate) fn picture(&self, shared: &DeviceState, view: ImageView) -> Result<Rc<Picture>> {
         let mut shown = self.shown.borrow_mut();
         if let Some((_, picture)) = shown.as_ref().filter(|(other, _)| *other == view) {

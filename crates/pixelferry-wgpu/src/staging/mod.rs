@@ -22,35 +22,35 @@ use std::rc::Rc;
 
 /// Content of a block: linear memory or an image.
 enum Body {
-    /// Mapped for each fill.
+    /// Buffers that are mapped for each fill.
     Ring(Ring),
-    /// A buffer that stays.
+    /// One persistent buffer.
     Linear(Rc<Block>),
     /// A texture.
     Image(Rc<Picture>),
 }
 
-/// Owner of memory that others open.
+/// Owner of memory that other code opens.
 #[allow(dead_code, reason = "made by Vulkan and OpenGL, which are not everywhere")]
 enum Keeper {
     Gl(Rc<gl::Memory>),
     Vulkan(Exported),
 }
 
-/// A block, and when the device has read it.
+/// A block, and the submission that reads it last.
 pub(crate) struct WgpuStaging {
     body: Body,
     /// The submission after which the block may be written.
     fence: Option<wgpu::SubmissionIndex>,
-    /// The host has its address.
+    /// True where the host has its address.
     is_the_hosts: bool,
     keeper: Option<Keeper>,
-    /// Goes last: memory that is lent waits for what reads it.
+    /// Dropped last: lent memory waits for its readers.
     shared: Rc<DeviceState>,
 }
 
 impl WgpuStaging {
-    /// Makes a block.
+    /// Creates a block.
     pub(crate) fn new(shared: &Rc<DeviceState>, kind: StagingKind, bytes: usize) -> Result<(Self, Reach)> {
         let Made { object, host, keeper } = match (kind, &shared.gl, &shared.vulkan) {
             (StagingKind::Orphaned, ..) => {
@@ -79,7 +79,7 @@ impl WgpuStaging {
         Self { shared: Rc::clone(shared), body, fence: None, is_the_hosts, keeper }
     }
 
-    /// Finds our type again, made by this display.
+    /// Downcasts a staging block made by this display.
     pub(crate) fn of<'a>(staging: &'a Staging, shared: &Rc<DeviceState>) -> Result<&'a Self> {
         own::<Self>(staging.driver(), shared)
     }
@@ -88,17 +88,17 @@ impl WgpuStaging {
         own_mut::<Self>(staging.driver_mut(), shared)
     }
 
-    /// The buffer to copy from.
+    /// Returns the buffer for copies.
     pub(crate) fn buffer(&self) -> Result<&wgpu::Buffer> {
         match &self.body {
             Body::Ring(ring) => ring.filled(),
             Body::Linear(block) => Ok(block.buffer()),
-            // Refused before.
+            // Rejected before.
             Body::Image(_) => Err(Error::NothingShown),
         }
     }
 
-    /// The buffer to show in place.
+    /// Returns the buffer that is shown in place.
     pub(crate) fn block(&self) -> Result<&Rc<Block>> {
         match &self.body {
             Body::Linear(block) => Ok(block),
@@ -106,7 +106,7 @@ impl WgpuStaging {
         }
     }
 
-    /// The texture, where it is one.
+    /// Returns the texture, if the block is one.
     pub(crate) fn image(&self) -> Result<&Rc<Picture>> {
         match &self.body {
             Body::Image(picture) => Ok(picture),
@@ -114,14 +114,14 @@ impl WgpuStaging {
         }
     }
 
-    /// The device reads the block up to this submission.
+    /// Marks the block as read by the device up to this submission.
     pub(crate) fn read_until(&mut self, index: wgpu::SubmissionIndex) {
         self.fence = Some(index);
     }
 
-    /// The device writes the block up to this submission; the host may read it then, where it can.
+    /// Marks the block as written by the device up to this submission; the host may read it afterwards, if it can.
     pub(crate) fn written_until(&mut self, index: wgpu::SubmissionIndex) -> Result<()> {
-        // It is written to the end of this one, also where the next fails.
+        // The writes end with this submission, even if the next call fails.
         self.fence = Some(index);
         if self.is_the_hosts && self.shared.vulkan.is_some() {
             self.fence = Some(self.shared.show_host()?);
@@ -152,7 +152,7 @@ impl StagingDriver for WgpuStaging {
     }
 
     fn fence(&mut self, is_shown: bool) -> Result<()> {
-        // Copies have marked their own end.
+        // Copies already recorded their submission.
         if is_shown {
             self.fence = Some(self.shared.flush()?);
         }

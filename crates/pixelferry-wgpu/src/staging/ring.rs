@@ -8,14 +8,14 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// Most buffers of a ring: one that the device reads, one that waits for it, one to fill.
+/// Maximum number of buffers in a ring: one that the device reads, one that waits for it, one to fill.
 const MOST: usize = 3;
 
 const MAPPING: u8 = 0;
 const MAPPED: u8 = 1;
 const FAILED: u8 = 2;
 
-/// A buffer that is mapped, or soon will be.
+/// A buffer that is mapped, or is being mapped.
 struct Piece {
     buffer: wgpu::Buffer,
     state: Arc<AtomicU8>,
@@ -25,14 +25,14 @@ pub(super) struct Ring {
     len: usize,
     /// Buffer that was filled last, unmapped.
     filled: Option<wgpu::Buffer>,
-    /// The oldest first.
+    /// The oldest one comes first.
     free: VecDeque<Piece>,
 }
 
 impl Ring {
     pub(super) fn new(shared: &DeviceState, len: usize) -> Result<Self> {
         let mut ring = Self { len, filled: None, free: VecDeque::new() };
-        // The first here, so that a lack of memory is found out early.
+        // The first buffer is created here, so that a lack of memory is reported early.
         let piece = ring.make(shared)?;
         ring.free.push_back(piece);
         Ok(ring)
@@ -54,7 +54,7 @@ impl Ring {
         Ok(Piece { buffer, state: Arc::new(AtomicU8::new(MAPPED)) })
     }
 
-    /// Asks for the buffer filled last to be mapped once the device has read it.
+    /// Requests that the last filled buffer is mapped once the device has read it.
     fn recycle(&mut self, shared: &DeviceState) -> Result<()> {
         let Some(buffer) = self.filled.take() else { return Ok(()) };
         let state = Arc::new(AtomicU8::new(MAPPING));
@@ -68,7 +68,7 @@ impl Ring {
         Ok(())
     }
 
-    /// A mapped buffer: one that is, else a new one, else the first that becomes so.
+    /// Returns a mapped buffer: an existing one, otherwise a new one, otherwise the first that becomes mapped.
     fn mapped(&mut self, shared: &DeviceState) -> Result<wgpu::Buffer> {
         shared.poll(wgpu::PollType::Poll)?;
         if let Some(buffer) = self.take_mapped() {
@@ -96,7 +96,7 @@ impl Ring {
             Err(error) => Err(shared.failure(error.to_string(), "")),
         };
         if let Err(error) = done {
-            // Still mapped, for the next time.
+            // It is still mapped, for the next use.
             self.free.push_front(Piece { buffer, state: Arc::new(AtomicU8::new(MAPPED)) });
             return Err(error);
         }
@@ -106,7 +106,7 @@ impl Ring {
     }
 }
 
-/// The first bytes of a mapped range, which has at least as many.
+/// Returns the first bytes of a mapped range, which has at least as many.
 fn bytes(range: &mut wgpu::BufferViewMut, len: usize) -> &mut [u8] {
     let mut all = range.slice(..len);
     let address = all.as_raw_ptr();

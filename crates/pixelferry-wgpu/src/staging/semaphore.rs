@@ -1,4 +1,4 @@
-//! Semaphores that others can open.
+//! Exportable semaphores.
 
 use crate::context::device_state::DeviceState;
 use crate::context::vulkan::{QueueSemaphore, Vulkan};
@@ -7,13 +7,13 @@ use interop_core::display::SemaphoreDriver;
 use interop_core::{Result, SharedHandle, Staging, SyncKind};
 use std::rc::Rc;
 
-/// Not signalled, or with its counter at 0, at first.
+/// A semaphore, initially unsignalled or with its counter at 0.
 struct WgpuSemaphore {
     shared: Rc<DeviceState>,
     inner: QueueSemaphore,
 }
 
-/// Makes a semaphore of a kind that is listed among [`Vulkan::sharing`](Vulkan), and a handle of it.
+/// Creates a semaphore of a kind in [`Vulkan::sharing`](Vulkan), and a handle of it.
 pub(crate) fn create(
     shared: &Rc<DeviceState>,
     vulkan: &Vulkan,

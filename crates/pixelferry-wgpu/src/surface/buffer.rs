@@ -9,7 +9,7 @@ use interop_core::{BufferView, HandleType, Result, SharedHandle, Staging};
 use std::ops::Range;
 use std::rc::Rc;
 
-/// A buffer of vertices or storage, in whole words.
+/// A vertex or storage buffer, in whole words.
 pub(crate) struct BufferSurface {
     buffer: wgpu::Buffer,
     bytes: u64,
@@ -19,7 +19,7 @@ pub(crate) struct BufferSurface {
 interop_core::owned!(BufferSurface: DeviceState, "surface", |surface| &surface.tools.shared);
 
 impl BufferSurface {
-    /// wgpu makes the content zero.
+    /// Creates a buffer; wgpu initialises it to zero.
     pub(crate) fn new(tools: &Rc<Tools>, bytes: usize) -> Result<Self> {
         use wgpu::BufferUsages as Usage;
         let shared = &tools.shared;
@@ -39,7 +39,7 @@ impl BufferSurface {
         &self.buffer
     }
 
-    /// A place in it: what lies behind the surface's last byte is nobody's.
+    /// Returns a position in it; bytes behind the surface's last byte are unused.
     fn place(&self, at: &Range<usize>) -> Place<'_> {
         let bytes = at.start as u64..at.end as u64;
         Place { buffer: &self.buffer, is_end: bytes.end == self.bytes, bytes }
@@ -57,7 +57,7 @@ impl StoredDriver<Bytes> for BufferSurface {
         let from = &bytes[view.offset..view.offset + view.len];
         let shared = &self.tools.shared;
         if self.place(at).is_whole() {
-            // The last word may lack bytes.
+            // The last word may be incomplete.
             let (words, rest) = from.split_at(from.len() / WORD as usize * WORD as usize);
             let mut last = [0; WORD as usize];
             last[..rest.len()].copy_from_slice(rest);

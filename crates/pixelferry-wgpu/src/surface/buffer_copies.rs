@@ -1,4 +1,4 @@
-//! Copies between buffers, whoever owns them, and their names for kernels.
+//! Copies between buffers of any owner, and their handles for kernels.
 
 use crate::context::device::WgpuDevice;
 use crate::context::format::{WORD, whole_words};
@@ -9,7 +9,7 @@ use crate::staging::WgpuStaging;
 use interop_core::{BufferView, HandleType, Result, SharedHandle, Staging};
 use std::ops::Range;
 
-/// Names a buffer for storage, in whole words, for kernels in the device's queue.
+/// Exports a handle of a storage buffer, in whole words, for kernels in the device's queue.
 pub(crate) fn export(device: &WgpuDevice, buffer: &wgpu::Buffer, handle: HandleType) -> Option<SharedHandle> {
     let is_of_the_queue = handle == HandleType::QueueBuffer(device.queue_id());
     is_of_the_queue.then(|| QueueBuffer::over(device, buffer).into_handle())
@@ -19,18 +19,18 @@ pub(crate) fn export(device: &WgpuDevice, buffer: &wgpu::Buffer, handle: HandleT
 pub(crate) struct Place<'a> {
     pub buffer: &'a wgpu::Buffer,
     pub bytes: Range<u64>,
-    /// True if the rest of the last word, behind the bytes, belongs to nobody.
+    /// True where the rest of the last word, behind the bytes, is unused.
     pub is_end: bool,
 }
 
 impl Place<'_> {
-    /// True where a copy of whole words does what is asked.
+    /// Returns true where a copy of whole words is sufficient.
     pub(crate) fn is_whole(&self) -> bool {
         self.bytes.start.is_multiple_of(WORD) && (self.is_end || self.bytes.end.is_multiple_of(WORD))
     }
 }
 
-/// Copies to any place; `from` has whole words.
+/// Copies to any position; `from` has whole words.
 pub(crate) fn copy(
     tools: &Tools,
     (from, from_byte): (&wgpu::Buffer, u64),
@@ -53,7 +53,7 @@ pub(crate) fn from_staging(tools: &Tools, to: &Place<'_>, staging: &mut Staging,
     Ok(())
 }
 
-/// Copies a part of a surface, from `first` on, into a staging block.
+/// Copies a part of a surface, starting at `first`, into a staging block.
 pub(crate) fn to_staging(
     tools: &Tools,
     (from, first): (&wgpu::Buffer, usize),

@@ -1,4 +1,4 @@
-//! An engine's own textures and buffers as surfaces: what it rendered into them is taken, or frames are written into them.
+//! An engine's own textures and buffers as surfaces: kernels read the engine's output, or write frames into them.
 
 use crate::context::device_state::DeviceState;
 use crate::context::format::WORD;
@@ -14,7 +14,8 @@ use std::ops::Range;
 use std::rc::Rc;
 use wgpu::wgt::{BufferTransition, BufferUses, TextureTransition, TextureUses};
 
-/// Asks wgpu just to prepare an object for a copy, which shows an object that was destroyed or is another device's.
+/// Asks wgpu only to prepare an object for a copy, which detects an object that was destroyed or belongs to another
+/// device.
 fn probe(shared: &DeviceState, record: impl FnOnce(&mut wgpu::CommandEncoder)) -> Result<()> {
     shared.check_alive()?;
     shared.submit(record).map(drop).map_err(|refused| Error::refused(refused.to_string()))
@@ -30,7 +31,7 @@ pub(crate) struct EngineImage {
 interop_core::owned!(EngineImage: DeviceState, "surface", |surface| &surface.tools.shared);
 
 impl EngineImage {
-    /// Over a texture that was checked, if wgpu takes it.
+    /// Wraps a texture that was checked, if wgpu accepts it.
     pub(crate) fn new(tools: &Rc<Tools>, format: PixelFormat, texture: &wgpu::Texture) -> Result<Self> {
         let made = Self { format, texture: texture.clone(), tools: Rc::clone(tools) };
         made.probe().map(|()| made)
@@ -49,7 +50,7 @@ impl EngineImage {
         })
     }
 
-    /// Tells an object that is gone from a call that failed.
+    /// Distinguishes a destroyed object from a failed call.
     fn told<T>(&self, done: Result<T>) -> Result<T> {
         if matches!(done, Err(Error::Driver(_))) {
             self.probe()?;
@@ -91,7 +92,7 @@ impl StoredDriver<Pixels> for EngineImage {
         self.told(texture_copies::to_staging(&self.tools, &self.texture, *at, staging, view))
     }
 
-    /// For kernels in the device's queue.
+    /// Exports a handle for kernels in the device's queue.
     fn export(&self, handle: HandleType) -> Result<Option<SharedHandle>> {
         Ok(QueueTexture::over(&self.tools.shared, &self.texture, true, false)?.export(handle))
     }
@@ -107,7 +108,7 @@ pub(crate) struct EngineBuffer {
 interop_core::owned!(EngineBuffer: DeviceState, "surface", |surface| &surface.tools.shared);
 
 impl EngineBuffer {
-    /// Over a buffer that was checked, if wgpu takes it.
+    /// Wraps a buffer that was checked, if wgpu accepts it.
     pub(crate) fn new(tools: &Rc<Tools>, bytes: usize, buffer: &wgpu::Buffer) -> Result<Self> {
         let made = Self { bytes, buffer: buffer.clone(), tools: Rc::clone(tools) };
         made.probe().map(|()| made)
@@ -133,12 +134,12 @@ impl EngineBuffer {
         done
     }
 
-    /// Refuses what is no whole words: the rest of a word is the engine's.
+    /// Checks for whole words: the rest of a word belongs to the engine.
     fn check_words(at: &Range<usize>) -> Result<()> {
         if [at.start, at.end].iter().all(|at| (*at as u64).is_multiple_of(WORD)) {
             return Ok(());
         }
-        Err(Error::refused(format!("{} are no whole words of {WORD} bytes", Bytes::part(at))))
+        Err(Error::refused(format!("{} are not whole words of {WORD} bytes", Bytes::part(at))))
     }
 }
 
@@ -163,7 +164,7 @@ impl StoredDriver<Bytes> for EngineBuffer {
         let shared = &self.tools.shared;
         let done = shared.scoped(|| {
             shared.queue.write_buffer(&self.buffer, at.start as u64, &bytes[view.offset..view.offset + view.len]);
-            // Else what is written waits, in memory of its own, for whoever submits next.
+            // Otherwise the written bytes wait, in memory of their own, for the next submission.
             shared.queue.submit([]);
         });
         self.told(done)
@@ -184,13 +185,13 @@ impl StoredDriver<Bytes> for EngineBuffer {
         self.told(buffer_copies::to_staging(&self.tools, (&self.buffer, at.start), staging, view))
     }
 
-    /// For kernels in the device's queue, which see all of it.
+    /// Exports a handle for kernels in the device's queue, which can access the whole buffer.
     fn export(&self, handle: HandleType) -> Result<Option<SharedHandle>> {
         self.needs(wgpu::BufferUsages::STORAGE, "STORAGE")?;
         let (size, most) = (self.buffer.size(), self.tools.shared.limits.max_storage_buffer_binding_size);
         if self.bytes as u64 != size || size > most {
             let problem =
-                format!("kernels have whole buffers of up to {most} bytes; of {size} bytes they would have some");
+                format!("kernels need whole buffers of up to {most} bytes; this is {} of {size} bytes", self.bytes);
             return Err(Error::refused(problem));
         }
         Ok(buffer_copies::export(&self.tools.shared, &self.buffer, handle))

@@ -1,4 +1,4 @@
-//! Surfaces without storage, which show staging blocks where they lie.
+//! Surfaces without storage, which show staging blocks in place.
 
 use crate::context::device_state::DeviceState;
 use crate::draw::picture::Picture;
@@ -13,7 +13,7 @@ use std::rc::Rc;
 /// An image in a staging block: rows in a buffer, or a shared texture.
 pub(crate) struct InPlaceImage {
     shown: Option<Rc<Picture>>,
-    /// Goes last: memory that other code holds waits for what reads it.
+    /// Dropped last: memory that other code holds waits for its readers.
     tools: Rc<Tools>,
 }
 
@@ -56,7 +56,7 @@ impl InPlaceDriver<Pixels> for InPlaceImage {
 /// Bytes in a staging block.
 pub(crate) struct InPlaceBuffer {
     shown: Option<(Rc<Block>, BufferView)>,
-    /// Goes last: memory that other code holds waits for what reads it.
+    /// Dropped last: memory that other code holds waits for its readers.
     shared: Rc<DeviceState>,
 }
 

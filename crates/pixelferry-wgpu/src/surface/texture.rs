@@ -21,7 +21,7 @@ pub(crate) struct TextureSurface {
 interop_core::owned!(TextureSurface: DeviceState, "surface", |surface| &surface.tools.shared);
 
 impl TextureSurface {
-    /// wgpu makes the content zero.
+    /// Creates a texture; wgpu initialises it to zero.
     pub(crate) fn new(tools: &Rc<Tools>, image: &ImageDesc) -> Result<Self> {
         let shared = &tools.shared;
         let format = texture_format(image.format);
@@ -59,7 +59,7 @@ impl StoredDriver<Pixels> for TextureSurface {
         texture_copies::from_staging(&self.tools.shared, &self.texture, *at, staging, view)
     }
 
-    /// For kernels in the device's queue.
+    /// Exports a handle for kernels in the device's queue.
     fn export(&self, handle: HandleType) -> Result<Option<SharedHandle>> {
         Ok(QueueTexture::over(&self.tools.shared, &self.texture, false, false)?.export(handle))
     }

@@ -1,4 +1,4 @@
-//! Copies between textures and memory, whoever owns the texture.
+//! Copies between textures and memory, for textures of any owner.
 
 use crate::context::device_state::DeviceState;
 use crate::draw::splice::PitchedRows;
@@ -7,10 +7,10 @@ use crate::staging::WgpuStaging;
 use interop_core::{Error, ImageView, Region, Result, Staging};
 use std::rc::Rc;
 
-/// From row to row in buffers of which wgpu copies.
+/// Alignment of the row pitch in buffers that wgpu copies.
 const ALIGNMENT: usize = wgpu::COPY_BYTES_PER_ROW_ALIGNMENT as usize;
 
-/// Tells where a region begins in a texture.
+/// Returns the corner of a region in a texture.
 fn corner(texture: &wgpu::Texture, region: Region) -> wgpu::TexelCopyTextureInfo<'_> {
     wgpu::TexelCopyTextureInfo { origin: wgpu::Origin3d { x: region.x, y: region.y, z: 0 }, ..texture.as_image_copy() }
 }
@@ -19,7 +19,7 @@ const fn size(region: Region) -> wgpu::Extent3d {
     wgpu::Extent3d { width: region.width, height: region.height, depth_or_array_layers: 1 }
 }
 
-/// Rows in memory; one row needs no pitch.
+/// Returns the layout of rows in memory; one row needs no pitch.
 fn layout(view: &ImageView) -> Result<wgpu::TexelCopyBufferLayout> {
     let pitch = || {
         u32::try_from(view.pitch())
@@ -29,13 +29,13 @@ fn layout(view: &ImageView) -> Result<wgpu::TexelCopyBufferLayout> {
     Ok(wgpu::TexelCopyBufferLayout { offset: view.offset as u64, bytes_per_row, rows_per_image: None })
 }
 
-/// True where wgpu copies rows that lie so: from whole pixels on, and from row to row by its alignment.
+/// Returns true where wgpu can copy the rows: they start at a whole pixel, and the row pitch has its alignment.
 fn is_aligned(view: &ImageView) -> bool {
     let begins = view.offset.is_multiple_of(view.format.bytes_per_pixel());
     begins && (view.extent.height == 1 || view.pitch().is_multiple_of(ALIGNMENT))
 }
 
-/// Copies from memory of the host.
+/// Copies from host memory.
 pub(crate) fn from_host(
     shared: &DeviceState,
     to: &wgpu::Texture,
@@ -44,11 +44,11 @@ pub(crate) fn from_host(
     view: &ImageView,
 ) -> Result<()> {
     let layout = layout(view)?;
-    // Kernels that are recorded come before.
+    // Recorded kernels are submitted first.
     shared.submit_recorded()?;
     shared.scoped(|| {
         shared.queue.write_texture(corner(to, region), bytes, layout, size(region));
-        // Else what is written waits, in memory of its own, for whoever submits next.
+        // Otherwise the written bytes wait, in memory of their own, for the next submission.
         shared.queue.submit([]);
     })
 }
@@ -65,7 +65,7 @@ pub(crate) fn from_staging(
     if !is_aligned(view) {
         let pixel = view.format.bytes_per_pixel();
         let problem =
-            format!("rows in staging memory lie {ALIGNMENT} bytes apart, or a multiple, from a multiple of {pixel} on");
+            format!("rows in staging memory need a pitch in multiples of {ALIGNMENT} bytes, and an offset of {pixel}");
         return Err(Error::refused(problem));
     }
     let from = wgpu::TexelCopyBufferInfo { buffer: staging.buffer()?, layout: layout(view)? };
@@ -74,7 +74,7 @@ pub(crate) fn from_staging(
     Ok(())
 }
 
-/// Copies into a staging block. Rows that lie as wgpu copies none must be tight: a compute shader packs them.
+/// Copies into a staging block. Rows without wgpu's alignment must be tight: a compute shader packs them.
 pub(crate) fn to_staging(
     tools: &Tools,
     from: &wgpu::Texture,
@@ -97,7 +97,8 @@ pub(crate) fn to_staging(
             encoder.copy_texture_to_buffer(from, wgpu::TexelCopyBufferInfo { buffer, layout }, size(region));
         })?
     } else {
-        let problem = format!("rows of {} bytes begin at multiples of {ALIGNMENT} bytes or are tight", view.row_len());
+        let problem =
+            format!("rows of {} bytes must have a pitch in multiples of {ALIGNMENT} bytes or be tight", view.row_len());
         return Err(Error::refused(problem));
     };
     staging.written_until(index)

@@ -141,7 +141,7 @@ fn what_no_copy_reaches_is_refused_and_says_why() {
     refused(image(wgpu::TextureDescriptor { size: layers, ..plain() }), "3 layers");
     let deep = wgpu::TextureDescriptor { dimension: wgpu::TextureDimension::D3, usage: BOTH, ..plain() };
     refused(image(deep), "D3");
-    refused(image(described(8, 8, wgpu::TextureFormat::R32Uint)), "no frame has the format R32Uint");
+    refused(image(described(8, 8, wgpu::TextureFormat::R32Uint)), "frames cannot have the format R32Uint");
     let depth = wgpu::TextureDescriptor { format: wgpu::TextureFormat::Depth32Float, usage: BOTH, ..plain() };
     refused(image(depth), "Depth32Float");
     // By direction.
@@ -149,13 +149,13 @@ fn what_no_copy_reaches_is_refused_and_says_why() {
     refused(outlet(&shown, only(wgpu::TextureUsages::COPY_SRC).unwrap(), None), "without COPY_DST");
     assert!(intake(&shown, only(wgpu::TextureUsages::COPY_SRC).unwrap(), None).is_ok());
     // Pixels that a frame does not write are kept by reading them first.
-    refused(outlet(&shown, only(wgpu::TextureUsages::COPY_DST).unwrap(), None), "do not ask for Keep");
+    refused(outlet(&shown, only(wgpu::TextureUsages::COPY_DST).unwrap(), None), "do not use Keep");
     assert!(overwriting(&shown, only(wgpu::TextureUsages::COPY_DST).unwrap()).is_ok());
     let both = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
     let bytes = |size, usage, bytes| display.engine_buffer(&buffer(&display, size, usage), bytes);
     refused(bytes(64, both, 68), "has 64 bytes, 68 are needed");
     refused(bytes(64, both, 0), "");
-    refused(bytes(64, both, 63), "no whole words");
+    refused(bytes(64, both, 63), "not whole words");
     refused(bytes(64, wgpu::BufferUsages::VERTEX, 64), "add COPY_SRC");
     refused(intake(&shown, bytes(64, wgpu::BufferUsages::COPY_DST, 64).unwrap(), None), "without COPY_SRC");
     refused(outlet(&shown, bytes(64, wgpu::BufferUsages::COPY_SRC, 64).unwrap(), None), "without COPY_DST");

@@ -1,4 +1,4 @@
-//! Facts about a machine, gathered in one place, by which causes are told.
+//! Facts about a machine, gathered in one place, from which causes are derived.
 
 use crate::availability::Availability;
 use crate::backends::BackendStatus;
@@ -9,12 +9,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// Folders in which libglvnd looks for the drivers of EGL.
+/// Folders in which libglvnd looks for EGL drivers.
 pub(super) const VENDOR_FOLDERS: [&str; 2] = ["/usr/share/glvnd/egl_vendor.d", "/etc/glvnd/egl_vendor.d"];
-/// Variables that name them instead, the one that stands above the other first.
+/// Variables that replace these folders; the first one has precedence.
 pub(super) const VENDOR_VARIABLES: [&str; 2] = ["__EGL_VENDOR_LIBRARY_FILENAMES", "__EGL_VENDOR_LIBRARY_DIRS"];
 
-/// Variables of the environment that change what drivers do. None of them names a person or a machine.
+/// Environment variables that change the behaviour of drivers. None of them identifies a person or a machine.
 pub(super) const VARIABLES: [&str; 19] = [
     VENDOR_VARIABLES[0],
     VENDOR_VARIABLES[1],
@@ -37,9 +37,9 @@ pub(super) const VARIABLES: [&str; 19] = [
     "XDG_SESSION_TYPE",
 ];
 
-/// Libraries of drivers that are looked for.
+/// Driver libraries to look for.
 const LIBRARIES: [&str; 3] = ["libEGL.so.1", "libEGL_nvidia.so.0", "libcuda.so.1"];
-/// Folders of libraries, after those of the loader's variable.
+/// Library folders, searched after those of the loader's variable.
 const LIBRARY_FOLDERS: [&str; 7] = [
     "/usr/lib/x86_64-linux-gnu",
     "/usr/lib/aarch64-linux-gnu",
@@ -50,35 +50,35 @@ const LIBRARY_FOLDERS: [&str; 7] = [
     "/usr/local/cuda/compat",
 ];
 
-/// The screen that windows would open on.
+/// The screen on which windows would open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Screen {
-    /// There is none.
+    /// There is no screen.
     #[default]
     None,
-    /// One of this machine.
+    /// A screen of this machine.
     Local,
-    /// An X server that is reached through the network, as by `ssh -X`.
+    /// An X server that is reached through the network, as with `ssh -X`.
     Forwarded,
 }
 
-/// The GPU's files that programs draw through on Linux (`/dev/dri/renderD*`).
+/// Access to the GPU's render nodes on Linux (`/dev/dri/renderD*`), through which programs draw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum RenderNodes {
-    /// There are none.
+    /// There are no render nodes.
     #[default]
     Absent,
-    /// This user may not open any of them.
+    /// There are render nodes, but this user may not open any of them.
     Closed,
-    /// One of them opens.
+    /// This user can open at least one render node.
     Open,
 }
 
-/// Everything by which [`examine`](super::examine) tells causes.
+/// All facts from which [`examine`](super::examine) derives causes.
 ///
 /// ```
 /// use pixelferry::doctor::{Facts, examine};
@@ -90,40 +90,40 @@ pub enum RenderNodes {
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Facts {
-    /// Devices that compute.
+    /// Devices that can compute.
     pub compute: Vec<DeviceIdentity>,
-    /// Devices that OpenGL draws on without a window.
+    /// Devices on which OpenGL draws without a window.
     pub opengl: Vec<DeviceIdentity>,
-    /// Reason why OpenGL cannot be used, and what to do.
+    /// Reason why OpenGL cannot be used, and a hint.
     pub no_opengl: Option<(String, String)>,
     /// Reason why CUDA cannot be used.
     pub no_cuda: Option<String>,
-    /// Reason why OpenCL cannot be used, and what to do.
+    /// Reason why OpenCL cannot be used, and a hint.
     pub no_opencl: Option<(String, String)>,
-    /// True where the kernel drives a GPU of NVIDIA's.
+    /// True where the operating system's kernel drives an NVIDIA GPU.
     pub has_nvidia: bool,
-    /// Version of NVIDIA's driver.
+    /// Version of the NVIDIA driver.
     pub nvidia_driver: Option<String>,
-    /// Libraries of drivers that the loader's usual folders have.
+    /// Driver libraries that were found in the loader's usual folders.
     pub libraries: Vec<&'static str>,
-    /// Files that name drivers to EGL, and that exist; `None` on systems that have no such files.
+    /// Existing files that name drivers to EGL; `None` on systems that have no such files.
     pub vendor_files: Option<Vec<PathBuf>>,
-    /// State of the GPU's files.
+    /// Access to the GPU's render nodes.
     pub render_nodes: RenderNodes,
-    /// True in a container.
+    /// True if the process runs in a container.
     pub in_container: bool,
-    /// True in Windows' subsystem for Linux.
+    /// True in the Windows Subsystem for Linux.
     pub in_wsl: bool,
-    /// True in a session of ssh.
+    /// True in an ssh session.
     pub over_ssh: bool,
-    /// The screen for windows.
+    /// The screen on which windows would open.
     pub screen: Screen,
-    /// Variables that change what drivers do, where they are set.
+    /// Environment variables that change the behaviour of drivers, where they are set.
     pub variables: BTreeMap<&'static str, String>,
 }
 
 impl Facts {
-    /// Gathers the facts of this machine, beside what was found by opening backends and displays.
+    /// Gathers the facts of this machine, in addition to the results of opening backends and displays.
     pub fn gather(backends: &[BackendStatus], displays: &[DisplayStatus]) -> Self {
         let why = |availability: &Availability| match availability {
             Availability::Available => None,
@@ -158,7 +158,7 @@ impl Facts {
         self.opengl.iter().any(|device| !device.software)
     }
 
-    /// Devices of the driver that compute on hardware.
+    /// Iterates over the hardware devices of the driver that compute.
     pub(super) fn gpus(&self) -> impl Iterator<Item = &DeviceIdentity> {
         self.compute.iter().filter(|device| !device.software && matches!(device.api, Api::Cuda | Api::OpenCl))
     }
@@ -168,13 +168,13 @@ impl Facts {
         self.libraries.contains(&library)
     }
 
-    /// The value of a variable that is set.
+    /// Returns the value of a variable that is set.
     pub(super) fn variable(&self, name: &str) -> Option<&str> {
         self.variables.get(name).map(String::as_str)
     }
 }
 
-/// A variable that is set to something; as nearly as text can give it.
+/// Returns the value of a variable that is not empty, converted to text as closely as possible.
 fn value(name: &str) -> Option<String> {
     Some(env::var_os(name)?.to_string_lossy().into_owned()).filter(|value| !value.is_empty())
 }
@@ -183,7 +183,7 @@ fn is_set(name: &str) -> bool {
     value(name).is_some()
 }
 
-/// The first number with dots in what the driver tells of itself.
+/// Returns the first dotted number in the driver's description.
 fn driver_version(text: &str) -> Option<String> {
     let is_version = |word: &&str| word.contains('.') && word.chars().all(|c| c.is_ascii_digit() || c == '.');
     text.split_whitespace().find(is_version).map(str::to_owned)
@@ -195,7 +195,7 @@ fn libraries() -> Vec<&'static str> {
     LIBRARIES.into_iter().filter(|library| folders.iter().any(|folder| folder.join(library).exists())).collect()
 }
 
-/// The files by which EGL finds drivers, as the environment or the folders say, as far as they exist.
+/// Returns the existing files with which EGL finds drivers, from the environment or the usual folders.
 fn vendor_files() -> Vec<PathBuf> {
     let [files, folders] = VENDOR_VARIABLES.map(env::var_os);
     if let Some(names) = files {
@@ -225,7 +225,7 @@ fn in_container() -> bool {
     files.iter().any(|file| Path::new(file).exists()) || variables.iter().any(|name| is_set(name))
 }
 
-/// An X server with a host before the colon is reached through the network.
+/// An X server with a host name before the colon is reached through the network.
 fn screen(x: Option<&str>, has_wayland: bool) -> Screen {
     match x.filter(|display| !display.is_empty()) {
         _ if has_wayland => Screen::Local,

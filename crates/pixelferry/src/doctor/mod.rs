@@ -1,4 +1,4 @@
-//! Causes of trouble on this machine, each with what was found and the command that mends it.
+//! Causes of problems on this machine, each with a finding and the command that fixes it.
 
 mod facts;
 mod rules;
@@ -30,7 +30,7 @@ pub fn gather() -> Facts {
     Facts::gather(&backend_status, &display_status)
 }
 
-/// Tells the causes of trouble from facts, the most telling first.
+/// Derives the causes of problems from facts, the most informative first.
 pub fn examine(facts: &Facts) -> Vec<Diagnosis> {
     let (mut found, mut is_explained) = (Vec::new(), false);
     for rule in RULES.iter().filter(|rule| !rule.general) {
@@ -45,7 +45,7 @@ pub fn examine(facts: &Facts) -> Vec<Diagnosis> {
     found
 }
 
-/// Names of all causes that [`examine`] can tell.
+/// Iterates over the names of all causes that [`examine`] can find.
 ///
 /// ```
 /// assert!(pixelferry::doctor::causes().any(|name| name == "wsl"));
@@ -54,10 +54,10 @@ pub fn causes() -> impl Iterator<Item = &'static str> {
     RULES.iter().map(|rule| rule.name)
 }
 
-/// Variables of the environment that change what drivers do, by name.
+/// Names of the environment variables that change the behaviour of drivers.
 pub const VARIABLES: &[&str] = &facts::VARIABLES;
 
-/// Returns the causes, and then what is missing here, by name.
+/// Returns the causes, followed by findings for missing parts.
 pub(crate) fn machine(backends: &[BackendStatus], displays: &[DisplayStatus]) -> Vec<Diagnosis> {
     let mut found = examine(&Facts::gather(backends, displays));
     let missing = backends.iter().filter_map(backend).chain(displays.iter().filter_map(display));
@@ -69,7 +69,7 @@ pub(crate) fn machine(backends: &[BackendStatus], displays: &[DisplayStatus]) ->
     found
 }
 
-/// A finding for what cannot be used, with a name by its reason.
+/// Returns a finding for an unavailable part, named by its reason.
 fn missing(availability: &Availability, name: impl FnOnce(&str) -> &'static str) -> Option<Diagnosis> {
     let Availability::Unavailable { reason, hint } = availability else { return None };
     Some(Diagnosis::new(name(reason), reason.clone(), hint.clone()))

@@ -1,20 +1,20 @@
-//! Causes of trouble that users meet: one row for each, which tells it from the facts and names the command that mends it.
+//! Causes of common problems: each row derives one from the facts and names the command that fixes it.
 
 use super::facts::{Facts, RenderNodes, Screen, VENDOR_FOLDERS, VENDOR_VARIABLES};
 use crate::backend_rows;
 use interop_core::{Api, Diagnosis, Support};
 
-/// A cause.
+/// A cause of problems, as a rule.
 pub(super) struct Rule {
     pub(super) name: &'static str,
-    /// True where the cause says why nothing better draws, so that the general ones below need not be told.
+    /// True where the cause explains why nothing better draws, so that the general causes below are omitted.
     pub(super) explains: bool,
-    /// True for what is told only where no other cause explains it.
+    /// True for a cause that is reported only where no other cause explains it.
     pub(super) general: bool,
     pub(super) find: fn(&Facts) -> Option<Found>,
 }
 
-/// Finding, advice, and the command that mends it.
+/// Finding, advice, and the command that fixes it.
 pub(super) type Found = (String, String, Option<String>);
 
 impl Rule {
@@ -40,7 +40,7 @@ impl Rule {
     }
 }
 
-/// The causes, in the order in which they are told.
+/// The causes, in the order of reporting.
 pub(super) static RULES: [Rule; 9] = [
     Rule::explaining("container-without-graphics", container_without_graphics),
     Rule::explaining("no-egl-vendor-file", no_egl_vendor_file),
@@ -63,13 +63,13 @@ fn lacks_nvidias_opengl(facts: &Facts) -> bool {
     facts.has_nvidia && !facts.in_wsl && !facts.draws_on_hardware() && !facts.has(NVIDIA_EGL)
 }
 
-/// The package of the driver's OpenGL, of the driver's own version.
+/// Returns the package of the driver's OpenGL part, in the driver's own version.
 fn nvidia_gl_package(facts: &Facts) -> String {
     let major = facts.nvidia_driver.as_deref().and_then(|version| version.split('.').next());
     major.map_or("libnvidia-gl".into(), |major| format!("libnvidia-gl-{major}"))
 }
 
-/// PoCL's reason says it, which the hint of its error has found out.
+/// PoCL's reason shows it, because the hint of its error names the cache.
 fn no_cache_for_opencl(facts: &Facts) -> Option<Found> {
     let (finding, hint) = facts.no_opencl.as_ref().filter(|(_, hint)| hint.contains("POCL_CACHE_DIR"))?;
     found(format!("OpenCL: {finding}"), hint, "export POCL_CACHE_DIR=/tmp/pocl")
@@ -83,7 +83,7 @@ fn container_without_graphics(facts: &Facts) -> Option<Found> {
     let has_graphics = asked.is_some_and(|list| list.split(',').any(|one| matches!(one.trim(), "all" | "graphics")));
     if has_graphics {
         return found(
-            format!("this container was given the capability graphics, but its host has no {NVIDIA_EGL} to give"),
+            format!("this container has the capability graphics, but its host has no {NVIDIA_EGL}"),
             "Install the OpenGL part of NVIDIA's driver on the host, then start the container again",
             format!("sudo apt-get install {}", nvidia_gl_package(facts)),
         );
@@ -108,20 +108,20 @@ fn no_egl_vendor_file(facts: &Facts) -> Option<Found> {
         return None;
     }
     let none = if lacks_nvidias {
-        "there is an NVIDIA GPU, but no file of EGL names its driver"
+        "there is an NVIDIA GPU, but no EGL vendor file names its driver"
     } else {
-        "no file names a driver to EGL, so OpenGL finds none"
+        "no EGL vendor file names a driver, so OpenGL finds none"
     };
     if let Some(name) = VENDOR_VARIABLES.into_iter().find(|name| facts.variable(name).is_some()) {
         let value = facts.variable(name).unwrap_or_default();
-        let advice = "Without the variable EGL looks into the usual folders";
+        let advice = "Without the variable, EGL searches the usual folders";
         return found(format!("{none}: {name} is '{value}'"), advice, format!("unset {name}"));
     }
     if lacks_nvidias && facts.has(NVIDIA_EGL) {
         let [folder, _] = VENDOR_FOLDERS;
         return found(
             none,
-            "The driver is there; tell EGL of it",
+            "The driver is installed; register it with EGL",
             format!(
                 "sudo mkdir -p {folder} && echo '{{\"file_format_version\": \"1.0.0\", \"ICD\": {{\"library_path\": \
                  \"{NVIDIA_EGL}\"}}}}' | sudo tee {folder}/10_nvidia.json"
@@ -129,8 +129,8 @@ fn no_egl_vendor_file(facts: &Facts) -> Option<Found> {
         );
     }
     if lacks_nvidias {
-        let advice = "Install the driver's OpenGL part, which brings the file";
-        // Said by the container's own row.
+        let advice = "Install the driver's OpenGL part, which includes the file";
+        // The container's own rule reports this.
         let command = format!("sudo apt-get install {}", nvidia_gl_package(facts));
         return (!facts.in_container).then(|| found(none, advice, command)).flatten();
     }
@@ -143,10 +143,10 @@ fn wsl(facts: &Facts) -> Option<Found> {
         return None;
     }
     found(
-        "in WSL, OpenGL reaches the GPU through Mesa's driver d3d12 alone, and it is not in use; CUDA and this OpenGL share no \
-         memory, so frames pass through the host",
-        "Update WSL in PowerShell (wsl --update) and Mesa here, then ask for that driver; or let the compute device draw \
-         (--display compute)",
+        "in WSL, OpenGL uses the GPU only through Mesa's driver d3d12, which is not in use; CUDA and this OpenGL do \
+         not share memory, so frames pass through the host",
+        "Update WSL in PowerShell (wsl --update) and Mesa here, then select that driver; or let the compute device \
+         draw (--display compute)",
         "sudo apt-get install libgl1-mesa-dri && export GALLIUM_DRIVER=d3d12",
     )
 }
@@ -154,7 +154,7 @@ fn wsl(facts: &Facts) -> Option<Found> {
 fn ssh_x_forwarding(facts: &Facts) -> Option<Found> {
     (facts.over_ssh && facts.screen == Screen::Forwarded).then_some(())?;
     found(
-        "windows go through ssh's X forwarding: every picture crosses the network, and OpenGL is the other machine's",
+        "windows use ssh's X forwarding: every picture crosses the network, and OpenGL runs on the other machine",
         "Draw without a window here, and copy the picture or show it in a browser (pixelferry-net demo)",
         "unset DISPLAY",
     )
@@ -190,8 +190,8 @@ fn display_on_another_gpu(facts: &Facts) -> Option<Found> {
     }
     let (compute, display) = apart?;
     found(
-        format!("{compute} computes, but {display} is another GPU: frames cross from one to the other"),
-        "Let the GPU that computes draw, too",
+        format!("{compute} computes, but {display} is another GPU: frames cross between the GPUs"),
+        "Let the GPU that computes draw as well",
         "export __NV_PRIME_RENDER_OFFLOAD=1 __GLX_VENDOR_LIBRARY_NAME=nvidia \
          __EGL_VENDOR_LIBRARY_FILENAMES=/usr/share/glvnd/egl_vendor.d/10_nvidia.json",
     )
@@ -203,34 +203,35 @@ fn software_opengl(facts: &Facts) -> Option<Found> {
     let names = ["LIBGL_ALWAYS_SOFTWARE", "GALLIUM_DRIVER", "MESA_LOADER_DRIVER_OVERRIDE"];
     for name in names.into_iter().filter(|_| facts.render_nodes != RenderNodes::Absent) {
         if let Some(value) = facts.variable(name) {
-            let advice = "Without the variable Mesa takes the GPU";
+            let advice = "Without the variable, Mesa uses the GPU";
             return found(finding(&format!("{name} is '{value}'")), advice, format!("unset {name}"));
         }
     }
     if facts.render_nodes == RenderNodes::Closed {
         return found(
             finding("this user may not open the GPU's files /dev/dri/renderD*"),
-            "Join the group that may, then log in again",
+            "Join the groups that may, then log in again",
             "sudo usermod -aG render,video \"$USER\"",
         );
     }
     if facts.render_nodes == RenderNodes::Open {
         return found(
-            finding("Mesa has no driver for the GPU that is there"),
+            finding("Mesa has no driver for this GPU"),
             "Install the newest Mesa, or the vendor's driver",
             "sudo apt-get update && sudo apt-get install libgl1-mesa-dri",
         );
     }
-    let finding = finding("no GPU is to be seen here, neither /dev/dri/renderD* nor /dev/nvidiactl");
+    let finding = finding("no GPU is visible here, neither /dev/dri/renderD* nor /dev/nvidiactl");
     if facts.in_container {
-        let advice = "If the host has a GPU, start the container with it; else the CPU is all there is";
+        let advice = "If the host has a GPU, start the container with it; otherwise only the CPU is available";
         return found(
             finding,
             advice,
             "docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=compute,utility,graphics IMAGE",
         );
     }
-    let advice = "If the machine has a GPU (the command lists it), install its driver; else the CPU is all there is";
+    let advice =
+        "If the machine has a GPU (the command lists it), install its driver; otherwise only the CPU is available";
     found(finding, advice, "lspci -nn | grep -Ei 'vga|3d|display'")
 }
 

@@ -80,9 +80,9 @@ fn opengl_is_a_program_on_the_cpu() {
     check(&closed, "software-opengl", "may not open", "usermod -aG render,video", &mended);
     check(&mesa, "software-opengl", "no driver for the GPU", "apt-get install libgl1-mesa-dri", &mended);
     let none = Facts { render_nodes: RenderNodes::Absent, ..mesa.clone() };
-    check(&none, "software-opengl", "no GPU is to be seen", "lspci", &mended);
+    check(&none, "software-opengl", "no GPU is visible", "lspci", &mended);
     let boxed = Facts { in_container: true, ..none };
-    check(&boxed, "software-opengl", "no GPU is to be seen", "docker run --gpus all", &mended);
+    check(&boxed, "software-opengl", "no GPU is visible", "docker run --gpus all", &mended);
 }
 
 #[test]
@@ -111,11 +111,17 @@ fn no_file_names_a_driver_to_egl() {
     let name = "no-egl-vendor-file";
     let no_gl = Facts { opengl: Vec::new(), no_opengl: Some(("no EGL display".into(), "Install.".into())), ..well() };
     let bare = Facts { vendor_files: Some(Vec::new()), ..no_gl.clone() };
-    check(&bare, name, "no file of EGL names its driver", "tee /usr/share/glvnd/egl_vendor.d/10_nvidia.json", &well());
+    check(
+        &bare,
+        name,
+        "no EGL vendor file names its driver",
+        "tee /usr/share/glvnd/egl_vendor.d/10_nvidia.json",
+        &well(),
+    );
     let mesa_alone = Facts { opengl: llvmpipe(), vendor_files: Some(vec!["/a/50_mesa.json".into()]), ..well() };
-    check(&mesa_alone, name, "no file of EGL names its driver", "10_nvidia.json", &well());
+    check(&mesa_alone, name, "no EGL vendor file names its driver", "10_nvidia.json", &well());
     let no_library = Facts { libraries: vec!["libEGL.so.1"], ..bare.clone() };
-    check(&no_library, name, "no file of EGL", "apt-get install libnvidia-gl-580", &well());
+    check(&no_library, name, "no EGL vendor file", "apt-get install libnvidia-gl-580", &well());
     for variable in ["__EGL_VENDOR_LIBRARY_FILENAMES", "__EGL_VENDOR_LIBRARY_DIRS"] {
         let astray = Facts { variables: set(variable, "/nowhere"), ..bare.clone() };
         check(&astray, name, &format!("{variable} is '/nowhere'"), &format!("unset {variable}"), &well());

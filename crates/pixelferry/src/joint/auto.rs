@@ -1,4 +1,4 @@
-//! A link whose backend is chosen by the frames that the program shows.
+//! A link that selects its backend with frames that the program shows.
 
 use super::contest::Contest;
 use super::declare::LinkBuilder;
@@ -14,19 +14,21 @@ use interop_core::{
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// A link that goes over to another backend, or another path, where frames of the program are done earlier there.
+/// A link that switches to another backend or path where that completes the program's frames sooner.
 ///
-/// [`LinkBuilder::open_auto`] opens the first pair that works. While the program shows frames, other backends are opened beside it, and
-/// each then makes a few of the program's own frames. None is left out, and none is computed twice unless another backend fails in it:
-/// those frames are shown, and the times of all are compared in turns. What a backend needs for a frame, its kernels and its memory, is `S`; a function of the program's
-/// makes it for each. After the backends, the other paths of the quickest one are compared in the same way.
+/// [`LinkBuilder::open_auto`] opens the first pair that works. While the program shows frames, other backends are
+/// opened in the background, and each then computes a few of the program's own frames. No frame is skipped, and none is
+/// computed twice unless a backend fails in it: those frames are shown, and their times are compared in alternation.
+/// `S` is the state that a backend needs for a frame, such as kernels and memory; the program's function creates one
+/// for each backend. After the backends, the other paths of the fastest one are compared in the same way.
 ///
-/// A frame must depend on nothing that an earlier frame left in `S`, or [`AutoLink::with_carry`] says how to copy that. The pixels
-/// that a frame leaves as they were ([`Unwritten::Keep`]) go along. [`Policy::trials`](crate::Policy::trials) says whether anything is
-/// compared, and for how long. In a pipelined mode, frames are waited for until all is compared, and pipelined from then on. A program that names several works ([`AutoLink::set_work`]) has the
-/// backend that was the quickest for the one compared last.
+/// A frame must not depend on anything that an earlier frame left in `S`, unless [`AutoLink::with_carry`] copies it.
+/// Pixels that a frame leaves unchanged ([`Unwritten::Keep`]) are carried over.
+/// [`Policy::trials`](crate::Policy::trials) determines whether and for how long anything is compared. In a pipelined
+/// mode, frames are waited for until the comparison ends, and pipelined from then on. A program that names several
+/// kinds of work ([`AutoLink::set_work`]) uses the backend that was fastest for the one compared last.
 ///
-/// Threads: stays on the display's thread.
+/// Threads: the link stays on the display's thread.
 ///
 /// ```
 /// use pixelferry::*;
@@ -49,23 +51,24 @@ pub struct AutoLink<S> {
     screen: Headless,
     prepare: Rc<Prepare<S>>,
     carry: Option<Box<Carry<S>>>,
-    /// The side that shows.
+    /// The side that shows frames.
     front: Lane<S>,
-    /// The other side of a duel.
+    /// The other side of a comparison.
     back: Option<Lane<S>>,
     contest: Contest,
-    /// Policy of the program's, in whose pipelined mode the link goes on when all is compared.
+    /// The program's policy, whose pipelined mode starts when the comparison ends.
     pipeline: Option<Policy>,
 }
 
-/// Makes what a backend needs, of itself and the declared kernels.
+/// Creates a backend's state from the backend and the declared kernels.
 type Prepare<S> = dyn Fn(&Arc<dyn ComputeBackend>, Vec<Arc<dyn Kernel>>) -> Result<S>;
-/// Copies what frames keep from one side to the other.
+/// Copies state that frames keep from one side to the other.
 type Carry<S> = dyn Fn(&mut S, &mut S) -> Result<()>;
 
 impl LinkBuilder {
-    /// Opens what [`LinkBuilder::open`] opens, and compares it with the other backends while frames are shown. `prepare` makes what a
-    /// backend needs for a frame, of the backend and the kernels that were declared, built for it.
+    /// Opens the same pair as [`LinkBuilder::open`], and compares it with other backends while frames are shown.
+    /// `prepare` creates the state that a backend needs for a frame, from the backend and the declared kernels built
+    /// for it.
     ///
     /// # Errors
     /// The errors of [`LinkBuilder::open`], and those of `prepare` for the first backend.
@@ -100,16 +103,18 @@ impl LinkBuilder {
 }
 
 impl<S> AutoLink<S> {
-    /// Copies with this function what frames leave in `S` for later ones, from the first to the second, whenever the program goes on with
-    /// another backend. A frame that fails must leave it as it was, as the frame is then computed again.
+    /// Sets a function that copies state that frames leave in `S` for later ones, from the first to the second
+    /// argument, whenever the program switches to another backend. A frame that fails must leave that state unchanged,
+    /// because the frame is then computed again.
     #[must_use]
     pub fn with_carry(mut self, carry: impl Fn(&mut S, &mut S) -> Result<()> + 'static) -> Self {
         self.carry = Some(Box::new(carry));
         self
     }
 
-    /// Computes one frame of the whole surface, as [`Link::frame`] does. Where another backend was to make it and does not, the one in
-    /// use makes it. For the program's draw, whose time is not known, an invisible one is timed.
+    /// Computes one frame of the whole surface, like [`Link::frame`]. If another backend should compute it and fails,
+    /// the current one computes it. The time of the program's own draw is unknown, so an offscreen draw is timed
+    /// instead.
     ///
     /// # Errors
     /// The errors of [`Link::frame`], and those of `compute`.
@@ -117,7 +122,7 @@ impl<S> AutoLink<S> {
         self.one(|link, side| link.frame(|next| compute(next, side)), false)
     }
 
-    /// Computes one frame, and draws it with a function of the program's, whose time counts.
+    /// Computes one frame, and draws it with the program's function, whose time counts.
     ///
     /// # Errors
     /// The errors of [`Link::frame`], and those of both functions.
@@ -133,7 +138,7 @@ impl<S> AutoLink<S> {
         self.one(run, true)
     }
 
-    /// Computes one frame and shows it in `target`, as [`Link::show`] does.
+    /// Computes one frame and shows it in `target`, like [`Link::show`].
     ///
     /// # Errors
     /// The errors of [`Link::show`], and those of `compute`.
@@ -146,7 +151,7 @@ impl<S> AutoLink<S> {
         self.one(|link, side| link.show(target, options, |next| compute(next, side)), true)
     }
 
-    /// Names the work that the next frames do, as [`LinkBuilder::work`] does.
+    /// Names the work of the next frames, like [`LinkBuilder::work`].
     pub fn set_work(&mut self, name: &str) {
         if self.contest.set_work(name) {
             self.front.forget();
@@ -154,33 +159,34 @@ impl<S> AutoLink<S> {
         }
     }
 
-    /// The link that has the newest frame. Another one may have the next.
+    /// Returns the link that has the newest frame. Another link may get the next one.
     pub fn link(&self) -> &Link {
         &self.front.link
     }
 
-    /// The link that has the newest frame, for [`Link::read_back`], [`Link::flush`] and others. Frames that it is given itself are not
-    /// compared, and another link that is being compared does not have them: do not resize or clear it.
+    /// Returns the link that has the newest frame, for [`Link::read_back`], [`Link::flush`] and similar calls. Frames
+    /// computed with it directly are not compared, and a link that is being compared does not receive them. Do not
+    /// resize or clear it.
     pub fn link_mut(&mut self) -> &mut Link {
         &mut self.front.link
     }
 
-    /// Returns what the backend with the newest frame has.
+    /// Returns the state of the backend with the newest frame.
     pub fn side(&mut self) -> &mut S {
         &mut self.front.side
     }
 
-    /// The display.
+    /// Returns the display.
     pub fn display(&self) -> &Rc<dyn Display> {
         self.front.link.display()
     }
 
-    /// The display as it was opened, with its own functions, e.g. [`Headless::gl`].
+    /// Returns the opened display with its own functions, e.g. [`Headless::gl`].
     pub fn screen(&self) -> &Headless {
         &self.screen
     }
 
-    /// Returns what is known of each pair of a backend and this display.
+    /// Returns the findings about each pair of a backend and this display.
     pub fn report(&self) -> &JointReport {
         self.contest.report()
     }
@@ -190,7 +196,7 @@ impl<S> AutoLink<S> {
         self.contest.is_over()
     }
 
-    /// Changes the surface, as [`Link::resize`] does.
+    /// Changes the surface, like [`Link::resize`].
     ///
     /// # Errors
     /// The errors of [`Link::resize`].
@@ -234,7 +240,7 @@ impl<S> AutoLink<S> {
         let on_show = self.front.row();
         let made = self.attempt(run, is_drawn);
         match &self.back {
-            // The frame before stays on show.
+            // The previous frame stays on show.
             Some(_) if made.is_err() && self.front.row() != on_show => self.turn_about(),
             _ if made.is_ok() => {
                 self.contest.end(&self.front, self.back.as_ref());
@@ -260,15 +266,15 @@ impl<S> AutoLink<S> {
             && let Some(policy) = self.pipeline.take()
         {
             let gone_over = self.go_over(policy);
-            gone_over.unwrap_or_else(|error| tracing::warn!(%error, "frames are not pipelined"));
+            gone_over.unwrap_or_else(|error| tracing::warn!(%error, "cannot switch to pipelined frames"));
         }
         if rests || !self.plan()? {
             return run(&mut self.front.link, &mut self.front.side);
         }
         if self.contest.begins_turn() {
-            // Frames before were not waited for.
+            // The frames before were not waited for.
             let waited = self.display().finish();
-            waited.unwrap_or_else(|error| tracing::debug!(%error, "frames before a turn"));
+            waited.unwrap_or_else(|error| tracing::debug!(%error, "cannot wait for the frames before a turn"));
         }
         let clock = self.contest.clock();
         let begun = clock.now();
@@ -284,7 +290,7 @@ impl<S> AutoLink<S> {
                 }
                 Ok(made)
             }
-            // The frame is there; its time is not.
+            // The frame exists, but its time is unknown.
             (Ok(made), Err(error)) if is_newcomer => {
                 self.contest.fail(self.front.row(), error);
                 Ok(made)
@@ -293,7 +299,7 @@ impl<S> AutoLink<S> {
                 let row = self.front.row();
                 self.contest.fail(row, error);
                 if on_show == self.contest.in_use() {
-                    // It has all that frames keep, of which this one changed a copy.
+                    // The other side has all state that frames keep; this frame changed only a copy of it.
                     self.turn_about();
                 } else {
                     self.bring(self.contest.in_use())?;
@@ -320,7 +326,7 @@ impl<S> AutoLink<S> {
         link.display().finish()
     }
 
-    /// Does what comes before the next frame. False where that is not timed.
+    /// Prepares the next frame. Returns false where it is not timed.
     fn plan(&mut self) -> Result<bool> {
         match self.contest.next(&self.front, self.back.as_ref()) {
             Next::Plain => {
@@ -329,7 +335,7 @@ impl<S> AutoLink<S> {
             }
             Next::Timed(row) => match self.bring(row) {
                 Ok(()) => Ok(true),
-                // The one in use has all that it needs.
+                // The current pair has all that it needs.
                 Err(error) if row != self.contest.in_use() => {
                     self.contest.fail(row, error);
                     Ok(false)
@@ -346,17 +352,17 @@ impl<S> AutoLink<S> {
         }
     }
 
-    /// Frees the pair that does not show.
+    /// Frees the pair that is not on show.
     fn leave_back(&mut self) {
         if self.back.is_some() {
-            // Drops elsewhere are put off by the display.
+            // The display postpones drops while its context is not current.
             self.screen.make_current().unwrap_or_else(|error| tracing::debug!(%error, "the display is not current"));
             self.back = None;
         }
     }
 
-    /// Shows with the pair of this row from now on. The one in use goes on in any case, with its own memory and picture where those of
-    /// the newcomer cannot be read.
+    /// Shows frames with the pair of this row from now on. The current pair stays usable in any case, with its own
+    /// memory and picture where those of the newcomer cannot be read.
     fn bring(&mut self, row: usize) -> Result<()> {
         if self.front.row() == row {
             return Ok(());
@@ -375,7 +381,7 @@ impl<S> AutoLink<S> {
         done
     }
 
-    /// Goes on with the other side, which gets what frames keep.
+    /// Continues with the other side, which receives the state that frames keep.
     fn swap(&mut self) -> Result<()> {
         let Some(back) = &mut self.back else { return Ok(()) };
         if let Some(carry) = &self.carry {

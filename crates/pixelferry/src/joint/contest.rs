@@ -1,4 +1,4 @@
-//! Turns of the pair in use, of the others, and of its other paths, in frames that a program shows.
+//! Comparison of the current pair with other pairs, and of its other paths, in frames that a program shows.
 
 mod newcomer;
 
@@ -12,91 +12,93 @@ use interop_core::{Error, Mode, PathId, SurfaceDesc, Trials};
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// Most bytes of the memory that another pair's link holds, about.
+/// Approximate limit for the memory of another pair's link, in bytes.
 const MOST_BYTES: usize = 1 << 30;
-/// A remembered time that is off by more than this share is measured again.
+/// A remembered time that differs by more than this share is measured again.
 const DRIFT: f64 = 0.1;
-/// Turns that check a remembered time.
+/// Number of turns that check a remembered time.
 const CHECKS: u32 = 5;
-/// A pair is out if its first frame takes so many times as long as one of the pair in use, or the shortest of two, or of three. The
-/// first has what drivers do only once.
+/// A pair drops out if its first frame takes this many times as long as one of the current pair; likewise the shortest
+/// of its first two and three. The first frame includes one-time work of drivers.
 const FAR: [f64; 3] = [30.0, 8.0, 2.0];
-/// A pair that took so many times as long as the one in use, in one work of the host's, is not tried in others.
+/// A pair that took this many times as long as the current one in one kind of host work is not tried in others.
 const ELSEWHERE: f64 = 4.0;
-/// A pair that was quicker is compared once more after this time, before the program goes over to it: right after devices were opened,
-/// frames of threads took six times as long on a machine with an NVIDIA H200.
+/// A pair that was faster is compared once more after this time, before the program switches to it. Right after devices
+/// were opened, frames of threads took six times as long on a machine with an NVIDIA H200.
 const AGAIN: Duration = Duration::from_secs(1);
-/// Share of the first seconds that may be spent beside what the policy gives, as all pairs are new then. To open four links takes an
-/// NVIDIA H200 about 130 ms, and of a 4K picture twice that.
+/// Share of the first seconds that may be spent in addition to the policy's share, because all pairs are new then.
+/// Opening four links takes about 130 ms on an NVIDIA H200, and twice that for a 4K picture.
 const FIRST_SHARE: f64 = 0.08;
-/// Those first seconds.
+/// Length of those first seconds.
 const FIRST: Duration = Duration::from_secs(5);
-/// A program's first frames, or its first second, are not disturbed: none is waited for, and no other backend is opened.
+/// A program's first frames, or its first second, are left undisturbed: none is waited for, and no other backend is
+/// opened.
 const QUIET: (u32, Duration) = (60, Duration::from_secs(1));
-/// Frames that follow each one that is compared, so that a program that waits between frames has most of them as without comparing.
+/// Number of frames that follow each compared frame, so that most frames of a program that waits between them are
+/// unaffected.
 const PLAIN: u32 = 3;
-/// Frames of other works in a row that end a comparison.
+/// Number of consecutive frames of other work that ends a comparison.
 const OTHERS: u32 = 300;
 /// Reason why a pair has no time yet.
 const COMPARED_LATER: &str = "it is compared while frames are shown";
-/// Time that a link takes to open, until one was opened.
+/// Assumed time for opening a link, until one was opened.
 const OPENING: Duration = Duration::from_millis(20);
 
-/// Comparison of the pair in use with the others.
+/// Comparison of the current pair with the others.
 pub(super) struct Contest {
     wanted: LinkBuilder,
-    /// Mode that the program asked for. A pipelined one begins when all is compared.
+    /// Mode that the program requested. A pipelined mode starts when the comparison ends.
     asked: Mode,
-    /// The display in use, alone.
+    /// The current display only.
     shown: Vec<Shown>,
     /// Its rows are in the order of the cost model.
     report: JointReport,
     in_use: usize,
     trials: Trials,
-    /// Other pairs, and then paths.
+    /// Rows that wait: other pairs, then paths.
     waiting: VecDeque<usize>,
     paths: VecDeque<PathId>,
-    /// The paths of the pair that is the quickest are compared after the pairs.
+    /// True where the paths of the fastest pair are compared after the pairs.
     wants_paths: bool,
-    /// Those that need no comparison: they were far slower, or an earlier start compared them.
+    /// Paths that need no comparison: they were far slower, or an earlier start compared them.
     known_paths: Vec<PathId>,
-    /// The backend of this row.
+    /// A backend that is being opened, with its row.
     opening: Option<(usize, Opening)>,
     turn: Option<Turn>,
     round: u32,
-    /// Median of the pair in use, microseconds.
+    /// Median time of the current pair, in microseconds.
     reference_us: f64,
-    /// First frames of the newcomer, and the shortest of them.
+    /// Number of first frames of the newcomer, and the shortest of them.
     seen: usize,
     least_us: f64,
     has_duel: bool,
-    /// The newcomer was quicker, and is compared once more from this moment on.
+    /// The newcomer was faster, and is compared once more from this moment on.
     again: Option<Duration>,
     begun: Duration,
-    /// Frames since then.
+    /// Number of frames since then.
     frames: u32,
-    /// Frames that are not compared before the next round.
+    /// Number of frames before the next round that are not compared.
     plain: u32,
     spent: Duration,
-    /// What was spent before this round.
+    /// Time that was spent before this round.
     before: Duration,
     round_time: Duration,
     opening_time: Duration,
-    /// Microseconds of the choice that an earlier start remembered, until they are checked.
+    /// Time in microseconds that an earlier start remembered, until it is checked.
     remembered: Option<f64>,
     /// Work of the next frame.
     work: String,
-    /// Frames of other works since the last one of that which is compared.
+    /// Number of frames of other work since the last frame of the compared work.
     others: u32,
-    /// Works that were compared.
+    /// Names of work that was compared.
     compared: Vec<String>,
     is_told: bool,
-    /// It ended before all was compared.
+    /// True where the comparison ended early.
     is_cut: bool,
 }
 
 impl Contest {
-    /// One of the pairs in the rows of that report, all with the display in use.
+    /// Starts with one of the pairs in the rows of the report, all with the current display.
     pub fn new(wanted: LinkBuilder, (trials, asked): (Trials, Mode), shown: Vec<Shown>, report: JointReport) -> Self {
         let (begun, waits) = (wanted.policy.clock.now(), wanted.policy.mode);
         let in_use = report.rows.iter().position(|row| row.state == JointState::Chosen).unwrap_or(0);
@@ -146,7 +148,7 @@ impl Contest {
         &self.report
     }
 
-    /// Row of the pair in use.
+    /// Row of the current pair.
     pub const fn in_use(&self) -> usize {
         self.in_use
     }
@@ -155,7 +157,7 @@ impl Contest {
         self.wanted.policy.clock.clone()
     }
 
-    /// True while two pairs take turns.
+    /// True while two pairs alternate.
     pub const fn has_duel(&self) -> bool {
         self.has_duel
     }
@@ -174,7 +176,7 @@ impl Contest {
         self.is_over() || self.work != self.wanted.work
     }
 
-    /// Names the work of the next frame. True where a comparison of that work begins.
+    /// Names the work of the next frame. Returns true where a comparison of that work begins.
     pub fn set_work(&mut self, name: &str) -> bool {
         if self.work != name {
             name.clone_into(&mut self.work);
@@ -205,22 +207,22 @@ impl Contest {
             let in_use_us = known.get(self.in_use).and_then(|row| row.median_us);
             self.wait_for_all(Some(known));
             if self.waiting.is_empty() {
-                // For the work after this one.
+                // Restored for the next comparison.
                 self.report.rows[self.in_use].median_us = in_use_us;
             }
         }
         begins
     }
 
-    /// The next frames have this surface, whose times are others.
+    /// Records that the next frames have this surface, so earlier times no longer apply.
     pub fn set_surface(&mut self, desc: SurfaceDesc) {
         self.wanted.surface = desc;
         (self.reference_us, self.seen, self.least_us) = (0.0, 0, f64::INFINITY);
         (self.turn, self.again) = (None, None);
     }
 
-    /// Compares all pairs except those that took far longer in another work of the host's, whose rows are `known`: a link that cannot
-    /// win is not opened again for each type of an array.
+    /// Compares all pairs except those that took far longer in another kind of host work, whose rows are `known`: a
+    /// link that cannot win is not opened again for each element type of an array.
     fn wait_for_all(&mut self, known: Option<Vec<JointRow>>) {
         let known = known.filter(|rows| rows.len() == self.report.rows.len()).unwrap_or_default();
         let best = known.get(self.in_use).filter(|row| row.state == JointState::Chosen).and_then(|row| row.median_us);
@@ -249,7 +251,7 @@ impl Contest {
         (self.is_told, self.is_cut) = (self.waiting.is_empty() && !self.wants_paths, false);
     }
 
-    /// Compares what an earlier start had no time for.
+    /// Compares the pairs that an earlier start had no time for.
     fn wait_for_rest(&mut self) {
         let is_left = |row: &JointRow| matches!(row.state, JointState::NotTried { .. });
         self.waiting = (0..self.report.rows.len()).filter(|&at| is_left(&self.report.rows[at])).collect();
@@ -276,21 +278,21 @@ impl Contest {
         self.wanted.surface.byte_len().is_ok_and(|bytes| bytes > MOST_BYTES / 3)
     }
 
-    /// Nothing more is compared, and what was found is not remembered.
+    /// Ends the comparison; its results are not remembered.
     pub fn stop(&mut self) {
         self.is_cut |= !self.is_over() && self.remembered.is_none();
         self.leave_rest();
     }
 
-    /// Adds a row for another path of the pair in use, which made no frame.
+    /// Adds a row for another path of the current pair, which has computed no frame.
     fn add_path(&mut self, path: PathId, state: JointState) {
         let (path, row) = (Some(path.to_string()), self.report.rows[self.in_use].clone());
         self.report.paths.push(JointRow { path, state, median_us: None, ratio: None, ..row });
     }
 
-    /// Nothing more is compared by this start.
+    /// Ends the comparison for this start.
     fn leave_rest(&mut self) {
-        let left = || "the program ended the comparison, or its time was over; the next start goes on".into();
+        let left = || "the program or the time limit ended the comparison; the next start continues it".into();
         let states = self.report.rows.iter_mut().map(|row| &mut row.state);
         for state in states.filter(|state| matches!(state, JointState::NotTried { reason } if reason == COMPARED_LATER))
         {
@@ -303,7 +305,7 @@ impl Contest {
         (self.has_duel, self.remembered, self.turn) = (false, None, None);
     }
 
-    /// This pair failed.
+    /// Records that this pair failed.
     pub fn fail(&mut self, row: usize, error: Error) {
         let state = failed(error, &mut None);
         if let Some(row) = self.report.rows.get_mut(row) {
@@ -312,9 +314,9 @@ impl Contest {
         (self.has_duel, self.turn) = (false, None);
     }
 
-    /// The frame for which this pair was to blame fails on the one in use, too: it is the program's fault.
+    /// Records that a frame that failed on this pair also fails on the current one, so the program is at fault.
     pub fn excuse(&mut self, row: usize) {
-        let reason = "a frame of the program's failed while it was compared".into();
+        let reason = "a frame of the program failed during the comparison".into();
         if let Some(row) = self.report.rows.get_mut(row) {
             row.state = JointState::NotTried { reason };
         }
@@ -332,7 +334,7 @@ impl Contest {
         self.turn.as_ref().is_some_and(|turn| !turn.has_begun)
     }
 
-    /// Says what comes next. `front` shows, `back` waits.
+    /// Returns the next action. `front` is on show, and `back` waits.
     pub fn next<S>(&mut self, front: &Lane<S>, back: Option<&Lane<S>>) -> Next {
         if let Some(turn) = &self.turn {
             self.plain += PLAIN;
@@ -368,7 +370,7 @@ impl Contest {
             ((_, Some(_)), _) if self.again.is_some_and(|from| self.clock().now() < from) => return Next::Plain,
             ((in_use, Some(newcomer)), _) => {
                 let (ours, theirs) = (newcomer.times.has_turn_in(self.round), in_use.times.has_turn_in(self.round));
-                // The turns of a round follow one another.
+                // The turns of a round follow each other directly.
                 if ours == theirs && !has_time(self.round_time) {
                     return Next::Plain;
                 }
@@ -385,7 +387,7 @@ impl Contest {
         Next::Timed(row)
     }
 
-    /// What can be opened, in the order of the report's rows.
+    /// Returns the pairs that can be opened, in the order of the report's rows.
     fn prospects(&self) -> Vec<Prospect<'_>> {
         self.wanted.prospects(&self.shown)
     }
@@ -398,7 +400,8 @@ impl Contest {
         }
     }
 
-    /// Takes the time of a frame, of which the display and the wait for it took what comes after `computed`. True where a turn is over.
+    /// Records the time of a frame; the part after `computed` was spent on the display and the wait. Returns true where
+    /// a turn ends.
     pub fn note<S>(&mut self, lane: &mut Lane<S>, computed: Duration, took: Duration) -> bool {
         let (us, is_newcomer) = (took.as_secs_f64() * 1e6, lane.row() != self.in_use);
         // The program would have computed the frame in any case.
@@ -427,7 +430,7 @@ impl Contest {
         true
     }
 
-    /// Ends the duel where turns told enough: [`Contest::in_use`] is the better one then.
+    /// Ends the comparison with this pair if the turns suffice; [`Contest::in_use`] is the better pair then.
     pub fn judge<S>(&mut self, front: &mut Lane<S>, back: Option<&mut Lane<S>>) {
         let (in_use, newcomer) = match back {
             Some(_) if !self.has_duel => return self.check(),
@@ -468,7 +471,7 @@ impl Contest {
         match (newcomer.row(), is_better) {
             (OTHER_PATH, true) => {
                 self.report.paths.push(left);
-                // It has the pair's row from now on.
+                // It takes the pair's row from now on.
                 std::mem::swap(&mut newcomer.times.who, &mut in_use.times.who);
             }
             (OTHER_PATH, false) => {
@@ -492,7 +495,7 @@ impl Contest {
         self.has_duel = false;
     }
 
-    /// Compares all again where a choice that an earlier start remembered takes another time now.
+    /// Compares all pairs again if a remembered choice takes a different time now.
     fn check(&mut self) {
         let Some(remembered) = self.remembered else { return };
         if self.round < CHECKS {
@@ -501,7 +504,7 @@ impl Contest {
         self.remembered = None;
         if (self.reference_us / remembered - 1.0).abs() > DRIFT {
             let now = self.reference_us;
-            tracing::info!(now, remembered, "the remembered choice takes another time, and pairs are compared again");
+            tracing::info!(now, remembered, "the time of the remembered choice has changed; comparing the pairs again");
             self.wait_for_all(None);
         } else {
             self.wait_for_rest();
@@ -516,7 +519,7 @@ impl Contest {
         self.trials = Trials::Off;
     }
 
-    /// Remembers what was found, once nothing is left.
+    /// Remembers the findings when nothing is left to compare.
     pub fn end<S>(&mut self, front: &Lane<S>, back: Option<&Lane<S>>) {
         if !self.is_over() || std::mem::replace(&mut self.is_told, true) {
             return;
@@ -530,7 +533,7 @@ impl Contest {
         self.report.basis = Basis::Frames(self.spent);
         if let Some(prospect) =
             self.prospects().get(self.in_use)
-            // A mistake is told at each start until it is mended.
+            // A mistake is reported at each start until it is fixed.
             && !self.is_cut
             && !self.report.rows.iter().any(|row| matches!(row.state, JointState::Mistaken { .. }))
         {

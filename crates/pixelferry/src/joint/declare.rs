@@ -1,4 +1,4 @@
-//! The one way in: frames that a program declares, for which backend, display and path are opened together.
+//! The builder with which a program declares its frames; backend, display and path are opened together for them.
 
 use crate::backend_rows::BackendChoice;
 use crate::display_rows::DisplayChoice;
@@ -6,7 +6,8 @@ use interop_core::{Argument, ComputeBackend, Display, KernelSource, Policy, Surf
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// An argument of a declared kernel, as far as the choice of a backend depends on it: numbers as they are, of memory the length.
+/// An argument of a declared kernel, as far as the choice of a backend depends on it: numbers by value, memory by its
+/// length.
 ///
 /// ```
 /// use pixelferry::{Initial, KernelSource, LinkBuilder, PixelFormat, Scratch, SurfaceDesc};
@@ -20,20 +21,21 @@ use std::sync::Arc;
 /// ```
 pub type Scratch = Argument<Initial>;
 
-/// Contents of memory that a kernel takes.
+/// Content of memory that a kernel takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Initial {
-    /// So many bytes, all zero.
+    /// This many bytes, all zero.
     Zeros(usize),
     /// These bytes.
     Bytes(Vec<u8>),
 }
 
-/// Builder of a [`Link`](crate::Link) with the backend and the display at its ends: the surface, the kernels of a frame, and wishes.
+/// Builder of a [`Link`](crate::Link) with its backend and display: the surface, the kernels of a frame, and
+/// preferences.
 ///
-/// [`LinkBuilder::open`] opens the first pair that works, and [`LinkBuilder::open_auto`] goes on to compare it with the others by frames
-/// that the program shows.
+/// [`LinkBuilder::open`] opens the first pair that works; [`LinkBuilder::open_auto`] continues to compare it with
+/// others, using frames that the program shows.
 ///
 /// ```
 /// use pixelferry::{Arg, CpuKernelExt as _, KernelSource, LinkBuilder, PixelFormat, Scratch, SurfaceDesc};
@@ -62,21 +64,21 @@ pub enum Initial {
 #[derive(Clone)]
 pub struct LinkBuilder {
     pub(super) surface: SurfaceDesc,
-    /// Kernels of a frame in their order, each with its arguments.
+    /// Kernels of a frame in order, each with its arguments.
     pub(super) launches: Vec<(KernelSource, Vec<Scratch>)>,
     pub(super) backend: BackendChoice,
     pub(super) display: DisplayChoice,
-    /// A backend that is open.
+    /// A backend that the program has opened.
     pub(super) computed_by: Option<Arc<dyn ComputeBackend>>,
-    /// A display that is open.
+    /// A display that the program has opened.
     pub(super) shown_by: Option<Rc<dyn Display>>,
     pub(super) policy: Policy,
-    /// Name of the work of frames that no declared kernel makes.
+    /// Name of the work, for frames without declared kernels.
     pub(super) work: String,
 }
 
 impl LinkBuilder {
-    /// Frames of this surface.
+    /// Creates a builder for frames of this surface.
     pub fn new(surface: SurfaceDesc) -> Self {
         Self {
             surface,
@@ -103,32 +105,32 @@ impl LinkBuilder {
         self
     }
 
-    /// Stays on this backend.
+    /// Sets the backend; the default is to choose one.
     #[must_use]
     pub fn backend(self, backend: BackendChoice) -> Self {
         Self { backend, ..self }
     }
 
-    /// Stays on this display.
+    /// Sets the display; the default is to choose one.
     #[must_use]
     pub fn display(self, display: DisplayChoice) -> Self {
         Self { display, ..self }
     }
 
-    /// Computes on the device of this backend: by this very one, or by one that is opened inside the display where that
-    /// opens faster paths. The display is on its device, wherever that can draw.
+    /// Computes on the device of this backend: with the backend itself, or with one that is opened inside the display
+    /// where that enables faster paths. The display uses the same device if that can draw.
     #[must_use]
     pub fn computed_by(self, backend: &Arc<dyn ComputeBackend>) -> Self {
         Self { computed_by: Some(Arc::clone(backend)), ..self }
     }
 
-    /// Shows on this display, a window's or an engine's, whose context is current on this thread.
+    /// Shows frames on this display, for example a window's or an engine's, whose context is current on this thread.
     #[must_use]
     pub fn shown_by(self, display: &Rc<dyn Display>) -> Self {
         Self { shown_by: Some(Rc::clone(display)), ..self }
     }
 
-    /// Sets how the path is chosen for each pair, and where measurements are kept.
+    /// Sets how the path is selected for each pair, and where measurements are stored.
     #[must_use]
     pub fn policy(self, policy: Policy) -> Self {
         Self { policy, ..self }

@@ -1,40 +1,40 @@
-//! The sides of a comparison: links, what they need for a frame, and their times.
+//! The two sides of a comparison: a link, the state of its backend, and its times.
 
 use interop_core::tournament::{Entry, TURN, Terms};
 use interop_core::{Kernel, Link, PathId, PathReport, PathState};
 use std::sync::Arc;
 
-/// Stands for the row of a newcomer that is another path of the pair in use.
+/// Row number of a newcomer that is another path of the current pair.
 pub(super) const OTHER_PATH: usize = usize::MAX;
-/// A path that took so many times as long when the link was opened, or in another work, is not compared.
+/// A path that took this many times as long when the link was opened, or in other work, is not compared.
 pub(super) const HOPELESS: f64 = 2.0;
 
-/// A link, what its backend needs for a frame, and the times of its frames.
+/// A link, the state that its backend needs for a frame, and the times of its frames.
 pub(super) struct Lane<S> {
     pub link: Link,
     pub side: S,
-    /// Of its backend.
+    /// Kernels of the link's backend.
     pub kernels: Vec<Arc<dyn Kernel>>,
     pub times: Entry<usize>,
 }
 
 impl<S> Lane<S> {
-    /// That of the pair in this row of the report.
+    /// Creates the side for the pair in this row of the report.
     pub fn new(row: usize, link: Link, kernels: Vec<Arc<dyn Kernel>>, side: S, has_run: bool) -> Self {
         Self { link, side, kernels, times: times(row, has_run) }
     }
 
-    /// Its row in the report; of another path of the pair in use none.
+    /// Its row in the report, or [`OTHER_PATH`] for another path of the current pair.
     pub const fn row(&self) -> usize {
         self.times.who
     }
 
-    /// Forgets its times, which were those of another work.
+    /// Discards its times, which belong to other work.
     pub fn forget(&mut self) {
         self.times = times(self.row(), true);
     }
 
-    /// The other paths of its pair but these, those that were the quickest when it was opened first.
+    /// Returns the other paths of its pair except `slow` ones, the fastest at the first opening first.
     pub fn rivals(&self, slow: &[PathId]) -> Vec<PathId> {
         let rows = &self.link.report().paths;
         let best = rows.iter().find(|row| row.id == self.link.path()).and_then(PathReport::median_us);
@@ -55,17 +55,17 @@ fn times(row: usize, has_run: bool) -> Entry<usize> {
     Entry::new(row, Terms { turn: TURN, frames_behind: 0, slots: 3, bytes: 0 }, has_run)
 }
 
-/// What comes next.
+/// The next action.
 pub(super) enum Next {
-    /// A frame by the pair in use.
+    /// Compute a frame with the current pair.
     Plain,
-    /// A frame by this pair, which is waited for.
+    /// Compute a frame with this pair and wait for it.
     Timed(usize),
     /// [`Contest::open`](super::contest::Contest::open).
     Open,
 }
 
-/// Frames of one pair, the first of which does not count: threads that slept, or a GPU that did other work, need one.
+/// Frames of one pair. The first one is a warm-up for threads that slept or a GPU that did other work.
 pub(super) struct Turn {
     pub row: usize,
     pub has_begun: bool,

@@ -1,4 +1,4 @@
-//! Memory of joint choices, kept among the profiles of paths, under all that they depend on.
+//! Stores joint choices among the profiles of paths, under everything that they depend on.
 
 use super::declare::{Initial, LinkBuilder, Scratch};
 use super::pairs::{Pair, Rows};
@@ -11,23 +11,23 @@ use interop_core::compute::SourceCode;
 use interop_core::{ComputeBackend, DeviceIdentity, Display, Link, SurfaceDesc};
 use serde::{Deserialize, Serialize};
 
-/// 6: before, paths were measured with a kernel of this crate.
+/// Version of the file format. Up to 5, paths were measured with a kernel of this crate.
 const VERSION: u32 = 6;
-/// Stands for the work that was measured last, whatever it was.
+/// Name of the work that was measured last, whatever it was.
 const OTHERS: &str = "any work of the host";
 
-/// One file.
+/// Content of one file.
 #[derive(Serialize, Deserialize)]
 struct Page {
     key: Vec<String>,
     backend: String,
     display: Option<String>,
-    /// Both sides as they were when they were measured.
+    /// Both sides with their drivers, as they were measured.
     devices: [String; 2],
     report: JointReport,
 }
 
-/// Earlier result of a joint choice.
+/// The stored result of a joint choice.
 pub(super) struct Remembered {
     pub choice: Rows,
     devices: [String; 2],
@@ -35,7 +35,7 @@ pub(super) struct Remembered {
 }
 
 impl Remembered {
-    /// True where these are the devices, with the drivers, that were measured.
+    /// True where the measured devices and drivers are these.
     pub fn is_of(&self, pair: &Pair) -> bool {
         self.devices == devices(pair.backend.as_ref(), pair.screen.display.as_ref())
     }
@@ -49,11 +49,12 @@ fn named(device: &DeviceIdentity) -> String {
     format!("{device} {}", device.driver)
 }
 
-/// All that a choice depends on beside the work's name, as far as it is known before anything is opened.
+/// Everything that a choice depends on in addition to the name of the work, as far as it is known before anything is
+/// opened.
 fn key(wanted: &LinkBuilder) -> Vec<String> {
     let surface = match &wanted.surface {
         SurfaceDesc::Image(i) => {
-            // Sizes in a class differ by less than half.
+            // Sizes in one class differ by less than half.
             let class = ((i.extent.pixels().max(1) as f64).log2() * 2.0).round();
             format!("{} {:?} {:?} {class}", i.format, i.access, i.row_order)
         }
@@ -71,7 +72,7 @@ fn key(wanted: &LinkBuilder) -> Vec<String> {
             SourceCode::Text(text) => format!("{language} {:016x}", hash(text.as_bytes())),
             SourceCode::Native(_) => language.to_string(),
         });
-        // Tells apart arguments with which a kernel may take another time.
+        // Distinguishes arguments with which a kernel may take a different time.
         let kinds = arguments.iter().map(|argument| match argument {
             Scratch::Memory(Initial::Bytes(bytes)) => format!("bytes {}", bytes.len()),
             other => format!("{other:?}"),
@@ -79,7 +80,7 @@ fn key(wanted: &LinkBuilder) -> Vec<String> {
         let words: Vec<_> = texts.chain(kinds).collect();
         key.push(format!("{} {}", kernel.name(), words.join(" ")));
     }
-    // Rows of a report are those of the backends that are built.
+    // The rows of a report are the backends that are built in.
     key.extend(BackendChoice::all().filter(|row| row.built).map(|row| row.name.to_owned()));
     key.extend(listed_devices(wanted.backend));
     key
@@ -94,12 +95,12 @@ fn file_name(key: &[String]) -> String {
     format!("together-{:016x}.json", hash(key.join("\n").as_bytes()))
 }
 
-/// The choice of an earlier start for such frames.
+/// Loads the choice of an earlier start for such frames.
 pub(super) fn load(wanted: &LinkBuilder) -> Option<Remembered> {
     load_work(wanted, &wanted.work)
 }
 
-/// Rows of another work of the host's, on the same display, of about this size.
+/// Loads the rows of other host work on the same display, of about this size.
 pub(super) fn load_others(wanted: &LinkBuilder) -> Option<Vec<JointRow>> {
     load_work(wanted, OTHERS).filter(|_| wanted.launches.is_empty()).map(|known| known.report.rows)
 }
@@ -113,7 +114,7 @@ fn load_work(wanted: &LinkBuilder, work: &str) -> Option<Remembered> {
     (page.key == key).then_some(Remembered { choice, devices: page.devices, report: page.report })
 }
 
-/// Remembers what was measured.
+/// Stores the measurements.
 pub(super) fn store(wanted: &LinkBuilder, choice: Rows, link: &Link, report: &JointReport) {
     let (backend, display) = (choice.0.name().into(), choice.1.map(|display| display.name().into()));
     let devices = devices(link.backend().as_ref(), link.display().as_ref());

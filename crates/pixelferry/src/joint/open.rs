@@ -1,4 +1,4 @@
-//! Opening: the backend, the display and the path that are best for the frames.
+//! Opens the best backend, display and path for the frames.
 
 use super::declare::LinkBuilder;
 use super::memory;
@@ -13,7 +13,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A link with its two sides, as [`LinkBuilder::open`] opened them.
+/// An opened link with its two sides, from [`LinkBuilder::open`].
 ///
 /// ```
 /// use pixelferry::{BackendChoice, DisplayChoice, LinkBuilder, PixelFormat, SurfaceDesc};
@@ -28,28 +28,31 @@ use std::time::Duration;
 /// ```
 #[non_exhaustive]
 pub struct Opened {
-    /// The side that computes: build further kernels and allocate here.
+    /// The compute side. Build further kernels and allocate memory with it.
     pub backend: Arc<dyn ComputeBackend>,
-    /// The kernels that were declared, in their order.
+    /// The declared kernels, in their order.
     pub kernels: Vec<Arc<dyn Kernel>>,
-    /// The side that shows.
+    /// The display side.
     pub display: Rc<dyn Display>,
-    /// The display as [`LinkBuilder::open`] opened it, with its own functions, e.g. [`Headless::gl`]; a given one has none.
+    /// The display as [`LinkBuilder::open`] opened it, with its own functions, e.g. [`Headless::gl`]. A display that
+    /// the program supplied has none.
     pub screen: Headless,
-    /// The path between them; nothing is shown yet.
+    /// The link between them; it shows nothing yet.
     pub link: Link,
-    /// Report of all pairs, and the reason for the choice.
+    /// Report about all pairs, with the reason for the choice.
     pub report: JointReport,
 }
 
 impl LinkBuilder {
-    /// Opens the pair of backend and display that frames of an earlier start found to be the quickest for this work, or else the first
-    /// one that works: for frames of the host, threads; for kernels, the display's own queue where a GPU draws. The path between them is
-    /// chosen as for any link. [`LinkBuilder::open_auto`] opens the same and goes on to compare.
+    /// Opens the pair of backend and display that frames of an earlier start found to be the fastest for this work, or
+    /// otherwise the first one that works: for frames of the host, the CPU backend; for kernels, the display's own
+    /// queue where a GPU draws. The path between them is selected as for any link. [`LinkBuilder::open_auto`] opens the
+    /// same pair and continues to compare it with others.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] where no display opens; [`Error::Unsupported`] where no pair does these frames, with the reason of
-    /// each; the refusal itself of a backend that was asked for; what the environment asks for and cannot be.
+    /// [`Error::Unavailable`] where no display opens; [`Error::Unsupported`] where no pair supports these frames, with
+    /// the reason of each; the error itself of a backend that was requested; errors of invalid settings in the
+    /// environment.
     pub fn open(self) -> Result<Opened> {
         let wanted = self.checked("LinkBuilder::open")?;
         let shown = displays(&wanted)?;
@@ -63,17 +66,17 @@ impl LinkBuilder {
         Ok(self)
     }
 
-    /// Pairs for these frames, in the order of the cost model.
+    /// Returns the pairs for these frames, in the order of the cost model.
     pub(super) fn prospects<'a>(&self, shown: &'a [Shown]) -> Vec<Prospect<'a>> {
         prospects(self, shown, self.launches.is_empty())
     }
 
-    /// Opens the pair that an earlier start remembered for such frames.
+    /// Finds the pair that an earlier start stored for such frames.
     pub(super) fn remembered(&self, prospects: &[Prospect<'_>]) -> Option<(Opened, Rows)> {
         let remembered = memory::load(self)?;
         let prospect = prospects.iter().find(|prospect| prospect.rows() == remembered.choice)?;
         let pair = prospect.open(self).ok().filter(|pair| remembered.is_of(pair))?;
-        // In other modes, the path was not compared by frames of the program.
+        // In other modes, paths were not compared with frames of the program.
         let path = remembered.report.chosen().and_then(|row| row.path.as_deref());
         let path = path.filter(|_| self.policy.mode == Mode::Latency && !self.policy.budget.is_zero());
         let (pair, link) = self.linked(pair, path.and_then(|name| self.policy.paths.named(name).ok())).ok()?;
@@ -81,7 +84,7 @@ impl LinkBuilder {
         Some((opened(pair, link, report), remembered.choice))
     }
 
-    /// Opens the pair that is remembered, or the first that works.
+    /// Opens the stored pair, or the first one that works.
     pub(super) fn first(&self, prospects: &[Prospect<'_>]) -> Result<(Opened, Rows)> {
         if let Some(remembered) = self.remembered(prospects) {
             return Ok(remembered);
@@ -94,7 +97,8 @@ impl LinkBuilder {
     }
 
     /// Opens the two sides by the cost model, without a link: for programs that open links of several surfaces, outlets
-    /// and intakes themselves. Declared kernels are not built; a backend that speaks no language of one of them is passed over.
+    /// and intakes themselves. Declared kernels are not built; a backend that supports no language of one of them is
+    /// skipped.
     ///
     /// ```
     /// use pixelferry::{BackendChoice, DisplayChoice, Link, LinkBuilder, LinkOptions, PixelFormat, SurfaceDesc};
@@ -118,7 +122,8 @@ impl LinkBuilder {
         Ok((pair.backend, pair.screen))
     }
 
-    /// Opens the path of a pair, which is chosen within that time: the one that the program prefers, or else `path`, before others.
+    /// Opens the link of a pair, whose path is selected within `budget`. The program's preferred path, otherwise
+    /// `path`, is tried first.
     pub(super) fn link(&self, pair: &Pair, path: Option<PathId>, budget: Duration) -> Result<Link> {
         pair.screen.make_current()?;
         let policy = self.policy.clone().with_budget(budget.min(self.policy.budget));
@@ -126,7 +131,7 @@ impl LinkBuilder {
         Link::open(Arc::clone(&pair.backend), pair.screen.display(), self.surface, options)
     }
 
-    /// Builds a pair's kernels and opens its path.
+    /// Builds a pair's kernels and opens its link.
     fn linked(&self, mut pair: Pair, path: Option<PathId>) -> Result<(Pair, Link)> {
         pair.kernels = built(pair.backend.as_ref(), &self.kernels())?;
         let link = self.link(&pair, path, self.policy.budget)?;
@@ -139,7 +144,7 @@ impl LinkBuilder {
         format!("{} by {kernels}", self.surface)
     }
 
-    /// The first pair of which `then` makes something, its place, and rows that say what became of those before.
+    /// Returns the first pair for which `then` succeeds, its position, and rows with the results of those before it.
     fn by_cost<T>(
         &self,
         prospects: &[Prospect<'_>],
@@ -165,7 +170,7 @@ impl LinkBuilder {
         Err(self.none(&rows, refusal))
     }
 
-    /// Reads WGSL, which is read alike on every device, for pairs that were not tried, and warns of a mistake in it.
+    /// Parses WGSL, which is the same on every device, for pairs that were not tried, and warns of mistakes in it.
     fn mark_mistakes(&self, prospects: &[Prospect<'_>], rows: &mut [JointRow]) {
         let is_untried = |row: &JointRow, prospect: &Prospect<'_>| {
             matches!(row.state, JointState::NotTried { .. }) && prospect.reads_wgsl()
@@ -184,7 +189,8 @@ impl LinkBuilder {
         untried.for_each(|(row, _)| row.state = JointState::Mistaken { reason: reason.clone() });
     }
 
-    /// A mistake of the program's, the refusal of the backend that was asked for, or those of all there are, a line each.
+    /// Returns the error: a mistake of the program, the error of the requested backend, or the errors of all pairs, one
+    /// line each.
     fn none(&self, rows: &[JointRow], refusal: Option<Error>) -> Error {
         let pinned = self.computed_by.is_some() || self.backend != BackendChoice::Auto;
         if let Some(refusal) = refusal.filter(|refusal| pinned || is_mistake(refusal)) {
@@ -198,7 +204,7 @@ impl LinkBuilder {
         });
         Error::Unsupported {
             operation: "LinkBuilder::open",
-            device: "every backend with every display".into(),
+            device: "all pairs of a backend and a display".into(),
             reason: reasons.collect(),
         }
     }

@@ -1,5 +1,5 @@
-//! Pairs that can be opened, in the order of the cost model: hardware before programs, a backend in the queue of its
-//! display first.
+//! Pairs that can be opened, in the order of the cost model: hardware before software, and first a backend in the queue
+//! of its display.
 
 use super::declare::LinkBuilder;
 use super::report::{JointRow, JointState};
@@ -16,27 +16,28 @@ use interop_core::{Api, ComputeBackend, Error, Kernel, KernelSource, Language, R
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-/// Rows of the tables; none for a display that was given.
+/// Rows of the tables; `None` for a display that the program supplied.
 pub(super) type Rows = (BackendChoice, Option<DisplayChoice>);
 
-/// Backend and display, opened for one another.
+/// A backend and a display, opened for one another.
 pub(super) struct Pair {
     pub backend: Arc<dyn ComputeBackend>,
     pub screen: Headless,
-    /// The kernels that were declared, once they are built.
+    /// The declared kernels, once they are built.
     pub kernels: Vec<Arc<dyn Kernel>>,
     pub choice: Rows,
 }
 
-/// A side that shows.
+/// A display that was opened or supplied.
 #[derive(Clone)]
 pub(super) struct Shown {
     pub screen: Headless,
-    /// Its row of the table; none for a display that was given.
+    /// Its row of the table; `None` for a display that the program supplied.
     pub choice: Option<DisplayChoice>,
 }
 
-/// The displays that a builder leaves open; a GPU that computes only where none draws, plain memory only where there is no other.
+/// Opens the displays that a builder leaves open: a compute GPU only where no other GPU draws, plain memory only where
+/// there is no other.
 pub(super) fn displays(wanted: &LinkBuilder) -> Result<Vec<Shown>> {
     if let Some(display) = &wanted.shown_by {
         return Ok(vec![Shown { screen: Headless::given(display), choice: None }]);
@@ -53,12 +54,12 @@ pub(super) fn displays(wanted: &LinkBuilder) -> Result<Vec<Shown>> {
         if is_rest && !opened.is_empty() {
             break;
         }
-        // One that draws by kernels is on the device that computes.
+        // A display that draws with kernels uses the device that computes.
         let drawing =
             || open_backend(wanted.backend, &wanted.kernels()).ok().filter(|_| choice == DisplayChoice::Compute);
         let backend = wanted.computed_by.clone().or_else(drawing);
         match open_beside(choice, backend.as_ref()) {
-            // A picture that the CPU draws with kernels is in its memory, too.
+            // A picture that the CPU draws with kernels is in host memory, too.
             Ok(screen) if choice == DisplayChoice::Compute && is_rest && screen.display.device().software => {}
             Ok(screen) => opened.push(Shown { screen, choice: Some(choice) }),
             Err(error) => last = Some(error),
@@ -71,7 +72,7 @@ pub(super) fn displays(wanted: &LinkBuilder) -> Result<Vec<Shown>> {
 }
 
 impl LinkBuilder {
-    /// True where the backend is left open.
+    /// True where the builder leaves the backend open.
     fn is_free(&self) -> bool {
         self.computed_by.is_none() && self.backend == BackendChoice::Auto
     }
@@ -87,10 +88,10 @@ pub(super) struct Prospect<'a> {
     shown: &'a Shown,
 }
 
-/// A backend with the kernels that were declared.
+/// A backend with the declared kernels.
 type Built = (Arc<dyn ComputeBackend>, Vec<Arc<dyn Kernel>>);
 
-/// A backend that is being opened. Dropped before that is done, it waits, as drivers do not take an end of the process meanwhile.
+/// A backend that is being opened. Dropping it early waits, because drivers fail if the process ends in the meantime.
 pub(super) struct Opening(Option<Begun>);
 
 enum Begun {
@@ -104,14 +105,14 @@ impl Opening {
         !matches!(&self.0, Some(Begun::OnThread(thread)) if !thread.is_finished())
     }
 
-    /// Waits for it.
+    /// Waits for the backend and returns it.
     pub fn join(mut self) -> Result<Built> {
         match self.0.take() {
             Some(Begun::Done(opened)) => opened,
             Some(Begun::OnThread(thread)) => {
                 thread.join().unwrap_or_else(|_| Err(Error::invalid("open", "the thread ended")))
             }
-            None => Err(Error::invalid("open", "it was taken before")),
+            None => Err(Error::invalid("open", "it was already taken")),
         }
     }
 }
@@ -122,24 +123,24 @@ impl Drop for Opening {
         match is_forked() {
             // A forked process does not have the thread.
             true => std::mem::forget(thread),
-            // What it opened goes with the result.
+            // The opened backend is dropped together with the result.
             false => drop(thread.join()),
         }
     }
 }
 
-/// Refusal of a backend none of whose devices speaks a language of this kernel.
+/// Returns the error for a backend none of whose devices supports a language of this kernel.
 fn speechless(kernel: &KernelSource, driver: &Driver) -> Error {
     let spoken: Vec<_> = driver.takes.iter().map(ToString::to_string).collect();
     let (given, spoken) = (kernel.languages(), spoken.join(", "));
     Error::Unsupported {
         operation: "LinkBuilder::open",
         device: driver.api.to_string(),
-        reason: format!("kernel '{}' is given in {given}, it takes {spoken}", kernel.name()),
+        reason: format!("kernel '{}' is given in {given}, but the backend supports {spoken}", kernel.name()),
     }
 }
 
-/// Refuses a backend that speaks no language of a kernel.
+/// Checks that a backend supports a language of each kernel.
 pub(super) fn speaks(backend: &dyn ComputeBackend, kernels: &[KernelSource]) -> Result<()> {
     match kernels.iter().find(|kernel| !kernel.suits(backend.caps())) {
         Some(kernel) => Err(unsuited(kernel, backend, &[]).of("LinkBuilder::open")),
@@ -147,13 +148,14 @@ pub(super) fn speaks(backend: &dyn ComputeBackend, kernels: &[KernelSource]) -> 
     }
 }
 
-/// Builds kernels.
+/// Builds the kernels.
 pub(super) fn built(backend: &dyn ComputeBackend, kernels: &[KernelSource]) -> Result<Vec<Arc<dyn Kernel>>> {
     speaks(backend, kernels)?;
     kernels.iter().map(|kernel| backend.build(kernel)).collect()
 }
 
-/// Every pair that the builder leaves open, those that the cost model would take first: for frames `of_the_host`, or of kernels.
+/// Returns every pair that the builder leaves open, in the order of the cost model, for frames `of_the_host` or for
+/// frames of kernels.
 pub(super) fn prospects<'a>(wanted: &LinkBuilder, displays: &'a [Shown], of_the_host: bool) -> Vec<Prospect<'a>> {
     let mut all = Vec::new();
     let is_free = wanted.is_free();
@@ -161,7 +163,7 @@ pub(super) fn prospects<'a>(wanted: &LinkBuilder, displays: &'a [Shown], of_the_
         let device = shown.screen.display.device();
         let mut drivers = in_order(Some(device.api));
         match &wanted.computed_by {
-            // One of the program's own may have no row.
+            // A display that the program supplied may have no row.
             Some(given) => {
                 drivers.sort_by_key(|driver| driver.api != given.device().api);
                 drivers.truncate(1);
@@ -169,38 +171,39 @@ pub(super) fn prospects<'a>(wanted: &LinkBuilder, displays: &'a [Shown], of_the_
             None => drivers.retain(|driver| driver.is_meant(wanted.backend) && (driver.named.built || !is_free)),
         }
         for driver in drivers {
-            // Frames of the host would go through memory of one more API.
+            // Frames of the host would pass through memory of one more API.
             if of_the_host && is_free && driver.in_queue && driver.api != device.api {
                 continue;
             }
-            // Sides of the same API share a queue: the quickest there is on a GPU, and no gain if the CPU draws.
+            // Two sides of the same API share a queue: on a GPU that is fastest; where the CPU draws there is no gain.
             let in_queue = driver.in_queue || (driver.draws && shown.choice == Some(DisplayChoice::Compute));
             let place = (device.software && in_queue, !(in_queue && driver.api == device.api));
             all.push((place, Prospect { driver, shown }));
         }
     }
-    // The host writes the memory of threads without a copy. With a GPU's own backend, which an NVIDIA H100 has in the display's
-    // queue, a frame of the host took up to 15 times as long.
+    // The host writes the memory of the CPU backend without a copy. With a GPU's own backend, which an NVIDIA H100 has
+    // in the display's queue, a frame of the host took up to 15 times as long.
     all.sort_by_key(|(place, prospect)| (of_the_host && prospect.rows().0 != BackendChoice::Cpu, *place));
     all.into_iter().map(|(_, prospect)| prospect).collect()
 }
 
 impl Prospect<'_> {
-    /// True of a backend that takes WGSL.
+    /// True for a backend that accepts WGSL.
     pub fn reads_wgsl(&self) -> bool {
         self.driver.takes.contains(&Language::Wgsl)
     }
 
-    /// Opens it, without kernels.
+    /// Opens the pair without kernels.
     pub fn open(&self, wanted: &LinkBuilder) -> Result<Pair> {
         self.open_with(self.begin(wanted, &[], false).join()?, &[])
     }
 
-    /// Begins to open its backend and to build kernels. On a `thread` of its own that goes on beside the program, unless the backend
-    /// is in the queue of this display, or of OpenGL or Vulkan, which stay on the thread that opens them.
+    /// Starts opening its backend and building the kernels: on a `thread` of its own, in parallel with the program,
+    /// unless the backend uses the queue of this display, or belongs to OpenGL or Vulkan, which stay on the thread that
+    /// opens them.
     pub fn begin(&self, wanted: &LinkBuilder, kernels: &[KernelSource], thread: bool) -> Opening {
         let (driver, device, kernels) = (self.driver, self.shown.screen.display.device().clone(), kernels.to_vec());
-        // One that takes no text of a kernel need not be opened to say so.
+        // A backend that supports no text of a kernel need not be opened to report that.
         let takes = |kernel: &&KernelSource| !driver.takes.iter().any(|language| kernel.source(*language).is_some());
         if let Some(kernel) = kernels.iter().find(takes).filter(|_| wanted.computed_by.is_none()) {
             return Opening(Some(Begun::Done(Err(speechless(kernel, driver)))));
@@ -223,7 +226,7 @@ impl Prospect<'_> {
         }))
     }
 
-    /// Opens it with a backend that [`Prospect::begin`] opened.
+    /// Opens the pair with a backend that [`Prospect::begin`] opened.
     pub fn open_with(&self, (backend, kernels): Built, sources: &[KernelSource]) -> Result<Pair> {
         let screen = &self.shown.screen;
         screen.make_current()?;
@@ -232,18 +235,18 @@ impl Prospect<'_> {
         Ok(Pair { backend: inside, screen: screen.clone(), kernels, choice: self.rows() })
     }
 
-    /// Its rows of the tables.
+    /// Returns its rows of the tables.
     pub fn rows(&self) -> Rows {
         (self.driver.named.choice, self.shown.choice)
     }
 
-    /// Returns what it says in a report where it has no times.
+    /// Returns its row of a report without times.
     pub fn row(&self, wanted: &LinkBuilder, state: JointState) -> JointRow {
         let given = wanted.computed_by.as_ref().map(|backend| backend.device().to_string());
         JointRow::new(given.unwrap_or_else(|| self.driver.api.to_string()), self.shown.screen.display.device(), state)
     }
 
-    /// True where [`BackendChoice::Auto`] would take this backend without measuring.
+    /// True where [`BackendChoice::Auto`] would use this backend without measurements.
     pub fn suits(&self, pair: &Pair, wanted: &LinkBuilder) -> bool {
         !wanted.is_free() || (self.driver.suits_auto)(pair.backend.device(), &wanted.kernels())
     }

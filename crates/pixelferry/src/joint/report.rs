@@ -1,11 +1,11 @@
-//! Report of a joint choice, for people and programs.
+//! Report about a joint choice, for people and programs.
 
 use interop_core::{ComputeBackend, DeviceIdentity, Display, Error, Link, PathKind, Ratio};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Duration;
 
-/// Ground of a choice.
+/// What a joint choice is based on.
 ///
 /// ```
 /// use pixelferry::{BackendChoice, DisplayChoice, LinkBuilder, PixelFormat, SurfaceDesc, report::Basis};
@@ -20,15 +20,15 @@ use std::time::Duration;
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Basis {
-    /// Frames were measured by an earlier start.
+    /// An earlier start measured frames.
     Remembered,
-    /// Frames of the program were measured while it showed them, which took so long beside its own.
+    /// Frames of the program were measured while it showed them, which took this much additional time.
     Frames(Duration),
-    /// Nothing was measured yet.
+    /// Nothing was measured yet; the cost model chose.
     CostModel,
 }
 
-/// State that a pair of backend and display has reached.
+/// State of a pair of backend and display in a report.
 ///
 /// ```
 /// use pixelferry::{BackendChoice, DisplayChoice, LinkBuilder, PixelFormat, SurfaceDesc, report::JointState};
@@ -50,28 +50,28 @@ pub enum Basis {
 #[serde(tag = "state", rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum JointState {
-    /// It is in use.
+    /// It is the current pair.
     Chosen,
-    /// It works, and another is as quick or quicker.
+    /// It works, but another pair is equally fast or faster.
     Slower,
-    /// It does not do it.
+    /// It does not work.
     Failed {
         /// Reason for the failure.
         reason: String,
     },
-    /// The kernel's text for it, or an argument, has a mistake.
+    /// The kernel's text for this backend, or an argument, contains a mistake.
     Mistaken {
         /// The error.
         reason: String,
     },
-    /// Nobody tried.
+    /// It was not tried.
     NotTried {
         /// Reason why it was not tried.
         reason: String,
     },
 }
 
-/// One pair of backend and display, with the path between them.
+/// One pair of backend and display in a report, with the path between them.
 ///
 /// ```
 /// use pixelferry::{BackendChoice, DisplayChoice, LinkBuilder, PixelFormat, SurfaceDesc};
@@ -86,24 +86,24 @@ pub enum JointState {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct JointRow {
-    /// The side that computes.
+    /// The compute device.
     pub compute: String,
-    /// The side that shows.
+    /// The display's device.
     pub display: String,
-    /// Path of the frames, if it was found.
+    /// Path of the frames, if it is known.
     pub path: Option<String>,
-    /// Time of a frame of the program's, drawn and waited for, microseconds.
+    /// Time of a frame of the program, drawn and waited for, in microseconds.
     pub median_us: Option<f64>,
-    /// Its time by that of the pair that was best so far, where both had turns.
+    /// Ratio of its time to that of the best pair so far, where both had turns.
     pub ratio: Option<Ratio>,
-    /// Explanation where its time goes.
+    /// Explanation of where its time goes.
     pub because: String,
-    /// State that the pair has reached.
+    /// State of the pair.
     #[serde(flatten)]
     pub state: JointState,
 }
 
-/// Report of a joint choice, in the order in which pairs were tried.
+/// Report about a joint choice, in the order in which pairs were tried.
 ///
 /// ```
 /// use pixelferry::*;
@@ -119,25 +119,25 @@ pub struct JointRow {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct JointReport {
-    /// Description of the surface, and names of the kernels.
+    /// Description of the surface, and the names of the kernels.
     pub what: String,
-    /// Basis of the choice.
+    /// What the choice is based on.
     pub basis: Basis,
-    /// The pairs.
+    /// The pairs of a backend and a display.
     pub rows: Vec<JointRow>,
-    /// Other paths of the pair in use that made frames of the program.
+    /// Other paths of the current pair that computed frames of the program.
     #[serde(default)]
     pub paths: Vec<JointRow>,
 }
 
 impl JointRow {
-    /// Row of a pair of which no more is known.
+    /// Creates a row of a pair about which no more is known.
     pub(super) fn new(compute: String, display: &DeviceIdentity, state: JointState) -> Self {
         let (display, because) = (display.to_string(), String::new());
         Self { compute, display, path: None, median_us: None, ratio: None, because, state }
     }
 
-    /// Row of the pair of an open link, unmeasured.
+    /// Creates a row for the pair of an open link, without measurements.
     pub(super) fn of(link: &Link, state: JointState) -> Self {
         let (backend, display) = (link.backend().as_ref(), link.display().as_ref());
         let (path, because) = (Some(link.path().to_string()), because(backend, display, link));
@@ -146,7 +146,7 @@ impl JointRow {
 }
 
 impl JointReport {
-    /// The pair in use.
+    /// Returns the row of the current pair.
     pub fn chosen(&self) -> Option<&JointRow> {
         self.rows.iter().find(|row| row.state == JointState::Chosen)
     }
@@ -158,7 +158,7 @@ impl fmt::Display for JointReport {
         match &self.basis {
             Basis::Remembered => writeln!(f, "measured by an earlier start")?,
             Basis::Frames(time) => writeln!(f, "measured with frames of the program, {:.1} s", time.as_secs_f64())?,
-            Basis::CostModel => writeln!(f, "by the cost model")?,
+            Basis::CostModel => writeln!(f, "chosen by the cost model")?,
         }
         for row in &self.rows {
             let time = row.median_us.map_or_else(String::new, |us| format!("{us:.0} us"));
@@ -185,8 +185,8 @@ impl fmt::Display for JointReport {
     }
 }
 
-/// Keeps the error that a choice without a pair gives, the first mistake of the program's or else the last refusal; and warns of a mistake,
-/// as another pair may hide it.
+/// Stores the error that a choice without a working pair returns: the first mistake of the program, otherwise the last
+/// error. Warns of a mistake, because another pair may hide it.
 pub(super) fn failed(error: Error, refusal: &mut Option<Error>) -> JointState {
     let (reason, is_new) = (error.to_string(), is_mistake(&error));
     if !refusal.as_ref().is_some_and(is_mistake) {
@@ -199,18 +199,18 @@ pub(super) fn failed(error: Error, refusal: &mut Option<Error>) -> JointState {
     JointState::Mistaken { reason }
 }
 
-/// True of an error in a kernel's text or its arguments.
+/// True for an error in a kernel's text or its arguments.
 pub(super) fn is_mistake(error: &Error) -> bool {
     matches!(error, Error::KernelBuild { .. } | Error::InvalidInput { .. })
 }
 
-/// Tells where the time of a pair's frames goes, from what is known of its devices and its path.
+/// Explains where the time of a pair's frames goes, from its devices and its path.
 fn because(backend: &dyn ComputeBackend, display: &dyn Display, link: &Link) -> String {
     let (compute, shown_by) = (backend.device(), display.device());
     let row = link.report().chosen();
     let own_gpus = !compute.software && !shown_by.software;
     match row.map(|row| row.kind) {
-        Some(PathKind::InQueue) if compute.software => "in the display's queue, whose device is a program".into(),
+        Some(PathKind::InQueue) if compute.software => "in the display's queue, on a software device".into(),
         Some(PathKind::InQueue) => "in the display's queue".into(),
         _ if own_gpus && compute.same_device(shown_by).is_yes() => {
             "because the GPU switches contexts between kernel and draw".into()

@@ -1,4 +1,4 @@
-//! A kernel of the program's own in a window, or in a picture where there is none.
+//! Shows a program's kernel in a window, or saves a picture where no window can be opened.
 
 mod options;
 mod window;
@@ -10,16 +10,17 @@ use window::Viewer;
 
 /// Computes frames with a kernel and shows them in a window until it is closed.
 ///
-/// The wheel zooms about the pointer, a drag moves the picture. Keys: `F` contains all of it, `1` shows it at its own size, Space
-/// halts the time, `S` saves what is shown, `?` lists the keys on standard error, Escape closes. Where there is no window to be had, one frame is saved as a picture, and
-/// a line says where. Standard error tells which device computes and which draws, and why a text for another does not build.
+/// The wheel zooms about the pointer, and a drag moves the picture. Keys: `F` fits all of it, `1` shows it at its own
+/// size, Space pauses the time, `S` saves the shown picture, `?` lists the keys on standard error, Escape closes. Where
+/// no window can be opened, one frame is saved as a picture, and a line says where. Standard error shows which device
+/// computes and which draws, and which sources of the kernel do not build for other devices.
 ///
-/// [`Show`] has options, and arguments for the kernel. Call it from the main thread, once in a process.
+/// [`Show`] has options and arguments for the kernel. Call this function from the main thread, once in a process.
 ///
 /// # Errors
-/// [`Error::Unsupported`] where no backend and display of this machine run the kernel, with the reason of each;
-/// [`Error::KernelBuild`] and [`Error::InvalidInput`] where none does for a mistake in the text or the arguments;
-/// [`Error::InvalidInput`] where the picture cannot be saved.
+/// [`Error::Unsupported`] where no pair of backend and display on this machine runs the kernel, with the reason of
+/// each; [`Error::KernelBuild`] and [`Error::InvalidInput`] where none does because of a mistake in the text or the
+/// arguments; [`Error::InvalidInput`] where the picture cannot be saved.
 ///
 /// ```no_run
 /// use pixelferry::prelude::*;
@@ -47,7 +48,7 @@ impl Show {
         let mut viewer = Viewer::new(self);
         match run_window(&options, &mut viewer) {
             Ok(_) => Ok(()),
-            // No window was opened, so that nothing was shown yet.
+            // No window was opened, so nothing was shown yet.
             Err(error @ Error::Unavailable { .. }) if !viewer.is_open() => viewer.into_show().still(&error),
             Err(error) => Err(error),
         }

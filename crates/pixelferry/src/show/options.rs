@@ -1,4 +1,4 @@
-//! A kernel to be shown: its options, the link for it, and a picture in place of a window.
+//! A kernel to show: its options, its link, and a picture instead of a window.
 
 use crate::report::{JointReport, JointState};
 use crate::{BackendChoice, LinkBuilder, Opened, SaveError, save_picture_with};
@@ -6,10 +6,10 @@ use interop_core::{Arg, DrawOptions, Error, Extent, KernelSource, Link, PixelFor
 use std::io::Write as _;
 use std::path::PathBuf;
 
-/// Arguments of a frame, by its time.
+/// Returns the arguments of a frame for its time.
 type Arguments = Box<dyn FnMut(f32) -> Vec<Arg<'static>>>;
 
-/// A kernel to be shown, with options; see [`crate::show`].
+/// A kernel to show, with options; see [`crate::show`].
 ///
 /// ```no_run
 /// use pixelferry::prelude::*;
@@ -42,7 +42,7 @@ impl From<KernelSource> for Show {
     }
 }
 
-/// Time of the frame that is saved where there is no window, in seconds: at 0 many animations are blank.
+/// Time in seconds of the frame that is saved where there is no window; at 0 many animations are blank.
 const STILL: f32 = 1.0;
 
 impl Show {
@@ -61,26 +61,26 @@ impl Show {
         }
     }
 
-    /// Sets the size of frames, and of the window at first, in pixels.
+    /// Sets the size of frames, and the initial size of the window, in pixels.
     pub fn size(mut self, width: u32, height: u32) -> Self {
         self.size = Extent::new(width, height);
         self
     }
 
-    /// Sets the format of frames.
+    /// Sets the pixel format of frames.
     pub fn format(mut self, format: PixelFormat) -> Self {
         self.format = format;
         self
     }
 
-    /// Sets the window's title; the kernel's name if nothing else is said.
+    /// Sets the window's title; the default is the kernel's name.
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.title = title.into();
         self
     }
 
-    /// Gives the kernel arguments for each frame, by its time in seconds since the first one. Numbers alone; for memory use
-    /// [`LinkBuilder`].
+    /// Sets the function that returns the kernel's arguments for each frame, by its time in seconds since the first
+    /// one. Only numbers are supported; for memory use [`LinkBuilder`].
     pub fn arguments<A>(mut self, mut of: impl FnMut(f32) -> A + 'static) -> Self
     where
         A: IntoIterator<Item = Arg<'static>>,
@@ -89,53 +89,54 @@ impl Show {
         self
     }
 
-    /// Sets filter, exposure, tone map and background of draws. Zoom and window say the fit.
+    /// Sets filter, exposure, tone map and background of draws. Zoom and window determine the fit.
     pub fn draw(mut self, options: DrawOptions) -> Self {
         self.draw = options;
         self
     }
 
-    /// Stays on this backend; the fastest if nothing else is said.
+    /// Sets the backend; the default is to choose the fastest.
     pub fn backend(mut self, backend: BackendChoice) -> Self {
         self.backend = backend;
         self
     }
 
-    /// Ends after so many frames; when the window is closed if nothing else is said.
+    /// Ends after this many frames; by default when the window is closed.
     pub fn frames(mut self, frames: u64) -> Self {
         self.frames = Some(frames);
         self
     }
 
-    /// Sets the file (`.png`, `.jpg`) of saved pictures; the kernel's name and `.png` in the current folder if nothing else is said.
+    /// Sets the file (`.png`, `.jpg`) of saved pictures; the default is the kernel's name with `.png` in the current
+    /// folder.
     pub fn picture(mut self, file: impl Into<PathBuf>) -> Self {
         self.picture = file.into();
         self
     }
 
-    /// Finds out whether its picture can be saved, before anything is computed.
+    /// Checks whether its picture can be saved, before anything is computed.
     pub(super) fn check(&self) -> Result<()> {
         crate::command::check_picture_file(&self.picture).map_err(unsaved)
     }
 
-    /// Saves what a link shows, and says so.
+    /// Saves the picture that a link shows, and reports it.
     pub(super) fn save(&self, link: &mut Link) -> Result<()> {
         save_picture_with(link, &self.picture, &self.draw).map_err(unsaved)?;
         tell(&format!("{} was saved", self.picture.display()));
         Ok(())
     }
 
-    /// Builder of the link, with the kernel's arguments to measure with.
+    /// Creates the builder of the link, with the kernel's arguments for measurements.
     pub(super) fn builder(&mut self) -> Result<LinkBuilder> {
         let scratch = (self.arguments)(STILL).into_iter().map(|arg| {
-            arg.with_memory(|_| Err(Error::invalid("show", "an argument is memory; give numbers, or use LinkBuilder")))
+            arg.with_memory(|_| Err(Error::invalid("show", "an argument is memory; use numbers, or LinkBuilder")))
         });
         let scratch: Vec<_> = scratch.collect::<Result<_>>()?;
         let surface = SurfaceDesc::image(self.size.width, self.size.height, self.format);
         Ok(LinkBuilder::new(surface).launch(&self.kernel, scratch).backend(self.backend))
     }
 
-    /// Saves one frame as a picture, and says so.
+    /// Saves one frame as a picture, and reports it.
     pub(super) fn still(mut self, why: &Error) -> Result<()> {
         let Opened { kernels, mut link, report, .. } = self.builder()?.open()?;
         tell_of(&report);
@@ -146,17 +147,17 @@ impl Show {
     }
 }
 
-/// Tells the user, where anybody listens.
+/// Writes a line to standard error; a failure is ignored.
 pub(super) fn tell(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// Tells what the kernel runs on, and what of it runs nowhere.
+/// Reports the devices that run the kernel, and its sources with mistakes.
 pub(super) fn tell_of(report: &JointReport) {
     for row in &report.rows {
         match &row.state {
-            JointState::Mistaken { reason } => tell(&format!("not by {}: {reason}", row.compute)),
-            JointState::Chosen => tell(&format!("computed by {}, drawn by {}", row.compute, row.display)),
+            JointState::Mistaken { reason } => tell(&format!("not on {}: {reason}", row.compute)),
+            JointState::Chosen => tell(&format!("computed on {}, drawn on {}", row.compute, row.display)),
             _ => {}
         }
     }

@@ -10,9 +10,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// What its user can do.
-const KEYS: &str = "the wheel zooms about the pointer, a drag moves the picture; F: all of it, 1: its own size, Space: halt the time, \
-                    S: save the picture, Escape: close, ? or F1: these keys";
+/// The controls of the window, for users.
+const KEYS: &str = "the wheel zooms about the pointer, a drag moves the picture; \
+    F: fit all of it, 1: its own size, Space: pause the time, S: save the picture, Escape: close, ? or F1: these keys";
 
 type Kernels = Vec<Arc<dyn Kernel>>;
 
@@ -25,11 +25,11 @@ pub(super) struct Viewer {
     saving: bool,
 }
 
-/// Seconds since the first frame, without those in which the time was halted.
+/// Seconds since the first frame, without pauses.
 #[derive(Default)]
 struct Clock {
     begun: Option<Instant>,
-    /// Seconds that passed before.
+    /// Seconds that passed before the current run.
     passed: f32,
     halted: bool,
 }
@@ -59,7 +59,7 @@ impl Viewer {
         Self { show, link: None, camera, clock, saving: false }
     }
 
-    /// True once the window is there and its link open.
+    /// True once the window and its link are open.
     pub(super) const fn is_open(&self) -> bool {
         self.link.is_some()
     }
@@ -86,7 +86,7 @@ impl Viewer {
     fn save(&mut self) -> Result<()> {
         let Some(link) = &mut self.link else { return Ok(()) };
         match self.show.save(link.link_mut()) {
-            // The file may be at fault, which ends no window.
+            // The file may be at fault, which must not close the window.
             Err(error @ Error::InvalidInput { .. }) => tell(&error.to_string()),
             saved => saved?,
         }

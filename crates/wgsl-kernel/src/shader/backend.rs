@@ -13,43 +13,44 @@ use interop_core::{
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-/// A compute backend whose kernels are shaders in a device's queue.
+/// A compute backend whose kernels are compute shaders in a device's queue.
 pub struct ShaderBackend<D: ShaderDevice> {
     device: Arc<D>,
-    /// The pattern's kernels, made when they are first needed except the first.
+    /// The pattern's kernels, built at first use except the first.
     patterns: [OnceLock<ShaderKernel<D>>; PatternEntry::COUNT],
-    /// Stores one colour, as programs' kernels store.
+    /// A kernel that stores one colour in the manner of programs' kernels.
     flat: OnceLock<ShaderKernel<D>>,
 }
 
 impl<D: ShaderDevice> ShaderBackend<D> {
-    /// A backend on a device.
+    /// Creates a backend on a device.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] where the pattern's kernel does not build there.
+    /// [`Error::Unsupported`] where the pattern's kernel cannot be built there.
     pub fn new(device: D) -> Result<Self> {
         let made = Self { device: Arc::new(device), patterns: Default::default(), flat: OnceLock::new() };
         let built = made.pattern(PatternEntry::Words).map(drop);
         let identity = &made.device.session().identity;
-        let refused = |error| Error::unsupported(identity, format!("its compute shaders do not build: {error}"));
+        let refused = |error| Error::unsupported(identity, format!("its compute shaders cannot be built: {error}"));
         built.map_err(refused)?;
         Ok(made)
     }
 
-    /// The API's own object.
+    /// Returns the API's own object.
     pub fn device(&self) -> &Arc<D> {
         &self.device
     }
 
-    /// A kernel of this backend.
+    /// Returns a kernel of this backend.
     ///
     /// # Errors
-    /// [`Error::Foreign`] for another backend's.
+    /// [`Error::Foreign`] for a kernel of another backend.
     pub fn kernel<'k>(&self, kernel: &'k dyn Kernel) -> Result<&'k ShaderKernel<D>> {
         own(kernel, self.device.session())
     }
 
-    /// True where this device is not the display's, or the backend is in its queue already: nothing is gained by a backend there.
+    /// Returns true where this device is not the display's, or the backend is already in its queue: a backend there
+    /// would have no advantage.
     pub fn gains_nothing_in(&self, display: &dyn Display) -> bool {
         let Session { identity, caps, .. } = self.device.session();
         let takes = |queue| display.caps().can_import(HandleType::QueueBuffer(queue), MemoryShape::Linear).is_yes();
@@ -60,7 +61,7 @@ impl<D: ShaderDevice> ShaderBackend<D> {
         let make = || ShaderKernel::unbuilt(&self.device, KernelText::pattern(entry))?.built();
         made(&self.patterns[entry as usize], make).map_err(|error| match error {
             Error::KernelBuild { log, .. } => {
-                let reason = format!("its compute shaders do not build: {log}");
+                let reason = format!("its compute shaders cannot be built: {log}");
                 Error::unsupported(&self.device.session().identity, reason)
             }
             other => other,
@@ -102,9 +103,10 @@ impl<D: ShaderDevice> ShaderBackend<D> {
     }
 }
 
-/// Implements [`interop_core::compute::BackendDriver`] for a type whose field `0` is a [`ShaderBackend`]. It is opened in a display of
-/// its API's by an expression, and names a target ([`interop_core::ComputeBackend::raw`]) by a function of its own:
-/// `shader_backend!(GlBackend, |display: &GlDisplay| GlBackend::on(display), GlBackend::names);`.
+/// Implements [`interop_core::compute::BackendDriver`] for a type whose field `0` is a [`ShaderBackend`]. The
+/// expression opens the backend on a display of its API, and the function returns the raw handles of a target
+/// ([`interop_core::ComputeBackend::raw`]): `shader_backend!(GlBackend, |display: &GlDisplay| GlBackend::on(display),
+/// GlBackend::names);`.
 #[macro_export]
 macro_rules! shader_backend {
     ($backend:ty, |$inside:ident: &$display:ty| $open:expr, $names:path) => {
@@ -115,7 +117,8 @@ macro_rules! shader_backend {
             use std::{ops::Range, sync::Arc};
             use $crate::shader::{MemorySide, ShaderDevice as _, ShaderImage, ShaderKernel, ShaderMemory};
 
-            // SAFETY: memories keep their buffer and its length; kernels run as they were given, with the arguments that they declare.
+            // SAFETY: memories keep their buffer and its length; kernels run unchanged, with the arguments that they
+            // declare.
             unsafe impl BackendDriver for $backend {
                 fn device(&self) -> &DeviceIdentity {
                     &self.0.device().session().identity

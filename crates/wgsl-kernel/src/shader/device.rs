@@ -11,12 +11,12 @@ use interop_core::{
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Facts of a device that every object of one backend asks for. Its address tells backends apart.
+/// Properties of a device that every object of one backend needs. Its address distinguishes backends.
 #[derive(Debug)]
 pub struct Session {
-    /// The device, as messages name it.
+    /// The device's name and identity in messages.
     pub identity: DeviceIdentity,
-    /// Memory that it gives and takes.
+    /// Memory that it exports and imports.
     pub caps: ComputeCaps,
     /// Limits of its kernels.
     pub limits: Limits,
@@ -46,39 +46,40 @@ pub enum CopyWay {
     Store,
 }
 
-/// Rectangles of a texture, each with its first byte in linear memory.
+/// Rectangles of a texture, each with the offset of its first byte in linear memory.
 pub type Regions = [(usize, Region)];
 
-/// A source that was read: what is known of its text, the kernel's own objects, and a pipeline for [`PixelFormat::Rgba8`], where reading
-/// makes one.
+/// A source that was read: the properties of its text, the kernel's own objects, and a pipeline for
+/// [`PixelFormat::Rgba8`] if reading the source creates one.
 pub type ReadSource<D> = (KernelText, <D as ShaderDevice>::Kernel, Option<<D as ShaderDevice>::Pipeline>);
 
 /// Target of one launch.
 pub enum Target<'a, D: ShaderDevice> {
     /// A buffer, from its first byte.
     Memory(&'a D::Buffer),
-    /// A texture that stores reach.
+    /// A texture for stores.
     Texture(&'a D::Texture),
 }
 
-/// One launch that was checked: its numbers and memories are those that the text reads. It is made here alone.
+/// A checked launch: its numbers and memories are those that the text reads. Only this crate creates it.
 #[non_exhaustive]
 pub struct ShaderWork<'a, D: ShaderDevice> {
     /// The kernel's own objects.
     pub kernel: &'a D::Kernel,
     /// The pipeline for this target.
     pub pipeline: &'a D::Pipeline,
-    /// What it writes.
+    /// The target that it writes.
     pub target: Target<'a, D>,
-    /// Memories among the arguments: as many as the text has, each as large as it declares, and none of them the target.
+    /// Memories among the arguments: as many as the text declares, each at least as large as it declares, and none of
+    /// them the target.
     pub reads: &'a [&'a D::Buffer],
-    /// Grid and numbers, of which the grid is not empty.
+    /// The numbers and the grid, which is not empty.
     pub launch: Launch,
 }
 
-/// What one API is different in: its buffers, textures and pipelines, and what it puts into a queue.
+/// The part of a backend that depends on the API: buffers, textures, pipelines, and commands in a queue.
 ///
-/// Calls come from here alone, with ranges, regions and views that lie inside.
+/// Only this crate calls it, with ranges, regions and views that lie inside.
 pub trait ShaderDevice: Send + Sync + Sized + 'static {
     /// Storage of whole words.
     type Buffer: 'static;
@@ -91,10 +92,10 @@ pub trait ShaderDevice: Send + Sync + Sized + 'static {
     /// A mark in the queue.
     type Mark: 'static;
 
-    /// Bytes that rows of a linear copy of a texture are a multiple of.
+    /// Alignment of the rows in a linear copy of a texture, in bytes.
     const ROW_ALIGN: usize = 1;
 
-    /// The facts that all objects share.
+    /// Returns the properties that all objects share.
     fn session(&self) -> &Session;
 
     /// Implements [`interop_core::ComputeBackend::import_semaphore`].
@@ -103,13 +104,13 @@ pub trait ShaderDevice: Send + Sync + Sized + 'static {
     /// Implements [`interop_core::ComputeBackend::finish`].
     fn finish(&self) -> Result<()>;
 
-    /// Reads a source in a language that comes before WGSL, if it has one.
+    /// Reads a source in a language that is preferred over WGSL, if it has one.
     fn read_source(&self, source: &KernelSource) -> Result<Option<ReadSource<Self>>> {
         let _ = source;
         Ok(None)
     }
 
-    /// Makes what the pipelines of a kernel in WGSL share.
+    /// Creates the objects that the pipelines of a WGSL kernel share.
     fn kernel(&self, text: &KernelText) -> Result<Self::Kernel>;
 
     /// Compiles a kernel for targets of this format.
@@ -124,43 +125,43 @@ pub trait ShaderDevice: Send + Sync + Sized + 'static {
     /// Queues a launch.
     fn launch(&self, work: &ShaderWork<'_, Self>) -> Result<()>;
 
-    /// Allocates at least so many bytes, in whole words.
+    /// Allocates at least this many bytes, in whole words.
     fn allocate(&self, bytes: usize) -> Result<Self::Buffer>;
 
     /// Implements [`interop_core::ComputeBackend::allocate_send`].
     fn allocate_send(self: &Arc<Self>, bytes: usize) -> Result<Box<dyn ComputeMemory + Send>> {
-        let reason = format!("its memory stays on one thread; {bytes} bytes were asked for another");
+        let reason = format!("its memory belongs to one thread; {bytes} bytes for another thread are unsupported");
         Err(Error::unsupported(&self.session().identity, reason))
     }
 
-    /// Opens memory of at least so many bytes.
+    /// Opens memory of at least this many bytes.
     fn open(&self, handle: &SharedHandle, bytes: usize) -> Result<Self::Buffer>;
 
-    /// A handle by which the display opens a buffer.
+    /// Returns a handle by which the display opens a buffer.
     fn share(&self, buffer: &Self::Buffer) -> Result<SharedHandle>;
 
-    /// Copies a range to the host, after all that was queued before.
+    /// Reads a range to the host, after all earlier work in the queue.
     fn bytes(&self, buffer: &Self::Buffer, range: Range<usize>) -> Result<Vec<u8>>;
 
-    /// [`ShaderDevice::bytes`] to where the caller has room.
+    /// [`ShaderDevice::bytes`] into the caller's memory.
     fn read(&self, buffer: &Self::Buffer, offset: usize, into: &mut [u8]) -> Result<()> {
         into.copy_from_slice(&self.bytes(buffer, offset..offset + into.len())?);
         Ok(())
     }
 
-    /// Copies bytes of the host's to a buffer, after all that was queued before.
+    /// Writes bytes of the host to a buffer, after all earlier work in the queue.
     fn write(&self, buffer: &Self::Buffer, offset: usize, from: &[u8]) -> Result<()>;
 
-    /// Queues a copy of a range to the same place of another buffer.
+    /// Queues a copy of a range to the same position in another buffer.
     fn copy(&self, from: &Self::Buffer, to: &Self::Buffer, range: Range<usize>) -> Result<()>;
 
-    /// Implements [`ComputeMemory::submit`]: the end of what uses the buffer so far, where the device marks it.
+    /// Implements [`ComputeMemory::submit`]: marks the end of the buffer's use so far, if the device supports marks.
     fn mark(&self, buffer: &Self::Buffer) -> Result<Option<Self::Mark>> {
         let _ = buffer;
         Ok(None)
     }
 
-    /// Implements [`ComputeMemory::release`]: waits for the mark, or for what uses the buffer so far.
+    /// Implements [`ComputeMemory::release`]: waits for the mark, or for all earlier use of the buffer.
     fn release(&self, buffer: &Self::Buffer, mark: Option<Self::Mark>) -> Result<()>;
 
     /// Implements [`ComputeMemory::release_in_queue`].
@@ -172,13 +173,14 @@ pub trait ShaderDevice: Send + Sync + Sized + 'static {
     /// Opens a display's texture for stores.
     fn texture(&self, handle: &SharedHandle, desc: &ImageDesc) -> Result<Self::Texture>;
 
-    /// True where kernels that name words are refused.
+    /// Returns true where kernels that address words are rejected.
     fn stores_only(texture: &Self::Texture) -> bool {
         let _ = texture;
         false
     }
 
-    /// Queues a copy between a rectangle of a texture and rows that begin at a byte of a buffer and lie `pitch` bytes apart.
+    /// Queues a copy between a rectangle of a texture and rows that begin at a byte of a buffer and are `pitch` bytes
+    /// apart.
     fn copy_rows(
         &self,
         way: CopyWay,
@@ -186,19 +188,20 @@ pub trait ShaderDevice: Send + Sync + Sized + 'static {
         rows: (&Self::Buffer, usize, usize),
     ) -> Result<()>;
 
-    /// Queues copies of rectangles to the same places of another texture with the same rows; false where memory is to stand between.
+    /// Queues copies of rectangles to the same positions of another texture with the same rows. Returns false if the
+    /// caller must copy through memory.
     fn copy_image(&self, from: &Self::Texture, to: &Self::Texture, regions: &Regions) -> Result<bool> {
         let _ = (from, to, regions);
         Ok(false)
     }
 
-    /// Copies rectangles to the host, each to its first byte there; false where memory is to stand between.
+    /// Reads rectangles to the host, each to its offset. Returns false if the caller must copy through memory.
     fn read_image(&self, texture: &Self::Texture, regions: &Regions, pixel: usize, into: &mut [u8]) -> Result<bool> {
         let _ = (texture, regions, pixel, into);
         Ok(false)
     }
 
-    /// [`ShaderDevice::read_image`] the other way.
+    /// The reverse of [`ShaderDevice::read_image`].
     fn write_image(&self, texture: &Self::Texture, regions: &Regions, pixel: usize, from: &[u8]) -> Result<bool> {
         let _ = (texture, regions, pixel, from);
         Ok(false)

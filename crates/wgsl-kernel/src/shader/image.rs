@@ -1,7 +1,7 @@
-//! Textures of a display's, which kernels in its queue write.
+//! Textures of a display that kernels in its queue write.
 //!
-//! To calls that see bytes a texture is its rows one after the other with no gaps. They go by a copy on the device, as do kernels that
-//! name words.
+//! To byte-wise calls, a texture consists of its rows without gaps. Such calls use a copy on the device, as do kernels
+//! that address words.
 
 use super::device::{CopyWay, Session, ShaderDevice};
 use super::memory::ShaderMemory;
@@ -17,10 +17,10 @@ use std::sync::Arc;
 pub struct ShaderImage<D: ShaderDevice> {
     texture: D::Texture,
     rows: OpaqueImage,
-    /// Linear copy of all of it, or of as many rows as a binding has.
+    /// Linear copy of all of it, or of as many rows as a binding can hold.
     scratch: OnceCell<D::Buffer>,
-    /// Rectangle that somebody writes in the linear copy, with bytes from row to row there: it goes to the texture before the next work
-    /// on that.
+    /// The rectangle that is being written in the linear copy, with its row pitch there in bytes: it is copied to the
+    /// texture before the next work on that.
     lent: Cell<Option<(Region, usize)>>,
     device: Arc<D>,
 }
@@ -28,7 +28,7 @@ pub struct ShaderImage<D: ShaderDevice> {
 interop_core::owned!(ShaderImage<D>: Session, "memory", |memory| memory.device.session(), D: ShaderDevice);
 
 impl<D: ShaderDevice> ShaderImage<D> {
-    /// A display's texture.
+    /// Opens a display's texture.
     ///
     /// # Errors
     /// Those of [`ShaderDevice::texture`].
@@ -37,22 +37,22 @@ impl<D: ShaderDevice> ShaderImage<D> {
         Ok(Self { texture, rows, scratch: OnceCell::new(), lent: Cell::default(), device: Arc::clone(device) })
     }
 
-    /// The API's own object.
+    /// Returns the API's own object.
     pub fn texture(&self) -> &D::Texture {
         &self.texture
     }
 
-    /// Its rows, as byte-wise calls see them.
+    /// Returns its rows for byte-wise calls.
     pub fn rows(&self) -> &OpaqueImage {
         &self.rows
     }
 
-    /// Format of its pixels.
+    /// Returns the format of its pixels.
     pub fn format(&self) -> PixelFormat {
         self.rows.desc().format
     }
 
-    /// The linear copy, and its bytes.
+    /// Returns the linear copy, and its size in bytes.
     fn scratch(&self) -> Result<(&D::Buffer, usize)> {
         let pitch = self.rows.pitch().next_multiple_of(D::ROW_ALIGN);
         let room = self.rows.copied_at_once(pitch, &self.device.session().caps)?;
@@ -67,7 +67,7 @@ impl<D: ShaderDevice> ShaderImage<D> {
         self.device.copy_rows(way, (&self.texture, region, self.format()), rows)
     }
 
-    /// Queues a copy of `range` between the texture and memory, there from byte `first` on.
+    /// Queues a copy of `range` between the texture and memory, there starting at byte `first`.
     pub(super) fn copy_range(
         &self,
         way: CopyWay,
@@ -95,15 +95,16 @@ impl<D: ShaderDevice> ShaderImage<D> {
         })
     }
 
-    /// Gives `f` a linear copy of a view's pixels, then copies that back: two copies on the device around a kernel that needs words.
+    /// Gives `f` a linear copy of a view's pixels, then copies that back: two copies on the device around a kernel that
+    /// addresses words.
     pub(super) fn through_linear(&self, view: &View, f: impl FnOnce(&D::Buffer, &View) -> Result<()>) -> Result<()> {
         let (memory, linear) = self.lend(view)?;
-        // A kernel that was refused has written nothing.
+        // A rejected kernel has written nothing.
         f(memory, &linear).inspect_err(|_| self.lent.set(None))?;
         self.settle()
     }
 
-    /// A linear copy of a view's pixels, for whoever writes there before the next work on the texture.
+    /// Returns a linear copy of a view's pixels, for code that writes there before the next work on the texture.
     fn lend(&self, view: &View) -> Result<(&D::Buffer, View)> {
         self.settle()?;
         let Placement { region, reversed } = self.rows.place(view)?;
@@ -115,16 +116,16 @@ impl<D: ShaderDevice> ShaderImage<D> {
         Ok((memory, View::Image(linear)))
     }
 
-    /// `through_linear` for whoever writes the copy by other calls.
+    /// `through_linear` for code that writes the copy by other calls.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for a texture that is to be written by stores alone.
+    /// [`Error::Unsupported`] for a texture that can only be written by stores.
     pub fn lent(&self, view: &View) -> Result<(&D::Buffer, View)> {
         self.check_words()?;
         self.lend(view)
     }
 
-    /// Refuses kernels that name words, where there is to be no copy for them.
+    /// Rejects kernels that address words if no copy is available for them.
     pub(super) fn check_words(&self) -> Result<()> {
         if !D::stores_only(&self.texture) {
             return Ok(());
@@ -132,7 +133,7 @@ impl<D: ShaderDevice> ShaderImage<D> {
         Err(Error::unsupported(self.device.session().identity.to_string(), NAMES_WORDS))
     }
 
-    /// Copies back what was lent.
+    /// Copies the lent rectangle back.
     pub fn settle(&self) -> Result<()> {
         let Some((region, pitch)) = self.lent.take() else { return Ok(()) };
         self.copy_region(CopyWay::Store, region, (self.scratch()?.0, 0, pitch))
@@ -158,7 +159,7 @@ impl<D: ShaderDevice> MemoryDriver for ShaderImage<D> {
     }
 
     fn write(&mut self, offset: usize, from: &[u8]) -> Result<()> {
-        // Refused before anything changes.
+        // Checked before anything changes.
         let (range, pixel) = (offset..offset + from.len(), self.format().bytes_per_pixel());
         let regions = self.rows.rectangles(&range)?;
         self.settle()?;
@@ -192,10 +193,10 @@ pub enum MemorySide<'a, D: ShaderDevice> {
 }
 
 impl<'a, D: ShaderDevice> MemorySide<'a, D> {
-    /// What the memory is.
+    /// Classifies a memory.
     ///
     /// # Errors
-    /// [`Error::Foreign`] for another backend's.
+    /// [`Error::Foreign`] for memory of another backend.
     pub fn of(memory: &'a dyn ComputeMemory, session: &Session) -> Result<Self> {
         match find(memory, session) {
             Some(image) => Ok(Self::Image(image)),

@@ -1,4 +1,4 @@
-//! Kernels: a text made into pipelines, one for each format and kind of target.
+//! Kernels: the pipelines of a text, one for each format and kind of target.
 
 use super::device::{Session, ShaderDevice, ShaderWork, Target, Writes};
 use super::image::MemorySide;
@@ -9,7 +9,7 @@ use interop_core::describe::format::COUNT;
 use interop_core::{Arg, Kernel, KernelSource, PixelFormat, Result, View};
 use std::sync::{Arc, OnceLock};
 
-/// The value in a slot, made where it is needed first.
+/// Returns the value in a slot, created at first use.
 pub(super) fn made<T>(slot: &OnceLock<T>, make: impl FnOnce() -> Result<T>) -> Result<&T> {
     match slot.get() {
         Some(made) => Ok(made),
@@ -21,7 +21,7 @@ pub(super) fn made<T>(slot: &OnceLock<T>, make: impl FnOnce() -> Result<T>) -> R
 pub struct ShaderKernel<D: ShaderDevice> {
     text: KernelText,
     own: D::Kernel,
-    /// By format and kind of target, made when they are first needed.
+    /// By format and kind of target, created at first use.
     pipelines: [[OnceLock<D::Pipeline>; 2]; COUNT],
     device: Arc<D>,
 }
@@ -35,10 +35,11 @@ impl<D: ShaderDevice> Kernel for ShaderKernel<D> {
 }
 
 impl<D: ShaderDevice> ShaderKernel<D> {
-    /// A kernel of a source.
+    /// Builds a kernel from a source.
     ///
     /// # Errors
-    /// [`interop_core::Error::Unsupported`] where the source has no text for the device; [`interop_core::Error::KernelBuild`].
+    /// [`interop_core::Error::Unsupported`] where the source has no text for the device;
+    /// [`interop_core::Error::KernelBuild`] for errors in the text.
     pub fn build(device: &Arc<D>, source: &KernelSource) -> Result<Self> {
         let kernel = match device.read_source(source)? {
             None => Self::unbuilt(device, KernelText::of(source, &device.session().limits)?)?,
@@ -48,17 +49,17 @@ impl<D: ShaderDevice> ShaderKernel<D> {
                 kernel
             }
         };
-        // Errors in the text are reported now.
+        // Errors in the text are reported now, not at the first launch.
         kernel.built()
     }
 
-    /// One in WGSL, whose pipelines are made when they are first needed.
+    /// Creates a kernel in WGSL whose pipelines are created at first use.
     pub(super) fn unbuilt(device: &Arc<D>, text: KernelText) -> Result<Self> {
         let own = device.kernel(&text)?;
         Ok(Self { text, own, pipelines: Default::default(), device: Arc::clone(device) })
     }
 
-    /// With the pipeline for what most frames are.
+    /// Builds the pipeline for the usual format of frames.
     pub(super) fn built(self) -> Result<Self> {
         self.pipeline(PixelFormat::Rgba8, Writes::Memory)?;
         Ok(self)
@@ -68,15 +69,16 @@ impl<D: ShaderDevice> ShaderKernel<D> {
         &self.pipelines[self.text.served_as(format) as usize][writes as usize]
     }
 
-    /// For targets of this format; of a buffer any that is of whole words.
+    /// Returns the pipeline for targets of this format; all formats of whole words share that for buffers.
     fn pipeline(&self, format: PixelFormat, writes: Writes) -> Result<&D::Pipeline> {
         made(self.slot(format, writes), || self.device.pipeline(&self.text, &self.own, format, writes))
     }
 
-    /// Queues a launch. `items`: work items for a buffer, where the launch says so.
+    /// Queues a launch. `items`: number of work items for a buffer, if the launch sets it.
     ///
     /// # Errors
-    /// [`interop_core::Error::Foreign`] for memory of others; [`interop_core::Error::InvalidInput`] where arguments or view do not fit.
+    /// [`interop_core::Error::Foreign`] for memory of another backend; [`interop_core::Error::InvalidInput`] where
+    /// arguments or view do not fit.
     pub fn launch(&self, target: MemorySide<'_, D>, view: &View, items: Option<usize>, args: &[Arg<'_>]) -> Result<()> {
         let session = self.device.session();
         let image = match target {
@@ -114,7 +116,7 @@ impl<D: ShaderDevice> ShaderKernel<D> {
         self.queue(Target::Memory(memory), reads, (format, Writes::Memory), launch)
     }
 
-    /// Queues what was planned.
+    /// Queues a planned launch.
     pub(super) fn queue(
         &self,
         target: Target<'_, D>,

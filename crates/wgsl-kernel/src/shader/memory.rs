@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub struct ShaderMemory<D: ShaderDevice> {
     buffer: D::Buffer,
     len: usize,
-    /// End of the last turn in the queue.
+    /// Mark at the end of the last use in the queue.
     turn: Option<D::Mark>,
     device: Arc<D>,
 }
@@ -18,7 +18,7 @@ pub struct ShaderMemory<D: ShaderDevice> {
 interop_core::owned!(ShaderMemory<D>: Session, "memory", |memory| memory.device.session(), D: ShaderDevice);
 
 impl<D: ShaderDevice> ShaderMemory<D> {
-    /// Memory of the device's own.
+    /// Allocates memory of the device.
     ///
     /// # Errors
     /// Those of [`ShaderDevice::allocate`].
@@ -26,7 +26,7 @@ impl<D: ShaderDevice> ShaderMemory<D> {
         Ok(Self { buffer: device.allocate(len)?, len, turn: None, device: Arc::clone(device) })
     }
 
-    /// Memory that somebody else has.
+    /// Opens memory of another owner.
     ///
     /// # Errors
     /// Those of [`ShaderDevice::open`].
@@ -34,7 +34,7 @@ impl<D: ShaderDevice> ShaderMemory<D> {
         Ok(Self { buffer: device.open(handle, len)?, len, turn: None, device: Arc::clone(device) })
     }
 
-    /// The API's own object.
+    /// Returns the API's own object.
     pub fn buffer(&self) -> &D::Buffer {
         &self.buffer
     }

@@ -1,8 +1,8 @@
-//! One compute backend for every API whose shaders run in a queue: [`ShaderBackend`], over what an API is different in
-//! ([`ShaderDevice`]).
+//! A compute backend for every API with compute shaders in a queue: [`ShaderBackend`], over the part that depends on
+//! the API ([`ShaderDevice`]).
 //!
-//! An API's crate implements [`ShaderDevice`] for a type of its own, wraps the backend in a public type, and names that in
-//! [`shader_backend!`](crate::shader_backend).
+//! An API's crate implements [`ShaderDevice`] for a type of its own, wraps the backend in a public type, and passes
+//! that to [`shader_backend!`](crate::shader_backend).
 
 mod backend;
 mod device;

@@ -158,7 +158,7 @@ fn texts_that_are_wrong_say_what_is(backend: &dyn ComputeBackend) {
                        @compute @workgroup_size(1) fn k() { a[0] = 1u; }";
     assert!(build(backend, "k", written).contains("storage, read"));
     let taken = "fn pf_texture() {} @compute @workgroup_size(1) fn k() { pf_texture(); }";
-    assert!(build(backend, "k", taken).contains("take another name"));
+    assert!(build(backend, "k", taken).contains("use another name"));
     let huge = build(backend, "k", "@compute @workgroup_size(4096, 4096) fn k() {}");
     assert!(huge.contains("groups of 4096 x 4096 work items"), "{huge}");
 }

@@ -22,7 +22,7 @@ fn a_path_that_lies_is_refused_by_its_pixels() {
     show(&mut link, 5).unwrap();
     let id = with(&trouble).named("troubled").unwrap();
     let forced = open(at_once(with(&trouble)).with_force(id)).err().unwrap().to_string();
-    assert!(forced.contains("troubled was asked for") && forced.contains("page-flip"), "{forced}");
+    assert!(forced.contains("troubled was requested") && forced.contains("page-flip"), "{forced}");
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn a_path_of_another_program_cannot_be_asked_for() {
     for policy in [at_once(Paths::default()).with_force(id), at_once(Paths::default()).with_prefer(id)] {
         let error = open(policy).err().unwrap();
         let Error::InvalidInput { problem, .. } = &error else { panic!("{error}") };
-        assert!(problem.contains("'page-flip' is no path") && problem.contains("host-round-trip"), "{problem}");
+        assert!(problem.contains("unknown path 'page-flip'") && problem.contains("host-round-trip"), "{problem}");
     }
 }
 
@@ -79,6 +79,6 @@ fn a_way_of_taking_turns_that_it_lacks_is_a_reason() {
     let policy = at_once(paths()).with_sync(SyncKind::HostFence);
     let link = open(policy).unwrap();
     let PathState::NotOffered { reason } = state(link.report(), "page-flip") else { panic!("{}", link.report()) };
-    assert!(reason.contains("host fence was asked for") && reason.contains("finish"), "{reason}");
+    assert!(reason.contains("host fence was requested") && reason.contains("finish"), "{reason}");
     assert_eq!(link.path().name(), "pbo-persistent");
 }

@@ -1,5 +1,5 @@
-//! Kernels in WGSL. It has no preprocessor: what differs between kernels are types, constants and functions, which WGSL takes in
-//! any order, so that texts are put together from whole functions.
+//! Kernels in WGSL. It has no preprocessor: kernels differ in types, constants and functions, which WGSL allows in any
+//! order, so texts are composed of whole functions.
 
 mod operator;
 mod parts;
@@ -28,7 +28,7 @@ pub(crate) const PHILOX: &str = include_str!("philox.wgsl");
 pub(crate) const UNIFORM: &str = include_str!("uniform.wgsl");
 pub(crate) const NORMAL: &str = include_str!("normal.wgsl");
 
-/// A type of WGSL's; of an index, which has 64 bits elsewhere, the one that counts here.
+/// Returns the WGSL type; an index, which has 64 bits elsewhere, has the type of counts.
 const fn type_name(kind: ElementType) -> &'static str {
     match kind {
         ElementType::F32 => "f32",
@@ -38,7 +38,8 @@ const fn type_name(kind: ElementType) -> &'static str {
     }
 }
 
-/// A constant, exact to the bit. Compilers see no number: they refuse overflow, infinity and NaN among those that they know.
+/// Returns a constant, exact to the bit. Compilers must not see the number: they reject overflow, infinity and NaN in
+/// constants.
 fn literal(constant: Constant) -> String {
     let bits = constant.bits as u32;
     match constant.kind {
@@ -49,7 +50,7 @@ fn literal(constant: Constant) -> String {
     }
 }
 
-/// A number of the launch's.
+/// Returns a number of the launch.
 fn argument(kind: ElementType, at: usize) -> String {
     match kind {
         ElementType::F32 => format!("pf_arg_f32({at}u)"),
@@ -59,14 +60,14 @@ fn argument(kind: ElementType, at: usize) -> String {
     }
 }
 
-/// A text that grows. Writing to a string cannot fail, so results of `write!` are passed over.
+/// A text under construction. Writing to a string cannot fail, so results of `write!` are ignored.
 pub(crate) struct Wgsl {
     text: String,
     parts: BTreeSet<Part>,
 }
 
 impl Wgsl {
-    /// `PfT`, a value's bits (`pf_bits`) and a value of bits (`pf_of_bits`).
+    /// Creates a text with `PfT`, a value's bits (`pf_bits`) and a value from bits (`pf_of_bits`).
     pub fn new(result: ElementType) -> Self {
         let name = type_name(result);
         let mut text = String::new();
@@ -98,7 +99,7 @@ impl Wgsl {
         self.text
     }
 
-    /// `pf_map(i)`. `memories` and `numbers`: how many the kernel has before those of the expression.
+    /// Appends `pf_map(i)`. `memories` and `numbers`: how many of each the kernel has before those of the expression.
     pub fn map(mut self, bound: &Bound<'_>, memories: usize, numbers: usize) -> Self {
         let program = &bound.program;
         for (at, (kind, _)) in program.leaves.iter().enumerate() {
@@ -130,7 +131,7 @@ impl Wgsl {
         self
     }
 
-    /// `pf_combine(a, b)`.
+    /// Appends `pf_combine(a, b)`.
     pub fn combine(mut self, program: &Program, constants: &[Constant]) -> Self {
         self.text += "fn pf_combine(a: PfT, b: PfT) -> PfT {\n";
         let side = |leaf| if leaf == 0 { "a".to_owned() } else { "b".to_owned() };
@@ -145,7 +146,8 @@ impl Wgsl {
         self
     }
 
-    /// `pf_same(v, w)` and `pf_better(v, w)`: what is the smaller (`<`) or the larger, and loses where it is a NaN.
+    /// Appends `pf_same(v, w)` and `pf_better(v, w)`: the smaller (`<`) or the larger value is better, and a number is
+    /// better than a NaN.
     pub fn better(mut self, kind: ElementType, sign: &str) -> Self {
         let (same, first) = match kind {
             ElementType::F32 => (
@@ -159,10 +161,10 @@ impl Wgsl {
         self.need(Part::Floats)
     }
 
-    /// The steps; the number of the last.
+    /// Appends the steps; returns the number of the last.
     fn body(&mut self, program: &Program, load: &dyn Fn(usize) -> String, constant: &dyn Fn(usize) -> String) -> usize {
         let r = |reg: &usize| format!("r{reg}");
-        // An index is a number of 32 bits here, and becomes what it is cast to.
+        // An index has 32 bits here, and takes the type to which it is cast.
         let kind_of = |reg: usize| match program.kind_of(reg) {
             ElementType::U64 => ElementType::U32,
             kind => kind,
@@ -186,7 +188,7 @@ impl Wgsl {
     }
 }
 
-/// The element of a leaf; statements that find it are put before.
+/// Returns the element of a leaf; statements that compute its position are appended before.
 fn element(leaf: usize, access: &Access, next: &mut dyn FnMut() -> String, text: &mut String) -> String {
     let first = next();
     let Access::Strided(axes) = access else { return format!("a{leaf}[{first} + i]") };

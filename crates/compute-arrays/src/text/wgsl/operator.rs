@@ -1,11 +1,12 @@
-//! One step of an expression as WGSL, with the part of the text that it calls. Arguments are names of variables, so they may occur
-//! several times.
+//! WGSL code for one step of an expression, with the part of the text that it calls. Arguments are names of variables,
+//! so they may occur several times.
 
 use super::{Part, type_name};
 use crate::element::ElementType;
 use crate::expr::{Binary, Unary};
 
-/// WGSL promises too little of most functions of floats: some of its own make up for it.
+/// Returns a unary operation. WGSL guarantees too little accuracy for most functions of floats, so this crate has its
+/// own.
 pub fn unary(op: Unary, kind: ElementType, a: &str) -> (String, Part) {
     let call = |name: &str| format!("{name}({a})");
     match op {
@@ -13,7 +14,7 @@ pub fn unary(op: Unary, kind: ElementType, a: &str) -> (String, Part) {
         Unary::Neg if kind == ElementType::I32 => (format!("(0 - {a})"), Part::Common),
         Unary::Neg => (format!("(-{a})"), Part::Common),
         Unary::Not => (format!("(!{a})"), Part::Common),
-        // Mesa 22.3 takes its bits for signed ones.
+        // Mesa 22.3 treats its bits as signed.
         Unary::Abs if kind == ElementType::U32 => (a.to_owned(), Part::Common),
         Unary::Abs => (call("abs"), Part::Common),
         Unary::Sqrt => (call("sqrt"), Part::Common),
@@ -30,13 +31,13 @@ pub fn unary(op: Unary, kind: ElementType, a: &str) -> (String, Part) {
     }
 }
 
-/// `kind` is that of the operands.
+/// Returns a binary operation; `kind` is the type of the operands.
 pub fn binary(op: Binary, kind: ElementType, a: &str, b: &str) -> (String, Part) {
     let sign = |sign: &str| format!("({a} {sign} {b})");
     let call = |name: &str| format!("{name}({a}, {b})");
     let own = |name: &str| format!("pf_{name}_{}({a}, {b})", type_name(kind));
     let (float, bool) = (kind.is_float(), kind == ElementType::Bool);
-    // Apart from all else, so that no compiler fuses a product with a sum.
+    // Separated from other operations, so that no compiler fuses a product with a sum.
     let rounded = |sign: &str| (format!("pf_exact({a} {sign} {b})"), Part::Common);
     let shift = |sign: &str| format!("({a} {sign} (bitcast<u32>({b}) & 31u))");
     match op {
@@ -71,7 +72,7 @@ pub fn binary(op: Binary, kind: ElementType, a: &str, b: &str) -> (String, Part)
     }
 }
 
-/// WGSL text that converts `a`, with the results of Rust's `as`.
+/// Returns WGSL code that converts `a`, with the results of Rust's `as`.
 pub fn cast(from: ElementType, to: ElementType, a: &str) -> (String, Part) {
     match (from, to) {
         (ElementType::F32, ElementType::I32) => (format!("pf_i32_of({a})"), Part::Floats),

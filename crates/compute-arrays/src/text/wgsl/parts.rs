@@ -1,4 +1,4 @@
-//! Functions that operations call, each with what it calls.
+//! Functions that operations call, each with its dependencies.
 
 use std::collections::BTreeSet;
 
@@ -8,9 +8,9 @@ pub enum Part {
     Common,
     Integers,
     Floats,
-    /// Products of 64 bits.
+    /// Products with 64 bits.
     Wide,
-    /// A float's exponent and mantissa.
+    /// Exponent and mantissa of a float.
     Parts,
     Fma,
     Remainder,
@@ -51,7 +51,7 @@ impl Part {
         self.row().0
     }
 
-    /// Puts it into the set, with all that it calls.
+    /// Adds the part to the set, with all parts that it calls.
     pub fn with_its_own(self, set: &mut BTreeSet<Self>) {
         if set.insert(self) {
             self.row().1.iter().for_each(|part| part.with_its_own(set));

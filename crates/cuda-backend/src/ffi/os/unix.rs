@@ -1,4 +1,4 @@
-//! File descriptors: what the driver calls them.
+//! File descriptors, by the driver's names for them.
 
 use cudarc::driver::sys as cu;
 use std::ffi::c_void;
@@ -16,7 +16,7 @@ pub const EXPORTED: cu::CUmemAllocationHandleType =
 /// `CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED`.
 pub const EXPORT_SUPPORTED: u32 = 103;
 
-/// Returns the access rules for exported memory: none, as file descriptors have no such thing.
+/// Returns the access rules for exported memory: null, because file descriptors have none.
 pub fn security() -> *mut c_void {
     ptr::null_mut()
 }

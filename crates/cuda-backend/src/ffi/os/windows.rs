@@ -1,4 +1,4 @@
-//! NT handles: what the driver calls them. Compiled, never run.
+//! NT handles, by the driver's names for them. This code is compiled but was never run.
 
 use cudarc::driver::sys as cu;
 use std::ffi::c_void;
@@ -38,10 +38,10 @@ struct SecurityDescriptor {
     access_list: *const c_void,
 }
 
-/// Never written.
+/// A constant with pointers in it; it is never written.
 struct Constant<T>(T);
 
-// SAFETY: nobody changes it.
+// SAFETY: the value is never changed.
 unsafe impl<T> Sync for Constant<T> {}
 
 /// `SECURITY_DESCRIPTOR_REVISION`.
@@ -49,7 +49,7 @@ const REVISION: u8 = 1;
 /// `SE_DACL_PRESENT`.
 const ACCESS_LIST_PRESENT: u16 = 4;
 
-/// An access list that is there and null refuses nobody.
+/// A null access list grants access to everyone.
 static SECURITY: Constant<SecurityDescriptor> = Constant(SecurityDescriptor {
     revision: REVISION,
     _zero: 0,
@@ -69,9 +69,9 @@ static ATTRIBUTES: Constant<ObjectAttributes> = Constant(ObjectAttributes {
     security_quality_of_service: ptr::null(),
 });
 
-/// Returns the access rules for exported memory, which the driver wants (`CUmemAllocationProp::win32HandleMetaData`, a
-/// `POBJECT_ATTRIBUTES`): whoever has the handle may open it. It has no name that others could open it by, and is never
-/// inherited.
+/// Returns the access rules for exported memory, which the driver requires (`CUmemAllocationProp::win32HandleMetaData`,
+/// a `POBJECT_ATTRIBUTES`): any holder of the handle may open it. The object has no name through which others could
+/// open it, and the handle is never inherited.
 pub fn security() -> *mut c_void {
     (&raw const ATTRIBUTES.0).cast_mut().cast()
 }

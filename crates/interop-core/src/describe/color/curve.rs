@@ -2,11 +2,11 @@
 
 use super::Encoding;
 
-/// A curve, odd about 0: negative numbers (colours outside the primaries) are mirrored, and above 1 it goes on, as in the
-/// extended ranges of scRGB (IEC 61966-2-2) and CSS Color 4.
+/// A transfer curve between stored numbers and light. It is odd about 0: negative numbers (colours outside the
+/// primaries) are mirrored. It continues above 1, as in the extended ranges of scRGB (IEC 61966-2-2) and CSS Color 4.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Curve {
-    /// None.
+    /// No curve: the stored number is the light.
     Linear,
     /// IEC 61966-2-1: `v / 12.92` up to 0.04045, above it `((v + 0.055) / 1.055) ^ 2.4`.
     Srgb,
@@ -15,10 +15,10 @@ pub enum Curve {
 }
 
 impl Curve {
-    /// Every curve.
+    /// Every curve, in the order of [`Curve::code`].
     pub const ALL: [Self; 3] = [Self::Linear, Self::Srgb, Self::Gamma22];
 
-    /// The curve in the numbers of a surface.
+    /// Returns the curve of a surface's numbers.
     pub const fn of(encoding: Encoding) -> Self {
         match encoding {
             Encoding::Unmanaged | Encoding::Linear => Self::Linear,
@@ -27,7 +27,7 @@ impl Curve {
         }
     }
 
-    /// Its number in the shaders.
+    /// Number of the curve in the shaders.
     pub const fn code(self) -> u32 {
         match self {
             Self::Linear => 0,
@@ -36,7 +36,7 @@ impl Curve {
         }
     }
 
-    /// Light of a stored number.
+    /// Converts a stored number to light.
     pub fn decode(self, v: f32) -> f32 {
         let m = v.abs();
         let light = match self {
@@ -48,7 +48,7 @@ impl Curve {
         light.copysign(v)
     }
 
-    /// The number that stands for this light.
+    /// Converts light to the number that stores it.
     pub fn encode(self, light: f32) -> f32 {
         let m = light.abs();
         let v = match self {

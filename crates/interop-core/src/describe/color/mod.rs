@@ -1,11 +1,11 @@
-//! Meaning of a picture's numbers: light and alpha, and their conversion for a target.
+//! Meaning of a picture's numbers: light and alpha, and how they are converted for a target.
 //!
 //! | to find | look at |
 //! |---|---|
 //! | what a surface holds | [`Encoding`], [`AlphaMode`] (both in [`crate::ImageDesc`]) |
-//! | what a target takes | [`TargetEncoding`] |
+//! | the encoding a target expects | [`TargetEncoding`] |
 //! | the curves between numbers and light | [`Curve`] |
-//! | bright scenes on displays that are not | [`ToneMap`] |
+//! | scenes that are brighter than the display | [`ToneMap`] |
 //!
 //! All primaries are those of sRGB (ITU-R BT.709, white point D65). *Light* is linear: 1.0 is the target's white, and
 //! scenes may be brighter. The functions here are the reference for the shaders of the displays.
@@ -27,25 +27,25 @@ use serde::{Deserialize, Serialize};
 ///
 /// let photo = ImageDesc::new(640, 480, PixelFormat::Rgba8).with_encoding(Encoding::Srgb);
 /// assert_eq!(photo.encoding, Encoding::Srgb);
-/// // Where nothing is said, numbers go to the target as they are.
+/// // By default, numbers go to the target unchanged.
 /// assert_eq!(Encoding::default(), Encoding::Unmanaged);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Encoding {
-    /// Numbers that go to the target as they are, whatever it takes them for; filters weigh the numbers. For data, and
-    /// for kernels that encode what they write.
+    /// Numbers that go to the target unchanged, whatever the target takes them for. Filters weight the numbers
+    /// themselves. Use it for data, and for kernels that encode what they write.
     #[default]
     Unmanaged,
-    /// The sRGB curve (IEC 61966-2-1), as image files and most 8-bit pictures have it.
+    /// Numbers with the sRGB curve (IEC 61966-2-1), as in image files and most 8-bit pictures.
     Srgb,
-    /// Light itself, as renderers compute it; floats may be brighter than 1.
+    /// Linear light, as renderers compute it; floats may be brighter than 1.
     Linear,
-    /// A plain power of 2.2.
+    /// Numbers with a plain power curve of 2.2.
     Gamma22,
 }
 
-/// Meaning of a surface's alpha channel. Formats without one are opaque.
+/// Meaning of a surface's alpha channel. Formats without an alpha channel are opaque.
 ///
 /// ```
 /// use interop_core::{AlphaMode, ImageDesc, PixelFormat};
@@ -57,19 +57,20 @@ pub enum Encoding {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum AlphaMode {
-    /// A fourth number, which goes to the target as it is; nothing is blended.
+    /// A fourth number, which goes to the target unchanged; nothing is blended.
     #[default]
     Stored,
-    /// Nothing: every pixel is opaque, whatever the channel holds.
+    /// Alpha is ignored: every pixel is opaque.
     Opaque,
-    /// Coverage that the stored numbers are already multiplied by. Numbers with coverage 0 are not seen.
+    /// Coverage (premultiplied alpha): the stored colours are already multiplied by it. Pixels with coverage 0 are
+    /// invisible.
     Premultiplied,
-    /// Coverage; the colours are those of the thing itself.
+    /// Coverage (straight alpha): the stored colours are not multiplied by it.
     Straight,
 }
 
 impl AlphaMode {
-    /// Its number in the shaders.
+    /// Number of the mode in the shaders.
     pub const fn code(self) -> u32 {
         match self {
             Self::Stored => 0,
@@ -79,7 +80,7 @@ impl AlphaMode {
         }
     }
 
-    /// True where what lies below is seen through.
+    /// True where the content below shows through.
     pub const fn is_translucent(self) -> bool {
         matches!(self, Self::Premultiplied | Self::Straight)
     }
@@ -97,13 +98,13 @@ impl AlphaMode {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum TargetEncoding {
-    /// Numbers with the sRGB curve in them: the draw encodes. Windows and 8-bit targets of plain formats. What blends with
-    /// the target's content blends numbers.
+    /// Numbers with the sRGB curve: the draw encodes them. For windows and 8-bit targets of plain formats. Blending
+    /// with the target's content is done on the encoded numbers.
     #[default]
     Srgb,
-    /// A format that encodes what is written (`SRGB8_ALPHA8`, `Rgba8UnormSrgb`): the draw writes light, and what blends with
-    /// the target's content blends light.
+    /// A format that encodes what is written (`SRGB8_ALPHA8`, `Rgba8UnormSrgb`): the draw writes light. Blending with
+    /// the target's content is done on light.
     SrgbFormat,
-    /// Light: targets of floats, which keep what is brighter than 1.
+    /// Light: floating-point targets, which keep light brighter than 1.
     Linear,
 }

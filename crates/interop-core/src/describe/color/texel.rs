@@ -21,21 +21,20 @@ pub fn load(format: PixelFormat, pixel: &[u8]) -> [f32; 4] {
     }
 }
 
-/// Reads the stored channels to where they belong.
 fn gather(order: &[usize], channel: impl Fn(usize) -> f32) -> [f32; 4] {
     let mut color = [0.0, 0.0, 0.0, 1.0];
     order.iter().enumerate().for_each(|(stored, own)| color[*own] = channel(stored));
     color
 }
 
-/// Largest stored value of each channel, which stands for 1.
+/// Largest stored value of each channel; it stands for 1.
 const LARGEST_OF_10A2: [u32; 4] = [1023, 1023, 1023, 3];
 
-/// Writes four numbers as a target does: normalised channels are cut to 0..=1 (NaN is 0) and rounded, channels that the
-/// format lacks are dropped. `pixel` is at least as long as one pixel.
+/// Writes four numbers as a target does. Normalised channels are clamped to 0..=1 (NaN becomes 0) and rounded; channels
+/// that the format lacks are dropped. `pixel` is at least as long as one pixel.
 pub fn store(format: PixelFormat, color: [f32; 4], pixel: &mut [u8]) {
     let info = format.info();
-    // A cast to an integer makes NaN 0.
+    // A cast to an integer turns NaN into 0.
     let unorm = |v: f32, largest: u32| (v.clamp(0.0, 1.0) * largest as f32).round() as u32;
     let own = info.order.iter().map(|own| color[*own]);
     match info.kind {

@@ -1,14 +1,14 @@
-//! Tone maps: light of a scene as light of a display.
+//! Tone maps: from a scene's light to a display's light.
 
 use crate::describe::error::{Error, Result};
 use std::fmt;
 use std::str::FromStr;
 
-/// Tone maps take brighter light for this much: the largest binary16.
+/// Tone maps clamp light to this value: the largest binary16 number.
 pub const BRIGHTEST: f32 = 65504.0;
 
-/// Tone mapping: how light brighter than the target's white is brought down. All but [`ToneMap::None`] give 0..=1 and
-/// take negative channels for 0.
+/// Tone mapping: how light brighter than the target's white is reduced. All variants except [`ToneMap::None`] return
+/// numbers in 0..=1 and treat negative channels as 0.
 ///
 /// ```
 /// use interop_core::{DrawOptions, ToneMap};
@@ -21,19 +21,20 @@ pub const BRIGHTEST: f32 = 65504.0;
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub enum ToneMap {
-    /// Not at all: targets of floats keep it, others cut it off.
+    /// No tone mapping: floating-point targets keep brighter light, other targets clip it.
     #[default]
     None,
-    /// Cut off at 1, in targets of floats, too.
+    /// Clips light at 1, in floating-point targets as well.
     Clamp,
-    /// Reinhard et al., "Photographic Tone Reproduction for Digital Images" (SIGGRAPH 2002), equation 4, by luminance `L`
-    /// (BT.709 weights): the colour times `(1 + L / white^2) / (1 + L)`; channels then above 1 are cut off.
+    /// Reinhard et al., "Photographic Tone Reproduction for Digital Images" (SIGGRAPH 2002), equation 4, by luminance
+    /// `L` (BT.709 weights): the colour times `(1 + L / white^2) / (1 + L)`. Channels that are still above 1 are
+    /// clipped.
     Reinhard {
-        /// The luminance that becomes 1: 0.001 or more; infinite for the paper's equation 3, `1 / (1 + L)`.
+        /// Luminance that maps to 1: 0.001 or more. Infinity gives the paper's equation 3, `1 / (1 + L)`.
         white: f32,
     },
-    /// Narkowicz, "ACES Filmic Tone Mapping Curve" (2015): by channel
-    /// `v (2.51 v + 0.03) / (v (2.43 v + 0.59) + 0.14)`. What kernels call `pf_tonemap_aces`.
+    /// Narkowicz, "ACES Filmic Tone Mapping Curve" (2015), applied to each channel: `v (2.51 v + 0.03) / (v (2.43 v +
+    /// 0.59) + 0.14)`. Kernels call it `pf_tonemap_aces`.
     AcesNarkowicz,
     /// Hill's fit of the ACES reference rendering and sRGB output transforms (published with BakingLab, 2016): a matrix,
     /// `(v (v + 0.0245786) - 0.000090537) / (v (0.983729 v + 0.4329510) + 0.238081)` by channel, a matrix.
@@ -43,11 +44,11 @@ pub enum ToneMap {
 /// Matrix of [`ToneMap::AcesHill`] from sRGB primaries, row by row.
 const HILL_IN: [[f32; 3]; 3] =
     [[0.597_19, 0.354_58, 0.048_23], [0.076, 0.908_34, 0.015_66], [0.0284, 0.133_83, 0.837_77]];
-/// Back to sRGB primaries.
+/// Matrix of [`ToneMap::AcesHill`] back to sRGB primaries, row by row.
 const HILL_OUT: [[f32; 3]; 3] =
     [[1.604_75, -0.531_08, -0.073_67], [-0.102_08, 1.108_13, -0.006_05], [-0.003_27, -0.072_76, 1.076_02]];
 
-/// ITU-R BT.709, of light.
+/// Luminance weights of ITU-R BT.709, for linear light.
 const LUMINANCE: [f32; 3] = [0.2126, 0.7152, 0.0722];
 
 fn dot(a: [f32; 3], b: [f32; 3]) -> f32 {
@@ -55,11 +56,14 @@ fn dot(a: [f32; 3], b: [f32; 3]) -> f32 {
 }
 
 impl ToneMap {
-    /// Refuses white points with which nothing can be computed.
+    /// Checks the white point of [`ToneMap::Reinhard`].
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] where it is not a number or too small.
     pub fn check(self) -> Result<()> {
         match self {
             Self::Reinhard { white } if !(Self::LEAST_WHITE..=f32::INFINITY).contains(&white) => Err(Error::refused(
-                format!("the white point {white} is no luminance; give {} or more", Self::LEAST_WHITE),
+                format!("invalid white point {white}; give a luminance of {} or more", Self::LEAST_WHITE),
             )),
             _ => Ok(()),
         }
@@ -67,7 +71,7 @@ impl ToneMap {
 
     const LEAST_WHITE: f32 = 1e-3;
 
-    /// Its number in the shaders.
+    /// Number of the tone map in the shaders.
     pub const fn code(self) -> u32 {
         match self {
             Self::None => 0,
@@ -86,7 +90,7 @@ impl ToneMap {
         }
     }
 
-    /// The display's light for the scene's.
+    /// Maps a scene's light to the display's.
     pub fn apply(self, scene: [f32; 3]) -> [f32; 3] {
         if self == Self::None {
             return scene;
@@ -128,8 +132,8 @@ impl fmt::Display for ToneMap {
 impl FromStr for ToneMap {
     type Err = Error;
 
-    /// Reads what `Display` writes: `none`, `clamp`, `reinhard`, `reinhard:4` (its white point), `aces` (Hill's fit),
-    /// `aces-narkowicz`.
+    /// Parses the texts that `Display` writes: `none`, `clamp`, `reinhard`, `reinhard:4` (with its white point), `aces`
+    /// (Hill's fit) or `aces-narkowicz`.
     fn from_str(text: &str) -> Result<Self> {
         let tone = match text {
             "none" => Self::None,
@@ -141,7 +145,7 @@ impl FromStr for ToneMap {
                 let white = text.strip_prefix("reinhard:").and_then(|white| white.parse().ok());
                 let names = "none, clamp, reinhard, reinhard:WHITE, aces or aces-narkowicz";
                 let white = white.ok_or_else(|| {
-                    Error::invalid("ToneMap::from_str", format!("'{text}' is no tone map; give {names}"))
+                    Error::invalid("ToneMap::from_str", format!("unknown tone map '{text}'; give {names}"))
                 })?;
                 Self::Reinhard { white }
             }

@@ -1,7 +1,8 @@
-//! The operating system's names of memory and semaphores: file descriptors on Unix, NT handles on Windows.
+//! The operating system's handles of memory and semaphores: file descriptors on Unix, NT handles on Windows.
 //!
-//! One shape for both: [`OsHandle`] owns, [`RawOsHandle`] is what drivers are told, and [`ImportedHandle`] knows who closes a handle
-//! that a driver was given. Everything above is the same code on every system.
+//! Both systems have the same types: [`OsHandle`] owns a handle, [`RawOsHandle`] is its number or pointer for drivers,
+//! and [`ImportedHandle`] knows who closes a handle that a driver was given. The code above this module is the same on
+//! every system.
 
 #[cfg(unix)]
 mod unix;

@@ -1,48 +1,49 @@
-//! NT handles. A driver that imports one keeps what is behind it and leaves the handle to whoever gave it
+//! NT handles. A driver that imports one references the object and leaves the handle to its owner
 //! (`VK_KHR_external_memory_win32`, `GL_EXT_external_objects_win32`, `cl_khr_external_memory_win32`,
-//! `cuImportExternalMemory`). Compiled, never run.
+//! `cuImportExternalMemory`). This code is compiled but was never run.
 
 use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle, RawHandle};
 use std::ptr;
 
-/// Owns what the operating system calls memory or a semaphore; closed on drop.
+/// Owns an operating-system handle of memory or a semaphore; closed on drop.
 pub type OsHandle = OwnedHandle;
 
-/// The pointer that drivers are given for a handle.
+/// The pointer by which drivers receive a handle.
 pub type RawOsHandle = RawHandle;
 
-/// No handle.
+/// The invalid handle.
 pub const NONE: RawOsHandle = ptr::null_mut();
 
-/// Returns what a driver gave out; `None` where it is no handle.
+/// Takes ownership of a handle that a driver returned; `None` where it is invalid.
 ///
 /// # Safety
-/// It is open and the caller's alone, unless it is not a handle.
+/// `raw` is open and owned by the caller alone, or it is not a handle.
 pub unsafe fn own(raw: RawOsHandle) -> Option<OsHandle> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees it.
     (!raw.is_null()).then(|| unsafe { OwnedHandle::from_raw_handle(raw) })
 }
 
-/// A handle given to the driver, which never takes it: closed when this is dropped, whatever the driver said.
+/// A handle passed to a driver, which never takes ownership: dropping this value closes it, whatever the result of the
+/// import.
 #[derive(Debug)]
 pub struct ImportedHandle(OwnedHandle);
 
 impl ImportedHandle {
-    /// From here on the driver may open it.
+    /// Keeps the handle open while the driver imports it.
     pub fn new(handle: OsHandle) -> Self {
         Self(handle)
     }
 
-    /// Returns what the driver is told.
+    /// Returns the pointer for the driver.
     pub fn number(&self) -> RawOsHandle {
         self.0.as_raw_handle()
     }
 
-    /// The handle for APIs whose lists are of numbers (`cl_khr_external_memory`).
+    /// Returns the handle as a property value, for APIs whose lists contain numbers (`cl_khr_external_memory`).
     pub fn property(&self) -> u64 {
         self.number().expose_provenance() as u64
     }
 
-    /// After a refusal: closes the handle.
+    /// After a failed import: closes the handle.
     pub fn close_if_left(self) {}
 }

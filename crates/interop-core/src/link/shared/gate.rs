@@ -1,4 +1,4 @@
-//! Gate between the viewers of what is shown and the worker that changes it.
+//! Gate between the threads that view the shown frame and the worker that changes it.
 
 use crate::describe::error::{Error, Result};
 use crate::describe::process::ProcessMark;
@@ -8,40 +8,40 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{ThreadId, current};
 use std::time::{Duration, Instant};
 
-/// For so long a thread leaves the worker its turn. Most draws are over by then.
+/// For this long a thread lets the worker go first. Most draws take less time.
 const TURN: Duration = Duration::from_millis(50);
 
-/// A finished frame, as other threads have it.
+/// A finished frame, as other threads receive it.
 pub(super) struct Shown<T> {
     pub value: T,
     pub desc: SurfaceDesc,
     pub path: PathId,
-    /// Count of the frames that this link finished.
+    /// Number of frames that this link had finished.
     pub number: u64,
 }
 
 struct State<T> {
     shown: Result<Arc<Shown<T>>>,
-    /// Threads that took the frames that are held, one entry each.
+    /// Threads that hold frames, with one entry for each frame.
     holders: Vec<ThreadId>,
-    /// The worker's thread, while it changes what is shown.
+    /// The worker's thread, while it changes the shown frame.
     changing: Option<ThreadId>,
-    /// The worker waits for the threads that hold frames, and those that hold none let it.
+    /// True while the worker waits for threads to return their frames; threads without a frame let it go first.
     is_next: bool,
-    /// No frame is begun or given out any more.
+    /// True after the end: no frame is begun or handed out.
     ended: bool,
 }
 
-/// Keeps the worker, which changes what is shown, apart from the threads that look at it.
+/// Keeps the worker, which changes the shown frame, apart from the threads that view it.
 pub(super) struct Gate<T> {
-    /// The process that has the worker.
+    /// Mark of the process that has the worker.
     pub made: ProcessMark,
     state: Mutex<State<T>>,
     changed: Condvar,
 }
 
 pub(super) fn ended() -> Error {
-    Error::invalid("SharedLink", "the link has ended: it was dropped, or its thread could not go on")
+    Error::invalid("SharedLink", "the link has ended: it was dropped, or its thread failed")
 }
 
 impl<T> Gate<T> {
@@ -56,7 +56,7 @@ impl<T> Gate<T> {
         Self { made: ProcessMark::here(), state: Mutex::new(state), changed: Condvar::new() }
     }
 
-    /// Nothing is left half done where a thread panics with the lock.
+    /// A panic while the lock is held leaves no partial changes.
     fn state(&self) -> MutexGuard<'_, State<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -65,21 +65,22 @@ impl<T> Gate<T> {
         self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the newest frame for this thread, after a change that is under way, or the worker's next if that is soon: many
-    /// threads would else hold one frame in turn forever. A thread that holds one may have to draw before it lets go.
+    /// Takes the newest frame for this thread. Waits for a change in progress, and briefly for one that the worker is
+    /// about to make; otherwise many threads in turn could hold one frame forever. A thread that already holds a frame
+    /// does not wait for the worker's next change, because it may have to draw before it returns the frame.
     pub fn take(&self, holder: ThreadId) -> Result<Arc<Shown<T>>> {
         self.made.check("SharedLink")?;
         let mut state = self.state();
         let until = Instant::now() + TURN;
         while !state.ended {
             if state.changing == Some(holder) {
-                return Err(Error::invalid("SharedLink", "what is shown is being changed by this very thread"));
+                return Err(Error::invalid("SharedLink", "this thread is changing the shown frame"));
             }
             if state.changing.is_some() {
                 state = self.wait(state);
             } else if state.is_next && !state.holders.contains(&holder) {
                 let left = until.saturating_duration_since(Instant::now());
-                // Somebody draws for longer, so that nobody else need wait for this change.
+                // A holder takes longer, so other threads no longer wait for this change.
                 state.is_next = !left.is_zero();
                 state = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
             } else {
@@ -94,7 +95,7 @@ impl<T> Gate<T> {
         Ok(shown)
     }
 
-    /// Gives back what that thread took.
+    /// Returns a frame that the thread took.
     pub fn give_back(&self, holder: ThreadId) {
         let mut state = self.state();
         if let Some(at) = state.holders.iter().position(|other| *other == holder) {
@@ -107,13 +108,12 @@ impl<T> Gate<T> {
         self.state().holders.contains(&thread)
     }
 
-    /// Waits until nobody holds a frame. From then on nobody gets one until [`Gate::open`]. Refused where the worker itself
+    /// Waits until no thread holds a frame, and hands out none until [`Gate::open`]. Fails where the worker itself
     /// holds one.
     pub fn close(&self) -> Result<()> {
         let (mut state, worker) = (self.state(), current().id());
         if state.holders.contains(&worker) {
-            let problem =
-                "the link's own thread took a frame and keeps it; drop the SharedFrame before compute returns";
+            let problem = "the link's own thread holds a frame; drop the SharedFrame before compute returns";
             return Err(Error::invalid("SharedLink", problem));
         }
         state.is_next = !state.holders.is_empty();
@@ -128,23 +128,23 @@ impl<T> Gate<T> {
         Ok(())
     }
 
-    /// True where [`Gate::close`] was called since [`Gate::open`].
+    /// True between [`Gate::close`] and [`Gate::open`].
     pub fn is_closed(&self) -> bool {
         self.state().changing.is_some()
     }
 
-    /// This is shown from now on.
+    /// Shows this frame from now on.
     pub fn open(&self, shown: Result<Shown<T>>) {
         let mut state = self.state();
         let before = std::mem::replace(&mut state.shown, shown.map(Arc::new));
         state.changing = None;
         self.changed.notify_all();
         drop(state);
-        // Values of others are dropped without the lock.
+        // Foreign values are dropped without the lock.
         drop(before);
     }
 
-    /// Nobody waits any more. What is held stays so.
+    /// Ends all waits. Held frames stay valid.
     pub fn end(&self) {
         let mut state = self.state();
         state.ended = true;

@@ -1,7 +1,7 @@
-//! A link that every thread may use: it lives on a thread of its own.
+//! Shared links: any thread may use one, because it runs on a thread of its own.
 //!
-//! A display stays on its thread, and so does a [`Link`]. Engines whose frames are drawn on another thread than they are computed
-//! on, and engines that keep what they have in tables for all threads, take this one.
+//! A display stays on its thread, and so does a [`Link`]. This type is for engines that draw frames on another thread
+//! than they compute on, and for engines that keep their objects in tables for all threads.
 
 mod gate;
 mod worker;
@@ -23,15 +23,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{JoinHandle, ThreadId, current};
 use worker::{End, Job, Opening, answer, work};
 
-/// A [`Link`] for all threads, with a display on a thread of its own. Frames are computed there, and any thread draws them.
+/// A [`Link`] for all threads, with a display on a thread of its own. That thread computes frames, and any thread draws
+/// them.
 ///
-/// `T` is what other threads draw: a `wgpu::TextureView`, bytes, a name in a context that shares. A closure makes it of each
-/// frame. While somebody holds a [`SharedFrame`], the next is computed and not handed over, so what is drawn does not change.
-/// (While paths are still compared, see [`crate::Policy::trials`], it is not begun either.)
+/// `T` is the type that other threads draw: a `wgpu::TextureView`, bytes, or an object name in a shared context. A
+/// closure makes one for each frame. While a [`SharedFrame`] is held, the next frame is computed but not handed over,
+/// so the held frame does not change. (While paths are being compared, see [`crate::Policy::trials`], the next frame is
+/// not begun either.)
 ///
-/// An OpenGL context is current on one thread, so the link's thread needs one of its own in the share group of the thread that
-/// draws. The closure that opens the display makes it current, and the one that makes a `T` calls [`Display::finish`] before it gives
-/// out a name. Nobody has tested that here.
+/// An OpenGL context is current on one thread, so the link's thread needs a context of its own in the share group of
+/// the drawing thread. The closure that opens the display makes it current, and the closure that makes a `T` calls
+/// [`Display::finish`] before it returns an object name. This use has not been tested.
 ///
 /// ```
 /// use cpu_fallback::*;
@@ -39,7 +41,7 @@ use worker::{End, Job, Opening, answer, work};
 ///
 /// let backend = std::sync::Arc::new(CpuBackend::new()?);
 /// let desc = SurfaceDesc::image(2, 1, PixelFormat::Rgba8);
-/// // What other threads are given of a frame; with wgpu a `TextureView`.
+/// // The closure makes the value for other threads from a frame; with wgpu it would be a `TextureView`.
 /// let give = |display: &MemoryDisplay, surface: &Surface| display.pixels_rgba8(surface);
 /// let link = SharedLink::open(backend, || Ok(MemoryDisplay::new()), desc, LinkOptions::default(), give)?;
 /// std::thread::scope(|threads| {
@@ -50,7 +52,7 @@ use worker::{End, Job, Opening, answer, work};
 /// ```
 pub struct SharedLink<T> {
     gate: Arc<Gate<T>>,
-    /// Taken only when it is dropped.
+    /// `None` only during the drop.
     jobs: ProcessOwned<Option<Sender<Job>>>,
     worker: ProcessOwned<Mutex<Option<JoinHandle<()>>>>,
     thread: ThreadId,
@@ -63,11 +65,11 @@ impl<T> fmt::Debug for SharedLink<T> {
 }
 
 impl<T: Send + Sync + 'static> SharedLink<T> {
-    /// Starts the thread, opens a display there by `display`, and a link to it as [`Link::open`] does. `give` makes of each
-    /// shown surface what other threads draw; it runs on the link's thread.
+    /// Starts the thread, opens a display there with `display`, and a link to it like [`Link::open`]. `give` turns each
+    /// shown surface into the value that other threads draw; it runs on the link's thread.
     ///
     /// # Errors
-    /// Those of `display` and of [`Link::open`]; [`Error::Unavailable`] where there is no thread.
+    /// Those of `display` and of [`Link::open`]; [`Error::Unavailable`] where the system cannot start a thread.
     pub fn open<D: Display>(
         backend: Arc<dyn ComputeBackend>,
         display: impl FnOnce() -> Result<Rc<D>> + Send + 'static,
@@ -79,8 +81,8 @@ impl<T: Send + Sync + 'static> SharedLink<T> {
         Self::open_any(backend, display, desc, options, move |display: &Rc<D>, surface| give(display, surface))
     }
 
-    /// [`SharedLink::open`] with a display whose type is found out on the link's thread: `display` returns it together with what
-    /// `give` is called with.
+    /// Like [`SharedLink::open`], for a display whose type is known only on the link's thread: `display` returns it
+    /// together with the argument of `give`.
     ///
     /// # Errors
     /// Those of [`SharedLink::open`].
@@ -116,18 +118,20 @@ impl<T: Send + Sync + 'static> SharedLink<T> {
         Ok(link)
     }
 
-    /// Computes a frame by [`Link::frame`], with its rules, and waits until it is shown: until every [`SharedFrame`] was dropped.
+    /// Computes a frame with [`Link::frame`] and its rules, and waits until it is shown, which requires that every
+    /// [`SharedFrame`] is dropped.
     ///
     /// # Errors
-    /// Those of [`Link::frame`]; [`Error::InvalidInput`] where this thread holds a frame or is the link's own, as the call would
-    /// wait for itself; [`Error::Panicked`] where `compute` panics.
+    /// Those of [`Link::frame`]; [`Error::InvalidInput`] where this thread holds a frame or is the link's own, because
+    /// the call would wait for itself; [`Error::Panicked`] where `compute` panics.
     pub fn frame(&self, compute: impl FnMut(&mut WriteFrame<'_>) -> Result<()> + Send + 'static) -> Result<()> {
         self.check_wait()?;
         self.start_frame(compute)?.wait()
     }
 
-    /// [`SharedLink::frame`] without waiting. Frames are computed one after the other. `compute` may take [`SharedLink::shown`],
-    /// and drops it before it returns. One that another thread took, moved into it, is waited for until the link is dropped.
+    /// Like [`SharedLink::frame`], without waiting. Frames are computed one after another. `compute` may take
+    /// [`SharedLink::shown`] but must drop it before it returns. If `compute` owns a frame that another thread took, it
+    /// is waited for until the link is dropped.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] where the link's thread has ended.
@@ -140,18 +144,18 @@ impl<T: Send + Sync + 'static> SharedLink<T> {
         Ok(StartedFrame { gate: Arc::clone(&self.gate), is_done, thread: self.thread })
     }
 
-    /// The newest frame, for this thread to draw. While a hand-over is under way, waits for its end; where one is due, this
-    /// thread holds no frame and others do, waits up to 50 ms for theirs.
+    /// Returns the newest frame, for this thread to draw. Waits for a hand-over in progress. Where a hand-over is due
+    /// and other threads hold frames but this one does not, waits up to 50 ms for them.
     ///
     /// # Errors
-    /// [`Error::NothingShown`] before the first frame; what making a `T` of it gave. [`Error::InvalidInput`] where the link's
-    /// own thread changes what is shown: in [`SharedLink::with`] and in the closure that makes a `T`.
+    /// [`Error::NothingShown`] before the first frame; the error of making a `T`. [`Error::InvalidInput`] where the
+    /// link's own thread is changing the shown frame: in [`SharedLink::with`] and in the closure that makes a `T`.
     pub fn shown(&self) -> Result<SharedFrame<T>> {
         let holder = current().id();
         Ok(SharedFrame { shown: self.gate.take(holder)?, gate: Arc::clone(&self.gate), holder })
     }
 
-    /// Changes the size by [`Link::resize`]. The frame shown stays until the first of the new size.
+    /// Changes the size with [`Link::resize`]. The shown frame stays until the first one of the new size.
     ///
     /// # Errors
     /// Those of [`Link::resize`] and of [`SharedLink::with`].
@@ -159,7 +163,7 @@ impl<T: Send + Sync + 'static> SharedLink<T> {
         self.with(move |link| link.resize(desc))?
     }
 
-    /// Calls `f` with the link, on its thread, after the frames that were started before, while nobody holds a frame.
+    /// Calls `f` with the link on its thread, after the frames that were started before and while no frame is held.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] where this thread holds a frame or is the link's own; [`Error::Panicked`] where `f` panics.
@@ -168,7 +172,7 @@ impl<T: Send + Sync + 'static> SharedLink<T> {
         let (done, is_done) = channel();
         self.send(Job::Link(Box::new(move |link| {
             let called = || link.map(f);
-            // Nobody waits for it where the caller's thread is gone.
+            // The receiver is gone where the caller's thread is.
             let _ = done.send(panics::as_error("what was called with a SharedLink's link", called));
         })))?;
         answer(&is_done)
@@ -180,10 +184,11 @@ impl<T: Send + Sync + 'static> SharedLink<T> {
         if matches!(sent, Some(Ok(()))) { Ok(()) } else { Err(ended()) }
     }
 
-    /// Checks whether this thread can wait for the link: one that holds a frame, and the link's own, would wait for themselves.
+    /// Checks whether this thread may wait for the link. A thread that holds a frame, and the link's own, would wait
+    /// for themselves.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] says why not.
+    /// [`Error::InvalidInput`] with the reason.
     pub fn check_wait(&self) -> Result<()> {
         may_wait(&self.gate, self.thread)
     }
@@ -197,15 +202,15 @@ fn may_wait<T>(gate: &Gate<T>, own: ThreadId) -> Result<()> {
         return Err(Error::invalid("SharedLink", problem));
     }
     if gate.is_held_by(thread) {
-        let problem = "this thread took a frame that is held, and would wait for itself; drop the SharedFrame first";
+        let problem = "this thread holds a frame and would wait for itself; drop the SharedFrame first";
         return Err(Error::invalid("SharedLink", problem));
     }
     Ok(())
 }
 
 impl<T> Drop for SharedLink<T> {
-    /// Frames that were started are given up or finished, then link and display go, on their thread. Waits for that, but on
-    /// the link's own thread.
+    /// Finishes or drops the frames that were started, then drops the link and the display on their thread. Waits for
+    /// that, except on the link's own thread.
     fn drop(&mut self) {
         if !self.gate.made.is_here() {
             return;
@@ -214,13 +219,14 @@ impl<T> Drop for SharedLink<T> {
         *self.jobs = None;
         let worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(worker) = worker.filter(|_| current().id() != self.thread) {
-            // Its panics were caught.
+            // Panics of the worker were caught.
             let _ = worker.join();
         }
     }
 }
 
-/// A frame that was started ([`SharedLink::start_frame`]). Dropped, it goes on, and its error is logged.
+/// A frame that was started with [`SharedLink::start_frame`]. Dropping this does not cancel the frame; its error is
+/// then logged.
 ///
 /// ```
 /// use cpu_fallback::*;
@@ -231,7 +237,7 @@ impl<T> Drop for SharedLink<T> {
 /// # let give = |display: &MemoryDisplay, surface: &Surface| display.pixels_rgba8(surface);
 /// # let link = SharedLink::open(backend, || Ok(MemoryDisplay::new()), desc, LinkOptions::default(), give)?;
 /// let started = link.start_frame(|next| next.write(&[5; 8]))?;
-/// // The simulation goes on.
+/// // The simulation continues meanwhile.
 /// started.wait()?;
 /// assert_eq!(link.shown()?.get().data, [5; 8]);
 /// # Ok::<(), Error>(())
@@ -239,7 +245,7 @@ impl<T> Drop for SharedLink<T> {
 pub struct StartedFrame<T> {
     gate: Arc<Gate<T>>,
     is_done: Receiver<Result<()>>,
-    /// The link's own.
+    /// The link's own thread.
     thread: ThreadId,
 }
 
@@ -250,7 +256,7 @@ impl<T> fmt::Debug for StartedFrame<T> {
 }
 
 impl<T> StartedFrame<T> {
-    /// Waits until it is shown.
+    /// Waits until the frame is shown.
     ///
     /// # Errors
     /// The errors of [`SharedLink::frame`].
@@ -259,7 +265,7 @@ impl<T> StartedFrame<T> {
         answer(&self.is_done)
     }
 
-    /// [`SharedLink::check_wait`] of its link.
+    /// Like [`SharedLink::check_wait`], for the frame's link.
     ///
     /// # Errors
     /// Those of [`SharedLink::check_wait`].
@@ -268,9 +274,10 @@ impl<T> StartedFrame<T> {
     }
 }
 
-/// A finished frame on a thread that draws. While it is held, what it shows stays as it is.
+/// A finished frame on a thread that draws. While it is held, its content does not change.
 ///
-/// Drop it when what reads it was submitted to the same queue; on another queue, when that has read it.
+/// Drop it after the commands that read it were submitted to the same queue; with another queue, after those commands
+/// have finished.
 ///
 /// ```
 /// use cpu_fallback::*;
@@ -283,7 +290,7 @@ impl<T> StartedFrame<T> {
 /// link.frame(|next| next.write(&[9; 8]))?;
 /// let frame = link.shown()?;
 /// assert_eq!((frame.number(), frame.get().width), (1, 2));
-/// // Its own thread would wait for itself.
+/// // This thread would wait for itself.
 /// assert!(link.frame(|next| next.write(&[8; 8])).is_err());
 /// drop(frame);
 /// link.frame(|next| next.write(&[8; 8]))?;
@@ -302,22 +309,22 @@ impl<T> fmt::Debug for SharedFrame<T> {
 }
 
 impl<T> SharedFrame<T> {
-    /// Returns what is drawn.
+    /// Returns the value to draw.
     pub fn get(&self) -> &T {
         &self.shown.value
     }
 
-    /// Returns what it is. After a resize this may still be the old size.
+    /// Returns the description of the frame. After a resize this may still be the old size.
     pub fn desc(&self) -> &SurfaceDesc {
         &self.shown.desc
     }
 
-    /// The path that brought it.
+    /// Returns the path that carried the frame.
     pub fn path(&self) -> PathId {
         self.shown.path
     }
 
-    /// Number of frames that the link had finished by then; another number, another frame.
+    /// Number of frames that the link had finished; it differs for each frame.
     pub fn number(&self) -> u64 {
         self.shown.number
     }

@@ -1,4 +1,4 @@
-//! The thread on which a shared link and its display live.
+//! The thread that runs a shared link and its display.
 
 use super::gate::{Gate, Shown, ended};
 use crate::compute::ComputeBackend;
@@ -11,17 +11,17 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
-/// Function that computes a frame.
+/// Closure that computes a frame.
 pub(super) type Compute = Box<dyn FnMut(&mut WriteFrame<'_>) -> Result<()> + Send>;
 
-/// Function that is called with the link, or with the error that ended it.
+/// Closure that is called with the link, or with the error that ended it.
 pub(super) type Call = Box<dyn FnOnce(Result<&mut Link>) + Send>;
 
-/// Job for the worker.
+/// A job for the worker.
 pub(super) enum Job {
-    /// Compute a frame, hand it over, and say how that went.
+    /// Compute a frame, hand it over, and send the result.
     Frame(Compute, Sender<Result<()>>),
-    /// Anything else.
+    /// Call a closure with the link.
     Link(Call),
 }
 
@@ -36,14 +36,14 @@ pub(super) struct Opening<M, G> {
 
 struct Worker<'a, D, T, G> {
     link: Link,
-    /// Argument of `give`.
+    /// Argument of the closure `give`.
     display: D,
     give: G,
     gate: &'a Gate<T>,
     number: u64,
 }
 
-/// The whole life of the worker. `opened` is told whether there is a link.
+/// Runs the worker. `opened` receives whether the link could be opened.
 pub(super) fn work<D, T, M, G>(
     opening: Opening<M, G>,
     gate: &Gate<T>,
@@ -61,7 +61,7 @@ pub(super) fn work<D, T, M, G>(
     let mut worker = match link {
         Ok((link, display)) => Worker { link, display, give, gate, number: 0 },
         Err(error) => {
-            // Whoever opens waits for it.
+            // The caller of `open` waits for this.
             let _ = opened.send(Err(error));
             return;
         }
@@ -73,7 +73,7 @@ pub(super) fn work<D, T, M, G>(
                 if let Err(unread) = done.send(worker.frame(compute))
                     && let Err(error) = unread.0
                 {
-                    tracing::warn!(%error, "a frame of a shared link failed, and nobody waits for it");
+                    tracing::warn!(%error, "a frame of a shared link failed, and no caller waits for its result");
                 }
             }
             Job::Link(f) => worker.with(f),
@@ -94,14 +94,14 @@ impl<D, T, G: Fn(&D, &Surface) -> Result<T>> Worker<'_, D, T, G> {
             self.link.frame(|frame| {
                 compute(frame)?;
                 if waits {
-                    // Here, as nobody else waits for it here.
+                    // The wait is done here because no other code waits on this thread.
                     frame.backend().finish()?;
                 }
                 gate.close()
             })
         });
         drop(compute);
-        // A frame that failed before may be held, and a paused link finishes none.
+        // Another frame may be held after a failure, and a paused link finishes no frame.
         if gate.is_closed() {
             self.number += u64::from(done.is_ok() && !self.link.is_paused());
             self.publish();
@@ -119,7 +119,7 @@ impl<D, T, G: Fn(&D, &Surface) -> Result<T>> Worker<'_, D, T, G> {
         }
     }
 
-    /// Gives out what is shown now.
+    /// Hands out the frame that is shown now.
     fn publish(&self) {
         let shown = panics::as_error("what gives frames of a SharedLink out", || {
             let frame = self.link.shown()?;
@@ -130,7 +130,7 @@ impl<D, T, G: Fn(&D, &Surface) -> Result<T>> Worker<'_, D, T, G> {
     }
 }
 
-/// Says that the worker is gone, however it went.
+/// Reports that the worker has ended, in every case.
 pub(super) struct End<T>(pub Arc<Gate<T>>);
 
 impl<T> Drop for End<T> {
@@ -139,7 +139,7 @@ impl<T> Drop for End<T> {
     }
 }
 
-/// The answer of a worker that may be gone.
+/// Receives the answer of a worker that may have ended.
 pub(super) fn answer<R>(from: &Receiver<Result<R>>) -> Result<R> {
     from.recv().unwrap_or_else(|_| Err(ended()))
 }

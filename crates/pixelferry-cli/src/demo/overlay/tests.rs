@@ -259,7 +259,7 @@ fn a_path_that_fails_is_left_and_the_log_says_so() {
             assert_ne!(link.path(), first, "{step:?}");
             assert_eq!((link.demoted().len(), faults.fired()), (1, 1));
             let said: Vec<String> = show.log.all().into_iter().map(|line| line.text).collect();
-            let left = said.iter().find(|text| text.starts_with("a path failed and was left")).expect("a line");
+            let left = said.iter().find(|text| text.starts_with("a path failed and was replaced")).expect("a line");
             assert!(left.contains(first.name()) && left.contains("TIMEOUT"), "{left}");
             assert_eq!(errors(&show.log), Vec::<String>::new());
             player.act(Action::Recalibrate);

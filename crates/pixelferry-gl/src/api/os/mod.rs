@@ -12,7 +12,7 @@ pub(crate) use windows::*;
 
 use std::ffi::CStr;
 
-/// A function's name for error messages.
+/// Returns a function's name for error messages.
 pub(crate) const fn name(function: &'static CStr) -> &'static str {
     match function.to_str() {
         Ok(name) => name,

@@ -1,4 +1,4 @@
-//! The Vulkan device of a GPU that another API named by its UUID or LUID.
+//! Opens the Vulkan device of a GPU that another API identifies by UUID or LUID.
 
 use ash::vk;
 use interop_core::describe::threads::SignalsBlocked;
@@ -7,16 +7,16 @@ use pixelferry_vulkan::sharing::{Candidate, Instance, MEMORY_EXTENSION, SEMAPHOR
 use std::ffi::CStr;
 use std::rc::Rc;
 
-/// One logical device. Kept by the images and semaphores that are made of it.
+/// One logical device. Its images and semaphores keep it alive.
 pub(crate) struct VulkanDevice {
     pub(super) sharing: Sharing,
 }
 
 impl VulkanDevice {
-    /// Opens the device whose `deviceUUID`, else whose `deviceLUID`, is that of `gl`.
+    /// Opens the device whose `deviceUUID`, or otherwise `deviceLUID`, equals that of `gl`.
     pub(crate) fn open(gl: &DeviceIdentity) -> Result<Rc<Self>> {
         if gl.uuid.is_none() && gl.luid.is_none() {
-            let reason = "the GL driver gives no device UUID, so its Vulkan device cannot be told from others";
+            let reason = "the GL driver reports no device UUID, so its Vulkan device cannot be identified";
             return Err(Error::unsupported(gl, reason));
         }
         let instance = Instance::get(&gl.name)?;
@@ -46,7 +46,7 @@ impl VulkanDevice {
                 instance.raw().get_physical_device_features2(physical, &mut features);
             }
             let timeline = counters.timeline_semaphore == vk::TRUE;
-            // A device needs a queue, though nothing is submitted to it.
+            // A device needs a queue, although nothing is submitted to it.
             let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(0).queue_priorities(&[1.0])];
             let mut info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
             if timeline {
@@ -74,7 +74,7 @@ fn failure(operation: &'static str, device: &str) -> impl FnOnce(vk::Result) -> 
     pixelferry_vulkan::sharing::failure(operation, &label(device))
 }
 
-/// Tells how errors call a device.
+/// Returns the name of a device in errors.
 fn label(name: &str) -> String {
     format!("Vulkan {name}")
 }

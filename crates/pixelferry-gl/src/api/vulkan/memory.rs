@@ -1,4 +1,4 @@
-//! Memory that others can open, made for one image or buffer alone.
+//! Memory that other APIs can open, dedicated to one image or buffer.
 
 use super::VulkanDevice;
 use ash::vk;
@@ -15,34 +15,34 @@ const BUFFER: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
         | vk::BufferUsageFlags::VERTEX_BUFFER.as_raw(),
 );
 
-/// An image or a buffer with its allocation. Those who opened a handle of it keep the memory after this is dropped.
+/// An image or a buffer with its allocation. Handles that others opened keep the memory alive after this is dropped.
 pub(crate) struct VulkanMemory {
-    // Before the device that it is of.
+    // Dropped before its device.
     allocation: Allocation,
     device: Rc<VulkanDevice>,
 }
 
 impl VulkanMemory {
-    /// A buffer of `bytes` (more than 0) with an allocation for it alone. The content is undefined.
+    /// Creates a buffer of `bytes` (more than 0) with a dedicated allocation. The content is undefined.
     ///
     /// # Errors
-    /// `Unsupported` where the driver exports no buffers.
+    /// `Unsupported` where the driver cannot export buffers.
     pub(crate) fn buffer(device: &Rc<VulkanDevice>, bytes: usize) -> Result<Self> {
         let allocation = device.sharing.exported_buffer(bytes as u64, BUFFER)?;
         Ok(Self { allocation, device: Rc::clone(device) })
     }
 
-    /// An image of one level in the order that the GPU likes best, with an allocation for it alone. The content is
+    /// Creates an image of one level, in the GPU's preferred layout, with a dedicated allocation. The content is
     /// undefined.
     ///
     /// # Errors
-    /// `Unsupported` where the driver exports no such image.
+    /// `Unsupported` where the driver cannot export such an image.
     pub(crate) fn image(device: &Rc<VulkanDevice>, desc: &ImageDesc) -> Result<Self> {
         let (_, allocation) = device.sharing.exported_image(desc, vk::ImageUsageFlags::SAMPLED)?;
         Ok(Self { allocation, device: Rc::clone(device) })
     }
 
-    /// A new handle of the memory.
+    /// Returns a new handle of the memory.
     pub(crate) fn export(&self) -> Result<MemoryHandle> {
         self.allocation.export(&self.device.sharing)
     }

@@ -1,7 +1,8 @@
-//! Vulkan as the maker of what GL and compute devices share by handles: images, buffers and semaphores.
+//! Vulkan allocates the images, buffers and semaphores that GL and compute devices share through handles.
 //!
-//! GL can open such memory and semaphores but makes none, and memory that CUDA allocates shows wrong pixels as a texture
-//! on some drivers. Nothing is drawn or computed by Vulkan. Needs no GL context; stays on the display's thread.
+//! GL can open such memory and semaphores but not create them, and memory that CUDA allocates shows wrong pixels as a
+//! texture on some drivers. Vulkan neither draws nor computes here. It needs no GL context and stays on the display's
+//! thread.
 
 mod device;
 mod memory;

@@ -1,4 +1,4 @@
-//! CGL of macOS, which chooses the device itself. Only compiled, never run.
+//! CGL of macOS, which chooses the device itself. This code is compiled but was never run.
 
 use super::options::{HeadlessDevice, HeadlessOptions, on_context};
 use crate::api::identity::Origin;

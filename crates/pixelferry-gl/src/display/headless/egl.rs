@@ -23,7 +23,7 @@ use std::rc::Rc;
 const HINT: &str = "Install libEGL and a driver (Debian and Ubuntu: libegl1 libgl1-mesa-dri; NVIDIA: libnvidia-gl).";
 
 fn unavailable(reason: impl std::fmt::Display) -> Error {
-    // glutin does not tell that it has no library, nor why.
+    // glutin reports neither that a library is missing nor why.
     // SAFETY: the library that glutin opens.
     let reason = match unsafe { loading::open(["libEGL.so.1", "libEGL.so"]) } {
         Ok(_) => reason.to_string(),
@@ -62,22 +62,22 @@ pub(super) fn open(options: &HeadlessOptions) -> Result<Rc<GlDisplay>> {
         Err(e) => reasons.push(e),
         Ok(devices) => {
             let mut order: Vec<_> = devices.iter().enumerate().map(|(i, d)| (describe(i, d), d)).collect();
-            // Stable, so EGL's order stays among the hardware.
+            // The sort is stable, so EGL's order stays among hardware devices.
             order.sort_by_key(|(about, _)| (!about.seems_to_be(options.same_device_as.as_ref()), about.software));
             for (about, device) in order {
                 let index = about.index;
-                // A program that draws is no better than a GPU that is not the one asked for.
+                // A software renderer is no better than a GPU other than the requested one.
                 if second_best.is_some() && about.software {
                     break;
                 }
                 match on_device(index, device, options) {
                     Ok(display) if is_the_one(&display, options.same_device_as.as_ref()) => return Ok(display),
                     Ok(display) => {
-                        tracing::debug!(index, "an EGL device is not the one that computes");
+                        tracing::debug!(index, "an EGL device is not the compute device");
                         second_best.get_or_insert(display);
                     }
                     Err(e) => {
-                        tracing::debug!(index, error = %e, "an EGL device was passed over");
+                        tracing::debug!(index, error = %e, "an EGL device was skipped");
                         reasons.push(format!("device {index}: {e}"));
                     }
                 }
@@ -144,12 +144,12 @@ fn es_on_display(display: &Display, name: &str, origin: &Origin) -> Result<EsCon
             EsContext::of(own, display, origin)
         }
         #[allow(unreachable_patterns)] // where EGL is the only platform
-        _ => Err(unavailable("the context is not EGL's")),
+        _ => Err(unavailable("the context is not an EGL context")),
     }
 }
 
 impl HeadlessDevice {
-    /// Returns what can be told before a context is made: that it is `wanted`.
+    /// Tells whether this is `wanted`, as far as is known before a context is created.
     fn seems_to_be(&self, wanted: Option<&DeviceIdentity>) -> bool {
         let Some(wanted) = wanted else { return false };
         let pci = self.drm_node.as_deref().and_then(pci_of_drm_node);
@@ -158,7 +158,7 @@ impl HeadlessDevice {
     }
 }
 
-/// True where the context draws on `wanted`, where one is wanted; programs on the CPU draw for each other.
+/// True where the context draws on `wanted`, if that is given; software devices on the CPU are interchangeable.
 fn is_the_one(display: &GlDisplay, wanted: Option<&DeviceIdentity>) -> bool {
     let device = display.device();
     wanted.is_none_or(|w| w.software || (!device.software && w.same_device(device).is_yes()))
@@ -185,7 +185,7 @@ fn on_default_display(options: &HeadlessOptions) -> Result<Rc<GlDisplay>> {
 
 fn default_display() -> Result<(Display, &'static str)> {
     const NAME: &str = "EGL's default display";
-    // The handle without fields that makes glutin ask for EGL_DEFAULT_DISPLAY.
+    // The empty handle that makes glutin request EGL_DEFAULT_DISPLAY.
     let handle = RawDisplayHandle::Android(AndroidDisplayHandle::new());
     // SAFETY: the handle names no system object.
     let egl = unsafe { EglDisplay::new(handle) }.map_err(|e| driver_error("eglGetDisplay", NAME, &e))?;
@@ -219,7 +219,7 @@ fn surfaceless(display: &Display, name: &str) -> Result<OwnContext> {
             Ok(OwnContext::new(OwnSurface::None, PossiblyCurrentContext::Egl(context), None))
         }
         #[allow(unreachable_patterns)] // where EGL is the only platform
-        _ => Err(unavailable("the context is not EGL's")),
+        _ => Err(unavailable("the context is not an EGL context")),
     }
 }
 
@@ -234,7 +234,7 @@ fn with_pbuffer(display: &Display, name: &str) -> Result<OwnContext> {
     Ok(OwnContext::new(OwnSurface::Pbuffer(surface), context, None))
 }
 
-/// The index of a device, of which EGL lists so many.
+/// Checks the index of a device against the number of devices that EGL lists.
 fn at_most(index: usize, count: usize) -> Result<usize> {
     if index < count {
         Ok(index)

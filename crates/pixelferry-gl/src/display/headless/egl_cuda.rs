@@ -11,7 +11,7 @@ const CUDA_DEVICE: i32 = 0x323A;
 type GetProcAddress = unsafe extern "system" fn(name: *const c_char) -> *const c_void;
 type QueryDeviceAttrib = unsafe extern "system" fn(device: *const c_void, attribute: i32, value: *mut isize) -> u32;
 
-/// CUDA's number of the device in this process; `None` where the driver does not say.
+/// Returns CUDA's number of the device in this process; `None` where the driver does not report it.
 pub(super) fn ordinal(device: &Device) -> Option<u32> {
     if !device.extensions().contains("EGL_NV_device_cuda") {
         return None;
@@ -23,12 +23,12 @@ pub(super) fn ordinal(device: &Device) -> Option<u32> {
     if found == 0 { None } else { u32::try_from(value).ok() }
 }
 
-/// `eglQueryDeviceAttribEXT`, which glutin uses for nothing and so does not hand on.
+/// Returns `eglQueryDeviceAttribEXT`, which glutin does not expose.
 fn query_function() -> Option<QueryDeviceAttrib> {
     const NAME: &CStr = c"eglQueryDeviceAttribEXT";
     static FUNCTION: OnceLock<Option<QueryDeviceAttrib>> = OnceLock::new();
     *FUNCTION.get_or_init(|| {
-        // SAFETY: the library that EGL was opened from already; opening it again only counts it.
+        // SAFETY: EGL was already loaded from this library; opening it again only counts the reference.
         let library = unsafe { Library::new("libEGL.so.1") }.ok()?;
         // SAFETY: the function's signature in EGL 1.5; it takes a name and gives an address or null, and a null becomes
         // `None`. `EGL_EXT_device_query` gives the other.
@@ -36,7 +36,7 @@ fn query_function() -> Option<QueryDeviceAttrib> {
             let load = library.get::<GetProcAddress>(b"eglGetProcAddress").ok()?;
             std::mem::transmute::<*const c_void, Option<QueryDeviceAttrib>>(load(NAME.as_ptr()))
         };
-        // The address stays good for as long as the process runs.
+        // The address stays valid for as long as the process runs.
         std::mem::forget(library);
         query
     })

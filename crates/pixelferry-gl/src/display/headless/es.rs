@@ -1,4 +1,4 @@
-//! [`EsContext`].
+//! The type [`EsContext`].
 
 use super::{HeadlessOptions, open_es};
 use crate::api::features::Features;
@@ -14,13 +14,13 @@ use interop_core::describe::process::ProcessOwned;
 use interop_core::{Error, Result};
 use std::sync::Arc;
 
-/// A context of OpenGL ES (3.1 or later) without a window, for a backend that computes in it. Nothing is drawn there.
+/// A windowless context of OpenGL ES (3.1 or later), for a backend that computes in it. Nothing is drawn there.
 ///
-/// It stays on its thread. The context behind [`EsContext::device`] lives on for as long as somebody holds that device.
+/// It stays on its thread. The context behind [`EsContext::device`] lives for as long as that device is held.
 pub struct EsContext {
     device: GlDevice,
     held: Arc<Held>,
-    /// `None` only while this is dropped.
+    /// `None` only during the drop.
     own: ProcessOwned<Option<OwnContext>>,
 }
 
@@ -31,19 +31,20 @@ impl std::fmt::Debug for EsContext {
 }
 
 impl EsContext {
-    /// Makes a context and makes it current on this thread.
+    /// Creates a context and makes it current on this thread.
     ///
-    /// It takes the EGL device that `options` number. Without a number it takes the first device that works: that of
-    /// [`HeadlessOptions::same_device_as`], then hardware, then software. Where none works, it takes EGL's default
+    /// It uses the EGL device with the number in `options`. Without a number it uses the first device that works: that
+    /// of [`HeadlessOptions::same_device_as`], then hardware, then software. Where none works, it uses EGL's default
     /// display.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] without EGL (on Windows and macOS, too), or where nothing worked, with each attempt's reason;
-    /// [`Error::InvalidInput`] for a device number that does not exist; [`Error::Unsupported`] for a version limit below 3.1.
+    /// [`Error::Unavailable`] without EGL (also on Windows and macOS), or where nothing worked, with the reason of each
+    /// attempt; [`Error::InvalidInput`] for an unknown device number; [`Error::Unsupported`] for a version limit below
+    /// 3.1.
     pub fn headless(options: &HeadlessOptions) -> Result<Self> {
         call("EsContext::headless", || {
             if let Some((major, minor)) = options.version_limit.filter(|limit| *limit < (3, 1)) {
-                let reason = format!("compute shaders need OpenGL ES 3.1, and {major}.{minor} is the limit");
+                let reason = format!("compute shaders need OpenGL ES 3.1, but the version limit is {major}.{minor}");
                 return Err(Error::Unsupported { operation: "", device: "OpenGL ES".into(), reason });
             }
             open_es(options)
@@ -66,14 +67,14 @@ impl EsContext {
         let native = native.ok_or_else(|| Error::Unsupported {
             operation: "",
             device: identity.name.clone(),
-            reason: "EGL does not tell which context is current".into(),
+            reason: "EGL does not report the current context".into(),
         })?;
         let held = Arc::new(Held::new(native));
         let device = GlDevice::of_es(gl, Arc::clone(&held), identity)?;
         Ok(Self { device, held, own: ProcessOwned::new(Some(own)) })
     }
 
-    /// The context, for a backend.
+    /// Returns the context, for a backend.
     pub fn device(&self) -> &GlDevice {
         &self.device
     }
@@ -82,7 +83,7 @@ impl EsContext {
 impl Drop for EsContext {
     fn drop(&mut self) {
         interop_core::leak_if_forked!();
-        // Deletes what waited for the context; where it is not current, that goes with the context.
+        // Deletes objects that waited for the context; if it is not current, they are deleted with the context.
         let _ = self.device.enter();
         if let Some(resting) = self.own.take().and_then(OwnContext::rest) {
             self.held.keep(resting);

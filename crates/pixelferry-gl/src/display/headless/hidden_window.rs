@@ -1,5 +1,5 @@
-//! A window that nobody sees. It has a thread of its own that answers its messages: programs that send one to every window
-//! wait for each, and whoever asked for the window may be computing.
+//! An invisible window. A thread of its own answers its messages: programs that send a message to every window wait for
+//! each, and the program that needs the window may be computing.
 
 use interop_core::describe::panics::ended;
 use interop_core::describe::threads;
@@ -16,10 +16,10 @@ use windows_sys::Win32::UI::WindowsAndMessaging::{
 };
 use windows_sys::w;
 
-/// Lives until it is dropped.
+/// The window; it is destroyed when this is dropped.
 pub(super) struct HiddenWindow {
     handle: NonZeroIsize,
-    /// The program, of which glutin wants to know.
+    /// The program's module handle, which glutin needs.
     module: NonZeroIsize,
     thread: Option<JoinHandle<()>>,
 }
@@ -55,7 +55,7 @@ impl Drop for HiddenWindow {
         let Some(thread) = self.thread.take() else { return };
         // SAFETY: the window's thread is there until this message comes.
         if unsafe { PostMessageW(self.handle.get() as _, WM_QUIT, 0, 0) } == 0 {
-            // Better left than waited for.
+            // Leaving it is better than waiting for it.
             tracing::warn!(error = %std::io::Error::last_os_error(), "a hidden window could not be closed");
         } else if let Err(panic) = ended(thread.join()) {
             tracing::warn!("the thread of a hidden window failed: {panic}");
@@ -63,7 +63,7 @@ impl Drop for HiddenWindow {
     }
 }
 
-/// The thread: makes the window, answers its messages, and takes it down. Only its own thread may do any of this.
+/// The thread's body: creates the window, answers its messages, and destroys it. Only its own thread may do this.
 fn live(tell: &Sender<std::io::Result<NonZeroIsize>>) {
     // SAFETY: a class of the system's, no parent, menu, module or data; never shown.
     let window = unsafe {

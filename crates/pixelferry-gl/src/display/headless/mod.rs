@@ -28,8 +28,8 @@ use wgl as system;
 pub use es::EsContext;
 pub use options::{HeadlessDevice, HeadlessOptions};
 
-/// The EGL devices of this machine, in EGL's order; on Windows and macOS, where there is no EGL, the one that WGL or CGL
-/// chooses.
+/// Lists the EGL devices of this machine, in EGL's order; on Windows and macOS, which have no EGL, the device that WGL
+/// or CGL chooses.
 ///
 /// # Errors
 /// [`interop_core::Error::Unavailable`] where there is no libEGL, or it cannot list devices.
@@ -39,15 +39,15 @@ pub fn headless_devices() -> Result<Vec<HeadlessDevice>> {
 }
 
 impl GlDisplay {
-    /// Makes a context without a window and makes it current on this thread.
+    /// Creates a windowless context and makes it current on this thread.
     ///
     /// It tries, in order: EGL devices (that of [`HeadlessOptions::same_device_as`], then hardware), then EGL's default
-    /// display, which with Mesa and `EGL_PLATFORM=surfaceless` needs no device at all. On Windows it takes WGL, with a
-    /// window that is never shown. On macOS it takes CGL.
+    /// display, which needs no device at all with Mesa and `EGL_PLATFORM=surfaceless`. On Windows it uses WGL, with a
+    /// window that is never shown; on macOS it uses CGL.
     ///
     /// # Errors
-    /// [`interop_core::Error::Unavailable`] where nothing worked, with each attempt's reason;
-    /// [`interop_core::Error::InvalidInput`] for a device number that does not exist.
+    /// [`interop_core::Error::Unavailable`] where nothing worked, with the reason of each attempt;
+    /// [`interop_core::Error::InvalidInput`] for an unknown device number.
     pub fn headless(options: HeadlessOptions) -> Result<Rc<Self>> {
         call("GlDisplay::headless", || {
             let _entered = enter("OpenGL")?;
@@ -65,8 +65,8 @@ fn open_es(options: &HeadlessOptions) -> Result<EsContext> {
         let _ = options;
         Err(interop_core::Error::Unavailable {
             what: "OpenGL ES without a window".into(),
-            reason: "it is opened by EGL, which this system lacks".into(),
-            hint: "Compute in OpenGL or by wgpu.".into(),
+            reason: "it requires EGL, which this system lacks".into(),
+            hint: "Compute with OpenGL or wgpu.".into(),
         })
     }
 }

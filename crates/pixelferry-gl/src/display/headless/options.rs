@@ -1,4 +1,4 @@
-//! Options of a context without a window, the devices to choose from, and the display of a context that was made.
+//! Options of a windowless context, the devices to choose from, and the display of a created context.
 
 use crate::api::identity::Origin;
 use crate::api::raw::RawFns;
@@ -11,23 +11,23 @@ use glutin::prelude::GlDisplay as _;
 use interop_core::{DeviceIdentity, Result};
 use std::rc::Rc;
 
-/// Options of a context without a window.
+/// Options of a windowless context.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct HeadlessOptions {
-    /// Index into [`headless_devices`](crate::headless_devices); `None` takes the first that works, hardware before
-    /// software.
+    /// Index into [`headless_devices`](crate::headless_devices); `None` uses the first device that works, hardware
+    /// before software.
     pub device: Option<usize>,
-    /// If `device` is `None`: tries the EGL device that is this one (identified via `EGL_NV_device_cuda`, PCI address
+    /// If `device` is `None`: tries the EGL device that is this one (identified by `EGL_NV_device_cuda`, PCI address
     /// and UUID) before all others, so that frames are drawn on the device that computes them.
     pub same_device_as: Option<DeviceIdentity>,
-    /// The display uses nothing above this OpenGL version and no extension, as if the driver had no more: for working
-    /// around driver bugs, and for tests. `None`: all that the driver has.
+    /// The display uses no features above this OpenGL version and no extensions, as if the driver had no more: to work
+    /// around driver bugs, and for tests. `None` uses everything that the driver has.
     pub version_limit: Option<(u32, u32)>,
 }
 
 impl HeadlessOptions {
-    /// Takes this one of [`headless_devices`](crate::headless_devices); `None`: the first that works.
+    /// Sets the index into [`headless_devices`](crate::headless_devices); `None` uses the first device that works.
     #[must_use]
     pub fn with_device(self, device: impl Into<Option<usize>>) -> Self {
         Self { device: device.into(), ..self }
@@ -39,26 +39,26 @@ impl HeadlessOptions {
         Self { same_device_as: same_device_as.into(), ..self }
     }
 
-    /// Uses nothing above this OpenGL version and no extension; `None`: all that the driver has.
+    /// Limits the display to this OpenGL version without extensions; `None` uses everything that the driver has.
     #[must_use]
     pub fn with_version_limit(self, version_limit: impl Into<Option<(u32, u32)>>) -> Self {
         Self { version_limit: version_limit.into(), ..self }
     }
 }
 
-/// A device that draws without a window.
+/// A device that can draw without a window.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HeadlessDevice {
-    /// Number for [`HeadlessOptions::device`]: the place in EGL's list.
+    /// Number for [`HeadlessOptions::device`]: the position in EGL's list.
     pub index: usize,
-    /// Name as EGL gives it; often unknown until a context is made.
+    /// Name as EGL reports it; often unknown until a context is created.
     pub name: Option<String>,
-    /// DRM node.
+    /// DRM node, such as `/dev/dri/card0`.
     pub drm_node: Option<std::path::PathBuf>,
     /// CUDA's number of the device in this process (`EGL_NV_device_cuda`).
     pub cuda_ordinal: Option<u32>,
-    /// True for a renderer on the CPU.
+    /// True for a software renderer on the CPU.
     pub software: bool,
 }
 
@@ -76,14 +76,14 @@ impl HeadlessOptions {
         match self.device {
             None | Some(0) => Ok(()),
             Some(index) => {
-                let problem = format!("there is no device {index}: {system} chooses one itself, which is 0");
+                let problem = format!("unknown device {index}: {system} chooses the device itself, which is number 0");
                 Err(interop_core::Error::invalid("GlDisplay::headless", problem))
             }
         }
     }
 }
 
-/// The display of a context that was just made current.
+/// Creates the display of a context that was just made current.
 pub(super) fn on_context(
     own: OwnContext,
     display: &Display,

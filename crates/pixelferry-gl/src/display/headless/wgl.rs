@@ -1,4 +1,5 @@
-//! WGL of Windows, which makes contexts for windows only, and on the device that shows the desktop: so a hidden window.
+//! WGL of Windows creates contexts only for windows, and on the device that shows the desktop; a hidden window serves
+//! for that.
 
 use super::hidden_window::HiddenWindow;
 use super::options::{HeadlessDevice, HeadlessOptions, on_context};
@@ -27,7 +28,7 @@ pub(super) fn open(options: &HeadlessOptions) -> Result<Rc<GlDisplay>> {
     // SAFETY: the window lives as long as the context, which keeps it.
     let display = unsafe { Display::new(RawDisplayHandle::Windows(WindowsDisplayHandle::new()), preference) };
     let display = display.map_err(|e| Error::Unavailable {
-        what: "OpenGL without a window of the program's (WGL)".into(),
+        what: "OpenGL without a window (WGL)".into(),
         reason: e.to_string(),
         hint: "Install the GPU's driver, or draw with wgpu or in plain memory.".into(),
     })?;

@@ -101,7 +101,7 @@ fn what_a_draw_does_beside_placing_is_drawn() {
         (none, Viewport { width: SIZE.0 - 2, ..OWN }, "cuts the picture"),
         (plain, Viewport { x: -1, ..OWN }, "edge"),
         (plain, Viewport { y: 10, ..OWN }, "edge"),
-        (plain.with_manner(Manner::Compute), OWN, "compute was asked for"),
+        (plain.with_manner(Manner::Compute), OWN, "compute was requested"),
     ] {
         scene.options = options;
         let way = scene.show(&mut both.target(PixelFormat::Rgba8, viewport), 0.5);

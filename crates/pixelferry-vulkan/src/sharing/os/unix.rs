@@ -22,35 +22,36 @@ pub const GET_SEMAPHORE_NAME: &CStr = c"vkGetSemaphoreFdKHR";
 pub type MemoryFns = khr::external_memory_fd::Device;
 pub type SemaphoreFns = khr::external_semaphore_fd::Device;
 
-/// A new handle.
+/// Returns a new handle of the memory.
 ///
 /// # Safety
-/// The memory is of the functions' device and was allocated to be exported.
+/// The memory belongs to the functions' device and was allocated for export.
 pub unsafe fn memory_handle(functions: &MemoryFns, memory: vk::DeviceMemory) -> VkResult<RawOsHandle> {
     let info = vk::MemoryGetFdInfoKHR::default().memory(memory).handle_type(MEMORY_HANDLE);
     // SAFETY: the caller's promise.
     unsafe { functions.get_memory_fd(&info) }
 }
 
-/// A new handle.
+/// Returns a new handle of the semaphore.
 ///
 /// # Safety
-/// The semaphore is of the functions' device and was made to be exported.
+/// The semaphore belongs to the functions' device and was created for export.
 pub unsafe fn semaphore_handle(functions: &SemaphoreFns, semaphore: vk::Semaphore) -> VkResult<RawOsHandle> {
     let info = vk::SemaphoreGetFdInfoKHR::default().semaphore(semaphore).handle_type(SEMAPHORE_HANDLE);
     // SAFETY: the caller's promise.
     unsafe { functions.get_semaphore_fd(&info) }
 }
 
-/// For an allocation that opens memory.
+/// Returns the structure that imports memory in an allocation.
 pub fn import(handle: RawOsHandle) -> vk::ImportMemoryFdInfoKHR<'static> {
     vk::ImportMemoryFdInfoKHR::default().handle_type(MEMORY_HANDLE).fd(handle)
 }
 
-/// Gives a semaphore, for good, the state behind a handle.
+/// Replaces a semaphore's state permanently by the state behind a handle.
 ///
 /// # Safety
-/// The semaphore is of the functions' device, new, and of the kind of the one that the handle is of, which is open.
+/// The semaphore belongs to the functions' device, is new, and has the kind of the semaphore behind the handle, which
+/// is open.
 pub unsafe fn import_semaphore(
     functions: &SemaphoreFns,
     semaphore: vk::Semaphore,

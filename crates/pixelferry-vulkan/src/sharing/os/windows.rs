@@ -1,4 +1,5 @@
-//! NT handles: `VK_KHR_external_memory_win32` and `VK_KHR_external_semaphore_win32`. Compiled, never run.
+//! NT handles: `VK_KHR_external_memory_win32` and `VK_KHR_external_semaphore_win32`. This file compiles, but has never
+//! been run.
 
 use ash::prelude::VkResult;
 use ash::{khr, vk};
@@ -23,35 +24,36 @@ pub const GET_SEMAPHORE_NAME: &CStr = c"vkGetSemaphoreWin32HandleKHR";
 pub type MemoryFns = khr::external_memory_win32::Device;
 pub type SemaphoreFns = khr::external_semaphore_win32::Device;
 
-/// A new handle.
+/// Returns a new handle of the memory.
 ///
 /// # Safety
-/// The memory is of the functions' device and was allocated to be exported.
+/// The memory belongs to the functions' device and was allocated for export.
 pub unsafe fn memory_handle(functions: &MemoryFns, memory: vk::DeviceMemory) -> VkResult<RawOsHandle> {
     let info = vk::MemoryGetWin32HandleInfoKHR::default().memory(memory).handle_type(MEMORY_HANDLE);
     // SAFETY: the caller's promise.
     unsafe { functions.get_memory_win32_handle(&info) }.map(raw)
 }
 
-/// A new handle.
+/// Returns a new handle of the semaphore.
 ///
 /// # Safety
-/// The semaphore is of the functions' device and was made to be exported.
+/// The semaphore belongs to the functions' device and was created for export.
 pub unsafe fn semaphore_handle(functions: &SemaphoreFns, semaphore: vk::Semaphore) -> VkResult<RawOsHandle> {
     let info = vk::SemaphoreGetWin32HandleInfoKHR::default().semaphore(semaphore).handle_type(SEMAPHORE_HANDLE);
     // SAFETY: the caller's promise.
     unsafe { functions.get_semaphore_win32_handle(&info) }.map(raw)
 }
 
-/// For an allocation that opens memory.
+/// Returns the structure that imports memory in an allocation.
 pub fn import(handle: RawOsHandle) -> vk::ImportMemoryWin32HandleInfoKHR<'static> {
     vk::ImportMemoryWin32HandleInfoKHR::default().handle_type(MEMORY_HANDLE).handle(number(handle))
 }
 
-/// Gives a semaphore, for good, the state behind a handle.
+/// Replaces a semaphore's state permanently by the state behind a handle.
 ///
 /// # Safety
-/// The semaphore is of the functions' device, new, and of the kind of the one that the handle is of, which is open.
+/// The semaphore belongs to the functions' device, is new, and has the kind of the semaphore behind the handle, which
+/// is open.
 pub unsafe fn import_semaphore(
     functions: &SemaphoreFns,
     semaphore: vk::Semaphore,
@@ -69,7 +71,7 @@ fn number(handle: RawOsHandle) -> vk::HANDLE {
     handle.expose_provenance().cast_signed()
 }
 
-/// ash has handles as numbers.
+/// Converts a handle; ash represents handles as numbers.
 fn raw(handle: vk::HANDLE) -> RawOsHandle {
     ptr::with_exposed_provenance_mut(handle.cast_unsigned())
 }

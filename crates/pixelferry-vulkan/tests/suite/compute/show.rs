@@ -163,7 +163,7 @@ fn what_no_kernel_stores_to_is_copied_and_says_why() {
     let (rgba8, unorm) = (PixelFormat::Rgba8, vk::Format::R8G8B8A8_UNORM);
     let copies = Usages::TRANSFER_SRC | Usages::TRANSFER_DST;
     for (format, target, usage, says, expected) in [
-        (rgba8, unorm, copies, "without STORAGE", [0, 0, 153, 255]),
+        (rgba8, unorm, copies, "lacks STORAGE", [0, 0, 153, 255]),
         (rgba8, vk::Format::B8G8R8A8_UNORM, copies | Usages::SAMPLED, "STORAGE", [153, 0, 0, 255]),
         (PixelFormat::Rgba16F, unorm, every_usage(), "frames are RGBA16F", [0, 0, 153, 255]),
         // 0.6 of the light.
@@ -174,7 +174,7 @@ fn what_no_kernel_stores_to_is_copied_and_says_why() {
         assert_eq!(found, expected, "{said}");
     }
     let (said, _, frame) = shown(PixelFormat::Bgra8, vk::Format::B8G8R8A8_UNORM, every_usage());
-    assert!(said.contains("no shader stores to B8G8R8A8_UNORM"), "{said}");
+    assert!(said.contains("shaders cannot store to B8G8R8A8_UNORM"), "{said}");
     assert_eq!(frame.unwrap(), [153, 0, 0, 255]);
 }
 
@@ -232,7 +232,7 @@ fn what_is_no_place_for_frames_is_refused() {
     let target = |about: EngineImage, region| unsafe { own.display.image_target(&about, region) };
     refused(target(EngineImage { image: vk::Image::null(), ..good }, AT), "null");
     refused(target(EngineImage { usage: vk::ImageUsageFlags::STORAGE, ..good }, AT), "without TRANSFER_DST");
-    refused(target(EngineImage { format: vk::Format::R32_UINT, ..good }, AT), "no frame has the format R32_UINT");
+    refused(target(EngineImage { format: vk::Format::R32_UINT, ..good }, AT), "frames cannot have the format R32_UINT");
     refused(target(EngineImage { layout: vk::ImageLayout::UNDEFINED, ..good }, AT), "UNDEFINED");
     refused(target(EngineImage { extent: Extent::new(0, 8), ..good }, AT), "0x8");
     refused(target(good, Region::new(9, 0, 21, 13)), "outside");

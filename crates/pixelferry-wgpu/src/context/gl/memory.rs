@@ -1,4 +1,4 @@
-//! Memory that OpenGL maps for good, or shares, as buffers and textures of wgpu's.
+//! Mapped or shared OpenGL memory, as buffers and textures of wgpu.
 
 use super::{Api, Gl, absent};
 use crate::context::device_state::DeviceState;
@@ -13,7 +13,7 @@ use std::num::NonZeroU32;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// A block of `pixelferry-gl`'s, kept until wgpu has let go of it.
+/// A staging block of `pixelferry-gl`, kept until wgpu has released it.
 pub(crate) struct Memory {
     staging: Staging,
     name: NonZeroU32,
@@ -22,14 +22,14 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// The context is current.
+    /// Creates a block. The context must be current.
     fn new(display: &Rc<GlDisplay>, kind: StagingKind, bytes: usize) -> Result<Self> {
         let image = match &kind {
             StagingKind::ExternalImage(_, image) | StagingKind::ExportedImage(image) => Some(*image),
             _ => None,
         };
         let staging = display.create_staging(kind, bytes)?;
-        // A block is known by name to whoever shows it.
+        // A handle of the block carries its OpenGL name.
         let (desc, view) = match image {
             Some(image) => {
                 let view = ImageView::packed(image.extent, image.format, 1, 0, false)?;
@@ -48,14 +48,14 @@ impl Memory {
         Ok(Self { staging, name, image })
     }
 
-    /// A handle by which others open it.
+    /// Returns a handle by which other APIs open it.
     pub(crate) fn export(&self, gl: &Gl, handle: HandleType) -> Result<SharedHandle> {
         gl.within(|_| self.staging.export(handle))
     }
 }
 
 impl Gl {
-    /// Makes a block of at least so many bytes, in whole words.
+    /// Creates a block of at least this many bytes, in whole words.
     pub(crate) fn create(
         self: &Rc<Self>,
         shared: &DeviceState,
@@ -67,12 +67,12 @@ impl Gl {
         let memory = Rc::new(self.within(|display| Memory::new(display, kind, whole))?);
         let reader = Arc::new(());
         self.read.borrow_mut().push((Arc::downgrade(&reader), Rc::clone(&memory)));
-        // From here on wgpu, or the failure, lets go of `reader`, and the memory is collected.
+        // From here on, wgpu or the error path drops `reader`, and the memory is then collected.
         let object = match memory.image {
             Some(image) => Object::Texture(self.wrap_texture(shared, memory.name, &image, reader)?, image),
             None => Object::Buffer(self.wrap_buffer(shared, memory.name, size, reader)?),
         };
-        // The memory before the context that it is of, which deletes it.
+        // The memory is dropped before its context, which deletes it.
         let host = memory.staging.host_block().map(|block| block.keeping(Rc::<Self>::clone(self)));
         Ok(Made { object, host, keeper: Some(memory) })
     }
@@ -104,7 +104,7 @@ impl Gl {
                 Some(shared.device.create_buffer_from_hal::<Api>(hal, &descriptor))
             }
         })?;
-        buffer.ok_or_else(|| absent(&self.identity, "the device is not driven by OpenGL"))
+        buffer.ok_or_else(|| absent(&self.identity, "the device's API is not OpenGL"))
     }
 
     fn wrap_texture(
@@ -128,6 +128,6 @@ impl Gl {
                 Some(shared.device.create_texture_from_hal::<Api>(hal, &descriptor, Uses::RESOURCE))
             }
         })?;
-        texture.ok_or_else(|| absent(&self.identity, "the device is not driven by OpenGL"))
+        texture.ok_or_else(|| absent(&self.identity, "the device's API is not OpenGL"))
     }
 }

@@ -1,8 +1,8 @@
-//! OpenGL's end of a wgpu device: memory that wgpu itself neither keeps mapped nor shares.
+//! OpenGL objects of a wgpu device: memory that wgpu itself neither keeps mapped nor shares.
 //!
-//! It is made by `pixelferry-gl`, in wgpu's own context, and goes to wgpu as buffers and textures of its own, which say when
-//! nothing reads them any more. One context: what wgpu is told afterwards comes after, and its fences tell of all reads.
-//! All of wgpu-hal's `unsafe` for OpenGL is in this module.
+//! `pixelferry-gl` creates it in wgpu's own context. wgpu receives it as its own buffers and textures, and reports when
+//! nothing reads them any more. Because there is one context, later wgpu calls follow these calls, and wgpu's fences
+//! cover all reads. All of wgpu-hal's `unsafe` for OpenGL is in this module.
 
 mod memory;
 
@@ -18,17 +18,17 @@ use std::ffi::{CStr, c_void};
 use std::rc::Rc;
 use std::sync::Weak;
 
-/// wgpu-hal's name for it.
+/// The API type of wgpu-hal.
 type Api = wgpu::hal::api::Gles;
 
-/// Memory, and what goes when wgpu no longer reads it.
+/// Memory, and the token that is dropped when wgpu no longer reads it.
 type Read = (Weak<()>, Rc<Memory>);
 
-/// `pixelferry-gl` in wgpu's context.
+/// A display of `pixelferry-gl` in wgpu's context.
 pub(crate) struct Gl {
     device: wgpu::Device,
     identity: DeviceIdentity,
-    /// `None` only while it is dropped.
+    /// `None` only during the drop.
     display: Option<Rc<GlDisplay>>,
     inside: Inside,
     read: RefCell<Vec<Read>>,
@@ -37,7 +37,7 @@ pub(crate) struct Gl {
 /// True while this thread holds wgpu's context, so that dropped objects can be deleted at once.
 type Inside = Rc<Cell<bool>>;
 
-/// Inside until dropped.
+/// Marks this thread as holding the context until dropped.
 struct Entered<'a>(&'a Cell<bool>);
 
 impl<'a> Entered<'a> {
@@ -54,10 +54,10 @@ impl Drop for Entered<'_> {
 }
 
 impl Gl {
-    /// OpenGL's end of a device; `None` where another API drives it.
+    /// Opens the OpenGL objects of a device; `None` if its API is not OpenGL.
     ///
     /// # Errors
-    /// Where the context is not wgpu's own, or is not one of desktop OpenGL 3.3.
+    /// If the context is not wgpu's own, or is not a desktop OpenGL 3.3 context.
     pub(crate) fn of(device: &wgpu::Device, identity: &DeviceIdentity) -> Option<Result<Rc<Self>>> {
         // SAFETY: nothing of the guard's is destroyed.
         unsafe { device.as_hal::<Api>() }.map(|_| Self::open(device, identity))
@@ -80,7 +80,7 @@ impl Gl {
             // while this one does. The loader is that of the context's EGL.
             let display = unsafe { GlDisplay::from_loader(load, options) }?;
             if display.is_es() {
-                return Err(absent(identity, "wgpu's context is one of OpenGL ES, which nobody has tried"));
+                return Err(absent(identity, "wgpu's context is an OpenGL ES context, which is untested"));
             }
             Ok(display)
         })?;
@@ -88,13 +88,13 @@ impl Gl {
         Ok(Rc::new(Self { device, identity, display: Some(display), inside, read: RefCell::default() }))
     }
 
-    /// Runs `f` with wgpu's context current. `f` calls nothing of wgpu's, which would wait for the context.
+    /// Runs `f` with wgpu's context current. `f` must not call wgpu, which would wait for the context.
     fn within<T>(&self, f: impl FnOnce(&Rc<GlDisplay>) -> Result<T>) -> Result<T> {
         let display = self.display.as_ref().ok_or_else(|| absent(&self.identity, "it was closed"))?;
         in_context(&self.device, &self.identity, &self.inside, |_| f(display))
     }
 
-    /// The identity with what OpenGL tells of the device and wgpu does not.
+    /// Adds the properties that only OpenGL reports to an identity.
     pub(crate) fn identify(&self, identity: DeviceIdentity) -> DeviceIdentity {
         let Some(display) = &self.display else { return identity };
         let told = display.device();
@@ -103,19 +103,20 @@ impl Gl {
         identity.with_uuid(uuid).with_ordinal(ordinal).with_pci(pci)
     }
 
-    /// Returns what it adds.
+    /// Returns the capabilities that OpenGL adds.
     pub(crate) fn sharing(&self) -> Sharing {
         let Some(display) = &self.display else { return Sharing::none("it was closed") };
         let caps = display.caps();
         let exports = caps.exports.iter().cloned().map(|mut cap| {
             if cap.handle == HandleType::GlObject {
-                let reason = "compute drivers look for a current context, and wgpu's is only inside its own calls";
+                let reason = "compute drivers need a current context, and wgpu's is current only during its own calls";
                 cap.support = Support::No(reason.into());
             }
             cap
         });
         let semaphores = caps.semaphores.iter().map(|cap| {
-            let reason = "wgpu on OpenGL takes turns by host fences; the driver's semaphores need Vulkan to be made";
+            let reason =
+                "wgpu on OpenGL synchronises by host fences; the driver's semaphores must be created by Vulkan";
             SemaphoreCap::new(cap.kind, Support::No(reason.into()))
         });
         Sharing {
@@ -129,7 +130,7 @@ impl Gl {
     /// Deletes memory that nothing reads any more.
     ///
     /// # Errors
-    /// Where wgpu does not get its context.
+    /// If wgpu's context cannot be made current.
     pub(crate) fn collect(&self) -> Result<()> {
         self.read.borrow_mut().retain(|(reader, _)| reader.strong_count() > 0);
         self.within(|display| display.delete_dropped())
@@ -141,15 +142,15 @@ impl Drop for Gl {
         interop_core::leak_if_forked!();
         let Some(display) = self.display.take() else { return };
         if !self.read.borrow().is_empty() {
-            // wgpu lets go of what was dropped when it is polled; it panics where the device is lost.
+            // wgpu frees dropped objects when it is polled; it panics if the device is lost.
             let wait = || self.device.poll(wgpu::PollType::wait_indefinitely());
             if !matches!(catch(wait), Ok(Ok(_))) {
-                tracing::warn!(device = %self.identity, "the device could not be waited for");
+                tracing::warn!(device = %self.identity, "waiting for the device failed");
             }
         }
         for (reader, memory) in self.read.take() {
             if reader.strong_count() > 0 {
-                // The engine still holds the buffer: better lost than read after it is deleted.
+                // The engine still holds the buffer: leaking it is better than a read after deletion.
                 tracing::warn!(device = %self.identity, "memory is still read by a buffer that outlives its display");
                 std::mem::forget(memory);
             }
@@ -160,12 +161,12 @@ impl Drop for Gl {
             deleted
         });
         if let Err(error) = closed {
-            tracing::warn!(%error, "OpenGL's end of the device could not be closed");
+            tracing::warn!(%error, "the OpenGL objects of the device could not be deleted");
         }
     }
 }
 
-/// Runs `f` with the device's context current on this thread, which wgpu takes back afterwards.
+/// Runs `f` with the device's context current on this thread; wgpu unbinds it afterwards.
 fn in_context<T>(
     device: &wgpu::Device,
     identity: &DeviceIdentity,
@@ -174,12 +175,12 @@ fn in_context<T>(
 ) -> Result<T> {
     // SAFETY: nothing of the guard's is destroyed.
     let hal = unsafe { device.as_hal::<Api>() };
-    let hal = hal.ok_or_else(|| absent(identity, "the device is not driven by OpenGL"))?;
+    let hal = hal.ok_or_else(|| absent(identity, "the device's API is not OpenGL"))?;
     let context = hal.context();
-    // wgpu panics where it does not get its context.
+    // wgpu panics if its context cannot be made current.
     let locked = catch(|| context.lock());
     let Ok(_locked) = locked else {
-        let hint = "No context of GLX may be current on this thread, nor wgpu's on another.";
+        let hint = "No GLX context may be current on this thread, and wgpu's context on no other thread.";
         return Err(failure(identity, 0, "wgpu's context could not be made current".into(), hint));
     };
     let _entered = Entered::new(inside);

@@ -11,20 +11,20 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 impl Vulkan {
-    /// A buffer that stays mapped, coherent, zero at first, and its address.
+    /// Creates a buffer that stays mapped, coherent and initially zero, and returns its address.
     pub(super) fn mapped(&self, shared: &DeviceState, bytes: usize) -> Result<(wgpu::Buffer, HostBlock)> {
         let size = whole_words(bytes as u64);
         let (made, address) = self.sharing.mapped_buffer(size, USAGE)?;
         let made = Arc::new(made);
         let buffer = wrap(&shared.base, &made, None, size)?;
-        // The memory before the device that it is of.
+        // The memory is dropped before its device.
         let owner = Rc::new((made, shared.device.clone()));
         // SAFETY: the allocation, which stays mapped, lives as long as `owner`; wgpu never maps it.
         let block = unsafe { HostBlock::from_raw(address, bytes, owner) };
         Ok((buffer, block))
     }
 
-    /// Pages of the host as a buffer.
+    /// Imports host pages as a buffer.
     pub(super) fn imported_host(&self, shared: &DeviceState, block: &HostBlock, bytes: usize) -> Result<wgpu::Buffer> {
         let reader = Arc::new(());
         // SAFETY: `pending_frees` keeps the pages until `reader` goes, which goes after the allocation.
@@ -33,16 +33,16 @@ impl Vulkan {
         wrap(&shared.base, &Arc::new(made), Some(reader), whole_words(bytes as u64))
     }
 
-    /// Memory of the device's own that others can open, as a buffer.
+    /// Creates exportable device memory as a buffer.
     pub(super) fn exported_buffer(&self, shared: &DeviceState, bytes: usize) -> Result<(wgpu::Buffer, Exported)> {
         let size = whole_words(bytes as u64);
         let made = Arc::new(self.sharing.exported_buffer(size, USAGE)?);
         Ok((wrap(&shared.base, &made, None, size)?, Exported(made)))
     }
 
-    /// Memory of another device's or API's, opened by its handle, as a buffer.
+    /// Imports memory of another device or API as a buffer.
     pub(super) fn imported(&self, shared: &DeviceState, memory: MemoryHandle, bytes: usize) -> Result<wgpu::Buffer> {
-        // Over all of it where it was made for one buffer alone.
+        // The buffer covers all of the memory if it is dedicated to one buffer.
         let whole = memory.is_dedicated().then_some(memory.bytes() / WORD * WORD);
         let size = whole_words(bytes as u64);
         let made = self.sharing.imported_buffer(memory, size, USAGE)?;
@@ -50,7 +50,7 @@ impl Vulkan {
     }
 }
 
-/// Purpose of wgpu's buffers over shared memory. On Vulkan those of vertices may hold indices, too.
+/// Usages of wgpu's buffers over shared memory. On Vulkan, vertex buffers may also hold indices.
 pub(super) const USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
     vk::BufferUsageFlags::STORAGE_BUFFER.as_raw()
         | vk::BufferUsageFlags::VERTEX_BUFFER.as_raw()
@@ -59,7 +59,7 @@ pub(super) const USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
         | vk::BufferUsageFlags::TRANSFER_DST.as_raw(),
 );
 
-/// The first bytes of an allocation as a buffer of wgpu's, which keeps it. `reader` goes after it.
+/// Wraps the first bytes of an allocation as a wgpu buffer, which keeps it. `reader` is dropped after it.
 pub(super) fn wrap(
     device: &WgpuDevice,
     made: &Arc<Allocation>,

@@ -6,7 +6,7 @@ use crate::context::made::{Made, Object};
 use interop_core::{Result, SharedHandle, StagingKind};
 
 impl Vulkan {
-    /// Makes a block of at least so many bytes, in whole words.
+    /// Creates a block of at least this many bytes, in whole words.
     pub(crate) fn create(&self, shared: &DeviceState, kind: StagingKind, bytes: usize) -> Result<Made<Exported>> {
         let (object, host, exported) = match kind {
             StagingKind::Persistent => {
@@ -28,7 +28,7 @@ impl Vulkan {
                 let (texture, exported) = self.exported_image(shared, &image)?;
                 (Object::Texture(texture, image), None, Some(exported))
             }
-            other => return Err(shared.unsupported(format!("it knows no staging of {other:?}"))),
+            other => return Err(shared.unsupported(format!("it does not support staging blocks of {other:?}"))),
         };
         Ok(Made { object, host, keeper: exported })
     }

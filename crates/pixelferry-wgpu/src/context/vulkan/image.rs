@@ -1,4 +1,4 @@
-//! Textures in memory of their own that others can open.
+//! Exportable textures with dedicated memory.
 
 use super::{Api, Exported, Vulkan};
 use crate::context::device_state::DeviceState;
@@ -17,11 +17,11 @@ const USAGE: vk::ImageUsageFlags = vk::ImageUsageFlags::from_raw(
 );
 
 impl Vulkan {
-    /// An image of one level in the order that the GPU likes best, with an allocation for it alone. Its content is
+    /// Creates an image of one level, with optimal tiling and a dedicated, exportable allocation. Its content is
     /// undefined.
     ///
     /// # Errors
-    /// `Unsupported` where the driver exports no such image.
+    /// `Unsupported` where the driver cannot export such an image.
     pub(super) fn exported_image(&self, shared: &DeviceState, desc: &ImageDesc) -> Result<(wgpu::Texture, Exported)> {
         SurfaceDesc::Image(*desc).check(&shared.identity.to_string(), &shared.caps)?;
         let (image, made) = self.sharing.exported_image(desc, USAGE)?;
@@ -31,8 +31,8 @@ impl Vulkan {
     }
 }
 
-/// The image as a texture of wgpu's, which keeps it, ready to be read: the first use of a texture whose content is not
-/// known to wgpu would throw away what others wrote by then.
+/// Wraps the image as a wgpu texture, which keeps it, and makes it ready for reading: at its first use of a texture
+/// with unknown content, wgpu would discard what others wrote by then.
 fn wrap(shared: &DeviceState, image: vk::Image, made: &Arc<Allocation>, desc: &ImageDesc) -> Result<wgpu::Texture> {
     use wgpu::wgt::{TextureTransition, TextureUses};
     let (width, height) = (desc.extent.width, desc.extent.height);
@@ -58,7 +58,7 @@ fn wrap(shared: &DeviceState, image: vk::Image, made: &Arc<Allocation>, desc: &I
         let state = TextureTransition { texture: &texture, selector: None, state: TextureUses::RESOURCE };
         encoder.transition_resources(std::iter::empty(), std::iter::once(state));
     })?;
-    // Others write it next, who know nothing of our queue.
+    // Other devices write it next, and do not wait for this queue.
     shared.wait(Some(index))?;
     Ok(texture)
 }

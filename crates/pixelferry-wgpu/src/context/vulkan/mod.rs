@@ -1,7 +1,7 @@
-//! Vulkan's end of a wgpu device: memory and semaphores that wgpu itself does not share.
+//! Vulkan objects of a wgpu device: memory and semaphores that wgpu itself does not share.
 //!
-//! All of wgpu-hal's and ash's `unsafe` is in this module. What is made here goes to wgpu as buffers and textures of its
-//! own, which say when nothing reads them any more.
+//! All of wgpu-hal's and ash's `unsafe` for Vulkan is in this module. wgpu receives the objects as its own buffers and
+//! textures, and reports when nothing reads them any more.
 
 mod buffer;
 mod create;
@@ -26,10 +26,10 @@ use pending_frees::PendingFrees;
 use pixelferry_vulkan::sharing::Sharing;
 use std::ffi::CStr;
 
-/// wgpu-hal's name for it.
+/// The API type of wgpu-hal.
 pub(crate) type Api = wgpu::hal::api::Vulkan;
 
-/// The buffer by Vulkan's names; `None` where another API drives the device.
+/// Returns the raw Vulkan handles of a buffer; `None` if the device's API is not Vulkan.
 #[cfg_attr(not(feature = "compute"), allow(dead_code, reason = "the backend alone calls some of it"))]
 pub(crate) fn raw_buffer(device: &wgpu::Device, buffer: &wgpu::Buffer) -> Option<RawMemory> {
     use ash::vk::Handle as _;
@@ -44,13 +44,14 @@ pub(crate) fn raw_buffer(device: &wgpu::Device, buffer: &wgpu::Buffer) -> Option
     }
 }
 
-/// Functions of one device, which lives as long as the `wgpu::Device` that is kept beside this.
+/// Functions of one device, which lives as long as the `wgpu::Device` that is kept with this.
 pub(crate) struct Vulkan {
     pub(crate) sharing: Sharing,
     pending_frees: PendingFrees,
 }
 
-/// A device's functions for sharing; `None` where another API drives it. They are used while the device is kept.
+/// Returns a device's sharing functions; `None` if its API is not Vulkan. They must be used only while the device is
+/// kept.
 fn sharing_of(device: &wgpu::Device, identity: &DeviceIdentity) -> Option<Sharing> {
     // SAFETY: nothing of the guard's is destroyed; the copies of function tables are used while the device is kept.
     let hal = unsafe { device.as_hal::<Api>() }?;
@@ -59,7 +60,7 @@ fn sharing_of(device: &wgpu::Device, identity: &DeviceIdentity) -> Option<Sharin
     let physical = hal.raw_physical_device();
     let enabled = hal.enabled_device_extensions();
     let has = |name: &CStr| enabled.contains(&name);
-    // wgpu-hal switches the feature on wherever it exists: its own fences are such semaphores.
+    // wgpu-hal enables the feature wherever it exists, because its own fences use it.
     // SAFETY: the physical device is of this instance, of Vulkan 1.1 as wgpu-hal demands.
     let timeline = unsafe { Sharing::timelines(&instance, physical) };
     // SAFETY: all three belong together and live as long as the `wgpu::Device`; what is made of them goes to it, or is
@@ -68,14 +69,14 @@ fn sharing_of(device: &wgpu::Device, identity: &DeviceIdentity) -> Option<Sharin
 }
 
 impl Vulkan {
-    pub(crate) const ABSENT: &str = "the device is not driven by Vulkan, by which memory is shared";
+    pub(crate) const ABSENT: &str = "the device's API is not Vulkan, which is needed for sharing memory";
 
-    /// Vulkan's end of a device; `None` where another API drives it.
+    /// Opens the Vulkan objects of a device; `None` if its API is not Vulkan.
     pub(crate) fn of(device: &wgpu::Device, identity: &DeviceIdentity) -> Option<Self> {
         Some(Self { sharing: sharing_of(device, identity)?, pending_frees: PendingFrees::default() })
     }
 
-    /// Returns what it adds.
+    /// Returns the capabilities that Vulkan adds.
     pub(crate) fn sharing(&self) -> Shares {
         Shares {
             imports: self.sharing.imports(),
@@ -85,8 +86,8 @@ impl Vulkan {
         }
     }
 
-    /// Records that the host sees what was written before, and nothing else into a new encoder: wgpu does so for memory alone that
-    /// it maps itself.
+    /// Records, into a new encoder, a barrier that makes earlier writes visible to the host: wgpu does so only for
+    /// memory that it maps itself.
     pub(crate) fn show_host(&self, encoder: &mut wgpu::CommandEncoder) {
         use ash::vk;
         let barrier = vk::MemoryBarrier::default()
@@ -105,7 +106,7 @@ impl Vulkan {
         }
     }
 
-    /// Frees the pages of the host that it read, once `wait` has waited for the device.
+    /// Frees the host pages that the device has read, once `wait` has waited for it.
     pub(crate) fn take_back(&self, wait: impl FnOnce() -> Result<()>) {
         self.pending_frees.take_back(wait);
     }

@@ -1,4 +1,4 @@
-//! A device with the extensions by which memory and semaphores are shared.
+//! Devices with the extensions for sharing memory and semaphores.
 
 use super::Api;
 use crate::context::device_extension::DeviceExtension;
@@ -7,7 +7,7 @@ use interop_core::{DeviceIdentity, DeviceLuid, DeviceUuid, Error, Result};
 use pixelferry_vulkan::sharing::{DEVICE_EXTENSIONS, DeviceNeeds, Ids, OwnDevice};
 use std::ffi::CStr;
 
-/// Returns the identifiers of the adapter, if Vulkan 1.1 or later drives it.
+/// Returns the identifiers of the adapter, if its API is Vulkan 1.1 or later.
 pub(crate) fn ids(adapter: &wgpu::Adapter) -> (Option<DeviceUuid>, Option<DeviceLuid>) {
     let ids = asked(adapter);
     (ids.map(|ids| ids.uuid), ids.and_then(|ids| ids.luid))
@@ -24,7 +24,7 @@ fn asked(adapter: &wgpu::Adapter) -> Option<Ids> {
     Some(unsafe { Ids::of(instance, hal.raw_physical_device()) })
 }
 
-/// Returns what an engine that makes the adapter's device itself switches on; `None` where the adapter is not Vulkan's.
+/// Returns the extensions for an engine that creates the adapter's device itself; `None` if its API is not Vulkan.
 pub(crate) fn extensions(adapter: &wgpu::Adapter, identity: &DeviceIdentity) -> Option<Result<Vec<DeviceExtension>>> {
     // SAFETY: nothing of the guard's is destroyed.
     let hal = unsafe { adapter.as_hal::<Api>() }?;
@@ -47,8 +47,8 @@ pub(crate) fn extensions(adapter: &wgpu::Adapter, identity: &DeviceIdentity) -> 
     }))
 }
 
-/// Adds what [`crate::open_device`] switches on and the driver lists to the extensions with which a device of this adapter is about to
-/// be made: for engines that let others into that by wgpu-hal's callback
+/// Adds the extensions of [`crate::open_device`] that the driver lists to those with which a device of this adapter is
+/// about to be created, for engines that allow this through wgpu-hal's callback
 /// ([`wgpu::hal::vulkan::Adapter::open_with_callback`]). None of them needs a feature.
 pub fn add_device_extensions(adapter: &wgpu::hal::vulkan::Adapter, extensions: &mut Vec<&'static CStr>) {
     let about = adapter.physical_device_capabilities();
@@ -59,7 +59,7 @@ pub fn add_device_extensions(adapter: &wgpu::hal::vulkan::Adapter, extensions: &
     }
 }
 
-/// Opens a device; `None` where the adapter is not Vulkan's.
+/// Opens a device; `None` if the adapter's API is not Vulkan.
 pub(crate) fn open(
     adapter: &wgpu::Adapter,
     identity: &DeviceIdentity,
@@ -73,7 +73,7 @@ pub(crate) fn open(
     let failed = |reason: String| Error::Unavailable {
         what: identity.to_string(),
         reason,
-        hint: "Update the GPU's Vulkan driver, or ask for fewer features.".into(),
+        hint: "Update the GPU's Vulkan driver, or request fewer features.".into(),
     };
     // SAFETY: only extensions that the driver lists are added.
     let opened = unsafe { create(&hal, &extensions, descriptor) };
@@ -83,7 +83,7 @@ pub(crate) fn open(
     }))
 }
 
-/// Creates a device as [`wgpu::hal::vulkan::Adapter::open_with_callback`] does, but [`OwnDevice`] destroys it.
+/// Creates a device as [`wgpu::hal::vulkan::Adapter::open_with_callback`] does; [`OwnDevice`] then destroys it.
 ///
 /// # Safety
 /// The adapter lists all extensions, which are at least those that it requires for the features of the descriptor.
@@ -92,7 +92,7 @@ unsafe fn create(
     extensions: &[&'static CStr],
     descriptor: &wgpu::DeviceDescriptor<'_>,
 ) -> std::result::Result<wgpu::hal::OpenDevice<Api>, String> {
-    // wgpu-hal takes the first family, too.
+    // wgpu-hal also uses the first family.
     const FAMILY: u32 = 0;
     let (features, limits) = (descriptor.required_features, &descriptor.required_limits);
     let mut enabled = hal.physical_device_features(extensions, features);
@@ -103,8 +103,8 @@ unsafe fn create(
     let instance = hal.shared_instance().raw_instance();
     // SAFETY: the caller's promise; the structures live through the call.
     let device = unsafe { OwnDevice::create(instance, hal.raw_physical_device(), &info) };
-    // wgpu drops the callback when it has let go of the device, and of its instance later.
-    let own = device.map_err(|code| format!("vkCreateDevice answered {code:?}"))?;
+    // wgpu drops the callback when it has released the device, and releases the instance later.
+    let own = device.map_err(|code| format!("vkCreateDevice returned {code:?}"))?;
     let raw = own.device().clone();
     let let_go: wgpu::hal::DropCallback = Box::new(move || drop(own));
     // SAFETY: the device was made of this adapter with these extensions, features and this family, and lives until the callback

@@ -8,27 +8,27 @@ use interop_core::{ComputeSemaphore, MemoryCap, MemoryHandle, Result, SemaphoreC
 use pixelferry_vulkan::sharing::Sharing;
 use std::sync::Arc;
 
-/// Functions of one device, which lives as long as the [`WgpuDevice`] that is kept beside this.
+/// Functions of one device, which lives as long as the [`WgpuDevice`] that is kept with this.
 pub(crate) struct Opener(Sharing);
 
 impl Opener {
-    /// `None` where another API than Vulkan drives the device.
+    /// `None` if the device's API is not Vulkan.
     pub(crate) fn of(device: &WgpuDevice) -> Option<Self> {
         sharing_of(&device.device, &device.identity).map(Self)
     }
 
-    /// Returns what it opens.
+    /// Returns the memory and semaphores that it can import.
     pub(crate) fn caps(&self) -> (Vec<MemoryCap>, Vec<SemaphoreCap>) {
         self.0.opened_by_kernels()
     }
 
-    /// The first bytes of memory, in whole words, as a buffer.
+    /// Imports the first bytes of memory, in whole words, as a buffer.
     pub(crate) fn buffer(&self, device: &WgpuDevice, memory: MemoryHandle, bytes: usize) -> Result<wgpu::Buffer> {
         let size = whole_words(bytes as u64);
         wrap(device, &Arc::new(self.0.imported_buffer(memory, size, USAGE)?), None, size)
     }
 
-    /// A semaphore for the device's queue.
+    /// Imports a semaphore for the device's queue.
     pub(crate) fn semaphore(&self, device: &WgpuDevice, handle: SemaphoreHandle) -> Result<Box<dyn ComputeSemaphore>> {
         let kind = handle.kind();
         Ok(Box::new(QueueSemaphore::new(device, self.0.imported_semaphore(handle)?, kind)))

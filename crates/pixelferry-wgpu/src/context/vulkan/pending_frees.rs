@@ -1,15 +1,15 @@
-//! Pages of the host that the device reads where they lie.
+//! Host pages that the device reads in place.
 
 use interop_core::{HostBlock, Result};
 use std::cell::RefCell;
 use std::sync::{Arc, Weak};
 
-/// Pages that the device may still read; each with what goes when it no longer does.
+/// Pages that the device may still read, each with a token that is dropped when it no longer does.
 #[derive(Default)]
 pub(super) struct PendingFrees(RefCell<Vec<(Weak<()>, HostBlock)>>);
 
 impl PendingFrees {
-    /// Keeps pages alive until the device has let go of them: `token` goes with what reads them.
+    /// Keeps pages alive until the device has released them: `token` is dropped with the object that reads them.
     pub(super) fn add(&self, block: HostBlock, token: &Arc<()>) {
         let mut pages = self.0.borrow_mut();
         pages.retain(|(reader, _)| reader.strong_count() > 0);
@@ -22,11 +22,11 @@ impl PendingFrees {
             return;
         }
         if let Err(error) = wait() {
-            tracing::warn!(%error, "the device could not be waited for");
+            tracing::warn!(%error, "waiting for the device failed");
         }
         for (reader, block) in self.0.take() {
             if reader.strong_count() > 0 {
-                // A surface, or the engine, still holds the buffer: better lost than read after it is freed.
+                // A surface or the engine still holds the buffer: leaking it is better than a read after it is freed.
                 tracing::warn!(?block, "host pages are still read by a buffer that outlives its display");
                 std::mem::forget(block);
             }

@@ -11,7 +11,7 @@ use pixelferry_vulkan::sharing::Semaphore;
 /// A semaphore that a device's queue waits for and signals.
 pub(crate) struct QueueSemaphore {
     device: WgpuDevice,
-    /// `None` only while it is dropped.
+    /// `None` only during the drop.
     raw: Option<Semaphore>,
     semaphore: vk::Semaphore,
     timeline: bool,
@@ -27,7 +27,7 @@ impl QueueSemaphore {
         self.timeline.then_some(value)
     }
 
-    /// Gives Vulkan's end of the queue to `f`.
+    /// Runs `f` with the Vulkan queue.
     fn queue<T>(&self, f: impl FnOnce(&wgpu::hal::vulkan::Queue) -> T) -> Result<T> {
         // SAFETY: nothing of the guard's is destroyed; semaphores are handed to the next submission as hal documents.
         match unsafe { self.device.queue.as_hal::<Api>() } {
@@ -36,15 +36,15 @@ impl QueueSemaphore {
         }
     }
 
-    /// Signals with the next submission, which is made here: what was told so far comes before it.
+    /// Signals with the next submission, which this call makes: it follows all earlier work.
     pub(crate) fn signals(&self, value: u64) -> Result<()> {
         let value = self.value(value);
         self.queue(|queue| queue.add_signal_semaphore(self.semaphore, value))?;
         self.flush()
     }
 
-    /// Lets what the device is told from now on wait. For a binary semaphore the wait is made at once: the other side may signal
-    /// it again when this returns.
+    /// Makes later work of the device wait. For a binary semaphore, the wait is submitted at once: the other side may
+    /// signal it again after this returns.
     pub(crate) fn waits(&self, value: u64) -> Result<()> {
         let value = self.value(value);
         let stage = vk::PipelineStageFlags::ALL_COMMANDS;
@@ -52,19 +52,19 @@ impl QueueSemaphore {
         if self.timeline { Ok(()) } else { self.flush() }
     }
 
-    /// Submits; where that fails, whoever asked asks again.
+    /// Submits; the caller repeats a failed call.
     fn flush(&self) -> Result<()> {
         self.device.flush().map(drop).inspect_err(|_| self.forget())
     }
 
-    /// The next submission neither waits nor signals.
+    /// Removes the wait and the signal from the next submission.
     fn forget(&self) {
         let forget = |queue: &wgpu::hal::vulkan::Queue| {
             queue.remove_signal_semaphore(self.semaphore);
             queue.remove_wait_semaphore(self.semaphore);
         };
         if let Err(error) = self.queue(forget) {
-            tracing::warn!(%error, "a semaphore could not be taken back");
+            tracing::warn!(%error, "a semaphore could not be removed from the next submission");
         }
     }
 }
@@ -72,13 +72,13 @@ impl QueueSemaphore {
 #[cfg(feature = "compute")]
 impl ComputeSemaphore for QueueSemaphore {
     fn signal(&mut self, value: u64) -> Result<()> {
-        // Before the signal is there to be taken: an engine's submission on another thread may be the next.
+        // Before the signal is pending: an engine's submission on another thread may take it.
         self.device.submit_recorded()?;
         self.signals(value)
     }
 
     fn wait(&mut self, value: u64) -> Result<()> {
-        // What waits to be submitted comes before.
+        // Earlier recorded work is submitted first.
         self.device.submit_recorded()?;
         self.waits(value)
     }

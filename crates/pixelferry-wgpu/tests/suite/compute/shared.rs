@@ -11,6 +11,6 @@ fn opengls_device_says_what_it_lacks() {
     let Support::No(reason) = backend.caps().can_import(HandleType::OPAQUE, MemoryShape::Linear) else {
         panic!("it opens memory")
     };
-    assert!(reason.contains("not driven by Vulkan"), "{reason}");
+    assert!(reason.contains("not Vulkan"), "{reason}");
     assert!(!backend.caps().can_open_semaphore(SyncKind::BinarySemaphore).is_yes());
 }

@@ -1,4 +1,4 @@
-//! Opening of what is compared next.
+//! Opens the pair or path that is compared next.
 
 use super::super::lane::{Lane, OTHER_PATH};
 use super::super::report::JointState;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 impl Contest {
-    /// True where the backend of that row is open; begins to open it.
+    /// True where the backend of that row is open; otherwise starts opening it.
     pub(super) fn is_opened(&mut self, row: usize) -> bool {
         match &self.opening {
             Some((of, opening)) if *of == row || !opening.is_done() => return *of == row && opening.is_done(),
@@ -30,7 +30,7 @@ impl Contest {
         false
     }
 
-    /// Opens the pair or the path that is next, for a duel. `None` where it does not work.
+    /// Opens the next pair or path for a comparison. `None` where it does not work.
     pub fn open<S>(
         &mut self,
         in_use: &Lane<S>,
@@ -66,7 +66,8 @@ impl Contest {
         let gone = || Error::invalid("AutoLink::frame", "the backend was not opened");
         let backend = self.opening.take().ok_or_else(gone)?.1.join()?;
         let pair = self.prospects()[row].open_with(backend, &self.wanted.kernels())?;
-        // The first path that works, so that the program hardly waits. If the pair is taken, its other paths are compared.
+        // Uses the first path that works, so that the program hardly waits. If the pair wins, its other paths are
+        // compared.
         let link = self.wanted.link(&pair, None, Duration::ZERO)?;
         let side = prepare(&pair.backend, pair.kernels.clone())?;
         Ok(Lane::new(row, link, pair.kernels, side, false))
@@ -79,7 +80,7 @@ impl Contest {
         prepare: impl Fn(&Arc<dyn ComputeBackend>, Vec<Arc<dyn Kernel>>) -> Result<S>,
     ) -> Result<Lane<S>> {
         let (backend, display) = (in_use.link.backend(), in_use.link.display());
-        // One that fails later is left for another, which a path that is forced would not be.
+        // A preferred path that fails later is replaced, unlike a forced one.
         let options = LinkOptions::new(self.wanted.policy.clone().with_prefer(path));
         let link = Link::open(Arc::clone(backend), Rc::clone(display), self.wanted.surface, options)?;
         if link.path() != path {

@@ -243,5 +243,5 @@ fn a_scene_is_recorded() {
     assert!(&bytes[4..8] == b"ftyp" && bytes.windows(4).any(|name| name == b"moov"));
     std::fs::remove_file(&file).unwrap();
     let refused = record(Path::new("scene.avi"));
-    assert!(!refused.status.success() && String::from_utf8_lossy(&refused.stderr).contains("take .mp4"));
+    assert!(!refused.status.success() && String::from_utf8_lossy(&refused.stderr).contains("use .mp4"));
 }
