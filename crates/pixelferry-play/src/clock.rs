@@ -8,6 +8,7 @@ const STEP: Duration = Duration::from_micros(16_667);
 /// Longest time between two frames. After a longer pause of the whole program, time continues where it was.
 const MOST: Duration = Duration::from_secs(1);
 
+/// Time that the frames are given: seconds since the start, the time of a frame, and its number.
 #[derive(Debug)]
 pub struct Clock {
     /// Time per frame; `None` follows the real time.
