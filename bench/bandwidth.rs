@@ -23,7 +23,7 @@ use std::time::Instant;
 
 /// The measurements of one operation on one device.
 #[derive(Serialize)]
-struct Row {
+struct BandwidthRow {
     device: String,
     driver: String,
     operation: &'static str,
@@ -138,7 +138,7 @@ impl Subjects {
     }
 }
 
-fn measure(backend: &Arc<dyn ComputeBackend>, len: usize, samples: usize, batch: usize) -> Vec<Row> {
+fn measure(backend: &Arc<dyn ComputeBackend>, len: usize, samples: usize, batch: usize) -> Vec<BandwidthRow> {
     let arrays = Arrays::new(Arc::clone(backend)).expect("a language for arrays");
     let mut subjects = Subjects::new(backend, &arrays, len);
     let mut operations: Vec<(&'static str, usize)> = match backend.device().api {
@@ -165,12 +165,12 @@ fn measure(backend: &Arc<dyn ComputeBackend>, len: usize, samples: usize, batch:
             }
         }
     }
-    let mut rows: Vec<Row> = operations
+    let mut rows: Vec<BandwidthRow> = operations
         .into_iter()
         .zip(taken)
         .map(|((operation, bytes), samples_us)| {
             let (median_us, bytes) = (quantile(&samples_us, 0.5), bytes * len);
-            Row {
+            BandwidthRow {
                 device: backend.device().to_string(),
                 driver: backend.device().driver.clone(),
                 operation,

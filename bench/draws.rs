@@ -10,8 +10,8 @@ use cpu_fallback::MemoryDisplay;
 use cuda_backend::CudaBackend;
 use interop_core::select::quantile;
 use interop_core::{
-    AlphaMode, ComputeBackend, Display, DrawOptions, Encoding, Extent, Filter, Fit, ImageDesc, ImageView, Part,
-    PixelFormat, Region, Surface, SurfaceDesc, ToneMap, View,
+    AlphaMode, ComputeBackend, Display, DrawOptions, Encoding, Extent, Filter, Fit, ImageDesc, ImageView, PixelFormat,
+    Region, Surface, SurfaceDesc, SurfacePart, ToneMap, View,
 };
 use opencl_backend::{OpenClBackend, devices};
 use std::sync::Arc;
@@ -42,7 +42,7 @@ fn surface(display: &dyn Display, image: &ImageDesc) -> Surface {
     // Halves of at most 1 are needed, too.
     let bytes: Vec<u8> =
         (0..view.span().end).map(|i| (i as u32).wrapping_mul(0x9E37_79B1).to_be_bytes()[0] & 0x3b).collect();
-    surface.upload(&Part::full(&desc), &bytes, &View::Image(view)).unwrap();
+    surface.upload(&SurfacePart::full(&desc), &bytes, &View::Image(view)).unwrap();
     surface
 }
 

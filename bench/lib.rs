@@ -21,7 +21,7 @@
 
 use pixelferry::api::gl::{self, GlDisplay};
 use pixelferry::api::wgpu::{self, WgpuDisplay};
-use pixelferry::{Display as _, DrawOptions, Link, Result, Showed, ShownFrame, WriteFrame};
+use pixelferry::{Display as _, DrawOptions, Link, Result, ShowOutcome, ShownFrame, WriteFrame};
 use serde::Serialize;
 use std::env;
 use std::rc::Rc;
@@ -96,7 +96,7 @@ impl Screen {
         (width, height): (u32, u32),
         options: DrawOptions,
         compute: impl FnMut(&mut WriteFrame<'_>) -> Result<()>,
-    ) -> Result<Showed> {
+    ) -> Result<ShowOutcome> {
         match self {
             Self::Gl(display, target) => {
                 target.bind()?;

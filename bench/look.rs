@@ -12,10 +12,10 @@ use pixelferry::driver::select::quantile;
 use pixelferry::{
     BackendChoice, ComputeBackend, ComputeMemory, Display, DrawOptions, Extent, Fit, ImageAccess, ImageDesc, Kernel,
     Link, LinkOptions, PixelFormat, Placement, Policy, Profiles, Result, RowOrder, SurfaceDesc, Unwritten,
-    command::Choice as _, open_backend,
+    command::ApiChoice as _, open_backend,
 };
-use pixelferry_look::{Colormap, End, Gauge, Layout, Look, Number, Place, Plane, Range, Raw};
-use pixelferry_media::wire::{Codec, HEADER_BYTES, Header, Kind};
+use pixelferry_look::{Colormap, End, Gauge, Layout, Look, MemoryLocation, Number, Plane, Range, Raw};
+use pixelferry_media::wire::{Codec, HEADER_BYTES, Header, MessageKind};
 use pixelferry_media::{GpuJpeg, mean_square};
 use serde::Serialize;
 use std::rc::Rc;
@@ -29,7 +29,7 @@ const WINDOW: (u32, u32) = (1920, 1080);
 const QUALITIES: [u8; 2] = [80, 90];
 
 #[derive(Serialize)]
-struct Row {
+struct LookRow {
     compute: String,
     display: String,
     row: &'static str,
@@ -37,7 +37,7 @@ struct Row {
 }
 
 /// An array on the device, and the link that shows it.
-struct Shown {
+struct ShownArray {
     link: Link,
     kernel: Arc<dyn Kernel>,
     memory: Box<dyn ComputeMemory>,
@@ -51,7 +51,7 @@ fn plane((width, height): (u32, u32), look: &Look) -> Plane {
         shape: vec![i64::from(height), i64::from(width)],
         strides: None,
         number: Number::of_letter('f', 4, false),
-        place: Place::Host,
+        place: MemoryLocation::Host,
     };
     Plane::new(&raw, Layout::named("HW").expect("a layout"), PixelFormat::Rgba8, look).expect("a picture")
 }
@@ -64,7 +64,7 @@ fn numbers((width, height): (u32, u32)) -> Vec<u8> {
         .collect()
 }
 
-impl Shown {
+impl ShownArray {
     fn new(
         backend: &Arc<dyn ComputeBackend>,
         display: &Rc<dyn Display>,
@@ -126,7 +126,8 @@ fn main() {
     let ranges = [(0.0, 100.0), (1.0, 99.0)]
         .map(|(low, high)| Look { range: Range::Between(End::Percent(low), End::Percent(high)), ..Look::default() });
     let (bytes, large) = (numbers(SIZE), numbers(LARGE));
-    let shown = |size, look: &Look, bytes: &[u8]| Shown::new(&backend, &display, size, look, bytes).expect("a link");
+    let shown =
+        |size, look: &Look, bytes: &[u8]| ShownArray::new(&backend, &display, size, look, bytes).expect("a link");
     let mut looks = [shown(SIZE, &Look::default(), &bytes), shown(SIZE, &mapped, &bytes)];
     let mut zoomed = shown(LARGE, &mapped, &large);
     zoomed.frame().expect("a frame");
@@ -140,7 +141,7 @@ fn main() {
         "percentiles",
         "draw, zoomed",
     ];
-    let mut rows = names.map(|row| Row {
+    let mut rows = names.map(|row| LookRow {
         compute: backend.device().to_string(),
         display: display.device().to_string(),
         row,
@@ -168,7 +169,7 @@ fn main() {
     }
     println!("{} -> {}, microseconds", rows[0].compute, rows[0].display);
     println!("| row | median | p99 | of the copy | of the numbers as they are |\n|---|---|---|---|---|");
-    let median = |row: &Row| quantile(&row.microseconds, 0.5);
+    let median = |row: &LookRow| quantile(&row.microseconds, 0.5);
     for row in rows.iter().filter(|row| !row.microseconds.is_empty()) {
         let (us, p99) = (median(row), quantile(&row.microseconds, 0.99));
         println!("| {} | {us:.0} | {p99:.0} | {:.2} | {:.2} |", row.row, us / median(&rows[0]), us / median(&rows[1]));
@@ -205,7 +206,7 @@ fn jpegs(
     let pixels = colours((width, height));
     let mut memory = backend.allocate(pixels.len())?;
     memory.write(0, &pixels)?;
-    let header = Header::new(Kind::Picture, ImageDesc::new(width, height, PixelFormat::Rgba8), extent.full());
+    let header = Header::new(MessageKind::Picture, ImageDesc::new(width, height, PixelFormat::Rgba8), extent.full());
     let header = Header { codec: Codec::Jpeg, ..header };
     let mut copy = vec![0; pixels.len()];
     let (mut packed, mut times) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);

@@ -9,7 +9,7 @@
 use interop_core::describe::pattern::Pattern;
 use measure::{Screen, argument, number, write_rows};
 use pixelferry::api::gl::{GlDisplay, HeadlessOptions};
-use pixelferry::command::Choice as _;
+use pixelferry::command::ApiChoice as _;
 use pixelferry::driver::select::quantile;
 use pixelferry::{
     BackendChoice, Display, DrawOptions, Extent, ImageDesc, Link, LinkOptions, PixelFormat, SurfaceDesc, Unwritten,
@@ -22,7 +22,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 #[derive(Serialize)]
-struct Row {
+struct RecordRow {
     row: &'static str,
     what: &'static str,
     us: Vec<f64>,
@@ -48,7 +48,7 @@ fn main() {
     };
     println!("{} -> {}, {size}, {rate} a second, {name}", backend.device(), display.device());
     let mut rows = [("no film", "work"), ("no film", "interval"), ("a film", "work"), ("a film", "interval")]
-        .map(|(row, what)| Row { row, what, us: Vec::new() });
+        .map(|(row, what)| RecordRow { row, what, us: Vec::new() });
     let period = Duration::from_secs(1) / rate;
     for turn in 0..4 {
         let is_film = turn % 2;

@@ -14,8 +14,9 @@ use pixelferry::api::wgpu::WgpuDisplay;
 use pixelferry::driver::describe::pattern::Pattern;
 use pixelferry::driver::select::quantile;
 use pixelferry::{
-    BackendChoice, ComputeBackend, DisplayChoice, DrawOptions, Headless, ImageAccess, ImageDesc, Link, LinkBuilder,
-    LinkOptions, PixelFormat, Policy, Profiles, Result, SurfaceDesc, Trials, Unwritten, command::Choice as _,
+    BackendChoice, ComputeBackend, DisplayChoice, DrawOptions, HeadlessDisplay, ImageAccess, ImageDesc, Link,
+    LinkBuilder, LinkOptions, PixelFormat, Policy, Profiles, Result, SurfaceDesc, Trials, Unwritten,
+    command::ApiChoice as _,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -30,7 +31,7 @@ const ROUNDS_OF_OPENING: usize = 7;
 const FRAMES: usize = 6;
 
 #[derive(Serialize)]
-struct Row {
+struct ResizeRow {
     compute: String,
     display: String,
     access: &'static str,
@@ -55,7 +56,7 @@ fn drag(steps: u32) -> impl Iterator<Item = (u32, u32)> {
 
 struct Bench {
     backend: Arc<dyn ComputeBackend>,
-    screen: Headless,
+    screen: HeadlessDisplay,
     /// `None` if the display has no texture to draw into: each frame is drawn in its own size.
     target: Option<Screen>,
     nonce: u32,
@@ -89,7 +90,7 @@ impl Bench {
         Ok((link, start.elapsed().as_secs_f64() * 1e3))
     }
 
-    fn measure(&mut self, access: ImageAccess, rule: Unwritten, room: bool, steps: u32) -> Result<Row> {
+    fn measure(&mut self, access: ImageAccess, rule: Unwritten, room: bool, steps: u32) -> Result<ResizeRow> {
         let desc = |(width, height)| {
             let image = ImageDesc::new(width, height, PixelFormat::Rgba8).with_access(access);
             SurfaceDesc::Image(image.with_unwritten(rule))
@@ -129,11 +130,11 @@ impl Bench {
         let (compute, display) = (self.backend.device().to_string(), self.screen.display().device().to_string());
         let access = if access == ImageAccess::Any { "any" } else { "texture" };
         let rule = rule.name();
-        Ok(Row { compute, display, access, rule, room, path, resize_ms, first_ms, second_ms, alone_ms, open_ms })
+        Ok(ResizeRow { compute, display, access, rule, room, path, resize_ms, first_ms, second_ms, alone_ms, open_ms })
     }
 }
 
-fn print(row: &Row) {
+fn print(row: &ResizeRow) {
     let q = |samples: &[f64], at| quantile(samples, at);
     // Each step next to a frame of its own size.
     let ratios: Vec<f64> =

@@ -9,7 +9,7 @@ use measure::{listed, number, write_rows};
 use pixelferry::driver::select::quantile;
 use pixelferry::{
     BackendChoice, ComputeBackend, Display, ImageAccess, ImageDesc, Link, LinkBuilder, LinkOptions, Mode, PixelFormat,
-    Policy, Profiles, SurfaceDesc, Unwritten, command::Choice as _,
+    Policy, Profiles, SurfaceDesc, Unwritten, command::ApiChoice as _,
 };
 use serde::Serialize;
 use std::path::Path;
@@ -21,7 +21,7 @@ const SIZES: [(&str, u32, u32); 3] = [("720p", 1280, 720), ("1080p", 1920, 1080)
 const MODES: [(&str, Mode); 2] = [("latency", Mode::Latency), ("throughput", Mode::Throughput { most: 16 })];
 
 #[derive(Serialize)]
-struct Row {
+struct StartRow {
     compute: String,
     display: String,
     size: &'static str,
@@ -47,7 +47,7 @@ fn measure(
     (size, width, height): (&'static str, u32, u32),
     (name, mode): (&'static str, Mode),
     (rounds, folder): (usize, &Path),
-) -> Row {
+) -> StartRow {
     let image = ImageDesc::new(width, height, PixelFormat::Rgba8).with_access(ImageAccess::Any);
     let image = image.with_unwritten(Unwritten::Overwrite);
     let desc = SurfaceDesc::Image(image);
@@ -57,7 +57,7 @@ fn measure(
     let remembered = || policy(Profiles::Folder(folder.to_owned()));
     open(backend, display, &desc, remembered());
     let (compute, shown) = (backend.device().to_string(), display.device().to_string());
-    let mut row = Row {
+    let mut row = StartRow {
         compute,
         display: shown,
         size,

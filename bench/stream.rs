@@ -14,9 +14,9 @@ use interop_core::describe::pattern::Pattern;
 use measure::{Screen, argument, listed, number, write_rows};
 use pixelferry::api::gl::{self, GlBackend, GlDisplay};
 use pixelferry::api::wgpu::{WgpuBackend, WgpuDisplay, WgpuOptions};
-use pixelferry::command::Choice as _;
+use pixelferry::command::ApiChoice as _;
 use pixelferry::driver::select::quantile;
-use pixelferry::stream::{Next, StreamDisplay, StreamOptions, Subscriber, publish};
+use pixelferry::stream::{NextFrame, StreamDisplay, StreamOptions, Subscriber, publish};
 use pixelferry::{
     Arg, BackendChoice, ComputeBackend, Display, DrawOptions, ImageAccess, ImageDesc, Kernel, KernelSource, Link,
     LinkOptions, PathId, PixelFormat, Policy, SurfaceDesc, Unwritten, View, open_backend,
@@ -43,7 +43,7 @@ fn copy(@builtin(global_invocation_id) id: vec3<u32>) {
 }";
 
 #[derive(Serialize)]
-struct Row {
+struct StreamRow {
     size: &'static str,
     row: String,
     path: String,
@@ -173,7 +173,8 @@ impl Shows {
     /// Shows the newest frame of a stream, and waits until it is shown.
     fn stream(&mut self, subscriber: &mut Subscriber) {
         let next = subscriber.next(SOON).expect("a stream");
-        let frame = if let Next::Frame(frame) = next { Some(frame) } else { None }.expect("a frame that comes soon");
+        let frame =
+            if let NextFrame::Frame(frame) = next { Some(frame) } else { None }.expect("a frame that comes soon");
         let view = frame.view();
         let view = view.pixels().expect("a stream of images");
         let args = [Arg::Memory(frame.memory()), Arg::U32(view.offset as u32 / 4), Arg::U32(view.pitch() as u32 / 4)];
@@ -206,11 +207,11 @@ fn backend_choice() -> BackendChoice {
     argument("--backend").map_or(BackendChoice::Auto, |name| BackendChoice::parse(&name).expect("a backend"))
 }
 
-fn report(rows: &mut Vec<Row>, size: &'static str, row: String, path: String, mut us: Vec<f64>) {
+fn report(rows: &mut Vec<StreamRow>, size: &'static str, row: String, path: String, mut us: Vec<f64>) {
     us.sort_by(f64::total_cmp);
     let at = |q| quantile(&us, q);
     println!("{size:6} {row:44} {path:20} {:9.1} {:9.1}", at(0.5), at(0.99));
-    rows.push(Row { size, row, path, us });
+    rows.push(StreamRow { size, row, path, us });
 }
 
 /// A link within this process, by its own best path or one that is asked for.

@@ -4,8 +4,8 @@
 
 use clap::Parser;
 use pixelferry::{Extent, Link, LinkOptions, PixelFormat, Policy, SurfaceDesc};
-use pixelferry_demo::scene::Place;
-use pixelferry_demo::{Options, Scene, SceneError, run};
+use pixelferry_demo::scene::FrameTarget;
+use pixelferry_demo::{Scene, SceneError, SceneOptions, run};
 use pixelferry_examples::own_kernels::OwnKernels;
 use std::process::ExitCode;
 use std::rc::Rc;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 #[derive(Parser)]
 struct Cli {
     #[command(flatten)]
-    options: Options,
+    options: SceneOptions,
 }
 
 struct Own {
@@ -29,7 +29,7 @@ impl Scene for Own {
         "own kernels"
     }
 
-    fn advance_in(&mut self, seconds: f32, _: &mut Place<'_>) -> Result<bool, SceneError> {
+    fn advance_in(&mut self, seconds: f32, _: &mut FrameTarget<'_>) -> Result<bool, SceneError> {
         let Self { kernels, link } = self;
         link.frame(|frame| kernels.write(frame, (seconds * 60.0) as u32))?;
         Ok(true)

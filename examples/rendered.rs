@@ -6,11 +6,11 @@ use clap::Parser;
 use glow::HasContext as _;
 use pixelferry::api::gl::{EngineTexture, GlDisplay, GlFunctions, glow};
 use pixelferry::{
-    CpuKernelExt as _, Extent, ImageDesc, Intake, Kernel, KernelSource, Link, LinkBuilder, LinkOptions, Opened,
+    CpuKernelExt as _, Extent, ImageDesc, Intake, Kernel, KernelSource, Link, LinkBuilder, LinkOptions, OpenedLink,
     PixelFormat, Policy, RowOrder, SurfaceDesc,
 };
-use pixelferry_demo::scene::Place;
-use pixelferry_demo::{Options, Scene, SceneError, run};
+use pixelferry_demo::scene::FrameTarget;
+use pixelferry_demo::{Scene, SceneError, SceneOptions, run};
 use std::process::ExitCode;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 #[derive(Parser)]
 struct Cli {
     #[command(flatten)]
-    options: Options,
+    options: SceneOptions,
 }
 
 const VERTEX: &str = "#version 330 core
@@ -163,7 +163,7 @@ impl Drop for Engine {
     }
 }
 
-struct Rendered {
+struct RenderedScene {
     kernels: Vec<Arc<dyn Kernel>>,
     // Before the texture that it reads.
     scene: Intake,
@@ -171,11 +171,11 @@ struct Rendered {
     engine: Engine,
 }
 
-impl Rendered {
+impl RenderedScene {
     fn new(wanted: LinkBuilder, size: (u32, u32)) -> Result<Self, SceneError> {
         let image = ImageDesc::new(size.0, size.1, PixelFormat::Rgba8).with_row_order(RowOrder::BottomUp);
         let wanted = wanted.surface(SurfaceDesc::Image(image)).launch(&blur(), []);
-        let Opened { backend, kernels, display, link, .. } = wanted.open()?;
+        let OpenedLink { backend, kernels, display, link, .. } = wanted.open()?;
         let gl = display.downcast_ref::<GlDisplay>().ok_or_else(|| SceneError::NeedsOpenGl {
             scene: "rendered",
             display: display.device().to_string(),
@@ -190,12 +190,12 @@ impl Rendered {
     }
 }
 
-impl Scene for Rendered {
+impl Scene for RenderedScene {
     fn name(&self) -> &'static str {
         "rendered"
     }
 
-    fn advance_in(&mut self, seconds: f32, _: &mut Place<'_>) -> Result<bool, SceneError> {
+    fn advance_in(&mut self, seconds: f32, _: &mut FrameTarget<'_>) -> Result<bool, SceneError> {
         self.engine.render(seconds);
         let scene = self.scene.take()?;
         self.link.frame(|next| next.launch(self.kernels[0].as_ref(), &[scene.arg()]))?;
@@ -220,5 +220,5 @@ impl Scene for Rendered {
 fn main() -> ExitCode {
     let options = Cli::parse().options;
     let size = options.size_or(720, 480);
-    run(&options, size, |wanted| Ok(Box::new(Rendered::new(wanted, size)?)))
+    run(&options, size, |wanted| Ok(Box::new(RenderedScene::new(wanted, size)?)))
 }

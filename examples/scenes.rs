@@ -7,7 +7,7 @@ use pixelferry_demo::scenes::filter::{Filter, FilterScene};
 use pixelferry_demo::scenes::fluid::Fluid;
 use pixelferry_demo::scenes::plasma::Plasma;
 use pixelferry_demo::scenes::sine::Sine;
-use pixelferry_demo::{DrawArgs, Options, PixelOptions, Scene, run};
+use pixelferry_demo::{DrawArgs, PixelOptions, Scene, SceneOptions, run};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -29,10 +29,10 @@ enum Cli {
         #[command(flatten)]
         draw_args: DrawArgs,
         #[command(flatten)]
-        options: Options,
+        options: SceneOptions,
     },
     /// 10 000 points of a sine, computed into a vertex buffer and drawn as a line strip.
-    Sine(Options),
+    Sine(SceneOptions),
 }
 
 #[derive(clap::Args)]
@@ -42,7 +42,7 @@ struct Picture {
     #[command(flatten)]
     draw_args: DrawArgs,
     #[command(flatten)]
-    options: Options,
+    options: SceneOptions,
 }
 
 /// Returns the scene drawn with these options.

@@ -14,7 +14,7 @@ fn light(@builtin(global_invocation_id) id: vec3<u32>) {
 }";
 
 struct App {
-    opened: Option<Opened>,
+    opened: Option<OpenedLink>,
     begun: Instant,
     light: [f32; 2],
 }
@@ -41,7 +41,7 @@ impl WindowApp for App {
     }
 
     fn frame(&mut self, window: &GlWindow) -> Result<Flow, Error> {
-        let Some(Opened { kernels, link, .. }) = &mut self.opened else { return Ok(Flow::Exit) };
+        let Some(OpenedLink { kernels, link, .. }) = &mut self.opened else { return Ok(Flow::Exit) };
         let arguments = [self.light[0], self.light[1], self.begun.elapsed().as_secs_f32()].map(Arg::F32);
         let Extent { width, height } = window.size();
         let mut place = window.display().bound_target(Viewport::full(width, height));

@@ -18,7 +18,7 @@ use pixelferry::driver::select::quantile;
 use pixelferry::{
     Arg, AutoLink, BackendChoice, ComputeBackend, ComputeMemory, CpuKernelExt as _, Display, DisplayChoice,
     DrawOptions, Kernel, KernelSource, LinkBuilder, Mode, PixelFormat, Policy, Profiles, Result, Scratch, ShownFrame,
-    SurfaceDesc, Unwritten, WriteFrame, command::Choice as _, open_headless,
+    SurfaceDesc, Unwritten, WriteFrame, command::ApiChoice as _, open_headless,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -51,7 +51,7 @@ struct Work {
 }
 
 /// The parts that a backend needs.
-struct Side {
+struct ComputeSide {
     kernels: Vec<Arc<dyn Kernel>>,
     memories: Vec<Box<dyn ComputeMemory>>,
 }
@@ -134,24 +134,24 @@ impl Work {
         if self.texts.is_empty() {
             return builder;
         }
-        let table = Scratch::Memory(pixelferry::Initial::Zeros(FLOATS * size_of::<f32>()));
+        let table = Scratch::Memory(pixelferry::InitialContent::Zeros(FLOATS * size_of::<f32>()));
         let arguments = [Scratch::F32(0.0)].into_iter().chain((0..self.memories).map(|_| table.clone()));
         builder.launch(&self.kernel(), arguments)
     }
 
-    fn side(memories: usize, backend: &Arc<dyn ComputeBackend>, kernels: Vec<Arc<dyn Kernel>>) -> Result<Side> {
+    fn side(memories: usize, backend: &Arc<dyn ComputeBackend>, kernels: Vec<Arc<dyn Kernel>>) -> Result<ComputeSide> {
         let memories = (0..memories).map(|_| {
             let mut memory = backend.allocate(FLOATS * size_of::<f32>())?;
             memory.write(0, &vec![0; FLOATS * size_of::<f32>()])?;
             Ok(memory)
         });
-        Ok(Side { kernels, memories: memories.collect::<Result<_>>()? })
+        Ok(ComputeSide { kernels, memories: memories.collect::<Result<_>>()? })
     }
 }
 
 /// A link that shows the frames of a cell.
 struct Subject {
-    link: AutoLink<Side>,
+    link: AutoLink<ComputeSide>,
     screen: Screen,
     size: (u32, u32),
     /// A frame written by the host.
@@ -222,7 +222,7 @@ impl Subject {
     }
 }
 
-fn frame(n: u32, pixels: &mut [u8], next: &mut WriteFrame<'_>, side: &mut Side) -> Result<()> {
+fn frame(n: u32, pixels: &mut [u8], next: &mut WriteFrame<'_>, side: &mut ComputeSide) -> Result<()> {
     let Some(kernel) = side.kernels.first() else {
         pixels.fill(n as u8);
         return next.write(pixels);

@@ -3,7 +3,7 @@
 use ash::vk;
 use interop_core::{Extent, ImageView};
 use pixelferry_vulkan::VulkanDisplay;
-use pixelferry_vulkan::sharing::{Allocation, Instance, Object, Sharing};
+use pixelferry_vulkan::sharing::{Allocation, Instance, Object, SharingDevice};
 use std::rc::Rc;
 
 const FORMAT: vk::Format = vk::Format::R8G8B8A8_UNORM;
@@ -14,7 +14,7 @@ pub type Point = (vk::Semaphore, u64);
 pub struct Engine {
     pub extent: Extent,
     /// The display's own device, as a program written by hand would have it.
-    pub sharing: Sharing,
+    pub sharing: SharingDevice,
     device: ash::Device,
     queue: vk::Queue,
     pool: vk::CommandPool,
@@ -35,7 +35,7 @@ impl Engine {
             let needs = pixelferry_vulkan::device_extensions(&instance, display.physical_device()).expect("extensions");
             let (physical, timeline) = (display.physical_device(), needs.timeline_semaphore);
             let has = |name: &std::ffi::CStr| needs.names().contains(&name);
-            let sharing = Sharing::new(instance, physical, device.clone(), has, timeline, "the engine".into());
+            let sharing = SharingDevice::new(instance, physical, device.clone(), has, timeline, "the engine".into());
             let usage = vk::ImageUsageFlags::TRANSFER_DST | vk::ImageUsageFlags::TRANSFER_SRC;
             let (image, _allocation) = sharing.local_image(&desc, usage).expect("an image");
             let flags = vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER;

@@ -10,7 +10,7 @@ const WARM_UP: usize = 30;
 const RUN: usize = 50;
 
 #[derive(Serialize)]
-pub struct Row {
+pub struct QueueRow {
     row: String,
     size: String,
     mode: &'static str,
@@ -21,7 +21,7 @@ pub struct Row {
 }
 
 /// The report of the measured rows.
-pub struct Report(pub Vec<Row>);
+pub struct Report(pub Vec<QueueRow>);
 
 impl Report {
     pub fn new() -> Self {
@@ -33,7 +33,7 @@ impl Report {
         let (median_us, p99_us) = (quantile(&samples, 0.5), quantile(&samples, 0.99));
         let n = samples.len();
         println!("{size:<6} {mode:<11} {row:<60} {median_us:>10.1} {p99_us:>10.1} {n:>5}");
-        self.0.push(Row { row, size: size.to_owned(), mode, median_us, p99_us, n, samples });
+        self.0.push(QueueRow { row, size: size.to_owned(), mode, median_us, p99_us, n, samples });
     }
 }
 

@@ -45,7 +45,7 @@ struct Pipeline {
 }
 
 /// A resource that is bound to a shader.
-enum Bound {
+enum BoundResource {
     Buffer(vk::Buffer),
     Image(vk::ImageView),
 }
@@ -187,11 +187,16 @@ impl Vulkan {
     }
 
     /// Creates a pipeline of shaders that all have the same bindings.
-    fn pipeline(&self, text: &str, stages: &[(vk::ShaderStageFlags, &std::ffi::CStr)], bound: &[Bound]) -> Pipeline {
+    fn pipeline(
+        &self,
+        text: &str,
+        stages: &[(vk::ShaderStageFlags, &std::ffi::CStr)],
+        bound: &[BoundResource],
+    ) -> Pipeline {
         let all = stages.iter().fold(vk::ShaderStageFlags::empty(), |all, (stage, _)| all | *stage);
-        let kind = |bound: &Bound| match bound {
-            Bound::Buffer(_) => vk::DescriptorType::STORAGE_BUFFER,
-            Bound::Image(_) => vk::DescriptorType::STORAGE_IMAGE,
+        let kind = |bound: &BoundResource| match bound {
+            BoundResource::Buffer(_) => vk::DescriptorType::STORAGE_BUFFER,
+            BoundResource::Image(_) => vk::DescriptorType::STORAGE_IMAGE,
         };
         let bindings: Vec<_> = (0..)
             .zip(bound)
@@ -216,11 +221,11 @@ impl Vulkan {
                 let write =
                     vk::WriteDescriptorSet::default().dst_set(set).dst_binding(binding).descriptor_type(kind(bound));
                 match bound {
-                    Bound::Buffer(buffer) => {
+                    BoundResource::Buffer(buffer) => {
                         let info = [vk::DescriptorBufferInfo { buffer: *buffer, offset: 0, range: vk::WHOLE_SIZE }];
                         device.update_descriptor_sets(&[write.buffer_info(&info)], &[]);
                     }
-                    Bound::Image(view) => {
+                    BoundResource::Image(view) => {
                         let info = [vk::DescriptorImageInfo::default().image_view(*view).image_layout(LAYOUT)];
                         device.update_descriptor_sets(&[write.image_info(&info)], &[]);
                     }
@@ -300,19 +305,21 @@ impl ByHand {
         let (buffer, _) = vulkan.buffer(bytes, usage, vk::MemoryPropertyFlags::DEVICE_LOCAL);
         let (image, view) = vulkan.image(extent, end == End::Draw);
         let (text, bound) = match work {
-            Work::Straight => (straight("var<immediate>", width, height), Bound::Image(view)),
-            _ => (kernel("var<immediate>", width, height), Bound::Buffer(buffer)),
+            Work::Straight => (straight("var<immediate>", width, height), BoundResource::Image(view)),
+            _ => (kernel("var<immediate>", width, height), BoundResource::Buffer(buffer)),
         };
         let kernel = vulkan.pipeline(&text, &[(Stage::COMPUTE, c"ramp")], &[bound]);
         let manner = if end == End::Draw { work.draws().unwrap_or(Manner::Triangle) } else { Manner::Compute };
         let text = draw(manner, width, height);
         let draw = match manner {
-            Manner::Compute => {
-                vulkan.pipeline(&text, &[(Stage::COMPUTE, c"draw")], &[Bound::Buffer(buffer), Bound::Image(view)])
-            }
+            Manner::Compute => vulkan.pipeline(
+                &text,
+                &[(Stage::COMPUTE, c"draw")],
+                &[BoundResource::Buffer(buffer), BoundResource::Image(view)],
+            ),
             Manner::Triangle => {
                 let stages = [(Stage::VERTEX, c"cover"), (Stage::FRAGMENT, c"draw")];
-                vulkan.pipeline(&text, &stages, &[Bound::Buffer(buffer)])
+                vulkan.pipeline(&text, &stages, &[BoundResource::Buffer(buffer)])
             }
         };
         let slots = (0..SLOTS).map(|_| vulkan.slot()).collect();

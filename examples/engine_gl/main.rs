@@ -15,7 +15,7 @@ use pixelferry_demo::{say, terminal};
 use pixelferry_examples::engine::{
     EngineOptions, Failure, Kernels, SEA_INDICES, View, planet_desc, radar_desc, sea_desc, sea_indices, sources,
 };
-use platform::{Canvas, Step, set_up};
+use platform::{Canvas, ProgramStep, set_up};
 use std::process::ExitCode;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -52,13 +52,13 @@ impl Engine {
         let kernels = inside.as_ref().unwrap_or(&self.kernels);
         let mut scene = Scene::new((self, &backend), &display, canvas)?;
         let mut step = canvas.step();
-        while let Step::Frame(frame) = step {
+        while let ProgramStep::Frame(frame) = step {
             scene.resize(canvas.size())?;
             scene.compute(kernels, self.options.seconds(frame))?;
             scene.draw(self.options.seconds(frame))?;
             step = canvas.present()?;
         }
-        if step == Step::Lose {
+        if step == ProgramStep::Lose {
             // Kernels may be writing memory of the context; after this call, links and display cannot access it any
             // more.
             backend.finish()?;

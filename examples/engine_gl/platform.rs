@@ -40,7 +40,7 @@ impl Status {
 
 /// The next step of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum ProgramStep {
     /// Draw the frame with this number.
     Frame(u64),
     /// Lose the context.
@@ -99,19 +99,19 @@ impl<'a> Canvas<'a> {
         (width.load(Relaxed).max(1), height.load(Relaxed).max(1))
     }
 
-    pub fn step(&self) -> Step {
+    pub fn step(&self) -> ProgramStep {
         let frame = self.status.frame.load(Relaxed);
         if self.options.lose_at == Some(frame) && !self.status.was_lost.swap(true, Relaxed) {
-            return Step::Lose;
+            return ProgramStep::Lose;
         }
         if self.status.closed.load(Relaxed) || self.options.is_over(frame) {
-            return Step::End;
+            return ProgramStep::End;
         }
-        Step::Frame(frame)
+        ProgramStep::Frame(frame)
     }
 
-    /// Shows what was drawn. Returns [`Step::End`] where windows are to be closed and opened again.
-    pub fn present(&self) -> Result<Step, Failure> {
+    /// Shows what was drawn. Returns [`ProgramStep::End`] where windows are to be closed and opened again.
+    pub fn present(&self) -> Result<ProgramStep, Failure> {
         if let (Some((window, surface)), Some(context)) = (&self.window, &self.context) {
             surface.swap_buffers(context)?;
             let (width, height) = self.size();
@@ -127,7 +127,7 @@ impl<'a> Canvas<'a> {
                 None => self.status.set_size(size),
             }
         }
-        Ok(if self.options.reopens(frame) { Step::End } else { self.step() })
+        Ok(if self.options.reopens(frame) { ProgramStep::End } else { self.step() })
     }
 
     /// Destroys the context, as a driver does after a reset.
@@ -220,7 +220,7 @@ enum End {
     Lost,
 }
 
-/// Draws until [`Step::End`], or loses the context at [`Step::Lose`].
+/// Draws until [`ProgramStep::End`], or loses the context at [`ProgramStep::Lose`].
 type Draw = dyn Fn(&mut Canvas<'_>) -> Result<(), Failure> + Send + Sync;
 
 fn draw(
@@ -234,7 +234,7 @@ fn draw(
     draw(&mut canvas)?;
     Ok(match (canvas.context.is_none(), canvas.step()) {
         (true, _) => End::Lost,
-        (false, Step::End) => End::Closed,
+        (false, ProgramStep::End) => End::Closed,
         (false, _) => End::Reopen,
     })
 }
@@ -260,12 +260,12 @@ pub fn run(
 }
 
 /// A window whose thread has ended.
-type Ended = (WindowId, Result<End, Failure>);
+type EndedWindow = (WindowId, Result<End, Failure>);
 
 struct App {
     options: EngineOptions,
     render: Arc<Draw>,
-    proxy: EventLoopProxy<Ended>,
+    proxy: EventLoopProxy<EndedWindow>,
     config: Option<Config>,
     windows: HashMap<WindowId, (Arc<Window>, Arc<Status>)>,
     failure: Option<Failure>,
@@ -335,7 +335,7 @@ impl App {
     }
 }
 
-impl ApplicationHandler<Ended> for App {
+impl ApplicationHandler<EndedWindow> for App {
     fn resumed(&mut self, event_loop: &ActiveEventLoop) {
         if self.config.is_none() {
             let opened = (0..self.options.windows).try_for_each(|_| self.open(event_loop, 0));
@@ -343,7 +343,7 @@ impl ApplicationHandler<Ended> for App {
         }
     }
 
-    fn user_event(&mut self, event_loop: &ActiveEventLoop, (id, end): Ended) {
+    fn user_event(&mut self, event_loop: &ActiveEventLoop, (id, end): EndedWindow) {
         let done = self.ended(event_loop, id, end);
         self.settle(event_loop, done);
     }

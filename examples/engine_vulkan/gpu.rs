@@ -90,7 +90,7 @@ impl Gpu {
 }
 
 /// A buffer that the host writes or reads.
-pub struct Mapped {
+pub struct MappedBuffer {
     gpu: Rc<Gpu>,
     pub buffer: vk::Buffer,
     memory: vk::DeviceMemory,
@@ -98,7 +98,7 @@ pub struct Mapped {
     len: usize,
 }
 
-impl Mapped {
+impl MappedBuffer {
     pub fn new(gpu: &Rc<Gpu>, len: usize, usage: vk::BufferUsageFlags) -> Result<Self, Failure> {
         let host = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
         // SAFETY: all is of this device; the structures live through the calls.
@@ -126,7 +126,7 @@ impl Mapped {
     }
 }
 
-impl Drop for Mapped {
+impl Drop for MappedBuffer {
     fn drop(&mut self) {
         // SAFETY: the renderer waits for the GPU before it drops anything.
         unsafe {

@@ -1,6 +1,6 @@
 //! The engine's pipelines and submissions. Nothing here depends on pixelferry.
 
-use crate::gpu::{Attachment, Gpu, Mapped, range, view, vk};
+use crate::gpu::{Attachment, Gpu, MappedBuffer, range, view, vk};
 use naga::back::spv;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use pixelferry_demo::complain;
@@ -39,10 +39,10 @@ pub struct Renderer {
     fence: vk::Fence,
     /// Views of the inputs that the GPU may still be reading.
     views: Vec<vk::ImageView>,
-    uniforms: Mapped,
-    indices: Mapped,
+    uniforms: MappedBuffer,
+    indices: MappedBuffer,
     target: [Attachment; 2],
-    picture: Mapped,
+    picture: MappedBuffer,
 }
 
 fn spirv() -> Result<Vec<u32>, Failure> {
@@ -52,21 +52,21 @@ fn spirv() -> Result<Vec<u32>, Failure> {
     Ok(spv::write_vec(&module, &info, &spv::Options::default(), None)?)
 }
 
-fn attachments(gpu: &Rc<Gpu>, size: (u32, u32)) -> Result<([Attachment; 2], Mapped), Failure> {
+fn attachments(gpu: &Rc<Gpu>, size: (u32, u32)) -> Result<([Attachment; 2], MappedBuffer), Failure> {
     use vk::ImageUsageFlags as Usage;
     let usage = Usage::COLOR_ATTACHMENT | Usage::TRANSFER_SRC;
     let colour = Attachment::new(gpu, size, COLOUR, usage, vk::ImageAspectFlags::COLOR)?;
     let depth = Attachment::new(gpu, size, DEPTH, Usage::DEPTH_STENCIL_ATTACHMENT, vk::ImageAspectFlags::DEPTH)?;
     let bytes = size.0 as usize * size.1 as usize * 4;
-    Ok(([colour, depth], Mapped::new(gpu, bytes, vk::BufferUsageFlags::TRANSFER_DST)?))
+    Ok(([colour, depth], MappedBuffer::new(gpu, bytes, vk::BufferUsageFlags::TRANSFER_DST)?))
 }
 
 impl Renderer {
     pub fn new(gpu: Rc<Gpu>, lock: Arc<Mutex<()>>, size: (u32, u32)) -> Result<Self, Failure> {
         use vk::BufferUsageFlags as Usage;
         use vk::DescriptorType as Kind;
-        let uniforms = Mapped::new(&gpu, size_of::<View>(), Usage::UNIFORM_BUFFER)?;
-        let mut indices = Mapped::new(&gpu, 4 * SEA_INDICES as usize, Usage::INDEX_BUFFER)?;
+        let uniforms = MappedBuffer::new(&gpu, size_of::<View>(), Usage::UNIFORM_BUFFER)?;
+        let mut indices = MappedBuffer::new(&gpu, 4 * SEA_INDICES as usize, Usage::INDEX_BUFFER)?;
         indices.write(bytemuck::cast_slice(&sea_indices()));
         let (target, picture) = attachments(&gpu, size)?;
         let device = &gpu.device;

@@ -1,11 +1,11 @@
 //! Runs a custom kernel over a film: the strength of edges in each of its frames.
 
 use pixelferry::{
-    Arg, BackendChoice, CpuKernelExt as _, Extent, Initial, KernelSource, LinkBuilder, Opened, PixelFormat, Scratch,
-    SurfaceDesc, Unwritten, picture,
+    Arg, BackendChoice, CpuKernelExt as _, Extent, InitialContent, KernelSource, LinkBuilder, OpenedLink, PixelFormat,
+    Scratch, SurfaceDesc, Unwritten, picture,
 };
 use pixelferry_media::film::{Film, FilmError, Form, Source, SourceError};
-use pixelferry_media::record::{Output, RecordError, RecordOptions, Recorded, Recorder};
+use pixelferry_media::record::{FilmSummary, Output, RecordError, RecordOptions, Recorder};
 
 /// Returns the kernel. It adds the differences of luma across and down, in a frame of the target's size.
 pub fn edges() -> KernelSource {
@@ -83,14 +83,14 @@ pub enum Failure {
 ///
 /// # Errors
 /// [`Failure`] says which step failed.
-pub fn record(mut source: Source, backend: BackendChoice, output: Output) -> Result<Recorded, Failure> {
+pub fn record(mut source: Source, backend: BackendChoice, output: Output) -> Result<FilmSummary, Failure> {
     let size = source.peek()?.ok_or(Failure::Empty)?.extent();
     let rate = (1.0 / source.period().as_secs_f64()).round() as u32;
     let surface = SurfaceDesc::image(size.width, size.height, PixelFormat::Rgba8).with_unwritten(Unwritten::Overwrite);
     // The memory that the link measures with.
-    let frame = Scratch::Memory(Initial::Zeros(surface.byte_len()?));
+    let frame = Scratch::Memory(InitialContent::Zeros(surface.byte_len()?));
     let builder = LinkBuilder::new(surface).launch(&edges(), [frame]).backend(backend);
-    let Opened { kernels, mut link, .. } = builder.open()?;
+    let OpenedLink { kernels, mut link, .. } = builder.open()?;
     let mut film = Film::new(source, Form::Rgba8, link.backend());
     let mut recorder = Recorder::create(output, RecordOptions::default().with_rate(rate.max(1)).with_step(true))?;
     while let Some(frame) = film.next_frame()? {

@@ -1,7 +1,7 @@
 //! The conformance suite by level.
 
 use pixelferry::driver::Paths;
-use pixelferry::driver::conformance::{CASES, Context, Manner, Outcome, Row, run_on};
+use pixelferry::driver::conformance::{CASES, ConformanceRow, Context, Manner, Outcome, run_on};
 use pixelferry::{ComputeBackend, Display};
 use pixelferry_testing::{Level, level};
 use std::rc::Rc;
@@ -33,7 +33,7 @@ pub fn conform_on(
     backend: &Arc<dyn ComputeBackend>,
     display: &Rc<dyn Display>,
     manner: Manner,
-) -> Vec<Row> {
+) -> Vec<ConformanceRow> {
     if level() > Level::Short {
         return run_on(paths, backend, display, manner);
     }
@@ -55,6 +55,6 @@ pub fn conform_on(
 }
 
 /// The same on every built-in path.
-pub fn conform(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>, manner: Manner) -> Vec<Row> {
+pub fn conform(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>, manner: Manner) -> Vec<ConformanceRow> {
     conform_on(&Paths::default(), backend, display, manner)
 }

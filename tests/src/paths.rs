@@ -1,6 +1,6 @@
 //! Paths that are offered, and where, according to the rows of `pixelferry_testing::KNOWN`.
 
-use pixelferry::driver::conformance::{Outcome, Row};
+use pixelferry::driver::conformance::{ConformanceRow, Outcome};
 use pixelferry::driver::select::probe;
 use pixelferry::{ComputeBackend, Display, PathId, Policy, SurfaceDesc, report::PathState};
 use pixelferry_testing::{Need, Outcome as Comes, asked, has, judge};
@@ -61,7 +61,7 @@ pub fn offered(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>, des
 /// Returns what is wrong with the outcomes of a path on a display: a case that failed, or a path that was run or skipped where the rows
 /// say otherwise of the backend's driver. A case that is none of the path's (a texture that is asked for, a path of
 /// buffers) says nothing.
-pub fn path_problems(backend: &dyn ComputeBackend, rows: &[Row]) -> Vec<String> {
+pub fn path_problems(backend: &dyn ComputeBackend, rows: &[ConformanceRow]) -> Vec<String> {
     let displays: BTreeSet<&str> = rows.iter().map(|row| row.display.as_str()).collect();
     let pairs = displays.iter().flat_map(|display| PathId::ALL.map(|path| (*display, path)));
     pairs

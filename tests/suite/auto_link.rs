@@ -237,8 +237,8 @@ fn what_frames_leave_in_memory_goes_along() {
         count.write(0, &[0; 4])?;
         Ok((kernels, count))
     };
-    type Side = (Vec<std::sync::Arc<dyn pixelferry::Kernel>>, Box<dyn ComputeMemory>);
-    let link = builder.launch(&ramp(), [Scratch::U32(0)]).open_auto::<Side>(prepare).unwrap();
+    type ComputeSide = (Vec<std::sync::Arc<dyn pixelferry::Kernel>>, Box<dyn ComputeMemory>);
+    let link = builder.launch(&ramp(), [Scratch::U32(0)]).open_auto::<ComputeSide>(prepare).unwrap();
     let mut link = link.with_carry(|(_, from), (_, to)| {
         let mut bytes = [0; 4];
         from.read(0, &mut bytes)?;

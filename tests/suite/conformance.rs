@@ -1,6 +1,6 @@
 //! The conformance suite over every backend, display and path of this machine.
 
-use interop_core::conformance::{Manner, Outcome, Row, Table};
+use interop_core::conformance::{ConformanceRow, ConformanceTable, Manner, Outcome};
 use interop_core::path::Medium::{Image, Object};
 use interop_core::path::PATHS;
 use pixelferry::api::wgpu::{WgpuDisplay, WgpuOptions, wgpu};
@@ -8,7 +8,7 @@ use pixelferry::api::{cuda, opencl};
 use pixelferry::driver::backend_in;
 use pixelferry::{
     Arg, BackendChoice, ComputeBackend, ComputeDisplay, CpuBackend, Display, DisplayChoice, DrawOptions, Error, Fit,
-    Headless, Link, LinkBuilder, LinkOptions, PathId, PixelFormat, Region, SurfaceDesc, SyncKind, open_backend,
+    HeadlessDisplay, Link, LinkBuilder, LinkOptions, PathId, PixelFormat, Region, SurfaceDesc, SyncKind, open_backend,
     picture,
 };
 use pixelferry_tests::{
@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 /// All but Vulkan: its crate's own tests run what has a backend of its own. rusticl, which builds kernels for minutes, goes to
 /// plain memory alone at the shortest level; every path to OpenGL is driven by it in `flat::paths`.
-fn screens() -> impl Iterator<Item = Headless> {
+fn screens() -> impl Iterator<Item = HeadlessDisplay> {
     let quick = |choice| choice == DisplayChoice::Memory || given() != Need::Rusticl || level() > Level::Short;
     let displays = displays().filter(move |(choice, _)| *choice != DisplayChoice::Vulkan && quick(*choice));
     displays.map(|(_, display)| display)
@@ -35,7 +35,8 @@ fn manner(behind: usize) -> Manner {
 fn check(backend: &Arc<dyn ComputeBackend>) {
     let behind = few(&[0, 3], 1);
     for behind in behind.iter().copied() {
-        let rows: Vec<Row> = screens().flat_map(|d| conform(backend, &d.display(), manner(behind))).collect();
+        let rows: Vec<ConformanceRow> =
+            screens().flat_map(|d| conform(backend, &d.display(), manner(behind))).collect();
         println!("\n{behind} frames behind:");
         judge(backend, &rows);
     }
@@ -61,22 +62,23 @@ fn check_wgpus_opengl(backend: &Arc<dyn ComputeBackend>) {
     let in_place = display.caps().in_place_images.is_yes();
     let display: Rc<dyn Display> = display;
     let mut rows = conform(backend, &display, Manner::default());
-    println!("{}", Table(&rows));
+    println!("{}", ConformanceTable(&rows));
     if !in_place {
         // Linear memory of any kind that the draw itself would read.
         let reads_in_place = |path| {
             PATHS.iter().any(|row| row.id == path && row.cost.copies == 0 && !matches!(row.cost.medium, Object | Image))
         };
-        let skipped = |row: &Row| matches!(&row.outcome, Outcome::Skipped(why) if why.starts_with("display: "));
+        let skipped =
+            |row: &ConformanceRow| matches!(&row.outcome, Outcome::Skipped(why) if why.starts_with("display: "));
         rows.retain(|row| !(reads_in_place(row.path) && skipped(row)));
     }
     assert_eq!(path_problems(backend.as_ref(), &rows), Vec::<String>::new());
 }
 
-fn judge(backend: &Arc<dyn ComputeBackend>, all: &[Row]) {
-    println!("{}", Table(all));
+fn judge(backend: &Arc<dyn ComputeBackend>, all: &[ConformanceRow]) {
+    println!("{}", ConformanceTable(all));
     assert_eq!(path_problems(backend.as_ref(), all), Vec::<String>::new());
-    assert!(Table(all).counts().0 > 0, "nothing ran");
+    assert!(ConformanceTable(all).counts().0 > 0, "nothing ran");
 }
 
 #[test]

@@ -3,8 +3,8 @@
 
 use pixelferry::driver::compute::QueueOptions;
 use pixelferry::{
-    BackendChoice, ComputeBackend, DisplayChoice, LinkBuilder, Opened, PixelFormat, SharedLink, SurfaceDesc,
-    command::Choice as _, open_backend,
+    BackendChoice, ComputeBackend, DisplayChoice, LinkBuilder, OpenedLink, PixelFormat, SharedLink, SurfaceDesc,
+    command::ApiChoice as _, open_backend,
 };
 use pixelferry_testing::{Child, Need, by_level, given, need};
 use std::fmt::Debug;
@@ -15,7 +15,7 @@ const PAIR: &str = "PIXELFERRY_TEST_PAIR";
 /// How many seconds a child may take.
 const PATIENCE: u32 = 120;
 
-fn named<C: pixelferry::command::Choice + PartialEq>(name: &str) -> C {
+fn named<C: pixelferry::command::ApiChoice + PartialEq>(name: &str) -> C {
     C::all().find(|row| row.name == name).unwrap().choice
 }
 
@@ -55,7 +55,7 @@ fn pair() -> (BackendChoice, DisplayChoice) {
     (named(backend), named(display))
 }
 
-fn opened() -> pixelferry::Result<Opened> {
+fn opened() -> pixelferry::Result<OpenedLink> {
     let (backend, display) = pair();
     LinkBuilder::new(DESC).backend(backend).display(display).open()
 }

@@ -2,14 +2,14 @@
 
 use pixelferry::api::gl::glow::{self, HasContext as _};
 use pixelferry::{
-    ComputeBackend, CpuBackend, DisplayChoice, Headless, Link, LinkOptions, PathId, PixelFormat, Policy, Region,
+    ComputeBackend, CpuBackend, DisplayChoice, HeadlessDisplay, Link, LinkOptions, PathId, PixelFormat, Policy, Region,
     SurfaceDesc, open_headless,
 };
 use pixelferry_tests::{Need, need, offered};
 use std::sync::Arc;
 
 /// A link by every path that is offered for `desc`.
-fn links(screen: &Headless, desc: SurfaceDesc) -> Vec<(PathId, Link)> {
+fn links(screen: &HeadlessDisplay, desc: SurfaceDesc) -> Vec<(PathId, Link)> {
     let backend: Arc<dyn ComputeBackend> = Arc::new(CpuBackend::new().unwrap());
     let open = |path| {
         let options = LinkOptions::new(Policy::default().with_force(path));

@@ -6,7 +6,7 @@ use pixelferry::{
     Arg, BackendChoice, DisplayChoice, ImageAccess, ImageDesc, Link, LinkBuilder, LinkOptions, Mode, PathId,
     PixelFormat, Policy, Profiles, SurfaceDesc,
 };
-use pixelferry_tests::sharing::{Fault, Faults, Step, backend, display};
+use pixelferry_tests::sharing::{Fault, FaultStep, Faults, backend, display};
 use pixelferry_tests::{Need, need, ramp, ramp_pixel};
 use std::time::Duration;
 
@@ -22,13 +22,13 @@ fn desc(height: u32) -> SurfaceDesc {
 /// Doubles on which the round trip is quickest, and every path takes a while to be made.
 fn faults() -> Faults {
     let faults = Faults::default();
-    for step in [Step::UploadStaged, Step::ReadInPlace, Step::Release] {
+    for step in [FaultStep::UploadStaged, FaultStep::ReadInPlace, FaultStep::Release] {
         faults.slow(step, 3 * MS);
     }
-    for step in [Step::Upload, Step::CreateSurface, Step::CreateInPlaceSurface] {
+    for step in [FaultStep::Upload, FaultStep::CreateSurface, FaultStep::CreateInPlaceSurface] {
         faults.slow(step, MS);
     }
-    faults.slow(Step::ReadBack, 6 * MS);
+    faults.slow(FaultStep::ReadBack, 6 * MS);
     faults
 }
 
@@ -96,8 +96,8 @@ fn a_path_that_is_little_quicker_is_found_as_long_as_there_is_time() {
     let (seeds, mut found) = (0..12, 0);
     for seed in seeds.clone() {
         let faults = faults();
-        faults.slow(Step::UploadStaged, 1050 * MS / 1000);
-        for step in [Step::ReadInPlace, Step::Release, Step::ReleaseInQueue] {
+        faults.slow(FaultStep::UploadStaged, 1050 * MS / 1000);
+        for step in [FaultStep::ReadInPlace, FaultStep::Release, FaultStep::ReleaseInQueue] {
             faults.slow(step, 5 * MS);
         }
         faults.vary(0.2, seed);
@@ -115,8 +115,8 @@ fn a_program_that_waits_for_the_screen_is_not_made_late() {
     for making in [MS, 60 * MS] {
         let faults = faults();
         let mut link = open(&faults, policy(&faults).with_trials(Trials::default()));
-        faults.slow(Step::CreateSurface, making);
-        faults.slow(Step::CreateInPlaceSurface, making);
+        faults.slow(FaultStep::CreateSurface, making);
+        faults.slow(FaultStep::CreateInPlaceSurface, making);
         let (clock, due) = (faults.clock(), 30 * MS);
         let (begun, mut late, mut compared) = (clock.now(), [0, 0], [0, 0]);
         while !link.report().later.left.is_empty() && clock.now() < begun + 59 * 1000 * MS {
@@ -142,11 +142,11 @@ fn who_switches_it_off_has_it_off_and_who_asks_gets_it_at_once() {
     for trials in [Trials::Off, Trials::Asked] {
         let faults = faults();
         let mut link = open(&faults, policy(&faults).with_trials(trials));
-        let (first, drawn) = (link.path(), faults.calls(Step::DrawOffscreen));
+        let (first, drawn) = (link.path(), faults.calls(FaultStep::DrawOffscreen));
         for n in 0..300 {
             frame(&faults, &mut link, n, 100 * MS);
         }
-        assert_eq!((link.path(), faults.calls(Step::DrawOffscreen)), (first, drawn), "{}", link.explain());
+        assert_eq!((link.path(), faults.calls(FaultStep::DrawOffscreen)), (first, drawn), "{}", link.explain());
         let left = link.compare_paths(10 * 1000 * MS);
         assert_eq!(left, 0, "{}", link.explain());
         assert_eq!(faults.paused(|| link.read_back().unwrap()), [299_u32 as u8; BYTES], "what is shown stays");
@@ -180,7 +180,7 @@ fn a_time_that_is_too_short_for_a_step_is_kept_to() {
 #[test]
 fn what_is_quick_because_it_does_nothing_is_not_taken() {
     let faults = faults();
-    faults.lie(Step::Upload);
+    faults.lie(FaultStep::Upload);
     let mut link = open(&faults, policy(&faults));
     let first = link.path();
     run(&faults, &mut link, 100_000, Duration::ZERO);
@@ -193,9 +193,12 @@ fn what_is_quick_because_it_does_nothing_is_not_taken() {
 
 #[test]
 fn what_fails_while_it_is_compared_is_no_matter_of_the_frames() {
-    for (step, nth) in
-        [(Step::DrawOffscreen, 1), (Step::DrawOffscreen, 9), (Step::CreateStaging, 1), (Step::ReadBack, 1)]
-    {
+    for (step, nth) in [
+        (FaultStep::DrawOffscreen, 1),
+        (FaultStep::DrawOffscreen, 9),
+        (FaultStep::CreateStaging, 1),
+        (FaultStep::ReadBack, 1),
+    ] {
         let faults = faults();
         let mut link = open(&faults, policy(&faults));
         // The frames make no such calls.
@@ -226,7 +229,7 @@ fn a_path_that_is_left_and_a_surface_that_changes_end_what_was_begun() {
     for n in 0..60 {
         frame(&faults, &mut link, n, 20 * MS);
     }
-    faults.arm(Fault::lasting(Step::Release));
+    faults.arm(Fault::lasting(FaultStep::Release));
     frame(&faults, &mut link, 61, MS);
     assert!(faults.fired() > 0 && link.path() != first, "{}", link.explain());
     assert!(link.report().later.left.is_empty(), "{}", link.explain());
@@ -238,9 +241,9 @@ fn frames_that_are_late_are_shown_before_the_path_changes() {
     for frames in [1, 3] {
         let faults = faults();
         // Semaphores win.
-        faults.slow(Step::Wait, 3 * MS);
-        faults.slow(Step::ReadInPlace, MS / 10);
-        faults.slow(Step::Release, MS / 10);
+        faults.slow(FaultStep::Wait, 3 * MS);
+        faults.slow(FaultStep::ReadInPlace, MS / 10);
+        faults.slow(FaultStep::Release, MS / 10);
         let policy = policy(&faults).with_mode(Mode::FramesBehind(frames));
         let mut link = open(&faults, policy);
         let (mut shown, mut changed) = (0, None);

@@ -2,18 +2,18 @@
 
 use pixelferry::api::wgpu::{WgpuDisplay, WgpuOptions, wgpu};
 use pixelferry::{
-    CpuBackend, DisplayChoice, Error, Headless, ImageAccess, ImageDesc, Link, LinkOptions, PathId, PixelFormat, Policy,
-    SurfaceDesc, open_headless,
+    CpuBackend, DisplayChoice, Error, HeadlessDisplay, ImageAccess, ImageDesc, Link, LinkOptions, PathId, PixelFormat,
+    Policy, SurfaceDesc, open_headless,
 };
 use pixelferry_tests::{Need, need};
 use std::sync::Arc;
 
 /// A new link on `display` shows what was written.
-fn works(display: &Headless, when: &str) {
+fn works(display: &HeadlessDisplay, when: &str) {
     works_by(display, PathId::HOST_ROUND_TRIP, when);
 }
 
-fn works_by(display: &Headless, path: PathId, when: &str) {
+fn works_by(display: &HeadlessDisplay, path: PathId, when: &str) {
     if let Some(gl) = display.gl() {
         gl.make_current().unwrap_or_else(|e| panic!("{when}: {e}"));
     }
@@ -56,7 +56,7 @@ fn each_goes_on_when_the_other_is_gone() {
 fn opengl_goes_on_beside_wgpus() {
     let open_wgpu = || {
         let options = WgpuOptions::default().with_backends(wgpu::Backends::GL);
-        need(Need::Egl, WgpuDisplay::headless(options).map(Headless::from))
+        need(Need::Egl, WgpuDisplay::headless(options).map(HeadlessDisplay::from))
     };
     let Some(gl) = need(Need::Egl, open_headless(DisplayChoice::Gl)) else { return };
     let Some(wgpu) = open_wgpu() else { return };

@@ -6,7 +6,7 @@ use pixelferry::api::opencl::cl::{Buffer, Context, Device, HostBuffer, MemFlags,
 use pixelferry::api::opencl::{OpenClBackend, OpenClDevice};
 use pixelferry::driver::describe::pattern::Pattern;
 use pixelferry::driver::devices::borrows::Holder;
-use pixelferry::driver::{HandleType, HostBlock, MemoryShape, Part, Staging, StagingKind};
+use pixelferry::driver::{HandleType, HostBlock, MemoryShape, Staging, StagingKind, SurfacePart};
 use pixelferry::{
     BufferView, ComputeBackend, ComputeMemory, CpuBackend, Display, Error, Extent, ImageView, PixelFormat, Result,
     Support, SurfaceDesc, Target, View,
@@ -21,12 +21,12 @@ const BYTES: usize = 16 << 10;
 const PATTERN: Pattern = Pattern { and_mask: u32::MAX, or_mask: 0, nonce: 5 };
 
 /// One who has the block.
-enum Way {
+enum BlockOwner {
     Memory(Arc<dyn ComputeBackend>, Box<dyn ComputeMemory>),
     Staging(Staging),
 }
 
-impl Way {
+impl BlockOwner {
     fn map_write(&mut self, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
         match self {
             Self::Memory(_, memory) => memory.map_write(0..BYTES, f),
@@ -72,7 +72,7 @@ fn held<T>(what: &str, result: Result<T>) {
 }
 
 /// The block as memory of the backend's. A device with memory of its own says that it takes none of the host's.
-fn imports(backend: &Arc<dyn ComputeBackend>, block: &HostBlock) -> Option<Way> {
+fn imports(backend: &Arc<dyn ComputeBackend>, block: &HostBlock) -> Option<BlockOwner> {
     let listed = backend.caps().can_import(HandleType::HostPointer, MemoryShape::Linear);
     let memory = backend.import_host(block);
     if let Support::No(reason) = listed {
@@ -80,11 +80,11 @@ fn imports(backend: &Arc<dyn ComputeBackend>, block: &HostBlock) -> Option<Way> 
         assert!(matches!(memory.err(), Some(Error::Unsupported { .. })), "refused by its list, and taken");
         return None;
     }
-    Some(Way::Memory(Arc::clone(backend), memory.unwrap()))
+    Some(BlockOwner::Memory(Arc::clone(backend), memory.unwrap()))
 }
 
 /// All who can have a block, for each kind of block.
-fn rigs(backends: &[Arc<dyn ComputeBackend>]) -> Vec<Vec<(String, Way)>> {
+fn rigs(backends: &[Arc<dyn ComputeBackend>]) -> Vec<Vec<(String, BlockOwner)>> {
     let of_backends = |block: &HostBlock| {
         let twice = backends.iter().chain(backends);
         twice.filter_map(|b| Some((format!("import by {}", b.device().name), imports(b, block)?))).collect::<Vec<_>>()
@@ -95,11 +95,11 @@ fn rigs(backends: &[Arc<dyn ComputeBackend>]) -> Vec<Vec<(String, Way)>> {
         let name = display.device().name.clone();
         if display.caps().can_import(HandleType::HostPointer, MemoryShape::Linear).is_yes() {
             let staging = display.create_staging(StagingKind::Imported(pages.clone()), BYTES).unwrap();
-            neutral.push((format!("imported staging of {name}"), Way::Staging(staging)));
+            neutral.push((format!("imported staging of {name}"), BlockOwner::Staging(staging)));
         }
         let staging = display.create_staging(StagingKind::Persistent, BYTES).unwrap();
         let mut mapped = of_backends(&staging.host_block().unwrap());
-        mapped.push((format!("persistent staging of {name}"), Way::Staging(staging)));
+        mapped.push((format!("persistent staging of {name}"), BlockOwner::Staging(staging)));
         rigs.push(mapped);
     }
     rigs.push(neutral);
@@ -125,7 +125,7 @@ fn none_beside_another(backends: &[Arc<dyn ComputeBackend>]) {
                     })
                     .unwrap();
                 assert_eq!(taken, Vec::<&str>::new(), "{pair}: was taken");
-                if let Way::Memory(_, outer) = &mut outer {
+                if let BlockOwner::Memory(_, outer) = &mut outer {
                     outer
                         .map_read(0..BYTES, &mut |bytes| {
                             let before = bytes.to_vec();
@@ -150,10 +150,10 @@ fn none_beside_another(backends: &[Arc<dyn ComputeBackend>]) {
 }
 
 /// Takes the bytes while nobody holds them.
-fn expected(way: &Way) -> &'static [&'static str] {
+fn expected(way: &BlockOwner) -> &'static [&'static str] {
     match way {
-        Way::Memory(..) => &["fill", "write", "pattern"],
-        Way::Staging(_) => &["fill"],
+        BlockOwner::Memory(..) => &["fill", "write", "pattern"],
+        BlockOwner::Staging(_) => &["fill"],
     }
 }
 
@@ -265,7 +265,7 @@ fn waits(backends: &[Arc<dyn ComputeBackend>], device: &OpenClDevice) {
     let mut ways = Vec::new();
     for display in displays.iter().map(|(_, d)| d.display()) {
         let staging = display.create_staging(StagingKind::Persistent, BYTES).unwrap();
-        ways.push((staging.host_block().unwrap(), Way::Staging(staging)));
+        ways.push((staging.host_block().unwrap(), BlockOwner::Staging(staging)));
     }
     for backend in backends {
         let block = HostBlock::allocate(BYTES).unwrap();
@@ -349,7 +349,7 @@ fn a_display_writes(display: &dyn Display, kind: StagingKind) {
     let guard = || block.write(0..len, Holder::Guard);
     for (desc, view) in views {
         let mut surface = display.create_surface(&desc).unwrap();
-        let all = Part::full(&desc);
+        let all = SurfacePart::full(&desc);
         surface.upload(&all, &vec![7; len], &view).unwrap();
         guard().unwrap().fill(1);
 
@@ -388,7 +388,7 @@ fn a_display_writes_no_bytes_of_a_slice() {
             let mut surface = display.create_surface(&desc).unwrap();
             let mut staging = display.create_staging(StagingKind::Imported(pages.clone()), BYTES).unwrap();
             surface
-                .download(&Part::full(&desc), &mut staging, &View::Buffer(BufferView { offset: 0, len: BYTES }))
+                .download(&SurfacePart::full(&desc), &mut staging, &View::Buffer(BufferView { offset: 0, len: BYTES }))
                 .unwrap();
             drop(staging);
             let bytes = pages.read(0..BYTES, Holder::Guard).unwrap();

@@ -1,8 +1,8 @@
 //! Backend, display and path opened together, on what this machine has.
 
 use pixelferry::{
-    Api, Arg, BackendChoice, CpuKernelExt as _, DisplayChoice, Error, ImageAccess, ImageDesc, Initial, KernelSource,
-    LinkBuilder, Opened, PixelFormat, Policy, Profiles, Scratch, SurfaceDesc, Trials, open_headless,
+    Api, Arg, BackendChoice, CpuKernelExt as _, DisplayChoice, Error, ImageAccess, ImageDesc, InitialContent,
+    KernelSource, LinkBuilder, OpenedLink, PixelFormat, Policy, Profiles, Scratch, SurfaceDesc, Trials, open_headless,
     report::{Basis, JointState},
 };
 use pixelferry_tests::{Folder, Need, need, ramp, ramp_pixel};
@@ -18,8 +18,8 @@ fn frames() -> LinkBuilder {
 }
 
 /// A frame of the ramp on what was opened is right, and nothing was shown before.
-fn check(opened: &mut Opened) {
-    let Opened { backend, kernels, link, report, .. } = opened;
+fn check(opened: &mut OpenedLink) {
+    let OpenedLink { backend, kernels, link, report, .. } = opened;
     assert!(matches!(link.shown(), Err(Error::NothingShown)), "{report}");
     let kernel = backend.build(&ramp()).unwrap();
     assert!(kernels.iter().all(|kernel| report.what.contains(&format!("'{}'", kernel.name()))), "{report}");
@@ -39,7 +39,7 @@ fn the_first_pair_that_works_is_opened_and_others_are_named() {
     let mut opened = frames().launch(&ramp(), [Scratch::U32(3)]).open().unwrap();
     println!("{}", opened.report);
     check(&mut opened);
-    let Opened { kernels, link, .. } = &mut opened;
+    let OpenedLink { kernels, link, .. } = &mut opened;
     link.frame(|frame| frame.launch(kernels[0].as_ref(), &[Arg::U32(7)])).unwrap();
     assert_eq!(link.read_back().unwrap()[..4], ramp_pixel(0, 0, 7));
     let report = &opened.report;
@@ -121,7 +121,7 @@ fn what_frames_found_is_opened_by_the_next_start() {
         .with_profiles(profiles)
         .with_trials(Trials::Spread { share: 1.0, within: Duration::from_secs(3600) });
     let wanted = |initial| frames().policy(policy.clone()).launch(&table(), [Scratch::Memory(initial)]);
-    let mut link = wanted(Initial::Zeros(64)).open_auto(|_, kernels| Ok(kernels)).unwrap();
+    let mut link = wanted(InitialContent::Zeros(64)).open_auto(|_, kernels| Ok(kernels)).unwrap();
     let memory = |link: &pixelferry::AutoLink<_>| link.link().backend().allocate(64).unwrap();
     let mut frames = 0;
     while !link.is_decided() {
@@ -135,13 +135,13 @@ fn what_frames_found_is_opened_by_the_next_start() {
     let chosen = link.report().chosen().unwrap().clone();
     drop(link);
     let start = |initial| wanted(initial).open().unwrap().report;
-    let again = start(Initial::Zeros(64));
+    let again = start(InitialContent::Zeros(64));
     assert_eq!((&again.basis, &again.chosen().unwrap().compute), (&Basis::Remembered, &chosen.compute), "{again}");
-    assert_eq!(start(Initial::Bytes(vec![1; 64])).basis, Basis::CostModel);
+    assert_eq!(start(InitialContent::Bytes(vec![1; 64])).basis, Basis::CostModel);
     for file in std::fs::read_dir(&folder.0).unwrap() {
         std::fs::write(file.unwrap().path(), "{").unwrap();
     }
-    assert_eq!(start(Initial::Zeros(64)).basis, Basis::CostModel);
+    assert_eq!(start(InitialContent::Zeros(64)).basis, Basis::CostModel);
 }
 
 /// A kernel that takes memory and does not read it.

@@ -90,7 +90,7 @@ pub fn run(root: &Path, check: bool) -> Result<(), Error> {
 }
 
 /// Name and value of a statistic.
-type Row = (&'static str, String);
+type Figure = (&'static str, String);
 
 /// Weight of a house.
 #[derive(Debug, Default)]
@@ -102,7 +102,7 @@ struct Weight {
 }
 
 /// Returns a row for each house, and the rows for all.
-fn count(root: &Path, packages: &[Package]) -> Result<(Vec<Weight>, Vec<Row>), Error> {
+fn count(root: &Path, packages: &[Package]) -> Result<(Vec<Weight>, Vec<Figure>), Error> {
     let named = || HOUSES.iter().flat_map(|house| house.packages).chain(DRIVERS).copied();
     if let Some(name) = packages::missing(packages, named()).first() {
         return Err(Error::NoPackage((*name).to_owned()));

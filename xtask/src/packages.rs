@@ -27,11 +27,11 @@ pub struct Target {
 
 #[derive(Deserialize)]
 struct Metadata {
-    packages: Vec<Found>,
+    packages: Vec<FoundPackage>,
 }
 
 #[derive(Deserialize)]
-struct Found {
+struct FoundPackage {
     name: String,
     manifest_path: PathBuf,
     targets: Vec<Target>,

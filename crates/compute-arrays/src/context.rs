@@ -2,7 +2,7 @@
 
 use crate::element::ElementType;
 use crate::queue_context::QueueContext;
-use crate::scratch::{Kept, Scratch};
+use crate::scratch::{Scratch, ScratchMemory};
 use crate::text::{C, Dialect};
 use interop_core::{
     Arg, ComputeBackend, ComputeMemory, DeviceIdentity, DriverError, Error, Kernel, KernelSource, Language, Result,
@@ -34,7 +34,7 @@ struct Context {
     backend: Arc<dyn ComputeBackend>,
     dialect: Option<Dialect>,
     kernels: RefCell<HashMap<String, Arc<dyn Kernel>>>,
-    scratch: RefCell<HashMap<Scratch, Kept>>,
+    scratch: RefCell<HashMap<Scratch, ScratchMemory>>,
     doubles: RefCell<Option<Result<()>>>,
 }
 
@@ -209,21 +209,22 @@ impl Arrays {
         &self,
         which: Scratch,
         bytes: usize,
-        f: impl FnOnce(&mut Kept) -> Result<R>,
+        f: impl FnOnce(&mut ScratchMemory) -> Result<R>,
     ) -> Result<R> {
         // Removed while it is in use, so that operations nest. After an error it is not put back, because its state is
         // unknown.
         let scratch = self.queue_context.as_ref().map_or(&self.context.scratch, |queue_context| &queue_context.scratch);
         let kept = scratch.borrow_mut().remove(&which);
-        let may_reuse =
-            |kept: &Kept| self.queue_context.as_ref().is_none_or(|queue_context| queue_context.may_reuse(which, kept));
+        let may_reuse = |kept: &ScratchMemory| {
+            self.queue_context.as_ref().is_none_or(|queue_context| queue_context.may_reuse(which, kept))
+        };
         let mut kept = match kept.filter(may_reuse) {
             Some(kept) if kept.memory.len() >= bytes && kept.epoch < u32::MAX => kept,
             _ => {
                 let mut memory = self.allocate(bytes.next_power_of_two())?;
                 let zeros = vec![0u8; memory.len()];
                 memory.write(0, &zeros)?;
-                Kept { memory, epoch: 0, last: None }
+                ScratchMemory { memory, epoch: 0, last: None }
             }
         };
         let result = f(&mut kept)?;

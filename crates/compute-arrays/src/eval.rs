@@ -3,7 +3,7 @@
 use crate::array::Array;
 use crate::context::Arrays;
 use crate::element::Element;
-use crate::expr::{Bound, Expr, Node, Role, no_shape};
+use crate::expr::{BoundProgram, Expr, Node, Role, no_shape};
 use crate::layout::elements;
 use crate::operations::elementwise;
 use interop_core::{BufferView, Error, Result, Target, View};
@@ -17,7 +17,7 @@ impl Arrays {
     /// different shapes; [`Error::Foreign`] for arrays of another `Arrays`; otherwise errors of the backend.
     pub fn eval<'a, T: Element>(&self, expr: impl Into<Expr<'a, T>>) -> Result<Array<T>> {
         const OP: &str = "Arrays::eval";
-        let bound = Bound::new(&expr.into().tree, Role::Plain, OP)?;
+        let bound = BoundProgram::new(&expr.into().tree, Role::Plain, OP)?;
         let shape = bound.shape().map(<[usize]>::to_vec).ok_or_else(|| no_shape(OP))?;
         self.fill(&shape, &bound, OP)
     }
@@ -36,10 +36,10 @@ impl Arrays {
     /// The errors of [`Arrays::eval`].
     pub fn tabulate<'a, T: Element>(&self, shape: &[usize], expr: impl Into<Expr<'a, T>>) -> Result<Array<T>> {
         const OP: &str = "Arrays::tabulate";
-        self.fill(shape, &Bound::new(&expr.into().tree, Role::Plain, OP)?, OP)
+        self.fill(shape, &BoundProgram::new(&expr.into().tree, Role::Plain, OP)?, OP)
     }
 
-    fn fill<T: Element>(&self, shape: &[usize], bound: &Bound<'_>, operation: &'static str) -> Result<Array<T>> {
+    fn fill<T: Element>(&self, shape: &[usize], bound: &BoundProgram<'_>, operation: &'static str) -> Result<Array<T>> {
         let array = self.empty(shape)?;
         self.check_shape(bound, shape, operation)?;
         if let Some(mut memory) = array.memory_mut(operation)? {
@@ -58,7 +58,7 @@ impl Arrays {
     pub fn write<'a, T: Element>(&self, target: Target<'_>, expr: impl Into<Expr<'a, T>>) -> Result<()> {
         const OP: &str = "Arrays::write";
         self.check_kind(T::KIND, OP)?;
-        let bound = Bound::new(&expr.into().tree, Role::Plain, OP)?;
+        let bound = BoundProgram::new(&expr.into().tree, Role::Plain, OP)?;
         let View::Buffer(BufferView { offset, len }) = target.view() else {
             return Err(Error::invalid(OP, "the target is an image; expressions are written to buffers"));
         };
@@ -116,7 +116,7 @@ impl<T: Element> Array<T> {
     }
 
     fn run(&mut self, arrays: &Arrays, expr: &Expr<'_, T>, role: Role, operation: &'static str) -> Result<()> {
-        let bound = Bound::new(&expr.tree, role, operation)?;
+        let bound = BoundProgram::new(&expr.tree, role, operation)?;
         arrays.check_same(self.arrays(), operation)?;
         arrays.check_shape(&bound, self.shape(), operation)?;
         match self.memory_mut(operation)? {

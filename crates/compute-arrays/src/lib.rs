@@ -25,7 +25,7 @@
 //! | counts in parts of a range, percentiles | [`Expr::histogram`], [`Histogram`] |
 //! | running sums | [`Expr::scan`] |
 //! | random numbers, identical on every backend | [`Philox`] |
-//! | awaited results, work in queues | [`ArrayQueue`], [`Pending`] |
+//! | awaited results, work in queues | [`ArrayQueue`], [`PendingResult`] |
 //!
 //! # Whose kernels
 //! The kernels are this crate's own. No driver contains kernels for these operations: CUB is a library of C++ headers
@@ -37,6 +37,7 @@
 //! computed as trees; [`Expr::sum`] and [`Expr::scan`] state their error bounds.
 
 mod array;
+mod construction;
 mod context;
 mod cpu;
 mod element;
@@ -44,7 +45,6 @@ mod eval;
 mod expr;
 mod histogram;
 mod layout;
-mod making;
 mod monoid;
 mod operations;
 mod queue;
@@ -62,7 +62,7 @@ pub use histogram::{Histogram, factor as range_factor};
 pub use layout::Layout;
 pub use monoid::{Monoid, Scan};
 pub use operations::random::{Philox, philox4x32};
-pub use queue::{ArrayQueue, Pending};
+pub use queue::{ArrayQueue, PendingResult};
 pub use view::View;
 
 /// Tests of the public interface, in the same test program as the private ones.

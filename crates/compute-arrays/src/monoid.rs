@@ -2,7 +2,7 @@
 
 use crate::cpu::{Arith, CpuProgram};
 use crate::element::Element;
-use crate::expr::{Access, Binary, Bound, Expr, Node, Program, Role, Step};
+use crate::expr::{Access, Binary, BoundProgram, Expr, Node, Program, ProgramStep, Role};
 use crate::layout::Layout;
 use interop_core::Result;
 use std::sync::Arc;
@@ -49,7 +49,7 @@ impl<T: Element> Monoid<T> {
     /// # Errors
     /// [`interop_core::Error::InvalidInput`] where the expression contains an array or an index, or is too deep.
     pub fn new<'a>(identity: T, f: impl FnOnce(Expr<'a, T>, Expr<'a, T>) -> Expr<'a, T>) -> Result<Self> {
-        let bound = Bound::new(&f(side(0), side(1)).tree, Role::Monoid, "Monoid::new")?;
+        let bound = BoundProgram::new(&f(side(0), side(1)).tree, Role::Monoid, "Monoid::new")?;
         let definition = CpuProgram::new(bound.program, bound.constants, side_layouts());
         Ok(Self { identity, operation: Operation::Own, definition: Arc::new(definition) })
     }
@@ -57,8 +57,8 @@ impl<T: Element> Monoid<T> {
     fn known(identity: T, operation: Operation, op: Binary) -> Self {
         // It has only two sides and one step, which is always valid.
         let sides = [T::KIND; 2].map(|kind| (kind, Access::Linear)).to_vec();
-        let load = |side| (Step::Load(side), T::KIND);
-        let steps = vec![load(0), load(1), (Step::Binary(op, 0, 1), T::KIND)];
+        let load = |side| (ProgramStep::Load(side), T::KIND);
+        let steps = vec![load(0), load(1), (ProgramStep::Binary(op, 0, 1), T::KIND)];
         let program = Program { steps, leaves: sides };
         let definition = Arc::new(CpuProgram::new(program, Vec::new(), side_layouts()));
         Self { identity, operation, definition }

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 /// Operations on arrays in a [`ComputeQueue`]. Each call returns before the work has completed, with an [`Event`], or
-/// with a [`Pending`] result to be awaited. Created by [`Arrays::queue`], or from a queue of the program by
+/// with a [`PendingResult`] to be awaited. Created by [`Arrays::queue`], or from a queue of the program by
 /// [`Arrays::on`].
 ///
 /// ```
@@ -194,10 +194,11 @@ impl ArrayQueue {
     ///
     /// # Errors
     /// The errors of [`Expr::reduce`] and of [`ArrayQueue`].
-    pub fn reduce<'a, T: Element>(&self, expr: impl Into<Expr<'a, T>>, monoid: &Monoid<T>) -> Result<Pending<T>> {
+    pub fn reduce<'a, T: Element>(&self, expr: impl Into<Expr<'a, T>>, monoid: &Monoid<T>) -> Result<PendingResult<T>> {
         let read = |memory: &mut dyn ComputeMemory| self.queue_context.read(memory, 0..size_of::<T>());
         let reduced = expr.into().reduce_on(Some(&self.here()), monoid, read)?;
-        reduced.map_or_else(|| self.ready(monoid.identity()), |read| Ok(Pending::of(read, |bytes| first(bytes, 0))))
+        reduced
+            .map_or_else(|| self.ready(monoid.identity()), |read| Ok(PendingResult::of(read, |bytes| first(bytes, 0))))
     }
 
     /// [`Expr::reduce_into`] in this queue.
@@ -221,7 +222,7 @@ impl ArrayQueue {
     ///
     /// # Errors
     /// The errors of [`Expr::sum`] and of [`ArrayQueue`].
-    pub fn sum<'a, T: Element>(&self, expr: impl Into<Expr<'a, T>>) -> Result<Pending<T>> {
+    pub fn sum<'a, T: Element>(&self, expr: impl Into<Expr<'a, T>>) -> Result<PendingResult<T>> {
         self.reduce(expr, &Monoid::sum())
     }
 
@@ -229,7 +230,7 @@ impl ArrayQueue {
     ///
     /// # Errors
     /// The errors of [`Expr::product`] and of [`ArrayQueue`].
-    pub fn product<'a, T: Element>(&self, expr: impl Into<Expr<'a, T>>) -> Result<Pending<T>> {
+    pub fn product<'a, T: Element>(&self, expr: impl Into<Expr<'a, T>>) -> Result<PendingResult<T>> {
         self.reduce(expr, &Monoid::product())
     }
 
@@ -237,7 +238,7 @@ impl ArrayQueue {
     ///
     /// # Errors
     /// The errors of [`Expr::minimum`] and of [`ArrayQueue`].
-    pub fn minimum<'a, T: Element>(&self, expr: impl Into<Expr<'a, T>>) -> Result<Pending<T>> {
+    pub fn minimum<'a, T: Element>(&self, expr: impl Into<Expr<'a, T>>) -> Result<PendingResult<T>> {
         let expr = expr.into();
         expr.not_empty("ArrayQueue::minimum")?;
         self.reduce(expr, &Monoid::min())
@@ -247,7 +248,7 @@ impl ArrayQueue {
     ///
     /// # Errors
     /// The errors of [`Expr::maximum`] and of [`ArrayQueue`].
-    pub fn maximum<'a, T: Element>(&self, expr: impl Into<Expr<'a, T>>) -> Result<Pending<T>> {
+    pub fn maximum<'a, T: Element>(&self, expr: impl Into<Expr<'a, T>>) -> Result<PendingResult<T>> {
         let expr = expr.into();
         expr.not_empty("ArrayQueue::maximum")?;
         self.reduce(expr, &Monoid::max())
@@ -257,32 +258,32 @@ impl ArrayQueue {
     ///
     /// # Errors
     /// The errors of [`Expr::argmin`] and of [`ArrayQueue`].
-    pub fn argmin<'a, T: Element>(&self, expr: impl Into<Expr<'a, T>>) -> Result<Pending<u64>> {
+    pub fn argmin<'a, T: Element>(&self, expr: impl Into<Expr<'a, T>>) -> Result<PendingResult<u64>> {
         let read = |memory: &mut dyn ComputeMemory| self.queue_context.read(memory, 0..16);
         let read = expr.into().argmin_on(Some(&self.here()), read)?;
-        Ok(Pending::of(read, |bytes| first(bytes, 1)))
+        Ok(PendingResult::of(read, |bytes| first(bytes, 1)))
     }
 
     /// [`Expr::argmax`] in this queue.
     ///
     /// # Errors
     /// The errors of [`Expr::argmax`] and of [`ArrayQueue`].
-    pub fn argmax<'a, T: Element>(&self, expr: impl Into<Expr<'a, T>>) -> Result<Pending<u64>> {
+    pub fn argmax<'a, T: Element>(&self, expr: impl Into<Expr<'a, T>>) -> Result<PendingResult<u64>> {
         let read = |memory: &mut dyn ComputeMemory| self.queue_context.read(memory, 0..16);
         let read = expr.into().argmax_on(Some(&self.here()), read)?;
-        Ok(Pending::of(read, |bytes| first(bytes, 1)))
+        Ok(PendingResult::of(read, |bytes| first(bytes, 1)))
     }
 
     /// [`Array::to_vec`] in this queue.
     ///
     /// # Errors
     /// The errors of [`Array::to_vec`] and of [`ArrayQueue`].
-    pub fn to_vec<T: Element>(&self, array: &Array<T>) -> Result<Pending<Vec<T>>> {
+    pub fn to_vec<T: Element>(&self, array: &Array<T>) -> Result<PendingResult<Vec<T>>> {
         const OP: &str = "ArrayQueue::to_vec";
         self.arrays.check_same(array.arrays(), OP)?;
         let bytes = array.len() * size_of::<T>();
         match array.memory_mut(OP)? {
-            Some(memory) => Ok(Pending::of(self.queue_context.read(memory.as_ref(), 0..bytes)?, |bytes| {
+            Some(memory) => Ok(PendingResult::of(self.queue_context.read(memory.as_ref(), 0..bytes)?, |bytes| {
                 let mut values = vec![T::default(); bytes.len() / size_of::<T>()];
                 cast_slice_mut(&mut values).copy_from_slice(bytes);
                 values
@@ -346,9 +347,9 @@ impl ArrayQueue {
     }
 
     /// Returns a result that needs no device.
-    fn ready<T>(&self, value: T) -> Result<Pending<T>> {
+    fn ready<T>(&self, value: T) -> Result<PendingResult<T>> {
         let event = self.queue_context.queue.marker(&self.queue_context.wait)?;
-        Ok(Pending { event, from: Source::Value(Some(value)) })
+        Ok(PendingResult { event, from: Source::Value(Some(value)) })
     }
 }
 
@@ -364,7 +365,7 @@ fn first<T: Element>(bytes: &[u8], at: usize) -> T {
 /// A result that the device is computing: await it as a future, or wait for it. It may move to any thread, and be
 /// dropped at any time.
 #[must_use = "the result is in here"]
-pub struct Pending<T> {
+pub struct PendingResult<T> {
     event: Event,
     from: Source<T>,
 }
@@ -374,7 +375,7 @@ enum Source<T> {
     Read(ReadBack, fn(&[u8]) -> T),
 }
 
-impl<T> Pending<T> {
+impl<T> PendingResult<T> {
     fn of(read: ReadBack, value: fn(&[u8]) -> T) -> Self {
         Self { event: read.event().clone(), from: Source::Read(read, value) }
     }
@@ -403,9 +404,9 @@ fn taken() -> interop_core::Error {
     interop_core::Error::invalid("Pending", "the result was already taken")
 }
 
-impl<T> Unpin for Pending<T> {}
+impl<T> Unpin for PendingResult<T> {}
 
-impl<T> Future for Pending<T> {
+impl<T> Future for PendingResult<T> {
     type Output = Result<T>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
@@ -420,8 +421,8 @@ impl<T> Future for Pending<T> {
     }
 }
 
-impl<T> fmt::Debug for Pending<T> {
+impl<T> fmt::Debug for PendingResult<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pending").field("event", &self.event).finish()
+        f.debug_struct("PendingResult").field("event", &self.event).finish()
     }
 }

@@ -1,6 +1,6 @@
 //! [`QueueContext`]: the queue that operations on arrays go to.
 
-use crate::scratch::{Kept, Scratch};
+use crate::scratch::{Scratch, ScratchMemory};
 use interop_core::compute::Order;
 use interop_core::{Arg, ComputeMemory, ComputeQueue, Event, Kernel, ReadBack, Result, Target};
 use std::cell::RefCell;
@@ -15,7 +15,7 @@ pub(crate) struct QueueContext {
     pub wait: Vec<Event>,
     /// Event of the latest operation.
     pub last: RefCell<Option<Event>>,
-    pub scratch: Rc<RefCell<HashMap<Scratch, Kept>>>,
+    pub scratch: Rc<RefCell<HashMap<Scratch, ScratchMemory>>>,
 }
 
 impl QueueContext {
@@ -28,7 +28,7 @@ impl QueueContext {
     /// Returns true where memory between passes may be reused now. Queues order its readers and writers, except those
     /// of a scan's state, which kernels write although it is an argument. Unless the queue is in order, that state
     /// belongs to its launch until the launch has completed.
-    pub fn may_reuse(&self, which: Scratch, kept: &Kept) -> bool {
+    pub fn may_reuse(&self, which: Scratch, kept: &ScratchMemory) -> bool {
         which != Scratch::State
             || self.queue.options().order == Order::InOrder
             || kept.last.as_ref().is_none_or(Event::is_settled)

@@ -18,7 +18,7 @@ pub(crate) enum Scratch {
 }
 
 /// Memory between passes.
-pub(crate) struct Kept {
+pub(crate) struct ScratchMemory {
     pub memory: Box<dyn ComputeMemory>,
     /// Number of the latest one-pass scan that used it, in [`Scratch::State`]: the tag of its values.
     pub epoch: u32,

@@ -7,12 +7,13 @@ use crate::staging::ComputeStaging;
 use crate::surface::ComputeSurface;
 use crate::target::ComputeTarget;
 use interop_core::describe::error::call;
-use interop_core::devices::owned::own;
+use interop_core::devices::maker_object::own;
 use interop_core::display::DisplayDriver;
 use interop_core::draw::Plan;
 use interop_core::{
     ComputeBackend, ComputeCaps, DeviceIdentity, DisplayCaps, DrawOptions, HandleType, HostBlock, Manner, MemoryCap,
-    MemoryShape, Part, PixelFormat, Region, Result, RowOrder, Staging, StagingKind, Support, Surface, SurfaceDesc,
+    MemoryShape, PixelFormat, Region, Result, RowOrder, Staging, StagingKind, Support, Surface, SurfaceDesc,
+    SurfacePart,
 };
 use std::rc::Rc;
 use std::sync::Arc;
@@ -154,7 +155,7 @@ impl DisplayDriver for ComputeDisplay {
     }
 
     fn draw_offscreen_by(&self, surface: &Surface, _: Option<Manner>) -> Result<()> {
-        self.own(surface)?.seen(&Part::full(surface.desc()), |_, _| Ok(()))
+        self.own(surface)?.seen(&SurfacePart::full(surface.desc()), |_, _| Ok(()))
     }
 
     fn finish(&self) -> Result<()> {

@@ -1,7 +1,7 @@
 //! State shared by a display and its objects.
 
 use crate::kernels::Kernels;
-use interop_core::devices::owned::Maker;
+use interop_core::devices::maker_object::Maker;
 use interop_core::{ComputeBackend, ComputeMemory, DisplayCaps, Error, Result, SurfaceDesc};
 use std::cell::RefCell;
 use std::sync::Arc;

@@ -1,6 +1,8 @@
 //! Memory that several objects of a display share, and the positions of pictures in it.
 
-use interop_core::{BufferView, ComputeMemory, Error, ImageView, Part, PixelFormat, Region, Result, SurfaceDesc, View};
+use interop_core::{
+    BufferView, ComputeMemory, Error, ImageView, PixelFormat, Region, Result, SurfaceDesc, SurfacePart, View,
+};
 use std::cell::{Ref, RefCell, RefMut};
 use std::rc::Rc;
 
@@ -54,17 +56,17 @@ pub fn part_of(view: &ImageView, region: Region) -> ImageView {
 }
 
 /// View of a checked part.
-pub enum Asked {
+pub enum CheckedView {
     Pixels(ImageView),
     Bytes { first: usize, len: usize },
 }
 
 /// Returns the position of a part in the memory that `view` describes.
-pub fn asked(view: &View, part: &Part) -> Result<Asked> {
+pub fn asked(view: &View, part: &SurfacePart) -> Result<CheckedView> {
     match (view, part) {
-        (View::Image(image), Part::Image(region)) => Ok(Asked::Pixels(part_of(image, *region))),
-        (View::Buffer(buffer), Part::Buffer(range)) => {
-            Ok(Asked::Bytes { first: buffer.offset + range.start, len: range.len() })
+        (View::Image(image), SurfacePart::Image(region)) => Ok(CheckedView::Pixels(part_of(image, *region))),
+        (View::Buffer(buffer), SurfacePart::Buffer(range)) => {
+            Ok(CheckedView::Bytes { first: buffer.offset + range.start, len: range.len() })
         }
         _ => Err(Error::refused(format!("{part} does not match {view:?}"))),
     }

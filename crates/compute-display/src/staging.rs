@@ -9,7 +9,7 @@ use std::any::Any;
 use std::rc::Rc;
 
 /// Location of a block's bytes.
-pub enum Place {
+pub enum BlockMemory {
     /// Memory that kernels read.
     Device(Memory),
     /// Host memory that kernels cannot read.
@@ -19,7 +19,7 @@ pub enum Place {
 /// Memory that surfaces copy from or show in place.
 pub struct ComputeStaging {
     display: Rc<DisplayState>,
-    place: Place,
+    place: BlockMemory,
     /// The host memory, if the block is made of it.
     block: Option<HostBlock>,
     /// Registration of the block for fast copies.
@@ -39,21 +39,21 @@ impl ComputeStaging {
                 let is_fixed = matches!(kind, StagingKind::Persistent);
                 let block = HostBlock::allocate(len)?;
                 if reads_host(display).is_yes() {
-                    (Place::Device(imported(display, &block)?), Some(block), is_fixed, None)
+                    (BlockMemory::Device(imported(display, &block)?), Some(block), is_fixed, None)
                 } else {
                     let prepared = display.backend.prepare_host(&block)?;
-                    (Place::Host(block.clone()), Some(block), is_fixed, prepared)
+                    (BlockMemory::Host(block.clone()), Some(block), is_fixed, prepared)
                 }
             }
             StagingKind::Imported(block) => {
                 if let Support::No(reason) = reads_host(display) {
                     return Err(display.unsupported(reason));
                 }
-                (Place::Device(imported(display, &block)?), Some(block), true, None)
+                (BlockMemory::Device(imported(display, &block)?), Some(block), true, None)
             }
             StagingKind::External(handle @ SharedHandle::QueueBuffer { .. }) => {
                 let memory = display.backend.import_surface(&handle, &SurfaceDesc::buffer(len as u64))?;
-                (Place::Device(Memory::new(memory)), None, false, None)
+                (BlockMemory::Device(Memory::new(memory)), None, false, None)
             }
             other => {
                 let reason = format!(
@@ -67,7 +67,7 @@ impl ComputeStaging {
         Ok((Self { display, place, block, _prepared: prepared, len, fenced: false }, reach))
     }
 
-    pub fn place(&self) -> &Place {
+    pub fn place(&self) -> &BlockMemory {
         &self.place
     }
 }
@@ -86,7 +86,7 @@ fn imported(display: &DisplayState, block: &HostBlock) -> Result<Memory> {
 
 impl StagingDriver for ComputeStaging {
     fn wait(&mut self) -> Result<()> {
-        if let (true, Place::Device(memory)) = (self.fenced, &self.place) {
+        if let (true, BlockMemory::Device(memory)) = (self.fenced, &self.place) {
             memory.get_mut()?.release()?;
         }
         self.fenced = false;
@@ -95,13 +95,13 @@ impl StagingDriver for ComputeStaging {
 
     fn map_write(&mut self, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
         match (&self.block, &self.place) {
-            (Some(block), _) | (None, Place::Host(block)) => f(&mut block.write(0..self.len, Holder::Staging)?),
-            (None, Place::Device(memory)) => memory.get_mut()?.map_write(0..self.len, f),
+            (Some(block), _) | (None, BlockMemory::Host(block)) => f(&mut block.write(0..self.len, Holder::Staging)?),
+            (None, BlockMemory::Device(memory)) => memory.get_mut()?.map_write(0..self.len, f),
         }
     }
 
     fn fence(&mut self, _: bool) -> Result<()> {
-        if let Place::Device(memory) = &self.place {
+        if let BlockMemory::Device(memory) = &self.place {
             memory.get_mut()?.submit()?;
             self.fenced = true;
         }

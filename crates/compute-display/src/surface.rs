@@ -2,16 +2,16 @@
 
 use crate::display_state::DisplayState;
 use crate::draw::{Canvas, Source};
-use crate::memory::{Asked, Memory, asked, check_aligned, rows, tight};
-use crate::staging::{ComputeStaging, Place};
+use crate::memory::{CheckedView, Memory, asked, check_aligned, rows, tight};
+use crate::staging::{BlockMemory, ComputeStaging};
 use crate::target::read;
 use interop_core::compute::host_bytes;
 use interop_core::describe::pattern::{Pattern, rows as row_ranges};
 use interop_core::devices::borrows::Holder;
-use interop_core::devices::owned::own;
+use interop_core::devices::maker_object::own;
 use interop_core::display::{Content, InPlaceDriver, StoredDriver, SurfaceDriver};
 use interop_core::draw::{Manner, Plan};
-use interop_core::{ComputeMemory, Error, Part, PixelFormat, Result, Staging, SurfaceDesc, Target, View};
+use interop_core::{ComputeMemory, Error, PixelFormat, Result, Staging, SurfaceDesc, SurfacePart, Target, View};
 use std::borrow::Cow;
 use std::rc::Rc;
 
@@ -44,10 +44,14 @@ impl ComputeSurface {
 
     /// Copies a part to scratch memory at its own size, as a draw or a copy reads it; `then` receives that memory and
     /// its number of bytes.
-    pub fn seen<R>(&self, part: &Part, then: impl FnOnce(&mut dyn ComputeMemory, usize) -> Result<R>) -> Result<R> {
+    pub fn seen<R>(
+        &self,
+        part: &SurfacePart,
+        then: impl FnOnce(&mut dyn ComputeMemory, usize) -> Result<R>,
+    ) -> Result<R> {
         let (memory, view) = self.shown()?;
         match asked(view, part)? {
-            Asked::Pixels(view) => {
+            CheckedView::Pixels(view) => {
                 let to = rows(view.extent.full(), view.format)?;
                 let len = to.span().end;
                 self.display.with_scratch(len, |scratch| {
@@ -58,7 +62,7 @@ impl ComputeSurface {
                     then(scratch, len)
                 })
             }
-            Asked::Bytes { first, len } => self.display.with_scratch(len, |scratch| {
+            CheckedView::Bytes { first, len } => self.display.with_scratch(len, |scratch| {
                 self.display.copy_bytes((memory.get()?.as_ref(), first), (scratch, 0), len)?;
                 then(scratch, len)
             }),
@@ -66,14 +70,14 @@ impl ComputeSurface {
     }
 
     /// Copies the bytes that `view` describes.
-    fn store(&self, at: &Part, bytes: &[u8], view: &View) -> Result<()> {
+    fn store(&self, at: &SurfacePart, bytes: &[u8], view: &View) -> Result<()> {
         let (memory, whole) = self.shown()?;
         let bytes = packed(bytes, view)?;
         let mut memory = memory.get_mut()?;
         match asked(whole, at)? {
-            Asked::Bytes { first, .. } => memory.write(first, &bytes),
-            Asked::Pixels(to) if to.is_contiguous() => memory.write(to.offset, &bytes),
-            Asked::Pixels(to) => self.display.with_scratch(bytes.len(), |scratch| {
+            CheckedView::Bytes { first, .. } => memory.write(first, &bytes),
+            CheckedView::Pixels(to) if to.is_contiguous() => memory.write(to.offset, &bytes),
+            CheckedView::Pixels(to) => self.display.with_scratch(bytes.len(), |scratch| {
                 scratch.write(0, &bytes)?;
                 let source = Source { memory: scratch, view: rows(to.extent.full(), to.format)? };
                 self.display.copy_pixels(source, Canvas { memory: memory.as_mut(), view: to })
@@ -103,7 +107,7 @@ impl<C: Content> SurfaceDriver<C> for ComputeSurface {
 
     fn draw_back(&mut self, at: &C::At, plan: &Plan, manner: Option<Manner>) -> Result<Option<Vec<u8>>> {
         let (memory, view) = self.shown()?;
-        let (Asked::Pixels(view), None) = (asked(view, &C::part(at))?, manner) else { return Ok(None) };
+        let (CheckedView::Pixels(view), None) = (asked(view, &C::part(at))?, manner) else { return Ok(None) };
         let to = rows(view.extent.full(), PixelFormat::Rgba8)?;
         let len = to.span().end;
         let drawn = self.display.with_scratch(len, |scratch| {
@@ -128,22 +132,22 @@ impl<C: Content> StoredDriver<C> for ComputeSurface {
         check_aligned(&view)?;
         let (memory, whole) = self.shown()?;
         let from = match staging.place() {
-            Place::Device(from) => from.get()?,
-            Place::Host(block) => {
+            BlockMemory::Device(from) => from.get()?,
+            BlockMemory::Host(block) => {
                 let bytes = block.read(0..len, Holder::Staging)?;
                 return self.store(&at, &bytes, &view);
             }
         };
         let mut memory = memory.get_mut()?;
         match (asked(whole, &at)?, view) {
-            (Asked::Pixels(to), View::Image(view)) => {
+            (CheckedView::Pixels(to), View::Image(view)) => {
                 let source = Source { memory: from.as_ref(), view };
                 self.display.copy_pixels(source, Canvas { memory: memory.as_mut(), view: to })
             }
-            (Asked::Bytes { first, len }, view) => {
+            (CheckedView::Bytes { first, len }, view) => {
                 self.display.copy_bytes((from.as_ref(), view.span().start), (memory.as_mut(), first), len)
             }
-            (Asked::Pixels(_), View::Buffer(_)) => {
+            (CheckedView::Pixels(_), View::Buffer(_)) => {
                 Err(Error::refused("a view of bytes was given for an image; give a view of pixels"))
             }
         }
@@ -154,7 +158,7 @@ impl<C: Content> InPlaceDriver<C> for ComputeSurface {
     fn show(&mut self, staging: &Staging, view: &C::View) -> Result<()> {
         let (staging, view) = (own::<ComputeStaging>(staging.driver(), &self.display)?, C::view(view));
         check_aligned(&view)?;
-        let Place::Device(memory) = staging.place() else {
+        let BlockMemory::Device(memory) = staging.place() else {
             let reason = "kernels of this device cannot read host memory; use upload_staged".into();
             return Err(self.display.unsupported(reason));
         };

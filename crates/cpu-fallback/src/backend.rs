@@ -9,7 +9,7 @@ use crate::pattern;
 use crate::queue::queue;
 use crate::raw::{Bytes, Pages};
 use crate::timeline::Timeline;
-use interop_core::compute::{BackendDriver, Checked};
+use interop_core::compute::{BackendDriver, CheckToken};
 use interop_core::{
     Arg, ComputeCaps, ComputeMemory, ComputeQueue, DeviceIdentity, DeviceSpan, HandleType, HostBlock, Kernel,
     KernelSource, Language, MemoryCap, MemoryShape, QueueOptions, RawMemory, RawTarget, Result, Support, Target,
@@ -139,7 +139,7 @@ unsafe impl BackendDriver for CpuBackend {
 
     fn copy(
         &self,
-        _: Checked,
+        _: CheckToken,
         from: &dyn ComputeMemory,
         to: &mut dyn ComputeMemory,
         range: Range<usize>,

@@ -1,8 +1,8 @@
 //! The threads that run kernels.
 
-use interop_core::describe::panics::{Panicked, catch};
-use interop_core::describe::process::ProcessOwned;
-use interop_core::describe::threads::SignalsBlocked;
+use interop_core::describe::panics::{PanicMessage, catch};
+use interop_core::describe::process::ForkGuard;
+use interop_core::describe::threads::SignalMaskGuard;
 use interop_core::{Error, Result};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::panic::resume_unwind;
@@ -67,7 +67,7 @@ impl Loops {
         }
         // If several threads panic, rayon passes on one panic and drops the payloads of the others while it unwinds; a
         // panic of such a drop would end the process.
-        let panicked: OnceLock<Panicked> = OnceLock::new();
+        let panicked: OnceLock<PanicMessage> = OnceLock::new();
         let one = |(i, p): (usize, &mut [u8])| {
             if panicked.get().is_none() {
                 catch(|| f(i, p)).unwrap_or_else(|panic| drop(panicked.set(panic)));
@@ -88,7 +88,7 @@ impl Loops {
 
 /// A thread pool, and the number of items below which it is not woken.
 pub(crate) struct Crew {
-    pool: ProcessOwned<ThreadPool>,
+    pool: ForkGuard<ThreadPool>,
     serial_items: usize,
 }
 
@@ -104,16 +104,13 @@ impl Crew {
             }
             builder = builder.num_threads(threads);
         }
-        let _blocked = SignalsBlocked::new();
+        let _blocked = SignalMaskGuard::new();
         let pool = builder.build().map_err(|e| Error::Unavailable {
             what: "the CPU thread pool".into(),
             reason: e.to_string(),
             hint: "Use fewer threads in CpuOptions, or raise the limit on processes (ulimit -u).".into(),
         })?;
-        Ok(Self {
-            pool: ProcessOwned::new(pool),
-            serial_items: options.serial_items.unwrap_or(CpuOptions::SERIAL_ITEMS),
-        })
+        Ok(Self { pool: ForkGuard::new(pool), serial_items: options.serial_items.unwrap_or(CpuOptions::SERIAL_ITEMS) })
     }
 
     pub(crate) fn threads(&self) -> usize {

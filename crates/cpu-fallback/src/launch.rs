@@ -9,7 +9,7 @@ use crate::memory::CpuMemory;
 use crate::raw::ReadGuard;
 use crate::timeline::Timeline;
 use interop_core::describe::panics::catch;
-use interop_core::devices::owned::{own, own_mut};
+use interop_core::devices::maker_object::{own, own_mut};
 use interop_core::{Argument, ComputeMemory, DeviceIdentity, Error, Kernel, Result, View};
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub(crate) struct Engine {
 }
 
 /// An argument whose memory stays unchanged during the launch.
-pub(crate) type Held<'m> = Argument<ReadGuard<'m>>;
+pub(crate) type LaunchArgument<'m> = Argument<ReadGuard<'m>>;
 
 /// Returns the name of a memory argument in messages.
 pub(crate) fn argument(index: usize) -> String {
@@ -49,7 +49,7 @@ impl Engine {
         view: View,
         items: Option<usize>,
         bytes: &mut [u8],
-        held: &[Held<'_>],
+        held: &[LaunchArgument<'_>],
     ) -> Result<()> {
         let values = held.iter().map(|held| held.each_ref().with_memory(|bytes| Ok(&**bytes)));
         let values = values.collect::<Result<Vec<_>>>()?;

@@ -5,7 +5,7 @@ use crate::launch::{Engine, argument};
 use crate::memory::WHAT;
 use crate::raw::{Bytes, Pages};
 use crate::workers::{Job, Workers};
-use interop_core::compute::{Command, DeviceEvent, LaunchOf, Piece, Queue, QueueDriver, Queued, Start};
+use interop_core::compute::{Command, DeviceEvent, LaunchOf, Piece, Queue, QueueDriver, QueueMemory, Start};
 use interop_core::{Arg, Argument, ComputeMemory, ComputeQueue, Error, QueueOptions, Result, View};
 use std::sync::Arc;
 
@@ -34,9 +34,9 @@ impl QueueDriver for CpuQueue {
     type Block = Arc<Pages>;
     type Launch = Launch;
 
-    fn queued<'m>(&self, memory: &'m dyn ComputeMemory) -> Result<Queued<'m, Arc<Pages>>> {
+    fn queued<'m>(&self, memory: &'m dyn ComputeMemory) -> Result<QueueMemory<'m, Arc<Pages>>> {
         let memory = self.engine.memory(memory)?;
-        Ok(Queued { hazards: &memory.hazards, block: memory.bytes.pages().cloned() })
+        Ok(QueueMemory { hazards: &memory.hazards, block: memory.bytes.pages().cloned() })
     }
 
     fn launch(&self, launch: &LaunchOf<'_>) -> Result<Option<Launch>> {

@@ -127,7 +127,7 @@ impl Bytes {
         Ok(WriteGuard(self.enter(range, Access::Write, what)?))
     }
 
-    fn enter(&self, range: Range<usize>, access: Access, what: &dyn Display) -> Result<Entered<'_>> {
+    fn enter(&self, range: Range<usize>, access: Access, what: &dyn Display) -> Result<BytesEntry<'_>> {
         check_range(&range, self.len)?;
         let borrows = match &self.store {
             Store::Block(block) => block.borrows(),
@@ -138,12 +138,12 @@ impl Bytes {
             Error::refused(format!("cannot {does} {what}: {}", held.0))
         })?;
         let (pointer, len) = (self.address().wrapping_add(range.start), range.len());
-        Ok(Entered { pointer, len, _borrow: borrow, _bytes: PhantomData })
+        Ok(BytesEntry { pointer, len, _borrow: borrow, _bytes: PhantomData })
     }
 }
 
 /// Bytes entered in the list of their allocation until this is dropped.
-struct Entered<'a> {
+struct BytesEntry<'a> {
     pointer: *mut u8,
     len: usize,
     _borrow: Borrow,
@@ -151,10 +151,10 @@ struct Entered<'a> {
 }
 
 /// Borrowed bytes that are not written while this lives.
-pub(crate) struct ReadGuard<'a>(Entered<'a>);
+pub(crate) struct ReadGuard<'a>(BytesEntry<'a>);
 
 /// Borrowed bytes that have no other user while this lives.
-pub(crate) struct WriteGuard<'a>(Entered<'a>);
+pub(crate) struct WriteGuard<'a>(BytesEntry<'a>);
 
 impl Deref for ReadGuard<'_> {
     type Target = [u8];

@@ -2,7 +2,7 @@
 
 use interop_core::compute::{Completer, no_thread, now};
 use interop_core::describe::panics::catch;
-use interop_core::describe::process::ProcessOwned;
+use interop_core::describe::process::ForkGuard;
 use interop_core::describe::threads;
 use interop_core::{Error, Result};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -16,7 +16,7 @@ pub(crate) struct Job {
 
 /// Sender of a queue's jobs to its worker threads. The threads end when this is dropped and all jobs are done.
 pub(crate) struct Workers {
-    sender: ProcessOwned<Sender<Job>>,
+    sender: ForkGuard<Sender<Job>>,
 }
 
 impl Workers {
@@ -29,7 +29,7 @@ impl Workers {
             // Threads that were started end with the sender.
             threads::spawn(name, move || work(&receiver, profiling)).map_err(no_thread)?;
         }
-        Ok(Self { sender: ProcessOwned::new(sender) })
+        Ok(Self { sender: ForkGuard::new(sender) })
     }
 
     pub(crate) fn start(&self, job: Job) {

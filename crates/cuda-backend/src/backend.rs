@@ -3,7 +3,7 @@
 use crate::devices::{CudaDevice, devices};
 use crate::ffi::DeviceBlock;
 use crate::ffi::graphics::{self, Resource};
-use crate::ffi::host_memory::Registered;
+use crate::ffi::host_memory::RegisteredMemory;
 use crate::image::{CudaImage, Texture};
 use crate::kernel::CudaKernel;
 use crate::launch;
@@ -12,11 +12,11 @@ use crate::pattern::PatternKernels;
 use crate::queue::queue;
 use crate::queue_block;
 use crate::session::Session;
-use crate::shared;
+use crate::shared_objects;
 use interop_core::compute::Access;
-use interop_core::compute::{BackendDriver, Checked};
+use interop_core::compute::{BackendDriver, CheckToken};
 use interop_core::describe::pattern::Pattern;
-use interop_core::devices::owned::{find, own};
+use interop_core::devices::maker_object::{find, own};
 use interop_core::{
     Arg, ComputeCaps, ComputeMemory, ComputeQueue, ComputeSemaphore, DeviceIdentity, DeviceSpan, HandleType, HostBlock,
     ImageDesc, Kernel, KernelSource, MemoryShape, QueueOptions, RawTarget, Result, SharedHandle, Support, SurfaceDesc,
@@ -95,22 +95,22 @@ impl CudaBackend {
         self.session.queue.free_memory().map(|bytes| bytes as u64).map_err(self.session.failed())
     }
 
-    fn register(&self, block: &HostBlock) -> Result<Registered> {
+    fn register(&self, block: &HostBlock) -> Result<RegisteredMemory> {
         if let Support::No(reason) = self.session.caps.can_import(HandleType::HostPointer, MemoryShape::Linear) {
             return Err(self.session.unsupported(reason));
         }
         let session = &self.session;
-        Registered::new(&session.queue, block).map_err(session.failed())
+        RegisteredMemory::new(&session.queue, block).map_err(session.failed())
     }
 }
 
 /// Linear memory or a texture of this backend.
-enum Side<'a> {
+enum CopySide<'a> {
     Linear(&'a CudaMemory),
     Image(&'a CudaImage),
 }
 
-impl<'a> Side<'a> {
+impl<'a> CopySide<'a> {
     fn of(memory: &'a dyn ComputeMemory, session: &Session) -> Result<Self> {
         match find(memory, session) {
             Some(image) => Ok(Self::Image(image)),
@@ -155,10 +155,15 @@ unsafe impl BackendDriver for CudaBackend {
         Ok(Some(Box::new(self.register(block)?)))
     }
 
-    fn import_surface(&self, _: Checked, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
+    fn import_surface(
+        &self,
+        _: CheckToken,
+        handle: &SharedHandle,
+        desc: &SurfaceDesc,
+    ) -> Result<Box<dyn ComputeMemory>> {
         let session = &self.session;
         match handle.handle_type() {
-            HandleType::OPAQUE => return shared::import(session, handle, desc),
+            HandleType::OPAQUE => return shared_objects::import(session, handle, desc),
             HandleType::QueueBuffer(_) => return queue_block::import(session, handle, desc),
             _ => {}
         }
@@ -198,7 +203,7 @@ unsafe impl BackendDriver for CudaBackend {
     ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
         match handle {
             HandleType::QueueBuffer(_) => queue_block::allocate(&self.session, bytes),
-            _ => shared::allocate(&self.session, bytes, display),
+            _ => shared_objects::allocate(&self.session, bytes, display),
         }
     }
 
@@ -207,11 +212,11 @@ unsafe impl BackendDriver for CudaBackend {
         image: &ImageDesc,
         _: HandleType,
     ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
-        shared::allocate_image(&self.session, image)
+        shared_objects::allocate_image(&self.session, image)
     }
 
     fn import_semaphore(&self, handle: &SharedHandle) -> Result<Box<dyn ComputeSemaphore>> {
-        Ok(Box::new(shared::CudaSemaphore::import(&self.session, handle)?))
+        Ok(Box::new(shared_objects::CudaSemaphore::import(&self.session, handle)?))
     }
 
     fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
@@ -231,23 +236,23 @@ unsafe impl BackendDriver for CudaBackend {
 
     fn copy(
         &self,
-        _: Checked,
+        _: CheckToken,
         from: &dyn ComputeMemory,
         to: &mut dyn ComputeMemory,
         range: Range<usize>,
     ) -> Result<()> {
         let failed = self.session.failed();
-        let (from, to) = (Side::of(from, &self.session)?, Side::of(to, &self.session)?);
+        let (from, to) = (CopySide::of(from, &self.session)?, CopySide::of(to, &self.session)?);
         self.session.timed("copy", || match (from, to) {
-            (Side::Linear(from), Side::Linear(to)) => {
+            (CopySide::Linear(from), CopySide::Linear(to)) => {
                 let (from, to) = (from.part(&range, Access::Read)?, to.part(&range, Access::Write)?);
                 self.session.queue.copies().between(from.span, to.span).map_err(&failed)
             }
-            (Side::Image(from), Side::Image(to)) => from.copy_image(to, &range),
-            (Side::Image(from), Side::Linear(to)) => {
+            (CopySide::Image(from), CopySide::Image(to)) => from.copy_image(to, &range),
+            (CopySide::Image(from), CopySide::Linear(to)) => {
                 from.copy_linear(&range, to.part(&range, Access::Write)?.span, true)
             }
-            (Side::Linear(from), Side::Image(to)) => {
+            (CopySide::Linear(from), CopySide::Image(to)) => {
                 to.copy_linear(&range, from.part(&range, Access::Read)?.span, false)
             }
         })

@@ -1,6 +1,6 @@
 //! Converts CUDA's error codes to errors with names and hints.
 
-use crate::ffi::{Failure, Missing};
+use crate::ffi::{Failure, MissingApi};
 use interop_core::{DriverError, Error};
 
 const INSTALL_DRIVER: &str =
@@ -27,13 +27,13 @@ impl Failure {
     }
 }
 
-impl From<Missing> for Error {
-    fn from(missing: Missing) -> Self {
+impl From<MissingApi> for Error {
+    fn from(missing: MissingApi) -> Self {
         match missing {
-            Missing::Library(said) => {
+            MissingApi::Library(said) => {
                 unavailable(format!("the driver library could not be loaded: {said}"), INSTALL_DRIVER)
             }
-            Missing::Symbol(name) => unavailable(
+            MissingApi::Symbol(name) => unavailable(
                 format!("the driver library has no {name}: it is older than CUDA 12.0"),
                 "Update NVIDIA's driver to version 525 or later.",
             ),
@@ -213,7 +213,7 @@ mod tests {
     #[test]
     fn what_is_missing_is_unavailable_with_a_hint() {
         let missing =
-            [Missing::Library("libcuda.so.1: no such file".into()).into(), Missing::Symbol("cuMemCreate").into()];
+            [MissingApi::Library("libcuda.so.1: no such file".into()).into(), MissingApi::Symbol("cuMemCreate").into()];
         let refused = [3, 35, 100, 804, 999].map(|code| Failure { operation: "cuInit", code }.unavailable());
         for error in missing.into_iter().chain(refused).chain([no_compiler("not found")]) {
             let Error::Unavailable { reason, hint, .. } = &error else { panic!("{error}") };

@@ -3,7 +3,7 @@
 //! Byte-wise calls see an image as tightly packed rows in the texture's order, whatever its real layout. Views of it
 //! must have that row pitch.
 
-use crate::ffi::copy::{Place, Size};
+use crate::ffi::copy::{CopyLocation, Size};
 use crate::ffi::external_memory::ExternalImage;
 use crate::ffi::graphics::{Array, Resource, SurfaceObject};
 use crate::ffi::{DeviceBlock, Failure, Span};
@@ -74,9 +74,9 @@ impl CudaImage {
     }
 
     /// Returns the rectangle's first pixel in `array`.
-    fn at<'a>(&self, array: &'a Array<'a>, region: Region) -> Place<'a> {
+    fn at<'a>(&self, array: &'a Array<'a>, region: Region) -> CopyLocation<'a> {
         let x_bytes = region.x as usize * self.image.desc().format.bytes_per_pixel();
-        Place::Array { array, x_bytes, y: region.y as usize }
+        CopyLocation::Array { array, x_bytes, y: region.y as usize }
     }
 
     /// Returns the currently mapped array, after checking its size.
@@ -129,7 +129,7 @@ impl CudaImage {
         let Some((block, _)) = &self.scratch else { return Ok(()) };
         let span = block.span().part(0..len).map_err(self.session.failed())?;
         let copies = self.session.queue.copies();
-        let linear = || Place::Device { span, pitch: size.row_bytes };
+        let linear = || CopyLocation::Device { span, pitch: size.row_bytes };
         let texture = || self.at(&array, at.region);
         copies.rectangle(texture(), linear(), size).map_err(self.session.failed())?;
         f(span)?;
@@ -143,7 +143,7 @@ impl CudaImage {
         for (at, region) in rectangles {
             let size = self.size(region);
             let span = linear.part(at..linear.len()).map_err(self.session.failed())?;
-            let (texture, linear) = (self.at(&array, region), Place::Device { span, pitch: size.row_bytes });
+            let (texture, linear) = (self.at(&array, region), CopyLocation::Device { span, pitch: size.row_bytes });
             let (from, to) = if to_linear { (texture, linear) } else { (linear, texture) };
             copies.rectangle(from, to, size).map_err(self.session.failed())?;
         }
@@ -173,7 +173,7 @@ impl MemoryDriver for CudaImage {
         let (array, copies) = (self.array()?, self.session.queue.copies());
         for (at, region) in rectangles {
             let size = self.size(region);
-            let to = Place::HostTarget { bytes: &mut into[at..], pitch: size.row_bytes };
+            let to = CopyLocation::HostTarget { bytes: &mut into[at..], pitch: size.row_bytes };
             copies.rectangle(self.at(&array, region), to, size).map_err(self.session.failed())?;
         }
         Ok(())
@@ -184,7 +184,7 @@ impl MemoryDriver for CudaImage {
         let (array, copies) = (self.array()?, self.session.queue.copies());
         for (at, region) in rectangles {
             let size = self.size(region);
-            let from = Place::HostSource { bytes: &from[at..], pitch: size.row_bytes };
+            let from = CopyLocation::HostSource { bytes: &from[at..], pitch: size.row_bytes };
             copies.rectangle(from, self.at(&array, region), size).map_err(self.session.failed())?;
         }
         Ok(())

@@ -6,7 +6,7 @@ use crate::ffi::module::{Function, Module};
 use crate::session::Session;
 use crate::signature::{self, Param};
 use interop_core::describe::words::c_text;
-use interop_core::devices::owned::Maker;
+use interop_core::devices::maker_object::Maker;
 use interop_core::{Error, Kernel, KernelSource, Language, Result};
 use std::sync::Arc;
 

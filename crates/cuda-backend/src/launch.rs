@@ -7,7 +7,7 @@ use crate::memory::CudaMemory;
 use crate::plan::{Geometry, Params, Planner};
 use crate::session::Session;
 use interop_core::compute::{Access, NOT_LINEAR};
-use interop_core::devices::owned::{own, own_mut};
+use interop_core::devices::maker_object::{own, own_mut};
 use interop_core::{Arg, ComputeMemory, Error, Result, Target, View};
 use std::sync::Arc;
 

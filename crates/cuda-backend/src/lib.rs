@@ -14,18 +14,18 @@
 //! missing symbol is an error, and so that tests can replace the driver with a double.
 
 mod backend;
-mod borrowed;
 mod compiler;
 mod devices;
 mod error;
+mod external_objects;
 #[cfg(test)]
 mod faults;
 mod ffi;
+mod foreign_memory;
 mod image;
 mod kernel;
 mod launch;
 mod memory;
-mod opened;
 mod pattern;
 mod plan;
 mod queue;
@@ -34,7 +34,7 @@ mod queue_block;
 mod queue_faults;
 mod raw;
 mod session;
-mod shared;
+mod shared_objects;
 mod signature;
 mod timeline;
 mod turn;

@@ -1,10 +1,10 @@
 //! Linear memory: the device's own, exportable memory, registered host pages, mapped GL buffers, and memory of other
 //! code.
 
-use crate::ffi::borrowed::Borrowed;
 use crate::ffi::external_memory::ExternalBuffer;
+use crate::ffi::foreign_memory::ForeignMemory;
 use crate::ffi::graphics::Resource;
-use crate::ffi::host_memory::{Pinned, Registered};
+use crate::ffi::host_memory::{PinnedMemory, RegisteredMemory};
 use crate::ffi::shared_memory::SharedBlock;
 use crate::ffi::{DeviceBlock, Span};
 use crate::session::Session;
@@ -23,9 +23,9 @@ pub enum Store {
     Shared(SharedBlock),
     /// Own memory that a display which draws with this backend shares; queues reject it.
     QueueBlock(Arc<DeviceBlock>),
-    Host(Registered),
+    Host(RegisteredMemory),
     /// Memory of other code, which keeps it alive.
-    Borrowed(Borrowed),
+    Borrowed(ForeignMemory),
     External(ExternalBuffer),
     /// An OpenGL buffer, which has an address only while it is mapped.
     GlBuffer(Resource),
@@ -39,13 +39,13 @@ pub struct CudaMemory {
     /// Operations of queues on device memory.
     pub hazards: Hazards,
     /// Pinned memory for `map_read` and `map_write`, kept between calls.
-    staging: Option<(Pinned, usize)>,
+    staging: Option<(PinnedMemory, usize)>,
     len: usize,
     pub session: Arc<Session>,
 }
 
 /// Bytes that a command of the default stream uses; held until the command is in the stream.
-pub struct Part<'a> {
+pub struct BorrowedSpan<'a> {
     pub span: Span<'a>,
     _entered: Option<Borrow>,
 }
@@ -82,7 +82,7 @@ impl CudaMemory {
     }
 
     /// Borrows bytes that the default stream is about to use, after the operations of queues on them.
-    pub fn part(&self, range: &Range<usize>, access: Access) -> Result<Part<'_>> {
+    pub fn part(&self, range: &Range<usize>, access: Access) -> Result<BorrowedSpan<'_>> {
         let span = self.span()?.part(range.clone()).map_err(self.session.failed())?;
         if matches!(self.store, Store::Device(_)) {
             for event in self.hazards.conflicts(range, access) {
@@ -94,7 +94,7 @@ impl CudaMemory {
             Store::Host(block) => Some(block.enter(range, access).map_err(|held| held.refuse())?),
             _ => None,
         };
-        Ok(Part { span, _entered: entered })
+        Ok(BorrowedSpan { span, _entered: entered })
     }
 
     /// Returns the block that keeps the memory alive, if the memory is the backend's own.
@@ -109,7 +109,7 @@ impl CudaMemory {
     fn reserve(&mut self, len: usize) -> Result<()> {
         if self.staging.as_ref().is_none_or(|(_, have)| *have < len) {
             self.staging = None;
-            self.staging = Some((Pinned::new(&self.session.queue, len).map_err(self.session.failed())?, len));
+            self.staging = Some((PinnedMemory::new(&self.session.queue, len).map_err(self.session.failed())?, len));
         }
         Ok(())
     }

@@ -2,14 +2,14 @@
 
 use crate::ffi::DeviceBlock;
 use crate::ffi::command::{Command, Launch};
-use crate::ffi::host_memory::Pinned;
+use crate::ffi::host_memory::PinnedMemory;
 use crate::ffi::stream::{Stream, Urgency};
 use crate::ffi::submit_queue::{DeviceFence, SubmitQueue};
 use crate::kernel::CudaKernel;
 use crate::launch::{linear_argument, prepare};
 use crate::session::Session;
-use interop_core::compute::{DeviceEvent, LaunchOf, Priority, Queue, QueueDriver, Queued, Start, SubmitQueues};
-use interop_core::devices::owned::{Maker, own};
+use interop_core::compute::{DeviceEvent, LaunchOf, Priority, Queue, QueueDriver, QueueMemory, Start, SubmitQueues};
+use interop_core::devices::maker_object::{Maker, own};
 use interop_core::{ComputeMemory, ComputeQueue, HostBuffer, QueueOptions, Result};
 use std::sync::Arc;
 
@@ -37,9 +37,9 @@ impl QueueDriver for CudaQueue {
     type Block = Arc<DeviceBlock>;
     type Launch = Launch;
 
-    fn queued<'m>(&self, memory: &'m dyn ComputeMemory) -> Result<Queued<'m, Self::Block>> {
+    fn queued<'m>(&self, memory: &'m dyn ComputeMemory) -> Result<QueueMemory<'m, Self::Block>> {
         let memory = linear_argument(&self.session, memory)?;
-        Ok(Queued { hazards: &memory.hazards, block: memory.block().cloned() })
+        Ok(QueueMemory { hazards: &memory.hazards, block: memory.block().cloned() })
     }
 
     fn launch(&self, launch: &LaunchOf<'_>) -> Result<Option<Launch>> {
@@ -60,6 +60,6 @@ impl QueueDriver for CudaQueue {
 
     fn host_buffer(&self, len: usize) -> Result<HostBuffer> {
         let session = &self.session;
-        session.pinned.take(len, || Pinned::new(&session.queue, len)).map_err(session.failed())
+        session.pinned.take(len, || PinnedMemory::new(&session.queue, len)).map_err(session.failed())
     }
 }

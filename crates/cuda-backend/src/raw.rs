@@ -4,7 +4,7 @@ use crate::image::CudaImage;
 use crate::memory::CudaMemory;
 use crate::session::Session;
 use interop_core::compute::Access;
-use interop_core::devices::owned::{own, own_mut};
+use interop_core::devices::maker_object::{own, own_mut};
 use interop_core::{RawMemory, RawTarget, Result, Target};
 use std::sync::Arc;
 

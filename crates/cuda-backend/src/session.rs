@@ -1,7 +1,7 @@
 //! State shared by all objects of one backend.
 
 use crate::devices::{CudaDevice, devices_of};
-use crate::ffi::host_memory::Pinned;
+use crate::ffi::host_memory::PinnedMemory;
 use crate::ffi::nvrtc::Nvrtc;
 use crate::ffi::probe::Attribute;
 use crate::ffi::submit_queue::DeviceFence;
@@ -9,7 +9,7 @@ use crate::ffi::{Failure, Queue, shared_memory};
 use crate::timeline::Timeline;
 use interop_core::compute::HostPool;
 use interop_core::describe::process::enter;
-use interop_core::devices::owned::Maker;
+use interop_core::devices::maker_object::Maker;
 use interop_core::{
     ComputeCaps, DeviceIdentity, Error, Event, HandleType, Language, MemoryCap, MemoryShape, PixelFormat, QueueId,
     Result, SemaphoreCap, Support, SyncKind,
@@ -31,7 +31,7 @@ pub struct Session {
     /// Granularity of exportable memory sizes, in bytes.
     pub granularity: usize,
     /// Host memory for copies of queues.
-    pub pinned: Arc<HostPool<Pinned>>,
+    pub pinned: Arc<HostPool<PinnedMemory>>,
 }
 
 impl Session {

@@ -14,13 +14,13 @@ const STEP: Duration = Duration::from_nanos(500);
 /// The timeline; off until it is switched on.
 #[derive(Default)]
 pub struct Timeline {
-    backlog: Backlog<Timed>,
+    backlog: Backlog<WorkTimes>,
     /// Events whose times were read, for reuse.
     free: Mutex<Vec<Pair>>,
-    known: Mutex<Option<Known>>,
+    known: Mutex<Option<DeviceTimes>>,
 }
 
-struct Timed {
+struct WorkTimes {
     work: Work,
     pair: Pair,
     since: Arc<Base>,
@@ -39,7 +39,7 @@ struct Base {
 }
 
 #[derive(Clone)]
-struct Known {
+struct DeviceTimes {
     clock: DeviceClock,
     base: Arc<Base>,
     /// A stream in which nothing ever waits, so that clocks can be compared while the session's stream is busy.
@@ -76,7 +76,7 @@ impl Timeline {
         let begun = free.map_or_else(|| Pair::new(queue), Ok).and_then(|pair| pair.start.record().map(|()| pair));
         let result = f();
         match begun.and_then(|pair| pair.end.record().map(|()| pair)) {
-            Ok(pair) => self.backlog.push(Timed { work, pair, since }),
+            Ok(pair) => self.backlog.push(WorkTimes { work, pair, since }),
             Err(Failure { operation, code }) => tracing::debug!(operation, code, name, "work was not timed"),
         }
         result
@@ -92,7 +92,7 @@ impl Timeline {
             let idle = Queue::new(queue.api(), queue.device()).map_err(failed)?;
             let (clock, base) = compare(&idle, None, failed)?;
             let track = format!("CUDA: {}, stream", identity.name).into();
-            *lock(&self.known) = Some(Known { clock, base, idle, track });
+            *lock(&self.known) = Some(DeviceTimes { clock, base, idle, track });
             self.backlog.switch(true);
         }
         Ok(Support::Yes)
@@ -104,11 +104,11 @@ impl Timeline {
         let Some(mut known) = lock(&self.known).clone() else { return Ok(()) };
         if known.clock.is_old() {
             let (clock, base) = compare(&known.idle, Some(known.base.as_ref()), failed)?;
-            known = Known { clock: clock.after(&known.clock), base, ..known };
+            known = DeviceTimes { clock: clock.after(&known.clock), base, ..known };
             *lock(&self.known) = Some(known.clone());
         }
-        let is_done = |timed: &Timed| timed.pair.end.is_done().map_err(failed);
-        while let Some(Timed { work, pair, since }) = self.backlog.pop_done(is_done)? {
+        let is_done = |timed: &WorkTimes| timed.pair.end.is_done().map_err(failed);
+        while let Some(WorkTimes { work, pair, since }) = self.backlog.pop_done(is_done)? {
             let times = || Ok((since.time(&pair.start)?, since.time(&pair.end)?));
             let (start, end) = times().map_err(failed)?;
             if let Some(span) = known.clock.span(&known.track, work, start, end) {

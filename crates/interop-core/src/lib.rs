@@ -63,13 +63,13 @@ pub use devices::os_handle::OsHandle;
 pub use devices::queue_id::QueueId;
 pub use devices::shared_handle::{MemoryHandle, SemaphoreHandle, SharedHandle};
 pub use devices::timeline::{DeviceClock, DeviceSpan, FrameTag};
-pub use display::{Display, DisplaySemaphore, Part, ShowTarget, Staging, StagingKind, Surface, TargetPixels};
-pub use draw::{DrawOptions, Drawn, Filter, Fit, Manner, Placement};
-pub use engine::{EnginePath, Intake, Outlet, OutletFrame, OutletOptions, Taken};
-pub use link::{Detour, Link, LinkOptions, SharedFrame, SharedLink, Showed, ShownFrame, StartedFrame, WriteFrame};
+pub use display::{Display, DisplaySemaphore, ShowTarget, Staging, StagingKind, Surface, SurfacePart, TargetPixels};
+pub use draw::{DrawOptions, DrawReport, Filter, Fit, Manner, Placement};
+pub use engine::{EnginePath, Intake, IntakeGuard, Outlet, OutletFrame, OutletOptions};
+pub use link::{Detour, Link, LinkOptions, SharedFrame, SharedLink, ShowOutcome, ShownFrame, StartedFrame, WriteFrame};
 pub use path::{PathSpec, Paths, SharingPath};
 pub use select::report::{Diagnosis, Lateness, PathReport, PathState, ProbeReport};
-pub use select::{Measured, Mode, Policy, Profiles, Ratio, Trials};
+pub use select::{Mode, PathCost, Policy, Profiles, Ratio, Trials};
 
 #[cfg(test)]
 #[path = "../tests/compile_fail.rs"]

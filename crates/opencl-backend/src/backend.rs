@@ -11,10 +11,10 @@ use crate::sharing::caps::gl_listed;
 use crate::sharing::gl::{GlAccess, SharedGlObject};
 use crate::sharing::image::OpenClImage;
 use crate::sharing::semaphore::OpenClSemaphore;
-use interop_core::compute::{BackendDriver, Checked};
+use interop_core::compute::{BackendDriver, CheckToken};
 use interop_core::describe::error::call;
 use interop_core::describe::pattern::Pattern;
-use interop_core::devices::owned::own;
+use interop_core::devices::maker_object::own;
 use interop_core::{
     Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeQueue, ComputeSemaphore, DeviceIdentity, DeviceSpan,
     Display, Error, GlContext, HandleType, HostBlock, Kernel, KernelSource, QueueOptions, RawTarget, Result,
@@ -168,7 +168,12 @@ unsafe impl BackendDriver for OpenClBackend {
         Ok(PreparedHost::new(&self.shared, block).map(|prepared| Box::new(prepared) as Box<dyn Any>))
     }
 
-    fn import_surface(&self, _: Checked, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
+    fn import_surface(
+        &self,
+        _: CheckToken,
+        handle: &SharedHandle,
+        desc: &SurfaceDesc,
+    ) -> Result<Box<dyn ComputeMemory>> {
         match handle {
             SharedHandle::QueueBuffer { .. } => crate::sharing::own::import(&self.shared, handle, desc),
             SharedHandle::Memory { .. } => crate::sharing::external::import(&self.shared, handle, desc),
@@ -203,7 +208,7 @@ unsafe impl BackendDriver for OpenClBackend {
 
     fn copy(
         &self,
-        _: Checked,
+        _: CheckToken,
         from: &dyn ComputeMemory,
         to: &mut dyn ComputeMemory,
         range: Range<usize>,

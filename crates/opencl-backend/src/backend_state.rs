@@ -3,13 +3,13 @@
 use crate::cl::{Context, ContextOptions, Queue};
 use crate::device::OpenClDevice;
 use crate::in_flight::DeviceFence;
-use crate::pinned::Pinned;
+use crate::pinned_buffer::PinnedBuffer;
 use crate::queues::Queues;
 use crate::sharing::caps::{both_shapes, gl_listed, handles, semaphores};
 use crate::sharing::image_format::image_formats;
 use crate::timeline::Timeline;
 use interop_core::compute::HostPool;
-use interop_core::devices::owned::Maker;
+use interop_core::devices::maker_object::Maker;
 use interop_core::{
     ComputeCaps, DeviceIdentity, Error, Event, GlContext, HandleType, Language, MemoryCap, MemoryKind, MemoryShape,
     QueueId, Result, Support,
@@ -25,9 +25,9 @@ pub struct BackendState {
     /// The OpenGL context with which the OpenCL context shares.
     pub gl: Option<Arc<dyn GlContext>>,
     /// Kept between transfers; a transfer that finds it in use by another thread allocates its own.
-    pinned: Mutex<Option<Pinned>>,
+    pinned: Mutex<Option<PinnedBuffer>>,
     /// Host memory for copies of queues.
-    pub pool: Arc<HostPool<Pinned>>,
+    pub pool: Arc<HostPool<PinnedBuffer>>,
     pub timeline: Timeline,
 }
 
@@ -115,7 +115,7 @@ impl BackendState {
             too_small => {
                 // Freed before the larger one is allocated.
                 drop(too_small);
-                Pinned::new(self.queue(), len)?
+                PinnedBuffer::new(self.queue(), len)?
             }
         };
         let result = f(&mut pinned.0[..len]);

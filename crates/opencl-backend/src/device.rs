@@ -1,7 +1,7 @@
 //! The devices of all installed drivers.
 
 use crate::cl;
-use crate::identity::{Description, Sort, describe};
+use crate::identity::{Description, DeviceKind, describe};
 use interop_core::{DeviceIdentity, Error, Result};
 use pixelferry_opencl::{Platform, no_device};
 use std::sync::Arc;
@@ -37,12 +37,12 @@ impl OpenClDevice {
 
     /// True for a GPU (`CL_DEVICE_TYPE_GPU`).
     pub fn is_gpu(&self) -> bool {
-        self.description.sort == Sort::Gpu
+        self.description.sort == DeviceKind::Gpu
     }
 
     /// True for the CPU (`CL_DEVICE_TYPE_CPU`), with a driver such as PoCL.
     pub fn is_cpu(&self) -> bool {
-        self.description.sort == Sort::Cpu
+        self.description.sort == DeviceKind::Cpu
     }
 
     /// Returns `CL_DEVICE_VERSION` as the driver reports it, e.g. `OpenCL 3.0 CUDA`.

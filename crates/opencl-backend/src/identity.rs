@@ -16,7 +16,7 @@ pub struct Limits {
 
 /// The type of device, best for a display first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Sort {
+pub enum DeviceKind {
     Gpu,
     Cpu,
     Other,
@@ -26,7 +26,7 @@ pub enum Sort {
 #[derive(Debug, Clone)]
 pub struct Description {
     pub identity: DeviceIdentity,
-    pub sort: Sort,
+    pub sort: DeviceKind,
     pub limits: Limits,
     pub version: String,
 }
@@ -44,15 +44,15 @@ pub fn describe(device: &Device) -> Result<Result<Description, String>> {
     }
     let kinds = device.device_type()?;
     let sort = match kinds {
-        kinds if kinds.contains(DeviceType::GPU) => Sort::Gpu,
-        kinds if kinds.contains(DeviceType::CPU) => Sort::Cpu,
-        _ => Sort::Other,
+        kinds if kinds.contains(DeviceType::GPU) => DeviceKind::Gpu,
+        kinds if kinds.contains(DeviceType::CPU) => DeviceKind::Cpu,
+        _ => DeviceKind::Other,
     };
     let mut identity = DeviceIdentity::new(Api::OpenCl, name)
         .with_vendor(device.vendor()?)
         .with_driver(format!("{}, {}", device.platform().version()?, device.driver_version()))
         .with_memory(memory_kind(device, sort))
-        .with_software(sort == Sort::Cpu);
+        .with_software(sort == DeviceKind::Cpu);
     // Queried only where the device lists the extension; an unreadable answer leaves the field empty.
     identity.uuid = device.uuid().ok().flatten();
     identity.luid = device.luid().ok().flatten();
@@ -82,9 +82,9 @@ fn check_usable(device: &Device, version: &str) -> Result<Result<(), String>> {
     Ok(Ok(()))
 }
 
-fn memory_kind(device: &Device, sort: Sort) -> MemoryKind {
+fn memory_kind(device: &Device, sort: DeviceKind) -> MemoryKind {
     match (sort, device.host_unified_memory()) {
-        (Sort::Cpu, _) => MemoryKind::Host,
+        (DeviceKind::Cpu, _) => MemoryKind::Host,
         (_, Ok(false)) => MemoryKind::Discrete,
         (_, Ok(true)) => MemoryKind::Integrated,
         // Deprecated since 2.0, so a driver may have removed it.

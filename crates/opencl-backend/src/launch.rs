@@ -7,7 +7,7 @@ use crate::memory::OpenClMemory;
 use crate::params::TargetKind;
 use crate::sharing::image::OpenClImage;
 use interop_core::compute::{Access, NOT_LINEAR};
-use interop_core::devices::owned::{own, own_mut};
+use interop_core::devices::maker_object::{own, own_mut};
 use interop_core::{Arg, BufferView, ComputeMemory, Error, ImageView, Kernel, Result, Target, View};
 use std::sync::Arc;
 
@@ -73,12 +73,12 @@ fn zero_of(bytes: usize) -> cl::Arg<'static> {
 }
 
 /// A launch with checked values.
-pub struct Planned<'a> {
+pub struct LaunchPlan<'a> {
     pub values: Vec<cl::Arg<'a>>,
     pub items: [usize; 2],
 }
 
-impl Planned<'_> {
+impl LaunchPlan<'_> {
     /// Queues the launch after pending uses of the memories among `args`.
     fn run(&self, shared: &Arc<BackendState>, built: &BuiltKernel, args: &[Arg<'_>]) -> Result<()> {
         let mut turns = Vec::new();
@@ -109,7 +109,7 @@ pub fn plan<'a>(
     view: View,
     asked: Option<usize>,
     args: &[Arg<'a>],
-) -> Result<Planned<'a>> {
+) -> Result<LaunchPlan<'a>> {
     let invalid = |problem: String| invalid(kernel, &problem);
     let mut values = vec![cl::Arg::Buffer(buffer)];
     let items = match (kernel.params.target, view) {
@@ -138,7 +138,7 @@ fn with_args<'a>(
     mut values: Vec<cl::Arg<'a>>,
     items: [usize; 2],
     args: &[Arg<'a>],
-) -> Result<Planned<'a>> {
+) -> Result<LaunchPlan<'a>> {
     kernel.params.check_args(args).map_err(|problem| invalid(kernel, &problem))?;
     for (arg, param) in args.iter().zip(&kernel.params.user) {
         values.push(match *arg {
@@ -154,7 +154,7 @@ fn with_args<'a>(
             }
         });
     }
-    Ok(Planned { values, items })
+    Ok(LaunchPlan { values, items })
 }
 
 /// Returns memory for a pointer, or an imported image for `image2d_t`.

@@ -30,9 +30,9 @@
 //! | the trait's implementation | `backend`, `memory`, `kernel`, `launch`, `pattern` |
 //! | the macros for kernels | `prelude.cl`, `source` |
 //! | the parameters of kernels | `params` |
-//! | queues in addition to the backend's own | `queue`, `in_flight`, `pinned` |
+//! | queues in addition to the backend's own | `queue`, `in_flight`, `pinned_buffer` |
 //! | sharing with other APIs | `sharing`, `os` |
-//! | times of the device's work | `timed`, `timeline` |
+//! | times of the device's work | `command_times`, `timeline` |
 //! | OpenCL itself, as safe Rust | [`cl`]: the crate `pixelferry-opencl` |
 //!
 //! No OpenGL-sharing call is made for a device that does not list `cl_khr_gl_sharing`: several drivers accept GL
@@ -40,24 +40,24 @@
 
 mod backend;
 mod backend_state;
+mod cl_objects;
+mod command_times;
 mod device;
 mod identity;
 mod in_flight;
 mod kernel;
 mod launch;
 mod memory;
-mod mixed;
 #[cfg_attr(unix, path = "os/unix.rs")]
 #[cfg_attr(windows, path = "os/windows.rs")]
 mod os;
 mod params;
 mod pattern;
-mod pinned;
+mod pinned_buffer;
 mod queue;
 mod queues;
 mod sharing;
 mod source;
-mod timed;
 mod timeline;
 mod work_size;
 

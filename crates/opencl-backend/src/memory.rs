@@ -1,13 +1,13 @@
 //! The memory of the OpenCL backend.
 
 use crate::backend_state::BackendState;
-use crate::cl::{self, Buffer, HostBuffer, Lent, MemFlags};
+use crate::cl::{self, Buffer, HostBuffer, LentMemory, MemFlags};
 use crate::sharing::gl_sync::gl_sync;
 use crate::sharing::image::OpenClImage;
-use crate::sharing::turns::{Borrowed, Turns};
+use crate::sharing::turns::{CommandTurn, Turns};
 use interop_core::compute::MemoryDriver;
 use interop_core::compute::{Access, Hazards, NOT_LINEAR};
-use interop_core::devices::owned::{find, own};
+use interop_core::devices::maker_object::{find, own};
 use interop_core::{ComputeMemory, Error, HostBlock, Result, SyncKind};
 use std::cell::RefCell;
 use std::ffi::c_void;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub struct OpenClMemory {
     // Dropped before the host memory that it uses.
     /// Set while the buffer is mapped for the host block's other owners.
-    lent: RefCell<Option<Lent>>,
+    lent: RefCell<Option<LentMemory>>,
     storage: Storage,
     /// Number of used bytes of the buffer.
     len: usize,
@@ -109,7 +109,7 @@ impl OpenClMemory {
 
     /// Precedes commands that use the buffer: OpenCL has it for as long as the returned value lives, or until the
     /// caller's turn ends.
-    pub fn turn(&self) -> Result<Option<Borrowed<'_>>> {
+    pub fn turn(&self) -> Result<Option<CommandTurn<'_>>> {
         self.take_back()?;
         self.turns.as_ref().map_or(Ok(None), |turns| turns.enter(&self.shared, self.buffer().into()))
     }

@@ -7,7 +7,7 @@ use crate::memory::OpenClMemory;
 use crate::sharing::image::OpenClImage;
 use interop_core::compute::Access;
 use interop_core::describe::pattern::Pattern;
-use interop_core::devices::owned::own;
+use interop_core::devices::maker_object::own;
 use interop_core::{Error, Result, Target, View};
 use std::sync::{Arc, Mutex, PoisonError};
 

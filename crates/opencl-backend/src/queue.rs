@@ -4,13 +4,14 @@ use crate::backend_state::BackendState;
 use crate::cl::{self, Buffer};
 use crate::in_flight::{Clock, Command, DeviceFence, InFlight, Launch};
 use crate::kernel::OpenClKernel;
-use crate::launch::{Planned, plan};
+use crate::launch::{LaunchPlan, plan};
 use crate::memory::OpenClMemory;
-use crate::pinned::Pinned;
+use crate::pinned_buffer::PinnedBuffer;
 use interop_core::compute::{
-    DeviceEvent, DeviceStream, Landed, LaunchOf, Priority, Queue, QueueDriver, Queued, Start, SubmitQueues,
+    DeviceEvent, DeviceStream, FinishedCommand, LaunchOf, Priority, Queue, QueueDriver, QueueMemory, Start,
+    SubmitQueues,
 };
-use interop_core::devices::owned::own;
+use interop_core::devices::maker_object::own;
 use interop_core::{Arg, ComputeMemory, ComputeQueue, Error, HostBuffer, QueueOptions, Result};
 use std::sync::Arc;
 
@@ -58,16 +59,16 @@ impl QueueDriver for OpenClQueue {
     type Block = Buffer;
     type Launch = Launch;
 
-    fn queued<'m>(&self, memory: &'m dyn ComputeMemory) -> Result<Queued<'m, Buffer>> {
+    fn queued<'m>(&self, memory: &'m dyn ComputeMemory) -> Result<QueueMemory<'m, Buffer>> {
         let memory = OpenClMemory::of(memory, &self.shared)?;
         let block = memory.for_others().filter(|_| memory.is_own).cloned();
-        Ok(Queued { hazards: &memory.hazards, block })
+        Ok(QueueMemory { hazards: &memory.hazards, block })
     }
 
     fn launch(&self, launch: &LaunchOf<'_>) -> Result<Option<Launch>> {
         let kernel = own::<OpenClKernel>(launch.kernel, &self.shared)?;
         let target = OpenClMemory::of(launch.target, &self.shared)?;
-        let Planned { values, items } =
+        let LaunchPlan { values, items } =
             plan(&self.shared, kernel, target.buffer(), launch.view, launch.items, launch.args)?;
         let Some(range) = kernel.built.range(items)? else { return Ok(None) };
         let memories =
@@ -99,7 +100,7 @@ impl QueueDriver for OpenClQueue {
         if shared.is_host_memory() {
             return Ok(vec![0; len].into());
         }
-        shared.pool.take(len, || Pinned::new(shared.queue(), len))
+        shared.pool.take(len, || PinnedBuffer::new(shared.queue(), len))
     }
 }
 
@@ -119,9 +120,9 @@ impl DeviceStream for SubmitQueue {
         Ok((in_flight, Arc::new(fence)))
     }
 
-    fn land(&self, in_flight: InFlight) -> Landed<Buffer, Launch> {
+    fn land(&self, in_flight: InFlight) -> FinishedCommand<Buffer, Launch> {
         let (outcome, event, command) = in_flight.land();
         let span = self.clock.filter(|_| outcome.is_ok()).and_then(|clock| clock.span(&event));
-        Landed { outcome, span, command }
+        FinishedCommand { outcome, span, command }
     }
 }

@@ -1,6 +1,6 @@
 //! The type [`Timeline`]: commands whose times were not read yet, and the clock of these times.
 
-use crate::cl::{Enqueued, Event};
+use crate::cl::{EnqueuedCommand, Event};
 use interop_core::DeviceClock;
 use interop_core::devices::timeline::{Backlog, Work};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[derive(Default)]
 pub struct Timeline {
     pub backlog: Backlog<TimedCommand>,
-    known: Mutex<Option<Known>>,
+    known: Mutex<Option<DeviceTrack>>,
 }
 
 /// A command of a queue that records times.
@@ -20,7 +20,7 @@ pub struct TimedCommand {
 
 impl TimedCommand {
     /// Records a command; `kernel` is the name of the kernel that it launches, if there is one.
-    pub fn new(Enqueued { call, since, event, .. }: Enqueued, kernel: Option<&str>) -> Self {
+    pub fn new(EnqueuedCommand { call, since, event, .. }: EnqueuedCommand, kernel: Option<&str>) -> Self {
         let mut work = match (call.strip_prefix("clEnqueue").unwrap_or(call), kernel) {
             ("NDRangeKernel", kernel) => Work::new(kernel.unwrap_or("kernel").to_owned()),
             (other, _) => Work::new(other),
@@ -32,14 +32,14 @@ impl TimedCommand {
 
 /// The clock and the track with which device times become spans.
 #[derive(Clone)]
-pub struct Known {
+pub struct DeviceTrack {
     pub clock: DeviceClock,
     pub track: Arc<str>,
 }
 
 impl Timeline {
     /// `None` until it is switched on for the first time.
-    pub fn known(&self) -> MutexGuard<'_, Option<Known>> {
+    pub fn known(&self) -> MutexGuard<'_, Option<DeviceTrack>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

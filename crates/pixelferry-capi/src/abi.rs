@@ -152,7 +152,7 @@ opaque!(
 ///
 /// # Safety
 /// The struct is `repr(C)`, its first field is `size: usize`, and every bit pattern is valid.
-pub unsafe trait Growing: Copy {
+pub unsafe trait SizedStruct: Copy {
     /// Name of the struct in C.
     const NAME: &'static str;
     /// Every `sizeof` that a published header had, oldest first; the last is this library's.
@@ -173,7 +173,7 @@ macro_rules! growing {
     ($($name:ident: $($last:ident),+;)*) => {
         $(
             // SAFETY: it is `repr(C)`, of numbers, addresses and nullable functions, and `size` is first (checked below).
-            unsafe impl crate::abi::Growing for $name {
+            unsafe impl crate::abi::SizedStruct for $name {
                 const NAME: &'static str = stringify!($name);
                 const SIZES: &'static [usize] = &[$(crate::abi::size_to(
                     std::mem::offset_of!($name, $last) + crate::abi::size_of_field(|all: &$name| &all.$last),
@@ -182,7 +182,7 @@ macro_rules! growing {
             }
             const _: () = {
                 assert!(std::mem::offset_of!($name, size) == 0);
-                let sizes = <$name as crate::abi::Growing>::SIZES;
+                let sizes = <$name as crate::abi::SizedStruct>::SIZES;
                 assert!(sizes[sizes.len() - 1] == size_of::<$name>(), "the last row is this header's");
             };
         )*

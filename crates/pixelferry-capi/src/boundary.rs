@@ -1,6 +1,6 @@
 //! Reads and writes through a caller's pointers. Checks what can be checked: null, alignment, sizes, text.
 
-use crate::abi::Growing;
+use crate::abi::SizedStruct;
 use crate::failure::{Failure, Result};
 use std::ffi::{CStr, c_char};
 use std::mem::MaybeUninit;
@@ -73,7 +73,7 @@ pub unsafe fn bytes_mut<'a>(first: *mut u8, count: usize, what: &str) -> Result<
 ///
 /// # Safety
 /// `given` is null, or has as many bytes as its first field says.
-pub unsafe fn structure<T: Growing>(given: *const T) -> Result<T> {
+pub unsafe fn structure<T: SizedStruct>(given: *const T) -> Result<T> {
     // SAFETY: the caller's promise.
     let bytes = unsafe { checked_size(given) }?;
     let mut read = MaybeUninit::<T>::zeroed();
@@ -88,7 +88,7 @@ pub unsafe fn structure<T: Growing>(given: *const T) -> Result<T> {
 ///
 /// # Safety
 /// The promises of [`structure`].
-pub unsafe fn optional_structure<T: Growing>(given: *const T) -> Result<T> {
+pub unsafe fn optional_structure<T: SizedStruct>(given: *const T) -> Result<T> {
     if given.is_null() {
         // SAFETY: every bit pattern is a valid `T`.
         return Ok(unsafe { MaybeUninit::zeroed().assume_init() });
@@ -101,7 +101,7 @@ pub unsafe fn optional_structure<T: Growing>(given: *const T) -> Result<T> {
 ///
 /// # Safety
 /// `out` is null, or has as many bytes as its first field says, which nothing else uses now.
-pub unsafe fn fill<T: Growing>(out: *mut T, value: T) -> Result<()> {
+pub unsafe fn fill<T: SizedStruct>(out: *mut T, value: T) -> Result<()> {
     // SAFETY: the caller's promise.
     let bytes = unsafe { checked_size(out.cast_const()) }?;
     let head = size_of::<usize>();
@@ -115,14 +115,14 @@ pub unsafe fn fill<T: Growing>(out: *mut T, value: T) -> Result<()> {
 ///
 /// # Safety
 /// The promises of [`fill`].
-pub unsafe fn fillable<T: Growing>(out: *const T) -> Result<()> {
+pub unsafe fn fillable<T: SizedStruct>(out: *const T) -> Result<()> {
     // SAFETY: the caller's promise.
     unsafe { checked_size(out) }.map(|_| ())
 }
 
 /// # Safety
 /// `given` is null, or has at least its first field.
-unsafe fn checked_size<T: Growing>(given: *const T) -> Result<usize> {
+unsafe fn checked_size<T: SizedStruct>(given: *const T) -> Result<usize> {
     check(given, T::NAME)?;
     // SAFETY: it is aligned and not null; and the caller's promise.
     let size = unsafe { given.cast::<usize>().read() };

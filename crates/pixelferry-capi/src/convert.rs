@@ -4,7 +4,8 @@ use crate::abi::*;
 use crate::failure::{Failure, Result};
 use pixelferry::{
     AlphaMode, BufferDesc, DrawOptions, Encoding, Filter, Fit, ImageAccess, ImageDesc, Mode, OutletOptions, PathId,
-    PixelFormat, Placement, Policy, Profiles, RowOrder, Showed, SurfaceDesc, TargetEncoding, ToneMap, Unwritten, View,
+    PixelFormat, Placement, Policy, Profiles, RowOrder, ShowOutcome, SurfaceDesc, TargetEncoding, ToneMap, Unwritten,
+    View,
 };
 use std::time::Duration;
 
@@ -40,11 +41,11 @@ pub fn check_pitch(bytes: usize, row_pitch: usize, (row, rows): (usize, usize)) 
     )))
 }
 
-/// Number of a `Showed` value in the header.
-pub const fn showed_code(showed: &Showed) -> u32 {
+/// Number of a `ShowOutcome` value in the header.
+pub const fn showed_code(showed: &ShowOutcome) -> u32 {
     match showed {
-        Showed::Straight => PIXELFERRY_SHOWED_STRAIGHT,
-        Showed::Paused => PIXELFERRY_SHOWED_PAUSED,
+        ShowOutcome::Straight => PIXELFERRY_SHOWED_STRAIGHT,
+        ShowOutcome::Paused => PIXELFERRY_SHOWED_PAUSED,
         _ => PIXELFERRY_SHOWED_DRAWN,
     }
 }

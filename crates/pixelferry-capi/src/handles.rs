@@ -6,13 +6,13 @@
 
 use crate::abi::*;
 use crate::failure::{Failure, Refusal, Result};
-use crate::given_out::GivenOut;
-use crate::held::{FrameSlot, LinkSlot, ShownSlot};
+use crate::frame_handle::FrameHandle;
+use crate::link_slot::{FrameSlot, LinkSlot, ShownSlot};
 use crate::objects::{IntakeSlot, OutletSlot, TakenSlot};
-use crate::subscribed::{StreamedSlot, SubscriberSlot};
+use crate::subscriber_slot::{StreamedSlot, SubscriberSlot};
 use interop_core::describe::process::ProcessMark;
 use interop_core::{ComputeBackend, ComputeMemory, Error, Kernel, SharedFrame, SharedLink, ShowTarget, StartedFrame};
-use pixelferry::Headless;
+use pixelferry::HeadlessDisplay;
 use std::cell::{Ref, RefCell};
 use std::collections::BTreeMap;
 use std::mem::ManuallyDrop;
@@ -34,16 +34,16 @@ const fn kind_of(id: usize) -> usize {
 enum Global {
     Backend(Arc<dyn ComputeBackend>),
     Kernel(Arc<dyn Kernel>),
-    SharedLink(Arc<SharedLink<GivenOut>>),
-    Started(Arc<Started>),
-    SharedFrame(Arc<SharedFrame<GivenOut>>),
+    SharedLink(Arc<SharedLink<FrameHandle>>),
+    Started(Arc<StartedSlot>),
+    SharedFrame(Arc<SharedFrame<FrameHandle>>),
 }
 
 /// Objects that stay on their thread.
 #[derive(Clone)]
 enum Local {
     Memory(SharedMemory),
-    Display(Headless),
+    Display(HeadlessDisplay),
     Link(Rc<LinkSlot>),
     Frame(Rc<FrameSlot>),
     Shown(Rc<ShownSlot>),
@@ -54,7 +54,7 @@ enum Local {
 }
 
 /// A frame that was started, until a call waits for it, with the reason why the caller's function refused it.
-pub struct Started(pub Mutex<Option<(StartedFrame<GivenOut>, Refusal)>>);
+pub struct StartedSlot(pub Mutex<Option<(StartedFrame<FrameHandle>, Refusal)>>);
 
 /// A place in which frames are shown; a running call excludes others.
 pub type TargetSlot = RefCell<Box<dyn ShowTarget>>;
@@ -89,7 +89,7 @@ impl SharedMemory {
     }
 }
 
-enum Place {
+enum HandleScope {
     Everywhere(Global),
     On(ThreadId),
 }
@@ -100,7 +100,7 @@ struct Table {
     of: ProcessMark,
     /// The number of handles that its parents had created.
     before: usize,
-    live: Mutex<BTreeMap<usize, Place>>,
+    live: Mutex<BTreeMap<usize, HandleScope>>,
     /// The table of a process forked from this one.
     forked: OnceLock<Box<Self>>,
 }
@@ -131,7 +131,7 @@ impl Table {
     }
 }
 
-fn table() -> MutexGuard<'static, BTreeMap<usize, Place>> {
+fn table() -> MutexGuard<'static, BTreeMap<usize, HandleScope>> {
     Table::own().live.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -182,10 +182,10 @@ macro_rules! handles {
         })*
     };
     (@insert Global::$variant:ident, $object:ident, $kind:literal) => {
-        Ok(ptr::without_provenance_mut(next($kind, Place::Everywhere(Global::$variant($object)))?))
+        Ok(ptr::without_provenance_mut(next($kind, HandleScope::Everywhere(Global::$variant($object)))?))
     };
     (@insert Local::$variant:ident, $object:ident, $kind:literal) => {{
-        let id = next($kind, Place::On(thread::current().id()))?;
+        let id = next($kind, HandleScope::On(thread::current().id()))?;
         OWN.with(|own| own.borrow_mut().insert(id, Local::$variant($object)));
         Ok(ptr::without_provenance_mut(id))
     }};
@@ -196,20 +196,20 @@ handles! {
     pf_backend = 1: Arc<dyn ComputeBackend>, Global::Backend;
     pf_kernel = 2: Arc<dyn Kernel>, Global::Kernel;
     pf_memory = 3: SharedMemory, Local::Memory;
-    pf_display = 4: Headless, Local::Display;
+    pf_display = 4: HeadlessDisplay, Local::Display;
     pf_link = 5: Rc<LinkSlot>, Local::Link;
     pf_frame = 6: Rc<FrameSlot>, Local::Frame;
     pf_shown = 7: Rc<ShownSlot>, Local::Shown;
     pf_outlet = 8: Rc<OutletSlot>, Local::Outlet;
     pf_intake = 9: Rc<IntakeSlot>, Local::Intake;
-    pf_shared_link = 10: Arc<SharedLink<GivenOut>>, Global::SharedLink;
-    pf_started = 11: Arc<Started>, Global::Started;
-    pf_shared_frame = 12: Arc<SharedFrame<GivenOut>>, Global::SharedFrame;
+    pf_shared_link = 10: Arc<SharedLink<FrameHandle>>, Global::SharedLink;
+    pf_started = 11: Arc<StartedSlot>, Global::Started;
+    pf_shared_frame = 12: Arc<SharedFrame<FrameHandle>>, Global::SharedFrame;
     pf_target = 13: Rc<TargetSlot>, Local::Target;
     pf_subscriber = 14: Rc<SubscriberSlot>, Local::Subscriber;
 }
 
-fn next(kind: usize, place: Place) -> Result<usize> {
+fn next(kind: usize, place: HandleScope) -> Result<usize> {
     let mut table = table();
     // Only counted while the lock is held.
     let made = MADE.load(Ordering::Relaxed) + 1;
@@ -241,7 +241,7 @@ fn find_shared<H: Handle>(handle: *mut H) -> Result<Global> {
     let id = handle.addr();
     let table = table();
     match table.get(&id) {
-        Some(Place::Everywhere(object)) if kind_of(id) == H::KIND => Ok(object.clone()),
+        Some(HandleScope::Everywhere(object)) if kind_of(id) == H::KIND => Ok(object.clone()),
         _ => Err(unknown::<H>(id)),
     }
 }
@@ -256,7 +256,7 @@ fn find_local<H: Handle>(handle: *mut H) -> Result<Local> {
 fn check_local<H: Handle>(id: usize) -> Result<()> {
     let table = table();
     match table.get(&id) {
-        Some(Place::On(owner)) if kind_of(id) == H::KIND => {
+        Some(HandleScope::On(owner)) if kind_of(id) == H::KIND => {
             if *owner == thread::current().id() {
                 Ok(())
             } else {
@@ -282,7 +282,7 @@ pub fn free<H: Handle>(handle: *mut H) -> Result<()> {
 pub fn remove(id: usize) {
     let place = table().remove(&id);
     let local = match place {
-        Some(Place::On(_)) => OWN.try_with(|own| take(&mut own.borrow_mut(), id)).ok().flatten(),
+        Some(HandleScope::On(_)) => OWN.try_with(|own| take(&mut own.borrow_mut(), id)).ok().flatten(),
         _ => None,
     };
     drop((place, local));

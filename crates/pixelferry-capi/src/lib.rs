@@ -7,11 +7,11 @@
 //! | `boundary` | reading and writing through a caller's pointers; the functions that a caller gives |
 //! | `call` | the one way into every call: panics and errors become a status and a message |
 //! | `handles` | the table of everything that a caller holds a handle of |
-//! | `held` | links and their frames, which refer to each other |
-//! | `computing` | a caller's function that computes frames |
+//! | `link_slot` | links and their frames, which refer to each other |
+//! | `frame_callback` | a caller's function that computes frames |
 //! | `objects` | a caller's own textures and buffers: outlets, intakes |
-//! | `subscribed` | streams of other processes |
-//! | `given_out` | what other threads have of a frame |
+//! | `subscriber_slot` | streams of other processes |
+//! | `frame_handle` | what other threads have of a frame |
 //! | `texts` | texts that a caller holds and gives back |
 //! | `convert`, `sources` | structs of C as values of pixelferry; kernels |
 //!
@@ -24,18 +24,18 @@
 mod abi;
 mod boundary;
 mod call;
-mod computing;
 mod convert;
 mod exports;
 mod failure;
+mod frame_callback;
+mod frame_handle;
 #[cfg(test)]
 mod fuzz;
-mod given_out;
 mod handles;
-mod held;
+mod link_slot;
 mod objects;
 mod sources;
-mod subscribed;
+mod subscriber_slot;
 #[cfg(test)]
 mod tests;
 mod texts;

@@ -4,7 +4,7 @@
 //! a reference count of it, and a flag prevents any other access in the meantime.
 
 use crate::failure::{Failure, Result};
-use interop_core::{ComputeMemory, Intake, Outlet, SurfaceDesc, Taken};
+use interop_core::{ComputeMemory, Intake, IntakeGuard, Outlet, SurfaceDesc};
 use std::cell::{Cell, Ref, RefCell};
 use std::ptr::NonNull;
 use std::rc::Rc;
@@ -94,14 +94,14 @@ impl Drop for IntakeSlot {
 /// Memory that an intake took.
 pub struct TakenSlot {
     /// `Some` until this is dropped; dropped before the intake.
-    taken: RefCell<Option<Taken<'static>>>,
+    taken: RefCell<Option<IntakeGuard<'static>>>,
     intake: Rc<IntakeSlot>,
 }
 
 impl TakenSlot {
     /// Returns the memory for kernels, or `None` while a call copies it.
     pub fn memory(&self) -> Option<Ref<'_, dyn ComputeMemory>> {
-        Ref::filter_map(self.taken.try_borrow().ok()?, |taken| taken.as_ref().map(Taken::memory)).ok()
+        Ref::filter_map(self.taken.try_borrow().ok()?, |taken| taken.as_ref().map(IntakeGuard::memory)).ok()
     }
 
     /// Copies the memory to the host.

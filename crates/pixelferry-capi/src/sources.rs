@@ -140,12 +140,12 @@ fn host_arg(args: &CpuArgs<'_>, at: usize) -> pf_arg {
     pf_arg { bytes: bytes.len() as u64, ..of(PIXELFERRY_ARG_MEMORY, pf_value { host: bytes.as_ptr().cast() }) }
 }
 
-/// The caller's memories of a launch, found by their handles; [`Looked::args`] are its arguments as long as this lives.
-pub struct Looked {
+/// The caller's memories of a launch, found by their handles; [`LaunchSources::args`] are its arguments as long as this lives.
+pub struct LaunchSources {
     given: Vec<(pf_arg, Option<SharedMemory>)>,
 }
 
-impl Looked {
+impl LaunchSources {
     /// Finds every memory.
     pub fn up(args: &[pf_arg]) -> Result<Self> {
         let look = |arg: &pf_arg| {
@@ -160,15 +160,15 @@ impl Looked {
     }
 
     /// Borrows the memories.
-    pub fn borrow(&self) -> Result<Vec<Borrowed<'_>>> {
+    pub fn borrow(&self) -> Result<Vec<ArgMemory<'_>>> {
         self.given.iter().map(|(arg, memory)| borrowed(arg, memory.as_ref())).collect()
     }
 }
 
 /// An argument and, if it is one, its memory.
-pub type Borrowed<'a> = (pf_arg, Option<Ref<'a, dyn ComputeMemory>>);
+pub type ArgMemory<'a> = (pf_arg, Option<Ref<'a, dyn ComputeMemory>>);
 
-fn borrowed<'a>(arg: &pf_arg, memory: Option<&'a SharedMemory>) -> Result<Borrowed<'a>> {
+fn borrowed<'a>(arg: &pf_arg, memory: Option<&'a SharedMemory>) -> Result<ArgMemory<'a>> {
     let memory = memory.map(|memory| memory.read().ok_or_else(busy_memory)).transpose()?;
     Ok((*arg, memory))
 }
@@ -179,7 +179,7 @@ pub fn busy_memory() -> Failure {
 }
 
 /// Returns the arguments of a launch.
-pub fn arguments<'a>(borrowed: &'a [Borrowed<'_>]) -> Result<Vec<Arg<'a>>> {
+pub fn arguments<'a>(borrowed: &'a [ArgMemory<'_>]) -> Result<Vec<Arg<'a>>> {
     borrowed.iter().enumerate().map(|(at, (arg, memory))| argument(at, arg, memory.as_deref())).collect()
 }
 

@@ -4,14 +4,15 @@
 use crate::abi::*;
 use crate::boundary::{fill, fillable, structure};
 use crate::convert::format_code;
-use crate::exports::{backend, display, frame, link, machine, memory, objects, shown};
+use crate::exports::{backend, display, frame, link, machine, memory, objects, shown_frame};
 use crate::handles::Handle as _;
 use crate::objects::{IntakeSlot, OutletSlot};
-use interop_core::Part;
+use interop_core::SurfacePart;
 use pixelferry::{
-    BufferView, CpuBackend, Display as _, Headless, Intake, MemoryDisplay, Outlet, PixelFormat, SurfaceDesc, View,
+    BufferView, CpuBackend, Display as _, HeadlessDisplay, Intake, MemoryDisplay, Outlet, PixelFormat, SurfaceDesc,
+    View,
 };
-use pixelferry_tests::faults::{BackendDouble, Fault, FaultKind, Faults, Step};
+use pixelferry_tests::faults::{BackendDouble, Fault, FaultKind, FaultStep, Faults};
 use std::ffi::{CStr, c_void};
 use std::ptr;
 use std::sync::Arc;
@@ -133,12 +134,12 @@ fn frames_outlive_calls_and_end_with_their_link() {
     let mut surface = SURFACE;
     surface.width = 0;
     // SAFETY: as in `opened`.
-    works(unsafe { shown::pf_shown_surface(drawn, &raw mut surface) });
+    works(unsafe { shown_frame::pf_shown_surface(drawn, &raw mut surface) });
     assert_eq!((surface.width, surface.height), (3, 2));
     let mut third = ptr::null_mut();
     // SAFETY: as in `opened`.
     assert_eq!(unsafe { link::pf_link_acquire(made, &raw mut third) }, PIXELFERRY_ERROR_BUSY, "{}", said());
-    works(shown::pf_shown_release(drawn));
+    works(shown_frame::pf_shown_release(drawn));
     let third = begun(made);
     works(link::pf_link_free(made));
     assert_eq!(write(third, [0; 6]), PIXELFERRY_ERROR_HANDLE);
@@ -146,7 +147,7 @@ fn frames_outlive_calls_and_end_with_their_link() {
 }
 
 /// Data that the given function sees.
-struct Given {
+struct CallbackData {
     link: *mut pf_link,
     kept: *mut pf_frame,
     free: bool,
@@ -168,9 +169,9 @@ unsafe extern "C" fn map(_: *mut c_void, pixels: *const pf_pixels) -> i32 {
 }
 
 unsafe extern "C" fn compute(user: *mut c_void, frame: *mut pf_frame) -> i32 {
-    // SAFETY: the tests give a `Given` that nothing else uses in the meantime; as in `opened`.
+    // SAFETY: the tests give a `CallbackData` that nothing else uses in the meantime; as in `opened`.
     unsafe {
-        let given = &mut *user.cast::<Given>();
+        let given = &mut *user.cast::<CallbackData>();
         given.kept = frame;
         assert_eq!(link::pf_link_flush(given.link), PIXELFERRY_ERROR_BUSY);
         assert_eq!(frame::pf_frame_finish(frame), PIXELFERRY_ERROR_BUSY);
@@ -185,7 +186,7 @@ unsafe extern "C" fn compute(user: *mut c_void, frame: *mut pf_frame) -> i32 {
 #[test]
 fn functions_that_are_given_cannot_keep_a_frame() {
     let link = opened();
-    let mut given = Given { link, kept: ptr::null_mut(), free: false, code: 0 };
+    let mut given = CallbackData { link, kept: ptr::null_mut(), free: false, code: 0 };
     // SAFETY: as in `opened`.
     works(unsafe { link::pf_link_frame(link, Some(compute), (&raw mut given).cast()) });
     assert_eq!(read(link), [0, 1, 2, 10, 11, 12]);
@@ -212,9 +213,9 @@ fn a_path_that_fails_is_left_and_the_function_is_called_again() {
     let computes = BackendDouble::over(Arc::new(CpuBackend::new().unwrap()), &faults);
     let link = joined(
         pf_backend::insert(computes).unwrap(),
-        pf_display::insert(Headless::from(MemoryDisplay::new())).unwrap(),
+        pf_display::insert(HeadlessDisplay::from(MemoryDisplay::new())).unwrap(),
     );
-    let fails = |lasting| Fault { step: Step::MapWrite, nth: 1, lasting, kind: FaultKind::Driver };
+    let fails = |lasting| Fault { step: FaultStep::MapWrite, nth: 1, lasting, kind: FaultKind::Driver };
     let mut calls = 0_u8;
     let mut frame = || {
         // SAFETY: as in `opened`.
@@ -238,7 +239,7 @@ fn what_an_intake_took_outlives_its_handle() {
     let (display, desc) = (MemoryDisplay::new(), SurfaceDesc::buffer(4));
     let mut rendered = display.create_surface(&desc).unwrap();
     let view = View::Buffer(BufferView { offset: 0, len: 4 });
-    rendered.upload(&Part::full(&desc), &[1, 2, 3, 4], &view).unwrap();
+    rendered.upload(&SurfacePart::full(&desc), &[1, 2, 3, 4], &view).unwrap();
     let opened = Intake::open(Arc::new(CpuBackend::new().unwrap()), display, rendered).unwrap();
     let intake = pf_intake::insert(IntakeSlot::new(opened)).unwrap();
     let (mut taken, mut other, mut bytes) = (ptr::null_mut(), ptr::null_mut(), [0_u8; 2]);
@@ -265,7 +266,7 @@ fn frames_of_an_outlet_are_lent_for_one_call() {
     let opened = Outlet::open(Arc::new(CpuBackend::new().unwrap()), display, target).unwrap();
     let outlet = pf_outlet::insert(OutletSlot::new(opened)).unwrap();
     let holds = || {
-        let read = pf_outlet::get(outlet)?.with(|outlet| outlet.surface().read_back(&Part::full(&desc)));
+        let read = pf_outlet::get(outlet)?.with(|outlet| outlet.surface().read_back(&SurfacePart::full(&desc)));
         Ok::<_, crate::failure::Failure>(read??)
     };
     let mut calls = 0_u8;
@@ -332,7 +333,7 @@ fn an_older_struct_is_read_and_filled_no_further() {
 
 #[test]
 fn only_sizes_that_a_header_had_are_taken() {
-    fn taken<T: Growing>(value: &mut T) -> Vec<usize> {
+    fn taken<T: SizedStruct>(value: &mut T) -> Vec<usize> {
         // As large as the largest size below.
         let mut bytes = [0_usize; 64];
         let place = bytes.as_mut_ptr().cast::<T>();

@@ -1,7 +1,7 @@
 //! `pixelferry doctor`.
 
 use crate::exit::Exit;
-use crate::json::{JsonOption, Marked};
+use crate::json::{JsonOption, MarkedReport};
 use crate::table::diagnosis;
 use pixelferry::doctor::{Facts, causes, examine, gather};
 use pixelferry::report::Diagnosis;
@@ -26,7 +26,7 @@ pub fn run(options: &DoctorOptions) -> Result<Exit, Box<dyn Error>> {
     options.json.check()?;
     let facts = gather();
     let report = Report { version: env!("CARGO_PKG_VERSION"), found: examine(&facts), facts };
-    let marked = Marked { schema: "pixelferry-doctor", schema_version: 1, report: &report };
+    let marked = MarkedReport { schema: "pixelferry-doctor", schema_version: 1, report: &report };
     options.json.write(&mut Output, &marked, || text(&report.found))?;
     Ok(if report.found.is_empty() { Exit::Done } else { Exit::Causes })
 }

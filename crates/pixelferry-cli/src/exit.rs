@@ -13,19 +13,19 @@ pub enum Exit {
     NoStream,
 }
 
-struct Row {
+struct ExitRow {
     exit: Exit,
     code: u8,
     about: &'static str,
 }
 
-const ROWS: &[Row] = &[
-    Row { exit: Exit::Done, code: 0, about: "done; probe: a shared path works; doctor: nothing found" },
-    Row { exit: Exit::HostOnly, code: 3, about: "probe: frames pass through the host only" },
-    Row { exit: Exit::NoPath, code: 4, about: "probe: no path works" },
-    Row { exit: Exit::Causes, code: 5, about: "doctor: something was found" },
+const ROWS: &[ExitRow] = &[
+    ExitRow { exit: Exit::Done, code: 0, about: "done; probe: a shared path works; doctor: nothing found" },
+    ExitRow { exit: Exit::HostOnly, code: 3, about: "probe: frames pass through the host only" },
+    ExitRow { exit: Exit::NoPath, code: 4, about: "probe: no path works" },
+    ExitRow { exit: Exit::Causes, code: 5, about: "doctor: something was found" },
     #[cfg(all(feature = "stream", target_os = "linux"))]
-    Row { exit: Exit::NoStream, code: 6, about: "streams: no stream is published" },
+    ExitRow { exit: Exit::NoStream, code: 6, about: "streams: no stream is published" },
 ];
 
 /// Formats the exit codes for help. Codes 1 and 2 mean the same for every command.

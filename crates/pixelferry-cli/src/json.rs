@@ -18,7 +18,7 @@ pub struct JsonOption {
 
 /// Wraps a report that has no schema fields of its own.
 #[derive(Serialize)]
-pub struct Marked<T> {
+pub struct MarkedReport<T> {
     /// Name of the report's format.
     pub schema: &'static str,
     /// Increases when older readers would misread the report.

@@ -1,11 +1,11 @@
 //! `pixelferry play`: shaders and kernels from files.
 
-use pixelferry::command::Choice as _;
+use pixelferry::command::ApiChoice as _;
 use pixelferry::{BackendChoice, DisplayChoice, Extent};
 use pixelferry_demo::FilmArgs;
-use pixelferry_demo::options::{choices, parse_frames, parse_size};
+use pixelferry_demo::scene_options::{choices, parse_frames, parse_size};
 use pixelferry_media::record::Recorder;
-use pixelferry_play::{Channel, Options, Vouched, Wishes, backend_for, play_headless, serve};
+use pixelferry_play::{Channel, PlayerOptions, TextVoucher, Wishes, backend_for, play_headless, serve};
 use std::error::Error;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -78,7 +78,7 @@ pub fn help() -> String {
 
 pub fn run(options: PlayOptions) -> Result<(), Box<dyn Error>> {
     // SAFETY: the user chose the file to run, and the command's help says what it can do.
-    let vouched = unsafe { Vouched::new() };
+    let vouched = unsafe { TextVoucher::new() };
     if options.trial {
         return Ok(serve(io::stdin().lock(), options.backend, vouched)?);
     }
@@ -94,14 +94,14 @@ pub fn run(options: PlayOptions) -> Result<(), Box<dyn Error>> {
     let is_headless = options.headless || options.out.is_some();
     let mut recorder = record.begin(is_headless || options.step.is_some())?;
     let film = recorder.as_ref().and_then(Recorder::step).map(Duration::from_secs_f32);
-    let played = Options {
+    let played = PlayerOptions {
         wishes: Wishes { backend: options.backend, channels: options.channel },
         display: DisplayChoice::Auto,
         size: Extent::new(options.size.0, options.size.1),
         set: options.set,
         step: options.step.or(film),
         limit: options.limit,
-        ..Options::new(file)
+        ..PlayerOptions::new(file)
     };
     if is_headless {
         play_headless(played, options.frames, options.out.as_deref(), recorder.as_mut(), command, vouched)?;

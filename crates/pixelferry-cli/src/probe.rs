@@ -3,13 +3,13 @@
 use crate::exit::Exit;
 use crate::json::JsonOption;
 #[cfg(feature = "bench")]
-use crate::json::Marked;
+use crate::json::MarkedReport;
 use crate::table;
 #[cfg(feature = "bench")]
 use pixelferry::{Arg, LinkBuilder, Policy, Scratch, Trials};
-use pixelferry::{ImageAccess, ImageDesc, PixelFormat, SurfaceDesc, Unwritten, report::Sharing};
+use pixelferry::{ImageAccess, ImageDesc, PixelFormat, SurfaceDesc, Unwritten, report::SharingLevel};
 use pixelferry_demo::complain;
-use pixelferry_demo::options::{parse_format, parse_size};
+use pixelferry_demo::scene_options::{parse_format, parse_size};
 use pixelferry_demo::terminal::Output;
 use pixelferry_demo::values::listed;
 use std::error::Error;
@@ -67,8 +67,8 @@ pub fn run(options: &ProbeOptions) -> Result<Exit, Box<dyn Error>> {
     let report = pixelferry::probe(&desc)?;
     options.json.write(&mut Output, &report, || if options.all { table::report(&report) } else { report.answer() })?;
     Ok(match report.sharing {
-        Sharing::Shared => Exit::Done,
-        Sharing::Nothing => Exit::NoPath,
+        SharingLevel::Shared => Exit::Done,
+        SharingLevel::Nothing => Exit::NoPath,
         _ => Exit::HostOnly,
     })
 }
@@ -96,7 +96,7 @@ fn together(options: &ProbeOptions, desc: SurfaceDesc) -> Result<Exit, Box<dyn E
     while !std::mem::replace(&mut is_last, link.is_decided() || begun.elapsed() > TOGETHER) {
         link.frame(|next, kernels| kernels.iter().try_for_each(|kernel| next.launch(kernel.as_ref(), &[Arg::U32(0)])))?;
     }
-    let report = Marked { schema: "pixelferry-together", schema_version: 1, report: link.report() };
+    let report = MarkedReport { schema: "pixelferry-together", schema_version: 1, report: link.report() };
     options.json.write(&mut Output, &report, || format!("{}{}", link.report(), link.link().explain()))?;
     Ok(Exit::Done)
 }

@@ -1,8 +1,8 @@
 //! `pixelferry streams`: streams that processes of this user publish.
 
 use crate::exit::Exit;
-use crate::json::{JsonOption, Marked};
-use pixelferry::stream::{Listed, streams};
+use crate::json::{JsonOption, MarkedReport};
+use pixelferry::stream::{StreamEntry, streams};
 use pixelferry_demo::terminal::Output;
 use serde::Serialize;
 use std::error::Error;
@@ -15,23 +15,24 @@ pub struct StreamsOptions {
 
 #[derive(Serialize)]
 struct Report {
-    streams: Vec<Listed>,
+    streams: Vec<StreamEntry>,
 }
 
 pub fn run(options: &StreamsOptions) -> Result<Exit, Box<dyn Error>> {
     options.json.check()?;
     let report = Report { streams: streams()? };
-    let marked = Marked { schema: "pixelferry-streams", schema_version: 1, report: &report };
+    let marked = MarkedReport { schema: "pixelferry-streams", schema_version: 1, report: &report };
     options.json.write(&mut Output, &marked, || text(&report.streams))?;
     Ok(if report.streams.is_empty() { Exit::NoStream } else { Exit::Done })
 }
 
-fn text(streams: &[Listed]) -> String {
+fn text(streams: &[StreamEntry]) -> String {
     if streams.is_empty() {
         return "no stream is published; to publish one, run: pixelferry demo --publish NAME\n".into();
     }
     let wide = streams.iter().map(|stream| stream.name.len()).max().unwrap_or(0);
-    let line =
-        |Listed { name, process, program, .. }: &Listed| format!("{name:wide$}  process {process} ({program})\n");
+    let line = |StreamEntry { name, process, program, .. }: &StreamEntry| {
+        format!("{name:wide$}  process {process} ({program})\n")
+    };
     streams.iter().map(line).collect()
 }

@@ -6,10 +6,10 @@ use pixelferry::command::check_picture_file;
 use pixelferry_demo::{RecordArgs, say};
 use pixelferry_look::{OPTIONS, Request};
 #[cfg(all(feature = "stream", target_os = "linux"))]
-use pixelferry_view::Attached;
+use pixelferry_view::AttachedStream;
 #[cfg(feature = "serve")]
-use pixelferry_view::Serve;
-use pixelferry_view::{Array, ArrayView, Listener, Live, Opened, explain, keys, save, show};
+use pixelferry_view::PageServer;
+use pixelferry_view::{Array, ArrayView, FileContent, Listener, LiveArrays, explain, keys, save, show};
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
@@ -30,7 +30,7 @@ pub struct ViewOptions {
     #[arg(value_name = "FILE", required_unless_present_any = ["listen", "attach"])]
     files: Vec<PathBuf>,
     #[command(flatten)]
-    asked: Asked,
+    asked: RequestArgs,
     /// Show only this layer or channel of a file, such as `diffuse` or `Z` of an OpenEXR picture.
     #[arg(long, value_name = "NAME")]
     layer: Option<String>,
@@ -74,9 +74,9 @@ pub struct ViewOptions {
 }
 
 /// Options of every command that shows arrays, generated from `Request`'s table.
-struct Asked(Request);
+struct RequestArgs(Request);
 
-impl Args for Asked {
+impl Args for RequestArgs {
     fn augment_args(command: Command) -> Command {
         command.args(OPTIONS.iter().map(|option| {
             let help = StyledStr::from(format!("{}{}", option.help[..1].to_uppercase(), &option.help[1..]));
@@ -90,7 +90,7 @@ impl Args for Asked {
     }
 }
 
-impl FromArgMatches for Asked {
+impl FromArgMatches for RequestArgs {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let mut request = Request::default();
         let wrong = |error: &dyn Error| clap::Error::raw(clap::error::ErrorKind::ValueValidation, format!("{error}\n"));
@@ -122,10 +122,10 @@ pub fn help() -> String {
 }
 
 pub fn run(options: &ViewOptions) -> Result<(), Box<dyn Error>> {
-    let ViewOptions { files, asked: Asked(request), save: picture, explain: explains, listen, .. } = options;
+    let ViewOptions { files, asked: RequestArgs(request), save: picture, explain: explains, listen, .. } = options;
     // Check this before reading a large file.
     picture.as_ref().map_or(Ok(()), check_picture_file)?;
-    let (mut arrays, mut live) = (Vec::new(), Live { keep: options.keep, ..Live::default() });
+    let (mut arrays, mut live) = (Vec::new(), LiveArrays { keep: options.keep, ..LiveArrays::default() });
     let streams = attach(options, &mut live)?;
     if picture.is_some() && files.len() + streams != 1 {
         return Err("--save takes exactly one FILE or one stream".into());
@@ -185,20 +185,20 @@ pub fn run(options: &ViewOptions) -> Result<(), Box<dyn Error>> {
 
 /// Attaches to the streams and returns their number.
 #[cfg(all(feature = "stream", target_os = "linux"))]
-fn attach(options: &ViewOptions, live: &mut Live) -> Result<usize, Box<dyn Error>> {
-    live.streams = options.attach.iter().map(|name| Attached::open(name)).collect::<Result<_, _>>()?;
+fn attach(options: &ViewOptions, live: &mut LiveArrays) -> Result<usize, Box<dyn Error>> {
+    live.streams = options.attach.iter().map(|name| AttachedStream::open(name)).collect::<Result<_, _>>()?;
     Ok(live.streams.len())
 }
 
 #[cfg(not(all(feature = "stream", target_os = "linux")))]
-fn attach(_: &ViewOptions, _: &mut Live) -> Result<usize, Box<dyn Error>> {
+fn attach(_: &ViewOptions, _: &mut LiveArrays) -> Result<usize, Box<dyn Error>> {
     Ok(0)
 }
 
 #[cfg(feature = "serve")]
-fn shown(options: &ViewOptions, arrays: Vec<Array>, request: Request, live: Live) -> Result<(), Box<dyn Error>> {
+fn shown(options: &ViewOptions, arrays: Vec<Array>, request: Request, live: LiveArrays) -> Result<(), Box<dyn Error>> {
     let Some(address) = options.serve else { return in_window(options, arrays, request, live) };
-    let serve = Serve::open(address)?;
+    let serve = PageServer::open(address)?;
     let mut said = Ok(());
     serve.run(arrays, request, live, || {
         said = say!("open {}", serve.url());
@@ -210,11 +210,16 @@ fn shown(options: &ViewOptions, arrays: Vec<Array>, request: Request, live: Live
 }
 
 #[cfg(not(feature = "serve"))]
-fn shown(options: &ViewOptions, arrays: Vec<Array>, request: Request, live: Live) -> Result<(), Box<dyn Error>> {
+fn shown(options: &ViewOptions, arrays: Vec<Array>, request: Request, live: LiveArrays) -> Result<(), Box<dyn Error>> {
     in_window(options, arrays, request, live)
 }
 
-fn in_window(options: &ViewOptions, arrays: Vec<Array>, request: Request, live: Live) -> Result<(), Box<dyn Error>> {
+fn in_window(
+    options: &ViewOptions,
+    arrays: Vec<Array>,
+    request: Request,
+    live: LiveArrays,
+) -> Result<(), Box<dyn Error>> {
     options.record.film.end(show(arrays, request, live)?)
 }
 
@@ -234,10 +239,10 @@ fn only(layer: &str, arrays: &mut Vec<Array>) -> Result<(), String> {
     Ok(())
 }
 
-fn read(file: &Path, is_alone: bool) -> Result<Opened, pixelferry_view::ReadError> {
+fn read(file: &Path, is_alone: bool) -> Result<FileContent, pixelferry_view::ReadError> {
     if file.as_os_str() == STANDARD_INPUT {
-        return Opened::read_from(std::io::stdin(), "standard input", None);
+        return FileContent::read_from(std::io::stdin(), "standard input", None);
     }
     let name = if is_alone { file.file_name().unwrap_or(file.as_os_str()) } else { file.as_os_str() };
-    Opened::open(file, &name.to_string_lossy())
+    FileContent::open(file, &name.to_string_lossy())
 }

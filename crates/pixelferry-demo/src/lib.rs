@@ -6,11 +6,11 @@
 pub mod convert;
 pub mod draw_args;
 mod gl_program;
-pub mod options;
 pub mod pixels;
 pub mod record_args;
 pub mod runner;
 pub mod scene;
+pub mod scene_options;
 pub mod scenes;
 pub mod terminal;
 pub mod trace;
@@ -18,11 +18,11 @@ pub mod values;
 pub mod video;
 
 pub use draw_args::DrawArgs;
-pub use options::Options;
 pub use pixels::PixelOptions;
 pub use record_args::{FilmArgs, RecordArgs};
 pub use runner::run;
 pub use scene::{Scene, SceneError};
+pub use scene_options::SceneOptions;
 
 /// Tests of the public interface, in the same test program as the private ones.
 #[cfg(test)]

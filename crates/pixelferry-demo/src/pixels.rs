@@ -2,7 +2,7 @@
 
 use crate::convert::{aces, reinhard, rgb10a2, srgb, unorm8, unorm16};
 use crate::draw_args::DrawArgs;
-use crate::options::parse_format;
+use crate::scene_options::parse_format;
 use crate::values::listed;
 use clap::{Args, ValueEnum};
 use half::f16;

@@ -3,7 +3,7 @@
 use crate::{say, terminal};
 use clap::Args;
 use pixelferry::driver::describe::words::counted;
-use pixelferry_media::record::{Output, RecordError, RecordOptions, Recorded, Recorder};
+use pixelferry_media::record::{FilmSummary, Output, RecordError, RecordOptions, Recorder};
 use std::path::{Path, PathBuf};
 
 /// Recording options of a command whose frames follow the real time, or have no time.
@@ -78,7 +78,7 @@ impl FilmArgs {
     /// Those of [`Recorder::finish`], and a failure of standard output.
     pub fn end(&self, recorder: Option<Recorder>) -> Result<(), Box<dyn std::error::Error>> {
         let (Some(output), Some(recorder)) = (&self.record, recorder) else { return Ok(()) };
-        let Recorded { frames, dropped, extent, .. } = recorder.finish()?;
+        let FilmSummary { frames, dropped, extent, .. } = recorder.finish()?;
         let missing =
             if dropped > 0 { format!(", {dropped} dropped because the writer was behind") } else { String::new() };
         Ok(say!("recorded {} to {}, {extent}{missing}", counted(frames, "frame"), output.name())?)

@@ -5,9 +5,9 @@ mod publish;
 #[cfg(feature = "window")]
 mod window;
 
-use crate::options::Options;
 use crate::say;
 use crate::scene::{Scene, SceneError};
+use crate::scene_options::SceneOptions;
 use crate::terminal::{self, OutputError};
 use crate::trace::{Trace, TraceError};
 use image::ImageBuffer;
@@ -15,7 +15,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use pixelferry::api::gl::{GlDisplay, Viewport};
 use pixelferry::driver::describe::words::counted;
 use pixelferry::{
-    DisplayChoice, DrawOptions, Extent, LinkBuilder, Showed, SurfaceDesc, open_headless, picture_with,
+    DisplayChoice, DrawOptions, Extent, LinkBuilder, ShowOutcome, SurfaceDesc, open_headless, picture_with,
     save_picture_with, save_rgba8,
 };
 use pixelferry_media::record::Recorder;
@@ -30,10 +30,10 @@ const HEADLESS_FRAMES: u32 = 30;
 /// Without a window, time advances per frame, so that equal calls give equal pictures.
 const SECONDS_PER_FRAME: f32 = 1.0 / 30.0;
 
-type Made = Result<Box<dyn Scene>, SceneError>;
+type SceneResult = Result<Box<dyn Scene>, SceneError>;
 
 /// Runs a scene and turns an error into a message and a status.
-pub fn run(options: &Options, size: (u32, u32), make: impl FnOnce(LinkBuilder) -> Made) -> ExitCode {
+pub fn run(options: &SceneOptions, size: (u32, u32), make: impl FnOnce(LinkBuilder) -> SceneResult) -> ExitCode {
     let traced = || {
         let trace = options.trace.as_ref().map(Trace::install).transpose()?;
         show(options, size, trace, make)
@@ -44,10 +44,10 @@ pub fn run(options: &Options, size: (u32, u32), make: impl FnOnce(LinkBuilder) -
 /// Opens the display, has `make` open the scene's link, and shows the scene. `trace` gets what the devices did; that somebody listens to
 /// the host's spans is the caller's business.
 pub fn show(
-    options: &Options,
+    options: &SceneOptions,
     size: (u32, u32),
     trace: Option<Trace>,
-    make: impl FnOnce(LinkBuilder) -> Made,
+    make: impl FnOnce(LinkBuilder) -> SceneResult,
 ) -> Result<(), Box<dyn Error>> {
     options.check_out()?;
     #[cfg(all(feature = "stream", target_os = "linux"))]
@@ -89,7 +89,7 @@ pub fn gl_of(scene: &mut dyn Scene) -> Option<Rc<GlDisplay>> {
 }
 
 /// Finishes the trace's file.
-fn end(options: &Options, trace: Option<Trace>) -> Result<(), Box<dyn Error>> {
+fn end(options: &SceneOptions, trace: Option<Trace>) -> Result<(), Box<dyn Error>> {
     if let (Some(trace), Some(file)) = (trace, &options.trace) {
         trace.finish()?;
         say!("traced to {}", file.display())?;
@@ -143,7 +143,7 @@ pub fn introduce(scene: &mut dyn Scene) -> Result<(), OutputError> {
 }
 
 fn headless(
-    options: &Options,
+    options: &SceneOptions,
     size: (u32, u32),
     scene: &mut dyn Scene,
     trace: Option<&Trace>,
@@ -186,7 +186,7 @@ fn headless(
     if let Some((gl, target)) = &target
         && done > 0
         && scene.link().frames_behind() > 0
-        && showed != Some(Showed::Straight)
+        && showed != Some(ShowOutcome::Straight)
     {
         // The saved picture is the last one, even if frames are shown late.
         scene.link().flush()?;
@@ -216,7 +216,7 @@ fn headless(
 }
 
 /// Describes how the last picture was shown, for the end of a line.
-fn way(showed: Option<&Showed>) -> String {
+fn way(showed: Option<&ShowOutcome>) -> String {
     showed.map(|how| format!(", {how}")).unwrap_or_default()
 }
 
@@ -225,7 +225,7 @@ fn way(showed: Option<&Showed>) -> String {
 ///
 /// # Errors
 /// [`SceneError::NeedsOpenGl`].
-pub fn check_saves(options: &Options, scene: &mut dyn Scene) -> Result<(), SceneError> {
+pub fn check_saves(options: &SceneOptions, scene: &mut dyn Scene) -> Result<(), SceneError> {
     let is_picture = matches!(scene.link().desc(), SurfaceDesc::Image(_));
     let is_seen = options.out.is_some() || options.record.film.record.is_some();
     if !is_seen || gl_of(scene).is_some() || is_picture {

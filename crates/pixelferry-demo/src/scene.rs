@@ -3,7 +3,7 @@
 use crate::draw_args::DrawArgs;
 use pixelferry::api::gl::{GlDisplay, Viewport};
 use pixelferry::driver::ShowTarget;
-use pixelferry::{AutoLink, DrawOptions, Error, Link, Policy, SaveError, Showed, WriteFrame};
+use pixelferry::{AutoLink, DrawOptions, Error, Link, Policy, SaveError, ShowOutcome, WriteFrame};
 use std::path::PathBuf;
 
 /// Reason why a scene ended early.
@@ -75,12 +75,12 @@ impl SceneError {
 
 /// Where a picture's next frame goes: a link keeps it shown, or a target gets it at once.
 #[derive(Default)]
-pub struct Place<'a> {
+pub struct FrameTarget<'a> {
     target: Option<&'a mut dyn ShowTarget>,
-    showed: Option<Showed>,
+    showed: Option<ShowOutcome>,
 }
 
-impl Place<'_> {
+impl FrameTarget<'_> {
     /// Finishes a frame of the link there.
     ///
     /// # Errors
@@ -106,11 +106,11 @@ pub trait Scene {
     /// Computes the next frame, for a time in seconds, and finishes it. `false`: there are no more, and none was
     /// finished.
     fn advance(&mut self, seconds: f32) -> Result<bool, SceneError> {
-        self.advance_in(seconds, &mut Place::default())
+        self.advance_in(seconds, &mut FrameTarget::default())
     }
 
     /// [`Scene::advance`] for a frame that goes to a place; what is no picture stays with its link.
-    fn advance_in(&mut self, seconds: f32, place: &mut Place<'_>) -> Result<bool, SceneError>;
+    fn advance_in(&mut self, seconds: f32, place: &mut FrameTarget<'_>) -> Result<bool, SceneError>;
 
     /// Combines [`Scene::advance`] and [`Scene::draw`], which lets a picture go directly into the bound framebuffer.
     /// `showed` is set to how the last picture was shown.
@@ -118,10 +118,10 @@ pub trait Scene {
         &mut self,
         seconds: f32,
         (gl, viewport): (&GlDisplay, Viewport),
-        showed: &mut Option<Showed>,
+        showed: &mut Option<ShowOutcome>,
     ) -> Result<bool, SceneError> {
         let mut target = gl.bound_target(viewport);
-        let mut place = Place { target: Some(&mut target), showed: None };
+        let mut place = FrameTarget { target: Some(&mut target), showed: None };
         let is_new = self.advance_in(seconds, &mut place)?;
         match place.showed {
             None if is_new => self.draw(gl, viewport)?,

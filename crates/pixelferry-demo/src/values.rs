@@ -5,17 +5,17 @@ use std::ffi::OsStr;
 
 /// A parser with the values that help and completion show.
 #[derive(Clone)]
-pub struct Listed<P> {
+pub struct ListedValues<P> {
     parser: P,
     values: Vec<&'static str>,
 }
 
 /// Lists `values` in help for what `parser` reads.
-pub fn listed<P: TypedValueParser>(parser: P, values: impl Into<Vec<&'static str>>) -> Listed<P> {
-    Listed { parser, values: values.into() }
+pub fn listed<P: TypedValueParser>(parser: P, values: impl Into<Vec<&'static str>>) -> ListedValues<P> {
+    ListedValues { parser, values: values.into() }
 }
 
-impl<P: TypedValueParser> TypedValueParser for Listed<P> {
+impl<P: TypedValueParser> TypedValueParser for ListedValues<P> {
     type Value = P::Value;
 
     fn parse_ref(

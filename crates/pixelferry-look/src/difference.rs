@@ -118,7 +118,7 @@ fn check_room(shape: &[i64], number: Number, room: usize) -> Result<usize> {
 }
 
 /// A picture, and the memory of its span.
-pub type Lent<'a> = (&'a Plane, &'a dyn ComputeMemory);
+pub type PlaneMemory<'a> = (&'a Plane, &'a dyn ComputeMemory);
 
 /// Subtracts arrays on one device, with PTX or OpenCL C.
 #[derive(Default)]
@@ -136,8 +136,8 @@ impl Difference {
     pub fn minus(
         &mut self,
         backend: &dyn ComputeBackend,
-        (one, ones): Lent<'_>,
-        (two, twos): Lent<'_>,
+        (one, ones): PlaneMemory<'_>,
+        (two, twos): PlaneMemory<'_>,
         out: &mut dyn ComputeMemory,
     ) -> Result<bool> {
         const MOST_ITEMS: usize = 1 << 20;
@@ -172,12 +172,12 @@ impl Difference {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Look, Place, Raw, TABLE};
+    use crate::{Look, MemoryLocation, Raw, TABLE};
     use pixelferry::PixelFormat;
 
     fn plane(bytes: &[u8], shape: &[i64], layout: &str, name: &str) -> Plane {
         let (address, number) = (bytes.as_ptr().addr(), Number::of_name(name).unwrap());
-        let raw = Raw { address, shape: shape.to_vec(), strides: None, number, place: Place::Host };
+        let raw = Raw { address, shape: shape.to_vec(), strides: None, number, place: MemoryLocation::Host };
         Plane::new(&raw, Layout::named(layout).unwrap(), PixelFormat::Rgba8, &Look::default()).unwrap()
     }
 

@@ -31,7 +31,7 @@ pub enum Element {
 
 /// A number type: its names in protocols, and how it is shown.
 #[derive(Debug, Clone, Copy)]
-pub struct Row {
+pub struct ElementRow {
     /// Name in NumPy, ml_dtypes or torch.
     pub name: &'static str,
     /// `DLDataTypeCode`, and bits.
@@ -44,16 +44,16 @@ pub struct Row {
     pub white: Option<f64>,
 }
 
-const fn row(name: &'static str, code: (u8, usize), element: Element, white: Option<f64>) -> Row {
-    Row { name, code, element, complex: false, white }
+const fn row(name: &'static str, code: (u8, usize), element: Element, white: Option<f64>) -> ElementRow {
+    ElementRow { name, code, element, complex: false, white }
 }
 
-const fn complex(name: &'static str, bits: usize, element: Element) -> Row {
-    Row { name, code: (5, bits), element, complex: true, white: None }
+const fn complex(name: &'static str, bits: usize, element: Element) -> ElementRow {
+    ElementRow { name, code: (5, bits), element, complex: true, white: None }
 }
 
 /// Every supported type in the order of its elements; complex types follow.
-pub static TABLE: [Row; 24] = [
+pub static TABLE: [ElementRow; 24] = [
     row("uint8", (1, 8), Element::U8, Some(255.0)),
     row("uint16", (1, 16), Element::U16, Some(65535.0)),
     row("float16", (2, 16), Element::F16, Some(1.0)),
@@ -82,7 +82,7 @@ pub static TABLE: [Row; 24] = [
 
 impl Element {
     /// Returns the table's row of the type.
-    pub fn row(self) -> &'static Row {
+    pub fn row(self) -> &'static ElementRow {
         // The table is in this order, which a test checks.
         &TABLE[self as usize]
     }
@@ -142,7 +142,7 @@ impl Number {
     ///
     /// # Errors
     /// [`Refusal::Dtype`] for elements that are not numbers, or a foreign byte order.
-    pub fn row(self) -> Result<&'static Row, Refusal> {
+    pub fn row(self) -> Result<&'static ElementRow, Refusal> {
         if self.foreign {
             let line = "x.astype(x.dtype.newbyteorder('='))";
             let what = "the array has a foreign byte order";

@@ -3,7 +3,7 @@
 use crate::colormap::Colormap;
 use crate::element::Element;
 use crate::look::{Pair, Tone};
-use crate::pixel::{Bgra, Packed, Pixel};
+use crate::pixel::{Bgra, PackedWord, Pixel};
 use crate::plane::{Grid, Plane};
 use crate::rows::Numbers;
 use half::f16;
@@ -47,7 +47,7 @@ const ROWS: PerFormat<Rows> = PerFormat::new([
     (PixelFormat::R16F, rows_of::<f16>()),
     (PixelFormat::Rgba8, rows_of::<[u8; 4]>()),
     (PixelFormat::Bgra8, rows_of::<Bgra>()),
-    (PixelFormat::Rgb10A2, rows_of::<Packed>()),
+    (PixelFormat::Rgb10A2, rows_of::<PackedWord>()),
     (PixelFormat::Rg16F, rows_of::<[f16; 2]>()),
     (PixelFormat::R32F, rows_of::<f32>()),
     (PixelFormat::Rgba16F, rows_of::<[f16; 4]>()),

@@ -18,7 +18,7 @@ pub enum End {
 /// Numbers to show from black to white, or over a colormap.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Range {
-    /// The type's range: [`Row::white`](crate::Row::white).
+    /// The type's range: [`ElementRow::white`](crate::ElementRow::white).
     OfType,
     /// The first becomes black, the second white.
     Between(End, End),
@@ -50,7 +50,7 @@ pub enum Pair {
 
 /// Part of complex numbers to show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum ComplexPart {
     /// A number computed from both parts.
     Of(Pair),
     /// The real part.
@@ -65,16 +65,16 @@ pub enum Channel {
     /// One of several channels, from 0.
     Number(u32),
     /// A part of complex numbers.
-    Part(Part),
+    Part(ComplexPart),
 }
 
 impl Channel {
     /// Parts of complex numbers by name.
-    pub const PARTS: [(&str, Part); 4] = [
-        ("magnitude", Part::Of(Pair::Magnitude)),
-        ("phase", Part::Of(Pair::Phase)),
-        ("real", Part::Real),
-        ("imaginary", Part::Imaginary),
+    pub const PARTS: [(&str, ComplexPart); 4] = [
+        ("magnitude", ComplexPart::Of(Pair::Magnitude)),
+        ("phase", ComplexPart::Of(Pair::Phase)),
+        ("real", ComplexPart::Real),
+        ("imaginary", ComplexPart::Imaginary),
     ];
 }
 

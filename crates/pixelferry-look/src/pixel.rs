@@ -105,9 +105,9 @@ impl Pixel for Bgra {
 /// A word with red in its lowest bits.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(transparent)]
-pub struct Packed(u32);
+pub struct PackedWord(u32);
 
-impl Pixel for Packed {
+impl Pixel for PackedWord {
     #[inline(always)]
     fn of_colour([r, g, b, a]: [f32; 4]) -> Self {
         Self(unorm::<1023>(r) | unorm::<1023>(g) << 10 | unorm::<1023>(b) << 20 | unorm::<3>(a) << 30)

@@ -1,11 +1,11 @@
 //! A picture's layout: where its pixels are, how they are stored, and how they become colours.
 
-use crate::element::{Element, Row};
+use crate::element::{Element, ElementRow};
 use crate::layout::{Layout, guesses};
-use crate::look::{Channel, Look, Pair, Part, Range, Tone};
+use crate::look::{Channel, ComplexPart, Look, Pair, Range, Tone};
 use crate::refusal::Refusal;
 use crate::rows::Numbers;
-use crate::span::{Place, Raw, Span};
+use crate::span::{MemoryLocation, Raw, Span};
 use pixelferry::PixelFormat;
 use std::f64::consts::PI;
 
@@ -91,10 +91,10 @@ impl Plane {
             Some(Channel::Part(_)) if !row.complex => {
                 return Err(Refusal::Shape(format!("channel: {} has no parts; only complex numbers have", row.name)));
             }
-            Some(Channel::Part(Part::Of(of))) => pair = Some(of),
+            Some(Channel::Part(ComplexPart::Of(of))) => pair = Some(of),
             Some(Channel::Part(part)) => {
                 pair = None;
-                if part == Part::Imaginary {
+                if part == ComplexPart::Imaginary {
                     span.first += bytes;
                 }
             }
@@ -167,7 +167,7 @@ impl Plane {
 
     /// GPUs read only aligned numbers.
     fn check_alignment(&self) -> Result<(), Refusal> {
-        if self.span.place == Place::Host {
+        if self.span.place == MemoryLocation::Host {
             return Ok(());
         }
         let bytes = self.element.bytes();
@@ -203,7 +203,7 @@ impl Plane {
 }
 
 /// Returns the range to show, and the tone as far as it is known.
-fn tone(row: &Row, pair: Option<Pair>, look: &Look) -> (Range, Tone) {
+fn tone(row: &ElementRow, pair: Option<Pair>, look: &Look) -> (Range, Tone) {
     let value = |low, high| Range::Between(crate::End::Value(low), crate::End::Value(high));
     let range = match (look.range, pair, row.white) {
         (Range::OfType, Some(Pair::Phase), _) => value(-PI, PI),

@@ -1,17 +1,17 @@
 //! The threads that measure and subtract. Rayon's global pool would be started by its first user, with a host's signal
 //! mask, and a forked process would wait for it forever.
 
-use pixelferry::driver::describe::process::ProcessOwned;
-use pixelferry::driver::describe::threads::SignalsBlocked;
+use pixelferry::driver::describe::process::ForkGuard;
+use pixelferry::driver::describe::threads::SignalMaskGuard;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::sync::OnceLock;
 
 /// Runs `work`, whose rayon loops use the pool.
 pub(crate) fn run<R: Send>(work: impl FnOnce() -> R + Send) -> R {
-    static POOL: OnceLock<Option<ProcessOwned<ThreadPool>>> = OnceLock::new();
+    static POOL: OnceLock<Option<ForkGuard<ThreadPool>>> = OnceLock::new();
     let make = || {
-        let _blocked = SignalsBlocked::new();
-        ThreadPoolBuilder::new().thread_name(|i| format!("pixelferry-look-{i}")).build().ok().map(ProcessOwned::new)
+        let _blocked = SignalMaskGuard::new();
+        ThreadPoolBuilder::new().thread_name(|i| format!("pixelferry-look-{i}")).build().ok().map(ForkGuard::new)
     };
     if rayon::current_thread_index().is_some() {
         return work();

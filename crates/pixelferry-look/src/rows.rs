@@ -66,7 +66,7 @@ impl Numbers<'_> {
 
     /// Converts pixels of row `y`.
     pub fn row<P: Pixel>(&self, y: u32, out: &mut [P]) {
-        if self.is_plain() { simd::run(Row { numbers: self, y, out }) } else { self.painted(y, out) }
+        if self.is_plain() { simd::run(OutputRow { numbers: self, y, out }) } else { self.painted(y, out) }
     }
 
     #[inline(always)]
@@ -158,13 +158,13 @@ impl Numbers<'_> {
 }
 
 /// A row to write.
-struct Row<'a, P> {
+struct OutputRow<'a, P> {
     numbers: &'a Numbers<'a>,
     y: u32,
     out: &'a mut [P],
 }
 
-impl<P: Pixel> Loops for Row<'_, P> {
+impl<P: Pixel> Loops for OutputRow<'_, P> {
     #[inline(always)]
     fn run(self) {
         self.numbers.row_here(self.y, self.out);

@@ -5,7 +5,7 @@ use crate::refusal::Refusal;
 
 /// Location of the memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum MemoryLocation {
     /// Memory that the host can read.
     Host,
     /// Memory of the CUDA device of this number.
@@ -26,7 +26,7 @@ pub struct Raw {
     /// Number type.
     pub number: Number,
     /// Location of the memory.
-    pub place: Place,
+    pub place: MemoryLocation,
 }
 
 impl Raw {
@@ -72,7 +72,7 @@ pub struct Span {
     /// Offset from `start` of the number with all indices 0.
     pub first: usize,
     /// Location of the memory.
-    pub place: Place,
+    pub place: MemoryLocation,
 }
 
 impl Span {

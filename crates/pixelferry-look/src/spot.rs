@@ -89,7 +89,7 @@ impl Plane {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Layout, Look, Number, Place, Raw};
+    use crate::{Layout, Look, MemoryLocation, Number, Raw};
     use pixelferry::PixelFormat;
 
     fn plane(bytes: &[u8], shape: &[i64], name: &str) -> Plane {
@@ -98,7 +98,7 @@ mod tests {
             shape: shape.to_vec(),
             strides: None,
             number: Number::of_name(name).unwrap(),
-            place: Place::Host,
+            place: MemoryLocation::Host,
         };
         Plane::new(&raw, Layout::GUESSED, PixelFormat::Rgba8, &Look::default()).unwrap()
     }

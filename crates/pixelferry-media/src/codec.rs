@@ -77,12 +77,12 @@ const NOT_BUILT: &str = "is not built into this program";
 #[cfg(all(test, feature = "jpeg", feature = "lz4"))]
 mod tests {
     use super::*;
-    use crate::wire::Kind;
+    use crate::wire::MessageKind;
     use interop_core::{ImageDesc, PixelFormat, Region};
 
     fn header(format: PixelFormat, codec: Codec) -> Header {
         let image = ImageDesc::new(100, 80, format);
-        Header { codec, ..Header::new(Kind::Tile, image, Region::new(3, 5, 37, 29)) }
+        Header { codec, ..Header::new(MessageKind::Tile, image, Region::new(3, 5, 37, 29)) }
     }
 
     fn ramp(header: &Header) -> Vec<u8> {

@@ -2,7 +2,7 @@
 
 use crate::jpeg::{self, FINE};
 use crate::nvjpeg::{GpuJpegError, NvJpeg, Session};
-use crate::wire::{Codec, Header, Kind};
+use crate::wire::{Codec, Header, MessageKind};
 use interop_core::{
     Arg, ComputeBackend, ComputeMemory, Extent, ImageDesc, Kernel, KernelSource, PixelFormat, RowOrder, Target,
 };
@@ -106,7 +106,7 @@ impl GpuJpeg {
     /// [`GpuJpegError::Wrong`] if its error is larger than that of the host's JPEG, and errors of decoding.
     pub fn check(&self, pixels: &[u8], packed: &[u8]) -> Result<(), GpuJpegError> {
         let image = ImageDesc::new(self.extent.width, self.extent.height, PixelFormat::Rgba8);
-        let header = Header { codec: Codec::Jpeg, ..Header::new(Kind::Picture, image, self.extent.full()) };
+        let header = Header { codec: Codec::Jpeg, ..Header::new(MessageKind::Picture, image, self.extent.full()) };
         let error_of = |jpeg: &[u8]| {
             let back =
                 jpeg::unpack(&header, jpeg).map_err(|why| interop_core::Error::invalid("GpuJpeg::check", why))?;

@@ -13,12 +13,12 @@
 //!
 //! ```
 //! use interop_core::{ImageDesc, PixelFormat};
-//! use pixelferry_media::wire::{Codec, HEADER_BYTES, Header, Kind, Limits};
+//! use pixelferry_media::wire::{Codec, HEADER_BYTES, Header, Limits, MessageKind};
 //!
 //! # #[cfg(feature = "lz4")] {
 //! let image = ImageDesc::new(64, 48, PixelFormat::Rgba8);
 //! let pixels = vec![7; 64 * 48 * 4];
-//! let message = Header::new(Kind::Picture, image, image.extent.full()).pack(Codec::Lz4, &pixels, 0)?;
+//! let message = Header::new(MessageKind::Picture, image, image.extent.full()).pack(Codec::Lz4, &pixels, 0)?;
 //! let header = Header::read(&message, &Limits::default())?;
 //! assert_eq!(header.unpack(&message[HEADER_BYTES..])?, pixels);
 //! # }

@@ -50,7 +50,7 @@ struct Image {
 type Encode = unsafe extern "C" fn(Object, Object, Object, *const Image, c_int, c_int, c_int, Object) -> c_int;
 type Retrieve = unsafe extern "C" fn(Object, Object, *mut c_uchar, *mut usize, Object) -> c_int;
 type Create = unsafe extern "C" fn(Object, *mut Object, Object) -> c_int;
-type Set = unsafe extern "C" fn(Object, c_int, Object) -> c_int;
+type SetParam = unsafe extern "C" fn(Object, c_int, Object) -> c_int;
 type Destroy = unsafe extern "C" fn(Object) -> c_int;
 type CreateSimple = unsafe extern "C" fn(*mut Object) -> c_int;
 
@@ -62,8 +62,8 @@ pub struct NvJpeg {
     destroy_state: Destroy,
     create_params: Create,
     destroy_params: Destroy,
-    set_quality: Set,
-    set_sampling: Set,
+    set_quality: SetParam,
+    set_sampling: SetParam,
     encode: Encode,
     retrieve: Retrieve,
     push: Destroy,
@@ -224,7 +224,7 @@ impl Session {
         // Dropping this destroys earlier objects if a later call fails.
         let mut made = Self { api, handle: null, state: null, params: null, context, backend };
         let _current = made.enter()?;
-        let _blocked = interop_core::describe::threads::SignalsBlocked::new();
+        let _blocked = interop_core::describe::threads::SignalMaskGuard::new();
         // SAFETY: each call writes one handle to the given place and uses handles made before. Context and stream
         // belong together.
         unsafe {

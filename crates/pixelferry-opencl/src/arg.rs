@@ -171,16 +171,16 @@ impl<'a> Arg<'a> {
     /// Returns a copy without borrows, for a later `clSetKernelArg`.
     pub fn keep(&self) -> KeptArg {
         KeptArg(match *self {
-            Self::Buffer(buffer) => Kept::Buffer(buffer.clone()),
-            Self::Null => Kept::Null,
-            Self::Image(image) => Kept::Image(image.clone()),
-            Self::Sampler(sampler) => Kept::Sampler(sampler.clone()),
-            Self::Local(bytes) => Kept::Local(bytes),
+            Self::Buffer(buffer) => StoredArg::Buffer(buffer.clone()),
+            Self::Null => StoredArg::Null,
+            Self::Image(image) => StoredArg::Image(image.clone()),
+            Self::Sampler(sampler) => StoredArg::Sampler(sampler.clone()),
+            Self::Local(bytes) => StoredArg::Local(bytes),
             Self::Value(Value { bytes: Bytes::Own(bytes, len), names, rust }) => {
-                Kept::Number(Value { bytes: Bytes::Own(bytes, len), names, rust })
+                StoredArg::Number(Value { bytes: Bytes::Own(bytes, len), names, rust })
             }
             Self::Value(Value { bytes: Bytes::Borrowed(bytes), names, rust }) => {
-                Kept::Value { bytes: bytes.into(), names, rust }
+                StoredArg::Value { bytes: bytes.into(), names, rust }
             }
         })
     }
@@ -196,9 +196,9 @@ impl<'a> Arg<'a> {
 }
 
 /// An argument with the objects that it refers to, for a later `clSetKernelArg`.
-pub struct KeptArg(Kept);
+pub struct KeptArg(StoredArg);
 
-enum Kept {
+enum StoredArg {
     Buffer(Buffer),
     Null,
     Image(Image),
@@ -212,13 +212,13 @@ impl KeptArg {
     /// Returns the value, for `clSetKernelArg`.
     pub fn arg(&self) -> Arg<'_> {
         match &self.0 {
-            Kept::Buffer(buffer) => Arg::Buffer(buffer),
-            Kept::Null => Arg::Null,
-            Kept::Image(image) => Arg::Image(image),
-            Kept::Sampler(sampler) => Arg::Sampler(sampler),
-            Kept::Local(bytes) => Arg::Local(*bytes),
-            Kept::Number(value) => Arg::Value(*value),
-            Kept::Value { bytes, names, rust } => Arg::Value(Value { bytes: Bytes::Borrowed(bytes), names, rust }),
+            StoredArg::Buffer(buffer) => Arg::Buffer(buffer),
+            StoredArg::Null => Arg::Null,
+            StoredArg::Image(image) => Arg::Image(image),
+            StoredArg::Sampler(sampler) => Arg::Sampler(sampler),
+            StoredArg::Local(bytes) => Arg::Local(*bytes),
+            StoredArg::Number(value) => Arg::Value(*value),
+            StoredArg::Value { bytes, names, rust } => Arg::Value(Value { bytes: Bytes::Borrowed(bytes), names, rust }),
         }
     }
 }

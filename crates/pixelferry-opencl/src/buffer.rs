@@ -2,7 +2,7 @@
 
 use super::{Context, MemFlags, Queue};
 use crate::Element;
-use crate::ffi::{HostMem, Mapped, Mem};
+use crate::ffi::{HostMem, MappedBytes, Mem};
 use cl3::memory as m;
 use interop_core::{Error, HostBlock, Result};
 use std::fmt;
@@ -197,22 +197,22 @@ impl HostBuffer {
 }
 
 /// Host memory of a [`HostBuffer`] that its block's other owners hold; unmapped on drop (`clEnqueueUnmapMemObject`).
-pub struct Lent(Mapped);
+pub struct LentMemory(MappedBytes);
 
 impl HostBuffer {
     /// Maps all of it for the block's other owners, who access it by its address (`clEnqueueMapBuffer`). Blocks until
-    /// every command that uses it has completed. Commands that use it before [`Lent::take_back`] have undefined
+    /// every command that uses it has completed. Commands that use it before [`LentMemory::take_back`] have undefined
     /// results, as in OpenCL.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] while another owner has a slice of it.
-    pub fn lend(&self, queue: &Queue) -> Result<Lent> {
+    pub fn lend(&self, queue: &Queue) -> Result<LentMemory> {
         queue.context().check_same(&self.context, "clEnqueueMapBuffer", "buffer")?;
-        Mapped::lent(queue, &self.raw, self.len).map(Lent)
+        MappedBytes::lent(queue, &self.raw, self.len).map(LentMemory)
     }
 }
 
-impl Lent {
+impl LentMemory {
     /// Unmaps it for commands that are enqueued from now on (`clEnqueueUnmapMemObject`). No effect if it was already
     /// unmapped.
     ///

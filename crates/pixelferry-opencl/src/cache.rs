@@ -4,8 +4,8 @@
 //! program is built again. A write replaces the old file by a new one, so that two processes writing at once leave one
 //! whole file. Files and folders that other users can write are ignored, see [`super::private`].
 
-use super::sealed::{
-    Recorded, device_key, hash, put, put_number, put_params, seal, take, take_number, take_params, unseal,
+use super::sealed_binary::{
+    KernelParams, device_key, hash, put, put_number, put_params, seal, take, take_number, take_params, unseal,
 };
 use super::{Context, private};
 use etcetera::{BaseStrategy, choose_base_strategy};
@@ -65,7 +65,7 @@ pub(super) struct Entry {
     key: Vec<u8>,
 }
 
-type Content = (Vec<Vec<u8>>, Recorded);
+type Content = (Vec<Vec<u8>>, KernelParams);
 
 impl Entry {
     fn file(&self) -> PathBuf {
@@ -86,14 +86,14 @@ impl Entry {
     }
 
     /// Stores the binaries; a failure is only logged.
-    pub fn store(&self, binaries: &[Vec<u8>], params: &Recorded) {
+    pub fn store(&self, binaries: &[Vec<u8>], params: &KernelParams) {
         if let Err(error) = write(&self.folder, &self.file(), &encode(&self.key, binaries, params)) {
             not_used(&self.folder, &error);
         }
     }
 }
 
-fn encode(key: &[u8], binaries: &[Vec<u8>], params: &Recorded) -> Vec<u8> {
+fn encode(key: &[u8], binaries: &[Vec<u8>], params: &KernelParams) -> Vec<u8> {
     let mut out = Vec::new();
     put(&mut out, key);
     put_number(&mut out, binaries.len() as u64);
@@ -141,11 +141,11 @@ mod tests {
     use super::*;
     use crate::Param;
 
-    fn sample() -> (Vec<Vec<u8>>, Recorded) {
+    fn sample() -> (Vec<Vec<u8>>, KernelParams) {
         let (name, type_name) = ("a".to_owned(), "float*".to_owned());
         let param = Param { name, type_name, address: 1, access: 2, qualifiers: 3, bytes: None };
         let own = Param { bytes: Some(12), ..param.clone() };
-        (vec![vec![1, 2, 3], vec![4]], Recorded::from([("k".to_owned(), vec![param, own])]))
+        (vec![vec![1, 2, 3], vec![4]], KernelParams::from([("k".to_owned(), vec![param, own])]))
     }
 
     #[test]

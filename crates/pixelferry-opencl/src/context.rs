@@ -5,11 +5,11 @@ use super::{ContextOptions, ContextProperty, Device, DeviceType, Platform};
 use crate::ffi::gl_context::session_properties;
 use crate::ffi::handle::{ContextKind, Handle};
 use crate::ffi::may_fail::MayFail;
-use crate::ffi::notify::{Listening, report};
+use crate::ffi::notify::{ListenerSlot, report};
 use crate::ffi::{Failure, GlShare};
 use cl3::context::{CL_CONTEXT_INTEROP_USER_SYNC, CL_CONTEXT_PROPERTIES, create_context};
 use cl3::error_codes::{CL_INVALID_PROPERTY, CL_INVALID_VALUE};
-use interop_core::describe::threads::SignalsBlocked;
+use interop_core::describe::threads::SignalMaskGuard;
 use interop_core::{Error, Result};
 use std::fmt;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ struct Parts {
     copies: CopyKernels,
     // Released before the sub-devices from which it was created, and before its listener.
     handle: Handle<ContextKind>,
-    _listening: Listening,
+    _listening: ListenerSlot,
     devices: Vec<Device>,
     /// "The CL context and corresponding command-queues are dependent on the existence of the GL share group"
     /// (`cl_khr_gl_sharing`, Lifetime of Shared Objects).
@@ -90,8 +90,8 @@ impl Context {
         let (platform, _) = first.ids();
         let properties = session_properties(platform, gl.as_deref(), &pairs);
         let ids: Vec<_> = devices.iter().map(Device::raw).collect();
-        let listening = Listening::new(on_error);
-        let _blocked = SignalsBlocked::new();
+        let listening = ListenerSlot::new(on_error);
+        let _blocked = SignalMaskGuard::new();
         let gl_events = devices.iter().all(|device| device.has_extension("cl_khr_gl_event"));
         let gl = gl.map(|gl| GlShare::new(platform, gl, gl_events).map(Arc::new)).transpose().map_err(error)?;
         let raw = create_context(&ids, properties.as_ptr(), Some(report), listening.user_data());
@@ -102,7 +102,7 @@ impl Context {
 
     pub(crate) fn of(
         handle: Handle<ContextKind>,
-        listening: Listening,
+        listening: ListenerSlot,
         devices: Vec<Device>,
         gl: Option<Arc<GlShare>>,
     ) -> Self {

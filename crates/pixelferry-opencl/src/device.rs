@@ -16,12 +16,12 @@ pub struct Device {
     platform: PlatformId,
     /// The reference that keeps a sub-device alive.
     _owner: Option<Arc<Handle<SubDeviceKind>>>,
-    known: Arc<Known>,
+    known: Arc<DeviceFacts>,
     parent: Option<Box<Device>>,
 }
 
 /// Properties that are queried once.
-struct Known {
+struct DeviceFacts {
     name: String,
     driver: String,
     version: (u32, u32),
@@ -41,7 +41,7 @@ impl Device {
     fn new(platform: PlatformId, id: DeviceId, parent: Option<Box<Self>>) -> Result<Self> {
         let text = |param| id.text(param).map_err(|f| f.on("an OpenCL device"));
         let version = text(d::CL_DEVICE_VERSION)?;
-        let known = Known {
+        let known = DeviceFacts {
             name: text(d::CL_DEVICE_NAME)?,
             driver: text(d::CL_DRIVER_VERSION)?,
             version: crate::answers::parse_version(&version).unwrap_or((1, 0)),

@@ -2,7 +2,7 @@
 
 use crate::collect::queued;
 use crate::event::with_list;
-use crate::ffi::track::{Entering, Use};
+use crate::ffi::track::{CommandEntry, MemoryUse};
 use crate::ffi::{Failure, check};
 use crate::{Event, Queue, Status};
 use cl3::command_queue as q;
@@ -78,28 +78,28 @@ impl Queue {
     pub(crate) fn enqueue_using(
         &self,
         operation: &'static str,
-        uses: &[Use<'_>],
+        uses: &[MemoryUse<'_>],
         wait: &[Event],
         call: impl FnOnce(*mut c_void, u32, *const *mut c_void) -> Result<*mut c_void, i32>,
     ) -> Result<Event> {
-        self.enter(operation, Entering::shared(operation, uses).map_err(|f| self.error(f))?, wait, call)
+        self.enter(operation, CommandEntry::shared(operation, uses).map_err(|f| self.error(f))?, wait, call)
     }
 
     /// Lets `call` enqueue one command that begins, or else ends, OpenCL's turn with memory.
     pub(crate) fn enqueue_turn(
         &self,
         operation: &'static str,
-        (uses, begins): (&[Use<'_>], bool),
+        (uses, begins): (&[MemoryUse<'_>], bool),
         wait: &[Event],
         call: impl FnOnce(*mut c_void, u32, *const *mut c_void) -> Result<*mut c_void, i32>,
     ) -> Result<Event> {
-        self.enter(operation, Entering::turn(operation, uses, begins).map_err(|f| self.error(f))?, wait, call)
+        self.enter(operation, CommandEntry::turn(operation, uses, begins).map_err(|f| self.error(f))?, wait, call)
     }
 
     fn enter(
         &self,
         operation: &'static str,
-        entering: Entering<'_>,
+        entering: CommandEntry<'_>,
         wait: &[Event],
         call: impl FnOnce(*mut c_void, u32, *const *mut c_void) -> Result<*mut c_void, i32>,
     ) -> Result<Event> {

@@ -4,7 +4,7 @@ use crate::ffi::{
     ACQUIRED, FOREIGN, Failure, GL_FUNCTION_MISSING, NO_GL_OBJECT, NOT_ACQUIRED, OVERLAP, WRONG_CONTEXT, holder_of,
     of_user_event, why_no_library,
 };
-use interop_core::devices::borrows::Held;
+use interop_core::devices::borrows::BorrowConflict;
 use interop_core::{DriverError, Error};
 use opencl3::error_codes as cl;
 use std::ffi::OsString;
@@ -28,7 +28,7 @@ impl Failure {
             return Error::EventFailed { reason };
         }
         if let Some(holder) = holder_of(self.code) {
-            return Held(holder).refuse().of(self.operation);
+            return BorrowConflict(holder).refuse().of(self.operation);
         }
         match self.code {
             cl::DLOPEN_RUNTIME_LOAD_FAILED => {

@@ -92,14 +92,14 @@ pub struct Event {
     /// The queue of the command; `None` for user events.
     queue: Option<Queue>,
     context: Context,
-    waker: Waiting,
+    waker: WaitTask,
 }
 
 /// The task that waits for an event. A clone of an event starts without one.
 #[derive(Default)]
-struct Waiting(Option<Arc<Mutex<Option<Waker>>>>);
+struct WaitTask(Option<Arc<Mutex<Option<Waker>>>>);
 
-impl Clone for Waiting {
+impl Clone for WaitTask {
     fn clone(&self) -> Self {
         Self(None)
     }
@@ -120,7 +120,7 @@ impl Event {
     }
 
     pub(crate) fn of(context: &Context, handle: Handle<EventKind>, queue: Option<Queue>) -> Self {
-        Self { lone: LoneEvent::new(handle), queue, context: context.clone(), waker: Waiting(None) }
+        Self { lone: LoneEvent::new(handle), queue, context: context.clone(), waker: WaitTask(None) }
     }
 
     pub(crate) fn context(&self) -> &Context {

@@ -2,7 +2,7 @@
 
 use super::{Buffer, Context, Device, Event, Image, MemFlags, Platform, Queue};
 use crate::ffi::{self, GlObject, GlShare, Mem, current_device_of, devices_of};
-use crate::gl_listed::check_current;
+use crate::gl_support::check_current;
 use interop_core::{Error, GlContext, Result};
 use std::sync::Arc;
 

@@ -1,10 +1,10 @@
 //! Commands on images. Host memory holds tight rows.
 
 use super::transfer::zeroed;
-use super::{Buffer, Event, Image, ImageType, Owned, PendingRead, Queue};
+use super::{Buffer, Event, Image, ImageType, OwnedValues, PendingRead, Queue};
 use crate::Element;
 use crate::ffi::track::Access::{Read, Write};
-use crate::ffi::{ImageBox, MapMode, Mapped};
+use crate::ffi::{ImageBox, MapMode, MappedBytes};
 use cl3::command_queue as q;
 use cl3::error_codes::CL_INVALID_VALUE;
 use interop_core::{Error, Result};
@@ -100,7 +100,7 @@ impl Queue {
         &self,
         to: &Image,
         part: &ImageBox,
-        from: impl Into<Owned<T>>,
+        from: impl Into<OwnedValues<T>>,
         wait: &[Event],
     ) -> Result<Event> {
         const OP: &str = "clEnqueueWriteImage";
@@ -265,7 +265,7 @@ impl Queue {
         const OP: &str = "clEnqueueMapImage";
         self.check_image(image, part, OP)?;
         let layers = image.image_type() == ImageType::D1Array;
-        let mapped = Mapped::image(self, (&image.raw, image.pixel_size()), part, layers, mode, wait)?;
+        let mapped = MappedBytes::image(self, (&image.raw, image.pixel_size()), part, layers, mode, wait)?;
         let [w, h, d] = part.region;
         let [rows, slices] = if layers { [1, h] } else { [h, d] };
         Ok(ImageMap { mapped, row: w * image.pixel_size(), rows, slices })
@@ -273,7 +273,7 @@ impl Queue {
 }
 
 struct ImageMap {
-    mapped: Mapped,
+    mapped: MappedBytes,
     row: usize,
     rows: usize,
     slices: usize,

@@ -105,7 +105,7 @@ pub struct WorkGroupInfo {
 
 /// A kernel without its context, which would otherwise create a reference cycle with the context that keeps it.
 #[derive(Clone)]
-pub(super) struct Apart {
+pub(super) struct LoneKernel {
     raw: Arc<ffi::Kernel>,
     program: ffi::Program,
     name: String,
@@ -142,14 +142,14 @@ impl Kernel {
     }
 
     /// Returns the kernel without its context.
-    pub(super) fn apart(&self) -> Apart {
+    pub(super) fn apart(&self) -> LoneKernel {
         let (raw, program) = (self.raw.clone(), self.program.raw.clone());
-        Apart { raw, program, name: self.name.clone(), facts: self.facts.clone() }
+        LoneKernel { raw, program, name: self.name.clone(), facts: self.facts.clone() }
     }
 
     /// Returns the kernel with its context, for a program on all devices of the context.
-    pub(super) fn of_apart(apart: Apart, context: &Context) -> Self {
-        let Apart { raw, program, name, facts } = apart;
+    pub(super) fn of_apart(apart: LoneKernel, context: &Context) -> Self {
+        let LoneKernel { raw, program, name, facts } = apart;
         Self { raw, program: Program::of(program, context, context.devices()), name, facts }
     }
 

@@ -9,7 +9,7 @@
 //!
 //! Each OpenCL object is one type. Two parts in `ffi` are shared by several of them: [`Buffer`] and [`Image`] share
 //! `Mem`, and [`Program`], [`Object`] and [`Kernel`] wrap `ffi::Program` and `ffi::Kernel`, which do not hold a
-//! context. This is necessary: `Kernel::apart(&self) -> Apart` gives a context the kernels for copies between views,
+//! context. This is necessary: `Kernel::apart(&self) -> LoneKernel` gives a context the kernels for copies between views,
 //! which it keeps, while `Kernel::program(&self) -> &Program` leads back to the context. In one type, the context would
 //! keep itself alive.
 //!
@@ -44,7 +44,7 @@
 //! Safety rests on the following rules. The exception is the creation of a [`Program`], whose kernels the caller
 //! vouches for:
 //!
-//! - Commands own the host memory that they read or write until they have completed ([`PendingRead`], [`Owned`]), or
+//! - Commands own the host memory that they read or write until they have completed ([`PendingRead`], [`OwnedValues`]), or
 //!   block.
 //! - Slices of device memory exist only in map guards and host closures. A map waits for all commands that use the
 //!   memory. Commands that would access mapped bytes return an error. A host closure and other commands wait for each
@@ -66,10 +66,11 @@ pub mod pyopencl {}
 
 mod answers;
 mod arg;
-mod bound;
+mod bound_kernel;
 mod buffer;
 mod cache;
 mod collect;
+mod command_memory;
 mod context;
 mod context_options;
 mod copy_kernels;
@@ -86,7 +87,7 @@ mod ffi;
 mod fission;
 mod flags;
 mod gl;
-mod gl_listed;
+mod gl_support;
 mod image;
 mod image_format;
 mod image_transfer;
@@ -96,7 +97,6 @@ mod map;
 mod map_view;
 mod native;
 mod param;
-mod pending;
 mod pixel;
 mod plain;
 mod platform;
@@ -106,19 +106,20 @@ mod program_binaries;
 mod queue;
 mod ranges;
 mod raw;
-mod sealed;
+mod sealed_binary;
 mod sorts;
-mod strided;
+mod strided_copy;
 mod transfer;
 mod user_event;
 mod view;
 
 pub use crate::ffi::{GlObject, ImageBox, RectLayout, Status};
 pub use arg::{Arg, KeptArg, Value};
-pub use bound::{BoundKernel, Which};
-pub use buffer::{Buffer, HostBuffer, Lent};
+pub use bound_kernel::{BoundKernel, ParamKey};
+pub use buffer::{Buffer, HostBuffer, LentMemory};
 pub use cache::BinaryCache;
-pub use collect::Enqueued;
+pub use collect::EnqueuedCommand;
+pub use command_memory::{OwnedValues, PendingRead};
 pub use context::Context;
 pub use context_options::{ContextOptions, ContextProperty};
 pub use device::Device;
@@ -139,7 +140,6 @@ pub use map::{MapRead, MapWrite};
 pub use map_view::{ViewMapRead, ViewMapWrite};
 pub use native::NativeKernel;
 pub use param::{AddressSpace, ImageAccess, Param};
-pub use pending::{Owned, PendingRead};
 pub use pixel::Pixel;
 pub use platform::Platform;
 pub use program::{BinaryType, BuildStatus, Object, Program};

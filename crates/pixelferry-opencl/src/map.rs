@@ -2,7 +2,7 @@
 
 use super::{Buffer, Event, Queue};
 use crate::Element;
-use crate::ffi::{MapMode, Mapped};
+use crate::ffi::{MapMode, MappedBytes};
 use interop_core::{Error, Result};
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut, Range};
@@ -13,7 +13,7 @@ const OP: &str = "clEnqueueMapBuffer";
 /// one is, commands that write these bytes return [`Error::InvalidInput`], even after it was leaked; its drop unmaps
 /// the bytes in queue order.
 pub struct MapRead<T> {
-    mapped: Mapped,
+    mapped: MappedBytes,
     values: PhantomData<T>,
 }
 
@@ -21,7 +21,7 @@ pub struct MapRead<T> {
 /// [`Queue::map_overwrite`]). While it lives, commands that use these bytes return [`Error::InvalidInput`], even after
 /// it was leaked; its drop unmaps the bytes in queue order.
 pub struct MapWrite<T> {
-    mapped: Mapped,
+    mapped: MappedBytes,
     values: PhantomData<T>,
 }
 
@@ -54,10 +54,16 @@ impl Queue {
         Ok(MapWrite { mapped, values: PhantomData })
     }
 
-    fn map<T: Element>(&self, buffer: &Buffer, range: Range<usize>, mode: MapMode, wait: &[Event]) -> Result<Mapped> {
+    fn map<T: Element>(
+        &self,
+        buffer: &Buffer,
+        range: Range<usize>,
+        mode: MapMode,
+        wait: &[Event],
+    ) -> Result<MappedBytes> {
         self.context().check_same(&buffer.context, OP, "buffer")?;
         buffer.check_range(&range, OP)?;
-        let mapped = Mapped::buffer(self, &buffer.raw, range.clone(), mode, wait)?;
+        let mapped = MappedBytes::buffer(self, &buffer.raw, range.clone(), mode, wait)?;
         // Size and the address that the driver gave.
         bytemuck::try_cast_slice::<u8, T>(mapped.bytes()).map_err(|error| {
             let problem = format!("bytes {range:?} are not values of {} bytes: {error}", size_of::<T>());

@@ -3,7 +3,7 @@
 use super::{Buffer, Event, ExecCapabilities, Queue};
 #[cfg(doc)]
 use super::{HostBuffer, MemFlags};
-use crate::ffi::track::{Access, Entering, Kept};
+use crate::ffi::track::{Access, ClosureBorrows, CommandEntry};
 use crate::ffi::{Failure, Mem};
 use cl3::command_queue as q;
 use cl3::error_codes::CL_MAP_FAILURE;
@@ -87,7 +87,7 @@ struct Job {
     pieces: Vec<(*mut c_void, usize)>,
     /// Set if the closure did not run to its end.
     failed: Arc<AtomicBool>,
-    kept: Kept,
+    kept: ClosureBorrows,
 }
 
 /// Memory that the host may access from the end of `mapped` until it is unmapped.
@@ -103,7 +103,7 @@ impl Queue {
     fn native_on(&self, mems: &[(&Mem, usize)], f: NativeFn, wait: &[Event]) -> Result<NativeKernel> {
         let uses: Vec<_> =
             mems.iter().map(|(mem, len)| mem.used(&Range { start: 0, end: *len }, Access::Write)).collect();
-        let (entering, kept) = Entering::exclusive(CALL, &uses).map_err(|f| self.error(f))?;
+        let (entering, kept) = CommandEntry::exclusive(CALL, &uses).map_err(|f| self.error(f))?;
         let wait = [wait, &entering.after].concat();
         let mut maps = Vec::with_capacity(mems.len());
         let launched = self.map_all(mems, &wait, &mut maps).and_then(|()| {

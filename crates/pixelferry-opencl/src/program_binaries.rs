@@ -1,7 +1,7 @@
 //! Programs as bytes: returned after a build, kept in a cache, and loaded again.
 
 use super::program::{ARG_INFO, c_options, outcome, text_of};
-use super::sealed::{Opened, open_binary, seal_binary};
+use super::sealed_binary::{OpenedBinary, open_binary, seal_binary};
 use super::{BinaryCache, Context, Device, Param, Program};
 use crate::ffi;
 use crate::sorts::{ParamSort, type_size};
@@ -76,20 +76,20 @@ impl Program {
         let (mut devices, mut opened, mut known) = (Vec::new(), Vec::new(), HashMap::new());
         for (device, binary) in binaries {
             opened.push(match open_binary(device, binary)? {
-                Opened::Own(binary, params) => {
+                OpenedBinary::Own(binary, params) => {
                     known.extend(params);
                     binary
                 }
-                Opened::Wrong => {
+                OpenedBinary::Wrong => {
                     return Err(Error::invalid(
                         OP,
                         "a binary is damaged, or for another device or driver; build again",
                     ));
                 }
-                Opened::Foreign(_) if device.platform().is_rusticl()? => {
+                OpenedBinary::Foreign(_) if device.platform().is_rusticl()? => {
                     return Err(device.unsupported(OP, "this driver crashes on unknown binaries"));
                 }
-                Opened::Foreign(binary) => binary,
+                OpenedBinary::Foreign(binary) => binary,
             });
             devices.push(device.clone());
         }

@@ -5,7 +5,7 @@ use super::{Context, Device, QueueCapabilities};
 use crate::ffi::handle::{Handle, QueueKind};
 use crate::ffi::{Failure, check};
 use cl3::command_queue as q;
-use interop_core::describe::threads::SignalsBlocked;
+use interop_core::describe::threads::SignalMaskGuard;
 use interop_core::{Error, Result};
 use std::fmt;
 use std::sync::Arc;
@@ -164,7 +164,7 @@ impl Queue {
             }
         }
         let error = |failure| context.error(failure);
-        let _blocked = SignalsBlocked::new();
+        let _blocked = SignalMaskGuard::new();
         let (context_id, device_id) = (context.raw(), device.raw());
         let (operation, raw) = if options.priority.is_some() || options.throttle.is_some() {
             let list = options.list();

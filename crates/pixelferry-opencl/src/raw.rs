@@ -6,7 +6,7 @@ use super::{Buffer, Context, Device, Event, Image, ImageFormat, ImageType, Kerne
 use crate::QueueOptions;
 use crate::ffi::adopt::adopt_in;
 use crate::ffi::handle::{ContextKind, EventKind, Handle, QueueKind};
-use crate::ffi::notify::Listening;
+use crate::ffi::notify::ListenerSlot;
 use crate::ffi::query::{array, sizes};
 use crate::ffi::{self, Failure, Mem};
 use crate::ffi::{DeviceId, PlatformId};
@@ -99,7 +99,7 @@ impl Context {
         let devices = sizes(&handle.info(CL_CONTEXT_DEVICES).map_err(error)?).into_iter();
         // SAFETY: a context keeps its devices.
         let devices = devices.map(|device| unsafe { Device::from_raw(ptr::with_exposed_provenance_mut(device)) });
-        Ok(Self::of(handle, Listening::new(None), devices.collect::<Result<_>>()?, None))
+        Ok(Self::of(handle, ListenerSlot::new(None), devices.collect::<Result<_>>()?, None))
     }
 }
 

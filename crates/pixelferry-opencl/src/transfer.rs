@@ -1,6 +1,6 @@
 //! Commands on buffers. Offsets and ranges are in bytes.
 
-use super::{Buffer, Event, Owned, PendingRead, Queue, RectLayout};
+use super::{Buffer, Event, OwnedValues, PendingRead, Queue, RectLayout};
 use crate::Element;
 use crate::ffi::Mem;
 use crate::ffi::track::Access::{Read, Write};
@@ -109,7 +109,7 @@ impl Queue {
         &self,
         to: &Buffer,
         offset: usize,
-        from: impl Into<Owned<T>>,
+        from: impl Into<OwnedValues<T>>,
         wait: &[Event],
     ) -> Result<Event> {
         const OP: &str = "clEnqueueWriteBuffer";
@@ -269,7 +269,7 @@ impl Queue {
     pub fn write_rect<T: Element>(
         &self,
         (to, buffer): (&Buffer, RectLayout),
-        (from, host): (impl Into<Owned<T>>, RectLayout),
+        (from, host): (impl Into<OwnedValues<T>>, RectLayout),
         region: [usize; 3],
         wait: &[Event],
     ) -> Result<Event> {

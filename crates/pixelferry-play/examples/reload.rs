@@ -4,9 +4,9 @@
 //! cache knows it. The time begins before the file is written and ends with the picture's pixels on the host; the file is looked
 //! at without a pause, where a window does so with each frame.
 
-use pixelferry::command::Choice as _;
+use pixelferry::command::ApiChoice as _;
 use pixelferry::{Argument, BackendChoice, Extent, ImageView, KernelSource, PixelFormat, Target, View};
-use pixelferry_play::{Options, Player, Vouched, Wishes, serve};
+use pixelferry_play::{Player, PlayerOptions, TextVoucher, Wishes, serve};
 use std::error::Error;
 use std::io::Write as _;
 use std::process::Command;
@@ -50,7 +50,7 @@ const BODY: &str = "if (x >= out_width || y >= out_height) return;
 
 fn main() -> Result<(), Box<dyn Error>> {
     // SAFETY: the texts above store each pixel below the size, read nothing else, and end.
-    let vouched = unsafe { Vouched::new() };
+    let vouched = unsafe { TextVoucher::new() };
     let arguments: Vec<_> = env::args().skip(1).collect();
     if let [mark, backend] = arguments.as_slice()
         && mark == "--trial"
@@ -63,7 +63,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (backend, ending, text) in TEXTS {
         let file = folder.join(format!("text.{ending}"));
         match measure(&file, backend, text, saves, vouched) {
-            Ok(Measured { device, saved, compiled }) => {
+            Ok(ReloadTimes { device, saved, compiled }) => {
                 let (saved, compiled) = (line(saved), line(compiled));
                 let compiled = compiled.map_or_else(String::new, |line| format!(" (the compiler alone: {line})"));
                 let saved = saved.unwrap_or_default();
@@ -82,7 +82,7 @@ fn line(mut times: Vec<Duration>) -> Option<String> {
     Some(format!("median {:5.1} ms, 99 % {:5.1} ms", at(50), at(99)))
 }
 
-struct Measured {
+struct ReloadTimes {
     device: String,
     /// From saving to the picture.
     saved: Vec<Duration>,
@@ -95,8 +95,8 @@ fn measure(
     backend: BackendChoice,
     text: &str,
     saves: usize,
-    vouched: Vouched,
-) -> Result<Measured, Box<dyn Error>> {
+    vouched: TextVoucher,
+) -> Result<ReloadTimes, Box<dyn Error>> {
     // The process's number keeps a compiler's cache of an earlier run out.
     let id = std::process::id();
     let numbered = |n: usize| text.replace("BODY", BODY).replace('N', &format!("{}.{}{id}", n % 7, 1000 + n));
@@ -108,7 +108,7 @@ fn measure(
         command
     };
     let wishes = Wishes { backend, ..Wishes::default() };
-    let options = Options { wishes, size: SIZE, limit: Duration::from_secs(60), ..Options::new(file) };
+    let options = PlayerOptions { wishes, size: SIZE, limit: Duration::from_secs(60), ..PlayerOptions::new(file) };
     let mut player = Player::open(options, None, command, vouched)?;
     player.settle()?;
     let mut saved = Vec::with_capacity(saves);
@@ -147,5 +147,5 @@ fn measure(
         backend.finish()?;
         compiled.push(begun.elapsed());
     }
-    Ok(Measured { device: player.link().backend().device().to_string(), saved, compiled })
+    Ok(ReloadTimes { device: player.link().backend().device().to_string(), saved, compiled })
 }

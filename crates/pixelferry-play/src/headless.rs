@@ -1,8 +1,8 @@
 //! Computes frames without a window.
 
 use crate::error::PlayError;
-use crate::pass::Vouched;
-use crate::player::{Options, Player};
+use crate::pass::TextVoucher;
+use crate::player::{Player, PlayerOptions};
 use pixelferry::command::check_picture_file;
 use pixelferry::{picture, save_picture};
 use pixelferry_media::record::Recorder;
@@ -23,16 +23,16 @@ const STEP: Duration = Duration::from_nanos(16_666_667);
 /// [`PlayError::Faults`] for a shader that is invalid or fails, [`PlayError::Channel`] for a stream without a frame in
 /// 10 s, [`PlayError::Save`], and those of [`Player::open`].
 pub fn play_headless(
-    options: Options,
+    options: PlayerOptions,
     frames: u32,
     out: Option<&Path>,
     mut recorder: Option<&mut Recorder>,
     command: impl FnMut() -> Command + 'static,
-    vouched: Vouched,
+    vouched: TextVoucher,
 ) -> Result<(), PlayError> {
     out.map_or(Ok(()), check_picture_file)?;
     let step = Some(options.step.unwrap_or(STEP));
-    let mut player = Player::open(Options { step, ..options }, None, command, vouched)?;
+    let mut player = Player::open(PlayerOptions { step, ..options }, None, command, vouched)?;
     player.settle()?;
     player.wait_for_streams(FIRST)?;
     // The first frame was computed with the program.

@@ -1,6 +1,6 @@
 //! Inputs that every shader can name, and where each is among a launch's arguments.
 
-use crate::slider::{Kind, Slider};
+use crate::slider::{Slider, SliderKind};
 use pixelferry::{Arg, Extent};
 use serde::{Deserialize, Serialize};
 
@@ -115,7 +115,7 @@ impl Number {
         all.chain(["iChannel0 (a pointer)", "iChannel0_width"]).collect::<Vec<_>>().join(", ")
     }
 
-    fn value(self, now: &Now<'_>) -> f64 {
+    fn value(self, now: &FrameInputs<'_>) -> f64 {
         let Moment { time, delta, frame, mouse, date } = now.moment;
         let size = |channel: usize| now.channels.get(channel).copied().unwrap_or(Extent::new(0, 0));
         let part = |all: [f32; 4], at: usize| f64::from(all.get(at).copied().unwrap_or(0.0));
@@ -146,7 +146,7 @@ fn from_top([x, y, z, w]: [f32; 4], size: Extent) -> [f32; 4] {
 }
 
 /// Everything that a frame's numbers depend on.
-pub struct Now<'a> {
+pub struct FrameInputs<'a> {
     pub moment: Moment,
     pub sliders: &'a [f32],
     pub size: Extent,
@@ -158,7 +158,7 @@ pub struct Now<'a> {
 
 impl Param {
     /// Returns the launch argument; `None` for a channel.
-    pub fn argument(&self, now: &Now<'_>) -> Option<Arg<'static>> {
+    pub fn argument(&self, now: &FrameInputs<'_>) -> Option<Arg<'static>> {
         Some(match self {
             Self::Float(number) => Arg::F32(number.value(now) as f32),
             Self::Int(number) => Arg::I32(number.value(now) as i32),
@@ -168,10 +168,10 @@ impl Param {
     }
 
     /// Returns the parameter of a slider, for languages that read numbers by index.
-    pub const fn of_slider(at: usize, kind: Kind) -> Self {
+    pub const fn of_slider(at: usize, kind: SliderKind) -> Self {
         match kind {
-            Kind::Float => Self::Float(Number::Slider(at)),
-            Kind::Int | Kind::Bool => Self::Int(Number::Slider(at)),
+            SliderKind::Float => Self::Float(Number::Slider(at)),
+            SliderKind::Int | SliderKind::Bool => Self::Int(Number::Slider(at)),
         }
     }
 }
@@ -182,15 +182,15 @@ mod tests {
 
     #[test]
     fn numbers_have_names_and_places() {
-        let sliders = [Slider { name: "speed".into(), kind: Kind::Float, limits: [0.0, 1.0], value: 0.5 }];
+        let sliders = [Slider { name: "speed".into(), kind: SliderKind::Float, limits: [0.0, 1.0], value: 0.5 }];
         assert_eq!(Number::named("speed", &sliders), Some(Number::Slider(0)));
         assert_eq!(Number::named("iChannel3_height", &sliders), Some(Number::ChannelHeight(3)));
         assert_eq!([Number::named("iChannel4_width", &sliders), Number::named("speeds", &sliders)], [None, None]);
         let moment = Moment { mouse: [3.0, 10.0, 5.0, -20.0], frame: 7, ..Moment::default() };
         let size = Extent::new(64, 48);
         let channels = [size, Extent::new(0, 0), size, size];
-        let mut now = Now { moment, sliders: &[0.25], size, channels, is_from_top: false };
-        let word = |param: &Param, now: &Now<'_>| match param.argument(now) {
+        let mut now = FrameInputs { moment, sliders: &[0.25], size, channels, is_from_top: false };
+        let word = |param: &Param, now: &FrameInputs<'_>| match param.argument(now) {
             Some(Arg::F32(value)) => format!("{value}f"),
             Some(Arg::I32(value)) => format!("{value}"),
             Some(Arg::U32(value)) => format!("{value}u"),
@@ -198,7 +198,7 @@ mod tests {
         };
         assert_eq!(word(&PLACES[3], &now), "7");
         assert_eq!(word(&PLACES[12], &now), format!("{}u", 64 | 48 << 16));
-        assert_eq!(word(&Param::of_slider(0, Kind::Float), &now), "0.25f");
+        assert_eq!(word(&Param::of_slider(0, SliderKind::Float), &now), "0.25f");
         assert_eq!(word(&PLACES[5], &now), "10f");
         now.is_from_top = true;
         assert_eq!([5, 7].map(|at| word(&PLACES[at], &now)), ["38f", "-28f"]);

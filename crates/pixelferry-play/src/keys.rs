@@ -2,7 +2,7 @@
 
 /// Action of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Deed {
+pub enum KeyAction {
     Pause,
     Step,
     Rewind,
@@ -12,17 +12,17 @@ pub enum Deed {
 }
 
 /// Keys by what they type or by name, with action and help text.
-const KEYS: [(&str, Deed, &str); 6] = [
-    ("Space", Deed::Pause, "pause; again to continue"),
-    (".", Deed::Step, "next frame, during a pause"),
-    ("r", Deed::Rewind, "restart: time, frames and buffers"),
-    ("0", Deed::Reset, "reset the sliders"),
-    ("s", Deed::Save, "save the picture beside the shader"),
-    ("F1", Deed::Panel, "show or hide the panel"),
+const KEYS: [(&str, KeyAction, &str); 6] = [
+    ("Space", KeyAction::Pause, "pause; again to continue"),
+    (".", KeyAction::Step, "next frame, during a pause"),
+    ("r", KeyAction::Rewind, "restart: time, frames and buffers"),
+    ("0", KeyAction::Reset, "reset the sliders"),
+    ("s", KeyAction::Save, "save the picture beside the shader"),
+    ("F1", KeyAction::Panel, "show or hide the panel"),
 ];
 
 /// Returns the action of a key.
-pub fn deed(key: &str) -> Option<Deed> {
+pub fn deed(key: &str) -> Option<KeyAction> {
     let key = if key == " " { "Space".to_owned() } else { key.to_owned() };
     KEYS.iter().find(|(name, ..)| name.eq_ignore_ascii_case(&key)).map(|(_, deed, _)| *deed)
 }
@@ -38,7 +38,7 @@ pub fn keys() -> String {
 fn keys_are_found_by_what_they_type() {
     assert_eq!(
         [" ", ".", "R", "f1", "x"].map(deed),
-        [Some(Deed::Pause), Some(Deed::Step), Some(Deed::Rewind), Some(Deed::Panel), None]
+        [Some(KeyAction::Pause), Some(KeyAction::Step), Some(KeyAction::Rewind), Some(KeyAction::Panel), None]
     );
     assert!(KEYS.iter().all(|(_, _, about)| keys().contains(about)));
 }

@@ -5,7 +5,7 @@
 //! | a file and its companions as the passes of a frame | `program`, `pass`, `text`, [`Channel`] |
 //! | numbers that every shader can name | `input`, [`Moment`] |
 //! | numbers that the user changes | [`Slider`] |
-//! | a program on a backend, with its buffers and channels | `running`, `picture` |
+//! | a program on a backend, with its buffers and channels | `running_program`, `picture` |
 //! | the process that tries a shader before it runs here | `trial`, [`serve`] |
 //! | streams that channels read | `stream` |
 //! | watched files | `watch` |
@@ -14,7 +14,7 @@
 //! | frames without a window, and the window | [`play_headless`], [`play`] |
 //!
 //! A shader can do whatever a program that this user starts can do: most languages have no memory bounds, and a driver
-//! compiles them. Whoever plays a shader vouches for it ([`Vouched`]). Only WGSL is confined to its own memory.
+//! compiles them. Whoever plays a shader vouches for it ([`TextVoucher`]). Only WGSL is confined to its own memory.
 
 mod clock;
 mod error;
@@ -27,7 +27,7 @@ mod pass;
 mod picture;
 mod player;
 mod program;
-mod running;
+mod running_program;
 mod slider;
 #[cfg(target_os = "linux")]
 mod stream;
@@ -44,9 +44,9 @@ pub use error::{Fault, PlayError, lines};
 pub use headless::play_headless;
 pub use input::Moment;
 pub use keys::keys;
-pub use pass::{Channel, Vouched, Wishes};
-pub use player::{Options, Player};
-pub use slider::{Kind, Slider};
+pub use pass::{Channel, TextVoucher, Wishes};
+pub use player::{Player, PlayerOptions};
+pub use slider::{Slider, SliderKind};
 pub use text::backend_for;
 pub use trial::{serve, sum};
 pub use window::play;

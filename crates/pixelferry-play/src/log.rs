@@ -23,7 +23,7 @@ pub struct Origin {
     /// The common file that goes with it, and the number of the line before its first.
     pub common: Option<(PathBuf, u32)>,
     /// Insertions within the user's lines.
-    pub added: Vec<Added>,
+    pub added: Vec<AddedText>,
     /// Number of the user's lines, if added lines follow. Errors behind them, as for a missing brace, are reported for
     /// the last line.
     pub last: Option<u32>,
@@ -31,7 +31,7 @@ pub struct Origin {
 
 /// An insertion in a line of the user's.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Added {
+pub struct AddedText {
     /// Line number, as the compiler counts.
     pub line: u32,
     /// Column where it begins, counting earlier insertions.
@@ -42,7 +42,7 @@ pub struct Added {
 
 /// A position as a compiler reports it.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-struct Place {
+struct LogPosition {
     line: u32,
     column: Option<u32>,
     /// The column counts each run of blanks as one.
@@ -55,12 +55,12 @@ impl Origin {
         Self { file, before: 0, common: None, added: Vec::new(), last: None }
     }
 
-    fn fault(&self, place: Option<Place>, text: &str) -> Fault {
+    fn fault(&self, place: Option<LogPosition>, text: &str) -> Fault {
         let own = (&self.file, self.before);
         let end = self.last.map(|last| self.before + last);
         let place = place.map(|place| match end {
             Some(line) if place.line > NOBODYS || self.common.is_none() && place.line > line => {
-                Place { line, column: None, ..place }
+                LogPosition { line, column: None, ..place }
             }
             _ => place,
         });
@@ -133,7 +133,7 @@ pub fn line_mark(before: u32) -> String {
 
 /// Returns the column in the user's line for Mesa's column: Mesa's preprocessor replaces several blanks, or a comment,
 /// by one blank.
-fn stretched(text: &str, place: Place, column: u32) -> u32 {
+fn stretched(text: &str, place: LogPosition, column: u32) -> u32 {
     let first = if place.line > COMMON { COMMON } else { 0 };
     let own = text.split_once(&line_mark(first)).map_or(text, |(_, own)| own);
     let line = own.lines().nth(place.line.saturating_sub(first + 1) as usize).unwrap_or_default();
@@ -150,16 +150,16 @@ fn stretched(text: &str, place: Place, column: u32) -> u32 {
 }
 
 /// Parses naga's position, `┌─ wgsl:3:5`.
-fn framed(line: &str) -> Option<Place> {
+fn framed(line: &str) -> Option<LogPosition> {
     let (_, place) = line.split_once("┌─ ")?;
     let mut parts = place.trim().rsplitn(3, ':');
     let column = parts.next()?.parse().ok();
-    Some(Place { line: parts.next()?.parse().ok()?, column, ..Place::default() })
+    Some(LogPosition { line: parts.next()?.parse().ok()?, column, ..LogPosition::default() })
 }
 
 /// Parses the rest of naga's message, up to an empty line or the next error: the innermost marked expression, and the
 /// last note, which has the reason.
-fn within<'a>(lines: &mut Peekable<Lines<'a>>, mut place: Place) -> (Place, Option<&'a str>) {
+fn within<'a>(lines: &mut Peekable<Lines<'a>>, mut place: LogPosition) -> (LogPosition, Option<&'a str>) {
     let (mut above, mut note) = (place.line, None);
     while let Some(line) = lines.next_if(|line| !line.trim().is_empty() && !line.starts_with("error: ")) {
         if let Some(said) = line.trim_start().strip_prefix("= ") {
@@ -170,7 +170,7 @@ fn within<'a>(lines: &mut Peekable<Lines<'a>>, mut place: Place) -> (Place, Opti
             } else if code.trim_start().starts_with('^') && code.contains("naga::ir::Expression") {
                 // A blank precedes the first column.
                 let column = code.chars().take_while(|c| *c != '^').count() as u32;
-                place = Place { line: above, column: Some(column), ..place };
+                place = LogPosition { line: above, column: Some(column), ..place };
             }
         }
     }
@@ -178,7 +178,7 @@ fn within<'a>(lines: &mut Peekable<Lines<'a>>, mut place: Place) -> (Place, Opti
 }
 
 /// Parses the position at the start of a line; also returns the rest.
-fn placed(line: &str) -> Option<(Place, &str)> {
+fn placed(line: &str) -> Option<(LogPosition, &str)> {
     let colon = |at: usize| line[at..].starts_with(':');
     for (at, _) in line.match_indices(['(', ':']) {
         let behind = line.get(at + 1..)?;
@@ -192,12 +192,12 @@ fn placed(line: &str) -> Option<(Place, &str)> {
             let Some(rest) = rest.strip_prefix(open) else { continue };
             let Some((column, rest)) = rest.split_once(close) else { continue };
             let Ok(column) = column.parse() else { continue };
-            return Some((Place { line: number, column: Some(column), is_squeezed }, rest));
+            return Some((LogPosition { line: number, column: Some(column), is_squeezed }, rest));
         }
         // NVIDIA: "0(12) : error C0000: ..." and "kernel.cu(12): error: ...".
         let Some(rest) = rest.strip_prefix(')') else { continue };
         let Some(rest) = rest.trim_start().strip_prefix(':') else { continue };
-        return Some((Place { line: number, ..Place::default() }, rest));
+        return Some((LogPosition { line: number, ..LogPosition::default() }, rest));
     }
     None
 }
@@ -254,7 +254,7 @@ mod tests {
 
     #[test]
     fn what_was_added_counts_for_nothing() {
-        let added = vec![Added { line: 2, column: 8, length: 9 }, Added { line: 2, column: 20, length: 9 }];
+        let added = vec![AddedText { line: 2, column: 8, length: 9 }, AddedText { line: 2, column: 20, length: 9 }];
         let origin = Origin { added, ..Origin::of("a.glsl".into()) };
         for (column, said) in [(3, 3), (8, 8), (12, 8), (17, 8), (19, 10), (40, 22)] {
             let faults = origin.faults(&format!("0:2({column}): error: e"), &"x".repeat(99));

@@ -1,9 +1,9 @@
 //! The panel over the picture: sliders, time, and errors in the shader.
 
 use crate::error::Fault;
-use crate::slider::{Kind, Slider};
+use crate::slider::{Slider, SliderKind};
 use egui::{Align2, Area, Context, Frame, Id, Label, RawInput, Rect, RichText, Slider as Rail, TextWrapMode, vec2};
-use pixelferry_view::paint::Painted;
+use pixelferry_view::paint::PanelMesh;
 use pixelferry_view::paint::theme::{BAD, DIM, NAMES, PANEL, TEXT, apply, cell};
 
 /// Width of a slider, points.
@@ -26,7 +26,7 @@ impl Default for Panel {
 }
 
 /// Everything that the panel shows.
-pub struct Shown<'a> {
+pub struct PanelContent<'a> {
     /// Time, frame number, and how the picture is computed.
     pub line: String,
     pub sliders: &'a [Slider],
@@ -47,7 +47,7 @@ impl Panel {
     }
 
     /// Lays out the panel and tessellates it.
-    pub fn run(&self, input: RawInput, shown: &mut Shown<'_>) -> (Painted, egui::PlatformOutput) {
+    pub fn run(&self, input: RawInput, shown: &mut PanelContent<'_>) -> (PanelMesh, egui::PlatformOutput) {
         let is_shown = self.is_shown;
         let output = self.context.run(input, |context| {
             if is_shown {
@@ -59,7 +59,7 @@ impl Panel {
         });
         let scale = output.pixels_per_point;
         let primitives = self.context.tessellate(output.shapes, scale);
-        let painted = Painted { primitives, textures: output.textures_delta, scale, picture: Rect::NOTHING };
+        let painted = PanelMesh { primitives, textures: output.textures_delta, scale, picture: Rect::NOTHING };
         (painted, output.platform_output)
     }
 }
@@ -68,7 +68,7 @@ fn frame() -> Frame {
     Frame::new().fill(PANEL.gamma_multiply(0.85)).inner_margin(EDGE).corner_radius(4.0)
 }
 
-fn sliders(context: &Context, shown: &mut Shown<'_>) {
+fn sliders(context: &Context, shown: &mut PanelContent<'_>) {
     let corner = Area::new(Id::new("sliders")).anchor(Align2::RIGHT_TOP, vec2(-EDGE, EDGE));
     corner.show(context, |ui| {
         frame().show(ui, |ui| {
@@ -83,9 +83,9 @@ fn sliders(context: &Context, shown: &mut Shown<'_>) {
                     cell(ui, NAMES, RichText::new(&slider.name).color(TEXT));
                     let [least, most] = slider.limits;
                     match slider.kind {
-                        Kind::Float => _ = ui.add(Rail::new(value, least..=most)),
-                        Kind::Int => _ = ui.add(Rail::new(value, least..=most).step_by(1.0)),
-                        Kind::Bool => {
+                        SliderKind::Float => _ = ui.add(Rail::new(value, least..=most)),
+                        SliderKind::Int => _ = ui.add(Rail::new(value, least..=most).step_by(1.0)),
+                        SliderKind::Bool => {
                             let mut is_on = *value != 0.0;
                             if ui.checkbox(&mut is_on, "").changed() {
                                 *value = f32::from(is_on);
@@ -127,7 +127,7 @@ mod tests {
         let height = |line: &str| {
             let (line, screen) = (line.to_owned(), Rect::from_min_size(egui::Pos2::ZERO, vec2(800.0, 450.0)));
             let input = || RawInput { screen_rect: Some(screen), ..RawInput::default() };
-            let mut shown = Shown { line, sliders: &[], values: &mut [], faults: &[], said: &[] };
+            let mut shown = PanelContent { line, sliders: &[], values: &mut [], faults: &[], said: &[] };
             // The first run finds out the size.
             panel.run(input(), &mut shown);
             let (painted, _) = panel.run(input(), &mut shown);

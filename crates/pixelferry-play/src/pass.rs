@@ -20,7 +20,7 @@ const MOST_BYTES: u64 = 1 << 20;
 pub struct Pass {
     /// Name of the kernel in its text.
     pub kernel: String,
-    pub language: Tongue,
+    pub language: PassLanguage,
     pub text: String,
     /// Parameters after the target.
     pub params: Vec<Param>,
@@ -32,7 +32,7 @@ pub struct Pass {
 
 /// Language of a pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Tongue {
+pub enum PassLanguage {
     Glsl,
     Wgsl,
     OpenClC,
@@ -174,9 +174,9 @@ impl Piece {
 
 /// Vouches for shaders from files: compilers accept any code, and no launch can check what a kernel does.
 #[derive(Debug, Clone, Copy)]
-pub struct Vouched(());
+pub struct TextVoucher(());
 
-impl Vouched {
+impl TextVoucher {
     /// The caller vouches for each shader that is played with this value, as for a program that is started.
     ///
     /// # Safety
@@ -188,15 +188,15 @@ impl Vouched {
 
 impl Pass {
     /// Returns the kernel for a backend.
-    pub fn source(&self, _: Vouched) -> KernelSource {
+    pub fn source(&self, _: TextVoucher) -> KernelSource {
         let (source, text) = (KernelSource::new(self.kernel.clone()), self.text.clone());
-        // SAFETY: the creator of the `Vouched` vouches for the shader.
+        // SAFETY: the creator of the `TextVoucher` vouches for the shader.
         unsafe {
             match self.language {
-                Tongue::Wgsl => source.wgsl(text),
-                Tongue::Glsl | Tongue::GlslToWgsl => source.glsl(text),
-                Tongue::OpenClC => source.opencl_c(text),
-                Tongue::CudaCpp => source.cuda_cpp(text),
+                PassLanguage::Wgsl => source.wgsl(text),
+                PassLanguage::Glsl | PassLanguage::GlslToWgsl => source.glsl(text),
+                PassLanguage::OpenClC => source.opencl_c(text),
+                PassLanguage::CudaCpp => source.cuda_cpp(text),
             }
         }
     }

@@ -3,10 +3,10 @@
 use crate::clock::Clock;
 use crate::error::{Fault, PlayError};
 use crate::input::Moment;
-use crate::pass::{Vouched, Wishes};
+use crate::pass::{TextVoucher, Wishes};
 use crate::picture::Streams;
 use crate::program::Program;
-use crate::running::Running;
+use crate::running_program::RunningProgram;
 use crate::slider::Slider;
 use crate::text::backend_for;
 use crate::trial::{Outcome, Request, Trials};
@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 /// What to play, and how.
 #[derive(Debug, Clone)]
-pub struct Options {
+pub struct PlayerOptions {
     /// File to play.
     pub file: PathBuf,
     /// Backend and channels.
@@ -36,7 +36,7 @@ pub struct Options {
     pub limit: Duration,
 }
 
-impl Options {
+impl PlayerOptions {
     /// Options for a file, with defaults for everything else.
     pub fn new(file: impl Into<PathBuf>) -> Self {
         Self {
@@ -55,12 +55,12 @@ impl Options {
 ///
 /// It stays on the thread of its display, whose context must be current in every call and when it is dropped.
 pub struct Player {
-    options: Options,
+    options: PlayerOptions,
     link: Link,
     watch: Watch,
     trials: Trials,
-    vouched: Vouched,
-    running: Option<Running>,
+    vouched: TextVoucher,
+    running: Option<RunningProgram>,
     streams: Streams,
     values: Vec<f32>,
     faults: Vec<Fault>,
@@ -86,10 +86,10 @@ impl Player {
     /// [`PlayError::Ending`], [`PlayError::Backend`], [`PlayError::Trial`], and errors of backend and display. Errors
     /// in the shader are not returned; see [`Player::faults`].
     pub fn open(
-        options: Options,
+        options: PlayerOptions,
         shown_by: Option<&Rc<dyn Display>>,
         command: impl FnMut() -> Command + 'static,
-        vouched: Vouched,
+        vouched: TextVoucher,
     ) -> Result<Self, PlayError> {
         let backend = backend_for(&options.file, options.wishes.backend)?;
         let trials = Trials::start(command, options.limit)?;
@@ -209,7 +209,7 @@ impl Player {
             }
         }
         let backend = self.link.backend().clone();
-        let mut next = Running::build(&backend, program, self.size(), self.vouched, &mut self.streams)?;
+        let mut next = RunningProgram::build(&backend, program, self.size(), self.vouched, &mut self.streams)?;
         let moment = self.moment();
         frame(&mut self.link, &mut next, &moment, &values)?;
         // Buffers keep their content if they are the same; otherwise, a shader that starts at frame 0 must see that
@@ -310,7 +310,7 @@ impl Player {
     /// Returns the streams that the program reads, by name, each with the reason why there is no newer frame; the
     /// reason is empty while frames arrive.
     pub fn streams(&self) -> Vec<(String, String)> {
-        self.running.as_ref().map(Running::streams).unwrap_or_default()
+        self.running.as_ref().map(RunningProgram::streams).unwrap_or_default()
     }
 
     /// Waits up to `limit` for the first frame of each of those streams.
@@ -343,7 +343,7 @@ impl Player {
 }
 
 /// Computes a frame of a program.
-fn frame(link: &mut Link, running: &mut Running, moment: &Moment, sliders: &[f32]) -> Result<(), PlayError> {
+fn frame(link: &mut Link, running: &mut RunningProgram, moment: &Moment, sliders: &[f32]) -> Result<(), PlayError> {
     running.compute_buffers(moment, sliders)?;
     Ok(link
         .frame(|next| running.compute_picture(moment, sliders, |kernel, arguments| next.launch(kernel, arguments)))?)

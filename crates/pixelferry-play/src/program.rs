@@ -2,7 +2,7 @@
 
 use crate::error::{Fault, PlayError};
 use crate::input::Param;
-use crate::pass::{BUFFERS, Pass, Piece, Source, Tongue, Wishes};
+use crate::pass::{BUFFERS, Pass, PassLanguage, Piece, Source, Wishes};
 use crate::slider::Slider;
 use crate::text::{self, Dialect};
 use serde::{Deserialize, Serialize};
@@ -100,7 +100,7 @@ impl Program {
     /// # Errors
     /// [`PlayError::Faults`], which mention that OpenGL may run the shader.
     pub fn translate(&mut self) -> Result<(), PlayError> {
-        for pass in self.passes.iter_mut().filter(|pass| pass.language == Tongue::GlslToWgsl) {
+        for pass in self.passes.iter_mut().filter(|pass| pass.language == PassLanguage::GlslToWgsl) {
             let wgsl = wgsl_kernel::from_glsl(&pass.text).map_err(|error| {
                 let mut faults = pass.origin.faults(&error.to_string(), &pass.text);
                 let only = " (OpenGL may accept what this translation does not: --backend gl)";
@@ -108,7 +108,7 @@ impl Program {
                 PlayError::Faults(faults)
             })?;
             pass.text = wgsl + &text::shadertoy::entry(&self.sliders);
-            pass.language = Tongue::Wgsl;
+            pass.language = PassLanguage::Wgsl;
             // Line numbers of the translated text have no meaning for the user.
             (pass.origin.common, pass.origin.before) = (None, u32::MAX);
         }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Type of a slider's number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Kind {
+pub enum SliderKind {
     /// Any number.
     Float,
     /// Whole numbers.
@@ -19,7 +19,7 @@ pub struct Slider {
     /// Name in the shader. Components of a colour or a point have a dot and the component's name appended.
     pub name: String,
     /// Type of the number.
-    pub kind: Kind,
+    pub kind: SliderKind,
     /// Minimum and maximum.
     pub limits: [f32; 2],
     /// Initial value.
@@ -36,7 +36,7 @@ impl Slider {
     pub fn nearest(&self, wish: f32) -> f32 {
         let [least, most] = self.limits;
         let inside = if wish.is_nan() { self.value } else { wish.clamp(least, most) };
-        if self.kind == Kind::Float { inside } else { inside.round() }
+        if self.kind == SliderKind::Float { inside } else { inside.round() }
     }
 
     /// Reads `@slider NAME LEAST..MOST = VALUE`. The value defaults to the middle, and `int` or `bool` may follow.
@@ -56,9 +56,9 @@ impl Slider {
         let wrong = || format!("invalid slider '{MARK} {noted}'; write one as {MARK} speed 0..4 = 1");
         let (name, rest) = noted.split_once(char::is_whitespace).ok_or_else(wrong)?;
         let (rest, kind) = match rest.trim().rsplit_once(' ') {
-            Some((before, "int")) => (before, Kind::Int),
-            Some((before, "bool")) => (before, Kind::Bool),
-            _ => (rest, Kind::Float),
+            Some((before, "int")) => (before, SliderKind::Int),
+            Some((before, "bool")) => (before, SliderKind::Bool),
+            _ => (rest, SliderKind::Float),
         };
         let (limits, value) = rest.split_once('=').map_or((rest, None), |(limits, value)| (limits, Some(value)));
         let (least, most) = limits.split_once("..").ok_or_else(wrong)?;
@@ -82,11 +82,11 @@ mod tests {
     #[test]
     fn annotations_are_read_wherever_they_stand() {
         let read = |line: &str| Slider::read(line).map(|read| read.map(|s| (s.name, s.kind, s.limits, s.value)));
-        let speed = |value| Some(Ok(("speed".to_owned(), Kind::Float, [0.0, 4.0], value)));
+        let speed = |value| Some(Ok(("speed".to_owned(), SliderKind::Float, [0.0, 4.0], value)));
         assert_eq!(read("// @slider speed 0..4 = 1"), speed(1.0));
         assert_eq!(read("/* @slider speed 0 .. 4 */"), speed(2.0));
         assert_eq!(read("float x; // @slider speed 0..4 = 9"), speed(4.0));
-        assert_eq!(read("# @slider n -3..3 = 1 int"), Some(Ok(("n".to_owned(), Kind::Int, [-3.0, 3.0], 1.0))));
+        assert_eq!(read("# @slider n -3..3 = 1 int"), Some(Ok(("n".to_owned(), SliderKind::Int, [-3.0, 3.0], 1.0))));
         assert_eq!(read("// a slider"), None);
         assert!(read("// @slidr speed 0..4").unwrap().unwrap_err().contains("unknown annotation '@slidr'"));
         for wrong in ["speed", "speed 4..0", "2x 0..1", "a-b 0..1", "x 0..inf", "x 0,1"] {

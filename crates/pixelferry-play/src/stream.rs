@@ -2,13 +2,13 @@
 
 use pixelferry::stream::StreamFrame;
 use pixelferry::{Extent, SurfaceDesc};
-use pixelferry_view::{ReadError, Tap, Tapped, Texels};
+use pixelferry_view::{ReadError, StreamNews, StreamTap, Texels};
 use std::cell::RefCell;
 use std::time::Duration;
 
 /// A stream. Problems with its publisher become messages and end nothing: the last frame stays.
 pub struct Stream {
-    tap: Tap<Texels>,
+    tap: StreamTap<Texels>,
     newest: RefCell<Newest>,
 }
 
@@ -34,7 +34,7 @@ impl Stream {
             }
             Texels::of(frame)
         };
-        let tap = Tap::open(name, make).map_err(|error| error.to_string())?;
+        let tap = StreamTap::open(name, make).map_err(|error| error.to_string())?;
         Ok(Self { tap, newest: RefCell::default() })
     }
 
@@ -45,7 +45,7 @@ impl Stream {
 
     /// Takes a new frame or message, without waiting.
     pub fn look(&self) {
-        let Tapped { frame, said } = self.tap.take();
+        let StreamNews { frame, said } = self.tap.take();
         let newest = &mut *self.newest.borrow_mut();
         if let Some(said) = said {
             newest.said = said;

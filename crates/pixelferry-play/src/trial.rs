@@ -7,10 +7,10 @@
 
 use crate::error::{Fault, PlayError};
 use crate::input::Moment;
-use crate::pass::Vouched;
+use crate::pass::TextVoucher;
 use crate::picture::Streams;
 use crate::program::Program;
-use crate::running::Running;
+use crate::running_program::RunningProgram;
 use pixelferry::driver::describe::threads;
 use pixelferry::{BackendChoice, ComputeBackend, Extent, ImageView, PixelFormat, Target, View, open_backend};
 use pixelferry_media::child::ChildProcess;
@@ -50,7 +50,7 @@ pub struct Request {
 
 /// Result of a successful trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Passed {
+pub struct TrialResult {
     /// The passes, translated if necessary.
     pub program: Program,
     /// FNV-1a hash of the picture's bytes, RGBA, top row first.
@@ -63,7 +63,7 @@ pub struct Passed {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
     /// The shader ran.
-    Passed(Box<Passed>),
+    Passed(Box<TrialResult>),
     /// The shader did not build, did not run, or did not end.
     Failed(Vec<Fault>),
 }
@@ -72,7 +72,7 @@ pub enum Outcome {
 enum Answer {
     Ready,
     Unable(String),
-    Passed(Box<Passed>),
+    Passed(Box<TrialResult>),
     Failed(Vec<Fault>),
 }
 
@@ -82,7 +82,7 @@ enum Answer {
 /// # Errors
 /// An error of the backend when it is opened, which is also sent as an answer; [`PlayError::Trial`] if the parent does
 /// not read answers.
-pub fn serve(input: impl BufRead, backend: BackendChoice, vouched: Vouched) -> Result<(), PlayError> {
+pub fn serve(input: impl BufRead, backend: BackendChoice, vouched: TextVoucher) -> Result<(), PlayError> {
     let mut output =
         own_output().map_err(|error| PlayError::Trial(format!("the process has no standard output: {error}")))?;
     let mut answer = |answer: &Answer| -> Result<(), PlayError> {
@@ -121,10 +121,10 @@ fn own_output() -> io::Result<impl Write> {
     Ok(io::stdout())
 }
 
-fn tried(backend: &Arc<dyn ComputeBackend>, request: Request, vouched: Vouched) -> Result<Passed, PlayError> {
+fn tried(backend: &Arc<dyn ComputeBackend>, request: Request, vouched: TextVoucher) -> Result<TrialResult, PlayError> {
     let Request { mut program, sliders, moment, size: [width, height] } = request;
     program.translate()?;
-    let mut running = Running::build(backend, program.clone(), SMALL, vouched, &mut Streams::default())?;
+    let mut running = RunningProgram::build(backend, program.clone(), SMALL, vouched, &mut Streams::default())?;
     // A frame of the right size makes a better trial. If none arrives, the running program reports that later.
     let _ = running.wait_for_streams(SOON);
     let first = Moment { frame: 0, ..moment };
@@ -150,14 +150,14 @@ fn tried(backend: &Arc<dyn ComputeBackend>, request: Request, vouched: Vouched) 
     running.resize(size)?;
     running.compute_buffers(&moment, &sliders)?;
     let sum = sum(&pixels(backend, &running, (&moment, &sliders), size, 0)?);
-    Ok(Passed { program, sum, unwritten: [unwritten, all] })
+    Ok(TrialResult { program, sum, unwritten: [unwritten, all] })
 }
 
 /// Returns the picture of a moment, computed over bytes of one value. Fails if the kernel changed the guard memory,
 /// which is as large as the picture on each side.
 fn pixels(
     backend: &Arc<dyn ComputeBackend>,
-    running: &Running,
+    running: &RunningProgram,
     (moment, sliders): (&Moment, &[f32]),
     size: Extent,
     behind: u8,

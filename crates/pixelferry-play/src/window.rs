@@ -1,10 +1,10 @@
 //! Plays a file in a window.
 
 use crate::error::{PlayError, lines};
-use crate::keys::{Deed, deed};
-use crate::panel::{Panel, Shown};
-use crate::pass::Vouched;
-use crate::player::{Options, Player};
+use crate::keys::{KeyAction, deed};
+use crate::panel::{Panel, PanelContent};
+use crate::pass::TextVoucher;
+use crate::player::{Player, PlayerOptions};
 use egui_winit::winit::event::{ElementState, KeyEvent, MouseButton, WindowEvent};
 use pixelferry::api::gl::{Flow, GlWindow, Viewport, WindowApp, WindowOptions, run_window};
 use pixelferry::{Display, DrawOptions, Extent, save_picture};
@@ -28,10 +28,10 @@ const REST: Duration = Duration::from_millis(10);
 /// # Errors
 /// [`PlayError::Driver`] if no window can be opened, and those of [`Player::open`].
 pub fn play(
-    options: Options,
+    options: PlayerOptions,
     recorder: Option<Recorder>,
     command: impl FnMut() -> Command + 'static,
-    vouched: Vouched,
+    vouched: TextVoucher,
 ) -> Result<Option<Recorder>, PlayError> {
     let title = options.file.file_name().unwrap_or(options.file.as_os_str()).to_string_lossy().into_owned();
     let window = WindowOptions::default().with_title(format!("{title} - pixelferry play")).with_size(options.size);
@@ -42,13 +42,13 @@ pub fn play(
 
 struct App {
     /// Options until the window is open.
-    opens: Option<(Options, Box<dyn FnMut() -> Command>)>,
-    vouched: Vouched,
-    shown: Option<Playing>,
+    opens: Option<(PlayerOptions, Box<dyn FnMut() -> Command>)>,
+    vouched: TextVoucher,
+    shown: Option<PlayWindow>,
     recorder: Option<Recorder>,
 }
 
-struct Playing {
+struct PlayWindow {
     player: Player,
     panel: Panel,
     /// `None` after painting has failed: there is no panel then.
@@ -90,22 +90,22 @@ fn tell(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-impl Playing {
-    fn key(&mut self, deed: Deed) -> Result<(), PlayError> {
+impl PlayWindow {
+    fn key(&mut self, deed: KeyAction) -> Result<(), PlayError> {
         match deed {
-            Deed::Pause => self.player.clock.toggle(),
-            Deed::Step => self.steps += u32::from(self.player.clock.is_halted()),
-            Deed::Rewind => {
+            KeyAction::Pause => self.player.clock.toggle(),
+            KeyAction::Step => self.steps += u32::from(self.player.clock.is_halted()),
+            KeyAction::Rewind => {
                 self.player.rewind()?;
                 self.comes_again = true;
             }
-            Deed::Panel => self.panel.is_shown = !self.panel.is_shown,
-            Deed::Reset => {
+            KeyAction::Panel => self.panel.is_shown = !self.panel.is_shown,
+            KeyAction::Reset => {
                 let (sliders, values) = self.player.sliders();
                 values.iter_mut().zip(sliders).for_each(|(value, slider)| *value = slider.value);
                 self.comes_again = true;
             }
-            Deed::Save => {
+            KeyAction::Save => {
                 let file = self.player.file().with_extension("png");
                 match save_picture(self.player.link(), &file) {
                     Ok(()) => tell(&format!("saved {}", file.display())),
@@ -172,7 +172,7 @@ impl WindowApp for App {
         let Some((options, command)) = self.opens.take() else { return Ok(()) };
         let display: Rc<dyn Display> = window.display().clone();
         let mut player =
-            Player::open(Options { size: window.size(), ..options }, Some(&display), command, self.vouched)?;
+            Player::open(PlayerOptions { size: window.size(), ..options }, Some(&display), command, self.vouched)?;
         player.faults().iter().for_each(|fault| tell(&fault.to_string()));
         let panel = Panel::default();
         let painter =
@@ -183,7 +183,7 @@ impl WindowApp for App {
         let input = egui_winit::State::new(context, egui::ViewportId::ROOT, screen, Some(scale), None, Some(most));
         tell(&format!("computed by {}", player.link().backend().device()));
         let (pointer, rate) = ([0.0; 2], Rate::default());
-        self.shown = Some(Playing {
+        self.shown = Some(PlayWindow {
             player,
             panel,
             painter,
@@ -266,7 +266,7 @@ impl WindowApp for App {
         let faults = shown.player.faults().to_vec();
         let before: Vec<f32> = shown.player.sliders().1.to_vec();
         let (sliders, values) = shown.player.sliders();
-        let mut seen = Shown { line, sliders, values, faults: &faults, said: &said };
+        let mut seen = PanelContent { line, sliders, values, faults: &faults, said: &said };
         let (painted, platform) = shown.panel.run(shown.input.take_egui_input(window.window()), &mut seen);
         shown.input.handle_platform_output(window.window(), platform);
         // A moved slider must take effect during a pause, too.

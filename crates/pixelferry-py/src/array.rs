@@ -1,9 +1,9 @@
 //! `pixelferry.Array`: pixels or bytes that were read from a display, which other libraries can use without a copy.
 
 use crate::failure::Failure;
-use crate::raw::dlpack::Described;
+use crate::raw::dlpack::TensorDesc;
 use crate::raw::export::{self, Bytes};
-use crate::raw::owned::{CudaBytes, HostBytes, Memory};
+use crate::raw::owned_bytes::{CudaBytes, HostBytes, Memory};
 use pixelferry::SurfaceDesc;
 use pixelferry::api::cuda::CudaBackend;
 use pixelferry::driver::describe::format::ChannelKind;
@@ -215,7 +215,7 @@ impl Array {
         };
         let (device_kind, device_id) = device(&memory);
         let item = self.layout.item() as isize;
-        let described = Described {
+        let described = TensorDesc {
             device_kind,
             device_id,
             code: self.layout.kind.code,

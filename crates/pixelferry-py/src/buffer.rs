@@ -1,10 +1,10 @@
 //! `pixelferry.gl.Buffer`.
 
 use crate::array::Array;
-use crate::held::{Shows, Wishes};
 use crate::items::Items;
 use crate::raw::memory::Readable;
 use crate::stage::{NamedBuffer, Stage};
+use crate::stage_handle::{ShownObject, Wishes};
 use pixelferry::{PixelFormat, RowOrder};
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyTuple};
@@ -12,7 +12,7 @@ use pyo3::types::{PyInt, PyTuple};
 /// An array as a buffer object in the OpenGL context that is current on this thread.
 #[pyclass(module = "pixelferry.gl", frozen)]
 pub struct Buffer {
-    held: Shows<Items, NamedBuffer>,
+    held: ShownObject<Items, NamedBuffer>,
 }
 
 #[pymethods]
@@ -28,7 +28,7 @@ impl Buffer {
         let py = array_or_bytes.py();
         let wishes = Wishes { path, backend, stable };
         // It shows no pictures, so format and order do not matter.
-        let held = Shows::new(py, PixelFormat::R8, RowOrder::BottomUp, &wishes, Stage::fill, Stage::buffer)?;
+        let held = ShownObject::new(py, PixelFormat::R8, RowOrder::BottomUp, &wishes, Stage::fill, Stage::buffer)?;
         match array_or_bytes.cast::<PyInt>() {
             Ok(bytes) => held.update_own(py, &Readable::zeros(bytes.extract()?)?)?,
             Err(_) => held.update(array_or_bytes, &Items::new)?,

@@ -1,11 +1,11 @@
 //! How an array becomes a frame.
 
-use crate::raw::memory::Lies;
+use crate::raw::memory::MemoryDesc;
 use pixelferry::{Arg, ComputeBackend, ComputeMemory, KernelSource, Result, SurfaceDesc, Target};
-use pixelferry_look::{Gauge, Place, Plane, Span};
+use pixelferry_look::{Gauge, MemoryLocation, Plane, Span};
 
 /// An array that a frame is made from.
-pub trait Content: Lies {
+pub trait Content: MemoryDesc {
     /// The kernel that makes it, for surfaces like `desc`.
     fn source(desc: &SurfaceDesc) -> KernelSource;
 
@@ -29,7 +29,7 @@ pub trait Content: Lies {
     fn write(&self, to: Target<'_>, bytes: &[u8]) -> Result<()>;
 }
 
-impl Lies for Plane {
+impl MemoryDesc for Plane {
     fn span(&self) -> Span {
         self.span
     }
@@ -58,7 +58,7 @@ impl Content for Plane {
         backend: &dyn ComputeBackend,
         memory: &dyn ComputeMemory,
     ) -> Result<Self> {
-        if self.range.fixed().is_some() || self.span.place == Place::Host {
+        if self.range.fixed().is_some() || self.span.place == MemoryLocation::Host {
             return Ok(self);
         }
         let gauge = match gauge {

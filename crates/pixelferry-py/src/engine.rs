@@ -1,12 +1,12 @@
 //! Chooses the backend that writes an array's frames.
 
 use crate::failure::Failure;
-use crate::named::one_of;
+use crate::option_names::one_of;
 use pixelferry::api::cuda::{self, CudaBackend};
 use pixelferry::driver::DeviceUuid;
 use pixelferry::driver::describe::process::ProcessMark;
-use pixelferry::{BackendChoice, ComputeBackend, DeviceIdentity, LinkBuilder, command::Choice as _, open_backend};
-use pixelferry_look::Place;
+use pixelferry::{BackendChoice, ComputeBackend, DeviceIdentity, LinkBuilder, command::ApiChoice as _, open_backend};
+use pixelferry_look::MemoryLocation;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -14,13 +14,13 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 /// Backend that the caller requested. `Auto` means the CUDA device of the array, or the fastest backend for arrays on
 /// the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Asked {
+pub struct BackendRequest {
     backend: BackendChoice,
     /// The CUDA device of this number, also for arrays on the host.
     ordinal: Option<u32>,
 }
 
-impl Asked {
+impl BackendRequest {
     /// Parses Python's `backend=`.
     pub fn parse(text: Option<&str>) -> Result<Self, Failure> {
         let Some(text) = text else { return Ok(Self { backend: BackendChoice::Auto, ordinal: None }) };
@@ -35,18 +35,18 @@ impl Asked {
         Ok(Self { backend, ordinal: None })
     }
 
-    fn takes(self, place: Place) -> bool {
+    fn takes(self, place: MemoryLocation) -> bool {
         match (self.backend, place) {
-            (_, Place::Host) | (BackendChoice::Auto, Place::Cuda(_)) => true,
-            (_, Place::Backend) => false,
-            (backend, Place::Cuda(found)) => {
+            (_, MemoryLocation::Host) | (BackendChoice::Auto, MemoryLocation::Cuda(_)) => true,
+            (_, MemoryLocation::Backend) => false,
+            (backend, MemoryLocation::Cuda(found)) => {
                 backend == BackendChoice::Cuda && self.ordinal.is_none_or(|mine| mine == found)
             }
         }
     }
 }
 
-impl fmt::Display for Asked {
+impl fmt::Display for BackendRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let number = self.ordinal.map(|n| format!(":{n}")).unwrap_or_default();
         write!(f, "'{}{number}'", self.backend.name())
@@ -55,13 +55,13 @@ impl fmt::Display for Asked {
 
 /// Where the caller wants an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wanted {
+pub enum ArrayLocation {
     Host,
     /// The CUDA device of this number, or the one that draws.
     Cuda(Option<u32>),
 }
 
-impl Wanted {
+impl ArrayLocation {
     /// Parses Python's `device=`.
     pub fn parse(text: &str) -> Result<Self, Failure> {
         let known = match text.split_once(':') {
@@ -103,12 +103,12 @@ impl Engine {
 
 /// The backends of a viewer, opened when first needed. May be used from any thread.
 pub struct Engines {
-    asked: Asked,
+    asked: BackendRequest,
     cuda: Mutex<BTreeMap<u32, Arc<CudaBackend>>>,
 }
 
 impl Engines {
-    pub fn new(asked: Asked) -> Self {
+    pub fn new(asked: BackendRequest) -> Self {
         Self { asked, cuda: Mutex::default() }
     }
 
@@ -120,7 +120,7 @@ impl Engines {
                 let first = cuda::devices().ok().and_then(|list| list.first()?.identity().ordinal);
                 first.and_then(|ordinal| self.cuda(ordinal).ok()).map(|backend| backend as Arc<dyn ComputeBackend>)
             }
-            _ => Some(self.engine(Place::Host)?.backend()?),
+            _ => Some(self.engine(MemoryLocation::Host)?.backend()?),
         };
         Ok(match backend {
             Some(backend) => builder.computed_by(&backend),
@@ -144,11 +144,11 @@ impl Engines {
     }
 
     /// Returns the backend that makes arrays of what a display renders; `None` for the host.
-    pub fn taker(&self, wanted: Wanted, display: &DeviceIdentity) -> Result<Option<Arc<CudaBackend>>, Failure> {
+    pub fn taker(&self, wanted: ArrayLocation, display: &DeviceIdentity) -> Result<Option<Arc<CudaBackend>>, Failure> {
         let ordinal = match wanted {
-            Wanted::Host => return Ok(None),
-            Wanted::Cuda(Some(ordinal)) => ordinal,
-            Wanted::Cuda(None) => {
+            ArrayLocation::Host => return Ok(None),
+            ArrayLocation::Cuda(Some(ordinal)) => ordinal,
+            ArrayLocation::Cuda(None) => {
                 let list = cuda::devices()?;
                 let draws = list.iter().find(|device| device.identity().same_device(display).is_yes());
                 draws.or(list.first()).and_then(|device| device.identity().ordinal).unwrap_or(0)
@@ -158,8 +158,8 @@ impl Engines {
     }
 
     /// Returns the backend for arrays at `place`.
-    pub fn engine(&self, place: Place) -> Result<Engine, Failure> {
-        if let (Place::Cuda(found), false) = (place, self.asked.takes(place)) {
+    pub fn engine(&self, place: MemoryLocation) -> Result<Engine, Failure> {
+        if let (MemoryLocation::Cuda(found), false) = (place, self.asked.takes(place)) {
             return Err(Failure::Device(format!(
                 "the array is on CUDA device {found}, but this viewer was opened with backend={}; leave backend out, \
                  or copy the array to the host (x.cpu() or cupy.asnumpy(x))",
@@ -167,11 +167,13 @@ impl Engines {
             )));
         }
         match (self.asked.backend, place) {
-            (_, Place::Cuda(ordinal)) => Ok(Engine::Cuda(self.cuda(ordinal)?)),
-            (BackendChoice::Cuda, Place::Host) => Ok(Engine::Cuda(self.cuda(self.asked.ordinal.unwrap_or(0))?)),
-            (backend, Place::Host) => Ok(Engine::Host(backend)),
+            (_, MemoryLocation::Cuda(ordinal)) => Ok(Engine::Cuda(self.cuda(ordinal)?)),
+            (BackendChoice::Cuda, MemoryLocation::Host) => {
+                Ok(Engine::Cuda(self.cuda(self.asked.ordinal.unwrap_or(0))?))
+            }
+            (backend, MemoryLocation::Host) => Ok(Engine::Host(backend)),
             // No protocol can describe this.
-            (_, Place::Backend) => Err(Failure::Device("the array is in memory of another backend".into())),
+            (_, MemoryLocation::Backend) => Err(Failure::Device("the array is in memory of another backend".into())),
         }
     }
 }
@@ -179,8 +181,8 @@ impl Engines {
 /// Returns a backend on the CUDA device with this UUID, which all callers share while one of them holds it; `None` if
 /// CUDA has no such device.
 pub fn cuda_of(uuid: DeviceUuid) -> Result<Option<Arc<CudaBackend>>, Failure> {
-    type Opened = (ProcessMark, DeviceUuid, Weak<CudaBackend>);
-    static OPEN: Mutex<Vec<Opened>> = Mutex::new(Vec::new());
+    type OpenedBackend = (ProcessMark, DeviceUuid, Weak<CudaBackend>);
+    static OPEN: Mutex<Vec<OpenedBackend>> = Mutex::new(Vec::new());
     let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
     open.retain(|(made, _, backend)| made.is_here() && backend.strong_count() > 0);
     let known = open.iter().filter(|(_, id, _)| *id == uuid).find_map(|(.., backend)| backend.upgrade());

@@ -190,7 +190,7 @@ impl Clicks {
 }
 
 /// State of window, pointer and keys that events do not repeat.
-pub struct Hand {
+pub struct InputState {
     /// Position in physical pixels.
     at: Option<(f64, f64)>,
     size: PhysicalSize<u32>,
@@ -200,7 +200,7 @@ pub struct Hand {
     clicks: Clicks,
 }
 
-impl Hand {
+impl InputState {
     pub fn new(window: &Window) -> Self {
         Self {
             at: None,

@@ -1,17 +1,17 @@
 //! The link that shows arrays of one kind of memory, with the kernel that writes them.
 
+use crate::array_kernel::{ContentTable, kernel, lent};
 use crate::content::Content;
 use crate::engine::Engine;
 use crate::failure::Failure;
-use crate::feeding::{Table, kernel, lent};
 use crate::raw::memory::Readable;
 use pixelferry::{AutoLink, Kernel, LinkBuilder, SurfaceDesc};
-use pixelferry_look::{Gauge, Place};
+use pixelferry_look::{Gauge, MemoryLocation};
 use std::sync::Arc;
 
 /// The link that brings arrays of one place to the screen.
 pub struct Feed {
-    pub place: Place,
+    pub place: MemoryLocation,
     pub link: AutoLink<Writer>,
     /// Measures arrays in device memory.
     gauge: Option<Gauge>,
@@ -20,20 +20,20 @@ pub struct Feed {
 /// What a backend needs to write arrays.
 pub struct Writer {
     kernel: Option<Arc<dyn Kernel>>,
-    table: Table,
+    table: ContentTable,
 }
 
 impl Feed {
     /// Opens a link for arrays at `place`.
     pub fn open<D: Content>(
-        place: Place,
+        place: MemoryLocation,
         engine: &Engine,
         desc: SurfaceDesc,
         builder: LinkBuilder,
     ) -> Result<Self, Failure> {
         let own = engine.clone();
         let prepare = move |backend: &Arc<_>, _| {
-            Ok(Writer { kernel: kernel::<D>(&own, backend, &desc)?, table: Table::default() })
+            Ok(Writer { kernel: kernel::<D>(&own, backend, &desc)?, table: ContentTable::default() })
         };
         Ok(Self { place, link: engine.wanted(builder).open_auto(prepare)?, gauge: None })
     }

@@ -1,12 +1,12 @@
 //! `pixelferry.gl.Source`.
 
 use crate::array::Array;
-use crate::engine::{Asked, Engines, Wanted};
+use crate::engine::{ArrayLocation, BackendRequest, Engines};
 use crate::failure::Failure;
-use crate::held::Held;
-use crate::named;
 use crate::object::Object;
+use crate::option_names;
 use crate::stage::Settings;
+use crate::stage_handle::StageHandle;
 use pixelferry::{PathId, Policy};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -14,7 +14,7 @@ use pyo3::types::PyTuple;
 /// Reads a texture or buffer of the program, in the OpenGL context that is current on this thread.
 #[pyclass(module = "pixelferry.gl", name = "Source", frozen)]
 pub struct GlSource {
-    held: Held<PathId>,
+    held: StageHandle<PathId>,
     object: Object,
     device: String,
 }
@@ -32,13 +32,13 @@ impl GlSource {
         path: Option<&str>,
     ) -> PyResult<Self> {
         let py = texture_or_buffer.py();
-        let format = named::format(format)?;
+        let format = option_names::format(format)?;
         let object = Object::new(texture_or_buffer, size, format)?;
-        let settings = Settings { format, rows: named::rows(rows)?, policy: Policy::default() };
+        let settings = Settings { format, rows: option_names::rows(rows)?, policy: Policy::default() };
         let path = path.map(str::parse).transpose().map_err(Failure::from)?;
-        let wanted = Wanted::parse(device)?;
-        let held = Held::new(py, settings)?;
-        let engines = Engines::new(Asked::parse(None)?);
+        let wanted = ArrayLocation::parse(device)?;
+        let held = StageHandle::new(py, settings)?;
+        let engines = Engines::new(BackendRequest::parse(None)?);
         held.name(held.begin(py, |stage| stage.open_source(&object, wanted, path, &engines))?);
         Ok(Self { held, object, device: device.to_owned() })
     }

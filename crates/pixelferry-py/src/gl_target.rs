@@ -1,11 +1,11 @@
 //! `pixelferry.gl.Target`.
 
 use crate::failure::Failure;
-use crate::held::Held;
-use crate::named;
 use crate::object::Object;
+use crate::option_names;
 use crate::stage::Settings;
-use crate::written::Written;
+use crate::stage_handle::StageHandle;
+use crate::write_target::WriteTarget;
 use pixelferry::Policy;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -13,7 +13,7 @@ use pyo3::types::PyTuple;
 /// Writes a texture or buffer of the program, in the OpenGL context that is current on this thread.
 #[pyclass(module = "pixelferry.gl", name = "Target", frozen)]
 pub struct GlTarget {
-    written: Written,
+    written: WriteTarget,
     object: Object,
 }
 
@@ -30,12 +30,12 @@ impl GlTarget {
         backend: Option<&str>,
     ) -> PyResult<Self> {
         let py = texture_or_buffer.py();
-        let format = named::format(format)?;
+        let format = option_names::format(format)?;
         let object = Object::new(texture_or_buffer, size, format)?;
-        let settings = Settings { format, rows: named::rows(rows)?, policy: Policy::default() };
+        let settings = Settings { format, rows: option_names::rows(rows)?, policy: Policy::default() };
         let path = path.map(str::parse).transpose().map_err(Failure::from)?;
-        let held = Held::new(py, settings)?;
-        let written = Written::new(py, held, backend, |stage| stage.open_target(object, path))?;
+        let held = StageHandle::new(py, settings)?;
+        let written = WriteTarget::new(py, held, backend, |stage| stage.open_target(object, path))?;
         Ok(Self { written, object })
     }
 

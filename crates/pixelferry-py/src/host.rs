@@ -9,7 +9,7 @@ use crate::job::{Job, answered, awaited, closed, guarded};
 use crate::stage::Stage;
 use crate::window::WindowHandle;
 use pixelferry::driver::describe::panics::ended;
-use pixelferry::driver::describe::process::{self, ProcessMark, ProcessOwned};
+use pixelferry::driver::describe::process::{self, ForkGuard, ProcessMark};
 use pixelferry::driver::describe::threads;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};
@@ -61,7 +61,7 @@ impl Host {
 }
 
 /// A thread with a stage, or with another object that stays on a thread.
-pub struct StageThread<S = Stage>(ProcessOwned<Mutex<Option<Open<S>>>>);
+pub struct StageThread<S = Stage>(ForkGuard<Mutex<Option<Open<S>>>>);
 
 /// Sends work, and is joined at the end.
 type Open<S> = (Sender<Job<S>>, JoinHandle<()>);
@@ -84,7 +84,7 @@ impl<S: 'static> StageThread<S> {
         let thread = threads::spawn("pixelferry", work);
         let thread = thread.map_err(|e| Failure::Device(format!("cannot start a thread: {e}")))?;
         awaited(&made)?.ok_or_else(closed)??;
-        Ok(Self(ProcessOwned::new(Mutex::new(Some((sender, thread))))))
+        Ok(Self(ForkGuard::new(Mutex::new(Some((sender, thread))))))
     }
 
     pub fn post(&self, job: Job<S>) -> Result<(), Failure> {

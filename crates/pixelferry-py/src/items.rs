@@ -1,7 +1,7 @@
 //! Layout of any array (vertices, indices and so on) as bytes in the order of its indices.
 
 use crate::failure::Failure;
-use pixelferry_look::{Place, Raw, Span};
+use pixelferry_look::{MemoryLocation, Raw, Span};
 
 /// An axis of pieces with a fixed distance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,7 +68,7 @@ impl Items {
         let (rows, stride) = (rows.max(1) as usize, bytes as i64);
         let len = rows * bytes;
         let one = Axis { side: 1, stride: 0 };
-        let span = |first| Span { start: 0, len, first, place: Place::Host };
+        let span = |first| Span { start: 0, len, first, place: MemoryLocation::Host };
         if !reversed {
             return Self { span: span(0), piece: len, axes: [one; 3], len };
         }

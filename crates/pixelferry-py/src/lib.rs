@@ -5,58 +5,58 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | what Python calls | `viewer`, `texture`, `buffer`, `gl_source` and `gl_target` (`held` for the last four),
+//! | what Python calls | `viewer`, `texture`, `buffer`, `gl_source` and `gl_target` (`stage_handle` for the last four),
 //! `vulkan`, `array`, `report`, here; `named`: options by name |
 //! | arrays from Python | `source` (which protocol), `items` (bytes), `raw` (the `unsafe` code, except where `source`
 //! trusts a protocol) |
 //! | pixels made of them | the crate `pixelferry-look`; `looks` (its options by name), `content` (its kernel) |
 //! | buffers made of them | `kernels/pack.cu` on a GPU, `items` on the CPU, `pack` for both |
-//! | pictures for Python | `array` (its protocols), `taking` (how it gets there), `raw` (its memory) |
-//! | objects of the program | `object` (how they are named), `taking` and `giving` (paths from and to them), `written`
+//! | pictures for Python | `array` (its protocols), `array_intake` (how it gets there), `raw` (its memory) |
+//! | objects of the program | `object` (how they are named), `array_intake` and `array_outlets` (paths from and to them), `write_target`
 //! |
-//! | a page for browsers, and a widget for notebooks | `served`, `watching` |
+//! | a page for browsers, and a widget for notebooks | `server`, `notebook_watcher` |
 //! | frames to and from other processes (Linux) | `streams` |
 //! | threads | `host` (why they exist), `window` (the event loop; `events`: what the user does), `stage` (what runs
 //! there), `here` (textures, on the caller's thread), `job` (how work fails) |
-//! | the choice of a backend | `engine`, and `feeding`: what it needs of an array |
+//! | the choice of a backend | `engine`, and `array_kernel`: what it needs of an array |
 //! | exceptions | `failure` |
 
 mod array;
+mod array_intake;
+mod array_kernel;
+mod array_outlets;
 mod buffer;
 mod content;
 mod engine;
 mod events;
 mod failure;
 mod feed;
-mod feeding;
-mod giving;
 mod gl_source;
 mod gl_target;
-mod held;
-mod here;
 mod host;
 mod items;
 mod job;
 mod looks;
-mod named;
+mod notebook_watcher;
 mod object;
+mod option_names;
 mod pack;
 mod raw;
 mod recording;
 mod report;
-mod served;
+mod server;
 mod source;
 mod stage;
+mod stage_handle;
 #[cfg(all(feature = "stream", target_os = "linux"))]
 mod streams;
-mod taking;
 mod texture;
+mod thread_stages;
 mod viewer;
 #[cfg(target_os = "linux")]
 mod vulkan;
-mod watching;
 mod window;
-mod written;
+mod write_target;
 
 use array::Array;
 use buffer::Buffer;
@@ -70,10 +70,10 @@ use pixelferry_view::{ArrayView, SMALLEST};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use recording::Recording;
-use served::Server;
+use server::Server;
 use std::path::PathBuf;
 use texture::Texture;
-use viewer::{Options, Viewer};
+use viewer::{Viewer, ViewerOptions};
 
 /// Longest side that every display supports.
 const MOST_SIDE: i64 = 8192;
@@ -110,7 +110,7 @@ fn show(
     channel: Option<&Bound<'_, PyAny>>,
     marks: bool,
 ) -> PyResult<Option<Viewer>> {
-    let request = looks::Asked { layout, range, exposure, gamma, colormap, channel, marks }.request()?;
+    let request = looks::LookArgs { layout, range, exposure, gamma, colormap, channel, marks }.request()?;
     let (own, sides) = window_size(array, request.layout)?;
     // Plain memory supports longer sides than OpenGL.
     let is_long = save.is_some() && sides.into_iter().max() > Some(MOST_SIDE);
@@ -118,7 +118,7 @@ fn show(
     let is_close = block && save.is_none() && backend.is_none();
     let least = if is_close { SMALLEST } else { [0; 2] };
     let size = (width.unwrap_or(own.0.max(least[0])), height.unwrap_or(own.1.max(least[1])));
-    let options = Options {
+    let options = ViewerOptions {
         size,
         title,
         format: "rgba8",
@@ -167,7 +167,7 @@ fn _pixelferry(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<GlTarget>()?;
     module.add_class::<Array>()?;
     module.add_function(wrap_pyfunction!(show, module)?)?;
-    module.add_function(wrap_pyfunction!(served::serve, module)?)?;
+    module.add_function(wrap_pyfunction!(server::serve, module)?)?;
     module.add_function(wrap_pyfunction!(looks::_look_options, module)?)?;
     module.add_function(wrap_pyfunction!(report::probe, module)?)?;
     #[cfg(all(feature = "stream", target_os = "linux"))]

@@ -5,7 +5,7 @@ use pixelferry_look::{Channel, Colormap, End, Layout, Look, OPTIONS, Range, Requ
 use pyo3::prelude::*;
 
 /// Options from Python.
-pub struct Asked<'a, 'py> {
+pub struct LookArgs<'a, 'py> {
     pub layout: Option<&'a str>,
     pub range: Option<&'a Bound<'py, PyAny>>,
     pub exposure: f32,
@@ -15,7 +15,7 @@ pub struct Asked<'a, 'py> {
     pub marks: bool,
 }
 
-impl Asked<'_, '_> {
+impl LookArgs<'_, '_> {
     pub fn request(&self) -> Result<Request, Failure> {
         let look = Look {
             range: self.range.map_or(Ok(Range::OfType), range)?,

@@ -1,7 +1,7 @@
 //! Textures and buffers of the program, as Python names them.
 
 use crate::failure::{Failure, answer};
-use crate::named;
+use crate::option_names;
 use pixelferry::{Extent, ImageDesc, PixelFormat, SurfaceDesc};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -33,7 +33,7 @@ impl Object {
     /// Python's name of a texture's format.
     pub fn format(&self) -> Option<String> {
         match self.desc {
-            SurfaceDesc::Image(image) => Some(named::name_of(image.format)),
+            SurfaceDesc::Image(image) => Some(option_names::name_of(image.format)),
             _ => None,
         }
     }

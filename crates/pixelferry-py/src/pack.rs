@@ -2,11 +2,11 @@
 
 use crate::content::Content;
 use crate::items::{Axis, Items};
-use crate::raw::memory::Lies;
+use crate::raw::memory::MemoryDesc;
 use pixelferry::{
     Arg, ComputeMemory, CpuArgs, CpuBuffer, CpuKernelExt, Error, KernelSource, Result, SurfaceDesc, Target,
 };
-use pixelferry_look::{Place, Span};
+use pixelferry_look::{MemoryLocation, Span};
 
 /// Compiled from `kernels/pack.cu` by `cargo xtask ptx`.
 const PTX: &str = include_str!("ptx/pack.ptx");
@@ -14,7 +14,7 @@ const PTX: &str = include_str!("ptx/pack.ptx");
 /// Bytes that one thread copies at a time.
 const CHUNK: usize = 1 << 16;
 
-impl Lies for Items {
+impl MemoryDesc for Items {
     fn span(&self) -> Span {
         self.span
     }
@@ -24,7 +24,7 @@ impl Content for Items {
     fn source(_: &SurfaceDesc) -> KernelSource {
         // SAFETY: each item writes only its own bytes below the length, and reads the array at indices that `Items`
         // checked against its memory; `arguments` makes the arguments for a buffer of `len` bytes, and only `stage` and
-        // `feeding` launch it.
+        // `array_kernel` launch it.
         unsafe { KernelSource::new("pf_pack").ptx(PTX) }.cpu_buffer(on_cpu)
     }
 
@@ -68,7 +68,7 @@ fn on_cpu(out: &mut CpuBuffer<'_>, args: &CpuArgs<'_>) -> Result<()> {
     let piece = usize::try_from(args.i64(2)?).ok().filter(|piece| *piece > 0);
     let piece = piece.ok_or_else(|| Error::invalid("Buffer", "pieces of no bytes"))?;
     let first = usize::try_from(args.i64(1)?).map_err(|_| Error::invalid("Buffer", "it begins before its memory"))?;
-    let span = Span { start: 0, len: bytes.len(), first, place: Place::Host };
+    let span = Span { start: 0, len: bytes.len(), first, place: MemoryLocation::Host };
     let items = Items { span, piece, axes, len: out.byte_len() };
     out.par_chunks::<u8>(CHUNK, |chunk, to| items.copy(bytes, chunk * CHUNK, to))
 }

@@ -2,14 +2,14 @@
 
 use crate::failure::Failure;
 use pixelferry::driver::describe::words::counted;
-use pixelferry_media::record::{Output, RecordError, RecordOptions, Recorded, Recorder};
+use pixelferry_media::record::{FilmSummary, Output, RecordError, RecordOptions, Recorder};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use std::sync::{Mutex, PoisonError};
 
 /// The film of a stage; there is at most one at a time. A film that fails ends.
 #[derive(Default)]
-pub struct Filmed {
+pub struct StageFilms {
     recorder: Option<Recorder>,
     /// Number of the most recent film.
     number: u64,
@@ -17,7 +17,7 @@ pub struct Filmed {
     failed: Option<Failure>,
 }
 
-impl Filmed {
+impl StageFilms {
     /// Begins a film and returns its number.
     pub fn begin(&mut self, output: Output, options: RecordOptions) -> Result<u64, Failure> {
         if self.is_under_way() {
@@ -50,7 +50,7 @@ impl Filmed {
     }
 
     /// Ends the film of that number.
-    pub fn end(&mut self, number: u64) -> Result<Recorded, Failure> {
+    pub fn end(&mut self, number: u64) -> Result<FilmSummary, Failure> {
         let ended = || Failure::Closed("the recording has ended".into());
         if number != self.number {
             return Err(ended());
@@ -67,16 +67,16 @@ impl Filmed {
 #[pyclass(module = "pixelferry", frozen)]
 pub struct Recording {
     /// Ends the film on its own thread.
-    stop: Box<dyn Fn(Python<'_>) -> PyResult<Recorded> + Send + Sync>,
-    recorded: Mutex<Option<Recorded>>,
+    stop: Box<dyn Fn(Python<'_>) -> PyResult<FilmSummary> + Send + Sync>,
+    recorded: Mutex<Option<FilmSummary>>,
 }
 
 impl Recording {
-    pub fn new(stop: impl Fn(Python<'_>) -> PyResult<Recorded> + Send + Sync + 'static) -> Self {
+    pub fn new(stop: impl Fn(Python<'_>) -> PyResult<FilmSummary> + Send + Sync + 'static) -> Self {
         Self { stop: Box::new(stop), recorded: Mutex::new(None) }
     }
 
-    fn recorded(&self) -> Option<Recorded> {
+    fn recorded(&self) -> Option<FilmSummary> {
         *self.recorded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -115,7 +115,7 @@ impl Recording {
 
     fn __repr__(&self) -> String {
         match self.recorded() {
-            Some(Recorded { frames, dropped, extent, .. }) => {
+            Some(FilmSummary { frames, dropped, extent, .. }) => {
                 format!("<pixelferry.Recording: {} of {extent}, {dropped} dropped>", counted(frames, "frame"))
             }
             None => "<pixelferry.Recording: under way>".into(),

@@ -2,10 +2,10 @@
 
 use crate::engine::Engines;
 use crate::failure::{self, Failure, answer};
-use crate::raw::dlpack::{Described, Taken, VERSION};
-use crate::raw::memory::{Lies, Readable};
+use crate::raw::dlpack::{TakenTensor, TensorDesc, VERSION};
+use crate::raw::memory::{MemoryDesc, Readable};
 use pixelferry::api::cuda::CudaBackend;
-use pixelferry_look::{Number, Place, Raw};
+use pixelferry_look::{MemoryLocation, Number, Raw};
 use pyo3::buffer::PyUntypedBuffer;
 use pyo3::exceptions::{PyBufferError, PyTypeError};
 use pyo3::intern;
@@ -27,7 +27,7 @@ pub struct Source<D> {
 /// Interprets an array as data of one kind.
 type As<'a, D> = &'a dyn Fn(&Raw) -> Result<D, Failure>;
 
-impl<D: Lies> Source<D> {
+impl<D: MemoryDesc> Source<D> {
     /// Takes an array, interpreted by `of`. For an array on a GPU, the stream of that device's backend is ordered after
     /// the producer's queued work, without waiting or copying.
     pub fn new(array: &Bound<'_, PyAny>, of: As<'_, D>, engines: &Engines) -> PyResult<Self> {
@@ -85,7 +85,8 @@ impl<D: Lies> Source<D> {
         let py = array.py();
         let ordinal = u32::try_from(id).map_err(|_| Failure::Device(format!("there is no CUDA device {id}")))?;
         // Refuse a device that this viewer does not read from before taking anything.
-        let backend = py.detach(|| engines.engine(Place::Cuda(ordinal)).and_then(|_| engines.cuda(ordinal)))?;
+        let backend =
+            py.detach(|| engines.engine(MemoryLocation::Cuda(ordinal)).and_then(|_| engines.cuda(ordinal)))?;
         match Self::dlpack(array, of, Some(&backend)) {
             // CuPy (14.2) exports wrong values for negative strides of elements wider than a byte; its other protocol
             // is right.
@@ -124,7 +125,7 @@ impl<D: Lies> Source<D> {
             }
             made => made,
         };
-        let taken = Taken::from_capsule(&made.map_err(|e| refused(py, e))?)?;
+        let taken = TakenTensor::from_capsule(&made.map_err(|e| refused(py, e))?)?;
         let described = of(&of_dlpack(taken.describe()?, backend.is_some())?)?;
         Ok(Self::kept(described, Box::new(taken)))
     }
@@ -150,7 +151,7 @@ impl<D: Lies> Source<D> {
             shape: buffer.shape().iter().map(|side| *side as i64).collect(),
             strides: Some(buffer.strides().iter().map(|stride| *stride as i64).collect()),
             number: number.unwrap_or_else(|| number_of_format(&buffer.format().to_string_lossy(), buffer.item_size())),
-            place: Place::Host,
+            place: MemoryLocation::Host,
         })?;
         Ok(Self::kept(described, Box::new(buffer)))
     }
@@ -174,12 +175,12 @@ impl<D: Lies> Source<D> {
         let shape = numbers(&needed("shape")?)?;
         let strides = item("strides")?.map(|strides| numbers(&strides)).transpose()?;
         let (address, _read_only): (usize, bool) = needed("data")?.extract()?;
-        let mut raw = Raw { address, shape, strides, number, place: Place::Cuda(0) };
+        let mut raw = Raw { address, shape, strides, number, place: MemoryLocation::Cuda(0) };
         // Check the form completely before using any device.
         of(&raw)?;
         // The interface does not name the device.
         let ordinal = py.detach(|| engines.cuda(0).and_then(|any| Ok(any.device_of(address as u64)?)))?;
-        raw.place = Place::Cuda(ordinal);
+        raw.place = MemoryLocation::Cuda(ordinal);
         let described = of(&raw)?;
         let backend = py.detach(|| engines.engine(raw.place).and_then(|_| engines.cuda(ordinal)))?;
         // From version 3 on, `None` means that there is nothing to wait for; before, it has no meaning.
@@ -259,12 +260,12 @@ fn numbers(list: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
     list.cast::<PyTuple>()?.extract()
 }
 
-fn of_dlpack(tensor: Described, on_device: bool) -> Result<Raw, Failure> {
+fn of_dlpack(tensor: TensorDesc, on_device: bool) -> Result<Raw, Failure> {
     let code = if tensor.lanes == 1 { tensor.code } else { Number::NONE };
     let number = Number { code, bits: usize::from(tensor.bits) * usize::from(tensor.lanes), foreign: false };
     let place = match (u32::try_from(tensor.device_id), on_device) {
-        (Ok(ordinal), true) if CUDA.contains(&tensor.device_kind) => Place::Cuda(ordinal),
-        (_, false) if HOST.contains(&tensor.device_kind) => Place::Host,
+        (Ok(ordinal), true) if CUDA.contains(&tensor.device_kind) => MemoryLocation::Cuda(ordinal),
+        (_, false) if HOST.contains(&tensor.device_kind) => MemoryLocation::Host,
         _ => return Err(Failure::Device("__dlpack__ and __dlpack_device__ name different devices".into())),
     };
     let bytes = |stride: &i64| stride.checked_mul((number.bits / 8) as i64);

@@ -2,27 +2,27 @@
 //! thread.
 
 use crate::array::{Array, Layout};
+use crate::array_intake::{ArrayIntake, Scratch};
+use crate::array_outlets::{ArrayOutlets, TargetOpener};
 use crate::content::Content;
-use crate::engine::{Engine, Engines, Wanted};
+use crate::engine::{ArrayLocation, Engine, Engines};
 use crate::failure::Failure;
 use crate::feed::Feed;
-use crate::giving::{Giving, Open};
 use crate::items::Items;
 use crate::object::Object;
 use crate::raw::context::UserContext;
 use crate::raw::memory::Readable;
-use crate::recording::Filmed;
-use crate::taking::{Scratch, Taking};
+use crate::recording::StageFilms;
 use pixelferry::api::gl::winit::event::WindowEvent;
 use pixelferry::api::gl::{GlDisplay, GlWindow, OffscreenTarget, Viewport};
 use pixelferry::driver::describe::panics::catch;
 use pixelferry::{
-    BufferDesc, ComputeBackend as _, Display, DrawOptions, Error, Extent, Fit, Headless, ImageAccess, ImageDesc, Link,
-    LinkBuilder, PathId, PixelFormat, Policy, RowOrder, ShownFrame, SurfaceDesc, Unwritten, picture, picture_png,
+    BufferDesc, ComputeBackend as _, Display, DrawOptions, Error, Extent, Fit, HeadlessDisplay, ImageAccess, ImageDesc,
+    Link, LinkBuilder, PathId, PixelFormat, Policy, RowOrder, ShownFrame, SurfaceDesc, Unwritten, picture, picture_png,
     save_picture,
 };
-use pixelferry_look::{Place, Plane, Request};
-use pixelferry_media::record::{Output, RecordOptions, Recorded, Recorder};
+use pixelferry_look::{MemoryLocation, Plane, Request};
+use pixelferry_media::record::{FilmSummary, Output, RecordOptions, Recorder};
 use pixelferry_view::{Array as Seen, ArrayView, ReadError, ViewError, pixel_at};
 use serde_json::Value;
 use std::path::Path;
@@ -41,7 +41,7 @@ pub enum Screen {
 
 impl Screen {
     /// Makes an offscreen target.
-    pub fn headless(opened: Headless, size: Extent) -> Result<Self, Failure> {
+    pub fn headless(opened: HeadlessDisplay, size: Extent) -> Result<Self, Failure> {
         Ok(match opened.gl() {
             Some(gl) => {
                 // A display that was opened since may have made another context current.
@@ -122,12 +122,12 @@ pub struct Stage {
     closely: Option<ArrayView>,
     feeds: Vec<Feed>,
     /// Reads from an object of the program.
-    taking: Option<Taking>,
+    taking: Option<ArrayIntake>,
     /// Writes to an object of the program.
-    giving: Option<Giving>,
+    giving: Option<ArrayOutlets>,
     /// Scratch memory for captures on a GPU.
     scratch: Option<Scratch>,
-    film: Filmed,
+    film: StageFilms,
     screen: Screen,
     settings: Settings,
     /// The most recently shown picture.
@@ -235,7 +235,7 @@ impl Stage {
     /// Returns the feed for arrays at `place` and moves it to the end of the list, where the current one is.
     fn feed<D: Content>(
         &mut self,
-        place: Place,
+        place: MemoryLocation,
         engine: &Engine,
         desc: SurfaceDesc,
         work: impl Into<String>,
@@ -253,7 +253,7 @@ impl Stage {
                 let display = self.screen.display();
                 let mut policy = self.settings.policy.clone();
                 if let Engine::Cuda(backend) = engine
-                    && matches!(place, Place::Cuda(_))
+                    && matches!(place, MemoryLocation::Cuda(_))
                     && backend.device().same_device(display.device()).is_yes()
                 {
                     policy.prefer = PRODUCED_BY_CUDA.into_iter().find(|path| policy.paths.get(*path).is_some());
@@ -326,7 +326,7 @@ impl Stage {
     }
 
     /// Ends the film of that number, which includes the shown frame.
-    pub fn stop(&mut self, number: u64) -> Result<Recorded, Failure> {
+    pub fn stop(&mut self, number: u64) -> Result<FilmSummary, Failure> {
         if self.film.is_by_clock() {
             self.draw()?;
         }
@@ -408,7 +408,7 @@ impl Stage {
 
     /// Returns the shown content as it is stored, in memory of its own. A picture of OpenGL gets to a GPU directly;
     /// everything else passes through the host.
-    pub fn capture(&mut self, wanted: Wanted, engines: &Engines) -> Result<Array, Failure> {
+    pub fn capture(&mut self, wanted: ArrayLocation, engines: &Engines) -> Result<Array, Failure> {
         let taker = engines.taker(wanted, self.screen.display().device())?;
         let desc = *self.newest()?.shown()?.desc();
         if let (Some(backend), SurfaceDesc::Image(image)) = (&taker, desc)
@@ -429,17 +429,17 @@ impl Stage {
     pub fn open_source(
         &mut self,
         object: &Object,
-        wanted: Wanted,
+        wanted: ArrayLocation,
         path: Option<PathId>,
         engines: &Engines,
     ) -> Result<PathId, Failure> {
         let context = self.context()?;
         let engine = match engines.taker(wanted, context.display().device())? {
             Some(backend) => Engine::Cuda(backend),
-            None => engines.engine(Place::Host)?,
+            None => engines.engine(MemoryLocation::Host)?,
         };
         let surface = context.opened(object)?;
-        let taking = Taking::open(engine, context.display().clone(), surface, self.settings.rows, path)?;
+        let taking = ArrayIntake::open(engine, context.display().clone(), surface, self.settings.rows, path)?;
         Ok(self.taking.insert(taking).path())
     }
 
@@ -455,9 +455,9 @@ impl Stage {
     }
 
     /// Opens the path from arrays to the result of `open`, which is opened once here.
-    pub fn open_way(&mut self, open: Open, path: Option<PathId>) -> Result<SurfaceDesc, Failure> {
+    pub fn open_way(&mut self, open: TargetOpener, path: Option<PathId>) -> Result<SurfaceDesc, Failure> {
         let desc = *open()?.1.desc();
-        self.giving = Some(Giving::new(open, self.settings.rows, path));
+        self.giving = Some(ArrayOutlets::new(open, self.settings.rows, path));
         Ok(desc)
     }
 
@@ -469,7 +469,7 @@ impl Stage {
 
     /// Describes the findings about the paths there.
     pub fn target(&self) -> String {
-        self.giving.as_ref().map(Giving::explain).unwrap_or_default()
+        self.giving.as_ref().map(ArrayOutlets::explain).unwrap_or_default()
     }
 
     /// The program's context.
@@ -489,7 +489,7 @@ impl Stage {
 
     /// Describes the findings about the paths from there.
     pub fn source(&self) -> Option<String> {
-        self.taking.as_ref().map(Taking::explain)
+        self.taking.as_ref().map(ArrayIntake::explain)
     }
 
     /// Writes the picture of the newest array to a file.

@@ -2,20 +2,20 @@
 //! its side of the stream stays; callers wait for it with the interpreter released.
 
 use crate::array::{Array, Layout as Numbers};
-use crate::engine::{Asked, Engine, Engines, Wanted};
+use crate::array_kernel::{kernel, lent};
+use crate::engine::{ArrayLocation, BackendRequest, Engine, Engines};
 use crate::failure::{Failure, check_process};
-use crate::feeding::{kernel, lent};
 use crate::host::StageThread;
 use crate::job::{TICK, answered, guarded};
-use crate::named;
+use crate::option_names;
 use crate::raw::memory::Readable;
 use crate::source::Source;
-use pixelferry::stream::{Next, StreamDisplay, StreamOptions, Subscriber as Joined, publish, streams as listed};
+use pixelferry::stream::{NextFrame, StreamDisplay, StreamOptions, Subscriber as Joined, publish, streams as listed};
 use pixelferry::{
     BackendChoice, ComputeBackend, DeviceIdentity, ImageDesc, Kernel, Link, LinkOptions, PathId, PixelFormat,
     SurfaceDesc, Unwritten, open_backend,
 };
-use pixelferry_look::{Element, Layout, Place, Plane};
+use pixelferry_look::{Element, Layout, MemoryLocation, Plane};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use std::rc::Rc;
@@ -24,7 +24,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// One side of a stream, on its thread.
-struct Side<S: 'static> {
+struct StreamSide<S: 'static> {
     thread: StageThread<S>,
     name: String,
     /// Number of the last frame; then the path that it took.
@@ -32,7 +32,7 @@ struct Side<S: 'static> {
     path: Mutex<Option<PathId>>,
 }
 
-impl<S: 'static> Side<S> {
+impl<S: 'static> StreamSide<S> {
     fn open(
         py: Python<'_>,
         name: String,
@@ -78,7 +78,7 @@ impl<S: 'static> Side<S> {
     }
 }
 
-impl<S: 'static> Drop for Side<S> {
+impl<S: 'static> Drop for StreamSide<S> {
     fn drop(&mut self) {
         // The socket is closed at once. That thread never waits for the interpreter.
         self.thread.close();
@@ -86,8 +86,8 @@ impl<S: 'static> Drop for Side<S> {
 }
 
 /// The path for arrays of one place and size into a stream.
-struct Way {
-    place: Place,
+struct StreamRoute {
+    place: MemoryLocation,
     link: Link,
     kernel: Option<Arc<dyn Kernel>>,
 }
@@ -95,7 +95,7 @@ struct Way {
 /// The publisher's side.
 struct Publishes {
     // Declared before the stream, which it uses.
-    way: Option<Way>,
+    way: Option<StreamRoute>,
     stream: Rc<StreamDisplay>,
 }
 
@@ -122,7 +122,7 @@ impl Publishes {
                 let backend = engine.backend()?;
                 let link = Link::open(backend.clone(), self.stream.clone(), desc, LinkOptions::default())?;
                 let kernel = kernel::<Plane>(engine, &backend, link.desc())?;
-                self.way.insert(Way { place, link, kernel })
+                self.way.insert(StreamRoute { place, link, kernel })
             }
         };
         let backend: Arc<dyn ComputeBackend> = Arc::clone(way.link.backend());
@@ -160,7 +160,7 @@ fn own_format(plane: &Plane) -> PixelFormat {
 
 #[pyclass(module = "pixelferry", frozen)]
 struct Publisher {
-    side: Side<Publishes>,
+    side: StreamSide<Publishes>,
     engines: Engines,
     format: Option<PixelFormat>,
 }
@@ -170,9 +170,9 @@ impl Publisher {
     #[new]
     #[pyo3(signature = (name, *, format=None, backend=None))]
     fn new(py: Python<'_>, name: String, format: Option<&str>, backend: Option<&str>) -> PyResult<Self> {
-        let format = format.map(named::format).transpose()?;
-        let engines = Engines::new(Asked::parse(backend)?);
-        Ok(Self { side: Side::open(py, name, Publishes::open)?, engines, format })
+        let format = format.map(option_names::format).transpose()?;
+        let engines = Engines::new(BackendRequest::parse(backend)?);
+        Ok(Self { side: StreamSide::open(py, name, Publishes::open)?, engines, format })
     }
 
     #[pyo3(signature = (array, layout="HWC"))]
@@ -247,26 +247,26 @@ struct Frame {
 }
 
 /// Result of a subscriber's wait.
-enum Found {
+enum FoundFrame {
     Frame(Frame),
     Nothing,
     Ended,
 }
 
-fn take(joined: &mut Joined, timeout: Duration) -> Result<Found, Failure> {
+fn take(joined: &mut Joined, timeout: Duration) -> Result<FoundFrame, Failure> {
     let (number, bytes, numbers) = match joined.next(timeout)? {
-        Next::Frame(mut frame) => (frame.number(), frame.read()?, Numbers::of(frame.desc())?),
-        Next::Nothing => return Ok(Found::Nothing),
-        Next::Ended => return Ok(Found::Ended),
+        NextFrame::Frame(mut frame) => (frame.number(), frame.read()?, Numbers::of(frame.desc())?),
+        NextFrame::Nothing => return Ok(FoundFrame::Nothing),
+        NextFrame::Ended => return Ok(FoundFrame::Ended),
     };
-    Ok(Found::Frame(Frame { number, path: joined.path(), bytes, numbers }))
+    Ok(FoundFrame::Frame(Frame { number, path: joined.path(), bytes, numbers }))
 }
 
 #[pyclass(module = "pixelferry", frozen)]
 struct Subscriber {
-    side: Side<Joined>,
+    side: StreamSide<Joined>,
     engines: Engines,
-    wanted: Wanted,
+    wanted: ArrayLocation,
     host: DeviceIdentity,
 }
 
@@ -280,19 +280,19 @@ impl Subscriber {
             let now = left.map_or(TICK, |left| left.min(TICK));
             let found = py.detach(|| {
                 let found = self.side.run(move |joined| take(joined, now))?;
-                let Found::Frame(frame) = found else { return Ok::<_, Failure>((found, None)) };
+                let FoundFrame::Frame(frame) = found else { return Ok::<_, Failure>((found, None)) };
                 let device = self.engines.taker(self.wanted, &self.host)?;
                 let array = Array::of_bytes(&frame.bytes, frame.numbers.clone(), device.as_ref())?;
-                Ok((Found::Frame(frame), Some(array)))
+                Ok((FoundFrame::Frame(frame), Some(array)))
             })?;
             match found {
-                (Found::Frame(frame), array) => {
+                (FoundFrame::Frame(frame), array) => {
                     self.side.note(frame.number, frame.path);
                     return Ok(Some(array));
                 }
-                (Found::Ended, _) => return Ok(None),
-                (Found::Nothing, _) if left.is_some_and(|left| left <= now) => return Ok(Some(None)),
-                (Found::Nothing, _) => py.check_signals()?,
+                (FoundFrame::Ended, _) => return Ok(None),
+                (FoundFrame::Nothing, _) if left.is_some_and(|left| left <= now) => return Ok(Some(None)),
+                (FoundFrame::Nothing, _) => py.check_signals()?,
             }
         }
     }
@@ -303,13 +303,13 @@ impl Subscriber {
     #[new]
     #[pyo3(signature = (name, *, device="cpu"))]
     fn new(py: Python<'_>, name: String, device: &str) -> PyResult<Self> {
-        let wanted = Wanted::parse(device)?;
-        let engines = Engines::new(Asked::parse(None)?);
+        let wanted = ArrayLocation::parse(device)?;
+        let engines = Engines::new(BackendRequest::parse(None)?);
         let host = open_backend(BackendChoice::Cpu, &[]).map_err(Failure::from)?;
         let identity = host.device().clone();
         // Refuse an unknown device before waiting.
         py.detach(|| engines.taker(wanted, &identity))?;
-        let side = Side::open(py, name, move |name| Ok(Joined::open(name, &host)?))?;
+        let side = StreamSide::open(py, name, move |name| Ok(Joined::open(name, &host)?))?;
         Ok(Self { side, engines, wanted, host: identity })
     }
 
@@ -364,7 +364,7 @@ impl Subscriber {
 #[pyfunction]
 fn streams(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     let found = py.detach(listed).map_err(Failure::from)?;
-    let row = |stream: pixelferry::stream::Listed| {
+    let row = |stream: pixelferry::stream::StreamEntry| {
         let row = PyDict::new(py);
         row.set_item("name", stream.name)?;
         row.set_item("process", stream.process)?;

@@ -2,10 +2,10 @@
 
 use crate::array::Array;
 use crate::failure::Failure;
-use crate::held::{Shows, Wishes};
-use crate::named;
+use crate::option_names;
 use crate::raw::memory::Readable;
 use crate::stage::{NamedTexture, Stage};
+use crate::stage_handle::{ShownObject, Wishes};
 use pixelferry::api::gl::Viewport;
 use pixelferry::{DrawOptions, PixelFormat, RowOrder};
 use pixelferry_look::{Layout, Plane};
@@ -15,7 +15,7 @@ use pyo3::types::PyTuple;
 /// An array as a texture in the OpenGL context that is current on this thread.
 #[pyclass(module = "pixelferry.gl", frozen)]
 pub struct Texture {
-    held: Shows<Plane, NamedTexture>,
+    held: ShownObject<Plane, NamedTexture>,
     format: PixelFormat,
 }
 
@@ -35,11 +35,11 @@ impl Texture {
     ) -> PyResult<Self> {
         let py = array_or_shape.py();
         let layout = Layout::named(layout).map_err(Failure::from)?;
-        let format = named::format(format)?;
+        let format = option_names::format(format)?;
         let wishes = Wishes { path, backend, stable };
         // As in glTexSubImage2D, or so that a draw puts row 0 on top.
         let rows = if flip { RowOrder::TopDown } else { RowOrder::BottomUp };
-        let held = Shows::new(py, format, rows, &wishes, Stage::show, Stage::texture)?;
+        let held = ShownObject::new(py, format, rows, &wishes, Stage::show, Stage::texture)?;
         match array_or_shape.cast::<PyTuple>() {
             Ok(shape) => held.update_own(py, &Readable::black(shape.extract()?, layout, format)?)?,
             Err(_) => held.update(array_or_shape, &|raw| Ok(Plane::data(raw, layout, format)?))?,
@@ -74,7 +74,7 @@ impl Texture {
         fit: &str,
         background: Option<[f32; 3]>,
     ) -> PyResult<()> {
-        let options = DrawOptions::default().with_fit(named::fit(fit)?).with_background(background);
+        let options = DrawOptions::default().with_fit(option_names::fit(fit)?).with_background(background);
         let side = |side: i64| {
             u32::try_from(side).map_err(|_| Failure::Shape(format!("invalid size {side}: sides have at least 1 pixel")))
         };
@@ -104,7 +104,7 @@ impl Texture {
     /// The format of its pixels.
     #[getter]
     fn format(&self) -> String {
-        named::name_of(self.format)
+        option_names::name_of(self.format)
     }
 
     /// The current path.

@@ -1,25 +1,25 @@
 //! `pixelferry.Viewer`.
 
 use crate::array::Array;
-use crate::engine::{Asked, Engines, Wanted};
+use crate::engine::{ArrayLocation, BackendRequest, Engines};
 use crate::events::{Event, awaited};
 use crate::failure::{Failure, check_process};
-use crate::here;
 use crate::host::{Host, StageThread};
 use crate::job::{TICK, closed};
 use crate::looks;
-use crate::named::{self, one_of};
+use crate::option_names::{self, one_of};
 use crate::recording::Recording;
 use crate::report::report;
-use crate::served::{self, copied};
+use crate::server::{self, copied};
 use crate::source::Source;
 use crate::stage::{Screen, Settings, Stage, Status};
+use crate::thread_stages;
 use crate::window::WindowHandle;
 use pixelferry::api::gl::WindowOptions;
-use pixelferry::driver::describe::process::ProcessOwned;
+use pixelferry::driver::describe::process::ForkGuard;
 use pixelferry::{
     DisplayChoice, Extent, LinkBuilder, Mode, PixelFormat, Policy, RowOrder, SurfaceDesc,
-    command::{Choice as _, check_picture_file},
+    command::{ApiChoice as _, check_picture_file},
 };
 use pixelferry_look::{Plane, Raw, Request};
 use pixelferry_media::record::{Output, RecordOptions};
@@ -35,7 +35,7 @@ const MOST_LATE: usize = 8;
 /// State that lives until the stage has ended, even if the Python object is gone.
 struct ViewerState {
     /// A forked process does not have the threads.
-    host: ProcessOwned<Host>,
+    host: ForkGuard<Host>,
     engines: Arc<Engines>,
 }
 
@@ -54,8 +54,8 @@ static VIEWERS: Mutex<Vec<Weak<ViewerState>>> = Mutex::new(Vec::new());
 #[pyfunction]
 pub fn _close_all(py: Python<'_>) {
     py.detach(|| {
-        here::end();
-        served::end();
+        thread_stages::end();
+        server::end();
         let all = std::mem::take(&mut *VIEWERS.lock().unwrap_or_else(PoisonError::into_inner));
         all.iter().filter_map(Weak::upgrade).for_each(|viewer| viewer.close());
     });
@@ -72,7 +72,7 @@ pub struct Viewer {
 }
 
 /// Options of `Viewer(...)`.
-pub struct Options<'a> {
+pub struct ViewerOptions<'a> {
     pub size: (u32, u32),
     pub title: &'a str,
     pub format: &'a str,
@@ -86,7 +86,7 @@ pub struct Options<'a> {
 }
 
 impl Viewer {
-    pub fn open(py: Python<'_>, options: &Options<'_>) -> PyResult<Self> {
+    pub fn open(py: Python<'_>, options: &ViewerOptions<'_>) -> PyResult<Self> {
         let (width, height) = options.size;
         if width == 0 || height == 0 {
             return Err(Failure::Shape(format!(
@@ -94,7 +94,7 @@ impl Viewer {
             ))
             .into());
         }
-        let format = named::format(options.format)?;
+        let format = option_names::format(options.format)?;
         let (mode_name, mode) = match options.mode {
             "latency" => ("latency", Mode::Latency),
             "throughput" => ("throughput", Mode::Throughput { most: MOST_LATE }),
@@ -107,7 +107,7 @@ impl Viewer {
         let force = options.path.map(str::parse).transpose().map_err(Failure::from)?;
         let settings =
             Settings { format, rows: RowOrder::TopDown, policy: Policy::default().with_force(force).with_mode(mode) };
-        let engines = Arc::new(Engines::new(Asked::parse(options.backend)?));
+        let engines = Arc::new(Engines::new(BackendRequest::parse(options.backend)?));
         let size = Extent::new(width, height);
         let window =
             WindowOptions::default().with_title(options.title.to_owned()).with_size(size).with_vsync(options.vsync);
@@ -124,7 +124,7 @@ impl Viewer {
             };
             StageThread::start(make).map(Host::Thread)
         })?;
-        let shared = Arc::new(ViewerState { host: ProcessOwned::new(host), engines });
+        let shared = Arc::new(ViewerState { host: ForkGuard::new(host), engines });
         let mut all = VIEWERS.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|viewer| viewer.strong_count() > 0);
         all.push(Arc::downgrade(&shared));
@@ -226,7 +226,7 @@ impl Viewer {
         keep: usize,
     ) -> PyResult<Self> {
         let size = (width, height);
-        Self::open(py, &Options { size, title, format, headless, mode, path, backend, display, vsync, keep })
+        Self::open(py, &ViewerOptions { size, title, format, headless, mode, path, backend, display, vsync, keep })
     }
 
     /// Shows an array: anything with `__dlpack__`, `__cuda_array_interface__` or a buffer, of any number type. When it
@@ -249,7 +249,7 @@ impl Viewer {
         channel: Option<&Bound<'_, PyAny>>,
         marks: bool,
     ) -> PyResult<()> {
-        let request = looks::Asked { layout, range, exposure, gamma, colormap, channel, marks }.request()?;
+        let request = looks::LookArgs { layout, range, exposure, gamma, colormap, channel, marks }.request()?;
         match name {
             Some(name) => self.look(py, array, name, request),
             None => self.put(py, array, request),
@@ -276,7 +276,7 @@ impl Viewer {
     /// or with device="cuda" on the GPU.
     #[pyo3(signature = (device="cpu"))]
     fn capture(&self, py: Python<'_>, device: &str) -> PyResult<Array> {
-        let (wanted, engines) = (Wanted::parse(device)?, self.shared.engines.clone());
+        let (wanted, engines) = (ArrayLocation::parse(device)?, self.shared.engines.clone());
         self.run(py, move |stage| stage.capture(wanted, &engines))
     }
 
@@ -360,7 +360,7 @@ impl Viewer {
             Host::Window(_) => "window",
         };
         let open = if self.is_open() { "open" } else { "closed" };
-        format!("<pixelferry.Viewer: {kind}, {}, {}, {open}>", named::name_of(self.format), self.mode)
+        format!("<pixelferry.Viewer: {kind}, {}, {}, {open}>", option_names::name_of(self.format), self.mode)
     }
 }
 

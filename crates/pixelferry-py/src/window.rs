@@ -1,6 +1,6 @@
 //! Windows, all on one thread with the process's only event loop, which starts with the first window.
 
-use crate::events::{Event, Events, Hand};
+use crate::events::{Event, Events, InputState};
 use crate::failure::Failure;
 use crate::job::{Job, awaited, closed, guarded};
 use crate::stage::{Screen, Settings, Stage};
@@ -36,12 +36,12 @@ enum End {
 
 /// Signals the end of a window to waiting threads.
 #[derive(Default)]
-struct Gone {
+struct WindowEnd {
     end: Mutex<Option<End>>,
     changed: Condvar,
 }
 
-impl Gone {
+impl WindowEnd {
     /// If the program closes its viewer, that counts, whatever the user did before.
     fn set(&self, by: End) {
         let mut end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
@@ -64,7 +64,7 @@ impl Gone {
 pub struct WindowHandle {
     id: WindowId,
     proxy: EventLoopProxy<Task>,
-    gone: Arc<Gone>,
+    gone: Arc<WindowEnd>,
     events: Arc<Events>,
 }
 
@@ -72,14 +72,14 @@ impl WindowHandle {
     /// Opens a window.
     pub fn open(options: WindowOptions, settings: Settings) -> Result<Self, Failure> {
         let proxy = event_loop()?;
-        let (gone, events) = (Arc::new(Gone::default()), Arc::new(Events::default()));
+        let (gone, events) = (Arc::new(WindowEnd::default()), Arc::new(Events::default()));
         let (answer, answered) = channel();
         let task: Task = Box::new({
             let (gone, events) = (gone.clone(), events.clone());
             move |event_loop, windows| {
                 let opened = guarded(|| {
                     let window = GlWindow::new(event_loop, &options).map_err(|e| Failure::NoDisplay(e.to_string()))?;
-                    let (id, hand) = (window.window().id(), Hand::new(window.window()));
+                    let (id, hand) = (window.window().id(), InputState::new(window.window()));
                     Ok((id, hand, Stage::new(Screen::Window(window), settings)))
                 });
                 let opened = opened.map(|(id, hand, stage)| {
@@ -145,9 +145,9 @@ impl WindowHandle {
 
 struct Open {
     stage: Stage,
-    gone: Arc<Gone>,
+    gone: Arc<WindowEnd>,
     events: Arc<Events>,
-    hand: Hand,
+    hand: InputState,
 }
 
 #[derive(Default)]
@@ -210,9 +210,9 @@ fn ended() -> Failure {
 }
 
 /// The event loop, after the first attempt to start it: winit allows one attempt per process, even if it fails.
-static EVENT_LOOP: Mutex<Option<Started>> = Mutex::new(None);
+static EVENT_LOOP: Mutex<Option<LoopResult>> = Mutex::new(None);
 
-type Started = Result<EventLoopProxy<Task>, String>;
+type LoopResult = Result<EventLoopProxy<Task>, String>;
 
 fn event_loop() -> Result<EventLoopProxy<Task>, Failure> {
     // A forked process does not have its thread.
@@ -240,14 +240,14 @@ fn check_display() -> Result<(), Failure> {
     Err(Failure::NoDisplay(format!("there is no screen: neither DISPLAY nor WAYLAND_DISPLAY is set. {HINT}")))
 }
 
-fn start() -> Started {
+fn start() -> LoopResult {
     let (answer, answered) = channel();
     let thread = threads::spawn("pixelferry windows", move || run(&answer));
     thread.map_err(|e| format!("cannot start a thread: {e}"))?;
     answered.recv().unwrap_or_else(|_| Err("the windows' thread ended at once".into()))
 }
 
-fn run(answer: &Sender<Started>) {
+fn run(answer: &Sender<LoopResult>) {
     let made = guarded(|| {
         let mut builder = EventLoop::<Task>::with_user_event();
         on_any_thread(&mut builder);

@@ -7,9 +7,9 @@ mod publish;
 mod subscribe;
 mod wire;
 
-pub use list::{Listed, streams};
-pub use publish::{Published, StreamDisplay, StreamOptions};
-pub use subscribe::{Next, StreamFrame, Subscriber};
+pub use list::{StreamEntry, streams};
+pub use publish::{PublishedFrame, StreamDisplay, StreamOptions};
+pub use subscribe::{NextFrame, StreamFrame, Subscriber};
 
 /// Tests of the public interface, in the same test program as the private ones.
 #[cfg(test)]

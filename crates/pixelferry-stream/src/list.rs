@@ -8,7 +8,7 @@ use serde::Serialize;
 /// A published stream.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct Listed {
+pub struct StreamEntry {
     /// Name of the stream, for [`crate::Subscriber::open`].
     pub name: String,
     /// Process that publishes it.
@@ -21,7 +21,7 @@ pub struct Listed {
 ///
 /// # Errors
 /// [`interop_core::Error::Unavailable`] if the folder of streams cannot be read.
-pub fn streams() -> Result<Vec<Listed>> {
+pub fn streams() -> Result<Vec<StreamEntry>> {
     call("streams", || {
         let process = |name: &str| {
             let publisher = join(name).ok()?;
@@ -31,7 +31,7 @@ pub fn streams() -> Result<Vec<Listed>> {
         let listed = |name: String| {
             let process = process(&name)?;
             let program = std::fs::read_to_string(format!("/proc/{process}/comm")).unwrap_or_default();
-            Some(Listed { name, process, program: program.trim_end().to_owned() })
+            Some(StreamEntry { name, process, program: program.trim_end().to_owned() })
         };
         Ok(names()?.into_iter().filter_map(listed).collect())
     })

@@ -137,7 +137,7 @@ impl Child {
     ///
     /// # Errors
     /// The process cannot be started.
-    pub fn run(mut self) -> io::Result<Ended> {
+    pub fn run(mut self) -> io::Result<ChildResult> {
         let mut process = self.command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
         let printed = Arc::new(AtomicUsize::new(0));
         let out = process.stdout.take().map(|pipe| Output::read(pipe, &printed));
@@ -160,7 +160,7 @@ impl Child {
             thread::sleep(Duration::from_millis(10));
         };
         let text = [out, err].into_iter().flatten().map(|output| output.text(hung)).collect();
-        Ok(Ended { name: self.name, status, hung, output: text, tests: self.tests })
+        Ok(ChildResult { name: self.name, status, hung, output: text, tests: self.tests })
     }
 }
 
@@ -204,7 +204,7 @@ impl Output {
 
 /// The result of a child process.
 #[derive(Debug)]
-pub struct Ended {
+pub struct ChildResult {
     name: String,
     /// The status with which it ended.
     pub status: ExitStatus,
@@ -215,7 +215,7 @@ pub struct Ended {
     tests: usize,
 }
 
-impl Ended {
+impl ChildResult {
     /// Returns true if it ended without being stopped and with status 0.
     pub fn success(&self) -> bool {
         self.status.success() && !self.hung
@@ -245,7 +245,7 @@ impl Ended {
 ///
 /// # Errors
 /// The process cannot be started.
-pub fn in_child(name: &str, driver: Option<Need>, env: &[(&str, &str)]) -> io::Result<Ended> {
+pub fn in_child(name: &str, driver: Option<Need>, env: &[(&str, &str)]) -> io::Result<ChildResult> {
     let child = Child::of(name)?;
     driver.into_iter().fold(child, Child::on).envs(env).run()
 }

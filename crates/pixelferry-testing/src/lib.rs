@@ -18,7 +18,7 @@ mod child;
 mod chromium;
 mod dice;
 mod double;
-mod known;
+mod known_outcomes;
 mod level;
 mod machine;
 #[cfg(test)]
@@ -31,12 +31,12 @@ mod summary;
 mod table;
 mod usage;
 
-pub use child::{Child, Ended, given, in_child, pass_in_child};
+pub use child::{Child, ChildResult, given, in_child, pass_in_child};
 pub use chromium::{CHROMIUM_FLAGS, chromium};
 pub use dice::Dice;
 pub use double::gl_double;
-pub use known::{DRIVERS, Driver, Expected, KNOWN, Known, Outcome, has, judge};
+pub use known_outcomes::{DRIVERS, Driver, ExpectedOutcome, KNOWN, KnownOutcome, Outcome, has, judge};
 pub use level::{Level, by_level, from, level};
-pub use machine::{MACHINE, Need, Row, asked, need, needs_in_words};
+pub use machine::{MACHINE, Need, NeedRow, asked, need, needs_in_words};
 pub use patience::{Patience, receive, wait_until};
 pub use usage::{Usage, peak};

@@ -83,7 +83,7 @@ pub enum Need {
 
 /// A row of [`MACHINE`].
 #[derive(Debug, Clone, Copy)]
-pub struct Row {
+pub struct NeedRow {
     /// The need that the row describes.
     pub need: Need,
     /// Its name in `PIXELFERRY_REQUIRE`.
@@ -97,69 +97,74 @@ pub struct Row {
     pub environment: &'static [(&'static str, &'static str)],
 }
 
-const NONE: Row = Row { need: Need::OpenCl, name: "", packages: "", variable: None, environment: &[] };
+const NONE: NeedRow = NeedRow { need: Need::OpenCl, name: "", packages: "", variable: None, environment: &[] };
 
 /// Everything that a test may need, in the order of [`Need`].
-pub const MACHINE: &[Row] = &[
-    Row { need: Need::OpenCl, name: "opencl", packages: "ocl-icd-libopencl1 pocl-opencl-icd", ..NONE },
-    Row { need: Need::OclIcd, name: "ocl-icd", packages: "ocl-icd-libopencl1", ..NONE },
-    Row {
+pub const MACHINE: &[NeedRow] = &[
+    NeedRow { need: Need::OpenCl, name: "opencl", packages: "ocl-icd-libopencl1 pocl-opencl-icd", ..NONE },
+    NeedRow { need: Need::OclIcd, name: "ocl-icd", packages: "ocl-icd-libopencl1", ..NONE },
+    NeedRow {
         need: Need::Pocl,
         name: "pocl",
         packages: "ocl-icd-libopencl1 pocl-opencl-icd",
         environment: &[("OCL_ICD_VENDORS", "pocl.icd")],
         ..NONE
     },
-    Row {
+    NeedRow {
         need: Need::Rusticl,
         name: "rusticl",
         packages: "ocl-icd-libopencl1 mesa-opencl-icd",
         environment: &[("OCL_ICD_VENDORS", "rusticl.icd"), ("RUSTICL_ENABLE", "llvmpipe")],
         ..NONE
     },
-    Row { need: Need::Egl, name: "egl", packages: "libegl1 libegl-mesa0 libgl1 libgl1-mesa-dri", ..NONE },
-    Row { need: Need::Lavapipe, name: "lavapipe", packages: "libvulkan1 mesa-vulkan-drivers", ..NONE },
-    Row {
+    NeedRow { need: Need::Egl, name: "egl", packages: "libegl1 libegl-mesa0 libgl1 libgl1-mesa-dri", ..NONE },
+    NeedRow { need: Need::Lavapipe, name: "lavapipe", packages: "libvulkan1 mesa-vulkan-drivers", ..NONE },
+    NeedRow {
         need: Need::Xvfb,
         name: "xvfb",
         packages: "xvfb xauth libx11-6 libx11-xcb1 libxcursor1 libxi6 libxkbcommon-x11-0 libglx-mesa0 libxtst6",
         ..NONE
     },
-    Row { need: Need::Weston, name: "weston", packages: "weston libwayland-client0 libwayland-egl1 libgles2", ..NONE },
-    Row { need: Need::Python, name: "python", packages: "python3 python3-numpy python3-pytest", ..NONE },
-    Row { need: Need::Moderngl, name: "moderngl", packages: "python3-moderngl", ..NONE },
-    Row { need: Need::Vispy, name: "vispy", packages: "python3-vispy", ..NONE },
-    Row { need: Need::Pyside6, name: "pyside6", ..NONE },
-    Row { need: Need::Pyqt6, name: "pyqt6", ..NONE },
-    Row { need: Need::Nvidia, name: "nvidia", variable: Some("PIXELFERRY_GPU"), ..NONE },
-    Row { need: Need::NvidiaGl, name: "nvidia-gl", ..NONE },
-    Row { need: Need::NvidiaVulkan, name: "nvidia-vulkan", ..NONE },
-    Row { need: Need::TwoGpus, name: "two-gpus", ..NONE },
-    Row { need: Need::Nvrtc, name: "nvrtc", ..NONE },
-    Row { need: Need::NvJpeg, name: "nvjpeg", ..NONE },
-    Row { need: Need::Torch, name: "torch", ..NONE },
-    Row { need: Need::Cupy, name: "cupy", ..NONE },
-    Row { need: Need::Jax, name: "jax", ..NONE },
-    Row { need: Need::PyVulkan, name: "vulkan", ..NONE },
-    Row { need: Need::Cc, name: "cc", packages: "gcc g++ libc6-dev pkg-config", ..NONE },
-    Row { need: Need::Cmake, name: "cmake", packages: "cmake make", ..NONE },
-    Row { need: Need::Glfw, name: "glfw", packages: "libglfw3-dev libgl-dev", ..NONE },
-    Row { need: Need::GlfwDoc, name: "glfw-doc", packages: "libglfw3-doc", ..NONE },
-    Row { need: Need::CargoC, name: "cargo-c", ..NONE },
-    Row { need: Need::Valgrind, name: "valgrind", packages: "valgrind libc6-dbg", ..NONE },
-    Row { need: Need::VulkanDev, name: "vulkan-dev", packages: "libvulkan-dev", ..NONE },
-    Row { need: Need::Notebook, name: "notebook", ..NONE },
-    Row { need: Need::Chromium, name: "chromium", ..NONE },
-    Row { need: Need::Gstreamer, name: "gstreamer", ..NONE },
-    Row { need: Need::Ffmpeg, name: "ffmpeg", ..NONE },
-    Row { need: Need::TurboJpeg, name: "turbojpeg", packages: "libturbojpeg0", ..NONE },
-    Row { need: Need::Namespaces, name: "namespaces", ..NONE },
-    Row { need: Need::Pipewire, name: "pipewire", ..NONE },
+    NeedRow {
+        need: Need::Weston,
+        name: "weston",
+        packages: "weston libwayland-client0 libwayland-egl1 libgles2",
+        ..NONE
+    },
+    NeedRow { need: Need::Python, name: "python", packages: "python3 python3-numpy python3-pytest", ..NONE },
+    NeedRow { need: Need::Moderngl, name: "moderngl", packages: "python3-moderngl", ..NONE },
+    NeedRow { need: Need::Vispy, name: "vispy", packages: "python3-vispy", ..NONE },
+    NeedRow { need: Need::Pyside6, name: "pyside6", ..NONE },
+    NeedRow { need: Need::Pyqt6, name: "pyqt6", ..NONE },
+    NeedRow { need: Need::Nvidia, name: "nvidia", variable: Some("PIXELFERRY_GPU"), ..NONE },
+    NeedRow { need: Need::NvidiaGl, name: "nvidia-gl", ..NONE },
+    NeedRow { need: Need::NvidiaVulkan, name: "nvidia-vulkan", ..NONE },
+    NeedRow { need: Need::TwoGpus, name: "two-gpus", ..NONE },
+    NeedRow { need: Need::Nvrtc, name: "nvrtc", ..NONE },
+    NeedRow { need: Need::NvJpeg, name: "nvjpeg", ..NONE },
+    NeedRow { need: Need::Torch, name: "torch", ..NONE },
+    NeedRow { need: Need::Cupy, name: "cupy", ..NONE },
+    NeedRow { need: Need::Jax, name: "jax", ..NONE },
+    NeedRow { need: Need::PyVulkan, name: "vulkan", ..NONE },
+    NeedRow { need: Need::Cc, name: "cc", packages: "gcc g++ libc6-dev pkg-config", ..NONE },
+    NeedRow { need: Need::Cmake, name: "cmake", packages: "cmake make", ..NONE },
+    NeedRow { need: Need::Glfw, name: "glfw", packages: "libglfw3-dev libgl-dev", ..NONE },
+    NeedRow { need: Need::GlfwDoc, name: "glfw-doc", packages: "libglfw3-doc", ..NONE },
+    NeedRow { need: Need::CargoC, name: "cargo-c", ..NONE },
+    NeedRow { need: Need::Valgrind, name: "valgrind", packages: "valgrind libc6-dbg", ..NONE },
+    NeedRow { need: Need::VulkanDev, name: "vulkan-dev", packages: "libvulkan-dev", ..NONE },
+    NeedRow { need: Need::Notebook, name: "notebook", ..NONE },
+    NeedRow { need: Need::Chromium, name: "chromium", ..NONE },
+    NeedRow { need: Need::Gstreamer, name: "gstreamer", ..NONE },
+    NeedRow { need: Need::Ffmpeg, name: "ffmpeg", ..NONE },
+    NeedRow { need: Need::TurboJpeg, name: "turbojpeg", packages: "libturbojpeg0", ..NONE },
+    NeedRow { need: Need::Namespaces, name: "namespaces", ..NONE },
+    NeedRow { need: Need::Pipewire, name: "pipewire", ..NONE },
 ];
 
 impl Need {
     /// Returns the row of this need.
-    pub fn row(self) -> &'static Row {
+    pub fn row(self) -> &'static NeedRow {
         &MACHINE[self as usize]
     }
 
@@ -183,7 +188,7 @@ impl Need {
 }
 
 /// Applies the rule to the environment that `variable` reads.
-fn required(row: &Row, variable: impl Fn(&str) -> Option<String>) -> Result<bool, String> {
+fn required(row: &NeedRow, variable: impl Fn(&str) -> Option<String>) -> Result<bool, String> {
     let list = variable("PIXELFERRY_REQUIRE").unwrap_or_default();
     let names: Vec<&str> = list.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
     if let Some(unknown) = names.iter().find(|name| **name != "all" && !MACHINE.iter().any(|row| row.name == **name)) {

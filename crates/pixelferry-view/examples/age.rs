@@ -1,8 +1,8 @@
-//! Age of pictures in a browser, from `Serve::put` to the pixel in the page's canvas, beside a bare page that draws the same bytes from
+//! Age of pictures in a browser, from `PageServer::put` to the pixel in the page's canvas, beside a bare page that draws the same bytes from
 //! a bare WebSocket by `putImageData`. Takes the path of Chromium's headless shell.
 
 use pixelferry_look::{Number, Request};
-use pixelferry_view::{Array, Live, Serve};
+use pixelferry_view::{Array, LiveArrays, PageServer};
 use std::error::Error;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -12,7 +12,7 @@ use std::thread::{self, sleep};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tungstenite::{Message, WebSocket};
 
-type Failed = Box<dyn Error + Send + Sync>;
+type AgeError = Box<dyn Error + Send + Sync>;
 
 const SIZE: [usize; 2] = [640, 480];
 const FRAMES: usize = 400;
@@ -55,7 +55,7 @@ struct Browser {
 }
 
 impl Browser {
-    fn open(program: &str, url: &str) -> Result<Self, Failed> {
+    fn open(program: &str, url: &str) -> Result<Self, AgeError> {
         let options = ["--no-sandbox", "--disable-gpu", "--remote-debugging-port=0", url];
         let mut child = Command::new(program).args(options).stderr(Stdio::piped()).spawn()?;
         let said = BufReader::new(child.stderr.take().ok_or("no output")?).lines().map_while(Result::ok);
@@ -85,7 +85,7 @@ impl Browser {
         Ok(Self { child, tools })
     }
 
-    fn evaluate(&mut self, text: &str) -> Result<serde_json::Value, Failed> {
+    fn evaluate(&mut self, text: &str) -> Result<serde_json::Value, AgeError> {
         let parameters = serde_json::json!({ "expression": text, "returnByValue": true });
         let asked = serde_json::json!({ "id": 1, "method": "Runtime.evaluate", "params": parameters });
         self.tools.send(Message::text(asked.to_string()))?;
@@ -100,7 +100,7 @@ impl Browser {
     }
 
     /// Shows frames, and prints how old they were when they were seen first.
-    fn measure(&mut self, what: &str, mut show: impl FnMut(u8) -> Result<(), Failed>) -> Result<(), Failed> {
+    fn measure(&mut self, what: &str, mut show: impl FnMut(u8) -> Result<(), AgeError>) -> Result<(), AgeError> {
         sleep(Duration::from_secs(1));
         self.evaluate(NOTE)?;
         let mut shown = Vec::new();
@@ -135,13 +135,13 @@ impl Drop for Browser {
     }
 }
 
-fn served(program: &str) -> Result<(), Failed> {
-    let serve = Arc::new(Serve::open(([127, 0, 0, 1], 0).into())?);
+fn served(program: &str) -> Result<(), AgeError> {
+    let serve = Arc::new(PageServer::open(([127, 0, 0, 1], 0).into())?);
     let shows = thread::spawn({
         let serve = Arc::clone(&serve);
         move || {
             let first = array(0).map_err(|error| error.to_string())?;
-            serve.run(vec![first], Request::default(), Live::default(), || ()).map_err(|error| error.to_string())
+            serve.run(vec![first], Request::default(), LiveArrays::default(), || ()).map_err(|error| error.to_string())
         }
     });
     let mut browser = Browser::open(program, &serve.url())?;
@@ -154,7 +154,7 @@ fn served(program: &str) -> Result<(), Failed> {
     measured
 }
 
-fn bare(program: &str) -> Result<(), Failed> {
+fn bare(program: &str) -> Result<(), AgeError> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let url = format!("http://{}/", listener.local_addr()?);
     let opens = thread::spawn({
@@ -184,7 +184,7 @@ fn bare(program: &str) -> Result<(), Failed> {
     })
 }
 
-fn main() -> Result<(), Failed> {
+fn main() -> Result<(), AgeError> {
     let program = std::env::args().nth(1).ok_or("give the path of Chromium's headless shell")?;
     for _ in 0..2 {
         served(&program)?;

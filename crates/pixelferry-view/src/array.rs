@@ -4,7 +4,9 @@ use crate::error::{ReadError, ViewError};
 use pixelferry::driver::HostBlock;
 use pixelferry::driver::devices::borrows::Holder;
 use pixelferry::{ComputeBackend, ComputeMemory, Error, PixelFormat, Result};
-use pixelferry_look::{Counts, Difference, Gauge, Layout, Look, Number, Place, Plane, Raw, Refusal, Request, Span};
+use pixelferry_look::{
+    Counts, Difference, Gauge, Layout, Look, MemoryLocation, Number, Plane, Raw, Refusal, Request, Span,
+};
 use pixelferry_media::source::Frame;
 use std::cell::RefCell;
 use std::fmt;
@@ -32,7 +34,7 @@ pub struct Array {
 }
 
 /// Memory of a backend, with that backend.
-type Kept = (Arc<dyn ComputeBackend>, Box<dyn ComputeMemory>);
+type ArrayMemory = (Arc<dyn ComputeBackend>, Box<dyn ComputeMemory>);
 
 enum Memory {
     Host(HostBlock),
@@ -40,7 +42,7 @@ enum Memory {
 }
 
 /// The device's `Difference`, kept from one difference to the next.
-pub type Differ = Option<(Arc<dyn ComputeBackend>, Difference)>;
+pub type DeviceDifference = Option<(Arc<dyn ComputeBackend>, Difference)>;
 
 /// Base address that descriptions use for memory of a device, which has no address there; 0 would mean null.
 const START: usize = 4096;
@@ -101,7 +103,7 @@ impl Array {
         number: Number,
     ) -> Result<Self, ReadError> {
         let address = START.saturating_add(first);
-        let raw = Raw { address, shape, strides, number, place: Place::Backend };
+        let raw = Raw { address, shape, strides, number, place: MemoryLocation::Backend };
         check(&raw, START, memory.len())?;
         Ok(Self {
             name: name.to_owned(),
@@ -118,7 +120,7 @@ impl Array {
         let bytes = self.bytes_at(&all, &(0..all.len))?;
         let block = block_of(bytes.len())?;
         block.write(0..bytes.len(), Holder::Guard)?.copy_from_slice(&bytes);
-        (raw.address, raw.place) = (block.address().as_ptr().addr() + offset, Place::Host);
+        (raw.address, raw.place) = (block.address().as_ptr().addr() + offset, MemoryLocation::Host);
         Ok(Self { name: self.name.clone(), memory: Memory::Host(block), raw, is_waiting: self.is_waiting })
     }
 
@@ -165,7 +167,7 @@ impl Array {
     ) -> Result<Self> {
         let block = block_of(bytes)?;
         let address = block.address().as_ptr().addr();
-        let raw = Raw { address, shape, strides, number, place: Place::Host };
+        let raw = Raw { address, shape, strides, number, place: MemoryLocation::Host };
         Ok(Self { name: name.to_owned(), memory: Memory::Host(block), raw, is_waiting: false })
     }
 
@@ -211,7 +213,7 @@ impl Array {
         plane: &Plane,
         other: &Self,
         of: &Plane,
-        differ: &mut Differ,
+        differ: &mut DeviceDifference,
     ) -> Result<(Self, Layout), ViewError> {
         let (shape, layout, number) = plane.difference(of)?;
         let bytes = bytes_of(&shape, number)?;
@@ -233,8 +235,8 @@ impl Array {
         other: &Self,
         of: &Plane,
         bytes: usize,
-        differ: &mut Differ,
-    ) -> Result<Option<Kept>> {
+        differ: &mut DeviceDifference,
+    ) -> Result<Option<ArrayMemory>> {
         let both = self.backend().zip(other.backend());
         let Some((backend, _)) = both.filter(|(one, two)| Arc::ptr_eq(one, two)) else { return Ok(None) };
         let known = differ.take().filter(|(known, _)| Arc::ptr_eq(known, backend));
@@ -322,7 +324,7 @@ impl Array {
     }
 
     /// Locks all bytes for writing; works for memory of the host only.
-    pub(crate) fn write(&self) -> Result<pixelferry::driver::devices::host_block::BlockWrite> {
+    pub(crate) fn write(&self) -> Result<pixelferry::driver::devices::host_block::BlockWriteGuard> {
         match &self.memory {
             Memory::Host(block) => block.write(0..block.len(), Holder::Guard),
             Memory::Device(..) => Err(Error::invalid("write", "the array is in device memory")),

@@ -25,7 +25,7 @@ const BAR: Color32 = Color32::from_rgb(120, 132, 158);
 
 /// What the pointer does in the histogram.
 #[derive(Debug, PartialEq)]
-pub enum Hand {
+pub enum ChartGesture {
     /// The pointer is outside.
     Away,
     /// The pointer is inside and changes nothing.
@@ -40,7 +40,7 @@ pub enum Hand {
 pub struct Chart {
     pub is_on: bool,
     pub is_log: bool,
-    place: Option<Place>,
+    place: Option<ChartLayout>,
     /// End of the range that is being dragged.
     drag: Option<usize>,
     pressed: Option<(Instant, Pos2)>,
@@ -48,14 +48,14 @@ pub struct Chart {
 
 /// Area of the histogram in the window, and the numbers at its left and right edges.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct ChartLayout {
     all: Rect,
     bars: Rect,
     axis: (f64, f64),
     points: f32,
 }
 
-impl Place {
+impl ChartLayout {
     fn x(&self, number: f64) -> f32 {
         let (low, high) = self.axis;
         // Divide by 2 first, because the difference may overflow.
@@ -89,36 +89,36 @@ impl Chart {
         let bars = Rect::from_min_size(Pos2::new(right - edge - width, edge), Vec2::new(width, SIZE.y * points));
         let mut all = bars.expand(edge);
         all.max.y += LINES * SMALL * 1.4 * points;
-        self.place = Some(Place { all, bars, axis, points });
+        self.place = Some(ChartLayout { all, bars, axis, points });
         axis
     }
 
     /// Handles an event with the pointer at `at`, for the current range.
-    pub fn follow(&mut self, event: &WindowEvent, at: Option<[f64; 2]>, range: (f64, f64)) -> Hand {
-        let Some(place) = self.place.filter(|_| self.is_on) else { return Hand::Away };
+    pub fn follow(&mut self, event: &WindowEvent, at: Option<[f64; 2]>, range: (f64, f64)) -> ChartGesture {
+        let Some(place) = self.place.filter(|_| self.is_on) else { return ChartGesture::Away };
         let near = NEAR * place.points;
         match event {
             WindowEvent::MouseInput { state: ElementState::Pressed, button: MouseButton::Left, .. } => {
                 let at = at.map(|[x, y]| Pos2::new(x as f32, y as f32));
-                let Some(at) = at.filter(|at| place.all.contains(*at)) else { return Hand::Away };
+                let Some(at) = at.filter(|at| place.all.contains(*at)) else { return ChartGesture::Away };
                 let before = self.pressed.replace((Instant::now(), at));
                 if before.is_some_and(|(when, before)| when.elapsed() < TWICE && before.distance(at) < near) {
                     self.pressed = None;
-                    return Hand::Resets;
+                    return ChartGesture::Resets;
                 }
                 let away = [range.0, range.1].map(|end| (place.x(end) - at.x).abs());
                 // If both lines are in one place, take the one on the pointer's side.
                 let is_upper = if away[0] == away[1] { at.x > place.x(range.1) } else { away[1] < away[0] };
                 self.drag = (away[usize::from(is_upper)] <= near).then_some(is_upper.into());
-                Hand::Here
+                ChartGesture::Here
             }
             WindowEvent::MouseInput { state: ElementState::Released, button: MouseButton::Left, .. } => {
-                self.drag.take().map_or(Hand::Away, |_| Hand::Here)
+                self.drag.take().map_or(ChartGesture::Away, |_| ChartGesture::Here)
             }
             WindowEvent::CursorMoved { position, .. } => {
-                self.drag.map_or(Hand::Away, |end| Hand::Moves(end, place.number(position.x as f32)))
+                self.drag.map_or(ChartGesture::Away, |end| ChartGesture::Moves(end, place.number(position.x as f32)))
             }
-            _ => Hand::Away,
+            _ => ChartGesture::Away,
         }
     }
 
@@ -143,7 +143,7 @@ fn axis(range: (f64, f64), extent: (f64, f64)) -> (f64, f64) {
 }
 
 pub struct Bars<'a> {
-    place: Place,
+    place: ChartLayout,
     counts: &'a Counts,
     range: (f64, f64),
     is_log: bool,
@@ -156,7 +156,7 @@ impl Bars<'_> {
     }
 
     pub fn paint(&self, painter: &Painter, points: f32) {
-        let Place { all, bars, axis, .. } = self.place;
+        let ChartLayout { all, bars, axis, .. } = self.place;
         painter.rect_filled(all, 0.0, BEHIND);
         let (columns, counts) = (bars.width() as usize, self.counts.inside.counts());
         let edge = |column: usize| column * counts.len() / columns.max(1);
@@ -194,7 +194,7 @@ fn words(counts: &Counts) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pixelferry_look::{Layout, Look, Number, Place as Where, Plane, Raw};
+    use pixelferry_look::{Layout, Look, MemoryLocation as Where, Number, Plane, Raw};
 
     #[test]
     fn what_is_drawn_holds_the_range_and_what_is_near() {

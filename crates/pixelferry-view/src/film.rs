@@ -12,11 +12,11 @@ use std::time::Instant;
 /// A playing video. It skips no frames: it stops while its frames are not taken, as in a pause. Dropping it ends it.
 pub struct Film {
     name: String,
-    shared: Arc<Shared>,
+    shared: Arc<FilmState>,
 }
 
 #[derive(Default)]
-struct Shared {
+struct FilmState {
     slot: Mutex<Slot>,
     changed: Condvar,
     wake: Wake,
@@ -31,7 +31,7 @@ struct Slot {
     is_over: bool,
 }
 
-impl Shared {
+impl FilmState {
     fn slot(&self) -> MutexGuard<'_, Slot> {
         self.slot.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -40,7 +40,7 @@ impl Shared {
 impl Film {
     /// Plays a video after its first frame was read.
     pub(crate) fn play(name: &str, video: Source) -> io::Result<Self> {
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(FilmState::default());
         let reads = Arc::clone(&shared);
         threads::spawn("video", move || {
             read(video, &reads);
@@ -82,7 +82,7 @@ impl Drop for Film {
 }
 
 /// Provides frames until the video ends, an error occurs, or the film is dropped.
-fn read(mut video: Source, to: &Shared) {
+fn read(mut video: Source, to: &FilmState) {
     let mut due = Instant::now() + video.period();
     while let Some(next) = video.next_frame().transpose() {
         let is_last = next.is_err();

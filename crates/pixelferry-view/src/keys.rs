@@ -1,6 +1,6 @@
 //! Keys of the window. They are those of tev where tev has the same function.
 
-use crate::ring::Way;
+use crate::ring::FrameStep;
 use pixelferry::api::gl::winit::keyboard::Key as Logical;
 #[cfg(test)]
 use pixelferry::api::gl::winit::keyboard::NamedKey;
@@ -14,7 +14,7 @@ pub const STEP: f64 = 1.0 / 32.0;
 
 /// Action of a key.
 #[derive(Debug, Clone, Copy)]
-pub enum Deed {
+pub enum KeyAction {
     /// Changes the look, given the initial range; true with Shift.
     Look(fn(&mut Look, Range, bool)),
     /// Moves the lower (0) or upper (1) end of the range.
@@ -28,7 +28,7 @@ pub enum Deed {
     Difference,
     Pause,
     /// Pauses and shows the previous or next frame.
-    Frame(Way),
+    Frame(FrameStep),
     Chart,
     Heights,
     Save,
@@ -42,42 +42,42 @@ pub struct Key {
     pub key: char,
     /// The action in words, for help.
     pub about: &'static str,
-    pub(crate) deed: Deed,
+    pub(crate) deed: KeyAction,
 }
 
-const fn key(key: char, about: &'static str, deed: Deed) -> Key {
+const fn key(key: char, about: &'static str, deed: KeyAction) -> Key {
     Key { key, about, deed }
 }
 
 /// All keys except Escape, which closes the window.
 pub static KEYS: [Key; 19] = [
-    key(']', "next array; so do Right and Page Down", Deed::Step(1)),
-    key('[', "previous array; so do Left and Page Up", Deed::Step(-1)),
-    key('1', "first array; 2 to 9 show the others", Deed::Position),
-    key('d', "this array minus the previously shown one, or the next; again to leave", Deed::Difference),
-    key(' ', "pause; again to continue with the newest frame", Deed::Pause),
-    key(',', "pause, and previous frame of a repeatedly sent array", Deed::Frame(Way::Back)),
-    key('.', "next frame", Deed::Frame(Way::Forward)),
-    key('f', "fit the whole picture into the window", Deed::Fit),
-    key('0', "original size, pixel by pixel", Deed::OneToOne),
+    key(']', "next array; so do Right and Page Down", KeyAction::Step(1)),
+    key('[', "previous array; so do Left and Page Up", KeyAction::Step(-1)),
+    key('1', "first array; 2 to 9 show the others", KeyAction::Position),
+    key('d', "this array minus the previously shown one, or the next; again to leave", KeyAction::Difference),
+    key(' ', "pause; again to continue with the newest frame", KeyAction::Pause),
+    key(',', "pause, and previous frame of a repeatedly sent array", KeyAction::Frame(FrameStep::Back)),
+    key('.', "next frame", KeyAction::Frame(FrameStep::Forward)),
+    key('f', "fit the whole picture into the window", KeyAction::Fit),
+    key('0', "original size, pixel by pixel", KeyAction::OneToOne),
     key(
         'e',
         "brighter by half a stop; with Shift, darker",
-        Deed::Look(|look, _, shift| look.exposure += if shift { -STOPS } else { STOPS }),
+        KeyAction::Look(|look, _, shift| look.exposure += if shift { -STOPS } else { STOPS }),
     ),
-    key('c', "next colormap; with Shift, previous", Deed::Look(|look, _, shift| colour(look, shift))),
+    key('c', "next colormap; with Shift, previous", KeyAction::Look(|look, _, shift| colour(look, shift))),
     key(
         'r',
         "next range: the initial one, of the type, minimum to maximum, 1% to 99%",
-        Deed::Look(|look, asked, _| look.range = after(&ranges(asked), look.range)),
+        KeyAction::Look(|look, asked, _| look.range = after(&ranges(asked), look.range)),
     ),
-    key('b', "move the lower end of the range up; with Shift, down", Deed::End(0)),
-    key('w', "move the upper end of the range up; with Shift, down", Deed::End(1)),
-    key('m', "mark numbers outside the range", Deed::Look(|look, _, _| look.marks = !look.marks)),
-    key('h', "histogram: drag an end of the range; double-click to reset it", Deed::Chart),
-    key('l', "logarithmic histogram", Deed::Heights),
-    key('s', "save the picture", Deed::Save),
-    key('?', "show these keys; so does F1", Deed::Help),
+    key('b', "move the lower end of the range up; with Shift, down", KeyAction::End(0)),
+    key('w', "move the upper end of the range up; with Shift, down", KeyAction::End(1)),
+    key('m', "mark numbers outside the range", KeyAction::Look(|look, _, _| look.marks = !look.marks)),
+    key('h', "histogram: drag an end of the range; double-click to reset it", KeyAction::Chart),
+    key('l', "logarithmic histogram", KeyAction::Heights),
+    key('s', "save the picture", KeyAction::Save),
+    key('?', "show these keys; so does F1", KeyAction::Help),
 ];
 
 /// Returns the row of a key.

@@ -3,8 +3,8 @@
 use crate::chart::{BEHIND, Bars, EDGE, SMALL, TEXT, WARN};
 use crate::elements::Element;
 use crate::paint::gl::GlPainter;
-use crate::paint::{PaintError, Painted};
-use crate::shown::Shown;
+use crate::paint::{PaintError, PanelMesh};
+use crate::shown_array::ShownArray;
 use egui::{Align2, Color32, Context, FontId, LayerId, Painter, Pos2, RawInput, Rect, Vec2};
 use pixelferry::api::gl::GlDisplay;
 use pixelferry::{Extent, Placement};
@@ -130,7 +130,7 @@ impl Overlay {
         });
         let scale = output.pixels_per_point;
         let primitives = self.context.tessellate(output.shapes, scale);
-        let painted = Painted { primitives, textures: output.textures_delta, scale, picture: Rect::NOTHING };
+        let painted = PanelMesh { primitives, textures: output.textures_delta, scale, picture: Rect::NOTHING };
         self.painter.paint(&painted, (pixels.window.width, pixels.window.height))
     }
 }
@@ -148,7 +148,11 @@ fn grid(painter: &Painter, pixels: &Pixels) {
 }
 
 /// Returns the numbers of the visible pixels, with all channels of their elements, if pixels are large enough.
-pub fn cells(pixels: &Pixels, points: f32, Shown { array, plane, whole, .. }: &Shown) -> pixelferry::Result<Vec<Cell>> {
+pub fn cells(
+    pixels: &Pixels,
+    points: f32,
+    ShownArray { array, plane, whole, .. }: &ShownArray,
+) -> pixelferry::Result<Vec<Cell>> {
     if pixels.scale() < NUMBERS * points {
         return Ok(Vec::new());
     }

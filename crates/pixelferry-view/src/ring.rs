@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 /// Direction of a step from the shown frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum FrameStep {
     Back,
     Forward,
     Newest,
@@ -30,26 +30,26 @@ impl Ring {
 
     /// Takes the frame in this direction. After the newest frame of the ring comes the one that arrived during the
     /// pause.
-    pub fn take(&mut self, way: Way) -> Option<Array> {
+    pub fn take(&mut self, way: FrameStep) -> Option<Array> {
         let Self { older, newer, waiting, missed } = self;
         let mut came = || {
             *missed = 0;
             waiting.take()
         };
         match way {
-            Way::Back => older.pop_back(),
-            Way::Forward => newer.pop_front().or_else(came),
-            Way::Newest => came().or_else(|| newer.pop_back()),
+            FrameStep::Back => older.pop_back(),
+            FrameStep::Forward => newer.pop_front().or_else(came),
+            FrameStep::Newest => came().or_else(|| newer.pop_back()),
         }
     }
 
     /// Stores the frame that was shown until now. Drops the oldest frames if there are more than `most`, counting that
     /// one.
-    pub fn leave(&mut self, way: Way, old: Array, most: usize) {
+    pub fn leave(&mut self, way: FrameStep, old: Array, most: usize) {
         match way {
-            Way::Back => self.newer.push_front(old),
-            Way::Forward => self.older.push_back(old),
-            Way::Newest => {
+            FrameStep::Back => self.newer.push_front(old),
+            FrameStep::Forward => self.older.push_back(old),
+            FrameStep::Newest => {
                 self.older.push_back(old);
                 self.older.append(&mut self.newer);
             }
@@ -91,7 +91,7 @@ mod tests {
     }
 
     /// Goes there, and says what is on show then.
-    fn go(ring: &mut Ring, on_show: &mut Array, way: Way) -> Option<String> {
+    fn go(ring: &mut Ring, on_show: &mut Array, way: FrameStep) -> Option<String> {
         let old = std::mem::replace(on_show, ring.take(way)?);
         ring.leave(way, old, 4);
         Some(on_show.name().to_owned())
@@ -101,22 +101,25 @@ mod tests {
     fn a_ring_is_stepped_through_and_the_newest_ends_a_pause() {
         let (mut ring, mut on_show) = (Ring::default(), frame(0));
         for level in 1..7 {
-            ring.leave(Way::Newest, std::mem::replace(&mut on_show, frame(level)), 4);
+            ring.leave(FrameStep::Newest, std::mem::replace(&mut on_show, frame(level)), 4);
         }
         assert_eq!((ring.position(), ring.bytes()), ("frame 4 of 4, paused".into(), 18));
         let mut to = |ring: &mut Ring, way| go(ring, &mut on_show, way).unwrap_or_default();
-        assert_eq!([Way::Back; 4].map(|way| to(&mut ring, way)), ["5", "4", "3", ""]);
+        assert_eq!([FrameStep::Back; 4].map(|way| to(&mut ring, way)), ["5", "4", "3", ""]);
         assert_eq!(ring.position(), "frame 1 of 4, paused");
         ring.wait(frame(7));
         ring.wait(frame(8));
         assert_eq!((ring.position(), ring.bytes()), ("frame 1 of 4, paused, 2 newer".into(), 24));
-        assert_eq!((to(&mut ring, Way::Forward), to(&mut ring, Way::Newest)), ("4".into(), "8".into()));
-        assert_eq!((ring.position(), to(&mut ring, Way::Forward)), ("frame 4 of 4, paused".into(), String::new()));
-        assert_eq!([Way::Back; 4].map(|way| to(&mut ring, way)), ["6", "5", "4", ""]);
+        assert_eq!((to(&mut ring, FrameStep::Forward), to(&mut ring, FrameStep::Newest)), ("4".into(), "8".into()));
+        assert_eq!(
+            (ring.position(), to(&mut ring, FrameStep::Forward)),
+            ("frame 4 of 4, paused".into(), String::new())
+        );
+        assert_eq!([FrameStep::Back; 4].map(|way| to(&mut ring, way)), ["6", "5", "4", ""]);
         // Without anything that waits the newest is the last of the ring; one step further is what waits.
-        assert_eq!(to(&mut ring, Way::Newest), "8");
+        assert_eq!(to(&mut ring, FrameStep::Newest), "8");
         ring.wait(frame(9));
-        assert_eq!((to(&mut ring, Way::Forward), ring.position()), ("9".into(), "frame 4 of 4, paused".into()));
+        assert_eq!((to(&mut ring, FrameStep::Forward), ring.position()), ("9".into(), "frame 4 of 4, paused".into()));
         while ring.forget() {}
         assert_eq!((ring.position(), ring.bytes()), ("frame 1 of 1, paused".into(), 0));
     }

@@ -2,8 +2,8 @@
 
 use crate::array::Array;
 use crate::error::{ReadError, ViewError};
-use crate::live::Live;
-use crate::shown::Shown;
+use crate::live_arrays::LiveArrays;
+use crate::shown_array::ShownArray;
 use crate::view::ArrayView;
 use image::ImageBuffer;
 use pixelferry::api::gl::winit::event::WindowEvent;
@@ -25,9 +25,9 @@ pub const SMALLEST: [u32; 2] = [640, 480];
 ///
 /// # Errors
 /// [`ViewError::Refused`] before any window is opened; [`ViewError::Driver`] if no window can be opened.
-pub fn show(mut arrays: Vec<Array>, request: Request, live: Live) -> Result<Option<Recorder>, ViewError> {
+pub fn show(mut arrays: Vec<Array>, request: Request, live: LiveArrays) -> Result<Option<Recorder>, ViewError> {
     live.begin(&mut arrays)?;
-    let waiting = Shown::all(arrays, &request)?;
+    let waiting = ShownArray::all(arrays, &request)?;
     let options = WindowOptions::default().with_title("pixelferry view").with_size(size_for(&waiting));
     let mut app = App { waiting, live, view: None, title: String::new() };
     run_window(&options, &mut app)?;
@@ -35,7 +35,7 @@ pub fn show(mut arrays: Vec<Array>, request: Request, live: Live) -> Result<Opti
 }
 
 /// Returns the size of a window for arrays.
-pub fn size_for(arrays: &[Shown]) -> Extent {
+pub fn size_for(arrays: &[ShownArray]) -> Extent {
     let most = |side: fn(&Plane) -> u32| arrays.iter().map(|shown| i64::from(side(&shown.plane))).max().unwrap_or(1);
     let [width, height] = window_for([most(|plane| plane.width), most(|plane| plane.height)]);
     Extent::new(width.max(SMALLEST[0]), height.max(SMALLEST[1]))
@@ -64,8 +64,8 @@ pub fn explain(array: &Array, request: &Request) -> Result<String, ViewError> {
 
 struct App {
     /// Arrays to show once the window is open.
-    waiting: Vec<Shown>,
-    live: Live,
+    waiting: Vec<ShownArray>,
+    live: LiveArrays,
     view: Option<ArrayView>,
     title: String,
 }

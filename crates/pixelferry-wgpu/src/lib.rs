@@ -61,7 +61,7 @@ pub use display::contract::{Viewport, WgpuBuffer, WgpuDisplay, WgpuImage};
 pub use display::view_target::ViewTarget;
 pub use draw::painter::DrawTarget;
 pub use draw::target::OffscreenTarget;
-pub use interop_core::{AlphaMode, DrawOptions, Drawn, Encoding, Filter, Fit, Manner, TargetEncoding, ToneMap};
+pub use interop_core::{AlphaMode, DrawOptions, DrawReport, Encoding, Filter, Fit, Manner, TargetEncoding, ToneMap};
 
 /// The version of wgpu whose types appear in this API.
 pub use wgpu;

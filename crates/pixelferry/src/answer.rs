@@ -1,7 +1,7 @@
 //! The short answer of a probe: five lines of text.
 
 use crate::availability::Availability;
-use crate::probe::{Sharing, SystemReport};
+use crate::probe::{SharingLevel, SystemReport};
 use interop_core::{Api, Diagnosis, PathId, PathReport, ProbeReport};
 use std::cmp::Ordering;
 
@@ -60,7 +60,7 @@ fn told(report: &SystemReport, ProbeReport { compute, display, .. }: &ProbeRepor
 fn next(report: &SystemReport) -> String {
     let remedy = |cause: &Diagnosis| Some(format!("{}: {} (pixelferry doctor)", cause.advice, cause.command.as_ref()?));
     match (report.sharing, report.diagnoses.iter().find_map(remedy)) {
-        (Sharing::Nothing, _) => "pixelferry probe --all shows why each path does not work".into(),
+        (SharingLevel::Nothing, _) => "pixelferry probe --all shows why each path does not work".into(),
         (_, Some(remedy)) => remedy,
         (_, None) => "pixelferry demo shows a picture; pixelferry probe --all shows every path".into(),
     }

@@ -1,8 +1,8 @@
 //! The compute backends: a table with one row each, and functions that open them. Where a crate's feature is off, the
 //! call returns an error that says so.
 
-use crate::choice::{Choice, Named};
-use crate::listed::{Listed, listed};
+use crate::choice::{ApiChoice, ChoiceRow};
+use crate::listed_device::{ListedDevice, listed};
 use cpu_fallback::CpuBackend;
 use interop_core::{Api, ComputeBackend, DeviceIdentity, KernelSource, Language, Result};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// The compute backend to open.
 ///
 /// ```
-/// use pixelferry::{Api, BackendChoice, open_backend, command::Choice as _};
+/// use pixelferry::{Api, BackendChoice, open_backend, command::ApiChoice as _};
 ///
 /// // As a command line names it.
 /// let threads = open_backend(BackendChoice::parse("cpu")?, &[])?;
@@ -45,7 +45,7 @@ pub enum BackendChoice {
 
 /// The properties in which the backends differ.
 pub(crate) struct Driver {
-    pub(crate) named: Named<BackendChoice>,
+    pub(crate) named: ChoiceRow<BackendChoice>,
     pub(crate) api: Api,
     /// Languages of its kernels. Its compilers may be missing, and some devices accept further languages.
     pub(crate) takes: &'static [Language],
@@ -58,7 +58,7 @@ pub(crate) struct Driver {
     pub(crate) draws: bool,
     /// Opens the best device; with a display, the display's own device is preferred.
     pub(crate) best: fn(Option<&DeviceIdentity>) -> Result<Arc<dyn ComputeBackend>>,
-    pub(crate) list: fn() -> Result<Vec<Listed>>,
+    pub(crate) list: fn() -> Result<Vec<ListedDevice>>,
     /// Returns the name of the finding if the API cannot be used for this reason.
     pub(crate) missing: fn(&str) -> &'static str,
 }
@@ -72,7 +72,7 @@ impl Driver {
 /// One row for each API, in the order of [`BackendChoice::Auto`].
 pub(crate) static DRIVERS: &[Driver] = &[
     Driver {
-        named: Named { built: cfg!(feature = "cuda"), ..Named::new(BackendChoice::Cuda, "cuda", &[], "CUDA") },
+        named: ChoiceRow { built: cfg!(feature = "cuda"), ..ChoiceRow::new(BackendChoice::Cuda, "cuda", &[], "CUDA") },
         api: Api::Cuda,
         takes: &[Language::CudaCpp, Language::Ptx],
         suits_auto: |_, _| true,
@@ -83,7 +83,10 @@ pub(crate) static DRIVERS: &[Driver] = &[
         missing: |reason| if reason.contains("driver offers CUDA") { "old-driver" } else { "no-cuda" },
     },
     Driver {
-        named: Named { built: cfg!(feature = "opencl"), ..Named::new(BackendChoice::OpenCl, "opencl", &[], "OpenCL") },
+        named: ChoiceRow {
+            built: cfg!(feature = "opencl"),
+            ..ChoiceRow::new(BackendChoice::OpenCl, "opencl", &[], "OpenCL")
+        },
         api: Api::OpenCl,
         takes: &[Language::OpenClC],
         suits_auto: |_, _| true,
@@ -94,9 +97,9 @@ pub(crate) static DRIVERS: &[Driver] = &[
         missing: |_| "no-opencl",
     },
     Driver {
-        named: Named {
+        named: ChoiceRow {
             built: cfg!(feature = "gl-compute"),
-            ..Named::new(BackendChoice::Gl, "gl", &["opengl"], "OpenGL's compute shaders")
+            ..ChoiceRow::new(BackendChoice::Gl, "gl", &["opengl"], "OpenGL's compute shaders")
         },
         api: Api::OpenGl,
         takes: &[Language::Wgsl, Language::Glsl],
@@ -108,9 +111,9 @@ pub(crate) static DRIVERS: &[Driver] = &[
         missing: |_| "no-opengl-compute",
     },
     Driver {
-        named: Named {
+        named: ChoiceRow {
             built: cfg!(feature = "wgpu"),
-            ..Named::new(BackendChoice::Wgpu, "wgpu", &[], "wgpu's compute shaders (feature `wgpu`)")
+            ..ChoiceRow::new(BackendChoice::Wgpu, "wgpu", &[], "wgpu's compute shaders (feature `wgpu`)")
         },
         api: Api::Wgpu,
         takes: &[Language::Wgsl],
@@ -122,9 +125,14 @@ pub(crate) static DRIVERS: &[Driver] = &[
         missing: |_| "no-wgpu-compute",
     },
     Driver {
-        named: Named {
+        named: ChoiceRow {
             built: cfg!(feature = "vulkan-compute"),
-            ..Named::new(BackendChoice::Vulkan, "vulkan", &[], "Vulkan's compute shaders (feature `vulkan-compute`)")
+            ..ChoiceRow::new(
+                BackendChoice::Vulkan,
+                "vulkan",
+                &[],
+                "Vulkan's compute shaders (feature `vulkan-compute`)",
+            )
         },
         api: Api::Vulkan,
         takes: &[Language::Wgsl],
@@ -136,7 +144,7 @@ pub(crate) static DRIVERS: &[Driver] = &[
         missing: |_| "no-vulkan-compute",
     },
     Driver {
-        named: Named::new(BackendChoice::Cpu, "cpu", &["threads"], "Threads"),
+        named: ChoiceRow::new(BackendChoice::Cpu, "cpu", &["threads"], "Threads"),
         api: Api::Cpu,
         takes: &[Language::Rust],
         suits_auto: |_, _| true,
@@ -148,12 +156,12 @@ pub(crate) static DRIVERS: &[Driver] = &[
     },
 ];
 
-static AUTO: Named<BackendChoice> = Named::new(BackendChoice::Auto, "auto", &[], "The best available");
+static AUTO: ChoiceRow<BackendChoice> = ChoiceRow::new(BackendChoice::Auto, "auto", &[], "The best available");
 
-impl Choice for BackendChoice {
+impl ApiChoice for BackendChoice {
     const KIND: &'static str = "backend";
 
-    fn all() -> impl Iterator<Item = &'static Named<Self>> {
+    fn all() -> impl Iterator<Item = &'static ChoiceRow<Self>> {
         std::iter::once(&AUTO).chain(DRIVERS.iter().map(|driver| &driver.named))
     }
 
@@ -174,83 +182,83 @@ pub(crate) fn draws(api: Api) -> bool {
 
 #[cfg(feature = "cuda")]
 pub(crate) mod cuda {
-    use crate::listed::{Listed, Opened, listed};
+    use crate::listed_device::{BackendResult, ListedDevice, listed};
     use cuda_backend::{CudaBackend, devices};
     use interop_core::{DeviceIdentity, Result};
     use std::sync::Arc;
 
-    pub(crate) fn best(display: Option<&DeviceIdentity>) -> Opened {
+    pub(crate) fn best(display: Option<&DeviceIdentity>) -> BackendResult {
         Ok(Arc::new(display.map_or_else(CudaBackend::open_best, CudaBackend::open_best_for)?))
     }
 
-    pub(crate) fn list() -> Result<Vec<Listed>> {
+    pub(crate) fn list() -> Result<Vec<ListedDevice>> {
         listed(devices()?, |d| d.identity().clone(), |d| Ok(Arc::new(CudaBackend::open(d)?)))
     }
 }
 
 #[cfg(feature = "opencl")]
 pub(crate) mod opencl {
-    use crate::listed::{Listed, Opened, listed};
+    use crate::listed_device::{BackendResult, ListedDevice, listed};
     use interop_core::{DeviceIdentity, Result};
     use opencl_backend::{OpenClBackend, devices};
     use std::sync::Arc;
 
-    pub(crate) fn best(display: Option<&DeviceIdentity>) -> Opened {
+    pub(crate) fn best(display: Option<&DeviceIdentity>) -> BackendResult {
         Ok(Arc::new(display.map_or_else(OpenClBackend::open_best, OpenClBackend::open_best_for)?))
     }
 
-    pub(crate) fn list() -> Result<Vec<Listed>> {
+    pub(crate) fn list() -> Result<Vec<ListedDevice>> {
         listed(devices()?, |d| d.identity().clone(), |d| Ok(Arc::new(OpenClBackend::open(d)?)))
     }
 }
 
 #[cfg(feature = "gl-compute")]
 pub(crate) mod gl_compute {
-    use crate::listed::{Listed, Opened, listed};
+    use crate::listed_device::{BackendResult, ListedDevice, listed};
     use interop_core::{DeviceIdentity, Result};
     use pixelferry_gl::{GlBackend, HeadlessOptions};
     use std::sync::Arc;
 
-    pub(crate) fn best(display: Option<&DeviceIdentity>) -> Opened {
+    pub(crate) fn best(display: Option<&DeviceIdentity>) -> BackendResult {
         let options = HeadlessOptions::default().with_same_device_as(display.cloned());
         Ok(Arc::new(GlBackend::open(&options)?))
     }
 
-    pub(crate) fn list() -> Result<Vec<Listed>> {
+    pub(crate) fn list() -> Result<Vec<ListedDevice>> {
         listed(vec![best(None)?], |d| d.device().clone(), |d| Ok(Arc::clone(d)))
     }
 }
 
 #[cfg(feature = "wgpu")]
 pub(crate) mod wgpu_compute {
-    use crate::listed::{Listed, Opened, listed};
+    use crate::listed_device::{BackendResult, ListedDevice, listed};
     use interop_core::{DeviceIdentity, Result};
     use pixelferry_wgpu::{WgpuBackend, WgpuOptions};
     use std::sync::Arc;
 
-    pub(crate) fn best(display: Option<&DeviceIdentity>) -> Opened {
+    pub(crate) fn best(display: Option<&DeviceIdentity>) -> BackendResult {
         let options = WgpuOptions::default().with_same_device_as(display.cloned());
         Ok(Arc::new(WgpuBackend::open(&options)?))
     }
 
-    pub(crate) fn list() -> Result<Vec<Listed>> {
+    pub(crate) fn list() -> Result<Vec<ListedDevice>> {
         listed(vec![best(None)?], |d| d.device().clone(), |d| Ok(Arc::clone(d)))
     }
 }
 
 #[cfg(feature = "vulkan-compute")]
 pub(crate) mod vulkan_compute {
-    use crate::listed::{Listed, Opened, listed};
+    use crate::listed_device::{BackendResult, ListedDevice, listed};
     use interop_core::{DeviceIdentity, Result};
     use pixelferry_vulkan::{VulkanBackend, VulkanOptions};
     use std::sync::Arc;
 
-    pub(crate) fn best(display: Option<&DeviceIdentity>) -> Opened {
+    pub(crate) fn best(display: Option<&DeviceIdentity>) -> BackendResult {
         let options = VulkanOptions::default().with_same_device_as(display.cloned());
         Ok(Arc::new(VulkanBackend::open(&options)?))
     }
 
-    pub(crate) fn list() -> Result<Vec<Listed>> {
+    pub(crate) fn list() -> Result<Vec<ListedDevice>> {
         listed(vec![best(None)?], |d| d.device().clone(), |d| Ok(Arc::clone(d)))
     }
 }
@@ -261,14 +269,14 @@ macro_rules! absent {
         #[cfg(not(feature = $feature))]
         pub(crate) mod $module {
             use crate::availability::not_built_in;
-            use crate::listed::{Listed, Opened};
+            use crate::listed_device::{BackendResult, ListedDevice};
             use interop_core::{DeviceIdentity, Result};
 
-            pub(crate) fn best(_: Option<&DeviceIdentity>) -> Opened {
+            pub(crate) fn best(_: Option<&DeviceIdentity>) -> BackendResult {
                 not_built_in($what, $feature)
             }
 
-            pub(crate) fn list() -> Result<Vec<Listed>> {
+            pub(crate) fn list() -> Result<Vec<ListedDevice>> {
                 not_built_in($what, $feature)
             }
         }

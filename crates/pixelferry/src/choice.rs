@@ -5,7 +5,7 @@ use interop_core::{Api, Error, Result};
 /// A choice with its name and description.
 ///
 /// ```
-/// use pixelferry::{BackendChoice, command::Choice as _};
+/// use pixelferry::{BackendChoice, command::ApiChoice as _};
 ///
 /// // The choices of a program's help, with what each is.
 /// let names: Vec<_> = BackendChoice::all().map(|row| row.name).collect();
@@ -15,7 +15,7 @@ use interop_core::{Api, Error, Result};
 /// ```
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Named<T> {
+pub struct ChoiceRow<T> {
     /// The choice itself.
     pub choice: T,
     /// Name on the command line.
@@ -28,7 +28,7 @@ pub struct Named<T> {
     pub built: bool,
 }
 
-impl<T> Named<T> {
+impl<T> ChoiceRow<T> {
     /// Creates a row for a choice that is always built in.
     pub(crate) const fn new(
         choice: T,
@@ -44,9 +44,9 @@ impl<T> Named<T> {
 /// list of its own.
 ///
 /// ```
-/// use pixelferry::{Api, BackendChoice, DisplayChoice, command::Choice};
+/// use pixelferry::{Api, BackendChoice, DisplayChoice, command::ApiChoice};
 ///
-/// fn help<T: Choice>() -> String {
+/// fn help<T: ApiChoice>() -> String {
 ///     T::all().map(|row| format!("{:<8} {}\n", row.name, row.about)).collect()
 /// }
 /// assert!(help::<BackendChoice>().contains("cpu      Threads"));
@@ -54,12 +54,12 @@ impl<T> Named<T> {
 /// assert!(DisplayChoice::parse("paper").is_err());
 /// # Ok::<(), pixelferry::Error>(())
 /// ```
-pub trait Choice: Copy + Eq + Send + Sync + 'static {
+pub trait ApiChoice: Copy + Eq + Send + Sync + 'static {
     /// The kind of choice, for messages: `backend` or `display`.
     const KIND: &'static str;
 
     /// Iterates over the choices: `auto` first, then one for each row of the table.
-    fn all() -> impl Iterator<Item = &'static Named<Self>>;
+    fn all() -> impl Iterator<Item = &'static ChoiceRow<Self>>;
 
     /// Returns the API of its devices; `None` where that is open.
     fn api(self) -> Option<Api>;
@@ -74,7 +74,7 @@ pub trait Choice: Copy + Eq + Send + Sync + 'static {
     /// # Errors
     /// [`Error::InvalidInput`] with all names.
     fn parse(text: &str) -> Result<Self> {
-        let is_called = |row: &&Named<Self>| row.name == text || row.aliases.contains(&text);
+        let is_called = |row: &&ChoiceRow<Self>| row.name == text || row.aliases.contains(&text);
         Self::all().find(is_called).map(|row| row.choice).ok_or_else(|| {
             let names: Vec<_> = Self::all().map(|row| row.name).collect();
             Error::invalid(Self::KIND, format!("unknown name '{text}'; give one of {}", names.join(", ")))
@@ -88,7 +88,7 @@ mod tests {
     use crate::{BackendChoice, DisplayChoice, open_all_backends, open_all_headless, open_backend, open_headless};
 
     /// Every choice has a row of its own, by which it is found; `open` gives a device of its API, or a reason with a hint.
-    fn check<T: Choice + std::fmt::Debug>(choices: &[T], open: impl Fn(T) -> Result<Api>) {
+    fn check<T: ApiChoice + std::fmt::Debug>(choices: &[T], open: impl Fn(T) -> Result<Api>) {
         assert_eq!(T::all().map(|row| row.choice).collect::<Vec<_>>(), choices);
         let mut names: Vec<_> = T::all().flat_map(|row| row.aliases.iter().chain([&row.name])).collect();
         for row in T::all() {

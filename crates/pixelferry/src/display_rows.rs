@@ -4,8 +4,8 @@
 #[cfg(not(all(feature = "vulkan", feature = "wgpu")))]
 use crate::availability::not_built_in;
 use crate::backend_rows::draws;
-use crate::choice::{Choice, Named};
-use crate::headless::Headless;
+use crate::choice::{ApiChoice, ChoiceRow};
+use crate::headless::HeadlessDisplay;
 use cpu_fallback::MemoryDisplay;
 use interop_core::{Api, ComputeBackend, DeviceIdentity, Result};
 use std::sync::Arc;
@@ -42,15 +42,15 @@ pub enum DisplayChoice {
 }
 
 /// The backend for which a display is opened, if there is one.
-pub(crate) type Beside<'a> = Option<&'a Arc<dyn ComputeBackend>>;
+pub(crate) type PartnerBackend<'a> = Option<&'a Arc<dyn ComputeBackend>>;
 
-pub(crate) fn device(beside: Beside<'_>) -> Option<&DeviceIdentity> {
+pub(crate) fn device(beside: PartnerBackend<'_>) -> Option<&DeviceIdentity> {
     beside.map(|backend| backend.device())
 }
 
 /// The properties in which the displays differ.
 pub(crate) struct Driver {
-    pub(crate) named: Named<DisplayChoice>,
+    pub(crate) named: ChoiceRow<DisplayChoice>,
     /// API of its devices; `None` if it is that of the compute device.
     pub(crate) api: Option<Api>,
     /// Kind of display in its status.
@@ -58,9 +58,9 @@ pub(crate) struct Driver {
     /// Tells whether [`DisplayChoice::Auto`] may use it together with this device.
     pub(crate) taken_by_itself: fn(Option<&DeviceIdentity>) -> bool,
     /// Opens the best device, preferring the compute device if it can draw.
-    pub(crate) best_for: fn(Beside<'_>) -> Result<Headless>,
+    pub(crate) best_for: fn(PartnerBackend<'_>) -> Result<HeadlessDisplay>,
     /// Opens a display on each of its devices.
-    pub(crate) all: fn() -> Result<Vec<Headless>>,
+    pub(crate) all: fn() -> Result<Vec<HeadlessDisplay>>,
     /// Name of the finding if it cannot be used; `None` if a backend's finding covers it.
     pub(crate) missing: Option<&'static str>,
 }
@@ -71,7 +71,10 @@ pub(crate) const GL: &str = "gl-headless";
 /// One row for each display; those of [`DisplayChoice::Auto`] come first, in its order.
 pub(crate) static DRIVERS: &[Driver] = &[
     Driver {
-        named: Named { built: cfg!(feature = "gl"), ..Named::new(DisplayChoice::Gl, "gl", &["opengl"], "OpenGL") },
+        named: ChoiceRow {
+            built: cfg!(feature = "gl"),
+            ..ChoiceRow::new(DisplayChoice::Gl, "gl", &["opengl"], "OpenGL")
+        },
         api: Some(Api::OpenGl),
         kind: GL,
         taken_by_itself: |_| true,
@@ -80,9 +83,9 @@ pub(crate) static DRIVERS: &[Driver] = &[
         missing: Some("no-opengl"),
     },
     Driver {
-        named: Named {
+        named: ChoiceRow {
             built: cfg!(any(feature = "cuda", feature = "opencl")),
-            ..Named::new(
+            ..ChoiceRow::new(
                 DisplayChoice::Compute,
                 "compute",
                 &[],
@@ -98,7 +101,7 @@ pub(crate) static DRIVERS: &[Driver] = &[
         missing: None,
     },
     Driver {
-        named: Named::new(DisplayChoice::Memory, "memory", &[], "Plain memory"),
+        named: ChoiceRow::new(DisplayChoice::Memory, "memory", &[], "Plain memory"),
         api: Some(Api::Cpu),
         kind: "memory",
         taken_by_itself: |_| true,
@@ -107,9 +110,9 @@ pub(crate) static DRIVERS: &[Driver] = &[
         missing: Some("no-display"),
     },
     Driver {
-        named: Named {
+        named: ChoiceRow {
             built: cfg!(feature = "wgpu"),
-            ..Named::new(DisplayChoice::Wgpu, "wgpu", &[], "wgpu (feature `wgpu`)")
+            ..ChoiceRow::new(DisplayChoice::Wgpu, "wgpu", &[], "wgpu (feature `wgpu`)")
         },
         api: Some(Api::Wgpu),
         kind: "wgpu",
@@ -119,9 +122,9 @@ pub(crate) static DRIVERS: &[Driver] = &[
         missing: Some("no-wgpu"),
     },
     Driver {
-        named: Named {
+        named: ChoiceRow {
             built: cfg!(feature = "vulkan"),
-            ..Named::new(DisplayChoice::Vulkan, "vulkan", &["vk"], "Vulkan (feature `vulkan`), without windows")
+            ..ChoiceRow::new(DisplayChoice::Vulkan, "vulkan", &["vk"], "Vulkan (feature `vulkan`), without windows")
         },
         api: Some(Api::Vulkan),
         kind: "vulkan",
@@ -132,13 +135,13 @@ pub(crate) static DRIVERS: &[Driver] = &[
     },
 ];
 
-static AUTO: Named<DisplayChoice> =
-    Named::new(DisplayChoice::Auto, "auto", &[], "OpenGL, otherwise the GPU that computes, otherwise memory");
+static AUTO: ChoiceRow<DisplayChoice> =
+    ChoiceRow::new(DisplayChoice::Auto, "auto", &[], "OpenGL, otherwise the GPU that computes, otherwise memory");
 
-impl Choice for DisplayChoice {
+impl ApiChoice for DisplayChoice {
     const KIND: &'static str = "display";
 
-    fn all() -> impl Iterator<Item = &'static Named<Self>> {
+    fn all() -> impl Iterator<Item = &'static ChoiceRow<Self>> {
         std::iter::once(&AUTO).chain(DRIVERS.iter().map(|driver| &driver.named))
     }
 
@@ -148,43 +151,43 @@ impl Choice for DisplayChoice {
 }
 
 #[cfg(feature = "wgpu")]
-pub(crate) fn wgpu(compute: Option<&DeviceIdentity>) -> Result<Headless> {
+pub(crate) fn wgpu(compute: Option<&DeviceIdentity>) -> Result<HeadlessDisplay> {
     use pixelferry_wgpu::{WgpuDisplay, WgpuOptions};
     Ok(WgpuDisplay::headless(WgpuOptions::default().with_same_device_as(compute.cloned()))?.into())
 }
 
 #[cfg(not(feature = "wgpu"))]
-pub(crate) fn wgpu(_: Option<&DeviceIdentity>) -> Result<Headless> {
+pub(crate) fn wgpu(_: Option<&DeviceIdentity>) -> Result<HeadlessDisplay> {
     not_built_in("wgpu", "wgpu")
 }
 
 #[cfg(feature = "vulkan")]
-pub(crate) fn vulkan(compute: Option<&DeviceIdentity>) -> Result<Headless> {
+pub(crate) fn vulkan(compute: Option<&DeviceIdentity>) -> Result<HeadlessDisplay> {
     use pixelferry_vulkan::{VulkanDisplay, VulkanOptions};
     Ok(VulkanDisplay::headless(&VulkanOptions::default().with_same_device_as(compute.cloned()))?.into())
 }
 
 #[cfg(not(feature = "vulkan"))]
-pub(crate) fn vulkan(_: Option<&DeviceIdentity>) -> Result<Headless> {
+pub(crate) fn vulkan(_: Option<&DeviceIdentity>) -> Result<HeadlessDisplay> {
     not_built_in("Vulkan", "vulkan")
 }
 
 #[cfg(feature = "gl")]
 pub(crate) mod gl {
-    use crate::headless::Headless;
+    use crate::headless::HeadlessDisplay;
     use interop_core::Display as _;
     use interop_core::{DeviceIdentity, Result};
     use pixelferry_gl::{GlDisplay, HeadlessOptions, headless_devices};
     use std::rc::Rc;
     use tracing::debug;
 
-    pub(crate) fn best(compute: Option<&DeviceIdentity>) -> Result<Headless> {
+    pub(crate) fn best(compute: Option<&DeviceIdentity>) -> Result<HeadlessDisplay> {
         let same_device_as = compute.cloned();
         Ok(GlDisplay::headless(HeadlessOptions::default().with_same_device_as(same_device_as))?.into())
     }
 
     /// Opens OpenGL on every GPU that EGL lists, or on the CPU where there is no GPU.
-    pub(crate) fn all() -> Result<Vec<Headless>> {
+    pub(crate) fn all() -> Result<Vec<HeadlessDisplay>> {
         let mut displays: Vec<Rc<GlDisplay>> = Vec::new();
         let first = GlDisplay::headless(HeadlessOptions::default())?;
         if !first.device().software {
@@ -201,37 +204,37 @@ pub(crate) mod gl {
         if displays.is_empty() {
             displays.push(first);
         }
-        Ok(displays.into_iter().map(Headless::from).collect())
+        Ok(displays.into_iter().map(HeadlessDisplay::from).collect())
     }
 }
 
 #[cfg(not(feature = "gl"))]
 pub(crate) mod gl {
     use crate::availability::not_built_in;
-    use crate::headless::Headless;
+    use crate::headless::HeadlessDisplay;
     use interop_core::{DeviceIdentity, Result};
 
-    pub(crate) fn best(_: Option<&DeviceIdentity>) -> Result<Headless> {
+    pub(crate) fn best(_: Option<&DeviceIdentity>) -> Result<HeadlessDisplay> {
         not_built_in("OpenGL", "gl")
     }
 
-    pub(crate) fn all() -> Result<Vec<Headless>> {
+    pub(crate) fn all() -> Result<Vec<HeadlessDisplay>> {
         not_built_in("OpenGL", "gl")
     }
 }
 
 #[cfg(any(feature = "cuda", feature = "opencl"))]
 pub(crate) mod compute {
-    use super::Beside;
+    use super::PartnerBackend;
     use crate::backend_rows::{DRIVERS, draws};
-    use crate::headless::Headless;
+    use crate::headless::HeadlessDisplay;
     use compute_display::ComputeDisplay;
     use interop_core::{Error, Result};
     use std::sync::Arc;
     use tracing::debug;
 
     /// Opens a display on the compute backend if that can draw, otherwise on the best one.
-    pub(crate) fn best(beside: Beside<'_>) -> Result<Headless> {
+    pub(crate) fn best(beside: PartnerBackend<'_>) -> Result<HeadlessDisplay> {
         if let Some(backend) = beside.filter(|backend| draws(backend.device().api)) {
             return Ok(ComputeDisplay::on(Arc::clone(backend))?.into());
         }
@@ -246,7 +249,7 @@ pub(crate) mod compute {
     }
 
     /// Opens a display on each device of CUDA and OpenCL.
-    pub(crate) fn all() -> Result<Vec<Headless>> {
+    pub(crate) fn all() -> Result<Vec<HeadlessDisplay>> {
         let (mut displays, mut last) = (Vec::new(), None);
         for driver in DRIVERS.iter().filter(|driver| driver.draws) {
             match (driver.list)() {
@@ -254,7 +257,7 @@ pub(crate) mod compute {
                     let display = (device.open)().and_then(ComputeDisplay::on);
                     let said = display
                         .inspect_err(|reason| debug!(device = %device.identity, %reason, "the device cannot draw"));
-                    said.ok().map(Headless::from)
+                    said.ok().map(HeadlessDisplay::from)
                 })),
                 Err(reason) => last = Some(reason),
             }
@@ -268,16 +271,16 @@ pub(crate) mod compute {
 
 #[cfg(not(any(feature = "cuda", feature = "opencl")))]
 pub(crate) mod compute {
-    use super::Beside;
+    use super::PartnerBackend;
     use crate::availability::not_built_in;
-    use crate::headless::Headless;
+    use crate::headless::HeadlessDisplay;
     use interop_core::Result;
 
-    pub(crate) fn best(_: Beside<'_>) -> Result<Headless> {
+    pub(crate) fn best(_: PartnerBackend<'_>) -> Result<HeadlessDisplay> {
         not_built_in("a display on the device that computes", "opencl")
     }
 
-    pub(crate) fn all() -> Result<Vec<Headless>> {
+    pub(crate) fn all() -> Result<Vec<HeadlessDisplay>> {
         not_built_in("a display on the device that computes", "opencl")
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::availability::Availability;
 use crate::backend_rows::draws;
-use crate::display_rows::{Beside, DRIVERS, DisplayChoice, Driver, device};
-use crate::headless::Headless;
+use crate::display_rows::{DRIVERS, DisplayChoice, Driver, PartnerBackend, device};
+use crate::headless::HeadlessDisplay;
 use interop_core::describe::process;
 use interop_core::{DeviceIdentity, Error, Result};
 use serde::Serialize;
@@ -34,7 +34,7 @@ pub struct DisplayStatus {
 ///
 /// # Errors
 /// [`crate::Error::Unavailable`] with the reason and a hint what to install, where the choice leaves no other display.
-pub fn open_headless(choice: DisplayChoice) -> Result<Headless> {
+pub fn open_headless(choice: DisplayChoice) -> Result<HeadlessDisplay> {
     process::check("open_headless")?;
     open_beside(choice, None)
 }
@@ -49,7 +49,7 @@ fn meant(choice: DisplayChoice, compute: Option<&DeviceIdentity>) -> impl Iterat
 
 /// Opens a display on the device of a backend if that can draw, so that frames stay on one GPU. A display that draws
 /// with kernels uses this very backend.
-pub(crate) fn open_beside(choice: DisplayChoice, beside: Beside<'_>) -> Result<Headless> {
+pub(crate) fn open_beside(choice: DisplayChoice, beside: PartnerBackend<'_>) -> Result<HeadlessDisplay> {
     let mut last = None;
     for driver in meant(choice, device(beside)) {
         match (driver.best_for)(beside) {
@@ -65,13 +65,13 @@ pub(crate) fn open_beside(choice: DisplayChoice, beside: Beside<'_>) -> Result<H
 
 /// Opens every display without a window, and returns the status of each kind. Those of [`DisplayChoice::Auto`] come
 /// first, in its order.
-pub fn open_all_headless() -> (Vec<Headless>, Vec<DisplayStatus>) {
+pub fn open_all_headless() -> (Vec<HeadlessDisplay>, Vec<DisplayStatus>) {
     let (mut displays, mut status) = (Vec::new(), Vec::new());
     for &Driver { kind, all, .. } in DRIVERS.iter().filter(|driver| driver.named.built) {
         let said = |availability, device| DisplayStatus { kind, availability, device };
         match all() {
             Ok(opened) => {
-                let devices = opened.iter().map(|d: &Headless| d.display.device().clone());
+                let devices = opened.iter().map(|d: &HeadlessDisplay| d.display.device().clone());
                 status.extend(devices.map(|device| said(Availability::Available, Some(device))));
                 displays.extend(opened);
             }
@@ -79,7 +79,7 @@ pub fn open_all_headless() -> (Vec<Headless>, Vec<DisplayStatus>) {
         }
     }
     // On the CPU, plain memory is used unless another display is requested.
-    let on_the_cpu = |screen: &Headless| draws(screen.display.device().api) && screen.display.device().software;
+    let on_the_cpu = |screen: &HeadlessDisplay| draws(screen.display.device().api) && screen.display.device().software;
     displays.sort_by_key(on_the_cpu);
     (displays, status)
 }

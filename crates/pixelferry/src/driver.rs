@@ -10,7 +10,7 @@
 //! here. Each item documents its errors and thread rules.
 
 pub use crate::pair::backend_in;
-pub use interop_core::compute::{BackendDriver, Checked, MemoryDriver};
+pub use interop_core::compute::{BackendDriver, CheckToken, MemoryDriver};
 pub use interop_core::display::{
     Content, DisplayDriver, InPlaceDriver, Reach, SemaphoreDriver, ShowTarget, StagingDriver, StoredDriver,
     SurfaceDriver, TargetPixels,
@@ -18,6 +18,7 @@ pub use interop_core::display::{
 pub use interop_core::{
     ComputeCaps, ComputeSemaphore, DeviceClock, DeviceLuid, DeviceSpan, DeviceUuid, DisplayCaps, DisplaySemaphore,
     FrameTag, GlContext, GlName, HandleType, HostBlock, MemoryCap, MemoryHandle, MemoryKind, MemoryShape, OsHandle,
-    Part, PathSpec, Paths, QueueId, SemaphoreCap, SemaphoreHandle, SharedHandle, SharingPath, Staging, StagingKind,
-    compute, conformance, describe, devices, display, draw, engine, leak_if_forked, link, owned, path, select,
+    PathSpec, Paths, QueueId, SemaphoreCap, SemaphoreHandle, SharedHandle, SharingPath, Staging, StagingKind,
+    SurfacePart, compute, conformance, describe, devices, display, draw, engine, leak_if_forked, link, owned, path,
+    select,
 };

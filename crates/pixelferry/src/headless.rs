@@ -1,4 +1,4 @@
-//! The type [`Headless`].
+//! The type [`HeadlessDisplay`].
 
 #[cfg(feature = "gl")]
 use interop_core::Error;
@@ -11,28 +11,28 @@ use std::rc::Rc;
 /// An opened display without a window.
 ///
 /// ```
-/// use pixelferry::{Headless, MemoryDisplay};
+/// use pixelferry::{HeadlessDisplay, MemoryDisplay};
 /// use std::rc::Rc;
 ///
 /// // A display that the program supplies, instead of one opened by a choice.
 /// let memory = MemoryDisplay::new();
-/// let screen = Headless::from(Rc::clone(&memory));
+/// let screen = HeadlessDisplay::from(Rc::clone(&memory));
 /// assert_eq!(screen.display().device().name, "plain memory");
 /// ```
 #[derive(Clone)]
-pub struct Headless {
+pub struct HeadlessDisplay {
     pub(crate) display: Rc<dyn Display>,
     /// The display as an `Rc` of its own type.
     own: Rc<dyn Any>,
 }
 
-impl<D: Display> From<Rc<D>> for Headless {
+impl<D: Display> From<Rc<D>> for HeadlessDisplay {
     fn from(display: Rc<D>) -> Self {
         Self { own: Rc::new(Rc::clone(&display)), display }
     }
 }
 
-impl Headless {
+impl HeadlessDisplay {
     /// Wraps a display that the program supplies. An OpenGL display is recorded as such, because opening a backend may
     /// make its context not current on this thread.
     pub(crate) fn given(display: &Rc<dyn Display>) -> Self {
@@ -66,9 +66,9 @@ impl Headless {
     /// Returns the display as its own type, for example [`crate::ComputeDisplay`]; `None` where it has another type.
     ///
     /// ```
-    /// use pixelferry::{Headless, MemoryDisplay};
+    /// use pixelferry::{HeadlessDisplay, MemoryDisplay};
     ///
-    /// let screen = Headless::from(MemoryDisplay::new());
+    /// let screen = HeadlessDisplay::from(MemoryDisplay::new());
     /// assert!(screen.downcast_ref::<MemoryDisplay>().is_some());
     /// ```
     pub fn downcast_ref<D: Display>(&self) -> Option<&Rc<D>> {

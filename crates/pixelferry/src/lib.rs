@@ -14,7 +14,7 @@ pub mod driver;
 mod files;
 mod headless;
 mod joint;
-mod listed;
+mod listed_device;
 mod pair;
 #[cfg(feature = "picture")]
 mod picture;
@@ -34,18 +34,18 @@ pub use compute_display::{ComputeDisplay, ComputeTarget};
 pub use cpu_fallback::{CpuArgs, CpuBackend, CpuBuffer, CpuImage, CpuKernelExt, MemoryDisplay};
 pub use display_rows::DisplayChoice;
 pub use displays::{open_all_headless, open_headless};
-pub use headless::Headless;
+pub use headless::HeadlessDisplay;
 pub use interop_core::{
     AlphaMode, Api, Arg, Argument, BufferDesc, BufferView, ComputeBackend, ComputeMemory, ComputeQueue, Detour,
-    DeviceIdentity, Display, DrawOptions, Drawn, DriverError, Encoding, EnginePath, Error, Event, EventStatus, Extent,
-    ExtentError, Filter, Fit, HostBuffer, ImageAccess, ImageDesc, ImageView, Intake, Kernel, KernelSource, Language,
-    Link, LinkOptions, Manner, Mode, Outlet, OutletFrame, OutletOptions, PathId, PathKind, PixelFormat, Placement,
-    Policy, Priority, Profiles, QueueOptions, RawMemory, RawTarget, ReadBack, Region, Result, RowOrder, SharedFrame,
-    SharedLink, Showed, ShownFrame, StartedFrame, Support, Surface, SurfaceDesc, SyncKind, Taken, Target,
-    TargetEncoding, ToneMap, Trials, Unwritten, UserEvent, View, WriteFrame,
+    DeviceIdentity, Display, DrawOptions, DrawReport, DriverError, Encoding, EnginePath, Error, Event, EventStatus,
+    Extent, ExtentError, Filter, Fit, HostBuffer, ImageAccess, ImageDesc, ImageView, Intake, IntakeGuard, Kernel,
+    KernelSource, Language, Link, LinkOptions, Manner, Mode, Outlet, OutletFrame, OutletOptions, PathId, PathKind,
+    PixelFormat, Placement, Policy, Priority, Profiles, QueueOptions, RawMemory, RawTarget, ReadBack, Region, Result,
+    RowOrder, SharedFrame, SharedLink, ShowOutcome, ShownFrame, StartedFrame, Support, Surface, SurfaceDesc, SyncKind,
+    Target, TargetEncoding, ToneMap, Trials, Unwritten, UserEvent, View, WriteFrame,
 };
 /// Backend, display and path, chosen together.
-pub use joint::{AutoLink, Initial, LinkBuilder, Opened, Scratch};
+pub use joint::{AutoLink, InitialContent, LinkBuilder, OpenedLink, Scratch};
 #[cfg(feature = "picture")]
 pub use picture::{SaveError, picture, picture_png, picture_with, save_picture, save_picture_with, save_rgba8};
 pub use probe::{probe, probe_with};

@@ -7,5 +7,5 @@ pub use crate::Show;
 pub use crate::save_picture;
 pub use crate::{
     Arg, BackendChoice, CpuKernelExt, DisplayChoice, DrawOptions, Extent, Fit, KernelSource, Link, LinkBuilder,
-    LinkOptions, Opened, PixelFormat, Policy, Scratch, SurfaceDesc, Unwritten,
+    LinkOptions, OpenedLink, PixelFormat, Policy, Scratch, SurfaceDesc, Unwritten,
 };

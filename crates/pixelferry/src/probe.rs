@@ -4,7 +4,7 @@ use crate::availability::Availability;
 use crate::backends::{BackendStatus, open_all_backends};
 use crate::displays::{DisplayStatus, open_all_headless};
 use crate::doctor;
-use crate::headless::Headless;
+use crate::headless::HeadlessDisplay;
 use crate::pair::backend_in;
 use interop_core::describe::process;
 use interop_core::{
@@ -51,9 +51,9 @@ pub struct SystemReport {
     /// Listed devices that could not be opened, and other errors on the way.
     pub problems: Vec<String>,
     /// The default choice, for a program without preferences.
-    pub chosen: Option<Chosen>,
+    pub chosen: Option<DefaultChoice>,
     /// The best kind of sharing among all pairs.
-    pub sharing: Sharing,
+    pub sharing: SharingLevel,
 }
 
 impl SystemReport {
@@ -66,14 +66,14 @@ impl SystemReport {
 /// The best kind of sharing between compute and display.
 ///
 /// ```
-/// use pixelferry::report::Sharing;
+/// use pixelferry::report::SharingLevel;
 ///
-/// assert!(Sharing::Shared > Sharing::Host && Sharing::Host > Sharing::Nothing);
+/// assert!(SharingLevel::Shared > SharingLevel::Host && SharingLevel::Host > SharingLevel::Nothing);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
-pub enum Sharing {
+pub enum SharingLevel {
     /// No path works.
     Nothing,
     /// Frames pass through host memory, as those of software devices always do.
@@ -82,7 +82,7 @@ pub enum Sharing {
     Shared,
 }
 
-impl Sharing {
+impl SharingLevel {
     fn of(pairings: &[ProbeReport]) -> Self {
         let best = pairings.iter().map(|pairing| match pairing.paths.iter().any(|path| path.state.works()) {
             _ if pairing.shared().next().is_some() => Self::Shared,
@@ -109,7 +109,7 @@ impl Sharing {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct Chosen {
+pub struct DefaultChoice {
     /// The compute device.
     pub compute: DeviceIdentity,
     /// The display's device.
@@ -162,7 +162,7 @@ pub fn probe_with(
     let mut problems: Vec<String> = errors.iter().map(ToString::to_string).collect();
     let mut pairings = Vec::new();
     for (display, screen) in &displays {
-        if let Some(Err(e)) = screen.as_ref().map(Headless::make_current) {
+        if let Some(Err(e)) = screen.as_ref().map(HeadlessDisplay::make_current) {
             problems.push(format!("{}: {e}", display.device()));
             continue;
         }
@@ -178,14 +178,19 @@ pub fn probe_with(
     }
     let chosen = pairings.iter().find_map(|p| {
         let path = p.chosen()?;
-        Some(Chosen { compute: p.compute.clone(), display: p.display.clone(), path: path.id, why: path.state.detail() })
+        Some(DefaultChoice {
+            compute: p.compute.clone(),
+            display: p.display.clone(),
+            path: path.id,
+            why: path.state.detail(),
+        })
     });
     Ok(SystemReport {
         diagnoses: doctor::machine(&backend_status, &display_status),
         schema: SystemReport::SCHEMA,
         schema_version: SystemReport::SCHEMA_VERSION,
         version: env!("CARGO_PKG_VERSION"),
-        sharing: Sharing::of(&pairings),
+        sharing: SharingLevel::of(&pairings),
         surface: *desc,
         backends: backend_status,
         displays: display_status,

@@ -5,5 +5,5 @@ pub use crate::availability::Availability;
 pub use crate::backends::BackendStatus;
 pub use crate::displays::DisplayStatus;
 pub use crate::joint::{Basis, JointReport, JointRow, JointState};
-pub use crate::probe::{Chosen, Sharing, SystemReport};
-pub use interop_core::{Diagnosis, Lateness, Measured, PathReport, PathState, ProbeReport, Ratio};
+pub use crate::probe::{DefaultChoice, SharingLevel, SystemReport};
+pub use interop_core::{Diagnosis, Lateness, PathCost, PathReport, PathState, ProbeReport, Ratio};

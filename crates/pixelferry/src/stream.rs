@@ -5,7 +5,7 @@
 //! --attach NAME` shows one.
 //!
 //! ```
-//! use pixelferry::stream::{Next, StreamOptions, Subscriber, publish};
+//! use pixelferry::stream::{NextFrame, StreamOptions, Subscriber, publish};
 //! use pixelferry::{BackendChoice, Link, LinkOptions, PixelFormat, SurfaceDesc, open_backend};
 //! use std::time::Duration;
 //!
@@ -18,13 +18,15 @@
 //!
 //! link.frame(|frame| frame.write(&[1, 2, 3, 4]))?;
 //! stream.publish(&link.shown()?)?;
-//! if let Next::Frame(mut frame) = subscriber.next(Duration::from_secs(10))? {
+//! if let NextFrame::Frame(mut frame) = subscriber.next(Duration::from_secs(10))? {
 //!     assert_eq!(frame.read()?, [1, 2, 3, 4]);
 //! }
 //! # Ok::<(), pixelferry::Error>(())
 //! ```
 
-pub use pixelferry_stream::{Listed, Next, Published, StreamDisplay, StreamFrame, StreamOptions, Subscriber, streams};
+pub use pixelferry_stream::{
+    NextFrame, PublishedFrame, StreamDisplay, StreamEntry, StreamFrame, StreamOptions, Subscriber, streams,
+};
 
 use interop_core::{ComputeBackend, Display, Result};
 use std::rc::Rc;

@@ -1,9 +1,9 @@
 //! Translation of GLSL texts to WGSL.
 
+use crate::array_sizes::size_arrays;
 use crate::by_copy::copy_components;
 use crate::depth::depth;
 use crate::guard::{TextError, TextLimit, with_room};
-use crate::sized::size_arrays;
 use naga::back::wgsl::{WriterFlags, write_string};
 use naga::front::glsl::{Frontend, Options};
 use naga::valid::{Capabilities, ValidationFlags, Validator};

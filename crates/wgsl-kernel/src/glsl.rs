@@ -1,9 +1,9 @@
 //! Translation of texts to GLSL, for compute shaders of OpenGL 4.3 and OpenGL ES 3.1.
 
-use crate::bounded::{CAPABILITIES, bounded};
 use crate::guard::{TextError, with_room};
+use crate::index_bounds::{CAPABILITIES, bounded};
 use crate::limits::Limits;
-use crate::prelude::{Blue, with_prelude, with_texture};
+use crate::prelude::{BluePosition, with_prelude, with_texture};
 use crate::text::KernelText;
 use interop_core::{KernelSource, Language, PixelFormat};
 use naga::back::glsl::{Options, PipelineOptions, Version, Writer, WriterFlags};
@@ -114,7 +114,7 @@ pub fn glsl_prelude(format: PixelFormat, dialect: Dialect) -> Result<String, Tex
 /// The errors of [`glsl_prelude`].
 pub fn glsl_texture_prelude(format: PixelFormat, dialect: Dialect) -> Result<String, TextError> {
     let user = USER.replace("pf_put(0u, pf_get(0u));", "");
-    functions(&glsl(&with_texture(&user, format, Blue::Third), "pf_none", dialect)?)
+    functions(&glsl(&with_texture(&user, format, BluePosition::Third), "pf_none", dialect)?)
 }
 
 /// Returns a text without its entry point.
@@ -157,7 +157,7 @@ impl KernelText {
     /// # Errors
     /// The errors of [`KernelText::glsl`].
     pub fn glsl_of_texture(&self, format: PixelFormat, dialect: Dialect) -> Result<String, TextError> {
-        glsl(&self.of_texture(format, Blue::Third), self.name(), dialect)
+        glsl(&self.of_texture(format, BluePosition::Third), self.name(), dialect)
     }
 }
 

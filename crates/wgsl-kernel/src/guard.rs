@@ -4,7 +4,7 @@
 use crate::depth::depth;
 use crate::values::values;
 use crate::weight::{shared, weight};
-use crate::zeroed::zero;
+use crate::zero_fill::zero;
 use interop_core::describe::threads;
 use naga::Module;
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
@@ -45,52 +45,52 @@ pub enum TextLimit {
 }
 
 /// A row of the table of limits.
-struct Row {
+struct LimitRow {
     limit: TextLimit,
     most: u64,
     counted: &'static str,
     instead: &'static str,
 }
 
-const ROWS: [Row; 7] = [
-    Row {
+const ROWS: [LimitRow; 7] = [
+    LimitRow {
         limit: TextLimit::Bytes,
         most: 64 << 10,
         counted: "bytes of text, including the prelude",
         instead: "put tables into a memory among the arguments, and parts into separate kernels",
     },
-    Row {
+    LimitRow {
         limit: TextLimit::Depth,
         most: 250,
         counted: "nested brackets, operators and 'else'",
         instead: "name parts of the expression by 'let', or use 'switch' or a loop",
     },
-    Row {
+    LimitRow {
         limit: TextLimit::Constants,
         most: 256 << 10,
         counted: "words of constant arrays and structs, counted at each use",
         instead: "reduce them, write lengths as numbers or constants with '+ - * / % <<', or put tables into a memory \
                   among the arguments",
     },
-    Row {
+    LimitRow {
         limit: TextLimit::Work,
         most: 64 << 10,
         counted: "words of work, with every function copied to each place that calls it",
         instead: "call functions in a loop, or split the kernel into several launches",
     },
-    Row {
+    LimitRow {
         limit: TextLimit::Loops,
         most: 12,
         counted: "nested loops",
         instead: "use one loop for several indices, with '/' and '%'",
     },
-    Row {
+    LimitRow {
         limit: TextLimit::Private,
         most: 512,
         counted: "words of arrays and structs for each work item, with every function copied to each place that calls it",
         instead: "put large arrays into 'var<workgroup>' or a memory among the arguments",
     },
-    Row {
+    LimitRow {
         limit: TextLimit::Workgroup,
         most: 4096,
         counted: "words of 'var<workgroup>'",
@@ -99,7 +99,7 @@ const ROWS: [Row; 7] = [
 ];
 
 impl TextLimit {
-    fn row(self) -> &'static Row {
+    fn row(self) -> &'static LimitRow {
         let found = ROWS.iter().find(|row| row.limit == self);
         found.unwrap_or(&ROWS[0])
     }

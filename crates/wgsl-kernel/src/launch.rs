@@ -4,7 +4,7 @@ use crate::limits::Limits;
 use crate::params::{HEAD, MOST_NUMBERS, VECTOR, WORD};
 use crate::text::KernelText;
 use interop_core::compute::Placement;
-use interop_core::devices::owned::{Owned, own};
+use interop_core::devices::maker_object::{MakerObject, own};
 use interop_core::{Arg, BufferView, ComputeMemory, Error, ImageView, PixelFormat, Region, Result, View};
 use std::ptr;
 
@@ -114,7 +114,7 @@ impl KernelText {
     /// # Errors
     /// [`Error::Foreign`] for memory of another backend; [`Error::InvalidInput`] where the memories do not match the
     /// text, one is smaller than its type, or one is the target.
-    pub fn own_memories<'m, M: Owned + ComputeMemory>(
+    pub fn own_memories<'m, M: MakerObject + ComputeMemory>(
         &self,
         target: Option<&M>,
         args: &[Arg<'m>],

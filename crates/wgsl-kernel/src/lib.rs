@@ -29,7 +29,8 @@
 //! | group 0, binding 1 | a uniform block of at most [`NUMBERS`] bytes: [`Launch::numbers`]; or immediates ([`KernelText::by_immediates`]) |
 //! | group 1, binding n | memory n among the arguments |
 
-mod bounded;
+#[cfg(feature = "glsl-in")]
+mod array_sizes;
 #[cfg(feature = "glsl-in")]
 mod by_copy;
 mod depth;
@@ -37,6 +38,7 @@ mod depth;
 mod from_glsl;
 mod glsl;
 mod guard;
+mod index_bounds;
 mod launch;
 mod limits;
 mod params;
@@ -44,26 +46,24 @@ mod pattern;
 mod prelude;
 mod rebuild;
 pub mod shader;
-#[cfg(feature = "glsl-in")]
-mod sized;
 #[cfg(feature = "spirv")]
 mod spirv;
 mod text;
 mod tokens;
 mod values;
 mod weight;
-mod zeroed;
+mod zero_fill;
 
-pub use bounded::bounded;
 #[cfg(feature = "glsl-in")]
 pub use from_glsl::from_glsl;
 pub use glsl::{Dialect, GLSL_NUMBERS, check, glsl, glsl_prelude, glsl_texture_prelude};
 pub use guard::{TextError, TextLimit, with_room};
+pub use index_bounds::bounded;
 pub use launch::{Launch, NUMBERS};
 pub use limits::Limits;
 pub use params::{MOST_NUMBERS, WORD};
 pub use pattern::{FLAT, PATTERN, PatternEntry, flat_color, pattern};
-pub use prelude::{Blue, NAMES_WORDS, PRELUDE, storage_name};
+pub use prelude::{BluePosition, NAMES_WORDS, PRELUDE, storage_name};
 #[cfg(feature = "spirv")]
 pub use spirv::{spirv, trusted_spirv};
 pub use text::KernelText;

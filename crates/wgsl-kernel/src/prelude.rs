@@ -125,7 +125,7 @@ pub const NAMES_WORDS: &str =
 
 /// Position of blue in a texture of a format that begins with blue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Blue {
+pub enum BluePosition {
     /// The texture has that format.
     First,
     /// The texture begins with red, because OpenGL has no other order.
@@ -169,9 +169,9 @@ pub fn storage_name(format: PixelFormat) -> &'static str {
 
 /// Returns the kernel's text with the functions for a texture target: `pf_launch[0].xy` is its first pixel, and
 /// `pf_launch[1].y` the step from one row to the next, 1 or -1.
-pub fn with_texture(text: &str, format: PixelFormat, blue: Blue) -> String {
+pub fn with_texture(text: &str, format: PixelFormat, blue: BluePosition) -> String {
     let (name, stored) = match (format, blue) {
-        (PixelFormat::Bgra8, Blue::First) => ("bgra8unorm", texture(PixelFormat::Rgba8).1),
+        (PixelFormat::Bgra8, BluePosition::First) => ("bgra8unorm", texture(PixelFormat::Rgba8).1),
         _ => texture(format),
     };
     format!(

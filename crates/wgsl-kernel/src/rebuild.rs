@@ -28,7 +28,7 @@ pub enum Last {
 
 /// A limited index, which replaces an expression: `base[min(index, last)]`.
 #[derive(Clone, Copy)]
-pub struct Limit {
+pub struct IndexLimit {
     pub base: Expr,
     pub index: Index,
     pub last: Last,
@@ -38,7 +38,7 @@ pub struct Limit {
 ///
 /// # Errors
 /// For a construct that kernels cannot use, such as images.
-pub fn rebuilt(function: &Function, limits: &[Option<Limit>]) -> Result<Function, String> {
+pub fn rebuilt(function: &Function, limits: &[Option<IndexLimit>]) -> Result<Function, String> {
     let mut new = Rebuild { arena: Arena::new(), literals: BTreeMap::new(), made: Vec::new(), span: Span::default() };
     // Literals come first: they are not computed, so they cannot be placed among computed expressions.
     for limit in limits.iter().flatten() {
@@ -96,7 +96,7 @@ impl Rebuild {
             .or_insert_with(|| arena.append(Expression::Literal(Literal::U32(value)), Span::default()))
     }
 
-    fn limited(&mut self, limit: &Limit) -> Result<Expression, String> {
+    fn limited(&mut self, limit: &IndexLimit) -> Result<Expression, String> {
         let base = self.of(limit.base)?;
         let index = match limit.index {
             Index::Constant(index) => self.literal(index),

@@ -1,7 +1,7 @@
 //! Translation of texts to SPIR-V, for Vulkan 1.1.
 
-use crate::bounded::CAPABILITIES;
 use crate::guard::{TextError, parsed, weighed, with_room};
+use crate::index_bounds::CAPABILITIES;
 use naga::ShaderStage;
 use naga::back::spv::{self, PipelineOptions, WriterFlags, ZeroInitializeWorkgroupMemoryMode};
 use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
@@ -56,14 +56,14 @@ fn written(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::prelude::{Blue, by_immediates, with_prelude, with_texture};
+    use crate::prelude::{BluePosition, by_immediates, with_prelude, with_texture};
     use interop_core::PixelFormat;
 
     #[test]
     fn every_format_is_written_for_memory_and_for_textures() {
         let text = "@compute @workgroup_size(8) fn k() { pf_store(vec2<u32>(0u), vec4<f32>(pf_arg_f32(0))); }";
         for format in PixelFormat::ALL {
-            let whole = [with_prelude(text, format), with_texture(text, format, Blue::Third)];
+            let whole = [with_prelude(text, format), with_texture(text, format, BluePosition::Third)];
             let pushed = whole.each_ref().map(|whole| by_immediates(whole, 3));
             for whole in whole.into_iter().chain(pushed) {
                 let words = spirv(&whole, "k").unwrap();

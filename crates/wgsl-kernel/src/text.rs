@@ -3,7 +3,7 @@
 use crate::guard::{TextError, parsed, weighed, with_room};
 use crate::limits::Limits;
 use crate::params::{HEAD, Numbers, VECTOR, WORD};
-use crate::prelude::{Blue, NUMBERS, TARGET, TEXTURE, by_immediates, names_words, with_prelude, with_texture};
+use crate::prelude::{BluePosition, NUMBERS, TARGET, TEXTURE, by_immediates, names_words, with_prelude, with_texture};
 use crate::tokens::tokens;
 use interop_core::{KernelSource, Language, PixelFormat, Result, View};
 
@@ -116,7 +116,7 @@ impl KernelText {
     }
 
     /// Returns the whole text for textures of this format. A text that addresses words cannot be built so.
-    pub fn of_texture(&self, format: PixelFormat, blue: Blue) -> String {
+    pub fn of_texture(&self, format: PixelFormat, blue: BluePosition) -> String {
         with_texture(&self.text, format, blue)
     }
 

@@ -44,7 +44,7 @@ impl Value {
 }
 
 #[derive(Clone, Copy)]
-enum Declared {
+enum Declaration {
     /// `alias`, with the position of the token where its type begins.
     Alias(usize),
     /// `struct`, with its first bracket.
@@ -55,7 +55,7 @@ struct Reader<'a> {
     tokens: Vec<&'a str>,
     /// The closing bracket of each opening one.
     closed: HashMap<usize, usize>,
-    types: HashMap<&'a str, Declared>,
+    types: HashMap<&'a str, Declaration>,
     /// Start of each value of `const`; the bool of each pair is true if it is declared outside all functions.
     constants: HashMap<&'a str, Vec<(bool, usize)>>,
     /// Values computed so far; for a name that is being resolved, a value that ends the recursion.
@@ -90,8 +90,8 @@ impl<'a> Reader<'a> {
                         new.closed.insert(first, at);
                     }
                 }
-                "alias" => _ = new.types.insert(new.token(at + 1), Declared::Alias(at + 3)),
-                "struct" => _ = new.types.insert(new.token(at + 1), Declared::Struct(at + 2)),
+                "alias" => _ = new.types.insert(new.token(at + 1), Declaration::Alias(at + 3)),
+                "struct" => _ = new.types.insert(new.token(at + 1), Declaration::Struct(at + 2)),
                 "const" => {
                     let declared = (open.is_empty(), new.behind_equals(at + 1));
                     new.constants.entry(new.token(at + 1)).or_default().push(declared);
@@ -125,7 +125,7 @@ impl<'a> Reader<'a> {
     /// Returns the largest value among these tokens, and the count for computing all of them.
     fn part(&mut self, range: Range<usize>, outside: bool) -> (Value, u64) {
         let (mut all, mut counted) = (ONE, 0_u64);
-        let (mut at, mut part) = (range.start, Part::default());
+        let (mut at, mut part) = (range.start, TextPart::default());
         while at < range.end {
             let token = self.tokens[at];
             part.links += 1;
@@ -189,8 +189,8 @@ impl<'a> Reader<'a> {
         (all, counted)
     }
 
-    fn ends(&mut self, part: &mut Part<'a>, all: &mut Value) -> u64 {
-        let Part { links, declared, largest, last } = std::mem::take(part);
+    fn ends(&mut self, part: &mut TextPart<'a>, all: &mut Value) -> u64 {
+        let TextPart { links, declared, largest, last } = std::mem::take(part);
         let largest = largest.most(last);
         if let Some(name) = declared {
             let known = self.inner.entry(name).or_insert(ONE);
@@ -305,8 +305,8 @@ impl<'a> Reader<'a> {
         self.words.insert(name, ONE);
         self.names += 1;
         let value = match self.types.get(name).copied() {
-            Some(Declared::Alias(at)) => self.ty(at).map_or(unknown, |(value, _)| value),
-            Some(Declared::Struct(open)) => {
+            Some(Declaration::Alias(at)) => self.ty(at).map_or(unknown, |(value, _)| value),
+            Some(Declaration::Struct(open)) => {
                 let end = self.closed.get(&open).copied().unwrap_or(self.tokens.len());
                 let (mut at, mut words) = (open + 1, 1_u64);
                 while at < end {
@@ -435,7 +435,7 @@ fn length(value: u64) -> Option<u64> {
 }
 
 /// A part between two commas or semicolons.
-struct Part<'a> {
+struct TextPart<'a> {
     links: u64,
     declared: Option<&'a str>,
     largest: Value,
@@ -443,13 +443,13 @@ struct Part<'a> {
     last: Value,
 }
 
-impl Default for Part<'_> {
+impl Default for TextPart<'_> {
     fn default() -> Self {
         Self { links: 0, declared: None, largest: ONE, last: ONE }
     }
 }
 
-impl Part<'_> {
+impl TextPart<'_> {
     /// Returns the words that count where the value is named.
     fn holds(&mut self, value: Value) -> u64 {
         self.largest = self.largest.most(std::mem::replace(&mut self.last, value));

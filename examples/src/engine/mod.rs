@@ -1,9 +1,9 @@
 //! Parts shared by the small render engines: the computed data, the camera, and the command line.
 
 mod camera;
+mod engine_options;
 mod kernels;
-mod options;
 
 pub use camera::View;
+pub use engine_options::{EngineOptions, Failure};
 pub use kernels::{Kernels, SEA_INDICES, SEA_SIDE, planet_desc, radar_desc, sea_desc, sea_indices, sources};
-pub use options::{EngineOptions, Failure};

@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 use engine_picture::{AT, BACKGROUND, EXTENT, LAST_FRAME, WINDOW, source, tell};
 // glue
-use pixelferry::{Arg, DrawOptions, Kernel, LinkBuilder, Opened, PixelFormat, Scratch, SurfaceDesc};
+use pixelferry::{Arg, DrawOptions, Kernel, LinkBuilder, OpenedLink, PixelFormat, Scratch, SurfaceDesc};
 use pixelferry_bevy::{Picture, PixelferryPlugin, Screen};
 
 struct Weave {
@@ -18,7 +18,7 @@ fn open(world: &mut World) -> Result {
     let screen = world.non_send::<Screen>().clone();
     let surface = SurfaceDesc::image(EXTENT.width, EXTENT.height, PixelFormat::Rgba8);
     let builder = LinkBuilder::new(surface).launch(&source(), [Scratch::U32(0)]).shown_by(&screen.display());
-    let Opened { mut kernels, link, .. } = builder.open()?;
+    let OpenedLink { mut kernels, link, .. } = builder.open()?;
     let mut images = world.resource_mut::<Assets<Image>>();
     let (kernel, mut picture) = (kernels.remove(0), Picture::new(&screen, &mut images, link)?);
     let sprite = Sprite::from_image(picture.image());

@@ -27,7 +27,7 @@ use burn_tensor::kind::Basic;
 use burn_tensor::{DType, Device, Float, Int, PrimitiveConversionError, Tensor};
 use pixelferry::driver::describe::format::ChannelKind;
 use pixelferry::driver::describe::panics::catch;
-use pixelferry::{Error, Extent, PixelFormat, Result, Taken, Target, View};
+use pixelferry::{Error, Extent, IntakeGuard, PixelFormat, Result, Target, View};
 use pixelferry_cubecl::CubeGuest;
 
 /// The guest's device in burn, for tensors that become frames.
@@ -94,7 +94,7 @@ pub fn copy<const D: usize, K: Numbers>(guest: &CubeGuest, tensor: Tensor<D, K>,
 ///
 /// # Errors
 /// [`Error::InvalidInput`] if the picture is of the other kind, or a buffer; otherwise those of [`copy`].
-pub fn take<const D: usize, K: Numbers>(guest: &CubeGuest, taken: &Taken<'_>) -> Result<Tensor<D, K>> {
+pub fn take<const D: usize, K: Numbers>(guest: &CubeGuest, taken: &IntakeGuard<'_>) -> Result<Tensor<D, K>> {
     const OP: &str = "pixelferry_burn::take";
     let View::Image(image) = taken.view() else { return Err(Error::invalid(OP, "a buffer is not a picture")) };
     let (shape, types) = described(image.extent, image.format)?;

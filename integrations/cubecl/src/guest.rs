@@ -9,7 +9,7 @@ use cubecl_core::server::{Handle, ServerError};
 use cubecl_wgpu::{AutoCompiler, RuntimeOptions, WgpuDevice, WgpuServer, WgpuSetup, try_init_device, wgpu};
 use pixelferry::api::wgpu::WgpuBackend;
 use pixelferry::api::wgpu::{WgpuDisplay, open_device};
-use pixelferry::{Extent, Result, Taken, Target};
+use pixelferry::{Extent, IntakeGuard, Result, Target};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -120,7 +120,7 @@ impl CubeGuest {
     ///
     /// # Errors
     /// Those of [`CubeGuest::copy`], of [`WgpuBackend::copy_to_buffer`].
-    pub fn copy_to(&self, taken: &Taken<'_>, to: Handle) -> Result<()> {
+    pub fn copy_to(&self, taken: &IntakeGuard<'_>, to: Handle) -> Result<()> {
         let (buffer, offset) = self.submitted("CubeGuest::copy_to", to)?;
         self.backend.copy_to_buffer(taken.memory(), taken.view(), &buffer, offset)
     }

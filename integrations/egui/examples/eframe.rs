@@ -3,7 +3,7 @@
 use eframe::egui;
 use engine_picture::{AT, BACKGROUND, EXTENT, LAST_FRAME, WINDOW, source, tell};
 // glue
-use pixelferry::{Arg, DrawOptions, Kernel, LinkBuilder, Opened, PixelFormat, Scratch, SurfaceDesc};
+use pixelferry::{Arg, DrawOptions, Kernel, LinkBuilder, OpenedLink, PixelFormat, Scratch, SurfaceDesc};
 use pixelferry_egui::{Picture, Screen};
 // end of glue
 use std::error::Error;
@@ -24,7 +24,7 @@ impl App {
         let screen = unsafe { Screen::new(cc) }?;
         let surface = SurfaceDesc::image(EXTENT.width, EXTENT.height, PixelFormat::Rgba8);
         let builder = LinkBuilder::new(surface).launch(&source(), [Scratch::U32(0)]).shown_by(&screen.display());
-        let Opened { mut kernels, link, .. } = builder.open()?;
+        let OpenedLink { mut kernels, link, .. } = builder.open()?;
         let (weave, mut picture) = (kernels.remove(0), Picture::new(screen, link));
         // end of glue
         tell(picture.link());

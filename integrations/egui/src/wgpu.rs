@@ -8,7 +8,7 @@ use pixelferry::{DrawOptions, Extent, Filter, Result, Surface};
 use std::rc::Rc;
 
 /// The texture that egui has, and the size and filter that it was made for.
-pub(crate) struct Made {
+pub(crate) struct EguiTexture {
     target: OffscreenTarget,
     what: (Extent, Filter),
     id: TextureId,
@@ -17,7 +17,7 @@ pub(crate) struct Made {
 pub(crate) struct WgpuTexture {
     pub display: Rc<WgpuDisplay>,
     pub state: RenderState,
-    pub made: Option<Made>,
+    pub made: Option<EguiTexture>,
 }
 
 impl WgpuTexture {
@@ -36,7 +36,7 @@ impl WgpuTexture {
         Ok(made.id)
     }
 
-    fn make(&self, what: (Extent, Filter), id: Option<TextureId>) -> Result<Made> {
+    fn make(&self, what: (Extent, Filter), id: Option<TextureId>) -> Result<EguiTexture> {
         let (Extent { width, height, .. }, filter) = what;
         let target = self.display.create_offscreen_target(width, height)?;
         let (device, view) = (&self.state.device, target.view());
@@ -49,7 +49,7 @@ impl WgpuTexture {
             }
             None => renderer.register_native_texture(device, view, filter),
         };
-        Ok(Made { target, what, id })
+        Ok(EguiTexture { target, what, id })
     }
 }
 

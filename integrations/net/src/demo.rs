@@ -13,7 +13,7 @@ use std::thread;
 use std::time::Duration;
 
 #[derive(Args)]
-pub struct Options {
+pub struct DemoOptions {
     /// Address and port for browsers. If it is not a loopback address, everybody who can reach it may watch and send
     /// input.
     #[arg(long, default_value = "127.0.0.1:8080")]
@@ -32,7 +32,7 @@ pub struct Options {
 }
 
 /// Shows frames until Ctrl-C, which ends the process with all its parts.
-pub fn run(options: &Options) -> Result<(), Failure> {
+pub fn run(options: &DemoOptions) -> Result<(), Failure> {
     let net = host(std::slice::from_ref(&options.hub), &[], &Papers::default(), &Guests::default())?;
     // The endpoint with the port that the system chose, if none was named.
     let hub = net.endpoints()?.into_iter().next().unwrap_or_else(|| options.hub.clone());
@@ -40,7 +40,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let mut workers = Vec::new();
     for number in 0..options.workers {
         let (through, scene) = (through.clone(), options.picture.scene.clone());
-        let worker = worker::Options { through, scene, codec: Packing::default(), idle: None };
+        let worker = worker::WorkerOptions { through, scene, codec: Packing::default(), idle: None };
         let work =
             move || worker::run(&worker).unwrap_or_else(|failure| complain(format_args!("a worker ended: {failure}")));
         workers.push(thread::Builder::new().name(format!("worker {number}")).spawn(work).map_err(Failure::Thread)?);

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 #[derive(Args)]
-pub struct Options {
+pub struct DisplayOptions {
     /// Endpoint to listen on as the hub; default tcp/127.0.0.1:7447, or none with --connect.
     #[arg(long, value_name = "ENDPOINT")]
     listen: Option<String>,
@@ -59,8 +59,8 @@ const DEADLINE: Duration = Duration::from_secs(10);
 const ALONE: Duration = Duration::from_secs(1);
 
 /// Shows the requested number of frames.
-pub fn run(options: &Options) -> Result<(), Failure> {
-    let Options { listen, connect, patience, papers, .. } = options;
+pub fn run(options: &DisplayOptions) -> Result<(), Failure> {
+    let DisplayOptions { listen, connect, patience, papers, .. } = options;
     let net = match (listen, connect) {
         (None, Some(connect)) => {
             join(&Through { connect: connect.clone(), patience: *patience, papers: papers.clone() })?

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::{HUB, metrics, stop};
 use clap::Args;
-use pixelferry_net::{Net, Options, Place, Security};
+use pixelferry_net::{Net, NetOptions, NetRole, Security};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -80,7 +80,7 @@ pub fn secret(file: &Path) -> Result<String, Failure> {
 
 /// Joins via a hub or router as soon as it can be reached.
 pub fn join(through: &Through) -> Result<Net, Failure> {
-    open(&Options::through(&through.connect).with_security(through.papers.security()?), through.patience)
+    open(&NetOptions::through(&through.connect).with_security(through.papers.security()?), through.patience)
 }
 
 /// Joins as a node that others connect to, and that may connect to other such nodes.
@@ -91,12 +91,12 @@ pub fn host(listen: &[String], connect: &[String], papers: &Papers, guests: &Gue
         fs::File::open(users).map_err(|reason| Failure::Secret { file: users.clone(), reason })?;
         security.users = Some(users.clone());
     }
-    let mut options = Options::default().with_security(security);
-    (options.place, options.listen, options.connect) = (Place::Hub, listen.to_vec(), connect.to_vec());
+    let mut options = NetOptions::default().with_security(security);
+    (options.place, options.listen, options.connect) = (NetRole::Hub, listen.to_vec(), connect.to_vec());
     open(&options, 0)
 }
 
-fn open(options: &Options, patience: u64) -> Result<Net, Failure> {
+fn open(options: &NetOptions, patience: u64) -> Result<Net, Failure> {
     let until = Instant::now() + Duration::from_secs(patience);
     loop {
         metrics::beat();

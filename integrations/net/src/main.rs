@@ -58,23 +58,23 @@ struct Cli {
 enum Command {
     /// Show a picture in browsers: runs a display, workers and the page in one process, until Ctrl-C.
     #[cfg(feature = "web")]
-    Demo(demo::Options),
+    Demo(demo::DemoOptions),
     /// Compute tiles of a scene.
-    Worker(worker::Options),
+    Worker(worker::WorkerOptions),
     /// Request frames, assemble their tiles, and serve the pictures; acts as the hub unless it connects to one.
-    Display(display::Options),
+    Display(display::DisplayOptions),
     /// Forward messages between displays, workers and viewers on many networks.
-    Router(router::Options),
+    Router(router::RouterOptions),
     /// Watch the pictures of a display; prints their rate and age.
-    View(view::Options),
+    View(view::ViewOptions),
     /// Show the pictures in browsers, which send mouse and keys back.
     #[cfg(feature = "web")]
-    Web(web::Options),
+    Web(web::WebArgs),
     /// Record the pictures as H.264 in a file.
     #[cfg(feature = "web")]
-    Video(video::Options),
+    Video(video::VideoOptions),
     /// List all nodes and what they do.
-    Probe(probe::Options),
+    Probe(probe::ProbeOptions),
 }
 
 /// Default endpoint of the hub.

@@ -11,7 +11,7 @@ use std::fs;
 use std::path::PathBuf;
 
 #[derive(Args)]
-pub struct Options {
+pub struct ProbeOptions {
     #[command(flatten)]
     through: Through,
     /// Write the report as JSON: to a file beside the table, or alone to standard output (-, or no name).
@@ -28,7 +28,7 @@ struct Report {
     nodes: Vec<NodeStatus>,
 }
 
-pub fn run(options: &Options) -> Result<(), Failure> {
+pub fn run(options: &ProbeOptions) -> Result<(), Failure> {
     let nodes = join(&options.through)?.probe()?;
     let version = env!("CARGO_PKG_VERSION");
     let report = Report { schema: "pixelferry-net-probe", schema_version: 1, version, nodes };

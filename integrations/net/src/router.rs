@@ -7,7 +7,7 @@ use crate::{HUB, metrics, stop};
 use clap::Args;
 
 #[derive(Args)]
-pub struct Options {
+pub struct RouterOptions {
     /// Endpoint to listen on; can be repeated.
     #[arg(long, value_name = "ENDPOINT", default_value = HUB)]
     listen: Vec<String>,
@@ -20,7 +20,7 @@ pub struct Options {
     papers: Papers,
 }
 
-pub fn run(options: &Options) -> Result<(), Failure> {
+pub fn run(options: &RouterOptions) -> Result<(), Failure> {
     let net = host(&options.listen, &options.connect, &options.papers, &options.guests)?;
     say(format_args!("listening on {}", net.endpoints()?.join(" ")))?;
     while stop::wait(stop::LOOK) {

@@ -10,7 +10,7 @@ use pixelferry_media::wire::{HEADER_BYTES, Header, Limits};
 use std::time::{Duration, Instant};
 
 #[derive(Args)]
-pub struct Options {
+pub struct VideoOptions {
     #[command(flatten)]
     through: Through,
     /// Name of the scene.
@@ -27,7 +27,7 @@ pub struct Options {
 }
 
 /// Records the state of the scene at each frame of the film.
-pub fn run(options: &Options) -> Result<(), Failure> {
+pub fn run(options: &VideoOptions) -> Result<(), Failure> {
     let viewer = join(&options.through)?.view(&options.scene)?;
     let next = |patience| viewer.next_message(&[], patience);
     let patience = Duration::from_secs(options.through.patience);

@@ -8,7 +8,7 @@ use clap::Args;
 use std::time::{Duration, Instant};
 
 #[derive(Args)]
-pub struct Options {
+pub struct ViewOptions {
     #[command(flatten)]
     through: Through,
     /// Name of the scene.
@@ -22,7 +22,7 @@ pub struct Options {
 /// After this time without pictures, the command says so.
 const SILENCE: Duration = Duration::from_secs(2);
 
-pub fn run(options: &Options) -> Result<(), Failure> {
+pub fn run(options: &ViewOptions) -> Result<(), Failure> {
     let viewer = join(&options.through)?.view(&options.scene)?;
     let (mut begun, mut seen, mut last) = (Instant::now(), 0, 0);
     let (mut heard, mut is_told) = (Instant::now(), false);

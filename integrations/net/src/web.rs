@@ -5,7 +5,7 @@ use crate::join::{Through, join, secret};
 use crate::output::say;
 use crate::{metrics, stop};
 use clap::{Args, ValueEnum};
-use pixelferry_media::web::{Hop, WebOptions};
+use pixelferry_media::web::{BrowserCodec, WebOptions};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -18,7 +18,7 @@ enum Codec {
 }
 
 #[derive(Args)]
-pub struct Options {
+pub struct WebArgs {
     #[command(flatten)]
     through: Through,
     /// Address and port for browsers. If it is not a loopback address, everybody who can reach it may watch and send
@@ -47,13 +47,13 @@ pub struct Options {
 }
 
 /// Serves the page until it is stopped.
-pub fn run(options: &Options) -> Result<(), Failure> {
+pub fn run(options: &WebArgs) -> Result<(), Failure> {
     let mut web = WebOptions::at(options.listen);
     web.names.clone_from(&options.names);
     web.viewers = options.viewers;
     web.hop = match options.codec {
-        Codec::Served => Hop::Served,
-        Codec::H264 => Hop::H264,
+        Codec::Served => BrowserCodec::Served,
+        Codec::H264 => BrowserCodec::H264,
     };
     web.tokens.watch = options.watch_token.as_deref().map(secret).transpose()?;
     web.tokens.steer = options.steer_token.as_deref().map(secret).transpose()?;

@@ -10,7 +10,7 @@ use pixelferry_net::Packing;
 use std::time::{Duration, Instant};
 
 #[derive(Args)]
-pub struct Options {
+pub struct WorkerOptions {
     #[command(flatten)]
     pub through: Through,
     /// Name of the scene.
@@ -25,7 +25,7 @@ pub struct Options {
 }
 
 /// Computes until it is stopped or idle for too long.
-pub fn run(options: &Options) -> Result<(), Failure> {
+pub fn run(options: &WorkerOptions) -> Result<(), Failure> {
     let net = join(&options.through)?;
     let backend = CpuBackend::new()?;
     let kernel = backend.build(&plasma::source())?;

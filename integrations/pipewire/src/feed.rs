@@ -2,7 +2,7 @@
 
 use crate::error::PipewireError;
 use crate::source::VideoSource;
-use pixelferry::stream::{Next, Subscriber};
+use pixelferry::stream::{NextFrame, Subscriber};
 use pixelferry::{BackendChoice, Error, SurfaceDesc, open_backend};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -48,13 +48,13 @@ pub fn feed(
 fn follow(subscriber: &mut Subscriber, source: &mut VideoSource, stop: &AtomicBool) -> Result<(), PipewireError> {
     while !stop.load(Ordering::Relaxed) {
         match subscriber.next(TICK)? {
-            Next::Frame(mut frame) => {
+            NextFrame::Frame(mut frame) => {
                 let SurfaceDesc::Image(image) = *frame.desc() else { return Err(PipewireError::NoImage) };
                 let rows = frame.read()?;
                 source.show(&image, &rows)?;
             }
-            Next::Nothing => source.wait(Duration::ZERO)?,
-            Next::Ended => return Ok(()),
+            NextFrame::Nothing => source.wait(Duration::ZERO)?,
+            NextFrame::Ended => return Ok(()),
         }
     }
     Ok(())

@@ -38,11 +38,11 @@ const AGAIN: Duration = Duration::from_secs(1);
 /// ```
 pub struct VideoSource {
     // Declared before the objects that they listen to.
-    _listens: (StreamListener<Rc<RefCell<Shared>>>, Listener),
+    _listens: (StreamListener<Rc<RefCell<SourceState>>>, Listener),
     stream: StreamRc,
     _core: CoreRc,
     main_loop: MainLoopRc,
-    shared: Rc<RefCell<Shared>>,
+    shared: Rc<RefCell<SourceState>>,
     /// Minimum time between two pictures.
     interval: Duration,
     sent: Option<Instant>,
@@ -50,7 +50,7 @@ pub struct VideoSource {
 
 /// State that the callbacks of PipeWire and the calls of [`VideoSource`] share.
 #[derive(Default)]
-struct Shared {
+struct SourceState {
     /// The current offer; `None` before the first picture.
     offer: Option<Offer>,
     /// Whether a consumer has agreed to the offer.
@@ -83,7 +83,7 @@ impl VideoSource {
         let main_loop = MainLoopRc::new(None).map_err(failed("pw_main_loop_new"))?;
         let context = ContextRc::new(&main_loop, None).map_err(failed("pw_context_new"))?;
         let core = context.connect_rc(None).map_err(PipewireError::Connect)?;
-        let shared = Rc::new(RefCell::new(Shared::default()));
+        let shared = Rc::new(RefCell::new(SourceState::default()));
         let heard = Rc::clone(&shared);
         let core_listener = core
             .add_listener_local()
@@ -216,7 +216,7 @@ impl VideoSource {
 }
 
 /// Answers a consumer's choice with the buffers for it.
-fn agreed(stream: &Stream, shared: &RefCell<Shared>, chosen: Option<&Pod>) {
+fn agreed(stream: &Stream, shared: &RefCell<SourceState>, chosen: Option<&Pod>) {
     let mut info = VideoInfoRaw::new();
     let is_read = chosen.is_some_and(|chosen| info.parse(chosen).is_ok());
     let offer = {
@@ -236,7 +236,7 @@ fn agreed(stream: &Stream, shared: &RefCell<Shared>, chosen: Option<&Pod>) {
     }
 }
 
-impl Shared {
+impl SourceState {
     fn lose(&mut self, failure: String) {
         self.failure.get_or_insert(failure);
     }

@@ -3,7 +3,7 @@
 use crate::dispatch::{answer, target};
 use crate::gl;
 use crate::objects::{
-    INVALID_GL_OBJECT, INVALID_OPERATION, Notify, ObjectKind, Sharing, check_turn, open, refuse, state, turn,
+    INVALID_GL_OBJECT, INVALID_OPERATION, Notify, ObjectKind, SharingContext, check_turn, open, refuse, state, turn,
 };
 use std::ffi::{CStr, c_void};
 use std::ptr;
@@ -130,7 +130,7 @@ unsafe extern "C" fn create_context(
         if let (Some(gl), false) = (gl.context, made.is_null()) {
             // The program's callback has this type.
             let notify = std::mem::transmute::<*const c_void, Option<Notify>>(notify);
-            state().contexts.insert(made.addr(), Sharing { gl, notify, user: user.addr() });
+            state().contexts.insert(made.addr(), SharingContext { gl, notify, user: user.addr() });
         }
         made
     }

@@ -22,7 +22,7 @@ pub enum ObjectKind {
 }
 
 #[derive(Clone, Copy)]
-pub struct Opened {
+pub struct OpenedObject {
     pub kind: ObjectKind,
     pub name: u32,
     size: [usize; 3],
@@ -33,7 +33,7 @@ pub struct Opened {
 
 /// Settings that a sharing OpenCL context was made with.
 #[derive(Clone, Copy)]
-pub struct Sharing {
+pub struct SharingContext {
     /// The GL context.
     pub gl: usize,
     /// `pfn_notify` and `user_data` of `clCreateContext`.
@@ -43,7 +43,7 @@ pub struct Sharing {
 
 pub type Notify = unsafe extern "C" fn(text: *const c_char, info: *const c_void, bytes: usize, user: *mut c_void);
 
-impl Sharing {
+impl SharingContext {
     /// Tells the program, as drivers may.
     pub fn report(self, text: &CStr) {
         if let Some(notify) = self.notify {
@@ -54,16 +54,16 @@ impl Sharing {
 }
 
 #[derive(Default)]
-pub struct State {
+pub struct DoubleState {
     /// OpenCL contexts that share.
-    pub contexts: HashMap<usize, Sharing>,
-    pub objects: HashMap<usize, Opened>,
+    pub contexts: HashMap<usize, SharingContext>,
+    pub objects: HashMap<usize, OpenedObject>,
     /// Objects among the arguments of kernels, by kernel and index.
     pub arguments: HashMap<(usize, u32), usize>,
 }
 
-pub fn state() -> MutexGuard<'static, State> {
-    static STATE: LazyLock<Mutex<State>> = LazyLock::new(Mutex::default);
+pub fn state() -> MutexGuard<'static, DoubleState> {
+    static STATE: LazyLock<Mutex<DoubleState>> = LazyLock::new(Mutex::default);
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -137,13 +137,13 @@ pub unsafe fn open(context: *mut c_void, flags: u64, kind: ObjectKind, name: u32
     if code != 0 {
         return Err(code);
     }
-    let opened = Opened { kind, name, size, format, acquired: false, context: current };
+    let opened = OpenedObject { kind, name, size, format, acquired: false, context: current };
     state().objects.insert(made.addr(), opened);
     Ok(made)
 }
 
 /// Checks whether one side's turn with an object may end and that of the other begin.
-pub fn check_turn(object: *mut c_void, acquire: bool) -> Result<Opened, i32> {
+pub fn check_turn(object: *mut c_void, acquire: bool) -> Result<OpenedObject, i32> {
     let Some(opened) = state().objects.get(&object.addr()).copied() else {
         return Err(refuse(INVALID_GL_OBJECT, "a turn with what is no GL object"));
     };
@@ -171,7 +171,7 @@ pub fn check_turn(object: *mut c_void, acquire: bool) -> Result<Opened, i32> {
 ///
 /// # Safety
 /// `queue` is a live queue.
-pub unsafe fn turn(queue: *mut c_void, object: *mut c_void, opened: &Opened, acquire: bool) -> Result<(), i32> {
+pub unsafe fn turn(queue: *mut c_void, object: *mut c_void, opened: &OpenedObject, acquire: bool) -> Result<(), i32> {
     // SAFETY: the caller's promise, and the object is one that the driver made for us.
     unsafe { copy(queue, object, opened, acquire) }?;
     if let Some(opened) = state().objects.get_mut(&object.addr()) {
@@ -182,7 +182,7 @@ pub unsafe fn turn(queue: *mut c_void, object: *mut c_void, opened: &Opened, acq
 
 /// # Safety
 /// The caller keeps what [`turn`] asks.
-unsafe fn copy(queue: *mut c_void, object: *mut c_void, opened: &Opened, acquire: bool) -> Result<(), i32> {
+unsafe fn copy(queue: *mut c_void, object: *mut c_void, opened: &OpenedObject, acquire: bool) -> Result<(), i32> {
     type Copy = unsafe extern "C" fn(
         *mut c_void,
         *mut c_void,

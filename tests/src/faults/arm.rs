@@ -1,6 +1,6 @@
 //! Faults to inject, and the calls that were seen.
 
-use crate::faults::step::{Side, Step};
+use crate::faults::step::{CallSide, FaultStep};
 use interop_core::display::{Call, Hook, Watch};
 use interop_core::select::Clock;
 use interop_core::{DriverError, Error, Result};
@@ -26,7 +26,7 @@ pub enum FaultKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fault {
     /// Step that fails.
-    pub step: Step,
+    pub step: FaultStep,
     /// The first that fails, counted from 1 when it is armed.
     pub nth: u32,
     /// All after it fail, too.
@@ -37,34 +37,34 @@ pub struct Fault {
 
 impl Fault {
     /// The next such call fails with a driver's code.
-    pub const fn once(step: Step) -> Self {
+    pub const fn once(step: FaultStep) -> Self {
         Self { step, nth: 1, lasting: false, kind: FaultKind::Driver }
     }
 
     /// All such calls do.
-    pub const fn lasting(step: Step) -> Self {
+    pub const fn lasting(step: FaultStep) -> Self {
         Self { lasting: true, ..Self::once(step) }
     }
 }
 
 /// The one switchboard of a backend's and a display's double.
 #[derive(Debug, Clone, Default)]
-pub struct Faults(Arc<Mutex<State>>);
+pub struct Faults(Arc<Mutex<ArmState>>);
 
 #[derive(Debug, Default)]
-struct State {
+struct ArmState {
     armed: Option<Fault>,
-    lost: Option<Side>,
+    lost: Option<CallSide>,
     paused: bool,
     fired: u32,
-    calls: BTreeMap<Step, u32>,
-    delays: BTreeMap<Step, Duration>,
+    calls: BTreeMap<FaultStep, u32>,
+    delays: BTreeMap<FaultStep, Duration>,
     /// Time by which each call is shorter than the one before, and the last call that takes longer.
-    at_first: BTreeMap<Step, (Duration, u32)>,
+    at_first: BTreeMap<FaultStep, (Duration, u32)>,
     /// Range in which delays vary, and the random numbers for it.
     jitter: f64,
     random: u64,
-    lies: BTreeSet<Step>,
+    lies: BTreeSet<FaultStep>,
     ends_are_left_out: bool,
     live: BTreeMap<&'static str, usize>,
     violations: Vec<String>,
@@ -84,7 +84,7 @@ impl Drop for Alive {
 }
 
 impl Faults {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ArmState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -106,13 +106,13 @@ impl Faults {
     }
 
     /// Makes every such call take longer.
-    pub fn slow(&self, step: Step, by: Duration) {
+    pub fn slow(&self, step: FaultStep, by: Duration) {
         self.state().delays.insert(step, by);
     }
 
     /// Makes the first of such calls from now on take longer, each by less than the one before, and none after so many: as drivers
     /// that build and allocate at the first use.
-    pub fn slow_at_first(&self, step: Step, by: Duration, calls: u32) {
+    pub fn slow_at_first(&self, step: FaultStep, by: Duration, calls: u32) {
         let mut state = self.state();
         let before = state.calls.get(&step).copied().unwrap_or(0);
         state.at_first.insert(step, (by / calls.max(1), before + calls));
@@ -139,12 +139,12 @@ impl Faults {
     }
 
     /// Makes every such call of a surface do nothing and report success, as drivers were seen to.
-    pub fn lie(&self, step: Step) {
+    pub fn lie(&self, step: FaultStep) {
         self.state().lies.insert(step);
     }
 
     /// Number of such calls.
-    pub fn calls(&self, step: Step) -> u32 {
+    pub fn calls(&self, step: FaultStep) -> u32 {
         self.state().calls.get(&step).copied().unwrap_or(0)
     }
 
@@ -191,31 +191,31 @@ impl Faults {
     }
 
     /// A call that is not made where it is to fail.
-    pub(crate) fn before<T>(&self, step: Step, call: impl FnOnce() -> Result<T>) -> Result<T> {
+    pub(crate) fn before<T>(&self, step: FaultStep, call: impl FnOnce() -> Result<T>) -> Result<T> {
         self.check(step)?;
         call()
     }
 
     /// A call that is made in any case.
-    pub(crate) fn after<T>(&self, step: Step, call: impl FnOnce() -> Result<T>) -> Result<T> {
+    pub(crate) fn after<T>(&self, step: FaultStep, call: impl FnOnce() -> Result<T>) -> Result<T> {
         let value = call()?;
         self.check(step)?;
         Ok(value)
     }
 
     /// A call that ends a turn, or waits for an end: see [`Faults::leave_ends_out`].
-    pub(crate) fn ends<T>(&self, step: Step, call: impl FnOnce() -> Result<T>) -> Result<T> {
+    pub(crate) fn ends<T>(&self, step: FaultStep, call: impl FnOnce() -> Result<T>) -> Result<T> {
         if self.state().ends_are_left_out { self.before(step, call) } else { self.after(step, call) }
     }
 
     /// A call that may be to do nothing: see [`Faults::lie`].
-    pub(crate) fn unless_a_lie(&self, step: Step, call: impl FnOnce() -> Result<()>) -> Result<()> {
+    pub(crate) fn unless_a_lie(&self, step: FaultStep, call: impl FnOnce() -> Result<()>) -> Result<()> {
         self.check(step)?;
         if self.state().lies.contains(&step) { Ok(()) } else { call() }
     }
 
     /// Counts a call, takes its time, and fails where it is to.
-    fn check(&self, step: Step) -> Result<()> {
+    fn check(&self, step: FaultStep) -> Result<()> {
         let (delay, failed) = self.state().count(step);
         if let Some(delay) = delay {
             let own = self.state().time.as_mut().map(|time| *time += delay);
@@ -230,22 +230,22 @@ impl Faults {
 impl Hook for Faults {
     fn around(&self, call: Call, done: &mut dyn FnMut() -> Result<()>) -> Result<()> {
         match call {
-            Call::Upload => self.unless_a_lie(Step::Upload, done),
-            Call::UploadStaged => self.unless_a_lie(Step::UploadStaged, done),
-            Call::Download => self.before(Step::Download, done),
-            Call::ReadInPlace => self.before(Step::ReadInPlace, done),
-            Call::ReadBack => self.before(Step::ReadBack, done),
-            Call::Export => self.before(Step::Export, done),
+            Call::Upload => self.unless_a_lie(FaultStep::Upload, done),
+            Call::UploadStaged => self.unless_a_lie(FaultStep::UploadStaged, done),
+            Call::Download => self.before(FaultStep::Download, done),
+            Call::ReadInPlace => self.before(FaultStep::ReadInPlace, done),
+            Call::ReadBack => self.before(FaultStep::ReadBack, done),
+            Call::Export => self.before(FaultStep::Export, done),
             Call::DrawBack => done(),
-            Call::MapStaging => self.after(Step::MapStaging, done),
-            Call::Wait => self.ends(Step::Wait, done),
-            Call::Fence => self.ends(Step::Fence, done),
+            Call::MapStaging => self.after(FaultStep::MapStaging, done),
+            Call::Wait => self.ends(FaultStep::Wait, done),
+            Call::Fence => self.ends(FaultStep::Fence, done),
         }
     }
 }
 
-impl State {
-    fn count(&mut self, step: Step) -> (Option<Duration>, Option<FaultKind>) {
+impl ArmState {
+    fn count(&mut self, step: FaultStep) -> (Option<Duration>, Option<FaultKind>) {
         if self.paused {
             return (None, None);
         }
@@ -265,7 +265,7 @@ impl State {
         (self.random >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    fn failing(&mut self, step: Step) -> Option<FaultKind> {
+    fn failing(&mut self, step: FaultStep) -> Option<FaultKind> {
         if self.lost == Some(step.side()) {
             return Some(FaultKind::ContextLost);
         }
@@ -287,7 +287,7 @@ impl State {
 /// Text that the error of every injected fault holds.
 const MARK: &str = "on purpose";
 
-fn error(step: Step, kind: FaultKind) -> Error {
+fn error(step: FaultStep, kind: FaultKind) -> Error {
     let device = "a double".to_owned();
     let driver = |code, code_name: &str| {
         let (code_name, hint) = (code_name.to_owned(), format!("It failed {MARK}."));

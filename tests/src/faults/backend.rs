@@ -3,9 +3,9 @@
 use crate::faults::arm::Faults;
 use crate::faults::double::Double;
 use crate::faults::queue::QueueDouble;
-use crate::faults::step::Step;
-use crate::faults::wrapped::Wrapped;
-use interop_core::compute::{BackendDriver, Checked};
+use crate::faults::step::FaultStep;
+use crate::faults::wrapped_memory::WrappedMemory;
+use interop_core::compute::{BackendDriver, CheckToken};
 use interop_core::describe::pattern::Pattern;
 use interop_core::{
     Arg, ComputeBackend, ComputeCaps, ComputeMemory, ComputeQueue, ComputeSemaphore, DeviceIdentity, DeviceSpan,
@@ -19,21 +19,21 @@ use std::sync::Arc;
 /// Any backend, wrapped. No call of the queues beside the backend's own fails on purpose.
 pub struct BackendDouble {
     inner: Arc<dyn ComputeBackend>,
-    wrapped: Wrapped<Double<dyn ComputeMemory>>,
+    wrapped: WrappedMemory<Double<dyn ComputeMemory>>,
     faults: Faults,
 }
 
 impl BackendDouble {
     /// `inner`, failing as `faults` says.
     pub fn over(inner: Arc<dyn ComputeBackend>, faults: &Faults) -> Arc<Self> {
-        let wrapped = Wrapped::of(inner.device().to_string());
+        let wrapped = WrappedMemory::of(inner.device().to_string());
         Arc::new(Self { inner, wrapped, faults: faults.clone() })
     }
 
     /// Memory that a call makes, unless that is to fail.
     fn memory(
         &self,
-        step: Step,
+        step: FaultStep,
         call: impl FnOnce() -> Result<Box<dyn ComputeMemory>>,
     ) -> Result<Box<dyn ComputeMemory>> {
         Ok(Double::over(self.faults.before(step, call)?, &self.faults, "memory"))
@@ -42,7 +42,7 @@ impl BackendDouble {
     /// Memory with a name for others.
     fn shared(
         &self,
-        step: Step,
+        step: FaultStep,
         call: impl FnOnce() -> Result<(Box<dyn ComputeMemory>, SharedHandle)>,
     ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
         let (memory, handle) = self.faults.before(step, call)?;
@@ -70,7 +70,7 @@ unsafe impl BackendDriver for BackendDouble {
     }
 
     fn allocate(&self, bytes: usize) -> Result<Box<dyn ComputeMemory>> {
-        self.memory(Step::Allocate, || self.inner.allocate(bytes))
+        self.memory(FaultStep::Allocate, || self.inner.allocate(bytes))
     }
 
     fn allocate_send(&self, _: usize) -> Result<Box<dyn ComputeMemory + Send>> {
@@ -79,11 +79,16 @@ unsafe impl BackendDriver for BackendDouble {
     }
 
     fn import_host(&self, block: &HostBlock) -> Result<Box<dyn ComputeMemory>> {
-        self.memory(Step::ImportHost, || self.inner.import_host(block))
+        self.memory(FaultStep::ImportHost, || self.inner.import_host(block))
     }
 
-    fn import_surface(&self, _: Checked, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
-        self.memory(Step::ImportSurface, || self.inner.import_surface(handle, desc))
+    fn import_surface(
+        &self,
+        _: CheckToken,
+        handle: &SharedHandle,
+        desc: &SurfaceDesc,
+    ) -> Result<Box<dyn ComputeMemory>> {
+        self.memory(FaultStep::ImportSurface, || self.inner.import_surface(handle, desc))
     }
 
     fn allocate_shared(
@@ -92,7 +97,7 @@ unsafe impl BackendDriver for BackendDouble {
         handle: HandleType,
         display: &DeviceIdentity,
     ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
-        self.shared(Step::AllocateShared, || self.inner.allocate_shared(bytes, handle, display))
+        self.shared(FaultStep::AllocateShared, || self.inner.allocate_shared(bytes, handle, display))
     }
 
     fn allocate_shared_image(
@@ -100,11 +105,11 @@ unsafe impl BackendDriver for BackendDouble {
         image: &ImageDesc,
         handle: HandleType,
     ) -> Result<(Box<dyn ComputeMemory>, SharedHandle)> {
-        self.shared(Step::AllocateSharedImage, || self.inner.allocate_shared_image(image, handle))
+        self.shared(FaultStep::AllocateSharedImage, || self.inner.allocate_shared_image(image, handle))
     }
 
     fn import_semaphore(&self, handle: &SharedHandle) -> Result<Box<dyn ComputeSemaphore>> {
-        let inner = self.faults.before(Step::ImportSemaphore, || self.inner.import_semaphore(handle))?;
+        let inner = self.faults.before(FaultStep::ImportSemaphore, || self.inner.import_semaphore(handle))?;
         Ok(Double::over(inner, &self.faults, "compute semaphore"))
     }
 
@@ -112,12 +117,12 @@ unsafe impl BackendDriver for BackendDouble {
         const OP: &str = "BackendDouble::launch";
         let (target, args) = (self.wrapped.target(target, OP)?, self.wrapped.args(args, OP)?);
         // A failing launch has written before: its target must not be on show.
-        self.faults.after(Step::Launch, || self.inner.launch(kernel, target, &args))
+        self.faults.after(FaultStep::Launch, || self.inner.launch(kernel, target, &args))
     }
 
     fn write_pattern(&self, target: Target<'_>, pattern: &Pattern) -> Result<()> {
         let target = self.wrapped.target(target, "BackendDouble::write_pattern")?;
-        self.faults.after(Step::WritePattern, || self.inner.write_pattern(target, pattern))
+        self.faults.after(FaultStep::WritePattern, || self.inner.write_pattern(target, pattern))
     }
 
     fn raw<'a>(&self, target: Target<'a>) -> Result<RawTarget<'a>> {
@@ -126,18 +131,18 @@ unsafe impl BackendDriver for BackendDouble {
 
     fn copy(
         &self,
-        _: Checked,
+        _: CheckToken,
         from: &dyn ComputeMemory,
         to: &mut dyn ComputeMemory,
         range: Range<usize>,
     ) -> Result<()> {
         const OP: &str = "BackendDouble::copy";
         let (from, to) = (self.wrapped.memory(from, OP)?, self.wrapped.memory_mut(to, OP)?);
-        self.faults.after(Step::Copy, || self.inner.copy(from, to, range))
+        self.faults.after(FaultStep::Copy, || self.inner.copy(from, to, range))
     }
 
     fn queue(&self, options: QueueOptions) -> Result<Box<dyn ComputeQueue>> {
-        let wrapped = Wrapped::of(BackendDriver::device(self).to_string());
+        let wrapped = WrappedMemory::of(BackendDriver::device(self).to_string());
         Ok(Box::new(QueueDouble { inner: self.inner.queue(options)?, wrapped }))
     }
 }

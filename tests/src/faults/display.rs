@@ -2,10 +2,10 @@
 
 use crate::faults::arm::Faults;
 use crate::faults::double::Double;
-use crate::faults::step::Step;
+use crate::faults::step::FaultStep;
 use interop_core::display::{DisplayDriver, SemaphoreDriver};
 use interop_core::{
-    DeviceIdentity, DeviceSpan, Display, DisplayCaps, Drawn, GlContext, Manner, Result, SharedHandle, Staging,
+    DeviceIdentity, DeviceSpan, Display, DisplayCaps, DrawReport, GlContext, Manner, Result, SharedHandle, Staging,
     StagingKind, Support, Surface, SurfaceDesc, SyncKind,
 };
 use std::any::Any;
@@ -25,7 +25,7 @@ impl DisplayDouble {
     }
 
     /// A surface that a call makes, unless that is to fail.
-    fn surface(&self, step: Step, call: impl FnOnce() -> Result<Surface>) -> Result<Surface> {
+    fn surface(&self, step: FaultStep, call: impl FnOnce() -> Result<Surface>) -> Result<Surface> {
         Ok(self.faults.before(step, call)?.watched(self.faults.watch("surface")))
     }
 }
@@ -37,7 +37,7 @@ impl DisplayDriver for DisplayDouble {
         & hold_gl() -> Result<Arc<dyn GlContext>>;
         & drop_in_context(object: Box<dyn Any>);
         DrawOffscreen before & draw_offscreen_by(surface: &Surface, manner: Option<Manner>) -> Result<()>;
-        & drawn() -> Option<Drawn>;
+        & drawn() -> Option<DrawReport>;
         DisplayFinish ends & finish() -> Result<()>;
         & unusual_states() -> Vec<String>;
         & set_timeline(on: bool) -> Result<Support>;
@@ -45,20 +45,20 @@ impl DisplayDriver for DisplayDouble {
     }
 
     fn create_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
-        self.surface(Step::CreateSurface, || self.inner.create_surface(desc))
+        self.surface(FaultStep::CreateSurface, || self.inner.create_surface(desc))
     }
 
     fn create_in_place_surface(&self, desc: &SurfaceDesc) -> Result<Surface> {
-        self.surface(Step::CreateInPlaceSurface, || self.inner.create_in_place_surface(desc))
+        self.surface(FaultStep::CreateInPlaceSurface, || self.inner.create_in_place_surface(desc))
     }
 
     fn create_staging(&self, kind: StagingKind, bytes: usize) -> Result<Staging> {
-        let inner = self.faults.before(Step::CreateStaging, || self.inner.create_staging(kind, bytes))?;
+        let inner = self.faults.before(FaultStep::CreateStaging, || self.inner.create_staging(kind, bytes))?;
         Ok(inner.watched(self.faults.watch("staging")))
     }
 
     fn create_semaphore(&self, kind: SyncKind) -> Result<(Box<dyn SemaphoreDriver>, SharedHandle)> {
-        let (inner, handle) = self.faults.before(Step::CreateSemaphore, || self.inner.create_semaphore(kind))?;
+        let (inner, handle) = self.faults.before(FaultStep::CreateSemaphore, || self.inner.create_semaphore(kind))?;
         Ok((Double::over(Box::new(inner), &self.faults, "display semaphore"), handle))
     }
 }

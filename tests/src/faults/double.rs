@@ -1,7 +1,7 @@
 //! Memory and semaphores that the two doubles make, wrapped.
 
 use crate::faults::arm::{Alive, Faults};
-use crate::faults::wrapped::Wraps;
+use crate::faults::wrapped_memory::Wraps;
 use interop_core::compute::MemoryDriver;
 use interop_core::display::SemaphoreDriver;
 use interop_core::{ComputeMemory, ComputeSemaphore, DisplaySemaphore, Result, Staging, SyncKind};

@@ -8,7 +8,7 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | which calls there are | [`Step`] |
+//! | which calls there are | [`FaultStep`] |
 //! | what is to fail, and how | [`Faults`], [`Fault`], [`FaultKind`] |
 //! | the side that writes, wrapped | [`BackendDouble`] |
 //! | the side that shows, wrapped | [`DisplayDouble`] |
@@ -23,11 +23,11 @@ mod double;
 mod forward;
 mod queue;
 mod step;
-mod wrapped;
+mod wrapped_memory;
 
 pub use arm::{Alive, Fault, FaultKind, Faults};
 pub use backend::BackendDouble;
 pub use display::DisplayDouble;
-pub use step::Step;
+pub use step::FaultStep;
 #[doc(hidden)]
-pub use wrapped::{Wrapped, Wraps};
+pub use wrapped_memory::{WrappedMemory, Wraps};

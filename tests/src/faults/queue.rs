@@ -1,7 +1,7 @@
 //! Queues beside the backend's own: none of their calls fails on purpose, they only find the wrapped memory.
 
 use crate::faults::double::Double;
-use crate::faults::wrapped::Wrapped;
+use crate::faults::wrapped_memory::WrappedMemory;
 use interop_core::{
     Arg, ComputeMemory, ComputeQueue, Event, HostBuffer, Kernel, QueueOptions, ReadBack, Result, Target,
 };
@@ -10,7 +10,7 @@ use std::ops::Range;
 /// A queue of the wrapped backend.
 pub(crate) struct QueueDouble {
     pub inner: Box<dyn ComputeQueue>,
-    pub wrapped: Wrapped<Double<dyn ComputeMemory>>,
+    pub wrapped: WrappedMemory<Double<dyn ComputeMemory>>,
 }
 
 impl ComputeQueue for QueueDouble {

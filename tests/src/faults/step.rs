@@ -2,7 +2,7 @@
 
 /// Side whose call a step is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Side {
+pub(crate) enum CallSide {
     /// The side that writes.
     Compute,
     /// The side that shows.
@@ -14,9 +14,9 @@ macro_rules! steps {
         /// A call of the two contracts.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
         #[allow(missing_docs)] // named after the calls
-        pub enum Step { $($step,)* }
+        pub enum FaultStep { $($step,)* }
 
-        impl Step {
+        impl FaultStep {
             /// Every step.
             pub const ALL: &'static [Self] = &[$(Self::$step,)*];
 
@@ -26,8 +26,8 @@ macro_rules! steps {
             }
 
             /// Returns the side whose call it is.
-            pub(crate) const fn side(self) -> Side {
-                match self { $(Self::$step => Side::$side,)* }
+            pub(crate) const fn side(self) -> CallSide {
+                match self { $(Self::$step => CallSide::$side,)* }
             }
         }
     };

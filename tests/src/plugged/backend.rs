@@ -1,7 +1,7 @@
 //! A backend: one thread that does what it is told in order, as a small device with a queue would.
 
 use crate::plugged::lent_bytes::{BYTES, SharedBytes};
-use interop_core::compute::{BackendDriver, Checked, MemoryDriver};
+use interop_core::compute::{BackendDriver, CheckToken, MemoryDriver};
 use interop_core::describe::pattern::{Pattern, rows};
 use interop_core::{
     Api, Arg, ComputeCaps, ComputeMemory, DeviceIdentity, Error, HandleType, Kernel, KernelSource, Language, MemoryCap,
@@ -134,12 +134,12 @@ impl Worker {
     }
 }
 
-struct Built {
+struct BuiltKernel {
     name: String,
     function: PixelFunction,
 }
 
-impl Kernel for Built {
+impl Kernel for BuiltKernel {
     fn name(&self) -> &str {
         &self.name
     }
@@ -164,7 +164,7 @@ unsafe impl BackendDriver for Worker {
             let reason = format!("'{}' is given in {}, not as a {PIXEL_FUNCTION}", source.name(), source.languages());
             self.unsupported("build", reason)
         })?;
-        Ok(Arc::new(Built { name: source.name().into(), function: function.clone() }))
+        Ok(Arc::new(BuiltKernel { name: source.name().into(), function: function.clone() }))
     }
 
     fn allocate(&self, bytes: usize) -> Result<Box<dyn ComputeMemory>> {
@@ -186,7 +186,7 @@ unsafe impl BackendDriver for Worker {
     }
 
     fn launch(&self, kernel: &dyn Kernel, target: Target<'_>, args: &[Arg<'_>]) -> Result<()> {
-        let built = (kernel as &dyn Any).downcast_ref::<Built>().ok_or_else(|| Error::Foreign {
+        let built = (kernel as &dyn Any).downcast_ref::<BuiltKernel>().ok_or_else(|| Error::Foreign {
             operation: "launch",
             object: "kernel",
             device: self.device.to_string(),
@@ -241,7 +241,7 @@ unsafe impl BackendDriver for Worker {
 
     fn copy(
         &self,
-        _: Checked,
+        _: CheckToken,
         from: &dyn ComputeMemory,
         to: &mut dyn ComputeMemory,
         range: Range<usize>,

@@ -6,8 +6,8 @@ use interop_core::describe::pattern::rows;
 use interop_core::display::{Content, DisplayDriver, Reach, StagingDriver, StoredDriver, SurfaceDriver};
 use interop_core::{
     Api, BufferView, DeviceIdentity, DisplayCaps, Error, HandleType, ImageView, Manner, MemoryCap, MemoryKind,
-    MemoryShape, Part, PixelFormat, Result, RowOrder, SharedHandle, Staging, StagingKind, Support, Surface,
-    SurfaceDesc, View, conformance::tight,
+    MemoryShape, PixelFormat, Result, RowOrder, SharedHandle, Staging, StagingKind, Support, Surface, SurfaceDesc,
+    SurfacePart, View, conformance::tight,
 };
 use std::cell::RefCell;
 use std::ops::Range;
@@ -112,21 +112,21 @@ impl BoardSurface {
         f(&mut self.page.borrow_mut())
     }
 
-    fn store(&self, at: &Part, from: &[u8], view: &View) -> Result<()> {
+    fn store(&self, at: &SurfacePart, from: &[u8], view: &View) -> Result<()> {
         std::thread::sleep(self.wire);
         self.flip(|page| copy_rows((from, view), (page, &part_of(&self.desc, at)?)))
     }
 }
 
 /// Tells where a part lies in tight rows.
-pub(crate) fn part_of(desc: &SurfaceDesc, at: &Part) -> Result<View> {
+pub(crate) fn part_of(desc: &SurfaceDesc, at: &SurfacePart) -> Result<View> {
     Ok(match (tight(desc)?, at) {
-        (View::Image(whole), Part::Image(region)) => {
+        (View::Image(whole), SurfacePart::Image(region)) => {
             let offset = whole.row_start(region.y) + region.x as usize * whole.format.bytes_per_pixel();
             View::Image(ImageView { offset, extent: region.extent(), ..whole })
         }
-        (_, Part::Buffer(Range { start, end })) => View::Buffer(BufferView { offset: *start, len: end - start }),
-        (whole, Part::Image(_)) => whole,
+        (_, SurfacePart::Buffer(Range { start, end })) => View::Buffer(BufferView { offset: *start, len: end - start }),
+        (whole, SurfacePart::Image(_)) => whole,
     })
 }
 

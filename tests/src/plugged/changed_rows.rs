@@ -5,7 +5,7 @@ use crate::plugged::board::{copy_rows, part_of};
 use interop_core::describe::pattern::rows;
 use interop_core::path::{Canvas, Cost, Medium, Pairing, PathSpec};
 use interop_core::{
-    BufferView, Extent, ImageView, Part, Region, Result, SharingPath, Support, Surface, SyncKind, Target, View,
+    BufferView, Extent, ImageView, Region, Result, SharingPath, Support, Surface, SurfacePart, SyncKind, Target, View,
 };
 use std::ops::Range;
 
@@ -33,7 +33,7 @@ impl ChangedRows {
 }
 
 impl SharingPath for ChangedRows {
-    fn begin(&mut self, part: &Part) -> Result<()> {
+    fn begin(&mut self, part: &SurfacePart) -> Result<()> {
         self.canvas.begin(part, &mut self.surface)
     }
 
@@ -81,20 +81,20 @@ impl SharingPath for ChangedRows {
 }
 
 /// Some rows of what lies in `view` and goes to `part`.
-fn band(view: &View, part: &Part, which: Range<u32>) -> (View, Part) {
+fn band(view: &View, part: &SurfacePart, which: Range<u32>) -> (View, SurfacePart) {
     match (view, part) {
-        (View::Image(image), Part::Image(region)) => {
+        (View::Image(image), SurfacePart::Image(region)) => {
             let extent = Extent::new(image.extent.width, which.end - which.start);
             let band = ImageView { offset: image.row_start(which.start), extent, ..*image };
             let region = Region::new(region.x, region.y + which.start, extent.width, extent.height);
-            (View::Image(band), Part::Image(region))
+            (View::Image(band), SurfacePart::Image(region))
         }
-        (View::Buffer(buffer), Part::Buffer(bytes)) => {
+        (View::Buffer(buffer), SurfacePart::Buffer(bytes)) => {
             const ROW: usize = interop_core::describe::pattern::Pattern::BUFFER_ROW;
             let start = which.start as usize * ROW;
             let len = (which.end as usize * ROW).min(buffer.len) - start;
             let at = bytes.start + start;
-            (View::Buffer(BufferView { offset: buffer.offset + start, len }), Part::Buffer(at..at + len))
+            (View::Buffer(BufferView { offset: buffer.offset + start, len }), SurfacePart::Buffer(at..at + len))
         }
         _ => (*view, part.clone()),
     }

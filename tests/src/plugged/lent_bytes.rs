@@ -1,6 +1,6 @@
 //! A path by a handle of which pixelferry knows nothing but the name: the backend lends its own memory to the display.
 
-use interop_core::path::{Cost, Medium, Pairing, PathSpec, Piece, Reading, SharedMemory};
+use interop_core::path::{Cost, Medium, Pairing, PathSpec, Piece, ReadMethod, SharedMemory};
 use interop_core::{HandleType, MemoryShape, Result, SharingPath, StagingKind, SyncKind};
 
 /// Name of the memory's handle type.
@@ -17,7 +17,7 @@ pub fn lent_bytes() -> PathSpec {
         compute.and(|| pairing.display.caps().can_import(handle, shape).of_the("display"))
     };
     let open = |pairing: &Pairing<'_>| {
-        let shared = SharedMemory::open(pairing, Reading::Upload, lent)?;
+        let shared = SharedMemory::open(pairing, ReadMethod::Upload, lent)?;
         Ok(Box::new(shared) as Box<dyn SharingPath>)
     };
     let mut spec = PathSpec::new("lent-bytes", check_support, open);

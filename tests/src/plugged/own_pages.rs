@@ -1,6 +1,6 @@
 //! A path with memory of the program's own: the core keeps the turns, the ring, frames shown late and unwritten pixels.
 
-use interop_core::path::{Cost, Medium, Pairing, PathSpec, Piece, Reading, SharedMemory};
+use interop_core::path::{Cost, Medium, Pairing, PathSpec, Piece, ReadMethod, SharedMemory};
 use interop_core::{HandleType, HostBlock, MemoryShape, Result, SharingPath, StagingKind, SyncKind};
 
 /// The row: pages that the program makes, written by kernels and read by the display where both take addresses.
@@ -11,7 +11,7 @@ pub fn own_pages() -> PathSpec {
         compute.and(|| pairing.display.caps().can_import(handle, shape).of_the("display"))
     };
     let open = |pairing: &Pairing<'_>| {
-        let shared = SharedMemory::open(pairing, Reading::Upload, pages)?;
+        let shared = SharedMemory::open(pairing, ReadMethod::Upload, pages)?;
         Ok(Box::new(shared) as Box<dyn SharingPath>)
     };
     let mut spec = PathSpec::new("own-pages", check_support, open);

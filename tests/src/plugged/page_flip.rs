@@ -2,7 +2,7 @@
 
 use crate::plugged::board::{Board, BoardSurface, copy_rows, part_of};
 use interop_core::path::{Canvas, Cost, Medium, Pairing, PathSpec};
-use interop_core::{Display, Error, Part, Result, SharingPath, Support, Surface, SyncKind, Target};
+use interop_core::{Display, Error, Result, SharingPath, Support, Surface, SurfacePart, SyncKind, Target};
 
 /// The row: frames are read straight into the board's page.
 pub fn page_flip() -> PathSpec {
@@ -29,7 +29,7 @@ impl PageFlip {
 }
 
 impl SharingPath for PageFlip {
-    fn begin(&mut self, part: &Part) -> Result<()> {
+    fn begin(&mut self, part: &SurfacePart) -> Result<()> {
         self.canvas.begin(part, &mut self.surface)
     }
 

@@ -2,10 +2,10 @@
 
 use super::handles::{memory_caps, name_in_queue, name_memory, open_memory, open_semaphore, queue, semaphores};
 use super::turn::Turn;
-use crate::faults::{Faults, Wrapped, Wraps};
+use crate::faults::{Faults, WrappedMemory, Wraps};
 use pixelferry::driver::describe::pattern::Pattern;
 use pixelferry::driver::{
-    BackendDriver, Checked, ComputeCaps, ComputeSemaphore, DeviceSpan, HandleType, HostBlock, MemoryDriver,
+    BackendDriver, CheckToken, ComputeCaps, ComputeSemaphore, DeviceSpan, HandleType, HostBlock, MemoryDriver,
     MemoryShape, SemaphoreCap, SharedHandle,
 };
 use pixelferry::{
@@ -22,7 +22,7 @@ pub struct SharingBackend {
     inner: Arc<dyn ComputeBackend>,
     device: DeviceIdentity,
     caps: ComputeCaps,
-    wrapped: Wrapped<SharedMemory>,
+    wrapped: WrappedMemory<SharedMemory>,
     faults: Faults,
 }
 
@@ -50,7 +50,7 @@ impl SharingBackend {
             ]))
             .with_image_formats(PixelFormat::ALL)
             .with_semaphores([semaphores(), vec![SemaphoreCap::new(SyncKind::SharedEvent, Support::Yes)]].concat());
-        let wrapped = Wrapped::of(device.to_string());
+        let wrapped = WrappedMemory::of(device.to_string());
         Ok(Self { inner, device, caps, wrapped, faults: faults.clone() })
     }
 
@@ -91,7 +91,12 @@ unsafe impl BackendDriver for SharingBackend {
         Ok(self.memory(self.inner.import_host(block)?, Some(turn)))
     }
 
-    fn import_surface(&self, _: Checked, handle: &SharedHandle, _desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
+    fn import_surface(
+        &self,
+        _: CheckToken,
+        handle: &SharedHandle,
+        _desc: &SurfaceDesc,
+    ) -> Result<Box<dyn ComputeMemory>> {
         let block = open_memory(handle)?;
         let memory = BackendDriver::import_host(self, &block)?;
         if matches!(handle, SharedHandle::QueueBuffer { .. }) {
@@ -148,7 +153,7 @@ unsafe impl BackendDriver for SharingBackend {
 
     fn copy(
         &self,
-        _: Checked,
+        _: CheckToken,
         from: &dyn ComputeMemory,
         to: &mut dyn ComputeMemory,
         range: Range<usize>,

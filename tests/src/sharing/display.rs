@@ -11,7 +11,7 @@ use pixelferry::driver::{
     SharedHandle, Staging, StagingKind,
 };
 use pixelferry::{
-    DeviceIdentity, Display, Drawn, Error, Manner, MemoryDisplay, Result, Support, Surface, SurfaceDesc, SyncKind,
+    DeviceIdentity, Display, DrawReport, Error, Manner, MemoryDisplay, Result, Support, Surface, SurfaceDesc, SyncKind,
 };
 use std::any::Any;
 use std::rc::Rc;
@@ -66,7 +66,7 @@ impl DisplayDriver for SharingDisplay {
     crate::forward! {
         & hold_gl() -> Result<Arc<dyn GlContext>>;
         & drop_in_context(object: Box<dyn Any>);
-        & drawn() -> Option<Drawn>;
+        & drawn() -> Option<DrawReport>;
         & finish() -> Result<()>;
         & set_timeline(on: bool) -> Result<Support>;
         & drain_timeline(into: &mut dyn FnMut(DeviceSpan)) -> Result<()>;

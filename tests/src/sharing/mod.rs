@@ -17,7 +17,7 @@ use pixelferry::{ComputeBackend, Display};
 use std::rc::Rc;
 use std::sync::Arc;
 
-pub use crate::faults::{Fault, FaultKind, Faults, Step};
+pub use crate::faults::{Fault, FaultKind, FaultStep, Faults};
 
 /// The backend, failing as `faults` says.
 ///

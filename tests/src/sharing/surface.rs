@@ -8,8 +8,8 @@ use pixelferry::driver::conformance::tight;
 use pixelferry::driver::describe::pattern::lay_out;
 use pixelferry::driver::devices::borrows::Holder;
 use pixelferry::driver::{
-    Content, HandleType, HostBlock, InPlaceDriver, Part, SharedHandle, Staging, StagingKind, StoredDriver,
-    SurfaceDriver,
+    Content, HandleType, HostBlock, InPlaceDriver, SharedHandle, Staging, StagingKind, StoredDriver, SurfaceDriver,
+    SurfacePart,
 };
 use pixelferry::{BufferView, Display, Error, ImageView, Result, Surface, View};
 use std::cell::OnceCell;
@@ -36,17 +36,17 @@ impl SharedSurface {
     }
 
     /// Lets others who opened it see what the display wrote.
-    fn share(&mut self, at: &Part) -> Result<()> {
+    fn share(&mut self, at: &SurfacePart) -> Result<()> {
         let Some(block) = self.named.get() else { return Ok(()) };
         let (desc, pixels) = (*self.inner.desc(), self.inner.read_back(at)?);
         let mut bytes = block.write(0..desc.byte_len()?, Holder::Staging)?;
         let view = match (tight(&desc)?, at) {
-            (View::Image(all), Part::Image(part)) => {
+            (View::Image(all), SurfacePart::Image(part)) => {
                 let first = all.row_start(part.y) + part.x as usize * all.format.bytes_per_pixel();
                 View::Image(ImageView { extent: part.extent(), ..all.moved_to(first) })
             }
-            (_, Part::Buffer(range)) => View::Buffer(BufferView { offset: range.start, len: range.len() }),
-            (all, Part::Image(_)) => all,
+            (_, SurfacePart::Buffer(range)) => View::Buffer(BufferView { offset: range.start, len: range.len() }),
+            (all, SurfacePart::Image(_)) => all,
         };
         lay_out(&pixels, &view, &mut bytes);
         Ok(())

@@ -74,9 +74,9 @@ pub fn tokio_cancel(rig: &Rig) -> Outcome {
     })
 }
 
-struct Nothing;
+struct NoWaker;
 
-impl Wake for Nothing {
+impl Wake for NoWaker {
     fn wake(self: Arc<Self>) {}
 }
 
@@ -84,7 +84,7 @@ pub fn no_waker_left(rig: &Rig) -> Outcome {
     let queue = rig.in_order();
     let (user, wait) = rig.held();
     let event = queue.marker(&wait)?;
-    let nothing = Arc::new(Nothing);
+    let nothing = Arc::new(NoWaker);
     for _ in 0..10 {
         let mut clone = pin!(event.clone());
         let waker = Waker::from(nothing.clone());

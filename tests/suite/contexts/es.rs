@@ -4,7 +4,7 @@
 use super::engine::{Maker, System};
 use pixelferry::api::opencl;
 use pixelferry::driver::backend_in;
-use pixelferry::driver::conformance::{Manner, Outcome, Row, Table};
+use pixelferry::driver::conformance::{ConformanceRow, ConformanceTable, Manner, Outcome};
 use pixelferry::{ComputeBackend, CpuBackend, Display, Error, PathId};
 use pixelferry_tests::{Level, Need, conform, few, from, given, need, pass_in_child};
 use std::collections::HashSet;
@@ -41,9 +41,9 @@ fn child_opencl() {
 }
 
 /// The paths that passed; a path that failed a case is told.
-fn passed(rows: &[Row]) -> HashSet<PathId> {
-    println!("{}", Table(rows));
-    let failed = |row: &&Row| matches!(row.outcome, Outcome::Fail(_));
+fn passed(rows: &[ConformanceRow]) -> HashSet<PathId> {
+    println!("{}", ConformanceTable(rows));
+    let failed = |row: &&ConformanceRow| matches!(row.outcome, Outcome::Fail(_));
     assert_eq!(rows.iter().filter(failed).count(), 0, "cases failed");
     rows.iter().filter(|row| row.outcome == Outcome::Pass).map(|row| row.path).collect()
 }

@@ -2,7 +2,7 @@
 
 use super::rig::{Log, Rig, image, paint, policy};
 use pixelferry::{Arg, Error, Extent, Link, Mode, PathId, Region, SurfaceDesc, report::PathState};
-use pixelferry_tests::sharing::{Fault, FaultKind, Faults, Step};
+use pixelferry_tests::sharing::{Fault, FaultKind, FaultStep, Faults};
 
 const SURFACE: SurfaceDesc = SurfaceDesc::Image(image(24, 10));
 const WHOLE: Region = Region::new(0, 0, 24, 10);
@@ -35,7 +35,14 @@ fn a_forced_path_is_never_left() {
         let rig = Rig::new();
         let mut link = rig.open(SURFACE, policy(Mode::Latency, None).with_force(path)).unwrap();
         frame(&rig, &mut link, 1).unwrap();
-        for step in [Step::Launch, Step::Upload, Step::UploadStaged, Step::ReadInPlace, Step::Release, Step::MapRead] {
+        for step in [
+            FaultStep::Launch,
+            FaultStep::Upload,
+            FaultStep::UploadStaged,
+            FaultStep::ReadInPlace,
+            FaultStep::Release,
+            FaultStep::MapRead,
+        ] {
             rig.faults.arm(Fault::once(step));
             let done = frame(&rig, &mut link, 2);
             assert_eq!(done.is_err(), rig.faults.fired() > 0, "{path}, {step:?}: {done:?}");
@@ -61,7 +68,7 @@ fn a_frame_that_no_path_does_gives_its_first_error_and_the_path_of_before() {
             frame(&rig, &mut link, n).unwrap();
         }
         let mut tries = 0i64;
-        rig.faults.arm(Fault::lasting(Step::Launch));
+        rig.faults.arm(Fault::lasting(FaultStep::Launch));
         let error = tracing::subscriber::with_default(log.clone(), || {
             link.frame(|frame| {
                 tries += 1;
@@ -95,7 +102,7 @@ fn errors_of_the_caller_change_nothing() {
     let rig = Rig::new();
     let mut link = open(&rig);
     frame(&rig, &mut link, 1).unwrap();
-    let allocated = rig.faults.calls(Step::CreateSurface);
+    let allocated = rig.faults.calls(FaultStep::CreateSurface);
     let mut tries = 0;
     let error = link.frame(|frame| {
         tries += 1;
@@ -105,7 +112,7 @@ fn errors_of_the_caller_change_nothing() {
     assert!(link.frame_region(Region::new(20, 0, 5, 1), |_| Ok(())).is_err());
     assert!(link.frame_bytes(0..4, |_| Ok(())).is_err());
     assert_eq!((tries, link.path(), link.demoted().len()), (1, FIRST, 0));
-    assert_eq!(rig.faults.calls(Step::CreateSurface), allocated);
+    assert_eq!(rig.faults.calls(FaultStep::CreateSurface), allocated);
     assert_eq!(rig.shown(&mut link).unwrap(), picture(1));
 }
 
@@ -117,7 +124,7 @@ fn a_flush_shows_what_was_on_its_way_by_a_path_that_was_left() {
         frame(&rig, &mut link, n).unwrap();
     }
     assert_eq!((link.frames_behind(), link.read_back().unwrap()), (2, picture(3)));
-    rig.faults.arm(Fault::once(Step::Acquire));
+    rig.faults.arm(Fault::once(FaultStep::Acquire));
     link.frame(|_| Err(Error::invalid("the test", "given up"))).unwrap_err();
     assert_eq!(rig.faults.fired(), 1);
     assert_ne!(link.path(), FIRST);
@@ -143,7 +150,7 @@ fn a_flush_shows_what_was_on_its_way_before_a_resize() {
 fn nothing_is_kept_of_a_first_frame_that_could_not_be_shown() {
     let rig = Rig::new();
     let mut link = rig.open(SURFACE, policy(Mode::FramesBehind(2), None).with_force(FIRST)).unwrap();
-    rig.faults.arm(Fault::once(Step::UploadStaged));
+    rig.faults.arm(Fault::once(FaultStep::UploadStaged));
     frame(&rig, &mut link, 1).unwrap_err();
     assert_eq!(rig.faults.fired(), 1);
     assert!(matches!(link.shown(), Err(Error::NothingShown)));
@@ -160,7 +167,7 @@ fn by_acquire_and_finish_the_error_comes_once() {
     let rig = Rig::new();
     let mut link = open(&rig);
     by_hand(&rig, &mut link, 1).unwrap();
-    rig.faults.arm(Fault::lasting(Step::UploadStaged));
+    rig.faults.arm(Fault::lasting(FaultStep::UploadStaged));
     let error = by_hand(&rig, &mut link, 2).unwrap_err();
     assert!(Faults::injected(&error), "{error}");
     assert_eq!((rig.shown(&mut link).unwrap(), link.path()), (picture(1), FIRST));
@@ -178,7 +185,7 @@ fn a_resize_after_a_failed_finish_is_by_another_path() {
     let rig = Rig::new();
     let mut link = open(&rig);
     by_hand(&rig, &mut link, 1).unwrap();
-    rig.faults.arm(Fault::once(Step::UploadStaged));
+    rig.faults.arm(Fault::once(FaultStep::UploadStaged));
     by_hand(&rig, &mut link, 2).unwrap_err();
     link.resize(SurfaceDesc::Image(image(12, 5))).unwrap();
     assert_ne!(link.path(), FIRST);
@@ -191,7 +198,7 @@ fn where_nothing_works_each_acquire_says_so_and_the_first_that_can_goes_on() {
     let rig = Rig::new();
     let mut link = open(&rig);
     by_hand(&rig, &mut link, 1).unwrap();
-    rig.faults.arm(Fault { kind: FaultKind::ContextLost, ..Fault::once(Step::UploadStaged) });
+    rig.faults.arm(Fault { kind: FaultKind::ContextLost, ..Fault::once(FaultStep::UploadStaged) });
     for n in 2..6 {
         let error = by_hand(&rig, &mut link, n).unwrap_err();
         assert!(Faults::injected(&error), "{error}");
@@ -209,7 +216,7 @@ fn recalibration_climbs_back_when_the_fault_is_gone() {
     let rig = Rig::new();
     let mut link = open(&rig);
     frame(&rig, &mut link, 1).unwrap();
-    rig.faults.arm(Fault::lasting(Step::UploadStaged));
+    rig.faults.arm(Fault::lasting(FaultStep::UploadStaged));
     frame(&rig, &mut link, 2).unwrap();
     assert_ne!(link.path(), FIRST);
     // Not yet: the path is still among those that do not work, and no longer among those that were left.
@@ -231,7 +238,7 @@ fn recalibration_that_fails_changes_nothing() {
     let rig = Rig::new();
     let mut link = open(&rig);
     frame(&rig, &mut link, 1).unwrap();
-    rig.faults.arm(Fault::lasting(Step::WritePattern));
+    rig.faults.arm(Fault::lasting(FaultStep::WritePattern));
     let error = link.recalibrate().unwrap_err();
     assert!(matches!(error, Error::NoPath { .. }) && Faults::injected(&error), "{error}");
     assert_eq!((link.path(), rig.shown(&mut link).unwrap()), (FIRST, picture(1)));
@@ -244,15 +251,15 @@ fn what_cannot_be_read_is_not_blamed_on_the_next_path() {
     let rig = Rig::new();
     let mut link = open(&rig);
     frame(&rig, &mut link, 1).unwrap();
-    rig.faults.arm(Fault::once(Step::UploadStaged));
+    rig.faults.arm(Fault::once(FaultStep::UploadStaged));
     by_hand(&rig, &mut link, 2).unwrap_err();
     // Another path opens, then the picture on show cannot be read for what lies around a region.
-    let proofs = rig.faults.calls(Step::ReadBack);
+    let proofs = rig.faults.calls(FaultStep::ReadBack);
     let before = link.acquire().map(drop);
     before.unwrap();
-    assert!(rig.faults.calls(Step::ReadBack) > proofs);
+    assert!(rig.faults.calls(FaultStep::ReadBack) > proofs);
     let (path, demoted) = (link.path(), link.demoted().len());
-    rig.faults.arm(Fault::lasting(Step::ReadBack));
+    rig.faults.arm(Fault::lasting(FaultStep::ReadBack));
     let error = link.frame_region(Region::new(1, 1, 3, 3), |frame| rig.compute(frame, 3)).unwrap_err();
     assert!(Faults::injected(&error), "{error}");
     assert_eq!((link.path(), link.demoted().len()), (path, demoted));

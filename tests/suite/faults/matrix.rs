@@ -1,10 +1,10 @@
 //! Step by path by situation. Each cell is several scenarios: once, forever, out of memory, and a lost context.
 
 use super::rig::{Log, Rig, image, policy};
-use super::run::{Checked, Run, Writes};
+use super::run::{Run, StepResult, Writes};
 use super::table::{Outcome, Table};
 use pixelferry::{ImageDesc, Mode, PathId, Policy, SurfaceDesc, SyncKind, report::PathState};
-use pixelferry_tests::sharing::{Fault, FaultKind, Faults, Step};
+use pixelferry_tests::sharing::{Fault, FaultKind, FaultStep, Faults};
 use pixelferry_tests::{Level, by_level, few, level};
 
 struct Situation {
@@ -67,14 +67,14 @@ const RESIZED: ImageDesc = image(17, 13);
 
 /// Steps that signal the ends of the display's reads: after a failure, the signal is repeated before the memory is
 /// written.
-const HEALED: [Step; 3] = [Step::Fence, Step::DisplaySignal, Step::ComputeWait];
+const HEALED: [FaultStep; 3] = [FaultStep::Fence, FaultStep::DisplaySignal, FaultStep::ComputeWait];
 
 fn preferred(path: PathId, situation: &Situation) -> Policy {
     policy(situation.mode, situation.sync).with_prefer(path)
 }
 
 /// Opens the link, and comes to where the fault is to be. `None` where the path is not offered.
-fn come_to<'a>(rig: &'a Rig, path: PathId, situation: &Situation) -> Checked<Option<Run<'a>>> {
+fn come_to<'a>(rig: &'a Rig, path: PathId, situation: &Situation) -> StepResult<Option<Run<'a>>> {
     let opened = rig.open(SurfaceDesc::Image(IMAGE), preferred(path, situation));
     let link = match opened {
         Ok(link) if link.path() == path => link,
@@ -86,16 +86,16 @@ fn come_to<'a>(rig: &'a Rig, path: PathId, situation: &Situation) -> Checked<Opt
 }
 
 /// The steps that the path makes from there on, each with the number of its calls.
-fn steps_of(rig: &Rig, path: PathId, situation: &Situation) -> Checked<Option<Vec<Step>>> {
+fn steps_of(rig: &Rig, path: PathId, situation: &Situation) -> StepResult<Option<Vec<FaultStep>>> {
     let Some(mut run) = come_to(rig, path, situation)? else { return Ok(None) };
-    let before: Vec<_> = Step::ALL.iter().map(|step| rig.faults.calls(*step)).collect();
+    let before: Vec<_> = FaultStep::ALL.iter().map(|step| rig.faults.calls(*step)).collect();
     if situation.resize {
         run.resize(RESIZED)?.map_err(|e| e.to_string())?;
     }
     run.frames(FRAMES)?;
     run.flush()?;
-    let called = |(step, before): (&Step, u32)| (rig.faults.calls(*step) > before).then_some(*step);
-    Ok(Some(Step::ALL.iter().zip(before).filter_map(called).collect()))
+    let called = |(step, before): (&FaultStep, u32)| (rig.faults.calls(*step) > before).then_some(*step);
+    Ok(Some(FaultStep::ALL.iter().zip(before).filter_map(called).collect()))
 }
 
 /// Pieces of memory that take turns, at most.
@@ -104,7 +104,7 @@ const SLOTS: usize = 6;
 /// Frames in which a fault must have come up.
 const FRAMES: u32 = 6;
 
-fn scenario(rig: &Rig, log: &Log, path: PathId, situation: &Situation, fault: Fault) -> Checked {
+fn scenario(rig: &Rig, log: &Log, path: PathId, situation: &Situation, fault: Fault) -> StepResult {
     let violations = rig.faults.violations().len();
     let logged = log.left();
     let mut run = come_to(rig, path, situation)?.ok_or("it is offered no longer")?;
@@ -139,7 +139,7 @@ fn scenario(rig: &Rig, log: &Log, path: PathId, situation: &Situation, fault: Fa
 }
 
 /// Runs frames while the fault is there; true where some of them failed.
-fn with_fault(run: &mut Run<'_>, path: PathId, situation: &Situation, fault: Fault) -> Checked<bool> {
+fn with_fault(run: &mut Run<'_>, path: PathId, situation: &Situation, fault: Fault) -> StepResult<bool> {
     let mut failed = false;
     if situation.resize {
         failed |= judge(run, situation, fault, |run| run.resize(RESIZED))?;
@@ -187,8 +187,8 @@ fn judge(
     run: &mut Run<'_>,
     situation: &Situation,
     fault: Fault,
-    call: impl FnOnce(&mut Run<'_>) -> Checked<pixelferry::Result<()>>,
-) -> Checked<bool> {
+    call: impl FnOnce(&mut Run<'_>) -> StepResult<pixelferry::Result<()>>,
+) -> StepResult<bool> {
     let Err(error) = call(run)? else { return Ok(false) };
     if !Faults::injected(&error) {
         return Err(format!("the error is not the fault's: {error}"));
@@ -209,7 +209,7 @@ fn judge(
     Ok(true)
 }
 
-fn scenarios(step: Step) -> [Fault; 5] {
+fn scenarios(step: FaultStep) -> [Fault; 5] {
     let once = Fault::once(step);
     [
         once,
@@ -220,7 +220,7 @@ fn scenarios(step: Step) -> [Fault; 5] {
     ]
 }
 
-fn cell(rig: &Rig, log: &Log, path: PathId, situation: &Situation, step: Step) -> Outcome {
+fn cell(rig: &Rig, log: &Log, path: PathId, situation: &Situation, step: FaultStep) -> Outcome {
     for fault in few(&scenarios(step), 3).iter().copied() {
         let violations = rig.faults.violations().len();
         let done = scenario(rig, log, path, situation, fault);
@@ -249,20 +249,20 @@ fn every_call_may_fail() {
                     Ok(Some(steps)) => steps,
                     Ok(None) => {
                         let reason = "this way of taking turns is not offered";
-                        table.add(situation.name, Step::Launch, path, Outcome::Skipped(reason.into()));
+                        table.add(situation.name, FaultStep::Launch, path, Outcome::Skipped(reason.into()));
                         continue;
                     }
                     Err(reason) => {
                         table.add(
                             situation.name,
-                            Step::Launch,
+                            FaultStep::Launch,
                             path,
                             Outcome::Fail(format!("with no fault: {reason}")),
                         );
                         continue;
                     }
                 };
-                for step in Step::ALL {
+                for step in FaultStep::ALL {
                     let outcome = match steps.contains(step) {
                         true => cell(&rig, &log, path, situation, *step),
                         false => Outcome::NoCall,
@@ -276,7 +276,7 @@ fn every_call_may_fail() {
     let (passed, failed) = table.counts();
     assert_eq!(failed, 0, "see the table");
     // Made by the way back, by measurements, which have no time here, and by frames that the host writes.
-    let elsewhere = [Step::Download, Step::DrawOffscreen, Step::Write, Step::MapWrite];
+    let elsewhere = [FaultStep::Download, FaultStep::DrawOffscreen, FaultStep::Write, FaultStep::MapWrite];
     assert_eq!(table.untried(), elsewhere, "no path makes these calls in any situation");
     let least = by_level(60, 150, 150);
     assert!(passed >= least, "only {passed} cells were tried");

@@ -2,19 +2,19 @@
 
 use super::rig::{Rig, image, paint, policy};
 use pixelferry::{Extent, Mode, PathId, Region, SurfaceDesc, SyncKind, Unwritten};
-use pixelferry_tests::sharing::{Fault, FaultKind, Faults, Step};
+use pixelferry_tests::sharing::{Fault, FaultKind, FaultStep, Faults};
 use std::rc::Rc;
 
 const SMALL: Extent = Extent::new(24, 10);
 const SMALLER: Extent = Extent::new(12, 7);
 
 /// Each path whose memory has one size, the call that makes a piece, and the pieces of a ring that shows frames so late.
-const RINGS: [(PathId, Step, usize, usize); 5] = [
-    (PathId::DIRECT, Step::CreateSurface, 0, 2),
-    (PathId::EXTERNAL_TEXTURE, Step::AllocateSharedImage, 0, 3),
-    (PathId::EXTERNAL_TEXTURE, Step::AllocateSharedImage, 2, 5),
-    (PathId::EXPORTED_TEXTURE, Step::ImportSurface, 0, 3),
-    (PathId::EXPORTED_TEXTURE, Step::ImportSurface, 2, 5),
+const RINGS: [(PathId, FaultStep, usize, usize); 5] = [
+    (PathId::DIRECT, FaultStep::CreateSurface, 0, 2),
+    (PathId::EXTERNAL_TEXTURE, FaultStep::AllocateSharedImage, 0, 3),
+    (PathId::EXTERNAL_TEXTURE, FaultStep::AllocateSharedImage, 2, 5),
+    (PathId::EXPORTED_TEXTURE, FaultStep::ImportSurface, 0, 3),
+    (PathId::EXPORTED_TEXTURE, FaultStep::ImportSurface, 2, 5),
 ];
 
 fn surface(extent: Extent, rule: Unwritten) -> SurfaceDesc {
@@ -102,7 +102,7 @@ fn what_was_proved_is_opened_with_one_piece() {
             assert_eq!((rig.faults.calls(step) - before) as usize, pieces, "{what}: by a semaphore");
         }
         let (mut link, _) = open(SMALL);
-        rig.faults.arm(Fault { step: Step::Acquire, nth: 1, lasting: true, kind: FaultKind::Driver });
+        rig.faults.arm(Fault { step: FaultStep::Acquire, nth: 1, lasting: true, kind: FaultKind::Driver });
         // Another path does the frame, or none.
         let _ = link.frame(|frame| rig.compute(frame, 1));
         rig.faults.disarm();

@@ -15,7 +15,7 @@ pub enum Writes {
 }
 
 /// Result of a step of the test; the text says what is wrong.
-pub type Checked<T = ()> = Result<T, String>;
+pub type StepResult<T = ()> = Result<T, String>;
 
 pub struct Run<'a> {
     pub rig: &'a Rig,
@@ -50,7 +50,7 @@ impl<'a> Run<'a> {
         (self.before, self.finished) = (shown, Vec::new());
     }
 
-    pub fn check(&mut self) -> Checked {
+    pub fn check(&mut self) -> StepResult {
         let n = self.n;
         match (self.expected().cloned(), self.rig.shown(&mut self.link)) {
             (None, Err(Error::NothingShown)) => Ok(()),
@@ -74,7 +74,7 @@ impl<'a> Run<'a> {
     }
 
     /// The frame after the last one; what is shown afterwards is checked. Whether it was finished.
-    pub fn frame(&mut self) -> Checked<pixelferry::Result<()>> {
+    pub fn frame(&mut self) -> StepResult<pixelferry::Result<()>> {
         self.n += 1;
         let (n, rig, extent) = (self.n, self.rig, self.image.extent);
         let region = match self.writes {
@@ -108,14 +108,14 @@ impl<'a> Run<'a> {
     }
 
     /// Shows so many frames, none of which may fail.
-    pub fn frames(&mut self, count: u32) -> Checked {
+    pub fn frames(&mut self, count: u32) -> StepResult {
         for _ in 0..count {
             self.frame()?.map_err(|e| format!("frame {}: {e}", self.n))?;
         }
         Ok(())
     }
 
-    pub fn resize(&mut self, image: ImageDesc) -> Checked<pixelferry::Result<()>> {
+    pub fn resize(&mut self, image: ImageDesc) -> StepResult<pixelferry::Result<()>> {
         let shown = self.expected().cloned();
         let done = self.link.resize(SurfaceDesc::Image(image));
         if done.is_ok() {
@@ -127,7 +127,7 @@ impl<'a> Run<'a> {
     }
 
     /// All that was finished is on show.
-    pub fn flush(&mut self) -> Checked {
+    pub fn flush(&mut self) -> StepResult {
         self.link.flush().map_err(|e| format!("flush: {e}"))?;
         if let Some(newest) = self.finished.last().cloned() {
             let shown = self.rig.shown(&mut self.link).map_err(|e| e.to_string())?;

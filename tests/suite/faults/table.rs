@@ -1,7 +1,7 @@
 //! Results: one block for each situation, one row for each step, one column for each path.
 
 use pixelferry::PathId;
-use pixelferry_tests::sharing::Step;
+use pixelferry_tests::sharing::FaultStep;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -17,11 +17,11 @@ pub enum Outcome {
 
 #[derive(Default)]
 pub struct Table {
-    cells: Vec<(&'static str, Step, PathId, Outcome)>,
+    cells: Vec<(&'static str, FaultStep, PathId, Outcome)>,
 }
 
 impl Table {
-    pub fn add(&mut self, situation: &'static str, step: Step, path: PathId, outcome: Outcome) {
+    pub fn add(&mut self, situation: &'static str, step: FaultStep, path: PathId, outcome: Outcome) {
         self.cells.push((situation, step, path, outcome));
     }
 
@@ -32,9 +32,9 @@ impl Table {
     }
 
     /// Steps that no cell has made fail.
-    pub fn untried(&self) -> Vec<Step> {
-        let tried = |step: Step| self.cells.iter().any(|cell| cell.1 == step && cell.3 == Outcome::Pass);
-        Step::ALL.iter().copied().filter(|step| !tried(*step)).collect()
+    pub fn untried(&self) -> Vec<FaultStep> {
+        let tried = |step: FaultStep| self.cells.iter().any(|cell| cell.1 == step && cell.3 == Outcome::Pass);
+        FaultStep::ALL.iter().copied().filter(|step| !tried(*step)).collect()
     }
 
     /// The table's text, without steps that no path makes in a situation.
@@ -49,7 +49,7 @@ impl Table {
                 let _ = write!(text, " {:<8}", short(path));
             }
             text.push('\n');
-            for step in Step::ALL {
+            for step in FaultStep::ALL {
                 let row: Vec<_> = self.cells.iter().filter(|c| c.0 == situation && c.1 == *step).collect();
                 if row.iter().all(|c| matches!(c.3, Outcome::NoCall | Outcome::Skipped(_))) {
                     continue;

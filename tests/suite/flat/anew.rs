@@ -3,9 +3,9 @@
 //!
 //! `PIXELFERRY_RESIZES` and `PIXELFERRY_ROUNDS` say how often.
 
-use super::{Used, choices, on, sides};
+use super::{ResourceUse, choices, on, sides};
 use pixelferry::{
-    Arg, BackendChoice, ComputeBackend, DisplayChoice, Headless, Kernel, Link, LinkOptions, Policy, Profiles,
+    Arg, BackendChoice, ComputeBackend, DisplayChoice, HeadlessDisplay, Kernel, Link, LinkOptions, Policy, Profiles,
     SurfaceDesc, open_backend, open_headless,
 };
 use pixelferry_tests::{Level, Need, asked, by_level, from, number, ramp, ramp_pixel};
@@ -28,7 +28,7 @@ fn options() -> LinkOptions {
 }
 
 /// Judges the second half of a run. GL objects are counted by path, which may change.
-fn judge(what: &str, seen: &[Used]) {
+fn judge(what: &str, seen: &[ResourceUse]) {
     let (middle, mut end) = (seen[seen.len() / 2], seen[seen.len() - 1]);
     end.1 = middle.1;
     end.judge(middle, RSS_SLACK, what);
@@ -44,12 +44,12 @@ fn frame(link: &mut Link, kernel: &dyn Kernel, n: u32) {
     }
 }
 
-fn resizes(backend: &Arc<dyn ComputeBackend>, screen: &Headless) {
+fn resizes(backend: &Arc<dyn ComputeBackend>, screen: &HeadlessDisplay) {
     let resizes = number("PIXELFERRY_RESIZES", by_level(48, 48, 480));
     let mut link = Link::open(Arc::clone(backend), screen.display(), desc(0), options()).unwrap();
     let kernel = backend.build(&ramp()).unwrap();
     println!("chosen: {}", link.path());
-    let mut seen = vec![Used::now(Some(screen))];
+    let mut seen = vec![ResourceUse::now(Some(screen))];
     // By path: each resize measures anew, and paths differ in what they keep.
     let mut before = HashMap::new();
     for n in 0..resizes {
@@ -62,7 +62,7 @@ fn resizes(backend: &Arc<dyn ComputeBackend>, screen: &Headless) {
             link.compare_paths(Duration::from_secs(60));
             // A resize makes one block of the ring, and frames the others.
             (0..4).for_each(|_| frame(&mut link, kernel.as_ref(), n));
-            let now = Used::now(Some(screen));
+            let now = ResourceUse::now(Some(screen));
             seen.push(now);
             assert_eq!(*before.entry(link.path()).or_insert(now.1), now.1, "GL objects of {}", link.path());
         }
@@ -79,7 +79,7 @@ fn rounds(backend: BackendChoice, display: DisplayChoice) {
         frame(&mut link, backend.build(&ramp()).unwrap().as_ref(), n);
         drop((link, screen, backend));
         if (n + 1) % (rounds / PARTS).max(1) == 0 {
-            seen.push(Used::now(None));
+            seen.push(ResourceUse::now(None));
         }
     }
     judge("rounds", &seen);

@@ -6,8 +6,8 @@ mod soak;
 
 use pixelferry::api::gl::ObjectCounts;
 use pixelferry::{
-    BackendChoice, ComputeBackend, DisplayChoice, Headless, ImageAccess, ImageDesc, PixelFormat, SurfaceDesc,
-    command::Choice as _, open_backend, open_headless,
+    BackendChoice, ComputeBackend, DisplayChoice, HeadlessDisplay, ImageAccess, ImageDesc, PixelFormat, SurfaceDesc,
+    command::ApiChoice as _, open_backend, open_headless,
 };
 use pixelferry_tests::{Need, Usage, given, need, need_display, pass_in_child, wait_until};
 use std::process::Command;
@@ -20,10 +20,10 @@ const GPU_SLACK_MIB: u64 = 16;
 
 /// What is in use: by the process, of GL objects, and MiB of the first NVIDIA GPU.
 #[derive(Debug, Clone, Copy)]
-struct Used(Usage, Option<ObjectCounts>, Option<u64>);
+struct ResourceUse(Usage, Option<ObjectCounts>, Option<u64>);
 
-impl Used {
-    fn now(screen: Option<&Headless>) -> Self {
+impl ResourceUse {
+    fn now(screen: Option<&HeadlessDisplay>) -> Self {
         let objects = screen.and_then(|screen| screen.gl()).map(|gl| gl.object_counts());
         let asked = ["--query-gpu=memory.used", "--format=csv,noheader,nounits"];
         let text =
@@ -56,7 +56,7 @@ fn choices() -> (BackendChoice, DisplayChoice) {
 }
 
 /// `None` where the machine lacks one of them, which is said.
-fn sides() -> Option<(Arc<dyn ComputeBackend>, Headless)> {
+fn sides() -> Option<(Arc<dyn ComputeBackend>, HeadlessDisplay)> {
     let (backend, display) = choices();
     let backend = need(given(), open_backend(backend, &[]))?;
     Some((backend, need_display(display, open_headless(display))?))

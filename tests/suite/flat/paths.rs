@@ -1,6 +1,6 @@
 //! Thousands of frames (or `PIXELFERRY_FRAMES`) and 200 resizes (or `PIXELFERRY_RESIZES`) by every path.
 
-use super::{Used, desc, on, sides};
+use super::{ResourceUse, desc, on, sides};
 use pixelferry::{Arg, Link, LinkOptions, PathId, Policy};
 use pixelferry_tests::{Need, asked, by_level, has_path, number, ramp, wait_until};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ fn child() {
     // Drivers fill caches in the beginning, one of them for a hundred resizes.
     let warm_up = frames / 2;
     let Some((backend, screen)) = sides() else { return };
-    let used = || Used::now(Some(&screen));
+    let used = || ResourceUse::now(Some(&screen));
     // Of links, and not of the display, which keeps the tools it draws with. What was dropped elsewhere goes with a later call.
     let of_links = || {
         screen.display().finish().unwrap();

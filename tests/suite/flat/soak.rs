@@ -2,12 +2,12 @@
 //! fail, thousands of frames of it (or `PIXELFERRY_FRAMES`). After every fault the whole picture is the last that was
 //! finished, and in the end memory, descriptors and GL objects are where they were.
 
-use super::{Used, choices, on, sides};
+use super::{ResourceUse, choices, on, sides};
 use pixelferry::{
-    Arg, ComputeBackend, DisplayChoice, Headless, Kernel, Link, LinkOptions, PathId, Policy, Profiles, SurfaceDesc,
-    open_headless,
+    Arg, ComputeBackend, DisplayChoice, HeadlessDisplay, Kernel, Link, LinkOptions, PathId, Policy, Profiles,
+    SurfaceDesc, open_headless,
 };
-use pixelferry_tests::faults::{BackendDouble, DisplayDouble, Fault, FaultKind, Faults, Step};
+use pixelferry_tests::faults::{BackendDouble, DisplayDouble, Fault, FaultKind, FaultStep, Faults};
 use pixelferry_tests::{Dice, Need, by_level, number, ramp, ramp_pixel};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,8 +20,8 @@ fn desc(size: u32) -> SurfaceDesc {
 }
 
 /// Mostly in one of the calls that a frame makes.
-fn any_fault(dice: &mut Dice, made: &[Step]) -> Fault {
-    let steps = if made.is_empty() || dice.below(8) == 0 { Step::ALL } else { made };
+fn any_fault(dice: &mut Dice, made: &[FaultStep]) -> Fault {
+    let steps = if made.is_empty() || dice.below(8) == 0 { FaultStep::ALL } else { made };
     let kinds = [
         FaultKind::Driver,
         FaultKind::Timeout,
@@ -41,7 +41,7 @@ fn any_fault(dice: &mut Dice, made: &[Step]) -> Fault {
 /// Open objects of the session. Fields are dropped in this order: a link before its display.
 struct Session {
     link: Link,
-    screen: Headless,
+    screen: HeadlessDisplay,
     /// A frame of the link was finished.
     shows: bool,
 }
@@ -55,7 +55,7 @@ impl Session {
 
     /// By `path` if that is offered.
     fn link(
-        screen: &Headless,
+        screen: &HeadlessDisplay,
         backend: &Arc<dyn ComputeBackend>,
         faults: &Faults,
         (path, size): (PathId, u32),
@@ -101,7 +101,7 @@ impl Soak<'_> {
     }
 
     /// A frame in which a call fails, and what a program does then.
-    fn faulty_frame(&mut self, session: &mut Session, dice: &mut Dice, made: &[Step], (n, size): (u32, u32)) {
+    fn faulty_frame(&mut self, session: &mut Session, dice: &mut Dice, made: &[FaultStep], (n, size): (u32, u32)) {
         let fault = any_fault(dice, made);
         let when = format!("frame {n}, {fault:?}, by {}", session.link.path());
         self.faults.arm(fault);
@@ -152,10 +152,10 @@ impl Soak<'_> {
             if n % 17 == 16 {
                 self.faulty_frame(&mut session, &mut dice, &made, (n, size));
             } else {
-                let calls = || Step::ALL.iter().map(|step| self.faults.calls(*step)).collect::<Vec<_>>();
+                let calls = || FaultStep::ALL.iter().map(|step| self.faults.calls(*step)).collect::<Vec<_>>();
                 let before = calls();
                 self.frame(&mut session.link, n).unwrap_or_else(|e| panic!("frame {n}: {e}"));
-                let counts = Step::ALL.iter().zip(before.iter().zip(calls()));
+                let counts = FaultStep::ALL.iter().zip(before.iter().zip(calls()));
                 made = counts.filter(|(_, (before, after))| **before < *after).map(|(step, _)| *step).collect();
             }
             session.shows = true;
@@ -186,7 +186,7 @@ impl Soak<'_> {
                 self.frame(&mut session.link, n).unwrap();
                 session.shows = true;
                 check(&mut session.link, &self.faults, n, "measured");
-                let now = Used::now(Some(&session.screen));
+                let now = ResourceUse::now(Some(&session.screen));
                 if let Some(before) = before.replace(now) {
                     now.judge(before, RSS_SLACK, "soak");
                 }

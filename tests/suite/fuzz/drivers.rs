@@ -1,10 +1,10 @@
 //! Drivers that this machine has.
 
 use crate::fuzz::Choices;
-use crate::fuzz::turn::Checked;
+use crate::fuzz::turn::TurnResult;
 use pixelferry::api::gl::GlDisplay;
 use pixelferry::api::opencl::OpenClBackend;
-use pixelferry::{ComputeBackend, CpuBackend, Display, DisplayChoice, Headless, MemoryDisplay, open_headless};
+use pixelferry::{ComputeBackend, CpuBackend, Display, DisplayChoice, HeadlessDisplay, MemoryDisplay, open_headless};
 use pixelferry_tests::plugged::Worker;
 use pixelferry_tests::{Need, given, need};
 use std::rc::Rc;
@@ -22,17 +22,17 @@ pub struct Drivers {
     /// OpenCL, where it is there and wanted.
     pub opencl: Option<Arc<OpenClBackend>>,
     /// OpenGL, twice, where it is there and wanted.
-    pub gl: Option<[Headless; 2]>,
+    pub gl: Option<[HeadlessDisplay; 2]>,
 }
 
-fn cpu(threads: usize) -> Checked<Arc<CpuBackend>> {
+fn cpu(threads: usize) -> TurnResult<Arc<CpuBackend>> {
     let options = cpu_fallback::CpuOptions::default().with_threads(threads).with_serial_items(512);
     Ok(Arc::new(CpuBackend::with_options(&options)?))
 }
 
 impl Drivers {
     /// Opens what there is, and says what there is not.
-    pub fn open() -> Checked<Self> {
+    pub fn open() -> TurnResult<Self> {
         let opencl = need(given(), OpenClBackend::open_best()).map(Arc::new);
         let gl = || need(Need::Egl, open_headless(DisplayChoice::Gl));
         let gl = gl().zip(gl()).map(|(one, other)| [one, other]);
@@ -48,14 +48,18 @@ impl Drivers {
     }
 
     /// Any display, plain memory as often as OpenGL, or any of `more`. Of OpenGL, which is current, its context and the other.
-    pub fn display(&self, t: &mut Choices, more: Vec<Rc<dyn Display>>) -> Checked<(Rc<dyn Display>, Option<Contexts>)> {
+    pub fn display(
+        &self,
+        t: &mut Choices,
+        more: Vec<Rc<dyn Display>>,
+    ) -> TurnResult<(Rc<dyn Display>, Option<Contexts>)> {
         let memory = || MemoryDisplay::new() as Rc<dyn Display>;
         let mut all = vec![(memory(), None), (memory(), None)];
         if let Some(both) = &self.gl {
             let [a, b] = both.each_ref().map(|headless| headless.gl().cloned());
             let contexts = a.zip(b).map(|(a, b)| [[a.clone(), b.clone()], [b, a]]);
             let contexts = contexts.map_or([None, None], |pairs| pairs.map(Some));
-            all.extend(both.iter().map(Headless::display).zip(contexts));
+            all.extend(both.iter().map(HeadlessDisplay::display).zip(contexts));
         }
         all.extend(more.into_iter().map(|display| (display, None)));
         let (display, contexts) = t.take(&mut all);

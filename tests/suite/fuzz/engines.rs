@@ -1,8 +1,10 @@
 //! Objects of an engine's own: frames into them and out of them, by every path, while the engine draws into them itself.
 
 use crate::fuzz::parts::{alone, inner_part, paste};
-use crate::fuzz::{Checked, Machine, Row, Things, Turn, drivers::Contexts, fail, hold, hostile, operations};
-use pixelferry::driver::Part;
+use crate::fuzz::{
+    Machine, Things, Turn, TurnResult, WeightedOperation, drivers::Contexts, fail, hold, hostile, operations,
+};
+use pixelferry::driver::SurfacePart;
 use pixelferry::driver::conformance::tight;
 use pixelferry::driver::describe::pattern::{Pattern, rows};
 use pixelferry::{
@@ -13,14 +15,14 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-enum Way {
+enum EngineCarrier {
     Out(Outlet),
     In(Intake),
 }
 
 /// An object, and what it must hold: tight rows in the display's order.
 struct Open {
-    way: Way,
+    way: EngineCarrier,
     backend: Arc<dyn ComputeBackend>,
     desc: SurfaceDesc,
     holds: Vec<u8>,
@@ -29,8 +31,8 @@ struct Open {
 impl Open {
     fn surface(&mut self) -> &mut pixelferry::Surface {
         match &mut self.way {
-            Way::Out(outlet) => outlet.surface(),
-            Way::In(intake) => intake.source(),
+            EngineCarrier::Out(outlet) => outlet.surface(),
+            EngineCarrier::In(intake) => intake.source(),
         }
     }
 }
@@ -54,7 +56,7 @@ pub struct World {
 }
 
 impl Machine<'_> for World {
-    fn operations() -> Vec<Row<Self>> {
+    fn operations() -> Vec<WeightedOperation<Self>> {
         operations! {
             3 => |w, t| w.one(t, Self::draw),
             6 => |w, t| w.one(t, Self::frame_or_take),
@@ -65,14 +67,14 @@ impl Machine<'_> for World {
         }
     }
 
-    fn new(things: &Things, t: &mut Turn) -> Checked<Option<Self>> {
+    fn new(things: &Things, t: &mut Turn) -> TurnResult<Option<Self>> {
         let (display, gl) = things.drivers.display(t, vec![pixelferry_tests::plugged::Board::new(Duration::ZERO)])?;
         let mut backends = things.drivers.backends();
         backends.push(Arc::clone(&things.drivers.plugged) as Arc<dyn ComputeBackend>);
         Ok(Some(Self { backends, display, gl, open: Vec::new() }))
     }
 
-    fn supply(&mut self, t: &mut Turn) -> Checked<bool> {
+    fn supply(&mut self, t: &mut Turn) -> TurnResult<bool> {
         let enough = self.open.len() >= 2 && (self.open.len() >= 5 || !t.one_in(12));
         if !enough {
             self.open(t)?;
@@ -83,25 +85,25 @@ impl Machine<'_> for World {
 
 impl World {
     /// An operation on one of the objects.
-    fn one(&mut self, t: &mut Turn, operation: fn(&mut Self, &mut Turn, usize) -> Checked) -> Checked {
+    fn one(&mut self, t: &mut Turn, operation: fn(&mut Self, &mut Turn, usize) -> TurnResult) -> TurnResult {
         let at = t.below(self.open.len());
         operation(self, t, at)
     }
 
-    fn let_go(&mut self, t: &mut Turn, at: usize) -> Checked {
+    fn let_go(&mut self, t: &mut Turn, at: usize) -> TurnResult {
         let forget = t.one_in(8);
         t.gone(["engines: drop", "engines: forget"], self.open.swap_remove(at), forget);
         Ok(())
     }
 
-    fn frame_or_take(&mut self, t: &mut Turn, at: usize) -> Checked {
+    fn frame_or_take(&mut self, t: &mut Turn, at: usize) -> TurnResult {
         match self.open[at].way {
-            Way::Out(_) => self.frame(t, at),
-            Way::In(_) => self.take(t, at),
+            EngineCarrier::Out(_) => self.frame(t, at),
+            EngineCarrier::In(_) => self.take(t, at),
         }
     }
 
-    fn open(&mut self, t: &mut Turn) -> Checked {
+    fn open(&mut self, t: &mut Turn) -> TurnResult {
         let desc = if t.one_in(3) {
             SurfaceDesc::buffer(4 * hostile::size(t, 2 << 10) as u64)
         } else {
@@ -116,11 +118,10 @@ impl World {
         t.op("engines: open", format_args!("{desc:?} out: {is_out} by {by:?} of {}", backend.device()));
         let (other, display) = (Arc::clone(&backend), Rc::clone(&self.display));
         let way = match (is_out, by) {
-            (true, by) => {
-                Outlet::open_with(other, display, surface, OutletOptions::default().with_path(by)).map(Way::Out)
-            }
-            (false, Some(path)) => Intake::open_by(other, display, surface, path).map(Way::In),
-            (false, None) => Intake::open(other, display, surface).map(Way::In),
+            (true, by) => Outlet::open_with(other, display, surface, OutletOptions::default().with_path(by))
+                .map(EngineCarrier::Out),
+            (false, Some(path)) => Intake::open_by(other, display, surface, path).map(EngineCarrier::In),
+            (false, None) => Intake::open(other, display, surface).map(EngineCarrier::In),
         };
         if let Ok(way) = t.end(way) {
             self.open.push(Open { way, backend, desc, holds: vec![0; desc.byte_len()?] });
@@ -131,7 +132,7 @@ impl World {
     }
 
     /// The engine draws: a part of the object is something else now.
-    fn draw(&mut self, t: &mut Turn, at: usize) -> Checked {
+    fn draw(&mut self, t: &mut Turn, at: usize) -> TurnResult {
         let open = &mut self.open[at];
         let part = inner_part(t, &open.desc);
         let bytes = pattern(&open.desc, &part, t.word())?;
@@ -142,15 +143,15 @@ impl World {
         Ok(())
     }
 
-    fn frame(&mut self, t: &mut Turn, at: usize) -> Checked {
+    fn frame(&mut self, t: &mut Turn, at: usize) -> TurnResult {
         let open = &mut self.open[at];
         let is_image = matches!(open.desc, SurfaceDesc::Image(_));
         let does = t.pick(&[Does::Kernel, Does::Kernel, Does::Copy, Does::Raw, Does::Nothing, Does::Fails]);
         let does = if is_image && does == Does::Copy { Does::Kernel } else { does };
-        let part = if t.one_in(2) { Part::full(&open.desc) } else { inner_part(t, &open.desc) };
+        let part = if t.one_in(2) { SurfacePart::full(&open.desc) } else { inner_part(t, &open.desc) };
         let (nonce, bytes) = (t.word(), open.desc.byte_len()?);
         let mut written = None;
-        let Way::Out(outlet) = &mut open.way else { return Ok(()) };
+        let EngineCarrier::Out(outlet) = &mut open.way else { return Ok(()) };
         let name = match does {
             Does::Kernel => "engines: frame by a kernel",
             Does::Copy => "engines: frame by a copy",
@@ -185,9 +186,9 @@ impl World {
             if does == Does::Fails { Err(Error::invalid("fuzz", "on purpose")) } else { Ok(()) }
         };
         let done = match &part {
-            _ if part == Part::full(&open.desc) => outlet.frame(compute),
-            Part::Image(region) => outlet.frame_region(*region, compute),
-            Part::Buffer(range) => outlet.frame_bytes(range.clone(), compute),
+            _ if part == SurfacePart::full(&open.desc) => outlet.frame(compute),
+            SurfacePart::Image(region) => outlet.frame_region(*region, compute),
+            SurfacePart::Buffer(range) => outlet.frame_bytes(range.clone(), compute),
         };
         let done = t.end(done);
         hold!(done.is_err() || does != Does::Fails, "a frame whose closure failed was shown");
@@ -210,8 +211,8 @@ impl World {
         self.look(t, at)
     }
 
-    fn take(&mut self, t: &mut Turn, at: usize) -> Checked {
-        let Open { way: Way::In(intake), desc, holds, .. } = &mut self.open[at] else { return Ok(()) };
+    fn take(&mut self, t: &mut Turn, at: usize) -> TurnResult {
+        let Open { way: EngineCarrier::In(intake), desc, holds, .. } = &mut self.open[at] else { return Ok(()) };
         t.op("engines: take", format_args!("{desc} by {}", intake.path()));
         let found = intake.take().and_then(|mut taken| taken.read());
         let found = t.end(found)?;
@@ -219,9 +220,9 @@ impl World {
         Ok(())
     }
 
-    fn look(&mut self, t: &mut Turn, at: usize) -> Checked {
+    fn look(&mut self, t: &mut Turn, at: usize) -> TurnResult {
         let open = &mut self.open[at];
-        let all = Part::full(&open.desc);
+        let all = SurfacePart::full(&open.desc);
         t.op("engines: look", format_args!("{}", open.desc));
         let found = t.end(open.surface().read_back(&all))?;
         if let Some(byte) = found.iter().zip(&open.holds).position(|(a, b)| a != b) {
@@ -231,13 +232,13 @@ impl World {
     }
 
     /// A call where another context is current is refused, and loses nothing.
-    fn elsewhere(&mut self, t: &mut Turn, at: usize) -> Checked {
+    fn elsewhere(&mut self, t: &mut Turn, at: usize) -> TurnResult {
         let Some([own, other]) = self.gl.clone() else { return Ok(()) };
         other.make_current()?;
         t.op("engines: another context is current", format_args!(""));
         let done = match &mut self.open[at].way {
-            Way::Out(outlet) => outlet.frame(|_| Ok(())),
-            Way::In(intake) => intake.take().map(drop),
+            EngineCarrier::Out(outlet) => outlet.frame(|_| Ok(())),
+            EngineCarrier::In(intake) => intake.take().map(drop),
         };
         let done = t.end(done);
         own.make_current()?;
@@ -246,9 +247,9 @@ impl World {
     }
 
     /// Parts that are none.
-    fn refused(&mut self, t: &mut Turn, at: usize) -> Checked {
+    fn refused(&mut self, t: &mut Turn, at: usize) -> TurnResult {
         let open = &mut self.open[at];
-        let Way::Out(outlet) = &mut open.way else { return Ok(()) };
+        let EngineCarrier::Out(outlet) = &mut open.way else { return Ok(()) };
         let mut called = false;
         let (region, range) = (hostile::region(t, Extent::new(2, 2)), hostile::range(t, 64));
         t.op("engines: any part", format_args!("{region} or {range:?} of {}", open.desc));
@@ -257,8 +258,8 @@ impl World {
             Err(Error::invalid("fuzz", "on purpose"))
         };
         let (done, part) = match t.one_in(2) {
-            true => (outlet.frame_region(region, note), Part::Image(region)),
-            false => (outlet.frame_bytes(range.clone(), note), Part::Buffer(range)),
+            true => (outlet.frame_region(region, note), SurfacePart::Image(region)),
+            false => (outlet.frame_bytes(range.clone(), note), SurfacePart::Buffer(range)),
         };
         let _ = t.end(done);
         hold!(called == part.check_inside(&open.desc).is_ok(), "{part} of {}", open.desc);
@@ -284,11 +285,11 @@ fn fill_raw(frame: &mut OutletFrame<'_>, byte: u8) -> Result<()> {
     rows(&view).try_for_each(|(_, row)| memory.write(row.start, &vec![byte; row.len()]))
 }
 
-fn view_of(desc: &SurfaceDesc, part: &Part) -> Result<View> {
+fn view_of(desc: &SurfaceDesc, part: &SurfacePart) -> Result<View> {
     tight(&alone(desc, part))
 }
 
-fn pattern(desc: &SurfaceDesc, part: &Part, nonce: u32) -> Result<Vec<u8>> {
+fn pattern(desc: &SurfaceDesc, part: &SurfacePart, nonce: u32) -> Result<Vec<u8>> {
     let view = view_of(desc, part)?;
     let mut bytes = vec![0; view.payload_len()];
     Pattern::for_view(&view, nonce).write(&view, &mut bytes);

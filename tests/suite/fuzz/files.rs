@@ -1,6 +1,6 @@
 //! Files that programs before left behind: damaged, of others, with any numbers in them. They cost a measurement, no more.
 
-use crate::fuzz::{Checked, Choices, Machine, Row, Things, Turn, hold, operations};
+use crate::fuzz::{Choices, Machine, Things, Turn, TurnResult, WeightedOperation, hold, operations};
 use pixelferry::{
     ComputeBackend, CpuBackend, Display, Link, LinkOptions, MemoryDisplay, Mode, PathId, PixelFormat, Policy, Profiles,
     SurfaceDesc,
@@ -55,7 +55,7 @@ pub fn damage(t: &mut Choices, bytes: &mut Vec<u8>) {
 }
 
 impl Machine<'_> for World {
-    fn operations() -> Vec<Row<Self>> {
+    fn operations() -> Vec<WeightedOperation<Self>> {
         operations! {
             2 => |w, t| w.open(t),
             8 => |w, t| w.change(t),
@@ -63,7 +63,7 @@ impl Machine<'_> for World {
         }
     }
 
-    fn new(things: &Things, _: &mut Turn) -> Checked<Option<Self>> {
+    fn new(things: &Things, _: &mut Turn) -> TurnResult<Option<Self>> {
         let folder = std::env::temp_dir().join(format!("pixelferry-fuzz-{}", std::process::id()));
         fs::create_dir_all(&folder).map_err(|e| TestCaseError::fail(format!("{}: {e}", folder.display())))?;
         Ok(Some(Self { folder, backend: Arc::clone(&things.drivers.cpu[0]), display: MemoryDisplay::new() }))
@@ -71,7 +71,7 @@ impl Machine<'_> for World {
 }
 
 impl World {
-    fn open(&self, t: &mut Turn) -> Checked {
+    fn open(&self, t: &mut Turn) -> TurnResult {
         let desc = t.pick(&[
             SurfaceDesc::image(8, 8, PixelFormat::Rgba8),
             SurfaceDesc::image(31, 7, PixelFormat::R32F),
@@ -93,7 +93,7 @@ impl World {
         Ok(())
     }
 
-    fn change(&self, t: &mut Turn) -> Checked {
+    fn change(&self, t: &mut Turn) -> TurnResult {
         let list = || fs::read_dir(&self.folder).map(|all| all.flatten().map(|entry| entry.path()).collect::<Vec<_>>());
         let mut files = list().unwrap_or_default();
         files.sort();
@@ -108,7 +108,7 @@ impl World {
         if t.one_in(3) { self.open(t) } else { Ok(()) }
     }
 
-    fn parse(t: &mut Turn) -> Checked {
+    fn parse(t: &mut Turn) -> TurnResult {
         let mut text = t.pick(&PathId::ALL).to_string().into_bytes();
         damage(t, &mut text);
         let text = String::from_utf8_lossy(&text).into_owned();

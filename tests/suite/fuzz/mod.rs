@@ -29,38 +29,38 @@ use pixelferry_tests::{Need, by_level, pass_in_child};
 use proptest::prelude::*;
 use proptest::test_runner::{RngSeed, TestCaseError, TestError, TestRunner};
 use std::cell::RefCell;
-use turn::{Checked, Choices, Turn, fail, hold};
+use turn::{Choices, Turn, TurnResult, fail, hold};
 
 /// An operation, or a few that belong together, and how often it comes.
-type Row<M> = (u32, fn(&mut M, &mut Turn) -> Checked);
+type WeightedOperation<M> = (u32, fn(&mut M, &mut Turn) -> TurnResult);
 
 /// What the objects of one area must hold, beside the objects. Which operations are accepted only the drivers know, so any
 /// operation may come at any time.
 trait Machine<'a>: Sized {
     /// Every operation.
-    fn operations() -> Vec<Row<Self>>;
+    fn operations() -> Vec<WeightedOperation<Self>>;
 
     /// `None` where the drivers are missing.
-    fn new(things: &'a Things, t: &mut Turn) -> Checked<Option<Self>>;
+    fn new(things: &'a Things, t: &mut Turn) -> TurnResult<Option<Self>>;
 
     /// Makes what operations work on. False if something was missing: that was the step.
-    fn supply(&mut self, _: &mut Turn) -> Checked<bool> {
+    fn supply(&mut self, _: &mut Turn) -> TurnResult<bool> {
         Ok(true)
     }
 
     /// Everything is over and right.
-    fn end(self, _: &mut Turn) -> Checked {
+    fn end(self, _: &mut Turn) -> TurnResult {
         Ok(())
     }
 }
 
 /// What says which operation comes, and the operation's choices.
-type Step = (prop::sample::Index, Vec<u16>);
+type OperationChoice = (prop::sample::Index, Vec<u16>);
 
 /// Choices of the start, and steps.
-type Round = (Vec<u16>, Vec<Step>);
+type Round = (Vec<u16>, Vec<OperationChoice>);
 
-fn play<'a, M: Machine<'a>>(things: &'a Things, (first, steps): &Round, t: &mut Turn) -> Checked {
+fn play<'a, M: Machine<'a>>(things: &'a Things, (first, steps): &Round, t: &mut Turn) -> TurnResult {
     t.load(first);
     let Some(mut machine) = M::new(things, t)? else { return Ok(()) };
     let rows = M::operations();
@@ -81,7 +81,7 @@ fn play<'a, M: Machine<'a>>(things: &'a Things, (first, steps): &Round, t: &mut 
 macro_rules! operations {
     ($($often:literal => $operation:expr,)*) => {
         vec![$({
-            let operation: fn(&mut Self, &mut Turn) -> Checked = $operation;
+            let operation: fn(&mut Self, &mut Turn) -> TurnResult = $operation;
             ($often, operation)
         }),*]
     };
@@ -99,7 +99,7 @@ struct Things {
 }
 
 impl Things {
-    fn new(area: String, drivers: Drivers) -> Checked<Self> {
+    fn new(area: String, drivers: Drivers) -> TurnResult<Self> {
         let is = |name: &str| area == name;
         Ok(Self {
             engines: drivers.backends().into_iter().map(kernels::Engine::new).collect(),
@@ -110,7 +110,7 @@ impl Things {
         })
     }
 
-    fn round(&self, round: &Round, t: &mut Turn) -> Checked {
+    fn round(&self, round: &Round, t: &mut Turn) -> TurnResult {
         t.begin();
         self.play(round, t)?;
         // PoCL 3.1 crashes where a process ends while it compiles for a launch.
@@ -118,7 +118,7 @@ impl Things {
     }
 
     /// Returns what a round comes to, panics included.
-    fn judged(&self, round: &Round, t: &mut Turn) -> Checked {
+    fn judged(&self, round: &Round, t: &mut Turn) -> TurnResult {
         let done = catch(|| self.round(round, t));
         match (payload::unexpected(), done) {
             (panics, _) if !panics.is_empty() => Err(t.told(&format!("the library panicked: {}", panics.join("; ")))),
@@ -171,7 +171,7 @@ fn area(name: &str) {
 macro_rules! areas {
     ($($name:ident: $machine:ty,)*) => {
         impl Things {
-            fn play(&self, round: &Round, t: &mut Turn) -> Checked {
+            fn play(&self, round: &Round, t: &mut Turn) -> TurnResult {
                 match self.area.as_str() {
                     $(stringify!($name) => play::<$machine>(self, round, t),)*
                     other => panic!("no area is called {other}"),

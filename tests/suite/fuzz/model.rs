@@ -1,7 +1,7 @@
 //! Expected content of memories: effects of operations one after the other, and the data read beside them.
 
 use crate::fuzz::kernels::stamp_all;
-use crate::fuzz::{Checked, fail, hold};
+use crate::fuzz::{TurnResult, fail, hold};
 use pixelferry::Result;
 use proptest::test_runner::TestCaseError;
 use std::collections::BTreeMap;
@@ -14,12 +14,12 @@ use std::sync::atomic::AtomicUsize;
 pub struct Models(BTreeMap<u32, Vec<u8>>);
 
 impl Models {
-    pub fn of(&mut self, id: u32) -> Checked<&mut Vec<u8>> {
+    pub fn of(&mut self, id: u32) -> TurnResult<&mut Vec<u8>> {
         self.0.get_mut(&id).ok_or_else(|| TestCaseError::fail(format!("memory {id} is not in the model")))
     }
 
     /// Each byte with the place that it comes from; one from nowhere is 0.
-    fn compare(&mut self, id: u32, places: impl ExactSizeIterator<Item = Option<usize>>, bytes: &[u8]) -> Checked {
+    fn compare(&mut self, id: u32, places: impl ExactSizeIterator<Item = Option<usize>>, bytes: &[u8]) -> TurnResult {
         let model = self.of(id)?;
         hold!(bytes.len() == places.len(), "{} bytes were read instead of {}", bytes.len(), places.len());
         for (number, (place, found)) in places.zip(bytes).enumerate() {
@@ -34,11 +34,11 @@ impl Models {
 pub enum Effect {
     /// It cannot succeed.
     Fails,
-    Does(Box<dyn FnOnce(&mut Models) -> Checked>),
+    Does(Box<dyn FnOnce(&mut Models) -> TurnResult>),
 }
 
 impl Effect {
-    fn does(f: impl FnOnce(&mut Models) -> Checked + 'static) -> Self {
+    fn does(f: impl FnOnce(&mut Models) -> TurnResult + 'static) -> Self {
         Self::Does(Box::new(f))
     }
 
@@ -108,17 +108,17 @@ impl Effect {
 }
 
 /// An event of either kind.
-pub trait Awaited {
+pub trait AnyEvent {
     fn outcome(&self) -> Result<()>;
 }
 
-impl Awaited for pixelferry::Event {
+impl AnyEvent for pixelferry::Event {
     fn outcome(&self) -> Result<()> {
         self.wait()
     }
 }
 
-impl Awaited for pixelferry::api::opencl::cl::Event {
+impl AnyEvent for pixelferry::api::opencl::cl::Event {
     fn outcome(&self) -> Result<()> {
         self.wait()
     }
@@ -147,7 +147,7 @@ impl<E, U> Default for Work<E, U> {
     }
 }
 
-impl<E: Awaited + Clone, U> Work<E, U> {
+impl<E: AnyEvent + Clone, U> Work<E, U> {
     /// A new memory that holds these bytes; gives its number.
     pub fn add(&mut self, bytes: Vec<u8>) -> u32 {
         self.last += 1;
@@ -171,7 +171,7 @@ impl<E: Awaited + Clone, U> Work<E, U> {
 
     /// Waits for everything, and compares what was read with what should have been there. With `chains`, drivers may give
     /// up whatever comes after a command that failed. Memories other than `kept` are forgotten.
-    pub fn drain(&mut self, chains: bool, kept: impl Iterator<Item = u32>) -> Checked {
+    pub fn drain(&mut self, chains: bool, kept: impl Iterator<Item = u32>) -> TurnResult {
         let mut failed = false;
         for (event, wait, effect) in self.pending.drain(..) {
             let outcome = event.as_ref().map_or(Ok(()), E::outcome);

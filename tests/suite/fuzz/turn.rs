@@ -7,7 +7,7 @@ use std::fmt;
 use std::ops::{Deref, DerefMut, Range};
 
 /// Result of a step.
-pub type Checked<T = ()> = std::result::Result<T, TestCaseError>;
+pub type TurnResult<T = ()> = std::result::Result<T, TestCaseError>;
 
 /// Ends the step with a property that does not hold: a bug.
 macro_rules! fail {
@@ -87,7 +87,7 @@ impl Choices {
 }
 
 #[derive(Debug, Default)]
-struct Row {
+struct OutcomeCounts {
     done: u64,
     refused: u64,
     driver: u64,
@@ -102,7 +102,7 @@ pub struct Turn {
     choices: Choices,
     says: bool,
     now: &'static str,
-    rows: BTreeMap<&'static str, Row>,
+    rows: BTreeMap<&'static str, OutcomeCounts>,
     /// Refusals of drivers, by message; a check of ours may be missing there.
     by_drivers: BTreeMap<String, u64>,
     /// The operations of this round.
@@ -156,7 +156,7 @@ impl Turn {
     }
 
     /// It is over; gives its value. A refusal ends the step, which is fine.
-    pub fn end<T>(&mut self, result: Result<T>) -> Checked<T> {
+    pub fn end<T>(&mut self, result: Result<T>) -> TurnResult<T> {
         self.end_with(result).map_err(|error| TestCaseError::reject(error.to_string()))
     }
 
@@ -205,7 +205,7 @@ impl fmt::Display for Turn {
         for (text, count) in &self.by_drivers {
             writeln!(f, "{count:6} times refused by the driver: {text}")?;
         }
-        let sum = |of: fn(&Row) -> u64| self.rows.values().map(of).sum::<u64>();
+        let sum = |of: fn(&OutcomeCounts) -> u64| self.rows.values().map(of).sum::<u64>();
         let (accepted, refused) = (sum(|row| row.done), sum(|row| row.refused + row.driver));
         write!(f, "{} operations, {accepted} accepted, {refused} refused", accepted + refused)
     }

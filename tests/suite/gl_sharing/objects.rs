@@ -3,7 +3,7 @@
 use super::rig::open;
 use pixelferry::api::gl::glow::{self, HasContext as _};
 use pixelferry::api::opencl::{GlAccess, GlObject};
-use pixelferry::driver::{HandleType, Part};
+use pixelferry::driver::{HandleType, SurfacePart};
 use pixelferry::{
     Arg, ComputeBackend, Display, Extent, ImageDesc, ImageView, KernelSource, PixelFormat, SurfaceDesc, SyncKind,
     Target, View,
@@ -179,7 +179,7 @@ fn child_kernels_write_textures() {
                 let target = Target::new(memory.as_mut(), view).unwrap();
                 backend.launch(kernel.as_ref(), target, &[Arg::I32(n)]).unwrap();
                 memory.release().unwrap();
-                pictures.push(shown.read_back(&Part::full(&SurfaceDesc::Image(desc))).unwrap());
+                pictures.push(shown.read_back(&SurfacePart::full(&SurfaceDesc::Image(desc))).unwrap());
             }
             assert_eq!(pictures[0], pictures[1], "{format}: the two kernels");
             assert!(pictures[0].iter().any(|b| *b != 0), "{format}: nothing was written");

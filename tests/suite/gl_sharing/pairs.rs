@@ -16,12 +16,12 @@ use std::time::Duration;
 const DESC: SurfaceDesc = SurfaceDesc::image(65, 33, PixelFormat::Rgba8);
 
 /// A backend that was opened for the display, by whom and with what else.
-struct Opened {
+struct OpenedBackend {
     backend: Arc<dyn ComputeBackend>,
     kernel: Arc<dyn Kernel>,
 }
 
-impl Opened {
+impl OpenedBackend {
     fn new(backend: Arc<dyn ComputeBackend>) -> Self {
         let kernel = backend.build(&ramp()).unwrap();
         Self { backend, kernel }
@@ -60,7 +60,7 @@ fn opencl() -> LinkBuilder {
 fn child_pair() {
     let Some((backend, screen)) = need(Need::Egl, opencl().display(DisplayChoice::Gl).open_sides()) else { return };
     assert_eq!(system(screen.gl().unwrap()), System::Egl);
-    let opened = Opened::new(backend);
+    let opened = OpenedBackend::new(backend);
     let mut link = opened.link(screen.display());
     (0..5).for_each(|number| opened.frame(&mut link, number));
     // It is inside already.
@@ -95,9 +95,9 @@ fn child_probe() {
 
 /// A window's display is there before the backend.
 struct App {
-    opened: Option<(Opened, Link)>,
+    opened: Option<(OpenedBackend, Link)>,
     /// The backend outlives the window on purpose: it holds the context.
-    left: Option<Opened>,
+    left: Option<OpenedBackend>,
     frames: u32,
 }
 
@@ -109,7 +109,7 @@ impl WindowApp for App {
         assert_eq!(system(window.display()), System::Egl);
         let display: Rc<dyn Display> = window.display().clone();
         let (backend, _) = opencl().shown_by(&display).open_sides()?;
-        let opened = Opened::new(backend);
+        let opened = OpenedBackend::new(backend);
         let link = opened.link(window.display().clone());
         println!("RUNS IN A WINDOW");
         self.opened = Some((opened, link));
@@ -148,7 +148,7 @@ pixelferry_tests::tests! {
 }
 
 /// Checks that work without OpenGL goes on.
-fn outlives(opened: &Opened) {
+fn outlives(opened: &OpenedBackend) {
     let mut memory = opened.backend.allocate(64).unwrap();
     memory.write(0, &[7; 64]).unwrap();
     let mut bytes = [0; 64];
@@ -170,7 +170,7 @@ fn in_an_engine(system: System) {
             assert_eq!(self::system(&display), system);
             let backend = backend_in(&plain, display.as_ref());
             assert!(!Arc::ptr_eq(&backend, &plain), "the engine's backend shares with nothing");
-            let opened = Opened::new(backend);
+            let opened = OpenedBackend::new(backend);
             let link = opened.link(display.clone());
             (engine, display, opened, link)
         })
@@ -216,7 +216,7 @@ fn child_held() {
     let held = display.hold_gl().unwrap();
     let (name, weak) = (held.name(), Arc::downgrade(&held));
     drop(held);
-    let opened = Opened::new(backend);
+    let opened = OpenedBackend::new(backend);
     let mut link = opened.link(screen.display());
     opened.frame(&mut link, 1);
     let surface = display.create_surface(&DESC).unwrap();
@@ -239,14 +239,14 @@ fn child_held() {
     }
     drop(held);
     // It goes with the last that shares with it, on any thread: here a kernel.
-    let Opened { backend, kernel } = opened;
+    let OpenedBackend { backend, kernel } = opened;
     drop(backend);
     assert!(weak.upgrade().is_some(), "the kernel's context is gone");
     std::thread::spawn(move || drop(kernel)).join().unwrap();
     assert!(weak.upgrade().is_none());
     // Objects dropped with another context current do not read the display's memory any more.
     let (backend, screen) = pair().unwrap();
-    let opened = Opened::new(backend);
+    let opened = OpenedBackend::new(backend);
     let pages = pixelferry::driver::HostBlock::allocate(4096).unwrap();
     let staging = screen.display().create_staging(pixelferry::driver::StagingKind::Imported(pages), 4096).ok();
     let (_, other) = pair().unwrap();

@@ -1,7 +1,7 @@
 //! Plugged-in parts pass the suite that the built-in ones pass.
 
 use cpu_fallback::{CpuBackend, MemoryDisplay};
-use interop_core::conformance::{Manner, Outcome, Row, Table};
+use interop_core::conformance::{ConformanceRow, ConformanceTable, Manner, Outcome};
 use interop_core::{ComputeBackend, Display, Paths};
 use pixelferry_gl::{GlDisplay, HeadlessOptions};
 use pixelferry_tests::plugged::{Board, Worker, changed_rows, lent_bytes, own_pages, page_flip};
@@ -19,12 +19,12 @@ fn paths() -> Paths {
 /// Runs at once and late, and returns the names of the paths on which cases passed; a case that fails ends the test.
 fn passed(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>) -> Vec<&'static str> {
     let paths = paths();
-    let mut rows: Vec<Row> = Vec::new();
+    let mut rows: Vec<ConformanceRow> = Vec::new();
     for manner in few(&[Manner::default(), Manner::late(2)], 1) {
         rows.extend(conform_on(&paths, backend, display, *manner));
     }
-    println!("{}", Table(&rows));
-    assert_eq!(Table(&rows).counts().1, 0, "see the table");
+    println!("{}", ConformanceTable(&rows));
+    assert_eq!(ConformanceTable(&rows).counts().1, 0, "see the table");
     let passes = |id| rows.iter().any(|row| row.path == id && row.outcome == Outcome::Pass);
     // A case may be for surfaces that a path does not carry; the pair of devices is the same for all.
     let of_the_pair = |outcome: &Outcome| matches!(outcome, Outcome::Skipped(why) if !why.starts_with("surface: "));

@@ -1,8 +1,8 @@
 //! Every backend's frames in every backend of another process, byte for byte.
 
-use super::publisher::{Publisher, Told};
+use super::publisher::{Publisher, PublisherArgs};
 use interop_core::{HandleType, MemoryShape};
-use pixelferry::stream::{Next, StreamOptions, Subscriber, publish, streams};
+use pixelferry::stream::{NextFrame, StreamOptions, Subscriber, publish, streams};
 use pixelferry::{
     BackendChoice, ComputeBackend, DisplayChoice, Error, Link, LinkOptions, PathId, PixelFormat, Support, SurfaceDesc,
     open_backend, open_headless,
@@ -36,11 +36,11 @@ fn backends() -> Vec<(BackendChoice, Arc<dyn ComputeBackend>)> {
 }
 
 /// Takes frames until the publisher has ended, and compares each. Returns how many came.
-fn compare(told: &Told, subscriber: &mut Subscriber) -> u64 {
+fn compare(told: &PublisherArgs, subscriber: &mut Subscriber) -> u64 {
     let (mut seen, mut last) = (0, 0);
     loop {
         match subscriber.next(SOON).unwrap() {
-            Next::Frame(mut frame) => {
+            NextFrame::Frame(mut frame) => {
                 assert!(frame.number() > last, "frame {} after {last}", frame.number());
                 assert_eq!(frame.desc().pixels().unwrap().format, told.format);
                 (seen, last) = (seen + 1, frame.number());
@@ -51,8 +51,8 @@ fn compare(told: &Told, subscriber: &mut Subscriber) -> u64 {
                     return seen;
                 }
             }
-            Next::Nothing => panic!("no frame after {last} in {SOON:?}"),
-            Next::Ended => panic!("the publisher ended after {last}"),
+            NextFrame::Nothing => panic!("no frame after {last} in {SOON:?}"),
+            NextFrame::Ended => panic!("the publisher ended after {last}"),
         }
     }
 }
@@ -67,7 +67,7 @@ fn frames_cross_from_every_backend_to_every_other() {
                 continue;
             }
             // Rows that are no multiple of anything.
-            let told = Told {
+            let told = PublisherArgs {
                 backend: *publishes,
                 size: (253, 61),
                 format: PixelFormat::Rgba8,
@@ -99,7 +99,7 @@ fn memory_of_a_device_is_read_where_it_lies() {
     has("memory between processes", display.device(), if both.is_empty() { Err("nobody opens it") } else { Ok(()) });
     // NVIDIA's OpenCL is no platform of a process beside one that uses all of its APIs, so that another device would publish.
     for (publishes, _) in both.iter().filter(|(choice, _)| *choice != BackendChoice::OpenCl) {
-        let told = Told {
+        let told = PublisherArgs {
             backend: *publishes,
             size: (253, 61),
             format: PixelFormat::Rgba8,
@@ -111,7 +111,7 @@ fn memory_of_a_device_is_read_where_it_lies() {
             let mut subscriber = publisher.when_there(|name| Subscriber::open(name, backend));
             // Beside one who has it copied to memory of the host.
             let mut beside = Subscriber::open(&publisher.name, &host).unwrap();
-            let Next::Frame(mut frame) = beside.next(SOON).unwrap() else { panic!("no frame on the host") };
+            let NextFrame::Frame(mut frame) = beside.next(SOON).unwrap() else { panic!("no frame on the host") };
             // The last frame may have been published once more for it.
             let number = frame.number().min(told.frames.unwrap().into());
             assert!(frame.read().unwrap() == told.frame(number));
@@ -132,12 +132,13 @@ fn a_hundred_thousand_frames_are_right() {
     }
     let publishes = if Need::Nvidia.is_required() { BackendChoice::Cuda } else { BackendChoice::Vulkan };
     for (takes, backend) in backends() {
-        let told = Told { backend: publishes, size: (253, 61), format: PixelFormat::Rgba8, path: None, frames: None };
+        let told =
+            PublisherArgs { backend: publishes, size: (253, 61), format: PixelFormat::Rgba8, path: None, frames: None };
         let mut publisher = Publisher::start(&told);
         let mut subscriber = publisher.when_there(|name| Subscriber::open(name, &backend));
         let mut last = 0;
         for _ in 0..100_000 {
-            let Next::Frame(mut frame) = subscriber.next(SOON).unwrap() else { panic!("no frame after {last}") };
+            let NextFrame::Frame(mut frame) = subscriber.next(SOON).unwrap() else { panic!("no frame after {last}") };
             assert!(frame.number() > last);
             last = frame.number();
             assert!(frame.read().unwrap() == told.frame(last), "frame {last} is another");
@@ -161,7 +162,7 @@ fn every_format_and_size_crosses() {
         let bytes: Vec<_> = (0..told.byte_len().unwrap()).map(|at| (at as u64 * 7 + number) as u8).collect();
         link.frame(|frame| frame.write(&bytes)).unwrap();
         stream.publish(&link.shown().unwrap()).unwrap();
-        let Next::Frame(mut frame) = subscriber.next(SOON).unwrap() else { panic!("{told}") };
+        let NextFrame::Frame(mut frame) = subscriber.next(SOON).unwrap() else { panic!("{told}") };
         assert_eq!((frame.number(), frame.desc().byte_len().unwrap()), (number, bytes.len()));
         assert!(frame.read().unwrap() == bytes, "{told}");
         assert!(frame.age() < SOON);
@@ -223,8 +224,8 @@ fn names_that_cannot_be_and_streams_that_are_not_are_refused() {
     let listed = streams().unwrap().into_iter().find(|one| one.name == name).unwrap();
     assert_eq!(listed.process, std::process::id());
     let mut subscriber = Subscriber::open(&name, &backend).unwrap();
-    assert!(matches!(subscriber.next(Duration::ZERO).unwrap(), Next::Nothing) && subscriber.frame().is_none());
+    assert!(matches!(subscriber.next(Duration::ZERO).unwrap(), NextFrame::Nothing) && subscriber.frame().is_none());
     drop(stream);
-    assert!(matches!(subscriber.next(SOON).unwrap(), Next::Ended) && subscriber.has_ended());
+    assert!(matches!(subscriber.next(SOON).unwrap(), NextFrame::Ended) && subscriber.has_ended());
     assert!(!streams().unwrap().iter().any(|one| one.name == name));
 }

@@ -1,7 +1,7 @@
 //! What comes to a stream's socket that should not.
 
-use super::publisher::{Publisher, Told};
-use pixelferry::stream::{Next, Subscriber};
+use super::publisher::{Publisher, PublisherArgs};
+use pixelferry::stream::{NextFrame, Subscriber};
 use pixelferry::{BackendChoice, PixelFormat, open_backend};
 use pixelferry_tests::{Dice, Usage, by_level, wait_until};
 use rustix::net::{
@@ -42,8 +42,13 @@ fn say(socket: &OwnedFd, bytes: &[u8], file: Option<&OwnedFd>) {
 
 #[test]
 fn hostile_messages_are_refused_and_break_nothing() {
-    let told =
-        Told { backend: BackendChoice::Cpu, size: (64, 32), format: PixelFormat::Rgba8, path: None, frames: None };
+    let told = PublisherArgs {
+        backend: BackendChoice::Cpu,
+        size: (64, 32),
+        format: PixelFormat::Rgba8,
+        path: None,
+        frames: None,
+    };
     let mut publisher = Publisher::start(&told);
     let backend = open_backend(BackendChoice::Cpu, &[]).unwrap();
     let mut subscriber = publisher.when_there(|name| Subscriber::open(name, &backend));
@@ -87,7 +92,9 @@ fn hostile_messages_are_refused_and_break_nothing() {
             open.clear();
         }
         if round % 200 == 0 {
-            let Next::Frame(mut frame) = subscriber.next(SOON).unwrap() else { panic!("no frame in round {round}") };
+            let NextFrame::Frame(mut frame) = subscriber.next(SOON).unwrap() else {
+                panic!("no frame in round {round}")
+            };
             assert!(frame.read().unwrap() == told.frame(frame.number()));
         }
     }
@@ -101,7 +108,7 @@ fn hostile_messages_are_refused_and_break_nothing() {
     wait_until("descriptors and threads about as before", settles);
     let now = Usage::of(publisher.process.id()).unwrap();
     assert!(now.rss < before.rss + (16 << 20), "{before:?} {now:?}");
-    let Next::Frame(_) = subscriber.next(SOON).unwrap() else { panic!("no frame afterwards") };
+    let NextFrame::Frame(_) = subscriber.next(SOON).unwrap() else { panic!("no frame afterwards") };
     drop(subscriber);
     publisher.when_there(|name| Subscriber::open(name, &backend));
 }

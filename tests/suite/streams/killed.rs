@@ -1,7 +1,7 @@
 //! Either side killed in mid-frame, again and again: the other goes on, and nothing is left.
 
-use super::publisher::{Publisher, Told};
-use pixelferry::stream::{Next, Subscriber, streams};
+use super::publisher::{Publisher, PublisherArgs};
+use pixelferry::stream::{NextFrame, Subscriber, streams};
 use pixelferry::{BackendChoice, PixelFormat, open_backend};
 use pixelferry_tests::{Dice, Need, Usage, by_level, pass_in_child, wait_until};
 use std::process::{Command, Stdio};
@@ -11,9 +11,9 @@ const SOON: Duration = Duration::from_secs(30);
 const NAME: &str = "PIXELFERRY_TEST_TAKES";
 
 /// Kernels of CUDA where a GPU is asked for, else threads, on both sides.
-fn told() -> Told {
+fn told() -> PublisherArgs {
     let backend = if Need::Nvidia.is_required() { BackendChoice::Cuda } else { BackendChoice::Cpu };
-    Told { backend, size: (256, 256), format: PixelFormat::Rgba8, path: None, frames: None }
+    PublisherArgs { backend, size: (256, 256), format: PixelFormat::Rgba8, path: None, frames: None }
 }
 
 /// Kills a publisher while frames cross; the last one stays whole.
@@ -38,12 +38,12 @@ fn child_publishers_are_killed() {
         let mut subscriber = publisher.when_there(|name| Subscriber::open(name, &backend));
         let frames = dice.below(20) + 1;
         for _ in 0..frames {
-            let Next::Frame(mut frame) = subscriber.next(SOON).unwrap() else { panic!("no frame") };
+            let NextFrame::Frame(mut frame) = subscriber.next(SOON).unwrap() else { panic!("no frame") };
             assert!(frame.read().unwrap() == told.frame(frame.number()));
         }
         std::thread::sleep(Duration::from_micros(dice.below(3000) as u64));
         publisher.kill();
-        wait_until("the end of the publisher", || matches!(subscriber.next(SOON).unwrap(), Next::Ended));
+        wait_until("the end of the publisher", || matches!(subscriber.next(SOON).unwrap(), NextFrame::Ended));
         let mut last = subscriber.frame().unwrap();
         assert!(last.read().unwrap() == told.frame(last.number()), "the last frame stays");
         drop(subscriber);
@@ -80,7 +80,7 @@ fn a_killed_subscriber_costs_the_publisher_nothing() {
         std::thread::sleep(Duration::from_millis(10 + dice.below(30) as u64));
         takes.kill().unwrap();
         takes.wait().unwrap();
-        let Next::Frame(mut frame) = watches.next(SOON).unwrap() else { panic!("no frame in round {round}") };
+        let NextFrame::Frame(mut frame) = watches.next(SOON).unwrap() else { panic!("no frame in round {round}") };
         assert!(frame.read().unwrap() == told.frame(frame.number()));
         // Counted once it has noticed.
         let now = settled(publisher.process.id(), before);
@@ -118,7 +118,7 @@ fn child_takes() {
     let backend = open_backend(told.backend, &[]).unwrap();
     let mut subscriber = Subscriber::open(&name, &backend).unwrap();
     loop {
-        let Next::Frame(mut frame) = subscriber.next(SOON).unwrap() else { panic!("no frame") };
+        let NextFrame::Frame(mut frame) = subscriber.next(SOON).unwrap() else { panic!("no frame") };
         assert!(frame.read().unwrap() == told.frame(frame.number()));
     }
 }

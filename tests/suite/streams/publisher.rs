@@ -1,7 +1,7 @@
 //! A publisher in a process of its own: this program, run again.
 
 use interop_core::describe::pattern::Pattern;
-use pixelferry::command::Choice as _;
+use pixelferry::command::ApiChoice as _;
 use pixelferry::stream::{StreamOptions, publish};
 use pixelferry::{
     BackendChoice, ImageView, Link, LinkOptions, PathId, PixelFormat, Policy, SurfaceDesc, View, open_backend,
@@ -15,7 +15,7 @@ const NAME: &str = "PIXELFERRY_TEST_STREAM";
 
 /// What a publisher is told.
 #[derive(Debug, Clone, Copy)]
-pub struct Told {
+pub struct PublisherArgs {
     pub backend: BackendChoice,
     pub size: (u32, u32),
     pub format: PixelFormat,
@@ -25,7 +25,7 @@ pub struct Told {
     pub frames: Option<u32>,
 }
 
-impl Told {
+impl PublisherArgs {
     pub fn desc(&self) -> SurfaceDesc {
         SurfaceDesc::image(self.size.0, self.size.1, self.format)
     }
@@ -47,13 +47,13 @@ pub struct Publisher {
 }
 
 impl Publisher {
-    pub fn start(told: &Told) -> Self {
+    pub fn start(told: &PublisherArgs) -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let name = format!("test-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
         Self::named(&name, told)
     }
 
-    pub fn named(name: &str, told: &Told) -> Self {
+    pub fn named(name: &str, told: &PublisherArgs) -> Self {
         let backend = told.backend.name();
         let numbers = [told.size.0, told.size.1, told.frames.unwrap_or(0)].map(|n| n.to_string()).join(" ");
         let path = told.path.map_or("any", |path| path.name());
@@ -102,7 +102,7 @@ fn child_publishes() {
     let words: Vec<_> = told.split(' ').collect();
     let [name, backend, format, width, height, frames, path] = words[..] else { panic!("{told}") };
     let number = |word: &str| word.parse::<u32>().unwrap();
-    let told = Told {
+    let told = PublisherArgs {
         backend: BackendChoice::parse(backend).unwrap(),
         size: (number(width), number(height)),
         format: format.parse().unwrap(),

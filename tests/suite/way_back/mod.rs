@@ -16,7 +16,7 @@ use pixelferry::api::gl::{EngineTexture, GlDisplay, HeadlessOptions};
 use pixelferry::api::vulkan::{VulkanDisplay, VulkanOptions};
 use pixelferry::api::wgpu::{WgpuDisplay, WgpuOptions, wgpu};
 use pixelferry::driver::backend_in;
-use pixelferry::driver::{Part, conformance::tight};
+use pixelferry::driver::{SurfacePart, conformance::tight};
 use pixelferry::{
     BackendChoice, ComputeBackend, CpuBackend, Display, EnginePath, Error, Extent, Intake, MemoryDisplay, Outlet,
     OutletFrame, PathId, PixelFormat, Surface, SurfaceDesc, View, open_backend,
@@ -136,7 +136,7 @@ fn what_is_not_the_engines_is_refused() {
         // A texture that is gone is refused by the next call.
         let mut gone = engine.image();
         display.gl().delete_texture(engine.texture);
-        let all = Part::full(gone.desc());
+        let all = SurfacePart::full(gone.desc());
         assert!(matches!(gone.read_back(&all), Err(Error::InvalidInput { .. })));
     }
 }
@@ -191,7 +191,7 @@ fn other_displays_lead_back_too() {
         let backend: Arc<dyn ComputeBackend> = Arc::new(CpuBackend::new().unwrap());
         for desc in [SurfaceDesc::image(33, 7, PixelFormat::Rgba8), SurfaceDesc::buffer(1000)] {
             let mut rendered = display.create_surface(&desc).unwrap();
-            let (all, view) = (Part::full(&desc), tight(&desc).unwrap());
+            let (all, view) = (SurfacePart::full(&desc), tight(&desc).unwrap());
             let put = |to: &mut Surface, n: u8| {
                 let bytes: Vec<u8> = (0..view.payload_len()).map(|at| (at as u8).wrapping_mul(7) ^ n).collect();
                 to.upload(&all, &bytes, &view).unwrap();

@@ -16,7 +16,7 @@ const BUFFER_USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
 const EXTENT: vk::Extent3D = vk::Extent3D { width: WIDTH as u32, height: HEIGHT as u32, depth: 1 };
 
 /// Memory of the engine's that it reads and writes where it lies.
-struct Mapped {
+struct EngineMemory {
     buffer: vk::Buffer,
     memory: vk::DeviceMemory,
     address: *mut u8,
@@ -29,8 +29,8 @@ pub struct VulkanEngine {
     pool: vk::CommandPool,
     image: vk::Image,
     memory: vk::DeviceMemory,
-    buffer: Mapped,
-    rows: Mapped,
+    buffer: EngineMemory,
+    rows: EngineMemory,
 }
 
 /// Memory of a type with these properties, for what needs it so.
@@ -53,7 +53,7 @@ fn allocate(
     }
 }
 
-impl Mapped {
+impl EngineMemory {
     fn new(display: &VulkanDisplay, len: usize) -> Self {
         let device = display.device_functions();
         let host = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
@@ -101,8 +101,8 @@ impl VulkanEngine {
             device.bind_image_memory(image, memory, 0).unwrap();
             (device.create_command_pool(&pool, None).unwrap(), image, memory)
         };
-        let buffer = Mapped::new(&display, BYTES as usize + 24);
-        let rows = Mapped::new(&display, (WIDTH * HEIGHT * 4) as usize);
+        let buffer = EngineMemory::new(&display, BYTES as usize + 24);
+        let rows = EngineMemory::new(&display, (WIDTH * HEIGHT * 4) as usize);
         let engine = Self { display, pool, image, memory, buffer, rows };
         engine.submit(|device, commands| engine.change(device, commands, vk::ImageLayout::UNDEFINED));
         engine

@@ -1,7 +1,7 @@
 //! Every kind of draw into a window of wgpu, by either manner, into what its surface offers.
 
 use super::rounds::instance;
-use interop_core::conformance::Drawing;
+use interop_core::conformance::DrawCase;
 use interop_core::describe::color::{Curve, TargetEncoding};
 use pixelferry::api::gl::winit::application::ApplicationHandler;
 use pixelferry::api::gl::winit::dpi::PhysicalSize;
@@ -10,7 +10,7 @@ use pixelferry::api::gl::winit::event_loop::{ActiveEventLoop, EventLoop};
 use pixelferry::api::gl::winit::platform::x11::EventLoopBuilderExtX11 as _;
 use pixelferry::api::gl::winit::window::{WindowAttributes, WindowId};
 use pixelferry::api::wgpu::{DRAW_FEATURES, Viewport, WgpuDisplay, open_device, wgpu};
-use pixelferry::driver::Part;
+use pixelferry::driver::SurfacePart;
 use pixelferry::{Display as _, Extent, ImageView, Manner, PixelFormat, SurfaceDesc, View};
 use pixelferry_tests::{Need, Xvfb, by_level, need, pass_in_child};
 use std::rc::Rc;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 use wgpu::CurrentSurfaceTexture::{Suboptimal, Success};
 use wgpu::TextureUsages as Usages;
 
-const AREA: Extent = Drawing::AREA;
+const AREA: Extent = DrawCase::AREA;
 const VIEWPORT: Viewport = Viewport { x: 9, y: 5, width: AREA.width, height: AREA.height };
 
 /// Bytes from row to row of what is read.
@@ -40,12 +40,12 @@ struct Window {
 
 impl Window {
     /// The viewport's pixels after a draw, red first.
-    fn drawn(&self, case: &Drawing, manner: Manner) -> Vec<u8> {
+    fn drawn(&self, case: &DrawCase, manner: Manner) -> Vec<u8> {
         let (display, device) = (&self.display, self.display.wgpu_device());
         let desc = SurfaceDesc::Image(case.image);
         let view = View::Image(ImageView::packed(case.image.extent, case.image.format, 1, 0, false).unwrap());
         let mut image = display.create_surface(&desc).unwrap();
-        image.upload(&Part::full(&desc), &case.pixels, &view).unwrap();
+        image.upload(&SurfacePart::full(&desc), &case.pixels, &view).unwrap();
         let (Success(frame) | Suboptimal(frame)) = self.surface.get_current_texture() else {
             panic!("the window gives nothing to draw on")
         };
@@ -116,8 +116,8 @@ impl App {
             window.format = *format;
             window.surface.configure(window.display.wgpu_device(), &config);
             let target = if encodes { TargetEncoding::SrgbFormat } else { TargetEncoding::Srgb };
-            let of_it = |c: &Drawing| (c.target, c.options.target) == (PixelFormat::Rgba8, target);
-            for case in Drawing::all().into_iter().filter(of_it).step_by(by_level(48, 3, 3)) {
+            let of_it = |c: &DrawCase| (c.target, c.options.target) == (PixelFormat::Rgba8, target);
+            for case in DrawCase::all().into_iter().filter(of_it).step_by(by_level(48, 3, 3)) {
                 for manner in Manner::ALL {
                     case.check(&window.drawn(&case, manner)).unwrap();
                     let done = window.display.drawn().unwrap();

@@ -4,7 +4,7 @@ use pixelferry::api::gl::winit::dpi::PhysicalSize;
 use pixelferry::api::gl::{
     DrawOptions, Flow, GlDisplay, GlWindow, HeadlessOptions, Viewport, WindowApp, WindowOptions, run_window,
 };
-use pixelferry::driver::Part;
+use pixelferry::driver::SurfacePart;
 use pixelferry::{Display as _, Error, Extent, ImageDesc, ImageView, PixelFormat, Surface, SurfaceDesc, View};
 use pixelferry_tests::{Need, Xvfb, need, pass_in_child, ramp_pixel, wait_until};
 use std::path::Path;
@@ -64,7 +64,7 @@ impl WindowApp for App {
         let desc = ImageDesc::new(32, 16, PixelFormat::Rgba8);
         let mut surface = window.display().create_surface(&SurfaceDesc::Image(desc))?;
         let view = View::Image(ImageView::packed(desc.extent, desc.format, 1, 0, false)?);
-        surface.upload(&Part::full(surface.desc()), &pixels(), &view)?;
+        surface.upload(&SurfacePart::full(surface.desc()), &pixels(), &view)?;
         self.surface = Some(surface);
         self.display = Some(Rc::clone(window.display()));
         Ok(())
@@ -75,7 +75,7 @@ impl WindowApp for App {
         let surface = self.surface.as_mut().unwrap();
         display.clear([0.0, 0.0, 0.0, 1.0])?;
         display.draw(surface, Viewport::full(size.width, size.height), DrawOptions::default())?;
-        let part = Part::full(surface.desc());
+        let part = SurfacePart::full(surface.desc());
         assert!(surface.read_back(&part)? == pixels(), "another picture in the window's context");
         self.frames += 1;
         window.set_title(&format!("frame {}", self.frames));
@@ -128,8 +128,8 @@ fn child_no_display_server() {
 #[test]
 #[ignore = "run by the tests below, each in a process of its own"]
 fn child_failing_app() {
-    struct Failing(u32);
-    impl WindowApp for Failing {
+    struct FailingApp(u32);
+    impl WindowApp for FailingApp {
         type Error = Error;
         fn init(&mut self, _: &GlWindow) -> Result<(), Error> {
             Ok(())
@@ -139,15 +139,15 @@ fn child_failing_app() {
             if self.0 == 2 { Err(Error::NothingShown) } else { Ok(Flow::Continue) }
         }
     }
-    let failed = run_window(&WindowOptions::default().with_vsync(false), &mut Failing(0));
+    let failed = run_window(&WindowOptions::default().with_vsync(false), &mut FailingApp(0));
     assert!(matches!(failed, Err(Error::NothingShown)), "{failed:?}");
 }
 
 #[test]
 #[ignore = "run by the tests below, each in a process of its own"]
 fn child_vsync() {
-    struct Asking;
-    impl WindowApp for Asking {
+    struct AskingApp;
+    impl WindowApp for AskingApp {
         type Error = Error;
         fn init(&mut self, window: &GlWindow) -> Result<(), Error> {
             println!("vsync: {}.", window.vsync());
@@ -158,7 +158,7 @@ fn child_vsync() {
         }
     }
     let wished = std::env::var("WISHED").is_ok_and(|wished| wished == "on");
-    run_window(&WindowOptions::default().with_vsync(wished), &mut Asking).unwrap();
+    run_window(&WindowOptions::default().with_vsync(wished), &mut AskingApp).unwrap();
 }
 
 #[test]

@@ -67,9 +67,9 @@ enum Open {
 type Draw = Box<dyn FnOnce(Arc<Window>) -> Box<dyn Canvas> + Send>;
 
 /// Tells the loop that the thread of a window is at its end, however it came there.
-struct Ended(EventLoopProxy<WindowId>, WindowId);
+struct EndNotice(EventLoopProxy<WindowId>, WindowId);
 
-impl Drop for Ended {
+impl Drop for EndNotice {
     fn drop(&mut self) {
         // Nobody hears it where the loop has ended.
         let _ = self.0.send_event(self.1);
@@ -138,7 +138,7 @@ impl App {
         let (tools, turn) = (&self.tools, self.round as usize + 5 * number);
         let start = |window: Window, draw: Draw| {
             let ((sizes, told), tools) = (channel(), Arc::clone(tools));
-            let (id, ended) = (window.id(), Ended(self.proxy.clone(), window.id()));
+            let (id, ended) = (window.id(), EndNotice(self.proxy.clone(), window.id()));
             let thread = std::thread::spawn(move || {
                 // Goes last.
                 let _ended = ended;

@@ -13,9 +13,9 @@ const STARTS: &[(&str, &str)] = &[
     ("thread :: spawn", "threads :: spawn"),
     ("thread :: Builder", "threads :: spawn_scoped"),
     ("thread :: scope", "threads :: spawn_scoped"),
-    ("ThreadPoolBuilder :: new", "SignalsBlocked :: new"),
-    ("runtime :: Builder", "SignalsBlocked :: new"),
-    ("runtime :: Runtime", "SignalsBlocked :: new"),
+    ("ThreadPoolBuilder :: new", "SignalMaskGuard :: new"),
+    ("runtime :: Builder", "SignalMaskGuard :: new"),
+    ("runtime :: Runtime", "SignalMaskGuard :: new"),
 ];
 
 /// Houses whose code runs only in its own programs.
@@ -87,7 +87,7 @@ mod tests {
     fn ours_and_those_of_tests_are_not() {
         assert_eq!(told("fn f() { threads::spawn(\"a\", || ()); }"), 0);
         assert_eq!(told("fn f() { thread::scope(|s| threads::spawn_scoped(thread::Builder::new(), s, || ())); }"), 0);
-        assert_eq!(told("fn f() { let _b = SignalsBlocked::new(); ThreadPoolBuilder::new().build(); }"), 0);
+        assert_eq!(told("fn f() { let _b = SignalMaskGuard::new(); ThreadPoolBuilder::new().build(); }"), 0);
         assert_eq!(told("#[cfg(test)] mod tests { fn f() { std::thread::spawn(|| ()); } }"), 0);
         assert_eq!(
             wrong("pixelferry-measure", &Crate::of_text("fn f() { std::thread::spawn(|| ()); }").unwrap()).len(),

@@ -5,7 +5,7 @@ use pixelferry::*;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let source = KernelSource::new("ramp").cpu_image(|out, _| out.par_pixels(|x, y| [x as u8, y as u8, 0, 255]));
     let surface = SurfaceDesc::image(64, 64, PixelFormat::Rgba8);
-    let Opened { kernels, mut link, .. } = LinkBuilder::new(surface).launch(&source, []).open()?;
+    let OpenedLink { kernels, mut link, .. } = LinkBuilder::new(surface).launch(&source, []).open()?;
     link.frame(|next| next.launch(kernels[0].as_ref(), &[]))?;
     save_picture(&mut link, std::env::temp_dir().join("ramp.png"))?;
     println!("{:?}", api::opencl::OpenClBackend::open_best().map(|_| ()));

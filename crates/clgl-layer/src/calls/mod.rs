@@ -10,9 +10,9 @@ mod turns;
 use std::ffi::{CStr, c_void};
 
 /// One of the functions: its position in the loader's table, and its name for programs that query it.
-type Row = (usize, Option<&'static CStr>, *const c_void);
+type CallRow = (usize, Option<&'static CStr>, *const c_void);
 
-fn rows() -> [Row; 25] {
+fn rows() -> [CallRow; 25] {
     [
         (1, None, info::platform_info as *const c_void),
         (3, None, info::device_info as *const c_void),

@@ -3,11 +3,11 @@
 use std::ffi::c_int;
 
 /// At least as large as the C library's `sigset_t`.
-type SignalSet = [u64; 16];
+type SignalMask = [u64; 16];
 
 unsafe extern "C" {
-    fn sigfillset(set: *mut SignalSet) -> c_int;
-    fn pthread_sigmask(how: c_int, set: *const SignalSet, before: *mut SignalSet) -> c_int;
+    fn sigfillset(set: *mut SignalMask) -> c_int;
+    fn pthread_sigmask(how: c_int, set: *const SignalMask, before: *mut SignalMask) -> c_int;
 }
 
 /// Runs `f` with all signals blocked on this thread; threads that it starts inherit the block.

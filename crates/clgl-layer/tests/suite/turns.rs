@@ -46,10 +46,10 @@ fn child_user_event() {
 }
 
 /// What another thread is given.
-struct Sent(Program, Raw);
+struct SentProgram(Program, Raw);
 
 // SAFETY: OpenCL's objects are of all threads.
-unsafe impl Send for Sent {}
+unsafe impl Send for SentProgram {}
 
 #[test]
 #[ignore = "a child"]
@@ -57,9 +57,9 @@ fn child_thread() {
     let Some(program) = Program::open() else { return println!("ALL DONE") };
     let image = program.texture(READ_WRITE, TEXTURE_2D, 0, texture_of((8, 8), 100)).unwrap();
     call!(gl_address "glFinish"(););
-    let sent = Sent(program, image);
+    let sent = SentProgram(program, image);
     let thread = std::thread::spawn(move || {
-        let Sent(program, image) = { sent };
+        let SentProgram(program, image) = { sent };
         right(program.acquire(image));
         let mut seen = [0; 256];
         program.read_image(image, [8, 8, 1], &mut seen);

@@ -1,6 +1,6 @@
 //! Operations of one element, defined for every input, as in the texts for devices.
 
-use super::vectors::{self, Running};
+use super::vectors::{self, RunningValues};
 
 /// Operations of every element type.
 pub trait Arith: Copy + Send + Sync {
@@ -31,7 +31,7 @@ pub trait Arith: Copy + Send + Sync {
     /// Returns the absolute value.
     fn abs(self) -> Self;
     /// Returns a function for running sums of a slice, if this processor has a faster method than repeated `add`.
-    fn running_sums() -> Option<Running<Self>>;
+    fn running_sums() -> Option<RunningValues<Self>>;
 }
 
 /// Further operations of floats.
@@ -80,7 +80,7 @@ macro_rules! float {
             fn most(self, other: Self) -> Self { $t::max(self, other) }
             fn neg(self) -> Self { -self }
             fn abs(self) -> Self { $t::abs(self) }
-            fn running_sums() -> Option<Running<Self>> { $sums }
+            fn running_sums() -> Option<RunningValues<Self>> { $sums }
         }
         impl FloatArith for $t {
             fn sqrt(self) -> Self { $t::sqrt(self) }
@@ -117,7 +117,7 @@ macro_rules! integer {
             fn most(self, other: Self) -> Self { Ord::max(self, other) }
             fn neg(self) -> Self { self.wrapping_neg() }
             fn abs(self) -> Self { let $v = self; $abs }
-            fn running_sums() -> Option<Running<Self>> { $sums }
+            fn running_sums() -> Option<RunningValues<Self>> { $sums }
         }
         impl IntArith for $t {
             fn and(self, other: Self) -> Self { self & other }

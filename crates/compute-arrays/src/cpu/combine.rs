@@ -2,7 +2,7 @@
 
 use super::arith::Arith;
 use super::interpret::CpuProgram;
-use super::vectors::{Input, Running, prefetch, widest};
+use super::vectors::{Input, RunningValues, prefetch, widest};
 use crate::element::Element;
 use crate::monoid::{Monoid, Operation};
 use bytemuck::cast_slice;
@@ -36,7 +36,7 @@ pub fn combine_of<T: Element>(monoid: &Monoid<T>) -> Arc<dyn Combine<T>> {
         Operation::Product => Arc::new(Native { identity, f: <T as Arith>::mul, running: None }),
         Operation::Min => Arc::new(Native { identity, f: <T as Arith>::least, running: None }),
         Operation::Max => Arc::new(Native { identity, f: <T as Arith>::most, running: None }),
-        Operation::Own => Arc::new(Interpreted { identity, program: Arc::clone(monoid.definition()) }),
+        Operation::Own => Arc::new(InterpretedCombine { identity, program: Arc::clone(monoid.definition()) }),
     }
 }
 
@@ -45,7 +45,7 @@ struct Native<T, F> {
     identity: T,
     f: F,
     /// Inclusive running values, computed faster than by `f`.
-    running: Option<Running<T>>,
+    running: Option<RunningValues<T>>,
 }
 
 impl<T: Element, F: Fn(T, T) -> T + Send + Sync> Native<T, F> {
@@ -162,18 +162,18 @@ fn pairwise<T: Copy>(values: &[T], identity: T, f: &impl Fn(T, T) -> T) -> T {
 }
 
 /// A monoid of the user, interpreted for many pairs at a time, in order.
-struct Interpreted<T> {
+struct InterpretedCombine<T> {
     identity: T,
     program: Arc<CpuProgram>,
 }
 
-impl<T: Element> Interpreted<T> {
+impl<T: Element> InterpretedCombine<T> {
     fn pairs(&self, a: &[T], b: &[T], out: &mut [T]) {
         self.program.worker(&[cast_slice(a), cast_slice(b)]).run(0, out);
     }
 }
 
-impl<T: Element> Combine<T> for Interpreted<T> {
+impl<T: Element> Combine<T> for InterpretedCombine<T> {
     fn identity(&self) -> T {
         self.identity
     }

@@ -3,7 +3,7 @@
 
 use super::arith::{Arith, FloatArith, IntArith};
 use crate::element::{Constant, Element, ElementType, Float, Integer};
-use crate::expr::{Access, Binary, Program, Step, Unary};
+use crate::expr::{Access, Binary, Program, ProgramStep, Unary};
 use crate::layout::Layout;
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
 use std::ops::Range;
@@ -22,12 +22,12 @@ pub struct CpuProgram {
     slot_count: usize,
 }
 
-fn operands(step: &Step) -> impl Iterator<Item = usize> {
+fn operands(step: &ProgramStep) -> impl Iterator<Item = usize> {
     let all = match *step {
-        Step::Unary(_, a) | Step::Cast(a) => [Some(a), None, None],
-        Step::Binary(_, a, b) => [Some(a), Some(b), None],
-        Step::Select(a, b, c) | Step::MulAdd(a, b, c) => [Some(a), Some(b), Some(c)],
-        Step::Load(_) | Step::Constant(_) | Step::Index | Step::Old => [None; 3],
+        ProgramStep::Unary(_, a) | ProgramStep::Cast(a) => [Some(a), None, None],
+        ProgramStep::Binary(_, a, b) => [Some(a), Some(b), None],
+        ProgramStep::Select(a, b, c) | ProgramStep::MulAdd(a, b, c) => [Some(a), Some(b), Some(c)],
+        ProgramStep::Load(_) | ProgramStep::Constant(_) | ProgramStep::Index | ProgramStep::Old => [None; 3],
     };
     all.into_iter().flatten()
 }
@@ -41,7 +41,7 @@ impl CpuProgram {
         }
         let (mut slots, mut free, mut slot_count) = (Vec::new(), Vec::new(), 0);
         // Constants are written once for all blocks, so no other value may use their slots.
-        let lasts = |reg: &usize| matches!(steps[*reg].0, Step::Constant(_));
+        let lasts = |reg: &usize| matches!(steps[*reg].0, ProgramStep::Constant(_));
         for (at, (step, _)) in steps.iter().enumerate() {
             let reused = if lasts(&at) { None } else { free.pop() };
             slots.push(reused.unwrap_or_else(|| {
@@ -61,7 +61,7 @@ impl CpuProgram {
     pub fn worker<'p>(&'p self, leaves: &'p [&'p [u8]]) -> Worker<'p> {
         let mut worker = Worker { program: self, leaves, slots: vec![vec![0; BLOCK]; self.slot_count] };
         for (at, (step, kind)) in self.program.steps.iter().enumerate() {
-            if let Step::Constant(number) = step {
+            if let ProgramStep::Constant(number) = step {
                 fill(self.constants[*number], *kind, cast_slice_mut(&mut worker.slots[self.slots[at]]));
             }
         }
@@ -126,8 +126,8 @@ impl<'p> Worker<'p> {
             if at + 1 == steps.len() {
                 // The result is written in place; earlier steps have read the old values.
                 match step {
-                    Step::Constant(number) => fill(program.constants[*number], *kind, cast_slice_mut(out)),
-                    Step::Old => {}
+                    ProgramStep::Constant(number) => fill(program.constants[*number], *kind, cast_slice_mut(out)),
+                    ProgramStep::Old => {}
                     _ => self.step(step, *kind, range, cast_slice_mut(out)),
                 }
             } else {
@@ -135,10 +135,10 @@ impl<'p> Worker<'p> {
                 let mut into = std::mem::take(&mut self.slots[slot]);
                 let bytes = &mut cast_slice_mut(&mut into)[..len * (kind.bits() / 8) as usize];
                 match step {
-                    Step::Old => bytes.copy_from_slice(cast_slice(out)),
-                    Step::Constant(_) => {}
+                    ProgramStep::Old => bytes.copy_from_slice(cast_slice(out)),
+                    ProgramStep::Constant(_) => {}
                     // Read in place by the steps that use it.
-                    Step::Load(leaf) if program.program.leaves[*leaf].1 == Access::Linear => {}
+                    ProgramStep::Load(leaf) if program.program.leaves[*leaf].1 == Access::Linear => {}
                     _ => self.step(step, *kind, range, bytes),
                 }
                 self.slots[slot] = into;
@@ -147,7 +147,7 @@ impl<'p> Worker<'p> {
     }
 
     fn value<T: Pod>(&self, reg: usize, range: &Range<usize>) -> &[T] {
-        if let (Step::Load(leaf), _) = self.program.program.steps[reg]
+        if let (ProgramStep::Load(leaf), _) = self.program.program.steps[reg]
             && self.program.program.leaves[leaf].1 == Access::Linear
         {
             return self.linear(leaf, range);
@@ -160,17 +160,17 @@ impl<'p> Worker<'p> {
         &cast_slice(self.leaves[leaf])[first + range.start..first + range.end]
     }
 
-    fn step(&self, step: &Step, kind: ElementType, range: Range<usize>, out: &mut [u8]) {
+    fn step(&self, step: &ProgramStep, kind: ElementType, range: Range<usize>, out: &mut [u8]) {
         match step {
-            Step::Load(leaf) if kind.bits() == 64 => self.load::<u64>(*leaf, &range, cast_slice_mut(out)),
-            Step::Load(leaf) => self.load::<u32>(*leaf, &range, cast_slice_mut(out)),
-            Step::Index => {
+            ProgramStep::Load(leaf) if kind.bits() == 64 => self.load::<u64>(*leaf, &range, cast_slice_mut(out)),
+            ProgramStep::Load(leaf) => self.load::<u32>(*leaf, &range, cast_slice_mut(out)),
+            ProgramStep::Index => {
                 let first = range.start as u64;
                 cast_slice_mut(out).iter_mut().zip(first..).for_each(|(o, i): (&mut u64, _)| *o = i);
             }
-            Step::Unary(op, a) => self.unary(*op, kind, *a, &range, out),
-            Step::Binary(op, a, b) => self.binary(*op, *a, *b, &range, out),
-            Step::Select(test, a, b) => {
+            ProgramStep::Unary(op, a) => self.unary(*op, kind, *a, &range, out),
+            ProgramStep::Binary(op, a, b) => self.binary(*op, *a, *b, &range, out),
+            ProgramStep::Select(test, a, b) => {
                 let test = self.value::<u32>(*test, &range);
                 if kind.bits() == 64 {
                     select::<u64>(test, self.value(*a, &range), self.value(*b, &range), cast_slice_mut(out));
@@ -178,17 +178,17 @@ impl<'p> Worker<'p> {
                     select::<u32>(test, self.value(*a, &range), self.value(*b, &range), cast_slice_mut(out));
                 }
             }
-            Step::MulAdd(a, b, c) if kind == ElementType::F64 => {
+            ProgramStep::MulAdd(a, b, c) if kind == ElementType::F64 => {
                 let (a, b, c) = (self.value(*a, &range), self.value(*b, &range), self.value(*c, &range));
                 three::<f64>(a, b, c, cast_slice_mut(out));
             }
-            Step::MulAdd(a, b, c) => {
+            ProgramStep::MulAdd(a, b, c) => {
                 let (a, b, c) = (self.value(*a, &range), self.value(*b, &range), self.value(*c, &range));
                 three::<f32>(a, b, c, cast_slice_mut(out));
             }
-            Step::Cast(a) => self.cast(self.program.program.kind_of(*a), kind, *a, &range, out),
+            ProgramStep::Cast(a) => self.cast(self.program.program.kind_of(*a), kind, *a, &range, out),
             // The caller has done these.
-            Step::Constant(_) | Step::Old => {}
+            ProgramStep::Constant(_) | ProgramStep::Old => {}
         }
     }
 

@@ -9,7 +9,7 @@ pub struct Input<'a, T> {
 }
 
 /// Computes as many inclusive running values as `out` holds, after a value before.
-pub type Running<T> = fn(Input<'_, T>, T, &mut [T]);
+pub type RunningValues<T> = fn(Input<'_, T>, T, &mut [T]);
 
 /// Runs `f`, which must be inlined here, compiled for AVX2 if the processor supports it.
 #[inline]
@@ -25,7 +25,7 @@ pub fn widest<R>(f: impl FnOnce() -> R) -> R {
 /// Running sums with AVX2; `None` on other processors.
 macro_rules! sums {
     ($($name:ident $t:ty;)*) => {$(
-        pub fn $name() -> Option<Running<$t>> {
+        pub fn $name() -> Option<RunningValues<$t>> {
             #[cfg(target_arch = "x86_64")]
             if std::arch::is_x86_feature_detected!("avx2") {
                 // SAFETY: the processor has AVX2.

@@ -1,6 +1,6 @@
 //! Checks of an expression against the arrays that evaluate it.
 
-use super::program::{Bound, Step};
+use super::program::{BoundProgram, ProgramStep};
 use crate::context::Arrays;
 use crate::element::ElementType;
 use crate::text::{Dialect, narrow};
@@ -8,7 +8,7 @@ use interop_core::{Error, Result};
 
 impl Arrays {
     /// Checks that the expression's arrays belong here and have this shape.
-    pub(crate) fn check_shape(&self, bound: &Bound<'_>, shape: &[usize], operation: &'static str) -> Result<()> {
+    pub(crate) fn check_shape(&self, bound: &BoundProgram<'_>, shape: &[usize], operation: &'static str) -> Result<()> {
         if let Some(arrays) = bound.arrays() {
             self.check_same(arrays, operation)?;
         }
@@ -33,7 +33,7 @@ impl Arrays {
         Err(Error::Unsupported { operation, device: self.backend().device().to_string(), reason })
     }
 
-    pub(crate) fn check_kinds(&self, bound: &Bound<'_>, operation: &'static str) -> Result<()> {
+    pub(crate) fn check_kinds(&self, bound: &BoundProgram<'_>, operation: &'static str) -> Result<()> {
         if self.dialect() != Some(Dialect::Wgsl) {
             return if bound.program.uses(ElementType::F64) {
                 self.check_kind(ElementType::F64, operation)
@@ -42,7 +42,7 @@ impl Arrays {
             };
         }
         // Only an index used directly is counted in 32 bits; values computed from it are not.
-        let steps = bound.program.steps.iter().filter(|(step, _)| *step != Step::Index);
+        let steps = bound.program.steps.iter().filter(|(step, _)| *step != ProgramStep::Index);
         steps.map(|(_, kind)| *kind).try_for_each(|kind| self.check_kind(kind, operation))
     }
 }

@@ -7,7 +7,7 @@ mod program;
 
 pub(crate) use checks::no_shape;
 pub(crate) use node::{Binary, Leaf, Node, Tree, Unary};
-pub(crate) use program::{Access, Bound, Program, Role, Step};
+pub(crate) use program::{Access, BoundProgram, Program, ProgramStep, Role};
 
 use crate::element::{Element, Float, Value};
 use std::marker::PhantomData;

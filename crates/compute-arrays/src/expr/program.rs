@@ -11,7 +11,7 @@ use std::rc::Rc;
 pub type Reg = usize;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Step {
+pub enum ProgramStep {
     /// An element of a leaf.
     Load(usize),
     /// A constant.
@@ -38,7 +38,7 @@ pub enum Access {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Program {
     /// The last step is the result.
-    pub steps: Vec<(Step, ElementType)>,
+    pub steps: Vec<(ProgramStep, ElementType)>,
     pub leaves: Vec<(ElementType, Access)>,
 }
 
@@ -52,17 +52,17 @@ impl Program {
     }
 
     pub fn uses_old(&self) -> bool {
-        self.steps.iter().any(|(step, _)| *step == Step::Old)
+        self.steps.iter().any(|(step, _)| *step == ProgramStep::Old)
     }
 
     /// Returns the leaf, if the program is a contiguous leaf and nothing else.
     pub fn is_linear_leaf(&self) -> bool {
-        matches!((self.steps.as_slice(), self.leaves.as_slice()), ([(Step::Load(0), _)], [(_, Access::Linear)]))
+        matches!((self.steps.as_slice(), self.leaves.as_slice()), ([(ProgramStep::Load(0), _)], [(_, Access::Linear)]))
     }
 }
 
 /// A program with its memory and numbers.
-pub struct Bound<'a> {
+pub struct BoundProgram<'a> {
     pub program: Program,
     pub leaves: Vec<Leaf<'a>>,
     pub constants: Vec<Constant>,
@@ -80,15 +80,15 @@ pub enum Role {
 }
 
 struct Lowering<'t, 'a> {
-    bound: Bound<'a>,
+    bound: BoundProgram<'a>,
     role: Role,
     /// Trees that were visited; they are alive because the root is.
     seen: HashMap<*const Tree<'a>, Reg>,
-    regs: HashMap<(Step, ElementType), Reg>,
+    regs: HashMap<(ProgramStep, ElementType), Reg>,
     _root: &'t Tree<'a>,
 }
 
-impl<'a> Bound<'a> {
+impl<'a> BoundProgram<'a> {
     /// # Errors
     /// [`Error::InvalidInput`] where the tree is too deep or contains a node that is not allowed here, and where its
     /// arrays differ in shape; [`Error::Foreign`] where they belong to different [`Arrays`].
@@ -133,25 +133,25 @@ impl<'a> Lowering<'_, 'a> {
         let step = match &tree.node {
             Node::Constant(constant) => {
                 self.bound.constants.push(*constant);
-                Step::Constant(self.bound.constants.len() - 1)
+                ProgramStep::Constant(self.bound.constants.len() - 1)
             }
-            Node::Leaf(leaf) => Step::Load(self.leaf(leaf, tree.kind, operation)?),
+            Node::Leaf(leaf) => ProgramStep::Load(self.leaf(leaf, tree.kind, operation)?),
             Node::Side(side) => {
                 let leaves = &mut self.bound.program.leaves;
                 leaves.resize(leaves.len().max(side + 1), (tree.kind, Access::Linear));
-                Step::Load(*side)
+                ProgramStep::Load(*side)
             }
-            Node::Index => Step::Index,
-            Node::Old => Step::Old,
-            Node::Unary(op, a) => Step::Unary(*op, self.reg(a, operation)?),
-            Node::Binary(op, a, b) => Step::Binary(*op, self.reg(a, operation)?, self.reg(b, operation)?),
+            Node::Index => ProgramStep::Index,
+            Node::Old => ProgramStep::Old,
+            Node::Unary(op, a) => ProgramStep::Unary(*op, self.reg(a, operation)?),
+            Node::Binary(op, a, b) => ProgramStep::Binary(*op, self.reg(a, operation)?, self.reg(b, operation)?),
             Node::Select(a, b, c) => {
-                Step::Select(self.reg(a, operation)?, self.reg(b, operation)?, self.reg(c, operation)?)
+                ProgramStep::Select(self.reg(a, operation)?, self.reg(b, operation)?, self.reg(c, operation)?)
             }
             Node::MulAdd(a, b, c) => {
-                Step::MulAdd(self.reg(a, operation)?, self.reg(b, operation)?, self.reg(c, operation)?)
+                ProgramStep::MulAdd(self.reg(a, operation)?, self.reg(b, operation)?, self.reg(c, operation)?)
             }
-            Node::Cast(a) => Step::Cast(self.reg(a, operation)?),
+            Node::Cast(a) => ProgramStep::Cast(self.reg(a, operation)?),
             Node::TooDeep => {
                 return Err(Error::invalid(
                     operation,

@@ -4,7 +4,7 @@ use super::{kinds, on_cpu};
 use crate::context::Arrays;
 use crate::cpu::{GRAIN, tasks};
 use crate::element::Element;
-use crate::expr::Bound;
+use crate::expr::BoundProgram;
 use crate::text::wgsl::{self, Wgsl};
 use crate::text::{Dialect, ELEMENTWISE, Text, parameters};
 use interop_core::{Result, Target};
@@ -12,7 +12,7 @@ use rayon::prelude::*;
 
 const NAME: &str = "pf_elementwise";
 
-pub(super) fn text<T: Element>(dialect: Dialect, bound: &Bound<'_>, len: usize, per_item: usize) -> String {
+pub(super) fn text<T: Element>(dialect: Dialect, bound: &BoundProgram<'_>, len: usize, per_item: usize) -> String {
     match dialect {
         Dialect::C(c) => {
             let text = Text::new(c, bound, T::KIND, len).map(bound);
@@ -28,7 +28,7 @@ pub(super) fn text<T: Element>(dialect: Dialect, bound: &Bound<'_>, len: usize, 
 /// Writes `len` values, more than 0, to a target of the same length.
 pub(crate) fn run<T: Element>(
     arrays: &Arrays,
-    bound: &Bound<'_>,
+    bound: &BoundProgram<'_>,
     target: Target<'_>,
     len: usize,
     operation: &'static str,

@@ -10,7 +10,7 @@ use super::reduce::{Acc, on_device};
 use super::scan::Device;
 use crate::context::Arrays;
 use crate::element::Element;
-use crate::expr::{Bound, Role};
+use crate::expr::{BoundProgram, Role};
 use crate::monoid::{Monoid, Scan};
 use opencl_backend::OpenClBackend;
 use pixelferry_testing::{Need, by_level, need};
@@ -21,37 +21,38 @@ const OP: &str = "test";
 
 /// A way to scan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum ScanMethod {
     /// Smaller tiles than a GPU's: local memory stands in for the exchange within warps.
     OnePass,
     ThreePasses(Form),
 }
 
-const WAYS: [Way; 3] = [Way::ThreePasses(Form::Groups), Way::ThreePasses(Form::Runs), Way::OnePass];
+const WAYS: [ScanMethod; 3] =
+    [ScanMethod::ThreePasses(Form::Groups), ScanMethod::ThreePasses(Form::Runs), ScanMethod::OnePass];
 
 /// More than twice the tiles that count as a block in one pass, and the last is not whole.
 const LONG: usize = 2 * 256 * 2048 + 4099;
 
 /// Lengths of arrays, the longest last. In one pass PoCL gets whole tiles only. In a part of a tile, PoCL 3.1 checks
 /// once for the whole group whether a work item's second value is there. So it reads behind the array.
-fn lengths(arrays: &Arrays, way: Way) -> &'static [usize] {
+fn lengths(arrays: &Arrays, way: ScanMethod) -> &'static [usize] {
     match way {
-        Way::OnePass if !arrays.groups_may_wait() => &[2048, 4096, 33 * 2048, 2 * 256 * 2048 + 3 * 2048],
+        ScanMethod::OnePass if !arrays.groups_may_wait() => &[2048, 4096, 33 * 2048, 2 * 256 * 2048 + 3 * 2048],
         _ => &[1, 7, 128, 2047, 2048, 66_561, LONG],
     }
 }
 
-fn scanned<T: Element>(arrays: &Arrays, way: Way, x: &[T], monoid: &Monoid<T>, scan: Scan) -> Vec<T> {
+fn scanned<T: Element>(arrays: &Arrays, way: ScanMethod, x: &[T], monoid: &Monoid<T>, scan: Scan) -> Vec<T> {
     let (a, out) = (arrays.from_slice(x).unwrap(), arrays.empty::<T>(&[x.len()]).unwrap());
     let expr = a.expr();
-    let bound = Bound::new(&expr.tree, Role::Plain, OP).unwrap();
+    let bound = BoundProgram::new(&expr.tree, Role::Plain, OP).unwrap();
     let device = Device::new(arrays, &bound, arrays.dialect().unwrap(), scan, OP);
     {
         let mut memory = out.memory_mut(OP).unwrap().unwrap();
         let target = out.target(memory.as_mut()).unwrap();
         match way {
-            Way::OnePass => device.one_pass(monoid, target, x.len(), 1).unwrap(),
-            Way::ThreePasses(form) => device.three_passes(form, monoid, target, x.len()).unwrap(),
+            ScanMethod::OnePass => device.one_pass(monoid, target, x.len(), 1).unwrap(),
+            ScanMethod::ThreePasses(form) => device.three_passes(form, monoid, target, x.len()).unwrap(),
         }
     }
     out.to_vec().unwrap()
@@ -60,7 +61,7 @@ fn scanned<T: Element>(arrays: &Arrays, way: Way, x: &[T], monoid: &Monoid<T>, s
 fn reduced<T: Element>(arrays: &Arrays, form: Form, x: &[T], monoid: &Monoid<T>) -> T {
     let (a, out) = (arrays.from_slice(x).unwrap(), arrays.empty::<T>(&[1]).unwrap());
     let expr = a.expr();
-    let bound = Bound::new(&expr.tree, Role::Plain, OP).unwrap();
+    let bound = BoundProgram::new(&expr.tree, Role::Plain, OP).unwrap();
     let acc = Acc::monoid(monoid, form);
     {
         let mut memory = out.memory_mut(OP).unwrap().unwrap();
@@ -69,7 +70,7 @@ fn reduced<T: Element>(arrays: &Arrays, form: Form, x: &[T], monoid: &Monoid<T>)
     out.to_vec().unwrap()[0]
 }
 
-fn check<T: Element>(arrays: &Arrays, way: Way, x: &[T], monoid: &Monoid<T>, f: impl Fn(T, T) -> T) {
+fn check<T: Element>(arrays: &Arrays, way: ScanMethod, x: &[T], monoid: &Monoid<T>, f: impl Fn(T, T) -> T) {
     for scan in [Scan::Inclusive, Scan::Exclusive] {
         let found = scanned(arrays, way, x, monoid, scan);
         let mut running = monoid.identity();
@@ -92,7 +93,12 @@ fn of_c() -> Vec<Arrays> {
 }
 
 /// All lengths in all ways: what is not commutative, what fills all bits, and sums that tell of another order.
-fn check_scans<T: Element>(arrays: &Arrays, ways: &[Way], value: fn(usize) -> T, add: fn(T, T) -> T) -> Vec<Vec<u32>> {
+fn check_scans<T: Element>(
+    arrays: &Arrays,
+    ways: &[ScanMethod],
+    value: fn(usize) -> T,
+    add: fn(T, T) -> T,
+) -> Vec<Vec<u32>> {
     println!("device: {}", arrays.backend().device());
     // The last that is not zero.
     let last = Monoid::new(0u32, |a, b| b.clone().differs(0u32).select(b, a)).unwrap();

@@ -5,7 +5,7 @@ use super::{kinds, on_cpu};
 use crate::array::Array;
 use crate::cpu;
 use crate::element::{ElementType, Float};
-use crate::expr::{Bound, Expr};
+use crate::expr::{BoundProgram, Expr};
 use crate::histogram::Histogram;
 use crate::scratch::Scratch;
 use crate::text::wgsl::{self, Wgsl};
@@ -62,7 +62,7 @@ impl<T: Float + Into<f64>> Expr<'_, T> {
     }
 }
 
-pub(super) fn text(dialect: Dialect, bound: &Bound<'_>, len: usize) -> String {
+pub(super) fn text(dialect: Dialect, bound: &BoundProgram<'_>, len: usize) -> String {
     match dialect {
         Dialect::C(c) => Text::new(c, bound, ElementType::U32, len).map(bound).append(HISTOGRAM).finish(),
         Dialect::Wgsl => Wgsl::new(ElementType::U32).map(bound, 0, 1).append(wgsl::HISTOGRAM).finish(),

@@ -14,7 +14,7 @@ pub(crate) mod scan;
 use crate::context::Arrays;
 use crate::cpu::CpuProgram;
 use crate::element::{Element, ElementType};
-use crate::expr::{Bound, Leaf};
+use crate::expr::{BoundProgram, Leaf};
 use cpu_fallback::{CpuArgs, CpuKernelExt};
 use interop_core::{Arg, KernelSource, Result, Target};
 
@@ -33,7 +33,7 @@ impl Form {
     }
 }
 
-impl Bound<'_> {
+impl BoundProgram<'_> {
     fn on_cpu(&self) -> CpuProgram {
         let layouts = self.leaves.iter().map(|leaf| (*leaf.layout).clone()).collect();
         CpuProgram::new(self.program.clone(), self.constants.clone(), layouts)
@@ -66,6 +66,6 @@ fn on_cpu<T: Element>(
     arrays.run(kernel.as_ref(), target.with_items(items), &args)
 }
 
-fn kinds(bound: &Bound<'_>) -> Vec<ElementType> {
+fn kinds(bound: &BoundProgram<'_>) -> Vec<ElementType> {
     bound.program.leaves.iter().map(|(kind, _)| *kind).collect()
 }

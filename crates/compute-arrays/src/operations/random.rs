@@ -5,7 +5,7 @@ use crate::array::Array;
 use crate::context::Arrays;
 use crate::cpu::{GRAIN, tasks};
 use crate::element::{Element, ElementType, Float, Integer};
-use crate::text::wgsl::{self, Part, Wgsl};
+use crate::text::wgsl::{self, TextPart, Wgsl};
 use crate::text::{C, Dialect, PHILOX, Text};
 use bytemuck::{cast, cast_slice_mut};
 use interop_core::{Arg, Result};
@@ -203,11 +203,11 @@ pub(super) fn text(dialect: Dialect, kind: ElementType, distribution: Distributi
 
 /// Returns the WGSL text; all elements have 32 bits.
 fn wgsl_text(distribution: Distribution) -> String {
-    let text = Wgsl::new(ElementType::U32).need(Part::Wide).append(wgsl::PHILOX);
+    let text = Wgsl::new(ElementType::U32).need(TextPart::Wide).append(wgsl::PHILOX);
     match distribution {
         Distribution::Bits => text.append("fn pf_distribute(w: vec4<u32>) -> vec4<u32> { return w; }\n"),
         Distribution::Uniform => text.append(wgsl::UNIFORM),
-        Distribution::Normal => text.append(wgsl::NORMAL).need(Part::Ln).need(Part::Turn),
+        Distribution::Normal => text.append(wgsl::NORMAL).need(TextPart::Ln).need(TextPart::Turn),
     }
     .finish()
 }

@@ -5,7 +5,7 @@ use crate::array::Array;
 use crate::context::Arrays;
 use crate::cpu::{CpuProgram, Extremum, combine_of, reduce, reduce_extremum};
 use crate::element::{Constant, Element, ElementType};
-use crate::expr::{Bound, Expr, Role, no_shape};
+use crate::expr::{BoundProgram, Expr, Role, no_shape};
 use crate::layout::elements;
 use crate::monoid::Monoid;
 use crate::scratch::Scratch;
@@ -76,7 +76,7 @@ impl Acc {
     }
 
     /// Returns the text of `pf_reduce` for an expression's values.
-    pub(super) fn reduce_text(&self, dialect: Dialect, bound: &Bound<'_>, len: usize) -> String {
+    pub(super) fn reduce_text(&self, dialect: Dialect, bound: &BoundProgram<'_>, len: usize) -> String {
         let value = match self.how {
             How::Monoid { .. } => "#define pf_value pf_map\n",
             How::Extremum(_) => EXTREMUM_VALUE,
@@ -260,8 +260,12 @@ impl<'a, T: Element> Expr<'a, T> {
     }
 
     /// Lowers the expression, and returns it with its arrays and the number of elements.
-    pub(crate) fn bound(&self, on: Option<&Arrays>, operation: &'static str) -> Result<(Bound<'a>, Arrays, usize)> {
-        let bound = Bound::new(&self.tree, Role::Plain, operation)?;
+    pub(crate) fn bound(
+        &self,
+        on: Option<&Arrays>,
+        operation: &'static str,
+    ) -> Result<(BoundProgram<'a>, Arrays, usize)> {
+        let bound = BoundProgram::new(&self.tree, Role::Plain, operation)?;
         let (arrays, shape) = bound.arrays().zip(bound.shape()).ok_or_else(|| no_shape(operation))?;
         let (arrays, len) =
             (on.map_or(Ok(arrays), |on| on.check_same(arrays, operation).map(|()| on))?.clone(), elements(shape));
@@ -374,7 +378,7 @@ pub(super) fn part<'m>(memory: &'m mut dyn ComputeMemory, bytes: usize) -> Resul
 /// Queues the reduction of `len` values, more than 0, to the first element of `memory`.
 fn reduce_to<T: Element>(
     arrays: &Arrays,
-    bound: &Bound<'_>,
+    bound: &BoundProgram<'_>,
     len: usize,
     monoid: &Monoid<T>,
     memory: &mut dyn ComputeMemory,
@@ -395,7 +399,7 @@ fn reduce_to<T: Element>(
 /// Queues the reduction by kernels.
 pub(super) fn on_device(
     arrays: &Arrays,
-    bound: &Bound<'_>,
+    bound: &BoundProgram<'_>,
     len: usize,
     acc: &Acc,
     dialect: Dialect,

@@ -5,7 +5,7 @@ use crate::array::Array;
 use crate::context::Arrays;
 use crate::cpu;
 use crate::element::Element;
-use crate::expr::{Bound, Expr};
+use crate::expr::{BoundProgram, Expr};
 use crate::monoid::{Monoid, Scan};
 use crate::scratch::Scratch;
 use crate::text::wgsl::{self, Wgsl};
@@ -88,7 +88,7 @@ impl<T: Element> Expr<'_, T> {
 
 fn run<T: Element>(
     arrays: &Arrays,
-    bound: &Bound<'_>,
+    bound: &BoundProgram<'_>,
     monoid: &Monoid<T>,
     scan: Scan,
     out: &mut Array<T>,
@@ -125,7 +125,7 @@ fn wgsl_with_monoid<T: Element>(text: Wgsl, monoid: &Monoid<T>) -> Wgsl {
 /// Returns the text of `pf_scan`.
 pub(super) fn one_pass_text<T: Element>(
     dialect: C,
-    bound: &Bound<'_>,
+    bound: &BoundProgram<'_>,
     monoid: &Monoid<T>,
     len: usize,
     rows: usize,
@@ -145,7 +145,7 @@ impl Form {
     }
 
     /// Returns the text of `pf_tile_totals` and `pf_scan_tiles`.
-    fn tiles_text<T: Element>(self, c: C, bound: &Bound<'_>, monoid: &Monoid<T>, len: usize) -> String {
+    fn tiles_text<T: Element>(self, c: C, bound: &BoundProgram<'_>, monoid: &Monoid<T>, len: usize) -> String {
         let text = with_monoid(Text::new(c, bound, T::KIND, len).map(bound), monoid);
         match self {
             Self::Groups => {
@@ -173,7 +173,7 @@ impl Form {
 }
 
 /// Returns the texts of `pf_tile_totals`, and of `pf_scan_tiles`, which has one more memory.
-pub(super) fn wgsl_texts<T: Element>(form: Form, bound: &Bound<'_>, monoid: &Monoid<T>) -> [String; 2] {
+pub(super) fn wgsl_texts<T: Element>(form: Form, bound: &BoundProgram<'_>, monoid: &Monoid<T>) -> [String; 2] {
     let tiles = match form {
         Form::Groups => wgsl::SCAN_TILES,
         Form::Runs => wgsl::SCAN_ITEMS,
@@ -189,7 +189,7 @@ pub(super) fn wgsl_texts<T: Element>(form: Form, bound: &Bound<'_>, monoid: &Mon
 /// A scan on a device.
 pub(super) struct Device<'s, 'a> {
     arrays: &'s Arrays,
-    bound: &'s Bound<'a>,
+    bound: &'s BoundProgram<'a>,
     dialect: Dialect,
     exclusive: i32,
     operation: &'static str,
@@ -202,7 +202,7 @@ fn whole<T>(memory: &mut dyn ComputeMemory, len: usize) -> Result<Target<'_>> {
 impl<'s, 'a> Device<'s, 'a> {
     pub(super) fn new(
         arrays: &'s Arrays,
-        bound: &'s Bound<'a>,
+        bound: &'s BoundProgram<'a>,
         dialect: Dialect,
         scan: Scan,
         operation: &'static str,

@@ -2,7 +2,7 @@
 
 use super::{C, COMMON, literal, operator, type_name};
 use crate::element::{Constant, ElementType};
-use crate::expr::{Access, Bound, Program, Step};
+use crate::expr::{Access, BoundProgram, Program, ProgramStep};
 use std::fmt::Write as _;
 
 /// Maximum number of elements for 32-bit indices: offsets that are added to an index stay below 2^31.
@@ -16,7 +16,7 @@ pub(crate) struct Text {
 
 impl Text {
     /// Creates the macros for `len` elements of `result`, computed by `bound`.
-    pub fn new(dialect: C, bound: &Bound<'_>, result: ElementType, len: usize) -> Self {
+    pub fn new(dialect: C, bound: &BoundProgram<'_>, result: ElementType, len: usize) -> Self {
         let furthest = bound.leaves.iter().filter_map(|leaf| leaf.layout.reach()).map(|(_, high)| high).max();
         Self::with(dialect, result, len.max(furthest.unwrap_or(0)), bound.program.uses(ElementType::F64))
     }
@@ -51,7 +51,7 @@ impl Text {
 
     /// Appends `pf_map(i, ...)`, with `PF_PARAMS` and `PF_ARGS` (each begins with a comma) and `PF_MAP(i)` for
     /// elementwise kernels, whose target is `out`.
-    pub fn map(mut self, bound: &Bound<'_>) -> Self {
+    pub fn map(mut self, bound: &BoundProgram<'_>) -> Self {
         let (program, constants) = (&bound.program, &bound.constants);
         let (mut params, mut args) = (String::new(), String::new());
         let mut param = |of_type: &str, name: String| {
@@ -118,15 +118,15 @@ impl Text {
         let r = |reg: &usize| format!("r{reg}");
         for (at, (step, kind)) in program.steps.iter().enumerate() {
             let value = match step {
-                Step::Load(leaf) => load(*leaf, &mut self.text),
-                Step::Constant(number) => constant(*number),
-                Step::Index => "(pf_u64)i".to_owned(),
-                Step::Old => "old".to_owned(),
-                Step::Unary(op, a) => operator::unary(dialect, *op, *kind, &r(a)),
-                Step::Binary(op, a, b) => operator::binary(dialect, *op, program.kind_of(*a), &r(a), &r(b)),
-                Step::Select(a, b, c) => format!("({} ? {} : {})", r(a), r(b), r(c)),
-                Step::MulAdd(a, b, c) => operator::mul_add(dialect, *kind, &r(a), &r(b), &r(c)),
-                Step::Cast(a) => operator::cast(program.kind_of(*a), *kind, &r(a)),
+                ProgramStep::Load(leaf) => load(*leaf, &mut self.text),
+                ProgramStep::Constant(number) => constant(*number),
+                ProgramStep::Index => "(pf_u64)i".to_owned(),
+                ProgramStep::Old => "old".to_owned(),
+                ProgramStep::Unary(op, a) => operator::unary(dialect, *op, *kind, &r(a)),
+                ProgramStep::Binary(op, a, b) => operator::binary(dialect, *op, program.kind_of(*a), &r(a), &r(b)),
+                ProgramStep::Select(a, b, c) => format!("({} ? {} : {})", r(a), r(b), r(c)),
+                ProgramStep::MulAdd(a, b, c) => operator::mul_add(dialect, *kind, &r(a), &r(b), &r(c)),
+                ProgramStep::Cast(a) => operator::cast(program.kind_of(*a), *kind, &r(a)),
             };
             let _ = writeln!(self.text, "  const {} r{at} = {value};", type_name(*kind));
         }

@@ -2,7 +2,7 @@
 
 use super::{Dialect, narrow};
 use crate::element::{Constant, Value};
-use crate::expr::{Access, Bound};
+use crate::expr::{Access, BoundProgram};
 
 /// An argument that belongs to an expression.
 pub(crate) enum Parameter {
@@ -13,7 +13,7 @@ pub(crate) enum Parameter {
 
 /// Returns the arguments of an expression's kernel, in the order of its text. `before`: the number of the kernel's own
 /// numbers.
-pub(crate) fn parameters(dialect: Dialect, bound: &Bound<'_>, before: usize) -> Vec<Parameter> {
+pub(crate) fn parameters(dialect: Dialect, bound: &BoundProgram<'_>, before: usize) -> Vec<Parameter> {
     let all = ordered(bound, |value| match dialect {
         Dialect::C(_) => value.constant(),
         Dialect::Wgsl => narrow::place(value),
@@ -35,7 +35,7 @@ pub(crate) fn parameters(dialect: Dialect, bound: &Bound<'_>, before: usize) -> 
 }
 
 /// Returns the parameters in order: for each leaf its memory, its offset and its strides; then the constants.
-pub(super) fn ordered(bound: &Bound<'_>, place: impl Fn(i64) -> Constant) -> Vec<Parameter> {
+pub(super) fn ordered(bound: &BoundProgram<'_>, place: impl Fn(i64) -> Constant) -> Vec<Parameter> {
     let number = |value: i64| Parameter::Number(place(value));
     let mut all = Vec::new();
     for (at, (leaf, (_, access))) in bound.leaves.iter().zip(&bound.program.leaves).enumerate() {

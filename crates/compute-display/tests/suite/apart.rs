@@ -1,7 +1,7 @@
 //! A double: any backend, as if its kernels could not read the host's memory, as with NVIDIA's OpenCL; or with other texts of kernels.
 
 use interop_core::compute::SourceCode;
-use interop_core::compute::{BackendDriver, Checked};
+use interop_core::compute::{BackendDriver, CheckToken};
 use interop_core::describe::pattern::Pattern;
 use interop_core::{
     Arg, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, HandleType, HostBlock, Kernel, KernelSource,
@@ -63,13 +63,18 @@ unsafe impl BackendDriver for Apart {
         }
     }
 
-    fn import_surface(&self, _: Checked, handle: &SharedHandle, desc: &SurfaceDesc) -> Result<Box<dyn ComputeMemory>> {
+    fn import_surface(
+        &self,
+        _: CheckToken,
+        handle: &SharedHandle,
+        desc: &SurfaceDesc,
+    ) -> Result<Box<dyn ComputeMemory>> {
         self.inner.import_surface(handle, desc)
     }
 
     fn copy(
         &self,
-        _: Checked,
+        _: CheckToken,
         from: &dyn ComputeMemory,
         to: &mut dyn ComputeMemory,
         range: Range<usize>,

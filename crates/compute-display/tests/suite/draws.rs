@@ -5,7 +5,7 @@ use compute_display::ComputeDisplay;
 use cpu_fallback::CpuBackend;
 use cuda_backend::CudaBackend;
 use half::f16;
-use interop_core::conformance::Drawing;
+use interop_core::conformance::DrawCase;
 use interop_core::describe::color::{load, store};
 use interop_core::draw::{Plan, paint};
 use interop_core::{
@@ -19,14 +19,14 @@ use std::sync::Arc;
 #[test]
 fn every_drawing_is_as_the_reference() {
     on_every_display(|display| {
-        let all = Drawing::all();
+        let all = DrawCase::all();
         assert!(all.len() > 250, "{}", all.len());
         for case in all.into_iter().step_by(by_level(11, 1, 1)) {
-            let Extent { width, height } = Drawing::AREA;
+            let Extent { width, height } = DrawCase::AREA;
             let mut target = display.create_offscreen_target_of(width, height, case.target).unwrap();
             target.clear(case.before).unwrap();
             let surface = surface(display, &case.image, &case.pixels);
-            display.draw(&surface, &mut target, Drawing::AREA.full(), case.options).unwrap();
+            display.draw(&surface, &mut target, DrawCase::AREA.full(), case.options).unwrap();
             case.check(&target.read_pixels().unwrap()).unwrap();
         }
     });

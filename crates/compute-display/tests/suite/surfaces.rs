@@ -5,8 +5,8 @@ use crate::{backends, noise, on_every_display_and_apart as on_every_display};
 use compute_display::ComputeDisplay;
 use interop_core::conformance::{Surfaces, fill};
 use interop_core::{
-    Display, Error, Extent, HandleType, HostBlock, ImageView, MemoryShape, Part, PixelFormat, Staging, StagingKind,
-    SurfaceDesc, View,
+    Display, Error, Extent, HandleType, HostBlock, ImageView, MemoryShape, PixelFormat, Staging, StagingKind,
+    SurfaceDesc, SurfacePart, View,
 };
 use pixelferry_testing::by_level;
 use std::rc::Rc;
@@ -65,7 +65,7 @@ fn memory_of_the_backend_is_shown_where_it_lies() {
                     shown.read_in_place(&staging, &View::Image(view)).unwrap();
                     drop(staging);
                     let rows: Vec<u8> = (0..9).flat_map(|y| bytes[view.row(y)].to_vec()).collect();
-                    assert_eq!(shown.read_back(&Part::full(&desc)).unwrap(), rows);
+                    assert_eq!(shown.read_back(&SurfacePart::full(&desc)).unwrap(), rows);
                     display.draw_offscreen(&shown).unwrap();
                 }
             }
@@ -84,21 +84,21 @@ fn shown_bytes_are_not_read_while_they_are_filled() {
         let view = View::Image(ImageView::packed(Extent::new(2, 1), PixelFormat::R8, 1, 0, false).unwrap());
         for (_, mut staging) in blocks(display, &[1, 2]).into_iter().filter(|(in_place, _)| *in_place) {
             let mut surface = display.create_in_place_surface(&desc).unwrap();
-            assert!(matches!(surface.read_back(&Part::full(&desc)), Err(Error::NothingShown)));
+            assert!(matches!(surface.read_back(&SurfacePart::full(&desc)), Err(Error::NothingShown)));
             surface.read_in_place(&staging, &view).unwrap();
-            assert_eq!(surface.read_back(&Part::full(&desc)).unwrap(), [1, 2]);
+            assert_eq!(surface.read_back(&SurfacePart::full(&desc)).unwrap(), [1, 2]);
             staging.fence().unwrap();
             staging.wait().unwrap();
             let mut refused = false;
             let fill = &mut |bytes: &mut [u8]| {
                 // Shown and written at the same time would be a torn frame.
-                refused = surface.read_back(&Part::full(&desc)).is_err();
+                refused = surface.read_back(&SurfacePart::full(&desc)).is_err();
                 bytes.copy_from_slice(&[3, 4]);
                 Ok(())
             };
             staging.map_write(fill).unwrap();
             assert!(refused);
-            assert_eq!(surface.read_back(&Part::full(&desc)).unwrap(), [3, 4]);
+            assert_eq!(surface.read_back(&SurfacePart::full(&desc)).unwrap(), [3, 4]);
         }
     });
 }

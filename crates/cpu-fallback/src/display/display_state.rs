@@ -1,6 +1,6 @@
 //! State shared by the display and its objects.
 
-use interop_core::devices::owned::Maker;
+use interop_core::devices::maker_object::Maker;
 use interop_core::{DeviceIdentity, DisplayCaps, Error, Result, SurfaceDesc};
 
 /// State shared by the display's objects; its address also distinguishes them from objects of other displays.

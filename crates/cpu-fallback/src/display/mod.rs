@@ -12,12 +12,12 @@ pub use target::OffscreenTarget;
 use crate::host;
 use display_state::DisplayState;
 use interop_core::describe::error::call;
-use interop_core::devices::owned::own;
+use interop_core::devices::maker_object::own;
 use interop_core::display::DisplayDriver;
 use interop_core::draw::Plan;
 use interop_core::{
-    DeviceIdentity, DisplayCaps, DrawOptions, HandleType, HostBlock, ImageDesc, Manner, MemoryCap, MemoryShape, Part,
-    PixelFormat, Region, Result, RowOrder, Staging, StagingKind, Support, Surface, SurfaceDesc,
+    DeviceIdentity, DisplayCaps, DrawOptions, HandleType, HostBlock, ImageDesc, Manner, MemoryCap, MemoryShape,
+    PixelFormat, Region, Result, RowOrder, Staging, StagingKind, Support, Surface, SurfaceDesc, SurfacePart,
 };
 use staging::MemoryStaging;
 use std::rc::Rc;
@@ -77,7 +77,7 @@ impl MemoryDisplay {
         call("MemoryDisplay::pixels_rgba8", || {
             let (of, surface) = (surface.desc(), self.own(surface)?);
             let image = of.pixels()?;
-            let bytes = surface.pixels(&Part::full(of))?;
+            let bytes = surface.pixels(&SurfacePart::full(of))?;
             RgbaImage::from_image(image, &bytes, &DrawOptions::default())
         })
     }
@@ -151,7 +151,7 @@ impl DisplayDriver for MemoryDisplay {
 
     fn draw_offscreen_by(&self, surface: &Surface, _: Option<Manner>) -> Result<()> {
         // A viewer would see the memory itself.
-        std::hint::black_box(self.own(surface)?.pixels(&Part::full(surface.desc()))?);
+        std::hint::black_box(self.own(surface)?.pixels(&SurfacePart::full(surface.desc()))?);
         Ok(())
     }
 

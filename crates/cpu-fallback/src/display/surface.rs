@@ -5,9 +5,9 @@ use super::staging::MemoryStaging;
 use crate::raw::Bytes;
 use interop_core::compute::host_bytes;
 use interop_core::describe::pattern::rows;
-use interop_core::devices::owned::own;
+use interop_core::devices::maker_object::own;
 use interop_core::display::{Content, InPlaceDriver, StoredDriver, SurfaceDriver};
-use interop_core::{BufferView, Error, ImageView, Part, Result, Staging, SurfaceDesc, View};
+use interop_core::{BufferView, Error, ImageView, Result, Staging, SurfaceDesc, SurfacePart, View};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -34,7 +34,7 @@ impl MemorySurface {
     }
 
     /// Returns the part's bytes in tight rows, as they would be seen.
-    pub(crate) fn pixels(&self, part: &Part) -> Result<Vec<u8>> {
+    pub(crate) fn pixels(&self, part: &SurfacePart) -> Result<Vec<u8>> {
         let (bytes, whole) = self.shown()?;
         let from = sub_view(&whole, part);
         let mut pixels = host_bytes(from.payload_len())?;
@@ -46,7 +46,7 @@ impl MemorySurface {
     }
 
     /// Copies the bytes that `view` describes in `from`.
-    fn store(&mut self, at: &Part, from: &[u8], view: &View) -> Result<()> {
+    fn store(&mut self, at: &SurfacePart, from: &[u8], view: &View) -> Result<()> {
         let (bytes, whole) = self.shown.as_mut().ok_or(Error::NothingShown)?;
         let (to, all) = (sub_view(whole, at), 0..bytes.len());
         let mut bytes = bytes.write(all, &"this surface")?;
@@ -97,13 +97,13 @@ fn tight(desc: &SurfaceDesc) -> Result<View> {
 }
 
 /// Returns the view of a part. `part` was checked against the same surface, so the kinds agree.
-fn sub_view(view: &View, part: &Part) -> View {
+fn sub_view(view: &View, part: &SurfacePart) -> View {
     match (view, part) {
-        (View::Image(image), Part::Image(region)) => {
+        (View::Image(image), SurfacePart::Image(region)) => {
             let left = region.x as usize * image.format.bytes_per_pixel();
             View::Image(ImageView { extent: region.extent(), ..image.moved_to(image.row_start(region.y) + left) })
         }
-        (View::Buffer(buffer), Part::Buffer(range)) => {
+        (View::Buffer(buffer), SurfacePart::Buffer(range)) => {
             View::Buffer(BufferView { offset: buffer.offset + range.start, len: range.len() })
         }
         _ => *view,

@@ -2,7 +2,7 @@
 
 use cpu_fallback::{MemoryDisplay, OffscreenTarget};
 use half::f16;
-use interop_core::conformance::{Drawing, stored};
+use interop_core::conformance::{DrawCase, stored};
 use interop_core::{
     AlphaMode, Display, DrawOptions, Encoding, Error, Extent, Filter, Fit, ImageDesc, PixelFormat, Region, Surface,
     SurfaceDesc, TargetEncoding, ToneMap,
@@ -155,12 +155,12 @@ fn halves_go_through_to_the_last_bit() {
 #[test]
 fn every_drawing_is_as_the_reference() {
     let display = MemoryDisplay::new();
-    for case in Drawing::all() {
-        let Extent { width, height } = Drawing::AREA;
+    for case in DrawCase::all() {
+        let Extent { width, height } = DrawCase::AREA;
         let mut target = display.create_offscreen_target_of(width, height, case.target).unwrap();
         target.clear(case.before);
         let surface = surface(&display, &case.image, &case.pixels);
-        display.draw(&surface, &mut target, Drawing::AREA.full(), case.options).unwrap();
+        display.draw(&surface, &mut target, DrawCase::AREA.full(), case.options).unwrap();
         case.check(target.read_pixels()).unwrap();
     }
 }

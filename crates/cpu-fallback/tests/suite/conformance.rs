@@ -2,7 +2,7 @@
 //! the backend's own options.
 
 use cpu_fallback::{CpuBackend, CpuOptions, MemoryDisplay};
-use interop_core::conformance::{Manner, Outcome, Table, run};
+use interop_core::conformance::{ConformanceTable, Manner, Outcome, run};
 use interop_core::{ComputeBackend, Display};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ fn the_cpu_and_plain_memory_pass_every_case_on_every_path() {
     let backend: Arc<dyn ComputeBackend> = Arc::new(CpuBackend::with_options(&options).unwrap());
     let display: Rc<dyn Display> = MemoryDisplay::new();
     let rows = run(&backend, &display, Manner::default());
-    println!("{}", Table(&rows));
+    println!("{}", ConformanceTable(&rows));
     assert!(rows.iter().any(|row| row.outcome == Outcome::Pass), "nothing ran");
     assert!(!rows.iter().any(|row| matches!(row.outcome, Outcome::Fail(_))), "see the table above");
 }

@@ -3,8 +3,8 @@
 use cpu_fallback::MemoryDisplay;
 use interop_core::conformance::{Surfaces, fill};
 use interop_core::{
-    Api, Display, Error, Extent, HostBlock, ImageView, MemoryKind, Part, PixelFormat, Result, RowOrder, StagingKind,
-    SurfaceDesc, View,
+    Api, Display, Error, Extent, HostBlock, ImageView, MemoryKind, PixelFormat, Result, RowOrder, StagingKind,
+    SurfaceDesc, SurfacePart, View,
 };
 use std::rc::Rc;
 
@@ -41,19 +41,19 @@ fn in_place_surfaces_follow_their_block() {
     let mut staging = display.create_staging(StagingKind::Persistent, 2).unwrap();
     fill(&mut staging, &[1, 2]).unwrap();
     let mut surface = display.create_in_place_surface(&desc).unwrap();
-    assert!(matches!(surface.read_back(&Part::full(&desc)), Err(Error::NothingShown)));
+    assert!(matches!(surface.read_back(&SurfacePart::full(&desc)), Err(Error::NothingShown)));
     assert!(matches!(display.pixels_rgba8(&surface), Err(Error::NothingShown)));
     surface.read_in_place(&staging, &view).unwrap();
     staging
         .map_write(&mut |bytes| {
             // Shown and written at the same time would be a torn frame.
-            assert!(surface.read_back(&Part::full(&desc)).is_err());
+            assert!(surface.read_back(&SurfacePart::full(&desc)).is_err());
             bytes.copy_from_slice(&[3, 4]);
             Ok(())
         })
         .unwrap();
-    assert_eq!(surface.read_back(&Part::full(&desc)).unwrap(), [3, 4]);
-    invalid(surface.upload(&Part::full(&desc), &[0, 0], &view));
+    assert_eq!(surface.read_back(&SurfacePart::full(&desc)).unwrap(), [3, 4]);
+    invalid(surface.upload(&SurfacePart::full(&desc), &[0, 0], &view));
     let mut stored = display.create_surface(&desc).unwrap();
     invalid(stored.read_in_place(&staging, &view));
 }
@@ -85,7 +85,7 @@ fn pictures_for_saving() {
     let mut surface = display.create_surface(&desc).unwrap();
     let floats: [f32; 2] = [1.0, 0.2];
     let view = View::Image(ImageView::packed(Extent::new(1, 2), PixelFormat::R32F, 1, 0, false).unwrap());
-    surface.upload(&Part::full(&desc), bytemuck::cast_slice(&floats), &view).unwrap();
+    surface.upload(&SurfacePart::full(&desc), bytemuck::cast_slice(&floats), &view).unwrap();
     let picture = display.pixels_rgba8(&surface).unwrap();
     assert_eq!((picture.width, picture.height), (1, 2));
     assert_eq!(picture.data, [255, 255, 255, 255, 51, 51, 51, 255]);

@@ -2,8 +2,8 @@
 
 use cpu_fallback::{CpuBackend, MemoryDisplay};
 use interop_core::{
-    Display, Error, Extent, LinkOptions, Part, PixelFormat, Policy, Region, Result, SharedFrame, SharedLink,
-    StartedFrame, Surface, SurfaceDesc, Trials,
+    Display, Error, Extent, LinkOptions, PixelFormat, Policy, Region, Result, SharedFrame, SharedLink, StartedFrame,
+    Surface, SurfaceDesc, SurfacePart, Trials,
 };
 use std::rc::Rc;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ fn open_giving(give: impl Fn(&MemoryDisplay, &Surface) -> Result<Vec<u8>> + Send
 
 fn start(link: &SharedLink<Vec<u8>>, value: u8) -> StartedFrame<Vec<u8>> {
     link.start_frame(move |frame| {
-        let Part::Image(region) = frame.part() else { panic!("it is an image") };
+        let SurfacePart::Image(region) = frame.part() else { panic!("it is an image") };
         let bytes = vec![value; (region.width * region.height) as usize];
         frame.write(&bytes)
     })

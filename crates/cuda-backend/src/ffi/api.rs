@@ -5,7 +5,7 @@
 //! anything is called, and results are numbers. Tests replace the table with a double that fails on purpose.
 
 use cudarc::driver::sys as cu;
-use interop_core::devices::loading;
+use interop_core::devices::library;
 use interop_core::devices::os_handle::RawOsHandle;
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::sync::OnceLock;
@@ -231,7 +231,7 @@ pub struct Api {
 
 /// Reason why there is no table.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Missing {
+pub enum MissingApi {
     /// The library cannot be loaded, with the loader's message.
     Library(String),
     Symbol(&'static str),
@@ -239,19 +239,19 @@ pub enum Missing {
 
 impl Api {
     /// Returns the driver's table. It is looked up once; no driver function is called.
-    pub fn get() -> Result<&'static Self, Missing> {
-        static API: OnceLock<Result<Api, Missing>> = OnceLock::new();
+    pub fn get() -> Result<&'static Self, MissingApi> {
+        static API: OnceLock<Result<Api, MissingApi>> = OnceLock::new();
         API.get_or_init(|| {
             // SAFETY: opening the driver's library runs its initialisers, as every CUDA program does.
             if !unsafe { cu::is_culib_present() } {
                 let names: &[&str] = if cfg!(windows) { &["nvcuda.dll"] } else { &["libcuda.so.1", "libcuda.so"] };
                 // SAFETY: as above.
-                let said = unsafe { loading::open(names) };
-                return Err(Missing::Library(said.err().unwrap_or_default()));
+                let said = unsafe { library::open(names) };
+                return Err(MissingApi::Library(said.err().unwrap_or_default()));
             }
             // SAFETY: the library was found just now, so this does not panic; it is never closed.
             let library = unsafe { cu::culib() };
-            let driver = Driver::load(library).map_err(Missing::Symbol)?;
+            let driver = Driver::load(library).map_err(MissingApi::Symbol)?;
             Ok(Self { driver, gl: GlDriver::load(library) })
         })
         .as_ref()

@@ -24,14 +24,14 @@ pub struct Size {
 }
 
 /// Position of a rectangle. Pitches are bytes from one row to the next.
-pub enum Place<'a> {
+pub enum CopyLocation<'a> {
     Device { span: Span<'a>, pitch: usize },
     Array { array: &'a Array<'a>, x_bytes: usize, y: usize },
     HostSource { bytes: &'a [u8], pitch: usize },
     HostTarget { bytes: &'a mut [u8], pitch: usize },
 }
 
-impl Place<'_> {
+impl CopyLocation<'_> {
     fn holds(&self, size: Size) -> bool {
         let (len, pitch) = match self {
             Self::Device { span, pitch } => (span.len(), *pitch),
@@ -108,44 +108,44 @@ impl Copies<'_> {
     }
 
     /// Copies a rectangle of rows. Finished when it returns if one side is host memory, otherwise only queued.
-    pub fn rectangle(&self, from: Place<'_>, mut to: Place<'_>, size: Size) -> Result<(), Failure> {
+    pub fn rectangle(&self, from: CopyLocation<'_>, mut to: CopyLocation<'_>, size: Size) -> Result<(), Failure> {
         const CALL: &str = "cuMemcpy2DAsync_v2";
         if !from.holds(size) || !to.holds(size) {
             return Err(Failure { operation: CALL, code: INVALID_VALUE });
         }
         let mut copy = empty(size);
         match &from {
-            Place::Device { span, pitch } => {
+            CopyLocation::Device { span, pitch } => {
                 copy.srcDevice = span.address();
                 copy.srcPitch = *pitch;
             }
-            Place::Array { array, x_bytes, y } => {
+            CopyLocation::Array { array, x_bytes, y } => {
                 copy.srcMemoryType = cu::CUmemorytype::CU_MEMORYTYPE_ARRAY;
                 (copy.srcArray, copy.srcXInBytes, copy.srcY) = (array.raw(), *x_bytes, *y);
             }
-            Place::HostSource { bytes, pitch } => {
+            CopyLocation::HostSource { bytes, pitch } => {
                 copy.srcMemoryType = cu::CUmemorytype::CU_MEMORYTYPE_HOST;
                 (copy.srcHost, copy.srcPitch) = (bytes.as_ptr().cast(), *pitch);
             }
-            Place::HostTarget { .. } => return Err(Failure { operation: CALL, code: INVALID_VALUE }),
+            CopyLocation::HostTarget { .. } => return Err(Failure { operation: CALL, code: INVALID_VALUE }),
         }
         match &mut to {
-            Place::Device { span, pitch } => {
+            CopyLocation::Device { span, pitch } => {
                 copy.dstDevice = span.address();
                 copy.dstPitch = *pitch;
             }
-            Place::Array { array, x_bytes, y } => {
+            CopyLocation::Array { array, x_bytes, y } => {
                 copy.dstMemoryType = cu::CUmemorytype::CU_MEMORYTYPE_ARRAY;
                 (copy.dstArray, copy.dstXInBytes, copy.dstY) = (array.raw(), *x_bytes, *y);
             }
-            Place::HostTarget { bytes, pitch } => {
+            CopyLocation::HostTarget { bytes, pitch } => {
                 copy.dstMemoryType = cu::CUmemorytype::CU_MEMORYTYPE_HOST;
                 (copy.dstHost, copy.dstPitch) = (bytes.as_mut_ptr().cast(), *pitch);
             }
-            Place::HostSource { .. } => return Err(Failure { operation: CALL, code: INVALID_VALUE }),
+            CopyLocation::HostSource { .. } => return Err(Failure { operation: CALL, code: INVALID_VALUE }),
         }
         let _current = self.0.enter()?;
-        // SAFETY: linear sides were checked by `Place::holds`, the driver checks arrays. Host memory outlives the copy
+        // SAFETY: linear sides were checked by `CopyLocation::holds`, the driver checks arrays. Host memory outlives the copy
         // because the stream is waited for below; whoever frees device memory waits for the stream.
         let queued = unsafe { call!(self.0.api().driver, cuMemcpy2DAsync_v2(&raw const copy, self.0.raw())) };
         if from.is_host() || to.is_host() { self.0.synchronize().and(queued) } else { queued }

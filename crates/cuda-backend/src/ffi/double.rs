@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub static DOUBLE: Api = Api { driver: Driver::double(), gl: Ok(GlDriver::double()) };
 
 #[derive(Default)]
-pub struct State {
+pub struct DriverState {
     /// Names of the calls so far.
     pub calls: Vec<&'static str>,
     /// Number (from 0) of the call that fails, and its error code.
@@ -38,7 +38,7 @@ pub struct State {
 
 /// A thread's double, shared with the threads that it starts.
 #[derive(Clone, Default)]
-pub struct ThreadDouble(Arc<Mutex<State>>);
+pub struct ThreadDouble(Arc<Mutex<DriverState>>);
 
 thread_local! {
     static STATE: RefCell<ThreadDouble> = RefCell::default();
@@ -50,11 +50,11 @@ thread_local! {
 pub fn reset(failing: Option<(usize, u32)>) {
     static CONTEXTS: AtomicU64 = AtomicU64::new(1);
     let context = CONTEXTS.fetch_add(1, Ordering::Relaxed);
-    let state = State { failing, devices: 1, version: 12_000, context, ..State::default() };
+    let state = DriverState { failing, devices: 1, version: 12_000, context, ..DriverState::default() };
     STATE.set(ThreadDouble(Arc::new(Mutex::new(state))));
 }
 
-pub fn with<R>(f: impl FnOnce(&mut State) -> R) -> R {
+pub fn with<R>(f: impl FnOnce(&mut DriverState) -> R) -> R {
     let ThreadDouble(state) = STATE.with_borrow(ThreadDouble::clone);
     let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
     f(&mut state)
@@ -76,7 +76,7 @@ pub fn adopt(shared: ThreadDouble) {
     ADOPTED.set(true);
 }
 
-impl State {
+impl DriverState {
     /// Returns the kinds of the live objects.
     pub fn live(&self) -> Vec<&'static str> {
         self.live.iter().map(|(kind, _)| *kind).collect()
@@ -117,7 +117,7 @@ impl State {
 }
 
 /// Counts the call. Fails before anything happens if this call is selected, otherwise runs `f`.
-fn step(name: &'static str, f: impl FnOnce(&mut State) -> u32) -> u32 {
+fn step(name: &'static str, f: impl FnOnce(&mut DriverState) -> u32) -> u32 {
     with(|state| {
         if ADOPTED.get() {
             return match state.failing_elsewhere {

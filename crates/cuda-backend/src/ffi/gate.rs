@@ -42,7 +42,7 @@ impl Word {
     }
 }
 
-struct State {
+struct GateCounts {
     /// `None` once the gate is closed for good.
     word: Option<Word>,
     held: u32,
@@ -53,7 +53,7 @@ struct State {
     asleep: bool,
 }
 
-impl State {
+impl GateCounts {
     fn let_go(&mut self) {
         if self.open != self.held
             && let Some(word) = &self.word
@@ -67,10 +67,10 @@ impl State {
 }
 
 #[derive(Clone)]
-struct GateState(Arc<(Mutex<State>, Condvar)>);
+struct GateState(Arc<(Mutex<GateCounts>, Condvar)>);
 
 impl GateState {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, GateCounts> {
         self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -101,7 +101,7 @@ impl Gate {
             unsafe { call!(api.driver, cuMemHostGetDevicePointer_v2(&raw mut device, address.as_ptr().cast(), 0)) };
         let word = Word(address);
         word.set(0);
-        let state = State { word: Some(word), held: 0, open: 0, launches: 0, openings: 0, asleep: false };
+        let state = GateCounts { word: Some(word), held: 0, open: 0, launches: 0, openings: 0, asleep: false };
         let shared = GateState(Arc::new((Mutex::new(state), Condvar::new())));
         let gate = Self { address, device, shared: shared.clone() };
         let watched = threads::spawn("pixelferry gate", move || watch(&shared));

@@ -5,7 +5,7 @@ use super::registry::{Run, gaps};
 use super::{Failure, INVALID_VALUE, Queue, Span};
 use interop_core::HostBlock;
 use interop_core::compute::{Access, HostStorage};
-use interop_core::devices::borrows::{Borrow, Commands, Held, Member};
+use interop_core::devices::borrows::{Borrow, BorrowConflict, Commands, Member};
 use interop_core::devices::ranges::overlap;
 use std::ffi::c_void;
 use std::ops::Range;
@@ -19,13 +19,13 @@ const REGISTER_FLAGS: u32 = 1 | 2;
 const NOT_SUPPORTED: u32 = 801;
 
 /// Pinned memory from the driver: copies to and from it run at full speed.
-pub struct Pinned {
+pub struct PinnedMemory {
     address: NonNull<u8>,
     len: usize,
     queue: Arc<Queue>,
 }
 
-impl Pinned {
+impl PinnedMemory {
     /// Allocates `len` bytes, which must not be 0.
     pub fn new(queue: &Arc<Queue>, len: usize) -> Result<Self, Failure> {
         let _current = queue.enter()?;
@@ -47,14 +47,14 @@ impl Pinned {
 }
 
 // SAFETY: plain memory owned by this value; the driver frees it from any thread.
-unsafe impl Send for Pinned {}
+unsafe impl Send for PinnedMemory {}
 // SAFETY: through a shared reference the bytes are only read.
-unsafe impl Sync for Pinned {}
+unsafe impl Sync for PinnedMemory {}
 
 // SAFETY: the bytes lie where the driver allocated them until the value is dropped, and were zeroed.
-unsafe impl HostStorage for Pinned {
+unsafe impl HostStorage for PinnedMemory {
     fn bytes(&self) -> &[u8] {
-        // SAFETY: as in `Pinned::bytes`; the bytes are not written during the borrow.
+        // SAFETY: as in `PinnedMemory::bytes`; the bytes are not written during the borrow.
         unsafe { std::slice::from_raw_parts(self.address.as_ptr(), self.len) }
     }
 
@@ -63,7 +63,7 @@ unsafe impl HostStorage for Pinned {
     }
 }
 
-impl Drop for Pinned {
+impl Drop for PinnedMemory {
     fn drop(&mut self) {
         interop_core::leak_if_forked!();
         let Ok(_current) = self.queue.enter() else { return };
@@ -73,26 +73,26 @@ impl Drop for Pinned {
 }
 
 /// A host block that the device can address.
-pub struct Registered {
+pub struct RegisteredMemory {
     len: usize,
     device_address: u64,
     pages: Range<usize>,
     queue: Arc<Queue>,
-    commands: Arc<Given>,
+    commands: Arc<StreamUse>,
     member: Member,
     // Keeps the memory alive.
     block: HostBlock,
 }
 
 /// Records that work using a block was submitted to a stream.
-struct Given {
+struct StreamUse {
     queue: Arc<Queue>,
     /// True where work was submitted since the last wait.
     any: AtomicBool,
 }
 
 /// Waits on behalf of slices that other owners form of the block.
-impl Commands for Given {
+impl Commands for StreamUse {
     fn wait(&self) -> bool {
         if !self.any.swap(false, Ordering::AcqRel) {
             return true;
@@ -105,7 +105,7 @@ impl Commands for Given {
     }
 }
 
-impl Registered {
+impl RegisteredMemory {
     /// Registers `block` with the driver.
     pub fn new(queue: &Arc<Queue>, block: &HostBlock) -> Result<Self, Failure> {
         let start = block.address().as_ptr().expose_provenance();
@@ -113,7 +113,7 @@ impl Registered {
         let end = start.checked_add(block.len()).and_then(|end| end.checked_next_multiple_of(HostBlock::PAGE));
         let end = end.ok_or(Failure { operation: "cuMemHostRegister_v2", code: INVALID_VALUE })?;
         let _current = queue.enter()?;
-        let commands = Arc::new(Given { queue: queue.clone(), any: AtomicBool::new(false) });
+        let commands = Arc::new(StreamUse { queue: queue.clone(), any: AtomicBool::new(false) });
         let given = Arc::downgrade(&commands);
         // `drop` undoes exactly the entries made so far.
         let mut this = Self {
@@ -185,7 +185,7 @@ impl Registered {
 
     /// Precedes the submission of a command that uses `range`; the caller holds the returned borrow until it is
     /// submitted.
-    pub fn enter(&self, range: &Range<usize>, access: Access) -> Result<Borrow, Held> {
+    pub fn enter(&self, range: &Range<usize>, access: Access) -> Result<Borrow, BorrowConflict> {
         let borrow = self.block.borrows().command(range, access, self.member)?;
         self.commands.any.store(true, Ordering::Release);
         Ok(borrow)
@@ -197,7 +197,7 @@ impl Registered {
     }
 }
 
-impl Drop for Registered {
+impl Drop for RegisteredMemory {
     fn drop(&mut self) {
         interop_core::leak_if_forked!();
         // Kernels may still write the pages, so wait before unregistering them.

@@ -4,7 +4,6 @@
 //! failures during drops are logged.
 
 pub mod api;
-pub mod borrowed;
 pub mod command;
 pub mod context;
 pub mod copy;
@@ -13,6 +12,7 @@ pub mod device_memory;
 pub mod double;
 pub mod event;
 pub mod external_memory;
+pub mod foreign_memory;
 pub mod gate;
 pub mod graphics;
 pub mod host_memory;
@@ -29,7 +29,7 @@ pub mod span;
 pub mod stream;
 pub mod submit_queue;
 
-pub use api::Missing;
+pub use api::MissingApi;
 pub use context::Queue;
 pub use device_memory::DeviceBlock;
 pub use span::Span;

@@ -5,7 +5,7 @@
 
 use super::Failure;
 use super::api::call;
-use interop_core::devices::loading;
+use interop_core::devices::library;
 use libloading::Library;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::path::PathBuf;
@@ -96,7 +96,7 @@ impl Nvrtc {
             .get_or_init(|| {
                 // SAFETY: opening the compiler's library runs its initialisers, as in every program that uses it; it is
                 // never closed.
-                let library = unsafe { loading::open(candidates()) };
+                let library = unsafe { library::open(candidates()) };
                 let library = library.map_err(|said| format!("the library libnvrtc could not be loaded: {said}"))?;
                 Self::load(library).map_err(str::to_owned)
             })

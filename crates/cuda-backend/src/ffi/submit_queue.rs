@@ -3,7 +3,7 @@
 use super::command::{Command, Launch, enqueue};
 use super::event::Event;
 use super::{DeviceBlock, Failure, Queue, Stream};
-use interop_core::compute::{DeviceEvent, DeviceStream, Landed, now};
+use interop_core::compute::{DeviceEvent, DeviceStream, FinishedCommand, now};
 use interop_core::{Error, Result as Outcome};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -118,14 +118,14 @@ impl DeviceStream for SubmitQueue {
         Ok((InFlight { done: done.clone(), began, command: Some(command) }, done))
     }
 
-    fn land(&self, mut in_flight: InFlight) -> Landed<Arc<DeviceBlock>, Launch> {
+    fn land(&self, mut in_flight: InFlight) -> FinishedCommand<Arc<DeviceBlock>, Launch> {
         let outcome = in_flight.done.event.synchronize().map_err(self.failed());
         let times = self.clock.as_ref().zip(in_flight.began.take()).filter(|_| outcome.is_ok());
         let span = times.and_then(|(clock, began)| {
             let mut clock = clock.lock().unwrap_or_else(PoisonError::into_inner);
             clock.span(began, &in_flight.done).inspect_err(|f| Failure::log(Err(*f))).ok()
         });
-        Landed { outcome, span, command: in_flight.command.take().unwrap_or(Command::Nothing) }
+        FinishedCommand { outcome, span, command: in_flight.command.take().unwrap_or(Command::Nothing) }
     }
 
     #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Helpers shared by the tests on a GPU.
 
 use cuda_backend::CudaBackend;
-use interop_core::conformance::{CASES, Context, Manner, Table};
+use interop_core::conformance::{CASES, ConformanceTable, Context, Manner};
 use interop_core::describe::pattern::Pattern;
 use interop_core::{ComputeBackend, ComputeMemory, Display, Error, PathId, Paths, SyncKind, Target, View};
 use pixelferry_testing::{Need, asked, need};
@@ -59,7 +59,7 @@ pub fn conformance(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>)
                 println!("{path}, {manner:?}, {}: {:?}", case.name, start.elapsed());
             }
         }
-        let table = Table(&rows);
+        let table = ConformanceTable(&rows);
         println!("{manner:?}: {table}");
         let (passed, failed, skipped) = table.counts();
         assert!(passed + skipped > 0 && failed == 0, "{failed} cases failed");

@@ -5,16 +5,16 @@ use interop_core::conformance::tight;
 use interop_core::describe::pattern::Pattern;
 use interop_core::display::{Staging, StagingKind};
 use interop_core::{
-    BufferView, ComputeBackend, ComputeMemory, Display, Extent, HandleType, ImageAccess, ImageDesc, ImageView, Part,
-    PixelFormat, SurfaceDesc, Target, View,
+    BufferView, ComputeBackend, ComputeMemory, Display, Extent, HandleType, ImageAccess, ImageDesc, ImageView,
+    PixelFormat, SurfaceDesc, SurfacePart, Target, View,
 };
 use pixelferry_gl::glow::{self, HasContext as _};
 use pixelferry_gl::{DrawOptions, GlDisplay, Viewport};
 use std::time::Instant;
 
-type Opened = (Box<dyn ComputeMemory>, Staging);
+type GlMemory = (Box<dyn ComputeMemory>, Staging);
 
-fn open(backend: &dyn ComputeBackend, display: &GlDisplay, bytes: usize) -> Opened {
+fn open(backend: &dyn ComputeBackend, display: &GlDisplay, bytes: usize) -> GlMemory {
     let (memory, handle) = backend.allocate_shared(bytes, HandleType::OpaqueFd, backend.device()).unwrap();
     let staging = display.create_staging(StagingKind::External(handle), bytes).unwrap();
     assert_eq!((staging.len(), staging.host_block().is_none()), (bytes, true));
@@ -48,7 +48,7 @@ fn every_block_is_the_memory_that_was_exported() {
                     let view = tight(&desc).unwrap();
                     let bytes = view.span().end;
                     let mut surface = display.create_in_place_surface(&desc).unwrap();
-                    let mut ring: Vec<Opened> = (0..3).map(|_| open(&backend, &display, bytes)).collect();
+                    let mut ring: Vec<GlMemory> = (0..3).map(|_| open(&backend, &display, bytes)).collect();
                     for (slot, (memory, staging)) in ring.iter_mut().enumerate() {
                         frames += 1;
                         let pattern = Pattern::for_view(&view, frames);
@@ -57,7 +57,7 @@ fn every_block_is_the_memory_that_was_exported() {
                         surface.read_in_place(staging, &view).unwrap();
                         let mut expected = vec![0; bytes];
                         pattern.write(&view, &mut expected);
-                        if surface.read_back(&Part::full(&desc)).unwrap() != expected {
+                        if surface.read_back(&SurfacePart::full(&desc)).unwrap() != expected {
                             wrong.push(format!("{desc} in slot {slot}"));
                         }
                     }
@@ -75,7 +75,7 @@ fn every_block_is_the_memory_that_was_exported() {
 
 /// Way in which OpenGL reads memory of CUDA.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Reading {
+enum GlReadMethod {
     Texels,
     Vertices,
     Upload,
@@ -86,7 +86,7 @@ enum Reading {
 #[test]
 fn memory_opened_by_opengl_shows_no_old_frame() {
     with_both(|backend, display| {
-        for reading in [Reading::Texels, Reading::Vertices, Reading::Upload] {
+        for reading in [GlReadMethod::Texels, GlReadMethod::Vertices, GlReadMethod::Upload] {
             let start = Instant::now();
             let wrong = wrong_tiles(&backend, &display, reading);
             println!("{reading:?}: {wrong} of {} frames wrong, {:?}", TILES * TILES, start.elapsed());
@@ -118,7 +118,7 @@ out vec4 result;
 void main() { result = from_texels == 1 ? texelFetch(texels, index) : color; }";
 
 /// Binds a program that draws 16x16 points from the block, and the block; it stays bound from then on.
-fn bind_points(display: &GlDisplay, block: &Staging, view: ImageView, reading: Reading) {
+fn bind_points(display: &GlDisplay, block: &Staging, view: ImageView, reading: GlReadMethod) {
     let (gl, pixels) = (display.gl(), View::Image(view));
     let mut image = display.create_in_place_surface(&image(SIDE, SIDE, PixelFormat::Rgba8)).unwrap();
     let mut bytes = display.create_in_place_surface(&SurfaceDesc::buffer(view.span().end as u64)).unwrap();
@@ -137,9 +137,9 @@ fn bind_points(display: &GlDisplay, block: &Staging, view: ImageView, reading: R
         gl.link_program(program);
         gl.use_program(Some(program));
         let from_texels = gl.get_uniform_location(program, "from_texels");
-        gl.uniform_1_i32(from_texels.as_ref(), i32::from(reading == Reading::Texels));
+        gl.uniform_1_i32(from_texels.as_ref(), i32::from(reading == GlReadMethod::Texels));
         gl.bind_vertex_array(Some(gl.create_vertex_array().unwrap()));
-        if reading == Reading::Texels {
+        if reading == GlReadMethod::Texels {
             gl.bind_texture(glow::TEXTURE_BUFFER, Some(display.surface_texture(&image).unwrap().name));
         } else {
             gl.bind_buffer(glow::ARRAY_BUFFER, Some(display.surface_buffer(&bytes).unwrap().name));
@@ -151,7 +151,7 @@ fn bind_points(display: &GlDisplay, block: &Staging, view: ImageView, reading: R
 }
 
 /// Draws a frame into each tile of one target; the number of tiles that then do not show theirs.
-fn wrong_tiles(backend: &dyn ComputeBackend, display: &GlDisplay, reading: Reading) -> usize {
+fn wrong_tiles(backend: &dyn ComputeBackend, display: &GlDisplay, reading: GlReadMethod) -> usize {
     let view = ImageView::packed(Extent::new(SIDE, SIDE), PixelFormat::Rgba8, 1, 0, false).unwrap();
     let (bytes, pixels, gl) = (view.span().end, View::Image(view), display.gl());
     let (mut memory, mut block) = open(backend, display, bytes);
@@ -159,7 +159,7 @@ fn wrong_tiles(backend: &dyn ComputeBackend, display: &GlDisplay, reading: Readi
     let mut texture = display.create_surface(&desc).unwrap();
     let target = display.create_offscreen_target(SIDE * TILES, SIDE * TILES).unwrap();
     target.bind().unwrap();
-    if reading != Reading::Upload {
+    if reading != GlReadMethod::Upload {
         bind_points(display, &block, view, reading);
     }
     for tile in 0..TILES * TILES {
@@ -167,8 +167,8 @@ fn wrong_tiles(backend: &dyn ComputeBackend, display: &GlDisplay, reading: Readi
         backend.write_pattern(Target::new(memory.as_mut(), pixels).unwrap(), &pattern).unwrap();
         memory.release().unwrap();
         let (x, y) = ((tile % TILES * SIDE) as i32, (tile / TILES * SIDE) as i32);
-        if reading == Reading::Upload {
-            texture.upload_staged(&Part::full(&desc), &mut block, &pixels).unwrap();
+        if reading == GlReadMethod::Upload {
+            texture.upload_staged(&SurfacePart::full(&desc), &mut block, &pixels).unwrap();
             let viewport = Viewport { x, y, width: SIDE, height: SIDE };
             display.draw(&texture, viewport, DrawOptions::default()).unwrap();
             block.wait().unwrap();

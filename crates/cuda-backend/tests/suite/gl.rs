@@ -5,7 +5,7 @@ use crate::suite::opengl::with_both;
 use interop_core::describe::pattern::Pattern;
 use interop_core::{
     Arg, BufferView, ComputeBackend, ComputeMemory, Display, Extent, HandleType, ImageView, Intake, KernelSource,
-    Outlet, OutletFrame, OutletOptions, Part, PathId, PixelFormat, Surface, SurfaceDesc, Target, View,
+    Outlet, OutletFrame, OutletOptions, PathId, PixelFormat, Surface, SurfaceDesc, SurfacePart, Target, View,
 };
 use std::rc::Rc;
 use std::sync::Arc;
@@ -19,9 +19,13 @@ fn the_conformance_suite() {
     });
 }
 
-type Imported = (Surface, Box<dyn ComputeMemory>);
+type ImportedSurface = (Surface, Box<dyn ComputeMemory>);
 
-fn import(backend: &dyn ComputeBackend, display: &dyn Display, desc: SurfaceDesc) -> interop_core::Result<Imported> {
+fn import(
+    backend: &dyn ComputeBackend,
+    display: &dyn Display,
+    desc: SurfaceDesc,
+) -> interop_core::Result<ImportedSurface> {
     let surface = display.create_surface(&desc)?;
     let memory = backend.import_surface(&surface.export(HandleType::GlObject)?, &desc)?;
     Ok((surface, memory))
@@ -137,7 +141,7 @@ fn an_engines_buffer_is_written_in_order() {
         let backend: Arc<dyn ComputeBackend> = Arc::new(backend);
         let shown: Rc<dyn Display> = display.clone();
         let desc = SurfaceDesc::buffer(BYTES as u64);
-        let (all, view) = (Part::full(&desc), View::Buffer(BufferView { offset: 0, len: BYTES }));
+        let (all, view) = (SurfacePart::full(&desc), View::Buffer(BufferView { offset: 0, len: BYTES }));
         let options = OutletOptions::default().with_path(PathId::DIRECT);
         let surface = || display.create_surface(&desc).unwrap();
         let mut outlet = Outlet::open_with(backend.clone(), shown.clone(), surface(), options).unwrap();

@@ -2,7 +2,7 @@
 
 use crate::suite::common;
 use cuda_backend::{CudaBackend, devices};
-use interop_core::conformance::{Manner, Table, run};
+use interop_core::conformance::{ConformanceTable, Manner, run};
 use interop_core::{ComputeBackend, Display, PathId, PixelFormat, Policy, SurfaceDesc, select};
 use pixelferry_gl::{GlDisplay, HeadlessOptions};
 use pixelferry_testing::{Need, need};
@@ -31,7 +31,7 @@ fn frames_cross_from_gpu_to_gpu() {
         assert!(report.chosen().is_some(), "no path works");
         for manner in [Manner::default(), Manner::late(3)] {
             let rows = run(&backend, &display, manner);
-            let table = Table(&rows);
+            let table = ConformanceTable(&rows);
             println!("{manner:?}: {table}");
             let (passed, failed, _) = table.counts();
             assert!(passed > 0 && failed == 0, "{failed} cases failed");

@@ -85,7 +85,7 @@ pub unsafe trait BackendDriver: Any + Send + Sync {
     /// Implements [`ComputeBackend::import_surface`].
     fn import_surface(
         &self,
-        checked: Checked,
+        checked: CheckToken,
         handle: &SharedHandle,
         desc: &SurfaceDesc,
     ) -> Result<Box<dyn ComputeMemory>> {
@@ -142,7 +142,7 @@ pub unsafe trait BackendDriver: Any + Send + Sync {
     /// Implements [`ComputeBackend::copy`].
     fn copy(
         &self,
-        checked: Checked,
+        checked: CheckToken,
         from: &dyn ComputeMemory,
         to: &mut dyn ComputeMemory,
         range: Range<usize>,
@@ -178,7 +178,7 @@ pub unsafe trait BackendDriver: Any + Send + Sync {
 /// Proof that the arguments were checked, for writes to memory that has other owners. Only the checks of this module
 /// make one.
 #[derive(Debug)]
-pub struct Checked(());
+pub struct CheckToken(());
 
 mod sealed {
     /// A driver becomes a [`super::ComputeBackend`] only through the checks of this module.
@@ -406,7 +406,7 @@ impl<B: BackendDriver> ComputeBackend for B {
                 // The display made the texture, so the limits of this side's allocations do not apply.
                 (_, SurfaceDesc::Image(_)) => {}
             }
-            BackendDriver::import_surface(self, Checked(()), handle, desc)
+            BackendDriver::import_surface(self, CheckToken(()), handle, desc)
         })
     }
 
@@ -480,7 +480,7 @@ impl<B: BackendDriver> ComputeBackend for B {
             if range.is_empty() {
                 return Ok(());
             }
-            BackendDriver::copy(self, Checked(()), from, to, range)
+            BackendDriver::copy(self, CheckToken(()), from, to, range)
         })
     }
 

@@ -3,7 +3,7 @@
 use super::clock::now;
 use super::device_event::DeviceEvent;
 use super::event::Event;
-use super::state::State;
+use super::event_state::EventState;
 use super::status::Profile;
 use crate::describe::error::{Error, Result};
 use std::fmt;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// The backend's end of an event. Dropping it without completing it fails the event, so that no waiter waits forever.
 pub struct Completer {
     /// `None` once the event is settled.
-    state: Option<Arc<State>>,
+    state: Option<Arc<EventState>>,
     queued: u64,
     submitted: u64,
 }
@@ -20,7 +20,7 @@ pub struct Completer {
 impl Completer {
     /// Returns both ends of a new event.
     pub fn new() -> (Self, Event) {
-        let state = Arc::new(State::default());
+        let state = Arc::new(EventState::default());
         let queued = now();
         (Self { state: Some(state.clone()), queued, submitted: queued }, Event::of(state))
     }

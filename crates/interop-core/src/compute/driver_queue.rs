@@ -10,7 +10,7 @@ use super::kernel::Kernel;
 use super::memory::ComputeMemory;
 use super::queue::{ComputeQueue, QueueOptions};
 use super::read_back::{ReadBack, ReadSlot};
-use super::schedule::{OperationKind, Schedule, Start, Use};
+use super::schedule::{MemoryUse, OperationKind, Schedule, Start};
 use super::target::{Arg, Target};
 use crate::describe::error::{Error, Result, call};
 use crate::describe::view::View;
@@ -19,7 +19,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// A backend's memory as queues use it.
-pub struct Queued<'m, B> {
+pub struct QueueMemory<'m, B> {
     /// The operations that use the memory's bytes.
     pub hazards: &'m Hazards,
     /// Keeps the memory alive. `None` where it has another owner, so that queues cannot keep it.
@@ -51,7 +51,7 @@ pub trait QueueDriver: Send + Sync + 'static {
     ///
     /// # Errors
     /// [`Error::Foreign`] for memory of another backend; [`Error::InvalidInput`] for memory that is not linear.
-    fn queued<'m>(&self, memory: &'m dyn ComputeMemory) -> Result<Queued<'m, Self::Block>>;
+    fn queued<'m>(&self, memory: &'m dyn ComputeMemory) -> Result<QueueMemory<'m, Self::Block>>;
 
     /// Checks a kernel against its target and arguments. `None` where there is nothing to run.
     ///
@@ -85,8 +85,8 @@ pub struct Queue<D> {
 }
 
 /// Checked memory of an operation.
-struct Part<'m, B> {
-    used: Use<'m>,
+struct CheckedOperand<'m, B> {
+    used: MemoryUse<'m>,
     piece: Piece<B>,
 }
 
@@ -101,17 +101,17 @@ impl<D: QueueDriver> Queue<D> {
         memory: &'m dyn ComputeMemory,
         range: Range<usize>,
         access: Access,
-    ) -> Result<Part<'m, D::Block>> {
-        let Queued { hazards, block } = self.driver.queued(memory)?;
+    ) -> Result<CheckedOperand<'m, D::Block>> {
+        let QueueMemory { hazards, block } = self.driver.queued(memory)?;
         check_some(&range, memory.len())?;
         let block = block.ok_or_else(|| Error::refused(NOT_FOR_QUEUES))?;
-        Ok(Part { used: Use { hazards, range: range.clone(), access }, piece: Piece { block, range } })
+        Ok(CheckedOperand { used: MemoryUse { hazards, range: range.clone(), access }, piece: Piece { block, range } })
     }
 
     fn enqueue(
         &self,
         kind: OperationKind,
-        uses: &[Use<'_>],
+        uses: &[MemoryUse<'_>],
         wait: &[Event],
         command: Command<D::Block, D::Launch>,
     ) -> Result<Event> {
@@ -148,7 +148,7 @@ impl<D: QueueDriver> ComputeQueue for Queue<D> {
 
     fn read(&self, memory: &dyn ComputeMemory, range: Range<usize>, wait: &[Event]) -> Result<ReadBack> {
         call("ComputeQueue::read", || {
-            let Part { used, piece: from } = self.part(memory, range, Access::Read)?;
+            let CheckedOperand { used, piece: from } = self.part(memory, range, Access::Read)?;
             let (into, slot) = (self.driver.host_buffer(from.range.len())?, ReadSlot::default());
             let command = Command::Read { from, into, slot: slot.clone() };
             Ok(ReadBack::new(self.enqueue(OperationKind::Command, &[used], wait, command)?, slot))
@@ -158,7 +158,7 @@ impl<D: QueueDriver> ComputeQueue for Queue<D> {
     fn write(&self, memory: &mut dyn ComputeMemory, offset: usize, bytes: HostBuffer, wait: &[Event]) -> Result<Event> {
         call("ComputeQueue::write", || {
             let range = offset..offset.saturating_add(bytes.len());
-            let Part { used, piece: to } = self.part(memory, range, Access::Write)?;
+            let CheckedOperand { used, piece: to } = self.part(memory, range, Access::Write)?;
             self.enqueue(OperationKind::Command, &[used], wait, Command::Write { from: bytes, to })
         })
     }
@@ -188,7 +188,7 @@ impl<D: QueueDriver> ComputeQueue for Queue<D> {
     ) -> Result<Event> {
         call("ComputeQueue::fill", || {
             check_fill(&range, pattern)?;
-            let Part { used, piece: to } = self.part(memory, range, Access::Write)?;
+            let CheckedOperand { used, piece: to } = self.part(memory, range, Access::Write)?;
             self.enqueue(OperationKind::Command, &[used], wait, Command::Fill { to, pattern: pattern.to_vec() })
         })
     }

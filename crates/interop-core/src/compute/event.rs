@@ -1,7 +1,7 @@
 //! Events: each queued operation has one, whose status can be polled, waited for or awaited.
 
 use super::device_event::DeviceEvent;
-use super::state::State;
+use super::event_state::EventState;
 use super::status::{EventStatus, Profile};
 use crate::describe::error::Result;
 use std::fmt;
@@ -29,13 +29,13 @@ use std::task::{Context, Poll};
 /// # Ok::<(), interop_core::Error>(())
 /// ```
 pub struct Event {
-    state: Arc<State>,
+    state: Arc<EventState>,
     /// Slot of this clone's waker, set by the first poll.
     slot: Option<u64>,
 }
 
 impl Event {
-    pub(super) fn of(state: Arc<State>) -> Self {
+    pub(super) fn of(state: Arc<EventState>) -> Self {
         Self { state, slot: None }
     }
 

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Bytes that an operation accesses.
-pub struct Use<'a> {
+pub struct MemoryUse<'a> {
     /// Tracker of the memory's users.
     pub hazards: &'a Hazards,
     /// Range of bytes in the memory.
@@ -127,7 +127,7 @@ impl Schedule {
     pub fn enqueue(
         &self,
         kind: OperationKind,
-        uses: &[Use<'_>],
+        uses: &[MemoryUse<'_>],
         wait: &[Event],
         is_own: impl Fn(&dyn DeviceEvent) -> bool,
         start: impl FnOnce(Start) -> Result<()> + Send + 'static,

@@ -12,7 +12,7 @@ use super::queue::QueueOptions;
 use super::schedule::Start;
 use crate::describe::error::{Error, Result};
 use crate::describe::panics::contain;
-use crate::describe::process::ProcessOwned;
+use crate::describe::process::ForkGuard;
 use crate::describe::threads;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -46,14 +46,14 @@ pub trait DeviceStream: Send + Sync + 'static {
     ) -> Result<(Self::InFlight, Arc<dyn DeviceEvent>)>;
 
     /// Waits until the device has finished the command.
-    fn land(&self, in_flight: Self::InFlight) -> Landed<Self::Block, Self::Launch>;
+    fn land(&self, in_flight: Self::InFlight) -> FinishedCommand<Self::Block, Self::Launch>;
 
     /// Called on the waiting thread before anything else.
     fn enter_thread(&self) {}
 }
 
 /// A finished command and its outcome.
-pub struct Landed<B, L> {
+pub struct FinishedCommand<B, L> {
     /// Outcome of the command.
     pub outcome: Result<()>,
     /// Time at which the command began and ended, on the clock of [`super::now`], if the stream profiles.
@@ -63,17 +63,17 @@ pub struct Landed<B, L> {
 }
 
 /// A submitted command that a thread waits for.
-struct Awaited<S: DeviceStream> {
+struct PendingCommand<S: DeviceStream> {
     completer: Completer,
     in_flight: S::InFlight,
     /// Events that must complete first.
     before: Vec<Event>,
 }
 
-impl<S: DeviceStream> Awaited<S> {
+impl<S: DeviceStream> PendingCommand<S> {
     /// Waits for the device and completes the event.
     fn land(self, stream: &S) {
-        let Landed { outcome, span, command } = stream.land(self.in_flight);
+        let FinishedCommand { outcome, span, command } = stream.land(self.in_flight);
         for event in self.before {
             let _ = event.wait();
         }
@@ -87,13 +87,13 @@ impl<S: DeviceStream> Awaited<S> {
 /// A stream and its thread, which ends when this value is dropped and all commands are done.
 struct SubmitQueue<S: DeviceStream> {
     stream: Arc<S>,
-    awaited: ProcessOwned<Sender<Awaited<S>>>,
+    awaited: ForkGuard<Sender<PendingCommand<S>>>,
 }
 
 impl<S: DeviceStream> SubmitQueue<S> {
     fn new(stream: S) -> Result<Self> {
         let stream = Arc::new(stream);
-        let (awaited, receiver) = channel::<Awaited<S>>();
+        let (awaited, receiver) = channel::<PendingCommand<S>>();
         let own = Arc::clone(&stream);
         let wait = move || {
             own.enter_thread();
@@ -103,7 +103,7 @@ impl<S: DeviceStream> SubmitQueue<S> {
             }
         };
         let thread = threads::spawn(S::THREAD, wait);
-        thread.map(|_| Self { stream, awaited: ProcessOwned::new(awaited) }).map_err(no_thread)
+        thread.map(|_| Self { stream, awaited: ForkGuard::new(awaited) }).map_err(no_thread)
     }
 
     fn start(&self, start: Start, command: Command<S::Block, S::Launch>) -> Result<()> {
@@ -112,7 +112,7 @@ impl<S: DeviceStream> SubmitQueue<S> {
             Err(error) => Err(completer.refuse(error)),
             Ok((in_flight, fence)) => {
                 completer.submitted(Some(fence));
-                if let Err(unsent) = self.awaited.send(Awaited { completer, in_flight, before }) {
+                if let Err(unsent) = self.awaited.send(PendingCommand { completer, in_flight, before }) {
                     // The thread is gone, so its work is done here.
                     unsent.0.land(&self.stream);
                 }

@@ -3,7 +3,7 @@
 use super::context::Context;
 use super::failure::{Failure, each};
 use super::pixels::{any, paste, same_bytes, tight};
-use super::table::{Outcome, Row};
+use super::table::{ConformanceRow, Outcome};
 use super::{outlets, sizes, threads, unwritten};
 use crate::describe::error::Error;
 use crate::describe::format::PixelFormat;
@@ -21,14 +21,14 @@ pub struct Case {
 
 impl Case {
     /// Runs the case and returns its row for the table.
-    pub fn row(&self, context: &Context<'_>) -> Row {
+    pub fn row(&self, context: &Context<'_>) -> ConformanceRow {
         let outcome = match (self.run)(context) {
             Ok(()) => Outcome::Pass,
             Err(Failure::Skipped(reason)) => Outcome::Skipped(reason),
             Err(Failure::Failed(reason)) => Outcome::Fail(reason),
         };
         let (compute, display) = (context.backend.device().to_string(), context.display.device().to_string());
-        Row { compute, display, path: context.path, case: self.name, outcome }
+        ConformanceRow { compute, display, path: context.path, case: self.name, outcome }
     }
 }
 

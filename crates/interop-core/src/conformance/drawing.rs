@@ -10,7 +10,7 @@ use crate::draw::{DrawOptions, Filter, Fit, Placement, Plan, paint};
 
 /// One draw.
 #[derive(Debug, Clone)]
-pub struct Drawing {
+pub struct DrawCase {
     /// The image to draw.
     pub image: ImageDesc,
     /// Its pixels in tight rows, top row first.
@@ -30,7 +30,7 @@ const IMAGE: Extent = Extent::new(5, 3);
 /// Tolerance for 8-bit targets: one rounding step.
 const UNORM_TOLERANCE: f32 = 1.0 / 255.0;
 
-impl Drawing {
+impl DrawCase {
     /// Size of the target: wider than the image's shape, and not a multiple of its size.
     pub const AREA: Extent = Extent::new(13, 7);
 
@@ -69,7 +69,7 @@ impl Drawing {
         let (expected, size) = (self.expected()?, self.target.bytes_per_pixel());
         if found.len() != expected.len() {
             return Err(Error::invalid(
-                "Drawing::check",
+                "DrawCase::check",
                 format!("{} bytes were given instead of {}", found.len(), expected.len()),
             ));
         }
@@ -85,7 +85,7 @@ impl Drawing {
                 let (x, y) = (at as u32 % Self::AREA.width, at as u32 / Self::AREA.width);
                 let (image, options) = (self.image, self.options);
                 let problem = format!("pixel {x}, {y} is {found:?}, not {expected:?}: {image:?} by {options:?}");
-                return Err(Error::invalid("Drawing::check", problem));
+                return Err(Error::invalid("DrawCase::check", problem));
             }
         }
         Ok(())
@@ -157,36 +157,36 @@ const TONES: [ToneMap; 6] = [
 ];
 
 /// Draws with curves, exposures and tone maps.
-fn meanings() -> Vec<Drawing> {
+fn meanings() -> Vec<DrawCase> {
     let mut cases = Vec::new();
     for (target, encoding) in WAYS {
         let format = if encoding == Encoding::Linear { PixelFormat::Rgba16F } else { PixelFormat::Rgba8 };
         let tones = if encoding == Encoding::Unmanaged { &TONES[..1] } else { &TONES[..] };
         cases.extend(tones.iter().zip([0.0, 1.5, 0.0, -2.0, 0.5, 0.0]).map(|(tone_map, exposure)| {
             let options = DrawOptions { target, tone_map: *tone_map, exposure, ..PLAIN };
-            Drawing::new(format, encoding, AlphaMode::Stored, options)
+            DrawCase::new(format, encoding, AlphaMode::Stored, options)
         }));
     }
     cases
 }
 
 /// Draws with alpha over a background and over the target's content.
-fn coverings() -> Vec<Drawing> {
+fn coverings() -> Vec<DrawCase> {
     let mut cases = Vec::new();
     for (target, encoding) in WAYS {
         for (alpha, background) in ALPHAS.iter().flat_map(|a| [None, Some([0.1, 0.5, 0.9])].map(|b| (*a, b))) {
             let filter = if background.is_some() { Filter::Linear } else { Filter::Nearest };
             let options = DrawOptions { target, background, filter, ..PLAIN };
-            cases.push(Drawing::new(PixelFormat::Rgba8, encoding, alpha, options));
+            cases.push(DrawCase::new(PixelFormat::Rgba8, encoding, alpha, options));
         }
     }
     let options = DrawOptions { tone_map: ToneMap::AcesHill, target: TargetEncoding::Linear, ..PLAIN };
-    cases.extend(ALPHAS.map(|alpha| Drawing::new(PixelFormat::Rgba16F, Encoding::Linear, alpha, options)));
+    cases.extend(ALPHAS.map(|alpha| DrawCase::new(PixelFormat::Rgba16F, Encoding::Linear, alpha, options)));
     cases
 }
 
 /// Draws with all fits and filters, with and without bars.
-fn placements() -> Vec<Drawing> {
+fn placements() -> Vec<DrawCase> {
     let mut cases = Vec::new();
     for (fit, filter) in Fit::ALL.iter().flat_map(|fit| [Filter::Nearest, Filter::Linear].map(|f| (*fit, f))) {
         for (encoding, background) in [
@@ -197,7 +197,7 @@ fn placements() -> Vec<Drawing> {
             (Encoding::Linear, Some([1.0, 0.0, 0.02])),
         ] {
             let options = DrawOptions { fit, filter, background, ..PLAIN };
-            cases.push(Drawing::new(PixelFormat::Rgba8, encoding, AlphaMode::Stored, options));
+            cases.push(DrawCase::new(PixelFormat::Rgba8, encoding, AlphaMode::Stored, options));
         }
     }
     // Zoomed and moved: clipped by the viewport, lines one pixel wide, and a single pixel.
@@ -205,42 +205,42 @@ fn placements() -> Vec<Drawing> {
         let fit = Fit::At(Placement { x, y, width, height });
         for (filter, encoding) in [(Filter::Nearest, Encoding::Unmanaged), (Filter::Linear, Encoding::Srgb)] {
             let options = DrawOptions { fit, filter, background: Some([0.25, 0.5, 0.75]), ..PLAIN };
-            cases.push(Drawing::new(PixelFormat::Rgba8, encoding, AlphaMode::Stored, options));
+            cases.push(DrawCase::new(PixelFormat::Rgba8, encoding, AlphaMode::Stored, options));
         }
     }
     let options = DrawOptions { fit: Fit::Contain, background: Some([0.25, 0.5, 0.75]), ..PLAIN };
     for target in [TargetEncoding::SrgbFormat, TargetEncoding::Linear] {
         let options = DrawOptions { target, ..options };
-        cases.extend(ENCODINGS.map(|e| Drawing::new(PixelFormat::Rgba8, e, AlphaMode::Opaque, options)));
+        cases.extend(ENCODINGS.map(|e| DrawCase::new(PixelFormat::Rgba8, e, AlphaMode::Opaque, options)));
     }
     // The visible part is larger than the viewport and clipped on every side.
-    let mut large = Drawing::new(PixelFormat::Rgba8, Encoding::Srgb, AlphaMode::Opaque, options);
+    let mut large = DrawCase::new(PixelFormat::Rgba8, Encoding::Srgb, AlphaMode::Opaque, options);
     large.options.fit = Fit::None;
     cases.push(large);
     cases
 }
 
 /// Draws of every format: unchanged, as light, grey and red; the last into targets of their own format.
-fn formats() -> Vec<Drawing> {
+fn formats() -> Vec<DrawCase> {
     let mut cases = Vec::new();
     for (format, encoding) in PixelFormat::ALL.iter().flat_map(|f| ENCODINGS.map(|e| (*f, e))) {
         for grey in if format.channels() == 1 { &[true, false][..] } else { &[true] } {
             let options = DrawOptions { grey: *grey, filter: Filter::Linear, ..PLAIN };
-            cases.push(Drawing::new(format, encoding, AlphaMode::Stored, options));
+            cases.push(DrawCase::new(format, encoding, AlphaMode::Stored, options));
         }
     }
     for (format, encoding) in [(PixelFormat::Rgba16F, Encoding::Linear), (PixelFormat::Rgba32F, Encoding::Srgb)] {
         for exposure in [0.0, 3.0] {
             // Floating-point targets clip nothing.
             let options = DrawOptions { target: TargetEncoding::Linear, exposure, ..PLAIN };
-            cases.push(Drawing { target: format, ..Drawing::new(format, encoding, AlphaMode::Stored, options) });
+            cases.push(DrawCase { target: format, ..DrawCase::new(format, encoding, AlphaMode::Stored, options) });
         }
     }
     cases
 }
 
 /// Draws of NaN, infinities and other invalid light: the results must be valid and stay within their pixels.
-fn hostile() -> Vec<Drawing> {
+fn hostile() -> Vec<DrawCase> {
     let numbers = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 3e38, -3e38, 1e-40];
     let mut cases = Vec::new();
     let alphas = |encoding, tone_map| ALPHAS.map(|alpha| (encoding, tone_map, alpha));
@@ -249,7 +249,7 @@ fn hostile() -> Vec<Drawing> {
     for (encoding, tone_map, alpha) in light.chain(curved) {
         let (filter, background) = (Filter::Linear, Some([0.5; 3]));
         let options = DrawOptions { tone_map, filter, background, exposure: 32.0, ..PLAIN };
-        let mut case = Drawing::new(PixelFormat::Rgba32F, encoding, alpha, options);
+        let mut case = DrawCase::new(PixelFormat::Rgba32F, encoding, alpha, options);
         for (at, pixel) in case.pixels.chunks_exact_mut(16).enumerate() {
             let [r, g, b] = [0, 1, 2].map(|c| numbers[(at + 2 * c) % numbers.len()]);
             // A stored alpha is not corrected.
@@ -267,7 +267,7 @@ mod tests {
 
     #[test]
     fn a_wrong_pixel_is_found() {
-        for case in Drawing::all() {
+        for case in DrawCase::all() {
             let mut found = case.expected().unwrap();
             case.check(&found).unwrap();
             let last = found.len() - 1;
@@ -279,7 +279,7 @@ mod tests {
     /// Cases that all look the same would prove nothing. Some must: a format that encodes shows what a shader encodes.
     #[test]
     fn the_cases_differ() {
-        let all = Drawing::all();
+        let all = DrawCase::all();
         let mut seen: Vec<_> = all.iter().map(|case| case.expected().unwrap()).collect();
         seen.sort();
         seen.dedup();

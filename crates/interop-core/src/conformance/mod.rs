@@ -1,7 +1,7 @@
 //! One suite for every combination of backend, display and path: the guarantees that users rely on, whoever implements
 //! them.
 //!
-//! Backends and displays of other crates run it, too: [`run`] returns rows, and [`Table`] prints them. [`Drawing`]
+//! Backends and displays of other crates run it, too: [`run`] returns rows, and [`ConformanceTable`] prints them. [`DrawCase`]
 //! checks the draws of displays, [`Surfaces`] their surfaces without a link, and [`memory()`] the memory of backends
 //! without a link.
 
@@ -21,12 +21,12 @@ mod unwritten;
 
 pub use cases::CASES;
 pub use context::{Context, Manner};
-pub use drawing::Drawing;
+pub use drawing::DrawCase;
 pub use failure::Failure;
 pub use memory::{memory, pattern_in};
 pub use pixels::{expected, fill, in_place, patterned, same_bytes, stored, tight};
-pub use surfaces::{Surfaces, Ways};
-pub use table::{Outcome, Row, Table};
+pub use surfaces::{OrientationCounts, Surfaces};
+pub use table::{ConformanceRow, ConformanceTable, Outcome};
 pub use timeline::lies_within;
 
 use crate::compute::ComputeBackend;
@@ -36,12 +36,17 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 /// Runs every case on every built-in path between the two.
-pub fn run(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>, manner: Manner) -> Vec<Row> {
+pub fn run(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>, manner: Manner) -> Vec<ConformanceRow> {
     run_on(&Paths::default(), backend, display, manner)
 }
 
 /// Runs every case on each of these paths between the two, including a program's own.
-pub fn run_on(paths: &Paths, backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Display>, manner: Manner) -> Vec<Row> {
+pub fn run_on(
+    paths: &Paths,
+    backend: &Arc<dyn ComputeBackend>,
+    display: &Rc<dyn Display>,
+    manner: Manner,
+) -> Vec<ConformanceRow> {
     let contexts = paths.iter().map(|spec| Context { backend, display, paths, path: spec.id, manner });
     contexts.flat_map(|context| CASES.iter().map(move |case| case.row(&context))).collect()
 }

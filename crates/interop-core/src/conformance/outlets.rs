@@ -8,7 +8,7 @@ use crate::describe::error::Error;
 use crate::describe::geometry::RowOrder;
 use crate::describe::pattern::Pattern;
 use crate::describe::surface::{ImageDesc, SurfaceDesc, Unwritten};
-use crate::display::Part;
+use crate::display::SurfacePart;
 use crate::engine::{Outlet, OutletFrame, OutletOptions};
 use crate::path::{FrameLayout, is_object};
 use std::rc::Rc;
@@ -21,7 +21,7 @@ pub(super) fn formats(context: &Context<'_>) -> Result<(), Failure> {
                 let image = ImageDesc::new(width, height, format).with_row_order(order);
                 let mut run = Run::open(context, SurfaceDesc::Image(image))?;
                 for _ in 0..2 {
-                    let full = Part::full(&run.desc);
+                    let full = SurfacePart::full(&run.desc);
                     run.frame(&full, std::slice::from_ref(&full))?;
                 }
             }
@@ -55,7 +55,7 @@ struct Run<'a> {
 
 fn play(context: &Context<'_>, desc: SurfaceDesc) -> Result<(), Failure> {
     let mut run = Run::open(context, desc)?;
-    let (full, columns, parts) = (Part::full(&desc), columns(&desc), parts(&desc));
+    let (full, columns, parts) = (SurfacePart::full(&desc), columns(&desc), parts(&desc));
     run.frame(&full, &columns[..1])?;
     run.draw()?;
     run.frame(&full, &[])?;
@@ -116,17 +116,17 @@ impl<'a> Run<'a> {
         Pattern::for_view(&view, self.nonce).write(&view, &mut self.holds);
         self.seen.push(self.holds.clone());
         let bytes = self.turned(&self.holds);
-        self.outlet.surface().upload(&Part::full(&self.desc), &bytes, &view)?;
+        self.outlet.surface().upload(&SurfacePart::full(&self.desc), &bytes, &view)?;
         Ok(())
     }
 
     /// Runs a frame of `part` that ends in the given way. Returns its result and the written bytes.
     fn turn(
         &mut self,
-        part: &Part,
-        written: &[Part],
+        part: &SurfacePart,
+        written: &[SurfacePart],
         outcome: crate::Result<()>,
-    ) -> (crate::Result<()>, Vec<(Part, Vec<u8>)>) {
+    ) -> (crate::Result<()>, Vec<(SurfacePart, Vec<u8>)>) {
         self.nonce += 10;
         let (context, desc, nonce) = (self.context, self.desc, self.nonce);
         let mut all = Vec::new();
@@ -138,14 +138,14 @@ impl<'a> Run<'a> {
             outcome.clone()
         };
         let done = match part {
-            _ if *part == Part::full(&desc) => self.outlet.frame(compute),
-            Part::Image(region) => self.outlet.frame_region(*region, compute),
-            Part::Buffer(range) => self.outlet.frame_bytes(range.clone(), compute),
+            _ if *part == SurfacePart::full(&desc) => self.outlet.frame(compute),
+            SurfacePart::Image(region) => self.outlet.frame_region(*region, compute),
+            SurfacePart::Buffer(range) => self.outlet.frame_bytes(range.clone(), compute),
         };
         (done, all)
     }
 
-    fn frame(&mut self, part: &Part, written: &[Part]) -> Result<(), Failure> {
+    fn frame(&mut self, part: &SurfacePart, written: &[SurfacePart]) -> Result<(), Failure> {
         let (done, all) = self.turn(part, written, Ok(()));
         done?;
         if self.desc.unwritten() == Unwritten::Clear {
@@ -161,7 +161,7 @@ impl<'a> Run<'a> {
             put(&mut self.holds, &self.desc, at, bytes);
             put(&mut certain, &self.desc, at, &vec![1; bytes.len()]);
         }
-        let found = self.outlet.surface().read_back(&Part::full(&self.desc))?;
+        let found = self.outlet.surface().read_back(&SurfacePart::full(&self.desc))?;
         let found = self.turned(&found);
         // Unwritten bytes are some that the object or a frame held there before, or zero.
         for (at, _) in certain.iter().enumerate().filter(|(_, certain)| **certain == 0) {
@@ -175,7 +175,7 @@ impl<'a> Run<'a> {
     }
 
     /// Runs a frame whose closure fails after it has written.
-    fn give_up(&mut self, part: &Part, written: &[Part]) -> Result<(), Failure> {
+    fn give_up(&mut self, part: &SurfacePart, written: &[SurfacePart]) -> Result<(), Failure> {
         let failed = Err(Error::invalid("conformance", "given up on purpose"));
         let (done, all) = self.turn(part, written, failed);
         if !matches!(done, Err(Error::InvalidInput { .. })) {
@@ -188,7 +188,7 @@ impl<'a> Run<'a> {
             // Kernels wrote the object itself.
             return self.draw();
         }
-        let found = self.outlet.surface().read_back(&Part::full(&self.desc))?;
+        let found = self.outlet.surface().read_back(&SurfacePart::full(&self.desc))?;
         same_bytes(&format!("{}, {part} after a frame was given up", self.desc), &self.holds, &self.turned(&found))
     }
 }

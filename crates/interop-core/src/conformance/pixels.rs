@@ -7,7 +7,7 @@ use crate::describe::geometry::{Extent, Region};
 use crate::describe::pattern::Pattern;
 use crate::describe::surface::{ImageAccess, ImageDesc, SurfaceDesc};
 use crate::describe::view::{BufferView, ImageView, View};
-use crate::display::{Display, Part, Staging, StagingKind, Surface};
+use crate::display::{Display, Staging, StagingKind, Surface, SurfacePart};
 
 /// Returns the view of tight rows in the surface's order.
 pub fn tight(desc: &SurfaceDesc) -> Result<View> {
@@ -63,7 +63,7 @@ pub fn fill(block: &mut Staging, bytes: &[u8]) -> Result<()> {
 /// Creates a surface with storage of its own that holds these tight rows or bytes.
 pub fn stored(display: &dyn Display, desc: &SurfaceDesc, bytes: &[u8]) -> Result<Surface> {
     let mut surface = display.create_surface(desc)?;
-    surface.upload(&Part::full(desc), bytes, &tight(desc)?)?;
+    surface.upload(&SurfacePart::full(desc), bytes, &tight(desc)?)?;
     Ok(surface)
 }
 

@@ -11,7 +11,7 @@ use crate::describe::view::{BufferView, ImageView, View};
 use crate::devices::borrows::Holder;
 use crate::devices::capability::{HandleType, SyncKind};
 use crate::devices::host_block::HostBlock;
-use crate::display::{Display, Part, Staging, StagingKind, Surface};
+use crate::display::{Display, Staging, StagingKind, Surface, SurfacePart};
 use std::rc::Rc;
 
 /// Checks a display's surfaces and blocks byte by byte: every kind of upload arrives, and invalid arguments are
@@ -28,7 +28,7 @@ pub struct Surfaces<'a> {
 
 /// Number of uploads of each kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Ways {
+pub struct OrientationCounts {
     /// Copies from a block.
     pub staged: usize,
     /// Reads of a block in place.
@@ -63,7 +63,7 @@ fn a_block(display: &dyn Display) -> Result<Staging, Failure> {
 }
 
 fn read(surface: &mut Surface) -> Result<Vec<u8>> {
-    let all = Part::full(surface.desc());
+    let all = SurfacePart::full(surface.desc());
     surface.read_back(&all)
 }
 
@@ -88,9 +88,9 @@ impl Surfaces<'_> {
     ///
     /// # Errors
     /// [`Failure::Failed`] with the first deviation from the contract.
-    pub fn check(&self) -> Result<Ways, Failure> {
+    pub fn check(&self) -> Result<OrientationCounts, Failure> {
         let display = (self.open)()?;
-        let mut ways = Ways::default();
+        let mut ways = OrientationCounts::default();
         zero_at_first(&*display)?;
         for format in display.caps().image_formats.clone() {
             for (width, height) in self.sizes {
@@ -116,12 +116,12 @@ impl Surfaces<'_> {
         display: &dyn Display,
         extent: Extent,
         format: PixelFormat,
-        ways: &mut Ways,
+        ways: &mut OrientationCounts,
     ) -> Result<(), Failure> {
         let (bpp, channel) = (format.bytes_per_pixel(), format.channel_kind().bytes());
         let row = extent.width as usize * bpp;
         let desc = SurfaceDesc::image(extent.width, extent.height, format);
-        let all = Part::full(&desc);
+        let all = SurfacePart::full(&desc);
         let view = |(offset, pitch)| image_view(extent, format, offset, pitch);
         let mut surface = display.create_surface(&desc)?;
         for (nonce, layout) in (1..).zip([(0, row), (3, row), (0, row + 5 * bpp), (1, row + 3)]) {
@@ -179,7 +179,7 @@ impl Surfaces<'_> {
     }
 
     /// Counts an upload that was accepted; uploads that must be accepted may not fail.
-    fn goes(&self, must: bool, outcome: Result<()>, ways: &mut Ways) -> Result<bool, Failure> {
+    fn goes(&self, must: bool, outcome: Result<()>, ways: &mut OrientationCounts) -> Result<bool, Failure> {
         match outcome {
             Err(Error::InvalidInput { .. } | Error::Unsupported { .. }) if !must && !self.any_rows => {
                 ways.refused += 1;
@@ -189,9 +189,9 @@ impl Surfaces<'_> {
         }
     }
 
-    fn buffer(&self, display: &dyn Display, bytes: usize, ways: &mut Ways) -> Result<(), Failure> {
+    fn buffer(&self, display: &dyn Display, bytes: usize, ways: &mut OrientationCounts) -> Result<(), Failure> {
         let desc = SurfaceDesc::buffer(bytes as u64);
-        let all = Part::full(&desc);
+        let all = SurfacePart::full(&desc);
         let at = |offset| View::Buffer(BufferView { offset, len: bytes });
         let mut own = display.create_surface(&desc)?;
         own.upload(&all, &patterned(&at(5), 1), &at(5))?;
@@ -217,8 +217,8 @@ impl Surfaces<'_> {
         if bytes > 100 {
             let whole = expected(&at(0), 9);
             own.upload(&all, &whole, &at(0))?;
-            own.upload(&Part::Buffer(50..60), &[7; 10], &View::Buffer(BufferView { offset: 0, len: 10 }))?;
-            let found = own.read_back(&Part::Buffer(49..61))?;
+            own.upload(&SurfacePart::Buffer(50..60), &[7; 10], &View::Buffer(BufferView { offset: 0, len: 10 }))?;
+            let found = own.read_back(&SurfacePart::Buffer(49..61))?;
             same_bytes("a part", &[&whole[49..50], &[7; 10], &whole[60..61]].concat(), &found)?;
         }
         Ok(())
@@ -227,7 +227,7 @@ impl Surfaces<'_> {
     /// Checks that blocks of another display are rejected and change nothing.
     fn foreign(&self) -> Result<(), Failure> {
         let desc = SurfaceDesc::buffer(16);
-        let (other, all, view) = ((self.open)()?, Part::full(&desc), tight(&desc)?);
+        let (other, all, view) = ((self.open)()?, SurfacePart::full(&desc), tight(&desc)?);
         let mut theirs = a_block(&*other)?;
         fill(&mut theirs, &[1; 16])?;
         let display = (self.open)()?;
@@ -258,14 +258,14 @@ fn parts(display: &dyn Display, format: PixelFormat) -> Result<(), Failure> {
     let desc = SurfaceDesc::image(37, 23, format);
     let mut surface = display.create_surface(&desc)?;
     let whole = tight(&desc)?;
-    surface.upload(&Part::full(&desc), &patterned(&whole, 40), &whole)?;
+    surface.upload(&SurfacePart::full(&desc), &patterned(&whole, 40), &whole)?;
     let mut shown = expected(&whole, 40);
     let regions =
         [Region::new(0, 0, 1, 1), Region::new(3, 5, 17, 9), Region::new(36, 22, 1, 1), Region::new(5, 3, 17, 9)];
     for (nonce, region) in (41..).zip(regions) {
         let aligned = (region.width as usize * bpp).next_multiple_of(display.caps().row_pitch_alignment.max(bpp));
         let view = image_view(region.extent(), format, 0, aligned);
-        let (bytes, part) = (patterned(&view, nonce), Part::Image(region));
+        let (bytes, part) = (patterned(&view, nonce), SurfacePart::Image(region));
         match blocks(display, bytes.len())?.pop().filter(|_| nonce % 2 == 0) {
             Some((_, mut block)) => {
                 fill(&mut block, &bytes)?;
@@ -283,7 +283,7 @@ fn parts(display: &dyn Display, format: PixelFormat) -> Result<(), Failure> {
 /// Reuses blocks: around a ring, without a fence, after failed fills, and through the host's own address.
 fn blocks_are_used_again(display: &dyn Display) -> Result<(), Failure> {
     let desc = SurfaceDesc::image(64, 33, PixelFormat::Rgba8);
-    let (all, view) = (Part::full(&desc), tight(&desc)?);
+    let (all, view) = (SurfacePart::full(&desc), tight(&desc)?);
     let bytes = desc.byte_len()?;
     let mut surface = display.create_surface(&desc)?;
     for (name, mut block) in blocks(display, bytes)? {
@@ -344,7 +344,7 @@ fn sizes_refused(display: &dyn Display) -> Result<(), Failure> {
 
 fn transfers_refused(display: &dyn Display) -> Result<(), Failure> {
     let desc = SurfaceDesc::image(16, 8, PixelFormat::Rgba8);
-    let (all, view) = (Part::full(&desc), tight(&desc)?);
+    let (all, view) = (SurfacePart::full(&desc), tight(&desc)?);
     let mut surface = display.create_surface(&desc)?;
     let bytes = patterned(&view, 3);
     surface.upload(&all, &bytes, &view)?;
@@ -357,8 +357,9 @@ fn transfers_refused(display: &dyn Display) -> Result<(), Failure> {
         refused(&format!("{wrong:?}"), surface.upload(&all, &[0; 4096], &wrong))?;
     }
     refused("too few bytes", surface.upload(&all, &bytes[..511], &view))?;
-    let outside = [Region::new(1, 0, 16, 8), Region::new(u32::MAX, 0, 16, 8), Region::new(0, 0, 0, 8)].map(Part::Image);
-    for part in outside.into_iter().chain([Part::Buffer(0..512)]) {
+    let outside =
+        [Region::new(1, 0, 16, 8), Region::new(u32::MAX, 0, 16, 8), Region::new(0, 0, 0, 8)].map(SurfacePart::Image);
+    for part in outside.into_iter().chain([SurfacePart::Buffer(0..512)]) {
         refused(&format!("{part:?}"), surface.upload(&part, &bytes, &view))?;
         refused(&format!("{part:?}"), surface.read_back(&part))?;
     }

@@ -17,7 +17,7 @@ pub enum Outcome {
 
 /// One case on one path between two devices.
 #[derive(Debug, Clone)]
-pub struct Row {
+pub struct ConformanceRow {
     /// Name of the compute device.
     pub compute: String,
     /// Name of the display device.
@@ -32,9 +32,9 @@ pub struct Row {
 
 /// Rows that print as one block for each pair of devices, with a line for each case and a column for each path. The
 /// reasons follow below.
-pub struct Table<'a>(pub &'a [Row]);
+pub struct ConformanceTable<'a>(pub &'a [ConformanceRow]);
 
-impl Table<'_> {
+impl ConformanceTable<'_> {
     /// Returns the numbers of passed, failed and skipped cases.
     pub fn counts(&self) -> (usize, usize, usize) {
         self.0.iter().fold((0, 0, 0), |(p, f, s), row| match row.outcome {
@@ -45,7 +45,7 @@ impl Table<'_> {
     }
 }
 
-impl fmt::Display for Table<'_> {
+impl fmt::Display for ConformanceTable<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut pairs: Vec<(&str, &str)> = Vec::new();
         for row in self.0 {
@@ -55,7 +55,8 @@ impl fmt::Display for Table<'_> {
             }
         }
         for (compute, display) in pairs {
-            let rows: Vec<&Row> = self.0.iter().filter(|r| r.compute == compute && r.display == display).collect();
+            let rows: Vec<&ConformanceRow> =
+                self.0.iter().filter(|r| r.compute == compute && r.display == display).collect();
             writeln!(f, "\n{compute}  ->  {display}")?;
             pair(f, &rows)?;
         }
@@ -64,7 +65,7 @@ impl fmt::Display for Table<'_> {
     }
 }
 
-fn pair(f: &mut fmt::Formatter<'_>, rows: &[&Row]) -> fmt::Result {
+fn pair(f: &mut fmt::Formatter<'_>, rows: &[&ConformanceRow]) -> fmt::Result {
     write!(f, "{:<34}", "")?;
     let mut paths: Vec<PathId> = Vec::new();
     for row in rows {

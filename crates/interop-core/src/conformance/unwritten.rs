@@ -10,7 +10,7 @@ use crate::describe::geometry::{Region, RowOrder};
 use crate::describe::pattern::Pattern;
 use crate::describe::surface::{ImageDesc, SurfaceDesc, Unwritten};
 use crate::describe::view::View;
-use crate::display::Part;
+use crate::display::SurfacePart;
 use crate::link::{Link, WriteFrame};
 
 pub(super) fn kept(context: &Context<'_>) -> Result<(), Failure> {
@@ -55,7 +55,7 @@ struct Run<'a> {
 fn play(context: &Context<'_>, desc: SurfaceDesc, rule: Unwritten) -> Result<(), Failure> {
     let desc = desc.with_unwritten(rule);
     let mut run = Run::open(context, desc)?;
-    let (full, columns) = (Part::full(&desc), columns(&desc));
+    let (full, columns) = (SurfacePart::full(&desc), columns(&desc));
     let parts = parts(&desc);
     // Nothing was written yet, neither by a finished frame nor by a discarded one.
     run.give_up(&full, &columns[..1])?;
@@ -87,7 +87,7 @@ fn play(context: &Context<'_>, desc: SurfaceDesc, rule: Unwritten) -> Result<(),
     // First into new memory, then twice into memory with room.
     for (part, inside) in &parts {
         run.resize()?;
-        let full = Part::full(&run.desc);
+        let full = SurfacePart::full(&run.desc);
         run.give_up(&full, &columns[..1])?;
         run.frame(part, std::slice::from_ref(inside))?;
         run.frame(&full, &columns[3..4])?;
@@ -97,17 +97,17 @@ fn play(context: &Context<'_>, desc: SurfaceDesc, rule: Unwritten) -> Result<(),
 }
 
 /// Returns narrow parts that do not touch each other, valid for a surface and for a slightly larger one.
-pub(super) fn columns(desc: &SurfaceDesc) -> Vec<Part> {
+pub(super) fn columns(desc: &SurfaceDesc) -> Vec<SurfacePart> {
     let column = |n: u32| match desc {
-        SurfaceDesc::Image(i) => Part::Image(Region::new(3 * n, 0, 1 + n % 2, i.extent.height)),
-        SurfaceDesc::Buffer(_) => Part::Buffer(n as usize * 700..n as usize * 700 + 44),
+        SurfaceDesc::Image(i) => SurfacePart::Image(Region::new(3 * n, 0, 1 + n % 2, i.extent.height)),
+        SurfaceDesc::Buffer(_) => SurfacePart::Buffer(n as usize * 700..n as usize * 700 + 44),
     };
     (0..6).map(column).collect()
 }
 
 /// Returns parts for separate frames, each with the area that is written inside.
-pub(super) fn parts(desc: &SurfaceDesc) -> [(Part, Part); 3] {
-    let region = |x, y, width, height| Part::Image(Region::new(x, y, width, height));
+pub(super) fn parts(desc: &SurfaceDesc) -> [(SurfacePart, SurfacePart); 3] {
+    let region = |x, y, width, height| SurfacePart::Image(Region::new(x, y, width, height));
     match desc {
         SurfaceDesc::Image(i) => {
             let (width, height) = (i.extent.width, i.extent.height);
@@ -118,9 +118,9 @@ pub(super) fn parts(desc: &SurfaceDesc) -> [(Part, Part); 3] {
             ]
         }
         SurfaceDesc::Buffer(_) => [
-            (Part::Buffer(12..900), Part::Buffer(16..60)),
-            (Part::Buffer(4000..5000), Part::Buffer(4996..5000)),
-            (Part::Buffer(0..4), Part::Buffer(0..4)),
+            (SurfacePart::Buffer(12..900), SurfacePart::Buffer(16..60)),
+            (SurfacePart::Buffer(4000..5000), SurfacePart::Buffer(4996..5000)),
+            (SurfacePart::Buffer(0..4), SurfacePart::Buffer(0..4)),
         ],
     }
 }
@@ -141,22 +141,22 @@ fn larger(desc: &SurfaceDesc) -> SurfaceDesc {
 }
 
 /// Returns a surface with the size of `part`.
-pub(super) fn alone(desc: &SurfaceDesc, part: &Part) -> SurfaceDesc {
+pub(super) fn alone(desc: &SurfaceDesc, part: &SurfacePart) -> SurfaceDesc {
     match (desc, part) {
-        (SurfaceDesc::Image(i), Part::Image(r)) => SurfaceDesc::image(r.width, r.height, i.format),
-        (_, Part::Buffer(range)) => SurfaceDesc::buffer(range.len() as u64),
-        (SurfaceDesc::Buffer(_), Part::Image(r)) => SurfaceDesc::buffer(r.extent().pixels()),
+        (SurfaceDesc::Image(i), SurfacePart::Image(r)) => SurfaceDesc::image(r.width, r.height, i.format),
+        (_, SurfacePart::Buffer(range)) => SurfaceDesc::buffer(range.len() as u64),
+        (SurfaceDesc::Buffer(_), SurfacePart::Image(r)) => SurfaceDesc::buffer(r.extent().pixels()),
     }
 }
 
 /// Puts the tight bytes of `part` into those of the whole surface.
-pub(super) fn put(picture: &mut [u8], desc: &SurfaceDesc, part: &Part, bytes: &[u8]) {
+pub(super) fn put(picture: &mut [u8], desc: &SurfaceDesc, part: &SurfacePart, bytes: &[u8]) {
     match (desc, part) {
-        (SurfaceDesc::Image(i), Part::Image(r)) => {
+        (SurfaceDesc::Image(i), SurfacePart::Image(r)) => {
             paste(picture, i.extent, *r, bytes, i.format.bytes_per_pixel());
         }
-        (_, Part::Buffer(range)) => picture[range.clone()].copy_from_slice(bytes),
-        (SurfaceDesc::Buffer(_), Part::Image(_)) => {}
+        (_, SurfacePart::Buffer(range)) => picture[range.clone()].copy_from_slice(bytes),
+        (SurfaceDesc::Buffer(_), SurfacePart::Image(_)) => {}
     }
 }
 
@@ -164,18 +164,18 @@ pub(super) fn put(picture: &mut [u8], desc: &SurfaceDesc, part: &Part, bytes: &[
 pub(super) fn write_part(
     context: &Context<'_>,
     desc: &SurfaceDesc,
-    (part, target): (&Part, Target<'_>),
-    at: &Part,
+    (part, target): (&SurfacePart, Target<'_>),
+    at: &SurfacePart,
     nonce: u32,
-) -> Result<(Part, Vec<u8>), Error> {
+) -> Result<(SurfacePart, Vec<u8>), Error> {
     let (memory, view) = target.into_parts();
     let inside = match (view, part, at) {
-        (View::Image(mut v), Part::Image(part), Part::Image(at)) => {
+        (View::Image(mut v), SurfacePart::Image(part), SurfacePart::Image(at)) => {
             v.offset = v.row_start(at.y - part.y) + (at.x - part.x) as usize * v.format.bytes_per_pixel();
             v.extent = at.extent();
             View::Image(v)
         }
-        (View::Buffer(mut v), Part::Buffer(part), Part::Buffer(at)) => {
+        (View::Buffer(mut v), SurfacePart::Buffer(part), SurfacePart::Buffer(at)) => {
             v.offset += at.start - part.start;
             v.len = at.len();
             View::Buffer(v)
@@ -212,21 +212,21 @@ impl<'a> Run<'a> {
         context: &Context<'_>,
         desc: &SurfaceDesc,
         frame: &mut WriteFrame<'_>,
-        written: &[Part],
+        written: &[SurfacePart],
         nonce: u32,
-    ) -> Result<Vec<(Part, Vec<u8>)>, Error> {
+    ) -> Result<Vec<(SurfacePart, Vec<u8>)>, Error> {
         let part = frame.part().clone();
         let parts = (nonce..).zip(written);
         parts.map(|(nonce, at)| write_part(context, desc, (&part, frame.target()?), at, nonce)).collect()
     }
 
     /// Begins a frame and writes into it; the caller discards it.
-    fn begun(&mut self, part: &Part, written: &[Part]) -> Result<WriteFrame<'_>, Failure> {
+    fn begun(&mut self, part: &SurfacePart, written: &[SurfacePart]) -> Result<WriteFrame<'_>, Failure> {
         self.nonce += 10;
         let mut frame = match part {
-            _ if *part == Part::full(&self.desc) => self.link.acquire()?,
-            Part::Image(region) => self.link.acquire_region(*region)?,
-            Part::Buffer(range) => self.link.acquire_bytes(range.clone())?,
+            _ if *part == SurfacePart::full(&self.desc) => self.link.acquire()?,
+            SurfacePart::Image(region) => self.link.acquire_region(*region)?,
+            SurfacePart::Buffer(range) => self.link.acquire_bytes(range.clone())?,
         };
         for (at, bytes) in Self::write(self.context, &self.desc, &mut frame, written, self.nonce)? {
             let mut seen = self.seen[0].clone();
@@ -237,7 +237,7 @@ impl<'a> Run<'a> {
     }
 
     /// Runs a frame that writes only some parts, and checks it against the model.
-    fn frame(&mut self, part: &Part, written: &[Part]) -> Result<(), Failure> {
+    fn frame(&mut self, part: &SurfacePart, written: &[SurfacePart]) -> Result<(), Failure> {
         let begun = self.seen.len();
         self.begun(part, written)?.finish()?;
         let mut picture = self.pictures.last().cloned().unwrap_or_default();
@@ -267,7 +267,7 @@ impl<'a> Run<'a> {
     }
 
     /// Checks that unwritten bytes were in a frame of this link at the same place before, or are zero.
-    fn judge_leftovers(&mut self, part: &Part, expected: Vec<u8>, mine: &[bool]) -> Result<Vec<u8>, Failure> {
+    fn judge_leftovers(&mut self, part: &SurfacePart, expected: Vec<u8>, mine: &[bool]) -> Result<Vec<u8>, Failure> {
         self.link.flush()?;
         self.floor = self.pictures.len();
         let shown = self.link.read_back()?;
@@ -294,13 +294,13 @@ impl<'a> Run<'a> {
     }
 
     /// Begins a frame, writes into it and drops it.
-    fn give_up(&mut self, part: &Part, written: &[Part]) -> Result<(), Failure> {
+    fn give_up(&mut self, part: &SurfacePart, written: &[SurfacePart]) -> Result<(), Failure> {
         drop(self.begun(part, written)?);
         self.unchanged("after a frame was given up")
     }
 
     /// Runs a frame whose closure fails after it has written.
-    fn fail(&mut self, part: &Part, written: &[Part]) -> Result<(), Failure> {
+    fn fail(&mut self, part: &SurfacePart, written: &[SurfacePart]) -> Result<(), Failure> {
         self.nonce += 10;
         let (context, desc, nonce) = (self.context, self.desc, self.nonce);
         let mut seen = Vec::new();
@@ -309,9 +309,9 @@ impl<'a> Run<'a> {
             Err(Error::invalid("conformance", "given up on purpose"))
         };
         let done = match part {
-            _ if *part == Part::full(&desc) => self.link.frame(compute),
-            Part::Image(region) => self.link.frame_region(*region, compute),
-            Part::Buffer(range) => self.link.frame_bytes(range.clone(), compute),
+            _ if *part == SurfacePart::full(&desc) => self.link.frame(compute),
+            SurfacePart::Image(region) => self.link.frame_region(*region, compute),
+            SurfacePart::Buffer(range) => self.link.frame_bytes(range.clone(), compute),
         };
         match done {
             Err(Error::InvalidInput { .. }) => {}

@@ -3,7 +3,7 @@
 use super::forks::is_forked;
 use super::mismatch::Mismatch;
 use super::path_id::PathId;
-use super::threads::SignalsBlocked;
+use super::threads::SignalMaskGuard;
 use std::fmt;
 
 /// Result whose error is [`Error`] by default.
@@ -288,6 +288,6 @@ pub fn call<T>(name: &'static str, body: impl FnOnce() -> Result<T>) -> Result<T
 /// # Errors
 /// Those of `body`.
 pub fn setup<T>(name: &'static str, body: impl FnOnce() -> Result<T>) -> Result<T> {
-    let _blocked = SignalsBlocked::new();
+    let _blocked = SignalMaskGuard::new();
     call(name, body)
 }

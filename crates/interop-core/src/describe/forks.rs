@@ -37,12 +37,12 @@ pub fn is_forked() -> bool {
 /// An object with threads of its own, or of a foreign type that calls a driver when it is dropped. In a process that
 /// was forked from the one that made it, the object is leaked instead of dropped.
 #[derive(Debug)]
-pub struct ProcessOwned<T> {
+pub struct ForkGuard<T> {
     made: ProcessMark,
     object: ManuallyDrop<T>,
 }
 
-impl<T> ProcessOwned<T> {
+impl<T> ForkGuard<T> {
     /// Takes an object of the calling process.
     pub fn new(object: T) -> Self {
         Self { made: ProcessMark::here(), object: ManuallyDrop::new(object) }
@@ -54,7 +54,7 @@ impl<T> ProcessOwned<T> {
     }
 }
 
-impl<T> Deref for ProcessOwned<T> {
+impl<T> Deref for ForkGuard<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
@@ -62,13 +62,13 @@ impl<T> Deref for ProcessOwned<T> {
     }
 }
 
-impl<T> DerefMut for ProcessOwned<T> {
+impl<T> DerefMut for ForkGuard<T> {
     fn deref_mut(&mut self) -> &mut T {
         &mut self.object
     }
 }
 
-impl<T> Drop for ProcessOwned<T> {
+impl<T> Drop for ForkGuard<T> {
     fn drop(&mut self) {
         if self.made.is_here() {
             // SAFETY: the object is not used again.

@@ -11,9 +11,9 @@ use std::panic::AssertUnwindSafe;
 /// The message of a caught panic.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("it panicked: {0}")]
-pub struct Panicked(String);
+pub struct PanicMessage(String);
 
-impl Panicked {
+impl PanicMessage {
     /// Returns the panic's own message.
     pub fn message(&self) -> &str {
         &self.0
@@ -49,7 +49,7 @@ fn caught<R>(f: impl FnOnce() -> R) -> std::thread::Result<R> {
 ///
 /// # Errors
 /// The message of the panic.
-pub fn catch<R>(f: impl FnOnce() -> R) -> Result<R, Panicked> {
+pub fn catch<R>(f: impl FnOnce() -> R) -> Result<R, PanicMessage> {
     ended(caught(f))
 }
 
@@ -58,7 +58,7 @@ pub fn catch<R>(f: impl FnOnce() -> R) -> Result<R, Panicked> {
 /// # Errors
 /// Those of `f`, or [`Error::Panicked`].
 pub fn as_error<R>(what: &str, f: impl FnOnce() -> Result<R>) -> Result<R> {
-    catch(f).unwrap_or_else(|Panicked(reason)| Err(Error::Panicked { what: what.into(), reason }))
+    catch(f).unwrap_or_else(|PanicMessage(reason)| Err(Error::Panicked { what: what.into(), reason }))
 }
 
 /// Runs code that calls a backend or display. Where several candidates are tried, a panic rejects one and the others go
@@ -71,8 +71,8 @@ pub(crate) fn contained<R>(f: impl FnOnce() -> Result<R>) -> Result<R> {
 ///
 /// # Errors
 /// The message of the panic.
-pub fn ended<R>(outcome: std::thread::Result<R>) -> Result<R, Panicked> {
-    outcome.map_err(Panicked::of)
+pub fn ended<R>(outcome: std::thread::Result<R>) -> Result<R, PanicMessage> {
+    outcome.map_err(PanicMessage::of)
 }
 
 /// Runs `f` and logs a panic as an error of `what`. For callers that cannot use a result.

@@ -4,10 +4,10 @@
 
 use super::error::{Error, Result};
 use super::forks::OPENED;
-use super::threads::{HandlersKept, SignalsBlocked};
+use super::threads::{SignalHandlerGuard, SignalMaskGuard};
 use std::sync::atomic::Ordering;
 
-pub use super::forks::{ProcessMark, ProcessOwned, is_forked};
+pub use super::forks::{ForkGuard, ProcessMark, is_forked};
 
 impl ProcessMark {
     /// Checks that the object was made in this process and not in one that this process was forked from.
@@ -24,20 +24,20 @@ impl ProcessMark {
 ///
 /// # Errors
 /// [`Error::Unavailable`] where drivers were opened in a process from which this one was forked.
-pub fn enter(driver: &str) -> Result<Entered> {
+pub fn enter(driver: &str) -> Result<DriverOpenGuard> {
     let ProcessMark(own) = ProcessMark::here();
     match OPENED.compare_exchange(0, own, Ordering::Relaxed, Ordering::Relaxed) {
         Err(opened) if opened != own => Err(Error::forked(driver)),
-        _ => Ok(Entered { _handlers: HandlersKept::new(), _blocked: SignalsBlocked::new() }),
+        _ => Ok(DriverOpenGuard { _handlers: SignalHandlerGuard::new(), _blocked: SignalMaskGuard::new() }),
     }
 }
 
 /// Guard of [`enter`]: a driver is being opened.
 #[must_use]
-pub struct Entered {
+pub struct DriverOpenGuard {
     // Dropped before the mask, so that a pending signal reaches the host's handler.
-    _handlers: HandlersKept,
-    _blocked: SignalsBlocked,
+    _handlers: SignalHandlerGuard,
+    _blocked: SignalMaskGuard,
 }
 
 /// Precedes every call of a driver.

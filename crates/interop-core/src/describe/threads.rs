@@ -3,7 +3,7 @@
 //! A host that reads signals with `signalfd` or `sigwait` blocks them in all of its threads, but knows nothing of ours.
 //! A thread inherits the signal mask of its creator, so ours are started while all signals are blocked except those of
 //! faults; a handler of the host still receives those on the faulting thread. [`spawn`] starts our threads, and
-//! [`SignalsBlocked`] surrounds calls in which drivers start theirs. `cargo xtask check-imports` rejects other ways to
+//! [`SignalMaskGuard`] surrounds calls in which drivers start theirs. `cargo xtask check-imports` rejects other ways to
 //! start a thread.
 
 use std::io;
@@ -17,7 +17,7 @@ pub fn spawn<T: Send + 'static>(
     name: impl Into<String>,
     body: impl FnOnce() -> T + Send + 'static,
 ) -> io::Result<JoinHandle<T>> {
-    let _blocked = SignalsBlocked::new();
+    let _blocked = SignalMaskGuard::new();
     Builder::new().name(name.into()).spawn(body)
 }
 
@@ -30,12 +30,12 @@ pub fn spawn_scoped<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     body: impl FnOnce() -> T + Send + 'scope,
 ) -> io::Result<ScopedJoinHandle<'scope, T>> {
-    let _blocked = SignalsBlocked::new();
+    let _blocked = SignalMaskGuard::new();
     builder.spawn_scoped(scope, body)
 }
 
-pub(crate) use mask::HandlersKept;
-pub use mask::{SignalsBlocked, takes_signals};
+pub(crate) use mask::SignalHandlerGuard;
+pub use mask::{SignalMaskGuard, takes_signals};
 
 #[cfg(unix)]
 mod mask {
@@ -54,13 +54,13 @@ mod mask {
     /// started from it. Dropping the guard restores the thread's own mask.
     #[derive(Debug)]
     #[must_use]
-    pub struct SignalsBlocked {
+    pub struct SignalMaskGuard {
         before: Option<libc::sigset_t>,
         /// Not `Send`: a signal mask belongs to one thread.
         _stays: PhantomData<*const ()>,
     }
 
-    impl SignalsBlocked {
+    impl SignalMaskGuard {
         /// Blocks the signals.
         pub fn new() -> Self {
             let mut before = MaybeUninit::uninit();
@@ -97,16 +97,16 @@ mod mask {
 
     /// LLVM, inside PoCL, installs its own handlers in front of those of SIGINT, SIGTERM and others when it writes its
     /// first file. While this guard lives, they stay; dropping it restores the host's handlers, except those of faults.
-    pub(crate) struct HandlersKept(Vec<(libc::c_int, libc::sigaction)>);
+    pub(crate) struct SignalHandlerGuard(Vec<(libc::c_int, libc::sigaction)>);
 
-    impl HandlersKept {
+    impl SignalHandlerGuard {
         /// Saves the current handlers.
         pub(crate) fn new() -> Self {
             Self((1..32).filter(|signal| !FAULTS.contains(signal)).map(|signal| (signal, handler(signal))).collect())
         }
     }
 
-    impl Drop for HandlersKept {
+    impl Drop for SignalHandlerGuard {
         fn drop(&mut self) {
             for (signal, before) in &self.0 {
                 let now = handler(*signal).sa_sigaction;
@@ -140,7 +140,7 @@ mod mask {
         }
     }
 
-    impl Drop for SignalsBlocked {
+    impl Drop for SignalMaskGuard {
         fn drop(&mut self) {
             if let Some(before) = &self.before {
                 // SAFETY: the set is a mask that this thread had before.
@@ -160,9 +160,9 @@ mod mask {
     }
 
     /// Does nothing on this system, where drivers change no handlers.
-    pub(crate) struct HandlersKept(());
+    pub(crate) struct SignalHandlerGuard(());
 
-    impl HandlersKept {
+    impl SignalHandlerGuard {
         /// Does nothing on this system.
         pub(crate) fn new() -> Self {
             Self(())
@@ -172,9 +172,9 @@ mod mask {
     /// Does nothing: this system sends no signals to threads.
     #[derive(Debug)]
     #[must_use]
-    pub struct SignalsBlocked(());
+    pub struct SignalMaskGuard(());
 
-    impl SignalsBlocked {
+    impl SignalMaskGuard {
         /// Does nothing on this system.
         pub fn new() -> Self {
             Self(())
@@ -182,7 +182,7 @@ mod mask {
     }
 }
 
-impl Default for SignalsBlocked {
+impl Default for SignalMaskGuard {
     fn default() -> Self {
         Self::new()
     }
@@ -224,14 +224,14 @@ mod tests {
     fn the_callers_mask_comes_back_after_an_error_and_a_panic() {
         let before = blocked();
         let fails = || -> Result<(), std::num::ParseIntError> {
-            let _blocked = SignalsBlocked::new();
+            let _blocked = SignalMaskGuard::new();
             "x".parse::<u8>().map(|_| ())
         };
         assert!(fails().is_err());
         assert_eq!(blocked(), before);
         let panics = || {
-            let _outer = SignalsBlocked::new();
-            let _inner = SignalsBlocked::new();
+            let _outer = SignalMaskGuard::new();
+            let _inner = SignalMaskGuard::new();
             panic!("within");
         };
         assert!(catch(panics).is_err());

@@ -80,9 +80,9 @@ impl fmt::Display for Holder {
 
 /// Bytes that are borrowed at the moment, and by whom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Held(pub Holder);
+pub struct BorrowConflict(pub Holder);
 
-impl Held {
+impl BorrowConflict {
     /// Turns it into the error of a call.
     pub fn refuse(self) -> Error {
         Error::refused(self.0.problem())
@@ -130,16 +130,16 @@ impl Entry {
 }
 
 #[derive(Default)]
-struct State {
+struct BorrowState {
     /// The last number given to an entry or a member.
     last: u64,
     entries: Vec<Entry>,
-    members: Vec<Joined>,
+    members: Vec<BlockMember>,
     /// Number of waiting slices. Where it is 0, the system call that wakes them is skipped.
     waiting: usize,
 }
 
-impl State {
+impl BorrowState {
     fn next(&mut self) -> u64 {
         self.last += 1;
         self.last
@@ -166,19 +166,19 @@ impl State {
     }
 
     fn others(&mut self, own: Member, range: &Range<usize>) -> Vec<Arc<dyn Commands>> {
-        self.members.retain(Joined::lives);
+        self.members.retain(BlockMember::lives);
         let others = self.members.iter().filter(|joined| joined.member != own && overlap(&joined.window, range));
         others.filter_map(|joined| joined.commands.upgrade()).collect()
     }
 }
 
-struct Joined {
+struct BlockMember {
     member: Member,
     window: Range<usize>,
     commands: Weak<dyn Commands>,
 }
 
-impl Joined {
+impl BlockMember {
     fn lives(&self) -> bool {
         self.commands.strong_count() > 0
     }
@@ -186,12 +186,12 @@ impl Joined {
 
 #[derive(Default)]
 struct List {
-    state: Mutex<State>,
+    state: Mutex<BorrowState>,
     changed: Condvar,
 }
 
 impl List {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, BorrowState> {
         // Entries are added and removed in one step each, so a panic elsewhere leaves the list valid.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -226,27 +226,33 @@ impl Borrows {
     /// Registers a member whose commands use these bytes, for as long as `commands` lives.
     pub fn join(&self, commands: Weak<dyn Commands>) -> Member {
         let mut state = self.list.lock();
-        state.members.retain(Joined::lives);
+        state.members.retain(BlockMember::lives);
         let member = Member(state.next());
-        state.members.push(Joined { member, window: self.window.clone(), commands });
+        state.members.push(BlockMember { member, window: self.window.clone(), commands });
         member
     }
 
     /// Borrows bytes for a slice, which may live as long as the borrow. Waits for commands that use these bytes, except
     /// for those of `own`, which the caller waits for.
-    pub fn slice(&self, range: &Range<usize>, access: Access, holder: Holder, own: Member) -> Result<Borrow, Held> {
+    pub fn slice(
+        &self,
+        range: &Range<usize>,
+        access: Access,
+        holder: Holder,
+        own: Member,
+    ) -> Result<Borrow, BorrowConflict> {
         self.exclude(range, access, None, own, BorrowKind::Slice(holder))
     }
 
     /// Borrows bytes for a host closure that a queue of `own` runs later with a mutable slice. `own` orders its other
     /// commands around it.
-    pub fn host_kernel(&self, range: &Range<usize>, own: Member) -> Result<Borrow, Held> {
+    pub fn host_kernel(&self, range: &Range<usize>, own: Member) -> Result<Borrow, BorrowConflict> {
         self.exclude(range, Access::Write, Some(own), own, BorrowKind::HostKernel(own))
     }
 
     /// Borrows bytes for a command of `own`. The caller holds the borrow until the command is in its queue and
     /// [`Commands::wait`] waits for it. Never waits.
-    pub fn command(&self, range: &Range<usize>, access: Access, own: Member) -> Result<Borrow, Held> {
+    pub fn command(&self, range: &Range<usize>, access: Access, own: Member) -> Result<Borrow, BorrowConflict> {
         let range = within(&self.window, range);
         let mut state = self.admit(&range, access, Some(own))?;
         let id = state.enter(range, access, BorrowKind::Command);
@@ -260,7 +266,7 @@ impl Borrows {
         range: &Range<usize>,
         access: Access,
         newcomer: Option<Member>,
-    ) -> Result<MutexGuard<'_, State>, Held> {
+    ) -> Result<MutexGuard<'_, BorrowState>, BorrowConflict> {
         let mut state = self.list.lock();
         if state.holder(range, access, newcomer) == Some(Holder::HostKernel) {
             let others = state.others(newcomer.unwrap_or(Member::ALONE), range);
@@ -270,7 +276,7 @@ impl Borrows {
         }
         match state.holder(range, access, newcomer) {
             None => Ok(state),
-            Some(holder) => Err(Held(holder)),
+            Some(holder) => Err(BorrowConflict(holder)),
         }
     }
 
@@ -281,7 +287,7 @@ impl Borrows {
         newcomer: Option<Member>,
         own: Member,
         kind: BorrowKind,
-    ) -> Result<Borrow, Held> {
+    ) -> Result<Borrow, BorrowConflict> {
         let range = within(&self.window, range);
         let mut state = self.admit(&range, access, newcomer)?;
         // From here on no conflicting command enters, so that the earlier ones come to an end.
@@ -298,7 +304,7 @@ impl Borrows {
         }
         let others = state.others(own, &range);
         drop(state);
-        if others.iter().all(|commands| commands.wait()) { Ok(borrow) } else { Err(Held(Holder::Commands)) }
+        if others.iter().all(|commands| commands.wait()) { Ok(borrow) } else { Err(BorrowConflict(Holder::Commands)) }
     }
 }
 
@@ -333,7 +339,7 @@ mod tests {
     use Access::{Read, Write};
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    fn slice(list: &Borrows, range: Range<usize>, access: Access) -> Result<Borrow, Held> {
+    fn slice(list: &Borrows, range: Range<usize>, access: Access) -> Result<Borrow, BorrowConflict> {
         list.slice(&range, access, Holder::Guard, Member::ALONE)
     }
 
@@ -360,7 +366,7 @@ mod tests {
     fn slices_that_clash_are_refused_and_readers_share() {
         let list = Borrows::new(64);
         let writing = slice(&list, 0..32, Write).unwrap();
-        assert_eq!(slice(&list, 31..33, Read).err(), Some(Held(Holder::Guard)));
+        assert_eq!(slice(&list, 31..33, Read).err(), Some(BorrowConflict(Holder::Guard)));
         assert!(slice(&list, 0..1, Write).is_err());
         assert!(slice(&list, 32..64, Read).is_ok());
         assert!(slice(&list, 5..5, Write).is_ok(), "an empty slice has no bytes");
@@ -408,7 +414,7 @@ mod tests {
         assert_eq!((waits(&one), waits(&of_part)), (3, 1), "a part's commands use its own bytes alone");
         drop((one, two, of_part));
         let (mute, _) = device(&list, false);
-        assert_eq!(slice(&list, 0..8, Read).err(), Some(Held(Holder::Commands)));
+        assert_eq!(slice(&list, 0..8, Read).err(), Some(BorrowConflict(Holder::Commands)));
         drop(mute);
         assert!(slice(&list, 0..8, Read).is_ok(), "a refused slice must not stay");
     }
@@ -419,7 +425,7 @@ mod tests {
         let ((_one, a), (_two, b)) = (device(&list, true), device(&list, true));
         let reading = slice(&list, 0..8, Read).unwrap();
         assert!(list.command(&(0..8), Read, a).is_ok());
-        assert_eq!(list.command(&(7..8), Write, a).err(), Some(Held(Holder::Guard)));
+        assert_eq!(list.command(&(7..8), Write, a).err(), Some(BorrowConflict(Holder::Guard)));
         drop(reading);
         let (_a, _b) = (list.command(&(0..8), Write, a).unwrap(), list.command(&(0..8), Write, b).unwrap());
     }
@@ -430,8 +436,8 @@ mod tests {
         let ((_one, a), (_two, b)) = (device(&list, true), device(&list, true));
         let closure = list.host_kernel(&(0..4), a).unwrap();
         assert!(list.command(&(0..8), Write, a).is_ok());
-        assert_eq!(list.command(&(0..8), Read, b).err(), Some(Held(Holder::HostKernel)));
-        assert_eq!(list.host_kernel(&(3..5), b).err(), Some(Held(Holder::HostKernel)));
+        assert_eq!(list.command(&(0..8), Read, b).err(), Some(BorrowConflict(Holder::HostKernel)));
+        assert_eq!(list.host_kernel(&(3..5), b).err(), Some(BorrowConflict(Holder::HostKernel)));
         drop(closure);
         let _reading = slice(&list, 0..8, Read).unwrap();
         assert!(list.host_kernel(&(0..4), a).is_err());

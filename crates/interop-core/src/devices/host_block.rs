@@ -134,8 +134,8 @@ impl HostBlock {
     /// # Errors
     /// [`Error::InvalidInput`] for a range that reaches outside, and where the bytes are being written; the error names
     /// the holder.
-    pub fn read(&self, range: Range<usize>, holder: Holder) -> Result<BlockRead> {
-        Ok(BlockRead(self.slice(range, Access::Read, holder)?))
+    pub fn read(&self, range: Range<usize>, holder: Holder) -> Result<BlockReadGuard> {
+        Ok(BlockReadGuard(self.slice(range, Access::Read, holder)?))
     }
 
     /// Borrows the bytes `range` for reading and writing; they have no other user while the guard lives. Otherwise like
@@ -143,8 +143,8 @@ impl HostBlock {
     ///
     /// # Errors
     /// Those of [`HostBlock::read`], and also where the bytes are being read.
-    pub fn write(&self, range: Range<usize>, holder: Holder) -> Result<BlockWrite> {
-        Ok(BlockWrite(self.slice(range, Access::Write, holder)?))
+    pub fn write(&self, range: Range<usize>, holder: Holder) -> Result<BlockWriteGuard> {
+        Ok(BlockWriteGuard(self.slice(range, Access::Write, holder)?))
     }
 
     fn slice(&self, range: Range<usize>, access: Access, holder: Holder) -> Result<Slice> {
@@ -161,10 +161,10 @@ struct Slice {
 }
 
 /// Guard of [`HostBlock::read`]: bytes of a block, for reading.
-pub struct BlockRead(Slice);
+pub struct BlockReadGuard(Slice);
 
 /// Guard of [`HostBlock::write`]: bytes of a block, for reading and writing.
-pub struct BlockWrite(Slice);
+pub struct BlockWriteGuard(Slice);
 
 impl Slice {
     fn bytes(&self) -> &[u8] {
@@ -174,7 +174,7 @@ impl Slice {
     }
 }
 
-impl Deref for BlockRead {
+impl Deref for BlockReadGuard {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
@@ -182,7 +182,7 @@ impl Deref for BlockRead {
     }
 }
 
-impl Deref for BlockWrite {
+impl Deref for BlockWriteGuard {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
@@ -190,7 +190,7 @@ impl Deref for BlockWrite {
     }
 }
 
-impl DerefMut for BlockWrite {
+impl DerefMut for BlockWriteGuard {
     fn deref_mut(&mut self) -> &mut [u8] {
         // SAFETY: as for `bytes`; the list holds the part for writing, and `&mut self` makes this the guard's only
         // slice.

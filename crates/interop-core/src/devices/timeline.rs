@@ -60,19 +60,19 @@ impl FrameTag {
     }
 
     /// Sets the frame that this thread works for until the returned guard is dropped.
-    pub fn enter(this: Option<Self>) -> Tagged {
-        Tagged { before: CURRENT.replace(this), _this_thread: PhantomData }
+    pub fn enter(this: Option<Self>) -> FrameTagGuard {
+        FrameTagGuard { before: CURRENT.replace(this), _this_thread: PhantomData }
     }
 }
 
 /// Guard of [`FrameTag::enter`]: the thread works for a frame while it lives. Dropping it restores the previous frame.
 #[must_use = "the frame is left when this guard is dropped"]
-pub struct Tagged {
+pub struct FrameTagGuard {
     before: Option<FrameTag>,
     _this_thread: PhantomData<*const ()>,
 }
 
-impl Drop for Tagged {
+impl Drop for FrameTagGuard {
     fn drop(&mut self) {
         CURRENT.set(self.before);
     }

@@ -1,6 +1,6 @@
 //! Content types of surfaces: the pixels of an image, or the bytes of a buffer.
 
-use super::part::Part;
+use super::surface_part::SurfacePart;
 use crate::describe::error::{Error, Result};
 use crate::describe::geometry::Region;
 use crate::describe::surface::SurfaceDesc;
@@ -25,7 +25,7 @@ pub trait Content: private::Sealed + Sized + 'static {
     type View: Copy + Debug;
 
     /// Converts to the part of either content.
-    fn part(at: &Self::At) -> Part;
+    fn part(at: &Self::At) -> SurfacePart;
 
     /// Converts to the view of either content.
     fn view(view: &Self::View) -> View;
@@ -33,37 +33,37 @@ pub trait Content: private::Sealed + Sized + 'static {
     /// Returns the part in this content's type.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] for a part that [`Part::check_inside`] rejects.
-    fn at(part: &Part, desc: &SurfaceDesc) -> Result<Self::At>;
+    /// [`Error::InvalidInput`] for a part that [`SurfacePart::check_inside`] rejects.
+    fn at(part: &SurfacePart, desc: &SurfaceDesc) -> Result<Self::At>;
 
     /// Returns the part in this content's type, and the view of the same size in `len` bytes of memory.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] for a view that [`Part::check_source`] rejects, and for rows in the opposite order.
-    fn transfer(desc: &SurfaceDesc, part: &Part, view: &View, len: usize) -> Result<(Self::At, Self::View)>;
+    /// [`Error::InvalidInput`] for a view that [`SurfacePart::check_source`] rejects, and for rows in the opposite order.
+    fn transfer(desc: &SurfaceDesc, part: &SurfacePart, view: &View, len: usize) -> Result<(Self::At, Self::View)>;
 }
 
 impl Content for Pixels {
     type At = Region;
     type View = ImageView;
 
-    fn part(at: &Region) -> Part {
-        Part::Image(*at)
+    fn part(at: &Region) -> SurfacePart {
+        SurfacePart::Image(*at)
     }
 
     fn view(view: &ImageView) -> View {
         View::Image(*view)
     }
 
-    fn at(part: &Part, desc: &SurfaceDesc) -> Result<Region> {
+    fn at(part: &SurfacePart, desc: &SurfaceDesc) -> Result<Region> {
         part.check_inside(desc)?;
         match part {
-            Part::Image(region) => Ok(*region),
-            Part::Buffer(_) => Err(Error::refused(format!("a range of bytes was given for an {desc}"))),
+            SurfacePart::Image(region) => Ok(*region),
+            SurfacePart::Buffer(_) => Err(Error::refused(format!("a range of bytes was given for an {desc}"))),
         }
     }
 
-    fn transfer(desc: &SurfaceDesc, part: &Part, view: &View, len: usize) -> Result<(Region, ImageView)> {
+    fn transfer(desc: &SurfaceDesc, part: &SurfacePart, view: &View, len: usize) -> Result<(Region, ImageView)> {
         part.check_source(desc, view, len)?;
         match view {
             View::Image(view) if view.is_reversed() => {
@@ -80,23 +80,23 @@ impl Content for Bytes {
     type At = Range<usize>;
     type View = BufferView;
 
-    fn part(at: &Range<usize>) -> Part {
-        Part::Buffer(at.clone())
+    fn part(at: &Range<usize>) -> SurfacePart {
+        SurfacePart::Buffer(at.clone())
     }
 
     fn view(view: &BufferView) -> View {
         View::Buffer(*view)
     }
 
-    fn at(part: &Part, desc: &SurfaceDesc) -> Result<Range<usize>> {
+    fn at(part: &SurfacePart, desc: &SurfaceDesc) -> Result<Range<usize>> {
         part.check_inside(desc)?;
         match part {
-            Part::Buffer(range) => Ok(range.clone()),
-            Part::Image(_) => Err(Error::refused(format!("a region of pixels was given for a {desc}"))),
+            SurfacePart::Buffer(range) => Ok(range.clone()),
+            SurfacePart::Image(_) => Err(Error::refused(format!("a region of pixels was given for a {desc}"))),
         }
     }
 
-    fn transfer(desc: &SurfaceDesc, part: &Part, view: &View, len: usize) -> Result<(Range<usize>, BufferView)> {
+    fn transfer(desc: &SurfaceDesc, part: &SurfacePart, view: &View, len: usize) -> Result<(Range<usize>, BufferView)> {
         part.check_source(desc, view, len)?;
         match view {
             View::Buffer(view) => Ok((Self::at(part, desc)?, *view)),

@@ -10,7 +10,7 @@ use crate::devices::gl_context::GlContext;
 use crate::devices::identity::DeviceIdentity;
 use crate::devices::shared_handle::SharedHandle;
 use crate::devices::timeline::DeviceSpan;
-use crate::draw::{Drawn, Manner};
+use crate::draw::{DrawReport, Manner};
 use std::any::Any;
 use std::sync::Arc;
 
@@ -53,7 +53,7 @@ pub trait DisplayDriver: Any {
     fn draw_offscreen_by(&self, surface: &Surface, manner: Option<Manner>) -> Result<()>;
 
     /// Implements [`Display::drawn`].
-    fn drawn(&self) -> Option<Drawn> {
+    fn drawn(&self) -> Option<DrawReport> {
         None
     }
 
@@ -136,7 +136,7 @@ pub trait Display: sealed::Sealed + Any {
 
     /// Returns the manner of the last draw, offscreen or not, and the reason for it. `None` before the first draw, and
     /// for displays with only one manner.
-    fn drawn(&self) -> Option<Drawn>;
+    fn drawn(&self) -> Option<DrawReport>;
 
     /// Waits until everything that was drawn so far is done.
     fn finish(&self) -> Result<()>;
@@ -206,7 +206,7 @@ impl<D: DisplayDriver> Display for D {
         call("Display::draw_offscreen_by", || DisplayDriver::draw_offscreen_by(self, surface, manner))
     }
 
-    fn drawn(&self) -> Option<Drawn> {
+    fn drawn(&self) -> Option<DrawReport> {
         DisplayDriver::drawn(self)
     }
 

@@ -6,18 +6,18 @@
 pub mod checks;
 mod content;
 mod contract;
-mod part;
 mod semaphore;
 mod show_target;
 mod staging;
 mod surface;
+mod surface_part;
 mod watch;
 
 pub use content::{Bytes, Content, Pixels};
 pub use contract::{Display, DisplayDriver};
-pub use part::Part;
 pub use semaphore::{DisplaySemaphore, SemaphoreDriver};
 pub use show_target::{ShowTarget, TargetPixels};
 pub use staging::{Reach, Staging, StagingDriver, StagingKind};
 pub use surface::{InPlaceDriver, StoredDriver, Surface, SurfaceDriver};
+pub use surface_part::SurfacePart;
 pub use watch::{Call, Hook, Watch};

@@ -2,7 +2,7 @@
 
 use super::staging::Staging;
 use crate::describe::error::{Error, Result, call};
-use crate::describe::process::ProcessOwned;
+use crate::describe::process::ForkGuard;
 use crate::devices::capability::SyncKind;
 
 /// The driver of a display's semaphore. [`DisplaySemaphore`] checks its calls first.
@@ -21,12 +21,12 @@ pub struct DisplaySemaphore {
     kind: SyncKind,
     /// Value of the counter that the display signalled last.
     signalled: u64,
-    driver: ProcessOwned<Box<dyn SemaphoreDriver>>,
+    driver: ForkGuard<Box<dyn SemaphoreDriver>>,
 }
 
 impl DisplaySemaphore {
     pub(super) fn new(kind: SyncKind, driver: Box<dyn SemaphoreDriver>) -> Self {
-        Self { kind, signalled: 0, driver: ProcessOwned::new(driver) }
+        Self { kind, signalled: 0, driver: ForkGuard::new(driver) }
     }
 
     /// Signals the semaphore when the display has done all its work so far with `staging`. Does not wait.

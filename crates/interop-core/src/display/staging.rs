@@ -2,7 +2,7 @@
 
 use super::watch::{Call, Watch};
 use crate::describe::error::{Error, Result};
-use crate::describe::process::ProcessOwned;
+use crate::describe::process::ForkGuard;
 use crate::describe::surface::{ImageDesc, MemoryShape, SurfaceDesc};
 use crate::devices::borrows::{Borrow, Holder, Member};
 use crate::devices::capability::{DisplayCaps, HandleType};
@@ -84,7 +84,7 @@ pub struct Staging {
     is_shown: Cell<bool>,
     writes: HostWrites,
     watch: Option<Watch>,
-    driver: ProcessOwned<Box<dyn StagingDriver>>,
+    driver: ForkGuard<Box<dyn StagingDriver>>,
 }
 
 #[allow(clippy::len_without_is_empty)] // never empty
@@ -131,7 +131,7 @@ impl Staging {
             reach,
             writes: HostWrites::default(),
             watch: None,
-            driver: ProcessOwned::new(Box::new(driver)),
+            driver: ForkGuard::new(Box::new(driver)),
         })
     }
 

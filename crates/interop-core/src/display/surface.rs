@@ -1,13 +1,13 @@
 //! Surfaces: the images and buffers that a display shows.
 
 use super::content::{Bytes, Content, Pixels};
-use super::part::Part;
 use super::staging::Staging;
+use super::surface_part::SurfacePart;
 use super::watch::{Call, Watch};
 use crate::describe::error::{Error, Result};
 use crate::describe::geometry::Region;
 use crate::describe::pattern::lay_out;
-use crate::describe::process::ProcessOwned;
+use crate::describe::process::ForkGuard;
 use crate::describe::surface::{ImageDesc, SurfaceDesc};
 use crate::describe::view::View;
 use crate::devices::capability::{DisplayCaps, HandleType};
@@ -97,7 +97,7 @@ struct Front<C: Content> {
     device: String,
     desc: SurfaceDesc,
     watch: Option<Watch>,
-    driver: ProcessOwned<Driver<C>>,
+    driver: ForkGuard<Driver<C>>,
 }
 
 enum Driver<C: Content> {
@@ -235,7 +235,7 @@ impl Surface {
     /// # Errors
     /// [`Error::InvalidInput`] for parts and views that do not fit, and for a surface without storage; errors of the
     /// driver.
-    pub fn upload(&mut self, at: &Part, bytes: &[u8], view: &View) -> Result<()> {
+    pub fn upload(&mut self, at: &SurfacePart, bytes: &[u8], view: &View) -> Result<()> {
         Call::Upload.named(|| of_either!(&mut self.0, front => front.upload(at, bytes, view)))
     }
 
@@ -243,7 +243,7 @@ impl Surface {
     ///
     /// # Errors
     /// Those of [`Surface::upload`]; [`Error::Foreign`] for a block of another display.
-    pub fn upload_staged(&mut self, at: &Part, staging: &mut Staging, view: &View) -> Result<()> {
+    pub fn upload_staged(&mut self, at: &SurfacePart, staging: &mut Staging, view: &View) -> Result<()> {
         Call::UploadStaged.named(|| of_either!(&mut self.0, front => front.upload_staged(at, staging, view)))
     }
 
@@ -262,7 +262,7 @@ impl Surface {
     /// # Errors
     /// [`Error::InvalidInput`] for a part outside; [`Error::NothingShown`] for a surface that shows in place and has no
     /// frame yet.
-    pub fn read_back(&mut self, part: &Part) -> Result<Vec<u8>> {
+    pub fn read_back(&mut self, part: &SurfacePart) -> Result<Vec<u8>> {
         Call::ReadBack.named(|| of_either!(&mut self.0, front => front.read_back(part)))
     }
 
@@ -285,7 +285,7 @@ impl Surface {
     /// # Errors
     /// [`Error::InvalidInput`] where the bytes are borrowed; the error names the holder. [`Error::Unsupported`] for a
     /// block that neither the display nor the host can write.
-    pub fn download(&mut self, part: &Part, staging: &mut Staging, view: &View) -> Result<()> {
+    pub fn download(&mut self, part: &SurfacePart, staging: &mut Staging, view: &View) -> Result<()> {
         Call::Download.named(|| of_either!(&mut self.0, front => front.download(part, staging, view)))
     }
 
@@ -337,20 +337,20 @@ impl<C: Content> Driver<C> {
 
 impl<C: Content> Front<C> {
     fn stored(device: String, desc: SurfaceDesc, driver: impl StoredDriver<C>) -> Self {
-        Self { device, desc, watch: None, driver: ProcessOwned::new(Driver::Stored(Box::new(driver))) }
+        Self { device, desc, watch: None, driver: ForkGuard::new(Driver::Stored(Box::new(driver))) }
     }
 
     fn in_place(device: String, desc: SurfaceDesc, driver: impl InPlaceDriver<C>) -> Self {
-        Self { device, desc, watch: None, driver: ProcessOwned::new(Driver::InPlace(Box::new(driver))) }
+        Self { device, desc, watch: None, driver: ForkGuard::new(Driver::InPlace(Box::new(driver))) }
     }
 
-    fn upload(&mut self, at: &Part, bytes: &[u8], view: &View) -> Result<()> {
+    fn upload(&mut self, at: &SurfacePart, bytes: &[u8], view: &View) -> Result<()> {
         let driver = self.driver.written()?;
         let (at, view) = C::transfer(&self.desc, at, view, bytes.len())?;
         Watch::around(self.watch.as_ref(), Call::Upload, || driver.upload(&at, bytes, &view))
     }
 
-    fn upload_staged(&mut self, at: &Part, staging: &mut Staging, view: &View) -> Result<()> {
+    fn upload_staged(&mut self, at: &SurfacePart, staging: &mut Staging, view: &View) -> Result<()> {
         let driver = self.driver.written()?;
         staging.check_linear()?;
         let (at, view) = C::transfer(&self.desc, at, view, staging.len())?;
@@ -374,7 +374,7 @@ impl<C: Content> Front<C> {
                     return Err(Error::unsupported(&self.device, reason));
                 }
             } else {
-                let (_, view) = C::transfer(desc, &Part::full(desc), view, staging.len())?;
+                let (_, view) = C::transfer(desc, &SurfacePart::full(desc), view, staging.len())?;
                 driver.show(staging, &view)?;
             }
             staging.show();
@@ -382,18 +382,18 @@ impl<C: Content> Front<C> {
         })
     }
 
-    fn read_back(&mut self, part: &Part) -> Result<Vec<u8>> {
+    fn read_back(&mut self, part: &SurfacePart) -> Result<Vec<u8>> {
         self.driver.check_download()?;
         let at = C::at(part, &self.desc)?;
         Watch::around(self.watch.as_ref(), Call::ReadBack, || self.driver.any_mut().read_back(&at))
     }
 
     fn draw_back(&mut self, region: Region, plan: &Plan, manner: Option<Manner>) -> Result<Option<Vec<u8>>> {
-        let at = C::at(&Part::Image(region), &self.desc)?;
+        let at = C::at(&SurfacePart::Image(region), &self.desc)?;
         Watch::around(self.watch.as_ref(), Call::DrawBack, || self.driver.any_mut().draw_back(&at, plan, manner))
     }
 
-    fn download(&mut self, part: &Part, staging: &mut Staging, view: &View) -> Result<()> {
+    fn download(&mut self, part: &SurfacePart, staging: &mut Staging, view: &View) -> Result<()> {
         self.driver.check_download()?;
         staging.check_linear()?;
         let (at, there) = C::transfer(&self.desc, part, view, staging.len())?;

@@ -107,7 +107,7 @@ pub enum Obstacle {
 
 /// Capabilities of compute shaders for a target that they store to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Storing {
+pub struct StoreCaps {
     /// True where shaders can also read the target.
     pub reads: bool,
     /// True where stores encode, or the format does not require it.
@@ -119,7 +119,7 @@ impl Plan {
     ///
     /// # Errors
     /// The obstacle.
-    pub fn may_store(&self, target: Storing, format: &dyn fmt::Debug) -> Result<(), Obstacle> {
+    pub fn may_store(&self, target: StoreCaps, format: &dyn fmt::Debug) -> Result<(), Obstacle> {
         if self.blends && !target.reads {
             return Err(Obstacle::Blends(format!("{format:?}")));
         }
@@ -133,7 +133,7 @@ impl Plan {
 /// Reason for the manner of a draw.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Why {
+pub enum MannerReason {
     /// The options or the environment request it.
     Asked,
     /// There is no other manner, because of this obstacle.
@@ -149,7 +149,7 @@ pub enum Why {
     },
 }
 
-impl fmt::Display for Why {
+impl fmt::Display for MannerReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Asked => f.write_str("requested"),
@@ -168,31 +168,31 @@ impl fmt::Display for Why {
 /// How a draw was done: its manner, and the reason for it.
 ///
 /// ```
-/// use interop_core::draw::Why;
-/// use interop_core::{Drawn, Manner};
+/// use interop_core::draw::MannerReason;
+/// use interop_core::{DrawReport, Manner};
 ///
-/// let drawn = Drawn::new(Manner::Triangle, false, Why::Asked);
+/// let drawn = DrawReport::new(Manner::Triangle, false, MannerReason::Asked);
 /// assert_eq!(drawn.to_string(), "triangle (requested)");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Drawn {
+pub struct DrawReport {
     /// Manner of the draw.
     pub manner: Manner,
     /// True where a compute shader stored into a texture that was then copied into the target.
     pub copies: bool,
     /// Reason for the manner.
-    pub why: Why,
+    pub why: MannerReason,
 }
 
-impl Drawn {
+impl DrawReport {
     /// Describes a draw with its manner, whether it used a copy, and the reason.
-    pub const fn new(manner: Manner, copies: bool, why: Why) -> Self {
+    pub const fn new(manner: Manner, copies: bool, why: MannerReason) -> Self {
         Self { manner, copies, why }
     }
 }
 
-impl fmt::Display for Drawn {
+impl fmt::Display for DrawReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let copies = if self.copies { " and a copy" } else { "" };
         write!(f, "{}{copies} ({})", self.manner, self.why)
@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn what_stands_in_the_way_is_said() {
         let plain = Plan::exact(crate::Extent::new(2, 2));
-        let able = |reads, encodes| Storing { reads, encodes };
+        let able = |reads, encodes| StoreCaps { reads, encodes };
         for (plan, target, expected) in [
             (plain, able(false, false), Ok(())),
             (Plan { blends: true, ..plain }, able(true, false), Ok(())),

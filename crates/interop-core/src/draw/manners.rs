@@ -3,14 +3,14 @@
 //! Both manners write the same pixels, so the program's own draws serve as samples. The fastest of each manner counts,
 //! except for its first. The triangle stays unless a compute shader is clearly faster.
 
-use super::manner::{Drawn, Manner, Obstacle, Why};
+use super::manner::{DrawReport, Manner, MannerReason, Obstacle};
 use crate::describe::error::Result;
-use crate::tournament::Shortest;
+use crate::tournament::ShortestTime;
 use std::cell::{OnceCell, RefCell};
 use std::time::Duration;
 
 /// Number of draws in each manner that are timed.
-const TIMED: usize = Shortest::TIMED;
+const TIMED: usize = ShortestTime::TIMED;
 
 /// Kinds of draws that are remembered; a program with more kinds measures the oldest again.
 const KINDS: usize = 64;
@@ -26,7 +26,7 @@ enum Trial {
 #[derive(Clone, Copy, Default)]
 struct Times {
     begun: usize,
-    told: Shortest,
+    told: ShortestTime,
 }
 
 /// The manners of one display. `K` is what a draw's time depends on, for example its size as [`Manners::size_class`].
@@ -36,7 +36,7 @@ struct Times {
 pub struct Manners<K> {
     asked: OnceCell<Option<Manner>>,
     trials: RefCell<Vec<(K, Trial)>>,
-    last: RefCell<Option<Drawn>>,
+    last: RefCell<Option<DrawReport>>,
 }
 
 impl<K> Default for Manners<K> {
@@ -46,28 +46,32 @@ impl<K> Default for Manners<K> {
 }
 
 impl Trial {
-    fn choose(&mut self, asked: Option<Manner>) -> Drawn {
+    fn choose(&mut self, asked: Option<Manner>) -> DrawReport {
         match (self, asked) {
             (Self::Refused(obstacle), _) => only(obstacle.clone()),
-            (_, Some(manner)) => Drawn { manner, copies: false, why: Why::Asked },
+            (_, Some(manner)) => DrawReport { manner, copies: false, why: MannerReason::Asked },
             (Self::Running([triangle, compute]), None) => {
                 let is_compute = compute.begun < triangle.begun;
                 let (manner, next) = if is_compute { (Manner::Compute, compute) } else { (Manner::Triangle, triangle) };
                 next.begun += 1;
-                Drawn { manner, copies: false, why: Why::Measuring }
+                DrawReport { manner, copies: false, why: MannerReason::Measuring }
             }
             (Self::Decided { triangle, compute }, None) => {
                 // Faster by at least a sixteenth; below that, the manner that stores least is kept.
                 let quicker = *compute + *triangle / 16 < *triangle;
                 let manner = if quicker { Manner::Compute } else { Manner::Triangle };
-                Drawn { manner, copies: false, why: Why::Measured { triangle: *triangle, compute: *compute } }
+                DrawReport {
+                    manner,
+                    copies: false,
+                    why: MannerReason::Measured { triangle: *triangle, compute: *compute },
+                }
             }
         }
     }
 }
 
-fn only(obstacle: Obstacle) -> Drawn {
-    Drawn { manner: Manner::Triangle, copies: false, why: Why::Only(obstacle) }
+fn only(obstacle: Obstacle) -> DrawReport {
+    DrawReport { manner: Manner::Triangle, copies: false, why: MannerReason::Only(obstacle) }
 }
 
 impl<K: Copy + PartialEq> Manners<K> {
@@ -77,7 +81,7 @@ impl<K: Copy + PartialEq> Manners<K> {
     }
 
     /// Selects the manner of a draw. `able` looks at the target and returns the kind of the draw and what a compute
-    /// shader needs for it; it is not called where a triangle is requested. Where the reason is [`Why::Measuring`],
+    /// shader needs for it; it is not called where a triangle is requested. Where the reason is [`MannerReason::Measuring`],
     /// report the draw's time to [`Manners::told`].
     ///
     /// # Errors
@@ -86,10 +90,12 @@ impl<K: Copy + PartialEq> Manners<K> {
         &self,
         asked: Option<Manner>,
         able: impl FnOnce() -> Result<(K, T), Obstacle>,
-    ) -> Result<(Drawn, Option<(K, T)>)> {
+    ) -> Result<(DrawReport, Option<(K, T)>)> {
         let asked = self.asked(asked)?;
         let (drawn, found) = match asked {
-            Some(Manner::Triangle) => (Drawn { manner: Manner::Triangle, copies: false, why: Why::Asked }, None),
+            Some(Manner::Triangle) => {
+                (DrawReport { manner: Manner::Triangle, copies: false, why: MannerReason::Asked }, None)
+            }
             _ => match able() {
                 Err(obstacle) => (only(obstacle), None),
                 Ok((kind, found)) => (self.with(kind, |trial| trial.choose(asked)), Some((kind, found))),
@@ -111,23 +117,23 @@ impl<K: Copy + PartialEq> Manners<K> {
 
     /// Records that the driver cannot do draws of this kind with a compute shader. They use a triangle from now on,
     /// including the draw whose manner was just selected.
-    pub fn refuse(&self, kind: K, why: String) -> Drawn {
+    pub fn refuse(&self, kind: K, why: String) -> DrawReport {
         let obstacle = Obstacle::Refused(why);
         self.with(kind, |trial| *trial = Trial::Refused(obstacle.clone()));
         self.only(obstacle)
     }
 
     /// Records that the current draw uses a triangle because of this obstacle.
-    pub fn only(&self, obstacle: Obstacle) -> Drawn {
+    pub fn only(&self, obstacle: Obstacle) -> DrawReport {
         self.done(only(obstacle))
     }
 
     /// Records that the current draw stores into another texture, which is then copied into the target.
-    pub fn copied(&self, drawn: Drawn) -> Drawn {
-        self.done(Drawn { copies: true, ..drawn })
+    pub fn copied(&self, drawn: DrawReport) -> DrawReport {
+        self.done(DrawReport { copies: true, ..drawn })
     }
 
-    fn done(&self, drawn: Drawn) -> Drawn {
+    fn done(&self, drawn: DrawReport) -> DrawReport {
         self.last.borrow_mut().insert(drawn).clone()
     }
 
@@ -151,11 +157,11 @@ impl<K: Copy + PartialEq> Manners<K> {
         &self,
         asked: Option<Manner>,
         software: bool,
-        mut draw: impl FnMut(Option<Obstacle>) -> Result<Drawn>,
+        mut draw: impl FnMut(Option<Obstacle>) -> Result<DrawReport>,
     ) -> Result<()> {
         let obstacle = (software && self.asked(asked)?.is_none()).then_some(Obstacle::Unmeasured);
         for _ in 0..=2 * TIMED {
-            if draw(obstacle.clone())?.why != Why::Measuring {
+            if draw(obstacle.clone())?.why != MannerReason::Measuring {
                 break;
             }
         }
@@ -171,7 +177,7 @@ impl<K: Copy + PartialEq> Manners<K> {
     }
 
     /// Returns how the last draw was done.
-    pub fn last(&self) -> Option<Drawn> {
+    pub fn last(&self) -> Option<DrawReport> {
         self.last.borrow().clone()
     }
 
@@ -192,15 +198,15 @@ impl<K: Copy + PartialEq> Manners<K> {
 mod tests {
     use super::*;
 
-    fn choose(manners: &Manners<u32>, asked: Option<Manner>, kind: u32) -> Drawn {
+    fn choose(manners: &Manners<u32>, asked: Option<Manner>, kind: u32) -> DrawReport {
         manners.choose(asked, || Ok((kind, ()))).unwrap().0
     }
 
     /// Draws until it is decided; `times` of a triangle and of a compute shader, microseconds.
-    fn decided(manners: &Manners<u32>, kind: u32, times: [u64; 2]) -> Drawn {
+    fn decided(manners: &Manners<u32>, kind: u32, times: [u64; 2]) -> DrawReport {
         for _ in 0..2 * TIMED {
             let drawn = choose(manners, None, kind);
-            assert_eq!(drawn.why, Why::Measuring);
+            assert_eq!(drawn.why, MannerReason::Measuring);
             assert!(manners.is_measuring(&kind));
             let time = times[usize::from(drawn.manner == Manner::Compute)];
             manners.told(kind, drawn.manner, Duration::from_micros(time));
@@ -220,7 +226,7 @@ mod tests {
         ] {
             let drawn = decided(&manners, kind, times);
             let [triangle, compute] = times.map(Duration::from_micros);
-            assert_eq!((drawn.manner, drawn.why), (expected, Why::Measured { triangle, compute }));
+            assert_eq!((drawn.manner, drawn.why), (expected, MannerReason::Measured { triangle, compute }));
         }
         assert_eq!(choose(&manners, None, 0).manner, Manner::Compute, "others change nothing");
         assert_eq!(manners.last().unwrap().manner, Manner::Compute);
@@ -239,7 +245,7 @@ mod tests {
             manners.told(0, drawn.manner, Duration::from_micros(time));
         }
         let [triangle, compute] = [9, 2].map(Duration::from_micros);
-        assert_eq!(choose(&manners, None, 0).why, Why::Measured { triangle, compute });
+        assert_eq!(choose(&manners, None, 0).why, MannerReason::Measured { triangle, compute });
     }
 
     #[test]
@@ -258,10 +264,13 @@ mod tests {
         let manners = Manners::default();
         for manner in Manner::ALL {
             let drawn = choose(&manners, Some(manner), 0);
-            assert_eq!(drawn, Drawn { manner, copies: false, why: Why::Asked });
+            assert_eq!(drawn, DrawReport { manner, copies: false, why: MannerReason::Asked });
         }
         let (drawn, _) = manners.choose(Some(Manner::Compute), || Err::<(u32, ()), _>(Obstacle::InPass)).unwrap();
-        assert_eq!(drawn, Drawn { manner: Manner::Triangle, copies: false, why: Why::Only(Obstacle::InPass) });
+        assert_eq!(
+            drawn,
+            DrawReport { manner: Manner::Triangle, copies: false, why: MannerReason::Only(Obstacle::InPass) }
+        );
         let (_, looked) =
             manners.choose(Some(Manner::Triangle), || -> Result<(u32, ()), _> { unreachable!() }).unwrap();
         assert!(looked.is_none());
@@ -306,7 +315,7 @@ mod tests {
             decided(&manners, kind, [5, 1]);
         }
         assert_eq!(manners.trials.borrow().len(), KINDS);
-        assert_eq!(choose(&manners, None, 0).why, Why::Measuring);
+        assert_eq!(choose(&manners, None, 0).why, MannerReason::Measuring);
     }
 
     #[test]

@@ -13,7 +13,7 @@ mod variant;
 pub mod wgsl;
 
 pub use fit::{Fit, Placement};
-pub use manner::{Drawn, Manner, Obstacle, Storing, Why};
+pub use manner::{DrawReport, Manner, MannerReason, Obstacle, StoreCaps};
 pub use manners::Manners;
 pub use paint::paint;
 pub use plan::{Plan, Shading};

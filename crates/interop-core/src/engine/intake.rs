@@ -1,11 +1,11 @@
 //! From the engine to kernels: a display's rendered content becomes memory that kernels read.
 
-use super::reach::{EnginePath, Failure, Reach, Wanted};
+use super::reach::{EnginePath, EngineRequest, Failure, ObjectReach};
 use crate::compute::{Arg, ComputeBackend, ComputeMemory, zeros};
 use crate::describe::error::Result;
 use crate::describe::surface::{SurfaceDesc, Unwritten};
 use crate::describe::view::View;
-use crate::display::{Display, Part, Surface};
+use crate::display::{Display, Surface, SurfacePart};
 use crate::path::{Direction, OpenedPath, PathId, SharingPath};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use std::sync::Arc;
 /// // In OpenGL, `GlDisplay::engine_image` makes a surface of an engine's own texture.
 /// let desc = SurfaceDesc::buffer(4);
 /// let mut rendered = display.create_surface(&desc)?;
-/// let (all, view) = (Part::full(&desc), View::Buffer(BufferView { offset: 0, len: 4 }));
+/// let (all, view) = (SurfacePart::full(&desc), View::Buffer(BufferView { offset: 0, len: 4 }));
 /// rendered.upload(&all, &[1, 2, 3, 4], &view)?;
 ///
 /// let mut scene = Intake::open(backend.clone(), display.clone(), rendered)?;
@@ -39,7 +39,7 @@ use std::sync::Arc;
 /// # Ok::<(), Error>(())
 /// ```
 pub struct Intake {
-    reach: Reach,
+    reach: ObjectReach,
 }
 
 impl Intake {
@@ -74,8 +74,8 @@ impl Intake {
         source.check_download()?;
         // Each turn starts with the object's content in the memory.
         let desc = source.desc().with_unwritten(Unwritten::Keep);
-        let wanted = Wanted { backend, display, desc, direction: Direction::Take };
-        Ok(Self { reach: Reach::open(wanted, source, by)? })
+        let wanted = EngineRequest { backend, display, desc, direction: Direction::Take };
+        Ok(Self { reach: ObjectReach::open(wanted, source, by)? })
     }
 
     /// Returns the current path.
@@ -105,28 +105,28 @@ impl Intake {
     ///
     /// # Errors
     /// The first error, where no path works; [`crate::Error::WrongContext`].
-    pub fn take(&mut self) -> Result<Taken<'_>> {
-        let all = Part::full(self.desc());
+    pub fn take(&mut self) -> Result<IntakeGuard<'_>> {
+        let all = SurfacePart::full(self.desc());
         let view = self.reach.whole()?;
         self.reach.turn(|path, _| path.begin(&all).map_err(Failure::Path))?;
-        Ok(Taken { path: self.reach.path(), view })
+        Ok(IntakeGuard { path: self.reach.path(), view })
     }
 }
 
 /// Guard of the display's rendered content, for kernels to read. Dropping it returns the memory; kernels that were
 /// launched before still read that content.
-pub struct Taken<'a> {
+pub struct IntakeGuard<'a> {
     path: &'a mut OpenedPath,
     view: View,
 }
 
-impl Taken<'_> {
+impl IntakeGuard<'_> {
     /// Returns the memory, as the backend's own type.
     pub fn memory(&self) -> &dyn ComputeMemory {
         self.path.memory()
     }
 
-    /// Returns the memory as a kernel argument: a pointer to the first byte of [`Taken::view`].
+    /// Returns the memory as a kernel argument: a pointer to the first byte of [`IntakeGuard::view`].
     pub fn arg(&self) -> Arg<'_> {
         Arg::Memory(self.path.memory())
     }
@@ -148,7 +148,7 @@ impl Taken<'_> {
     }
 }
 
-impl Drop for Taken<'_> {
+impl Drop for IntakeGuard<'_> {
     fn drop(&mut self) {
         self.path.cancel();
     }

@@ -10,7 +10,7 @@ mod outlet;
 mod proof;
 mod reach;
 
-pub use intake::{Intake, Taken};
+pub use intake::{Intake, IntakeGuard};
 pub use outlet::{Outlet, OutletFrame, OutletOptions};
 pub(crate) use proof::compare;
 pub use reach::EnginePath;

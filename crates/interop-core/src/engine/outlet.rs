@@ -1,13 +1,13 @@
 //! Frames into an engine's own texture or buffer, whose name never changes.
 
-use super::reach::{EnginePath, Failure, Reach, Wanted, paths};
+use super::reach::{EnginePath, EngineRequest, Failure, ObjectReach, paths};
 use crate::compute::{Arg, ComputeBackend, ComputeMemory, Kernel, RawTarget, Target};
 use crate::describe::error::{Error, Result};
 use crate::describe::geometry::{Region, RowOrder};
 use crate::describe::setters::setters;
 use crate::describe::surface::{SurfaceDesc, Unwritten};
 use crate::describe::view::View;
-use crate::display::{Display, Part, Surface};
+use crate::display::{Display, Surface, SurfacePart};
 use crate::path::{Direction, OpenedPath, PathId, SharingPath};
 use std::ops::Range;
 use std::rc::Rc;
@@ -70,12 +70,12 @@ setters!(OutletOptions {
 /// let mine = display.create_surface(&SurfaceDesc::buffer(4))?;
 /// let mut vertices = Outlet::open(backend, display, mine)?;
 /// vertices.frame(|next| next.launch(count.as_ref(), &[]))?;
-/// let all = Part::full(vertices.desc());
+/// let all = SurfacePart::full(vertices.desc());
 /// assert_eq!(vertices.surface().read_back(&all)?, [0, 1, 2, 3]);
 /// # Ok::<(), Error>(())
 /// ```
 pub struct Outlet {
-    reach: Reach,
+    reach: ObjectReach,
 }
 
 impl Outlet {
@@ -113,8 +113,8 @@ impl Outlet {
             let order = options.row_order.unwrap_or(display.caps().native_row_order);
             desc = SurfaceDesc::Image(image.with_row_order(order));
         }
-        let wanted = Wanted { backend, display, desc, direction: Direction::Give };
-        Ok(Self { reach: Reach::open(wanted, target, options.path)? })
+        let wanted = EngineRequest { backend, display, desc, direction: Direction::Give };
+        Ok(Self { reach: ObjectReach::open(wanted, target, options.path)? })
     }
 
     /// Returns the current path.
@@ -147,7 +147,7 @@ impl Outlet {
     /// # Errors
     /// Those of `compute`; the first error of a path, where no path works; [`Error::WrongContext`].
     pub fn frame(&mut self, compute: impl FnMut(&mut OutletFrame<'_>) -> Result<()>) -> Result<()> {
-        self.frame_part(&Part::full(self.desc()), compute)
+        self.frame_part(&SurfacePart::full(self.desc()), compute)
     }
 
     /// Like [`Outlet::frame`], for a part of an image, rows counted in the frame's order. All other pixels stay.
@@ -159,7 +159,7 @@ impl Outlet {
         region: Region,
         compute: impl FnMut(&mut OutletFrame<'_>) -> Result<()>,
     ) -> Result<()> {
-        self.frame_part(&Part::Image(region), compute)
+        self.frame_part(&SurfacePart::Image(region), compute)
     }
 
     /// Like [`Outlet::frame`], for a range of bytes of a buffer. All other bytes stay.
@@ -171,12 +171,16 @@ impl Outlet {
         bytes: Range<usize>,
         compute: impl FnMut(&mut OutletFrame<'_>) -> Result<()>,
     ) -> Result<()> {
-        self.frame_part(&Part::Buffer(bytes), compute)
+        self.frame_part(&SurfacePart::Buffer(bytes), compute)
     }
 
-    fn frame_part(&mut self, part: &Part, mut compute: impl FnMut(&mut OutletFrame<'_>) -> Result<()>) -> Result<()> {
+    fn frame_part(
+        &mut self,
+        part: &SurfacePart,
+        mut compute: impl FnMut(&mut OutletFrame<'_>) -> Result<()>,
+    ) -> Result<()> {
         part.check_inside(self.desc()).map_err(|error| error.of("Outlet::frame"))?;
-        let is_whole = *part == Part::full(self.desc());
+        let is_whole = *part == SurfacePart::full(self.desc());
         self.reach.turn(|path, backend| {
             path.begin(part).map_err(Failure::Path)?;
             if let Err(error) = compute(&mut OutletFrame { path, backend, is_whole }) {

@@ -7,22 +7,22 @@ use crate::describe::mismatch::Mismatch;
 use crate::describe::pattern::{Pattern, rows};
 use crate::describe::surface::Unwritten;
 use crate::describe::view::View;
-use crate::display::{Part, Surface};
+use crate::display::{Surface, SurfacePart};
 use crate::path::{Direction, OpenedPath, Pairing, PathId, PathSpec, SharingPath, blank, is_object, pattern_part};
 use crate::select::verify::next_nonce;
-use crate::tournament::Shortest;
+use crate::tournament::ShortestTime;
 use std::time::{Duration, Instant};
 
 /// Opens a path, verifies and times it with a surface of its own, and tries it with the object, which afterwards is
 /// back in its place.
 pub(super) fn open(spec: &PathSpec, pairing: &Pairing<'_>, object: &mut Surface) -> Result<(OpenedPath, Duration)> {
-    let (all, rule, is_object) = (Part::full(pairing.desc), pairing.desc.unwritten(), is_object(spec.id));
+    let (all, rule, is_object) = (SurfacePart::full(pairing.desc), pairing.desc.unwritten(), is_object(spec.id));
     if pairing.object == Some(Direction::Take) {
         let mut path = of_takes(spec, pairing)?;
         let mut time = Duration::MAX;
         path.with_object(object, |path| {
             of_what_is_there(spec.id, path, pairing)?;
-            time = Shortest::default().rest(|| {
+            time = ShortestTime::default().rest(|| {
                 let start = Instant::now();
                 path.begin(&all)?;
                 path.cancel();
@@ -63,7 +63,7 @@ fn of_takes(spec: &PathSpec, pairing: &Pairing<'_>) -> Result<OpenedPath> {
     for frame in 0..2 {
         let pattern = Pattern::for_view(&view, next_nonce());
         pattern.write(&view, &mut bytes);
-        path.surface_mut().upload(&Part::full(pairing.desc), &bytes, &view)?;
+        path.surface_mut().upload(&SurfacePart::full(pairing.desc), &bytes, &view)?;
         compare(spec.id, &view, &bytes, &taken(&mut path, pairing)?, frame)?;
     }
     Ok(path)
@@ -72,13 +72,13 @@ fn of_takes(spec: &PathSpec, pairing: &Pairing<'_>) -> Result<OpenedPath> {
 /// Takes the surface's current content and compares it with what the display itself reads there.
 fn of_what_is_there(id: PathId, path: &mut OpenedPath, pairing: &Pairing<'_>) -> Result<()> {
     let found = taken(path, pairing)?;
-    let there = path.surface_mut().read_back(&Part::full(pairing.desc))?;
+    let there = path.surface_mut().read_back(&SurfacePart::full(pairing.desc))?;
     compare(id, &pairing.layout().whole()?, &there, &found, 0)
 }
 
 fn taken(path: &mut OpenedPath, pairing: &Pairing<'_>) -> Result<Vec<u8>> {
     let mut found = zeros(pairing.desc.byte_len()?)?;
-    path.begin(&Part::full(pairing.desc))?;
+    path.begin(&SurfacePart::full(pairing.desc))?;
     let read = path.target().and_then(|target| target.into_parts().0.read(0, &mut found));
     path.cancel();
     read.map(|()| found)
@@ -96,7 +96,7 @@ fn of_frames(spec: &PathSpec, pairing: &Pairing<'_>) -> Result<(OpenedPath, Dura
     let (all, whole) = (tight.full(), tight.whole()?);
     let (mut first, mut second) = (zeros(whole.payload_len())?, zeros(whole.payload_len())?);
     let mut frames = 0;
-    let mut frame = |path: &mut OpenedPath, part: &Part, writes: bool, expected: &mut [u8]| {
+    let mut frame = |path: &mut OpenedPath, part: &SurfacePart, writes: bool, expected: &mut [u8]| {
         let (start, view) = (Instant::now(), tight.in_place(part)?.kernel);
         if writes {
             let pattern = Pattern::for_view(&view, next_nonce());
@@ -111,7 +111,7 @@ fn of_frames(spec: &PathSpec, pairing: &Pairing<'_>) -> Result<(OpenedPath, Dura
         frames += 1;
         compare(spec.id, &whole, expected, &path.surface_mut().read_back(&all)?, frames - 1).map(|()| time)
     };
-    let mut times = Shortest::default();
+    let mut times = ShortestTime::default();
     times.note(frame(&mut path, &all, true, &mut first)?);
     path.exchange(&mut other)?;
     let time = times.rest(|| frame(&mut path, &all, true, &mut second))?;
@@ -128,17 +128,17 @@ fn of_frames(spec: &PathSpec, pairing: &Pairing<'_>) -> Result<(OpenedPath, Dura
 }
 
 /// Returns a part that leaves something around it, where the surface is large enough.
-fn inner(all: &Part) -> Part {
+fn inner(all: &SurfacePart) -> SurfacePart {
     match all {
-        Part::Image(region) => {
+        SurfacePart::Image(region) => {
             let third = |side: u32| (side / 3, (side / 3).max(1));
             let ((x, width), (y, height)) = (third(region.width), third(region.height));
-            Part::Image(Region::new(x, y, width, height))
+            SurfacePart::Image(Region::new(x, y, width, height))
         }
-        Part::Buffer(range) => {
+        SurfacePart::Buffer(range) => {
             // A kernel's vectors start at multiples of 16 bytes.
             let third = range.len() / 3 / 16 * 16;
-            Part::Buffer(third..(2 * third).max(16).min(range.len()))
+            SurfacePart::Buffer(third..(2 * third).max(16).min(range.len()))
         }
     }
 }

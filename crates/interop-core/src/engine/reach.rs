@@ -42,7 +42,7 @@ pub(super) fn paths(direction: Direction) -> impl Iterator<Item = (&'static Path
 }
 
 /// The two sides and the settings.
-pub(super) struct Wanted {
+pub(super) struct EngineRequest {
     pub backend: Arc<dyn ComputeBackend>,
     pub display: Rc<dyn Display>,
     /// Description of the object, with the settings of the transfer.
@@ -50,7 +50,7 @@ pub(super) struct Wanted {
     pub direction: Direction,
 }
 
-impl Wanted {
+impl EngineRequest {
     fn pairing(&self) -> Pairing<'_> {
         Pairing { object: Some(self.direction), ..Pairing::new(&self.backend, &self.display, &self.desc) }
     }
@@ -62,12 +62,12 @@ impl Wanted {
 /// one has a frame, so paths and surfaces belong together there. Here a single surface moves from path to path:
 /// `Link::take(&mut self, Selection, &SurfaceDesc) -> Option<OpenedPath>` there, but here `proof::open(&PathSpec,
 /// &Pairing, &mut Surface) -> Result<(OpenedPath, Duration)>`.
-pub(super) struct Reach {
+pub(super) struct ObjectReach {
     /// The current path, with the object as its surface.
     path: OpenedPath,
     id: PathId,
     rows: Vec<EnginePath>,
-    wanted: Wanted,
+    wanted: EngineRequest,
     searches: Searches,
 }
 
@@ -78,16 +78,16 @@ pub(super) enum Failure {
 }
 
 /// State from the middle of a turn, restored if no other path works.
-struct Left {
+struct SuspendedPath {
     why: Error,
     path: OpenedPath,
     id: PathId,
     rows: Vec<EnginePath>,
 }
 
-impl Reach {
+impl ObjectReach {
     /// Opens the fastest path, or the requested one.
-    pub fn open(wanted: Wanted, mut object: Surface, by: Option<PathId>) -> Result<Self> {
+    pub fn open(wanted: EngineRequest, mut object: Surface, by: Option<PathId>) -> Result<Self> {
         let pairing = wanted.pairing();
         let (mut rows, mut best, mut first_error) = (Vec::new(), None, None);
         for (spec, mechanism) in paths(wanted.direction).filter(|(spec, _)| by.is_none_or(|id| id == spec.id)) {
@@ -180,7 +180,7 @@ impl Reach {
     }
 
     /// Continues with the fastest path that has not failed.
-    fn leave(&mut self, why: Error, left: &mut Option<Left>) -> Result<()> {
+    fn leave(&mut self, why: Error, left: &mut Option<SuspendedPath>) -> Result<()> {
         if !why.is_of_the_path() || (left.is_none() && !self.searches.is_due()) {
             return Err(self.restore(why, left.take()));
         }
@@ -190,7 +190,7 @@ impl Reach {
                 swap(path.surface_mut(), self.path.surface_mut());
                 let path = replace(&mut self.path, path);
                 self.id = id;
-                left.get_or_insert(Left { why, path, id: used, rows });
+                left.get_or_insert(SuspendedPath { why, path, id: used, rows });
                 Ok(())
             }
             Err(error) => {
@@ -221,7 +221,7 @@ impl Reach {
     }
 
     /// Restores the replaced path and returns the error for the caller.
-    fn restore(&mut self, why: Error, left: Option<Left>) -> Error {
+    fn restore(&mut self, why: Error, left: Option<SuspendedPath>) -> Error {
         let Some(mut left) = left else { return why };
         swap(left.path.surface_mut(), self.path.surface_mut());
         (self.path, self.id, self.rows) = (left.path, left.id, left.rows);

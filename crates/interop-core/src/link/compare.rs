@@ -4,11 +4,11 @@
 //! on the new path is finished, and that frame keeps its pixels.
 
 use super::Link;
-use super::touch::Drawn;
+use super::touch::DrawTouch;
 use crate::devices::timeline::FrameTag;
 use crate::path::{OpenedPath, SharingPath};
 use crate::select::report::{Comparison, ProbeReport};
-use crate::select::{Limit, Meanwhile, Measured, Selection, Step, Table, Way, remember};
+use crate::select::{LiveTrials, PathCost, PathVariant, Progress, Selection, TrialContext, TrialLimit, remember};
 use std::time::Duration;
 
 impl Link {
@@ -22,7 +22,7 @@ impl Link {
     /// [`crate::select::Trials`] determines when this happens automatically.
     pub fn compare_paths(&mut self, time: Duration) -> usize {
         let end = self.options.policy.clock.now() + time;
-        while !self.meanwhile.is_over() && self.broken.is_none() && self.compare(Limit::Until(end)) {}
+        while !self.meanwhile.is_over() && self.broken.is_none() && self.compare(TrialLimit::Until(end)) {}
         self.meanwhile.left().len()
     }
 
@@ -32,20 +32,20 @@ impl Link {
             return;
         }
         self.meanwhile.frame_begins(self.touch.last(), &self.options.policy.clock);
-        self.compare(Limit::Policy(self.options.policy.trials));
+        self.compare(TrialLimit::Policy(self.options.policy.trials));
     }
 
     /// Records the time of a draw, as long as comparisons need it.
-    pub(super) fn touched(&self) -> Drawn {
-        Drawn((!self.meanwhile.is_over()).then(|| self.touch.clone()))
+    pub(super) fn touched(&self) -> DrawTouch {
+        DrawTouch((!self.meanwhile.is_over()).then(|| self.touch.clone()))
     }
 
     /// Does one step; returns false where there was nothing to do, or no time for it.
-    fn compare(&mut self, limit: Limit) -> bool {
+    fn compare(&mut self, limit: TrialLimit) -> bool {
         let _nobodys = FrameTag::enter(None);
         let policy = &self.options.policy;
         let in_use = self.way();
-        let table = Table {
+        let table = TrialContext {
             pairing: policy.pairing(&self.backend, &self.display, self.layout.desc()),
             clock: &policy.clock,
             paths: &policy.paths,
@@ -53,9 +53,9 @@ impl Link {
             frames_behind: self.path.frames_behind(),
         };
         match self.meanwhile.step(&table, limit) {
-            Step::Rested => return false,
-            Step::Done => {}
-            Step::Compared(comparison, measured) => {
+            Progress::Rested => return false,
+            Progress::Done => {}
+            Progress::Compared(comparison, measured) => {
                 let us = self.meanwhile.reference_us();
                 if let Some(us) = us {
                     remember(&table, policy, in_use, us, self.meanwhile.left());
@@ -63,7 +63,7 @@ impl Link {
                 tracing::debug!(%comparison, "compared");
                 self.report.note(comparison, measured);
             }
-            Step::Better { path, way, comparison, measured } => {
+            Progress::Better { path, way, comparison, measured } => {
                 remember(&table, policy, way, measured.median_us, self.meanwhile.left());
                 self.go_over(*path, way, comparison, measured);
             }
@@ -72,18 +72,18 @@ impl Link {
         if self.meanwhile.is_over() {
             self.meanwhile.stop();
         }
-        self.report.later.left = self.meanwhile.left().iter().map(Way::to_string).collect();
+        self.report.later.left = self.meanwhile.left().iter().map(PathVariant::to_string).collect();
         (self.report.later.spent, self.report.later.running) = self.meanwhile.spent(&self.options.policy.clock);
         true
     }
 
     /// Returns the current path, with its synchronisation where that is not the path's own.
-    pub(super) fn way(&self) -> Way {
+    pub(super) fn way(&self) -> PathVariant {
         let own = self.options.policy.paths.get(self.id).and_then(|spec| spec.syncs.first());
-        Way { id: self.id, sync: Some(self.path.sync()).filter(|sync| Some(sync) != own) }
+        PathVariant { id: self.id, sync: Some(self.path.sync()).filter(|sync| Some(sync) != own) }
     }
 
-    fn go_over(&mut self, path: OpenedPath, way: Way, comparison: Comparison, measured: Measured) {
+    fn go_over(&mut self, path: OpenedPath, way: PathVariant, comparison: Comparison, measured: PathCost) {
         // Otherwise frames in flight would never be shown.
         if let Err(error) = self.flush() {
             tracing::warn!(%error, "the current path failed; the next frame replaces it");
@@ -95,6 +95,6 @@ impl Link {
         report.note(comparison, Some(measured));
         report.change(way.id, path.sync(), why);
         let desc = *self.layout.desc();
-        self.take(Selection { path, id: way.id, report, meanwhile: Meanwhile::over() }, &desc);
+        self.take(Selection { path, id: way.id, report, meanwhile: LiveTrials::over() }, &desc);
     }
 }

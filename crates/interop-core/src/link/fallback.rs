@@ -4,17 +4,17 @@
 //! [`Link::frame`] repeats a failed frame at once. [`Link::acquire`] and `finish` return the error, and the next
 //! `acquire` uses another path.
 
-use super::retired::Retired;
-use super::traced::Traced;
+use super::frame_trace::FrameTrace;
+use super::retired_frame::RetiredFrame;
 use super::{Link, WriteFrame};
 use crate::describe::error::{Error, Result};
 use crate::describe::geometry::Region;
 use crate::describe::surface::{SurfaceDesc, Unwritten};
 use crate::devices::timeline::{FrameTag, stage, step};
-use crate::display::Part;
+use crate::display::SurfacePart;
 use crate::path::{FrameLayout, OpenedPath, PathId, SharingPath, blank};
 use crate::select::report::ProbeReport;
-use crate::select::{Meanwhile, Policy, Selection, Standing, distrust, open_path, open_without};
+use crate::select::{LiveTrials, PathHistory, Policy, Selection, distrust, open_path, open_without};
 use std::ops::Range;
 use std::time::Duration;
 
@@ -61,7 +61,7 @@ impl Link {
         region: Region,
         compute: impl FnMut(&mut WriteFrame<'_>) -> Result<()>,
     ) -> Result<()> {
-        self.frame_part(Part::Image(region), compute)
+        self.frame_part(SurfacePart::Image(region), compute)
     }
 
     /// Computes and shows one frame of a part of a buffer ([`Link::acquire_bytes`]), by the rules of [`Link::frame`].
@@ -70,11 +70,11 @@ impl Link {
         bytes: Range<usize>,
         compute: impl FnMut(&mut WriteFrame<'_>) -> Result<()>,
     ) -> Result<()> {
-        self.frame_part(Part::Buffer(bytes), compute)
+        self.frame_part(SurfacePart::Buffer(bytes), compute)
     }
 
     /// Prepares a frame: selects a path that works, which may first be compared with another.
-    fn next_frame(&mut self, part: &Part) -> Result<Option<Descent>> {
+    fn next_frame(&mut self, part: &SurfacePart) -> Result<Option<Descent>> {
         part.check_inside(self.layout.desc()).map_err(|error| error.of("Link::frame"))?;
         if self.in_target && *part != self.layout.full() {
             // No surface holds the pixels around the part.
@@ -87,7 +87,11 @@ impl Link {
         Ok(descent)
     }
 
-    fn frame_part(&mut self, part: Part, mut compute: impl FnMut(&mut WriteFrame<'_>) -> Result<()>) -> Result<()> {
+    fn frame_part(
+        &mut self,
+        part: SurfacePart,
+        mut compute: impl FnMut(&mut WriteFrame<'_>) -> Result<()>,
+    ) -> Result<()> {
         if self.paused {
             return Ok(());
         }
@@ -105,7 +109,7 @@ impl Link {
         }
     }
 
-    pub(super) fn acquire_part(&mut self, part: Part) -> Result<WriteFrame<'_>> {
+    pub(super) fn acquire_part(&mut self, part: SurfacePart) -> Result<WriteFrame<'_>> {
         if self.paused {
             return Err(Error::Paused);
         }
@@ -148,7 +152,7 @@ impl Link {
         let _stage = stage!("demote", path = %from, reason);
         self.demoted.push((from, reason.clone()));
         let policy = Policy { prefer: None, budget: Duration::ZERO, ..self.options.policy.clone() };
-        let standing = Standing {
+        let standing = PathHistory {
             demoted: &self.demoted,
             keep: None,
             frames_behind: Some(self.path.frames_behind()),
@@ -182,7 +186,7 @@ impl Link {
             // It has no frame on show, so the retired path stays.
             Some(path) => Some((path, false)),
             None if self.id == begun.id => None,
-            None => self.retired.take().and_then(Retired::into_path).map(|path| (path, true)),
+            None => self.retired.take().and_then(RetiredFrame::into_path).map(|path| (path, true)),
         };
         if let Some((path, finished)) = before {
             (self.path, self.id, self.finished) = (path, begun.id, finished);
@@ -212,7 +216,7 @@ impl Link {
         if !std::mem::take(&mut self.finished) {
             return Some(path);
         }
-        self.retired = Some(Retired::path(layout, id, path));
+        self.retired = Some(RetiredFrame::path(layout, id, path));
         None
     }
 
@@ -224,15 +228,15 @@ impl Link {
         crate::select::forget(&self.backend, &self.display, self.layout.desc(), &self.options.policy);
         let mut selection = open_path(&self.backend, &self.display, self.layout.desc(), &self.options.policy)?;
         self.demoted.clear();
-        self.meanwhile = std::mem::replace(&mut selection.meanwhile, Meanwhile::over());
+        self.meanwhile = std::mem::replace(&mut selection.meanwhile, LiveTrials::over());
         let desc = *self.layout.desc();
         self.take(selection, &desc);
         self.targets.forget();
         Ok(())
     }
 
-    fn begin(&mut self, part: &Part, around: Option<&[u8]>) -> Result<Traced> {
-        let traced = Traced::new(self, part);
+    fn begin(&mut self, part: &SurfacePart, around: Option<&[u8]>) -> Result<FrameTrace> {
+        let traced = FrameTrace::new(self, part);
         if self.unclean {
             self.make_pieces(true)?;
             blank(&mut self.path, self.backend.as_ref(), &self.layout)?;
@@ -247,7 +251,7 @@ impl Link {
             let mut frame = WriteFrame::new(self, full, None);
             frame.write(bytes)?;
             frame.hand_over()?;
-            if self.retired.as_ref().is_some_and(Retired::is_in_the_paths_memory) {
+            if self.retired.as_ref().is_some_and(RetiredFrame::is_in_the_paths_memory) {
                 // The path shows the same picture now, and uses the slot that the earlier surface reads for its next
                 // frame.
                 (self.finished, self.retired) = (true, None);
@@ -265,7 +269,7 @@ impl Link {
     /// # Errors
     /// Those of reading the shown frame. A frame of the whole surface then starts from zero: most frames write every
     /// pixel.
-    fn surroundings(&mut self, part: &Part) -> Result<Option<Vec<u8>>> {
+    fn surroundings(&mut self, part: &SurfacePart) -> Result<Option<Vec<u8>>> {
         let (desc, is_whole) = (*self.layout.desc(), *part == self.layout.full());
         if self.finished || (is_whole && desc.unwritten() != Unwritten::Keep) {
             return Ok(None);

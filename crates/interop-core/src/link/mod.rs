@@ -5,20 +5,20 @@
 
 mod compare;
 mod fallback;
+mod frame_trace;
 mod resize;
-mod retired;
+mod retired_frame;
 mod room;
-mod shared;
+mod shared_link;
 mod show;
 mod shown_frame;
 mod targets;
 mod touch;
-mod traced;
 mod write_frame;
 
-pub use shared::{SharedFrame, SharedLink, StartedFrame};
+pub use shared_link::{SharedFrame, SharedLink, StartedFrame};
 pub use shown_frame::ShownFrame;
-pub use targets::{Detour, Showed};
+pub use targets::{Detour, ShowOutcome};
 pub use write_frame::WriteFrame;
 
 use crate::compute::{ComputeBackend, Target};
@@ -27,11 +27,11 @@ use crate::describe::geometry::Region;
 use crate::describe::surface::SurfaceDesc;
 use crate::describe::words::counted;
 use crate::devices::timeline::{FrameTag, step};
-use crate::display::{Display, Part};
+use crate::display::{Display, SurfacePart};
 use crate::path::{FrameLayout, OpenedPath, PathId, SharingPath, blank};
 use crate::select::report::ProbeReport;
-use crate::select::{Meanwhile, Policy, Selection, open_path};
-use retired::Retired;
+use crate::select::{LiveTrials, Policy, Selection, open_path};
+use retired_frame::RetiredFrame;
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -84,7 +84,7 @@ pub struct Link {
     /// True where a frame of the user (not only a verification pattern) is in `path`'s surface.
     finished: bool,
     /// After a resize or a change of path: the holder of the shown frame, until the next frame is finished.
-    retired: Option<Retired>,
+    retired: Option<RetiredFrame>,
     /// Paths that failed, with the reason.
     demoted: Vec<(PathId, String)>,
     /// Error of the path, if it failed; the next frame uses another path.
@@ -94,7 +94,7 @@ pub struct Link {
     /// True where it was resized to 0x0.
     paused: bool,
     /// Paths that are still to be compared.
-    meanwhile: Meanwhile,
+    meanwhile: LiveTrials,
     touch: Touch,
     /// Targets of frames that kernels write directly.
     targets: Targets,
@@ -145,7 +145,7 @@ impl Link {
             touch,
             targets: Targets::new()?,
             in_target: false,
-            number: traced::next_link(),
+            number: frame_trace::next_link(),
             frames: 0,
             newest: None,
         })
@@ -217,7 +217,7 @@ impl Link {
     /// # Errors
     /// [`Error::InvalidInput`] for an empty region, one outside the surface, or a buffer surface.
     pub fn acquire_region(&mut self, region: Region) -> Result<WriteFrame<'_>> {
-        self.acquire_part(Part::Image(region))
+        self.acquire_part(SurfacePart::Image(region))
     }
 
     /// Starts a frame of `bytes` of a buffer surface only. All other bytes stay. The surface's rule determines bytes in
@@ -226,7 +226,7 @@ impl Link {
     /// # Errors
     /// [`Error::InvalidInput`] for an empty range, one outside the buffer, or an image surface.
     pub fn acquire_bytes(&mut self, bytes: Range<usize>) -> Result<WriteFrame<'_>> {
-        self.acquire_part(Part::Buffer(bytes))
+        self.acquire_part(SurfacePart::Buffer(bytes))
     }
 
     /// Returns the newest finished frame, for drawing.

@@ -6,14 +6,14 @@
 //! only a few rows are compared: of one slot when the size changes, and of the others as frames need them.
 
 use super::Link;
-use super::retired::Retired;
+use super::retired_frame::RetiredFrame;
 use super::room::{covering, grown};
 use crate::describe::error::{Error, Result};
 use crate::describe::geometry::Extent;
 use crate::describe::surface::SurfaceDesc;
 use crate::devices::timeline::{stage, step};
 use crate::path::{FrameLayout, OpenedPath, SharingPath, blank};
-use crate::select::{Compared, Keep, Policy, Standing, Way, open_way, open_without};
+use crate::select::{CurrentPath, PathHistory, PathVariant, Policy, ProofExtent, open_way, open_without};
 
 impl Link {
     /// Changes the size (or format). The shown frame stays until the first one of the new size is finished. That frame
@@ -95,7 +95,7 @@ impl Link {
             }
         }
         self.meanwhile.restart(&self.options.policy.clock);
-        self.report.later.left = self.meanwhile.left().iter().map(Way::to_string).collect();
+        self.report.later.left = self.meanwhile.left().iter().map(PathVariant::to_string).collect();
         Ok(())
     }
 
@@ -119,7 +119,7 @@ impl Link {
             let frame = self.path.shown_frame().or(self.newest);
             let before = std::mem::replace(&mut self.layout, FrameLayout::new(desc, self.display.caps()));
             if std::mem::take(&mut self.finished) {
-                self.retired = Some(Retired::of_surface(before, self.id, surface, frame));
+                self.retired = Some(RetiredFrame::of_surface(before, self.id, surface, frame));
             }
             self.report.surface = *desc;
             self.unclean = false;
@@ -134,7 +134,7 @@ impl Link {
         }
         let larger = most.unwrap_or_else(|| grown(desc, &self.proved, self.display.caps()));
         // While the user drags a window, a full comparison would take too long.
-        let compared = if most.is_some() { Compared::All } else { Compared::FewRows };
+        let compared = if most.is_some() { ProofExtent::All } else { ProofExtent::FewRows };
         // A surface of the new size starts from zero, whatever the proof left in the memory.
         let mut path = self.open_proved(&larger, compared)?;
         let mut made_for = larger;
@@ -150,7 +150,7 @@ impl Link {
     /// Opens the current candidate a second time, with zeroed memory. Where slots are made one by one, only the first
     /// is made: while the user drags a window, each size lasts a frame or two.
     fn open_again(&self, desc: &SurfaceDesc) -> Result<OpenedPath> {
-        let mut path = self.open_proved(desc, Compared::FewRows)?;
+        let mut path = self.open_proved(desc, ProofExtent::FewRows)?;
         let pairing = self.options.policy.pairing(&self.backend, &self.display, desc).with_one_piece();
         if !path.forget(&pairing)? {
             blank(&mut path, self.backend.as_ref(), &pairing.layout())?;
@@ -160,10 +160,10 @@ impl Link {
 
     /// Opens the current candidate a second time, with the pattern of its proof in memory; with one slot where only a
     /// few rows are compared.
-    fn open_proved(&self, desc: &SurfaceDesc, compared: Compared) -> Result<OpenedPath> {
+    fn open_proved(&self, desc: &SurfaceDesc, compared: ProofExtent) -> Result<OpenedPath> {
         let policy = &self.options.policy;
         let pairing = policy.pairing(&self.backend, &self.display, desc);
-        let now = if compared == Compared::FewRows { pairing.with_one_piece() } else { pairing };
+        let now = if compared == ProofExtent::FewRows { pairing.with_one_piece() } else { pairing };
         open_way(&now, policy, self.way(), self.path.frames_behind(), compared)
     }
 
@@ -186,8 +186,8 @@ impl Link {
     /// Selects a path, preferring the current one if it works.
     fn choose_for(&mut self, desc: &SurfaceDesc) -> Result<()> {
         let policy = Policy { prefer: Some(self.id), ..self.options.policy.clone() };
-        let keep = Keep { id: self.id, sync: self.path.sync(), frames_behind: self.path.frames_behind() };
-        let standing = Standing { demoted: &self.demoted, keep: Some(keep), ..Standing::default() };
+        let keep = CurrentPath { id: self.id, sync: self.path.sync(), frames_behind: self.path.frames_behind() };
+        let standing = PathHistory { demoted: &self.demoted, keep: Some(keep), ..PathHistory::default() };
         let selection = open_without(&self.backend, &self.display, desc, &policy, &standing)?;
         self.take(selection, desc);
         Ok(())

@@ -1,7 +1,7 @@
 //! Computing and drawing a frame in one call: where a draw would only place pixels, kernels write the target directly.
 
-use super::targets::{Detour, Place, Showed, Straight};
-use super::traced::Traced;
+use super::frame_trace::FrameTrace;
+use super::targets::{Detour, OpenedTarget, ShowOutcome, TargetArea};
 use super::{Link, WriteFrame};
 use crate::describe::error::{Error, Result};
 use crate::describe::geometry::{Region, RowOrder};
@@ -14,7 +14,7 @@ use crate::draw::{DrawOptions, Plan};
 use crate::engine::compare;
 use crate::path::{FrameLayout, PATHS, Pairing, PathId, SharingPath, clear};
 use crate::select::verify::next_nonce;
-use crate::tournament::Shortest;
+use crate::tournament::ShortestTime;
 use std::time::Instant;
 
 impl Link {
@@ -38,16 +38,16 @@ impl Link {
         target: &mut dyn ShowTarget,
         options: DrawOptions,
         mut compute: impl FnMut(&mut WriteFrame<'_>) -> Result<()>,
-    ) -> Result<Showed> {
+    ) -> Result<ShowOutcome> {
         if self.paused {
-            return Ok(Showed::Paused);
+            return Ok(ShowOutcome::Paused);
         }
         let place = self.place(target, &options);
         let found = place.and_then(|place| self.known(target, place));
         let why = match found {
             Err(why) => why,
             Ok(Ok(())) => match self.straight_frame(&mut compute) {
-                Ok(()) => return Ok(Showed::Straight),
+                Ok(()) => return Ok(ShowOutcome::Straight),
                 Err(error) if !error.is_of_the_path() => return Err(error),
                 Err(error) => {
                     tracing::warn!(%error, "stores into a target failed; frames are drawn there from now on");
@@ -59,15 +59,15 @@ impl Link {
                 let found = self.try_straight(target, &place, options);
                 self.targets.note(place, found);
                 target.draw(self.shown()?.surface(), options)?;
-                return Ok(Showed::Drawn(Detour::First));
+                return Ok(ShowOutcome::Drawn(Detour::First));
             }
         };
         self.draw_frame(target, options, compute)?;
-        Ok(Showed::Drawn(why))
+        Ok(ShowOutcome::Drawn(why))
     }
 
     /// Finds a target that was tried before, or an equivalent one; otherwise tries this one.
-    fn known(&mut self, target: &mut dyn ShowTarget, place: Place) -> Result<Result<(), Place>, Detour> {
+    fn known(&mut self, target: &mut dyn ShowTarget, place: TargetArea) -> Result<Result<(), TargetArea>, Detour> {
         if let Some(found) = self.targets.find(&place) {
             return found.map(Ok);
         }
@@ -75,7 +75,7 @@ impl Link {
             None => Ok(Err(place)),
             Some(found) => {
                 found?;
-                let straight = Straight::open(self.backend.as_ref(), &self.display, target, &place)
+                let straight = OpenedTarget::open(self.backend.as_ref(), &self.display, target, &place)
                     .map_err(|error| self.targets.fail(error))?;
                 self.targets.note(place, Ok(straight));
                 Ok(Ok(()))
@@ -96,7 +96,7 @@ impl Link {
     }
 
     /// Finds the rectangle of the target's texture that the frame would cover unchanged.
-    fn place(&self, target: &mut dyn ShowTarget, options: &DrawOptions) -> Result<Place, Detour> {
+    fn place(&self, target: &mut dyn ShowTarget, options: &DrawOptions) -> Result<TargetArea, Detour> {
         let desc = *self.layout.desc();
         let SurfaceDesc::Image(image) = desc else { return Err(Detour::Draws("it is given a buffer")) };
         if desc.unwritten() == Unwritten::Keep {
@@ -152,7 +152,7 @@ impl Link {
             .map(|(x, y)| Region { x, y, ..plan.drawn })
             .filter(|region| region.check_inside(pixels.extent).is_ok());
         let region = region.ok_or(Detour::Draws("it cuts the picture at the target's edge"))?;
-        Ok(Place { pixels, region, order: image.row_order })
+        Ok(TargetArea { pixels, region, order: image.row_order })
     }
 
     /// Verifies stores into the target with pixels and measures whether they are faster than the draw. Afterwards the
@@ -160,9 +160,9 @@ impl Link {
     fn try_straight(
         &mut self,
         target: &mut dyn ShowTarget,
-        place: &Place,
+        place: &TargetArea,
         options: DrawOptions,
-    ) -> Result<Straight, Detour> {
+    ) -> Result<OpenedTarget, Detour> {
         let _stage = stage!("straight");
         let desc = place.desc();
         let pairing = Pairing::new(&self.backend, &self.display, &desc);
@@ -171,7 +171,7 @@ impl Link {
             return Err(Detour::Queue(reason.into()));
         }
         let failed = |error: Error| Detour::Failed(error.to_string());
-        let mut straight = Straight::open(self.backend.as_ref(), &self.display, target, place).map_err(failed)?;
+        let mut straight = OpenedTarget::open(self.backend.as_ref(), &self.display, target, place).map_err(failed)?;
         self.prove(&mut straight, target, place).map_err(failed)?;
         let measured = match self.targets.measured(place) {
             Some(measured) => measured,
@@ -184,7 +184,7 @@ impl Link {
     }
 
     /// Stores a pattern and compares the whole target: pixels around the frame must not change.
-    fn prove(&self, straight: &mut Straight, target: &mut dyn ShowTarget, place: &Place) -> Result<()> {
+    fn prove(&self, straight: &mut OpenedTarget, target: &mut dyn ShowTarget, place: &TargetArea) -> Result<()> {
         let whole = FrameLayout::new(&place.desc(), self.display.caps()).tight().whole()?;
         let mut expected = target.read_back()?;
         let pattern = Pattern::for_view(&straight.view, next_nonce());
@@ -197,19 +197,19 @@ impl Link {
     /// Times the same pattern, once stored into the target and once written to the link's memory and drawn.
     fn time(
         &mut self,
-        straight: &mut Straight,
+        straight: &mut OpenedTarget,
         target: &mut dyn ShowTarget,
         options: DrawOptions,
     ) -> Result<Result<(), Detour>> {
         let flat = Pattern::flat(&straight.view, next_nonce());
-        let stored = Shortest::default().rest(|| {
+        let stored = ShortestTime::default().rest(|| {
             let start = Instant::now();
             straight.pattern(self.backend.as_ref(), &flat)?;
             self.display.finish().map(|()| start.elapsed())
         })?;
         let full = self.layout.full();
         self.make_pieces(false)?;
-        let drawn = Shortest::default().rest(|| {
+        let drawn = ShortestTime::default().rest(|| {
             let start = Instant::now();
             self.path.begin(&full)?;
             let written = self.path.target().and_then(|to| self.backend.write_pattern(to, &flat));
@@ -226,7 +226,7 @@ impl Link {
     fn straight_frame(&mut self, compute: &mut dyn FnMut(&mut WriteFrame<'_>) -> Result<()>) -> Result<()> {
         self.frames += 1;
         let full = self.layout.full();
-        let traced = Traced::by(self, PathId::IN_QUEUE_TEXTURE, &full);
+        let traced = FrameTrace::by(self, PathId::IN_QUEUE_TEXTURE, &full);
         self.targets.first()?.memory()?.acquire()?;
         if self.layout.desc().unwritten() == Unwritten::Clear {
             clear(self.backend.as_ref(), self.targets.first()?.target()?)?;

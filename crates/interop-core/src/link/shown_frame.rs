@@ -1,8 +1,8 @@
 //! The guard of a frame that is being drawn.
 
-use super::touch::Drawn;
+use super::touch::DrawTouch;
 use crate::describe::surface::SurfaceDesc;
-use crate::devices::timeline::{FrameTag, Tagged};
+use crate::devices::timeline::{FrameTag, FrameTagGuard};
 use crate::display::Surface;
 use crate::path::PathId;
 
@@ -28,12 +28,12 @@ pub struct ShownFrame<'a> {
     surface: &'a Surface,
     path: PathId,
     /// Tags draws in the meantime with this frame.
-    _tagged: Tagged,
-    _drawn: Drawn,
+    _tagged: FrameTagGuard,
+    _drawn: DrawTouch,
 }
 
 impl<'a> ShownFrame<'a> {
-    pub(super) fn new(surface: &'a Surface, path: PathId, frame: Option<FrameTag>, drawn: Drawn) -> Self {
+    pub(super) fn new(surface: &'a Surface, path: PathId, frame: Option<FrameTag>, drawn: DrawTouch) -> Self {
         Self { surface, path, _tagged: FrameTag::enter(frame), _drawn: drawn }
     }
 

@@ -7,7 +7,7 @@ use crate::describe::geometry::{Extent, Region, RowOrder};
 use crate::describe::pattern::Pattern;
 use crate::describe::surface::{ImageDesc, SurfaceDesc, Unwritten};
 use crate::describe::view::View;
-use crate::display::{Display, Part, ShowTarget, TargetPixels};
+use crate::display::{Display, ShowTarget, SurfacePart, TargetPixels};
 use crate::draw::{Manner, Obstacle};
 use crate::path::FrameLayout;
 use std::any::Any;
@@ -23,7 +23,7 @@ const REMEMBERED_ALIKE: usize = 2;
 /// How [`crate::Link::show`] brought a frame into its target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Showed {
+pub enum ShowOutcome {
     /// Kernels stored into the target, without a draw.
     Straight,
     /// The frame was drawn, for this reason.
@@ -32,7 +32,7 @@ pub enum Showed {
     Paused,
 }
 
-impl std::fmt::Display for Showed {
+impl std::fmt::Display for ShowOutcome {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Straight => f.write_str("straight into the target"),
@@ -87,14 +87,14 @@ pub enum Detour {
 
 /// A rectangle in a target, and the format that is stored there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct TargetArea {
     pub pixels: TargetPixels,
     /// Rectangle of the frame in the target, in the display's row order.
     pub region: Region,
     pub order: RowOrder,
 }
 
-impl Place {
+impl TargetArea {
     /// Describes the target as a surface of which a frame is a part.
     pub fn desc(&self) -> SurfaceDesc {
         let Extent { width, height } = self.pixels.extent;
@@ -103,13 +103,13 @@ impl Place {
     }
 
     /// Returns the part of that surface, rows in the frame's order.
-    fn part(&self, layout: &FrameLayout) -> Part {
-        layout.native(&Part::Image(self.region))
+    fn part(&self, layout: &FrameLayout) -> SurfacePart {
+        layout.native(&SurfacePart::Image(self.region))
     }
 }
 
 /// A target's texture, opened by the backend.
-pub(super) struct Straight {
+pub(super) struct OpenedTarget {
     /// `None` only during the drop.
     memory: Option<Box<dyn ComputeMemory>>,
     pub view: View,
@@ -118,12 +118,12 @@ pub(super) struct Straight {
     _kept: Box<dyn Any>,
 }
 
-impl Straight {
+impl OpenedTarget {
     pub fn open(
         backend: &dyn ComputeBackend,
         display: &Rc<dyn Display>,
         target: &mut dyn ShowTarget,
-        place: &Place,
+        place: &TargetArea,
     ) -> Result<Self> {
         let desc = place.desc();
         let layout = FrameLayout::new(&desc, display.caps()).unpadded();
@@ -150,7 +150,7 @@ impl Straight {
     }
 }
 
-impl Drop for Straight {
+impl Drop for OpenedTarget {
     fn drop(&mut self) {
         self.display.drop_in_context(Box::new(self.memory.take()));
     }
@@ -159,9 +159,9 @@ impl Drop for Straight {
 /// The targets in which frames were recently shown, the latest first.
 #[derive(Default)]
 pub(super) struct Targets {
-    known: Vec<(Place, Result<Straight, Detour>)>,
+    known: Vec<(TargetArea, Result<OpenedTarget, Detour>)>,
     /// Whether stores are faster, for one kind of texture such as the images of a swapchain.
-    pub timed: Option<(Place, Result<(), Detour>)>,
+    pub timed: Option<(TargetArea, Result<(), Detour>)>,
     /// True while a frame that writes the first target is open.
     pub open: bool,
     /// Manner of every draw that the environment sets.
@@ -192,7 +192,7 @@ impl Targets {
         std::mem::take(&mut self.open)
     }
 
-    pub fn first(&mut self) -> Result<&mut Straight> {
+    pub fn first(&mut self) -> Result<&mut OpenedTarget> {
         match self.known.first_mut() {
             Some((_, Ok(straight))) => Ok(straight),
             _ => Err(Error::InTarget),
@@ -200,7 +200,7 @@ impl Targets {
     }
 
     /// Returns the result for this target, which becomes the first in the list.
-    pub fn find(&mut self, place: &Place) -> Option<Result<(), Detour>> {
+    pub fn find(&mut self, place: &TargetArea) -> Option<Result<(), Detour>> {
         let at = self.known.iter().position(|(known, _)| known == place)?;
         self.known[..=at].rotate_right(1);
         Some(self.known[0].1.as_ref().map(|_| ()).map_err(Clone::clone))
@@ -218,7 +218,7 @@ impl Targets {
         why
     }
 
-    pub fn note(&mut self, place: Place, found: Result<Straight, Detour>) {
+    pub fn note(&mut self, place: TargetArea, found: Result<OpenedTarget, Detour>) {
         self.known.retain(|(known, _)| known.pixels.key != place.pixels.key);
         self.known.insert(0, (place, found));
         // Each frame of a swapchain may have a texture of its own, which must not be kept alive.
@@ -226,9 +226,9 @@ impl Targets {
     }
 
     /// Returns the measurement for an equivalent texture.
-    pub fn measured(&self, place: &Place) -> Option<Result<(), Detour>> {
+    pub fn measured(&self, place: &TargetArea) -> Option<Result<(), Detour>> {
         let (other, found) = self.timed.as_ref()?;
         let pixels = TargetPixels { key: place.pixels.key, ..other.pixels };
-        (Place { pixels, ..*other } == *place).then(|| found.clone())
+        (TargetArea { pixels, ..*other } == *place).then(|| found.clone())
     }
 }

@@ -26,9 +26,9 @@ impl Touch {
 }
 
 /// Records the time of a draw when it is dropped.
-pub(super) struct Drawn(pub Option<Touch>);
+pub(super) struct DrawTouch(pub Option<Touch>);
 
-impl Drop for Drawn {
+impl Drop for DrawTouch {
     fn drop(&mut self) {
         if let Some(touch) = &self.0 {
             touch.note();

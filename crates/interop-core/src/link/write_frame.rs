@@ -1,12 +1,12 @@
 //! The guard of a frame that is being computed.
 
 use super::Link;
-use super::traced::Traced;
+use super::frame_trace::FrameTrace;
 use crate::compute::{Arg, ComputeBackend, Kernel, RawTarget, Target};
 use crate::describe::error::{Error, Result};
 use crate::describe::surface::SurfaceDesc;
 use crate::devices::timeline::step;
-use crate::display::Part;
+use crate::display::SurfacePart;
 use crate::path::SharingPath;
 
 /// Exclusive access to the memory of the next frame.
@@ -39,19 +39,19 @@ use crate::path::SharingPath;
 #[must_use = "a frame that is not finished is discarded"]
 pub struct WriteFrame<'a> {
     link: &'a mut Link,
-    part: Part,
+    part: SurfacePart,
     open: bool,
     /// Ends the trace together with the frame.
-    _traced: Option<Traced>,
+    _traced: Option<FrameTrace>,
 }
 
 impl<'a> WriteFrame<'a> {
-    pub(super) fn new(link: &'a mut Link, part: Part, traced: Option<Traced>) -> Self {
+    pub(super) fn new(link: &'a mut Link, part: SurfacePart, traced: Option<FrameTrace>) -> Self {
         Self { link, part, open: true, _traced: traced }
     }
 
     /// Returns the part of the surface that this frame replaces, rows counted in the surface's order.
-    pub fn part(&self) -> &Part {
+    pub fn part(&self) -> &SurfacePart {
         &self.part
     }
 
@@ -126,7 +126,7 @@ impl<'a> WriteFrame<'a> {
     /// [`Error::InvalidInput`] for a buffer surface.
     pub fn extent(&self) -> Result<crate::Extent> {
         match (&self.part, self.link.desc()) {
-            (Part::Image(region), SurfaceDesc::Image(_)) => Ok(region.extent()),
+            (SurfacePart::Image(region), SurfaceDesc::Image(_)) => Ok(region.extent()),
             _ => Err(Error::invalid("WriteFrame::extent", "a buffer has no width and height")),
         }
     }

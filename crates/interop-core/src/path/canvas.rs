@@ -1,7 +1,7 @@
 //! A frame in the compute device's own memory, for paths that read the bytes out of it.
 
 use super::contract::not_begun;
-use super::layout::{Crossing, FrameLayout};
+use super::layout::{FrameLayout, FrameTransfer};
 use super::pairing::Pairing;
 use super::unwritten::{Ages, Clear, clear};
 use crate::compute::{ComputeBackend, ComputeMemory, Target};
@@ -10,7 +10,7 @@ use crate::describe::pattern::lay_out;
 use crate::describe::view::View;
 use crate::devices::borrows::Holder;
 use crate::devices::timeline::step;
-use crate::display::{Part, Staging, Surface};
+use crate::display::{Staging, Surface, SurfacePart};
 use std::sync::Arc;
 
 /// A frame in the compute device's own memory, under the rule for unwritten pixels; for mechanisms that read the bytes
@@ -23,7 +23,7 @@ pub struct Canvas {
     backend: Arc<dyn ComputeBackend>,
     memory: Box<dyn ComputeMemory>,
     ages: Ages,
-    current: Option<Crossing>,
+    current: Option<FrameTransfer>,
 }
 
 /// The path has only this slot.
@@ -60,12 +60,17 @@ impl Canvas {
     ///
     /// # Errors
     /// Those of the two sides; [`crate::Error::InvalidInput`] for a part outside the surface.
-    pub fn begin(&mut self, part: &Part, surface: &mut Surface) -> Result<()> {
+    pub fn begin(&mut self, part: &SurfacePart, surface: &mut Surface) -> Result<()> {
         self.begin_by(part, surface, None)
     }
 
     /// Like [`Canvas::begin`], with a block that the display may copy into.
-    pub(super) fn begin_by(&mut self, part: &Part, surface: &mut Surface, staging: Option<&mut Staging>) -> Result<()> {
+    pub(super) fn begin_by(
+        &mut self,
+        part: &SurfacePart,
+        surface: &mut Surface,
+        staging: Option<&mut Staging>,
+    ) -> Result<()> {
         self.current = None;
         let crossing = self.layout.in_place(part)?;
         let plan = self.ages.begin(PIECE, &crossing);
@@ -94,7 +99,7 @@ impl Canvas {
     }
 
     /// Copies content of the surface into the memory, through the block where that has an address.
-    fn fetch(&mut self, surface: &mut Surface, from: &Crossing, staging: Option<&mut Staging>) -> Result<()> {
+    fn fetch(&mut self, surface: &mut Surface, from: &FrameTransfer, staging: Option<&mut Staging>) -> Result<()> {
         let _step = step!("fetch back");
         let span = from.native.span();
         if let Some((staging, block)) = staging.and_then(|staging| staging.host_block().map(|block| (staging, block))) {
@@ -130,7 +135,7 @@ impl Canvas {
     ///
     /// # Errors
     /// [`crate::Error::InvalidInput`] where no frame has been begun.
-    pub fn end(&mut self) -> Result<(&mut dyn ComputeMemory, Crossing)> {
+    pub fn end(&mut self) -> Result<(&mut dyn ComputeMemory, FrameTransfer)> {
         let crossing = self.current.take().ok_or_else(not_begun)?;
         Ok((self.memory.as_mut(), crossing))
     }

@@ -5,7 +5,7 @@ use crate::compute::Target;
 use crate::describe::error::{Error, Result};
 use crate::devices::capability::SyncKind;
 use crate::devices::timeline::FrameTag;
-use crate::display::{Part, Surface};
+use crate::display::{Surface, SurfacePart};
 use enum_dispatch::enum_dispatch;
 
 /// An opened path. It owns the surface and the shared memory.
@@ -16,7 +16,7 @@ use enum_dispatch::enum_dispatch;
 pub trait SharingPath {
     /// Prepares memory for `part` of the next frame (rows in the surface's order, inside the surface). Waits until the
     /// display no longer reads it.
-    fn begin(&mut self, part: &Part) -> Result<()>;
+    fn begin(&mut self, part: &SurfacePart) -> Result<()>;
 
     /// Returns the target that kernels write.
     fn target(&mut self) -> Result<Target<'_>>;

@@ -4,7 +4,7 @@
 //! second one.
 
 use super::contract::{SharingPath, not_begun};
-use super::layout::{Crossing, FrameLayout};
+use super::layout::{FrameLayout, FrameTransfer};
 use super::pairing::{Direction, Pairing};
 use super::unwritten::{Ages, Clear, Reader, clear};
 use crate::compute::{ComputeBackend, ComputeMemory, MemoryDriver, Target};
@@ -12,7 +12,7 @@ use crate::describe::error::{Error, Result};
 use crate::describe::surface::SurfaceDesc;
 use crate::devices::capability::{HandleType, SyncKind};
 use crate::devices::timeline::step;
-use crate::display::{Display, Part, Surface};
+use crate::display::{Display, Surface, SurfacePart};
 use std::mem::{replace, swap};
 use std::ops::Range;
 use std::rc::Rc;
@@ -46,18 +46,18 @@ impl Slot {
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        self.put(Box::new(Gone));
+        self.put(Box::new(AbsentMemory));
     }
 }
 
 /// The path on which kernels write the display's own textures or buffers.
-pub struct Direct {
+pub struct DirectPath {
     layout: FrameLayout,
     backend: Arc<dyn ComputeBackend>,
     ring: Vec<Slot>,
     ages: Ages,
     shown: usize,
-    current: Option<Crossing>,
+    current: Option<FrameTransfer>,
     sync: SyncKind,
     /// Handle type with which the compute API opens the objects.
     handle: HandleType,
@@ -67,7 +67,7 @@ pub struct Direct {
     linear: Option<Box<dyn ComputeMemory>>,
 }
 
-impl Direct {
+impl DirectPath {
     pub(super) fn open(pairing: &Pairing<'_>, handle: HandleType) -> Result<Self> {
         let made = pairing.ring_of(SLOTS).min(pairing.pieces_at_once.max(1));
         let ring = (0..made).map(|_| Slot::open(pairing, handle)).collect::<Result<Vec<_>>>()?;
@@ -160,7 +160,7 @@ impl Direct {
         Ok(())
     }
 
-    fn prepare(&mut self, crossing: Crossing) -> Result<()> {
+    fn prepare(&mut self, crossing: FrameTransfer) -> Result<()> {
         let next = self.next();
         let plan = self.ages.begin(next, &crossing);
         self.current = Some(crossing);
@@ -208,8 +208,8 @@ impl Direct {
     }
 }
 
-impl SharingPath for Direct {
-    fn begin(&mut self, part: &Part) -> Result<()> {
+impl SharingPath for DirectPath {
+    fn begin(&mut self, part: &SurfacePart) -> Result<()> {
         let crossing = self.layout.in_place(part)?;
         if self.current.is_some() {
             self.cancel();
@@ -273,9 +273,9 @@ impl SharingPath for Direct {
 }
 
 /// Placeholder for memory that must be dropped after its owner, or that a path does not have.
-pub(super) struct Gone;
+pub(super) struct AbsentMemory;
 
-impl MemoryDriver for Gone {
+impl MemoryDriver for AbsentMemory {
     fn len(&self) -> usize {
         0
     }

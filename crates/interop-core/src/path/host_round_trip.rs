@@ -9,7 +9,7 @@ use crate::compute::Target;
 use crate::describe::error::Result;
 use crate::devices::capability::SyncKind;
 use crate::devices::timeline::step;
-use crate::display::{Part, Surface};
+use crate::display::{Surface, SurfacePart};
 
 /// The path on which the host carries the bytes from the compute side to the display.
 pub struct HostRoundTrip {
@@ -28,7 +28,7 @@ impl HostRoundTrip {
 }
 
 impl SharingPath for HostRoundTrip {
-    fn begin(&mut self, part: &Part) -> Result<()> {
+    fn begin(&mut self, part: &SurfacePart) -> Result<()> {
         self.canvas.begin(part, &mut self.surface)
     }
 

@@ -4,7 +4,7 @@ use crate::describe::error::{Error, Result};
 use crate::describe::surface::SurfaceDesc;
 use crate::describe::view::{BufferView, ImageView, View};
 use crate::devices::capability::DisplayCaps;
-use crate::display::Part;
+use crate::display::SurfacePart;
 
 /// Layout of one surface's frames in linear memory.
 #[derive(Debug, Clone)]
@@ -17,13 +17,13 @@ pub struct FrameLayout {
 
 /// One part of a frame in transfer: the same bytes as the kernel addresses them and as the display reads them.
 #[derive(Debug, Clone)]
-pub struct Crossing {
+pub struct FrameTransfer {
     /// The view that the kernel writes, rows in the surface's order.
     pub kernel: View,
     /// The same bytes with rows in the display's order.
     pub native: View,
     /// Destination of the bytes, rows counted in the display's order.
-    pub part: Part,
+    pub part: SurfacePart,
 }
 
 impl FrameLayout {
@@ -59,8 +59,8 @@ impl FrameLayout {
     }
 
     /// Returns the part that covers all of the surface.
-    pub fn full(&self) -> Part {
-        Part::full(&self.desc)
+    pub fn full(&self) -> SurfacePart {
+        SurfacePart::full(&self.desc)
     }
 
     /// Bytes of a whole frame, including the display's padding.
@@ -82,12 +82,12 @@ impl FrameLayout {
     ///
     /// # Errors
     /// [`Error::InvalidInput`] where `part` lies outside the surface.
-    pub fn in_place(&self, part: &Part) -> Result<Crossing> {
+    pub fn in_place(&self, part: &SurfacePart) -> Result<FrameTransfer> {
         part.check_inside(&self.desc)?;
         match (self.whole()?, part) {
-            (View::Image(whole), Part::Image(region)) => {
+            (View::Image(whole), SurfacePart::Image(region)) => {
                 let part = self.native(part);
-                let Part::Image(native_region) = part else { return Err(wrong_part()) };
+                let SurfacePart::Image(native_region) = part else { return Err(wrong_part()) };
                 let offset =
                     whole.row_start(native_region.y) + native_region.x as usize * whole.format.bytes_per_pixel();
                 let native = ImageView { offset, extent: region.extent(), ..whole };
@@ -97,20 +97,22 @@ impl FrameLayout {
                 } else {
                     native
                 };
-                Ok(Crossing { kernel: View::Image(kernel), native: View::Image(native), part })
+                Ok(FrameTransfer { kernel: View::Image(kernel), native: View::Image(native), part })
             }
-            (View::Buffer(_), Part::Buffer(range)) => {
+            (View::Buffer(_), SurfacePart::Buffer(range)) => {
                 let view = View::Buffer(BufferView { offset: range.start, len: range.len() });
-                Ok(Crossing { kernel: view, native: view, part: part.clone() })
+                Ok(FrameTransfer { kernel: view, native: view, part: part.clone() })
             }
             _ => Err(wrong_part()),
         }
     }
 
     /// Converts `part` to rows counted in the display's order.
-    pub fn native(&self, part: &Part) -> Part {
+    pub fn native(&self, part: &SurfacePart) -> SurfacePart {
         match (self.desc, part) {
-            (SurfaceDesc::Image(i), Part::Image(r)) if self.reversed => Part::Image(r.flipped_in(i.extent)),
+            (SurfaceDesc::Image(i), SurfacePart::Image(r)) if self.reversed => {
+                SurfacePart::Image(r.flipped_in(i.extent))
+            }
             _ => part.clone(),
         }
     }

@@ -2,14 +2,14 @@
 
 use super::contract::SharingPath;
 use super::layout::FrameLayout;
-use super::opened::OpenedPath;
+use super::opened_path::OpenedPath;
 use super::pairing::Pairing;
 use crate::compute::ComputeBackend;
 use crate::describe::error::Result;
 use crate::describe::pattern::Pattern;
 use crate::describe::surface::Unwritten;
 use crate::devices::timeline::stage;
-use crate::display::Part;
+use crate::display::SurfacePart;
 
 /// Makes a whole frame of `pattern`.
 pub(crate) fn pattern_frame(
@@ -25,7 +25,7 @@ pub(crate) fn pattern_frame(
 pub(crate) fn pattern_part(
     path: &mut OpenedPath,
     backend: &dyn ComputeBackend,
-    part: &Part,
+    part: &SurfacePart,
     pattern: &Pattern,
 ) -> Result<()> {
     path.begin(part)?;

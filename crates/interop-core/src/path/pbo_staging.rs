@@ -9,7 +9,7 @@ use crate::compute::Target;
 use crate::describe::error::Result;
 use crate::devices::capability::SyncKind;
 use crate::devices::timeline::step;
-use crate::display::{Part, Staging, StagingKind, Surface};
+use crate::display::{Staging, StagingKind, Surface, SurfacePart};
 use std::any::Any;
 
 /// One block, with the registration that lets the compute side copy into it at full speed; dropped in this order.
@@ -61,7 +61,7 @@ impl PboStaging {
 }
 
 impl SharingPath for PboStaging {
-    fn begin(&mut self, part: &Part) -> Result<()> {
+    fn begin(&mut self, part: &SurfacePart) -> Result<()> {
         let staging = &mut self.ring[self.next].staging;
         self.canvas.begin_by(part, &mut self.surface, Some(staging))
     }

@@ -4,7 +4,7 @@
 //! texture is needed; an image is a texture in place.
 
 use super::contract::{SharingPath, not_begun};
-use super::layout::{Crossing, FrameLayout};
+use super::layout::{FrameLayout, FrameTransfer};
 use super::pairing::Pairing;
 use super::pieces::Piece;
 use super::slot_sync::{RING_SLOTS, SlotSync};
@@ -15,7 +15,7 @@ use crate::describe::pattern::rows;
 use crate::describe::view::View;
 use crate::devices::capability::SyncKind;
 use crate::devices::timeline::{FrameTag, step};
-use crate::display::{Part, Surface};
+use crate::display::{Surface, SurfacePart};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ struct Slot {
 
 /// How the display reads the memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reading {
+pub enum ReadMethod {
     /// In place, for as long as it is shown.
     InPlace,
     /// Once, into a texture or buffer of its own.
@@ -39,7 +39,7 @@ pub enum Reading {
     Texture,
 }
 
-impl Reading {
+impl ReadMethod {
     /// A surface that is read so, and shows zero.
     fn surface(self, pairing: &Pairing<'_>) -> Result<Surface> {
         match self {
@@ -63,11 +63,11 @@ pub struct SharedMemory {
     in_use: usize,
     /// Number of further slots, used while readers outside this program keep some.
     spare: usize,
-    reading: Reading,
+    reading: ReadMethod,
     whole: View,
-    current: Option<(usize, Crossing)>,
+    current: Option<(usize, FrameTransfer)>,
     /// Frames that are finished but not handed over yet, oldest first.
-    in_flight: VecDeque<(usize, Crossing)>,
+    in_flight: VecDeque<(usize, FrameTransfer)>,
     frames_behind: usize,
     /// Most frames behind for which the ring was made.
     most_behind: usize,
@@ -91,13 +91,13 @@ impl SharedMemory {
     /// Those of the two sides and of `make`.
     pub fn open(
         pairing: &Pairing<'_>,
-        reading: Reading,
+        reading: ReadMethod,
         mut make: impl FnMut(&Pairing<'_>, usize) -> Result<Piece>,
     ) -> Result<Self> {
         let (layout, reader) = match reading {
-            Reading::Texture => (pairing.layout().unpadded(), Reader::InPlaceAndDraws),
-            Reading::InPlace => (pairing.layout(), Reader::InPlace),
-            Reading::Upload => (pairing.layout(), pairing.uploads()),
+            ReadMethod::Texture => (pairing.layout().unpadded(), Reader::InPlaceAndDraws),
+            ReadMethod::InPlace => (pairing.layout(), Reader::InPlace),
+            ReadMethod::Upload => (pairing.layout(), pairing.uploads()),
         };
         let bytes = layout.frame_bytes()?;
         let surface = reading.surface(pairing)?;
@@ -191,7 +191,7 @@ impl SharedMemory {
     }
 
     /// Waits for the kernels of one frame and lets the display use it.
-    fn hand_over(&mut self, index: usize, crossing: &Crossing) -> Result<()> {
+    fn hand_over(&mut self, index: usize, crossing: &FrameTransfer) -> Result<()> {
         let slot = &mut self.ring[index];
         let frame = slot.frame;
         // This is not always the frame that is being finished.
@@ -199,13 +199,13 @@ impl SharedMemory {
         let _step = step!("hand over", frame = frame.map(|tag| tag.frame), slot = index);
         slot.slot_sync.begin_display(slot.piece.memory.as_mut(), &mut slot.piece.staging)?;
         match self.reading {
-            Reading::Upload => {
+            ReadMethod::Upload => {
                 let uploading = step!("upload");
                 self.surface.upload_staged(&crossing.part, &mut slot.piece.staging, &crossing.native)?;
                 drop(uploading);
                 slot.end_display();
             }
-            Reading::InPlace | Reading::Texture => {
+            ReadMethod::InPlace | ReadMethod::Texture => {
                 self.surface.read_in_place(&slot.piece.staging, &self.whole)?;
                 // Every draw of the previous frame has been submitted by now: its slot is free when those are done.
                 if let Some(before) = self.shown.replace(index) {
@@ -218,7 +218,7 @@ impl SharedMemory {
     }
 
     pub(super) fn has_views(&self) -> bool {
-        self.reading != Reading::Texture
+        self.reading != ReadMethod::Texture
     }
 
     pub(super) fn missing_pieces(&self) -> usize {
@@ -273,7 +273,7 @@ fn slots_for(frames_behind: usize, sync: SyncKind) -> usize {
 
 impl Slot {
     /// Copies the surface's content of a part into the memory, before the compute side's turn.
-    fn fetch(&mut self, surface: &mut Surface, from: &Crossing) -> Result<()> {
+    fn fetch(&mut self, surface: &mut Surface, from: &FrameTransfer) -> Result<()> {
         let _step = step!("fetch back");
         let Piece { memory, staging } = &mut self.piece;
         if !self.slot_sync.by_host() {
@@ -291,7 +291,7 @@ impl Slot {
 }
 
 impl SharingPath for SharedMemory {
-    fn begin(&mut self, part: &Part) -> Result<()> {
+    fn begin(&mut self, part: &SurfacePart) -> Result<()> {
         let slot = self.next;
         let Some(Slot { piece, slot_sync, .. }) = self.ring.get_mut(slot) else {
             return Err(Error::invalid("begin", "the ring's next slot is not made yet"));

@@ -70,7 +70,7 @@ impl Semaphore {
 }
 
 /// How the end of the other side's turn is detected.
-enum Way {
+enum TurnSignal {
     /// The host waits for the side whose turn ends.
     Host,
     /// The other side's queue waits for a semaphore.
@@ -81,7 +81,7 @@ enum Way {
 
 /// The turns at one slot.
 pub(super) struct SlotSync {
-    way: Way,
+    way: TurnSignal,
     /// True where a fence after the display's reads could not be inserted yet.
     owed: bool,
 }
@@ -89,18 +89,19 @@ pub(super) struct SlotSync {
 impl SlotSync {
     pub(super) fn open(pairing: &Pairing<'_>) -> Result<Self> {
         let way = match pairing.sync {
-            Some(kind @ (SyncKind::BinarySemaphore | SyncKind::TimelineSemaphore)) => {
-                Way::Semaphores { written: Semaphore::open(pairing, kind)?, read: Semaphore::open(pairing, kind)? }
-            }
-            Some(SyncKind::Implicit) => Way::Queue,
-            _ => Way::Host,
+            Some(kind @ (SyncKind::BinarySemaphore | SyncKind::TimelineSemaphore)) => TurnSignal::Semaphores {
+                written: Semaphore::open(pairing, kind)?,
+                read: Semaphore::open(pairing, kind)?,
+            },
+            Some(SyncKind::Implicit) => TurnSignal::Queue,
+            _ => TurnSignal::Host,
         };
         Ok(Self { way, owed: false })
     }
 
     /// True where the host waits, so that delaying the hand-over makes sense.
     pub(super) fn by_host(&self) -> bool {
-        matches!(self.way, Way::Host)
+        matches!(self.way, TurnSignal::Host)
     }
 
     /// Before kernels write: waits until the display has read the slot.
@@ -112,9 +113,9 @@ impl SlotSync {
             self.owed = false;
         }
         match &mut self.way {
-            Way::Host => staging.wait(),
-            Way::Semaphores { read, .. } => read.compute_waits(),
-            Way::Queue => Ok(()),
+            TurnSignal::Host => staging.wait(),
+            TurnSignal::Semaphores { read, .. } => read.compute_waits(),
+            TurnSignal::Queue => Ok(()),
         }
     }
 
@@ -122,12 +123,12 @@ impl SlotSync {
     pub(super) fn end_compute(&mut self, memory: &mut dyn ComputeMemory, staging: &mut Staging) -> Result<()> {
         let _step = step!("submit");
         match &mut self.way {
-            Way::Host => memory.submit(),
-            Way::Semaphores { written, .. } => {
+            TurnSignal::Host => memory.submit(),
+            TurnSignal::Semaphores { written, .. } => {
                 memory.release_in_queue()?;
                 written.compute_signals(staging)
             }
-            Way::Queue => Ok(()),
+            TurnSignal::Queue => Ok(()),
         }
     }
 
@@ -135,10 +136,10 @@ impl SlotSync {
     pub(super) fn begin_display(&mut self, memory: &mut dyn ComputeMemory, staging: &mut Staging) -> Result<()> {
         let _step = step!("release");
         match &mut self.way {
-            Way::Host => memory.release(),
+            TurnSignal::Host => memory.release(),
             // A second attempt after a failed read has waited already.
-            Way::Semaphores { written, .. } => written.display_waits(staging),
-            Way::Queue => Ok(()),
+            TurnSignal::Semaphores { written, .. } => written.display_waits(staging),
+            TurnSignal::Queue => Ok(()),
         }
     }
 
@@ -154,9 +155,9 @@ impl SlotSync {
 
     fn mark_reads(&mut self, staging: &mut Staging) -> Result<()> {
         match &mut self.way {
-            Way::Host => staging.fence(),
-            Way::Semaphores { read, .. } => read.display_signals(staging),
-            Way::Queue => Ok(()),
+            TurnSignal::Host => staging.fence(),
+            TurnSignal::Semaphores { read, .. } => read.display_signals(staging),
+            TurnSignal::Queue => Ok(()),
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use super::contract::SharingPath;
 use super::cost::{Cost, Medium};
-use super::opened::OpenedPath;
+use super::opened_path::OpenedPath;
 use super::pairing::{Direction, Pairing};
-use super::plugged::Plugged;
+use super::plugged_path::PluggedPath;
 use crate::describe::error::Result;
 use crate::describe::panics::catch;
 use crate::describe::path_id::{PathId, PathKind};
@@ -48,11 +48,11 @@ pub struct PathSpec {
     /// Mechanism in the opposite direction, from an engine's object, for reports; `None` where the path does not
     /// support engine's objects.
     pub(super) takes: Option<&'static str>,
-    pub(super) means: Means,
+    pub(super) means: PathFns,
 }
 
 /// Functions that check and open a path.
-pub(super) enum Means {
+pub(super) enum PathFns {
     /// A path of [`super::PATHS`].
     Ours { check_support: fn(&Pairing<'_>) -> Support, open: fn(&Pairing<'_>) -> Result<OpenedPath> },
     /// A program's own path.
@@ -82,15 +82,15 @@ impl PathSpec {
             pipelined: false,
             cost: Cost::copied(Medium::Client, 1).waiting(),
             takes: None,
-            means: Means::Plugged { check_support: Box::new(check_support), open: Box::new(open) },
+            means: PathFns::Plugged { check_support: Box::new(check_support), open: Box::new(open) },
         }
     }
 
     /// Checks whether both sides claim to support it. Compares only data; creates nothing.
     pub fn check_support(&self, pairing: &Pairing<'_>) -> Support {
         check_sync(pairing, self.syncs).and(|| match &self.means {
-            Means::Ours { check_support, .. } => check_support(pairing).and(|| check_size(pairing, self.cost.medium)),
-            Means::Plugged { check_support, .. } => {
+            PathFns::Ours { check_support, .. } => check_support(pairing).and(|| check_size(pairing, self.cost.medium)),
+            PathFns::Plugged { check_support, .. } => {
                 catch(|| check_support(pairing)).unwrap_or_else(|panicked| Support::No(format!("path: {panicked}")))
             }
         })
@@ -104,8 +104,8 @@ impl PathSpec {
     /// Creates the surface and the shared memory.
     pub fn open(&self, pairing: &Pairing<'_>) -> Result<OpenedPath> {
         match &self.means {
-            Means::Ours { open, .. } => open(pairing),
-            Means::Plugged { open, .. } => Ok(Plugged::open(self.id, self.syncs, pairing, open.as_ref())?.into()),
+            PathFns::Ours { open, .. } => open(pairing),
+            PathFns::Plugged { open, .. } => Ok(PluggedPath::open(self.id, self.syncs, pairing, open.as_ref())?.into()),
         }
     }
 }

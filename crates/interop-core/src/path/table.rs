@@ -1,13 +1,13 @@
 //! The built-in paths: their requirements on the two sides, as data, and how they are opened.
 
 use super::cost::{Cost, Medium};
-use super::direct::Direct;
+use super::direct::DirectPath;
 use super::host_round_trip::HostRoundTrip;
 use super::pairing::Pairing;
 use super::pbo_staging::PboStaging;
 use super::pieces;
-use super::shared_memory::{Reading, SharedMemory};
-use super::spec::{Means, PathSpec};
+use super::shared_memory::{ReadMethod, SharedMemory};
+use super::spec::{PathFns, PathSpec};
 use crate::describe::path_id::{PathId, PathKind};
 use crate::describe::surface::{ImageAccess, MemoryShape, SurfaceDesc};
 use crate::devices::capability::{HandleType, Support, SyncKind};
@@ -32,11 +32,11 @@ pub static PATHS: &[PathSpec] = &[
         takes: Some(
             "the compute API opens the texture or buffer: a texture is copied on the device, a buffer not at all",
         ),
-        means: Means::Ours {
+        means: PathFns::Ours {
             check_support: |p| {
                 same_device(p).and(|| check_both(p, HandleType::GlObject, p.desc.shape(), Giver::Display))
             },
-            open: |p| Ok(Direct::open(p, HandleType::GlObject)?.into()),
+            open: |p| Ok(DirectPath::open(p, HandleType::GlObject)?.into()),
         },
     },
     PathSpec {
@@ -47,12 +47,12 @@ pub static PATHS: &[PathSpec] = &[
         pipelined: false,
         cost: Cost::in_place(Medium::Image),
         takes: Some("kernels of the display's own queue read a copy of the texture: 1 copy on the device, no fence"),
-        means: Means::Ours {
+        means: PathFns::Ours {
             check_support: |p| {
                 let check = |queue| check_both(p, queue, IMAGE, Giver::Display);
                 check_in_queue(p).and(|| check_texture(p)).and(|| with_queue(p, check))
             },
-            open: |p| Ok(Direct::open(p, pieces::queue(p)?)?.into()),
+            open: |p| Ok(DirectPath::open(p, pieces::queue(p)?)?.into()),
         },
     },
     PathSpec {
@@ -63,13 +63,13 @@ pub static PATHS: &[PathSpec] = &[
         pipelined: false,
         cost: Cost::in_place(Medium::Device),
         takes: Some("kernels of the display's own queue read the buffer itself: no copy, no fence"),
-        means: Means::Ours {
+        means: PathFns::Ours {
             check_support: |p| {
                 check_in_queue(p).and(|| if p.object.is_some() { check_object_in_queue(p) } else { check_in_place(p) })
             },
             open: |p| match p.object {
-                Some(_) => Ok(Direct::open(p, pieces::queue(p)?)?.into()),
-                None => Ok(SharedMemory::open(&in_queue(p), Reading::InPlace, pieces::in_queue)?.into()),
+                Some(_) => Ok(DirectPath::open(p, pieces::queue(p)?)?.into()),
+                None => Ok(SharedMemory::open(&in_queue(p), ReadMethod::InPlace, pieces::in_queue)?.into()),
             },
         },
     },
@@ -81,9 +81,9 @@ pub static PATHS: &[PathSpec] = &[
         pipelined: false,
         cost: Cost::copied(Medium::Device, 1),
         takes: Some("the display copies to memory that kernels of its own queue read: 1 copy, no fence"),
-        means: Means::Ours {
+        means: PathFns::Ours {
             check_support: check_in_queue,
-            open: |p| Ok(SharedMemory::open(&in_queue(p), Reading::Upload, pieces::in_queue)?.into()),
+            open: |p| Ok(SharedMemory::open(&in_queue(p), ReadMethod::Upload, pieces::in_queue)?.into()),
         },
     },
     PathSpec {
@@ -94,11 +94,11 @@ pub static PATHS: &[PathSpec] = &[
         pipelined: true,
         cost: Cost::in_place(Medium::Image),
         takes: None,
-        means: Means::Ours {
+        means: PathFns::Ours {
             check_support: |p| {
                 same_device(p).and(|| check_texture(p)).and(|| check_both(p, HandleType::OPAQUE, IMAGE, Giver::Compute))
             },
-            open: |p| Ok(SharedMemory::open(p, Reading::Texture, pieces::external_image)?.into()),
+            open: |p| Ok(SharedMemory::open(p, ReadMethod::Texture, pieces::external_image)?.into()),
         },
     },
     PathSpec {
@@ -109,11 +109,11 @@ pub static PATHS: &[PathSpec] = &[
         pipelined: true,
         cost: Cost::in_place(Medium::Image),
         takes: None,
-        means: Means::Ours {
+        means: PathFns::Ours {
             check_support: |p| {
                 same_device(p).and(|| check_texture(p)).and(|| check_both(p, HandleType::OPAQUE, IMAGE, Giver::Display))
             },
-            open: |p| Ok(SharedMemory::open(p, Reading::Texture, pieces::exported_image)?.into()),
+            open: |p| Ok(SharedMemory::open(p, ReadMethod::Texture, pieces::exported_image)?.into()),
         },
     },
     PathSpec {
@@ -124,13 +124,13 @@ pub static PATHS: &[PathSpec] = &[
         pipelined: true,
         cost: Cost::in_place(Medium::Device),
         takes: None,
-        means: Means::Ours {
+        means: PathFns::Ours {
             check_support: |p| {
                 can_export_to(p)
                     .and(|| check_both(p, HandleType::OPAQUE, LINEAR, Giver::Compute))
                     .and(|| check_in_place(p))
             },
-            open: |p| Ok(SharedMemory::open(p, Reading::InPlace, pieces::external)?.into()),
+            open: |p| Ok(SharedMemory::open(p, ReadMethod::InPlace, pieces::external)?.into()),
         },
     },
     PathSpec {
@@ -141,9 +141,9 @@ pub static PATHS: &[PathSpec] = &[
         pipelined: true,
         cost: Cost::copied(Medium::Device, 1),
         takes: Some("the display copies to memory of the compute device that it has opened: 1 copy"),
-        means: Means::Ours {
+        means: PathFns::Ours {
             check_support: |p| can_export_to(p).and(|| check_both(p, HandleType::OPAQUE, LINEAR, Giver::Compute)),
-            open: |p| Ok(SharedMemory::open(p, Reading::Upload, pieces::external)?.into()),
+            open: |p| Ok(SharedMemory::open(p, ReadMethod::Upload, pieces::external)?.into()),
         },
     },
     PathSpec {
@@ -154,9 +154,9 @@ pub static PATHS: &[PathSpec] = &[
         pipelined: true,
         cost: Cost::in_place(Medium::Device),
         takes: None,
-        means: Means::Ours {
+        means: PathFns::Ours {
             check_support: |p| check_exported(p).and(|| check_in_place(p)),
-            open: |p| Ok(SharedMemory::open(p, Reading::InPlace, pieces::exported)?.into()),
+            open: |p| Ok(SharedMemory::open(p, ReadMethod::InPlace, pieces::exported)?.into()),
         },
     },
     PathSpec {
@@ -167,12 +167,12 @@ pub static PATHS: &[PathSpec] = &[
         pipelined: true,
         cost: Cost::copied(Medium::Device, 1),
         takes: Some("the display copies to memory of its device that the compute API has opened: 1 copy"),
-        means: Means::Ours {
+        means: PathFns::Ours {
             check_support: |p| {
                 let reason = "display: other processes read the memory in place";
                 check_exported(p).and(|| Support::when(p.display.caps().outside_readers == 0, reason))
             },
-            open: |p| Ok(SharedMemory::open(p, Reading::Upload, pieces::exported)?.into()),
+            open: |p| Ok(SharedMemory::open(p, ReadMethod::Upload, pieces::exported)?.into()),
         },
     },
     PathSpec {
@@ -183,9 +183,9 @@ pub static PATHS: &[PathSpec] = &[
         pipelined: true,
         cost: Cost::in_place(Medium::Mapped),
         takes: None,
-        means: Means::Ours {
+        means: PathFns::Ours {
             check_support: |p| check_in_place(p).and(|| check_mapped(p)),
-            open: |p| Ok(SharedMemory::open(p, Reading::InPlace, pieces::mapped)?.into()),
+            open: |p| Ok(SharedMemory::open(p, ReadMethod::InPlace, pieces::mapped)?.into()),
         },
     },
     PathSpec {
@@ -196,9 +196,9 @@ pub static PATHS: &[PathSpec] = &[
         pipelined: true,
         cost: Cost::copied(Medium::Mapped, 1),
         takes: Some("the display copies to its mapped buffer, which kernels read: 1 copy"),
-        means: Means::Ours {
+        means: PathFns::Ours {
             check_support: check_mapped,
-            open: |p| Ok(SharedMemory::open(p, Reading::Upload, pieces::mapped)?.into()),
+            open: |p| Ok(SharedMemory::open(p, ReadMethod::Upload, pieces::mapped)?.into()),
         },
     },
     PathSpec {
@@ -209,9 +209,9 @@ pub static PATHS: &[PathSpec] = &[
         pipelined: true,
         cost: Cost::in_place(Medium::Pages),
         takes: None,
-        means: Means::Ours {
+        means: PathFns::Ours {
             check_support: |p| check_in_place(p).and(|| check_pinned(p)),
-            open: |p| Ok(SharedMemory::open(p, Reading::InPlace, pieces::pinned)?.into()),
+            open: |p| Ok(SharedMemory::open(p, ReadMethod::InPlace, pieces::pinned)?.into()),
         },
     },
     PathSpec {
@@ -222,9 +222,9 @@ pub static PATHS: &[PathSpec] = &[
         pipelined: true,
         cost: Cost::copied(Medium::Pages, 1),
         takes: Some("the display copies to pages of the host, which kernels read: 1 copy"),
-        means: Means::Ours {
+        means: PathFns::Ours {
             check_support: check_pinned,
-            open: |p| Ok(SharedMemory::open(p, Reading::Upload, pieces::pinned)?.into()),
+            open: |p| Ok(SharedMemory::open(p, ReadMethod::Upload, pieces::pinned)?.into()),
         },
     },
     PathSpec {
@@ -235,7 +235,7 @@ pub static PATHS: &[PathSpec] = &[
         pipelined: false,
         cost: Cost::copied(Medium::Staging, 2),
         takes: Some("the display copies to its mapped pixel buffer, the backend from there: 2 copies"),
-        means: Means::Ours {
+        means: PathFns::Ours {
             check_support: |p| p.display.caps().persistent_staging.of_the("display"),
             open: |p| Ok(PboStaging::open_persistent(p)?.into()),
         },
@@ -248,7 +248,7 @@ pub static PATHS: &[PathSpec] = &[
         pipelined: false,
         cost: Cost::copied(Medium::Staging, 2).waiting(),
         takes: None,
-        means: Means::Ours {
+        means: PathFns::Ours {
             check_support: |p| p.display.caps().orphaned_staging.of_the("display"),
             open: |p| Ok(PboStaging::open_orphan(p)?.into()),
         },
@@ -261,7 +261,7 @@ pub static PATHS: &[PathSpec] = &[
         pipelined: false,
         cost: Cost::copied(Medium::Client, 1).waiting(),
         takes: Some("the display is read back to the host, which writes the memory: 3 copies"),
-        means: Means::Ours { check_support: |_| Support::Yes, open: |p| Ok(HostRoundTrip::open(p)?.into()) },
+        means: PathFns::Ours { check_support: |_| Support::Yes, open: |p| Ok(HostRoundTrip::open(p)?.into()) },
     },
 ];
 

@@ -4,13 +4,13 @@
 //! picture. The outdated part of a slot is one range of bytes, similar to `EGL_EXT_buffer_age` for whole buffers. A
 //! frame with few changes makes little outdated in other slots, and a slot that holds the newest frame needs no copy.
 
-use super::layout::{Crossing, FrameLayout};
+use super::layout::{FrameLayout, FrameTransfer};
 use crate::compute::{ComputeBackend, Target};
 use crate::describe::error::Result;
 use crate::describe::pattern::Pattern;
 use crate::describe::surface::Unwritten;
 use crate::devices::timeline::step;
-use crate::display::Part;
+use crate::display::SurfacePart;
 use std::ops::Range;
 
 /// How the display reads the slots.
@@ -51,7 +51,7 @@ pub(super) enum Clear {
 pub(super) struct Ages {
     rule: Unwritten,
     reader: Reader,
-    full: Part,
+    full: SurfacePart,
     whole: Range<usize>,
     /// For each slot, the bytes that differ from the newest frame.
     stale: Vec<Range<usize>>,
@@ -95,7 +95,7 @@ impl Ages {
     }
 
     /// Begins a frame in slot `piece`.
-    pub(super) fn begin(&mut self, piece: usize, crossing: &Crossing) -> Plan {
+    pub(super) fn begin(&mut self, piece: usize, crossing: &FrameTransfer) -> Plan {
         (self.part, self.touched) = (crossing.native.span(), false);
         if self.reader == Reader::UploadsBesideAnother {
             let clear = if self.rule == Unwritten::Clear { Clear::Part } else { Clear::Nothing };
@@ -194,7 +194,7 @@ mod tests {
         rows: Range<u32>,
         writes: bool,
     ) -> Option<(usize, Range<usize>)> {
-        let part = Part::Image(Region::new(0, rows.start, 8, rows.end - rows.start));
+        let part = SurfacePart::Image(Region::new(0, rows.start, 8, rows.end - rows.start));
         let plan = ages.begin(piece, &layout.in_place(&part).unwrap());
         if plan.copy.is_some() {
             ages.renewed(piece);
@@ -230,7 +230,7 @@ mod tests {
         let mut ages = Ages::new(&layout, Reader::Uploads, 1).unwrap();
         assert_eq!(frame(&mut ages, &layout, 0, 0..10, true), None);
         assert_eq!(frame(&mut ages, &layout, 0, 0..10, true), None, "one piece holds its own frame");
-        let part = Part::Image(Region::new(0, 3, 8, 1));
+        let part = SurfacePart::Image(Region::new(0, 3, 8, 1));
         let crossing = layout.in_place(&part).unwrap();
         assert!(ages.begin(0, &crossing).copy.is_none());
         ages.touched(0);
@@ -262,7 +262,7 @@ mod tests {
             let mut ages = Ages::new(&layout, Reader::InPlace, 3).unwrap();
             frame(&mut ages, &layout, 0, 0..10, true);
             let mut ages = ages.resized(&layout).unwrap();
-            let crossing = layout.in_place(&Part::Image(Region::new(0, 3, 8, 1))).unwrap();
+            let crossing = layout.in_place(&SurfacePart::Image(Region::new(0, 3, 8, 1))).unwrap();
             // A frame that is given up leaves no trace.
             for _ in 0..2 {
                 let plan = ages.begin(1, &crossing);

@@ -5,9 +5,9 @@
 //! because verification costs more than timing, and frames of a candidate that is only timed are never visible. The
 //! first candidate that works is verified before anything else.
 
-use super::attempt::{Candidate, Entry, Opened, Way, prove};
-use super::report::{Measured, PathState};
-use super::verify::Compared;
+use super::path_variant::{Candidate, Entry, OpenedVariant, PathVariant, prove};
+use super::report::{PathCost, PathState};
+use super::verify::ProofExtent;
 use crate::devices::timeline::stage;
 use crate::path::{OpenedPath, Pairing};
 use crate::tournament::{Clock, Tournament, run_of};
@@ -15,19 +15,19 @@ use std::time::Duration;
 
 /// Result of a candidate that was tried: its statistics and whether its pixels were compared and are correct, or the
 /// reason why it does not work.
-pub(super) type Event = Result<(Measured, bool), PathState>;
+pub(super) type Event = Result<(PathCost, bool), PathState>;
 
 /// Result of a calibration.
 #[derive(Default)]
 pub(super) struct Calibration<'p> {
     /// The fastest candidate whose pixels are correct, and its statistics.
-    pub best: Option<(Candidate<'p>, OpenedPath, Measured)>,
+    pub best: Option<(Candidate<'p>, OpenedPath, PathCost)>,
     /// Results of all candidates that were tried, including the best.
-    pub events: Vec<(Way, Event)>,
+    pub events: Vec<(PathVariant, Event)>,
     /// Candidates that the budget did not reach, in order of rank.
-    pub left: Vec<Way>,
+    pub left: Vec<PathVariant>,
     /// Timed candidates that, when the time was over, could not be told from the best or were still getting faster.
-    pub undecided: Vec<Way>,
+    pub undecided: Vec<PathVariant>,
     /// Shortest time that opening a candidate took.
     pub opening: Duration,
     /// Approximate time of one frame of the first candidate that works, if it was measured.
@@ -82,7 +82,7 @@ struct Session<'a, 'p> {
     pairing: &'a Pairing<'a>,
     clock: &'a Clock,
     candidates: &'a [Candidate<'p>],
-    tournament: Tournament<Opened>,
+    tournament: Tournament<OpenedVariant>,
     /// Time of the last proof.
     proof: Duration,
     found: Calibration<'p>,
@@ -96,10 +96,10 @@ impl<'p> Session<'_, 'p> {
             let opened = self.clock.now();
             self.found.opening = self.found.opening.min(opened.saturating_sub(begun));
             if proves {
-                prove(candidate.id(), self.pairing, &mut path, Compared::All)?;
+                prove(candidate.id(), self.pairing, &mut path, ProofExtent::All)?;
                 self.proof = self.clock.since(opened);
             }
-            Ok(Opened::entry(candidate.way(), path, proves, self.pairing))
+            Ok(OpenedVariant::entry(candidate.way(), path, proves, self.pairing))
         });
         opened.map_err(|state| self.found.events.push((candidate.way(), Err(state)))).ok()
     }
@@ -156,17 +156,17 @@ impl<'p> Session<'_, 'p> {
         self.found
     }
 
-    fn candidate(&self, way: Way) -> Option<Candidate<'p>> {
+    fn candidate(&self, way: PathVariant) -> Option<Candidate<'p>> {
         self.candidates.iter().find(|candidate| candidate.way() == way).copied()
     }
 
     /// Returns the best candidate whose pixels are correct.
-    fn crown(&mut self) -> Option<(Candidate<'p>, OpenedPath, Measured)> {
+    fn crown(&mut self) -> Option<(Candidate<'p>, OpenedPath, PathCost)> {
         let mut best = None;
         for mut entry in self.tournament.ranking() {
             let way = entry.who.way;
             if best.is_none() && !entry.who.proved {
-                if let Err(state) = prove(way.id, self.pairing, &mut entry.who.path, Compared::All) {
+                if let Err(state) = prove(way.id, self.pairing, &mut entry.who.path, ProofExtent::All) {
                     self.found.events.push((way, Err(state)));
                     continue;
                 }

@@ -1,6 +1,6 @@
 //! Measures the best number of frames behind for a pipelined path, with a kernel and a draw of this crate.
 
-use super::attempt::time_run;
+use super::path_variant::time_run;
 use super::report::Lateness;
 use crate::describe::error::Result;
 use crate::devices::timeline::stage;

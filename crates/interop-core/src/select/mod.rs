@@ -4,23 +4,23 @@
 //! | module | content |
 //! |---|---|
 //! | `rank` | the order in which paths are tried, by their work and the location of memory |
-//! | `field` | all candidates, and everything known about them so far |
-//! | `attempt` | opening, verifying and timing one candidate; proofs of this thread |
+//! | `candidates` | all candidates, and everything known about them so far |
+//! | `path_variant` | opening, verifying and timing one candidate; proofs of this thread |
 //! | `calibrate` | timing at the start, by the rules of [`tournament`](crate::tournament) |
-//! | `meanwhile` | comparisons while the program runs, by the same rules |
+//! | `live_trials` | comparisons while the program runs, by the same rules |
 //! | `depth` | the best lateness of a pipelined path |
 //! | `profile` | earlier measurements |
 //! | [`verify`] | verification with pixels |
 //! | [`report`] | the findings |
 //! | [`environment`] | the user's settings in the environment |
 
-mod attempt;
 mod calibrate;
+mod candidates;
 mod depth;
 mod diagnose;
 pub mod environment;
-mod field;
-mod meanwhile;
+mod live_trials;
+mod path_variant;
 mod policy;
 mod profile;
 mod rank;
@@ -28,11 +28,11 @@ pub mod report;
 pub mod verify;
 
 pub use crate::tournament::{Clock, Ratio, quantile, quantiles};
-pub(crate) use attempt::{Way, distrust};
-pub(crate) use field::{Keep, Standing};
-pub(crate) use meanwhile::{Limit, Meanwhile, Step, Table};
+pub(crate) use candidates::{CurrentPath, PathHistory};
+pub(crate) use live_trials::{LiveTrials, Progress, TrialContext, TrialLimit};
+pub(crate) use path_variant::{PathVariant, distrust};
 pub use policy::{DEFAULT_BUDGET, MAX_FRAMES_BEHIND, Mode, Policy, Profiles, Trials};
-pub use report::Measured;
+pub use report::PathCost;
 
 use crate::compute::ComputeBackend;
 use crate::describe::error::{Error, Result};
@@ -43,15 +43,15 @@ use crate::display::Display;
 use crate::path::{OpenedPath, Pairing, PathId, SharingPath, begin_from_zero};
 use crate::select::report::{Lateness, PathReport, PathState, ProbeReport};
 use crate::tournament::{HOPELESS, micros};
-use attempt::{Candidate, remember_proof};
 use calibrate::{Calibration, Event, calibrate};
-use field::Field;
-use profile::{Found, Key, Remembered};
+use candidates::Candidates;
+use path_variant::{Candidate, remember_proof};
+use profile::{ChoiceBasis, Key, SavedChoice};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 use tracing::info;
-pub(crate) use verify::Compared;
+pub(crate) use verify::ProofExtent;
 
 /// A path that works, and how it was selected.
 pub struct Selection {
@@ -62,7 +62,7 @@ pub struct Selection {
     /// Everything that was found about all paths.
     pub report: ProbeReport,
     /// Comparisons that are left for later.
-    pub(crate) meanwhile: Meanwhile,
+    pub(crate) meanwhile: LiveTrials,
 }
 
 /// Finds a path between `backend` and `display` whose pixels are correct: the fastest one that the policy's time allows
@@ -77,7 +77,7 @@ pub fn open_path(
     desc: &SurfaceDesc,
     policy: &Policy,
 ) -> Result<Selection> {
-    open_without(backend, display, desc, policy, &Standing::default())
+    open_without(backend, display, desc, policy, &PathHistory::default())
 }
 
 /// Finds a path like [`open_path`], taking into account what happened before.
@@ -86,10 +86,10 @@ pub(crate) fn open_without(
     display: &Rc<dyn Display>,
     desc: &SurfaceDesc,
     policy: &Policy,
-    standing: &Standing<'_>,
+    standing: &PathHistory<'_>,
 ) -> Result<Selection> {
     let pairing = policy.pairing(backend, display, desc);
-    let mut field = Field::new(&pairing, policy, standing.demoted)?;
+    let mut field = Candidates::new(&pairing, policy, standing.demoted)?;
     if let Some(known) = standing.known {
         field.prefer_quicker(known, policy);
     }
@@ -110,11 +110,11 @@ pub(crate) fn open_without(
                 field.report.lateness = lateness;
                 if let Some((key, found)) = learned {
                     let left = untried.clone();
-                    let what = Remembered { candidate, frames_behind: path.frames_behind(), found, left };
+                    let what = SavedChoice { candidate, frames_behind: path.frames_behind(), found, left };
                     profile::store(&policy.profiles, &key, what);
                 }
                 let untried = if policy.trials == Trials::Off { Vec::new() } else { untried };
-                let meanwhile = Meanwhile::new(untried, &policy.clock, opening, frame);
+                let meanwhile = LiveTrials::new(untried, &policy.clock, opening, frame);
                 break (candidate, path, meanwhile);
             }
             Err(error) => field.give_up(candidate.id(), &error),
@@ -123,7 +123,7 @@ pub(crate) fn open_without(
     remember_proof(&pairing, candidate.settled(&pairing));
     let (id, mut report) = (candidate.id(), field.report);
     report.drawn = drawn_by(display);
-    report.later.left = meanwhile.left().iter().map(Way::to_string).collect();
+    report.later.left = meanwhile.left().iter().map(PathVariant::to_string).collect();
     info!(path = %id, compute = %report.compute, display = %report.display, surface = %desc, "path chosen");
     Ok(Selection { path, id, report, meanwhile })
 }
@@ -133,9 +133,9 @@ pub(crate) fn open_without(
 pub(crate) fn open_way(
     pairing: &Pairing<'_>,
     policy: &Policy,
-    way: Way,
+    way: PathVariant,
     frames_behind: usize,
-    compared: Compared,
+    compared: ProofExtent,
 ) -> Result<OpenedPath> {
     let gone = || Error::invalid("resize", format!("{way} is not one of the policy's paths"));
     let candidate = Candidate { spec: policy.paths.get(way.id).ok_or_else(gone)?, sync: way.sync };
@@ -182,7 +182,7 @@ pub fn probe(
     policy: &Policy,
 ) -> Result<ProbeReport> {
     let pairing = policy.pairing(backend, display, desc);
-    let mut field = Field::new(&pairing, policy, &[])?;
+    let mut field = Candidates::new(&pairing, policy, &[])?;
     if policy.budget.is_zero() {
         for candidate in field.defaults() {
             drop(field.attempt(&pairing, candidate, None));
@@ -220,16 +220,16 @@ pub(crate) fn forget(
 ) {
     distrust(backend, display);
     let pairing = policy.pairing(backend, display, desc);
-    if let Ok(field) = Field::new(&pairing, policy, &[]) {
+    if let Ok(field) = Candidates::new(&pairing, policy, &[]) {
         profile::remove(&policy.profiles, &Key::new(&pairing, &field.candidates, policy));
     }
 }
 
 /// Remembers that `way` is the best of all candidates except `left`, by the comparisons while the program ran.
-pub(crate) fn remember(table: &Table<'_>, policy: &Policy, way: Way, us: f64, left: Vec<Way>) {
-    let Ok(field) = Field::new(&table.pairing, policy, &[]) else { return };
+pub(crate) fn remember(table: &TrialContext<'_>, policy: &Policy, way: PathVariant, us: f64, left: Vec<PathVariant>) {
+    let Ok(field) = Candidates::new(&table.pairing, policy, &[]) else { return };
     let Some(candidate) = field.candidates.iter().find(|candidate| candidate.way() == way).copied() else { return };
-    let what = Remembered { candidate, frames_behind: table.frames_behind, found: Found::Quickest(us), left };
+    let what = SavedChoice { candidate, frames_behind: table.frames_behind, found: ChoiceBasis::Quickest(us), left };
     profile::store(&policy.profiles, &Key::new(&table.pairing, &field.candidates, policy), what);
 }
 
@@ -240,16 +240,21 @@ struct Choice<'p> {
     /// Best number of frames behind, if it is remembered.
     frames_behind: Option<usize>,
     /// Result of a measurement that was just made, with the key under which it is remembered.
-    learned: Option<(Key, Found)>,
+    learned: Option<(Key, ChoiceBasis)>,
     /// Candidates that there was no time to compare it with.
-    untried: Vec<Way>,
+    untried: Vec<PathVariant>,
     /// Time that opening a path takes, if it was measured.
     opening: Duration,
     /// Approximate time of a frame, if it was just measured.
     frame: Option<Duration>,
 }
 
-fn choose<'p>(pairing: &Pairing<'_>, policy: &Policy, field: &mut Field<'p>, keep: Option<Keep>) -> Option<Choice<'p>> {
+fn choose<'p>(
+    pairing: &Pairing<'_>,
+    policy: &Policy,
+    field: &mut Candidates<'p>,
+    keep: Option<CurrentPath>,
+) -> Option<Choice<'p>> {
     let is_static = policy.budget.is_zero() || policy.force.is_some() || policy.prefer.is_some();
     if is_static || field.candidates.len() < 2 {
         for candidate in field.in_order(keep) {
@@ -278,21 +283,21 @@ fn choose<'p>(pairing: &Pairing<'_>, policy: &Policy, field: &mut Field<'p>, kee
     let begun = policy.clock.now();
     // A known candidate opens faster than any candidate that is still to be compared with it.
     let is_known = remembered.as_ref().is_some_and(|before| before.candidate.is_known(pairing));
-    if let Some(Remembered { candidate, frames_behind, found, ref left }) = remembered
+    if let Some(SavedChoice { candidate, frames_behind, found, ref left }) = remembered
         && found.stands(policy.budget)
         && let Ok(path) = candidate.attempt(pairing, Some(frames_behind))
     {
         let why = match found {
-            Found::Quickest(us) => format!("measured before: the quickest, {us:.0} us a frame"),
-            Found::First { budget, .. } => format!(
+            ChoiceBasis::Quickest(us) => format!("measured before: the quickest, {us:.0} us a frame"),
+            ChoiceBasis::First { budget, .. } => format!(
                 "the first whose pixels were right; earlier starts had no time to measure within {} ms",
                 budget.as_millis()
             ),
         };
         field.report.change(candidate.id(), path.sync(), why);
         let frame = match found {
-            Found::Quickest(us) => Some(micros(us)),
-            Found::First { .. } => None,
+            ChoiceBasis::Quickest(us) => Some(micros(us)),
+            ChoiceBasis::First { .. } => None,
         };
         let opening = if is_known { Duration::MAX } else { policy.clock.since(begun) };
         let frames_behind = Some(frames_behind);
@@ -313,14 +318,14 @@ fn choose<'p>(pairing: &Pairing<'_>, policy: &Policy, field: &mut Field<'p>, kee
             untried.push(way);
         }
     }
-    let found = median_us.map_or_else(|| Found::first(policy.budget, before()), Found::Quickest);
+    let found = median_us.map_or_else(|| ChoiceBasis::first(policy.budget, before()), ChoiceBasis::Quickest);
     let frame = median_us.map(micros).or(frame);
     Some(Choice { candidate, path, frames_behind: None, learned: Some((key, found)), frame, untried, opening })
 }
 
 /// Returns candidates that lost to the best by so little that noise may be the reason, the closest first.
-fn close_to(best: Way, measured: &Measured, events: &[(Way, Event)]) -> Vec<Way> {
-    let ratio = |(way, event): &(Way, Event)| match event {
+fn close_to(best: PathVariant, measured: &PathCost, events: &[(PathVariant, Event)]) -> Vec<PathVariant> {
+    let ratio = |(way, event): &(PathVariant, Event)| match event {
         Ok((other, _)) if *way != best && !other.samples_us.is_empty() => {
             Some((*way, other.median_us / measured.median_us))
         }

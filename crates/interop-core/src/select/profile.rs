@@ -4,7 +4,7 @@
 //! profile is written to a new file, which is then renamed over the old one, so that two programs at once leave one
 //! complete file.
 
-use super::attempt::{Candidate, Way};
+use super::path_variant::{Candidate, PathVariant};
 use super::policy::{Mode, Policy, Profiles};
 use crate::describe::surface::SurfaceDesc;
 use crate::devices::capability::SyncKind;
@@ -138,24 +138,24 @@ struct Profile {
     path: String,
     sync: Option<SyncKind>,
     frames_behind: usize,
-    found: Found,
+    found: ChoiceBasis,
     /// Names of the candidates that it was not compared with yet.
     left: Vec<String>,
 }
 
 /// An earlier selection.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Remembered<'p> {
+pub(super) struct SavedChoice<'p> {
     pub candidate: Candidate<'p>,
     pub frames_behind: usize,
-    pub found: Found,
+    pub found: ChoiceBasis,
     /// Candidates that it was not compared with yet.
-    pub left: Vec<Way>,
+    pub left: Vec<PathVariant>,
 }
 
 /// The reason for a selection.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub(super) enum Found {
+pub(super) enum ChoiceBasis {
     /// It was the fastest: microseconds a frame.
     Quickest(f64),
     /// It was the first that worked, because so many starts had no time for measurements within this budget.
@@ -165,7 +165,7 @@ pub(super) enum Found {
 /// The first start may have no time because drivers compile. A second one shows whether frames are simply too large.
 const STARTS: u32 = 2;
 
-impl Found {
+impl ChoiceBasis {
     /// True where measuring again within `budget` would find nothing new.
     pub fn stands(self, within: Duration) -> bool {
         match self {
@@ -185,7 +185,7 @@ impl Found {
 }
 
 /// Loads the selection stored under `key`, if it is still among the candidates.
-pub(super) fn load<'p>(profiles: &Profiles, key: &Key, candidates: &[Candidate<'p>]) -> Option<Remembered<'p>> {
+pub(super) fn load<'p>(profiles: &Profiles, key: &Key, candidates: &[Candidate<'p>]) -> Option<SavedChoice<'p>> {
     let file = key.file_name();
     let found: Profile = serde_json::from_str(&profiles.read(&file)?)
         .inspect_err(|error| tracing::debug!(file, %error, "a profile is damaged"))
@@ -196,18 +196,18 @@ pub(super) fn load<'p>(profiles: &Profiles, key: &Key, candidates: &[Candidate<'
     }
     let candidate = candidates.iter().find(|c| c.id().name() == found.path && c.sync == found.sync)?;
     let left = candidates.iter().map(Candidate::way).filter(|way| found.left.contains(&way.to_string())).collect();
-    Some(Remembered { candidate: *candidate, frames_behind: found.frames_behind, found: found.found, left })
+    Some(SavedChoice { candidate: *candidate, frames_behind: found.frames_behind, found: found.found, left })
 }
 
 /// Stores a selection. A failure is only logged.
-pub(super) fn store(profiles: &Profiles, key: &Key, what: Remembered<'_>) {
+pub(super) fn store(profiles: &Profiles, key: &Key, what: SavedChoice<'_>) {
     let profile = Profile {
         key: key.clone(),
         path: what.candidate.id().to_string(),
         sync: what.candidate.sync,
         frames_behind: what.frames_behind,
         found: what.found,
-        left: what.left.iter().map(Way::to_string).collect(),
+        left: what.left.iter().map(PathVariant::to_string).collect(),
     };
     match serde_json::to_string_pretty(&profile) {
         Ok(text) => profiles.keep(&key.file_name(), &text),
@@ -258,10 +258,10 @@ mod tests {
     }
 
     static CANDIDATE: LazyLock<Candidate<'static>> = LazyLock::new(|| Candidate { spec: &PATHS[0], sync: None });
-    static WHAT: LazyLock<Remembered<'static>> = LazyLock::new(|| Remembered {
+    static WHAT: LazyLock<SavedChoice<'static>> = LazyLock::new(|| SavedChoice {
         candidate: *CANDIDATE,
         frames_behind: 2,
-        found: Found::Quickest(12.5),
+        found: ChoiceBasis::Quickest(12.5),
         left: vec![CANDIDATE.way()],
     });
 
@@ -318,11 +318,11 @@ mod tests {
     #[test]
     fn that_there_is_no_time_must_be_found_twice() {
         let short = Duration::from_millis(300);
-        let once = Found::first(short, None);
-        let twice = Found::first(short, Some(once));
-        assert!(Found::Quickest(1.0).stands(short) && !once.stands(short) && twice.stands(short));
+        let once = ChoiceBasis::first(short, None);
+        let twice = ChoiceBasis::first(short, Some(once));
+        assert!(ChoiceBasis::Quickest(1.0).stands(short) && !once.stands(short) && twice.stands(short));
         assert!(twice.stands(short / 2) && !twice.stands(short * 2), "more time may be enough");
-        assert!(!Found::first(short * 2, Some(twice)).stands(short * 2), "counted from the start");
+        assert!(!ChoiceBasis::first(short * 2, Some(twice)).stands(short * 2), "counted from the start");
     }
 
     #[test]
@@ -335,7 +335,7 @@ mod tests {
                             store(
                                 profiles,
                                 &key(40),
-                                Remembered { found: Found::Quickest(f64::from(writer)), ..WHAT.clone() },
+                                SavedChoice { found: ChoiceBasis::Quickest(f64::from(writer)), ..WHAT.clone() },
                             );
                             let seen = load(profiles, &key(40), &[*CANDIDATE]).expect("a whole file at any time");
                             assert_eq!(seen.frames_behind, 2);

@@ -99,7 +99,7 @@ impl PathState {
 /// Cost of a path, end to end: a kernel that writes every pixel, the transfer, and a draw that reads every pixel.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct Measured {
+pub struct PathCost {
     /// Synchronisation of the two sides.
     pub sync: SyncKind,
     /// Number of frames behind.
@@ -114,7 +114,7 @@ pub struct Measured {
     pub samples_us: Vec<f64>,
 }
 
-impl Measured {
+impl PathCost {
     pub(super) fn of(sync: SyncKind, frames_behind: usize, samples_us: Vec<f64>) -> Self {
         let [low, median_us, high, p99_us] = quantiles(&samples_us, [0.25, 0.5, 0.75, 0.99]);
         Self { sync, frames_behind, median_us, p99_us, spread_us: high - low, samples_us }
@@ -135,7 +135,7 @@ pub struct PathReport {
     #[serde(flatten)]
     pub state: PathState,
     /// Costs of the path, for each kind of synchronisation that was timed.
-    pub measured: Vec<Measured>,
+    pub measured: Vec<PathCost>,
 }
 
 impl PathReport {
@@ -253,7 +253,7 @@ impl fmt::Display for Comparison {
 /// Comparisons after the start.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[non_exhaustive]
-pub struct Later {
+pub struct LaterTrials {
     /// Comparisons so far, in order of time.
     pub comparisons: Vec<Comparison>,
     /// Names of the candidates that are still to be compared.
@@ -264,7 +264,7 @@ pub struct Later {
     pub running: Duration,
 }
 
-impl fmt::Display for Later {
+impl fmt::Display for LaterTrials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for comparison in &self.comparisons {
             writeln!(f, "  {comparison}")?;
@@ -300,7 +300,7 @@ pub struct ProbeReport {
     /// Time at each lateness of the current path, if [`crate::Mode::Throughput`] measured it.
     pub lateness: Vec<Lateness>,
     /// Comparisons after the start, and those that are still to be done.
-    pub later: Later,
+    pub later: LaterTrials,
     /// Every path, in the order of rank.
     pub paths: Vec<PathReport>,
     /// Findings with advice.
@@ -321,7 +321,7 @@ impl ProbeReport {
 
     /// Takes over the results of an earlier report of the same surface, for paths that were not tried this time.
     pub(crate) fn inherit(&mut self, earlier: &Self) {
-        self.later = Later { left: Vec::new(), ..earlier.later.clone() };
+        self.later = LaterTrials { left: Vec::new(), ..earlier.later.clone() };
         for row in &mut self.paths {
             let Some(known) = earlier.paths.iter().find(|known| known.id == row.id) else { continue };
             let tried = matches!(
@@ -341,7 +341,7 @@ impl ProbeReport {
     }
 
     /// Adds the result of a later comparison to the report of its path.
-    pub(crate) fn note(&mut self, comparison: Comparison, measured: Option<Measured>) {
+    pub(crate) fn note(&mut self, comparison: Comparison, measured: Option<PathCost>) {
         if let Some(row) = self.paths.iter_mut().find(|row| row.id == comparison.path) {
             match &comparison.outcome {
                 // A path whose own synchronisation works is not rejected because another one fails.
@@ -415,7 +415,7 @@ mod tests {
     fn one_slow_frame_moves_only_the_tail() {
         let mut samples: Vec<f64> = (0..99).map(|i| 100.0 + f64::from(i % 3)).collect();
         samples.push(5000.0);
-        let measured = Measured::of(SyncKind::Finish, 0, samples);
+        let measured = PathCost::of(SyncKind::Finish, 0, samples);
         assert_eq!((measured.median_us, measured.spread_us), (101.0, 2.0));
         assert!(measured.p99_us <= 5000.0 && measured.samples_us.len() == 100);
         assert_eq!(quantile(&[], 0.5), 0.0);

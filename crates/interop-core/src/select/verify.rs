@@ -9,7 +9,7 @@ use crate::describe::pattern::Pattern;
 use crate::describe::surface::{ImageDesc, SurfaceDesc, Unwritten};
 use crate::describe::view::{ImageView, View};
 use crate::devices::timeline::stage;
-use crate::display::Part;
+use crate::display::SurfacePart;
 use crate::draw::{DrawOptions, Manner, Plan, paint};
 use crate::path::{FrameLayout, OpenedPath, PathId, RING_SLOTS, SharingPath, pattern_frame};
 use std::ops::Range;
@@ -26,12 +26,12 @@ const COMPARED_BYTES: usize = 8 << 20;
 /// only possible fault there is the wrong memory.
 const MORE_COMPARED: (usize, usize) = (1 << 18, 4);
 
-/// Bytes and bands compared of each frame under [`Compared::FewRows`]: the first row, one in the middle, and the last.
+/// Bytes and bands compared of each frame under [`ProofExtent::FewRows`]: the first row, one in the middle, and the last.
 const FEW_ROWS: (usize, usize) = (0, 3);
 
 /// How much a proof compares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Compared {
+pub(crate) enum ProofExtent {
     /// Everything.
     All,
     /// A few rows of a frame in each slot, for a candidate that was verified at another size.
@@ -53,7 +53,7 @@ const BANDS: usize = 32;
 /// # Errors
 /// [`Error::Rejected`] where the pixels differ; otherwise errors of the path, the backend or the display.
 pub fn verify(id: PathId, path: &mut OpenedPath, backend: &dyn ComputeBackend, layout: &FrameLayout) -> Result<()> {
-    compare(id, path, backend, layout, Compared::All)
+    compare(id, path, backend, layout, ProofExtent::All)
 }
 
 /// Compares the whole frame or a few of its rows, as `compared` says.
@@ -62,7 +62,7 @@ pub(super) fn compare(
     path: &mut OpenedPath,
     backend: &dyn ComputeBackend,
     layout: &FrameLayout,
-    compared: Compared,
+    compared: ProofExtent,
 ) -> Result<()> {
     let _stage = stage!("verify", path = %id);
     let mut proof = Proof { compared, ..Proof::new(id, layout)? };
@@ -73,7 +73,7 @@ pub(super) fn compare(
 /// The steps of [`verify`], frame by frame.
 pub(super) struct Proof {
     id: PathId,
-    compared: Compared,
+    compared: ProofExtent,
     whole: View,
     rows: Rows,
     /// Number of frames compared so far.
@@ -85,22 +85,22 @@ pub(super) struct Proof {
 impl Proof {
     pub fn new(id: PathId, layout: &FrameLayout) -> Result<Self> {
         let (whole, rows) = (layout.whole()?, Rows::of(layout.desc())?);
-        Ok(Self { id, compared: Compared::All, whole, rows, frames: 0, pattern: Pattern::ZERO })
+        Ok(Self { id, compared: ProofExtent::All, whole, rows, frames: 0, pattern: Pattern::ZERO })
     }
 
     /// Writes and compares one frame; returns true after the last.
     pub fn step(&mut self, path: &mut OpenedPath, backend: &dyn ComputeBackend, layout: &FrameLayout) -> Result<bool> {
         let rule = layout.desc().unwritten();
         let frames = match self.compared {
-            Compared::All => FRAMES.max(path.slots()),
-            Compared::FewRows => path.slots(),
+            ProofExtent::All => FRAMES.max(path.slots()),
+            ProofExtent::FewRows => path.slots(),
         };
         if self.frames < frames {
             self.pattern = Pattern::for_view(&self.whole, next_nonce());
             pattern_frame(path, backend, layout, &self.pattern)?;
             path.flush()?;
             self.compare(path, layout)?;
-            let has_more = rule != Unwritten::Overwrite && self.compared == Compared::All;
+            let has_more = rule != Unwritten::Overwrite && self.compared == ProofExtent::All;
             return Ok(self.frames == frames && !has_more);
         }
         if rule == Unwritten::Clear {
@@ -115,9 +115,9 @@ impl Proof {
 
     fn compare(&mut self, path: &mut OpenedPath, layout: &FrameLayout) -> Result<()> {
         let (bytes, bands) = match self.compared {
-            Compared::FewRows => FEW_ROWS,
-            Compared::All if self.frames < FRAMES => (COMPARED_BYTES, BANDS),
-            Compared::All => MORE_COMPARED,
+            ProofExtent::FewRows => FEW_ROWS,
+            ProofExtent::All if self.frames < FRAMES => (COMPARED_BYTES, BANDS),
+            ProofExtent::All => MORE_COMPARED,
         };
         for band in self.rows.bands(bytes, bands) {
             let shown = path.surface_mut().read_back(&self.rows.part(&band))?;
@@ -126,7 +126,7 @@ impl Proof {
                 return Err(Error::Rejected { path: self.id, mismatch });
             }
         }
-        if let (SurfaceDesc::Image(image), 0, Compared::All) = (layout.desc(), self.frames, self.compared) {
+        if let (SurfaceDesc::Image(image), 0, ProofExtent::All) = (layout.desc(), self.frames, self.compared) {
             self.compare_draws(path, image, layout.is_reversed())?;
         }
         self.frames += 1;
@@ -231,10 +231,10 @@ impl Rows {
             .collect()
     }
 
-    fn part(&self, band: &Range<u32>) -> Part {
+    fn part(&self, band: &Range<u32>) -> SurfacePart {
         match self.image_width {
-            Some(width) => Part::Image(Region::new(0, band.start, width, band.end - band.start)),
-            None => Part::Buffer(band.start as usize * self.len..(band.end as usize * self.len).min(self.total)),
+            Some(width) => SurfacePart::Image(Region::new(0, band.start, width, band.end - band.start)),
+            None => SurfacePart::Buffer(band.start as usize * self.len..(band.end as usize * self.len).min(self.total)),
         }
     }
 

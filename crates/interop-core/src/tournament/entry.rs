@@ -1,7 +1,7 @@
 //! A candidate with its turns, and comparisons with another one.
 
 use super::stats::{Ratio, is_smaller, quantile};
-use super::time::{Clock, Settling, micros};
+use super::time::{Clock, SteadyDetector, micros};
 use crate::describe::error::Result;
 use crate::describe::panics::contained;
 use crate::devices::timeline::stage;
@@ -80,7 +80,7 @@ pub struct Entry<T> {
     /// Duration of the longest turn.
     pub(super) turn_time: Duration,
     /// Warm-up frames before the first turn.
-    settling: Settling,
+    settling: SteadyDetector,
 }
 
 impl<T: Contestant> Entry<T> {
@@ -129,7 +129,7 @@ impl<T: Contestant> Entry<T> {
 impl<T> Entry<T> {
     /// Creates an entry. It warms up before its first turn, for a shorter time if it `has_run`.
     pub fn new(who: T, terms: Terms, has_run: bool) -> Self {
-        let settling = Settling::new(if has_run { 0 } else { terms.slots });
+        let settling = SteadyDetector::new(if has_run { 0 } else { terms.slots });
         Self { who, terms, samples_us: Vec::new(), turns: Vec::new(), turn_time: Duration::ZERO, settling }
     }
 

@@ -21,13 +21,13 @@ pub use entry::{Contestant, Entry, MOST_SAMPLES, TURN, Terms, Verdict};
 pub(crate) use entry::{HOPELESS, run_of};
 pub use stats::{Ratio, quantile, quantiles};
 pub use time::Clock;
-pub(crate) use time::{Shortest, micros};
+pub(crate) use time::{ShortestTime, micros};
 
 use crate::describe::error::Error;
 use crate::devices::timeline::stage;
 use entry::{EQUAL, FEWEST, MOST};
 use std::time::Duration;
-use time::Settling;
+use time::SteadyDetector;
 
 /// Most candidates that stay open for the last comparison.
 const MOST_OPEN: usize = 4;
@@ -55,7 +55,7 @@ impl<T: Contestant> Tournament<T> {
     /// and half a turn of the leader.
     pub(crate) fn challenge_time(&self) -> Duration {
         self.leader().map_or(Duration::ZERO, |leader| {
-            leader.frame_time() * Settling::usual(leader.terms.slots) + leader.turn_time * 3 / 2
+            leader.frame_time() * SteadyDetector::usual(leader.terms.slots) + leader.turn_time * 3 / 2
         })
     }
 

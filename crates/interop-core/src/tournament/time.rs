@@ -49,12 +49,12 @@ pub(crate) fn micros(us: f64) -> Duration {
 /// Times of a candidate that is judged by the shortest of a few. The first is ignored because drivers compile at first
 /// use.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Shortest {
+pub(crate) struct ShortestTime {
     told: usize,
     time: Option<Duration>,
 }
 
-impl Shortest {
+impl ShortestTime {
     /// Number of times that are measured.
     pub const TIMED: usize = 4;
 
@@ -90,7 +90,7 @@ const STEADY: u32 = 2;
 const MOST: u32 = 16;
 
 /// Detects when frames no longer get faster.
-pub(super) struct Settling {
+pub(super) struct SteadyDetector {
     /// Minimum number of frames: one for each slot.
     fewest: u32,
     frames: u32,
@@ -98,7 +98,7 @@ pub(super) struct Settling {
     steady: u32,
 }
 
-impl Settling {
+impl SteadyDetector {
     pub fn new(slots: usize) -> Self {
         Self { fewest: slots as u32, frames: 0, least: Duration::MAX, steady: 0 }
     }
@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     fn frames(slots: usize, times: impl IntoIterator<Item = u64>) -> usize {
-        let mut settling = Settling::new(slots);
+        let mut settling = SteadyDetector::new(slots);
         let more = |ms: &u64| {
             let more = !settling.is_over();
             settling.note(Duration::from_millis(*ms));
@@ -146,7 +146,7 @@ mod tests {
     fn it_is_over_when_frames_take_no_less() {
         let settled = |slots, first: &[u64]| frames(slots, first.iter().copied().chain([10; 30]));
         assert_eq!([settled(0, &[]), settled(3, &[]), settled(5, &[])], [3, 3, 5]);
-        assert_eq!((settled(3, &[90]), Settling::usual(3)), (4, 4));
+        assert_eq!((settled(3, &[90]), SteadyDetector::usual(3)), (4, 4));
         assert_eq!(settled(3, &[90, 80, 70, 60, 50, 40, 30, 20]), 11);
         // One slow frame among others is no reason to go on, nor is noise.
         assert_eq!(settled(3, &[10, 11, 30, 10]), 3);
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn without_time_only_each_slot_has_its_frame() {
-        let mut settling = Settling::new(2);
+        let mut settling = SteadyDetector::new(2);
         let (now, until) = (Duration::from_secs(1), Some(Duration::ZERO));
         for ms in [9, 3] {
             assert!(settling.goes_on(now, until));

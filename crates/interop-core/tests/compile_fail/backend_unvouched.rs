@@ -1,14 +1,14 @@
 //! A backend runs texts for which others vouch, so nobody writes one without a word of their own.
 
-use interop_core::compute::{Arg, BackendDriver, Checked, ComputeBackend, ComputeMemory, Kernel, KernelSource, Target};
+use interop_core::compute::{Arg, BackendDriver, CheckToken, ComputeBackend, ComputeMemory, Kernel, KernelSource, Target};
 use interop_core::describe::pattern::Pattern;
 use interop_core::{ComputeCaps, DeviceIdentity, Result};
 use std::ops::Range;
 use std::sync::Arc;
 
-struct Handed(Arc<dyn ComputeBackend>);
+struct BackendHandle(Arc<dyn ComputeBackend>);
 
-impl BackendDriver for Handed { //~ E0200
+impl BackendDriver for BackendHandle { //~ E0200
     fn device(&self) -> &DeviceIdentity {
         self.0.device()
     }
@@ -29,7 +29,7 @@ impl BackendDriver for Handed { //~ E0200
     }
     fn copy(
         &self,
-        _: Checked,
+        _: CheckToken,
         from: &dyn ComputeMemory,
         to: &mut dyn ComputeMemory,
         range: Range<usize>,

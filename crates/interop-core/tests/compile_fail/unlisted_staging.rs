@@ -4,9 +4,9 @@ use interop_core::display::StagingDriver;
 use interop_core::{Result, Staging};
 use std::any::Any;
 
-struct Unlisted(Staging);
+struct UnlistedStaging(Staging);
 
-impl StagingDriver for Unlisted {
+impl StagingDriver for UnlistedStaging {
     fn fence(&mut self, _: bool) -> Result<()> {
         self.0.fence()
     }

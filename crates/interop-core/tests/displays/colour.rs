@@ -3,7 +3,7 @@
 
 use cpu_fallback::{CpuBackend, CpuKernelExt as _};
 use half::f16;
-use interop_core::conformance::{self, Drawing};
+use interop_core::conformance::{self, DrawCase};
 use interop_core::{
     AlphaMode, ComputeBackend, Display, DrawOptions, Encoding, ImageAccess, ImageDesc, KernelSource, Link, LinkOptions,
     Manner, PixelFormat, RowOrder, Surface, SurfaceDesc, TargetEncoding,
@@ -17,7 +17,7 @@ pub fn flipped(pixels: &[u8], row: usize) -> Vec<u8> {
 }
 
 /// The case's image, with the row first that the display's memory begins with.
-pub fn surface(display: &dyn Display, case: &Drawing, access: ImageAccess) -> Surface {
+pub fn surface(display: &dyn Display, case: &DrawCase, access: ImageAccess) -> Surface {
     let desc = SurfaceDesc::Image(case.image.with_access(access));
     let row = case.image.extent.width as usize * case.image.format.bytes_per_pixel();
     let pixels = match display.caps().native_row_order {
@@ -32,16 +32,16 @@ pub fn surface(display: &dyn Display, case: &Drawing, access: ImageAccess) -> Su
 }
 
 /// `case`, drawn by `manner`.
-pub fn by(manner: Manner, case: &Drawing) -> Drawing {
-    Drawing { options: case.options.with_manner(manner), ..case.clone() }
+pub fn by(manner: Manner, case: &DrawCase) -> DrawCase {
+    DrawCase { options: case.options.with_manner(manner), ..case.clone() }
 }
 
 /// Draws each by either manner; all of it in tight rows, top row first, is as the reference.
 pub fn are_as_the_reference(
     display: &dyn Display,
-    cases: impl IntoIterator<Item = Drawing>,
+    cases: impl IntoIterator<Item = DrawCase>,
     access: ImageAccess,
-    mut draw: impl FnMut(&Drawing, &Surface, Manner) -> Vec<u8>,
+    mut draw: impl FnMut(&DrawCase, &Surface, Manner) -> Vec<u8>,
 ) {
     let mut wrong = Vec::new();
     for case in cases {
@@ -54,9 +54,9 @@ pub fn are_as_the_reference(
     assert!(wrong.is_empty(), "{} wrong, the first: {}", wrong.len(), wrong[0]);
 }
 
-pub fn floats_are_not_cut_off(display: &dyn Display, draw: impl FnOnce(&Drawing, &Surface) -> Vec<u8>) {
-    let mut cases = Drawing::all().into_iter();
-    let light = |c: &Drawing| c.image.encoding == Encoding::Linear && c.options.exposure == 3.0;
+pub fn floats_are_not_cut_off(display: &dyn Display, draw: impl FnOnce(&DrawCase, &Surface) -> Vec<u8>) {
+    let mut cases = DrawCase::all().into_iter();
+    let light = |c: &DrawCase| c.image.encoding == Encoding::Linear && c.options.exposure == 3.0;
     let case = cases.find(|c| c.target == PixelFormat::Rgba16F && light(c)).unwrap();
     let pixels = draw(&case, &surface(display, &case, ImageAccess::Texture));
     let reds = pixels.chunks_exact(8).map(|pixel| interop_core::describe::color::load(PixelFormat::Rgba16F, pixel)[0]);

@@ -7,8 +7,8 @@ use interop_core::display::{
     Bytes, Call, Hook, InPlaceDriver, Pixels, Reach, StagingDriver, StoredDriver, SurfaceDriver, Watch,
 };
 use interop_core::{
-    BufferView, Display, Error, Extent, HostBlock, ImageView, Part, PixelFormat, Region, Result, Staging, StagingKind,
-    Surface, SurfaceDesc, View,
+    BufferView, Display, Error, Extent, HostBlock, ImageView, PixelFormat, Region, Result, Staging, StagingKind,
+    Surface, SurfaceDesc, SurfacePart, View,
 };
 use std::ops::Range;
 use std::rc::Rc;
@@ -38,33 +38,33 @@ struct AroundSurface(Surface);
 
 impl SurfaceDriver<Pixels> for AroundSurface {
     fn read_back(&mut self, at: &Region) -> Result<Vec<u8>> {
-        self.0.read_back(&Part::Image(*at))
+        self.0.read_back(&SurfacePart::Image(*at))
     }
 }
 
 impl SurfaceDriver<Bytes> for AroundSurface {
     fn read_back(&mut self, at: &Range<usize>) -> Result<Vec<u8>> {
-        self.0.read_back(&Part::Buffer(at.clone()))
+        self.0.read_back(&SurfacePart::Buffer(at.clone()))
     }
 }
 
 impl StoredDriver<Pixels> for AroundSurface {
     fn upload(&mut self, at: &Region, bytes: &[u8], view: &ImageView) -> Result<()> {
-        self.0.upload(&Part::Image(*at), bytes, &View::Image(*view))
+        self.0.upload(&SurfacePart::Image(*at), bytes, &View::Image(*view))
     }
 
     fn upload_staged(&mut self, at: &Region, staging: &mut Staging, view: &ImageView) -> Result<()> {
-        self.0.upload_staged(&Part::Image(*at), staging, &View::Image(*view))
+        self.0.upload_staged(&SurfacePart::Image(*at), staging, &View::Image(*view))
     }
 }
 
 impl StoredDriver<Bytes> for AroundSurface {
     fn upload(&mut self, at: &Range<usize>, bytes: &[u8], view: &BufferView) -> Result<()> {
-        self.0.upload(&Part::Buffer(at.clone()), bytes, &View::Buffer(*view))
+        self.0.upload(&SurfacePart::Buffer(at.clone()), bytes, &View::Buffer(*view))
     }
 
     fn upload_staged(&mut self, at: &Range<usize>, staging: &mut Staging, view: &BufferView) -> Result<()> {
-        self.0.upload_staged(&Part::Buffer(at.clone()), staging, &View::Buffer(*view))
+        self.0.upload_staged(&SurfacePart::Buffer(at.clone()), staging, &View::Buffer(*view))
     }
 }
 
@@ -133,38 +133,38 @@ fn other_lengths_and_reaches(display: &dyn Display) {
     let image = SurfaceDesc::image(512, 512, PixelFormat::Rgba8);
     let pixels = View::Image(ImageView::packed(Extent::new(512, 512), PixelFormat::Rgba8, 1, 0, false).unwrap());
     let mut surface = display.create_surface(&desc).unwrap();
-    surface.upload(&Part::full(&desc), &vec![7; LARGE], &all(LARGE)).unwrap();
+    surface.upload(&SurfacePart::full(&desc), &vec![7; LARGE], &all(LARGE)).unwrap();
     let reaches = || [Reach::Never, Reach::EachFill, Reach::Address(HostBlock::allocate(LARGE).unwrap())];
     for reach in reaches() {
         let what = format!("{reach:?}");
         let mut long = around(display, persistent(display, SMALL), LARGE, reach);
-        refused(surface.upload_staged(&Part::full(&desc), &mut long, &all(LARGE)), &what);
+        refused(surface.upload_staged(&SurfacePart::full(&desc), &mut long, &all(LARGE)), &what);
         let mut texture = display.create_surface(&image).unwrap();
-        refused(texture.upload_staged(&Part::full(&image), &mut long, &pixels), &what);
+        refused(texture.upload_staged(&SurfacePart::full(&image), &mut long, &pixels), &what);
         for (of, view) in [(&desc, all(LARGE)), (&image, pixels)] {
             if let Ok(mut shown) = display.create_in_place_surface(of) {
                 refused(shown.read_in_place(&long, &view), &what);
             }
         }
-        let done = surface.download(&Part::full(&desc), &mut long, &all(LARGE));
+        let done = surface.download(&SurfacePart::full(&desc), &mut long, &all(LARGE));
         // A display that does not write blocks itself fills one through the driver in front, which gave an address of its own.
         if done.is_err() || long.host_block().is_none() {
             refused(done, &what);
         }
     }
-    assert!(surface.read_back(&Part::full(&desc)).unwrap() == vec![7; LARGE], "no byte was changed");
+    assert!(surface.read_back(&SurfacePart::full(&desc)).unwrap() == vec![7; LARGE], "no byte was changed");
 }
 
 fn bytes_under_a_slice_stay(display: &dyn Display) {
     let desc = SurfaceDesc::buffer(LARGE as u64);
     let mut surface = display.create_surface(&desc).unwrap();
-    surface.upload(&Part::full(&desc), &vec![7; LARGE], &all(LARGE)).unwrap();
+    surface.upload(&SurfacePart::full(&desc), &vec![7; LARGE], &all(LARGE)).unwrap();
     let staging = persistent(display, LARGE);
     let block = staging.host_block().unwrap();
     block.write(0..LARGE, Holder::Guard).unwrap().fill(1);
     let mut unlisted = around(display, staging, LARGE, Reach::Never);
     let held = block.read(0..LARGE, Holder::Guard).unwrap();
-    refused(surface.download(&Part::full(&desc), &mut unlisted, &all(LARGE)), "a block that says Never");
+    refused(surface.download(&SurfacePart::full(&desc), &mut unlisted, &all(LARGE)), "a block that says Never");
     unlisted.wait().unwrap();
     display.finish().unwrap();
     assert!(held.iter().all(|byte| *byte == 1), "bytes changed under a slice");
@@ -183,7 +183,7 @@ fn surfaces_of_another_size(display: &dyn Display) {
             }
             SurfaceDesc::Buffer(_) => all(LARGE),
         };
-        let whole = Part::full(&large);
+        let whole = SurfacePart::full(&large);
         refused(hostile.upload(&whole, &vec![1; LARGE], &view), "an upload through it");
         refused(hostile.upload_staged(&whole, &mut persistent(display, LARGE), &view), "a staged upload through it");
         refused(hostile.read_back(&whole), "what it reads back");
@@ -193,10 +193,10 @@ fn surfaces_of_another_size(display: &dyn Display) {
 fn a_silent_hook_ends_no_borrow(display: &dyn Display, writes: bool) {
     let desc = SurfaceDesc::buffer(LARGE as u64);
     let mut surface = display.create_surface(&desc).unwrap();
-    surface.upload(&Part::full(&desc), &vec![7; LARGE], &all(LARGE)).unwrap();
+    surface.upload(&SurfacePart::full(&desc), &vec![7; LARGE], &all(LARGE)).unwrap();
     let mut staging = persistent(display, LARGE).watched(Watch::new(Rc::new(Silent), ()));
     let block = staging.host_block().unwrap();
-    surface.download(&Part::full(&desc), &mut staging, &all(LARGE)).unwrap();
+    surface.download(&SurfacePart::full(&desc), &mut staging, &all(LARGE)).unwrap();
     staging.fence().unwrap();
     staging.wait().unwrap();
     let read = block.read(0..LARGE, Holder::Guard);

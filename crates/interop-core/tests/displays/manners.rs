@@ -2,13 +2,13 @@
 //! their suites have this file.
 
 use interop_core::conformance::{expected, stored, tight};
-use interop_core::draw::Why;
+use interop_core::draw::MannerReason;
 use interop_core::{
-    AlphaMode, Display, DrawOptions, Drawn, Encoding, Fit, ImageDesc, Manner, PixelFormat, Surface, SurfaceDesc,
+    AlphaMode, Display, DrawOptions, DrawReport, Encoding, Fit, ImageDesc, Manner, PixelFormat, Surface, SurfaceDesc,
 };
 
 /// Left edge, first row, width and height, in the order of the target's rows.
-pub type Place = (i32, i32, u32, u32);
+pub type PixelRect = (i32, i32, u32, u32);
 
 /// Target that a display draws into.
 pub trait Board {
@@ -17,7 +17,7 @@ pub trait Board {
     fn size(&self) -> (u32, u32);
 
     /// Clears all of it, and draws.
-    fn draw(&self, surface: &Surface, at: Place, options: DrawOptions);
+    fn draw(&self, surface: &Surface, at: PixelRect, options: DrawOptions);
 
     /// Clears all of it.
     fn clear(&self);
@@ -73,7 +73,7 @@ fn far(board: &dyn Board, a: &[u8], b: &[u8]) -> Option<usize> {
     a.iter().zip(b).zip(steps).position(|((a, b), step)| a.abs_diff(*b) > step)
 }
 
-fn drawn(board: &dyn Board, surface: &Surface, at: Place, options: DrawOptions) -> Vec<u8> {
+fn drawn(board: &dyn Board, surface: &Surface, at: PixelRect, options: DrawOptions) -> Vec<u8> {
     board.draw(surface, at, options);
     board.read()
 }
@@ -84,12 +84,12 @@ fn cleared(board: &dyn Board) -> Vec<u8> {
 }
 
 /// Every pixel after a draw by each manner, inside and outside.
-pub fn both(board: &dyn Board, surface: &Surface, at: Place, options: DrawOptions) {
+pub fn both(board: &dyn Board, surface: &Surface, at: PixelRect, options: DrawOptions) {
     let before = cleared(board);
     let [triangle, compute] = Manner::ALL.map(|manner| {
         let pixels = drawn(board, surface, at, options.with_manner(manner));
         let copies = board.copies() && manner == Manner::Compute;
-        assert_eq!(board.display().drawn(), Some(Drawn::new(manner, copies, Why::Asked)));
+        assert_eq!(board.display().drawn(), Some(DrawReport::new(manner, copies, MannerReason::Asked)));
         pixels
     });
     assert_eq!(far(board, &triangle, &compute), None, "{at:?}: the first byte that differs");
@@ -123,7 +123,7 @@ pub fn nothing_is_written_outside_the_viewport(board: &dyn Board, surfaces: &[Su
 }
 
 /// Nobody sees that the first draws are measured. What those were, up to the one that is decided.
-pub fn the_quicker_manner_is_found_out(board: &dyn Board, surface: &Surface, draws: usize) -> Vec<Drawn> {
+pub fn the_quicker_manner_is_found_out(board: &dyn Board, surface: &Surface, draws: usize) -> Vec<DrawReport> {
     let all = (0, 0, board.size().0, board.size().1);
     let expected = drawn(board, surface, all, by(Manner::Triangle));
     let mut found = Vec::new();
@@ -133,10 +133,10 @@ pub fn the_quicker_manner_is_found_out(board: &dyn Board, surface: &Surface, dra
         assert_eq!(far(board, &pixels, &expected), None, "a draw that is measured looks different");
         found.push(board.display().drawn().unwrap());
     }
-    let measured = |manner| found.iter().any(|drawn| drawn.manner == manner && drawn.why == Why::Measuring);
+    let measured = |manner| found.iter().any(|drawn| drawn.manner == manner && drawn.why == MannerReason::Measuring);
     assert!(Manner::ALL.into_iter().all(measured), "each was tried");
     let last = found.last().unwrap();
-    assert!(matches!(last.why, Why::Measured { .. }), "it is decided: {last}");
+    assert!(matches!(last.why, MannerReason::Measured { .. }), "it is decided: {last}");
     found
 }
 
@@ -148,6 +148,6 @@ pub fn what_nobody_sees_is_drawn_as_it_is_asked_for(display: &dyn Display) {
             assert_eq!(display.drawn().unwrap().manner, manner);
         }
         display.draw_offscreen(&surface).unwrap();
-        assert_ne!(display.drawn().unwrap().why, Why::Measuring, "it is settled at once");
+        assert_ne!(display.drawn().unwrap().why, MannerReason::Measuring, "it is settled at once");
     }
 }

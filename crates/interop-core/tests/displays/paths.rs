@@ -1,6 +1,6 @@
 //! The conformance suite as drivers' own suites run it. They have this file.
 
-use interop_core::conformance::{CASES, Context, Manner, Outcome, Row, Table};
+use interop_core::conformance::{CASES, ConformanceRow, ConformanceTable, Context, Manner, Outcome};
 use interop_core::path::Paths;
 use interop_core::{ComputeBackend, Display, PathId};
 use pixelferry_testing::{Level, level};
@@ -27,7 +27,7 @@ pub fn conform(
     display: &Rc<dyn Display>,
     manner: Manner,
     paths: &[PathId],
-) -> Vec<Row> {
+) -> Vec<ConformanceRow> {
     let mut rows = Vec::new();
     for path in paths.iter().copied() {
         let all = level() > Level::Short;
@@ -35,15 +35,15 @@ pub fn conform(
             rows.push(case.row(&Context { backend, display, paths: &Paths::default(), path, manner }));
         }
     }
-    println!("{manner:?}:\n{}", Table(&rows));
-    let failed = Table(&rows).counts().1;
+    println!("{manner:?}:\n{}", ConformanceTable(&rows));
+    let failed = ConformanceTable(&rows).counts().1;
     assert_eq!(failed, 0, "see the table above");
     rows
 }
 
 /// Each of these paths carried frames.
 #[track_caller]
-pub fn ran(rows: &[Row], paths: &[PathId]) {
+pub fn ran(rows: &[ConformanceRow], paths: &[PathId]) {
     for path in paths {
         assert!(rows.iter().any(|row| row.path == *path && row.outcome == Outcome::Pass), "{path} did not run");
     }

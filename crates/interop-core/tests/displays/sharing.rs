@@ -2,8 +2,8 @@
 
 use interop_core::conformance::{Surfaces, fill, tight};
 use interop_core::{
-    BufferView, Display, Error, HandleType, HostBlock, ImageAccess, ImageDesc, MemoryHandle, Part, PixelFormat, Result,
-    SharedHandle, Staging, StagingKind, Surface, SurfaceDesc, View,
+    BufferView, Display, Error, HandleType, HostBlock, ImageAccess, ImageDesc, MemoryHandle, PixelFormat, Result,
+    SharedHandle, Staging, StagingKind, Surface, SurfaceDesc, SurfacePart, View,
 };
 use pixelferry_testing::{Child, Usage, by_level};
 use std::fs::File;
@@ -51,7 +51,7 @@ pub fn linear_memory_of_one_device_is_memory_of_another(display: Rc<dyn Display>
     assert!(opened.host_block().is_none());
     let mut seen = in_place(other, &opened, BYTES);
     let written = |surface: &mut Surface| {
-        let bytes = surface.read_back(&Part::Buffer(0..BYTES)).unwrap();
+        let bytes = surface.read_back(&SurfacePart::Buffer(0..BYTES)).unwrap();
         assert!(bytes[BYTES - 2 * HEAD..].iter().all(|b| *b == 0x5a));
     };
     written(&mut own);
@@ -60,7 +60,7 @@ pub fn linear_memory_of_one_device_is_memory_of_another(display: Rc<dyn Display>
     written(&mut seen);
     let desc = SurfaceDesc::buffer(BYTES as u64);
     let mut copied = other.create_surface(&desc).unwrap();
-    copied.upload_staged(&Part::full(&desc), &mut opened, &tight(&desc).unwrap()).unwrap();
+    copied.upload_staged(&SurfacePart::full(&desc), &mut opened, &tight(&desc).unwrap()).unwrap();
     written(&mut copied);
 }
 
@@ -84,7 +84,7 @@ pub fn every_format_is_exported(display: &dyn Display) {
 
 pub fn blocks_that_nothing_was_written_to_are_refused(display: &dyn Display) {
     let desc = SurfaceDesc::buffer(16);
-    let (all, view) = (Part::full(&desc), tight(&desc).unwrap());
+    let (all, view) = (SurfacePart::full(&desc), tight(&desc).unwrap());
     let mut staging = display.create_staging(StagingKind::Orphaned, 16).unwrap();
     let mut surface = display.create_surface(&desc).unwrap();
     let error = surface.upload_staged(&all, &mut staging, &view).unwrap_err();

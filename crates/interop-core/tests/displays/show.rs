@@ -5,7 +5,7 @@ use super::kernels::{PAINT, WORDS};
 use interop_core::describe::panics::catch;
 use interop_core::{
     AlphaMode, Arg, ComputeBackend, Detour, Display, DrawOptions, Encoding, Error, ImageDesc, Kernel, KernelSource,
-    Link, LinkOptions, PathId, PixelFormat, Policy, Region, Result, RowOrder, Showed, SurfaceDesc, Unwritten,
+    Link, LinkOptions, PathId, PixelFormat, Policy, Region, Result, RowOrder, ShowOutcome, SurfaceDesc, Unwritten,
     WriteFrame,
 };
 use std::rc::Rc;
@@ -27,7 +27,7 @@ pub trait Board {
         link: &mut Link,
         options: DrawOptions,
         frame: &mut dyn FnMut(&mut WriteFrame<'_>) -> Result<()>,
-    ) -> Result<Showed>;
+    ) -> Result<ShowOutcome>;
 
     /// All of the target.
     fn pixels(&mut self) -> Vec<u8>;
@@ -80,18 +80,18 @@ impl Scene {
         Self::new(screen, image(PixelFormat::Rgba8), Unwritten::Overwrite, PAINT, policy)
     }
 
-    pub fn try_show(&mut self, board: &mut dyn Board, level: f32) -> Result<Showed> {
+    pub fn try_show(&mut self, board: &mut dyn Board, level: f32) -> Result<ShowOutcome> {
         let kernel = self.kernel.as_ref();
         board.show(&mut self.link, self.options, &mut |next| next.launch(kernel, &[Arg::F32(level)]))
     }
 
-    pub fn show(&mut self, board: &mut dyn Board, level: f32) -> Showed {
+    pub fn show(&mut self, board: &mut dyn Board, level: f32) -> ShowOutcome {
         self.try_show(board, level).unwrap()
     }
 
     /// The second frame in a target: the first is not tried.
-    pub fn settled(&mut self, board: &mut dyn Board) -> Showed {
-        assert_eq!(self.show(board, 0.0), Showed::Drawn(Detour::First));
+    pub fn settled(&mut self, board: &mut dyn Board) -> ShowOutcome {
+        assert_eq!(self.show(board, 0.0), ShowOutcome::Drawn(Detour::First));
         self.show(board, 0.25)
     }
 
@@ -104,9 +104,9 @@ impl Scene {
 }
 
 /// Which of the two ways is quicker is the machine's; the tests are about both.
-pub fn goes(way: &Showed) -> bool {
-    assert!(matches!(way, Showed::Straight | Showed::Drawn(Detour::Slower { .. })), "{way}");
-    *way == Showed::Straight
+pub fn goes(way: &ShowOutcome) -> bool {
+    assert!(matches!(way, ShowOutcome::Straight | ShowOutcome::Drawn(Detour::Slower { .. })), "{way}");
+    *way == ShowOutcome::Straight
 }
 
 /// Every byte of targets after three frames, stored and drawn (what `scene` is told). The ways that the frames went.
@@ -114,7 +114,7 @@ pub fn a_frame_that_goes_straight_is_what_a_draw_gives(
     screen: &dyn Screen,
     formats: impl IntoIterator<Item = PixelFormat>,
     scene: impl Fn(bool, ImageDesc, Unwritten) -> Scene,
-) -> Vec<(PixelFormat, [[Showed; 3]; 2])> {
+) -> Vec<(PixelFormat, [[ShowOutcome; 3]; 2])> {
     let mut all = Vec::new();
     for format in formats {
         for (order, rule) in [(RowOrder::TopDown, Unwritten::Overwrite), (RowOrder::BottomUp, Unwritten::Clear)] {
@@ -123,7 +123,7 @@ pub fn a_frame_that_goes_straight_is_what_a_draw_gives(
                 let Some(mut board) = screen.board(format) else { continue };
                 let mut scene = scene(drawn, image(format).with_row_order(order), rule);
                 let ways = [0.125, 0.75, 0.5].map(|level| scene.show(board.as_mut(), level));
-                assert!(!drawn || ways.iter().all(|way| matches!(way, Showed::Drawn(_))), "{format}: {ways:?}");
+                assert!(!drawn || ways.iter().all(|way| matches!(way, ShowOutcome::Drawn(_))), "{format}: {ways:?}");
                 found.push((ways, board.pixels()));
             }
             let Ok([(straight, stored), (drawn, expected)]) = <[_; 2]>::try_from(found) else { continue };
@@ -142,7 +142,7 @@ pub fn targets_take_turns<const N: usize>(
     screen: &dyn Screen,
     scene: &mut Scene,
     (rounds, turns): (u8, u8),
-    way: impl Fn(u8, u8, Showed),
+    way: impl Fn(u8, u8, ShowOutcome),
 ) {
     const AROUND: [(i32, i32); 2] = [(-1, 0), (21, 12)];
     for round in 0..rounds {
@@ -171,7 +171,7 @@ pub fn no_surface_has_a_frame_that_went_straight(screen: &dyn Screen, scene: &mu
     assert_eq!(scene.beside(1.0), 255);
     let kernel = scene.kernel.clone();
     scene.link.frame_region(part, |next| next.launch(kernel.as_ref(), &[Arg::F32(0.0)])).unwrap();
-    assert_eq!(scene.show(board, 0.5), Showed::Straight);
+    assert_eq!(scene.show(board, 0.5), ShowOutcome::Straight);
     // Another size: nothing of before is seen.
     let of = |desc: ImageDesc| SurfaceDesc::Image(desc).with_unwritten(Unwritten::Overwrite);
     scene.link.resize(of(ImageDesc::new(8, 8, PixelFormat::Rgba8))).unwrap();
@@ -184,7 +184,7 @@ pub fn no_surface_has_a_frame_that_went_straight(screen: &dyn Screen, scene: &mu
     scene.link.clear().unwrap();
     assert!(matches!(scene.link.shown().err(), Some(Error::NothingShown)));
     scene.link.resize(SurfaceDesc::image(0, 0, PixelFormat::Rgba8)).unwrap();
-    assert_eq!(scene.show(board, 0.5), Showed::Paused);
+    assert_eq!(scene.show(board, 0.5), ShowOutcome::Paused);
 }
 
 pub fn frames_that_fail_leave_a_link_that_works(screen: &dyn Screen, scene: &mut Scene) {
@@ -214,8 +214,8 @@ pub fn frames_that_fail_leave_a_link_that_works(screen: &dyn Screen, scene: &mut
         }
         next.launch(kernel.as_ref(), &[Arg::F32(0.0)])
     });
-    assert!(matches!(drawn.unwrap(), Showed::Drawn(Detour::Failed(_) | Detour::Slower { .. })));
-    assert!(matches!(scene.show(board, 0.5), Showed::Drawn(_)), "it is not tried again");
+    assert!(matches!(drawn.unwrap(), ShowOutcome::Drawn(Detour::Failed(_) | Detour::Slower { .. })));
+    assert!(matches!(scene.show(board, 0.5), ShowOutcome::Drawn(_)), "it is not tried again");
 }
 
 /// `words`: a kernel that names words needs copies of the target.
@@ -237,7 +237,7 @@ pub fn what_needs_a_draw_is_drawn_and_says_why(screen: &dyn Screen, words: bool)
         let mut scene = Scene::new(screen, desc, rule, text, policy);
         let [_, way] = [0.25, 0.5].map(|level| scene.show(board.as_mut(), level));
         let said = way.to_string();
-        assert!(matches!(way, Showed::Drawn(_)), "{expected}: {said}");
+        assert!(matches!(way, ShowOutcome::Drawn(_)), "{expected}: {said}");
         assert!(said.contains(expected) || said.contains("with stores"), "{said}");
         assert_eq!(scene.link.read_back().unwrap()[2], 128, "{said}");
     }

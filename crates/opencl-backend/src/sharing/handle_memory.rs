@@ -103,9 +103,9 @@ pub fn open_image(context: &Context, handle: OsHandle, format: ImageFormat, exte
 }
 
 /// The creator's reference to an object.
-struct Made(*mut c_void);
+struct MakerReference(*mut c_void);
 
-impl Drop for Made {
+impl Drop for MakerReference {
     fn drop(&mut self) {
         // SAFETY: `give` made the object, and this is its one reference.
         if let Err(code) = unsafe { m::release_mem_object(self.0) } {
@@ -120,11 +120,11 @@ fn give(
     handle: OsHandle,
     operation: &'static str,
     create: impl FnOnce(*const u64) -> Result<*mut c_void, i32>,
-) -> Result<Made> {
+) -> Result<MakerReference> {
     let to_driver = ImportedHandle::new(handle);
     let properties = [u64::from(os::MEMORY), to_driver.property(), 0];
     match create(properties.as_ptr()) {
-        Ok(object) => Ok(Made(object)),
+        Ok(object) => Ok(MakerReference(object)),
         Err(code) => {
             to_driver.close_if_left();
             Err(context.driver_error(operation, code))

@@ -3,7 +3,7 @@
 use crate::backend_state::BackendState;
 use crate::cl::{Buffer, Image, ImageBox, MemFlags};
 use crate::sharing::gl_sync::gl_sync;
-use crate::sharing::turns::{Borrowed, Turns};
+use crate::sharing::turns::{CommandTurn, Turns};
 use interop_core::compute::MemoryDriver;
 use interop_core::compute::{OpaqueImage, Placement};
 use interop_core::{ImageDesc, Region, Result, SyncKind, View};
@@ -35,7 +35,7 @@ impl OpenClImage {
     }
 
     /// Takes the turn for commands that are queued while the returned value lives, unless it is already taken.
-    pub fn turn(&self) -> Result<Option<Borrowed<'_>>> {
+    pub fn turn(&self) -> Result<Option<CommandTurn<'_>>> {
         self.turns.enter(&self.shared, (&self.image).into())
     }
 

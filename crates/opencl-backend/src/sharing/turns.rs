@@ -11,12 +11,12 @@ use std::ffi::c_void;
 /// The turns with one object, of which the other API has the first. For one thread only. The memory in the methods'
 /// arguments is always the same object.
 pub struct Turns {
-    way: Way,
+    way: TurnMethod,
     /// The release that was queued last, until it is waited for.
     released: RefCell<Option<Event>>,
 }
 
-enum Way {
+enum TurnMethod {
     /// An object of `cl_khr_gl_sharing`.
     Gl(GlSync),
     /// Memory of `cl_khr_external_memory`; true while it is acquired.
@@ -26,24 +26,24 @@ enum Way {
 impl Turns {
     pub fn of_gl(shared: &BackendState) -> Self {
         let sync = if shared.has_gl_events() { GlSync::Implicit } else { GlSync::Finish };
-        Self { way: Way::Gl(sync), released: RefCell::default() }
+        Self { way: TurnMethod::Gl(sync), released: RefCell::default() }
     }
 
     pub fn of_handle(fns: HandleFns) -> Self {
-        Self { way: Way::Handle(fns, Cell::new(false)), released: RefCell::default() }
+        Self { way: TurnMethod::Handle(fns, Cell::new(false)), released: RefCell::default() }
     }
 
     /// Sets the synchronisation with OpenGL from now on; has no effect on other memory.
     pub fn set_gl_sync(&mut self, sync: GlSync) {
-        if let Way::Gl(own) = &mut self.way {
+        if let TurnMethod::Gl(own) = &mut self.way {
             *own = sync;
         }
     }
 
     pub fn is_acquired(&self, memory: GlMemory<'_>) -> bool {
         match &self.way {
-            Way::Gl(_) => memory.is_acquired(),
-            Way::Handle(_, acquired) => acquired.get(),
+            TurnMethod::Gl(_) => memory.is_acquired(),
+            TurnMethod::Handle(_, acquired) => acquired.get(),
         }
     }
 
@@ -54,7 +54,7 @@ impl Turns {
         }
         let queue = shared.queue();
         match &self.way {
-            Way::Gl(sync) => {
+            TurnMethod::Gl(sync) => {
                 // Without events, `acquire_gl` itself waits for OpenGL.
                 let fence = match sync {
                     GlSync::Implicit => None,
@@ -67,7 +67,7 @@ impl Turns {
                 };
                 queue.acquire_gl(&[memory], fence.as_slice()).map(drop)
             }
-            Way::Handle(fns, acquired) => {
+            TurnMethod::Handle(fns, acquired) => {
                 fns.acquire(queue, memory)?;
                 acquired.set(true);
                 Ok(())
@@ -82,8 +82,8 @@ impl Turns {
         }
         let queue = shared.queue();
         let event = match &self.way {
-            Way::Gl(_) => queue.release_gl(&[memory], &[])?,
-            Way::Handle(fns, acquired) => {
+            TurnMethod::Gl(_) => queue.release_gl(&[memory], &[])?,
+            TurnMethod::Handle(fns, acquired) => {
                 fns.release(queue, memory)?;
                 acquired.set(false);
                 queue.marker(&[])?
@@ -96,20 +96,20 @@ impl Turns {
     /// Waits until the other API has the memory, or lets that API wait where it can.
     pub fn wait(&self, shared: &BackendState) -> Result<()> {
         match (self.released.take(), &self.way) {
-            (None, _) | (_, Way::Gl(GlSync::Implicit)) => Ok(()),
-            (Some(event), Way::Gl(GlSync::Events)) => shared.context().gl_wait(&event),
+            (None, _) | (_, TurnMethod::Gl(GlSync::Implicit)) => Ok(()),
+            (Some(event), TurnMethod::Gl(GlSync::Events)) => shared.context().gl_wait(&event),
             (Some(event), _) => event.wait(),
         }
     }
 
     /// Takes the turn for commands that are queued while the returned value lives, unless it is already taken. OpenGL's
     /// turn is not taken: only the caller knows whether OpenGL has finished, so commands are rejected.
-    pub fn enter<'a>(&'a self, shared: &'a BackendState, memory: GlMemory<'a>) -> Result<Option<Borrowed<'a>>> {
-        if matches!(self.way, Way::Gl(_)) || self.is_acquired(memory) {
+    pub fn enter<'a>(&'a self, shared: &'a BackendState, memory: GlMemory<'a>) -> Result<Option<CommandTurn<'a>>> {
+        if matches!(self.way, TurnMethod::Gl(_)) || self.is_acquired(memory) {
             return Ok(None);
         }
         self.acquire(shared, memory)?;
-        Ok(Some(Borrowed { turns: self, shared, memory }))
+        Ok(Some(CommandTurn { turns: self, shared, memory }))
     }
 
     /// Returns the `cl_mem` for foreign commands in the backend's queue, while OpenCL has it.
@@ -122,13 +122,13 @@ impl Turns {
 }
 
 /// A turn that was taken for one command and ends in the queue after it.
-pub struct Borrowed<'a> {
+pub struct CommandTurn<'a> {
     turns: &'a Turns,
     shared: &'a BackendState,
     memory: GlMemory<'a>,
 }
 
-impl Drop for Borrowed<'_> {
+impl Drop for CommandTurn<'_> {
     fn drop(&mut self) {
         if let Err(error) = self.turns.release(self.shared, self.memory) {
             tracing::warn!(%error, "cannot end a turn after a command");

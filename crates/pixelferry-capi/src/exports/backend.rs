@@ -3,7 +3,7 @@
 use crate::abi::*;
 use crate::boundary::{array, out};
 use crate::call::call;
-use crate::exports::given::{backend_choice, source};
+use crate::exports::caller_structs::{backend_choice, source};
 use crate::exports::results::{give, give_json};
 use crate::failure::Result;
 use crate::handles::{Handle as _, free};

@@ -3,7 +3,7 @@
 use crate::abi::*;
 use crate::boundary::out;
 use crate::call::call;
-use crate::exports::given::display_choice;
+use crate::exports::caller_structs::display_choice;
 use crate::exports::results::{give, give_json};
 use crate::failure::Result;
 use crate::handles::{Handle as _, free};
@@ -90,7 +90,7 @@ mod engine {
     use super::*;
     use crate::boundary::optional_structure;
     use crate::failure::Failure;
-    use pixelferry::Headless;
+    use pixelferry::HeadlessDisplay;
     use pixelferry::api::gl::{EngineOptions, GlDisplay};
     use std::ffi::CStr;
 
@@ -112,7 +112,7 @@ mod engine {
 
     /// # Safety
     /// The promises of [`GlDisplay::from_current`], and the header's promises for `pf_gl_options`.
-    pub unsafe fn from_current(given: *const pf_gl_options) -> Result<Headless> {
+    pub unsafe fn from_current(given: *const pf_gl_options) -> Result<HeadlessDisplay> {
         // SAFETY: the caller's promise.
         unsafe { Ok(GlDisplay::from_current(options(given)?)?.into()) }
     }
@@ -122,7 +122,7 @@ mod engine {
     pub unsafe fn from_loader(
         (get_proc, user): (pf_get_proc_function, *mut c_void),
         given: *const pf_gl_options,
-    ) -> Result<Headless> {
+    ) -> Result<HeadlessDisplay> {
         let get_proc = get_proc
             .ok_or_else(|| Failure::argument("get_proc is NULL; pf_display_from_current_gl does not need it"))?;
         // SAFETY: the caller's promise.
@@ -133,13 +133,13 @@ mod engine {
     }
 
     /// Does nothing for a display without a context.
-    pub fn make_current(display: &Headless) -> Result<()> {
+    pub fn make_current(display: &HeadlessDisplay) -> Result<()> {
         Ok(display.gl().map_or(Ok(()), |gl| gl.make_current())?)
     }
 
     /// # Safety
     /// The promises of [`GlDisplay::context_lost`].
-    pub unsafe fn context_lost(display: &Headless) -> Result<()> {
+    pub unsafe fn context_lost(display: &HeadlessDisplay) -> Result<()> {
         let gl = display.gl().ok_or_else(|| Failure::argument("this display has no OpenGL context"))?;
         // SAFETY: the caller's promise.
         unsafe { gl.context_lost() };
@@ -151,21 +151,24 @@ mod engine {
 mod engine {
     use super::*;
     use crate::failure::Failure;
-    use pixelferry::Headless;
+    use pixelferry::HeadlessDisplay;
 
-    pub unsafe fn from_current(_: *const pf_gl_options) -> Result<Headless> {
+    pub unsafe fn from_current(_: *const pf_gl_options) -> Result<HeadlessDisplay> {
         Err(Failure::not_built_in("gl"))
     }
 
-    pub unsafe fn from_loader(_: (pf_get_proc_function, *mut c_void), _: *const pf_gl_options) -> Result<Headless> {
+    pub unsafe fn from_loader(
+        _: (pf_get_proc_function, *mut c_void),
+        _: *const pf_gl_options,
+    ) -> Result<HeadlessDisplay> {
         Err(Failure::not_built_in("gl"))
     }
 
-    pub fn make_current(_: &Headless) -> Result<()> {
+    pub fn make_current(_: &HeadlessDisplay) -> Result<()> {
         Ok(())
     }
 
-    pub unsafe fn context_lost(_: &Headless) -> Result<()> {
+    pub unsafe fn context_lost(_: &HeadlessDisplay) -> Result<()> {
         Err(Failure::not_built_in("gl"))
     }
 }

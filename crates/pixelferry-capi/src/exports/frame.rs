@@ -6,8 +6,8 @@ use crate::call::call;
 use crate::convert::{check_pitch, format_code, shape};
 use crate::failure::{Failure, Result};
 use crate::handles::{Handle as _, free, is_parents};
-use crate::held::{FrameSlot, Writing};
-use crate::sources::{Looked, arguments};
+use crate::link_slot::{FrameSlot, FrameWriter};
+use crate::sources::{LaunchSources, arguments};
 use interop_core::View;
 use pixelferry::{Error, ImageView};
 use std::ffi::c_void;
@@ -22,7 +22,7 @@ pub unsafe extern "C" fn pf_frame_launch(
     call("pf_frame_launch", || {
         let (frame, kernel) = (pf_frame::get(frame)?, pf_kernel::get(kernel)?);
         // SAFETY: the header's promise for pointers.
-        let looked = Looked::up(unsafe { array(args, arg_count, "args") }?)?;
+        let looked = LaunchSources::up(unsafe { array(args, arg_count, "args") }?)?;
         let borrowed = looked.borrow()?;
         let arguments = arguments(&borrowed)?;
         frame.with(|frame| Ok(frame.launch(kernel.as_ref(), &arguments)?))
@@ -44,7 +44,7 @@ pub unsafe extern "C" fn pf_frame_write(
     })
 }
 
-fn write(frame: &mut Writing<'_, '_>, data: &[u8], row_pitch: usize) -> Result<()> {
+fn write(frame: &mut FrameWriter<'_, '_>, data: &[u8], row_pitch: usize) -> Result<()> {
     let (row, rows) = shape(&frame.target()?.view());
     if row_pitch == 0 || (row_pitch == row && data.len() == row * rows) {
         return Ok(frame.write(data)?);
@@ -80,7 +80,7 @@ fn map(slot: &FrameSlot, write: impl Fn(&pf_pixels) -> i32) -> Result<()> {
 }
 
 fn map_frame(
-    frame: &mut Writing<'_, '_>,
+    frame: &mut FrameWriter<'_, '_>,
     is_whole: bool,
     mut write: impl FnMut(&pf_pixels) -> i32,
 ) -> Result<(), Error> {
@@ -168,7 +168,7 @@ mod device {
     use pixelferry::RawMemory;
     use std::ptr;
 
-    pub fn memory(frame: &mut Writing<'_, '_>) -> Result<pf_device_memory> {
+    pub fn memory(frame: &mut FrameWriter<'_, '_>) -> Result<pf_device_memory> {
         let device = frame.backend().device().to_string();
         // SAFETY: the header asks of callers what this asks.
         let raw = unsafe { frame.raw() }?;

@@ -3,12 +3,12 @@
 use crate::abi::*;
 use crate::boundary::{bytes_mut, optional_structure, out, put, structure, text};
 use crate::call::call;
-use crate::computing::{Computing, refused_or};
-use crate::exports::given::{builder, option_texts};
+use crate::exports::caller_structs::{builder, option_texts};
 use crate::exports::results::{give, give_json, say};
 use crate::failure::{Failure, Result};
+use crate::frame_callback::{FrameCallback, refused_or};
 use crate::handles::{Handle as _, free, is_parents, remove};
-use crate::held::{LinkSlot, Writing};
+use crate::link_slot::{FrameWriter, LinkSlot};
 use pixelferry::{Error, Link, LinkOptions, Region, WriteFrame, save_picture_with};
 use std::ffi::{c_char, c_void};
 use std::ptr;
@@ -88,8 +88,8 @@ pub unsafe extern "C" fn pf_link_frame(link: *mut pf_link, compute: pf_frame_fun
 
 /// Computes one frame with the caller's function, again on another path if one fails.
 fn frame(link: &LinkSlot, compute: impl Fn(*mut pf_frame) -> i32) -> Result<()> {
-    let computing = Computing::new(compute);
-    let done = link.with(|link| link.frame(|frame| computing.one_try(Writing::Link(frame), true)))?;
+    let computing = FrameCallback::new(compute);
+    let done = link.with(|link| link.frame(|frame| computing.one_try(FrameWriter::Link(frame), true)))?;
     refused_or(done, &computing.refusal())
 }
 
@@ -185,7 +185,7 @@ pub unsafe extern "C" fn pf_link_read_back(
 ) -> pf_status {
     call("pf_link_read_back", || {
         // SAFETY: the header's promise for pointers.
-        let place = unsafe { Place::new(data, bytes, needed) }?;
+        let place = unsafe { OutBuffer::new(data, bytes, needed) }?;
         let link = pf_link::get(link)?;
         // The shown frame may have another size than the next one.
         let len = link.look(|link| link.shown().and_then(|shown| shown.desc().byte_len()))??;
@@ -194,13 +194,13 @@ pub unsafe extern "C" fn pf_link_read_back(
 }
 
 /// Destination of the shown content and of its length.
-pub struct Place<'a> {
+pub struct OutBuffer<'a> {
     data: &'a mut [u8],
     /// Null, or accepted by `boundary::out`.
     needed: *mut usize,
 }
 
-impl Place<'_> {
+impl OutBuffer<'_> {
     /// Checks the caller's arguments.
     ///
     /// # Safety

@@ -3,7 +3,7 @@
 use crate::abi::*;
 use crate::boundary::{optional_structure, out, structure};
 use crate::call::{call, last_message};
-use crate::exports::given::option_texts;
+use crate::exports::caller_structs::option_texts;
 use crate::exports::results::give_json;
 use crate::failure;
 use crate::texts::free_text;

@@ -6,7 +6,7 @@ use crate::call::call;
 use crate::exports::results::give;
 use crate::failure::{Failure, Result};
 use crate::handles::{Handle as _, Memory, SharedMemory, free};
-use crate::sources::{Looked, arguments, busy_memory};
+use crate::sources::{LaunchSources, arguments, busy_memory};
 use pixelferry::Target;
 use std::cell::RefCell;
 use std::ffi::c_void;
@@ -92,7 +92,7 @@ pub unsafe extern "C" fn pf_memory_launch(
     call("pf_memory_launch", || {
         let kernel = pf_kernel::get(kernel)?;
         // SAFETY: the header's promise for pointers.
-        let looked = Looked::up(unsafe { array(args, arg_count, "args") }?)?;
+        let looked = LaunchSources::up(unsafe { array(args, arg_count, "args") }?)?;
         with(memory, |memory| {
             let borrowed = looked.borrow()?;
             let target = Target::buffer(memory.memory.as_mut());

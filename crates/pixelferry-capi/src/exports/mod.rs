@@ -4,17 +4,17 @@
 //! The header says what callers promise: pointers are null or point to what their types say.
 
 pub mod backend;
+mod caller_structs;
 pub mod display;
 pub mod frame;
-mod given;
 pub mod link;
 pub mod log;
 pub mod machine;
 pub mod memory;
 pub mod objects;
 mod results;
-pub mod shared;
-pub mod shown;
+pub mod shared_link;
+pub mod shown_frame;
 pub mod stream;
 pub mod target;
 pub mod vulkan;

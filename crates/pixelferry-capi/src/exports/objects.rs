@@ -3,14 +3,14 @@
 use crate::abi::*;
 use crate::boundary::{fill, fillable, optional_structure, optional_text, out, structure};
 use crate::call::call;
-use crate::computing::{Computing, refused_or};
 use crate::exports::results::{give, say};
-use crate::exports::{shown, vulkan};
+use crate::exports::{shown_frame, vulkan};
 use crate::failure::{Failure, Result};
+use crate::frame_callback::{FrameCallback, refused_or};
 use crate::handles::{Handle as _, SharedMemory, free};
-use crate::held::Writing;
+use crate::link_slot::FrameWriter;
 use crate::objects::{IntakeSlot, OutletSlot};
-use interop_core::Part;
+use interop_core::SurfacePart;
 use pixelferry::{Display, EnginePath, Intake, Outlet, OutletFrame, Policy, Region, Surface};
 use std::ffi::{c_char, c_void};
 use std::ptr;
@@ -24,8 +24,8 @@ unsafe fn surface(display: &Rc<dyn Display>, object: &pf_object) -> Result<Surfa
     // SAFETY: the caller's promise.
     unsafe {
         match object.kind {
-            PIXELFERRY_OBJECT_GL_TEXTURE => shown::gl::texture_object(display, object),
-            PIXELFERRY_OBJECT_GL_BUFFER => shown::gl::buffer_object(display, object),
+            PIXELFERRY_OBJECT_GL_TEXTURE => shown_frame::gl::texture_object(display, object),
+            PIXELFERRY_OBJECT_GL_BUFFER => shown_frame::gl::buffer_object(display, object),
             PIXELFERRY_OBJECT_VULKAN_IMAGE => vulkan::engine::image_object(display, object),
             PIXELFERRY_OBJECT_VULKAN_BUFFER => vulkan::engine::buffer_object(display, object),
             kind => {
@@ -68,20 +68,20 @@ pub unsafe extern "C" fn pf_outlet_open(
 /// The header's promise for `compute`.
 unsafe fn frame(
     outlet: *mut pf_outlet,
-    part: Option<Part>,
+    part: Option<SurfacePart>,
     (compute, user): (pf_frame_function, *mut c_void),
 ) -> Result<()> {
     let compute = compute.ok_or_else(|| Failure::argument("compute is NULL"))?;
     // SAFETY: the caller's promise.
-    let computing = Computing::new(|frame| unsafe { compute(user, frame) });
+    let computing = FrameCallback::new(|frame| unsafe { compute(user, frame) });
     let done = pf_outlet::get(outlet)?.with(|outlet| {
-        let whole = Part::full(outlet.desc());
+        let whole = SurfacePart::full(outlet.desc());
         let is_whole = part.as_ref().is_none_or(|part| *part == whole);
-        let one_try = |frame: &mut OutletFrame<'_>| computing.one_try(Writing::Outlet(frame), is_whole);
+        let one_try = |frame: &mut OutletFrame<'_>| computing.one_try(FrameWriter::Outlet(frame), is_whole);
         match part {
             None => outlet.frame(one_try),
-            Some(Part::Image(region)) => outlet.frame_region(region, one_try),
-            Some(Part::Buffer(bytes)) => outlet.frame_bytes(bytes, one_try),
+            Some(SurfacePart::Image(region)) => outlet.frame_region(region, one_try),
+            Some(SurfacePart::Buffer(bytes)) => outlet.frame_bytes(bytes, one_try),
         }
     })?;
     refused_or(done, &computing.refusal())
@@ -107,7 +107,7 @@ pub unsafe extern "C" fn pf_outlet_frame_region(
     compute: pf_frame_function,
     user: *mut c_void,
 ) -> pf_status {
-    let part = Part::Image(Region::new(x, y, width, height));
+    let part = SurfacePart::Image(Region::new(x, y, width, height));
     // SAFETY: the header asks for a function that may be called with `user`, and returns.
     call("pf_outlet_frame_region", || unsafe { frame(outlet, Some(part), (compute, user)) })
 }
@@ -120,7 +120,7 @@ pub unsafe extern "C" fn pf_outlet_frame_bytes(
     compute: pf_frame_function,
     user: *mut c_void,
 ) -> pf_status {
-    let part = Part::Buffer(offset..offset.saturating_add(bytes));
+    let part = SurfacePart::Buffer(offset..offset.saturating_add(bytes));
     // SAFETY: the header asks for a function that may be called with `user`, and returns.
     call("pf_outlet_frame_bytes", || unsafe { frame(outlet, Some(part), (compute, user)) })
 }

@@ -5,7 +5,7 @@ use crate::boundary::{bytes_mut, fill, fillable, optional_structure, out, put, t
 use crate::call::call;
 use crate::exports::results::{give, give_json, say};
 use crate::handles::{Handle as _, SharedMemory, free};
-use crate::subscribed::SubscriberSlot;
+use crate::subscriber_slot::SubscriberSlot;
 use std::ffi::{c_char, c_void};
 use std::ptr;
 use std::time::Duration;
@@ -186,10 +186,10 @@ mod publish {
     use crate::failure::{Failure, Result};
     pub use pixelferry::stream::streams;
     use pixelferry::stream::{StreamDisplay, StreamOptions};
-    use pixelferry::{ComputeBackend, Display, Headless, ShownFrame};
+    use pixelferry::{ComputeBackend, Display, HeadlessDisplay, ShownFrame};
     use std::rc::Rc;
 
-    pub fn open(name: &str, backend: &dyn ComputeBackend, given: &pf_stream_options) -> Result<Headless> {
+    pub fn open(name: &str, backend: &dyn ComputeBackend, given: &pf_stream_options) -> Result<HeadlessDisplay> {
         let options = StreamOptions::default();
         let options = if given.readers == 0 { options } else { options.with_readers(given.readers as usize) };
         Ok(pixelferry::stream::publish(name, backend, options)?.into())
@@ -223,14 +223,14 @@ mod publish {
 mod publish {
     use super::*;
     use crate::failure::{Failure, Result};
-    use pixelferry::{ComputeBackend, Display, Headless, ShownFrame};
+    use pixelferry::{ComputeBackend, Display, HeadlessDisplay, ShownFrame};
     use std::rc::Rc;
 
     pub fn streams() -> Result<Vec<()>> {
         Err(Failure::no_streams())
     }
 
-    pub fn open(_: &str, _: &dyn ComputeBackend, _: &pf_stream_options) -> Result<Headless> {
+    pub fn open(_: &str, _: &dyn ComputeBackend, _: &pf_stream_options) -> Result<HeadlessDisplay> {
         Err(Failure::no_streams())
     }
 

@@ -3,15 +3,15 @@
 use crate::abi::*;
 use crate::boundary::{optional_structure, out, put, structure};
 use crate::call::call;
-use crate::computing::{Computing, refused_or};
 use crate::convert::showed_code;
 use crate::exports::results::{give, say};
-use crate::exports::shown::gl;
+use crate::exports::shown_frame::gl;
 use crate::exports::vulkan::engine;
 use crate::failure::{Failure, Result};
+use crate::frame_callback::{FrameCallback, refused_or};
 use crate::handles::{Handle as _, free};
-use crate::held::Writing;
-use pixelferry::{Error, Link, Region, Showed, WriteFrame};
+use crate::link_slot::FrameWriter;
+use pixelferry::{Error, Link, Region, ShowOutcome, WriteFrame};
 use std::cell::RefCell;
 use std::ffi::{c_char, c_void};
 use std::ptr;
@@ -25,7 +25,10 @@ unsafe fn show(
     link: *mut pf_link,
     (compute, user): (pf_frame_function, *mut c_void),
     (showed, way): (*mut u32, *mut *mut c_char),
-    by: impl FnOnce(&mut Link, &mut dyn FnMut(&mut WriteFrame<'_>) -> Result<(), Error>) -> Result<Result<Showed, Error>>,
+    by: impl FnOnce(
+        &mut Link,
+        &mut dyn FnMut(&mut WriteFrame<'_>) -> Result<(), Error>,
+    ) -> Result<Result<ShowOutcome, Error>>,
 ) -> Result<()> {
     // SAFETY: the caller's promise.
     unsafe {
@@ -38,8 +41,8 @@ unsafe fn show(
     }
     let compute = compute.ok_or_else(|| Failure::argument("compute is NULL"))?;
     // SAFETY: the caller's promise.
-    let computing = Computing::new(|frame| unsafe { compute(user, frame) });
-    let mut one_try = |frame: &mut WriteFrame<'_>| computing.one_try(Writing::Link(frame), true);
+    let computing = FrameCallback::new(|frame| unsafe { compute(user, frame) });
+    let mut one_try = |frame: &mut WriteFrame<'_>| computing.one_try(FrameWriter::Link(frame), true);
     let done = pf_link::get(link)?.with(|link| by(link, &mut one_try))??;
     let how = refused_or(done, &computing.refusal())?;
     // SAFETY: `out` accepted them.

@@ -73,7 +73,7 @@ pub mod engine {
         CLock, EngineBuffer, EngineImage, QueueLock, RawVulkan, TimelinePoint, VulkanDisplay, VulkanEngine,
         VulkanObject, device_extensions_raw,
     };
-    use pixelferry::{Display, Extent, Headless, Link, Region, Surface, SurfaceDesc};
+    use pixelferry::{Display, Extent, HeadlessDisplay, Link, Region, Surface, SurfaceDesc};
     use std::ffi::{CStr, c_void};
     use std::rc::Rc;
 
@@ -99,7 +99,7 @@ pub mod engine {
 
     /// # Safety
     /// The header's promises for `pf_vulkan_device` and `pf_display_from_vulkan`.
-    pub unsafe fn display(given: &pf_vulkan_device) -> Result<Headless> {
+    pub unsafe fn display(given: &pf_vulkan_device) -> Result<HeadlessDisplay> {
         // SAFETY: the caller's promise, here and below.
         unsafe {
             let engine = match (given.lock, given.unlock) {
@@ -247,7 +247,7 @@ pub mod engine {
     use super::*;
     use crate::failure::{Failure, Result};
     use interop_core::ShowTarget;
-    use pixelferry::{Display, Headless, Link, Region, Surface};
+    use pixelferry::{Display, HeadlessDisplay, Link, Region, Surface};
     use std::rc::Rc;
 
     pub fn is_there(_: &Rc<dyn Display>) -> bool {
@@ -270,7 +270,7 @@ pub mod engine {
         Err(Failure::not_built_in("vulkan"))
     }
 
-    pub unsafe fn display(_: &pf_vulkan_device) -> Result<Headless> {
+    pub unsafe fn display(_: &pf_vulkan_device) -> Result<HeadlessDisplay> {
         Err(Failure::not_built_in("vulkan"))
     }
 

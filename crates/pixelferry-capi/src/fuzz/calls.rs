@@ -1,12 +1,14 @@
 //! Each call that the header has, with numbers of a step in its arguments, and functions to give.
 
 use super::{
-    BACKEND, DISPLAY, FRAME, INTAKE, KERNEL, LINK, MEMORY, OUTLET, SHARED, SHOWN, STARTED, SUBSCRIBER, Step, TARGET,
-    TEXT, WORLD, World, elsewhere,
+    BACKEND, DISPLAY, FRAME, FuzzCall, INTAKE, KERNEL, LINK, MEMORY, OUTLET, SHARED, SHOWN, STARTED, SUBSCRIBER,
+    TARGET, TEXT, WORLD, World, elsewhere,
 };
 use crate::abi::*;
 use crate::call::call;
-use crate::exports::{backend, display, frame, link, log, machine, memory, objects, shared, shown, stream, target};
+use crate::exports::{
+    backend, display, frame, link, log, machine, memory, objects, shared_link, shown_frame, stream, target,
+};
 use crate::failure::Result;
 use crate::handles::Handle as _;
 use crate::objects::{IntakeSlot, OutletSlot};
@@ -31,7 +33,7 @@ fn size<T>(n: u32) -> usize {
     }
 }
 
-fn surface(step: &Step) -> pf_surface {
+fn surface(step: &FuzzCall) -> pf_surface {
     let [a, b, c, d] = step.n;
     let odd = a % 32 == 0;
     let side = |n: u32| if odd { n } else { n % 40 };
@@ -56,7 +58,7 @@ fn surface(step: &Step) -> pf_surface {
     }
 }
 
-fn args(world: &World, step: &Step) -> [pf_arg; 3] {
+fn args(world: &World, step: &FuzzCall) -> [pf_arg; 3] {
     let of = |at: usize| {
         let kind = step.n[at] % 9;
         let value = if kind == PIXELFERRY_ARG_MEMORY {
@@ -110,7 +112,7 @@ unsafe extern "C" fn logged(_: *mut c_void, _: u32, text: *const c_char) {
 }
 
 /// A surface instead of an engine's own object, which plain memory has none of.
-fn object(world: &World, step: &Step) -> Result<Surface> {
+fn object(world: &World, step: &FuzzCall) -> Result<Surface> {
     let display = pf_display::get(world.any(DISPLAY, step.which[1]))?.display();
     Ok(display.create_surface(&pf_surface { size: 0, ..surface(step) }.desc()?)?)
 }
@@ -161,7 +163,7 @@ fn stream_name(n: u32) -> CString {
     }
 }
 
-type Call = fn(&World, &Step) -> pf_status;
+type Call = fn(&World, &FuzzCall) -> pf_status;
 
 /// Runs a call that gives a handle.
 fn gives<T>(world: &World, kind: usize, call: impl FnOnce(*mut *mut T) -> pf_status) -> pf_status {
@@ -277,13 +279,13 @@ calls! {
     };
     ("pf_link_show", w, s) gives(w, SHOWN, |to| link::pf_link_show(w.any(LINK, s.which[0]), to));
     ("pf_link_show", w, s) gives(w, SHOWN, |to| link::pf_link_show(w.any(LINK, s.which[0]), to));
-    ("pf_shown_release", w, s) { let at = w.any(SHOWN, s.which[0]); w.took(shown::pf_shown_release(at), at) };
-    ("pf_shown_release", w, s) { let at = w.any(SHOWN, s.which[0]); w.took(shown::pf_shown_release(at), at) };
+    ("pf_shown_release", w, s) { let at = w.any(SHOWN, s.which[0]); w.took(shown_frame::pf_shown_release(at), at) };
+    ("pf_shown_release", w, s) { let at = w.any(SHOWN, s.which[0]); w.took(shown_frame::pf_shown_release(at), at) };
     ("pf_shown_surface", w, s) {
         let mut found = surface(s);
-        shown::pf_shown_surface(w.any(SHOWN, s.which[0]), &raw mut found)
+        shown_frame::pf_shown_surface(w.any(SHOWN, s.which[0]), &raw mut found)
     };
-    ("pf_shown_draw_gl", w, s) shown::pf_shown_draw_gl(w.any(SHOWN, s.which[0]), s.n[0] as i32, 0, s.n[1], s.n[2], ptr::null());
+    ("pf_shown_draw_gl", w, s) shown_frame::pf_shown_draw_gl(w.any(SHOWN, s.which[0]), s.n[0] as i32, 0, s.n[1], s.n[2], ptr::null());
     ("pf_link_resize", w, s) link::pf_link_resize(w.any(LINK, s.which[0]), &surface(s));
     ("pf_link_flush", w, s) link::pf_link_flush(w.any(LINK, s.which[0]));
     ("pf_link_read_back", w, s) {
@@ -338,21 +340,21 @@ calls! {
     ("pf_intake_free", w, s) { let at = w.any(INTAKE, s.which[0]); w.took(objects::pf_intake_free(at), at) };
     ("pf_shared_link_open", w, s) gives(w, SHARED, |to| {
         let none = ptr::null_mut();
-        shared::pf_shared_link_open(w.any(BACKEND, s.which[0]), Some(open_memory), none, &surface(s), ptr::null(), to)
+        shared_link::pf_shared_link_open(w.any(BACKEND, s.which[0]), Some(open_memory), none, &surface(s), ptr::null(), to)
     });
-    ("pf_shared_link_frame", w, s) shared::pf_shared_link_frame(w.any(SHARED, s.which[0]), Some(write_some), ptr::null_mut());
+    ("pf_shared_link_frame", w, s) shared_link::pf_shared_link_frame(w.any(SHARED, s.which[0]), Some(write_some), ptr::null_mut());
     ("pf_shared_link_start_frame", w, s) gives(w, STARTED, |to| {
-        shared::pf_shared_link_start_frame(w.any(SHARED, s.which[0]), Some(write_some), ptr::null_mut(), to)
+        shared_link::pf_shared_link_start_frame(w.any(SHARED, s.which[0]), Some(write_some), ptr::null_mut(), to)
     });
-    ("pf_started_wait", w, s) shared::pf_started_wait(w.any(STARTED, s.which[0]));
+    ("pf_started_wait", w, s) shared_link::pf_started_wait(w.any(STARTED, s.which[0]));
     // One that is held would keep other threads waiting forever.
     ("pf_shared_link_show", w, s) {
         let mut shown = ptr::null_mut();
-        let status = shared::pf_shared_link_show(w.any(SHARED, s.which[0]), &raw mut shown);
-        if status == PIXELFERRY_OK { shared::pf_shared_frame_release(shown) } else { status }
+        let status = shared_link::pf_shared_link_show(w.any(SHARED, s.which[0]), &raw mut shown);
+        if status == PIXELFERRY_OK { shared_link::pf_shared_frame_release(shown) } else { status }
     };
-    ("pf_shared_link_resize", w, s) shared::pf_shared_link_resize(w.any(SHARED, s.which[0]), &surface(s));
-    ("pf_shared_link_free", w, s) { let at = w.any(SHARED, s.which[0]); w.took(shared::pf_shared_link_free(at), at) };
+    ("pf_shared_link_resize", w, s) shared_link::pf_shared_link_resize(w.any(SHARED, s.which[0]), &surface(s));
+    ("pf_shared_link_free", w, s) { let at = w.any(SHARED, s.which[0]); w.took(shared_link::pf_shared_link_free(at), at) };
     ("pf_target_open", w, s) gives(w, TARGET, |to| {
         let mut image: pf_object = std::mem::zeroed();
         (image.size, image.kind) = (size::<pf_object>(s.n[0]), s.n[1] % 6);

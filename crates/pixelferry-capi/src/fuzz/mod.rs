@@ -6,7 +6,9 @@ mod calls;
 
 use self::calls::{CALLS, ELSEWHERE};
 use crate::abi::*;
-use crate::exports::{backend, display, frame, link, log, machine, memory, objects, shared, shown, stream, target};
+use crate::exports::{
+    backend, display, frame, link, log, machine, memory, objects, shared_link, shown_frame, stream, target,
+};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use std::cell::{Cell, RefCell};
@@ -17,7 +19,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// One call: which, on what, with which numbers.
 #[derive(Debug, Clone)]
-struct Step {
+struct FuzzCall {
     call: usize,
     which: [u16; 3],
     n: [u32; 4],
@@ -47,7 +49,7 @@ struct World {
     held: RefCell<[Vec<usize>; KINDS]>,
     /// Those that a call took for good; none may be taken again.
     gone: RefCell<BTreeSet<usize>>,
-    script: RefCell<std::vec::IntoIter<Step>>,
+    script: RefCell<std::vec::IntoIter<FuzzCall>>,
     depth: Cell<u32>,
     logging: Cell<bool>,
     wrong: RefCell<Option<String>>,
@@ -150,11 +152,11 @@ fn free(kind: usize, handle: usize) -> pf_status {
         DISPLAY => display::pf_display_free(at(handle)),
         LINK => link::pf_link_free(at(handle)),
         FRAME => frame::pf_frame_cancel(at(handle)),
-        SHOWN => shown::pf_shown_release(at(handle)),
+        SHOWN => shown_frame::pf_shown_release(at(handle)),
         OUTLET => objects::pf_outlet_free(at(handle)),
         INTAKE => objects::pf_intake_free(at(handle)),
-        SHARED => shared::pf_shared_link_free(at(handle)),
-        STARTED => shared::pf_started_free(at(handle)),
+        SHARED => shared_link::pf_shared_link_free(at(handle)),
+        STARTED => shared_link::pf_started_free(at(handle)),
         TARGET => target::pf_target_free(at(handle)),
         SUBSCRIBER => stream::pf_subscriber_free(at(handle)),
         _ => machine::pf_string_free(ptr::with_exposed_provenance_mut(handle)),
@@ -162,7 +164,7 @@ fn free(kind: usize, handle: usize) -> pf_status {
 }
 
 /// Runs the next steps on a thread of their own, with the handles of this one.
-fn elsewhere(world: &World, held: [Vec<usize>; KINDS], steps: Vec<Step>) -> pf_status {
+fn elsewhere(world: &World, held: [Vec<usize>; KINDS], steps: Vec<FuzzCall>) -> pf_status {
     let body = move || {
         WORLD.with(|other| {
             let lens = held.each_ref().map(Vec::len);
@@ -190,11 +192,14 @@ fn elsewhere(world: &World, held: [Vec<usize>; KINDS], steps: Vec<Step>) -> pf_s
 }
 
 /// All that the steps do wrong, and whether a new link works behind them.
-fn run(steps: Vec<Step>, newest_first: bool) -> Result<(), TestCaseError> {
+fn run(steps: Vec<FuzzCall>, newest_first: bool) -> Result<(), TestCaseError> {
     WORLD.with(|world| {
         *world.script.borrow_mut() = Vec::new().into_iter();
-        let started =
-            [0, 0, 1, 1, 7, 7].map(|call| Step { call, which: [u16::MAX; 3], n: [1, 1 | 20 << 8, 7 << 8, 2 | 3 << 8] });
+        let started = [0, 0, 1, 1, 7, 7].map(|call| FuzzCall {
+            call,
+            which: [u16::MAX; 3],
+            n: [1, 1 | 20 << 8, 7 << 8, 2 | 3 << 8],
+        });
         *world.script.borrow_mut() = started.into_iter().chain(steps).collect::<Vec<_>>().into_iter();
         while world.step() {}
         // SAFETY: there is no function.
@@ -207,9 +212,9 @@ fn run(steps: Vec<Step>, newest_first: bool) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-fn steps() -> impl Strategy<Value = Vec<Step>> {
+fn steps() -> impl Strategy<Value = Vec<FuzzCall>> {
     let step = (0..CALLS.len(), any::<[u16; 3]>(), any::<[u32; 4]>());
-    let step = step.prop_map(|(call, which, n)| Step { call, which, n });
+    let step = step.prop_map(|(call, which, n)| FuzzCall { call, which, n });
     prop::collection::vec(step, 1..250)
 }
 

@@ -4,7 +4,7 @@ use crate::bench::error::Error;
 use crate::bench::grid::Plan;
 use crate::bench::machine::Device;
 use pixelferry::{
-    BackendChoice, ComputeBackend, ComputeDisplay, Display, DisplayChoice, Headless, command::Choice,
+    BackendChoice, ComputeBackend, ComputeDisplay, Display, DisplayChoice, HeadlessDisplay, command::ApiChoice,
     open_all_backends, open_all_headless, report::Availability,
 };
 use std::rc::Rc;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// Selected devices, each next to its description.
 pub(crate) struct Devices {
     pub backends: Vec<(Device, Arc<dyn ComputeBackend>)>,
-    pub displays: Vec<(Device, Headless, Rc<dyn Display>)>,
+    pub displays: Vec<(Device, HeadlessDisplay, Rc<dyn Display>)>,
     pub problems: Vec<String>,
 }
 
@@ -39,7 +39,7 @@ impl Devices {
         let found: Vec<_> = found.into_iter().map(|h| (h.display(), h)).collect();
         let described = Device::list(found.iter().map(|(d, _)| d.device()));
         let all = described.into_iter().zip(found).map(|(device, (display, headless))| (device, headless, display));
-        let is_kind = |word: &str, (_, headless, _): &(Device, Headless, Rc<dyn Display>)| {
+        let is_kind = |word: &str, (_, headless, _): &(Device, HeadlessDisplay, Rc<dyn Display>)| {
             headless.downcast_ref::<ComputeDisplay>().is_some()
                 && word.eq_ignore_ascii_case(DisplayChoice::Compute.name())
         };
@@ -78,8 +78,8 @@ fn describe(device: &Device) -> String {
 /// A word that is the name of an API matches that API's devices only; any other word is searched for in the names.
 fn matches(word: &str, device: &Device) -> bool {
     let word = word.to_lowercase();
-    let backend = BackendChoice::parse(&word).ok().and_then(Choice::api);
-    if let Some(api) = backend.or_else(|| DisplayChoice::parse(&word).ok().and_then(Choice::api)) {
+    let backend = BackendChoice::parse(&word).ok().and_then(ApiChoice::api);
+    if let Some(api) = backend.or_else(|| DisplayChoice::parse(&word).ok().and_then(ApiChoice::api)) {
         return device.api == api.to_string();
     }
     let names = [&device.label, &device.name, &device.vendor, &device.driver];

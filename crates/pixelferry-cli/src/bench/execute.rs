@@ -1,6 +1,6 @@
 //! `pixelferry bench`.
 
-use crate::bench::options::BenchOptions;
+use crate::bench::bench_options::BenchOptions;
 use crate::bench::report;
 use crate::bench::run::run;
 use std::io::Write;

@@ -5,7 +5,7 @@
 //! same reason the first frames of a block do not count.
 
 use crate::bench::grid::Mode;
-use crate::bench::record::{Row, Skipped};
+use crate::bench::record::{BenchRow, SkippedItem};
 use crate::bench::rows::{Rows, Stage, Subject};
 use crate::bench::stats::Stats;
 use crate::bench::verdict::{is_open, undecided};
@@ -31,8 +31,8 @@ const RUN_FRAMES: std::ops::RangeInclusive<usize> = 8..=100;
 const RUN_PIPELINES: usize = 4;
 
 /// Result of a cell.
-pub(crate) struct Measured {
-    pub rows: Vec<Row>,
+pub(crate) struct CellResult {
+    pub rows: Vec<BenchRow>,
     pub frames_per_sample: usize,
     /// Duration of the minimum number of rounds.
     pub least: Duration,
@@ -62,7 +62,7 @@ impl Contestant<'_> {
 }
 
 /// Times all rows for about `share`, with at most `frames` frames each. A failing row becomes a skipped one.
-pub(crate) fn measure(stage: &Stage<'_>, rows: &mut Rows<'_>, frames: usize, share: Duration) -> Measured {
+pub(crate) fn measure(stage: &Stage<'_>, rows: &mut Rows<'_>, frames: usize, share: Duration) -> CellResult {
     let start = Instant::now();
     let subjects = std::mem::take(&mut rows.subjects).into_iter();
     let mut all: Vec<_> = subjects.map(|subject| Contestant { subject, rounds: Vec::new(), failed: None }).collect();
@@ -89,10 +89,10 @@ pub(crate) fn measure(stage: &Stage<'_>, rows: &mut Rows<'_>, frames: usize, sha
     let mut subjects = Vec::new();
     for Contestant { subject, rounds, failed } in all {
         match failed {
-            Some(reason) => rows.skipped.push(Skipped { what: subject.info.row, reason }),
+            Some(reason) => rows.skipped.push(SkippedItem { what: subject.info.row, reason }),
             None => {
                 let stats = Stats::of(rounds.iter().flatten().copied());
-                measured.push(Row { info: subject.info.clone(), stats, rounds_us: rounds, alone_us: Vec::new() });
+                measured.push(BenchRow { info: subject.info.clone(), stats, rounds_us: rounds, alone_us: Vec::new() });
                 subjects.push(subject);
             }
         }
@@ -105,7 +105,7 @@ pub(crate) fn measure(stage: &Stage<'_>, rows: &mut Rows<'_>, frames: usize, sha
             Err(error) => rows.skip("rounds alone", format!("while they were timed: {error}")),
         }
     }
-    Measured { rows: measured, frames_per_sample: turn.run, least }
+    CellResult { rows: measured, frames_per_sample: turn.run, least }
 }
 
 /// Lets two rows take turns (`turn(0)` is the automatic one) until it is clear on which side of the tolerance the

@@ -13,6 +13,7 @@
 //! | whether the automatic choice is right | [`verdict`] |
 //! | tables | [`report`] |
 
+mod bench_options;
 mod devices;
 mod error;
 mod execute;
@@ -20,7 +21,6 @@ mod grid;
 mod kernel;
 mod machine;
 mod measure;
-mod options;
 mod record;
 mod report;
 mod row_names;
@@ -35,8 +35,8 @@ mod tiny;
 mod tour;
 mod verdict;
 
+pub use bench_options::BenchOptions;
 pub use execute::execute;
 pub use kernel::ramp;
-pub use options::BenchOptions;
 #[cfg(test)]
 pub use run::run;

@@ -33,7 +33,7 @@ pub struct Record {
     pub summary: Summary,
     pub cells: Vec<Cell>,
     /// Cells that were not measured, with reasons.
-    pub left_out: Vec<Skipped>,
+    pub left_out: Vec<SkippedItem>,
     /// Devices that did not open, and other problems.
     pub problems: Vec<String>,
 }
@@ -71,9 +71,9 @@ pub struct Cell {
     /// Frames per sample: 1 for latency, the length of a run for throughput.
     pub frames_per_sample: usize,
     /// Measured rows, in the order of tables.
-    pub rows: Vec<Row>,
+    pub rows: Vec<BenchRow>,
     /// Rows that were not measured, with reasons.
-    pub skipped: Vec<Skipped>,
+    pub skipped: Vec<SkippedItem>,
     /// Verdict on the automatic choice; `None` if that choice or every path is missing.
     pub verdict: Option<Verdict>,
 }
@@ -111,7 +111,7 @@ pub struct RowInfo {
 
 /// A measured row.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Row {
+pub struct BenchRow {
     /// Properties known before the measurement.
     #[serde(flatten)]
     pub info: RowInfo,
@@ -127,7 +127,7 @@ pub struct Row {
 
 /// A row or cell that was not measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Skipped {
+pub struct SkippedItem {
     /// Name of the row or cell.
     pub what: String,
     /// Reason for skipping it.
@@ -199,7 +199,7 @@ impl Cell {
     }
 
     /// Returns the row of this name.
-    pub fn row(&self, name: &str) -> Option<&Row> {
+    pub fn row(&self, name: &str) -> Option<&BenchRow> {
         self.rows.iter().find(|row| row.info.row == name)
     }
 }

@@ -1,7 +1,7 @@
 //! Formats a result as tables.
 
 use crate::bench::grid::Mode;
-use crate::bench::record::{Cell, Record, RowInfo, RowKind, Skipped, Verdict};
+use crate::bench::record::{Cell, Record, RowInfo, RowKind, SkippedItem, Verdict};
 use comfy_table::{Cell as Field, CellAlignment, ContentArrangement, Table, presets::UTF8_FULL_CONDENSED};
 use std::fmt::Write as _;
 
@@ -27,12 +27,12 @@ pub fn text(record: &Record) -> String {
                 line(&mut out, rows(&cells).to_string());
             }
         }
-        for Skipped { what, reason } in skipped(record, compute, display) {
+        for SkippedItem { what, reason } in skipped(record, compute, display) {
             line(&mut out, format!("  SKIPPED {what}: {reason}"));
         }
     }
     line(&mut out, String::new());
-    for Skipped { what, reason } in &record.left_out {
+    for SkippedItem { what, reason } in &record.left_out {
         line(&mut out, format!("SKIPPED {what}: {reason}"));
     }
     for problem in &record.problems {
@@ -123,7 +123,7 @@ fn pairings(record: &Record) -> Vec<(&str, &str)> {
 }
 
 /// Returns what the cells of a pairing skipped, once per reason.
-fn skipped<'a>(record: &'a Record, compute: &str, display: &str) -> Vec<&'a Skipped> {
+fn skipped<'a>(record: &'a Record, compute: &str, display: &str) -> Vec<&'a SkippedItem> {
     let cells = record.cells.iter().filter(|c| c.compute == compute && c.display == display);
     distinct(cells.flat_map(|c| &c.skipped))
 }

@@ -1,7 +1,7 @@
 //! Rows of a cell: floors, each path by name, and the path that the library chooses automatically.
 
 use crate::bench::grid::{LATE, Mode, Spot};
-use crate::bench::record::{RowInfo, RowKind, Skipped};
+use crate::bench::record::{RowInfo, RowKind, SkippedItem};
 use crate::bench::row_names::{AUTOMATIC, DRAW, KERNEL, MEMCPY, NOTHING_SHARED, UNSYNCHRONISED};
 use pixelferry::driver::{PathSpec, Paths, Staging, StagingKind};
 use pixelferry::{
@@ -40,7 +40,7 @@ pub(crate) struct Subject<'a> {
 #[derive(Default)]
 pub(crate) struct Rows<'a> {
     pub subjects: Vec<Subject<'a>>,
-    pub skipped: Vec<Skipped>,
+    pub skipped: Vec<SkippedItem>,
 }
 
 impl<'a> Rows<'a> {
@@ -75,7 +75,7 @@ impl<'a> Rows<'a> {
     }
 
     pub fn skip(&mut self, what: &str, reason: impl ToString) {
-        self.skipped.push(Skipped { what: what.into(), reason: reason.to_string() });
+        self.skipped.push(SkippedItem { what: what.into(), reason: reason.to_string() });
     }
 
     fn push(&mut self, info: RowInfo, ends: Ends, frame: impl FnMut(u32) -> Result<()> + 'a) {

@@ -2,12 +2,12 @@
 
 use crate::bench::grid::Mode;
 use crate::bench::machine::{Device, Machine};
-use crate::bench::record::{Cell, Method, Record, Row, RowInfo, RowKind, SCHEMA, SCHEMA_VERSION, Skipped};
+use crate::bench::record::{BenchRow, Cell, Method, Record, RowInfo, RowKind, SCHEMA, SCHEMA_VERSION, SkippedItem};
 use crate::bench::stats::Stats;
 use crate::bench::{row_names, verdict};
 
 /// A row whose samples vary slightly around `us`.
-pub fn row(name: &str, kind: RowKind, path: Option<&str>, us: f64) -> Row {
+pub fn row(name: &str, kind: RowKind, path: Option<&str>, us: f64) -> BenchRow {
     let rounds_us: Vec<Vec<f64>> =
         (0..6).map(|round| (0..5).map(|i| us + f64::from((round + i) % 3 - 1) * us / 512.0).collect()).collect();
     let info = RowInfo {
@@ -20,7 +20,7 @@ pub fn row(name: &str, kind: RowKind, path: Option<&str>, us: f64) -> Row {
         why: path.map(|_| "the quickest measured, 1 us a frame".into()),
         started_with: None,
     };
-    Row { info, stats: Stats::of(rounds_us.iter().flatten().copied()), rounds_us, alone_us: Vec::new() }
+    BenchRow { info, stats: Stats::of(rounds_us.iter().flatten().copied()), rounds_us, alone_us: Vec::new() }
 }
 
 fn cell(size: &str, mode: Mode, factor: f64) -> Cell {
@@ -44,7 +44,7 @@ fn cell(size: &str, mode: Mode, factor: f64) -> Cell {
         frames_per_sample: 1,
         verdict: verdict::of(&rows),
         rows,
-        skipped: vec![Skipped { what: "pbo-orphan".into(), reason: "display: it has <none>".into() }],
+        skipped: vec![SkippedItem { what: "pbo-orphan".into(), reason: "display: it has <none>".into() }],
     }
 }
 
@@ -86,7 +86,7 @@ pub fn record() -> Record {
         method: Method { description: vec!["A sentence.".into()], frames: 30, budget_seconds: 10.0, tolerance: 0.03 },
         summary: verdict::summary(&cells),
         cells,
-        left_out: vec![Skipped { what: "8K RGBA8 latency".into(), reason: "too large".into() }],
+        left_out: vec![SkippedItem { what: "8K RGBA8 latency".into(), reason: "too large".into() }],
         problems: vec!["a device did not open".into()],
     }
 }

@@ -4,27 +4,27 @@ use crate::bench::grid::{Mode, Plan, Spot};
 use crate::bench::kernel::ramp;
 use crate::bench::machine::{Device, available_memory};
 use crate::bench::measure::measure;
-use crate::bench::record::{Cell, Skipped};
+use crate::bench::record::{Cell, SkippedItem};
 use crate::bench::rows::{Rows, Stage};
 use crate::bench::verdict;
 use indicatif::{ProgressBar, ProgressStyle};
 use pixelferry::driver::backend_in;
-use pixelferry::{ComputeBackend, Display, Headless, Kernel, PixelFormat};
+use pixelferry::{ComputeBackend, Display, HeadlessDisplay, Kernel, PixelFormat};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// A kernel, or why it did not build.
-type Built = Result<Arc<dyn Kernel>, String>;
+type KernelResult = Result<Arc<dyn Kernel>, String>;
 
 /// A pair of devices and what was measured about it so far.
 pub(crate) struct Pairing<'a> {
     pub compute: &'a Device,
     pub backend: Arc<dyn ComputeBackend>,
     pub shown_by: &'a Device,
-    pub headless: &'a Headless,
+    pub headless: &'a HeadlessDisplay,
     pub display: &'a Rc<dyn Display>,
-    kernels: Vec<(PixelFormat, Built)>,
+    kernels: Vec<(PixelFormat, KernelResult)>,
     /// For each mode, bytes of the latest cell and the duration of its minimum rounds.
     least: Vec<(Mode, u64, Duration)>,
 }
@@ -33,14 +33,14 @@ impl<'a> Pairing<'a> {
     /// Opens the backend inside the display if that enables more paths.
     pub fn new(
         (compute, backend): (&'a Device, &Arc<dyn ComputeBackend>),
-        (shown_by, headless, display): (&'a Device, &'a Headless, &'a Rc<dyn Display>),
+        (shown_by, headless, display): (&'a Device, &'a HeadlessDisplay, &'a Rc<dyn Display>),
     ) -> Self {
         let reached = headless.gl().is_none_or(|gl| gl.make_current().is_ok());
         let backend = if reached { backend_in(backend, display.as_ref()) } else { Arc::clone(backend) };
         Self { compute, backend, shown_by, headless, display, kernels: Vec::new(), least: Vec::new() }
     }
 
-    fn kernel(&mut self, format: PixelFormat) -> Built {
+    fn kernel(&mut self, format: PixelFormat) -> KernelResult {
         if let Some((_, kernel)) = self.kernels.iter().find(|(f, _)| *f == format) {
             return kernel.clone();
         }
@@ -76,7 +76,7 @@ pub(crate) struct Tour<'a> {
     ahead: f64,
     bar: ProgressBar,
     pub cells: Vec<Cell>,
-    pub left_out: Vec<Skipped>,
+    pub left_out: Vec<SkippedItem>,
 }
 
 impl<'a> Tour<'a> {
@@ -119,7 +119,7 @@ impl<'a> Tour<'a> {
         self.bar.set_message(what.clone());
         match self.cell(pairing, spot) {
             Ok(cell) => self.cells.push(cell),
-            Err(reason) => self.left_out.push(Skipped { what, reason }),
+            Err(reason) => self.left_out.push(SkippedItem { what, reason }),
         }
         self.bar.inc(1);
     }

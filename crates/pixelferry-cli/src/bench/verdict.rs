@@ -1,6 +1,6 @@
 //! Judges the library's own choice: does it take the best path?
 
-use crate::bench::record::{Cell, Row, RowKind, Summary, Verdict};
+use crate::bench::record::{BenchRow, Cell, RowKind, Summary, Verdict};
 use crate::bench::stats::ratio;
 
 /// Largest slowdown of the automatic choice that counts as right.
@@ -15,28 +15,28 @@ pub(crate) fn is_open(automatic: &[Vec<f64>], rival: &[Vec<f64>]) -> bool {
     ratio(automatic, rival).is_none_or(|found| found.least() <= most && found.most() > most)
 }
 
-fn quickest<'a>(rows: impl Iterator<Item = &'a Row>) -> Option<&'a Row> {
+fn quickest<'a>(rows: impl Iterator<Item = &'a BenchRow>) -> Option<&'a BenchRow> {
     rows.min_by(|a, b| a.stats.median_us.total_cmp(&b.stats.median_us))
 }
 
-fn paths(rows: &[Row]) -> impl Iterator<Item = &Row> {
+fn paths(rows: &[BenchRow]) -> impl Iterator<Item = &BenchRow> {
     rows.iter().filter(|row| row.info.kind == RowKind::Path)
 }
 
-fn automatic(rows: &[Row]) -> Option<&Row> {
+fn automatic(rows: &[BenchRow]) -> Option<&BenchRow> {
     rows.iter().find(|row| row.info.kind == RowKind::Automatic)
 }
 
 /// Returns the indices of the automatic row and the best path row if more turns of the two could change the verdict.
-pub(crate) fn undecided(rows: &[Row]) -> Option<[usize; 2]> {
+pub(crate) fn undecided(rows: &[BenchRow]) -> Option<[usize; 2]> {
     let (automatic, best) = (automatic(rows)?, quickest(paths(rows))?);
     let found = ratio(&automatic.rounds_us, &best.rounds_us)?;
-    let place = |row: &Row| rows.iter().position(|other| std::ptr::eq(other, row));
+    let place = |row: &BenchRow| rows.iter().position(|other| std::ptr::eq(other, row));
     (found.most() > 1.0 + TOLERANCE).then_some([place(automatic)?, place(best)?])
 }
 
 /// Compares the automatic row of a cell with the fastest path row.
-pub fn of(rows: &[Row]) -> Option<Verdict> {
+pub fn of(rows: &[BenchRow]) -> Option<Verdict> {
     let automatic = automatic(rows)?;
     let best = quickest(paths(rows))?;
     let is_alone = !automatic.alone_us.is_empty() && !best.alone_us.is_empty();
@@ -62,7 +62,7 @@ pub fn of(rows: &[Row]) -> Option<Verdict> {
     })
 }
 
-fn reason(automatic: &Row, best: &Row, within: bool, clear: bool) -> String {
+fn reason(automatic: &BenchRow, best: &BenchRow, within: bool, clear: bool) -> String {
     let chosen = automatic.info.path.as_deref().unwrap_or_default();
     let best_path = best.info.path.as_deref().unwrap_or_default();
     let (late, best_behind) = (automatic.info.frames_behind, best.info.frames_behind);

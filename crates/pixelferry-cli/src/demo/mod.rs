@@ -27,7 +27,7 @@ pub struct DemoOptions {
     #[command(flatten)]
     draw_args: DrawArgs,
     #[command(flatten)]
-    common: pixelferry_demo::Options,
+    common: pixelferry_demo::SceneOptions,
     #[cfg(feature = "overlay")]
     #[command(flatten)]
     overlay: overlay::OverlayOptions,

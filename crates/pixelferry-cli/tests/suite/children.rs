@@ -1,7 +1,7 @@
 //! Children of the command, which are gone when it is: decoders of videos, and the processes of `play`'s trials.
 
 use crate::pixelferry;
-use crate::window::Running;
+use crate::window::RunningChild;
 use pixelferry_tests::{Need, Xvfb, need, wait_until};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -78,7 +78,7 @@ fn children_end_with_a_window_that_is_killed() {
         for signal in ["-KILL", "-TERM"] {
             let mut window = pixelferry(&[command, file.to_str().unwrap()]);
             window.env("DISPLAY", server.display()).env("PATH", path(&folder)).stderr(Stdio::null());
-            let mut window = Running(window.spawn().unwrap());
+            let mut window = RunningChild(window.spawn().unwrap());
             let id = window.0.id();
             wait_until("a child", || window.0.try_wait().unwrap().is_some() || !children(id).is_empty());
             let all = children(id);

@@ -1,7 +1,7 @@
 //! `pixelferry play`: pictures of texts, texts that are wrong, and a window in which a user edits one.
 
 use crate::view::{ends, wait_for};
-use crate::window::Running;
+use crate::window::RunningChild;
 use crate::{pixelferry, texts};
 use image::RgbaImage;
 use pixelferry_tests::{Need, Rgb, Viewer, Xvfb, need};
@@ -107,7 +107,8 @@ fn a_user_edits_a_text_and_never_loses_the_picture() {
     std::fs::write(&file, text(RED)).unwrap();
     let Some(server) = need(Need::Xvfb, Xvfb::start(1024, 640)) else { return };
     let viewer = Viewer::of(server.display()).unwrap();
-    let mut window = Running::start(&["play", file.to_str().unwrap(), "--size", "640x480", "--limit", "2"], &server);
+    let mut window =
+        RunningChild::start(&["play", file.to_str().unwrap(), "--size", "640x480", "--limit", "2"], &server);
     let said = |at: &dyn Fn(u32, u32) -> Rgb| {
         let colour = |x, y| at(x, y) == [255, 118, 108];
         (350..470).flat_map(|y| (0..640).map(move |x| (x, y))).filter(|(x, y)| colour(*x, *y)).count()

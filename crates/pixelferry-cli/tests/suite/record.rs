@@ -1,7 +1,7 @@
 //! Films of the demo and of the viewer's window, and what is said where there is none.
 
 use crate::view::{ends, wait_for};
-use crate::window::Running;
+use crate::window::RunningChild;
 use crate::{pixelferry, texts};
 use image::RgbaImage;
 use pixelferry::Extent;
@@ -136,7 +136,7 @@ fn a_window_is_recorded_as_it_was_shown() {
     let viewer = Viewer::of(server.display()).unwrap();
     let film = folder.join("v.y4m");
     let asked = ["view", picture.to_str().unwrap(), "--record", film.to_str().unwrap(), "--rate", "20"];
-    let mut window = Running::start(&asked, &server);
+    let mut window = RunningChild::start(&asked, &server);
     wait_for(&mut window, &viewer, "the picture", |at| at(320, 240) == [200; 3]);
     std::thread::sleep(std::time::Duration::from_millis(500));
     viewer.focus((5, 5)).unwrap();

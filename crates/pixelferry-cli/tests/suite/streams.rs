@@ -1,7 +1,7 @@
 //! Streams from process to process: a scene that is published, the list, and a window that shows it live.
 
 use crate::view::{SIDES, bright, ends, folder, wait_for};
-use crate::window::Running;
+use crate::window::RunningChild;
 use crate::{pixelferry, texts};
 use image::{GrayImage, Luma, RgbaImage};
 use pixelferry_tests::{Need, Patience, Rgb, Viewer, Xvfb, need};
@@ -27,7 +27,7 @@ impl User {
     }
 
     /// The edges of a picture that is white from there on, published as `edges`; and as a picture of this process.
-    fn publish(&self, name: &str, is_white: impl Fn(u32, u32) -> bool) -> (Running, RgbaImage) {
+    fn publish(&self, name: &str, is_white: impl Fn(u32, u32) -> bool) -> (RunningChild, RgbaImage) {
         let input = folder("published").join(format!("{name}.png"));
         let picture = GrayImage::from_fn(SIDES.0, SIDES.1, |x, y| Luma([if is_white(x, y) { 255 } else { 0 }]));
         picture.save(&input).unwrap();
@@ -39,7 +39,7 @@ impl User {
         assert!(made.status.success(), "{}", texts(&made)[1]);
         let mut command = self.runs(&scene);
         let process = command.args(["--publish", "edges"]).stdout(Stdio::null()).spawn().unwrap();
-        (Running(process), image::open(out).unwrap().into_rgba8())
+        (RunningChild(process), image::open(out).unwrap().into_rgba8())
     }
 
     fn list(&self) -> (Option<i32>, String) {
@@ -103,7 +103,7 @@ fn a_stream_is_shown_live_and_joined_again() {
     let user = User::new("live");
     let viewer = Viewer::of(server.display()).unwrap();
     let window = user.runs(&["view", "--attach", "edges"]).env("DISPLAY", server.display()).spawn().unwrap();
-    let mut window = Running(window);
+    let mut window = RunningChild(window);
     // Pixels of the window's rows 0 to 20 are words; the picture has ten for each of its own.
     wait_for(&mut window, &viewer, "no stream is published", |at| bright(at, 0..20) > 60);
     let shows = |picture: &RgbaImage, at: &dyn Fn(u32, u32) -> Rgb| {
@@ -130,7 +130,7 @@ fn a_viewer_that_is_stopped_holds_nobody_up() {
     let user = User::new("stopped");
     let (_publisher, expected) = user.publish("stopped", |x, _| x >= 16);
     let mut command = user.runs(&["view", "--attach", "edges", "--serve"]);
-    let stopped = Running(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
+    let stopped = RunningChild(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
     let mut patience = Patience::new();
     while user.list().0 != Some(0) {
         assert!(!patience.is_over(), "never published");

@@ -1,6 +1,6 @@
 //! `pixelferry view`: pictures of arrays by their definition, files that are no arrays, and a window in which a user looks closely.
 
-use crate::window::Running;
+use crate::window::RunningChild;
 use crate::{pixelferry, texts};
 use image::{Rgba, RgbaImage};
 use pixelferry_tests::{Need, Patience, Rgb, Viewer, Xvfb, need};
@@ -135,7 +135,7 @@ fn a_user_pauses_a_video_and_steps() {
     std::fs::write(&path, video(60)).unwrap();
     let Some(server) = need(Need::Xvfb, Xvfb::start(1024, 640)) else { return };
     let viewer = Viewer::of(server.display()).unwrap();
-    let mut window = Running::start(&["view", path.to_str().unwrap()], &server);
+    let mut window = RunningChild::start(&["view", path.to_str().unwrap()], &server);
     wait_for(&mut window, &viewer, "playing", |at| at(325, 205) >= [3; 3] && at(325, 205)[0] % 3 == 0);
     viewer.focus((5, 5)).unwrap();
     viewer.point((165, 315)).unwrap();
@@ -244,7 +244,7 @@ fn what_an_array_is_taken_for_is_explained() {
 
 /// A screen that a test waits for; it is left beside the test, to be looked at.
 pub fn wait_for(
-    running: &mut Running,
+    running: &mut RunningChild,
     viewer: &Viewer,
     name: &str,
     mut seen: impl FnMut(&dyn Fn(u32, u32) -> Rgb) -> bool,
@@ -277,7 +277,7 @@ fn a_user_looks_closely() {
     std::fs::write(&path, singles()).unwrap();
     let Some(server) = need(Need::Xvfb, Xvfb::start(1024, 640)) else { return };
     let viewer = Viewer::of(server.display()).unwrap();
-    let mut window = Running::start(&["view", path.to_str().unwrap(), "--range", "-4,3"], &server);
+    let mut window = RunningChild::start(&["view", path.to_str().unwrap(), "--range", "-4,3"], &server);
     let level = |x, y, exposure: f64| ((number(x, y) + 4.0) / 7.0 * exposure * 255.0).clamp(0.0, 255.0);
     let near = |found: Rgb, level: f64| found.iter().all(|part| (f64::from(*part) - level).abs() <= 1.0);
     // Ten window pixels for each of the array's, with a frame around.
@@ -314,7 +314,7 @@ fn a_user_looks_closely() {
 }
 
 /// Escape closes the window.
-pub fn ends(window: &mut Running, viewer: &Viewer) {
+pub fn ends(window: &mut RunningChild, viewer: &Viewer) {
     viewer.key(9).unwrap();
     let mut patience = Patience::new();
     while window.0.try_wait().unwrap().is_none() {
@@ -337,7 +337,7 @@ fn a_user_compares_arrays() {
     let Some(server) = need(Need::Xvfb, Xvfb::start(1024, 640)) else { return };
     let viewer = Viewer::of(server.display()).unwrap();
     let [a, b, c] = files.each_ref().map(|path| path.to_str().unwrap());
-    let mut window = Running::start(&["view", a, b, c, "--range", "-4,3"], &server);
+    let mut window = RunningChild::start(&["view", a, b, c, "--range", "-4,3"], &server);
     let shows = |at: &dyn Fn(u32, u32) -> Rgb, factor: f64, (low, high): (f64, f64)| {
         (0..64).all(|x| {
             let level = ((number(x, 35) * factor - low) / (high - low) * 255.0).clamp(0.0, 255.0);
@@ -388,7 +388,7 @@ fn programs_send_images() {
     let viewer = Viewer::of(server.display()).unwrap();
     let mut command = pixelferry(&["view", "--listen=127.0.0.1:0"]);
     command.env("DISPLAY", server.display()).env_remove("PIXELFERRY_LOG").stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut window = Running(command.spawn().unwrap());
+    let mut window = RunningChild(command.spawn().unwrap());
     let mut said = String::new();
     BufReader::new(window.0.stdout.take().unwrap()).read_line(&mut said).unwrap();
     let mut stream = TcpStream::connect(said.trim().strip_prefix("listening on ").unwrap()).unwrap();
@@ -435,7 +435,7 @@ fn arrays_are_served_to_browsers() {
     let Some(_) = need(Need::Egl, pixelferry::api::gl::GlDisplay::headless(Default::default())) else { return };
     let mut command = pixelferry(&["view", "--serve", "--listen=127.0.0.1:0"]);
     command.env_remove("DISPLAY").stdout(Stdio::piped());
-    let mut served = Running(command.spawn().unwrap());
+    let mut served = RunningChild(command.spawn().unwrap());
     let mut said = BufReader::new(served.0.stdout.take().unwrap()).lines();
     assert!(said.next().unwrap().unwrap().starts_with("listening on 127.0.0.1:"));
     let line = said.next().unwrap().unwrap();

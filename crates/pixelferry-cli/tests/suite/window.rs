@@ -10,16 +10,16 @@ use std::time::Duration;
 const SIZE: (u16, u16) = (320, 180);
 
 /// Ends the process with the test, whatever happens.
-pub struct Running(pub Child);
+pub struct RunningChild(pub Child);
 
-impl Drop for Running {
+impl Drop for RunningChild {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-impl Running {
+impl RunningChild {
     pub fn start(arguments: &[&str], server: &Xvfb) -> Self {
         Self(pixelferry(arguments).env("DISPLAY", server.display()).spawn().unwrap())
     }
@@ -52,7 +52,7 @@ fn the_screen_shows_what_the_picture_shows() {
     assert!(headless.status.success(), "{}", texts(&headless)[1]);
     let expected: Vec<Rgb> = image::open(&out).unwrap().into_rgb8().pixels().map(|p| p.0).collect();
 
-    let mut window = Running::start(&filter(&input), &server);
+    let mut window = RunningChild::start(&filter(&input), &server);
     let mut patience = Patience::new();
     let mut last = Vec::new();
     while !patience.is_over() {
@@ -72,7 +72,7 @@ fn the_screen_shows_the_controls_beside_a_picture_that_moves() {
     let Some(server) = need(Need::Xvfb, Xvfb::start(1024, 640)) else { return };
     let viewer = Viewer::of(server.display()).unwrap();
     let arguments = ["demo", "plasma", "--size", "1000x600", "--picture", "160x90", "--backend", "cpu"];
-    let mut window = Running::start(&arguments, &server);
+    let mut window = RunningChild::start(&arguments, &server);
     let mut patience = Patience::new();
     let mut seen: Vec<Vec<Rgb>> = Vec::new();
     while !patience.is_over() {

@@ -1,8 +1,8 @@
 //! A scene as a stream to other processes.
 
-use super::{Made, collect, collect_all, introduce, watch};
-use crate::options::Options;
+use super::{SceneResult, collect, collect_all, introduce, watch};
 use crate::say;
+use crate::scene_options::SceneOptions;
 use crate::scenes::sine::Sine;
 use crate::trace::Trace;
 use pixelferry::driver::describe::words::counted;
@@ -17,10 +17,10 @@ const PERIOD: Duration = Duration::from_nanos(1_000_000_000 / 60);
 
 /// Publishes the requested number of frames, or runs until the process is killed.
 pub fn show(
-    options: &Options,
+    options: &SceneOptions,
     name: &str,
     trace: Option<&Trace>,
-    make: impl FnOnce(LinkBuilder) -> Made,
+    make: impl FnOnce(LinkBuilder) -> SceneResult,
 ) -> Result<(), Box<dyn Error>> {
     // The kernels of all scenes are in the same languages.
     let backend = open_backend(options.backend, &Sine::sources())?;

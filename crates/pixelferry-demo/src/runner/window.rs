@@ -1,13 +1,13 @@
 //! A scene in a window.
 
-use super::{Made, collect, collect_all, end, introduce, watch, way};
-use crate::options::Options;
+use super::{SceneResult, collect, collect_all, end, introduce, watch, way};
 use crate::say;
 use crate::scene::{Scene, SceneError};
+use crate::scene_options::SceneOptions;
 use crate::trace::Trace;
 use pixelferry::api::gl::{Flow, GlDisplay, GlWindow, Viewport, Vsync, WindowApp, WindowOptions, run_window};
 use pixelferry::driver::describe::words::counted;
-use pixelferry::{Display, Extent, LinkBuilder, Showed};
+use pixelferry::{Display, Extent, LinkBuilder, ShowOutcome};
 use pixelferry_media::record::Recorder;
 use std::error::Error;
 use std::rc::Rc;
@@ -15,10 +15,10 @@ use std::time::Instant;
 
 /// Opens the window, makes the scene for its display and shows it until the window is closed.
 pub(super) fn show(
-    options: &Options,
+    options: &SceneOptions,
     size: (u32, u32),
     trace: Option<Trace>,
-    make: impl FnOnce(LinkBuilder) -> Made,
+    make: impl FnOnce(LinkBuilder) -> SceneResult,
 ) -> Result<(), Box<dyn Error>> {
     let window = WindowOptions::default()
         .with_title("pixelferry")
@@ -46,11 +46,11 @@ struct App<F> {
     frames: u64,
     trace: Option<Trace>,
     /// How the last picture was shown.
-    showed: Option<Showed>,
+    showed: Option<ShowOutcome>,
     recorder: Option<Recorder>,
 }
 
-impl<F: FnOnce(&Rc<dyn Display>) -> Made> WindowApp for App<F> {
+impl<F: FnOnce(&Rc<dyn Display>) -> SceneResult> WindowApp for App<F> {
     type Error = SceneError;
 
     fn init(&mut self, window: &GlWindow) -> Result<(), SceneError> {

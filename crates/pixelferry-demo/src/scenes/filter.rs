@@ -11,7 +11,7 @@ pub use choice::Filter;
 
 use super::open;
 use crate::draw_args::DrawArgs;
-use crate::scene::{Place, Scene, SceneError};
+use crate::scene::{FrameTarget, Scene, SceneError};
 use crate::video::Video;
 use image::DynamicImage;
 use pixelferry::{
@@ -94,7 +94,7 @@ impl Scene for FilterScene {
         "filter"
     }
 
-    fn advance_in(&mut self, _seconds: f32, place: &mut Place<'_>) -> Result<bool, SceneError> {
+    fn advance_in(&mut self, _seconds: f32, place: &mut FrameTarget<'_>) -> Result<bool, SceneError> {
         let read = self.video.as_mut().map(Video::next_frame).transpose()?;
         if let Some(None) = read {
             return Ok(false);

@@ -12,7 +12,7 @@ pub use simulation::{JACOBI_STEPS, MAX_CELLS, STEP, Simulation};
 use super::open;
 use crate::draw_args::DrawArgs;
 use crate::pixels::Pixels;
-use crate::scene::{Place, Scene, SceneError};
+use crate::scene::{FrameTarget, Scene, SceneError};
 use kernels::{carry, divergence, dye, jacobi, jets, project, push};
 use pixelferry::{Arg, AutoLink, DrawOptions, Extent, Kernel, KernelSource, Link, LinkBuilder, Policy, SurfaceDesc};
 use std::cell::OnceCell;
@@ -63,7 +63,7 @@ impl Scene for Fluid {
         Some(format!("{} cells, {JACOBI_STEPS} Jacobi steps a frame", self.link.side().0.cells()))
     }
 
-    fn advance_in(&mut self, _seconds: f32, place: &mut Place<'_>) -> Result<bool, SceneError> {
+    fn advance_in(&mut self, _seconds: f32, place: &mut FrameTarget<'_>) -> Result<bool, SceneError> {
         let Self { link, frame: number, draw_options } = self;
         place.frame(link, *draw_options, |frame, (simulation, dye)| {
             simulation.advance_to(*number)?;

@@ -8,7 +8,7 @@ mod kernels;
 use super::open;
 use crate::draw_args::DrawArgs;
 use crate::pixels::Pixels;
-use crate::scene::{Place, Scene, SceneError};
+use crate::scene::{FrameTarget, Scene, SceneError};
 use kernels::{colours, waves};
 use pixelferry::{
     Arg, AutoLink, ComputeMemory, DrawOptions, Extent, Kernel, KernelSource, Link, LinkBuilder, PixelFormat, Policy,
@@ -53,7 +53,7 @@ impl Scene for Plasma {
         "plasma"
     }
 
-    fn advance_in(&mut self, seconds: f32, place: &mut Place<'_>) -> Result<bool, SceneError> {
+    fn advance_in(&mut self, seconds: f32, place: &mut FrameTarget<'_>) -> Result<bool, SceneError> {
         let Self { link, extent, draw_options } = self;
         place.frame(link, *draw_options, |frame, Side { field, waves, colours }| {
             let target = Target::image(field.as_mut(), *extent, PixelFormat::R32F)?;

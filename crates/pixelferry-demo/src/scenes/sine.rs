@@ -2,7 +2,7 @@
 
 use super::open;
 use crate::gl_program::GlProgram;
-use crate::scene::{Place, Scene, SceneError};
+use crate::scene::{FrameTarget, Scene, SceneError};
 use glow::HasContext as _;
 use pixelferry::api::gl::{GlDisplay, Viewport};
 use pixelferry::{
@@ -40,7 +40,7 @@ impl Scene for Sine {
         "sine"
     }
 
-    fn advance_in(&mut self, seconds: f32, _: &mut Place<'_>) -> Result<bool, SceneError> {
+    fn advance_in(&mut self, seconds: f32, _: &mut FrameTarget<'_>) -> Result<bool, SceneError> {
         self.link.frame(|frame, kernel| frame.launch(kernel.as_ref(), &[Arg::F32(seconds)]))?;
         Ok(true)
     }

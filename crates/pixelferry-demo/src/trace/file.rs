@@ -22,10 +22,10 @@ const DEVICES: u32 = 2;
 pub struct TraceFile {
     /// Time 0 of the file.
     zero: Instant,
-    state: Mutex<State>,
+    state: Mutex<TraceState>,
 }
 
-struct State {
+struct TraceState {
     /// `None` after the file was closed, or could not be written.
     out: Option<BufWriter<File>>,
     /// Error that ended the file early.
@@ -76,7 +76,7 @@ impl TraceFile {
         let mut out = BufWriter::new(File::create(path)?);
         out.write_all(b"[")?;
         let (threads, tracks) = (HashMap::new(), HashMap::new());
-        let state = State { out: Some(out), error: None, is_empty: true, threads, tracks, arrows: 0 };
+        let state = TraceState { out: Some(out), error: None, is_empty: true, threads, tracks, arrows: 0 };
         let file = Self { zero: Instant::now(), state: Mutex::new(state) };
         let mut state = file.lock();
         state.describe("process_name", (HOST, 0), &format!("host (process {})", std::process::id()));
@@ -85,7 +85,7 @@ impl TraceFile {
         Ok(file)
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, TraceState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -150,7 +150,7 @@ impl TraceFile {
     }
 }
 
-impl State {
+impl TraceState {
     fn try_to(&mut self, f: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) {
         if let Some(out) = &mut self.out
             && let Err(error) = f(out)

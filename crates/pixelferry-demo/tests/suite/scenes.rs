@@ -6,7 +6,7 @@ use pixelferry::api::gl::Viewport;
 use pixelferry::driver::compute::SourceCode;
 use pixelferry::{
     BackendChoice, ComputeBackend, CpuBackend, Display, DisplayChoice, Extent, KernelSource, Language, LinkBuilder,
-    MemoryDisplay, PixelFormat, Policy, Profiles, Showed, SurfaceDesc, Trials, open_headless,
+    MemoryDisplay, PixelFormat, Policy, Profiles, ShowOutcome, SurfaceDesc, Trials, open_headless,
 };
 use pixelferry_demo::pixels::{Alpha, Pixels, Tone};
 use pixelferry_demo::scenes::filter::{Filter, FilterScene};
@@ -14,7 +14,7 @@ use pixelferry_demo::scenes::fluid::{Fluid, STEP, Simulation};
 use pixelferry_demo::scenes::plasma::Plasma;
 use pixelferry_demo::scenes::sine::{POINTS, Sine};
 use pixelferry_demo::{Scene, SceneError};
-use pixelferry_tests::faults::{BackendDouble, Faults, Step};
+use pixelferry_tests::faults::{BackendDouble, FaultStep, Faults};
 use pixelferry_tests::{Need, by_level, few, need};
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -137,9 +137,9 @@ fn a_fluid_that_goes_over_takes_no_step_again() {
     let mut fluid = Fluid::new(wanted, (64, 36), Pixels::default()).unwrap();
     let (first, mut others) = (fluid.link().path(), 0);
     for n in 0..MOST_FRAMES {
-        let before = faults.calls(Step::Launch);
+        let before = faults.calls(FaultStep::Launch);
         assert!(fluid.advance(0.0).unwrap());
-        let launches = faults.calls(Step::Launch) - before;
+        let launches = faults.calls(FaultStep::Launch) - before;
         assert!(launches < 60, "frame {n}: {launches} launches");
         let is_first = fluid.link().path() == first;
         others += u32::from(!is_first);
@@ -264,7 +264,7 @@ fn pictures_of_opengl_go_straight() {
             assert!(drawn.advance(n as f32).unwrap());
             assert!(straight.show(n as f32, (&gl, viewport), &mut showed).unwrap());
         }
-        assert_eq!(showed, Some(Showed::Straight), "{}", straight.name());
+        assert_eq!(showed, Some(ShowOutcome::Straight), "{}", straight.name());
         let found = target.read_pixels().unwrap();
         gl.clear([0.0; 4]).unwrap();
         drawn.draw(&gl, viewport).unwrap();

@@ -10,7 +10,7 @@ pub(crate) struct GlFormat {
     pub internal: u32,
     /// Format of buffer textures over its pixels, and how shaders decode such a texel.
     pub texels: u32,
-    pub decoding: Decoding,
+    pub decoding: TexelDecoding,
     /// The sized format of unsigned integers of the same size, for copies that preserve all bits.
     pub integers: u32,
     /// Channels in client memory, in storage order.
@@ -24,7 +24,7 @@ pub(crate) struct GlFormat {
 /// How a shader converts a buffer texture's texel into a colour. Other textures do the same with their swizzle or
 /// format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Decoding {
+pub(crate) enum TexelDecoding {
     /// The texel is the colour.
     None,
     /// Blue and red are swapped, because OpenGL stores no texture blue first.
@@ -35,7 +35,7 @@ pub(crate) enum Decoding {
     R16,
 }
 
-impl Decoding {
+impl TexelDecoding {
     /// Returns the definition for the fragment shader.
     pub(crate) const fn define(self) -> Option<&'static str> {
         match self {
@@ -48,7 +48,7 @@ impl Decoding {
 }
 
 const fn plain(internal: u32, integers: u32, format: u32, ty: u32) -> GlFormat {
-    let decoding = Decoding::None;
+    let decoding = TexelDecoding::None;
     GlFormat { internal, texels: internal, decoding, integers, format, colors: format, ty }
 }
 
@@ -63,7 +63,7 @@ const ROWS: PerFormat<GlFormat> = {
         (
             PixelFormat::Bgra8,
             GlFormat {
-                decoding: Decoding::Bgra,
+                decoding: TexelDecoding::Bgra,
                 colors: glow::BGRA,
                 ..plain(glow::RGBA8, glow::RGBA8UI, RGBA, UNSIGNED_BYTE)
             },
@@ -72,7 +72,7 @@ const ROWS: PerFormat<GlFormat> = {
             PixelFormat::Rgb10A2,
             GlFormat {
                 texels: glow::R32UI,
-                decoding: Decoding::Rgb10A2,
+                decoding: TexelDecoding::Rgb10A2,
                 ..plain(glow::RGB10_A2, glow::R32UI, RGBA, glow::UNSIGNED_INT_2_10_10_10_REV)
             },
         ),
@@ -91,9 +91,9 @@ pub(crate) const fn gl_format(format: PixelFormat) -> GlFormat {
 
 /// Returns the format of buffer textures over such pixels, and how shaders decode a texel. OpenGL ES has no 16-bit
 /// normalised numbers there (OpenGL ES 3.2, table 8.20).
-pub(crate) const fn texels(format: PixelFormat, es: bool) -> (u32, Decoding) {
+pub(crate) const fn texels(format: PixelFormat, es: bool) -> (u32, TexelDecoding) {
     match (format, es) {
-        (PixelFormat::R16, true) => (glow::R16UI, Decoding::R16),
+        (PixelFormat::R16, true) => (glow::R16UI, TexelDecoding::R16),
         _ => (gl_format(format).texels, gl_format(format).decoding),
     }
 }

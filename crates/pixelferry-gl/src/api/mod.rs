@@ -12,7 +12,7 @@ pub(crate) mod os;
 pub(crate) mod raw;
 pub(crate) mod semaphore_object;
 pub(crate) mod state_fns;
-pub(crate) mod suffixed;
+pub(crate) mod suffixed_fns;
 pub(crate) mod texture_query;
 pub(crate) mod timer;
 pub(crate) mod version;

@@ -3,7 +3,7 @@
 use crate::api::memory_object::MemoryObjectFns;
 use crate::api::semaphore_object::SemaphoreFns;
 use crate::api::state_fns::StateFns;
-use crate::api::suffixed::SuffixedFns;
+use crate::api::suffixed_fns::SuffixedFns;
 use crate::api::texture_query::TextureFns;
 use crate::api::timer::TimerFns;
 use std::ffi::{CStr, c_void};

@@ -35,7 +35,7 @@ pub(crate) struct SemaphoreObject(NonZeroU32);
 
 /// The objects that a signal makes visible to the other side, or a wait to this one.
 #[derive(Clone, Copy)]
-pub(crate) enum Crossing<'a> {
+pub(crate) enum SharedObject<'a> {
     Buffer(glow::Buffer),
     #[cfg_attr(not(feature = "compute"), allow(dead_code, reason = "the backend alone has several"))]
     Buffers(&'a [glow::Buffer]),
@@ -147,7 +147,7 @@ impl SemaphoreFns {
     ///
     /// # Safety
     /// The context is current; both are of it, and the semaphore has state.
-    pub(crate) unsafe fn wait(&self, semaphore: SemaphoreObject, what: Crossing<'_>) {
+    pub(crate) unsafe fn wait(&self, semaphore: SemaphoreObject, what: SharedObject<'_>) {
         // SAFETY: the caller's promise.
         unsafe { barrier(self.wait, semaphore, what) }
     }
@@ -156,7 +156,7 @@ impl SemaphoreFns {
     ///
     /// # Safety
     /// The context is current; both are of it, and the semaphore has state.
-    pub(crate) unsafe fn signal(&self, semaphore: SemaphoreObject, what: Crossing<'_>) {
+    pub(crate) unsafe fn signal(&self, semaphore: SemaphoreObject, what: SharedObject<'_>) {
         // SAFETY: the caller's promise.
         unsafe { barrier(self.signal, semaphore, what) }
     }
@@ -164,19 +164,19 @@ impl SemaphoreFns {
 
 /// # Safety
 /// `function` is `glWaitSemaphoreEXT` or `glSignalSemaphoreEXT` of the current context, of which all names are.
-unsafe fn barrier(function: Barrier, semaphore: SemaphoreObject, what: Crossing<'_>) {
+unsafe fn barrier(function: Barrier, semaphore: SemaphoreObject, what: SharedObject<'_>) {
     let semaphore = semaphore.0.get();
     let none = std::ptr::null();
     // SAFETY: the caller's promise; each list is as long as its count says.
     unsafe {
         match what {
-            Crossing::Buffer(buffer) => function(semaphore, 1, &buffer.0.get(), 0, none, none),
-            Crossing::Buffers(all) => {
+            SharedObject::Buffer(buffer) => function(semaphore, 1, &buffer.0.get(), 0, none, none),
+            SharedObject::Buffers(all) => {
                 let names: Vec<u32> = all.iter().map(|buffer| buffer.0.get()).collect();
                 // A few buffers: those that were written since the last signal.
                 function(semaphore, names.len() as u32, names.as_ptr(), 0, none, none);
             }
-            Crossing::Texture(texture) => function(semaphore, 0, none, 1, &texture.0.get(), &LAYOUT_GENERAL_EXT),
+            SharedObject::Texture(texture) => function(semaphore, 0, none, 1, &texture.0.get(), &LAYOUT_GENERAL_EXT),
         }
     }
 }

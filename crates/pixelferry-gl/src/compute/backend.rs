@@ -1,7 +1,7 @@
 //! The type [`GlBackend`].
 
+use crate::compute::context_thread::{ContextThread, Worker};
 use crate::compute::device::GlShaders;
-use crate::compute::place::{Place, Worker};
 use crate::compute::rows::Rows;
 use crate::queue::QueueBuffer;
 use crate::{EsContext, GlDevice, GlDisplay, HeadlessOptions};
@@ -32,7 +32,7 @@ impl GlBackend {
             // Image units of OpenGL ES support few formats, and writes only.
             let textures = (!device.is_es()).then(|| lent(MemoryShape::Image));
             let (exports, imports) = (vec![lent(MemoryShape::Linear)], textures.into_iter().collect());
-            Self::with(device, Place::Callers, exports, imports)
+            Self::with(device, ContextThread::Callers, exports, imports)
         })
     }
 
@@ -78,8 +78,8 @@ impl GlBackend {
                 let ((row, step), (texture, level)) = (at.first_row(), image.texture().names()?);
                 RawMemory::GlTexture { texture, level, first: (at.region.x, row), step }
             }
-            (MemorySide::Linear(memory), Place::Callers) => RawMemory::Gl { buffer: memory.buffer().id()? },
-            (MemorySide::Linear(_), Place::Own(_)) => {
+            (MemorySide::Linear(memory), ContextThread::Callers) => RawMemory::Gl { buffer: memory.buffer().id()? },
+            (MemorySide::Linear(_), ContextThread::Own(_)) => {
                 let reason = "its context is current on a thread of its own; use GlBackend::on(&display)";
                 return Err(shaders.device.unsupported(reason));
             }
@@ -92,10 +92,10 @@ impl GlBackend {
     /// Runs the backend on a thread of its own, which keeps the owner of the context.
     fn apart<K: 'static>(make: impl FnOnce() -> Result<(K, GlDevice)> + Send + 'static) -> Result<Self> {
         let (worker, device) = Worker::start(make)?;
-        Self::with(device, Place::Own(worker), Vec::new(), Vec::new())
+        Self::with(device, ContextThread::Own(worker), Vec::new(), Vec::new())
     }
 
-    fn with(device: GlDevice, place: Place, exports: Vec<MemoryCap>, imports: Vec<MemoryCap>) -> Result<Self> {
+    fn with(device: GlDevice, place: ContextThread, exports: Vec<MemoryCap>, imports: Vec<MemoryCap>) -> Result<Self> {
         let limits = device.limits();
         let (opened, semaphores) = device.opener().caps();
         let imports = imports.into_iter().chain(opened).collect();

@@ -1,8 +1,8 @@
 //! The type [`GlShaders`].
 
 use crate::GlDevice;
+use crate::compute::context_thread::ContextThread;
 use crate::compute::glsl;
-use crate::compute::place::Place;
 use crate::compute::rows::Rows;
 use crate::queue::QueueBuffer;
 use crate::queue::program::ComputeProgram;
@@ -24,7 +24,7 @@ pub(crate) struct GlShaders {
     /// Imported memory whose turns on this side end with the next signal.
     pub written: Mutex<Vec<QueueBuffer>>,
     /// Dropped last: the thread of a context of the backend's own.
-    pub place: Place,
+    pub place: ContextThread,
 }
 
 impl GlShaders {
@@ -140,7 +140,7 @@ impl ShaderDevice for GlShaders {
     }
 
     fn read(&self, buffer: &QueueBuffer, offset: usize, into: &mut [u8]) -> Result<()> {
-        if let Place::Callers = self.place {
+        if let ContextThread::Callers = self.place {
             return buffer.read(offset, into);
         }
         into.copy_from_slice(&self.bytes(buffer, offset..offset + into.len())?);
@@ -148,7 +148,7 @@ impl ShaderDevice for GlShaders {
     }
 
     fn write(&self, buffer: &QueueBuffer, offset: usize, from: &[u8]) -> Result<()> {
-        if let Place::Callers = self.place {
+        if let ContextThread::Callers = self.place {
             return buffer.write(offset, from);
         }
         let (buffer, mut bytes) = (buffer.clone(), zeros(from.len())?);

@@ -69,9 +69,9 @@
 //! crate](crate) lists what is restored.
 
 mod backend;
+mod context_thread;
 mod device;
 mod glsl;
-mod place;
 mod rows;
 
 pub use backend::GlBackend;

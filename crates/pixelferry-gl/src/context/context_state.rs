@@ -8,9 +8,9 @@ use crate::api::raw::RawFns;
 use crate::api::version::{GlVersion, check_version};
 use crate::api::vulkan::VulkanDevice;
 use crate::context::names::{Counts, DeferredDelete, ObjectCounts};
-use crate::context::{GlFunctions, Held, NativeContext, OwnContext};
-use interop_core::describe::process::{ProcessOwned, is_forked};
-use interop_core::devices::owned::Maker;
+use crate::context::{GlFunctions, NativeContext, OwnContext, SharedContext};
+use interop_core::describe::process::{ForkGuard, is_forked};
+use interop_core::devices::maker_object::Maker;
 use interop_core::{
     DeviceIdentity, DisplayCaps, Error, GlContext, HandleType, MemoryCap, MemoryShape, QueueId, Result, Support,
 };
@@ -41,11 +41,11 @@ pub(crate) struct ContextState {
     /// True where the context is gone, together with its objects.
     lost: Cell<bool>,
     /// The context, if this crate created it; `None` during the drop.
-    own: ProcessOwned<Option<OwnContext>>,
+    own: ForkGuard<Option<OwnContext>>,
     /// An engine's function that tells whether its context is current.
     told: Option<Box<dyn Fn() -> bool>>,
     /// The window system's handles of the context; `None` if no window system can be queried.
-    held: Option<Arc<Held>>,
+    held: Option<Arc<SharedContext>>,
     /// Dropped after the context, because host memory in it may be freed only when GL no longer uses it.
     deferred: RefCell<Vec<DeferredDelete>>,
     /// Vulkan device that allocates memory and semaphores for sharing.
@@ -87,7 +87,7 @@ impl ContextState {
             (features, device)
         };
         let mut caps = caps(&features, &raw);
-        let held = native.map(|native| Arc::new(Held::new(native)));
+        let held = native.map(|native| Arc::new(SharedContext::new(native)));
         let queue = held.as_ref().map(|held| HandleType::QueueBuffer(QueueId::of(held)));
         caps.imports.extend(queue.map(|queue| MemoryCap::new(queue, MemoryShape::Linear, Support::Yes)));
         let stores = !features.es && features.version >= (4, 3);
@@ -110,7 +110,7 @@ impl ContextState {
             counts,
             has_deferred,
             lost,
-            own: ProcessOwned::new(own),
+            own: ForkGuard::new(own),
             told,
             held,
             deferred,
@@ -157,7 +157,7 @@ impl ContextState {
     }
 
     /// Returns the context in the form in which objects of this crate keep it.
-    pub(crate) fn held(&self) -> Result<Arc<Held>> {
+    pub(crate) fn held(&self) -> Result<Arc<SharedContext>> {
         self.check_not_lost()?;
         let reason = "no window system (EGL, GLX, WGL, CGL) knows its context";
         self.held.clone().ok_or_else(|| self.unsupported(reason.into()))

@@ -7,23 +7,23 @@ use std::sync::Arc;
 /// glow's functions of a context, held by `Rc` or by `Arc` as in the engine. It is cheap to clone, and dereferences to
 /// a [`glow::Context`].
 #[derive(Debug, Clone)]
-pub struct GlFunctions(Held);
+pub struct GlFunctions(GlowHandle);
 
 #[derive(Debug, Clone)]
-enum Held {
+enum GlowHandle {
     Rc(Rc<glow::Context>),
     Arc(Arc<glow::Context>),
 }
 
 impl From<Rc<glow::Context>> for GlFunctions {
     fn from(gl: Rc<glow::Context>) -> Self {
-        Self(Held::Rc(gl))
+        Self(GlowHandle::Rc(gl))
     }
 }
 
 impl From<Arc<glow::Context>> for GlFunctions {
     fn from(gl: Arc<glow::Context>) -> Self {
-        Self(Held::Arc(gl))
+        Self(GlowHandle::Arc(gl))
     }
 }
 
@@ -38,8 +38,8 @@ impl Deref for GlFunctions {
 
     fn deref(&self) -> &glow::Context {
         match &self.0 {
-            Held::Rc(gl) => gl,
-            Held::Arc(gl) => gl,
+            GlowHandle::Rc(gl) => gl,
+            GlowHandle::Arc(gl) => gl,
         }
     }
 }

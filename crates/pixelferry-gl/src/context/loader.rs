@@ -53,7 +53,7 @@ unsafe fn load_checked(load: Loader<'_>, check: impl Fn(&str) -> Result<()>) -> 
         }
     }
     #[cfg(all(test, target_arch = "x86_64", target_os = "linux"))]
-    let load: Loader<'_> = &mut |name| super::counted::function(name, load(name));
+    let load: Loader<'_> = &mut |name| super::call_counters::function(name, load(name));
     // SAFETY: the same promise; the version string was read and can be parsed.
     Ok(unsafe { glow::Context::from_loader_function_cstr(load) })
 }

@@ -35,14 +35,14 @@ pub(crate) struct OwnContext {
 }
 
 /// A context that is not current and has no surface, kept for APIs that still share with it.
-pub(crate) struct Resting {
+pub(crate) struct RestingContext {
     _context: PossiblyCurrentContext,
 }
 
 // SAFETY: glutin ties such a context to a thread because it may be current there; this one is not, and is only
 // destroyed. (If it is destroyed while it is current after all, it is freed when it no longer is: EGL 1.5, 3.7.2; GLX
 // 1.4, 3.3.7.)
-unsafe impl Send for Resting {}
+unsafe impl Send for RestingContext {}
 
 /// Converts a failure of EGL, GLX or WGL to a driver error.
 pub(crate) fn driver_error(operation: &'static str, device: &str, e: &glutin::error::Error) -> Error {
@@ -73,9 +73,9 @@ impl OwnContext {
     }
 
     /// Detaches the context from this thread and its window.
-    pub(crate) fn rest(mut self) -> Option<Resting> {
+    pub(crate) fn rest(mut self) -> Option<RestingContext> {
         self.release();
-        self.context.take().map(|context| Resting { _context: context })
+        self.context.take().map(|context| RestingContext { _context: context })
     }
 
     /// Makes the context not current, because otherwise it would live on after it is destroyed.

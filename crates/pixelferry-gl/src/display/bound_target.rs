@@ -34,7 +34,7 @@ impl GlDisplay {
     /// that shaders cannot store to. The framebuffer must stay bound during the call.
     ///
     /// ```
-    /// use interop_core::{Arg, ComputeBackend, DrawOptions, KernelSource, Link, LinkOptions, PixelFormat, Showed, SurfaceDesc, Unwritten};
+    /// use interop_core::{Arg, ComputeBackend, DrawOptions, KernelSource, Link, LinkOptions, PixelFormat, ShowOutcome, SurfaceDesc, Unwritten};
     /// use pixelferry_gl::{GlBackend, GlDisplay, HeadlessOptions, Viewport};
     ///
     /// let Ok(display) = GlDisplay::headless(HeadlessOptions::default()) else { return Ok(()) };

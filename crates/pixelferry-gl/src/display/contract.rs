@@ -19,13 +19,13 @@ use crate::surface::target::OffscreenTarget;
 use crate::surface::texture::TextureSurface;
 use glow::HasContext as _;
 use interop_core::describe::error::call;
-use interop_core::devices::owned::{find, foreign};
+use interop_core::devices::maker_object::{find, foreign};
 use interop_core::display::checks::wrong_kind;
 use interop_core::display::{DisplayDriver, SemaphoreDriver};
 use interop_core::display::{Staging, StagingKind, Surface};
 use interop_core::draw::Plan;
 use interop_core::{
-    DeviceIdentity, DeviceSpan, DisplayCaps, DrawOptions, Drawn, Error, Extent, FrameTag, GlContext, Manner,
+    DeviceIdentity, DeviceSpan, DisplayCaps, DrawOptions, DrawReport, Error, Extent, FrameTag, GlContext, Manner,
     PixelFormat, Result, SharedHandle, Support, SurfaceDesc, SyncKind,
 };
 use std::any::Any;
@@ -386,7 +386,7 @@ impl DisplayDriver for GlDisplay {
         self.tools.timeline.drain(self.shared(), into)
     }
 
-    fn drawn(&self) -> Option<Drawn> {
+    fn drawn(&self) -> Option<DrawReport> {
         self.tools.drawing.last()
     }
 

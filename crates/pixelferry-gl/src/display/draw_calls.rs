@@ -1,6 +1,6 @@
 //! What a draw calls of OpenGL, counted.
 
-use crate::context::counted::{COUNTERS, calls};
+use crate::context::call_counters::{COUNTERS, calls};
 use crate::{DrawOptions, EngineOptions, GlDisplay, HeadlessOptions, Manner, Viewport};
 use glow::HasContext as _;
 use interop_core::display::Display as _;

@@ -30,7 +30,7 @@ impl GlDisplay {
     /// ```
     /// use pixelferry_gl::glow::{self, HasContext as _};
     /// use pixelferry_gl::{EngineTexture, GlDisplay, HeadlessOptions};
-    /// use interop_core::{Extent, Part, PixelFormat};
+    /// use interop_core::{Extent, PixelFormat, SurfacePart};
     ///
     /// let Ok(display) = GlDisplay::headless(HeadlessOptions::default()) else { return Ok(()) };
     /// let gl = display.gl();
@@ -46,7 +46,7 @@ impl GlDisplay {
     /// let named = EngineTexture::new(texture.0.get(), Extent::new(2, 1));
     /// // SAFETY: the texture was created above, and is deleted after the surface is dropped.
     /// let mut surface = unsafe { display.engine_image(named, PixelFormat::Rgba8) }?;
-    /// let all = Part::full(surface.desc());
+    /// let all = SurfacePart::full(surface.desc());
     /// assert_eq!(surface.read_back(&all)?, [1, 2, 3, 4, 5, 6, 7, 8]);
     /// drop(surface);
     /// // SAFETY: the context is current.

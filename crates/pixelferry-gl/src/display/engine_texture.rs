@@ -2,7 +2,7 @@
 
 use crate::display::contract::GlDisplay;
 use crate::objects::draw_state::Viewport;
-use crate::surface::engine_level::{Attached, EngineTexture, Level};
+use crate::surface::engine_level::{AttachedLevel, EngineTexture, Level};
 use interop_core::describe::error::call;
 use interop_core::display::Surface;
 use interop_core::{DrawOptions, Result};
@@ -35,7 +35,7 @@ impl GlDisplay {
     /// ```
     /// use pixelferry_gl::glow::{self, HasContext as _};
     /// use pixelferry_gl::{DrawOptions, EngineTexture, GlDisplay, HeadlessOptions};
-    /// use interop_core::{Display as _, Extent, Part, PixelFormat, SurfaceDesc, conformance::tight};
+    /// use interop_core::{Display as _, Extent, PixelFormat, SurfaceDesc, SurfacePart, conformance::tight};
     ///
     /// let Ok(display) = GlDisplay::headless(HeadlessOptions::default()) else { return Ok(()) };
     /// // The engine's texture: RGBA8, 4 x 4.
@@ -50,7 +50,7 @@ impl GlDisplay {
     /// // A program uses a link's `shown()?.surface()` here.
     /// let desc = SurfaceDesc::image(2, 2, PixelFormat::Rgba8);
     /// let mut surface = display.create_surface(&desc)?;
-    /// surface.upload(&Part::full(&desc), &[7; 16], &tight(&desc)?)?;
+    /// surface.upload(&SurfacePart::full(&desc), &[7; 16], &tight(&desc)?)?;
     ///
     /// let target = EngineTexture::new(texture.0.get(), Extent::new(4, 4));
     /// // SAFETY: the texture was made above, and nobody else knows it.
@@ -90,7 +90,7 @@ impl GlDisplay {
                     level.refuse("it is the shown texture itself, which a draw cannot read and write at the same time")
                 );
             }
-            let _attached = Attached::new(shared, self.tools().lent_framebuffer()?, &level)?;
+            let _attached = AttachedLevel::new(shared, self.tools().lent_framebuffer()?, &level)?;
             self.draw_bound(surface, viewport, options)
         })
     }

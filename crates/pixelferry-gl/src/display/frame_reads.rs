@@ -2,7 +2,7 @@
 
 use crate::api::host_state::READS;
 use crate::context::context_state::ContextState;
-use crate::context::owned::Owned;
+use crate::context::owned_object::OwnedObject;
 use crate::display::contract::GlDisplay;
 use crate::display::draw_target::check_target;
 use crate::draw::tools::Tools;
@@ -10,7 +10,7 @@ use crate::objects::buffer_object::{NOT_MAPPED, create_buffer, read_bound};
 use crate::objects::draw_state::Viewport;
 use crate::objects::fence::Fence;
 use crate::objects::pixel_read;
-use crate::objects::state::{BoundBuffer, Pack};
+use crate::objects::state_guards::{BoundBuffer, Pack};
 use glow::{HasContext as _, PixelPackData};
 use interop_core::describe::error::call;
 use interop_core::{Extent, PixelFormat, Result, SurfaceDesc};
@@ -30,7 +30,7 @@ pub struct FrameReads {
 }
 
 struct Slot {
-    buffer: Owned<glow::Buffer>,
+    buffer: OwnedObject<glow::Buffer>,
     extent: Extent,
 }
 

@@ -6,14 +6,14 @@
 use crate::api::gl_format::gl_format;
 use crate::context::context_state::ContextState;
 use crate::draw::draw_program::{ProgramKey, Programs};
-use crate::draw::quad::{Draw, Placed};
+use crate::draw::quad::{Draw, PlanPlacement};
 use crate::draw::store;
 use crate::objects::attachment::{Attachment, StoreFormat};
 use crate::objects::draw_state::{ClearState, Viewport};
 use crate::objects::framebuffer::ColorTarget;
-use crate::objects::state::Framebuffers;
+use crate::objects::state_guards::Framebuffers;
 use glow::HasContext as _;
-use interop_core::draw::{Obstacle, Storing};
+use interop_core::draw::{Obstacle, StoreCaps};
 use interop_core::{PixelFormat, Result};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -92,7 +92,7 @@ impl WindowTarget {
             return Err(Obstacle::Window("the viewport is larger than a texture beside it may be"));
         }
         // Drivers report unreliably whether a window encodes.
-        draw.plan.may_store(Storing { reads: true, encodes: false }, &format_args!("a window"))
+        draw.plan.may_store(StoreCaps { reads: true, encodes: false }, &format_args!("a window"))
     }
 }
 
@@ -109,7 +109,7 @@ pub(crate) struct Ready {
 
 /// Returns the part of a window that a draw reaches, as far as is known without its size: left, bottom, width, height.
 fn area(draw: &Draw<'_>) -> Option<[u32; 4]> {
-    store::inside(Placed::new(draw.plan, draw.viewport).clip, [i32::MAX as u32; 2])
+    store::inside(PlanPlacement::new(draw.plan, draw.viewport).clip, [i32::MAX as u32; 2])
 }
 
 impl Canvas {

@@ -1,8 +1,8 @@
 //! Programs that draw images: the same shader text with two heads, for fragments and for stores.
 
-use crate::api::gl_format::Decoding;
+use crate::api::gl_format::TexelDecoding;
 use crate::context::context_state::ContextState;
-use crate::context::owned::Owned;
+use crate::context::owned_object::OwnedObject;
 use crate::draw::image_source::ImageSource;
 use crate::objects::program::{compute_version, draw_version, link};
 use glow::HasContext as _;
@@ -23,7 +23,7 @@ pub(crate) struct Storer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ProgramKey {
     /// Decoding of texels in linear memory; `None` if the image is a texture.
-    memory: Option<Decoding>,
+    memory: Option<TexelDecoding>,
     one_to_one: bool,
     bars: bool,
     colors: Option<Variant>,
@@ -33,7 +33,7 @@ pub(crate) struct ProgramKey {
 
 /// A program and its uniforms.
 pub(crate) struct Program {
-    program: Owned<glow::Program>,
+    program: OwnedObject<glow::Program>,
     layout: Option<glow::UniformLocation>,
     window: Option<glow::UniformLocation>,
     region: Option<glow::UniformLocation>,
@@ -44,7 +44,7 @@ pub(crate) struct Program {
     /// Location of the area that stores write.
     area: Option<glow::UniformLocation>,
     /// The last values of the uniforms, which a program keeps.
-    given: Cell<Option<Given>>,
+    given: Cell<Option<HeadUniforms>>,
     /// Changes with each draw where [`stale_coordinates`](crate::api::features::Features::stale_coordinates) requires
     /// it.
     turn: Option<Cell<bool>>,
@@ -53,7 +53,7 @@ pub(crate) struct Program {
 
 /// The uniforms that both heads have.
 #[derive(Clone, Copy, PartialEq)]
-struct Given {
+struct HeadUniforms {
     layout: [i32; 2],
     region: Region,
     window: [f32; 4],
@@ -92,7 +92,7 @@ impl ProgramKey {
             (encodes, "ENCODES"),
             (blends.is_some_and(|(_, fixed)| fixed), "FIXED"),
         ];
-        let decoding = self.memory.and_then(Decoding::define);
+        let decoding = self.memory.and_then(TexelDecoding::define);
         let names = names.iter().filter(|(on, _)| *on).map(|(_, name)| *name).chain(decoding);
         let mut text: String = names.map(|name| format!("#define {name}\n")).collect();
         if let Some((layout, _)) = blends {
@@ -147,7 +147,7 @@ impl Program {
     ) {
         let [width, height] = [plan.picture.width as f32, plan.picture.height as f32];
         let turned = self.turn.as_ref().is_some_and(|turn| turn.replace(!turn.get()));
-        let given = Given {
+        let given = HeadUniforms {
             layout: [image.base, image.pitch],
             region,
             window: [corner[0], corner[1], width, height],

@@ -8,11 +8,11 @@ use crate::draw::draw_program::ProgramKey;
 use crate::draw::quad::{Draw, Quad};
 use crate::draw::{canvas, store};
 use crate::objects::attachment::{Attachment, StoreFormat};
-use crate::objects::calmed::Calmed;
+use crate::objects::neutral_state::NeutralState;
 use crate::objects::timeline::Pair;
 use glow::HasContext as _;
 use interop_core::Result;
-use interop_core::draw::{Drawn, Manner, Manners, Obstacle, Why};
+use interop_core::draw::{DrawReport, Manner, MannerReason, Manners, Obstacle};
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -61,7 +61,7 @@ enum Ready {
     Window(canvas::Ready, WindowTarget),
 }
 
-struct Timed {
+struct TimedDraw {
     class: Class,
     manner: Manner,
     pair: Pair,
@@ -69,23 +69,23 @@ struct Timed {
 
 /// The manners of a display's draws.
 #[derive(Default)]
-pub(crate) struct Drawing {
+pub(crate) struct DrawChoices {
     manners: Manners<Class>,
     /// Framebuffers of this crate's targets with their storable textures, so that the context need not be queried.
     targets: RefCell<Vec<(glow::Framebuffer, Option<Attachment>)>>,
     /// The texture for draws into a window.
     canvas: Canvas,
-    timed: RefCell<Vec<Timed>>,
+    timed: RefCell<Vec<TimedDraw>>,
     /// GPU timestamps; `None` where the host's clock is used.
     timers: OnceCell<Option<TimerFns>>,
 }
 
-impl Drawing {
-    pub(crate) fn last(&self) -> Option<Drawn> {
+impl DrawChoices {
+    pub(crate) fn last(&self) -> Option<DrawReport> {
         self.manners.last()
     }
 
-    /// Remembers the texture of a bound framebuffer of this crate, until [`Drawing::forget`]. The context must be
+    /// Remembers the texture of a bound framebuffer of this crate, until [`DrawChoices::forget`]. The context must be
     /// current.
     pub(crate) fn remember(&self, shared: &ContextState, framebuffer: glow::Framebuffer) {
         let found = shared.features.compute.then(|| Attachment::bound(shared).ok()).flatten();
@@ -140,7 +140,7 @@ impl Drawing {
         quad: &Quad,
         draw: &Draw<'_>,
         asked: Option<Manner>,
-    ) -> Result<Drawn> {
+    ) -> Result<DrawReport> {
         self.draw_unless(None, shared, quad, draw, asked)
     }
 
@@ -151,7 +151,7 @@ impl Drawing {
         quad: &Quad,
         draw: &Draw<'_>,
         asked: Option<Manner>,
-    ) -> Result<Drawn> {
+    ) -> Result<DrawReport> {
         self.collect(shared);
         let able = || {
             obstacle.map_or(Ok(()), Err)?;
@@ -167,7 +167,7 @@ impl Drawing {
         let Some((class, target)) = found else { return by_triangle().map(|()| drawn) };
         let ready = match drawn.manner {
             Manner::Triangle => {
-                if class.window && drawn.why != Why::Measuring {
+                if class.window && drawn.why != MannerReason::Measuring {
                     self.canvas.forget();
                 }
                 None
@@ -195,7 +195,7 @@ impl Drawing {
             }
             Ok(())
         };
-        if drawn.why == Why::Measuring {
+        if drawn.why == MannerReason::Measuring {
             self.time(shared, class, drawn.manner, run)?
         } else {
             run()?
@@ -231,7 +231,7 @@ impl Drawing {
     ) -> Result<()> {
         self.manners.settle(asked, shared.device.software, |obstacle| {
             let drawn = self.draw_unless(obstacle, shared, quad, draw, asked)?;
-            if drawn.why == Why::Measuring {
+            if drawn.why == MannerReason::Measuring {
                 // SAFETY: the context is current.
                 unsafe { shared.gl.finish() };
                 self.collect(shared);
@@ -267,7 +267,7 @@ impl Drawing {
         run()?;
         // SAFETY: as above.
         unsafe { timers.mark(pair.end.get()) };
-        self.timed.borrow_mut().push(Timed { class, manner, pair });
+        self.timed.borrow_mut().push(TimedDraw { class, manner, pair });
         Ok(())
     }
 
@@ -284,7 +284,7 @@ impl Drawing {
         let Some(timers) = self.timers.get().copied().flatten().filter(|_| !self.timed.borrow().is_empty()) else {
             return;
         };
-        let _calmed = Calmed::set(shared, QUERIES, shared.is_engine());
+        let _calmed = NeutralState::set(shared, QUERIES, shared.is_engine());
         self.timed.borrow_mut().retain(|timed| {
             if !self.manners.is_measuring(&timed.class) {
                 return false;

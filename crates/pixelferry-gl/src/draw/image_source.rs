@@ -1,6 +1,6 @@
 //! Source of an image's pixels for draws.
 
-use crate::api::gl_format::Decoding;
+use crate::api::gl_format::TexelDecoding;
 
 /// Source of the pixels.
 #[derive(Clone, Copy)]
@@ -12,12 +12,12 @@ pub(crate) struct ImageSource {
     /// Texels from row to row, in a buffer texture.
     pub pitch: i32,
     /// Decoding of texels in a buffer texture.
-    pub decoding: Decoding,
+    pub decoding: TexelDecoding,
 }
 
 impl ImageSource {
     /// The whole of a 2-D texture.
     pub(crate) const fn texture(texture: glow::Texture) -> Self {
-        Self { target: glow::TEXTURE_2D, texture, base: 0, pitch: 0, decoding: Decoding::None }
+        Self { target: glow::TEXTURE_2D, texture, base: 0, pitch: 0, decoding: TexelDecoding::None }
     }
 }

@@ -1,10 +1,10 @@
 //! Draws an image into the bound framebuffer with a triangle.
 
 use crate::context::context_state::ContextState;
-use crate::context::owned::Owned;
+use crate::context::owned_object::OwnedObject;
 use crate::draw::draw_program::{ProgramKey, Programs};
 use crate::draw::image_source::ImageSource;
-use crate::objects::draw_state::{DrawState, Source, Viewport, Written};
+use crate::objects::draw_state::{DrawState, OutputState, Source, Viewport};
 use glow::HasContext as _;
 use interop_core::draw::Plan;
 use interop_core::{Region, Result};
@@ -13,8 +13,8 @@ use std::rc::Rc;
 /// Programs for both manners, an empty vertex array, and a sampler that makes any texture of one level complete.
 pub(crate) struct Quad {
     pub programs: Programs,
-    vertex_array: Owned<glow::VertexArray>,
-    pub sampler: Owned<glow::Sampler>,
+    vertex_array: OwnedObject<glow::VertexArray>,
+    pub sampler: OwnedObject<glow::Sampler>,
 }
 
 /// A draw and its position.
@@ -32,14 +32,14 @@ pub(crate) struct Draw<'a> {
 }
 
 /// Position of a plan in a framebuffer, whose rows count from the bottom while those of plans count from the top.
-pub(crate) struct Placed {
+pub(crate) struct PlanPlacement {
     /// Rectangle of the written pixels.
     pub clip: Viewport,
     /// Left and bottom of the picture.
     pub corner: [f32; 2],
 }
 
-impl Placed {
+impl PlanPlacement {
     pub(crate) fn new(plan: &Plan, viewport: Viewport) -> Self {
         let bottom = |y: i64, rows: u32| i64::from(viewport.height) - y - i64::from(rows);
         let (drawn, picture) = (plan.drawn, plan.picture);
@@ -62,9 +62,9 @@ impl Quad {
         // SAFETY: the context is current; samplers are of GL 3.3.
         let (vertex_array, sampler) = unsafe {
             let vertex_array = gl.create_vertex_array().map_err(|e| shared.no_name("glGenVertexArrays", &e))?;
-            let vertex_array = Owned::new(shared, vertex_array);
+            let vertex_array = OwnedObject::new(shared, vertex_array);
             let sampler = gl.create_sampler().map_err(|e| shared.no_name("glGenSamplers", &e))?;
-            let sampler = Owned::new(shared, sampler);
+            let sampler = OwnedObject::new(shared, sampler);
             for parameter in [glow::TEXTURE_MIN_FILTER, glow::TEXTURE_MAG_FILTER] {
                 gl.sampler_parameter_i32(sampler.get(), parameter, glow::NEAREST as i32);
             }
@@ -79,8 +79,8 @@ impl Quad {
         let Draw { image, region, viewport, plan, keep, has_others } = *draw;
         let program = self.programs.get(shared, ProgramKey::of(plan, image, None))?;
         let source = Source { target: image.target, texture: image.texture, sampler: self.sampler.get() };
-        let Placed { clip, corner } = Placed::new(plan, viewport);
-        let written = Written { blends: plan.blends, encodes: plan.format_encodes };
+        let PlanPlacement { clip, corner } = PlanPlacement::new(plan, viewport);
+        let written = OutputState { blends: plan.blends, encodes: plan.format_encodes };
         let _state =
             DrawState::set(shared, (keep, has_others), clip, program.name(), self.vertex_array.get(), source, written);
         // SAFETY: the context is current, our program is in use; the region lies inside the image, so every fetch

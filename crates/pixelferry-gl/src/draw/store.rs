@@ -5,14 +5,14 @@
 
 use crate::api::host_state::STORES;
 use crate::context::context_state::ContextState;
-use crate::context::owned::Owned;
+use crate::context::owned_object::OwnedObject;
 use crate::draw::draw_program::{Program, ProgramKey, Programs, Storer};
 use crate::draw::image_source::ImageSource;
-use crate::draw::quad::{Draw, Placed};
+use crate::draw::quad::{Draw, PlanPlacement};
 use crate::objects::attachment::{Attachment, StoreFormat};
 use crate::objects::draw_state::Viewport;
-use crate::objects::image_unit::{Bound, ImageUnit};
-use crate::objects::state::{Reading, Sampler};
+use crate::objects::image_unit::{BoundImage, ImageUnit};
+use crate::objects::state_guards::{ReadProgram, Sampler};
 use glow::HasContext as _;
 use interop_core::Result;
 use interop_core::draw::Plan;
@@ -41,7 +41,7 @@ pub(crate) struct Ready {
     program: Rc<Program>,
     /// View without encoding, for a texture that encodes. It is created for each draw, because a name may stand for
     /// another texture at the next draw.
-    view: Option<Owned<glow::Texture>>,
+    view: Option<OwnedObject<glow::Texture>>,
 }
 
 impl Ready {
@@ -63,7 +63,7 @@ impl Ready {
         // SAFETY: the context is current and of OpenGL 4.5, as attachments were asked for; the texture is immutable.
         unsafe {
             let name = shared.gl.create_texture().map_err(|e| shared.no_name("glGenTextures", &e))?;
-            let view = Owned::new(shared, name);
+            let view = OwnedObject::new(shared, name);
             textures.view(name, target.texture, target.format.internal, target.level, target.layer);
             // A driver may create no view for textures of other APIs; stores would then be lost.
             if textures.parameter(name, glow::TEXTURE_IMMUTABLE_FORMAT) == 0 {
@@ -84,14 +84,14 @@ pub(crate) fn draw(
     draw: &Draw<'_>,
 ) {
     let Draw { image, region, viewport, plan, keep, .. } = *draw;
-    let Placed { clip, corner } = Placed::new(plan, viewport);
+    let PlanPlacement { clip, corner } = PlanPlacement::new(plan, viewport);
     let Some(area) = inside(clip, [target.width, target.height]) else { return };
     let [.., width, height] = area;
     let access = if plan.blends { glow::READ_WRITE } else { glow::WRITE_ONLY };
     let Attachment { texture, level, layer, format, .. } = *target;
-    let own = Bound { texture, level, layer, access, format: format.internal };
-    let bound = view.as_ref().map_or(own, |view| Bound { texture: view.get(), level: 0, layer: 0, ..own });
-    let _reading = Reading::set(shared, (keep, STORES), program.name(), image.target, image.texture);
+    let own = BoundImage { texture, level, layer, access, format: format.internal };
+    let bound = view.as_ref().map_or(own, |view| BoundImage { texture: view.get(), level: 0, layer: 0, ..own });
+    let _reading = ReadProgram::set(shared, (keep, STORES), program.name(), image.target, image.texture);
     let _sampler = Sampler::bind(shared, keep, sampler);
     let unit = ImageUnit::bind(shared, keep, bound);
     // SAFETY: the context is current and has compute shaders, our program is in use with its texture and image; the region

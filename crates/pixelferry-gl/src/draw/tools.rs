@@ -4,15 +4,15 @@ use crate::api::gl_format::gl_format;
 use crate::api::gl_objects::GlBuffer;
 use crate::api::host_state::{DRAWS, READS, STORES};
 use crate::context::context_state::ContextState;
-use crate::context::owned::Owned;
-use crate::draw::drawing::Drawing;
+use crate::context::owned_object::OwnedObject;
+use crate::draw::drawing::DrawChoices;
 use crate::draw::image_source::ImageSource;
 use crate::draw::quad::{Draw, Quad};
 use crate::objects::buffer_object::{copy, create_buffer};
 use crate::objects::device_copy::DeviceCopy;
 use crate::objects::draw_state::{ClearState, Viewport};
 use crate::objects::framebuffer::ColorTarget;
-use crate::objects::state::Framebuffers;
+use crate::objects::state_guards::Framebuffers;
 use crate::objects::timeline::Timeline;
 use glow::HasContext as _;
 use interop_core::draw::{Manner, Plan};
@@ -23,14 +23,14 @@ use std::rc::Rc;
 /// Objects shared by a display and its surfaces.
 pub(crate) struct Tools {
     quad: OnceCell<Quad>,
-    pub drawing: Drawing,
+    pub drawing: DrawChoices,
     /// `None` where the driver rejects it.
     device_copy: OnceCell<Option<DeviceCopy>>,
     /// Target of draws and copies for measurements, as large as the last one needed.
     offscreen: RefCell<Option<(PixelFormat, ColorTarget)>>,
-    offscreen_bytes: RefCell<Option<(usize, Owned<glow::Buffer>)>>,
+    offscreen_bytes: RefCell<Option<(usize, OwnedObject<glow::Buffer>)>>,
     /// Holds an engine's texture during a draw into it, and is empty otherwise.
-    lent: OnceCell<Owned<glow::Framebuffer>>,
+    lent: OnceCell<OwnedObject<glow::Framebuffer>>,
     pub timeline: Timeline,
     shared: Rc<ContextState>,
 }
@@ -39,7 +39,7 @@ impl Tools {
     pub(crate) fn new(shared: Rc<ContextState>) -> Rc<Self> {
         let (quad, device_copy, lent) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
         let (offscreen, offscreen_bytes) = (RefCell::default(), RefCell::default());
-        let (drawing, timeline) = (Drawing::default(), Timeline::default());
+        let (drawing, timeline) = (DrawChoices::default(), Timeline::default());
         Rc::new(Self { quad, drawing, device_copy, offscreen, offscreen_bytes, lent, timeline, shared })
     }
 
@@ -69,7 +69,7 @@ impl Tools {
         // SAFETY: the context is current.
         let name = unsafe { self.shared.gl.create_framebuffer() };
         let name = name.map_err(|e| self.shared.no_name("glGenFramebuffers", &e))?;
-        Ok(self.lent.get_or_init(|| Owned::new(&self.shared, name)).get())
+        Ok(self.lent.get_or_init(|| OwnedObject::new(&self.shared, name)).get())
     }
 
     /// Returns the copier for device memory; `None` where `glTexSubImage2D` is used. The context must be current.

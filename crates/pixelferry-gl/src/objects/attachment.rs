@@ -3,7 +3,7 @@
 use crate::api::texture_query::TextureFns;
 use crate::context::context_state::ContextState;
 use glow::HasContext as _;
-use interop_core::draw::{Obstacle, Storing};
+use interop_core::draw::{Obstacle, StoreCaps};
 use std::num::NonZeroU32;
 
 /// `GL_TEXTURE_TARGET` of OpenGL 4.5, a name that glow lacks.
@@ -65,9 +65,9 @@ pub(crate) struct Attachment {
 }
 
 impl Attachment {
-    pub(crate) const fn storing(&self) -> Storing {
+    pub(crate) const fn storing(&self) -> StoreCaps {
         // Every format of the table can be read, and the shader encodes.
-        Storing { reads: true, encodes: true }
+        StoreCaps { reads: true, encodes: true }
     }
 
     /// Returns the texture of the first colour buffer of the framebuffer object that is bound for drawing. The context

@@ -1,22 +1,22 @@
 //! Buffer objects: created, written, copied and read.
 
 use crate::context::context_state::ContextState;
-use crate::context::owned::Owned;
-use crate::objects::state::BoundBuffer;
+use crate::context::owned_object::OwnedObject;
+use crate::objects::state_guards::BoundBuffer;
 use glow::HasContext as _;
 use interop_core::{Error, Result, SharedHandle};
 use std::ops::Range;
 use std::rc::Rc;
 
 /// Creates a name for a buffer.
-pub(crate) fn create_name(shared: &Rc<ContextState>) -> Result<Owned<glow::Buffer>> {
+pub(crate) fn create_name(shared: &Rc<ContextState>) -> Result<OwnedObject<glow::Buffer>> {
     // SAFETY: the context is current; the direct call is gated.
     let name = unsafe { if shared.features.dsa { shared.gl.create_named_buffer() } else { shared.gl.create_buffer() } };
-    Ok(Owned::new(shared, name.map_err(|e| shared.no_name("glCreateBuffers", &e))?))
+    Ok(OwnedObject::new(shared, name.map_err(|e| shared.no_name("glCreateBuffers", &e))?))
 }
 
 /// Creates a mutable buffer of `bytes` bytes (at most 2^31 - 1, checked by the callers).
-pub(crate) fn create_buffer(shared: &Rc<ContextState>, bytes: usize, usage: u32) -> Result<Owned<glow::Buffer>> {
+pub(crate) fn create_buffer(shared: &Rc<ContextState>, bytes: usize, usage: u32) -> Result<OwnedObject<glow::Buffer>> {
     const CALL: &str = "glBufferData";
     shared.drain_errors(CALL);
     let buffer = create_name(shared)?;

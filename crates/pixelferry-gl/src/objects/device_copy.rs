@@ -6,10 +6,10 @@
 use crate::api::gl_format::GlFormat;
 use crate::api::host_state::STORES;
 use crate::context::context_state::ContextState;
-use crate::context::owned::Owned;
-use crate::objects::image_unit::{Bound, ImageUnit};
+use crate::context::owned_object::OwnedObject;
+use crate::objects::image_unit::{BoundImage, ImageUnit};
 use crate::objects::program::{compute_version, link};
-use crate::objects::state::Reading;
+use crate::objects::state_guards::ReadProgram;
 use crate::objects::transfer::Texels;
 use glow::HasContext as _;
 use interop_core::{Region, Result};
@@ -20,7 +20,7 @@ const SHADER: &str = include_str!("copy.comp");
 /// The program that copies pixels of every format. The buffer texture and the image unit determine the format: an image
 /// that is only written needs none in the shader (GLSL 4.60, section 4.4.7).
 pub(crate) struct DeviceCopy {
-    program: Owned<glow::Program>,
+    program: OwnedObject<glow::Program>,
     layout: Option<glow::UniformLocation>,
     region: Option<glow::UniformLocation>,
 }
@@ -49,10 +49,10 @@ impl DeviceCopy {
         format: GlFormat,
     ) {
         let gl = &shared.gl;
-        let _reading = Reading::set(shared, (false, STORES), self.program.get(), glow::TEXTURE_BUFFER, source);
+        let _reading = ReadProgram::set(shared, (false, STORES), self.program.get(), glow::TEXTURE_BUFFER, source);
         let access = glow::WRITE_ONLY;
         let image =
-            ImageUnit::bind(shared, false, Bound { texture, level: 0, layer: 0, access, format: format.integers });
+            ImageUnit::bind(shared, false, BoundImage { texture, level: 0, layer: 0, access, format: format.integers });
         // SAFETY: the context is current and has compute shaders; our program is in use with its texture and image, and
         // every access lies inside them. The integers are of the same size and class as the texture's format, as
         // formats must match (OpenGL 4.6 core, section 8.26).

@@ -2,8 +2,8 @@
 
 use crate::api::host_state::{CLEARS, DRAWS};
 use crate::context::context_state::ContextState;
-use crate::objects::calmed::Calmed;
-use crate::objects::state::{Reading, Sampler};
+use crate::objects::neutral_state::NeutralState;
+use crate::objects::state_guards::{ReadProgram, Sampler};
 use crate::objects::switches::{Blending, set_switch, set_viewport};
 use glow::HasContext as _;
 
@@ -37,14 +37,14 @@ pub(crate) struct Source {
 
 /// Blending and encoding of a draw's output.
 #[derive(Clone, Copy)]
-pub(crate) struct Written {
+pub(crate) struct OutputState {
     /// The output is blended over the content, multiplied by alpha.
     pub blends: bool,
     /// The format encodes the output.
     pub encodes: bool,
 }
 
-impl Written {
+impl OutputState {
     /// Sets the switches that this needs. Without a switch for encoding, formats that can encode always do.
     fn switch(self, shared: &ContextState, on: bool) {
         let encodes = self.encodes && shared.features.srgb_switch;
@@ -53,7 +53,7 @@ impl Written {
     }
 }
 
-struct Saved {
+struct SavedDrawState {
     viewport: [f32; 4],
     vertex_array: Option<glow::VertexArray>,
     /// Blending state, if the draw blends.
@@ -64,12 +64,12 @@ struct Saved {
 /// texture and sampler, which are unbound.
 pub(crate) struct DrawState<'a> {
     shared: &'a ContextState,
-    saved: Option<Saved>,
-    written: Written,
+    saved: Option<SavedDrawState>,
+    written: OutputState,
     buffers: Option<OtherBuffers>,
     _sampler: Sampler<'a>,
     // Restored after everything else.
-    _reading: Reading<'a>,
+    _reading: ReadProgram<'a>,
 }
 
 impl<'a> DrawState<'a> {
@@ -82,10 +82,10 @@ impl<'a> DrawState<'a> {
         program: glow::Program,
         vertex_array: glow::VertexArray,
         source: Source,
-        written: Written,
+        written: OutputState,
     ) -> Self {
         let gl = &shared.gl;
-        let reading = Reading::set(shared, (keep, DRAWS), program, source.target, source.texture);
+        let reading = ReadProgram::set(shared, (keep, DRAWS), program, source.target, source.texture);
         let sampler = Sampler::bind(shared, keep, source.sampler);
         let saved = (keep || shared.is_engine()).then(|| save(shared, written));
         let buffers = has_others.then(|| OtherBuffers::off(shared)).flatten();
@@ -101,13 +101,13 @@ impl<'a> DrawState<'a> {
 }
 
 /// Reads all state that [`DrawState`] itself changes.
-fn save(shared: &ContextState, written: Written) -> Saved {
+fn save(shared: &ContextState, written: OutputState) -> SavedDrawState {
     let gl = &shared.gl;
     // SAFETY: the context is current; names are of GL 3.3 and ES 3.0. VIEWPORT is four.
     unsafe {
         let mut viewport = [0.0; 4];
         gl.get_parameter_f32_slice(glow::VIEWPORT, &mut viewport);
-        Saved {
+        SavedDrawState {
             viewport,
             vertex_array: gl.get_parameter_vertex_array(glow::VERTEX_ARRAY_BINDING),
             blending: written.blends.then(|| Blending::read(shared)),
@@ -159,10 +159,10 @@ impl OtherBuffers {
 }
 
 /// Switches off state that could keep a clear or a blit from writing every pixel exactly; restored in any context.
-pub(crate) struct ClearState<'a>(#[expect(dead_code, reason = "dropped")] Calmed<'a>);
+pub(crate) struct ClearState<'a>(#[expect(dead_code, reason = "dropped")] NeutralState<'a>);
 
 impl<'a> ClearState<'a> {
     pub(crate) fn set(shared: &'a ContextState) -> Self {
-        Self(Calmed::set(shared, CLEARS, true))
+        Self(NeutralState::set(shared, CLEARS, true))
     }
 }

@@ -1,7 +1,7 @@
 //! `glFenceSync` and the wait for it (OpenGL 4.6 core, section 4.1).
 
 use crate::context::context_state::ContextState;
-use crate::context::owned::Owned;
+use crate::context::owned_object::OwnedObject;
 use glow::HasContext as _;
 use interop_core::Result;
 use std::rc::Rc;
@@ -15,7 +15,7 @@ const SLICES: usize = 5;
 const CALL: &str = "glClientWaitSync";
 
 /// A point in the GL command stream.
-pub(crate) struct Fence(Owned<glow::Fence>);
+pub(crate) struct Fence(OwnedObject<glow::Fence>);
 
 impl Fence {
     /// Inserts a fence after all commands so far. The context must be current.
@@ -23,7 +23,7 @@ impl Fence {
         // SAFETY: the context is current.
         let name = unsafe { shared.gl.fence_sync(glow::SYNC_GPU_COMMANDS_COMPLETE, 0) };
         match name {
-            Ok(name) if !name.0.is_null() => Ok(Self(Owned::new(shared, name))),
+            Ok(name) if !name.0.is_null() => Ok(Self(OwnedObject::new(shared, name))),
             _ => Err(shared.check("glFenceSync").err().unwrap_or_else(|| shared.no_name("glFenceSync", ""))),
         }
     }

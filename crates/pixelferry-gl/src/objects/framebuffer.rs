@@ -3,10 +3,10 @@
 use crate::api::gl_format::GlFormat;
 use crate::api::host_state::CLEARS;
 use crate::context::context_state::ContextState;
-use crate::context::owned::Owned;
+use crate::context::owned_object::OwnedObject;
 use crate::objects::draw_state::ClearState;
 use crate::objects::pixel_read;
-use crate::objects::state::Framebuffers;
+use crate::objects::state_guards::Framebuffers;
 use crate::objects::texture_object::create_texture;
 use glow::HasContext as _;
 use interop_core::{Extent, Result};
@@ -17,13 +17,13 @@ fn with_framebuffer(
     shared: &Rc<ContextState>,
     texture: glow::Texture,
     f: impl FnOnce(),
-) -> Result<Owned<glow::Framebuffer>> {
+) -> Result<OwnedObject<glow::Framebuffer>> {
     const CALL: &str = "glCheckFramebufferStatus";
     let gl = &shared.gl;
     // SAFETY: the context is current and all names are of it.
     let (framebuffer, status) = unsafe {
         let name = gl.create_framebuffer().map_err(|e| shared.no_name("glGenFramebuffers", &e))?;
-        let framebuffer = Owned::new(shared, name);
+        let framebuffer = OwnedObject::new(shared, name);
         let _bound = Framebuffers::bind(shared, name);
         let (target, attachment) = (glow::FRAMEBUFFER, glow::COLOR_ATTACHMENT0);
         gl.framebuffer_texture_2d(target, attachment, glow::TEXTURE_2D, Some(texture), 0);
@@ -54,8 +54,8 @@ pub(crate) fn zero_texture(shared: &Rc<ContextState>, texture: glow::Texture) ->
 /// A texture that is drawn into, with its framebuffer.
 pub(crate) struct ColorTarget {
     shared: Rc<ContextState>,
-    framebuffer: Owned<glow::Framebuffer>,
-    texture: Owned<glow::Texture>,
+    framebuffer: OwnedObject<glow::Framebuffer>,
+    texture: OwnedObject<glow::Texture>,
     width: u32,
     height: u32,
     format: GlFormat,

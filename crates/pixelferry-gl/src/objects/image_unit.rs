@@ -17,7 +17,7 @@ pub(crate) const STORED: u32 = glow::TEXTURE_FETCH_BARRIER_BIT
 
 /// The bound image: one layer of a level, seen as `format`.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Bound {
+pub(crate) struct BoundImage {
     pub texture: glow::Texture,
     pub level: i32,
     pub layer: i32,
@@ -25,7 +25,7 @@ pub(crate) struct Bound {
     pub format: u32,
 }
 
-impl Bound {
+impl BoundImage {
     /// # Safety
     /// The context of `gl` is current and has image units; the texture is of it.
     pub(crate) unsafe fn bind(self, gl: &glow::Context) {
@@ -79,7 +79,7 @@ pub(crate) struct ImageUnit<'a> {
 
 impl<'a> ImageUnit<'a> {
     /// Binds the image. The context must be current and have compute shaders.
-    pub(crate) fn bind(shared: &'a ContextState, keep: bool, bound: Bound) -> Self {
+    pub(crate) fn bind(shared: &'a ContextState, keep: bool, bound: BoundImage) -> Self {
         // SAFETY: the context is current and has image units; the texture is of it.
         unsafe {
             let saved = (keep || shared.is_engine()).then(|| SavedUnit::of(&shared.gl));

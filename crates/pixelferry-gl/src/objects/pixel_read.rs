@@ -1,7 +1,7 @@
 //! Reads pixels of the framebuffer that is bound for reading to the host.
 
 use crate::context::context_state::ContextState;
-use crate::objects::state::{Framebuffers, Pack};
+use crate::objects::state_guards::{Framebuffers, Pack};
 use glow::{HasContext as _, PixelPackData};
 use half::f16;
 use interop_core::Region;

@@ -2,7 +2,7 @@
 
 use crate::api::features::{Features, Suffix};
 use crate::context::context_state::ContextState;
-use crate::context::owned::Owned;
+use crate::context::owned_object::OwnedObject;
 use glow::HasContext as _;
 use interop_core::Result;
 use std::rc::Rc;
@@ -37,12 +37,12 @@ pub(crate) fn draw_version(features: &Features, buffers: bool) -> String {
 }
 
 /// Compiles and links stages, each given by its type and whole text. The context must be current and support them.
-pub(crate) fn link(shared: &Rc<ContextState>, stages: &[(u32, &str)]) -> Result<Owned<glow::Program>> {
+pub(crate) fn link(shared: &Rc<ContextState>, stages: &[(u32, &str)]) -> Result<OwnedObject<glow::Program>> {
     let gl = &shared.gl;
     // SAFETY: the context is current; names are made, used and deleted here.
     unsafe {
         let name = gl.create_program().map_err(|e| shared.no_name("glCreateProgram", &e))?;
-        let program = Owned::new(shared, name);
+        let program = OwnedObject::new(shared, name);
         for (ty, text) in stages {
             let shader = gl.create_shader(*ty).map_err(|e| shared.no_name("glCreateShader", &e))?;
             gl.shader_source(shader, text);

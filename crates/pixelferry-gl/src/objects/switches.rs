@@ -2,7 +2,7 @@
 //! the first is changed.
 
 use crate::api::host_state::SIDES;
-use crate::api::suffixed::Switch;
+use crate::api::suffixed_fns::Switch;
 use crate::context::context_state::ContextState;
 use glow::HasContext as _;
 

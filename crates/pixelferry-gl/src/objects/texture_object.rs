@@ -1,19 +1,22 @@
 //! 2-D textures: created, swizzled and written.
 
-use crate::api::gl_format::{Decoding, GlFormat};
+use crate::api::gl_format::{GlFormat, TexelDecoding};
 use crate::context::context_state::ContextState;
-use crate::context::owned::Owned;
-use crate::objects::state::{BoundTexture, Unpack};
+use crate::context::owned_object::OwnedObject;
+use crate::objects::state_guards::{BoundTexture, Unpack};
 use glow::{HasContext as _, PixelUnpackData};
 use interop_core::{Region, Result};
 use std::rc::Rc;
 
 /// Creates a 2-D texture whose storage `give_storage` allocates while it is bound. The caller checks for errors.
-pub(crate) fn bare_texture(shared: &Rc<ContextState>, give_storage: impl FnOnce()) -> Result<Owned<glow::Texture>> {
+pub(crate) fn bare_texture(
+    shared: &Rc<ContextState>,
+    give_storage: impl FnOnce(),
+) -> Result<OwnedObject<glow::Texture>> {
     let (gl, target) = (&shared.gl, glow::TEXTURE_2D);
     // SAFETY: the context is current; all of it is of GL 3.3.
     unsafe {
-        let texture = Owned::new(shared, gl.create_texture().map_err(|e| shared.no_name("glGenTextures", &e))?);
+        let texture = OwnedObject::new(shared, gl.create_texture().map_err(|e| shared.no_name("glGenTextures", &e))?);
         let _bound = BoundTexture::bind(shared, target, texture.get());
         give_storage();
         PARAMETERS.iter().for_each(|(p, v)| gl.tex_parameter_i32(target, *p, *v as i32));
@@ -27,7 +30,7 @@ pub(crate) fn create_texture(
     width: u32,
     height: u32,
     format: GlFormat,
-) -> Result<Owned<glow::Texture>> {
+) -> Result<OwnedObject<glow::Texture>> {
     const CALL: &str = "glTexStorage2D";
     let gl = &shared.gl;
     let (w, h) = (width as i32, height as i32); // checked against MAX_TEXTURE_SIZE before
@@ -39,7 +42,7 @@ pub(crate) fn create_texture(
             let name = gl.create_named_texture(target).map_err(|e| shared.no_name("glCreateTextures", &e))?;
             gl.texture_storage_2d(name, 1, format.internal, w, h);
             PARAMETERS.iter().for_each(|(p, v)| gl.texture_parameter_i32(name, *p, *v as i32));
-            Owned::new(shared, name)
+            OwnedObject::new(shared, name)
         }
     } else {
         // SAFETY: the context is current; the format is one that GL 3.3 has, and the call above it is gated.
@@ -60,7 +63,7 @@ pub(crate) fn create_texture(
 
 /// Sets the swizzle so that sampling returns colours in the format's channel order.
 pub(crate) fn set_order(shared: &ContextState, texture: glow::Texture, format: GlFormat) -> Result<()> {
-    if format.decoding != Decoding::Bgra {
+    if format.decoding != TexelDecoding::Bgra {
         return Ok(());
     }
     let (gl, target) = (&shared.gl, glow::TEXTURE_2D);

@@ -3,8 +3,8 @@
 use crate::api::host_state::QUERIES;
 use crate::api::timer::TimerFns;
 use crate::context::context_state::ContextState;
-use crate::context::owned::Owned;
-use crate::objects::calmed::Calmed;
+use crate::context::owned_object::OwnedObject;
+use crate::objects::neutral_state::NeutralState;
 use glow::HasContext as _;
 use interop_core::devices::timeline::{Backlog, Work};
 use interop_core::{DeviceClock, DeviceSpan, Result, Support};
@@ -19,22 +19,22 @@ const FAR: Duration = Duration::from_millis(100);
 /// The timeline is off until it is switched on; then each use records two timestamps.
 #[derive(Default)]
 pub(crate) struct Timeline {
-    backlog: Backlog<Timed>,
+    backlog: Backlog<TimedWork>,
     /// Queries whose times were read, for reuse.
     free: RefCell<Vec<Pair>>,
     clock: Cell<Option<DeviceClock>>,
     track: OnceCell<Arc<str>>,
 }
 
-struct Timed {
+struct TimedWork {
     work: Work,
     pair: Pair,
 }
 
 /// Two timestamps.
 pub(crate) struct Pair {
-    pub start: Owned<glow::Query>,
-    pub end: Owned<glow::Query>,
+    pub start: OwnedObject<glow::Query>,
+    pub end: OwnedObject<glow::Query>,
 }
 
 impl Pair {
@@ -42,7 +42,7 @@ impl Pair {
         let query = || {
             // SAFETY: the context is current.
             let name = unsafe { shared.gl.create_query() };
-            name.map(|name| Owned::new(shared, name)).map_err(|e| shared.no_name("glGenQueries", &e))
+            name.map(|name| OwnedObject::new(shared, name)).map_err(|e| shared.no_name("glGenQueries", &e))
         };
         Ok(Self { start: query()?, end: query()? })
     }
@@ -66,7 +66,7 @@ impl Timeline {
         let result = f();
         // SAFETY: as above.
         unsafe { timers.mark(pair.end.get()) };
-        self.backlog.push(Timed { work, pair });
+        self.backlog.push(TimedWork { work, pair });
         result
     }
 
@@ -112,10 +112,10 @@ impl Timeline {
             clock = compare(shared, clock.bits())?.after(&clock);
             self.clock.set(Some(clock));
         }
-        let _calmed = Calmed::set(shared, QUERIES, shared.is_engine());
+        let _calmed = NeutralState::set(shared, QUERIES, shared.is_engine());
         // SAFETY: the context is current; the queries are of it and were marked.
-        let is_done = |timed: &Timed| unsafe { timers.is_done(timed.pair.end.get()) };
-        while let Some(Timed { work, pair }) = self.backlog.pop_done(|timed| Ok(is_done(timed)))? {
+        let is_done = |timed: &TimedWork| unsafe { timers.is_done(timed.pair.end.get()) };
+        while let Some(TimedWork { work, pair }) = self.backlog.pop_done(|timed| Ok(is_done(timed)))? {
             // SAFETY: as above.
             let (start, end) = unsafe { (timers.time(pair.start.get()), timers.time(pair.end.get())) };
             if let Some(span) = clock.span(track, work, start, end) {
@@ -138,7 +138,7 @@ fn compare(shared: &ContextState, bits: u32) -> Result<DeviceClock> {
 /// Tells whether timestamps are recorded, and from the clock that can be read: success codes alone are not reliable.
 fn prove(shared: &Rc<ContextState>, timers: &TimerFns, clock: &DeviceClock) -> Result<Support> {
     let pair = Pair::new(shared)?;
-    let _calmed = Calmed::set(shared, QUERIES, shared.is_engine());
+    let _calmed = NeutralState::set(shared, QUERIES, shared.is_engine());
     let before = Instant::now();
     let (done, time) = shared.checked("glQueryCounter", || {
         // SAFETY: the context is current and the query of it; its time is asked for once it is there.

@@ -4,12 +4,12 @@ use super::bind_range::BindRange;
 use super::buffer::QueueBuffer;
 use super::device::GlDevice;
 use crate::api::host_state::feeds_back;
-use crate::objects::image_unit::{Bound, SavedUnit};
-use crate::objects::state::program_in_use;
+use crate::objects::image_unit::{BoundImage, SavedUnit};
+use crate::objects::state_guards::program_in_use;
 use glow::HasContext as _;
 
 /// The binding of one storage block, as an engine had it.
-struct Place {
+struct BlockBinding {
     index: u32,
     buffer: u32,
     start: i64,
@@ -20,16 +20,16 @@ struct Place {
 pub(crate) struct Bindings<'a> {
     gl: &'a glow::Context,
     device: &'a GlDevice,
-    saved: Option<Saved>,
+    saved: Option<SavedBindings>,
 }
 
-struct Saved {
+struct SavedBindings {
     /// True where transform feedback was active, during which no other program can be used.
     feeds_back: bool,
     program: Option<glow::Program>,
     /// Buffer bound to the target itself, which binding an indexed place also changes.
     general: Option<glow::Buffer>,
-    places: Vec<Place>,
+    places: Vec<BlockBinding>,
     image: Option<SavedUnit>,
 }
 
@@ -43,17 +43,17 @@ impl<'a> Bindings<'a> {
         gl: &'a glow::Context,
         program: glow::Program,
         storage: &[&QueueBuffer],
-        texture: Option<Bound>,
+        texture: Option<BoundImage>,
     ) -> Self {
         // SAFETY: the caller's promise; the queries are of OpenGL 4.3, of one integer each.
         unsafe {
-            let place = |index| Place {
+            let place = |index| BlockBinding {
                 index,
                 buffer: gl.get_parameter_indexed_i32(glow::SHADER_STORAGE_BUFFER_BINDING, index).cast_unsigned(),
                 start: gl.get_parameter_indexed_i64(glow::SHADER_STORAGE_BUFFER_START, index),
                 size: gl.get_parameter_indexed_i64(glow::SHADER_STORAGE_BUFFER_SIZE, index),
             };
-            let saved = device.is_engine().then(|| Saved {
+            let saved = device.is_engine().then(|| SavedBindings {
                 image: texture.map(|_| SavedUnit::of(gl)),
                 feeds_back: feeds_back(gl),
                 program: program_in_use(gl),
@@ -83,7 +83,7 @@ impl Drop for Bindings<'_> {
         unsafe {
             gl.use_program(saved.program);
             let BindRange(bind_range) = self.device.bind_range();
-            for Place { index, buffer, start, size } in &saved.places {
+            for BlockBinding { index, buffer, start, size } in &saved.places {
                 match (isize::try_from(*start), isize::try_from(*size)) {
                     (Ok(start), Ok(size)) if size > 0 => {
                         bind_range(glow::SHADER_STORAGE_BUFFER, *index, *buffer, start, size);

@@ -4,7 +4,7 @@ use super::device::GlDevice;
 use crate::api::caps::MAX_BUFFER_BYTES;
 use crate::context::deferred_deletes::ObjectName;
 #[cfg(feature = "compute")]
-use crate::context::opened::{buffer_size, memory_hint, open_memory};
+use crate::context::external_objects::{buffer_size, memory_hint, open_memory};
 use crate::objects::buffer_object::{NOT_MAPPED, read_bound, write_bound};
 use glow::HasContext as _;
 #[cfg(feature = "compute")]

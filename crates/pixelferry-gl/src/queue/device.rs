@@ -8,7 +8,7 @@ use crate::api::version::GlVersion;
 use crate::context::context_state::ContextState;
 use crate::context::deferred_deletes::ObjectName;
 use crate::context::error::{check, drain, failure};
-use crate::context::{Held, load_gl};
+use crate::context::{SharedContext, load_gl};
 use glow::HasContext as _;
 use interop_core::{DeviceIdentity, Error, GlContext as _, QueueId, Result};
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub struct GlDevice {
 struct Inner {
     gl: glow::Context,
     bind_range: BindRange,
-    held: Arc<Held>,
+    held: Arc<SharedContext>,
     identity: DeviceIdentity,
     is_engine: bool,
     has_lists: bool,
@@ -77,13 +77,13 @@ impl GlDevice {
     }
 
     /// Creates the device of an OpenGL ES context of this crate, which must be current.
-    pub(crate) fn of_es(gl: glow::Context, held: Arc<Held>, identity: DeviceIdentity) -> Result<Self> {
+    pub(crate) fn of_es(gl: glow::Context, held: Arc<SharedContext>, identity: DeviceIdentity) -> Result<Self> {
         Self::with(gl, held, identity, (false, false, true), Opener::none("kernels of OpenGL ES cannot import memory"))
     }
 
     fn with(
         gl: glow::Context,
-        held: Arc<Held>,
+        held: Arc<SharedContext>,
         identity: DeviceIdentity,
         (is_engine, has_lists, is_es): (bool, bool, bool),
         opener: Opener,

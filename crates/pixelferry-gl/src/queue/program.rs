@@ -5,7 +5,7 @@ use super::buffer::QueueBuffer;
 use super::device::GlDevice;
 use super::shape::ProgramShape;
 use crate::context::deferred_deletes::ObjectName;
-use crate::objects::image_unit::{self, Bound};
+use crate::objects::image_unit::{self, BoundImage};
 use glow::HasContext as _;
 use interop_core::Result;
 
@@ -97,7 +97,7 @@ impl ComputeProgram {
     pub(crate) unsafe fn run(
         &self,
         storage: &[&QueueBuffer],
-        texture: Option<Bound>,
+        texture: Option<BoundImage>,
         numbers: &[u32],
         [across, down]: [u32; 2],
     ) -> Result<()> {

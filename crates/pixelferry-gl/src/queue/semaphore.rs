@@ -2,9 +2,9 @@
 
 use super::buffer::QueueBuffer;
 use super::device::GlDevice;
-use crate::api::semaphore_object::{Crossing, SemaphoreFns, SemaphoreObject};
+use crate::api::semaphore_object::{SemaphoreFns, SemaphoreObject, SharedObject};
 use crate::context::deferred_deletes::ObjectName;
-use crate::context::opened::open_semaphore;
+use crate::context::external_objects::open_semaphore;
 use glow::HasContext as _;
 use interop_core::{Result, SemaphoreHandle, SyncKind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -67,7 +67,7 @@ impl QueueSemaphore {
     /// Makes later GL commands wait.
     pub(crate) fn wait(&self, value: u64) -> Result<()> {
         // SAFETY: the context is current, and the semaphore is of it.
-        let wait = |_: &glow::Context| unsafe { self.functions.wait(self.name, Crossing::Buffers(&[])) };
+        let wait = |_: &glow::Context| unsafe { self.functions.wait(self.name, SharedObject::Buffers(&[])) };
         self.at((1, "glWaitSemaphoreEXT"), value, wait)
     }
 
@@ -77,7 +77,7 @@ impl QueueSemaphore {
         self.at((0, "glSignalSemaphoreEXT"), value, |gl| {
             // SAFETY: the context is current, and the semaphore and the buffers are of it.
             unsafe {
-                self.functions.signal(self.name, Crossing::Buffers(&names));
+                self.functions.signal(self.name, SharedObject::Buffers(&names));
                 // Otherwise the other side would wait for commands that are still in this process.
                 gl.flush();
             }

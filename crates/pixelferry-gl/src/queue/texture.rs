@@ -2,7 +2,7 @@
 
 use super::device::GlDevice;
 use crate::objects::attachment::StoreFormat;
-use crate::objects::image_unit::Bound;
+use crate::objects::image_unit::BoundImage;
 use glow::HasContext as _;
 use interop_core::{Error, Extent, Region, Result, SharedHandle};
 use std::sync::{Arc, Weak};
@@ -47,12 +47,12 @@ impl QueueTexture {
     ///
     /// # Errors
     /// [`Error::InvalidInput`] where the surface was dropped.
-    pub(crate) fn bound(&self, access: u32) -> Result<Bound> {
+    pub(crate) fn bound(&self, access: u32) -> Result<BoundImage> {
         if self.handle.owner.strong_count() == 0 {
             return Err(Error::refused("the surface of the texture was dropped"));
         }
         let TextureHandle { texture, level, layer, format, .. } = *self.handle;
-        Ok(Bound { texture, level, layer, access, format: format.internal })
+        Ok(BoundImage { texture, level, layer, access, format: format.internal })
     }
 
     pub(crate) fn stores_only(&self) -> bool {

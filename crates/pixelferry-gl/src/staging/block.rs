@@ -2,8 +2,8 @@
 
 use crate::api::memory_object::MemoryObject;
 use crate::context::context_state::ContextState;
-use crate::context::owned::Owned;
-use crate::objects::state::BoundTexture;
+use crate::context::owned_object::OwnedObject;
+use crate::objects::state_guards::BoundTexture;
 use crate::queue::QueueBuffer;
 use glow::HasContext as _;
 use interop_core::Result;
@@ -14,10 +14,10 @@ use std::rc::Rc;
 /// place, and by holders of its address.
 pub(crate) struct Block {
     // The textures are deleted before the buffer that they read.
-    textures: RefCell<Vec<(u32, Owned<glow::Texture>)>>,
+    textures: RefCell<Vec<(u32, OwnedObject<glow::Texture>)>>,
     buffer: Body,
     /// Imported memory that contains the buffer; dropped after it.
-    memory: Option<Owned<MemoryObject>>,
+    memory: Option<OwnedObject<MemoryObject>>,
     /// Memory that this crate allocated for sharing, if it did; dropped last.
     exported: Option<crate::api::vulkan::VulkanMemory>,
     shared: Rc<ContextState>,
@@ -27,13 +27,13 @@ pub(crate) struct Block {
 
 /// A buffer, by its creator.
 enum Body {
-    Own(Owned<glow::Buffer>),
+    Own(OwnedObject<glow::Buffer>),
     /// A buffer of a backend in this context.
     QueueBuffer(QueueBuffer),
 }
 
 impl Block {
-    pub(crate) fn new(shared: &Rc<ContextState>, buffer: Owned<glow::Buffer>, len: usize) -> Rc<Self> {
+    pub(crate) fn new(shared: &Rc<ContextState>, buffer: OwnedObject<glow::Buffer>, len: usize) -> Rc<Self> {
         Rc::new(Self::over(shared, Body::Own(buffer), len))
     }
 
@@ -58,8 +58,8 @@ impl Block {
     /// sharing.
     pub(crate) fn in_memory(
         shared: &Rc<ContextState>,
-        buffer: Owned<glow::Buffer>,
-        memory: Owned<MemoryObject>,
+        buffer: OwnedObject<glow::Buffer>,
+        memory: OwnedObject<MemoryObject>,
         exported: Option<crate::api::vulkan::VulkanMemory>,
         len: usize,
     ) -> Rc<Self> {
@@ -111,7 +111,7 @@ impl Block {
         // SAFETY: the context is current and has buffer textures, and the buffer is of this context.
         let texture = unsafe {
             let name = gl.create_texture().map_err(|e| shared.no_name("glGenTextures", &e))?;
-            let texture = Owned::new(shared, name);
+            let texture = OwnedObject::new(shared, name);
             let _bound = BoundTexture::bind(shared, glow::TEXTURE_BUFFER, name);
             if !shared.raw.suffixed.tex_buffer(&shared.features, format, self.buffer()) {
                 gl.tex_buffer(glow::TEXTURE_BUFFER, format, Some(self.buffer()));

@@ -6,10 +6,10 @@ use crate::api::gl_format::gl_format;
 use crate::api::memory_object::{MemoryObject, MemoryObjectFns};
 use crate::api::vulkan::VulkanMemory;
 use crate::context::context_state::ContextState;
-use crate::context::opened::{buffer_size, memory_hint, open_memory};
-use crate::context::owned::Owned;
+use crate::context::external_objects::{buffer_size, memory_hint, open_memory};
+use crate::context::owned_object::OwnedObject;
 use crate::objects::buffer_object::create_name;
-use crate::objects::state::BoundBuffer;
+use crate::objects::state_guards::BoundBuffer;
 use crate::objects::texture_object::{bare_texture, set_order};
 use glow::HasContext as _;
 use interop_core::{Error, HandleType, ImageDesc, MemoryHandle, MemoryShape, Result, Support, SurfaceDesc};
@@ -22,7 +22,7 @@ fn open(
     shared: &Rc<ContextState>,
     handle: MemoryHandle,
     shape: MemoryShape,
-) -> Result<(Owned<MemoryObject>, MemoryObjectFns)> {
+) -> Result<(OwnedObject<MemoryObject>, MemoryObjectFns)> {
     let functions = match (shared.caps.can_import(HandleType::OPAQUE, shape), &shared.raw.memory_objects) {
         (Support::Yes, Some(functions)) => functions,
         (Support::No(reason), _) => return Err(shared.unsupported(reason)),
@@ -30,7 +30,7 @@ fn open(
     };
     // SAFETY: the context is current and lists the extension.
     let memory = unsafe { open_memory(functions, &shared.gl, &shared.device, handle) }?;
-    Ok((Owned::new(shared, memory), *functions))
+    Ok((OwnedObject::new(shared, memory), *functions))
 }
 
 /// Creates a buffer in memory that this crate allocates and others can open.

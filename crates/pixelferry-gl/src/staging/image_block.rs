@@ -2,15 +2,15 @@
 
 use crate::api::memory_object::MemoryObject;
 use crate::context::context_state::ContextState;
-use crate::context::owned::Owned;
+use crate::context::owned_object::OwnedObject;
 use crate::draw::image_source::ImageSource;
 use std::rc::Rc;
 
 /// A texture shared by the staging block and by the surfaces that show it.
 pub(crate) struct ImageBlock {
-    texture: Owned<glow::Texture>,
+    texture: OwnedObject<glow::Texture>,
     /// Memory of the texture; dropped after it.
-    _memory: Owned<MemoryObject>,
+    _memory: OwnedObject<MemoryObject>,
     /// Memory that this crate allocated for sharing, if it did; dropped last.
     exported: Option<crate::api::vulkan::VulkanMemory>,
     shared: Rc<ContextState>,
@@ -19,8 +19,8 @@ pub(crate) struct ImageBlock {
 impl ImageBlock {
     pub(crate) fn new(
         shared: &Rc<ContextState>,
-        texture: Owned<glow::Texture>,
-        memory: Owned<MemoryObject>,
+        texture: OwnedObject<glow::Texture>,
+        memory: OwnedObject<MemoryObject>,
         exported: Option<crate::api::vulkan::VulkanMemory>,
     ) -> Rc<Self> {
         Rc::new(Self { texture, _memory: memory, exported, shared: Rc::clone(shared) })

@@ -3,20 +3,20 @@
 mod block;
 mod external;
 mod image_block;
-mod imported;
-mod orphaned;
+mod orphaned_block;
 mod persistent;
+mod pinned_block;
 pub(crate) mod semaphore;
 
 pub(crate) use block::Block;
 pub(crate) use image_block::ImageBlock;
 
-use crate::api::semaphore_object::Crossing;
+use crate::api::semaphore_object::SharedObject;
 use crate::context::context_state::ContextState;
 use crate::objects::fence::Fence;
 use crate::queue::QueueBuffer;
 use glow::HasContext as _;
-use interop_core::devices::owned::own;
+use interop_core::devices::maker_object::own;
 use interop_core::display::{Reach, Staging, StagingDriver, StagingKind};
 use interop_core::{Error, HandleType, Result, SharedHandle};
 use std::rc::Rc;
@@ -48,12 +48,12 @@ impl GlStaging {
         shared.enter()?;
         let linear = Body::Linear;
         let (body, reach) = match kind {
-            StagingKind::Orphaned => (linear(orphaned::create(shared, bytes)?), Reach::EachFill),
+            StagingKind::Orphaned => (linear(orphaned_block::create(shared, bytes)?), Reach::EachFill),
             StagingKind::Persistent => {
                 let (block, host) = persistent::create(shared, bytes)?;
                 (linear(block), Reach::Address(host))
             }
-            StagingKind::Imported(host) => (linear(imported::create(shared, &host, bytes)?), Reach::Address(host)),
+            StagingKind::Imported(host) => (linear(pinned_block::create(shared, &host, bytes)?), Reach::Address(host)),
             StagingKind::External(SharedHandle::Memory(memory)) => {
                 (linear(external::buffer(shared, memory, bytes, None)?), Reach::Never)
             }
@@ -95,10 +95,10 @@ impl GlStaging {
     }
 
     /// Returns the block's object for a semaphore.
-    pub(crate) fn crossing(&self) -> Crossing<'static> {
+    pub(crate) fn crossing(&self) -> SharedObject<'static> {
         match &self.body {
-            Body::Linear(block) => Crossing::Buffer(block.buffer()),
-            Body::Image(block) => Crossing::Texture(block.source().texture),
+            Body::Linear(block) => SharedObject::Buffer(block.buffer()),
+            Body::Image(block) => SharedObject::Texture(block.source().texture),
         }
     }
 }
@@ -118,7 +118,7 @@ impl StagingDriver for GlStaging {
     }
 
     fn map_write(&mut self, f: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
-        orphaned::map_write(self.linear()?, f)
+        orphaned_block::map_write(self.linear()?, f)
     }
 
     fn fence(&mut self, _: bool) -> Result<()> {

@@ -3,7 +3,7 @@
 use super::Block;
 use crate::context::context_state::ContextState;
 use crate::objects::buffer_object::create_name;
-use crate::objects::state::BoundBuffer;
+use crate::objects::state_guards::BoundBuffer;
 use glow::HasContext as _;
 use interop_core::{HostBlock, Result};
 use std::ptr::NonNull;

@@ -1,10 +1,10 @@
 //! Semaphores that GL and a compute device share: created by Vulkan, opened by both.
 
-use crate::api::semaphore_object::{Crossing, SemaphoreFns, SemaphoreObject};
+use crate::api::semaphore_object::{SemaphoreFns, SemaphoreObject, SharedObject};
 use crate::api::vulkan::VulkanSemaphore;
 use crate::context::context_state::ContextState;
-use crate::context::opened::open_semaphore;
-use crate::context::owned::Owned;
+use crate::context::external_objects::open_semaphore;
+use crate::context::owned_object::OwnedObject;
 use crate::staging::GlStaging;
 use glow::HasContext as _;
 use interop_core::display::{SemaphoreDriver, Staging};
@@ -16,7 +16,7 @@ const SIGNAL: &str = "glSignalSemaphoreEXT";
 
 /// GL's end of a semaphore.
 pub(crate) struct GlSemaphore {
-    semaphore: Owned<SemaphoreObject>,
+    semaphore: OwnedObject<SemaphoreObject>,
     /// The Vulkan semaphore that was opened; dropped after it.
     _made: VulkanSemaphore,
     functions: SemaphoreFns,
@@ -38,7 +38,7 @@ impl GlSemaphore {
         let handle = SharedHandle::Semaphore(made.export()?);
         // SAFETY: the context is current and lists the extensions (`caps`).
         let semaphore = unsafe { open_semaphore(&functions, &shared.gl, &shared.device, made.export()?) }?;
-        let semaphore = Owned::new(shared, semaphore);
+        let semaphore = OwnedObject::new(shared, semaphore);
         let (shared, verified) = (Rc::clone(shared), [false; 2]);
         Ok((Self { semaphore, _made: made, functions, shared, timeline, verified }, handle))
     }
@@ -50,7 +50,7 @@ impl GlSemaphore {
         operation: &'static str,
         value: u64,
         staging: &Staging,
-        f: impl FnOnce(&SemaphoreFns, SemaphoreObject, Crossing<'_>),
+        f: impl FnOnce(&SemaphoreFns, SemaphoreObject, SharedObject<'_>),
     ) -> Result<()> {
         let crossing = GlStaging::of(staging, &self.shared)?.crossing();
         let verify = cfg!(debug_assertions) || !self.verified[which];

@@ -1,10 +1,10 @@
 //! Buffer surfaces with storage of their own.
 
 use crate::context::context_state::ContextState;
-use crate::context::owned::Named;
+use crate::context::owned_object::ObjectRef;
 use crate::draw::tools::Tools;
 use crate::objects::buffer_object::{check_buffer, copy, create_buffer, read_back_buffer, sub_data};
-use crate::objects::proved::Proved;
+use crate::objects::call_check::CallCheck;
 use crate::staging::GlStaging;
 use interop_core::display::{Bytes, Staging, StoredDriver, SurfaceDriver};
 use interop_core::{BufferView, HandleType, Result, SharedHandle};
@@ -17,9 +17,9 @@ const ZERO_BYTES: usize = 1 << 22;
 pub(crate) struct BufferSurface {
     tools: Rc<Tools>,
     bytes: usize,
-    buffer: Named<glow::Buffer>,
-    uploads: Proved,
-    copies: Proved,
+    buffer: ObjectRef<glow::Buffer>,
+    uploads: CallCheck,
+    copies: CallCheck,
 }
 
 interop_core::owned!(BufferSurface: ContextState, "surface", |surface| surface.shared());
@@ -34,16 +34,16 @@ impl BufferSurface {
                 sub_data(shared, buffer.get(), start, &zeros[..zeros.len().min(bytes - start)]);
             }
         })?;
-        Ok(Self::with(tools, bytes, Named::Ours(buffer)))
+        Ok(Self::with(tools, bytes, ObjectRef::Ours(buffer)))
     }
 
     /// Wraps an engine's buffer, which has this many bytes.
     pub(crate) fn over(tools: &Rc<Tools>, bytes: usize, buffer: glow::Buffer) -> Self {
-        Self::with(tools, bytes, Named::Engines(buffer))
+        Self::with(tools, bytes, ObjectRef::Engines(buffer))
     }
 
-    fn with(tools: &Rc<Tools>, bytes: usize, buffer: Named<glow::Buffer>) -> Self {
-        Self { tools: Rc::clone(tools), bytes, buffer, uploads: Proved::default(), copies: Proved::default() }
+    fn with(tools: &Rc<Tools>, bytes: usize, buffer: ObjectRef<glow::Buffer>) -> Self {
+        Self { tools: Rc::clone(tools), bytes, buffer, uploads: CallCheck::default(), copies: CallCheck::default() }
     }
 
     fn shared(&self) -> &Rc<ContextState> {
@@ -56,7 +56,7 @@ impl BufferSurface {
 
     /// Returns the buffer after checking it, because an engine may have replaced its own. The context must be current.
     fn checked(&self) -> Result<glow::Buffer> {
-        if let Named::Engines(name) = self.buffer {
+        if let ObjectRef::Engines(name) = self.buffer {
             check_buffer(self.shared(), name, self.bytes as u64)?;
         }
         Ok(self.buffer.get())

@@ -5,13 +5,13 @@ use crate::api::host_state::READS;
 use crate::context::context_state::ContextState;
 use crate::draw::tools::Tools;
 use crate::objects::pixel_read::{self, is_direct};
-use crate::objects::state::Pack;
-use crate::surface::engine_level::{Attached, Level};
+use crate::objects::state_guards::Pack;
+use crate::surface::engine_level::{AttachedLevel, Level};
 use glow::{HasContext as _, PixelPackData};
 use interop_core::{Region, Result};
 
 /// Destination of the pixels.
-pub(crate) enum Reading<'a> {
+pub(crate) enum ReadTarget<'a> {
     /// Rows of `row_length` pixels (0: tight) from a byte on, all inside the buffer.
     Buffer { buffer: glow::Buffer, offset: usize, row_length: i32 },
     /// Tight rows of exactly this size.
@@ -19,12 +19,18 @@ pub(crate) enum Reading<'a> {
 }
 
 /// Queues the copy, or waits where the host reads. `at` lies inside the level; the context must be current.
-pub(crate) fn read_level(tools: &Tools, level: &Level, at: Region, format: GlFormat, into: Reading<'_>) -> Result<()> {
+pub(crate) fn read_level(
+    tools: &Tools,
+    level: &Level,
+    at: Region,
+    format: GlFormat,
+    into: ReadTarget<'_>,
+) -> Result<()> {
     let shared: &ContextState = tools.shared();
     shared.check_host(READS)?;
-    let _attached = Attached::new(shared, tools.lent_framebuffer()?, level)?;
+    let _attached = AttachedLevel::new(shared, tools.lent_framebuffer()?, level)?;
     let (channels, ty) = (format.format, format.ty);
-    if matches!(into, Reading::Buffer { .. }) && !is_direct(shared, channels, ty) {
+    if matches!(into, ReadTarget::Buffer { .. }) && !is_direct(shared, channels, ty) {
         let reason =
             "OpenGL ES cannot read this texture's format from a framebuffer: it supports four channels of few types";
         return Err(shared.unsupported(reason.into()));
@@ -32,7 +38,7 @@ pub(crate) fn read_level(tools: &Tools, level: &Level, at: Region, format: GlFor
     shared.checked("glReadPixels", || {
         let [x, y, width, height] = [at.x, at.y, at.width, at.height].map(|n| n as i32);
         match into {
-            Reading::Buffer { buffer, offset, row_length } => {
+            ReadTarget::Buffer { buffer, offset, row_length } => {
                 let _pack = Pack::set(shared, row_length, Some(buffer));
                 // Blocks are no larger than 2^31 - 1 bytes, so offsets fit.
                 let data = PixelPackData::BufferOffset(offset as u32);
@@ -40,7 +46,7 @@ pub(crate) fn read_level(tools: &Tools, level: &Level, at: Region, format: GlFor
                 unsafe { shared.gl.read_pixels(x, y, width, height, channels, ty, data) }
             }
             // SAFETY: the context is current with the level attached, and the bytes are those of tight rows.
-            Reading::Client(bytes) => unsafe { pixel_read::read(shared, at, channels, ty, bytes) },
+            ReadTarget::Client(bytes) => unsafe { pixel_read::read(shared, at, channels, ty, bytes) },
         }
     })
 }

@@ -4,7 +4,7 @@ use crate::api::gl_format::gl_format;
 use crate::context::context_state::ContextState;
 use crate::draw::tools::Tools;
 use crate::objects::draw_state::Viewport;
-use crate::objects::state::{BoundTexture, Framebuffers};
+use crate::objects::state_guards::{BoundTexture, Framebuffers};
 use glow::HasContext as _;
 use interop_core::describe::format::ChannelKind;
 use interop_core::{Error, Extent, PixelFormat, Result};
@@ -105,7 +105,7 @@ impl Level {
         }
         if shared.features.es {
             // For unsized formats (`RGBA` of bytes), the framebuffer reports the sized one.
-            let attached = Attached::new(shared, tools.lent_framebuffer()?, &this)?;
+            let attached = AttachedLevel::new(shared, tools.lent_framebuffer()?, &this)?;
             let bits = attached.bits();
             shared.check(QUERY)?;
             if [glow::INT, glow::UNSIGNED_INT].contains(&bits.numbers) {
@@ -154,12 +154,12 @@ fn check_unless(shared: &ContextState, code: u32, refusal: impl FnOnce() -> Erro
 
 /// A level attached as the first colour buffer of the bound framebuffer. Dropping this detaches it and restores the
 /// binding.
-pub(crate) struct Attached<'a> {
+pub(crate) struct AttachedLevel<'a> {
     shared: &'a ContextState,
     _bound: Framebuffers<'a>,
 }
 
-impl<'a> Attached<'a> {
+impl<'a> AttachedLevel<'a> {
     /// Attaches the level. The context must be current, and the framebuffer have no attachments.
     pub(crate) fn new(shared: &'a ContextState, framebuffer: glow::Framebuffer, level: &Level) -> Result<Self> {
         let attached = Self { shared, _bound: Framebuffers::bind(shared, framebuffer) };
@@ -224,7 +224,7 @@ impl Bits {
     }
 }
 
-impl Attached<'_> {
+impl AttachedLevel<'_> {
     /// Queries the colour buffer. The context must be current.
     fn bits(&self) -> Bits {
         // SAFETY: the context is current, and the framebuffer has this colour buffer; each is a single integer of ES 3.0.
@@ -244,7 +244,7 @@ impl Attached<'_> {
     }
 }
 
-impl Drop for Attached<'_> {
+impl Drop for AttachedLevel<'_> {
     fn drop(&mut self) {
         // Detached, so that the engine can delete its texture.
         self.attach(None, 0);

@@ -18,11 +18,11 @@ use std::rc::Rc;
 pub(crate) struct InPlaceImage {
     tools: Rc<Tools>,
     format: PixelFormat,
-    shown: Option<Showing>,
+    shown: Option<ImageContent>,
 }
 
 /// Source of the image. It keeps the block alive.
-enum Showing {
+enum ImageContent {
     Linear { source: ImageSource, _block: Rc<Block> },
     Texture(Rc<ImageBlock>),
 }
@@ -37,8 +37,8 @@ impl InPlaceImage {
     /// Returns the buffer texture, with the position of the image in texels.
     pub(crate) fn source(&self) -> Result<ImageSource> {
         match self.shown.as_ref().ok_or(Error::NothingShown)? {
-            Showing::Linear { source, .. } => Ok(*source),
-            Showing::Texture(block) => Ok(block.source()),
+            ImageContent::Linear { source, .. } => Ok(*source),
+            ImageContent::Texture(block) => Ok(block.source()),
         }
     }
 }
@@ -60,7 +60,7 @@ impl InPlaceDriver<Pixels> for InPlaceImage {
         let shared = self.tools.shared();
         shared.enter()?;
         let block = GlStaging::of(staging, shared)?.image();
-        self.shown = Some(Showing::Texture(Rc::clone(block.ok_or(Error::NothingShown)?)));
+        self.shown = Some(ImageContent::Texture(Rc::clone(block.ok_or(Error::NothingShown)?)));
         Ok(true)
     }
 
@@ -84,7 +84,7 @@ impl InPlaceDriver<Pixels> for InPlaceImage {
         let texture = block.texture(fetched)?;
         let (base, pitch) = (texels.base, texels.pitch);
         let source = ImageSource { target: glow::TEXTURE_BUFFER, texture, base, pitch, decoding };
-        self.shown = Some(Showing::Linear { source, _block: Rc::clone(block) });
+        self.shown = Some(ImageContent::Linear { source, _block: Rc::clone(block) });
         Ok(())
     }
 }

@@ -4,7 +4,7 @@ use crate::api::gl_format::gl_format;
 use crate::context::context_state::ContextState;
 use crate::draw::tools::Tools;
 use crate::objects::framebuffer::ColorTarget;
-use crate::objects::state::Framebuffers;
+use crate::objects::state_guards::Framebuffers;
 use glow::HasContext as _;
 use interop_core::{PixelFormat, Result, SurfaceDesc};
 use std::cell::Cell;

@@ -3,18 +3,18 @@
 use crate::api::gl_format::{GlFormat, gl_format};
 use crate::api::host_state::UPLOADS;
 use crate::context::context_state::ContextState;
-use crate::context::owned::Named;
+use crate::context::owned_object::ObjectRef;
 use crate::draw::image_source::ImageSource;
 use crate::draw::tools::Tools;
 use crate::objects::attachment::StoreFormat;
+use crate::objects::call_check::CallCheck;
 use crate::objects::framebuffer::zero_texture;
-use crate::objects::proved::Proved;
-use crate::objects::state::Unpack;
+use crate::objects::state_guards::Unpack;
 use crate::objects::texture_object::{create_texture, set_order, sub_image};
 use crate::objects::transfer::{ImageTransfer, Texels};
 use crate::queue::texture::TextureHandle;
 use crate::staging::GlStaging;
-use crate::surface::download::{Reading, read_level};
+use crate::surface::download::{ReadTarget, read_level};
 use crate::surface::engine_level::{EngineTexture, Level};
 use glow::PixelUnpackData;
 use interop_core::display::{Pixels, Staging, StoredDriver, SurfaceDriver};
@@ -28,10 +28,10 @@ pub(crate) struct TextureSurface {
     tools: Rc<Tools>,
     image: ImageDesc,
     format: GlFormat,
-    texture: Named<glow::Texture>,
-    uploads: Proved,
-    staged_uploads: Proved,
-    device_copies: Proved,
+    texture: ObjectRef<glow::Texture>,
+    uploads: CallCheck,
+    staged_uploads: CallCheck,
+    device_copies: CallCheck,
     /// Holders of the texture use it to detect that the surface still exists.
     owner: Arc<()>,
 }
@@ -55,10 +55,10 @@ impl TextureSurface {
             tools: Rc::clone(tools),
             image: *image,
             format,
-            texture: Named::Ours(texture),
-            uploads: Proved::default(),
-            staged_uploads: Proved::default(),
-            device_copies: Proved::default(),
+            texture: ObjectRef::Ours(texture),
+            uploads: CallCheck::default(),
+            staged_uploads: CallCheck::default(),
+            device_copies: CallCheck::default(),
             owner: Arc::default(),
         })
     }
@@ -69,10 +69,10 @@ impl TextureSurface {
             tools: Rc::clone(tools),
             image: *image,
             format: gl_format(image.format),
-            texture: Named::Engines(texture),
-            uploads: Proved::default(),
-            staged_uploads: Proved::default(),
-            device_copies: Proved::default(),
+            texture: ObjectRef::Engines(texture),
+            uploads: CallCheck::default(),
+            staged_uploads: CallCheck::default(),
+            device_copies: CallCheck::default(),
             owner: Arc::default(),
         }
     }
@@ -81,8 +81,8 @@ impl TextureSurface {
     fn level(&self) -> Result<Level> {
         let of = EngineTexture::new(self.texture.get().0.get(), self.image.extent);
         match self.texture {
-            Named::Engines(_) => Level::of_pixels(&self.tools, of, self.image.format),
-            Named::Ours(_) => Ok(Level { texture: self.texture.get(), level: 0, format: self.format.internal }),
+            ObjectRef::Engines(_) => Level::of_pixels(&self.tools, of, self.image.format),
+            ObjectRef::Ours(_) => Ok(Level { texture: self.texture.get(), level: 0, format: self.format.internal }),
         }
     }
 
@@ -93,7 +93,7 @@ impl TextureSurface {
     /// Returns the handle with which kernels in the context store to it.
     fn to_queue(&self) -> Result<TextureHandle> {
         let level = self.level()?;
-        let takes = matches!(self.texture, Named::Ours(_)) || level.takes_stores(self.shared());
+        let takes = matches!(self.texture, ObjectRef::Ours(_)) || level.takes_stores(self.shared());
         let format = StoreFormat::of(level.format).filter(|_| takes);
         let format = format.ok_or_else(|| level.refuse("shaders cannot store to it"))?;
         let (extent, owner) = (self.image.extent, Arc::downgrade(&self.owner));
@@ -117,10 +117,10 @@ impl SurfaceDriver<Pixels> for TextureSurface {
     fn read_back(&mut self, at: &Region) -> Result<Vec<u8>> {
         self.shared().enter()?;
         let (region, format) = (*at, self.image.format);
-        if matches!(self.texture, Named::Engines(_)) {
+        if matches!(self.texture, ObjectRef::Engines(_)) {
             // Returns the stored numbers, whatever a draw's swizzle and encoding would make of them.
             let mut bytes = vec![0; region.width as usize * region.height as usize * format.bytes_per_pixel()];
-            read_level(&self.tools, &self.level()?, region, self.format, Reading::Client(&mut bytes))?;
+            read_level(&self.tools, &self.level()?, region, self.format, ReadTarget::Client(&mut bytes))?;
             return Ok(bytes);
         }
         self.tools.read_back_image(&self.source(), region, format)
@@ -173,7 +173,7 @@ impl StoredDriver<Pixels> for TextureSurface {
         if block.is_device_memory()
             && let Some(from) = transfer.texels().filter(within)
             && let Some(copier) = self.tools.device_copy()
-            && (matches!(self.texture, Named::Ours(_)) || level.takes_stores(shared))
+            && (matches!(self.texture, ObjectRef::Ours(_)) || level.takes_stores(shared))
         {
             let source = block.texture(format.integers)?;
             let upload = || copier.copy(shared, source, from, texture, transfer.at, format);
@@ -207,7 +207,7 @@ impl StoredDriver<Pixels> for TextureSurface {
         };
         let level = self.level()?;
         let block = GlStaging::of(staging, shared)?.linear()?;
-        let into = Reading::Buffer { buffer: block.buffer(), offset: view.offset, row_length };
+        let into = ReadTarget::Buffer { buffer: block.buffer(), offset: view.offset, row_length };
         self.tools.timed("download", || read_level(&self.tools, &level, at, self.format, into))
     }
 

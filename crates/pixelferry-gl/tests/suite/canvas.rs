@@ -1,6 +1,6 @@
 //! A framebuffer over a texture, as an engine would make it.
 
-use crate::suite::manner_rules::{Board, Place};
+use crate::suite::manner_rules::{Board, PixelRect};
 use glow::HasContext as _;
 use interop_core::display::{Display, Surface};
 use pixelferry_gl::{DrawOptions, GlDisplay, Viewport};
@@ -51,7 +51,7 @@ impl<'a> Canvas<'a> {
 }
 
 /// A part of the framebuffer that is bound, as bytes of RGBA, bottom row first.
-pub fn read(gl: &glow::Context, (x, y, width, height): Place) -> Vec<u8> {
+pub fn read(gl: &glow::Context, (x, y, width, height): PixelRect) -> Vec<u8> {
     let mut bytes = vec![0; (width * height * 4) as usize];
     let data = glow::PixelPackData::Slice(Some(&mut bytes));
     // SAFETY: the context is current; rows of 4-byte pixels are aligned as they are tight.
@@ -68,7 +68,7 @@ impl Board for Canvas<'_> {
         self.size
     }
 
-    fn draw(&self, surface: &Surface, (x, y, width, height): Place, options: DrawOptions) {
+    fn draw(&self, surface: &Surface, (x, y, width, height): PixelRect, options: DrawOptions) {
         self.clear();
         self.display.draw(surface, Viewport { x, y, width, height }, options).unwrap();
     }

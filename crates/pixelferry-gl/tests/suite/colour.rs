@@ -5,14 +5,14 @@ use crate::suite::colours::{are_as_the_reference, flipped, floats_are_not_cut_of
 use crate::suite::manner_rules::Board as _;
 use crate::suite::{common, engine};
 use glow::HasContext as _;
-use interop_core::conformance::Drawing;
+use interop_core::conformance::DrawCase;
 use interop_core::display::{Display as _, Surface};
 use interop_core::{AlphaMode, Error, ImageAccess, PixelFormat};
 use pixelferry_gl::{DrawOptions, GlDisplay, Manner, TargetEncoding, Viewport};
 use pixelferry_testing::by_level;
 
-fn draw(display: &GlDisplay, case: &Drawing, surface: &Surface) -> Vec<u8> {
-    let (width, height) = (Drawing::AREA.width, Drawing::AREA.height);
+fn draw(display: &GlDisplay, case: &DrawCase, surface: &Surface) -> Vec<u8> {
+    let (width, height) = (DrawCase::AREA.width, DrawCase::AREA.height);
     let all = Viewport::full(width, height);
     if case.options.target == TargetEncoding::SrgbFormat {
         let target = Canvas::new(display, (width, height), glow::SRGB8_ALPHA8);
@@ -32,7 +32,7 @@ fn draw(display: &GlDisplay, case: &Drawing, surface: &Surface) -> Vec<u8> {
 fn every_drawing_is_as_the_reference() {
     // The shaders are the same in every version: old ones draw every sixth.
     for (display, step) in common::displays().zip(by_level([44, 88], [1, 6], [1, 6])) {
-        let cases = Drawing::all().into_iter().step_by(step);
+        let cases = DrawCase::all().into_iter().step_by(step);
         are_as_the_reference(&*display, cases, ImageAccess::Texture, |case, surface, manner| {
             let pixels = draw(&display, case, surface);
             let expected = if display.version() >= (4, 5) { manner } else { Manner::Triangle };
@@ -45,7 +45,7 @@ fn every_drawing_is_as_the_reference() {
 #[test]
 fn linear_memory_is_drawn_alike() {
     let Some(display) = common::headless(None) else { return };
-    let cases = Drawing::all().into_iter().step_by(by_level(99, 3, 3));
+    let cases = DrawCase::all().into_iter().step_by(by_level(99, 3, 3));
     are_as_the_reference(&*display, cases, ImageAccess::Any, |case, surface, _| draw(&display, case, surface));
 }
 
@@ -58,7 +58,7 @@ fn floats_are_not_cut_off_on_their_way() {
 #[test]
 fn options_that_mean_nothing_are_refused() {
     let Some(display) = common::headless(None) else { return };
-    let case = &Drawing::all()[0];
+    let case = &DrawCase::all()[0];
     let texture = surface(&*display, case, ImageAccess::Texture);
     let target = display.create_offscreen_target(4, 4).unwrap();
     assert!(target.read_pixels().is_ok());
@@ -78,7 +78,7 @@ fn options_that_mean_nothing_are_refused() {
 fn blending_of_the_engine_stays() {
     let Some(engine) = engine::Engine::new() else { return };
     let gl = engine.glow();
-    let case = Drawing::all().into_iter().find(|c| c.image.alpha == AlphaMode::Straight).unwrap();
+    let case = DrawCase::all().into_iter().find(|c| c.image.alpha == AlphaMode::Straight).unwrap();
     for limit in [None, Some((3, 3))] {
         let display = engine.pixelferry(limit);
         let texture = surface(&*display, &case, ImageAccess::Texture);

@@ -3,7 +3,7 @@
 use crate::suite::engine::Engine;
 use interop_core::conformance;
 use interop_core::describe::format::ChannelKind;
-use interop_core::display::{Display as _, Part, Surface};
+use interop_core::display::{Display as _, Surface, SurfacePart};
 use interop_core::{Error, Extent, ImageDesc, ImageView, PixelFormat, Support, SurfaceDesc, View};
 use pixelferry_gl::{GlDisplay, HeadlessOptions};
 use pixelferry_testing::{Need, has, need};
@@ -72,7 +72,7 @@ pub fn assert_same(what: &str, expected: &[u8], found: &[u8]) {
 }
 
 pub fn read_all(surface: &mut Surface) -> Vec<u8> {
-    let part = Part::full(surface.desc());
+    let part = SurfacePart::full(surface.desc());
     surface.read_back(&part).unwrap()
 }
 

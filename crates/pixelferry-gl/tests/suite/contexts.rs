@@ -6,7 +6,7 @@ use crate::suite::engine::Engine;
 use glow::HasContext as _;
 use glutin::prelude::{GlDisplay as _, PossiblyCurrentGlContext as _};
 use interop_core::conformance::stored;
-use interop_core::display::{Display, Part, StagingKind};
+use interop_core::display::{Display, StagingKind, SurfacePart};
 use interop_core::{DisplayCaps, Error, HandleType, HostBlock, PixelFormat, SharedHandle, SurfaceDesc};
 use pixelferry_gl::{DrawOptions, EngineOptions, GlDisplay, HeadlessOptions, ObjectCounts, Viewport, headless_devices};
 use pixelferry_testing::{Need, by_level, need};
@@ -31,11 +31,11 @@ fn calls_in_another_context_are_refused() {
     let target = first.create_offscreen_target(4, 4).unwrap();
     staging.fence().unwrap();
     let bytes = common::pattern(&view, 1);
-    surface.upload(&Part::full(&DESC), &bytes, &view).unwrap();
+    surface.upload(&SurfacePart::full(&DESC), &bytes, &view).unwrap();
 
     let second = headless(None).unwrap();
     assert!(second.is_current() && !first.is_current());
-    let full = Part::full(&DESC);
+    let full = SurfacePart::full(&DESC);
     assert!(is_wrong(first.create_surface(&DESC)));
     assert!(is_wrong(first.create_in_place_surface(&DESC)));
     assert!(is_wrong(first.create_staging(StagingKind::Orphaned, 4)));
@@ -45,7 +45,7 @@ fn calls_in_another_context_are_refused() {
     assert!(is_wrong(in_place.read_in_place(&staging, &view)));
     assert!(is_wrong(surface.read_back(&full)));
     assert!(is_wrong(surface.export(HandleType::GlObject)));
-    assert!(is_wrong(buffer.read_back(&Part::Buffer(0..1))));
+    assert!(is_wrong(buffer.read_back(&SurfacePart::Buffer(0..1))));
     assert!(is_wrong(staging.fence()) && is_wrong(staging.wait()));
     assert!(is_wrong(orphaned.map_write(&mut |_| Ok(()))));
     assert!(is_wrong(first.draw(&surface, Viewport::full(1, 1), DrawOptions::default())));
@@ -84,16 +84,16 @@ fn the_current_context_is_found_without_a_loader() {
     assert_eq!((&found.semaphores, &found.persistent_staging), (&loaded.semaphores, &loaded.persistent_staging));
     let view = common::tight(&DESC);
     let mut surface = stored(&*display, &DESC, &common::expected(&view, 1)).unwrap();
-    common::assert_same("found", &common::expected(&view, 1), &surface.read_back(&Part::full(&DESC)).unwrap());
+    common::assert_same("found", &common::expected(&view, 1), &surface.read_back(&SurfacePart::full(&DESC)).unwrap());
     let texture = display.surface_texture(&surface).unwrap();
     assert_eq!(texture.id(), texture.name.0.get());
 
     let stranger = headless(None).unwrap();
-    assert!(is_wrong(surface.read_back(&Part::full(&DESC))) && is_wrong(display.create_surface(&DESC)));
+    assert!(is_wrong(surface.read_back(&SurfacePart::full(&DESC))) && is_wrong(display.create_surface(&DESC)));
     drop(stranger);
     assert!(none(), "the context of a display that is gone");
     engine.make_current();
-    surface.read_back(&Part::full(&DESC)).unwrap();
+    surface.read_back(&SurfacePart::full(&DESC)).unwrap();
 }
 
 /// It goes when another is used, so that it cannot be put back.
@@ -143,10 +143,10 @@ fn objects_of_another_display_are_refused() {
     foreign(second.draw(&surface, Viewport::full(1, 1), DrawOptions::default()));
     foreign(second.surface_texture(&surface).map(drop));
     foreign(second.surface_buffer(&buffer).map(drop));
-    foreign(other.upload_staged(&Part::full(&DESC), &mut staging, &view));
+    foreign(other.upload_staged(&SurfacePart::full(&DESC), &mut staging, &view));
     foreign(other_in_place.read_in_place(&staging, &view));
     first.make_current().unwrap();
-    surface.upload_staged(&Part::full(&DESC), &mut staging, &view).unwrap();
+    surface.upload_staged(&SurfacePart::full(&DESC), &mut staging, &view).unwrap();
     // The wrong kind is another mistake.
     assert!(matches!(first.surface_buffer(&surface), Err(Error::InvalidInput { .. })));
     assert!(matches!(first.surface_texture(&buffer), Err(Error::InvalidInput { .. })));
@@ -157,7 +157,7 @@ fn names_are_never_deleted_in_a_strangers_context() {
     let Some(engine) = Engine::new() else { return };
     let display = engine.pixelferry(None);
     let mut surface = display.create_surface(&DESC).unwrap();
-    surface.read_back(&Part::full(&DESC)).unwrap();
+    surface.read_back(&SurfacePart::full(&DESC)).unwrap();
     let staging = display.create_staging(StagingKind::Orphaned, 64).unwrap();
     let pages = HostBlock::allocate(4096).unwrap();
     let imported = display.create_staging(StagingKind::Imported(pages), 64).ok();
@@ -215,11 +215,11 @@ fn nothing_is_left_after_the_last_drop() {
             let desc = SurfaceDesc::image(9, 5, format);
             let view = common::tight(&desc);
             let mut surface = display.create_surface(&desc).unwrap();
-            surface.read_back(&Part::full(&desc)).unwrap();
+            surface.read_back(&SurfacePart::full(&desc)).unwrap();
             let mut in_place = display.create_in_place_surface(&desc).unwrap();
             let mut staging = display.create_staging(StagingKind::Persistent, 1000).unwrap();
             in_place.read_in_place(&staging, &view).unwrap();
-            in_place.read_back(&Part::full(&desc)).unwrap();
+            in_place.read_back(&SurfacePart::full(&desc)).unwrap();
             staging.fence().unwrap();
             // In any order.
             if round == 0 { drop((staging, in_place)) } else { drop((in_place, staging)) }
@@ -245,7 +245,7 @@ fn a_lost_context_is_an_error_and_keeps_nothing() {
     let staging = display.create_staging(StagingKind::Orphaned, 64).unwrap();
     let mut mapped = display.create_staging(StagingKind::Persistent, 64).unwrap();
     let early = display.create_surface(&SurfaceDesc::buffer(16)).unwrap();
-    assert!(surface.read_back(&Part::full(&DESC)).is_ok());
+    assert!(surface.read_back(&SurfacePart::full(&DESC)).is_ok());
     context.make_not_current_in_place().unwrap();
     drop(early);
     assert_eq!(display.object_counts().awaiting_context, 1);
@@ -259,7 +259,7 @@ fn a_lost_context_is_an_error_and_keeps_nothing() {
     let lost = |e: Error| matches!(&e, Error::Driver(d) if d.code == i64::from(glow::CONTEXT_LOST) && d.hint.contains("new display"));
     assert!(!display.is_current());
     assert!(lost(display.create_surface(&DESC).map(drop).unwrap_err()));
-    assert!(lost(surface.read_back(&Part::full(&DESC)).unwrap_err()));
+    assert!(lost(surface.read_back(&SurfacePart::full(&DESC)).unwrap_err()));
     assert!(lost(display.finish().unwrap_err()));
     // The mapping is gone with the context.
     assert!(lost(mapped.wait().unwrap_err()));

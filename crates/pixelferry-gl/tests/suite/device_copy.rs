@@ -7,7 +7,7 @@ use crate::suite::common::{
 use crate::suite::device_memory::external;
 use glow::HasContext as _;
 use interop_core::describe::format::ChannelKind;
-use interop_core::display::{Display, Part, Surface};
+use interop_core::display::{Display, Surface, SurfacePart};
 use interop_core::{Error, ImageDesc, ImageView, PixelFormat, Region, Support, SurfaceDesc, View};
 use pixelferry_gl::{DrawOptions, GlDisplay, Viewport};
 use pixelferry_testing::{Child, by_level};
@@ -83,7 +83,7 @@ fn the_shader_copies_the_same_bits() {
         let mut by_gl = display.create_surface(&desc).unwrap();
         let before = noise(whole.payload_len(), 999);
         for surface in [&mut by_shader, &mut by_gl] {
-            surface.upload(&Part::full(&desc), &before, &whole).unwrap();
+            surface.upload(&SurfacePart::full(&desc), &before, &whole).unwrap();
         }
         for region in regions {
             let row = region.width as usize * bpp;
@@ -97,7 +97,7 @@ fn the_shader_copies_the_same_bits() {
                 bytes[offset..offset + first].copy_from_slice(&delicate[..first]);
                 staging.wait().unwrap();
                 memory.write(&bytes);
-                let part = Part::Image(region);
+                let part = SurfacePart::Image(region);
                 by_shader.upload_staged(&part, &mut staging, &view).unwrap();
                 by_gl.upload(&part, &bytes, &view).unwrap();
                 let what = format!("{format} {region} offset {offset} pitch {pitch}");
@@ -148,7 +148,7 @@ fn rows_between_pixels_go_the_other_way() {
             let bytes = noise(view.checked_span().unwrap().end, nonce);
             staging.wait().unwrap();
             memory.write(&bytes);
-            surface.upload_staged(&Part::full(&desc), &mut staging, &view).unwrap();
+            surface.upload_staged(&SurfacePart::full(&desc), &mut staging, &view).unwrap();
             let rows = (0..9).flat_map(|y| &bytes[offset + y * pitch..][..21 * bpp]).copied().collect::<Vec<_>>();
             assert_same(&format!("{format} offset {offset}"), &rows, &bits(&display, &surface));
         }
@@ -175,7 +175,7 @@ fn texels_past_the_limit_go_the_other_way() {
     memory.write(&bytes);
     for (offset, programs) in [(limit - 31, 0), (limit - 32, copying_programs(&display))] {
         let view = image_view(8, 4, PixelFormat::R8, offset, 8);
-        surface.upload_staged(&Part::full(&desc), &mut staging, &view).unwrap();
+        surface.upload_staged(&SurfacePart::full(&desc), &mut staging, &view).unwrap();
         let start = offset + 32 - limit;
         assert_same("past", &end[start..start + 32], &bits(&display, &surface));
         assert_eq!(display.object_counts().programs, programs, "byte {offset}");
@@ -194,10 +194,10 @@ fn uploads_draws_and_reads_keep_their_order() {
     for nonce in 0..20 {
         staging.wait().unwrap();
         memory.write(&expected(&view, nonce));
-        surface.upload_staged(&Part::full(&desc), &mut staging, &view).unwrap();
+        surface.upload_staged(&SurfacePart::full(&desc), &mut staging, &view).unwrap();
         display.draw(&surface, Viewport::full(64, 64), DrawOptions::default()).unwrap();
         // The draw above must not see this one, nor the shader the host's next write.
-        surface.upload(&Part::full(&desc), &pattern(&view, 100 + nonce), &view).unwrap();
+        surface.upload(&SurfacePart::full(&desc), &pattern(&view, 100 + nonce), &view).unwrap();
         staging.fence().unwrap();
         // The target's top row comes first.
         let drawn: Vec<u8> = target.read_pixels().unwrap().rchunks(64 * 4).flatten().copied().collect();
@@ -215,7 +215,7 @@ fn rows_in_reverse_are_refused() {
     let mut surface = display.create_surface(&desc).unwrap();
     let View::Image(view) = tight(&desc) else { panic!("no image") };
     let reversed = View::Image(ImageView { offset: 7 * 32, row_pitch: -32, ..view });
-    let refused = surface.upload_staged(&Part::full(&desc), &mut staging, &reversed);
+    let refused = surface.upload_staged(&SurfacePart::full(&desc), &mut staging, &reversed);
     assert!(matches!(refused, Err(Error::InvalidInput { .. })), "{refused:?}");
     assert!(read_all(&mut surface).iter().all(|b| *b == 0));
 }

@@ -35,9 +35,9 @@ unsafe fn attach(gl: &glow::Context, at: u32, format: u32, samples: i32) {
 }
 
 /// A framebuffer, and words of the refusal.
-type Row = (&'static str, fn(&glow::Context), &'static str);
+type TargetRefusal = (&'static str, fn(&glow::Context), &'static str);
 
-const BAD: [Row; 6] = [
+const BAD: [TargetRefusal; 6] = [
     ("no attachment", |_| (), "GL_FRAMEBUFFER_INCOMPLETE_MISSING_ATTACHMENT, 0x8cd7"),
     (
         "mixed samples",

@@ -9,7 +9,7 @@ use crate::suite::state::{engine_framebuffers, make_unusual, snapshot, unchanged
 use glow::HasContext as _;
 use glutin::prelude::{GlDisplay as _, PossiblyCurrentGlContext as _};
 use interop_core::conformance::{fill, stored};
-use interop_core::display::{Display, Part, StagingKind};
+use interop_core::display::{Display, StagingKind, SurfacePart};
 use interop_core::{BufferView, HostBlock, ImageDesc, PixelFormat, Region, SurfaceDesc, View};
 use pixelferry_gl::{
     AlphaMode, DrawOptions, Encoding, EngineOptions, Filter, Fit, GlDisplay, Manner, ToneMap, Viewport,
@@ -22,7 +22,7 @@ fn exercise(gl: &glow::Context, display: &GlDisplay, format: PixelFormat) {
     let desc = SurfaceDesc::image(21, 9, format);
     let view = common::tight(&desc);
     let padded = common::image_view(21, 9, format, 0, 24 * format.bytes_per_pixel());
-    let full = Part::full(&desc);
+    let full = SurfacePart::full(&desc);
     let mut surface = unchanged(gl, "create_surface", || display.create_surface(&desc).unwrap());
     unchanged(gl, "upload", || surface.upload(&full, &common::pattern(&view, 1), &view).unwrap());
     unchanged(gl, "upload padded", || surface.upload(&full, &common::pattern(&padded, 2), &padded).unwrap());
@@ -73,12 +73,14 @@ fn exercise(gl: &glow::Context, display: &GlDisplay, format: PixelFormat) {
         let buffer_desc = SurfaceDesc::buffer(100);
         let mut buffer = unchanged(gl, "create buffer", || display.create_surface(&buffer_desc).unwrap());
         let view = View::Buffer(BufferView { offset: 3, len: 100 });
-        unchanged(gl, "upload buffer", || buffer.upload(&Part::Buffer(0..100), &[1; 103], &view).unwrap());
-        unchanged(gl, "copy buffer", || buffer.upload_staged(&Part::Buffer(0..100), &mut staging, &view).unwrap());
+        unchanged(gl, "upload buffer", || buffer.upload(&SurfacePart::Buffer(0..100), &[1; 103], &view).unwrap());
+        unchanged(gl, "copy buffer", || {
+            buffer.upload_staged(&SurfacePart::Buffer(0..100), &mut staging, &view).unwrap()
+        });
         for _ in 0..2 {
             unchanged(gl, "read buffer offscreen", || display.draw_offscreen(&buffer).unwrap());
         }
-        unchanged(gl, "read buffer", || buffer.read_back(&Part::Buffer(1..50)).unwrap());
+        unchanged(gl, "read buffer", || buffer.read_back(&SurfacePart::Buffer(1..50)).unwrap());
         unchanged(gl, "drop", || drop((in_place, buffer, staging)));
     }
     #[cfg(unix)]
@@ -90,7 +92,7 @@ fn exercise(gl: &glow::Context, display: &GlDisplay, format: PixelFormat) {
         assert!(display.create_staging(StagingKind::External(handle), 64).is_err());
     });
     exercise_exported(gl, display, format);
-    let part = Part::Image(Region::new(3, 2, 5, 4));
+    let part = SurfacePart::Image(Region::new(3, 2, 5, 4));
     unchanged(gl, "read part", || surface.read_back(&part).unwrap());
     for filter in [Filter::Nearest, Filter::Linear] {
         let options = DrawOptions::default().with_filter(filter).with_fit(Fit::Contain);
@@ -153,7 +155,7 @@ fn exercise_device_memory(gl: &glow::Context, display: &GlDisplay) {
             let view = common::image_view(21, 9, format, offset, 24 * bpp);
             unchanged(gl, "wait", || staging.wait().unwrap());
             memory.write(&common::pattern(&view, nonce));
-            let full = Part::full(&desc);
+            let full = SurfacePart::full(&desc);
             let before = display.object_counts().programs;
             unchanged(gl, "device copy", || surface.upload_staged(&full, &mut staging, &view).unwrap());
             programs += display.object_counts().programs - before;
@@ -319,7 +321,7 @@ fn works_by_a_glow_that_the_engine_shares() {
     // SAFETY: the context is current and outlives the display.
     let display = unsafe { GlDisplay::from_engine(Arc::clone(&gl), EngineOptions::default()) }.unwrap();
     let mut surface = display.create_surface(&SurfaceDesc::image(4, 4, PixelFormat::Rgba8)).unwrap();
-    surface.read_back(&Part::full(&SurfaceDesc::image(4, 4, PixelFormat::Rgba8))).unwrap();
+    surface.read_back(&SurfacePart::full(&SurfaceDesc::image(4, 4, PixelFormat::Rgba8))).unwrap();
     drop((surface, display));
     assert_eq!(Arc::strong_count(&gl), 1);
 }

@@ -4,7 +4,7 @@ use crate::suite::common::{assert_same, headless, pattern, tight};
 use crate::suite::device_memory::external;
 use glow::{HasContext as _, PixelUnpackData::Slice};
 use interop_core::conformance::fill;
-use interop_core::display::{Display as _, Part, StagingKind, Surface};
+use interop_core::display::{Display as _, StagingKind, Surface, SurfacePart};
 use interop_core::{Error, Extent, HandleType, PixelFormat, Result};
 use pixelferry_gl::{EngineTexture, GlDisplay};
 
@@ -64,7 +64,7 @@ fn surface(display: &GlDisplay, name: glow::Texture) -> Surface {
 
 /// Returns what the display does with a surface, all of it.
 fn all_calls(display: &GlDisplay, surface: &mut Surface) -> Vec<(&'static str, Result<()>)> {
-    let (all, view) = (Part::full(surface.desc()), tight(surface.desc()));
+    let (all, view) = (SurfacePart::full(surface.desc()), tight(surface.desc()));
     let bytes = pattern(&view, 7);
     let mut staging = display.create_staging(StagingKind::Orphaned, bytes.len()).unwrap();
     fill(&mut staging, &bytes).unwrap();
@@ -88,7 +88,7 @@ fn device_memory_reaches_every_kind_of_storage() {
         ("encoding, one level", texture(&display, mutable(glow::SRGB8_ALPHA8, SIDE))),
     ] {
         let mut surface = surface(&display, name);
-        let (all, view) = (Part::full(surface.desc()), tight(surface.desc()));
+        let (all, view) = (SurfacePart::full(surface.desc()), tight(surface.desc()));
         for nonce in [3, 4] {
             let bytes = &pattern(&view, nonce)[..view.payload_len()];
             staging.wait().unwrap();

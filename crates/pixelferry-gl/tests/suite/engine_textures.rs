@@ -16,10 +16,10 @@ use pixelferry_testing::by_level;
 const SIDE: u32 = 16;
 
 /// Format and type of pixels that the engine reads into client memory, and their bytes.
-type Reading = (u32, u32, usize);
+type ClientPixels = (u32, u32, usize);
 
 /// Internal formats that are drawn into, each with how it is read.
-const FORMATS: [(u32, Reading); 10] = [
+const FORMATS: [(u32, ClientPixels); 10] = [
     (glow::RGBA8, (glow::RGBA, glow::UNSIGNED_BYTE, 4)),
     (glow::SRGB8_ALPHA8, (glow::RGBA, glow::UNSIGNED_BYTE, 4)),
     (glow::RGBA16F, (glow::RGBA, glow::HALF_FLOAT, 8)),
@@ -83,7 +83,7 @@ impl<'a> Texture<'a> {
         }
     }
 
-    fn read(&self, level: u32, side: u32, (format, ty, bytes): Reading) -> Vec<u8> {
+    fn read(&self, level: u32, side: u32, (format, ty, bytes): ClientPixels) -> Vec<u8> {
         let mut pixels = vec![0; side as usize * side as usize * bytes];
         self.bound(level, || {
             let data = glow::PixelPackData::Slice(Some(&mut pixels));

@@ -4,8 +4,8 @@ use crate::suite::common::{
     FORMATS, assert_same, expected, headless, image_view, is_software, pattern, read_all, supports, tight,
 };
 use crate::suite::engine::Engine;
-use crate::suite::vulkan::Exported;
-use interop_core::display::{Display, Part, Staging, StagingKind};
+use crate::suite::vulkan::ExportedMemory;
+use interop_core::display::{Display, Staging, StagingKind, SurfacePart};
 use interop_core::{BufferView, Error, HandleType, MemoryHandle, PixelFormat, SharedHandle, SurfaceDesc, View};
 use pixelferry_gl::glow::{self, HasContext as _};
 use pixelferry_gl::{EngineOptions, GlDisplay};
@@ -22,11 +22,11 @@ fn display() -> Option<Rc<GlDisplay>> {
 }
 
 /// Memory on the device that draws.
-fn exported(display: &GlDisplay, bytes: usize) -> Option<Exported> {
+fn exported(display: &GlDisplay, bytes: usize) -> Option<ExportedMemory> {
     if !is_software(display, "memory that the host writes") {
         return None;
     }
-    need(Need::Lavapipe, Exported::new(bytes))
+    need(Need::Lavapipe, ExportedMemory::new(bytes))
 }
 
 fn open(display: &GlDisplay, handle: SharedHandle, bytes: usize) -> Result<Staging, Error> {
@@ -122,7 +122,7 @@ fn gl_reads_what_the_other_api_writes() {
             let view = image_view(33, 17, format, offset, pitch);
             staging.wait().unwrap();
             memory.write(&pattern(&view, nonce));
-            texture.upload_staged(&Part::full(&desc), &mut staging, &view).unwrap();
+            texture.upload_staged(&SurfacePart::full(&desc), &mut staging, &view).unwrap();
             in_place.read_in_place(&staging, &view).unwrap();
             assert_same("uploaded", &expected(&view, nonce), &read_all(&mut texture));
             assert_same("in place", &expected(&view, nonce), &read_all(&mut in_place));
@@ -135,7 +135,7 @@ fn gl_reads_what_the_other_api_writes() {
     let mut in_place = display.create_in_place_surface(&desc).unwrap();
     staging.wait().unwrap();
     memory.write(&pattern(&view, 9));
-    own.upload_staged(&Part::full(&desc), &mut staging, &view).unwrap();
+    own.upload_staged(&SurfacePart::full(&desc), &mut staging, &view).unwrap();
     in_place.read_in_place(&staging, &view).unwrap();
     assert_same("copied", &expected(&view, 9), &read_all(&mut own));
     assert_same("in place", &expected(&view, 9), &read_all(&mut in_place));
@@ -231,7 +231,7 @@ fn exported_memory_is_one_memory_for_all_who_open_it() {
             display.gl().buffer_sub_data_u8_slice(glow::ARRAY_BUFFER, 0, &pattern);
             display.gl().bind_buffer(glow::ARRAY_BUFFER, None);
         }
-        assert_eq!(read.read_back(&Part::full(&desc)).unwrap(), pattern, "{bytes} bytes");
+        assert_eq!(read.read_back(&SurfacePart::full(&desc)).unwrap(), pattern, "{bytes} bytes");
     }
     assert_eq!(display.object_counts().memory_objects, 0);
     display.create_staging(StagingKind::Exported, 0).map(drop).unwrap_err();

@@ -4,8 +4,8 @@ use crate::suite::common::{
     FORMATS, assert_same, expected, headless, image_view, is_software, pattern, read_all, supports, tight,
 };
 use crate::suite::paint;
-use crate::suite::vulkan::Exported;
-use interop_core::display::{Display, Part, Staging, StagingKind};
+use crate::suite::vulkan::ExportedMemory;
+use interop_core::display::{Display, Staging, StagingKind, SurfacePart};
 use interop_core::{
     Error, HandleType, ImageDesc, MemoryHandle, MemoryShape, PixelFormat, SharedHandle, Support, SurfaceDesc,
 };
@@ -39,11 +39,11 @@ fn exporter() -> Option<Rc<GlDisplay>> {
 }
 
 /// Memory whose rows the host can write: that of the CPU's own Vulkan.
-fn exported(display: &GlDisplay, bytes: usize) -> Option<Exported> {
+fn exported(display: &GlDisplay, bytes: usize) -> Option<ExportedMemory> {
     if !is_software(display, "memory that the host writes") {
         return None;
     }
-    need(Need::Lavapipe, Exported::new(bytes))
+    need(Need::Lavapipe, ExportedMemory::new(bytes))
 }
 
 fn open(display: &GlDisplay, handle: SharedHandle, image: ImageDesc) -> Result<Staging, Error> {
@@ -78,7 +78,7 @@ fn a_texture_shows_what_the_other_api_writes() {
             let tight = tight(&desc);
             assert_eq!((staging.len(), staging.host_block().is_none()), (tight.payload_len(), true));
             let mut surface = display.create_in_place_surface(&desc).unwrap();
-            assert!(matches!(surface.read_back(&Part::full(&desc)), Err(Error::NothingShown)));
+            assert!(matches!(surface.read_back(&SurfacePart::full(&desc)), Err(Error::NothingShown)));
             surface.read_in_place(&staging, &tight).unwrap();
             let view = image_view(width, height, format, 0, pitch);
             for nonce in 1..4 {
@@ -115,7 +115,7 @@ fn a_texture_is_neither_copied_from_nor_written_by_the_host() {
     let (desc, image) = image(16, 16, PixelFormat::Rgba8);
     let mut staging = open(&display, memory.handle(), image).unwrap();
     let mut texture = display.create_surface(&desc).unwrap();
-    let refused = texture.upload_staged(&Part::full(&desc), &mut staging, &tight(&desc)).unwrap_err();
+    let refused = texture.upload_staged(&SurfacePart::full(&desc), &mut staging, &tight(&desc)).unwrap_err();
     assert!(matches!(&refused, Error::InvalidInput { problem, .. } if problem.contains("in place")), "{refused}");
     let bytes = SurfaceDesc::buffer(64);
     let mut buffer = display.create_in_place_surface(&bytes).unwrap();
@@ -167,7 +167,7 @@ fn wrong_sizes_and_formats_are_refused_and_nothing_leaks() {
 }
 
 /// The memory under another size.
-fn handle_of(memory: &Exported, bytes: u64) -> SharedHandle {
+fn handle_of(memory: &ExportedMemory, bytes: u64) -> SharedHandle {
     match memory.handle() {
         SharedHandle::Memory(memory) => {
             let dedicated = memory.is_dedicated();

@@ -5,14 +5,14 @@ use crate::suite::common;
 use crate::suite::manner_rules::{self, Board as _, both, by, pictures, translucent};
 use glow::HasContext as _;
 use interop_core::display::Display as _;
-use interop_core::draw::{Obstacle, Why};
+use interop_core::draw::{MannerReason, Obstacle};
 use pixelferry_gl::{DrawOptions, GlDisplay, Manner, TargetEncoding, Viewport};
 use pixelferry_testing::{by_level, has};
 
 const SIDE: i32 = 16;
 const SIZE: (u32, u32) = (16, 16);
 /// All of the target.
-const ALL: manner_rules::Place = (0, 0, 16, 16);
+const ALL: manner_rules::PixelRect = (0, 0, 16, 16);
 
 /// A display that has compute shaders; says SKIPPED where the driver has none.
 fn display() -> Option<std::rc::Rc<GlDisplay>> {
@@ -109,7 +109,7 @@ fn what_cannot_be_stored_to_is_drawn_by_a_triangle_with_a_reason() {
         display.draw(&surface, viewport, by(Manner::Compute)).unwrap();
         let drawn = display.drawn().unwrap();
         assert_eq!(drawn.manner, Manner::Triangle);
-        let Why::Only(obstacle) = drawn.why else { panic!("{drawn}") };
+        let MannerReason::Only(obstacle) = drawn.why else { panic!("{drawn}") };
         (obstacle, target.read().iter().any(|byte| *byte != 0))
     };
     // SAFETY: the context is current and the texture bound, in each.
@@ -156,7 +156,7 @@ fn what_cannot_be_stored_to_is_drawn_by_a_triangle_with_a_reason() {
     let target = old.create_offscreen_target(4, 4).unwrap();
     target.bind().unwrap();
     old.draw(&surface, Viewport::full(4, 4), by(Manner::Compute)).unwrap();
-    assert!(matches!(old.drawn().unwrap().why, Why::Only(Obstacle::NoShader(_))));
+    assert!(matches!(old.drawn().unwrap().why, MannerReason::Only(Obstacle::NoShader(_))));
 }
 
 /// And nothing is left of the measurement.

@@ -61,7 +61,7 @@ fn images_are_read_in_place_where_the_version_has_it() {
 fn many_frames_round_a_ring_make_nothing_new() {
     for display in all_displays() {
         let desc = SurfaceDesc::image(65, 33, PixelFormat::Rgba8);
-        let (all, view) = (interop_core::Part::full(&desc), tight(&desc));
+        let (all, view) = (interop_core::SurfacePart::full(&desc), tight(&desc));
         let mut surface = display.create_surface(&desc).unwrap();
         surface.read_back(&all).unwrap();
         let mut ring: Vec<_> =

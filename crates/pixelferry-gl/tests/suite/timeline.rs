@@ -2,7 +2,7 @@
 
 use crate::suite::common::{displays, tight};
 use interop_core::conformance::{fill, lies_within};
-use interop_core::display::{Display, Part, Staging, StagingKind, Surface};
+use interop_core::display::{Display, Staging, StagingKind, Surface, SurfacePart};
 use interop_core::{DeviceSpan, FrameTag, PathId, PixelFormat, SurfaceDesc};
 use pixelferry_gl::glow::{self, HasContext as _};
 use pixelferry_gl::{DrawOptions, GlDisplay, Manner, Viewport};
@@ -19,7 +19,7 @@ fn drained(display: &GlDisplay) -> Vec<DeviceSpan> {
 /// Uploads by client memory and by a block, and draws.
 fn frame(display: &GlDisplay, surface: &mut Surface, staging: &mut Staging) {
     let desc = *surface.desc();
-    let (part, view) = (Part::full(&desc), tight(&desc));
+    let (part, view) = (SurfacePart::full(&desc), tight(&desc));
     surface.upload(&part, &vec![7; staging.len()], &view).unwrap();
     surface.upload_staged(&part, staging, &view).unwrap();
     // By the triangle alone: where a compute shader may draw, too, both are timed first, with queries.

@@ -4,7 +4,7 @@ use ash::vk;
 use interop_core::{MemoryHandle, SharedHandle};
 use std::os::fd::{FromRawFd, OwnedFd};
 
-pub struct Exported {
+pub struct ExportedMemory {
     bytes: usize,
     mapped: *mut u8,
     memory: vk::DeviceMemory,
@@ -13,7 +13,7 @@ pub struct Exported {
     _entry: ash::Entry,
 }
 
-impl Exported {
+impl ExportedMemory {
     /// At least `bytes` bytes that the host can write; the reason where no Vulkan device can give them. As on GPUs the
     /// allocation is larger than what is used of it.
     pub fn new(bytes: usize) -> Result<Self, String> {
@@ -74,7 +74,7 @@ impl Exported {
     }
 }
 
-impl Drop for Exported {
+impl Drop for ExportedMemory {
     fn drop(&mut self) {
         // SAFETY: each was made once, in the reverse order, and no work was ever submitted.
         unsafe {

@@ -3,19 +3,19 @@
 use crate::suite::canvas::read;
 use crate::suite::colours::{flipped, surface};
 use crate::suite::engine::Engine;
-use crate::suite::manner_rules::{self, Board, Place, by, pictures, plain, translucent};
+use crate::suite::manner_rules::{self, Board, PixelRect, by, pictures, plain, translucent};
 use crate::suite::state::{make_unusual, unchanged};
 use glow::HasContext as _;
-use interop_core::conformance::Drawing;
+use interop_core::conformance::DrawCase;
 use interop_core::display::{Display, Surface};
-use interop_core::draw::{Obstacle, Why};
+use interop_core::draw::{MannerReason, Obstacle};
 use interop_core::{ImageAccess, PixelFormat};
-use pixelferry_gl::{DrawOptions, Drawn, GlDisplay, Manner, TargetEncoding, Viewport};
+use pixelferry_gl::{DrawOptions, DrawReport, GlDisplay, Manner, TargetEncoding, Viewport};
 use pixelferry_testing::{Level, by_level, level};
 
 /// Size of the framebuffer, which is larger than the drawn part.
 const SIZE: (u32, u32) = (40, 24);
-const ALL: Place = (0, 0, 40, 24);
+const ALL: PixelRect = (0, 0, 40, 24);
 
 /// Mesa passes over `glClearBufferfv` in framebuffers of pbuffers, by which a display clears.
 fn clear(gl: &glow::Context, [r, g, b, a]: [f32; 4]) {
@@ -38,7 +38,7 @@ impl Board for Window<'_> {
         SIZE
     }
 
-    fn draw(&self, surface: &Surface, (x, y, width, height): Place, options: DrawOptions) {
+    fn draw(&self, surface: &Surface, (x, y, width, height): PixelRect, options: DrawOptions) {
         self.clear();
         self.0.draw(surface, Viewport { x, y, width, height }, options).unwrap();
     }
@@ -57,13 +57,13 @@ impl Board for Window<'_> {
 }
 
 /// Fails unless `manner` drew it, where a compute shader can do it.
-fn assert_drawn(drawn: Option<Drawn>, manner: Manner) {
-    assert_eq!(drawn, Some(Drawn::new(manner, manner == Manner::Compute, Why::Asked)));
+fn assert_drawn(drawn: Option<DrawReport>, manner: Manner) {
+    assert_eq!(drawn, Some(DrawReport::new(manner, manner == Manner::Compute, MannerReason::Asked)));
 }
 
 /// Returns what is drawn into a corner that is not the framebuffer's, upside down as images are.
-fn draw_case(display: &GlDisplay, case: &Drawing, manner: Manner) -> Vec<u8> {
-    let (width, height) = (Drawing::AREA.width, Drawing::AREA.height);
+fn draw_case(display: &GlDisplay, case: &DrawCase, manner: Manner) -> Vec<u8> {
+    let (width, height) = (DrawCase::AREA.width, DrawCase::AREA.height);
     let surface = surface(display, case, ImageAccess::Texture);
     clear(display.gl(), case.before);
     let viewport = Viewport { x: 9, y: 5, width, height };
@@ -78,9 +78,9 @@ fn every_drawing_is_as_the_reference() {
     for (bits, step) in windows.into_iter().take(by_level(1, 2, 2)) {
         let Some(engine) = Engine::with_framebuffer(SIZE, bits) else { return };
         let display = engine.pixelferry(None);
-        let fits = |case: &Drawing| (case.target, case.options.target) == (PixelFormat::Rgba8, TargetEncoding::Srgb);
+        let fits = |case: &DrawCase| (case.target, case.options.target) == (PixelFormat::Rgba8, TargetEncoding::Srgb);
         let (mut wrong, mut blended) = (Vec::new(), 0);
-        for case in Drawing::all().into_iter().filter(fits).step_by(step) {
+        for case in DrawCase::all().into_iter().filter(fits).step_by(step) {
             let expected = case.expected().unwrap();
             for manner in Manner::ALL {
                 let mut found = draw_case(&display, &case, manner);
@@ -164,7 +164,7 @@ fn what_no_picture_is_copied_into_is_drawn_by_a_triangle_with_a_reason() {
         display.draw(&plain(display), Viewport::full(SIZE.0, SIZE.1), options).unwrap();
         let drawn = display.drawn().unwrap();
         assert_eq!((drawn.manner, drawn.copies), (Manner::Triangle, false));
-        let Why::Only(obstacle) = drawn.why else { panic!("{drawn}") };
+        let MannerReason::Only(obstacle) = drawn.why else { panic!("{drawn}") };
         obstacle
     };
     let Some(engine) = Engine::with_framebuffer(SIZE, (8, 8)) else { return };
@@ -174,7 +174,7 @@ fn what_no_picture_is_copied_into_is_drawn_by_a_triangle_with_a_reason() {
     if display.caps().max_image_side >= 16384 {
         display.draw(&plain(&*display), huge, by(Manner::Compute)).unwrap();
         let why = display.drawn().unwrap().why;
-        assert!(matches!(why, Why::Only(Obstacle::Window(why)) if why.contains("larger")), "{why}");
+        assert!(matches!(why, MannerReason::Only(Obstacle::Window(why)) if why.contains("larger")), "{why}");
     }
     let old = engine.pixelferry(Some((3, 3)));
     assert!(matches!(reason(&old, TargetEncoding::Srgb), Obstacle::NoShader(_)));

@@ -2,7 +2,9 @@
 
 use half::f16;
 use pixelferry::PixelFormat;
-use pixelferry_look::{Element, End, Layout, Look, Number, Numbers, Pixel, Place, Plane, Range, Raw, Spot, Tone};
+use pixelferry_look::{
+    Element, End, Layout, Look, MemoryLocation, Number, Numbers, Pixel, Plane, Range, Raw, Spot, Tone,
+};
 use proptest::prelude::*;
 
 /// A row by the definition, in numbers of 128 bits.
@@ -56,7 +58,7 @@ proptest! {
     ) {
         let number = Number { code: 2, bits: 32, foreign: false };
         let layout = Layout::named(layout).unwrap_or(Layout::GUESSED);
-        let raw = Raw { address, shape, strides: Some(strides), number, place: Place::Host };
+        let raw = Raw { address, shape, strides: Some(strides), number, place: MemoryLocation::Host };
         let tight = Raw { strides: None, ..raw.clone() };
         for raw in [&raw, &tight] {
             if let Ok(Plane { span, .. }) = Plane::new(raw, layout, format, &Look::default()) {
@@ -151,7 +153,7 @@ fn every_half_and_the_borders_of_every_byte_are_converted() {
 fn levels<T: bytemuck::Pod>(numbers: &[T], name: &str, range: Range) -> (Vec<u8>, String) {
     let bytes: &[u8] = bytemuck::cast_slice(numbers);
     let (address, number) = (bytes.as_ptr().addr(), Number::of_name(name).unwrap());
-    let raw = Raw { address, shape: vec![1, numbers.len() as i64], strides: None, number, place: Place::Host };
+    let raw = Raw { address, shape: vec![1, numbers.len() as i64], strides: None, number, place: MemoryLocation::Host };
     let look = Look { range, ..Look::default() };
     let plane = Plane::new(&raw, Layout::GUESSED, PixelFormat::Rgba8, &look).unwrap().measured(bytes).unwrap();
     let level = |column| plane.colour(bytes, Spot { image: 0, row: 0, column })[0];

@@ -2,7 +2,7 @@
 
 use super::error::RecordError;
 use super::output::Output;
-use super::sink::{Begun, Sink};
+use super::sink::{Sink, StartedFile};
 use interop_core::describe::threads;
 use interop_core::{Extent, ImageDesc, PixelFormat, RowOrder};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_channel};
@@ -37,7 +37,7 @@ pub(super) struct Film {
 
 impl Film {
     pub(super) fn start(output: Output, rate: u32) -> Result<Self, RecordError> {
-        let begun = Begun::new(output, rate)?;
+        let begun = StartedFile::new(output, rate)?;
         let (to, from) = sync_channel(WAITING);
         let (give, back) = sync_channel(WAITING);
         let (tell, opened) = channel();
@@ -95,7 +95,7 @@ impl Drop for Film {
 }
 
 fn write(
-    begun: Begun,
+    begun: StartedFile,
     from: &Receiver<Message>,
     give: &SyncSender<Vec<u8>>,
     opened: Sender<()>,

@@ -31,4 +31,4 @@ mod sink;
 
 pub use error::RecordError;
 pub use output::Output;
-pub use recorder::{RecordOptions, Recorded, Recorder};
+pub use recorder::{FilmSummary, RecordOptions, Recorder};

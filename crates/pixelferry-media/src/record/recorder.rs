@@ -65,7 +65,7 @@ impl RecordOptions {
 /// Counts of a finished film's frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Recorded {
+pub struct FilmSummary {
     /// Number of frames in the film. A frame without a new picture in its time repeats the previous picture.
     pub frames: u64,
     /// Number of frames whose own picture is missing because the writer was behind.
@@ -248,10 +248,10 @@ impl Recorder {
     ///
     /// # Errors
     /// Those of [`Recorder::flush`]; what the writer failed by: a full disk, an encoder that ended.
-    pub fn finish(mut self) -> Result<Recorded, RecordError> {
+    pub fn finish(mut self) -> Result<FilmSummary, RecordError> {
         self.flush()?;
         let frames = if self.options.step || self.begun.is_none() { self.next } else { self.next.max(self.now()) };
         let (frames, extent) = self.film.finish(frames)?;
-        Ok(Recorded { frames, dropped: self.dropped, extent })
+        Ok(FilmSummary { frames, dropped: self.dropped, extent })
     }
 }

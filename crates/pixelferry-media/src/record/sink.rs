@@ -12,7 +12,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// A created file, before its first frame.
-pub(super) struct Begun {
+pub(super) struct StartedFile {
     output: Output,
     rate: u32,
     kind: Kinds,
@@ -24,7 +24,7 @@ enum Kinds {
     Video(File, Container),
 }
 
-impl Begun {
+impl StartedFile {
     /// Creates the file, so that an invalid name fails at once.
     pub(super) fn new(output: Output, rate: u32) -> Result<Self, RecordError> {
         let failed = output.failed();

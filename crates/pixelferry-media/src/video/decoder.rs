@@ -1,7 +1,7 @@
 //! Decodes pictures of any video that GStreamer supports.
 
 use super::child::{self, GRACE, LAUNCH, PATIENCE};
-use super::elements::{self, BAD, BASE, CORE, Needed};
+use super::elements::{self, BAD, BASE, CORE, ElementPackage};
 use super::error::Error;
 use super::units::{self, Packet};
 use crate::child::ChildProcess;
@@ -19,7 +19,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// Elements that a decoder needs besides those for the video's format.
-const NEEDED: [Needed; 4] = [("decodebin", BASE), ("videoconvert", BASE), ("gdppay", BAD), ("fdsink", CORE)];
+const NEEDED: [ElementPackage; 4] = [("decodebin", BASE), ("videoconvert", BASE), ("gdppay", BAD), ("fdsink", CORE)];
 /// Formats of decoded pictures; others are converted to the nearest of these.
 const CAPS: &str = "video/x-raw,format=(string){I420,NV12,P010_10LE}";
 const LAYOUTS: [(&str, Layout); 3] = [("I420", Layout::I420), ("NV12", Layout::Nv12), ("P010_10LE", Layout::P010)];
@@ -61,7 +61,7 @@ pub struct Decoder {
 }
 
 /// A decoded picture.
-pub struct Decoded<'a> {
+pub struct DecodedPicture<'a> {
     /// Layout of `bytes`.
     pub planes: &'a Planes,
     /// The picture's planes.
@@ -134,7 +134,7 @@ impl Decoder {
     /// # Errors
     /// [`Error::Ended`] if the file is not a video, is damaged, or has a format that GStreamer does not decode. For
     /// some such files GStreamer hangs; the error then comes after 20 s, or 1 s after GStreamer has reported a failure.
-    pub fn next_picture(&mut self) -> Result<Option<Decoded<'_>>, Error> {
+    pub fn next_picture(&mut self) -> Result<Option<DecodedPicture<'_>>, Error> {
         loop {
             match self.next_packet() {
                 Ok(Ok(packet)) if packet.is_caps => {
@@ -147,7 +147,7 @@ impl Decoder {
                     let Some((planes, period)) = &self.kind else {
                         return Err(self.ended("the size is unknown".into()));
                     };
-                    return Ok(Some(Decoded { planes, bytes: packet.bytes, period: *period }));
+                    return Ok(Some(DecodedPicture { planes, bytes: packet.bytes, period: *period }));
                 }
                 Err(end) => {
                     if std::mem::replace(&mut self.is_over, true) {

@@ -34,10 +34,10 @@ pub(crate) const BAD: &str = "gstreamer1.0-plugins-bad";
 const UGLY: &str = "gstreamer1.0-plugins-ugly";
 
 /// An element, and the Debian package that contains it.
-pub(crate) type Needed = (&'static str, &'static str);
+pub(crate) type ElementPackage = (&'static str, &'static str);
 
 /// Elements that every encoder needs.
-const NEEDED: [Needed; 6] = [
+const NEEDED: [ElementPackage; 6] = [
     ("fdsrc", CORE),
     ("rawvideoparse", BASE),
     ("videoconvert", BASE),
@@ -55,7 +55,7 @@ pub fn encoders() -> Result<Vec<Element>, Error> {
 }
 
 /// Returns the encoders, if these elements are available, too.
-pub(crate) fn with(more: &[Needed]) -> Result<Vec<Element>, Error> {
+pub(crate) fn with(more: &[ElementPackage]) -> Result<Vec<Element>, Error> {
     let mut missing = missing(&[&NEEDED, more].concat())?;
     let mut known = Vec::new();
     for encoder in ENCODERS {
@@ -73,11 +73,11 @@ pub(crate) fn with(more: &[Needed]) -> Result<Vec<Element>, Error> {
 }
 
 /// Returns an error that names all missing elements, if there are any.
-pub(crate) fn require(elements: &[Needed]) -> Result<(), Error> {
+pub(crate) fn require(elements: &[ElementPackage]) -> Result<(), Error> {
     all_there(missing(elements)?)
 }
 
-fn missing(elements: &[Needed]) -> Result<Vec<Needed>, Error> {
+fn missing(elements: &[ElementPackage]) -> Result<Vec<ElementPackage>, Error> {
     let mut missing = Vec::new();
     for needed in elements {
         if !is_known(needed.0)? {
@@ -87,7 +87,7 @@ fn missing(elements: &[Needed]) -> Result<Vec<Needed>, Error> {
     Ok(missing)
 }
 
-fn all_there(missing: Vec<Needed>) -> Result<(), Error> {
+fn all_there(missing: Vec<ElementPackage>) -> Result<(), Error> {
     if missing.is_empty() {
         return Ok(());
     }

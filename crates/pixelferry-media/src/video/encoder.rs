@@ -21,7 +21,7 @@ const UNITS: [&str; 3] = ["video/x-h264,stream-format=byte-stream,alignment=au",
 
 /// Output of an encoder.
 #[derive(Debug)]
-pub enum Said {
+pub enum EncoderReport {
     /// One encoded picture. The first one is a keyframe.
     Unit(Unit),
     /// The encoder has ended, with the reason.
@@ -42,7 +42,11 @@ impl Encoder {
     ///
     /// # Errors
     /// [`Error::NoTools`], [`Error::Threads`].
-    pub fn start(element: Element, shape: Shape, mut told: impl FnMut(Said) + Send + 'static) -> Result<Self, Error> {
+    pub fn start(
+        element: Element,
+        shape: Shape,
+        mut told: impl FnMut(EncoderReport) + Send + 'static,
+    ) -> Result<Self, Error> {
         let child = child::start(&element, &shape.raw(RATE), &UNITS, Stdio::piped())?;
         let mut encoder = Self { feed: Arc::default(), child, threads: Vec::new() };
         let Child { stdin, stdout, stderr, .. } = &mut *encoder.child;
@@ -57,7 +61,7 @@ impl Encoder {
         encoder.spawn("encoder-out", move || {
             let problem = read(&feed, stdout, &mut told);
             let reason = problem.unwrap_or_else(|| words.join().unwrap_or_default());
-            told(Said::Ended(Error::Ended { element: element.name, reason }));
+            told(EncoderReport::Ended(Error::Ended { element: element.name, reason }));
         })?;
         Ok(encoder)
     }
@@ -92,7 +96,7 @@ impl Drop for Encoder {
 }
 
 /// Passes units on until the child ends; returns an error if its pipe shows one.
-fn read(feed: &Feed, mut pipe: ChildStdout, told: &mut impl FnMut(Said)) -> Option<String> {
+fn read(feed: &Feed, mut pipe: ChildStdout, told: &mut impl FnMut(EncoderReport)) -> Option<String> {
     let mut first = None;
     loop {
         let packet = match units::next(&mut pipe) {
@@ -106,6 +110,6 @@ fn read(feed: &Feed, mut pipe: ChildStdout, told: &mut impl FnMut(Said)) -> Opti
             return Some(format!("it delivered a unit for picture {number}, which it did not get"));
         };
         let is_key = units::is_key(&packet.bytes);
-        told(Said::Unit(Unit { header, is_key, bytes: packet.bytes }));
+        told(EncoderReport::Unit(Unit { header, is_key, bytes: packet.bytes }));
     }
 }

@@ -17,12 +17,12 @@ const MOST_PUSHES: u32 = 8;
 /// Connects the caller that has pictures, the thread that writes them, and the one that reads units.
 #[derive(Default)]
 pub(crate) struct Feed {
-    state: Mutex<State>,
+    state: Mutex<FeedState>,
     told: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct FeedState {
     newest: Option<Bytes>,
     is_over: bool,
     /// Headers of the pictures inside the encoder, with their numbers in its stream.
@@ -39,7 +39,7 @@ enum Next {
 }
 
 impl Feed {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, FeedState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -72,7 +72,7 @@ impl Feed {
     }
 
     fn next(&self) -> Next {
-        let has_none = |state: &mut State| state.newest.is_none() && !state.is_over;
+        let has_none = |state: &mut FeedState| state.newest.is_none() && !state.is_over;
         let waited = self.told.wait_timeout_while(self.lock(), PUSH, has_none);
         let mut state = waited.unwrap_or_else(PoisonError::into_inner).0;
         match state.newest.take() {

@@ -2,11 +2,11 @@
 
 use super::child::{self, PATIENCE, Raw};
 use super::elements::{self, BAD, CORE, Element, GOOD, encoders};
-use super::encoder::{Encoder, Said};
+use super::encoder::{Encoder, EncoderReport};
 use super::error::Error;
 use super::shape::Shape;
 use crate::child::ChildProcess;
-use crate::wire::{Header, Kind};
+use crate::wire::{Header, MessageKind};
 use crate::yuv::Yuv;
 use bytes::Bytes;
 use interop_core::describe::threads;
@@ -106,8 +106,11 @@ impl VideoFile {
     /// # Errors
     /// [`Error::Size`]; those of [`encoders`]; [`Error::Ended`] if no encoder works.
     pub fn start(file: File, container: Container, rate: u32, extent: Extent, like: &[u8]) -> Result<Self, Error> {
-        let header =
-            Header::new(Kind::Picture, ImageDesc::new(extent.width, extent.height, PixelFormat::Rgba8), extent.full());
+        let header = Header::new(
+            MessageKind::Picture,
+            ImageDesc::new(extent.width, extent.height, PixelFormat::Rgba8),
+            extent.full(),
+        );
         let message = Bytes::from([&header.to_bytes()[..], like].concat());
         let shape = Shape::of_film(&message)?;
         let (element, film) = (working(shape, &message)?, shape.padded());
@@ -242,8 +245,8 @@ fn working(shape: Shape, picture: &Bytes) -> Result<Element, Error> {
         let encoder = Encoder::start(element, shape, move |said| drop(tell.send(said)))?;
         encoder.write(picture.clone());
         match told.recv_timeout(PATIENCE) {
-            Ok(Said::Unit(_)) => return Ok(element),
-            Ok(Said::Ended(error)) => problem = Some(error),
+            Ok(EncoderReport::Unit(_)) => return Ok(element),
+            Ok(EncoderReport::Ended(error)) => problem = Some(error),
             Err(_) => problem = Some(Error::Ended { element: element.name, reason: "it delivered nothing".into() }),
         }
     }

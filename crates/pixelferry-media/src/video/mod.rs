@@ -7,14 +7,14 @@
 //!
 //!
 //! ```no_run
-//! use pixelferry_media::video::{Encoder, Error, Said, Shape, encoders};
+//! use pixelferry_media::video::{Encoder, EncoderReport, Error, Shape, encoders};
 //!
 //! # fn encode(message: bytes::Bytes) -> Result<(), Error> {
 //! // A picture's message.
 //! let shape = Shape::of(&message)?;
 //! let encoder = Encoder::start(encoders()?[0], shape, |said| match said {
-//!     Said::Unit(unit) => println!("frame {}: {} bytes", unit.header.frame, unit.bytes.len()),
-//!     Said::Ended(reason) => eprintln!("{reason}"),
+//!     EncoderReport::Unit(unit) => println!("frame {}: {} bytes", unit.header.frame, unit.bytes.len()),
+//!     EncoderReport::Ended(reason) => eprintln!("{reason}"),
 //! })?;
 //! encoder.write(message);
 //! # Ok(())
@@ -31,9 +31,9 @@ mod file;
 mod shape;
 mod units;
 
-pub use decoder::{Decoded, Decoder};
+pub use decoder::{DecodedPicture, Decoder};
 pub use elements::{Element, encoders};
-pub use encoder::{Encoder, Said};
+pub use encoder::{Encoder, EncoderReport};
 pub use error::Error;
 pub use file::{Container, VideoFile};
 pub use shape::Shape;

@@ -126,11 +126,11 @@ fn sides(extent: Extent, side: impl Fn(u32) -> u32) -> Extent {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::Kind;
+    use crate::wire::MessageKind;
     use interop_core::ImageDesc;
 
     fn message(image: ImageDesc, pixels: &[u8]) -> Vec<u8> {
-        [&Header::new(Kind::Picture, image, image.extent.full()).to_bytes()[..], pixels].concat()
+        [&Header::new(MessageKind::Picture, image, image.extent.full()).to_bytes()[..], pixels].concat()
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! The gateway: its listener, and the thread that takes pictures from the source.
 
-use super::options::{Error, WebOptions};
+use super::gateway_state::{GatewayState, Source};
 use super::picture::Picture;
-use super::shared::{Shared, Source};
 use super::video::Video;
+use super::web_options::{Error, WebOptions};
 use super::{guard, http};
 use crate::wire::Codec;
 use axum::body::Bytes;
@@ -33,7 +33,7 @@ const UNPACKED_BY_BROWSERS: [Codec; 1] = [Codec::Jpeg];
 pub struct Gateway {
     address: SocketAddr,
     options: WebOptions,
-    shared: Arc<Shared>,
+    shared: Arc<GatewayState>,
     stop: Arc<AtomicBool>,
     pump: Option<JoinHandle<()>>,
     runtime: Option<Runtime>,
@@ -48,7 +48,7 @@ impl Gateway {
         if !guard::are_tokens(&options.tokens) {
             return Err(Error::Token);
         }
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(GatewayState {
             scene: scene.into(),
             source: Box::new(source),
             pictures: watch::Sender::new(None),
@@ -62,7 +62,7 @@ impl Gateway {
         });
         let mut builder = tokio::runtime::Builder::new_multi_thread();
         let runtime = {
-            let _blocked = threads::SignalsBlocked::new();
+            let _blocked = threads::SignalMaskGuard::new();
             builder.worker_threads(2).thread_name("gateway").enable_all().build().map_err(Error::Threads)?
         };
         let refused = |source| Error::Listen { address: options.listen, source };
@@ -104,7 +104,7 @@ impl Drop for Gateway {
 }
 
 /// Takes pictures while a browser occupies one of the places.
-fn pump(shared: &Shared, rooms: usize, stop: &AtomicBool) {
+fn pump(shared: &GatewayState, rooms: usize, stop: &AtomicBool) {
     let (mut looked, mut was_watched): (Option<Instant>, _) = (None, false);
     while !stop.load(Ordering::Relaxed) {
         let is_watched = shared.rooms.available_permits() < rooms;

@@ -1,7 +1,7 @@
 //! Decides which requests the gateway answers: a page of another site, open in the same browser, must not see the scene
 //! or send input.
 
-use super::options::Tokens;
+use super::web_options::Tokens;
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, header};
 use std::hint::black_box;

@@ -1,7 +1,7 @@
 //! Serves the page's files and the WebSocket for pictures.
 
+use super::gateway_state::GatewayState;
 use super::guard::Rights;
-use super::shared::Shared;
 use super::{guard, viewer};
 use axum::Router;
 use axum::extract::ws::WebSocketUpgrade;
@@ -51,7 +51,7 @@ const HEADERS: [(HeaderName, &str); 4] = [
 ];
 
 /// Accepts connections until the runtime ends.
-pub async fn serve(listener: TcpListener, shared: Arc<Shared>) {
+pub async fn serve(listener: TcpListener, shared: Arc<GatewayState>) {
     let router = router(shared);
     let rooms = Arc::new(Semaphore::new(MOST_CONNECTIONS));
     // The semaphore is never closed.
@@ -83,7 +83,7 @@ pub async fn serve(listener: TcpListener, shared: Arc<Shared>) {
     }
 }
 
-fn router(shared: Arc<Shared>) -> Router {
+fn router(shared: Arc<GatewayState>) -> Router {
     let mut router = Router::new().route("/pictures", get(connect));
     for (path, kind, text) in FILES {
         router = router.route(path, get(move || async move { ([(header::CONTENT_TYPE, kind)], text) }));
@@ -92,7 +92,7 @@ fn router(shared: Arc<Shared>) -> Router {
 }
 
 /// Refuses requests to foreign names, and adds the headers of every answer.
-async fn answer(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
+async fn answer(State(shared): State<Arc<GatewayState>>, request: Request, next: Next) -> Response {
     // The page itself says that it needs a token; its other files are not secret.
     let is_page = ["/", "/pictures"].contains(&request.uri().path());
     let may_look = !is_page || guard::rights(request.uri().query(), &shared.tokens) != Rights::None;
@@ -114,7 +114,7 @@ fn refuse(refusal: &guard::Refusal) -> Response {
 }
 
 async fn connect(
-    State(shared): State<Arc<Shared>>,
+    State(shared): State<Arc<GatewayState>>,
     uri: Uri,
     headers: HeaderMap,
     upgrade: WebSocketUpgrade,

@@ -2,23 +2,23 @@
 //!
 //! A [`Gateway`] serves one page over HTTP and the pictures of one [`Source`] over WebSocket. Each browser gets the
 //! newest picture as fast as it can take it, so a slow browser loses pictures and delays no other. Browsers that ask
-//! for it get H.264, if GStreamer is installed ([`Hop`]). The page's input reaches [`Source::send`] as an
+//! for it get H.264, if GStreamer is installed ([`BrowserCodec`]). The page's input reaches [`Source::send`] as an
 //! [`Event`](crate::Event). `integrations/net/docs/protocol.md` specifies the messages.
 
 mod gateway;
+mod gateway_state;
 mod guard;
 mod http;
-mod options;
 mod pace;
 mod picture;
 mod relay;
-mod shared;
 mod video;
 mod viewer;
+mod web_options;
 
 pub use gateway::Gateway;
-pub use options::{Error, Hop, Tokens, WebOptions};
-pub use shared::Source;
+pub use gateway_state::Source;
+pub use web_options::{BrowserCodec, Error, Tokens, WebOptions};
 
 /// The page's parts as one JavaScript module, whose `default` is a widget for anywidget: `render({ model, el })`.
 ///

@@ -3,7 +3,7 @@
 //! GStreamer's command cannot be asked for a keyframe. A browser that needs one therefore gets a new encoder, which
 //! begins with one. The old encoder continues until the new one delivers its first unit.
 
-use crate::video::{Element, Encoder, Error, Said, Shape, encoders, header};
+use crate::video::{Element, Encoder, EncoderReport, Error, Shape, encoders, header};
 use axum::body::Bytes;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,7 +22,7 @@ const RETRY: Duration = Duration::from_secs(30);
 
 /// Sent to all browsers with video.
 #[derive(Clone)]
-pub enum Part {
+pub enum VideoPart {
     Unit {
         message: Bytes,
         is_key: bool,
@@ -39,11 +39,11 @@ pub enum Event {
         key: bool,
     },
     /// Output of the encoder with this number.
-    Said(u64, Said),
+    Said(u64, EncoderReport),
     End,
 }
 
-struct Running {
+struct RunningEncoder {
     number: u64,
     shape: Shape,
     encoder: Encoder,
@@ -52,7 +52,7 @@ struct Running {
 
 pub struct Relay {
     events: Sender<Event>,
-    units: broadcast::Sender<Part>,
+    units: broadcast::Sender<VideoPart>,
     problem: watch::Sender<Option<String>>,
     seats: Arc<AtomicUsize>,
     newest: Option<Bytes>,
@@ -62,9 +62,9 @@ pub struct Relay {
     /// Index of the current encoder.
     at: usize,
     retry: Option<Instant>,
-    current: Option<Running>,
+    current: Option<RunningEncoder>,
     /// A started encoder that has delivered nothing yet.
-    next: Option<Running>,
+    next: Option<RunningEncoder>,
     is_key_wanted: bool,
     started: u64,
     last_start: Option<Instant>,
@@ -73,7 +73,7 @@ pub struct Relay {
 impl Relay {
     pub fn new(
         events: Sender<Event>,
-        units: broadcast::Sender<Part>,
+        units: broadcast::Sender<VideoPart>,
         problem: watch::Sender<Option<String>>,
         seats: Arc<AtomicUsize>,
     ) -> Self {
@@ -100,8 +100,10 @@ impl Relay {
             match events.recv_timeout(LOOK) {
                 Ok(Event::Picture(message)) => self.picture(message),
                 Ok(Event::Wanted { key }) => self.is_key_wanted |= key,
-                Ok(Event::Said(number, Said::Unit(unit))) => self.unit(number, unit.is_key, || unit.message().into()),
-                Ok(Event::Said(number, Said::Ended(error))) => self.ended(number, &error),
+                Ok(Event::Said(number, EncoderReport::Unit(unit))) => {
+                    self.unit(number, unit.is_key, || unit.message().into())
+                }
+                Ok(Event::Said(number, EncoderReport::Ended(error))) => self.ended(number, &error),
                 Ok(Event::End) | Err(RecvTimeoutError::Disconnected) => return,
                 Err(RecvTimeoutError::Timeout) => {}
             }
@@ -130,10 +132,10 @@ impl Relay {
                 self.fail(&error);
             }
         }
-        let other = |running: &Running| Some(running.shape) != self.shape;
+        let other = |running: &RunningEncoder| Some(running.shape) != self.shape;
         self.next.take_if(|running| other(running));
         if self.current.take_if(|running| other(running)).is_some() {
-            self.send(Part::Lost);
+            self.send(VideoPart::Lost);
         }
         for running in self.current.iter().chain(&self.next) {
             running.encoder.write(message.clone());
@@ -141,19 +143,19 @@ impl Relay {
     }
 
     fn unit(&mut self, number: u64, is_key: bool, message: impl FnOnce() -> Bytes) {
-        let is = |running: &Option<Running>| running.as_ref().is_some_and(|running| running.number == number);
+        let is = |running: &Option<RunningEncoder>| running.as_ref().is_some_and(|running| running.number == number);
         if is(&self.next) && is_key {
             self.current = self.next.take();
             self.is_key_wanted = false;
             self.problem.send_if_modified(|problem| problem.take().is_some());
         }
         if is(&self.current) {
-            self.send(Part::Unit { message: message(), is_key });
+            self.send(VideoPart::Unit { message: message(), is_key });
         }
     }
 
     fn ended(&mut self, number: u64, error: &Error) {
-        let is = |running: &mut Running| running.number == number;
+        let is = |running: &mut RunningEncoder| running.number == number;
         if self.next.take_if(is).is_some() {
             self.at += 1;
             if self.at >= self.elements.len() {
@@ -161,7 +163,7 @@ impl Relay {
             }
         } else if let Some(current) = self.current.take_if(is) {
             tracing::warn!("{error}; starting another one");
-            self.send(Part::Lost);
+            self.send(VideoPart::Lost);
             if current.begun.elapsed() < SOON {
                 self.at = (self.at + 1) % self.elements.len().max(1);
             }
@@ -218,11 +220,11 @@ impl Relay {
         })?;
         self.started += 1;
         encoder.write(newest);
-        self.next = Some(Running { number, shape, encoder, begun: Instant::now() });
+        self.next = Some(RunningEncoder { number, shape, encoder, begun: Instant::now() });
         Ok(())
     }
 
-    fn send(&self, part: Part) {
+    fn send(&self, part: VideoPart) {
         // This fails if there are no receivers.
         let _ = self.units.send(part);
     }

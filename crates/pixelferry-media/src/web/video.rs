@@ -1,6 +1,6 @@
 //! The scene as H.264: one encoder for all browsers that ask for it.
 
-use super::relay::{Event, Part, Relay};
+use super::relay::{Event, Relay, VideoPart};
 use axum::body::Bytes;
 use interop_core::describe::threads;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ const ASK: Duration = Duration::from_secs(10);
 /// The scene's encoder. It runs while a browser wants it.
 pub struct Video {
     events: Sender<Event>,
-    units: broadcast::Sender<Part>,
+    units: broadcast::Sender<VideoPart>,
     /// Reason why there are no units.
     problem: watch::Sender<Option<String>>,
     seats: Arc<AtomicUsize>,
@@ -77,7 +77,7 @@ impl Drop for Video {
 
 /// A browser's subscription to the encoder.
 pub struct Seat {
-    units: broadcast::Receiver<Part>,
+    units: broadcast::Receiver<VideoPart>,
     video: Arc<Video>,
     /// Whether it got every unit since a keyframe.
     is_synced: bool,
@@ -92,12 +92,12 @@ impl Seat {
     /// Waits for the browser's next message; `None` if a unit was skipped. Can be cancelled.
     pub async fn next(&mut self) -> Option<Bytes> {
         match self.units.recv().await {
-            Ok(Part::Unit { message, is_key }) if is_key || self.is_synced => {
+            Ok(VideoPart::Unit { message, is_key }) if is_key || self.is_synced => {
                 self.is_synced = true;
                 return Some(message);
             }
-            Ok(Part::Unit { .. }) => {}
-            Ok(Part::Lost) => self.is_synced = false,
+            Ok(VideoPart::Unit { .. }) => {}
+            Ok(VideoPart::Lost) => self.is_synced = false,
             Err(broadcast::error::RecvError::Lagged(_)) => {
                 self.is_synced = false;
                 if self.asked.elapsed() > ASK {

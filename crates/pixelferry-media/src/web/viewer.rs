@@ -1,9 +1,9 @@
 //! One browser: sends it pictures, and handles the messages of its page.
 
-use super::options::Hop;
+use super::gateway_state::GatewayState;
 use super::pace::Pace;
-use super::shared::Shared;
 use super::video::Seat;
+use super::web_options::BrowserCodec;
 use axum::body::Bytes;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
 use serde::{Deserialize, Serialize};
@@ -26,28 +26,28 @@ struct Status<'a> {
     steering: bool,
     /// Codec that the page should ask for.
     #[serde(skip_serializing_if = "is_served")]
-    codec: Hop,
+    codec: BrowserCodec,
     /// Reason why it does not get what it asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<&'a str>,
 }
 
-fn is_served(hop: &Hop) -> bool {
-    *hop == Hop::Served
+fn is_served(hop: &BrowserCodec) -> bool {
+    *hop == BrowserCodec::Served
 }
 
 /// A message of the page.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Told {
+enum PageMessage {
     /// Number of further pictures that were shown or skipped.
     Taken { taken: u32 },
     /// Codec that the page wants, starting with a keyframe.
-    Codec { codec: Hop },
+    Codec { codec: BrowserCodec },
 }
 
 #[derive(Debug, thiserror::Error)]
-pub enum Ended {
+pub enum ViewerEnd {
     #[error(transparent)]
     Socket(#[from] axum::Error),
     #[error("it accepted nothing for {SILENCE:?}")]
@@ -59,7 +59,7 @@ pub enum Ended {
 }
 
 /// Sends pictures until the browser leaves.
-pub async fn serve(mut socket: WebSocket, shared: &Shared, may_steer: bool) -> Result<(), Ended> {
+pub async fn serve(mut socket: WebSocket, shared: &GatewayState, may_steer: bool) -> Result<(), ViewerEnd> {
     let (mut pictures, mut served) = (shared.pictures.subscribe(), shared.served.subscribe());
     let (mut problem, mut seat) = (shared.video.problem(), None);
     // A new viewer first gets its rights, then the current picture.
@@ -103,7 +103,7 @@ pub async fn serve(mut socket: WebSocket, shared: &Shared, may_steer: bool) -> R
                 if !take(message?, shared, may_steer, &mut pace, &mut seat) {
                     let frame = CloseFrame { code: close_code::POLICY, reason: "invalid message".into() };
                     send(&mut socket, Message::Close(Some(frame))).await?;
-                    return Err(Ended::Foreign);
+                    return Err(ViewerEnd::Foreign);
                 }
                 if seat.is_some() && !had_asked && problem.borrow().is_some() {
                     problem.mark_changed();
@@ -111,7 +111,7 @@ pub async fn serve(mut socket: WebSocket, shared: &Shared, may_steer: bool) -> R
             }
             _ = beat.tick() => {
                 if heard.elapsed() > SILENCE {
-                    return Err(Ended::Silent);
+                    return Err(ViewerEnd::Silent);
                 }
                 send(&mut socket, Message::Ping(Bytes::new())).await?;
             }
@@ -127,18 +127,18 @@ async fn next(seat: &mut Option<Seat>) -> Option<Bytes> {
     }
 }
 
-fn status(shared: &Shared, served: bool, has_asked: bool, steering: bool) -> Message {
+fn status(shared: &GatewayState, served: bool, has_asked: bool, steering: bool) -> Message {
     let problem = if has_asked { shared.video.problem().borrow().clone() } else { None };
     let status = Status { scene: &shared.scene, served, steering, codec: shared.hop, problem: problem.as_deref() };
     Message::Text(serde_json::to_string(&status).unwrap_or_default().into())
 }
 
-async fn send(socket: &mut WebSocket, message: Message) -> Result<(), Ended> {
-    Ok(timeout(SILENCE, socket.send(message)).await.map_err(|_| Ended::Stalled)??)
+async fn send(socket: &mut WebSocket, message: Message) -> Result<(), ViewerEnd> {
+    Ok(timeout(SILENCE, socket.send(message)).await.map_err(|_| ViewerEnd::Stalled)??)
 }
 
 /// Returns `false` for a message that the page never sends.
-fn take(message: Message, shared: &Shared, may_steer: bool, pace: &mut Pace, seat: &mut Option<Seat>) -> bool {
+fn take(message: Message, shared: &GatewayState, may_steer: bool, pace: &mut Pace, seat: &mut Option<Seat>) -> bool {
     match message {
         Message::Binary(input) => {
             if may_steer {
@@ -151,13 +151,13 @@ fn take(message: Message, shared: &Shared, may_steer: bool, pace: &mut Pace, sea
         Message::Text(text) => {
             let now = Instant::now();
             match (serde_json::from_str(&text), seat.as_mut()) {
-                (Ok(Told::Taken { taken }), _) => return (0..taken).all(|_| pace.taken(now)),
-                (Ok(Told::Codec { codec: Hop::H264 }), Some(seat)) => seat.ask(),
-                (Ok(Told::Codec { codec: Hop::H264 }), None) => {
+                (Ok(PageMessage::Taken { taken }), _) => return (0..taken).all(|_| pace.taken(now)),
+                (Ok(PageMessage::Codec { codec: BrowserCodec::H264 }), Some(seat)) => seat.ask(),
+                (Ok(PageMessage::Codec { codec: BrowserCodec::H264 }), None) => {
                     let newest = shared.pictures.borrow().as_ref().map(|picture| picture.message());
                     *seat = Some(shared.video.join(newest));
                 }
-                (Ok(Told::Codec { codec: Hop::Served }), _) => *seat = None,
+                (Ok(PageMessage::Codec { codec: BrowserCodec::Served }), _) => *seat = None,
                 (Err(_), _) => return false,
             }
             true

@@ -7,7 +7,7 @@ use std::fmt;
 /// Kind of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Kind {
+pub enum MessageKind {
     /// Pixels of one tile, from a worker.
     Tile,
     /// A whole picture, for viewers.
@@ -35,13 +35,13 @@ pub enum Codec {
     Jpeg,
 }
 
-const KINDS: [(Kind, u8, &str); 6] = [
-    (Kind::Tile, 1, "tile"),
-    (Kind::Picture, 2, "picture"),
-    (Kind::Job, 3, "job"),
-    (Kind::Input, 4, "input"),
-    (Kind::Mark, 5, "mark"),
-    (Kind::Report, 6, "report"),
+const KINDS: [(MessageKind, u8, &str); 6] = [
+    (MessageKind::Tile, 1, "tile"),
+    (MessageKind::Picture, 2, "picture"),
+    (MessageKind::Job, 3, "job"),
+    (MessageKind::Input, 4, "input"),
+    (MessageKind::Mark, 5, "mark"),
+    (MessageKind::Report, 6, "report"),
 ];
 
 const CODECS: [(Codec, u8, &str); 3] = [(Codec::None, 0, "none"), (Codec::Lz4, 1, "lz4"), (Codec::Jpeg, 2, "jpeg")];
@@ -80,7 +80,7 @@ fn name<T: Copy + PartialEq>(rows: &[(T, u8, &'static str)], value: T) -> &'stat
 
 macro_rules! coded {
     ($($type:ty, $rows:ident, $field:literal;)*) => {$(
-        impl Coded for $type {
+        impl ByteCode for $type {
             fn from_code(number: u8) -> Result<Self, WireError> {
                 value(&$rows, $field, number)
             }
@@ -93,13 +93,13 @@ macro_rules! coded {
 }
 
 /// A value with a code of one byte in a header.
-pub(super) trait Coded: Sized {
+pub(super) trait ByteCode: Sized {
     fn from_code(code: u8) -> Result<Self, WireError>;
     fn number(self) -> u8;
 }
 
 coded! {
-    Kind, KINDS, "kind";
+    MessageKind, KINDS, "kind";
     Codec, CODECS, "codec";
     Encoding, ENCODINGS, "encoding";
     RowOrder, ROW_ORDERS, "row order";
@@ -107,7 +107,7 @@ coded! {
 }
 
 /// Uses the numbers by which shaders know formats, which never change.
-impl Coded for PixelFormat {
+impl ByteCode for PixelFormat {
     fn from_code(code: u8) -> Result<Self, WireError> {
         let format = Self::ALL.into_iter().find(|format| format.info().shader_id == u32::from(code));
         format.ok_or(WireError::Unknown { field: "pixel format", value: code.into() })
@@ -118,7 +118,7 @@ impl Coded for PixelFormat {
     }
 }
 
-impl Kind {
+impl MessageKind {
     /// Name in messages.
     pub fn name(self) -> &'static str {
         name(&KINDS, self)
@@ -155,7 +155,7 @@ impl fmt::Display for Codec {
 mod tests {
     use super::*;
 
-    fn returns<T: Coded + Copy + PartialEq + fmt::Debug>(all: &[T]) {
+    fn returns<T: ByteCode + Copy + PartialEq + fmt::Debug>(all: &[T]) {
         for value in all {
             assert_eq!(T::from_code(value.number()), Ok(*value));
         }

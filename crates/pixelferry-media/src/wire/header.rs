@@ -1,6 +1,6 @@
 //! The header of every message.
 
-use super::codes::{Codec, Coded, Kind};
+use super::codes::{ByteCode, Codec, MessageKind};
 use super::error::WireError;
 use super::{HEADER_BYTES, MAGIC, Numbers, VERSION};
 use interop_core::{ImageDesc, PixelFormat, Region};
@@ -30,10 +30,10 @@ impl Default for Limits {
 ///
 /// ```
 /// use interop_core::{ImageDesc, PixelFormat, Region};
-/// use pixelferry_media::wire::{Header, Kind, Limits};
+/// use pixelferry_media::wire::{Header, Limits, MessageKind};
 ///
 /// let image = ImageDesc::new(640, 480, PixelFormat::Rgba8);
-/// let header = Header::new(Kind::Tile, image, Region::new(64, 0, 64, 64));
+/// let header = Header::new(MessageKind::Tile, image, Region::new(64, 0, 64, 64));
 /// let bytes = header.to_bytes();
 /// assert_eq!(Header::read(&bytes, &Limits::default())?, header);
 /// // Changed bytes are refused, or are another valid header.
@@ -43,7 +43,7 @@ impl Default for Limits {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
     /// Kind of the message.
-    pub kind: Kind,
+    pub kind: MessageKind,
     /// Codec of its pixels.
     pub codec: Codec,
     /// Session: a number that the display chooses, larger for a later session.
@@ -74,10 +74,10 @@ pub fn too_large(bytes: u64, limit: u64) -> Result<(), WireError> {
 
 impl Header {
     /// Makes a header for a region of a picture with uncompressed pixels; all other fields are zero.
-    pub fn new(kind: Kind, image: ImageDesc, region: Region) -> Self {
+    pub fn new(kind: MessageKind, image: ImageDesc, region: Region) -> Self {
         let codec = Codec::None;
         let header = Self { kind, codec, epoch: 0, frame: 0, time: 0, sender: 0, image, region, payload: 0, cost: 0 };
-        let payload = if matches!(kind, Kind::Tile | Kind::Picture) { header.pixel_bytes() } else { 0 };
+        let payload = if matches!(kind, MessageKind::Tile | MessageKind::Picture) { header.pixel_bytes() } else { 0 };
         Self { payload, ..header }
     }
 
@@ -130,14 +130,14 @@ impl Header {
         if version != VERSION {
             return Err(WireError::Version(version));
         }
-        let (kind, codec) = (Kind::from_code(from.u8())?, Codec::from_code(from.u8())?);
+        let (kind, codec) = (MessageKind::from_code(from.u8())?, Codec::from_code(from.u8())?);
         let (epoch, frame, time, sender) = (from.u64(), from.u64(), from.u64(), from.u64());
         let (width, height) = (from.u32(), from.u32());
         let region = Region::new(from.u32(), from.u32(), from.u32(), from.u32());
         let mut image = ImageDesc::new(width, height, PixelFormat::from_code(from.u8())?)
-            .with_encoding(Coded::from_code(from.u8())?)
-            .with_row_order(Coded::from_code(from.u8())?);
-        image.alpha = Coded::from_code(from.u8())?;
+            .with_encoding(ByteCode::from_code(from.u8())?)
+            .with_row_order(ByteCode::from_code(from.u8())?);
+        image.alpha = ByteCode::from_code(from.u8())?;
         let (cost, payload) = (from.u32(), from.u64());
         if let Some(&value) = from.0.iter().find(|&&byte| byte != 0) {
             return Err(WireError::Unknown { field: "use of a reserved byte", value: value.into() });
@@ -156,7 +156,7 @@ impl Header {
             return Err(WireError::Rectangle(self.region));
         }
         match self.kind {
-            Kind::Tile | Kind::Picture => {
+            MessageKind::Tile | MessageKind::Picture => {
                 let pixels = self.pixel_bytes();
                 too_large(pixels, limits.bytes)?;
                 // No codec makes a picture much larger.
@@ -168,13 +168,15 @@ impl Header {
                     return Err(WireError::Scene("its codec does not support its pixel format"));
                 }
             }
-            Kind::Job if self.region != self.image.extent.full() => return Err(WireError::Rectangle(self.region)),
-            Kind::Job => {
+            MessageKind::Job if self.region != self.image.extent.full() => {
+                return Err(WireError::Rectangle(self.region));
+            }
+            MessageKind::Job => {
                 too_large(self.pixel_bytes(), limits.bytes)?;
                 too_large(self.payload, limits.args)?;
             }
-            Kind::Input | Kind::Report => too_large(self.payload, limits.args)?,
-            Kind::Mark => too_large(self.payload, 0)?,
+            MessageKind::Input | MessageKind::Report => too_large(self.payload, limits.args)?,
+            MessageKind::Mark => too_large(self.payload, 0)?,
         }
         Ok(())
     }
@@ -183,7 +185,7 @@ impl Header {
     ///
     /// # Errors
     /// [`WireError::Kind`], [`WireError::Length`].
-    pub fn expect(&self, kind: Kind, message_bytes: usize) -> Result<(), WireError> {
+    pub fn expect(&self, kind: MessageKind, message_bytes: usize) -> Result<(), WireError> {
         if self.kind != kind {
             return Err(WireError::Kind { found: self.kind.name(), expected: kind.name() });
         }

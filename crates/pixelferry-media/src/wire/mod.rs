@@ -5,7 +5,7 @@ mod codes;
 mod error;
 mod header;
 
-pub use codes::{Codec, Kind};
+pub use codes::{Codec, MessageKind};
 pub use error::WireError;
 pub use header::{Header, Limits, too_large};
 

@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 use interop_core::{Extent, ImageDesc, PixelFormat, RowOrder};
-use pixelferry_media::video::{Container, Decoder, Element, Encoder, Said, Shape, Unit, VideoFile, encoders};
-use pixelferry_media::wire::{Codec, Header, Kind};
+use pixelferry_media::video::{Container, Decoder, Element, Encoder, EncoderReport, Shape, Unit, VideoFile, encoders};
+use pixelferry_media::wire::{Codec, Header, MessageKind};
 use pixelferry_media::yuv::{Frames, Layout, Planes, Weights};
 use pixelferry_testing::{Need, need, wait_until};
 use std::io::Write as _;
@@ -39,7 +39,7 @@ fn picture(image: ImageDesc, frame: u64, codec: Codec) -> Bytes {
     let rows = (0..height).map(|row| if image.row_order == RowOrder::BottomUp { height - 1 - row } else { row });
     let pixel = |x, y| stored(image.format, colour(x, y, image.extent, frame));
     let pixels: Vec<u8> = rows.flat_map(|y| (0..width).flat_map(move |x| pixel(x, y))).collect();
-    let header = Header { frame, ..Header::new(Kind::Picture, image, image.extent.full()) };
+    let header = Header { frame, ..Header::new(MessageKind::Picture, image, image.extent.full()) };
     header.pack(codec, &pixels, 95).unwrap().into()
 }
 
@@ -83,16 +83,16 @@ fn compare(decoded: &[u8], size: Extent, image: &ImageDesc, frame: u64) {
     assert!(far <= 16, "{image:?}, frame {frame}: {far} apart");
 }
 
-fn started(element: Element, first: &Bytes) -> (Encoder, Receiver<Said>) {
+fn started(element: Element, first: &Bytes) -> (Encoder, Receiver<EncoderReport>) {
     let (tell, told) = channel();
     let shape = Shape::of(first).unwrap();
     (Encoder::start(element, shape, move |said| drop(tell.send(said))).unwrap(), told)
 }
 
-fn unit(told: &Receiver<Said>) -> Unit {
+fn unit(told: &Receiver<EncoderReport>) -> Unit {
     match told.recv_timeout(PATIENCE).unwrap() {
-        Said::Unit(unit) => unit,
-        Said::Ended(error) => panic!("{error}"),
+        EncoderReport::Unit(unit) => unit,
+        EncoderReport::Ended(error) => panic!("{error}"),
     }
 }
 
@@ -146,7 +146,7 @@ fn an_encoder_that_is_not_there_says_so() {
     element.name = "nosuchh264enc";
     let (encoder, told) = started(element, &first);
     encoder.write(first);
-    let Said::Ended(error) = told.recv_timeout(PATIENCE).unwrap() else { panic!("a unit of none") };
+    let EncoderReport::Ended(error) = told.recv_timeout(PATIENCE).unwrap() else { panic!("a unit of none") };
     assert!(error.to_string().contains("nosuchh264enc"), "{error}");
     drop(encoder);
     assert!(told.recv_timeout(PATIENCE).is_err(), "nothing comes after the end");

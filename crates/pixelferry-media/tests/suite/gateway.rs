@@ -4,7 +4,7 @@ use interop_core::{ImageDesc, PixelFormat};
 use pixelferry_media::Event;
 use pixelferry_media::video::encoders;
 use pixelferry_media::web::{Error, Gateway, Source, WebOptions};
-use pixelferry_media::wire::{Codec, HEADER_BYTES, Header, Kind, Limits};
+use pixelferry_media::wire::{Codec, HEADER_BYTES, Header, Limits, MessageKind};
 use pixelferry_testing::{Need, need, wait_until};
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -45,7 +45,7 @@ fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Scene {
     fn publish(&self, frame: u64) -> Vec<u8> {
         let pixels = vec![frame as u8; IMAGE.extent.pixels() as usize * 4];
-        let header = Header { frame, ..Header::new(Kind::Picture, IMAGE, IMAGE.extent.full()) };
+        let header = Header { frame, ..Header::new(MessageKind::Picture, IMAGE, IMAGE.extent.full()) };
         *lock(&self.0.last) = header.pack(Codec::None, &pixels, 0).ok();
         self.ask();
         pixels

@@ -2,7 +2,7 @@
 
 use cuda_backend::CudaBackend;
 use interop_core::{ComputeBackend, Extent, ImageDesc, PixelFormat, RowOrder};
-use pixelferry_media::wire::{Codec, HEADER_BYTES, Header, Kind};
+use pixelferry_media::wire::{Codec, HEADER_BYTES, Header, MessageKind};
 use pixelferry_media::{GpuJpeg, GpuJpegError, mean_square};
 use pixelferry_testing::{Need, asked, need};
 use std::sync::Arc;
@@ -27,7 +27,8 @@ fn a_gpu_packs_what_the_host_packs() {
     for (width, height) in [(64, 48), (37, 29), (641, 480), (1, 1), (640, 1), (1920, 1080)] {
         let extent = Extent::new(width, height);
         let pixels = picture(extent);
-        let header = Header::new(Kind::Picture, ImageDesc::new(width, height, PixelFormat::Rgba8), extent.full());
+        let header =
+            Header::new(MessageKind::Picture, ImageDesc::new(width, height, PixelFormat::Rgba8), extent.full());
         let header = Header { codec: Codec::Jpeg, ..header };
         let turned: Vec<u8> = pixels.chunks(4 * width as usize).rev().flatten().copied().collect();
         // The host's own takes long for large ones.

@@ -1,7 +1,7 @@
 //! Functions of extensions. Loaders export them by address only, and opencl3 looks for exported names.
 
 use super::{Failure, PlatformId};
-use interop_core::devices::loading;
+use interop_core::devices::library;
 use libloading::Library;
 use opencl3::error_codes::DLOPEN_FUNCTION_NOT_AVAILABLE;
 use std::ffi::{CStr, c_char, c_void};
@@ -24,7 +24,7 @@ fn library() -> Result<&'static Library, &'static str> {
         let named = std::env::var("OPENCL_DYLIB_PATH").unwrap_or_default();
         let names = named.split(';').filter(|name| !name.is_empty()).chain([NAME]);
         // SAFETY: the OpenCL library, which opencl3 opens or has opened, and which is never closed.
-        unsafe { loading::open(names) }
+        unsafe { library::open(names) }
     };
     LIBRARY.get_or_init(open).as_ref().map_err(String::as_str)
 }

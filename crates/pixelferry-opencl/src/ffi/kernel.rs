@@ -2,7 +2,7 @@
 
 use super::handle::{Handle, KernelKind};
 use super::query::{array, sizes, text};
-use super::track::Use;
+use super::track::MemoryUse;
 use super::{Failure, Mem, check};
 use crate::{Arg, Device, Event, Param, Queue};
 use cl3::error_codes::CL_INVALID_WORK_DIMENSION;
@@ -146,14 +146,14 @@ impl Kernel {
 }
 
 /// Returns what a launch uses.
-fn used<'a>(args: &[Arg<'a>]) -> Vec<Use<'a>> {
+fn used<'a>(args: &[Arg<'a>]) -> Vec<MemoryUse<'a>> {
     args.iter().filter_map(|arg| arg.mem().map(Mem::used_by_kernel)).collect()
 }
 
 fn enqueue(
     kernel: &Handle<KernelKind>,
     queue: &Queue,
-    uses: &[Use<'_>],
+    uses: &[MemoryUse<'_>],
     range: Range<'_>,
     wait: &[Event],
 ) -> Result<Event, Error> {

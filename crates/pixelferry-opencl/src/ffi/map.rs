@@ -1,7 +1,7 @@
 //! Device memory that the host sees as a slice for a while.
 
 use super::image::ImageBox;
-use super::track::{Access, Entering};
+use super::track::{Access, CommandEntry};
 use super::{Failure, Mem};
 use crate::{Event, Queue};
 use cl3::command_queue as q;
@@ -43,7 +43,7 @@ impl MapMode {
 }
 
 /// Mapped bytes. Unmapped on drop, in queue order; leaked, they stay mapped, and commands that use them are refused.
-pub struct Mapped {
+pub struct MappedBytes {
     queue: Queue,
     mem: Arc<Mem>,
     address: NonNull<u8>,
@@ -58,11 +58,11 @@ pub struct Mapped {
 
 // SAFETY: the address is memory that the map gives to this value alone (or to several that only read), and the objects
 // are `Send`.
-unsafe impl Send for Mapped {}
+unsafe impl Send for MappedBytes {}
 // SAFETY: shared references only read the bytes.
-unsafe impl Sync for Mapped {}
+unsafe impl Sync for MappedBytes {}
 
-impl Mapped {
+impl MappedBytes {
     /// Maps bytes of a buffer; `range` is not empty and inside. Blocks.
     pub fn buffer(queue: &Queue, mem: &Arc<Mem>, range: Range<usize>, mode: MapMode, wait: &[Event]) -> Result<Self> {
         const CALL: &str = "clEnqueueMapBuffer";
@@ -164,13 +164,13 @@ impl Mapped {
         self.end()
     }
 
-    /// Ends a map of [`Mapped::lent`] once; an error, and the map stays, while another owner writes the bytes.
+    /// Ends a map of [`MappedBytes::lent`] once; an error, and the map stays, while another owner writes the bytes.
     pub fn take_back(&mut self) -> Result<()> {
         if self.ended {
             return Ok(());
         }
         let mem = self.mem.clone();
-        let entering = Entering::shared("clEnqueueUnmapMemObject", &[mem.used_whole(Access::Read)]);
+        let entering = CommandEntry::shared("clEnqueueUnmapMemObject", &[mem.used_whole(Access::Read)]);
         let _entering = entering.map_err(|f| self.queue.error(f))?;
         self.end().map(drop)
     }
@@ -189,7 +189,7 @@ impl Mapped {
     }
 }
 
-impl Drop for Mapped {
+impl Drop for MappedBytes {
     fn drop(&mut self) {
         interop_core::leak_if_forked!();
         if !self.ended

@@ -22,12 +22,12 @@ use std::time::{Duration, Instant};
 pub struct MayFail {
     /// Events of the program that are not set yet.
     unset: AtomicUsize,
-    held: Mutex<Held>,
+    held: Mutex<PendingCommands>,
 }
 
 /// Events without their queues, which keep the context that keeps this.
 #[derive(Default)]
-struct Held {
+struct PendingCommands {
     /// Not known to be over.
     commands: Vec<LoneEvent>,
     prune_at: usize,
@@ -55,7 +55,7 @@ fn is_left(event: &LoneEvent) -> bool {
     event.references().is_ok_and(|references| references <= 1)
 }
 
-impl Held {
+impl PendingCommands {
     /// Lets go of what is over, except for the last that failed.
     fn prune(&mut self) {
         for event in std::mem::take(&mut self.commands) {
@@ -74,7 +74,7 @@ impl Held {
 }
 
 impl MayFail {
-    fn lock(&self) -> MutexGuard<'_, Held> {
+    fn lock(&self) -> MutexGuard<'_, PendingCommands> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -111,7 +111,7 @@ impl MayFail {
     }
 }
 
-impl Drop for Held {
+impl Drop for PendingCommands {
     fn drop(&mut self) {
         interop_core::leak_if_forked!();
         self.prune();

@@ -3,7 +3,7 @@
 use super::callback::{from_user_data, into_user_data};
 use super::handle::{Handle, MemKind};
 use super::query::array;
-use super::track::{Access, Tracker, Use};
+use super::track::{Access, MemoryUse, Tracker};
 use super::{Failure, check};
 use crate::Context;
 use cl3::memory as m;
@@ -181,17 +181,17 @@ impl Mem {
     }
 
     /// Returns what a command does with `range`, counted from this object's own start.
-    pub(crate) fn used(&self, range: &Range<usize>, access: Access) -> Use<'_> {
-        Use { tracker: &self.tracker, range: self.in_root(range), access }
+    pub(crate) fn used(&self, range: &Range<usize>, access: Access) -> MemoryUse<'_> {
+        MemoryUse { tracker: &self.tracker, range: self.in_root(range), access }
     }
 
     /// All of it.
-    pub(crate) fn used_whole(&self, access: Access) -> Use<'_> {
-        Use { tracker: &self.tracker, range: self.range.clone(), access }
+    pub(crate) fn used_whole(&self, access: Access) -> MemoryUse<'_> {
+        MemoryUse { tracker: &self.tracker, range: self.range.clone(), access }
     }
 
     /// All of it, by a kernel.
-    pub(crate) fn used_by_kernel(&self) -> Use<'_> {
+    pub(crate) fn used_by_kernel(&self) -> MemoryUse<'_> {
         self.used_whole(if self.read_only { Access::Read } else { Access::Write })
     }
 

@@ -34,7 +34,7 @@ pub use gl_open::GlObject;
 pub use gl_share::GlShare;
 pub use image::ImageBox;
 pub use kernel::{Kernel, LaunchFailure, Range};
-pub use map::{MapMode, Mapped};
+pub use map::{MapMode, MappedBytes};
 pub use mem::{HostMem, ImageShape, Mem};
 pub use notify::OnError;
 pub use program::Program;

@@ -19,9 +19,9 @@ fn listeners() -> MutexGuard<'static, HashMap<usize, OnError>> {
 }
 
 /// A listener's slot, released on drop. 0 belongs to no listener.
-pub struct Listening(usize);
+pub struct ListenerSlot(usize);
 
-impl Listening {
+impl ListenerSlot {
     pub fn new(f: Option<OnError>) -> Self {
         static NEXT: AtomicUsize = AtomicUsize::new(1);
         let Some(f) = f else { return Self(0) };
@@ -36,7 +36,7 @@ impl Listening {
     }
 }
 
-impl Drop for Listening {
+impl Drop for ListenerSlot {
     fn drop(&mut self) {
         interop_core::leak_if_forked!();
         let gone = listeners().remove(&self.0);
@@ -78,7 +78,7 @@ mod tests {
         let (tell, told) = mpsc::channel();
         let listen = |name: &'static str| {
             let tell = tell.clone();
-            Listening::new(Some(Arc::new(move |text: &str| tell.send(format!("{name}: {text}")).unwrap())))
+            ListenerSlot::new(Some(Arc::new(move |text: &str| tell.send(format!("{name}: {text}")).unwrap())))
         };
         let (first, second) = (listen("first"), listen("second"));
         driver_reports(c"one", first.user_data());
@@ -88,7 +88,7 @@ mod tests {
         let late = first.user_data();
         drop(first);
         driver_reports(c"three", late);
-        driver_reports(c"four", Listening::new(None).user_data());
+        driver_reports(c"four", ListenerSlot::new(None).user_data());
         // SAFETY: null is no text.
         unsafe { report(ptr::null(), ptr::null(), 0, second.user_data()) };
         drop((second, tell));
@@ -97,12 +97,12 @@ mod tests {
 
     #[test]
     fn a_listener_may_panic_and_may_go_while_it_runs() {
-        let panics = Listening::new(Some(Arc::new(|_| panic!("in a listener"))));
+        let panics = ListenerSlot::new(Some(Arc::new(|_| panic!("in a listener"))));
         driver_reports(c"text", panics.user_data());
         driver_reports(c"text", panics.user_data());
-        let place: Arc<Mutex<Option<Listening>>> = Arc::default();
+        let place: Arc<Mutex<Option<ListenerSlot>>> = Arc::default();
         let own = place.clone();
-        let listening = Listening::new(Some(Arc::new(move |_| drop(own.lock().unwrap().take()))));
+        let listening = ListenerSlot::new(Some(Arc::new(move |_| drop(own.lock().unwrap().take()))));
         let user_data = listening.user_data();
         *place.lock().unwrap() = Some(listening);
         driver_reports(c"text", user_data);

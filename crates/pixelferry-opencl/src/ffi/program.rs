@@ -8,7 +8,7 @@ use crate::{Context, Device};
 use cl3::error_codes::{CL_INVALID_VALUE, CL_SUCCESS, DLOPEN_FUNCTION_NOT_AVAILABLE, DLOPEN_RUNTIME_LOAD_FAILED};
 use cl3::kernel as k;
 use cl3::program as p;
-use interop_core::describe::threads::SignalsBlocked;
+use interop_core::describe::threads::SignalMaskGuard;
 use std::ffi::{CStr, c_void};
 use std::ptr;
 use std::sync::Arc;
@@ -116,7 +116,7 @@ impl Program {
 
     /// Compiles and links. See [`Program::log`] for what the compiler said.
     pub fn build(&self, devices: &[Device], options: &CStr) -> Result<(), Failure> {
-        let _blocked = SignalsBlocked::new();
+        let _blocked = SignalMaskGuard::new();
         check("clBuildProgram", p::build_program(self.raw(), &ids(devices), options, None, ptr::null_mut()))
     }
 

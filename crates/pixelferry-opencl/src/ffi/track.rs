@@ -15,7 +15,7 @@
 use super::{ACQUIRED, Failure, NOT_ACQUIRED};
 use crate::Event;
 pub use interop_core::compute::Access;
-use interop_core::devices::borrows::{Borrow, Borrows, Commands, Held, Holder, Member};
+use interop_core::devices::borrows::{Borrow, BorrowConflict, Borrows, Commands, Holder, Member};
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -25,8 +25,8 @@ pub const OVERLAP: i32 = -2101;
 /// [`holder_of`].
 const HELD: i32 = -2200;
 
-fn held(operation: &'static str) -> impl Fn(Held) -> Failure {
-    move |Held(holder)| {
+fn held(operation: &'static str) -> impl Fn(BorrowConflict) -> Failure {
+    move |BorrowConflict(holder)| {
         let index = Holder::ALL.iter().position(|other| *other == holder).unwrap_or_default();
         Failure { operation, code: HELD - index as i32 }
     }
@@ -40,14 +40,14 @@ pub fn holder_of(code: i32) -> Option<Holder> {
 
 /// State shared by all objects over the same bytes.
 pub struct Tracker {
-    state: Mutex<State>,
+    state: Mutex<TrackerState>,
     changed: Condvar,
     borrows: Borrows,
     member: Member,
 }
 
 #[derive(Default)]
-struct State {
+struct TrackerState {
     /// It is OpenGL's now.
     away: bool,
     /// Commands that other threads are enqueueing right now.
@@ -58,16 +58,16 @@ struct State {
     /// Those of `uses` that later commands must wait for.
     exclusive: Vec<Event>,
     /// Host closures, and what holds their bytes.
-    closures: Vec<(Event, Kept)>,
+    closures: Vec<(Event, ClosureBorrows)>,
     prune_at: usize,
 }
 
 /// Borrows of a host closure's bytes, released by whoever is first: the closure when it has run, or who finds that its
 /// event is over. (PoCL 3.1 calls nobody back for one that fails by its wait list.)
 #[derive(Clone)]
-pub struct Kept(Arc<Mutex<Vec<Borrow>>>);
+pub struct ClosureBorrows(Arc<Mutex<Vec<Borrow>>>);
 
-impl Kept {
+impl ClosureBorrows {
     pub fn let_go(&self) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
@@ -75,7 +75,7 @@ impl Kept {
 
 const FIRST_PRUNE: usize = 32;
 
-impl State {
+impl TrackerState {
     fn check_here(&self, operation: &'static str) -> Result<(), Failure> {
         if self.away { Err(Failure { operation, code: NOT_ACQUIRED }) } else { Ok(()) }
     }
@@ -127,7 +127,7 @@ impl Commands for Tracker {
 impl Tracker {
     /// Creates the tracker of memory that OpenGL has first.
     pub fn away() -> Self {
-        Self { state: Mutex::new(State { away: true, ..State::default() }), ..Self::default() }
+        Self { state: Mutex::new(TrackerState { away: true, ..TrackerState::default() }), ..Self::default() }
     }
 
     /// Creates the tracker of host memory that others may use, too.
@@ -143,11 +143,11 @@ impl Tracker {
         self.lock().away
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, TrackerState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn wait_while(&self, condition: impl FnMut(&mut State) -> bool) -> MutexGuard<'_, State> {
+    fn wait_while(&self, condition: impl FnMut(&mut TrackerState) -> bool) -> MutexGuard<'_, TrackerState> {
         self.changed.wait_while(self.lock(), condition).unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -176,7 +176,7 @@ impl Tracker {
     }
 
     /// Notes a host closure on its way, which `event` stands for.
-    pub fn keep(&self, event: &Event, kept: &Kept) {
+    pub fn keep(&self, event: &Event, kept: &ClosureBorrows) {
         self.tidy();
         self.lock().closures.push((event.clone(), kept.clone()));
     }
@@ -189,14 +189,14 @@ impl Tracker {
 
 /// Some bytes that one command uses.
 #[derive(Clone)]
-pub struct Use<'a> {
+pub struct MemoryUse<'a> {
     pub tracker: &'a Tracker,
     /// In the buffer that the tracker belongs to.
     pub range: Range<usize>,
     pub access: Access,
 }
 
-impl Use<'_> {
+impl MemoryUse<'_> {
     fn enter(&self, operation: &'static str) -> Result<Borrow, Failure> {
         let Self { tracker, range, access } = self;
         tracker.borrows.command(range, *access, tracker.member).map_err(held(operation))
@@ -204,7 +204,7 @@ impl Use<'_> {
 }
 
 /// A command on its way into a queue.
-pub struct Entering<'a> {
+pub struct CommandEntry<'a> {
     trackers: Vec<&'a Tracker>,
     exclusive: bool,
     /// For one that hands memory over: whether it is OpenGL's afterwards.
@@ -215,21 +215,21 @@ pub struct Entering<'a> {
     borrows: Vec<Borrow>,
 }
 
-fn sorted<'a>(uses: &[Use<'a>]) -> Vec<Use<'a>> {
+fn sorted<'a>(uses: &[MemoryUse<'a>]) -> Vec<MemoryUse<'a>> {
     let mut uses = uses.to_vec();
     // One order for all, so that two threads never wait for each other.
     uses.sort_by_key(|u| (std::ptr::from_ref(u.tracker).addr(), u.range.start));
     uses
 }
 
-impl<'a> Entering<'a> {
+impl<'a> CommandEntry<'a> {
     fn of(count: usize, exclusive: bool) -> Self {
         let (trackers, borrows) = (Vec::with_capacity(count), Vec::with_capacity(count));
         Self { trackers, exclusive, away: None, after: Vec::new(), borrows }
     }
 
     /// A command of the device.
-    pub fn shared(operation: &'static str, uses: &[Use<'a>]) -> Result<Self, Failure> {
+    pub fn shared(operation: &'static str, uses: &[MemoryUse<'a>]) -> Result<Self, Failure> {
         let mut entering = Self::of(uses.len(), false);
         for one in sorted(uses) {
             let mut state = one.tracker.wait_while(|state| state.closed);
@@ -245,7 +245,7 @@ impl<'a> Entering<'a> {
         Ok(entering)
     }
 
-    fn enter(&mut self, operation: &'static str, uses: &[Use<'a>]) -> Result<(), Failure> {
+    fn enter(&mut self, operation: &'static str, uses: &[MemoryUse<'a>]) -> Result<(), Failure> {
         for one in uses {
             self.borrows.push(one.enter(operation)?);
         }
@@ -254,20 +254,20 @@ impl<'a> Entering<'a> {
 
     /// Host code that will look at the bytes: after everything else, and everything else after it. Gives also what holds
     /// the bytes until that code has run, or will not.
-    pub fn exclusive(operation: &'static str, uses: &[Use<'a>]) -> Result<(Self, Kept), Failure> {
+    pub fn exclusive(operation: &'static str, uses: &[MemoryUse<'a>]) -> Result<(Self, ClosureBorrows), Failure> {
         let mut entering = Self::closing(operation, uses, |state| state.check_here(operation))?;
         let mut kernel = Vec::with_capacity(uses.len());
-        for Use { tracker, range, .. } in uses {
+        for MemoryUse { tracker, range, .. } in uses {
             kernel.push(tracker.borrows.host_kernel(range, tracker.member).map_err(held(operation))?);
         }
         entering.enter(operation, uses)?;
-        Ok((entering, Kept(Arc::new(Mutex::new(kernel)))))
+        Ok((entering, ClosureBorrows(Arc::new(Mutex::new(kernel)))))
     }
 
     /// The beginning, or else the end, of OpenCL's turn with memory that OpenGL has, too: after everything before, and
     /// everything else after it.
-    pub fn turn(operation: &'static str, uses: &[Use<'a>], begins: bool) -> Result<Self, Failure> {
-        let check = |state: &State| match begins {
+    pub fn turn(operation: &'static str, uses: &[MemoryUse<'a>], begins: bool) -> Result<Self, Failure> {
+        let check = |state: &TrackerState| match begins {
             true if state.away => Ok(()),
             true => Err(Failure { operation, code: ACQUIRED }),
             false => state.check_here(operation),
@@ -280,11 +280,11 @@ impl<'a> Entering<'a> {
 
     fn closing(
         operation: &'static str,
-        uses: &[Use<'a>],
-        check: impl Fn(&State) -> Result<(), Failure>,
+        uses: &[MemoryUse<'a>],
+        check: impl Fn(&TrackerState) -> Result<(), Failure>,
     ) -> Result<Self, Failure> {
         let uses = sorted(uses);
-        let twice = |(at, one): (usize, &Use<'_>)| {
+        let twice = |(at, one): (usize, &MemoryUse<'_>)| {
             uses[..at].iter().any(|other| one.tracker.overlap(&one.range, other.tracker, &other.range))
         };
         if uses.iter().enumerate().any(twice) {
@@ -306,7 +306,7 @@ impl<'a> Entering<'a> {
         Ok(entering)
     }
 
-    /// The command is in its queue; see `State::record`.
+    /// The command is in its queue; see `TrackerState::record`.
     pub fn entered(self, event: &Event, last: bool) {
         for tracker in &self.trackers {
             let mut state = tracker.lock();
@@ -320,7 +320,7 @@ impl<'a> Entering<'a> {
     }
 }
 
-impl Drop for Entering<'_> {
+impl Drop for CommandEntry<'_> {
     fn drop(&mut self) {
         self.borrows.clear();
         for tracker in &self.trackers {
@@ -343,7 +343,7 @@ mod tests {
     #[test]
     fn every_holder_has_a_code_and_no_other_code_has_one() {
         for holder in Holder::ALL {
-            assert_eq!(holder_of(held("x")(Held(holder)).code), Some(holder));
+            assert_eq!(holder_of(held("x")(BorrowConflict(holder)).code), Some(holder));
         }
         for code in [0, -1, OVERLAP, HELD + 1, HELD - Holder::ALL.len() as i32, i32::MIN, i32::MAX] {
             assert_eq!(holder_of(code), None, "{code}");

@@ -3,7 +3,7 @@
 use crate::error::{Fault, PlayError};
 use crate::input::{CHANNELS, Number, Param};
 use crate::log::Origin;
-use crate::pass::{Pass, Piece, Tongue};
+use crate::pass::{Pass, PassLanguage, Piece};
 use crate::slider::Slider;
 
 fn fault(piece: &Piece, line: Option<u32>, text: String) -> PlayError {
@@ -11,9 +11,14 @@ fn fault(piece: &Piece, line: Option<u32>, text: String) -> PlayError {
 }
 
 /// Makes a pass of OpenCL C or CUDA C++.
-pub fn pass(piece: &Piece, common: Option<&Piece>, sliders: &[Slider], language: Tongue) -> Result<Pass, PlayError> {
+pub fn pass(
+    piece: &Piece,
+    common: Option<&Piece>,
+    sliders: &[Slider],
+    language: PassLanguage,
+) -> Result<Pass, PlayError> {
     let bare = without_comments(&piece.text);
-    let mark = if language == Tongue::OpenClC { "kernel" } else { "__global__" };
+    let mark = if language == PassLanguage::OpenClC { "kernel" } else { "__global__" };
     let head = heads(&bare, mark).next().ok_or_else(|| {
         fault(
             piece,
@@ -154,7 +159,7 @@ mod tests {
     #[test]
     fn parameters_are_given_by_their_names() {
         let sliders =
-            [Slider { name: "speed".into(), kind: crate::slider::Kind::Float, limits: [0.0, 1.0], value: 0.5 }];
+            [Slider { name: "speed".into(), kind: crate::slider::SliderKind::Float, limits: [0.0, 1.0], value: 0.5 }];
         let of = |declared: &str| param(declared, &sliders);
         assert_eq!(of("float iTime"), Ok(Param::Float(Number::Time)));
         assert_eq!(of(" const int\n speed "), Ok(Param::Int(Number::Slider(0))));

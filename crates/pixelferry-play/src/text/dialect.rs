@@ -2,7 +2,7 @@
 
 use crate::error::PlayError;
 use pixelferry::BackendChoice;
-use pixelferry::command::Choice as _;
+use pixelferry::command::ApiChoice as _;
 use std::path::Path;
 
 /// Language of a file.
@@ -17,7 +17,7 @@ pub enum Dialect {
 }
 
 /// Properties of a language.
-struct Row {
+struct DialectRow {
     dialect: Dialect,
     ending: &'static str,
     about: &'static str,
@@ -26,43 +26,43 @@ struct Row {
     is_from_top: bool,
 }
 
-const ROWS: [Row; 6] = [
-    Row {
+const ROWS: [DialectRow; 6] = [
+    DialectRow {
         dialect: Dialect::Shadertoy,
         ending: "glsl",
         about: "Shadertoy's GLSL",
         backends: &[BackendChoice::Gl, BackendChoice::Vulkan, BackendChoice::Wgpu],
         is_from_top: false,
     },
-    Row {
+    DialectRow {
         dialect: Dialect::Isf,
         ending: "fs",
         about: "ISF",
         backends: &[BackendChoice::Gl, BackendChoice::Vulkan, BackendChoice::Wgpu],
         is_from_top: false,
     },
-    Row {
+    DialectRow {
         dialect: Dialect::Glsl,
         ending: "comp",
         about: "a compute shader in GLSL",
         backends: &[BackendChoice::Gl],
         is_from_top: true,
     },
-    Row {
+    DialectRow {
         dialect: Dialect::Wgsl,
         ending: "wgsl",
         about: "WGSL",
         backends: &[BackendChoice::Gl, BackendChoice::Vulkan, BackendChoice::Wgpu],
         is_from_top: true,
     },
-    Row {
+    DialectRow {
         dialect: Dialect::OpenClC,
         ending: "cl",
         about: "OpenCL C",
         backends: &[BackendChoice::OpenCl],
         is_from_top: true,
     },
-    Row {
+    DialectRow {
         dialect: Dialect::CudaCpp,
         ending: "cu",
         about: "CUDA C++",
@@ -72,7 +72,7 @@ const ROWS: [Row; 6] = [
 ];
 
 impl Dialect {
-    fn row(self) -> &'static Row {
+    fn row(self) -> &'static DialectRow {
         ROWS.iter().find(|row| row.dialect == self).unwrap_or(&ROWS[0])
     }
 

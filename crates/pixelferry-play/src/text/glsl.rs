@@ -3,8 +3,8 @@
 use super::parts::{bound, by_place, names};
 use crate::input::PLACES;
 use crate::log::{COMMON, NOBODYS, Origin, line_mark};
-use crate::pass::{Pass, Piece, Tongue};
-use crate::slider::{Kind, Slider};
+use crate::pass::{Pass, PassLanguage, Piece};
+use crate::slider::{Slider, SliderKind};
 use std::fmt::Write as _;
 
 const INPUTS: &str = "#define iTime pf_arg_f32(0)
@@ -21,9 +21,9 @@ pub fn pass(piece: &Piece, common: Option<&Piece>, sliders: &[Slider]) -> Pass {
     let mut text = line_mark(NOBODYS) + INPUTS;
     for (at, slider) in (PLACES.len()..).zip(sliders) {
         let read = match slider.kind {
-            Kind::Float => format!("pf_arg_f32({at})"),
-            Kind::Int => format!("pf_arg_i32({at})"),
-            Kind::Bool => format!("(pf_arg_i32({at}) != 0)"),
+            SliderKind::Float => format!("pf_arg_f32({at})"),
+            SliderKind::Int => format!("pf_arg_i32({at})"),
+            SliderKind::Bool => format!("(pf_arg_i32({at}) != 0)"),
         };
         let _ = writeln!(text, "#define {} {read}", slider.name);
     }
@@ -58,6 +58,6 @@ vec4 iChannel{at}(ivec2 xy) {{
         text.push('\n');
     }
     let params = by_place(sliders, read.into_iter());
-    let (kernel, language) = ("main".to_owned(), Tongue::Glsl);
+    let (kernel, language) = ("main".to_owned(), PassLanguage::Glsl);
     Pass { kernel, language, text, params, buffer: None, channels: Default::default(), origin }
 }

@@ -7,11 +7,11 @@
 //! imports and vertex shaders.
 
 use super::parts::few;
-use super::shadertoy::{self, Around};
+use super::shadertoy::{self, TextWrapper};
 use crate::error::{Fault, PlayError};
 use crate::input::CHANNELS;
-use crate::pass::{BUFFERS, Channel, Pass, Piece, Source, Tongue};
-use crate::slider::{Kind, Slider};
+use crate::pass::{BUFFERS, Channel, Pass, PassLanguage, Piece, Source};
+use crate::slider::{Slider, SliderKind};
 use serde_json::Value;
 use std::fmt::Write as _;
 
@@ -50,7 +50,7 @@ struct Inputs {
 }
 
 /// Returns all passes of a shader, and its sliders.
-pub fn passes(piece: &Piece, language: Tongue) -> Result<(Vec<Pass>, Vec<Slider>), PlayError> {
+pub fn passes(piece: &Piece, language: PassLanguage) -> Result<(Vec<Pass>, Vec<Slider>), PlayError> {
     let fault =
         |text: String| PlayError::Faults(vec![Fault { file: piece.file.clone(), line: None, column: None, text }]);
     let json = header(&piece.text).map_err(fault)?;
@@ -85,7 +85,7 @@ pub fn passes(piece: &Piece, language: Tongue) -> Result<(Vec<Pass>, Vec<Slider>
     let pass = |at: usize| {
         let buffer = Some(at).filter(|at| at + 1 < count);
         let before = format!("{WORDS}{}#define PASSINDEX {at}\n", inputs.declared);
-        let around = Around { before, behind: CALL };
+        let around = TextWrapper { before, behind: CALL };
         let made = shadertoy::pass(&piece, None, &inputs.sliders, language, buffer.is_some(), &around);
         Pass { buffer, channels: piece.channels.clone(), ..made }
     };
@@ -138,7 +138,7 @@ impl Inputs {
             let found = input.get(key);
             number(found.and_then(|found| found.get(at)).or(found), usual)
         };
-        let mut slide = |suffix: &str, kind: Kind, at: usize, [least, most, usual]: [f32; 3]| {
+        let mut slide = |suffix: &str, kind: SliderKind, at: usize, [least, most, usual]: [f32; 3]| {
             let limits = [part("MIN", at, least), part("MAX", at, most)];
             let slider = Slider { name: format!("{own}{suffix}"), kind, limits, value: part("DEFAULT", at, usual) };
             if limits[0] >= limits[1] {
@@ -151,20 +151,20 @@ impl Inputs {
             Ok(())
         };
         match of {
-            "float" => slide("", Kind::Float, 0, [0.0, 1.0, 0.0]),
-            "bool" | "event" => slide("", Kind::Bool, 0, [0.0, 1.0, 0.0]),
+            "float" => slide("", SliderKind::Float, 0, [0.0, 1.0, 0.0]),
+            "bool" | "event" => slide("", SliderKind::Bool, 0, [0.0, 1.0, 0.0]),
             "long" => {
                 let values: Vec<f32> = array(input, "VALUES").iter().map(|value| number(Some(value), 0.0)).collect();
                 let least = values.iter().copied().reduce(f32::min).unwrap_or(0.0);
-                slide("", Kind::Int, 0, [least, values.iter().copied().fold(least + 1.0, f32::max), least])
+                slide("", SliderKind::Int, 0, [least, values.iter().copied().fold(least + 1.0, f32::max), least])
             }
             "color" => {
                 let _ = writeln!(self.declared, "vec4 {own};");
-                (0..4).try_for_each(|at| slide([".r", ".g", ".b", ".a"][at], Kind::Float, at, [0.0, 1.0, 1.0]))
+                (0..4).try_for_each(|at| slide([".r", ".g", ".b", ".a"][at], SliderKind::Float, at, [0.0, 1.0, 1.0]))
             }
             "point2D" => {
                 let _ = writeln!(self.declared, "vec2 {own};");
-                (0..2).try_for_each(|at| slide([".x", ".y"][at], Kind::Float, at, [0.0, 1.0, 0.0]))
+                (0..2).try_for_each(|at| slide([".x", ".y"][at], SliderKind::Float, at, [0.0, 1.0, 0.0]))
             }
             "image" => {
                 self.images.push(own);

@@ -7,16 +7,16 @@ mod isf;
 mod parts;
 pub mod shadertoy;
 mod wgsl;
-mod zeroed;
+mod zeroed_text;
 
 pub use dialect::{Dialect, backend_for};
 
 use crate::error::PlayError;
-use crate::pass::{Pass, Piece, Tongue};
+use crate::pass::{Pass, PassLanguage, Piece};
 use crate::slider::Slider;
 use parts::few;
 use pixelferry::BackendChoice;
-use shadertoy::Around;
+use shadertoy::TextWrapper;
 
 /// Makes passes from files, each with the buffer that it writes, and collects their sliders.
 pub fn passes(
@@ -29,7 +29,8 @@ pub fn passes(
     if !matches!(dialect, Dialect::OpenClC | Dialect::CudaCpp) {
         few(&sliders)?;
     }
-    let graphics = if dialect.backend(backend) == BackendChoice::Gl { Tongue::Glsl } else { Tongue::GlslToWgsl };
+    let graphics =
+        if dialect.backend(backend) == BackendChoice::Gl { PassLanguage::Glsl } else { PassLanguage::GlslToWgsl };
     if dialect == Dialect::Isf {
         let text = pieces.last().ok_or_else(|| PlayError::Option("there is no shader".into()))?;
         return isf::passes(&text.1, graphics);
@@ -37,12 +38,12 @@ pub fn passes(
     let make = |(buffer, piece): &(Option<usize>, Piece)| {
         let mut pass = match dialect {
             Dialect::Shadertoy | Dialect::Isf => {
-                shadertoy::pass(piece, common, &sliders, graphics, buffer.is_some(), &Around::default())
+                shadertoy::pass(piece, common, &sliders, graphics, buffer.is_some(), &TextWrapper::default())
             }
             Dialect::Glsl => glsl::pass(piece, common, &sliders),
             Dialect::Wgsl => wgsl::pass(piece, common, &sliders)?,
-            Dialect::OpenClC => c::pass(piece, common, &sliders, Tongue::OpenClC)?,
-            Dialect::CudaCpp => c::pass(piece, common, &sliders, Tongue::CudaCpp)?,
+            Dialect::OpenClC => c::pass(piece, common, &sliders, PassLanguage::OpenClC)?,
+            Dialect::CudaCpp => c::pass(piece, common, &sliders, PassLanguage::CudaCpp)?,
         };
         if dialect != Dialect::Shadertoy {
             pass.origin.last = Some(piece.text.lines().count() as u32);

@@ -7,11 +7,11 @@
 //! without derivatives pay nothing for this. Unsupported: cube maps, volumes, sound and the keyboard.
 
 use super::parts::{bound, by_place, names};
-use super::zeroed::Zeroed;
+use super::zeroed_text::ZeroedText;
 use crate::input::{CHANNELS, PLACES};
-use crate::log::{Added, COMMON, NOBODYS, Origin, line_mark};
-use crate::pass::{Pass, Piece, Tongue};
-use crate::slider::{Kind, Slider};
+use crate::log::{AddedText, COMMON, NOBODYS, Origin, line_mark};
+use crate::pass::{Pass, PassLanguage, Piece};
+use crate::slider::{Slider, SliderKind};
 use std::fmt::Write as _;
 
 /// Name of the entry point that [`entry`] writes.
@@ -97,7 +97,7 @@ vec4 pf_d(vec4 v, int way) { return pf_differ(v, way); }
 
 /// Code around a shader of another language that makes it Shadertoy's.
 #[derive(Default)]
-pub struct Around {
+pub struct TextWrapper {
     pub before: String,
     pub behind: &'static str,
 }
@@ -107,11 +107,11 @@ pub fn pass(
     piece: &Piece,
     common: Option<&Piece>,
     sliders: &[Slider],
-    language: Tongue,
+    language: PassLanguage,
     is_buffer: bool,
-    around: &Around,
+    around: &TextWrapper,
 ) -> Pass {
-    let heeds_lines = language == Tongue::Glsl;
+    let heeds_lines = language == PassLanguage::Glsl;
     let common_text = common.map(|piece| piece.text.as_str()).unwrap_or_default();
     let has_derivatives =
         ["dFdx", "dFdy", "fwidth"].iter().any(|name| names(&piece.text, name) || names(common_text, name));
@@ -131,7 +131,7 @@ pub fn pass(
     let mut globals = Vec::new();
     let mut follows = |piece: &Piece, first: u32| {
         let own = OURS.iter().fold(piece.text.clone(), |text, (theirs, ours)| text.replace(theirs, ours));
-        let mut zeroed = Zeroed::of(&own);
+        let mut zeroed = ZeroedText::of(&own);
         globals.append(&mut zeroed.globals);
         let before = if heeds_lines { first } else { text.lines().count() as u32 };
         if heeds_lines {
@@ -139,7 +139,7 @@ pub fn pass(
         }
         text += &zeroed.text;
         text.push('\n');
-        origin.added.extend(zeroed.added.into_iter().map(|added| Added { line: before + added.line, ..added }));
+        origin.added.extend(zeroed.added.into_iter().map(|added| AddedText { line: before + added.line, ..added }));
         before
     };
     let common = common.map(|piece| (piece.file.clone(), follows(piece, COMMON)));
@@ -160,11 +160,11 @@ pub fn pass(
     Pass { kernel, language, text, params, buffer: None, channels: Default::default(), origin }
 }
 
-const fn type_of(kind: Kind) -> &'static str {
+const fn type_of(kind: SliderKind) -> &'static str {
     match kind {
-        Kind::Float => "float",
-        Kind::Int => "int",
-        Kind::Bool => "bool",
+        SliderKind::Float => "float",
+        SliderKind::Int => "int",
+        SliderKind::Bool => "bool",
     }
 }
 
@@ -191,7 +191,7 @@ fn channels(text: &mut String, piece: &Piece, is_direct: bool) {
 fn run(text: &mut String, sliders: &[Slider], again: Option<&Vec<(&str, String)>>, is_buffer: bool) {
     *text += "vec4 pf_run(vec2 pf_whole, vec2 pf_place, float pf_time, float pf_delta, float pf_rate, int pf_frame, vec4 pf_mouse, vec4 pf_date, uvec4 pf_four";
     for (at, slider) in sliders.iter().enumerate() {
-        let number = if slider.kind == Kind::Float { "float" } else { "int" };
+        let number = if slider.kind == SliderKind::Float { "float" } else { "int" };
         let _ = write!(text, ", {number} pf_slider_{}", letter(at));
     }
     *text += ") {
@@ -200,7 +200,8 @@ fn run(text: &mut String, sliders: &[Slider], again: Option<&Vec<(&str, String)>
 ";
     for (at, Slider { name, kind, .. }) in sliders.iter().enumerate() {
         let given = letter(at);
-        let value = if *kind == Kind::Bool { format!("pf_slider_{given} != 0") } else { format!("pf_slider_{given}") };
+        let value =
+            if *kind == SliderKind::Bool { format!("pf_slider_{given} != 0") } else { format!("pf_slider_{given}") };
         let _ = writeln!(text, "  {name} = {value};");
     }
     for at in 0..CHANNELS {
@@ -246,11 +247,9 @@ fn arguments(sliders: &[Slider], [vec2, vec4, uvec4]: [&str; 3], float_of: &str)
     let mut all = vec!["size".to_owned(), place, f(0), f(1), f(2), "pf_arg_i32(3)".into()];
     all.extend([four(vec4, 4, float), four(vec4, 8, float), four(uvec4, 12, word)]);
     all.extend(
-        (PLACES.len()..).zip(sliders).map(
-            |(at, slider)| {
-                if slider.kind == Kind::Float { f(at) } else { format!("pf_arg_i32({at})") }
-            },
-        ),
+        (PLACES.len()..)
+            .zip(sliders)
+            .map(|(at, slider)| if slider.kind == SliderKind::Float { f(at) } else { format!("pf_arg_i32({at})") }),
     );
     all.join(", ")
 }

@@ -4,8 +4,8 @@ use super::parts::{bound, by_place, names};
 use crate::error::{Fault, PlayError};
 use crate::input::PLACES;
 use crate::log::Origin;
-use crate::pass::{Pass, Piece, Tongue};
-use crate::slider::{Kind, Slider};
+use crate::pass::{Pass, PassLanguage, Piece};
+use crate::slider::{Slider, SliderKind};
 use std::fmt::Write as _;
 
 const INPUTS: [(&str, &str); 7] = [
@@ -40,9 +40,9 @@ pub fn pass(piece: &Piece, common: Option<&Piece>, sliders: &[Slider]) -> Result
     for (at, slider) in (PLACES.len()..).zip(sliders).filter(|(_, slider)| names(&named, &slider.name)) {
         let name = &slider.name;
         let _ = match slider.kind {
-            Kind::Float => writeln!(text, "fn {name}() -> f32 {{ return pf_arg_f32({at}); }}"),
-            Kind::Int => writeln!(text, "fn {name}() -> i32 {{ return pf_arg_i32({at}); }}"),
-            Kind::Bool => writeln!(text, "fn {name}() -> bool {{ return pf_arg_i32({at}) != 0; }}"),
+            SliderKind::Float => writeln!(text, "fn {name}() -> f32 {{ return pf_arg_f32({at}); }}"),
+            SliderKind::Int => writeln!(text, "fn {name}() -> i32 {{ return pf_arg_i32({at}); }}"),
+            SliderKind::Bool => writeln!(text, "fn {name}() -> bool {{ return pf_arg_i32({at}) != 0; }}"),
         };
     }
     for (place, at) in bound(piece).enumerate() {
@@ -61,7 +61,7 @@ fn iChannel{at}(xy: vec2<i32>) -> vec4<f32> {{
         );
     }
     let params = by_place(sliders, bound(piece));
-    Ok(Pass { kernel, language: Tongue::Wgsl, text, params, buffer: None, channels: Default::default(), origin })
+    Ok(Pass { kernel, language: PassLanguage::Wgsl, text, params, buffer: None, channels: Default::default(), origin })
 }
 
 /// Returns the name of the first entry point.

@@ -2,11 +2,11 @@
 
 use crate::suite::{SIZE, folder, opened, options, pixels};
 use pixelferry::BackendChoice;
-use pixelferry_play::{Options, PlayError, Player};
+use pixelferry_play::{PlayError, Player, PlayerOptions};
 use pixelferry_testing::Need;
 use std::path::Path;
 
-fn play(options: Options, backend: BackendChoice, of: Need) -> Option<Player> {
+fn play(options: PlayerOptions, backend: BackendChoice, of: Need) -> Option<Player> {
     let mut player = opened(options, backend, of)?.unwrap();
     player.rewind().unwrap();
     Some(player)

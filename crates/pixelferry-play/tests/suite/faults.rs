@@ -123,8 +123,10 @@ fn what_does_not_end_or_kills_its_process_is_a_fault() {
         "void mainImage(out vec4 c, in vec2 at) {{ float x = at.x; while (x > -1.0) {{ {round} }} c = vec4(x); }}"
     );
     std::fs::write(&file, &endless).unwrap();
-    let brief =
-        pixelferry_play::Options { limit: std::time::Duration::from_millis(700), ..options(&file, BackendChoice::Gl) };
+    let brief = pixelferry_play::PlayerOptions {
+        limit: std::time::Duration::from_millis(700),
+        ..options(&file, BackendChoice::Gl)
+    };
     let Some(said) = opened(brief.clone(), BackendChoice::Gl, Need::Egl) else { return };
     let said = said.map(drop).unwrap_err().to_string();
     assert!(said.contains("did not end within 0.7 s"), "{said}");

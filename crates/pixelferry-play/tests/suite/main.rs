@@ -11,9 +11,9 @@ mod streamed;
 mod webgl;
 mod worked;
 
-use pixelferry::command::Choice as _;
+use pixelferry::command::ApiChoice as _;
 use pixelferry::{BackendChoice, Extent};
-use pixelferry_play::{Options, PlayError, Player, Vouched, Wishes, serve};
+use pixelferry_play::{PlayError, Player, PlayerOptions, TextVoucher, Wishes, serve};
 use pixelferry_testing::{Need, need};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -23,9 +23,9 @@ use std::time::Duration;
 const BACKEND: &str = "PIXELFERRY_TEST_TRIAL";
 const SIZE: Extent = Extent::new(96, 54);
 
-fn vouched() -> Vouched {
+fn vouched() -> TextVoucher {
     // SAFETY: the tests' own texts; mutated ones run in a process of their own first.
-    unsafe { Vouched::new() }
+    unsafe { TextVoucher::new() }
 }
 
 #[test]
@@ -52,18 +52,18 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-fn options(file: &Path, backend: BackendChoice) -> Options {
-    Options {
+fn options(file: &Path, backend: BackendChoice) -> PlayerOptions {
+    PlayerOptions {
         wishes: Wishes { backend, ..Wishes::default() },
         size: SIZE,
         step: Some(Duration::from_millis(250)),
         limit: Duration::from_secs(120),
-        ..Options::new(file)
+        ..PlayerOptions::new(file)
     }
 }
 
 /// A file's player with its first picture; `None` where the machine lacks the driver.
-fn opened(options: Options, backend: BackendChoice, of: Need) -> Option<Result<Player, PlayError>> {
+fn opened(options: PlayerOptions, backend: BackendChoice, of: Need) -> Option<Result<Player, PlayError>> {
     match Player::open(options, None, trial(backend), vouched()) {
         Err(PlayError::Driver(error @ pixelferry::Error::Unavailable { .. })) => {
             need(of, Err::<(), _>(error));

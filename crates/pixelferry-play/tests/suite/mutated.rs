@@ -3,7 +3,7 @@
 
 use crate::suite::{folder, opened, options};
 use pixelferry::BackendChoice;
-use pixelferry_play::{Options, Player};
+use pixelferry_play::{Player, PlayerOptions};
 use pixelferry_testing::{Dice, Need, by_level, wait_until};
 use std::fs;
 use std::path::Path;
@@ -52,12 +52,13 @@ fn shown(player: &mut Player) -> Vec<u8> {
 fn soak(name: &str, text: &str, backend: BackendChoice, of: Need, [line, endless]: [&str; 2], limit: u64) {
     let file = folder("mutated").join(name);
     fs::write(&file, text).unwrap();
-    let Some(player) = opened(Options { limit: Duration::from_secs(600), ..options(&file, backend) }, backend, of)
+    let Some(player) =
+        opened(PlayerOptions { limit: Duration::from_secs(600), ..options(&file, backend) }, backend, of)
     else {
         return;
     };
     drop(player.unwrap());
-    let brief = Options { limit: Duration::from_millis(limit), ..options(&file, backend) };
+    let brief = PlayerOptions { limit: Duration::from_millis(limit), ..options(&file, backend) };
     let mut player = opened(brief, backend, of).unwrap().unwrap();
     player.clock.toggle();
     assert!(text.contains(line));

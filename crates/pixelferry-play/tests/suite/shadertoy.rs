@@ -2,7 +2,7 @@
 
 use crate::suite::{SIZE, folder, opened, options, pixels};
 use pixelferry::BackendChoice;
-use pixelferry::command::Choice as _;
+use pixelferry::command::ApiChoice as _;
 use pixelferry_testing::Need;
 
 /// Texts that name variables without a first value, as golfed ones do; `fwidth` runs them three times for a pixel.

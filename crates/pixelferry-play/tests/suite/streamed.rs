@@ -5,7 +5,7 @@ use pixelferry::stream::{StreamDisplay, StreamOptions, publish};
 use pixelferry::{
     BackendChoice, Encoding, Extent, ImageDesc, Link, LinkOptions, PixelFormat, SurfaceDesc, open_backend,
 };
-use pixelferry_play::{Options, PlayError, Player, Wishes, play_headless, sum};
+use pixelferry_play::{PlayError, Player, PlayerOptions, Wishes, play_headless, sum};
 use pixelferry_testing::{Need, wait_until};
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -47,7 +47,7 @@ fn file(name: &str) -> (PathBuf, String) {
     (file, stream)
 }
 
-fn play(options: Options, backend: BackendChoice, of: Need) -> Option<Player> {
+fn play(options: PlayerOptions, backend: BackendChoice, of: Need) -> Option<Player> {
     Some(opened(options, backend, of)?.unwrap())
 }
 
@@ -162,7 +162,7 @@ fn the_trial_and_frames_without_a_window_see_it() {
     std::fs::write(&file, TEXT).unwrap();
     let channel = pixelferry_play::Channel::read(&format!("stream:{stream} nearest"), "".as_ref()).unwrap();
     let wishes = Wishes { backend: BackendChoice::Gl, channels: vec![(0, channel)] };
-    let options = Options { wishes, size: Extent::new(20, 20), ..options(&file, BackendChoice::Gl) };
+    let options = PlayerOptions { wishes, size: Extent::new(20, 20), ..options(&file, BackendChoice::Gl) };
     play_headless(options, 1, Some(&out), None, trial(BackendChoice::Gl), vouched()).unwrap();
     let picture = image::open(&out).unwrap().into_rgba8();
     assert!(picture.pixels().all(|pixel| pixel.0 == [200, 100, 5, 255]), "{:?}", picture.get_pixel(0, 0));

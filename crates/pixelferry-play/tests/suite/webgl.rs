@@ -5,7 +5,7 @@ use crate::suite::shadertoy::BARE;
 use crate::suite::worked::worked;
 use crate::suite::{folder, opened, options};
 use pixelferry::{BackendChoice, Extent};
-use pixelferry_play::{Kind, Options, Player};
+use pixelferry_play::{Player, PlayerOptions, SliderKind};
 use pixelferry_testing::{CHROMIUM_FLAGS, Child, Need, chromium, need};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ fn texts(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn played(file: &Path) -> Option<Player> {
-    let options = Options { size: SIZE, ..options(file, BackendChoice::Gl) };
+    let options = PlayerOptions { size: SIZE, ..options(file, BackendChoice::Gl) };
     let mut player =
         opened(options, BackendChoice::Gl, Need::Egl)?.unwrap_or_else(|e| panic!("{}: {e}", file.display()));
     player.mouse = MOUSE;
@@ -54,7 +54,7 @@ fn passes(file: &Path, player: &mut Player) -> Value {
     let buffers: Vec<_> = buffers.into_iter().filter(|file| file.is_file()).collect();
     let mut sliders = String::new();
     for slider in player.sliders().0 {
-        let (kind, value) = if slider.kind == Kind::Float { ("float", "float") } else { ("int", "int") };
+        let (kind, value) = if slider.kind == SliderKind::Float { ("float", "float") } else { ("int", "int") };
         sliders += &format!("const {kind} {} = {value}({:?});\n", slider.name, slider.value);
     }
     let pass = |file: &PathBuf, is_buffer: bool| {

@@ -158,7 +158,7 @@ void mainImage(out vec4 colour, in vec2 p) {
 void main() { mainImage(gl_FragColor, gl_FragCoord.xy); }";
     std::fs::write(&file, text).unwrap();
     let set = vec![("dims".to_owned(), 1.0), ("tint.b".to_owned(), 1.0)];
-    let options = pixelferry_play::Options { set, ..options(&file, BackendChoice::Gl) };
+    let options = pixelferry_play::PlayerOptions { set, ..options(&file, BackendChoice::Gl) };
     let Some(player) = opened(options, BackendChoice::Gl, Need::Egl) else { return };
     let mut player = player.unwrap();
     let names: Vec<_> = player.sliders().0.iter().map(|slider| slider.name.clone()).collect();

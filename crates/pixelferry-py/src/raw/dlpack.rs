@@ -39,7 +39,7 @@ pub(super) struct Tensor {
 
 /// `DLManagedTensor`, of capsules called "dltensor".
 #[repr(C)]
-pub(super) struct Managed {
+pub(super) struct RawManagedTensor {
     pub tensor: Tensor,
     pub context: *mut c_void,
     pub deleter: Option<unsafe extern "C" fn(*mut Self)>,
@@ -48,7 +48,7 @@ pub(super) struct Managed {
 /// `DLManagedTensorVersioned`, of capsules named "dltensor_versioned". Only its beginning is equal in every major
 /// version.
 #[repr(C)]
-pub(super) struct Versioned {
+pub(super) struct RawVersionedTensor {
     pub major: u32,
     pub minor: u32,
     pub context: *mut c_void,
@@ -59,7 +59,7 @@ pub(super) struct Versioned {
 
 /// A copied description of a tensor.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Described {
+pub struct TensorDesc {
     /// `DLDeviceType`.
     pub device_kind: i32,
     pub device_id: i32,
@@ -74,18 +74,18 @@ pub struct Described {
 }
 
 enum ManagedTensor {
-    Plain(NonNull<Managed>),
-    Versioned(NonNull<Versioned>),
+    Plain(NonNull<RawManagedTensor>),
+    Versioned(NonNull<RawVersionedTensor>),
 }
 
 /// A tensor taken from its capsule. Dropping it calls the producer's deleter on the dropping thread.
-pub struct Taken(ManagedTensor);
+pub struct TakenTensor(ManagedTensor);
 
 /// Names of capsules, and of capsules whose tensor was taken.
 pub(super) const PLAIN: (&CStr, &CStr) = (c"dltensor", c"used_dltensor");
 pub(super) const VERSIONED: (&CStr, &CStr) = (c"dltensor_versioned", c"used_dltensor_versioned");
 
-impl Taken {
+impl TakenTensor {
     /// Takes the tensor, so that the capsule will not free it.
     pub fn from_capsule(capsule: &Bound<'_, PyAny>) -> Result<Self, Failure> {
         let Ok(capsule) = capsule.cast::<PyCapsule>() else {
@@ -130,7 +130,7 @@ impl Taken {
     }
 
     /// Describes the tensor.
-    pub fn describe(&self) -> Result<Described, Failure> {
+    pub fn describe(&self) -> Result<TensorDesc, Failure> {
         // SAFETY: live until `drop`, and of the layout that its name and version say.
         let tensor = unsafe {
             match &self.0 {
@@ -149,7 +149,7 @@ impl Taken {
             }
         };
         let address = tensor.data.addr().checked_add(usize::try_from(tensor.byte_offset).unwrap_or(usize::MAX));
-        Ok(Described {
+        Ok(TensorDesc {
             device_kind: tensor.device.kind,
             device_id: tensor.device.id,
             code: tensor.dtype.code,
@@ -163,7 +163,7 @@ impl Taken {
     }
 }
 
-impl Drop for Taken {
+impl Drop for TakenTensor {
     fn drop(&mut self) {
         match self.0 {
             ManagedTensor::Plain(tensor) => {

@@ -1,6 +1,8 @@
 //! Exports arrays to other libraries: DLPack capsules and Python buffers.
 
-use super::dlpack::{DataType, Described, Device, Managed, PLAIN, Tensor, VERSION, VERSIONED, Versioned};
+use super::dlpack::{
+    DataType, Device, PLAIN, RawManagedTensor, RawVersionedTensor, Tensor, TensorDesc, VERSION, VERSIONED,
+};
 use pixelferry::driver::describe::panics::contain;
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
@@ -14,7 +16,7 @@ use std::sync::Arc;
 const IS_COPIED: u64 = 1 << 1;
 
 /// An exported tensor, freed by its deleter.
-struct Given<M> {
+struct Export<M> {
     managed: M,
     shape: Vec<i64>,
     strides: Vec<i64>,
@@ -24,14 +26,14 @@ struct Given<M> {
 /// Makes a capsule that keeps `memory` alive. The description must have strides.
 pub fn capsule(
     py: Python<'_>,
-    described: Described,
+    described: TensorDesc,
     memory: Arc<dyn Any + Send + Sync>,
     versioned: bool,
     is_copy: bool,
 ) -> PyResult<Bound<'_, PyAny>> {
     if versioned {
         let flags = if is_copy { IS_COPIED } else { 0 };
-        let make = |context, tensor| Versioned {
+        let make = |context, tensor| RawVersionedTensor {
             major: VERSION.0,
             minor: VERSION.1,
             context,
@@ -46,19 +48,19 @@ pub fn capsule(
             delete_versioned,
         );
     }
-    let make = |context, tensor| Managed { tensor, context, deleter: Some(delete_plain) };
+    let make = |context, tensor| RawManagedTensor { tensor, context, deleter: Some(delete_plain) };
     wrap(py, PLAIN.0, given(described, memory, make, |m| &mut m.context, |m| &mut m.tensor), delete_plain)
 }
 
 /// Leaks the tensor to its deleter.
 fn given<M>(
-    described: Described,
+    described: TensorDesc,
     memory: Arc<dyn Any + Send + Sync>,
     make: impl FnOnce(*mut c_void, Tensor) -> M,
     context: fn(&mut M) -> &mut *mut c_void,
     tensor: fn(&mut M) -> &mut Tensor,
 ) -> *mut M {
-    let Described { device_kind, device_id, code, bits, lanes, address, shape, strides } = described;
+    let TensorDesc { device_kind, device_id, code, bits, lanes, address, shape, strides } = described;
     let blank = Tensor {
         data: ptr::with_exposed_provenance_mut(address),
         device: Device { kind: device_kind, id: device_id },
@@ -69,7 +71,7 @@ fn given<M>(
         byte_offset: 0,
     };
     let managed = make(ptr::null_mut(), blank);
-    let all = Box::into_raw(Box::new(Given { managed, shape, strides: strides.unwrap_or_default(), _memory: memory }));
+    let all = Box::into_raw(Box::new(Export { managed, shape, strides: strides.unwrap_or_default(), _memory: memory }));
     // SAFETY: the value is new, and no other pointer to it exists.
     let inside = unsafe { &mut *all };
     *context(&mut inside.managed) = all.cast();
@@ -110,15 +112,15 @@ unsafe extern "C" fn drop_capsule(capsule: *mut ffi::PyObject) {
 }
 
 /// Consumers may call this on any thread.
-unsafe extern "C" fn delete_plain(managed: *mut Managed) {
+unsafe extern "C" fn delete_plain(managed: *mut RawManagedTensor) {
     // SAFETY: a consumer returns what `given` made for it, once.
-    let all = unsafe { Box::from_raw((*managed).context.cast::<Given<Managed>>()) };
+    let all = unsafe { Box::from_raw((*managed).context.cast::<Export<RawManagedTensor>>()) };
     contain("exported array", || drop(all));
 }
 
-unsafe extern "C" fn delete_versioned(managed: *mut Versioned) {
+unsafe extern "C" fn delete_versioned(managed: *mut RawVersionedTensor) {
     // SAFETY: as for `delete_plain`.
-    let all = unsafe { Box::from_raw((*managed).context.cast::<Given<Versioned>>()) };
+    let all = unsafe { Box::from_raw((*managed).context.cast::<Export<RawVersionedTensor>>()) };
     contain("exported array", || drop(all));
 }
 

@@ -5,13 +5,13 @@ use crate::items::Items;
 use pixelferry::api::cuda::CudaBackend;
 use pixelferry::driver::HostBlock;
 use pixelferry::{ComputeMemory, Error, PixelFormat, Result};
-use pixelferry_look::{Layout, Number, Place, Plane, Raw, Span};
+use pixelferry_look::{Layout, MemoryLocation, Number, Plane, Raw, Span};
 use std::ptr::{self, NonNull};
 use std::rc::Rc;
 use std::slice;
 
 /// A description of memory.
-pub trait Lies: Copy {
+pub trait MemoryDesc: Copy {
     /// The described range.
     fn span(&self) -> Span;
 }
@@ -31,7 +31,7 @@ impl Readable<Plane> {
     /// Adds the range, if that depends on numbers on the host. For a device it is measured there later, when the array
     /// is shown.
     pub fn measured(self) -> Result<Self> {
-        if self.0.range.fixed().is_some() || self.0.span.place != Place::Host {
+        if self.0.range.fixed().is_some() || self.0.span.place != MemoryLocation::Host {
             return Ok(self);
         }
         Ok(Self(self.0.measured(self.bytes()?)?))
@@ -55,15 +55,15 @@ fn zeros(shape: Vec<i64>) -> Raw {
         strides: Some(vec![0; shape.len()]),
         shape,
         number: Number { code: 1, bits: 8, foreign: false },
-        place: Place::Host,
+        place: MemoryLocation::Host,
     }
 }
 
-impl<D: Lies> Readable<D> {
+impl<D: MemoryDesc> Readable<D> {
     /// Makes a value for readable memory.
     ///
     /// # Safety
-    /// While a copy of the result is in use, the described memory must be readable: by the host for [`Place::Host`],
+    /// While a copy of the result is in use, the described memory must be readable: by the host for [`MemoryLocation::Host`],
     /// otherwise by its device in a stream that was ordered after the memory's producer.
     pub const unsafe fn new(description: D) -> Self {
         Self(description)
@@ -76,7 +76,7 @@ impl<D: Lies> Readable<D> {
     fn on_host(&self) -> Result<NonNull<u8>> {
         let span = self.0.span();
         let address = NonNull::new(ptr::with_exposed_provenance_mut(span.start));
-        let here = (span.place == Place::Host).then_some(address).flatten();
+        let here = (span.place == MemoryLocation::Host).then_some(address).flatten();
         here.ok_or_else(|| Error::invalid("show", "the array is not in host memory"))
     }
 

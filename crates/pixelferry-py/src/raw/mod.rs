@@ -7,6 +7,6 @@ pub mod descriptor;
 pub mod dlpack;
 pub mod export;
 pub mod memory;
-pub mod owned;
+pub mod owned_bytes;
 #[cfg(target_os = "linux")]
 pub mod vulkan;

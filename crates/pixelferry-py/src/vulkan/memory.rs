@@ -5,7 +5,7 @@ use crate::engine::cuda_of;
 use crate::failure::Failure;
 use crate::job::guarded;
 use crate::raw::descriptor::taken;
-use crate::raw::owned::{CudaBytes, HostBytes, Memory};
+use crate::raw::owned_bytes::{CudaBytes, HostBytes, Memory};
 use crate::raw::vulkan;
 use crate::vulkan::Uuid;
 use pixelferry::SurfaceDesc;

@@ -9,7 +9,7 @@ use crate::vulkan::Uuid;
 use pixelferry::SyncKind;
 use pixelferry::api::cuda::CudaBackend;
 use pixelferry::driver::ComputeSemaphore;
-use pixelferry::driver::describe::process::ProcessOwned;
+use pixelferry::driver::describe::process::ForkGuard;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use std::sync::{Mutex, PoisonError};
@@ -18,11 +18,11 @@ use std::sync::{Mutex, PoisonError};
 #[pyclass(module = "pixelferry.vulkan", name = "Semaphore", frozen)]
 pub struct VulkanSemaphore {
     /// `None` after closing. A forked process does not have the driver.
-    opened: Mutex<Option<ProcessOwned<Opened>>>,
+    opened: Mutex<Option<ForkGuard<ImportedSemaphore>>>,
     kind: SyncKind,
 }
 
-struct Opened {
+struct ImportedSemaphore {
     semaphore: Box<dyn ComputeSemaphore + Send>,
     backend: CudaBackend,
 }
@@ -43,7 +43,7 @@ impl VulkanSemaphore {
         &self,
         py: Python<'_>,
         stream: i64,
-        work: impl FnOnce(&mut Opened, usize) -> Result<(), Failure> + Send,
+        work: impl FnOnce(&mut ImportedSemaphore, usize) -> Result<(), Failure> + Send,
     ) -> PyResult<()> {
         let stream = usize::try_from(stream).map_err(|_| Failure::Shape(format!("invalid stream={stream}")))?;
         // PyTorch uses 0 for the legacy default stream, CUDA itself uses 1.
@@ -74,7 +74,7 @@ impl VulkanSemaphore {
             })?;
             taken(fd, |copy| {
                 let semaphore = backend.open_semaphore(vulkan::semaphore(copy, kind))?;
-                Ok(ProcessOwned::new(Opened { semaphore, backend }))
+                Ok(ForkGuard::new(ImportedSemaphore { semaphore, backend }))
             })
         };
         let opened = py.detach(|| guarded(open))?;

@@ -1,12 +1,12 @@
 //! `pixelferry.vulkan.Texture`.
 
 use crate::failure::Failure;
-use crate::held::Held;
-use crate::named;
+use crate::option_names;
 use crate::raw::vulkan::{Device, Image};
 use crate::stage::Settings;
+use crate::stage_handle::StageHandle;
 use crate::vulkan::Number;
-use crate::written::Written;
+use crate::write_target::WriteTarget;
 use pixelferry::{PixelFormat, Policy, RowOrder, SurfaceDesc};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -15,7 +15,7 @@ use std::ffi::CString;
 /// Writes an image of the program's own Vulkan.
 #[pyclass(module = "pixelferry.vulkan", name = "Texture", frozen)]
 pub struct VulkanTexture {
-    written: Written,
+    written: WriteTarget,
     image: Image,
 }
 
@@ -67,8 +67,8 @@ impl VulkanTexture {
         let path = path.map(str::parse).transpose().map_err(Failure::from)?;
         // The image has a format of its own.
         let settings = Settings { format: PixelFormat::Rgba8, rows: RowOrder::TopDown, policy: Policy::default() };
-        let held = Held::on(py, settings, move || device.display())?;
-        let written = Written::new(py, held, backend, |stage| {
+        let held = StageHandle::on(py, settings, move || device.display())?;
+        let written = WriteTarget::new(py, held, backend, |stage| {
             let display = stage.display();
             stage.open_way(Box::new(move || Ok((display.clone(), image.opened(&display)?))), path)
         })?;
@@ -91,7 +91,7 @@ impl VulkanTexture {
     #[getter]
     fn format(&self) -> Option<String> {
         match self.written.desc {
-            SurfaceDesc::Image(image) => Some(named::name_of(image.format)),
+            SurfaceDesc::Image(image) => Some(option_names::name_of(image.format)),
             _ => None,
         }
     }

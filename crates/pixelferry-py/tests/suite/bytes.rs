@@ -1,7 +1,7 @@
 //! Arrays as bytes, for every description that the checks let through.
 
 use crate::items::Items;
-use pixelferry_look::{Number, Place, Raw};
+use pixelferry_look::{MemoryLocation, Number, Raw};
 use proptest::prelude::*;
 
 proptest! {
@@ -18,7 +18,7 @@ proptest! {
         let (shape, strides): (Vec<i64>, Vec<i64>) = sides.into_iter().unzip();
         let number = Number { code: Number::NONE, bits: bytes * 8, foreign: true };
         let first = 1000;
-        let raw = Raw { address: first, shape: shape.clone(), strides: Some(strides.clone()), number, place: Place::Host };
+        let raw = Raw { address: first, shape: shape.clone(), strides: Some(strides.clone()), number, place: MemoryLocation::Host };
         let mut expected = Vec::new();
         for n in 0..shape.iter().product::<i64>() {
             let (mut rest, mut at) = (n, first as i64);

@@ -1,7 +1,7 @@
 //! The package as Python sees it: runs the tests in `python`, with pytest and NumPy, on the extension that cargo built.
 
 // The file names of extensions, and the X server, are Linux's.
-use pixelferry::{DisplayChoice, PixelFormat, command::Choice as _};
+use pixelferry::{DisplayChoice, PixelFormat, command::ApiChoice as _};
 use pixelferry_testing::{Need, gl_double, need, needs_in_words};
 use std::env;
 use std::ffi::OsString;

@@ -1,26 +1,26 @@
 //! The display that publishes frames to other processes.
 
+use super::display_state::DisplayState;
 use super::hub::Hub;
 use super::piece::Piece;
 use super::server::Server;
 use super::staging::StreamStaging;
-use super::state::State;
 use super::surface::StreamSurface;
 use crate::proof;
-use crate::wire::frame::Placed;
-use crate::wire::message::{Device, Kind};
-use crate::wire::pages::{self, Writers};
+use crate::wire::frame::PlacedFrame;
+use crate::wire::message::{Device, PieceKind};
+use crate::wire::pages::{self, WriteRight};
 use crate::wire::socket::Listener;
 use crate::wire::table::From;
 use cpu_fallback::MemoryDisplay;
 use interop_core::compute::host_bytes;
 use interop_core::describe::error::call;
 use interop_core::devices::borrows::Holder;
-use interop_core::devices::owned::own;
+use interop_core::devices::maker_object::own;
 use interop_core::display::DisplayDriver;
 use interop_core::{
     Api, BufferView, DeviceIdentity, Display, DisplayCaps, Error, HandleType, HostBlock, ImageView, Manner,
-    MemoryShape, Part, PixelFormat, Result, ShownFrame, Staging, StagingKind, Surface, SurfaceDesc, View,
+    MemoryShape, PixelFormat, Result, ShownFrame, Staging, StagingKind, Surface, SurfaceDesc, SurfacePart, View,
 };
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -60,7 +60,7 @@ impl Default for StreamOptions {
 /// Result of [`StreamDisplay::publish`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Published {
+pub struct PublishedFrame {
     /// Number of the frame, from 1.
     pub number: u64,
     /// Current number of subscribers.
@@ -89,7 +89,7 @@ struct Copies {
 /// ```
 /// use cpu_fallback::{CpuArgs, CpuBackend, CpuImage, CpuKernelExt};
 /// use interop_core::{KernelSource, Link, LinkOptions, PixelFormat, SurfaceDesc};
-/// use pixelferry_stream::{Next, StreamDisplay, StreamOptions, Subscriber};
+/// use pixelferry_stream::{NextFrame, StreamDisplay, StreamOptions, Subscriber};
 /// use std::sync::Arc;
 /// use std::time::Duration;
 ///
@@ -103,14 +103,14 @@ struct Copies {
 /// let mut subscriber = Subscriber::open(&name, &(backend as Arc<dyn interop_core::ComputeBackend>))?;
 /// link.frame(|frame| frame.write(&[7; 64 * 32]))?;
 /// stream.publish(&link.shown()?)?;
-/// let Next::Frame(mut frame) = subscriber.next(Duration::from_secs(10))? else { return Ok(()) };
+/// let NextFrame::Frame(mut frame) = subscriber.next(Duration::from_secs(10))? else { return Ok(()) };
 /// assert_eq!((frame.number(), frame.read()?), (1, vec![7; 64 * 32]));
 /// # Ok::<(), interop_core::Error>(())
 /// ```
 pub struct StreamDisplay {
     // Declared first, so that the stream ends before its pieces are freed.
     _server: Server,
-    state: Rc<State>,
+    state: Rc<DisplayState>,
     copies: RefCell<Copies>,
     /// The newest surface, whose memory stays until another frame is published.
     newest: RefCell<Option<Rc<Piece>>>,
@@ -154,7 +154,7 @@ impl StreamDisplay {
             let uuid = device.as_ref().and_then(|device| device.device().uuid).map(|uuid| uuid.0);
             let proof = proof::nonce()?;
             let described = Device { uuid, name: identity.name.chars().take(200).collect(), proof };
-            let state = Rc::new(State { identity, caps, memory, device, hub });
+            let state = Rc::new(DisplayState { identity, caps, memory, device, hub });
             let kept = uuid.map(|_| prove(&state, proof)).transpose()?;
             let server = Server::start(Listener::open(name)?, Arc::clone(&state.hub), described)?;
             Ok(Rc::new(Self {
@@ -192,14 +192,14 @@ impl StreamDisplay {
     /// [`Error::Unavailable`] in a forked child of the process that opened the stream; [`Error::Foreign`] for a frame
     /// of a link to another display; [`Error::NothingShown`] before the first frame; errors of the copy, if one is
     /// needed.
-    pub fn publish(&self, frame: &ShownFrame<'_>) -> Result<Published> {
+    pub fn publish(&self, frame: &ShownFrame<'_>) -> Result<PublishedFrame> {
         call("StreamDisplay::publish", || {
             self.state.hub.check_process()?;
             self.publish_surface(frame.surface())
         })
     }
 
-    fn publish_surface(&self, surface: &Surface) -> Result<Published> {
+    fn publish_surface(&self, surface: &Surface) -> Result<PublishedFrame> {
         let desc = *surface.desc();
         let own = own::<StreamSurface>(surface.driver(), &self.state)?;
         let piece = match own.shown.borrow().as_ref() {
@@ -207,21 +207,21 @@ impl StreamDisplay {
             None => return Err(Error::NothingShown),
         };
         let hub = &self.state.hub;
-        let is_device = piece.as_ref().is_some_and(|(piece, _)| matches!(piece.kind, Kind::Device { .. }));
+        let is_device = piece.as_ref().is_some_and(|(piece, _)| matches!(piece.kind, PieceKind::Device { .. }));
         let copied = piece.is_none() || (is_device && hub.is_asked_for_the_host());
         let frame = hub.next_frame();
         let nanoseconds = now();
         if copied {
             let from: &[From] = if piece.is_none() { &[From::Device, From::Host] } else { &[From::Host] };
-            let bytes = own.read(&Part::full(&desc))?;
+            let bytes = own.read(&SurfacePart::full(&desc))?;
             self.copies.borrow_mut().publish(hub, (&desc, &bytes), (frame, from, nanoseconds))?;
         }
         if let Some((piece, view)) = piece {
             let from: &[From] = if is_device { &[From::Device] } else { &[From::Device, From::Host] };
-            hub.publish(frame, piece.place, from, &Placed { desc, view, nanoseconds });
+            hub.publish(frame, piece.place, from, &PlacedFrame { desc, view, nanoseconds });
             *self.newest.borrow_mut() = Some(piece);
         }
-        Ok(Published { number: frame, subscribers: hub.wake(), copied })
+        Ok(PublishedFrame { number: frame, subscribers: hub.wake(), copied })
     }
 }
 
@@ -240,8 +240,8 @@ impl Copies {
         let free = match self.pieces.iter().position(|(_, piece)| piece.claim()) {
             Some(free) => free,
             None => {
-                let (descriptor, mapping) = pages::create("pixelferry frame", self.bytes, Writers::Maker)?;
-                self.pieces.push((mapping.into_block(), Piece::new(hub, Kind::Host, self.bytes, descriptor)?));
+                let (descriptor, mapping) = pages::create("pixelferry frame", self.bytes, WriteRight::Maker)?;
+                self.pieces.push((mapping.into_block(), Piece::new(hub, PieceKind::Host, self.bytes, descriptor)?));
                 self.pieces.len() - 1
             }
         };
@@ -251,7 +251,7 @@ impl Copies {
             SurfaceDesc::Image(i) => View::Image(ImageView::packed(i.extent, i.format, 1, 0, false)?),
             SurfaceDesc::Buffer(_) => View::Buffer(BufferView { offset: 0, len: bytes.len() }),
         };
-        hub.publish(frame, piece.place, from, &Placed { desc: *desc, view, nanoseconds });
+        hub.publish(frame, piece.place, from, &PlacedFrame { desc: *desc, view, nanoseconds });
         Ok(())
     }
 }
@@ -276,20 +276,20 @@ fn caps(memory: &DisplayCaps, device: Option<&DisplayCaps>, readers: usize) -> D
 }
 
 /// Makes the first piece of device memory, whose content subscribers compare.
-fn prove(state: &Rc<State>, nonce: u64) -> Result<Staging> {
+fn prove(state: &Rc<DisplayState>, nonce: u64) -> Result<Staging> {
     let mut staging = Staging::new((&state.identity, &state.caps), StagingKind::Exported, proof::BYTES, |kind| {
         StreamStaging::new(state, kind, proof::BYTES)
     })?;
     let (bytes, desc) = (proof::bytes(nonce), SurfaceDesc::buffer(proof::BYTES as u64));
     let view = View::Buffer(BufferView { offset: 0, len: proof::BYTES });
     let mut source = state.device()?.create_surface(&desc)?;
-    source.upload(&Part::full(&desc), &bytes, &view)?;
-    let own = interop_core::devices::owned::own_mut::<StreamStaging>(staging.driver_mut(), state)?;
-    source.download(&Part::full(&desc), &mut own.inner, &view)?;
+    source.upload(&SurfacePart::full(&desc), &bytes, &view)?;
+    let own = interop_core::devices::maker_object::own_mut::<StreamStaging>(staging.driver_mut(), state)?;
+    source.download(&SurfacePart::full(&desc), &mut own.inner, &view)?;
     own.inner.wait()?;
     let mut read = state.device()?.create_in_place_surface(&desc)?;
     read.read_in_place(&own.inner, &view)?;
-    if read.read_back(&Part::full(&desc))? != bytes {
+    if read.read_back(&SurfacePart::full(&desc))? != bytes {
         let reason = "memory made for sharing does not contain what was copied to it";
         return Err(Error::unsupported(&state.identity, reason));
     }
@@ -337,7 +337,7 @@ impl DisplayDriver for StreamDisplay {
         if own.shown.borrow().as_ref().is_some_and(|shown| shown.piece.is_some()) {
             return Ok(());
         }
-        let read = own.read(&Part::full(surface.desc()))?;
+        let read = own.read(&SurfacePart::full(surface.desc()))?;
         let mut copy = host_bytes(read.len())?;
         copy.extend_from_slice(&read);
         std::hint::black_box(copy);

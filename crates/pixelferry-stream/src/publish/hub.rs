@@ -1,7 +1,7 @@
 //! State that a publisher's display thread and socket thread share.
 
-use crate::wire::frame::Placed;
-use crate::wire::message::{Device, Kind, Notice, encode};
+use crate::wire::frame::PlacedFrame;
+use crate::wire::message::{Device, Notice, PieceKind, encode};
 use crate::wire::socket::{Connection, send};
 use crate::wire::table::{From, PLACES, Reader, Table};
 use interop_core::describe::process::ProcessMark;
@@ -35,7 +35,7 @@ impl Peer {
     }
 
     /// Sends notices of all changes, newest pieces first, until the socket is full.
-    fn catch_up(&mut self, places: &[Option<Listed>]) {
+    fn catch_up(&mut self, places: &[Option<PieceEntry>]) {
         let number = |place: usize| places[place].as_ref().map_or(0, |piece| piece.number);
         let mut changed: Vec<_> = (0..PLACES).filter(|place| self.told[*place] != number(*place)).collect();
         changed.sort_by_key(|place| Reverse(number(*place)));
@@ -43,7 +43,7 @@ impl Peer {
     }
 
     /// Sends a notice about one place; `false` if the socket is full.
-    fn tell(&mut self, place: usize, piece: Option<&Listed>) -> bool {
+    fn tell(&mut self, place: usize, piece: Option<&PieceEntry>) -> bool {
         let socket = self.connection.socket();
         let told = &mut self.told[place];
         if *told != 0 {
@@ -63,16 +63,16 @@ impl Peer {
 }
 
 /// A piece of memory, as notices describe it.
-struct Listed {
+struct PieceEntry {
     notice: Notice,
     number: u64,
     descriptor: OwnedFd,
 }
 
-struct State {
+struct HubState {
     peers: Vec<Peer>,
     /// Piece in each place of the table.
-    places: Vec<Option<Listed>>,
+    places: Vec<Option<PieceEntry>>,
     last_piece: u64,
     last_frame: u64,
     has_ended: bool,
@@ -84,18 +84,18 @@ pub(crate) struct Hub {
     pub made: ProcessMark,
     /// Maximum number of subscribers.
     readers: usize,
-    state: Mutex<State>,
+    state: Mutex<HubState>,
 }
 
 impl Hub {
     pub(crate) fn new(readers: usize) -> Result<Self> {
         let places = std::iter::repeat_with(|| None).take(PLACES).collect();
-        let state = State { peers: Vec::new(), places, last_piece: 0, last_frame: 0, has_ended: false };
+        let state = HubState { peers: Vec::new(), places, last_piece: 0, last_frame: 0, has_ended: false };
         Ok(Self { table: Table::create()?, made: ProcessMark::here(), readers, state: Mutex::new(state) })
     }
 
     /// No holder of the lock panics; even if one did, the state would be consistent.
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, HubState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -146,7 +146,7 @@ impl Hub {
 
     /// Sends a subscriber the notices that it missed, now that its socket has room.
     pub(crate) fn catch_up(&self, id: u64) {
-        let State { peers, places, .. } = &mut *self.state();
+        let HubState { peers, places, .. } = &mut *self.state();
         if let Some(peer) = peers.iter_mut().find(|peer| peer.id == id && peer.is_behind) {
             peer.catch_up(places);
         }
@@ -156,9 +156,9 @@ impl Hub {
     ///
     /// # Errors
     /// [`Error::Unavailable`] if all places are in use.
-    pub(crate) fn list(&self, kind: Kind, bytes: u64, descriptor: OwnedFd) -> Result<usize> {
+    pub(crate) fn list(&self, kind: PieceKind, bytes: u64, descriptor: OwnedFd) -> Result<usize> {
         self.check_process()?;
-        let State { peers, places, last_piece, .. } = &mut *self.state();
+        let HubState { peers, places, last_piece, .. } = &mut *self.state();
         let place = places.iter().position(Option::is_none).ok_or_else(|| Error::Unavailable {
             what: "another piece of stream memory".into(),
             reason: format!("a stream has at most {PLACES} pieces"),
@@ -167,7 +167,7 @@ impl Hub {
         *last_piece += 1;
         let number = *last_piece;
         self.table.settle(place, number);
-        places[place] = Some(Listed { notice: Notice::Piece { number, kind, bytes }, number, descriptor });
+        places[place] = Some(PieceEntry { notice: Notice::Piece { number, kind, bytes }, number, descriptor });
         peers.iter_mut().for_each(|peer| peer.catch_up(places));
         Ok(place)
     }
@@ -177,7 +177,7 @@ impl Hub {
         if !self.made.is_here() {
             return;
         }
-        let State { peers, places, has_ended, .. } = &mut *self.state();
+        let HubState { peers, places, has_ended, .. } = &mut *self.state();
         if !*has_ended {
             self.table.vacate(place);
         }
@@ -187,7 +187,7 @@ impl Hub {
 
     /// Ends the stream: sends notices of the pieces, one of which has the newest frame, and closes the connections.
     pub(crate) fn end(&self) {
-        let State { peers, places, has_ended, .. } = &mut *self.state();
+        let HubState { peers, places, has_ended, .. } = &mut *self.state();
         *has_ended = true;
         for mut peer in peers.drain(..) {
             let _ = set_socket_send_buffer_size(peer.connection.socket(), LAST_BYTES);
@@ -208,13 +208,13 @@ impl Hub {
         state.last_frame
     }
 
-    pub(crate) fn publish(&self, frame: u64, place: usize, from: &[From], placed: &Placed) {
+    pub(crate) fn publish(&self, frame: u64, place: usize, from: &[From], placed: &PlacedFrame) {
         self.table.publish(frame, place, from, placed.words());
     }
 
     /// Wakes all subscribers that wait for a frame; returns the number of subscribers.
     pub(crate) fn wake(&self) -> usize {
-        let State { peers, places, .. } = &mut *self.state();
+        let HubState { peers, places, .. } = &mut *self.state();
         for peer in peers.iter_mut() {
             if peer.is_behind {
                 peer.catch_up(places);

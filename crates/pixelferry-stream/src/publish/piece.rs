@@ -1,7 +1,7 @@
 //! A piece of memory that subscribers can open.
 
 use super::hub::Hub;
-use crate::wire::message::Kind;
+use crate::wire::message::PieceKind;
 use interop_core::Result;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -10,11 +10,11 @@ use std::sync::Arc;
 pub(crate) struct Piece {
     hub: Arc<Hub>,
     pub place: usize,
-    pub kind: Kind,
+    pub kind: PieceKind,
 }
 
 impl Piece {
-    pub(crate) fn new(hub: &Arc<Hub>, kind: Kind, bytes: usize, descriptor: OwnedFd) -> Result<Self> {
+    pub(crate) fn new(hub: &Arc<Hub>, kind: PieceKind, bytes: usize, descriptor: OwnedFd) -> Result<Self> {
         let place = hub.list(kind, bytes as u64, descriptor)?;
         Ok(Self { hub: Arc::clone(hub), place, kind })
     }

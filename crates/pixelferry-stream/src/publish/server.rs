@@ -2,7 +2,7 @@
 
 use super::hub::{Hub, Peer};
 use crate::wire::message::{Device, Hello, Notice, VERSION, decode, encode};
-use crate::wire::socket::{Connection, Listener, Received, receive, send};
+use crate::wire::socket::{Connection, Listener, SocketEvent, receive, send};
 use crate::wire::table::Reader;
 use interop_core::describe::threads;
 use interop_core::{Error, Result};
@@ -160,12 +160,12 @@ impl Room {
             return if changes == EventFlags::OUT { self.hub.catch_up(id) } else { self.dismiss(id) };
         };
         let received = receive(connection.socket());
-        if matches!(received, Received::Nothing) {
+        if matches!(received, SocketEvent::Nothing) {
             return;
         }
         let Some((connection, _)) = self.waiting.remove(&id) else { return };
         // Subscribers must not send descriptors, so these are closed.
-        let Received::Packet(bytes, _) = received else { return };
+        let SocketEvent::Packet(bytes, _) = received else { return };
         let hello = decode::<Hello>(&bytes).and_then(|hello| {
             if hello.version == VERSION {
                 return Ok(());

@@ -1,36 +1,36 @@
 //! Memory blocks that other processes share.
 
+use super::display_state::DisplayState;
 use super::piece::Piece;
-use super::state::State;
-use crate::wire::message::Kind;
-use crate::wire::pages::{self, Writers};
+use crate::wire::message::PieceKind;
+use crate::wire::pages::{self, WriteRight};
 use interop_core::display::{Reach, StagingDriver};
 use interop_core::{Display, HandleType, Result, SharedHandle, Staging, StagingKind};
 use std::rc::Rc;
 
 /// A block in plain memory or of the device, with its piece.
 pub(crate) struct StreamStaging {
-    state: Rc<State>,
+    state: Rc<DisplayState>,
     pub inner: Staging,
     /// `None` for a block that is only copied from.
     pub piece: Option<Rc<Piece>>,
 }
 
-interop_core::owned!(StreamStaging: State, "staging block", |block| &block.state);
+interop_core::owned!(StreamStaging: DisplayState, "staging block", |block| &block.state);
 
 impl StreamStaging {
-    pub(crate) fn new(state: &Rc<State>, kind: StagingKind, bytes: usize) -> Result<(Self, Reach)> {
+    pub(crate) fn new(state: &Rc<DisplayState>, kind: StagingKind, bytes: usize) -> Result<(Self, Reach)> {
         let memory = state.memory.as_ref() as &dyn Display;
         let (inner, piece) = match kind {
             StagingKind::Persistent => {
-                let (descriptor, mapping) = pages::create("pixelferry frame", bytes, Writers::Maker)?;
+                let (descriptor, mapping) = pages::create("pixelferry frame", bytes, WriteRight::Maker)?;
                 let inner = memory.create_staging(StagingKind::Imported(mapping.into_block()), bytes)?;
-                (inner, Some(Piece::new(&state.hub, Kind::Host, bytes, descriptor)?))
+                (inner, Some(Piece::new(&state.hub, PieceKind::Host, bytes, descriptor)?))
             }
             StagingKind::Exported => {
                 let inner = state.device()?.create_staging(StagingKind::Exported, bytes)?;
                 let memory = inner.export(HandleType::OPAQUE)?.duplicate_memory()?;
-                let kind = Kind::Device { dedicated: memory.is_dedicated(), allocation: memory.bytes() };
+                let kind = PieceKind::Device { dedicated: memory.is_dedicated(), allocation: memory.bytes() };
                 (inner, Some(Piece::new(&state.hub, kind, bytes, memory.into_handle())?))
             }
             other => (memory.create_staging(other, bytes)?, None),

@@ -1,17 +1,17 @@
 //! Surfaces of a stream.
 
+use super::display_state::DisplayState;
 use super::piece::Piece;
 use super::staging::StreamStaging;
-use super::state::State;
-use crate::wire::message::Kind;
-use interop_core::devices::owned::{own, own_mut};
+use crate::wire::message::PieceKind;
+use interop_core::devices::maker_object::{own, own_mut};
 use interop_core::display::{Content, InPlaceDriver, StoredDriver, SurfaceDriver};
-use interop_core::{Display, Error, Part, Result, Staging, Surface, SurfaceDesc, View};
+use interop_core::{Display, Error, Result, Staging, Surface, SurfaceDesc, SurfacePart, View};
 use std::cell::RefCell;
 use std::rc::Rc;
 
 /// Content of a surface.
-pub(crate) struct Shown {
+pub(crate) struct SurfaceContent {
     /// A surface of the display in plain memory, or of the device's display.
     pub inner: Surface,
     /// The piece that it reads in place, and the frame's layout in it.
@@ -20,27 +20,27 @@ pub(crate) struct Shown {
 
 /// A surface, in the display that owns its piece.
 pub(crate) struct StreamSurface {
-    state: Rc<State>,
+    state: Rc<DisplayState>,
     desc: SurfaceDesc,
     /// `None` before the first frame of a surface that shows in place.
-    pub shown: RefCell<Option<Shown>>,
+    pub shown: RefCell<Option<SurfaceContent>>,
 }
 
-interop_core::owned!(StreamSurface: State, "surface", |surface| &surface.state);
+interop_core::owned!(StreamSurface: DisplayState, "surface", |surface| &surface.state);
 
 impl StreamSurface {
-    pub(crate) fn stored(state: &Rc<State>, desc: &SurfaceDesc) -> Result<Self> {
+    pub(crate) fn stored(state: &Rc<DisplayState>, desc: &SurfaceDesc) -> Result<Self> {
         let inner = (state.memory.as_ref() as &dyn Display).create_surface(desc)?;
-        let shown = RefCell::new(Some(Shown { inner, piece: None }));
+        let shown = RefCell::new(Some(SurfaceContent { inner, piece: None }));
         Ok(Self { state: Rc::clone(state), desc: *desc, shown })
     }
 
-    pub(crate) fn in_place(state: &Rc<State>, desc: &SurfaceDesc) -> Self {
+    pub(crate) fn in_place(state: &Rc<DisplayState>, desc: &SurfaceDesc) -> Self {
         Self { state: Rc::clone(state), desc: *desc, shown: RefCell::new(None) }
     }
 
     /// Reads its content as tight rows.
-    pub(crate) fn read(&self, part: &Part) -> Result<Vec<u8>> {
+    pub(crate) fn read(&self, part: &SurfacePart) -> Result<Vec<u8>> {
         self.state.hub.check_process()?;
         self.shown.borrow_mut().as_mut().ok_or(Error::NothingShown)?.inner.read_back(part)
     }
@@ -74,19 +74,19 @@ impl<C: Content> InPlaceDriver<C> for StreamSurface {
         let piece = staging.piece.as_ref().ok_or_else(|| Error::refused("the block does not belong to the stream"))?;
         let view = C::view(view);
         let before = self.shown.get_mut().take();
-        let is_alike = |shown: &Shown| shown.piece.as_ref().is_some_and(|(other, _)| other.kind == piece.kind);
+        let is_alike = |shown: &SurfaceContent| shown.piece.as_ref().is_some_and(|(other, _)| other.kind == piece.kind);
         let mut inner = match before.filter(is_alike) {
             Some(shown) => shown.inner,
             None => {
                 let display = match piece.kind {
-                    Kind::Host => self.state.memory.as_ref(),
-                    Kind::Device { .. } => self.state.device()?,
+                    PieceKind::Host => self.state.memory.as_ref(),
+                    PieceKind::Device { .. } => self.state.device()?,
                 };
                 display.create_in_place_surface(&self.desc)?
             }
         };
         inner.read_in_place(&staging.inner, &view)?;
-        *self.shown.get_mut() = Some(Shown { inner, piece: Some((Rc::clone(piece), view)) });
+        *self.shown.get_mut() = Some(SurfaceContent { inner, piece: Some((Rc::clone(piece), view)) });
         Ok(())
     }
 }

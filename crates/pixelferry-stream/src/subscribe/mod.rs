@@ -1,7 +1,7 @@
 //! The subscriber's side: frames of another process as memory of a backend.
 
-mod joined;
+mod frame_access;
 mod subscriber;
-mod way;
+mod subscription;
 
-pub use subscriber::{Next, StreamFrame, Subscriber};
+pub use subscriber::{NextFrame, StreamFrame, Subscriber};

@@ -1,10 +1,10 @@
 //! Receives the frames of a stream.
 
-use super::joined::Joined;
-use super::way::{Open, Ways};
+use super::frame_access::{AccessList, OpenPiece};
+use super::subscription::Subscription;
 use crate::publish::now;
-use crate::wire::frame::Placed;
-use crate::wire::table::{From, Held};
+use crate::wire::frame::PlacedFrame;
+use crate::wire::table::{From, SlotContent};
 use interop_core::describe::error::call;
 use interop_core::describe::pattern::rows;
 use interop_core::describe::process::ProcessMark;
@@ -24,9 +24,9 @@ use std::time::{Duration, Instant};
 pub struct Subscriber {
     made: ProcessMark,
     backend: Arc<dyn ComputeBackend>,
-    joined: Joined,
-    ways: Ways,
-    opened: HashMap<u64, Open>,
+    joined: Subscription,
+    ways: AccessList,
+    opened: HashMap<u64, OpenPiece>,
     /// Memory for copies of frames, if the access path copies.
     copied: Option<Box<dyn ComputeMemory>>,
     current: Option<Current>,
@@ -36,7 +36,7 @@ pub struct Subscriber {
 struct Current {
     number: u64,
     piece: u64,
-    placed: Placed,
+    placed: PlacedFrame,
 }
 
 impl std::fmt::Debug for Subscriber {
@@ -47,7 +47,7 @@ impl std::fmt::Debug for Subscriber {
 
 /// Result of [`Subscriber::next`].
 #[derive(Debug)]
-pub enum Next<'s> {
+pub enum NextFrame<'s> {
     /// A frame newer than the last one.
     Frame(StreamFrame<'s>),
     /// No newer frame arrived in time. [`Subscriber::frame`] is the last one.
@@ -66,8 +66,8 @@ impl Subscriber {
     /// an invalid name, and for a publisher that sends invalid messages.
     pub fn open(name: &str, backend: &Arc<dyn ComputeBackend>) -> Result<Self> {
         call("Subscriber::open", || {
-            let joined = Joined::new(name)?;
-            let ways = Ways::find(backend.as_ref(), &joined)?;
+            let joined = Subscription::new(name)?;
+            let ways = AccessList::find(backend.as_ref(), &joined)?;
             if ways.from() == From::Host {
                 joined.seat.ask_for_the_host();
             }
@@ -110,15 +110,15 @@ impl Subscriber {
     /// # Errors
     /// [`Error::InvalidInput`] for a publisher that describes an invalid frame; [`Error::Unavailable`] in a forked
     /// child of the process that subscribed; errors of the backend. After an error the last frame is still there.
-    pub fn next(&mut self, timeout: Duration) -> Result<Next<'_>> {
+    pub fn next(&mut self, timeout: Duration) -> Result<NextFrame<'_>> {
         let taken = call("Subscriber::next", || {
             self.check_process()?;
             self.take(timeout)
         })?;
         Ok(match (taken, self.joined.has_ended) {
-            (true, _) => self.frame().map_or(Next::Nothing, Next::Frame),
-            (false, true) => Next::Ended,
-            (false, false) => Next::Nothing,
+            (true, _) => self.frame().map_or(NextFrame::Nothing, NextFrame::Frame),
+            (false, true) => NextFrame::Ended,
+            (false, false) => NextFrame::Nothing,
         })
     }
 
@@ -136,7 +136,7 @@ impl Subscriber {
     pub fn frame(&mut self) -> Option<StreamFrame<'_>> {
         let current = self.current.as_ref().filter(|_| self.made.is_here())?;
         let memory = match (self.opened.get_mut(&current.piece), &mut self.copied) {
-            (Some(Open::Device(memory) | Open::Pages(memory)), _) => memory,
+            (Some(OpenPiece::Device(memory) | OpenPiece::Pages(memory)), _) => memory,
             (_, Some(copied)) => copied,
             _ => return None,
         };
@@ -148,8 +148,8 @@ impl Subscriber {
     pub fn memory(&self) -> Option<&dyn ComputeMemory> {
         let current = self.current.as_ref().filter(|_| self.made.is_here())?;
         match (self.opened.get(&current.piece)?, &self.copied) {
-            (Open::Device(memory) | Open::Pages(memory), _) => Some(memory.as_ref()),
-            (Open::Copy(_), copied) => copied.as_deref(),
+            (OpenPiece::Device(memory) | OpenPiece::Pages(memory), _) => Some(memory.as_ref()),
+            (OpenPiece::Copy(_), copied) => copied.as_deref(),
         }
     }
 
@@ -184,15 +184,15 @@ impl Subscriber {
     }
 
     /// Opens the piece that contains a frame, and copies the frame if the access path copies.
-    fn open_piece(&mut self, held: Held) -> Result<()> {
+    fn open_piece(&mut self, held: SlotContent) -> Result<()> {
         let number = held.piece;
         let piece = self.joined.pieces.get(&number);
         let piece = piece.ok_or_else(|| Error::refused(format!("the publisher never announced piece {number}")))?;
-        let placed = Placed::of(held.words, piece.bytes)?;
+        let placed = PlacedFrame::of(held.words, piece.bytes)?;
         if !self.opened.contains_key(&number) {
-            self.opened.insert(number, Open::new(&self.ways, self.backend.as_ref(), piece)?);
+            self.opened.insert(number, OpenPiece::new(&self.ways, self.backend.as_ref(), piece)?);
         }
-        if let Some(Open::Copy(block)) = self.opened.get(&number) {
+        if let Some(OpenPiece::Copy(block)) = self.opened.get(&number) {
             let span = placed.view.span();
             if self.copied.as_ref().is_none_or(|copied| copied.len() < span.end) {
                 self.copied = Some(self.backend.allocate(block.len())?);

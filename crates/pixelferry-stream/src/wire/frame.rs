@@ -10,7 +10,7 @@ pub(crate) const WORDS: usize = 6;
 
 /// A frame: its layout in its piece of memory, the meaning of its numbers, and when it was published.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Placed {
+pub(crate) struct PlacedFrame {
     pub desc: SurfaceDesc,
     pub view: View,
     /// Nanoseconds of `CLOCK_MONOTONIC`, which all processes of a machine share.
@@ -40,7 +40,7 @@ fn top_first(order: RowOrder, view: ImageView) -> ImageView {
     }
 }
 
-impl Placed {
+impl PlacedFrame {
     pub(crate) fn words(&self) -> [u64; WORDS] {
         match (&self.desc, &self.view) {
             (SurfaceDesc::Image(image), View::Image(view)) => {
@@ -107,17 +107,17 @@ mod tests {
             let image = ImageDesc::new(33, 5, format).with_encoding(encoding).with_alpha(AlphaMode::Straight);
             let placed = |image, reversed| {
                 let view = ImageView::packed(Extent::new(33, 5), format, 64, 128, reversed).unwrap();
-                Placed { desc: SurfaceDesc::Image(image), view: View::Image(view), nanoseconds: u64::MAX }
+                PlacedFrame { desc: SurfaceDesc::Image(image), view: View::Image(view), nanoseconds: u64::MAX }
             };
             let frame = placed(image, false);
-            assert_eq!(Placed::of(frame.words(), 1 << 20).unwrap(), frame);
+            assert_eq!(PlacedFrame::of(frame.words(), 1 << 20).unwrap(), frame);
             let from_below = placed(image.with_row_order(RowOrder::BottomUp), false);
-            assert_eq!(Placed::of(from_below.words(), 1 << 20).unwrap(), placed(image, true));
+            assert_eq!(PlacedFrame::of(from_below.words(), 1 << 20).unwrap(), placed(image, true));
         }
         let view = View::Buffer(BufferView { offset: 16, len: 100 });
-        let frame = Placed { desc: SurfaceDesc::buffer(100), view, nanoseconds: 1 };
-        assert_eq!(Placed::of(frame.words(), 116).unwrap(), frame);
-        assert!(Placed::of(frame.words(), 115).is_err(), "outside of its piece");
+        let frame = PlacedFrame { desc: SurfaceDesc::buffer(100), view, nanoseconds: 1 };
+        assert_eq!(PlacedFrame::of(frame.words(), 116).unwrap(), frame);
+        assert!(PlacedFrame::of(frame.words(), 115).is_err(), "outside of its piece");
     }
 
     #[test]
@@ -134,7 +134,7 @@ mod tests {
             let near = |number: u64| if round % 3 == 0 { number } else { number % 70 };
             let kind = (near(word()) % 4) | ((word() % 16) << 8) | ((word() % 4) << 16) | ((word() % 5) << 24);
             let words = [kind, near(word()) | near(word()) << 32, near(word()), near(word()), near(word()), 0];
-            let Ok(frame) = Placed::of(words, 4096) else { continue };
+            let Ok(frame) = PlacedFrame::of(words, 4096) else { continue };
             taken += 1;
             assert!(frame.view.span().end <= 4096 && frame.desc.byte_len().is_ok(), "{words:x?}");
         }

@@ -17,7 +17,7 @@ pub(crate) struct Hello {
 /// Kind of a piece of memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub(crate) enum Kind {
+pub(crate) enum PieceKind {
     /// Shared pages of the host.
     Host,
     /// Memory of the publisher's device, as an opaque descriptor (`VK_KHR_external_memory_fd`).
@@ -57,7 +57,7 @@ pub(crate) enum Notice {
         reason: String,
     },
     /// A piece of memory; its descriptor comes with the message.
-    Piece { number: u64, kind: Kind, bytes: u64 },
+    Piece { number: u64, kind: PieceKind, bytes: u64 },
     /// The publisher has released a piece.
     Gone { number: u64 },
 }

@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicU64;
 
 /// Who may write the pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Writers {
+pub(crate) enum WriteRight {
     /// Only the process that made them: the kernel refuses any further mapping for writing (`F_SEAL_FUTURE_WRITE`).
     Maker,
     /// Every process that has the descriptor.
@@ -20,31 +20,31 @@ pub(crate) enum Writers {
 
 /// Pages that are mapped into this process until this is dropped.
 #[derive(Debug)]
-pub(crate) struct Mapping {
+pub(crate) struct PageMapping {
     address: NonNull<c_void>,
     len: usize,
 }
 
 // SAFETY: the mapping belongs to the process and not to a thread. Its words are accessed only as atomics, and only
 // `HostBlock`, which stays on one thread, hands out slices of its bytes.
-unsafe impl Send for Mapping {}
+unsafe impl Send for PageMapping {}
 // SAFETY: as above.
-unsafe impl Sync for Mapping {}
+unsafe impl Sync for PageMapping {}
 
 /// Allocates whole zeroed pages for this many bytes and maps them for writing. Their size is sealed, so that no process
 /// that maps them can hit their end (`SIGBUS`).
 ///
 /// # Errors
 /// [`Error::Unavailable`] if the system has no more memory or descriptors.
-pub(crate) fn create(name: &str, bytes: usize, writers: Writers) -> Result<(OwnedFd, Mapping)> {
+pub(crate) fn create(name: &str, bytes: usize, writers: WriteRight) -> Result<(OwnedFd, PageMapping)> {
     let bytes = bytes.checked_next_multiple_of(HostBlock::PAGE).unwrap_or(bytes);
     let made = || {
         let pages = memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
         ftruncate(&pages, bytes as u64)?;
         let address = map(&pages, bytes, ProtFlags::READ | ProtFlags::WRITE)?;
-        let mapping = Mapping { address, len: bytes };
+        let mapping = PageMapping { address, len: bytes };
         let mut seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
-        if writers == Writers::Maker {
+        if writers == WriteRight::Maker {
             seals |= SealFlags::FUTURE_WRITE;
         }
         fcntl_add_seals(&pages, seals)?;
@@ -62,7 +62,7 @@ pub(crate) fn create(name: &str, bytes: usize, writers: Writers) -> Result<(Owne
 ///
 /// # Errors
 /// [`Error::InvalidInput`] for a descriptor of something else; [`Error::Unavailable`] if mapping fails.
-pub(crate) fn open(pages: &OwnedFd, bytes: usize, writers: Writers) -> Result<Mapping> {
+pub(crate) fn open(pages: &OwnedFd, bytes: usize, writers: WriteRight) -> Result<PageMapping> {
     let seals = fcntl_get_seals(pages).map_err(|_| Error::refused("a descriptor is not shared memory"))?;
     if !seals.contains(SealFlags::SHRINK) {
         return Err(Error::refused("shared memory is not sealed, so the publisher could shrink it"));
@@ -71,13 +71,13 @@ pub(crate) fn open(pages: &OwnedFd, bytes: usize, writers: Writers) -> Result<Ma
     if bytes == 0 || size < bytes as u64 {
         return Err(Error::refused(format!("shared memory has {size} bytes instead of the announced {bytes}")));
     }
-    let access = if writers == Writers::All { ProtFlags::READ | ProtFlags::WRITE } else { ProtFlags::READ };
+    let access = if writers == WriteRight::All { ProtFlags::READ | ProtFlags::WRITE } else { ProtFlags::READ };
     let address = map(pages, bytes, access).map_err(|errno| Error::Unavailable {
         what: format!("{bytes} bytes of shared memory"),
         reason: errno.to_string(),
         hint: "Free memory, or raise the limit of address space.".into(),
     })?;
-    Ok(Mapping { address, len: bytes })
+    Ok(PageMapping { address, len: bytes })
 }
 
 fn map(pages: impl AsFd, bytes: usize, access: ProtFlags) -> rustix::io::Result<NonNull<c_void>> {
@@ -86,7 +86,7 @@ fn map(pages: impl AsFd, bytes: usize, access: ProtFlags) -> rustix::io::Result<
     NonNull::new(address).ok_or(rustix::io::Errno::NOMEM)
 }
 
-impl Mapping {
+impl PageMapping {
     /// The pages as words, which other processes may change at any time.
     pub(crate) fn words(&self) -> &[AtomicU64] {
         // SAFETY: a mapping begins at a page, lives as long as `self`, and is accessed here only as atomics. Words of
@@ -106,15 +106,15 @@ impl Mapping {
 }
 
 #[cfg(test)]
-impl Mapping {
-    /// Another `Mapping` of the same address, because ThreadSanitizer identifies memory by its address only. It does
+impl PageMapping {
+    /// Another `PageMapping` of the same address, because ThreadSanitizer identifies memory by its address only. It does
     /// not unmap and must not outlive `self`.
     pub(crate) fn alias(&self) -> std::mem::ManuallyDrop<Self> {
         std::mem::ManuallyDrop::new(Self { address: self.address, len: self.len })
     }
 }
 
-impl Drop for Mapping {
+impl Drop for PageMapping {
     fn drop(&mut self) {
         // SAFETY: `map` mapped this range with this length, it is unmapped only here, and no slice of it exists any
         // more.
@@ -131,22 +131,22 @@ mod tests {
 
     #[test]
     fn both_sides_see_the_same_words_and_one_of_them_writes() {
-        let (pages, mine) = create("test", 4096, Writers::Maker).unwrap();
-        let theirs = open(&pages, 4096, Writers::Maker).unwrap();
+        let (pages, mine) = create("test", 4096, WriteRight::Maker).unwrap();
+        let theirs = open(&pages, 4096, WriteRight::Maker).unwrap();
         mine.words()[511].store(7, Ordering::Relaxed);
         assert_eq!(theirs.words()[511].load(Ordering::Relaxed), 7);
-        assert!(open(&pages, 4096, Writers::All).is_err(), "mapped for writing after it was sealed");
+        assert!(open(&pages, 4096, WriteRight::All).is_err(), "mapped for writing after it was sealed");
     }
 
     #[test]
     fn what_is_no_such_memory_is_refused() {
-        let (pages, _) = create("test", 4096, Writers::All).unwrap();
-        assert!(open(&pages, 4097, Writers::All).unwrap_err().to_string().contains("4097"));
-        assert!(open(&pages, 0, Writers::All).is_err());
+        let (pages, _) = create("test", 4096, WriteRight::All).unwrap();
+        assert!(open(&pages, 4097, WriteRight::All).unwrap_err().to_string().contains("4097"));
+        assert!(open(&pages, 0, WriteRight::All).is_err());
         let unsealed = memfd_create("test", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING).unwrap();
         ftruncate(&unsealed, 4096).unwrap();
-        assert!(open(&unsealed, 4096, Writers::All).unwrap_err().to_string().contains("sealed"));
+        assert!(open(&unsealed, 4096, WriteRight::All).unwrap_err().to_string().contains("sealed"));
         let file = OwnedFd::from(std::fs::File::open("/dev/null").unwrap());
-        assert!(open(&file, 1, Writers::Maker).unwrap_err().to_string().contains("not shared memory"));
+        assert!(open(&file, 1, WriteRight::Maker).unwrap_err().to_string().contains("not shared memory"));
     }
 }

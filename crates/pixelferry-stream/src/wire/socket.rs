@@ -184,7 +184,7 @@ impl Listener {
         let failed = |errno: Errno| unavailable(&format!("the socket {}", path.display()), errno);
         // Only one process at a time may check for and replace a leftover socket.
         let _turn = turn(&path)?;
-        if remove_if_dead(&path, &address) == Left::Alive {
+        if remove_if_dead(&path, &address) == SocketCheck::Alive {
             return Err(Error::refused(format!("a stream {name:?} exists already; choose another name")));
         }
         let socket = opened().map_err(failed)?;
@@ -270,22 +270,22 @@ fn connected(address: &SocketAddrUnix) -> rustix::io::Result<Connection> {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum Left {
+enum SocketCheck {
     Nothing,
     Alive,
 }
 
 /// Removes a socket whose publisher was killed: no process listens there, or only a forked child has copies.
-fn remove_if_dead(path: &Path, address: &SocketAddrUnix) -> Left {
+fn remove_if_dead(path: &Path, address: &SocketAddrUnix) -> SocketCheck {
     match connected(address) {
-        Ok(_) | Err(Errno::AGAIN) => return Left::Alive,
+        Ok(_) | Err(Errno::AGAIN) => return SocketCheck::Alive,
         Err(Errno::CONNREFUSED | Errno::SRCH) => {
             tracing::info!(path = %path.display(), "removing a stream's leftover socket");
             let _ = fs::remove_file(path);
         }
         Err(_) => {}
     }
-    Left::Nothing
+    SocketCheck::Nothing
 }
 
 /// Locks the folder until the returned descriptor is closed.
@@ -343,7 +343,7 @@ pub(crate) fn send(socket: &OwnedFd, bytes: &[u8], descriptors: &[BorrowedFd<'_>
 
 /// Result of receiving.
 #[derive(Debug)]
-pub(crate) enum Received {
+pub(crate) enum SocketEvent {
     Packet(Vec<u8>, Vec<OwnedFd>),
     Nothing,
     /// This process has no descriptors left for those of the next packet, which stays in the socket.
@@ -353,7 +353,7 @@ pub(crate) enum Received {
 }
 
 /// Receives the next packet, if there is one. Descriptors of a truncated packet are closed.
-pub(crate) fn receive(socket: &OwnedFd) -> Received {
+pub(crate) fn receive(socket: &OwnedFd) -> SocketEvent {
     let mut bytes = vec![0; LONGEST];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
@@ -369,20 +369,20 @@ pub(crate) fn receive(socket: &OwnedFd) -> Received {
         .collect();
     let got = match got {
         Ok(got) => got,
-        Err(Errno::AGAIN | Errno::INTR) => return Received::Nothing,
-        Err(_) => return Received::Ended,
+        Err(Errno::AGAIN | Errno::INTR) => return SocketEvent::Nothing,
+        Err(_) => return SocketEvent::Ended,
     };
     if got.flags.contains(ReturnFlags::CTRUNC) && descriptors.len() < DESCRIPTORS {
-        return Received::OutOfDescriptors;
+        return SocketEvent::OutOfDescriptors;
     }
     if got.bytes == 0 || got.flags.intersects(ReturnFlags::TRUNC | ReturnFlags::CTRUNC) {
-        return Received::Ended;
+        return SocketEvent::Ended;
     }
     match recv(socket, &mut [0_u8; 1], RecvFlags::DONTWAIT) {
         Ok(_) => {
             bytes.truncate(got.bytes);
-            Received::Packet(bytes, descriptors)
+            SocketEvent::Packet(bytes, descriptors)
         }
-        Err(_) => Received::Ended,
+        Err(_) => SocketEvent::Ended,
     }
 }

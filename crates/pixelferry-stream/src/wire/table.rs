@@ -15,7 +15,7 @@
 //! not order (scripts/tsan). A subscriber's page counts for as long as its connection exists, whichever notices it got.
 
 use super::frame;
-use super::pages::{self, Mapping, Writers};
+use super::pages::{self, PageMapping, WriteRight};
 use interop_core::Result;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
@@ -81,7 +81,7 @@ impl From {
 
 /// Content of a place, as another process wrote it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Held {
+pub(crate) struct SlotContent {
     pub stamp: Stamp,
     pub piece: u64,
     pub words: [u64; frame::WORDS],
@@ -90,13 +90,13 @@ pub(crate) struct Held {
 /// The publisher's page, on the publisher's side.
 #[derive(Debug)]
 pub(crate) struct Table {
-    pages: Mapping,
+    pages: PageMapping,
     descriptor: OwnedFd,
 }
 
 impl Table {
     pub(crate) fn create() -> Result<Self> {
-        let (descriptor, pages) = pages::create("pixelferry stream", BYTES, Writers::Maker)?;
+        let (descriptor, pages) = pages::create("pixelferry stream", BYTES, WriteRight::Maker)?;
         pages.words()[0].store(MAGIC, SeqCst);
         Ok(Self { pages, descriptor })
     }
@@ -168,12 +168,12 @@ impl Table {
 /// A subscriber's page, on the publisher's side.
 #[derive(Debug)]
 pub(crate) struct Reader {
-    pages: Mapping,
+    pages: PageMapping,
 }
 
 impl Reader {
     pub(crate) fn create() -> Result<(OwnedFd, Self)> {
-        let (descriptor, pages) = pages::create("pixelferry reader", READERS_BYTES, Writers::All)?;
+        let (descriptor, pages) = pages::create("pixelferry reader", READERS_BYTES, WriteRight::All)?;
         Ok((descriptor, Self { pages }))
     }
 
@@ -190,8 +190,8 @@ impl Reader {
 /// Both pages, on a subscriber's side.
 #[derive(Debug)]
 pub(crate) struct Seat {
-    table: Mapping,
-    mine: Mapping,
+    table: PageMapping,
+    mine: PageMapping,
     /// Index into [`READS`] of the word with the current frame.
     word: usize,
 }
@@ -202,8 +202,8 @@ impl Seat {
     /// # Errors
     /// [`interop_core::Error::InvalidInput`] for descriptors of something else.
     pub(crate) fn take(table: &OwnedFd, mine: &OwnedFd) -> Result<Self> {
-        let table = pages::open(table, BYTES, Writers::Maker)?;
-        let mine = pages::open(mine, READERS_BYTES, Writers::All)?;
+        let table = pages::open(table, BYTES, WriteRight::Maker)?;
+        let mine = pages::open(mine, READERS_BYTES, WriteRight::All)?;
         if table.words()[0].load(SeqCst) != MAGIC {
             return Err(interop_core::Error::refused("the publisher's page has another version"));
         }
@@ -221,7 +221,7 @@ impl Seat {
 
     /// Begins to read the newest frame, if it is not the current one. The current one stays readable until
     /// [`Seat::let_go`].
-    pub(crate) fn read(&mut self, from: From) -> Option<Held> {
+    pub(crate) fn read(&mut self, from: From) -> Option<SlotContent> {
         let [now, next] = [self.word, 1 - self.word].map(|at| &self.mine.words()[READS[at]]);
         // Each failed round means that a newer frame appeared. A publisher cannot make this many in that time.
         for _ in 0..1000 {
@@ -239,10 +239,10 @@ impl Seat {
 
     /// Returns the content of a place if it still holds this frame after reading: the publisher may remove a piece that
     /// is being read and put another one there.
-    fn held(&self, stamp: Stamp, place: usize) -> Option<Held> {
+    fn held(&self, stamp: Stamp, place: usize) -> Option<SlotContent> {
         let words = place_of(self.table.words(), place);
         let described = std::array::from_fn(|at| words[2 + at].load(SeqCst));
-        let held = Held { stamp, piece: words[1].load(SeqCst), words: described };
+        let held = SlotContent { stamp, piece: words[1].load(SeqCst), words: described };
         (words[0].load(SeqCst) == stamp.0).then_some(held)
     }
 

@@ -3,7 +3,7 @@
 use super::fork::Fork;
 use super::published::{Process, SOON, Stream, StreamThreads, backend, fresh_name, given_name};
 use interop_core::{Display, StagingKind};
-use pixelferry_stream::{Next, StreamDisplay, StreamOptions, Subscriber, streams};
+use pixelferry_stream::{NextFrame, StreamDisplay, StreamOptions, Subscriber, streams};
 use pixelferry_testing::{pass_in_child, wait_until};
 use rustix::process::{Pid, Signal, kill_process};
 use std::path::PathBuf;
@@ -41,7 +41,7 @@ fn child_is_refused() {
     let mut stream = Stream::open(&fresh_name());
     let mut subscriber = stream.subscribe();
     stream.show(1);
-    assert!(matches!(subscriber.next(SOON).unwrap(), Next::Frame(_)));
+    assert!(matches!(subscriber.next(SOON).unwrap(), NextFrame::Frame(_)));
     // The display's own objects go, too.
     let mut asked = Some((stream, subscriber));
     let child = Fork::new(|| {
@@ -65,10 +65,10 @@ fn child_is_refused() {
         assert_eq!(stream.show(value).subscribers, 1);
         assert!(subscriber.frame().unwrap().read().unwrap() == [1; 64 * 64], "the child let the frame go");
     }
-    let Next::Frame(mut frame) = subscriber.next(SOON).unwrap() else { panic!("no frame") };
+    let NextFrame::Frame(mut frame) = subscriber.next(SOON).unwrap() else { panic!("no frame") };
     assert_eq!((frame.number(), frame.read().unwrap()), (19, vec![19; 64 * 64]));
     // The publisher's thread is there, and welcomes.
-    assert!(matches!(stream.subscribe().next(SOON).unwrap(), Next::Frame(_)));
+    assert!(matches!(stream.subscribe().next(SOON).unwrap(), NextFrame::Frame(_)));
     println!("RAN ON a forked child");
 }
 
@@ -81,8 +81,8 @@ fn child_closes() {
     let name = stream.name.clone();
     let _child = Fork::idle();
     drop(stream);
-    assert!(matches!(subscriber.next(SOON).unwrap(), Next::Frame(_)));
-    assert!(matches!(subscriber.next(SOON).unwrap(), Next::Ended));
+    assert!(matches!(subscriber.next(SOON).unwrap(), NextFrame::Frame(_)));
+    assert!(matches!(subscriber.next(SOON).unwrap(), NextFrame::Ended));
     let error = Subscriber::open(&name, &backend()).unwrap_err().to_string();
     assert!(error.contains("no process publishes it"), "{error}");
     drop(Stream::open(&name));
@@ -153,7 +153,7 @@ fn child_loses_a_subscriber() {
 fn child_subscribes_and_forks() {
     let name = given_name();
     let mut subscriber = Subscriber::open(&name, &backend()).unwrap();
-    assert!(matches!(subscriber.next(SOON).unwrap(), Next::Frame(_)));
+    assert!(matches!(subscriber.next(SOON).unwrap(), NextFrame::Frame(_)));
     forks(&name);
 }
 
@@ -168,14 +168,14 @@ fn child_loses_its_publisher() {
         joined.is_some()
     });
     let mut subscriber = joined.unwrap();
-    assert!(matches!(subscriber.next(SOON).unwrap(), Next::Frame(_)));
+    assert!(matches!(subscriber.next(SOON).unwrap(), NextFrame::Frame(_)));
     // Of whose connection the child has a copy.
     let _orphan = Orphan::of(&name);
     let taken = StreamDisplay::open(&name, None, StreamOptions::default()).unwrap_err().to_string();
     assert!(taken.contains("exists already"), "{taken}");
     // Not waited for yet: a process that ended counts, whether its parent knows of it or not.
     publisher.kill();
-    assert!(matches!(subscriber.next(SOON).unwrap(), Next::Ended));
+    assert!(matches!(subscriber.next(SOON).unwrap(), NextFrame::Ended));
     assert!(subscriber.frame().unwrap().read().unwrap() == [1; 64 * 64], "its last frame stays");
     let error = Subscriber::open(&name, &backend()).unwrap_err().to_string();
     assert!(error.contains("no process publishes it"), "{error}");

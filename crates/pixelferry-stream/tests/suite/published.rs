@@ -2,7 +2,7 @@
 
 use cpu_fallback::CpuBackend;
 use interop_core::{ComputeBackend, Display, Link, LinkOptions, PixelFormat, StagingKind, SurfaceDesc};
-use pixelferry_stream::{Published, StreamDisplay, StreamOptions, Subscriber};
+use pixelferry_stream::{PublishedFrame, StreamDisplay, StreamOptions, Subscriber};
 use pixelferry_testing::{Patience, wait_until};
 use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType, connect, recv, send, socket_with,
@@ -51,7 +51,7 @@ impl Stream {
         Self { link, display, name: name.into() }
     }
 
-    pub fn show(&mut self, value: u8) -> Published {
+    pub fn show(&mut self, value: u8) -> PublishedFrame {
         let bytes = vec![value; self.link.desc().byte_len().unwrap()];
         self.link.frame(|frame| frame.write(&bytes)).unwrap();
         self.display.publish(&self.link.shown().unwrap()).unwrap()

@@ -1,7 +1,7 @@
 //! Processes that have no file descriptors left.
 
 use super::published::{Process, SOON, Stream, StreamThreads, backend, fresh_name, knock, message, socket};
-use pixelferry_stream::{Next, StreamDisplay, StreamOptions, Subscriber};
+use pixelferry_stream::{NextFrame, StreamDisplay, StreamOptions, Subscriber};
 use pixelferry_testing::{pass_in_child, wait_until};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::fs::File;
@@ -56,8 +56,8 @@ fn child_subscribes() {
     for left in 0..24 {
         let files = all_but(left);
         let opened = Subscriber::open(&name, &backend);
-        let taken =
-            opened.and_then(|mut subscriber| subscriber.next(SOON).map(|next| assert!(matches!(next, Next::Frame(_)))));
+        let taken = opened
+            .and_then(|mut subscriber| subscriber.next(SOON).map(|next| assert!(matches!(next, NextFrame::Frame(_)))));
         drop(files);
         match taken {
             Ok(()) => joined += 1,
@@ -81,7 +81,7 @@ fn child_subscribes() {
         failed == 3
     });
     drop(files);
-    assert!(matches!(early.next(SOON).unwrap(), Next::Frame(_)) && !early.has_ended());
+    assert!(matches!(early.next(SOON).unwrap(), NextFrame::Frame(_)) && !early.has_ended());
     let files = all_but(2);
     let error = StreamDisplay::open(&fresh_name(), None, StreamOptions::default()).unwrap_err().to_string();
     drop(files);

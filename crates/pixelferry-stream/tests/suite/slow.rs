@@ -1,13 +1,13 @@
 //! Subscribers that do not read what they are told.
 
 use super::published::{SOON, Stream, StreamThreads, fresh_name, knock, message, socket};
-use pixelferry_stream::{Next, Subscriber};
+use pixelferry_stream::{NextFrame, Subscriber};
 use pixelferry_testing::wait_until;
 use std::time::Duration;
 
 fn taken(subscriber: &mut Subscriber) -> (u64, Vec<u8>) {
     match subscriber.next(SOON).unwrap() {
-        Next::Frame(mut frame) => (frame.number(), frame.read().unwrap()),
+        NextFrame::Frame(mut frame) => (frame.number(), frame.read().unwrap()),
         other => panic!("no frame: {other:?}"),
     }
 }
@@ -61,7 +61,7 @@ fn the_last_frame_of_a_closed_stream_reaches_a_paused_subscriber() {
     assert_eq!((number, bytes.len()), (300, 308 * 308));
     assert!(bytes.iter().all(|byte| *byte == 308_u32 as u8));
     // Asked without waiting, too.
-    assert!(matches!(subscriber.next(Duration::ZERO).unwrap(), Next::Ended) && subscriber.has_ended());
+    assert!(matches!(subscriber.next(Duration::ZERO).unwrap(), NextFrame::Ended) && subscriber.has_ended());
     assert_eq!(subscriber.frame().unwrap().number(), 300, "it stays readable");
 }
 

@@ -2,7 +2,7 @@
 
 use super::fork::Fork;
 use super::published::{Process, SOON, Stream, backend, fresh_name, given_name};
-use pixelferry_stream::{Next, StreamFrame, Subscriber};
+use pixelferry_stream::{NextFrame, StreamFrame, Subscriber};
 use pixelferry_testing::{Dice, by_level, pass_in_child};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -31,7 +31,7 @@ fn take(name: &str, pause: Option<Duration>) -> u64 {
     let (mut taken, mut last) = (0, 0);
     loop {
         match subscriber.next(SOON).unwrap() {
-            Next::Frame(mut frame) => {
+            NextFrame::Frame(mut frame) => {
                 let number = check(&mut frame);
                 assert!(number > last, "frame {number} after {last}");
                 if let Some(pause) = pause {
@@ -40,8 +40,8 @@ fn take(name: &str, pause: Option<Duration>) -> u64 {
                 }
                 (taken, last) = (taken + 1, number);
             }
-            Next::Nothing => panic!("nothing came after {last}"),
-            Next::Ended => return taken,
+            NextFrame::Nothing => panic!("nothing came after {last}"),
+            NextFrame::Ended => return taken,
         }
     }
 }
@@ -76,22 +76,22 @@ fn child_publishes() {
         // Keeps the first frame that it gets, and asks for nothing until the stream has ended.
         let paused = scope.spawn(|| {
             let mut subscriber = Subscriber::open(&name, &backend()).unwrap();
-            let Next::Frame(mut frame) = subscriber.next(SOON).unwrap() else { panic!("no frame") };
+            let NextFrame::Frame(mut frame) = subscriber.next(SOON).unwrap() else { panic!("no frame") };
             let first = check(&mut frame);
             begun.fetch_add(1, Ordering::SeqCst);
             while !over.load(Ordering::SeqCst) {
                 std::thread::sleep(Duration::from_millis(5));
                 assert_eq!(check(&mut subscriber.frame().unwrap()), first);
             }
-            let Next::Frame(mut frame) = subscriber.next(SOON).unwrap() else { panic!("no last frame") };
+            let NextFrame::Frame(mut frame) = subscriber.next(SOON).unwrap() else { panic!("no last frame") };
             assert_eq!(check(&mut frame), frames);
-            assert!(matches!(subscriber.next(SOON).unwrap(), Next::Ended));
+            assert!(matches!(subscriber.next(SOON).unwrap(), NextFrame::Ended));
         });
         // Come and go.
         let comes = scope.spawn(|| {
             while !over.load(Ordering::SeqCst) {
                 let Ok(mut subscriber) = Subscriber::open(&name, &backend()) else { continue };
-                if let Next::Frame(mut frame) = subscriber.next(SOON).unwrap() {
+                if let NextFrame::Frame(mut frame) = subscriber.next(SOON).unwrap() {
                     check(&mut frame);
                     comings.fetch_add(1, Ordering::SeqCst);
                 }
@@ -149,7 +149,7 @@ fn child_takes() {
     let mut subscriber = Subscriber::open(&given_name(), &backend()).unwrap();
     // A process that forked keeps its copies for a while after it was killed.
     let _fork = Fork::new(|| std::thread::sleep(Duration::from_millis(300)));
-    while let Next::Frame(mut frame) = subscriber.next(SOON).unwrap() {
+    while let NextFrame::Frame(mut frame) = subscriber.next(SOON).unwrap() {
         check(&mut frame);
     }
 }

@@ -23,14 +23,14 @@ const EXR: &[u8] = b"\x76\x2f\x31\x01";
 const FIRST: u64 = 12;
 
 /// Contents of a file.
-pub struct Opened {
+pub struct FileContent {
     /// At least one array: of a video its first frame, of OpenEXR each channel or colour of each layer.
     pub arrays: Vec<Array>,
     /// A video, whose next frames replace the first as it plays.
     pub film: Option<Film>,
 }
 
-impl Opened {
+impl FileContent {
     /// Reads a `.npy` file, an array of a `.npz` file (`file.npz:name`), a picture (PNG, JPEG, WebP, TIFF, BMP; OpenEXR
     /// with the feature `exr`), or a video: Y4M, or MP4, Matroska, WebM, AVI, MPEG-TS and H.264 if GStreamer decodes
     /// it. The file's first bytes select the format. `name` becomes the array's name, or the start of the names if the
@@ -63,7 +63,7 @@ impl Opened {
     /// Reads an array from a stream, such as standard input, and no further. `there` is the number of bytes, if known.
     ///
     /// # Errors
-    /// Those of [`Opened::open`].
+    /// Those of [`FileContent::open`].
     pub fn read_from(mut from: impl Read + Send + 'static, name: &str, there: Option<u64>) -> Result<Self, ReadError> {
         let first = first(&mut from)?;
         if !Source::is_y4m(&first) {

@@ -15,7 +15,7 @@ const FLOAT: Number = Number { code: 2, bits: 32, foreign: false };
 
 /// Why a well-formed message is refused.
 #[derive(Debug, Error)]
-pub enum Refused {
+pub enum MessageRefusal {
     #[error("unknown image {0:?}")]
     Image(String),
     #[error("image {0:?} has no channel {1:?}")]
@@ -74,7 +74,7 @@ impl Board {
     }
 
     /// Applies a message. After an error nothing has changed.
-    pub fn apply(&mut self, message: &Message<'_>) -> Result<(), Refused> {
+    pub fn apply(&mut self, message: &Message<'_>) -> Result<(), MessageRefusal> {
         let (name, grabs_focus) = match message {
             Message::Create { name, grabs_focus, size, channels } => {
                 self.create(name, *size, channels)?;
@@ -89,7 +89,7 @@ impl Board {
                 self.close(at);
                 return Ok(());
             }
-            Message::File(path) => return Err(Refused::File((*path).to_owned())),
+            Message::File(path) => return Err(MessageRefusal::File((*path).to_owned())),
             Message::Graphics => return Ok(()),
         };
         if grabs_focus {
@@ -114,9 +114,9 @@ impl Board {
         Changes { arrays, gone: mem::take(&mut self.gone), focus: self.focus.take() }
     }
 
-    fn position(&self, name: &str) -> Result<usize, Refused> {
+    fn position(&self, name: &str) -> Result<usize, MessageRefusal> {
         let at = self.images.iter().position(|image| image.name == name);
-        at.ok_or_else(|| Refused::Image(name.to_owned()))
+        at.ok_or_else(|| MessageRefusal::Image(name.to_owned()))
     }
 
     fn close(&mut self, at: usize) {
@@ -124,7 +124,7 @@ impl Board {
         self.gone.extend(image.sheets.into_iter().map(|sheet| sheet.name));
     }
 
-    fn create(&mut self, name: &str, size: [usize; 2], channels: &[&str]) -> Result<(), Refused> {
+    fn create(&mut self, name: &str, size: [usize; 2], channels: &[&str]) -> Result<(), MessageRefusal> {
         let sheets = sheets(name, channels);
         let old = self.position(name).ok();
         let others = self.images.iter().enumerate().filter(|(at, _)| Some(*at) != old).map(|(_, image)| image);
@@ -132,10 +132,10 @@ impl Board {
         for (at, (sheet, _)) in sheets.iter().enumerate() {
             let is_taken = self.taken.contains(sheet) || others.iter().any(|other| other.name == *sheet);
             if is_taken || sheets[..at].iter().any(|(other, _)| other == sheet) {
-                return Err(Refused::Name(sheet.clone()));
+                return Err(MessageRefusal::Name(sheet.clone()));
             }
         }
-        let no_room = |why| Refused::Room(size, channels.len(), why);
+        let no_room = |why| MessageRefusal::Room(size, channels.len(), why);
         let there = others.iter().map(|sheet| needed(sheet.numbers.len() / sheet.channels.len(), sheet.channels.len()));
         let pixels = size[0].saturating_mul(size[1]);
         let new = sheets.iter().map(|(_, channels)| needed(pixels, channels.len()));
@@ -156,17 +156,17 @@ impl Board {
         Ok(())
     }
 
-    fn update(&mut self, update: &Update<'_>) -> Result<(), Refused> {
+    fn update(&mut self, update: &Update<'_>) -> Result<(), MessageRefusal> {
         let Update { name, at: [left, top], size: [width, height], .. } = *update;
         let position = self.position(name)?;
         let Image { size, sheets, .. } = &mut self.images[position];
         if left + width > size[0] || top + height > size[1] {
-            return Err(Refused::Part { name: name.to_owned(), at: update.at, size: update.size });
+            return Err(MessageRefusal::Part { name: name.to_owned(), at: update.at, size: update.size });
         }
         let place = |channel: &str| {
             let mut all = sheets.iter().enumerate();
             let found = all.find_map(|(at, sheet)| Some((at, sheet.channels.iter().position(|one| one == channel)?)));
-            found.ok_or_else(|| Refused::Channel(name.to_owned(), channel.to_owned()))
+            found.ok_or_else(|| MessageRefusal::Channel(name.to_owned(), channel.to_owned()))
         };
         let places: Vec<_> = update.channels.iter().map(|(channel, ..)| place(channel)).collect::<Result<_, _>>()?;
         for ((sheet, channel), (_, first, step)) in places.into_iter().zip(&update.channels) {

@@ -15,7 +15,7 @@ const NUMBER: usize = size_of::<f32>();
 
 /// Why bytes are not a valid message.
 #[derive(Debug, Error, PartialEq, Eq)]
-pub enum Damaged {
+pub enum MessageError {
     #[error("invalid size {0}; a message has 5 to {MOST_BYTES} bytes")]
     Length(u32),
     #[error("unknown message type {0}")]
@@ -71,15 +71,15 @@ impl Update<'_> {
 }
 
 /// Returns how many bytes of a message follow its first four.
-pub fn length(first: [u8; 4]) -> Result<usize, Damaged> {
+pub fn length(first: [u8; 4]) -> Result<usize, MessageError> {
     let length = u32::from_le_bytes(first);
     let fits = |length: &usize| (NUMBER + 1..=MOST_BYTES).contains(length);
-    usize::try_from(length).ok().filter(fits).map(|length| length - NUMBER).ok_or(Damaged::Length(length))
+    usize::try_from(length).ok().filter(fits).map(|length| length - NUMBER).ok_or(MessageError::Length(length))
 }
 
 impl<'a> Message<'a> {
     /// Parses the bytes after the length.
-    pub fn parse(bytes: &'a [u8]) -> Result<Self, Damaged> {
+    pub fn parse(bytes: &'a [u8]) -> Result<Self, MessageError> {
         let mut rest = Rest(bytes);
         let kind = rest.byte("type")?;
         let message = match kind {
@@ -100,9 +100,9 @@ impl<'a> Message<'a> {
                 channels: rest.channels()?,
             },
             8 => return Ok(Self::Graphics),
-            other => return Err(Damaged::Type(other)),
+            other => return Err(MessageError::Type(other)),
         };
-        if rest.0.is_empty() { Ok(message) } else { Err(Damaged::Follows(rest.0.len())) }
+        if rest.0.is_empty() { Ok(message) } else { Err(MessageError::Follows(rest.0.len())) }
     }
 }
 
@@ -110,66 +110,67 @@ impl<'a> Message<'a> {
 struct Rest<'a>(&'a [u8]);
 
 impl<'a> Rest<'a> {
-    fn take<const N: usize>(&mut self, what: &'static str) -> Result<[u8; N], Damaged> {
-        let (first, rest) = self.0.split_first_chunk().ok_or(Damaged::Ends(what))?;
+    fn take<const N: usize>(&mut self, what: &'static str) -> Result<[u8; N], MessageError> {
+        let (first, rest) = self.0.split_first_chunk().ok_or(MessageError::Ends(what))?;
         self.0 = rest;
         Ok(*first)
     }
 
-    fn byte(&mut self, what: &'static str) -> Result<u8, Damaged> {
+    fn byte(&mut self, what: &'static str) -> Result<u8, MessageError> {
         self.take::<1>(what).map(|[byte]| byte)
     }
 
-    fn flag(&mut self) -> Result<bool, Damaged> {
+    fn flag(&mut self) -> Result<bool, MessageError> {
         match self.byte("flag")? {
             flag @ 0..=1 => Ok(flag == 1),
-            other => Err(Damaged::Number("flag", other.into())),
+            other => Err(MessageError::Number("flag", other.into())),
         }
     }
 
-    fn text(&mut self, what: &'static str) -> Result<&'a str, Damaged> {
+    fn text(&mut self, what: &'static str) -> Result<&'a str, MessageError> {
         let end = self.0.iter().take(MOST_NAME + 1).position(|byte| *byte == 0);
-        let end = end.ok_or(if self.0.len() > MOST_NAME { Damaged::Text(what) } else { Damaged::Ends(what) })?;
+        let end =
+            end.ok_or(if self.0.len() > MOST_NAME { MessageError::Text(what) } else { MessageError::Ends(what) })?;
         let (text, rest) = self.0.split_at(end);
         self.0 = &rest[1..];
-        std::str::from_utf8(text).map_err(|_| Damaged::Text(what))
+        std::str::from_utf8(text).map_err(|_| MessageError::Text(what))
     }
 
-    fn at_least(&mut self, least: i32, what: &'static str) -> Result<usize, Damaged> {
+    fn at_least(&mut self, least: i32, what: &'static str) -> Result<usize, MessageError> {
         let number = i32::from_le_bytes(self.take(what)?);
-        usize::try_from(number).ok().filter(|_| number >= least).ok_or(Damaged::Number(what, number.into()))
+        usize::try_from(number).ok().filter(|_| number >= least).ok_or(MessageError::Number(what, number.into()))
     }
 
-    fn size(&mut self) -> Result<[usize; 2], Damaged> {
+    fn size(&mut self) -> Result<[usize; 2], MessageError> {
         Ok([self.at_least(1, "width")?, self.at_least(1, "height")?])
     }
 
-    fn channels(&mut self) -> Result<Vec<&'a str>, Damaged> {
+    fn channels(&mut self) -> Result<Vec<&'a str>, MessageError> {
         let count = self.at_least(1, "number of channels")?;
         if count > MOST_CHANNELS {
-            return Err(Damaged::Number("number of channels", count as i64));
+            return Err(MessageError::Number("number of channels", count as i64));
         }
         (0..count).map(|_| self.text("channel's name")).collect()
     }
 
-    fn places(&mut self, count: usize, what: &'static str) -> Result<Vec<usize>, Damaged> {
+    fn places(&mut self, count: usize, what: &'static str) -> Result<Vec<usize>, MessageError> {
         let mut place = || {
             let place = i64::from_le_bytes(self.take(what)?);
-            usize::try_from(place).map_err(|_| Damaged::Number(what, place))
+            usize::try_from(place).map_err(|_| MessageError::Number(what, place))
         };
         (0..count).map(|_| place()).collect()
     }
 
     /// Parses an update of one channel (type 3), of consecutive channels (5), or of channels with an offset and stride
     /// each (6).
-    fn update(mut self, kind: u8) -> Result<Update<'a>, Damaged> {
+    fn update(mut self, kind: u8) -> Result<Update<'a>, MessageError> {
         let (grabs_focus, name) = (self.flag()?, self.text("name")?);
         let names = if kind == 3 { vec![self.text("channel's name")?] } else { self.channels()? };
         let at = [self.at_least(0, "column")?, self.at_least(0, "row")?];
         let size = self.size()?;
         // The product of two numbers of 31 bits fits.
         let pixels = size[0] as u64 * size[1] as u64;
-        let too_large = || Damaged::Number("number of pixels", pixels as i64);
+        let too_large = || MessageError::Number("number of pixels", pixels as i64);
         let count = usize::try_from(pixels).ok().filter(|count| *count <= MOST_BYTES).ok_or_else(too_large)?;
         let (firsts, steps) = match kind {
             6 => (self.places(names.len(), "offset")?, self.places(names.len(), "stride")?),
@@ -177,12 +178,12 @@ impl<'a> Rest<'a> {
         };
         let there = self.0.len() / NUMBER;
         if !self.0.len().is_multiple_of(NUMBER) {
-            return Err(Damaged::Ends("numbers"));
+            return Err(MessageError::Ends("numbers"));
         }
         let channels: Vec<_> = names.into_iter().zip(firsts).zip(steps).map(|((a, b), c)| (a, b, c)).collect();
         for (channel, (_, first, step)) in channels.iter().enumerate() {
             let last = step.checked_mul(count - 1).and_then(|last| last.checked_add(*first));
-            last.filter(|last| *last < there).ok_or(Damaged::Outside(channel, there))?;
+            last.filter(|last| *last < there).ok_or(MessageError::Outside(channel, there))?;
         }
         Ok(Update { name, grabs_focus, at, size, channels, numbers: self.0 })
     }
@@ -196,7 +197,7 @@ mod tests {
     const UPDATE: &[u8] = b"\x06\x01a\0\x01\0\0\0R\0\x01\0\0\0\x02\0\0\0\x02\0\0\0\x01\0\0\0\
         \x01\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0\0\0\0\0\0\0\x80\x3f\0\0\0\0\0\0\0\x40";
 
-    fn with(at: usize, bytes: &[u8]) -> Damaged {
+    fn with(at: usize, bytes: &[u8]) -> MessageError {
         let mut damaged = UPDATE.to_vec();
         damaged[at..at + bytes.len()].copy_from_slice(bytes);
         Message::parse(&damaged).unwrap_err()
@@ -210,24 +211,24 @@ mod tests {
         for end in 0..UPDATE.len() {
             assert!(Message::parse(&UPDATE[..end]).is_err(), "{end}");
         }
-        assert_eq!(with(0, &[9]), Damaged::Type(9));
-        assert_eq!(with(1, &[2]), Damaged::Number("flag", 2));
-        assert_eq!(with(2, &[0xff]), Damaged::Text("name"));
-        assert_eq!(with(4, &65_i32.to_le_bytes()), Damaged::Number("number of channels", 65));
-        assert_eq!(with(4, &[0]), Damaged::Number("number of channels", 0));
-        assert_eq!(with(10, &[0xff; 4]), Damaged::Number("column", -1));
-        assert_eq!(with(18, &[0]), Damaged::Number("width", 0));
-        assert_eq!(with(18, &[3]), Damaged::Outside(0, 4));
+        assert_eq!(with(0, &[9]), MessageError::Type(9));
+        assert_eq!(with(1, &[2]), MessageError::Number("flag", 2));
+        assert_eq!(with(2, &[0xff]), MessageError::Text("name"));
+        assert_eq!(with(4, &65_i32.to_le_bytes()), MessageError::Number("number of channels", 65));
+        assert_eq!(with(4, &[0]), MessageError::Number("number of channels", 0));
+        assert_eq!(with(10, &[0xff; 4]), MessageError::Number("column", -1));
+        assert_eq!(with(18, &[0]), MessageError::Number("width", 0));
+        assert_eq!(with(18, &[3]), MessageError::Outside(0, 4));
         let most = [0xff, 0xff, 0xff, 0x7f];
-        assert_eq!(with(18, &[most, most].concat()), Damaged::Number("number of pixels", 0x3fff_ffff_0000_0001));
-        assert_eq!(with(26, &[0xff; 8]), Damaged::Number("offset", -1));
-        assert_eq!(with(34, &[0xff; 8]), Damaged::Number("stride", -1));
-        assert_eq!(with(34, &i64::MAX.to_le_bytes()), Damaged::Outside(0, 4));
-        assert_eq!(Message::parse(b"\x02a\0b"), Err(Damaged::Follows(1)));
+        assert_eq!(with(18, &[most, most].concat()), MessageError::Number("number of pixels", 0x3fff_ffff_0000_0001));
+        assert_eq!(with(26, &[0xff; 8]), MessageError::Number("offset", -1));
+        assert_eq!(with(34, &[0xff; 8]), MessageError::Number("stride", -1));
+        assert_eq!(with(34, &i64::MAX.to_le_bytes()), MessageError::Outside(0, 4));
+        assert_eq!(Message::parse(b"\x02a\0b"), Err(MessageError::Follows(1)));
         let long = [&[2][..], &[b'a'; 1025], &[0]].concat();
-        assert_eq!(Message::parse(&long), Err(Damaged::Text("name")));
-        assert_eq!(length([4, 0, 0, 0]), Err(Damaged::Length(4)));
-        assert_eq!(length([1, 0, 0, 0x20]), Err(Damaged::Length(0x2000_0001)));
+        assert_eq!(Message::parse(&long), Err(MessageError::Text("name")));
+        assert_eq!(length([4, 0, 0, 0]), Err(MessageError::Length(4)));
+        assert_eq!(length([1, 0, 0, 0x20]), Err(MessageError::Length(0x2000_0001)));
         assert_eq!((length([5, 0, 0, 0]), length([0, 0, 0, 0x20])), (Ok(1), Ok((512 << 20) - 4)));
     }
 }

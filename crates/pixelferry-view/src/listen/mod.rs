@@ -51,12 +51,12 @@ const MOST_SAID: usize = 8;
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub struct Listener {
-    shared: Arc<Shared>,
+    shared: Arc<ListenerState>,
     address: SocketAddr,
 }
 
 #[derive(Default)]
-struct Shared {
+struct ListenerState {
     board: Mutex<Board>,
     wake: Wake,
     has_graphics: AtomicBool,
@@ -77,7 +77,7 @@ impl Peer {
     }
 }
 
-impl Shared {
+impl ListenerState {
     fn board(&self) -> MutexGuard<'_, Board> {
         self.board.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -98,7 +98,7 @@ impl Listener {
         let mut found = address.to_socket_addrs()?;
         let socket = TcpListener::bind(found.next().ok_or(ErrorKind::AddrNotAvailable)?)?;
         let address = socket.local_addr()?;
-        let shared = Arc::new(Shared { board: Mutex::new(Board::new(taken, most)), ..Shared::default() });
+        let shared = Arc::new(ListenerState { board: Mutex::new(Board::new(taken, most)), ..ListenerState::default() });
         let weak = Arc::downgrade(&shared);
         threads::spawn("listener", move || accept(&socket, &weak))?;
         Ok(Self { shared, address })
@@ -142,7 +142,7 @@ impl Drop for Listener {
     }
 }
 
-fn accept(socket: &TcpListener, shared: &Weak<Shared>) {
+fn accept(socket: &TcpListener, shared: &Weak<ListenerState>) {
     let mut peers: Vec<Weak<Peer>> = Vec::new();
     for stream in socket.incoming() {
         if shared.strong_count() == 0 {
@@ -190,7 +190,7 @@ fn of(stream: &TcpStream) -> String {
 }
 
 /// Reads messages of a connection until it ends or a message is invalid.
-fn hear(peer: &Peer, name: &str, shared: &Weak<Shared>) -> Result<(), Box<dyn std::error::Error>> {
+fn hear(peer: &Peer, name: &str, shared: &Weak<ListenerState>) -> Result<(), Box<dyn std::error::Error>> {
     let mut said = 0;
     loop {
         let (mut first, mut stream) = ([0; 4], &peer.stream);
@@ -201,7 +201,7 @@ fn hear(peer: &Peer, name: &str, shared: &Weak<Shared>) -> Result<(), Box<dyn st
         *peer.heard() = Instant::now();
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.read_exact(&mut first[1..])?;
-        let mut coming = Coming(Vec::new());
+        let mut coming = PartialMessage(Vec::new());
         coming.fill(stream, length(first)?)?;
         let message = Message::parse(&coming.0)?;
         *peer.heard() = Instant::now();
@@ -227,9 +227,9 @@ fn hear(peer: &Peer, name: &str, shared: &Weak<Shared>) -> Result<(), Box<dyn st
 }
 
 /// A partly received message.
-struct Coming(Vec<u8>);
+struct PartialMessage(Vec<u8>);
 
-impl Coming {
+impl PartialMessage {
     /// Reads `length` bytes. Memory grows with the bytes that arrive, and all connections together use at most the size
     /// limit of one message.
     fn fill(&mut self, mut stream: &TcpStream, length: usize) -> Result<(), Box<dyn std::error::Error>> {
@@ -261,7 +261,7 @@ impl Coming {
     }
 }
 
-impl Drop for Coming {
+impl Drop for PartialMessage {
     fn drop(&mut self) {
         COMING.fetch_sub(self.0.len(), Ordering::Relaxed);
     }

@@ -1,7 +1,7 @@
 //! Paints with OpenGL 3.3.
 
 use super::PaintError;
-use super::Painted;
+use super::PanelMesh;
 use bytemuck::cast_slice;
 use egui::epaint::{ImageDelta, Primitive, Vertex};
 use egui::{ImageData, Mesh, TextureFilter, TextureId, TextureWrapMode};
@@ -44,7 +44,7 @@ impl GlPainter {
     ///
     /// # Errors
     /// Fails if the context is not current or OpenGL reports an error.
-    pub fn paint(&mut self, painted: &Painted, size: (u32, u32)) -> Result<(), PaintError> {
+    pub fn paint(&mut self, painted: &PanelMesh, size: (u32, u32)) -> Result<(), PaintError> {
         let Self { display, objects } = self;
         let Some(objects) = objects else { return Ok(()) };
         display.timed("controls", || objects.paint(painted, size))?
@@ -85,7 +85,7 @@ impl Objects {
     }
 
     /// The context must be current.
-    fn paint(&mut self, painted: &Painted, (width, height): (u32, u32)) -> Result<(), PaintError> {
+    fn paint(&mut self, painted: &PanelMesh, (width, height): (u32, u32)) -> Result<(), PaintError> {
         self.drain_errors();
         for (id, delta) in &painted.textures.set {
             self.set_texture(*id, delta)?;

@@ -9,7 +9,7 @@ use egui::{ClippedPrimitive, Rect, TexturesDelta};
 use pixelferry::api::gl::Viewport;
 
 /// The panels as triangles, and where the picture goes.
-pub struct Painted {
+pub struct PanelMesh {
     /// Triangles with their clip rectangles.
     pub primitives: Vec<ClippedPrimitive>,
     /// Changes of egui's textures.
@@ -20,7 +20,7 @@ pub struct Painted {
     pub picture: Rect,
 }
 
-impl Painted {
+impl PanelMesh {
     /// Returns the picture's rectangle in pixels.
     pub fn place(&self) -> Rect {
         let place = self.picture * self.scale;

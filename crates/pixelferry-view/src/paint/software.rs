@@ -1,6 +1,6 @@
 //! Paints triangles in plain memory, without a graphics driver.
 
-use super::Painted;
+use super::PanelMesh;
 use egui::epaint::{ImageDelta, Primitive, Vertex};
 use egui::{Color32, ColorImage, ImageData, Mesh, Pos2, Rect, TextureId};
 use image::{Rgba, RgbaImage};
@@ -53,7 +53,7 @@ impl Canvas {
     }
 
     /// Blends the panels over the canvas.
-    pub fn paint(&mut self, painted: &Painted) {
+    pub fn paint(&mut self, painted: &PanelMesh) {
         for (id, delta) in &painted.textures.set {
             set_texture(&mut self.textures, *id, delta);
         }

@@ -8,8 +8,8 @@ pub use stage::Watcher;
 use crate::array::Array;
 use crate::error::{ReadError, ViewError};
 use crate::keys::character;
-use crate::live::Live;
-use crate::shown::Shown;
+use crate::live_arrays::LiveArrays;
+use crate::shown_array::ShownArray;
 use crate::view::ArrayView;
 use crate::window::size_for;
 use pixelferry::Extent;
@@ -23,7 +23,7 @@ use pixelferry_media::Event;
 use pixelferry_media::web::{Gateway, WebOptions};
 use pixelferry_media::wire::Codec;
 use screen::Screen;
-use stage::{Stage, Waiting};
+use stage::{PendingWork, Stage};
 use std::mem;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -36,26 +36,26 @@ const PAUSE: Duration = Duration::from_millis(16);
 
 /// Serves a page that shows arrays. All browsers share one view.
 ///
-/// Threads: one thread stays in [`Serve::run`] and shows; everything else may be called from any thread.
+/// Threads: one thread stays in [`PageServer::run`] and shows; everything else may be called from any thread.
 ///
 ///
 /// ```
-/// use pixelferry_view::Serve;
+/// use pixelferry_view::PageServer;
 ///
-/// let serve = Serve::open(([127, 0, 0, 1], 0).into())?;
+/// let serve = PageServer::open(([127, 0, 0, 1], 0).into())?;
 /// assert!(serve.url().starts_with("http://127.0.0.1:") && serve.url().contains("/?token="));
 /// # Ok::<(), pixelferry_view::ViewError>(())
 /// ```
-pub struct Serve {
+pub struct PageServer {
     stage: Arc<Stage>,
     gateway: Gateway,
     token: String,
     may_use_gpu: AtomicBool,
 }
 
-impl Serve {
+impl PageServer {
     /// Listens on an address; port 0 lets the system choose a port. If that address is this machine's own, pictures go
-    /// to browsers uncompressed, otherwise as JPEG ([`Serve::use_gpu`]).
+    /// to browsers uncompressed, otherwise as JPEG ([`PageServer::use_gpu`]).
     ///
     /// # Errors
     /// [`ViewError::Web`] if it cannot listen, [`ViewError::Token`] if the system provides no random numbers
@@ -96,13 +96,13 @@ impl Serve {
     }
 
     /// Lets the GPU that draws encode JPEGs if it is CUDA's, has nvJPEG ([`GpuJpeg`](pixelferry_media::GpuJpeg)), and
-    /// its first picture is as good as the host's. With `false` the host encodes them. Call this before [`Serve::run`].
+    /// its first picture is as good as the host's. With `false` the host encodes them. Call this before [`PageServer::run`].
     pub fn use_gpu(&self, may_use_gpu: bool) {
         self.may_use_gpu.store(may_use_gpu, Ordering::Relaxed);
     }
 
     /// Describes what encodes JPEGs: `libnvjpeg.so.13 on ...` and the path, or `the host` and why. Empty before
-    /// [`Serve::run`]; `none yet` before the first JPEG.
+    /// [`PageServer::run`]; `none yet` before the first JPEG.
     pub fn encoder(&self) -> String {
         self.stage.encoder()
     }
@@ -119,18 +119,24 @@ impl Serve {
         self.stage.put(name, own, Box::new(make));
     }
 
-    /// Ends [`Serve::run`], now or as soon as it is called.
+    /// Ends [`PageServer::run`], now or as soon as it is called.
     pub fn stop(&self) {
         self.stage.stop();
     }
 
-    /// Shows arrays, then also those of [`Serve::put`] and `live`, until [`Serve::stop`]. Draws nothing while no
+    /// Shows arrays, then also those of [`PageServer::put`] and `live`, until [`PageServer::stop`]. Draws nothing while no
     /// browser is watching. Calls `ready` when the first picture is there.
     ///
     /// # Errors
     /// [`ViewError::Refused`] if arrays and look do not match; [`ViewError::Driver`] if OpenGL does not work
     /// without a window.
-    pub fn run(&self, arrays: Vec<Array>, request: Request, live: Live, ready: impl FnOnce()) -> Result<(), ViewError> {
+    pub fn run(
+        &self,
+        arrays: Vec<Array>,
+        request: Request,
+        live: LiveArrays,
+        ready: impl FnOnce(),
+    ) -> Result<(), ViewError> {
         let ended = self.show(arrays, request, live, ready);
         self.stop();
         ended
@@ -140,13 +146,13 @@ impl Serve {
         &self,
         mut arrays: Vec<Array>,
         request: Request,
-        live: Live,
+        live: LiveArrays,
         ready: impl FnOnce(),
     ) -> Result<(), ViewError> {
         live.begin(&mut arrays)?;
         let stage = Arc::clone(&self.stage);
         live.wake_by(move || stage.ask());
-        let shown = Shown::all(arrays, &request)?;
+        let shown = ShownArray::all(arrays, &request)?;
         let size = size_for(&shown);
         let display = GlDisplay::headless(HeadlessOptions::default())?;
         let mut screen = Screen::new(&display, size, self.may_use_gpu.load(Ordering::Relaxed))?;
@@ -155,7 +161,7 @@ impl Serve {
         ready();
         let (mut hand, mut is_old) = (Hand::default(), true);
         loop {
-            let Waiting { arrays, inputs, is_asked, watched, is_over } = self.stage.take();
+            let PendingWork { arrays, inputs, is_asked, watched, is_over } = self.stage.take();
             if is_over {
                 return Ok(());
             }

@@ -4,7 +4,7 @@ use crate::error::ViewError;
 use pixelferry::api::cuda::CudaBackend;
 use pixelferry::api::gl::{EngineTexture, GlDisplay, OffscreenTarget};
 use pixelferry::{ComputeBackend, Display, Error, Extent, ImageDesc, Intake, PixelFormat, RowOrder, Support};
-use pixelferry_media::wire::{Codec, Header, Kind};
+use pixelferry_media::wire::{Codec, Header, MessageKind};
 use pixelferry_media::{GpuJpeg, GpuJpegError};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ const QUALITY: u8 = 90;
 /// A render target and its encoders.
 pub struct Screen {
     // Declared before the target, because it reads the target's texture.
-    way: Way,
+    way: JpegSource,
     target: OffscreenTarget,
     display: Rc<GlDisplay>,
     header: Header,
@@ -24,7 +24,7 @@ pub struct Screen {
     encoder: String,
 }
 
-enum Way {
+enum JpegSource {
     /// No JPEG was needed yet.
     Untried,
     /// Its first picture must still be compared with the host's.
@@ -66,10 +66,10 @@ impl Screen {
     /// Makes a screen of this size. Only the host encodes JPEGs unless `may_use_gpu`.
     pub fn new(display: &Rc<GlDisplay>, size: Extent, may_use_gpu: bool) -> Result<Self, ViewError> {
         let image = ImageDesc::new(size.width, size.height, PixelFormat::Rgba8);
-        let mut header = Header::new(Kind::Picture, image, size.full());
+        let mut header = Header::new(MessageKind::Picture, image, size.full());
         header.epoch = micros();
         Ok(Self {
-            way: if may_use_gpu { Way::Untried } else { Way::Host },
+            way: if may_use_gpu { JpegSource::Untried } else { JpegSource::Host },
             target: display.create_offscreen_target(size.width, size.height)?,
             display: Rc::clone(display),
             header,
@@ -106,16 +106,16 @@ impl Screen {
 
     /// Encodes the JPEG on the GPU. An encoder that fails is not used again, and the host encodes the picture instead.
     fn by_gpu(&mut self) -> Option<Vec<u8>> {
-        if matches!(self.way, Way::Untried) {
+        if matches!(self.way, JpegSource::Untried) {
             match OnGpu::open(&self.display, &self.target, self.size()) {
-                Ok(opened) => self.way = Way::Opened(Box::new(opened)),
+                Ok(opened) => self.way = JpegSource::Opened(Box::new(opened)),
                 Err(error) => self.leave(&error),
             }
         }
-        let packed = match std::mem::replace(&mut self.way, Way::Host) {
-            Way::Untried | Way::Host => return None,
-            Way::Gpu(mut gpu) => gpu.pack().map(|packed| (packed, gpu)),
-            Way::Opened(mut gpu) => gpu.pack().and_then(|packed| {
+        let packed = match std::mem::replace(&mut self.way, JpegSource::Host) {
+            JpegSource::Untried | JpegSource::Host => return None,
+            JpegSource::Gpu(mut gpu) => gpu.pack().map(|packed| (packed, gpu)),
+            JpegSource::Opened(mut gpu) => gpu.pack().and_then(|packed| {
                 gpu.jpeg.check(&self.target.read_pixels()?, &packed)?;
                 self.encoder = format!("{}, by {}", gpu.jpeg.name(), gpu.intake.path());
                 tracing::info!("JPEGs are encoded by {}", self.encoder);
@@ -124,7 +124,7 @@ impl Screen {
         };
         match packed {
             Ok((packed, gpu)) => {
-                self.way = Way::Gpu(gpu);
+                self.way = JpegSource::Gpu(gpu);
                 Some(packed)
             }
             Err(error) => {
@@ -136,7 +136,7 @@ impl Screen {
 
     fn leave(&mut self, error: &GpuJpegError) {
         tracing::info!("JPEGs are encoded on the host: {error}");
-        (self.way, self.encoder) = (Way::Host, format!("the host: {error}"));
+        (self.way, self.encoder) = (JpegSource::Host, format!("the host: {error}"));
     }
 }
 

@@ -18,7 +18,7 @@ type Make = Box<dyn FnOnce() -> Result<Array, ReadError> + Send>;
 
 #[derive(Default)]
 pub struct Stage {
-    waiting: Mutex<Waiting>,
+    waiting: Mutex<PendingWork>,
     /// Wakes the showing thread.
     came: Condvar,
     seats: Mutex<Vec<Seat>>,
@@ -29,7 +29,7 @@ pub struct Stage {
 
 /// Work for the showing thread.
 #[derive(Default)]
-pub struct Waiting {
+pub struct PendingWork {
     /// Arrays to make, by name; only the newest of each name.
     pub arrays: Vec<(String, Option<Request>, Make)>,
     pub inputs: Vec<Event>,
@@ -57,14 +57,14 @@ pub fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Stage {
-    fn change(&self, change: impl FnOnce(&mut Waiting)) {
+    fn change(&self, change: impl FnOnce(&mut PendingWork)) {
         change(&mut lock(&self.waiting));
         self.came.notify_all();
     }
 
     /// Waits for work and takes it. Requests for pictures exist only while a watcher waits.
-    pub fn take(&self) -> Waiting {
-        let nothing = |waiting: &mut Waiting| {
+    pub fn take(&self) -> PendingWork {
+        let nothing = |waiting: &mut PendingWork| {
             let is_asked = waiting.is_asked && !waiting.watched.is_empty();
             waiting.arrays.is_empty() && waiting.inputs.is_empty() && !is_asked && !waiting.is_over
         };
@@ -73,7 +73,7 @@ impl Stage {
         let (watched, is_over) = (waiting.watched.clone(), waiting.is_over);
         let is_asked = !watched.is_empty() && mem::take(&mut waiting.is_asked);
         let (arrays, inputs) = (mem::take(&mut waiting.arrays), mem::take(&mut waiting.inputs));
-        Waiting { arrays, inputs, is_asked, watched, is_over }
+        PendingWork { arrays, inputs, is_asked, watched, is_over }
     }
 
     /// Wakes the showing thread for a change that is not queued here.

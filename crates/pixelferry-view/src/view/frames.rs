@@ -4,8 +4,8 @@ use super::ArrayView;
 use crate::array::Array;
 use crate::error::ViewError;
 use crate::film::Film;
-use crate::ring::Way;
-use crate::shown::Shown;
+use crate::ring::FrameStep;
+use crate::shown_array::ShownArray;
 use pixelferry_look::Request;
 use std::mem;
 
@@ -33,7 +33,7 @@ impl ArrayView {
         let at = self.named(array.name());
         let common = || self.all[..self.count].iter().position(|shown| shown.own.is_none());
         let before = &self.all[at.or_else(common).unwrap_or(self.last)];
-        let (mut shown, left_out) = Shown::new(array, &own.unwrap_or(before.request))?;
+        let (mut shown, left_out) = ShownArray::new(array, &own.unwrap_or(before.request))?;
         left_out.filter(|_| own.is_some()).map_or(Ok(()), Err)?;
         (shown.asked, shown.own) = (own.map_or(before.asked, |own| own.look.range), own);
         let Some(at) = at else {
@@ -49,7 +49,7 @@ impl ArrayView {
             }
             self.all[at].ring.wait(shown.array);
         } else {
-            self.enter(at, shown, Way::Newest);
+            self.enter(at, shown, FrameStep::Newest);
         }
         self.bound();
         Ok(())
@@ -90,7 +90,7 @@ impl ArrayView {
     }
 
     /// Shows an array in place of another, whose numbers move to its ring.
-    fn enter(&mut self, at: usize, shown: Shown, way: Way) {
+    fn enter(&mut self, at: usize, shown: ShownArray, way: FrameStep) {
         let image = self.image();
         let old = mem::replace(&mut self.all[at], shown);
         let old = self.all[at].replace(old);
@@ -117,9 +117,9 @@ impl ArrayView {
     }
 
     /// Shows another frame of an array. Returns false if there is none.
-    fn turn(&mut self, at: usize, way: Way) -> bool {
+    fn turn(&mut self, at: usize, way: FrameStep) -> bool {
         let Some(array) = self.all[at].ring.take(way) else { return false };
-        match Shown::new(array, &self.all[at].request) {
+        match ShownArray::new(array, &self.all[at].request) {
             Ok((shown, _)) => self.enter(at, shown, way),
             Err(refusal) => self.notice = refusal.to_string(),
         }
@@ -127,10 +127,10 @@ impl ArrayView {
     }
 
     /// Shows the previous or next frame; for a difference, that of its first array.
-    pub(super) fn step(&mut self, way: Way) {
+    pub(super) fn step(&mut self, way: FrameStep) {
         self.is_paused = true;
         if !self.turn(self.last, way) {
-            self.is_asked = way == Way::Forward;
+            self.is_asked = way == FrameStep::Forward;
             let which = if self.is_asked { "newer" } else { "older" };
             self.notice = format!("there is no {which} frame");
         }
@@ -150,8 +150,8 @@ impl ArrayView {
             }
             self.is_asked = false;
             self.notice.clear();
-            let (shown, _) = Shown::new(array, &self.all[self.last].request)?;
-            self.enter(self.last, shown, Way::Newest);
+            let (shown, _) = ShownArray::new(array, &self.all[self.last].request)?;
+            self.enter(self.last, shown, FrameStep::Newest);
             self.bound();
             Ok(())
         });
@@ -166,7 +166,7 @@ impl ArrayView {
     pub(super) fn resume(&mut self) {
         self.is_paused = false;
         for at in 0..self.count {
-            self.turn(at, Way::Newest);
+            self.turn(at, FrameStep::Newest);
         }
         self.bound();
     }
@@ -181,7 +181,7 @@ impl ArrayView {
 
     /// Returns the position of the shown frame during a pause, and the message about its source.
     pub(super) fn frame(&self) -> impl Iterator<Item = String> {
-        let Shown { ring, said, .. } = &self.all[self.last];
+        let ShownArray { ring, said, .. } = &self.all[self.last];
         let said = Some(said.clone()).filter(|said| !said.is_empty());
         self.is_paused.then(|| ring.position()).into_iter().chain(said)
     }

@@ -2,14 +2,14 @@
 
 mod frames;
 
-use crate::array::{Array, Differ};
-use crate::chart::{Chart, Hand};
+use crate::array::{Array, DeviceDifference};
+use crate::array_feed::ArrayFeed;
+use crate::chart::{Chart, ChartGesture};
 use crate::error::ViewError;
-use crate::feed::Feed;
-use crate::keys::{Deed, STEP, character, keys, name_of, row};
+use crate::keys::{KeyAction, STEP, character, keys, name_of, row};
 use crate::listen::{Changes, Listener};
 use crate::overlay::{Lines, Overlay, Pixels, cells, named};
-use crate::shown::Shown;
+use crate::shown_array::ShownArray;
 use pixelferry::api::gl::winit::event::{ElementState, KeyEvent, WindowEvent};
 use pixelferry::api::gl::{Camera, GlDisplay, Viewport};
 use pixelferry::driver::describe::words::counted;
@@ -40,7 +40,7 @@ const AROUND: [f32; 4] = [0.1, 0.1, 0.1, 1.0];
 /// no event loop: pass it the window's events, and call [`ArrayView::draw`] when one has changed something.
 pub struct ArrayView {
     // Declared before the display, whose context owns them. A difference follows the arrays.
-    all: Vec<Shown>,
+    all: Vec<ShownArray>,
     overlay: Overlay,
     display: Rc<GlDisplay>,
     /// Number of arrays without the difference.
@@ -51,7 +51,7 @@ pub struct ArrayView {
     before: Option<usize>,
     /// Indices of the difference's arrays, and what computes it on a device.
     pair: [usize; 2],
-    differ: Differ,
+    differ: DeviceDifference,
     camera: Camera,
     chart: Chart,
     /// Where the user has dragged an end of the range to.
@@ -78,11 +78,11 @@ impl ArrayView {
     /// [`ViewError::Refused`] if an array and the look do not match, [`ViewError::Driver`] if no path to the
     /// display works, also for pictures that are too large for it.
     pub fn open(display: &Rc<GlDisplay>, arrays: Vec<Array>, request: Request) -> Result<Self, ViewError> {
-        Self::of(display, Shown::all(arrays, &request)?)
+        Self::of(display, ShownArray::all(arrays, &request)?)
     }
 
     /// Opens a view of arrays that were checked.
-    pub(crate) fn of(display: &Rc<GlDisplay>, all: Vec<Shown>) -> Result<Self, ViewError> {
+    pub(crate) fn of(display: &Rc<GlDisplay>, all: Vec<ShownArray>) -> Result<Self, ViewError> {
         let mut view = Self {
             count: all.len(),
             all,
@@ -118,13 +118,13 @@ impl ArrayView {
             return character(&name_of(logical_key)).is_some_and(|key| self.press(key));
         }
         match self.chart.follow(event, self.camera.pointer(), self.on_show().plane.tone.range) {
-            Hand::Away => return self.camera.follow(event, self.image(), window),
-            Hand::Here => {}
-            Hand::Moves(end, to) => {
+            ChartGesture::Away => return self.camera.follow(event, self.image(), window),
+            ChartGesture::Here => {}
+            ChartGesture::Moves(end, to) => {
                 self.dragged = Some((end, to));
                 self.camera.follow(event, self.image(), window);
             }
-            Hand::Resets => self.change(|look, asked| look.range = asked),
+            ChartGesture::Resets => self.change(|look, asked| look.range = asked),
         }
         true
     }
@@ -136,25 +136,25 @@ impl ArrayView {
         self.notice.clear();
         self.is_asked = false;
         match row.deed {
-            Deed::Look(change) => self.change(|look, asked| change(look, asked, shift)),
-            Deed::End(end) => {
+            KeyAction::Look(change) => self.change(|look, asked| change(look, asked, shift)),
+            KeyAction::End(end) => {
                 let (low, high) = self.on_show().plane.tone.range;
                 let step = (high - low) * if shift { -STEP } else { STEP };
                 self.move_end(end, [low, high][end] + step);
             }
-            Deed::Fit => self.camera.fit(),
-            Deed::OneToOne => self.camera.one_to_one(),
-            Deed::Step(by) => self.go((self.last as isize + by).rem_euclid(self.count as isize) as usize),
-            Deed::Position => self.go(key.to_digit(10).map_or(0, |position| position as usize - 1)),
-            Deed::Difference if self.at == self.count => self.go(self.last),
-            Deed::Difference => self.subtract(),
-            Deed::Pause if self.is_paused => self.resume(),
-            Deed::Pause => self.is_paused = true,
-            Deed::Frame(way) => self.step(way),
-            Deed::Chart => self.chart.toggle(),
-            Deed::Heights => self.chart.is_log = !self.chart.is_log,
-            Deed::Save => self.save_beside(),
-            Deed::Help => self.has_help = !self.has_help,
+            KeyAction::Fit => self.camera.fit(),
+            KeyAction::OneToOne => self.camera.one_to_one(),
+            KeyAction::Step(by) => self.go((self.last as isize + by).rem_euclid(self.count as isize) as usize),
+            KeyAction::Position => self.go(key.to_digit(10).map_or(0, |position| position as usize - 1)),
+            KeyAction::Difference if self.at == self.count => self.go(self.last),
+            KeyAction::Difference => self.subtract(),
+            KeyAction::Pause if self.is_paused => self.resume(),
+            KeyAction::Pause => self.is_paused = true,
+            KeyAction::Frame(way) => self.step(way),
+            KeyAction::Chart => self.chart.toggle(),
+            KeyAction::Heights => self.chart.is_log = !self.chart.is_log,
+            KeyAction::Save => self.save_beside(),
+            KeyAction::Help => self.has_help = !self.has_help,
         }
         true
     }
@@ -263,7 +263,7 @@ impl ArrayView {
 
     /// Returns name, position among several arrays, and how the array is shown.
     pub fn title(&self) -> String {
-        let Shown { array, plane, .. } = self.on_show();
+        let ShownArray { array, plane, .. } = self.on_show();
         let which: Vec<_> = self.position().into_iter().chain(self.frame()).collect();
         let which = if which.is_empty() { String::new() } else { format!(" ({})", which.join("; ")) };
         format!("{}{which} - {}", array.name(), plane.summary())
@@ -291,7 +291,7 @@ impl ArrayView {
 
     /// Returns the link that shows the current picture.
     pub fn link(&mut self) -> Option<&mut Link> {
-        self.all[self.at].feed.as_mut().map(Feed::link_mut)
+        self.all[self.at].feed.as_mut().map(ArrayFeed::link_mut)
     }
 
     /// Explains how the shown array is interpreted and shown.
@@ -315,7 +315,7 @@ impl ArrayView {
         Extent::new(plane.width, plane.height)
     }
 
-    fn on_show(&self) -> &Shown {
+    fn on_show(&self) -> &ShownArray {
         &self.all[self.at]
     }
 
@@ -379,7 +379,7 @@ impl ArrayView {
 
     /// Changes the look and the picture. If the change is refused, it shows a message and changes nothing.
     fn change(&mut self, change: impl FnOnce(&mut Look, Range)) {
-        let Shown { array, request, asked, .. } = self.on_show();
+        let ShownArray { array, request, asked, .. } = self.on_show();
         let (before, mut request) = (*request, *request);
         change(&mut request.look, *asked);
         // A setting that another array's look needed may stay, but is not requested again.
@@ -432,7 +432,7 @@ impl ArrayView {
 
     fn lines(&self, window: Extent) -> Lines {
         let zoom = (self.pixels(window).scale() * 1000.0).round() / 10.0;
-        let Shown { array, plane, .. } = self.on_show();
+        let ShownArray { array, plane, .. } = self.on_show();
         Lines {
             pointer: self.under_pointer(window).unwrap_or_default(),
             look: format!("{:#}; {zoom}%", plane.tone),

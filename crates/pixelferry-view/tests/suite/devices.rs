@@ -22,7 +22,7 @@ fn bytes(len: usize, step: usize) -> Vec<u8> {
 }
 
 /// The same array in memory of the host, and of the device.
-struct Given<'a> {
+struct ArrayCase<'a> {
     name: &'a str,
     bytes: &'a [u8],
     first: usize,
@@ -31,7 +31,7 @@ struct Given<'a> {
     number: &'static str,
 }
 
-impl Given<'_> {
+impl ArrayCase<'_> {
     fn on_host(&self) -> Array {
         let (shape, number) = (self.shape.clone(), Number::of_name(self.number).unwrap());
         match self.strides.clone() {
@@ -49,8 +49,8 @@ impl Given<'_> {
     }
 }
 
-fn given_of<'a>(bytes: &'a [u8], number: &'static str) -> Given<'a> {
-    Given { name: "a", bytes, first: 0, shape: SIDES.to_vec(), strides: None, number }
+fn given_of<'a>(bytes: &'a [u8], number: &'static str) -> ArrayCase<'a> {
+    ArrayCase { name: "a", bytes, first: 0, shape: SIDES.to_vec(), strides: None, number }
 }
 
 /// A view of arrays of the host, and one of the same on a device.
@@ -61,11 +61,11 @@ struct Both {
 }
 
 impl Both {
-    fn open(backend: &Arc<dyn ComputeBackend>, given: &[Given<'_>], request: Request) -> Option<Self> {
+    fn open(backend: &Arc<dyn ComputeBackend>, given: &[ArrayCase<'_>], request: Request) -> Option<Self> {
         let (display, target) = gl()?;
         let open = |arrays| ArrayView::open(&display, arrays, request).unwrap();
         let views = [
-            open(given.iter().map(Given::on_host).collect()),
+            open(given.iter().map(ArrayCase::on_host).collect()),
             open(given.iter().map(|given| given.on(backend)).collect()),
         ];
         Some(Self { target, backend: Arc::clone(backend), views })
@@ -79,7 +79,7 @@ impl Both {
         assert_eq!(self.each(|view| view.press(key)), [true; 2]);
     }
 
-    fn put(&mut self, given: &Given<'_>) {
+    fn put(&mut self, given: &ArrayCase<'_>) {
         self.views[0].put(given.on_host()).unwrap();
         self.views[1].put(given.on(&self.backend)).unwrap();
     }
@@ -182,7 +182,7 @@ fn every_type(backend: &Arc<dyn ComputeBackend>) {
 
 fn every_layout(backend: &Arc<dyn ComputeBackend>) {
     let bytes = bytes(4 * 30 * 40 * 3 * 2 + 64, 13);
-    let of = |first: usize, shape: &[i64], strides: &[i64], number| Given {
+    let of = |first: usize, shape: &[i64], strides: &[i64], number| ArrayCase {
         name: "a",
         bytes: &bytes,
         first,
@@ -213,7 +213,7 @@ fn every_layout(backend: &Arc<dyn ComputeBackend>) {
 
 fn differences(backend: &Arc<dyn ComputeBackend>) {
     let (one, two) = (bytes(9600, 7), bytes(9600, 11));
-    let named = |name, bytes, number| Given { name, ..given_of(bytes, number) };
+    let named = |name, bytes, number| ArrayCase { name, ..given_of(bytes, number) };
     // Where one is of integers of 64 bits, only the host is exact.
     for (first, second, is_there) in [
         ("uint8", "int16", true),
@@ -234,7 +234,7 @@ fn differences(backend: &Arc<dyn ComputeBackend>) {
         both.compare("difference of one and the same");
     }
     // Of several channels and pictures, in other orders.
-    let of = |name, shape: &[i64], strides: &[i64]| Given {
+    let of = |name, shape: &[i64], strides: &[i64]| ArrayCase {
         name,
         shape: shape.to_vec(),
         strides: Some(strides.to_vec()),

@@ -4,7 +4,7 @@ use image::codecs::{jpeg::JpegEncoder, png::PngEncoder, webp::WebPEncoder};
 use image::{DynamicImage, ExtendedColorType, ImageEncoder as _, ImageFormat};
 use pixelferry_look::Request;
 use pixelferry_testing::{Dice, by_level};
-use pixelferry_view::{Opened, explain};
+use pixelferry_view::{FileContent, explain};
 use std::fs;
 use std::io::{Cursor, Write as _};
 use std::path::{Path, PathBuf};
@@ -241,9 +241,9 @@ fn read(kind: &str, number: usize, file: &[u8], path: &Path) -> bool {
     let opened = if kind == "npz" {
         fs::write(path, file).unwrap();
         let member = PathBuf::from(format!("{}:{}", path.display(), if number.is_multiple_of(2) { "a" } else { "b" }));
-        Opened::open(if number % 7 == 6 { path } else { &member }, "a")
+        FileContent::open(if number % 7 == 6 { path } else { &member }, "a")
     } else {
-        Opened::read_from(Cursor::new(file.to_vec()), "a", Some(file.len() as u64))
+        FileContent::read_from(Cursor::new(file.to_vec()), "a", Some(file.len() as u64))
     };
     opened.is_ok_and(|opened| opened.arrays.iter().all(|array| explain(array, &Request::default()).is_ok()))
 }

@@ -4,7 +4,7 @@ use crate::suite::{array, drawn, gl, open, point};
 use pixelferry_look::Request;
 use pixelferry_media::source::SourceError;
 use pixelferry_testing::Patience;
-use pixelferry_view::{Array, ArrayView, Opened, ReadError};
+use pixelferry_view::{Array, ArrayView, FileContent, ReadError};
 use std::io::Cursor;
 use std::thread::sleep;
 use std::time::Duration;
@@ -129,7 +129,7 @@ fn video(levels: std::ops::Range<u8>) -> Vec<u8> {
 #[test]
 fn a_video_plays_pauses_and_is_stepped_through() {
     let Some((display, target)) = gl() else { return };
-    let opened = Opened::read_from(Cursor::new(video(100..112)), "a", None).unwrap();
+    let opened = FileContent::read_from(Cursor::new(video(100..112)), "a", None).unwrap();
     let film = opened.film.unwrap();
     let mut view = ArrayView::open(&display, opened.arrays, Request::default()).unwrap();
     let shown = |view: &mut ArrayView| drawn(view, &target)(205, 155)[0];
@@ -155,6 +155,6 @@ fn a_video_plays_pauses_and_is_stepped_through() {
     assert_eq!(wait(&mut view), 110);
     view.press(' ');
     assert!(view.press('.') && !view.watch(&film));
-    let error = Opened::read_from(Cursor::new(video(0..1)), "a", None).map(drop).unwrap_err();
+    let error = FileContent::read_from(Cursor::new(video(0..1)), "a", None).map(drop).unwrap_err();
     assert!(matches!(error, ReadError::Video(SourceError::Cut { at: 1251, frame: 0, missing: 1 })), "{error}");
 }

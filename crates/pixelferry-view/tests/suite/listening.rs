@@ -25,7 +25,7 @@ const THIRD: &[u8] = b"\x5a\0\0\0\x06\0pic\0\x02\0\0\0R\0G\0\x02\0\0\0\x02\0\0\0
     \0\0\x80\x3e\0\0\x80\x3f\0\0\x80\x7f\0\0\0\0\0\0\0\x3f\0\0\xc0\x7f";
 const CLOSE: &[u8] = b"\x09\0\0\0\x02pic\0";
 
-struct Watched {
+struct ListeningView {
     view: ArrayView,
     listener: Listener,
     target: OffscreenTarget,
@@ -33,16 +33,16 @@ struct Watched {
 }
 
 /// A view of the array `kept`, whose levels are 0 to 11.
-fn watched(most: u64) -> Option<Watched> {
+fn watched(most: u64) -> Option<ListeningView> {
     let (display, target) = gl()?;
     let listener = Listener::open("127.0.0.1:0", vec!["kept".into()], most).unwrap();
     let levels: Vec<u8> = (0..12).collect();
     let kept = array(&[3, 4], "uint8", &levels).named("kept".into());
     let view = ArrayView::open(&display, vec![kept], Request::default()).unwrap();
-    Some(Watched { view, listener, target, _display: display })
+    Some(ListeningView { view, listener, target, _display: display })
 }
 
-impl Watched {
+impl ListeningView {
     fn connect(&self) -> TcpStream {
         TcpStream::connect(self.listener.address()).unwrap()
     }
@@ -66,7 +66,7 @@ impl Watched {
 }
 
 /// Sends bytes, and returns once they have been heard and the connection was closed.
-fn sent(watched: &Watched, bytes: &[u8]) {
+fn sent(watched: &ListeningView, bytes: &[u8]) {
     let mut stream = watched.connect();
     stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     // Who refuses the beginning closes before the end.
@@ -87,7 +87,7 @@ fn before_the_first_image_the_address_is_shown() {
     let at = drawn(&mut view, &target);
     let lit = (0..30).flat_map(|y| (0..400).map(move |x| (x, y))).filter(|(x, y)| at(*x, *y)[1] > 150).count();
     assert!(lit > 100, "{lit} pixels of text at the top");
-    let mut watched = Watched { view, listener, target, _display: display };
+    let mut watched = ListeningView { view, listener, target, _display: display };
     sent(&watched, CREATE);
     watched.wait("the image instead", |view| view.title().starts_with("pic"));
 }

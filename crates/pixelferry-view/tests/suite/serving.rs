@@ -6,7 +6,7 @@ use pixelferry_look::Request;
 use pixelferry_media::wire::{Codec, HEADER_BYTES, Header, Limits};
 use pixelferry_media::{Event, GpuJpeg};
 use pixelferry_testing::{Need, Patience, asked, by_level, need};
-use pixelferry_view::{Array, Live, Serve, ViewError, Watcher};
+use pixelferry_view::{Array, LiveArrays, PageServer, ViewError, Watcher};
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
@@ -26,7 +26,7 @@ fn levels() -> Array {
 }
 
 struct Page {
-    serve: Arc<Serve>,
+    serve: Arc<PageServer>,
     address: SocketAddr,
     token: String,
     shows: thread::JoinHandle<Result<(), ViewError>>,
@@ -36,13 +36,13 @@ impl Page {
     fn open() -> Option<Self> {
         // There is none where OpenGL has no display without a window.
         need(Need::Egl, crate::suite::gl().ok_or("no OpenGL without a window"))?;
-        let serve = Arc::new(Serve::open(([127, 0, 0, 1], 0).into()).unwrap());
+        let serve = Arc::new(PageServer::open(([127, 0, 0, 1], 0).into()).unwrap());
         let url = serve.url();
         let (address, token) = url.strip_prefix("http://").unwrap().split_once("/?token=").unwrap();
         let (address, token) = (address.parse().unwrap(), token.to_owned());
         let shows = thread::spawn({
             let serve = Arc::clone(&serve);
-            move || serve.run(vec![levels()], Request::default(), Live::default(), || ())
+            move || serve.run(vec![levels()], Request::default(), LiveArrays::default(), || ())
         });
         Some(Self { serve, address, token, shows })
     }
@@ -190,12 +190,12 @@ fn one_who_watches_gets_jpegs_and_a_gpu_packs_them_where_there_is_one() {
         panic!("never {level} at {x}, {y}");
     };
     for may_use_gpu in [false, true] {
-        let serve = Arc::new(Serve::open(([127, 0, 0, 1], 0).into()).unwrap());
+        let serve = Arc::new(PageServer::open(([127, 0, 0, 1], 0).into()).unwrap());
         serve.use_gpu(may_use_gpu);
         let (watcher, beside) = (serve.watcher(), serve.watcher());
         let shows = thread::spawn({
             let serve = Arc::clone(&serve);
-            move || serve.run(vec![levels()], Request::default(), Live::default(), || ())
+            move || serve.run(vec![levels()], Request::default(), LiveArrays::default(), || ())
         });
         watcher.watch(true);
         see(&watcher, (600, 400), 220);
@@ -263,11 +263,11 @@ fn what_cannot_be_shown_is_an_error_and_ends() {
     if crate::suite::gl().is_none() {
         return;
     }
-    let serve = Serve::open(([127, 0, 0, 1], 0).into()).unwrap();
-    let taken = Serve::open(serve.url()["http://".len()..].split('/').next().unwrap().parse().unwrap());
+    let serve = PageServer::open(([127, 0, 0, 1], 0).into()).unwrap();
+    let taken = PageServer::open(serve.url()["http://".len()..].split('/').next().unwrap().parse().unwrap());
     assert!(matches!(taken, Err(ViewError::Web(_))));
-    let none = serve.run(vec![], Request::default(), Live::default(), || panic!("ready"));
+    let none = serve.run(vec![], Request::default(), LiveArrays::default(), || panic!("ready"));
     assert!(matches!(none, Err(ViewError::Refused(_))), "{none:?}");
     // It was stopped by that.
-    serve.run(vec![levels()], Request::default(), Live::default(), || ()).unwrap();
+    serve.run(vec![levels()], Request::default(), LiveArrays::default(), || ()).unwrap();
 }

@@ -3,8 +3,8 @@
 use crate::compute::spirv::{SPIR_V, SpirV};
 use crate::context::device_state::DeviceState;
 use crate::context::home::AtHome;
-use crate::launch::lasting::Lasting;
-use crate::launch::layout::{Bound, MOST_PUSHED, Read, Reads, STORED, Shape, Work};
+use crate::launch::deferred_drop::DeferredDrop;
+use crate::launch::layout::{LaunchInput, LaunchTarget, MOST_PUSHED, ReadKind, STORED, Shape, Work};
 use crate::launch::layouts::Layouts;
 use crate::launch::pipeline::Pipeline;
 use crate::launch::views::ImageView;
@@ -21,7 +21,7 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 use wgsl_kernel::shader::{CopyWay, ReadSource, Session, ShaderDevice, ShaderWork, Target, Writes};
-use wgsl_kernel::{Blue, KernelText, spirv};
+use wgsl_kernel::{BluePosition, KernelText, spirv};
 
 /// A display's queue with its compute shaders.
 pub(crate) struct VulkanShaders {
@@ -54,7 +54,7 @@ impl VulkanShaders {
 
 impl ShaderDevice for VulkanShaders {
     type Buffer = AtHome<Storage>;
-    type Texture = AtHome<(QueueImage, Lasting<ImageView>)>;
+    type Texture = AtHome<(QueueImage, DeferredDrop<ImageView>)>;
     type Kernel = Module;
     /// Behind a pointer, because it holds all functions of the device.
     type Pipeline = AtHome<Rc<Pipeline>>;
@@ -105,7 +105,7 @@ impl ShaderDevice for VulkanShaders {
             None => {
                 let whole = match writes {
                     Writes::Memory => text.whole(format),
-                    Writes::Texture => text.of_texture(format, Blue::Third),
+                    Writes::Texture => text.of_texture(format, BluePosition::Third),
                 };
                 let whole = if pushed.is_some() { text.by_immediates(&whole) } else { whole };
                 let refused = |error| self.session.limits.refused(text.name(), error);
@@ -113,7 +113,7 @@ impl ShaderDevice for VulkanShaders {
                 &written
             }
         };
-        let layout = layouts.get(Shape { writes, reads: Reads::Memories(text.memories()), pushed })?;
+        let layout = layouts.get(Shape { writes, reads: ReadKind::Memories(text.memories()), pushed })?;
         // SAFETY: naga wrote the words, or the user vouched for them; both bind what the text says.
         let pipeline = unsafe { Pipeline::build(&layout, words, text.name()) }?;
         AtHome::new(&layouts.shared().home, Rc::new(pipeline))
@@ -121,13 +121,13 @@ impl ShaderDevice for VulkanShaders {
 
     fn launch(&self, work: &ShaderWork<'_, Self>) -> Result<()> {
         let (target, image) = match work.target {
-            Target::Memory(memory) => (Bound::Memory(&memory.get()?.buffer), None),
+            Target::Memory(memory) => (LaunchTarget::Memory(&memory.get()?.buffer), None),
             Target::Texture(texture) => {
                 let (image, view) = texture.get()?;
-                (Bound::Texture(view.raw, view.number), Some((image.place()?, STORED)))
+                (LaunchTarget::Texture(view.raw, view.number), Some((image.place()?, STORED)))
             }
         };
-        let reads = work.reads.iter().map(|memory| Ok(Read::whole(&memory.get()?.buffer)));
+        let reads = work.reads.iter().map(|memory| Ok(LaunchInput::whole(&memory.get()?.buffer)));
         let (reads, launch) = (reads.collect::<Result<Vec<_>>>()?, &work.launch);
         let queued = Work { target, reads: &reads, groups: launch.groups, numbers: launch.numbers() };
         // SAFETY: naga limits each index to what it indexes, which is as large as the text declares, or the user vouched for the module;
@@ -184,7 +184,7 @@ impl ShaderDevice for VulkanShaders {
     fn texture(&self, handle: &SharedHandle, desc: &ImageDesc) -> Result<Self::Texture> {
         let shared = self.shared()?;
         let image = QueueImage::open(handle, desc)?;
-        let view = Lasting::new(shared, ImageView::storing(shared, &image)?);
+        let view = DeferredDrop::new(shared, ImageView::storing(shared, &image)?);
         AtHome::new(&shared.home, (image, view))
     }
 

@@ -4,9 +4,9 @@ use crate::context::home::Home;
 use crate::context::stores::Stores;
 use crate::queue::pool::{Pool, Target};
 use crate::queue::submissions::Submissions;
-use crate::sharing::Sharing;
+use crate::sharing::SharingDevice;
 use ash::vk;
-use interop_core::devices::owned::Maker;
+use interop_core::devices::maker_object::Maker;
 use interop_core::{
     DeviceIdentity, DisplayCaps, Error, HandleType, MemoryCap, MemoryShape, PixelFormat, QueueId, RowOrder, Support,
 };
@@ -40,7 +40,7 @@ pub(crate) struct DeviceState {
     pub submissions: Submissions,
     pub pool: Pool,
     pub target: Target,
-    pub sharing: Sharing,
+    pub sharing: SharingDevice,
     /// Images that kernels store to.
     pub stores: Stores,
     pub handles: Handles,
@@ -72,7 +72,7 @@ impl DeviceState {
     pub(crate) fn new(
         identity: DeviceIdentity,
         caps: DisplayCaps,
-        (sharing, stores): (Sharing, Stores),
+        (sharing, stores): (SharingDevice, Stores),
         submissions: Submissions,
         (handles, home): (Handles, Arc<Home>),
         owner: Option<Box<dyn Any>>,
@@ -115,7 +115,7 @@ impl Maker for DeviceState {
 pub(crate) unsafe fn caps(
     instance: &ash::Instance,
     physical: vk::PhysicalDevice,
-    sharing: &Sharing,
+    sharing: &SharingDevice,
     ((family, abilities), queue, extended): ((u32, vk::QueueFlags), QueueId, bool),
 ) -> (DisplayCaps, Stores) {
     let mut allocations = vk::PhysicalDeviceMaintenance3Properties::default();

@@ -2,7 +2,7 @@
 //! called that the driver lacks.
 
 use crate::context::engine::VulkanEngine;
-use crate::sharing::{DEVICE_EXTENSIONS, Sharing};
+use crate::sharing::{DEVICE_EXTENSIONS, SharingDevice};
 use ash::vk;
 use interop_core::{Error, Result};
 use std::ffi::CStr;
@@ -103,7 +103,7 @@ pub(crate) unsafe fn check(engine: &VulkanEngine, functions: &Functions) -> Resu
         return Err(refused(problem));
     }
     // SAFETY: the physical device is of this instance, both of Vulkan 1.1.
-    if engine.timeline_semaphore && !unsafe { Sharing::timelines(instance, engine.physical) } {
+    if engine.timeline_semaphore && !unsafe { SharingDevice::timelines(instance, engine.physical) } {
         return Err(refused("the driver lacks the feature timelineSemaphore, so the device was made without it"));
     }
     Ok(flags)

@@ -27,14 +27,14 @@ pub(crate) struct Home {
     thread: u64,
     device: String,
     /// Values whose owners were dropped elsewhere.
-    left: Mutex<Vec<Left>>,
+    left: Mutex<Vec<AbandonedObject>>,
 }
 
-struct Left(Box<dyn Any>);
+struct AbandonedObject(Box<dyn Any>);
 
 // SAFETY: a value is used only on the home's thread (`Home::enter`). A home that is dropped elsewhere forgets the
 // values.
-unsafe impl Send for Left {}
+unsafe impl Send for AbandonedObject {}
 
 impl Home {
     /// Makes a home of the calling thread.
@@ -103,7 +103,7 @@ impl<T> Drop for AtHome<T> {
         if self.home.is_here() {
             drop(value);
         } else {
-            let left = Left(Box::new(value));
+            let left = AbandonedObject(Box::new(value));
             self.home.left.lock().unwrap_or_else(PoisonError::into_inner).push(left);
         }
     }

@@ -1,6 +1,6 @@
 //! The image formats to which kernels store.
 
-use crate::sharing::{Sharing, vk_format};
+use crate::sharing::{SharingDevice, vk_format};
 use ash::vk;
 use interop_core::PixelFormat;
 use interop_core::describe::format::PerFormat;
@@ -23,7 +23,7 @@ const EVERYWHERE: [PixelFormat; 5] =
 impl Stores {
     /// Queries the driver. `computes`: the display's queue computes; `extended`: the device was created with
     /// `shaderStorageImageExtendedFormats`.
-    pub(crate) fn of(sharing: &Sharing, computes: bool, extended: bool) -> Self {
+    pub(crate) fn of(sharing: &SharingDevice, computes: bool, extended: bool) -> Self {
         Self(PerFormat::new(PixelFormat::ALL.map(|format| {
             let stored = if format == PixelFormat::Bgra8 { PixelFormat::Rgba8 } else { format };
             let named = computes && (extended || EVERYWHERE.contains(&format));

@@ -2,11 +2,11 @@
 
 use crate::context::device_state::DeviceState;
 use crate::display::contract::VulkanDisplay;
-use crate::queue::commands::{self, Place, Rows};
+use crate::queue::commands::{self, CopyImage, Rows};
 use crate::sharing::vk_format;
 use crate::staging::transfer::{check_blit, part_of, rows};
 use crate::surface::frame::TimelinePoint;
-use crate::surface::shown::{Shown, shown};
+use crate::surface::surface_content::{SurfaceContent, shown};
 use ash::vk;
 use interop_core::describe::error::call;
 use interop_core::{Error, Extent, Filter, Region, Result, Surface};
@@ -55,7 +55,7 @@ impl VulkanDisplay {
             {
                 return Err(Error::refused(format!("the region {region} is empty or reaches outside every image")));
             }
-            let way = Way::of(&self.shared, surface, None, target, filter)?;
+            let way = BlitPlan::of(&self.shared, surface, None, target, filter)?;
             // SAFETY: the caller's promise; what the surface shows lives until the next frame.
             unsafe { way.record(self.shared.sharing.device(), commands, target) };
             Ok(self.surface_frame(surface)?.ready)
@@ -64,14 +64,14 @@ impl VulkanDisplay {
 }
 
 /// A checked copy of a surface's content into an image. Nothing has been recorded yet.
-pub(crate) enum Way {
+pub(crate) enum BlitPlan {
     /// Copies the numbers unchanged, at the same size.
-    Copy(Place, Region),
-    Blit(Place, Region, vk::Filter),
+    Copy(CopyImage, Region),
+    Blit(CopyImage, Region, vk::Filter),
     Rows(Rows),
 }
 
-impl Way {
+impl BlitPlan {
     /// `part`: the region that is copied; `None`: all of it.
     ///
     /// # Errors
@@ -84,7 +84,7 @@ impl Way {
         filter: Filter,
     ) -> Result<Self> {
         match shown(shared, surface)? {
-            Shown::Image(place, desc) => {
+            SurfaceContent::Image(place, desc) => {
                 surface.check_download()?;
                 let part = part.unwrap_or(desc.extent.full());
                 if place.format == target.format && part.extent() == target.region.extent() {
@@ -94,14 +94,14 @@ impl Way {
                 let filter = if filter == Filter::Linear { vk::Filter::LINEAR } else { vk::Filter::NEAREST };
                 Ok(Self::Blit(place, part, filter))
             }
-            Shown::Rows(buffer, view) => {
+            SurfaceContent::Rows(buffer, view) => {
                 let part = part_of(&view, part.unwrap_or(view.extent.full()));
                 if target.format != vk_format(view.format) || target.region.extent() != part.extent {
                     return Err(shared.unsupported(as_rows(part.extent, target.region.extent())));
                 }
                 rows(buffer, &part).map(Self::Rows)
             }
-            Shown::Bytes(..) => Err(match surface.desc().pixels() {
+            SurfaceContent::Bytes(..) => Err(match surface.desc().pixels() {
                 Err(error) => error,
                 Ok(_) => Error::NothingShown,
             }),

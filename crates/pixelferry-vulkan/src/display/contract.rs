@@ -7,16 +7,16 @@ use crate::context::headless::{self, VulkanOptions};
 use crate::context::home::Home;
 use crate::context::identity::identify;
 use crate::draw::painter::Painter;
-use crate::queue::commands::Place;
+use crate::queue::commands::CopyImage;
 use crate::queue::submissions::{Point, Submissions};
-use crate::sharing::{Sharing, vk_format};
+use crate::sharing::{SharingDevice, vk_format};
 use crate::staging::block::VulkanStaging;
 use crate::staging::semaphore::VulkanSemaphore;
 use crate::surface::frame::{TimelinePoint, VulkanFrame, VulkanObject};
 use crate::surface::in_place::{InPlaceBuffer, InPlaceImage};
 use crate::surface::offscreen;
-use crate::surface::shown::{Shown, shown};
-use crate::surface::stored::{StoredBuffer, StoredImage};
+use crate::surface::stored_surface::{StoredBuffer, StoredImage};
+use crate::surface::surface_content::{SurfaceContent, shown};
 use ash::vk;
 use interop_core::describe::error::call;
 use interop_core::describe::process::enter;
@@ -100,7 +100,7 @@ impl VulkanDisplay {
             // SAFETY: all belong together and outlive the objects made from them, which the caller promises.
             let (sharing, (caps, stores), submissions) = unsafe {
                 let has = |extension: &std::ffi::CStr| has(&engine, extension);
-                let sharing = Sharing::new(instance, physical, device.clone(), has, timeline, name.clone());
+                let sharing = SharingDevice::new(instance, physical, device.clone(), has, timeline, name.clone());
                 let sharing = sharing.for_families(families);
                 let caps = caps(&functions.instance, physical, &sharing, of_queue);
                 let queue = (engine.queue, engine.family);
@@ -145,11 +145,11 @@ impl VulkanDisplay {
     /// surface that shows in place and has no frame yet; [`interop_core::Error::Driver`] for errors of the driver.
     pub fn surface_frame(&self, surface: &Surface) -> Result<VulkanFrame> {
         let object = match shown(&self.shared, surface)? {
-            Shown::Image(Place { image, format, layout }, desc) => {
+            SurfaceContent::Image(CopyImage { image, format, layout }, desc) => {
                 VulkanObject::Image { image, format, extent: desc.extent, layout }
             }
-            Shown::Rows(buffer, view) => VulkanObject::Rows { buffer, format: vk_format(view.format), view },
-            Shown::Bytes(buffer, view) => {
+            SurfaceContent::Rows(buffer, view) => VulkanObject::Rows { buffer, format: vk_format(view.format), view },
+            SurfaceContent::Bytes(buffer, view) => {
                 VulkanObject::Bytes { buffer, offset: view.offset as u64, len: view.len as u64 }
             }
         };

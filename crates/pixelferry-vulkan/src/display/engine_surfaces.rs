@@ -1,9 +1,9 @@
 //! An engine's own images and buffers as surfaces: kernels read the engine's output, or write frames into them.
 
 use crate::display::contract::VulkanDisplay;
-use crate::queue::commands::Place;
+use crate::queue::commands::CopyImage;
 use crate::sharing::pixel_format;
-use crate::surface::stored::{StoredBuffer, StoredImage};
+use crate::surface::stored_surface::{StoredBuffer, StoredImage};
 use ash::vk::{self, Handle as _};
 use interop_core::describe::error::call;
 use interop_core::display::checks::check_copies;
@@ -27,8 +27,8 @@ pub struct EngineImage {
 
 impl EngineImage {
     /// Returns the image as an operand of the display's copies.
-    pub(crate) fn place(&self) -> Place {
-        Place { image: self.image, format: self.format, layout: self.layout }
+    pub(crate) fn place(&self) -> CopyImage {
+        CopyImage { image: self.image, format: self.format, layout: self.layout }
     }
 
     /// Returns the description of a surface over it, or the reason why none is possible.

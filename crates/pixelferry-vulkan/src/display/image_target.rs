@@ -1,7 +1,7 @@
 //! An engine's image as the target of [`interop_core::Link::show`].
 
 use crate::context::device_state::DeviceState;
-use crate::display::blit::{BlitTarget, Way};
+use crate::display::blit::{BlitPlan, BlitTarget};
 use crate::display::contract::VulkanDisplay;
 use crate::display::engine_surfaces::EngineImage;
 use crate::draw::painter::{Canvas, OwnView, Painter, Ready};
@@ -9,7 +9,7 @@ use crate::sharing::vk_format;
 use crate::staging::queue_image::QueueImage;
 use crate::staging::transfer::read_image;
 use crate::surface::frame::TimelinePoint;
-use crate::surface::shown::{Shown, check_sampled, shown};
+use crate::surface::surface_content::{SurfaceContent, check_sampled, shown};
 use ash::vk;
 use interop_core::describe::error::call;
 use interop_core::display::checks::made_with;
@@ -125,7 +125,7 @@ impl ImageTarget {
             }
             (false, _) => options,
         };
-        if let Shown::Image(place, _) = shown(&self.shared, surface)?
+        if let SurfaceContent::Image(place, _) = shown(&self.shared, surface)?
             && place.image == self.image.image
         {
             return Err(Error::refused("the surface is the target's own image"));
@@ -134,7 +134,7 @@ impl ImageTarget {
     }
 
     /// Returns the copy or blit that does a draw, and its region.
-    fn copy(&self, surface: &Surface, plan: &Plan, filter: Filter) -> Result<(Way, BlitTarget)> {
+    fn copy(&self, surface: &Surface, plan: &Plan, filter: Filter) -> Result<(BlitPlan, BlitTarget)> {
         let image = surface.desc().pixels()?;
         let cut = plan.drawn.extent() != Extent::new(plan.picture.width, plan.picture.height);
         let beyond = match plan {
@@ -157,8 +157,8 @@ impl ImageTarget {
         };
         let region = Region { x: self.region.x + plan.drawn.x, y: self.region.y + plan.drawn.y, ..plan.drawn };
         let target = BlitTarget { image: self.image.image, format: self.image.format, region };
-        let way = Way::of(&self.shared, surface, Some(part), &target, filter)?;
-        if matches!(way, Way::Blit(..)) && !self.shared.handles.draws() {
+        let way = BlitPlan::of(&self.shared, surface, Some(part), &target, filter)?;
+        if matches!(way, BlitPlan::Blit(..)) && !self.shared.handles.draws() {
             let reason = "its queue only computes: it can copy frames of the image's own format and size, but not blit";
             return Err(self.shared.unsupported(reason));
         }
@@ -182,7 +182,7 @@ impl ImageTarget {
     fn draw_by(&self, surface: &Surface, options: DrawOptions) -> Result<()> {
         let plan = self.plan(surface, options)?;
         let copy = self.copy(surface, &plan, options.filter);
-        let exact = matches!(copy, Ok((Way::Copy(..) | Way::Rows(_), _)));
+        let exact = matches!(copy, Ok((BlitPlan::Copy(..) | BlitPlan::Rows(_), _)));
         let asked = options.manner == Some(Manner::Compute);
         if !exact || asked {
             let ready = self.drawable(surface, &plan);

@@ -1,17 +1,17 @@
 //! Draws by the core's compute shaders, into an image directly or into an auxiliary image that is then copied.
 
 use crate::context::device_state::DeviceState;
-use crate::launch::lasting::Lasting;
-use crate::launch::layout::{Bound, Read, Reads, STORED, Shape, Work};
+use crate::launch::deferred_drop::DeferredDrop;
+use crate::launch::layout::{LaunchInput, LaunchTarget, ReadKind, STORED, Shape, Work};
 use crate::launch::layouts::Layouts;
 use crate::launch::pipeline::Pipeline;
 use crate::launch::views::ImageView;
-use crate::queue::commands::{self, Place, READ};
+use crate::queue::commands::{self, CopyImage, READ};
 use crate::sharing::vk_format;
 use crate::staging::memory::{Image, whole_words};
 use crate::staging::queue_image::QueueImage;
 use crate::staging::transfer::rows;
-use crate::surface::shown::Shown;
+use crate::surface::surface_content::SurfaceContent;
 use ash::vk;
 use interop_core::draw::wgsl::{self, DrawParams, GROUP, Places, Steps, Storage};
 use interop_core::draw::{Obstacle, Plan};
@@ -33,13 +33,13 @@ const ALIGNED: u64 = 256;
 type Key = (Steps, Storage);
 
 /// A pipeline, or the reason why it could not be built.
-type Made = Result<Rc<Pipeline>, String>;
+type PipelineResult = Result<Rc<Pipeline>, String>;
 
 /// Pipelines, built at first use.
 pub(crate) struct Painter {
     layouts: Layouts,
     limits: vk::PhysicalDeviceLimits,
-    pipelines: RefCell<Vec<(Key, Made)>>,
+    pipelines: RefCell<Vec<(Key, PipelineResult)>>,
     /// An auxiliary image for targets without stores, as large as the last draw needed.
     beside: RefCell<Option<Beside>>,
 }
@@ -48,17 +48,17 @@ pub(crate) struct Painter {
 #[derive(Clone)]
 struct Beside {
     /// Dropped before the image.
-    view: Rc<Lasting<ImageView>>,
+    view: Rc<DeferredDrop<ImageView>>,
     image: Rc<Image>,
 }
 
 /// A target's view for stores, created at first use.
 #[derive(Default)]
-pub(crate) struct OwnView(OnceCell<Lasting<ImageView>>);
+pub(crate) struct OwnView(OnceCell<DeferredDrop<ImageView>>);
 
 /// Target of a draw: an image that can be copied to, its usage, and the region of it that is the viewport.
 pub(crate) struct Canvas<'a> {
-    pub place: Place,
+    pub place: CopyImage,
     pub desc: ImageDesc,
     pub usage: vk::ImageUsageFlags,
     pub region: Region,
@@ -69,9 +69,9 @@ pub(crate) struct Canvas<'a> {
 
 /// Source of a draw.
 enum Source {
-    Image(Place),
+    Image(CopyImage),
     /// The bound bytes of a buffer; the first pixel in them, and the row pitch in bytes.
-    Rows(Read, u32, u32),
+    Rows(LaunchInput, u32, u32),
 }
 
 /// A draw whose prerequisites were checked.
@@ -101,7 +101,7 @@ impl Painter {
     }
 
     /// Checks whether a compute shader can do this draw. `shown` differs from the target, and may be sampled.
-    pub(crate) fn ready(&self, canvas: &Canvas<'_>, plan: &Plan, shown: Shown) -> Result<Ready, Obstacle> {
+    pub(crate) fn ready(&self, canvas: &Canvas<'_>, plan: &Plan, shown: SurfaceContent) -> Result<Ready, Obstacle> {
         let shared = self.shared();
         let format = canvas.desc.format;
         if shared.stores.view(format).is_none() {
@@ -118,16 +118,16 @@ impl Painter {
         }
         let no_source = |reason: String| Obstacle::NoShader(reason.into());
         let (source, image, memory) = match shown {
-            Shown::Image(place, desc) if place.format == vk_format(desc.format) => {
+            SurfaceContent::Image(place, desc) if place.format == vk_format(desc.format) => {
                 (Source::Image(place), desc.extent, None)
             }
-            Shown::Image(place, _) => {
+            SurfaceContent::Image(place, _) => {
                 return Err(no_source(format!(
                     "the surface's image is {:?}, which decodes when it is read",
                     place.format
                 )));
             }
-            Shown::Rows(buffer, view) => {
+            SurfaceContent::Rows(buffer, view) => {
                 rows(buffer, &view).map_err(|error| no_source(error.to_string()))?;
                 let span = view.span();
                 let start = span.start as u64 / ALIGNED * ALIGNED;
@@ -139,9 +139,9 @@ impl Painter {
                 }
                 // Both lie inside the bound bytes, which 32 bits can count.
                 let (base, pitch) = ((view.offset as u64 - start) as u32, view.pitch() as u32);
-                (Source::Rows(Read::Memory(buffer, bound), base, pitch), view.extent, Some(view.format))
+                (Source::Rows(LaunchInput::Memory(buffer, bound), base, pitch), view.extent, Some(view.format))
             }
-            Shown::Bytes(..) => return Err(no_source("a buffer has no pixels".into())),
+            SurfaceContent::Bytes(..) => return Err(no_source("a buffer has no pixels".into())),
         };
         let storage = Storage {
             name: storage_name(format),
@@ -154,7 +154,7 @@ impl Painter {
         Ok(Ready { pipeline, source, image, own })
     }
 
-    fn pipeline(&self, key: Key) -> Made {
+    fn pipeline(&self, key: Key) -> PipelineResult {
         if let Some((_, made)) = self.pipelines.borrow().iter().find(|(other, _)| *other == key) {
             return made.clone();
         }
@@ -168,7 +168,7 @@ impl Painter {
         let constants = [steps.constants(), storage.constants()].concat();
         let words = trusted_spirv(&wgsl::store(&PLACES, steps, storage), ENTRY, &constants);
         let words = words.map_err(|error| error.to_string())?;
-        let reads = if steps.memory.is_some() { Reads::Memories(1) } else { Reads::Image };
+        let reads = if steps.memory.is_some() { ReadKind::Memories(1) } else { ReadKind::Image };
         let shape = Shape { writes: Writes::Texture, reads, pushed: Some(DrawParams::BYTES) };
         let layout = self.layouts.get(shape).map_err(|error| error.to_string())?;
         // SAFETY: naga wrote the words, which bind what the shape says, as `PLACES` does.
@@ -193,13 +193,13 @@ impl Painter {
             Source::Rows(read, base, pitch) => (params.in_memory(base, pitch), read, None, None),
             Source::Image(place) => {
                 let view = ImageView::sampled(shared, place)?;
-                (params, Read::Image(view.raw), Some(view), Some((place, READ)))
+                (params, LaunchInput::Image(view.raw), Some(view), Some((place, READ)))
             }
         };
         let (numbers, reads) = (params.to_bytes(), [read]);
         let groups = [drawn.width.div_ceil(GROUP.0), drawn.height.div_ceil(GROUP.1)];
         let work = |view: &ImageView| Work {
-            target: Bound::Texture(view.raw, view.number),
+            target: LaunchTarget::Texture(view.raw, view.number),
             reads: &reads,
             groups,
             numbers: &numbers,
@@ -247,7 +247,7 @@ impl Painter {
         let image = Rc::new(Image::zeroed(shared, &ImageDesc::new(wanted.width, wanted.height, format))?);
         let stores = || shared.unsupported(format!("kernels cannot store to {format}"));
         let view = ImageView::storing(shared, &QueueImage::of(shared, &image).ok_or_else(stores)?)?;
-        Ok(kept.insert(Beside { view: Rc::new(Lasting::new(shared, view)), image }).clone())
+        Ok(kept.insert(Beside { view: Rc::new(DeferredDrop::new(shared, view)), image }).clone())
     }
 }
 
@@ -256,7 +256,7 @@ impl OwnView {
         if let Some(made) = self.0.get() {
             return Ok(made);
         }
-        let made = Lasting::new(shared, ImageView::storing(shared, target)?);
+        let made = DeferredDrop::new(shared, ImageView::storing(shared, target)?);
         Ok(self.0.get_or_init(|| made))
     }
 }
@@ -279,11 +279,11 @@ impl Beside {
     ) {
         const WRITTEN: vk::ImageLayout = vk::ImageLayout::TRANSFER_DST_OPTIMAL;
         let (place, here) = (self.image.place(), region.extent().full());
-        let stored = Place { layout: STORED, ..place };
+        let stored = CopyImage { layout: STORED, ..place };
         // SAFETY: the caller's promise; this image belongs to the device and is retired when it is dropped.
         unsafe {
             if blends {
-                let before = Place { image: target, layout: WRITTEN, ..place };
+                let before = CopyImage { image: target, layout: WRITTEN, ..place };
                 commands::change(device, commands, place.image, (place.layout, WRITTEN));
                 commands::copy(device, commands, (before, region), (place.image, here));
                 commands::change(device, commands, place.image, (WRITTEN, STORED));

@@ -1,8 +1,8 @@
 //! The painter without the feature `compute`: no shader compiler is built in.
 
 use crate::context::device_state::DeviceState;
-use crate::queue::commands::Place;
-use crate::surface::shown::Shown;
+use crate::queue::commands::CopyImage;
+use crate::surface::surface_content::SurfaceContent;
 use ash::vk;
 use interop_core::draw::{Obstacle, Plan};
 use interop_core::{ImageDesc, Region, Result};
@@ -16,7 +16,7 @@ pub(crate) struct OwnView(());
 /// Target of a draw.
 #[expect(dead_code)]
 pub(crate) struct Canvas<'a> {
-    pub place: Place,
+    pub place: CopyImage,
     pub desc: ImageDesc,
     pub usage: vk::ImageUsageFlags,
     pub region: Region,
@@ -32,7 +32,7 @@ impl Painter {
         Self
     }
 
-    pub(crate) fn ready(&self, _: &Canvas<'_>, _: &Plan, _: Shown) -> Result<Ready, Obstacle> {
+    pub(crate) fn ready(&self, _: &Canvas<'_>, _: &Plan, _: SurfaceContent) -> Result<Ready, Obstacle> {
         Err(Obstacle::NoShader("pixelferry-vulkan was built without the feature compute".into()))
     }
 

@@ -1,8 +1,8 @@
 //! Layouts of kernels, and the descriptor sets in which launches find their memory and their numbers.
 
 use crate::context::device_state::DeviceState;
-use crate::launch::lasting::Lasting;
-use crate::queue::commands::{Place, READ};
+use crate::launch::deferred_drop::DeferredDrop;
+use crate::queue::commands::{CopyImage, READ};
 use crate::staging::queue_buffer::QueueBuffer;
 use ash::vk;
 use interop_core::devices::borrows::Holder;
@@ -35,21 +35,21 @@ pub const MOST_PUSHED: usize = 128;
 pub struct Shape {
     /// Target that the kernels write.
     pub writes: Writes,
-    pub reads: Reads,
+    pub reads: ReadKind,
     /// Bytes of the numbers, if they are push constants. For a uniform block the device would have to read host memory.
     pub pushed: Option<usize>,
 }
 
 /// Objects that kernels read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reads {
+pub enum ReadKind {
     /// This number of memories.
     Memories(usize),
     /// An image that is sampled.
     Image,
 }
 
-impl Reads {
+impl ReadKind {
     const fn descriptors(self) -> (usize, vk::DescriptorType) {
         match self {
             Self::Memories(count) => (count, vk::DescriptorType::STORAGE_BUFFER),
@@ -66,7 +66,7 @@ const fn target_descriptor(writes: Writes) -> vk::DescriptorType {
 }
 
 /// Target of a launch, as it is bound.
-pub enum Bound<'a> {
+pub enum LaunchTarget<'a> {
     Memory(&'a QueueBuffer),
     /// A view for stores, of an image that then has the layout [`STORED`], and the view's number, which no other view
     /// ever has.
@@ -74,14 +74,14 @@ pub enum Bound<'a> {
 }
 
 /// An object that a launch reads.
-pub enum Read {
+pub enum LaunchInput {
     /// Bytes of a buffer. The range starts at a multiple of 256, the largest alignment that a device may require.
     Memory(vk::Buffer, Range<u64>),
     /// A view for sampling, of an image that then has the layout [`READ`].
     Image(vk::ImageView),
 }
 
-impl Read {
+impl LaunchInput {
     /// The whole buffer.
     pub fn whole(memory: &QueueBuffer) -> Self {
         Self::Memory(memory.raw(), 0..memory.len() as u64)
@@ -90,16 +90,16 @@ impl Read {
 
 /// One launch of a pipeline.
 pub struct Work<'a> {
-    pub target: Bound<'a>,
-    pub reads: &'a [Read],
+    pub target: LaunchTarget<'a>,
+    pub reads: &'a [LaunchInput],
     /// Number of groups, horizontally and vertically.
     pub groups: [u32; 2],
     pub numbers: &'a [u8],
 }
 
-impl Bound<'_> {
+impl LaunchTarget<'_> {
     /// Returns the number of the bound view if nothing else is bound.
-    fn number(&self, reads: &[Read]) -> Option<u64> {
+    fn number(&self, reads: &[LaunchInput]) -> Option<u64> {
         match self {
             Self::Texture(_, number) if reads.is_empty() => Some(*number),
             _ => None,
@@ -109,7 +109,7 @@ impl Bound<'_> {
 
 /// Layout of the kernels of one shape.
 pub struct Layout {
-    objects: Lasting<Objects>,
+    objects: DeferredDrop<Objects>,
     shape: Shape,
     /// Descriptor sets that no launch is being recorded for, in the order of the submissions that used them last.
     places: RefCell<VecDeque<(u64, Room)>>,
@@ -118,7 +118,7 @@ pub struct Layout {
     /// sets before.
     kept: RefCell<VecDeque<(u64, u64, Room)>>,
     /// Descriptor pools with the memory of their numbers.
-    chunks: RefCell<Vec<Lasting<Chunk>>>,
+    chunks: RefCell<Vec<DeferredDrop<Chunk>>>,
 }
 
 /// Destroyed when dropped.
@@ -197,7 +197,7 @@ impl Layout {
         // SAFETY: as above.
         let pipelines = unsafe { device.create_pipeline_layout(&info, None) };
         made.pipelines = pipelines.map_err(sharing.failed("vkCreatePipelineLayout"))?;
-        let objects = Lasting::new(shared, made);
+        let objects = DeferredDrop::new(shared, made);
         Ok(Self { objects, shape, places: RefCell::default(), kept: RefCell::default(), chunks: RefCell::default() })
     }
 
@@ -256,7 +256,7 @@ impl Layout {
             });
             made.push_back((0, Room { sets: [*own, *args], numbers }));
         }
-        self.chunks.borrow_mut().push(Lasting::new(shared, chunk));
+        self.chunks.borrow_mut().push(DeferredDrop::new(shared, chunk));
         self.places.borrow_mut().append(&mut made);
         Ok(())
     }
@@ -292,7 +292,7 @@ impl Layout {
         &self,
         pipeline: vk::Pipeline,
         work: &Work<'_>,
-        images: &[(Place, vk::ImageLayout)],
+        images: &[(CopyImage, vk::ImageLayout)],
         record: impl FnOnce(&ash::Device, vk::CommandBuffer, &dyn Fn()),
     ) -> Result<u64> {
         let view = work.target.number(work.reads).filter(|_| self.shape.pushed.is_some());
@@ -334,7 +334,7 @@ impl Layout {
         &self,
         pipeline: vk::Pipeline,
         work: &Work<'_>,
-        images: &[(Place, vk::ImageLayout)],
+        images: &[(CopyImage, vk::ImageLayout)],
         record: impl FnOnce(&ash::Device, vk::CommandBuffer, &dyn Fn()),
         room: &Room,
     ) -> Result<u64> {
@@ -377,7 +377,7 @@ impl Room {
         Ok(())
     }
 
-    fn bind(&self, shared: &DeviceState, target: &Bound<'_>, reads: &[Read]) {
+    fn bind(&self, shared: &DeviceState, target: &LaunchTarget<'_>, reads: &[LaunchInput]) {
         let bytes = |buffer, range: &Range<u64>| {
             [vk::DescriptorBufferInfo { buffer, offset: range.start, range: range.end - range.start }]
         };
@@ -386,11 +386,11 @@ impl Room {
         let at = |set, binding| vk::WriteDescriptorSet::default().dst_set(set).dst_binding(binding);
         let (buffer, image);
         let written = match target {
-            Bound::Memory(memory) => {
+            LaunchTarget::Memory(memory) => {
                 buffer = bytes(memory.raw(), &(0..memory.len() as u64));
                 at(own, TARGET).descriptor_type(target_descriptor(Writes::Memory)).buffer_info(&buffer)
             }
-            Bound::Texture(view, _) => {
+            LaunchTarget::Texture(view, _) => {
                 image = seen(*view, STORED);
                 at(own, TARGET).descriptor_type(target_descriptor(Writes::Texture)).image_info(&image)
             }
@@ -399,8 +399,10 @@ impl Room {
         let infos: Vec<_> = reads
             .iter()
             .map(|read| match read {
-                Read::Memory(buffer, range) => (Reads::Memories(1), bytes(*buffer, range), Default::default()),
-                Read::Image(view) => (Reads::Image, Default::default(), seen(*view, READ)),
+                LaunchInput::Memory(buffer, range) => {
+                    (ReadKind::Memories(1), bytes(*buffer, range), Default::default())
+                }
+                LaunchInput::Image(view) => (ReadKind::Image, Default::default(), seen(*view, READ)),
             })
             .collect();
         let read = (0..).zip(&infos).map(|(binding, (reads, buffer, image))| {

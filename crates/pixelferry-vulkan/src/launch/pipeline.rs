@@ -1,8 +1,8 @@
 //! Compute pipelines.
 
-use crate::launch::lasting::Lasting;
+use crate::launch::deferred_drop::DeferredDrop;
 use crate::launch::layout::{Layout, Work};
-use crate::queue::commands::Place;
+use crate::queue::commands::CopyImage;
 use ash::vk;
 use interop_core::Result;
 use interop_core::describe::words::c_text;
@@ -10,17 +10,17 @@ use std::rc::Rc;
 
 /// A kernel that the driver compiled.
 pub struct Pipeline {
-    made: Lasting<Made>,
+    made: DeferredDrop<RawPipeline>,
     layout: Rc<Layout>,
 }
 
 /// Handle of a pipeline, destroyed when dropped.
-struct Made {
+struct RawPipeline {
     device: ash::Device,
     raw: vk::Pipeline,
 }
 
-impl Drop for Made {
+impl Drop for RawPipeline {
     fn drop(&mut self) {
         interop_core::leak_if_forked!();
         // SAFETY: it was made of this device, which is alive, and no work is left that uses it.
@@ -54,7 +54,7 @@ impl Pipeline {
         };
         let made = made.map_err(|(_, code)| sharing.failed("vkCreateComputePipelines")(code))?;
         let raw = made.first().copied().unwrap_or_default();
-        let made = Lasting::new(layout.shared(), Made { device: device.clone(), raw });
+        let made = DeferredDrop::new(layout.shared(), RawPipeline { device: device.clone(), raw });
         Ok(Self { made, layout: Rc::clone(layout) })
     }
 
@@ -62,7 +62,7 @@ impl Pipeline {
     ///
     /// # Safety
     /// The promises of [`Layout::launch`].
-    pub unsafe fn launch(&self, work: &Work<'_>, images: &[(Place, vk::ImageLayout)]) -> Result<()> {
+    pub unsafe fn launch(&self, work: &Work<'_>, images: &[(CopyImage, vk::ImageLayout)]) -> Result<()> {
         // SAFETY: the caller's promise.
         unsafe { self.launch_with(work, images, |_, _, launch| launch()) }.map(drop)
     }
@@ -74,7 +74,7 @@ impl Pipeline {
     pub unsafe fn launch_with(
         &self,
         work: &Work<'_>,
-        images: &[(Place, vk::ImageLayout)],
+        images: &[(CopyImage, vk::ImageLayout)],
         record: impl FnOnce(&ash::Device, vk::CommandBuffer, &dyn Fn()),
     ) -> Result<u64> {
         // SAFETY: the caller's promise; the pipeline was made for the layout.

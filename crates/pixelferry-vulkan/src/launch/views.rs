@@ -1,7 +1,7 @@
 //! Views of images that pipelines bind.
 
 use crate::context::device_state::DeviceState;
-use crate::queue::commands::{Place, RANGE};
+use crate::queue::commands::{CopyImage, RANGE};
 use crate::staging::queue_image::QueueImage;
 use ash::vk;
 use interop_core::Result;
@@ -32,7 +32,7 @@ impl ImageView {
     }
 
     /// Creates a view for sampling in the image's own format. The image must allow sampling.
-    pub(crate) fn sampled(shared: &DeviceState, place: Place) -> Result<Self> {
+    pub(crate) fn sampled(shared: &DeviceState, place: CopyImage) -> Result<Self> {
         Self::new(shared, place.image, place.format, vk::ImageUsageFlags::SAMPLED)
     }
 

@@ -23,7 +23,7 @@ pub(crate) const RANGE: vk::ImageSubresourceRange = vk::ImageSubresourceRange {
 
 /// An image as an operand of copies.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct CopyImage {
     pub image: vk::Image,
     /// Format of the image, which may encode.
     pub format: vk::Format,
@@ -112,7 +112,7 @@ pub(crate) unsafe fn to_image(
     device: &ash::Device,
     commands: vk::CommandBuffer,
     from: Rows,
-    Place { image, layout, .. }: Place,
+    CopyImage { image, layout, .. }: CopyImage,
     region: Region,
 ) {
     const TO: vk::ImageLayout = vk::ImageLayout::TRANSFER_DST_OPTIMAL;
@@ -131,7 +131,7 @@ pub(crate) unsafe fn to_image(
 pub(crate) unsafe fn to_rows(
     device: &ash::Device,
     commands: vk::CommandBuffer,
-    Place { image, layout, .. }: Place,
+    CopyImage { image, layout, .. }: CopyImage,
     region: Region,
     to: Rows,
 ) {
@@ -167,7 +167,7 @@ pub(crate) unsafe fn to_buffer(
 pub(crate) unsafe fn copy(
     device: &ash::Device,
     commands: vk::CommandBuffer,
-    (Place { image: from, layout, .. }, part): (Place, Region),
+    (CopyImage { image: from, layout, .. }, part): (CopyImage, Region),
     (to, region): (vk::Image, Region),
 ) {
     const FROM: vk::ImageLayout = vk::ImageLayout::TRANSFER_SRC_OPTIMAL;
@@ -194,7 +194,7 @@ pub(crate) unsafe fn copy(
 pub(crate) unsafe fn blit(
     device: &ash::Device,
     commands: vk::CommandBuffer,
-    (Place { image: from, layout, .. }, part): (Place, Region),
+    (CopyImage { image: from, layout, .. }, part): (CopyImage, Region),
     (to, region): (vk::Image, Region),
     filter: vk::Filter,
 ) {

@@ -3,11 +3,11 @@
 //! Every submission has a fence, because fences exist without timeline semaphores. Where the device has those, one of
 //! them also counts the submissions for the engine.
 
-use crate::queue::commands::{Place, transition};
+use crate::queue::commands::{CopyImage, transition};
 use crate::queue::queue_lock::QueueLock;
 use crate::sharing::failure;
 use ash::vk;
-use interop_core::describe::threads::SignalsBlocked;
+use interop_core::describe::threads::SignalMaskGuard;
 use interop_core::{Error, Result};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -27,7 +27,7 @@ struct Slot {
 }
 
 #[derive(Default)]
-struct State {
+struct SubmissionState {
     /// Number of the last submission; the first is 1.
     last: u64,
     /// All submissions up to this one have completed.
@@ -56,7 +56,7 @@ pub(crate) struct Submissions {
     lock: Box<dyn QueueLock>,
     pool: vk::CommandPool,
     counter: Option<Counter>,
-    state: RefCell<State>,
+    state: RefCell<SubmissionState>,
     /// True while the engine's lock is held or being taken.
     busy: Cell<bool>,
 }
@@ -146,7 +146,7 @@ impl Submissions {
     /// completed.
     pub(crate) unsafe fn record_with(
         &self,
-        images: &[(Place, vk::ImageLayout)],
+        images: &[(CopyImage, vk::ImageLayout)],
         record: impl FnOnce(&ash::Device, vk::CommandBuffer),
     ) -> Result<u64> {
         let changed = || images.iter().filter(|(place, other)| place.layout != *other);
@@ -257,7 +257,7 @@ impl Submissions {
         self.lock.with(&mut || {
             if answer.is_none() {
                 // Mesa starts a queue's thread at its first use.
-                let _blocked = SignalsBlocked::new();
+                let _blocked = SignalMaskGuard::new();
                 // SAFETY: queue, commands, semaphores and fence are of this device and alive, the fence is not signalled,
                 // and the lock gives the queue to this thread.
                 answer = Some(unsafe { self.device.queue_submit(self.queue, &[info], fence) });
@@ -336,7 +336,7 @@ impl Submissions {
     }
 
     /// Reclaims the first running submission, which has completed.
-    fn take_back(&self, state: &mut State) {
+    fn take_back(&self, state: &mut SubmissionState) {
         let Some((_, slot)) = state.running.pop_front() else { return };
         // SAFETY: the fence is of this device and nothing is left that signals it.
         match unsafe { self.device.reset_fences(&[slot.fence]) } {

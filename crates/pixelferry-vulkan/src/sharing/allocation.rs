@@ -1,6 +1,6 @@
 //! A buffer or image with memory of its own.
 
-use crate::sharing::Sharing;
+use crate::sharing::SharingDevice;
 use crate::sharing::os::{self, MEMORY_HANDLE};
 use ash::vk;
 use interop_core::devices::os_handle::{self, ImportedHandle};
@@ -30,7 +30,7 @@ impl Allocation {
     /// # Safety
     /// The object belongs to this device, has no memory, and is owned by the caller. No work uses it when this is
     /// dropped.
-    pub unsafe fn without_memory(sharing: &Sharing, object: Object) -> Self {
+    pub unsafe fn without_memory(sharing: &SharingDevice, object: Object) -> Self {
         // Freeing null memory has no effect.
         Self { device: sharing.device.clone(), object, memory: vk::DeviceMemory::null(), bytes: 0 }
     }
@@ -60,7 +60,7 @@ impl Allocation {
     /// # Safety
     /// `sharing` is the one that the object was created with. It has no memory yet; size and type satisfy the object's
     /// requirements, and the structures chained to `info` are valid.
-    pub unsafe fn allocate(&mut self, sharing: &Sharing, info: &vk::MemoryAllocateInfo<'_>) -> Result<()> {
+    pub unsafe fn allocate(&mut self, sharing: &SharingDevice, info: &vk::MemoryAllocateInfo<'_>) -> Result<()> {
         // SAFETY: the caller's promise; the caller's structures live through the call.
         self.memory = unsafe { self.device.allocate_memory(info, None) }.map_err(sharing.failed("vkAllocateMemory"))?;
         self.bytes = info.allocation_size;
@@ -78,7 +78,7 @@ impl Allocation {
     }
 
     /// Allocates device-local memory.
-    pub(crate) fn allocate_local(&mut self, sharing: &Sharing) -> Result<()> {
+    pub(crate) fn allocate_local(&mut self, sharing: &SharingDevice) -> Result<()> {
         let needs = self.needs();
         let local = vk::MemoryPropertyFlags::DEVICE_LOCAL;
         let index = sharing
@@ -90,7 +90,7 @@ impl Allocation {
     }
 
     /// Allocates exportable device-local memory, dedicated to the object.
-    pub(crate) fn allocate_exported(&mut self, sharing: &Sharing) -> Result<()> {
+    pub(crate) fn allocate_exported(&mut self, sharing: &SharingDevice) -> Result<()> {
         let needs = self.needs();
         let local = vk::MemoryPropertyFlags::DEVICE_LOCAL;
         let index = sharing
@@ -112,7 +112,7 @@ impl Allocation {
     /// # Safety
     /// `sharing` is the one that the object was created with. The object was created for external memory and has none
     /// yet.
-    pub unsafe fn import(&mut self, sharing: &Sharing, memory: MemoryHandle) -> Result<()> {
+    pub unsafe fn import(&mut self, sharing: &SharingDevice, memory: MemoryHandle) -> Result<()> {
         let (whole, dedicated) = (memory.bytes(), memory.is_dedicated());
         let needs = self.needs();
         let local = vk::MemoryPropertyFlags::DEVICE_LOCAL;
@@ -146,7 +146,7 @@ impl Allocation {
     ///
     /// # Errors
     /// `Unsupported` where the device was made without the extension.
-    pub fn export(&self, sharing: &Sharing) -> Result<MemoryHandle> {
+    pub fn export(&self, sharing: &SharingDevice) -> Result<MemoryHandle> {
         sharing.check_own(&self.device, "memory")?;
         let functions = sharing.memory_functions()?;
         // SAFETY: the memory is of this device and was allocated to be exported.

@@ -1,7 +1,7 @@
 //! Buffers: linear memory.
 
 use crate::sharing::os::MEMORY_HANDLE;
-use crate::sharing::{Allocation, Object, Sharing};
+use crate::sharing::{Allocation, Object, SharingDevice};
 use ash::vk;
 use interop_core::{Error, MemoryHandle, Result, SharedHandle, Support};
 use std::ptr::NonNull;
@@ -9,7 +9,7 @@ use std::ptr::NonNull;
 /// A margin: llvmpipe's OpenGL, which opens memory of lavapipe, uses bytes behind a buffer.
 const PADDING: u64 = 256;
 
-impl Sharing {
+impl SharingDevice {
     /// Creates a buffer of `bytes` (more than 0) without memory; `external` if its memory will be another device's or
     /// API's.
     ///

@@ -1,6 +1,6 @@
 //! Capabilities of a device: the memory and the semaphores that it exports and imports.
 
-use crate::sharing::Sharing;
+use crate::sharing::SharingDevice;
 use crate::sharing::device::enabled;
 use crate::sharing::memory_host::HOST_EXTENSION;
 use ash::vk;
@@ -8,7 +8,7 @@ use interop_core::{HandleType, MemoryCap, MemoryShape, SemaphoreCap, Support, Sy
 
 const KINDS: [SyncKind; 2] = [SyncKind::BinarySemaphore, SyncKind::TimelineSemaphore];
 
-impl Sharing {
+impl SharingDevice {
     /// Returns the kinds of memory that the device can import, with the reasons against the others.
     pub fn imports(&self) -> Vec<MemoryCap> {
         let alignment = self.memory_host.as_ref().map_or(1, |host| host.alignment);

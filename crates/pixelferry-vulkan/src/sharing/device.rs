@@ -8,7 +8,7 @@ use interop_core::{Error, Result, Support};
 use std::ffi::CStr;
 
 /// Functions of one device, which belongs to other code.
-pub struct Sharing {
+pub struct SharingDevice {
     pub(crate) device: ash::Device,
     pub(crate) instance: ash::Instance,
     pub(crate) physical: vk::PhysicalDevice,
@@ -22,7 +22,7 @@ pub struct Sharing {
     name: String,
 }
 
-impl Sharing {
+impl SharingDevice {
     /// Loads the functions. `has` reports which extensions the device was created with, `timeline` whether it has
     /// timeline semaphores. Errors name the device `name`.
     ///

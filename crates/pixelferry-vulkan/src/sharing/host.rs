@@ -1,12 +1,12 @@
 //! Host pages that Vulkan imports in place: `VK_EXT_external_memory_host`.
 
-use crate::sharing::{Allocation, Sharing};
+use crate::sharing::{Allocation, SharingDevice};
 use ash::vk;
 use interop_core::{Error, HostBlock, Result};
 
 const POINTER: vk::ExternalMemoryHandleTypeFlags = vk::ExternalMemoryHandleTypeFlags::HOST_ALLOCATION_EXT;
 
-impl Sharing {
+impl SharingDevice {
     /// Imports the pages of a host block as a buffer over the whole block, of which `bytes` are needed.
     ///
     /// # Errors

@@ -1,12 +1,12 @@
 //! Exportable images with dedicated memory.
 
 use crate::sharing::os::MEMORY_HANDLE;
-use crate::sharing::{Allocation, Object, Sharing};
+use crate::sharing::{Allocation, Object, SharingDevice};
 use ash::vk;
 use interop_core::describe::format::PerFormat;
 use interop_core::{Extent, ImageDesc, PixelFormat, Result};
 
-impl Sharing {
+impl SharingDevice {
     /// Creates an image of one level, with optimal tiling and a dedicated, exportable allocation. The content is
     /// undefined. It has the usages `needed` and all others that the format allows, because importers assume that an
     /// image was created with all usages.

@@ -3,7 +3,7 @@
 use crate::sharing::{Ids, failure};
 use ash::vk;
 use interop_core::describe::process::enter;
-use interop_core::devices::loading::with_sources;
+use interop_core::devices::library::with_sources;
 use interop_core::{DeviceLuid, DeviceUuid, Error, Result, Support};
 use std::ffi::CStr;
 use std::sync::{Mutex, OnceLock, PoisonError};

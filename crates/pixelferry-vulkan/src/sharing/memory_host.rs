@@ -17,7 +17,7 @@ impl MemoryHost {
     /// Loads the functions; `None` where the device was created without the extension.
     ///
     /// # Safety
-    /// The conditions of [`crate::sharing::Sharing::new`] hold.
+    /// The conditions of [`crate::sharing::SharingDevice::new`] hold.
     pub(crate) unsafe fn of(
         instance: &ash::Instance,
         physical: vk::PhysicalDevice,

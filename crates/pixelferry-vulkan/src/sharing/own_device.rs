@@ -1,7 +1,7 @@
 //! [`OwnDevice`].
 
 use ash::vk;
-use interop_core::describe::threads::SignalsBlocked;
+use interop_core::describe::threads::SignalMaskGuard;
 
 /// A logical device that this process created. Destroyed when dropped.
 pub struct OwnDevice(ash::Device);
@@ -17,7 +17,7 @@ impl OwnDevice {
         physical: vk::PhysicalDevice,
         info: &vk::DeviceCreateInfo<'_>,
     ) -> std::result::Result<Self, vk::Result> {
-        let _blocked = SignalsBlocked::new();
+        let _blocked = SignalMaskGuard::new();
         // SAFETY: the caller's promise.
         unsafe { instance.create_device(physical, info, None) }.map(Self)
     }

@@ -1,6 +1,6 @@
 //! Semaphores that other devices can open, and semaphores of other devices.
 
-use crate::sharing::Sharing;
+use crate::sharing::SharingDevice;
 use crate::sharing::device::{enabled, missing};
 use crate::sharing::os::{self, SEMAPHORE_EXTENSION, SEMAPHORE_HANDLE};
 use ash::vk;
@@ -15,7 +15,7 @@ pub struct Semaphore {
     kind: SyncKind,
 }
 
-impl Sharing {
+impl SharingDevice {
     /// Reports whether semaphores of this kind can be exported, or the reason why not.
     pub fn exports_semaphores(&self, kind: SyncKind) -> Support {
         self.shares_semaphores(kind, vk::ExternalSemaphoreFeatureFlags::EXPORTABLE, "export")
@@ -112,7 +112,7 @@ impl Semaphore {
     ///
     /// # Errors
     /// `Unsupported` where the device was made without the extension.
-    pub fn export(&self, sharing: &Sharing) -> Result<SemaphoreHandle> {
+    pub fn export(&self, sharing: &SharingDevice) -> Result<SemaphoreHandle> {
         sharing.check_own(&self.device, "semaphore")?;
         let functions = sharing.semaphore.as_ref().ok_or_else(|| sharing.unsupported(missing(SEMAPHORE_EXTENSION)))?;
         // SAFETY: the semaphore is of this device and was made to be exported.

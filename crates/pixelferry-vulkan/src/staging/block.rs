@@ -5,7 +5,7 @@ use crate::staging::memory::{Buffer, Image};
 use crate::staging::queue_buffer::QueueBuffer;
 use crate::staging::scratch::Scratch;
 use ash::vk;
-use interop_core::devices::owned::{own, own_mut};
+use interop_core::devices::maker_object::{own, own_mut};
 use interop_core::display::checks::{not_filled, not_lasting};
 use interop_core::display::{Reach, StagingDriver};
 use interop_core::{Error, HandleType, Result, SharedHandle, Staging, StagingKind};

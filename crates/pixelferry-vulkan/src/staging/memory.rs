@@ -2,7 +2,7 @@
 
 use crate::context::device_state::{BUFFER_USAGE, DeviceState};
 use crate::context::stores::IMAGE_USAGE;
-use crate::queue::commands::{self, Place, READ};
+use crate::queue::commands::{self, CopyImage, READ};
 use crate::sharing::{Allocation, vk_format};
 use ash::vk;
 use interop_core::{HostBlock, ImageDesc, MemoryHandle, Result, SharedHandle};
@@ -15,13 +15,13 @@ pub(crate) const fn whole_words(bytes: u64) -> u64 {
 }
 
 /// An allocation with shared ownership.
-type Kept = Rc<Allocation>;
+type SharedAllocation = Rc<Allocation>;
 
 /// A buffer.
 pub(crate) struct Buffer {
     raw: vk::Buffer,
     len: usize,
-    made: Kept,
+    made: SharedAllocation,
     /// Dropped after the allocation.
     pages: Option<HostBlock>,
     pub shared: Rc<DeviceState>,
@@ -104,7 +104,7 @@ impl Drop for Buffer {
 pub(crate) struct Image {
     raw: vk::Image,
     desc: ImageDesc,
-    made: Kept,
+    made: SharedAllocation,
     pub shared: Rc<DeviceState>,
 }
 
@@ -130,8 +130,8 @@ impl Image {
         Ok(made)
     }
 
-    pub(crate) fn place(&self) -> Place {
-        Place { image: self.raw, format: vk_format(self.desc.format), layout: READ }
+    pub(crate) fn place(&self) -> CopyImage {
+        CopyImage { image: self.raw, format: vk_format(self.desc.format), layout: READ }
     }
 
     pub(crate) fn desc(&self) -> &ImageDesc {

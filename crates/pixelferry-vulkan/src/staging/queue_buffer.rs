@@ -18,7 +18,7 @@ pub(crate) struct QueueBuffer {
 }
 
 /// A [`QueueBuffer`] inside a handle.
-struct Lent(AtHome<QueueBuffer>);
+struct LentBuffer(AtHome<QueueBuffer>);
 
 impl QueueBuffer {
     pub(crate) fn of(buffer: &Rc<Buffer>) -> Self {
@@ -32,13 +32,13 @@ impl QueueBuffer {
     }
 
     pub(crate) fn into_handle(self, shared: &DeviceState) -> Result<SharedHandle> {
-        let lent = Lent(AtHome::new(&shared.home, self)?);
+        let lent = LentBuffer(AtHome::new(&shared.home, self)?);
         Ok(SharedHandle::QueueBuffer { queue: shared.queue_id(), buffer: Box::new(lent) })
     }
 
     /// Returns the buffer of at least this many bytes behind a handle of this display's queue.
     pub(crate) fn open(handle: &SharedHandle, bytes: usize) -> Result<Self> {
-        let Lent(lent) = handle.in_queue("buffer")?;
+        let LentBuffer(lent) = handle.in_queue("buffer")?;
         let lent = lent.get()?;
         SharedHandle::check_room(lent.len as u64, bytes as u64)?;
         Ok(lent.clone())

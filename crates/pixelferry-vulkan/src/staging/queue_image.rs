@@ -2,7 +2,7 @@
 
 use crate::context::device_state::DeviceState;
 use crate::context::home::AtHome;
-use crate::queue::commands::Place;
+use crate::queue::commands::CopyImage;
 use crate::staging::memory::Image;
 use ash::vk;
 use interop_core::{Error, ImageDesc, Result, SharedHandle};
@@ -11,7 +11,7 @@ use std::rc::{Rc, Weak};
 /// An image of the display's device that kernels in its queue store to.
 #[derive(Clone)]
 pub(crate) struct QueueImage {
-    place: Place,
+    place: CopyImage,
     pub desc: ImageDesc,
     /// Format of a view for stores.
     pub view: vk::Format,
@@ -28,7 +28,7 @@ enum Keeper {
 }
 
 /// A [`QueueImage`] inside a handle.
-struct Lent(AtHome<QueueImage>);
+struct LentImage(AtHome<QueueImage>);
 
 impl QueueImage {
     pub(crate) fn of(shared: &DeviceState, image: &Rc<Image>) -> Option<Self> {
@@ -41,7 +41,7 @@ impl QueueImage {
     /// only while `owner` lives, but safe code may keep handles of it longer.
     pub(crate) fn of_engine(
         shared: &DeviceState,
-        (place, owner): (Place, &Rc<()>),
+        (place, owner): (CopyImage, &Rc<()>),
         desc: ImageDesc,
         usage: vk::ImageUsageFlags,
     ) -> Option<Self> {
@@ -58,7 +58,7 @@ impl QueueImage {
     ///
     /// # Errors
     /// [`Error::InvalidInput`] where the engine need not keep it any more.
-    pub(crate) fn place(&self) -> Result<Place> {
+    pub(crate) fn place(&self) -> Result<CopyImage> {
         match &self.keeper {
             Keeper::Engine(owner) if owner.strong_count() == 0 => {
                 Err(Error::refused("the surface or target of the engine's image was dropped"))
@@ -68,14 +68,14 @@ impl QueueImage {
     }
 
     pub(crate) fn into_handle(self, shared: &DeviceState) -> Result<SharedHandle> {
-        let lent = Lent(AtHome::new(&shared.home, self)?);
+        let lent = LentImage(AtHome::new(&shared.home, self)?);
         Ok(SharedHandle::QueueBuffer { queue: shared.queue_id(), buffer: Box::new(lent) })
     }
 
     /// Returns the image of this size behind a handle of this display's queue.
     #[cfg(feature = "compute")]
     pub(crate) fn open(handle: &SharedHandle, desc: &ImageDesc) -> Result<Self> {
-        let Lent(lent) = handle.in_queue("image")?;
+        let LentImage(lent) = handle.in_queue("image")?;
         let lent = lent.get()?;
         if (lent.desc.extent, lent.desc.format) != (desc.extent, desc.format) {
             let (is, said) = (lent.desc, desc);

@@ -1,7 +1,7 @@
 //! Copies between the host, buffers and images.
 
 use crate::context::device_state::DeviceState;
-use crate::queue::commands::{self, Place, Rows};
+use crate::queue::commands::{self, CopyImage, Rows};
 use crate::sharing::vk_format;
 use crate::staging::memory::Image;
 use crate::staging::scratch::Scratch;
@@ -32,7 +32,7 @@ pub(crate) fn rows(buffer: vk::Buffer, view: &ImageView) -> Result<Rows> {
 /// Copies pixels from the host.
 pub(crate) fn upload_pixels(
     shared: &DeviceState,
-    to: Place,
+    to: CopyImage,
     region: Region,
     bytes: &[u8],
     view: &ImageView,
@@ -53,14 +53,14 @@ pub(crate) fn upload_pixels(
 }
 
 /// Copies pixels from a buffer; the rows must lie inside it.
-pub(crate) fn copy_to_image(shared: &DeviceState, to: Place, from: Rows, region: Region) -> Result<u64> {
+pub(crate) fn copy_to_image(shared: &DeviceState, to: CopyImage, from: Rows, region: Region) -> Result<u64> {
     // SAFETY: the region was checked to lie in the image and the rows in the buffer. Both are retired when they are
     // dropped, or belong to an engine, which keeps them.
     unsafe { shared.submissions.record(|device, commands| commands::to_image(device, commands, from, to, region)) }
 }
 
 /// Copies pixels to a buffer; the rows must lie inside it.
-pub(crate) fn copy_to_rows(shared: &DeviceState, from: Place, region: Region, to: Rows) -> Result<u64> {
+pub(crate) fn copy_to_rows(shared: &DeviceState, from: CopyImage, region: Region, to: Rows) -> Result<u64> {
     // SAFETY: as in `copy_to_image`.
     unsafe { shared.submissions.record(|device, commands| commands::to_rows(device, commands, from, region, to)) }
 }
@@ -90,7 +90,7 @@ pub(crate) fn copy_bytes(
 }
 
 /// Reads the pixels of a region, each of `pixel` bytes, into tight rows.
-pub(crate) fn read_image(shared: &DeviceState, from: Place, pixel: usize, region: Region) -> Result<Vec<u8>> {
+pub(crate) fn read_image(shared: &DeviceState, from: CopyImage, pixel: usize, region: Region) -> Result<Vec<u8>> {
     let len = region.width as usize * region.height as usize * pixel;
     read(shared, len, |scratch| {
         copy_to_rows(shared, from, region, Rows { buffer: scratch.raw(), offset: 0, row_length: 0 })
@@ -116,14 +116,14 @@ pub(crate) fn check_blit(shared: &DeviceState, from: vk::Format, to: vk::Format,
 
 /// Reads a region of an image, converted to RGBA8 by the driver's blit, into tight rows; `None` where the device cannot
 /// blit these formats.
-pub(crate) fn blit_back(shared: &Rc<DeviceState>, from: Place, region: Region) -> Result<Option<Vec<u8>>> {
+pub(crate) fn blit_back(shared: &Rc<DeviceState>, from: CopyImage, region: Region) -> Result<Option<Vec<u8>>> {
     const DRAWN: vk::ImageLayout = vk::ImageLayout::TRANSFER_DST_OPTIMAL;
     let to = ImageDesc::new(region.width, region.height, PixelFormat::Rgba8);
     if !shared.handles.draws() || check_blit(shared, from.format, vk_format(to.format), Filter::Nearest).is_err() {
         return Ok(None);
     }
     let (image, all) = (Image::zeroed(shared, &to)?, to.extent.full());
-    let Place { image: raw, layout, .. } = image.place();
+    let CopyImage { image: raw, layout, .. } = image.place();
     // SAFETY: the region was checked to lie in the image; the other image was created for it, and is retired when it is
     // dropped.
     unsafe {

@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 /// Location of the pixels that an image surface shows.
-pub(crate) enum Place {
+pub(crate) enum PixelSource {
     /// In an image.
     Image(Rc<Image>),
     /// In rows of a buffer.
@@ -20,7 +20,7 @@ pub(crate) enum Place {
 
 /// An image in a staging block.
 pub(crate) struct InPlaceImage {
-    shown: Option<Place>,
+    shown: Option<PixelSource>,
     shared: Rc<DeviceState>,
 }
 
@@ -31,7 +31,7 @@ impl InPlaceImage {
         Self { shown: None, shared: Rc::clone(shared) }
     }
 
-    pub(crate) fn place(&self) -> Result<&Place> {
+    pub(crate) fn place(&self) -> Result<&PixelSource> {
         self.shown.as_ref().ok_or(Error::NothingShown)
     }
 }
@@ -39,14 +39,18 @@ impl InPlaceImage {
 impl SurfaceDriver<Pixels> for InPlaceImage {
     fn read_back(&mut self, at: &Region) -> Result<Vec<u8>> {
         match self.place()? {
-            Place::Image(image) => read_image(&self.shared, image.place(), image.desc().format.bytes_per_pixel(), *at),
-            Place::Rows(buffer, view) => read_rows(&self.shared, buffer.raw(), view, *at),
+            PixelSource::Image(image) => {
+                read_image(&self.shared, image.place(), image.desc().format.bytes_per_pixel(), *at)
+            }
+            PixelSource::Rows(buffer, view) => read_rows(&self.shared, buffer.raw(), view, *at),
         }
     }
 
     fn draw_back(&mut self, at: &Region, plan: &Plan, manner: Option<Manner>) -> Result<Option<Vec<u8>>> {
         match self.place()? {
-            Place::Image(image) if manner.is_none() && plan.is_copy() => blit_back(&self.shared, image.place(), *at),
+            PixelSource::Image(image) if manner.is_none() && plan.is_copy() => {
+                blit_back(&self.shared, image.place(), *at)
+            }
             _ => Ok(None),
         }
     }
@@ -55,13 +59,13 @@ impl SurfaceDriver<Pixels> for InPlaceImage {
 impl InPlaceDriver<Pixels> for InPlaceImage {
     fn show(&mut self, staging: &Staging, view: &ImageView) -> Result<()> {
         let staging = VulkanStaging::of(staging, &self.shared)?;
-        self.shown = Some(Place::Rows(Rc::clone(staging.lasting()?), *view));
+        self.shown = Some(PixelSource::Rows(Rc::clone(staging.lasting()?), *view));
         Ok(())
     }
 
     fn show_texture(&mut self, staging: &Staging) -> Result<bool> {
         let staging = VulkanStaging::of(staging, &self.shared)?;
-        self.shown = Some(Place::Image(Rc::clone(staging.image()?)));
+        self.shown = Some(PixelSource::Image(Rc::clone(staging.image()?)));
         Ok(true)
     }
 }

@@ -3,5 +3,5 @@
 pub(crate) mod frame;
 pub(crate) mod in_place;
 pub(crate) mod offscreen;
-pub(crate) mod shown;
-pub(crate) mod stored;
+pub(crate) mod stored_surface;
+pub(crate) mod surface_content;

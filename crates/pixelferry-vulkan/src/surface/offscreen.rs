@@ -3,7 +3,7 @@
 use crate::context::device_state::{BUFFER_USAGE, DeviceState};
 use crate::queue::commands::Rows;
 use crate::staging::transfer::{copy_bytes, copy_to_rows};
-use crate::surface::shown::Shown;
+use crate::surface::surface_content::SurfaceContent;
 use ash::vk;
 use interop_core::Result;
 
@@ -22,20 +22,20 @@ fn target(shared: &DeviceState, bytes: u64) -> Result<vk::Buffer> {
 }
 
 /// Copies a surface's content to offscreen memory.
-pub(crate) fn read_through(shared: &DeviceState, shown: &Shown) -> Result<()> {
+pub(crate) fn read_through(shared: &DeviceState, shown: &SurfaceContent) -> Result<()> {
     match shown {
-        Shown::Image(place, desc) => {
+        SurfaceContent::Image(place, desc) => {
             let bytes = desc.extent.pixels() * desc.format.bytes_per_pixel() as u64;
             let to = Rows { buffer: target(shared, bytes)?, offset: 0, row_length: 0 };
             copy_to_rows(shared, *place, desc.extent.full(), to).map(drop)
         }
-        Shown::Rows(buffer, view) => {
+        SurfaceContent::Rows(buffer, view) => {
             let span = view.span();
             let bytes = span.len() as u64;
             let to = target(shared, bytes)?;
             copy_bytes(shared, (*buffer, span.start as u64), (to, 0), bytes).map(drop)
         }
-        Shown::Bytes(buffer, view) => {
+        SurfaceContent::Bytes(buffer, view) => {
             let to = target(shared, view.len as u64)?;
             copy_bytes(shared, (*buffer, view.offset as u64), (to, 0), view.len as u64).map(drop)
         }

@@ -41,7 +41,7 @@ pub struct Engine {
 }
 
 /// Mapped memory that the engine copies frames to.
-struct Mapped {
+struct HostCopy {
     buffer: vk::Buffer,
     memory: vk::DeviceMemory,
     address: *const u8,
@@ -242,12 +242,12 @@ impl Engine {
         }
     }
 
-    fn mapped(&self, bytes: u64) -> Mapped {
+    fn mapped(&self, bytes: u64) -> HostCopy {
         let (buffer, memory) = self.buffer(bytes, vk::BufferUsageFlags::TRANSFER_DST);
         // SAFETY: the memory is new and can be mapped.
         let address =
             unsafe { self.vulkan.device.map_memory(memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty()) }.unwrap();
-        Mapped { buffer, memory, address: address.cast() }
+        HostCopy { buffer, memory, address: address.cast() }
     }
 
     /// A buffer of the engine's in memory that can be mapped.

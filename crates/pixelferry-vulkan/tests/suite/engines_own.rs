@@ -6,8 +6,8 @@ use cpu_fallback::CpuBackend;
 use interop_core::conformance::{fill, stored};
 use interop_core::path::PATHS;
 use interop_core::{
-    ComputeBackend, Display, Extent, Filter, ImageAccess, ImageDesc, ImageView, Link, LinkOptions, Part, PixelFormat,
-    Policy, Region, StagingKind, Surface, SurfaceDesc, View,
+    ComputeBackend, Display, Extent, Filter, ImageAccess, ImageDesc, ImageView, Link, LinkOptions, PixelFormat, Policy,
+    Region, StagingKind, Surface, SurfaceDesc, SurfacePart, View,
 };
 use pixelferry_vulkan::{BlitTarget, CLock, RawVulkan, TimelinePoint, VulkanDisplay, VulkanEngine, VulkanObject, ash};
 use std::ffi::c_void;
@@ -146,7 +146,7 @@ fn the_display_waits_for_readers_on_other_queues() {
     let read = unsafe { device.create_semaphore(&info, None) }.unwrap();
     let desc = SurfaceDesc::image(64, 64, PixelFormat::Rgba8);
     let mut surface = display.create_surface(&desc).unwrap();
-    let (full, bytes) = (Part::full(&desc), noise(64 * 64 * 4, 1));
+    let (full, bytes) = (SurfacePart::full(&desc), noise(64 * 64 * 4, 1));
     let view = interop_core::conformance::tight(&desc).unwrap();
     surface.upload(&full, &bytes, &view).unwrap();
     display.finish().unwrap();

@@ -7,8 +7,8 @@ use ash::vk;
 use interop_core::conformance::tight;
 use interop_core::describe::view::ImageView;
 use interop_core::{
-    DeviceUuid, Display, Error, Extent, HandleType, HostBlock, ImageDesc, MemoryHandle, Part, PixelFormat,
-    SharedHandle, StagingKind, SurfaceDesc, SyncKind, View,
+    DeviceUuid, Display, Error, Extent, HandleType, HostBlock, ImageDesc, MemoryHandle, PixelFormat, SharedHandle,
+    StagingKind, SurfaceDesc, SurfacePart, SyncKind, View,
 };
 use pixelferry_testing::has;
 use pixelferry_vulkan::sharing::MappedMemory;
@@ -40,7 +40,7 @@ fn an_exported_image_reaches_the_engine() {
         return;
     }
     let (staging, mut surface, pixels) = exported_image(&*display);
-    let full = Part::full(surface.desc());
+    let full = SurfacePart::full(surface.desc());
     assert!(surface.read_back(&full).unwrap() == [0; 64 * 8 * 4], "it is zero at first");
     let handle = export(&staging);
     assert!(handle.is_dedicated() && handle.bytes() >= 64 * 8 * 4);
@@ -95,7 +95,7 @@ fn pages_of_the_host_outlive_whatever_reads_them() {
     interop_core::conformance::fill(&mut staging, &[7; 4096]).unwrap();
     let mut surface = in_place(&*display, &staging, 4096);
     drop((staging, display));
-    assert_eq!(surface.read_back(&Part::Buffer(0..4096)).unwrap(), [7; 4096]);
+    assert_eq!(surface.read_back(&SurfacePart::Buffer(0..4096)).unwrap(), [7; 4096]);
 }
 
 /// A pitch that is no number of pixels is refused, or is none of this format's.
@@ -107,7 +107,7 @@ fn rows_between_pixels_are_refused() {
         let mut staging = display.create_staging(StagingKind::Persistent, odd.span().end).unwrap();
         staging.map_write(&mut |_| Ok(())).unwrap();
         let mut stored = display.create_surface(&SurfaceDesc::image(21, 2, format)).unwrap();
-        let copied = stored.upload_staged(&Part::Image(odd.extent.full()), &mut staging, &View::Image(odd));
+        let copied = stored.upload_staged(&SurfacePart::Image(odd.extent.full()), &mut staging, &View::Image(odd));
         assert_eq!(copied.is_ok(), format.bytes_per_pixel() == 1, "{format}: {copied:?}");
     }
 }

@@ -7,7 +7,7 @@ use crate::context::queue_buffer::QueueBuffer;
 use crate::context::queue_texture::QueueTexture;
 use crate::context::read_back;
 use crate::context::vulkan::{Opener, Vulkan};
-use interop_core::describe::process::ProcessOwned;
+use interop_core::describe::process::ForkGuard;
 use interop_core::{
     ComputeMemory, ComputeSemaphore, Error, ImageDesc, PixelFormat, Region, Result, SharedHandle, View,
 };
@@ -17,7 +17,7 @@ use std::sync::Arc;
 use wgsl_kernel::shader::{
     CopyWay, MemorySide, Regions, Session, ShaderDevice, ShaderMemory, ShaderWork, Target, Writes,
 };
-use wgsl_kernel::{Blue, KernelText, WORD, bounded, with_room};
+use wgsl_kernel::{BluePosition, KernelText, WORD, bounded, with_room};
 
 /// A device with its compute shaders.
 pub(crate) struct WgpuShaders {
@@ -53,7 +53,7 @@ impl WgpuShaders {
         let (device, name) = (&self.device.device, text.name());
         let whole = match writes {
             Writes::Memory => text.whole(format),
-            Writes::Texture => text.of_texture(format, Blue::First),
+            Writes::Texture => text.of_texture(format, BluePosition::First),
         };
         let whole = if arguments.immediates.is_some() { text.by_immediates(&whole) } else { whole };
         let in_module = device.adapter_info().backend == wgpu::Backend::Gl;
@@ -101,10 +101,10 @@ fn extent(region: Region) -> wgpu::Extent3d {
 }
 
 impl ShaderDevice for WgpuShaders {
-    type Buffer = ProcessOwned<Bindable<QueueBuffer>>;
-    type Texture = ProcessOwned<Bindable<QueueTexture>>;
-    type Kernel = ProcessOwned<Arguments>;
-    type Pipeline = ProcessOwned<wgpu::ComputePipeline>;
+    type Buffer = ForkGuard<Bindable<QueueBuffer>>;
+    type Texture = ForkGuard<Bindable<QueueTexture>>;
+    type Kernel = ForkGuard<Arguments>;
+    type Pipeline = ForkGuard<wgpu::ComputePipeline>;
     type Mark = wgpu::SubmissionIndex;
 
     const ROW_ALIGN: usize = wgpu::COPY_BYTES_PER_ROW_ALIGNMENT as usize;
@@ -124,7 +124,7 @@ impl ShaderDevice for WgpuShaders {
     fn kernel(&self, text: &KernelText) -> Result<Self::Kernel> {
         let immediates = Some(text.immediate_bytes()).filter(|bytes| *bytes <= self.immediates);
         let make = || Arguments::new(&self.device.device, text.memories(), immediates);
-        self.device.scoped(make).map(ProcessOwned::new)
+        self.device.scoped(make).map(ForkGuard::new)
     }
 
     fn pipeline(
@@ -138,7 +138,7 @@ impl ShaderDevice for WgpuShaders {
         // naga and wgpu recurse over the text.
         let made = with_room(|| self.make(text, arguments, format, writes));
         let made = made.map_err(|error| limits.refused(text.name(), error))?;
-        made.map(ProcessOwned::new).map_err(|error| match error {
+        made.map(ForkGuard::new).map_err(|error| match error {
             // Out of memory and a lost device are not errors of the text.
             Error::Driver(driver) if driver.code_name.starts_with("refused") => {
                 limits.refused(text.name(), driver.code_name)
@@ -182,7 +182,7 @@ impl ShaderDevice for WgpuShaders {
     }
 
     fn allocate(&self, bytes: usize) -> Result<Self::Buffer> {
-        Ok(ProcessOwned::new(Bindable::new(QueueBuffer::new(&self.device, bytes)?)))
+        Ok(ForkGuard::new(Bindable::new(QueueBuffer::new(&self.device, bytes)?)))
     }
 
     fn allocate_send(self: &Arc<Self>, bytes: usize) -> Result<Box<dyn ComputeMemory + Send>> {
@@ -197,7 +197,7 @@ impl ShaderDevice for WgpuShaders {
             }
             _ => QueueBuffer::open(handle, bytes)?,
         };
-        Ok(ProcessOwned::new(Bindable::new(buffer)))
+        Ok(ForkGuard::new(Bindable::new(buffer)))
     }
 
     fn share(&self, memory: &Self::Buffer) -> Result<SharedHandle> {
@@ -260,7 +260,7 @@ impl ShaderDevice for WgpuShaders {
     }
 
     fn texture(&self, handle: &SharedHandle, desc: &ImageDesc) -> Result<Self::Texture> {
-        Ok(ProcessOwned::new(Bindable::new(QueueTexture::open(handle, desc.extent)?)))
+        Ok(ForkGuard::new(Bindable::new(QueueTexture::open(handle, desc.extent)?)))
     }
 
     fn stores_only(texture: &Self::Texture) -> bool {

@@ -152,7 +152,7 @@ fn why_no_vulkan() -> Option<String> {
         () => return None,
     };
     // SAFETY: the library that wgpu opens for its Vulkan backend.
-    unsafe { interop_core::devices::loading::open(names) }.err()
+    unsafe { interop_core::devices::library::open(names) }.err()
 }
 
 /// Opens an engine's device as [`wgpu::Adapter::request_device`] does, on Vulkan (Linux, Windows) also with all

@@ -5,14 +5,14 @@ use crate::context::store_formats::StoreFormats;
 use interop_core::{DisplayCaps, HandleType, MemoryCap, MemoryShape, QueueId, RowOrder, SemaphoreCap, Support};
 
 /// Capabilities that Vulkan or OpenGL adds to wgpu.
-pub(crate) struct Sharing {
+pub(crate) struct SharingCaps {
     pub imports: Vec<MemoryCap>,
     pub exports: Vec<MemoryCap>,
     pub semaphores: Vec<SemaphoreCap>,
     pub persistent: Support,
 }
 
-impl Sharing {
+impl SharingCaps {
     /// No capabilities, for this reason.
     pub(crate) fn none(reason: &str) -> Self {
         let persistent = Support::No(format!("wgpu cannot keep a buffer mapped while the device reads it: {reason}"));
@@ -28,7 +28,7 @@ pub(crate) fn caps(
     device: &wgpu::Device,
     queue: QueueId,
     stores: &StoreFormats,
-    sharing: Sharing,
+    sharing: SharingCaps,
 ) -> DisplayCaps {
     let queue = HandleType::QueueBuffer(queue);
     let (limits, downlevel) = (device.limits(), adapter.get_downlevel_capabilities().flags);

@@ -18,7 +18,7 @@ pub struct WgpuDevice {
     pub identity: DeviceIdentity,
     /// Set by the device's callback, if this crate opened the device.
     pub(crate) loss: Loss,
-    recorded: Arc<Mutex<Recorded>>,
+    recorded: Arc<Mutex<PendingCommands>>,
     /// The formats that its compute shaders store to.
     pub(crate) stores: Arc<StoreFormats>,
 }
@@ -31,7 +31,7 @@ impl std::fmt::Debug for WgpuDevice {
 
 /// Commands that have not been submitted yet.
 #[derive(Debug, Default)]
-struct Recorded {
+struct PendingCommands {
     /// Finished command buffers, in their order, before `encoder`.
     finished: Vec<wgpu::CommandBuffer>,
     encoder: Option<wgpu::CommandEncoder>,
@@ -157,16 +157,16 @@ impl WgpuDevice {
         self.scoped(|| self.submit_all(&mut recorded)).map(drop)
     }
 
-    fn recorded(&self) -> MutexGuard<'_, Recorded> {
+    fn recorded(&self) -> MutexGuard<'_, PendingCommands> {
         self.recorded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn encoder<'r>(&self, recorded: &'r mut Recorded) -> &'r mut wgpu::CommandEncoder {
+    fn encoder<'r>(&self, recorded: &'r mut PendingCommands) -> &'r mut wgpu::CommandEncoder {
         let new = || self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
         recorded.encoder.get_or_insert_with(new)
     }
 
-    fn submit_all(&self, recorded: &mut Recorded) -> wgpu::SubmissionIndex {
+    fn submit_all(&self, recorded: &mut PendingCommands) -> wgpu::SubmissionIndex {
         recorded.calls = 0;
         let last = recorded.encoder.take().map(wgpu::CommandEncoder::finish);
         self.queue.submit(recorded.finished.drain(..).chain(last))

@@ -5,7 +5,7 @@ use crate::context::format::{TEXTURE_USAGE, bits};
 use crate::context::gl::Gl;
 use crate::context::vulkan::Vulkan;
 use interop_core::describe::process::is_forked;
-use interop_core::devices::owned::Maker;
+use interop_core::devices::maker_object::Maker;
 use interop_core::{DisplayCaps, Result};
 use std::ops::Deref;
 use std::rc::Rc;
@@ -28,7 +28,7 @@ pub(crate) struct DeviceState {
 }
 
 /// The parts that differ from device to device.
-pub(crate) struct Parts {
+pub(crate) struct DeviceParts {
     pub base: WgpuDevice,
     pub is_engines: bool,
     pub caps: DisplayCaps,
@@ -53,8 +53,8 @@ impl Maker for DeviceState {
 }
 
 impl DeviceState {
-    pub(crate) fn new(parts: Parts) -> Self {
-        let Parts { base, is_engines, caps, index_buffers, float_targets, vulkan, gl } = parts;
+    pub(crate) fn new(parts: DeviceParts) -> Self {
+        let DeviceParts { base, is_engines, caps, index_buffers, float_targets, vulkan, gl } = parts;
         Self { limits: base.device.limits(), base, is_engines, caps, index_buffers, float_targets, vulkan, gl }
     }
 

@@ -1,8 +1,8 @@
 //! Stub for the OpenGL objects of a wgpu device: without the feature `gl`, or on a system where wgpu does not use EGL.
 
-use crate::context::caps::Sharing;
+use crate::context::caps::SharingCaps;
 use crate::context::device_state::DeviceState;
-use crate::context::made::Made;
+use crate::context::kept_memory::KeptMemory;
 use interop_core::{DeviceIdentity, HandleType, Result, SharedHandle, StagingKind};
 use std::rc::Rc;
 
@@ -21,7 +21,7 @@ impl Gl {
         match *self {}
     }
 
-    pub(crate) fn sharing(&self) -> Sharing {
+    pub(crate) fn sharing(&self) -> SharingCaps {
         match *self {}
     }
 
@@ -29,7 +29,7 @@ impl Gl {
         match *self {}
     }
 
-    pub(crate) fn create(self: &Rc<Self>, _: &DeviceState, _: StagingKind, _: usize) -> Result<Made<Rc<Memory>>> {
+    pub(crate) fn create(self: &Rc<Self>, _: &DeviceState, _: StagingKind, _: usize) -> Result<KeptMemory<Rc<Memory>>> {
         match **self {}
     }
 }

@@ -13,7 +13,7 @@ pub(crate) mod gl;
 #[path = "gl_absent.rs"]
 pub(crate) mod gl;
 pub(crate) mod identity;
-pub(crate) mod made;
+pub(crate) mod kept_memory;
 #[cfg_attr(not(feature = "compute"), allow(dead_code, reason = "the backend alone calls some of it"))]
 pub(crate) mod queue_buffer;
 #[cfg_attr(not(feature = "compute"), allow(dead_code, reason = "the backend alone opens it"))]

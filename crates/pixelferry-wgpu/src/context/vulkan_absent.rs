@@ -1,11 +1,11 @@
 //! Stub for the Vulkan objects of a wgpu device on systems other than Linux and Windows.
 
-use crate::context::caps::Sharing;
+use crate::context::caps::SharingCaps;
 #[cfg(feature = "compute")]
 use crate::context::device::WgpuDevice;
 use crate::context::device_extension::DeviceExtension;
 use crate::context::device_state::DeviceState;
-use crate::context::made::Made;
+use crate::context::kept_memory::KeptMemory;
 #[cfg(feature = "compute")]
 use interop_core::{ComputeSemaphore, MemoryCap, MemoryHandle, SemaphoreCap, SemaphoreHandle};
 use interop_core::{DeviceIdentity, DeviceLuid, DeviceUuid, RawMemory, Result, SharedHandle, StagingKind};
@@ -14,7 +14,7 @@ use interop_core::{DeviceIdentity, DeviceLuid, DeviceUuid, RawMemory, Result, Sh
 pub(crate) enum Vulkan {}
 
 /// Never constructed.
-pub(crate) enum Exported {}
+pub(crate) enum ExportedMemory {}
 
 /// Never constructed.
 #[cfg(feature = "compute")]
@@ -47,11 +47,11 @@ impl Vulkan {
         None
     }
 
-    pub(crate) fn sharing(&self) -> Sharing {
+    pub(crate) fn sharing(&self) -> SharingDevice {
         match *self {}
     }
 
-    pub(crate) fn create(&self, _: &DeviceState, _: StagingKind, _: usize) -> Result<Made<Exported>> {
+    pub(crate) fn create(&self, _: &DeviceState, _: StagingKind, _: usize) -> Result<KeptMemory<ExportedMemory>> {
         match *self {}
     }
 
@@ -64,7 +64,7 @@ impl Vulkan {
     }
 }
 
-impl Exported {
+impl ExportedMemory {
     pub(crate) fn handle(&self, _: &DeviceState) -> Result<SharedHandle> {
         match *self {}
     }

@@ -1,9 +1,9 @@
 //! The display that users hold.
 
 use crate::context::adapter::{self, WgpuOptions};
-use crate::context::caps::{Sharing, caps};
+use crate::context::caps::{SharingCaps, caps};
 use crate::context::device::WgpuDevice;
-use crate::context::device_state::Parts;
+use crate::context::device_state::DeviceParts;
 use crate::context::error::Loss;
 use crate::context::gl::Gl;
 use crate::context::identity::identify;
@@ -19,15 +19,15 @@ use crate::surface::engine_surfaces::{EngineBuffer, EngineImage};
 use crate::surface::in_place::{InPlaceBuffer, InPlaceImage};
 use crate::surface::texture::TextureSurface;
 use interop_core::describe::error::call;
-use interop_core::describe::process::ProcessOwned;
+use interop_core::describe::process::ForkGuard;
 use interop_core::describe::process::enter;
-use interop_core::devices::owned::{find, foreign};
+use interop_core::devices::maker_object::{find, foreign};
 use interop_core::display::checks::wrong_kind;
 use interop_core::display::{DisplayDriver, SemaphoreDriver};
 use interop_core::draw::Plan;
 use interop_core::{
-    DeviceIdentity, DisplayCaps, DrawOptions, Drawn, Error, Extent, FrameTag, ImageView, Manner, PixelFormat, Result,
-    SharedHandle, Staging, StagingKind, Support, Surface, SurfaceDesc, SyncKind, TargetEncoding,
+    DeviceIdentity, DisplayCaps, DrawOptions, DrawReport, Error, Extent, FrameTag, ImageView, Manner, PixelFormat,
+    Result, SharedHandle, Staging, StagingKind, Support, Surface, SurfaceDesc, SyncKind, TargetEncoding,
 };
 use std::rc::Rc;
 
@@ -81,7 +81,7 @@ pub struct WgpuBuffer {
 ///
 /// Errors of wgpu are returned as [`Error::Driver`]; none ends the program.
 pub struct WgpuDisplay {
-    pub(crate) tools: ProcessOwned<Rc<Tools>>,
+    pub(crate) tools: ForkGuard<Rc<Tools>>,
 }
 
 impl std::fmt::Debug for WgpuDisplay {
@@ -126,14 +126,14 @@ impl WgpuDisplay {
     ) -> Result<Rc<Self>> {
         let (is_engines, loss) = (told.is_none(), told.unwrap_or_default());
         let vulkan = Vulkan::of(&device, &identity);
-        let sharing = vulkan.as_ref().map_or_else(|| Sharing::none(Vulkan::ABSENT), Vulkan::sharing);
+        let sharing = vulkan.as_ref().map_or_else(|| SharingCaps::none(Vulkan::ABSENT), Vulkan::sharing);
         let (gl, sharing) = match Gl::of(&device, &identity) {
             None => (None, sharing),
             Some(Ok(gl)) => {
                 let sharing = gl.sharing();
                 (Some(gl), sharing)
             }
-            Some(Err(reason)) => (None, Sharing::none(&reason.to_string())),
+            Some(Err(reason)) => (None, SharingCaps::none(&reason.to_string())),
         };
         let identity = match &gl {
             Some(gl) => gl.identify(identity),
@@ -142,7 +142,7 @@ impl WgpuDisplay {
         let downlevel = adapter.get_downlevel_capabilities().flags;
         let base = WgpuDevice::new(adapter, device, queue, identity, loss);
         let caps = caps(adapter, &base.device, base.queue_id(), &base.stores, sharing);
-        let tools = Tools::new(Parts {
+        let tools = Tools::new(DeviceParts {
             is_engines,
             base,
             caps,
@@ -154,7 +154,7 @@ impl WgpuDisplay {
             vulkan,
             gl,
         })?;
-        Ok(Rc::new(Self { tools: ProcessOwned::new(tools) }))
+        Ok(Rc::new(Self { tools: ForkGuard::new(tools) }))
     }
 
     /// Returns the device, for the user's own drawing.
@@ -454,7 +454,7 @@ impl DisplayDriver for WgpuDisplay {
         }
     }
 
-    fn drawn(&self) -> Option<Drawn> {
+    fn drawn(&self) -> Option<DrawReport> {
         self.tools.drawing.last()
     }
 

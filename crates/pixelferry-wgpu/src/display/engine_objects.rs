@@ -24,7 +24,7 @@ impl WgpuDisplay {
     ///
     /// # Examples
     /// ```
-    /// use interop_core::Part;
+    /// use interop_core::SurfacePart;
     /// use pixelferry_wgpu::{WgpuDisplay, WgpuOptions, wgpu};
     ///
     /// let Ok(display) = WgpuDisplay::headless(WgpuOptions::default()) else { return Ok(()) };
@@ -40,7 +40,7 @@ impl WgpuDisplay {
     ///     view_formats: &[],
     /// });
     /// let mut scene = display.engine_image(&texture)?;
-    /// let all = Part::full(scene.desc());
+    /// let all = SurfacePart::full(scene.desc());
     /// assert_eq!(scene.read_back(&all)?, [0; 3 * 2 * 4]);
     /// # Ok::<(), interop_core::Error>(())
     /// ```

@@ -5,7 +5,7 @@ use crate::context::format::texture_descriptor;
 use crate::context::store_formats::StoreFormat;
 use crate::draw::painter::Frame;
 use interop_core::Extent;
-use interop_core::draw::{Obstacle, Plan, Storing};
+use interop_core::draw::{Obstacle, Plan, StoreCaps};
 use std::cell::RefCell;
 
 /// A view as the target of a draw.
@@ -30,7 +30,7 @@ impl Target<'_> {
 
 /// The texture or view that a compute shader stores into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reach {
+pub(crate) enum StoreView {
     /// The target's own view.
     Own,
     /// A view of the same texture that does not encode.
@@ -39,7 +39,7 @@ pub(crate) enum Reach {
     Copy,
 }
 
-impl Reach {
+impl StoreView {
     /// Returns the destination of the stores for a draw to `target`, and its format.
     pub(crate) fn of(shared: &DeviceState, target: Target<'_>, plan: &Plan) -> Result<(Self, StoreFormat), Obstacle> {
         use wgpu::TextureUsages as Usages;
@@ -49,7 +49,7 @@ impl Reach {
         }
         let format = shared.stores.get(target.format.remove_srgb_suffix())?;
         let encodes = target.format.is_srgb();
-        let able = Storing { reads: format.reads, encodes: !encodes || shared.stores.has_views() };
+        let able = StoreCaps { reads: format.reads, encodes: !encodes || shared.stores.has_views() };
         plan.may_store(able, &target.format)?;
         let usage = texture.usage();
         let stores = usage.contains(Usages::STORAGE_BINDING);

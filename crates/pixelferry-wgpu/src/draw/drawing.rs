@@ -3,11 +3,11 @@
 use crate::context::device_state::DeviceState;
 use crate::context::format::texture_format;
 use crate::context::read_back;
-use crate::draw::beside::{self, Canvas, Reach, Target};
+use crate::draw::beside::{self, Canvas, StoreView, Target};
 use crate::draw::painter::{DrawTarget, Frame, Painter, begin_pass};
 use crate::draw::picture::Picture;
-use crate::draw::store::{self, Made, StoreKey, Storer};
-use interop_core::draw::{Drawn, Manner, Manners, Obstacle, Plan, Why};
+use crate::draw::store::{self, StoreKey, StorePipeline, Storer};
+use interop_core::draw::{DrawReport, Manner, MannerReason, Manners, Obstacle, Plan};
 use interop_core::{Region, Result};
 use std::time::Instant;
 
@@ -17,13 +17,13 @@ struct Class {
     kind: StoreKey,
     weighs: bool,
     size: u32,
-    reach: Reach,
+    reach: StoreView,
 }
 
 /// Objects that a draw with stores needs.
-struct Bound {
+struct StoreBinding {
     kind: StoreKey,
-    made: Made,
+    made: StorePipeline,
     group: wgpu::BindGroup,
     /// Texture that it stores into, if the stores go to an auxiliary texture.
     canvas: Option<wgpu::Texture>,
@@ -31,14 +31,14 @@ struct Bound {
 
 /// The choices of a display.
 #[derive(Default)]
-pub(crate) struct Drawing {
+pub(crate) struct DrawChoices {
     manners: Manners<Class>,
     storer: Storer,
     canvas: Canvas,
 }
 
-impl Drawing {
-    pub(crate) fn last(&self) -> Option<Drawn> {
+impl DrawChoices {
+    pub(crate) fn last(&self) -> Option<DrawReport> {
         self.manners.last()
     }
 
@@ -56,7 +56,7 @@ impl Drawing {
         target: Target<'_>,
         frame: Frame,
         asked: Option<Manner>,
-    ) -> Result<Drawn> {
+    ) -> Result<DrawReport> {
         self.draw_unless(None, shared, painter, (picture, frame), target, asked)
     }
 
@@ -68,10 +68,10 @@ impl Drawing {
         (picture, frame): (&Picture, Frame),
         target: Target<'_>,
         asked: Option<Manner>,
-    ) -> Result<Drawn> {
+    ) -> Result<DrawReport> {
         let able = || {
             obstacle.map_or(Ok(()), Err)?;
-            let (reach, format) = Reach::of(shared, target, &frame.plan)?;
+            let (reach, format) = StoreView::of(shared, target, &frame.plan)?;
             let kind = StoreKey::of(&frame.plan, picture, format);
             let size = Manners::<Class>::size_class(frame.plan.drawn.extent().pixels());
             Ok((Class { kind, weighs: frame.plan.weighs, size, reach }, ()))
@@ -83,13 +83,13 @@ impl Drawing {
                 let bound = self.bind(shared, painter, class, target, &frame);
                 bound.map_err(|refused| drawn = refused).ok()
             }
-            Some(Class { reach: Reach::Copy, .. }) if drawn.why != Why::Measuring => {
+            Some(Class { reach: StoreView::Copy, .. }) if drawn.why != MannerReason::Measuring => {
                 self.canvas.forget();
                 None
             }
             _ => None,
         };
-        if bound.is_some() && class.is_some_and(|class| class.reach == Reach::Copy) {
+        if bound.is_some() && class.is_some_and(|class| class.reach == StoreView::Copy) {
             drawn = self.manners.copied(drawn);
         }
         let record = |encoder: &mut wgpu::CommandEncoder| match &bound {
@@ -104,7 +104,7 @@ impl Drawing {
                 bound.record(shared, painter, encoder, picture, target, frame);
             }
         };
-        match class.filter(|_| drawn.why == Why::Measuring) {
+        match class.filter(|_| drawn.why == MannerReason::Measuring) {
             None => shared.submit(record).map(drop)?,
             Some(class) => {
                 shared.wait(None)?;
@@ -166,7 +166,7 @@ impl Drawing {
         class: Class,
         Target { view, .. }: Target<'_>,
         frame: &Frame,
-    ) -> Result<Bound, Drawn> {
+    ) -> Result<StoreBinding, DrawReport> {
         let kind = class.kind;
         let made = self.storer.get(shared, &painter.layouts, kind).map_err(|error| {
             tracing::warn!(%error, "no compute shader for draws of this kind");
@@ -176,9 +176,9 @@ impl Drawing {
         let bound = shared.scoped(|| {
             let device = &shared.device;
             let (own, canvas) = match class.reach {
-                Reach::Own => (view.clone(), None),
-                Reach::Plain => (beside::plain(view.texture(), kind.format()), None),
-                Reach::Copy => {
+                StoreView::Own => (view.clone(), None),
+                StoreView::Plain => (beside::plain(view.texture(), kind.format()), None),
+                StoreView::Copy => {
                     // Copying an empty area has no effect.
                     let area = beside::area(frame, view.texture()).unwrap_or([0, 0, 1, 1]);
                     let canvas = self.canvas.get(device, kind.format(), area);
@@ -188,11 +188,11 @@ impl Drawing {
             (store::target(device, &made, &own), canvas)
         });
         let (group, canvas) = bound.map_err(|error| self.manners.only(Obstacle::Refused(error.to_string())))?;
-        Ok(Bound { kind, made, group, canvas })
+        Ok(StoreBinding { kind, made, group, canvas })
     }
 }
 
-impl Bound {
+impl StoreBinding {
     fn record(
         &self,
         shared: &DeviceState,

@@ -32,18 +32,18 @@ impl StoreKey {
 
 /// Pipelines, created at first use.
 #[derive(Default)]
-pub(crate) struct Storer(RefCell<Vec<(StoreKey, Made)>>);
+pub(crate) struct Storer(RefCell<Vec<(StoreKey, StorePipeline)>>);
 
 /// A pipeline, and the layout of the target's group.
 #[derive(Clone)]
-pub(crate) struct Made {
+pub(crate) struct StorePipeline {
     pipeline: wgpu::ComputePipeline,
     target: wgpu::BindGroupLayout,
 }
 
 impl Storer {
     /// Returns the pipeline, created at its first use.
-    pub(crate) fn get(&self, shared: &DeviceState, layouts: &Layouts, kind: StoreKey) -> Result<Made> {
+    pub(crate) fn get(&self, shared: &DeviceState, layouts: &Layouts, kind: StoreKey) -> Result<StorePipeline> {
         let mut made = self.0.borrow_mut();
         if let Some((_, pipeline)) = made.iter().find(|(other, _)| *other == kind) {
             return Ok(pipeline.clone());
@@ -57,7 +57,7 @@ impl Storer {
     pub(crate) fn store(
         shared: &DeviceState,
         encoder: &mut wgpu::CommandEncoder,
-        (layouts, kind, made): (&Layouts, StoreKey, &Made),
+        (layouts, kind, made): (&Layouts, StoreKey, &StorePipeline),
         picture: &Picture,
         target: &wgpu::BindGroup,
         frame: Frame,
@@ -73,7 +73,7 @@ impl Storer {
 }
 
 /// Returns the bindings of a target. They are created for each draw, because keeping them would keep the texture alive.
-pub(crate) fn target(device: &wgpu::Device, made: &Made, view: &wgpu::TextureView) -> wgpu::BindGroup {
+pub(crate) fn target(device: &wgpu::Device, made: &StorePipeline, view: &wgpu::TextureView) -> wgpu::BindGroup {
     device.create_bind_group(&wgpu::BindGroupDescriptor {
         label: Some("pixelferry target"),
         layout: &made.target,
@@ -81,7 +81,7 @@ pub(crate) fn target(device: &wgpu::Device, made: &Made, view: &wgpu::TextureVie
     })
 }
 
-fn build(device: &wgpu::Device, image: &wgpu::BindGroupLayout, kind: StoreKey) -> Made {
+fn build(device: &wgpu::Device, image: &wgpu::BindGroupLayout, kind: StoreKey) -> StorePipeline {
     let StoreKey { steps, blends, encodes, format: StoreFormat { format, name, fixed, .. } } = kind;
     let access = if blends { wgpu::StorageTextureAccess::ReadWrite } else { wgpu::StorageTextureAccess::WriteOnly };
     let storage = Storage { name, fixed, blue_first: false, blends, encodes };
@@ -112,5 +112,5 @@ fn build(device: &wgpu::Device, image: &wgpu::BindGroupLayout, kind: StoreKey) -
         },
         cache: None,
     });
-    Made { pipeline, target }
+    StorePipeline { pipeline, target }
 }

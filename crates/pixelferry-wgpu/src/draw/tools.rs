@@ -1,8 +1,8 @@
 //! Objects for drawing, copying and reading back, in addition to the device.
 
-use crate::context::device_state::{DeviceState, Parts};
+use crate::context::device_state::{DeviceParts, DeviceState};
 use crate::context::error::in_scopes;
-use crate::draw::drawing::Drawing;
+use crate::draw::drawing::DrawChoices;
 use crate::draw::painter::Painter;
 use crate::draw::splice::Splicer;
 use interop_core::{Result, Support};
@@ -11,7 +11,7 @@ use std::rc::Rc;
 /// Objects shared by a display and its surfaces.
 pub(crate) struct Tools {
     pub painter: Painter,
-    pub drawing: Drawing,
+    pub drawing: DrawChoices,
     pub splicer: Splicer,
     pub shared: Rc<DeviceState>,
 }
@@ -19,7 +19,7 @@ pub(crate) struct Tools {
 impl Tools {
     /// Creates the tools of a device. If its fragment shaders cannot read linear memory, its caps report that
     /// afterwards.
-    pub(crate) fn new(mut parts: Parts) -> Result<Rc<Self>> {
+    pub(crate) fn new(mut parts: DeviceParts) -> Result<Rc<Self>> {
         let (device, identity) = (&parts.base.device, &parts.base.identity);
         let mut painter = in_scopes(device, identity, || Painter::new(device))?;
         // wgpu relies on an extension of OpenGL 3.3 for storage buffers, but its shaders need 4.0.
@@ -32,7 +32,7 @@ impl Tools {
             // Without the pipeline that could not be created.
             painter = in_scopes(device, identity, || Painter::new(device))?;
         }
-        let (drawing, splicer) = (Drawing::default(), Splicer::default());
+        let (drawing, splicer) = (DrawChoices::default(), Splicer::default());
         Ok(Rc::new(Self { painter, drawing, splicer, shared: Rc::new(DeviceState::new(parts)) }))
     }
 }

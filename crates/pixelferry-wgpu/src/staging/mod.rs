@@ -9,11 +9,11 @@ pub(crate) use block::Block;
 
 use crate::context::device_state::DeviceState;
 use crate::context::gl;
-use crate::context::made::{Made, Object};
+use crate::context::kept_memory::{KeptMemory, Object};
 use crate::context::queue_buffer::QueueBuffer;
-use crate::context::vulkan::{Exported, Vulkan};
+use crate::context::vulkan::{ExportedMemory, Vulkan};
 use crate::draw::picture::Picture;
-use interop_core::devices::owned::{own, own_mut};
+use interop_core::devices::maker_object::{own, own_mut};
 use interop_core::display::checks::not_lasting;
 use interop_core::display::{Reach, StagingDriver};
 use interop_core::{Error, HandleType, Result, SharedHandle, Staging, StagingKind};
@@ -34,7 +34,7 @@ enum Body {
 #[allow(dead_code, reason = "made by Vulkan and OpenGL, which are not everywhere")]
 enum Keeper {
     Gl(Rc<gl::Memory>),
-    Vulkan(Exported),
+    Vulkan(ExportedMemory),
 }
 
 /// A block, and the submission that reads it last.
@@ -52,14 +52,14 @@ pub(crate) struct WgpuStaging {
 impl WgpuStaging {
     /// Creates a block.
     pub(crate) fn new(shared: &Rc<DeviceState>, kind: StagingKind, bytes: usize) -> Result<(Self, Reach)> {
-        let Made { object, host, keeper } = match (kind, &shared.gl, &shared.vulkan) {
+        let KeptMemory { object, host, keeper } = match (kind, &shared.gl, &shared.vulkan) {
             (StagingKind::Orphaned, ..) => {
                 let body = Body::Ring(Ring::new(shared, bytes)?);
                 return Ok((Self::of_body(shared, body, false, None), Reach::EachFill));
             }
             (StagingKind::External(handle @ SharedHandle::QueueBuffer { .. }), ..) => {
                 let buffer = QueueBuffer::open(&handle, bytes)?.buffer().clone();
-                Made { object: Object::Buffer(buffer), host: None, keeper: None }
+                KeptMemory { object: Object::Buffer(buffer), host: None, keeper: None }
             }
             (kind, Some(gl), _) => gl.create(shared, kind, bytes)?.kept_as(Keeper::Gl),
             (kind, None, Some(vulkan)) => vulkan.create(shared, kind, bytes)?.kept_as(Keeper::Vulkan),

@@ -3,7 +3,7 @@
 use crate::context::device_state::DeviceState;
 use crate::context::format::{WORD, whole_words};
 use crate::draw::tools::Tools;
-use crate::surface::buffer_copies::{self, Place};
+use crate::surface::buffer_copies::{self, CopyTarget};
 use interop_core::display::{Bytes, StoredDriver, SurfaceDriver};
 use interop_core::{BufferView, HandleType, Result, SharedHandle, Staging};
 use std::ops::Range;
@@ -40,9 +40,9 @@ impl BufferSurface {
     }
 
     /// Returns a position in it; bytes behind the surface's last byte are unused.
-    fn place(&self, at: &Range<usize>) -> Place<'_> {
+    fn place(&self, at: &Range<usize>) -> CopyTarget<'_> {
         let bytes = at.start as u64..at.end as u64;
-        Place { buffer: &self.buffer, is_end: bytes.end == self.bytes, bytes }
+        CopyTarget { buffer: &self.buffer, is_end: bytes.end == self.bytes, bytes }
     }
 }
 

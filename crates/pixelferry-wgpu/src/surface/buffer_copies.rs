@@ -16,14 +16,14 @@ pub(crate) fn export(device: &WgpuDevice, buffer: &wgpu::Buffer, handle: HandleT
 }
 
 /// Destination of bytes in a buffer.
-pub(crate) struct Place<'a> {
+pub(crate) struct CopyTarget<'a> {
     pub buffer: &'a wgpu::Buffer,
     pub bytes: Range<u64>,
     /// True where the rest of the last word, behind the bytes, is unused.
     pub is_end: bool,
 }
 
-impl Place<'_> {
+impl CopyTarget<'_> {
     /// Returns true where a copy of whole words is sufficient.
     pub(crate) fn is_whole(&self) -> bool {
         self.bytes.start.is_multiple_of(WORD) && (self.is_end || self.bytes.end.is_multiple_of(WORD))
@@ -34,7 +34,7 @@ impl Place<'_> {
 pub(crate) fn copy(
     tools: &Tools,
     (from, from_byte): (&wgpu::Buffer, u64),
-    to: &Place<'_>,
+    to: &CopyTarget<'_>,
 ) -> Result<wgpu::SubmissionIndex> {
     let (to_byte, bytes) = (to.bytes.start, to.bytes.end - to.bytes.start);
     if to.is_whole() && from_byte.is_multiple_of(WORD) {
@@ -46,7 +46,7 @@ pub(crate) fn copy(
 }
 
 /// Copies from a staging block to a part of a surface.
-pub(crate) fn from_staging(tools: &Tools, to: &Place<'_>, staging: &mut Staging, view: &BufferView) -> Result<()> {
+pub(crate) fn from_staging(tools: &Tools, to: &CopyTarget<'_>, staging: &mut Staging, view: &BufferView) -> Result<()> {
     let staging = WgpuStaging::of_mut(staging, &tools.shared)?;
     let index = copy(tools, (staging.buffer()?, view.offset as u64), to)?;
     staging.read_until(index);
@@ -63,7 +63,7 @@ pub(crate) fn to_staging(
     let len = staging.len();
     let staging = WgpuStaging::of_mut(staging, &tools.shared)?;
     let (start, end) = (view.offset as u64, (view.offset + view.len) as u64);
-    let to = Place { buffer: staging.buffer()?, bytes: start..end, is_end: end == len as u64 };
+    let to = CopyTarget { buffer: staging.buffer()?, bytes: start..end, is_end: end == len as u64 };
     let index = copy(tools, (from, first as u64), &to)?;
     staging.written_until(index)
 }

@@ -5,7 +5,7 @@ use crate::context::format::WORD;
 use crate::context::queue_texture::QueueTexture;
 use crate::context::read_back;
 use crate::draw::tools::Tools;
-use crate::surface::buffer_copies::{self, Place};
+use crate::surface::buffer_copies::{self, CopyTarget};
 use crate::surface::texture_copies;
 use interop_core::display::checks::made_with;
 use interop_core::display::{Bytes, Content as _, Pixels, StoredDriver, SurfaceDriver};
@@ -172,7 +172,7 @@ impl StoredDriver<Bytes> for EngineBuffer {
 
     fn upload_staged(&mut self, at: &Range<usize>, staging: &mut Staging, view: &BufferView) -> Result<()> {
         Self::check_words(at)?;
-        let place = Place { buffer: &self.buffer, bytes: at.start as u64..at.end as u64, is_end: false };
+        let place = CopyTarget { buffer: &self.buffer, bytes: at.start as u64..at.end as u64, is_end: false };
         self.told(buffer_copies::from_staging(&self.tools, &place, staging, view))
     }
 

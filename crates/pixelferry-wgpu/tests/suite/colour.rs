@@ -2,26 +2,26 @@
 
 use crate::colours::{are_as_the_reference, by, floats_are_not_cut_off, light_goes_from_a_kernel, surface};
 use crate::common::{self, wgpu};
-use interop_core::conformance::{Drawing, stored};
+use interop_core::conformance::{DrawCase, stored};
 use interop_core::describe::color::Curve;
-use interop_core::draw::{Obstacle, Why};
+use interop_core::draw::{MannerReason, Obstacle};
 use interop_core::{Display as _, Error, ImageAccess, ImageDesc, PixelFormat, Surface, SurfaceDesc};
 use pixelferry_testing::by_level;
 use pixelferry_wgpu::{DrawOptions, Encoding, Manner, OffscreenTarget, TargetEncoding, Viewport, WgpuDisplay};
 use std::collections::BTreeMap;
 
-fn clear_color(case: &Drawing) -> wgpu::Color {
+fn clear_color(case: &DrawCase) -> wgpu::Color {
     let [r, g, b, a] = case.before.map(f64::from);
     wgpu::Color { r, g, b, a }
 }
 
 const SIZE: wgpu::Extent3d =
-    wgpu::Extent3d { width: Drawing::AREA.width, height: Drawing::AREA.height, depth_or_array_layers: 1 };
-const ALL: Viewport = Viewport::full(Drawing::AREA.width, Drawing::AREA.height);
+    wgpu::Extent3d { width: DrawCase::AREA.width, height: DrawCase::AREA.height, depth_or_array_layers: 1 };
+const ALL: Viewport = Viewport::full(DrawCase::AREA.width, DrawCase::AREA.height);
 
 /// A texture of which a view encodes.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Encoded {
+enum EncodedTexture {
     /// It encodes itself, and is drawn to only.
     Drawn,
     /// It encodes itself, is drawn to, and is copied into and from.
@@ -31,11 +31,11 @@ enum Encoded {
 }
 
 /// Into a texture whose format encodes; its numbers.
-fn encoded(display: &WgpuDisplay, case: &Drawing, surface: &Surface) -> Vec<u8> {
-    into(Encoded::Drawn, display, case, surface)
+fn encoded(display: &WgpuDisplay, case: &DrawCase, surface: &Surface) -> Vec<u8> {
+    into(EncodedTexture::Drawn, display, case, surface)
 }
 
-fn into(kind: Encoded, display: &WgpuDisplay, case: &Drawing, surface: &Surface) -> Vec<u8> {
+fn into(kind: EncodedTexture, display: &WgpuDisplay, case: &DrawCase, surface: &Surface) -> Vec<u8> {
     use wgpu::TextureUsages as Usages;
     let (device, queue) = (display.wgpu_device(), display.wgpu_queue());
     // OpenGL has no views of other formats.
@@ -44,11 +44,11 @@ fn into(kind: Encoded, display: &WgpuDisplay, case: &Drawing, surface: &Surface)
     let usage = Usages::RENDER_ATTACHMENT
         | Usages::COPY_SRC
         | match kind {
-            Encoded::Drawn => Usages::empty(),
-            Encoded::Copied => Usages::COPY_DST,
-            Encoded::Stored => Usages::STORAGE_BINDING,
+            EncodedTexture::Drawn => Usages::empty(),
+            EncodedTexture::Copied => Usages::COPY_DST,
+            EncodedTexture::Stored => Usages::STORAGE_BINDING,
         };
-    let (own, views) = if kind == Encoded::Stored { (plain, [format]) } else { (format, [plain]) };
+    let (own, views) = if kind == EncodedTexture::Stored { (plain, [format]) } else { (format, [plain]) };
     let texture = device.create_texture(&wgpu::TextureDescriptor {
         label: None,
         size: SIZE,
@@ -82,7 +82,7 @@ fn into(kind: Encoded, display: &WgpuDisplay, case: &Drawing, surface: &Surface)
     common::read(display, &texture, 0, 0)
 }
 
-fn draw(display: &WgpuDisplay, case: &Drawing, surface: &Surface) -> Vec<u8> {
+fn draw(display: &WgpuDisplay, case: &DrawCase, surface: &Surface) -> Vec<u8> {
     if case.options.target == TargetEncoding::SrgbFormat {
         return encoded(display, case, surface);
     }
@@ -101,14 +101,14 @@ fn every_drawing_is_as_the_reference() {
     assert!(floats || common::is_opengl());
     // The programs are the same; OpenGL is to show that its driver runs them.
     let every = if common::is_opengl() { by_level(96, 4, 4) } else { by_level(48, 1, 1) };
-    let cases = Drawing::all().into_iter().step_by(every);
+    let cases = DrawCase::all().into_iter().step_by(every);
     let cases = cases.filter(|case| floats || case.target != PixelFormat::Rgba32F);
     are_as_the_reference(&*display, cases, ImageAccess::Texture, |case, surface, manner| {
         let pixels = draw(&display, case, surface);
         let drawn = display.drawn().unwrap();
         *done.entry(drawn.to_string()).or_insert(0) += 1;
         let encodes = case.options.target == TargetEncoding::SrgbFormat;
-        let reads = matches!(&drawn.why, Why::Only(Obstacle::Blends(_)));
+        let reads = matches!(&drawn.why, MannerReason::Only(Obstacle::Blends(_)));
         let expected = if encodes || reads { Manner::Triangle } else { manner };
         assert_eq!(drawn.manner, expected, "{drawn}: {case:?}");
         pixels
@@ -120,9 +120,13 @@ fn every_drawing_is_as_the_reference() {
 #[test]
 fn formats_that_encode_are_stored_to_by_other_views_and_by_copies() {
     let Some(display) = common::display() else { return };
-    let kinds = if common::is_opengl() { &[Encoded::Copied][..] } else { &[Encoded::Copied, Encoded::Stored] };
+    let kinds = if common::is_opengl() {
+        &[EncodedTexture::Copied][..]
+    } else {
+        &[EncodedTexture::Copied, EncodedTexture::Stored]
+    };
     let (mut far, mut blended) = ([0_u32; 2], 0);
-    let cases = || Drawing::all().into_iter().filter(|c| c.options.target == TargetEncoding::SrgbFormat);
+    let cases = || DrawCase::all().into_iter().filter(|c| c.options.target == TargetEncoding::SrgbFormat);
     let cases = || cases().step_by(by_level(18, 1, 1));
     for (case, kind) in cases().flat_map(|case| kinds.iter().map(move |kind| (case.clone(), *kind))) {
         let texture = surface(&*display, &case, ImageAccess::Texture);
@@ -130,12 +134,16 @@ fn formats_that_encode_are_stored_to_by_other_views_and_by_copies() {
             let found = into(kind, &display, &by(manner, &case), &texture);
             case.check(&found).unwrap();
             let drawn = display.drawn().unwrap();
-            let blends = matches!(&drawn.why, Why::Only(Obstacle::Blends(_)));
+            let blends = matches!(&drawn.why, MannerReason::Only(Obstacle::Blends(_)));
             if common::is_opengl() && manner == Manner::Compute {
-                assert!(blends || matches!(&drawn.why, Why::Only(Obstacle::Encodes(_))), "{drawn}");
+                assert!(blends || matches!(&drawn.why, MannerReason::Only(Obstacle::Encodes(_))), "{drawn}");
             } else {
-                let copies = (manner, kind) == (Manner::Compute, Encoded::Copied);
-                assert_eq!((drawn.manner, drawn.copies, drawn.why), (manner, copies, Why::Asked), "{kind:?}: {case:?}");
+                let copies = (manner, kind) == (Manner::Compute, EncodedTexture::Copied);
+                assert_eq!(
+                    (drawn.manner, drawn.copies, drawn.why),
+                    (manner, copies, MannerReason::Asked),
+                    "{kind:?}: {case:?}"
+                );
             }
             found
         });
@@ -184,7 +192,7 @@ fn the_shaders_curve_is_the_hardwares_within_a_step() {
 #[test]
 fn linear_memory_is_drawn_alike() {
     let Some(display) = common::display() else { return };
-    let cases = Drawing::all().into_iter().step_by(by_level(96, 8, 8));
+    let cases = DrawCase::all().into_iter().step_by(by_level(96, 8, 8));
     are_as_the_reference(&*display, cases, ImageAccess::Any, |case, surface, _| draw(&display, case, surface));
 }
 
@@ -197,7 +205,7 @@ fn floats_are_not_cut_off_on_their_way() {
 #[test]
 fn a_format_that_encodes_is_known_by_its_name() {
     let Some(display) = common::display() else { return };
-    let mut cases = Drawing::all();
+    let mut cases = DrawCase::all();
     cases.retain(|c| c.options.target == TargetEncoding::SrgbFormat && c.image.encoding == Encoding::Srgb);
     assert!(!cases.is_empty());
     for case in cases.iter().step_by(by_level(16, 4, 4)) {
@@ -211,7 +219,7 @@ fn a_format_that_encodes_is_known_by_its_name() {
 #[test]
 fn options_that_mean_nothing_are_refused() {
     let Some(display) = common::display() else { return };
-    let case = &Drawing::all()[0];
+    let case = &DrawCase::all()[0];
     let texture = surface(&*display, case, ImageAccess::Texture);
     let target = display.create_offscreen_target(4, 4).unwrap();
     let plain = DrawOptions::default();

@@ -4,7 +4,7 @@ use crate::common;
 use crate::common::wgpu;
 use interop_core::conformance::stored;
 use interop_core::{
-    Display, Error, Extent, ImageAccess, ImageDesc, ImageView, Part, PixelFormat, Surface, SurfaceDesc, View,
+    Display, Error, Extent, ImageAccess, ImageDesc, ImageView, PixelFormat, Surface, SurfaceDesc, SurfacePart, View,
 };
 use pixelferry_wgpu::{DrawOptions, OffscreenTarget, Viewport, WgpuDisplay, WgpuImage};
 
@@ -235,7 +235,7 @@ fn a_destroyed_device_is_an_error() {
     display.wgpu_device().poll(wgpu::PollType::wait_indefinitely()).unwrap();
     let desc = SurfaceDesc::image(2, 2, PixelFormat::R8);
     assert!(display.create_surface(&desc).is_err());
-    assert!(surface.read_back(&Part::full(&desc)).is_err());
+    assert!(surface.read_back(&SurfacePart::full(&desc)).is_err());
     assert!(display.draw_offscreen(&surface).is_err());
     let error = display.finish().unwrap_err();
     assert!(error.to_string().contains("lost"), "{error}");
@@ -250,7 +250,7 @@ fn an_engines_destroyed_device_is_an_error_too() {
     let display = engine();
     let mut surface = image(&display, 2, 2, PixelFormat::R8, &[1, 2, 3, 4]);
     display.wgpu_device().destroy();
-    assert!(surface.read_back(&Part::full(&SurfaceDesc::image(2, 2, PixelFormat::R8))).is_err());
+    assert!(surface.read_back(&SurfacePart::full(&SurfaceDesc::image(2, 2, PixelFormat::R8))).is_err());
     assert!(matches!(display.finish().unwrap_err(), Error::Driver(_)));
 }
 

@@ -4,7 +4,7 @@ use crate::common::{self, wgpu};
 use crate::engine_objects::{
     Object, intake, noise, objects_are_made_anew, on_every_path, outlet, overwriting, refused, round, write,
 };
-use interop_core::{Display, Part, PixelFormat, Surface, SurfaceDesc};
+use interop_core::{Display, PixelFormat, Surface, SurfaceDesc, SurfacePart};
 use pixelferry_testing::{Dice, by_level};
 use pixelferry_wgpu::{WgpuDisplay, WgpuImage};
 use std::rc::Rc;
@@ -52,7 +52,7 @@ impl Object for Picture<'_> {
 
     fn got(&self) -> Vec<u8> {
         let mut surface = self.surface();
-        surface.read_back(&Part::full(&surface.desc().clone())).unwrap()
+        surface.read_back(&SurfacePart::full(&surface.desc().clone())).unwrap()
     }
 
     fn whiten(&self) -> bool {
@@ -91,7 +91,7 @@ impl Object for Bytes<'_> {
 
     fn got(&self) -> Vec<u8> {
         let mut whole = self.0.engine_buffer(&self.1, self.1.size()).unwrap();
-        let bytes = whole.read_back(&Part::full(&whole.desc().clone())).unwrap();
+        let bytes = whole.read_back(&SurfacePart::full(&whole.desc().clone())).unwrap();
         let (own, behind) = bytes.split_at(self.2 as usize);
         assert!(behind.iter().all(|byte| *byte == behind[0]), "{behind:?}");
         own.to_vec()

@@ -1,8 +1,8 @@
 //! Draws by a compute shader and by a triangle: the same pixels in the same places, and a reason where there is no choice.
 
 use crate::common::{self, read, wgpu};
-use crate::manner_rules::{self, Board, Place, by, pictures, plain, translucent};
-use interop_core::draw::{Obstacle, Why};
+use crate::manner_rules::{self, Board, PixelRect, by, pictures, plain, translucent};
+use interop_core::draw::{MannerReason, Obstacle};
 use interop_core::{Display, Surface};
 use pixelferry_testing::{by_level, has};
 use pixelferry_wgpu::{DrawOptions, DrawTarget, Manner, OffscreenTarget, Viewport, WgpuDisplay};
@@ -85,7 +85,7 @@ impl Board for Target<'_> {
         (SIDE, SIDE)
     }
 
-    fn draw(&self, surface: &Surface, (x, y, width, height): Place, options: DrawOptions) {
+    fn draw(&self, surface: &Surface, (x, y, width, height): PixelRect, options: DrawOptions) {
         let color = self.clears.then_some(GREY);
         if color.is_none() {
             self.clear();
@@ -150,7 +150,7 @@ fn what_cannot_be_stored_to_is_drawn_by_a_triangle_with_a_reason() {
         display.draw_to(&surface, view, FORMAT, None, ALL, by(Manner::Compute)).unwrap();
         let drawn = display.drawn().unwrap();
         assert_eq!((drawn.manner, read(&display, texture, 0, 0) == expected), (Manner::Triangle, true), "{drawn}");
-        let Why::Only(obstacle) = drawn.why else { panic!("{drawn}") };
+        let MannerReason::Only(obstacle) = drawn.why else { panic!("{drawn}") };
         obstacle
     };
     let (attached, view) = texture(&display, BOTH - wgpu::TextureUsages::STORAGE_BINDING, (1, 1), None);
@@ -159,14 +159,18 @@ fn what_cannot_be_stored_to_is_drawn_by_a_triangle_with_a_reason() {
     let (layered, view) = texture(&display, COPIED, (1, 2), Some(wgpu::TextureViewDimension::D2));
     display.draw_to(&surface, &view, FORMAT, None, ALL, by(Manner::Compute)).unwrap();
     let why = display.drawn().unwrap().why;
-    assert!(matches!(why, Why::Only(Obstacle::Texture(why)) if why.contains("layers")), "{why}");
+    assert!(matches!(why, MannerReason::Only(Obstacle::Texture(why)) if why.contains("layers")), "{why}");
     assert_eq!(read(&display, &layered, 0, 1), expected);
     let written = COPIED - wgpu::TextureUsages::COPY_SRC;
     let (_, view) = texture(&display, written, (1, 1), None);
     for (picture, copies) in [(plain(&*display), true), (translucent(&*display), false)] {
         display.draw_to(&picture, &view, FORMAT, None, ALL, by(Manner::Compute)).unwrap();
         let drawn = display.drawn().unwrap();
-        assert_eq!((drawn.copies, matches!(drawn.why, Why::Asked)), (copies, copies), "what blends is read: {drawn}");
+        assert_eq!(
+            (drawn.copies, matches!(drawn.why, MannerReason::Asked)),
+            (copies, copies),
+            "what blends is read: {drawn}"
+        );
     }
     // A view for one use only, of a texture for both: only wgpu can tell.
     let (both, _) = texture(&display, BOTH, (1, 1), None);
@@ -190,7 +194,7 @@ fn what_cannot_be_stored_to_is_drawn_by_a_triangle_with_a_reason() {
         display.draw(&surface, &mut pass, kind, ALL, by(Manner::Compute)).unwrap();
     }
     display.wgpu_queue().submit([encoder.finish()]);
-    assert_eq!(display.drawn().unwrap().why, Why::Only(Obstacle::InPass));
+    assert_eq!(display.drawn().unwrap().why, MannerReason::Only(Obstacle::InPass));
     assert_eq!(target.read_pixels().unwrap(), expected);
 }
 
@@ -211,11 +215,11 @@ fn what_a_device_does_not_promise_is_not_tried() {
         display.drawn().unwrap().why
     };
     let least = with(wgpu::Limits::default());
-    assert_eq!(why(&least, &plain(&*least)), Why::Asked);
+    assert_eq!(why(&least, &plain(&*least)), MannerReason::Asked);
     let blends = why(&least, &translucent(&*least));
-    assert_eq!(blends, Why::Only(Obstacle::Blends("Rgba8Unorm".into())));
+    assert_eq!(blends, MannerReason::Only(Obstacle::Blends("Rgba8Unorm".into())));
     let none = with(wgpu::Limits::downlevel_webgl2_defaults());
-    assert!(matches!(why(&none, &plain(&*none)), Why::Only(Obstacle::NoShader(_))));
+    assert!(matches!(why(&none, &plain(&*none)), MannerReason::Only(Obstacle::NoShader(_))));
 }
 
 #[test]
@@ -225,7 +229,8 @@ fn the_quicker_manner_is_found_out_by_draws_that_all_look_the_same() {
     assert_eq!(display.drawn(), None);
     let target = Target::new(&display, BOTH, true);
     let draws = manner_rules::the_quicker_manner_is_found_out(&target, &surface, 9);
-    let of = |manner| draws.iter().filter(|drawn| drawn.manner == manner && drawn.why == Why::Measuring).count();
+    let of =
+        |manner| draws.iter().filter(|drawn| drawn.manner == manner && drawn.why == MannerReason::Measuring).count();
     assert_eq!(Manner::ALL.map(of), [4, 4]);
 }
 

@@ -4,8 +4,8 @@ use crate::common::{self, wgpu};
 use cpu_fallback::CpuBackend;
 use interop_core::devices::borrows::Holder;
 use interop_core::{
-    BufferView, ComputeBackend, Display, Error, ImageAccess, ImageDesc, Link, LinkOptions, Part, PathId, PixelFormat,
-    Policy, StagingKind, SurfaceDesc, View,
+    BufferView, ComputeBackend, Display, Error, ImageAccess, ImageDesc, Link, LinkOptions, PathId, PixelFormat, Policy,
+    StagingKind, SurfaceDesc, SurfacePart, View,
 };
 use pixelferry_testing::{Usage, by_level};
 use std::rc::Rc;
@@ -123,6 +123,6 @@ fn a_context_that_is_taken_is_an_error() {
             assert!(matches!(result, Err(Error::Driver(_))), "{result:?}");
         }
     });
-    assert_eq!(surface.read_back(&Part::full(&desc)).unwrap(), [0; 16]);
+    assert_eq!(surface.read_back(&SurfacePart::full(&desc)).unwrap(), [0; 16]);
     drop(display.create_staging(StagingKind::Persistent, BYTES).unwrap());
 }

@@ -4,7 +4,7 @@ use crate::common::{self, wgpu};
 use crate::shared_memory::{self, BYTES, export, exported_image, in_place};
 use interop_core::conformance::fill;
 use interop_core::devices::borrows::Holder;
-use interop_core::{Display, Error, HostBlock, MemoryHandle, Part, SharedHandle, StagingKind, SurfaceDesc};
+use interop_core::{Display, Error, HostBlock, MemoryHandle, SharedHandle, StagingKind, SurfaceDesc, SurfacePart};
 use pixelferry_wgpu::{WgpuDisplay, WgpuImage};
 use std::rc::Rc;
 
@@ -31,7 +31,7 @@ fn a_texture_of_one_device_is_memory_of_another() {
     let layout = wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(256), rows_per_image: None };
     display.wgpu_queue().write_texture(texture.as_image_copy(), &pixels, layout, texture.size());
     display.finish().unwrap();
-    assert!(surface.read_back(&Part::full(surface.desc())).unwrap() == pixels);
+    assert!(surface.read_back(&SurfacePart::full(surface.desc())).unwrap() == pixels);
 
     let handle = export(&staging);
     assert!(handle.is_dedicated() && handle.bytes() >= 64 * 8 * 4);
@@ -44,7 +44,7 @@ fn a_texture_of_one_device_is_memory_of_another() {
     let mut seen = in_place(&*other, &opened, some);
     // The memory stays after its maker has gone.
     drop((surface, texture, staging, display));
-    assert!(seen.read_back(&Part::Buffer(0..some)).unwrap() == pixels[..some]);
+    assert!(seen.read_back(&SurfacePart::Buffer(0..some)).unwrap() == pixels[..some]);
     assert!(opened.host_block().is_none());
 }
 
@@ -75,7 +75,7 @@ fn pages_of_the_host_outlive_whatever_reads_them() {
     fill(&mut staging, &[7; BYTES]).unwrap();
     let mut surface = in_place(&*display, &staging, BYTES);
     drop(staging);
-    assert!(surface.read_back(&Part::Buffer(0..BYTES)).unwrap().iter().all(|b| *b == 7));
+    assert!(surface.read_back(&SurfacePart::Buffer(0..BYTES)).unwrap().iter().all(|b| *b == 7));
     let lent = display.surface_buffer(&surface).unwrap();
     let shows = display.create_surface(&SurfaceDesc::buffer(4)).unwrap();
     let (device, queue) = (display.wgpu_device().clone(), display.wgpu_queue().clone());

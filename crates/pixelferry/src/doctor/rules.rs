@@ -11,22 +11,22 @@ pub(super) struct Rule {
     pub(super) explains: bool,
     /// True for a cause that is reported only where no other cause explains it.
     pub(super) general: bool,
-    pub(super) find: fn(&Facts) -> Option<Found>,
+    pub(super) find: fn(&Facts) -> Option<Advice>,
 }
 
 /// Finding, advice, and the command that fixes it.
-pub(super) type Found = (String, String, Option<String>);
+pub(super) type Advice = (String, String, Option<String>);
 
 impl Rule {
-    const fn of(name: &'static str, find: fn(&Facts) -> Option<Found>) -> Self {
+    const fn of(name: &'static str, find: fn(&Facts) -> Option<Advice>) -> Self {
         Self { name, explains: false, general: false, find }
     }
 
-    const fn explaining(name: &'static str, find: fn(&Facts) -> Option<Found>) -> Self {
+    const fn explaining(name: &'static str, find: fn(&Facts) -> Option<Advice>) -> Self {
         Self { explains: true, ..Self::of(name, find) }
     }
 
-    const fn general(name: &'static str, find: fn(&Facts) -> Option<Found>) -> Self {
+    const fn general(name: &'static str, find: fn(&Facts) -> Option<Advice>) -> Self {
         Self { general: true, ..Self::of(name, find) }
     }
 
@@ -55,7 +55,7 @@ pub(super) static RULES: [Rule; 9] = [
 
 const NVIDIA_EGL: &str = "libEGL_nvidia.so.0";
 
-fn found(finding: impl Into<String>, advice: impl Into<String>, command: impl Into<String>) -> Option<Found> {
+fn found(finding: impl Into<String>, advice: impl Into<String>, command: impl Into<String>) -> Option<Advice> {
     Some((finding.into(), advice.into(), Some(command.into())))
 }
 
@@ -70,12 +70,12 @@ fn nvidia_gl_package(facts: &Facts) -> String {
 }
 
 /// PoCL's reason shows it, because the hint of its error names the cache.
-fn no_cache_for_opencl(facts: &Facts) -> Option<Found> {
+fn no_cache_for_opencl(facts: &Facts) -> Option<Advice> {
     let (finding, hint) = facts.no_opencl.as_ref().filter(|(_, hint)| hint.contains("POCL_CACHE_DIR"))?;
     found(format!("OpenCL: {finding}"), hint, "export POCL_CACHE_DIR=/tmp/pocl")
 }
 
-fn container_without_graphics(facts: &Facts) -> Option<Found> {
+fn container_without_graphics(facts: &Facts) -> Option<Advice> {
     if !facts.in_container || !lacks_nvidias_opengl(facts) {
         return None;
     }
@@ -98,7 +98,7 @@ fn container_without_graphics(facts: &Facts) -> Option<Found> {
     )
 }
 
-fn no_egl_vendor_file(facts: &Facts) -> Option<Found> {
+fn no_egl_vendor_file(facts: &Facts) -> Option<Advice> {
     let files = facts.vendor_files.as_ref().filter(|_| !facts.draws_on_hardware() && !facts.in_wsl)?;
     let is_nvidias =
         |file: &std::path::PathBuf| file.file_name().is_some_and(|name| name.to_string_lossy().contains("nvidia"));
@@ -138,7 +138,7 @@ fn no_egl_vendor_file(facts: &Facts) -> Option<Found> {
     found(none, "Install a driver for EGL", format!("sudo apt-get install {package} libgl1-mesa-dri"))
 }
 
-fn wsl(facts: &Facts) -> Option<Found> {
+fn wsl(facts: &Facts) -> Option<Advice> {
     if !facts.in_wsl || facts.draws_on_hardware() {
         return None;
     }
@@ -151,7 +151,7 @@ fn wsl(facts: &Facts) -> Option<Found> {
     )
 }
 
-fn ssh_x_forwarding(facts: &Facts) -> Option<Found> {
+fn ssh_x_forwarding(facts: &Facts) -> Option<Advice> {
     (facts.over_ssh && facts.screen == Screen::Forwarded).then_some(())?;
     found(
         "windows use ssh's X forwarding: every picture crosses the network, and OpenGL runs on the other machine",
@@ -160,7 +160,7 @@ fn ssh_x_forwarding(facts: &Facts) -> Option<Found> {
     )
 }
 
-fn old_driver(facts: &Facts) -> Option<Found> {
+fn old_driver(facts: &Facts) -> Option<Advice> {
     let reason = facts.no_cuda.as_deref()?;
     let row = backend_rows::DRIVERS.iter().find(|driver| driver.api == Api::Cuda)?;
     if (row.missing)(reason) != "old-driver" {
@@ -175,7 +175,7 @@ fn old_driver(facts: &Facts) -> Option<Found> {
     )
 }
 
-fn display_on_another_gpu(facts: &Facts) -> Option<Found> {
+fn display_on_another_gpu(facts: &Facts) -> Option<Advice> {
     if !facts.draws_on_hardware() {
         return None;
     }
@@ -197,7 +197,7 @@ fn display_on_another_gpu(facts: &Facts) -> Option<Found> {
     )
 }
 
-fn software_opengl(facts: &Facts) -> Option<Found> {
+fn software_opengl(facts: &Facts) -> Option<Advice> {
     let device = facts.opengl.first().filter(|_| !facts.draws_on_hardware())?;
     let finding = |why: &str| format!("OpenGL draws on the CPU ({}): {why}", device.name);
     let names = ["LIBGL_ALWAYS_SOFTWARE", "GALLIUM_DRIVER", "MESA_LOADER_DRIVER_OVERRIDE"];
@@ -235,7 +235,7 @@ fn software_opengl(facts: &Facts) -> Option<Found> {
     found(finding, advice, "lspci -nn | grep -Ei 'vga|3d|display'")
 }
 
-fn no_opengl(facts: &Facts) -> Option<Found> {
+fn no_opengl(facts: &Facts) -> Option<Advice> {
     let (reason, hint) = facts.no_opengl.clone().filter(|_| facts.opengl.is_empty())?;
     Some((reason, hint, None))
 }

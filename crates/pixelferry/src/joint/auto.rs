@@ -2,13 +2,13 @@
 
 use super::contest::Contest;
 use super::declare::LinkBuilder;
-use super::lane::{Lane, Next};
-use super::open::Opened;
+use super::lane::{Lane, LaneFrame};
+use super::open::OpenedLink;
 use super::pairs::displays;
 use super::report::JointReport;
-use crate::headless::Headless;
+use crate::headless::HeadlessDisplay;
 use interop_core::{
-    ComputeBackend, Display, DrawOptions, Kernel, Link, LinkOptions, Mode, Policy, Result, ShowTarget, Showed,
+    ComputeBackend, Display, DrawOptions, Kernel, Link, LinkOptions, Mode, Policy, Result, ShowOutcome, ShowTarget,
     ShownFrame, SurfaceDesc, Trials, Unwritten, WriteFrame,
 };
 use std::rc::Rc;
@@ -48,7 +48,7 @@ use std::sync::Arc;
 /// # Ok::<(), pixelferry::Error>(())
 /// ```
 pub struct AutoLink<S> {
-    screen: Headless,
+    screen: HeadlessDisplay,
     prepare: Rc<Prepare<S>>,
     carry: Option<Box<Carry<S>>>,
     /// The side that shows frames.
@@ -90,7 +90,7 @@ impl LinkBuilder {
         }
         let pipeline = (wanted.policy.mode != asked.mode).then(|| asked.clone());
         let (opened, choice) = known.map_or_else(|| wanted.first(&prospects), Ok)?;
-        let Opened { backend, kernels, screen, link, report, .. } = opened;
+        let OpenedLink { backend, kernels, screen, link, report, .. } = opened;
         let shown: Vec<_> = shown.into_iter().filter(|shown| shown.choice == choice.1).collect();
         // Pairs with another display cannot take part.
         let name = screen.display().device().to_string();
@@ -147,7 +147,7 @@ impl<S> AutoLink<S> {
         target: &mut dyn ShowTarget,
         options: DrawOptions,
         mut compute: impl FnMut(&mut WriteFrame<'_>, &mut S) -> Result<()>,
-    ) -> Result<Showed> {
+    ) -> Result<ShowOutcome> {
         self.one(|link, side| link.show(target, options, |next| compute(next, side)), true)
     }
 
@@ -181,8 +181,8 @@ impl<S> AutoLink<S> {
         self.front.link.display()
     }
 
-    /// Returns the opened display with its own functions, e.g. [`Headless::gl`].
-    pub fn screen(&self) -> &Headless {
+    /// Returns the opened display with its own functions, e.g. [`HeadlessDisplay::gl`].
+    pub fn screen(&self) -> &HeadlessDisplay {
         &self.screen
     }
 
@@ -329,11 +329,11 @@ impl<S> AutoLink<S> {
     /// Prepares the next frame. Returns false where it is not timed.
     fn plan(&mut self) -> Result<bool> {
         match self.contest.next(&self.front, self.back.as_ref()) {
-            Next::Plain => {
+            LaneFrame::Plain => {
                 self.bring(self.contest.in_use())?;
                 Ok(false)
             }
-            Next::Timed(row) => match self.bring(row) {
+            LaneFrame::Timed(row) => match self.bring(row) {
                 Ok(()) => Ok(true),
                 // The current pair has all that it needs.
                 Err(error) if row != self.contest.in_use() => {
@@ -342,7 +342,7 @@ impl<S> AutoLink<S> {
                 }
                 Err(error) => Err(error),
             },
-            Next::Open => {
+            LaneFrame::Open => {
                 self.bring(self.contest.in_use())?;
                 self.screen.make_current()?;
                 let prepare = Rc::clone(&self.prepare);

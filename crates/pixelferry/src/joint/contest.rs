@@ -3,9 +3,9 @@
 mod newcomer;
 
 use super::declare::LinkBuilder;
-use super::lane::{HOPELESS, Lane, Next, OTHER_PATH, Turn};
+use super::lane::{HOPELESS, Lane, LaneFrame, OTHER_PATH, Turn};
 use super::memory;
-use super::pairs::{Opening, Prospect, Shown};
+use super::pairs::{DisplaySide, PendingBackend, Prospect};
 use super::report::{Basis, JointReport, JointRow, JointState, failed};
 use interop_core::tournament::{Clock, MOST_SAMPLES, TURN, Verdict, quantile};
 use interop_core::{Error, Mode, PathId, SurfaceDesc, Trials};
@@ -50,7 +50,7 @@ pub(super) struct Contest {
     /// Mode that the program requested. A pipelined mode starts when the comparison ends.
     asked: Mode,
     /// The current display only.
-    shown: Vec<Shown>,
+    shown: Vec<DisplaySide>,
     /// Its rows are in the order of the cost model.
     report: JointReport,
     in_use: usize,
@@ -63,7 +63,7 @@ pub(super) struct Contest {
     /// Paths that need no comparison: they were far slower, or an earlier start compared them.
     known_paths: Vec<PathId>,
     /// A backend that is being opened, with its row.
-    opening: Option<(usize, Opening)>,
+    opening: Option<(usize, PendingBackend)>,
     turn: Option<Turn>,
     round: u32,
     /// Median time of the current pair, in microseconds.
@@ -99,7 +99,12 @@ pub(super) struct Contest {
 
 impl Contest {
     /// Starts with one of the pairs in the rows of the report, all with the current display.
-    pub fn new(wanted: LinkBuilder, (trials, asked): (Trials, Mode), shown: Vec<Shown>, report: JointReport) -> Self {
+    pub fn new(
+        wanted: LinkBuilder,
+        (trials, asked): (Trials, Mode),
+        shown: Vec<DisplaySide>,
+        report: JointReport,
+    ) -> Self {
         let (begun, waits) = (wanted.policy.clock.now(), wanted.policy.mode);
         let in_use = report.rows.iter().position(|row| row.state == JointState::Chosen).unwrap_or(0);
         let spreads = matches!(trials, Trials::Spread { .. });
@@ -335,18 +340,18 @@ impl Contest {
     }
 
     /// Returns the next action. `front` is on show, and `back` waits.
-    pub fn next<S>(&mut self, front: &Lane<S>, back: Option<&Lane<S>>) -> Next {
+    pub fn next<S>(&mut self, front: &Lane<S>, back: Option<&Lane<S>>) -> LaneFrame {
         if let Some(turn) = &self.turn {
             self.plain += PLAIN;
-            return Next::Timed(turn.row);
+            return LaneFrame::Timed(turn.row);
         }
-        let Trials::Spread { share, within } = self.trials else { return Next::Plain };
+        let Trials::Spread { share, within } = self.trials else { return LaneFrame::Plain };
         let running = self.clock().since(self.begun);
         self.frames = self.frames.saturating_add(1);
         self.plain = self.plain.saturating_sub(1);
         if running > within {
             self.leave_rest();
-            return Next::Plain;
+            return LaneFrame::Plain;
         }
         let back = back.filter(|_| self.has_duel);
         if self.wants_paths && self.waiting.is_empty() && !self.has_duel && self.remembered.is_none() {
@@ -358,33 +363,33 @@ impl Contest {
         let given = running.mul_f64(share.clamp(0.0, 1.0)) + running.min(FIRST).mul_f64(FIRST_SHARE);
         let has_time = |takes: Duration| self.plain == 0 && self.spent + takes <= given;
         let row = match (self.parts(front, back), self.waiting.front()) {
-            _ if self.frames <= QUIET.0 && running < QUIET.1 => return Next::Plain,
-            _ if self.remembered.is_some() && running < AGAIN => return Next::Plain,
+            _ if self.frames <= QUIET.0 && running < QUIET.1 => return LaneFrame::Plain,
+            _ if self.remembered.is_some() && running < AGAIN => return LaneFrame::Plain,
             _ if self.remembered.is_some() || self.reference_us <= 0.0 => {
                 if !has_time(Duration::ZERO) {
-                    return Next::Plain;
+                    return LaneFrame::Plain;
                 }
                 self.round += 1;
                 self.in_use
             }
-            ((_, Some(_)), _) if self.again.is_some_and(|from| self.clock().now() < from) => return Next::Plain,
+            ((_, Some(_)), _) if self.again.is_some_and(|from| self.clock().now() < from) => return LaneFrame::Plain,
             ((in_use, Some(newcomer)), _) => {
                 let (ours, theirs) = (newcomer.times.has_turn_in(self.round), in_use.times.has_turn_in(self.round));
                 // The turns of a round follow each other directly.
                 if ours == theirs && !has_time(self.round_time) {
-                    return Next::Plain;
+                    return LaneFrame::Plain;
                 }
                 let is_newcomers = newcomer.times.has_turn_next(&in_use.times, self.round);
                 if is_newcomers || newcomer.times.is_cold() { newcomer.row() } else { self.in_use }
             }
-            (_, None) if self.paths.is_empty() => return Next::Plain,
-            _ if !has_time(self.opening_time) => return Next::Plain,
-            (_, None) => return Next::Open,
-            (_, Some(row)) => return if self.is_opened(*row) { Next::Open } else { Next::Plain },
+            (_, None) if self.paths.is_empty() => return LaneFrame::Plain,
+            _ if !has_time(self.opening_time) => return LaneFrame::Plain,
+            (_, None) => return LaneFrame::Open,
+            (_, Some(row)) => return if self.is_opened(*row) { LaneFrame::Open } else { LaneFrame::Plain },
         };
         self.turn = Some(Turn { row, has_begun: false, samples_us: Vec::new() });
         self.plain += PLAIN;
-        Next::Timed(row)
+        LaneFrame::Timed(row)
     }
 
     /// Returns the pairs that can be opened, in the order of the report's rows.

@@ -10,21 +10,21 @@ use std::sync::Arc;
 /// length.
 ///
 /// ```
-/// use pixelferry::{Initial, KernelSource, LinkBuilder, PixelFormat, Scratch, SurfaceDesc};
+/// use pixelferry::{InitialContent, KernelSource, LinkBuilder, PixelFormat, Scratch, SurfaceDesc};
 ///
 /// // The kernel takes a time and a table of 1024 floats.
 /// let kernel = KernelSource::new("waves");
-/// let table = Scratch::Memory(Initial::Zeros(1024 * size_of::<f32>()));
+/// let table = Scratch::Memory(InitialContent::Zeros(1024 * size_of::<f32>()));
 /// let waves = LinkBuilder::new(SurfaceDesc::image(640, 480, PixelFormat::Rgba8));
 /// let waves = waves.launch(&kernel, [Scratch::F32(0.0), table]);
 /// # drop(waves);
 /// ```
-pub type Scratch = Argument<Initial>;
+pub type Scratch = Argument<InitialContent>;
 
 /// Content of memory that a kernel takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Initial {
+pub enum InitialContent {
     /// This many bytes, all zero.
     Zeros(usize),
     /// These bytes.

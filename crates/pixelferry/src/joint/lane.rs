@@ -56,7 +56,7 @@ fn times(row: usize, has_run: bool) -> Entry<usize> {
 }
 
 /// The next action.
-pub(super) enum Next {
+pub(super) enum LaneFrame {
     /// Compute a frame with the current pair.
     Plain,
     /// Compute a frame with this pair and wait for it.

@@ -1,11 +1,11 @@
 //! Stores joint choices among the profiles of paths, under everything that they depend on.
 
-use super::declare::{Initial, LinkBuilder, Scratch};
+use super::declare::{InitialContent, LinkBuilder, Scratch};
 use super::pairs::{Pair, Rows};
 use super::report::{JointReport, JointRow};
 use crate::backend_rows::BackendChoice;
 use crate::backends::listed_devices;
-use crate::choice::Choice as _;
+use crate::choice::ApiChoice as _;
 use crate::display_rows::DisplayChoice;
 use interop_core::compute::SourceCode;
 use interop_core::{ComputeBackend, DeviceIdentity, Display, Link, SurfaceDesc};
@@ -28,13 +28,13 @@ struct Page {
 }
 
 /// The stored result of a joint choice.
-pub(super) struct Remembered {
+pub(super) struct SavedChoice {
     pub choice: Rows,
     devices: [String; 2],
     pub report: JointReport,
 }
 
-impl Remembered {
+impl SavedChoice {
     /// True where the measured devices and drivers are these.
     pub fn is_of(&self, pair: &Pair) -> bool {
         self.devices == devices(pair.backend.as_ref(), pair.screen.display.as_ref())
@@ -74,7 +74,7 @@ fn key(wanted: &LinkBuilder) -> Vec<String> {
         });
         // Distinguishes arguments with which a kernel may take a different time.
         let kinds = arguments.iter().map(|argument| match argument {
-            Scratch::Memory(Initial::Bytes(bytes)) => format!("bytes {}", bytes.len()),
+            Scratch::Memory(InitialContent::Bytes(bytes)) => format!("bytes {}", bytes.len()),
             other => format!("{other:?}"),
         });
         let words: Vec<_> = texts.chain(kinds).collect();
@@ -96,7 +96,7 @@ fn file_name(key: &[String]) -> String {
 }
 
 /// Loads the choice of an earlier start for such frames.
-pub(super) fn load(wanted: &LinkBuilder) -> Option<Remembered> {
+pub(super) fn load(wanted: &LinkBuilder) -> Option<SavedChoice> {
     load_work(wanted, &wanted.work)
 }
 
@@ -105,13 +105,13 @@ pub(super) fn load_others(wanted: &LinkBuilder) -> Option<Vec<JointRow>> {
     load_work(wanted, OTHERS).filter(|_| wanted.launches.is_empty()).map(|known| known.report.rows)
 }
 
-fn load_work(wanted: &LinkBuilder, work: &str) -> Option<Remembered> {
+fn load_work(wanted: &LinkBuilder, work: &str) -> Option<SavedChoice> {
     let mut key = key(wanted);
     key.push(work.to_owned());
     let page: Page = serde_json::from_str(&wanted.policy.profiles.read(&file_name(&key))?).ok()?;
     let display = page.display.as_deref().map(DisplayChoice::parse).transpose().ok()?;
     let choice = (BackendChoice::parse(&page.backend).ok()?, display);
-    (page.key == key).then_some(Remembered { choice, devices: page.devices, report: page.report })
+    (page.key == key).then_some(SavedChoice { choice, devices: page.devices, report: page.report })
 }
 
 /// Stores the measurements.

@@ -29,6 +29,6 @@ mod pairs;
 mod report;
 
 pub use auto::AutoLink;
-pub use declare::{Initial, LinkBuilder, Scratch};
-pub use open::Opened;
+pub use declare::{InitialContent, LinkBuilder, Scratch};
+pub use open::OpenedLink;
 pub use report::{Basis, JointReport, JointRow, JointState};

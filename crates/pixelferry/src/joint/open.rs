@@ -2,10 +2,10 @@
 
 use super::declare::LinkBuilder;
 use super::memory;
-use super::pairs::{Pair, Prospect, Rows, Shown, built, displays, prospects, speaks};
+use super::pairs::{DisplaySide, Pair, Prospect, Rows, built, displays, prospects, speaks};
 use super::report::{Basis, JointReport, JointRow, JointState, failed, is_mistake};
 use crate::backend_rows::BackendChoice;
-use crate::headless::Headless;
+use crate::headless::HeadlessDisplay;
 use interop_core::describe::process;
 use interop_core::{ComputeBackend, Display, Error, Kernel, Link, LinkOptions, Mode, PathId, Result};
 use std::collections::VecDeque;
@@ -27,16 +27,16 @@ use std::time::Duration;
 /// # Ok::<(), pixelferry::Error>(())
 /// ```
 #[non_exhaustive]
-pub struct Opened {
+pub struct OpenedLink {
     /// The compute side. Build further kernels and allocate memory with it.
     pub backend: Arc<dyn ComputeBackend>,
     /// The declared kernels, in their order.
     pub kernels: Vec<Arc<dyn Kernel>>,
     /// The display side.
     pub display: Rc<dyn Display>,
-    /// The display as [`LinkBuilder::open`] opened it, with its own functions, e.g. [`Headless::gl`]. A display that
+    /// The display as [`LinkBuilder::open`] opened it, with its own functions, e.g. [`HeadlessDisplay::gl`]. A display that
     /// the program supplied has none.
-    pub screen: Headless,
+    pub screen: HeadlessDisplay,
     /// The link between them; it shows nothing yet.
     pub link: Link,
     /// Report about all pairs, with the reason for the choice.
@@ -53,7 +53,7 @@ impl LinkBuilder {
     /// [`Error::Unavailable`] where no display opens; [`Error::Unsupported`] where no pair supports these frames, with
     /// the reason of each; the error itself of a backend that was requested; errors of invalid settings in the
     /// environment.
-    pub fn open(self) -> Result<Opened> {
+    pub fn open(self) -> Result<OpenedLink> {
         let wanted = self.checked("LinkBuilder::open")?;
         let shown = displays(&wanted)?;
         Ok(wanted.first(&wanted.prospects(&shown))?.0)
@@ -67,12 +67,12 @@ impl LinkBuilder {
     }
 
     /// Returns the pairs for these frames, in the order of the cost model.
-    pub(super) fn prospects<'a>(&self, shown: &'a [Shown]) -> Vec<Prospect<'a>> {
+    pub(super) fn prospects<'a>(&self, shown: &'a [DisplaySide]) -> Vec<Prospect<'a>> {
         prospects(self, shown, self.launches.is_empty())
     }
 
     /// Finds the pair that an earlier start stored for such frames.
-    pub(super) fn remembered(&self, prospects: &[Prospect<'_>]) -> Option<(Opened, Rows)> {
+    pub(super) fn remembered(&self, prospects: &[Prospect<'_>]) -> Option<(OpenedLink, Rows)> {
         let remembered = memory::load(self)?;
         let prospect = prospects.iter().find(|prospect| prospect.rows() == remembered.choice)?;
         let pair = prospect.open(self).ok().filter(|pair| remembered.is_of(pair))?;
@@ -85,7 +85,7 @@ impl LinkBuilder {
     }
 
     /// Opens the stored pair, or the first one that works.
-    pub(super) fn first(&self, prospects: &[Prospect<'_>]) -> Result<(Opened, Rows)> {
+    pub(super) fn first(&self, prospects: &[Prospect<'_>]) -> Result<(OpenedLink, Rows)> {
         if let Some(remembered) = self.remembered(prospects) {
             return Ok(remembered);
         }
@@ -114,7 +114,7 @@ impl LinkBuilder {
     ///
     /// # Errors
     /// The errors of [`LinkBuilder::open`], except for those of kernels and paths.
-    pub fn open_sides(self) -> Result<(Arc<dyn ComputeBackend>, Headless)> {
+    pub fn open_sides(self) -> Result<(Arc<dyn ComputeBackend>, HeadlessDisplay)> {
         process::check("LinkBuilder::open_sides")?;
         let shown = displays(&self)?;
         let speaks = |pair: Pair| speaks(pair.backend.as_ref(), &self.kernels()).map(|()| pair);
@@ -210,7 +210,7 @@ impl LinkBuilder {
     }
 }
 
-fn opened(pair: Pair, link: Link, report: JointReport) -> Opened {
+fn opened(pair: Pair, link: Link, report: JointReport) -> OpenedLink {
     let Pair { backend, kernels, screen, .. } = pair;
-    Opened { backend, kernels, display: screen.display(), screen, link, report }
+    OpenedLink { backend, kernels, display: screen.display(), screen, link, report }
 }

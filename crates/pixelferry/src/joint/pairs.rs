@@ -7,7 +7,7 @@ use crate::backend_rows::{BackendChoice, Driver};
 use crate::backends::{in_order, open_backend, unsuited};
 use crate::display_rows::DisplayChoice;
 use crate::displays::open_beside;
-use crate::headless::Headless;
+use crate::headless::HeadlessDisplay;
 use crate::pair::backend_in;
 use interop_core::describe::panics::as_error;
 use interop_core::describe::process::is_forked;
@@ -22,7 +22,7 @@ pub(super) type Rows = (BackendChoice, Option<DisplayChoice>);
 /// A backend and a display, opened for one another.
 pub(super) struct Pair {
     pub backend: Arc<dyn ComputeBackend>,
-    pub screen: Headless,
+    pub screen: HeadlessDisplay,
     /// The declared kernels, once they are built.
     pub kernels: Vec<Arc<dyn Kernel>>,
     pub choice: Rows,
@@ -30,17 +30,17 @@ pub(super) struct Pair {
 
 /// A display that was opened or supplied.
 #[derive(Clone)]
-pub(super) struct Shown {
-    pub screen: Headless,
+pub(super) struct DisplaySide {
+    pub screen: HeadlessDisplay,
     /// Its row of the table; `None` for a display that the program supplied.
     pub choice: Option<DisplayChoice>,
 }
 
 /// Opens the displays that a builder leaves open: a compute GPU only where no other GPU draws, plain memory only where
 /// there is no other.
-pub(super) fn displays(wanted: &LinkBuilder) -> Result<Vec<Shown>> {
+pub(super) fn displays(wanted: &LinkBuilder) -> Result<Vec<DisplaySide>> {
     if let Some(display) = &wanted.shown_by {
-        return Ok(vec![Shown { screen: Headless::given(display), choice: None }]);
+        return Ok(vec![DisplaySide { screen: HeadlessDisplay::given(display), choice: None }]);
     }
     let asked = match wanted.display {
         DisplayChoice::Auto if cfg!(feature = "wgpu") => vec![DisplayChoice::Gl, DisplayChoice::Wgpu],
@@ -61,7 +61,7 @@ pub(super) fn displays(wanted: &LinkBuilder) -> Result<Vec<Shown>> {
         match open_beside(choice, backend.as_ref()) {
             // A picture that the CPU draws with kernels is in host memory, too.
             Ok(screen) if choice == DisplayChoice::Compute && is_rest && screen.display.device().software => {}
-            Ok(screen) => opened.push(Shown { screen, choice: Some(choice) }),
+            Ok(screen) => opened.push(DisplaySide { screen, choice: Some(choice) }),
             Err(error) => last = Some(error),
         }
     }
@@ -85,31 +85,31 @@ impl LinkBuilder {
 /// A pair that can be tried.
 pub(super) struct Prospect<'a> {
     driver: &'static Driver,
-    shown: &'a Shown,
+    shown: &'a DisplaySide,
 }
 
 /// A backend with the declared kernels.
-type Built = (Arc<dyn ComputeBackend>, Vec<Arc<dyn Kernel>>);
+type ReadyBackend = (Arc<dyn ComputeBackend>, Vec<Arc<dyn Kernel>>);
 
 /// A backend that is being opened. Dropping it early waits, because drivers fail if the process ends in the meantime.
-pub(super) struct Opening(Option<Begun>);
+pub(super) struct PendingBackend(Option<BackendStart>);
 
-enum Begun {
-    OnThread(JoinHandle<Result<Built>>),
-    Done(Result<Built>),
+enum BackendStart {
+    OnThread(JoinHandle<Result<ReadyBackend>>),
+    Done(Result<ReadyBackend>),
 }
 
-impl Opening {
-    /// True where [`Opening::join`] does not wait.
+impl PendingBackend {
+    /// True where [`PendingBackend::join`] does not wait.
     pub fn is_done(&self) -> bool {
-        !matches!(&self.0, Some(Begun::OnThread(thread)) if !thread.is_finished())
+        !matches!(&self.0, Some(BackendStart::OnThread(thread)) if !thread.is_finished())
     }
 
     /// Waits for the backend and returns it.
-    pub fn join(mut self) -> Result<Built> {
+    pub fn join(mut self) -> Result<ReadyBackend> {
         match self.0.take() {
-            Some(Begun::Done(opened)) => opened,
-            Some(Begun::OnThread(thread)) => {
+            Some(BackendStart::Done(opened)) => opened,
+            Some(BackendStart::OnThread(thread)) => {
                 thread.join().unwrap_or_else(|_| Err(Error::invalid("open", "the thread ended")))
             }
             None => Err(Error::invalid("open", "it was already taken")),
@@ -117,9 +117,9 @@ impl Opening {
     }
 }
 
-impl Drop for Opening {
+impl Drop for PendingBackend {
     fn drop(&mut self) {
-        let Some(Begun::OnThread(thread)) = self.0.take() else { return };
+        let Some(BackendStart::OnThread(thread)) = self.0.take() else { return };
         match is_forked() {
             // A forked process does not have the thread.
             true => std::mem::forget(thread),
@@ -156,7 +156,7 @@ pub(super) fn built(backend: &dyn ComputeBackend, kernels: &[KernelSource]) -> R
 
 /// Returns every pair that the builder leaves open, in the order of the cost model, for frames `of_the_host` or for
 /// frames of kernels.
-pub(super) fn prospects<'a>(wanted: &LinkBuilder, displays: &'a [Shown], of_the_host: bool) -> Vec<Prospect<'a>> {
+pub(super) fn prospects<'a>(wanted: &LinkBuilder, displays: &'a [DisplaySide], of_the_host: bool) -> Vec<Prospect<'a>> {
     let mut all = Vec::new();
     let is_free = wanted.is_free();
     for shown in displays {
@@ -201,12 +201,12 @@ impl Prospect<'_> {
     /// Starts opening its backend and building the kernels: on a `thread` of its own, in parallel with the program,
     /// unless the backend uses the queue of this display, or belongs to OpenGL or Vulkan, which stay on the thread that
     /// opens them.
-    pub fn begin(&self, wanted: &LinkBuilder, kernels: &[KernelSource], thread: bool) -> Opening {
+    pub fn begin(&self, wanted: &LinkBuilder, kernels: &[KernelSource], thread: bool) -> PendingBackend {
         let (driver, device, kernels) = (self.driver, self.shown.screen.display.device().clone(), kernels.to_vec());
         // A backend that supports no text of a kernel need not be opened to report that.
         let takes = |kernel: &&KernelSource| !driver.takes.iter().any(|language| kernel.source(*language).is_some());
         if let Some(kernel) = kernels.iter().find(takes).filter(|_| wanted.computed_by.is_none()) {
-            return Opening(Some(Begun::Done(Err(speechless(kernel, driver)))));
+            return PendingBackend(Some(BackendStart::Done(Err(speechless(kernel, driver)))));
         }
         let stays = driver.in_queue && (matches!(driver.api, Api::OpenGl | Api::Vulkan) || driver.api == device.api);
         let open = move |backend: Result<Arc<dyn ComputeBackend>>| {
@@ -215,19 +215,19 @@ impl Prospect<'_> {
             Ok((backend, kernels))
         };
         let best = move || as_error("the backend", || (driver.best)(Some(&device)));
-        Opening(Some(match &wanted.computed_by {
-            Some(given) => Begun::Done(open(Ok(Arc::clone(given)))),
+        PendingBackend(Some(match &wanted.computed_by {
+            Some(given) => BackendStart::Done(open(Ok(Arc::clone(given)))),
             None if thread && !stays => {
                 let (beside, opens) = (open.clone(), best.clone());
                 let thread = spawn("pixelferry open", move || beside(opens()));
-                thread.map_or_else(|_| Begun::Done(open(best())), Begun::OnThread)
+                thread.map_or_else(|_| BackendStart::Done(open(best())), BackendStart::OnThread)
             }
-            None => Begun::Done(open(self.shown.screen.make_current().and_then(|()| best()))),
+            None => BackendStart::Done(open(self.shown.screen.make_current().and_then(|()| best()))),
         }))
     }
 
     /// Opens the pair with a backend that [`Prospect::begin`] opened.
-    pub fn open_with(&self, (backend, kernels): Built, sources: &[KernelSource]) -> Result<Pair> {
+    pub fn open_with(&self, (backend, kernels): ReadyBackend, sources: &[KernelSource]) -> Result<Pair> {
         let screen = &self.shown.screen;
         screen.make_current()?;
         let inside = backend_in(&backend, screen.display.as_ref());

@@ -1,11 +1,11 @@
 //! Shows a program's kernel in a window, or saves a picture where no window can be opened.
 
-mod options;
+mod show_options;
 mod window;
 
 use interop_core::{Error, Result};
-pub use options::Show;
 use pixelferry_gl::{WindowOptions, run_window};
+pub use show_options::Show;
 use window::Viewer;
 
 /// Computes frames with a kernel and shows them in a window until it is closed.

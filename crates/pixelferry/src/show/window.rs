@@ -1,6 +1,6 @@
 //! The window of [`super::show`].
 
-use super::options::{Show, tell, tell_of};
+use super::show_options::{Show, tell, tell_of};
 use crate::AutoLink;
 use interop_core::{Display, Error, Extent, Kernel, Result};
 use pixelferry_gl::winit::event::{ElementState, KeyEvent, WindowEvent};

@@ -6,7 +6,7 @@ use super::kernel::{ShaderKernel, made};
 use crate::pattern::{FLAT, PatternEntry, flat_color, pattern};
 use crate::text::KernelText;
 use interop_core::describe::pattern::Pattern;
-use interop_core::devices::owned::own;
+use interop_core::devices::maker_object::own;
 use interop_core::{
     Arg, ComputeMemory, Display, Error, HandleType, Kernel, KernelSource, MemoryShape, PixelFormat, Result, View,
 };
@@ -111,7 +111,7 @@ impl<D: ShaderDevice> ShaderBackend<D> {
 macro_rules! shader_backend {
     ($backend:ty, |$inside:ident: &$display:ty| $open:expr, $names:path) => {
         const _: () = {
-            use interop_core::compute::{BackendDriver, Checked};
+            use interop_core::compute::{BackendDriver, CheckToken};
             use interop_core::describe::pattern::Pattern;
             use interop_core::*;
             use std::{ops::Range, sync::Arc};
@@ -153,7 +153,7 @@ macro_rules! shader_backend {
                 }
                 fn import_surface(
                     &self,
-                    _: Checked,
+                    _: CheckToken,
                     handle: &SharedHandle,
                     desc: &SurfaceDesc,
                 ) -> Result<Box<dyn ComputeMemory>> {
@@ -182,7 +182,7 @@ macro_rules! shader_backend {
                 }
                 fn copy(
                     &self,
-                    _: Checked,
+                    _: CheckToken,
                     from: &dyn ComputeMemory,
                     to: &mut dyn ComputeMemory,
                     range: Range<usize>,

@@ -3,7 +3,7 @@
 use crate::launch::Launch;
 use crate::limits::Limits;
 use crate::text::KernelText;
-use interop_core::devices::owned::Maker;
+use interop_core::devices::maker_object::Maker;
 use interop_core::{
     ComputeCaps, ComputeMemory, ComputeSemaphore, DeviceIdentity, Error, ImageDesc, KernelSource, PixelFormat, Region,
     Result, SharedHandle,

@@ -7,7 +7,7 @@ use super::device::{CopyWay, Session, ShaderDevice};
 use super::memory::ShaderMemory;
 use crate::prelude::NAMES_WORDS;
 use interop_core::compute::{MemoryDriver, OpaqueImage, Placement};
-use interop_core::devices::owned::{find, own};
+use interop_core::devices::maker_object::{find, own};
 use interop_core::{ComputeMemory, Error, ImageDesc, ImageView, PixelFormat, Region, Result, SharedHandle, View};
 use std::cell::{Cell, OnceCell};
 use std::ops::Range;

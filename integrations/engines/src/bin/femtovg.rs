@@ -5,7 +5,7 @@ use engine_programs::GlWindow;
 use femtovg::{Canvas, Color, ImageFlags, Paint, Path, renderer::OpenGl};
 // glue
 use pixelferry::api::gl::{EngineOptions, EngineTexture, GlDisplay};
-use pixelferry::{Arg, Display, DrawOptions, LinkBuilder, Opened, PixelFormat, Scratch, SurfaceDesc};
+use pixelferry::{Arg, Display, DrawOptions, LinkBuilder, OpenedLink, PixelFormat, Scratch, SurfaceDesc};
 use std::rc::Rc;
 // end of glue
 use std::error::Error;
@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let display = unsafe { GlDisplay::from_current(EngineOptions::default()) }?;
         let (surface, shown_by) = (SurfaceDesc::image(w, h, PixelFormat::Rgba8), display.clone() as Rc<dyn Display>);
         let builder = LinkBuilder::new(surface).launch(&source(), [Scratch::U32(0)]).shown_by(&shown_by);
-        let Opened { kernels, mut link, .. } = builder.open()?;
+        let OpenedLink { kernels, mut link, .. } = builder.open()?;
         let target = EngineTexture::new(canvas.get_native_texture(image)?.0.get(), EXTENT);
         // end of glue
         tell(&link);

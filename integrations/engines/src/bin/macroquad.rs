@@ -5,7 +5,7 @@ use macroquad::miniquad::RawId;
 use macroquad::prelude::*;
 // glue
 use pixelferry::api::gl::{EngineOptions, EngineTexture, GlDisplay};
-use pixelferry::{Arg, Display, DrawOptions, LinkBuilder, Opened, PixelFormat, Scratch, SurfaceDesc};
+use pixelferry::{Arg, Display, DrawOptions, LinkBuilder, OpenedLink, PixelFormat, Scratch, SurfaceDesc};
 use std::rc::Rc;
 // end of glue
 
@@ -24,7 +24,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let display = unsafe { GlDisplay::from_current(EngineOptions::default()) }?;
     let (surface, shown_by) = (SurfaceDesc::image(w, h, PixelFormat::Rgba8), display.clone() as Rc<dyn Display>);
     let builder = LinkBuilder::new(surface).launch(&source(), [Scratch::U32(0)]).shown_by(&shown_by);
-    let Opened { kernels, mut link, .. } = builder.open()?;
+    let OpenedLink { kernels, mut link, .. } = builder.open()?;
     // SAFETY: macroquad's context is borrowed for this call only.
     let RawId::OpenGl(id) = unsafe { get_internal_gl().quad_context.texture_raw_id(texture.raw_miniquad_id()) };
     let target = EngineTexture::new(id, EXTENT);

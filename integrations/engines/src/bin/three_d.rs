@@ -3,7 +3,7 @@
 use engine_picture::{AT, BACKGROUND, EXTENT, LAST_FRAME, WINDOW, source, tell};
 // glue
 use pixelferry::api::gl::{EngineOptions, GlDisplay, Viewport};
-use pixelferry::{Arg, Display, DrawOptions, LinkBuilder, Opened, PixelFormat, Scratch, SurfaceDesc};
+use pixelferry::{Arg, Display, DrawOptions, LinkBuilder, OpenedLink, PixelFormat, Scratch, SurfaceDesc};
 use std::rc::Rc;
 // end of glue
 use std::error::Error;
@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let display = unsafe { GlDisplay::from_current(EngineOptions::default()) }?;
     let (surface, shown_by) = (SurfaceDesc::image(w, h, PixelFormat::Rgba8), display.clone() as Rc<dyn Display>);
     let builder = LinkBuilder::new(surface).launch(&source(), [Scratch::U32(0)]).shown_by(&shown_by);
-    let Opened { kernels, mut link, .. } = builder.open()?;
+    let OpenedLink { kernels, mut link, .. } = builder.open()?;
     // end of glue
     tell(&link);
 

@@ -4,7 +4,7 @@ use crate::chromium::Chromium;
 use crate::ours::name;
 use crate::page::{self, Sample};
 use crate::scene::Scene;
-use crate::{Result, Way};
+use crate::{PictureCodec, Result};
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -43,7 +43,7 @@ const FILES: [(&str, &str, &str); 3] = [
     ("/video.js ", "text/javascript", include_str!("../../../../crates/pixelferry-media/src/web/page/video.js")),
 ];
 
-pub fn measure(browser: &mut Chromium, scene: &Scene, way: Way) -> Result<Sample> {
+pub fn measure(browser: &mut Chromium, scene: &Scene, way: PictureCodec) -> Result<Sample> {
     let messages = scene.messages(way)?;
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let address = listener.local_addr()?;

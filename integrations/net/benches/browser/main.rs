@@ -19,7 +19,7 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 /// Codec in which pictures reach the page.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Way {
+enum PictureCodec {
     Raw,
     Lz4,
     Jpeg,
@@ -27,9 +27,14 @@ enum Way {
 }
 
 const ROUNDS: usize = 3;
-const WAYS: [(Way, &str); 4] = [(Way::Raw, "raw"), (Way::Lz4, "LZ4"), (Way::Jpeg, "JPEG"), (Way::H264, "H.264")];
+const WAYS: [(PictureCodec, &str); 4] = [
+    (PictureCodec::Raw, "raw"),
+    (PictureCodec::Lz4, "LZ4"),
+    (PictureCodec::Jpeg, "JPEG"),
+    (PictureCodec::H264, "H.264"),
+];
 
-struct Row {
+struct CodecRow {
     label: String,
     samples: Vec<Sample>,
 }
@@ -39,10 +44,10 @@ fn main() -> Result<()> {
     let file = std::env::args().skip(1).find(|argument| !argument.starts_with("--"));
     let program = pixelferry_testing::chromium()?;
     let scene = scene::Scene::new()?;
-    let mut rows: Vec<Row> = Vec::new();
+    let mut rows: Vec<CodecRow> = Vec::new();
     for (_, name) in WAYS {
         for who in ["bare page", "gateway"] {
-            rows.push(Row { label: format!("{name}, {who}"), samples: Vec::new() });
+            rows.push(CodecRow { label: format!("{name}, {who}"), samples: Vec::new() });
         }
     }
     // All in turns, so that the load of the machine is the same for all.
@@ -69,7 +74,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-impl Row {
+impl CodecRow {
     fn text(&self) -> String {
         let sorted = |values: &mut dyn Iterator<Item = f64>| {
             let mut values: Vec<f64> = values.collect();

@@ -3,33 +3,33 @@
 use crate::chromium::Chromium;
 use crate::page::{self, Sample};
 use crate::scene::{IMAGE, QUALITY, Scene};
-use crate::{Result, Way};
-use pixelferry_media::web::{Hop, WebOptions};
-use pixelferry_net::{Codec, Event, Net, Options, Server};
+use crate::{PictureCodec, Result};
+use pixelferry_media::web::{BrowserCodec, WebOptions};
+use pixelferry_net::{Codec, Event, Net, NetOptions, Server};
 use std::net::TcpListener;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 const PAUSE: Duration = Duration::from_micros(16_667);
 
-pub fn measure(browser: &mut Chromium, scene: &Scene, way: Way) -> Result<Sample> {
+pub fn measure(browser: &mut Chromium, scene: &Scene, way: PictureCodec) -> Result<Sample> {
     // A port that nobody has at the moment.
     let hub = format!("tcp/127.0.0.1:{}", TcpListener::bind("127.0.0.1:0")?.local_addr()?.port());
     let codec = match way {
-        Way::Raw | Way::H264 => Codec::None,
-        Way::Lz4 => Codec::Lz4,
-        Way::Jpeg => Codec::Jpeg,
+        PictureCodec::Raw | PictureCodec::H264 => Codec::None,
+        PictureCodec::Lz4 => Codec::Lz4,
+        PictureCodec::Jpeg => Codec::Jpeg,
     };
-    let server = Net::join(Options::hub(&hub))?.serve("sea")?.with_codec(codec, QUALITY);
+    let server = Net::join(NetOptions::hub(&hub))?.serve("sea")?.with_codec(codec, QUALITY);
     let mut options = WebOptions::at(([127, 0, 0, 1], 0).into());
-    options.hop = if way == Way::H264 { Hop::H264 } else { Hop::Served };
-    let gateway = Net::join(Options::through(&hub))?.gateway("sea", options)?;
+    options.hop = if way == PictureCodec::H264 { BrowserCodec::H264 } else { BrowserCodec::Served };
+    let gateway = Net::join(NetOptions::through(&hub))?.gateway("sea", options)?;
     let (is_answering, is_over) = (AtomicBool::new(false), AtomicBool::new(false));
     std::thread::scope(|threads| {
         let served =
             threads.spawn(|| serve(&server, scene, &is_answering, &is_over).map_err(|error| error.to_string()));
         let measured = browser.open(&format!("http://{}/", gateway.address())).map_err(Into::into).and_then(|()| {
-            let shown = if way == Way::Lz4 { "none" } else { name(way) };
+            let shown = if way == PictureCodec::Lz4 { "none" } else { name(way) };
             page::measure(browser, shown, || is_answering.store(true, Ordering::Relaxed))
         });
         is_over.store(true, Ordering::Relaxed);
@@ -38,11 +38,11 @@ pub fn measure(browser: &mut Chromium, scene: &Scene, way: Way) -> Result<Sample
     })
 }
 
-pub fn name(way: Way) -> &'static str {
+pub fn name(way: PictureCodec) -> &'static str {
     match way {
-        Way::Raw | Way::Lz4 => "none",
-        Way::Jpeg => "jpeg",
-        Way::H264 => "h264",
+        PictureCodec::Raw | PictureCodec::Lz4 => "none",
+        PictureCodec::Jpeg => "jpeg",
+        PictureCodec::H264 => "h264",
     }
 }
 

@@ -1,10 +1,10 @@
 //! The pictures, and the same ready-made for each way.
 
-use crate::{Result, Way};
+use crate::{PictureCodec, Result};
 use pixelferry::{ImageDesc, PixelFormat};
-use pixelferry_media::video::{Encoder, Said, Shape, encoders};
+use pixelferry_media::video::{Encoder, EncoderReport, Shape, encoders};
 use pixelferry_net::Codec;
-use pixelferry_net::wire::{Header, Kind};
+use pixelferry_net::wire::{Header, MessageKind};
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -45,17 +45,19 @@ impl Scene {
     }
 
     /// Messages as the gateway sends them.
-    pub fn messages(&self, way: Way) -> Result<Vec<Vec<u8>>> {
+    pub fn messages(&self, way: PictureCodec) -> Result<Vec<Vec<u8>>> {
         match way {
             // The gateway unpacks LZ4.
-            Way::Raw | Way::Lz4 => (0..PICTURES).map(|frame| self.message(frame, Codec::None)).collect(),
-            Way::Jpeg => (0..PICTURES).map(|frame| self.message(frame, Codec::Jpeg)).collect(),
-            Way::H264 => self.units(),
+            PictureCodec::Raw | PictureCodec::Lz4 => {
+                (0..PICTURES).map(|frame| self.message(frame, Codec::None)).collect()
+            }
+            PictureCodec::Jpeg => (0..PICTURES).map(|frame| self.message(frame, Codec::Jpeg)).collect(),
+            PictureCodec::H264 => self.units(),
         }
     }
 
     fn message(&self, frame: u64, codec: Codec) -> Result<Vec<u8>> {
-        let header = Header { frame, ..Header::new(Kind::Picture, IMAGE, IMAGE.extent.full()) };
+        let header = Header { frame, ..Header::new(MessageKind::Picture, IMAGE, IMAGE.extent.full()) };
         Ok(header.pack(codec, self.pixels(frame), QUALITY)?)
     }
 
@@ -67,8 +69,8 @@ impl Scene {
         let unit = |frame| {
             encoder.write(self.message(frame, Codec::None)?.into());
             match told.recv_timeout(PATIENCE)? {
-                Said::Unit(unit) => Ok(unit.message()),
-                Said::Ended(error) => Err(error.into()),
+                EncoderReport::Unit(unit) => Ok(unit.message()),
+                EncoderReport::Ended(error) => Err(error.into()),
             }
         };
         (0..UNITS).map(unit).collect()

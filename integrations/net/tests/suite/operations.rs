@@ -12,12 +12,12 @@ use std::thread;
 const BINARY: &str = env!("CARGO_BIN_EXE_pixelferry-net");
 
 /// A part of the command, and what it said so far. Killed when it goes.
-struct Part {
+struct CommandProcess {
     child: Child,
     said: Arc<Mutex<String>>,
 }
 
-impl Part {
+impl CommandProcess {
     fn start(arguments: &[&str]) -> Self {
         Self::with(arguments, &[])
     }
@@ -64,7 +64,7 @@ impl Part {
     }
 }
 
-impl Drop for Part {
+impl Drop for CommandProcess {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -97,14 +97,14 @@ fn ask(address: &str, path: &str) -> String {
 #[test]
 fn a_display_behind_routers_waits_for_workers_counts_and_hears_goodbyes() {
     let (root, leaf, metrics) = (format!("tcp/{}", free()), format!("tcp/{}", free()), free());
-    let mut router = Part::start(&["router", "--listen", &root]);
+    let mut router = CommandProcess::start(&["router", "--listen", &root]);
     // May be there before the one that it connects to.
-    let _leaf = Part::start(&["router", "--listen", &leaf, "--connect", &root]);
+    let _leaf = CommandProcess::start(&["router", "--listen", &leaf, "--connect", &root]);
     let small = ["--size", "160x90", "--patience", "20", "--metrics", &metrics];
-    let mut display = Part::start(&[&["display", "--connect", &root], &small[..]].concat());
+    let mut display = CommandProcess::start(&[&["display", "--connect", &root], &small[..]].concat());
     display.wait_for("waiting for workers of plasma");
-    let mut worker = Part::start(&["worker", "--connect", &leaf, "--patience", "20"]);
-    let viewer = Part::start(&["view", "--connect", &leaf, "--patience", "20"]);
+    let mut worker = CommandProcess::start(&["worker", "--connect", &leaf, "--patience", "20"]);
+    let viewer = CommandProcess::start(&["view", "--connect", &leaf, "--patience", "20"]);
     viewer.wait_for("160x90 jpeg");
     let value = |name: &str| {
         let answer = ask(&metrics, "/metrics");
@@ -142,10 +142,11 @@ fn names_passwords_and_certificates_are_options_and_secrets_are_no_arguments() {
     let [authority, certificate, key] =
         [&papers.authority, &papers.identity.0, &papers.identity.1].map(|path| path.to_str().unwrap().to_owned());
     let listens = ["--tls-certificate", &certificate, "--tls-key", &key, "--users", &users, "--size", "64x64"];
-    let _display = Part::start(&[&["display", "--listen", &endpoint], &listens[..]].concat());
+    let _display = CommandProcess::start(&[&["display", "--listen", &endpoint], &listens[..]].concat());
     let trusts = ["--tls-authority", &authority, "--user", "ada"];
     let by_file = [&trusts[..], &["--password-file", &password]].concat();
-    let _worker = Part::start(&[&["worker", "--connect", &endpoint, "--patience", "20"], &by_file[..]].concat());
+    let _worker =
+        CommandProcess::start(&[&["worker", "--connect", &endpoint, "--patience", "20"], &by_file[..]].concat());
     for (more, variables) in [(&by_file, &[][..]), (&trusts.to_vec(), &[("PIXELFERRY_PASSWORD", "secret")])] {
         let seen = view(&endpoint, more, variables);
         assert!(seen.status.success(), "{more:?}: {}", String::from_utf8_lossy(&seen.stderr));
@@ -173,9 +174,9 @@ fn a_page_with_tokens_is_watched_with_one_and_steered_with_the_other() {
         folder.join(name).to_str().unwrap().to_owned()
     };
     let (watch, steer) = (file("watch"), file("steer"));
-    let _display = Part::start(&["display", "--listen", &hub]);
+    let _display = CommandProcess::start(&["display", "--listen", &hub]);
     let tokens = ["--listen", &page, "--watch-token", &watch, "--steer-token", &steer];
-    let web = Part::start(&[&["web", "--connect", &hub, "--patience", "20"], &tokens[..]].concat());
+    let web = CommandProcess::start(&[&["web", "--connect", &hub, "--patience", "20"], &tokens[..]].concat());
     web.wait_for("open http");
     for (path, status) in [("/", 401), ("/?token=watch-0123456789", 200), ("/?token=steer-0123456789", 200)] {
         let answer = ask(&page, path);

@@ -1,13 +1,13 @@
 //! GStreamer as a consumer: each picture in a file of its own.
 
-use crate::daemon::{Graph, Running};
+use crate::daemon::{Graph, RunningProgram};
 use crate::publisher::number;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 pub struct Consumer {
-    pub process: Running,
+    pub process: RunningProgram,
     folder: PathBuf,
 }
 
@@ -22,7 +22,7 @@ impl Consumer {
         command.arg("-q").args(["pipewiresrc", &format!("client-name={name}")]);
         command.arg("!").arg(format!("video/x-raw,format={format}"));
         command.args(["!", "multifilesink", "sync=false"]).arg(format!("location={}/%05d.raw", folder.display()));
-        let process = Running(command.spawn().unwrap());
+        let process = RunningProgram(command.spawn().unwrap());
         graph.link(source, &name);
         Self { process, folder }
     }

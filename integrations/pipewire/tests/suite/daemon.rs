@@ -19,9 +19,9 @@ context.modules = [
 ";
 
 /// A program that runs; killed when it is dropped.
-pub struct Running(pub Child);
+pub struct RunningProgram(pub Child);
 
-impl Running {
+impl RunningProgram {
     pub fn kill(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
@@ -33,7 +33,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningProgram {
     fn drop(&mut self) {
         self.kill();
     }
@@ -46,7 +46,7 @@ pub struct Graph {
 
 /// The daemon, which ends with this.
 pub struct Pipewire {
-    pub daemon: Running,
+    pub daemon: RunningProgram,
     pub graph: Graph,
 }
 
@@ -68,7 +68,7 @@ impl Pipewire {
         fs::write(folder.join("pipewire.conf"), CONFIGURATION).unwrap();
         let mut command = Command::new("pipewire");
         command.arg("-c").arg(folder.join("pipewire.conf")).env("PIPEWIRE_RUNTIME_DIR", &folder).stderr(Stdio::null());
-        let mut started = Self { daemon: Running(command.spawn().unwrap()), graph: Graph { folder } };
+        let mut started = Self { daemon: RunningProgram(command.spawn().unwrap()), graph: Graph { folder } };
         wait_until("the daemon", || {
             assert!(started.daemon.runs(), "the daemon ended");
             started.graph.ports("-o").is_some()

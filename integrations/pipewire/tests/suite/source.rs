@@ -1,7 +1,7 @@
 //! Pictures that consumers get, and the end of either side.
 
 use crate::consumer::Consumer;
-use crate::daemon::{Graph, Pipewire, Running};
+use crate::daemon::{Graph, Pipewire, RunningProgram};
 use crate::publisher::{Publisher, picture};
 use pixelferry::{Encoding, ImageDesc, PixelFormat};
 use pixelferry_pipewire::{PipewireError, VideoSource};
@@ -29,7 +29,7 @@ fn every_format_arrives_as_it_was_published() {
     ] {
         let mut publisher = Publisher::open(61, 37, ours);
         publisher.publish();
-        let _source = Running(pipewire.graph.source(&publisher.name).spawn().unwrap());
+        let _source = RunningProgram(pipewire.graph.source(&publisher.name).spawn().unwrap());
         let consumer = Consumer::start(&pipewire.graph, &publisher.name, theirs);
         publisher.publish_until("pictures", || consumer.taken(61, 37).len() >= 8);
         let numbers = consumer.taken(61, 37);
@@ -42,7 +42,7 @@ fn another_size_is_agreed_on_while_the_consumer_stays() {
     let Some(pipewire) = Pipewire::start() else { return };
     let mut publisher = Publisher::open(64, 48, PixelFormat::Rgba8);
     publisher.publish();
-    let _source = Running(pipewire.graph.source(&publisher.name).spawn().unwrap());
+    let _source = RunningProgram(pipewire.graph.source(&publisher.name).spawn().unwrap());
     let consumer = Consumer::start(&pipewire.graph, &publisher.name, "RGBA");
     for (width, height) in [(64, 48), (33, 17), (160, 90)] {
         publisher.resize(width, height);
@@ -56,7 +56,7 @@ fn who_comes_late_gets_the_last_picture_and_who_goes_harms_nobody() {
     let Some(pipewire) = Pipewire::start() else { return };
     let mut publisher = Publisher::open(40, 30, PixelFormat::Bgra8);
     publisher.publish();
-    let mut source = Running(pipewire.graph.source(&publisher.name).spawn().unwrap());
+    let mut source = RunningProgram(pipewire.graph.source(&publisher.name).spawn().unwrap());
     // No picture is published after the first, until a second one lets the first one's file be whole.
     let mut first = Consumer::start(&pipewire.graph, &publisher.name, "BGRA");
     wait_until("the last picture", || first.has_any());
@@ -100,7 +100,7 @@ fn what_cannot_be_shown_ends_the_program_with_the_reason() {
 fn that_nobody_publishes_is_said_once() {
     let Some(pipewire) = Pipewire::start() else { return };
     let name = Publisher::open(8, 8, PixelFormat::Rgba8).end();
-    let mut source = Running(pipewire.graph.source(&name).stderr(Stdio::piped()).spawn().unwrap());
+    let mut source = RunningProgram(pipewire.graph.source(&name).stderr(Stdio::piped()).spawn().unwrap());
     // PipeWire may say something, too.
     let mut lines = BufReader::new(source.0.stderr.take().unwrap()).lines();
     assert!(lines.any(|line| line.unwrap().contains("no process publishes it")));

@@ -2,7 +2,9 @@
 
 mod views;
 
-use crate::fuzz::{Checked, Choices, Machine, Row, Things, Turn, drivers::Drivers, hold, hostile, operations};
+use crate::fuzz::{
+    Choices, Machine, Things, Turn, TurnResult, WeightedOperation, drivers::Drivers, hold, hostile, operations,
+};
 use compute_arrays::{Array, Arrays, Expr, Monoid, Philox, Scan};
 
 /// Makers that outlive rounds: kernels are built once for each form of an expression.
@@ -10,7 +12,7 @@ pub struct Makers(Vec<Arrays>);
 
 impl Makers {
     /// For every backend.
-    pub fn new(drivers: &Drivers) -> Checked<Self> {
+    pub fn new(drivers: &Drivers) -> TurnResult<Self> {
         let makers = drivers.backends().into_iter().map(Arrays::new);
         Ok(Self(makers.collect::<pixelferry::Result<_>>()?))
     }
@@ -45,7 +47,7 @@ fn count(shape: &[usize]) -> Option<usize> {
 }
 
 impl<'a> Machine<'a> for World<'a> {
-    fn operations() -> Vec<Row<Self>> {
+    fn operations() -> Vec<WeightedOperation<Self>> {
         operations! {
             2 => Self::transfer,
             3 => Self::compute,
@@ -62,11 +64,11 @@ impl<'a> Machine<'a> for World<'a> {
         }
     }
 
-    fn new(things: &'a Things, _: &mut Turn) -> Checked<Option<Self>> {
+    fn new(things: &'a Things, _: &mut Turn) -> TurnResult<Option<Self>> {
         Ok(things.makers.as_ref().map(|makers| Self { makers: &makers.0, slots: Vec::new() }))
     }
 
-    fn supply(&mut self, t: &mut Turn) -> Checked<bool> {
+    fn supply(&mut self, t: &mut Turn) -> TurnResult<bool> {
         let enough = self.slots.len() >= 4 && (self.slots.len() >= 10 || !t.one_in(10));
         if !enough {
             self.make(t)?;
@@ -74,7 +76,7 @@ impl<'a> Machine<'a> for World<'a> {
         Ok(enough)
     }
 
-    fn end(self, t: &mut Turn) -> Checked {
+    fn end(self, t: &mut Turn) -> TurnResult {
         for slot in self.slots {
             t.op("arrays: to_vec", format_args!("{:?}", slot.shape));
             hold!(t.end_with(slot.array.to_vec())? == slot.values, "an array holds something else");
@@ -88,7 +90,7 @@ impl World<'_> {
         t.below(self.slots.len())
     }
 
-    fn make(&mut self, t: &mut Turn) -> Checked {
+    fn make(&mut self, t: &mut Turn) -> TurnResult {
         let (owner, shape) = (t.below(self.makers.len()), shape(t));
         let values = t.words(shape.iter().product());
         t.op("arrays: from_slice", format_args!("{shape:?}"));
@@ -98,7 +100,7 @@ impl World<'_> {
         Ok(())
     }
 
-    fn transfer(&mut self, t: &mut Turn) -> Checked {
+    fn transfer(&mut self, t: &mut Turn) -> TurnResult {
         let at = self.slot(t);
         let slot = &mut self.slots[at];
         let len = if t.one_in(3) { hostile::near(t, slot.values.len()).min(1 << 16) } else { slot.values.len() };
@@ -119,7 +121,7 @@ impl World<'_> {
         Ok(())
     }
 
-    fn compute(&mut self, t: &mut Turn) -> Checked {
+    fn compute(&mut self, t: &mut Turn) -> TurnResult {
         let at = self.slot(t);
         let other = t.below(self.slots.len());
         let (a, b) = (&self.slots[at], &self.slots[other]);
@@ -157,7 +159,7 @@ impl World<'_> {
         Ok(())
     }
 
-    fn reduce(&mut self, t: &mut Turn) -> Checked {
+    fn reduce(&mut self, t: &mut Turn) -> TurnResult {
         let at = self.slot(t);
         let Slot { array, values, .. } = &self.slots[at];
         let what = t.below(4);
@@ -177,7 +179,7 @@ impl World<'_> {
         Ok(())
     }
 
-    fn scan(&mut self, t: &mut Turn) -> Checked {
+    fn scan(&mut self, t: &mut Turn) -> TurnResult {
         let at = self.slot(t);
         let slot = &mut self.slots[at];
         let scan = t.pick(&[Scan::Inclusive, Scan::Exclusive]);
@@ -193,7 +195,7 @@ impl World<'_> {
         Ok(())
     }
 
-    fn random(&mut self, t: &mut Turn) -> Checked {
+    fn random(&mut self, t: &mut Turn) -> TurnResult {
         let at = self.slot(t);
         let slot = &mut self.slots[at];
         let mut philox = Philox::new(t.bits()).with_stream(t.bits()).at_block(t.bits() | t.pick(&[0, u64::MAX]));
@@ -203,7 +205,7 @@ impl World<'_> {
         Ok(())
     }
 
-    fn reshape(&mut self, t: &mut Turn) -> Checked {
+    fn reshape(&mut self, t: &mut Turn) -> TurnResult {
         let at = self.slot(t);
         let Slot { array, values, shape, owner } = self.slots.swap_remove(at);
         let wanted = match t.below(3) {
@@ -223,7 +225,7 @@ impl World<'_> {
     }
 
     /// Refuses what cannot be: parts of closures elsewhere, arrays of two owners, too many elements.
-    fn refused(&mut self, t: &mut Turn) -> Checked {
+    fn refused(&mut self, t: &mut Turn) -> TurnResult {
         let at = self.slot(t);
         let maker = &self.makers[t.below(self.makers.len())];
         let what = t.below(4);
@@ -256,7 +258,7 @@ impl World<'_> {
         Ok(())
     }
 
-    fn misuse(&mut self, t: &mut Turn) -> Checked {
+    fn misuse(&mut self, t: &mut Turn) -> TurnResult {
         let at = self.slot(t);
         let slot = &mut self.slots[at];
         // A leaked expression keeps nothing borrowed that would end the program later.
@@ -270,7 +272,7 @@ impl World<'_> {
     }
 
     /// Memory of any backend becomes an array.
-    fn adopt(&mut self, t: &mut Turn) -> Checked {
+    fn adopt(&mut self, t: &mut Turn) -> TurnResult {
         let (owner, other) = (t.below(self.makers.len()), t.below(self.makers.len()));
         let bytes = hostile::size(t, 4096);
         let mut memory = self.makers[other].backend().allocate(bytes)?;
@@ -285,7 +287,7 @@ impl World<'_> {
         Ok(())
     }
 
-    fn let_go(&mut self, t: &mut Turn) -> Checked {
+    fn let_go(&mut self, t: &mut Turn) -> TurnResult {
         let at = self.slot(t);
         let slot = self.slots.swap_remove(at);
         if t.one_in(4) {

@@ -1,7 +1,7 @@
 //! Views of arrays, and layouts alone, which need no memory and may have any sides.
 
 use super::{World, bad_shape, shape};
-use crate::fuzz::{Checked, Choices, Turn, hold, hostile};
+use crate::fuzz::{Choices, Turn, TurnResult, hold, hostile};
 use compute_arrays::{Layout, View};
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ const MOST: usize = 1 << 14;
 
 /// Way in which a view is taken of another.
 #[derive(Debug)]
-enum Taken {
+enum ViewOperation {
     Slice(usize, Range<usize>, isize),
     Permute(Vec<usize>),
     Reshape(Vec<usize>),
@@ -18,7 +18,7 @@ enum Taken {
     Transpose,
 }
 
-impl Taken {
+impl ViewOperation {
     fn any(t: &mut Choices, of: &Layout) -> Self {
         let (sides, axis) = (of.shape(), t.below(of.shape().len() + 1));
         match t.below(5) {
@@ -67,13 +67,13 @@ impl Taken {
 }
 
 /// A chain of views. Whatever is taken must stay inside the elements that there are.
-pub(super) fn walk(t: &mut Turn) -> Checked {
+pub(super) fn walk(t: &mut Turn) -> TurnResult {
     let first = if t.one_in(2) { bad_shape(t) } else { shape(t) };
     t.op("layout: contiguous", format_args!("{first:?}"));
     let mut layout = t.end(Layout::contiguous(&first))?;
     let elements = layout.len();
     for _ in 0..t.below(6) {
-        let next = Taken::any(t, &layout);
+        let next = ViewOperation::any(t, &layout);
         t.op("layout: view", format_args!("{next:?} of {layout:?}"));
         if let Ok(next) = t.end(next.of_layout(&layout)) {
             layout = next;
@@ -93,11 +93,11 @@ pub(super) fn walk(t: &mut Turn) -> Checked {
 
 impl World<'_> {
     /// A chain of views, and what it comes to.
-    pub(super) fn look(&mut self, t: &mut Turn) -> Checked {
+    pub(super) fn look(&mut self, t: &mut Turn) -> TurnResult {
         let slot = &self.slots[self.slot(t)];
         let mut view = slot.array.view();
         for _ in 0..t.below(4) {
-            let next = Taken::any(t, view.layout());
+            let next = ViewOperation::any(t, view.layout());
             t.op("arrays: view", format_args!("{next:?} of {:?}", view.layout()));
             if let Ok(next) = t.end(next.of_view(&view)) {
                 view = next;

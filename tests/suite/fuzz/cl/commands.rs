@@ -1,7 +1,7 @@
 //! Commands on bytes of buffers: ranges, boxes and views of them are read, written, filled and copied.
 
 use super::{Effect, MOST, Slot, World};
-use crate::fuzz::{Checked, Choices, Turn, fail, hold, hostile};
+use crate::fuzz::{Choices, Turn, TurnResult, fail, hold, hostile};
 use pixelferry::Result;
 use pixelferry::api::opencl::cl::{Buffer, Event, Migration, NdView, RectLayout};
 use proptest::test_runner::TestCaseError;
@@ -140,7 +140,7 @@ impl Slot {
 
 impl World<'_> {
     /// Bytes of a slot, mostly inside of it; a view that is refused ends the step.
-    fn area(&self, t: &mut Turn, at: usize) -> Checked<Area> {
+    fn area(&self, t: &mut Turn, at: usize) -> TurnResult<Area> {
         let buffer = &self.slots[at].buffer;
         Ok(match t.below(7) {
             0..4 => Area::Bytes(hostile::range(t, buffer.len())),
@@ -164,14 +164,14 @@ impl World<'_> {
     }
 
     /// A range that fits is refused only where something is mapped or has failed.
-    fn refused(&self, at: usize, area: &Area, wait: &[Event]) -> Checked {
+    fn refused(&self, at: usize, area: &Area, wait: &[Event]) -> TurnResult {
         let slot = &self.slots[at];
         let fits = matches!(area, Area::Bytes(_)) && slot.places(area).is_some();
         hold!(!fits || slot.stuck || Self::doomed(wait), "{area:?} of {} was refused", slot.buffer.len());
         Ok(())
     }
 
-    pub(super) fn read(&mut self, t: &mut Turn) -> Checked {
+    pub(super) fn read(&mut self, t: &mut Turn) -> TurnResult {
         let (at, queue) = (self.slot(t), self.queue(t));
         let area = self.area(t, at)?;
         let blocks = matches!(area, Area::Bytes(_)) && t.one_in(3);
@@ -212,7 +212,7 @@ impl World<'_> {
         Ok(())
     }
 
-    pub(super) fn write(&mut self, t: &mut Turn) -> Checked {
+    pub(super) fn write(&mut self, t: &mut Turn) -> TurnResult {
         let (at, queue) = (self.slot(t), self.queue(t));
         let area = self.area(t, at)?;
         let blocks = matches!(area, Area::Bytes(_)) && t.one_in(3);
@@ -255,7 +255,7 @@ impl World<'_> {
         Ok(())
     }
 
-    pub(super) fn fill(&mut self, t: &mut Turn) -> Checked {
+    pub(super) fn fill(&mut self, t: &mut Turn) -> TurnResult {
         let (at, queue) = (self.slot(t), self.queue(t));
         let size = t.pick(&[1, 2, 3, 4, 16]);
         let area = match self.area(t, at)? {
@@ -278,7 +278,7 @@ impl World<'_> {
         Ok(())
     }
 
-    pub(super) fn copy(&mut self, t: &mut Turn) -> Checked {
+    pub(super) fn copy(&mut self, t: &mut Turn) -> TurnResult {
         let (a, b, queue) = (self.slot(t), self.slot(t), self.queue(t));
         let source = self.area(t, a)?;
         let wait = self.wait_list(t, &[a, b]);
@@ -312,7 +312,7 @@ impl World<'_> {
         Ok(())
     }
 
-    pub(super) fn migrate(&mut self, t: &mut Turn) -> Checked {
+    pub(super) fn migrate(&mut self, t: &mut Turn) -> TurnResult {
         let (a, b, queue) = (self.slot(t), self.slot(t), self.queue(t));
         let wait = self.wait_list(t, &[a, b]);
         let all = [&self.slots[a].buffer, &self.slots[b].buffer];

@@ -1,11 +1,11 @@
 //! Properties of a device, parts of it, and objects of another context.
 
 use super::World;
-use crate::fuzz::{Checked, Turn, hold};
+use crate::fuzz::{Turn, TurnResult, hold};
 use pixelferry::api::opencl::cl::{Arg, Buffer, Context, Device, MemFlags, NdRange, Partition, Queue, UserEvent};
 
 impl World<'_> {
-    pub(super) fn device(&mut self, t: &mut Turn) -> Checked {
+    pub(super) fn device(&mut self, t: &mut Turn) -> TurnResult {
         let device = &self.base.device;
         let units = t.pick(&[0, 1, 2, 3, u32::MAX, 1 << 31]);
         let partition = match t.below(4) {
@@ -39,7 +39,7 @@ impl World<'_> {
     }
 
     /// Objects of another context are refused, in any place.
-    pub(super) fn foreign(&mut self, t: &mut Turn) -> Checked {
+    pub(super) fn foreign(&mut self, t: &mut Turn) -> TurnResult {
         let (at, queue, other) = (self.slot(t), self.queue(t), &self.base.other);
         let own = &self.slots[at].buffer;
         let buffer = Buffer::new(other, MemFlags::READ_WRITE, 64)?;

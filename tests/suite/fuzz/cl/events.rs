@@ -1,7 +1,7 @@
 //! Events: the program's own, callbacks, futures, markers.
 
 use super::{Effect, World};
-use crate::fuzz::{Checked, Turn, hold, payload};
+use crate::fuzz::{Turn, TurnResult, hold, payload};
 use pixelferry::api::opencl::cl::{Event, Status, UserEvent};
 use std::pin::pin;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Waker};
 
 impl World<'_> {
-    pub(super) fn user_event(&mut self, t: &mut Turn) -> Checked {
+    pub(super) fn user_event(&mut self, t: &mut Turn) -> TurnResult {
         if self.work.users.len() > 3 || t.one_in(3) {
             return self.settle(t);
         }
@@ -27,7 +27,7 @@ impl World<'_> {
         Ok(())
     }
 
-    pub(super) fn listen(&mut self, t: &mut Turn) -> Checked {
+    pub(super) fn listen(&mut self, t: &mut Turn) -> TurnResult {
         let Some(event) = t.any(&self.work.events) else { return Ok(()) };
         let (told, panics) = (Arc::clone(&self.work.told), t.one_in(4).then(|| payload::kind(t)));
         let when = t.pick(&[Status::Queued, Status::Submitted, Status::Running, Status::Complete]);
@@ -43,7 +43,7 @@ impl World<'_> {
         Ok(())
     }
 
-    pub(super) fn ask(&mut self, t: &mut Turn) -> Checked {
+    pub(super) fn ask(&mut self, t: &mut Turn) -> TurnResult {
         let Some(event) = t.any(&self.work.events) else { return Ok(()) };
         t.op("cl: status, type, profile, poll", format_args!(""));
         let asked = event.status().and(event.command_type().map(|_| ()));
@@ -68,7 +68,7 @@ impl World<'_> {
         Ok(())
     }
 
-    pub(super) fn mark(&mut self, t: &mut Turn) -> Checked {
+    pub(super) fn mark(&mut self, t: &mut Turn) -> TurnResult {
         let queue = self.queue(t);
         let wait = self.wait_list(t, &[]);
         let what = t.below(3);

@@ -1,13 +1,13 @@
 //! Host memory as buffers.
 
 use super::World;
-use crate::fuzz::{Checked, Turn, fail, hold, hostile};
+use crate::fuzz::{Turn, TurnResult, fail, hold, hostile};
 use pixelferry::api::opencl::cl::{HostBuffer, MemFlags};
 use pixelferry::driver::HostBlock;
 
 impl World<'_> {
     /// One block as two buffers, both mapped: never two mutable references to one byte.
-    pub(super) fn host_buffer(&mut self, t: &mut Turn) -> Checked {
+    pub(super) fn host_buffer(&mut self, t: &mut Turn) -> TurnResult {
         self.settle(t)?;
         let (context, queue) = (&self.base.context, self.queue(t));
         let block = HostBlock::allocate(hostile::size(t, 8192))?;

@@ -1,7 +1,7 @@
 //! Images: of all types and some formats, read, written, copied, mapped, from and to buffers.
 
 use super::{Effect, World};
-use crate::fuzz::{Checked, Choices, Turn, hold, hostile};
+use crate::fuzz::{Choices, Turn, TurnResult, hold, hostile};
 use pixelferry::api::opencl::cl::{
     ChannelOrder, ChannelType, Colour, Event, Image, ImageBox, ImageFormat, ImageSize, MemFlags, Queue,
 };
@@ -60,7 +60,7 @@ fn part(t: &mut Choices, region: [usize; 3]) -> ImageBox {
 }
 
 impl World<'_> {
-    fn new_image(&mut self, t: &mut Turn) -> Checked {
+    fn new_image(&mut self, t: &mut Turn) -> TurnResult {
         let format = ImageFormat::new(
             t.pick(&[ChannelOrder::Rgba, ChannelOrder::R, ChannelOrder::Bgra, ChannelOrder::Depth]),
             t.pick(&[ChannelType::UnsignedInt8, ChannelType::SignedInt16, ChannelType::UnsignedInt32]),
@@ -93,7 +93,7 @@ impl World<'_> {
         Ok(())
     }
 
-    pub(super) fn image(&mut self, t: &mut Turn) -> Checked {
+    pub(super) fn image(&mut self, t: &mut Turn) -> TurnResult {
         // Work that is waited for may stand behind events that the program has not completed.
         self.settle(t)?;
         if self.images.len() < 3 || (self.images.len() < 6 && t.one_in(8)) {
@@ -112,7 +112,7 @@ impl World<'_> {
         }
     }
 
-    fn read_image(&mut self, t: &mut Turn, queue: &Queue, at: usize, part: &ImageBox) -> Checked {
+    fn read_image(&mut self, t: &mut Turn, queue: &Queue, at: usize, part: &ImageBox) -> TurnResult {
         let slot = &self.images[at];
         t.op("cl: read an image", format_args!("{part:?} of {:?}", slot.image.region()));
         let read = queue.read_image::<u8>(&slot.image, part, &[]).and_then(|bytes| bytes.wait());
@@ -122,7 +122,7 @@ impl World<'_> {
         Ok(())
     }
 
-    fn write_image(&mut self, t: &mut Turn, queue: &Queue, at: usize, part: &ImageBox) -> Checked {
+    fn write_image(&mut self, t: &mut Turn, queue: &Queue, at: usize, part: &ImageBox) -> TurnResult {
         let slot = &mut self.images[at];
         let count = part.host_bytes(slot.pixel).unwrap_or(7).min(1 << 16);
         let count_given = count + usize::from(t.one_in(8));
@@ -136,7 +136,7 @@ impl World<'_> {
         Ok(())
     }
 
-    fn fill_image(&mut self, t: &mut Turn, queue: &Queue, at: usize, part: &ImageBox) -> Checked {
+    fn fill_image(&mut self, t: &mut Turn, queue: &Queue, at: usize, part: &ImageBox) -> TurnResult {
         let slot = &mut self.images[at];
         let number = t.word() & 0x7f;
         let colour =
@@ -152,7 +152,7 @@ impl World<'_> {
         Ok(())
     }
 
-    fn copy_image(&mut self, t: &mut Turn, queue: &Queue, at: usize, part: &ImageBox) -> Checked {
+    fn copy_image(&mut self, t: &mut Turn, queue: &Queue, at: usize, part: &ImageBox) -> TurnResult {
         let other = t.below(self.images.len());
         let (from, to) = (&self.images[at], &self.images[other]);
         let origin = [t.below(4), t.below(3), t.below(2)];
@@ -167,7 +167,7 @@ impl World<'_> {
         Ok(())
     }
 
-    fn image_to_buffer(&mut self, t: &mut Turn, queue: &Queue, at: usize, part: &ImageBox) -> Checked {
+    fn image_to_buffer(&mut self, t: &mut Turn, queue: &Queue, at: usize, part: &ImageBox) -> TurnResult {
         let b = self.slot(t);
         let wait = self.wait_list(t, &[b]);
         let (slot, to) = (&self.images[at], &self.slots[b]);
@@ -185,7 +185,7 @@ impl World<'_> {
         Ok(())
     }
 
-    fn buffer_to_image(&mut self, t: &mut Turn, queue: &Queue, at: usize, part: &ImageBox) -> Checked {
+    fn buffer_to_image(&mut self, t: &mut Turn, queue: &Queue, at: usize, part: &ImageBox) -> TurnResult {
         let b = self.slot(t);
         let wait = self.wait_list(t, &[b]);
         let (slot, from) = (&self.images[at], &self.slots[b]);
@@ -209,13 +209,13 @@ impl World<'_> {
     }
 
     /// Knows what images hold as soon as the call is over.
-    fn over(&mut self, t: &mut Turn, event: &Event) -> Checked {
+    fn over(&mut self, t: &mut Turn, event: &Event) -> TurnResult {
         self.settle(t)?;
         let _ = event.wait();
         Ok(())
     }
 
-    fn map_image(&mut self, t: &mut Turn, queue: &Queue, at: usize, part: &ImageBox) -> Checked {
+    fn map_image(&mut self, t: &mut Turn, queue: &Queue, at: usize, part: &ImageBox) -> TurnResult {
         let slot = &mut self.images[at];
         t.op("cl: map an image", format_args!("{part:?} of {:?}", slot.image.region()));
         let mut map = t.end(queue.map_image_write(&slot.image, part, &[]))?;

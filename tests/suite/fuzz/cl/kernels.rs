@@ -1,12 +1,12 @@
 //! Kernels and their arguments.
 
 use super::{Effect, World};
-use crate::fuzz::{Checked, Turn, fail, hold, hostile};
+use crate::fuzz::{Turn, TurnResult, fail, hold, hostile};
 use pixelferry::api::opencl::cl::{Addressing, Arg, Filter, NdRange, Sampler};
 use pixelferry_tests::by_level;
 
 impl World<'_> {
-    pub(super) fn launch(&mut self, t: &mut Turn) -> Checked {
+    pub(super) fn launch(&mut self, t: &mut Turn) -> TurnResult {
         let (a, b, queue) = (self.slot(t), self.slot(t), self.queue(t));
         let wait = self.wait_list(t, &[a, b]);
         let (to, from) = (&self.slots[a], &self.slots[b]);
@@ -44,7 +44,7 @@ impl World<'_> {
     }
 
     /// Arguments that fit no parameter, and work items that are none.
-    pub(super) fn misfit(&mut self, t: &mut Turn) -> Checked {
+    pub(super) fn misfit(&mut self, t: &mut Turn) -> TurnResult {
         let (a, queue) = (self.slot(t), self.queue(t));
         let (slot, kernels) = (&self.slots[a], &self.base.kernels);
         let addressing = t.pick(&[Addressing::Repeat, Addressing::ClampToEdge, Addressing::None]);

@@ -1,11 +1,11 @@
 //! Mapped buffers, and closures that run as commands.
 
 use super::{Effect, World};
-use crate::fuzz::{Checked, Turn, hold, hostile, payload};
+use crate::fuzz::{Turn, TurnResult, hold, hostile, payload};
 use pixelferry::api::opencl::cl::{Event, Queue};
 
 impl World<'_> {
-    pub(super) fn map(&mut self, t: &mut Turn) -> Checked {
+    pub(super) fn map(&mut self, t: &mut Turn) -> TurnResult {
         // A map waits for every command that uses the buffer.
         self.settle(t)?;
         let (at, queue) = (self.slot(t), self.queue(t));
@@ -64,7 +64,7 @@ impl World<'_> {
     }
 
     /// Lets what follows on other queues wait for the end of the map.
-    fn unmapped(&mut self, at: usize, event: Option<Event>, queue: &Queue) -> Checked {
+    fn unmapped(&mut self, at: usize, event: Option<Event>, queue: &Queue) -> TurnResult {
         match event {
             Some(event) => {
                 self.last.insert(self.slots[at].root, event);
@@ -74,7 +74,7 @@ impl World<'_> {
         Ok(())
     }
 
-    pub(super) fn native(&mut self, t: &mut Turn) -> Checked {
+    pub(super) fn native(&mut self, t: &mut Turn) -> TurnResult {
         let (a, b, queue) = (self.slot(t), self.slot(t), self.queue(t));
         let wait = self.wait_list(t, &[a, b]);
         let (one, other) = (&self.slots[a], &self.slots[b]);

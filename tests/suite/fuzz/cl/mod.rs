@@ -12,7 +12,8 @@ mod maps;
 
 use crate::fuzz::model::{Effect, Work};
 use crate::fuzz::{
-    Checked, Choices, Machine, Row, Things, Turn, drivers::Drivers, hold, hostile, kernels::ClKernels, operations,
+    Choices, Machine, Things, Turn, TurnResult, WeightedOperation, drivers::Drivers, hold, hostile, kernels::ClKernels,
+    operations,
 };
 use pixelferry::api::opencl::cl::{Buffer, Context, Device, Event, MemFlags, Queue, QueueOptions, Status, UserEvent};
 use std::collections::BTreeMap;
@@ -33,7 +34,7 @@ pub struct Base {
 
 impl Base {
     /// `None` where there is no OpenCL.
-    pub fn new(drivers: &Drivers) -> Checked<Option<Self>> {
+    pub fn new(drivers: &Drivers) -> TurnResult<Option<Self>> {
         let Some(backend) = &drivers.opencl else { return Ok(None) };
         let device = Device::try_from(backend.opened_device())?;
         let one = std::slice::from_ref(&device);
@@ -73,7 +74,7 @@ pub struct World<'a> {
 }
 
 impl<'a> Machine<'a> for World<'a> {
-    fn operations() -> Vec<Row<Self>> {
+    fn operations() -> Vec<WeightedOperation<Self>> {
         operations! {
             1 => Self::refused_allocation,
             3 => Self::part,
@@ -99,7 +100,7 @@ impl<'a> Machine<'a> for World<'a> {
         }
     }
 
-    fn new(things: &'a Things, _: &mut Turn) -> Checked<Option<Self>> {
+    fn new(things: &'a Things, _: &mut Turn) -> TurnResult<Option<Self>> {
         Ok(things.base.as_ref().map(|base| Self {
             base,
             queues: Vec::new(),
@@ -112,7 +113,7 @@ impl<'a> Machine<'a> for World<'a> {
         }))
     }
 
-    fn supply(&mut self, t: &mut Turn) -> Checked<bool> {
+    fn supply(&mut self, t: &mut Turn) -> TurnResult<bool> {
         match (self.queues.len(), self.slots.len()) {
             (queues, _) if queues < 2 || (queues < 4 && t.one_in(40)) => self.open_queue(t)?,
             (_, slots) if slots < 4 || (slots < 12 && t.one_in(16)) => self.allocate(t)?,
@@ -122,7 +123,7 @@ impl<'a> Machine<'a> for World<'a> {
         Ok(false)
     }
 
-    fn end(mut self, t: &mut Turn) -> Checked {
+    fn end(mut self, t: &mut Turn) -> TurnResult {
         self.drain(t)?;
         for queue in &self.queues {
             queue.finish()?;
@@ -173,7 +174,7 @@ impl World<'_> {
         self.work.taken(Some(event), wait, effect);
     }
 
-    fn open_queue(&mut self, t: &mut Turn) -> Checked {
+    fn open_queue(&mut self, t: &mut Turn) -> TurnResult {
         let options = QueueOptions::default().with_out_of_order(t.one_in(2)).with_profiling(t.one_in(2));
         t.op("cl: queue", format_args!("{options:?}"));
         let queue = t.end(Queue::with_options(&self.base.context, &self.base.device, &options))?;
@@ -181,7 +182,7 @@ impl World<'_> {
         Ok(())
     }
 
-    fn allocate(&mut self, t: &mut Turn) -> Checked {
+    fn allocate(&mut self, t: &mut Turn) -> TurnResult {
         let bytes = hostile::size(t, MOST);
         let flags = t.pick(&[MemFlags::READ_WRITE, MemFlags::READ_WRITE | MemFlags::ALLOC_HOST_PTR]);
         let content = t.bytes(bytes);
@@ -191,7 +192,7 @@ impl World<'_> {
         Ok(())
     }
 
-    fn refused_allocation(&mut self, t: &mut Turn) -> Checked {
+    fn refused_allocation(&mut self, t: &mut Turn) -> TurnResult {
         let bytes = hostile::bad_size(t);
         t.op("cl: buffer too large", format_args!("{bytes} bytes"));
         let made = t.end(Buffer::new(&self.base.context, MemFlags::READ_WRITE, bytes));
@@ -199,7 +200,7 @@ impl World<'_> {
         Ok(())
     }
 
-    fn part(&mut self, t: &mut Turn) -> Checked {
+    fn part(&mut self, t: &mut Turn) -> TurnResult {
         if self.slots.len() > 16 {
             return Ok(());
         }
@@ -223,7 +224,7 @@ impl World<'_> {
         Ok(())
     }
 
-    fn let_go(&mut self, t: &mut Turn) -> Checked {
+    fn let_go(&mut self, t: &mut Turn) -> TurnResult {
         match t.below(6) {
             0 if self.queues.len() > 2 => {
                 t.did("cl: drop a queue", format_args!(""));
@@ -242,7 +243,7 @@ impl World<'_> {
     }
 
     /// Completes or fails every event of the program's own: what blocks would wait for them forever.
-    fn settle(&mut self, t: &mut Turn) -> Checked {
+    fn settle(&mut self, t: &mut Turn) -> TurnResult {
         for user in std::mem::take(&mut self.work.users) {
             t.op("cl: complete, fail or drop an event", format_args!(""));
             let how = 4 - t.below(5);
@@ -261,7 +262,7 @@ impl World<'_> {
     }
 
     /// Waits for everything, and compares what was read with what should have been there.
-    fn drain(&mut self, t: &mut Turn) -> Checked {
+    fn drain(&mut self, t: &mut Turn) -> TurnResult {
         self.settle(t)?;
         t.did("cl: wait for all", format_args!("{} commands", self.work.pending.len()));
         self.work.drain(true, self.slots.iter().map(|slot| slot.root))?;

@@ -1,7 +1,7 @@
 //! Operations by the backend's own calls, which block, or by those of a queue, which give an event.
 
 use super::{Effect, World};
-use crate::fuzz::{Checked, Choices, hold};
+use crate::fuzz::{Choices, TurnResult, hold};
 use pixelferry::{Arg, ComputeBackend, ComputeMemory, ComputeQueue, Event, HostBuffer, Kernel, Result, Target};
 use std::ops::Range;
 use std::rc::Rc;
@@ -77,7 +77,7 @@ impl World<'_> {
     }
 
     /// Notes what an operation that was taken does.
-    pub(super) fn taken(&mut self, by: By, event: Option<Event>, effect: Effect) -> Checked {
+    pub(super) fn taken(&mut self, by: By, event: Option<Event>, effect: Effect) -> TurnResult {
         let wait = match by {
             By::Backend(_) => Vec::new(),
             By::Queue { own, wait, .. } => {

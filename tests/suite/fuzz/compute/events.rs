@@ -1,7 +1,7 @@
 //! Events: asked, awaited, called back, cloned, dropped, forgotten, on any thread.
 
 use super::World;
-use crate::fuzz::{Checked, Turn, hold, payload};
+use crate::fuzz::{Turn, TurnResult, hold, payload};
 use pixelferry::{Event, EventStatus, UserEvent};
 use proptest::test_runner::TestCaseError;
 use std::pin::pin;
@@ -21,7 +21,7 @@ impl Wake for Alarm {
 }
 
 impl World<'_> {
-    pub(super) fn user_event(&mut self, t: &mut Turn) -> Checked {
+    pub(super) fn user_event(&mut self, t: &mut Turn) -> TurnResult {
         match t.below(6) {
             0 => self.settle_users(t),
             1 if !self.work.users.is_empty() => {
@@ -53,7 +53,7 @@ impl World<'_> {
         Ok(())
     }
 
-    pub(super) fn ask(&mut self, t: &mut Turn) -> Checked {
+    pub(super) fn ask(&mut self, t: &mut Turn) -> TurnResult {
         let Some(event) = t.any(&self.work.events) else { return Ok(()) };
         t.did("event: status, outcome, profile, poll", format_args!(""));
         let (status, settled) = (event.status(), event.is_settled());
@@ -81,7 +81,7 @@ impl World<'_> {
         Ok(())
     }
 
-    pub(super) fn listen(&mut self, t: &mut Turn) -> Checked {
+    pub(super) fn listen(&mut self, t: &mut Turn) -> TurnResult {
         if let Some(event) = t.any(&self.work.events) {
             self.listen_to(&event, t);
         }

@@ -3,7 +3,7 @@
 use super::memories::Liar;
 use super::{Effect, Slot, World};
 use crate::fuzz::kernels;
-use crate::fuzz::{Checked, Choices, Turn, fail, hold, hostile, payload};
+use crate::fuzz::{Choices, Turn, TurnResult, fail, hold, hostile, payload};
 use pixelferry::driver::describe::pattern::Pattern;
 use pixelferry::{Arg, BufferView, ImageView, PixelFormat, Target, View};
 
@@ -22,7 +22,7 @@ fn buffer_view(t: &mut Choices, len: usize) -> BufferView {
 
 impl World<'_> {
     /// Into a view that need not fit.
-    pub(super) fn launch(&mut self, t: &mut Turn, queued: bool) -> Checked {
+    pub(super) fn launch(&mut self, t: &mut Turn, queued: bool) -> TurnResult {
         let at = self.slot(t);
         let (by, engine, len) = (self.by(t, at, queued), self.engine(at), self.slots[at].memory.len());
         let fit = match (t.below(3), self.partner(t, at)) {
@@ -69,7 +69,7 @@ impl World<'_> {
     }
 
     /// Arguments and targets that fit no kernel, and kernels of another backend. Closures in queues find out when they run.
-    pub(super) fn misfit(&mut self, t: &mut Turn, queued: bool) -> Checked {
+    pub(super) fn misfit(&mut self, t: &mut Turn, queued: bool) -> TurnResult {
         let (at, other) = self.two_slots(t);
         let (by, engine) = (self.by(t, at, queued), self.engine(at));
         let stranger = &self.engines[(self.slots[at].owner + 1) % self.engines.len()];
@@ -107,7 +107,7 @@ impl World<'_> {
     }
 
     /// Kernels that refuse or panic, in all ways there are.
-    pub(super) fn fail(&mut self, t: &mut Turn) -> Checked {
+    pub(super) fn fail(&mut self, t: &mut Turn) -> TurnResult {
         let at = self.slot(t);
         let engine = self.engine(at);
         let late = t.one_in(2);
@@ -129,7 +129,7 @@ impl World<'_> {
         Ok(())
     }
 
-    pub(super) fn pattern(&mut self, t: &mut Turn) -> Checked {
+    pub(super) fn pattern(&mut self, t: &mut Turn) -> TurnResult {
         let at = self.slot(t);
         let engine = self.engine(at);
         let slot = &mut self.slots[at];
@@ -143,7 +143,7 @@ impl World<'_> {
     }
 
     /// Memory of a type of the caller's, which says that it has more bytes than it has.
-    pub(super) fn lie(&mut self, t: &mut Turn) -> Checked {
+    pub(super) fn lie(&mut self, t: &mut Turn) -> TurnResult {
         let at = self.slot(t);
         let engine = self.engine(at);
         let (backend, kernel) = (&engine.backend, engine.stamp()?);

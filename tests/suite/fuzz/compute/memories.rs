@@ -2,13 +2,13 @@
 
 use super::by::By;
 use super::{Effect, MOST, World};
-use crate::fuzz::{Checked, Turn, hold, hostile};
+use crate::fuzz::{Turn, TurnResult, hold, hostile};
 use pixelferry::driver::MemoryDriver;
 use pixelferry::{ComputeMemory, Error, Result, SyncKind};
 use std::ops::Range;
 
 impl World<'_> {
-    pub(super) fn refused_allocation(&mut self, t: &mut Turn) -> Checked {
+    pub(super) fn refused_allocation(&mut self, t: &mut Turn) -> TurnResult {
         let owner = t.below(self.engines.len());
         let bytes = hostile::bad_size(t);
         t.op("compute: allocate too much", format_args!("{bytes} bytes on {owner}"));
@@ -18,7 +18,7 @@ impl World<'_> {
     }
 
     /// Drops or forgets a memory or a queue; what is under way goes on.
-    pub(super) fn let_go(&mut self, t: &mut Turn) -> Checked {
+    pub(super) fn let_go(&mut self, t: &mut Turn) -> TurnResult {
         if t.one_in(3) && self.queues.len() > 2 {
             let queue = t.take(&mut self.queues);
             t.did("compute: drop a queue", format_args!(""));
@@ -30,7 +30,7 @@ impl World<'_> {
         Ok(())
     }
 
-    pub(super) fn read(&mut self, t: &mut Turn) -> Checked {
+    pub(super) fn read(&mut self, t: &mut Turn) -> TurnResult {
         let at = self.slot(t);
         let (id, len) = (self.slots[at].id, self.slots[at].memory.len());
         let range = hostile::range(t, len);
@@ -43,7 +43,7 @@ impl World<'_> {
         Ok(())
     }
 
-    pub(super) fn write(&mut self, t: &mut Turn, queued: bool) -> Checked {
+    pub(super) fn write(&mut self, t: &mut Turn, queued: bool) -> TurnResult {
         let at = self.slot(t);
         let by = self.by(t, at, queued);
         let (to, len) = (self.slots[at].id, self.slots[at].memory.len());
@@ -71,7 +71,7 @@ impl World<'_> {
         Ok(())
     }
 
-    pub(super) fn show_or_fill(&mut self, t: &mut Turn) -> Checked {
+    pub(super) fn show_or_fill(&mut self, t: &mut Turn) -> TurnResult {
         let at = self.slot(t);
         let (id, len) = (self.slots[at].id, self.slots[at].memory.len());
         let range = hostile::range(t, len);
@@ -111,7 +111,7 @@ impl World<'_> {
     }
 
     /// A backend copies to the same place, a queue to any.
-    pub(super) fn copy(&mut self, t: &mut Turn, queued: bool) -> Checked {
+    pub(super) fn copy(&mut self, t: &mut Turn, queued: bool) -> TurnResult {
         let (a, b) = self.two_slots(t);
         let by = self.by(t, a, queued);
         let [from, to] = self.slots.get_disjoint_mut([a, b]).unwrap();
@@ -135,7 +135,7 @@ impl World<'_> {
     }
 
     /// Returns what only memory with two owners heeds.
-    pub(super) fn turn(&mut self, t: &mut Turn) -> Checked {
+    pub(super) fn turn(&mut self, t: &mut Turn) -> TurnResult {
         let at = self.slot(t);
         let memory = &mut self.slots[at].memory;
         t.op("compute: acquire, submit, release", format_args!(""));
@@ -152,7 +152,7 @@ impl World<'_> {
     }
 }
 
-fn inside(range: &Range<usize>, len: usize) -> Checked {
+fn inside(range: &Range<usize>, len: usize) -> TurnResult {
     hold!(range.start <= range.end && range.end <= len, "{range:?} of {len} bytes was taken");
     Ok(())
 }

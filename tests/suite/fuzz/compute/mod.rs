@@ -9,7 +9,7 @@ mod threads;
 
 use crate::fuzz::kernels::Engine;
 use crate::fuzz::model::{Effect, Work};
-use crate::fuzz::{Checked, Choices, Machine, Row, Things, Turn, hold, hostile, operations};
+use crate::fuzz::{Choices, Machine, Things, Turn, TurnResult, WeightedOperation, hold, hostile, operations};
 use pixelferry::{ComputeMemory, ComputeQueue, Event, Priority, QueueOptions, UserEvent};
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
@@ -39,7 +39,7 @@ pub struct World<'a> {
 }
 
 impl<'a> Machine<'a> for World<'a> {
-    fn operations() -> Vec<Row<Self>> {
+    fn operations() -> Vec<WeightedOperation<Self>> {
         operations! {
             1 => Self::refused_allocation,
             1 => |w, t| w.unblocked(t).let_go(t),
@@ -68,7 +68,7 @@ impl<'a> Machine<'a> for World<'a> {
         }
     }
 
-    fn new(things: &'a Things, _: &mut Turn) -> Checked<Option<Self>> {
+    fn new(things: &'a Things, _: &mut Turn) -> TurnResult<Option<Self>> {
         Ok(Some(Self {
             engines: &things.engines,
             slots: Vec::new(),
@@ -78,7 +78,7 @@ impl<'a> Machine<'a> for World<'a> {
         }))
     }
 
-    fn supply(&mut self, t: &mut Turn) -> Checked<bool> {
+    fn supply(&mut self, t: &mut Turn) -> TurnResult<bool> {
         match (self.slots.len(), self.queues.len()) {
             (slots, _) if slots < 3 || (slots < 12 && t.one_in(20)) => self.allocate(t)?,
             (_, queues) if queues < 2 || (queues < 5 && t.one_in(60)) => self.open_queue(t)?,
@@ -88,7 +88,7 @@ impl<'a> Machine<'a> for World<'a> {
         Ok(false)
     }
 
-    fn end(mut self, t: &mut Turn) -> Checked {
+    fn end(mut self, t: &mut Turn) -> TurnResult {
         self.drain(t)?;
         for queue in &self.queues {
             queue.queue.finish()?;
@@ -120,7 +120,7 @@ impl<'a> World<'a> {
         &self.engines[self.slots[of].owner]
     }
 
-    fn allocate(&mut self, t: &mut Turn) -> Checked {
+    fn allocate(&mut self, t: &mut Turn) -> TurnResult {
         let owner = t.below(self.engines.len());
         let bytes = hostile::size(t, MOST);
         t.op("compute: allocate", format_args!("{bytes} bytes on {owner}"));
@@ -132,7 +132,7 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    fn open_queue(&mut self, t: &mut Turn) -> Checked {
+    fn open_queue(&mut self, t: &mut Turn) -> TurnResult {
         let owner = t.below(self.engines.len());
         let mut options = if t.one_in(2) { QueueOptions::in_order() } else { QueueOptions::out_of_order() };
         if t.one_in(2) {
@@ -145,7 +145,7 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    fn drain(&mut self, t: &mut Turn) -> Checked {
+    fn drain(&mut self, t: &mut Turn) -> TurnResult {
         self.settle_users(t);
         t.did("compute: wait for all", format_args!("{} operations", self.work.pending.len()));
         self.work.drain(false, self.slots.iter().map(|slot| slot.id))

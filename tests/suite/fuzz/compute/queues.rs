@@ -2,10 +2,10 @@
 
 use super::by::By;
 use super::{Effect, World};
-use crate::fuzz::{Checked, Turn, hold, hostile};
+use crate::fuzz::{Turn, TurnResult, hold, hostile};
 
 impl World<'_> {
-    pub(super) fn queue_read(&mut self, t: &mut Turn) -> Checked {
+    pub(super) fn queue_read(&mut self, t: &mut Turn) -> TurnResult {
         let at = self.slot(t);
         let by = self.by(t, at, true);
         let By::Queue { queue, wait, .. } = &by else { return Ok(()) };
@@ -24,7 +24,7 @@ impl World<'_> {
         self.taken(by, event, Effect::read(from, range.map(Some), || Ok(bytes.wait()?.into_vec())))
     }
 
-    pub(super) fn queue_fill(&mut self, t: &mut Turn) -> Checked {
+    pub(super) fn queue_fill(&mut self, t: &mut Turn) -> TurnResult {
         let at = self.slot(t);
         let by = self.by(t, at, true);
         let By::Queue { queue, wait, .. } = &by else { return Ok(()) };
@@ -41,7 +41,7 @@ impl World<'_> {
         Ok(())
     }
 
-    pub(super) fn mark(&mut self, t: &mut Turn) -> Checked {
+    pub(super) fn mark(&mut self, t: &mut Turn) -> TurnResult {
         let at = self.slot(t);
         let By::Queue { queue, wait, .. } = self.by(t, at, true) else { return Ok(()) };
         let what = t.below(3);

@@ -2,12 +2,12 @@
 
 use super::{Engine, World};
 use crate::fuzz::kernels::stamp_all;
-use crate::fuzz::{Checked, Choices, Turn, hold};
+use crate::fuzz::{Choices, Turn, TurnResult, hold};
 use pixelferry::{Arg, ComputeQueue, Event, Target, UserEvent};
 use proptest::test_runner::TestCaseError;
 
 /// Returns what one thread does with memory of its own, and queues that all share.
-fn work(engine: &Engine, queues: &[(usize, &dyn ComputeQueue)], owner: usize, mut t: Choices) -> Checked {
+fn work(engine: &Engine, queues: &[(usize, &dyn ComputeQueue)], owner: usize, mut t: Choices) -> TurnResult {
     let mut memory = engine.backend.allocate(1 + t.below(3000))?;
     let mut expected = t.bytes(memory.len());
     memory.write(0, &expected)?;
@@ -37,7 +37,7 @@ fn work(engine: &Engine, queues: &[(usize, &dyn ComputeQueue)], owner: usize, mu
 
 impl World<'_> {
     /// Threads that allocate, launch, wait and drop beside each other.
-    pub(super) fn beside(&mut self, t: &mut Turn) -> Checked {
+    pub(super) fn beside(&mut self, t: &mut Turn) -> TurnResult {
         let queues: Vec<_> = self.queues.iter().map(|q| (q.owner, q.queue.as_ref())).collect();
         let engines = self.engines;
         t.did("compute: several threads", format_args!(""));

@@ -1,7 +1,7 @@
 //! Blocks: imported by backends and displays, several times, and used by one way while another is in use.
 
 use super::{Door, Open, World};
-use crate::fuzz::{Checked, Turn, fail, hold, hostile};
+use crate::fuzz::{Turn, TurnResult, fail, hold, hostile};
 use pixelferry::driver::{HostBlock, StagingKind};
 use pixelferry::{Arg, BufferView, ComputeBackend as _, Error, ImageView, Result, Target, View};
 use std::ops::Range;
@@ -39,7 +39,7 @@ fn now(bytes: &[u8]) -> Vec<u8> {
 }
 
 impl World<'_> {
-    pub(super) fn import(&mut self, t: &mut Turn) -> Checked {
+    pub(super) fn import(&mut self, t: &mut Turn) -> TurnResult {
         let (block, number) = if t.one_in(3) {
             // A backend takes the memory that the display maps.
             let staged = self.doors.iter().filter_map(|open| match &open.door {
@@ -62,7 +62,7 @@ impl World<'_> {
         Ok(())
     }
 
-    pub(super) fn stage(&mut self, t: &mut Turn) -> Checked {
+    pub(super) fn stage(&mut self, t: &mut Turn) -> TurnResult {
         let (block, number) = self.blocks[t.below(self.blocks.len())].clone();
         let (kind, most, number) = match t.below(4) {
             0 => (StagingKind::Orphaned, 16 << 10, 0),
@@ -94,7 +94,7 @@ impl World<'_> {
     }
 
     /// Writes by one way and reads by the same.
-    pub(super) fn through(&mut self, t: &mut Turn) -> Checked {
+    pub(super) fn through(&mut self, t: &mut Turn) -> TurnResult {
         let at = t.below(self.doors.len());
         let Open { door, .. } = &mut self.doors[at];
         let range = hostile::range(t, door.len());
@@ -136,7 +136,7 @@ impl World<'_> {
     }
 
     /// One way inside a closure of another: what a reference stands for must not change under it.
-    pub(super) fn nested(&mut self, t: &mut Turn) -> Checked {
+    pub(super) fn nested(&mut self, t: &mut Turn) -> TurnResult {
         // Mostly two ways to the same block.
         let outer = t.below(self.doors.len());
         let of = self.doors[outer].block;
@@ -199,7 +199,7 @@ impl World<'_> {
     }
 
     /// Memory prepared for copies, from blocks of every kind.
-    pub(super) fn prepare(&mut self, t: &mut Turn) -> Checked {
+    pub(super) fn prepare(&mut self, t: &mut Turn) -> TurnResult {
         let (block, number) = self.blocks[t.below(self.blocks.len())].clone();
         let backend = &self.backends[t.below(self.backends.len())];
         t.op("host: prepare a block", format_args!("{number} by {}", backend.device()));

@@ -1,13 +1,13 @@
 //! Handles that name nothing, and contexts that are not current.
 
 use super::World;
-use crate::fuzz::{Checked, Turn, hold, hostile};
+use crate::fuzz::{Turn, TurnResult, hold, hostile};
 use pixelferry::driver::{HandleType, SharedHandle, StagingKind};
 use pixelferry::{PixelFormat, SurfaceDesc, SyncKind};
 
 impl World<'_> {
     /// Objects by names that nobody gave out, and calls that this pair does not offer.
-    pub(super) fn handle(&mut self, t: &mut Turn) -> Checked {
+    pub(super) fn handle(&mut self, t: &mut Turn) -> TurnResult {
         let backend = &self.backends[t.below(self.backends.len())];
         let name = hostile::near(t, 8) as u32;
         let handle = match t.one_in(2) {
@@ -39,12 +39,12 @@ impl World<'_> {
     }
 
     /// Another context is current.
-    pub(super) fn elsewhere(&mut self, t: &mut Turn) -> Checked {
+    pub(super) fn elsewhere(&mut self, t: &mut Turn) -> TurnResult {
         let Some([own, other]) = &self.gl else { return Ok(()) };
         other.make_current()?;
         let at = t.below(self.surfaces.len());
         let shown = &mut self.surfaces[at];
-        let part = pixelferry::driver::Part::full(&shown.desc);
+        let part = pixelferry::driver::SurfacePart::full(&shown.desc);
         t.op("host: in another context", format_args!(""));
         let refused = match t.below(4) {
             0 => self.display.create_surface(&SurfaceDesc::buffer(64)).map(|_| ()),

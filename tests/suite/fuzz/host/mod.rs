@@ -5,7 +5,8 @@ mod handles;
 mod surfaces;
 
 use crate::fuzz::{
-    Checked, Machine, Row, Things, Turn, drivers::Contexts, drivers::Drivers, hold, hostile, operations,
+    Machine, Things, Turn, TurnResult, WeightedOperation, drivers::Contexts, drivers::Drivers, hold, hostile,
+    operations,
 };
 use pixelferry::driver::{HostBlock, Staging};
 use pixelferry::{ComputeBackend, ComputeMemory, Display, Surface, SurfaceDesc};
@@ -24,7 +25,7 @@ struct Open {
     block: u32,
 }
 
-struct Shown {
+struct ShownSurface {
     surface: Surface,
     /// Shown bytes, rows in the display's order; `None` if there are none yet, or if a block's owner may have changed
     /// them.
@@ -41,12 +42,12 @@ pub struct World<'a> {
     gl: Option<Contexts>,
     blocks: Vec<(HostBlock, u32)>,
     doors: Vec<Open>,
-    surfaces: Vec<Shown>,
+    surfaces: Vec<ShownSurface>,
     next: u32,
 }
 
 impl<'a> Machine<'a> for World<'a> {
-    fn operations() -> Vec<Row<Self>> {
+    fn operations() -> Vec<WeightedOperation<Self>> {
         operations! {
             1 => Self::allocate,
             2 => Self::import,
@@ -67,7 +68,7 @@ impl<'a> Machine<'a> for World<'a> {
         }
     }
 
-    fn new(things: &'a Things, t: &mut Turn) -> Checked<Option<Self>> {
+    fn new(things: &'a Things, t: &mut Turn) -> TurnResult<Option<Self>> {
         let drivers = &things.drivers;
         let (display, gl) = drivers.display(t, Vec::new())?;
         let backends = drivers.backends();
@@ -75,7 +76,7 @@ impl<'a> Machine<'a> for World<'a> {
         Ok(Some(Self { backends, drivers, display, gl, blocks, doors, surfaces, next: 0 }))
     }
 
-    fn supply(&mut self, t: &mut Turn) -> Checked<bool> {
+    fn supply(&mut self, t: &mut Turn) -> TurnResult<bool> {
         match (self.blocks.len(), self.doors.len(), self.surfaces.len()) {
             (0..2, ..) => self.allocate(t)?,
             (_, doors, _) if doors < 4 || (doors < 9 && t.one_in(6)) => {
@@ -93,7 +94,7 @@ impl<'a> Machine<'a> for World<'a> {
 }
 
 impl World<'_> {
-    fn allocate(&mut self, t: &mut Turn) -> Checked {
+    fn allocate(&mut self, t: &mut Turn) -> TurnResult {
         let bytes = if t.one_in(6) { hostile::bad_size(t) } else { hostile::size(t, 20 << 10) };
         t.op("host: allocate a block", format_args!("{bytes} bytes"));
         if let Ok(block) = t.end(HostBlock::allocate(bytes)) {
@@ -108,7 +109,7 @@ impl World<'_> {
         Ok(())
     }
 
-    fn let_go(&mut self, t: &mut Turn) -> Checked {
+    fn let_go(&mut self, t: &mut Turn) -> TurnResult {
         match t.below(4) {
             0 if !self.surfaces.is_empty() => {
                 t.did("host: drop a surface", format_args!(""));

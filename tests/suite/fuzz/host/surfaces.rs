@@ -1,9 +1,9 @@
 //! Surfaces and staging, by a display's own calls.
 
-use super::{Door, Shown, World};
+use super::{Door, ShownSurface, World};
 use crate::fuzz::parts::{any_part, paste};
-use crate::fuzz::{Checked, Choices, Turn, hold, hostile};
-use pixelferry::driver::Part;
+use crate::fuzz::{Choices, Turn, TurnResult, hold, hostile};
+use pixelferry::driver::SurfacePart;
 use pixelferry::driver::conformance::tight;
 use pixelferry::driver::describe::pattern::{Pattern, rows};
 use pixelferry::driver::devices::borrows::Holder;
@@ -11,17 +11,17 @@ use pixelferry::{BufferView, ImageView, SurfaceDesc, View};
 use std::hint::black_box;
 
 /// Tells where a part may come from in `len` bytes, mostly.
-fn source(t: &mut Choices, desc: &SurfaceDesc, part: &Part, len: usize) -> View {
+fn source(t: &mut Choices, desc: &SurfaceDesc, part: &SurfacePart, len: usize) -> View {
     if t.one_in(8) {
         return hostile::view(t, len);
     }
     match (part, desc) {
-        (Part::Image(region), SurfaceDesc::Image(image)) => {
+        (SurfacePart::Image(region), SurfaceDesc::Image(image)) => {
             let padding = t.pick(&[1, 1, 16, 64]);
             let view = ImageView::packed(region.extent(), image.format, padding, 0, t.one_in(3));
             view.map_or_else(|_| hostile::view(t, len), View::Image)
         }
-        (Part::Buffer(range), _) => View::Buffer(BufferView { offset: 0, len: range.len() }),
+        (SurfacePart::Buffer(range), _) => View::Buffer(BufferView { offset: 0, len: range.len() }),
         _ => hostile::view(t, len),
     }
 }
@@ -32,7 +32,7 @@ fn gather(view: &View, memory: &[u8]) -> Vec<u8> {
 }
 
 impl World<'_> {
-    pub(super) fn surface(&mut self, t: &mut Turn) -> Checked {
+    pub(super) fn surface(&mut self, t: &mut Turn) -> TurnResult {
         let desc = match t.below(8) {
             0 => SurfaceDesc::image(hostile::side(t), 0, hostile::format(t)),
             1 => SurfaceDesc::image(u32::MAX, u32::MAX - 1, hostile::format(t)),
@@ -53,11 +53,11 @@ impl World<'_> {
         if self.surfaces.len() > 6 {
             self.surfaces.remove(0);
         }
-        self.surfaces.push(Shown { surface, bytes, desc, in_place });
+        self.surfaces.push(ShownSurface { surface, bytes, desc, in_place });
         Ok(())
     }
 
-    pub(super) fn upload(&mut self, t: &mut Turn) -> Checked {
+    pub(super) fn upload(&mut self, t: &mut Turn) -> TurnResult {
         let at = t.below(self.surfaces.len());
         let shown = &mut self.surfaces[at];
         let part = any_part(t, &shown.desc);
@@ -83,7 +83,7 @@ impl World<'_> {
         (!all.is_empty()).then(|| t.pick(&all))
     }
 
-    pub(super) fn upload_staged(&mut self, t: &mut Turn) -> Checked {
+    pub(super) fn upload_staged(&mut self, t: &mut Turn) -> TurnResult {
         let Some(door) = self.staging(t) else { return Ok(()) };
         let at = t.below(self.surfaces.len());
         let shown = &mut self.surfaces[at];
@@ -118,7 +118,7 @@ impl World<'_> {
     }
 
     /// The display writes a block, beside a slice of it or not.
-    pub(super) fn download(&mut self, t: &mut Turn) -> Checked {
+    pub(super) fn download(&mut self, t: &mut Turn) -> TurnResult {
         let Some(door) = self.staging(t) else { return Ok(()) };
         let at = t.below(self.surfaces.len());
         let shown = &mut self.surfaces[at];
@@ -152,12 +152,12 @@ impl World<'_> {
         Ok(())
     }
 
-    pub(super) fn show_in_place(&mut self, t: &mut Turn) -> Checked {
+    pub(super) fn show_in_place(&mut self, t: &mut Turn) -> TurnResult {
         let Some(door) = self.staging(t) else { return Ok(()) };
         let at = t.below(self.surfaces.len());
         let shown = &mut self.surfaces[at];
         let Door::Staging(staging) = &mut self.doors[door].door else { return Ok(()) };
-        let part = Part::full(&shown.desc);
+        let part = SurfacePart::full(&shown.desc);
         let view = source(t, &shown.desc, &part, staging.len());
         t.op("host: read in place", format_args!("{} from {view:?} of {}", shown.desc, staging.len()));
         t.end(shown.surface.read_in_place(staging, &view))?;
@@ -166,10 +166,10 @@ impl World<'_> {
         Ok(())
     }
 
-    pub(super) fn read_back(&mut self, t: &mut Turn) -> Checked {
+    pub(super) fn read_back(&mut self, t: &mut Turn) -> TurnResult {
         let at = t.below(self.surfaces.len());
         let shown = &mut self.surfaces[at];
-        let part = if t.one_in(2) { Part::full(&shown.desc) } else { any_part(t, &shown.desc) };
+        let part = if t.one_in(2) { SurfacePart::full(&shown.desc) } else { any_part(t, &shown.desc) };
         t.op("host: read a surface back", format_args!("{part} of {}", shown.desc));
         let found = t.end(shown.surface.read_back(&part))?;
         hold!(part.check_inside(&shown.desc).is_ok(), "{part} of {} was taken", shown.desc);
@@ -184,7 +184,7 @@ impl World<'_> {
         Ok(())
     }
 
-    pub(super) fn fences(&mut self, t: &mut Turn) -> Checked {
+    pub(super) fn fences(&mut self, t: &mut Turn) -> TurnResult {
         let Some(door) = self.staging(t) else { return Ok(()) };
         let Door::Staging(staging) = &mut self.doors[door].door else { return Ok(()) };
         t.op("host: fence, wait, finish", format_args!(""));

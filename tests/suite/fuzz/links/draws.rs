@@ -1,7 +1,7 @@
 //! Draws of a link's shown frame; and the link's reports.
 
 use super::{Screen, World};
-use crate::fuzz::{Checked, Choices, Turn, hold, hostile};
+use crate::fuzz::{Choices, Turn, TurnResult, hold, hostile};
 use pixelferry::api::gl::Viewport;
 use pixelferry::{DrawOptions, Error, Filter, Fit, Manner, Region, TargetEncoding, ToneMap};
 use pixelferry_tests::faults::Faults;
@@ -20,7 +20,7 @@ fn options(t: &mut Choices) -> DrawOptions {
 }
 
 impl World<'_> {
-    pub(super) fn draw(&mut self, t: &mut Turn, at: usize) -> Checked {
+    pub(super) fn draw(&mut self, t: &mut Turn, at: usize) -> TurnResult {
         let open = &self.open[at];
         let (options, sides) = (options(t), (1 + t.below(40) as u32, 1 + t.below(40) as u32));
         let viewport = match t.one_in(4) {
@@ -61,7 +61,7 @@ impl World<'_> {
         Ok(())
     }
 
-    pub(super) fn ask(&mut self, t: &mut Turn, at: usize) -> Checked {
+    pub(super) fn ask(&mut self, t: &mut Turn, at: usize) -> TurnResult {
         let open = &self.open[at];
         t.did("links: explain, report, demoted", format_args!(""));
         let text = open.link.explain();

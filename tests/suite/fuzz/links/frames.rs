@@ -2,18 +2,18 @@
 
 use super::World;
 use crate::fuzz::parts::{alone, any_part, paste};
-use crate::fuzz::{Checked, Choices, Turn, hold, hostile, kernels};
-use pixelferry::driver::Part;
+use crate::fuzz::{Choices, Turn, TurnResult, hold, hostile, kernels};
+use pixelferry::driver::SurfacePart;
 use pixelferry::{Arg, Error, ImageView, Kernel, SurfaceDesc, Unwritten, WriteFrame};
 use std::sync::Arc;
 
 /// Way in which a frame is computed.
-pub(super) enum Way {
+pub(super) enum FrameSource {
     Bytes(Vec<u8>),
     Kernel(Arc<dyn Kernel>, u32),
 }
 
-impl Way {
+impl FrameSource {
     pub(super) fn apply(&self, frame: &mut WriteFrame<'_>) -> pixelferry::Result<()> {
         match self {
             Self::Bytes(bytes) => frame.write(bytes),
@@ -24,11 +24,11 @@ impl Way {
 
 impl World<'_> {
     /// Computes what `desc` describes, and says what it will be.
-    pub(super) fn way(&self, t: &mut Choices, at: usize, desc: &SurfaceDesc) -> Checked<(Way, Vec<u8>)> {
+    pub(super) fn way(&self, t: &mut Choices, at: usize, desc: &SurfaceDesc) -> TurnResult<(FrameSource, Vec<u8>)> {
         let seed = t.word();
         let mut bytes = self.open[at].content(t, desc)?;
         if !t.one_in(2) {
-            return Ok((Way::Bytes(bytes.clone()), bytes));
+            return Ok((FrameSource::Bytes(bytes.clone()), bytes));
         }
         let kernel = match desc {
             SurfaceDesc::Image(image) => {
@@ -40,10 +40,10 @@ impl World<'_> {
                 self.engine.stamp()?
             }
         };
-        Ok((Way::Kernel(kernel, seed), bytes))
+        Ok((FrameSource::Kernel(kernel, seed), bytes))
     }
 
-    pub(super) fn frame(&mut self, t: &mut Turn, at: usize) -> Checked {
+    pub(super) fn frame(&mut self, t: &mut Turn, at: usize) -> TurnResult {
         let desc = self.open[at].desc;
         let (way, bytes) = self.way(t, at, &desc)?;
         let open = &mut self.open[at];
@@ -55,7 +55,7 @@ impl World<'_> {
         Ok(())
     }
 
-    pub(super) fn acquired(&mut self, t: &mut Turn, at: usize) -> Checked {
+    pub(super) fn acquired(&mut self, t: &mut Turn, at: usize) -> TurnResult {
         let desc = self.open[at].desc;
         let (way, bytes) = self.way(t, at, &desc)?;
         let open = &mut self.open[at];
@@ -86,12 +86,12 @@ impl World<'_> {
         Ok(())
     }
 
-    pub(super) fn part(&mut self, t: &mut Turn, at: usize) -> Checked {
+    pub(super) fn part(&mut self, t: &mut Turn, at: usize) -> TurnResult {
         let desc = self.open[at].desc;
         let part = any_part(t, &desc);
         let fits = part.check_inside(&desc).is_ok();
         let (way, bytes) =
-            if fits { self.way(t, at, &alone(&desc, &part))? } else { (Way::Bytes(Vec::new()), Vec::new()) };
+            if fits { self.way(t, at, &alone(&desc, &part))? } else { (FrameSource::Bytes(Vec::new()), Vec::new()) };
         let open = &mut self.open[at];
         let (mut whole, drops) = (open.before()?, t.one_in(8));
         let mut compute = |frame: &mut WriteFrame<'_>| {
@@ -100,8 +100,8 @@ impl World<'_> {
         };
         t.op("links: part of a frame", format_args!("{part} of {desc} by {}", open.link.path()));
         let made = match &part {
-            Part::Image(region) => open.link.frame_region(*region, &mut compute),
-            Part::Buffer(range) => open.link.frame_bytes(range.clone(), &mut compute),
+            SurfacePart::Image(region) => open.link.frame_region(*region, &mut compute),
+            SurfacePart::Buffer(range) => open.link.frame_bytes(range.clone(), &mut compute),
         };
         let made = t.end_with(made);
         if !fits || drops {
@@ -116,11 +116,11 @@ impl World<'_> {
     }
 
     /// A frame that writes nothing: what it shows follows from the rule for unwritten pixels.
-    pub(super) fn nothing(&mut self, t: &mut Turn, at: usize) -> Checked {
+    pub(super) fn nothing(&mut self, t: &mut Turn, at: usize) -> TurnResult {
         let (open, looks) = (&mut self.open[at], t.one_in(2));
         let (desc, mut whole) = (open.desc, open.before()?);
         let part = Some(any_part(t, &desc)).filter(|part| part.check_inside(&desc).is_ok());
-        let part = part.unwrap_or(Part::full(&desc));
+        let part = part.unwrap_or(SurfacePart::full(&desc));
         // Where the picture on show cannot be read, a new path goes on from zero.
         if desc.unwritten() == Unwritten::Overwrite || open.troubled {
             return Ok(());
@@ -128,9 +128,9 @@ impl World<'_> {
         let compute = |frame: &mut WriteFrame<'_>| if looks { frame.target().map(drop) } else { Ok(()) };
         t.op("links: frame of nothing", format_args!("{part} of {desc} by {}, looks: {looks}", open.link.path()));
         let made = match &part {
-            part if *part == Part::full(&desc) => open.link.frame(compute),
-            Part::Image(region) => open.link.frame_region(*region, compute),
-            Part::Buffer(range) => open.link.frame_bytes(range.clone(), compute),
+            part if *part == SurfacePart::full(&desc) => open.link.frame(compute),
+            SurfacePart::Image(region) => open.link.frame_region(*region, compute),
+            SurfacePart::Buffer(range) => open.link.frame_bytes(range.clone(), compute),
         };
         let made = t.end_with(made);
         if open.forgive("frame of nothing", made)? {
@@ -143,7 +143,7 @@ impl World<'_> {
     }
 
     /// Bytes of a wrong number, kernels and views that do not fit; then the frame is shown all the same.
-    pub(super) fn refused(&mut self, t: &mut Turn, at: usize) -> Checked {
+    pub(super) fn refused(&mut self, t: &mut Turn, at: usize) -> TurnResult {
         let desc = self.open[at].desc;
         let (way, bytes) = self.way(t, at, &desc)?;
         let open = &mut self.open[at];

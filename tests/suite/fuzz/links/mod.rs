@@ -4,7 +4,9 @@ mod draws;
 mod frames;
 mod trouble;
 
-use crate::fuzz::{Checked, Choices, Machine, Row, Things, Turn, fail, hold, hostile, kernels::Engine, operations};
+use crate::fuzz::{
+    Choices, Machine, Things, Turn, TurnResult, WeightedOperation, fail, hold, hostile, kernels::Engine, operations,
+};
 use pixelferry::api::gl::GlDisplay;
 use pixelferry::driver::conformance::tight;
 use pixelferry::driver::describe::pattern::Pattern;
@@ -31,7 +33,7 @@ impl Screen {
         }
     }
 
-    fn enter(&self) -> Checked {
+    fn enter(&self) -> TurnResult {
         match self {
             Self::Memory(_) => Ok(()),
             Self::Gl(display) => Ok(display.make_current()?),
@@ -63,7 +65,7 @@ pub struct World<'a> {
 }
 
 impl<'a> Machine<'a> for World<'a> {
-    fn operations() -> Vec<Row<Self>> {
+    fn operations() -> Vec<WeightedOperation<Self>> {
         operations! {
             7 => |w, t| w.one(t, Self::frame),
             3 => |w, t| w.one(t, Self::acquired),
@@ -82,7 +84,7 @@ impl<'a> Machine<'a> for World<'a> {
         }
     }
 
-    fn new(things: &'a Things, t: &mut Turn) -> Checked<Option<Self>> {
+    fn new(things: &'a Things, t: &mut Turn) -> TurnResult<Option<Self>> {
         let memory = || Screen::Memory(MemoryDisplay::new());
         let gl = things.drivers.gl.iter().map(|[a, b]| [a, b].map(|d| d.gl().cloned().map(Screen::Gl)));
         let gl = gl.filter_map(|[a, b]| a.zip(b));
@@ -94,7 +96,7 @@ impl<'a> Machine<'a> for World<'a> {
         Ok(Some(Self { engine, screen, other, open: Vec::new() }))
     }
 
-    fn supply(&mut self, t: &mut Turn) -> Checked<bool> {
+    fn supply(&mut self, t: &mut Turn) -> TurnResult<bool> {
         let enough = !self.open.is_empty() && (self.open.len() >= 3 || !t.one_in(15));
         if !enough {
             self.open(t)?;
@@ -102,7 +104,7 @@ impl<'a> Machine<'a> for World<'a> {
         Ok(enough)
     }
 
-    fn end(mut self, t: &mut Turn) -> Checked {
+    fn end(mut self, t: &mut Turn) -> TurnResult {
         for at in 0..self.open.len() {
             self.open[at].faults.disarm();
             self.look(t, at)?;
@@ -113,7 +115,7 @@ impl<'a> Machine<'a> for World<'a> {
 
 impl World<'_> {
     /// An operation on one of the links.
-    fn one(&mut self, t: &mut Turn, operation: fn(&mut Self, &mut Turn, usize) -> Checked) -> Checked {
+    fn one(&mut self, t: &mut Turn, operation: fn(&mut Self, &mut Turn, usize) -> TurnResult) -> TurnResult {
         let at = t.below(self.open.len());
         operation(self, t, at)
     }
@@ -140,7 +142,7 @@ impl World<'_> {
         }
     }
 
-    fn open(&mut self, t: &mut Turn) -> Checked {
+    fn open(&mut self, t: &mut Turn) -> TurnResult {
         let faults = Faults::default();
         let (backend, display): (Arc<dyn ComputeBackend>, Rc<dyn Display>) = if t.one_in(2) {
             let backend = BackendDouble::over(Arc::clone(&self.engine.backend), &faults);
@@ -177,7 +179,7 @@ impl World<'_> {
     }
 
     /// Checks that the frame written last is shown.
-    fn look(&mut self, t: &mut Turn, at: usize) -> Checked {
+    fn look(&mut self, t: &mut Turn, at: usize) -> TurnResult {
         let open = &mut self.open[at];
         let what = format!("{} by {}", open.desc, open.link.path());
         if !open.catch_up(t)? {
@@ -206,7 +208,7 @@ impl World<'_> {
 impl Open {
     /// Shows the frame finished last, where frames are shown late; what stays on show after a resize is the frame that
     /// was shown. False where an injected fault prevents it.
-    fn catch_up(&mut self, t: &mut Turn) -> Checked<bool> {
+    fn catch_up(&mut self, t: &mut Turn) -> TurnResult<bool> {
         if !self.late || self.seen.is_none() {
             return Ok(true);
         }
@@ -216,7 +218,7 @@ impl Open {
     }
 
     /// Tells whether it worked; a failure is one only where no fault was injected.
-    fn forgive<T>(&self, what: &str, result: pixelferry::Result<T>) -> Checked<bool> {
+    fn forgive<T>(&self, what: &str, result: pixelferry::Result<T>) -> TurnResult<bool> {
         match result {
             Ok(_) => Ok(true),
             Err(error) if Faults::injected(&error) => Ok(false),
@@ -225,7 +227,7 @@ impl Open {
     }
 
     /// Pixels or bytes that every display shows as they are.
-    fn content(&self, t: &mut Choices, desc: &SurfaceDesc) -> Checked<Vec<u8>> {
+    fn content(&self, t: &mut Choices, desc: &SurfaceDesc) -> TurnResult<Vec<u8>> {
         let view = tight(desc)?;
         let mut bytes = vec![0; view.payload_len()];
         Pattern::for_view(&view, t.word()).write(&view, &mut bytes);
@@ -237,7 +239,7 @@ impl Open {
     }
 
     /// Returns what surrounds a first part: the frame before, where it has this size, else zero.
-    fn before(&self) -> Checked<Vec<u8>> {
+    fn before(&self) -> TurnResult<Vec<u8>> {
         match &self.seen {
             Some(seen) if self.fresh => Ok(seen.clone()),
             _ => Ok(vec![0; tight(&self.desc)?.payload_len()]),

@@ -1,13 +1,13 @@
 //! Resizes, faults, contexts that are not current, panics in closures.
 
 use super::{Screen, World};
-use crate::fuzz::{Checked, Turn, hold, payload};
+use crate::fuzz::{Turn, TurnResult, hold, payload};
 use pixelferry::driver::describe::panics::catch;
 use pixelferry::{Error, Extent, SurfaceDesc};
-use pixelferry_tests::faults::{Fault, FaultKind, Faults, Step};
+use pixelferry_tests::faults::{Fault, FaultKind, FaultStep, Faults};
 
 impl World<'_> {
-    pub(super) fn resize(&mut self, t: &mut Turn, at: usize) -> Checked {
+    pub(super) fn resize(&mut self, t: &mut Turn, at: usize) -> TurnResult {
         let bad = t.one_in(5);
         let desc = if bad { self.bad_desc(t) } else { self.desc(t) };
         let open = &mut self.open[at];
@@ -46,9 +46,9 @@ impl World<'_> {
     }
 
     /// A call of one of the sides fails from now on; or no more, and then a frame must work.
-    pub(super) fn fault(&mut self, t: &mut Turn, at: usize) -> Checked {
+    pub(super) fn fault(&mut self, t: &mut Turn, at: usize) -> TurnResult {
         let fault = Fault {
-            step: t.pick(Step::ALL),
+            step: t.pick(FaultStep::ALL),
             nth: 1 + t.below(3) as u32,
             lasting: t.one_in(3),
             kind: t.pick(&[FaultKind::Driver, FaultKind::Timeout, FaultKind::OutOfMemory]),
@@ -69,7 +69,7 @@ impl World<'_> {
     }
 
     /// Another context is current: nothing is done, and nothing is lost.
-    pub(super) fn elsewhere(&mut self, t: &mut Turn, at: usize) -> Checked {
+    pub(super) fn elsewhere(&mut self, t: &mut Turn, at: usize) -> TurnResult {
         if matches!(self.screen, Screen::Memory(_)) {
             return Ok(());
         }
@@ -108,7 +108,7 @@ impl World<'_> {
     }
 
     /// A closure fails or panics when it has written a frame, and what was shown stays.
-    pub(super) fn give_up(&mut self, t: &mut Turn, at: usize) -> Checked {
+    pub(super) fn give_up(&mut self, t: &mut Turn, at: usize) -> TurnResult {
         let desc = self.open[at].desc;
         let (way, _) = self.way(t, at, &desc)?;
         let open = &mut self.open[at];
@@ -127,7 +127,7 @@ impl World<'_> {
         self.look(t, at)
     }
 
-    pub(super) fn recalibrate(&mut self, t: &mut Turn, at: usize) -> Checked {
+    pub(super) fn recalibrate(&mut self, t: &mut Turn, at: usize) -> TurnResult {
         if !t.one_in(4) {
             return Ok(());
         }
@@ -142,7 +142,7 @@ impl World<'_> {
         }
     }
 
-    pub(super) fn let_go(&mut self, t: &mut Turn, at: usize) -> Checked {
+    pub(super) fn let_go(&mut self, t: &mut Turn, at: usize) -> TurnResult {
         if t.one_in(3) {
             let (link, forget) = (self.open.swap_remove(at).link, t.one_in(8));
             // A leaked link keeps its textures: few of them, or nothing is left for the others.

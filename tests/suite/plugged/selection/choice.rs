@@ -5,8 +5,8 @@ use cpu_fallback::{CpuBackend, MemoryDisplay};
 use interop_core::path::{OpenedPath, Pairing};
 use interop_core::select::probe;
 use interop_core::{
-    ComputeBackend, Display, FrameTag, Link, LinkOptions, Mode, Part, PathId, PathKind, PathState, Paths, Policy,
-    Profiles, SharingPath as _,
+    ComputeBackend, Display, FrameTag, Link, LinkOptions, Mode, PathId, PathKind, PathState, Paths, Policy, Profiles,
+    SharingPath as _, SurfacePart,
 };
 use pixelferry_tests::Folder;
 use pixelferry_tests::plugged::{Board, own_pages};
@@ -113,7 +113,7 @@ fn all_that_a_path_says_of_itself_comes_through() {
         saw.push(says[0].clone());
     };
     let frame = |path: &mut OpenedPath, number: u64| {
-        path.begin(&Part::full(&desc)).unwrap();
+        path.begin(&SurfacePart::full(&desc)).unwrap();
         let (memory, view) = path.target().unwrap().into_parts();
         memory.write(view.span().start, &[number as u8 + 1; 24 * 10 * 4]).unwrap();
         path.finish().unwrap();
@@ -126,7 +126,7 @@ fn all_that_a_path_says_of_itself_comes_through() {
     step(&|path, _| path.trim());
     step(&frame);
     step(&|path, _| {
-        path.begin(&Part::full(&desc)).unwrap();
+        path.begin(&SurfacePart::full(&desc)).unwrap();
         path.cancel();
     });
     step(&frame);

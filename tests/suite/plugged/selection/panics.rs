@@ -9,7 +9,7 @@ use interop_core::{
     Arg, ComputeBackend, ComputeCaps, ComputeMemory, DeviceIdentity, HostBlock, Kernel, KernelSource, Link,
     LinkOptions, PathState, Paths, Result,
 };
-use pixelferry::driver::{BackendDriver, Checked};
+use pixelferry::driver::{BackendDriver, CheckToken};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -77,7 +77,7 @@ unsafe impl BackendDriver for Fragile {
 
     fn copy(
         &self,
-        _: Checked,
+        _: CheckToken,
         from: &dyn ComputeMemory,
         to: &mut dyn ComputeMemory,
         range: Range<usize>,

@@ -1,7 +1,7 @@
 //! A path that misbehaves when it is told to.
 
 use interop_core::path::{Cost, HostRoundTrip, Medium, Pairing, PathSpec};
-use interop_core::{Error, Part, Result, SharingPath, Support, Surface, SyncKind, Target};
+use interop_core::{Error, Result, SharingPath, Support, Surface, SurfacePart, SyncKind, Target};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -48,7 +48,7 @@ impl Trouble {
         };
         let open = move |pairing: &Pairing<'_>| {
             opening.panic_if(Does::PanicsInOpen);
-            let troubled = Troubled { inner: HostRoundTrip::open(pairing)?, trouble: opening.clone() };
+            let troubled = TroubledPath { inner: HostRoundTrip::open(pairing)?, trouble: opening.clone() };
             Ok(Box::new(troubled) as Box<dyn SharingPath>)
         };
         let mut spec = PathSpec::new(name, check_support, open);
@@ -58,13 +58,13 @@ impl Trouble {
     }
 }
 
-struct Troubled {
+struct TroubledPath {
     inner: HostRoundTrip,
     trouble: Trouble,
 }
 
-impl SharingPath for Troubled {
-    fn begin(&mut self, part: &Part) -> Result<()> {
+impl SharingPath for TroubledPath {
+    fn begin(&mut self, part: &SurfacePart) -> Result<()> {
         self.trouble.panic_if(Does::PanicsInBegin);
         self.inner.begin(part)
     }
@@ -118,7 +118,7 @@ impl SharingPath for Troubled {
     }
 }
 
-impl Drop for Troubled {
+impl Drop for TroubledPath {
     fn drop(&mut self) {
         self.trouble.panic_if(Does::PanicsInDrop);
     }

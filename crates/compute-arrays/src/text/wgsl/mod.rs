@@ -7,8 +7,8 @@ mod parts;
 use super::narrow::{MOST_NUMBERS, place};
 use super::parameters::{Parameter, ordered};
 use crate::element::{Constant, ElementType};
-use crate::expr::{Access, Bound, Program, Step};
-pub(crate) use parts::Part;
+use crate::expr::{Access, BoundProgram, Program, ProgramStep};
+pub(crate) use parts::TextPart;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -63,7 +63,7 @@ fn argument(kind: ElementType, at: usize) -> String {
 /// A text under construction. Writing to a string cannot fail, so results of `write!` are ignored.
 pub(crate) struct Wgsl {
     text: String,
-    parts: BTreeSet<Part>,
+    parts: BTreeSet<TextPart>,
 }
 
 impl Wgsl {
@@ -74,7 +74,7 @@ impl Wgsl {
         let _ = writeln!(text, "alias PfT = {name};");
         let _ = writeln!(text, "fn pf_bits(value: PfT) -> u32 {{ return bitcast<u32>(value); }}");
         let _ = writeln!(text, "fn pf_of_bits(bits: u32) -> PfT {{ return bitcast<{name}>(bits); }}");
-        Self { text, parts: BTreeSet::from([Part::Common]) }
+        Self { text, parts: BTreeSet::from([TextPart::Common]) }
     }
 
     pub fn define(mut self, name: &str, value: usize) -> Self {
@@ -87,7 +87,7 @@ impl Wgsl {
         self
     }
 
-    pub fn need(mut self, part: Part) -> Self {
+    pub fn need(mut self, part: TextPart) -> Self {
         part.with_its_own(&mut self.parts);
         self
     }
@@ -100,7 +100,7 @@ impl Wgsl {
     }
 
     /// Appends `pf_map(i)`. `memories` and `numbers`: how many of each the kernel has before those of the expression.
-    pub fn map(mut self, bound: &Bound<'_>, memories: usize, numbers: usize) -> Self {
+    pub fn map(mut self, bound: &BoundProgram<'_>, memories: usize, numbers: usize) -> Self {
         let program = &bound.program;
         for (at, (kind, _)) in program.leaves.iter().enumerate() {
             let (binding, name) = (memories + at, type_name(*kind));
@@ -158,7 +158,7 @@ impl Wgsl {
         };
         let _ = writeln!(self.text, "fn pf_same(v: PfT, w: PfT) -> bool {{ return {same}; }}");
         let _ = writeln!(self.text, "fn pf_better(v: PfT, w: PfT) -> bool {{\n{first}  return v {sign} w;\n}}");
-        self.need(Part::Floats)
+        self.need(TextPart::Floats)
     }
 
     /// Appends the steps; returns the number of the last.
@@ -171,15 +171,15 @@ impl Wgsl {
         };
         for (at, (step, kind)) in program.steps.iter().enumerate() {
             let (value, part) = match step {
-                Step::Load(leaf) => (load(*leaf), Part::Common),
-                Step::Constant(number) => (constant(*number), Part::Common),
-                Step::Index => ("i".to_owned(), Part::Common),
-                Step::Old => ("pf_of_bits(pf_get(i))".to_owned(), Part::Common),
-                Step::Unary(op, a) => operator::unary(*op, *kind, &r(a)),
-                Step::Binary(op, a, b) => operator::binary(*op, kind_of(*a), &r(a), &r(b)),
-                Step::Select(a, b, c) => (format!("select({}, {}, {})", r(c), r(b), r(a)), Part::Common),
-                Step::MulAdd(a, b, c) => (format!("pf_fma({}, {}, {})", r(a), r(b), r(c)), Part::Fma),
-                Step::Cast(a) => operator::cast(kind_of(*a), *kind, &r(a)),
+                ProgramStep::Load(leaf) => (load(*leaf), TextPart::Common),
+                ProgramStep::Constant(number) => (constant(*number), TextPart::Common),
+                ProgramStep::Index => ("i".to_owned(), TextPart::Common),
+                ProgramStep::Old => ("pf_of_bits(pf_get(i))".to_owned(), TextPart::Common),
+                ProgramStep::Unary(op, a) => operator::unary(*op, *kind, &r(a)),
+                ProgramStep::Binary(op, a, b) => operator::binary(*op, kind_of(*a), &r(a), &r(b)),
+                ProgramStep::Select(a, b, c) => (format!("select({}, {}, {})", r(c), r(b), r(a)), TextPart::Common),
+                ProgramStep::MulAdd(a, b, c) => (format!("pf_fma({}, {}, {})", r(a), r(b), r(c)), TextPart::Fma),
+                ProgramStep::Cast(a) => operator::cast(kind_of(*a), *kind, &r(a)),
             };
             part.with_its_own(&mut self.parts);
             let _ = writeln!(self.text, "  let r{at} = {value};");

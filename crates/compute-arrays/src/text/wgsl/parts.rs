@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 /// A part of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Part {
+pub enum TextPart {
     Common,
     Integers,
     Floats,
@@ -25,7 +25,7 @@ pub enum Part {
     Pow,
 }
 
-impl Part {
+impl TextPart {
     const fn row(self) -> (&'static str, &'static [Self]) {
         match self {
             Self::Common => (include_str!("common.wgsl"), &[]),

@@ -8,8 +8,8 @@ use pixelferry::api::gl::OffscreenTarget;
 use pixelferry::driver::describe::words::counted;
 use pixelferry::save_rgba8;
 use pixelferry_demo::runner::{check_saves, gl_of, introduce, without_window};
-use pixelferry_demo::{Options, say};
-use pixelferry_view::paint::Painted;
+use pixelferry_demo::{SceneOptions, say};
+use pixelferry_view::paint::PanelMesh;
 use pixelferry_view::paint::gl::GlPainter;
 use pixelferry_view::paint::software::Canvas;
 use std::error::Error;
@@ -19,7 +19,7 @@ const FRAMES: u32 = 60;
 /// Time advances by this much per frame, so that equal calls give equal scenes.
 const SECONDS_PER_FRAME: f32 = 1.0 / 30.0;
 
-pub fn run(show: Show, common: &Options) -> Result<(), Box<dyn Error>> {
+pub fn run(show: Show, common: &SceneOptions) -> Result<(), Box<dyn Error>> {
     common.check_out()?;
     let mut player = show.player(without_window(common.wanted(), common.display))?;
     introduce(player.scene())?;
@@ -67,7 +67,7 @@ fn by_gl(
     gl: &std::rc::Rc<pixelferry::api::gl::GlDisplay>,
     target: &OffscreenTarget,
     player: &mut Player,
-    painted: &Painted,
+    painted: &PanelMesh,
 ) -> Result<RgbaImage, Box<dyn Error>> {
     let (width, height) = target.size();
     target.bind()?;
@@ -78,7 +78,7 @@ fn by_gl(
 }
 
 /// Draws in memory, for displays without OpenGL.
-fn by_software(player: &mut Player, painted: &Painted, (width, height): (u32, u32)) -> RgbaImage {
+fn by_software(player: &mut Player, painted: &PanelMesh, (width, height): (u32, u32)) -> RgbaImage {
     let mut canvas = Canvas::new(width, height, super::ui::BEHIND);
     player.draw_in_memory(&mut canvas, painted.place());
     canvas.paint(painted);

@@ -27,9 +27,9 @@ pub use log::Log;
 
 use super::DemoOptions;
 use pixelferry::{Extent, LinkBuilder};
-use pixelferry_demo::options::parse_size;
+use pixelferry_demo::scene_options::parse_size;
 use pixelferry_demo::scenes::filter::Filter;
-use pixelferry_demo::{DrawArgs, Options, SceneError};
+use pixelferry_demo::{DrawArgs, SceneError, SceneOptions};
 use player::Player;
 use setup::Setup;
 use std::error::Error;
@@ -51,7 +51,7 @@ pub struct OverlayOptions {
 }
 
 /// Returns why the controls are left out, or `None` if they are shown.
-pub fn refusal(options: &OverlayOptions, common: &Options) -> Option<String> {
+pub fn refusal(options: &OverlayOptions, common: &SceneOptions) -> Option<String> {
     let (width, height) = common.size_or(SIZE.0, SIZE.1);
     if options.plain {
         return Some("--plain is set".into());

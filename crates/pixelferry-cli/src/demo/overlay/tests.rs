@@ -1,6 +1,6 @@
 //! The controls on real drivers, where there are any, and in plain memory.
 
-use super::draw_args::{Part, idle};
+use super::draw_args::{DrawPart, idle};
 use super::headless::picture_after;
 use super::player::{Action, Player};
 use super::setup::{MODES, Setup};
@@ -11,13 +11,13 @@ use egui::{Event, Modifiers, PointerButton, Pos2, Rect, Shape};
 use image::RgbaImage;
 use pixelferry::api::gl::{GlDisplay, Viewport};
 use pixelferry::{
-    BackendChoice, ComputeBackend, Display, DisplayChoice, Fit, Headless, LinkBuilder, PathId, PixelFormat,
+    BackendChoice, ComputeBackend, Display, DisplayChoice, Fit, HeadlessDisplay, LinkBuilder, PathId, PixelFormat,
     SurfaceDesc, ToneMap, open_backend, open_headless, report::PathState,
 };
 use pixelferry_demo::DrawArgs;
 use pixelferry_demo::pixels::{Alpha, Pixels, Tone};
 use pixelferry_demo::scenes::filter::Filter;
-use pixelferry_tests::faults::{BackendDouble, DisplayDouble, Fault, FaultKind, Faults, Step};
+use pixelferry_tests::faults::{BackendDouble, DisplayDouble, Fault, FaultKind, FaultStep, Faults};
 use pixelferry_tests::{Need, displays, need, need_display};
 use pixelferry_view::paint::gl::GlPainter;
 use pixelferry_view::paint::software::Canvas;
@@ -27,7 +27,7 @@ use tracing_subscriber::layer::SubscriberExt as _;
 
 const SIZE: (u32, u32) = (1000, 600);
 
-fn gl() -> Option<Headless> {
+fn gl() -> Option<HeadlessDisplay> {
     need(Need::Egl, open_headless(DisplayChoice::Gl))
 }
 
@@ -35,7 +35,7 @@ fn show(setup: Setup) -> Show {
     Show { setup, draw_args: DrawArgs::default(), input: None, size: SIZE, log: Log::default() }
 }
 
-fn player(show: &Show, screen: &Headless) -> Player {
+fn player(show: &Show, screen: &HeadlessDisplay) -> Player {
     show.player(LinkBuilder::new(SurfaceDesc::buffer(0)).shown_by(&screen.display())).unwrap()
 }
 
@@ -46,7 +46,7 @@ fn errors(log: &Log) -> Vec<String> {
 const LIGHT: Pixels = Pixels { tone: Tone::Light, format: PixelFormat::Rgba16F, alpha: Alpha::Opaque };
 
 /// Returns what is on show alone, in a viewport of another shape.
-fn shot(screen: &Headless, player: &mut Player) -> Vec<u8> {
+fn shot(screen: &HeadlessDisplay, player: &mut Player) -> Vec<u8> {
     const AREA: (u32, u32) = (160, 100);
     let Some(gl) = screen.gl() else {
         let mut canvas = Canvas::new(AREA.0, AREA.1, BEHIND);
@@ -168,11 +168,11 @@ fn a_choice_is_idle_where_it_changes_no_pixel_and_nowhere_else() {
     let cover = DrawArgs { fit: Fit::Cover, ..base };
     let background = Some([1.0, 0.0, 1.0]);
     let choices = [
-        (Part::Fit, base, cover),
-        (Part::Light, base, DrawArgs { exposure: 1.0, ..base }),
-        (Part::Light, base, DrawArgs { tone_map: ToneMap::AcesHill, ..base }),
-        (Part::Background, base, DrawArgs { background, ..base }),
-        (Part::Background, cover, DrawArgs { background, ..cover }),
+        (DrawPart::Fit, base, cover),
+        (DrawPart::Light, base, DrawArgs { exposure: 1.0, ..base }),
+        (DrawPart::Light, base, DrawArgs { tone_map: ToneMap::AcesHill, ..base }),
+        (DrawPart::Background, base, DrawArgs { background, ..base }),
+        (DrawPart::Background, cover, DrawArgs { background, ..cover }),
     ];
     for setup in setups {
         player.act(Action::Change(setup));
@@ -232,7 +232,7 @@ fn what_cannot_be_changes_nothing() {
 }
 
 /// A player whose calls fail as `faults` says.
-fn failing_player(show: &Show, screen: &Headless, faults: &Faults) -> Player {
+fn failing_player(show: &Show, screen: &HeadlessDisplay, faults: &Faults) -> Player {
     let backend: Arc<dyn ComputeBackend> = BackendDouble::over(open_backend(BackendChoice::Cpu, &[]).unwrap(), faults);
     let display: Rc<dyn Display> = DisplayDouble::over(screen.display(), faults);
     show.player(LinkBuilder::new(SurfaceDesc::buffer(0)).computed_by(&backend).shown_by(&display)).unwrap()
@@ -248,7 +248,13 @@ fn a_path_that_fails_is_left_and_the_log_says_so() {
             let mut player = failing_player(&show, &screen, &faults);
             player.frame(0.0);
             // A step of a frame that only a path calls.
-            let steps = [Step::UploadStaged, Step::Upload, Step::ReadInPlace, Step::MapRead, Step::Release];
+            let steps = [
+                FaultStep::UploadStaged,
+                FaultStep::Upload,
+                FaultStep::ReadInPlace,
+                FaultStep::MapRead,
+                FaultStep::Release,
+            ];
             let before = steps.map(|step| faults.calls(step));
             player.frame(0.1);
             let step = steps.into_iter().zip(before).find(|(step, before)| faults.calls(*step) > *before).unwrap().0;
@@ -275,7 +281,7 @@ fn where_every_path_fails_the_picture_stays_and_comes_back() {
     let mut player = failing_player(&show, &screen, &faults);
     player.frame(0.5);
     let before = pixelferry::picture(player.scene().link()).unwrap();
-    faults.arm(Fault { kind: FaultKind::OutOfMemory, ..Fault::lasting(Step::Launch) });
+    faults.arm(Fault { kind: FaultKind::OutOfMemory, ..Fault::lasting(FaultStep::Launch) });
     for n in 0..3 {
         player.frame(1.0 + n as f32);
     }

@@ -7,14 +7,14 @@ use egui_winit::winit::event::WindowEvent;
 use pixelferry::api::gl::{Flow, GlWindow, WindowApp, WindowOptions, run_window};
 use pixelferry::{Display, LinkBuilder};
 use pixelferry_demo::runner::introduce;
-use pixelferry_demo::{Options, SceneError, complain, say};
+use pixelferry_demo::{SceneError, SceneOptions, complain, say};
 use pixelferry_view::paint::gl::GlPainter;
 use std::error::Error;
 use std::rc::Rc;
 use std::time::Instant;
 use tracing::Level;
 
-pub fn run(show: Show, common: &Options) -> Result<(), Box<dyn Error>> {
+pub fn run(show: Show, common: &SceneOptions) -> Result<(), Box<dyn Error>> {
     let window = WindowOptions::default()
         .with_title("pixelferry")
         .with_size(pixelferry::Extent::new(show.size.0, show.size.1))
@@ -27,10 +27,10 @@ pub fn run(show: Show, common: &Options) -> Result<(), Box<dyn Error>> {
 struct App {
     show: Show,
     wanted: LinkBuilder,
-    running: Option<Running>,
+    running: Option<DemoWindow>,
 }
 
-struct Running {
+struct DemoWindow {
     player: Player,
     ui: Ui,
     /// `None` after painting has failed: the scene then runs without controls.
@@ -56,7 +56,7 @@ impl WindowApp for App {
         let (context, screen) = (ui.context().clone(), window.window().as_ref());
         let input = egui_winit::State::new(context, egui::ViewportId::ROOT, screen, Some(scale), None, Some(most));
         let (start, actions) = (Instant::now(), Vec::new());
-        self.running = Some(Running { player, ui, painter, input, start, actions });
+        self.running = Some(DemoWindow { player, ui, painter, input, start, actions });
         Ok(())
     }
 
@@ -68,7 +68,7 @@ impl WindowApp for App {
     }
 
     fn frame(&mut self, window: &GlWindow) -> Result<Flow, SceneError> {
-        let Some(Running { player, ui, painter, input, start, actions }) = &mut self.running else {
+        let Some(DemoWindow { player, ui, painter, input, start, actions }) = &mut self.running else {
             return Ok(Flow::Exit);
         };
         actions.drain(..).for_each(|action| player.act(action));

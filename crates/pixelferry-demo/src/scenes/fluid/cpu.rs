@@ -9,12 +9,12 @@ pub const JETS: usize = 3;
 const COLOURS: [[f32; 3]; JETS] = [[1.9, 0.5, 0.03], [0.04, 0.6, 1.9], [1.0, 0.06, 1.5]];
 
 /// Values of all cells, row by row.
-pub struct Field<'a, T> {
+pub struct CellField<'a, T> {
     values: &'a [T],
     cells: Extent,
 }
 
-impl<'a, T: Copy> Field<'a, T> {
+impl<'a, T: Copy> CellField<'a, T> {
     /// Refuses memory that is too small for the cells, and an empty field.
     pub fn of(values: &'a [T], cells: Extent) -> Result<Self> {
         if cells.pixels() == 0 || (values.len() as u64) < cells.pixels() {
@@ -39,7 +39,7 @@ impl<'a, T: Copy> Field<'a, T> {
     }
 }
 
-impl Field<'_, [f32; 4]> {
+impl CellField<'_, [f32; 4]> {
     /// Interpolates between cells; positions count from the centre of the first.
     fn sample(&self, px: f32, py: f32) -> [f32; 4] {
         let (px, py) = (px.clamp(0.0, self.cells.width as f32 - 1.0), py.clamp(0.0, self.rows() - 1.0));
@@ -76,7 +76,7 @@ fn reach(jet: &[f32; 4], x: u32, y: u32, rows: f32) -> f32 {
     if d < 0.01 { (-1500.0 * d).exp() } else { 0.0 }
 }
 
-pub fn push(flow: &Field<'_, [f32; 4]>, jets: &[[f32; 4]], x: u32, y: u32, dt: f32) -> [f32; 4] {
+pub fn push(flow: &CellField<'_, [f32; 4]>, jets: &[[f32; 4]], x: u32, y: u32, dt: f32) -> [f32; 4] {
     let mut v = flow.carried(x, y, flow.at(x as i32, y as i32), dt);
     for jet in jets {
         let force = 36.0 * dt * reach(jet, x, y, flow.rows());
@@ -86,19 +86,19 @@ pub fn push(flow: &Field<'_, [f32; 4]>, jets: &[[f32; 4]], x: u32, y: u32, dt: f
     v
 }
 
-pub fn divergence(flow: &Field<'_, [f32; 4]>, x: u32, y: u32) -> f32 {
+pub fn divergence(flow: &CellField<'_, [f32; 4]>, x: u32, y: u32) -> f32 {
     let (x, y) = (x as i32, y as i32);
     let out = flow.flow(x + 1, y, 0) - flow.flow(x - 1, y, 0) + flow.flow(x, y + 1, 1) - flow.flow(x, y - 1, 1);
     0.5 * flow.rows() * out
 }
 
-pub fn jacobi(pressure: &Field<'_, f32>, divergence: &Field<'_, f32>, x: u32, y: u32) -> f32 {
+pub fn jacobi(pressure: &CellField<'_, f32>, divergence: &CellField<'_, f32>, x: u32, y: u32) -> f32 {
     let (x, y, rows) = (x as i32, y as i32, pressure.rows());
     let around = pressure.at(x - 1, y) + pressure.at(x + 1, y) + pressure.at(x, y - 1) + pressure.at(x, y + 1);
     0.25 * (around - divergence.at(x, y) / (rows * rows))
 }
 
-pub fn project(flow: &Field<'_, [f32; 4]>, pressure: &Field<'_, f32>, x: u32, y: u32) -> [f32; 4] {
+pub fn project(flow: &CellField<'_, [f32; 4]>, pressure: &CellField<'_, f32>, x: u32, y: u32) -> [f32; 4] {
     let (x, y, rows) = (x as i32, y as i32, flow.rows());
     let mut v = flow.at(x, y);
     v[0] -= 0.5 * rows * (pressure.at(x + 1, y) - pressure.at(x - 1, y));
@@ -107,8 +107,8 @@ pub fn project(flow: &Field<'_, [f32; 4]>, pressure: &Field<'_, f32>, x: u32, y:
 }
 
 pub fn carry(
-    dye: &Field<'_, [f32; 4]>,
-    flow: &Field<'_, [f32; 4]>,
+    dye: &CellField<'_, [f32; 4]>,
+    flow: &CellField<'_, [f32; 4]>,
     jets: &[[f32; 4]],
     x: u32,
     y: u32,
@@ -125,7 +125,7 @@ pub fn carry(
 }
 
 /// Light of a pixel in a picture of `shown` pixels, and how much the dye hides of what is behind it.
-pub fn light(dye: &Field<'_, [f32; 4]>, shown: Extent, x: u32, y: u32) -> ([f32; 3], f32) {
+pub fn light(dye: &CellField<'_, [f32; 4]>, shown: Extent, x: u32, y: u32) -> ([f32; 3], f32) {
     let at = |i: u32, cells: u32, pixels: u32| (i as f32 + 0.5) * cells as f32 / pixels as f32 - 0.5;
     let d = dye.sample(at(x, dye.cells.width, shown.width), at(y, dye.cells.height, shown.height));
     let thick = d[0] + d[1] + d[2];

@@ -89,7 +89,7 @@ pub fn push() -> KernelSource {
           PF_STORE(out, x, y, v);
         }";
     source("push", body).wgsl(wgsl::push()).cpu_image(|out, args| {
-        let (flow, jets, dt) = (cpu::Field::of(args.memory(0)?, out.extent())?, args.memory(1)?, args.f32(2)?);
+        let (flow, jets, dt) = (cpu::CellField::of(args.memory(0)?, out.extent())?, args.memory(1)?, args.f32(2)?);
         out.par_pixels(|x, y| cpu::push(&flow, jets, x, y, dt))
     })
 }
@@ -106,7 +106,7 @@ pub fn divergence() -> KernelSource {
           PF_STORE(out, x, y, 0.5f * h * (right - left + below - above));
         }";
     source("divergence", body).wgsl(wgsl::divergence()).cpu_image(|out, args| {
-        let flow = cpu::Field::of(args.memory(0)?, out.extent())?;
+        let flow = cpu::CellField::of(args.memory(0)?, out.extent())?;
         out.par_pixels(|x, y| cpu::divergence(&flow, x, y))
     })
 }
@@ -123,7 +123,7 @@ pub fn jacobi() -> KernelSource {
         }";
     source("jacobi", body).wgsl(wgsl::jacobi()).cpu_image(|out, args| {
         let (pressure, divergence) =
-            (cpu::Field::of(args.memory(0)?, out.extent())?, cpu::Field::of(args.memory(1)?, out.extent())?);
+            (cpu::CellField::of(args.memory(0)?, out.extent())?, cpu::CellField::of(args.memory(1)?, out.extent())?);
         out.par_pixels(|x, y| cpu::jacobi(&pressure, &divergence, x, y))
     })
 }
@@ -141,7 +141,7 @@ pub fn project() -> KernelSource {
         }";
     source("project", body).wgsl(wgsl::project()).cpu_image(|out, args| {
         let (flow, pressure) =
-            (cpu::Field::of(args.memory(0)?, out.extent())?, cpu::Field::of(args.memory(1)?, out.extent())?);
+            (cpu::CellField::of(args.memory(0)?, out.extent())?, cpu::CellField::of(args.memory(1)?, out.extent())?);
         out.par_pixels(|x, y| cpu::project(&flow, &pressure, x, y))
     })
 }
@@ -166,7 +166,7 @@ pub fn carry() -> KernelSource {
         }";
     source("carry", body).wgsl(wgsl::carry()).cpu_image(|out, args| {
         let (dye, flow) =
-            (cpu::Field::of(args.memory(0)?, out.extent())?, cpu::Field::of(args.memory(1)?, out.extent())?);
+            (cpu::CellField::of(args.memory(0)?, out.extent())?, cpu::CellField::of(args.memory(1)?, out.extent())?);
         let (jets, dt) = (args.memory(2)?, args.f32(3)?);
         out.par_pixels(|x, y| cpu::carry(&dye, &flow, jets, x, y, dt))
     })
@@ -195,7 +195,7 @@ pub fn dye(pixels: Pixels) -> KernelSource {
     );
     source("dye", &body).wgsl(wgsl::dye(pixels)).cpu_image(move |out, args| {
         let cells = pixelferry::Extent::new(args.i32(1)?.max(0) as u32, args.i32(2)?.max(0) as u32);
-        let (field, size) = (cpu::Field::of(args.memory(0)?, cells)?, out.extent());
+        let (field, size) = (cpu::CellField::of(args.memory(0)?, cells)?, out.extent());
         pixels.write(out, |x, y| {
             let (light, coverage) = cpu::light(&field, size, x, y);
             (if pixels.tone == Tone::None { light.map(|v| reinhard(v).sqrt()) } else { light }, coverage)

@@ -1,15 +1,15 @@
 //! Opens the Vulkan device of a GPU that another API identifies by UUID or LUID.
 
 use ash::vk;
-use interop_core::describe::threads::SignalsBlocked;
+use interop_core::describe::threads::SignalMaskGuard;
 use interop_core::{DeviceIdentity, Error, Result};
-use pixelferry_vulkan::sharing::{Candidate, Instance, MEMORY_EXTENSION, SEMAPHORE_EXTENSION, Sharing};
+use pixelferry_vulkan::sharing::{Candidate, Instance, MEMORY_EXTENSION, SEMAPHORE_EXTENSION, SharingDevice};
 use std::ffi::CStr;
 use std::rc::Rc;
 
 /// One logical device. Its images and semaphores keep it alive.
 pub(crate) struct VulkanDevice {
-    pub(super) sharing: Sharing,
+    pub(super) sharing: SharingDevice,
 }
 
 impl VulkanDevice {
@@ -52,12 +52,12 @@ impl VulkanDevice {
             if timeline {
                 info = info.push_next(&mut counters);
             }
-            let _blocked = SignalsBlocked::new();
+            let _blocked = SignalMaskGuard::new();
             let device =
                 instance.raw().create_device(physical, &info, None).map_err(failure("vkCreateDevice", name))?;
             let (instance, made_with) = (instance.raw().clone(), |name: &CStr| wanted.contains(&name));
             let name = label(name);
-            Ok(Self { sharing: Sharing::new(instance, physical, device, made_with, timeline, name) })
+            Ok(Self { sharing: SharingDevice::new(instance, physical, device, made_with, timeline, name) })
         }
     }
 }

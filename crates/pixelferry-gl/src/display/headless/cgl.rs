@@ -1,6 +1,6 @@
 //! CGL of macOS, which chooses the device itself. This code is compiled but was never run.
 
-use super::options::{HeadlessDevice, HeadlessOptions, on_context};
+use super::headless_options::{HeadlessDevice, HeadlessOptions, on_context};
 use crate::api::identity::Origin;
 use crate::context::create::core_context;
 use crate::context::own::{OwnContext, OwnSurface, driver_error};

@@ -1,6 +1,6 @@
 //! EGL on a device (`EGL_EXT_platform_device`), or on EGL's default display.
 
-use super::options::{HeadlessDevice, HeadlessOptions, on_context};
+use super::headless_options::{HeadlessDevice, HeadlessOptions, on_context};
 use super::{EsContext, egl_cuda};
 use crate::api::identity::{Origin, pci_of_drm_node};
 use crate::api::version::ES_COMPUTE;
@@ -14,7 +14,7 @@ use glutin::context::{ContextApi, ContextAttributesBuilder, NotCurrentContext, P
 use glutin::display::Display;
 use glutin::prelude::{GlDisplay as _, *};
 use glutin::surface::{PbufferSurface, SurfaceAttributesBuilder};
-use interop_core::devices::loading;
+use interop_core::devices::library;
 use interop_core::{Api as ApiKind, DeviceIdentity, Display as _, Error, Result};
 use raw_window_handle::{AndroidDisplayHandle, RawDisplayHandle};
 use std::num::NonZeroU32;
@@ -25,7 +25,7 @@ const HINT: &str = "Install libEGL and a driver (Debian and Ubuntu: libegl1 libg
 fn unavailable(reason: impl std::fmt::Display) -> Error {
     // glutin reports neither that a library is missing nor why.
     // SAFETY: the library that glutin opens.
-    let reason = match unsafe { loading::open(["libEGL.so.1", "libEGL.so"]) } {
+    let reason = match unsafe { library::open(["libEGL.so.1", "libEGL.so"]) } {
         Ok(_) => reason.to_string(),
         Err(said) => format!("the library libEGL could not be loaded: {said}"),
     };

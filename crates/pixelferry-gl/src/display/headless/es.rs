@@ -5,12 +5,12 @@ use crate::api::features::Features;
 use crate::api::identity::{Origin, identify};
 use crate::api::raw::RawFns;
 use crate::context::own::OwnContext;
-use crate::context::{Held, NativeContext, load_es};
+use crate::context::{NativeContext, SharedContext, load_es};
 use crate::queue::GlDevice;
 use glutin::display::Display;
 use glutin::prelude::GlDisplay as _;
 use interop_core::describe::error::call;
-use interop_core::describe::process::ProcessOwned;
+use interop_core::describe::process::ForkGuard;
 use interop_core::{Error, Result};
 use std::sync::Arc;
 
@@ -19,9 +19,9 @@ use std::sync::Arc;
 /// It stays on its thread. The context behind [`EsContext::device`] lives for as long as that device is held.
 pub struct EsContext {
     device: GlDevice,
-    held: Arc<Held>,
+    held: Arc<SharedContext>,
     /// `None` only during the drop.
-    own: ProcessOwned<Option<OwnContext>>,
+    own: ForkGuard<Option<OwnContext>>,
 }
 
 impl std::fmt::Debug for EsContext {
@@ -69,9 +69,9 @@ impl EsContext {
             device: identity.name.clone(),
             reason: "EGL does not report the current context".into(),
         })?;
-        let held = Arc::new(Held::new(native));
+        let held = Arc::new(SharedContext::new(native));
         let device = GlDevice::of_es(gl, Arc::clone(&held), identity)?;
-        Ok(Self { device, held, own: ProcessOwned::new(Some(own)) })
+        Ok(Self { device, held, own: ForkGuard::new(Some(own)) })
     }
 
     /// Returns the context, for a backend.

@@ -7,9 +7,9 @@ mod egl;
 #[cfg(all(unix, not(target_vendor = "apple")))]
 mod egl_cuda;
 mod es;
+mod headless_options;
 #[cfg(windows)]
 mod hidden_window;
-mod options;
 #[cfg(windows)]
 mod wgl;
 
@@ -26,7 +26,7 @@ use std::rc::Rc;
 use wgl as system;
 
 pub use es::EsContext;
-pub use options::{HeadlessDevice, HeadlessOptions};
+pub use headless_options::{HeadlessDevice, HeadlessOptions};
 
 /// Lists the EGL devices of this machine, in EGL's order; on Windows and macOS, which have no EGL, the device that WGL
 /// or CGL chooses.

@@ -1,8 +1,8 @@
 //! WGL of Windows creates contexts only for windows, and on the device that shows the desktop; a hidden window serves
 //! for that.
 
+use super::headless_options::{HeadlessDevice, HeadlessOptions, on_context};
 use super::hidden_window::HiddenWindow;
-use super::options::{HeadlessDevice, HeadlessOptions, on_context};
 use crate::api::identity::Origin;
 use crate::context::create::core_context;
 use crate::context::own::{OwnContext, OwnSurface, driver_error};

@@ -5,7 +5,7 @@ use super::common::both;
 use glow::HasContext as _;
 use interop_core::{
     Arg, DrawOptions, ImageAccess, ImageDesc, Kernel, KernelSource, Link, LinkOptions, Manner, PathId, PixelFormat,
-    Policy, Showed, SurfaceDesc, Unwritten,
+    Policy, ShowOutcome, SurfaceDesc, Unwritten,
 };
 use pixelferry_gl::{GlDisplay, OffscreenTarget, Viewport};
 use pixelferry_testing::{Dice, by_level};
@@ -135,7 +135,7 @@ fn frame_after_frame_is_right() {
                 n += 1;
                 let mut place = both.display.bound_target(Viewport::full(size.0, size.1));
                 let way = link.show(&mut place, draws, |frame| frame.launch(kernel.as_ref(), &[Arg::U32(n)])).unwrap();
-                let way = if way == Showed::Straight { "straight".into() } else { format!("{path}, drawn") };
+                let way = if way == ShowOutcome::Straight { "straight".into() } else { format!("{path}, drawn") };
                 let wrong = count.wrong(&target, n);
                 assert_eq!(wrong, 0, "frame {n}, {size:?} {format} {way} {draws:?}: so many pixels are wrong");
                 if n.is_multiple_of(100) {

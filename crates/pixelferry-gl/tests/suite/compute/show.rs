@@ -4,7 +4,8 @@ use super::common::{Both, both};
 use crate::suite::kernels::PAINT;
 use crate::suite::shows::{self, ALL, Board, SIZE, Scene, Screen, goes, untimed};
 use interop_core::{
-    ComputeBackend, Detour, Display, DrawOptions, Fit, Link, Manner, PixelFormat, Policy, Result, Showed, WriteFrame,
+    ComputeBackend, Detour, Display, DrawOptions, Fit, Link, Manner, PixelFormat, Policy, Result, ShowOutcome,
+    WriteFrame,
 };
 use pixelferry_gl::{GlDisplay, OffscreenTarget, Viewport};
 use std::rc::Rc;
@@ -28,7 +29,7 @@ impl Board for Target<'_> {
         link: &mut Link,
         options: DrawOptions,
         frame: &mut dyn FnMut(&mut WriteFrame<'_>) -> Result<()>,
-    ) -> Result<Showed> {
+    ) -> Result<ShowOutcome> {
         self.target.bind()?;
         let shown = link.show(&mut self.display.bound_target(self.viewport), options, frame);
         self.target.unbind()?;
@@ -77,11 +78,11 @@ fn a_frame_that_goes_straight_is_what_a_draw_gives() {
     let mut straight = 0;
     for (format, [ways, _]) in shows::a_frame_that_goes_straight_is_what_a_draw_gives(&both, PixelFormat::ALL, scene) {
         match &ways {
-            [Showed::Drawn(Detour::First), one, other] if format != PixelFormat::Bgra8 => {
+            [ShowOutcome::Drawn(Detour::First), one, other] if format != PixelFormat::Bgra8 => {
                 assert_eq!(one, other, "{format}");
                 straight += usize::from(goes(one));
             }
-            all => assert!(all.iter().all(|way| matches!(way, Showed::Drawn(_))), "{format}: {all:?}"),
+            all => assert!(all.iter().all(|way| matches!(way, ShowOutcome::Drawn(_))), "{format}: {all:?}"),
         }
     }
     assert!(straight > 0, "none went straight");
@@ -105,7 +106,7 @@ fn what_a_draw_does_beside_placing_is_drawn() {
     ] {
         scene.options = options;
         let way = scene.show(&mut both.target(PixelFormat::Rgba8, viewport), 0.5);
-        assert!(matches!(way, Showed::Drawn(_)) && way.to_string().contains(expected), "{way}");
+        assert!(matches!(way, ShowOutcome::Drawn(_)) && way.to_string().contains(expected), "{way}");
     }
 }
 

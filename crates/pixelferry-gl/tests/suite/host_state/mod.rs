@@ -14,7 +14,7 @@ use interop_core::conformance::stored;
 use interop_core::display::Surface;
 use interop_core::{
     AlphaMode, Arg, ComputeBackend, Display as _, DrawOptions, Extent, ImageDesc, Intake, Kernel, KernelSource, Link,
-    LinkOptions, Manner, Outlet, OutletOptions, Part, PathId, PixelFormat, Policy, Result, SurfaceDesc,
+    LinkOptions, Manner, Outlet, OutletOptions, PathId, PixelFormat, Policy, Result, SurfaceDesc, SurfacePart,
 };
 use pixelferry_gl::{EngineTexture, GlDisplay, Viewport};
 use pixelferry_testing::{has, pass_in_child};
@@ -357,7 +357,7 @@ impl Trial<'_> {
         let expected: Vec<u8> = (0..SIZE.0 * SIZE.1).flat_map(|_| pixel(number)).flat_map(f32::to_ne_bytes).collect();
         let Scene { display, link, intake, outlet, kernel, translucent } = scene;
         let (kernel, args) = (kernel.clone(), [Arg::U32(number)]);
-        let full = Part::full(link.desc());
+        let full = SurfacePart::full(link.desc());
         let framed = self.under(row, "a frame", || link.frame(|next| next.launch(kernel.as_ref(), &args)));
         if framed.is_none() {
             link.frame(|next| next.launch(kernel.as_ref(), &args)).unwrap();

@@ -5,7 +5,7 @@ use crate::engine::Engine;
 use crate::engine_objects::Object as _;
 use crate::engine_surfaces::Canvas;
 use ash::vk;
-use interop_core::conformance::{Drawing, in_place, stored};
+use interop_core::conformance::{DrawCase, in_place, stored};
 use interop_core::describe::color::Curve;
 use interop_core::{
     AlphaMode, DrawOptions, Error, Extent, Filter, Fit, ImageAccess, ImageDesc, Manner, PixelFormat, Region,
@@ -42,7 +42,7 @@ impl Kind {
     ];
 
     /// Format of the image for a drawing, and the usage that such an image can have.
-    fn of(self, case: &Drawing) -> (vk::Format, Usages) {
+    fn of(self, case: &DrawCase) -> (vk::Format, Usages) {
         let encodes = case.options.target == TargetEncoding::SrgbFormat;
         match (case.target, encodes, self.blue_first) {
             (PixelFormat::Rgba8, true, true) => (vk::Format::B8G8R8A8_SRGB, COPIED),
@@ -69,14 +69,14 @@ impl Scene {
     }
 
     /// The target's numbers after a drawing, red first.
-    fn drawn(&self, kind: Kind, case: &Drawing, surface: &Surface) -> Vec<u8> {
+    fn drawn(&self, kind: Kind, case: &DrawCase, surface: &Surface) -> Vec<u8> {
         let (format, usage) = kind.of(case);
-        let canvas = self.canvas(format, Drawing::AREA, usage);
+        let canvas = self.canvas(format, DrawCase::AREA, usage);
         let encodes = case.options.target == TargetEncoding::SrgbFormat;
         let [r, g, b, a] = case.before;
         let [r, g, b] = [r, g, b].map(|v| if encodes { Curve::Srgb.decode(v) } else { v });
         canvas.clear(vk::ImageLayout::GENERAL, [r, g, b, a]);
-        self.draw(&canvas.about, Drawing::AREA.full(), surface, case.options).unwrap();
+        self.draw(&canvas.about, DrawCase::AREA.full(), surface, case.options).unwrap();
         let mut got = canvas.got();
         if kind.blue_first && case.target == PixelFormat::Rgba8 {
             got.chunks_exact_mut(4).for_each(|pixel| pixel.swap(0, 2));
@@ -89,7 +89,7 @@ impl Scene {
 fn every_drawing_is_as_the_reference() {
     for (bare, kind) in [(false, Kind::ALL[0]), (true, Kind::ALL[1]), (false, Kind::ALL[2])] {
         let Some(scene) = Scene::make(bare) else { return };
-        let cases = Drawing::all().into_iter().step_by(by_level(24, 1, 1));
+        let cases = DrawCase::all().into_iter().step_by(by_level(24, 1, 1));
         are_as_the_reference(&*scene.display, cases, ImageAccess::Texture, |case, surface, _| {
             scene.drawn(kind, case, surface)
         });
@@ -100,7 +100,7 @@ fn every_drawing_is_as_the_reference() {
 fn linear_memory_is_drawn_alike() {
     let Some(scene) = Scene::make(false) else { return };
     for kind in Kind::ALL {
-        let cases = Drawing::all().into_iter().step_by(by_level(96, 4, 4));
+        let cases = DrawCase::all().into_iter().step_by(by_level(96, 4, 4));
         are_as_the_reference(&*scene.display, cases, ImageAccess::Any, |case, surface, _| {
             scene.drawn(kind, case, surface)
         });

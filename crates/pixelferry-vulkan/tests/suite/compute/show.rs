@@ -8,8 +8,8 @@ use crate::shows::{self, Board, Scene, Screen, image, untimed};
 use ash::vk;
 use interop_core::{
     Arg, ComputeBackend, Detour, Display, DrawOptions, Error, Extent, Fit, ImageDesc, ImageView, Link, PathId,
-    PixelFormat, Policy, Region, Result, ShowTarget as _, Showed, SurfaceDesc, Target, TargetEncoding, Unwritten, View,
-    WriteFrame,
+    PixelFormat, Policy, Region, Result, ShowOutcome, ShowTarget as _, SurfaceDesc, Target, TargetEncoding, Unwritten,
+    View, WriteFrame,
 };
 use pixelferry_vulkan::sharing::vk_format;
 use pixelferry_vulkan::{EngineImage, ImageTarget, VulkanBackend, VulkanDisplay, ash};
@@ -38,13 +38,13 @@ struct Own {
 }
 
 /// An image of the engine's with a place for frames.
-struct Place<'e> {
+struct EngineTarget<'e> {
     target: ImageTarget,
     canvas: Canvas<'e>,
     bare: bool,
 }
 
-impl Board for Place<'_> {
+impl Board for EngineTarget<'_> {
     fn first(&self) -> (usize, usize) {
         (2, 3)
     }
@@ -54,7 +54,7 @@ impl Board for Place<'_> {
         link: &mut Link,
         options: DrawOptions,
         frame: &mut dyn FnMut(&mut WriteFrame<'_>) -> Result<()>,
-    ) -> Result<Showed> {
+    ) -> Result<ShowOutcome> {
         let shown = link.show(&mut self.target, options, frame);
         assert_eq!(self.target.ready().unwrap().is_some(), !self.bare);
         shown
@@ -93,9 +93,9 @@ impl Own {
         unsafe { self.display.image_target(&canvas.about, region) }.unwrap()
     }
 
-    fn place(&self, format: vk::Format, usage: vk::ImageUsageFlags, region: Region) -> Place<'_> {
+    fn place(&self, format: vk::Format, usage: vk::ImageUsageFlags, region: Region) -> EngineTarget<'_> {
         let canvas = self.canvas(format, usage);
-        Place { target: self.target(&canvas, region), canvas, bare: self.bare }
+        EngineTarget { target: self.target(&canvas, region), canvas, bare: self.bare }
     }
 
     /// Frames that write every pixel.
@@ -123,9 +123,9 @@ fn a_frame_that_goes_straight_is_what_a_copy_gives() {
             let policy = if drawn { untimed().with_force(PathId::IN_QUEUE_UPLOAD) } else { untimed() };
             Scene::new(&own, desc, rule, PAINT, policy)
         };
-        let asked = [(); 3].map(|()| Showed::Drawn(Detour::Asked("in-queue-upload")));
+        let asked = [(); 3].map(|()| ShowOutcome::Drawn(Detour::Asked("in-queue-upload")));
         for (format, ways) in shows::a_frame_that_goes_straight_is_what_a_draw_gives(&own, STORED, scene) {
-            let straight = [Showed::Drawn(Detour::First), Showed::Straight, Showed::Straight];
+            let straight = [ShowOutcome::Drawn(Detour::First), ShowOutcome::Straight, ShowOutcome::Straight];
             assert_eq!(ways, [straight, asked.clone()], "{format}");
         }
     }
@@ -137,8 +137,8 @@ fn images_come_and_go_and_take_turns() {
     let Some(own) = Own::make(false) else { return };
     let mut scene = Scene::plain(&own, Policy::default());
     shows::targets_take_turns::<3>(&own, &mut scene, (4, 7), |_, turn, way| {
-        let slower = matches!(way, Showed::Drawn(Detour::Slower { .. }));
-        assert!(slower || (way == Showed::Straight) == (turn > 2), "{turn}: {way}");
+        let slower = matches!(way, ShowOutcome::Drawn(Detour::Slower { .. }));
+        assert!(slower || (way == ShowOutcome::Straight) == (turn > 2), "{turn}: {way}");
     });
 }
 
@@ -218,7 +218,7 @@ fn frames_that_fail_and_sizes_that_change_leave_a_link_that_works() {
     shows::no_surface_has_a_frame_that_went_straight(&own, &mut Scene::plain(&own, untimed()));
     let mut part = own.place(vk::Format::R8G8B8A8_UNORM, every_usage(), Region::new(21, 14, 8, 8));
     let mut small = own.scene(ImageDesc::new(8, 8, PixelFormat::Rgba8), plain());
-    assert_eq!(small.settled(&mut part), Showed::Straight);
+    assert_eq!(small.settled(&mut part), ShowOutcome::Straight);
     small.show(&mut part, 0.5);
     assert_eq!(rgb(&part.canvas, 28, 21), [7, 7, 128]);
 }
@@ -251,7 +251,7 @@ fn what_is_no_place_for_frames_is_refused() {
 #[test]
 fn a_target_that_is_gone_is_written_by_nobody() {
     let Some(own) = Own::make(false) else { return };
-    let Place { mut target, canvas, .. } = own.place(vk::Format::R8G8B8A8_UNORM, every_usage(), AT);
+    let EngineTarget { mut target, canvas, .. } = own.place(vk::Format::R8G8B8A8_UNORM, every_usage(), AT);
     let kernel = Scene::plain(&own, untimed()).kernel;
     let (handle, kept) = target.handle().unwrap();
     let (later, kept_later) = target.handle().unwrap();

@@ -3,7 +3,7 @@
 use super::{Api, Gl, absent};
 use crate::context::device_state::DeviceState;
 use crate::context::format::{hal_texture_descriptor, texture_descriptor, texture_format, whole_words};
-use crate::context::made::{Made, Object};
+use crate::context::kept_memory::{KeptMemory, Object};
 use interop_core::{
     Display as _, Error, HandleType, ImageDesc, ImageView, Result, SharedHandle, Staging, StagingKind, SurfaceDesc,
     View,
@@ -61,7 +61,7 @@ impl Gl {
         shared: &DeviceState,
         kind: StagingKind,
         bytes: usize,
-    ) -> Result<Made<Rc<Memory>>> {
+    ) -> Result<KeptMemory<Rc<Memory>>> {
         let size = whole_words(bytes as u64);
         let whole = usize::try_from(size).map_err(|e| Error::refused(e.to_string()))?;
         let memory = Rc::new(self.within(|display| Memory::new(display, kind, whole))?);
@@ -74,7 +74,7 @@ impl Gl {
         };
         // The memory is dropped before its context, which deletes it.
         let host = memory.staging.host_block().map(|block| block.keeping(Rc::<Self>::clone(self)));
-        Ok(Made { object, host, keeper: Some(memory) })
+        Ok(KeptMemory { object, host, keeper: Some(memory) })
     }
 
     fn wrap_buffer(&self, shared: &DeviceState, name: NonZeroU32, size: u64, reader: Arc<()>) -> Result<wgpu::Buffer> {

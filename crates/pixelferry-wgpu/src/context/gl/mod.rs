@@ -8,7 +8,7 @@ mod memory;
 
 pub(crate) use memory::Memory;
 
-use crate::context::caps::Sharing;
+use crate::context::caps::SharingCaps;
 use crate::context::error::failure;
 use interop_core::describe::panics::catch;
 use interop_core::{DeviceIdentity, Display as _, Error, HandleType, Result, SemaphoreCap, Support};
@@ -22,7 +22,7 @@ use std::sync::Weak;
 type Api = wgpu::hal::api::Gles;
 
 /// Memory, and the token that is dropped when wgpu no longer reads it.
-type Read = (Weak<()>, Rc<Memory>);
+type LentMemory = (Weak<()>, Rc<Memory>);
 
 /// A display of `pixelferry-gl` in wgpu's context.
 pub(crate) struct Gl {
@@ -31,23 +31,23 @@ pub(crate) struct Gl {
     /// `None` only during the drop.
     display: Option<Rc<GlDisplay>>,
     inside: Inside,
-    read: RefCell<Vec<Read>>,
+    read: RefCell<Vec<LentMemory>>,
 }
 
 /// True while this thread holds wgpu's context, so that dropped objects can be deleted at once.
 type Inside = Rc<Cell<bool>>;
 
 /// Marks this thread as holding the context until dropped.
-struct Entered<'a>(&'a Cell<bool>);
+struct EntryGuard<'a>(&'a Cell<bool>);
 
-impl<'a> Entered<'a> {
+impl<'a> EntryGuard<'a> {
     fn new(inside: &'a Cell<bool>) -> Self {
         inside.set(true);
         Self(inside)
     }
 }
 
-impl Drop for Entered<'_> {
+impl Drop for EntryGuard<'_> {
     fn drop(&mut self) {
         self.0.set(false);
     }
@@ -104,8 +104,8 @@ impl Gl {
     }
 
     /// Returns the capabilities that OpenGL adds.
-    pub(crate) fn sharing(&self) -> Sharing {
-        let Some(display) = &self.display else { return Sharing::none("it was closed") };
+    pub(crate) fn sharing(&self) -> SharingCaps {
+        let Some(display) = &self.display else { return SharingCaps::none("it was closed") };
         let caps = display.caps();
         let exports = caps.exports.iter().cloned().map(|mut cap| {
             if cap.handle == HandleType::GlObject {
@@ -119,7 +119,7 @@ impl Gl {
                 "wgpu on OpenGL synchronises by host fences; the driver's semaphores must be created by Vulkan";
             SemaphoreCap::new(cap.kind, Support::No(reason.into()))
         });
-        Sharing {
+        SharingCaps {
             imports: caps.imports.clone(),
             exports: exports.collect(),
             semaphores: semaphores.collect(),
@@ -183,7 +183,7 @@ fn in_context<T>(
         let hint = "No GLX context may be current on this thread, and wgpu's context on no other thread.";
         return Err(failure(identity, 0, "wgpu's context could not be made current".into(), hint));
     };
-    let _entered = Entered::new(inside);
+    let _entered = EntryGuard::new(inside);
     f(context)
 }
 

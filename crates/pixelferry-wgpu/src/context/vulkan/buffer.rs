@@ -1,6 +1,6 @@
 //! Buffers in memory that the host or another API writes.
 
-use super::{Api, Exported, Vulkan};
+use super::{Api, ExportedMemory, Vulkan};
 use crate::context::device::WgpuDevice;
 use crate::context::device_state::DeviceState;
 use crate::context::format::{WORD, whole_words};
@@ -34,10 +34,10 @@ impl Vulkan {
     }
 
     /// Creates exportable device memory as a buffer.
-    pub(super) fn exported_buffer(&self, shared: &DeviceState, bytes: usize) -> Result<(wgpu::Buffer, Exported)> {
+    pub(super) fn exported_buffer(&self, shared: &DeviceState, bytes: usize) -> Result<(wgpu::Buffer, ExportedMemory)> {
         let size = whole_words(bytes as u64);
         let made = Arc::new(self.sharing.exported_buffer(size, USAGE)?);
-        Ok((wrap(&shared.base, &made, None, size)?, Exported(made)))
+        Ok((wrap(&shared.base, &made, None, size)?, ExportedMemory(made)))
     }
 
     /// Imports memory of another device or API as a buffer.

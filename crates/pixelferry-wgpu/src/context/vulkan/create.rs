@@ -1,13 +1,18 @@
 //! Staging blocks.
 
-use super::{Exported, Vulkan};
+use super::{ExportedMemory, Vulkan};
 use crate::context::device_state::DeviceState;
-use crate::context::made::{Made, Object};
+use crate::context::kept_memory::{KeptMemory, Object};
 use interop_core::{Result, SharedHandle, StagingKind};
 
 impl Vulkan {
     /// Creates a block of at least this many bytes, in whole words.
-    pub(crate) fn create(&self, shared: &DeviceState, kind: StagingKind, bytes: usize) -> Result<Made<Exported>> {
+    pub(crate) fn create(
+        &self,
+        shared: &DeviceState,
+        kind: StagingKind,
+        bytes: usize,
+    ) -> Result<KeptMemory<ExportedMemory>> {
         let (object, host, exported) = match kind {
             StagingKind::Persistent => {
                 let (buffer, host) = self.mapped(shared, bytes)?;
@@ -30,6 +35,6 @@ impl Vulkan {
             }
             other => return Err(shared.unsupported(format!("it does not support staging blocks of {other:?}"))),
         };
-        Ok(Made { object, host, keeper: exported })
+        Ok(KeptMemory { object, host, keeper: exported })
     }
 }

@@ -1,6 +1,6 @@
 //! Exportable textures with dedicated memory.
 
-use super::{Api, Exported, Vulkan};
+use super::{Api, ExportedMemory, Vulkan};
 use crate::context::device_state::DeviceState;
 use crate::context::format::{TEXTURE_USAGE, hal_texture_descriptor, texture_descriptor, texture_format};
 use ash::vk;
@@ -22,12 +22,16 @@ impl Vulkan {
     ///
     /// # Errors
     /// `Unsupported` where the driver cannot export such an image.
-    pub(super) fn exported_image(&self, shared: &DeviceState, desc: &ImageDesc) -> Result<(wgpu::Texture, Exported)> {
+    pub(super) fn exported_image(
+        &self,
+        shared: &DeviceState,
+        desc: &ImageDesc,
+    ) -> Result<(wgpu::Texture, ExportedMemory)> {
         SurfaceDesc::Image(*desc).check(&shared.identity.to_string(), &shared.caps)?;
         let (image, made) = self.sharing.exported_image(desc, USAGE)?;
         let made = Arc::new(made);
         let texture = wrap(shared, image, &made, desc)?;
-        Ok((texture, Exported(made)))
+        Ok((texture, ExportedMemory(made)))
     }
 }
 

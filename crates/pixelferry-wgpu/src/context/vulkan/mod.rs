@@ -5,7 +5,7 @@
 
 mod buffer;
 mod create;
-mod exported;
+mod exported_memory;
 mod image;
 mod open;
 #[cfg(feature = "compute")]
@@ -13,17 +13,17 @@ mod opener;
 mod pending_frees;
 mod semaphore;
 
-pub(crate) use exported::Exported;
+pub(crate) use exported_memory::ExportedMemory;
 pub use open::add_device_extensions;
 pub(crate) use open::{extensions, ids, open};
 #[cfg(feature = "compute")]
 pub(crate) use opener::Opener;
 pub(crate) use semaphore::QueueSemaphore;
 
-use crate::context::caps::Sharing as Shares;
+use crate::context::caps::SharingCaps as Shares;
 use interop_core::{DeviceIdentity, RawMemory, Result, Support};
 use pending_frees::PendingFrees;
-use pixelferry_vulkan::sharing::Sharing;
+use pixelferry_vulkan::sharing::SharingDevice;
 use std::ffi::CStr;
 
 /// The API type of wgpu-hal.
@@ -46,13 +46,13 @@ pub(crate) fn raw_buffer(device: &wgpu::Device, buffer: &wgpu::Buffer) -> Option
 
 /// Functions of one device, which lives as long as the `wgpu::Device` that is kept with this.
 pub(crate) struct Vulkan {
-    pub(crate) sharing: Sharing,
+    pub(crate) sharing: SharingDevice,
     pending_frees: PendingFrees,
 }
 
 /// Returns a device's sharing functions; `None` if its API is not Vulkan. They must be used only while the device is
 /// kept.
-fn sharing_of(device: &wgpu::Device, identity: &DeviceIdentity) -> Option<Sharing> {
+fn sharing_of(device: &wgpu::Device, identity: &DeviceIdentity) -> Option<SharingDevice> {
     // SAFETY: nothing of the guard's is destroyed; the copies of function tables are used while the device is kept.
     let hal = unsafe { device.as_hal::<Api>() }?;
     let raw = hal.raw_device().clone();
@@ -62,10 +62,10 @@ fn sharing_of(device: &wgpu::Device, identity: &DeviceIdentity) -> Option<Sharin
     let has = |name: &CStr| enabled.contains(&name);
     // wgpu-hal enables the feature wherever it exists, because its own fences use it.
     // SAFETY: the physical device is of this instance, of Vulkan 1.1 as wgpu-hal demands.
-    let timeline = unsafe { Sharing::timelines(&instance, physical) };
+    let timeline = unsafe { SharingDevice::timelines(&instance, physical) };
     // SAFETY: all three belong together and live as long as the `wgpu::Device`; what is made of them goes to it, or is
     // kept beside it.
-    Some(unsafe { Sharing::new(instance, physical, raw, has, timeline, identity.to_string()) })
+    Some(unsafe { SharingDevice::new(instance, physical, raw, has, timeline, identity.to_string()) })
 }
 
 impl Vulkan {

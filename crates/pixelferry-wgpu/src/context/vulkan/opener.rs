@@ -5,11 +5,11 @@ use super::{QueueSemaphore, sharing_of};
 use crate::context::device::WgpuDevice;
 use crate::context::format::whole_words;
 use interop_core::{ComputeSemaphore, MemoryCap, MemoryHandle, Result, SemaphoreCap, SemaphoreHandle};
-use pixelferry_vulkan::sharing::Sharing;
+use pixelferry_vulkan::sharing::SharingDevice;
 use std::sync::Arc;
 
 /// Functions of one device, which lives as long as the [`WgpuDevice`] that is kept with this.
-pub(crate) struct Opener(Sharing);
+pub(crate) struct Opener(SharingDevice);
 
 impl Opener {
     /// `None` if the device's API is not Vulkan.

@@ -4,7 +4,7 @@ use super::suite;
 use crate::kernels::FILL;
 use crate::paths::{conform, ran};
 use cpu_fallback::MemoryDisplay;
-use interop_core::conformance::{Manner, Table};
+use interop_core::conformance::{ConformanceTable, Manner};
 use interop_core::{
     Arg, ComputeBackend, ComputeMemory, Display, Error, KernelSource, Link, LinkOptions, PathId, PixelFormat, Policy,
     Result, SurfaceDesc, Target,
@@ -65,7 +65,7 @@ fn the_conformance_suite_in_the_displays_queue() {
         let display: Rc<dyn Display> = display;
         let in_queue = [PathId::IN_QUEUE_UPLOAD, PathId::IN_QUEUE_TEXTURE, PathId::IN_QUEUE_IN_PLACE];
         let rows = conform(&backend, &display, Manner::default(), by_level(&in_queue[..2], &in_queue, &in_queue));
-        let (passed, _, skipped) = Table(&rows).counts();
+        let (passed, _, skipped) = ConformanceTable(&rows).counts();
         // Fragment shaders of wgpu's OpenGL may read no memory; a texture has a way of its own.
         let (least, most) = by_level((4, 3), (15, 16), (15, 16));
         assert!(passed >= least && skipped <= most, "{name}: {passed} passed, {skipped} skipped");

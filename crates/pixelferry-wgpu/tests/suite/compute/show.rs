@@ -3,7 +3,7 @@
 use crate::kernels::PAINT;
 use crate::shows::{self, ALL, Board, SIZE, Scene, Screen, goes, untimed};
 use interop_core::{
-    Arg, ComputeBackend, Detour, Display, DrawOptions, Error, Link, Manner, PixelFormat, Policy, Result, Showed,
+    Arg, ComputeBackend, Detour, Display, DrawOptions, Error, Link, Manner, PixelFormat, Policy, Result, ShowOutcome,
     WriteFrame,
 };
 use pixelferry_testing::{Need, by_level, has, need};
@@ -40,7 +40,7 @@ impl Board for Target<'_> {
         link: &mut Link,
         options: DrawOptions,
         frame: &mut dyn FnMut(&mut WriteFrame<'_>) -> Result<()>,
-    ) -> Result<Showed> {
+    ) -> Result<ShowOutcome> {
         let viewport = Viewport { x: 3, y: 2, width: SIZE.0, height: SIZE.1 };
         link.show(&mut self.0.view_target(self.1.view(), self.1.texture().format(), viewport), options, frame)
     }
@@ -72,11 +72,11 @@ fn a_frame_that_goes_straight_is_what_a_draw_gives() {
             scene
         };
         for (format, [ways, _]) in shows::a_frame_that_goes_straight_is_what_a_draw_gives(&both, formats, scene) {
-            if ways[0] == Showed::Drawn(Detour::First) {
-                assert_eq!(ways[1..], [Showed::Straight, Showed::Straight], "{format}");
+            if ways[0] == ShowOutcome::Drawn(Detour::First) {
+                assert_eq!(ways[1..], [ShowOutcome::Straight, ShowOutcome::Straight], "{format}");
                 straight += 1;
             } else {
-                assert!(ways.iter().all(|way| matches!(way, Showed::Drawn(_))), "{format}: {ways:?}");
+                assert!(ways.iter().all(|way| matches!(way, ShowOutcome::Drawn(_))), "{format}: {ways:?}");
                 assert!(!both.backend.caps().image_formats.contains(&format), "{format}: {ways:?}");
             }
         }
@@ -91,7 +91,7 @@ fn a_texture_for_each_frame() {
         let mut scene = Scene::plain(&both, Policy::default());
         shows::targets_take_turns::<1>(&both, &mut scene, (12, 1), |round, _, way| {
             if round == 0 {
-                assert_eq!(way, Showed::Drawn(Detour::First));
+                assert_eq!(way, ShowOutcome::Drawn(Detour::First));
             } else {
                 goes(&way);
             }

@@ -17,9 +17,9 @@ use x11rb::rust_connection::RustConnection;
 /// At the first start, drivers build their shaders, and machines may be busy.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-struct Running(Child);
+struct RunningChild(Child);
 
-impl Drop for Running {
+impl Drop for RunningChild {
     fn drop(&mut self) {
         // It may have ended already.
         let _ = self.0.kill();
@@ -58,7 +58,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let (Some(file), Some(program)) = (arguments.next(), arguments.next()) else {
         return Err("look picture.png program [arguments]".into());
     };
-    let mut child = Running(Command::new(program).args(arguments).stdout(Stdio::piped()).spawn()?);
+    let mut child = RunningChild(Command::new(program).args(arguments).stdout(Stdio::piped()).spawn()?);
     let (tell, told) = mpsc::channel();
     let output = child.0.stdout.take().ok_or("no output")?;
     // Read to the end, so that the program never blocks on its output.

@@ -2,22 +2,22 @@
 
 use crate::alive::follow;
 use crate::error::{CLOSED, Error, Result, keys};
-use crate::lend::Known;
+use crate::lend::KnownSheets;
 use crate::lock::{lock, until};
-use crate::net::{Net, Way, now};
-use crate::pixels::{Pixels, Told, read_mark, write_all};
+use crate::net::{DeliveryOptions, Net, now};
+use crate::pixels::{PixelNotice, Pixels, read_mark, write_all};
 use crate::status::Entry;
 use pixelferry::{Extent, ImageDesc, Link, Region, WriteFrame};
-use pixelferry_media::wire::{Header, Kind, Limits, WireError};
+use pixelferry_media::wire::{Header, Limits, MessageKind, WireError};
 use pixelferry_rules::board::{Board, Mode};
 use pixelferry_rules::grid::Grid;
 use pixelferry_rules::hash::Weights;
 use pixelferry_rules::job::JobMessage;
 use pixelferry_rules::key::{self, Keys};
 use pixelferry_rules::link::Meter;
-use pixelferry_rules::owing::{Owed, Owing};
 use pixelferry_rules::shares::Shares;
 use pixelferry_rules::speeds::Speeds;
+use pixelferry_rules::tile_debts::{TileDebt, TileDebts};
 use pixelferry_rules::workers::Workers;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -103,7 +103,7 @@ pub struct Late {
     /// Number of live workers.
     pub workers: usize,
     /// Workers that owe tiles, or that are passed over because they owed some.
-    pub owing: Vec<Owed>,
+    pub owing: Vec<TileDebt>,
 }
 
 impl Tiles {
@@ -138,27 +138,27 @@ impl Tiles {
     }
 }
 
-struct State {
+struct SceneState {
     board: Board<Pixels>,
     workers: Workers,
     /// Workers came or left since the last job.
     changed: bool,
     speeds: Speeds,
-    owing: Owing,
+    owing: TileDebts,
     shares: Shares,
     /// Weights that were sent to the workers.
     weights: Weights,
     meter: Meter,
 }
 
-struct Shared {
-    state: Mutex<State>,
+struct SceneMonitor {
+    state: Mutex<SceneState>,
     told: Condvar,
     entry: Entry,
 }
 
 /// The frame that is being computed.
-struct Asked {
+struct CurrentFrame {
     message: JobMessage,
     deadline: Instant,
     again: Instant,
@@ -173,19 +173,19 @@ pub struct Assembly {
     grid: Grid,
     epoch: u64,
     frames: u64,
-    asked: Option<Asked>,
+    asked: Option<CurrentFrame>,
     /// The most recently taken frame.
     taken: Option<JobMessage>,
     /// Arguments that arrived while a whole frame was being computed; only the newest count.
     next: Option<(u64, Vec<u8>)>,
-    shared: Arc<Shared>,
+    shared: Arc<SceneMonitor>,
     limits: Limits,
     publisher: Publisher<'static>,
     keys: Keys,
     /// Identifies this display's reports to the workers.
     number: u64,
     net: Net,
-    known: Arc<Known>,
+    known: Arc<KnownSheets>,
     _tiles: Subscriber<()>,
     _marks: Subscriber<()>,
     _alive: Subscriber<()>,
@@ -203,16 +203,20 @@ impl Net {
         let grid = Grid::new(scene.image.extent, scene.tile).map_err(|problem| Error::invalid(OP, problem))?;
         let (limits, epoch) = (self.limits(), now());
         // Refuse here a job that workers would refuse.
-        let header = Header::new(Kind::Job, scene.image, scene.image.extent.full());
+        let header = Header::new(MessageKind::Job, scene.image, scene.image.extent.full());
         JobMessage::new(header, grid, Vec::new()).check(&limits)?;
         let board = Board::new(scene.mode, grid.len());
         let (workers, speeds, owing, meter) = Default::default();
         let (shares, weights) = Default::default();
-        let state = State { board, workers, changed: false, speeds, owing, shares, weights, meter };
+        let state = SceneState { board, workers, changed: false, speeds, owing, shares, weights, meter };
         let entry = self.status().enter("display", &scene.name);
-        let shared = Arc::new(Shared { state: Mutex::new(state), told: Condvar::new(), entry });
-        let publisher = self.publisher(OP, keys.job(), Way { congestion: CongestionControl::Block, ..Way::WORDS })?;
-        let (place, known) = (self.place().clone(), Arc::<Known>::default());
+        let shared = Arc::new(SceneMonitor { state: Mutex::new(state), told: Condvar::new(), entry });
+        let publisher = self.publisher(
+            OP,
+            keys.job(),
+            DeliveryOptions { congestion: CongestionControl::Block, ..DeliveryOptions::WORDS },
+        )?;
+        let (place, known) = (self.place().clone(), Arc::<KnownSheets>::default());
         let receiver =
             Receiver { shared: shared.clone(), image: scene.image, grid, epoch, limits, place, known: known.clone() };
         let tiles = self.subscribe_all(OP, keys.tiles(), move |sample| receiver.take(&sample))?;
@@ -250,7 +254,7 @@ impl Net {
     }
 }
 
-impl State {
+impl SceneState {
     /// Determines which workers owe tiles of a job, according to the weights sent to them, and reassigns these tiles
     /// with new weights.
     fn weigh(&mut self, job: &mut JobMessage, scene: &Scene, deadline: Duration, now: Instant) {
@@ -270,12 +274,12 @@ impl State {
         job.weights = self.weights.clone();
     }
 
-    fn owed(&self) -> Vec<Owed> {
+    fn owed(&self) -> Vec<TileDebt> {
         self.owing.owed(Instant::now()).filter(|owed| self.workers.has(owed.node)).collect()
     }
 }
 
-impl Shared {
+impl SceneMonitor {
     fn mark(&self, sample: &Sample, limits: &Limits, place: &AtomicU64) {
         match read_mark(sample, limits, place) {
             Ok((header, is_near)) => lock(&self.state).meter.mark(&header, is_near, Instant::now()),
@@ -286,14 +290,14 @@ impl Shared {
 
 /// Receiver of tiles from the network.
 struct Receiver {
-    shared: Arc<Shared>,
+    shared: Arc<SceneMonitor>,
     image: ImageDesc,
     grid: Grid,
     epoch: u64,
     limits: Limits,
     place: Arc<AtomicU64>,
     /// Memory lent by workers.
-    known: Arc<Known>,
+    known: Arc<KnownSheets>,
 }
 
 impl Receiver {
@@ -306,7 +310,7 @@ impl Receiver {
     }
 
     fn read(&self, sample: &Sample) -> Result<bool, WireError> {
-        let told = Told::read(sample, Kind::Tile, &self.limits)?;
+        let told = PixelNotice::read(sample, MessageKind::Tile, &self.limits)?;
         let Some(arrived) = told.fetch(&self.limits, &self.place, |ticket, bytes| self.known.fetch(ticket, bytes))
         else {
             return Ok(false);
@@ -370,7 +374,7 @@ impl Assembly {
         let image = self.scene.image;
         // Workers in the same place lend their tiles.
         let sender = self.net.place().load(Ordering::Relaxed);
-        let new = Header::new(Kind::Job, image, image.extent.full());
+        let new = Header::new(MessageKind::Job, image, image.extent.full());
         let header = Header { epoch: self.epoch, frame, time: now(), sender, ..new };
         let message = JobMessage::new(header, self.grid, args);
         let mut state = lock(&self.shared.state);
@@ -381,7 +385,7 @@ impl Assembly {
     }
 
     fn ask_for(&mut self, message: JobMessage) -> Result<()> {
-        self.asked = Some(Asked { message, deadline: until(self.deadline), again: Instant::now() });
+        self.asked = Some(CurrentFrame { message, deadline: until(self.deadline), again: Instant::now() });
         self.ask(Vec::new())
     }
 
@@ -532,7 +536,7 @@ impl Assembly {
     }
 
     /// Live workers whose tiles are given to others, because they owed tiles for too long.
-    pub fn passed_over(&self) -> Vec<Owed> {
+    pub fn passed_over(&self) -> Vec<TileDebt> {
         let mut owed = lock(&self.shared.state).owed();
         owed.retain(|owed| owed.is_passed_over);
         owed

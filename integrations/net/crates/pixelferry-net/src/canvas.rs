@@ -1,6 +1,6 @@
 //! Memory that a message is computed in: lent to other processes if that saves a copy, otherwise the program's own.
 
-use crate::lend::{Held, Sheets, Ticket, place};
+use crate::lend::{HeldSheet, Sheets, Ticket, place};
 use bytes::Bytes;
 use pixelferry_media::wire::HEADER_BYTES;
 
@@ -36,7 +36,7 @@ impl Pool {
 
 /// Memory of one message, header first.
 pub(crate) enum Memory {
-    Shared(Held),
+    Shared(HeldSheet),
     /// Reserved but not filled: zeros that pixels replace would cost as much as the pixels.
     Own(Vec<u8>),
 }

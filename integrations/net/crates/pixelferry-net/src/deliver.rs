@@ -5,7 +5,7 @@
 use crate::error::{Error, Result};
 use crate::lend::Ticket;
 use crate::lock::lock;
-use crate::net::{Net, Shared, Way};
+use crate::net::{DeliveryOptions, Net, NetState};
 use crate::pack::mark;
 use crate::unseen::Unseen;
 use bytes::Bytes;
@@ -49,7 +49,7 @@ pub(crate) struct Picture {
 pub(crate) struct Delivery {
     key: String,
     unseen: Arc<Unseen>,
-    state: Mutex<State>,
+    state: Mutex<DeliveryState>,
     /// A picture is there for the publication.
     small: Condvar,
     /// A newer picture could be on its way.
@@ -57,7 +57,7 @@ pub(crate) struct Delivery {
 }
 
 #[derive(Default)]
-struct State {
+struct DeliveryState {
     newest: Option<Picture>,
     /// Number of the newest picture, from 1, and of the newest published one.
     serial: u64,
@@ -102,7 +102,7 @@ impl Delivery {
 
     /// Waits until a newer picture could be sent at once; false on a timeout.
     pub fn wait(&self, timeout: Duration) -> bool {
-        let waits = |state: &mut State| {
+        let waits = |state: &mut DeliveryState| {
             let (mut lines, serial) = (state.viewers.values(), state.serial);
             let is_begun = || !state.viewers.is_empty() && state.viewers.values().all(|line| line.begun == serial);
             let is_free = lines.any(|line| line.done == serial) || is_begun();
@@ -131,7 +131,7 @@ impl Delivery {
         let mut sent = 0;
         loop {
             let state = lock(&self.state);
-            let waits = |state: &mut State| state.serial == sent && !state.is_over;
+            let waits = |state: &mut DeliveryState| state.serial == sent && !state.is_over;
             let state = self.small.wait_while(state, waits).unwrap_or_else(PoisonError::into_inner);
             if state.serial == sent {
                 return;
@@ -170,7 +170,7 @@ impl Delivery {
     }
 
     /// Handles a viewer's request. An unknown viewer gets a thread.
-    pub fn wish(self: &Arc<Self>, wish: Wish, net: &Weak<Shared>) {
+    pub fn wish(self: &Arc<Self>, wish: Wish, net: &Weak<NetState>) {
         let mut state = lock(&self.state);
         if let Some(line) = state.viewers.get_mut(&wish.viewer) {
             (line.wish, line.heard) = (wish, Instant::now());
@@ -198,7 +198,8 @@ impl Delivery {
     fn serve(&self, first: Wish, net: Net) -> Result<()> {
         const OP: &str = "Server";
         let failed = || Error::zenoh(OP, "The network was left.");
-        let way = Way { congestion: CongestionControl::Block, priority: Priority::Background, express: false };
+        let way =
+            DeliveryOptions { congestion: CongestionControl::Block, priority: Priority::Background, express: false };
         let to = net.publisher(OP, key::to(&self.key, first.viewer), way)?;
         drop(net);
         let (mut pace, mut sent, mut asked) = (Pace::from(first.taken), 0, None);
@@ -272,7 +273,7 @@ impl Delivery {
     }
 }
 
-impl State {
+impl DeliveryState {
     fn note(&mut self, picture: &Picture) {
         if picture.ticket.is_some() {
             self.lent = Some(Instant::now());

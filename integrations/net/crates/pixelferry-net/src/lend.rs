@@ -55,40 +55,40 @@ impl Ticket {
 
     /// Maps `bytes` bytes of the memory, which may already hold another message. Nobody writes them while they are
     /// held.
-    pub fn fetch(self, bytes: usize) -> io::Result<Fetched> {
+    pub fn fetch(self, bytes: usize) -> io::Result<FetchedBytes> {
         Arc::new(system::open(self, bytes)?).read()
     }
 }
 
 /// A mapped sheet of another process. It is locked while it is read here.
-pub(crate) struct Opened {
+pub(crate) struct OpenedSheet {
     file: File,
     memory: Mmap,
     readers: Mutex<usize>,
 }
 
-impl Opened {
-    fn read(self: Arc<Self>) -> io::Result<Fetched> {
+impl OpenedSheet {
+    fn read(self: Arc<Self>) -> io::Result<FetchedBytes> {
         let mut readers = lock(&self.readers);
         if *readers == 0 && !system::lock(&self.file, system::READ) {
             return Err(io::Error::new(io::ErrorKind::WouldBlock, "the memory is being written"));
         }
         *readers += 1;
         drop(readers);
-        Ok(Fetched(self))
+        Ok(FetchedBytes(self))
     }
 }
 
 /// Bytes of a sheet that is locked for reading.
-pub(crate) struct Fetched(Arc<Opened>);
+pub(crate) struct FetchedBytes(Arc<OpenedSheet>);
 
-impl AsRef<[u8]> for Fetched {
+impl AsRef<[u8]> for FetchedBytes {
     fn as_ref(&self) -> &[u8] {
         &self.0.memory
     }
 }
 
-impl Drop for Fetched {
+impl Drop for FetchedBytes {
     fn drop(&mut self) {
         let mut readers = lock(&self.0.readers);
         *readers -= 1;
@@ -100,16 +100,17 @@ impl Drop for Fetched {
 
 /// Others' large sheets that were read recently: mapping one again takes as long as copying it.
 #[derive(Default)]
-pub(crate) struct Known(Mutex<Vec<(Ticket, Instant, Arc<Opened>)>>);
+pub(crate) struct KnownSheets(Mutex<Vec<(Ticket, Instant, Arc<OpenedSheet>)>>);
 
-impl Known {
+impl KnownSheets {
     /// Like [`Ticket::fetch`], with this cache.
-    pub fn fetch(&self, ticket: Ticket, bytes: usize) -> io::Result<Fetched> {
+    pub fn fetch(&self, ticket: Ticket, bytes: usize) -> io::Result<FetchedBytes> {
         if bytes < LARGE {
             return ticket.fetch(bytes);
         }
         let mut known = lock(&self.0);
-        let is_it = |(of, _, sheet): &&mut (Ticket, Instant, Arc<Opened>)| *of == ticket && sheet.memory.len() >= bytes;
+        let is_it =
+            |(of, _, sheet): &&mut (Ticket, Instant, Arc<OpenedSheet>)| *of == ticket && sheet.memory.len() >= bytes;
         if let Some((_, read, sheet)) = known.iter_mut().find(is_it) {
             *read = Instant::now();
             return sheet.clone().read();
@@ -153,7 +154,7 @@ impl Sheets {
     }
 
     /// Returns memory of this size; `None` if none can be shared, or the limit would be exceeded.
-    pub fn take(&self, bytes: usize) -> Option<Held> {
+    pub fn take(&self, bytes: usize) -> Option<HeldSheet> {
         if !self.lends(bytes) {
             return None;
         }
@@ -179,19 +180,19 @@ impl Sheets {
                 sheet
             }
         };
-        Some(Held { sheet: Some(sheet), bytes, home: self.clone() })
+        Some(HeldSheet { sheet: Some(sheet), bytes, home: self.clone() })
     }
 }
 
 /// A sheet that one message has.
-pub(crate) struct Held {
+pub(crate) struct HeldSheet {
     /// There until it is dropped.
     sheet: Option<Sheet>,
     bytes: usize,
     home: Sheets,
 }
 
-impl Held {
+impl HeldSheet {
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         let bytes = self.bytes;
         self.sheet.as_mut().and_then(|sheet| sheet.memory.get_mut(..bytes)).unwrap_or_default()
@@ -205,13 +206,13 @@ impl Held {
     }
 }
 
-impl AsRef<[u8]> for Held {
+impl AsRef<[u8]> for HeldSheet {
     fn as_ref(&self) -> &[u8] {
         self.sheet.as_ref().and_then(|sheet| sheet.memory.get(..self.bytes)).unwrap_or_default()
     }
 }
 
-impl Drop for Held {
+impl Drop for HeldSheet {
     fn drop(&mut self) {
         lock(&self.home.0).free.extend(self.sheet.take());
     }
@@ -241,7 +242,7 @@ pub(crate) fn place() -> Result<u64, &'static str> {
 
 #[cfg(target_os = "linux")]
 mod system {
-    use super::{Opened, Sheet, Ticket};
+    use super::{OpenedSheet, Sheet, Ticket};
     use memmap2::{MmapMut, MmapOptions};
     use rustix::fs::{self, FlockOperation, MemfdFlags, OFlags, SealFlags};
     use std::fs::{File, OpenOptions, metadata, read, read_link};
@@ -276,7 +277,7 @@ mod system {
     }
 
     /// Opens another process's sheet. It must be locked before it is read.
-    pub fn open(ticket: Ticket, bytes: usize) -> Result<Opened> {
+    pub fn open(ticket: Ticket, bytes: usize) -> Result<OpenedSheet> {
         let path = format!("/proc/{}/fd/{}", ticket.process, ticket.descriptor);
         // The ticket may come from a stranger: open nothing but such files of a process.
         let is_ours = read_link(&path)?.as_os_str().as_bytes().starts_with(b"/memfd:pixelferry");
@@ -292,7 +293,7 @@ mod system {
         }
         // SAFETY: the file cannot shrink, and programs of pixelferry write it only while it is not locked.
         let memory = unsafe { MmapOptions::new().len(bytes).populate().map(&file)? };
-        Ok(Opened { file, memory, readers: Mutex::default() })
+        Ok(OpenedSheet { file, memory, readers: Mutex::default() })
     }
 
     /// Processes of the same boot, namespaces and user can open each other's files.
@@ -310,7 +311,7 @@ mod system {
 #[cfg(not(target_os = "linux"))]
 mod system {
     //! Other systems share no memory: messages are copied.
-    use super::{Opened, Sheet, Ticket};
+    use super::{OpenedSheet, Sheet, Ticket};
     use std::fs::File;
     use std::io::{ErrorKind, Result};
 
@@ -326,7 +327,7 @@ mod system {
         Err(ErrorKind::Unsupported.into())
     }
 
-    pub fn open(_: Ticket, _: usize) -> Result<Opened> {
+    pub fn open(_: Ticket, _: usize) -> Result<OpenedSheet> {
         Err(ErrorKind::Unsupported.into())
     }
 
@@ -354,7 +355,7 @@ mod tests {
         let sheets = Sheets::new(4 * LEAST);
         let (message, ticket) = lend(&sheets, 1);
         assert_eq!(Ticket::read(&ticket.to_bytes()), Some(ticket));
-        let known = Known::default();
+        let known = KnownSheets::default();
         let [read, again] = [(); 2].map(|()| known.fetch(ticket, LEAST).unwrap());
         drop(again);
         drop(message);

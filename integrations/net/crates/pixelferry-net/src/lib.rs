@@ -7,11 +7,11 @@
 //!
 //! ```
 //! use pixelferry::{CpuBackend, ImageDesc, Link, LinkOptions, MemoryDisplay, PixelFormat, SurfaceDesc};
-//! use pixelferry_net::{Net, Options, Scene, Update};
+//! use pixelferry_net::{Net, NetOptions, Scene, Update};
 //! use std::{sync::Arc, time::Duration};
 //!
 //! // A display, where others would connect; the worker is in the same program here.
-//! let net = Net::join(Options::hub("tcp/127.0.0.1:0"))?;
+//! let net = Net::join(NetOptions::hub("tcp/127.0.0.1:0"))?;
 //! let image = ImageDesc::new(40, 30, PixelFormat::R8);
 //! let mut picture = net.assemble(Scene::new("example", image).with_tile(16, 16), Duration::from_secs(5))?;
 //! let tile = net.tile("example", None)?;
@@ -42,7 +42,7 @@ mod error;
 mod lend;
 mod lock;
 mod net;
-mod options;
+mod net_options;
 mod pack;
 mod pixels;
 mod serve;
@@ -56,14 +56,14 @@ mod worker;
 pub use assemble::{Assembly, Late, Scene, Tiles, Update};
 pub use error::{Error, Result};
 pub use net::Net;
-pub use options::{Options, Place, Security};
+pub use net_options::{NetOptions, NetRole, Security};
 pub use pixelferry_media::Event;
 pub use pixelferry_media::wire::{Codec, Limits, WireError};
 pub use pixelferry_rules::board::Mode;
 pub use pixelferry_rules::grid::{Grid, MOST_TILES};
 pub use pixelferry_rules::hash::{USUAL_WEIGHT, Weights, score};
-pub use pixelferry_rules::owing::Owed;
 pub use pixelferry_rules::packing::Packing;
+pub use pixelferry_rules::tile_debts::TileDebt;
 pub use pixels::Pixels;
 pub use serve::Server;
 pub use status::{NodeStatus, Role};
@@ -72,7 +72,7 @@ pub use worker::{Job, Tile};
 
 /// The binary format of messages, which `integrations/net/docs/protocol.md` specifies.
 pub mod wire {
-    pub use pixelferry_media::wire::{Codec, HEADER_BYTES, Header, Kind, Limits, MAGIC, VERSION, WireError};
+    pub use pixelferry_media::wire::{Codec, HEADER_BYTES, Header, Limits, MAGIC, MessageKind, VERSION, WireError};
     pub use pixelferry_rules::job::JobMessage;
     pub use pixelferry_rules::report::Report;
 }

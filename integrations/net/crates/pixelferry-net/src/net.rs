@@ -3,7 +3,7 @@
 use crate::canvas::Pool;
 use crate::error::{CLOSED, Error, Result};
 use crate::lend;
-use crate::options::Options;
+use crate::net_options::NetOptions;
 use crate::status::{self, Board, Memory, NodeStatus};
 use pixelferry_media::wire::Limits;
 use std::net::{TcpStream, ToSocketAddrs as _};
@@ -18,7 +18,7 @@ use zenoh::{Session, Wait};
 
 /// Delivery options for messages of one key.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Way {
+pub(crate) struct DeliveryOptions {
     /// When the queue is full: whether the sender waits, or the message is lost.
     pub congestion: CongestionControl,
     pub priority: Priority,
@@ -26,7 +26,7 @@ pub(crate) struct Way {
     pub express: bool,
 }
 
-impl Way {
+impl DeliveryOptions {
     /// Options for short requests and reports, and for messages that are repeated if they are lost.
     pub const WORDS: Self =
         Self { congestion: CongestionControl::Drop, priority: Priority::InteractiveHigh, express: true };
@@ -37,11 +37,11 @@ impl Way {
 ///
 /// Threads: any; everything is `Send` and `Sync`.
 #[derive(Clone)]
-pub struct Net(Arc<Shared>);
+pub struct Net(Arc<NetState>);
 
-pub(crate) struct Shared {
+pub(crate) struct NetState {
     pub session: Session,
-    pub options: Options,
+    pub options: NetOptions,
     pub pool: Pool,
     pub status: Board,
     made: AtomicU64,
@@ -58,7 +58,7 @@ impl Net {
     /// # Errors
     /// [`Error::Refused`] if an endpoint refuses this program's certificate, name or password; [`Error::Zenoh`] if an
     /// endpoint cannot be listened on or reached, or an option is invalid.
-    pub fn join(options: Options) -> Result<Self> {
+    pub fn join(options: NetOptions) -> Result<Self> {
         const OP: &str = "Net::join";
         let hint = "Is the port in use by another program, and do the endpoints to connect to exist?";
         let session = open(&options)?.map_err(Error::zenoh(OP, hint))?;
@@ -69,7 +69,7 @@ impl Net {
         let node = id.iter().rev().fold(0u64, |node, &byte| node.rotate_left(8) ^ u64::from(byte));
         let memory = Memory { place: place.clone(), trouble: found.err() };
         let status = Board::declare(&session, node, memory)?;
-        Ok(Self(Arc::new(Shared { session, options, pool, status, made: AtomicU64::new(node), place })))
+        Ok(Self(Arc::new(NetState { session, options, pool, status, made: AtomicU64::new(node), place })))
     }
 
     /// Returns the endpoints where others can connect to this program, with the ports that the system chose.
@@ -94,12 +94,12 @@ impl Net {
     }
 
     /// For threads that must not keep the connection.
-    pub(crate) fn weak(&self) -> Weak<Shared> {
+    pub(crate) fn weak(&self) -> Weak<NetState> {
         Arc::downgrade(&self.0)
     }
 
     /// `None` if the connection has ended.
-    pub(crate) fn of(weak: &Weak<Shared>) -> Option<Self> {
+    pub(crate) fn of(weak: &Weak<NetState>) -> Option<Self> {
         weak.upgrade().map(Self)
     }
 
@@ -140,7 +140,12 @@ impl Net {
     }
 
     /// Sends messages of one key.
-    pub(crate) fn publisher(&self, operation: &'static str, key: String, way: Way) -> Result<Publisher<'static>> {
+    pub(crate) fn publisher(
+        &self,
+        operation: &'static str,
+        key: String,
+        way: DeliveryOptions,
+    ) -> Result<Publisher<'static>> {
         let publisher = self.session().declare_publisher(key).congestion_control(way.congestion);
         let publisher = publisher.priority(way.priority).express(way.express).wait();
         publisher.map_err(Error::zenoh(operation, CLOSED))
@@ -176,7 +181,7 @@ impl Net {
 
 /// Zenoh reports the same error for an endpoint without a listener and for one that refuses this program; a plain
 /// connection tells them apart. An endpoint that began to listen only now is tried once more.
-fn open(options: &Options) -> Result<zenoh::Result<Session>> {
+fn open(options: &NetOptions) -> Result<zenoh::Result<Session>> {
     let join = || -> Result<_> { Ok(zenoh::open(options.config()?).wait()) };
     let opened = join()?;
     let listens = || options.connect.iter().find(|endpoint| is_listening(endpoint));

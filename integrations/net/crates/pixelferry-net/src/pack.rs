@@ -2,10 +2,10 @@
 
 use crate::error::{CLOSED, Error, Result};
 use crate::lock::lock;
-use crate::net::{Net, Way};
+use crate::net::{DeliveryOptions, Net};
 use crate::status::Entry;
 use pixelferry::PixelFormat;
-use pixelferry_media::wire::{Codec, Header, Kind};
+use pixelferry_media::wire::{Codec, Header, MessageKind};
 use pixelferry_rules::choose::Chooser;
 use pixelferry_rules::key;
 use pixelferry_rules::link::{Link, Links};
@@ -23,7 +23,7 @@ pub(crate) struct Packer {
     entry: Arc<Entry>,
     /// The key of the pixels, and delivery options. Marks must not overtake pixels.
     key: String,
-    way: Way,
+    way: DeliveryOptions,
     packing: Packing,
     quality: u8,
     /// Made at the first use of the connection's properties.
@@ -40,7 +40,7 @@ struct Auto {
 }
 
 impl Packer {
-    pub fn new(net: &Net, entry: &Arc<Entry>, (key, way): (String, Way), quality: u8) -> Self {
+    pub fn new(net: &Net, entry: &Arc<Entry>, (key, way): (String, DeliveryOptions), quality: u8) -> Self {
         let (net, entry) = (net.clone(), entry.clone());
         Self { net, entry, key, way, packing: Packing::default(), quality, auto: Mutex::new(None) }.told()
     }
@@ -101,7 +101,7 @@ impl Packer {
 
     fn listen(&self, lossy: bool) -> Result<Auto> {
         const OP: &str = "Packing::Auto";
-        let marks = self.net.publisher(OP, key::mark(&self.key), Way { express: true, ..self.way })?;
+        let marks = self.net.publisher(OP, key::mark(&self.key), DeliveryOptions { express: true, ..self.way })?;
         let links = Arc::new(Mutex::new(Links::default()));
         let (told, entry, limits) = (links.clone(), self.entry.clone(), self.net.limits());
         let report = move |message: &ZBytes| match Report::read(&message.to_bytes(), &limits) {
@@ -132,5 +132,5 @@ impl Packer {
 
 /// The mark that precedes the message with this header, with the sender's place.
 pub(crate) fn mark(header: &Header) -> Vec<u8> {
-    Header { kind: Kind::Mark, codec: Codec::None, payload: 0, ..*header }.to_bytes().to_vec()
+    Header { kind: MessageKind::Mark, codec: Codec::None, payload: 0, ..*header }.to_bytes().to_vec()
 }

@@ -1,10 +1,10 @@
 //! Received pixels, and copying them to where they are shown.
 
 use crate::error::{Error, Result};
-use crate::lend::{Fetched, Ticket};
+use crate::lend::{FetchedBytes, Ticket};
 use crate::net::now;
 use pixelferry::{ImageView, Region, View, WriteFrame};
-use pixelferry_media::wire::{Codec, HEADER_BYTES, Header, Kind, Limits, WireError};
+use pixelferry_media::wire::{Codec, HEADER_BYTES, Header, Limits, MessageKind, WireError};
 use std::borrow::Cow;
 use std::io::{self, ErrorKind, Read};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,7 +28,7 @@ enum Bytes {
 }
 
 /// Reads the header of a message and checks the kind of its key.
-pub(crate) fn read_header(message: &ZBytes, kind: Kind, limits: &Limits) -> Result<Header, WireError> {
+pub(crate) fn read_header(message: &ZBytes, kind: MessageKind, limits: &Limits) -> Result<Header, WireError> {
     let header = begin(message, limits)?;
     header.expect(kind, message.len())?;
     Ok(header)
@@ -43,7 +43,7 @@ pub(crate) fn begin(message: &ZBytes, limits: &Limits) -> Result<Header, WireErr
 }
 
 /// A received message with pixels.
-pub(crate) struct Arrived {
+pub(crate) struct ArrivedMessage {
     pub header: Header,
     /// Header and payload.
     pub message: ZBytes,
@@ -52,15 +52,15 @@ pub(crate) struct Arrived {
 }
 
 /// A notification of a message with pixels.
-pub(crate) struct Told {
+pub(crate) struct PixelNotice {
     pub header: Header,
     /// Header and payload, or where they are.
     lies: std::result::Result<ZBytes, Ticket>,
 }
 
-impl Told {
+impl PixelNotice {
     /// Reads a message, or the notification of a lent one.
-    pub fn read(sample: &Sample, kind: Kind, limits: &Limits) -> Result<Self, WireError> {
+    pub fn read(sample: &Sample, kind: MessageKind, limits: &Limits) -> Result<Self, WireError> {
         let Some(ticket) = sample.attachment() else { return Self::whole(sample.payload().clone(), kind, limits) };
         let (head, ticket) = (sample.payload().to_bytes(), Ticket::read(&ticket.to_bytes()));
         let (Ok(head), Some(ticket)) = (<&[u8; HEADER_BYTES]>::try_from(head.as_ref()), ticket) else {
@@ -73,7 +73,7 @@ impl Told {
     }
 
     /// Reads a complete message.
-    pub fn whole(message: ZBytes, kind: Kind, limits: &Limits) -> Result<Self, WireError> {
+    pub fn whole(message: ZBytes, kind: MessageKind, limits: &Limits) -> Result<Self, WireError> {
         Ok(Self { header: read_header(&message, kind, limits)?, lies: Ok(message) })
     }
 
@@ -83,22 +83,26 @@ impl Told {
         self,
         limits: &Limits,
         place: &AtomicU64,
-        open: impl Fn(Ticket, usize) -> io::Result<Fetched>,
-    ) -> Option<Arrived> {
+        open: impl Fn(Ticket, usize) -> io::Result<FetchedBytes>,
+    ) -> Option<ArrivedMessage> {
         let ticket = match self.lies {
-            Ok(message) => return Some(Arrived { header: self.header, message, is_shared: false }),
+            Ok(message) => return Some(ArrivedMessage { header: self.header, message, is_shared: false }),
             Err(ticket) => ticket,
         };
         match open(ticket, length(&self.header)?) {
             Ok(held) => {
                 let header = Header::read(held.as_ref().first_chunk::<HEADER_BYTES>()?, limits).ok()?;
                 let bytes = length(&header).filter(|&bytes| bytes <= held.as_ref().len())?;
-                let is_newer = header.expect(Kind::Picture, bytes).is_ok()
+                let is_newer = header.expect(MessageKind::Picture, bytes).is_ok()
                     && (self.header.kind, self.header.epoch) == (header.kind, header.epoch)
                     && header.frame > self.header.frame
                     && header.region == header.image.extent.full();
                 let message = || bytes::Bytes::from_owner(held).slice(..bytes).into();
-                (is_newer || header == self.header).then(|| Arrived { header, message: message(), is_shared: true })
+                (is_newer || header == self.header).then(|| ArrivedMessage {
+                    header,
+                    message: message(),
+                    is_shared: true,
+                })
             }
             Err(error) => {
                 if error.kind() == ErrorKind::PermissionDenied && place.swap(0, Ordering::Relaxed) != 0 {
@@ -118,7 +122,7 @@ pub(crate) fn length(header: &Header) -> Option<usize> {
 
 /// Reads a mark, and whether its sender is in the same place.
 pub(crate) fn read_mark(sample: &Sample, limits: &Limits, place: &AtomicU64) -> Result<(Header, bool), WireError> {
-    let header = read_header(sample.payload(), Kind::Mark, limits)?;
+    let header = read_header(sample.payload(), MessageKind::Mark, limits)?;
     let ours = place.load(Ordering::Relaxed);
     let is_near = sample.attachment().is_some_and(|place| ours != 0 && *place.to_bytes() == ours.to_le_bytes());
     Ok((header, is_near))
@@ -126,8 +130,8 @@ pub(crate) fn read_mark(sample: &Sample, limits: &Limits, place: &AtomicU64) -> 
 
 impl Pixels {
     /// Takes pixels whose header was read; decodes them.
-    pub(crate) fn new(arrived: Arrived) -> Result<Self, WireError> {
-        let Arrived { header, message, is_shared } = arrived;
+    pub(crate) fn new(arrived: ArrivedMessage) -> Result<Self, WireError> {
+        let ArrivedMessage { header, message, is_shared } = arrived;
         let bytes = match header.codec {
             Codec::None => Bytes::Message(message),
             _ => Bytes::Unpacked(header.unpack(message.to_bytes().get(HEADER_BYTES..).unwrap_or_default())?),

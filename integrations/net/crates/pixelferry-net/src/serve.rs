@@ -4,13 +4,13 @@ use crate::canvas::Canvas;
 use crate::deliver::{Delivery, LARGE, Picture};
 use crate::error::{CLOSED, Error, Result, keys};
 use crate::lock::{lock, until};
-use crate::net::{Net, Way, now};
+use crate::net::{DeliveryOptions, Net, now};
 use crate::pack::{Packer, mark};
 use crate::pixels::read_header;
 use crate::status::Entry;
 use crate::unseen::Unseen;
 use pixelferry::ImageDesc;
-use pixelferry_media::wire::{Codec, HEADER_BYTES, Header, Kind, WireError};
+use pixelferry_media::wire::{Codec, HEADER_BYTES, Header, MessageKind, WireError};
 use pixelferry_rules::key;
 use pixelferry_rules::pace::Wish;
 use pixelferry_rules::packing::Packing;
@@ -106,10 +106,10 @@ impl Net {
         const OP: &str = "Net::serve";
         let keys = keys(scene)?;
         let entry = Arc::new(self.status().enter("server", scene));
-        let way = Way { congestion: CongestionControl::Drop, priority: Priority::DataLow, express: false };
+        let way = DeliveryOptions { congestion: CongestionControl::Drop, priority: Priority::DataLow, express: false };
         let publisher = Arc::new(self.publisher(OP, keys.view(), way)?);
         let place = self.place().load(Ordering::Relaxed);
-        let near = self.publisher(OP, key::near(&keys.view(), place), Way { express: true, ..way })?;
+        let near = self.publisher(OP, key::near(&keys.view(), place), DeliveryOptions { express: true, ..way })?;
         let unseen = Arc::new(Unseen::default());
         let delivery = Delivery::new(keys.view(), unseen.clone());
         let (told, refusing, net) = (delivery.clone(), entry.clone(), self.weak());
@@ -121,7 +121,7 @@ impl Net {
         let inputs = Arc::new(Inputs::default());
         let (taken, refusing, limits) = (inputs.clone(), entry.clone(), self.limits());
         let input = move |message: &ZBytes| {
-            if let Err(refused) = read_header(message, Kind::Input, &limits) {
+            if let Err(refused) = read_header(message, MessageKind::Input, &limits) {
                 return refusing.refuse(&refused);
             }
             taken.push(message.to_bytes().get(HEADER_BYTES..).unwrap_or_default().to_vec());
@@ -161,7 +161,7 @@ impl Server {
     /// [`Error::Wire`] for a picture that viewers would refuse; [`Error::Invalid`] if the number of bytes does not
     /// match, or the codec does not support the format; [`Error::Zenoh`].
     pub fn publish(&self, image: ImageDesc, frame: u64, asked: Option<u64>, pixels: &[u8]) -> Result<()> {
-        let new = Header::new(Kind::Picture, image, image.extent.full());
+        let new = Header::new(MessageKind::Picture, image, image.extent.full());
         let header = Header { epoch: self.epoch, frame, time: asked.unwrap_or_else(now), ..new };
         if pixels.len() as u64 != header.pixel_bytes() {
             return Err(WireError::Length { promised: header.pixel_bytes(), found: pixels.len() as u64 }.into());

@@ -137,9 +137,9 @@ pub(crate) struct Board {
     _queryable: Queryable<()>,
 }
 
-type Rows = Arc<Mutex<BTreeMap<u64, Row>>>;
+type Rows = Arc<Mutex<BTreeMap<u64, StatusRow>>>;
 
-struct Row {
+struct StatusRow {
     role: &'static str,
     scene: String,
     tally: Tally,
@@ -175,13 +175,13 @@ impl Board {
     pub fn enter(&self, role: &'static str, scene: &str) -> Entry {
         let mut rows = lock(&self.rows);
         let at = rows.keys().next_back().map_or(0, |last| last + 1);
-        rows.insert(at, Row { role, scene: scene.into(), tally: Tally::new() });
+        rows.insert(at, StatusRow { role, scene: scene.into(), tally: Tally::new() });
         Entry { rows: self.rows.clone(), at }
     }
 }
 
 fn status(rows: &Rows, memory: &Memory) -> NodeStatus {
-    let role = |row: &mut Row| {
+    let role = |row: &mut StatusRow| {
         row.tally.turn();
         Role {
             role: row.role.into(),

@@ -7,10 +7,10 @@ use pixelferry_media::wire::Header;
 use std::sync::{Arc, Mutex};
 
 /// Header, rows, and the encoder.
-type Kept = (Header, Vec<u8>, Arc<Packer>);
+type KeptRows = (Header, Vec<u8>, Arc<Packer>);
 
 #[derive(Default)]
-pub(crate) struct Unseen(Mutex<Option<Kept>>);
+pub(crate) struct Unseen(Mutex<Option<KeptRows>>);
 
 impl Unseen {
     /// Keeps a picture in place of the previous one.

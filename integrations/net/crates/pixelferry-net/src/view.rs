@@ -1,17 +1,17 @@
 //! A viewer, which receives the newest picture of a scene.
 
 use crate::error::{CLOSED, Error, Result, keys};
-use crate::lend::Known;
+use crate::lend::KnownSheets;
 use crate::lock::{lock, until};
-use crate::net::{Net, Way, now};
-use crate::pixels::{Arrived, Pixels, Told, begin, copy, read_mark};
+use crate::net::{DeliveryOptions, Net, now};
+use crate::pixels::{ArrivedMessage, PixelNotice, Pixels, begin, copy, read_mark};
 use crate::status::Entry;
 use pixelferry::{ImageDesc, PixelFormat};
-use pixelferry_media::wire::{Codec, HEADER_BYTES, Header, Kind, Limits, WireError};
+use pixelferry_media::wire::{Codec, HEADER_BYTES, Header, Limits, MessageKind, WireError};
 use pixelferry_rules::key;
 use pixelferry_rules::link::Meter;
 use pixelferry_rules::pace::{Piece, Wish};
-use pixelferry_rules::session::{Followed, News};
+use pixelferry_rules::session::{FollowedSession, News};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -25,13 +25,13 @@ use zenoh::sample::Sample;
 ///
 /// Threads: any.
 pub struct Viewer {
-    shared: Arc<Shared>,
+    shared: Arc<ViewerState>,
     publisher: Publisher<'static>,
     reports: Publisher<'static>,
     /// Identifies this viewer's reports to the server.
     number: u64,
     wishes: Arc<Wishes>,
-    _repeated: Repeated,
+    _repeated: WishRepeater,
     _near: Subscriber<()>,
     _apart: Subscriber<()>,
     _pictures: Subscriber<()>,
@@ -39,23 +39,23 @@ pub struct Viewer {
     net: Net,
 }
 
-struct Shared {
+struct ViewerState {
     newest: Mutex<Newest>,
     meter: Mutex<Meter>,
-    coming: Mutex<Coming>,
+    coming: Mutex<PartialPicture>,
     told: Condvar,
     entry: Entry,
     limits: Limits,
     place: Arc<AtomicU64>,
     /// Memory lent by servers.
-    known: Known,
+    known: KnownSheets,
 }
 
 #[derive(Default)]
 struct Newest {
-    followed: Followed,
+    followed: FollowedSession,
     /// Lent memory is locked when the picture is read, so that a viewer that does not read keeps no memory.
-    picture: Option<Told>,
+    picture: Option<PixelNotice>,
     /// Session and frame that was read last, which may be newer than the last notification.
     read: (u64, u64),
 }
@@ -71,7 +71,7 @@ impl Net {
         let limits = self.limits();
         let entry = self.status().enter("viewer", scene);
         let (newest, meter, coming) = Default::default();
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(ViewerState {
             newest,
             meter,
             coming,
@@ -79,10 +79,10 @@ impl Net {
             entry,
             limits,
             place: self.place().clone(),
-            known: Known::default(),
+            known: KnownSheets::default(),
         });
-        let publisher = self.publisher(OP, keys.input(), Way::WORDS)?;
-        let reports = self.publisher(OP, key::report(&keys.view()), Way::WORDS)?;
+        let publisher = self.publisher(OP, keys.input(), DeliveryOptions::WORDS)?;
+        let reports = self.publisher(OP, key::report(&keys.view()), DeliveryOptions::WORDS)?;
         let taken = shared.clone();
         let marks = self.subscribe_all(OP, key::mark(&keys.view()), move |sample| taken.mark(&sample))?;
         let taken = shared.clone();
@@ -92,13 +92,13 @@ impl Net {
         let near = self.subscribe_all(OP, place, move |sample| taken.hear(&sample))?;
         let (number, net, place) = (self.number(), self.clone(), self.place().clone());
         let wish = Mutex::new(Wish { viewer: number, place: 0, asked: 0, taken: 0 });
-        let publisher_of_wishes = self.publisher(OP, key::wish(&keys.view()), Way::WORDS)?;
+        let publisher_of_wishes = self.publisher(OP, key::wish(&keys.view()), DeliveryOptions::WORDS)?;
         let wishes = Arc::new(Wishes { publisher: publisher_of_wishes, wish, place });
         let (taken, telling) = (shared.clone(), wishes.clone());
         let apart = move |sample| taken.hear_apart(&sample, &telling);
         let apart = self.subscribe_all(OP, key::to(&keys.view(), number), apart)?;
         wishes.tell(|_| {}).map_err(Error::zenoh(OP, CLOSED))?;
-        let repeated = Repeated::start(wishes.clone(), shared.clone())?;
+        let repeated = WishRepeater::start(wishes.clone(), shared.clone())?;
         Ok(Viewer {
             shared,
             publisher,
@@ -115,7 +115,7 @@ impl Net {
     }
 }
 
-impl Shared {
+impl ViewerState {
     /// Handles messages for this viewer only.
     fn hear_apart(&self, sample: &Sample, wishes: &Wishes) {
         let Some(piece) = sample.attachment().and_then(|piece| Piece::read(&piece.to_bytes())) else {
@@ -126,7 +126,8 @@ impl Shared {
         }
         let whole = lock(&self.coming).take(&piece, sample.payload().clone(), &self.limits);
         let message = whole.and_then(|message| {
-            message.map_or(Ok(()), |message| self.accept(Told::whole(message, Kind::Picture, &self.limits)?))
+            message
+                .map_or(Ok(()), |message| self.accept(PixelNotice::whole(message, MessageKind::Picture, &self.limits)?))
         });
         if let Err(refused) = message {
             self.entry.refuse(&refused);
@@ -153,10 +154,10 @@ impl Shared {
     }
 
     fn read(&self, sample: &Sample) -> Result<(), WireError> {
-        self.accept(Told::read(sample, Kind::Picture, &self.limits)?)
+        self.accept(PixelNotice::read(sample, MessageKind::Picture, &self.limits)?)
     }
 
-    fn accept(&self, told: Told) -> Result<(), WireError> {
+    fn accept(&self, told: PixelNotice) -> Result<(), WireError> {
         let header = told.header;
         if header.region != header.image.extent.full() {
             return Err(WireError::Rectangle(header.region));
@@ -185,7 +186,7 @@ impl Viewer {
         self.take(timeout, |arrived| copy(&arrived.header, &arrived.message, codecs))
     }
 
-    fn take<T>(&self, timeout: Duration, read: impl Fn(Arrived) -> Result<T, WireError>) -> Option<T> {
+    fn take<T>(&self, timeout: Duration, read: impl Fn(ArrivedMessage) -> Result<T, WireError>) -> Option<T> {
         let until = until(timeout);
         self.report();
         loop {
@@ -248,7 +249,8 @@ impl Viewer {
             return Err(WireError::TooLarge { bytes, limit }.into());
         }
         let image = ImageDesc::new(1, 1, PixelFormat::R8);
-        let header = Header { time: now(), payload: bytes, ..Header::new(Kind::Input, image, image.extent.full()) };
+        let header =
+            Header { time: now(), payload: bytes, ..Header::new(MessageKind::Input, image, image.extent.full()) };
         let message = [header.to_bytes().as_slice(), input].concat();
         self.publisher.put(message).wait().map_err(Error::zenoh("Viewer::send", CLOSED))
     }
@@ -284,10 +286,10 @@ impl Wishes {
 }
 
 /// The thread that repeats the request. It ends with its viewer.
-struct Repeated(#[allow(dead_code)] Sender<()>);
+struct WishRepeater(#[allow(dead_code)] Sender<()>);
 
-impl Repeated {
-    fn start(wishes: Arc<Wishes>, shared: Arc<Shared>) -> Result<Self> {
+impl WishRepeater {
+    fn start(wishes: Arc<Wishes>, shared: Arc<ViewerState>) -> Result<Self> {
         let (ends, ended) = channel();
         let repeat = move || {
             while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(REPEAT) {
@@ -305,7 +307,7 @@ impl Repeated {
 
 /// A picture that arrives in pieces.
 #[derive(Default)]
-struct Coming {
+struct PartialPicture {
     epoch: u64,
     heard: Option<Instant>,
     pieces: Vec<ZBytes>,
@@ -314,7 +316,7 @@ struct Coming {
     length: u64,
 }
 
-impl Coming {
+impl PartialPicture {
     /// Adds a piece; returns the whole message after its last piece.
     fn take(&mut self, piece: &Piece, bytes: ZBytes, limits: &Limits) -> Result<Option<ZBytes>, WireError> {
         let is_heard = self.heard.is_some_and(|heard| heard.elapsed() < SILENCE);

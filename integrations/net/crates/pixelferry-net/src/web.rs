@@ -14,9 +14,9 @@ impl Net {
     ///
     /// ```
     /// use pixelferry_media::web::WebOptions;
-    /// use pixelferry_net::{Net, Options};
+    /// use pixelferry_net::{Net, NetOptions};
     ///
-    /// let net = Net::join(Options::hub("tcp/127.0.0.1:0"))?;
+    /// let net = Net::join(NetOptions::hub("tcp/127.0.0.1:0"))?;
     /// let server = net.serve("sea")?;
     /// // On a port that the system chooses.
     /// let gateway = net.gateway("sea", WebOptions::at(([127, 0, 0, 1], 0).into()))?;
@@ -30,26 +30,26 @@ impl Net {
     /// scene's.
     pub fn gateway(&self, scene: &str, options: WebOptions) -> Result<Gateway> {
         keys(scene)?;
-        let source = Watched { net: self.clone(), scene: scene.into(), viewer: Mutex::default() };
+        let source = WatchedScene { net: self.clone(), scene: scene.into(), viewer: Mutex::default() };
         Ok(Gateway::open(scene, source, options)?)
     }
 }
 
 /// A scene that is watched while a browser watches it.
-struct Watched {
+struct WatchedScene {
     net: Net,
     scene: String,
     viewer: Mutex<Option<Arc<Viewer>>>,
 }
 
-impl Watched {
+impl WatchedScene {
     fn viewer(&self) -> Option<Arc<Viewer>> {
         lock(&self.viewer).clone()
     }
 }
 
 /// Failures are logged: the network was left, or a stranger sent too much.
-impl Source for Watched {
+impl Source for WatchedScene {
     fn watch(&self, is_watched: bool) {
         let viewer = is_watched.then(|| self.net.view(&self.scene)).transpose();
         let viewer = viewer.inspect_err(|error| tracing::warn!("browsers get no pictures: {error}"));

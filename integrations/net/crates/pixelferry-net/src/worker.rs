@@ -5,12 +5,12 @@ use crate::canvas::Canvas;
 use crate::compute;
 use crate::error::{CLOSED, Error, Result, keys};
 use crate::lock::{lock, until};
-use crate::net::{Net, Way};
+use crate::net::{DeliveryOptions, Net};
 use crate::pack::Packer;
 use crate::status::Entry;
 use bytes::Bytes;
 use pixelferry::{Arg, ComputeBackend, ImageDesc, Kernel, Region};
-use pixelferry_media::wire::{Header, Kind, WireError};
+use pixelferry_media::wire::{Header, MessageKind, WireError};
 use pixelferry_rules::job::JobMessage;
 use pixelferry_rules::packing::Packing;
 use pixelferry_rules::turns::{Turn, Turns};
@@ -32,7 +32,7 @@ const QUALITY: u8 = 90;
 /// Threads: any number may take jobs of one worker.
 pub struct Tile {
     net: Net,
-    shared: Arc<Shared>,
+    shared: Arc<WorkerState>,
     node: u64,
     packer: Packer,
     publisher: Publisher<'static>,
@@ -44,7 +44,7 @@ pub struct Tile {
     _alive: Subscriber<()>,
 }
 
-struct Shared {
+struct WorkerState {
     turns: Mutex<Turns>,
     changed: Condvar,
     entry: Arc<Entry>,
@@ -78,8 +78,8 @@ impl Net {
         let entry = Arc::new(self.status().enter("worker", scene));
         entry.number(node);
         let turns = Mutex::new(Turns::new(node, region));
-        let shared = Arc::new(Shared { turns, changed: Condvar::new(), entry });
-        let way = Way { congestion: CongestionControl::Block, priority: Priority::Data, express: true };
+        let shared = Arc::new(WorkerState { turns, changed: Condvar::new(), entry });
+        let way = DeliveryOptions { congestion: CongestionControl::Block, priority: Priority::Data, express: true };
         let publisher = self.publisher(OP, keys.tile(node), way)?;
         let (told, limits) = (shared.clone(), self.limits());
         let job = move |message: &ZBytes| {
@@ -162,7 +162,7 @@ impl Tile {
 
     fn job(&self, turn: Turn) -> std::result::Result<Job, WireError> {
         let (shared, offer) = (self.shared.clone(), Arc::downgrade(&self.offer));
-        let mut held = Held { turn, may_fail: false, shared, offer };
+        let mut held = HeldTurn { turn, may_fail: false, shared, offer };
         let bytes = held.turn.header().pixel_bytes();
         let canvas = usize::try_from(bytes).ok().and_then(|bytes| self.net.pool().canvas(bytes));
         let canvas = canvas.ok_or(WireError::Scene("there is no memory for one of its tiles"))?;
@@ -177,7 +177,7 @@ impl Tile {
     pub fn publish(&self, job: Job) -> Result<()> {
         let Job { mut held, mut canvas, begun } = job;
         let cost = u32::try_from(begun.elapsed().as_micros()).unwrap_or(u32::MAX);
-        let header = Header { kind: Kind::Tile, sender: self.node, cost, ..held.turn.header() };
+        let header = Header { kind: MessageKind::Tile, sender: self.node, cost, ..held.turn.header() };
         let (header, packed) = self.packer.pack(&header, canvas.payload_mut())?;
         let (message, ticket) = match packed {
             None => canvas.into_message(&header.to_bytes()),
@@ -222,15 +222,15 @@ impl Tile {
 }
 
 /// A turn that is returned when its job is dropped, published or not.
-struct Held {
+struct HeldTurn {
     turn: Turn,
     /// False before there is a job, and after its tile was sent.
     may_fail: bool,
-    shared: Arc<Shared>,
+    shared: Arc<WorkerState>,
     offer: Weak<Offer>,
 }
 
-impl Drop for Held {
+impl Drop for HeldTurn {
     fn drop(&mut self) {
         let mut turns = lock(&self.shared.turns);
         turns.end(&self.turn);
@@ -249,7 +249,7 @@ impl Drop for Held {
 /// A tile to compute: its pixels are in shared memory that the display reads. If it is dropped without
 /// [`Tile::publish`], the tile is given up and requested again.
 pub struct Job {
-    held: Held,
+    held: HeldTurn,
     canvas: Canvas,
     begun: Instant,
 }

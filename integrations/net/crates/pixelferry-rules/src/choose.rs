@@ -127,14 +127,14 @@ impl Chooser {
 mod tests {
     use super::*;
     use pixelferry::{ImageDesc, PixelFormat};
-    use pixelferry_media::wire::Kind;
+    use pixelferry_media::wire::MessageKind;
 
     const FAST: Link = Link { rate: 1e10, shared: false };
     const SLOW: Link = Link { rate: 1e6, shared: false };
 
     fn header(format: PixelFormat) -> Header {
         let image = ImageDesc::new(640, 480, format);
-        Header::new(Kind::Picture, image, image.extent.full())
+        Header::new(MessageKind::Picture, image, image.extent.full())
     }
 
     /// One that knows: LZ4 packs 500 MB/s to a half, JPEG 100 MB/s to a twentieth.

@@ -4,14 +4,14 @@ use crate::hostile;
 use crate::job::JobMessage;
 use crate::report::Report;
 use pixelferry::{Encoding, Extent, ImageDesc, PixelFormat, Region, RowOrder};
-use pixelferry_media::wire::{Codec, HEADER_BYTES, Header, Kind, Limits, VERSION, WireError};
+use pixelferry_media::wire::{Codec, HEADER_BYTES, Header, Limits, MessageKind, VERSION, WireError};
 
 fn image() -> ImageDesc {
     ImageDesc::new(64, 48, PixelFormat::Rgba8).with_encoding(Encoding::Srgb).with_row_order(RowOrder::BottomUp)
 }
 
 fn tile() -> Header {
-    let mut header = Header::new(Kind::Tile, image(), Region::new(16, 0, 16, 16));
+    let mut header = Header::new(MessageKind::Tile, image(), Region::new(16, 0, 16, 16));
     (header.epoch, header.frame, header.time, header.sender, header.cost) = (11, 12, 13, 14, 15);
     header.payload = 16 * 16 * 4;
     header
@@ -56,14 +56,14 @@ fn what_is_wrong_with_a_header_is_said() {
     assert!(matches!(changed(72, &[1; 1]), WireError::Length { .. }));
     // A picture of 16 GiB is within the sides that are allowed, and refused before anything is allocated.
     let giant = ImageDesc::new(65_536, 65_536, PixelFormat::Rgba8);
-    let giant = Header::new(Kind::Picture, giant, giant.extent.full());
+    let giant = Header::new(MessageKind::Picture, giant, giant.extent.full());
     assert!(matches!(read(&giant.to_bytes()), Err(WireError::TooLarge { .. })));
-    assert!(matches!(tile().expect(Kind::Job, HEADER_BYTES + 1024), Err(WireError::Kind { .. })));
-    assert!(matches!(tile().expect(Kind::Tile, HEADER_BYTES + 1023), Err(WireError::Length { .. })));
+    assert!(matches!(tile().expect(MessageKind::Job, HEADER_BYTES + 1024), Err(WireError::Kind { .. })));
+    assert!(matches!(tile().expect(MessageKind::Tile, HEADER_BYTES + 1023), Err(WireError::Length { .. })));
 }
 
 fn job() -> JobMessage {
-    let header = Header::new(Kind::Job, image(), image().extent.full()).to_bytes();
+    let header = Header::new(MessageKind::Job, image(), image().extent.full()).to_bytes();
     let mut payload = [16, 16, 2, 1, 3, 0u32, 5, 11].map(u32::to_le_bytes).concat();
     payload.extend([7u64, 500].map(u64::to_le_bytes).concat());
     payload.extend(b"abc");
@@ -102,7 +102,7 @@ fn fuzzed_messages_are_read_or_refused() {
 }
 
 /// Reads a message; holds what was read against it.
-fn is_read(kind: Kind, message: &[u8]) -> bool {
+fn is_read(kind: MessageKind, message: &[u8]) -> bool {
     let limits = Limits::default();
     let Ok(header) = Header::read(message, &limits) else { return false };
     assert_eq!(header.to_bytes(), message[..HEADER_BYTES]);
@@ -111,7 +111,7 @@ fn is_read(kind: Kind, message: &[u8]) -> bool {
         return false;
     }
     match kind {
-        Kind::Job => JobMessage::read(message, &limits).is_ok_and(|job| {
+        MessageKind::Job => JobMessage::read(message, &limits).is_ok_and(|job| {
             // With two weights for one node the first counts, so that bytes may be fewer now, and no more.
             let bytes = job.to_bytes();
             assert_eq!(JobMessage::read(&bytes, &limits).unwrap().to_bytes(), bytes);
@@ -119,11 +119,11 @@ fn is_read(kind: Kind, message: &[u8]) -> bool {
             assert!(job.wanted.iter().all(|&tile| job.grid.region(tile).is_some()));
             true
         }),
-        Kind::Report => Report::read(message, &limits).is_ok_and(|report| {
+        MessageKind::Report => Report::read(message, &limits).is_ok_and(|report| {
             assert_eq!(report.to_bytes()[HEADER_BYTES..], message[HEADER_BYTES..]);
             true
         }),
-        Kind::Tile | Kind::Picture => header.unpack(&message[HEADER_BYTES..]).is_ok_and(|pixels| {
+        MessageKind::Tile | MessageKind::Picture => header.unpack(&message[HEADER_BYTES..]).is_ok_and(|pixels| {
             assert_eq!(pixels.len() as u64, header.pixel_bytes());
             true
         }),
@@ -135,7 +135,7 @@ fn is_read(kind: Kind, message: &[u8]) -> bool {
 #[test]
 fn few_bytes_never_stand_for_much_memory() {
     let job = |image: ImageDesc| {
-        let header = Header::new(Kind::Job, image, image.extent.full());
+        let header = Header::new(MessageKind::Job, image, image.extent.full());
         let tile = [image.extent.width, image.extent.height, 0, 0, 0, 0].map(u32::to_le_bytes).concat();
         let header = Header { payload: tile.len() as u64, ..header };
         JobMessage::read(&[&header.to_bytes()[..], &tile].concat(), &Limits::default()).map(drop)
@@ -146,11 +146,11 @@ fn few_bytes_never_stand_for_much_memory() {
     }
     // A part of a picture is no way around it.
     let giant = ImageDesc::new(65_536, 65_536, PixelFormat::Rgba8);
-    assert!(read(&Header::new(Kind::Job, giant, Region::new(0, 0, 1, 1)).to_bytes()).is_err());
+    assert!(read(&Header::new(MessageKind::Job, giant, Region::new(0, 0, 1, 1)).to_bytes()).is_err());
     assert!(job(ImageDesc::new(4096, 2160, PixelFormat::Rgba8)).is_ok());
     let unpack = |side: u32, packed: &[u8]| {
         let image = ImageDesc::new(side, side, PixelFormat::Rgba8);
-        let header = Header { codec: Codec::Jpeg, ..Header::new(Kind::Picture, image, image.extent.full()) };
+        let header = Header { codec: Codec::Jpeg, ..Header::new(MessageKind::Picture, image, image.extent.full()) };
         header.unpack(packed)
     };
     let refused = |side, packed: &[u8]| match unpack(side, packed) {

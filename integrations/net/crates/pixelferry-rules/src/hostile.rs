@@ -1,13 +1,20 @@
 //! Messages from right to broken, of every kind: for the fuzz of the decoders, and for strangers at a running scene.
 
 use pixelferry::{AlphaMode, Encoding, ImageDesc, PixelFormat, Region, RowOrder};
-use pixelferry_media::wire::{Codec, HEADER_BYTES, Header, Kind};
+use pixelferry_media::wire::{Codec, HEADER_BYTES, Header, MessageKind};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 
 /// Every kind of message.
-pub const KINDS: [Kind; 6] = [Kind::Tile, Kind::Picture, Kind::Job, Kind::Input, Kind::Mark, Kind::Report];
+pub const KINDS: [MessageKind; 6] = [
+    MessageKind::Tile,
+    MessageKind::Picture,
+    MessageKind::Job,
+    MessageKind::Input,
+    MessageKind::Mark,
+    MessageKind::Report,
+];
 
 /// The smallest JPEG that decoders take for any size: a block is two bits of its 64 bytes a scan.
 pub fn jpeg(width: u32, height: u32, is_progressive: bool, scans: usize) -> Vec<u8> {
@@ -50,7 +57,7 @@ fn image() -> impl Strategy<Value = ImageDesc> {
     })
 }
 
-fn header(kind: Kind) -> impl Strategy<Value = Header> {
+fn header(kind: MessageKind) -> impl Strategy<Value = Header> {
     let part = prop_oneof![
         3 => Just(None),
         1 => (0..100u32, 0..100u32, side(), side()).prop_map(|(x, y, w, h)| Some(Region::new(x, y, w, h))),
@@ -71,18 +78,20 @@ fn payload(header: Header) -> BoxedStrategy<Vec<u8>> {
     let Region { width, height, .. } = header.region;
     let pixels = header.pixel_bytes().min(1 << 14) as usize;
     match (header.kind, header.codec) {
-        (Kind::Tile | Kind::Picture, Codec::None) => prop_oneof![4 => Just(vec![7; pixels]), 1 => other].boxed(),
-        (Kind::Tile | Kind::Picture, Codec::Lz4) => {
+        (MessageKind::Tile | MessageKind::Picture, Codec::None) => {
+            prop_oneof![4 => Just(vec![7; pixels]), 1 => other].boxed()
+        }
+        (MessageKind::Tile | MessageKind::Picture, Codec::Lz4) => {
             let packed =
                 header.pack(Codec::Lz4, &vec![7; pixels], 0).map_or(Vec::new(), |it| it[HEADER_BYTES..].to_vec());
             prop_oneof![4 => Just(packed), 1 => other].boxed()
         }
-        (Kind::Tile | Kind::Picture, _) => {
+        (MessageKind::Tile | MessageKind::Picture, _) => {
             let made = (any::<bool>(), 1..30usize)
                 .prop_map(move |(progressive, scans)| jpeg(width, height, progressive, scans));
             prop_oneof![4 => made, 1 => other].boxed()
         }
-        (Kind::Job, _) => {
+        (MessageKind::Job, _) => {
             let lists = (vec(prop_oneof![4 => 0..20u32, 1 => any::<u32>()], 0..4), vec((number(), number()), 0..4));
             (side(), side(), lists, other)
                 .prop_map(|(width, height, (wanted, weights), args)| {
@@ -97,17 +106,17 @@ fn payload(header: Header) -> BoxedStrategy<Vec<u8>> {
                 })
                 .boxed()
         }
-        (Kind::Report, _) => {
+        (MessageKind::Report, _) => {
             let numbers = (number(), number(), 0..3u64);
             numbers.prop_map(|(bytes, time, shared)| [bytes, time, shared].map(u64::to_le_bytes).concat()).boxed()
         }
-        (Kind::Mark, _) => prop_oneof![4 => Just(Vec::new()), 1 => other].boxed(),
+        (MessageKind::Mark, _) => prop_oneof![4 => Just(Vec::new()), 1 => other].boxed(),
         _ => other.boxed(),
     }
 }
 
 /// A whole message: mostly as its sender made it, else with bytes that changed, were lost or came on top.
-pub fn message(kind: Kind) -> impl Strategy<Value = Vec<u8>> {
+pub fn message(kind: MessageKind) -> impl Strategy<Value = Vec<u8>> {
     let whole = header(kind).prop_flat_map(|header| (Just(header), payload(header)));
     let changes = prop_oneof![2 => Just(Vec::new()), 1 => vec((0..200usize, any::<u8>()), 1..4)];
     let length = prop_oneof![8 => Just(0), 1 => -200..8isize];
@@ -124,7 +133,7 @@ pub fn message(kind: Kind) -> impl Strategy<Value = Vec<u8>> {
 }
 
 /// A message of any kind.
-pub fn any_message() -> impl Strategy<Value = (Kind, Vec<u8>)> {
+pub fn any_message() -> impl Strategy<Value = (MessageKind, Vec<u8>)> {
     select(KINDS.to_vec()).prop_flat_map(|kind| (Just(kind), message(kind)))
 }
 

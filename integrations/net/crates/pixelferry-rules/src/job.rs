@@ -3,7 +3,7 @@
 use crate::grid::Grid;
 use crate::hash::Weights;
 use pixelferry::Extent;
-use pixelferry_media::wire::{HEADER_BYTES, Header, Kind, Limits, Numbers, WireError, too_large};
+use pixelferry_media::wire::{HEADER_BYTES, Header, Limits, MessageKind, Numbers, WireError, too_large};
 
 const FIXED: usize = 24;
 const WEIGHT_BYTES: usize = 16;
@@ -44,7 +44,7 @@ impl JobMessage {
             payload.extend(u64::from(*weight).to_le_bytes());
         }
         payload.extend(&self.args);
-        let header = Header { kind: Kind::Job, payload: payload.len() as u64, ..self.header };
+        let header = Header { kind: MessageKind::Job, payload: payload.len() as u64, ..self.header };
         let mut bytes = header.to_bytes().to_vec();
         bytes.append(&mut payload);
         bytes
@@ -67,7 +67,7 @@ impl JobMessage {
     /// [`WireError`] for anything that no display sends.
     pub fn read(message: &[u8], limits: &Limits) -> Result<Self, WireError> {
         let header = Header::read(message, limits)?;
-        header.expect(Kind::Job, message.len())?;
+        header.expect(MessageKind::Job, message.len())?;
         let bad = |problem: &str| WireError::Payload { codec: "job", problem: problem.into() };
         let payload = message.get(HEADER_BYTES..).unwrap_or_default();
         if payload.len() < FIXED {

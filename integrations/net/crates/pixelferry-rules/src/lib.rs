@@ -5,7 +5,7 @@
 //! |---|---|
 //! | payloads of jobs and reports; headers are `pixelferry_media::wire`'s | `job`, `report` |
 //! | names under which messages go | `key` |
-//! | tiles, and who computes which | `grid`, `hash`, `workers`, `shares`, `turns`, `speeds`, `owing` |
+//! | tiles, and who computes which | `grid`, `hash`, `workers`, `shares`, `turns`, `speeds`, `tile_debts` |
 //! | which tiles of a frame came | `board` |
 //! | whose messages count | `session` |
 //! | large pictures in pieces | `pace` |
@@ -25,12 +25,12 @@ mod hostile;
 pub mod job;
 pub mod key;
 pub mod link;
-pub mod owing;
 pub mod pace;
 pub mod packing;
 pub mod report;
 pub mod session;
 pub mod shares;
 pub mod speeds;
+pub mod tile_debts;
 pub mod turns;
 pub mod workers;

@@ -37,11 +37,11 @@ impl fmt::Display for Link {
 /// The measurements of one receiver: the time from the arrival of a mark to the end of the message that the sender
 /// sends right after it. They depend neither on clocks nor on the latency of the first byte.
 #[derive(Debug, Default)]
-pub struct Meter(BTreeMap<u64, Measured>);
+pub struct Meter(BTreeMap<u64, LinkMeter>);
 
 #[derive(Debug)]
-struct Measured {
-    mark: Option<(Instant, Place)>,
+struct LinkMeter {
+    mark: Option<(Instant, TileMark)>,
     /// The time of the first mark since the last pixels arrived.
     waiting: Option<Instant>,
     heard: Instant,
@@ -51,9 +51,9 @@ struct Measured {
     time: Duration,
 }
 
-type Place = (u64, u64, Region);
+type TileMark = (u64, u64, Region);
 
-fn place(header: &Header) -> Place {
+fn place(header: &Header) -> TileMark {
     (header.epoch, header.frame, header.region)
 }
 
@@ -67,7 +67,7 @@ impl Meter {
             }
         }
         let new =
-            Measured { mark: None, waiting: None, heard: now, told: None, shared, bytes: 0, time: Duration::ZERO };
+            LinkMeter { mark: None, waiting: None, heard: now, told: None, shared, bytes: 0, time: Duration::ZERO };
         let measured = self.0.entry(header.sender).or_insert(new);
         (measured.mark, measured.heard, measured.shared) = (Some((now, place(header))), now, shared);
         measured.waiting.get_or_insert(now);
@@ -85,11 +85,11 @@ impl Meter {
 
     /// Returns the reports to send now, with their senders.
     pub fn due(&mut self, receiver: u64, now: Instant) -> Vec<(u64, Report)> {
-        let is_due = |measured: &Measured| {
+        let is_due = |measured: &LinkMeter| {
             let is_lost = measured.waiting.is_some_and(|since| now.duration_since(since) >= LOST);
             (measured.bytes > 0 || is_lost) && measured.told.is_none_or(|told| now.duration_since(told) >= TELL_EVERY)
         };
-        let tell = |(&sender, measured): (&u64, &mut Measured)| {
+        let tell = |(&sender, measured): (&u64, &mut LinkMeter)| {
             // Otherwise a sender would not learn that none of its pixels arrive.
             if let Some(since) = measured.waiting.take_if(|since| now.duration_since(*since) >= LOST) {
                 measured.time += now.duration_since(since);
@@ -134,11 +134,11 @@ impl Links {
 mod tests {
     use super::*;
     use pixelferry::{ImageDesc, PixelFormat};
-    use pixelferry_media::wire::Kind;
+    use pixelferry_media::wire::MessageKind;
 
     fn header(sender: u64, frame: u64) -> Header {
         let image = ImageDesc::new(100, 10, PixelFormat::R8);
-        Header { sender, frame, ..Header::new(Kind::Picture, image, image.extent.full()) }
+        Header { sender, frame, ..Header::new(MessageKind::Picture, image, image.extent.full()) }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The payload of a report: what a receiver measured of its link.
 
 use pixelferry::{ImageDesc, PixelFormat};
-use pixelferry_media::wire::{HEADER_BYTES, Header, Kind, Limits, Numbers, WireError};
+use pixelferry_media::wire::{HEADER_BYTES, Header, Limits, MessageKind, Numbers, WireError};
 
 const BYTES: usize = 24;
 const SHARED: u64 = 1;
@@ -23,7 +23,7 @@ impl Report {
     /// All bytes of the message.
     pub fn to_bytes(&self) -> Vec<u8> {
         let image = ImageDesc::new(1, 1, PixelFormat::R8);
-        let header = Header::new(Kind::Report, image, image.extent.full());
+        let header = Header::new(MessageKind::Report, image, image.extent.full());
         let mut message = Header { sender: self.receiver, payload: BYTES as u64, ..header }.to_bytes().to_vec();
         for number in [self.bytes, self.microseconds, if self.shared { SHARED } else { 0 }] {
             message.extend(number.to_le_bytes());
@@ -37,7 +37,7 @@ impl Report {
     /// [`WireError`] for anything that no receiver sends.
     pub fn read(message: &[u8], limits: &Limits) -> Result<Self, WireError> {
         let header = Header::read(message, limits)?;
-        header.expect(Kind::Report, message.len())?;
+        header.expect(MessageKind::Report, message.len())?;
         let payload = message.get(HEADER_BYTES..).unwrap_or_default();
         if payload.len() != BYTES {
             return Err(WireError::Length { promised: BYTES as u64, found: payload.len() as u64 });

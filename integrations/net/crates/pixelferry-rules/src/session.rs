@@ -25,7 +25,7 @@ const MOST_RIVALS: usize = 8;
 /// The session that is followed, and its newest frame: usually the one that began last, by its number. The rule is
 /// under "Sessions and frames" on the page of the protocol.
 #[derive(Debug, Default)]
-pub struct Followed {
+pub struct FollowedSession {
     heard: Option<Heard>,
     /// The slots of the sessions that were followed one after the other.
     slots: u32,
@@ -77,7 +77,7 @@ pub enum News {
     Older,
 }
 
-impl Followed {
+impl FollowedSession {
     /// Takes the session and the frame of a message, or refuses its session.
     pub fn accept(&mut self, epoch: u64, frame: u64, now: Instant) -> Result<News, WireError> {
         let Some(heard) = &mut self.heard else { return Ok(self.follow(epoch, frame, now)) };
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn later_sessions_take_over_and_earlier_ones_only_after_silence() {
-        let (mut followed, start) = (Followed::default(), Instant::now());
+        let (mut followed, start) = (FollowedSession::default(), Instant::now());
         assert_eq!(followed.accept(5, 1, start), Ok(News::Session));
         assert_eq!(followed.accept(5, 1, start), Ok(News::Again));
         assert_eq!(followed.accept(4, 9, start + SECOND), Err(WireError::Foreign { found: 4, current: 5 }));
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn frames_count_up_but_a_wrong_number_is_forgotten() {
-        let (mut followed, start) = (Followed::default(), Instant::now());
+        let (mut followed, start) = (FollowedSession::default(), Instant::now());
         assert_eq!(followed.accept(5, 2, start), Ok(News::Session));
         assert_eq!(followed.accept(5, 3, start), Ok(News::Newer));
         assert_eq!(followed.accept(5, 2, start + SECOND), Ok(News::Older));
@@ -166,7 +166,7 @@ mod tests {
     /// Ten minutes of a display that asks four times a second beside a stranger who sends `each`: the part of the display's
     /// messages that was taken.
     fn taken(each: Duration, stranger: impl Fn(u32, u64) -> (u64, u64)) -> f64 {
-        let (mut followed, start) = (Followed::default(), Instant::now());
+        let (mut followed, start) = (FollowedSession::default(), Instant::now());
         let (mut sent, mut taken, mut strange, mut next) = (0, 0, 0, 3 * SECOND);
         for quarter in 0..2400u32 {
             let at = 250 * MS * quarter;
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn a_flood_of_earlier_epochs_takes_nothing_from_who_is_heard() {
-        let (mut followed, start) = (Followed::default(), Instant::now());
+        let (mut followed, start) = (FollowedSession::default(), Instant::now());
         for step in 0..10_000u32 {
             let at = start + MS * step;
             if step % 250 == 0 {
@@ -211,9 +211,9 @@ mod tests {
     /// After a stranger, too: a display that begins again is followed within seconds.
     #[test]
     fn a_display_that_begins_anew_is_followed_at_once_or_soon_after_a_stranger() {
-        let (mut followed, start) = (Followed::default(), Instant::now());
+        let (mut followed, start) = (FollowedSession::default(), Instant::now());
         let mut now = start;
-        let mut hear = |followed: &mut Followed, epoch: u64, quarters: u32| {
+        let mut hear = |followed: &mut FollowedSession, epoch: u64, quarters: u32| {
             let mut refused = 0;
             for frame in 1..=quarters {
                 now += 250 * MS;

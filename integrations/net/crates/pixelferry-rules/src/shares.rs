@@ -102,7 +102,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::hash::mix;
     use pixelferry::{Extent, ImageDesc, PixelFormat};
-    use pixelferry_media::wire::{Header, Kind};
+    use pixelferry_media::wire::{Header, MessageKind};
     use std::collections::BTreeMap;
     use std::time::Instant;
 
@@ -110,7 +110,7 @@ pub(crate) mod tests {
     pub fn job(tiles: u32, weights: Weights) -> JobMessage {
         let image = ImageDesc::new(tiles, 1, PixelFormat::R8);
         let grid = Grid::new(image.extent, Extent::new(1, 1)).unwrap();
-        let header = Header::new(Kind::Job, image, image.extent.full());
+        let header = Header::new(MessageKind::Job, image, image.extent.full());
         JobMessage { weights, ..JobMessage::new(header, grid, Vec::new()) }
     }
 

@@ -1,7 +1,7 @@
 //! Chooses the tile that a worker computes next. Independent of the network.
 
 use crate::job::JobMessage;
-use crate::session::{Followed, News};
+use crate::session::{FollowedSession, News};
 use crate::shares::Shares;
 use crate::workers::Workers;
 use pixelferry::Region;
@@ -45,7 +45,7 @@ impl Turn {
 pub struct Turns {
     node: u64,
     place: Option<Region>,
-    followed: Followed,
+    followed: FollowedSession,
     workers: Workers,
     shares: Shares,
     job: Option<Arc<JobMessage>>,
@@ -69,7 +69,7 @@ impl Turns {
         Self {
             node,
             place,
-            followed: Followed::default(),
+            followed: FollowedSession::default(),
             workers,
             shares: Shares::default(),
             job: None,
@@ -194,11 +194,11 @@ mod tests {
     use crate::grid::Grid;
     use crate::hash::Weights;
     use pixelferry::{Extent, ImageDesc, PixelFormat};
-    use pixelferry_media::wire::Kind;
+    use pixelferry_media::wire::MessageKind;
 
     fn job(epoch: u64, frame: u64, wanted: &[u32]) -> JobMessage {
         let image = ImageDesc::new(64, 64, PixelFormat::R8);
-        let header = Header { epoch, frame, ..Header::new(Kind::Job, image, image.extent.full()) };
+        let header = Header { epoch, frame, ..Header::new(MessageKind::Job, image, image.extent.full()) };
         let grid = Grid::new(image.extent, Extent::new(16, 16)).unwrap();
         JobMessage { header, grid, wanted: wanted.to_vec(), weights: Weights::default(), args: Vec::new() }
     }

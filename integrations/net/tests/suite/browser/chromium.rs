@@ -43,7 +43,7 @@ impl Chromium {
             .stdout(Stdio::null())
             .stderr(Stdio::null());
         let child = command.spawn().map_err(|error| error.to_string())?;
-        let mut starting = Starting { child: Some(child), profile };
+        let mut starting = StartingBrowser { child: Some(child), profile };
         let socket = starting.connect()?;
         let Some(child) = starting.child.take() else { return Err("it is gone".into()) };
         let profile = std::mem::take(&mut starting.profile);
@@ -120,12 +120,12 @@ impl Drop for Chromium {
 }
 
 /// One that has not told yet where it listens.
-struct Starting {
+struct StartingBrowser {
     child: Option<Child>,
     profile: PathBuf,
 }
 
-impl Starting {
+impl StartingBrowser {
     fn connect(&mut self) -> Result<WebSocket<TcpStream>> {
         let begun = Instant::now();
         let file = self.profile.join("DevToolsActivePort");
@@ -149,7 +149,7 @@ impl Starting {
     }
 }
 
-impl Drop for Starting {
+impl Drop for StartingBrowser {
     fn drop(&mut self) {
         if let Some(child) = &mut self.child {
             end(child, &self.profile);

@@ -11,9 +11,9 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 /// A part of the command. Ended when it goes.
-pub struct Part(Child);
+pub struct CommandChild(Child);
 
-impl Part {
+impl CommandChild {
     pub fn start(arguments: &[&str]) -> Self {
         Self::start_with(arguments, &[])
     }
@@ -37,7 +37,7 @@ impl Part {
     }
 }
 
-impl Drop for Part {
+impl Drop for CommandChild {
     fn drop(&mut self) {
         self.0.kill().unwrap();
         self.0.wait().unwrap();
@@ -93,10 +93,10 @@ fn the_scene_answers_to_mouse_and_keys_and_comes_back() {
     // A port that nobody has at the moment.
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let hub = format!("tcp/127.0.0.1:{port}");
-    let show = || Part::start(&["display", "--listen", &hub, "--size", "320x180"]);
+    let show = || CommandChild::start(&["display", "--listen", &hub, "--size", "320x180"]);
     let mut display = show();
-    let _worker = Part::start(&["worker", "--connect", &hub]);
-    let mut web = Part::start(&["web", "--connect", &hub, "--listen", "127.0.0.1:0"]);
+    let _worker = CommandChild::start(&["worker", "--connect", &hub]);
+    let mut web = CommandChild::start(&["web", "--connect", &hub, "--listen", "127.0.0.1:0"]);
     let address = web.address();
     browser.open(&format!("{address}/")).unwrap();
 

@@ -3,7 +3,7 @@
 use super::{browser, wait_for};
 use pixelferry::{ImageDesc, PixelFormat};
 use pixelferry_media::web::WebOptions;
-use pixelferry_net::{Net, Options};
+use pixelferry_net::{Net, NetOptions};
 use serde_json::json;
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
@@ -28,7 +28,7 @@ fn foreign_site() -> u16 {
 fn pages_of_other_sites_neither_see_the_scene_nor_send_input() {
     // The browser takes the foreign name for this machine, as after DNS rebinding.
     let Some(mut browser) = browser(&["--host-resolver-rules=MAP evil.example 127.0.0.1"]) else { return };
-    let net = Net::join(Options::hub("tcp/127.0.0.1:0")).unwrap();
+    let net = Net::join(NetOptions::hub("tcp/127.0.0.1:0")).unwrap();
     let server = net.serve("sea").unwrap();
     let gateway = net.gateway("sea", WebOptions::at(([127, 0, 0, 1], 0).into())).unwrap();
     let (address, port) = (gateway.address(), gateway.address().port());

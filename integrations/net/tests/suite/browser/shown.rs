@@ -3,7 +3,7 @@
 use super::{browser, canvas, wait_for, wait_for_state, words};
 use pixelferry::{ImageDesc, PixelFormat, RowOrder};
 use pixelferry_media::web::WebOptions;
-use pixelferry_net::{Codec, Net, Options};
+use pixelferry_net::{Codec, Net, NetOptions};
 
 const SIZE: (u32, u32) = (61, 37);
 
@@ -36,7 +36,7 @@ fn seen(format: PixelFormat, frame: u64) -> Vec<u8> {
 #[test]
 fn the_canvas_shows_what_is_served() {
     let Some(mut browser) = browser(&[]) else { return };
-    let net = Net::join(Options::hub("tcp/127.0.0.1:0")).unwrap();
+    let net = Net::join(NetOptions::hub("tcp/127.0.0.1:0")).unwrap();
     let gateway = net.gateway("sea", WebOptions::at(([127, 0, 0, 1], 0).into())).unwrap();
     browser.open(&format!("http://{}/", gateway.address())).unwrap();
     wait_for_state(&mut browser, "waiting");

@@ -1,11 +1,11 @@
 //! Pictures as H.264 in the page, beside what was served; and pages and machines that have no H.264.
 
 use super::chromium::Chromium;
-use super::command::{Part, later};
+use super::command::{CommandChild, later};
 use super::{browser, canvas, wait_for, wait_for_state};
 use pixelferry::{ImageDesc, PixelFormat, RowOrder};
-use pixelferry_media::web::{Gateway, Hop, WebOptions};
-use pixelferry_net::{Codec, Net, Options, Server};
+use pixelferry_media::web::{BrowserCodec, Gateway, WebOptions};
+use pixelferry_net::{Codec, Net, NetOptions, Server};
 use pixelferry_testing::{Need, Patience, need, wait_until};
 use serde_json::json;
 use std::net::TcpListener;
@@ -23,7 +23,7 @@ fn browser_and_gstreamer() -> Option<Chromium> {
 
 fn gateway(net: &Net) -> Gateway {
     let mut options = WebOptions::at(([127, 0, 0, 1], 0).into());
-    options.hop = Hop::H264;
+    options.hop = BrowserCodec::H264;
     net.gateway("sea", options).unwrap()
 }
 
@@ -70,7 +70,7 @@ fn compare(browser: &mut Chromium, image: &ImageDesc, frame: u64) {
 #[test]
 fn video_shows_what_is_served_in_all_shapes() {
     let Some(mut browser) = browser_and_gstreamer() else { return };
-    let net = Net::join(Options::hub("tcp/127.0.0.1:0")).unwrap();
+    let net = Net::join(NetOptions::hub("tcp/127.0.0.1:0")).unwrap();
     let gateway = gateway(&net);
     browser.open(&format!("http://{}/", gateway.address())).unwrap();
     wait_for_state(&mut browser, "waiting");
@@ -109,7 +109,7 @@ fn video_shows_what_is_served_in_all_shapes() {
 #[test]
 fn a_browser_that_comes_later_gets_a_keyframe_and_stops_nobody() {
     let (Some(mut first), Some(mut second)) = (browser_and_gstreamer(), browser(&[])) else { return };
-    let net = Net::join(Options::hub("tcp/127.0.0.1:0")).unwrap();
+    let net = Net::join(NetOptions::hub("tcp/127.0.0.1:0")).unwrap();
     let (gateway, server) = (gateway(&net), net.serve("sea").unwrap());
     let image = ImageDesc::new(320, 180, PixelFormat::Rgba8);
     first.open(&format!("http://{}/", gateway.address())).unwrap();
@@ -128,7 +128,7 @@ fn a_browser_that_comes_later_gets_a_keyframe_and_stops_nobody() {
 #[test]
 fn pages_without_h264_show_jpeg_and_say_why() {
     let Some(mut browser) = browser_and_gstreamer() else { return };
-    let net = Net::join(Options::hub("tcp/127.0.0.1:0")).unwrap();
+    let net = Net::join(NetOptions::hub("tcp/127.0.0.1:0")).unwrap();
     let (gateway, server) = (gateway(&net), net.serve("sea").unwrap().with_codec(Codec::Jpeg, 95));
     let image = ImageDesc::new(320, 180, PixelFormat::Rgba8);
     publish(&server, image, 1);
@@ -163,19 +163,19 @@ fn pages_without_h264_show_jpeg_and_say_why() {
 }
 
 /// A display and a worker of the command, and the hub.
-fn display() -> ([Part; 2], String) {
+fn display() -> ([CommandChild; 2], String) {
     // A port that nobody has at the moment.
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let hub = format!("tcp/127.0.0.1:{port}");
-    let display = Part::start(&["display", "--listen", &hub, "--size", "320x180"]);
-    ([display, Part::start(&["worker", "--connect", &hub])], hub)
+    let display = CommandChild::start(&["display", "--listen", &hub, "--size", "320x180"]);
+    ([display, CommandChild::start(&["worker", "--connect", &hub])], hub)
 }
 
 /// With a gateway, and its address.
-fn command(variables: &[(&str, &str)]) -> ([Part; 3], String) {
+fn command(variables: &[(&str, &str)]) -> ([CommandChild; 3], String) {
     let ([display, worker], hub) = display();
     let web = ["web", "--connect", &hub, "--listen", "127.0.0.1:0", "--codec", "h264"];
-    let mut web = Part::start_with(&web, variables);
+    let mut web = CommandChild::start_with(&web, variables);
     let address = format!("{}/", web.address());
     ([display, worker, web], address)
 }

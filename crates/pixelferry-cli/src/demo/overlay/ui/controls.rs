@@ -6,7 +6,7 @@ use crate::demo::overlay::player::{Action, Player};
 use crate::demo::overlay::setup::{MODES, SIZES, Setup, mode_name, name_of};
 use clap::ValueEnum;
 use egui::{ComboBox, RichText, Ui};
-use pixelferry::{BackendChoice, PathId, PixelFormat, command::Choice as _, report::PathState};
+use pixelferry::{BackendChoice, PathId, PixelFormat, command::ApiChoice as _, report::PathState};
 use pixelferry_demo::pixels::{Alpha, Pixels, Tone};
 use pixelferry_demo::scenes::filter::Filter;
 

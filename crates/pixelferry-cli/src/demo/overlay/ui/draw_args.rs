@@ -2,7 +2,7 @@
 
 use super::controls::pick;
 use super::theme::{BOX, DIM, NAMES, cell};
-use crate::demo::overlay::draw_args::{Part, idle};
+use crate::demo::overlay::draw_args::{DrawPart, idle};
 use crate::demo::overlay::player::{Action, Player};
 use egui::{Label, RichText, Slider, SliderClamping, Ui};
 use pixelferry::{Fit, ToneMap};
@@ -25,7 +25,7 @@ pub fn show(ui: &mut Ui, player: &mut Player, actions: &mut Vec<Action>) {
     let (asked, desc) = (*player.draw_args(), *player.scene().link().desc());
     let mut draw_args = asked;
     let mut reasons: Vec<&str> = Vec::new();
-    let mut part = |ui: &mut Ui, part: Part, contents: &mut dyn FnMut(&mut Ui)| {
+    let mut part = |ui: &mut Ui, part: DrawPart, contents: &mut dyn FnMut(&mut Ui)| {
         let reason = idle(part, &desc, &asked);
         let inner = ui.add_enabled_ui(reason.is_none(), |ui| ui.horizontal(contents)).response;
         if let Some(reason) = reason {
@@ -37,16 +37,16 @@ pub fn show(ui: &mut Ui, player: &mut Player, actions: &mut Vec<Action>) {
     };
     ui.horizontal(|ui| {
         name(ui, "fit");
-        part(ui, Part::Fit, &mut |ui| pick(ui, "fit", 100.0, &mut draw_args.fit, &Fit::ALL, Fit::to_string));
-        part(ui, Part::Background, &mut |ui| background(ui, &mut draw_args));
+        part(ui, DrawPart::Fit, &mut |ui| pick(ui, "fit", 100.0, &mut draw_args.fit, &Fit::ALL, Fit::to_string));
+        part(ui, DrawPart::Background, &mut |ui| background(ui, &mut draw_args));
     });
     ui.horizontal(|ui| {
         name(ui, "tone map");
-        part(ui, Part::Light, &mut |ui| tone_map(ui, &mut draw_args));
+        part(ui, DrawPart::Light, &mut |ui| tone_map(ui, &mut draw_args));
     });
     ui.horizontal(|ui| {
         name(ui, "exposure");
-        part(ui, Part::Light, &mut |ui| exposure(ui, &mut draw_args));
+        part(ui, DrawPart::Light, &mut |ui| exposure(ui, &mut draw_args));
     });
     for reason in reasons {
         ui.add(Label::new(RichText::new(reason).small().color(DIM)).wrap());

@@ -12,7 +12,7 @@ pub use pixelferry_view::paint::theme::BEHIND;
 use super::LEAST;
 use super::player::{Action, Player};
 use egui::{CentralPanel, Frame, FullOutput, Key, RawInput, Rect, ScrollArea, SidePanel, TopBottomPanel};
-use pixelferry_view::paint::{Painted, theme};
+use pixelferry_view::paint::{PanelMesh, theme};
 
 /// Width of the left panel, points.
 const LEFT: f32 = 348.0;
@@ -38,7 +38,7 @@ impl Default for Ui {
 
 /// Result of one layout.
 pub struct Ran {
-    pub painted: Painted,
+    pub painted: PanelMesh,
     pub actions: Vec<Action>,
     pub platform: egui::PlatformOutput,
 }
@@ -75,7 +75,7 @@ impl Ui {
         let (output, actions, picture) = self.lay_out(input, player);
         let scale = output.pixels_per_point;
         let primitives = self.context.tessellate(output.shapes, scale);
-        let painted = Painted { primitives, textures: output.textures_delta, scale, picture };
+        let painted = PanelMesh { primitives, textures: output.textures_delta, scale, picture };
         Ran { painted, actions, platform: output.platform_output }
     }
 }

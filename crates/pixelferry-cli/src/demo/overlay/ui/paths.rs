@@ -3,7 +3,7 @@
 use super::theme::{DIM, TEXT, cell, colour_of, heading};
 use crate::demo::overlay::player::Player;
 use egui::{Label, RichText, ScrollArea, Ui};
-use pixelferry::report::{Measured, PathReport, PathState};
+use pixelferry::report::{PathCost, PathReport, PathState};
 
 const COLUMNS: [(&str, f32); 5] = [("path", 148.0), ("state", 84.0), ("median", 68.0), ("p99", 68.0), ("sync", 116.0)];
 
@@ -40,7 +40,7 @@ pub fn show(ui: &mut Ui, player: &mut Player) {
 
 fn row(ui: &mut Ui, columns: &[(&str, f32)], path: &PathReport) {
     let colour = colour_of(&path.state);
-    let best: Option<&Measured> = path.measured.iter().min_by(|a, b| a.median_us.total_cmp(&b.median_us));
+    let best: Option<&PathCost> = path.measured.iter().min_by(|a, b| a.median_us.total_cmp(&b.median_us));
     let time = |us: Option<f64>| us.map_or("-".into(), |us| format!("{us:.0} us"));
     let texts = [
         path.id.to_string(),

@@ -2,7 +2,7 @@
 
 use crate::floor;
 use crate::process::{HUB, Process, Result, now, tell_ready};
-use pixelferry_net::{Net, Options};
+use pixelferry_net::{Net, NetOptions};
 use std::io::Read as _;
 use std::process::Command;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,14 +13,14 @@ const SHARED: &str = "PIXELFERRY_BENCH_SHARED";
 pub const SCENE: &str = "bench";
 
 /// Pictures as a process saw them: when each came, and how old it was, in microseconds.
-type Seen = Arc<Mutex<Vec<(u64, u64)>>>;
+type PictureTimes = Arc<Mutex<Vec<(u64, u64)>>>;
 
-fn note(seen: &Seen, asked: u64) {
+fn note(seen: &PictureTimes, asked: u64) {
     let now = now();
     seen.lock().unwrap_or_else(PoisonError::into_inner).push((now, now.saturating_sub(asked)));
 }
 
-pub fn options(options: Options, shared: bool) -> Options {
+pub fn options(options: NetOptions, shared: bool) -> NetOptions {
     let mut options = options;
     options.shared_memory = shared;
     options.shared_memory_bytes = 96 << 20;
@@ -32,8 +32,8 @@ pub fn options(options: Options, shared: bool) -> Options {
 /// Runs the role of a started process until its input ends.
 pub fn run(role: &str) -> Result<()> {
     let shared = std::env::var_os(SHARED).is_some();
-    let net = Net::join(options(Options::through(&std::env::var(HUB)?), shared))?;
-    let seen = Seen::default();
+    let net = Net::join(options(NetOptions::through(&std::env::var(HUB)?), shared))?;
+    let seen = PictureTimes::default();
     let told = seen.clone();
     let mut held = None;
     match role {

@@ -3,7 +3,7 @@
 use crate::process::{Result, now};
 use pixelferry::{ImageDesc, PixelFormat};
 use pixelferry_net::Net;
-use pixelferry_net::wire::{HEADER_BYTES, Header, Kind};
+use pixelferry_net::wire::{HEADER_BYTES, Header, MessageKind};
 use std::sync::mpsc::channel;
 use zenoh::Wait as _;
 use zenoh::bytes::ZBytes;
@@ -34,7 +34,7 @@ impl Memory {
 
     /// A message: the header, which holds the time, and these bytes.
     pub fn message(&self, asked: u64, payload: &[u8]) -> Result<ZBytes> {
-        let header = Header::new(Kind::Picture, image(), image().extent.full());
+        let header = Header::new(MessageKind::Picture, image(), image().extent.full());
         let header = Header { time: asked, frame: 1, payload: payload.len() as u64, ..header }.to_bytes();
         let Some(provider) = &self.0 else { return Ok([header.as_slice(), payload].concat().into()) };
         let room = provider.alloc(HEADER_BYTES + payload.len()).with_policy::<BlockOn<GarbageCollect>>();

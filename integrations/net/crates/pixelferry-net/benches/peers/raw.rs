@@ -4,9 +4,9 @@ use crate::child::{self, SCENE, options};
 use crate::floor;
 use crate::is_wanted;
 use crate::process::{Process, Result, now};
-use crate::table::Row;
+use crate::table::PeersRow;
 use pixelferry::{CpuBackend, ImageAccess, Link, LinkOptions, MemoryDisplay, PathId, Policy, SurfaceDesc, Unwritten};
-use pixelferry_net::{Net, Options, Scene, Update};
+use pixelferry_net::{Net, NetOptions, Scene, Update};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,10 +15,10 @@ const ROUNDS: usize = 3;
 const WARMING: u64 = 700_000;
 const MEASURED: u64 = 2_500_000;
 
-type Way = fn(&Net, &str, bool) -> Result<Vec<u64>>;
+type RawRun = fn(&Net, &str, bool) -> Result<Vec<u64>>;
 
 /// Ways that are measured beside each other: the floor first.
-const WAYS: [(&str, Way); 6] = [
+const WAYS: [(&str, RawRun); 6] = [
     ("Zenoh, put and subscribe", zenoh_stream),
     ("pixelferry, serve and view", stream),
     ("Zenoh, ask and answer", zenoh_asked),
@@ -34,14 +34,14 @@ const STREAMS: [(&str, Stream); 2] =
     [("Zenoh, put and subscribe", zenoh_streams), ("pixelferry, serve and view", streams)];
 
 /// Pictures as fast as they go to many viewers, each a process.
-pub fn measure_many(counts: &[usize]) -> Result<Vec<Row>> {
+pub fn measure_many(counts: &[usize]) -> Result<Vec<PeersRow>> {
     let mut rows = Vec::new();
     for &count in counts.iter().filter(|&&count| count > 1) {
         for (shared, way) in [(false, "TCP"), (true, "shared memory")] {
             for (label, stream) in STREAMS.iter().filter(|(label, _)| is_wanted(label)) {
-                let net = Net::join(options(Options::hub("tcp/127.0.0.1:0"), shared))?;
+                let net = Net::join(options(NetOptions::hub("tcp/127.0.0.1:0"), shared))?;
                 let hub = net.endpoints()?.first().ok_or("an endpoint")?.clone();
-                let mut row = Row::new("raw 1080p", &format!("{label}, {way}"), count);
+                let mut row = PeersRow::new("raw 1080p", &format!("{label}, {way}"), count);
                 row.add(stream(&net, &hub, shared, count)?, MEASURED);
                 rows.push(row);
                 net.leave()?;
@@ -52,18 +52,18 @@ pub fn measure_many(counts: &[usize]) -> Result<Vec<Row>> {
 }
 
 /// All ways take turns, so that drift affects all equally.
-pub fn measure() -> Result<Vec<Row>> {
+pub fn measure() -> Result<Vec<PeersRow>> {
     let mut rows = Vec::new();
     for shared in [false, true] {
         let name = |name: &str| format!("{name}, {}", if shared { "shared memory" } else { "TCP" });
-        let mut ways: Vec<_> = WAYS.iter().map(|(label, _)| Row::new("raw 1080p", &name(label), 1)).collect();
+        let mut ways: Vec<_> = WAYS.iter().map(|(label, _)| PeersRow::new("raw 1080p", &name(label), 1)).collect();
         for round in 0..ROUNDS {
             for turn in 0..WAYS.len() {
                 let at = (turn + round) % WAYS.len();
                 if !WAYS.get(at).is_some_and(|(label, _)| is_wanted(label)) {
                     continue;
                 }
-                let net = Net::join(options(Options::hub("tcp/127.0.0.1:0"), shared))?;
+                let net = Net::join(options(NetOptions::hub("tcp/127.0.0.1:0"), shared))?;
                 let hub = net.endpoints()?.first().ok_or("an endpoint")?.clone();
                 if let (Some((_, way)), Some(row)) = (WAYS.get(at), ways.get_mut(at)) {
                     row.add(vec![way(&net, &hub, shared)?], MEASURED);
@@ -71,7 +71,7 @@ pub fn measure() -> Result<Vec<Row>> {
                 net.leave()?;
             }
         }
-        rows.extend(ways.into_iter().filter(Row::is_measured));
+        rows.extend(ways.into_iter().filter(PeersRow::is_measured));
     }
     Ok(rows)
 }

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 /// One way, at so many viewers.
-pub struct Row {
+pub struct PeersRow {
     part: &'static str,
     name: String,
     viewers: usize,
@@ -13,7 +13,7 @@ pub struct Row {
     samples: Vec<u64>,
 }
 
-impl Row {
+impl PeersRow {
     pub fn new(part: &'static str, name: &str, viewers: usize) -> Self {
         Self { part, name: name.into(), viewers, rates: Vec::new(), samples: Vec::new() }
     }
@@ -57,7 +57,7 @@ fn at<T: Copy + Default>(sorted: &[T], part: f64) -> T {
     sorted.get((last * part).round() as usize).copied().unwrap_or_default()
 }
 
-pub fn text(rows: &[Row]) -> String {
+pub fn text(rows: &[PeersRow]) -> String {
     let mut text =
         "| what | viewers | pictures/s | slowest viewer or round | median ms | p99 ms |\n|---|---|---|---|---|---|\n"
             .to_owned();

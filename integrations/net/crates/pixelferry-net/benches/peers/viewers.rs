@@ -4,10 +4,10 @@ use crate::child::{self, SCENE, options};
 use crate::floor;
 use crate::is_wanted;
 use crate::process::{Process, Result, now};
-use crate::table::Row;
+use crate::table::PeersRow;
 use pixelferry::{ImageDesc, PixelFormat};
-use pixelferry_net::wire::{HEADER_BYTES, Header, Kind};
-use pixelferry_net::{Codec, Net, Options};
+use pixelferry_net::wire::{HEADER_BYTES, Header, MessageKind};
+use pixelferry_net::{Codec, Net, NetOptions};
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
 use zenoh::Wait as _;
@@ -19,7 +19,7 @@ const PAUSE: Duration = Duration::from_micros(16_667);
 const WARMING: u64 = 1_000_000;
 const MEASURED: u64 = 5_000_000;
 
-pub fn measure(counts: &[usize]) -> Result<Vec<Row>> {
+pub fn measure(counts: &[usize]) -> Result<Vec<PeersRow>> {
     // Python's packages `websockets` and `eclipse-zenoh` are there where somebody says so.
     let python = std::env::var("PIXELFERRY_NET_PYTHON").ok();
     let mut rows = Vec::new();
@@ -29,7 +29,7 @@ pub fn measure(counts: &[usize]) -> Result<Vec<Row>> {
             if !is_wanted(label) || count > most || (is_python && python.is_none()) {
                 continue;
             }
-            let mut row = Row::new("720p JPEG", label, count);
+            let mut row = PeersRow::new("720p JPEG", label, count);
             row.add(seen(role, count, python.as_deref().unwrap_or_default())?, MEASURED);
             rows.push(row);
         }
@@ -71,12 +71,12 @@ impl Viewers {
 
 /// The ages of the pictures that each viewer saw.
 fn seen(viewers: Viewers, count: usize, python: &str) -> Result<Vec<Vec<u64>>> {
-    let net = Net::join(options(Options::hub("tcp/127.0.0.1:0"), false))?;
+    let net = Net::join(options(NetOptions::hub("tcp/127.0.0.1:0"), false))?;
     let mut hub = net.endpoints()?.first().ok_or("an endpoint")?.clone();
     let server = net.serve(SCENE)?.with_codec(Codec::Jpeg, QUALITY);
     let image = ImageDesc::new(SIZE.0.into(), SIZE.1.into(), PixelFormat::Rgba8);
     let pictures: Vec<_> = (0..4).map(|phase| plasma(phase as f32)).collect();
-    let header = Header::new(Kind::Picture, image, image.extent.full());
+    let header = Header::new(MessageKind::Picture, image, image.extent.full());
     let packed = header.pack(Codec::Jpeg, pictures.first().ok_or("four")?, QUALITY)?.split_off(HEADER_BYTES);
     let bare = net.session().declare_publisher(floor::KEY).priority(Priority::DataLow);
     let bare = bare.congestion_control(CongestionControl::Drop).wait().map_err(|error| error.to_string())?;

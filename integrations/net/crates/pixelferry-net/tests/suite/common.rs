@@ -2,7 +2,7 @@
 //! shown frame.
 
 use pixelferry::{CpuBackend, ImageDesc, Link, LinkOptions, MemoryDisplay, Region, SurfaceDesc};
-use pixelferry_net::{Assembly, Codec, Job, Net, Options, Tile, Tiles, Update};
+use pixelferry_net::{Assembly, Codec, Job, Net, NetOptions, Tile, Tiles, Update};
 use pixelferry_testing::{Patience, wait_until};
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -60,11 +60,11 @@ pub struct Crew {
 
 impl Crew {
     pub fn start(count: usize, hub: &str, scene: &str, codec: Codec) -> Self {
-        Self::join(count, &Options::through(hub), scene, codec)
+        Self::join(count, &NetOptions::through(hub), scene, codec)
     }
 
     /// Workers that join with these options.
-    pub fn join(count: usize, options: &Options, scene: &str, codec: Codec) -> Self {
+    pub fn join(count: usize, options: &NetOptions, scene: &str, codec: Codec) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let worker = |_| {
             let net = Net::join(options.clone()).expect("the hub listens");
@@ -113,7 +113,7 @@ fn beside() {
 /// A hub on a port that the system chooses.
 pub fn hub() -> (Net, String) {
     beside();
-    let net = Net::join(Options::hub("tcp/127.0.0.1:0")).expect("loopback");
+    let net = Net::join(NetOptions::hub("tcp/127.0.0.1:0")).expect("loopback");
     let endpoint = net.endpoints().expect("an endpoint")[0].clone();
     (net, endpoint)
 }

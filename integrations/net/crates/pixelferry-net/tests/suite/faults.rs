@@ -3,10 +3,10 @@
 
 use crate::common::*;
 use crate::papers::{Papers, folder, security};
-use crate::peer::{Running, python, rows};
-use crate::proxy::{Change, Proxy, Way};
+use crate::peer::{RunningPeer, python, rows};
+use crate::proxy::{Change, LinkQuality, Proxy};
 use pixelferry::{Extent, ImageDesc, Link, PixelFormat, Region};
-use pixelferry_net::{Assembly, Codec, Grid, Mode, Net, Options, Scene, Security, Server, Tiles, Update, Viewer};
+use pixelferry_net::{Assembly, Codec, Grid, Mode, Net, NetOptions, Scene, Security, Server, Tiles, Update, Viewer};
 use pixelferry_testing::{Child, Level, Patience, Usage, by_level, from, wait_until};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -57,7 +57,7 @@ struct Rig {
 
 impl Rig {
     fn new(mode: Mode, listen: &str, ours: Security, theirs: &Security) -> Self {
-        let options = |mut options: Options| {
+        let options = |mut options: NetOptions| {
             options.lease = LEASE;
             // Pixels go through the proxy, as they would from another machine.
             options.shared_memory = false;
@@ -65,15 +65,15 @@ impl Rig {
             options.zenoh.push(("transport/unicast/open_timeout".into(), "2000".into()));
             options.with_security(theirs.clone())
         };
-        let net = Net::join(options(Options::hub(listen)).with_security(ours)).unwrap();
+        let net = Net::join(options(NetOptions::hub(listen)).with_security(ours)).unwrap();
         let endpoint = net.endpoints().unwrap()[0].clone();
         let proxy = Proxy::before(&endpoint);
-        let beside = options(Options::through(&endpoint));
-        let behind = options(Options::through(proxy.endpoint()));
+        let beside = options(NetOptions::through(&endpoint));
+        let behind = options(NetOptions::through(proxy.endpoint()));
         let image = ImageDesc::new(91, 61, PixelFormat::Rgba8);
         let scene = Scene::new(SCENE, image).with_tile(16, 16).with_mode(mode);
         let assembly = net.assemble(scene, NEVER).unwrap();
-        let view = |options: &Options| Net::join(options.clone()).unwrap().view(SCENE).unwrap();
+        let view = |options: &NetOptions| Net::join(options.clone()).unwrap().view(SCENE).unwrap();
         let rig = Self {
             image,
             mode,
@@ -248,23 +248,23 @@ fn goes_on(what: &str, mut rig: Rig, fault: impl Fn(&Proxy)) {
     rig.end();
 }
 
-fn silent() -> Way {
-    Way { is_silent: true, ..Way::default() }
+fn silent() -> LinkQuality {
+    LinkQuality { is_silent: true, ..LinkQuality::default() }
 }
 
 #[test]
 fn delay_and_jitter() {
-    let slow = |delay, jitter| Way {
+    let slow = |delay, jitter| LinkQuality {
         delay: Duration::from_millis(delay),
         jitter: Duration::from_millis(jitter),
-        ..Way::default()
+        ..LinkQuality::default()
     };
     survive("delay", |proxy| proxy.set(slow(40, 30), slow(15, 50)));
 }
 
 #[test]
 fn a_narrow_band() {
-    let narrow = |rate| Way { rate, ..Way::default() };
+    let narrow = |rate| LinkQuality { rate, ..LinkQuality::default() };
     survive("bandwidth", |proxy| proxy.set(narrow(100_000), narrow(150_000)));
 }
 
@@ -274,8 +274,8 @@ fn silence_of_either_way_and_of_both() {
     if !from(Level::All) {
         return;
     }
-    survive("silence up", |proxy| proxy.set(silent(), Way::default()));
-    survive("silence down", |proxy| proxy.set(Way::default(), silent()));
+    survive("silence up", |proxy| proxy.set(silent(), LinkQuality::default()));
+    survive("silence down", |proxy| proxy.set(LinkQuality::default(), silent()));
 }
 
 #[test]
@@ -286,9 +286,9 @@ fn connections_that_are_cut_and_refused() {
 
 #[test]
 fn bytes_that_never_come() {
-    let lost = Way { lost_after: Some(2500), ..Way::default() };
-    survive("lost up", |proxy| proxy.set(lost, Way::default()));
-    survive("lost down", |proxy| proxy.set(Way::default(), lost));
+    let lost = LinkQuality { lost_after: Some(2500), ..LinkQuality::default() };
+    survive("lost up", |proxy| proxy.set(lost, LinkQuality::default()));
+    survive("lost down", |proxy| proxy.set(LinkQuality::default(), lost));
 }
 
 /// Text in the panic of Zenoh's TLS link when a connection breaks while it is written.
@@ -302,7 +302,7 @@ fn tls_process() {
     let papers = Papers::issue(&folder("faults"), "ours");
     let ours = security(|it| it.identity = Some(papers.identity.clone()));
     let theirs = security(|it| it.authority = Some(papers.authority.clone()));
-    let changed = Way { change: Some(Change::OneIn(20_000)), ..Way::default() };
+    let changed = LinkQuality { change: Some(Change::OneIn(20_000)), ..LinkQuality::default() };
     for mode in [Mode::Whole, Mode::Progressive] {
         let rig = Rig::new(mode, "tls/127.0.0.1:0", ours.clone(), &theirs);
         goes_on("changed, TLS", rig, |proxy| proxy.set(changed, changed));
@@ -325,7 +325,7 @@ fn changed_bytes_of_a_bare_connection_break_nothing_for_long() {
         let mut rig = Rig::new(mode, "tcp/127.0.0.1:0", Security::default(), &Security::default());
         rig.frames(3);
         for &many in by_level(&[1000][..], &[100, 1000, 10_000], &[100, 1000, 10_000]) {
-            let changed = Way { change: Some(Change::OneIn(many)), ..Way::default() };
+            let changed = LinkQuality { change: Some(Change::OneIn(many)), ..LinkQuality::default() };
             rig.is_exact = false;
             rig.proxy.set(changed, changed);
             for _ in 0..15 {
@@ -357,8 +357,8 @@ fn wrong_numbers_of_frames_and_sessions_are_forgotten() {
         let mut rig = Rig::new(mode, "tcp/127.0.0.1:0", Security::default(), &Security::default());
         rig.frames(3);
         for &place in places {
-            let changed = Way { change: Some(Change::Header(place)), ..Way::default() };
-            rig.proxy.set(Way::default(), changed);
+            let changed = LinkQuality { change: Some(Change::Header(place)), ..LinkQuality::default() };
+            rig.proxy.set(LinkQuality::default(), changed);
             rig.is_exact = false;
             rig.request();
             rig.publish();
@@ -408,7 +408,7 @@ fn goes_on_without(fault: u32) {
     let (net, endpoint) = hub();
     let crew = Crew::start(2, &endpoint, SCENE, Codec::None);
     let (how, stop) = (Arc::new(AtomicU32::new(WELL)), Arc::new(AtomicBool::new(false)));
-    let other = Net::join(Options::through(&endpoint)).unwrap();
+    let other = Net::join(NetOptions::through(&endpoint)).unwrap();
     let (tile, how_now, stop_now) = (other.tile(SCENE, None).unwrap(), how.clone(), stop.clone());
     let sick = std::thread::spawn(move || {
         let mut done = 0;
@@ -467,7 +467,7 @@ fn a_python_worker_that_raises_is_done_without() {
     let image = ImageDesc::new(91, 61, PixelFormat::Rgba8);
     for (part, left) in [("raises", Some(1)), ("raises_alone", Some(2)), ("fails", None)] {
         let (net, endpoint) = hub();
-        let _workers = ["worker", part].map(|part| Running(python(part, &endpoint).spawn().unwrap()));
+        let _workers = ["worker", part].map(|part| RunningPeer(python(part, &endpoint).spawn().unwrap()));
         let mut assembly = net.assemble(Scene::new("python", image).with_tile(16, 16), NEVER).unwrap();
         wait_for_workers(&assembly, 2);
         let picture = |seed: u8| rows(&image, image.extent.full(), seed);

@@ -1,9 +1,9 @@
 //! Workers that are killed in the midst of a frame, viewers that do not read, and what thousands of frames leave behind.
 
 use crate::common::*;
-use crate::peer::{Running, joined, part};
+use crate::peer::{RunningPeer, joined, part};
 use pixelferry::{ImageDesc, PixelFormat};
-use pixelferry_net::{Codec, Net, Options, Scene, Update};
+use pixelferry_net::{Codec, Net, NetOptions, Scene, Update};
 use pixelferry_testing::{Need, Patience, Usage, by_level, need, wait_until};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -29,8 +29,8 @@ fn worker_process() {
     }
 }
 
-fn worker(hub: &str) -> Running {
-    Running(part("lasting::worker_process", hub, SCENE).spawn().unwrap())
+fn worker(hub: &str) -> RunningPeer {
+    RunningPeer(part("lasting::worker_process", hub, SCENE).spawn().unwrap())
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn nothing_is_left_of_workers_that_ended() {
     alone();
     let rounds: usize = by_level(12, 50, 1000);
     for (shared_memory, signal) in [(true, "-KILL"), (true, "-TERM"), (false, "-KILL"), (false, "-TERM")] {
-        let mut options = Options::hub("tcp/127.0.0.1:0");
+        let mut options = NetOptions::hub("tcp/127.0.0.1:0");
         options.shared_memory = shared_memory;
         let net = Net::join(options).unwrap();
         assert_eq!(net.own_status()().memory == "copied: switched off", !shared_memory);
@@ -167,7 +167,7 @@ fn thousands_of_frames_leave_nothing_behind() {
     let crew = Crew::start(2, &endpoint, "long", Codec::None);
     wait_for_workers(&assembly, 2);
     let server = net.serve("long").unwrap();
-    let viewer = Net::join(Options::through(&endpoint)).unwrap().view("long").unwrap();
+    let viewer = Net::join(NetOptions::through(&endpoint)).unwrap().view("long").unwrap();
     let mut link = link(image);
     let mut patience = Patience::new();
     let mut after = Vec::new();
@@ -200,14 +200,14 @@ fn thousands_of_frames_leave_nothing_behind() {
 /// Nobody looks for others by multicast, and nobody listens where nobody asked it to.
 #[test]
 fn nothing_listens_unless_it_is_asked_to() {
-    let silent = Net::join(Options::default()).unwrap();
+    let silent = Net::join(NetOptions::default()).unwrap();
     assert!(silent.endpoints().unwrap().is_empty());
     let (net, endpoint) = hub();
     let endpoints = net.endpoints().unwrap();
     assert!(endpoints.iter().all(|endpoint| endpoint.starts_with("tcp/127.0.0.1:")), "{endpoints:?}");
-    let through = Net::join(Options::through(&endpoint)).unwrap();
+    let through = Net::join(NetOptions::through(&endpoint)).unwrap();
     assert!(through.endpoints().unwrap().is_empty());
-    assert!(Net::join(Options::through("tcp/127.0.0.1:1")).is_err());
+    assert!(Net::join(NetOptions::through("tcp/127.0.0.1:1")).is_err());
 }
 
 /// A viewer that takes nothing from its socket: the others get their pictures all the same.
@@ -219,11 +219,11 @@ fn a_viewer_that_never_reads_slows_nobody() {
     let server = net.serve("busy").unwrap().with_codec(Codec::Lz4, 0);
     // Pixels that LZ4 does not shrink: 300 kB a frame fill any socket soon.
     let pixels = expected(&image, image.extent.full(), 3);
-    let stopped = Running(part("peer::viewer_process", &endpoint, "busy").spawn().unwrap());
+    let stopped = RunningPeer(part("peer::viewer_process", &endpoint, "busy").spawn().unwrap());
     wait_until("the viewer", || server.is_viewed().unwrap());
     let stop = Command::new("kill").args(["-STOP", &stopped.0.id().to_string()]).status().unwrap();
     assert!(stop.success());
-    let viewer = Net::join(Options::through(&endpoint)).unwrap().view("busy").unwrap();
+    let viewer = Net::join(NetOptions::through(&endpoint)).unwrap().view("busy").unwrap();
     let mut before = 0;
     let begun = Instant::now();
     let mut seen = 0;
@@ -257,7 +257,7 @@ fn viewers_get_pictures_by_every_codec_and_the_one_of_before_they_came() {
         // One colour, which JPEG keeps nearly.
         let pixels = [200, 100, 40, 255].repeat(301 * 200 * format.bytes_per_pixel() / 4);
         server.publish(image, 1, None, &pixels).unwrap();
-        let viewer = Net::join(Options::through(&endpoint)).unwrap().view("seen").unwrap();
+        let viewer = Net::join(NetOptions::through(&endpoint)).unwrap().view("seen").unwrap();
         let mut picture = None;
         wait_until("the picture of before", || {
             picture = viewer.next(LOOK);

@@ -1,9 +1,9 @@
 //! Large pictures over narrow lines: each viewer gets what its line carries, and neither the server nor others wait for it.
 
 use crate::common::*;
-use crate::proxy::{Proxy, Way};
+use crate::proxy::{LinkQuality, Proxy};
 use pixelferry::{ImageDesc, PixelFormat};
-use pixelferry_net::{Codec, Net, Options, Viewer};
+use pixelferry_net::{Codec, Net, NetOptions, Viewer};
 use pixelferry_testing::{Patience, by_level};
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -19,7 +19,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// A proxy that lets so many bytes a second come down.
 fn narrow(endpoint: &str, rate: u64) -> Proxy {
     let proxy = Proxy::before(endpoint);
-    proxy.set(Way::default(), Way { rate, ..Way::default() });
+    proxy.set(LinkQuality::default(), LinkQuality { rate, ..LinkQuality::default() });
     proxy
 }
 
@@ -42,7 +42,7 @@ fn ceiling(rate: u64, time: Duration) -> f64 {
 
 /// What a viewer saw: pictures, and the longest time without one.
 #[derive(Default)]
-struct Seen {
+struct ViewerCounts {
     pictures: AtomicUsize,
     gap: Mutex<Duration>,
 }
@@ -55,18 +55,18 @@ fn look_on(rate: u64, is_routed: bool) {
     let time = Duration::from_secs(by_level(4, 10, 20));
     let possible = ceiling(rate, time / 2).min(1.0 / PAUSE.as_secs_f64());
     let (hub, endpoint) = hub();
-    let net = if is_routed { Net::join(Options::through(&endpoint)).unwrap() } else { hub.clone() };
+    let net = if is_routed { Net::join(NetOptions::through(&endpoint)).unwrap() } else { hub.clone() };
     let server = net.serve("lines").unwrap().with_codec(Codec::None, 0);
     let proxies = [(); 2].map(|()| narrow(&endpoint, rate));
     let ends = [proxies[0].endpoint(), proxies[1].endpoint(), &endpoint, &endpoint];
     let mut viewers = Vec::new();
     for (number, endpoint) in ends.into_iter().enumerate() {
-        let mut options = Options::through(endpoint);
+        let mut options = NetOptions::through(endpoint);
         options.shared_memory = number == 3;
         viewers.push(Net::join(options).unwrap().view("lines").unwrap());
     }
-    let (is_over, seen) = (AtomicBool::new(false), [(); 4].map(|()| Seen::default()));
-    let look = |viewer: &Viewer, seen: &Seen| {
+    let (is_over, seen) = (AtomicBool::new(false), [(); 4].map(|()| ViewerCounts::default()));
+    let look = |viewer: &Viewer, seen: &ViewerCounts| {
         let mut last = Instant::now();
         while !is_over.load(Ordering::Relaxed) {
             if let Some(picture) = viewer.next(LOOK) {
@@ -93,7 +93,7 @@ fn look_on(rate: u64, is_routed: bool) {
                 break;
             }
             if begun.elapsed() >= time / 2 {
-                let silent = Way { is_silent: true, ..Way::default() };
+                let silent = LinkQuality { is_silent: true, ..LinkQuality::default() };
                 proxies[1].set(silent, silent);
             }
             std::thread::sleep((PAUSE * frame as u32).saturating_sub(begun.elapsed()));
@@ -149,7 +149,7 @@ fn a_server_is_free_while_somebody_has_room() {
     let server = net.serve("free").unwrap().with_codec(Codec::None, 0);
     assert!(!server.wait_until_free(Duration::ZERO).unwrap(), "nobody views");
     let proxy = Proxy::before(&endpoint);
-    let mut options = Options::through(proxy.endpoint());
+    let mut options = NetOptions::through(proxy.endpoint());
     options.shared_memory = false;
     let viewer = Net::join(options).unwrap().view("free").unwrap();
     let frames = AtomicU64::new(0);
@@ -171,7 +171,7 @@ fn a_server_is_free_while_somebody_has_room() {
         };
         scope.spawn(look);
         let before = publish(20, Duration::from_secs(60));
-        let silent = Way { is_silent: true, ..Way::default() };
+        let silent = LinkQuality { is_silent: true, ..LinkQuality::default() };
         proxy.set(silent, silent);
         // What is on its way, and one that waits.
         let meanwhile = publish(20, 4 * LOOK);
@@ -196,7 +196,7 @@ fn the_last_of_many_pictures_without_pause_comes_whole_to_every_viewer() {
     let (served, last) = (&AtomicUsize::new(0), &AtomicU64::new(u64::MAX));
     let enough = by_level(30, 100, 500);
     let look = |pause: u64, keeps: bool| {
-        let viewer = Net::join(Options::through(&endpoint)).unwrap().view("burst").unwrap();
+        let viewer = Net::join(NetOptions::through(&endpoint)).unwrap().view("burst").unwrap();
         let (pictures, mut kept, mut patience) = (&pictures, Vec::new(), Patience::new());
         let (mut seen, mut shared, mut frame) = (0, 0, 0);
         move || {

@@ -1,9 +1,9 @@
 //! The codec that follows the link: over a slow connection, over a fast one, and through shared memory.
 
 use crate::common::*;
-use crate::proxy::{Proxy, Way};
+use crate::proxy::{LinkQuality, Proxy};
 use pixelferry::{ImageDesc, PixelFormat};
-use pixelferry_net::{Codec, Net, Options, Packing, Scene, Server, Update, Viewer};
+use pixelferry_net::{Codec, Net, NetOptions, Packing, Scene, Server, Update, Viewer};
 use pixelferry_testing::{Dice, Patience, wait_until};
 use std::time::Duration;
 
@@ -22,14 +22,14 @@ fn image() -> ImageDesc {
 
 /// A proxy through which a hub is reached at so many bytes a second, both ways.
 fn throttled(hub: &str, rate: u64) -> Proxy {
-    let (proxy, way) = (Proxy::before(hub), Way { rate, ..Way::default() });
+    let (proxy, way) = (Proxy::before(hub), LinkQuality { rate, ..LinkQuality::default() });
     proxy.set(way, way);
     proxy
 }
 
 /// Joins from another machine, as far as pictures can tell.
 fn join(endpoint: &str, shared_memory: bool) -> Net {
-    let mut options = Options::through(endpoint);
+    let mut options = NetOptions::through(endpoint);
     options.shared_memory = shared_memory;
     Net::join(options).unwrap()
 }

@@ -2,7 +2,7 @@
 
 use crate::common::LOOK;
 use pixelferry::{ImageDesc, Region};
-use pixelferry_net::{Net, Options};
+use pixelferry_net::{Net, NetOptions};
 use std::process::{Child, Command, Stdio};
 
 const HUB: &str = "PIXELFERRY_TEST_HUB";
@@ -19,7 +19,7 @@ pub fn part(test: &str, hub: &str, scene: &str) -> Command {
 /// In such a process: its connection, and the name of its scene. `None` where nobody started it as one.
 pub fn joined() -> Option<(Net, String)> {
     let (hub, scene) = (std::env::var(HUB).ok()?, std::env::var(SCENE).ok()?);
-    Some((Net::join(Options::through(&hub)).unwrap(), scene))
+    Some((Net::join(NetOptions::through(&hub)).unwrap(), scene))
 }
 
 #[test]
@@ -53,9 +53,9 @@ pub fn rows(image: &ImageDesc, region: Region, seed: u8) -> Vec<u8> {
 }
 
 /// Killed when it goes, so that it says no goodbye.
-pub struct Running(pub Child);
+pub struct RunningPeer(pub Child);
 
-impl Drop for Running {
+impl Drop for RunningPeer {
     fn drop(&mut self) {
         self.0.kill().unwrap();
         self.0.wait().unwrap();

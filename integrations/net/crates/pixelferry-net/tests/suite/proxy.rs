@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 /// Treatment of bytes in one direction. By default they go through.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Way {
+pub struct LinkQuality {
     /// Each byte comes so much later.
     pub delay: Duration,
     /// And up to so much more.
@@ -48,9 +48,9 @@ const LOOK: Duration = Duration::from_millis(2);
 const UP: usize = 0;
 const DOWN: usize = 1;
 
-struct State {
-    ways: Mutex<[Way; 2]>,
-    /// Bytes of each way since its [`Way`] was set.
+struct ProxyState {
+    ways: Mutex<[LinkQuality; 2]>,
+    /// Bytes of each way since its [`LinkQuality`] was set.
     bytes: [AtomicU64; 2],
     refuses: AtomicBool,
     is_over: AtomicBool,
@@ -71,7 +71,7 @@ impl Ends {
 
 /// A proxy before one endpoint.
 pub struct Proxy {
-    state: Arc<State>,
+    state: Arc<ProxyState>,
     endpoint: String,
     listener: Option<JoinHandle<()>>,
 }
@@ -88,7 +88,7 @@ impl Proxy {
         let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
         listener.set_nonblocking(true).expect("a socket");
         let endpoint = format!("{protocol}/{}", listener.local_addr().expect("bound"));
-        let state = Arc::new(State {
+        let state = Arc::new(ProxyState {
             ways: Mutex::default(),
             bytes: Default::default(),
             refuses: AtomicBool::new(false),
@@ -106,7 +106,7 @@ impl Proxy {
     }
 
     /// From now on, for connections that are there and those to come.
-    pub fn set(&self, up: Way, down: Way) {
+    pub fn set(&self, up: LinkQuality, down: LinkQuality) {
         let mut ways = lock(&self.state.ways);
         self.state.bytes.iter().for_each(|bytes| bytes.store(0, Ordering::Relaxed));
         *ways = [up, down];
@@ -125,7 +125,7 @@ impl Proxy {
 
     /// All is well from now on, except for connections that lost bytes.
     pub fn heal(&self) {
-        self.set(Way::default(), Way::default());
+        self.set(LinkQuality::default(), LinkQuality::default());
         self.state.refuses.store(false, Ordering::Relaxed);
     }
 }
@@ -140,7 +140,7 @@ impl Drop for Proxy {
     }
 }
 
-fn accept(listener: &TcpListener, target: SocketAddr, state: &Arc<State>) {
+fn accept(listener: &TcpListener, target: SocketAddr, state: &Arc<ProxyState>) {
     while !state.is_over.load(Ordering::Relaxed) {
         let Ok((from, _)) = listener.accept() else {
             std::thread::sleep(LOOK);
@@ -171,9 +171,9 @@ fn accept(listener: &TcpListener, target: SocketAddr, state: &Arc<State>) {
 }
 
 /// Bytes, and when they are due.
-type Part = (Instant, Vec<u8>);
+type DueBytes = (Instant, Vec<u8>);
 
-fn read(mut from: &TcpStream, way: usize, state: &State, sender: &SyncSender<Part>) {
+fn read(mut from: &TcpStream, way: usize, state: &ProxyState, sender: &SyncSender<DueBytes>) {
     let mut dice = Dice(way as u64 + 1);
     let mut part = vec![0; PART];
     let mut due = Instant::now();
@@ -243,7 +243,7 @@ impl Changer {
     }
 }
 
-fn write(mut to: &TcpStream, way: usize, state: &State, receiver: &Receiver<Part>) {
+fn write(mut to: &TcpStream, way: usize, state: &ProxyState, receiver: &Receiver<DueBytes>) {
     let mut free = Instant::now();
     while let Ok((due, bytes)) = receiver.recv() {
         let rate = lock(&state.ways)[way].rate;
@@ -261,7 +261,7 @@ fn write(mut to: &TcpStream, way: usize, state: &State, receiver: &Receiver<Part
     wait_while_silent(way, state);
 }
 
-fn wait_while_silent(way: usize, state: &State) {
+fn wait_while_silent(way: usize, state: &ProxyState) {
     while lock(&state.ways)[way].is_silent && !state.is_over.load(Ordering::Relaxed) {
         std::thread::sleep(LOOK);
     }

@@ -3,9 +3,9 @@
 
 use crate::common::*;
 use crate::hostile;
-use crate::peer::{NET, Running, interpreter, python, rows};
+use crate::peer::{NET, RunningPeer, interpreter, python, rows};
 use pixelferry::{ImageDesc, PixelFormat};
-use pixelferry_net::wire::{HEADER_BYTES, Header, JobMessage, Kind, Limits};
+use pixelferry_net::wire::{HEADER_BYTES, Header, JobMessage, Limits, MessageKind};
 use pixelferry_net::{Codec, Scene};
 use pixelferry_testing::wait_until;
 use std::cell::RefCell;
@@ -19,7 +19,7 @@ use zenoh::Wait as _;
 #[ignore = "needs eclipse-zenoh in Python"]
 fn workers_in_python_compute_for_a_display_in_rust() {
     let (net, endpoint) = hub();
-    let workers: Vec<_> = (0..2).map(|_| Running(python("worker", &endpoint).spawn().unwrap())).collect();
+    let workers: Vec<_> = (0..2).map(|_| RunningPeer(python("worker", &endpoint).spawn().unwrap())).collect();
     let mut senders = BTreeSet::new();
     for format in PixelFormat::ALL {
         let image = ImageDesc::new(61, 37, format);
@@ -98,22 +98,22 @@ fn viewers_in_python_see_what_rust_serves() {
 #[ignore = "needs eclipse-zenoh in Python"]
 fn a_program_in_python_ends_whatever_it_still_holds() {
     let (_net, endpoint) = hub();
-    let mut program = Running(python("ends", &endpoint).spawn().unwrap());
+    let mut program = RunningPeer(python("ends", &endpoint).spawn().unwrap());
     wait_until("it ends", || program.0.try_wait().unwrap().is_some());
     assert!(program.0.try_wait().unwrap().unwrap().success());
 }
 
 /// Rust's reading of a message, as `judge` in `peer.py` writes it; nothing of what is refused.
-fn understood(kind: Kind, message: &[u8]) -> Vec<u8> {
+fn understood(kind: MessageKind, message: &[u8]) -> Vec<u8> {
     let limits = Limits::default();
     let read = || -> Result<Vec<u8>, pixelferry_net::WireError> {
         let header = Header::read(message, &limits)?;
         header.expect(kind, message.len())?;
         let (head, payload) = (header.to_bytes().to_vec(), &message[HEADER_BYTES..]);
         Ok(match (kind, header.codec) {
-            (Kind::Job, _) => JobMessage::read(message, &limits)?.to_bytes(),
-            (Kind::Tile | Kind::Picture, Codec::Jpeg) => head,
-            (Kind::Tile | Kind::Picture, _) => [head, header.unpack(payload)?].concat(),
+            (MessageKind::Job, _) => JobMessage::read(message, &limits)?.to_bytes(),
+            (MessageKind::Tile | MessageKind::Picture, Codec::Jpeg) => head,
+            (MessageKind::Tile | MessageKind::Picture, _) => [head, header.unpack(payload)?].concat(),
             _ => message.to_vec(),
         })
     };
@@ -124,7 +124,7 @@ fn understood(kind: Kind, message: &[u8]) -> Vec<u8> {
 #[ignore = "needs eclipse-zenoh, lz4 and pillow in Python"]
 fn python_reads_and_refuses_what_rust_does() {
     let judge = python("judge", "").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    let judge = RefCell::new(Running(judge));
+    let judge = RefCell::new(RunningPeer(judge));
     let counts = RefCell::new([0; 2]);
     let ran = proptest::test_runner::TestRunner::new(hostile::cases(5_000)).run(
         &hostile::any_message(),

@@ -3,8 +3,8 @@
 
 use crate::common::*;
 use pixelferry::{Encoding, ImageDesc, PixelFormat, Region, RowOrder};
-use pixelferry_net::wire::{Header, Kind};
-use pixelferry_net::{Codec, Error, Net, Options, Scene, WireError};
+use pixelferry_net::wire::{Header, MessageKind};
+use pixelferry_net::{Codec, Error, Net, NetOptions, Scene, WireError};
 use pixelferry_testing::wait_until;
 use zenoh::Wait;
 
@@ -19,8 +19,8 @@ fn a_display_refuses_what_no_worker_of_its_session_sends() {
     let mut assembly = net.assemble(scene, NEVER).unwrap();
     let epoch = assembly.epoch();
     let frame = assembly.request(&1u32.to_le_bytes()).unwrap();
-    let stranger = Net::join(Options::through(&endpoint)).unwrap();
-    let tile = Header::new(Kind::Tile, image(), Region::new(16, 0, 16, 16));
+    let stranger = Net::join(NetOptions::through(&endpoint)).unwrap();
+    let tile = Header::new(MessageKind::Tile, image(), Region::new(16, 0, 16, 16));
     let good = Header { epoch, frame, sender: 14, ..tile };
     let message = |header: Header, payload: usize| {
         let header = Header { payload: payload as u64, ..header };
@@ -32,7 +32,7 @@ fn a_display_refuses_what_no_worker_of_its_session_sends() {
         message(Header { epoch: epoch + 1, ..good }, 1024),
         message(Header { image: other, ..good }, 1024),
         message(Header { region: Region::new(17, 0, 16, 16), ..good }, 1024),
-        message(Header { kind: Kind::Picture, ..good }, 1024),
+        message(Header { kind: MessageKind::Picture, ..good }, 1024),
         // LZ4 and JPEG of nonsense, and LZ4 that claims to become far more than it could.
         message(Header { codec: Codec::Lz4, ..good }, 1024),
         message(Header { codec: Codec::Jpeg, ..good }, 1024),

@@ -3,13 +3,13 @@
 use crate::common::*;
 use crate::papers::{Papers, folder, security};
 use pixelferry::{ImageDesc, PixelFormat};
-use pixelferry_net::{Error, Net, Options, Security};
+use pixelferry_net::{Error, Net, NetOptions, Security};
 use pixelferry_testing::wait_until;
 use std::path::PathBuf;
 
 /// A viewer with these papers gets the hub's picture, byte for byte.
 fn gets_pictures(endpoint: &str, security: Security) {
-    let viewer = Net::join(Options::through(endpoint).with_security(security)).unwrap().view("secret").unwrap();
+    let viewer = Net::join(NetOptions::through(endpoint).with_security(security)).unwrap().view("secret").unwrap();
     let mut picture = None;
     wait_until("the picture", || {
         picture = viewer.next(LOOK);
@@ -20,7 +20,7 @@ fn gets_pictures(endpoint: &str, security: Security) {
 
 /// A viewer with these papers is not let in; what it is told.
 fn is_refused(endpoint: &str, security: Security) -> String {
-    let refused = Net::join(Options::through(endpoint).with_security(security)).err().expect("nobody lets it in");
+    let refused = Net::join(NetOptions::through(endpoint).with_security(security)).err().expect("nobody lets it in");
     assert!(matches!(refused, Error::Refused { .. }), "{refused}");
     let told = refused.to_string();
     assert!(told.contains(endpoint) && told.contains("certificate") && told.contains("password"), "{told}");
@@ -37,7 +37,7 @@ fn secret() -> Vec<u8> {
 
 /// A hub that shows the secret picture.
 fn secret_hub(endpoint: &str, security: Security) -> (pixelferry_net::Server, String) {
-    let net = Net::join(Options::hub(endpoint).with_security(security)).unwrap();
+    let net = Net::join(NetOptions::hub(endpoint).with_security(security)).unwrap();
     let endpoint = net.endpoints().unwrap()[0].clone();
     let server = net.serve("secret").unwrap();
     server.publish(image(), 1, None, &secret()).unwrap();

@@ -1,9 +1,9 @@
 //! Workers on two routers that are killed, stopped and raise at random: every frame stays right, and nothing is left.
 
 use crate::common::*;
-use crate::peer::{Running, joined, part};
+use crate::peer::{RunningPeer, joined, part};
 use pixelferry::{ImageDesc, PixelFormat};
-use pixelferry_net::{Net, Options, Scene, Update};
+use pixelferry_net::{Net, NetOptions, Scene, Update};
 use pixelferry_testing::{Dice, Level, Patience, Usage, by_level, from};
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -20,7 +20,7 @@ const RARE: usize = 400;
 #[ignore = "run by the test below in processes of their own"]
 fn router_process() {
     let Ok(other) = std::env::var("PIXELFERRY_TEST_OTHER") else { return };
-    let mut options = Options::hub("tcp/127.0.0.1:0");
+    let mut options = NetOptions::hub("tcp/127.0.0.1:0");
     options.connect = Some(other).filter(|other| !other.is_empty()).into_iter().collect();
     let net = Net::join(options).unwrap();
     println!("listens at {}", net.endpoints().unwrap()[0]);
@@ -30,7 +30,7 @@ fn router_process() {
 }
 
 /// A router that knows another, and where it listens.
-fn router(other: &str) -> (Running, String) {
+fn router(other: &str) -> (RunningPeer, String) {
     let mut command = part("soak::router_process", "", "");
     let mut router =
         command.env("PIXELFERRY_TEST_OTHER", other).arg("--nocapture").stdout(Stdio::piped()).spawn().unwrap();
@@ -39,7 +39,7 @@ fn router(other: &str) -> (Running, String) {
     let endpoint = lines.find_map(|line| Some(line.split_once("listens at ")?.1.to_owned())).unwrap();
     // What it says later ends it where nobody could read it.
     router.stdout = Some(output.into_inner());
-    (Running(router), endpoint)
+    (RunningPeer(router), endpoint)
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn worker_process() {
 }
 
 /// What the display has, and the routers.
-fn usage(routers: &[(Running, String); 2]) -> Vec<Usage> {
+fn usage(routers: &[(RunningPeer, String); 2]) -> Vec<Usage> {
     let routers = routers.iter().map(|(router, _)| Usage::of(router.0.id()).unwrap());
     [Usage::here().unwrap()].into_iter().chain(routers).collect()
 }
@@ -84,9 +84,9 @@ fn files() -> usize {
 fn harm(endpoints: &[&str; 2], is_over: &AtomicBool) -> BTreeMap<&'static str, u32> {
     let start = |number: usize| {
         let worker = part("soak::worker_process", endpoints[number % 2], SCENE).spawn().unwrap();
-        (Running(worker), None::<Instant>)
+        (RunningPeer(worker), None::<Instant>)
     };
-    let signal = |worker: &Running, signal: &str| {
+    let signal = |worker: &RunningPeer, signal: &str| {
         let sent = Command::new("kill").args([signal, &worker.0.id().to_string()]).status();
         assert!(sent.unwrap().success());
     };
@@ -127,10 +127,10 @@ fn workers_on_two_routers_end_stop_and_raise_and_every_frame_is_right() {
     let endpoints = [routers[0].1.as_str(), routers[1].1.as_str()];
     // Large enough for viewers to get it in pieces.
     let image = ImageDesc::new(640, 360, PixelFormat::Rgba8);
-    let net = Net::join(Options::through(endpoints[0])).unwrap();
+    let net = Net::join(NetOptions::through(endpoints[0])).unwrap();
     let mut assembly = net.assemble(Scene::new(SCENE, image).with_tile(64, 64), NEVER).unwrap();
     let server = net.serve(SCENE).unwrap().with_codec(pixelferry_net::Codec::None, 0);
-    let mut far = Options::through(endpoints[1]);
+    let mut far = NetOptions::through(endpoints[1]);
     far.shared_memory = false;
     let viewer = Net::join(far).unwrap().view(SCENE).unwrap();
     let mut link = link(image);

@@ -2,10 +2,10 @@
 
 use crate::common::*;
 use crate::hostile;
-use crate::peer::{Running, joined, part, python, rows};
+use crate::peer::{RunningPeer, joined, part, python, rows};
 use pixelferry::{ImageDesc, Link, PixelFormat};
-use pixelferry_net::wire::{Header, Kind};
-use pixelferry_net::{Assembly, Net, Options, Scene, Server};
+use pixelferry_net::wire::{Header, MessageKind};
+use pixelferry_net::{Assembly, Net, NetOptions, Scene, Server};
 use pixelferry_testing::{Usage, by_level};
 use proptest::strategy::{Strategy as _, ValueTree as _};
 use proptest::test_runner::TestRunner;
@@ -63,17 +63,17 @@ impl Stage {
 
 /// Messages that strangers send to a kind's keys; [`many`] of each, and as many tokens.
 fn storm(hub: &str, stage: &mut Stage) {
-    let stranger = Net::join(Options::through(hub)).unwrap();
+    let stranger = Net::join(NetOptions::through(hub)).unwrap();
     let session = stranger.session();
     let mut runner = TestRunner::deterministic();
     for kind in hostile::KINDS {
         let keys: &[&str] = match kind {
-            Kind::Job => &["job"],
-            Kind::Tile => &["tile/0000000000000001"],
-            Kind::Picture => &["view"],
-            Kind::Input => &["input"],
-            Kind::Mark => &["view/mark", "tile/0000000000000001/mark"],
-            Kind::Report => &["view/report", "tile/0000000000000001/report"],
+            MessageKind::Job => &["job"],
+            MessageKind::Tile => &["tile/0000000000000001"],
+            MessageKind::Picture => &["view"],
+            MessageKind::Input => &["input"],
+            MessageKind::Mark => &["view/mark", "tile/0000000000000001/mark"],
+            MessageKind::Report => &["view/report", "tile/0000000000000001/report"],
             other => panic!("no key of {other:?}"),
         };
         let messages = hostile::message(kind);
@@ -101,7 +101,7 @@ fn storm(hub: &str, stage: &mut Stage) {
 
 /// A stranger who sends a job and a picture of the greatest epoch every second and a half keeps workers from no display.
 fn lockout(hub: &str, stage: &mut Stage) {
-    let stranger = Net::join(Options::through(hub)).unwrap();
+    let stranger = Net::join(NetOptions::through(hub)).unwrap();
     let image = ImageDesc::new(1, 1, PixelFormat::R8);
     let send = |kind, key: &str, payload: &[u8]| {
         let new = Header::new(kind, image, image.extent.full());
@@ -113,8 +113,8 @@ fn lockout(hub: &str, stage: &mut Stage) {
     std::thread::scope(|scope| {
         scope.spawn(|| {
             while !is_over.load(Ordering::Relaxed) {
-                send(Kind::Picture, "view", &[0]);
-                send(Kind::Job, "job", &[1u32, 1, 0, 0, 0, 0].map(u32::to_le_bytes).concat());
+                send(MessageKind::Picture, "view", &[0]);
+                send(MessageKind::Job, "job", &[1u32, 1, 0, 0, 0, 0].map(u32::to_le_bytes).concat());
                 std::thread::sleep(Duration::from_millis(1500));
             }
         });
@@ -134,8 +134,10 @@ fn survive(workers: usize, programs: impl Fn(&str) -> Vec<(&'static str, Command
     let image = ImageDesc::new(61, 37, PixelFormat::Rgba8);
     let assembly = net.assemble(Scene::new("python", image).with_tile(16, 16), NEVER).unwrap();
     let server = net.serve("python").unwrap();
-    let mut running: Vec<_> =
-        programs(&endpoint).into_iter().map(|(name, mut command)| (name, Running(command.spawn().unwrap()))).collect();
+    let mut running: Vec<_> = programs(&endpoint)
+        .into_iter()
+        .map(|(name, mut command)| (name, RunningPeer(command.spawn().unwrap())))
+        .collect();
     let mut stage = Stage { image, assembly, link: link(image), server, seed: 0 };
     wait_for_workers(&stage.assembly, workers);
     stage.frames();

@@ -3,12 +3,12 @@
 use crate::common::*;
 use pixelferry::driver::describe::pattern::Pattern;
 use pixelferry::driver::devices::borrows::Holder;
-use pixelferry::driver::{BackendDriver, Checked, ComputeCaps, HostBlock};
+use pixelferry::driver::{BackendDriver, CheckToken, ComputeCaps, HostBlock};
 use pixelferry::{
     Arg, ComputeBackend, ComputeMemory, CpuBackend, CpuKernelExt, DeviceIdentity, ImageDesc, Kernel, KernelSource,
     Link, PixelFormat, Region, RowOrder, Target,
 };
-use pixelferry_net::{Assembly, Codec, Mode, Net, Options, Scene, Update};
+use pixelferry_net::{Assembly, Codec, Mode, Net, NetOptions, Scene, Update};
 use pixelferry_testing::{by_level, wait_until};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -86,7 +86,7 @@ fn kernels_write_tiles_in_shared_memory() {
     let (net, endpoint) = hub();
     let image = ImageDesc::new(240, 120, PixelFormat::Rgba8);
     let mut assembly = net.assemble(Scene::new("kernels", image).with_tile(128, 64), NEVER).unwrap();
-    let other = Net::join(Options::through(&endpoint)).unwrap();
+    let other = Net::join(NetOptions::through(&endpoint)).unwrap();
     let tile = other.tile("kernels", None).unwrap();
     wait_for_workers(&assembly, 1);
     assembly.request(&[]).unwrap();
@@ -118,7 +118,7 @@ fn workers_with_places_compute_what_lies_inside_them() {
     let image = ImageDesc::new(32, 32, PixelFormat::R8);
     let mut assembly =
         net.assemble(Scene::new("places", image).with_tile(16, 16), std::time::Duration::from_millis(1500)).unwrap();
-    let other = Net::join(Options::through(&endpoint)).unwrap();
+    let other = Net::join(NetOptions::through(&endpoint)).unwrap();
     let upper = other.tile("places", Some(Region::new(0, 0, 32, 16))).unwrap();
     wait_for_workers(&assembly, 1);
     let frame = assembly.request(&1u32.to_le_bytes()).unwrap();
@@ -200,7 +200,7 @@ unsafe impl BackendDriver for Keeper {
 
     fn copy(
         &self,
-        _: Checked,
+        _: CheckToken,
         from: &dyn ComputeMemory,
         to: &mut dyn ComputeMemory,
         range: Range<usize>,
@@ -217,7 +217,7 @@ unsafe impl BackendDriver for Keeper {
 #[test]
 fn memory_that_a_backend_keeps_is_never_given_to_others() {
     for shared_memory in [false, true] {
-        let mut options = Options::hub("tcp/127.0.0.1:0");
+        let mut options = NetOptions::hub("tcp/127.0.0.1:0");
         options.shared_memory = shared_memory;
         let net = Net::join(options).unwrap();
         let image = ImageDesc::new(96, 96, PixelFormat::Rgba8);

@@ -1,0 +1,439 @@
+//! Compares paths while the program runs: paths that the start had no time for alternate with a second instance of the
+//! current one, step by step, in the time that frames leave free.
+//!
+//! The user's frames, memory and kernels take no part: both instances have memory of their own and use the kernel of
+//! all measurements. A path replaces the current one when it is significantly faster and its pixels are correct.
+
+use super::path_variant::{Candidate, Entry, OpenedVariant, PathVariant, disproved};
+use super::policy::Trials;
+use super::report::{Comparison, Outcome, PathCost, PathState};
+use super::verify::Proof;
+use crate::describe::error::Result;
+use crate::describe::panics::contained;
+use crate::describe::surface::Unwritten;
+use crate::devices::timeline::stage;
+use crate::path::{OpenedPath, Pairing, Paths, SharingPath, blank};
+use crate::tournament::{Clock, MOST_BYTES, Verdict, run_of};
+use std::collections::VecDeque;
+use std::time::Duration;
+
+/// Assumed time of a step before one was measured. If a step takes longer, a longer pause follows.
+const UNSEEN: Duration = Duration::from_millis(4);
+/// Number of frames over which the program's waits are averaged.
+const BEAT: usize = 8;
+/// A program counts as waiting if it waits for at least this part of the time between frames.
+const LEAST_WAIT: f64 = 0.1;
+
+/// The parts of the link that a step needs.
+pub(crate) struct TrialContext<'a> {
+    pub pairing: Pairing<'a>,
+    pub clock: &'a Clock,
+    pub paths: &'a Paths,
+    /// The current candidate.
+    pub in_use: PathVariant,
+    /// Number of frames behind of the current candidate.
+    pub frames_behind: usize,
+}
+
+/// Time limit of a step.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum TrialLimit {
+    /// The share of time and the end, as the policy sets them.
+    Policy(Trials),
+    /// An absolute time of the clock.
+    Until(Duration),
+}
+
+/// Result of a step.
+pub(crate) enum Progress {
+    /// There was nothing to do, or no time for it now.
+    Rested,
+    /// A step was done.
+    Done,
+    /// A candidate was compared and is not used.
+    Compared(Comparison, Option<PathCost>),
+    /// A candidate is faster, its pixels are correct, and its surface is zero.
+    Better { path: Box<OpenedPath>, way: PathVariant, comparison: Comparison, measured: PathCost },
+}
+
+/// Paths that the start had no time for, compared while the program runs.
+pub(crate) struct LiveTrials {
+    /// Candidates to compare, in this order.
+    waiting: VecDeque<PathVariant>,
+    begun: Duration,
+    spent: Duration,
+    costs: Costs,
+    beat: Beat,
+    /// A second instance of the current candidate.
+    reference: Option<Entry>,
+    duel: Option<Duel>,
+    round: u32,
+    /// Candidates that were current before: each is compared once more.
+    former: Vec<PathVariant>,
+    /// Candidates that had too little time to be told from the current one: each is compared once more, too.
+    untold: Vec<PathVariant>,
+}
+
+/// Measured durations of steps.
+#[derive(Clone, Copy)]
+struct Costs {
+    open: Duration,
+    frame: Duration,
+    /// Zero before the first turn.
+    turn: Duration,
+    proof: Duration,
+}
+
+struct Duel {
+    entry: Entry,
+    /// The proof of a candidate that is faster.
+    proof: Option<Box<Proof>>,
+    spent: Duration,
+    /// Time that this duel may spend, so that each waiting duel gets as much.
+    share: Duration,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Job {
+    Open,
+    Reference,
+    Warm,
+    Turn,
+    Proof,
+    Blank,
+}
+
+impl LiveTrials {
+    /// `opening` is the time of opening a path, where it was measured; `frame` is the approximate time of a frame.
+    pub fn new(untried: Vec<PathVariant>, clock: &Clock, opening: Duration, frame: Option<Duration>) -> Self {
+        let frame = frame.unwrap_or(UNSEEN);
+        let costs = Costs { open: opening.min(UNSEEN), frame, turn: Duration::ZERO, proof: 2 * frame };
+        Self {
+            waiting: untried.into(),
+            begun: clock.now(),
+            spent: Duration::ZERO,
+            costs,
+            beat: Beat::default(),
+            reference: None,
+            duel: None,
+            round: 0,
+            former: Vec::new(),
+            untold: Vec::new(),
+        }
+    }
+
+    /// Returns a comparison that has nothing to do.
+    pub fn over() -> Self {
+        Self::new(Vec::new(), &Clock::default(), Duration::ZERO, None)
+    }
+
+    /// Restarts because the surface changed: a duel that was begun begins again.
+    pub fn restart(&mut self, clock: &Clock) {
+        self.give_up();
+        (self.begun, self.spent, self.beat) = (clock.now(), Duration::ZERO, Beat::default());
+    }
+
+    /// Frees the memory of the current duel, which is left for later.
+    fn give_up(&mut self) {
+        if let Some(duel) = self.duel.take() {
+            self.waiting.push_front(duel.entry.who.way);
+        }
+        self.reference = None;
+    }
+
+    /// Ends all comparisons and frees their memory.
+    pub fn stop(&mut self) {
+        self.waiting.clear();
+        (self.duel, self.reference) = (None, None);
+    }
+
+    /// Returns the candidates that are still to be compared.
+    pub fn left(&self) -> Vec<PathVariant> {
+        self.duel.iter().map(|duel| duel.entry.who.way).chain(self.waiting.iter().copied()).collect()
+    }
+
+    /// Returns the time of a frame of the current candidate in microseconds, where it was measured.
+    pub fn reference_us(&self) -> Option<f64> {
+        self.reference.as_ref().map(|entry| entry.measured().median_us).filter(|us| *us > 0.0)
+    }
+
+    pub fn is_over(&self) -> bool {
+        self.duel.is_none() && self.waiting.is_empty()
+    }
+
+    /// Returns the time that steps took, and the time since their start.
+    pub fn spent(&self, clock: &Clock) -> (Duration, Duration) {
+        (self.spent, clock.since(self.begun))
+    }
+
+    /// Records that a frame begins now, and that the program touched the link last at `touched`.
+    pub fn frame_begins(&mut self, touched: Duration, clock: &Clock) {
+        self.beat.note(clock.now(), clock.since(touched));
+    }
+
+    /// Does the next step, if `limit` has time for it.
+    pub fn step(&mut self, table: &TrialContext<'_>, limit: TrialLimit) -> Progress {
+        let Some((job, way)) = self.job() else { return Progress::Rested };
+        if !self.has_time(job, table, limit) {
+            return Progress::Rested;
+        }
+        let begun = table.clock.now();
+        let left = self.time_left(begun, limit);
+        let waiting = self.waiting.len() as u32;
+        if let Some(duel) = &mut self.duel {
+            duel.share = left.saturating_add(duel.spent) / (waiting + 1);
+        }
+        let done = self.do_it(job, way, table);
+        let took = table.clock.since(begun);
+        if let Some(duel) = &mut self.duel {
+            duel.spent += took;
+        }
+        if matches!(limit, TrialLimit::Policy(_)) {
+            self.spent += took;
+        }
+        if let Some(last) = self.costs.last(job) {
+            *last = took;
+        }
+        done
+    }
+
+    /// Returns the next step and its candidate.
+    fn job(&self) -> Option<(Job, PathVariant)> {
+        let Some(duel) = &self.duel else { return self.waiting.front().map(|way| (Job::Open, *way)) };
+        let job = match (&duel.proof, &self.reference) {
+            _ if duel.entry.who.proved => Job::Blank,
+            (Some(_), _) => Job::Proof,
+            (None, None) => Job::Reference,
+            (None, Some(reference)) if duel.entry.is_cold() || reference.is_cold() => Job::Warm,
+            (None, Some(_)) => Job::Turn,
+        };
+        Some((job, duel.entry.who.way))
+    }
+
+    fn has_time(&mut self, job: Job, table: &TrialContext<'_>, limit: TrialLimit) -> bool {
+        let takes = self.costs.of(job, &table.pairing);
+        match limit {
+            TrialLimit::Until(end) => table.clock.fits(takes, Some(end)),
+            TrialLimit::Policy(Trials::Spread { share, within }) => {
+                let running = table.clock.since(self.begun);
+                if running > within {
+                    // Left for the next start, or for an explicit call.
+                    self.give_up();
+                    return false;
+                }
+                let earned = part(running, share);
+                let fits = self.beat.wait().is_none_or(|wait| takes * 5 / 4 <= wait || running > within / 2);
+                earned >= self.spent + takes && fits && takes_memory(table) <= MOST_BYTES
+            }
+            TrialLimit::Policy(_) => false,
+        }
+    }
+
+    /// Returns the time for all further comparisons.
+    fn time_left(&self, now: Duration, limit: TrialLimit) -> Duration {
+        match limit {
+            TrialLimit::Until(end) => end.saturating_sub(now),
+            TrialLimit::Policy(Trials::Spread { share, within }) => part(within, share).saturating_sub(self.spent),
+            TrialLimit::Policy(_) => Duration::ZERO,
+        }
+    }
+
+    fn do_it(&mut self, job: Job, way: PathVariant, table: &TrialContext<'_>) -> Progress {
+        let _stage = stage!("meanwhile", path = %way, job = ?job);
+        match self.work(job, way, table) {
+            Ok(step) => step,
+            Err(state) => {
+                self.lose(way);
+                let outcome = Outcome::Failed { reason: state.detail() };
+                Progress::Compared(self.comparison(way, table, None, outcome), None)
+            }
+        }
+    }
+
+    fn work(&mut self, job: Job, way: PathVariant, table: &TrialContext<'_>) -> Result<Progress, PathState> {
+        let pairing = &table.pairing;
+        match job {
+            Job::Open => {
+                let entry = open(way, table)?;
+                self.waiting.pop_front();
+                self.duel = Some(Duel { entry, proof: None, spent: Duration::ZERO, share: Duration::ZERO });
+                self.round += 1;
+            }
+            Job::Reference => match open(table.in_use, table) {
+                Ok(entry) => self.reference = Some(entry),
+                Err(state) => {
+                    // It works once but not twice, so no other candidate can be compared with it.
+                    let reason = format!("{} does not open a second time: {}", table.in_use, state.detail());
+                    self.stop();
+                    return Err(PathState::OpenFailed { reason });
+                }
+            },
+            Job::Warm | Job::Turn => {
+                // The user's frames are finished before anything is timed.
+                let done = contained(|| pairing.backend.finish().and_then(|()| pairing.display.finish()));
+                done.map_err(|error| disproved(error, pairing))?;
+                return self.turn(job, table);
+            }
+            Job::Proof => {
+                if let Some(Duel { entry: Entry { who, .. }, proof: Some(proof), .. }) = &mut self.duel {
+                    let step = || proof.step(&mut who.path, pairing.backend.as_ref(), &pairing.layout());
+                    who.proved = contained(step).map_err(|error| disproved(error, pairing))?;
+                }
+            }
+            Job::Blank => return self.crown(table),
+        }
+        Ok(Progress::Done)
+    }
+
+    /// Does a warm-up frame, or a turn of the candidate whose turn it is. The first of one round is the second of the
+    /// next.
+    fn turn(&mut self, job: Job, table: &TrialContext<'_>) -> Result<Progress, PathState> {
+        let (Some(duel), Some(reference)) = (&mut self.duel, &mut self.reference) else { return Ok(Progress::Done) };
+        let timed = |error| PathState::Rejected { reason: format!("during timing: {error}") };
+        if job == Job::Warm {
+            let cold = if duel.entry.is_cold() { &mut duel.entry } else { reference };
+            cold.warm(&table.pairing, table.clock).map_err(timed)?;
+            return Ok(Progress::Done);
+        }
+        let whose = Entry::whose_turn(&mut duel.entry, reference, &mut self.round);
+        whose.turn(&table.pairing, table.clock, self.round).map_err(timed)?;
+        if !(duel.entry.has_turn_in(self.round) && reference.has_turn_in(self.round)) {
+            return Ok(Progress::Done);
+        }
+        let way = duel.entry.who.way;
+        match duel.entry.verdict(reference, duel.spent < duel.share) {
+            Verdict::Open => Ok(Progress::Done),
+            Verdict::Quicker => {
+                let proof =
+                    Proof::new(way.id, &table.pairing.layout()).map_err(|error| disproved(error, &table.pairing))?;
+                duel.proof = Some(Box::new(proof));
+                Ok(Progress::Done)
+            }
+            Verdict::NotQuicker { is_slower, is_told } => {
+                let outcome = if is_slower { Outcome::Slower } else { Outcome::AsGood };
+                let measured = duel.entry.measured();
+                let comparison = self.comparison(way, table, Some(&measured), outcome);
+                self.lose(way);
+                if !is_told && !self.untold.contains(&way) {
+                    self.untold.push(way);
+                    self.waiting.push_back(way);
+                }
+                Ok(Progress::Compared(comparison, Some(measured)))
+            }
+        }
+    }
+
+    /// The last step clears the surface, so that patterns of the proof are never visible.
+    fn crown(&mut self, table: &TrialContext<'_>) -> Result<Progress, PathState> {
+        let Some(duel) = &mut self.duel else { return Ok(Progress::Rested) };
+        let (pairing, path) = (&table.pairing, &mut duel.entry.who.path);
+        contained(|| blank(path, pairing.backend.as_ref(), &pairing.layout()))
+            .map_err(|error| disproved(error, pairing))?;
+        let (way, measured) = (duel.entry.who.way, duel.entry.measured());
+        let comparison = self.comparison(way, table, Some(&measured), Outcome::Quicker);
+        let Some(duel) = self.duel.take() else { return Ok(Progress::Rested) };
+        self.reference = None;
+        // The replaced candidate is compared once more, last of all, because the same chance result is unlikely to
+        // repeat.
+        if !self.former.contains(&table.in_use) {
+            self.former.push(table.in_use);
+            self.waiting.push_back(table.in_use);
+        }
+        Ok(Progress::Better { path: Box::new(duel.entry.who.path), way, comparison, measured })
+    }
+
+    fn lose(&mut self, way: PathVariant) {
+        self.duel = None;
+        self.waiting.retain(|other| *other != way);
+    }
+
+    fn comparison(
+        &self,
+        way: PathVariant,
+        table: &TrialContext<'_>,
+        measured: Option<&PathCost>,
+        outcome: Outcome,
+    ) -> Comparison {
+        let both = self.duel.as_ref().zip(self.reference.as_ref());
+        Comparison {
+            path: way.id,
+            way: way.to_string(),
+            against: table.in_use.to_string(),
+            ratio: both.and_then(|(duel, other)| duel.entry.ratio_to(other)),
+            median_us: measured.map(|measured| measured.median_us),
+            turns: both.map_or(0, |(duel, other)| duel.entry.rounds_with(other)),
+            outcome,
+            after: table.clock.since(self.begun),
+        }
+    }
+}
+
+fn open(way: PathVariant, table: &TrialContext<'_>) -> Result<Entry, PathState> {
+    let gone = || PathState::OpenFailed { reason: "it is not one of the policy's paths".into() };
+    let spec = table.paths.get(way.id).ok_or_else(gone)?;
+    let mut path = Candidate { spec, sync: way.sync }.open(&table.pairing)?;
+    let late = contained(|| path.set_frames_behind(table.frames_behind));
+    late.map_err(|error| PathState::OpenFailed { reason: error.to_string() })?;
+    path.trim();
+    Ok(OpenedVariant::entry(way, path, false, &table.pairing))
+}
+
+/// Approximate number of bytes that both instances use.
+fn takes_memory(table: &TrialContext<'_>) -> usize {
+    let slots = 3 + table.pairing.frames_behind * 2;
+    table.pairing.desc.byte_len().unwrap_or(usize::MAX).saturating_mul(2 * slots)
+}
+
+/// Returns this share of a time.
+fn part(time: Duration, share: f64) -> Duration {
+    let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
+    Duration::try_from_secs_f64(time.as_secs_f64() * share).unwrap_or(Duration::MAX)
+}
+
+impl Costs {
+    fn of(&mut self, job: Job, pairing: &Pairing<'_>) -> Duration {
+        match (self.last(job), job) {
+            (Some(turn), Job::Turn) if turn.is_zero() => self.frame * run_of(pairing.frames_behind) as u32,
+            (Some(time), _) => *time,
+            (None, _) if pairing.desc.unwritten() == Unwritten::Overwrite => 3 * self.frame,
+            (None, _) => self.frame,
+        }
+    }
+
+    /// Returns the duration of the last step of this kind; `None` for the final step.
+    fn last(&mut self, job: Job) -> Option<&mut Duration> {
+        match job {
+            Job::Open | Job::Reference => Some(&mut self.open),
+            Job::Warm => Some(&mut self.frame),
+            Job::Turn => Some(&mut self.turn),
+            Job::Proof => Some(&mut self.proof),
+            Job::Blank => None,
+        }
+    }
+}
+
+/// Rhythm of the program's frames.
+#[derive(Default)]
+struct Beat {
+    last: Option<Duration>,
+    /// For the last frames: the time from frame to frame, and how much of it the link was not touched.
+    frames: VecDeque<(Duration, Duration)>,
+}
+
+impl Beat {
+    fn note(&mut self, now: Duration, untouched: Duration) {
+        if let Some(last) = self.last.replace(now) {
+            self.frames.push_back((now.saturating_sub(last), untouched));
+        }
+        if self.frames.len() > BEAT {
+            self.frames.pop_front();
+        }
+    }
+
+    /// Returns how long the program waits between frames; `None` where it does not wait, or too little is known.
+    fn wait(&self) -> Option<Duration> {
+        let least = self.frames.iter().map(|(_, wait)| *wait).min()?;
+        let mean = self.frames.iter().map(|(period, _)| *period).sum::<Duration>() / self.frames.len() as u32;
+        (least > mean.mul_f64(LEAST_WAIT)).then_some(least)
+    }
+}

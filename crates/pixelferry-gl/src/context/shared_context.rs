@@ -1,0 +1,62 @@
+//! A context that its display shares with other owners: it outlives the display while they hold it.
+
+use super::native::NativeContext;
+use super::own::RestingContext;
+use crate::context::deferred_deletes::DeferredDeletes;
+use interop_core::{GlContext, GlName};
+use std::ffi::{CStr, c_void};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// State shared by the display and the APIs that share its context.
+pub(crate) struct SharedContext {
+    native: NativeContext,
+    /// True where the display learned that the context is gone.
+    lost: AtomicBool,
+    /// Objects that others created in it and dropped while it was not current.
+    pub deferred_deletes: DeferredDeletes,
+    /// A context created by this crate, once its display is dropped. The last owner drops it, on any thread.
+    rests: Mutex<Option<RestingContext>>,
+}
+
+impl SharedContext {
+    pub(crate) fn new(native: NativeContext) -> Self {
+        Self {
+            native,
+            lost: AtomicBool::new(false),
+            deferred_deletes: DeferredDeletes::default(),
+            rests: Mutex::new(None),
+        }
+    }
+
+    pub(crate) fn lose(&self) {
+        self.lost.store(true, Ordering::Release);
+        self.deferred_deletes.abandon();
+    }
+
+    pub(crate) fn is_lost(&self) -> bool {
+        self.lost.load(Ordering::Acquire)
+    }
+
+    /// Keeps the context alive after its display is dropped.
+    pub(crate) fn keep(&self, context: RestingContext) {
+        *self.rests.lock().unwrap_or_else(PoisonError::into_inner) = Some(context);
+    }
+}
+
+// SAFETY: a context of this crate is owned by the display, and kept here after the display is dropped; an engine has
+// promised to keep its own (`GlDisplay::from_engine`). The name is the window system's, which reports the current
+// context and finds the functions.
+unsafe impl GlContext for SharedContext {
+    fn name(&self) -> GlName {
+        self.native.name()
+    }
+
+    fn is_current(&self) -> bool {
+        !self.is_lost() && self.native.is_current()
+    }
+
+    fn function(&self, name: &CStr) -> *const c_void {
+        self.native.function(name)
+    }
+}
