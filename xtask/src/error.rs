@@ -32,6 +32,11 @@ pub enum Error {
     )]
     AboveCeiling { house: &'static str, lines: usize },
     #[error(
+        "{0} names of types or files, listed above, are participles or a bare word such as `State`; take a noun that says what it \
+         is, as `HeldFrame`"
+    )]
+    Names(usize),
+    #[error(
         "{page} has no place for the table '{name}': a line `<!-- cargo xtask figures: {name} -->` and a line `<!-- end -->`"
     )]
     NoFigures { page: &'static str, name: &'static str },

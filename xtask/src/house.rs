@@ -11,6 +11,7 @@ use crate::check_imports;
 use crate::check_pages;
 use crate::error::Error;
 use crate::houses::{DRIVERS, HOUSES};
+use crate::names;
 use crate::packages::{self, Package};
 use crate::repository;
 use crate::source::{attrs, is_hidden, may_be_test, module_files};
@@ -19,72 +20,34 @@ use crate::source::{attrs, is_hidden, may_be_test, module_files};
 const NO_PRODUCT: [&str; 7] = ["tests", "benches", "bench", "examples", "xtask", "pixelferry-testing", "benchmarks"];
 /// Maximum number of lines of a small file.
 const SMALL: usize = 59;
-/// Irregular participles, as the last word of a type's name.
-const PARTICIPLES: [&str; 38] = [
-    "Begun",
-    "Bound",
-    "Broken",
-    "Built",
-    "Chosen",
-    "Done",
-    "Drawn",
-    "Found",
-    "Given",
-    "Gone",
-    "Held",
-    "Hidden",
-    "Kept",
-    "Known",
-    "Left",
-    "Lent",
-    "Lost",
-    "Made",
-    "Meant",
-    "Met",
-    "Put",
-    "Read",
-    "Seen",
-    "Sent",
-    "Set",
-    "Shown",
-    "Shut",
-    "Spoken",
-    "Standing",
-    "Sunk",
-    "Taken",
-    "Taking",
-    "Told",
-    "Thrown",
-    "Understood",
-    "Woken",
-    "Worn",
-    "Written",
-];
 
 pub fn run(root: &Path, check: bool) -> Result<(), Error> {
     let packages = packages::all(root)?;
-    let (rows, whole) = count(root, &packages)?;
-    println!("| house | packages | product code | ceiling | tests | PTX | refusals | participles |");
-    println!("|---|---|---|---|---|---|---|---|");
+    let Census { weights: rows, figures: whole, names: wrong } = count(root, &packages)?;
+    println!("| house | packages | product code | ceiling | tests | PTX | refusals |");
+    println!("|---|---|---|---|---|---|---|");
     for (house, row) in HOUSES.iter().zip(&rows) {
         println!(
-            "| {} | {} | {} | {} | {} | {} | {} | {} |",
+            "| {} | {} | {} | {} | {} | {} | {} |",
             house.name,
             house.packages.len(),
             row.lines.product,
             house.ceiling,
             row.lines.tests,
             row.ptx,
-            row.refusals,
-            row.participles
+            row.refusals
         );
     }
     println!("\n| in all | |\n|---|---|");
     whole.iter().for_each(|(name, number)| println!("| {name} | {number} |"));
+    if check {
+        wrong.iter().for_each(|name| println!("{name}"));
+    }
     let above = HOUSES.iter().zip(&rows).filter(|(house, row)| row.lines.product > house.ceiling);
     let above: Vec<_> = above.map(|(house, row)| (house.name, row.lines.product - house.ceiling)).collect();
     match above.first() {
         Some((house, lines)) if check => Err(Error::AboveCeiling { house, lines: *lines }),
+        _ if check && !wrong.is_empty() => Err(Error::Names(wrong.len())),
         _ => Ok(()),
     }
 }
@@ -98,11 +61,20 @@ struct Weight {
     lines: Lines,
     ptx: usize,
     refusals: usize,
-    participles: usize,
 }
 
-/// Returns a row for each house, and the rows for all.
-fn count(root: &Path, packages: &[Package]) -> Result<(Vec<Weight>, Vec<Figure>), Error> {
+/// Numbers of a tree.
+struct Census {
+    /// Of each house.
+    weights: Vec<Weight>,
+    /// Of all.
+    figures: Vec<Figure>,
+    /// Names that say too little, each with its file.
+    names: Vec<String>,
+}
+
+/// Reads every file that git tracks.
+fn count(root: &Path, packages: &[Package]) -> Result<Census, Error> {
     let named = || HOUSES.iter().flat_map(|house| house.packages).chain(DRIVERS).copied();
     if let Some(name) = packages::missing(packages, named()).first() {
         return Err(Error::NoPackage((*name).to_owned()));
@@ -114,6 +86,7 @@ fn count(root: &Path, packages: &[Package]) -> Result<(Vec<Weight>, Vec<Figure>)
     let of_file = |file: &Path| packages::of_file(packages, file);
     let mut rows: Vec<_> = HOUSES.iter().map(|_| Weight::default()).collect();
     let (mut all, mut files, mut small, mut in_drivers, mut doors) = (0, 0, 0, 0, 0);
+    let mut wrong = Vec::new();
     let rust = texts(root, &["*.rs"])?;
     let tests = test_files(&rust)?;
     for (file, text) in &rust {
@@ -123,15 +96,16 @@ fn count(root: &Path, packages: &[Package]) -> Result<(Vec<Weight>, Vec<Figure>)
             continue;
         };
         row.lines.count(file, text, tests.contains(file))?;
-        if !is_product(file) || tests.contains(file) {
+        let is_product = is_product(file) && !tests.contains(file);
+        let items = items(file, text)?;
+        wrong.extend(names::wrong(file, &items, is_product).iter().map(|name| format!("{}: {name}", file.display())));
+        if !is_product {
             continue;
         }
         (files, small) = (files + 1, small + usize::from(text.lines().count() <= SMALL));
         let refusals = text.matches("Error::invalid(").count() + text.matches("Error::refused(").count();
         row.refusals += refusals;
         in_drivers += if DRIVERS.contains(&package.name.as_str()) { refusals } else { 0 };
-        let items = items(file, text)?;
-        row.participles += participles(&items);
         doors += items.iter().filter(|item| matches!(item, Item::Mod(_)) && is_hidden(attrs(item))).count();
     }
     for (file, text) in texts(root, &["*.ptx"])? {
@@ -151,12 +125,12 @@ fn count(root: &Path, packages: &[Package]) -> Result<(Vec<Weight>, Vec<Figure>)
         ("packages, and those of the main workspace", format!("{}, {main}", packages.len())),
         ("test binaries", binaries(packages)?.to_string()),
         ("refusals (`Error::invalid`, `refused`) in drivers", in_drivers.to_string()),
-        ("types named by a participle", sum(|row| row.participles).to_string()),
+        ("names of types and files that say too little", wrong.len().to_string()),
         ("hidden doors (`#[doc(hidden)]` modules)", doors.to_string()),
         ("circles of imports", check_imports::circles(root)?.to_string()),
         ("product files, and those below 60 lines", format!("{files}, {small}")),
     ];
-    Ok((rows, whole))
+    Ok(Census { weights: rows, figures: whole, names: wrong })
 }
 
 /// Number of test programs that `cargo test` builds.
@@ -169,26 +143,7 @@ fn binaries(packages: &[Package]) -> Result<usize, Error> {
     Ok(count)
 }
 
-/// Number of types and traits whose name ends with a participle.
-fn participles(items: &[Item]) -> usize {
-    let of = |item: &Item| match item {
-        Item::Struct(item) => usize::from(is_participle(&item.ident.to_string())),
-        Item::Enum(item) => usize::from(is_participle(&item.ident.to_string())),
-        Item::Trait(item) => usize::from(is_participle(&item.ident.to_string())),
-        Item::Mod(module) if !may_be_test(&module.attrs) => {
-            module.content.as_ref().map_or(0, |(_, items)| participles(items))
-        }
-        _ => 0,
-    };
-    items.iter().map(of).sum()
-}
-
-fn is_participle(name: &str) -> bool {
-    let last = name.rfind(char::is_uppercase).map_or(name, |at| &name[at..]);
-    PARTICIPLES.contains(&last) || (last.len() > 3 && last.ends_with("ed") && !last.ends_with("eed"))
-}
-
-/// Returns tracked files with their content, by path from the root.
+/// Tracked files and what they hold, by their paths from the root.
 fn texts(root: &Path, patterns: &[&str]) -> Result<Vec<(PathBuf, String)>, Error> {
     let mut found = Vec::new();
     for file in repository::tracked(root, patterns)? {
@@ -272,12 +227,5 @@ mod tests {
         assert_eq!(lines, Lines { product: 3, tests: 5 });
         lines.count(Path::new("crates/a/tests/b.rs"), text, true).unwrap();
         assert_eq!(lines, Lines { product: 3, tests: 17 });
-    }
-
-    #[test]
-    fn names_that_end_with_a_participle_are_found() {
-        let text =
-            "struct Held; enum RemoteAsked {} trait Kept {} struct HeldFrame; struct Speed; mod a { struct Made; }";
-        assert_eq!(participles(&syn::parse_file(text).unwrap().items), 4);
     }
 }

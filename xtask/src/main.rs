@@ -8,6 +8,7 @@ mod error;
 mod figures;
 mod house;
 mod houses;
+mod names;
 mod package;
 mod packages;
 mod platforms;
@@ -48,7 +49,7 @@ enum Chore {
     Figures,
     /// Print what each house weighs: lines, tests, PTX, refusals, names, circles
     House {
-        /// Fail if a house has more product code than its ceiling allows
+        /// Fail if a house has more product code than its ceiling allows, or if a name says too little
         #[arg(long)]
         check: bool,
     },
