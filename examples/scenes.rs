@@ -21,7 +21,7 @@ enum Cli {
     /// A picture (PNG, JPEG) or a video (Y4M), filtered on the device.
     Filter {
         /// The file; without one, the sample picture.
-        #[arg(default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/pixelferry-demo/assets/lake.jpg"))]
+        #[arg(default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/apps/demo/assets/lake.jpg"))]
         file: PathBuf,
         /// Filter to apply to it.
         #[arg(long, value_enum, default_value_t)]

@@ -147,7 +147,7 @@ install_rustup() {
 
 # Prints the Debian packages that the tests need, from the table in pixelferry-testing: for all rows, or for one.
 packages_for() {
-    grep -oE '(name|packages): "[^"]*"' "$REPOSITORY/crates/pixelferry-testing/src/machine.rs" |
+    grep -oE '(name|packages): "[^"]*"' "$REPOSITORY/crates/support/testing/src/machine.rs" |
         awk -F '"' -v only="$1" '/^name/ { name = $2 } /^packages/ && (only == "all" || only == name) { print $2 }' |
         tr ' ' '\n' | sort -u | sed '/^$/d'
 }

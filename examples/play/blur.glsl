@@ -1,5 +1,5 @@
 // A picture through a lens that the pointer moves: sharp inside, softened around it.
-// @channel 0 ../../crates/pixelferry-demo/assets/lake.jpg
+// @channel 0 ../../crates/apps/demo/assets/lake.jpg
 vec3 soft(sampler2D picture, vec2 at, float radius) {
     vec3 sum = vec3(0.0);
     for (int i = 0; i < 16; i++) {

@@ -7,7 +7,7 @@
     { "NAME": "amount", "TYPE": "float", "DEFAULT": 0.8 }
   ]
 }*/
-// @channel 0 ../../crates/pixelferry-demo/assets/lake.jpg
+// @channel 0 ../../crates/apps/demo/assets/lake.jpg
 void main() {
     vec4 c = IMG_THIS_PIXEL(inputImage);
     float level = dot(c.rgb, vec3(0.299, 0.587, 0.114));

@@ -25,7 +25,7 @@ mod gl_sharing;
 #[cfg(unix)]
 mod meanwhile;
 #[cfg(target_os = "linux")]
-#[path = "../../crates/interop-core/tests/displays/paths.rs"]
+#[path = "../../crates/framework/interop-core/tests/displays/paths.rs"]
 mod paths;
 mod plugged;
 mod side_by_side;

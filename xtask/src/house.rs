@@ -17,7 +17,7 @@ use crate::repository;
 use crate::source::{attrs, is_hidden, may_be_test, module_files};
 
 /// Folders, and a package, whose code does not run in a user's process.
-const NO_PRODUCT: [&str; 7] = ["tests", "benches", "bench", "examples", "xtask", "pixelferry-testing", "benchmarks"];
+const NO_PRODUCT: [&str; 7] = ["tests", "benches", "bench", "examples", "xtask", "support", "benchmarks"];
 /// Maximum number of lines of a small file.
 const SMALL: usize = 59;
 

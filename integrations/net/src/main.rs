@@ -7,7 +7,7 @@ mod display;
 mod failure;
 mod join;
 /// The log options of the main command, which are the same here.
-#[path = "../../../crates/pixelferry-cli/src/output.rs"]
+#[path = "../../../crates/apps/command/src/output.rs"]
 mod log;
 mod metrics;
 mod output;

@@ -39,8 +39,8 @@ canvas.addEventListener("keydown", () => socket.send(new Uint8Array(1)));
 
 const FILES: [(&str, &str, &str); 3] = [
     ("/ ", "text/html", PAGE),
-    ("/picture.js ", "text/javascript", include_str!("../../../../crates/pixelferry-media/src/web/page/picture.js")),
-    ("/video.js ", "text/javascript", include_str!("../../../../crates/pixelferry-media/src/web/page/video.js")),
+    ("/picture.js ", "text/javascript", include_str!("../../../../crates/apps/media/src/web/page/picture.js")),
+    ("/video.js ", "text/javascript", include_str!("../../../../crates/apps/media/src/web/page/video.js")),
 ];
 
 pub fn measure(browser: &mut Chromium, scene: &Scene, way: PictureCodec) -> Result<Sample> {
