@@ -184,8 +184,8 @@ mod tests {
             ("colormap", "jet", "viridis"),
             ("layout", "HWX", "name each axis"),
             ("channel", "-1", "magnitude"),
-            ("exposure", "bright", "no number"),
-            ("gamma", "", "no number"),
+            ("exposure", "bright", "not a number"),
+            ("gamma", "", "not a number"),
         ] {
             let refused = asked(&[(name, text)]).unwrap_err().to_string();
             assert!(refused.contains(name) && refused.contains(said), "{refused}");

@@ -184,17 +184,17 @@ mod tests {
     fn arguments_are_checked_by_number_and_kind() {
         let params = buffer(&[("float", "scale"), ("uint", "n"), ("real", "own"), ("float*", "from")]);
         let error = params.check_args(&[Arg::F32(1.0)]).unwrap_err();
-        assert!(error.contains("float scale, uint n, real own, float* from") && error.contains("1 given"), "{error}");
+        assert!(error.contains("float scale, uint n, real own, float* from") && error.contains("1 were given"), "{error}");
         let error = params.check_args(&[Arg::F32(0.0), Arg::I32(1), Arg::F32(0.0), Arg::U32(0)]).unwrap_err();
-        assert!(error.contains("'n'") && error.contains("u32; i32 given"), "{error}");
+        assert!(error.contains("'n'") && error.contains("u32, but i32 was given"), "{error}");
         let error = params.check_args(&[Arg::F32(0.0), Arg::U32(1), Arg::F32(0.0), Arg::U32(0)]).unwrap_err();
-        assert!(error.contains("'from'") && error.contains("memory; u32 given"), "{error}");
+        assert!(error.contains("'from'") && error.contains("memory, but u32 was given"), "{error}");
         let error = buffer(&[("short", "d")]).check_args(&[Arg::F32(0.0)]).unwrap_err();
         assert!(error.contains("'d'") && error.contains("use int, uint, long, ulong, float"), "{error}");
         let image = buffer(&[("image2d_t", "i")]);
-        assert!(image.check_args(&[Arg::U32(0)]).unwrap_err().contains("takes memory; u32 given"));
+        assert!(image.check_args(&[Arg::U32(0)]).unwrap_err().contains("takes memory, but u32 was given"));
         let error = buffer(&[("real", "r")]).check_args(&[Arg::F64(0.0)]).unwrap_err();
-        assert!(error.contains("i32 or u32 or f32; f64 given"), "{error}");
+        assert!(error.contains("i32 or u32 or f32, but f64 was given"), "{error}");
         for sampler in ["sampler_t", "mine"] {
             let error = buffer(&[(sampler, "s")]).check_args(&[Arg::U64(0)]).unwrap_err();
             assert!(error.contains("'s'") && error.contains("no value that a launch can pass"), "{error}");

@@ -299,7 +299,7 @@ mod tests {
             (Arg::Null, "float", "a value"),
             (Arg::Local(4), "float", "a value"),
             (Arg::value(&[0f32; 4]), "vertex", "12 bytes"),
-            (Arg::from(0u64), "mine", "not seen to be a plain value"),
+            (Arg::from(0u64), "mine", "not known to be a plain value"),
             (Arg::value(&()), "vertex", "at least 1 byte"),
         ] {
             let error = check(&arg, &private(name)).unwrap_err();

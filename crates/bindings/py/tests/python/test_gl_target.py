@@ -87,7 +87,7 @@ def test_buffers(context, shape, dtype):
             assert buffer.read() == given.tobytes() + bytes(8), target.explain()
         assert target.size == array.nbytes and target.format is None
         for wrong in [array[1:], np.zeros(array.nbytes + 8, "u1")]:
-            with pytest.raises(pixelferry.ShapeError, match=f"{array.nbytes} of the buffer"):
+            with pytest.raises(pixelferry.ShapeError, match=f"{array.nbytes} bytes of the buffer"):
                 target.write(wrong)
         assert buffer.read() == array[::-1].tobytes() + bytes(8)
     assert gl("glIsBuffer", buffer.glo) and context.error == "GL_NO_ERROR"

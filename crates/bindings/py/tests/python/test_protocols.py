@@ -156,7 +156,7 @@ def test_producers_that_fail(viewer):
         if isinstance(made, Exception):
             assert caught.value.__cause__ is made and "not now" in str(caught.value)
     for kind in (4, 7, 8, 10, 99):
-        with pytest.raises(pixelferry.DeviceError, match=f"kind {kind}"):
+        with pytest.raises(pixelferry.DeviceError, match=f"device type {kind}"):
             viewer.show(Broken((kind, 0), None))
     for device in [(2, 99), (2, -1), (13, 99)]:
         with pytest.raises(pixelferry.DeviceError):

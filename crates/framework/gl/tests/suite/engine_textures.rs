@@ -284,8 +284,8 @@ fn what_is_no_target_is_refused_with_its_reason() {
             gl.delete_texture(array);
         }
         refused(texture.level(0, 0), "invalid size 0x0");
-        refused(good.with_level(0, Extent::new(SIDE, SIDE + 1)), "it is 16x16 pixels, not 16x17");
-        refused(texture.level(1, SIDE), "it is 8x8 pixels, not 16x16");
+        refused(good.with_level(0, Extent::new(SIDE, SIDE + 1)), "it has 16x16 pixels, not 16x17");
+        refused(texture.level(1, SIDE), "it has 8x8 pixels, not 16x16");
         for level in [2, 9, 14, 15, 30, 31, 32, u32::MAX] {
             refused(texture.level(level, 4), "no level");
         }

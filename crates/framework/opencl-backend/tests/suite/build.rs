@@ -108,7 +108,7 @@ fn a_source_without_kernels_is_refused() {
     on_every_device(|backend| {
         for text in ["", "float f(float x) { return x; }"] {
             let log = log(backend, "k", text);
-            assert!(log.contains("it has: none"), "{log}");
+            assert!(log.contains("its kernels are: none"), "{log}");
         }
     });
 }

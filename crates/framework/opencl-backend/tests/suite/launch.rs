@@ -166,8 +166,8 @@ fn arguments_that_do_not_fit_are_named() {
                 assert!(error.to_string().contains(word), "{word}: {error}");
             }
         };
-        refuse(&[], &["'k'", "4 arguments", "scale", "0 given"]);
-        refuse(&[Arg::I32(1), memory, Arg::F32(0.0), Arg::F32(0.0)], &["'scale'", "f32; i32 given"]);
+        refuse(&[], &["'k'", "4 arguments", "scale", "0 were given"]);
+        refuse(&[Arg::I32(1), memory, Arg::F32(0.0), Arg::F32(0.0)], &["'scale'", "f32, but i32 was given"]);
         refuse(&[Arg::F32(1.0), Arg::U32(0), Arg::F32(0.0), Arg::F32(0.0)], &["'from'", "memory; u32 given"]);
         refuse(&[Arg::F32(1.0), memory, Arg::F32(0.0), Arg::F32(0.0)], &["'big'", "f32 given"]);
         refuse(&[memory, memory, Arg::F32(0.0), Arg::F32(0.0)], &["'scale'", "memory given"]);
@@ -210,7 +210,7 @@ fn numbers_under_other_names_arrive() {
         assert_eq!(content(out.as_mut())[..4], 41.5f32.to_ne_bytes());
         let args = [Arg::F64(0.5), Arg::I64(40), Arg::U32(1)];
         let refused = backend.launch(kernel.as_ref(), Target::buffer(out.as_mut()), &args).unwrap_err();
-        assert!(refused.to_string().contains("i32 or u32 or f32; f64 given"), "{refused}");
+        assert!(refused.to_string().contains("i32 or u32 or f32, but f64 was given"), "{refused}");
     });
 }
 

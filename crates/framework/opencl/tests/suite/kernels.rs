@@ -238,7 +238,7 @@ pub fn sizes_refused(queue: &Queue) -> Result<()> {
     if !queue.device().non_uniform_work_group_support().unwrap_or(queue.device().cl_version() >= (2, 0)) {
         for (kernel, range) in [(&kernel, NdRange::new([4, 10]).local([2, 4])), (&required, NdRange::new([10]))] {
             let text = problem(queue.launch(kernel, &args, range, &[]));
-            assert!(text.contains("10 work items in dimension") && text.contains("group's 4; take 12"), "{text}");
+            assert!(text.contains("10 work items in dimension") && text.contains("group's 4; use 12"), "{text}");
         }
     }
     // The queue is still good.

@@ -78,7 +78,7 @@ fn opengl_is_a_program_on_the_cpu() {
     check(&forced, "software-opengl", "LIBGL_ALWAYS_SOFTWARE is '1'", "unset LIBGL_ALWAYS_SOFTWARE", &mended);
     let closed = Facts { render_nodes: RenderNodes::Closed, ..mesa.clone() };
     check(&closed, "software-opengl", "may not open", "usermod -aG render,video", &mended);
-    check(&mesa, "software-opengl", "no driver for the GPU", "apt-get install libgl1-mesa-dri", &mended);
+    check(&mesa, "software-opengl", "no driver for this GPU", "apt-get install libgl1-mesa-dri", &mended);
     let none = Facts { render_nodes: RenderNodes::Absent, ..mesa.clone() };
     check(&none, "software-opengl", "no GPU is visible", "lspci", &mended);
     let boxed = Facts { in_container: true, ..none };
