@@ -16,6 +16,8 @@ pub struct Package {
     /// Whether it is a member of the root's workspace.
     pub is_main: bool,
     pub targets: Vec<Target>,
+    /// Names of the packages that its library or program imports, with those of its build script.
+    pub imports: Vec<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -35,6 +37,14 @@ struct FoundPackage {
     name: String,
     manifest_path: PathBuf,
     targets: Vec<Target>,
+    dependencies: Vec<FoundDependency>,
+}
+
+#[derive(Deserialize)]
+struct FoundDependency {
+    name: String,
+    /// `dev`, `build`, or none for what the library or program imports.
+    kind: Option<String>,
 }
 
 /// Returns all packages, ordered by name.
@@ -60,6 +70,10 @@ pub fn all(root: &Path) -> Result<Vec<Package>, Error> {
                 name: package.name,
                 is_main: file == Path::new("Cargo.toml"),
                 targets: package.targets,
+                imports: (package.dependencies.into_iter())
+                    .filter(|dependency| dependency.kind.as_deref() != Some("dev"))
+                    .map(|dependency| dependency.name)
+                    .collect(),
             }
         }));
     }

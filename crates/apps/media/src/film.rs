@@ -224,7 +224,7 @@ impl<'f> FilmFrame<'f> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cpu_fallback::CpuBackend;
+    use pixelferry::CpuBackend;
 
     /// Five frames of 3 by 2 pixels, four a second; each has its number in all its luma.
     fn film(colours: &str, bytes: usize, form: Form) -> Film {

@@ -30,7 +30,7 @@ const MORE: (f64, f64) = (0.25, 1.0);
 /// use std::sync::Arc;
 ///
 /// // A backend without CUDA has no encoder.
-/// let backend = Arc::new(cpu_fallback::CpuBackend::new()?);
+/// let backend = Arc::new(pixelferry::CpuBackend::new()?);
 /// let none = GpuJpeg::open(backend, Extent::new(64, 48), 90);
 /// assert!(matches!(none.err(), Some(GpuJpegError::Absent(_) | GpuJpegError::Compute(_))));
 /// # Ok::<(), interop_core::Error>(())
@@ -158,7 +158,7 @@ fn colours(extent: Extent) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cpu_fallback::CpuBackend;
+    use pixelferry::CpuBackend;
 
     #[test]
     fn errors_are_told_from_each_other() {

@@ -101,7 +101,7 @@ impl Program {
     /// [`PlayError::Faults`], which mention that OpenGL may run the shader.
     pub fn translate(&mut self) -> Result<(), PlayError> {
         for pass in self.passes.iter_mut().filter(|pass| pass.language == PassLanguage::GlslToWgsl) {
-            let wgsl = wgsl_kernel::from_glsl(&pass.text).map_err(|error| {
+            let wgsl = pixelferry::api::wgsl::from_glsl(&pass.text).map_err(|error| {
                 let mut faults = pass.origin.faults(&error.to_string(), &pass.text);
                 let only = " (OpenGL may accept what this translation does not: --backend gl)";
                 faults.iter_mut().for_each(|fault| fault.text += only);

@@ -10,6 +10,9 @@ pub use opencl_backend as opencl;
 /// display's context.
 #[cfg(feature = "gl")]
 pub use pixelferry_gl as gl;
+/// Translation of GLSL kernels to WGSL.
+#[cfg(feature = "glsl")]
+pub use wgsl_kernel as wgsl;
 /// The display on an engine's own Vulkan device; with the feature `vulkan-compute` also kernels in its queue.
 #[cfg(feature = "vulkan")]
 pub use pixelferry_vulkan as vulkan;

@@ -1,6 +1,6 @@
 //! JPEG by nvJPEG, with `PIXELFERRY_GPU=1`.
 
-use cuda_backend::CudaBackend;
+use pixelferry::api::cuda::CudaBackend;
 use interop_core::{ComputeBackend, Extent, ImageDesc, PixelFormat, RowOrder};
 use pixelferry_media::wire::{Codec, HEADER_BYTES, Header, MessageKind};
 use pixelferry_media::{GpuJpeg, GpuJpegError, mean_square};
