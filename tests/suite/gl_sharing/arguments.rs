@@ -320,8 +320,8 @@ fn child_lists() {
     outside();
     refused(queue.acquire_gl(&[], &[]), "no object");
     refused(queue.acquire_gl(&[all[0], all[1], all[0]], &[]), "overlap");
-    refused(queue.acquire_gl(&[all[0], GlMemory::from(&plain)], &[]), "OpenGL's");
-    refused(GlMemory::from(&plain).object(), "OpenGL's");
+    refused(queue.acquire_gl(&[all[0], GlMemory::from(&plain)], &[]), "OpenGL object");
+    refused(GlMemory::from(&plain).object(), "OpenGL object");
     outside();
     queue.acquire_gl(&all, &[]).unwrap();
     assert!(all.iter().all(|object| object.is_acquired()));

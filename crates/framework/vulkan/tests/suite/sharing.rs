@@ -227,7 +227,7 @@ fn memory_of_a_driver_on_the_cpu_lies_at_an_address() {
     // SAFETY: a promise that is broken here, to see that it is noticed.
     let larger = unsafe { MemoryHandle::new(again(), whole + (1 << 20), true) };
     let error = MappedMemory::open(uuid, larger).map(drop).unwrap_err();
-    assert!(matches!(&error, Error::InvalidInput { .. }) && error.to_string().contains("promised"), "{error}");
+    assert!(matches!(&error, Error::InvalidInput { .. }) && error.to_string().contains("the handle states"), "{error}");
     // SAFETY: as above.
     let null = unsafe { MemoryHandle::new(OwnedFd::from(File::open("/dev/null").unwrap()), 4096, false) };
     assert!(matches!(MappedMemory::open(uuid, null).map(drop), Err(Error::InvalidInput { .. })));

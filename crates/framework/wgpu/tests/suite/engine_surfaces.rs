@@ -153,7 +153,7 @@ fn what_no_copy_reaches_is_refused_and_says_why() {
     assert!(overwriting(&shown, only(wgpu::TextureUsages::COPY_DST).unwrap()).is_ok());
     let both = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
     let bytes = |size, usage, bytes| display.engine_buffer(&buffer(&display, size, usage), bytes);
-    refused(bytes(64, both, 68), "has 64 bytes, 68 are needed");
+    refused(bytes(64, both, 68), "has 64 bytes, but 68 are needed");
     refused(bytes(64, both, 0), "");
     refused(bytes(64, both, 63), "not whole words");
     refused(bytes(64, wgpu::BufferUsages::VERTEX, 64), "add COPY_SRC");

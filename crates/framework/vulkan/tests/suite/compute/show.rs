@@ -265,11 +265,11 @@ fn a_target_that_is_gone_is_written_by_nobody() {
     launch().unwrap();
     own.display.finish().unwrap();
     drop(target);
-    refused(launch(), "gone");
+    refused(launch(), "dropped");
     drop(canvas);
-    refused(launch(), "gone");
-    refused(opened.read(0, &mut [0; 4]), "gone");
-    refused(opened.write(0, &[0; 4]), "gone");
-    refused(own.backend.import_surface(&later, &desc).map(drop), "gone");
+    refused(launch(), "dropped");
+    refused(opened.read(0, &mut [0; 4]), "dropped");
+    refused(opened.write(0, &[0; 4]), "dropped");
+    refused(own.backend.import_surface(&later, &desc).map(drop), "dropped");
     drop((kept, kept_later));
 }
