@@ -67,9 +67,9 @@ impl Mode {
 ///
 /// let folder = std::env::temp_dir().join(format!("profiles-{}", std::process::id()));
 /// let profiles = Profiles::Folder(folder.clone());
-/// profiles.keep("mine.json", "{}");
-/// assert_eq!(profiles.read("mine.json").as_deref(), Some("{}"));
-/// assert_eq!(Profiles::Off.read("mine.json"), None);
+/// profiles.keep("mine.json", &[1, 2]);
+/// assert_eq!(profiles.read::<[u32; 2]>("mine.json"), Some([1, 2]));
+/// assert_eq!(Profiles::Off.read::<[u32; 2]>("mine.json"), None);
 /// # std::fs::remove_dir_all(folder)?;
 /// # Ok::<(), std::io::Error>(())
 /// ```

@@ -10,9 +10,9 @@ use crate::describe::surface::SurfaceDesc;
 use crate::devices::capability::SyncKind;
 use crate::devices::identity::DeviceIdentity;
 use crate::path::{Pairing, PathId};
-use etcetera::{BaseStrategy, choose_base_strategy};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use std::fs;
+use std::{fs, io};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -21,24 +21,35 @@ use std::time::Duration;
 const VERSION: u32 = 4;
 
 impl Profiles {
+    #[cfg(feature = "profiles")]
     fn folder(&self) -> Option<PathBuf> {
+        use etcetera::BaseStrategy as _;
         match self {
-            Self::Cache => Some(choose_base_strategy().ok()?.cache_dir().join("pixelferry").join("profiles")),
+            Self::Cache => {
+                let cache = etcetera::choose_base_strategy().ok()?.cache_dir();
+                Some(cache.join("pixelferry").join("profiles"))
+            }
             Self::Folder(folder) => Some(folder.clone()),
             Self::Off => None,
         }
     }
 
-    /// Reads the text stored under this file name; `None` where it cannot be read.
-    pub fn read(&self, name: &str) -> Option<String> {
-        fs::read_to_string(self.folder()?.join(name)).ok()
+    /// Nothing is stored without the feature `profiles`.
+    #[cfg(not(feature = "profiles"))]
+    fn folder(&self) -> Option<PathBuf> {
+        None
     }
 
-    /// Stores a text under this file name, completely or not at all. A failure is only logged.
-    pub fn keep(&self, name: &str, text: &str) {
-        if let Some(folder) = self.folder()
-            && let Err(error) = write(&folder, name, text)
-        {
+    /// Reads the value stored under this file name; `None` where it cannot be read.
+    pub fn read<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
+        let text = fs::read_to_string(self.folder()?.join(name)).ok()?;
+        from_json(&text).inspect_err(|error| tracing::debug!(name, %error, "a profile is damaged")).ok()
+    }
+
+    /// Stores a value under this file name, completely or not at all. A failure is only logged.
+    pub fn keep(&self, name: &str, value: &impl Serialize) {
+        let Some(folder) = self.folder() else { return };
+        if let Err(error) = to_json(value).and_then(|text| write(&folder, name, &text)) {
             tracing::debug!(folder = %folder.display(), %error, "cannot store the measurements");
         }
     }
@@ -187,9 +198,7 @@ impl ChoiceBasis {
 /// Loads the selection stored under `key`, if it is still among the candidates.
 pub(super) fn load<'p>(profiles: &Profiles, key: &Key, candidates: &[Candidate<'p>]) -> Option<SavedChoice<'p>> {
     let file = key.file_name();
-    let found: Profile = serde_json::from_str(&profiles.read(&file)?)
-        .inspect_err(|error| tracing::debug!(file, %error, "a profile is damaged"))
-        .ok()?;
+    let found: Profile = profiles.read(&file)?;
     if found.key != *key {
         tracing::debug!(file, "a profile is of another version, driver or device");
         return None;
@@ -209,10 +218,7 @@ pub(super) fn store(profiles: &Profiles, key: &Key, what: SavedChoice<'_>) {
         found: what.found,
         left: what.left.iter().map(PathVariant::to_string).collect(),
     };
-    match serde_json::to_string_pretty(&profile) {
-        Ok(text) => profiles.keep(&key.file_name(), &text),
-        Err(error) => tracing::debug!(%error, "cannot store the measurements"),
-    }
+    profiles.keep(&key.file_name(), &profile);
 }
 
 /// Removes the profile stored under `key`.
@@ -224,7 +230,27 @@ pub(super) fn remove(profiles: &Profiles, key: &Key) {
     }
 }
 
-fn write(folder: &Path, name: &str, text: &str) -> std::io::Result<()> {
+#[cfg(feature = "profiles")]
+fn from_json<T: DeserializeOwned>(text: &str) -> io::Result<T> {
+    Ok(serde_json::from_str(text)?)
+}
+
+#[cfg(feature = "profiles")]
+fn to_json(value: &impl Serialize) -> io::Result<String> {
+    Ok(serde_json::to_string_pretty(value)?)
+}
+
+#[cfg(not(feature = "profiles"))]
+fn from_json<T>(_: &str) -> io::Result<T> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+#[cfg(not(feature = "profiles"))]
+fn to_json(_: &impl Serialize) -> io::Result<String> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+fn write(folder: &Path, name: &str, text: &str) -> io::Result<()> {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     fs::create_dir_all(folder)?;
     // The name is unique: another process has another number, and another thread the next count.

@@ -108,7 +108,7 @@ pub(super) fn load_others(wanted: &LinkBuilder) -> Option<Vec<JointRow>> {
 fn load_work(wanted: &LinkBuilder, work: &str) -> Option<SavedChoice> {
     let mut key = key(wanted);
     key.push(work.to_owned());
-    let page: Page = serde_json::from_str(&wanted.policy.profiles.read(&file_name(&key))?).ok()?;
+    let page: Page = wanted.policy.profiles.read(&file_name(&key))?;
     let display = page.display.as_deref().map(DisplayChoice::parse).transpose().ok()?;
     let choice = (BackendChoice::parse(&page.backend).ok()?, display);
     (page.key == key).then_some(SavedChoice { choice, devices: page.devices, report: page.report })
@@ -122,10 +122,7 @@ pub(super) fn store(wanted: &LinkBuilder, choice: Rows, link: &Link, report: &Jo
     let others = wanted.launches.is_empty().then_some(OTHERS);
     for work in [wanted.work.as_str()].into_iter().chain(others) {
         page.key.push(work.to_owned());
-        match serde_json::to_string_pretty(&page) {
-            Ok(text) => wanted.policy.profiles.keep(&file_name(&page.key), &text),
-            Err(error) => tracing::debug!(%error, "what was measured is not remembered"),
-        }
+        wanted.policy.profiles.keep(&file_name(&page.key), &page);
         page.key.pop();
     }
 }
