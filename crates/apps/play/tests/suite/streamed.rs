@@ -112,7 +112,7 @@ fn a_stream_comes_ends_comes_again_and_changes_its_size() {
         // A buffer is refused in words, and changes nothing.
         let mut publisher = Publisher::of(&stream, SurfaceDesc::buffer(64));
         publisher.show(&[1]);
-        wait_for_words(&mut player, "no picture", [5, 6, 3, 255]);
+        wait_for_words(&mut player, "not a picture", [5, 6, 3, 255]);
     }
 }
 
@@ -136,7 +136,7 @@ fn every_format_is_read_as_it_is_meant() {
     // One that is too large leaves the last.
     let mut publisher = Publisher::of(&stream, SurfaceDesc::image(70_000, 1, PixelFormat::R8));
     publisher.show(&[1]);
-    wait_for_words(&mut player, "65535 a side", [188, 137, 2, 255]);
+    wait_for_words(&mut player, "65535 per side", [188, 137, 2, 255]);
 }
 
 #[test]
