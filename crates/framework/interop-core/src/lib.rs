@@ -8,7 +8,7 @@
 //!
 //! This crate calls no driver: backends and displays are crates of their own.
 //!
-//! The modules from the lowest to the highest. Each may import those above it in this table, and `cargo xtask
+//! The modules from the lowest to the highest. Each may import those before it in this table, and `cargo xtask
 //! check-imports` enforces that.
 //!
 //! | module | content | may import |

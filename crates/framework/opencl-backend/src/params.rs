@@ -184,7 +184,10 @@ mod tests {
     fn arguments_are_checked_by_number_and_kind() {
         let params = buffer(&[("float", "scale"), ("uint", "n"), ("real", "own"), ("float*", "from")]);
         let error = params.check_args(&[Arg::F32(1.0)]).unwrap_err();
-        assert!(error.contains("float scale, uint n, real own, float* from") && error.contains("1 were given"), "{error}");
+        assert!(
+            error.contains("float scale, uint n, real own, float* from") && error.contains("1 were given"),
+            "{error}"
+        );
         let error = params.check_args(&[Arg::F32(0.0), Arg::I32(1), Arg::F32(0.0), Arg::U32(0)]).unwrap_err();
         assert!(error.contains("'n'") && error.contains("u32, but i32 was given"), "{error}");
         let error = params.check_args(&[Arg::F32(0.0), Arg::U32(1), Arg::F32(0.0), Arg::U32(0)]).unwrap_err();

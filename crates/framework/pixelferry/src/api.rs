@@ -10,12 +10,12 @@ pub use opencl_backend as opencl;
 /// display's context.
 #[cfg(feature = "gl")]
 pub use pixelferry_gl as gl;
-/// Translation of GLSL kernels to WGSL.
-#[cfg(feature = "glsl")]
-pub use wgsl_kernel as wgsl;
 /// The display on an engine's own Vulkan device; with the feature `vulkan-compute` also kernels in its queue.
 #[cfg(feature = "vulkan")]
 pub use pixelferry_vulkan as vulkan;
 /// wgpu: devices, drawing, surfaces as textures and buffers, and WGSL kernels.
 #[cfg(feature = "wgpu")]
 pub use pixelferry_wgpu as wgpu;
+/// Translation of GLSL kernels to WGSL.
+#[cfg(feature = "glsl")]
+pub use wgsl_kernel as wgsl;

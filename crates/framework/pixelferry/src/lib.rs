@@ -2,6 +2,7 @@
 
 mod answer;
 pub mod api;
+mod auto_link;
 mod availability;
 mod backend_rows;
 mod backends;
@@ -13,7 +14,7 @@ pub mod doctor;
 pub mod driver;
 mod files;
 mod headless;
-mod joint;
+
 mod listed_device;
 mod pair;
 #[cfg(feature = "picture")]
@@ -26,6 +27,8 @@ mod show;
 #[cfg(all(feature = "stream", target_os = "linux"))]
 pub mod stream;
 
+/// Backend, display and path, chosen together.
+pub use auto_link::{AutoLink, InitialContent, LinkBuilder, OpenedLink, Scratch};
 pub use backend_rows::BackendChoice;
 pub use backends::{open_all_backends, open_backend};
 /// The display on a compute device, which its own kernels draw.
@@ -44,8 +47,6 @@ pub use interop_core::{
     RowOrder, SharedFrame, SharedLink, ShowOutcome, ShownFrame, StartedFrame, Support, Surface, SurfaceDesc, SyncKind,
     Target, TargetEncoding, ToneMap, Trials, Unwritten, UserEvent, View, WriteFrame,
 };
-/// Backend, display and path, chosen together.
-pub use joint::{AutoLink, InitialContent, LinkBuilder, OpenedLink, Scratch};
 #[cfg(feature = "picture")]
 pub use picture::{SaveError, picture, picture_png, picture_with, save_picture, save_picture_with, save_rgba8};
 pub use probe::{probe, probe_with};

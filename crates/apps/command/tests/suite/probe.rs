@@ -26,7 +26,9 @@ fn the_answer_is_five_lines_and_an_exit_code() {
     let lines: Vec<_> = said.lines().collect();
     // A work that no device does has the reason.
     assert!(
-        lines[0].contains("nothing works for image 64x48") && lines[1].contains("CUDA: ") && lines[3].contains("CUDA: "),
+        lines[0].contains("nothing works for image 64x48")
+            && lines[1].contains("CUDA: ")
+            && lines[3].contains("CUDA: "),
         "{said}"
     );
     let host = lines[2];

@@ -1,7 +1,7 @@
 //! JPEG by nvJPEG, with `PIXELFERRY_GPU=1`.
 
-use pixelferry::api::cuda::CudaBackend;
 use interop_core::{ComputeBackend, Extent, ImageDesc, PixelFormat, RowOrder};
+use pixelferry::api::cuda::CudaBackend;
 use pixelferry_media::wire::{Codec, HEADER_BYTES, Header, MessageKind};
 use pixelferry_media::{GpuJpeg, GpuJpegError, mean_square};
 use pixelferry_testing::{Need, asked, need};

@@ -22,22 +22,22 @@ impl Link {
     /// [`crate::select::Trials`] determines when this happens automatically.
     pub fn compare_paths(&mut self, time: Duration) -> usize {
         let end = self.options.policy.clock.now() + time;
-        while !self.meanwhile.is_over() && self.broken.is_none() && self.compare(TrialLimit::Until(end)) {}
-        self.meanwhile.left().len()
+        while !self.live_trials.is_over() && self.broken.is_none() && self.compare(TrialLimit::Until(end)) {}
+        self.live_trials.left().len()
     }
 
     /// Does a step between two frames, if the policy has time for it.
     pub(super) fn compare_between_frames(&mut self) {
-        if self.meanwhile.is_over() {
+        if self.live_trials.is_over() {
             return;
         }
-        self.meanwhile.frame_begins(self.touch.last(), &self.options.policy.clock);
+        self.live_trials.frame_begins(self.touch.last(), &self.options.policy.clock);
         self.compare(TrialLimit::Policy(self.options.policy.trials));
     }
 
     /// Records the time of a draw, as long as comparisons need it.
     pub(super) fn touched(&self) -> DrawTouch {
-        DrawTouch((!self.meanwhile.is_over()).then(|| self.touch.clone()))
+        DrawTouch((!self.live_trials.is_over()).then(|| self.touch.clone()))
     }
 
     /// Does one step; returns false where there was nothing to do, or no time for it.
@@ -52,28 +52,28 @@ impl Link {
             in_use,
             frames_behind: self.path.frames_behind(),
         };
-        match self.meanwhile.step(&table, limit) {
+        match self.live_trials.step(&table, limit) {
             Progress::Rested => return false,
             Progress::Done => {}
             Progress::Compared(comparison, measured) => {
-                let us = self.meanwhile.reference_us();
+                let us = self.live_trials.reference_us();
                 if let Some(us) = us {
-                    remember(&table, policy, in_use, us, self.meanwhile.left());
+                    remember(&table, policy, in_use, us, self.live_trials.left());
                 }
                 tracing::debug!(%comparison, "compared");
                 self.report.note(comparison, measured);
             }
             Progress::Better { path, way, comparison, measured } => {
-                remember(&table, policy, way, measured.median_us, self.meanwhile.left());
+                remember(&table, policy, way, measured.median_us, self.live_trials.left());
                 self.go_over(*path, way, comparison, measured);
             }
         }
         // Frees the memory of comparisons, which are over.
-        if self.meanwhile.is_over() {
-            self.meanwhile.stop();
+        if self.live_trials.is_over() {
+            self.live_trials.stop();
         }
-        self.report.later.left = self.meanwhile.left().iter().map(PathVariant::to_string).collect();
-        (self.report.later.spent, self.report.later.running) = self.meanwhile.spent(&self.options.policy.clock);
+        self.report.later.left = self.live_trials.left().iter().map(PathVariant::to_string).collect();
+        (self.report.later.spent, self.report.later.running) = self.live_trials.spent(&self.options.policy.clock);
         true
     }
 
@@ -95,6 +95,6 @@ impl Link {
         report.note(comparison, Some(measured));
         report.change(way.id, path.sync(), why);
         let desc = *self.layout.desc();
-        self.take(Selection { path, id: way.id, report, meanwhile: LiveTrials::over() }, &desc);
+        self.take(Selection { path, id: way.id, report, live_trials: LiveTrials::over() }, &desc);
     }
 }

@@ -5,6 +5,7 @@
 
 mod compare;
 mod fallback;
+mod frame;
 mod frame_trace;
 mod resize;
 mod retired_frame;
@@ -94,7 +95,7 @@ pub struct Link {
     /// True where it was resized to 0x0.
     paused: bool,
     /// Paths that are still to be compared.
-    meanwhile: LiveTrials,
+    live_trials: LiveTrials,
     touch: Touch,
     /// Targets of frames that kernels write directly.
     targets: Targets,
@@ -122,7 +123,7 @@ impl Link {
         options: LinkOptions,
     ) -> Result<Self> {
         let options = LinkOptions { policy: options.policy.overridden()? };
-        let Selection { path, id, report, meanwhile } = open_path(&backend, &display, &desc, &options.policy)?;
+        let Selection { path, id, report, live_trials } = open_path(&backend, &display, &desc, &options.policy)?;
         let layout = FrameLayout::new(&desc, display.caps());
         let touch = Touch::new(&options.policy.clock);
         Ok(Self {
@@ -141,7 +142,7 @@ impl Link {
             broken: None,
             unclean: false,
             paused: false,
-            meanwhile,
+            live_trials,
             touch,
             targets: Targets::new()?,
             in_target: false,
@@ -302,7 +303,7 @@ impl Link {
 
     /// True where the shown frame may change when a frame begins, because the path may be replaced.
     pub(crate) fn may_show_before_a_frame(&self) -> bool {
-        self.unclean || self.broken.is_some() || !self.meanwhile.is_over()
+        self.unclean || self.broken.is_some() || !self.live_trials.is_over()
     }
 
     /// True while a frame is open that kernels write directly into a target.

@@ -94,8 +94,8 @@ impl Link {
                 );
             }
         }
-        self.meanwhile.restart(&self.options.policy.clock);
-        self.report.later.left = self.meanwhile.left().iter().map(PathVariant::to_string).collect();
+        self.live_trials.restart(&self.options.policy.clock);
+        self.report.later.left = self.live_trials.left().iter().map(PathVariant::to_string).collect();
         Ok(())
     }
 

@@ -62,7 +62,7 @@ pub struct Selection {
     /// Everything that was found about all paths.
     pub report: ProbeReport,
     /// Comparisons that are left for later.
-    pub(crate) meanwhile: LiveTrials,
+    pub(crate) live_trials: LiveTrials,
 }
 
 /// Finds a path between `backend` and `display` whose pixels are correct: the fastest one that the policy's time allows
@@ -93,7 +93,7 @@ pub(crate) fn open_without(
     if let Some(known) = standing.known {
         field.prefer_quicker(known, policy);
     }
-    let (candidate, path, meanwhile) = loop {
+    let (candidate, path, live_trials) = loop {
         let Some(choice) = choose(&pairing, policy, &mut field, standing.keep) else {
             return Err(no_path(&field.report, policy));
         };
@@ -114,8 +114,8 @@ pub(crate) fn open_without(
                     profile::store(&policy.profiles, &key, what);
                 }
                 let untried = if policy.trials == Trials::Off { Vec::new() } else { untried };
-                let meanwhile = LiveTrials::new(untried, &policy.clock, opening, frame);
-                break (candidate, path, meanwhile);
+                let live_trials = LiveTrials::new(untried, &policy.clock, opening, frame);
+                break (candidate, path, live_trials);
             }
             Err(error) => field.give_up(candidate.id(), &error),
         }
@@ -123,9 +123,9 @@ pub(crate) fn open_without(
     remember_proof(&pairing, candidate.settled(&pairing));
     let (id, mut report) = (candidate.id(), field.report);
     report.drawn = drawn_by(display);
-    report.later.left = meanwhile.left().iter().map(PathVariant::to_string).collect();
+    report.later.left = live_trials.left().iter().map(PathVariant::to_string).collect();
     info!(path = %id, compute = %report.compute, display = %report.display, surface = %desc, "path chosen");
-    Ok(Selection { path, id, report, meanwhile })
+    Ok(Selection { path, id, report, live_trials })
 }
 
 /// Opens a candidate that worked before for another surface, and compares its pixels. The caller overwrites the content

@@ -12,10 +12,10 @@ use crate::devices::identity::DeviceIdentity;
 use crate::path::{Pairing, PathId};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use std::{fs, io};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
+use std::{fs, io};
 
 /// Version of the file format.
 const VERSION: u32 = 4;

@@ -4,7 +4,7 @@
 //! A [`Contestant`] defines a sample. The callers decide what they report and remember:
 //!
 //! - Paths at the start (`select::calibrate`) challenge the leader; those that are close take turns.
-//! - Paths while the program runs (`select::meanwhile`) meet the current one, a turn at a time, with a verdict after
+//! - Paths while the program runs (`select::live_trials`) meet the current one, a turn at a time, with a verdict after
 //!   each round. A change must be worth it, because the program did not request it.
 //! - Pairs of backend and display (`pixelferry::AutoLink`) meet the current one in the same way, in frames that the
 //!   program shows.

@@ -82,7 +82,10 @@ fn texts_that_ended_the_process_or_kept_a_driver_busy_are_refused() {
 #[test]
 fn a_refusal_says_the_limit_and_what_was_found_and_what_to_do() {
     let error = taken(kernel("", &format!("out[id.x] = {}id.x;", "~".repeat(400)))).unwrap_err().to_string();
-    assert!(error.contains("40") && error.contains("at most 250 are supported") && error.contains("by 'let'"), "{error}");
+    assert!(
+        error.contains("40") && error.contains("at most 250 are supported") && error.contains("by 'let'"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -233,7 +233,7 @@ impl<T> Drop for SharedLink<T> {
 /// # let give = |display: &MemoryDisplay, surface: &Surface| display.pixels_rgba8(surface);
 /// # let link = SharedLink::open(backend, || Ok(MemoryDisplay::new()), desc, LinkOptions::default(), give)?;
 /// let started = link.start_frame(|next| next.write(&[5; 8]))?;
-/// // The simulation continues meanwhile.
+/// // The simulation continues live_trials.
 /// started.wait()?;
 /// assert_eq!(link.shown()?.get().data, [5; 8]);
 /// # Ok::<(), Error>(())

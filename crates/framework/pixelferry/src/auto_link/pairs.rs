@@ -1,7 +1,7 @@
 //! Pairs that can be opened, in the order of the cost model: hardware before software, and first a backend in the queue
 //! of its display.
 
-use super::declare::LinkBuilder;
+use super::link_builder::LinkBuilder;
 use super::report::{JointRow, JointState};
 use crate::backend_rows::{BackendChoice, Driver};
 use crate::backends::{in_order, open_backend, unsuited};

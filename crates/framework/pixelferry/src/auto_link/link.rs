@@ -1,8 +1,8 @@
 //! A link that selects its backend with frames that the program shows.
 
-use super::contest::Contest;
-use super::declare::LinkBuilder;
+use super::backend_trials::BackendTrials;
 use super::lane::{Lane, LaneFrame};
+use super::link_builder::LinkBuilder;
 use super::open::OpenedLink;
 use super::pairs::displays;
 use super::report::JointReport;
@@ -55,7 +55,7 @@ pub struct AutoLink<S> {
     front: Lane<S>,
     /// The other side of a comparison.
     back: Option<Lane<S>>,
-    contest: Contest,
+    contest: BackendTrials,
     /// The program's policy, whose pipelined mode starts when the comparison ends.
     pipeline: Option<Policy>,
 }
@@ -95,7 +95,7 @@ impl LinkBuilder {
         // Pairs with another display cannot take part.
         let name = screen.display().device().to_string();
         let rows = report.rows.iter().filter(|row| row.display == name).cloned().collect();
-        let contest = Contest::new(wanted, (trials, asked.mode), shown, JointReport { rows, ..report });
+        let contest = BackendTrials::new(wanted, (trials, asked.mode), shown, JointReport { rows, ..report });
         let side = prepare(&backend, kernels.clone())?;
         let front = Lane::new(contest.in_use(), link, kernels, side, true);
         Ok(AutoLink { screen, prepare: Rc::new(prepare), carry: None, front, back: None, contest, pipeline })

@@ -1,9 +1,9 @@
 //! Opens the best backend, display and path for the frames.
 
-use super::declare::LinkBuilder;
-use super::memory;
+use super::link_builder::LinkBuilder;
 use super::pairs::{DisplaySide, Pair, Prospect, Rows, built, displays, prospects, speaks};
 use super::report::{Basis, JointReport, JointRow, JointState, failed, is_mistake};
+use super::saved_choice;
 use crate::backend_rows::BackendChoice;
 use crate::headless::HeadlessDisplay;
 use interop_core::describe::process;
@@ -73,7 +73,7 @@ impl LinkBuilder {
 
     /// Finds the pair that an earlier start stored for such frames.
     pub(super) fn remembered(&self, prospects: &[Prospect<'_>]) -> Option<(OpenedLink, Rows)> {
-        let remembered = memory::load(self)?;
+        let remembered = saved_choice::load(self)?;
         let prospect = prospects.iter().find(|prospect| prospect.rows() == remembered.choice)?;
         let pair = prospect.open(self).ok().filter(|pair| remembered.is_of(pair))?;
         // In other modes, paths were not compared with frames of the program.

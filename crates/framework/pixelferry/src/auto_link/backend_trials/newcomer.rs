@@ -2,13 +2,13 @@
 
 use super::super::lane::{Lane, OTHER_PATH};
 use super::super::report::JointState;
-use super::Contest;
+use super::BackendTrials;
 use interop_core::{ComputeBackend, Error, Kernel, Link, LinkOptions, PathId, Result};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-impl Contest {
+impl BackendTrials {
     /// True where the backend of that row is open; otherwise starts opening it.
     pub(super) fn is_opened(&mut self, row: usize) -> bool {
         match &self.opening {

@@ -1,6 +1,6 @@
 //! Stores joint choices among the profiles of paths, under everything that they depend on.
 
-use super::declare::{InitialContent, LinkBuilder, Scratch};
+use super::link_builder::{InitialContent, LinkBuilder, Scratch};
 use super::pairs::{Pair, Rows};
 use super::report::{JointReport, JointRow};
 use crate::backend_rows::BackendChoice;

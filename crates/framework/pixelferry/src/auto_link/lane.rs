@@ -61,7 +61,7 @@ pub(super) enum LaneFrame {
     Plain,
     /// Compute a frame with this pair and wait for it.
     Timed(usize),
-    /// [`Contest::open`](super::contest::Contest::open).
+    /// [`BackendTrials::open`](super::backend_trials::BackendTrials::open).
     Open,
 }
 

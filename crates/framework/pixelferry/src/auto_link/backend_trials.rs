@@ -2,11 +2,11 @@
 
 mod newcomer;
 
-use super::declare::LinkBuilder;
 use super::lane::{HOPELESS, Lane, LaneFrame, OTHER_PATH, Turn};
-use super::memory;
+use super::link_builder::LinkBuilder;
 use super::pairs::{DisplaySide, PendingBackend, Prospect};
 use super::report::{Basis, JointReport, JointRow, JointState, failed};
+use super::saved_choice;
 use interop_core::tournament::{Clock, MOST_SAMPLES, TURN, Verdict, quantile};
 use interop_core::{Error, Mode, PathId, SurfaceDesc, Trials};
 use std::collections::VecDeque;
@@ -45,7 +45,7 @@ const COMPARED_LATER: &str = "it is compared while frames are shown";
 const OPENING: Duration = Duration::from_millis(20);
 
 /// Comparison of the current pair with the others.
-pub(super) struct Contest {
+pub(super) struct BackendTrials {
     wanted: LinkBuilder,
     /// Mode that the program requested. A pipelined mode starts when the comparison ends.
     asked: Mode,
@@ -97,7 +97,7 @@ pub(super) struct Contest {
     is_cut: bool,
 }
 
-impl Contest {
+impl BackendTrials {
     /// Starts with one of the pairs in the rows of the report, all with the current display.
     pub fn new(
         wanted: LinkBuilder,
@@ -144,7 +144,7 @@ impl Contest {
         };
         contest.report.what += if waits == asked { "" } else { ", frames waited for" };
         if contest.remembered.is_none() && spreads {
-            contest.wait_for_all(memory::load_others(&contest.wanted));
+            contest.wait_for_all(saved_choice::load_others(&contest.wanted));
         }
         contest
     }
@@ -199,7 +199,7 @@ impl Contest {
             let known = self.report.rows.clone();
             (self.report.what, self.reference_us) = (self.wanted.what(), 0.0);
             let remembered =
-                memory::load(&self.wanted).map(|found| found.report).filter(|JointReport { rows, .. }| {
+                saved_choice::load(&self.wanted).map(|found| found.report).filter(|JointReport { rows, .. }| {
                     rows.len() == known.len()
                         && rows.get(self.in_use).is_some_and(|row| row.state == JointState::Chosen)
                 });
@@ -435,7 +435,7 @@ impl Contest {
         true
     }
 
-    /// Ends the comparison with this pair if the turns suffice; [`Contest::in_use`] is the better pair then.
+    /// Ends the comparison with this pair if the turns suffice; [`BackendTrials::in_use`] is the better pair then.
     pub fn judge<S>(&mut self, front: &mut Lane<S>, back: Option<&mut Lane<S>>) {
         let (in_use, newcomer) = match back {
             Some(_) if !self.has_duel => return self.check(),
@@ -544,7 +544,7 @@ impl Contest {
         {
             let mut wanted = self.wanted.clone();
             wanted.policy.mode = self.asked;
-            memory::store(&wanted, prospect.rows(), link, &self.report);
+            saved_choice::store(&wanted, prospect.rows(), link, &self.report);
         }
         tracing::info!(report = %self.report, "backend chosen while frames were shown");
     }

@@ -10,25 +10,25 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | `declare` | the builder with the program's declarations |
+//! | `link_builder` | the builder with the program's declarations |
 //! | `pairs` | the pairs that can be opened, in the order of the cost model |
 //! | `open` | opening the first pair that works |
-//! | `auto` | the link that switches to another backend |
-//! | `contest` | whose turn it is, and the results of the turns |
+//! | `link` | the link that switches to another backend |
+//! | `backend_trials` | whose turn it is, and the results of the turns |
 //! | `lane` | one side of the comparison: its link and its times |
 //! | `report` | the findings and their reasons |
-//! | `memory` | storage from start to start |
+//! | `saved_choice` | storage from start to start |
 
-mod auto;
-mod contest;
-mod declare;
+mod backend_trials;
 mod lane;
-mod memory;
+mod link;
+mod link_builder;
 mod open;
 mod pairs;
 mod report;
+mod saved_choice;
 
-pub use auto::AutoLink;
-pub use declare::{InitialContent, LinkBuilder, Scratch};
+pub use link::AutoLink;
+pub use link_builder::{InitialContent, LinkBuilder, Scratch};
 pub use open::OpenedLink;
 pub use report::{Basis, JointReport, JointRow, JointState};
