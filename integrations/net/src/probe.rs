@@ -14,7 +14,7 @@ use std::path::PathBuf;
 pub struct ProbeOptions {
     #[command(flatten)]
     through: Through,
-    /// Write the report as JSON: to a file beside the table, or alone to standard output (-, or no name).
+    /// Write the report as JSON: to FILE besides the printed table, or to standard output instead of it (- or no FILE).
     #[arg(long, value_name = "FILE|-", num_args = 0..=1, default_missing_value = "-")]
     json: Option<PathBuf>,
 }

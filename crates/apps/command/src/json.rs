@@ -11,7 +11,7 @@ use std::path::PathBuf;
 /// Where to write a report as JSON.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct JsonOption {
-    /// Write the report as JSON: to a file beside the text, or alone to standard output (-, or no name)
+    /// Write the report as JSON: to FILE besides the printed text, or to standard output instead of it (- or no FILE)
     #[arg(long, value_name = "FILE|-", num_args = 0..=1, default_missing_value = "-")]
     json: Option<PathBuf>,
 }

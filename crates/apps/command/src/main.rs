@@ -53,7 +53,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Try every path between every compute device and every display, prove each by pixels, and report.
+    /// Try every path between every compute device and every display, check the pixels of each, and report.
     #[command(after_help = exit::help())]
     Probe(probe::ProbeOptions),
     /// Measure which path is fastest for every compute device and display, and whether pixelferry chooses it

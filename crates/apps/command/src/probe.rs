@@ -38,8 +38,8 @@ pub struct ProbeOptions {
     #[arg(long, value_name = "RULE", default_value_t,
         value_parser = listed(|text: &str| text.parse::<Unwritten>(), Unwritten::ALL.map(Unwritten::name)))]
     unwritten: Unwritten,
-    /// Choose backend and display as `LinkBuilder` does by default: time a kernel that writes every pixel on scratch
-    /// memory of every pair.
+    /// Choose backend and display together, as `LinkBuilder` does by default: on every pair, time a kernel that
+    /// writes every pixel of scratch memory.
     #[cfg(feature = "bench")]
     #[arg(long, conflicts_with_all = ["buffer", "all"])]
     together: bool,

@@ -25,8 +25,8 @@ const STANDARD_INPUT: &str = "-";
 
 #[derive(clap::Args)]
 pub struct ViewOptions {
-    /// Files to show: .npy, FILE.npz:NAME, pictures (.png, .jpg, .webp, .tif, .bmp, .exr where built in) or videos,
-    /// which play (.y4m, others via GStreamer). `-` reads standard input (not for .npz or GStreamer's formats).
+    /// Files to show: .npy, FILE.npz:NAME, pictures (.png, .jpg, .webp, .tif, .bmp, .exr if built in) or videos
+    /// (.y4m, others via GStreamer). `-` reads standard input (not for .npz or GStreamer's formats).
     #[arg(value_name = "FILE", required_unless_present_any = ["listen", "attach"])]
     files: Vec<PathBuf>,
     #[command(flatten)]
@@ -46,12 +46,12 @@ pub struct ViewOptions {
     #[arg(long, value_name = "NUMBER", default_value_t = ArrayView::MOST_FRAMES, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..))]
     #[arg(conflicts_with_all = ["save", "explain"])]
     keep: usize,
-    /// Show images that programs send with tev's protocol. Without an address, listen at 127.0.0.1:14158, which only
-    /// this machine reaches.
+    /// Show images that programs send with tev's protocol. Without an address, listen on 127.0.0.1:14158, which only
+    /// this machine can reach.
     ///
-    /// Limits: 8 programs (a ninth replaces the one silent for longest), 512 MiB per message, 64 channels per image,
-    /// 256 arrays, and 1 GiB of memory (width x height x (channels x 8 + 20) bytes per image) unless
-    /// PIXELFERRY_MEMORY_MIB sets another limit. Files are never opened.
+    /// Limits: 8 programs (a ninth replaces the one that has been silent longest), 512 MiB per message, 64 channels per
+    /// image, 256 arrays, and 1 GiB of memory (width x height x (channels x 8 + 20) bytes per image) unless
+    /// PIXELFERRY_MEMORY_MIB sets another limit. Programs cannot make it open files.
     #[arg(long, value_name = "HOST:PORT", num_args = 0..=1, require_equals = true, default_missing_value = LISTEN)]
     #[arg(conflicts_with_all = ["save", "explain", "layout"])]
     listen: Option<String>,
@@ -168,7 +168,7 @@ pub fn run(options: &ViewOptions) -> Result<(), Box<dyn Error>> {
         let taken = arrays.iter().map(|array| array.name().to_owned()).collect();
         let listener = listen.as_ref().map(|address| {
             let opened = Listener::open(address, taken, Listener::most_bytes());
-            opened.map_err(|error| format!("--listen={address}: {error}; try another port, such as 127.0.0.1:0"))
+            opened.map_err(|error| format!("--listen={address}: {error}; use HOST:PORT, such as 127.0.0.1:0"))
         });
         let listener = listener.transpose()?;
         if let Some(listener) = &listener {

@@ -57,7 +57,7 @@ impl Default for Pixels {
 /// Command-line options for how pixels are stored.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct PixelOptions {
-    /// Conversion from computed to stored colours. [default: light if the draw exposes or maps it, else none]
+    /// Conversion from computed to stored colours. [default: light with --exposure or --tone-map, else none]
     #[arg(long, value_enum)]
     pub tone: Option<Tone>,
     /// Storage format of a pixel. [default: RGBA16F for light, else RGBA8]

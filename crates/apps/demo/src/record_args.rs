@@ -25,7 +25,7 @@ pub struct RecordArgs {
     /// Options of the film.
     #[command(flatten)]
     pub film: FilmArgs,
-    /// Make each picture one frame of the film, however long it takes: gives smooth films of slow kernels, and drops no
+    /// Record each picture as one frame, however long it takes: gives smooth films of slow kernels, and drops no
     /// frames.
     #[arg(long, requires = "record")]
     pub step: bool,

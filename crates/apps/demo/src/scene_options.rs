@@ -38,7 +38,7 @@ pub struct SceneOptions {
     /// Use this path from compute to display; if it does not work, fail and list those that do.
     #[arg(long, value_name = "PATH", value_parser = listed(parse_path, PathId::ALL.map(PathId::name)))]
     pub path: Option<PathId>,
-    /// Show frames this many frames late, so that compute and display overlap; `auto` measures the best number.
+    /// Show each frame this many frames late, so that compute and display overlap; `auto` measures the best number.
     /// [default: 0]
     #[arg(long, value_name = "N", value_parser = parse_mode)]
     pub frames_behind: Option<Mode>,

@@ -54,9 +54,9 @@ pub static KEYS: [Key; 19] = [
     key(']', "next array; so do Right and Page Down", KeyAction::Step(1)),
     key('[', "previous array; so do Left and Page Up", KeyAction::Step(-1)),
     key('1', "first array; 2 to 9 show the others", KeyAction::Position),
-    key('d', "this array minus the previously shown one, or the next; again to leave", KeyAction::Difference),
+    key('d', "this array minus the one shown before, or the next one; again to leave", KeyAction::Difference),
     key(' ', "pause; again to continue with the newest frame", KeyAction::Pause),
-    key(',', "pause, and previous frame of a repeatedly sent array", KeyAction::Frame(FrameStep::Back)),
+    key(',', "pause, and go back one frame of a changing array", KeyAction::Frame(FrameStep::Back)),
     key('.', "next frame", KeyAction::Frame(FrameStep::Forward)),
     key('f', "fit the whole picture into the window", KeyAction::Fit),
     key('0', "original size, pixel by pixel", KeyAction::OneToOne),
@@ -68,7 +68,7 @@ pub static KEYS: [Key; 19] = [
     key('c', "next colormap; with Shift, previous", KeyAction::Look(|look, _, shift| colour(look, shift))),
     key(
         'r',
-        "next range: the initial one, of the type, minimum to maximum, 1% to 99%",
+        "next range: the initial one, all of the type, minimum to maximum, 1% to 99%",
         KeyAction::Look(|look, asked, _| look.range = after(&ranges(asked), look.range)),
     ),
     key('b', "move the lower end of the range up; with Shift, down", KeyAction::End(0)),
@@ -111,8 +111,8 @@ pub fn name_of(key: &Logical) -> String {
 pub fn keys() -> String {
     let name = |key: char| if key == ' ' { "Space".into() } else { key.to_ascii_uppercase().to_string() };
     KEYS.iter().map(|key| format!("  {}  {}\n", name(key.key), key.about)).collect::<String>()
-        + "Escape closes; the wheel zooms at the pointer, dragging moves the picture\n  Arrays share look and view, \
-           but each has its own measured range,\n  and a difference has its own look."
+        + "Escape closes; the wheel zooms at the pointer, dragging moves the picture\n  Arrays share the colours and \
+           the visible part, but each has its\n  own measured range. A difference has its own colours."
 }
 
 fn ranges(asked: Range) -> Vec<Range> {

@@ -32,7 +32,7 @@ pub struct BenchOptions {
     /// Frames to measure for each row, fewer if time runs out [default: 200, with --quick 30]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub frames: Option<u32>,
-    /// Approximate total time in seconds, shared among the cells of the grid [default: 600, with --quick 54]
+    /// Approximate total time in seconds, shared among all measurements [default: 600, with --quick 54]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=604_800))]
     pub budget: Option<u32>,
     /// Take about a minute (more on a busy machine): latency, 720p and 1080p in RGBA8, few frames, no plain memory if
