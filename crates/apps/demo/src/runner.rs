@@ -236,7 +236,7 @@ pub fn check_saves(options: &SceneOptions, scene: &mut dyn Scene) -> Result<(), 
     Err(SceneError::NeedsOpenGl {
         scene: scene.name(),
         display: scene.link().display().device().to_string(),
-        instead: instead.unwrap_or_else(|| "take --display gl, or leave --display away".into()),
+        instead: instead.unwrap_or_else(|| "use --display gl, or omit --display".into()),
     })
 }
 

@@ -39,7 +39,7 @@ pub enum SceneError {
     #[error(transparent)]
     Trace(#[from] crate::trace::TraceError),
     /// The scene can only be drawn with OpenGL.
-    #[error("{scene} needs OpenGL to be drawn, and its picture cannot be saved from {display}: {instead}")]
+    #[error("{scene} needs OpenGL to be drawn, so {display} cannot save its picture: {instead}")]
     NeedsOpenGl {
         /// Name of the scene.
         scene: &'static str,

@@ -115,7 +115,7 @@ impl Look {
         for end in ends {
             match end {
                 End::Value(value) if !value.is_finite() => {
-                    return wrong(format!("range: {value} is not a valid end"));
+                    return wrong(format!("range: {value} is not a valid end; use a finite number"));
                 }
                 End::Percent(part) if !(0.0..=100.0).contains(&part) => {
                     return wrong(format!("range: '{part}%' is not between 0 and 100"));
@@ -129,10 +129,10 @@ impl Look {
             );
         }
         if !(self.gamma.is_finite() && self.gamma > 0.0) {
-            return wrong(format!("gamma={} must be above 0", self.gamma));
+            return wrong(format!("invalid gamma={}; use a number above 0", self.gamma));
         }
         if !(-64.0..=64.0).contains(&self.exposure) {
-            return wrong(format!("exposure={} must be -64 to 64 stops", self.exposure));
+            return wrong(format!("invalid exposure={}; use -64 to 64 stops", self.exposure));
         }
         Ok(())
     }

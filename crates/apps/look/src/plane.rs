@@ -69,7 +69,7 @@ impl Plane {
                 _ => ("(height, width), (height, width, 1 to 4)", "1 to 4"),
             };
             let chw = format!("with layout=\"CHW\", ({chw}, height, width)");
-            Refusal::Shape(format!("an array of shape {shape:?} {what}; shown as format {name} are {hwc} and, {chw}"))
+            Refusal::Shape(format!("an array of shape {shape:?} {what}; format {name} shows {hwc} and, {chw}"))
         };
         if axes.sides.iter().any(|side| *side <= 0) {
             return Err(wrong("is empty"));
@@ -83,7 +83,7 @@ impl Plane {
             Some(Channel::Number(number)) => {
                 if i64::from(number) >= channels {
                     let what = format!("as {} has no channel={number} (channels: {channels})", axes.layout);
-                    return Err(wrong(&format!("{what}: name bands with layout=\"HWC\" or layout=\"CHW\"")));
+                    return Err(wrong(&format!("{what}; for bands, set layout=\"HWC\" or layout=\"CHW\"")));
                 }
                 span.first = span.first.wrapping_add_signed((i64::from(number) * channel) as isize);
                 channels = 1;

@@ -103,7 +103,7 @@ impl Range {
         match text {
             "minmax" => Ok(Self::MINMAX),
             "symmetric" => Ok(Self::Symmetric),
-            _ => ends().ok_or_else(|| one_of("range", text, &["minmax", "symmetric", "0,255", "1%,99%"])),
+            _ => ends().ok_or_else(|| one_of("range", text, &["minmax", "symmetric", "ends such as 0,255 or 1%,99%"])),
         }
     }
 }

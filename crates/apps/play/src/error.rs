@@ -45,8 +45,7 @@ pub enum PlayError {
         source: io::Error,
     },
     /// The file's extension belongs to no supported language.
-    #[error("{}: the file's extension selects the language, and this one is unknown; use one of \
-             {endings}", file.display())]
+    #[error("{}: unknown file name extension; it selects the language: use one of {endings}", file.display())]
     Ending {
         /// The file.
         file: PathBuf,

@@ -33,7 +33,7 @@ pub enum ReadError {
     /// The file's format is unsupported.
     #[error(
         "unsupported file format: it is neither a NumPy array (.npy, .npz), a picture (PNG, JPEG, WebP, TIFF, BMP, \
-         OpenEXR) nor a video (Y4M, or a file of MP4, Matroska, AVI or MPEG-TS); it begins with {0:02x?}"
+         OpenEXR) nor a video (Y4M, or a file of MP4, Matroska, AVI or MPEG-TS); its first bytes are {0:02x?}"
     )]
     Format(Vec<u8>),
     /// A `.npz` file contains several arrays and none was named, or the named one is missing.

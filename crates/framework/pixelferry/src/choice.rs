@@ -77,7 +77,7 @@ pub trait ApiChoice: Copy + Eq + Send + Sync + 'static {
         let is_called = |row: &&ChoiceRow<Self>| row.name == text || row.aliases.contains(&text);
         Self::all().find(is_called).map(|row| row.choice).ok_or_else(|| {
             let names: Vec<_> = Self::all().map(|row| row.name).collect();
-            Error::invalid(Self::KIND, format!("unknown name '{text}'; give one of {}", names.join(", ")))
+            Error::invalid(Self::KIND, format!("unknown name '{text}'; use one of {}", names.join(", ")))
         })
     }
 }

@@ -17,7 +17,7 @@ pub fn row(name: &str, kind: RowKind, path: Option<&str>, us: f64) -> BenchRow {
         sync: path.map(|_| "host fence".into()),
         frames_behind: 0,
         opened_ms: path.map(|_| 12.5),
-        why: path.map(|_| "the quickest measured, 1 us a frame".into()),
+        why: path.map(|_| "the fastest measured, 1 us a frame".into()),
         started_with: None,
     };
     BenchRow { info, stats: Stats::of(rounds_us.iter().flatten().copied()), rounds_us, alone_us: Vec::new() }

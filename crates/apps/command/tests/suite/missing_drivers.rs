@@ -188,7 +188,7 @@ fn what_the_environment_asks_for_is_done_and_said() {
     assert!(output.status.success() && said.contains("forced by PIXELFERRY_PATH"), "{said}");
     let output = run(&demo, &[("PIXELFERRY_PATH", "direct")]);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(!output.status.success() && said.contains("Take one of: ") && said.contains("host-round-trip"), "{said}");
+    assert!(!output.status.success() && said.contains("Use one of: ") && said.contains("host-round-trip"), "{said}");
 }
 
 #[test]

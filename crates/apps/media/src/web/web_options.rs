@@ -73,7 +73,7 @@ impl WebOptions {
 #[non_exhaustive]
 pub enum Error {
     /// The address is in use, or does not belong to this machine.
-    #[error("cannot listen on {address}: {source}; if it is in use, try another port")]
+    #[error("cannot listen on {address}: {source}; if the port is in use, try another")]
     Listen {
         /// The address.
         address: SocketAddr,

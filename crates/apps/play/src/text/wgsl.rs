@@ -21,7 +21,7 @@ const INPUTS: [(&str, &str); 7] = [
 /// Makes a pass of WGSL. Appends only what the shader uses.
 pub fn pass(piece: &Piece, common: Option<&Piece>, sliders: &[Slider]) -> Result<Pass, PlayError> {
     let kernel = entry(&piece.text).ok_or_else(|| {
-        let text = "there is no entry point '@compute ... fn NAME'".to_owned();
+        let text = "there is no entry point; add a function '@compute ... fn NAME'".to_owned();
         PlayError::Faults(vec![Fault { file: piece.file.clone(), line: None, column: None, text }])
     })?;
     let mut text = piece.text.clone();

@@ -83,7 +83,7 @@ pub fn run_window<A: WindowApp>(options: &WindowOptions, app: &mut A) -> Result<
     let no_server = |e: winit::error::EventLoopError| Error::Unavailable {
         what: "a window".into(),
         reason: reason(&e),
-        hint: "Start it under X11 or Wayland (DISPLAY or WAYLAND_DISPLAY set; xvfb-run gives a virtual X11).".into(),
+        hint: "Start the program under X11 or Wayland, or with xvfb-run, which provides a virtual X server.".into(),
     };
     let event_loop = event_loop().map_err(no_server)?;
     // Frames follow each other through redraw requests; the loop waits for nothing else.

@@ -448,7 +448,7 @@ impl<B: BackendDriver> ComputeBackend for B {
                     check_support(self, BackendDriver::caps(self).can_open_semaphore(semaphore.kind()))?;
                 }
                 SharedHandle::Other { .. } => {}
-                _ => return Err(Error::refused("the handle does not name a semaphore")),
+                _ => return Err(Error::refused("the handle is not a semaphore")),
             }
             BackendDriver::import_semaphore(self, handle)
         })

@@ -48,7 +48,7 @@ pub enum Error {
         problem: String,
     },
     /// The device cannot do this, whatever the arguments are.
-    #[error("{}not supported by {device}: {reason}", before(operation, " is "))]
+    #[error("{}not supported by {device}: {reason}", before(operation, ": "))]
     Unsupported {
         /// The call that failed; empty where no call is known.
         operation: &'static str,

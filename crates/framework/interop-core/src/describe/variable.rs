@@ -11,5 +11,5 @@ pub(crate) fn text(get: &dyn Fn(&str) -> Option<OsString>, variable: &str, wante
 }
 
 pub(crate) fn wrong(variable: &str, value: &str, wanted: &str) -> Error {
-    Error::invalid("environment", format!("invalid value '{value}' of {variable}; give {wanted}"))
+    Error::invalid("environment", format!("invalid value '{value}' for {variable}; use {wanted}"))
 }

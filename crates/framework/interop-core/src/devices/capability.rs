@@ -323,13 +323,13 @@ pub struct DisplayCaps {
 fn find(caps: &[MemoryCap], handle: HandleType, shape: MemoryShape) -> Support {
     caps.iter()
         .find(|c| c.handle == handle && c.shape == shape)
-        .map_or_else(|| Support::No(format!("it does not share {shape} by {handle}")), |c| c.support.clone())
+        .map_or_else(|| Support::No(format!("it cannot share {shape} memory as {handle}")), |c| c.support.clone())
 }
 
 fn find_semaphore(caps: &[SemaphoreCap], kind: SyncKind) -> Support {
     caps.iter()
         .find(|c| c.kind == kind)
-        .map_or_else(|| Support::No(format!("it does not share a {kind}")), |c| c.support.clone())
+        .map_or_else(|| Support::No(format!("it cannot share a {kind}")), |c| c.support.clone())
 }
 
 setters!(ComputeCaps {

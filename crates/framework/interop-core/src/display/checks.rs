@@ -23,7 +23,7 @@ pub fn check_copies(copied: bool, [from, to]: [&str; 2], usage: &dyn fmt::Debug)
     if copied {
         return Ok(());
     }
-    let problem = format!("its usage is {usage:?}; add {from} to copy from it, {to} to copy into it");
+    let problem = format!("the object's usage is {usage:?}; add {from} to copy from it, {to} to copy into it");
     Err(Error::refused(problem))
 }
 
@@ -39,5 +39,5 @@ pub fn not_lasting() -> Error {
 
 /// Error for a surface of the other kind of content.
 pub fn wrong_kind(desc: &SurfaceDesc) -> Error {
-    Error::refused(format!("unexpected kind of surface: {desc}"))
+    Error::refused(format!("this call does not accept a surface of this kind: {desc}"))
 }

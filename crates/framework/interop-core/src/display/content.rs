@@ -67,7 +67,7 @@ impl Content for Pixels {
         part.check_source(desc, view, len)?;
         match view {
             View::Image(view) if view.is_reversed() => {
-                let problem = format!("invalid row pitch {}: a display needs rows in its native order", view.row_pitch);
+                let problem = format!("negative row pitch {}; give rows in the display's native order", view.row_pitch);
                 Err(Error::refused(problem))
             }
             View::Image(view) => Ok((Self::at(part, desc)?, *view)),

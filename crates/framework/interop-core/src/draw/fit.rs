@@ -134,7 +134,7 @@ impl FromStr for Fit {
     fn from_str(text: &str) -> Result<Self> {
         let names = || Self::ALL.map(Self::name).join(", ");
         let known = Self::ALL.into_iter().find(|fit| fit.name() == text);
-        known.ok_or_else(|| Error::invalid("Fit::from_str", format!("unknown fit '{text}'; give one of {}", names())))
+        known.ok_or_else(|| Error::invalid("Fit::from_str", format!("unknown fit '{text}'; use one of {}", names())))
     }
 }
 

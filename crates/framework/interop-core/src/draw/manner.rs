@@ -64,7 +64,7 @@ impl FromStr for Manner {
         let names = || Self::ALL.map(Self::name).join(", ");
         let known = Self::ALL.into_iter().find(|manner| manner.name() == text);
         known.ok_or_else(|| {
-            Error::invalid("Manner::from_str", format!("unknown manner '{text}'; give one of {}", names()))
+            Error::invalid("Manner::from_str", format!("unknown manner '{text}'; use one of {}", names()))
         })
     }
 }
@@ -77,7 +77,7 @@ pub enum Obstacle {
     #[error("a compute shader is not available: {0}")]
     NoShader(Cow<'static, str>),
     /// The draw is recorded into a render pass of the caller.
-    #[error("it is recorded into a render pass of the caller")]
+    #[error("the draw is recorded into the caller's render pass")]
     InPass,
     /// The target is a renderbuffer, or has no texture.
     #[error("the target is not a texture")]
@@ -92,16 +92,16 @@ pub enum Obstacle {
     #[error("shaders cannot store to {0}")]
     Format(String),
     /// The draw blends, and shaders cannot read the target's format, which this names.
-    #[error("it blends, and shaders cannot read {0}")]
+    #[error("the draw blends, and shaders cannot read {0}")]
     Blends(String),
     /// The target's format, which this names, encodes on draws but not on stores.
-    #[error("{0} encodes draws, but not stores")]
+    #[error("{0} encodes what draws write, but not what shaders store")]
     Encodes(String),
     /// A CPU draws into an offscreen target: timing both manners would take longer than it can gain.
     #[error("a CPU draws, where both manners are about equally fast")]
     Unmeasured,
     /// The driver rejected the shader or its target, with this message.
-    #[error("the driver rejected it: {0}")]
+    #[error("the driver rejected the shader or its target: {0}")]
     Refused(String),
 }
 

@@ -35,7 +35,7 @@ pub(super) fn open(spec: &PathSpec, pairing: &Pairing<'_>, object: &mut Surface)
     if rule == Unwritten::Keep && !is_object {
         object.check_download().map_err(|error| {
             let problem =
-                format!("{error}; this path reads pixels to keep them, so add that usage, or do not use Keep");
+                format!("{error}; this path reads the pixels that it keeps, so add that usage or do not use Keep");
             Error::invalid("Outlet::open", problem)
         })?;
     }

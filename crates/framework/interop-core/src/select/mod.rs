@@ -197,7 +197,7 @@ pub fn probe(
     let best = field.report.paths.iter().filter(works).min_by(|a, b| cost(a).total_cmp(&cost(b)));
     if let Some((id, PathState::Verified { sync })) = best.map(|row| (row.id, row.state.clone())) {
         let why = match (policy.budget.is_zero(), policy.force) {
-            (false, None) => "the quickest of those whose pixels are right".into(),
+            (false, None) => "the fastest of those whose pixels are right".into(),
             _ => field.why_static(id, policy),
         };
         field.report.change(id, sync, why);
@@ -288,7 +288,7 @@ fn choose<'p>(
         && let Ok(path) = candidate.attempt(pairing, Some(frames_behind))
     {
         let why = match found {
-            ChoiceBasis::Quickest(us) => format!("measured before: the quickest, {us:.0} us a frame"),
+            ChoiceBasis::Quickest(us) => format!("measured before: the fastest, {us:.0} us a frame"),
             ChoiceBasis::First { budget, .. } => format!(
                 "the first whose pixels were right; earlier starts had no time to measure within {} ms",
                 budget.as_millis()
@@ -339,8 +339,8 @@ fn close_to(best: PathVariant, measured: &PathCost, events: &[(PathVariant, Even
 /// `median_us` is the time of the best, if it was measured; `left` is the number of candidates that were not reached.
 fn why_calibrated(median_us: Option<f64>, left: usize) -> String {
     match (median_us, left) {
-        (Some(us), 0) => format!("the quickest measured, {us:.0} us a frame"),
-        (Some(us), left) => format!("the quickest measured, {us:.0} us a frame; no time for {left} more"),
+        (Some(us), 0) => format!("the fastest measured, {us:.0} us a frame"),
+        (Some(us), left) => format!("the fastest measured, {us:.0} us a frame; no time to measure {left} more"),
         (None, left) => {
             format!("the first whose pixels are right; opening it took the time for measuring it and {left} more")
         }
@@ -362,9 +362,9 @@ fn no_path(report: &ProbeReport, policy: &Policy) -> Error {
                 .collect();
             let advice = match others.as_slice() {
                 [] => String::new(),
-                others => format!(". Take one of: {}", others.join(", ")),
+                others => format!(". Use one of: {}", others.join(", ")),
             };
-            format!("{forced} was requested, but {own}{advice}")
+            format!("{forced} was requested, but does not work: {own}{advice}")
         }
     };
     Error::NoPath { compute: report.compute.to_string(), display: report.display.to_string(), reason }

@@ -48,7 +48,7 @@ pub fn an_image_above_the_limit_of_buffers_is_a_texture(
     drop(seen);
     let error = open(PathId::IN_QUEUE_UPLOAD).err().unwrap().to_string();
     assert!(error.contains("more than its largest allocation") && error.contains(limit), "{error}");
-    assert!(error.contains("Take one of: in-queue-texture"), "{error}");
+    assert!(error.contains("Use one of: in-queue-texture"), "{error}");
     assert!(!error.contains("host-round-trip") && !error.contains("pbo"), "{error}");
     let error = link.frame(|next| next.launch(kernel(WORDS).as_ref(), &[Arg::F32(1.0)])).unwrap_err().to_string();
     assert!(error.contains("addresses words") && error.contains(limit), "{error}");

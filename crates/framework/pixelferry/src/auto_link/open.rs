@@ -204,7 +204,7 @@ impl LinkBuilder {
         });
         Error::Unsupported {
             operation: "LinkBuilder::open",
-            device: "all pairs of a backend and a display".into(),
+            device: "any pair of a backend and a display".into(),
             reason: reasons.collect(),
         }
     }

@@ -112,7 +112,7 @@ impl PendingBackend {
             Some(BackendStart::OnThread(thread)) => {
                 thread.join().unwrap_or_else(|_| Err(Error::invalid("open", "the thread ended")))
             }
-            None => Err(Error::invalid("open", "it was already taken")),
+            None => Err(Error::invalid("open", "the backend was already taken")),
         }
     }
 }

@@ -64,7 +64,7 @@ pub fn refusal(options: &OverlayOptions, common: &SceneOptions) -> Option<String
     }
     #[cfg(all(feature = "stream", target_os = "linux"))]
     if common.publish.is_some() {
-        return Some("a published scene is shown alone".into());
+        return Some("--publish is set".into());
     }
     let small = width < LEAST.width || height < LEAST.height;
     small.then(|| format!("the controls need {LEAST} pixels; {width}x{height} were requested"))

@@ -219,7 +219,7 @@ fn what_cannot_be_changes_nothing() {
         assert_eq!((player.setup(), errors(&show.log).len()), (&Setup::small(), n + 1), "{:?}", errors(&show.log));
         assert_eq!(pixelferry::picture(player.scene().link()).unwrap(), before);
     }
-    assert!(errors(&show.log)[0].contains("Take one of"), "{:?}", errors(&show.log));
+    assert!(errors(&show.log)[0].contains("Use one of"), "{:?}", errors(&show.log));
     player.frame(1.0);
     assert_ne!(pixelferry::picture(player.scene().link()).unwrap(), before);
     // Whatever the machine has, threads at the least: this can be, and so can the way back.
