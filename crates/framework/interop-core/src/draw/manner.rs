@@ -213,7 +213,7 @@ mod tests {
         assert!("Compute".parse::<Manner>().is_err());
         assert_eq!(Manner::asked(&|_| None).unwrap(), None);
         let error = Manner::asked(&|_| Some("rays".into())).unwrap_err().to_string();
-        assert!(error.contains("'rays' of PIXELFERRY_DRAW") && error.ends_with("triangle, compute"), "{error}");
+        assert!(error.contains("'rays' for PIXELFERRY_DRAW") && error.ends_with("triangle, compute"), "{error}");
     }
 
     #[test]

@@ -284,7 +284,7 @@ mod tests {
         for asked in [None, Some(Manner::Compute)] {
             assert_eq!(choose(&manners, asked, 0), refused);
         }
-        assert_eq!(refused.to_string(), "triangle (the driver rejected it: no)");
+        assert_eq!(refused.to_string(), "triangle (the driver rejected the shader or its target: no)");
     }
 
     #[test]

@@ -139,7 +139,7 @@ mod tests {
             |path: &'static str| policy.clone().overridden_by(&|name| (name == PATH).then(|| OsString::from(path)));
         assert_eq!(asked("own-way").unwrap().force.unwrap().name(), "own-way");
         let error = asked("another").unwrap_err().to_string();
-        assert!(error.contains("'another' of PIXELFERRY_PATH") && error.ends_with("own-way"), "{error}");
+        assert!(error.contains("'another' for PIXELFERRY_PATH") && error.ends_with("own-way"), "{error}");
         let error = of(&[(PATH, "own-way")]).unwrap_err().to_string();
         assert!(error.ends_with("host-round-trip"), "this program has no such path: {error}");
     }
