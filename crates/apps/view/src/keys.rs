@@ -111,8 +111,8 @@ pub fn name_of(key: &Logical) -> String {
 pub fn keys() -> String {
     let name = |key: char| if key == ' ' { "Space".into() } else { key.to_ascii_uppercase().to_string() };
     KEYS.iter().map(|key| format!("  {}  {}\n", name(key.key), key.about)).collect::<String>()
-        + "Escape closes; the wheel zooms at the pointer, dragging moves the picture\n  Arrays share the colours and \
-           the visible part, but each has its\n  own measured range. A difference has its own colours."
+        + "Escape closes; the wheel zooms at the pointer, dragging moves the picture\n  Arrays share the settings and \
+           the visible part, but each has its\n  own measured range. A difference has its own settings."
 }
 
 fn ranges(asked: Range) -> Vec<Range> {
