@@ -169,8 +169,8 @@ fn arguments_that_do_not_fit_are_named() {
         refuse(&[], &["'k'", "4 arguments", "scale", "0 were given"]);
         refuse(&[Arg::I32(1), memory, Arg::F32(0.0), Arg::F32(0.0)], &["'scale'", "f32, but i32 was given"]);
         refuse(&[Arg::F32(1.0), Arg::U32(0), Arg::F32(0.0), Arg::F32(0.0)], &["'from'", "memory, but u32 was given"]);
-        refuse(&[Arg::F32(1.0), memory, Arg::F32(0.0), Arg::F32(0.0)], &["'big'", "f32 given"]);
-        refuse(&[memory, memory, Arg::F32(0.0), Arg::F32(0.0)], &["'scale'", "memory given"]);
+        refuse(&[Arg::F32(1.0), memory, Arg::F32(0.0), Arg::F32(0.0)], &["'big'", "f32 was given"]);
+        refuse(&[memory, memory, Arg::F32(0.0), Arg::F32(0.0)], &["'scale'", "memory was given"]);
     });
 }
 
