@@ -32,7 +32,7 @@ fn the_answer_is_five_lines_and_an_exit_code() {
         "{said}"
     );
     let host = lines[2];
-    assert!(host.contains("CPU ") && host.contains("plain memory by "), "{said}");
+    assert!(host.contains("CPU ") && host.contains("plain memory with "), "{said}");
     #[cfg(target_os = "linux")]
     assert!(said.contains("unset __EGL_VENDOR_LIBRARY_FILENAMES"), "{said}");
     let [_, log] = texts(&probe(&["--size", "64x48", "-vv"]));

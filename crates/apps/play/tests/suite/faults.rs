@@ -26,7 +26,7 @@ fn each_language_tells_line_and_column() {
             BackendChoice::Vulkan,
             Need::Lavapipe,
             shader,
-            "b.glsl:3:10: Unknown variable: nothing (OpenGL may take what this translation does not",
+            "b.glsl:3:10: Unknown variable: nothing (OpenGL may accept what this translation does not",
         ),
         (
             "a.comp",

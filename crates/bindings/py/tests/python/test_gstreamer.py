@@ -13,7 +13,7 @@ import pixelferry
 from conftest import missing
 from patience import wait_for
 
-RECIPE = pathlib.Path(__file__).parents[4] / "integrations/pipewire/recipes/gstreamer.py"
+RECIPE = pathlib.Path(__file__).parents[5] / "integrations/pipewire/recipes/gstreamer.py"
 SIZES = [(17, 33, 4), (24, 40, 4)]
 
 

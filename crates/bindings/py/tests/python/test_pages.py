@@ -26,7 +26,7 @@ def blocks(page):
 
 
 BLOCKS = [pytest.param(code, id=f"{page.name} {n}")
-          for page in [CRATE.parents[1] / "docs" / "python.md", CRATE / "README.md"] for n, code in enumerate(blocks(page))]
+          for page in [CRATE.parents[2] / "docs" / "python.md", CRATE / "README.md"] for n, code in enumerate(blocks(page))]
 
 # Ends each window that has shown something.
 USER = '''
