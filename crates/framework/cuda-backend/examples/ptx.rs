@@ -30,9 +30,9 @@ fn run(check: bool) -> Result<(), Box<dyn Error>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     each(root, "pattern", Entries::BothOf("pf_pattern_4"), stamp::pattern_text, check)?;
     each(&root.join("../compute-display"), "draw", Entries::LinearOf("pf_draw"), str::to_owned, check)?;
-    each(&root.join("../pixelferry-media"), "rgb", Entries::LinearOf("pf_rgb"), str::to_owned, check)?;
-    each(&root.join("../pixelferry-py"), "pack", Entries::LinearOf("pf_pack"), str::to_owned, check)?;
-    each(&root.join("../pixelferry-look"), "show", Entries::BothOf("pf_show_rgba8"), str::to_owned, check)
+    each(&root.join("../../apps/media"), "rgb", Entries::LinearOf("pf_rgb"), str::to_owned, check)?;
+    each(&root.join("../../bindings/py"), "pack", Entries::LinearOf("pf_pack"), str::to_owned, check)?;
+    each(&root.join("../../apps/look"), "show", Entries::BothOf("pf_show_rgba8"), str::to_owned, check)
 }
 
 /// Kernels that a text has, by the name of one of them.
