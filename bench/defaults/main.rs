@@ -48,24 +48,33 @@ struct Work {
     texts: &'static str,
     memories: usize,
     sines: u32,
+    /// The host writes a picture into the memory before each frame, as it does with frames of a video.
+    is_video: bool,
 }
 
 /// The parts that a backend needs.
 struct ComputeSide {
     kernels: Vec<Arc<dyn Kernel>>,
     memories: Vec<Box<dyn ComputeMemory>>,
+    is_video: bool,
 }
 
 impl Work {
     fn name(&self) -> String {
         match (self.texts, self.sines) {
             ("", _) => "closure of the host".into(),
+            (texts, _) if self.is_video => format!("video, kernel in {texts}"),
             (texts, 1) => format!("kernel in {texts}, {} memories", self.memories),
             (texts, sines) => format!("kernel in {texts}, {sines} sines"),
         }
     }
 
-    fn kernel(&self) -> KernelSource {
+    /// Floats of each memory: one per pixel of a video's frame.
+    fn floats(&self, width: u32, height: u32) -> usize {
+        if self.is_video { (width * height) as usize } else { FLOATS }
+    }
+
+    fn kernel(&self, width: u32) -> KernelSource {
         let (sines, names) = (self.sines, (0..self.memories).map(|at| format!("m{at}")).collect::<Vec<_>>());
         let sums = |index: &str| names.iter().map(|name| format!("v += {name}[{index}];")).collect::<String>();
         let pointers =
@@ -75,7 +84,7 @@ impl Work {
              float v = t + 0.01f * x; {}
              for (int n = 0; n < {sines}; n++) v = sin(v + 0.013f * y);
              int g = (int)(127.0f + 127.0f * v); PF_STORE(out, x, y, PF_GREY); }}",
-            sums("(x + y) & 4095")
+            sums(if self.is_video { "y * out_width + x" } else { "(x + y) & 4095" })
         );
         let opencl = format!(
             "kernel void work(PF_IMAGE(uchar4, out), float t{}) {{ int x = get_global_id(0), y = get_global_id(1); {}",
@@ -98,15 +107,15 @@ impl Work {
                var v = pf_arg_f32(0) + 0.01 * f32(id.x); {}
                for (var n = 0; n < {sines}; n++) {{ v = sin(v + 0.013 * f32(id.y)); }}
                pf_store(id.xy, vec4<f32>(vec3(0.5 + 0.5 * v), 1.0)); }}",
-            sums("(id.x + id.y) & 4095u")
+            sums(if self.is_video { "id.y * pf_size().x + id.x" } else { "(id.x + id.y) & 4095u" })
         );
-        let memories = self.memories;
+        let (memories, pitch) = (self.memories, if self.is_video { width } else { 1 });
         let mut source = KernelSource::new("work");
         if self.texts.contains("WGSL") {
             source = source.wgsl(wgsl);
         }
         if self.texts.contains("CUDA") {
-            // SAFETY: each item stores its own pixel inside the target, and reads the 4096 floats that each memory has.
+            // SAFETY: each item stores its own pixel inside the target, and reads floats that each memory has.
             source = unsafe { source.cuda_cpp(cuda) };
         }
         if self.texts.contains("OpenCL") {
@@ -119,7 +128,7 @@ impl Work {
                 let tables = (0..memories).map(|at| args.memory::<f32>(at + 1)).collect::<Result<Vec<_>>>()?;
                 out.par_pixels(|x, y| {
                     let mut v = t + 0.01 * x as f32;
-                    tables.iter().for_each(|table| v += table[(x + y) as usize % FLOATS]);
+                    tables.iter().for_each(|table| v += table[(x + pitch * y) as usize % table.len()]);
                     (0..sines).for_each(|_| v = (v + 0.013 * y as f32).sin());
                     let grey = (127.0 + 127.0 * v) as u8;
                     [grey, grey, grey, 255]
@@ -129,23 +138,27 @@ impl Work {
         source
     }
 
-    fn builder(&self, desc: SurfaceDesc) -> LinkBuilder {
+    fn builder(&self, desc: SurfaceDesc, (width, height): (u32, u32)) -> LinkBuilder {
         let builder = LinkBuilder::new(desc).work(self.name());
         if self.texts.is_empty() {
             return builder;
         }
-        let table = Scratch::Memory(pixelferry::InitialContent::Zeros(FLOATS * size_of::<f32>()));
+        let table = Scratch::Memory(pixelferry::InitialContent::Zeros(self.floats(width, height) * size_of::<f32>()));
         let arguments = [Scratch::F32(0.0)].into_iter().chain((0..self.memories).map(|_| table.clone()));
-        builder.launch(&self.kernel(), arguments)
+        builder.launch(&self.kernel(width), arguments)
     }
 
-    fn side(memories: usize, backend: &Arc<dyn ComputeBackend>, kernels: Vec<Arc<dyn Kernel>>) -> Result<ComputeSide> {
+    fn side(
+        (memories, floats, is_video): (usize, usize, bool),
+        backend: &Arc<dyn ComputeBackend>,
+        kernels: Vec<Arc<dyn Kernel>>,
+    ) -> Result<ComputeSide> {
         let memories = (0..memories).map(|_| {
-            let mut memory = backend.allocate(FLOATS * size_of::<f32>())?;
-            memory.write(0, &vec![0; FLOATS * size_of::<f32>()])?;
+            let mut memory = backend.allocate(floats * size_of::<f32>())?;
+            memory.write(0, &vec![0; floats * size_of::<f32>()])?;
             Ok(memory)
         });
-        Ok(ComputeSide { kernels, memories: memories.collect::<Result<_>>()? })
+        Ok(ComputeSide { kernels, memories: memories.collect::<Result<_>>()?, is_video })
     }
 }
 
@@ -172,8 +185,8 @@ impl Subject {
     ) -> Result<Self> {
         let screen = open_gl(shown_by, size)?;
         let policy = Policy::default().with_profiles(profiles).with_mode(mode);
-        let memories = work.memories;
-        let builder = work.builder(desc).backend(backend).shown_by(shown_by).policy(policy);
+        let memories = (work.memories, work.floats(size.0, size.1), work.is_video);
+        let builder = work.builder(desc, size).backend(backend).shown_by(shown_by).policy(policy);
         let link = builder.open_auto(move |backend, kernels| Work::side(memories, backend, kernels))?;
         let pixels = vec![0; (size.0 * size.1 * 4) as usize];
         let mut shown = Self { link, screen, size, pixels, n: 0, first_ms: 0.0, samples_us: BTreeMap::new() };
@@ -227,6 +240,11 @@ fn frame(n: u32, pixels: &mut [u8], next: &mut WriteFrame<'_>, side: &mut Comput
         pixels.fill(n as u8);
         return next.write(pixels);
     };
+    if side.is_video {
+        // Bytes of small numbers: a float of them is nearly 0.
+        pixels.fill((n % 16) as u8);
+        side.memories[0].write(0, pixels)?;
+    }
     let memories = side.memories.iter().map(|memory| Arg::Memory(memory.as_ref()));
     let args: Vec<_> = [Arg::F32(0.01 * n as f32)].into_iter().chain(memories).collect();
     next.launch(kernel.as_ref(), &args)
@@ -380,9 +398,12 @@ fn measure(
 const TEXTS: [&str; 4] = ["WGSL", "CUDA C++", "OpenCL C", "WGSL, CUDA C++, OpenCL C and Rust"];
 
 fn works() -> Vec<Work> {
-    let kernels = TEXTS.into_iter().flat_map(|texts| [0, 1, 3].map(|memories| Work { texts, memories, sines: 1 }));
-    let heavy = Work { texts: TEXTS[3], memories: 0, sines: 200 };
-    kernels.chain([heavy, Work { texts: "", memories: 0, sines: 1 }]).collect()
+    let kernels = TEXTS
+        .into_iter()
+        .flat_map(|texts| [0, 1, 3].map(|memories| Work { texts, memories, sines: 1, is_video: false }));
+    let heavy = Work { texts: TEXTS[3], memories: 0, sines: 200, is_video: false };
+    let video = Work { texts: TEXTS[3], memories: 1, sines: 1, is_video: true };
+    kernels.chain([heavy, video, Work { texts: "", memories: 0, sines: 1, is_video: false }]).collect()
 }
 
 /// The sizes of the command line, or those drawn from a seed.
