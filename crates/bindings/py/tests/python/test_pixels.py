@@ -90,7 +90,7 @@ def test_formats_of_one_channel(display, name):
         for dtype in DTYPES:
             check(viewer, sample((21, 33), dtype), tolerance=name == "r16f")
             check(viewer, sample((21, 33, 1), dtype)[::-1], tolerance=name == "r16f")
-        with pytest.raises(pixelferry.ShapeError, match=f"format {name} are .height, width.*1, height"):
+        with pytest.raises(pixelferry.ShapeError, match=f"format {name} shows .height, width.*1, height"):
             viewer.show(sample((4, 4, 3), "u1"))
 
 
