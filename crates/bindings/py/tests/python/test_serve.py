@@ -137,7 +137,7 @@ def test_what_is_no_picture_is_refused_at_once(levels):
         with pytest.raises(pixelferry.ShapeError):
             server.show(np.zeros((2, 3, 4, 5, 6)))
         port = urllib.parse.urlsplit(server.url).port
-        with pytest.raises(pixelferry.DeviceError, match="another port"):
+        with pytest.raises(pixelferry.DeviceError, match="try another"):
             pixelferry.serve(levels, port=port)
 
 
