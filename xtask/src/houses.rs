@@ -44,7 +44,7 @@ pub const HOUSES: &[House] = &[
             "pixelferry-cli",
         ],
     },
-    House { name: "clgl-layer", ceiling: 2_801, packages: &["clgl-layer"] },
+    House { name: "clgl-layer", ceiling: 2_800, packages: &["clgl-layer"] },
     House { name: "companions", ceiling: 4_277, packages: &["compute-arrays"] },
     House {
         name: "integrations",

@@ -60,9 +60,8 @@ impl SharedContext {
         if let Some(queue) = queues.get(&device) {
             return Ok(Arc::clone(queue));
         }
-        let made = OwnHandle::queue(self.handle, device);
-        let queue =
-            Arc::new(made.map_err(|code| refuse(OUT_OF_HOST_MEMORY, format_args!("cannot create a queue: {code}")))?);
+        let failed = |code| refuse(OUT_OF_HOST_MEMORY, format_args!("cannot create a queue: {code}"));
+        let queue = Arc::new(OwnHandle::queue(self.handle, device).map_err(failed)?);
         queues.insert(device, Arc::clone(&queue));
         Ok(queue)
     }
