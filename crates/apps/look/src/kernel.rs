@@ -118,8 +118,8 @@ impl Plane {
     }
 
     /// The colours of its map, for [`Plane::arguments`].
-    pub fn table(&self) -> Option<&'static [[u8; 4]; 256]> {
-        self.tone.colormap.and_then(Colormap::colours)
+    pub fn table(&self) -> Option<&'static [u8]> {
+        self.tone.colormap.and_then(Colormap::colours).map(|colours| colours.as_flattened())
     }
 
     /// Returns the kernel's arguments. `memory` is that of the span; `table` contains the bytes of [`Plane::table`], if

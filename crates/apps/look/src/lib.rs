@@ -15,6 +15,7 @@
 //! | the range of the shown numbers, and counts | `measure` on the CPU, [`Gauge`] with CUDA and OpenCL; [`Counts`] |
 
 mod colormap;
+mod colour_table;
 mod difference;
 mod element;
 mod float8;
@@ -36,6 +37,7 @@ mod spot;
 mod value;
 
 pub use colormap::Colormap;
+pub use colour_table::ColourTable;
 pub use difference::{Difference, PlaneMemory};
 pub use element::{Element, ElementRow, Number, TABLE};
 pub use gauge::Gauge;

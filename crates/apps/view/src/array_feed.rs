@@ -4,11 +4,10 @@
 use crate::array::Array;
 use crate::error::ViewError;
 use pixelferry::{
-    Api, AutoLink, ComputeBackend, ComputeMemory, Display, ImageDesc, Kernel, Link, LinkBuilder, LinkOptions,
-    PixelFormat, Result, SurfaceDesc, Unwritten,
+    Api, AutoLink, ComputeBackend, Display, ImageDesc, Kernel, Link, LinkBuilder, LinkOptions, PixelFormat,
+    SurfaceDesc, Unwritten,
 };
-use pixelferry_look::{Gauge, Plane};
-use std::ptr;
+use pixelferry_look::{ColourTable, Gauge, Plane};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -22,37 +21,14 @@ enum Carrier {
     /// Arrays of the host, which any backend can write.
     Host(Box<AutoLink<Writer>>),
     /// Arrays of this very backend: another one of its device does not read its memory.
-    Device(Box<Link>, Writer),
+    Device(Box<Link>, Arc<dyn Kernel>, ColourTable),
 }
 
-/// What a backend needs to make pictures.
+/// What a backend needs to make pictures of the host's arrays.
 struct Writer {
-    backend: Arc<dyn ComputeBackend>,
     /// `None` where the host makes the picture in memory that the backend uploads from.
     kernel: Option<Arc<dyn Kernel>>,
-    table: Table,
-}
-
-/// Colours of a map in memory of the backend.
-type Table = Option<(&'static [[u8; 4]; 256], Box<dyn ComputeMemory>)>;
-
-impl Writer {
-    fn new(backend: &Arc<dyn ComputeBackend>, desc: &SurfaceDesc, has_kernel: bool) -> Result<Self> {
-        let kernel = has_kernel.then(|| backend.build(&Plane::source(desc))).transpose()?;
-        Ok(Self { backend: Arc::clone(backend), kernel, table: None })
-    }
-
-    /// The colours of a plane's map as the kernel reads them.
-    fn colours(&mut self, plane: &Plane) -> Result<Option<&dyn ComputeMemory>> {
-        let Some(colours) = plane.table() else { return Ok(None) };
-        if self.table.as_ref().is_none_or(|(of, _)| !ptr::eq(*of, colours)) {
-            let bytes = colours.as_flattened();
-            let mut memory = self.backend.allocate(bytes.len())?;
-            memory.write(0, bytes)?;
-            self.table = Some((colours, memory));
-        }
-        Ok(self.table.as_ref().map(|(_, memory)| memory.as_ref()))
-    }
+    table: ColourTable,
 }
 
 impl ArrayFeed {
@@ -66,11 +42,15 @@ impl ArrayFeed {
         let carrier = match array.backend() {
             Some(backend) => {
                 let link = Link::open(Arc::clone(backend), Rc::clone(display), desc, LinkOptions::default())?;
-                Carrier::Device(Box::new(link), Writer::new(backend, &desc, true)?)
+                Carrier::Device(Box::new(link), backend.build(&Plane::source(&desc))?, ColourTable::default())
             }
             None => {
                 let builder = LinkBuilder::new(desc).shown_by(display).work(plane.work());
-                let prepare = move |backend: &Arc<_>, _| Writer::new(backend, &desc, backend.device().api == Api::Cpu);
+                let prepare = move |backend: &Arc<dyn ComputeBackend>, _| {
+                    let has_kernel = backend.device().api == Api::Cpu;
+                    let kernel = has_kernel.then(|| backend.build(&Plane::source(&desc))).transpose()?;
+                    Ok(Writer { kernel, table: ColourTable::default() })
+                };
                 Carrier::Host(Box::new(builder.open_auto(prepare)?))
             }
         };
@@ -80,21 +60,21 @@ impl ArrayFeed {
     pub fn link(&self) -> &Link {
         match &self.carrier {
             Carrier::Host(link) => link.link(),
-            Carrier::Device(link, _) => link,
+            Carrier::Device(link, ..) => link,
         }
     }
 
     pub fn link_mut(&mut self) -> &mut Link {
         match &mut self.carrier {
             Carrier::Host(link) => link.link_mut(),
-            Carrier::Device(link, _) => link,
+            Carrier::Device(link, ..) => link,
         }
     }
 
     /// Returns whether the feed can read that array's memory.
     pub fn reads(&self, array: &Array) -> bool {
         match (&self.carrier, array.backend()) {
-            (Carrier::Device(link, _), Some(backend)) => Arc::ptr_eq(backend, link.backend()),
+            (Carrier::Device(link, ..), Some(backend)) => Arc::ptr_eq(backend, link.backend()),
             (carrier, backend) => backend.is_none() && matches!(carrier, Carrier::Host(_)),
         }
     }
@@ -106,22 +86,22 @@ impl ArrayFeed {
                 link.set_work(&plane.work());
                 // Kernels read it until the frame is flushed.
                 let mut read = None;
-                link.frame(|next, writer| {
-                    let Some(kernel) = writer.kernel.clone() else {
+                link.frame(|next, Writer { kernel, table }| {
+                    let Some(kernel) = kernel else {
                         return array.read(&plane.span, |bytes| plane.write(next.target()?, bytes))?;
                     };
-                    let memory = array.import(writer.backend.as_ref(), &plane.span)?;
-                    next.launch(kernel.as_ref(), &plane.arguments(memory.as_ref(), writer.colours(plane)?))?;
+                    let memory = array.import(next.backend(), &plane.span)?;
+                    let table = table.lend(plane.table(), next.backend())?;
+                    next.launch(kernel.as_ref(), &plane.arguments(memory.as_ref(), table))?;
                     read = Some(memory);
                     Ok(())
                 })?;
                 link.link_mut().flush()?;
             }
-            Carrier::Device(link, writer) => {
-                let (backend, kernel) = (Arc::clone(&writer.backend), writer.kernel.clone());
-                let table = writer.colours(plane)?;
+            Carrier::Device(link, kernel, table) => {
+                let backend = Arc::clone(link.backend());
+                let table = table.lend(plane.table(), backend.as_ref())?;
                 array.lend(backend.as_ref(), plane, |memory, plane| {
-                    let Some(kernel) = &kernel else { return Ok(()) };
                     link.frame(|frame| frame.launch(kernel.as_ref(), &plane.arguments(memory, table)))?;
                     link.flush()
                 })?;

@@ -5,7 +5,6 @@ use crate::engine::Engine;
 use crate::raw::memory::Readable;
 use pixelferry::{Api, ComputeBackend, ComputeMemory, Kernel, Result, SurfaceDesc};
 use pixelferry_look::MemoryLocation;
-use std::ptr;
 use std::sync::Arc;
 
 /// Returns the kernel that makes surfaces from arrays; `None` if the backend's kernels cannot read host arrays in
@@ -32,25 +31,5 @@ pub fn lent<D: Content>(
         (Engine::Cuda(_), MemoryLocation::Host | MemoryLocation::Backend) => Ok(None),
         (Engine::Host(_), _) if backend.device().api != Api::Cpu => Ok(None),
         (Engine::Host(_), _) => backend.import_host(&array.block()?).map(Some),
-    }
-}
-
-/// Memory with the bytes of a content's table, rewritten when the table changes.
-#[derive(Default)]
-pub struct ContentTable(Option<(&'static [u8], Box<dyn ComputeMemory>)>);
-
-impl ContentTable {
-    pub fn lend<D: Content>(
-        &mut self,
-        content: &D,
-        backend: &dyn ComputeBackend,
-    ) -> Result<Option<&dyn ComputeMemory>> {
-        let Some(bytes) = content.table() else { return Ok(None) };
-        if self.0.as_ref().is_none_or(|(of, _)| !ptr::eq(*of, bytes)) {
-            let mut memory = backend.allocate(bytes.len())?;
-            memory.write(0, bytes)?;
-            self.0 = Some((bytes, memory));
-        }
-        Ok(self.0.as_ref().map(|(_, memory)| memory.as_ref()))
     }
 }

@@ -49,7 +49,7 @@ impl Content for Plane {
     }
 
     fn table(&self) -> Option<&'static [u8]> {
-        self.table().map(|table| table.as_flattened())
+        self.table()
     }
 
     fn measured(

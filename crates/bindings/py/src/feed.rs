@@ -1,12 +1,12 @@
 //! The link that shows arrays of one kind of memory, with the kernel that writes them.
 
-use crate::array_kernel::{ContentTable, kernel, lent};
+use crate::array_kernel::{kernel, lent};
 use crate::content::Content;
 use crate::engine::Engine;
 use crate::failure::Failure;
 use crate::raw::memory::Readable;
 use pixelferry::{AutoLink, Kernel, LinkBuilder, SurfaceDesc};
-use pixelferry_look::{Gauge, MemoryLocation};
+use pixelferry_look::{ColourTable, Gauge, MemoryLocation};
 use std::sync::Arc;
 
 /// The link that brings arrays of one place to the screen.
@@ -20,7 +20,7 @@ pub struct Feed {
 /// What a backend needs to write arrays.
 pub struct Writer {
     kernel: Option<Arc<dyn Kernel>>,
-    table: ContentTable,
+    table: ColourTable,
 }
 
 impl Feed {
@@ -33,7 +33,7 @@ impl Feed {
     ) -> Result<Self, Failure> {
         let own = engine.clone();
         let prepare = move |backend: &Arc<_>, _| {
-            Ok(Writer { kernel: kernel::<D>(&own, backend, &desc)?, table: ContentTable::default() })
+            Ok(Writer { kernel: kernel::<D>(&own, backend, &desc)?, table: ColourTable::default() })
         };
         Ok(Self { place, link: engine.wanted(builder).open_auto(prepare)?, gauge: None })
     }
@@ -49,7 +49,7 @@ impl Feed {
                 return content.write(frame.target()?, array.bytes()?);
             };
             shown = content.measured(gauge, backend, memory.as_ref())?;
-            let table = table.lend(&shown, backend)?;
+            let table = table.lend(shown.table(), backend)?;
             frame.launch(kernel.as_ref(), &shown.arguments(memory.as_ref(), table))?;
             read = Some(memory);
             Ok(())
