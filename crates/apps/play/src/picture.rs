@@ -138,7 +138,7 @@ impl Picture {
     /// Waits up to `limit` for a stream's first frame.
     ///
     /// # Errors
-    /// [`PlayError::Channel`] with the reason why there is none.
+    /// [`PlayError::Channel`] with the reason if no frame arrives in time.
     pub fn wait(&self, limit: Duration) -> Result<(), PlayError> {
         let Motion::Stream { stream, channel, .. } = &self.motion else { return Ok(()) };
         stream.wait(limit).map_err(|reason| of_stream(*channel, stream.name(), reason))

@@ -316,7 +316,7 @@ impl Player {
     /// Waits up to `limit` for the first frame of each of those streams.
     ///
     /// # Errors
-    /// [`PlayError::Channel`] if there is none.
+    /// [`PlayError::Channel`] if no frame of a stream arrives in time.
     pub fn wait_for_streams(&self, limit: Duration) -> Result<(), PlayError> {
         self.running.as_ref().map_or(Ok(()), |running| running.wait_for_streams(limit))
     }

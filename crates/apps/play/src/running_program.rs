@@ -98,7 +98,7 @@ impl RunningProgram {
     /// Waits up to `limit` for the first frame of each stream.
     ///
     /// # Errors
-    /// [`PlayError::Channel`] if there is none.
+    /// [`PlayError::Channel`] if no frame of a stream arrives in time.
     pub fn wait_for_streams(&self, limit: Duration) -> Result<(), PlayError> {
         let until = Instant::now() + limit;
         for (_, picture) in &self.pictures {

@@ -58,7 +58,7 @@ impl Stream {
     /// Waits up to `limit` for the first frame.
     ///
     /// # Errors
-    /// The reason why there is none.
+    /// The reason if no frame arrives in time.
     pub fn wait(&self, limit: Duration) -> Result<(), String> {
         let newest = &mut *self.newest.borrow_mut();
         if newest.frame.is_some() {

@@ -11,7 +11,7 @@ pub struct ProgramContext {
 
 /// What the layer needs from a window system.
 pub trait WindowSystem: Send + Sync {
-    /// The context that is current on this thread; 0 if there is none.
+    /// The context that is current on this thread; 0 without a current context.
     fn current(&self) -> usize;
 
     /// An OpenGL function by its name; null if it is missing.

@@ -74,7 +74,7 @@ pub fn jets() -> KernelSource {
         .with_items(cpu::JETS)
 }
 
-/// Target: the flow, advected by itself and pushed by the jets. Arguments: flow, jets, length of the step.
+/// Target: the flow, which carries its own velocity along and is pushed by the jets. Arguments: flow, jets, length of the step.
 pub fn push() -> KernelSource {
     let body = "
         KERNEL push(PF_IMAGE(float4, out), IN float4* flow, IN float4* jets, float dt) {
