@@ -85,7 +85,7 @@ impl ShownArray {
             link: Link::open(Arc::clone(backend), Rc::clone(display), desc, options)?,
             kernel: backend.build(&Plane::source(&desc))?,
             memory: upload(bytes)?,
-            table: plane.table().map(|table| upload(table.as_flattened())).transpose()?,
+            table: plane.table().map(upload).transpose()?,
             plane,
         })
     }
