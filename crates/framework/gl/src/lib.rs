@@ -76,6 +76,11 @@
 //! fragment tests off. Blending stays as the last blending draw set it, and image unit 0 as the last upload or draw
 //! did.
 
+#![cfg_attr(
+    not(all(feature = "compute", feature = "headless")),
+    allow(dead_code, reason = "only the backend and own contexts call some of it")
+)]
+
 mod api;
 #[cfg(feature = "compute")]
 pub mod compute;
@@ -83,7 +88,6 @@ mod context;
 mod display;
 mod draw;
 mod objects;
-#[cfg_attr(not(feature = "compute"), allow(dead_code, reason = "the backend alone calls some of it"))]
 mod queue;
 mod staging;
 mod surface;
@@ -100,6 +104,7 @@ pub use display::camera::Camera;
 pub use display::contract::GlDisplay;
 pub use display::engine::EngineOptions;
 pub use display::frame_reads::FrameReads;
+#[cfg(feature = "headless")]
 pub use display::headless::{EsContext, HeadlessDevice, HeadlessOptions, headless_devices};
 #[cfg(feature = "window")]
 pub use display::runner::{Flow, Waker, WindowApp, run_window};

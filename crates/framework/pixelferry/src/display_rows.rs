@@ -72,7 +72,7 @@ pub(crate) const GL: &str = "gl-headless";
 pub(crate) static DRIVERS: &[Driver] = &[
     Driver {
         named: ChoiceRow {
-            built: cfg!(feature = "gl"),
+            built: cfg!(feature = "headless"),
             ..ChoiceRow::new(DisplayChoice::Gl, "gl", &["opengl"], "OpenGL")
         },
         api: Some(Api::OpenGl),
@@ -172,7 +172,7 @@ pub(crate) fn vulkan(_: Option<&DeviceIdentity>) -> Result<HeadlessDisplay> {
     not_built_in("Vulkan", "vulkan")
 }
 
-#[cfg(feature = "gl")]
+#[cfg(feature = "headless")]
 pub(crate) mod gl {
     use crate::headless::HeadlessDisplay;
     use interop_core::Display as _;
@@ -208,18 +208,18 @@ pub(crate) mod gl {
     }
 }
 
-#[cfg(not(feature = "gl"))]
+#[cfg(not(feature = "headless"))]
 pub(crate) mod gl {
     use crate::availability::not_built_in;
     use crate::headless::HeadlessDisplay;
     use interop_core::{DeviceIdentity, Result};
 
     pub(crate) fn best(_: Option<&DeviceIdentity>) -> Result<HeadlessDisplay> {
-        not_built_in("OpenGL", "gl")
+        not_built_in("OpenGL without a window", "headless")
     }
 
     pub(crate) fn all() -> Result<Vec<HeadlessDisplay>> {
-        not_built_in("OpenGL", "gl")
+        not_built_in("OpenGL without a window", "headless")
     }
 }
 

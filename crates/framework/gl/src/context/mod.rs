@@ -4,6 +4,7 @@
 #[cfg(all(test, target_arch = "x86_64", target_os = "linux"))]
 pub(crate) mod call_counters;
 pub(crate) mod context_state;
+#[cfg(feature = "headless")]
 pub(crate) mod create;
 pub(crate) mod deferred_deletes;
 pub(crate) mod error;
@@ -12,10 +13,14 @@ pub(crate) mod glow_functions;
 pub(crate) mod loader;
 pub(crate) mod names;
 pub(crate) mod native;
+#[cfg(feature = "headless")]
+pub(crate) mod own;
+#[cfg(not(feature = "headless"))]
+#[path = "no_own.rs"]
 pub(crate) mod own;
 pub(crate) mod owned_object;
 pub(crate) mod shared_context;
-#[cfg(any(feature = "window", windows))]
+#[cfg(any(feature = "window", all(feature = "headless", windows)))]
 pub(crate) mod window_surface;
 #[cfg(all(feature = "window", unix, not(target_vendor = "apple")))]
 pub(crate) mod xlib_errors;

@@ -11,6 +11,7 @@ pub(crate) mod engine;
 pub(crate) mod engine_surface;
 pub(crate) mod engine_texture;
 pub(crate) mod frame_reads;
+#[cfg(feature = "headless")]
 pub(crate) mod headless;
 #[cfg(feature = "window")]
 pub(crate) mod runner;
