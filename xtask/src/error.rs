@@ -42,6 +42,11 @@ pub enum Error {
     NoFigures { page: &'static str, name: &'static str },
     #[error("no sample matches the row '{row}' of the table '{table}' (xtask/src/figures/tables.rs)")]
     NoSamples { table: &'static str, row: &'static str },
+    #[error(
+        "the features '{features}' of pixelferry build {crates} crates, and at most {most} are allowed; remove a dependency \
+         (xtask/src/feature_costs.rs)"
+    )]
+    TooManyCrates { features: &'static str, crates: usize, most: usize },
     #[error("cannot parse JSON: {0}")]
     Metadata(#[from] serde_json::Error),
     #[error("{0} problems in the pages; each is listed above")]

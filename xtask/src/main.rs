@@ -5,6 +5,7 @@ mod check_imports;
 mod check_pages;
 mod check_size;
 mod error;
+mod feature_costs;
 mod figures;
 mod house;
 mod houses;
@@ -47,6 +48,13 @@ enum Chore {
     CheckPages,
     /// Write the tables of docs/figures.md, which are made from samples
     Figures,
+    /// Print what each feature of `pixelferry` costs: crates, seconds to build from nothing, size of a program. Fail if a
+    /// set of features needs more crates than its limit
+    FeatureCosts {
+        /// Count the crates and build nothing
+        #[arg(long)]
+        check: bool,
+    },
     /// Print what each house weighs: lines, tests, PTX, refusals, names, circles
     House {
         /// Fail if a house has more product code than its ceiling allows, or if a name says too little
@@ -91,6 +99,7 @@ fn run(chore: &Chore) -> Result<(), Error> {
         Chore::CheckImports => check_imports::run(&repository::root()?),
         Chore::CheckPages => check_pages::run(&repository::root()?),
         Chore::Figures => figures::run(&repository::root()?),
+        Chore::FeatureCosts { check } => feature_costs::run(&repository::root()?, *check),
         Chore::House { check } => house::run(&repository::root()?, *check),
         Chore::Package => package::run(&repository::root()?),
         Chore::Platforms => platforms::run(&repository::root()?),

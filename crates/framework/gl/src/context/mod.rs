@@ -26,7 +26,7 @@ pub(crate) mod window_surface;
 pub(crate) mod xlib_errors;
 
 pub(crate) use glow_functions::GlFunctions;
-pub(crate) use loader::{Loader, load_es, load_gl};
+pub(crate) use loader::{Loader, load_gl};
 pub(crate) use native::NativeContext;
 pub(crate) use own::OwnContext;
 pub(crate) use shared_context::SharedContext;
