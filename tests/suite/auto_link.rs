@@ -4,7 +4,7 @@ use pixelferry::report::{Basis, JointReport, JointRow, JointState};
 use pixelferry::{
     Api, Arg, AutoLink, BackendChoice, ComputeMemory, DisplayChoice, Error, ImageDesc, Link, LinkBuilder, LinkOptions,
     Mode, PathId, PixelFormat, Policy, Profiles, Result, Scratch, ShownFrame, SurfaceDesc, Trials, Unwritten,
-    WriteFrame, open_headless,
+    WriteFrame, open_backend, open_headless,
 };
 use pixelferry_tests::{Folder, Need, need, ramp, ramp_pixel};
 use std::path::PathBuf;
@@ -220,6 +220,25 @@ fn kernels_of_every_backend_are_compared() {
     assert_eq!(report.what, "image 64x48 RGBA8 by 'ramp'");
 }
 
+/// Threads have no compiler, so a link that is compared begins with them where the CPU draws.
+#[test]
+fn where_the_cpu_draws_a_compared_link_begins_with_threads() {
+    let display = open_headless(DisplayChoice::Memory).unwrap().display();
+    let builder = |trials| {
+        let policy = Policy::default().with_profiles(Profiles::Off).with_trials(trials);
+        let builder = LinkBuilder::new(surface(Unwritten::Overwrite)).shown_by(&display).policy(policy);
+        builder.launch(&ramp(), [Scratch::U32(0)])
+    };
+    let compared = builder(OFTEN).open_auto(|_, _| Ok(())).unwrap();
+    assert_eq!(compared.link().backend().device().api, Api::Cpu, "{}", compared.report());
+    if need(Need::OpenCl, open_backend(BackendChoice::OpenCl, &[])).is_some() {
+        let stays = builder(Trials::Off).open_auto(|_, _| Ok(())).unwrap();
+        assert_ne!(stays.link().backend().device().api, Api::Cpu, "{}", stays.report());
+        let opened = builder(OFTEN).open().unwrap();
+        assert_ne!(opened.backend.device().api, Api::Cpu, "{}", opened.report);
+    }
+}
+
 /// A count in a device's memory, to which each frame adds one.
 fn add_one(count: &mut dyn ComputeMemory) -> Result<u32> {
     let mut bytes = [0; 4];
@@ -385,6 +404,34 @@ fn a_surface_of_another_size_is_compared_as_well() {
         assert_eq!(link.link_mut().read_back().unwrap(), bytes, "{}", link.report());
     });
     assert!(matches!(report.basis, Basis::Frames(_)), "{report}");
+}
+
+/// A pair that loses has made the newest frame. The pair that goes on has an older picture, which must not come back.
+#[test]
+fn the_frame_of_a_pair_that_lost_stays_on_show_when_the_size_changes() {
+    let Some(builder) = builder(Profiles::Off, Unwritten::Overwrite) else { return };
+    let mut link = builder.open_auto(|_, _| Ok(())).unwrap();
+    let (own, mut lost) = (link.link().backend().device().clone(), 0);
+    run(&mut link, |link, n| {
+        let bytes = vec![n as u8; link.link().desc().byte_len().unwrap()];
+        let made = link.frame(|next, ()| {
+            // A double: every other backend is far slower here.
+            if *next.backend().device() != own {
+                std::thread::sleep(Duration::from_millis(30));
+            }
+            next.write(&bytes)
+        });
+        made.unwrap();
+        if *link.link().backend().device() != own {
+            lost += 1;
+            let side = 16 + lost % 2;
+            let desc = SurfaceDesc::image(side, side, PixelFormat::Rgba8).with_unwritten(Unwritten::Overwrite);
+            link.resize(desc).unwrap();
+            let shown = link.link_mut().read_back().unwrap();
+            assert!(shown.iter().all(|byte| *byte == n as u8), "{n}, then {}: {}", shown[0], link.report());
+        }
+    });
+    assert!(lost > 0, "{}", link.report());
 }
 
 /// Frames keep pixels and a count, sizes change in the middle of turns, and every third frame fails on all but threads while those are in

@@ -78,6 +78,7 @@ impl LinkBuilder {
     ) -> Result<AutoLink<S>> {
         let mut wanted = self.checked("LinkBuilder::open_auto")?;
         let asked = wanted.policy.clone();
+        wanted.is_compared = matches!(asked.trials, Trials::Spread { .. });
         let shown = displays(&wanted)?;
         let (prospects, is_latency) = (wanted.prospects(&shown), asked.mode == Mode::Latency);
         let known = if is_latency { None } else { wanted.remembered(&prospects) };
@@ -201,24 +202,17 @@ impl<S> AutoLink<S> {
     /// # Errors
     /// The errors of [`Link::resize`].
     pub fn resize(&mut self, desc: SurfaceDesc) -> Result<()> {
-        let (in_use, mut newcomer) = match &mut self.back {
-            Some(back) if self.front.row() != self.contest.in_use() => (back, Some(&mut self.front)),
-            back => (&mut self.front, back.as_mut()),
-        };
-        in_use.link.resize(desc)?;
-        in_use.forget();
-        let is_paused = in_use.link.is_paused();
-        if let Some(lane) = newcomer.as_mut() {
-            match lane.link.resize(desc) {
-                Ok(()) => lane.forget(),
-                Err(error) => self.contest.fail(lane.row(), error),
+        self.bring(self.contest.in_use(), true)?;
+        self.front.link.resize(desc)?;
+        self.front.forget();
+        if let Some(back) = &mut self.back {
+            match back.link.resize(desc) {
+                Ok(()) => back.forget(),
+                Err(error) => self.contest.fail(back.row(), error),
             }
         }
-        if !is_paused {
+        if !self.front.link.is_paused() {
             self.contest.set_surface(desc);
-        }
-        if !self.contest.has_duel() && self.front.row() != self.contest.in_use() {
-            self.turn_about();
         }
         Ok(())
     }
@@ -259,14 +253,14 @@ impl<S> AutoLink<S> {
             return run(&mut self.front.link, &mut self.front.side);
         }
         let rests = self.contest.rests() || self.front.link.frames_behind() > 0;
-        if rests {
-            self.bring(self.contest.in_use())?;
-        }
         if self.contest.is_over()
             && let Some(policy) = self.pipeline.take()
         {
             let gone_over = self.go_over(policy);
             gone_over.unwrap_or_else(|error| tracing::warn!(%error, "cannot switch to pipelined frames"));
+        }
+        if rests {
+            self.bring(self.contest.in_use(), false)?;
         }
         if rests || !self.plan()? {
             return run(&mut self.front.link, &mut self.front.side);
@@ -302,7 +296,7 @@ impl<S> AutoLink<S> {
                     // The other side has all state that frames keep; this frame changed only a copy of it.
                     self.turn_about();
                 } else {
-                    self.bring(self.contest.in_use())?;
+                    self.bring(self.contest.in_use(), false)?;
                 }
                 let made = run(&mut self.front.link, &mut self.front.side);
                 if made.is_err() {
@@ -329,11 +323,7 @@ impl<S> AutoLink<S> {
     /// Prepares the next frame. Returns false where it is not timed.
     fn plan(&mut self) -> Result<bool> {
         match self.contest.next(&self.front, self.back.as_ref()) {
-            LaneFrame::Plain => {
-                self.bring(self.contest.in_use())?;
-                Ok(false)
-            }
-            LaneFrame::Timed(row) => match self.bring(row) {
+            LaneFrame::Timed(row) => match self.bring(row, false) {
                 Ok(()) => Ok(true),
                 // The current pair has all that it needs.
                 Err(error) if row != self.contest.in_use() => {
@@ -342,13 +332,14 @@ impl<S> AutoLink<S> {
                 }
                 Err(error) => Err(error),
             },
-            LaneFrame::Open => {
-                self.bring(self.contest.in_use())?;
+            // The pair on show must stay open until the next frame is made, so it is replaced one frame later.
+            LaneFrame::Open if self.front.row() == self.contest.in_use() => {
                 self.screen.make_current()?;
                 let prepare = Rc::clone(&self.prepare);
                 self.back = self.contest.open(&self.front, |backend, kernels| prepare(backend, kernels));
                 Ok(false)
             }
+            LaneFrame::Plain | LaneFrame::Open => self.bring(self.contest.in_use(), false).map(|()| false),
         }
     }
 
@@ -362,14 +353,15 @@ impl<S> AutoLink<S> {
     }
 
     /// Shows frames with the pair of this row from now on. The current pair stays usable in any case, with its own
-    /// memory and picture where those of the newcomer cannot be read.
-    fn bring(&mut self, row: usize) -> Result<()> {
+    /// memory and picture where those of the newcomer cannot be read. `shows` says that its picture is shown before it
+    /// makes another frame, so it needs the newest one even where frames keep nothing.
+    fn bring(&mut self, row: usize, shows: bool) -> Result<()> {
         if self.front.row() == row {
             return Ok(());
         }
         let clock = self.contest.clock();
         let begun = clock.now();
-        let done = match self.swap() {
+        let done = match self.swap(shows) {
             Err(error) if row == self.contest.in_use() => {
                 self.contest.fail(self.front.row(), error);
                 self.turn_about();
@@ -382,12 +374,12 @@ impl<S> AutoLink<S> {
     }
 
     /// Continues with the other side, which receives the state that frames keep.
-    fn swap(&mut self) -> Result<()> {
+    fn swap(&mut self, shows: bool) -> Result<()> {
         let Some(back) = &mut self.back else { return Ok(()) };
         if let Some(carry) = &self.carry {
             carry(&mut self.front.side, &mut back.side)?;
         }
-        if self.front.link.desc().unwritten() == Unwritten::Keep {
+        if shows || self.front.link.desc().unwritten() == Unwritten::Keep {
             copy(&mut self.front.link, &mut back.link)?;
         }
         self.turn_about();
@@ -401,7 +393,7 @@ impl<S> AutoLink<S> {
         let (backend, display) = (Arc::clone(link.backend()), Rc::clone(link.display()));
         let mut next = Link::open(backend, display, *link.desc(), LinkOptions::new(policy))?;
         copy(&mut self.front.link, &mut next)?;
-        self.bring(self.contest.in_use())?;
+        self.bring(self.contest.in_use(), false)?;
         self.front.link = next;
         Ok(())
     }

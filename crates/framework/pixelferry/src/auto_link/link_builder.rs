@@ -73,6 +73,8 @@ pub struct LinkBuilder {
     /// A display that the program has opened.
     pub(super) shown_by: Option<Rc<dyn Display>>,
     pub(super) policy: Policy,
+    /// The first pair will be compared with the others while frames are shown.
+    pub(super) is_compared: bool,
     /// Name of the work, for frames without declared kernels.
     pub(super) work: String,
 }
@@ -88,6 +90,7 @@ impl LinkBuilder {
             computed_by: None,
             shown_by: None,
             policy: Policy::default(),
+            is_compared: false,
             work: "the host".into(),
         }
     }

@@ -12,7 +12,7 @@ use crate::pair::backend_in;
 use interop_core::describe::panics::as_error;
 use interop_core::describe::process::is_forked;
 use interop_core::describe::threads::spawn;
-use interop_core::{Api, ComputeBackend, Error, Kernel, KernelSource, Language, Result};
+use interop_core::{Api, ComputeBackend, DeviceIdentity, Error, Kernel, KernelSource, Language, Result};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
@@ -159,6 +159,11 @@ pub(super) fn built(backend: &dyn ComputeBackend, kernels: &[KernelSource]) -> R
 pub(super) fn prospects<'a>(wanted: &LinkBuilder, displays: &'a [DisplaySide], of_the_host: bool) -> Vec<Prospect<'a>> {
     let mut all = Vec::new();
     let is_free = wanted.is_free();
+    // Threads have no compiler: with PoCL on two cores, the first 60 frames of a light kernel took three times as long.
+    // A heavy one is up to five times as fast there, so a link that stays with its first pair begins with PoCL.
+    let all_rust = wanted.kernels().iter().all(|kernel| kernel.source(Language::Rust).is_some());
+    let begins_on_threads =
+        |display: &DeviceIdentity| of_the_host || wanted.is_compared && display.software && all_rust;
     for shown in displays {
         let device = shown.screen.display.device();
         let mut drivers = in_order(Some(device.api));
@@ -178,12 +183,13 @@ pub(super) fn prospects<'a>(wanted: &LinkBuilder, displays: &'a [DisplaySide], o
             // Two sides of the same API share a queue: on a GPU that is fastest; where the CPU draws there is no gain.
             let in_queue = driver.in_queue || (driver.draws && shown.choice == Some(DisplayChoice::Compute));
             let place = (device.software && in_queue, !(in_queue && driver.api == device.api));
-            all.push((place, Prospect { driver, shown }));
+            let waits = begins_on_threads(device) && driver.named.choice != BackendChoice::Cpu;
+            all.push(((waits, place), Prospect { driver, shown }));
         }
     }
     // The host writes the memory of the CPU backend without a copy. With a GPU's own backend, which an NVIDIA H100 has
     // in the display's queue, a frame of the host took up to 15 times as long.
-    all.sort_by_key(|(place, prospect)| (of_the_host && prospect.rows().0 != BackendChoice::Cpu, *place));
+    all.sort_by_key(|(place, _)| *place);
     all.into_iter().map(|(_, prospect)| prospect).collect()
 }
 
