@@ -23,7 +23,7 @@ const fn set(features: &'static str, purpose: &'static str, most_crates: usize) 
     FeatureSet { features, purpose, most_crates, call: "" }
 }
 
-const SETS: [FeatureSet; 9] = [
+const SETS: [FeatureSet; 10] = [
     set("", "threads and plain memory", 35),
     FeatureSet {
         call: "// SAFETY: the program has no context.\n    \
@@ -36,7 +36,8 @@ const SETS: [FeatureSet; 9] = [
     set("wgpu", "frames in an engine's wgpu device, WGSL kernels", 87),
     set("cuda", "the CUDA backend", 38),
     set("opencl", "the OpenCL backend", 51),
-    set("default", "what programs have by default", 146),
+    set("default", "the default: CUDA, OpenCL, an engine's OpenGL", 58),
+    set("program", "windows, WGSL kernels, pictures, remembered measurements", 146),
 ];
 
 /// A program that computes a frame and saves its bytes.

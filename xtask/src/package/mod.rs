@@ -115,7 +115,7 @@ fn check(root: &Path, workspace: &Workspace, outside: &Path) -> Result<(), Error
         "program/Cargo.toml",
         &format!(
             "[package]\nname = \"program\"\nedition = \"2024\"\n\n[[bin]]\nname = \"program\"\npath = \"main.rs\"\n\n\
-             [dependencies]\npixelferry = {{ version = \"{version}\", features = [\"vulkan\", \"wgpu\"] }}\n"
+             [dependencies]\npixelferry = {{ version = \"{version}\", features = [\"program\", \"vulkan\", \"wgpu\"] }}\n"
         ),
     )?;
     write("program/main.rs", PROGRAM)?;
