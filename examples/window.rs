@@ -6,7 +6,7 @@ use pixelferry::prelude::*;
 use pixelferry::{Display, Error};
 use std::{rc::Rc, time::Instant};
 
-/// Runs on OpenGL 4.3 and wgpu; other devices need a text of their own.
+/// Runs on OpenGL 4.3 and wgpu; other devices need their own version of the source.
 const LIGHT: &str = "@compute @workgroup_size(16, 16)
 fn light(@builtin(global_invocation_id) id: vec3<u32>) {
     let away = distance(vec2<f32>(id.xy), vec2(pf_arg_f32(0), pf_arg_f32(1)));
