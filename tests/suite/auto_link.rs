@@ -1,6 +1,6 @@
 //! Pairs compared by frames that the program shows, on the backends of this machine.
 
-use pixelferry::report::{Basis, JointReport, JointRow, JointState};
+use pixelferry::report::{Basis, PairReport, PairRow, PairState};
 use pixelferry::{
     Api, Arg, AutoLink, BackendChoice, ComputeMemory, DisplayChoice, Error, ImageDesc, Link, LinkBuilder, LinkOptions,
     Mode, PathId, PixelFormat, Policy, Profiles, Result, Scratch, ShownFrame, SurfaceDesc, Trials, Unwritten,
@@ -48,7 +48,7 @@ fn builder(profiles: Profiles, unwritten: Unwritten) -> Option<LinkBuilder> {
 }
 
 /// Shows frames until all is compared. `frame` makes one, and looks at it.
-fn run<S>(link: &mut AutoLink<S>, mut frame: impl FnMut(&mut AutoLink<S>, u32)) -> JointReport {
+fn run<S>(link: &mut AutoLink<S>, mut frame: impl FnMut(&mut AutoLink<S>, u32)) -> PairReport {
     let mut frames = 0;
     // Some more, as the last comparison ends with a change.
     let mut more = 10;
@@ -65,22 +65,22 @@ fn run<S>(link: &mut AutoLink<S>, mut frame: impl FnMut(&mut AutoLink<S>, u32)) 
     link.report().clone()
 }
 
-fn is_compared(row: &&JointRow) -> bool {
-    matches!(row.state, JointState::Chosen | JointState::Slower)
+fn is_compared(row: &&PairRow) -> bool {
+    matches!(row.state, PairState::Chosen | PairState::Slower)
 }
 
 /// Every pair was compared, or says why it does not work.
-fn check(report: &JointReport) {
+fn check(report: &PairReport) {
     assert!(matches!(report.basis, Basis::Frames(_)), "{report}");
     assert!(report.rows.iter().filter(is_compared).count() > 1, "{report}");
     for row in &report.rows {
-        assert!(!matches!(row.state, JointState::NotTried { .. }), "{report}");
+        assert!(!matches!(row.state, PairState::NotTried { .. }), "{report}");
         assert!(!is_compared(&row) || row.median_us.is_some_and(|us| us > 0.0), "{report}");
     }
 }
 
 /// Opens a link of frames of the host and runs it; the first backend, and what was found.
-fn run_host(folder: Option<&PathBuf>, threads: Threads) -> Option<(Api, Basis, JointReport)> {
+fn run_host(folder: Option<&PathBuf>, threads: Threads) -> Option<(Api, Basis, PairReport)> {
     let profiles = folder.map_or(Profiles::Off, |folder| Profiles::Folder(folder.clone()));
     let mut link = builder(profiles, Unwritten::Overwrite)?.open_auto(|_, _| Ok(())).unwrap();
     let first = (link.link().backend().device().api, link.report().basis.clone());
@@ -319,7 +319,7 @@ fn a_backend_that_is_far_slower_for_one_work_of_the_host_is_not_opened_for_the_n
     let other = open("a third").unwrap();
     for link in [link, other] {
         let report = link.report();
-        let far = report.rows.iter().filter(|row| row.state == JointState::Slower);
+        let far = report.rows.iter().filter(|row| row.state == PairState::Slower);
         assert!(far.clone().count() > 0 && far.clone().all(|row| row.because.contains("another work")), "{report}");
     }
 }
@@ -360,8 +360,8 @@ fn a_frame_that_others_do_not_make_is_made_by_the_one_in_use() {
         .unwrap();
         assert_eq!(link.link_mut().read_back().unwrap(), pixels(n as u8), "{}", link.report());
     });
-    let said = |row: &JointRow| match &row.state {
-        JointState::Failed { reason } | JointState::Mistaken { reason } => reason.contains("no text for this backend"),
+    let said = |row: &PairRow| match &row.state {
+        PairState::Failed { reason } | PairState::Mistaken { reason } => reason.contains("no text for this backend"),
         _ => false,
     };
     assert!(report.rows.iter().any(said), "{report}");
@@ -478,10 +478,10 @@ fn what_frames_keep_survives_failures_and_sizes() {
         let expected = if zeros { 0 } else { grey };
         let shown = link.link_mut().read_back().unwrap();
         assert_eq!(shown, vec![expected; (side * side * 4) as usize], "frame {n}: {}", link.report());
-        let count = *link.side();
+        let count = *link.state();
         assert_eq!(count, n + 1, "frame {n}: {}", link.report());
     });
-    assert!(report.rows.iter().any(|row| row.state == JointState::Chosen), "{report}");
+    assert!(report.rows.iter().any(|row| row.state == PairState::Chosen), "{report}");
 }
 
 #[test]
@@ -569,7 +569,7 @@ fn another_policy_ends_the_comparison_and_keeps_the_picture() {
             link.set_policy(policy.clone()).unwrap();
             assert!(link.is_decided(), "{}", link.report());
             assert_eq!(link.link_mut().read_back().unwrap(), pixels(last as u8), "{policy:?}");
-            assert_eq!(*link.side(), last);
+            assert_eq!(*link.state(), last);
             assert_eq!(link.link().backend().device().api, Api::Cpu);
             (0..5).for_each(|_| last = frame(&mut link));
             assert_eq!(link.link().frames_behind() > 0, policy.mode != Mode::Latency);

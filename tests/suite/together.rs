@@ -3,7 +3,7 @@
 use pixelferry::{
     Api, Arg, BackendChoice, CpuKernelExt as _, DisplayChoice, Error, ImageAccess, ImageDesc, InitialContent,
     KernelSource, LinkBuilder, OpenedLink, PixelFormat, Policy, Profiles, Scratch, SurfaceDesc, Trials, open_headless,
-    report::{Basis, JointState},
+    report::{Basis, PairState},
 };
 use pixelferry_tests::{Folder, Need, need, ramp, ramp_pixel};
 use std::time::Duration;
@@ -49,7 +49,7 @@ fn the_first_pair_that_works_is_opened_and_others_are_named() {
     assert_eq!(chosen.display, opened.display.device().to_string());
     assert_eq!(chosen.path.as_deref(), Some(opened.link.path().name()));
     assert!(!chosen.because.is_empty() && report.to_string().contains("by the cost model"), "{report}");
-    assert_eq!(report.rows.iter().filter(|row| row.state == JointState::Chosen).count(), 1, "{report}");
+    assert_eq!(report.rows.iter().filter(|row| row.state == PairState::Chosen).count(), 1, "{report}");
     assert!(report.rows.iter().all(|row| row.median_us.is_none()), "{report}");
 }
 
@@ -94,7 +94,7 @@ fn what_does_not_do_the_frames_is_not_taken_and_says_why() {
     let opened = frames().launch(&broken, []).open().unwrap();
     assert_eq!(opened.backend.device().api, Api::Cpu, "{}", opened.report);
     let failed: Vec<_> =
-        opened.report.rows.iter().filter(|row| matches!(row.state, JointState::Mistaken { .. })).collect();
+        opened.report.rows.iter().filter(|row| matches!(row.state, PairState::Mistaken { .. })).collect();
     assert!(!failed.is_empty() || !opened.report.to_string().contains("OpenGL"), "{}", opened.report);
     assert!(failed.iter().all(|row| !row.compute.starts_with("CPU")), "{}", opened.report);
 }

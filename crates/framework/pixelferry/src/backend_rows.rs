@@ -23,7 +23,7 @@ use std::sync::Arc;
 pub enum BackendChoice {
     /// The first that works of: CUDA, OpenCL on a GPU, OpenCL on a CPU. Then, where every kernel is given in WGSL,
     /// OpenGL or wgpu on a GPU, the display's own API first. Then the CPU backend and, where a kernel has no Rust
-    /// closure for it, OpenGL or wgpu on a CPU. Without kernels this never fails because of a missing driver.
+    /// closure for it, OpenGL or wgpu on a CPU. Without kernels this never fails because of a missing row.
     #[default]
     Auto,
     /// The best CUDA device; an error where there is none.
@@ -44,7 +44,7 @@ pub enum BackendChoice {
 }
 
 /// The properties in which the backends differ.
-pub(crate) struct Driver {
+pub(crate) struct BackendRow {
     pub(crate) named: ChoiceRow<BackendChoice>,
     pub(crate) api: Api,
     /// Languages of its kernels. Its compilers may be missing, and some devices accept further languages.
@@ -63,15 +63,15 @@ pub(crate) struct Driver {
     pub(crate) missing: fn(&str) -> &'static str,
 }
 
-impl Driver {
+impl BackendRow {
     pub(crate) fn is_meant(&self, choice: BackendChoice) -> bool {
         choice == BackendChoice::Auto || choice == self.named.choice
     }
 }
 
 /// One row for each API, in the order of [`BackendChoice::Auto`].
-pub(crate) static DRIVERS: &[Driver] = &[
-    Driver {
+pub(crate) static BACKENDS: &[BackendRow] = &[
+    BackendRow {
         named: ChoiceRow { built: cfg!(feature = "cuda"), ..ChoiceRow::new(BackendChoice::Cuda, "cuda", &[], "CUDA") },
         api: Api::Cuda,
         takes: &[Language::CudaCpp, Language::Ptx],
@@ -82,7 +82,7 @@ pub(crate) static DRIVERS: &[Driver] = &[
         list: cuda::list,
         missing: |reason| if reason.contains("driver offers CUDA") { "old-driver" } else { "no-cuda" },
     },
-    Driver {
+    BackendRow {
         named: ChoiceRow {
             built: cfg!(feature = "opencl"),
             ..ChoiceRow::new(BackendChoice::OpenCl, "opencl", &[], "OpenCL")
@@ -96,7 +96,7 @@ pub(crate) static DRIVERS: &[Driver] = &[
         list: opencl::list,
         missing: |_| "no-opencl",
     },
-    Driver {
+    BackendRow {
         named: ChoiceRow {
             built: cfg!(feature = "gl-compute"),
             ..ChoiceRow::new(BackendChoice::Gl, "gl", &["opengl"], "OpenGL's compute shaders")
@@ -110,7 +110,7 @@ pub(crate) static DRIVERS: &[Driver] = &[
         list: gl_compute::list,
         missing: |_| "no-opengl-compute",
     },
-    Driver {
+    BackendRow {
         named: ChoiceRow {
             built: cfg!(feature = "wgpu"),
             ..ChoiceRow::new(BackendChoice::Wgpu, "wgpu", &[], "wgpu's compute shaders (feature `wgpu`)")
@@ -124,7 +124,7 @@ pub(crate) static DRIVERS: &[Driver] = &[
         list: wgpu_compute::list,
         missing: |_| "no-wgpu-compute",
     },
-    Driver {
+    BackendRow {
         named: ChoiceRow {
             built: cfg!(feature = "vulkan-compute"),
             ..ChoiceRow::new(
@@ -143,7 +143,7 @@ pub(crate) static DRIVERS: &[Driver] = &[
         list: vulkan_compute::list,
         missing: |_| "no-vulkan-compute",
     },
-    Driver {
+    BackendRow {
         named: ChoiceRow::new(BackendChoice::Cpu, "cpu", &["threads"], "Threads"),
         api: Api::Cpu,
         takes: &[Language::Rust],
@@ -162,11 +162,11 @@ impl ApiChoice for BackendChoice {
     const KIND: &'static str = "backend";
 
     fn all() -> impl Iterator<Item = &'static ChoiceRow<Self>> {
-        std::iter::once(&AUTO).chain(DRIVERS.iter().map(|driver| &driver.named))
+        std::iter::once(&AUTO).chain(BACKENDS.iter().map(|row| &row.named))
     }
 
     fn api(self) -> Option<Api> {
-        DRIVERS.iter().find(|driver| driver.named.choice == self).map(|driver| driver.api)
+        BACKENDS.iter().find(|row| row.named.choice == self).map(|row| row.api)
     }
 }
 
@@ -177,7 +177,7 @@ fn is_hardware_for_wgsl(device: &DeviceIdentity, kernels: &[KernelSource]) -> bo
 
 /// True where a display can draw with kernels on this API's devices.
 pub(crate) fn draws(api: Api) -> bool {
-    DRIVERS.iter().any(|driver| driver.draws && driver.api == api)
+    BACKENDS.iter().any(|row| row.draws && row.api == api)
 }
 
 #[cfg(feature = "cuda")]

@@ -1,7 +1,7 @@
 //! Compute backends of this machine, and functions that open them.
 
 use crate::availability::Availability;
-use crate::backend_rows::{BackendChoice, DRIVERS, Driver};
+use crate::backend_rows::{BACKENDS, BackendChoice, BackendRow};
 use interop_core::describe::process;
 use interop_core::{Api, ComputeBackend, DeviceIdentity, Error, KernelSource, Language, Result};
 use serde::Serialize;
@@ -45,10 +45,10 @@ pub fn open_backend(choice: BackendChoice, kernels: &[KernelSource]) -> Result<A
     process::check("open_backend")?;
     let is_auto = choice == BackendChoice::Auto;
     let (mut passed_over, mut refusals) = (None, Vec::new());
-    for driver in DRIVERS.iter().filter(|driver| driver.is_meant(choice)) {
-        let reason = match (driver.best)(None) {
+    for row in BACKENDS.iter().filter(|row| row.is_meant(choice)) {
+        let reason = match (row.best)(None) {
             Ok(backend) => match kernels.iter().find(|k| !k.suits(backend.caps())) {
-                None if is_auto && !(driver.suits_auto)(backend.device(), kernels) => {
+                None if is_auto && !(row.suits_auto)(backend.device(), kernels) => {
                     passed_over.get_or_insert(backend);
                     continue;
                 }
@@ -57,8 +57,8 @@ pub fn open_backend(choice: BackendChoice, kernels: &[KernelSource]) -> Result<A
             },
             Err(e) => e,
         };
-        info!(api = %driver.api, %reason, "backend skipped");
-        refusals.push((driver, reason));
+        info!(api = %row.api, %reason, "backend skipped");
+        refusals.push((row, reason));
     }
     let last = refusals.pop().map(|(_, reason)| reason);
     passed_over.ok_or_else(|| last.unwrap_or_else(|| Error::invalid("open_backend", "no backend is available")))
@@ -67,17 +67,17 @@ pub fn open_backend(choice: BackendChoice, kernels: &[KernelSource]) -> Result<A
 /// Returns the devices for a choice, by name and driver, as far as they can be listed without being opened.
 pub(crate) fn listed_devices(choice: BackendChoice) -> Vec<String> {
     // Backends in a display's queue find their devices only when they are opened.
-    let lists = DRIVERS.iter().filter(|driver| !driver.in_queue && driver.is_meant(choice));
-    let devices = lists.flat_map(|driver| (driver.list)().unwrap_or_default());
+    let lists = BACKENDS.iter().filter(|row| !row.in_queue && row.is_meant(choice));
+    let devices = lists.flat_map(|row| (row.list)().unwrap_or_default());
     devices.map(|device| format!("{} {}", device.identity, device.identity.driver)).collect()
 }
 
 /// Returns the order of [`BackendChoice::Auto`] for a display: of the APIs that compute in a display's queue, its own
 /// comes first.
-pub(crate) fn in_order(display: Option<Api>) -> Vec<&'static Driver> {
-    let mut all: Vec<_> = DRIVERS.iter().collect();
-    let own = all.iter().position(|driver| driver.in_queue && Some(driver.api) == display);
-    if let (Some(first), Some(own)) = (all.iter().position(|driver| driver.in_queue), own) {
+pub(crate) fn in_order(display: Option<Api>) -> Vec<&'static BackendRow> {
+    let mut all: Vec<_> = BACKENDS.iter().collect();
+    let own = all.iter().position(|row| row.in_queue && Some(row.api) == display);
+    if let (Some(first), Some(own)) = (all.iter().position(|row| row.in_queue), own) {
         all[first..=own].rotate_right(1);
     }
     all
@@ -85,11 +85,15 @@ pub(crate) fn in_order(display: Option<Api>) -> Vec<&'static Driver> {
 
 /// Returns the error for a device that supports none of the kernel's languages, with the backends that do and the
 /// reasons why those that were tried are unavailable.
-pub(crate) fn unsuited(kernel: &KernelSource, backend: &dyn ComputeBackend, refusals: &[(&Driver, Error)]) -> Error {
-    let takers = DRIVERS.iter().filter(|driver| driver.takes.iter().any(|language| kernel.source(*language).is_some()));
-    let takers = takers.map(|driver| match refusals.iter().find(|(refused, _)| refused.api == driver.api) {
-        Some((_, reason)) => format!("{} ({reason})", driver.named.name),
-        None => driver.named.name.to_owned(),
+pub(crate) fn unsuited(
+    kernel: &KernelSource,
+    backend: &dyn ComputeBackend,
+    refusals: &[(&BackendRow, Error)],
+) -> Error {
+    let takers = BACKENDS.iter().filter(|row| row.takes.iter().any(|language| kernel.source(*language).is_some()));
+    let takers = takers.map(|row| match refusals.iter().find(|(refused, _)| refused.api == row.api) {
+        Some((_, reason)) => format!("{} ({reason})", row.named.name),
+        None => row.named.name.to_owned(),
     });
     let takers = takers.collect::<Vec<_>>().join(", ");
     let spoken: Vec<_> = backend.caps().languages.iter().map(ToString::to_string).collect();
@@ -110,8 +114,8 @@ pub(crate) fn unsuited(kernel: &KernelSource, backend: &dyn ComputeBackend, refu
 /// with its error in the last list.
 pub fn open_all_backends() -> (Vec<Arc<dyn ComputeBackend>>, Vec<BackendStatus>, Vec<Error>) {
     let (mut backends, mut all, mut errors) = (Vec::new(), Vec::new(), Vec::new());
-    for driver in DRIVERS {
-        let (availability, listed) = match (driver.list)() {
+    for row in BACKENDS {
+        let (availability, listed) = match (row.list)() {
             Ok(listed) => (Availability::Available, listed),
             Err(e) => (Availability::from(&e), Vec::new()),
         };
@@ -122,18 +126,18 @@ pub fn open_all_backends() -> (Vec<Arc<dyn ComputeBackend>>, Vec<BackendStatus>,
             }
         }
         let devices = listed.into_iter().map(|device| device.identity).collect();
-        let languages = languages(driver, &backends);
-        all.push(BackendStatus { api: driver.api, availability, devices, languages });
+        let languages = languages(row, &backends);
+        all.push(BackendStatus { api: row.api, availability, devices, languages });
     }
     (backends, all, errors)
 }
 
-fn languages(driver: &Driver, opened: &[Arc<dyn ComputeBackend>]) -> Vec<Language> {
+fn languages(row: &BackendRow, opened: &[Arc<dyn ComputeBackend>]) -> Vec<Language> {
     let mut all: Vec<Language> = Vec::new();
-    for backend in opened.iter().filter(|backend| backend.device().api == driver.api) {
+    for backend in opened.iter().filter(|backend| backend.device().api == row.api) {
         all.extend(backend.caps().languages.iter().filter(|language| !all.contains(language)).collect::<Vec<_>>());
     }
-    if all.is_empty() { driver.takes.to_vec() } else { all }
+    if all.is_empty() { row.takes.to_vec() } else { all }
 }
 
 #[cfg(test)]
@@ -142,7 +146,7 @@ mod tests {
 
     #[test]
     fn of_those_that_compute_in_queues_the_displays_own_comes_first() {
-        let order = |display| in_order(display).iter().map(|driver| driver.api).collect::<Vec<_>>();
+        let order = |display| in_order(display).iter().map(|row| row.api).collect::<Vec<_>>();
         let (cuda, opencl, cpu) = (Api::Cuda, Api::OpenCl, Api::Cpu);
         assert_eq!(order(None), [cuda, opencl, Api::OpenGl, Api::Wgpu, Api::Vulkan, cpu]);
         assert_eq!(order(Some(Api::OpenGl)), order(None));

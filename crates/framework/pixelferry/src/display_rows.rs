@@ -23,7 +23,7 @@ use std::sync::Arc;
 #[non_exhaustive]
 pub enum DisplayChoice {
     /// The first that works of: OpenGL without a window, the compute device itself if it is hardware, plain memory. It
-    /// never fails because of a missing driver.
+    /// never fails because of a missing row.
     #[default]
     Auto,
     /// OpenGL without a window; an error where it is unavailable.
@@ -34,7 +34,7 @@ pub enum DisplayChoice {
     /// Memory of the CUDA or OpenCL device that computes, or of the best one, drawn with its own kernels; an error
     /// where there is none.
     Compute,
-    /// Plain host memory, without any driver.
+    /// Plain host memory, without any row.
     Memory,
     /// Vulkan without a window, on a device of the display's own; an error where it is unavailable, and where this
     /// library was built without its feature `vulkan`.
@@ -49,14 +49,14 @@ pub(crate) fn device(beside: PartnerBackend<'_>) -> Option<&DeviceIdentity> {
 }
 
 /// The properties in which the displays differ.
-pub(crate) struct Driver {
+pub(crate) struct DisplayRow {
     pub(crate) named: ChoiceRow<DisplayChoice>,
     /// API of its devices; `None` if it is that of the compute device.
     pub(crate) api: Option<Api>,
     /// Kind of display in its status.
     pub(crate) kind: &'static str,
     /// Tells whether [`DisplayChoice::Auto`] may use it together with this device.
-    pub(crate) taken_by_itself: fn(Option<&DeviceIdentity>) -> bool,
+    pub(crate) suits_auto: fn(Option<&DeviceIdentity>) -> bool,
     /// Opens the best device, preferring the compute device if it can draw.
     pub(crate) best_for: fn(PartnerBackend<'_>) -> Result<HeadlessDisplay>,
     /// Opens a display on each of its devices.
@@ -69,20 +69,20 @@ pub(crate) struct Driver {
 pub(crate) const GL: &str = "gl-headless";
 
 /// One row for each display; those of [`DisplayChoice::Auto`] come first, in its order.
-pub(crate) static DRIVERS: &[Driver] = &[
-    Driver {
+pub(crate) static DISPLAYS: &[DisplayRow] = &[
+    DisplayRow {
         named: ChoiceRow {
             built: cfg!(feature = "headless"),
             ..ChoiceRow::new(DisplayChoice::Gl, "gl", &["opengl"], "OpenGL")
         },
         api: Some(Api::OpenGl),
         kind: GL,
-        taken_by_itself: |_| true,
+        suits_auto: |_| true,
         best_for: |beside| gl::best(device(beside)),
         all: gl::all,
         missing: Some("no-opengl"),
     },
-    Driver {
+    DisplayRow {
         named: ChoiceRow {
             built: cfg!(any(feature = "cuda", feature = "opencl")),
             ..ChoiceRow::new(
@@ -95,40 +95,40 @@ pub(crate) static DRIVERS: &[Driver] = &[
         api: None,
         kind: "compute",
         // On a CPU, the compute device draws into memory, and the display in plain memory does so without a compiler.
-        taken_by_itself: |device| device.is_some_and(|device| draws(device.api) && !device.software),
+        suits_auto: |device| device.is_some_and(|device| draws(device.api) && !device.software),
         best_for: compute::best,
         all: compute::all,
         missing: None,
     },
-    Driver {
+    DisplayRow {
         named: ChoiceRow::new(DisplayChoice::Memory, "memory", &[], "Plain memory"),
         api: Some(Api::Cpu),
         kind: "memory",
-        taken_by_itself: |_| true,
+        suits_auto: |_| true,
         best_for: |_| Ok(MemoryDisplay::new().into()),
         all: || Ok(vec![MemoryDisplay::new().into()]),
         missing: Some("no-display"),
     },
-    Driver {
+    DisplayRow {
         named: ChoiceRow {
             built: cfg!(feature = "wgpu"),
             ..ChoiceRow::new(DisplayChoice::Wgpu, "wgpu", &[], "wgpu (feature `wgpu`)")
         },
         api: Some(Api::Wgpu),
         kind: "wgpu",
-        taken_by_itself: |_| false,
+        suits_auto: |_| false,
         best_for: |beside| wgpu(device(beside)),
         all: || Ok(vec![wgpu(None)?]),
         missing: Some("no-wgpu"),
     },
-    Driver {
+    DisplayRow {
         named: ChoiceRow {
             built: cfg!(feature = "vulkan"),
             ..ChoiceRow::new(DisplayChoice::Vulkan, "vulkan", &["vk"], "Vulkan (feature `vulkan`), without windows")
         },
         api: Some(Api::Vulkan),
         kind: "vulkan",
-        taken_by_itself: |_| false,
+        suits_auto: |_| false,
         best_for: |beside| vulkan(device(beside)),
         all: || Ok(vec![vulkan(None)?]),
         missing: Some("no-vulkan"),
@@ -142,11 +142,11 @@ impl ApiChoice for DisplayChoice {
     const KIND: &'static str = "display";
 
     fn all() -> impl Iterator<Item = &'static ChoiceRow<Self>> {
-        std::iter::once(&AUTO).chain(DRIVERS.iter().map(|driver| &driver.named))
+        std::iter::once(&AUTO).chain(DISPLAYS.iter().map(|row| &row.named))
     }
 
     fn api(self) -> Option<Api> {
-        DRIVERS.iter().find(|driver| driver.named.choice == self).and_then(|driver| driver.api)
+        DISPLAYS.iter().find(|row| row.named.choice == self).and_then(|row| row.api)
     }
 }
 
@@ -226,7 +226,7 @@ pub(crate) mod gl {
 #[cfg(any(feature = "cuda", feature = "opencl"))]
 pub(crate) mod compute {
     use super::PartnerBackend;
-    use crate::backend_rows::{DRIVERS, draws};
+    use crate::backend_rows::{BACKENDS, draws};
     use crate::headless::HeadlessDisplay;
     use compute_display::ComputeDisplay;
     use interop_core::{Error, Result};
@@ -239,8 +239,8 @@ pub(crate) mod compute {
             return Ok(ComputeDisplay::on(Arc::clone(backend))?.into());
         }
         let mut last = None;
-        for driver in DRIVERS.iter().filter(|driver| driver.draws) {
-            match (driver.best)(None) {
+        for row in BACKENDS.iter().filter(|row| row.draws) {
+            match (row.best)(None) {
                 Ok(backend) => return Ok(ComputeDisplay::on(backend)?.into()),
                 Err(reason) => last = Some(reason),
             }
@@ -251,8 +251,8 @@ pub(crate) mod compute {
     /// Opens a display on each device of CUDA and OpenCL.
     pub(crate) fn all() -> Result<Vec<HeadlessDisplay>> {
         let (mut displays, mut last) = (Vec::new(), None);
-        for driver in DRIVERS.iter().filter(|driver| driver.draws) {
-            match (driver.list)() {
+        for row in BACKENDS.iter().filter(|row| row.draws) {
+            match (row.list)() {
                 Ok(listed) => displays.extend(listed.iter().filter_map(|device| {
                     let display = (device.open)().and_then(ComputeDisplay::on);
                     let said = display

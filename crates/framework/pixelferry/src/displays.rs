@@ -2,7 +2,7 @@
 
 use crate::availability::Availability;
 use crate::backend_rows::draws;
-use crate::display_rows::{DRIVERS, DisplayChoice, Driver, PartnerBackend, device};
+use crate::display_rows::{DISPLAYS, DisplayChoice, DisplayRow, PartnerBackend, device};
 use crate::headless::HeadlessDisplay;
 use interop_core::describe::process;
 use interop_core::{DeviceIdentity, Error, Result};
@@ -40,10 +40,10 @@ pub fn open_headless(choice: DisplayChoice) -> Result<HeadlessDisplay> {
 }
 
 /// Returns the rows to try for a choice, in order.
-fn meant(choice: DisplayChoice, compute: Option<&DeviceIdentity>) -> impl Iterator<Item = &'static Driver> {
-    DRIVERS.iter().filter(move |driver| match choice {
-        DisplayChoice::Auto => (driver.taken_by_itself)(compute),
-        named => driver.named.choice == named,
+fn meant(choice: DisplayChoice, compute: Option<&DeviceIdentity>) -> impl Iterator<Item = &'static DisplayRow> {
+    DISPLAYS.iter().filter(move |row| match choice {
+        DisplayChoice::Auto => (row.suits_auto)(compute),
+        named => row.named.choice == named,
     })
 }
 
@@ -51,11 +51,11 @@ fn meant(choice: DisplayChoice, compute: Option<&DeviceIdentity>) -> impl Iterat
 /// with kernels uses this very backend.
 pub(crate) fn open_beside(choice: DisplayChoice, beside: PartnerBackend<'_>) -> Result<HeadlessDisplay> {
     let mut last = None;
-    for driver in meant(choice, device(beside)) {
-        match (driver.best_for)(beside) {
+    for row in meant(choice, device(beside)) {
+        match (row.best_for)(beside) {
             Ok(display) => return Ok(display),
             Err(reason) => {
-                info!(kind = driver.kind, %reason, "display skipped");
+                info!(kind = row.kind, %reason, "display skipped");
                 last = Some(reason);
             }
         }
@@ -67,7 +67,7 @@ pub(crate) fn open_beside(choice: DisplayChoice, beside: PartnerBackend<'_>) -> 
 /// first, in its order.
 pub fn open_all_headless() -> (Vec<HeadlessDisplay>, Vec<DisplayStatus>) {
     let (mut displays, mut status) = (Vec::new(), Vec::new());
-    for &Driver { kind, all, .. } in DRIVERS.iter().filter(|driver| driver.named.built) {
+    for &DisplayRow { kind, all, .. } in DISPLAYS.iter().filter(|row| row.named.built) {
         let said = |availability, device| DisplayStatus { kind, availability, device };
         match all() {
             Ok(opened) => {
@@ -95,7 +95,7 @@ mod tests {
     fn auto_takes_a_compute_device_that_is_hardware_after_opengl_and_before_memory() {
         let of = |api, software| CpuBackend::new().unwrap().device().clone().with_api(api).with_software(software);
         let names = |device: Option<DeviceIdentity>| {
-            meant(DisplayChoice::Auto, device.as_ref()).map(|driver| driver.named.name).collect::<Vec<_>>()
+            meant(DisplayChoice::Auto, device.as_ref()).map(|row| row.named.name).collect::<Vec<_>>()
         };
         assert_eq!(names(None), ["gl", "memory"]);
         for api in [Api::Cuda, Api::OpenCl] {

@@ -1,7 +1,7 @@
 //! Reports of findings, measurements and choices: from [`crate::probe`], from [`crate::LinkBuilder::open`] and from
 //! links.
 
-pub use crate::auto_link::{Basis, JointReport, JointRow, JointState};
+pub use crate::auto_link::{Basis, PairReport, PairRow, PairState};
 pub use crate::availability::Availability;
 pub use crate::backends::BackendStatus;
 pub use crate::displays::DisplayStatus;

@@ -60,7 +60,7 @@ impl Scene for Fluid {
     }
 
     fn about(&mut self) -> Option<String> {
-        Some(format!("{} cells, {JACOBI_STEPS} Jacobi steps a frame", self.link.side().0.cells()))
+        Some(format!("{} cells, {JACOBI_STEPS} Jacobi steps a frame", self.link.state().0.cells()))
     }
 
     fn advance_in(&mut self, _seconds: f32, place: &mut FrameTarget<'_>) -> Result<bool, SceneError> {

@@ -2,10 +2,10 @@
 
 mod newcomer;
 
-use super::lane::{HOPELESS, Lane, LaneFrame, OTHER_PATH, Turn};
+use super::contender::{Contender, HOPELESS, NextFrame, OTHER_PATH, Turn};
 use super::link_builder::LinkBuilder;
-use super::pairs::{DisplaySide, PendingBackend, Prospect};
-use super::report::{Basis, JointReport, JointRow, JointState, failed};
+use super::pairs::{DisplaySide, PairCandidate, PendingBackend};
+use super::report::{Basis, PairReport, PairRow, PairState, failed};
 use super::saved_choice;
 use interop_core::tournament::{Clock, MOST_SAMPLES, TURN, Verdict, quantile};
 use interop_core::{Error, Mode, PathId, SurfaceDesc, Trials};
@@ -25,7 +25,7 @@ const FAR: [f64; 3] = [30.0, 8.0, 2.0];
 const ELSEWHERE: f64 = 4.0;
 /// A pair that was faster is compared once more after this time, before the program switches to it. Right after devices
 /// were opened, frames of threads took six times as long on a machine with an NVIDIA H200.
-const AGAIN: Duration = Duration::from_secs(1);
+const CONFIRM_AFTER: Duration = Duration::from_secs(1);
 /// Share of the first seconds that may be spent in addition to the policy's share, because all pairs are new then.
 /// Opening four links takes about 130 ms on an NVIDIA H200, and twice that for a 4K picture.
 const FIRST_SHARE: f64 = 0.08;
@@ -33,10 +33,10 @@ const FIRST_SHARE: f64 = 0.08;
 const FIRST: Duration = Duration::from_secs(5);
 /// A program's first frames, or its first second, are left undisturbed: none is waited for, and no other backend is
 /// opened.
-const QUIET: (u32, Duration) = (60, Duration::from_secs(1));
+const UNDISTURBED: (u32, Duration) = (60, Duration::from_secs(1));
 /// Number of frames that follow each compared frame, so that most frames of a program that waits between them are
 /// unaffected.
-const PLAIN: u32 = 3;
+const UNTIMED: u32 = 3;
 /// Number of consecutive frames of other work that ends a comparison.
 const OTHERS: u32 = 300;
 /// Reason why a pair has no time yet.
@@ -52,7 +52,7 @@ pub(super) struct BackendTrials {
     /// The current display only.
     shown: Vec<DisplaySide>,
     /// Its rows are in the order of the cost model.
-    report: JointReport,
+    report: PairReport,
     in_use: usize,
     trials: Trials,
     /// Rows that wait: other pairs, then paths.
@@ -103,13 +103,13 @@ impl BackendTrials {
         wanted: LinkBuilder,
         (trials, asked): (Trials, Mode),
         shown: Vec<DisplaySide>,
-        report: JointReport,
+        report: PairReport,
     ) -> Self {
         let (begun, waits) = (wanted.policy.clock.now(), wanted.policy.mode);
-        let in_use = report.rows.iter().position(|row| row.state == JointState::Chosen).unwrap_or(0);
+        let in_use = report.rows.iter().position(|row| row.state == PairState::Chosen).unwrap_or(0);
         let spreads = matches!(trials, Trials::Spread { .. });
         let remembered = report.rows.get(in_use).and_then(|row| row.median_us).filter(|_| spreads);
-        let mut contest = Self {
+        let mut trials = Self {
             work: wanted.work.clone(),
             wanted,
             asked,
@@ -142,14 +142,14 @@ impl BackendTrials {
             is_told: waits == asked,
             is_cut: false,
         };
-        contest.report.what += if waits == asked { "" } else { ", frames waited for" };
-        if contest.remembered.is_none() && spreads {
-            contest.wait_for_all(saved_choice::load_others(&contest.wanted));
+        trials.report.what += if waits == asked { "" } else { ", frames waited for" };
+        if trials.remembered.is_none() && spreads {
+            trials.queue_all(saved_choice::load_others(&trials.wanted));
         }
-        contest
+        trials
     }
 
-    pub const fn report(&self) -> &JointReport {
+    pub const fn report(&self) -> &PairReport {
         &self.report
     }
 
@@ -189,7 +189,7 @@ impl BackendTrials {
         let is_other = name != self.wanted.work;
         self.others = if is_other { self.others + 1 } else { 0 };
         if self.others > OTHERS && !self.is_over() {
-            self.stop();
+            self.cancel();
         }
         let begins = is_other && self.is_over() && self.spreads() && !self.compared.iter().any(|of| of == name);
         if begins {
@@ -199,18 +199,17 @@ impl BackendTrials {
             let known = self.report.rows.clone();
             (self.report.what, self.reference_us) = (self.wanted.what(), 0.0);
             let remembered =
-                saved_choice::load(&self.wanted).map(|found| found.report).filter(|JointReport { rows, .. }| {
-                    rows.len() == known.len()
-                        && rows.get(self.in_use).is_some_and(|row| row.state == JointState::Chosen)
+                saved_choice::load(&self.wanted).map(|found| found.report).filter(|PairReport { rows, .. }| {
+                    rows.len() == known.len() && rows.get(self.in_use).is_some_and(|row| row.state == PairState::Chosen)
                 });
-            if let Some(JointReport { rows, paths, .. }) = remembered {
+            if let Some(PairReport { rows, paths, .. }) = remembered {
                 self.remembered = rows.get(self.in_use).and_then(|row| row.median_us);
                 (self.report.rows, self.report.paths) = (rows, paths);
                 return true;
             }
             self.report.rows.iter_mut().for_each(|row| (row.median_us, row.ratio) = (None, None));
             let in_use_us = known.get(self.in_use).and_then(|row| row.median_us);
-            self.wait_for_all(Some(known));
+            self.queue_all(Some(known));
             if self.waiting.is_empty() {
                 // Restored for the next comparison.
                 self.report.rows[self.in_use].median_us = in_use_us;
@@ -228,25 +227,25 @@ impl BackendTrials {
 
     /// Compares all pairs except those that took far longer in another kind of host work, whose rows are `known`: a
     /// link that cannot win is not opened again for each element type of an array.
-    fn wait_for_all(&mut self, known: Option<Vec<JointRow>>) {
+    fn queue_all(&mut self, known: Option<Vec<PairRow>>) {
         let known = known.filter(|rows| rows.len() == self.report.rows.len()).unwrap_or_default();
-        let best = known.get(self.in_use).filter(|row| row.state == JointState::Chosen).and_then(|row| row.median_us);
+        let best = known.get(self.in_use).filter(|row| row.state == PairState::Chosen).and_then(|row| row.median_us);
         self.waiting.clear();
         for (at, row) in self.report.rows.iter_mut().enumerate() {
-            if at == self.in_use || !matches!(row.state, JointState::NotTried { .. } | JointState::Slower) {
+            if at == self.in_use || !matches!(row.state, PairState::NotTried { .. } | PairState::Slower) {
                 continue;
             }
-            let is_far = |row: &&JointRow| {
+            let is_far = |row: &&PairRow| {
                 let ratio = row.median_us.zip(best).map(|(us, best)| us / best);
-                row.state == JointState::Slower && ratio.is_some_and(|ratio| ratio > ELSEWHERE)
+                row.state == PairState::Slower && ratio.is_some_and(|ratio| ratio > ELSEWHERE)
             };
             match known.get(at).filter(is_far) {
                 Some(far) => {
                     let because = format!("{} (another work)", far.because.trim_end_matches(" (another work)"));
-                    *row = JointRow { because, ..far.clone() };
+                    *row = PairRow { because, ..far.clone() };
                 }
                 None => {
-                    row.state = JointState::NotTried { reason: COMPARED_LATER.into() };
+                    row.state = PairState::NotTried { reason: COMPARED_LATER.into() };
                     self.waiting.push_back(at);
                 }
             }
@@ -257,8 +256,8 @@ impl BackendTrials {
     }
 
     /// Compares the pairs that an earlier start had no time for.
-    fn wait_for_rest(&mut self) {
-        let is_left = |row: &JointRow| matches!(row.state, JointState::NotTried { .. });
+    fn queue_untried(&mut self) {
+        let is_left = |row: &PairRow| matches!(row.state, PairState::NotTried { .. });
         self.waiting = (0..self.report.rows.len()).filter(|&at| is_left(&self.report.rows[at])).collect();
         let has_left = self.report.paths.iter().any(is_left);
         self.report.paths.retain(|row| !is_left(row));
@@ -284,27 +283,27 @@ impl BackendTrials {
     }
 
     /// Ends the comparison; its results are not remembered.
-    pub fn stop(&mut self) {
+    pub fn cancel(&mut self) {
         self.is_cut |= !self.is_over() && self.remembered.is_none();
-        self.leave_rest();
+        self.abandon_rest();
     }
 
     /// Adds a row for another path of the current pair, which has computed no frame.
-    fn add_path(&mut self, path: PathId, state: JointState) {
+    fn add_path(&mut self, path: PathId, state: PairState) {
         let (path, row) = (Some(path.to_string()), self.report.rows[self.in_use].clone());
-        self.report.paths.push(JointRow { path, state, median_us: None, ratio: None, ..row });
+        self.report.paths.push(PairRow { path, state, median_us: None, ratio: None, ..row });
     }
 
     /// Ends the comparison for this start.
-    fn leave_rest(&mut self) {
+    fn abandon_rest(&mut self) {
         let left = || "the program or the time limit ended the comparison; the next start continues it".into();
         let states = self.report.rows.iter_mut().map(|row| &mut row.state);
-        for state in states.filter(|state| matches!(state, JointState::NotTried { reason } if reason == COMPARED_LATER))
+        for state in states.filter(|state| matches!(state, PairState::NotTried { reason } if reason == COMPARED_LATER))
         {
-            *state = JointState::NotTried { reason: left() };
+            *state = PairState::NotTried { reason: left() };
         }
         for path in std::mem::take(&mut self.paths) {
-            self.add_path(path, JointState::NotTried { reason: left() });
+            self.add_path(path, PairState::NotTried { reason: left() });
         }
         (self.waiting, self.wants_paths) = (VecDeque::new(), false);
         (self.has_duel, self.remembered, self.turn) = (false, None, None);
@@ -320,13 +319,13 @@ impl BackendTrials {
     }
 
     /// Records that a frame that failed on this pair also fails on the current one, so the program is at fault.
-    pub fn excuse(&mut self, row: usize) {
+    pub fn blame_program(&mut self, row: usize) {
         let reason = "a frame of the program failed during the comparison".into();
         if let Some(row) = self.report.rows.get_mut(row) {
-            row.state = JointState::NotTried { reason };
+            row.state = PairState::NotTried { reason };
         }
         self.is_cut = true;
-        self.stop();
+        self.cancel();
     }
 
     /// Counts time that the program waited for the comparison.
@@ -339,81 +338,88 @@ impl BackendTrials {
         self.turn.as_ref().is_some_and(|turn| !turn.has_begun)
     }
 
-    /// Returns the next action. `front` is on show, and `back` waits.
-    pub fn next<S>(&mut self, front: &Lane<S>, back: Option<&Lane<S>>) -> LaneFrame {
+    /// Returns the next action. `active` is on show, and `standby` waits.
+    pub fn next<S>(&mut self, active: &Contender<S>, standby: Option<&Contender<S>>) -> NextFrame {
         if let Some(turn) = &self.turn {
-            self.plain += PLAIN;
-            return LaneFrame::Timed(turn.row);
+            self.plain += UNTIMED;
+            return NextFrame::Timed(turn.row);
         }
-        let Trials::Spread { share, within } = self.trials else { return LaneFrame::Plain };
+        let Trials::Spread { share, within } = self.trials else { return NextFrame::Plain };
         let running = self.clock().since(self.begun);
         self.frames = self.frames.saturating_add(1);
         self.plain = self.plain.saturating_sub(1);
         if running > within {
-            self.leave_rest();
-            return LaneFrame::Plain;
+            self.abandon_rest();
+            return NextFrame::Plain;
         }
-        let back = back.filter(|_| self.has_duel);
+        let standby = standby.filter(|_| self.has_duel);
         if self.wants_paths && self.waiting.is_empty() && !self.has_duel && self.remembered.is_none() {
             self.wants_paths = false;
-            let rivals =
-                if self.is_too_large() { Vec::new() } else { self.parts(front, back).0.rivals(&self.known_paths) };
+            let rivals = if self.is_too_large() {
+                Vec::new()
+            } else {
+                self.in_use_and_newcomer(active, standby).0.rivals(&self.known_paths)
+            };
             self.paths = rivals.into();
         }
         let given = running.mul_f64(share.clamp(0.0, 1.0)) + running.min(FIRST).mul_f64(FIRST_SHARE);
         let has_time = |takes: Duration| self.plain == 0 && self.spent + takes <= given;
-        let row = match (self.parts(front, back), self.waiting.front()) {
-            _ if self.frames <= QUIET.0 && running < QUIET.1 => return LaneFrame::Plain,
-            _ if self.remembered.is_some() && running < AGAIN => return LaneFrame::Plain,
+        let row = match (self.in_use_and_newcomer(active, standby), self.waiting.front()) {
+            _ if self.frames <= UNDISTURBED.0 && running < UNDISTURBED.1 => return NextFrame::Plain,
+            _ if self.remembered.is_some() && running < CONFIRM_AFTER => return NextFrame::Plain,
             _ if self.remembered.is_some() || self.reference_us <= 0.0 => {
                 if !has_time(Duration::ZERO) {
-                    return LaneFrame::Plain;
+                    return NextFrame::Plain;
                 }
                 self.round += 1;
                 self.in_use
             }
-            ((_, Some(_)), _) if self.again.is_some_and(|from| self.clock().now() < from) => return LaneFrame::Plain,
+            ((_, Some(_)), _) if self.again.is_some_and(|from| self.clock().now() < from) => return NextFrame::Plain,
             ((in_use, Some(newcomer)), _) => {
                 let (ours, theirs) = (newcomer.times.has_turn_in(self.round), in_use.times.has_turn_in(self.round));
                 // The turns of a round follow each other directly.
                 if ours == theirs && !has_time(self.round_time) {
-                    return LaneFrame::Plain;
+                    return NextFrame::Plain;
                 }
                 let is_newcomers = newcomer.times.has_turn_next(&in_use.times, self.round);
                 if is_newcomers || newcomer.times.is_cold() { newcomer.row() } else { self.in_use }
             }
-            (_, None) if self.paths.is_empty() => return LaneFrame::Plain,
-            _ if !has_time(self.opening_time) => return LaneFrame::Plain,
-            (_, None) => return LaneFrame::Open,
-            (_, Some(row)) => return if self.is_opened(*row) { LaneFrame::Open } else { LaneFrame::Plain },
+            (_, None) if self.paths.is_empty() => return NextFrame::Plain,
+            _ if !has_time(self.opening_time) => return NextFrame::Plain,
+            (_, None) => return NextFrame::Open,
+            (_, Some(row)) => return if self.is_opened(*row) { NextFrame::Open } else { NextFrame::Plain },
         };
         self.turn = Some(Turn { row, has_begun: false, samples_us: Vec::new() });
-        self.plain += PLAIN;
-        LaneFrame::Timed(row)
+        self.plain += UNTIMED;
+        NextFrame::Timed(row)
     }
 
     /// Returns the pairs that can be opened, in the order of the report's rows.
-    fn prospects(&self) -> Vec<Prospect<'_>> {
-        self.wanted.prospects(&self.shown)
+    fn candidates(&self) -> Vec<PairCandidate<'_>> {
+        self.wanted.candidates(&self.shown)
     }
 
     /// The pair in use, and the newcomer.
-    pub fn parts<'a, S>(&self, front: &'a Lane<S>, back: Option<&'a Lane<S>>) -> (&'a Lane<S>, Option<&'a Lane<S>>) {
-        match back {
-            Some(back) if front.row() != self.in_use => (back, Some(front)),
-            back => (front, back),
+    pub fn in_use_and_newcomer<'a, S>(
+        &self,
+        active: &'a Contender<S>,
+        standby: Option<&'a Contender<S>>,
+    ) -> (&'a Contender<S>, Option<&'a Contender<S>>) {
+        match standby {
+            Some(standby) if active.row() != self.in_use => (standby, Some(active)),
+            standby => (active, standby),
         }
     }
 
     /// Records the time of a frame; the part after `computed` was spent on the display and the wait. Returns true where
     /// a turn ends.
-    pub fn note<S>(&mut self, lane: &mut Lane<S>, computed: Duration, took: Duration) -> bool {
-        let (us, is_newcomer) = (took.as_secs_f64() * 1e6, lane.row() != self.in_use);
+    pub fn note<S>(&mut self, contender: &mut Contender<S>, computed: Duration, took: Duration) -> bool {
+        let (us, is_newcomer) = (took.as_secs_f64() * 1e6, contender.row() != self.in_use);
         // The program would have computed the frame in any case.
         let own = if is_newcomer { Duration::from_secs_f64(self.reference_us / 1e6) } else { computed };
         self.spent += took.saturating_sub(own);
-        if is_newcomer && lane.times.is_cold() {
-            lane.times.note_first(took);
+        if is_newcomer && contender.times.is_cold() {
+            contender.times.note_first(took);
             (self.seen, self.least_us, self.turn) = (self.seen + 1, self.least_us.min(us), None);
             self.round_time = took.saturating_sub(own);
             return true;
@@ -426,36 +432,36 @@ impl BackendTrials {
         if turn.samples_us.iter().sum::<f64>() < TURN.as_secs_f64() * 1e6 && turn.samples_us.len() < MOST_SAMPLES {
             return false;
         }
-        lane.times.note_turn(self.round, &turn.samples_us);
+        contender.times.note_turn(self.round, &turn.samples_us);
         self.turn = None;
         if !is_newcomer {
-            self.reference_us = quantile(lane.times.samples_us(), 0.5);
+            self.reference_us = quantile(contender.times.samples_us(), 0.5);
             self.report.rows[self.in_use].median_us = Some(self.reference_us);
         }
         true
     }
 
     /// Ends the comparison with this pair if the turns suffice; [`BackendTrials::in_use`] is the better pair then.
-    pub fn judge<S>(&mut self, front: &mut Lane<S>, back: Option<&mut Lane<S>>) {
-        let (in_use, newcomer) = match back {
-            Some(_) if !self.has_duel => return self.check(),
-            None => return self.check(),
-            Some(back) if front.row() == self.in_use => (front, back),
-            Some(back) => (back, front),
+    pub fn judge<S>(&mut self, active: &mut Contender<S>, standby: Option<&mut Contender<S>>) {
+        let (in_use, newcomer) = match standby {
+            Some(_) if !self.has_duel => return self.check_remembered(),
+            None => return self.check_remembered(),
+            Some(standby) if active.row() == self.in_use => (active, standby),
+            Some(standby) => (standby, active),
         };
         let (ours, theirs) = (newcomer.times.has_turn_in(self.round), in_use.times.has_turn_in(self.round));
         let state = if newcomer.times.samples_us().is_empty() {
             let far = FAR.get(self.seen.saturating_sub(1)).copied().unwrap_or(f64::INFINITY);
             let is_far = self.seen > 0 && self.again.is_none() && self.least_us > far * self.reference_us;
-            is_far.then_some(JointState::Slower)
+            is_far.then_some(PairState::Slower)
         } else if ours && theirs {
             (self.round_time, self.before, self.round) = (self.spent - self.before, self.spent, self.round + 1);
             match newcomer.times.verdict(&in_use.times, false) {
                 Verdict::Open => None,
-                Verdict::NotQuicker { .. } => Some(JointState::Slower),
-                Verdict::Quicker if self.again.is_some() => Some(JointState::Chosen),
+                Verdict::NotQuicker { .. } => Some(PairState::Slower),
+                Verdict::Quicker if self.again.is_some() => Some(PairState::Chosen),
                 Verdict::Quicker => {
-                    self.again = Some(self.clock().now() + AGAIN);
+                    self.again = Some(self.clock().now() + CONFIRM_AFTER);
                     (self.seen, self.least_us) = (0, f64::INFINITY);
                     in_use.forget();
                     newcomer.forget();
@@ -466,13 +472,13 @@ impl BackendTrials {
             None
         };
         let Some(state) = state else { return };
-        let is_better = state == JointState::Chosen;
+        let is_better = state == PairState::Chosen;
         let samples = newcomer.times.samples_us();
         let median_us = if samples.is_empty() { self.least_us } else { quantile(samples, 0.5) };
         let ratio = newcomer.times.ratio_to(&in_use.times);
-        let found = JointRow { median_us: Some(median_us), ratio, ..JointRow::of(&newcomer.link, state) };
-        let (median_us, state) = (Some(self.reference_us), JointState::Slower);
-        let left = JointRow { median_us, state, ..self.report.rows[self.in_use].clone() };
+        let found = PairRow { median_us: Some(median_us), ratio, ..PairRow::of(&newcomer.link, state) };
+        let (median_us, state) = (Some(self.reference_us), PairState::Slower);
+        let left = PairRow { median_us, state, ..self.report.rows[self.in_use].clone() };
         match (newcomer.row(), is_better) {
             (OTHER_PATH, true) => {
                 self.report.paths.push(left);
@@ -501,7 +507,7 @@ impl BackendTrials {
     }
 
     /// Compares all pairs again if a remembered choice takes a different time now.
-    fn check(&mut self) {
+    fn check_remembered(&mut self) {
         let Some(remembered) = self.remembered else { return };
         if self.round < CHECKS {
             return;
@@ -510,41 +516,41 @@ impl BackendTrials {
         if (self.reference_us / remembered - 1.0).abs() > DRIFT {
             let now = self.reference_us;
             tracing::info!(now, remembered, "the time of the remembered choice has changed; comparing the pairs again");
-            self.wait_for_all(None);
+            self.queue_all(None);
         } else {
-            self.wait_for_rest();
+            self.queue_untried();
         }
     }
 
     /// Remembers what was found until now, as the program ends or goes on without a comparison.
-    pub fn leave<S>(&mut self, front: &Lane<S>, back: Option<&Lane<S>>) {
+    pub fn stop_and_save<S>(&mut self, active: &Contender<S>, standby: Option<&Contender<S>>) {
         self.is_told |= self.reference_us <= 0.0;
-        self.leave_rest();
-        self.end(front, back);
+        self.abandon_rest();
+        self.save_if_over(active, standby);
         self.trials = Trials::Off;
     }
 
     /// Remembers the findings when nothing is left to compare.
-    pub fn end<S>(&mut self, front: &Lane<S>, back: Option<&Lane<S>>) {
+    pub fn save_if_over<S>(&mut self, active: &Contender<S>, standby: Option<&Contender<S>>) {
         if !self.is_over() || std::mem::replace(&mut self.is_told, true) {
             return;
         }
-        let link = &self.parts(front, back).0.link;
+        let link = &self.in_use_and_newcomer(active, standby).0.link;
         let in_use = &mut self.report.rows[self.in_use];
         in_use.path = Some(link.path().to_string());
         if self.reference_us > 0.0 {
             in_use.median_us = Some(self.reference_us);
         }
         self.report.basis = Basis::Frames(self.spent);
-        if let Some(prospect) =
-            self.prospects().get(self.in_use)
+        if let Some(candidate) =
+            self.candidates().get(self.in_use)
             // A mistake is reported at each start until it is fixed.
             && !self.is_cut
-            && !self.report.rows.iter().any(|row| matches!(row.state, JointState::Mistaken { .. }))
+            && !self.report.rows.iter().any(|row| matches!(row.state, PairState::Mistaken { .. }))
         {
             let mut wanted = self.wanted.clone();
             wanted.policy.mode = self.asked;
-            saved_choice::store(&wanted, prospect.rows(), link, &self.report);
+            saved_choice::store(&wanted, candidate.rows(), link, &self.report);
         }
         tracing::info!(report = %self.report, "backend chosen while frames were shown");
     }

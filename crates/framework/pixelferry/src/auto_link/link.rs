@@ -1,11 +1,11 @@
 //! A link that selects its backend with frames that the program shows.
 
 use super::backend_trials::BackendTrials;
-use super::lane::{Lane, LaneFrame};
+use super::contender::{Contender, NextFrame};
 use super::link_builder::LinkBuilder;
 use super::open::OpenedLink;
 use super::pairs::displays;
-use super::report::JointReport;
+use super::report::PairReport;
 use crate::headless::HeadlessDisplay;
 use interop_core::{
     ComputeBackend, Display, DrawOptions, Kernel, Link, LinkOptions, Mode, Policy, Result, ShowOutcome, ShowTarget,
@@ -51,11 +51,11 @@ pub struct AutoLink<S> {
     screen: HeadlessDisplay,
     prepare: Rc<Prepare<S>>,
     carry: Option<Box<Carry<S>>>,
-    /// The side that shows frames.
-    front: Lane<S>,
-    /// The other side of a comparison.
-    back: Option<Lane<S>>,
-    contest: BackendTrials,
+    /// The contender that shows frames.
+    active: Contender<S>,
+    /// The other contender of a comparison.
+    standby: Option<Contender<S>>,
+    trials: BackendTrials,
     /// The program's policy, whose pipelined mode starts when the comparison ends.
     pipeline: Option<Policy>,
 }
@@ -80,26 +80,26 @@ impl LinkBuilder {
         let asked = wanted.policy.clone();
         wanted.is_compared = matches!(asked.trials, Trials::Spread { .. });
         let shown = displays(&wanted)?;
-        let (prospects, is_latency) = (wanted.prospects(&shown), asked.mode == Mode::Latency);
-        let known = if is_latency { None } else { wanted.remembered(&prospects) };
+        let (candidates, is_latency) = (wanted.candidates(&shown), asked.mode == Mode::Latency);
+        let known = if is_latency { None } else { wanted.remembered(&candidates) };
         // A pipelined link compares its paths itself.
-        let spreads = matches!(asked.trials, Trials::Spread { .. }) && (is_latency || prospects.len() > 1);
+        let spreads = matches!(asked.trials, Trials::Spread { .. }) && (is_latency || candidates.len() > 1);
         let trials = if spreads && known.is_none() { asked.trials } else { Trials::Off };
         if trials != Trials::Off {
             // The program's own frames are compared, not those of each link.
             wanted.policy = wanted.policy.with_trials(Trials::Asked).with_mode(Mode::Latency);
         }
         let pipeline = (wanted.policy.mode != asked.mode).then(|| asked.clone());
-        let (opened, choice) = known.map_or_else(|| wanted.first(&prospects), Ok)?;
+        let (opened, choice) = known.map_or_else(|| wanted.first(&candidates), Ok)?;
         let OpenedLink { backend, kernels, screen, link, report, .. } = opened;
         let shown: Vec<_> = shown.into_iter().filter(|shown| shown.choice == choice.1).collect();
         // Pairs with another display cannot take part.
         let name = screen.display().device().to_string();
         let rows = report.rows.iter().filter(|row| row.display == name).cloned().collect();
-        let contest = BackendTrials::new(wanted, (trials, asked.mode), shown, JointReport { rows, ..report });
-        let side = prepare(&backend, kernels.clone())?;
-        let front = Lane::new(contest.in_use(), link, kernels, side, true);
-        Ok(AutoLink { screen, prepare: Rc::new(prepare), carry: None, front, back: None, contest, pipeline })
+        let trials = BackendTrials::new(wanted, (trials, asked.mode), shown, PairReport { rows, ..report });
+        let state = prepare(&backend, kernels.clone())?;
+        let active = Contender::new(trials.in_use(), link, kernels, state, true);
+        Ok(AutoLink { screen, prepare: Rc::new(prepare), carry: None, active, standby: None, trials, pipeline })
     }
 }
 
@@ -120,7 +120,7 @@ impl<S> AutoLink<S> {
     /// # Errors
     /// The errors of [`Link::frame`], and those of `compute`.
     pub fn frame(&mut self, mut compute: impl FnMut(&mut WriteFrame<'_>, &mut S) -> Result<()>) -> Result<()> {
-        self.one(|link, side| link.frame(|next| compute(next, side)), false)
+        self.run_frame(|link, state| link.frame(|next| compute(next, state)), false)
     }
 
     /// Computes one frame, and draws it with the program's function, whose time counts.
@@ -132,11 +132,11 @@ impl<S> AutoLink<S> {
         mut compute: impl FnMut(&mut WriteFrame<'_>, &mut S) -> Result<()>,
         mut draw: impl FnMut(&ShownFrame<'_>) -> Result<()>,
     ) -> Result<()> {
-        let run = |link: &mut Link, side: &mut S| {
-            link.frame(|next| compute(next, side))?;
+        let run = |link: &mut Link, state: &mut S| {
+            link.frame(|next| compute(next, state))?;
             draw(&link.shown()?)
         };
-        self.one(run, true)
+        self.run_frame(run, true)
     }
 
     /// Computes one frame and shows it in `target`, like [`Link::show`].
@@ -149,37 +149,37 @@ impl<S> AutoLink<S> {
         options: DrawOptions,
         mut compute: impl FnMut(&mut WriteFrame<'_>, &mut S) -> Result<()>,
     ) -> Result<ShowOutcome> {
-        self.one(|link, side| link.show(target, options, |next| compute(next, side)), true)
+        self.run_frame(|link, state| link.show(target, options, |next| compute(next, state)), true)
     }
 
     /// Names the work of the next frames, like [`LinkBuilder::work`].
     pub fn set_work(&mut self, name: &str) {
-        if self.contest.set_work(name) {
-            self.front.forget();
-            self.back.iter_mut().for_each(Lane::forget);
+        if self.trials.set_work(name) {
+            self.active.forget();
+            self.standby.iter_mut().for_each(Contender::forget);
         }
     }
 
     /// Returns the link that has the newest frame. Another link may get the next one.
     pub fn link(&self) -> &Link {
-        &self.front.link
+        &self.active.link
     }
 
     /// Returns the link that has the newest frame, for [`Link::read_back`], [`Link::flush`] and similar calls. Frames
     /// computed with it directly are not compared, and a link that is being compared does not receive them. Do not
     /// resize or clear it.
     pub fn link_mut(&mut self) -> &mut Link {
-        &mut self.front.link
+        &mut self.active.link
     }
 
     /// Returns the state of the backend with the newest frame.
-    pub fn side(&mut self) -> &mut S {
-        &mut self.front.side
+    pub fn state(&mut self) -> &mut S {
+        &mut self.active.state
     }
 
     /// Returns the display.
     pub fn display(&self) -> &Rc<dyn Display> {
-        self.front.link.display()
+        self.active.link.display()
     }
 
     /// Returns the opened display with its own functions, e.g. [`HeadlessDisplay::gl`].
@@ -188,13 +188,13 @@ impl<S> AutoLink<S> {
     }
 
     /// Returns the findings about each pair of a backend and this display.
-    pub fn report(&self) -> &JointReport {
-        self.contest.report()
+    pub fn report(&self) -> &PairReport {
+        self.trials.report()
     }
 
     /// True where nothing is left to compare.
     pub fn is_decided(&self) -> bool {
-        self.contest.is_over()
+        self.trials.is_over()
     }
 
     /// Changes the surface, like [`Link::resize`].
@@ -202,17 +202,17 @@ impl<S> AutoLink<S> {
     /// # Errors
     /// The errors of [`Link::resize`].
     pub fn resize(&mut self, desc: SurfaceDesc) -> Result<()> {
-        self.bring(self.contest.in_use(), true)?;
-        self.front.link.resize(desc)?;
-        self.front.forget();
-        if let Some(back) = &mut self.back {
-            match back.link.resize(desc) {
-                Ok(()) => back.forget(),
-                Err(error) => self.contest.fail(back.row(), error),
+        self.switch_to(self.trials.in_use(), true)?;
+        self.active.link.resize(desc)?;
+        self.active.forget();
+        if let Some(standby) = &mut self.standby {
+            match standby.link.resize(desc) {
+                Ok(()) => standby.forget(),
+                Err(error) => self.trials.fail(standby.row(), error),
             }
         }
-        if !self.front.link.is_paused() {
-            self.contest.set_surface(desc);
+        if !self.active.link.is_paused() {
+            self.trials.set_surface(desc);
         }
         Ok(())
     }
@@ -223,23 +223,23 @@ impl<S> AutoLink<S> {
     /// # Errors
     /// The errors of [`Link::open`] and [`Link::flush`]. The link before stays, with its picture.
     pub fn set_policy(&mut self, policy: Policy) -> Result<()> {
-        self.contest.leave(&self.front, self.back.as_ref());
-        self.go_over(policy)?;
+        self.trials.stop_and_save(&self.active, self.standby.as_ref());
+        self.reopen(policy)?;
         self.pipeline = None;
         Ok(())
     }
 
     /// Shows one frame with one of the two sides.
-    fn one<R>(&mut self, run: impl FnMut(&mut Link, &mut S) -> Result<R>, is_drawn: bool) -> Result<R> {
-        let on_show = self.front.row();
+    fn run_frame<R>(&mut self, run: impl FnMut(&mut Link, &mut S) -> Result<R>, is_drawn: bool) -> Result<R> {
+        let on_show = self.active.row();
         let made = self.attempt(run, is_drawn);
-        match &self.back {
+        match &self.standby {
             // The previous frame stays on show.
-            Some(_) if made.is_err() && self.front.row() != on_show => self.turn_about(),
+            Some(_) if made.is_err() && self.active.row() != on_show => self.exchange(),
             _ if made.is_ok() => {
-                self.contest.end(&self.front, self.back.as_ref());
-                if !self.contest.has_duel() && self.front.row() == self.contest.in_use() {
-                    self.leave_back();
+                self.trials.save_if_over(&self.active, self.standby.as_ref());
+                if !self.trials.has_duel() && self.active.row() == self.trials.in_use() {
+                    self.close_standby();
                 }
             }
             _ => {}
@@ -248,64 +248,64 @@ impl<S> AutoLink<S> {
     }
 
     fn attempt<R>(&mut self, mut run: impl FnMut(&mut Link, &mut S) -> Result<R>, is_drawn: bool) -> Result<R> {
-        let on_show = self.front.row();
-        if self.front.link.is_paused() {
-            return run(&mut self.front.link, &mut self.front.side);
+        let on_show = self.active.row();
+        if self.active.link.is_paused() {
+            return run(&mut self.active.link, &mut self.active.state);
         }
-        let rests = self.contest.rests() || self.front.link.frames_behind() > 0;
-        if self.contest.is_over()
+        let rests = self.trials.rests() || self.active.link.frames_behind() > 0;
+        if self.trials.is_over()
             && let Some(policy) = self.pipeline.take()
         {
-            let gone_over = self.go_over(policy);
-            gone_over.unwrap_or_else(|error| tracing::warn!(%error, "cannot switch to pipelined frames"));
+            let reopened = self.reopen(policy);
+            reopened.unwrap_or_else(|error| tracing::warn!(%error, "cannot switch to pipelined frames"));
         }
         if rests {
-            self.bring(self.contest.in_use(), false)?;
+            self.switch_to(self.trials.in_use(), false)?;
         }
         if rests || !self.plan()? {
-            return run(&mut self.front.link, &mut self.front.side);
+            return run(&mut self.active.link, &mut self.active.state);
         }
-        if self.contest.begins_turn() {
+        if self.trials.begins_turn() {
             // The frames before were not waited for.
             let waited = self.display().finish();
             waited.unwrap_or_else(|error| tracing::debug!(%error, "cannot wait for the frames before a turn"));
         }
-        let clock = self.contest.clock();
+        let clock = self.trials.clock();
         let begun = clock.now();
-        let made = run(&mut self.front.link, &mut self.front.side);
+        let made = run(&mut self.active.link, &mut self.active.state);
         let computed = clock.since(begun);
         let waited = made.as_ref().map_or(Ok(()), |_| self.wait(is_drawn));
         let took = clock.since(begun);
-        let is_newcomer = self.front.row() != self.contest.in_use();
+        let is_newcomer = self.active.row() != self.trials.in_use();
         match (made, waited) {
             (Ok(made), Ok(())) => {
-                if self.contest.note(&mut self.front, computed, took) {
-                    self.contest.judge(&mut self.front, self.back.as_mut());
+                if self.trials.note(&mut self.active, computed, took) {
+                    self.trials.judge(&mut self.active, self.standby.as_mut());
                 }
                 Ok(made)
             }
             // The frame exists, but its time is unknown.
             (Ok(made), Err(error)) if is_newcomer => {
-                self.contest.fail(self.front.row(), error);
+                self.trials.fail(self.active.row(), error);
                 Ok(made)
             }
             (Err(error), _) if is_newcomer => {
-                let row = self.front.row();
-                self.contest.fail(row, error);
-                if on_show == self.contest.in_use() {
+                let row = self.active.row();
+                self.trials.fail(row, error);
+                if on_show == self.trials.in_use() {
                     // The other side has all state that frames keep; this frame changed only a copy of it.
-                    self.turn_about();
+                    self.exchange();
                 } else {
-                    self.bring(self.contest.in_use(), false)?;
+                    self.switch_to(self.trials.in_use(), false)?;
                 }
-                let made = run(&mut self.front.link, &mut self.front.side);
+                let made = run(&mut self.active.link, &mut self.active.state);
                 if made.is_err() {
-                    self.contest.excuse(row);
+                    self.trials.blame_program(row);
                 }
                 made
             }
             (made, _) => {
-                self.contest.stop();
+                self.trials.cancel();
                 made
             }
         }
@@ -313,7 +313,7 @@ impl<S> AutoLink<S> {
 
     /// Waits until the newest frame is drawn.
     fn wait(&self, is_drawn: bool) -> Result<()> {
-        let link = &self.front.link;
+        let link = &self.active.link;
         if !is_drawn {
             link.display().draw_offscreen(link.shown()?.surface())?;
         }
@@ -322,85 +322,85 @@ impl<S> AutoLink<S> {
 
     /// Prepares the next frame. Returns false where it is not timed.
     fn plan(&mut self) -> Result<bool> {
-        match self.contest.next(&self.front, self.back.as_ref()) {
-            LaneFrame::Timed(row) => match self.bring(row, false) {
+        match self.trials.next(&self.active, self.standby.as_ref()) {
+            NextFrame::Timed(row) => match self.switch_to(row, false) {
                 Ok(()) => Ok(true),
                 // The current pair has all that it needs.
-                Err(error) if row != self.contest.in_use() => {
-                    self.contest.fail(row, error);
+                Err(error) if row != self.trials.in_use() => {
+                    self.trials.fail(row, error);
                     Ok(false)
                 }
                 Err(error) => Err(error),
             },
             // The pair on show must stay open until the next frame is made, so it is replaced one frame later.
-            LaneFrame::Open if self.front.row() == self.contest.in_use() => {
+            NextFrame::Open if self.active.row() == self.trials.in_use() => {
                 self.screen.make_current()?;
                 let prepare = Rc::clone(&self.prepare);
-                self.back = self.contest.open(&self.front, |backend, kernels| prepare(backend, kernels));
+                self.standby = self.trials.open(&self.active, |backend, kernels| prepare(backend, kernels));
                 Ok(false)
             }
-            LaneFrame::Plain | LaneFrame::Open => self.bring(self.contest.in_use(), false).map(|()| false),
+            NextFrame::Plain | NextFrame::Open => self.switch_to(self.trials.in_use(), false).map(|()| false),
         }
     }
 
     /// Frees the pair that is not on show.
-    fn leave_back(&mut self) {
-        if self.back.is_some() {
+    fn close_standby(&mut self) {
+        if self.standby.is_some() {
             // The display postpones drops while its context is not current.
             self.screen.make_current().unwrap_or_else(|error| tracing::debug!(%error, "the display is not current"));
-            self.back = None;
+            self.standby = None;
         }
     }
 
     /// Shows frames with the pair of this row from now on. The current pair stays usable in any case, with its own
     /// memory and picture where those of the newcomer cannot be read. `shows` says that its picture is shown before it
     /// makes another frame, so it needs the newest one even where frames keep nothing.
-    fn bring(&mut self, row: usize, shows: bool) -> Result<()> {
-        if self.front.row() == row {
+    fn switch_to(&mut self, row: usize, shows: bool) -> Result<()> {
+        if self.active.row() == row {
             return Ok(());
         }
-        let clock = self.contest.clock();
+        let clock = self.trials.clock();
         let begun = clock.now();
-        let done = match self.swap(shows) {
-            Err(error) if row == self.contest.in_use() => {
-                self.contest.fail(self.front.row(), error);
-                self.turn_about();
+        let done = match self.carry_and_exchange(shows) {
+            Err(error) if row == self.trials.in_use() => {
+                self.trials.fail(self.active.row(), error);
+                self.exchange();
                 Ok(())
             }
             done => done,
         };
-        self.contest.spend(clock.since(begun));
+        self.trials.spend(clock.since(begun));
         done
     }
 
-    /// Continues with the other side, which receives the state that frames keep.
-    fn swap(&mut self, shows: bool) -> Result<()> {
-        let Some(back) = &mut self.back else { return Ok(()) };
+    /// Continues with the other state, which receives the state that frames keep.
+    fn carry_and_exchange(&mut self, shows: bool) -> Result<()> {
+        let Some(standby) = &mut self.standby else { return Ok(()) };
         if let Some(carry) = &self.carry {
-            carry(&mut self.front.side, &mut back.side)?;
+            carry(&mut self.active.state, &mut standby.state)?;
         }
-        if shows || self.front.link.desc().unwritten() == Unwritten::Keep {
-            copy(&mut self.front.link, &mut back.link)?;
+        if shows || self.active.link.desc().unwritten() == Unwritten::Keep {
+            copy(&mut self.active.link, &mut standby.link)?;
         }
-        self.turn_about();
+        self.exchange();
         Ok(())
     }
 
     /// Goes on with a link of this policy, with the backend that was the quickest for frames that are waited for.
-    fn go_over(&mut self, policy: Policy) -> Result<()> {
+    fn reopen(&mut self, policy: Policy) -> Result<()> {
         self.screen.make_current()?;
-        let link = &self.contest.parts(&self.front, self.back.as_ref()).0.link;
+        let link = &self.trials.in_use_and_newcomer(&self.active, self.standby.as_ref()).0.link;
         let (backend, display) = (Arc::clone(link.backend()), Rc::clone(link.display()));
         let mut next = Link::open(backend, display, *link.desc(), LinkOptions::new(policy))?;
-        copy(&mut self.front.link, &mut next)?;
-        self.bring(self.contest.in_use(), false)?;
-        self.front.link = next;
+        copy(&mut self.active.link, &mut next)?;
+        self.switch_to(self.trials.in_use(), false)?;
+        self.active.link = next;
         Ok(())
     }
 
-    fn turn_about(&mut self) {
-        if let Some(back) = &mut self.back {
-            std::mem::swap(&mut self.front, back);
+    fn exchange(&mut self) {
+        if let Some(standby) = &mut self.standby {
+            std::mem::swap(&mut self.active, standby);
         }
     }
 }
@@ -408,7 +408,7 @@ impl<S> AutoLink<S> {
 impl<S> Drop for AutoLink<S> {
     fn drop(&mut self) {
         interop_core::leak_if_forked!();
-        self.contest.leave(&self.front, self.back.as_ref());
+        self.trials.stop_and_save(&self.active, self.standby.as_ref());
     }
 }
 

@@ -15,12 +15,12 @@
 //! | `open` | opening the first pair that works |
 //! | `link` | the link that switches to another backend |
 //! | `backend_trials` | whose turn it is, and the results of the turns |
-//! | `lane` | one side of the comparison: its link and its times |
+//! | `contender` | one side of the comparison: its link and its times |
 //! | `report` | the findings and their reasons |
 //! | `saved_choice` | storage from start to start |
 
 mod backend_trials;
-mod lane;
+mod contender;
 mod link;
 mod link_builder;
 mod open;
@@ -31,4 +31,4 @@ mod saved_choice;
 pub use link::AutoLink;
 pub use link_builder::{InitialContent, LinkBuilder, Scratch};
 pub use open::OpenedLink;
-pub use report::{Basis, JointReport, JointRow, JointState};
+pub use report::{Basis, PairReport, PairRow, PairState};

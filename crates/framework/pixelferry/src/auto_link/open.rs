@@ -1,8 +1,8 @@
 //! Opens the best backend, display and path for the frames.
 
 use super::link_builder::LinkBuilder;
-use super::pairs::{DisplaySide, Pair, Prospect, Rows, built, displays, prospects, speaks};
-use super::report::{Basis, JointReport, JointRow, JointState, failed, is_mistake};
+use super::pairs::{DisplaySide, Pair, PairCandidate, Rows, built, candidates, check_languages, displays};
+use super::report::{Basis, PairReport, PairRow, PairState, failed, is_mistake};
 use super::saved_choice;
 use crate::backend_rows::BackendChoice;
 use crate::headless::HeadlessDisplay;
@@ -40,7 +40,7 @@ pub struct OpenedLink {
     /// The link between them; it shows nothing yet.
     pub link: Link,
     /// Report about all pairs, with the reason for the choice.
-    pub report: JointReport,
+    pub report: PairReport,
 }
 
 impl LinkBuilder {
@@ -56,7 +56,7 @@ impl LinkBuilder {
     pub fn open(self) -> Result<OpenedLink> {
         let wanted = self.checked("LinkBuilder::open")?;
         let shown = displays(&wanted)?;
-        Ok(wanted.first(&wanted.prospects(&shown))?.0)
+        Ok(wanted.first(&wanted.candidates(&shown))?.0)
     }
 
     pub(super) fn checked(mut self, call: &'static str) -> Result<Self> {
@@ -67,33 +67,33 @@ impl LinkBuilder {
     }
 
     /// Returns the pairs for these frames, in the order of the cost model.
-    pub(super) fn prospects<'a>(&self, shown: &'a [DisplaySide]) -> Vec<Prospect<'a>> {
-        prospects(self, shown, self.launches.is_empty())
+    pub(super) fn candidates<'a>(&self, shown: &'a [DisplaySide]) -> Vec<PairCandidate<'a>> {
+        candidates(self, shown, self.launches.is_empty())
     }
 
     /// Finds the pair that an earlier start stored for such frames.
-    pub(super) fn remembered(&self, prospects: &[Prospect<'_>]) -> Option<(OpenedLink, Rows)> {
+    pub(super) fn remembered(&self, candidates: &[PairCandidate<'_>]) -> Option<(OpenedLink, Rows)> {
         let remembered = saved_choice::load(self)?;
-        let prospect = prospects.iter().find(|prospect| prospect.rows() == remembered.choice)?;
-        let pair = prospect.open(self).ok().filter(|pair| remembered.is_of(pair))?;
+        let candidate = candidates.iter().find(|candidate| candidate.rows() == remembered.choice)?;
+        let pair = candidate.open(self).ok().filter(|pair| remembered.is_of(pair))?;
         // In other modes, paths were not compared with frames of the program.
         let path = remembered.report.chosen().and_then(|row| row.path.as_deref());
         let path = path.filter(|_| self.policy.mode == Mode::Latency && !self.policy.budget.is_zero());
         let (pair, link) = self.linked(pair, path.and_then(|name| self.policy.paths.named(name).ok())).ok()?;
-        let report = JointReport { basis: Basis::Remembered, ..remembered.report };
+        let report = PairReport { basis: Basis::Remembered, ..remembered.report };
         Some((opened(pair, link, report), remembered.choice))
     }
 
     /// Opens the stored pair, or the first one that works.
-    pub(super) fn first(&self, prospects: &[Prospect<'_>]) -> Result<(OpenedLink, Rows)> {
-        if let Some(remembered) = self.remembered(prospects) {
+    pub(super) fn first(&self, candidates: &[PairCandidate<'_>]) -> Result<(OpenedLink, Rows)> {
+        if let Some(remembered) = self.remembered(candidates) {
             return Ok(remembered);
         }
-        let ((pair, link), place, mut rows) = self.by_cost(prospects, |pair| self.linked(pair, None))?;
-        rows[place] = JointRow::of(&link, JointState::Chosen);
-        self.mark_mistakes(prospects, &mut rows);
+        let ((pair, link), place, mut rows) = self.by_cost(candidates, |pair| self.linked(pair, None))?;
+        rows[place] = PairRow::of(&link, PairState::Chosen);
+        self.mark_mistakes(candidates, &mut rows);
         let (choice, basis) = (pair.choice, Basis::CostModel);
-        Ok((opened(pair, link, JointReport { what: self.what(), basis, rows, paths: Vec::new() }), choice))
+        Ok((opened(pair, link, PairReport { what: self.what(), basis, rows, paths: Vec::new() }), choice))
     }
 
     /// Opens the two sides by the cost model, without a link: for programs that open links of several surfaces, outlets
@@ -117,8 +117,8 @@ impl LinkBuilder {
     pub fn open_sides(self) -> Result<(Arc<dyn ComputeBackend>, HeadlessDisplay)> {
         process::check("LinkBuilder::open_sides")?;
         let shown = displays(&self)?;
-        let speaks = |pair: Pair| speaks(pair.backend.as_ref(), &self.kernels()).map(|()| pair);
-        let (pair, ..) = self.by_cost(&prospects(&self, &shown, false), speaks)?;
+        let check_languages = |pair: Pair| check_languages(pair.backend.as_ref(), &self.kernels()).map(|()| pair);
+        let (pair, ..) = self.by_cost(&candidates(&self, &shown, false), check_languages)?;
         Ok((pair.backend, pair.screen))
     }
 
@@ -147,16 +147,16 @@ impl LinkBuilder {
     /// Returns the first pair for which `then` succeeds, its position, and rows with the results of those before it.
     fn by_cost<T>(
         &self,
-        prospects: &[Prospect<'_>],
+        candidates: &[PairCandidate<'_>],
         then: impl Fn(Pair) -> Result<T>,
-    ) -> Result<(T, usize, Vec<JointRow>)> {
-        let untried = || JointState::NotTried { reason: "another pair works".into() };
-        let mut rows: Vec<_> = prospects.iter().map(|prospect| prospect.row(self, untried())).collect();
-        let (mut refusal, mut queue): (_, VecDeque<_>) = (None, prospects.iter().map(|_| None).enumerate().collect());
+    ) -> Result<(T, usize, Vec<PairRow>)> {
+        let untried = || PairState::NotTried { reason: "another pair works".into() };
+        let mut rows: Vec<_> = candidates.iter().map(|candidate| candidate.row(self, untried())).collect();
+        let (mut refusal, mut queue): (_, VecDeque<_>) = (None, candidates.iter().map(|_| None).enumerate().collect());
         while let Some((place, opened)) = queue.pop_front() {
-            let (prospect, is_last) = (&prospects[place], opened.is_some());
-            let made = match opened.map_or_else(|| prospect.open(self), Ok) {
-                Ok(pair) if !is_last && !prospect.suits(&pair, self) => {
+            let (candidate, is_last) = (&candidates[place], opened.is_some());
+            let made = match opened.map_or_else(|| candidate.open(self), Ok) {
+                Ok(pair) if !is_last && !candidate.suits(&pair, self) => {
                     queue.push_back((place, Some(pair)));
                     continue;
                 }
@@ -171,11 +171,11 @@ impl LinkBuilder {
     }
 
     /// Parses WGSL, which is the same on every device, for pairs that were not tried, and warns of mistakes in it.
-    fn mark_mistakes(&self, prospects: &[Prospect<'_>], rows: &mut [JointRow]) {
-        let is_untried = |row: &JointRow, prospect: &Prospect<'_>| {
-            matches!(row.state, JointState::NotTried { .. }) && prospect.reads_wgsl()
+    fn mark_mistakes(&self, candidates: &[PairCandidate<'_>], rows: &mut [PairRow]) {
+        let is_untried = |row: &PairRow, candidate: &PairCandidate<'_>| {
+            matches!(row.state, PairState::NotTried { .. }) && candidate.reads_wgsl()
         };
-        let untried = rows.iter_mut().zip(prospects).filter(|(row, prospect)| is_untried(row, prospect));
+        let untried = rows.iter_mut().zip(candidates).filter(|(row, candidate)| is_untried(row, candidate));
         let mut untried = untried.peekable();
         if untried.peek().is_none() {
             return;
@@ -186,18 +186,18 @@ impl LinkBuilder {
         let mut mistakes = std::iter::empty::<Error>();
         let Some(reason) = mistakes.next().map(|error| error.to_string()) else { return };
         tracing::warn!("{reason}");
-        untried.for_each(|(row, _)| row.state = JointState::Mistaken { reason: reason.clone() });
+        untried.for_each(|(row, _)| row.state = PairState::Mistaken { reason: reason.clone() });
     }
 
     /// Returns the error: a mistake of the program, the error of the requested backend, or the errors of all pairs, one
     /// line each.
-    fn none(&self, rows: &[JointRow], refusal: Option<Error>) -> Error {
+    fn none(&self, rows: &[PairRow], refusal: Option<Error>) -> Error {
         let pinned = self.computed_by.is_some() || self.backend != BackendChoice::Auto;
         if let Some(refusal) = refusal.filter(|refusal| pinned || is_mistake(refusal)) {
             return refusal;
         }
         let reasons = rows.iter().filter_map(|row| match &row.state {
-            JointState::Failed { reason } | JointState::NotTried { reason } => {
+            PairState::Failed { reason } | PairState::NotTried { reason } => {
                 Some(format!("\n  {} -> {}: {reason}", row.compute, row.display))
             }
             _ => None,
@@ -210,7 +210,7 @@ impl LinkBuilder {
     }
 }
 
-fn opened(pair: Pair, link: Link, report: JointReport) -> OpenedLink {
+fn opened(pair: Pair, link: Link, report: PairReport) -> OpenedLink {
     let Pair { backend, kernels, screen, .. } = pair;
     OpenedLink { backend, kernels, display: screen.display(), screen, link, report }
 }

@@ -2,8 +2,8 @@
 //! of its display.
 
 use super::link_builder::LinkBuilder;
-use super::report::{JointRow, JointState};
-use crate::backend_rows::{BackendChoice, Driver};
+use super::report::{PairRow, PairState};
+use crate::backend_rows::{BackendChoice, BackendRow};
 use crate::backends::{in_order, open_backend, unsuited};
 use crate::display_rows::DisplayChoice;
 use crate::displays::open_beside;
@@ -83,8 +83,8 @@ impl LinkBuilder {
 }
 
 /// A pair that can be tried.
-pub(super) struct Prospect<'a> {
-    driver: &'static Driver,
+pub(super) struct PairCandidate<'a> {
+    backend_row: &'static BackendRow,
     shown: &'a DisplaySide,
 }
 
@@ -130,18 +130,18 @@ impl Drop for PendingBackend {
 }
 
 /// Returns the error for a backend none of whose devices supports a language of this kernel.
-fn speechless(kernel: &KernelSource, driver: &Driver) -> Error {
-    let spoken: Vec<_> = driver.takes.iter().map(ToString::to_string).collect();
+fn unsupported_language(kernel: &KernelSource, backend_row: &BackendRow) -> Error {
+    let spoken: Vec<_> = backend_row.takes.iter().map(ToString::to_string).collect();
     let (given, spoken) = (kernel.languages(), spoken.join(", "));
     Error::Unsupported {
         operation: "LinkBuilder::open",
-        device: driver.api.to_string(),
+        device: backend_row.api.to_string(),
         reason: format!("kernel '{}' is given in {given}, but the backend supports {spoken}", kernel.name()),
     }
 }
 
 /// Checks that a backend supports a language of each kernel.
-pub(super) fn speaks(backend: &dyn ComputeBackend, kernels: &[KernelSource]) -> Result<()> {
+pub(super) fn check_languages(backend: &dyn ComputeBackend, kernels: &[KernelSource]) -> Result<()> {
     match kernels.iter().find(|kernel| !kernel.suits(backend.caps())) {
         Some(kernel) => Err(unsuited(kernel, backend, &[]).of("LinkBuilder::open")),
         None => Ok(()),
@@ -150,13 +150,17 @@ pub(super) fn speaks(backend: &dyn ComputeBackend, kernels: &[KernelSource]) -> 
 
 /// Builds the kernels.
 pub(super) fn built(backend: &dyn ComputeBackend, kernels: &[KernelSource]) -> Result<Vec<Arc<dyn Kernel>>> {
-    speaks(backend, kernels)?;
+    check_languages(backend, kernels)?;
     kernels.iter().map(|kernel| backend.build(kernel)).collect()
 }
 
 /// Returns every pair that the builder leaves open, in the order of the cost model, for frames `of_the_host` or for
 /// frames of kernels.
-pub(super) fn prospects<'a>(wanted: &LinkBuilder, displays: &'a [DisplaySide], of_the_host: bool) -> Vec<Prospect<'a>> {
+pub(super) fn candidates<'a>(
+    wanted: &LinkBuilder,
+    displays: &'a [DisplaySide],
+    of_the_host: bool,
+) -> Vec<PairCandidate<'a>> {
     let mut all = Vec::new();
     let is_free = wanted.is_free();
     // Threads have no compiler: with PoCL on two cores, the first 60 frames of a light kernel took three times as long.
@@ -170,33 +174,34 @@ pub(super) fn prospects<'a>(wanted: &LinkBuilder, displays: &'a [DisplaySide], o
         match &wanted.computed_by {
             // A display that the program supplied may have no row.
             Some(given) => {
-                drivers.sort_by_key(|driver| driver.api != given.device().api);
+                drivers.sort_by_key(|backend_row| backend_row.api != given.device().api);
                 drivers.truncate(1);
             }
-            None => drivers.retain(|driver| driver.is_meant(wanted.backend) && (driver.named.built || !is_free)),
+            None => drivers
+                .retain(|backend_row| backend_row.is_meant(wanted.backend) && (backend_row.named.built || !is_free)),
         }
-        for driver in drivers {
+        for backend_row in drivers {
             // Frames of the host would pass through memory of one more API.
-            if of_the_host && is_free && driver.in_queue && driver.api != device.api {
+            if of_the_host && is_free && backend_row.in_queue && backend_row.api != device.api {
                 continue;
             }
             // Two sides of the same API share a queue: on a GPU that is fastest; where the CPU draws there is no gain.
-            let in_queue = driver.in_queue || (driver.draws && shown.choice == Some(DisplayChoice::Compute));
-            let place = (device.software && in_queue, !(in_queue && driver.api == device.api));
-            let waits = begins_on_threads(device) && driver.named.choice != BackendChoice::Cpu;
-            all.push(((waits, place), Prospect { driver, shown }));
+            let in_queue = backend_row.in_queue || (backend_row.draws && shown.choice == Some(DisplayChoice::Compute));
+            let place = (device.software && in_queue, !(in_queue && backend_row.api == device.api));
+            let waits = begins_on_threads(device) && backend_row.named.choice != BackendChoice::Cpu;
+            all.push(((waits, place), PairCandidate { backend_row, shown }));
         }
     }
     // The host writes the memory of the CPU backend without a copy. With a GPU's own backend, which an NVIDIA H100 has
     // in the display's queue, a frame of the host took up to 15 times as long.
     all.sort_by_key(|(place, _)| *place);
-    all.into_iter().map(|(_, prospect)| prospect).collect()
+    all.into_iter().map(|(_, candidate)| candidate).collect()
 }
 
-impl Prospect<'_> {
+impl PairCandidate<'_> {
     /// True for a backend that accepts WGSL.
     pub fn reads_wgsl(&self) -> bool {
-        self.driver.takes.contains(&Language::Wgsl)
+        self.backend_row.takes.contains(&Language::Wgsl)
     }
 
     /// Opens the pair without kernels.
@@ -208,19 +213,22 @@ impl Prospect<'_> {
     /// unless the backend uses the queue of this display, or belongs to OpenGL or Vulkan, which stay on the thread that
     /// opens them.
     pub fn begin(&self, wanted: &LinkBuilder, kernels: &[KernelSource], thread: bool) -> PendingBackend {
-        let (driver, device, kernels) = (self.driver, self.shown.screen.display.device().clone(), kernels.to_vec());
+        let (backend_row, device, kernels) =
+            (self.backend_row, self.shown.screen.display.device().clone(), kernels.to_vec());
         // A backend that supports no text of a kernel need not be opened to report that.
-        let takes = |kernel: &&KernelSource| !driver.takes.iter().any(|language| kernel.source(*language).is_some());
+        let takes =
+            |kernel: &&KernelSource| !backend_row.takes.iter().any(|language| kernel.source(*language).is_some());
         if let Some(kernel) = kernels.iter().find(takes).filter(|_| wanted.computed_by.is_none()) {
-            return PendingBackend(Some(BackendStart::Done(Err(speechless(kernel, driver)))));
+            return PendingBackend(Some(BackendStart::Done(Err(unsupported_language(kernel, backend_row)))));
         }
-        let stays = driver.in_queue && (matches!(driver.api, Api::OpenGl | Api::Vulkan) || driver.api == device.api);
+        let stays = backend_row.in_queue
+            && (matches!(backend_row.api, Api::OpenGl | Api::Vulkan) || backend_row.api == device.api);
         let open = move |backend: Result<Arc<dyn ComputeBackend>>| {
             let backend = backend?;
             let kernels = built(backend.as_ref(), &kernels)?;
             Ok((backend, kernels))
         };
-        let best = move || as_error("the backend", || (driver.best)(Some(&device)));
+        let best = move || as_error("the backend", || (backend_row.best)(Some(&device)));
         PendingBackend(Some(match &wanted.computed_by {
             Some(given) => BackendStart::Done(open(Ok(Arc::clone(given)))),
             None if thread && !stays => {
@@ -232,7 +240,7 @@ impl Prospect<'_> {
         }))
     }
 
-    /// Opens the pair with a backend that [`Prospect::begin`] opened.
+    /// Opens the pair with a backend that [`PairCandidate::begin`] opened.
     pub fn open_with(&self, (backend, kernels): ReadyBackend, sources: &[KernelSource]) -> Result<Pair> {
         let screen = &self.shown.screen;
         screen.make_current()?;
@@ -243,17 +251,21 @@ impl Prospect<'_> {
 
     /// Returns its rows of the tables.
     pub fn rows(&self) -> Rows {
-        (self.driver.named.choice, self.shown.choice)
+        (self.backend_row.named.choice, self.shown.choice)
     }
 
     /// Returns its row of a report without times.
-    pub fn row(&self, wanted: &LinkBuilder, state: JointState) -> JointRow {
+    pub fn row(&self, wanted: &LinkBuilder, state: PairState) -> PairRow {
         let given = wanted.computed_by.as_ref().map(|backend| backend.device().to_string());
-        JointRow::new(given.unwrap_or_else(|| self.driver.api.to_string()), self.shown.screen.display.device(), state)
+        PairRow::new(
+            given.unwrap_or_else(|| self.backend_row.api.to_string()),
+            self.shown.screen.display.device(),
+            state,
+        )
     }
 
     /// True where [`BackendChoice::Auto`] would use this backend without measurements.
     pub fn suits(&self, pair: &Pair, wanted: &LinkBuilder) -> bool {
-        !wanted.is_free() || (self.driver.suits_auto)(pair.backend.device(), &wanted.kernels())
+        !wanted.is_free() || (self.backend_row.suits_auto)(pair.backend.device(), &wanted.kernels())
     }
 }

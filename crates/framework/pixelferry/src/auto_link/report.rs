@@ -31,25 +31,25 @@ pub enum Basis {
 /// State of a pair of backend and display in a report.
 ///
 /// ```
-/// use pixelferry::{BackendChoice, DisplayChoice, LinkBuilder, PixelFormat, SurfaceDesc, report::JointState};
+/// use pixelferry::{BackendChoice, DisplayChoice, LinkBuilder, PixelFormat, SurfaceDesc, report::PairState};
 ///
 /// # let desc = SurfaceDesc::image(64, 64, PixelFormat::Rgba8);
 /// # let opened = LinkBuilder::new(desc).backend(BackendChoice::Cpu).display(DisplayChoice::Memory).open()?;
 /// for row in &opened.report.rows {
 ///     match &row.state {
-///         JointState::Chosen => println!("{} -> {}", row.compute, row.display),
-///         JointState::Slower => println!("{} is no quicker", row.compute),
-///         JointState::Failed { reason } | JointState::NotTried { reason } => println!("{}: {reason}", row.compute),
+///         PairState::Chosen => println!("{} -> {}", row.compute, row.display),
+///         PairState::Slower => println!("{} is no quicker", row.compute),
+///         PairState::Failed { reason } | PairState::NotTried { reason } => println!("{}: {reason}", row.compute),
 ///         _ => {}
 ///     }
 /// }
-/// assert!(opened.report.rows.iter().any(|row| row.state == JointState::Chosen));
+/// assert!(opened.report.rows.iter().any(|row| row.state == PairState::Chosen));
 /// # Ok::<(), pixelferry::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "kebab-case")]
 #[non_exhaustive]
-pub enum JointState {
+pub enum PairState {
     /// It is the current pair.
     Chosen,
     /// It works, but another pair is equally fast or faster.
@@ -85,7 +85,7 @@ pub enum JointState {
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct JointRow {
+pub struct PairRow {
     /// The compute device.
     pub compute: String,
     /// The display's device.
@@ -100,7 +100,7 @@ pub struct JointRow {
     pub because: String,
     /// State of the pair.
     #[serde(flatten)]
-    pub state: JointState,
+    pub state: PairState,
 }
 
 /// Report about a joint choice, in the order in which pairs were tried.
@@ -118,41 +118,41 @@ pub struct JointRow {
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct JointReport {
+pub struct PairReport {
     /// Description of the surface, and the names of the kernels.
     pub what: String,
     /// What the choice is based on.
     pub basis: Basis,
     /// The pairs of a backend and a display.
-    pub rows: Vec<JointRow>,
+    pub rows: Vec<PairRow>,
     /// Other paths of the current pair that computed frames of the program.
     #[serde(default)]
-    pub paths: Vec<JointRow>,
+    pub paths: Vec<PairRow>,
 }
 
-impl JointRow {
+impl PairRow {
     /// Creates a row of a pair about which no more is known.
-    pub(super) fn new(compute: String, display: &DeviceIdentity, state: JointState) -> Self {
+    pub(super) fn new(compute: String, display: &DeviceIdentity, state: PairState) -> Self {
         let (display, because) = (display.to_string(), String::new());
         Self { compute, display, path: None, median_us: None, ratio: None, because, state }
     }
 
     /// Creates a row for the pair of an open link, without measurements.
-    pub(super) fn of(link: &Link, state: JointState) -> Self {
+    pub(super) fn of(link: &Link, state: PairState) -> Self {
         let (backend, display) = (link.backend().as_ref(), link.display().as_ref());
         let (path, because) = (Some(link.path().to_string()), because(backend, display, link));
         Self { path, because, ..Self::new(backend.device().to_string(), display.device(), state) }
     }
 }
 
-impl JointReport {
+impl PairReport {
     /// Returns the row of the current pair.
-    pub fn chosen(&self) -> Option<&JointRow> {
-        self.rows.iter().find(|row| row.state == JointState::Chosen)
+    pub fn chosen(&self) -> Option<&PairRow> {
+        self.rows.iter().find(|row| row.state == PairState::Chosen)
     }
 }
 
-impl fmt::Display for JointReport {
+impl fmt::Display for PairReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.what)?;
         match &self.basis {
@@ -162,22 +162,22 @@ impl fmt::Display for JointReport {
         }
         for row in &self.rows {
             let time = row.median_us.map_or_else(String::new, |us| format!("{us:.0} us"));
-            let chosen = if row.state == JointState::Chosen { "CHOSEN " } else { "" };
+            let chosen = if row.state == PairState::Chosen { "CHOSEN " } else { "" };
             write!(f, "  {} -> {}: {chosen}{time}", row.compute, row.display)?;
             let path = row.path.as_ref().map(|path| format!(" by {path}")).unwrap_or_default();
             match &row.state {
-                JointState::Chosen | JointState::Slower => writeln!(f, "{path}, {}", row.because)?,
-                JointState::Failed { reason } => writeln!(f, "does not work: {reason}")?,
-                JointState::Mistaken { reason } => writeln!(f, "has a mistake: {reason}")?,
-                JointState::NotTried { reason } if time.is_empty() => writeln!(f, "not tried: {reason}")?,
-                JointState::NotTried { reason } => writeln!(f, " at an earlier start, {reason}")?,
+                PairState::Chosen | PairState::Slower => writeln!(f, "{path}, {}", row.because)?,
+                PairState::Failed { reason } => writeln!(f, "does not work: {reason}")?,
+                PairState::Mistaken { reason } => writeln!(f, "has a mistake: {reason}")?,
+                PairState::NotTried { reason } if time.is_empty() => writeln!(f, "not tried: {reason}")?,
+                PairState::NotTried { reason } => writeln!(f, " at an earlier start, {reason}")?,
             }
         }
         for row in &self.paths {
             write!(f, "    {}, another path of the chosen pair: ", row.path.as_deref().unwrap_or_default())?;
             match (&row.state, row.median_us) {
-                (JointState::Failed { reason }, _) => writeln!(f, "does not work: {reason}")?,
-                (JointState::NotTried { reason }, _) => writeln!(f, "not tried: {reason}")?,
+                (PairState::Failed { reason }, _) => writeln!(f, "does not work: {reason}")?,
+                (PairState::NotTried { reason }, _) => writeln!(f, "not tried: {reason}")?,
                 (_, us) => writeln!(f, "{:.0} us", us.unwrap_or(f64::NAN))?,
             }
         }
@@ -187,16 +187,16 @@ impl fmt::Display for JointReport {
 
 /// Stores the error that a choice without a working pair returns: the first mistake of the program, otherwise the last
 /// error. Warns of a mistake, because another pair may hide it.
-pub(super) fn failed(error: Error, refusal: &mut Option<Error>) -> JointState {
+pub(super) fn failed(error: Error, refusal: &mut Option<Error>) -> PairState {
     let (reason, is_new) = (error.to_string(), is_mistake(&error));
     if !refusal.as_ref().is_some_and(is_mistake) {
         *refusal = Some(error);
     }
     if !is_new {
-        return JointState::Failed { reason };
+        return PairState::Failed { reason };
     }
     tracing::warn!("{reason}");
-    JointState::Mistaken { reason }
+    PairState::Mistaken { reason }
 }
 
 /// True for an error in a kernel's text or its arguments.

@@ -2,7 +2,7 @@
 
 use super::link_builder::{InitialContent, LinkBuilder, Scratch};
 use super::pairs::{Pair, Rows};
-use super::report::{JointReport, JointRow};
+use super::report::{PairReport, PairRow};
 use crate::backend_rows::BackendChoice;
 use crate::backends::listed_devices;
 use crate::choice::ApiChoice as _;
@@ -24,14 +24,14 @@ struct Page {
     display: Option<String>,
     /// Both sides with their drivers, as they were measured.
     devices: [String; 2],
-    report: JointReport,
+    report: PairReport,
 }
 
 /// The stored result of a joint choice.
 pub(super) struct SavedChoice {
     pub choice: Rows,
     devices: [String; 2],
-    pub report: JointReport,
+    pub report: PairReport,
 }
 
 impl SavedChoice {
@@ -101,7 +101,7 @@ pub(super) fn load(wanted: &LinkBuilder) -> Option<SavedChoice> {
 }
 
 /// Loads the rows of other host work on the same display, of about this size.
-pub(super) fn load_others(wanted: &LinkBuilder) -> Option<Vec<JointRow>> {
+pub(super) fn load_others(wanted: &LinkBuilder) -> Option<Vec<PairRow>> {
     load_work(wanted, OTHERS).filter(|_| wanted.launches.is_empty()).map(|known| known.report.rows)
 }
 
@@ -115,7 +115,7 @@ fn load_work(wanted: &LinkBuilder, work: &str) -> Option<SavedChoice> {
 }
 
 /// Stores the measurements.
-pub(super) fn store(wanted: &LinkBuilder, choice: Rows, link: &Link, report: &JointReport) {
+pub(super) fn store(wanted: &LinkBuilder, choice: Rows, link: &Link, report: &PairReport) {
     let (backend, display) = (choice.0.name().into(), choice.1.map(|display| display.name().into()));
     let devices = devices(link.backend().as_ref(), link.display().as_ref());
     let mut page = Page { key: key(wanted), backend, display, devices, report: report.clone() };

@@ -76,12 +76,12 @@ fn missing(availability: &Availability, name: impl FnOnce(&str) -> &'static str)
 }
 
 fn backend(status: &BackendStatus) -> Option<Diagnosis> {
-    let driver = backend_rows::DRIVERS.iter().find(|driver| driver.api == status.api);
+    let driver = backend_rows::BACKENDS.iter().find(|driver| driver.api == status.api);
     missing(&status.availability, |reason| driver.map_or("no-compute", |driver| (driver.missing)(reason)))
 }
 
 fn display(status: &DisplayStatus) -> Option<Diagnosis> {
-    let driver = display_rows::DRIVERS.iter().find(|driver| driver.kind == status.kind);
+    let driver = display_rows::DISPLAYS.iter().find(|driver| driver.kind == status.kind);
     let name = driver.map_or(Some("no-display"), |driver| driver.missing)?;
     missing(&status.availability, |_| name)
 }

@@ -162,7 +162,7 @@ fn ssh_x_forwarding(facts: &Facts) -> Option<Advice> {
 
 fn old_driver(facts: &Facts) -> Option<Advice> {
     let reason = facts.no_cuda.as_deref()?;
-    let row = backend_rows::DRIVERS.iter().find(|driver| driver.api == Api::Cuda)?;
+    let row = backend_rows::BACKENDS.iter().find(|driver| driver.api == Api::Cuda)?;
     if (row.missing)(reason) != "old-driver" {
         return None;
     }

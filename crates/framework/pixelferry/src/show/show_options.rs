@@ -1,6 +1,6 @@
 //! A kernel to show: its options, its link, and a picture instead of a window.
 
-use crate::report::{JointReport, JointState};
+use crate::report::{PairReport, PairState};
 use crate::{BackendChoice, LinkBuilder, OpenedLink, SaveError, save_picture_with};
 use interop_core::{Arg, DrawOptions, Error, Extent, KernelSource, Link, PixelFormat, Result, SurfaceDesc};
 use std::io::Write as _;
@@ -153,11 +153,11 @@ pub(super) fn tell(text: &str) {
 }
 
 /// Reports the devices that run the kernel, and its sources with mistakes.
-pub(super) fn tell_of(report: &JointReport) {
+pub(super) fn tell_of(report: &PairReport) {
     for row in &report.rows {
         match &row.state {
-            JointState::Mistaken { reason } => tell(&format!("not on {}: {reason}", row.compute)),
-            JointState::Chosen => tell(&format!("computed on {}, drawn on {}", row.compute, row.display)),
+            PairState::Mistaken { reason } => tell(&format!("not on {}: {reason}", row.compute)),
+            PairState::Chosen => tell(&format!("computed on {}, drawn on {}", row.compute, row.display)),
             _ => {}
         }
     }

@@ -1,7 +1,7 @@
 //! Opens the pair or path that is compared next.
 
-use super::super::lane::{Lane, OTHER_PATH};
-use super::super::report::JointState;
+use super::super::contender::{Contender, OTHER_PATH};
+use super::super::report::PairState;
 use super::BackendTrials;
 use interop_core::{ComputeBackend, Error, Kernel, Link, LinkOptions, PathId, Result};
 use std::rc::Rc;
@@ -17,14 +17,14 @@ impl BackendTrials {
         }
         if self.is_too_large() {
             let reason = "a second link of this size would take too much memory".into();
-            self.report.rows[row].state = JointState::NotTried { reason };
+            self.report.rows[row].state = PairState::NotTried { reason };
             self.waiting.pop_front();
             return false;
         }
         let begun = self.clock().now();
-        match self.prospects().get(row) {
-            Some(prospect) => self.opening = Some((row, prospect.begin(&self.wanted, &self.wanted.kernels(), true))),
-            None => self.stop(),
+        match self.candidates().get(row) {
+            Some(candidate) => self.opening = Some((row, candidate.begin(&self.wanted, &self.wanted.kernels(), true))),
+            None => self.cancel(),
         }
         self.spent += self.clock().since(begun);
         false
@@ -33,9 +33,9 @@ impl BackendTrials {
     /// Opens the next pair or path for a comparison. `None` where it does not work.
     pub fn open<S>(
         &mut self,
-        in_use: &Lane<S>,
+        in_use: &Contender<S>,
         prepare: impl Fn(&Arc<dyn ComputeBackend>, Vec<Arc<dyn Kernel>>) -> Result<S>,
-    ) -> Option<Lane<S>> {
+    ) -> Option<Contender<S>> {
         let begun = self.clock().now();
         let (row, path, opened) = match self.waiting.pop_front() {
             Some(row) => (row, None, self.open_pair(row, prepare)),
@@ -51,8 +51,8 @@ impl BackendTrials {
         (self.round_time, self.before) = (Duration::ZERO, self.spent);
         self.has_duel = opened.is_ok();
         match (opened, path) {
-            (Ok(lane), _) => return Some(lane),
-            (Err(error), Some(path)) => self.add_path(path, JointState::Failed { reason: error.to_string() }),
+            (Ok(contender), _) => return Some(contender),
+            (Err(error), Some(path)) => self.add_path(path, PairState::Failed { reason: error.to_string() }),
             (Err(error), None) => self.fail(row, error),
         }
         None
@@ -62,23 +62,23 @@ impl BackendTrials {
         &mut self,
         row: usize,
         prepare: impl Fn(&Arc<dyn ComputeBackend>, Vec<Arc<dyn Kernel>>) -> Result<S>,
-    ) -> Result<Lane<S>> {
+    ) -> Result<Contender<S>> {
         let gone = || Error::invalid("AutoLink::frame", "the backend was not opened");
         let backend = self.opening.take().ok_or_else(gone)?.1.join()?;
-        let pair = self.prospects()[row].open_with(backend, &self.wanted.kernels())?;
+        let pair = self.candidates()[row].open_with(backend, &self.wanted.kernels())?;
         // Uses the first path that works, so that the program hardly waits. If the pair wins, its other paths are
         // compared.
         let link = self.wanted.link(&pair, None, Duration::ZERO)?;
-        let side = prepare(&pair.backend, pair.kernels.clone())?;
-        Ok(Lane::new(row, link, pair.kernels, side, false))
+        let state = prepare(&pair.backend, pair.kernels.clone())?;
+        Ok(Contender::new(row, link, pair.kernels, state, false))
     }
 
     fn open_path<S>(
         &self,
         path: PathId,
-        in_use: &Lane<S>,
+        in_use: &Contender<S>,
         prepare: impl Fn(&Arc<dyn ComputeBackend>, Vec<Arc<dyn Kernel>>) -> Result<S>,
-    ) -> Result<Lane<S>> {
+    ) -> Result<Contender<S>> {
         let (backend, display) = (in_use.link.backend(), in_use.link.display());
         // A preferred path that fails later is replaced, unlike a forced one.
         let options = LinkOptions::new(self.wanted.policy.clone().with_prefer(path));
@@ -86,7 +86,7 @@ impl BackendTrials {
         if link.path() != path {
             return Err(Error::invalid("AutoLink::frame", format!("{path} does not work")));
         }
-        let side = prepare(backend, in_use.kernels.clone())?;
-        Ok(Lane::new(OTHER_PATH, link, in_use.kernels.clone(), side, false))
+        let state = prepare(backend, in_use.kernels.clone())?;
+        Ok(Contender::new(OTHER_PATH, link, in_use.kernels.clone(), state, false))
     }
 }

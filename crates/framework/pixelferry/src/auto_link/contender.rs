@@ -10,18 +10,18 @@ pub(super) const OTHER_PATH: usize = usize::MAX;
 pub(super) const HOPELESS: f64 = 2.0;
 
 /// A link, the state that its backend needs for a frame, and the times of its frames.
-pub(super) struct Lane<S> {
+pub(super) struct Contender<S> {
     pub link: Link,
-    pub side: S,
+    pub state: S,
     /// Kernels of the link's backend.
     pub kernels: Vec<Arc<dyn Kernel>>,
     pub times: Entry<usize>,
 }
 
-impl<S> Lane<S> {
+impl<S> Contender<S> {
     /// Creates the side for the pair in this row of the report.
-    pub fn new(row: usize, link: Link, kernels: Vec<Arc<dyn Kernel>>, side: S, has_run: bool) -> Self {
-        Self { link, side, kernels, times: times(row, has_run) }
+    pub fn new(row: usize, link: Link, kernels: Vec<Arc<dyn Kernel>>, state: S, has_run: bool) -> Self {
+        Self { link, state, kernels, times: times(row, has_run) }
     }
 
     /// Its row in the report, or [`OTHER_PATH`] for another path of the current pair.
@@ -56,7 +56,7 @@ fn times(row: usize, has_run: bool) -> Entry<usize> {
 }
 
 /// The next action.
-pub(super) enum LaneFrame {
+pub(super) enum NextFrame {
     /// Compute a frame with the current pair.
     Plain,
     /// Compute a frame with this pair and wait for it.
