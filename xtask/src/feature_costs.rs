@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::repository::{cargo, printed};
 
 /// A set of features, and a limit.
-struct FeatureSet {
+struct FeatureGroup {
     features: &'static str,
     /// What the set is for, in the table.
     purpose: &'static str,
@@ -19,13 +19,13 @@ struct FeatureSet {
     call: &'static str,
 }
 
-const fn set(features: &'static str, purpose: &'static str, most_crates: usize) -> FeatureSet {
-    FeatureSet { features, purpose, most_crates, call: "" }
+const fn set(features: &'static str, purpose: &'static str, most_crates: usize) -> FeatureGroup {
+    FeatureGroup { features, purpose, most_crates, call: "" }
 }
 
-const SETS: [FeatureSet; 10] = [
+const SETS: [FeatureGroup; 10] = [
     set("", "threads and plain memory", 35),
-    FeatureSet {
+    FeatureGroup {
         call: "// SAFETY: the program has no context.\n    \
                drop(unsafe { pixelferry::api::gl::GlDisplay::from_current(Default::default()) });",
         ..set("gl", "frames in an engine's OpenGL context", 40)
@@ -75,7 +75,7 @@ pub fn run(root: &Path, count_only: bool) -> Result<(), Error> {
 }
 
 /// Returns the number of crates that a build with these features compiles on this system.
-fn crates(root: &Path, row: &FeatureSet) -> Result<usize, Error> {
+fn crates(root: &Path, row: &FeatureGroup) -> Result<usize, Error> {
     let mut tree = cargo();
     tree.args(["tree", "--locked", "--package", "pixelferry", "--edges", "normal,build", "--prefix", "none"]);
     tree.args(["--no-default-features", "--features", row.features]).current_dir(root);
@@ -86,7 +86,7 @@ fn crates(root: &Path, row: &FeatureSet) -> Result<usize, Error> {
 
 /// Builds the program from nothing, and returns the seconds of a debug and a release build, and the bytes of the
 /// stripped release program.
-fn build(root: &Path, row: &FeatureSet) -> Result<(f64, f64, u64), Error> {
+fn build(root: &Path, row: &FeatureGroup) -> Result<(f64, f64, u64), Error> {
     let folder = root.join("target/feature-costs");
     let remove = |folder: &Path| match fs::remove_dir_all(folder) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::file("remove", folder)(error)),
