@@ -320,7 +320,10 @@ fn a_backend_that_is_far_slower_for_one_work_of_the_host_is_not_opened_for_the_n
     for link in [link, other] {
         let report = link.report();
         let far = report.rows.iter().filter(|row| row.state == PairState::Slower);
-        assert!(far.clone().count() > 0 && far.clone().all(|row| row.because.contains("another work")), "{report}");
+        assert!(
+            far.clone().count() > 0 && far.clone().all(|row| row.because.contains("measured with other work")),
+            "{report}"
+        );
     }
 }
 

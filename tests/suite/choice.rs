@@ -60,7 +60,7 @@ fn a_refusal_names_the_backends_that_take_the_text() {
     let refused = open_backend(BackendChoice::Cpu, &[red()]).err().unwrap().to_string();
     let pinned = LinkBuilder::new(picture()).launch(&red(), []).backend(BackendChoice::Cpu);
     let together = pinned.display(DisplayChoice::Memory).open().err().unwrap().to_string();
-    for part in ["'red' is given in WGSL", "supports host functions", "backends that support it: gl, wgpu"] {
+    for part in ["'red' is written in WGSL", "runs host functions", "backends that can run this kernel: gl, wgpu"] {
         assert!(refused.contains(part) && together.contains(part), "{part}: {refused} {together}");
     }
     if open_backend(BackendChoice::Cuda, &[]).is_ok() {
@@ -69,5 +69,5 @@ fn a_refusal_names_the_backends_that_take_the_text() {
     // SAFETY: never built.
     let kernel = unsafe { KernelSource::new("grey").cuda_cpp("") };
     let refused = open_backend(BackendChoice::Auto, &[kernel]).err().unwrap().to_string();
-    assert!(refused.contains("backends that support it: cuda (CUDA is not available"), "{refused}");
+    assert!(refused.contains("backends that can run this kernel: cuda (CUDA is not available"), "{refused}");
 }

@@ -153,10 +153,10 @@ impl Number {
                 // What NumPy loads from a file of an ml_dtypes array, or fails to load.
                 Self::NONE if [8, 16].contains(&self.bits) => (
                     "elements without a type",
-                    "x.view(ml_dtypes.bfloat16), or what else it was saved as, or x['field']",
+                    "x.view(ml_dtypes.bfloat16) (or the type it was saved with), or x['field']",
                 ),
                 2 if self.bits == 8 => {
-                    ("floats", "x.astype('float32'), saved instead: no file says which float8 it is")
+                    ("floats", "x.astype('float32'), and save that instead, because a file does not say which float8 type it holds")
                 }
                 0 | 1 => ("integers", "x.astype('int64')"),
                 2 => ("floats", "x.astype('float64') or x.double()"),

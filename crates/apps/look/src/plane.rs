@@ -89,7 +89,10 @@ impl Plane {
                 channels = 1;
             }
             Some(Channel::Part(_)) if !row.complex => {
-                return Err(Refusal::Shape(format!("channel: {} has no parts; only complex numbers have", row.name)));
+                return Err(Refusal::Shape(format!(
+                    "channel: {} numbers have no real or imaginary part; only complex numbers do",
+                    row.name
+                )));
             }
             Some(Channel::Part(ComplexPart::Of(of))) => pair = Some(of),
             Some(Channel::Part(part)) => {

@@ -13,8 +13,8 @@ pub const SHOWN: u64 = 20;
 /// The content of a file or message exceeds the limit. It is refused before decoding.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error(
-    "it would need {needed} MiB of memory with all copies, more than the limit of {most} MiB: set {VARIABLE}={needed} \
-     to allow that"
+    "it needs {needed} MiB of memory including temporary copies, but the limit is {most} MiB: set {VARIABLE}={needed} to \
+     allow that"
 )]
 pub struct TooLarge {
     /// Needed memory in MiB.

@@ -11,8 +11,8 @@ use thiserror::Error;
 const fn instead(error: &exr::error::Error) -> &'static str {
     match error {
         exr::error::Error::NotSupported(_) => {
-            "; ImageMagick converts it to a supported one: magick FILE.exr -compress Zip OTHER.exr (convert, in \
-             version 6)"
+            "; convert the file with ImageMagick first: magick FILE.exr -compress Zip OTHER.exr (in ImageMagick 6 the \
+             command is called convert)"
         }
         _ => "",
     }
@@ -33,7 +33,7 @@ pub enum ReadError {
     /// The file's format is unsupported.
     #[error(
         "unsupported file format: it is neither a NumPy array (.npy, .npz), a picture (PNG, JPEG, WebP, TIFF, BMP, \
-         OpenEXR) nor a video (Y4M, or a file of MP4, Matroska, AVI or MPEG-TS); its first bytes are {0:02x?}"
+         OpenEXR) nor a video (Y4M, MP4, Matroska, AVI or MPEG-TS); its first bytes are {0:02x?}"
     )]
     Format(Vec<u8>),
     /// A `.npz` file contains several arrays and none was named, or the named one is missing.
@@ -86,7 +86,9 @@ pub enum ReadError {
     #[error(transparent)]
     Picture(#[from] image::ImageError),
     /// A small file would take far more time or memory than other pictures of its size.
-    #[error("{what}; ImageMagick converts it to one that can be read: magick {instead} (convert, in version 6)")]
+    #[error(
+        "{what}; convert the file with ImageMagick first: magick {instead} (in ImageMagick 6 the command is called convert)"
+    )]
     Excessive {
         /// What is excessive.
         what: String,

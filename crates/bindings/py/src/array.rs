@@ -247,7 +247,7 @@ impl Array {
     #[getter]
     fn __cuda_array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let Memory::Cuda(bytes) = &*self.memory else {
-            return Err(PyAttributeError::new_err("the array is in memory of the host"));
+            return Err(PyAttributeError::new_err("the array is in host memory"));
         };
         py.detach(|| bytes.wait())?;
         let dict = self.interface(py, bytes.address())?;

@@ -53,7 +53,7 @@ impl ArrayOutlets {
         }
         // If there was none, one was just added.
         let Some(ArrayOutlet { outlet, backend, kernel, .. }) = self.ways.last_mut() else {
-            return Err(Failure::Device("there is no path to the object".into()));
+            return Err(Failure::Device("no path to this texture or buffer works".into()));
         };
         match (kernel, lent(array, engine, backend.as_ref())?) {
             (Some(kernel), Some(mut memory)) => {

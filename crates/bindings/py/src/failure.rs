@@ -209,7 +209,7 @@ pub fn check_process(made: ProcessMark, what: &str) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::Closed(format!(
-        "{what} was made in the process that this one was forked from. Start processes that open their own with \
-         multiprocessing.get_context(\"spawn\"), or fork before anything is opened"
+        "{what} belongs to the parent process of this fork. Start the process with \
+         multiprocessing.get_context(\"spawn\") and open a new one there, or fork before pixelferry is used"
     )))
 }

@@ -29,7 +29,7 @@ impl Items {
         let strides = raw.strides()?;
         let wrong = |what: &str| Failure::Shape(format!("an array of shape {:?} {what}", raw.shape));
         if raw.shape.len() != strides.len() {
-            return Err(wrong("has a different number of strides"));
+            return Err(wrong("does not have one stride per dimension"));
         }
         if raw.shape.iter().any(|side| *side <= 0) {
             return Err(wrong("is empty"));

@@ -68,9 +68,7 @@ fn desc_of(object: &Bound<'_, PyAny>, size: Option<Bound<'_, PyAny>>, format: Pi
         },
     };
     let wrong = |what: &str| {
-        Failure::Shape(format!(
-            "size={what} is neither (width, height) of a texture nor the number of a buffer's bytes"
-        ))
+        Failure::Shape(format!("size={what} is neither (width, height) of a texture nor a buffer's size in bytes"))
     };
     let size = size.ok_or_else(|| wrong("None"))?;
     let refused = |_| wrong(&size.to_string());

@@ -320,7 +320,9 @@ impl Stage {
     /// Records everything shown from now on.
     pub fn record(&mut self, output: Output, options: RecordOptions) -> Result<u64, Failure> {
         if matches!(self.screen, Screen::Program(_)) {
-            return Err(Failure::Shape("the program draws here itself; record a viewer instead".into()));
+            return Err(Failure::Shape(
+                "this cannot be recorded because the program does the drawing; record a Viewer instead".into(),
+            ));
         }
         self.film.begin(output, options)
     }

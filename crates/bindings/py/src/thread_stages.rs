@@ -135,7 +135,7 @@ impl Ticket {
     pub fn run<R>(&self, work: impl FnOnce(&mut Stage) -> Result<R, Failure>) -> Result<R, Failure> {
         check_process(self.process, "it")?;
         if self.thread != thread::current().id() {
-            return Err(Failure::Context("it belongs to another thread, on which it was made; call it there".into()));
+            return Err(Failure::Context("this object was created on another thread; use it only there".into()));
         }
         here(|here| {
             here.tidy();

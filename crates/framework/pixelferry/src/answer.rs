@@ -41,13 +41,13 @@ fn best(report: &SystemReport, apis: &[Api]) -> String {
                 Some(format!("{}: {reason}", status.api))
             });
             let why = refused.map(|path| path.state.detail()).or(absent).or_else(|| report.problems.first().cloned());
-            format!("nothing works for {}: {}", report.surface, why.unwrap_or_else(|| "no device supports them".into()))
+            format!("no path works ({}): {}", report.surface, why.unwrap_or_else(|| "no device supports them".into()))
         }
     }
 }
 
 fn told(report: &SystemReport, ProbeReport { compute, display, .. }: &ProbeReport, path: &PathReport) -> String {
-    let time = path.median_us().map_or("not timed".into(), |us| format!("{us:.0} us a frame of {}", report.surface));
+    let time = path.median_us().map_or("not timed".into(), |us| format!("{us:.0} us per frame ({})", report.surface));
     let kind = match (compute.software, display.software) {
         (true, true) => ", all on the CPU",
         (false, true) => ", drawn by the CPU",
@@ -58,7 +58,9 @@ fn told(report: &SystemReport, ProbeReport { compute, display, .. }: &ProbeRepor
 
 /// Returns the advice of the first cause that has a command, or another next step.
 fn next(report: &SystemReport) -> String {
-    let remedy = |cause: &Diagnosis| Some(format!("{}: {} (pixelferry doctor)", cause.advice, cause.command.as_ref()?));
+    let remedy = |cause: &Diagnosis| {
+        Some(format!("{}: {}. `pixelferry doctor` tells you more", cause.advice, cause.command.as_ref()?))
+    };
     match (report.sharing, report.diagnoses.iter().find_map(remedy)) {
         (SharingLevel::Nothing, _) => "pixelferry probe --all shows why each path does not work".into(),
         (_, Some(remedy)) => remedy,

@@ -101,7 +101,7 @@ pub(crate) fn unsuited(
         operation: "",
         device: backend.device().to_string(),
         reason: format!(
-            "kernel '{}' is given in {}, but the device supports {}; backends that support it: {}",
+            "kernel '{}' is written in {}, but the device runs {}; backends that can run this kernel: {}",
             kernel.name(),
             kernel.languages(),
             spoken.join(", "),

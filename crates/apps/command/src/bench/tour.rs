@@ -138,7 +138,9 @@ impl<'a> Tour<'a> {
             && spot.memory() > free / 2
         {
             let [takes, free] = [spot.memory(), free].map(|bytes| bytes >> 20);
-            return Err(format!("no memory: the cell needs about {takes} MiB; {free} MiB are free"));
+            return Err(format!(
+                "not enough memory: this measurement needs about {takes} MiB, and may use only half of the {free} MiB that are free"
+            ));
         }
         // Only one context is current at a time.
         if let Some(gl) = pairing.headless.gl() {

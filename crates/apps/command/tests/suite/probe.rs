@@ -26,9 +26,7 @@ fn the_answer_is_five_lines_and_an_exit_code() {
     let lines: Vec<_> = said.lines().collect();
     // A work that no device does has the reason.
     assert!(
-        lines[0].contains("nothing works for image 64x48")
-            && lines[1].contains("CUDA: ")
-            && lines[3].contains("CUDA: "),
+        lines[0].contains("no path works (image 64x48") && lines[1].contains("CUDA: ") && lines[3].contains("CUDA: "),
         "{said}"
     );
     let host = lines[2];
@@ -119,7 +117,6 @@ fn nothing_but_the_answer_is_said_where_there_is_no_desktop() {
     let output = probe.output().unwrap();
     let [out, err] = texts(&output);
     assert!(out.lines().count() == 5 && err.is_empty(), "{out}{err}");
-    let timed =
-        |line: &str| [" us a frame of ", "not timed", "nothing works for "].iter().any(|word| line.contains(word));
+    let timed = |line: &str| [" us per frame (", "not timed", "no path works ("].iter().any(|word| line.contains(word));
     assert!(out.lines().take(4).all(timed), "{out}");
 }

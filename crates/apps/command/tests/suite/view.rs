@@ -420,7 +420,7 @@ fn programs_send_images() {
     stream.write_all(b"\x0b\0\0\0\x00\x01/etc\0\x07\0\0\0\x02a\0\x05\0\0\0\x09").unwrap();
     wait_for(&mut window, &viewer, "closed", |at| at(100, 40) == [0; 3]);
     let mut log = BufReader::new(window.0.stderr.take().unwrap()).lines();
-    assert!(log.next().unwrap().unwrap().contains("file \"/etc\" is not opened"));
+    assert!(log.next().unwrap().unwrap().contains("does not open files by name (\"/etc\")"));
     assert!(log.next().unwrap().unwrap().contains("is closed: "));
     viewer.focus((5, 5)).unwrap();
     ends(&mut window, &viewer);

@@ -24,9 +24,9 @@ pub enum MessageRefusal {
     Part { name: String, at: [usize; 2], size: [usize; 2] },
     #[error("the name {0:?} is in use or occurs twice")]
     Name(String),
-    #[error("image of {0:?} pixels and {1} channels exceeds the limits: {MOST_ARRAYS} arrays and {2}")]
+    #[error("the image ({0:?} pixels, {1} channels) is too large, or one of more than {MOST_ARRAYS} arrays: {2}")]
     Room([usize; 2], usize, TooLarge),
-    #[error("file {0:?} is not opened; send images with create and update")]
+    #[error("this viewer does not open files by name ({0:?}); send the pixels with create and update")]
     File(String),
 }
 

@@ -28,7 +28,7 @@ pub enum MessageError {
     Text(&'static str),
     #[error("invalid {0}: {1}")]
     Number(&'static str, i64),
-    #[error("channel {0} is outside the {1} numbers of the message")]
+    #[error("channel {0} needs more numbers than the {1} in the message")]
     Outside(usize, usize),
 }
 

@@ -109,7 +109,7 @@ impl TakenTensor {
             let major = taken.major();
             if major != VERSION.0 {
                 return Err(Failure::Dtype(format!(
-                    "unsupported DLPack version {major}; supported is {}.x",
+                    "unsupported DLPack version {major}; only {}.x is supported",
                     VERSION.0
                 )));
             }
@@ -139,7 +139,9 @@ impl TakenTensor {
             }
         };
         let dimensions = usize::try_from(tensor.ndim).ok().filter(|n| *n <= 64);
-        let dimensions = dimensions.ok_or_else(|| Failure::Shape(format!("{} dimensions", tensor.ndim)))?;
+        let dimensions = dimensions.ok_or_else(|| {
+            Failure::Shape(format!("the array has {} dimensions; at most 64 are supported", tensor.ndim))
+        })?;
         let list = |at: *const i64| -> Option<Vec<i64>> {
             match (dimensions, at.is_null()) {
                 (0, _) => Some(Vec::new()),

@@ -77,7 +77,9 @@ impl VulkanMemory {
 
     /// Returns a new descriptor of exported memory, which the caller owns.
     fn fd(&self) -> PyResult<i32> {
-        let none = || Failure::Device("the program exported this memory and has its descriptor".into());
+        let none = || {
+            Failure::Device("fd() works only for memory that pixelferry exported; your program exported this one and has its descriptor".into())
+        };
         let copy = self.ours.as_ref().ok_or_else(none)?.try_clone();
         let copy = copy.map_err(|error| Failure::Device(format!("no file descriptor is left: {error}")))?;
         Ok(copy.into_handle().into_raw_fd())

@@ -23,7 +23,8 @@ impl<'py> FromPyObject<'_, 'py> for Number {
             let hint = "for a handle of the package vulkan, use int(vulkan.ffi.cast('uintptr_t', x))";
             return Err(Failure::Dtype(format!("'{what}' is not a number; {hint}")).into());
         }
-        let number = object.extract().map_err(|_| Failure::Shape("it must be an unsigned number of 64 bits".into()))?;
+        let number =
+            object.extract().map_err(|_| Failure::Shape("a handle must be an unsigned 64-bit number".into()))?;
         Ok(Self(number))
     }
 }

@@ -66,10 +66,10 @@ impl VulkanSemaphore {
         let kind = if timeline { SyncKind::TimelineSemaphore } else { SyncKind::BinarySemaphore };
         let open = || {
             let backend = cuda_alone(uuid.0)?.ok_or_else(|| {
-                let what = format!("CUDA has no device {}", uuid.0);
                 Failure::Device(format!(
-                    "{what}, and memory of other devices is on the host: wait for a Vulkan fence \
-                                         there"
+                    "{} is not a CUDA device. For other devices pixelferry uses host memory, so wait for a Vulkan fence \
+                     instead of a semaphore",
+                    uuid.0
                 ))
             })?;
             taken(fd, |copy| {

@@ -147,7 +147,7 @@ def test_what_is_not_exported_is_an_error(vulkan):
 
 def test_semaphores_are_for_cuda(vulkan):
     reader, writer = os.pipe()
-    with pytest.raises(pixelferry.DeviceError, match="CUDA has no device"):
+    with pytest.raises(pixelferry.DeviceError, match="is not a CUDA device"):
         pixelferry.vulkan.Semaphore(reader, uuid=vulkan.uuid, timeline=True)
     assert is_open(reader)
     os.close(reader), os.close(writer)

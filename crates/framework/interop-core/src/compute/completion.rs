@@ -70,7 +70,7 @@ impl Completer {
 
 impl Drop for Completer {
     fn drop(&mut self) {
-        self.settle(Err(Error::EventFailed { reason: "it was dropped before it was complete".into() }), None);
+        self.settle(Err(Error::EventFailed { reason: "its completion handle was dropped first".into() }), None);
     }
 }
 

@@ -81,10 +81,7 @@ pub enum Error {
         reason: String,
     },
     /// An object of one backend or display was passed to another.
-    #[error(
-        "{}this {object} belongs to another device or context than {device}; create it there",
-        before(operation, ": ")
-    )]
+    #[error("{}this {object} does not belong to {device}; create it on {device}", before(operation, ": "))]
     Foreign {
         /// The call that rejected it; empty where no call is known.
         operation: &'static str,
@@ -106,7 +103,7 @@ pub enum Error {
         device: String,
     },
     /// An operation was not started, or the owner of its event failed or dropped the event.
-    #[error("the operation did not run: {reason}")]
+    #[error("the operation did not finish: {reason}")]
     EventFailed {
         /// The reason; if another operation failed first, the error of that one.
         reason: String,
@@ -133,7 +130,7 @@ pub enum Error {
     /// The newest frame was written directly into its target ([`crate::Link::show`]), so no surface holds it.
     #[error(
         "the newest frame was written directly into its target, so no surface holds it; read the target, or \
-         finish a frame first"
+         compute a frame with Link::frame first"
     )]
     InTarget,
     /// The link was resized to 0x0, as happens when a window is minimised.
@@ -221,11 +218,13 @@ impl Error {
     pub fn forked(what: &str) -> Self {
         Self::Unavailable {
             what: what.into(),
-            reason: "this process was forked after its parent opened drivers or streams, and their threads are missing"
-                .into(),
-            hint: "Start the process instead of forking it (in Python: multiprocessing.get_context(\"spawn\")), or \
-                   fork before anything is opened."
-                .into(),
+            reason:
+                "this process was forked after its parent opened drivers or streams, whose threads do not exist here"
+                    .into(),
+            hint:
+                "Start a new process instead of forking (in Python: multiprocessing.get_context(\"spawn\")), or fork \
+                   before pixelferry is used."
+                    .into(),
         }
     }
 

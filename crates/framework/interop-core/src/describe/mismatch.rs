@@ -23,12 +23,16 @@ impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "frame {}, row {}, byte {}: wrote {:#04x}, the display showed {:#04x}",
+            "frame {}, row {}, byte {}: pixelferry wrote {:#04x}, but the display showed {:#04x}",
             self.frame, self.row, self.byte, self.expected, self.found
         )?;
         if self.unusual_states.is_empty() {
             return Ok(());
         }
-        write!(f, " (not as in a new context: {})", self.unusual_states.join(", "))
+        write!(
+            f,
+            " (these settings of the context were changed and may be the cause: {})",
+            self.unusual_states.join(", ")
+        )
     }
 }

@@ -95,10 +95,10 @@ pub enum Obstacle {
     #[error("the draw blends, and shaders cannot read {0}")]
     Blends(String),
     /// The target's format, which this names, encodes on draws but not on stores.
-    #[error("{0} encodes what draws write, but not what shaders store")]
+    #[error("{0} applies its encoding when something is drawn, but not when a shader stores pixels")]
     Encodes(String),
     /// A CPU draws into an offscreen target: timing both manners would take longer than it can gain.
-    #[error("a CPU draws, where both manners are about equally fast")]
+    #[error("the CPU draws, and there a draw and a compute shader are about equally fast")]
     Unmeasured,
     /// The driver rejected the shader or its target, with this message.
     #[error("the driver rejected the shader or its target: {0}")]

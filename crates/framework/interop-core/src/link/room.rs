@@ -19,7 +19,10 @@ const MOST_KEPT: u64 = 2;
 pub(super) fn covering(desc: &SurfaceDesc, other: &SurfaceDesc) -> Result<SurfaceDesc> {
     let both = desc.covering(other);
     both.ok_or_else(|| {
-        Error::invalid("resize_within", format!("the maximum ({other}) and the surface ({desc}) differ in kind"))
+        Error::invalid(
+            "resize_within",
+            format!("one of the maximum ({other}) and the surface ({desc}) is an image, the other a buffer"),
+        )
     })
 }
 

@@ -98,7 +98,7 @@ impl Link {
     /// Finds the rectangle of the target's texture that the frame would cover unchanged.
     fn place(&self, target: &mut dyn ShowTarget, options: &DrawOptions) -> Result<TargetArea, Detour> {
         let desc = *self.layout.desc();
-        let SurfaceDesc::Image(image) = desc else { return Err(Detour::Draws("it is given a buffer")) };
+        let SurfaceDesc::Image(image) = desc else { return Err(Detour::Draws("the frame is a buffer, not an image")) };
         if desc.unwritten() == Unwritten::Keep {
             return Err(Detour::Keeps);
         }
@@ -123,7 +123,8 @@ impl Link {
         }
         let area = target.area();
         // The draw reports the error.
-        let plan = Plan::of(&desc, area, self.display.caps(), options).map_err(|_| Detour::Draws("it is refused"))?;
+        let plan = Plan::of(&desc, area, self.display.caps(), options)
+            .map_err(|_| Detour::Draws("its options are invalid"))?;
         let whole = Region { x: 0, y: 0, ..plan.drawn };
         let draws = match plan {
             _ if !plan.one_to_one => Some("it scales"),

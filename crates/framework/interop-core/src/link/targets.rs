@@ -50,13 +50,13 @@ pub enum Detour {
     #[error("stores into this target are tried from the next frame on")]
     First,
     /// The surface keeps unwritten pixels.
-    #[error("unwritten pixels are kept, but the target may not hold them; use Unwritten::Overwrite")]
+    #[error("the surface keeps unwritten pixels, but the target might not contain them; use Unwritten::Overwrite")]
     Keeps,
     /// A manner or a path is forced.
     #[error("{0} was requested")]
     Asked(&'static str),
     /// The picture is scaled, cut, blended or otherwise changed.
-    #[error("the draw does more than place pixels: {0}")]
+    #[error("the draw does more than copy pixels: {0}")]
     Draws(&'static str),
     /// The two formats differ.
     #[error("frames are {frame}, the target is {target}")]
@@ -73,7 +73,7 @@ pub enum Detour {
     #[error("{0}")]
     Target(#[from] Obstacle),
     /// The draw was faster.
-    #[error("{drawn:.0?} with a draw, {straight:.0?} with stores into the target")]
+    #[error("drawing was faster: {drawn:.0?} instead of {straight:.0?} for stores straight into the target")]
     Slower {
         /// Time of a frame and its draw.
         drawn: Duration,

@@ -40,7 +40,9 @@ const UNTIMED: u32 = 3;
 /// Number of consecutive frames of other work that ends a comparison.
 const OTHERS: u32 = 300;
 /// Reason why a pair has no time yet.
-const COMPARED_LATER: &str = "it is compared while frames are shown";
+const COMPARED_LATER: &str = "it will be compared while frames are shown";
+/// Mark of a time that other work took.
+const OTHER_WORK: &str = " (measured with other work)";
 /// Assumed time for opening a link, until one was opened.
 const OPENING: Duration = Duration::from_millis(20);
 
@@ -241,7 +243,7 @@ impl BackendTrials {
             };
             match known.get(at).filter(is_far) {
                 Some(far) => {
-                    let because = format!("{} (another work)", far.because.trim_end_matches(" (another work)"));
+                    let because = format!("{}{OTHER_WORK}", far.because.trim_end_matches(OTHER_WORK));
                     *row = PairRow { because, ..far.clone() };
                 }
                 None => {

@@ -109,9 +109,9 @@ impl PendingBackend {
     pub fn join(mut self) -> Result<ReadyBackend> {
         match self.0.take() {
             Some(BackendStart::Done(opened)) => opened,
-            Some(BackendStart::OnThread(thread)) => {
-                thread.join().unwrap_or_else(|_| Err(Error::invalid("open", "the thread ended")))
-            }
+            Some(BackendStart::OnThread(thread)) => thread
+                .join()
+                .unwrap_or_else(|_| Err(Error::invalid("open", "the thread that opened the backend panicked"))),
             None => Err(Error::invalid("open", "the backend was already taken")),
         }
     }
@@ -136,7 +136,7 @@ fn unsupported_language(kernel: &KernelSource, backend_row: &BackendRow) -> Erro
     Error::Unsupported {
         operation: "LinkBuilder::open",
         device: backend_row.api.to_string(),
-        reason: format!("kernel '{}' is given in {given}, but the backend supports {spoken}", kernel.name()),
+        reason: format!("kernel '{}' is written in {given}, but the backend runs {spoken}", kernel.name()),
     }
 }
 

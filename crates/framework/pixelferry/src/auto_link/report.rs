@@ -170,7 +170,7 @@ impl fmt::Display for PairReport {
                 PairState::Failed { reason } => writeln!(f, "does not work: {reason}")?,
                 PairState::Mistaken { reason } => writeln!(f, "has a mistake: {reason}")?,
                 PairState::NotTried { reason } if time.is_empty() => writeln!(f, "not tried: {reason}")?,
-                PairState::NotTried { reason } => writeln!(f, " at an earlier start, {reason}")?,
+                PairState::NotTried { reason } => writeln!(f, " at an earlier start; {reason}")?,
             }
         }
         for row in &self.paths {

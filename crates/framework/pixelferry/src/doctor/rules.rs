@@ -83,7 +83,7 @@ fn container_without_graphics(facts: &Facts) -> Option<Advice> {
     let has_graphics = asked.is_some_and(|list| list.split(',').any(|one| matches!(one.trim(), "all" | "graphics")));
     if has_graphics {
         return found(
-            format!("this container has the capability graphics, but its host has no {NVIDIA_EGL}"),
+            format!("this container has the 'graphics' capability, but its host has no {NVIDIA_EGL}"),
             "Install the OpenGL part of NVIDIA's driver on the host, then start the container again",
             format!("sudo apt-get install {}", nvidia_gl_package(facts)),
         );
@@ -93,7 +93,7 @@ fn container_without_graphics(facts: &Facts) -> Option<Advice> {
             "this container has an NVIDIA GPU, but not the driver's OpenGL ({NVIDIA_EGL}): NVIDIA_DRIVER_CAPABILITIES is {}",
             asked.map_or("not set".into(), |list| format!("'{list}'"))
         ),
-        "Start the container with the capability graphics",
+        "Start the container with the 'graphics' capability",
         "docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=compute,utility,graphics IMAGE",
     )
 }
@@ -190,8 +190,8 @@ fn display_on_another_gpu(facts: &Facts) -> Option<Advice> {
     }
     let (compute, display) = apart?;
     found(
-        format!("{compute} computes, but {display} is another GPU: frames cross between the GPUs"),
-        "Let the GPU that computes draw as well",
+        format!("{compute} computes, but {display} draws, so frames cross between two GPUs"),
+        "Use the computing GPU for drawing too",
         "export __NV_PRIME_RENDER_OFFLOAD=1 __GLX_VENDOR_LIBRARY_NAME=nvidia \
          __EGL_VENDOR_LIBRARY_FILENAMES=/usr/share/glvnd/egl_vendor.d/10_nvidia.json",
     )
@@ -210,7 +210,7 @@ fn software_opengl(facts: &Facts) -> Option<Advice> {
     if facts.render_nodes == RenderNodes::Closed {
         return found(
             finding("this user may not open the GPU's files /dev/dri/renderD*"),
-            "Join the groups that may, then log in again",
+            "Add this user to the groups that may open them, then log in again",
             "sudo usermod -aG render,video \"$USER\"",
         );
     }
@@ -223,7 +223,8 @@ fn software_opengl(facts: &Facts) -> Option<Advice> {
     }
     let finding = finding("no GPU is visible here, neither /dev/dri/renderD* nor /dev/nvidiactl");
     if facts.in_container {
-        let advice = "If the host has a GPU, start the container with it; otherwise only the CPU is available";
+        let advice =
+            "Without a GPU on the host, only the CPU is available. If the host has one, start the container with it";
         return found(
             finding,
             advice,

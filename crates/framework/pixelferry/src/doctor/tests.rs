@@ -60,7 +60,13 @@ fn opengl_on_another_gpu_than_cuda() {
     let integrated = device(Api::OpenGl, "Intel UHD", false).with_uuid(DeviceUuid([7; 16]));
     let ill = Facts { opengl: vec![integrated.clone()], ..well() };
     let both = Facts { opengl: vec![integrated, gpu(Api::OpenGl, 1)], ..well() };
-    check(&ill, "display-on-another-gpu", "OpenGL Intel UHD is another GPU", "__NV_PRIME_RENDER_OFFLOAD=1", &both);
+    check(
+        &ill,
+        "display-on-another-gpu",
+        "OpenGL Intel UHD draws, so frames cross between two GPUs",
+        "__NV_PRIME_RENDER_OFFLOAD=1",
+        &both,
+    );
 }
 
 #[test]

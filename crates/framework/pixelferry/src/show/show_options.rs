@@ -129,7 +129,12 @@ impl Show {
     /// Creates the builder of the link, with the kernel's arguments for measurements.
     pub(super) fn builder(&mut self) -> Result<LinkBuilder> {
         let scratch = (self.arguments)(STILL).into_iter().map(|arg| {
-            arg.with_memory(|_| Err(Error::invalid("show", "an argument is memory; use numbers, or LinkBuilder")))
+            arg.with_memory(|_| {
+                Err(Error::invalid(
+                    "show",
+                    "an argument is memory, but show takes only numbers; use LinkBuilder for memory",
+                ))
+            })
         });
         let scratch: Vec<_> = scratch.collect::<Result<_>>()?;
         let surface = SurfaceDesc::image(self.size.width, self.size.height, self.format);

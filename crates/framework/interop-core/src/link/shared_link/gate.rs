@@ -74,7 +74,10 @@ impl<T> Gate<T> {
         let until = Instant::now() + TURN;
         while !state.ended {
             if state.changing == Some(holder) {
-                return Err(Error::invalid("SharedLink", "this thread is changing the shown frame"));
+                return Err(Error::invalid(
+                    "SharedLink",
+                    "this thread is changing the shown frame, so it cannot draw it yet; return from that call first",
+                ));
             }
             if state.changing.is_some() {
                 state = self.wait(state);
