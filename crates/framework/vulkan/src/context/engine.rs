@@ -119,19 +119,14 @@ impl VulkanEngine {
     pub fn with_extended_storage_formats(self) -> Self {
         Self { storage_formats: true, ..self }
     }
-
-    /// States that queues of these families read frames too. By default only the display's queue reads them.
-    #[must_use]
-    pub fn read_by(self, families: impl IntoIterator<Item = u32>) -> Self {
-        Self { readers: families.into_iter().collect(), ..self }
-    }
-
-    /// Hands over an owner that keeps the device alive; it is dropped after the display and all its objects.
-    #[must_use]
-    pub fn keeping(self, owner: impl Any) -> Self {
-        Self { keep: Some(Box::new(owner)), ..self }
-    }
 }
+
+interop_core::setters!(VulkanEngine {
+    /// States that queues of these families read frames too. By default only the display's queue reads them.
+    read_by(readers: impl IntoIterator<Item = u32> => readers.into_iter().collect());
+    /// Hands over an owner that keeps the device alive; it is dropped after the display and all its objects.
+    keeping(keep: impl Any => Some(Box::new(keep)));
+});
 
 /// Makes a dispatchable handle, which is a pointer in C.
 fn handle<H: vk::Handle>(pointer: *mut c_void) -> H {

@@ -36,25 +36,14 @@ impl Default for WgpuOptions {
     }
 }
 
-impl WgpuOptions {
+interop_core::setters!(WgpuOptions {
     /// Considers only adapters whose name contains this.
-    #[must_use]
-    pub fn with_name(self, name: impl Into<String>) -> Self {
-        Self { name: Some(name.into()), ..self }
-    }
-
+    with_name(name: impl Into<String> => Some(name.into()));
     /// Prefers this device over all others.
-    #[must_use]
-    pub fn with_same_device_as(self, same_device_as: impl Into<Option<DeviceIdentity>>) -> Self {
-        Self { same_device_as: same_device_as.into(), ..self }
-    }
-
+    with_same_device_as(same_device_as: impl Into<Option<DeviceIdentity>>);
     /// Considers only adapters of these APIs.
-    #[must_use]
-    pub fn with_backends(self, backends: wgpu::Backends) -> Self {
-        Self { backends, ..self }
-    }
-}
+    with_backends(backends: wgpu::Backends);
+});
 
 /// Returns every adapter of these APIs, in the driver's order.
 pub fn wgpu_adapters(backends: wgpu::Backends) -> Vec<wgpu::Adapter> {
