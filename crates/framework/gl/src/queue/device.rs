@@ -88,7 +88,8 @@ impl GlDevice {
         (is_engine, has_lists, is_es): (bool, bool, bool),
         opener: Opener,
     ) -> Result<Self> {
-        let Some(bind_range) = BindRange::of(held.as_ref()) else {
+        // SAFETY: the context is current, and what it is held by finds its functions.
+        let Some(bind_range) = (unsafe { BindRange::load(&mut |name| held.function(name)) }) else {
             let reason = "the driver has no glBindBufferRange";
             return Err(Error::unsupported(identity.name, reason));
         };
