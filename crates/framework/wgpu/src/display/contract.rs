@@ -3,7 +3,7 @@
 use crate::context::adapter::{self, WgpuOptions};
 use crate::context::caps::{SharingCaps, caps};
 use crate::context::device::WgpuDevice;
-use crate::context::device_state::DeviceParts;
+use crate::context::device_state::DeviceState;
 use crate::context::error::Loss;
 use crate::context::gl::Gl;
 use crate::context::identity::identify;
@@ -142,8 +142,9 @@ impl WgpuDisplay {
         let downlevel = adapter.get_downlevel_capabilities().flags;
         let base = WgpuDevice::new(adapter, device, queue, identity, loss);
         let caps = caps(adapter, &base.device, base.queue_id(), &base.stores, sharing);
-        let tools = Tools::new(DeviceParts {
+        let tools = Tools::new(DeviceState {
             is_engines,
+            limits: base.device.limits(),
             base,
             caps,
             index_buffers: downlevel.contains(wgpu::DownlevelFlags::UNRESTRICTED_INDEX_BUFFER),
