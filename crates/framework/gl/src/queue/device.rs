@@ -49,11 +49,7 @@ pub(crate) struct ComputeLimits {
     pub buffer_bytes: u64,
 }
 
-impl std::fmt::Debug for GlDevice {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("GlDevice").field("device", &self.inner.identity).finish_non_exhaustive()
-    }
-}
+interop_core::debug_as!(GlDevice, |this| device = &this.inner.identity);
 
 impl GlDevice {
     /// Creates the device. The context must be current.

@@ -37,11 +37,7 @@ pub struct VulkanDisplay {
     pub(crate) shared: Rc<DeviceState>,
 }
 
-impl std::fmt::Debug for VulkanDisplay {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("VulkanDisplay").field("device", &self.shared.identity).finish_non_exhaustive()
-    }
-}
+interop_core::debug_as!(VulkanDisplay, |this| device = &this.shared.identity);
 
 impl VulkanDisplay {
     /// Opens a display with a device of its own, created with all extensions for sharing. It needs no window.

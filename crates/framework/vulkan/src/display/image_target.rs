@@ -38,11 +38,7 @@ pub struct ImageTarget {
     view: OwnView,
 }
 
-impl std::fmt::Debug for ImageTarget {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ImageTarget").field("image", &self.image).field("region", &self.region).finish_non_exhaustive()
-    }
-}
+interop_core::debug_as!(ImageTarget, |this| image = &this.image, region = &this.region);
 
 impl VulkanDisplay {
     /// Makes an engine's image a target for [`interop_core::Link::show`]: frames are fitted into this region of it. Row

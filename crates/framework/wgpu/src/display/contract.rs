@@ -84,11 +84,7 @@ pub struct WgpuDisplay {
     pub(crate) tools: ForkGuard<Rc<Tools>>,
 }
 
-impl std::fmt::Debug for WgpuDisplay {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("WgpuDisplay").field("device", &self.tools.shared.identity).finish_non_exhaustive()
-    }
-}
+interop_core::debug_as!(WgpuDisplay, |this| device = &this.tools.shared.identity);
 
 impl WgpuDisplay {
     /// Opens a display with a device of its own. The device has every limit of the adapter and, on Vulkan, every

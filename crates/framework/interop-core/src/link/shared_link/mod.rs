@@ -16,7 +16,6 @@ use crate::describe::threads;
 use crate::display::{Display, Surface};
 use crate::path::PathId;
 use gate::{FinishedFrame, Gate, ended};
-use std::fmt;
 use std::rc::Rc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -58,11 +57,7 @@ pub struct SharedLink<T> {
     thread: ThreadId,
 }
 
-impl<T> fmt::Debug for SharedLink<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SharedLink").field("thread", &self.thread).finish_non_exhaustive()
-    }
-}
+crate::debug_as!(SharedLink<T>, |this| thread = &this.thread);
 
 impl<T: Send + Sync + 'static> SharedLink<T> {
     /// Starts the thread, opens a display there with `display`, and a link to it like [`Link::open`]. `give` turns each
@@ -245,11 +240,7 @@ pub struct StartedFrame<T> {
     thread: ThreadId,
 }
 
-impl<T> fmt::Debug for StartedFrame<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("StartedFrame").finish_non_exhaustive()
-    }
-}
+crate::debug_as!(StartedFrame<T>);
 
 impl<T> StartedFrame<T> {
     /// Waits until the frame is shown.
@@ -298,11 +289,7 @@ pub struct SharedFrame<T> {
     holder: ThreadId,
 }
 
-impl<T> fmt::Debug for SharedFrame<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SharedFrame").field("desc", self.desc()).field("number", &self.number()).finish_non_exhaustive()
-    }
-}
+crate::debug_as!(SharedFrame<T>, |this| desc = this.desc(), number = &this.number());
 
 impl<T> SharedFrame<T> {
     /// Returns the value to draw.
