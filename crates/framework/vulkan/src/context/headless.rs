@@ -26,7 +26,7 @@ interop_core::setters!(VulkanOptions {
 fn unavailable(reason: String) -> Error {
     let hint =
         "Install the Vulkan loader and driver of the GPU (libvulkan1, mesa-vulkan-drivers), or allow another one.";
-    Error::Unavailable { what: "a Vulkan device".into(), reason, hint: hint.into() }
+    Error::unavailable("a Vulkan device", reason, hint)
 }
 
 /// Returns the rank of a candidate; smaller is better.

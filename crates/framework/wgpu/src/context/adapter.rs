@@ -130,7 +130,7 @@ pub(crate) fn choose(options: &WgpuOptions) -> Result<(wgpu::Adapter, DeviceIden
     };
     let hint =
         "Install the Vulkan loader and driver of the GPU (libvulkan1, mesa-vulkan-drivers), or allow another one.";
-    Err(Error::Unavailable { what: "a wgpu adapter".into(), reason, hint: hint.into() })
+    Err(Error::unavailable("a wgpu adapter", reason, hint))
 }
 
 /// Returns the message of the system's loader if libvulkan does not open, which wgpu does not report.
@@ -217,9 +217,7 @@ fn request(
 ) -> Result<(wgpu::Device, wgpu::Queue)> {
     let _entered = enter("wgpu")?;
     let answer = now(adapter.request_device(descriptor)).map(|opened| opened.map_err(|e| e.to_string()));
-    answer.unwrap_or_else(|| Err("wgpu did not answer".into())).map_err(|reason| Error::Unavailable {
-        what: identity.to_string(),
-        reason,
-        hint: "Update the GPU's driver.".into(),
-    })
+    answer
+        .unwrap_or_else(|| Err("wgpu did not answer".into()))
+        .map_err(|reason| Error::unavailable(identity, reason, "Update the GPU's driver."))
 }

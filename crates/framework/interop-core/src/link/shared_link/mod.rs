@@ -97,10 +97,8 @@ impl<T: Send + Sync + 'static> SharedLink<T> {
             work(opening, &end.0, &to_do, &opened);
         };
         let thread = threads::spawn("pixelferry link", body);
-        let worker = thread.map_err(|reason| Error::Unavailable {
-            what: "a thread for a link".into(),
-            reason: reason.to_string(),
-            hint: "End other programs, or raise the limit of threads.".into(),
+        let worker = thread.map_err(|reason| {
+            Error::unavailable("a thread for a link", reason, "End other programs, or raise the limit of threads.")
         })?;
         let thread = worker.thread().id();
         let link =
