@@ -103,6 +103,17 @@ impl Support {
             no => no,
         }
     }
+
+    /// Returns the error that `error` makes of the reason, where it is not supported.
+    ///
+    /// # Errors
+    /// That error.
+    pub fn ok_or_else<E>(self, error: impl FnOnce(String) -> E) -> Result<(), E> {
+        match self {
+            Self::Yes => Ok(()),
+            Self::No(reason) => Err(error(reason)),
+        }
+    }
 }
 
 /// One handle type that a side exports or imports.

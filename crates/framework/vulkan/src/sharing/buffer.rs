@@ -3,7 +3,7 @@
 use crate::sharing::os::MEMORY_HANDLE;
 use crate::sharing::{Allocation, Object, SharingDevice};
 use ash::vk;
-use interop_core::{Error, MemoryHandle, Result, SharedHandle, Support};
+use interop_core::{Error, MemoryHandle, Result, SharedHandle};
 use std::ptr::NonNull;
 
 /// A margin: llvmpipe's OpenGL, which opens memory of lavapipe, uses bytes behind a buffer.
@@ -105,9 +105,7 @@ impl SharingDevice {
     /// # Errors
     /// `Unsupported` where the device was made without the extension; `InvalidInput` where the memory is smaller.
     pub fn imported_buffer(&self, memory: MemoryHandle, bytes: u64, usage: vk::BufferUsageFlags) -> Result<Allocation> {
-        if let Support::No(reason) = self.shares_memory() {
-            return Err(self.unsupported(reason));
-        }
+        self.shares_memory().ok_or_else(|reason| self.unsupported(reason))?;
         let whole = memory.bytes();
         SharedHandle::check_room(whole, bytes)?;
         let size = if memory.is_dedicated() { (whole / 4 * 4).max(bytes) } else { bytes };

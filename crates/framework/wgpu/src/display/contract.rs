@@ -27,7 +27,7 @@ use interop_core::display::{DisplayDriver, SemaphoreDriver};
 use interop_core::draw::Plan;
 use interop_core::{
     DeviceIdentity, DisplayCaps, DrawOptions, DrawReport, Error, Extent, FrameTag, ImageView, Manner, PixelFormat,
-    Result, SharedHandle, Staging, StagingKind, Support, Surface, SurfaceDesc, SyncKind, TargetEncoding,
+    Result, SharedHandle, Staging, StagingKind, Surface, SurfaceDesc, SyncKind, TargetEncoding,
 };
 use std::rc::Rc;
 
@@ -428,9 +428,6 @@ impl DisplayDriver for WgpuDisplay {
     }
 
     fn create_semaphore(&self, kind: SyncKind) -> Result<(Box<dyn SemaphoreDriver>, SharedHandle)> {
-        if let Support::No(reason) = self.tools.shared.caps.can_make_semaphore(kind) {
-            return Err(self.tools.shared.unsupported(reason));
-        }
         let vulkan = self.tools.shared.vulkan.as_ref().ok_or_else(|| self.tools.shared.unsupported(Vulkan::ABSENT))?;
         #[cfg(any(target_os = "linux", windows))]
         return crate::staging::semaphore::create(&self.tools.shared, vulkan, kind);
