@@ -46,9 +46,7 @@ impl ComputeStaging {
                 }
             }
             StagingKind::Imported(block) => {
-                if let Support::No(reason) = reads_host(display) {
-                    return Err(display.unsupported(reason));
-                }
+                reads_host(display).ok_or_else(|reason| display.unsupported(reason))?;
                 (BlockMemory::Device(imported(display, &block)?), Some(block), true, None)
             }
             StagingKind::External(handle @ SharedHandle::QueueBuffer { .. }) => {

@@ -96,9 +96,10 @@ impl CudaBackend {
     }
 
     fn register(&self, block: &HostBlock) -> Result<RegisteredMemory> {
-        if let Support::No(reason) = self.session.caps.can_import(HandleType::HostPointer, MemoryShape::Linear) {
-            return Err(self.session.unsupported(reason));
-        }
+        self.session
+            .caps
+            .can_import(HandleType::HostPointer, MemoryShape::Linear)
+            .ok_or_else(|reason| self.session.unsupported(reason))?;
         let session = &self.session;
         RegisteredMemory::new(&session.queue, block).map_err(session.failed())
     }

@@ -55,11 +55,7 @@ impl CudaDevice {
     }
 }
 
-impl std::fmt::Debug for CudaDevice {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("CudaDevice").field("identity", &self.identity).finish_non_exhaustive()
-    }
-}
+interop_core::debug_as!(CudaDevice, |this| identity = &this.identity);
 
 /// Lists every CUDA device that this process sees, the driver's preferred one first (`cuInit`, `cuDeviceGetCount`,
 /// `cuDeviceGet`). Creates no context.

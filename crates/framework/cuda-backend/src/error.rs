@@ -42,20 +42,18 @@ impl From<MissingApi> for Error {
 }
 
 /// Error for a driver that works, but cannot run anything.
-pub(crate) fn unavailable(reason: impl Into<String>, hint: &str) -> Error {
-    Error::Unavailable { what: "CUDA".into(), reason: reason.into(), hint: hint.into() }
+pub(crate) fn unavailable(reason: impl std::fmt::Display, hint: &str) -> Error {
+    Error::unavailable("CUDA", reason, hint)
 }
 
 /// Error for a missing compiler of CUDA C++.
 pub(crate) fn no_compiler(missing: &str) -> Error {
-    Error::Unavailable {
-        what: "NVRTC, the compiler for CUDA C++".into(),
-        reason: missing.into(),
-        hint:
-            "Install it (the CUDA toolkit, or the Python package nvidia-cuda-nvrtc; its folder must be on the loader's \
-               path or in CUDA_HOME), or provide the kernel as PTX as well."
-                .into(),
-    }
+    Error::unavailable(
+        "NVRTC, the compiler for CUDA C++",
+        missing,
+        "Install it (the CUDA toolkit, or the Python package nvidia-cuda-nvrtc; its folder must be on the loader's \
+         path or in CUDA_HOME), or provide the kernel as PTX as well.",
+    )
 }
 
 /// Name of a `CUresult` (CUDA driver API, "Data types used by CUDA driver").

@@ -57,9 +57,7 @@ impl OpenClBackend {
     /// [`interop_core::Error::WrongContext`] where the context is not current. [`interop_core::Error::Driver`].
     pub fn open_sharing_gl(device: &OpenClDevice, gl: Arc<dyn GlContext>) -> Result<Self> {
         call("OpenClBackend::open_sharing_gl", || {
-            if let Support::No(reason) = gl_listed(device) {
-                return Err(Error::unsupported(device.identity(), reason));
-            }
+            gl_listed(device).ok_or_else(|reason| Error::unsupported(device.identity(), reason))?;
             Ok(Self { shared: Arc::new(BackendState::open(device, Some(gl))?), pattern: PatternKernel::default() })
         })
     }

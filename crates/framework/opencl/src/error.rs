@@ -99,8 +99,8 @@ fn can_be_written(_: &Path) -> bool {
     true
 }
 
-fn unavailable(reason: impl Into<String>, hint: &str) -> Error {
-    Error::Unavailable { what: "OpenCL".into(), reason: reason.into(), hint: hint.into() }
+fn unavailable(reason: impl std::fmt::Display, hint: &str) -> Error {
+    Error::unavailable("OpenCL", reason, hint)
 }
 
 /// Code of NVIDIA's driver after a kernel has accessed memory outside its allocations; it is in no header.

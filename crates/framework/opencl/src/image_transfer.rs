@@ -1,12 +1,13 @@
 //! Commands on images. Host memory holds tight rows.
 
-use super::transfer::zeroed;
+use super::transfer::{values_in, zeroed};
 use super::{Buffer, Event, Image, ImageType, OwnedValues, PendingRead, Queue};
 use crate::Element;
 use crate::ffi::track::Access::{Read, Write};
 use crate::ffi::{ImageBox, MapMode, MappedBytes};
 use cl3::command_queue as q;
 use cl3::error_codes::CL_INVALID_VALUE;
+use interop_core::devices::ranges::range_of;
 use interop_core::{Error, Result};
 use std::ops::Range;
 
@@ -78,11 +79,7 @@ impl Queue {
     pub fn read_image<T: Element>(&self, from: &Image, part: &ImageBox, wait: &[Event]) -> Result<PendingRead<T>> {
         const OP: &str = "clEnqueueReadImage";
         let bytes = self.check_image(from, part, OP)?;
-        if size_of::<T>() == 0 || !bytes.is_multiple_of(size_of::<T>()) {
-            let problem = format!("{bytes} bytes are not a whole number of values of {} bytes", size_of::<T>());
-            return Err(Error::invalid(OP, problem));
-        }
-        let into = zeroed(OP, bytes / size_of::<T>())?;
+        let into = zeroed(OP, values_in::<T>(OP, bytes)?)?;
         // SAFETY: the host memory has the size of the part and lives until the command is done. Pitches of 0 are those
         // without gaps. The rest is live, and the arrays have three numbers.
         self.reading(OP, &[from.raw.used_whole(Read)], wait, into, |queue, to, n, list| unsafe {
@@ -193,19 +190,6 @@ impl Queue {
         self.copy_image_mem(&from.raw, &to.raw, part, to_origin, wait)
     }
 
-    fn check_buffer_part(
-        &self,
-        buffer: &Buffer,
-        offset: usize,
-        bytes: usize,
-        op: &'static str,
-    ) -> Result<Range<usize>> {
-        self.context().check_same(&buffer.context, op, "buffer")?;
-        let range = offset..offset.saturating_add(bytes);
-        buffer.check_range(&range, op)?;
-        Ok(range)
-    }
-
     /// Copies a part to byte `offset` of a buffer, in tight rows (`clEnqueueCopyImageToBuffer`). Does not block.
     ///
     /// # Errors
@@ -219,7 +203,8 @@ impl Queue {
     ) -> Result<Event> {
         const OP: &str = "clEnqueueCopyImageToBuffer";
         let bytes = self.check_image(from, part, OP)?;
-        let range = self.check_buffer_part(to, offset, bytes, OP)?;
+        let range = range_of(offset, bytes);
+        self.check(to, &range, OP)?;
         let copied = self.copy_image_to_mem(&from.raw, part, (&to.raw, range), wait);
         self.explain_refusal(from, copied, OP)
     }
@@ -233,7 +218,8 @@ impl Queue {
     ) -> Result<Event> {
         const OP: &str = "clEnqueueCopyBufferToImage";
         let bytes = self.check_image(to, part, OP)?;
-        let range = self.check_buffer_part(from, offset, bytes, OP)?;
+        let range = range_of(offset, bytes);
+        self.check(from, &range, OP)?;
         let copied = self.copy_mem_to_image((&from.raw, range), &to.raw, part, wait);
         self.explain_refusal(to, copied, OP)
     }

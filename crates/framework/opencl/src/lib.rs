@@ -104,7 +104,6 @@ mod private;
 mod program;
 mod program_binaries;
 mod queue;
-mod ranges;
 mod raw;
 mod sealed_binary;
 mod sorts;

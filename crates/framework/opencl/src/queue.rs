@@ -62,30 +62,6 @@ pub struct QueueOptions {
 }
 
 impl QueueOptions {
-    /// Sets whether commands may run out of order (`CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE`).
-    #[must_use]
-    pub fn with_out_of_order(self, out_of_order: bool) -> Self {
-        Self { out_of_order, ..self }
-    }
-
-    /// Sets whether events record the times of their commands (`CL_QUEUE_PROFILING_ENABLE`).
-    #[must_use]
-    pub fn with_profiling(self, profiling: bool) -> Self {
-        Self { profiling, ..self }
-    }
-
-    /// Sets the priority (`CL_QUEUE_PRIORITY_KHR`); `None` means the driver's default.
-    #[must_use]
-    pub fn with_priority(self, priority: impl Into<Option<Priority>>) -> Self {
-        Self { priority: priority.into(), ..self }
-    }
-
-    /// Sets the throttle (`CL_QUEUE_THROTTLE_KHR`); `None` means the driver's default.
-    #[must_use]
-    pub fn with_throttle(self, throttle: impl Into<Option<Throttle>>) -> Self {
-        Self { throttle: throttle.into(), ..self }
-    }
-
     fn bits(&self) -> u64 {
         let bit = |set, bit| if set { bit } else { 0 };
         bit(self.out_of_order, q::CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)
@@ -108,6 +84,17 @@ impl QueueOptions {
         list
     }
 }
+
+interop_core::setters!(QueueOptions {
+    /// Sets whether commands may run out of order (`CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE`).
+    with_out_of_order(out_of_order: bool);
+    /// Sets whether events record the times of their commands (`CL_QUEUE_PROFILING_ENABLE`).
+    with_profiling(profiling: bool);
+    /// Sets the priority (`CL_QUEUE_PRIORITY_KHR`); `None` means the driver's default.
+    with_priority(priority: impl Into<Option<Priority>>);
+    /// Sets the throttle (`CL_QUEUE_THROTTLE_KHR`); `None` means the driver's default.
+    with_throttle(throttle: impl Into<Option<Throttle>>);
+});
 
 /// A queue of commands for one device (OpenCL 3.0 API, 5.1; `clCreateCommandQueue`). Cheap to clone; any thread may use
 /// it. Every command takes a list of events to wait for and returns an event.

@@ -4,10 +4,10 @@ use super::{Buffer, Event, OwnedValues, PendingRead, Queue, RectLayout};
 use crate::Element;
 use crate::ffi::Mem;
 use crate::ffi::track::Access::{Read, Write};
-use crate::ranges::range_of;
 use cl3::command_queue as q;
 use cl3::error_codes::CL_MEM_COPY_OVERLAP;
 use cl3::memory as m;
+use interop_core::devices::ranges::range_of;
 use interop_core::{Error, Result};
 use std::ops::Range;
 use std::sync::Arc;
@@ -21,6 +21,14 @@ fn bytes_of<T>(operation: &'static str, count: usize) -> Result<usize> {
     count.checked_mul(size_of::<T>()).ok_or_else(|| Error::invalid(operation, format!("{count} values are too many")))
 }
 
+/// Returns how many values so many bytes are.
+pub(super) fn values_in<T>(operation: &'static str, bytes: usize) -> Result<usize> {
+    bytes.checked_div(size_of::<T>()).filter(|count| count * size_of::<T>() == bytes).ok_or_else(|| {
+        let problem = format!("{bytes} bytes are not a whole number of values of {} bytes", size_of::<T>());
+        Error::invalid(operation, problem)
+    })
+}
+
 /// Reserves host memory for a read.
 pub(super) fn zeroed<T: Element>(operation: &'static str, count: usize) -> Result<Vec<T>> {
     let mut values = Vec::new();
@@ -31,7 +39,7 @@ pub(super) fn zeroed<T: Element>(operation: &'static str, count: usize) -> Resul
 }
 
 impl Queue {
-    fn check(&self, buffer: &Buffer, range: &Range<usize>, operation: &'static str) -> Result<()> {
+    pub(super) fn check(&self, buffer: &Buffer, range: &Range<usize>, operation: &'static str) -> Result<()> {
         self.context().check_same(&buffer.context, operation, "buffer")?;
         buffer.check_range(range, operation)
     }
@@ -97,11 +105,7 @@ impl Queue {
     /// # Errors
     /// [`Error::InvalidInput`] where its size is not a multiple of the value's.
     pub fn read_all<T: Element>(&self, from: &Buffer, wait: &[Event]) -> Result<Vec<T>> {
-        if size_of::<T>() == 0 || !from.len().is_multiple_of(size_of::<T>()) {
-            let problem = format!("{} bytes are not a whole number of values of {} bytes", from.len(), size_of::<T>());
-            return Err(Error::invalid("clEnqueueReadBuffer", problem));
-        }
-        self.read(from, 0, from.len() / size_of::<T>(), wait)?.wait()
+        self.read(from, 0, values_in::<T>("clEnqueueReadBuffer", from.len())?, wait)?.wait()
     }
 
     /// Writes values, which the command owns or shares until it has completed (`clEnqueueWriteBuffer`). Does not block.

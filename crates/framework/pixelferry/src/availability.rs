@@ -38,11 +38,11 @@ impl From<&Error> for Availability {
 /// Returns the error for a part of this library whose `feature` is off.
 #[allow(dead_code)] // where all are
 pub(crate) fn not_built_in<T>(what: &str, feature: &str) -> interop_core::Result<T> {
-    Err(Error::Unavailable {
-        what: what.into(),
-        reason: "this program was built without it".into(),
-        hint: format!(
+    Err(Error::unavailable(
+        what,
+        "this program was built without it",
+        format!(
             "Write `features = [\"{feature}\"]` for pixelferry in Cargo.toml, or choose another backend or display."
         ),
-    })
+    ))
 }

@@ -8,11 +8,8 @@ pub(crate) const BYTES: usize = 64 * 1024;
 /// Returns a number that no earlier stream had.
 pub(crate) fn nonce() -> Result<u64> {
     let mut bytes = [0; 8];
-    getrandom::fill(&mut bytes).map_err(|error| Error::Unavailable {
-        what: "random numbers of the system".into(),
-        reason: error.to_string(),
-        hint: "See getrandom(2).".into(),
-    })?;
+    getrandom::fill(&mut bytes)
+        .map_err(|error| Error::unavailable("random numbers of the system", error, "See getrandom(2)."))?;
     Ok(u64::from_ne_bytes(bytes))
 }
 

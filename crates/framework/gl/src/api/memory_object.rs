@@ -1,17 +1,9 @@
 //! Memory that another API allocated: `GL_EXT_memory_object` with `GL_EXT_memory_object_fd` or `_win32`.
 
+use crate::api::functions::functions;
 use crate::api::os;
 use interop_core::devices::os_handle::RawOsHandle;
-use std::ffi::{CStr, c_void};
 use std::num::NonZeroU32;
-
-type Create = unsafe extern "system" fn(count: i32, names: *mut u32);
-type Delete = unsafe extern "system" fn(count: i32, names: *const u32);
-type Parameter = unsafe extern "system" fn(memory: u32, parameter: u32, values: *const i32);
-type Import = unsafe extern "system" fn(memory: u32, bytes: u64, handle_type: u32, handle: RawOsHandle);
-type BufferStorage = unsafe extern "system" fn(target: u32, bytes: isize, memory: u32, offset: u64);
-type TextureStorage =
-    unsafe extern "system" fn(target: u32, levels: i32, format: u32, width: i32, height: i32, memory: u32, offset: u64);
 
 /// `DEDICATED_MEMORY_OBJECT_EXT`.
 const DEDICATED_MEMORY_OBJECT_EXT: u32 = 0x9581;
@@ -20,43 +12,20 @@ const DEDICATED_MEMORY_OBJECT_EXT: u32 = 0x9581;
 #[derive(Clone, Copy)]
 pub(crate) struct MemoryObject(NonZeroU32);
 
-/// Function pointers of one context.
-#[derive(Clone, Copy)]
-pub(crate) struct MemoryObjectFns {
-    create: Create,
-    delete: Delete,
-    parameter: Parameter,
-    import: Import,
-    buffer_storage: BufferStorage,
-    texture_storage: TextureStorage,
+functions! {
+    /// Their signatures are those of "New Procedures and Functions" of both extensions.
+    all MemoryObjectFns {
+        create = c"glCreateMemoryObjectsEXT", fn(count: i32, names: *mut u32);
+        delete = c"glDeleteMemoryObjectsEXT", fn(count: i32, names: *const u32);
+        parameter = c"glMemoryObjectParameterivEXT", fn(memory: u32, parameter: u32, values: *const i32);
+        import = os::IMPORT_MEMORY, fn(memory: u32, bytes: u64, handle_type: u32, handle: RawOsHandle);
+        buffer_storage = c"glBufferStorageMemEXT", fn(target: u32, bytes: isize, memory: u32, offset: u64);
+        texture_storage = c"glTexStorageMem2DEXT",
+            fn(target: u32, levels: i32, format: u32, width: i32, height: i32, memory: u32, offset: u64);
+    }
 }
 
 impl MemoryObjectFns {
-    /// Loads the functions: all or none.
-    ///
-    /// # Safety
-    /// `load` returns null or the address of the GL function of that name for the current context.
-    pub(crate) unsafe fn load(load: &mut dyn FnMut(&CStr) -> *const c_void) -> Option<Self> {
-        let create = load(c"glCreateMemoryObjectsEXT");
-        let delete = load(c"glDeleteMemoryObjectsEXT");
-        let parameter = load(c"glMemoryObjectParameterivEXT");
-        let import = load(os::IMPORT_MEMORY);
-        let storage = load(c"glBufferStorageMemEXT");
-        let texture = load(c"glTexStorageMem2DEXT");
-        // SAFETY: null becomes `None`; other addresses are functions of these signatures by the caller's promise
-        // ("New Procedures and Functions" of both extensions).
-        unsafe {
-            Some(Self {
-                create: std::mem::transmute::<*const c_void, Option<Create>>(create)?,
-                delete: std::mem::transmute::<*const c_void, Option<Delete>>(delete)?,
-                parameter: std::mem::transmute::<*const c_void, Option<Parameter>>(parameter)?,
-                import: std::mem::transmute::<*const c_void, Option<Import>>(import)?,
-                buffer_storage: std::mem::transmute::<*const c_void, Option<BufferStorage>>(storage)?,
-                texture_storage: std::mem::transmute::<*const c_void, Option<TextureStorage>>(texture)?,
-            })
-        }
-    }
-
     /// `glCreateMemoryObjectsEXT`: creates a memory object without memory.
     ///
     /// # Safety

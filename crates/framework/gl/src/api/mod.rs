@@ -3,6 +3,7 @@
 pub(crate) mod caps;
 pub(crate) mod error_codes;
 pub(crate) mod features;
+pub(crate) mod functions;
 pub(crate) mod gl_format;
 pub(crate) mod gl_objects;
 pub(crate) mod host_state;

@@ -1,5 +1,6 @@
 //! Entry points that glow does not wrap, loaded by name. All are optional.
 
+use crate::api::functions::functions;
 use crate::api::memory_object::MemoryObjectFns;
 use crate::api::semaphore_object::SemaphoreFns;
 use crate::api::state_fns::StateFns;
@@ -8,10 +9,6 @@ use crate::api::texture_query::TextureFns;
 use crate::api::timer::TimerFns;
 use std::ffi::{CStr, c_void};
 
-type UnmapBuffer = unsafe extern "system" fn(target: u32) -> u8;
-type GetUnsignedByte = unsafe extern "system" fn(parameter: u32, data: *mut u8);
-type GetUnsignedBytei = unsafe extern "system" fn(parameter: u32, index: u32, data: *mut u8);
-
 /// `NUM_DEVICE_UUIDS_EXT` of `GL_EXT_memory_object`.
 pub(crate) const NUM_DEVICE_UUIDS_EXT: u32 = 0x9596;
 /// `DEVICE_UUID_EXT` of `GL_EXT_memory_object`.
@@ -19,12 +16,19 @@ const DEVICE_UUID_EXT: u32 = 0x9597;
 /// `DEVICE_LUID_EXT` of `GL_EXT_external_objects_win32`.
 const DEVICE_LUID_EXT: u32 = 0x9599;
 
+functions! {
+    /// Their signatures are those of OpenGL 4.6 core, section 6.3.1, and `GL_EXT_memory_object`, section 4.2.
+    each LoneFns {
+        unmap_buffer = c"glUnmapBuffer", fn(target: u32) -> u8;
+        get_unsigned_byte = c"glGetUnsignedBytevEXT", fn(parameter: u32, data: *mut u8);
+        get_unsigned_byte_i = c"glGetUnsignedBytei_vEXT", fn(parameter: u32, index: u32, data: *mut u8);
+    }
+}
+
 /// Function pointers of one context.
 #[derive(Default)]
 pub(crate) struct RawFns {
-    unmap_buffer: Option<UnmapBuffer>,
-    get_unsigned_byte: Option<GetUnsignedByte>,
-    get_unsigned_byte_i: Option<GetUnsignedBytei>,
+    lone: LoneFns,
     /// Functions for memory of other APIs.
     pub memory_objects: Option<MemoryObjectFns>,
     /// Functions for semaphores of other APIs.
@@ -45,15 +49,10 @@ impl RawFns {
     /// # Safety
     /// `load` returns null or the address of the GL function of that name for the current context.
     pub(crate) unsafe fn load(load: &mut dyn FnMut(&CStr) -> *const c_void) -> Self {
-        let unmap = load(c"glUnmapBuffer");
-        let (byte, bytes) = (load(c"glGetUnsignedBytevEXT"), load(c"glGetUnsignedBytei_vEXT"));
-        // SAFETY: null becomes `None`; other addresses are functions of these signatures by the caller's promise
-        // (OpenGL 4.6 core, section 6.3.1; GL_EXT_memory_object, section 4.2).
+        // SAFETY: the caller's promise.
         unsafe {
             Self {
-                unmap_buffer: std::mem::transmute::<*const c_void, Option<UnmapBuffer>>(unmap),
-                get_unsigned_byte: std::mem::transmute::<*const c_void, Option<GetUnsignedByte>>(byte),
-                get_unsigned_byte_i: std::mem::transmute::<*const c_void, Option<GetUnsignedBytei>>(bytes),
+                lone: LoneFns::load(load),
                 memory_objects: MemoryObjectFns::load(load),
                 semaphores: SemaphoreFns::load(load),
                 timers: TimerFns::load(load),
@@ -71,7 +70,7 @@ impl RawFns {
     /// The context is current and a mapped buffer is bound to `target`.
     pub(crate) unsafe fn unmap_buffer(&self, target: u32) -> Option<bool> {
         // SAFETY: the caller's promise; the pointer is of the current context.
-        self.unmap_buffer.map(|f| unsafe { f(target) } != 0)
+        self.lone.unmap_buffer.map(|f| unsafe { f(target) } != 0)
     }
 
     /// Returns the first device UUID.
@@ -79,7 +78,7 @@ impl RawFns {
     /// # Safety
     /// The context is current, has `GL_EXT_memory_object` and at least one device UUID.
     pub(crate) unsafe fn device_uuid(&self) -> Option<[u8; 16]> {
-        let get = self.get_unsigned_byte_i?;
+        let get = self.lone.get_unsigned_byte_i?;
         let mut uuid = [0; 16];
         // SAFETY: the query writes UUID_SIZE_EXT = 16 bytes.
         unsafe { get(DEVICE_UUID_EXT, 0, uuid.as_mut_ptr()) };
@@ -91,7 +90,7 @@ impl RawFns {
     /// # Safety
     /// The context is current and has `GL_EXT_memory_object_win32` or `GL_EXT_semaphore_win32`.
     pub(crate) unsafe fn device_luid(&self) -> Option<[u8; 8]> {
-        let get = self.get_unsigned_byte?;
+        let get = self.lone.get_unsigned_byte?;
         let mut luid = [0; 8];
         // SAFETY: the query writes LUID_SIZE_EXT = 8 bytes.
         unsafe { get(DEVICE_LUID_EXT, luid.as_mut_ptr()) };

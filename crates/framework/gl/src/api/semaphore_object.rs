@@ -1,24 +1,11 @@
 //! Semaphores that another API made: `GL_EXT_semaphore` with `GL_EXT_semaphore_fd` or `_win32`, and
 //! `GL_NV_timeline_semaphore`.
 
+use crate::api::functions::functions;
 use crate::api::os;
 use interop_core::devices::os_handle::RawOsHandle;
 use std::ffi::{CStr, c_void};
 use std::num::NonZeroU32;
-
-type Create = unsafe extern "system" fn(count: i32, names: *mut u32);
-type Delete = unsafe extern "system" fn(count: i32, names: *const u32);
-type Integer = unsafe extern "system" fn(semaphore: u32, parameter: u32, values: *const i32);
-type Integer64 = unsafe extern "system" fn(semaphore: u32, parameter: u32, values: *const u64);
-type Import = unsafe extern "system" fn(semaphore: u32, handle_type: u32, handle: RawOsHandle);
-type Barrier = unsafe extern "system" fn(
-    semaphore: u32,
-    buffer_count: u32,
-    buffers: *const u32,
-    texture_count: u32,
-    textures: *const u32,
-    layouts: *const u32,
-);
 
 /// `LAYOUT_GENERAL_EXT`: `VK_IMAGE_LAYOUT_GENERAL`.
 const LAYOUT_GENERAL_EXT: u32 = 0x958D;
@@ -42,22 +29,33 @@ pub(crate) enum SharedObject<'a> {
     Texture(glow::Texture),
 }
 
+functions! {
+    /// Their signatures are those of "New Procedures and Functions" of `GL_EXT_semaphore` and its extensions.
+    all BinaryFns {
+        generate = c"glGenSemaphoresEXT", fn(count: i32, names: *mut u32);
+        delete = c"glDeleteSemaphoresEXT", fn(count: i32, names: *const u32);
+        parameter = c"glSemaphoreParameterui64vEXT", fn(semaphore: u32, parameter: u32, values: *const u64);
+        import = os::IMPORT_SEMAPHORE, fn(semaphore: u32, handle_type: u32, handle: RawOsHandle);
+        wait = c"glWaitSemaphoreEXT",
+            fn(semaphore: u32, u32, buffers: *const u32, u32, textures: *const u32, *const u32);
+        signal = c"glSignalSemaphoreEXT",
+            fn(semaphore: u32, u32, buffers: *const u32, u32, textures: *const u32, *const u32);
+    }
+}
+
+functions! {
+    /// Their signatures are those of `GL_NV_timeline_semaphore`.
+    all TimelineFns {
+        create = c"glCreateSemaphoresNV", fn(count: i32, names: *mut u32);
+        parameter = c"glSemaphoreParameterivNV", fn(semaphore: u32, parameter: u32, values: *const i32);
+    }
+}
+
 /// Function pointers of one context.
 #[derive(Clone, Copy)]
 pub(crate) struct SemaphoreFns {
-    generate: Create,
-    delete: Delete,
-    parameter: Integer64,
-    import: Import,
-    wait: Barrier,
-    signal: Barrier,
+    binary: BinaryFns,
     timeline: Option<TimelineFns>,
-}
-
-#[derive(Clone, Copy)]
-struct TimelineFns {
-    create: Create,
-    parameter: Integer,
 }
 
 impl SemaphoreFns {
@@ -66,25 +64,8 @@ impl SemaphoreFns {
     /// # Safety
     /// `load` returns null or the address of the GL function of that name for the current context.
     pub(crate) unsafe fn load(load: &mut dyn FnMut(&CStr) -> *const c_void) -> Option<Self> {
-        let generate = load(c"glGenSemaphoresEXT");
-        let delete = load(c"glDeleteSemaphoresEXT");
-        let parameter = load(c"glSemaphoreParameterui64vEXT");
-        let import = load(os::IMPORT_SEMAPHORE);
-        let wait = load(c"glWaitSemaphoreEXT");
-        let signal = load(c"glSignalSemaphoreEXT");
-        // SAFETY: null becomes `None`; other addresses are functions of these signatures by the caller's promise
-        // ("New Procedures and Functions" of the extensions).
-        unsafe {
-            Some(Self {
-                generate: std::mem::transmute::<*const c_void, Option<Create>>(generate)?,
-                delete: std::mem::transmute::<*const c_void, Option<Delete>>(delete)?,
-                parameter: std::mem::transmute::<*const c_void, Option<Integer64>>(parameter)?,
-                import: std::mem::transmute::<*const c_void, Option<Import>>(import)?,
-                wait: std::mem::transmute::<*const c_void, Option<Barrier>>(wait)?,
-                signal: std::mem::transmute::<*const c_void, Option<Barrier>>(signal)?,
-                timeline: TimelineFns::load(load),
-            })
-        }
+        // SAFETY: the caller's promise.
+        unsafe { Some(Self { binary: BinaryFns::load(load)?, timeline: TimelineFns::load(load) }) }
     }
 
     /// True where the functions of `GL_NV_timeline_semaphore` were found as well.
@@ -107,7 +88,7 @@ impl SemaphoreFns {
                     (functions.parameter)(name, SEMAPHORE_TYPE_NV, &SEMAPHORE_TYPE_TIMELINE_NV);
                 }
             } else {
-                (self.generate)(1, &raw mut name);
+                (self.binary.generate)(1, &raw mut name);
             }
         }
         NonZeroU32::new(name).map(SemaphoreObject)
@@ -120,7 +101,7 @@ impl SemaphoreFns {
     pub(crate) unsafe fn delete(&self, semaphore: SemaphoreObject) {
         let name = semaphore.0.get();
         // SAFETY: the caller's promise; one name is read.
-        unsafe { (self.delete)(1, &raw const name) }
+        unsafe { (self.binary.delete)(1, &raw const name) }
     }
 
     /// `glImportSemaphoreFdEXT` or `glImportSemaphoreWin32HandleEXT` of an opaque handle;
@@ -131,7 +112,7 @@ impl SemaphoreFns {
     /// handle is open.
     pub(crate) unsafe fn import(&self, semaphore: SemaphoreObject, handle: RawOsHandle) {
         // SAFETY: the caller's promise.
-        unsafe { (self.import)(semaphore.0.get(), os::HANDLE_TYPE, handle) }
+        unsafe { (self.binary.import)(semaphore.0.get(), os::HANDLE_TYPE, handle) }
     }
 
     /// `glSemaphoreParameterui64vEXT`: sets the counter's value for the next signal or wait.
@@ -140,7 +121,7 @@ impl SemaphoreFns {
     /// The context is current; `semaphore` is a timeline of it.
     pub(crate) unsafe fn set_value(&self, semaphore: SemaphoreObject, value: u64) {
         // SAFETY: the caller's promise; the parameter is one integer.
-        unsafe { (self.parameter)(semaphore.0.get(), TIMELINE_SEMAPHORE_VALUE_NV, &raw const value) }
+        unsafe { (self.binary.parameter)(semaphore.0.get(), TIMELINE_SEMAPHORE_VALUE_NV, &raw const value) }
     }
 
     /// `glWaitSemaphoreEXT`: later GL commands wait, and see everything that was written to `what`.
@@ -149,7 +130,7 @@ impl SemaphoreFns {
     /// The context is current; both are of it, and the semaphore has state.
     pub(crate) unsafe fn wait(&self, semaphore: SemaphoreObject, what: SharedObject<'_>) {
         // SAFETY: the caller's promise.
-        unsafe { barrier(self.wait, semaphore, what) }
+        unsafe { barrier(self.binary.wait, semaphore, what) }
     }
 
     /// `glSignalSemaphoreEXT`, after all earlier GL commands; waiters then see everything written to `what`.
@@ -158,13 +139,17 @@ impl SemaphoreFns {
     /// The context is current; both are of it, and the semaphore has state.
     pub(crate) unsafe fn signal(&self, semaphore: SemaphoreObject, what: SharedObject<'_>) {
         // SAFETY: the caller's promise.
-        unsafe { barrier(self.signal, semaphore, what) }
+        unsafe { barrier(self.binary.signal, semaphore, what) }
     }
 }
 
 /// # Safety
 /// `function` is `glWaitSemaphoreEXT` or `glSignalSemaphoreEXT` of the current context, of which all names are.
-unsafe fn barrier(function: Barrier, semaphore: SemaphoreObject, what: SharedObject<'_>) {
+unsafe fn barrier(
+    function: unsafe extern "system" fn(u32, u32, *const u32, u32, *const u32, *const u32),
+    semaphore: SemaphoreObject,
+    what: SharedObject<'_>,
+) {
     let semaphore = semaphore.0.get();
     let none = std::ptr::null();
     // SAFETY: the caller's promise; each list is as long as its count says.
@@ -177,22 +162,6 @@ unsafe fn barrier(function: Barrier, semaphore: SemaphoreObject, what: SharedObj
                 function(semaphore, names.len() as u32, names.as_ptr(), 0, none, none);
             }
             SharedObject::Texture(texture) => function(semaphore, 0, none, 1, &texture.0.get(), &LAYOUT_GENERAL_EXT),
-        }
-    }
-}
-
-impl TimelineFns {
-    /// # Safety
-    /// The conditions of [`SemaphoreFns::load`] hold.
-    unsafe fn load(load: &mut dyn FnMut(&CStr) -> *const c_void) -> Option<Self> {
-        let create = load(c"glCreateSemaphoresNV");
-        let parameter = load(c"glSemaphoreParameterivNV");
-        // SAFETY: as in `SemaphoreFns::load`.
-        unsafe {
-            Some(Self {
-                create: std::mem::transmute::<*const c_void, Option<Create>>(create)?,
-                parameter: std::mem::transmute::<*const c_void, Option<Integer>>(parameter)?,
-            })
         }
     }
 }

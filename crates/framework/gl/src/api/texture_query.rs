@@ -1,35 +1,17 @@
 //! Texture queries by name, and texture views: functions of OpenGL 4.3 and 4.5 that glow does not wrap.
 
-use std::ffi::{CStr, c_void};
+use crate::api::functions::functions;
 use std::num::NonZeroU32;
 
-type GetParameter = unsafe extern "system" fn(texture: u32, parameter: u32, value: *mut i32);
-type View = unsafe extern "system" fn(u32, target: u32, of: u32, format: u32, u32, levels: u32, u32, layers: u32);
-
-/// Function pointers of one context.
-#[derive(Clone, Copy)]
-pub(crate) struct TextureFns {
-    get: GetParameter,
-    view: View,
+functions! {
+    /// Their signatures are those of OpenGL 4.6 core, sections 8.11.2 and 8.18.
+    all TextureFns {
+        get = c"glGetTextureParameteriv", fn(texture: u32, parameter: u32, value: *mut i32);
+        view = c"glTextureView", fn(u32, target: u32, of: u32, format: u32, u32, levels: u32, u32, layers: u32);
+    }
 }
 
 impl TextureFns {
-    /// Loads the functions: all or none.
-    ///
-    /// # Safety
-    /// `load` returns null or the address of the GL function of that name for the current context.
-    pub(crate) unsafe fn load(load: &mut dyn FnMut(&CStr) -> *const c_void) -> Option<Self> {
-        let (get, view) = (load(c"glGetTextureParameteriv"), load(c"glTextureView"));
-        // SAFETY: null becomes `None`; other addresses are functions of these signatures by the caller's promise
-        // (OpenGL 4.6 core, sections 8.11.2 and 8.18).
-        unsafe {
-            Some(Self {
-                get: std::mem::transmute::<*const c_void, Option<GetParameter>>(get)?,
-                view: std::mem::transmute::<*const c_void, Option<View>>(view)?,
-            })
-        }
-    }
-
     /// Returns a parameter that is one integer.
     ///
     /// # Safety

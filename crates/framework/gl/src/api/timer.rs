@@ -3,40 +3,19 @@
 //! Uses its own function pointers, because the functions of glow 0.17 that read results end the program below OpenGL
 //! 4.5.
 
+use crate::api::functions::functions;
 use glow::{QUERY_COUNTER_BITS, QUERY_RESULT, QUERY_RESULT_AVAILABLE, Query, TIMESTAMP};
-use std::ffi::{CStr, c_void};
 
-type QueryCounter = unsafe extern "system" fn(query: u32, target: u32);
-type GetQuery = unsafe extern "system" fn(target: u32, parameter: u32, value: *mut i32);
-type GetResult = unsafe extern "system" fn(query: u32, parameter: u32, value: *mut u64);
-
-/// Function pointers of one context.
-#[derive(Clone, Copy)]
-pub(crate) struct TimerFns {
-    query_counter: QueryCounter,
-    get_query: GetQuery,
-    get_result: GetResult,
+functions! {
+    /// Their signatures are those of OpenGL 4.6 core, sections 4.2.1 and 4.3.
+    all TimerFns {
+        query_counter = c"glQueryCounter", fn(query: u32, target: u32);
+        get_query = c"glGetQueryiv", fn(target: u32, parameter: u32, value: *mut i32);
+        get_result = c"glGetQueryObjectui64v", fn(query: u32, parameter: u32, value: *mut u64);
+    }
 }
 
 impl TimerFns {
-    /// Loads the functions: all or none.
-    ///
-    /// # Safety
-    /// `load` returns null or the address of the GL function of that name for the current context.
-    pub(crate) unsafe fn load(load: &mut dyn FnMut(&CStr) -> *const c_void) -> Option<Self> {
-        let (counter, query) = (load(c"glQueryCounter"), load(c"glGetQueryiv"));
-        let result = load(c"glGetQueryObjectui64v");
-        // SAFETY: null becomes `None`; other addresses are functions of these signatures by the caller's promise
-        // (OpenGL 4.6 core, sections 4.2.1 and 4.3).
-        unsafe {
-            Some(Self {
-                query_counter: std::mem::transmute::<*const c_void, Option<QueryCounter>>(counter)?,
-                get_query: std::mem::transmute::<*const c_void, Option<GetQuery>>(query)?,
-                get_result: std::mem::transmute::<*const c_void, Option<GetResult>>(result)?,
-            })
-        }
-    }
-
     /// Returns the bits of a timestamp; 0 where the driver has none (OpenGL 4.6 core, section 4.2.1).
     ///
     /// # Safety

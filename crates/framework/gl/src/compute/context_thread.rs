@@ -52,10 +52,8 @@ impl Worker {
             Err(error) => drop(answer.send(Err(error))),
         };
         let thread = threads::spawn("pixelferry gl", body);
-        let thread = thread.map_err(|reason| Error::Unavailable {
-            what: "a thread for OpenGL".into(),
-            reason: reason.to_string(),
-            hint: "End other programs, or raise the limit of threads.".into(),
+        let thread = thread.map_err(|reason| {
+            Error::unavailable("a thread for OpenGL", reason, "End other programs, or raise the limit of threads.")
         })?;
         let worker = Self { jobs: ForkGuard::new(Some(Mutex::new(jobs))), thread: ForkGuard::new(Some(thread)) };
         let made = answered.recv().map_err(|_| gone())??;
@@ -73,11 +71,7 @@ impl Worker {
 
 /// Error for a thread that has ended, which only a panic can cause.
 fn gone() -> Error {
-    Error::Unavailable {
-        what: "the thread of OpenGL's backend".into(),
-        reason: "it has panicked".into(),
-        hint: "Open the backend again.".into(),
-    }
+    Error::unavailable("the thread of OpenGL's backend", "it has panicked", "Open the backend again.")
 }
 
 impl Drop for Worker {

@@ -40,11 +40,7 @@ pub struct GlDisplay {
     tools: Rc<Tools>,
 }
 
-impl std::fmt::Debug for GlDisplay {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("GlDisplay").field("device", &self.shared().device).finish_non_exhaustive()
-    }
-}
+interop_core::debug_as!(GlDisplay, |this| device = &this.shared().device);
 
 impl GlDisplay {
     pub(crate) fn from_shared(shared: Rc<ContextState>) -> Rc<Self> {

@@ -29,19 +29,12 @@ pub struct EngineOptions {
     pub version_limit: Option<(u32, u32)>,
 }
 
-impl EngineOptions {
+interop_core::setters!(EngineOptions {
     /// Sets the function that tells whether the engine's context is current on the calling thread.
-    #[must_use]
-    pub fn with_is_current(self, is_current: impl Fn() -> bool + 'static) -> Self {
-        Self { is_current: Some(Box::new(is_current)), ..self }
-    }
-
+    with_is_current(is_current: impl Fn() -> bool + 'static => Some(Box::new(is_current)));
     /// Limits the display to this OpenGL version without extensions; `None` uses everything that the driver has.
-    #[must_use]
-    pub fn with_version_limit(self, version_limit: impl Into<Option<(u32, u32)>>) -> Self {
-        Self { version_limit: version_limit.into(), ..self }
-    }
-}
+    with_version_limit(version_limit: impl Into<Option<(u32, u32)>>);
+});
 
 impl std::fmt::Debug for EngineOptions {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

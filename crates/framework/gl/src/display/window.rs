@@ -55,37 +55,18 @@ impl Default for WindowOptions {
     }
 }
 
-impl WindowOptions {
+interop_core::setters!(WindowOptions {
     /// Sets the window's title.
-    #[must_use]
-    pub fn with_title(self, title: impl Into<String>) -> Self {
-        Self { title: title.into(), ..self }
-    }
-
+    with_title(title: impl Into<String>);
     /// Sets the size of the drawable area in pixels.
-    #[must_use]
-    pub fn with_size(self, size: Extent) -> Self {
-        Self { size, ..self }
-    }
-
+    with_size(size: Extent);
     /// Sets whether frames wait for the screen, where the driver supports it.
-    #[must_use]
-    pub fn with_vsync(self, vsync: bool) -> Self {
-        Self { vsync, ..self }
-    }
-
+    with_vsync(vsync: bool);
     /// Ends [`crate::run_window`] after this many frames; `None`: when the window is closed.
-    #[must_use]
-    pub fn with_max_frames(self, max_frames: impl Into<Option<u64>>) -> Self {
-        Self { max_frames: max_frames.into(), ..self }
-    }
-
+    with_max_frames(max_frames: impl Into<Option<u64>>);
     /// Limits the display to this OpenGL version without extensions; `None` uses everything that the driver has.
-    #[must_use]
-    pub fn with_version_limit(self, version_limit: impl Into<Option<(u32, u32)>>) -> Self {
-        Self { version_limit: version_limit.into(), ..self }
-    }
-}
+    with_version_limit(version_limit: impl Into<Option<(u32, u32)>>);
+});
 
 /// The driver's answer to [`WindowOptions::vsync`].
 ///

@@ -1,6 +1,5 @@
 //! Bindings of a compute shader, and restoring those of an engine.
 
-use super::bind_range::BindRange;
 use super::buffer::QueueBuffer;
 use super::device::GlDevice;
 use crate::api::host_state::feeds_back;
@@ -82,7 +81,7 @@ impl Drop for Bindings<'_> {
         // SAFETY: the context is still current; the values came from it. A size of 0 is a buffer that was bound as a whole.
         unsafe {
             gl.use_program(saved.program);
-            let BindRange(bind_range) = self.device.bind_range();
+            let bind_range = self.device.bind_range().bind_range;
             for BlockBinding { index, buffer, start, size } in &saved.places {
                 match (isize::try_from(*start), isize::try_from(*size)) {
                     (Ok(start), Ok(size)) if size > 0 => {

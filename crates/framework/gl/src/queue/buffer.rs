@@ -35,11 +35,7 @@ struct Inner {
     device: GlDevice,
 }
 
-impl std::fmt::Debug for Inner {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Inner").field("name", &self.name).field("bytes", &self.bytes).finish_non_exhaustive()
-    }
-}
+interop_core::debug_as!(Inner, |this| name = &this.name, bytes = &this.bytes);
 
 impl Drop for Inner {
     fn drop(&mut self) {

@@ -49,11 +49,7 @@ pub(crate) struct ComputeLimits {
     pub buffer_bytes: u64,
 }
 
-impl std::fmt::Debug for GlDevice {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("GlDevice").field("device", &self.inner.identity).finish_non_exhaustive()
-    }
-}
+interop_core::debug_as!(GlDevice, |this| device = &this.inner.identity);
 
 impl GlDevice {
     /// Creates the device. The context must be current.
@@ -88,7 +84,8 @@ impl GlDevice {
         (is_engine, has_lists, is_es): (bool, bool, bool),
         opener: Opener,
     ) -> Result<Self> {
-        let Some(bind_range) = BindRange::of(held.as_ref()) else {
+        // SAFETY: the context is current, and what it is held by finds its functions.
+        let Some(bind_range) = (unsafe { BindRange::load(&mut |name| held.function(name)) }) else {
             let reason = "the driver has no glBindBufferRange";
             return Err(Error::unsupported(identity.name, reason));
         };

@@ -1,8 +1,8 @@
 //! Bindings of a linked program, as the driver reports them (OpenGL 4.6 core, section 7.3.1).
 
 use super::device::GlDevice;
+use crate::api::functions::functions;
 use interop_core::Result;
-use std::ffi::{CStr, c_void};
 use std::ptr;
 
 /// Resources that a run must bind, and those that no run binds.
@@ -16,34 +16,18 @@ pub(crate) struct ProgramShape {
     pub uniforms: Vec<String>,
 }
 
-type GetProgram = unsafe extern "system" fn(program: u32, parameter: u32, values: *mut i32);
-type GetInterface = unsafe extern "system" fn(program: u32, interface: u32, parameter: u32, value: *mut i32);
-type GetResource = unsafe extern "system" fn(u32, u32, index: u32, i32, *const u32, i32, *mut i32, values: *mut i32);
-type GetName = unsafe extern "system" fn(u32, u32, index: u32, size: i32, length: *mut i32, name: *mut u8);
-
-#[derive(Clone, Copy)]
-struct Queries {
-    program: GetProgram,
-    interface: GetInterface,
-    resource: GetResource,
-    name: GetName,
+functions! {
+    /// Their signatures are those of OpenGL 4.6 core, sections 7.3.1 and 7.14.
+    all Queries {
+        program = c"glGetProgramiv", fn(program: u32, parameter: u32, values: *mut i32);
+        interface = c"glGetProgramInterfaceiv", fn(program: u32, interface: u32, parameter: u32, value: *mut i32);
+        resource = c"glGetProgramResourceiv",
+            fn(u32, u32, index: u32, i32, *const u32, i32, *mut i32, values: *mut i32);
+        name = c"glGetProgramResourceName", fn(u32, u32, index: u32, size: i32, length: *mut i32, name: *mut u8);
+    }
 }
 
 impl Queries {
-    fn of(load: &dyn Fn(&CStr) -> *const c_void) -> Option<Self> {
-        // SAFETY: null becomes `None`; else each is the function of that name (OpenGL 4.6 core, sections 7.3.1 and 7.14).
-        unsafe {
-            Some(Self {
-                program: std::mem::transmute::<*const c_void, Option<GetProgram>>(load(c"glGetProgramiv"))?,
-                interface: std::mem::transmute::<*const c_void, Option<GetInterface>>(load(
-                    c"glGetProgramInterfaceiv",
-                ))?,
-                resource: std::mem::transmute::<*const c_void, Option<GetResource>>(load(c"glGetProgramResourceiv"))?,
-                name: std::mem::transmute::<*const c_void, Option<GetName>>(load(c"glGetProgramResourceName"))?,
-            })
-        }
-    }
-
     /// # Safety
     /// The context is current and the program of it, linked.
     unsafe fn active(self, program: u32, interface: u32) -> u32 {
@@ -82,8 +66,8 @@ impl ProgramShape {
     /// # Safety
     /// The context is current and the program of it, linked, with a compute shader.
     pub(super) unsafe fn of(device: &GlDevice, program: glow::Program, numbers: &str) -> Result<Self> {
-        let load = |name: &CStr| device.function(name);
-        let queries = Queries::of(&load)
+        // SAFETY: the caller's promise.
+        let queries = unsafe { Queries::load(&mut |name| device.function(name)) }
             .ok_or_else(|| device.unsupported("the driver cannot report the bindings of a program"))?;
         let program = program.0.get();
         let (blocks, plain, uniform_blocks) = (glow::SHADER_STORAGE_BLOCK, glow::UNIFORM, glow::UNIFORM_BLOCK);

@@ -8,6 +8,7 @@ use interop_core::{Error, Extent, Region, Result, SharedHandle};
 use std::sync::{Arc, Weak};
 
 /// Handle with which a surface passes its texture to kernels in its context.
+#[derive(Debug)]
 pub(crate) struct TextureHandle {
     pub texture: glow::Texture,
     pub level: i32,
@@ -25,12 +26,6 @@ pub(crate) struct TextureHandle {
 pub(crate) struct QueueTexture {
     handle: Arc<TextureHandle>,
     device: GlDevice,
-}
-
-impl std::fmt::Debug for TextureHandle {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("TextureHandle").field("texture", &self.texture).finish_non_exhaustive()
-    }
 }
 
 impl QueueTexture {

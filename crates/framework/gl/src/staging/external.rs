@@ -35,9 +35,7 @@ fn open(
 
 /// Creates a buffer in memory that this crate allocates and others can open.
 pub(super) fn exported_buffer(shared: &Rc<ContextState>, bytes: usize) -> Result<Rc<Block>> {
-    if let Support::No(reason) = shared.caps.can_export(HandleType::OPAQUE, MemoryShape::Linear) {
-        return Err(shared.unsupported(reason));
-    }
+    shared.caps.can_export(HandleType::OPAQUE, MemoryShape::Linear).ok_or_else(|reason| shared.unsupported(reason))?;
     let made = VulkanMemory::buffer(shared.vulkan()?, bytes)?;
     buffer(shared, made.export()?, bytes, Some(made))
 }
@@ -65,9 +63,7 @@ pub(super) fn buffer(
 
 /// Creates a texture in memory that this crate allocates and others can open.
 pub(super) fn exported_texture(shared: &Rc<ContextState>, image: &ImageDesc) -> Result<Rc<ImageBlock>> {
-    if let Support::No(reason) = shared.caps.can_export(HandleType::OPAQUE, MemoryShape::Image) {
-        return Err(shared.unsupported(reason));
-    }
+    shared.caps.can_export(HandleType::OPAQUE, MemoryShape::Image).ok_or_else(|reason| shared.unsupported(reason))?;
     let made = VulkanMemory::image(shared.vulkan()?, image)?;
     texture(shared, made.export()?, image, Some(made))
 }

@@ -10,7 +10,7 @@ use crate::objects::transfer::ImageTransfer;
 use crate::staging::{Block, GlStaging, ImageBlock};
 use interop_core::display::{Bytes, InPlaceDriver, Pixels, Staging, SurfaceDriver};
 use interop_core::draw::{Manner, Plan};
-use interop_core::{BufferView, Error, ImageView, PixelFormat, Region, Result, Support};
+use interop_core::{BufferView, Error, ImageView, PixelFormat, Region, Result};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -68,9 +68,7 @@ impl InPlaceDriver<Pixels> for InPlaceImage {
         let shared = self.tools.shared();
         shared.enter()?;
         let staging = GlStaging::of(staging, shared)?;
-        if let Support::No(reason) = &shared.caps.in_place_images {
-            return Err(shared.unsupported(reason.clone()));
-        }
+        shared.caps.in_place_images.clone().ok_or_else(|reason| shared.unsupported(reason))?;
         let Some(texels) = ImageTransfer::new(&view.extent.full(), view).texels() else {
             let bpp = view.format.bytes_per_pixel();
             return Err(Error::refused(format!("offset and row pitch must be multiples of the pixel's {bpp} bytes")));

@@ -514,10 +514,7 @@ fn check_bytes(driver: &impl BackendDriver, bytes: usize) -> Result<()> {
 }
 
 fn check_support(driver: &impl BackendDriver, can: Support) -> Result<()> {
-    match can {
-        Support::Yes => Ok(()),
-        Support::No(reason) => Err(Error::unsupported(driver.device().to_string(), reason)),
-    }
+    can.ok_or_else(|reason| Error::unsupported(driver.device(), reason))
 }
 
 /// For a program's own paths, which may know the backend's type.

@@ -6,7 +6,6 @@ use super::event::Event;
 use super::event_state::EventState;
 use super::status::Profile;
 use crate::describe::error::{Error, Result};
-use std::fmt;
 use std::sync::Arc;
 
 /// The backend's end of an event. Dropping it without completing it fails the event, so that no waiter waits forever.
@@ -74,11 +73,7 @@ impl Drop for Completer {
     }
 }
 
-impl fmt::Debug for Completer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Completer").finish_non_exhaustive()
-    }
-}
+crate::debug_as!(Completer);
 
 /// An event that the program completes. Operations of any queue of any backend may wait for it.
 ///

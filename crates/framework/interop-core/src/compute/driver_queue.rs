@@ -14,7 +14,7 @@ use super::schedule::{MemoryUse, OperationKind, Schedule, Start};
 use super::target::{Arg, Target};
 use crate::describe::error::{Error, Result, call};
 use crate::describe::view::View;
-use crate::devices::ranges::{Access, check_range};
+use crate::devices::ranges::{Access, check_range, range_of};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -157,7 +157,7 @@ impl<D: QueueDriver> ComputeQueue for Queue<D> {
 
     fn write(&self, memory: &mut dyn ComputeMemory, offset: usize, bytes: HostBuffer, wait: &[Event]) -> Result<Event> {
         call("ComputeQueue::write", || {
-            let range = offset..offset.saturating_add(bytes.len());
+            let range = range_of(offset, bytes.len());
             let CheckedOperand { used, piece: to } = self.part(memory, range, Access::Write)?;
             self.enqueue(OperationKind::Command, &[used], wait, Command::Write { from: bytes, to })
         })
@@ -172,7 +172,7 @@ impl<D: QueueDriver> ComputeQueue for Queue<D> {
         wait: &[Event],
     ) -> Result<Event> {
         call("ComputeQueue::copy", || {
-            let place = offset..offset.saturating_add(range.len());
+            let place = range_of(offset, range.len());
             let (from, to) = (self.part(from, range, Access::Read)?, self.part(to, place, Access::Write)?);
             let command = Command::Copy { from: from.piece, to: to.piece };
             self.enqueue(OperationKind::Command, &[from.used, to.used], wait, command)

@@ -4,7 +4,6 @@ use super::device_event::DeviceEvent;
 use super::event_state::EventState;
 use super::status::{EventStatus, Profile};
 use crate::describe::error::Result;
-use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -90,11 +89,7 @@ impl Clone for Event {
     }
 }
 
-impl fmt::Debug for Event {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Event").field("status", &self.status()).finish()
-    }
-}
+crate::debug_as!(Event, |this| status = &this.status());
 
 impl Future for Event {
     type Output = Result<()>;

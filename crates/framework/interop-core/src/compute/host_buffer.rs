@@ -1,6 +1,5 @@
 //! Host memory that an operation owns while it runs.
 
-use std::fmt;
 use std::ops::{Deref, DerefMut};
 
 /// Storage of a [`HostBuffer`] that a backend provides, e.g. pinned pages.
@@ -77,8 +76,4 @@ impl DerefMut for HostBuffer {
     }
 }
 
-impl fmt::Debug for HostBuffer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HostBuffer").field("len", &self.len()).finish()
-    }
-}
+crate::debug_as!(HostBuffer, |this| len = &this.len());

@@ -8,10 +8,8 @@ use crate::describe::error::{Error, Result};
 /// [`Error::Unavailable`] where the host has too little memory.
 pub fn host_bytes(len: usize) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    bytes.try_reserve_exact(len).map_err(|error| Error::Unavailable {
-        what: format!("host memory of {len} bytes"),
-        reason: error.to_string(),
-        hint: "Use a smaller part or free memory.".into(),
+    bytes.try_reserve_exact(len).map_err(|error| {
+        Error::unavailable(format!("host memory of {len} bytes"), error, "Use a smaller part or free memory.")
     })?;
     Ok(bytes)
 }

@@ -5,7 +5,6 @@ use crate::devices::capability::ComputeCaps;
 use crate::devices::language::Language;
 use std::any::Any;
 use std::borrow::Cow;
-use std::fmt;
 use std::sync::Arc;
 
 /// The source of a kernel in one language.
@@ -205,11 +204,7 @@ impl KernelSource {
     }
 }
 
-impl fmt::Debug for KernelSource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("KernelSource").field("name", &self.name).field("languages", &self.languages()).finish()
-    }
-}
+crate::debug_as!(KernelSource, |this| name = &this.name, languages = &this.languages());
 
 /// A kernel that was built for one backend; cheap to share.
 pub trait Kernel: Any + Send + Sync {

@@ -3,7 +3,7 @@
 use super::host_bytes::zeros;
 use crate::describe::error::{Error, Result, call};
 use crate::devices::capability::SyncKind;
-use crate::devices::ranges::check_range;
+use crate::devices::ranges::{check_range, range_of};
 use std::any::Any;
 use std::ops::Range;
 
@@ -129,11 +129,6 @@ pub trait ComputeMemory: sealed::Sealed + Any {
     fn release_in_queue(&mut self) -> Result<()>;
 }
 
-/// Returns `offset..offset + len`; where that overflows, a range that no memory contains.
-fn range(offset: usize, len: usize) -> Range<usize> {
-    offset..offset.saturating_add(len)
-}
-
 impl<M: MemoryDriver> ComputeMemory for M {
     fn len(&self) -> usize {
         MemoryDriver::len(self)
@@ -141,7 +136,7 @@ impl<M: MemoryDriver> ComputeMemory for M {
 
     fn read(&mut self, offset: usize, into: &mut [u8]) -> Result<()> {
         call("ComputeMemory::read", || {
-            check_range(&range(offset, into.len()), MemoryDriver::len(self))?;
+            check_range(&range_of(offset, into.len()), MemoryDriver::len(self))?;
             if into.is_empty() {
                 return Ok(());
             }
@@ -151,7 +146,7 @@ impl<M: MemoryDriver> ComputeMemory for M {
 
     fn write(&mut self, offset: usize, from: &[u8]) -> Result<()> {
         call("ComputeMemory::write", || {
-            check_range(&range(offset, from.len()), MemoryDriver::len(self))?;
+            check_range(&range_of(offset, from.len()), MemoryDriver::len(self))?;
             if from.is_empty() {
                 return Ok(());
             }

@@ -81,13 +81,11 @@ impl OpaqueImage {
     /// # Errors
     /// [`Error::Unsupported`] with the limit.
     pub fn check_room(&self, span: usize, room: usize, device: &DeviceIdentity, caps: &ComputeCaps) -> Result<()> {
-        match caps.fits(span as u64).and(|| Support::when(span <= room, "it exceeds the linear copy")) {
-            Support::Yes => Ok(()),
-            Support::No(reason) => {
-                let reason = format!("the kernel addresses words of the texture, which needs a linear copy: {reason}");
-                Err(Error::unsupported(device.to_string(), reason))
-            }
-        }
+        let fits = caps.fits(span as u64).and(|| Support::when(span <= room, "it exceeds the linear copy"));
+        fits.ok_or_else(|reason| {
+            let reason = format!("the kernel addresses words of the texture, which needs a linear copy: {reason}");
+            Error::unsupported(device, reason)
+        })
     }
 
     /// Bytes of one row, tightly packed.

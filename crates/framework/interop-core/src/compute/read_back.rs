@@ -3,7 +3,6 @@
 use super::event::Event;
 use super::host_buffer::HostBuffer;
 use crate::describe::error::{Error, Result};
-use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -63,8 +62,4 @@ impl Future for ReadBack {
     }
 }
 
-impl fmt::Debug for ReadBack {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ReadBack").field("event", &self.event).finish()
-    }
-}
+crate::debug_as!(ReadBack, |this| event = &this.event);

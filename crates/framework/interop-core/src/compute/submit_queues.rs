@@ -124,11 +124,7 @@ impl<S: DeviceStream> SubmitQueue<S> {
 
 /// Error for a queue whose thread the system could not start.
 pub fn no_thread(error: std::io::Error) -> Error {
-    Error::Unavailable {
-        what: "a thread for a queue".into(),
-        reason: error.to_string(),
-        hint: "Use fewer queues or raise the limit on processes (ulimit -u).".into(),
-    }
+    Error::unavailable("a thread for a queue", error, "Use fewer queues or raise the limit on processes (ulimit -u).")
 }
 
 /// The streams of a queue, which receive commands in turn.

@@ -251,6 +251,11 @@ impl Error {
         Self::Unsupported { operation: "", device: device.to_string(), reason: reason.into() }
     }
 
+    /// Shorthand for [`Error::Unavailable`].
+    pub fn unavailable(what: impl fmt::Display, reason: impl fmt::Display, hint: impl Into<String>) -> Self {
+        Self::Unavailable { what: what.to_string(), reason: reason.to_string(), hint: hint.into() }
+    }
+
     /// Sets the call of an error that names none.
     #[must_use]
     pub fn of(mut self, call: &'static str) -> Self {

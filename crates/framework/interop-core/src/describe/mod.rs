@@ -1,6 +1,7 @@
 //! Descriptions: pictures and buffers, their formats and patterns, names of paths, and errors.
 
 pub mod color;
+pub(crate) mod debug_as;
 pub mod error;
 pub(crate) mod forks;
 pub mod format;

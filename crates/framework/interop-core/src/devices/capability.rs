@@ -4,7 +4,6 @@ use super::language::Language;
 use crate::describe::error::{Error, Result};
 use crate::describe::format::PixelFormat;
 use crate::describe::geometry::RowOrder;
-use crate::describe::setters::setters;
 use crate::describe::surface::{ImageDesc, MemoryShape, SurfaceDesc};
 use crate::devices::queue_id::QueueId;
 use serde::{Deserialize, Serialize};
@@ -102,6 +101,17 @@ impl Support {
         match self {
             Self::Yes => other(),
             no => no,
+        }
+    }
+
+    /// Returns the error that `error` makes of the reason, where it is not supported.
+    ///
+    /// # Errors
+    /// That error.
+    pub fn ok_or_else<E>(self, error: impl FnOnce(String) -> E) -> Result<(), E> {
+        match self {
+            Self::Yes => Ok(()),
+            Self::No(reason) => Err(error(reason)),
         }
     }
 }
@@ -332,7 +342,7 @@ fn find_semaphore(caps: &[SemaphoreCap], kind: SyncKind) -> Support {
         .map_or_else(|| Support::No(format!("it cannot share a {kind}")), |c| c.support.clone())
 }
 
-setters!(ComputeCaps {
+crate::setters!(ComputeCaps {
     /// Sets the memory of other APIs that kernels can write.
     with_imports(imports: Vec<MemoryCap>);
     /// Sets the formats of the images among the imports.
@@ -347,7 +357,7 @@ setters!(ComputeCaps {
     with_serves_its_queue(serves_its_queue: bool);
 });
 
-setters!(DisplayCaps {
+crate::setters!(DisplayCaps {
     /// Sets the memory of other APIs that the display can read.
     with_imports(imports: Vec<MemoryCap>);
     /// Sets the display's own memory that other APIs can write.

@@ -38,11 +38,7 @@ pub struct HostBlock {
     borrows: Borrows,
 }
 
-impl std::fmt::Debug for HostBlock {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("HostBlock").field("address", &self.address).field("len", &self.len).finish()
-    }
-}
+crate::debug_as!(HostBlock, |this| address = &this.address, len = &this.len);
 
 /// Memory from the global allocator, freed when the last block that refers to it is dropped.
 struct Pages {

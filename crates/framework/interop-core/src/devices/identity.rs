@@ -1,7 +1,6 @@
 //! Identity of a device: name, driver, UUID and kind of memory.
 
 use super::capability::Support;
-use crate::describe::setters::setters;
 use serde::{Serialize, Serializer};
 use std::fmt;
 
@@ -185,7 +184,7 @@ pub struct DeviceIdentity {
     pub software: bool,
 }
 
-setters!(DeviceIdentity {
+crate::setters!(DeviceIdentity {
     /// Sets the API that drives the device.
     with_api(api: Api);
     /// Sets the device's name.

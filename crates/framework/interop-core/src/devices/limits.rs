@@ -31,10 +31,10 @@ impl SurfaceDesc {
                 ),
             )),
             Self::Image(_) if bytes as u64 <= caps.max_image_bytes => Ok(bytes),
-            _ => match caps.fits(bytes as u64) {
-                Support::Yes => Ok(bytes),
-                Support::No(reason) => Err(Error::unsupported(display.to_owned(), format!("{self}: {reason}"))),
-            },
+            _ => {
+                let refuse = |reason| Error::unsupported(display, format!("{self}: {reason}"));
+                caps.fits(bytes as u64).ok_or_else(refuse).map(|()| bytes)
+            }
         }
     }
 }

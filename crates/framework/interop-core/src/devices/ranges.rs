@@ -19,6 +19,12 @@ impl Access {
     }
 }
 
+/// Returns the range of `len` bytes from `offset` on. One that saturates lies outside every memory, and is refused as
+/// such.
+pub fn range_of(offset: usize, len: usize) -> Range<usize> {
+    offset..offset.saturating_add(len)
+}
+
 /// True where both ranges have a byte in common. An empty range has none.
 pub fn overlap(a: &Range<usize>, b: &Range<usize>) -> bool {
     a.start.max(b.start) < a.end.min(b.end)

@@ -189,12 +189,11 @@ impl<D: DisplayDriver> Display for D {
     }
 
     fn create_semaphore(&self, kind: SyncKind) -> Result<(DisplaySemaphore, SharedHandle)> {
-        setup("Display::create_semaphore", || match DisplayDriver::caps(self).can_make_semaphore(kind) {
-            Support::No(reason) => Err(Error::unsupported(DisplayDriver::device(self), reason)),
-            Support::Yes => {
-                let (driver, handle) = DisplayDriver::create_semaphore(self, kind)?;
-                Ok((DisplaySemaphore::new(kind, driver), handle))
-            }
+        setup("Display::create_semaphore", || {
+            let can = DisplayDriver::caps(self).can_make_semaphore(kind);
+            can.ok_or_else(|reason| Error::unsupported(DisplayDriver::device(self), reason))?;
+            let (driver, handle) = DisplayDriver::create_semaphore(self, kind)?;
+            Ok((DisplaySemaphore::new(kind, driver), handle))
         })
     }
 

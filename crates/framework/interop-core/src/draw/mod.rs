@@ -20,7 +20,6 @@ pub use plan::{Plan, Shading};
 pub use variant::Variant;
 
 use crate::describe::color::{TargetEncoding, ToneMap};
-use crate::describe::setters::setters;
 
 /// How texels are filtered where sizes differ.
 ///
@@ -83,7 +82,7 @@ pub struct DrawOptions {
     pub manner: Option<Manner>,
 }
 
-setters!(DrawOptions {
+crate::setters!(DrawOptions {
     /// Sets the filter where sizes differ.
     with_filter(filter: Filter);
     /// Sets how the image is fitted into the viewport.

@@ -4,7 +4,6 @@ use super::reach::{EnginePath, EngineRequest, Failure, ObjectReach, paths};
 use crate::compute::{Arg, ComputeBackend, ComputeMemory, Kernel, RawTarget, Target};
 use crate::describe::error::{Error, Result};
 use crate::describe::geometry::{Region, RowOrder};
-use crate::describe::setters::setters;
 use crate::describe::surface::{SurfaceDesc, Unwritten};
 use crate::describe::view::View;
 use crate::display::{Display, Surface, SurfacePart};
@@ -34,7 +33,7 @@ pub struct OutletOptions {
     pub row_order: Option<RowOrder>,
 }
 
-setters!(OutletOptions {
+crate::setters!(OutletOptions {
     /// Uses this path or fails; `None` selects the fastest.
     with_path(path: impl Into<Option<PathId>>);
     /// Sets the rule for unwritten pixels.

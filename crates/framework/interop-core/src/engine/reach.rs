@@ -111,14 +111,12 @@ impl ObjectReach {
         }
         let Some((mut path, id, _)) = best else {
             let reasons = rows.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
-            return Err(first_error.unwrap_or_else(|| Error::Unavailable {
-                what: format!("a path between {} and {}", pairing.display.device(), pairing.backend.device()),
-                reason: if reasons.is_empty() {
-                    "no path of that name supports engine's objects".into()
-                } else {
-                    reasons
-                },
-                hint: "Request no path, or host-round-trip.".into(),
+            return Err(first_error.unwrap_or_else(|| {
+                Error::unavailable(
+                    format!("a path between {} and {}", pairing.display.device(), pairing.backend.device()),
+                    if reasons.is_empty() { "no path of that name supports engine's objects".into() } else { reasons },
+                    "Request no path, or host-round-trip.",
+                )
             }));
         };
         swap(path.surface_mut(), &mut object);

@@ -288,14 +288,6 @@ impl MemoryDriver for AbsentMemory {
         Err(gone())
     }
 
-    fn map_read(&mut self, _: Range<usize>, _: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        Err(gone())
-    }
-
-    fn map_write(&mut self, _: Range<usize>, _: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Result<()> {
-        Err(gone())
-    }
-
     fn release(&mut self) -> Result<()> {
         Err(gone())
     }

@@ -3,7 +3,6 @@
 use super::layout::FrameLayout;
 use super::unwritten::Reader;
 use crate::compute::ComputeBackend;
-use crate::describe::setters::setters;
 use crate::describe::surface::SurfaceDesc;
 use crate::devices::capability::SyncKind;
 use crate::display::Display;
@@ -39,7 +38,7 @@ pub struct Pairing<'a> {
     pub(crate) object: Option<Direction>,
 }
 
-setters!(Pairing<'_> {
+crate::setters!(Pairing<'_> {
     /// Sets the most frames behind that may be used.
     with_frames_behind(frames_behind: usize);
     /// Sets the only synchronisation of the two sides; `None` selects the path's own.

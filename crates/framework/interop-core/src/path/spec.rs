@@ -10,7 +10,6 @@ use crate::describe::panics::catch;
 use crate::describe::path_id::{PathId, PathKind};
 use crate::describe::surface::MemoryShape;
 use crate::devices::capability::{Support, SyncKind};
-use std::fmt;
 
 /// One path: its requirements on the two sides, its cost, and how it is opened.
 ///
@@ -110,11 +109,7 @@ impl PathSpec {
     }
 }
 
-impl fmt::Debug for PathSpec {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PathSpec").field("id", &self.id).field("cost", &self.cost).finish_non_exhaustive()
-    }
-}
+crate::debug_as!(PathSpec, |this| id = &this.id, cost = &this.cost);
 
 /// Rejects a frame that is larger than the linear memory that the path needs. A texture needs none.
 fn check_size(p: &Pairing<'_>, medium: Medium) -> Support {

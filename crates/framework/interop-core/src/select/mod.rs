@@ -38,7 +38,6 @@ use crate::compute::ComputeBackend;
 use crate::describe::error::{Error, Result};
 use crate::describe::panics::contained;
 use crate::describe::surface::SurfaceDesc;
-use crate::devices::capability::Support;
 use crate::display::Display;
 use crate::path::{OpenedPath, Pairing, PathId, SharingPath, begin_from_zero};
 use crate::select::report::{Lateness, PathReport, PathState, ProbeReport};
@@ -140,10 +139,8 @@ pub(crate) fn open_way(
     let gone = || Error::invalid("resize", format!("{way} is not one of the policy's paths"));
     let candidate = Candidate { spec: policy.paths.get(way.id).ok_or_else(gone)?, sync: way.sync };
     let pairing = candidate.pairing(pairing);
-    if let Support::No(reason) = candidate.spec.check_support(&pairing) {
-        let device = pairing.display.device().to_string();
-        return Err(Error::Unsupported { operation: "resize", device, reason });
-    }
+    let refuse = |reason| Error::unsupported(pairing.display.device(), reason).of("resize");
+    candidate.spec.check_support(&pairing).ok_or_else(refuse)?;
     contained(|| {
         let mut path = candidate.spec.open(&pairing)?;
         verify::compare(way.id, &mut path, pairing.backend.as_ref(), &pairing.layout(), compared)

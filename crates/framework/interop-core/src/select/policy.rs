@@ -1,7 +1,6 @@
 //! Policy: the caller's settings for the selection of a path.
 
 use crate::compute::ComputeBackend;
-use crate::describe::setters::setters;
 use crate::describe::surface::SurfaceDesc;
 use crate::devices::capability::SyncKind;
 use crate::display::Display;
@@ -179,7 +178,7 @@ impl Default for Policy {
     }
 }
 
-setters!(Policy {
+crate::setters!(Policy {
     /// Sets the paths to select from.
     with_paths(paths: Paths);
     /// Uses this path or fails; `None` leaves the selection open.

@@ -95,54 +95,29 @@ impl LinkBuilder {
         }
     }
 
-    /// Changes the surface: a part of a program that draws a picture can complete a builder with the wishes of another part.
-    #[must_use]
-    pub fn surface(self, surface: SurfaceDesc) -> Self {
-        Self { surface, ..self }
-    }
-
     /// Adds a kernel that each frame launches, after those declared before, with arguments of the kinds that it will have.
     #[must_use]
     pub fn launch(mut self, kernel: &KernelSource, arguments: impl IntoIterator<Item = Scratch>) -> Self {
         self.launches.push((kernel.clone(), arguments.into_iter().collect()));
         self
     }
+}
 
+interop_core::setters!(LinkBuilder {
+    /// Changes the surface: a part of a program that draws a picture can complete a builder with the wishes of another part.
+    surface(surface: SurfaceDesc);
     /// Sets the backend; the default is to choose one.
-    #[must_use]
-    pub fn backend(self, backend: BackendChoice) -> Self {
-        Self { backend, ..self }
-    }
-
+    backend(backend: BackendChoice);
     /// Sets the display; the default is to choose one.
-    #[must_use]
-    pub fn display(self, display: DisplayChoice) -> Self {
-        Self { display, ..self }
-    }
-
+    display(display: DisplayChoice);
     /// Computes on the device of this backend: with the backend itself, or with one that is opened inside the display
     /// where that enables faster paths. The display uses the same device if that can draw.
-    #[must_use]
-    pub fn computed_by(self, backend: &Arc<dyn ComputeBackend>) -> Self {
-        Self { computed_by: Some(Arc::clone(backend)), ..self }
-    }
-
+    computed_by(computed_by: &Arc<dyn ComputeBackend> => Some(Arc::clone(computed_by)));
     /// Shows frames on this display, for example a window's or an engine's, whose context is current on this thread.
-    #[must_use]
-    pub fn shown_by(self, display: &Rc<dyn Display>) -> Self {
-        Self { shown_by: Some(Rc::clone(display)), ..self }
-    }
-
+    shown_by(shown_by: &Rc<dyn Display> => Some(Rc::clone(shown_by)));
     /// Sets how the path is selected for each pair, and where measurements are stored.
-    #[must_use]
-    pub fn policy(self, policy: Policy) -> Self {
-        Self { policy, ..self }
-    }
-
+    policy(policy: Policy);
     /// Names the work that makes frames where no kernel is declared, or where the same kernels do several works: all that its time
     /// depends on, such as types and strides. A choice is remembered for that work.
-    #[must_use]
-    pub fn work(self, name: impl Into<String>) -> Self {
-        Self { work: name.into(), ..self }
-    }
-}
+    work(work: impl Into<String>);
+});

@@ -119,11 +119,7 @@ pub struct StreamDisplay {
     name: String,
 }
 
-impl std::fmt::Debug for StreamDisplay {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("StreamDisplay").field("name", &self.name).field("device", &self.state.identity).finish()
-    }
-}
+interop_core::debug_as!(StreamDisplay, |this| name = &this.name, device = &this.state.identity);
 
 impl StreamDisplay {
     /// Opens a stream. Its name consists of letters, digits, `-`, `_` and `.`. `device` is a display on the device that

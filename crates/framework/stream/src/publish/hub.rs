@@ -116,11 +116,11 @@ impl Hub {
     pub(crate) fn welcome(&self, mut peer: Peer, page: BorrowedFd<'_>, device: &Device) -> Result<()> {
         let mut state = self.state();
         if state.peers.len() >= self.readers {
-            return Err(Error::Unavailable {
-                what: "another subscription to the stream".into(),
-                reason: format!("all {} subscriptions are in use", state.peers.len()),
-                hint: "End one of them, or allow more in the publisher (StreamOptions::readers).".into(),
-            });
+            return Err(Error::unavailable(
+                "another subscription to the stream",
+                format!("all {} subscriptions are in use", state.peers.len()),
+                "End one of them, or allow more in the publisher (StreamOptions::readers).",
+            ));
         }
         let number = |place: &usize| state.places[*place].as_ref().map(|piece| piece.number);
         // The first piece comes with the welcome: the subscriber tries with it whether it can use the device's memory.

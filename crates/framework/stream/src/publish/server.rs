@@ -40,10 +40,8 @@ impl Server {
     /// # Errors
     /// [`Error::Unavailable`] if the system has no more descriptors or threads.
     pub(crate) fn start(listener: Listener, hub: Arc<Hub>, device: Device) -> Result<Self> {
-        let failed = |reason: String| Error::Unavailable {
-            what: "the thread of a stream's socket".into(),
-            reason,
-            hint: "Raise the limit of descriptors or threads.".into(),
+        let failed = |reason: String| {
+            Error::unavailable("the thread of a stream's socket", reason, "Raise the limit of descriptors or threads.")
         };
         let prepared = || {
             let events = epoll::create(epoll::CreateFlags::CLOEXEC)?;
@@ -180,11 +178,8 @@ impl Room {
 
     fn seat(&self, id: u64, connection: &Arc<Connection>) -> Result<()> {
         let (page, reader) = Reader::create()?;
-        let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map_err(|errno| Error::Unavailable {
-            what: "an eventfd".into(),
-            reason: errno.to_string(),
-            hint: "Raise the publisher's limit of descriptors.".into(),
-        })?;
+        let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)
+            .map_err(|errno| Error::unavailable("an eventfd", errno, "Raise the publisher's limit of descriptors."))?;
         self.hub.welcome(Peer::new(id, Arc::clone(connection), reader, wake), page.as_fd(), &self.device)
     }
 }

@@ -167,11 +167,10 @@ fn open_device(backend: &dyn ComputeBackend, piece: &NamedPiece) -> Result<Box<d
     let PieceKind::Device { dedicated, allocation } = piece.kind else {
         return Err(Error::refused("the publisher announced host memory as its device's"));
     };
-    let descriptor = piece.descriptor.try_clone().map_err(|error| Error::Unavailable {
-        what: "a descriptor".into(),
-        reason: error.to_string(),
-        hint: "Raise the limit of descriptors.".into(),
-    })?;
+    let descriptor = piece
+        .descriptor
+        .try_clone()
+        .map_err(|error| Error::unavailable("a descriptor", error, "Raise the limit of descriptors."))?;
     // SAFETY: a process of the same user, identified by the socket, says that it exports the memory with this size from
     // the device of the same UUID. The driver refuses memory that is not its own.
     let memory = unsafe { MemoryHandle::new(descriptor, allocation, dedicated) };

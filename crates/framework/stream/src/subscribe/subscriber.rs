@@ -39,11 +39,7 @@ struct Current {
     placed: PlacedFrame,
 }
 
-impl std::fmt::Debug for Subscriber {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Subscriber").field("publisher", &self.joined.publisher).field("path", &self.path()).finish()
-    }
-}
+interop_core::debug_as!(Subscriber, |this| publisher = &this.joined.publisher, path = &this.path());
 
 /// Result of [`Subscriber::next`].
 #[derive(Debug)]

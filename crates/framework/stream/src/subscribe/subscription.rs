@@ -62,11 +62,11 @@ impl Subscription {
         let (publisher, pieces) = match decode::<Notice>(&bytes)? {
             Notice::Welcome { device, pieces } => (device, pieces),
             Notice::Refused { reason } => {
-                return Err(Error::Unavailable {
-                    what: format!("the stream {name:?}"),
+                return Err(Error::unavailable(
+                    format!("the stream {name:?}"),
                     reason,
-                    hint: "Ask the user who runs the publisher.".into(),
-                });
+                    "Ask the user who runs the publisher.",
+                ));
             }
             _ => return Err(Error::refused("the publisher's first message is not a welcome")),
         };
@@ -221,11 +221,7 @@ fn sleep(connection: &Connection, wake: Option<&OwnedFd>, limit: Duration) -> Re
     match poll(&mut descriptors, Some(&limit)) {
         Ok(_) => Ok(process.is_some() && descriptors.last().is_some_and(|last| !last.revents().is_empty())),
         Err(Errno::INTR) => Ok(false),
-        Err(errno) => Err(Error::Unavailable {
-            what: "waiting for a stream".into(),
-            reason: errno.to_string(),
-            hint: "Raise the limit of descriptors.".into(),
-        }),
+        Err(errno) => Err(Error::unavailable("waiting for a stream", errno, "Raise the limit of descriptors.")),
     }
 }
 
@@ -242,9 +238,9 @@ fn check_wake(wake: &OwnedFd) -> Result<()> {
 }
 
 fn silent(name: &str) -> Error {
-    Error::Unavailable {
-        what: format!("the stream {name:?}"),
-        reason: "its publisher does not answer".into(),
-        hint: "Check whether that process is running, and whether it has file descriptors left.".into(),
-    }
+    Error::unavailable(
+        format!("the stream {name:?}"),
+        "its publisher does not answer",
+        "Check whether that process is running, and whether it has file descriptors left.",
+    )
 }

@@ -256,7 +256,7 @@ pub(crate) fn join(name: &str) -> Result<Connection> {
             Ok(names) if !names.is_empty() => format!("Available streams: {}.", names.join(", ")),
             _ => "Start the publisher first, with the same XDG_RUNTIME_DIR; there are no streams.".into(),
         };
-        Error::Unavailable { what: format!("the stream {name:?}"), reason, hint }
+        Error::unavailable(format!("the stream {name:?}"), reason, hint)
     })?;
     check_peer(joined.socket())?;
     Ok(joined)
@@ -322,7 +322,7 @@ fn unavailable(what: &str, errno: Errno) -> Error {
         Errno::MFILE | Errno::NFILE => "Close files that this process has open, or raise its limit (ulimit -n).",
         _ => "Try again, or raise the limit.",
     };
-    Error::Unavailable { what: what.into(), reason: errno.to_string(), hint: hint.into() }
+    Error::unavailable(what, errno, hint)
 }
 
 /// Error of a process that has no descriptor left for what another one sent.

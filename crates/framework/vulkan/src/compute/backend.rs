@@ -63,9 +63,7 @@ impl VulkanBackend {
 
     fn inside(shared: &Rc<DeviceState>) -> Result<Self> {
         let queue = HandleType::QueueBuffer(shared.queue_id());
-        if let Support::No(reason) = shared.caps.can_import(queue, MemoryShape::Linear) {
-            return Err(shared.unsupported(reason));
-        }
+        shared.caps.can_import(queue, MemoryShape::Linear).ok_or_else(|reason| shared.unsupported(reason))?;
         let limits = shared.sharing.limits();
         let most = u64::from(limits.max_storage_buffer_range & !3).min(shared.caps.max_buffer_bytes).min(MOST_BYTES);
         let lent = |shape| MemoryCap::new(queue, shape, Support::Yes);

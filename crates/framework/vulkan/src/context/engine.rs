@@ -60,20 +60,8 @@ impl VulkanEngine {
         (queue, family): (vk::Queue, u32),
         lock: impl QueueLock + 'static,
     ) -> Self {
-        Self {
-            get_instance_proc_addr: entry.static_fn().get_instance_proc_addr,
-            instance: instance.handle(),
-            physical,
-            device: device.handle(),
-            queue,
-            family,
-            lock: Box::new(lock),
-            extensions: Vec::new(),
-            timeline_semaphore: false,
-            storage_formats: false,
-            readers: Vec::new(),
-            keep: None,
-        }
+        let get_instance_proc_addr = entry.static_fn().get_instance_proc_addr;
+        Self::of(get_instance_proc_addr, (instance.handle(), physical, device.handle()), (queue, family), lock)
     }
 
     /// Wraps objects of another binding. Returns `None` where the function is null.
@@ -83,20 +71,30 @@ impl VulkanEngine {
     pub unsafe fn from_raw(raw: &RawVulkan, lock: impl QueueLock + 'static) -> Option<Self> {
         // SAFETY: the caller's promise.
         let get_instance_proc_addr = unsafe { raw.function() }?;
-        Some(Self {
+        let device = (handle(raw.instance), handle(raw.physical_device), handle(raw.device));
+        Some(Self::of(get_instance_proc_addr, device, (handle(raw.queue), raw.family), lock))
+    }
+
+    fn of(
+        get_instance_proc_addr: vk::PFN_vkGetInstanceProcAddr,
+        (instance, physical, device): (vk::Instance, vk::PhysicalDevice, vk::Device),
+        (queue, family): (vk::Queue, u32),
+        lock: impl QueueLock + 'static,
+    ) -> Self {
+        Self {
             get_instance_proc_addr,
-            instance: handle(raw.instance),
-            physical: handle(raw.physical_device),
-            device: handle(raw.device),
-            queue: handle(raw.queue),
-            family: raw.family,
+            instance,
+            physical,
+            device,
+            queue,
+            family,
             lock: Box::new(lock),
             extensions: Vec::new(),
             timeline_semaphore: false,
             storage_formats: false,
             readers: Vec::new(),
             keep: None,
-        })
+        }
     }
 
     /// Names the extensions that the device was created with. Extensions other than those of
@@ -119,19 +117,14 @@ impl VulkanEngine {
     pub fn with_extended_storage_formats(self) -> Self {
         Self { storage_formats: true, ..self }
     }
-
-    /// States that queues of these families read frames too. By default only the display's queue reads them.
-    #[must_use]
-    pub fn read_by(self, families: impl IntoIterator<Item = u32>) -> Self {
-        Self { readers: families.into_iter().collect(), ..self }
-    }
-
-    /// Hands over an owner that keeps the device alive; it is dropped after the display and all its objects.
-    #[must_use]
-    pub fn keeping(self, owner: impl Any) -> Self {
-        Self { keep: Some(Box::new(owner)), ..self }
-    }
 }
+
+interop_core::setters!(VulkanEngine {
+    /// States that queues of these families read frames too. By default only the display's queue reads them.
+    read_by(readers: impl IntoIterator<Item = u32> => readers.into_iter().collect());
+    /// Hands over an owner that keeps the device alive; it is dropped after the display and all its objects.
+    keeping(keep: impl Any => Some(Box::new(keep)));
+});
 
 /// Makes a dispatchable handle, which is a pointer in C.
 fn handle<H: vk::Handle>(pointer: *mut c_void) -> H {

@@ -16,24 +16,17 @@ pub struct VulkanOptions {
     pub same_device_as: Option<DeviceIdentity>,
 }
 
-impl VulkanOptions {
+interop_core::setters!(VulkanOptions {
     /// Considers only devices whose name contains this.
-    #[must_use]
-    pub fn with_name(self, name: impl Into<String>) -> Self {
-        Self { name: Some(name.into()), ..self }
-    }
-
+    with_name(name: impl Into<String> => Some(name.into()));
     /// Prefers this device over all others.
-    #[must_use]
-    pub fn with_same_device_as(self, same_device_as: impl Into<Option<DeviceIdentity>>) -> Self {
-        Self { same_device_as: same_device_as.into(), ..self }
-    }
-}
+    with_same_device_as(same_device_as: impl Into<Option<DeviceIdentity>>);
+});
 
 fn unavailable(reason: String) -> Error {
     let hint =
         "Install the Vulkan loader and driver of the GPU (libvulkan1, mesa-vulkan-drivers), or allow another one.";
-    Error::Unavailable { what: "a Vulkan device".into(), reason, hint: hint.into() }
+    Error::unavailable("a Vulkan device", reason, hint)
 }
 
 /// Returns the rank of a candidate; smaller is better.

@@ -2,7 +2,7 @@
 
 use crate::context::device_state::DeviceState;
 use crate::display::contract::VulkanDisplay;
-use crate::queue::commands::{self, CopyImage, Rows};
+use crate::queue::commands::{self, CopyImage, Rows, WRITTEN};
 use crate::sharing::vk_format;
 use crate::staging::transfer::{check_blit, part_of, rows};
 use crate::surface::frame::TimelinePoint;
@@ -121,7 +121,10 @@ impl BlitPlan {
             match self {
                 Self::Copy(place, part) => commands::copy(device, commands, (*place, *part), to),
                 Self::Blit(place, part, filter) => commands::blit(device, commands, (*place, *part), to, *filter),
-                Self::Rows(from) => commands::rows_to(device, commands, *from, to),
+                Self::Rows(from) => {
+                    let copy = from.copy(target.region);
+                    device.cmd_copy_buffer_to_image(commands, from.buffer, target.image, WRITTEN, &[copy]);
+                }
             }
         }
     }

@@ -22,8 +22,8 @@ use interop_core::describe::error::call;
 use interop_core::describe::process::enter;
 use interop_core::display::{DisplayDriver, SemaphoreDriver};
 use interop_core::{
-    DeviceIdentity, DisplayCaps, Manner, QueueId, Result, SharedHandle, Staging, StagingKind, Support, Surface,
-    SurfaceDesc, SyncKind,
+    DeviceIdentity, DisplayCaps, Manner, QueueId, Result, SharedHandle, Staging, StagingKind, Surface, SurfaceDesc,
+    SyncKind,
 };
 use std::rc::Rc;
 
@@ -37,11 +37,7 @@ pub struct VulkanDisplay {
     pub(crate) shared: Rc<DeviceState>,
 }
 
-impl std::fmt::Debug for VulkanDisplay {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("VulkanDisplay").field("device", &self.shared.identity).finish_non_exhaustive()
-    }
-}
+interop_core::debug_as!(VulkanDisplay, |this| device = &this.shared.identity);
 
 impl VulkanDisplay {
     /// Opens a display with a device of its own, created with all extensions for sharing. It needs no window.
@@ -213,9 +209,6 @@ impl DisplayDriver for VulkanDisplay {
     }
 
     fn create_semaphore(&self, kind: SyncKind) -> Result<(Box<dyn SemaphoreDriver>, SharedHandle)> {
-        if let Support::No(reason) = self.shared.caps.can_make_semaphore(kind) {
-            return Err(self.shared.unsupported(reason));
-        }
         let (semaphore, handle) = VulkanSemaphore::new(&self.shared, kind)?;
         Ok((Box::new(semaphore), handle))
     }

@@ -5,6 +5,7 @@ use crate::display::blit::{BlitPlan, BlitTarget};
 use crate::display::contract::VulkanDisplay;
 use crate::display::engine_surfaces::EngineImage;
 use crate::draw::painter::{Canvas, OwnView, Painter, Ready};
+use crate::queue::commands::WRITTEN;
 use crate::sharing::vk_format;
 use crate::staging::queue_image::QueueImage;
 use crate::staging::transfer::read_image;
@@ -37,11 +38,7 @@ pub struct ImageTarget {
     view: OwnView,
 }
 
-impl std::fmt::Debug for ImageTarget {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ImageTarget").field("image", &self.image).field("region", &self.region).finish_non_exhaustive()
-    }
-}
+interop_core::debug_as!(ImageTarget, |this| image = &this.image, region = &this.region);
 
 impl VulkanDisplay {
     /// Makes an engine's image a target for [`interop_core::Link::show`]: frames are fitted into this region of it. Row
@@ -202,11 +199,10 @@ impl ImageTarget {
                 }
             }
         }
-        const DRAWN: vk::ImageLayout = vk::ImageLayout::TRANSFER_DST_OPTIMAL;
         let (way, target) = copy?;
         // SAFETY: as above; the region lies inside, and the queue blits where this does.
         let recorded = unsafe {
-            self.shared.submissions.record_with(&[(self.image.place(), DRAWN)], |device, commands| {
+            self.shared.submissions.record_with(&[(self.image.place(), WRITTEN)], |device, commands| {
                 way.record(device, commands, &target);
             })
         };

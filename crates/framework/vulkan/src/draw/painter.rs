@@ -6,7 +6,7 @@ use crate::launch::layout::{LaunchInput, LaunchTarget, ReadKind, STORED, Shape, 
 use crate::launch::layouts::Layouts;
 use crate::launch::pipeline::Pipeline;
 use crate::launch::views::ImageView;
-use crate::queue::commands::{self, CopyImage, READ};
+use crate::queue::commands::{self, CopyImage, READ, WRITTEN};
 use crate::sharing::vk_format;
 use crate::staging::memory::{Image, whole_words};
 use crate::staging::queue_image::QueueImage;
@@ -217,7 +217,7 @@ impl Painter {
                 None => {
                     let beside = self.beside(canvas.desc.format, drawn.extent())?;
                     let to = Region { x: region.x + drawn.x, y: region.y + drawn.y, ..drawn };
-                    let targets = images(vk::ImageLayout::TRANSFER_DST_OPTIMAL);
+                    let targets = images(WRITTEN);
                     pipeline.launch_with(&work(&beside.view), &targets, |device, commands, launch| {
                         beside.around(device, commands, (canvas.place.image, to), plan.blends, launch);
                     })
@@ -277,7 +277,6 @@ impl Beside {
         blends: bool,
         launch: &dyn Fn(),
     ) {
-        const WRITTEN: vk::ImageLayout = vk::ImageLayout::TRANSFER_DST_OPTIMAL;
         let (place, here) = (self.image.place(), region.extent().full());
         let stored = CopyImage { layout: STORED, ..place };
         // SAFETY: the caller's promise; this image belongs to the device and is retired when it is dropped.

@@ -5,6 +5,10 @@ use interop_core::Region;
 
 /// Layout of images between frames, and while the engine reads.
 pub(crate) const READ: vk::ImageLayout = vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL;
+/// Layout while a copy writes to the image.
+pub(crate) const WRITTEN: vk::ImageLayout = vk::ImageLayout::TRANSFER_DST_OPTIMAL;
+/// Layout while a copy reads the image.
+pub(crate) const COPIED: vk::ImageLayout = vk::ImageLayout::TRANSFER_SRC_OPTIMAL;
 
 const LAYERS: vk::ImageSubresourceLayers = vk::ImageSubresourceLayers {
     aspect_mask: vk::ImageAspectFlags::COLOR,
@@ -41,7 +45,7 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    fn copy(&self, region: Region) -> vk::BufferImageCopy {
+    pub(crate) fn copy(&self, region: Region) -> vk::BufferImageCopy {
         vk::BufferImageCopy {
             buffer_offset: self.offset,
             buffer_row_length: self.row_length,
@@ -94,70 +98,31 @@ pub(crate) unsafe fn change(
 /// # Safety
 /// The promises of [`change`]; the image is new and may be copied to.
 pub(crate) unsafe fn clear(device: &ash::Device, commands: vk::CommandBuffer, image: vk::Image) {
-    const TO: vk::ImageLayout = vk::ImageLayout::TRANSFER_DST_OPTIMAL;
     let zero = vk::ClearColorValue::default();
     // SAFETY: the caller's promise.
     unsafe {
-        change(device, commands, image, (vk::ImageLayout::UNDEFINED, TO));
-        device.cmd_clear_color_image(commands, image, TO, &zero, &[RANGE]);
-        change(device, commands, image, (TO, READ));
+        change(device, commands, image, (vk::ImageLayout::UNDEFINED, WRITTEN));
+        device.cmd_clear_color_image(commands, image, WRITTEN, &zero, &[RANGE]);
+        change(device, commands, image, (WRITTEN, READ));
     }
 }
 
-/// Copies rows to a region of an image.
+/// Records commands before and after which the image has its own layout, and `meanwhile` for them.
 ///
 /// # Safety
-/// The promises of [`change`]; the rows lie in the buffer, the region in the image, which may be copied to.
-pub(crate) unsafe fn to_image(
-    device: &ash::Device,
-    commands: vk::CommandBuffer,
-    from: Rows,
-    CopyImage { image, layout, .. }: CopyImage,
-    region: Region,
-) {
-    const TO: vk::ImageLayout = vk::ImageLayout::TRANSFER_DST_OPTIMAL;
-    // SAFETY: the caller's promise.
-    unsafe {
-        change(device, commands, image, (layout, TO));
-        device.cmd_copy_buffer_to_image(commands, from.buffer, image, TO, &[from.copy(region)]);
-        change(device, commands, image, (TO, layout));
-    }
-}
-
-/// Copies a region of an image to rows.
-///
-/// # Safety
-/// The promises of [`to_image`], with image and buffer exchanged.
-pub(crate) unsafe fn to_rows(
+/// The promises of [`change`].
+pub(crate) unsafe fn with_layout(
     device: &ash::Device,
     commands: vk::CommandBuffer,
     CopyImage { image, layout, .. }: CopyImage,
-    region: Region,
-    to: Rows,
+    meanwhile: vk::ImageLayout,
+    record: impl FnOnce(),
 ) {
-    const FROM: vk::ImageLayout = vk::ImageLayout::TRANSFER_SRC_OPTIMAL;
     // SAFETY: the caller's promise.
-    unsafe {
-        change(device, commands, image, (layout, FROM));
-        device.cmd_copy_image_to_buffer(commands, image, FROM, to.buffer, &[to.copy(region)]);
-        change(device, commands, image, (FROM, layout));
-    }
-}
-
-/// Copies bytes from one buffer to another.
-///
-/// # Safety
-/// The promises of [`change`]; the bytes lie in both buffers, which differ.
-pub(crate) unsafe fn to_buffer(
-    device: &ash::Device,
-    commands: vk::CommandBuffer,
-    (from, from_byte): (vk::Buffer, u64),
-    (to, to_byte): (vk::Buffer, u64),
-    bytes: u64,
-) {
-    let copy = vk::BufferCopy { src_offset: from_byte, dst_offset: to_byte, size: bytes };
-    // SAFETY: the caller's promise.
-    unsafe { device.cmd_copy_buffer(commands, from, to, &[copy]) };
+    unsafe { change(device, commands, image, (layout, meanwhile)) };
+    record();
+    // SAFETY: as above.
+    unsafe { change(device, commands, image, (meanwhile, layout)) };
 }
 
 /// Copies a region of an image to another image of the same format, which has the layout for it.
@@ -167,10 +132,9 @@ pub(crate) unsafe fn to_buffer(
 pub(crate) unsafe fn copy(
     device: &ash::Device,
     commands: vk::CommandBuffer,
-    (CopyImage { image: from, layout, .. }, part): (CopyImage, Region),
+    (from, part): (CopyImage, Region),
     (to, region): (vk::Image, Region),
 ) {
-    const FROM: vk::ImageLayout = vk::ImageLayout::TRANSFER_SRC_OPTIMAL;
     let at = |region: Region| vk::Offset3D { x: region.x as i32, y: region.y as i32, z: 0 };
     let copy = vk::ImageCopy {
         src_subresource: LAYERS,
@@ -181,9 +145,9 @@ pub(crate) unsafe fn copy(
     };
     // SAFETY: the caller's promise.
     unsafe {
-        change(device, commands, from, (layout, FROM));
-        device.cmd_copy_image(commands, from, FROM, to, vk::ImageLayout::TRANSFER_DST_OPTIMAL, &[copy]);
-        change(device, commands, from, (FROM, layout));
+        with_layout(device, commands, from, COPIED, || {
+            device.cmd_copy_image(commands, from.image, COPIED, to, WRITTEN, &[copy]);
+        });
     }
 }
 
@@ -194,11 +158,10 @@ pub(crate) unsafe fn copy(
 pub(crate) unsafe fn blit(
     device: &ash::Device,
     commands: vk::CommandBuffer,
-    (CopyImage { image: from, layout, .. }, part): (CopyImage, Region),
+    (from, part): (CopyImage, Region),
     (to, region): (vk::Image, Region),
     filter: vk::Filter,
 ) {
-    const FROM: vk::ImageLayout = vk::ImageLayout::TRANSFER_SRC_OPTIMAL;
     let corner = |x: u32, y: u32, z| vk::Offset3D { x: x as i32, y: y as i32, z };
     let blit = vk::ImageBlit {
         src_subresource: LAYERS,
@@ -208,23 +171,8 @@ pub(crate) unsafe fn blit(
     };
     // SAFETY: the caller's promise.
     unsafe {
-        change(device, commands, from, (layout, FROM));
-        device.cmd_blit_image(commands, from, FROM, to, vk::ImageLayout::TRANSFER_DST_OPTIMAL, &[blit], filter);
-        change(device, commands, from, (FROM, layout));
+        with_layout(device, commands, from, COPIED, || {
+            device.cmd_blit_image(commands, from.image, COPIED, to, WRITTEN, &[blit], filter);
+        });
     }
-}
-
-/// Copies rows to a region of an image of the engine, which has the layout for it.
-///
-/// # Safety
-/// The promises of [`to_image`].
-pub(crate) unsafe fn rows_to(
-    device: &ash::Device,
-    commands: vk::CommandBuffer,
-    from: Rows,
-    (to, region): (vk::Image, Region),
-) {
-    let layout = vk::ImageLayout::TRANSFER_DST_OPTIMAL;
-    // SAFETY: the caller's promise.
-    unsafe { device.cmd_copy_buffer_to_image(commands, from.buffer, to, layout, &[from.copy(region)]) };
 }

@@ -5,6 +5,7 @@ use crate::sharing::os::{self, MEMORY_HANDLE};
 use ash::vk;
 use interop_core::devices::os_handle::{self, ImportedHandle};
 use interop_core::{Error, MemoryHandle, Result};
+use std::ptr::NonNull;
 
 /// The object for which memory is allocated.
 #[derive(Debug, Clone, Copy)]
@@ -77,34 +78,42 @@ impl Allocation {
         }
     }
 
-    /// Allocates device-local memory.
-    pub(crate) fn allocate_local(&mut self, sharing: &SharingDevice) -> Result<()> {
+    /// Describes device-local memory for the object.
+    fn local(&self, sharing: &SharingDevice) -> Result<vk::MemoryAllocateInfo<'static>> {
         let needs = self.needs();
         let local = vk::MemoryPropertyFlags::DEVICE_LOCAL;
         let index = sharing
             .memory_type(needs.memory_type_bits, |f| f.contains(local))
             .ok_or_else(|| sharing.unsupported("no device-local memory type supports it"))?;
-        let info = vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(index);
+        Ok(vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(index))
+    }
+
+    /// Allocates device-local memory.
+    pub(crate) fn allocate_local(&mut self, sharing: &SharingDevice) -> Result<()> {
+        let info = self.local(sharing)?;
         // SAFETY: size and type are those that the object asked for, which has no memory yet.
         unsafe { self.allocate(sharing, &info) }
     }
 
     /// Allocates exportable device-local memory, dedicated to the object.
     pub(crate) fn allocate_exported(&mut self, sharing: &SharingDevice) -> Result<()> {
-        let needs = self.needs();
-        let local = vk::MemoryPropertyFlags::DEVICE_LOCAL;
-        let index = sharing
-            .memory_type(needs.memory_type_bits, |f| f.contains(local))
-            .ok_or_else(|| sharing.unsupported("no device-local memory type supports it"))?;
         let mut dedicated = self.dedicated();
         let mut export = vk::ExportMemoryAllocateInfo::default().handle_types(MEMORY_HANDLE);
-        let info = vk::MemoryAllocateInfo::default()
-            .allocation_size(needs.size)
-            .memory_type_index(index)
-            .push_next(&mut dedicated)
-            .push_next(&mut export);
+        let info = self.local(sharing)?.push_next(&mut dedicated).push_next(&mut export);
         // SAFETY: size and type are those that the object asked for, which was made to be exported and has no memory.
         unsafe { self.allocate(sharing, &info) }
+    }
+
+    /// Maps all of the memory, until it is freed.
+    ///
+    /// # Safety
+    /// The memory is of a type that the host sees, and is not mapped yet.
+    pub(crate) unsafe fn map(&self, sharing: &SharingDevice) -> Result<NonNull<u8>> {
+        // SAFETY: the caller's promise.
+        let address = unsafe { self.device.map_memory(self.memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty()) };
+        let address = address.map_err(sharing.failed("vkMapMemory"))?;
+        NonNull::new(address.cast::<u8>())
+            .ok_or_else(|| sharing.failed("vkMapMemory")(vk::Result::ERROR_MEMORY_MAP_FAILED))
     }
 
     /// Imports memory of another device or API.

@@ -3,7 +3,7 @@
 use crate::sharing::os::MEMORY_HANDLE;
 use crate::sharing::{Allocation, Object, SharingDevice};
 use ash::vk;
-use interop_core::{Error, MemoryHandle, Result, SharedHandle, Support};
+use interop_core::{Error, MemoryHandle, Result, SharedHandle};
 use std::ptr::NonNull;
 
 /// A margin: llvmpipe's OpenGL, which opens memory of lavapipe, uses bytes behind a buffer.
@@ -92,11 +92,8 @@ impl SharingDevice {
         let info = vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(index);
         // SAFETY: size and type are those that the buffer asked for, which has no memory yet.
         unsafe { made.allocate(self, &info) }?;
-        // SAFETY: the memory is of a type that the host sees, is not mapped yet, and is unmapped when it is freed.
-        let address = unsafe { self.device.map_memory(made.memory(), 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty()) };
-        let address = address.map_err(self.failed("vkMapMemory"))?;
-        let address = NonNull::new(address.cast::<u8>())
-            .ok_or_else(|| self.failed("vkMapMemory")(vk::Result::ERROR_MEMORY_MAP_FAILED))?;
+        // SAFETY: the memory is of a type that the host sees, and is not mapped yet.
+        let address = unsafe { made.map(self) }?;
         // SAFETY: `needs.size`, at least `bytes`, are mapped there, which nobody else knows of yet.
         unsafe { address.write_bytes(0, len) };
         Ok((made, address))
@@ -108,9 +105,7 @@ impl SharingDevice {
     /// # Errors
     /// `Unsupported` where the device was made without the extension; `InvalidInput` where the memory is smaller.
     pub fn imported_buffer(&self, memory: MemoryHandle, bytes: u64, usage: vk::BufferUsageFlags) -> Result<Allocation> {
-        if let Support::No(reason) = self.shares_memory() {
-            return Err(self.unsupported(reason));
-        }
+        self.shares_memory().ok_or_else(|reason| self.unsupported(reason))?;
         let whole = memory.bytes();
         SharedHandle::check_room(whole, bytes)?;
         let size = if memory.is_dedicated() { (whole / 4 * 4).max(bytes) } else { bytes };

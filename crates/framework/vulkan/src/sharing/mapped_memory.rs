@@ -126,13 +126,8 @@ impl MappedMemory {
 
     fn map(device: Arc<HostDevice>, allocation: Allocation, bytes: u64) -> Result<Self> {
         let len = usize::try_from(bytes).map_err(|_| Error::refused(format!("{bytes} bytes cannot be addressed")))?;
-        let all = vk::WHOLE_SIZE;
-        // SAFETY: all memory of a driver on the CPU is the host's; it is not mapped yet, and is unmapped when it is freed.
-        let address =
-            unsafe { device.sharing.device().map_memory(allocation.memory(), 0, all, vk::MemoryMapFlags::empty()) };
-        let address = address.map_err(device.sharing.failed("vkMapMemory"))?;
-        let address = NonNull::new(address.cast::<u8>())
-            .ok_or_else(|| device.sharing.failed("vkMapMemory")(vk::Result::ERROR_MEMORY_MAP_FAILED))?;
+        // SAFETY: all memory of a driver on the CPU is the host's; it is not mapped yet.
+        let address = unsafe { allocation.map(&device.sharing) }?;
         Ok(Self { allocation, address, len, device })
     }
 

@@ -56,9 +56,7 @@ impl SharingDevice {
     /// # Errors
     /// `Unsupported` where the driver cannot export this kind.
     pub fn exported_semaphore(&self, kind: SyncKind) -> Result<Semaphore> {
-        if let Support::No(reason) = self.exports_semaphores(kind) {
-            return Err(self.unsupported(reason));
-        }
+        self.exports_semaphores(kind).ok_or_else(|reason| self.unsupported(reason))?;
         let mut export = vk::ExportSemaphoreCreateInfo::default().handle_types(SEMAPHORE_HANDLE);
         self.new_semaphore(kind, vk::SemaphoreCreateInfo::default().push_next(&mut export))
     }
@@ -70,9 +68,7 @@ impl SharingDevice {
     /// semaphore.
     pub fn imported_semaphore(&self, handle: SemaphoreHandle) -> Result<Semaphore> {
         let kind = handle.kind();
-        if let Support::No(reason) = self.imports_semaphores(kind) {
-            return Err(self.unsupported(reason));
-        }
+        self.imports_semaphores(kind).ok_or_else(|reason| self.unsupported(reason))?;
         let functions = self.semaphore.as_ref().ok_or_else(|| self.unsupported(missing(SEMAPHORE_EXTENSION)))?;
         let made = self.new_semaphore(kind, vk::SemaphoreCreateInfo::default())?;
         let to_driver = ImportedHandle::new(handle.into_handle());

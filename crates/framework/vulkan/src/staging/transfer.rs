@@ -1,7 +1,7 @@
 //! Copies between the host, buffers and images.
 
 use crate::context::device_state::DeviceState;
-use crate::queue::commands::{self, CopyImage, Rows};
+use crate::queue::commands::{self, COPIED, CopyImage, Rows, WRITTEN};
 use crate::sharing::vk_format;
 use crate::staging::memory::Image;
 use crate::staging::scratch::Scratch;
@@ -56,13 +56,25 @@ pub(crate) fn upload_pixels(
 pub(crate) fn copy_to_image(shared: &DeviceState, to: CopyImage, from: Rows, region: Region) -> Result<u64> {
     // SAFETY: the region was checked to lie in the image and the rows in the buffer. Both are retired when they are
     // dropped, or belong to an engine, which keeps them.
-    unsafe { shared.submissions.record(|device, commands| commands::to_image(device, commands, from, to, region)) }
+    unsafe {
+        shared.submissions.record(|device, commands| {
+            commands::with_layout(device, commands, to, WRITTEN, || {
+                device.cmd_copy_buffer_to_image(commands, from.buffer, to.image, WRITTEN, &[from.copy(region)]);
+            });
+        })
+    }
 }
 
 /// Copies pixels to a buffer; the rows must lie inside it.
 pub(crate) fn copy_to_rows(shared: &DeviceState, from: CopyImage, region: Region, to: Rows) -> Result<u64> {
     // SAFETY: as in `copy_to_image`.
-    unsafe { shared.submissions.record(|device, commands| commands::to_rows(device, commands, from, region, to)) }
+    unsafe {
+        shared.submissions.record(|device, commands| {
+            commands::with_layout(device, commands, from, COPIED, || {
+                device.cmd_copy_image_to_buffer(commands, from.image, COPIED, to.buffer, &[to.copy(region)]);
+            });
+        })
+    }
 }
 
 /// Copies bytes from the host.
@@ -80,13 +92,14 @@ pub(crate) fn upload_bytes(shared: &DeviceState, to: (vk::Buffer, u64), bytes: &
 /// Copies bytes from one buffer to another; they must lie inside both.
 pub(crate) fn copy_bytes(
     shared: &DeviceState,
-    from: (vk::Buffer, u64),
-    to: (vk::Buffer, u64),
-    bytes: u64,
+    (from, src_offset): (vk::Buffer, u64),
+    (to, dst_offset): (vk::Buffer, u64),
+    size: u64,
 ) -> Result<u64> {
+    let copy = vk::BufferCopy { src_offset, dst_offset, size };
     // SAFETY: the callers checked the ranges. Both buffers are retired when they are dropped, or belong to an engine,
     // which keeps them.
-    unsafe { shared.submissions.record(|device, commands| commands::to_buffer(device, commands, from, to, bytes)) }
+    unsafe { shared.submissions.record(|device, commands| device.cmd_copy_buffer(commands, from, to, &[copy])) }
 }
 
 /// Reads the pixels of a region, each of `pixel` bytes, into tight rows.
@@ -117,23 +130,22 @@ pub(crate) fn check_blit(shared: &DeviceState, from: vk::Format, to: vk::Format,
 /// Reads a region of an image, converted to RGBA8 by the driver's blit, into tight rows; `None` where the device cannot
 /// blit these formats.
 pub(crate) fn blit_back(shared: &Rc<DeviceState>, from: CopyImage, region: Region) -> Result<Option<Vec<u8>>> {
-    const DRAWN: vk::ImageLayout = vk::ImageLayout::TRANSFER_DST_OPTIMAL;
     let to = ImageDesc::new(region.width, region.height, PixelFormat::Rgba8);
     if !shared.handles.draws() || check_blit(shared, from.format, vk_format(to.format), Filter::Nearest).is_err() {
         return Ok(None);
     }
     let (image, all) = (Image::zeroed(shared, &to)?, to.extent.full());
-    let CopyImage { image: raw, layout, .. } = image.place();
+    let drawn = image.place();
     // SAFETY: the region was checked to lie in the image; the other image was created for it, and is retired when it is
     // dropped.
     unsafe {
         shared.submissions.record(|device, commands| {
-            commands::change(device, commands, raw, (layout, DRAWN));
-            commands::blit(device, commands, (from, region), (raw, all), vk::Filter::NEAREST);
-            commands::change(device, commands, raw, (DRAWN, layout));
+            commands::with_layout(device, commands, drawn, WRITTEN, || {
+                commands::blit(device, commands, (from, region), (drawn.image, all), vk::Filter::NEAREST);
+            });
         })?
     };
-    read_image(shared, image.place(), to.format.bytes_per_pixel(), all).map(Some)
+    read_image(shared, drawn, to.format.bytes_per_pixel(), all).map(Some)
 }
 
 /// Reads a range of bytes.

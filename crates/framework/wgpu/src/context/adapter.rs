@@ -36,25 +36,14 @@ impl Default for WgpuOptions {
     }
 }
 
-impl WgpuOptions {
+interop_core::setters!(WgpuOptions {
     /// Considers only adapters whose name contains this.
-    #[must_use]
-    pub fn with_name(self, name: impl Into<String>) -> Self {
-        Self { name: Some(name.into()), ..self }
-    }
-
+    with_name(name: impl Into<String> => Some(name.into()));
     /// Prefers this device over all others.
-    #[must_use]
-    pub fn with_same_device_as(self, same_device_as: impl Into<Option<DeviceIdentity>>) -> Self {
-        Self { same_device_as: same_device_as.into(), ..self }
-    }
-
+    with_same_device_as(same_device_as: impl Into<Option<DeviceIdentity>>);
     /// Considers only adapters of these APIs.
-    #[must_use]
-    pub fn with_backends(self, backends: wgpu::Backends) -> Self {
-        Self { backends, ..self }
-    }
-}
+    with_backends(backends: wgpu::Backends);
+});
 
 /// Returns every adapter of these APIs, in the driver's order.
 pub fn wgpu_adapters(backends: wgpu::Backends) -> Vec<wgpu::Adapter> {
@@ -141,7 +130,7 @@ pub(crate) fn choose(options: &WgpuOptions) -> Result<(wgpu::Adapter, DeviceIden
     };
     let hint =
         "Install the Vulkan loader and driver of the GPU (libvulkan1, mesa-vulkan-drivers), or allow another one.";
-    Err(Error::Unavailable { what: "a wgpu adapter".into(), reason, hint: hint.into() })
+    Err(Error::unavailable("a wgpu adapter", reason, hint))
 }
 
 /// Returns the message of the system's loader if libvulkan does not open, which wgpu does not report.
@@ -228,9 +217,7 @@ fn request(
 ) -> Result<(wgpu::Device, wgpu::Queue)> {
     let _entered = enter("wgpu")?;
     let answer = now(adapter.request_device(descriptor)).map(|opened| opened.map_err(|e| e.to_string()));
-    answer.unwrap_or_else(|| Err("wgpu did not answer".into())).map_err(|reason| Error::Unavailable {
-        what: identity.to_string(),
-        reason,
-        hint: "Update the GPU's driver.".into(),
-    })
+    answer
+        .unwrap_or_else(|| Err("wgpu did not answer".into()))
+        .map_err(|reason| Error::unavailable(identity, reason, "Update the GPU's driver."))
 }

@@ -23,11 +23,7 @@ pub struct WgpuDevice {
     pub(crate) stores: Arc<StoreFormats>,
 }
 
-impl std::fmt::Debug for WgpuDevice {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("WgpuDevice").field("identity", &self.identity).finish_non_exhaustive()
-    }
-}
+interop_core::debug_as!(WgpuDevice, |this| identity = &this.identity);
 
 /// Commands that have not been submitted yet.
 #[derive(Debug, Default)]

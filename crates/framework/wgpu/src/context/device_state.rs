@@ -27,17 +27,6 @@ pub(crate) struct DeviceState {
     pub gl: Option<Rc<Gl>>,
 }
 
-/// The parts that differ from device to device.
-pub(crate) struct DeviceParts {
-    pub base: WgpuDevice,
-    pub is_engines: bool,
-    pub caps: DisplayCaps,
-    pub index_buffers: bool,
-    pub float_targets: bool,
-    pub vulkan: Option<Vulkan>,
-    pub gl: Option<Rc<Gl>>,
-}
-
 impl Deref for DeviceState {
     type Target = WgpuDevice;
 
@@ -53,11 +42,6 @@ impl Maker for DeviceState {
 }
 
 impl DeviceState {
-    pub(crate) fn new(parts: DeviceParts) -> Self {
-        let DeviceParts { base, is_engines, caps, index_buffers, float_targets, vulkan, gl } = parts;
-        Self { limits: base.device.limits(), base, is_engines, caps, index_buffers, float_targets, vulkan, gl }
-    }
-
     /// Checks that a device of this crate is not lost: wgpu learns this when it is polled, and reports no error for
     /// objects made from a lost device.
     pub(crate) fn check_alive(&self) -> Result<()> {

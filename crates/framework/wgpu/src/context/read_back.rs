@@ -2,7 +2,8 @@
 
 use crate::context::device::WgpuDevice;
 use crate::context::format::{WORD, whole_words};
-use interop_core::{Error, Region, Result};
+use interop_core::compute::host_bytes;
+use interop_core::{Region, Result};
 use std::ops::Range;
 
 /// Records copies into a buffer of `bytes` bytes that the host then reads. Waits for the device.
@@ -28,23 +29,12 @@ fn read<T>(
     take(&mapped)
 }
 
-/// Reserves host memory for the bytes.
-fn reserve(bytes: usize) -> Result<Vec<u8>> {
-    let mut found = Vec::new();
-    found.try_reserve_exact(bytes).map_err(|e| Error::Unavailable {
-        what: format!("host memory of {bytes} bytes"),
-        reason: e.to_string(),
-        hint: "Read a smaller part or free memory.".into(),
-    })?;
-    Ok(found)
-}
-
 impl WgpuDevice {
     /// Reads a range of a buffer's bytes, after all earlier work in the queue; the buffer's size must be in whole words
     /// of 4 bytes.
     ///
     /// # Errors
-    /// Errors of wgpu; [`Error::Unavailable`] where the host lacks memory.
+    /// Errors of wgpu; [`interop_core::Error::Unavailable`] where the host lacks memory.
     pub fn read_buffer(&self, from: &wgpu::Buffer, range: Range<u64>) -> Result<Vec<u8>> {
         let start = range.start / WORD * WORD;
         let skip = (range.start - start) as usize;
@@ -54,7 +44,7 @@ impl WgpuDevice {
             encoder.copy_buffer_to_buffer(from, start, to, 0, bytes)
         };
         read(self, bytes, record, |mapped| {
-            let mut found = reserve(wanted)?;
+            let mut found = host_bytes(wanted)?;
             found.extend_from_slice(&mapped[skip..skip + wanted]);
             Ok(found)
         })
@@ -82,7 +72,7 @@ pub(crate) fn image(
         encoder.copy_texture_to_buffer(from, to, size);
     };
     read(device, pitch as u64 * u64::from(extent.height), record, |mapped| {
-        let mut found = reserve(row * extent.height as usize)?;
+        let mut found = host_bytes(row * extent.height as usize)?;
         mapped.chunks_exact(pitch).for_each(|line| found.extend_from_slice(&line[..row]));
         Ok(found)
     })

@@ -3,7 +3,7 @@
 use crate::context::adapter::{self, WgpuOptions};
 use crate::context::caps::{SharingCaps, caps};
 use crate::context::device::WgpuDevice;
-use crate::context::device_state::DeviceParts;
+use crate::context::device_state::DeviceState;
 use crate::context::error::Loss;
 use crate::context::gl::Gl;
 use crate::context::identity::identify;
@@ -27,7 +27,7 @@ use interop_core::display::{DisplayDriver, SemaphoreDriver};
 use interop_core::draw::Plan;
 use interop_core::{
     DeviceIdentity, DisplayCaps, DrawOptions, DrawReport, Error, Extent, FrameTag, ImageView, Manner, PixelFormat,
-    Result, SharedHandle, Staging, StagingKind, Support, Surface, SurfaceDesc, SyncKind, TargetEncoding,
+    Result, SharedHandle, Staging, StagingKind, Surface, SurfaceDesc, SyncKind, TargetEncoding,
 };
 use std::rc::Rc;
 
@@ -84,11 +84,7 @@ pub struct WgpuDisplay {
     pub(crate) tools: ForkGuard<Rc<Tools>>,
 }
 
-impl std::fmt::Debug for WgpuDisplay {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("WgpuDisplay").field("device", &self.tools.shared.identity).finish_non_exhaustive()
-    }
-}
+interop_core::debug_as!(WgpuDisplay, |this| device = &this.tools.shared.identity);
 
 impl WgpuDisplay {
     /// Opens a display with a device of its own. The device has every limit of the adapter and, on Vulkan, every
@@ -142,8 +138,9 @@ impl WgpuDisplay {
         let downlevel = adapter.get_downlevel_capabilities().flags;
         let base = WgpuDevice::new(adapter, device, queue, identity, loss);
         let caps = caps(adapter, &base.device, base.queue_id(), &base.stores, sharing);
-        let tools = Tools::new(DeviceParts {
+        let tools = Tools::new(DeviceState {
             is_engines,
+            limits: base.device.limits(),
             base,
             caps,
             index_buffers: downlevel.contains(wgpu::DownlevelFlags::UNRESTRICTED_INDEX_BUFFER),
@@ -431,9 +428,6 @@ impl DisplayDriver for WgpuDisplay {
     }
 
     fn create_semaphore(&self, kind: SyncKind) -> Result<(Box<dyn SemaphoreDriver>, SharedHandle)> {
-        if let Support::No(reason) = self.tools.shared.caps.can_make_semaphore(kind) {
-            return Err(self.tools.shared.unsupported(reason));
-        }
         let vulkan = self.tools.shared.vulkan.as_ref().ok_or_else(|| self.tools.shared.unsupported(Vulkan::ABSENT))?;
         #[cfg(any(target_os = "linux", windows))]
         return crate::staging::semaphore::create(&self.tools.shared, vulkan, kind);

@@ -27,19 +27,14 @@ impl DrawTarget {
     pub const fn new(format: wgpu::TextureFormat) -> Self {
         Self { format, samples: 1, depth_stencil: None }
     }
-
-    /// Sets the number of samples of each pixel.
-    #[must_use]
-    pub fn with_samples(self, samples: u32) -> Self {
-        Self { samples, ..self }
-    }
-
-    /// Sets the format of the depth-stencil attachment; `None` means no attachment.
-    #[must_use]
-    pub fn with_depth_stencil(self, depth_stencil: impl Into<Option<wgpu::TextureFormat>>) -> Self {
-        Self { depth_stencil: depth_stencil.into(), ..self }
-    }
 }
+
+interop_core::setters!(DrawTarget {
+    /// Sets the number of samples of each pixel.
+    with_samples(samples: u32);
+    /// Sets the format of the depth-stencil attachment; `None` means no attachment.
+    with_depth_stencil(depth_stencil: impl Into<Option<wgpu::TextureFormat>>);
+});
 
 /// All properties that distinguish pipelines.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -16,7 +16,6 @@ use crate::describe::threads;
 use crate::display::{Display, Surface};
 use crate::path::PathId;
 use gate::{FinishedFrame, Gate, ended};
-use std::fmt;
 use std::rc::Rc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -58,11 +57,7 @@ pub struct SharedLink<T> {
     thread: ThreadId,
 }
 
-impl<T> fmt::Debug for SharedLink<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SharedLink").field("thread", &self.thread).finish_non_exhaustive()
-    }
-}
+crate::debug_as!(SharedLink<T>, |this| thread = &this.thread);
 
 impl<T: Send + Sync + 'static> SharedLink<T> {
     /// Starts the thread, opens a display there with `display`, and a link to it like [`Link::open`]. `give` turns each
@@ -102,10 +97,8 @@ impl<T: Send + Sync + 'static> SharedLink<T> {
             work(opening, &end.0, &to_do, &opened);
         };
         let thread = threads::spawn("pixelferry link", body);
-        let worker = thread.map_err(|reason| Error::Unavailable {
-            what: "a thread for a link".into(),
-            reason: reason.to_string(),
-            hint: "End other programs, or raise the limit of threads.".into(),
+        let worker = thread.map_err(|reason| {
+            Error::unavailable("a thread for a link", reason, "End other programs, or raise the limit of threads.")
         })?;
         let thread = worker.thread().id();
         let link =
@@ -245,11 +238,7 @@ pub struct StartedFrame<T> {
     thread: ThreadId,
 }
 
-impl<T> fmt::Debug for StartedFrame<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("StartedFrame").finish_non_exhaustive()
-    }
-}
+crate::debug_as!(StartedFrame<T>);
 
 impl<T> StartedFrame<T> {
     /// Waits until the frame is shown.
@@ -298,11 +287,7 @@ pub struct SharedFrame<T> {
     holder: ThreadId,
 }
 
-impl<T> fmt::Debug for SharedFrame<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SharedFrame").field("desc", self.desc()).field("number", &self.number()).finish_non_exhaustive()
-    }
-}
+crate::debug_as!(SharedFrame<T>, |this| desc = this.desc(), number = &this.number());
 
 impl<T> SharedFrame<T> {
     /// Returns the value to draw.

@@ -70,10 +70,8 @@ pub(crate) fn open(
     let features = descriptor.required_features;
     let mut extensions = hal.required_device_extensions(features);
     add_device_extensions(&hal, &mut extensions);
-    let failed = |reason: String| Error::Unavailable {
-        what: identity.to_string(),
-        reason,
-        hint: "Update the GPU's Vulkan driver, or request fewer features.".into(),
+    let failed = |reason: String| {
+        Error::unavailable(identity, reason, "Update the GPU's Vulkan driver, or request fewer features.")
     };
     // SAFETY: only extensions that the driver lists are added.
     let opened = unsafe { create(&hal, &extensions, descriptor) };
