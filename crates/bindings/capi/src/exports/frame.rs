@@ -1,7 +1,7 @@
 //! Frames being written.
 
 use crate::abi::*;
-use crate::boundary::{array, fill, fillable};
+use crate::boundary::{array, fill};
 use crate::call::call;
 use crate::convert::{check_pitch, format_code, shape};
 use crate::failure::{Failure, Result};
@@ -133,14 +133,8 @@ fn pixels(bytes: &mut [u8], view: &View) -> pf_pixels {
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pf_frame_device_memory(frame: *mut pf_frame, memory: *mut pf_device_memory) -> pf_status {
-    call("pf_frame_device_memory", || {
-        // SAFETY: the header's promise for pointers.
-        unsafe { fillable(memory) }?;
-        let slot = pf_frame::get(frame)?;
-        let found = slot.with(device::memory)?;
-        // SAFETY: the same.
-        unsafe { fill(memory, found) }
-    })
+    // SAFETY: the header's promise for pointers.
+    call("pf_frame_device_memory", || unsafe { fill(memory, || pf_frame::get(frame)?.with(device::memory)) })
 }
 
 #[unsafe(no_mangle)]

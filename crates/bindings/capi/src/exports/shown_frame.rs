@@ -1,40 +1,31 @@
 //! Shown frames.
 
 use crate::abi::*;
-use crate::boundary::{fill, fillable, optional_structure};
+use crate::boundary::{fill, optional_structure};
 use crate::call::call;
 use crate::handles::{Handle as _, free};
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pf_shown_surface(shown: *mut pf_shown, surface: *mut pf_surface) -> pf_status {
-    call("pf_shown_surface", || {
-        // SAFETY: the header's promise for pointers.
-        unsafe { fillable(surface) }?;
-        let found = pf_shown::get(shown)?.with(|shown, _| pf_surface::of(shown.desc()))?;
-        // SAFETY: the same.
-        unsafe { fill(surface, found) }
+    // SAFETY: the header's promise for pointers.
+    call("pf_shown_surface", || unsafe {
+        fill(surface, || pf_shown::get(shown)?.with(|shown, _| pf_surface::of(shown.desc())))
     })
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pf_shown_gl_texture(shown: *mut pf_shown, texture: *mut pf_gl_texture) -> pf_status {
-    call("pf_shown_gl_texture", || {
-        // SAFETY: the header's promise for pointers.
-        unsafe { fillable(texture) }?;
-        let found = pf_shown::get(shown)?.with(|shown, link| gl::texture(link.display(), shown.surface()))??;
-        // SAFETY: the same.
-        unsafe { fill(texture, found) }
+    // SAFETY: the header's promise for pointers.
+    call("pf_shown_gl_texture", || unsafe {
+        fill(texture, || pf_shown::get(shown)?.with(|shown, link| gl::texture(link.display(), shown.surface()))?)
     })
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pf_shown_gl_buffer(shown: *mut pf_shown, buffer: *mut pf_gl_buffer) -> pf_status {
-    call("pf_shown_gl_buffer", || {
-        // SAFETY: the header's promise for pointers.
-        unsafe { fillable(buffer) }?;
-        let found = pf_shown::get(shown)?.with(|shown, link| gl::buffer(link.display(), shown.surface()))??;
-        // SAFETY: the same.
-        unsafe { fill(buffer, found) }
+    // SAFETY: the header's promise for pointers.
+    call("pf_shown_gl_buffer", || unsafe {
+        fill(buffer, || pf_shown::get(shown)?.with(|shown, link| gl::buffer(link.display(), shown.surface()))?)
     })
 }
 

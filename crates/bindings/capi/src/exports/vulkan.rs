@@ -1,7 +1,7 @@
 //! Vulkan handles: an engine's own instance, device and queue.
 
 use crate::abi::*;
-use crate::boundary::{fill, fillable, out, put, structure};
+use crate::boundary::{fill, out, structure};
 use crate::call::call;
 use crate::exports::results::{give, say};
 use crate::handles::Handle as _;
@@ -14,16 +14,14 @@ pub unsafe extern "C" fn pf_vulkan_needs(
     extensions: *mut *mut c_char,
     timeline_semaphores: *mut u32,
 ) -> pf_status {
-    call("pf_vulkan_needs", || {
-        // SAFETY: the header's promise for pointers, and for the handles.
-        unsafe {
-            out(extensions, ptr::null_mut(), "extensions")?;
+    // SAFETY: the header's promise for pointers, and for the handles.
+    call("pf_vulkan_needs", || unsafe {
+        say(extensions, "extensions", || {
             out(timeline_semaphores, 0, "timeline_semaphores")?;
             let (names, timeline) = engine::needs(&structure(device)?)?;
-            put(timeline_semaphores, u32::from(timeline));
-            say(extensions, names);
-            Ok(())
-        }
+            timeline_semaphores.write(u32::from(timeline));
+            Ok(names)
+        })
     })
 }
 
@@ -32,23 +30,15 @@ pub unsafe extern "C" fn pf_display_from_vulkan(
     device: *const pf_vulkan_device,
     display: *mut *mut pf_display,
 ) -> pf_status {
-    call("pf_display_from_vulkan", || {
-        // SAFETY: the header's promise for pointers, and for the handles.
-        unsafe {
-            out(display, ptr::null_mut(), "display")?;
-            give(display, engine::display(&structure(device)?)?)
-        }
-    })
+    // SAFETY: the header's promise for pointers, and for the handles.
+    call("pf_display_from_vulkan", || unsafe { give(display, "display", || engine::display(&structure(device)?)) })
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pf_shown_vulkan(shown: *mut pf_shown, frame: *mut pf_vulkan_frame) -> pf_status {
-    call("pf_shown_vulkan", || {
-        // SAFETY: the header's promise for pointers.
-        unsafe { fillable(frame) }?;
-        let found = pf_shown::get(shown)?.with(|shown, link| engine::frame(link.display(), shown.surface()))??;
-        // SAFETY: the same.
-        unsafe { fill(frame, found) }
+    // SAFETY: the header's promise for pointers.
+    call("pf_shown_vulkan", || unsafe {
+        fill(frame, || pf_shown::get(shown)?.with(|shown, link| engine::frame(link.display(), shown.surface()))?)
     })
 }
 
