@@ -123,18 +123,7 @@ impl pf_surface {
 
     /// Converts to C's type.
     pub fn of(desc: &SurfaceDesc) -> Self {
-        let none = Self {
-            size: size_of::<Self>(),
-            bytes: 0,
-            format: 0,
-            width: 0,
-            height: 0,
-            unwritten: code(desc.unwritten(), UNWRITTEN),
-            access: 0,
-            row_order: 0,
-            encoding: 0,
-            alpha: 0,
-        };
+        let none = Self { unwritten: code(desc.unwritten(), UNWRITTEN), ..Self::blank() };
         match desc {
             SurfaceDesc::Buffer(buffer) => Self { bytes: buffer.bytes, ..none },
             SurfaceDesc::Image(image) => Self {

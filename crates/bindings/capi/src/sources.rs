@@ -50,18 +50,8 @@ impl HostFunction {
     ) -> Result<(), Error> {
         let (width, height, format) = (out.width(), out.height(), format_code(out.format()));
         out.par_rows::<[u8; N]>(|y, row| {
-            let pixels = pf_pixels {
-                size: size_of::<pf_pixels>(),
-                data: row.as_mut_ptr().cast(),
-                row_pitch: 0,
-                row_bytes: size_of_val(row),
-                row: y,
-                rows: 1,
-                width,
-                height,
-                format,
-                reserved: 0,
-            };
+            let (data, row_bytes) = (row.as_mut_ptr().cast(), size_of_val(row));
+            let pixels = pf_pixels { data, row_bytes, row: y, rows: 1, width, height, format, ..pf_pixels::blank() };
             let code = self.call(&pixels, args);
             if code != 0 {
                 failed.store(code, Ordering::Relaxed);
@@ -94,18 +84,8 @@ impl HostFunction {
             })
             .cpu_buffer(move |out, args| {
                 let bytes = out.as_slice_mut::<u8>()?;
-                let pixels = pf_pixels {
-                    size: size_of::<pf_pixels>(),
-                    data: bytes.as_mut_ptr().cast(),
-                    row_pitch: 0,
-                    row_bytes: bytes.len(),
-                    row: 0,
-                    rows: 1,
-                    width: 0,
-                    height: 0,
-                    format: 0,
-                    reserved: 0,
-                };
+                let (data, row_bytes) = (bytes.as_mut_ptr().cast(), bytes.len());
+                let pixels = pf_pixels { data, row_bytes, rows: 1, ..pf_pixels::blank() };
                 of_buffers(self.call(&pixels, &host_args(args)))
             })
     }

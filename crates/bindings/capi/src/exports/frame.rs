@@ -105,18 +105,7 @@ fn map_frame(
 /// Describes the bytes of a view, which begins with the first of `bytes`.
 fn pixels(bytes: &mut [u8], view: &View) -> pf_pixels {
     let (row_bytes, _) = shape(view);
-    let none = pf_pixels {
-        size: size_of::<pf_pixels>(),
-        data: bytes.as_mut_ptr().cast(),
-        row_pitch: 0,
-        row_bytes,
-        row: 0,
-        rows: 1,
-        width: 0,
-        height: 0,
-        format: 0,
-        reserved: 0,
-    };
+    let none = pf_pixels { data: bytes.as_mut_ptr().cast(), row_bytes, rows: 1, ..pf_pixels::blank() };
     match view {
         View::Buffer(_) => none,
         View::Image(image) => pf_pixels {
@@ -160,7 +149,6 @@ fn end(frame: *mut pf_frame, finish: bool) -> Result<()> {
 mod device {
     use super::*;
     use pixelferry::RawMemory;
-    use std::ptr;
 
     pub fn memory(frame: &mut FrameWriter<'_, '_>) -> Result<pf_device_memory> {
         let device = frame.backend().device().to_string();
@@ -168,11 +156,15 @@ mod device {
         let raw = unsafe { frame.raw() }?;
         let found = match raw.memory() {
             RawMemory::Cuda { address, stream, .. } => {
-                pf_device_memory { api: PIXELFERRY_API_CUDA, address, queue: stream, ..NONE }
+                pf_device_memory { api: PIXELFERRY_API_CUDA, address, queue: stream, ..pf_device_memory::blank() }
             }
-            RawMemory::OpenCl { buffer, queue, context, .. } => {
-                pf_device_memory { api: PIXELFERRY_API_OPENCL, object: buffer, queue, context, ..NONE }
-            }
+            RawMemory::OpenCl { buffer, queue, context, .. } => pf_device_memory {
+                api: PIXELFERRY_API_OPENCL,
+                object: buffer,
+                queue,
+                context,
+                ..pf_device_memory::blank()
+            },
             _ => Err(Error::Unsupported {
                 operation: "pf_frame_device_memory",
                 device,
@@ -192,19 +184,4 @@ mod device {
             },
         })
     }
-
-    const NONE: pf_device_memory = pf_device_memory {
-        size: size_of::<pf_device_memory>(),
-        address: 0,
-        offset: 0,
-        object: ptr::null_mut(),
-        queue: ptr::null_mut(),
-        context: ptr::null_mut(),
-        row_pitch: 0,
-        row_bytes: 0,
-        api: 0,
-        width: 0,
-        height: 0,
-        format: 0,
-    };
 }

@@ -334,16 +334,14 @@ pub unsafe extern "C" fn pf_shared_frame_pixels(shown: *mut pf_shared_frame, pix
     call("pf_shared_frame_pixels", || unsafe {
         given(shown, pixels, "an image in plain memory", |given| match given {
             FrameHandle::Pixels(extent, rgba) => Some(pf_pixels {
-                size: size_of::<pf_pixels>(),
                 data: rgba.as_ptr().cast_mut().cast(),
                 row_pitch: 4 * extent.width as isize,
                 row_bytes: 4 * extent.width as usize,
-                row: 0,
                 rows: extent.height,
                 width: extent.width,
                 height: extent.height,
                 format: format_code(PixelFormat::Rgba8),
-                reserved: 0,
+                ..pf_pixels::blank()
             }),
             _ => None,
         })

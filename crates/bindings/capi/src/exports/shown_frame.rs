@@ -72,7 +72,7 @@ pub extern "C" fn pf_shown_release(shown: *mut pf_shown) -> pf_status {
 /// Frames of an OpenGL display, and a caller's own objects there.
 #[cfg(feature = "gl")]
 pub mod gl {
-    use crate::abi::{pf_gl_buffer, pf_gl_texture, pf_object};
+    use crate::abi::{SizedStruct as _, pf_gl_buffer, pf_gl_texture, pf_object};
     use crate::convert::format;
     use crate::failure::{Failure, Result};
     use pixelferry::api::gl::{EngineTexture, GlDisplay, Viewport};
@@ -95,11 +95,11 @@ pub mod gl {
     pub fn texture(display: &Rc<dyn Display>, surface: &Surface) -> Result<pf_gl_texture> {
         let texture = of(display)?.surface_texture(surface)?;
         Ok(pf_gl_texture {
-            size: size_of::<pf_gl_texture>(),
             name: texture.id(),
             target: texture.target,
             first_texel: texture.first_texel,
             row_texels: texture.row_texels,
+            ..pf_gl_texture::blank()
         })
     }
 
@@ -107,11 +107,10 @@ pub mod gl {
     pub fn buffer(display: &Rc<dyn Display>, surface: &Surface) -> Result<pf_gl_buffer> {
         let buffer = of(display)?.surface_buffer(surface)?;
         Ok(pf_gl_buffer {
-            size: size_of::<pf_gl_buffer>(),
             offset: buffer.offset as u64,
             bytes: buffer.len as u64,
             name: buffer.id(),
-            reserved: 0,
+            ..pf_gl_buffer::blank()
         })
     }
 

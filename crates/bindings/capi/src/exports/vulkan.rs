@@ -141,19 +141,9 @@ pub mod engine {
     pub fn frame(display: &Rc<dyn Display>, surface: &Surface) -> Result<pf_vulkan_frame> {
         let found = of(display)?.surface_frame(surface)?;
         let none = pf_vulkan_frame {
-            size: size_of::<pf_vulkan_frame>(),
-            object: 0,
-            offset: 0,
-            bytes: 0,
             ready_semaphore: found.ready.map_or(0, |point| point.semaphore.as_raw()),
             ready_value: found.ready.map_or(0, |point| point.value),
-            kind: 0,
-            vk_format: 0,
-            vk_layout: 0,
-            width: 0,
-            height: 0,
-            format: 0,
-            row_pitch: 0,
+            ..pf_vulkan_frame::blank()
         };
         Ok(match found.object {
             VulkanObject::Image { image, format, extent, layout } => pf_vulkan_frame {
