@@ -97,27 +97,15 @@ fn host_args(args: &CpuArgs<'_>) -> HostArgs {
 }
 
 fn host_arg(args: &CpuArgs<'_>, at: usize) -> pf_arg {
-    let of = |kind, value| pf_arg { kind, reserved: 0, value, bytes: 0 };
-    if let Ok(v) = args.i32(at) {
-        return of(PIXELFERRY_ARG_I32, pf_value { i32: v });
-    }
-    if let Ok(v) = args.u32(at) {
-        return of(PIXELFERRY_ARG_U32, pf_value { u32: v });
-    }
-    if let Ok(v) = args.f32(at) {
-        return of(PIXELFERRY_ARG_F32, pf_value { f32: v });
-    }
-    if let Ok(v) = args.i64(at) {
-        return of(PIXELFERRY_ARG_I64, pf_value { i64: v });
-    }
-    if let Ok(v) = args.u64(at) {
-        return of(PIXELFERRY_ARG_U64, pf_value { u64: v });
-    }
-    if let Ok(v) = args.f64(at) {
-        return of(PIXELFERRY_ARG_F64, pf_value { f64: v });
-    }
+    let number = (args.i32(at).ok().map(|v| (PIXELFERRY_ARG_I32, pf_value { i32: v })))
+        .or_else(|| Some((PIXELFERRY_ARG_U32, pf_value { u32: args.u32(at).ok()? })))
+        .or_else(|| Some((PIXELFERRY_ARG_F32, pf_value { f32: args.f32(at).ok()? })))
+        .or_else(|| Some((PIXELFERRY_ARG_I64, pf_value { i64: args.i64(at).ok()? })))
+        .or_else(|| Some((PIXELFERRY_ARG_U64, pf_value { u64: args.u64(at).ok()? })))
+        .or_else(|| Some((PIXELFERRY_ARG_F64, pf_value { f64: args.f64(at).ok()? })));
     let bytes = args.memory::<u8>(at).unwrap_or_default();
-    pf_arg { bytes: bytes.len() as u64, ..of(PIXELFERRY_ARG_MEMORY, pf_value { host: bytes.as_ptr().cast() }) }
+    let (kind, value) = number.unwrap_or((PIXELFERRY_ARG_MEMORY, pf_value { host: bytes.as_ptr().cast() }));
+    pf_arg { kind, reserved: 0, value, bytes: bytes.len() as u64 }
 }
 
 /// The caller's memories of a launch, found by their handles; [`LaunchSources::args`] are its arguments as long as this lives.
