@@ -130,25 +130,17 @@ mod engine {
 #[cfg(not(feature = "gl"))]
 mod engine {
     use super::*;
-    use crate::failure::Failure;
+    use crate::failure::{Failure, absent};
     use pixelferry::HeadlessDisplay;
 
-    pub unsafe fn from_current(_: *const pf_gl_options) -> Result<HeadlessDisplay> {
-        Err(Failure::not_built_in("gl"))
-    }
-
-    pub unsafe fn from_loader(
-        _: (pf_get_proc_function, *mut c_void),
-        _: *const pf_gl_options,
-    ) -> Result<HeadlessDisplay> {
-        Err(Failure::not_built_in("gl"))
+    absent! {
+        Failure::not_built_in("gl");
+        [unsafe] from_current(*const pf_gl_options) -> HeadlessDisplay;
+        [unsafe] from_loader((pf_get_proc_function, *mut c_void), *const pf_gl_options) -> HeadlessDisplay;
+        [unsafe] context_lost(&HeadlessDisplay) -> ();
     }
 
     pub fn make_current(_: &HeadlessDisplay) -> Result<()> {
         Ok(())
-    }
-
-    pub unsafe fn context_lost(_: &HeadlessDisplay) -> Result<()> {
-        Err(Failure::not_built_in("gl"))
     }
 }

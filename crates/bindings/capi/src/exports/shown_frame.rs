@@ -178,7 +178,7 @@ pub mod gl {
 #[cfg(not(feature = "gl"))]
 pub mod gl {
     use crate::abi::{pf_gl_buffer, pf_gl_texture, pf_object};
-    use crate::failure::{Failure, Result};
+    use crate::failure::{Failure, Result, absent};
     use pixelferry::{Display, DrawOptions, Error, Link, ShowOutcome, ShownFrame, Surface, WriteFrame};
     use std::rc::Rc;
 
@@ -186,43 +186,16 @@ pub mod gl {
         false
     }
 
-    pub fn texture(_: &Rc<dyn Display>, _: &Surface) -> Result<pf_gl_texture> {
-        Err(Failure::not_built_in("gl"))
-    }
-
-    pub fn buffer(_: &Rc<dyn Display>, _: &Surface) -> Result<pf_gl_buffer> {
-        Err(Failure::not_built_in("gl"))
-    }
-
-    pub fn draw(_: &ShownFrame<'_>, _: &Link, _: (i32, i32), _: (u32, u32), _: DrawOptions) -> Result<()> {
-        Err(Failure::not_built_in("gl"))
-    }
-
-    pub fn show(
-        _: &mut Link,
-        _: (i32, i32),
-        _: (u32, u32),
-        _: DrawOptions,
-        _: impl FnMut(&mut WriteFrame<'_>) -> Result<(), Error>,
-    ) -> Result<Result<ShowOutcome, Error>> {
-        Err(Failure::not_built_in("gl"))
-    }
-
-    pub unsafe fn draw_to_texture(
-        _: &ShownFrame<'_>,
-        _: &Link,
-        _: (u32, u32),
-        _: (u32, u32),
-        _: DrawOptions,
-    ) -> Result<()> {
-        Err(Failure::not_built_in("gl"))
-    }
-
-    pub unsafe fn texture_object(_: &Rc<dyn Display>, _: &pf_object) -> Result<Surface> {
-        Err(Failure::not_built_in("gl"))
-    }
-
-    pub unsafe fn buffer_object(_: &Rc<dyn Display>, _: &pf_object) -> Result<Surface> {
-        Err(Failure::not_built_in("gl"))
+    absent! {
+        Failure::not_built_in("gl");
+        [] texture(&Rc<dyn Display>, &Surface) -> pf_gl_texture;
+        [] buffer(&Rc<dyn Display>, &Surface) -> pf_gl_buffer;
+        [] draw(&ShownFrame<'_>, &Link, (i32, i32), (u32, u32), DrawOptions) -> ();
+        [] show(
+            &mut Link, (i32, i32), (u32, u32), DrawOptions, impl FnMut(&mut WriteFrame<'_>) -> Result<(), Error>
+        ) -> Result<ShowOutcome, Error>;
+        [unsafe] draw_to_texture(&ShownFrame<'_>, &Link, (u32, u32), (u32, u32), DrawOptions) -> ();
+        [unsafe] texture_object(&Rc<dyn Display>, &pf_object) -> Surface;
+        [unsafe] buffer_object(&Rc<dyn Display>, &pf_object) -> Surface;
     }
 }

@@ -187,23 +187,15 @@ mod publish {
 #[cfg(not(all(feature = "stream", target_os = "linux")))]
 mod publish {
     use super::*;
-    use crate::failure::{Failure, Result};
+    use crate::failure::{Failure, Result, absent};
     use pixelferry::{ComputeBackend, Display, HeadlessDisplay, ShownFrame};
     use std::rc::Rc;
 
-    pub fn streams() -> Result<Vec<()>> {
-        Err(Failure::no_streams())
-    }
-
-    pub fn open(_: &str, _: &dyn ComputeBackend, _: &pf_stream_options) -> Result<HeadlessDisplay> {
-        Err(Failure::no_streams())
-    }
-
-    pub fn publish(_: &Rc<dyn Display>, _: &ShownFrame<'_>) -> Result<pf_published> {
-        Err(Failure::no_streams())
-    }
-
-    pub fn subscribers(_: &Rc<dyn Display>) -> Result<(u32, bool)> {
-        Err(Failure::no_streams())
+    absent! {
+        Failure::no_streams();
+        [] streams() -> Vec<()>;
+        [] open(&str, &dyn ComputeBackend, &pf_stream_options) -> HeadlessDisplay;
+        [] publish(&Rc<dyn Display>, &ShownFrame<'_>) -> pf_published;
+        [] subscribers(&Rc<dyn Display>) -> (u32, bool);
     }
 }

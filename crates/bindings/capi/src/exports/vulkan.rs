@@ -225,7 +225,7 @@ pub mod engine {
 #[cfg(not(feature = "vulkan"))]
 pub mod engine {
     use super::*;
-    use crate::failure::{Failure, Result};
+    use crate::failure::{Failure, Result, absent};
     use interop_core::ShowTarget;
     use pixelferry::{Display, HeadlessDisplay, Link, Region, Surface};
     use std::rc::Rc;
@@ -234,31 +234,14 @@ pub mod engine {
         false
     }
 
-    pub unsafe fn image_object(_: &Rc<dyn Display>, _: &pf_object) -> Result<Surface> {
-        Err(Failure::not_built_in("vulkan"))
-    }
-
-    pub unsafe fn target(_: &Rc<dyn Display>, _: &pf_object, _: Region) -> Result<Box<dyn ShowTarget>> {
-        Err(Failure::not_built_in("vulkan"))
-    }
-
-    pub unsafe fn buffer_object(_: &Rc<dyn Display>, _: &pf_object) -> Result<Surface> {
-        Err(Failure::not_built_in("vulkan"))
-    }
-
-    pub unsafe fn needs(_: &pf_vulkan_device) -> Result<(String, bool)> {
-        Err(Failure::not_built_in("vulkan"))
-    }
-
-    pub unsafe fn display(_: &pf_vulkan_device) -> Result<HeadlessDisplay> {
-        Err(Failure::not_built_in("vulkan"))
-    }
-
-    pub fn frame(_: &Rc<dyn Display>, _: &Surface) -> Result<pf_vulkan_frame> {
-        Err(Failure::not_built_in("vulkan"))
-    }
-
-    pub unsafe fn read_until(_: &Link, _: u64, _: u64) -> Result<()> {
-        Err(Failure::not_built_in("vulkan"))
+    absent! {
+        Failure::not_built_in("vulkan");
+        [unsafe] image_object(&Rc<dyn Display>, &pf_object) -> Surface;
+        [unsafe] target(&Rc<dyn Display>, &pf_object, Region) -> Box<dyn ShowTarget>;
+        [unsafe] buffer_object(&Rc<dyn Display>, &pf_object) -> Surface;
+        [unsafe] needs(&pf_vulkan_device) -> (String, bool);
+        [unsafe] display(&pf_vulkan_device) -> HeadlessDisplay;
+        [] frame(&Rc<dyn Display>, &Surface) -> pf_vulkan_frame;
+        [unsafe] read_until(&Link, u64, u64) -> ();
     }
 }
