@@ -71,18 +71,12 @@ pub unsafe extern "C" fn pf_link_open(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pf_link_frame(link: *mut pf_link, compute: pf_frame_function, user: *mut c_void) -> pf_status {
     call("pf_link_frame", || {
-        let compute = compute.ok_or_else(|| Failure::argument("compute is NULL"))?;
-        let slot = pf_link::get(link)?;
         // SAFETY: the header asks for a function that may be called with `user`, and returns.
-        frame(&slot, |frame| unsafe { compute(user, frame) })
+        let computing = unsafe { FrameCallback::new(compute, user) }?;
+        let one_try = |frame: &mut WriteFrame<'_>| computing.one_try(FrameWriter::Link(frame), true);
+        let done = pf_link::get(link)?.with(|link| link.frame(one_try))?;
+        refused_or(done, &computing.refusal())
     })
-}
-
-/// Computes one frame with the caller's function, again on another path if one fails.
-fn frame(link: &LinkSlot, compute: impl Fn(*mut pf_frame) -> i32) -> Result<()> {
-    let computing = FrameCallback::new(compute);
-    let done = link.with(|link| link.frame(|frame| computing.one_try(FrameWriter::Link(frame), true)))?;
-    refused_or(done, &computing.refusal())
 }
 
 /// Begins a frame that the caller ends.

@@ -69,9 +69,8 @@ unsafe fn frame(
     part: Option<SurfacePart>,
     (compute, user): (pf_frame_function, *mut c_void),
 ) -> Result<()> {
-    let compute = compute.ok_or_else(|| Failure::argument("compute is NULL"))?;
     // SAFETY: the caller's promise.
-    let computing = FrameCallback::new(|frame| unsafe { compute(user, frame) });
+    let computing = unsafe { FrameCallback::new(compute, user) }?;
     let done = pf_outlet::get(outlet)?.with(|outlet| {
         let whole = SurfacePart::full(outlet.desc());
         let is_whole = part.as_ref().is_none_or(|part| *part == whole);

@@ -20,18 +20,16 @@ use std::ffi::{c_char, c_void};
 use std::ptr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A caller's function with its argument, for the link's thread.
-struct Elsewhere<F> {
-    function: F,
+/// A caller's function that opens the display on the link's thread, with its argument.
+struct DisplayOpener {
+    function: unsafe extern "C" fn(*mut c_void, *mut *mut pf_display) -> i32,
     user: *mut c_void,
 }
 
 // SAFETY: the header asks for a function and a pointer that the link's thread may use.
-unsafe impl<F> Send for Elsewhere<F> {}
+unsafe impl Send for DisplayOpener {}
 
-type OpenDisplay = unsafe extern "C" fn(*mut c_void, *mut *mut pf_display) -> i32;
-
-impl Elsewhere<OpenDisplay> {
+impl DisplayOpener {
     /// Opens the display with the caller's function on this thread, and takes over its handle.
     fn open(&self) -> Result<HeadlessDisplay> {
         let mut made = ptr::null_mut();
@@ -95,7 +93,7 @@ pub unsafe extern "C" fn pf_shared_link_open(
         give(link, "link", || {
             let (backend, desc, policy) = (pf_backend::get(backend)?, structure(surface)?.desc()?, policy(options)?);
             let function = open.ok_or_else(|| Failure::argument("open is NULL"))?;
-            let open = Elsewhere { function, user };
+            let open = DisplayOpener { function, user };
             let refused = Refusal::default();
             let refusal = Arc::clone(&refused);
             let display = move || {
@@ -135,23 +133,6 @@ fn with<R: Send + 'static>(
     Ok(link.with(f)??)
 }
 
-/// The caller's function, for the link's thread.
-///
-/// # Safety
-/// The header's promise for `compute`.
-unsafe fn computing(
-    compute: pf_frame_function,
-    user: *mut c_void,
-) -> Result<FrameCallback<impl Fn(*mut pf_frame) -> i32 + Send + 'static>> {
-    let function = compute.ok_or_else(|| Failure::argument("compute is NULL"))?;
-    let compute = Elsewhere { function, user };
-    Ok(FrameCallback::new(move |frame| {
-        let compute = &compute;
-        // SAFETY: the caller's promise.
-        unsafe { (compute.function)(compute.user, frame) }
-    }))
-}
-
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pf_shared_link_frame(
     link: *mut pf_shared_link,
@@ -160,7 +141,7 @@ pub unsafe extern "C" fn pf_shared_link_frame(
 ) -> pf_status {
     call("pf_shared_link_frame", || {
         // SAFETY: the header asks for a function that may be called with `user` on the link's thread, and returns.
-        let computing = unsafe { computing(compute, user) }?;
+        let computing = unsafe { FrameCallback::new(compute, user) }?;
         let refusal = computing.refusal();
         let link = pf_shared_link::get(link)?;
         waits_for_others(link.check_wait())?;
@@ -180,7 +161,7 @@ pub unsafe extern "C" fn pf_shared_link_start_frame(
     // and returns.
     call("pf_shared_link_start_frame", || unsafe {
         give(started, "started", || {
-            let computing = computing(compute, user)?;
+            let computing = FrameCallback::new(compute, user)?;
             let refusal = computing.refusal();
             let link = pf_shared_link::get(link)?;
             let frame = link.start_frame(move |frame| computing.one_try(FrameWriter::Link(frame), true))?;

@@ -35,9 +35,8 @@ unsafe fn show(
         optional_out(showed, 0, "showed")?;
         optional_out(way, ptr::null_mut(), "way")?;
     }
-    let compute = compute.ok_or_else(|| Failure::argument("compute is NULL"))?;
     // SAFETY: the caller's promise.
-    let computing = FrameCallback::new(|frame| unsafe { compute(user, frame) });
+    let computing = unsafe { FrameCallback::new(compute, user) }?;
     let mut one_try = |frame: &mut WriteFrame<'_>| computing.one_try(FrameWriter::Link(frame), true);
     let done = pf_link::get(link)?.with(|link| by(link, &mut one_try))??;
     let how = refused_or(done, &computing.refusal())?;
