@@ -1,6 +1,7 @@
 //! Options of `pixelferry bench`.
 
 use crate::bench::grid::{Mode, Plan};
+use crate::bench::report::distinct;
 use crate::bench::size::Size;
 use crate::json::JsonOption;
 use clap::Args;
@@ -61,7 +62,8 @@ impl BenchOptions {
 
     /// Returns sizes with their formats. If only one of the two options is given, the other has its default.
     fn pictures(&self) -> Vec<(Size, PixelFormat)> {
-        let (sizes, formats) = (unique(&self.sizes), unique(&self.formats));
+        let sizes = distinct(self.sizes.iter().copied());
+        let formats = distinct(self.formats.iter().copied());
         if !sizes.is_empty() {
             let formats = if formats.is_empty() { vec![PixelFormat::Rgba8] } else { formats };
             return sizes.iter().flat_map(|s| formats.iter().map(|f| (*s, *f))).collect();
@@ -76,16 +78,6 @@ impl BenchOptions {
         }
         pictures
     }
-}
-
-fn unique<T: PartialEq + Copy>(list: &[T]) -> Vec<T> {
-    let mut seen = Vec::new();
-    for item in list {
-        if !seen.contains(item) {
-            seen.push(*item);
-        }
-    }
-    seen
 }
 
 /// Help for words that select devices. The first choice leaves the device open.

@@ -193,7 +193,7 @@ fn percent(fraction: f64) -> String {
 }
 
 /// Returns each value once, in the order of first appearance.
-fn distinct<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec<T> {
+pub(crate) fn distinct<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut seen = Vec::new();
     for value in values {
         if !seen.contains(&value) {
