@@ -6,7 +6,6 @@ use crate::call::call;
 use crate::exports::results::{give, say};
 use crate::handles::Handle as _;
 use std::ffi::c_char;
-use std::ptr;
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pf_vulkan_needs(
@@ -65,6 +64,7 @@ pub mod engine {
     };
     use pixelferry::{Display, Extent, HeadlessDisplay, Link, Region, Surface, SurfaceDesc};
     use std::ffi::{CStr, c_void};
+    use std::ptr;
     use std::rc::Rc;
 
     fn raw(given: &pf_vulkan_device) -> RawVulkan {
