@@ -36,12 +36,6 @@ pub fn write(options: &ManOptions, command: Command) -> Result<(), Box<dyn Error
     let failed = |error: std::io::Error| format!("cannot write manual pages to {}: {error}", folder.display());
     fs::create_dir_all(folder).map_err(failed)?;
     clap_mangen::generate_to(command, folder).map_err(failed)?;
-    print(
-        &mut Output,
-        &format!(
-            "manual pages are in {}; `man -l {}` shows the first\n",
-            folder.display(),
-            folder.join("pixelferry.1").display()
-        ),
-    )
+    let (first, folder) = (folder.join("pixelferry.1"), folder.display());
+    print(&mut Output, &format!("manual pages are in {folder}; `man -l {}` shows the first\n", first.display()))
 }

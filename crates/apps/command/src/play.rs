@@ -34,16 +34,17 @@ pub struct PlayOptions {
     set: Vec<(String, f32)>,
     /// Advance time by this much per frame, instead of by the clock; each frame is one frame of a film. [default: 1/60
     /// headless]
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, allow_negative_numbers = true)]
     step: Option<Duration>,
     /// Seconds that a shader may take in its trial run, before it is shown.
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "5")]
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "5", allow_negative_numbers = true)]
     limit: Duration,
     /// Open no window; compute a number of frames and exit.
     #[arg(long, group = "windowless")]
     headless: bool,
     /// Number of frames to compute.
     #[arg(long, value_name = "N", value_parser = parse_frames, requires = "windowless", default_value = "1")]
+    #[arg(allow_negative_numbers = true)]
     frames: u32,
     /// Save the last frame to this file instead of opening a window (.png, .jpg).
     #[arg(long, value_name = "PICTURE", group = "windowless")]

@@ -14,13 +14,8 @@ pub fn report(report: &SystemReport) -> String {
 }
 
 fn write(out: &mut String, report: &SystemReport) -> std::fmt::Result {
-    writeln!(
-        out,
-        "pixelferry {}, tried with: {}, unwritten pixels: {}",
-        report.version,
-        report.surface,
-        report.surface.unwritten()
-    )?;
+    let SystemReport { version, surface, .. } = report;
+    writeln!(out, "pixelferry {version}, tried with: {surface}, unwritten pixels: {}", surface.unwritten())?;
     writeln!(out, "\nCompute")?;
     for backend in &report.backends {
         availability(out, &backend.api.to_string(), &backend.availability)?;

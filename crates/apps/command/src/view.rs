@@ -148,6 +148,9 @@ pub fn run(options: &ViewOptions) -> Result<(), Box<dyn Error>> {
         if let Some(layer) = &options.layer {
             only(layer, &mut opened.arrays).map_err(|error| failed(&error.as_str()))?;
         }
+        for array in &opened.arrays {
+            array.check_channels(request.layout).map_err(|error| failed(&error))?;
+        }
         if *explains {
             for array in &opened.arrays {
                 let text = explain(array, request).map_err(|error| failed(&error))?;

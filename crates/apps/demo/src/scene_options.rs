@@ -107,8 +107,13 @@ pub fn parse_format(text: &str) -> Result<PixelFormat, String> {
 
 /// Parses a number of frames.
 pub fn parse_frames(text: &str) -> Result<u32, String> {
-    let count = text.parse().ok().filter(|count| *count > 0);
-    count.ok_or_else(|| format!("give a whole number from 1 to {}", u32::MAX))
+    parse_count(text, u32::MAX)
+}
+
+/// Parses a number from 1 to `most`.
+pub fn parse_count(text: &str, most: u32) -> Result<u32, String> {
+    let count = text.parse().ok().filter(|count| (1..=most).contains(count));
+    count.ok_or_else(|| format!("give a whole number from 1 to {most}"))
 }
 
 /// Parses a number of frames, or `auto`.

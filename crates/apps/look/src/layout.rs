@@ -121,6 +121,20 @@ impl Layout {
         if has(Axis::Height) && has(Axis::Width) { Ok(Self(Some(axes))) } else { Err(refused()) }
     }
 
+    /// Refuses an order with channels for an array without channels, which [`Layout::of`] accepts.
+    ///
+    /// # Errors
+    /// [`Refusal::Shape`] with the order to give instead.
+    pub fn check_channels(self, shape: &[i64]) -> Result<(), Refusal> {
+        let named: Vec<Axis> = self.0.unwrap_or_default().into_iter().flatten().collect();
+        if named.len() != shape.len() + 1 || !named.contains(&Axis::Channels) {
+            return Ok(());
+        }
+        let (letters, have) = (letters(&named), counted(shape.len(), "dimension"));
+        let what = format!("an array of shape {shape:?} has {have}, but layout=\"{letters}\" names {}", named.len());
+        Err(Refusal::Shape(format!("{what}; use layout=\"{}\"", letters.replace('C', ""))))
+    }
+
     /// Assigns the axes of a shape. An order with channels also accepts an array without channels.
     ///
     /// # Errors
@@ -139,7 +153,7 @@ impl Layout {
             named.retain(|axis| *axis != Axis::Channels);
         }
         if named.len() != shape.len() || shape.len() != strides.len() {
-            let letters: String = named.iter().map(|axis| Axis::LETTERS[*axis as usize].0).collect();
+            let letters = letters(&named);
             let (have, want) = (counted(shape.len(), "dimension"), letters.len());
             let what = format!("an array of shape {shape:?} has {have}, but layout=\"{letters}\" names {want}");
             return Err(Refusal::Shape(format!("{what}; name each axis with a letter")));
@@ -152,9 +166,13 @@ impl Layout {
     }
 }
 
+fn letters(named: &[Axis]) -> String {
+    named.iter().map(|axis| Axis::LETTERS[*axis as usize].0).collect()
+}
+
 /// Returns the table's name for common orders, and a general one for others.
 fn name_of(named: &[Axis]) -> &'static str {
-    let letters: String = named.iter().map(|axis| Axis::LETTERS[*axis as usize].0).collect();
+    let letters = letters(named);
     GUESSES.iter().find(|guess| guess.layout == letters).map_or("as asked for", |guess| guess.layout)
 }
 
@@ -229,6 +247,12 @@ mod tests {
         assert_eq!(of("CHW", &[4, 5]), Ok(([1, 4, 5, 1], [0, 10, 20, 0])));
         for wrong in ["", "H", "HC", "HWX", "HWW", "NHWCN", "hw"] {
             assert!(of(wrong, &[4, 5]).unwrap_err().to_string().contains("name each axis"), "{wrong}");
+        }
+        let check = |name: &str, shape: &[i64]| Layout::named(name).unwrap().check_channels(shape);
+        assert_eq!((check("HWC", &[4, 5, 3]), check("HW", &[4, 5])), (Ok(()), Ok(())));
+        for (name, instead) in [("HWC", "layout=\"HW\""), ("CHW", "layout=\"HW\""), ("CWH", "layout=\"WH\"")] {
+            let said = check(name, &[4, 5]).unwrap_err().to_string();
+            assert!(said.contains("has 2 dimensions") && said.ends_with(&format!("use {instead}")), "{said}");
         }
         assert!(of("HW", &[4, 5, 3]).unwrap_err().to_string().contains("has 3 dimensions"));
     }

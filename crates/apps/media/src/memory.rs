@@ -1,6 +1,7 @@
 //! Memory limit for the content of files and messages: a small file may claim any size.
 
 use std::env;
+use std::sync::Once;
 
 /// Environment variable that sets the limit in MiB.
 const VARIABLE: &str = "PIXELFERRY_MEMORY_MIB";
@@ -23,10 +24,24 @@ pub struct TooLarge {
     pub most: u64,
 }
 
-/// Returns the limit in bytes: from the environment variable `PIXELFERRY_MEMORY_MIB`, else 1 GiB.
+/// Returns the limit in bytes: from the environment variable `PIXELFERRY_MEMORY_MIB`, else 1 GiB. An invalid value is
+/// logged once.
 pub fn most() -> u64 {
-    let asked = env::var(VARIABLE).ok().and_then(|text| text.trim().parse().ok());
-    asked.unwrap_or(DEFAULT_MIB).saturating_mul(1 << 20)
+    static SAID: Once = Once::new();
+    let text = env::var_os(VARIABLE).unwrap_or_default();
+    let asked = asked(&text.to_string_lossy());
+    let asked = asked.inspect_err(|problem| SAID.call_once(|| tracing::error!("{problem}")));
+    asked.ok().flatten().unwrap_or(DEFAULT_MIB).saturating_mul(1 << 20)
+}
+
+/// Reads the variable's value; an empty one means that it is unset, as for the other variables.
+fn asked(text: &str) -> Result<Option<u64>, String> {
+    match text.trim() {
+        "" => Ok(None),
+        number => number.parse().map(Some).map_err(|_| {
+            format!("{VARIABLE}='{text}' is invalid: give a whole number of MiB; {DEFAULT_MIB} is used instead")
+        }),
+    }
 }
 
 /// Refuses content that needs more bytes than the limit.
@@ -60,4 +75,13 @@ fn what_is_too_large_says_how_to_allow_it() {
     let said = check(most + 1).unwrap_err().to_string();
     assert!(said.contains(&format!("{VARIABLE}={}", (most >> 20) + 1)), "{said}");
     assert!(check(u128::MAX).is_err());
+}
+
+#[test]
+fn an_invalid_limit_is_named_with_the_one_that_is_used() {
+    assert_eq!((asked(" 2 "), asked("")), (Ok(Some(2)), Ok(None)));
+    for text in ["much", "-1", "1.5", "1 GiB"] {
+        let said = asked(text).unwrap_err();
+        assert!(said.contains(&format!("{VARIABLE}='{text}' is invalid")) && said.contains("1024"), "{said}");
+    }
 }

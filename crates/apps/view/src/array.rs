@@ -198,6 +198,14 @@ impl Array {
         Plane::new(&self.raw, request.layout, PixelFormat::Rgba8, &request.look)
     }
 
+    /// Refuses an order of the axes that has channels if the array has none.
+    ///
+    /// # Errors
+    /// [`Refusal`], which names the order to give instead.
+    pub fn check_channels(&self, layout: Layout) -> Result<(), Refusal> {
+        layout.check_channels(&self.raw.shape)
+    }
+
     /// Like [`Array::plane`], but drops a colormap or channel that the array does not support and returns why.
     pub(crate) fn plane_within(&self, request: &Request) -> Result<(Plane, Option<Refusal>), Refusal> {
         self.plane(request).map(|plane| (plane, None)).or_else(|refusal| {

@@ -63,6 +63,19 @@ pub enum ReadError {
         /// Number of available bytes.
         there: u64,
     },
+    /// A `.npy` file goes on after its array.
+    #[error(
+        "too many bytes: an array of shape {shape:?} needs {needed}, but there are {there}; write the file again with \
+         numpy.save, each array into a file of its own"
+    )]
+    Long {
+        /// Shape of the array.
+        shape: Vec<i64>,
+        /// Number of bytes that the array needs.
+        needed: usize,
+        /// Number of available bytes.
+        there: u64,
+    },
     /// The number type or the shape is unsupported.
     #[error(transparent)]
     Refused(#[from] Refusal),

@@ -155,10 +155,10 @@ impl<T> Drop for StreamTap<T> {
     }
 }
 
-/// Shortens the reason why there is no frame to what a window has room for.
+/// Says why there is no frame and what to do, without the stream's name, which the reader knows.
 fn words(error: &pixelferry::Error) -> String {
     match error {
-        pixelferry::Error::Unavailable { reason, .. } => reason.clone(),
+        pixelferry::Error::Unavailable { reason, hint, .. } => format!("{reason}. {hint}"),
         other => other.to_string(),
     }
 }

@@ -7,6 +7,7 @@
 #![allow(dead_code)]
 
 use std::ffi::{c_char, c_void};
+use std::mem::MaybeUninit;
 
 /// Status that a call returns.
 pub type pf_status = i32;
@@ -157,6 +158,16 @@ pub unsafe trait SizedStruct: Copy {
     const NAME: &'static str;
     /// Every `sizeof` that a published header had, oldest first; the last is this library's.
     const SIZES: &'static [usize];
+
+    /// All zeros, with the size of this library's header.
+    fn blank() -> Self {
+        let mut blank = MaybeUninit::<Self>::zeroed();
+        // SAFETY: the first field is the size, and every bit pattern is valid.
+        unsafe {
+            blank.as_mut_ptr().cast::<usize>().write(size_of::<Self>());
+            blank.assume_init()
+        }
+    }
 }
 
 /// Returns the `sizeof` of a struct whose last field ends at `end`.

@@ -89,35 +89,24 @@ pub unsafe fn structure<T: SizedStruct>(given: *const T) -> Result<T> {
 /// # Safety
 /// The promises of [`structure`].
 pub unsafe fn optional_structure<T: SizedStruct>(given: *const T) -> Result<T> {
-    if given.is_null() {
-        // SAFETY: every bit pattern is a valid `T`.
-        return Ok(unsafe { MaybeUninit::zeroed().assume_init() });
-    }
     // SAFETY: the caller's promise.
-    unsafe { structure(given) }
+    if given.is_null() { Ok(T::blank()) } else { unsafe { structure(given) } }
 }
 
 /// Writes a struct that begins with its size, up to the size that the caller's header knows; does not change the size.
+/// A struct of another size is refused before the work is done.
 ///
 /// # Safety
 /// `out` is null, or has as many bytes as its first field says, which nothing else uses now.
-pub unsafe fn fill<T: SizedStruct>(out: *mut T, value: T) -> Result<()> {
+pub unsafe fn fill<T: SizedStruct>(out: *mut T, value: impl FnOnce() -> Result<T>) -> Result<()> {
     // SAFETY: the caller's promise.
     let bytes = unsafe { checked_size(out.cast_const()) }?;
+    let value = value()?;
     let head = size_of::<usize>();
     let from = (&raw const value).cast::<u8>();
     // SAFETY: both have this many bytes (the caller's promise, and `checked_size`), and `size` occupies the first.
     unsafe { ptr::copy_nonoverlapping(from.add(head), out.cast::<u8>().add(head), bytes - head) };
     Ok(())
-}
-
-/// Refuses a struct that [`fill`] could not write, before the work is done.
-///
-/// # Safety
-/// The promises of [`fill`].
-pub unsafe fn fillable<T: SizedStruct>(out: *const T) -> Result<()> {
-    // SAFETY: the caller's promise.
-    unsafe { checked_size(out) }.map(|_| ())
 }
 
 /// # Safety
@@ -151,11 +140,24 @@ pub unsafe fn out<T>(out: *mut T, empty: T, what: &str) -> Result<()> {
     Ok(())
 }
 
-/// Writes a result to a place that [`out`] checked.
+/// Like [`out`], for a result that the caller may leave out by giving null.
 ///
 /// # Safety
-/// [`out`] accepted it.
-pub unsafe fn put<T>(out: *mut T, value: T) {
+/// The promises of [`out`].
+pub unsafe fn optional_out<T>(place: *mut T, empty: T, what: &str) -> Result<()> {
     // SAFETY: the caller's promise.
-    unsafe { out.write(value) };
+    if place.is_null() { Ok(()) } else { unsafe { out(place, empty, what) } }
+}
+
+/// Clears the place of a result, computes the result, and writes it.
+///
+/// # Safety
+/// The promises of [`out`], until this returns.
+pub unsafe fn put<T>(place: *mut T, empty: T, what: &str, result: impl FnOnce() -> Result<T>) -> Result<()> {
+    // SAFETY: the caller's promise; `out` accepted the place.
+    unsafe {
+        out(place, empty, what)?;
+        place.write(result()?);
+    }
+    Ok(())
 }

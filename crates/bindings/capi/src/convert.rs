@@ -3,7 +3,7 @@
 use crate::abi::*;
 use crate::failure::{Failure, Result};
 use pixelferry::{
-    AlphaMode, BufferDesc, DrawOptions, Encoding, Filter, Fit, ImageAccess, ImageDesc, Mode, OutletOptions, PathId,
+    AlphaMode, BufferDesc, DrawOptions, Encoding, Filter, Fit, ImageAccess, ImageDesc, Mode, OutletOptions,
     PixelFormat, Placement, Policy, Profiles, RowOrder, ShowOutcome, SurfaceDesc, TargetEncoding, ToneMap, Unwritten,
     View,
 };
@@ -123,18 +123,7 @@ impl pf_surface {
 
     /// Converts to C's type.
     pub fn of(desc: &SurfaceDesc) -> Self {
-        let none = Self {
-            size: size_of::<Self>(),
-            bytes: 0,
-            format: 0,
-            width: 0,
-            height: 0,
-            unwritten: code(desc.unwritten(), UNWRITTEN),
-            access: 0,
-            row_order: 0,
-            encoding: 0,
-            alpha: 0,
-        };
+        let none = Self { unwritten: code(desc.unwritten(), UNWRITTEN), ..Self::blank() };
         match desc {
             SurfaceDesc::Buffer(buffer) => Self { bytes: buffer.bytes, ..none },
             SurfaceDesc::Image(image) => Self {
@@ -151,16 +140,6 @@ impl pf_surface {
     }
 }
 
-/// The texts of [`pf_link_options`].
-pub struct OptionTexts<'a> {
-    /// The path to use or fail.
-    pub path: Option<&'a str>,
-    /// The path to try first.
-    pub prefer: Option<&'a str>,
-    /// The folder for measurements; empty for none.
-    pub profiles: Option<&'a str>,
-}
-
 impl pf_link_options {
     fn modes(&self) -> [(u32, Mode); 2] {
         let most = self.frames_behind as usize;
@@ -168,13 +147,12 @@ impl pf_link_options {
         [(PIXELFERRY_MODE_FRAMES_BEHIND, fixed), (PIXELFERRY_MODE_THROUGHPUT, Mode::Throughput { most })]
     }
 
-    /// Converts the options for choosing a path.
-    pub fn policy(&self, texts: &OptionTexts<'_>) -> Result<Policy> {
+    /// Converts the options for choosing a path, given their texts: the paths to use or fail and to try first, and the
+    /// folder for measurements, empty for none.
+    pub fn policy(&self, [path, prefer]: [Option<&str>; 2], profiles: Option<&str>) -> Result<Policy> {
         let default = Policy::default();
-        let path = |name: Option<&str>| -> Result<Option<PathId>> {
-            Ok(name.map(|name| default.paths.named(name)).transpose()?)
-        };
-        let (force, prefer, budget) = (path(texts.path)?, path(texts.prefer)?, default.budget);
+        let named_path = |name: Option<&str>| name.map(|name| default.paths.named(name)).transpose();
+        let (force, prefer, budget) = (named_path(path)?, named_path(prefer)?, default.budget);
         Ok(default
             .with_force(force)
             .with_prefer(prefer)
@@ -184,7 +162,7 @@ impl pf_link_options {
                 PIXELFERRY_BUDGET_NONE => Duration::ZERO,
                 ms => Duration::from_millis(u64::from(ms)),
             })
-            .with_profiles(match texts.profiles {
+            .with_profiles(match profiles {
                 None => Profiles::Cache,
                 Some("") => Profiles::Off,
                 Some(folder) => Profiles::Folder(folder.into()),

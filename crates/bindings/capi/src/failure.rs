@@ -143,3 +143,15 @@ pub fn name(status: pf_status) -> &'static std::ffi::CStr {
         _ => c"unknown status",
     }
 }
+
+/// Functions of a part that is not built in: each fails with this error.
+#[allow(unused_macros)] // unused if all are built in
+macro_rules! absent {
+    ($error:expr; $([$($unsafe:tt)?] $name:ident($($arg:ty),*) -> $value:ty;)*) => {$(
+        pub $($unsafe)? fn $name($(_: $arg),*) -> Result<$value> {
+            Err($error)
+        }
+    )*};
+}
+#[allow(unused_imports)] // unused if all are built in
+pub(crate) use absent;

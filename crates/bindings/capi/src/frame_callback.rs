@@ -1,23 +1,32 @@
 //! A caller's function that computes frames, for links and outlets.
 
-use crate::abi::pf_frame;
+use crate::abi::{pf_frame, pf_frame_function};
 use crate::failure::{Failure, Refusal, Result};
 use crate::handles::{Handle as _, remove};
 use crate::link_slot::{FrameSlot, FrameWriter};
 use interop_core::Error;
+use std::ffi::c_void;
 use std::rc::Rc;
 use std::sync::{Arc, PoisonError};
 
-/// A caller's function that computes frames.
-pub struct FrameCallback<F> {
-    compute: F,
+/// A caller's function that computes frames, with its argument.
+pub struct FrameCallback {
+    compute: unsafe extern "C" fn(*mut c_void, *mut pf_frame) -> i32,
+    user: *mut c_void,
     refused: Refusal,
 }
 
-impl<F: Fn(*mut pf_frame) -> i32> FrameCallback<F> {
+// SAFETY: for links of other threads, the header asks for a function and a pointer that the link's thread may use.
+unsafe impl Send for FrameCallback {}
+
+impl FrameCallback {
     /// Wraps the function.
-    pub fn new(compute: F) -> Self {
-        Self { compute, refused: Refusal::default() }
+    ///
+    /// # Safety
+    /// It may be called with `user` wherever this goes, and returns.
+    pub unsafe fn new(compute: pf_frame_function, user: *mut c_void) -> Result<Self> {
+        let compute = compute.ok_or_else(|| Failure::argument("compute is NULL"))?;
+        Ok(Self { compute, user, refused: Refusal::default() })
     }
 
     /// The failure of the last attempt that the function refused.
@@ -30,7 +39,8 @@ impl<F: Fn(*mut pf_frame) -> i32> FrameCallback<F> {
     pub fn one_try(&self, frame: FrameWriter<'_, '_>, is_whole: bool) -> Result<(), Error> {
         let done = FrameSlot::lend(frame, is_whole, |slot| {
             let handle = pf_frame::insert(Rc::clone(slot))?;
-            let code = (self.compute)(handle);
+            // SAFETY: the promise of `new`.
+            let code = unsafe { (self.compute)(self.user, handle) };
             remove(handle.addr());
             match code {
                 0 => Ok(()),

@@ -20,7 +20,6 @@ use std::ptr;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::thread::{self, ThreadId};
 
 const KIND_BITS: u32 = 4;
 
@@ -91,7 +90,7 @@ impl SharedMemory {
 
 enum HandleScope {
     Everywhere(Global),
-    On(ThreadId),
+    OneThread,
 }
 
 /// The table of one process. A forked process starts its own: its parent's may be locked by a thread that it does not
@@ -185,7 +184,7 @@ macro_rules! handles {
         Ok(ptr::without_provenance_mut(next($kind, HandleScope::Everywhere(Global::$variant($object)))?))
     };
     (@insert Local::$variant:ident, $object:ident, $kind:literal) => {{
-        let id = next($kind, HandleScope::On(thread::current().id()))?;
+        let id = next($kind, HandleScope::OneThread)?;
         OWN.with(|own| own.borrow_mut().insert(id, Local::$variant($object)));
         Ok(ptr::without_provenance_mut(id))
     }};
@@ -248,23 +247,12 @@ fn find_shared<H: Handle>(handle: *mut H) -> Result<Global> {
 
 fn find_local<H: Handle>(handle: *mut H) -> Result<Local> {
     let id = handle.addr();
-    check_local::<H>(id)?;
+    if !matches!(table().get(&id), Some(HandleScope::OneThread) if kind_of(id) == H::KIND) {
+        return Err(unknown::<H>(id));
+    }
+    // What another thread made is not in this thread's map.
     let found = OWN.try_with(|own| own.borrow().get(&id).cloned()).ok().flatten();
     found.ok_or(Failure::Thread(H::NAME))
-}
-
-fn check_local<H: Handle>(id: usize) -> Result<()> {
-    let table = table();
-    match table.get(&id) {
-        Some(HandleScope::On(owner)) if kind_of(id) == H::KIND => {
-            if *owner == thread::current().id() {
-                Ok(())
-            } else {
-                Err(Failure::Thread(H::NAME))
-            }
-        }
-        _ => Err(unknown::<H>(id)),
-    }
 }
 
 /// Removes a handle from the table. Its object is dropped if nothing else holds it. Null is ignored.
@@ -282,7 +270,7 @@ pub fn free<H: Handle>(handle: *mut H) -> Result<()> {
 pub fn remove(id: usize) {
     let place = table().remove(&id);
     let local = match place {
-        Some(HandleScope::On(_)) => OWN.try_with(|own| take(&mut own.borrow_mut(), id)).ok().flatten(),
+        Some(HandleScope::OneThread) => OWN.try_with(|own| take(&mut own.borrow_mut(), id)).ok().flatten(),
         _ => None,
     };
     drop((place, local));

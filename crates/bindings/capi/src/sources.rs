@@ -50,18 +50,8 @@ impl HostFunction {
     ) -> Result<(), Error> {
         let (width, height, format) = (out.width(), out.height(), format_code(out.format()));
         out.par_rows::<[u8; N]>(|y, row| {
-            let pixels = pf_pixels {
-                size: size_of::<pf_pixels>(),
-                data: row.as_mut_ptr().cast(),
-                row_pitch: 0,
-                row_bytes: size_of_val(row),
-                row: y,
-                rows: 1,
-                width,
-                height,
-                format,
-                reserved: 0,
-            };
+            let (data, row_bytes) = (row.as_mut_ptr().cast(), size_of_val(row));
+            let pixels = pf_pixels { data, row_bytes, row: y, rows: 1, width, height, format, ..pf_pixels::blank() };
             let code = self.call(&pixels, args);
             if code != 0 {
                 failed.store(code, Ordering::Relaxed);
@@ -94,18 +84,8 @@ impl HostFunction {
             })
             .cpu_buffer(move |out, args| {
                 let bytes = out.as_slice_mut::<u8>()?;
-                let pixels = pf_pixels {
-                    size: size_of::<pf_pixels>(),
-                    data: bytes.as_mut_ptr().cast(),
-                    row_pitch: 0,
-                    row_bytes: bytes.len(),
-                    row: 0,
-                    rows: 1,
-                    width: 0,
-                    height: 0,
-                    format: 0,
-                    reserved: 0,
-                };
+                let (data, row_bytes) = (bytes.as_mut_ptr().cast(), bytes.len());
+                let pixels = pf_pixels { data, row_bytes, rows: 1, ..pf_pixels::blank() };
                 of_buffers(self.call(&pixels, &host_args(args)))
             })
     }
@@ -117,27 +97,15 @@ fn host_args(args: &CpuArgs<'_>) -> HostArgs {
 }
 
 fn host_arg(args: &CpuArgs<'_>, at: usize) -> pf_arg {
-    let of = |kind, value| pf_arg { kind, reserved: 0, value, bytes: 0 };
-    if let Ok(v) = args.i32(at) {
-        return of(PIXELFERRY_ARG_I32, pf_value { i32: v });
-    }
-    if let Ok(v) = args.u32(at) {
-        return of(PIXELFERRY_ARG_U32, pf_value { u32: v });
-    }
-    if let Ok(v) = args.f32(at) {
-        return of(PIXELFERRY_ARG_F32, pf_value { f32: v });
-    }
-    if let Ok(v) = args.i64(at) {
-        return of(PIXELFERRY_ARG_I64, pf_value { i64: v });
-    }
-    if let Ok(v) = args.u64(at) {
-        return of(PIXELFERRY_ARG_U64, pf_value { u64: v });
-    }
-    if let Ok(v) = args.f64(at) {
-        return of(PIXELFERRY_ARG_F64, pf_value { f64: v });
-    }
+    let number = (args.i32(at).ok().map(|v| (PIXELFERRY_ARG_I32, pf_value { i32: v })))
+        .or_else(|| Some((PIXELFERRY_ARG_U32, pf_value { u32: args.u32(at).ok()? })))
+        .or_else(|| Some((PIXELFERRY_ARG_F32, pf_value { f32: args.f32(at).ok()? })))
+        .or_else(|| Some((PIXELFERRY_ARG_I64, pf_value { i64: args.i64(at).ok()? })))
+        .or_else(|| Some((PIXELFERRY_ARG_U64, pf_value { u64: args.u64(at).ok()? })))
+        .or_else(|| Some((PIXELFERRY_ARG_F64, pf_value { f64: args.f64(at).ok()? })));
     let bytes = args.memory::<u8>(at).unwrap_or_default();
-    pf_arg { bytes: bytes.len() as u64, ..of(PIXELFERRY_ARG_MEMORY, pf_value { host: bytes.as_ptr().cast() }) }
+    let (kind, value) = number.unwrap_or((PIXELFERRY_ARG_MEMORY, pf_value { host: bytes.as_ptr().cast() }));
+    pf_arg { kind, reserved: 0, value, bytes: bytes.len() as u64 }
 }
 
 /// The caller's memories of a launch, found by their handles; [`LaunchSources::args`] are its arguments as long as this lives.

@@ -2,7 +2,7 @@
 //! texts that are written in.
 
 use crate::abi::*;
-use crate::boundary::{fill, fillable, structure};
+use crate::boundary::{fill, structure};
 use crate::convert::format_code;
 use crate::exports::{backend, display, frame, link, machine, memory, objects, shown_frame};
 use crate::handles::Handle as _;
@@ -326,8 +326,10 @@ fn an_older_struct_is_read_and_filled_no_further() {
     let read = unsafe { structure(&raw const older) }.unwrap();
     assert_eq!((read.first, read.second, read.third, read.fourth), (mark, 5, 6, ptr::null()));
     // SAFETY: the same.
-    unsafe { fill(&raw mut older, Grown { size: 1, first: ptr::null(), second: 8, third: 9, fourth: ptr::null() }) }
-        .unwrap();
+    unsafe {
+        fill(&raw mut older, || Ok(Grown { size: 1, first: ptr::null(), second: 8, third: 9, fourth: ptr::null() }))
+    }
+    .unwrap();
     assert_eq!((older.size, older.first, older.second, older.fourth), (24, ptr::null(), 8, mark));
 }
 
@@ -343,7 +345,7 @@ fn only_sizes_that_a_header_had_are_taken() {
             // SAFETY: `place` begins with its size, and has as many bytes behind it.
             unsafe {
                 place.cast::<usize>().write(*size);
-                structure(place.cast_const()).is_ok() && fillable(place.cast_const()).is_ok()
+                structure(place.cast_const()).is_ok() && fill(place, || Ok(*value)).is_ok()
             }
         };
         (0..size_of_val(&bytes)).filter(takes).collect()

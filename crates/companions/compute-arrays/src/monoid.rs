@@ -1,7 +1,7 @@
 //! Associative operations with an identity.
 
 use crate::cpu::{Arith, CpuProgram};
-use crate::element::Element;
+use crate::element::{Constant, Element};
 use crate::expr::{Access, Binary, BoundProgram, Expr, Node, Program, ProgramStep, Role};
 use crate::layout::Layout;
 use interop_core::Result;
@@ -95,6 +95,11 @@ impl<T: Element> Monoid<T> {
 
     pub(crate) fn definition(&self) -> &Arc<CpuProgram> {
         &self.definition
+    }
+
+    /// Identity and definition, for texts of kernels.
+    pub(crate) fn parts(&self) -> (Constant, &CpuProgram) {
+        (self.identity.constant(), &self.definition)
     }
 }
 

@@ -5,7 +5,8 @@ use crate::context::Arrays;
 use crate::element::{Element, Float, Integer};
 use crate::expr::Expr;
 use crate::monoid::{Monoid, Scan};
-use crate::operations::random::Philox;
+use crate::operations::random::{Distribution, Philox};
+use crate::operations::reduce::Sought;
 use crate::queue_context::QueueContext;
 use bytemuck::cast_slice_mut;
 use interop_core::{ComputeMemory, ComputeQueue, Event, QueueOptions, ReadBack, Result};
@@ -260,7 +261,7 @@ impl ArrayQueue {
     /// The errors of [`Expr::argmin`] and of [`ArrayQueue`].
     pub fn argmin<'a, T: Element>(&self, expr: impl Into<Expr<'a, T>>) -> Result<PendingResult<u64>> {
         let read = |memory: &mut dyn ComputeMemory| self.queue_context.read(memory, 0..16);
-        let read = expr.into().argmin_on(Some(&self.here()), read)?;
+        let read = expr.into().extremum(Some(&self.here()), Sought::Least, read)?;
         Ok(PendingResult::of(read, |bytes| first(bytes, 1)))
     }
 
@@ -270,7 +271,7 @@ impl ArrayQueue {
     /// The errors of [`Expr::argmax`] and of [`ArrayQueue`].
     pub fn argmax<'a, T: Element>(&self, expr: impl Into<Expr<'a, T>>) -> Result<PendingResult<u64>> {
         let read = |memory: &mut dyn ComputeMemory| self.queue_context.read(memory, 0..16);
-        let read = expr.into().argmax_on(Some(&self.here()), read)?;
+        let read = expr.into().extremum(Some(&self.here()), Sought::Greatest, read)?;
         Ok(PendingResult::of(read, |bytes| first(bytes, 1)))
     }
 
@@ -327,7 +328,7 @@ impl ArrayQueue {
     /// # Errors
     /// The errors of [`Philox::integers`] and of [`ArrayQueue`].
     pub fn integers<T: Integer>(&self, philox: &mut Philox, into: &mut Array<T>) -> Result<Event> {
-        self.queued(|here| philox.integers_on(here, into)).map(|((), event)| event)
+        self.queued(|here| philox.fill(here, into, Distribution::Bits, "Philox::integers")).map(|((), event)| event)
     }
 
     /// [`Philox::uniform`] in this queue.
@@ -335,7 +336,7 @@ impl ArrayQueue {
     /// # Errors
     /// The errors of [`Philox::uniform`] and of [`ArrayQueue`].
     pub fn uniform<T: Float>(&self, philox: &mut Philox, into: &mut Array<T>) -> Result<Event> {
-        self.queued(|here| philox.uniform_on(here, into)).map(|((), event)| event)
+        self.queued(|here| philox.fill(here, into, Distribution::Uniform, "Philox::uniform")).map(|((), event)| event)
     }
 
     /// [`Philox::normal`] in this queue.
@@ -343,7 +344,7 @@ impl ArrayQueue {
     /// # Errors
     /// The errors of [`Philox::normal`] and of [`ArrayQueue`].
     pub fn normal<T: Float>(&self, philox: &mut Philox, into: &mut Array<T>) -> Result<Event> {
-        self.queued(|here| philox.normal_on(here, into)).map(|((), event)| event)
+        self.queued(|here| philox.fill(here, into, Distribution::Normal, "Philox::normal")).map(|((), event)| event)
     }
 
     /// Returns a result that needs no device.

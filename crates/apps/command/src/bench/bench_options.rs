@@ -1,11 +1,12 @@
 //! Options of `pixelferry bench`.
 
 use crate::bench::grid::{Mode, Plan};
+use crate::bench::report::distinct;
 use crate::bench::size::Size;
 use crate::json::JsonOption;
 use clap::Args;
 use pixelferry::{BackendChoice, DisplayChoice, PixelFormat, command::ApiChoice};
-use pixelferry_demo::scene_options::parse_format;
+use pixelferry_demo::scene_options::{parse_count, parse_format};
 use pixelferry_demo::values::listed;
 use std::time::Duration;
 
@@ -30,10 +31,10 @@ pub struct BenchOptions {
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_word, help = devices::<DisplayChoice>("Displays"))]
     pub displays: Vec<String>,
     /// Frames to measure for each row, fewer if time runs out [default: 200, with --quick 30]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", value_parser = |text: &str| parse_count(text, 1_000_000), allow_negative_numbers = true)]
     pub frames: Option<u32>,
     /// Approximate total time in seconds, shared among all measurements [default: 600, with --quick 54]
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=604_800))]
+    #[arg(long, value_name = "SECONDS", value_parser = |text: &str| parse_count(text, 604_800), allow_negative_numbers = true)]
     pub budget: Option<u32>,
     /// Take about a minute (more on a busy machine): latency, 720p and 1080p in RGBA8, few frames, no plain memory if
     /// OpenGL works
@@ -61,7 +62,8 @@ impl BenchOptions {
 
     /// Returns sizes with their formats. If only one of the two options is given, the other has its default.
     fn pictures(&self) -> Vec<(Size, PixelFormat)> {
-        let (sizes, formats) = (unique(&self.sizes), unique(&self.formats));
+        let sizes = distinct(self.sizes.iter().copied());
+        let formats = distinct(self.formats.iter().copied());
         if !sizes.is_empty() {
             let formats = if formats.is_empty() { vec![PixelFormat::Rgba8] } else { formats };
             return sizes.iter().flat_map(|s| formats.iter().map(|f| (*s, *f))).collect();
@@ -76,16 +78,6 @@ impl BenchOptions {
         }
         pictures
     }
-}
-
-fn unique<T: PartialEq + Copy>(list: &[T]) -> Vec<T> {
-    let mut seen = Vec::new();
-    for item in list {
-        if !seen.contains(item) {
-            seen.push(*item);
-        }
-    }
-    seen
 }
 
 /// Help for words that select devices. The first choice leaves the device open.
@@ -153,9 +145,10 @@ mod tests {
             ("--sizes 0x5", "at least 1x1"),
             ("--formats BGRA", "RGBA16F"),
             ("--backends pocl,,cuda", "empty name"),
-            ("--frames 0", "1..="),
-            ("--frames many", "invalid"),
-            ("--budget 0", "1..="),
+            ("--frames 0", "give a whole number from 1 to 1000000"),
+            ("--frames many", "give a whole number from 1 to 1000000"),
+            ("--budget 0", "give a whole number from 1 to 604800"),
+            ("--budget -1", "give a whole number from 1 to 604800"),
             ("--fromats R32F", "--formats"),
         ] {
             let error = of(arguments).unwrap_err();

@@ -7,6 +7,7 @@ use pixelferry::{
     BackendChoice, ComputeBackend, ComputeDisplay, Display, DisplayChoice, HeadlessDisplay, command::ApiChoice,
     open_all_backends, open_all_headless, report::Availability,
 };
+use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -22,20 +23,12 @@ impl Devices {
     pub fn find(plan: &Plan) -> Result<Self, Error> {
         let (found, status, errors) = open_all_backends();
         let mut problems: Vec<String> = errors.iter().map(ToString::to_string).collect();
-        for api in status {
-            if let Availability::Unavailable { reason, .. } = api.availability {
-                problems.push(format!("{}: {reason}", api.api));
-            }
-        }
+        problems.extend(status.into_iter().filter_map(|api| problem(api.api, api.availability)));
         let described = Device::list(found.iter().map(|b| b.device()));
         let all: Vec<_> = described.into_iter().zip(found).collect();
         let backends = wanted("compute backend", &plan.backends, all, |(device, _)| device, |_, _| false)?;
         let (found, status) = open_all_headless();
-        for kind in status {
-            if let Availability::Unavailable { reason, .. } = kind.availability {
-                problems.push(format!("{}: {reason}", kind.kind));
-            }
-        }
+        problems.extend(status.into_iter().filter_map(|kind| problem(kind.kind, kind.availability)));
         let found: Vec<_> = found.into_iter().map(|h| (h.display(), h)).collect();
         let described = Device::list(found.iter().map(|(d, _)| d.device()));
         let all = described.into_iter().zip(found).map(|(device, (display, headless))| (device, headless, display));
@@ -48,6 +41,13 @@ impl Devices {
             displays.retain(|(_, headless, _)| headless.gl().is_some());
         }
         Ok(Self { backends, displays, problems })
+    }
+}
+
+fn problem(of: impl fmt::Display, availability: Availability) -> Option<String> {
+    match availability {
+        Availability::Available => None,
+        Availability::Unavailable { reason, .. } => Some(format!("{of}: {reason}")),
     }
 }
 

@@ -17,13 +17,7 @@ pub fn text(record: &Record) -> String {
             let of = |c: &&Cell| c.compute == compute && c.display == display && c.mode == mode;
             let cells: Vec<&Cell> = record.cells.iter().filter(of).collect();
             if !cells.is_empty() {
-                line(
-                    &mut out,
-                    format!(
-                        "{mode}: median (p99) of a frame; * marks the best path; then the distance of the \
-                             automatic one from it"
-                    ),
-                );
+                line(&mut out, format!("{mode}: {WHAT}"));
                 line(&mut out, rows(&cells).to_string());
             }
         }
@@ -95,18 +89,17 @@ fn headline(record: &Record) -> String {
     format!("automatic within {tolerance:.0} % of the best in {} of {} cells{rest}; {verdict}", s.within, s.cells)
 }
 
+/// What the numbers of a table are.
+const WHAT: &str = "median (p99) of a frame; * marks the best path; then the distance of the automatic one from it";
+
 /// Explains an automatic choice outside the tolerance.
 fn miss(v: &Verdict) -> String {
     let same = v.same_path_us.map(|us| format!(", by name {}", time(us))).unwrap_or_default();
+    let Verdict { best, automatic_path, ratio, why, .. } = v;
+    let [best_us, automatic_us] = [v.best_us, v.automatic_us].map(time);
+    let (distance, uncertainty) = (percent(ratio.distance()), ratio.uncertainty * 100.0);
     format!(
-        "best {} {}; automatic {} {}{same}; {} ± {:.1} %: {}",
-        v.best,
-        time(v.best_us),
-        v.automatic_path,
-        time(v.automatic_us),
-        percent(v.ratio.distance()),
-        v.ratio.uncertainty * 100.0,
-        v.why
+        "best {best} {best_us}; automatic {automatic_path} {automatic_us}{same}; {distance} ± {uncertainty:.1} %: {why}"
     )
 }
 
@@ -193,7 +186,7 @@ fn percent(fraction: f64) -> String {
 }
 
 /// Returns each value once, in the order of first appearance.
-fn distinct<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec<T> {
+pub(crate) fn distinct<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut seen = Vec::new();
     for value in values {
         if !seen.contains(&value) {

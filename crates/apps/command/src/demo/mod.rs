@@ -54,18 +54,12 @@ pub fn run(options: DemoOptions, trace: Option<Trace>, log: &Log) -> Result<(), 
     }
 }
 
-/// Refuses an input that the scene does not use. With controls it is accepted, because the user can choose another
-/// scene.
-fn check_input(options: &DemoOptions) -> Result<(), String> {
-    match options.input {
-        Some(_) if options.scene != SceneName::Filter => Err("--input works with the scene `filter` only".into()),
-        _ => Ok(()),
-    }
-}
-
 /// Runs the scene without controls.
 pub fn bare(options: DemoOptions, trace: Option<Trace>) -> Result<(), Box<dyn Error>> {
-    check_input(&options)?;
+    // With controls an input is always accepted, because the user can choose another scene.
+    if options.input.is_some() && options.scene != SceneName::Filter {
+        return Err("--input works with the scene `filter` only".into());
+    }
     let (common, size) = (&options.common, options.common.size_or(1280, 720));
     let recipe = Recipe {
         scene: options.scene,

@@ -25,6 +25,13 @@ fn frames_and_controls_are_in_the_picture() {
 }
 
 #[test]
+fn one_frame_has_a_time_and_no_percentiles() {
+    let output = demo(&["--headless", "--display", "memory", "--frames", "1"], &[]);
+    let text = said(&output);
+    assert!(output.status.success() && text.contains("1 frame in ") && !text.contains("p50"), "{text}");
+}
+
+#[test]
 fn nothing_there_still_gives_picture_and_controls() {
     let out = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("bare.png");
     let no_egl = [("__EGL_VENDOR_LIBRARY_FILENAMES", "/dev/null/none.json")];

@@ -102,6 +102,15 @@ void mainImage(out vec4 c, in vec2 at) {{
 }
 
 #[test]
+fn negative_numbers_are_refused_by_what_they_are_for() {
+    for (option, says) in [("--step", "seconds above 0"), ("--limit", "seconds above 0"), ("--frames", "from 1 to")] {
+        let output = pixelferry(&["play", "a.glsl", "--headless", option, "-1"]).output().unwrap();
+        let [_, said] = texts(&output);
+        assert!(output.status.code() == Some(2) && said.contains(says), "{option}: {said}");
+    }
+}
+
+#[test]
 fn a_user_edits_a_text_and_never_loses_the_picture() {
     let file = folder("window").join("live.glsl");
     std::fs::write(&file, text(RED)).unwrap();

@@ -94,7 +94,10 @@ fn what_cannot_be_attached_is_said() {
     refused(&["view", "--attach", "a", "a.npy", "--save", "a.png"], 1, "one FILE or one stream");
     refused(&["demo", "plasma", "--publish", "a", "--headless"], 2, "--headless");
     refused(&["demo", "sine", "--backend", "cpu", "--publish", "a"], 1, "no picture to publish");
-    refused(&["view", "--attach", "a", "--save", "a.png"], 1, "stream \"a\": no process publishes it");
+    let output = user.runs(&["view", "--attach", "a", "--save", "a.png"]).output().unwrap();
+    let [_, said] = texts(&output);
+    let is_whole = said.contains("stream \"a\": no process publishes it") && said.contains("Start the publisher first");
+    assert!(output.status.code() == Some(1) && is_whole, "{said}");
 }
 
 #[test]

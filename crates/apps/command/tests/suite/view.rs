@@ -181,8 +181,8 @@ fn files_that_are_no_arrays_end_with_a_line_that_says_so() {
         (with("<f4", "(40000, 40000)"), "needs 6400000000, but"),
         (with("<f4", "(99999999999999999999,)"), "non-negative integer"),
         (with("<f4", "(-1, 4)"), "non-negative integer"),
-        (with("<f4", "(0, 4)"), "is empty"),
-        (with("<f4", "(4,)"), "x[None, :]"),
+        (npy("<f4", false, "(0, 4)", &[]), "is empty"),
+        (npy("<f4", false, "(4,)", &[0; 16]), "x[None, :]"),
         (with("<f4", &"(".repeat(60000)), "non-negative integer"),
         (with("<f4', 'more': 'x", "(2, 2)"), "unexpected key 'more'"),
     ];
@@ -463,6 +463,35 @@ fn several_files_are_explained_each_and_one_is_saved() {
         "{}",
         texts(&refused)[1]
     );
+}
+
+#[test]
+fn what_does_not_fit_an_array_is_refused_with_what_to_do() {
+    let file = folder("unfit").join("a.npy");
+    let path = file.to_str().unwrap();
+    let refused = |bytes: &[u8], options: &[&str]| {
+        std::fs::write(&file, bytes).unwrap();
+        let output = pixelferry(&["view", path, "--explain"]).args(options).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{:?}", texts(&output));
+        texts(&output)[1].clone()
+    };
+    let said = refused(&[singles(), vec![0; 7]].concat(), &[]);
+    assert!(said.contains("too many bytes: an array of shape [48, 64] needs 12288, but there are 12295"), "{said}");
+    let said = refused(&singles(), &["--layout", "HWC"]);
+    assert!(said.contains("[48, 64] has 2 dimensions, but layout=\"HWC\" names 3; use layout=\"HW\""), "{said}");
+    // More may follow in a stream, so it is read no further.
+    saved(&file, Some(&[singles(), vec![0; 7]].concat()), &[]);
+}
+
+#[test]
+fn an_invalid_limit_of_memory_is_said() {
+    let file = folder("limit").join("a.png");
+    image::GrayImage::new(3, 2).save(&file).unwrap();
+    let mut command = pixelferry(&["view", file.to_str().unwrap(), "--explain"]);
+    let output = command.env("PIXELFERRY_MEMORY_MIB", "much").output().unwrap();
+    let [shown, said] = texts(&output);
+    assert!(output.status.success() && shown.contains("uint8"), "{shown}{said}");
+    assert_eq!(said.matches("PIXELFERRY_MEMORY_MIB='much' is invalid").count(), 1, "{said}");
 }
 
 #[test]

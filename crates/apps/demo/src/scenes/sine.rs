@@ -74,25 +74,21 @@ impl Scene for Sine {
 
 /// The sum of two waves, for x from -1 to 1.
 fn source() -> KernelSource {
-    texts(
-        "sine",
-        "kernel void sine(PF_BUFFER(float2, out), float t) {
+    let opencl = "kernel void sine(PF_BUFFER(float2, out), float t) {
                uint i = get_global_id(0), n = PF_LEN(out);
                if (i >= n) return;
                float x = 2.0f * i / (n - 1) - 1.0f;
                float y = 0.6f * sin(9.0f * x + 2.0f * t) * cos(1.5f * x) + 0.15f * sin(60.0f * x - 5.0f * t);
                PF_ITEM(out, i) = (float2)(x, y);
-             }",
-        "__global__ void sine(PF_BUFFER(float2, out), float t) {
+             }";
+    let cuda = "__global__ void sine(PF_BUFFER(float2, out), float t) {
                unsigned i = blockIdx.x * blockDim.x + threadIdx.x, n = PF_LEN(out);
                if (i >= n) return;
                float x = 2.0f * i / (n - 1) - 1.0f;
                float y = 0.6f * sinf(9.0f * x + 2.0f * t) * cosf(1.5f * x) + 0.15f * sinf(60.0f * x - 5.0f * t);
                PF_ITEM(out, i) = make_float2(x, y);
-             }",
-    )
-    .wgsl(
-        "@compute @workgroup_size(64)
+             }";
+    let wgsl = "@compute @workgroup_size(64)
          fn sine(@builtin(global_invocation_id) id: vec3<u32>) {
            let i = pf_index(id);
            let n = pf_items();
@@ -101,9 +97,10 @@ fn source() -> KernelSource {
            let x = 2.0 * f32(i) / f32(n - 1u) - 1.0;
            pf_put_f32(2u * i, x);
            pf_put_f32(2u * i + 1u, 0.6 * sin(9.0 * x + 2.0 * t) * cos(1.5 * x) + 0.15 * sin(60.0 * x - 5.0 * t));
-         }",
-    )
-    .cpu_buffer(|out, args| {
+         }";
+    // SAFETY: both kernels write only items below the target's length, and take one number.
+    let source = unsafe { KernelSource::new("sine").opencl_c(opencl).cuda_cpp(cuda) }.wgsl(wgsl);
+    source.with_items(POINTS as usize).cpu_buffer(|out, args| {
         let t = args.f32(0)?;
         let last = POINTS as f32 - 1.0;
         out.par_items(|i| -> [f32; 2] {
@@ -112,13 +109,6 @@ fn source() -> KernelSource {
             [x, y]
         })
     })
-    .with_items(POINTS as usize)
-}
-
-/// Makes a kernel from its source in both languages.
-fn texts(name: &'static str, opencl: &'static str, cuda: &'static str) -> KernelSource {
-    // SAFETY: both kernels write only items below the target's length, and take one number.
-    unsafe { KernelSource::new(name).opencl_c(opencl).cuda_cpp(cuda) }
 }
 
 const VERTEX: &str = "#version 330 core

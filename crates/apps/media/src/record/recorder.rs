@@ -4,13 +4,10 @@ use super::error::RecordError;
 use super::film::{Film, Picture};
 use super::output::Output;
 use image::{ImageBuffer, Rgba};
-use interop_core::{Error, Extent, ImageDesc, PixelFormat, SurfaceDesc};
+use interop_core::{Error, Extent, ImageDesc, PixelFormat, RowOrder, SurfaceDesc};
+use pixelferry::api::gl::{FrameReads, GlDisplay, Viewport};
+use std::collections::VecDeque;
 use std::time::{Duration, Instant};
-use {
-    interop_core::RowOrder,
-    pixelferry::api::gl::{FrameReads, GlDisplay, Viewport},
-    std::collections::VecDeque,
-};
 
 /// Reads that may be under way.
 const READS: usize = 3;
@@ -181,11 +178,8 @@ impl Recorder {
     pub fn put(&mut self, image: ImageDesc, pixels: Vec<u8>) -> Result<(), RecordError> {
         const OP: &str = "Recorder::put";
         if !matches!(image.format, PixelFormat::Rgba8 | PixelFormat::Bgra8 | PixelFormat::R8) {
-            return Err(Error::invalid(
-                OP,
-                format!("unsupported format {}; a film has RGBA8, BGRA8 or R8 pixels", image.format),
-            )
-            .into());
+            let said = format!("unsupported format {}; a film has RGBA8, BGRA8 or R8 pixels", image.format);
+            return Err(Error::invalid(OP, said).into());
         }
         let desc = SurfaceDesc::Image(image);
         let bytes = desc.byte_len()?;

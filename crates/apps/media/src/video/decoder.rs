@@ -78,21 +78,8 @@ impl Decoder {
     pub fn open(file: File) -> Result<Self, Error> {
         elements::require(&NEEDED)?;
         let mut launch = Command::new(LAUNCH);
-        launch.args([
-            "-q",
-            "fdsrc",
-            "fd=0",
-            "!",
-            "decodebin",
-            "!",
-            "videoconvert",
-            "dither=none",
-            "!",
-            CAPS,
-            "!",
-            "gdppay",
-            "!",
-        ]);
+        launch.args("-q fdsrc fd=0 ! decodebin ! videoconvert dither=none !".split(' '));
+        launch.args([CAPS, "!", "gdppay", "!"]);
         launch.args(child::TO_OUTPUT);
         let input = file.try_clone().map_err(Error::Input)?;
         Self::of(child::spawn(launch, input.into(), Stdio::piped())?, file)

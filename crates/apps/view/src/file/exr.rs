@@ -11,6 +11,7 @@ use exr::prelude::{AnyChannel, AnyChannels, FlatSamples, Layer, ReadChannels as 
 use pixelferry_look::Number;
 use pixelferry_media::memory;
 use std::io::{Cursor, Read};
+use std::mem;
 
 /// Reads what follows the first bytes.
 pub fn read(mut bytes: Vec<u8>, from: impl Read, name: &str) -> Result<Vec<Array>, ReadError> {
@@ -64,26 +65,19 @@ fn interleaved(channels: &[&AnyChannel<FlatSamples>]) -> (Vec<u8>, Number) {
     let all: Vec<&FlatSamples> = channels.iter().map(|channel| &channel.sample_data).collect();
     let count = all.first().map_or(0, |one| one.len());
     let number = |code, bits| Number { code, bits, foreign: false };
-    let is = |of: fn(&FlatSamples) -> bool| all.iter().all(|one| of(one));
+    let is_one = all.windows(2).all(|two| mem::discriminant(two[0]) == mem::discriminant(two[1]));
     let mut bytes = Vec::new();
-    let pixels = (0..count).flat_map(|pixel| all.iter().map(move |one| (*one, pixel)));
-    let number = if is(|one| matches!(one, FlatSamples::F16(_))) {
-        pixels.for_each(|(one, pixel)| {
-            if let FlatSamples::F16(all) = one {
-                bytes.extend(all[pixel].to_ne_bytes())
-            }
-        });
-        number(2, 16)
-    } else if is(|one| matches!(one, FlatSamples::U32(_))) {
-        pixels.for_each(|(one, pixel)| {
-            if let FlatSamples::U32(all) = one {
-                bytes.extend(all[pixel].to_ne_bytes())
-            }
-        });
-        number(1, 32)
-    } else {
-        pixels.for_each(|(one, pixel)| bytes.extend(one.value_by_flat_index(pixel).to_f32().to_ne_bytes()));
-        number(2, 32)
+    for (pixel, one) in (0..count).flat_map(|pixel| all.iter().map(move |one| (pixel, *one))) {
+        match one {
+            FlatSamples::F16(all) if is_one => bytes.extend(all[pixel].to_ne_bytes()),
+            FlatSamples::U32(all) if is_one => bytes.extend(all[pixel].to_ne_bytes()),
+            other => bytes.extend(other.value_by_flat_index(pixel).to_f32().to_ne_bytes()),
+        }
+    }
+    let number = match all.first() {
+        Some(FlatSamples::F16(_)) if is_one => number(2, 16),
+        Some(FlatSamples::U32(_)) if is_one => number(1, 32),
+        _ => number(2, 32),
     };
     (bytes, number)
 }

@@ -68,6 +68,7 @@ pub fn read(mut from: impl Read, name: &str, there: Option<u64>, is_packed: bool
     let make = || Array::allocate(name, shape.clone(), strides.clone(), number, needed);
     let array = match there {
         Some(there) if there < needed as u64 => return Err(too_short(there)),
+        Some(there) if there > needed as u64 => return Err(ReadError::Long { shape, needed, there }),
         Some(there) => {
             let array = make()?;
             from.read_exact(&mut array.write()?).map_err(|_| too_short(there))?;

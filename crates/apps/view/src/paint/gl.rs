@@ -171,21 +171,12 @@ impl Objects {
             gl.bind_buffer(glow::PIXEL_UNPACK_BUFFER, None);
             gl.pixel_store_i32(glow::UNPACK_ALIGNMENT, 1);
             gl.pixel_store_i32(glow::UNPACK_ROW_LENGTH, 0);
+            let (target, layout, kind) = (glow::TEXTURE_2D, glow::RGBA, glow::UNSIGNED_BYTE);
             let pixels = glow::PixelUnpackData::Slice(Some(cast_slice(&image.pixels)));
             match delta.pos {
                 Some([x, y]) => {
                     let (x, y) = (x as i32, y as i32);
-                    gl.tex_sub_image_2d(
-                        glow::TEXTURE_2D,
-                        0,
-                        x,
-                        y,
-                        width,
-                        height,
-                        glow::RGBA,
-                        glow::UNSIGNED_BYTE,
-                        pixels,
-                    );
+                    gl.tex_sub_image_2d(target, 0, x, y, width, height, layout, kind, pixels);
                 }
                 None => {
                     let filter = |f| if f == TextureFilter::Nearest { glow::NEAREST } else { glow::LINEAR } as i32;
@@ -203,17 +194,7 @@ impl Objects {
                         gl.tex_parameter_i32(glow::TEXTURE_2D, name, value);
                     }
                     let format = glow::RGBA8 as i32;
-                    gl.tex_image_2d(
-                        glow::TEXTURE_2D,
-                        0,
-                        format,
-                        width,
-                        height,
-                        0,
-                        glow::RGBA,
-                        glow::UNSIGNED_BYTE,
-                        pixels,
-                    );
+                    gl.tex_image_2d(target, 0, format, width, height, 0, layout, kind, pixels);
                 }
             }
             gl.bind_texture(glow::TEXTURE_2D, None);

@@ -433,16 +433,12 @@ impl ArrayView {
     fn lines(&self, window: Extent) -> Lines {
         let zoom = (self.pixels(window).scale() * 1000.0).round() / 10.0;
         let ShownArray { array, plane, .. } = self.on_show();
+        let position = self.position().map(|position| format!("{position}: {}", array.name()));
+        let name: Vec<_> = position.into_iter().chain(self.frame()).collect();
         Lines {
             pointer: self.under_pointer(window).unwrap_or_default(),
             look: format!("{:#}; {zoom}%", plane.tone),
-            name: self
-                .position()
-                .map(|position| format!("{position}: {}", array.name()))
-                .into_iter()
-                .chain(self.frame())
-                .collect::<Vec<_>>()
-                .join("; "),
+            name: name.join("; "),
             notice: self.notice.clone(),
             help: self.has_help.then(keys),
         }

@@ -2,12 +2,12 @@
 
 use crate::abi::*;
 use crate::boundary::{array, optional_structure, optional_text, structure, text};
-use crate::convert::OptionTexts;
 use crate::failure::{Failure, Result};
 use crate::handles::Handle as _;
 use crate::sources::HostFunction;
 use pixelferry::{
-    BackendChoice, DisplayChoice, InitialContent, KernelSource, Language, LinkBuilder, Scratch, command::ApiChoice as _,
+    BackendChoice, DisplayChoice, InitialContent, KernelSource, Language, LinkBuilder, Policy, Scratch,
+    command::ApiChoice as _,
 };
 use std::ffi::c_char;
 
@@ -79,8 +79,7 @@ unsafe fn scratch(at: usize, arg: &pf_arg) -> Result<Scratch> {
 pub unsafe fn builder(given: &pf_frames) -> Result<LinkBuilder> {
     // SAFETY: the caller's promise.
     unsafe {
-        let options = optional_structure(given.options)?;
-        let policy = options.policy(&option_texts(&options)?)?;
+        let policy = policy(given.options)?;
         let mut builder = LinkBuilder::new(structure(given.surface)?.desc()?)
             .backend(backend_choice(given.backend)?)
             .display(display_choice(given.display)?)
@@ -118,17 +117,16 @@ pub unsafe fn display_choice(name: *const c_char) -> Result<DisplayChoice> {
     Ok(name.map(DisplayChoice::parse).transpose()?.unwrap_or_default())
 }
 
-/// Reads the texts of options.
+/// Reads the options for choosing a path; null means the default.
 ///
 /// # Safety
-/// The header's promise for the texts of `pf_link_options`.
-pub unsafe fn option_texts<'a>(options: &pf_link_options) -> Result<OptionTexts<'a>> {
+/// The header's promises for `pf_link_options`.
+pub unsafe fn policy(options: *const pf_link_options) -> Result<Policy> {
     // SAFETY: the caller's promise.
     unsafe {
-        Ok(OptionTexts {
-            path: optional_text(options.path, "pf_link_options.path")?,
-            prefer: optional_text(options.prefer, "pf_link_options.prefer")?,
-            profiles: optional_text(options.profiles, "pf_link_options.profiles")?,
-        })
+        let options = optional_structure(options)?;
+        let path = optional_text(options.path, "pf_link_options.path")?;
+        let prefer = optional_text(options.prefer, "pf_link_options.prefer")?;
+        options.policy([path, prefer], optional_text(options.profiles, "pf_link_options.profiles")?)
     }
 }

@@ -1,25 +1,18 @@
 //! Displays.
 
 use crate::abi::*;
-use crate::boundary::out;
 use crate::call::call;
 use crate::exports::caller_structs::display_choice;
-use crate::exports::results::{give, give_json};
+use crate::exports::results::{give, say, to_json};
 use crate::failure::Result;
 use crate::handles::{Handle as _, free};
 use pixelferry::open_headless;
 use std::ffi::{c_char, c_void};
-use std::ptr;
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pf_display_open(name: *const c_char, display: *mut *mut pf_display) -> pf_status {
-    call("pf_display_open", || {
-        // SAFETY: the header's promise for pointers.
-        unsafe {
-            out(display, ptr::null_mut(), "display")?;
-            give(display, open_headless(display_choice(name)?)?)
-        }
-    })
+    // SAFETY: the header's promise for pointers.
+    call("pf_display_open", || unsafe { give(display, "display", || Ok(open_headless(display_choice(name)?)?)) })
 }
 
 #[unsafe(no_mangle)]
@@ -27,13 +20,8 @@ pub unsafe extern "C" fn pf_display_from_current_gl(
     options: *const pf_gl_options,
     display: *mut *mut pf_display,
 ) -> pf_status {
-    call("pf_display_from_current_gl", || {
-        // SAFETY: the header's promise for pointers, and for the context.
-        unsafe {
-            out(display, ptr::null_mut(), "display")?;
-            give(display, engine::from_current(options)?)
-        }
-    })
+    // SAFETY: the header's promise for pointers, and for the context.
+    call("pf_display_from_current_gl", || unsafe { give(display, "display", || engine::from_current(options)) })
 }
 
 #[unsafe(no_mangle)]
@@ -43,12 +31,9 @@ pub unsafe extern "C" fn pf_display_from_gl_loader(
     options: *const pf_gl_options,
     display: *mut *mut pf_display,
 ) -> pf_status {
-    call("pf_display_from_gl_loader", || {
-        // SAFETY: the header's promise for pointers, and for the context and its functions.
-        unsafe {
-            out(display, ptr::null_mut(), "display")?;
-            give(display, engine::from_loader((get_proc, user), options)?)
-        }
+    // SAFETY: the header's promise for pointers, and for the context and its functions.
+    call("pf_display_from_gl_loader", || unsafe {
+        give(display, "display", || engine::from_loader((get_proc, user), options))
     })
 }
 
@@ -70,13 +55,8 @@ pub extern "C" fn pf_display_finish(display: *mut pf_display) -> pf_status {
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pf_display_json(display: *mut pf_display, json: *mut *mut c_char) -> pf_status {
-    call("pf_display_json", || {
-        // SAFETY: the header's promise for pointers.
-        unsafe {
-            out(json, ptr::null_mut(), "json")?;
-            give_json(json, pf_display::get(display)?.display().device())
-        }
-    })
+    // SAFETY: the header's promise for pointers.
+    call("pf_display_json", || unsafe { say(json, "json", || to_json(pf_display::get(display)?.display().device())) })
 }
 
 #[unsafe(no_mangle)]
@@ -150,25 +130,17 @@ mod engine {
 #[cfg(not(feature = "gl"))]
 mod engine {
     use super::*;
-    use crate::failure::Failure;
+    use crate::failure::{Failure, absent};
     use pixelferry::HeadlessDisplay;
 
-    pub unsafe fn from_current(_: *const pf_gl_options) -> Result<HeadlessDisplay> {
-        Err(Failure::not_built_in("gl"))
-    }
-
-    pub unsafe fn from_loader(
-        _: (pf_get_proc_function, *mut c_void),
-        _: *const pf_gl_options,
-    ) -> Result<HeadlessDisplay> {
-        Err(Failure::not_built_in("gl"))
+    absent! {
+        Failure::not_built_in("gl");
+        [unsafe] from_current(*const pf_gl_options) -> HeadlessDisplay;
+        [unsafe] from_loader((pf_get_proc_function, *mut c_void), *const pf_gl_options) -> HeadlessDisplay;
+        [unsafe] context_lost(&HeadlessDisplay) -> ();
     }
 
     pub fn make_current(_: &HeadlessDisplay) -> Result<()> {
         Ok(())
-    }
-
-    pub unsafe fn context_lost(_: &HeadlessDisplay) -> Result<()> {
-        Err(Failure::not_built_in("gl"))
     }
 }

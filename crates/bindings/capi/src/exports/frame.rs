@@ -1,7 +1,7 @@
 //! Frames being written.
 
 use crate::abi::*;
-use crate::boundary::{array, fill, fillable};
+use crate::boundary::{array, fill};
 use crate::call::call;
 use crate::convert::{check_pitch, format_code, shape};
 use crate::failure::{Failure, Result};
@@ -105,18 +105,7 @@ fn map_frame(
 /// Describes the bytes of a view, which begins with the first of `bytes`.
 fn pixels(bytes: &mut [u8], view: &View) -> pf_pixels {
     let (row_bytes, _) = shape(view);
-    let none = pf_pixels {
-        size: size_of::<pf_pixels>(),
-        data: bytes.as_mut_ptr().cast(),
-        row_pitch: 0,
-        row_bytes,
-        row: 0,
-        rows: 1,
-        width: 0,
-        height: 0,
-        format: 0,
-        reserved: 0,
-    };
+    let none = pf_pixels { data: bytes.as_mut_ptr().cast(), row_bytes, rows: 1, ..pf_pixels::blank() };
     match view {
         View::Buffer(_) => none,
         View::Image(image) => pf_pixels {
@@ -133,14 +122,8 @@ fn pixels(bytes: &mut [u8], view: &View) -> pf_pixels {
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pf_frame_device_memory(frame: *mut pf_frame, memory: *mut pf_device_memory) -> pf_status {
-    call("pf_frame_device_memory", || {
-        // SAFETY: the header's promise for pointers.
-        unsafe { fillable(memory) }?;
-        let slot = pf_frame::get(frame)?;
-        let found = slot.with(device::memory)?;
-        // SAFETY: the same.
-        unsafe { fill(memory, found) }
-    })
+    // SAFETY: the header's promise for pointers.
+    call("pf_frame_device_memory", || unsafe { fill(memory, || pf_frame::get(frame)?.with(device::memory)) })
 }
 
 #[unsafe(no_mangle)]
@@ -166,7 +149,6 @@ fn end(frame: *mut pf_frame, finish: bool) -> Result<()> {
 mod device {
     use super::*;
     use pixelferry::RawMemory;
-    use std::ptr;
 
     pub fn memory(frame: &mut FrameWriter<'_, '_>) -> Result<pf_device_memory> {
         let device = frame.backend().device().to_string();
@@ -174,11 +156,15 @@ mod device {
         let raw = unsafe { frame.raw() }?;
         let found = match raw.memory() {
             RawMemory::Cuda { address, stream, .. } => {
-                pf_device_memory { api: PIXELFERRY_API_CUDA, address, queue: stream, ..NONE }
+                pf_device_memory { api: PIXELFERRY_API_CUDA, address, queue: stream, ..pf_device_memory::blank() }
             }
-            RawMemory::OpenCl { buffer, queue, context, .. } => {
-                pf_device_memory { api: PIXELFERRY_API_OPENCL, object: buffer, queue, context, ..NONE }
-            }
+            RawMemory::OpenCl { buffer, queue, context, .. } => pf_device_memory {
+                api: PIXELFERRY_API_OPENCL,
+                object: buffer,
+                queue,
+                context,
+                ..pf_device_memory::blank()
+            },
             _ => Err(Error::Unsupported {
                 operation: "pf_frame_device_memory",
                 device,
@@ -198,19 +184,4 @@ mod device {
             },
         })
     }
-
-    const NONE: pf_device_memory = pf_device_memory {
-        size: size_of::<pf_device_memory>(),
-        address: 0,
-        offset: 0,
-        object: ptr::null_mut(),
-        queue: ptr::null_mut(),
-        context: ptr::null_mut(),
-        row_pitch: 0,
-        row_bytes: 0,
-        api: 0,
-        width: 0,
-        height: 0,
-        format: 0,
-    };
 }

@@ -1,10 +1,10 @@
 //! Links.
 
 use crate::abi::*;
-use crate::boundary::{bytes_mut, optional_structure, out, put, structure, text};
+use crate::boundary::{bytes_mut, optional_out, optional_structure, out, put, structure, text};
 use crate::call::call;
-use crate::exports::caller_structs::{builder, option_texts};
-use crate::exports::results::{give, give_json, say};
+use crate::exports::caller_structs::{builder, policy};
+use crate::exports::results::{give, say, to_json};
 use crate::failure::{Failure, Result};
 use crate::frame_callback::{FrameCallback, refused_or};
 use crate::handles::{Handle as _, free, is_parents, remove};
@@ -28,28 +28,24 @@ pub unsafe extern "C" fn pf_open_pair(
             out(backend, ptr::null_mut(), "backend")?;
             out(link, ptr::null_mut(), "link")?;
             let given = structure(frames)?;
-            if !display.is_null() {
-                out(display, ptr::null_mut(), "display")?;
-            }
+            optional_out(display, ptr::null_mut(), "display")?;
             let count = if kernels.is_null() { 0 } else { given.launch_count };
             for at in 0..count {
                 out(kernels.wrapping_add(at), ptr::null_mut(), "kernels")?;
             }
-            if !report.is_null() {
-                out(report, ptr::null_mut(), "report")?;
-            }
+            optional_out(report, ptr::null_mut(), "report")?;
             let opened = builder(&given)?.open()?;
             if !report.is_null() {
-                give_json(report, &opened.report)?;
+                say(report, "report", || to_json(&opened.report))?;
             }
             for (at, kernel) in opened.kernels.into_iter().take(count).enumerate() {
-                give(kernels.wrapping_add(at), kernel)?;
+                give(kernels.wrapping_add(at), "kernels", || Ok(kernel))?;
             }
             if !display.is_null() && given.shown_by.is_null() {
-                give(display, opened.screen)?;
+                give(display, "display", || Ok(opened.screen))?;
             }
-            give(backend, opened.backend)?;
-            give(link, LinkSlot::new(opened.link))
+            give(backend, "backend", || Ok(opened.backend))?;
+            give(link, "link", || Ok(LinkSlot::new(opened.link)))
         }
     })
 }
@@ -62,35 +58,25 @@ pub unsafe extern "C" fn pf_link_open(
     options: *const pf_link_options,
     link: *mut *mut pf_link,
 ) -> pf_status {
-    call("pf_link_open", || {
-        // SAFETY: the header's promise for pointers.
-        unsafe {
-            out(link, ptr::null_mut(), "link")?;
+    // SAFETY: the header's promise for pointers.
+    call("pf_link_open", || unsafe {
+        give(link, "link", || {
             let (backend, display) = (pf_backend::get(backend)?, pf_display::get(display)?.display());
-            let desc = structure(surface)?.desc()?;
-            let options = optional_structure(options)?;
-            let policy = options.policy(&option_texts(&options)?)?;
-            let opened = Link::open(backend, display, desc, LinkOptions::new(policy))?;
-            give(link, LinkSlot::new(opened))
-        }
+            let (desc, policy) = (structure(surface)?.desc()?, policy(options)?);
+            Ok(LinkSlot::new(Link::open(backend, display, desc, LinkOptions::new(policy))?))
+        })
     })
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pf_link_frame(link: *mut pf_link, compute: pf_frame_function, user: *mut c_void) -> pf_status {
     call("pf_link_frame", || {
-        let compute = compute.ok_or_else(|| Failure::argument("compute is NULL"))?;
-        let slot = pf_link::get(link)?;
         // SAFETY: the header asks for a function that may be called with `user`, and returns.
-        frame(&slot, |frame| unsafe { compute(user, frame) })
+        let computing = unsafe { FrameCallback::new(compute, user) }?;
+        let one_try = |frame: &mut WriteFrame<'_>| computing.one_try(FrameWriter::Link(frame), true);
+        let done = pf_link::get(link)?.with(|link| link.frame(one_try))?;
+        refused_or(done, &computing.refusal())
     })
-}
-
-/// Computes one frame with the caller's function, again on another path if one fails.
-fn frame(link: &LinkSlot, compute: impl Fn(*mut pf_frame) -> i32) -> Result<()> {
-    let computing = FrameCallback::new(compute);
-    let done = link.with(|link| link.frame(|frame| computing.one_try(FrameWriter::Link(frame), true)))?;
-    refused_or(done, &computing.refusal())
 }
 
 /// Begins a frame that the caller ends.
@@ -102,14 +88,14 @@ unsafe fn begin(
     frame: *mut *mut pf_frame,
     acquire: impl FnOnce(&'static mut Link) -> Result<WriteFrame<'static>, Error>,
 ) -> Result<()> {
+    let begin = || {
+        let link = pf_link::get(link)?;
+        let handle = pf_frame::insert(link.begin(acquire)?)?;
+        link.set_open(handle.addr());
+        Ok(handle)
+    };
     // SAFETY: the caller's promise.
-    unsafe { out(frame, ptr::null_mut(), "frame") }?;
-    let link = pf_link::get(link)?;
-    let handle = pf_frame::insert(link.begin(acquire)?)?;
-    link.set_open(handle.addr());
-    // SAFETY: `out` accepted it.
-    unsafe { put(frame, handle) };
-    Ok(())
+    unsafe { put(frame, ptr::null_mut(), "frame", begin) }
 }
 
 #[unsafe(no_mangle)]
@@ -150,15 +136,14 @@ pub unsafe extern "C" fn pf_link_acquire_bytes(
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pf_link_show(link: *mut pf_link, shown: *mut *mut pf_shown) -> pf_status {
-    call("pf_link_show", || {
-        // SAFETY: the header's promise for pointers.
-        unsafe { out(shown, ptr::null_mut(), "shown") }?;
-        let link = pf_link::get(link)?;
-        let handle = pf_shown::insert(link.show()?)?;
-        link.set_open(handle.addr());
-        // SAFETY: `out` accepted it.
-        unsafe { put(shown, handle) };
-        Ok(())
+    // SAFETY: the header's promise for pointers.
+    call("pf_link_show", || unsafe {
+        put(shown, ptr::null_mut(), "shown", || {
+            let link = pf_link::get(link)?;
+            let handle = pf_shown::insert(link.show()?)?;
+            link.set_open(handle.addr());
+            Ok(handle)
+        })
     })
 }
 
@@ -208,9 +193,7 @@ impl OutBuffer<'_> {
     pub unsafe fn new(data: *mut c_void, bytes: usize, needed: *mut usize) -> Result<Self> {
         // SAFETY: the caller's promise.
         unsafe {
-            if !needed.is_null() {
-                out(needed, 0, "needed")?;
-            }
+            optional_out(needed, 0, "needed")?;
             Ok(Self { data: bytes_mut(data.cast::<u8>(), bytes, "data")?, needed })
         }
     }
@@ -219,7 +202,7 @@ impl OutBuffer<'_> {
     pub fn fill(self, len: usize, read: impl FnOnce() -> Result<Vec<u8>>) -> Result<()> {
         if !self.needed.is_null() {
             // SAFETY: `out` accepted it.
-            unsafe { put(self.needed, len) };
+            unsafe { self.needed.write(len) };
         }
         let bytes = self.data.len();
         if bytes == 0 && !self.needed.is_null() {
@@ -254,36 +237,23 @@ pub unsafe extern "C" fn pf_link_save(
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pf_link_path(link: *mut pf_link, path: *mut *mut c_char) -> pf_status {
-    call("pf_link_path", || {
-        // SAFETY: the header's promise for pointers.
-        unsafe {
-            out(path, ptr::null_mut(), "path")?;
-            say(path, pf_link::get(link)?.look(|link| link.path().name().to_owned())?);
-        }
-        Ok(())
+    // SAFETY: the header's promise for pointers.
+    call("pf_link_path", || unsafe {
+        say(path, "path", || pf_link::get(link)?.look(|link| link.path().name().to_owned()))
     })
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pf_link_explain(link: *mut pf_link, explanation: *mut *mut c_char) -> pf_status {
-    call("pf_link_explain", || {
-        // SAFETY: the header's promise for pointers.
-        unsafe {
-            out(explanation, ptr::null_mut(), "explanation")?;
-            say(explanation, pf_link::get(link)?.look(Link::explain)?);
-        }
-        Ok(())
-    })
+    // SAFETY: the header's promise for pointers.
+    call("pf_link_explain", || unsafe { say(explanation, "explanation", || pf_link::get(link)?.look(Link::explain)) })
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pf_link_report_json(link: *mut pf_link, json: *mut *mut c_char) -> pf_status {
-    call("pf_link_report_json", || {
-        // SAFETY: the header's promise for pointers.
-        unsafe {
-            out(json, ptr::null_mut(), "json")?;
-            pf_link::get(link)?.look(|link| give_json(json, link.report()))?
-        }
+    // SAFETY: the header's promise for pointers.
+    call("pf_link_report_json", || unsafe {
+        say(json, "json", || pf_link::get(link)?.look(|link| to_json(link.report()))?)
     })
 }
 

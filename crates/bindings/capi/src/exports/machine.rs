@@ -1,15 +1,14 @@
 //! Versions, texts, and what this machine has.
 
 use crate::abi::*;
-use crate::boundary::{optional_structure, out, structure};
+use crate::boundary::structure;
 use crate::call::{call, last_message};
-use crate::exports::caller_structs::option_texts;
-use crate::exports::results::give_json;
+use crate::exports::caller_structs::policy;
+use crate::exports::results::{say, to_json};
 use crate::failure;
 use crate::texts::free_text;
 use pixelferry::{open_all_backends, probe_with};
 use std::ffi::{CStr, c_char};
-use std::ptr;
 
 const VERSION: &CStr = match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
     Ok(version) => version,
@@ -54,13 +53,8 @@ pub extern "C" fn pf_string_free(text: *mut c_char) -> pf_status {
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pf_backends_json(json: *mut *mut c_char) -> pf_status {
-    call("pf_backends_json", || {
-        // SAFETY: the header's promise for pointers.
-        unsafe {
-            out(json, ptr::null_mut(), "json")?;
-            give_json(json, &open_all_backends().1)
-        }
-    })
+    // SAFETY: the header's promise for pointers.
+    call("pf_backends_json", || unsafe { say(json, "json", || to_json(&open_all_backends().1)) })
 }
 
 #[unsafe(no_mangle)]
@@ -69,14 +63,8 @@ pub unsafe extern "C" fn pf_probe_json(
     options: *const pf_link_options,
     json: *mut *mut c_char,
 ) -> pf_status {
-    call("pf_probe_json", || {
-        // SAFETY: the header's promise for pointers.
-        unsafe {
-            out(json, ptr::null_mut(), "json")?;
-            let desc = structure(surface)?.desc()?;
-            let options = optional_structure(options)?;
-            let policy = options.policy(&option_texts(&options)?)?;
-            give_json(json, &probe_with(&desc, policy, &[], &[])?)
-        }
+    // SAFETY: the header's promise for pointers.
+    call("pf_probe_json", || unsafe {
+        say(json, "json", || to_json(&probe_with(&structure(surface)?.desc()?, policy(options)?, &[], &[])?))
     })
 }

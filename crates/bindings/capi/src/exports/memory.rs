@@ -1,7 +1,7 @@
 //! A caller's own memory on a device, for kernels to read, and for passes whose result is not shown.
 
 use crate::abi::*;
-use crate::boundary::{array, bytes_mut, out};
+use crate::boundary::{array, bytes_mut};
 use crate::call::call;
 use crate::exports::results::give;
 use crate::failure::{Failure, Result};
@@ -10,7 +10,6 @@ use crate::sources::{LaunchSources, arguments, busy_memory};
 use pixelferry::Target;
 use std::cell::RefCell;
 use std::ffi::c_void;
-use std::ptr;
 use std::rc::Rc;
 
 fn with<R>(memory: *mut pf_memory, f: impl FnOnce(&mut Memory) -> Result<R>) -> Result<R> {
@@ -28,14 +27,13 @@ pub unsafe extern "C" fn pf_memory_new(
     bytes: usize,
     memory: *mut *mut pf_memory,
 ) -> pf_status {
-    call("pf_memory_new", || {
-        // SAFETY: the header's promise for pointers.
-        unsafe {
-            out(memory, ptr::null_mut(), "memory")?;
+    // SAFETY: the header's promise for pointers.
+    call("pf_memory_new", || unsafe {
+        give(memory, "memory", || {
             let backend = pf_backend::get(backend)?;
-            let allocated = backend.allocate(bytes)?;
-            give(memory, SharedMemory::Own(Rc::new(RefCell::new(Memory { backend, memory: allocated }))))
-        }
+            let memory = backend.allocate(bytes)?;
+            Ok(SharedMemory::Own(Rc::new(RefCell::new(Memory { backend, memory }))))
+        })
     })
 }
 

@@ -1,7 +1,7 @@
 //! A caller's own textures and buffers: frames written into them, and their content as memory for kernels.
 
 use crate::abi::*;
-use crate::boundary::{fill, fillable, optional_structure, optional_text, out, structure};
+use crate::boundary::{fill, optional_structure, optional_text, structure};
 use crate::call::call;
 use crate::exports::results::{give, say};
 use crate::exports::{shown_frame, vulkan};
@@ -13,7 +13,6 @@ use crate::objects::{IntakeSlot, OutletSlot};
 use interop_core::SurfacePart;
 use pixelferry::{Display, EnginePath, Intake, Outlet, OutletFrame, Policy, Region, Surface};
 use std::ffi::{c_char, c_void};
-use std::ptr;
 use std::rc::Rc;
 
 /// Opens the object as a surface of the display.
@@ -49,16 +48,15 @@ pub unsafe extern "C" fn pf_outlet_open(
     options: *const pf_outlet_options,
     outlet: *mut *mut pf_outlet,
 ) -> pf_status {
-    call("pf_outlet_open", || {
-        // SAFETY: the header's promise for pointers, and for the object.
-        unsafe {
-            out(outlet, ptr::null_mut(), "outlet")?;
+    // SAFETY: the header's promise for pointers, and for the object.
+    call("pf_outlet_open", || unsafe {
+        give(outlet, "outlet", || {
             let (backend, display) = (pf_backend::get(backend)?, pf_display::get(display)?.display());
             let options = optional_structure(options)?;
             let options = options.outlet(optional_text(options.path, "pf_outlet_options.path")?)?;
             let surface = surface(&display, &structure(object)?)?;
-            give(outlet, OutletSlot::new(Outlet::open_with(backend, display, surface, options)?))
-        }
+            Ok(OutletSlot::new(Outlet::open_with(backend, display, surface, options)?))
+        })
     })
 }
 
@@ -71,9 +69,8 @@ unsafe fn frame(
     part: Option<SurfacePart>,
     (compute, user): (pf_frame_function, *mut c_void),
 ) -> Result<()> {
-    let compute = compute.ok_or_else(|| Failure::argument("compute is NULL"))?;
     // SAFETY: the caller's promise.
-    let computing = FrameCallback::new(|frame| unsafe { compute(user, frame) });
+    let computing = unsafe { FrameCallback::new(compute, user) }?;
     let done = pf_outlet::get(outlet)?.with(|outlet| {
         let whole = SurfacePart::full(outlet.desc());
         let is_whole = part.as_ref().is_none_or(|part| *part == whole);
@@ -132,13 +129,11 @@ pub extern "C" fn pf_outlet_finish(outlet: *mut pf_outlet) -> pf_status {
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pf_outlet_explain(outlet: *mut pf_outlet, explanation: *mut *mut c_char) -> pf_status {
-    call("pf_outlet_explain", || {
-        // SAFETY: the header's promise for pointers.
-        unsafe {
-            out(explanation, ptr::null_mut(), "explanation")?;
-            say(explanation, pf_outlet::get(outlet)?.with(|outlet| explained(outlet.path(), outlet.rows()))?);
-        }
-        Ok(())
+    // SAFETY: the header's promise for pointers.
+    call("pf_outlet_explain", || unsafe {
+        say(explanation, "explanation", || {
+            pf_outlet::get(outlet)?.with(|outlet| explained(outlet.path(), outlet.rows()))
+        })
     })
 }
 
@@ -155,10 +150,9 @@ pub unsafe extern "C" fn pf_intake_open(
     path: *const c_char,
     intake: *mut *mut pf_intake,
 ) -> pf_status {
-    call("pf_intake_open", || {
-        // SAFETY: the header's promise for pointers, and for the object.
-        unsafe {
-            out(intake, ptr::null_mut(), "intake")?;
+    // SAFETY: the header's promise for pointers, and for the object.
+    call("pf_intake_open", || unsafe {
+        give(intake, "intake", || {
             let (backend, display) = (pf_backend::get(backend)?, pf_display::get(display)?.display());
             let path = optional_text(path, "path")?.map(|path| Policy::default().paths.named(path)).transpose()?;
             let surface = surface(&display, &structure(object)?)?;
@@ -166,42 +160,32 @@ pub unsafe extern "C" fn pf_intake_open(
                 Some(path) => Intake::open_by(backend, display, surface, path),
                 None => Intake::open(backend, display, surface),
             };
-            give(intake, IntakeSlot::new(opened?))
-        }
+            Ok(IntakeSlot::new(opened?))
+        })
     })
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pf_intake_take(intake: *mut pf_intake, memory: *mut *mut pf_memory) -> pf_status {
-    call("pf_intake_take", || {
-        // SAFETY: the header's promise for pointers.
-        unsafe {
-            out(memory, ptr::null_mut(), "memory")?;
-            give(memory, SharedMemory::Taken(pf_intake::get(intake)?.take()?))
-        }
+    // SAFETY: the header's promise for pointers.
+    call("pf_intake_take", || unsafe {
+        give(memory, "memory", || Ok(SharedMemory::Taken(pf_intake::get(intake)?.take()?)))
     })
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pf_intake_surface(intake: *mut pf_intake, surface: *mut pf_surface) -> pf_status {
-    call("pf_intake_surface", || {
-        // SAFETY: the header's promise for pointers.
-        unsafe {
-            fillable(surface)?;
-            fill(surface, pf_surface::of(pf_intake::get(intake)?.desc()))
-        }
-    })
+    // SAFETY: the header's promise for pointers.
+    call("pf_intake_surface", || unsafe { fill(surface, || Ok(pf_surface::of(pf_intake::get(intake)?.desc()))) })
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pf_intake_explain(intake: *mut pf_intake, explanation: *mut *mut c_char) -> pf_status {
-    call("pf_intake_explain", || {
-        // SAFETY: the header's promise for pointers.
-        unsafe {
-            out(explanation, ptr::null_mut(), "explanation")?;
-            say(explanation, pf_intake::get(intake)?.with(|intake| explained(intake.path(), intake.rows()))?);
-        }
-        Ok(())
+    // SAFETY: the header's promise for pointers.
+    call("pf_intake_explain", || unsafe {
+        say(explanation, "explanation", || {
+            pf_intake::get(intake)?.with(|intake| explained(intake.path(), intake.rows()))
+        })
     })
 }
 

@@ -1,4 +1,4 @@
-//! Writes results to a caller's memory.
+//! Writes results to a caller's memory. Each function clears the place before it computes the result.
 
 use crate::boundary::put;
 use crate::failure::Result;
@@ -6,34 +6,27 @@ use crate::handles::Handle;
 use crate::texts::give_text;
 use serde::Serialize;
 use std::ffi::c_char;
+use std::ptr;
 
-/// Makes a handle and writes it to a place that `boundary::out` checked.
+/// Makes a handle of the object.
 ///
 /// # Safety
-/// `boundary::out` accepted `out`.
-pub unsafe fn give<H: Handle>(out: *mut *mut H, object: H::Object) -> Result<()> {
-    let handle = H::insert(object)?;
+/// `to` is null, or may be written.
+pub unsafe fn give<H: Handle>(to: *mut *mut H, what: &str, object: impl FnOnce() -> Result<H::Object>) -> Result<()> {
     // SAFETY: the caller's promise.
-    unsafe { put(out, handle) };
-    Ok(())
+    unsafe { put(to, ptr::null_mut(), what, || H::insert(object()?)) }
 }
 
 /// Returns a text to the caller.
 ///
 /// # Safety
-/// `boundary::out` accepted `to`.
-pub unsafe fn say(to: *mut *mut c_char, text: String) {
+/// `to` is null, or may be written.
+pub unsafe fn say(to: *mut *mut c_char, what: &str, text: impl FnOnce() -> Result<String>) -> Result<()> {
     // SAFETY: the caller's promise.
-    unsafe { put(to, give_text(text)) };
+    unsafe { put(to, ptr::null_mut(), what, || Ok(give_text(text()?))) }
 }
 
-/// Returns a value to the caller as JSON.
-///
-/// # Safety
-/// `boundary::out` accepted `to`.
-pub unsafe fn give_json(to: *mut *mut c_char, value: &impl Serialize) -> Result<()> {
-    let text = serde_json::to_string(value)?;
-    // SAFETY: the caller's promise.
-    unsafe { say(to, text) };
-    Ok(())
+/// A value as JSON, for [`say`].
+pub fn to_json(value: &impl Serialize) -> Result<String> {
+    Ok(serde_json::to_string(value)?)
 }

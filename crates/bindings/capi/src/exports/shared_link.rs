@@ -1,10 +1,10 @@
 //! Links for all threads.
 
 use crate::abi::*;
-use crate::boundary::{fill, fillable, optional_structure, out, put, structure};
+use crate::boundary::{fill, put, structure};
 use crate::call::call;
 use crate::convert::format_code;
-use crate::exports::caller_structs::option_texts;
+use crate::exports::caller_structs::policy;
 use crate::exports::link::OutBuffer;
 use crate::exports::results::{give, say};
 use crate::exports::{shown_frame, vulkan};
@@ -20,18 +20,16 @@ use std::ffi::{c_char, c_void};
 use std::ptr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A caller's function with its argument, for the link's thread.
-struct Elsewhere<F> {
-    function: F,
+/// A caller's function that opens the display on the link's thread, with its argument.
+struct DisplayOpener {
+    function: unsafe extern "C" fn(*mut c_void, *mut *mut pf_display) -> i32,
     user: *mut c_void,
 }
 
 // SAFETY: the header asks for a function and a pointer that the link's thread may use.
-unsafe impl<F> Send for Elsewhere<F> {}
+unsafe impl Send for DisplayOpener {}
 
-type OpenDisplay = unsafe extern "C" fn(*mut c_void, *mut *mut pf_display) -> i32;
-
-impl Elsewhere<OpenDisplay> {
+impl DisplayOpener {
     /// Opens the display with the caller's function on this thread, and takes over its handle.
     fn open(&self) -> Result<HeadlessDisplay> {
         let mut made = ptr::null_mut();
@@ -90,37 +88,29 @@ pub unsafe extern "C" fn pf_shared_link_open(
     options: *const pf_link_options,
     link: *mut *mut pf_shared_link,
 ) -> pf_status {
-    call("pf_shared_link_open", || {
-        // SAFETY: the header's promise for pointers.
-        let (backend, desc, policy) = unsafe {
-            out(link, ptr::null_mut(), "link")?;
-            let options = optional_structure(options)?;
-            (pf_backend::get(backend)?, structure(surface)?.desc()?, options.policy(&option_texts(&options)?)?)
-        };
-        let function = open.ok_or_else(|| Failure::argument("open is NULL"))?;
-        let open = Elsewhere { function, user };
-        let refused = Refusal::default();
-        let refusal = Arc::clone(&refused);
-        let display = move || {
-            let open = open;
-            let display = open.open().map_err(|failure| match failure {
-                Failure::Core(error) => error,
-                other => {
-                    let error = Error::invalid("pf_open_display_function", other.to_string());
-                    *refusal.lock().unwrap_or_else(PoisonError::into_inner) = Some(other);
-                    error
-                }
-            })?;
-            Ok((display.display(), display))
-        };
-        let opened = SharedLink::open_any(backend, display, desc, LinkOptions::new(policy), give_out);
-        let refused = refused.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let opened = match (opened, refused) {
-            (Err(_), Some(failure)) => return Err(failure),
-            (opened, _) => opened?,
-        };
-        // SAFETY: the header's promise for pointers.
-        unsafe { give(link, Arc::new(opened)) }
+    // SAFETY: the header's promise for pointers.
+    call("pf_shared_link_open", || unsafe {
+        give(link, "link", || {
+            let (backend, desc, policy) = (pf_backend::get(backend)?, structure(surface)?.desc()?, policy(options)?);
+            let function = open.ok_or_else(|| Failure::argument("open is NULL"))?;
+            let open = DisplayOpener { function, user };
+            let refused = Refusal::default();
+            let refusal = Arc::clone(&refused);
+            let display = move || {
+                let open = open;
+                let display = open.open().map_err(|failure| match failure {
+                    Failure::Core(error) => error,
+                    other => {
+                        let error = Error::invalid("pf_open_display_function", other.to_string());
+                        *refusal.lock().unwrap_or_else(PoisonError::into_inner) = Some(other);
+                        error
+                    }
+                })?;
+                Ok((display.display(), display))
+            };
+            let opened = SharedLink::open_any(backend, display, desc, LinkOptions::new(policy), give_out);
+            refused_or(opened, &refused).map(Arc::new)
+        })
     })
 }
 
@@ -143,23 +133,6 @@ fn with<R: Send + 'static>(
     Ok(link.with(f)??)
 }
 
-/// The caller's function, for the link's thread.
-///
-/// # Safety
-/// The header's promise for `compute`.
-unsafe fn computing(
-    compute: pf_frame_function,
-    user: *mut c_void,
-) -> Result<FrameCallback<impl Fn(*mut pf_frame) -> i32 + Send + 'static>> {
-    let function = compute.ok_or_else(|| Failure::argument("compute is NULL"))?;
-    let compute = Elsewhere { function, user };
-    Ok(FrameCallback::new(move |frame| {
-        let compute = &compute;
-        // SAFETY: the caller's promise.
-        unsafe { (compute.function)(compute.user, frame) }
-    }))
-}
-
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pf_shared_link_frame(
     link: *mut pf_shared_link,
@@ -168,7 +141,7 @@ pub unsafe extern "C" fn pf_shared_link_frame(
 ) -> pf_status {
     call("pf_shared_link_frame", || {
         // SAFETY: the header asks for a function that may be called with `user` on the link's thread, and returns.
-        let computing = unsafe { computing(compute, user) }?;
+        let computing = unsafe { FrameCallback::new(compute, user) }?;
         let refusal = computing.refusal();
         let link = pf_shared_link::get(link)?;
         waits_for_others(link.check_wait())?;
@@ -184,18 +157,16 @@ pub unsafe extern "C" fn pf_shared_link_start_frame(
     user: *mut c_void,
     started: *mut *mut pf_started,
 ) -> pf_status {
-    call("pf_shared_link_start_frame", || {
-        // SAFETY: the header's promise for pointers; it asks for a function that may be called with `user` on the link's thread,
-        // and returns.
-        let computing = unsafe {
-            out(started, ptr::null_mut(), "started")?;
-            computing(compute, user)
-        }?;
-        let refusal = computing.refusal();
-        let link = pf_shared_link::get(link)?;
-        let frame = link.start_frame(move |frame| computing.one_try(FrameWriter::Link(frame), true))?;
-        // SAFETY: `out` accepted it.
-        unsafe { give(started, Arc::new(StartedSlot(Mutex::new(Some((frame, refusal)))))) }
+    // SAFETY: the header's promise for pointers; it asks for a function that may be called with `user` on the link's thread,
+    // and returns.
+    call("pf_shared_link_start_frame", || unsafe {
+        give(started, "started", || {
+            let computing = FrameCallback::new(compute, user)?;
+            let refusal = computing.refusal();
+            let link = pf_shared_link::get(link)?;
+            let frame = link.start_frame(move |frame| computing.one_try(FrameWriter::Link(frame), true))?;
+            Ok(Arc::new(StartedSlot(Mutex::new(Some((frame, refusal))))))
+        })
     })
 }
 
@@ -222,12 +193,9 @@ pub extern "C" fn pf_started_free(started: *mut pf_started) -> pf_status {
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pf_shared_link_show(link: *mut pf_shared_link, shown: *mut *mut pf_shared_frame) -> pf_status {
-    call("pf_shared_link_show", || {
-        // SAFETY: the header's promise for pointers.
-        unsafe {
-            out(shown, ptr::null_mut(), "shown")?;
-            give(shown, Arc::new(pf_shared_link::get(link)?.shown()?))
-        }
+    // SAFETY: the header's promise for pointers.
+    call("pf_shared_link_show", || unsafe {
+        give(shown, "shown", || Ok(Arc::new(pf_shared_link::get(link)?.shown()?)))
     })
 }
 
@@ -257,13 +225,9 @@ pub unsafe extern "C" fn pf_shared_link_read_back(
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pf_shared_link_explain(link: *mut pf_shared_link, explanation: *mut *mut c_char) -> pf_status {
-    call("pf_shared_link_explain", || {
-        // SAFETY: the header's promise for pointers.
-        unsafe {
-            out(explanation, ptr::null_mut(), "explanation")?;
-            say(explanation, with(link, |link| Ok(link.explain()))?);
-        }
-        Ok(())
+    // SAFETY: the header's promise for pointers.
+    call("pf_shared_link_explain", || unsafe {
+        say(explanation, "explanation", || with(link, |link| Ok(link.explain())))
     })
 }
 
@@ -274,25 +238,16 @@ pub extern "C" fn pf_shared_link_free(link: *mut pf_shared_link) -> pf_status {
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pf_shared_frame_surface(shown: *mut pf_shared_frame, surface: *mut pf_surface) -> pf_status {
-    call("pf_shared_frame_surface", || {
-        // SAFETY: the header's promise for pointers.
-        unsafe {
-            fillable(surface)?;
-            fill(surface, pf_surface::of(pf_shared_frame::get(shown)?.desc()))
-        }
+    // SAFETY: the header's promise for pointers.
+    call("pf_shared_frame_surface", || unsafe {
+        fill(surface, || Ok(pf_surface::of(pf_shared_frame::get(shown)?.desc())))
     })
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pf_shared_frame_number(shown: *mut pf_shared_frame, number: *mut u64) -> pf_status {
-    call("pf_shared_frame_number", || {
-        // SAFETY: the header's promise for pointers.
-        unsafe {
-            out(number, 0, "number")?;
-            put(number, pf_shared_frame::get(shown)?.number());
-        }
-        Ok(())
-    })
+    // SAFETY: the header's promise for pointers.
+    call("pf_shared_frame_number", || unsafe { put(number, 0, "number", || Ok(pf_shared_frame::get(shown)?.number())) })
 }
 
 /// Writes the frame's description if it is of that kind.
@@ -307,10 +262,11 @@ unsafe fn given<T: SizedStruct>(
 ) -> Result<()> {
     // SAFETY: the caller's promise.
     unsafe {
-        fillable(to)?;
-        let found = find(pf_shared_frame::get(shown)?.get());
-        let none = || Failure::argument(format!("this frame is not {what}; pf_shared_link_read_back reads any kind"));
-        fill(to, found.ok_or_else(none)?)
+        fill(to, || {
+            let none =
+                || Failure::argument(format!("this frame is not {what}; pf_shared_link_read_back reads any kind"));
+            find(pf_shared_frame::get(shown)?.get()).ok_or_else(none)
+        })
     }
 }
 
@@ -359,16 +315,14 @@ pub unsafe extern "C" fn pf_shared_frame_pixels(shown: *mut pf_shared_frame, pix
     call("pf_shared_frame_pixels", || unsafe {
         given(shown, pixels, "an image in plain memory", |given| match given {
             FrameHandle::Pixels(extent, rgba) => Some(pf_pixels {
-                size: size_of::<pf_pixels>(),
                 data: rgba.as_ptr().cast_mut().cast(),
                 row_pitch: 4 * extent.width as isize,
                 row_bytes: 4 * extent.width as usize,
-                row: 0,
                 rows: extent.height,
                 width: extent.width,
                 height: extent.height,
                 format: format_code(PixelFormat::Rgba8),
-                reserved: 0,
+                ..pf_pixels::blank()
             }),
             _ => None,
         })

@@ -1,40 +1,31 @@
 //! Shown frames.
 
 use crate::abi::*;
-use crate::boundary::{fill, fillable, optional_structure};
+use crate::boundary::{fill, optional_structure};
 use crate::call::call;
 use crate::handles::{Handle as _, free};
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pf_shown_surface(shown: *mut pf_shown, surface: *mut pf_surface) -> pf_status {
-    call("pf_shown_surface", || {
-        // SAFETY: the header's promise for pointers.
-        unsafe { fillable(surface) }?;
-        let found = pf_shown::get(shown)?.with(|shown, _| pf_surface::of(shown.desc()))?;
-        // SAFETY: the same.
-        unsafe { fill(surface, found) }
+    // SAFETY: the header's promise for pointers.
+    call("pf_shown_surface", || unsafe {
+        fill(surface, || pf_shown::get(shown)?.with(|shown, _| pf_surface::of(shown.desc())))
     })
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pf_shown_gl_texture(shown: *mut pf_shown, texture: *mut pf_gl_texture) -> pf_status {
-    call("pf_shown_gl_texture", || {
-        // SAFETY: the header's promise for pointers.
-        unsafe { fillable(texture) }?;
-        let found = pf_shown::get(shown)?.with(|shown, link| gl::texture(link.display(), shown.surface()))??;
-        // SAFETY: the same.
-        unsafe { fill(texture, found) }
+    // SAFETY: the header's promise for pointers.
+    call("pf_shown_gl_texture", || unsafe {
+        fill(texture, || pf_shown::get(shown)?.with(|shown, link| gl::texture(link.display(), shown.surface()))?)
     })
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pf_shown_gl_buffer(shown: *mut pf_shown, buffer: *mut pf_gl_buffer) -> pf_status {
-    call("pf_shown_gl_buffer", || {
-        // SAFETY: the header's promise for pointers.
-        unsafe { fillable(buffer) }?;
-        let found = pf_shown::get(shown)?.with(|shown, link| gl::buffer(link.display(), shown.surface()))??;
-        // SAFETY: the same.
-        unsafe { fill(buffer, found) }
+    // SAFETY: the header's promise for pointers.
+    call("pf_shown_gl_buffer", || unsafe {
+        fill(buffer, || pf_shown::get(shown)?.with(|shown, link| gl::buffer(link.display(), shown.surface()))?)
     })
 }
 
@@ -81,7 +72,7 @@ pub extern "C" fn pf_shown_release(shown: *mut pf_shown) -> pf_status {
 /// Frames of an OpenGL display, and a caller's own objects there.
 #[cfg(feature = "gl")]
 pub mod gl {
-    use crate::abi::{pf_gl_buffer, pf_gl_texture, pf_object};
+    use crate::abi::{SizedStruct as _, pf_gl_buffer, pf_gl_texture, pf_object};
     use crate::convert::format;
     use crate::failure::{Failure, Result};
     use pixelferry::api::gl::{EngineTexture, GlDisplay, Viewport};
@@ -104,11 +95,11 @@ pub mod gl {
     pub fn texture(display: &Rc<dyn Display>, surface: &Surface) -> Result<pf_gl_texture> {
         let texture = of(display)?.surface_texture(surface)?;
         Ok(pf_gl_texture {
-            size: size_of::<pf_gl_texture>(),
             name: texture.id(),
             target: texture.target,
             first_texel: texture.first_texel,
             row_texels: texture.row_texels,
+            ..pf_gl_texture::blank()
         })
     }
 
@@ -116,11 +107,10 @@ pub mod gl {
     pub fn buffer(display: &Rc<dyn Display>, surface: &Surface) -> Result<pf_gl_buffer> {
         let buffer = of(display)?.surface_buffer(surface)?;
         Ok(pf_gl_buffer {
-            size: size_of::<pf_gl_buffer>(),
             offset: buffer.offset as u64,
             bytes: buffer.len as u64,
             name: buffer.id(),
-            reserved: 0,
+            ..pf_gl_buffer::blank()
         })
     }
 
@@ -188,7 +178,7 @@ pub mod gl {
 #[cfg(not(feature = "gl"))]
 pub mod gl {
     use crate::abi::{pf_gl_buffer, pf_gl_texture, pf_object};
-    use crate::failure::{Failure, Result};
+    use crate::failure::{Failure, Result, absent};
     use pixelferry::{Display, DrawOptions, Error, Link, ShowOutcome, ShownFrame, Surface, WriteFrame};
     use std::rc::Rc;
 
@@ -196,43 +186,16 @@ pub mod gl {
         false
     }
 
-    pub fn texture(_: &Rc<dyn Display>, _: &Surface) -> Result<pf_gl_texture> {
-        Err(Failure::not_built_in("gl"))
-    }
-
-    pub fn buffer(_: &Rc<dyn Display>, _: &Surface) -> Result<pf_gl_buffer> {
-        Err(Failure::not_built_in("gl"))
-    }
-
-    pub fn draw(_: &ShownFrame<'_>, _: &Link, _: (i32, i32), _: (u32, u32), _: DrawOptions) -> Result<()> {
-        Err(Failure::not_built_in("gl"))
-    }
-
-    pub fn show(
-        _: &mut Link,
-        _: (i32, i32),
-        _: (u32, u32),
-        _: DrawOptions,
-        _: impl FnMut(&mut WriteFrame<'_>) -> Result<(), Error>,
-    ) -> Result<Result<ShowOutcome, Error>> {
-        Err(Failure::not_built_in("gl"))
-    }
-
-    pub unsafe fn draw_to_texture(
-        _: &ShownFrame<'_>,
-        _: &Link,
-        _: (u32, u32),
-        _: (u32, u32),
-        _: DrawOptions,
-    ) -> Result<()> {
-        Err(Failure::not_built_in("gl"))
-    }
-
-    pub unsafe fn texture_object(_: &Rc<dyn Display>, _: &pf_object) -> Result<Surface> {
-        Err(Failure::not_built_in("gl"))
-    }
-
-    pub unsafe fn buffer_object(_: &Rc<dyn Display>, _: &pf_object) -> Result<Surface> {
-        Err(Failure::not_built_in("gl"))
+    absent! {
+        Failure::not_built_in("gl");
+        [] texture(&Rc<dyn Display>, &Surface) -> pf_gl_texture;
+        [] buffer(&Rc<dyn Display>, &Surface) -> pf_gl_buffer;
+        [] draw(&ShownFrame<'_>, &Link, (i32, i32), (u32, u32), DrawOptions) -> ();
+        [] show(
+            &mut Link, (i32, i32), (u32, u32), DrawOptions, impl FnMut(&mut WriteFrame<'_>) -> Result<(), Error>
+        ) -> Result<ShowOutcome, Error>;
+        [unsafe] draw_to_texture(&ShownFrame<'_>, &Link, (u32, u32), (u32, u32), DrawOptions) -> ();
+        [unsafe] texture_object(&Rc<dyn Display>, &pf_object) -> Surface;
+        [unsafe] buffer_object(&Rc<dyn Display>, &pf_object) -> Surface;
     }
 }

@@ -1,24 +1,18 @@
 //! Frames to and from other processes.
 
 use crate::abi::*;
-use crate::boundary::{bytes_mut, fill, fillable, optional_structure, out, put, text};
+use crate::boundary::{bytes_mut, fill, optional_out, optional_structure, put, text};
 use crate::call::call;
-use crate::exports::results::{give, give_json, say};
+use crate::exports::results::{give, say, to_json};
 use crate::handles::{Handle as _, SharedMemory, free};
 use crate::subscriber_slot::SubscriberSlot;
 use std::ffi::{c_char, c_void};
-use std::ptr;
 use std::time::Duration;
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pf_streams_json(json: *mut *mut c_char) -> pf_status {
-    call("pf_streams_json", || {
-        // SAFETY: the header's promise for pointers.
-        unsafe {
-            out(json, ptr::null_mut(), "json")?;
-            give_json(json, &publish::streams()?)
-        }
-    })
+    // SAFETY: the header's promise for pointers.
+    call("pf_streams_json", || unsafe { say(json, "json", || to_json(&publish::streams()?)) })
 }
 
 #[unsafe(no_mangle)]
@@ -28,29 +22,24 @@ pub unsafe extern "C" fn pf_stream_open(
     options: *const pf_stream_options,
     stream: *mut *mut pf_display,
 ) -> pf_status {
-    call("pf_stream_open", || {
-        // SAFETY: the header's promise for pointers and texts.
-        unsafe {
-            out(stream, ptr::null_mut(), "stream")?;
+    // SAFETY: the header's promise for pointers and texts.
+    call("pf_stream_open", || unsafe {
+        give(stream, "stream", || {
             let (backend, options) = (pf_backend::get(backend)?, optional_structure(options)?);
-            give(stream, publish::open(text(name, "name")?, backend.as_ref(), &options)?)
-        }
+            publish::open(text(name, "name")?, backend.as_ref(), &options)
+        })
     })
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pf_stream_publish(shown: *mut pf_shown, published: *mut pf_published) -> pf_status {
     call("pf_stream_publish", || {
-        if !published.is_null() {
-            // SAFETY: the header's promise for pointers.
-            unsafe { fillable(published) }?;
-        }
-        let done = pf_shown::get(shown)?.with(|shown, link| publish::publish(link.display(), shown))??;
+        let publish = || pf_shown::get(shown)?.with(|shown, link| publish::publish(link.display(), shown))?;
         if published.is_null() {
-            return Ok(());
+            return publish().map(drop);
         }
-        // SAFETY: the same.
-        unsafe { fill(published, done) }
+        // SAFETY: the header's promise for pointers.
+        unsafe { fill(published, publish) }
     })
 }
 
@@ -60,20 +49,16 @@ pub unsafe extern "C" fn pf_stream_subscribers(
     subscribers: *mut u32,
     is_awaited: *mut u32,
 ) -> pf_status {
-    call("pf_stream_subscribers", || {
-        // SAFETY: the header's promise for pointers; what is wanted is where it is not null.
-        unsafe {
-            out(subscribers, 0, "subscribers")?;
-            if !is_awaited.is_null() {
-                out(is_awaited, 0, "is_awaited")?;
-            }
+    // SAFETY: the header's promise for pointers; what is wanted is where it is not null.
+    call("pf_stream_subscribers", || unsafe {
+        put(subscribers, 0, "subscribers", || {
+            optional_out(is_awaited, 0, "is_awaited")?;
             let (count, awaited) = publish::subscribers(&pf_display::get(stream)?.display())?;
-            put(subscribers, count);
             if !is_awaited.is_null() {
-                put(is_awaited, u32::from(awaited));
+                is_awaited.write(u32::from(awaited));
             }
-        }
-        Ok(())
+            Ok(count)
+        })
     })
 }
 
@@ -83,13 +68,12 @@ pub unsafe extern "C" fn pf_subscriber_open(
     name: *const c_char,
     subscriber: *mut *mut pf_subscriber,
 ) -> pf_status {
-    call("pf_subscriber_open", || {
-        // SAFETY: the header's promise for pointers and texts.
-        unsafe {
-            out(subscriber, ptr::null_mut(), "subscriber")?;
+    // SAFETY: the header's promise for pointers and texts.
+    call("pf_subscriber_open", || unsafe {
+        give(subscriber, "subscriber", || {
             let backend = pf_backend::get(backend)?;
-            give(subscriber, SubscriberSlot::open(text(name, "name")?, &backend)?)
-        }
+            SubscriberSlot::open(text(name, "name")?, &backend)
+        })
     })
 }
 
@@ -99,36 +83,24 @@ pub unsafe extern "C" fn pf_subscriber_next(
     timeout_ms: u32,
     next: *mut u32,
 ) -> pf_status {
-    call("pf_subscriber_next", || {
-        // SAFETY: the header's promise for pointers.
-        unsafe { out(next, PIXELFERRY_NEXT_NOTHING, "next") }?;
-        let found = pf_subscriber::get(subscriber)?.next(Duration::from_millis(u64::from(timeout_ms)))?;
-        // SAFETY: `out` accepted it.
-        unsafe { put(next, found) };
-        Ok(())
+    // SAFETY: the header's promise for pointers.
+    call("pf_subscriber_next", || unsafe {
+        put(next, PIXELFERRY_NEXT_NOTHING, "next", || {
+            pf_subscriber::get(subscriber)?.next(Duration::from_millis(u64::from(timeout_ms)))
+        })
     })
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pf_subscriber_surface(subscriber: *mut pf_subscriber, surface: *mut pf_surface) -> pf_status {
-    call("pf_subscriber_surface", || {
-        // SAFETY: the header's promise for pointers.
-        unsafe {
-            fillable(surface)?;
-            fill(surface, pf_subscriber::get(subscriber)?.surface()?)
-        }
-    })
+    // SAFETY: the header's promise for pointers.
+    call("pf_subscriber_surface", || unsafe { fill(surface, || pf_subscriber::get(subscriber)?.surface()) })
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pf_subscriber_frame(subscriber: *mut pf_subscriber, frame: *mut pf_stream_frame) -> pf_status {
-    call("pf_subscriber_frame", || {
-        // SAFETY: the header's promise for pointers.
-        unsafe {
-            fillable(frame)?;
-            fill(frame, pf_subscriber::get(subscriber)?.frame()?)
-        }
-    })
+    // SAFETY: the header's promise for pointers.
+    call("pf_subscriber_frame", || unsafe { fill(frame, || pf_subscriber::get(subscriber)?.frame()) })
 }
 
 #[unsafe(no_mangle)]
@@ -150,12 +122,9 @@ pub unsafe extern "C" fn pf_subscriber_memory(
     subscriber: *mut pf_subscriber,
     memory: *mut *mut pf_memory,
 ) -> pf_status {
-    call("pf_subscriber_memory", || {
-        // SAFETY: the header's promise for pointers.
-        unsafe {
-            out(memory, ptr::null_mut(), "memory")?;
-            give(memory, SharedMemory::Streamed(pf_subscriber::get(subscriber)?.hold()?))
-        }
+    // SAFETY: the header's promise for pointers.
+    call("pf_subscriber_memory", || unsafe {
+        give(memory, "memory", || Ok(SharedMemory::Streamed(pf_subscriber::get(subscriber)?.hold()?)))
     })
 }
 
@@ -164,13 +133,9 @@ pub unsafe extern "C" fn pf_subscriber_explain(
     subscriber: *mut pf_subscriber,
     explanation: *mut *mut c_char,
 ) -> pf_status {
-    call("pf_subscriber_explain", || {
-        // SAFETY: the header's promise for pointers.
-        unsafe {
-            out(explanation, ptr::null_mut(), "explanation")?;
-            say(explanation, pf_subscriber::get(subscriber)?.explain()?);
-        }
-        Ok(())
+    // SAFETY: the header's promise for pointers.
+    call("pf_subscriber_explain", || unsafe {
+        say(explanation, "explanation", || pf_subscriber::get(subscriber)?.explain())
     })
 }
 
@@ -222,23 +187,15 @@ mod publish {
 #[cfg(not(all(feature = "stream", target_os = "linux")))]
 mod publish {
     use super::*;
-    use crate::failure::{Failure, Result};
+    use crate::failure::{Failure, Result, absent};
     use pixelferry::{ComputeBackend, Display, HeadlessDisplay, ShownFrame};
     use std::rc::Rc;
 
-    pub fn streams() -> Result<Vec<()>> {
-        Err(Failure::no_streams())
-    }
-
-    pub fn open(_: &str, _: &dyn ComputeBackend, _: &pf_stream_options) -> Result<HeadlessDisplay> {
-        Err(Failure::no_streams())
-    }
-
-    pub fn publish(_: &Rc<dyn Display>, _: &ShownFrame<'_>) -> Result<pf_published> {
-        Err(Failure::no_streams())
-    }
-
-    pub fn subscribers(_: &Rc<dyn Display>) -> Result<(u32, bool)> {
-        Err(Failure::no_streams())
+    absent! {
+        Failure::no_streams();
+        [] streams() -> Vec<()>;
+        [] open(&str, &dyn ComputeBackend, &pf_stream_options) -> HeadlessDisplay;
+        [] publish(&Rc<dyn Display>, &ShownFrame<'_>) -> pf_published;
+        [] subscribers(&Rc<dyn Display>) -> (u32, bool);
     }
 }

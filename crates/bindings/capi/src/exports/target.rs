@@ -1,7 +1,7 @@
 //! Frame and draw as one call: in the bound framebuffer, or in an image of the caller's.
 
 use crate::abi::*;
-use crate::boundary::{optional_structure, out, put, structure};
+use crate::boundary::{optional_out, optional_structure, structure};
 use crate::call::call;
 use crate::convert::showed_code;
 use crate::exports::results::{give, say};
@@ -32,26 +32,21 @@ unsafe fn show(
 ) -> Result<()> {
     // SAFETY: the caller's promise.
     unsafe {
-        if !showed.is_null() {
-            out(showed, 0, "showed")?;
-        }
-        if !way.is_null() {
-            out(way, ptr::null_mut(), "way")?;
-        }
+        optional_out(showed, 0, "showed")?;
+        optional_out(way, ptr::null_mut(), "way")?;
     }
-    let compute = compute.ok_or_else(|| Failure::argument("compute is NULL"))?;
     // SAFETY: the caller's promise.
-    let computing = FrameCallback::new(|frame| unsafe { compute(user, frame) });
+    let computing = unsafe { FrameCallback::new(compute, user) }?;
     let mut one_try = |frame: &mut WriteFrame<'_>| computing.one_try(FrameWriter::Link(frame), true);
     let done = pf_link::get(link)?.with(|link| by(link, &mut one_try))??;
     let how = refused_or(done, &computing.refusal())?;
     // SAFETY: `out` accepted them.
     unsafe {
         if !showed.is_null() {
-            put(showed, showed_code(&how));
+            showed.write(showed_code(&how));
         }
         if !way.is_null() {
-            say(way, how.to_string());
+            say(way, "way", || Ok(how.to_string()))?;
         }
     }
     Ok(())
@@ -91,10 +86,9 @@ pub unsafe extern "C" fn pf_target_open(
     height: u32,
     target: *mut *mut pf_target,
 ) -> pf_status {
-    call("pf_target_open", || {
-        // SAFETY: the header's promise for pointers, and for the image.
-        unsafe {
-            out(target, ptr::null_mut(), "target")?;
+    // SAFETY: the header's promise for pointers, and for the image.
+    call("pf_target_open", || unsafe {
+        give(target, "target", || {
             let (display, image) = (pf_display::get(display)?.display(), structure(image)?);
             if image.kind != PIXELFERRY_OBJECT_VULKAN_IMAGE {
                 let kind = image.kind;
@@ -103,8 +97,8 @@ pub unsafe extern "C" fn pf_target_open(
                 )));
             }
             let opened = engine::target(&display, &image, Region::new(x, y, width, height))?;
-            give(target, Rc::new(RefCell::new(opened)))
-        }
+            Ok(Rc::new(RefCell::new(opened)))
+        })
     })
 }
 

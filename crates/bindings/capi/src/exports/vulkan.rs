@@ -1,12 +1,11 @@
 //! Vulkan handles: an engine's own instance, device and queue.
 
 use crate::abi::*;
-use crate::boundary::{fill, fillable, out, put, structure};
+use crate::boundary::{fill, out, structure};
 use crate::call::call;
 use crate::exports::results::{give, say};
 use crate::handles::Handle as _;
 use std::ffi::c_char;
-use std::ptr;
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pf_vulkan_needs(
@@ -14,16 +13,14 @@ pub unsafe extern "C" fn pf_vulkan_needs(
     extensions: *mut *mut c_char,
     timeline_semaphores: *mut u32,
 ) -> pf_status {
-    call("pf_vulkan_needs", || {
-        // SAFETY: the header's promise for pointers, and for the handles.
-        unsafe {
-            out(extensions, ptr::null_mut(), "extensions")?;
+    // SAFETY: the header's promise for pointers, and for the handles.
+    call("pf_vulkan_needs", || unsafe {
+        say(extensions, "extensions", || {
             out(timeline_semaphores, 0, "timeline_semaphores")?;
             let (names, timeline) = engine::needs(&structure(device)?)?;
-            put(timeline_semaphores, u32::from(timeline));
-            say(extensions, names);
-            Ok(())
-        }
+            timeline_semaphores.write(u32::from(timeline));
+            Ok(names)
+        })
     })
 }
 
@@ -32,23 +29,15 @@ pub unsafe extern "C" fn pf_display_from_vulkan(
     device: *const pf_vulkan_device,
     display: *mut *mut pf_display,
 ) -> pf_status {
-    call("pf_display_from_vulkan", || {
-        // SAFETY: the header's promise for pointers, and for the handles.
-        unsafe {
-            out(display, ptr::null_mut(), "display")?;
-            give(display, engine::display(&structure(device)?)?)
-        }
-    })
+    // SAFETY: the header's promise for pointers, and for the handles.
+    call("pf_display_from_vulkan", || unsafe { give(display, "display", || engine::display(&structure(device)?)) })
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pf_shown_vulkan(shown: *mut pf_shown, frame: *mut pf_vulkan_frame) -> pf_status {
-    call("pf_shown_vulkan", || {
-        // SAFETY: the header's promise for pointers.
-        unsafe { fillable(frame) }?;
-        let found = pf_shown::get(shown)?.with(|shown, link| engine::frame(link.display(), shown.surface()))??;
-        // SAFETY: the same.
-        unsafe { fill(frame, found) }
+    // SAFETY: the header's promise for pointers.
+    call("pf_shown_vulkan", || unsafe {
+        fill(frame, || pf_shown::get(shown)?.with(|shown, link| engine::frame(link.display(), shown.surface()))?)
     })
 }
 
@@ -75,6 +64,7 @@ pub mod engine {
     };
     use pixelferry::{Display, Extent, HeadlessDisplay, Link, Region, Surface, SurfaceDesc};
     use std::ffi::{CStr, c_void};
+    use std::ptr;
     use std::rc::Rc;
 
     fn raw(given: &pf_vulkan_device) -> RawVulkan {
@@ -151,19 +141,9 @@ pub mod engine {
     pub fn frame(display: &Rc<dyn Display>, surface: &Surface) -> Result<pf_vulkan_frame> {
         let found = of(display)?.surface_frame(surface)?;
         let none = pf_vulkan_frame {
-            size: size_of::<pf_vulkan_frame>(),
-            object: 0,
-            offset: 0,
-            bytes: 0,
             ready_semaphore: found.ready.map_or(0, |point| point.semaphore.as_raw()),
             ready_value: found.ready.map_or(0, |point| point.value),
-            kind: 0,
-            vk_format: 0,
-            vk_layout: 0,
-            width: 0,
-            height: 0,
-            format: 0,
-            row_pitch: 0,
+            ..pf_vulkan_frame::blank()
         };
         Ok(match found.object {
             VulkanObject::Image { image, format, extent, layout } => pf_vulkan_frame {
@@ -245,7 +225,7 @@ pub mod engine {
 #[cfg(not(feature = "vulkan"))]
 pub mod engine {
     use super::*;
-    use crate::failure::{Failure, Result};
+    use crate::failure::{Failure, Result, absent};
     use interop_core::ShowTarget;
     use pixelferry::{Display, HeadlessDisplay, Link, Region, Surface};
     use std::rc::Rc;
@@ -254,31 +234,14 @@ pub mod engine {
         false
     }
 
-    pub unsafe fn image_object(_: &Rc<dyn Display>, _: &pf_object) -> Result<Surface> {
-        Err(Failure::not_built_in("vulkan"))
-    }
-
-    pub unsafe fn target(_: &Rc<dyn Display>, _: &pf_object, _: Region) -> Result<Box<dyn ShowTarget>> {
-        Err(Failure::not_built_in("vulkan"))
-    }
-
-    pub unsafe fn buffer_object(_: &Rc<dyn Display>, _: &pf_object) -> Result<Surface> {
-        Err(Failure::not_built_in("vulkan"))
-    }
-
-    pub unsafe fn needs(_: &pf_vulkan_device) -> Result<(String, bool)> {
-        Err(Failure::not_built_in("vulkan"))
-    }
-
-    pub unsafe fn display(_: &pf_vulkan_device) -> Result<HeadlessDisplay> {
-        Err(Failure::not_built_in("vulkan"))
-    }
-
-    pub fn frame(_: &Rc<dyn Display>, _: &Surface) -> Result<pf_vulkan_frame> {
-        Err(Failure::not_built_in("vulkan"))
-    }
-
-    pub unsafe fn read_until(_: &Link, _: u64, _: u64) -> Result<()> {
-        Err(Failure::not_built_in("vulkan"))
+    absent! {
+        Failure::not_built_in("vulkan");
+        [unsafe] image_object(&Rc<dyn Display>, &pf_object) -> Surface;
+        [unsafe] target(&Rc<dyn Display>, &pf_object, Region) -> Box<dyn ShowTarget>;
+        [unsafe] buffer_object(&Rc<dyn Display>, &pf_object) -> Surface;
+        [unsafe] needs(&pf_vulkan_device) -> (String, bool);
+        [unsafe] display(&pf_vulkan_device) -> HeadlessDisplay;
+        [] frame(&Rc<dyn Display>, &Surface) -> pf_vulkan_frame;
+        [unsafe] read_until(&Link, u64, u64) -> ();
     }
 }

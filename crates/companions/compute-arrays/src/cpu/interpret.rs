@@ -170,22 +170,10 @@ impl<'p> Worker<'p> {
             }
             ProgramStep::Unary(op, a) => self.unary(*op, kind, *a, &range, out),
             ProgramStep::Binary(op, a, b) => self.binary(*op, *a, *b, &range, out),
-            ProgramStep::Select(test, a, b) => {
-                let test = self.value::<u32>(*test, &range);
-                if kind.bits() == 64 {
-                    select::<u64>(test, self.value(*a, &range), self.value(*b, &range), cast_slice_mut(out));
-                } else {
-                    select::<u32>(test, self.value(*a, &range), self.value(*b, &range), cast_slice_mut(out));
-                }
-            }
-            ProgramStep::MulAdd(a, b, c) if kind == ElementType::F64 => {
-                let (a, b, c) = (self.value(*a, &range), self.value(*b, &range), self.value(*c, &range));
-                three::<f64>(a, b, c, cast_slice_mut(out));
-            }
-            ProgramStep::MulAdd(a, b, c) => {
-                let (a, b, c) = (self.value(*a, &range), self.value(*b, &range), self.value(*c, &range));
-                three::<f32>(a, b, c, cast_slice_mut(out));
-            }
+            ProgramStep::Select(test, a, b) if kind.bits() == 64 => self.select::<u64>([*test, *a, *b], &range, out),
+            ProgramStep::Select(test, a, b) => self.select::<u32>([*test, *a, *b], &range, out),
+            ProgramStep::MulAdd(a, b, c) if kind == ElementType::F64 => self.mul_add::<f64>([*a, *b, *c], &range, out),
+            ProgramStep::MulAdd(a, b, c) => self.mul_add::<f32>([*a, *b, *c], &range, out),
             ProgramStep::Cast(a) => self.cast(self.program.program.kind_of(*a), kind, *a, &range, out),
             // The caller has done these.
             ProgramStep::Constant(_) | ProgramStep::Old => {}
@@ -242,6 +230,17 @@ impl<'p> Worker<'p> {
         }
     }
 
+    fn select<T: Pod>(&self, [test, a, b]: [usize; 3], range: &Range<usize>, out: &mut [u8]) {
+        let (test, a, b) = (self.value::<u32>(test, range), self.value::<T>(a, range), self.value(b, range));
+        let all = test.iter().zip(a).zip(b);
+        cast_slice_mut(out).iter_mut().zip(all).for_each(|(o, ((t, a), b))| *o = if *t != 0 { *a } else { *b });
+    }
+
+    fn mul_add<T: Float>(&self, [a, b, c]: [usize; 3], range: &Range<usize>, out: &mut [u8]) {
+        let all = self.value::<T>(a, range).iter().zip(self.value::<T>(b, range)).zip(self.value::<T>(c, range));
+        cast_slice_mut(out).iter_mut().zip(all).for_each(|(o, ((a, b), c))| *o = FloatArith::mul_add(*a, *b, *c));
+    }
+
     fn cast(&self, from: ElementType, to: ElementType, a: usize, range: &Range<usize>, out: &mut [u8]) {
         match from {
             ElementType::F32 => casts!(f32, self.value(a, range), to, out),
@@ -260,17 +259,6 @@ fn one<A: Copy, R>(a: &[A], out: &mut [R], f: impl Fn(A) -> R) {
 
 fn two<A: Copy, R>(a: &[A], b: &[A], out: &mut [R], f: impl Fn(A, A) -> R) {
     out.iter_mut().zip(a.iter().zip(b)).for_each(|(o, (a, b))| *o = f(*a, *b));
-}
-
-fn three<T: Float>(a: &[T], b: &[T], c: &[T], out: &mut [T]) {
-    let abc = a.iter().zip(b).zip(c);
-    out.iter_mut().zip(abc).for_each(|(o, ((a, b), c))| *o = FloatArith::mul_add(*a, *b, *c));
-}
-
-fn select<T: Copy>(test: &[u32], a: &[T], b: &[T], out: &mut [T]) {
-    out.iter_mut()
-        .zip(test.iter().zip(a.iter().zip(b)))
-        .for_each(|(o, (t, (a, b)))| *o = if *t != 0 { *a } else { *b });
 }
 
 fn unary_any<T: Element>(op: Unary, a: &[T], out: &mut [T]) {

@@ -62,6 +62,7 @@ impl Program {
 }
 
 /// A program with its memory and numbers.
+#[derive(Default)]
 pub struct BoundProgram<'a> {
     pub program: Program,
     pub leaves: Vec<Leaf<'a>>,
@@ -93,8 +94,8 @@ impl<'a> BoundProgram<'a> {
     /// [`Error::InvalidInput`] where the tree is too deep or contains a node that is not allowed here, and where its
     /// arrays differ in shape; [`Error::Foreign`] where they belong to different [`Arrays`].
     pub fn new(root: &Rc<Tree<'a>>, role: Role, operation: &'static str) -> Result<Self> {
-        let bound = Self { program: Program::default(), leaves: Vec::new(), constants: Vec::new() };
-        let mut lowering = Lowering { bound, role, seen: HashMap::new(), regs: HashMap::new(), _root: root };
+        let mut lowering =
+            Lowering { bound: Self::default(), role, seen: HashMap::new(), regs: HashMap::new(), _root: root };
         let last = lowering.reg(root, operation)?;
         // All operands of a value precede it, and the root needs all values.
         debug_assert_eq!(last + 1, lowering.bound.program.steps.len());

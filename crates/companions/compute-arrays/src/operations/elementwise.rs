@@ -1,6 +1,6 @@
 //! Evaluation of one value for each element.
 
-use super::{kinds, on_cpu};
+use super::on_cpu;
 use crate::context::Arrays;
 use crate::cpu::{GRAIN, tasks};
 use crate::element::Element;
@@ -36,8 +36,7 @@ pub(crate) fn run<T: Element>(
     arrays.check_kinds(bound, operation)?;
     arrays.check_count(len, operation)?;
     let Some(dialect) = arrays.dialect() else {
-        let program = bound.on_cpu();
-        return on_cpu::<T>(arrays, NAME, (target, len), &bound.leaves, kinds(bound), operation, move |out, leaves| {
+        return on_cpu::<T>(arrays, NAME, (target, len), bound, operation, |program, out, leaves| {
             if tasks() > 1 {
                 let pieces = out.par_chunks_mut(GRAIN).enumerate();
                 pieces.for_each_init(|| program.worker(leaves), |worker, (at, out)| worker.run(at * GRAIN, out));

@@ -1,7 +1,7 @@
 //! Counts of values in parts of a range.
 
+use super::on_cpu;
 use super::reduce::part;
-use super::{kinds, on_cpu};
 use crate::array::Array;
 use crate::cpu;
 use crate::element::{ElementType, Float};
@@ -42,9 +42,8 @@ impl<T: Float + Into<f64>> Expr<'_, T> {
                 let target = part(kept.memory.as_mut(), bytes)?;
                 match arrays.dialect() {
                     None => {
-                        let (program, leaves, kinds) = (bound.on_cpu(), &bound.leaves, kinds(&bound));
-                        on_cpu::<u32>(&arrays, "histogram", (target, len), leaves, kinds, OP, move |out, leaves| {
-                            cpu::count(&program, leaves, len, out);
+                        on_cpu::<u32>(&arrays, "histogram", (target, len), &bound, OP, move |program, out, leaves| {
+                            cpu::count(program, leaves, len, out);
                         })?;
                     }
                     Some(dialect) => {

@@ -8,13 +8,13 @@ mod forms;
 mod histogram;
 mod launch;
 pub(crate) mod random;
-mod reduce;
+pub(crate) mod reduce;
 pub(crate) mod scan;
 
 use crate::context::Arrays;
 use crate::cpu::CpuProgram;
 use crate::element::{Element, ElementType};
-use crate::expr::{BoundProgram, Leaf};
+use crate::expr::{Access, BoundProgram};
 use cpu_fallback::{CpuArgs, CpuKernelExt};
 use interop_core::{Arg, KernelSource, Result, Target};
 
@@ -40,32 +40,28 @@ impl BoundProgram<'_> {
     }
 }
 
-/// Runs `f` on the CPU backend's threads with the target's elements and the leaves' bytes. `items` is the amount of
-/// work.
+/// Runs `f` on the CPU backend's threads with the program, the target's elements and the leaves' bytes. `items` is the
+/// amount of work.
 fn on_cpu<T: Element>(
     arrays: &Arrays,
     name: &'static str,
     (target, items): (Target<'_>, usize),
-    leaves: &[Leaf<'_>],
-    kinds: Vec<ElementType>,
+    bound: &BoundProgram<'_>,
     operation: &'static str,
-    f: impl Fn(&mut [T], &[&[u8]]) + Send + Sync + 'static,
+    f: impl Fn(&CpuProgram, &mut [T], &[&[u8]]) + Send + Sync + 'static,
 ) -> Result<()> {
+    let program = bound.on_cpu();
     let code = move |out: &mut cpu_fallback::CpuBuffer<'_>, args: &CpuArgs<'_>| {
-        let leaf = |(at, kind): (usize, &ElementType)| match kind.bits() {
+        let leaf = |(at, (kind, _)): (usize, &(ElementType, Access))| match kind.bits() {
             64 => args.memory::<u64>(at).map(bytemuck::cast_slice),
             _ => args.memory::<u32>(at).map(bytemuck::cast_slice),
         };
-        let leaves = kinds.iter().enumerate().map(leaf).collect::<Result<Vec<&[u8]>>>()?;
-        f(out.as_slice_mut::<T>()?, &leaves);
+        let leaves = program.program.leaves.iter().enumerate().map(leaf).collect::<Result<Vec<&[u8]>>>()?;
+        f(&program, out.as_slice_mut::<T>()?, &leaves);
         Ok(())
     };
     let kernel = arrays.backend().build(&KernelSource::new(name).cpu_buffer(code))?;
-    let lent = leaves.iter().map(|leaf| leaf.store.borrow(operation)).collect::<Result<Vec<_>>>()?;
+    let lent = bound.leaves.iter().map(|leaf| leaf.store.borrow(operation)).collect::<Result<Vec<_>>>()?;
     let args = lent.iter().map(|memory| Arg::Memory(&***memory)).collect::<Vec<_>>();
     arrays.run(kernel.as_ref(), target.with_items(items), &args)
-}
-
-fn kinds(bound: &BoundProgram<'_>) -> Vec<ElementType> {
-    bound.program.leaves.iter().map(|(kind, _)| *kind).collect()
 }

@@ -5,6 +5,7 @@ use crate::array::Array;
 use crate::context::Arrays;
 use crate::cpu::{GRAIN, tasks};
 use crate::element::{Element, ElementType, Float, Integer};
+use crate::expr::BoundProgram;
 use crate::text::wgsl::{self, TextPart, Wgsl};
 use crate::text::{C, Dialect, PHILOX, Text};
 use bytemuck::{cast, cast_slice_mut};
@@ -42,7 +43,7 @@ pub struct Philox {
 
 /// Conversion of random words into elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Distribution {
+pub(crate) enum Distribution {
     Bits,
     Uniform,
     Normal,
@@ -76,11 +77,7 @@ impl Philox {
     /// # Errors
     /// Errors of the backend; the position then stays unchanged.
     pub fn integers<T: Integer>(&mut self, into: &mut Array<T>) -> Result<()> {
-        self.integers_on(&into.arrays().clone(), into)
-    }
-
-    pub(crate) fn integers_on<T: Integer>(&mut self, arrays: &Arrays, into: &mut Array<T>) -> Result<()> {
-        self.fill(arrays, into, Distribution::Bits, "Philox::integers")
+        self.fill(&into.arrays().clone(), into, Distribution::Bits, "Philox::integers")
     }
 
     /// Fills an array with values from 0 (included) to 1 (excluded): multiples of 2^-24 (`f32`) or 2^-53 (`f64`),
@@ -89,11 +86,7 @@ impl Philox {
     /// # Errors
     /// The errors of [`Philox::integers`].
     pub fn uniform<T: Float>(&mut self, into: &mut Array<T>) -> Result<()> {
-        self.uniform_on(&into.arrays().clone(), into)
-    }
-
-    pub(crate) fn uniform_on<T: Float>(&mut self, arrays: &Arrays, into: &mut Array<T>) -> Result<()> {
-        self.fill(arrays, into, Distribution::Uniform, "Philox::uniform")
+        self.fill(&into.arrays().clone(), into, Distribution::Uniform, "Philox::uniform")
     }
 
     /// Fills an array with normally distributed values, with mean 0 and variance 1 (Box and Muller, 1958). The tails
@@ -102,14 +95,10 @@ impl Philox {
     /// # Errors
     /// The errors of [`Philox::integers`].
     pub fn normal<T: Float>(&mut self, into: &mut Array<T>) -> Result<()> {
-        self.normal_on(&into.arrays().clone(), into)
+        self.fill(&into.arrays().clone(), into, Distribution::Normal, "Philox::normal")
     }
 
-    pub(crate) fn normal_on<T: Float>(&mut self, arrays: &Arrays, into: &mut Array<T>) -> Result<()> {
-        self.fill(arrays, into, Distribution::Normal, "Philox::normal")
-    }
-
-    fn fill<T: Element>(
+    pub(crate) fn fill<T: Element>(
         &mut self,
         arrays: &Arrays,
         into: &mut Array<T>,
@@ -132,7 +121,7 @@ impl Philox {
             arrays.launch(kernel.as_ref(), target, &args, &[], &[], operation)?;
         } else {
             let from = *self;
-            on_cpu::<T>(arrays, "philox", (target, len), &[], Vec::new(), operation, move |out, _| {
+            on_cpu::<T>(arrays, "philox", (target, len), &BoundProgram::default(), operation, move |_, out, _| {
                 let piece = |(at, out): (usize, &mut [T])| from.at(at * (GRAIN / lanes)).write(out, distribution);
                 if tasks() > 1 {
                     out.par_chunks_mut(GRAIN).enumerate().for_each(piece);

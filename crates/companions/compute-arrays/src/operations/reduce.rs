@@ -1,6 +1,6 @@
 //! Reductions: all values combined into one.
 
-use super::{Form, kinds, on_cpu};
+use super::{Form, on_cpu};
 use crate::array::Array;
 use crate::context::Arrays;
 use crate::cpu::{CpuProgram, Extremum, combine_of, reduce, reduce_extremum};
@@ -42,6 +42,13 @@ impl Form {
             }
         }
     }
+}
+
+/// The value whose index is sought.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Sought {
+    Least,
+    Greatest,
 }
 
 /// Bytes of a value with its index in the texts, the same for every type.
@@ -110,10 +117,7 @@ impl Acc {
 
     fn wgsl(&self, text: Wgsl, value: &str) -> String {
         let text = match &self.how {
-            How::Monoid { identity, definition } => {
-                let text = text.identity(*identity).combine(&definition.program, &definition.constants);
-                text.append(wgsl::REDUCE_VALUES)
-            }
+            How::Monoid { identity, definition } => text.monoid((*identity, definition)).append(wgsl::REDUCE_VALUES),
             How::Extremum(better) => text.better(self.kind, better).append(wgsl::REDUCE_PLACES),
         };
         let value = format!("fn pf_value(i: u32) -> PfAcc {{ return {value}; }}\n");
@@ -122,10 +126,7 @@ impl Acc {
 
     fn text(&self, text: Text, value: &str) -> String {
         let text = match &self.how {
-            How::Monoid { identity, definition } => {
-                let text = text.define("PF_ACC", "PF_T").identity(*identity);
-                text.combine(&definition.program, &definition.constants)
-            }
+            How::Monoid { identity, definition } => text.define("PF_ACC", "PF_T").monoid((*identity, definition)),
             How::Extremum(better) => text.words(self.kind).append(&extremum_text(better)),
         }
         .append(value);
@@ -232,15 +233,7 @@ impl<'a, T: Element> Expr<'a, T> {
     /// # Errors
     /// The errors of [`Expr::minimum`].
     pub fn argmin(&self) -> Result<u64> {
-        self.argmin_on(None, index)
-    }
-
-    pub(crate) fn argmin_on<R>(
-        &self,
-        on: Option<&Arrays>,
-        read: impl FnOnce(&mut dyn ComputeMemory) -> Result<R>,
-    ) -> Result<R> {
-        self.extremum(on, &Monoid::min(), "<", read, "Expr::argmin")
+        self.extremum(None, Sought::Least, index)
     }
 
     /// Returns the row-major index of the largest value; otherwise as [`Expr::argmin`].
@@ -248,15 +241,7 @@ impl<'a, T: Element> Expr<'a, T> {
     /// # Errors
     /// The errors of [`Expr::minimum`].
     pub fn argmax(&self) -> Result<u64> {
-        self.argmax_on(None, index)
-    }
-
-    pub(crate) fn argmax_on<R>(
-        &self,
-        on: Option<&Arrays>,
-        read: impl FnOnce(&mut dyn ComputeMemory) -> Result<R>,
-    ) -> Result<R> {
-        self.extremum(on, &Monoid::max(), ">", read, "Expr::argmax")
+        self.extremum(None, Sought::Greatest, index)
     }
 
     /// Lowers the expression, and returns it with its arrays and the number of elements.
@@ -286,34 +271,28 @@ impl<'a, T: Element> Expr<'a, T> {
         self.bound(None, operation).map(|(_, _, len)| len == 0)
     }
 
-    fn extremum<R>(
+    /// Finds the value and its index, and reads them with `read`.
+    pub(crate) fn extremum<R>(
         &self,
         on: Option<&Arrays>,
-        monoid: &Monoid<T>,
-        better: &'static str,
+        sought: Sought,
         read: impl FnOnce(&mut dyn ComputeMemory) -> Result<R>,
-        operation: &'static str,
     ) -> Result<R> {
+        let (monoid, better, operation) = match sought {
+            Sought::Least => (Monoid::<T>::min(), "<", "Expr::argmin"),
+            Sought::Greatest => (Monoid::max(), ">", "Expr::argmax"),
+        };
         self.not_empty(operation)?;
         let (bound, arrays, len) = self.bound(on, operation)?;
         arrays.with_scratch(Scratch::Result, PAIR_BYTES, |kept| {
             let memory = kept.memory.as_mut();
             if let Some(dialect) = arrays.dialect() {
-                on_device(
-                    &arrays,
-                    &bound,
-                    len,
-                    &Acc::extremum::<T>(better, Form::of(&arrays)),
-                    dialect,
-                    memory,
-                    operation,
-                )?;
+                let acc = Acc::extremum::<T>(better, Form::of(&arrays));
+                on_device(&arrays, &bound, len, &acc, dialect, memory, operation)?;
             } else {
-                let (program, combine) = (bound.on_cpu(), combine_of(monoid));
-                let target = (part(memory, PAIR_BYTES)?, len);
-                let kinds = kinds(&bound);
-                on_cpu::<u64>(&arrays, "argmin", target, &bound.leaves, kinds, operation, move |out, leaves| {
-                    let Extremum { index, .. } = reduce_extremum(&program, leaves, len, combine.as_ref());
+                let (target, combine) = ((part(memory, PAIR_BYTES)?, len), combine_of(&monoid));
+                on_cpu::<u64>(&arrays, "argmin", target, &bound, operation, move |program, out, leaves| {
+                    let Extremum { index, .. } = reduce_extremum(program, leaves, len, combine.as_ref());
                     if let [_, at, ..] = out {
                         *at = index;
                     }
@@ -387,11 +366,10 @@ fn reduce_to<T: Element>(
     if let Some(dialect) = arrays.dialect() {
         return on_device(arrays, bound, len, &Acc::monoid(monoid, Form::of(arrays)), dialect, memory, operation);
     }
-    let (program, combine) = (bound.on_cpu(), combine_of(monoid));
-    let target = (part(memory, size_of::<T>())?, len);
-    on_cpu::<T>(arrays, "reduce", target, &bound.leaves, kinds(bound), operation, move |out, leaves| {
+    let (target, combine) = ((part(memory, size_of::<T>())?, len), combine_of(monoid));
+    on_cpu::<T>(arrays, "reduce", target, bound, operation, move |program, out, leaves| {
         if let Some(first) = out.first_mut() {
-            *first = reduce(&program, leaves, len, combine.as_ref());
+            *first = reduce(program, leaves, len, combine.as_ref());
         }
     })
 }

@@ -1,6 +1,7 @@
 //! Scans: running values.
 
-use super::{Form, kinds, on_cpu};
+use super::reduce::part;
+use super::{Form, on_cpu};
 use crate::array::Array;
 use crate::context::Arrays;
 use crate::cpu;
@@ -10,7 +11,7 @@ use crate::monoid::{Monoid, Scan};
 use crate::scratch::Scratch;
 use crate::text::wgsl::{self, Wgsl};
 use crate::text::{C, Dialect, ONE_PASS, SCAN, SCAN_RUNS, SCAN_STARTS, SCAN_THREE, TILE, Text, WARP, parameters};
-use interop_core::{Arg, BufferView, ComputeMemory, Error, Result, Target, View};
+use interop_core::{Arg, Error, Result, Target};
 
 /// Work items of a group.
 const WIDTH: usize = 256;
@@ -98,10 +99,9 @@ fn run<T: Element>(
     let Some(mut memory) = out.memory_mut(operation)? else { return Ok(()) };
     let target = out.target(memory.as_mut())?;
     let Some(dialect) = arrays.dialect() else {
-        let (program, combine) = (bound.on_cpu(), cpu::combine_of(monoid));
-        let target = (target, len);
-        return on_cpu::<T>(arrays, "scan", target, &bound.leaves, kinds(bound), operation, move |out, leaves| {
-            cpu::scan(&program, leaves, out, combine.as_ref(), scan);
+        let combine = cpu::combine_of(monoid);
+        return on_cpu::<T>(arrays, "scan", (target, len), bound, operation, move |program, out, leaves| {
+            cpu::scan(program, leaves, out, combine.as_ref(), scan);
         });
     };
     let device = Device::new(arrays, bound, dialect, scan, operation);
@@ -112,16 +112,6 @@ fn run<T: Element>(
     }
 }
 
-fn with_monoid<T: Element>(text: Text, monoid: &Monoid<T>) -> Text {
-    let definition = monoid.definition();
-    text.identity(monoid.identity().constant()).combine(&definition.program, &definition.constants)
-}
-
-fn wgsl_with_monoid<T: Element>(text: Wgsl, monoid: &Monoid<T>) -> Wgsl {
-    let definition = monoid.definition();
-    text.identity(monoid.identity().constant()).combine(&definition.program, &definition.constants)
-}
-
 /// Returns the text of `pf_scan`.
 pub(super) fn one_pass_text<T: Element>(
     dialect: C,
@@ -130,7 +120,7 @@ pub(super) fn one_pass_text<T: Element>(
     len: usize,
     rows: usize,
 ) -> String {
-    let text = with_monoid(Text::new(dialect, bound, T::KIND, len).map(bound).words(T::KIND), monoid);
+    let text = Text::new(dialect, bound, T::KIND, len).map(bound).words(T::KIND).monoid(monoid.parts());
     text.define("PF_HALF", rows).append(WARP).append(ONE_PASS).finish()
 }
 
@@ -146,7 +136,7 @@ impl Form {
 
     /// Returns the text of `pf_tile_totals` and `pf_scan_tiles`.
     fn tiles_text<T: Element>(self, c: C, bound: &BoundProgram<'_>, monoid: &Monoid<T>, len: usize) -> String {
-        let text = with_monoid(Text::new(c, bound, T::KIND, len).map(bound), monoid);
+        let text = Text::new(c, bound, T::KIND, len).map(bound).monoid(monoid.parts());
         match self {
             Self::Groups => {
                 text.append(SCAN).define("PF_ITEMS", items(size_of::<T>())).append(TILE).append(SCAN_THREE).finish()
@@ -159,14 +149,14 @@ impl Form {
     pub(super) fn totals_text<T: Element>(self, dialect: Dialect, monoid: &Monoid<T>, tiles: usize) -> String {
         match (self, dialect) {
             (_, Dialect::Wgsl) => {
-                let text = wgsl_with_monoid(Wgsl::new(T::KIND), monoid).define("PF_NEIGHBOURS", 8);
+                let text = Wgsl::new(T::KIND).monoid(monoid.parts()).define("PF_NEIGHBOURS", 8);
                 text.append(wgsl::SCAN).append(wgsl::SCAN_STARTS).finish()
             }
             (Self::Groups, Dialect::C(c)) => {
-                with_monoid(Text::with(c, T::KIND, tiles, false), monoid).append(SCAN).append(SCAN_STARTS).finish()
+                Text::with(c, T::KIND, tiles, false).monoid(monoid.parts()).append(SCAN).append(SCAN_STARTS).finish()
             }
             (Self::Runs, Dialect::C(c)) => {
-                with_monoid(Text::with(c, T::KIND, tiles, false), monoid).append(SCAN_RUNS).finish()
+                Text::with(c, T::KIND, tiles, false).monoid(monoid.parts()).append(SCAN_RUNS).finish()
             }
         }
     }
@@ -179,7 +169,7 @@ pub(super) fn wgsl_texts<T: Element>(form: Form, bound: &BoundProgram<'_>, monoi
         Form::Runs => wgsl::SCAN_ITEMS,
     };
     let text = |memories| {
-        let text = wgsl_with_monoid(Wgsl::new(T::KIND).map(bound, memories, 1), monoid);
+        let text = Wgsl::new(T::KIND).map(bound, memories, 1).monoid(monoid.parts());
         text.define("PF_ITEMS", WGSL_ITEMS).append(wgsl::SCAN).append(wgsl::SCAN_OWN).append(tiles)
     };
     let starts = "@group(1) @binding(0) var<storage, read> pf_start_bits: array<u32>;\n";
@@ -193,10 +183,6 @@ pub(super) struct Device<'s, 'a> {
     dialect: Dialect,
     exclusive: i32,
     operation: &'static str,
-}
-
-fn whole<T>(memory: &mut dyn ComputeMemory, len: usize) -> Result<Target<'_>> {
-    Target::new(memory, View::Buffer(BufferView { offset: 0, len: len * size_of::<T>() }))
 }
 
 impl<'s, 'a> Device<'s, 'a> {
@@ -254,10 +240,10 @@ impl<'s, 'a> Device<'s, 'a> {
         let of_starts = form.totals_text(self.dialect, monoid, tiles);
         let starts = self.arrays.kernel("pf_scan_totals", &of_starts, self.dialect)?;
         self.arrays.with_scratch(Scratch::Tiles, tiles * size_of::<T>(), |kept| {
-            let memory = &mut kept.memory;
-            let into = whole::<T>(memory.as_mut(), tiles)?.with_items(tiles * items);
+            let (memory, bytes) = (&mut kept.memory, tiles * size_of::<T>());
+            let into = part(memory.as_mut(), bytes)?.with_items(tiles * items);
             self.launch(totals.as_ref(), into, &[self.dialect.count(len)])?;
-            let into = whole::<T>(memory.as_mut(), tiles)?.with_items(items);
+            let into = part(memory.as_mut(), bytes)?.with_items(items);
             self.arrays.launch(starts.as_ref(), into, &[self.dialect.count(tiles)], &[], &[], self.operation)?;
             let before = [Arg::Memory(memory.as_ref()), Arg::I32(self.exclusive)];
             self.launch(scan.as_ref(), target.with_items(tiles * items), &before)

@@ -1,6 +1,7 @@
 //! Generates a C function from a program, and the macros by which the kernels' texts use it.
 
 use super::{C, COMMON, literal, operator, type_name};
+use crate::cpu::CpuProgram;
 use crate::element::{Constant, ElementType};
 use crate::expr::{Access, BoundProgram, Program, ProgramStep};
 use std::fmt::Write as _;
@@ -67,7 +68,7 @@ impl Text {
             }
         }
         for (at, constant) in constants.iter().enumerate() {
-            param(type_name(constant.kind), format!("c{at}"));
+            param(&type_name(constant.kind), format!("c{at}"));
         }
         let (old, old_value) = if program.uses_old() { (", const PF_T old", ", PF_ITEM(out, i)") } else { ("", "") };
         let _ = writeln!(self.text, "#define PF_PARAMS {params}\n#define PF_ARGS {args}");
@@ -82,11 +83,12 @@ impl Text {
         self
     }
 
-    /// Appends a function of two values.
-    pub fn combine(mut self, program: &Program, constants: &[Constant]) -> Self {
+    /// Appends the identity and the function of two values.
+    pub fn monoid(mut self, (identity, definition): (Constant, &CpuProgram)) -> Self {
+        let _ = writeln!(self.text, "static PF_T pf_identity(void) {{ return {}; }}", literal(identity));
         self.text += "static PF_T pf_combine(const PF_T a, const PF_T b) {\n";
         let load = |leaf: usize, _: &mut String| if leaf == 0 { "a".to_owned() } else { "b".to_owned() };
-        let last = self.body(program, &load, &|at| literal(constants[at]));
+        let last = self.body(&definition.program, &load, &|at| literal(definition.constants[at]));
         let _ = writeln!(self.text, "  return r{last};\n}}");
         self
     }
@@ -99,12 +101,6 @@ impl Text {
             _ => ("((pf_u64)(v))", "((PF_T)(w))"),
         };
         self.define("PF_WORD_OF(v)", word_of).define("PF_OF_WORD(w)", of_word)
-    }
-
-    pub fn identity(mut self, value: Constant) -> Self {
-        let value = literal(value);
-        let _ = writeln!(self.text, "static PF_T pf_identity(void) {{ return {value}; }}");
-        self
     }
 
     /// Appends the steps; returns the number of the last.

@@ -68,16 +68,8 @@ pub(crate) const HISTOGRAM: &str = include_str!("histogram.h");
 pub(crate) const PHILOX: &str = include_str!("philox.h");
 
 /// Returns the macro in `common.h` for this type.
-pub(crate) const fn type_name(kind: ElementType) -> &'static str {
-    match kind {
-        ElementType::F32 => "pf_f32",
-        ElementType::F64 => "pf_f64",
-        ElementType::I32 => "pf_i32",
-        ElementType::U32 => "pf_u32",
-        ElementType::I64 => "pf_i64",
-        ElementType::U64 => "pf_u64",
-        ElementType::Bool => "pf_bool",
-    }
+pub(crate) fn type_name(kind: ElementType) -> String {
+    format!("pf_{kind}")
 }
 
 /// Returns a constant, exact to the bit.

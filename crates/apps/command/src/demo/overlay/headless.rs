@@ -29,8 +29,14 @@ pub fn run(show: Show, common: &SceneOptions) -> Result<(), Box<dyn Error>> {
     if let Some(out) = &common.out {
         save_rgba8(picture, out)?;
     }
-    let [p50, p99] = player.times().p50_p99(|frame| frame.interval_ms);
-    say!("{}, p50 {p50:.2} ms, p99 {p99:.2} ms", counted(frames, "frame"))?;
+    let times = player.times();
+    if times.frames().len() > 0 {
+        let [p50, p99] = times.p50_p99(|frame| frame.interval_ms);
+        say!("{}, p50 {p50:.2} ms, p99 {p99:.2} ms", counted(frames, "frame"))?;
+    } else {
+        // Intervals need two frames.
+        say!("{} in {:.2} ms", counted(frames, "frame"), times.newest_work_ms)?;
+    }
     for line in show.log.all().iter().filter(|line| line.level <= tracing::Level::WARN) {
         say!("  {}", line.text)?;
     }

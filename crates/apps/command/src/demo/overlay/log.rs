@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Subscriber};
-use tracing_subscriber::layer::{Context, Filter, Layer};
+use tracing_subscriber::filter::filter_fn;
+use tracing_subscriber::layer::{Context, Layer};
 use tracing_subscriber::registry::LookupSpan;
 
 /// Number of lines to keep.
@@ -69,19 +70,14 @@ impl Log {
 
     /// Returns a layer that records messages of this workspace's crates from [`Level::INFO`] up.
     pub fn layer<S: Subscriber + for<'a> LookupSpan<'a>>(&self) -> impl Layer<S> + use<S> {
-        Listener(self.clone()).with_filter(Ours)
-    }
-}
-
-struct Ours;
-
-impl<S> Filter<S> for Ours {
-    fn enabled(&self, about: &tracing::Metadata<'_>, _: &Context<'_, S>) -> bool {
-        // Match suffixes, so that a new backend or display is included.
-        const KINDS: [&str; 6] = ["interop_core", "compute_arrays", "_backend", "_fallback", "_display", "_sharing"];
-        let name = about.target().split(':').next().unwrap_or_default();
-        let is_ours = name.starts_with("pixelferry") || KINDS.iter().any(|kind| name.ends_with(kind));
-        about.is_event() && *about.level() <= Level::INFO && is_ours
+        Listener(self.clone()).with_filter(filter_fn(|about| {
+            // Match suffixes, so that a new backend or display is included.
+            const KINDS: [&str; 6] =
+                ["interop_core", "compute_arrays", "_backend", "_fallback", "_display", "_sharing"];
+            let name = about.target().split(':').next().unwrap_or_default();
+            let is_ours = name.starts_with("pixelferry") || KINDS.iter().any(|kind| name.ends_with(kind));
+            about.is_event() && *about.level() <= Level::INFO && is_ours
+        }))
     }
 }
 

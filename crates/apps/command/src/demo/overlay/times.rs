@@ -21,6 +21,8 @@ pub struct Frame {
 pub struct Times {
     frames: VecDeque<Frame>,
     last: Option<Instant>,
+    /// Work of the newest frame, milliseconds.
+    pub newest_work_ms: f64,
     /// Frames since the start.
     pub total: u64,
 }
@@ -28,13 +30,14 @@ pub struct Times {
 impl Times {
     /// Records the end of a frame.
     pub fn add(&mut self, now: Instant, work: Duration) {
-        self.total += 1;
+        let ms = |d: Duration| d.as_secs_f64() * 1e3;
+        (self.total, self.newest_work_ms) = (self.total + 1, ms(work));
         let Some(last) = self.last.replace(now) else { return };
         if self.frames.len() == KEPT {
             self.frames.pop_front();
         }
-        let ms = |d: Duration| d.as_secs_f64() * 1e3;
-        self.frames.push_back(Frame { interval_ms: ms(now.saturating_duration_since(last)), work_ms: ms(work) });
+        let interval_ms = ms(now.saturating_duration_since(last));
+        self.frames.push_back(Frame { interval_ms, work_ms: self.newest_work_ms });
     }
 
     /// Forgets all frames: those of another path or size say nothing about the next.
@@ -62,6 +65,7 @@ mod tests {
         let mut times = Times::default();
         times.add(start, ms(1));
         assert_eq!((times.frames().len(), times.p50_p99(|f| f.interval_ms)), (0, [0.0, 0.0]));
+        assert!((times.newest_work_ms - 1.0).abs() < 1e-6);
         for n in 1..=300 {
             times.add(start + ms(10 * n), ms(4));
         }

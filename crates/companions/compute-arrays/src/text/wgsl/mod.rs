@@ -6,6 +6,7 @@ mod parts;
 
 use super::narrow::{MOST_NUMBERS, place};
 use super::parameters::{Parameter, ordered};
+use crate::cpu::CpuProgram;
 use crate::element::{Constant, ElementType};
 use crate::expr::{Access, BoundProgram, Program, ProgramStep};
 pub(crate) use parts::TextPart;
@@ -131,18 +132,13 @@ impl Wgsl {
         self
     }
 
-    /// Appends `pf_combine(a, b)`.
-    pub fn combine(mut self, program: &Program, constants: &[Constant]) -> Self {
+    /// Appends `pf_identity()` and `pf_combine(a, b)`.
+    pub fn monoid(mut self, (identity, definition): (Constant, &CpuProgram)) -> Self {
+        let _ = writeln!(self.text, "fn pf_identity() -> PfT {{ return {}; }}", literal(identity));
         self.text += "fn pf_combine(a: PfT, b: PfT) -> PfT {\n";
         let side = |leaf| if leaf == 0 { "a".to_owned() } else { "b".to_owned() };
-        let last = self.body(program, &side, &|at| literal(constants[at]));
+        let last = self.body(&definition.program, &side, &|at| literal(definition.constants[at]));
         let _ = writeln!(self.text, "  return r{last};\n}}");
-        self
-    }
-
-    pub fn identity(mut self, value: Constant) -> Self {
-        let value = literal(value);
-        let _ = writeln!(self.text, "fn pf_identity() -> PfT {{ return {value}; }}");
         self
     }
 
