@@ -77,7 +77,7 @@ fn what_the_start_had_no_time_for_is_made_up_for_between_frames() {
     // And each that was in use and was left, once more.
     let changes = later.comparisons.iter().filter(|c| c.outcome == Outcome::Quicker).count();
     assert_eq!(later.comparisons.len(), left.len() + changes, "{later:?}");
-    let first = later.comparisons.iter().find(|c| c.path == first && c.way == first.name());
+    let first = later.comparisons.iter().find(|c| c.path == first && c.variant == first.name());
     assert!(first.is_some_and(|c| c.outcome == Outcome::Slower), "{later:?}");
     assert!(later.comparisons.iter().any(|c| c.outcome == Outcome::Quicker && c.path == PathId::HOST_ROUND_TRIP));
     assert!(later.comparisons.iter().filter(|c| c.outcome == Outcome::Slower).count() > 5, "{later:?}");

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 const OP: &str = "test";
 
-/// A way to scan.
+/// A method to scan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ScanMethod {
     /// Smaller tiles than a GPU's: local memory stands in for the exchange within warps.
@@ -35,14 +35,14 @@ const LONG: usize = 2 * 256 * 2048 + 4099;
 
 /// Lengths of arrays, the longest last. In one pass PoCL gets whole tiles only. In a part of a tile, PoCL 3.1 checks
 /// once for the whole group whether a work item's second value is there. So it reads behind the array.
-fn lengths(arrays: &Arrays, way: ScanMethod) -> &'static [usize] {
-    match way {
+fn lengths(arrays: &Arrays, method: ScanMethod) -> &'static [usize] {
+    match method {
         ScanMethod::OnePass if !arrays.groups_may_wait() => &[2048, 4096, 33 * 2048, 2 * 256 * 2048 + 3 * 2048],
         _ => &[1, 7, 128, 2047, 2048, 66_561, LONG],
     }
 }
 
-fn scanned<T: Element>(arrays: &Arrays, way: ScanMethod, x: &[T], monoid: &Monoid<T>, scan: Scan) -> Vec<T> {
+fn scanned<T: Element>(arrays: &Arrays, method: ScanMethod, x: &[T], monoid: &Monoid<T>, scan: Scan) -> Vec<T> {
     let (a, out) = (arrays.from_slice(x).unwrap(), arrays.empty::<T>(&[x.len()]).unwrap());
     let expr = a.expr();
     let bound = BoundProgram::new(&expr.tree, Role::Plain, OP).unwrap();
@@ -50,7 +50,7 @@ fn scanned<T: Element>(arrays: &Arrays, way: ScanMethod, x: &[T], monoid: &Monoi
     {
         let mut memory = out.memory_mut(OP).unwrap().unwrap();
         let target = out.target(memory.as_mut()).unwrap();
-        match way {
+        match method {
             ScanMethod::OnePass => device.one_pass(monoid, target, x.len(), 1).unwrap(),
             ScanMethod::ThreePasses(form) => device.three_passes(form, monoid, target, x.len()).unwrap(),
         }
@@ -70,16 +70,16 @@ fn reduced<T: Element>(arrays: &Arrays, form: Form, x: &[T], monoid: &Monoid<T>)
     out.to_vec().unwrap()[0]
 }
 
-fn check<T: Element>(arrays: &Arrays, way: ScanMethod, x: &[T], monoid: &Monoid<T>, f: impl Fn(T, T) -> T) {
+fn check<T: Element>(arrays: &Arrays, method: ScanMethod, x: &[T], monoid: &Monoid<T>, f: impl Fn(T, T) -> T) {
     for scan in [Scan::Inclusive, Scan::Exclusive] {
-        let found = scanned(arrays, way, x, monoid, scan);
+        let found = scanned(arrays, method, x, monoid, scan);
         let mut running = monoid.identity();
         let wrong = x.iter().zip(&found).position(|(v, found)| {
             let before = running;
             running = f(running, *v);
             *found != if scan == Scan::Inclusive { running } else { before }
         });
-        assert_eq!(wrong, None, "{} of {}, {way:?}, {scan:?}", T::KIND, x.len());
+        assert_eq!(wrong, None, "{} of {}, {method:?}, {scan:?}", T::KIND, x.len());
     }
 }
 
@@ -102,25 +102,25 @@ fn check_scans<T: Element>(
     println!("device: {}", arrays.backend().device());
     // The last that is not zero.
     let last = Monoid::new(0u32, |a, b| b.clone().differs(0u32).select(b, a)).unwrap();
-    let sums = ways.iter().map(|way| {
+    let sums = ways.iter().map(|method| {
         // At the shortest level the longest is scanned once, below.
-        let all = lengths(arrays, *way);
+        let all = lengths(arrays, *method);
         for &len in &all[..all.len() - by_level(1, 0, 0)] {
             let x: Vec<u32> = (0..len).map(|i| (i % 7) as u32 / 6 * i as u32).collect();
-            check(arrays, *way, &x, &last, |a, b| if b != 0 { b } else { a });
-            check(arrays, *way, &(0..len).map(value).collect::<Vec<_>>(), &Monoid::sum(), add);
+            check(arrays, *method, &x, &last, |a, b| if b != 0 { b } else { a });
+            check(arrays, *method, &(0..len).map(value).collect::<Vec<_>>(), &Monoid::sum(), add);
         }
-        let long = lengths(arrays, *way).last().copied().unwrap();
+        let long = lengths(arrays, *method).last().copied().unwrap();
         // Exact in any order.
         let x: Vec<f32> = (0..long).map(|i| (i % 5) as f32 - 2.0).collect();
-        check(arrays, *way, &x, &Monoid::sum(), |a, b| a + b);
+        check(arrays, *method, &x, &Monoid::sum(), |a, b| a + b);
         let x: Vec<f32> = (0..long).map(|i| (i as f32).sin()).collect();
         let bits = || -> Vec<u32> {
-            let sums = scanned(arrays, *way, &x, &Monoid::sum(), Scan::Inclusive);
+            let sums = scanned(arrays, *method, &x, &Monoid::sum(), Scan::Inclusive);
             sums.into_iter().map(f32::to_bits).collect()
         };
         let first = bits();
-        assert!((0..by_level(1, 3, 3)).all(|_| bits() == first), "{way:?}: another sum in another run");
+        assert!((0..by_level(1, 3, 3)).all(|_| bits() == first), "{method:?}: another sum in another run");
         first
     });
     sums.collect()

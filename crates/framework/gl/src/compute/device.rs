@@ -12,7 +12,7 @@ use interop_core::compute::zeros;
 use interop_core::{ComputeSemaphore, ImageDesc, KernelSource, Language, PixelFormat, Region, Result, SharedHandle};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use wgsl_kernel::shader::{CopyWay, ReadSource, Regions, Session, ShaderDevice, ShaderWork, Target, Writes};
+use wgsl_kernel::shader::{CopyMethod, ReadSource, Regions, Session, ShaderDevice, ShaderWork, Target, Writes};
 use wgsl_kernel::{Dialect, GLSL_NUMBERS, KernelText};
 
 /// A context whose compute shaders run kernels.
@@ -186,11 +186,11 @@ impl ShaderDevice for GlShaders {
 
     fn copy_rows(
         &self,
-        way: CopyWay,
+        method: CopyMethod,
         (texture, region, format): (&QueueTexture, Region, PixelFormat),
         (memory, first, pitch): (&QueueBuffer, usize, usize),
     ) -> Result<()> {
-        self.rows.copy((texture, region), (memory, [first, pitch]), format, way)
+        self.rows.copy((texture, region), (memory, [first, pitch]), format, method)
     }
 
     fn copy_image(&self, from: &QueueTexture, to: &QueueTexture, regions: &Regions) -> Result<bool> {

@@ -9,7 +9,7 @@ use interop_core::describe::format::PerFormat;
 use interop_core::{PixelFormat, Region, Result};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use wgsl_kernel::shader::CopyWay;
+use wgsl_kernel::shader::CopyMethod;
 
 /// How a pixel `c` is packed into word `w`, byte `b`, and how it is unpacked. A texture stores the bits of blue-first
 /// formats as if red were first.
@@ -62,24 +62,24 @@ const GROUP: u32 = 8;
 
 /// The programs, built at first use.
 #[derive(Default)]
-pub struct Rows(Mutex<HashMap<(PixelFormat, CopyWay), Arc<ComputeProgram>>>);
+pub struct Rows(Mutex<HashMap<(PixelFormat, CopyMethod), Arc<ComputeProgram>>>);
 
 impl Rows {
     fn program(
         &self,
         device: &GlDevice,
         texture: &QueueTexture,
-        key: (PixelFormat, CopyWay),
+        key: (PixelFormat, CopyMethod),
     ) -> Result<Arc<ComputeProgram>> {
         let mut programs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(program) = programs.get(&key) {
             return Ok(Arc::clone(program));
         }
-        let (format, way) = key;
+        let (format, method) = key;
         let ([pack, unpack], layout, pixel) = (ROWS.get(format), texture.format().layout, format.bytes_per_pixel());
-        let way = if way == CopyWay::Load { "#define LOADS\n" } else { "" };
+        let method = if method == CopyMethod::Load { "#define LOADS\n" } else { "" };
         let text = format!(
-            "#version 430 core\n{way}#define LAYOUT {layout}\n#define PIXEL {pixel}u\n#define PACK {pack}\n#define UNPACK {unpack}\n{}",
+            "#version 430 core\n{method}#define LAYOUT {layout}\n#define PIXEL {pixel}u\n#define PACK {pack}\n#define UNPACK {unpack}\n{}",
             include_str!("rows.glsl")
         );
         let built = ComputeProgram::build(device, &text, "numbers")?;
@@ -95,12 +95,12 @@ impl Rows {
         (texture, region): (&QueueTexture, Region),
         (memory, [first, pitch]): (&QueueBuffer, [usize; 2]),
         format: PixelFormat,
-        way: CopyWay,
+        method: CopyMethod,
     ) -> Result<()> {
         let device = memory.device();
         device.enter()?;
-        let program = self.program(device, texture, (format, way))?;
-        let bound = texture.bound(if way == CopyWay::Load { glow::READ_ONLY } else { glow::WRITE_ONLY })?;
+        let program = self.program(device, texture, (format, method))?;
+        let bound = texture.bound(if method == CopyMethod::Load { glow::READ_ONLY } else { glow::WRITE_ONLY })?;
         let Region { x, y, width, height } = region;
         // Fits, because the memory has at most 2^31 bytes.
         let numbers = [x, y, width, height, first as u32, pitch as u32, 0, 0];

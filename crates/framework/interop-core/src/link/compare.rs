@@ -44,7 +44,7 @@ impl Link {
     fn compare(&mut self, limit: TrialLimit) -> bool {
         let _nobodys = FrameTag::enter(None);
         let policy = &self.options.policy;
-        let in_use = self.way();
+        let in_use = self.variant();
         let table = TrialContext {
             pairing: policy.pairing(&self.backend, &self.display, self.layout.desc()),
             clock: &policy.clock,
@@ -63,9 +63,9 @@ impl Link {
                 tracing::debug!(%comparison, "compared");
                 self.report.note(comparison, measured);
             }
-            Progress::Better { path, way, comparison, measured } => {
-                remember(&table, policy, way, measured.median_us, self.live_trials.left());
-                self.go_over(*path, way, comparison, measured);
+            Progress::Better { path, variant, comparison, measured } => {
+                remember(&table, policy, variant, measured.median_us, self.live_trials.left());
+                self.switch_path(*path, variant, comparison, measured);
             }
         }
         // Frees the memory of comparisons, which are over.
@@ -78,23 +78,23 @@ impl Link {
     }
 
     /// Returns the current path, with its synchronisation where that is not the path's own.
-    pub(super) fn way(&self) -> PathVariant {
+    pub(super) fn variant(&self) -> PathVariant {
         let own = self.options.policy.paths.get(self.id).and_then(|spec| spec.syncs.first());
         PathVariant { id: self.id, sync: Some(self.path.sync()).filter(|sync| Some(sync) != own) }
     }
 
-    fn go_over(&mut self, path: OpenedPath, way: PathVariant, comparison: Comparison, measured: PathCost) {
+    fn switch_path(&mut self, path: OpenedPath, variant: PathVariant, comparison: Comparison, measured: PathCost) {
         // Otherwise frames in flight would never be shown.
         if let Err(error) = self.flush() {
             tracing::warn!(%error, "the current path failed; the next frame replaces it");
             return;
         }
-        tracing::info!(from = %self.id, to = %way, %comparison, "switched to a faster path");
+        tracing::info!(from = %self.id, to = %variant, %comparison, "switched to a faster path");
         let why = format!("faster than {} while the program ran, {:.0} us a frame", self.id, measured.median_us);
         let mut report: ProbeReport = self.report.clone();
         report.note(comparison, Some(measured));
-        report.change(way.id, path.sync(), why);
+        report.change(variant.id, path.sync(), why);
         let desc = *self.layout.desc();
-        self.take(Selection { path, id: way.id, report, live_trials: LiveTrials::over() }, &desc);
+        self.take(Selection { path, id: variant.id, report, live_trials: LiveTrials::over() }, &desc);
     }
 }

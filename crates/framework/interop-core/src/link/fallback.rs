@@ -11,7 +11,7 @@ use crate::describe::surface::SurfaceDesc;
 use crate::devices::timeline::stage;
 use crate::path::{FrameLayout, OpenedPath, PathId, SharingPath};
 use crate::select::report::ProbeReport;
-use crate::select::{LiveTrials, PathHistory, Policy, Selection, distrust, open_path, open_without};
+use crate::select::{LiveTrials, PathHistory, Policy, Selection, distrust, open_except, open_path};
 use std::time::Duration;
 
 impl Error {
@@ -30,7 +30,7 @@ impl Error {
 }
 
 /// State at the beginning of a fallback, restored if no other path works.
-pub(super) struct Descent {
+pub(super) struct FallbackState {
     demoted: usize,
     id: PathId,
     report: ProbeReport,
@@ -40,7 +40,7 @@ pub(super) struct Descent {
 }
 
 impl Link {
-    pub(super) fn leave_broken(&mut self, descent: &mut Option<Descent>) -> Result<()> {
+    pub(super) fn leave_broken(&mut self, descent: &mut Option<FallbackState>) -> Result<()> {
         self.broken.take().map_or(Ok(()), |error| self.step_down(error, descent))
     }
 
@@ -50,7 +50,7 @@ impl Link {
 
     /// Replaces the current path by the next one that works. If there is none, returns the first error and keeps the
     /// earlier path.
-    pub(super) fn step_down(&mut self, error: Error, descent: &mut Option<Descent>) -> Result<()> {
+    pub(super) fn step_down(&mut self, error: Error, descent: &mut Option<FallbackState>) -> Result<()> {
         if error.is_of_the_path() {
             distrust(&self.backend, &self.display);
         }
@@ -58,7 +58,7 @@ impl Link {
             return Err(error);
         }
         let from = self.id;
-        let mut begun = descent.take().unwrap_or_else(|| Descent {
+        let mut begun = descent.take().unwrap_or_else(|| FallbackState {
             demoted: self.demoted.len(),
             id: from,
             report: self.report.clone(),
@@ -69,13 +69,13 @@ impl Link {
         let _stage = stage!("demote", path = %from, reason);
         self.demoted.push((from, reason.clone()));
         let policy = Policy { prefer: None, budget: Duration::ZERO, ..self.options.policy.clone() };
-        let standing = PathHistory {
+        let history = PathHistory {
             demoted: &self.demoted,
             keep: None,
             frames_behind: Some(self.path.frames_behind()),
             known: Some(&self.report),
         };
-        match open_without(&self.backend, &self.display, self.layout.desc(), &policy, &standing) {
+        match open_except(&self.backend, &self.display, self.layout.desc(), &policy, &history) {
             Ok(mut selection) => {
                 selection.report.inherit(&self.report);
                 // This machine has a fault: a working path is enough, so comparisons end.
@@ -97,7 +97,7 @@ impl Link {
     }
 
     /// Restores the state of `begun`, because the demotions since then were not the paths' fault.
-    fn restore(&mut self, begun: Descent) -> Error {
+    fn restore(&mut self, begun: FallbackState) -> Error {
         self.demoted.truncate(begun.demoted);
         let before = match begun.unshown {
             // It has no frame on show, so the retired path stays.

@@ -4,7 +4,7 @@
 //! `path::slot_sync` for the line that waits or signals). If the path fails, the frame is repeated on the next one
 //! (`fallback`).
 
-use super::fallback::Descent;
+use super::fallback::FallbackState;
 use super::frame_trace::FrameTrace;
 use super::retired_frame::RetiredFrame;
 use super::{Link, WriteFrame};
@@ -47,7 +47,7 @@ impl Link {
     }
 
     /// Prepares a frame: selects a path that works, which may first be compared with another.
-    fn next_frame(&mut self, part: &SurfacePart) -> Result<Option<Descent>> {
+    fn next_frame(&mut self, part: &SurfacePart) -> Result<Option<FallbackState>> {
         part.check_inside(self.layout.desc()).map_err(|error| error.of("Link::frame"))?;
         if self.in_target && *part != self.layout.full() {
             // No surface holds the pixels around the part.

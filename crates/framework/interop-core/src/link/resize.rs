@@ -13,7 +13,7 @@ use crate::describe::geometry::Extent;
 use crate::describe::surface::SurfaceDesc;
 use crate::devices::timeline::{stage, step};
 use crate::path::{FrameLayout, OpenedPath, SharingPath, blank};
-use crate::select::{CurrentPath, PathHistory, PathVariant, Policy, ProofExtent, open_way, open_without};
+use crate::select::{CurrentPath, PathHistory, PathVariant, Policy, ProofExtent, open_except, open_variant};
 
 impl Link {
     /// Changes the size (or format). The shown frame stays until the first one of the new size is finished. That frame
@@ -164,7 +164,7 @@ impl Link {
         let policy = &self.options.policy;
         let pairing = policy.pairing(&self.backend, &self.display, desc);
         let now = if compared == ProofExtent::FewRows { pairing.with_one_piece() } else { pairing };
-        open_way(&now, policy, self.way(), self.path.frames_behind(), compared)
+        open_variant(&now, policy, self.variant(), self.path.frames_behind(), compared)
     }
 
     /// Before a frame: makes the slot that the frame needs and, with `all`, those of later frames.
@@ -187,8 +187,8 @@ impl Link {
     fn choose_for(&mut self, desc: &SurfaceDesc) -> Result<()> {
         let policy = Policy { prefer: Some(self.id), ..self.options.policy.clone() };
         let keep = CurrentPath { id: self.id, sync: self.path.sync(), frames_behind: self.path.frames_behind() };
-        let standing = PathHistory { demoted: &self.demoted, keep: Some(keep), ..PathHistory::default() };
-        let selection = open_without(&self.backend, &self.display, desc, &policy, &standing)?;
+        let history = PathHistory { demoted: &self.demoted, keep: Some(keep), ..PathHistory::default() };
+        let selection = open_except(&self.backend, &self.display, desc, &policy, &history)?;
         self.take(selection, desc);
         Ok(())
     }

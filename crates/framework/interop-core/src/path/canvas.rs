@@ -72,24 +72,24 @@ impl Canvas {
         staging: Option<&mut Staging>,
     ) -> Result<()> {
         self.current = None;
-        let crossing = self.layout.in_place(part)?;
-        let plan = self.ages.begin(PIECE, &crossing);
+        let transfer = self.layout.in_place(part)?;
+        let plan = self.ages.begin(PIECE, &transfer);
         if plan.copy.is_some() {
             // A discarded frame has written here, so only the display has the frame before it.
             self.fetch(surface, &self.layout.in_place(&self.layout.full())?, staging)?;
             self.ages.renewed(PIECE);
         } else if plan.fetch {
-            self.fetch(surface, &crossing, staging)?;
+            self.fetch(surface, &transfer, staging)?;
         }
         match plan.clear {
             Clear::Nothing => {}
-            Clear::Part => self.clear(crossing.kernel)?,
+            Clear::Part => self.clear(transfer.kernel)?,
             Clear::Whole => {
                 self.clear(self.layout.whole()?)?;
                 self.ages.cleared(PIECE);
             }
         }
-        self.current = Some(crossing);
+        self.current = Some(transfer);
         Ok(())
     }
 
@@ -125,9 +125,9 @@ impl Canvas {
     /// # Errors
     /// [`crate::Error::InvalidInput`] where no frame has been begun.
     pub fn target(&mut self) -> Result<Target<'_>> {
-        let crossing = self.current.as_ref().ok_or_else(not_begun)?;
+        let transfer = self.current.as_ref().ok_or_else(not_begun)?;
         self.ages.touched(PIECE);
-        Target::new(self.memory.as_mut(), crossing.kernel)
+        Target::new(self.memory.as_mut(), transfer.kernel)
     }
 
     /// Ends the frame and returns the memory and the bytes to read. The frame counts once [`Canvas::finished`] reports
@@ -136,8 +136,8 @@ impl Canvas {
     /// # Errors
     /// [`crate::Error::InvalidInput`] where no frame has been begun.
     pub fn end(&mut self) -> Result<(&mut dyn ComputeMemory, FrameTransfer)> {
-        let crossing = self.current.take().ok_or_else(not_begun)?;
-        Ok((self.memory.as_mut(), crossing))
+        let transfer = self.current.take().ok_or_else(not_begun)?;
+        Ok((self.memory.as_mut(), transfer))
     }
 
     /// Records that the display has the frame.

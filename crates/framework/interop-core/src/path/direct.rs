@@ -160,10 +160,10 @@ impl DirectPath {
         Ok(())
     }
 
-    fn prepare(&mut self, crossing: FrameTransfer) -> Result<()> {
+    fn prepare(&mut self, transfer: FrameTransfer) -> Result<()> {
         let next = self.next();
-        let plan = self.ages.begin(next, &crossing);
-        self.current = Some(crossing);
+        let plan = self.ages.begin(next, &transfer);
+        self.current = Some(transfer);
         if let Some((from, range)) = plan.copy {
             self.copy_forward(from, range)?;
         }
@@ -210,12 +210,12 @@ impl DirectPath {
 
 impl SharingPath for DirectPath {
     fn begin(&mut self, part: &SurfacePart) -> Result<()> {
-        let crossing = self.layout.in_place(part)?;
+        let transfer = self.layout.in_place(part)?;
         if self.current.is_some() {
             self.cancel();
         }
         self.acquire(self.next())?;
-        let prepared = self.prepare(crossing);
+        let prepared = self.prepare(transfer);
         if prepared.is_err() {
             self.cancel();
         }

@@ -37,13 +37,13 @@ impl SharingPath for HostRoundTrip {
     }
 
     fn finish(&mut self) -> Result<()> {
-        let (memory, crossing) = self.canvas.end()?;
+        let (memory, transfer) = self.canvas.end()?;
         let surface = &mut self.surface;
         let reading = step!("read");
-        let view = crossing.native.from_its_start();
-        memory.map_read(crossing.native.span(), &mut |bytes| {
+        let view = transfer.native.from_its_start();
+        memory.map_read(transfer.native.span(), &mut |bytes| {
             let _step = step!("upload");
-            surface.upload(&crossing.part, bytes, &view)
+            surface.upload(&transfer.part, bytes, &view)
         })?;
         drop(reading);
         self.canvas.finished();

@@ -71,15 +71,15 @@ impl SharingPath for PboStaging {
     }
 
     fn finish(&mut self) -> Result<()> {
-        let (memory, crossing) = self.canvas.end()?;
+        let (memory, transfer) = self.canvas.end()?;
         let Slot { staging, slot_sync, .. } = &mut self.ring[self.next];
-        let span = crossing.native.span();
+        let span = transfer.native.span();
         slot_sync.begin_compute(staging)?;
         let reading = step!("read");
         staging.map_write(&mut |mapped| memory.read(span.start, &mut mapped[span.clone()]))?;
         drop(reading);
         let uploading = step!("upload");
-        self.surface.upload_staged(&crossing.part, staging, &crossing.native)?;
+        self.surface.upload_staged(&transfer.part, staging, &transfer.native)?;
         drop(uploading);
         slot_sync.end_display(staging);
         self.next = (self.next + 1) % self.ring.len();

@@ -191,7 +191,7 @@ impl SharedMemory {
     }
 
     /// Waits for the kernels of one frame and lets the display use it.
-    fn hand_over(&mut self, index: usize, crossing: &FrameTransfer) -> Result<()> {
+    fn hand_over(&mut self, index: usize, transfer: &FrameTransfer) -> Result<()> {
         let slot = &mut self.ring[index];
         let frame = slot.frame;
         // This is not always the frame that is being finished.
@@ -201,7 +201,7 @@ impl SharedMemory {
         match self.reading {
             ReadMethod::Upload => {
                 let uploading = step!("upload");
-                self.surface.upload_staged(&crossing.part, &mut slot.piece.staging, &crossing.native)?;
+                self.surface.upload_staged(&transfer.part, &mut slot.piece.staging, &transfer.native)?;
                 drop(uploading);
                 slot.end_display();
             }
@@ -252,9 +252,9 @@ impl SharedMemory {
     /// Hands over frames until at most `left` are in flight. A frame whose hand-over fails stays the next.
     fn drain(&mut self, left: usize) -> Result<()> {
         while self.in_flight.len() > left {
-            let Some((index, crossing)) = self.in_flight.pop_front() else { break };
-            if let Err(error) = self.hand_over(index, &crossing) {
-                self.in_flight.push_front((index, crossing));
+            let Some((index, transfer)) = self.in_flight.pop_front() else { break };
+            if let Err(error) = self.hand_over(index, &transfer) {
+                self.in_flight.push_front((index, transfer));
                 return Err(error);
             }
         }
@@ -297,10 +297,10 @@ impl SharingPath for SharedMemory {
             return Err(Error::invalid("begin", "the ring's next slot is not made yet"));
         };
         slot_sync.begin_compute(&mut piece.staging)?;
-        let crossing = self.layout.in_place(part)?;
-        let plan = self.ages.begin(slot, &crossing);
+        let transfer = self.layout.in_place(part)?;
+        let plan = self.ages.begin(slot, &transfer);
         if plan.fetch {
-            self.ring[slot].fetch(&mut self.surface, &crossing)?;
+            self.ring[slot].fetch(&mut self.surface, &transfer)?;
         }
         self.ring[slot].piece.memory.acquire()?;
         self.ring[slot].frame = FrameTag::current().map(|tag| FrameTag { slot, ..tag });
@@ -312,29 +312,29 @@ impl SharingPath for SharedMemory {
         }
         match plan.clear {
             Clear::Nothing => {}
-            Clear::Part => self.clear(slot, crossing.kernel)?,
+            Clear::Part => self.clear(slot, transfer.kernel)?,
             Clear::Whole => {
                 self.clear(slot, self.whole)?;
                 self.ages.cleared(slot);
             }
         }
-        self.current = Some((slot, crossing));
+        self.current = Some((slot, transfer));
         Ok(())
     }
 
     fn target(&mut self) -> Result<Target<'_>> {
-        let (slot, crossing) = self.current.as_ref().ok_or_else(not_begun)?;
+        let (slot, transfer) = self.current.as_ref().ok_or_else(not_begun)?;
         self.ages.touched(*slot);
-        Target::new(self.ring[*slot].piece.memory.as_mut(), crossing.kernel)
+        Target::new(self.ring[*slot].piece.memory.as_mut(), transfer.kernel)
     }
 
     fn finish(&mut self) -> Result<()> {
-        let (index, crossing) = self.current.take().ok_or_else(not_begun)?;
+        let (index, transfer) = self.current.take().ok_or_else(not_begun)?;
         let Slot { piece, slot_sync, .. } = &mut self.ring[index];
         if self.frames_behind > 0 || !slot_sync.by_host() {
             slot_sync.end_compute(piece.memory.as_mut(), &mut piece.staging)?;
         }
-        self.in_flight.push_back((index, crossing));
+        self.in_flight.push_back((index, transfer));
         let handed_over = self.drain(self.frames_behind);
         match handed_over {
             Ok(()) => self.ages.finished(index),
@@ -351,12 +351,12 @@ impl SharingPath for SharedMemory {
 
     fn overlay_unshown(&mut self, shown: &mut [u8]) -> Result<()> {
         let tight = self.layout.tight();
-        for (index, crossing) in &self.in_flight {
-            let span = crossing.native.span();
+        for (index, transfer) in &self.in_flight {
+            let span = transfer.native.span();
             let mut bytes = vec![0; span.len()];
             self.ring[*index].piece.memory.read(span.start, &mut bytes)?;
-            let to = tight.in_place(&crossing.part)?.native;
-            for ((_, to), (_, from)) in rows(&to).zip(rows(&crossing.native)) {
+            let to = tight.in_place(&transfer.part)?.native;
+            for ((_, to), (_, from)) in rows(&to).zip(rows(&transfer.native)) {
                 shown[to].copy_from_slice(&bytes[from.start - span.start..from.end - span.start]);
             }
         }

@@ -81,14 +81,14 @@ enum TurnSignal {
 
 /// The turns at one slot.
 pub(super) struct SlotSync {
-    way: TurnSignal,
+    signal: TurnSignal,
     /// True where a fence after the display's reads could not be inserted yet.
     owed: bool,
 }
 
 impl SlotSync {
     pub(super) fn open(pairing: &Pairing<'_>) -> Result<Self> {
-        let way = match pairing.sync {
+        let signal = match pairing.sync {
             Some(kind @ (SyncKind::BinarySemaphore | SyncKind::TimelineSemaphore)) => TurnSignal::Semaphores {
                 written: Semaphore::open(pairing, kind)?,
                 read: Semaphore::open(pairing, kind)?,
@@ -96,12 +96,12 @@ impl SlotSync {
             Some(SyncKind::Implicit) => TurnSignal::Queue,
             _ => TurnSignal::Host,
         };
-        Ok(Self { way, owed: false })
+        Ok(Self { signal, owed: false })
     }
 
     /// True where the host waits, so that delaying the hand-over makes sense.
     pub(super) fn by_host(&self) -> bool {
-        matches!(self.way, TurnSignal::Host)
+        matches!(self.signal, TurnSignal::Host)
     }
 
     /// Before kernels write: waits until the display has read the slot.
@@ -112,7 +112,7 @@ impl SlotSync {
             self.mark_reads(staging)?;
             self.owed = false;
         }
-        match &mut self.way {
+        match &mut self.signal {
             TurnSignal::Host => staging.wait(),
             TurnSignal::Semaphores { read, .. } => read.compute_waits(),
             TurnSignal::Queue => Ok(()),
@@ -122,7 +122,7 @@ impl SlotSync {
     /// After the kernels, in their queue. Does not wait.
     pub(super) fn end_compute(&mut self, memory: &mut dyn ComputeMemory, staging: &mut Staging) -> Result<()> {
         let _step = step!("submit");
-        match &mut self.way {
+        match &mut self.signal {
             TurnSignal::Host => memory.submit(),
             TurnSignal::Semaphores { written, .. } => {
                 memory.release_in_queue()?;
@@ -135,7 +135,7 @@ impl SlotSync {
     /// Before the display reads: waits until the kernels are done.
     pub(super) fn begin_display(&mut self, memory: &mut dyn ComputeMemory, staging: &mut Staging) -> Result<()> {
         let _step = step!("release");
-        match &mut self.way {
+        match &mut self.signal {
             TurnSignal::Host => memory.release(),
             // A second attempt after a failed read has waited already.
             TurnSignal::Semaphores { written, .. } => written.display_waits(staging),
@@ -154,7 +154,7 @@ impl SlotSync {
     }
 
     fn mark_reads(&mut self, staging: &mut Staging) -> Result<()> {
-        match &mut self.way {
+        match &mut self.signal {
             TurnSignal::Host => staging.fence(),
             TurnSignal::Semaphores { read, .. } => read.display_signals(staging),
             TurnSignal::Queue => Ok(()),

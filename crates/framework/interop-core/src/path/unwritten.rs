@@ -95,15 +95,15 @@ impl Ages {
     }
 
     /// Begins a frame in slot `piece`.
-    pub(super) fn begin(&mut self, piece: usize, crossing: &FrameTransfer) -> Plan {
-        (self.part, self.touched) = (crossing.native.span(), false);
+    pub(super) fn begin(&mut self, piece: usize, transfer: &FrameTransfer) -> Plan {
+        (self.part, self.touched) = (transfer.native.span(), false);
         if self.reader == Reader::UploadsBesideAnother {
             let clear = if self.rule == Unwritten::Clear { Clear::Part } else { Clear::Nothing };
             return Plan { copy: None, fetch: self.rule == Unwritten::Keep, clear };
         }
         let must_hold = match self.rule {
             Unwritten::Keep => true,
-            Unwritten::Clear | Unwritten::Overwrite => self.reader != Reader::Uploads && crossing.part != self.full,
+            Unwritten::Clear | Unwritten::Overwrite => self.reader != Reader::Uploads && transfer.part != self.full,
         };
         let stale = &self.stale[piece];
         let from = self.newest.filter(|_| must_hold && !stale.is_empty());
@@ -231,11 +231,11 @@ mod tests {
         assert_eq!(frame(&mut ages, &layout, 0, 0..10, true), None);
         assert_eq!(frame(&mut ages, &layout, 0, 0..10, true), None, "one piece holds its own frame");
         let part = SurfacePart::Image(Region::new(0, 3, 8, 1));
-        let crossing = layout.in_place(&part).unwrap();
-        assert!(ages.begin(0, &crossing).copy.is_none());
+        let transfer = layout.in_place(&part).unwrap();
+        assert!(ages.begin(0, &transfer).copy.is_none());
         ages.touched(0);
-        assert_eq!(ages.begin(0, &crossing).copy, Some((0, 192..224)), "only the display has it");
-        assert_eq!(ages.begin(0, &crossing).copy, Some((0, 192..224)), "still");
+        assert_eq!(ages.begin(0, &transfer).copy, Some((0, 192..224)), "only the display has it");
+        assert_eq!(ages.begin(0, &transfer).copy, Some((0, 192..224)), "still");
     }
 
     #[test]
@@ -262,10 +262,10 @@ mod tests {
             let mut ages = Ages::new(&layout, Reader::InPlace, 3).unwrap();
             frame(&mut ages, &layout, 0, 0..10, true);
             let mut ages = ages.resized(&layout).unwrap();
-            let crossing = layout.in_place(&SurfacePart::Image(Region::new(0, 3, 8, 1))).unwrap();
+            let transfer = layout.in_place(&SurfacePart::Image(Region::new(0, 3, 8, 1))).unwrap();
             // A frame that is given up leaves no trace.
             for _ in 0..2 {
-                let plan = ages.begin(1, &crossing);
+                let plan = ages.begin(1, &transfer);
                 assert_eq!((plan.copy, plan.clear), (None, Clear::Whole), "{rule}");
                 ages.cleared(1);
                 ages.touched(1);

@@ -72,7 +72,7 @@ pub(super) fn calibrate<'p>(
         let proof = session.proof_time();
         let until = deadline.map(|end| end - proof.min(end.saturating_sub(clock.now()) / 2));
         let undecided = session.tournament.decide(pairing, until);
-        session.found.undecided.splice(0..0, undecided.iter().map(|entry| entry.who.way));
+        session.found.undecided.splice(0..0, undecided.iter().map(|entry| entry.who.variant));
         session.collect_losers();
     }
     session.end(waiting)
@@ -99,9 +99,9 @@ impl<'p> Session<'_, 'p> {
                 prove(candidate.id(), self.pairing, &mut path, ProofExtent::All)?;
                 self.proof = self.clock.since(opened);
             }
-            Ok(OpenedVariant::entry(candidate.way(), path, proves, self.pairing))
+            Ok(OpenedVariant::entry(candidate.variant(), path, proves, self.pairing))
         });
-        opened.map_err(|state| self.found.events.push((candidate.way(), Err(state)))).ok()
+        opened.map_err(|state| self.found.events.push((candidate.variant(), Err(state)))).ok()
     }
 
     /// Times each waiting candidate against the leader, as long as another one fits into the time.
@@ -136,7 +136,7 @@ impl<'p> Session<'_, 'p> {
                 None => self.timed(&entry),
                 Some(error) => {
                     let reason = format!("during timing: {error}");
-                    self.found.events.push((entry.who.way, Err(PathState::Rejected { reason })));
+                    self.found.events.push((entry.who.variant, Err(PathState::Rejected { reason })));
                 }
             }
         }
@@ -145,29 +145,29 @@ impl<'p> Session<'_, 'p> {
     fn timed(&mut self, entry: &Entry) {
         // It was still getting faster.
         if entry.is_cold() {
-            self.found.undecided.push(entry.who.way);
+            self.found.undecided.push(entry.who.variant);
         }
-        self.found.events.push((entry.who.way, Ok((entry.measured(), entry.who.proved))));
+        self.found.events.push((entry.who.variant, Ok((entry.measured(), entry.who.proved))));
     }
 
     fn end(mut self, left: impl Iterator<Item = Candidate<'p>>) -> Calibration<'p> {
-        self.found.best = self.crown();
-        self.found.left = left.map(|candidate| candidate.way()).collect();
+        self.found.best = self.confirm_winner();
+        self.found.left = left.map(|candidate| candidate.variant()).collect();
         self.found
     }
 
-    fn candidate(&self, way: PathVariant) -> Option<Candidate<'p>> {
-        self.candidates.iter().find(|candidate| candidate.way() == way).copied()
+    fn candidate(&self, variant: PathVariant) -> Option<Candidate<'p>> {
+        self.candidates.iter().find(|candidate| candidate.variant() == variant).copied()
     }
 
     /// Returns the best candidate whose pixels are correct.
-    fn crown(&mut self) -> Option<(Candidate<'p>, OpenedPath, PathCost)> {
+    fn confirm_winner(&mut self) -> Option<(Candidate<'p>, OpenedPath, PathCost)> {
         let mut best = None;
         for mut entry in self.tournament.ranking() {
-            let way = entry.who.way;
+            let variant = entry.who.variant;
             if best.is_none() && !entry.who.proved {
-                if let Err(state) = prove(way.id, self.pairing, &mut entry.who.path, ProofExtent::All) {
-                    self.found.events.push((way, Err(state)));
+                if let Err(state) = prove(variant.id, self.pairing, &mut entry.who.path, ProofExtent::All) {
+                    self.found.events.push((variant, Err(state)));
                     continue;
                 }
                 entry.who.proved = true;
@@ -175,16 +175,16 @@ impl<'p> Session<'_, 'p> {
             self.timed(&entry);
             if best.is_none() {
                 let measured = entry.measured();
-                best = self.candidate(way).map(|candidate| (candidate, entry.who.path, measured));
+                best = self.candidate(variant).map(|candidate| (candidate, entry.who.path, measured));
             }
         }
         // All faster candidates had wrong pixels: take one that was verified and then closed.
         best.or_else(|| {
-            let (way, measured) = self.found.events.iter().find_map(|(way, event)| match event {
-                Ok((measured, true)) => Some((*way, measured.clone())),
+            let (variant, measured) = self.found.events.iter().find_map(|(variant, event)| match event {
+                Ok((measured, true)) => Some((*variant, measured.clone())),
                 _ => None,
             })?;
-            let candidate = self.candidate(way)?;
+            let candidate = self.candidate(variant)?;
             Some((candidate, self.open(candidate, true)?.who.path, measured))
         })
     }

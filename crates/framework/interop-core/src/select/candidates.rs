@@ -169,8 +169,8 @@ impl<'p> Candidates<'p> {
     }
 
     pub fn record(&mut self, events: Vec<(PathVariant, Event)>) {
-        for (way, event) in events {
-            let Some(row) = self.row(way.id) else { continue };
+        for (variant, event) in events {
+            let Some(row) = self.row(variant.id) else { continue };
             match event {
                 Ok((measured, proved)) => {
                     if proved && !row.state.works() {
@@ -184,10 +184,10 @@ impl<'p> Candidates<'p> {
                     }
                 }
                 Err(state) => {
-                    let (path, sync) = (way.id, way.sync);
+                    let (path, sync) = (variant.id, variant.sync);
                     warn!(%path, sync = sync.map(tracing::field::display), reason = state.detail(), "does not work");
                     // A path whose own synchronisation works is not rejected because another one fails.
-                    if way.sync.is_none() {
+                    if variant.sync.is_none() {
                         row.state = state;
                     }
                 }

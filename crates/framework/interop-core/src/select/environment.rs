@@ -133,14 +133,14 @@ mod tests {
 
     #[test]
     fn a_path_of_the_programs_own_can_be_asked_for() {
-        let own = PathSpec::new("own-way", |_| Support::Yes, |_| Err(Error::NothingShown));
+        let own = PathSpec::new("own-variant", |_| Support::Yes, |_| Err(Error::NothingShown));
         let policy = Policy { paths: Paths::default().with(own).unwrap(), ..Policy::default() };
         let asked =
             |path: &'static str| policy.clone().overridden_by(&|name| (name == PATH).then(|| OsString::from(path)));
-        assert_eq!(asked("own-way").unwrap().force.unwrap().name(), "own-way");
+        assert_eq!(asked("own-variant").unwrap().force.unwrap().name(), "own-variant");
         let error = asked("another").unwrap_err().to_string();
-        assert!(error.contains("'another' for PIXELFERRY_PATH") && error.ends_with("own-way"), "{error}");
-        let error = of(&[(PATH, "own-way")]).unwrap_err().to_string();
+        assert!(error.contains("'another' for PIXELFERRY_PATH") && error.ends_with("own-variant"), "{error}");
+        let error = of(&[(PATH, "own-variant")]).unwrap_err().to_string();
         assert!(error.ends_with("host-round-trip"), "this program has no such path: {error}");
     }
 

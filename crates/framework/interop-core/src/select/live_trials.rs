@@ -53,7 +53,7 @@ pub(crate) enum Progress {
     /// A candidate was compared and is not used.
     Compared(Comparison, Option<PathCost>),
     /// A candidate is faster, its pixels are correct, and its surface is zero.
-    Better { path: Box<OpenedPath>, way: PathVariant, comparison: Comparison, measured: PathCost },
+    Better { path: Box<OpenedPath>, variant: PathVariant, comparison: Comparison, measured: PathCost },
 }
 
 /// Paths that the start had no time for, compared while the program runs.
@@ -136,7 +136,7 @@ impl LiveTrials {
     /// Frees the memory of the current duel, which is left for later.
     fn give_up(&mut self) {
         if let Some(duel) = self.duel.take() {
-            self.waiting.push_front(duel.entry.who.way);
+            self.waiting.push_front(duel.entry.who.variant);
         }
         self.reference = None;
     }
@@ -149,7 +149,7 @@ impl LiveTrials {
 
     /// Returns the candidates that are still to be compared.
     pub fn left(&self) -> Vec<PathVariant> {
-        self.duel.iter().map(|duel| duel.entry.who.way).chain(self.waiting.iter().copied()).collect()
+        self.duel.iter().map(|duel| duel.entry.who.variant).chain(self.waiting.iter().copied()).collect()
     }
 
     /// Returns the time of a frame of the current candidate in microseconds, where it was measured.
@@ -172,19 +172,19 @@ impl LiveTrials {
     }
 
     /// Does the next step, if `limit` has time for it.
-    pub fn step(&mut self, table: &TrialContext<'_>, limit: TrialLimit) -> Progress {
-        let Some((job, way)) = self.job() else { return Progress::Rested };
-        if !self.has_time(job, table, limit) {
+    pub fn step(&mut self, context: &TrialContext<'_>, limit: TrialLimit) -> Progress {
+        let Some((job, variant)) = self.job() else { return Progress::Rested };
+        if !self.has_time(job, context, limit) {
             return Progress::Rested;
         }
-        let begun = table.clock.now();
+        let begun = context.clock.now();
         let left = self.time_left(begun, limit);
         let waiting = self.waiting.len() as u32;
         if let Some(duel) = &mut self.duel {
             duel.share = left.saturating_add(duel.spent) / (waiting + 1);
         }
-        let done = self.do_it(job, way, table);
-        let took = table.clock.since(begun);
+        let done = self.run_job(job, variant, context);
+        let took = context.clock.since(begun);
         if let Some(duel) = &mut self.duel {
             duel.spent += took;
         }
@@ -199,7 +199,7 @@ impl LiveTrials {
 
     /// Returns the next step and its candidate.
     fn job(&self) -> Option<(Job, PathVariant)> {
-        let Some(duel) = &self.duel else { return self.waiting.front().map(|way| (Job::Open, *way)) };
+        let Some(duel) = &self.duel else { return self.waiting.front().map(|variant| (Job::Open, *variant)) };
         let job = match (&duel.proof, &self.reference) {
             _ if duel.entry.who.proved => Job::Blank,
             (Some(_), _) => Job::Proof,
@@ -207,15 +207,15 @@ impl LiveTrials {
             (None, Some(reference)) if duel.entry.is_cold() || reference.is_cold() => Job::Warm,
             (None, Some(_)) => Job::Turn,
         };
-        Some((job, duel.entry.who.way))
+        Some((job, duel.entry.who.variant))
     }
 
-    fn has_time(&mut self, job: Job, table: &TrialContext<'_>, limit: TrialLimit) -> bool {
-        let takes = self.costs.of(job, &table.pairing);
+    fn has_time(&mut self, job: Job, context: &TrialContext<'_>, limit: TrialLimit) -> bool {
+        let takes = self.costs.of(job, &context.pairing);
         match limit {
-            TrialLimit::Until(end) => table.clock.fits(takes, Some(end)),
+            TrialLimit::Until(end) => context.clock.fits(takes, Some(end)),
             TrialLimit::Policy(Trials::Spread { share, within }) => {
-                let running = table.clock.since(self.begun);
+                let running = context.clock.since(self.begun);
                 if running > within {
                     // Left for the next start, or for an explicit call.
                     self.give_up();
@@ -223,7 +223,7 @@ impl LiveTrials {
                 }
                 let earned = part(running, share);
                 let fits = self.beat.wait().is_none_or(|wait| takes * 5 / 4 <= wait || running > within / 2);
-                earned >= self.spent + takes && fits && takes_memory(table) <= MOST_BYTES
+                earned >= self.spent + takes && fits && takes_memory(context) <= MOST_BYTES
             }
             TrialLimit::Policy(_) => false,
         }
@@ -238,32 +238,32 @@ impl LiveTrials {
         }
     }
 
-    fn do_it(&mut self, job: Job, way: PathVariant, table: &TrialContext<'_>) -> Progress {
-        let _stage = stage!("meanwhile", path = %way, job = ?job);
-        match self.work(job, way, table) {
+    fn run_job(&mut self, job: Job, variant: PathVariant, context: &TrialContext<'_>) -> Progress {
+        let _stage = stage!("meanwhile", path = %variant, job = ?job);
+        match self.work(job, variant, context) {
             Ok(step) => step,
             Err(state) => {
-                self.lose(way);
+                self.lose(variant);
                 let outcome = Outcome::Failed { reason: state.detail() };
-                Progress::Compared(self.comparison(way, table, None, outcome), None)
+                Progress::Compared(self.comparison(variant, context, None, outcome), None)
             }
         }
     }
 
-    fn work(&mut self, job: Job, way: PathVariant, table: &TrialContext<'_>) -> Result<Progress, PathState> {
-        let pairing = &table.pairing;
+    fn work(&mut self, job: Job, variant: PathVariant, context: &TrialContext<'_>) -> Result<Progress, PathState> {
+        let pairing = &context.pairing;
         match job {
             Job::Open => {
-                let entry = open(way, table)?;
+                let entry = open(variant, context)?;
                 self.waiting.pop_front();
                 self.duel = Some(Duel { entry, proof: None, spent: Duration::ZERO, share: Duration::ZERO });
                 self.round += 1;
             }
-            Job::Reference => match open(table.in_use, table) {
+            Job::Reference => match open(context.in_use, context) {
                 Ok(entry) => self.reference = Some(entry),
                 Err(state) => {
                     // It works once but not twice, so no other candidate can be compared with it.
-                    let reason = format!("{} does not open a second time: {}", table.in_use, state.detail());
+                    let reason = format!("{} does not open a second time: {}", context.in_use, state.detail());
                     self.stop();
                     return Err(PathState::OpenFailed { reason });
                 }
@@ -272,7 +272,7 @@ impl LiveTrials {
                 // The user's frames are finished before anything is timed.
                 let done = contained(|| pairing.backend.finish().and_then(|()| pairing.display.finish()));
                 done.map_err(|error| disproved(error, pairing))?;
-                return self.turn(job, table);
+                return self.turn(job, context);
             }
             Job::Proof => {
                 if let Some(Duel { entry: Entry { who, .. }, proof: Some(proof), .. }) = &mut self.duel {
@@ -280,43 +280,43 @@ impl LiveTrials {
                     who.proved = contained(step).map_err(|error| disproved(error, pairing))?;
                 }
             }
-            Job::Blank => return self.crown(table),
+            Job::Blank => return self.confirm_winner(context),
         }
         Ok(Progress::Done)
     }
 
     /// Does a warm-up frame, or a turn of the candidate whose turn it is. The first of one round is the second of the
     /// next.
-    fn turn(&mut self, job: Job, table: &TrialContext<'_>) -> Result<Progress, PathState> {
+    fn turn(&mut self, job: Job, context: &TrialContext<'_>) -> Result<Progress, PathState> {
         let (Some(duel), Some(reference)) = (&mut self.duel, &mut self.reference) else { return Ok(Progress::Done) };
         let timed = |error| PathState::Rejected { reason: format!("during timing: {error}") };
         if job == Job::Warm {
             let cold = if duel.entry.is_cold() { &mut duel.entry } else { reference };
-            cold.warm(&table.pairing, table.clock).map_err(timed)?;
+            cold.warm(&context.pairing, context.clock).map_err(timed)?;
             return Ok(Progress::Done);
         }
         let whose = Entry::whose_turn(&mut duel.entry, reference, &mut self.round);
-        whose.turn(&table.pairing, table.clock, self.round).map_err(timed)?;
+        whose.turn(&context.pairing, context.clock, self.round).map_err(timed)?;
         if !(duel.entry.has_turn_in(self.round) && reference.has_turn_in(self.round)) {
             return Ok(Progress::Done);
         }
-        let way = duel.entry.who.way;
+        let variant = duel.entry.who.variant;
         match duel.entry.verdict(reference, duel.spent < duel.share) {
             Verdict::Open => Ok(Progress::Done),
             Verdict::Quicker => {
-                let proof =
-                    Proof::new(way.id, &table.pairing.layout()).map_err(|error| disproved(error, &table.pairing))?;
+                let proof = Proof::new(variant.id, &context.pairing.layout())
+                    .map_err(|error| disproved(error, &context.pairing))?;
                 duel.proof = Some(Box::new(proof));
                 Ok(Progress::Done)
             }
             Verdict::NotQuicker { is_slower, is_told } => {
                 let outcome = if is_slower { Outcome::Slower } else { Outcome::AsGood };
                 let measured = duel.entry.measured();
-                let comparison = self.comparison(way, table, Some(&measured), outcome);
-                self.lose(way);
-                if !is_told && !self.untold.contains(&way) {
-                    self.untold.push(way);
-                    self.waiting.push_back(way);
+                let comparison = self.comparison(variant, context, Some(&measured), outcome);
+                self.lose(variant);
+                if !is_told && !self.untold.contains(&variant) {
+                    self.untold.push(variant);
+                    self.waiting.push_back(variant);
                 }
                 Ok(Progress::Compared(comparison, Some(measured)))
             }
@@ -324,64 +324,64 @@ impl LiveTrials {
     }
 
     /// The last step clears the surface, so that patterns of the proof are never visible.
-    fn crown(&mut self, table: &TrialContext<'_>) -> Result<Progress, PathState> {
+    fn confirm_winner(&mut self, context: &TrialContext<'_>) -> Result<Progress, PathState> {
         let Some(duel) = &mut self.duel else { return Ok(Progress::Rested) };
-        let (pairing, path) = (&table.pairing, &mut duel.entry.who.path);
+        let (pairing, path) = (&context.pairing, &mut duel.entry.who.path);
         contained(|| blank(path, pairing.backend.as_ref(), &pairing.layout()))
             .map_err(|error| disproved(error, pairing))?;
-        let (way, measured) = (duel.entry.who.way, duel.entry.measured());
-        let comparison = self.comparison(way, table, Some(&measured), Outcome::Quicker);
+        let (variant, measured) = (duel.entry.who.variant, duel.entry.measured());
+        let comparison = self.comparison(variant, context, Some(&measured), Outcome::Quicker);
         let Some(duel) = self.duel.take() else { return Ok(Progress::Rested) };
         self.reference = None;
         // The replaced candidate is compared once more, last of all, because the same chance result is unlikely to
         // repeat.
-        if !self.former.contains(&table.in_use) {
-            self.former.push(table.in_use);
-            self.waiting.push_back(table.in_use);
+        if !self.former.contains(&context.in_use) {
+            self.former.push(context.in_use);
+            self.waiting.push_back(context.in_use);
         }
-        Ok(Progress::Better { path: Box::new(duel.entry.who.path), way, comparison, measured })
+        Ok(Progress::Better { path: Box::new(duel.entry.who.path), variant, comparison, measured })
     }
 
-    fn lose(&mut self, way: PathVariant) {
+    fn lose(&mut self, variant: PathVariant) {
         self.duel = None;
-        self.waiting.retain(|other| *other != way);
+        self.waiting.retain(|other| *other != variant);
     }
 
     fn comparison(
         &self,
-        way: PathVariant,
-        table: &TrialContext<'_>,
+        variant: PathVariant,
+        context: &TrialContext<'_>,
         measured: Option<&PathCost>,
         outcome: Outcome,
     ) -> Comparison {
         let both = self.duel.as_ref().zip(self.reference.as_ref());
         Comparison {
-            path: way.id,
-            way: way.to_string(),
-            against: table.in_use.to_string(),
+            path: variant.id,
+            variant: variant.to_string(),
+            against: context.in_use.to_string(),
             ratio: both.and_then(|(duel, other)| duel.entry.ratio_to(other)),
             median_us: measured.map(|measured| measured.median_us),
             turns: both.map_or(0, |(duel, other)| duel.entry.rounds_with(other)),
             outcome,
-            after: table.clock.since(self.begun),
+            after: context.clock.since(self.begun),
         }
     }
 }
 
-fn open(way: PathVariant, table: &TrialContext<'_>) -> Result<Entry, PathState> {
+fn open(variant: PathVariant, context: &TrialContext<'_>) -> Result<Entry, PathState> {
     let gone = || PathState::OpenFailed { reason: "it is not one of the policy's paths".into() };
-    let spec = table.paths.get(way.id).ok_or_else(gone)?;
-    let mut path = Candidate { spec, sync: way.sync }.open(&table.pairing)?;
-    let late = contained(|| path.set_frames_behind(table.frames_behind));
+    let spec = context.paths.get(variant.id).ok_or_else(gone)?;
+    let mut path = Candidate { spec, sync: variant.sync }.open(&context.pairing)?;
+    let late = contained(|| path.set_frames_behind(context.frames_behind));
     late.map_err(|error| PathState::OpenFailed { reason: error.to_string() })?;
     path.trim();
-    Ok(OpenedVariant::entry(way, path, false, &table.pairing))
+    Ok(OpenedVariant::entry(variant, path, false, &context.pairing))
 }
 
 /// Approximate number of bytes that both instances use.
-fn takes_memory(table: &TrialContext<'_>) -> usize {
-    let slots = 3 + table.pairing.frames_behind * 2;
-    table.pairing.desc.byte_len().unwrap_or(usize::MAX).saturating_mul(2 * slots)
+fn takes_memory(context: &TrialContext<'_>) -> usize {
+    let slots = 3 + context.pairing.frames_behind * 2;
+    context.pairing.desc.byte_len().unwrap_or(usize::MAX).saturating_mul(2 * slots)
 }
 
 /// Returns this share of a time.

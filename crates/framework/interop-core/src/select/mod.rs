@@ -76,28 +76,28 @@ pub fn open_path(
     desc: &SurfaceDesc,
     policy: &Policy,
 ) -> Result<Selection> {
-    open_without(backend, display, desc, policy, &PathHistory::default())
+    open_except(backend, display, desc, policy, &PathHistory::default())
 }
 
 /// Finds a path like [`open_path`], taking into account what happened before.
-pub(crate) fn open_without(
+pub(crate) fn open_except(
     backend: &Arc<dyn ComputeBackend>,
     display: &Rc<dyn Display>,
     desc: &SurfaceDesc,
     policy: &Policy,
-    standing: &PathHistory<'_>,
+    history: &PathHistory<'_>,
 ) -> Result<Selection> {
     let pairing = policy.pairing(backend, display, desc);
-    let mut field = Candidates::new(&pairing, policy, standing.demoted)?;
-    if let Some(known) = standing.known {
-        field.prefer_quicker(known, policy);
+    let mut candidates = Candidates::new(&pairing, policy, history.demoted)?;
+    if let Some(known) = history.known {
+        candidates.prefer_quicker(known, policy);
     }
     let (candidate, path, live_trials) = loop {
-        let Some(choice) = choose(&pairing, policy, &mut field, standing.keep) else {
-            return Err(no_path(&field.report, policy));
+        let Some(choice) = choose(&pairing, policy, &mut candidates, history.keep) else {
+            return Err(no_path(&candidates.report, policy));
         };
         let Choice { candidate, mut path, frames_behind, learned, frame, untried, opening } = choice;
-        let late = frames_behind.or(standing.frames_behind);
+        let late = frames_behind.or(history.frames_behind);
         let ready = contained(|| {
             let found = settle(&mut path, &pairing, policy, late, frame)?;
             // Done last, so that patterns of a proof or a measurement are never visible.
@@ -106,7 +106,7 @@ pub(crate) fn open_without(
         });
         match ready {
             Ok(lateness) => {
-                field.report.lateness = lateness;
+                candidates.report.lateness = lateness;
                 if let Some((key, found)) = learned {
                     let left = untried.clone();
                     let what = SavedChoice { candidate, frames_behind: path.frames_behind(), found, left };
@@ -116,11 +116,11 @@ pub(crate) fn open_without(
                 let live_trials = LiveTrials::new(untried, &policy.clock, opening, frame);
                 break (candidate, path, live_trials);
             }
-            Err(error) => field.give_up(candidate.id(), &error),
+            Err(error) => candidates.give_up(candidate.id(), &error),
         }
     };
     remember_proof(&pairing, candidate.settled(&pairing));
-    let (id, mut report) = (candidate.id(), field.report);
+    let (id, mut report) = (candidate.id(), candidates.report);
     report.drawn = drawn_by(display);
     report.later.left = live_trials.left().iter().map(PathVariant::to_string).collect();
     info!(path = %id, compute = %report.compute, display = %report.display, surface = %desc, "path chosen");
@@ -129,21 +129,21 @@ pub(crate) fn open_without(
 
 /// Opens a candidate that worked before for another surface, and compares its pixels. The caller overwrites the content
 /// that this leaves behind.
-pub(crate) fn open_way(
+pub(crate) fn open_variant(
     pairing: &Pairing<'_>,
     policy: &Policy,
-    way: PathVariant,
+    variant: PathVariant,
     frames_behind: usize,
     compared: ProofExtent,
 ) -> Result<OpenedPath> {
-    let gone = || Error::invalid("resize", format!("{way} is not one of the policy's paths"));
-    let candidate = Candidate { spec: policy.paths.get(way.id).ok_or_else(gone)?, sync: way.sync };
+    let gone = || Error::invalid("resize", format!("{variant} is not one of the policy's paths"));
+    let candidate = Candidate { spec: policy.paths.get(variant.id).ok_or_else(gone)?, sync: variant.sync };
     let pairing = candidate.pairing(pairing);
     let refuse = |reason| Error::unsupported(pairing.display.device(), reason).of("resize");
     candidate.spec.check_support(&pairing).ok_or_else(refuse)?;
     contained(|| {
         let mut path = candidate.spec.open(&pairing)?;
-        verify::compare(way.id, &mut path, pairing.backend.as_ref(), &pairing.layout(), compared)
+        verify::compare(variant.id, &mut path, pairing.backend.as_ref(), &pairing.layout(), compared)
             .map_err(|error| error.with_states(|| pairing.display.unusual_states()))?;
         settle(&mut path, &pairing, policy, Some(frames_behind), None)?;
         Ok(path)
@@ -179,28 +179,28 @@ pub fn probe(
     policy: &Policy,
 ) -> Result<ProbeReport> {
     let pairing = policy.pairing(backend, display, desc);
-    let mut field = Candidates::new(&pairing, policy, &[])?;
+    let mut candidates = Candidates::new(&pairing, policy, &[])?;
     if policy.budget.is_zero() {
-        for candidate in field.defaults() {
-            drop(field.attempt(&pairing, candidate, None));
+        for candidate in candidates.defaults() {
+            drop(candidates.attempt(&pairing, candidate, None));
         }
     } else {
-        let found = calibrate(&pairing, &policy.clock, &field.candidates, None);
-        field.record(found.events);
+        let found = calibrate(&pairing, &policy.clock, &candidates.candidates, None);
+        candidates.record(found.events);
     }
     let works = |row: &&PathReport| row.state.works() && policy.force.is_none_or(|forced| forced == row.id);
     let cost = |row: &PathReport| row.median_us().unwrap_or(0.0);
     // Among equal costs (nothing was timed) the first wins, which ranks highest.
-    let best = field.report.paths.iter().filter(works).min_by(|a, b| cost(a).total_cmp(&cost(b)));
+    let best = candidates.report.paths.iter().filter(works).min_by(|a, b| cost(a).total_cmp(&cost(b)));
     if let Some((id, PathState::Verified { sync })) = best.map(|row| (row.id, row.state.clone())) {
         let why = match (policy.budget.is_zero(), policy.force) {
             (false, None) => "the fastest of those whose pixels are right".into(),
-            _ => field.why_static(id, policy),
+            _ => candidates.why_static(id, policy),
         };
-        field.report.change(id, sync, why);
+        candidates.report.change(id, sync, why);
     }
-    field.report.drawn = drawn_by(display);
-    Ok(field.report)
+    candidates.report.drawn = drawn_by(display);
+    Ok(candidates.report)
 }
 
 /// Describes the manner of the last draw, which was a draw of the measurement if there was one.
@@ -217,17 +217,25 @@ pub(crate) fn forget(
 ) {
     distrust(backend, display);
     let pairing = policy.pairing(backend, display, desc);
-    if let Ok(field) = Candidates::new(&pairing, policy, &[]) {
-        profile::remove(&policy.profiles, &Key::new(&pairing, &field.candidates, policy));
+    if let Ok(candidates) = Candidates::new(&pairing, policy, &[]) {
+        profile::remove(&policy.profiles, &Key::new(&pairing, &candidates.candidates, policy));
     }
 }
 
-/// Remembers that `way` is the best of all candidates except `left`, by the comparisons while the program ran.
-pub(crate) fn remember(table: &TrialContext<'_>, policy: &Policy, way: PathVariant, us: f64, left: Vec<PathVariant>) {
-    let Ok(field) = Candidates::new(&table.pairing, policy, &[]) else { return };
-    let Some(candidate) = field.candidates.iter().find(|candidate| candidate.way() == way).copied() else { return };
-    let what = SavedChoice { candidate, frames_behind: table.frames_behind, found: ChoiceBasis::Quickest(us), left };
-    profile::store(&policy.profiles, &Key::new(&table.pairing, &field.candidates, policy), what);
+/// Remembers that `variant` is the best of all candidates except `left`, by the comparisons while the program ran.
+pub(crate) fn remember(
+    context: &TrialContext<'_>,
+    policy: &Policy,
+    variant: PathVariant,
+    us: f64,
+    left: Vec<PathVariant>,
+) {
+    let Ok(candidates) = Candidates::new(&context.pairing, policy, &[]) else { return };
+    let Some(candidate) = candidates.candidates.iter().find(|candidate| candidate.variant() == variant).copied() else {
+        return;
+    };
+    let what = SavedChoice { candidate, frames_behind: context.frames_behind, found: ChoiceBasis::Quickest(us), left };
+    profile::store(&policy.profiles, &Key::new(&context.pairing, &candidates.candidates, policy), what);
 }
 
 /// The selected candidate.
@@ -249,18 +257,18 @@ struct Choice<'p> {
 fn choose<'p>(
     pairing: &Pairing<'_>,
     policy: &Policy,
-    field: &mut Candidates<'p>,
+    candidates: &mut Candidates<'p>,
     keep: Option<CurrentPath>,
 ) -> Option<Choice<'p>> {
     let is_static = policy.budget.is_zero() || policy.force.is_some() || policy.prefer.is_some();
-    if is_static || field.candidates.len() < 2 {
-        for candidate in field.in_order(keep) {
-            if field.is_wanted(candidate, policy)
+    if is_static || candidates.candidates.len() < 2 {
+        for candidate in candidates.in_order(keep) {
+            if candidates.is_wanted(candidate, policy)
                 && let late = keep.filter(|keep| keep.id == candidate.id()).map(|keep| keep.frames_behind)
-                && let Some(path) = field.attempt(pairing, candidate, late)
+                && let Some(path) = candidates.attempt(pairing, candidate, late)
             {
-                let why = field.why_static(candidate.id(), policy);
-                field.report.change(candidate.id(), path.sync(), why);
+                let why = candidates.why_static(candidate.id(), policy);
+                candidates.report.change(candidate.id(), path.sync(), why);
                 let (untried, opening) = (Vec::new(), Duration::ZERO);
                 return Some(Choice {
                     candidate,
@@ -275,8 +283,8 @@ fn choose<'p>(
         }
         return None;
     }
-    let key = Key::new(pairing, &field.candidates, policy);
-    let remembered = profile::load(&policy.profiles, &key, &field.candidates);
+    let key = Key::new(pairing, &candidates.candidates, policy);
+    let remembered = profile::load(&policy.profiles, &key, &candidates.candidates);
     let begun = policy.clock.now();
     // A known candidate opens faster than any candidate that is still to be compared with it.
     let is_known = remembered.as_ref().is_some_and(|before| before.candidate.is_known(pairing));
@@ -291,7 +299,7 @@ fn choose<'p>(
                 budget.as_millis()
             ),
         };
-        field.report.change(candidate.id(), path.sync(), why);
+        candidates.report.change(candidate.id(), path.sync(), why);
         let frame = match found {
             ChoiceBasis::Quickest(us) => Some(micros(us)),
             ChoiceBasis::First { .. } => None,
@@ -301,18 +309,19 @@ fn choose<'p>(
         return Some(Choice { candidate, path, frames_behind, learned: None, frame, untried: left.clone(), opening });
     }
     let budget = policy.shares().0;
-    let calibration = calibrate(pairing, &policy.clock, &field.candidates, Some(budget));
+    let calibration = calibrate(pairing, &policy.clock, &candidates.candidates, Some(budget));
     let Calibration { best, events, left, undecided, opening, frame } = calibration;
-    let close = best.as_ref().map(|(best, _, measured)| close_to(best.way(), measured, &events)).unwrap_or_default();
-    field.record(events);
+    let close =
+        best.as_ref().map(|(best, _, measured)| close_to(best.variant(), measured, &events)).unwrap_or_default();
+    candidates.record(events);
     let (candidate, path, measured) = best?;
     let median_us = (!measured.samples_us.is_empty()).then_some(measured.median_us);
-    field.report.change(candidate.id(), path.sync(), why_calibrated(median_us, left.len()));
+    candidates.report.change(candidate.id(), path.sync(), why_calibrated(median_us, left.len()));
     let before = || remembered.filter(|before| before.candidate == candidate).map(|before| before.found);
     let mut untried = Vec::new();
-    for way in undecided.into_iter().chain(left).chain(close) {
-        if way != candidate.way() && !untried.contains(&way) {
-            untried.push(way);
+    for variant in undecided.into_iter().chain(left).chain(close) {
+        if variant != candidate.variant() && !untried.contains(&variant) {
+            untried.push(variant);
         }
     }
     let found = median_us.map_or_else(|| ChoiceBasis::first(policy.budget, before()), ChoiceBasis::Quickest);
@@ -322,15 +331,15 @@ fn choose<'p>(
 
 /// Returns candidates that lost to the best by so little that noise may be the reason, the closest first.
 fn close_to(best: PathVariant, measured: &PathCost, events: &[(PathVariant, Event)]) -> Vec<PathVariant> {
-    let ratio = |(way, event): &(PathVariant, Event)| match event {
-        Ok((other, _)) if *way != best && !other.samples_us.is_empty() => {
-            Some((*way, other.median_us / measured.median_us))
+    let ratio = |(variant, event): &(PathVariant, Event)| match event {
+        Ok((other, _)) if *variant != best && !other.samples_us.is_empty() => {
+            Some((*variant, other.median_us / measured.median_us))
         }
         _ => None,
     };
     let mut close: Vec<_> = events.iter().filter_map(ratio).filter(|(_, ratio)| *ratio < HOPELESS).collect();
     close.sort_by(|(_, a), (_, b)| a.total_cmp(b));
-    close.into_iter().map(|(way, _)| way).collect()
+    close.into_iter().map(|(variant, _)| variant).collect()
 }
 
 /// `median_us` is the time of the best, if it was measured; `left` is the number of candidates that were not reached.

@@ -48,7 +48,7 @@ pub(super) struct Candidate<'p> {
 
 impl PartialEq for Candidate<'_> {
     fn eq(&self, other: &Self) -> bool {
-        self.way() == other.way()
+        self.variant() == other.variant()
     }
 }
 
@@ -57,7 +57,7 @@ impl Candidate<'_> {
         self.spec.id
     }
 
-    pub fn way(&self) -> PathVariant {
+    pub fn variant(&self) -> PathVariant {
         PathVariant { id: self.spec.id, sync: self.sync }
     }
 
@@ -68,7 +68,7 @@ impl Candidate<'_> {
 
     /// Returns the path with the synchronisation that its sides then use, whether the candidate or the path sets it.
     pub fn settled(&self, pairing: &Pairing<'_>) -> PathVariant {
-        PathVariant { sync: self.pairing(pairing).sync.or(self.spec.syncs.first().copied()), ..self.way() }
+        PathVariant { sync: self.pairing(pairing).sync.or(self.spec.syncs.first().copied()), ..self.variant() }
     }
 
     /// True where this thread has verified it before.
@@ -124,7 +124,7 @@ pub(super) type Entry = tournament::Entry<OpenedVariant>;
 
 /// An opened candidate.
 pub(super) struct OpenedVariant {
-    pub way: PathVariant,
+    pub variant: PathVariant,
     pub path: OpenedPath,
     /// True where its pixels were compared.
     pub proved: bool,
@@ -132,13 +132,13 @@ pub(super) struct OpenedVariant {
 
 impl OpenedVariant {
     /// Adds it to the timed candidates. A verified one has already run.
-    pub fn entry(way: PathVariant, path: OpenedPath, proved: bool, pairing: &Pairing<'_>) -> Entry {
+    pub fn entry(variant: PathVariant, path: OpenedPath, proved: bool, pairing: &Pairing<'_>) -> Entry {
         let (slots, frames_behind) = (path.slots(), pairing.frames_behind);
         // For a pipelined path, a turn is one run.
         let turn = if frames_behind > 0 { Duration::ZERO } else { TURN };
         // Sizes that overflow were rejected before.
         let bytes = pairing.desc.byte_len().unwrap_or(usize::MAX).saturating_mul(slots);
-        Entry::new(Self { way, path, proved }, Terms { turn, frames_behind, slots, bytes }, proved)
+        Entry::new(Self { variant, path, proved }, Terms { turn, frames_behind, slots, bytes }, proved)
     }
 }
 
@@ -152,7 +152,7 @@ impl Entry {
 
 impl fmt::Display for OpenedVariant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.way.fmt(f)
+        self.variant.fmt(f)
     }
 }
 
@@ -202,7 +202,7 @@ thread_local! {
 struct ProofRecord {
     backend: ArcWeak<dyn ComputeBackend>,
     display: Weak<dyn Display>,
-    way: PathVariant,
+    variant: PathVariant,
     /// The largest surface that was compared completely.
     desc: SurfaceDesc,
 }
@@ -221,20 +221,20 @@ fn proofs<R>(f: impl FnOnce(&mut Vec<ProofRecord>) -> R) -> Option<R> {
 }
 
 /// True where the candidate was verified between the two for a surface that differs only in size and is not smaller.
-fn covers(pairing: &Pairing<'_>, way: PathVariant) -> bool {
-    let of_both = |proof: &&ProofRecord| proof.way == way && proof.is_between(pairing.backend, pairing.display);
+fn covers(pairing: &Pairing<'_>, variant: PathVariant) -> bool {
+    let of_both = |proof: &&ProofRecord| proof.variant == variant && proof.is_between(pairing.backend, pairing.display);
     let covered =
         |proofs: &mut Vec<ProofRecord>| proofs.iter().filter(of_both).any(|proof| pairing.desc.is_inside(&proof.desc));
-    is_of_the_table(pairing, way) && proofs(covered).unwrap_or(false)
+    is_of_the_table(pairing, variant) && proofs(covered).unwrap_or(false)
 }
 
 /// Remembers that the pixels of a candidate were compared completely.
-pub(super) fn remember_proof(pairing: &Pairing<'_>, way: PathVariant) {
-    if !is_of_the_table(pairing, way) || covers(pairing, way) {
+pub(super) fn remember_proof(pairing: &Pairing<'_>, variant: PathVariant) {
+    if !is_of_the_table(pairing, variant) || covers(pairing, variant) {
         return;
     }
     let (backend, display) = (Arc::downgrade(pairing.backend), Rc::downgrade(pairing.display));
-    let proof = ProofRecord { backend, display, way, desc: *pairing.desc };
+    let proof = ProofRecord { backend, display, variant, desc: *pairing.desc };
     proofs(|proofs| {
         proofs.retain(|proof| proof.backend.strong_count() > 0 && proof.display.strong_count() > 0);
         if proofs.len() == MOST_PROVED {
@@ -250,6 +250,6 @@ pub(crate) fn distrust(backend: &Arc<dyn ComputeBackend>, display: &Rc<dyn Displ
 }
 
 /// A program's own paths may differ under the same name, and an engine's objects are compared as they are.
-fn is_of_the_table(pairing: &Pairing<'_>, way: PathVariant) -> bool {
-    pairing.object.is_none() && PathId::ALL.contains(&way.id)
+fn is_of_the_table(pairing: &Pairing<'_>, variant: PathVariant) -> bool {
+    pairing.object.is_none() && PathId::ALL.contains(&variant.id)
 }

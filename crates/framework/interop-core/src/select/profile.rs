@@ -106,7 +106,7 @@ impl Key {
             library: env!("CARGO_PKG_VERSION").into(),
             compute: Device::of(pairing.backend.device()),
             display: Device::of(pairing.display.device()),
-            candidates: candidates.iter().map(|c| c.way().to_string()).collect(),
+            candidates: candidates.iter().map(|c| c.variant().to_string()).collect(),
             surface,
             size_class: ((size.max(1) as f64).log2() * 2.0).round() as u32,
             mode,
@@ -204,7 +204,8 @@ pub(super) fn load<'p>(profiles: &Profiles, key: &Key, candidates: &[Candidate<'
         return None;
     }
     let candidate = candidates.iter().find(|c| c.id().name() == found.path && c.sync == found.sync)?;
-    let left = candidates.iter().map(Candidate::way).filter(|way| found.left.contains(&way.to_string())).collect();
+    let left =
+        candidates.iter().map(Candidate::variant).filter(|variant| found.left.contains(&variant.to_string())).collect();
     Some(SavedChoice { candidate: *candidate, frames_behind: found.frames_behind, found: found.found, left })
 }
 
@@ -288,7 +289,7 @@ mod tests {
         candidate: *CANDIDATE,
         frames_behind: 2,
         found: ChoiceBasis::Quickest(12.5),
-        left: vec![CANDIDATE.way()],
+        left: vec![CANDIDATE.variant()],
     });
 
     fn in_folder(test: impl Fn(&Profiles, &Path)) {

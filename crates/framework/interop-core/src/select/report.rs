@@ -216,7 +216,7 @@ pub struct Comparison {
     /// The path that was compared.
     pub path: PathId,
     /// The path, with the synchronisation where that is not the path's own.
-    pub way: String,
+    pub variant: String,
     /// The path that was current then, in the same form.
     pub against: String,
     /// Ratio of its time to that of the current one, where both had turns.
@@ -234,7 +234,7 @@ pub struct Comparison {
 
 impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "after {:.1} s: {}", self.after.as_secs_f64(), self.way)?;
+        write!(f, "after {:.1} s: {}", self.after.as_secs_f64(), self.variant)?;
         if let Some(us) = self.median_us {
             write!(f, ", {us:.0} us a frame")?;
         }
@@ -345,7 +345,7 @@ impl ProbeReport {
         if let Some(row) = self.paths.iter_mut().find(|row| row.id == comparison.path) {
             match &comparison.outcome {
                 // A path whose own synchronisation works is not rejected because another one fails.
-                Outcome::Failed { reason } if comparison.way == row.id.name() && !row.state.works() => {
+                Outcome::Failed { reason } if comparison.variant == row.id.name() && !row.state.works() => {
                     row.state = PathState::Rejected { reason: reason.clone() };
                 }
                 Outcome::Slower | Outcome::AsGood if row.state == PathState::Offered => row.state = PathState::Slower,

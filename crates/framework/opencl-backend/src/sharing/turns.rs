@@ -11,7 +11,7 @@ use std::ffi::c_void;
 /// The turns with one object, of which the other API has the first. For one thread only. The memory in the methods'
 /// arguments is always the same object.
 pub struct Turns {
-    way: TurnMethod,
+    method: TurnMethod,
     /// The release that was queued last, until it is waited for.
     released: RefCell<Option<Event>>,
 }
@@ -26,22 +26,22 @@ enum TurnMethod {
 impl Turns {
     pub fn of_gl(shared: &BackendState) -> Self {
         let sync = if shared.has_gl_events() { GlSync::Implicit } else { GlSync::Finish };
-        Self { way: TurnMethod::Gl(sync), released: RefCell::default() }
+        Self { method: TurnMethod::Gl(sync), released: RefCell::default() }
     }
 
     pub fn of_handle(fns: HandleFns) -> Self {
-        Self { way: TurnMethod::Handle(fns, Cell::new(false)), released: RefCell::default() }
+        Self { method: TurnMethod::Handle(fns, Cell::new(false)), released: RefCell::default() }
     }
 
     /// Sets the synchronisation with OpenGL from now on; has no effect on other memory.
     pub fn set_gl_sync(&mut self, sync: GlSync) {
-        if let TurnMethod::Gl(own) = &mut self.way {
+        if let TurnMethod::Gl(own) = &mut self.method {
             *own = sync;
         }
     }
 
     pub fn is_acquired(&self, memory: GlMemory<'_>) -> bool {
-        match &self.way {
+        match &self.method {
             TurnMethod::Gl(_) => memory.is_acquired(),
             TurnMethod::Handle(_, acquired) => acquired.get(),
         }
@@ -53,7 +53,7 @@ impl Turns {
             return Ok(());
         }
         let queue = shared.queue();
-        match &self.way {
+        match &self.method {
             TurnMethod::Gl(sync) => {
                 // Without events, `acquire_gl` itself waits for OpenGL.
                 let fence = match sync {
@@ -81,7 +81,7 @@ impl Turns {
             return Ok(());
         }
         let queue = shared.queue();
-        let event = match &self.way {
+        let event = match &self.method {
             TurnMethod::Gl(_) => queue.release_gl(&[memory], &[])?,
             TurnMethod::Handle(fns, acquired) => {
                 fns.release(queue, memory)?;
@@ -95,7 +95,7 @@ impl Turns {
 
     /// Waits until the other API has the memory, or lets that API wait where it can.
     pub fn wait(&self, shared: &BackendState) -> Result<()> {
-        match (self.released.take(), &self.way) {
+        match (self.released.take(), &self.method) {
             (None, _) | (_, TurnMethod::Gl(GlSync::Implicit)) => Ok(()),
             (Some(event), TurnMethod::Gl(GlSync::Events)) => shared.context().gl_wait(&event),
             (Some(event), _) => event.wait(),
@@ -105,7 +105,7 @@ impl Turns {
     /// Takes the turn for commands that are queued while the returned value lives, unless it is already taken. OpenGL's
     /// turn is not taken: only the caller knows whether OpenGL has finished, so commands are rejected.
     pub fn enter<'a>(&'a self, shared: &'a BackendState, memory: GlMemory<'a>) -> Result<Option<CommandTurn<'a>>> {
-        if matches!(self.way, TurnMethod::Gl(_)) || self.is_acquired(memory) {
+        if matches!(self.method, TurnMethod::Gl(_)) || self.is_acquired(memory) {
             return Ok(None);
         }
         self.acquire(shared, memory)?;

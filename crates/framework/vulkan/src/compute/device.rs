@@ -20,7 +20,7 @@ use std::cell::Cell;
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
-use wgsl_kernel::shader::{CopyWay, ReadSource, Session, ShaderDevice, ShaderWork, Target, Writes};
+use wgsl_kernel::shader::{CopyMethod, ReadSource, Session, ShaderDevice, ShaderWork, Target, Writes};
 use wgsl_kernel::{BluePosition, KernelText, spirv};
 
 /// A display's queue with its compute shaders.
@@ -190,7 +190,7 @@ impl ShaderDevice for VulkanShaders {
 
     fn copy_rows(
         &self,
-        way: CopyWay,
+        method: CopyMethod,
         (texture, region, format): (&Self::Texture, Region, PixelFormat),
         (storage, first, pitch): (&Self::Buffer, usize, usize),
     ) -> Result<()> {
@@ -198,9 +198,9 @@ impl ShaderDevice for VulkanShaders {
         // The sides of an image have 32 bits.
         let row_length = (pitch / format.bytes_per_pixel()) as u32;
         let rows = Rows { buffer, offset: first as u64, row_length };
-        let queued = match way {
-            CopyWay::Load => copy_to_rows(shared, image, region, rows),
-            CopyWay::Store => copy_to_image(shared, image, rows, region),
+        let queued = match method {
+            CopyMethod::Load => copy_to_rows(shared, image, region, rows),
+            CopyMethod::Store => copy_to_image(shared, image, rows, region),
         };
         queued.map(drop)
     }

@@ -15,7 +15,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 use wgsl_kernel::shader::{
-    CopyWay, MemorySide, Regions, Session, ShaderDevice, ShaderMemory, ShaderWork, Target, Writes,
+    CopyMethod, MemorySide, Regions, Session, ShaderDevice, ShaderMemory, ShaderWork, Target, Writes,
 };
 use wgsl_kernel::{BluePosition, KernelText, WORD, bounded, with_room};
 
@@ -269,7 +269,7 @@ impl ShaderDevice for WgpuShaders {
 
     fn copy_rows(
         &self,
-        way: CopyWay,
+        method: CopyMethod,
         (texture, region, _): (&Self::Texture, Region, PixelFormat),
         (memory, first, pitch): (&Self::Buffer, usize, usize),
     ) -> Result<()> {
@@ -283,9 +283,11 @@ impl ShaderDevice for WgpuShaders {
                 let layout = wgpu::TexelCopyBufferLayout { offset, bytes_per_row, rows_per_image: None };
                 let linear = wgpu::TexelCopyBufferInfo { buffer: memory.object.buffer(), layout };
                 let part = Region { y: region.y + row, height, ..region };
-                match way {
-                    CopyWay::Load => encoder.copy_texture_to_buffer(at(&texture.object, part), linear, extent(part)),
-                    CopyWay::Store => encoder.copy_buffer_to_texture(linear, at(&texture.object, part), extent(part)),
+                match method {
+                    CopyMethod::Load => encoder.copy_texture_to_buffer(at(&texture.object, part), linear, extent(part)),
+                    CopyMethod::Store => {
+                        encoder.copy_buffer_to_texture(linear, at(&texture.object, part), extent(part))
+                    }
                 }
             }
         })

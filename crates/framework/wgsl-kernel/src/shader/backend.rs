@@ -1,6 +1,6 @@
 //! [`ShaderBackend`].
 
-use super::device::{CopyWay, Session, ShaderDevice, Target, Writes};
+use super::device::{CopyMethod, Session, ShaderDevice, Target, Writes};
 use super::image::MemorySide;
 use super::kernel::{ShaderKernel, made};
 use crate::pattern::{FLAT, PatternEntry, flat_color, pattern};
@@ -96,8 +96,8 @@ impl<D: ShaderDevice> ShaderBackend<D> {
         let session = self.device.session();
         match (MemorySide::<D>::of(from, session)?, MemorySide::<D>::of(to, session)?) {
             (Linear(from), Linear(to)) => self.device.copy(from.buffer(), to.buffer(), range),
-            (Linear(from), Image(to)) => to.copy_range(CopyWay::Store, &range, (from.buffer(), range.start)),
-            (Image(from), Linear(to)) => from.copy_range(CopyWay::Load, &range, (to.buffer(), range.start)),
+            (Linear(from), Image(to)) => to.copy_range(CopyMethod::Store, &range, (from.buffer(), range.start)),
+            (Image(from), Linear(to)) => from.copy_range(CopyMethod::Load, &range, (to.buffer(), range.start)),
             (Image(from), Image(to)) => from.copy_to(to, &range),
         }
     }

@@ -39,7 +39,7 @@ pub enum Writes {
 
 /// Direction of a copy between a texture and memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum CopyWay {
+pub enum CopyMethod {
     /// From the texture to memory.
     Load,
     /// From memory to the texture.
@@ -183,7 +183,7 @@ pub trait ShaderDevice: Send + Sync + Sized + 'static {
     /// apart.
     fn copy_rows(
         &self,
-        way: CopyWay,
+        method: CopyMethod,
         texture: (&Self::Texture, Region, PixelFormat),
         rows: (&Self::Buffer, usize, usize),
     ) -> Result<()>;

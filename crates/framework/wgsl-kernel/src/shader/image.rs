@@ -3,7 +3,7 @@
 //! To byte-wise calls, a texture consists of its rows without gaps. Such calls use a copy on the device, as do kernels
 //! that address words.
 
-use super::device::{CopyWay, Session, ShaderDevice};
+use super::device::{CopyMethod, Session, ShaderDevice};
 use super::memory::ShaderMemory;
 use crate::prelude::NAMES_WORDS;
 use interop_core::compute::{MemoryDriver, OpaqueImage, Placement};
@@ -63,14 +63,14 @@ impl<D: ShaderDevice> ShaderImage<D> {
         Ok((self.scratch.get_or_init(|| made), room))
     }
 
-    fn copy_region(&self, way: CopyWay, region: Region, rows: (&D::Buffer, usize, usize)) -> Result<()> {
-        self.device.copy_rows(way, (&self.texture, region, self.format()), rows)
+    fn copy_region(&self, method: CopyMethod, region: Region, rows: (&D::Buffer, usize, usize)) -> Result<()> {
+        self.device.copy_rows(method, (&self.texture, region, self.format()), rows)
     }
 
     /// Queues a copy of `range` between the texture and memory, there starting at byte `first`.
     pub(super) fn copy_range(
         &self,
-        way: CopyWay,
+        method: CopyMethod,
         range: &Range<usize>,
         (memory, first): (&D::Buffer, usize),
     ) -> Result<()> {
@@ -78,7 +78,7 @@ impl<D: ShaderDevice> ShaderImage<D> {
         self.rows
             .rectangles(range)?
             .into_iter()
-            .try_for_each(|(at, region)| self.copy_region(way, region, (memory, first + at, self.rows.pitch())))
+            .try_for_each(|(at, region)| self.copy_region(method, region, (memory, first + at, self.rows.pitch())))
     }
 
     /// Queues a copy of `range` to a texture with the same rows.
@@ -90,8 +90,8 @@ impl<D: ShaderDevice> ShaderImage<D> {
         }
         let (memory, room) = self.scratch()?;
         OpaqueImage::pieces(range, room).try_for_each(|piece| {
-            self.copy_range(CopyWay::Load, &piece, (memory, 0))?;
-            to.copy_range(CopyWay::Store, &piece, (memory, 0))
+            self.copy_range(CopyMethod::Load, &piece, (memory, 0))?;
+            to.copy_range(CopyMethod::Store, &piece, (memory, 0))
         })
     }
 
@@ -111,7 +111,7 @@ impl<D: ShaderDevice> ShaderImage<D> {
         let linear = ImageView::packed(region.extent(), view.pixels()?.format, D::ROW_ALIGN, 0, reversed)?;
         let ((memory, room), session) = (self.scratch()?, self.device.session());
         self.rows.check_room(linear.span().len(), room, &session.identity, &session.caps)?;
-        self.copy_region(CopyWay::Load, region, (memory, 0, linear.pitch()))?;
+        self.copy_region(CopyMethod::Load, region, (memory, 0, linear.pitch()))?;
         self.lent.set(Some((region, linear.pitch())));
         Ok((memory, View::Image(linear)))
     }
@@ -136,7 +136,7 @@ impl<D: ShaderDevice> ShaderImage<D> {
     /// Copies the lent rectangle back.
     pub fn settle(&self) -> Result<()> {
         let Some((region, pitch)) = self.lent.take() else { return Ok(()) };
-        self.copy_region(CopyWay::Store, region, (self.scratch()?.0, 0, pitch))
+        self.copy_region(CopyMethod::Store, region, (self.scratch()?.0, 0, pitch))
     }
 }
 
@@ -153,7 +153,7 @@ impl<D: ShaderDevice> MemoryDriver for ShaderImage<D> {
         }
         let (memory, room) = self.scratch()?;
         OpaqueImage::pieces(&range, room).zip(into.chunks_mut(room)).try_for_each(|(piece, into)| {
-            self.copy_range(CopyWay::Load, &piece, (memory, 0))?;
+            self.copy_range(CopyMethod::Load, &piece, (memory, 0))?;
             self.device.read(memory, 0, into)
         })
     }
@@ -169,7 +169,7 @@ impl<D: ShaderDevice> MemoryDriver for ShaderImage<D> {
         let (memory, room) = self.scratch()?;
         OpaqueImage::pieces(&range, room).zip(from.chunks(room)).try_for_each(|(piece, from)| {
             self.device.write(memory, 0, from)?;
-            self.copy_range(CopyWay::Store, &piece, (memory, 0))
+            self.copy_range(CopyMethod::Store, &piece, (memory, 0))
         })
     }
 

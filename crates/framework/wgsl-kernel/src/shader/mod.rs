@@ -11,7 +11,7 @@ mod kernel;
 mod memory;
 
 pub use backend::ShaderBackend;
-pub use device::{CopyWay, ReadSource, Regions, Session, ShaderDevice, ShaderWork, Target, Writes};
+pub use device::{CopyMethod, ReadSource, Regions, Session, ShaderDevice, ShaderWork, Target, Writes};
 pub use image::{MemorySide, ShaderImage};
 pub use kernel::ShaderKernel;
 pub use memory::ShaderMemory;
