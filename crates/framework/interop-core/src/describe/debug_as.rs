@@ -1,6 +1,7 @@
 //! The macro for `Debug` of types with parts that have none: the fields that tell one object from another.
 
 /// `debug_as!(GlDevice, |this| device = &this.inner.identity);` shows `GlDevice { device: .., .. }`.
+#[doc(hidden)]
 #[macro_export]
 macro_rules! debug_as {
     ($type:ident $(<$parameter:ident>)? $(, |$this:ident| $($field:ident = $value:expr),+)?) => {

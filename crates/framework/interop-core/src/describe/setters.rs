@@ -3,6 +3,7 @@
 
 /// `setters!(Policy { /// Takes this path or fails. with_force(force: impl Into<Option<PathId>>); });` The parameter has
 /// the field's name. A field that is made from it in another way than by `into()` says how: `=> Some(Box::new(force))`.
+#[doc(hidden)]
 #[macro_export]
 macro_rules! setters {
     (@value $field:ident) => { $field.into() };
