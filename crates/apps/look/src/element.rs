@@ -152,7 +152,7 @@ impl Number {
             let (what, line) = match self.code {
                 // What NumPy loads from a file of an ml_dtypes array, or fails to load.
                 Self::NONE if [8, 16].contains(&self.bits) => (
-                    "elements without a type",
+                    "untyped elements",
                     "x.view(ml_dtypes.bfloat16) (or the type it was saved with), or x['field']",
                 ),
                 2 if self.bits == 8 => {
@@ -162,7 +162,7 @@ impl Number {
                 2 => ("floats", "x.astype('float64') or x.double()"),
                 5 => ("complex numbers", "x.astype('complex128')"),
                 Self::NONE => {
-                    ("elements that are not numbers", "x['field'] of a structured array, or x.astype('float64')")
+                    ("non-numeric elements", "x['field'] of a structured array, or x.astype('float64')")
                 }
                 _ => ("elements", "x.astype('float32') or x.float()"),
             };

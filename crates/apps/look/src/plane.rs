@@ -83,7 +83,9 @@ impl Plane {
             Some(Channel::Number(number)) => {
                 if i64::from(number) >= channels {
                     let what = format!("as {} has no channel={number} (channels: {channels})", axes.layout);
-                    return Err(wrong(&format!("{what}; for bands, set layout=\"HWC\" or layout=\"CHW\"")));
+                    return Err(wrong(&format!(
+                        "{what}; if one axis holds channels, set layout=\"HWC\" or layout=\"CHW\""
+                    )));
                 }
                 span.first = span.first.wrapping_add_signed((i64::from(number) * channel) as isize);
                 channels = 1;
@@ -112,8 +114,11 @@ impl Plane {
             return Err(wrong(&format!("has {channels} channels; select one with channel=0 or another")));
         }
         if look.colormap.is_some_and(|map| map.colours().is_some()) && (channels, format.channels()) != (1, 4) {
-            let line = "channel=0 or another, or a viewer with a colour format";
-            return Err(Refusal::Shape(format!("colormap: needs one channel, not {channels}; give {line}")));
+            return Err(Refusal::Shape(if channels == 1 {
+                "colormap: needs a viewer with a colour format, such as rgba8".into()
+            } else {
+                format!("colormap: needs one channel, not {channels}; select one with channel=0 or another")
+            }));
         }
         let side =
             |n: i64| u32::try_from(n).ok().filter(|n| *n <= i32::MAX as u32).ok_or_else(|| wrong("is too large"));

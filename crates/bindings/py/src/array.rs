@@ -172,7 +172,7 @@ fn device(memory: &Memory) -> (i32, i32) {
 
 /// Returns the stream to synchronise with, if the consumer's `stream` needs any.
 fn stream_of(given: Option<i64>, memory: &Memory) -> Result<Option<usize>, Failure> {
-    let refused = |why: &str| Err(Failure::Shape(format!("stream={given:?} {why}")));
+    let refused = |why: &str| Err(Failure::Shape(format!("stream={} {why}", given.unwrap_or_default())));
     match (memory, given) {
         (Memory::Host(_), None) => Ok(None),
         (Memory::Host(_), Some(_)) => refused("was given for host memory, which has no streams"),

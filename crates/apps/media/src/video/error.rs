@@ -36,8 +36,8 @@ pub enum Error {
     Format(PixelFormat),
     /// The picture is too large or too small for encoders.
     #[error(
-        "cannot encode {0} pixels as H.264, whose sides have 16 to 16384; record them as .y4m or as pictures \
-             (%05d.png)"
+        "cannot encode {0} pixels as H.264, which needs sides of 16 to 16384 pixels; record them as .y4m or as \
+             pictures (%05d.png)"
     )]
     Size(Extent),
     /// The message is not a valid picture.

@@ -10,7 +10,7 @@ use std::net::IpAddr;
 /// Reason why a request is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    #[error("a request needs one Host")]
+    #[error("a request needs exactly one valid Host header")]
     NoHost,
     #[error(
         "this page does not answer to the name '{0}', which another site could use for an attack. If it is yours, open \

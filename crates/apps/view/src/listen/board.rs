@@ -24,7 +24,9 @@ pub enum MessageRefusal {
     Part { name: String, at: [usize; 2], size: [usize; 2] },
     #[error("the name {0:?} is in use or occurs twice")]
     Name(String),
-    #[error("the image ({0:?} pixels, {1} channels) is too large, or one of more than {MOST_ARRAYS} arrays: {2}")]
+    #[error("the viewer already has as many arrays as it can hold ({MOST_ARRAYS})")]
+    Full,
+    #[error("the image ({0:?} pixels, {1} channels) is too large: {2}")]
     Room([usize; 2], usize, TooLarge),
     #[error("this viewer does not open files by name ({0:?}); send the pixels with create and update")]
     File(String),
@@ -140,8 +142,10 @@ impl Board {
         let pixels = size[0].saturating_mul(size[1]);
         let new = sheets.iter().map(|(_, channels)| needed(pixels, channels.len()));
         let all = there.chain(new).sum::<u128>();
-        let is_full = others.len() + sheets.len() > MOST_ARRAYS;
-        within(if is_full { u128::MAX } else { all }, self.most).map_err(no_room)?;
+        if others.len() + sheets.len() > MOST_ARRAYS {
+            return Err(MessageRefusal::Full);
+        }
+        within(all, self.most).map_err(no_room)?;
         let mut made = Vec::new();
         for (name, channels) in sheets {
             let (mut numbers, count) = (Vec::new(), pixels * channels.len());

@@ -150,7 +150,9 @@ pub unsafe fn fill(
     }
     let asked = |flag: c_int| flags & flag == flag;
     if asked(ffi::PyBUF_F_CONTIGUOUS) && !asked(ffi::PyBUF_ANY_CONTIGUOUS) && bytes.shape.len() > 1 {
-        return Err(PyBufferError::new_err("the first index is not the fastest one"));
+        return Err(PyBufferError::new_err(
+            "the array is not in Fortran order (the first index does not vary fastest)",
+        ));
     }
     let list = |list: &[isize]| list.as_ptr().cast_mut();
     // SAFETY: the caller's promise; consumers only read shape, strides and format, which live as long as the owner.

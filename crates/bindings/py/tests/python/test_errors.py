@@ -20,7 +20,7 @@ from patience import by_level, wait_for
 @pytest.mark.parametrize("array,text", [
     (np.zeros((4, 4), "g"), r"floats of 128 bits.*x\.astype\('float64'\)"),
     (np.zeros((4, 4), "G"), r"complex numbers of 256 bits.*x\.astype\('complex128'\)"),
-    (np.zeros((4, 4), [("a", "u1"), ("b", "u1")]), r"without a type.*x\['field'\]"),
+    (np.zeros((4, 4), [("a", "u1"), ("b", "u1")]), r"untyped elements.*x\['field'\]"),
     (np.array([["a", "b"]]), "cannot be shown"),
     (np.array([[object()]]), "cannot be shown"),
     (np.ndarray, "cannot be exported"),

@@ -81,7 +81,7 @@ impl OpaqueImage {
     /// # Errors
     /// [`Error::Unsupported`] with the limit.
     pub fn check_room(&self, span: usize, room: usize, device: &DeviceIdentity, caps: &ComputeCaps) -> Result<()> {
-        let fits = caps.fits(span as u64).and(|| Support::when(span <= room, "it exceeds the linear copy"));
+        let fits = caps.fits(span as u64).and(|| Support::when(span <= room, "the texture is larger than that copy"));
         fits.ok_or_else(|reason| {
             let reason = format!("the kernel addresses words of the texture, which needs a linear copy: {reason}");
             Error::unsupported(device, reason)

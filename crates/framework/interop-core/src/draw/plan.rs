@@ -114,8 +114,8 @@ impl Plan {
         }
         let unmanaged = image.encoding == Encoding::Unmanaged;
         if unmanaged && (options.exposure != 0.0 || options.tone_map != ToneMap::None) {
-            let problem = "exposure and tone maps change light, but this surface is unmanaged; \
-                           give its ImageDesc an encoding";
+            let problem =
+                "exposure and tone maps need to know what the frame's numbers mean; give its ImageDesc an encoding";
             return Err(Error::refused(problem));
         }
         let picture = options.fit.placement(image.extent, area);

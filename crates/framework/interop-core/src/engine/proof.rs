@@ -34,8 +34,9 @@ pub(super) fn open(spec: &PathSpec, pairing: &Pairing<'_>, object: &mut Surface)
     }
     if rule == Unwritten::Keep && !is_object {
         object.check_download().map_err(|error| {
-            let problem =
-                format!("{error}; this path reads the pixels that it keeps, so add that usage or do not use Keep");
+            let problem = format!(
+                "{error}. With Keep, this path reads the object's old pixels: add the missing usage, or do not use Keep"
+            );
             Error::invalid("Outlet::open", problem)
         })?;
     }

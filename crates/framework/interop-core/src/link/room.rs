@@ -21,7 +21,7 @@ pub(super) fn covering(desc: &SurfaceDesc, other: &SurfaceDesc) -> Result<Surfac
     both.ok_or_else(|| {
         Error::invalid(
             "resize_within",
-            format!("one of the maximum ({other}) and the surface ({desc}) is an image, the other a buffer"),
+            format!("the maximum ({other}) and the surface ({desc}) must both be images or both be buffers"),
         )
     })
 }

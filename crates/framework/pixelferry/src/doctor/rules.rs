@@ -108,9 +108,9 @@ fn no_egl_vendor_file(facts: &Facts) -> Option<Advice> {
         return None;
     }
     let none = if lacks_nvidias {
-        "there is an NVIDIA GPU, but no EGL vendor file names its driver"
+        "there is an NVIDIA GPU, but its driver is not listed in any EGL vendor file"
     } else {
-        "no EGL vendor file names a driver, so OpenGL finds none"
+        "no driver is listed in an EGL vendor file, so OpenGL finds none"
     };
     if let Some(name) = VENDOR_VARIABLES.into_iter().find(|name| facts.variable(name).is_some()) {
         let value = facts.variable(name).unwrap_or_default();

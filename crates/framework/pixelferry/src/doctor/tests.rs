@@ -120,14 +120,14 @@ fn no_file_names_a_driver_to_egl() {
     check(
         &bare,
         name,
-        "no EGL vendor file names its driver",
+        "its driver is not listed in any EGL vendor file",
         "tee /usr/share/glvnd/egl_vendor.d/10_nvidia.json",
         &well(),
     );
     let mesa_alone = Facts { opengl: llvmpipe(), vendor_files: Some(vec!["/a/50_mesa.json".into()]), ..well() };
-    check(&mesa_alone, name, "no EGL vendor file names its driver", "10_nvidia.json", &well());
+    check(&mesa_alone, name, "its driver is not listed in any EGL vendor file", "10_nvidia.json", &well());
     let no_library = Facts { libraries: vec!["libEGL.so.1"], ..bare.clone() };
-    check(&no_library, name, "no EGL vendor file", "apt-get install libnvidia-gl-580", &well());
+    check(&no_library, name, "in any EGL vendor file", "apt-get install libnvidia-gl-580", &well());
     for variable in ["__EGL_VENDOR_LIBRARY_FILENAMES", "__EGL_VENDOR_LIBRARY_DIRS"] {
         let astray = Facts { variables: set(variable, "/nowhere"), ..bare.clone() };
         check(&astray, name, &format!("{variable} is '/nowhere'"), &format!("unset {variable}"), &well());

@@ -76,7 +76,7 @@ impl<T> Gate<T> {
             if state.changing == Some(holder) {
                 return Err(Error::invalid(
                     "SharedLink",
-                    "this thread is changing the shown frame, so it cannot draw it yet; return from that call first",
+                    "this thread is inside a call that changes the shown frame; return from that call before you draw",
                 ));
             }
             if state.changing.is_some() {
