@@ -153,11 +153,9 @@ impl Number {
                 // What NumPy loads from a file of an ml_dtypes array, or fails to load.
                 Self::NONE if [8, 16].contains(&self.bits) => (
                     "untyped elements",
-                    "x.view(ml_dtypes.bfloat16) (or the type it was saved with), or x['field']",
+                    "x.view(ml_dtypes.bfloat16) (or the type it was saved with), or x['field'] if the array is structured",
                 ),
-                2 if self.bits == 8 => {
-                    ("floats", "x.astype('float32'), and save that instead, because a file does not say which float8 type it holds")
-                }
+                2 if self.bits == 8 => ("floats", "x.astype('float32'), and save that instead of a file that lacks the type"),
                 0 | 1 => ("integers", "x.astype('int64')"),
                 2 => ("floats", "x.astype('float64') or x.double()"),
                 5 => ("complex numbers", "x.astype('complex128')"),

@@ -82,7 +82,8 @@ impl Plane {
         match look.channel {
             Some(Channel::Number(number)) => {
                 if i64::from(number) >= channels {
-                    let what = format!("as {} has no channel={number} (channels: {channels})", axes.layout);
+                    let what =
+                        format!("read as {} has {channels} channel(s), so it has no channel={number}", axes.layout);
                     return Err(wrong(&format!(
                         "{what}; if one axis holds channels, set layout=\"HWC\" or layout=\"CHW\""
                     )));
@@ -111,13 +112,13 @@ impl Plane {
             _ => 1..=4,
         };
         if !taken.contains(&channels) {
-            return Err(wrong(&format!("has {channels} channels; select one with channel=0 or another")));
+            return Err(wrong(&format!("has {channels} channels; select one, for example with channel=0")));
         }
         if look.colormap.is_some_and(|map| map.colours().is_some()) && (channels, format.channels()) != (1, 4) {
             return Err(Refusal::Shape(if channels == 1 {
                 "colormap: needs a viewer with a colour format, such as rgba8".into()
             } else {
-                format!("colormap: needs one channel, not {channels}; select one with channel=0 or another")
+                format!("colormap: needs one channel, not {channels}; select one, for example with channel=0")
             }));
         }
         let side =

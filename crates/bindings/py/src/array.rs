@@ -152,7 +152,7 @@ impl Array {
             (memory, _) if device(memory) == (kind, id) => return Ok(self.memory.clone()),
             (_, Some(false)) => return Err(refused("that needs a copy")),
             (Memory::Cuda(bytes), _) if (kind, id) == HOST => Memory::Host(bytes.to_host()?),
-            _ => return Err(refused("copies are made on the host only")),
+            _ => return Err(refused("pixelferry can copy it only to the host, device (1, 0)")),
         };
         Ok(Arc::new(made))
     }

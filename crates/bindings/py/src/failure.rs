@@ -209,7 +209,7 @@ pub fn check_process(made: ProcessMark, what: &str) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::Closed(format!(
-        "{what} belongs to the parent process of this fork. Start the process with \
-         multiprocessing.get_context(\"spawn\") and open a new one there, or fork before pixelferry is used"
+        "{what} was opened before this process was forked, so only the parent process can use it. Start this process with \
+         multiprocessing.get_context(\"spawn\") and open {what} in it, or fork before pixelferry is used"
     )))
 }

@@ -88,7 +88,7 @@ impl<S: 'static> StageThread<S> {
     }
 
     pub fn post(&self, job: Job<S>) -> Result<(), Failure> {
-        check_process(self.0.mark(), "it")?;
+        check_process(self.0.mark(), "the object")?;
         let open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Some((sender, _)) = open.as_ref() else { return Err(closed()) };
         sender.send(job).map_err(|_| closed())

@@ -133,7 +133,7 @@ impl Ticket {
 
     /// Runs `work` on the stage; works on its thread only.
     pub fn run<R>(&self, work: impl FnOnce(&mut Stage) -> Result<R, Failure>) -> Result<R, Failure> {
-        check_process(self.process, "it")?;
+        check_process(self.process, "the texture, buffer or source")?;
         if self.thread != thread::current().id() {
             return Err(Failure::Context("this object was created on another thread; use it only there".into()));
         }

@@ -65,7 +65,9 @@ fn no_time(expected: Duration, left: Duration) -> Option<String> {
     if left.is_zero() {
         return Some("no time: --budget is used up".into());
     }
-    (expected > left).then(|| format!("no time: the cell takes about {takes:.0} s; {rest:.0} s of --budget are left"))
+    (expected > left).then(|| {
+        format!("no time: this measurement takes about {takes:.0} s, but only {rest:.0} s of --budget are left")
+    })
 }
 
 /// Results so far, and the remaining time.

@@ -27,8 +27,8 @@ pub enum Error {
     },
     /// GStreamer has no supported encoder.
     #[error(
-        "GStreamer has none of {0}; install one (Debian: gstreamer1.0-plugins-ugly has x264enc, gstreamer1.0-plugins-bad \
-         openh264enc)"
+        "GStreamer has none of {0}; install one (Debian: x264enc is in gstreamer1.0-plugins-ugly, openh264enc is in \
+         gstreamer1.0-plugins-bad)"
     )]
     NoEncoder(String),
     /// The pixel format is unsupported.

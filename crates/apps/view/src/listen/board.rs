@@ -26,7 +26,7 @@ pub enum MessageRefusal {
     Name(String),
     #[error("the viewer already has as many arrays as it can hold ({MOST_ARRAYS})")]
     Full,
-    #[error("the image ({0:?} pixels, {1} channels) is too large: {2}")]
+    #[error("no room for the image ({0:?} pixels, {1} channels): with all images of this viewer, {2}")]
     Room([usize; 2], usize, TooLarge),
     #[error("this viewer does not open files by name ({0:?}); send the pixels with create and update")]
     File(String),

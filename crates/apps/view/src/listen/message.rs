@@ -24,11 +24,11 @@ pub enum MessageError {
     Ends(&'static str),
     #[error("{0} extra bytes follow the message")]
     Follows(usize),
-    #[error("its {0} is not UTF-8, or is longer than {MOST_NAME} bytes")]
+    #[error("the message's {0} is not UTF-8, or is longer than {MOST_NAME} bytes")]
     Text(&'static str),
     #[error("invalid {0}: {1}")]
     Number(&'static str, i64),
-    #[error("channel {0} needs more numbers than the {1} in the message")]
+    #[error("the message contains only {1} numbers, but channel {0} needs more")]
     Outside(usize, usize),
 }
 

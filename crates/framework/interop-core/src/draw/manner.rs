@@ -98,7 +98,7 @@ pub enum Obstacle {
     #[error("{0} applies its encoding when something is drawn, but not when a shader stores pixels")]
     Encodes(String),
     /// A CPU draws into an offscreen target: timing both manners would take longer than it can gain.
-    #[error("the CPU draws, and there a draw and a compute shader are about equally fast")]
+    #[error("the CPU draws, and on a CPU a triangle and a compute shader are about equally fast")]
     Unmeasured,
     /// The driver rejected the shader or its target, with this message.
     #[error("the driver rejected the shader or its target: {0}")]

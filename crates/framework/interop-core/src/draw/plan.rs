@@ -86,7 +86,9 @@ impl Plan {
     pub fn of(surface: &SurfaceDesc, area: Extent, caps: &DisplayCaps, options: &DrawOptions) -> Result<Self> {
         let limit = caps.max_image_side;
         if area.width.max(area.height) > limit {
-            return Err(Error::refused(format!("the viewport of {area} is larger than {limit} pixels")));
+            return Err(Error::refused(format!(
+                "the viewport is {area}, but this display allows at most {limit} pixels a side"
+            )));
         }
         Self::new(surface.pixels()?, area, options)
     }

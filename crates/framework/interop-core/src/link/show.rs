@@ -124,7 +124,7 @@ impl Link {
         let area = target.area();
         // The draw reports the error.
         let plan = Plan::of(&desc, area, self.display.caps(), options)
-            .map_err(|_| Detour::Draws("its options are invalid"))?;
+            .map_err(|_| Detour::Draws("the draw's options are invalid"))?;
         let whole = Region { x: 0, y: 0, ..plan.drawn };
         let draws = match plan {
             _ if !plan.one_to_one => Some("it scales"),

@@ -47,16 +47,19 @@ impl std::fmt::Display for ShowOutcome {
 #[non_exhaustive]
 pub enum Detour {
     /// The first frame in a target is drawn; stores are tried afterwards.
-    #[error("stores into this target are tried from the next frame on")]
+    #[error("this is the first frame in this target; from the next one on, kernels try to write straight into it")]
     First,
     /// The surface keeps unwritten pixels.
-    #[error("the surface keeps unwritten pixels, but the target might not contain them; use Unwritten::Overwrite")]
+    #[error(
+        "pixels that the kernel leaves out keep their previous values, which this target might not hold; if the kernel \
+         writes every pixel, use Unwritten::Overwrite"
+    )]
     Keeps,
     /// A manner or a path is forced.
     #[error("{0} was requested")]
     Asked(&'static str),
     /// The picture is scaled, cut, blended or otherwise changed.
-    #[error("the draw does more than copy pixels: {0}")]
+    #[error("a draw is needed: {0}")]
     Draws(&'static str),
     /// The two formats differ.
     #[error("frames are {frame}, the target is {target}")]

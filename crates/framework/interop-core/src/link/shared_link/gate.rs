@@ -116,7 +116,8 @@ impl<T> Gate<T> {
     pub fn close(&self) -> Result<()> {
         let (mut state, worker) = (self.state(), current().id());
         if state.holders.contains(&worker) {
-            let problem = "the link's own thread holds a frame; drop the SharedFrame before compute returns";
+            let problem =
+                "the link's own thread holds a frame; drop the SharedFrame before the closure that computes returns";
             return Err(Error::invalid("SharedLink", problem));
         }
         state.is_next = !state.holders.is_empty();
