@@ -193,8 +193,8 @@ def test_images_of_no_such_kind_are_refused(vulkan):
     for at in range(4):
         refused(pixelferry.ShapeError, "null", at, 0)
     refused(pixelferry.ShapeError, "null", 5, 0)
-    refused(pixelferry.ShapeError, "64 bits", 0, -1)
-    refused(pixelferry.ShapeError, "64 bits", 0, 1 << 64)
+    refused(pixelferry.ShapeError, "64-bit", 0, -1)
+    refused(pixelferry.ShapeError, "64-bit", 0, 1 << 64)
     refused(pixelferry.DtypeError, "not a number", 2, "device")
     refused(pixelferry.Error, "family", 4, 99)
     refused(pixelferry.ShapeError, "exceeds Vulkan's range", 4, 1 << 40)

@@ -167,7 +167,7 @@ fn what_no_kernel_stores_to_is_copied_and_says_why() {
         (rgba8, vk::Format::B8G8R8A8_UNORM, copies | Usages::SAMPLED, "STORAGE", [153, 0, 0, 255]),
         (PixelFormat::Rgba16F, unorm, every_usage(), "frames are RGBA16F", [0, 0, 153, 255]),
         // 0.6 of the light.
-        (rgba8, vk::Format::R8G8B8A8_SRGB, copies, "R8G8B8A8_SRGB encodes", [0, 0, 203, 255]),
+        (rgba8, vk::Format::R8G8B8A8_SRGB, copies, "R8G8B8A8_SRGB applies its encoding", [0, 0, 203, 255]),
     ] {
         let (said, found, _) = shown(format, target, usage);
         assert!(said.contains(says), "{said}");
