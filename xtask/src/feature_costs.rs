@@ -56,14 +56,14 @@ fn main() -> Result<()> {
 
 /// Counts the crates of each set and checks the limits; without `count_only`, also builds a program with each set.
 pub fn run(root: &Path, count_only: bool) -> Result<(), Error> {
-    println!("| features | for | crates | debug build, s | release build, s | program, MiB |");
-    println!("|---|---|---|---|---|---|");
+    println!("| features | for | crates | build, s | program, MiB |");
+    println!("|---|---|---|---|---|");
     for row in &SETS {
         let crates = crates(root, row)?;
         let built = if count_only { None } else { Some(build(root, row)?) };
         let cells = built.map_or_else(
-            || "- | - | -".into(),
-            |(debug, release, bytes)| format!("{debug:.0} | {release:.0} | {:.1}", bytes as f64 / f64::from(1 << 20)),
+            || "- | -".into(),
+            |(seconds, bytes)| format!("{seconds:.0} | {:.1}", bytes as f64 / f64::from(1 << 20)),
         );
         let name = if row.features.is_empty() { "(none)".into() } else { format!("`{}`", row.features) };
         println!("| {name} | {} | {crates} | {cells} |", row.purpose);
@@ -84,9 +84,9 @@ fn crates(root: &Path, row: &FeatureGroup) -> Result<usize, Error> {
     Ok(listed.lines().map(|line| line.trim_end_matches(" (*)")).collect::<BTreeSet<_>>().len())
 }
 
-/// Builds the program from nothing, and returns the seconds of a debug and a release build, and the bytes of the
-/// stripped release program.
-fn build(root: &Path, row: &FeatureGroup) -> Result<(f64, f64, u64), Error> {
+/// Builds the program from nothing, and returns the seconds of a debug build and the bytes of the stripped release
+/// program.
+fn build(root: &Path, row: &FeatureGroup) -> Result<(f64, u64), Error> {
     let folder = root.join("target/feature-costs");
     let remove = |folder: &Path| match fs::remove_dir_all(folder) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::file("remove", folder)(error)),
@@ -109,16 +109,17 @@ fn build(root: &Path, row: &FeatureGroup) -> Result<(f64, f64, u64), Error> {
     write("src/main.rs", PROGRAM.replace("CALL", row.call).as_bytes())?;
     let lock = root.join("Cargo.lock");
     write("Cargo.lock", &fs::read(&lock).map_err(Error::file("read", &lock))?)?;
-    let mut seconds = [0.0; 2];
-    for (taken, profile) in seconds.iter_mut().zip(["dev", "release"]) {
+    let build = |profile: &str| {
         let begun = Instant::now();
         let mut build = cargo();
         build.args(["build", "--quiet", "--offline", "--profile", profile, "--target-dir", "target"]);
         printed("cargo build", build.current_dir(&folder).env_remove("CARGO_TARGET_DIR"))?;
-        *taken = begun.elapsed().as_secs_f64();
-    }
+        Ok::<_, Error>(begun.elapsed().as_secs_f64())
+    };
+    let seconds = build("dev")?;
+    build("release")?;
     let program = folder.join("target/release").join(format!("costs{}", std::env::consts::EXE_SUFFIX));
     let bytes = fs::metadata(&program).map_err(Error::file("find", &program))?.len();
     remove(&folder)?;
-    Ok((seconds[0], seconds[1], bytes))
+    Ok((seconds, bytes))
 }
