@@ -28,10 +28,10 @@ const SETS: [FeatureGroup; 10] = [
     FeatureGroup {
         call: "// SAFETY: the program has no context.\n    \
                drop(unsafe { pixelferry::api::gl::GlDisplay::from_current(Default::default()) });",
-        ..set("gl", "frames in an engine's OpenGL context", 40)
+        ..set("gl", "frames in an engine's OpenGL context", 37)
     },
-    set("headless", "OpenGL in a context of pixelferry's own", 48),
-    set("window", "windows with OpenGL, on X11 and Wayland", 95),
+    set("headless", "OpenGL in a context of pixelferry's own", 46),
+    set("window", "windows with OpenGL, on X11 and Wayland", 93),
     set("vulkan", "frames in an engine's Vulkan device", 38),
     set("wgpu", "frames in an engine's wgpu device, WGSL kernels", 87),
     set("cuda", "the CUDA backend", 38),

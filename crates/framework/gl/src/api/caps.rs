@@ -4,10 +4,10 @@ use crate::api::features::Features;
 use crate::api::os;
 use crate::api::raw::RawFns;
 use crate::api::version::GlVersion;
+use crate::api::vulkan::loader_support;
 use interop_core::{
     DisplayCaps, HandleType, HostBlock, MemoryCap, MemoryShape, PixelFormat, RowOrder, SemaphoreCap, Support, SyncKind,
 };
-use pixelferry_vulkan::sharing::loader_support;
 
 /// glow takes sizes and offsets of buffers as 32-bit integers.
 pub(crate) const MAX_BUFFER_BYTES: u64 = i32::MAX as u64;

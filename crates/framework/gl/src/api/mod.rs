@@ -17,4 +17,8 @@ pub(crate) mod suffixed_fns;
 pub(crate) mod texture_query;
 pub(crate) mod timer;
 pub(crate) mod version;
+#[cfg(feature = "exports")]
+pub(crate) mod vulkan;
+#[cfg(not(feature = "exports"))]
+#[path = "no_vulkan.rs"]
 pub(crate) mod vulkan;

@@ -10,4 +10,5 @@ mod semaphore;
 
 pub(crate) use device::VulkanDevice;
 pub(crate) use memory::VulkanMemory;
+pub(crate) use pixelferry_vulkan::sharing::loader_support;
 pub(crate) use semaphore::VulkanSemaphore;
