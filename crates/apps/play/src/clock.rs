@@ -13,6 +13,8 @@ const MOST: Duration = Duration::from_secs(1);
 pub struct Clock {
     /// Time per frame; `None` follows the real time.
     step: Option<Duration>,
+    /// When it was created; steps start there.
+    begun: SystemTime,
     time: Duration,
     delta: Duration,
     frame: i32,
@@ -22,9 +24,9 @@ pub struct Clock {
 
 impl Clock {
     /// A clock that starts with the first frame, in fixed steps if `step` is given.
-    pub const fn new(step: Option<Duration>) -> Self {
-        let (time, delta) = (Duration::ZERO, STEP);
-        Self { step, time, delta, frame: 0, last: None, is_halted: false }
+    pub fn new(step: Option<Duration>) -> Self {
+        let (begun, time, delta) = (SystemTime::now(), Duration::ZERO, STEP);
+        Self { step, begun, time, delta, frame: 0, last: None, is_halted: false }
     }
 
     /// Pauses or continues.
@@ -46,8 +48,8 @@ impl Clock {
     /// Returns the moment of the next frame. The pointer is unknown here.
     pub fn now(&self) -> Moment {
         let (time, delta) = (self.time.as_secs_f32(), self.delta.as_secs_f32());
-        // Steps are for reproducible pictures, so the date is fixed, too.
-        let date = if self.step.is_some() { [1970.0, 0.0, 1.0, time] } else { date(SystemTime::now()) };
+        // Steps continue from today, so that a shader with a calendar shows a real one.
+        let date = date(if self.step.is_some() { self.begun + self.time } else { SystemTime::now() });
         Moment { time, delta, frame: self.frame, mouse: [0.0; 4], date }
     }
 

@@ -59,7 +59,7 @@ impl Origin {
         let own = (&self.file, self.before);
         let end = self.last.map(|last| self.before + last);
         let place = place.map(|place| match end {
-            Some(line) if place.line > NOBODYS || self.common.is_none() && place.line > line => {
+            Some(line) if place.line > line && (place.line > NOBODYS || place.line < COMMON && !self.has_lines()) => {
                 LogPosition { line, column: None, ..place }
             }
             _ => place,
@@ -80,6 +80,11 @@ impl Origin {
             Some((file, line, column)) => Fault { file: file.clone(), line: Some(line), column, text },
             None => Fault { file: self.file.clone(), line: None, column: None, text },
         }
+    }
+
+    /// Returns whether a common file's lines are numbered together with the user's.
+    fn has_lines(&self) -> bool {
+        self.common.as_ref().is_some_and(|(_, before)| *before != COMMON)
     }
 
     /// Returns the errors in a log of this shader; if the log has no positions, a single error with the whole log.
@@ -111,7 +116,9 @@ impl Origin {
                     place.column = place.column.map(|column| stretched(text, place, column));
                 }
                 let kind = said.to_ascii_lowercase();
-                let error = ["error", "fatal error"].iter().find(|word| kind.trim_start().starts_with(**word));
+                let error = ["error", "fatal error", "preprocessor error: error", "preprocessor error"]
+                    .iter()
+                    .find(|word| kind.trim_start().starts_with(**word));
                 if let Some(word) = error {
                     let said = said.trim_start().get(word.len()..).unwrap_or(said);
                     found.push(self.fault(Some(place), said.trim_start_matches([':', ' '])));

@@ -85,6 +85,8 @@ fn sliders(context: &Context, shown: &mut PanelContent<'_>) {
                     match slider.kind {
                         SliderKind::Float => _ = ui.add(Rail::new(value, least..=most)),
                         SliderKind::Int => _ = ui.add(Rail::new(value, least..=most).step_by(1.0)),
+                        // The shader sees it for one frame.
+                        SliderKind::Event => *value = f32::from(ui.button("now").clicked()).max(*value),
                         SliderKind::Bool => {
                             let mut is_on = *value != 0.0;
                             if ui.checkbox(&mut is_on, "").changed() {

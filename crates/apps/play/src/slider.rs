@@ -11,6 +11,8 @@ pub enum SliderKind {
     Int,
     /// 0 or 1.
     Bool,
+    /// 1 for the frame after it was pressed.
+    Event,
 }
 
 /// A number that the user changes.
@@ -37,6 +39,16 @@ impl Slider {
         let [least, most] = self.limits;
         let inside = if wish.is_nan() { self.value } else { wish.clamp(least, most) };
         if self.kind == SliderKind::Float { inside } else { inside.round() }
+    }
+
+    /// Returns the declaration of the uniform. Components of a colour or a point are declared together, elsewhere.
+    pub(crate) fn declared(&self) -> String {
+        let kind = match self.kind {
+            SliderKind::Float => "float",
+            SliderKind::Int => "int",
+            SliderKind::Bool | SliderKind::Event => "bool",
+        };
+        if self.name.contains('.') { String::new() } else { format!("uniform {kind} {};\n", self.name) }
     }
 
     /// Reads `@slider NAME LEAST..MOST = VALUE`. The value defaults to the middle, and `int` or `bool` may follow.
@@ -73,6 +85,19 @@ impl Slider {
         let slider = Self { name: name.to_owned(), kind, limits, value };
         Ok(Self { value: slider.nearest(value), ..slider })
     }
+}
+
+/// Returns sliders as uniforms. Components of a colour or a point become one together.
+pub fn uniforms<'a>(sliders: &'a [Slider], values: &[f32]) -> Vec<(&'a str, Vec<f32>)> {
+    let mut uniforms: Vec<(&str, Vec<f32>)> = Vec::new();
+    for (Slider { name, .. }, value) in sliders.iter().zip(values) {
+        let own = name.split_once('.').map_or(name.as_str(), |(own, _)| own);
+        match uniforms.last_mut().filter(|(last, _)| *last == own) {
+            Some((_, values)) => values.push(*value),
+            None => uniforms.push((own, vec![*value])),
+        }
+    }
+    uniforms
 }
 
 #[cfg(test)]

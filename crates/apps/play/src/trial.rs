@@ -5,19 +5,22 @@
 //! has failed is replaced. Requests and answers are lines of JSON on its standard input and output. A shader cannot
 //! forge an answer by printing, because its prints go elsewhere.
 
+use crate::driver::Driver;
 use crate::error::{Fault, PlayError};
-use crate::input::Moment;
+use crate::gl::Gl;
+use crate::input::{FrameValues, Moment};
 use crate::pass::TextVoucher;
 use crate::picture::Streams;
 use crate::program::Program;
 use crate::running_program::RunningProgram;
+use crate::screen::Canvas;
 use pixelferry::driver::describe::threads;
-use pixelferry::{BackendChoice, ComputeBackend, Extent, ImageView, PixelFormat, Target, View, open_backend};
+use pixelferry::{BackendChoice, DisplayChoice, Extent, ImageView, PixelFormat, Target, View};
+use pixelferry::{open_backend, open_headless};
 use pixelferry_media::child::ChildProcess;
 use serde::{Deserialize, Serialize};
 use std::io::{self, BufRead, BufReader, Write};
 use std::process::{ChildStdin, Command, Stdio};
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::{Duration, Instant};
 
@@ -51,7 +54,7 @@ pub struct Request {
 /// Result of a successful trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrialResult {
-    /// The passes, translated if necessary.
+    /// The passes.
     pub program: Program,
     /// FNV-1a hash of the picture's bytes, RGBA, top row first.
     pub sum: u64,
@@ -91,13 +94,19 @@ pub fn serve(input: impl BufRead, backend: BackendChoice, vouched: TextVoucher) 
         let text = serde_json::to_string(answer).map_err(|error| gone(error.into()))?;
         output.write_all(format!("\n{ANSWER}{text}\n").as_bytes()).and_then(|()| output.flush()).map_err(gone)
     };
-    let opened = open_backend(backend, &[]).inspect_err(|error| drop(answer(&Answer::Unable(error.to_string()))))?;
+    let is_gl = backend == BackendChoice::Gl;
+    let mut opened = driver(backend, is_gl).inspect_err(|error| drop(answer(&Answer::Unable(error.to_string()))))?;
     answer(&Answer::Ready)?;
     for line in input.lines() {
         let read = line.map_err(|error| PlayError::Trial(error.to_string()))?;
         let request: Request = serde_json::from_str(&read).map_err(|error| PlayError::Trial(error.to_string()))?;
-        let file = request.program.file.clone();
-        answer(&match tried(&opened, request, vouched) {
+        let (file, is_of_fragments) = (request.program.file.clone(), request.program.is_of_fragments());
+        // OpenGL runs both fragment shaders and kernels.
+        let fits = match is_of_fragments == matches!(opened, Driver::Fragments(_)) {
+            true => Ok(()),
+            false => driver(backend, is_of_fragments).map(|other| opened = other),
+        };
+        answer(&match fits.and_then(|()| tried(&opened, request, vouched)) {
             Ok(passed) => Answer::Passed(Box::new(passed)),
             Err(error) => Answer::Failed(error.into_faults(&file)),
         })?;
@@ -121,67 +130,72 @@ fn own_output() -> io::Result<impl Write> {
     Ok(io::stdout())
 }
 
-fn tried(backend: &Arc<dyn ComputeBackend>, request: Request, vouched: TextVoucher) -> Result<TrialResult, PlayError> {
-    let Request { mut program, sliders, moment, size: [width, height] } = request;
-    program.translate()?;
-    let mut running = RunningProgram::build(backend, program.clone(), SMALL, vouched, &mut Streams::default())?;
+/// Opens OpenGL for fragment shaders, or a backend for kernels.
+fn driver(choice: BackendChoice, is_of_fragments: bool) -> Result<Driver, PlayError> {
+    if !is_of_fragments {
+        return Ok(Driver::Kernels(open_backend(choice, &[])?));
+    }
+    let display = open_headless(DisplayChoice::Gl)?;
+    let none = || PlayError::OpenGl("there is no display without a window".into());
+    Ok(Driver::Fragments(Gl::new(display.gl().cloned().ok_or_else(none)?)))
+}
+
+fn tried(driver: &Driver, request: Request, vouched: TextVoucher) -> Result<TrialResult, PlayError> {
+    let Request { program, sliders, moment, size: [width, height] } = request;
+    let mut running = RunningProgram::build(driver, program.clone(), SMALL, vouched, &mut Streams::default())?;
     // A frame of the right size makes a better trial. If none arrives, the running program reports that later.
     let _ = running.wait_for_streams(SOON);
     let first = Moment { frame: 0, ..moment };
-    running.compute_buffers(&first, &sliders)?;
+    running.compute_buffers((&first, &sliders))?;
     // A pixel that is equal after a launch on black and one on white was written.
-    let [black, white] = [0, 255].map(|behind| pixels(backend, &running, (&first, &sliders), SMALL, behind));
+    let [black, white] = [0, 255].map(|behind| pixels(driver, &running, (&first, &sliders), SMALL, behind));
     let (black, white) = (black?, white?);
     let pairs = black.chunks_exact(4).zip(white.chunks_exact(4));
     let unwritten = pairs.filter(|(black, white)| *black == [0; 4] && *white == [255; 4]).count() as u32;
     let all = SMALL.pixels() as u32;
     if unwritten == all {
-        let text = "the kernel writes no pixel: it must store each one, for example with pf_store or \
-                    PF_STORE"
-            .to_owned();
-        return Err(PlayError::Faults(vec![Fault { file: program.file, line: None, column: None, text }]));
+        let text = "the kernel writes no pixel: it must store each one, for example with pf_store or PF_STORE";
+        return Err(Fault::new(&program.file, None, text).into());
     }
     for (ahead, frames) in AHEAD {
         let later = Moment { time: moment.time + ahead, frame: moment.frame.saturating_add(frames), ..moment };
-        running.launch_buffers(&later, &sliders)?;
-        pixels(backend, &running, (&later, &sliders), SMALL, 0)?;
+        running.launch_buffers((&later, &sliders))?;
+        pixels(driver, &running, (&later, &sliders), SMALL, 0)?;
     }
     let size = Extent::new(width, height);
-    running.resize(size)?;
-    running.compute_buffers(&moment, &sliders)?;
-    let sum = sum(&pixels(backend, &running, (&moment, &sliders), size, 0)?);
+    running.resize(size);
+    running.compute_buffers((&moment, &sliders))?;
+    let sum = sum(&pixels(driver, &running, (&moment, &sliders), size, 0)?);
     Ok(TrialResult { program, sum, unwritten: [unwritten, all] })
 }
 
-/// Returns the picture of a moment, computed over bytes of one value. Fails if the kernel changed the guard memory,
-/// which is as large as the picture on each side.
+/// Returns the picture of a moment; that of a kernel is computed over bytes of one value. Fails if the kernel changed
+/// the guard memory, which is as large as the picture on each side.
 fn pixels(
-    backend: &Arc<dyn ComputeBackend>,
+    driver: &Driver,
     running: &RunningProgram,
-    (moment, sliders): (&Moment, &[f32]),
+    now: FrameValues<'_>,
     size: Extent,
     behind: u8,
 ) -> Result<Vec<u8>, PlayError> {
+    let backend = match driver {
+        Driver::Kernels(backend) => backend,
+        Driver::Fragments(gl) => return Canvas::new(gl, size)?.computed(running, now),
+    };
     let len = size.pixels() as usize * 4;
     let mut bytes = vec![AROUND; 3 * len];
     bytes[len..2 * len].fill(behind);
     let mut memory = backend.allocate(bytes.len())?;
     memory.write(0, &bytes)?;
     let view = View::Image(ImageView::packed(size, PixelFormat::Rgba8, 1, len, false)?);
-    running.compute_picture(moment, sliders, |kernel, arguments| {
+    running.compute_picture(now, |kernel, arguments| {
         backend.launch(kernel, Target::new(memory.as_mut(), view)?, arguments)
     })?;
     backend.finish()?;
     memory.read(0, &mut bytes)?;
     if bytes[..len].iter().chain(&bytes[2 * len..]).any(|byte| *byte != AROUND) {
-        let text =
-            "the kernel writes outside of its picture: it must store only below out_width and out_height".to_owned();
-        return Err(PlayError::Faults(vec![Fault {
-            file: running.program.file.clone(),
-            line: None,
-            column: None,
-            text,
-        }]));
+        let text = "the kernel writes outside of its picture: it must store only below out_width and out_height";
+        return Err(Fault::new(&running.program.file, None, text).into());
     }
     Ok(bytes[len..2 * len].to_vec())
 }
@@ -335,7 +349,7 @@ impl Trials {
         }
         self.tester = Some(self.tester()?);
         let Some((program, _)) = request else { return Ok(None) };
-        Ok(Some(Outcome::Failed(vec![Fault { file: program.file, line: None, column: None, text: failed }])))
+        Ok(Some(Outcome::Failed(vec![Fault::new(&program.file, None, failed)])))
     }
 
     fn done(&mut self, outcome: Outcome) -> Option<Outcome> {

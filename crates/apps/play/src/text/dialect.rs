@@ -10,6 +10,7 @@ use std::path::Path;
 pub enum Dialect {
     Shadertoy,
     Isf,
+    GlslViewer,
     Glsl,
     Wgsl,
     OpenClC,
@@ -26,50 +27,25 @@ struct DialectRow {
     is_from_top: bool,
 }
 
-const ROWS: [DialectRow; 6] = [
-    DialectRow {
-        dialect: Dialect::Shadertoy,
-        ending: "glsl",
-        about: "Shadertoy's GLSL",
-        backends: &[BackendChoice::Gl, BackendChoice::Vulkan, BackendChoice::Wgpu],
-        is_from_top: false,
-    },
-    DialectRow {
-        dialect: Dialect::Isf,
-        ending: "fs",
-        about: "ISF",
-        backends: &[BackendChoice::Gl, BackendChoice::Vulkan, BackendChoice::Wgpu],
-        is_from_top: false,
-    },
-    DialectRow {
-        dialect: Dialect::Glsl,
-        ending: "comp",
-        about: "a compute shader in GLSL",
-        backends: &[BackendChoice::Gl],
-        is_from_top: true,
-    },
-    DialectRow {
-        dialect: Dialect::Wgsl,
-        ending: "wgsl",
-        about: "WGSL",
-        backends: &[BackendChoice::Gl, BackendChoice::Vulkan, BackendChoice::Wgpu],
-        is_from_top: true,
-    },
-    DialectRow {
-        dialect: Dialect::OpenClC,
-        ending: "cl",
-        about: "OpenCL C",
-        backends: &[BackendChoice::OpenCl],
-        is_from_top: true,
-    },
-    DialectRow {
-        dialect: Dialect::CudaCpp,
-        ending: "cu",
-        about: "CUDA C++",
-        backends: &[BackendChoice::Cuda],
-        is_from_top: true,
-    },
+const ROWS: [DialectRow; 7] = [
+    row(Dialect::Shadertoy, "glsl", "Shadertoy's GLSL", &[BackendChoice::Gl], false),
+    row(Dialect::Isf, "fs", "ISF", &[BackendChoice::Gl], false),
+    row(Dialect::GlslViewer, "frag", "a fragment shader with glslViewer's names", &[BackendChoice::Gl], false),
+    row(Dialect::Glsl, "comp", "a compute shader in GLSL", &[BackendChoice::Gl], true),
+    row(Dialect::Wgsl, "wgsl", "WGSL", &[BackendChoice::Gl, BackendChoice::Vulkan, BackendChoice::Wgpu], true),
+    row(Dialect::OpenClC, "cl", "OpenCL C", &[BackendChoice::OpenCl], true),
+    row(Dialect::CudaCpp, "cu", "CUDA C++", &[BackendChoice::Cuda], true),
 ];
+
+const fn row(
+    dialect: Dialect,
+    ending: &'static str,
+    about: &'static str,
+    backends: &'static [BackendChoice],
+    is_from_top: bool,
+) -> DialectRow {
+    DialectRow { dialect, ending, about, backends, is_from_top }
+}
 
 impl Dialect {
     fn row(self) -> &'static DialectRow {
@@ -87,6 +63,11 @@ impl Dialect {
             let all: Vec<_> = ROWS.iter().map(|row| format!(".{} ({})", row.ending, row.about)).collect();
             PlayError::Ending { file: file.to_owned(), endings: all.join(", ") }
         })
+    }
+
+    /// Returns whether the language is a fragment shader's; the others are kernels.
+    pub const fn is_of_fragments(self) -> bool {
+        matches!(self, Self::Shadertoy | Self::Isf | Self::GlslViewer)
     }
 
     pub fn ending(self) -> &'static str {

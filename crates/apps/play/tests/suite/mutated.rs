@@ -45,7 +45,7 @@ fn mutated(text: &str, dice: &mut Dice) -> String {
 }
 
 fn shown(player: &mut Player) -> Vec<u8> {
-    player.link().read_back().unwrap()
+    player.picture().unwrap().into_raw()
 }
 
 /// A text, and what makes a loop of one of its lines.

@@ -16,6 +16,16 @@ const TEXT: &str = "void mainImage(out vec4 c, in vec2 at) {
     c = texture(iChannel0, vec2(0.5)); c.b = iChannelResolution[0].x / 255.0;
 }";
 
+/// The same as a kernel.
+const KERNEL: &str = "@compute @workgroup_size(8, 8) fn k(@builtin(global_invocation_id) id: vec3<u32>) {
+    let size = iChannel0_size();
+    pf_store(id.xy, vec4(iChannel0(size / 2).rg, f32(size.x) / 255.0, 1.0));
+}";
+
+fn text(file: &str) -> &'static str {
+    if file.ends_with("wgsl") { KERNEL } else { TEXT }
+}
+
 struct Publisher {
     stream: Rc<StreamDisplay>,
     link: Link,
@@ -43,7 +53,7 @@ impl Publisher {
 
 fn file(name: &str) -> (PathBuf, String) {
     let (file, stream) = (folder("streamed").join(name), format!("play-{}-{name}", std::process::id()));
-    std::fs::write(&file, format!("// @channel 0 stream:{stream}\n{TEXT}")).unwrap();
+    std::fs::write(&file, format!("// @channel 0 stream:{stream}\n{}", text(name))).unwrap();
     (file, stream)
 }
 
@@ -76,8 +86,10 @@ fn wait_for_words(player: &mut Player, words: &str, stays: [u8; 4]) {
 
 #[test]
 fn a_stream_comes_ends_comes_again_and_changes_its_size() {
-    for (backend, of) in [(BackendChoice::Gl, Need::Egl), (BackendChoice::Vulkan, Need::Lavapipe)] {
-        let (file, stream) = file("comes.glsl");
+    for (name, backend, of) in
+        [("comes.glsl", BackendChoice::Gl, Need::Egl), ("comes.wgsl", BackendChoice::Vulkan, Need::Lavapipe)]
+    {
+        let (file, stream) = file(name);
         let Some(mut player) = play(options(&file, backend), backend, of) else { continue };
         // One black pixel.
         wait_for_words(&mut player, "publishes", [0, 0, 1, 255]);
@@ -98,7 +110,7 @@ fn a_stream_comes_ends_comes_again_and_changes_its_size() {
         drop(publisher);
         wait_for_words(&mut player, "ended", [80, 9, 7, 255]);
         // It stays for a text that is saved meanwhile, from its first frame on.
-        std::fs::write(&file, format!("// @channel 0 stream:{stream}\n{TEXT}\n// saved")).unwrap();
+        std::fs::write(&file, format!("// @channel 0 stream:{stream}\n{}\n// saved", text(name))).unwrap();
         wait_until("the text", || {
             let is_another = player.look();
             assert_eq!(pixels(&mut player)(9, 9), [80, 9, 7, 255]);
@@ -146,7 +158,7 @@ fn the_trial_and_frames_without_a_window_see_it() {
     publisher.show(&[200, 100, 0, 255]);
     let Some(mut player) = play(options(&file, BackendChoice::Gl), BackendChoice::Gl, Need::Egl) else { return };
     wait_for(&mut player, [200, 100, 5, 255]);
-    let seen = Some(sum(&player.link().read_back().unwrap()));
+    let seen = Some(sum(&player.picture().unwrap().into_raw()));
     // A trial waits for a frame a little only, which is too short on a busy machine.
     wait_until("a trial that sees it", || {
         if !player.is_busy() && player.sum() != seen {

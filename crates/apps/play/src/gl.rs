@@ -1,0 +1,340 @@
+//! OpenGL for fragment shaders: programs, textures and draws. All of this crate's calls to OpenGL are here.
+
+use crate::error::PlayError;
+use glow::HasContext as _;
+use pixelferry::api::gl::{EngineTexture, GlDisplay, GlFunctions, OffscreenTarget};
+use pixelferry::{Display as _, Extent, PixelFormat, Surface};
+use serde::{Deserialize, Serialize};
+use std::rc::Rc;
+
+/// First lines of texts that are compiled as GLSL ES 3.00, as WebGL2 does, and as GLSL 3.30.
+const ES: &str = "#version 300 es\n";
+const DESKTOP: &str = "#version 330\n";
+
+/// Prefix of the names that replace reserved words; it is no part of the user's name.
+pub const RENAMED: &str = "isf_";
+
+/// The context of a display.
+#[derive(Clone)]
+pub struct Gl(Rc<GlDisplay>);
+
+/// An object of OpenGL. The display deletes it while its context is current.
+struct OwnedObject {
+    display: Rc<GlDisplay>,
+    object: Option<GlObject>,
+}
+
+struct GlObject {
+    gl: GlFunctions,
+    delete: Box<dyn Fn(&glow::Context)>,
+}
+
+impl Drop for GlObject {
+    fn drop(&mut self) {
+        (self.delete)(&self.gl);
+    }
+}
+
+impl Drop for OwnedObject {
+    fn drop(&mut self) {
+        if let Some(object) = self.object.take() {
+            self.display.drop_in_context(Box::new(object));
+        }
+    }
+}
+
+/// How a texture is read between and beyond its pixels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sampling {
+    /// Interpolate colours between pixels.
+    pub is_linear: bool,
+    /// Use smaller copies of the texture where it is seen small.
+    pub has_levels: bool,
+    /// Repeat the texture beyond its edges.
+    pub repeats: bool,
+}
+
+/// A texture of four bytes or floats per pixel, bottom row first. Shaders can draw into it.
+pub struct Texture {
+    target: OffscreenTarget,
+    /// A copy with smaller levels, once it was needed.
+    levels: Option<(OwnedObject, glow::Texture)>,
+}
+
+impl Texture {
+    /// Returns every pixel, top row first.
+    pub fn read_pixels(&self) -> Result<Vec<u8>, PlayError> {
+        Ok(self.target.read_pixels()?)
+    }
+
+    /// Returns the texture as a surface, which must be dropped before the texture.
+    pub fn surface(&self, gl: &Gl) -> Result<Surface, PlayError> {
+        let (width, height) = self.target.size();
+        let named = EngineTexture::new(self.target.texture().0.get(), Extent::new(width, height));
+        // SAFETY: the texture belongs to this crate alone, and the caller drops the surface first.
+        Ok(unsafe { gl.0.engine_image(named, self.target.format()) }?)
+    }
+}
+
+/// A linked program.
+pub struct Program {
+    _objects: OwnedObject,
+    name: glow::Program,
+    array: glow::VertexArray,
+    uniforms: Vec<Uniform>,
+    has_corners: bool,
+}
+
+struct Uniform {
+    name: String,
+    at: glow::UniformLocation,
+    count: usize,
+    kind: u32,
+}
+
+/// Everything that one draw reads.
+pub struct DrawInputs<'a> {
+    /// Channels by their names. One without a source is black.
+    pub textures: Vec<(&'a str, Option<(&'a Texture, Sampling)>)>,
+    /// Numbers by the names of uniforms. Those that the program lacks are ignored, and all are converted to its types.
+    pub numbers: Vec<(&'a str, Vec<f32>)>,
+    /// Clear the target to opaque black before, and keep its alpha.
+    pub is_picture: bool,
+}
+
+impl Gl {
+    pub const fn new(display: Rc<GlDisplay>) -> Self {
+        Self(display)
+    }
+
+    pub const fn display(&self) -> &Rc<GlDisplay> {
+        &self.0
+    }
+
+    /// Returns the first line of shaders: that of GLSL ES 3.00 where the context takes it and `is_strict` asks for it,
+    /// or where the context takes no other.
+    pub fn version(&self, is_strict: bool) -> &'static str {
+        let takes_es = || {
+            let extensions = self.0.gl().supported_extensions();
+            self.0.version() >= (4, 3) || extensions.contains("GL_ARB_ES3_compatibility")
+        };
+        if self.0.is_es() || is_strict && takes_es() { ES } else { DESKTOP }
+    }
+
+    /// Runs calls while the context is current, and returns the error that OpenGL reports about them.
+    fn calls<R>(&self, calls: impl FnOnce(&GlFunctions) -> Result<R, PlayError>) -> Result<R, PlayError> {
+        self.0.timed("shader", || {
+            let gl = self.0.gl();
+            // Earlier errors have other causes. A lost context reports errors forever, so the number is limited.
+            // SAFETY: the context is current, as `timed` has checked.
+            let error = || unsafe { gl.get_error() };
+            (0..8).find(|_| error() == glow::NO_ERROR);
+            let done = calls(gl)?;
+            match error() {
+                glow::NO_ERROR => Ok(done),
+                glow::OUT_OF_MEMORY => Err(PlayError::OpenGl("the device has too little memory".into())),
+                code => Err(PlayError::OpenGl(format!("error 0x{code:04x}"))),
+            }
+        })?
+    }
+
+    /// Has an object deleted later. `delete` is called while the context is current.
+    fn own(&self, delete: impl Fn(&glow::Context) + 'static) -> OwnedObject {
+        let object = Some(GlObject { gl: self.0.gl().clone(), delete: Box::new(delete) });
+        OwnedObject { display: Rc::clone(&self.0), object }
+    }
+
+    /// Creates a texture of zeroes.
+    pub fn texture(&self, size: Extent, is_float: bool) -> Result<Texture, PlayError> {
+        let format = if is_float { PixelFormat::Rgba32F } else { PixelFormat::Rgba8 };
+        Ok(Texture { target: self.0.create_offscreen_target_of(size.width, size.height, format)?, levels: None })
+    }
+
+    /// Replaces all pixels, bottom row first.
+    pub fn fill(&self, texture: &Texture, pixels: &[u8]) -> Result<(), PlayError> {
+        let (target, (width, height)) = (&texture.target, texture.target.size());
+        if pixels.len() != width as usize * height as usize * target.format().bytes_per_pixel() {
+            return Err(PlayError::OpenGl(format!("{} bytes are not {width}x{height} pixels", pixels.len())));
+        }
+        let kind = if target.format() == PixelFormat::Rgba8 { glow::UNSIGNED_BYTE } else { glow::FLOAT };
+        self.calls(|gl| {
+            // SAFETY: the context is current, and there are as many bytes as the texture has.
+            unsafe {
+                gl.bind_texture(glow::TEXTURE_2D, Some(target.texture()));
+                gl.bind_buffer(glow::PIXEL_UNPACK_BUFFER, None);
+                gl.pixel_store_i32(glow::UNPACK_ALIGNMENT, 1);
+                gl.pixel_store_i32(glow::UNPACK_ROW_LENGTH, 0);
+                let (to, size) = (glow::TEXTURE_2D, [width as i32, height as i32]);
+                let pixels = glow::PixelUnpackData::Slice(Some(pixels));
+                gl.tex_sub_image_2d(to, 0, 0, 0, size[0], size[1], glow::RGBA, kind, pixels);
+                gl.bind_texture(glow::TEXTURE_2D, None);
+            }
+            Ok(())
+        })
+    }
+
+    /// Makes the smaller levels from the texture's pixels.
+    pub fn make_levels(&self, texture: &mut Texture) -> Result<(), PlayError> {
+        let (target, (width, height)) = (&texture.target, texture.target.size());
+        target.bind()?;
+        let made = self.calls(|gl| {
+            // SAFETY: the context is current, and the texture's framebuffer is bound for reading.
+            unsafe {
+                let name = match &texture.levels {
+                    Some((_, name)) => *name,
+                    None => gl.create_texture().map_err(PlayError::OpenGl)?,
+                };
+                let owned = || (self.own(move |gl| gl.delete_texture(name)), name);
+                let levels = texture.levels.take().unwrap_or_else(owned);
+                gl.bind_texture(glow::TEXTURE_2D, Some(name));
+                let format = if target.format() == PixelFormat::Rgba8 { glow::RGBA8 } else { glow::RGBA32F };
+                gl.copy_tex_image_2d(glow::TEXTURE_2D, 0, format, 0, 0, width as i32, height as i32, 0);
+                gl.generate_mipmap(glow::TEXTURE_2D);
+                gl.bind_texture(glow::TEXTURE_2D, None);
+                Ok(levels)
+            }
+        });
+        target.unbind()?;
+        texture.levels = Some(made?);
+        Ok(())
+    }
+
+    /// Compiles and links a program, whose stages are given by their whole texts. `has_corners` says that the vertex
+    /// shader places the four corners of the picture instead of a triangle around it. `fault` converts the log of a
+    /// stage; its flag is true for the vertices.
+    pub fn program(
+        &self,
+        [vertex, fragment]: [&str; 2],
+        has_corners: bool,
+        fault: impl Fn(bool, String) -> PlayError,
+    ) -> Result<Program, PlayError> {
+        self.calls(|gl| {
+            // SAFETY: the context is current; the names are created and used here.
+            unsafe {
+                let name = gl.create_program().map_err(PlayError::OpenGl)?;
+                let array = gl.create_vertex_array().map_err(PlayError::OpenGl)?;
+                let _objects = self.own(move |gl| {
+                    gl.delete_program(name);
+                    gl.delete_vertex_array(array);
+                });
+                for (stage, text) in [(glow::VERTEX_SHADER, vertex), (glow::FRAGMENT_SHADER, fragment)] {
+                    let shader = gl.create_shader(stage).map_err(PlayError::OpenGl)?;
+                    gl.shader_source(shader, text);
+                    gl.compile_shader(shader);
+                    gl.attach_shader(name, shader);
+                    // The shader lives until the program is deleted.
+                    gl.delete_shader(shader);
+                    if !gl.get_shader_compile_status(shader) {
+                        return Err(fault(stage == glow::VERTEX_SHADER, gl.get_shader_info_log(shader)));
+                    }
+                }
+                gl.link_program(name);
+                if !gl.get_program_link_status(name) {
+                    return Err(fault(false, gl.get_program_info_log(name)));
+                }
+                let active = (0..gl.get_active_uniforms(name)).filter_map(|at| gl.get_active_uniform(name, at));
+                let uniform = |active: glow::ActiveUniform| {
+                    let at = gl.get_uniform_location(name, &active.name)?;
+                    let own = active.name.trim_end_matches("[0]");
+                    let own = own.strip_prefix(RENAMED).unwrap_or(own).to_owned();
+                    Some(Uniform { name: own, at, count: active.size as usize, kind: active.utype })
+                };
+                Ok(Program { _objects, name, array, uniforms: active.filter_map(uniform).collect(), has_corners })
+            }
+        })
+    }
+
+    /// Draws over a whole texture.
+    pub fn draw(&self, program: &Program, into: &Texture, inputs: &DrawInputs<'_>) -> Result<(), PlayError> {
+        into.target.bind()?;
+        let drawn = self.calls(|gl| {
+            let (width, height) = into.target.size();
+            // SAFETY: the context is current, all objects belong to it, and no vertex shader reads attributes.
+            unsafe {
+                for switch in [glow::BLEND, glow::SCISSOR_TEST, glow::DEPTH_TEST, glow::CULL_FACE, glow::DITHER] {
+                    gl.disable(switch);
+                }
+                gl.viewport(0, 0, width as i32, height as i32);
+                if inputs.is_picture {
+                    gl.clear_color(0.0, 0.0, 0.0, 1.0);
+                    gl.clear(glow::COLOR_BUFFER_BIT);
+                    gl.color_mask(true, true, true, false);
+                }
+                gl.use_program(Some(program.name));
+                gl.bind_vertex_array(Some(program.array));
+                for (unit, (_, channel)) in (glow::TEXTURE0..).zip(&inputs.textures) {
+                    let Some((texture, sampling)) = channel else { continue };
+                    gl.active_texture(unit);
+                    let levels = texture.levels.as_ref().filter(|_| sampling.has_levels).map(|(_, name)| *name);
+                    gl.bind_texture(glow::TEXTURE_2D, Some(levels.unwrap_or_else(|| texture.target.texture())));
+                    for (parameter, value) in sampling.parameters() {
+                        gl.tex_parameter_i32(glow::TEXTURE_2D, parameter, value as i32);
+                    }
+                }
+                program.uniforms.iter().for_each(|uniform| uniform.set(gl, inputs));
+                let (shape, count) = if program.has_corners { (glow::TRIANGLE_STRIP, 4) } else { (glow::TRIANGLES, 3) };
+                gl.draw_arrays(shape, 0, count);
+                gl.color_mask(true, true, true, true);
+                for unit in (0..inputs.textures.len() as u32).rev() {
+                    gl.active_texture(glow::TEXTURE0 + unit);
+                    gl.bind_texture(glow::TEXTURE_2D, None);
+                }
+                gl.bind_vertex_array(None);
+                gl.use_program(None);
+            }
+            Ok(())
+        });
+        into.target.unbind()?;
+        drawn
+    }
+}
+
+impl Sampling {
+    /// The default of sources other than pictures.
+    pub const PLAIN: Self = Self { is_linear: true, has_levels: false, repeats: false };
+
+    const fn parameters(self) -> [(u32, u32); 4] {
+        let large = if self.is_linear { glow::LINEAR } else { glow::NEAREST };
+        let small = if self.has_levels { glow::LINEAR_MIPMAP_LINEAR } else { large };
+        let wrap = if self.repeats { glow::REPEAT } else { glow::CLAMP_TO_EDGE };
+        [
+            (glow::TEXTURE_MIN_FILTER, small),
+            (glow::TEXTURE_MAG_FILTER, large),
+            (glow::TEXTURE_WRAP_S, wrap),
+            (glow::TEXTURE_WRAP_T, wrap),
+        ]
+    }
+}
+
+impl Uniform {
+    /// Sets the number of this name, or a sampler's texture.
+    ///
+    /// # Safety
+    /// The context is current, and the uniform's program is in use.
+    unsafe fn set(&self, gl: &glow::Context, inputs: &DrawInputs<'_>) {
+        let texture = inputs.textures.iter().position(|(name, _)| *name == self.name).map(|unit| vec![unit as f32]);
+        let number = || inputs.numbers.iter().find(|(name, _)| *name == self.name).map(|(_, values)| values.clone());
+        let Some(mut values) = texture.or_else(number) else { return };
+        let parts = match self.kind {
+            glow::FLOAT_VEC2 => 2,
+            glow::FLOAT_VEC3 => 3,
+            glow::FLOAT_VEC4 => 4,
+            _ => 1,
+        };
+        values.resize(parts * self.count, 0.0);
+        let at = Some(&self.at);
+        // SAFETY: the caller's promise; there are as many values as the uniform has.
+        unsafe {
+            match self.kind {
+                glow::FLOAT => gl.uniform_1_f32_slice(at, &values),
+                glow::FLOAT_VEC2 => gl.uniform_2_f32_slice(at, &values),
+                glow::FLOAT_VEC3 => gl.uniform_3_f32_slice(at, &values),
+                glow::FLOAT_VEC4 => gl.uniform_4_f32_slice(at, &values),
+                glow::INT | glow::BOOL | glow::SAMPLER_2D => {
+                    gl.uniform_1_i32_slice(at, &values.iter().map(|value| *value as i32).collect::<Vec<_>>());
+                }
+                _ => {}
+            }
+        }
+    }
+}
