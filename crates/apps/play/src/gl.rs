@@ -56,7 +56,7 @@ pub struct Sampling {
 
 /// A texture of four bytes or floats per pixel, bottom row first. Shaders can draw into it.
 pub struct Texture {
-    target: OffscreenTarget,
+    target: Box<OffscreenTarget>,
     /// A copy with smaller levels, once it was needed.
     levels: Option<(OwnedObject, glow::Texture)>,
 }
@@ -147,7 +147,8 @@ impl Gl {
     /// Creates a texture of zeroes.
     pub fn texture(&self, size: Extent, is_float: bool) -> Result<Texture, PlayError> {
         let format = if is_float { PixelFormat::Rgba32F } else { PixelFormat::Rgba8 };
-        Ok(Texture { target: self.0.create_offscreen_target_of(size.width, size.height, format)?, levels: None })
+        let target = Box::new(self.0.create_offscreen_target_of(size.width, size.height, format)?);
+        Ok(Texture { target, levels: None })
     }
 
     /// Replaces all pixels, bottom row first.

@@ -153,7 +153,13 @@ mod tests {
 
     #[test]
     fn numbers_have_names_and_places() {
-        let sliders = [Slider { name: "speed".into(), kind: SliderKind::Float, limits: [0.0, 1.0], value: 0.5 }];
+        let sliders = [Slider {
+            name: "speed".into(),
+            kind: SliderKind::Float,
+            limits: [0.0, 1.0],
+            value: 0.5,
+            menu: Vec::new(),
+        }];
         assert_eq!([named("iChannel4_width", &sliders), named("speeds", &sliders)], [None, None]);
         let moment = Moment { mouse: [3.0, 10.0, 5.0, -20.0], frame: 7, ..Moment::default() };
         let size = Extent::new(64, 48);

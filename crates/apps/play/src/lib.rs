@@ -48,7 +48,7 @@ pub use clock::Clock;
 pub use error::{Fault, PlayError, lines};
 pub use headless::play_headless;
 pub use input::Moment;
-pub use keys::keys;
+pub use keys::{Keyboard, keys};
 pub use pass::{Channel, TextVoucher, Wishes};
 pub use player::{Player, PlayerOptions};
 pub use slider::{Slider, SliderKind};

@@ -2,7 +2,9 @@
 
 use crate::error::Fault;
 use crate::slider::{Slider, SliderKind};
-use egui::{Align2, Area, Context, Frame, Id, Label, RawInput, Rect, RichText, Slider as Rail, TextWrapMode, vec2};
+use egui::{
+    Align2, Area, ComboBox, Context, Frame, Id, Label, RawInput, Rect, RichText, Slider as Rail, TextWrapMode, Ui, vec2,
+};
 use pixelferry_view::paint::PanelMesh;
 use pixelferry_view::paint::theme::{BAD, DIM, NAMES, PANEL, TEXT, apply, cell};
 
@@ -83,6 +85,7 @@ fn sliders(context: &Context, shown: &mut PanelContent<'_>) {
                     cell(ui, NAMES, RichText::new(&slider.name).color(TEXT));
                     let [least, most] = slider.limits;
                     match slider.kind {
+                        _ if !slider.menu.is_empty() => menu(ui, slider, value),
                         SliderKind::Float => _ = ui.add(Rail::new(value, least..=most)),
                         SliderKind::Int => _ = ui.add(Rail::new(value, least..=most).step_by(1.0)),
                         // The shader sees it for one frame.
@@ -97,6 +100,15 @@ fn sliders(context: &Context, shown: &mut PanelContent<'_>) {
                 });
             }
         });
+    });
+}
+
+fn menu(ui: &mut Ui, slider: &Slider, value: &mut f32) {
+    let label = slider.menu.iter().find(|(own, _)| own == value).map_or("", |(_, label)| label);
+    ComboBox::from_id_salt(&slider.name).selected_text(label).show_ui(ui, |ui| {
+        for (own, label) in &slider.menu {
+            ui.selectable_value(value, *own, label);
+        }
     });
 }
 

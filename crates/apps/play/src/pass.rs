@@ -85,6 +85,7 @@ pub enum Source {
     Film(PathBuf),
     /// The newest frame of a stream of this name.
     Stream(String),
+    Keyboard,
 }
 
 /// Start of a line that names a channel to an editor's plugin. No compiler takes it.
@@ -115,19 +116,20 @@ impl Channel {
         let path = folder.join(named);
         let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
         let source = match (buffer, ending.as_deref()) {
+            _ if named == "keyboard" => Source::Keyboard,
             _ if named.starts_with(STREAM) => Source::Stream(named[STREAM.len()..].to_owned()),
             (Some(at), _) => Source::Buffer(at),
             (None, Some("y4m" | "mp4" | "mkv" | "webm" | "avi" | "ts" | "h264")) => Source::Film(path),
             (None, Some("png" | "jpg" | "jpeg" | "webp" | "tif" | "tiff" | "bmp")) => Source::Picture(path),
             _ => {
                 return Err(format!(
-                    "'{named}' is neither a picture (.png, .jpg, .webp, .tif, .bmp), a video (.y4m, .mp4, .mkv, .webm, .avi, .ts, .h264), stream:NAME nor bufA to bufD"
+                    "'{named}' is neither a picture (.png, .jpg, .webp, .tif, .bmp), a video (.y4m, .mp4, .mkv, .webm, .avi, .ts, .h264), stream:NAME, keyboard nor bufA to bufD"
                 ));
             }
         };
         let is_picture = matches!(source, Source::Picture(_));
         let sampling = Sampling { is_linear: true, has_levels: is_picture, repeats: is_picture };
-        let mut channel = Self { source, sampling, is_turned: false };
+        let mut channel = Self { is_turned: source == Source::Keyboard, source, sampling };
         for word in words {
             let sampling = &mut channel.sampling;
             match word {

@@ -2,6 +2,7 @@
 
 use crate::driver::{Driver, Image, PIXEL};
 use crate::error::PlayError;
+use crate::keys::Keyboard;
 use crate::pass::{Channel, STREAM, Source};
 use crate::stream::Stream;
 use pixelferry::Extent;
@@ -78,6 +79,7 @@ impl Picture {
         };
         match &shown.source {
             Source::Buffer(_) => Ok(None),
+            Source::Keyboard => Ok(Some(picture(Keyboard::SIZE, false, Motion::None)?)),
             Source::Picture(file) => {
                 let failed = |reason: String| PlayError::Channel { channel, file: file.clone(), reason };
                 let bytes = std::fs::read(file).map_err(|error| failed(error.to_string()))?;
@@ -109,7 +111,7 @@ impl Picture {
         }
     }
 
-    fn fill(&mut self, driver: &Driver, size: Extent, pixels: &[u8]) -> Result<(), PlayError> {
+    pub fn fill(&mut self, driver: &Driver, size: Extent, pixels: &[u8]) -> Result<(), PlayError> {
         driver.fill(&mut self.image, size, pixels, self.is_turned)?;
         if self.has_levels { driver.make_levels(&mut self.image) } else { Ok(()) }
     }

@@ -3,6 +3,7 @@
 use crate::clock::Clock;
 use crate::error::{Fault, PlayError};
 use crate::input::Moment;
+use crate::keys::Keyboard;
 use crate::pass::{TextVoucher, Wishes};
 use crate::picture::Streams;
 use crate::program::Program;
@@ -81,6 +82,8 @@ pub struct Player {
     pub clock: Clock,
     /// Pointer position, in the form of [`Moment::mouse`].
     pub mouse: [f32; 4],
+    /// Keys for shaders that read them.
+    pub keyboard: Keyboard,
 }
 
 impl Player {
@@ -118,6 +121,7 @@ impl Player {
             shown: None,
             clock,
             mouse: [0.0; 4],
+            keyboard: Keyboard::default(),
         };
         player.read()?;
         Ok(player)
@@ -226,6 +230,7 @@ impl Player {
         if !self.clock.is_halted() || is_stepped {
             self.shown = None;
             self.again();
+            self.keyboard.end_frame();
             self.shown = Some(self.clock.now());
             self.clock.go_on(is_stepped);
         }
@@ -235,7 +240,8 @@ impl Player {
     pub fn again(&mut self) {
         let moment = self.moment();
         let Some(running) = &mut self.running else { return };
-        match self.screen.frame(running, (&moment, &self.values)) {
+        let filled = running.fill_keyboard(&self.keyboard);
+        match filled.and_then(|()| self.screen.frame(running, (&moment, &self.values))) {
             Ok(()) => {
                 self.is_drawn = true;
                 // A button is pressed for one frame.
@@ -319,6 +325,11 @@ impl Player {
     /// Errors in the newest version, or of the last frame.
     pub fn faults(&self) -> &[Fault] {
         &self.faults
+    }
+
+    /// Returns whether the shown program reads the keyboard.
+    pub fn reads_keyboard(&self) -> bool {
+        self.running.as_ref().is_some_and(RunningProgram::reads_keyboard)
     }
 
     /// Returns the streams that the program reads, by name, each with the reason why there is no newer frame; the

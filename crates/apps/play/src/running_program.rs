@@ -4,6 +4,7 @@ use crate::driver::{Driver, Image, ImageMemory, PassProgram};
 use crate::error::PlayError;
 use crate::gl::{DrawInputs, Texture};
 use crate::input::{CHANNELS, FrameInputs, FrameValues, Param, uniforms};
+use crate::keys::Keyboard;
 use crate::pass::{Channel, Pass, Source, TextVoucher};
 use crate::picture::{Picture, Streams};
 use crate::program::Program;
@@ -111,6 +112,20 @@ impl RunningProgram {
     pub fn streams(&self) -> Vec<(String, String)> {
         let streams = self.pictures.iter().filter_map(|(_, picture)| picture.stream());
         streams.map(|stream| (stream.name().to_owned(), stream.said())).collect()
+    }
+
+    /// Returns whether a channel reads the keyboard.
+    pub fn reads_keyboard(&self) -> bool {
+        self.pictures.iter().any(|(channel, _)| channel.source == Source::Keyboard)
+    }
+
+    /// Shows the keys to the channels that read them.
+    ///
+    /// # Errors
+    /// Errors of the driver.
+    pub fn fill_keyboard(&mut self, keyboard: &Keyboard) -> Result<(), PlayError> {
+        let mut pictures = self.pictures.iter_mut().filter(|(channel, _)| channel.source == Source::Keyboard);
+        pictures.try_for_each(|(_, picture)| picture.fill(&self.driver, Keyboard::SIZE, &keyboard.pixels()))
     }
 
     /// Computes the buffers of a frame.
@@ -260,7 +275,9 @@ fn pass_size(pass: &Pass, picture: Extent, sliders: &[Slider], values: &[f32]) -
         }
     };
     let [width, height] = &pass.fragment.size;
-    let side =
-        |text: &str, usual: u32| evaluate(text, &named).map_or(usual, |side| side.max(1.0).min(MOST_SIDE) as u32);
+    let side = |text: &str, usual: u32| match evaluate(text, &named) {
+        Some(side) if !side.is_nan() => side.clamp(1.0, MOST_SIDE) as u32,
+        _ => usual,
+    };
     Extent::new(side(width, picture.width), side(height, picture.height))
 }

@@ -19,7 +19,7 @@ pub enum Screen {
     /// Kernels write frames of a link.
     Kernels(Box<Link>),
     /// Fragment shaders draw in the display's context.
-    Fragments(Canvas),
+    Fragments(Box<Canvas>),
 }
 
 /// The texture that fragment shaders draw into, and its surface.
@@ -49,7 +49,7 @@ impl Screen {
         let Extent { width, height } = options.size;
         if Dialect::of(&options.file)?.is_of_fragments() {
             let gl = Gl::new(display_of_fragments(options, shown_by)?);
-            return Ok(Self::Fragments(Canvas::new(&gl, options.size)?));
+            return Ok(Self::Fragments(Box::new(Canvas::new(&gl, options.size)?)));
         }
         let builder = LinkBuilder::new(SurfaceDesc::image(width, height, PixelFormat::Rgba8));
         let builder = builder.backend(backend_for(&options.file, options.wishes.backend)?);
@@ -100,7 +100,7 @@ impl Screen {
     pub fn resize(&mut self, size: Extent) -> Result<(), PlayError> {
         match self {
             Self::Kernels(link) => link.resize(SurfaceDesc::image(size.width, size.height, PixelFormat::Rgba8))?,
-            Self::Fragments(canvas) => *canvas = Canvas::new(&canvas.gl, size)?,
+            Self::Fragments(canvas) => **canvas = Canvas::new(&canvas.gl, size)?,
         }
         Ok(())
     }

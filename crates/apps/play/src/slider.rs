@@ -26,6 +26,8 @@ pub struct Slider {
     pub limits: [f32; 2],
     /// Initial value.
     pub value: f32,
+    /// The only valid numbers with their labels, if there are such.
+    pub menu: Vec<(f32, String)>,
 }
 
 /// Annotation in a comment that declares a slider.
@@ -38,6 +40,10 @@ impl Slider {
     pub fn nearest(&self, wish: f32) -> f32 {
         let [least, most] = self.limits;
         let inside = if wish.is_nan() { self.value } else { wish.clamp(least, most) };
+        let distance = |(own, _): &&(f32, String)| (own - inside).abs();
+        if let Some((own, _)) = self.menu.iter().min_by(|a, b| distance(a).total_cmp(&distance(b))) {
+            return *own;
+        }
         if self.kind == SliderKind::Float { inside } else { inside.round() }
     }
 
@@ -82,7 +88,7 @@ impl Slider {
         if !is_name || limits[0] >= limits[1] {
             return Err(wrong());
         }
-        let slider = Self { name: name.to_owned(), kind, limits, value };
+        let slider = Self { name: name.to_owned(), kind, limits, value, menu: Vec::new() };
         Ok(Self { value: slider.nearest(value), ..slider })
     }
 }

@@ -221,10 +221,14 @@ impl WindowApp for App {
             {
                 shown.release();
             }
-            WindowEvent::KeyboardInput {
-                event: KeyEvent { logical_key, state: ElementState::Pressed, .. }, ..
-            } if !shown.panel.context().wants_keyboard_input() => {
-                if let Some(deed) = deed(&pixelferry_view::name_of(logical_key)) {
+            WindowEvent::KeyboardInput { event: KeyEvent { logical_key, state, .. }, .. }
+                if !shown.panel.context().wants_keyboard_input() =>
+            {
+                let (key, is_down) = (pixelferry_view::name_of(logical_key), *state == ElementState::Pressed);
+                let has_ctrl = shown.panel.context().input(|input| input.modifiers.ctrl);
+                if shown.player.reads_keyboard() && !(is_down && has_ctrl) {
+                    shown.player.keyboard.press(&key, is_down);
+                } else if let (Some(deed), true) = (deed(&key), is_down) {
                     shown.key(deed);
                 }
             }

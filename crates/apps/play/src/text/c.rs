@@ -112,8 +112,13 @@ mod tests {
 
     #[test]
     fn parameters_are_given_by_their_names() {
-        let sliders =
-            [Slider { name: "speed".into(), kind: crate::slider::SliderKind::Float, limits: [0.0, 1.0], value: 0.5 }];
+        let sliders = [Slider {
+            name: "speed".into(),
+            kind: crate::slider::SliderKind::Float,
+            limits: [0.0, 1.0],
+            value: 0.5,
+            menu: Vec::new(),
+        }];
         let of = |declared: &str| param(declared, &sliders);
         assert_eq!(of("float iTime"), Ok(Param::Float(0)));
         assert_eq!(of(" const int\n speed "), Ok(Param::Int(26)));

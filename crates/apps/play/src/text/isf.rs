@@ -211,7 +211,7 @@ impl Inputs {
             // An initial value outside of the limits extends them.
             let limits = [least.min(most).min(value), most.max(least).max(value)];
             let limits = if limits[0] < limits[1] { limits } else { [limits[0], limits[0] + 1.0] };
-            self.sliders.push(Slider { name: format!("{own}{suffix}"), kind, limits, value });
+            self.sliders.push(Slider { name: format!("{own}{suffix}"), kind, limits, value, menu: Vec::new() });
         };
         match of {
             "float" => slide("", SliderKind::Float, 0, [0.0, 1.0, 0.0]),
@@ -221,6 +221,14 @@ impl Inputs {
                 let values: Vec<f32> = array(input, "VALUES").iter().map(|value| number(Some(value), 0.0)).collect();
                 let least = values.iter().copied().reduce(f32::min).unwrap_or(0.0);
                 slide("", SliderKind::Int, 0, [least, values.iter().copied().fold(least + 1.0, f32::max), least]);
+                let label = |(at, value): (usize, &f32)| {
+                    let label = array(input, "LABELS").get(at).and_then(Value::as_str);
+                    (*value, label.map_or_else(|| value.to_string(), str::to_owned))
+                };
+                if let Some(slider) = self.sliders.last_mut() {
+                    slider.menu = values.iter().enumerate().map(label).collect();
+                    slider.value = slider.nearest(slider.value);
+                }
             }
             "color" => {
                 let _ = writeln!(self.declared, "uniform vec4 {own};");

@@ -19,11 +19,14 @@ const PRECISIONS: [&str; 3] = ["highp", "mediump", "lowp"];
 const MOST: usize = 1 << 14;
 const MOST_DEEP: usize = 16;
 
+/// Type and name of a struct's member, and whether it is an array.
+type Member = (String, String, bool);
+
 /// What a shader has declared so far, and the files that are compiled before it.
 #[derive(Default)]
 pub struct ZeroDeclarations {
-    /// Types, names and whether they are arrays of the members of structs. `None` for a macro, which may be anything.
-    structs: HashMap<String, Option<Vec<(String, String, bool)>>>,
+    /// Members of structs. `None` for a macro, which may be anything.
+    structs: HashMap<String, Option<Vec<Member>>>,
     /// Statements for global variables.
     globals: String,
 }
@@ -49,9 +52,8 @@ impl ZeroDeclarations {
                 Some(format!("for(int {at}=0;{at}<{name}.length();{at}++){{{inner}}}"))
             }
             Some(members) => {
-                let member = |(of, own, is_array): &(String, String, bool)| {
-                    self.zeroes(of, &format!("{name}.{own}"), *is_array, depth + 1)
-                };
+                let member =
+                    |(of, own, is_array): &Member| self.zeroes(of, &format!("{name}.{own}"), *is_array, depth + 1);
                 members.as_ref()?.iter().map(member).collect()
             }
             None => TYPES.contains(&of).then(|| format!("{name}={of}(0);")),
@@ -181,8 +183,7 @@ fn skip_length(tokens: &[Token<'_>], at: &mut usize) -> bool {
     has_length
 }
 
-/// Returns type, name and whether it is an array of the members of a struct.
-fn members(tokens: &[Token<'_>]) -> Vec<(String, String, bool)> {
+fn members(tokens: &[Token<'_>]) -> Vec<Member> {
     let mut members = Vec::new();
     for member in tokens.split(|token| token.text == ";") {
         let skipped = member.iter().take_while(|token| PRECISIONS.contains(&token.text)).count();

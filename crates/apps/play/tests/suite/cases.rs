@@ -254,6 +254,45 @@ void main() { gl_FragColor = vec4(IMG_NORM_PIXEL(wave, isf_FragNormCoord).r, tex
 }
 
 #[test]
+fn keys_are_a_texture() {
+    let file = folder("cases").join("keys.glsl");
+    let text = "// @channel 0 keyboard
+void mainImage(out vec4 c, in vec2 f) {
+    c = vec4(texelFetch(iChannel0, ivec2(65, 0), 0).x, texelFetch(iChannel0, ivec2(37, 1), 0).x, texture(iChannel0, vec2(32.5, 2.5) / vec2(256, 3)).x, 1);
+}";
+    std::fs::write(&file, text).unwrap();
+    let Some(player) = opened(options(&file, BackendChoice::Gl), BackendChoice::Gl, Need::Egl) else { return };
+    let mut player = player.unwrap();
+    assert!(player.reads_keyboard());
+    let mut after = |keys: &[(&str, bool)]| {
+        keys.iter().for_each(|(key, is_down)| player.keyboard.press(key, *is_down));
+        player.frame(true);
+        let [red, green, blue, _] = pixels(&mut player)(40, 20);
+        [red, green, blue]
+    };
+    assert_eq!(after(&[]), [0; 3]);
+    assert_eq!(after(&[("a", true), ("ArrowLeft", true), ("Space", true)]), [255; 3]);
+    assert_eq!(after(&[("ArrowLeft", true), ("Space", false)]), [255, 0, 255]);
+    assert_eq!(after(&[("a", false), ("Space", true), ("F40", true), ("Hyper", true)]), [0; 3]);
+}
+
+#[test]
+fn a_menu_has_only_its_values() {
+    let file = folder("cases").join("menu.fs");
+    let text = "/*{ \"INPUTS\": [ { \"NAME\": \"mode\", \"TYPE\": \"long\", \"VALUES\": [8, 2, 40], \"LABELS\": [\"a\", \"b\"], \"DEFAULT\": 9 } ] }*/
+void main() { gl_FragColor = vec4(float(mode) / 255.0); }";
+    std::fs::write(&file, text).unwrap();
+    let mut options = options(&file, BackendChoice::Gl);
+    for (set, wanted) in [(None, 8), (Some(30.0), 40)] {
+        options.set = set.map(|value| ("mode".to_owned(), value)).into_iter().collect();
+        let Some(player) = opened(options.clone(), BackendChoice::Gl, Need::Egl) else { return };
+        let mut player = player.unwrap();
+        let labels: Vec<_> = player.sliders().0[0].menu.iter().map(|(_, label)| label.clone()).collect();
+        assert_eq!((pixels(&mut player)(40, 20)[0], labels), (wanted, vec!["a".into(), "b".into(), "40".to_owned()]));
+    }
+}
+
+#[test]
 fn a_filter_is_as_large_as_its_image() {
     steps();
     let file = folder("cases").join("filter.fs");

@@ -18,11 +18,11 @@ const MOUSE: [f32; 4] = [200.0, 100.0, 180.0, -90.0];
 /// Most of the mean difference, in 255ths.
 const MOST: f64 = 0.02;
 
-/// Texts of this folder that are no buffers.
-fn texts(folder: &Path) -> Vec<PathBuf> {
+/// Texts of this folder with this ending that are no buffers.
+fn texts(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let is_text =
-        |path: &PathBuf| path.extension().is_some_and(|e| e == "glsl") && path.with_extension("").extension().is_none();
+        |path: &PathBuf| path.extension().is_some_and(|e| e == ending) && path.with_extension("").extension().is_none();
     let mut texts: Vec<_> = entries.filter(is_text).collect();
     texts.sort();
     texts
@@ -135,7 +135,7 @@ fn each_text_is_the_picture_that_webgl_draws() {
     let Some(program) = need(Need::Chromium, chromium()) else { return };
     let own = folder("webgl-bare");
     BARE.iter().for_each(|(name, text)| std::fs::write(own.join(name), text).unwrap());
-    let files = [texts(&own), texts(&worked("")), texts(&worked("others"))].concat();
+    let files = [texts(&own, "glsl"), texts(&worked(""), "glsl"), texts(&worked("others"), "glsl")].concat();
     assert!(files.len() > 16, "{files:?}");
     let (mut ours, mut pages) = (Vec::new(), Vec::new());
     for file in &files {
@@ -167,7 +167,7 @@ fn each_text_is_the_picture_that_webgl_draws() {
     assert!(wrong.is_empty(), "{wrong:?}");
 }
 
-/// `PIXELFERRY_TEXTS=FOLDER cargo test -p pixelferry-play --test suite of_a_folder -- --ignored --nocapture` compares the texts of a
+/// `PIXELFERRY_TEXTS=FOLDER cargo test -p pixelferry-play of_a_folder -- --ignored --nocapture` compares the texts of a
 /// folder, whatever they are, and prints a table.
 #[test]
 #[ignore = "compares texts of PIXELFERRY_TEXTS, a folder"]
@@ -175,7 +175,19 @@ fn texts_of_a_folder_beside_webgl() {
     let Some(program) = need(Need::Chromium, chromium()) else { return };
     let Some(folder) = std::env::var_os("PIXELFERRY_TEXTS") else { return };
     println!("| text | mean, 255ths | max | pixels that differ |\n|---|---|---|---|");
-    for file in texts(Path::new(&folder)) {
+    for file in texts(Path::new(&folder), "fs") {
+        let name = file.file_name().unwrap().to_string_lossy().into_owned();
+        match played(&file) {
+            Some(Ok(mut player)) => {
+                let rows = rows(&mut player);
+                let is_constant = rows.chunks_exact(3).all(|pixel| pixel == &rows[..3]);
+                println!("| {name} | {} | | |", if is_constant { "one colour" } else { "drawn" });
+            }
+            Some(Err(error)) => println!("| {name} | refused: {} | | |", error.to_string().replace('\n', " ")),
+            None => return,
+        }
+    }
+    for file in texts(Path::new(&folder), "glsl") {
         let name = file.file_name().unwrap().to_string_lossy().into_owned();
         let Some(played) = played(&file) else { return };
         let (ours, page) = match played {
