@@ -1,7 +1,7 @@
 //! What computes a program: a backend for its kernels, or OpenGL for its fragment shaders; and pixels in its memory.
 
 use crate::error::PlayError;
-use crate::gl::{Gl, Program, Texture};
+use crate::gl::{Gl, Program, Sampling, Texture};
 use crate::pass::{Pass, TextVoucher};
 use crate::text::{COLOUR, TRIANGLE};
 use pixelferry::{ComputeBackend, ComputeMemory, Error, Extent, Kernel};
@@ -51,15 +51,21 @@ impl Driver {
                 built => Ok(PassProgram::Kernel(built?)),
             },
             Self::Fragments(gl) => {
-                let version = gl.version(pass.fragment.is_strict);
                 let (own, triangle) = (pass.fragment.vertex.as_ref(), (TRIANGLE.to_owned(), pass.origin.clone()));
                 let (vertices, origin) = own.unwrap_or(&triangle);
-                let stages = [vertices, &pass.text].map(|text| format!("{version}{text}"));
-                let program = gl.program([&stages[0], &stages[1]], own.is_some(), |is_vertex, log| {
-                    let (origin, text) = if is_vertex { (origin, vertices) } else { (&pass.origin, &pass.text) };
-                    PlayError::Faults(origin.faults(&log.replace(COLOUR[1], COLOUR[0]), text))
-                })?;
-                Ok(PassProgram::Fragment(program))
+                let mut first = None;
+                for version in gl.versions(pass.fragment.is_strict) {
+                    let stages = [vertices, &pass.text].map(|text| format!("{version}{text}"));
+                    let program = gl.program([&stages[0], &stages[1]], own.is_some(), |is_vertex, log| {
+                        let (origin, text) = if is_vertex { (origin, vertices) } else { (&pass.origin, &pass.text) };
+                        PlayError::Faults(origin.faults(&log.replace(COLOUR[1], COLOUR[0]), text))
+                    });
+                    match program {
+                        Err(PlayError::Faults(faults)) => first = first.or(Some(faults)),
+                        built => return Ok(PassProgram::Fragment(built?)),
+                    }
+                }
+                Err(PlayError::Faults(first.unwrap_or_default()))
             }
         }
     }
@@ -109,13 +115,15 @@ impl Driver {
         }
     }
 
-    /// Makes the smaller levels of a texture.
+    /// Copies a texture to the shape in which shaders read it, if it has one.
     ///
     /// # Errors
     /// Errors of OpenGL.
-    pub fn make_levels(&self, image: &mut Image) -> Result<(), PlayError> {
+    pub fn make_copy(&self, image: &mut Image, sampling: Sampling) -> Result<(), PlayError> {
         match (self, &mut image.memory) {
-            (Self::Fragments(gl), ImageMemory::Fragments(texture)) => gl.make_levels(texture),
+            (Self::Fragments(gl), ImageMemory::Fragments(texture)) if sampling.needs_copy() => {
+                gl.make_copy(texture, sampling.shape)
+            }
             _ => Ok(()),
         }
     }

@@ -7,9 +7,11 @@ use pixelferry::{Display as _, Extent, PixelFormat, Surface};
 use serde::{Deserialize, Serialize};
 use std::rc::Rc;
 
-/// First lines of texts that are compiled as GLSL ES 3.00, as WebGL2 does, and as GLSL 3.30.
+/// First lines of shaders that are compiled as GLSL ES 3.00, as WebGL2 does, and as GLSL 3.30. GLSL 4.30 converts more
+/// types and reserves more names, so it is the last choice.
 const ES: &str = "#version 300 es\n";
 const DESKTOP: &str = "#version 330\n";
+const NEWER: &str = "#version 430\n";
 
 /// Prefix of the names that replace reserved words; it is no part of the user's name.
 pub const RENAMED: &str = "isf_";
@@ -43,9 +45,20 @@ impl Drop for OwnedObject {
     }
 }
 
+/// What shaders see in a texture's pixels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TextureShape {
+    Flat,
+    /// Six square faces side by side.
+    Cube,
+    /// Square slices side by side.
+    Volume,
+}
+
 /// How a texture is read between and beyond its pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sampling {
+    pub shape: TextureShape,
     /// Interpolate colours between pixels.
     pub is_linear: bool,
     /// Use smaller copies of the texture where it is seen small.
@@ -57,8 +70,8 @@ pub struct Sampling {
 /// A texture of four bytes or floats per pixel, bottom row first. Shaders can draw into it.
 pub struct Texture {
     target: Box<OffscreenTarget>,
-    /// A copy with smaller levels, once it was needed.
-    levels: Option<(OwnedObject, glow::Texture)>,
+    /// A copy with another shape or with smaller levels, once it was needed.
+    copy: Option<(OwnedObject, glow::Texture)>,
 }
 
 impl Texture {
@@ -111,14 +124,14 @@ impl Gl {
         &self.0
     }
 
-    /// Returns the first line of shaders: that of GLSL ES 3.00 where the context takes it and `is_strict` asks for it,
-    /// or where the context takes no other.
-    pub fn version(&self, is_strict: bool) -> &'static str {
-        let takes_es = || {
-            let extensions = self.0.gl().supported_extensions();
-            self.0.version() >= (4, 3) || extensions.contains("GL_ARB_ES3_compatibility")
-        };
-        if self.0.is_es() || is_strict && takes_es() { ES } else { DESKTOP }
+    /// Returns the first lines that a shader can have in this context, the best first: that of GLSL ES for one that
+    /// `is_strict`.
+    pub fn versions(&self, is_strict: bool) -> impl Iterator<Item = &'static str> {
+        let is_new = self.0.version() >= (4, 3);
+        let takes_es = is_new || self.0.gl().supported_extensions().contains("GL_ARB_ES3_compatibility");
+        let is_es = self.0.is_es();
+        let versions = [(ES, is_es || is_strict && takes_es), (DESKTOP, !is_es), (NEWER, !is_es && is_new)];
+        versions.into_iter().filter(|(_, is_taken)| *is_taken).map(|(version, _)| version)
     }
 
     /// Runs calls while the context is current, and returns the error that OpenGL reports about them.
@@ -148,7 +161,7 @@ impl Gl {
     pub fn texture(&self, size: Extent, is_float: bool) -> Result<Texture, PlayError> {
         let format = if is_float { PixelFormat::Rgba32F } else { PixelFormat::Rgba8 };
         let target = Box::new(self.0.create_offscreen_target_of(size.width, size.height, format)?);
-        Ok(Texture { target, levels: None })
+        Ok(Texture { target, copy: None })
     }
 
     /// Replaces all pixels, bottom row first.
@@ -174,29 +187,45 @@ impl Gl {
         })
     }
 
-    /// Makes the smaller levels from the texture's pixels.
-    pub fn make_levels(&self, texture: &mut Texture) -> Result<(), PlayError> {
-        let (target, (width, height)) = (&texture.target, texture.target.size());
+    /// Copies the pixels to a texture of this shape with smaller levels, from which shaders read them.
+    pub fn make_copy(&self, texture: &mut Texture, shape: TextureShape) -> Result<(), PlayError> {
+        let (target, to) = (&texture.target, shape.target());
+        let (width, side) = (target.size().0 as i32, target.size().1 as i32);
         target.bind()?;
         let made = self.calls(|gl| {
             // SAFETY: the context is current, and the texture's framebuffer is bound for reading.
             unsafe {
-                let name = match &texture.levels {
+                let name = match &texture.copy {
                     Some((_, name)) => *name,
                     None => gl.create_texture().map_err(PlayError::OpenGl)?,
                 };
                 let owned = || (self.own(move |gl| gl.delete_texture(name)), name);
-                let levels = texture.levels.take().unwrap_or_else(owned);
-                gl.bind_texture(glow::TEXTURE_2D, Some(name));
-                let format = if target.format() == PixelFormat::Rgba8 { glow::RGBA8 } else { glow::RGBA32F };
-                gl.copy_tex_image_2d(glow::TEXTURE_2D, 0, format, 0, 0, width as i32, height as i32, 0);
-                gl.generate_mipmap(glow::TEXTURE_2D);
-                gl.bind_texture(glow::TEXTURE_2D, None);
-                Ok(levels)
+                let copy = texture.copy.take().unwrap_or_else(owned);
+                let (format, kind) = match target.format() {
+                    PixelFormat::Rgba8 => (glow::RGBA8, glow::UNSIGNED_BYTE),
+                    _ => (glow::RGBA32F, glow::FLOAT),
+                };
+                gl.bind_texture(to, Some(name));
+                match shape {
+                    TextureShape::Flat => gl.copy_tex_image_2d(to, 0, format, 0, 0, width, side, 0),
+                    TextureShape::Cube => (0..6).for_each(|face| {
+                        let to = glow::TEXTURE_CUBE_MAP_POSITIVE_X + face;
+                        gl.copy_tex_image_2d(to, 0, format, face as i32 * side, 0, side, side, 0);
+                    }),
+                    TextureShape::Volume => {
+                        gl.bind_buffer(glow::PIXEL_UNPACK_BUFFER, None);
+                        let (depth, none) = (width / side, glow::PixelUnpackData::Slice(None));
+                        gl.tex_image_3d(to, 0, format as i32, side, side, depth, 0, glow::RGBA, kind, none);
+                        (0..depth).for_each(|z| gl.copy_tex_sub_image_3d(to, 0, 0, 0, z, z * side, 0, side, side));
+                    }
+                }
+                gl.generate_mipmap(to);
+                gl.bind_texture(to, None);
+                Ok(copy)
             }
         });
         target.unbind()?;
-        texture.levels = Some(made?);
+        texture.copy = Some(made?);
         Ok(())
     }
 
@@ -266,20 +295,22 @@ impl Gl {
                 for (unit, (_, channel)) in (glow::TEXTURE0..).zip(&inputs.textures) {
                     let Some((texture, sampling)) = channel else { continue };
                     gl.active_texture(unit);
-                    let levels = texture.levels.as_ref().filter(|_| sampling.has_levels).map(|(_, name)| *name);
-                    gl.bind_texture(glow::TEXTURE_2D, Some(levels.unwrap_or_else(|| texture.target.texture())));
+                    let copy = texture.copy.as_ref().filter(|_| sampling.needs_copy()).map(|(_, name)| *name);
+                    let from = sampling.shape.target();
+                    gl.bind_texture(from, Some(copy.unwrap_or_else(|| texture.target.texture())));
                     for (parameter, value) in sampling.parameters() {
-                        gl.tex_parameter_i32(glow::TEXTURE_2D, parameter, value as i32);
+                        gl.tex_parameter_i32(from, parameter, value as i32);
                     }
                 }
                 program.uniforms.iter().for_each(|uniform| uniform.set(gl, inputs));
                 let (shape, count) = if program.has_corners { (glow::TRIANGLE_STRIP, 4) } else { (glow::TRIANGLES, 3) };
                 gl.draw_arrays(shape, 0, count);
                 gl.color_mask(true, true, true, true);
-                for unit in (0..inputs.textures.len() as u32).rev() {
-                    gl.active_texture(glow::TEXTURE0 + unit);
-                    gl.bind_texture(glow::TEXTURE_2D, None);
+                for (unit, (_, channel)) in (glow::TEXTURE0..).zip(&inputs.textures) {
+                    gl.active_texture(unit);
+                    gl.bind_texture(channel.map_or(glow::TEXTURE_2D, |(_, sampling)| sampling.shape.target()), None);
                 }
+                gl.active_texture(glow::TEXTURE0);
                 gl.bind_vertex_array(None);
                 gl.use_program(None);
             }
@@ -290,11 +321,26 @@ impl Gl {
     }
 }
 
+impl TextureShape {
+    const fn target(self) -> u32 {
+        match self {
+            Self::Flat => glow::TEXTURE_2D,
+            Self::Cube => glow::TEXTURE_CUBE_MAP,
+            Self::Volume => glow::TEXTURE_3D,
+        }
+    }
+}
+
 impl Sampling {
     /// The default of sources other than pictures.
-    pub const PLAIN: Self = Self { is_linear: true, has_levels: false, repeats: false };
+    pub const PLAIN: Self = Self { shape: TextureShape::Flat, is_linear: true, has_levels: false, repeats: false };
 
-    const fn parameters(self) -> [(u32, u32); 4] {
+    /// Returns whether shaders read a copy of the texture.
+    pub fn needs_copy(self) -> bool {
+        self.has_levels || self.shape != TextureShape::Flat
+    }
+
+    const fn parameters(self) -> [(u32, u32); 5] {
         let large = if self.is_linear { glow::LINEAR } else { glow::NEAREST };
         let small = if self.has_levels { glow::LINEAR_MIPMAP_LINEAR } else { large };
         let wrap = if self.repeats { glow::REPEAT } else { glow::CLAMP_TO_EDGE };
@@ -303,6 +349,7 @@ impl Sampling {
             (glow::TEXTURE_MAG_FILTER, large),
             (glow::TEXTURE_WRAP_S, wrap),
             (glow::TEXTURE_WRAP_T, wrap),
+            (glow::TEXTURE_WRAP_R, wrap),
         ]
     }
 }
@@ -316,12 +363,8 @@ impl Uniform {
         let texture = inputs.textures.iter().position(|(name, _)| *name == self.name).map(|unit| vec![unit as f32]);
         let number = || inputs.numbers.iter().find(|(name, _)| *name == self.name).map(|(_, values)| values.clone());
         let Some(mut values) = texture.or_else(number) else { return };
-        let parts = match self.kind {
-            glow::FLOAT_VEC2 => 2,
-            glow::FLOAT_VEC3 => 3,
-            glow::FLOAT_VEC4 => 4,
-            _ => 1,
-        };
+        let vectors = [glow::FLOAT, glow::FLOAT_VEC2, glow::FLOAT_VEC3, glow::FLOAT_VEC4];
+        let parts = 1 + vectors.iter().position(|vector| *vector == self.kind).unwrap_or(0);
         values.resize(parts * self.count, 0.0);
         let at = Some(&self.at);
         // SAFETY: the caller's promise; there are as many values as the uniform has.
@@ -331,7 +374,7 @@ impl Uniform {
                 glow::FLOAT_VEC2 => gl.uniform_2_f32_slice(at, &values),
                 glow::FLOAT_VEC3 => gl.uniform_3_f32_slice(at, &values),
                 glow::FLOAT_VEC4 => gl.uniform_4_f32_slice(at, &values),
-                glow::INT | glow::BOOL | glow::SAMPLER_2D => {
+                glow::INT | glow::BOOL | glow::SAMPLER_2D | glow::SAMPLER_3D | glow::SAMPLER_CUBE => {
                     gl.uniform_1_i32_slice(at, &values.iter().map(|value| *value as i32).collect::<Vec<_>>());
                 }
                 _ => {}

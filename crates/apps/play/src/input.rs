@@ -57,8 +57,6 @@ pub struct FrameInputs<'a> {
     pub size: Extent,
     /// Sizes of the pass's channels.
     pub channels: [Extent; CHANNELS],
-    /// Whether the shader counts rows from the top.
-    pub is_from_top: bool,
 }
 
 impl FrameInputs<'_> {
@@ -66,7 +64,9 @@ impl FrameInputs<'_> {
     pub fn values(&self) -> Vec<f64> {
         let Moment { time, delta, frame, mouse, date } = *self.now.0;
         let (number, side) = (f64::from as fn(f32) -> f64, f64::from as fn(u32) -> f64);
-        let mouse = if self.is_from_top { from_top(mouse, self.size) } else { mouse };
+        // Kernels count rows from the top.
+        let (height, [x, y, z, w]) = (self.size.height as f32, mouse);
+        let mouse = [x, height - y, z, (height - w.abs()).copysign(w)];
         let mut values = vec![number(time), number(delta), 1.0 / number(delta.max(1e-6)), f64::from(frame)];
         values.extend([mouse, date].as_flattened().iter().copied().map(number));
         values.extend([self.size.width, self.size.height].map(side));
@@ -75,12 +75,6 @@ impl FrameInputs<'_> {
         values.extend(self.now.1.iter().copied().map(number));
         values
     }
-}
-
-/// Converts a position to rows counted from the top, as kernels count.
-fn from_top([x, y, z, w]: [f32; 4], size: Extent) -> [f32; 4] {
-    let height = size.height as f32;
-    [x, height - y, z, (height - w.abs()).copysign(w)]
 }
 
 /// Returns the index of a number by its name.
@@ -164,7 +158,7 @@ mod tests {
         let moment = Moment { mouse: [3.0, 10.0, 5.0, -20.0], frame: 7, ..Moment::default() };
         let size = Extent::new(64, 48);
         let channels = [size, Extent::new(0, 0), size, size];
-        let mut now = FrameInputs { now: (&moment, &[0.25]), size, channels, is_from_top: false };
+        let now = FrameInputs { now: (&moment, &[0.25]), size, channels };
         let word = |param: &Param, now: &FrameInputs<'_>| match param.argument(&now.values()) {
             Some(Arg::F32(value)) => format!("{value}f"),
             Some(Arg::I32(value)) => format!("{value}"),
@@ -178,8 +172,6 @@ mod tests {
         assert_eq!(word(&places[3], &now), "7");
         assert_eq!(word(&places[12], &now), format!("{}u", 64 | 48 << 16));
         assert_eq!(word(&places[16], &now), "0.25f");
-        assert_eq!(word(&places[5], &now), "10f");
-        now.is_from_top = true;
         assert_eq!([5, 7].map(|at| word(&places[at], &now)), ["38f", "-28f"]);
         assert_eq!(word(&places[17], &now), "memory");
     }

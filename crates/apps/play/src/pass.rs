@@ -1,7 +1,7 @@
 //! One kernel or fragment shader of a frame, its source file, and what it reads.
 
 use crate::error::{Fault, PlayError};
-use crate::gl::Sampling;
+use crate::gl::{Sampling, TextureShape};
 use crate::input::{CHANNELS, Param};
 use crate::log::Origin;
 use crate::slider::Slider;
@@ -10,8 +10,10 @@ use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Letters of the buffers, in the order of computing.
-pub const BUFFERS: [char; 4] = ['A', 'B', 'C', 'D'];
+/// Names of the buffers, in the order of computing.
+pub const BUFFERS: [&str; 5] = ["bufA", "bufB", "bufC", "bufD", "cubeA"];
+/// Index of the buffer that is a cube.
+pub const CUBE: usize = 4;
 
 /// Bytes that some editors put before a text.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -112,7 +114,7 @@ impl Channel {
     pub fn read(noted: &str, folder: &Path) -> Result<Self, String> {
         let mut words = noted.split_whitespace();
         let named = words.next().ok_or("names no picture")?;
-        let buffer = named.strip_prefix("buf").and_then(|letter| BUFFERS.iter().position(|l| letter == l.to_string()));
+        let buffer = BUFFERS.iter().position(|own| *own == named);
         let path = folder.join(named);
         let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
         let source = match (buffer, ending.as_deref()) {
@@ -123,12 +125,13 @@ impl Channel {
             (None, Some("png" | "jpg" | "jpeg" | "webp" | "tif" | "tiff" | "bmp")) => Source::Picture(path),
             _ => {
                 return Err(format!(
-                    "'{named}' is neither a picture (.png, .jpg, .webp, .tif, .bmp), a video (.y4m, .mp4, .mkv, .webm, .avi, .ts, .h264), stream:NAME, keyboard nor bufA to bufD"
+                    "'{named}' is neither a picture (.png, .jpg, .webp, .tif, .bmp), a video (.y4m, .mp4, .mkv, .webm, .avi, .ts, .h264), stream:NAME, keyboard, bufA to bufD nor cubeA"
                 ));
             }
         };
         let is_picture = matches!(source, Source::Picture(_));
-        let sampling = Sampling { is_linear: true, has_levels: is_picture, repeats: is_picture };
+        let shape = if source == Source::Buffer(CUBE) { TextureShape::Cube } else { TextureShape::Flat };
+        let sampling = Sampling { shape, is_linear: true, has_levels: is_picture, repeats: is_picture };
         let mut channel = Self { is_turned: source == Source::Keyboard, source, sampling };
         for word in words {
             let sampling = &mut channel.sampling;
@@ -138,7 +141,14 @@ impl Channel {
                 }
                 "repeat" | "clamp" => sampling.repeats = word == "repeat",
                 "turned" => channel.is_turned = true,
-                _ => return Err(format!("has '{word}'; use nearest, linear or mipmap, clamp or repeat, turned")),
+                // Their rows begin at the top, as in browsers.
+                "cube" => (sampling.shape, channel.is_turned) = (TextureShape::Cube, true),
+                "volume" => (sampling.shape, channel.is_turned) = (TextureShape::Volume, true),
+                _ => {
+                    return Err(format!(
+                        "has '{word}'; use nearest, linear or mipmap, clamp or repeat, turned, cube or volume"
+                    ));
+                }
             }
         }
         Ok(channel)

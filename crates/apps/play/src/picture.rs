@@ -2,6 +2,7 @@
 
 use crate::driver::{Driver, Image, PIXEL};
 use crate::error::PlayError;
+use crate::gl::{Sampling, TextureShape};
 use crate::keys::Keyboard;
 use crate::pass::{Channel, STREAM, Source};
 use crate::stream::Stream;
@@ -24,7 +25,7 @@ const MOST_AT_ONCE: u64 = 64;
 pub struct Picture {
     pub image: Image,
     is_turned: bool,
-    has_levels: bool,
+    sampling: Sampling,
     motion: Motion,
 }
 
@@ -74,8 +75,8 @@ impl Picture {
         streams: &mut Streams,
     ) -> Result<Option<Self>, PlayError> {
         let picture = |size, is_float, motion| {
-            let (is_turned, has_levels) = (shown.is_turned, shown.sampling.has_levels);
-            Ok::<_, PlayError>(Self { image: driver.image(size, is_float)?, is_turned, has_levels, motion })
+            let (is_turned, sampling) = (shown.is_turned, shown.sampling);
+            Ok::<_, PlayError>(Self { image: driver.image(size, is_float)?, is_turned, sampling, motion })
         };
         match &shown.source {
             Source::Buffer(_) => Ok(None),
@@ -87,6 +88,9 @@ impl Picture {
                 let pixels = pixels.into_rgba8();
                 let size = Extent::new(pixels.width(), pixels.height());
                 fits(size).map_err(failed)?;
+                if shown.sampling.shape == TextureShape::Cube && size.width != 6 * size.height {
+                    return Err(failed(format!("size {size} is not that of a cube: six square faces side by side")));
+                }
                 let mut picture = picture(size, false, Motion::None)?;
                 picture.fill(driver, size, &pixels)?;
                 Ok(Some(picture))
@@ -113,7 +117,7 @@ impl Picture {
 
     pub fn fill(&mut self, driver: &Driver, size: Extent, pixels: &[u8]) -> Result<(), PlayError> {
         driver.fill(&mut self.image, size, pixels, self.is_turned)?;
-        if self.has_levels { driver.make_levels(&mut self.image) } else { Ok(()) }
+        driver.make_copy(&mut self.image, self.sampling)
     }
 
     /// Advances to the frame for a time, or the newest of a stream.

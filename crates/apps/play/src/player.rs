@@ -11,7 +11,7 @@ use crate::running_program::RunningProgram;
 use crate::screen::Screen;
 use crate::slider::{Slider, SliderKind};
 use crate::text::backend_for;
-use crate::trial::{Outcome, Request, Trials};
+use crate::trial::{Request, Trials};
 use crate::watch::Watch;
 use image::RgbaImage;
 use pixelferry::{DeviceIdentity, Display, DisplayChoice, Extent, Surface};
@@ -178,11 +178,11 @@ impl Player {
         }
         match self.trials.outcome()? {
             None => return Ok(false),
-            Some(Outcome::Failed(faults)) => self.fail(faults),
-            Some(Outcome::Passed(passed)) => {
-                self.sum = Some(passed.sum).filter(|_| passed.unwritten[0] == 0);
-                let values = self.values_of(&passed.program);
-                self.replace(passed.program, values)?;
+            Some(Err(faults)) => self.fail(faults),
+            Some(Ok((program, sum))) => {
+                self.sum = sum;
+                let values = self.values_of(&program);
+                self.replace(program, values)?;
             }
         }
         Ok(true)

@@ -4,7 +4,7 @@ use crate::error::{Fault, PlayError};
 use crate::input::Param;
 use crate::pass::{BUFFERS, Pass, PassLanguage, Piece, Source, Wishes};
 use crate::slider::Slider;
-use crate::text::{self, Dialect};
+use crate::text::{self, Dialect, backend_for};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -17,20 +17,18 @@ pub struct Program {
     pub passes: Vec<Pass>,
     /// Numbers that the user changes.
     pub sliders: Vec<Slider>,
-    /// Whether the shaders count rows from the top.
-    pub is_from_top: bool,
 }
 
 impl Program {
     /// Reads a file, and buffers and common code beside it: for `rain.glsl`, the files `rain.bufA.glsl` to
-    /// `rain.bufD.glsl` and `rain.common.glsl`. For ISF it is the vertex shader, `rain.vs`.
+    /// `rain.bufD.glsl`, `rain.cubeA.glsl` and `rain.common.glsl`. For ISF it is the vertex shader, `rain.vs`.
     ///
     /// # Errors
     /// [`PlayError::File`], [`PlayError::Ending`], [`PlayError::Backend`], and [`PlayError::Faults`] for errors in
     /// annotations and elsewhere that are found before compiling.
     pub fn read(file: &Path, wishes: &Wishes) -> Result<Self, PlayError> {
         let dialect = Dialect::of(file)?;
-        dialect.runs_on(file, wishes.backend)?;
+        backend_for(file, wishes.backend)?;
         let mut pieces = vec![(None, Piece::read(file, wishes)?)];
         let mut beside = None;
         for (at, path) in Self::beside(file)?.iter().skip(1).enumerate().filter(|(_, path)| path.is_file()) {
@@ -50,7 +48,7 @@ impl Program {
             }
         }
         let (passes, sliders) = text::passes(dialect, &pieces, beside.as_ref(), sliders)?;
-        let program = Self { file: file.to_owned(), passes, sliders, is_from_top: dialect.is_from_top() };
+        let program = Self { file: file.to_owned(), passes, sliders };
         program.check()?;
         Ok(program)
     }
@@ -61,8 +59,7 @@ impl Program {
         if dialect == Dialect::Isf {
             return Ok(vec![file.to_owned(), file.with_extension("vs")]);
         }
-        let buffers = BUFFERS.iter().map(|letter| format!("buf{letter}"));
-        let parts = buffers.chain(["common".into()]);
+        let parts = BUFFERS.iter().chain(&["common"]);
         let others = parts.map(|part| file.with_extension(format!("{part}.{}", dialect.ending())));
         Ok(std::iter::once(file.to_owned()).chain(others).collect())
     }
@@ -75,10 +72,9 @@ impl Program {
                 if let Source::Buffer(at) = channel.source
                     && !written.contains(&at)
                 {
-                    let letter = BUFFERS[at];
+                    let name = BUFFERS[at];
                     let text = format!(
-                        "a channel names buffer {letter}, but there is no file for it: create NAME.buf{letter}.* \
-                         beside NAME.*"
+                        "a channel names {name}, but there is no file for it: create NAME.{name}.* beside NAME.*"
                     );
                     return Err(Fault::new(&pass.origin.file, None, text).into());
                 }

@@ -2,10 +2,10 @@
 
 use crate::driver::{Driver, Image, ImageMemory, PassProgram};
 use crate::error::PlayError;
-use crate::gl::{DrawInputs, Texture};
+use crate::gl::{DrawInputs, Texture, TextureShape};
 use crate::input::{CHANNELS, FrameInputs, FrameValues, Param, uniforms};
 use crate::keys::Keyboard;
-use crate::pass::{Channel, Pass, Source, TextVoucher};
+use crate::pass::{CUBE, Channel, Pass, Source, TextVoucher};
 use crate::picture::{Picture, Streams};
 use crate::program::Program;
 use crate::slider::{self, Slider};
@@ -151,15 +151,15 @@ impl RunningProgram {
             let buffer = at.and_then(|at| self.buffers.get_mut(at)?.as_mut());
             let Some((at, mut next)) = at.zip(buffer.and_then(|buffer| buffer.next.take())) else { continue };
             let computed = self.compute_buffer(place, &mut next, now);
-            let shows = |channel: &Channel| channel.sampling.has_levels && channel.source == Source::Buffer(at);
-            let has_levels = self.program.passes.iter().flat_map(|pass| &pass.channels).flatten().any(shows);
+            let copied = |channel: &&Channel| channel.sampling.needs_copy() && channel.source == Source::Buffer(at);
+            let copied = self.program.passes.iter().flat_map(|pass| &pass.channels).flatten().find(copied);
             if let Some(Some(buffer)) = self.buffers.get_mut(at) {
                 if computed.is_ok() {
                     std::mem::swap(&mut buffer.newest, &mut next);
                 }
                 buffer.next = Some(next);
-                if has_levels {
-                    self.driver.make_levels(&mut buffer.newest)?;
+                if let Some(channel) = copied {
+                    self.driver.make_copy(&mut buffer.newest, channel.sampling)?;
                 }
             }
             computed?;
@@ -221,13 +221,20 @@ impl RunningProgram {
         let (Driver::Fragments(gl), PassProgram::Fragment(program)) = (&self.driver, &*self.passes[place]) else {
             return Ok(());
         };
-        let mut inputs = DrawInputs { textures: Vec::new(), numbers: uniforms(now.0, size), is_picture: false };
+        // Shaders see one face of a cube.
+        let seen = if pass.buffer == Some(CUBE) { Extent::new(size.height, size.height) } else { size };
+        let mut inputs = DrawInputs { textures: Vec::new(), numbers: uniforms(now.0, seen), is_picture: false };
         let mut sizes = Vec::new();
         for (at, name) in pass.fragment.names.iter().enumerate() {
             let channel = pass.channels.get(at).and_then(Option::as_ref);
             let image = channel.and_then(|channel| self.picture(channel));
             let Extent { width, height } = image.map_or(Extent::new(0, 0), |image| image.size);
-            sizes.extend([width as f32, height as f32, if image.is_some() { 1.0 } else { 0.0 }]);
+            let [width, height, depth] = [width, height, u32::from(image.is_some())].map(|side| side as f32);
+            sizes.extend(match channel.map(|channel| channel.sampling.shape) {
+                Some(TextureShape::Cube) => [height, height, depth],
+                Some(TextureShape::Volume) => [height, height, width / height],
+                _ => [width, height, depth],
+            });
             let texture = image.zip(channel).and_then(|(image, channel)| match &image.memory {
                 ImageMemory::Fragments(texture) => Some((texture, channel.sampling)),
                 ImageMemory::Kernels(_) => None,
@@ -244,8 +251,7 @@ impl RunningProgram {
     fn arguments<'a>(&'a self, pass: &Pass, now: FrameValues<'_>) -> Vec<Arg<'a>> {
         let channels: [_; CHANNELS] = std::array::from_fn(|at| self.picture(pass.channels.get(at)?.as_ref()?));
         let sizes = channels.map(|image| image.map_or(Extent::new(0, 0), |image| image.size));
-        let is_from_top = self.program.is_from_top;
-        let values = FrameInputs { now, size: self.size, channels: sizes, is_from_top }.values();
+        let values = FrameInputs { now, size: self.size, channels: sizes }.values();
         let argument = |param: &Param| match param {
             Param::Channel(at) => match &channels.get(*at)?.as_ref()?.memory {
                 ImageMemory::Kernels(memory) => Some(Arg::Memory(memory.as_ref())),

@@ -51,32 +51,15 @@ pub struct Request {
     pub size: [u32; 2],
 }
 
-/// Result of a successful trial.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct TrialResult {
-    /// The passes.
-    pub program: Program,
-    /// FNV-1a hash of the picture's bytes, RGBA, top row first.
-    pub sum: u64,
-    /// Number of pixels of the small picture that the kernel left unwritten, and of all its pixels.
-    pub unwritten: [u32; 2],
-}
-
-/// Outcome of a trial.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Outcome {
-    /// The shader ran.
-    Passed(Box<TrialResult>),
-    /// The shader did not build, did not run, or did not end.
-    Failed(Vec<Fault>),
-}
+/// Outcome of a trial: the program, and the FNV-1a hash of its picture's bytes (RGBA, top row first) if it writes all
+/// pixels; or why it did not build, run or end.
+pub type Outcome = Result<(Program, Option<u64>), Vec<Fault>>;
 
 #[derive(Serialize, Deserialize)]
 enum Answer {
     Ready,
     Unable(String),
-    Passed(Box<TrialResult>),
-    Failed(Vec<Fault>),
+    Tried(Result<Option<u64>, Vec<Fault>>),
 }
 
 /// Runs the trial process: tries the shaders that arrive on `input` until it ends, and answers on standard output,
@@ -106,10 +89,8 @@ pub fn serve(input: impl BufRead, backend: BackendChoice, vouched: TextVoucher) 
             true => Ok(()),
             false => driver(backend, is_of_fragments).map(|other| opened = other),
         };
-        answer(&match fits.and_then(|()| tried(&opened, request, vouched)) {
-            Ok(passed) => Answer::Passed(Box::new(passed)),
-            Err(error) => Answer::Failed(error.into_faults(&file)),
-        })?;
+        let tried = fits.and_then(|()| tried(&opened, request, vouched));
+        answer(&Answer::Tried(tried.map_err(|error| error.into_faults(&file))))?;
     }
     Ok(())
 }
@@ -140,9 +121,10 @@ fn driver(choice: BackendChoice, is_of_fragments: bool) -> Result<Driver, PlayEr
     Ok(Driver::Fragments(Gl::new(display.gl().cloned().ok_or_else(none)?)))
 }
 
-fn tried(driver: &Driver, request: Request, vouched: TextVoucher) -> Result<TrialResult, PlayError> {
+fn tried(driver: &Driver, request: Request, vouched: TextVoucher) -> Result<Option<u64>, PlayError> {
     let Request { program, sliders, moment, size: [width, height] } = request;
-    let mut running = RunningProgram::build(driver, program.clone(), SMALL, vouched, &mut Streams::default())?;
+    let file = program.file.clone();
+    let mut running = RunningProgram::build(driver, program, SMALL, vouched, &mut Streams::default())?;
     // A frame of the right size makes a better trial. If none arrives, the running program reports that later.
     let _ = running.wait_for_streams(SOON);
     let first = Moment { frame: 0, ..moment };
@@ -151,11 +133,10 @@ fn tried(driver: &Driver, request: Request, vouched: TextVoucher) -> Result<Tria
     let [black, white] = [0, 255].map(|behind| pixels(driver, &running, (&first, &sliders), SMALL, behind));
     let (black, white) = (black?, white?);
     let pairs = black.chunks_exact(4).zip(white.chunks_exact(4));
-    let unwritten = pairs.filter(|(black, white)| *black == [0; 4] && *white == [255; 4]).count() as u32;
-    let all = SMALL.pixels() as u32;
-    if unwritten == all {
+    let unwritten = pairs.filter(|(black, white)| *black == [0; 4] && *white == [255; 4]).count();
+    if unwritten == SMALL.pixels() as usize {
         let text = "the kernel writes no pixel: it must store each one, for example with pf_store or PF_STORE";
-        return Err(Fault::new(&program.file, None, text).into());
+        return Err(Fault::new(&file, None, text).into());
     }
     for (ahead, frames) in AHEAD {
         let later = Moment { time: moment.time + ahead, frame: moment.frame.saturating_add(frames), ..moment };
@@ -166,7 +147,7 @@ fn tried(driver: &Driver, request: Request, vouched: TextVoucher) -> Result<Tria
     running.resize(size);
     running.compute_buffers((&moment, &sliders))?;
     let sum = sum(&pixels(driver, &running, (&moment, &sliders), size, 0)?);
-    Ok(TrialResult { program, sum, unwritten: [unwritten, all] })
+    Ok(Some(sum).filter(|_| unwritten == 0))
 }
 
 /// Returns the picture of a moment; that of a kernel is computed over bytes of one value. Fails if the kernel changed
@@ -315,8 +296,10 @@ impl Trials {
                 self.send();
                 return Ok(None);
             }
-            Ok(Answer::Passed(passed)) => return Ok(self.done(Outcome::Passed(passed))),
-            Ok(Answer::Failed(faults)) => return Ok(self.done(Outcome::Failed(faults))),
+            Ok(Answer::Tried(tried)) => {
+                tester.is_busy = false;
+                return Ok(self.request.take().map(|(program, _)| tried.map(|sum| (program, sum))));
+            }
             Ok(Answer::Unable(reason)) => reason,
             Err(TryRecvError::Empty) if waits && tester.since.elapsed() > limit => {
                 let seconds = limit.as_secs_f32();
@@ -349,14 +332,6 @@ impl Trials {
         }
         self.tester = Some(self.tester()?);
         let Some((program, _)) = request else { return Ok(None) };
-        Ok(Some(Outcome::Failed(vec![Fault::new(&program.file, None, failed)])))
-    }
-
-    fn done(&mut self, outcome: Outcome) -> Option<Outcome> {
-        if let Some(tester) = &mut self.tester {
-            tester.is_busy = false;
-        }
-        self.request = None;
-        Some(outcome)
+        Ok(Some(Err(vec![Fault::new(&program.file, None, failed)])))
     }
 }

@@ -9,6 +9,8 @@ use crate::pass::{FragmentInfo, Pass, PassLanguage, Piece};
 const PRECISIONS: &str = "precision highp float;
 precision highp int;
 precision highp sampler2D;
+precision highp sampler3D;
+precision highp samplerCube;
 ";
 
 /// Functions of older versions of GLSL.

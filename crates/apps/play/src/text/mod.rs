@@ -18,7 +18,7 @@ pub use expression::evaluate;
 pub use fragment::{COLOUR, TRIANGLE};
 
 use crate::error::PlayError;
-use crate::pass::{Pass, PassLanguage, Piece};
+use crate::pass::{CUBE, Pass, PassLanguage, Piece};
 use crate::slider::Slider;
 
 /// Makes passes from files, each with the buffer that it writes, and collects their sliders. `beside` is the common
@@ -35,7 +35,7 @@ pub fn passes(
     }
     let make = |(buffer, piece): &(Option<usize>, Piece)| {
         let mut pass = match dialect {
-            Dialect::Shadertoy | Dialect::Isf => shadertoy::pass(piece, beside, &sliders)?,
+            Dialect::Shadertoy | Dialect::Isf => shadertoy::pass(piece, beside, &sliders, *buffer == Some(CUBE))?,
             Dialect::GlslViewer => glslviewer::pass(piece, beside, &sliders),
             Dialect::Glsl => glsl::pass(piece, beside, &sliders)?,
             Dialect::Wgsl => wgsl::pass(piece, beside, &sliders)?,

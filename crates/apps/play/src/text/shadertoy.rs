@@ -4,8 +4,9 @@
 use super::fragment::{TextWrapper, fragment};
 use super::parts::names;
 use crate::error::{Fault, PlayError};
+use crate::gl::TextureShape;
 use crate::input::CHANNELS;
-use crate::pass::{FragmentInfo, Pass, Piece};
+use crate::pass::{Channel, FragmentInfo, Pass, Piece};
 use crate::slider::Slider;
 
 /// Declares the inputs.
@@ -16,16 +17,29 @@ uniform float iTime, iTimeDelta, iFrameRate, iSampleRate, iChannelTime[4];
 uniform int iFrame;
 uniform vec4 iMouse, iDate;
 uniform vec3 iChannelResolution[4];
-uniform sampler2D iChannel0, iChannel1, iChannel2, iChannel3;
 out vec4 shadertoy_out_color;
 void st_assert(bool cond, int v) { if (!cond) shadertoy_out_color[v & 3] = -1.0; }
 void st_assert(bool cond) { st_assert(cond, 0); }
 void mainImage(out vec4 c, in vec2 f);
+void mainCubemap(out vec4 c, in vec2 f, in vec3 o, in vec3 d);
 void main() {
   vec4 color = vec4(0.0);
   shadertoy_out_color = vec4(1.0);
-  mainImage(color, gl_FragCoord.xy);
-  if (shadertoy_out_color.x < 0.0) color = vec4(1.0, 0.0, 0.0, 1.0);
+";
+
+/// Calls the entry point of a picture or a buffer, or that of a cube, whose faces are side by side.
+const IMAGE: &str = "  mainImage(color, gl_FragCoord.xy);
+";
+const CUBEMAP: &str =
+    "  vec2 place = vec2(mod(gl_FragCoord.x, iResolution.x), gl_FragCoord.y), at = 2.0 * place / iResolution.y - 1.0;
+  int face = int(gl_FragCoord.x / iResolution.x);
+  vec3 dir = face < 1 ? vec3(1, -at.yx) : face < 2 ? vec3(-1, -at.y, at.x) : face < 3 ? vec3(at.x, 1, at.y)
+    : face < 4 ? vec3(at.x, -1, -at.y) : face < 5 ? vec3(at.x, -at.y, 1) : vec3(-at.x, -at.y, -1);
+  mainCubemap(color, place, vec3(0), normalize(dir));
+";
+
+/// Shows failed assertions.
+const END: &str = "  if (shadertoy_out_color.x < 0.0) color = vec4(1.0, 0.0, 0.0, 1.0);
   if (shadertoy_out_color.y < 0.0) color = vec4(0.0, 1.0, 0.0, 1.0);
   if (shadertoy_out_color.z < 0.0) color = vec4(0.0, 0.0, 1.0, 1.0);
   if (shadertoy_out_color.w < 0.0) color = vec4(1.0, 1.0, 0.0, 1.0);
@@ -34,14 +48,26 @@ void main() {
 ";
 
 /// Makes a pass of a shader.
-pub fn pass(piece: &Piece, common: Option<&Piece>, sliders: &[Slider]) -> Result<Pass, PlayError> {
-    if ![Some(piece), common].into_iter().flatten().any(|piece| names(&piece.text, "mainImage")) {
-        let text = "there is no entry point; add 'void mainImage(out vec4 fragColor, in vec2 fragCoord)'";
+pub fn pass(piece: &Piece, common: Option<&Piece>, sliders: &[Slider], is_cube: bool) -> Result<Pass, PlayError> {
+    let (entry, call) = if is_cube { ("mainCubemap", CUBEMAP) } else { ("mainImage", IMAGE) };
+    if ![Some(piece), common].into_iter().flatten().any(|piece| names(&piece.text, entry)) {
+        let more = if is_cube { ", in vec3 rayOri, in vec3 rayDir" } else { "" };
+        let text = format!("there is no entry point; add 'void {entry}(out vec4 fragColor, in vec2 fragCoord{more})'");
         return Err(Fault::new(&piece.file, None, text).into());
     }
     let declared = sliders.iter().map(Slider::declared).collect::<String>();
-    let around = TextWrapper { before: format!("{INPUTS}{declared}"), entry: ("mainImage", "") };
+    let sampler = |(at, channel): (usize, &Option<Channel>)| {
+        let kind = match channel.as_ref().map(|channel| channel.sampling.shape) {
+            Some(TextureShape::Cube) => "Cube",
+            Some(TextureShape::Volume) => "3D",
+            _ => "2D",
+        };
+        format!("uniform sampler{kind} iChannel{at};\n")
+    };
+    let channels: String = piece.channels.iter().enumerate().map(sampler).collect();
+    let around = TextWrapper { before: format!("{channels}{declared}{INPUTS}{call}{END}"), entry: (entry, "") };
     let names = (0..CHANNELS).map(|at| format!("iChannel{at}")).collect();
-    let own = FragmentInfo { is_strict: true, names, is_float: true, ..FragmentInfo::default() };
+    let size = if is_cube { ["6144", "1024"] } else { [""; 2] }.map(str::to_owned);
+    let own = FragmentInfo { is_strict: true, size, names, is_float: true, ..FragmentInfo::default() };
     Ok(fragment(piece, common, &around, own))
 }

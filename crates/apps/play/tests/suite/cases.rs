@@ -277,6 +277,47 @@ void mainImage(out vec4 c, in vec2 f) {
 }
 
 #[test]
+fn channels_are_cubes_and_volumes() {
+    let side_by_side =
+        |count: u32| image::RgbaImage::from_fn(2 * count, 2, |x, y| image::Rgba([20 * x as u8, 100 * y as u8, 9, 255]));
+    side_by_side(6).save(folder("cases").join("cube.png")).unwrap();
+    side_by_side(4).save(folder("cases").join("volume.png")).unwrap();
+    // Rows of a face begin at the top: +x is face 0, -y is face 3, and each has its own directions.
+    let cube = "// @channel 0 cube.png cube nearest
+void mainImage(out vec4 c, in vec2 f) {
+    vec4 first = texture(iChannel0, vec3(1.0, 0.5, 0.5)), fourth = texture(iChannel0, vec3(0.5, -1.0, 0.5));
+    c = vec4(first.r, fourth.r, first.g + (iChannelResolution[0] == vec3(2, 2, 1) ? 0.0 : 1.0), 1.0);
+}";
+    check("cube.glsl", cube, 1, [0, 140, 0]);
+    let volume = "// @channel 1 volume.png volume nearest clamp
+void mainImage(out vec4 c, in vec2 f) {
+    vec4 third = texture(iChannel1, vec3(0.75, 0.75, 0.625)), last = texelFetch(iChannel1, ivec3(0, 0, 3), 0);
+    c = vec4(third.rg, last.r + (iChannelResolution[1] == vec3(2, 2, 4) ? 0.0 : 1.0), 1.0);
+}";
+    check("volume.glsl", volume, 1, [100, 100, 120]);
+    let file = folder("cases").join("six.glsl");
+    std::fs::write(&file, cube.replace("cube.png", "volume.png")).unwrap();
+    let Some(found) = colour(&file, 1) else { return };
+    assert!(found.unwrap_err().contains("size 8x2 is not that of a cube: six square faces"));
+}
+
+#[test]
+fn a_buffer_is_a_cube() {
+    let ray = "void mainCubemap(out vec4 c, in vec2 f, in vec3 o, in vec3 d) { c = vec4(d + float(iFrame) + step(iResolution.xy, f).xyx, o.x); }";
+    std::fs::write(folder("cases").join("rays.cubeA.glsl"), ray).unwrap();
+    let text = "// @channel 2 cubeA
+void mainImage(out vec4 c, in vec2 f) {
+    float most = 0.0;
+    for (int n = 0; n < 60; n++) {
+        vec3 d = normalize(sin(vec3(1.3, 2.1, 3.7) * float(n + 1)));
+        most = max(most, distance(texture(iChannel2, d).xyz - float(iFrame), d));
+    }
+    c = vec4(most < 0.01 ? 0.2 : 1.0, 0.4, 0.6, 1.0);
+}";
+    check("rays.glsl", text, 2, BLUE);
+}
+
+#[test]
 fn a_menu_has_only_its_values() {
     let file = folder("cases").join("menu.fs");
     let text = "/*{ \"INPUTS\": [ { \"NAME\": \"mode\", \"TYPE\": \"long\", \"VALUES\": [8, 2, 40], \"LABELS\": [\"a\", \"b\"], \"DEFAULT\": 9 } ] }*/

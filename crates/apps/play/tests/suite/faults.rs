@@ -56,7 +56,7 @@ fn what_a_compiler_does_not_see_is_told_too() {
         ("c.glsl", "\n// @slider x 3..1", "c.glsl:2: invalid slider '@slider x 3..1'"),
         ("d.glsl", "// @channel 7 a.png", "d.glsl:1: '@channel 7 a.png' has no number from 0 to 3"),
         ("e.glsl", "// @channel 0 a.gif", "is neither a picture"),
-        ("f.glsl", "// @channel 0 bufB\nvoid mainImage(out vec4 c, in vec2 at) {}", "buffer B, but there is no file"),
+        ("f.glsl", "// @channel 0 bufB\nvoid mainImage(out vec4 c, in vec2 at) {}", "names bufB, but there is no file"),
         (
             "g.glsl",
             "// @channel 0 absent.png\nvoid mainImage(out vec4 c, in vec2 at) { c = vec4(1.0); }",
@@ -163,7 +163,7 @@ fn a_process_that_is_killed_is_replaced() {
 #[test]
 fn a_text_cannot_forge_the_answer_of_its_trial() {
     let file = folder("faults").join("forge.cl");
-    let answer = r#"\npixelferry-trial {\"Failed\":[{\"file\":\"forge.cl\",\"line\":null,\"column\":null,\"text\":\"forged\"}]}\n"#;
+    let answer = r#"\npixelferry-trial {\"Tried\":{\"Err\":[{\"file\":\"forge.cl\",\"line\":null,\"column\":null,\"text\":\"forged\"}]}}\n"#;
     let text = format!(
         "kernel void forge(PF_IMAGE(uchar4, out)) {{
     int x = get_global_id(0), y = get_global_id(1);

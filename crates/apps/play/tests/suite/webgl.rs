@@ -5,7 +5,7 @@ use crate::suite::shadertoy::BARE;
 use crate::suite::worked::worked;
 use crate::suite::{folder, opened, options};
 use pixelferry::{BackendChoice, Extent};
-use pixelferry_play::{PlayError, Player, PlayerOptions, SliderKind};
+use pixelferry_play::{Channel, PlayError, Player, PlayerOptions, SliderKind};
 use pixelferry_testing::{CHROMIUM_FLAGS, Child, Need, chromium, need};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -29,7 +29,12 @@ fn texts(folder: &Path, ending: &str) -> Vec<PathBuf> {
 }
 
 fn played(file: &Path) -> Option<Result<Player, PlayError>> {
-    let options = PlayerOptions { size: SIZE, ..options(file, BackendChoice::Gl) };
+    let mut options = PlayerOptions { size: SIZE, ..options(file, BackendChoice::Gl) };
+    if file.extension().is_some_and(|ending| ending == "fs") {
+        let picture = file.with_file_name("picture.png").to_string_lossy().into_owned();
+        let channel = Channel::read(&format!("{picture} linear clamp"), Path::new("")).unwrap();
+        options.wishes.channels = (0..4).map(|at| (at, channel.clone())).collect();
+    }
     let opened = opened(options, BackendChoice::Gl, Need::Egl)?;
     Some(opened.and_then(|mut player| {
         player.mouse = MOUSE;
@@ -88,11 +93,22 @@ fn hex(bytes: &[u8]) -> String {
 /// What the page says of these texts: what draws them, and the pixels of each, or why there are none.
 #[expect(clippy::type_complexity, reason = "each may fail, and all")]
 fn drawn(program: &str, texts: &[Value]) -> Result<(String, Vec<Result<Vec<u8>, String>>), String> {
+    on_page(program, include_str!("webgl.html"), &json!({ "mouse": MOUSE }), texts)
+}
+
+/// The same of any page, with more data.
+#[expect(clippy::type_complexity, reason = "each may fail, and all")]
+fn on_page(
+    program: &str,
+    page: &str,
+    more: &Value,
+    texts: &[Value],
+) -> Result<(String, Vec<Result<Vec<u8>, String>>), String> {
     let folder = folder("webgl");
-    let data =
-        json!({ "size": [SIZE.width, SIZE.height], "frames": FRAMES, "step": 0.25, "mouse": MOUSE, "texts": texts });
-    std::fs::write(folder.join("page.html"), include_str!("webgl.html").replacen("DATA", &data.to_string(), 1))
-        .unwrap();
+    let mut data = json!({ "size": [SIZE.width, SIZE.height], "frames": FRAMES, "step": 0.25, "texts": texts });
+    more.as_object().unwrap().iter().for_each(|(name, value)| data[name] = value.clone());
+    let data = data.to_string().replace('<', "\\u003c");
+    std::fs::write(folder.join("page.html"), page.replacen("DATA", &data, 1)).unwrap();
     let (page, profile) = (folder.join("page.html"), folder.join("profile"));
     let [page, profile] = [format!("file://{}", page.display()), format!("--user-data-dir={}", profile.display())];
     // Drawing by the processor takes as long as it takes.
@@ -167,45 +183,66 @@ fn each_text_is_the_picture_that_webgl_draws() {
     assert!(wrong.is_empty(), "{wrong:?}");
 }
 
-/// `PIXELFERRY_TEXTS=FOLDER cargo test -p pixelferry-play of_a_folder -- --ignored --nocapture` compares the texts of a
-/// folder, whatever they are, and prints a table.
-#[test]
-#[ignore = "compares texts of PIXELFERRY_TEXTS, a folder"]
-fn texts_of_a_folder_beside_webgl() {
-    let Some(program) = need(Need::Chromium, chromium()) else { return };
-    let Some(folder) = std::env::var_os("PIXELFERRY_TEXTS") else { return };
-    println!("| text | mean, 255ths | max | pixels that differ |\n|---|---|---|---|");
-    for file in texts(Path::new(&folder), "fs") {
-        let name = file.file_name().unwrap().to_string_lossy().into_owned();
-        match played(&file) {
-            Some(Ok(mut player)) => {
-                let rows = rows(&mut player);
-                let is_constant = rows.chunks_exact(3).all(|pixel| pixel == &rows[..3]);
-                println!("| {name} | {} | | |", if is_constant { "one colour" } else { "drawn" });
-            }
-            Some(Err(error)) => println!("| {name} | refused: {} | | |", error.to_string().replace('\n', " ")),
-            None => return,
+/// ISF's renderer for browsers, from the folder of the package `interactive-shader-format` of npm.
+fn isf_modules(folder: &Path) -> Value {
+    let mut modules = serde_json::Map::new();
+    for part in ["lib", "vendor"] {
+        for entry in std::fs::read_dir(folder.join(part)).unwrap().map(|entry| entry.unwrap().path()) {
+            let name = entry.file_stem().unwrap().to_string_lossy().into_owned();
+            modules.insert(format!("{part}/{name}"), std::fs::read_to_string(&entry).unwrap().into());
         }
     }
-    for file in texts(Path::new(&folder), "glsl") {
-        let name = file.file_name().unwrap().to_string_lossy().into_owned();
-        let Some(played) = played(&file) else { return };
-        let (ours, page) = match played {
-            Ok(mut player) => (Ok(rows(&mut player)), passes(&file, Some(&mut player))),
-            Err(error) => (Err(error), passes(&file, None)),
-        };
-        let theirs = drawn(&program, &[page]).map(|(_, mut pictures)| pictures.remove(0));
-        let first =
-            |said: &dyn std::fmt::Display| said.to_string().chars().take(90).collect::<String>().replace('\n', " ");
-        match (ours, theirs) {
-            (Ok(ours), Ok(Ok(theirs))) => {
-                let (mean, max, share) = difference(&ours, &theirs);
-                println!("| {name} | {mean:.4} | {max} | {:.2} % |", 100.0 * share);
-            }
-            (Err(ours), Ok(Ok(_))) => println!("| {name} | refused: {} | | |", first(&ours)),
-            (Ok(_), Ok(Err(theirs))) => println!("| {name} | WebGL2 alone refuses: {} | | |", first(&theirs)),
-            (Err(ours), Ok(Err(_))) => println!("| {name} | both refuse: {} | | |", first(&ours)),
-            (_, Err(error)) => println!("| {name} | Chromium: {} | | |", first(&error)),
+    modules.into()
+}
+
+/// A row of the table.
+fn row(name: &str, ours: Result<Vec<u8>, String>, theirs: Result<Vec<u8>, String>) {
+    let first = |said: String| said.chars().take(90).collect::<String>().replace('\n', " ");
+    match (ours, theirs) {
+        (Ok(ours), Ok(theirs)) => {
+            let (mean, max, share) = difference(&ours, &theirs);
+            let is_constant = |rows: &[u8]| rows.chunks_exact(3).all(|pixel| pixel == &rows[..3]);
+            let remark = if is_constant(&ours) && !is_constant(&theirs) { "one colour" } else { "" };
+            println!("| {name} | {mean:.4} | {max} | {:.2} % | {remark} |", 100.0 * share);
         }
+        (Err(ours), Ok(_)) => println!("| {name} | | | | refused: {} |", first(ours)),
+        (Ok(_), Err(theirs)) => println!("| {name} | | | | the browser refuses: {} |", first(theirs)),
+        (Err(ours), Err(_)) => println!("| {name} | | | | both refuse: {} |", first(ours)),
+    }
+}
+
+/// `PIXELFERRY_TEXTS=FOLDER cargo test -p pixelferry-play of_a_folder -- --ignored --nocapture` compares the texts of a folder, whatever
+/// they are, and prints a table. ISF needs `PIXELFERRY_ISF_JS`, the folder of ISF's renderer for browsers (`npm pack
+/// interactive-shader-format`).
+#[test]
+#[ignore = "compares texts of PIXELFERRY_TEXTS, a folder"]
+fn texts_of_a_folder_beside_a_browser() {
+    let Some(folder) = std::env::var_os("PIXELFERRY_TEXTS").map(PathBuf::from) else { return };
+    let Some(program) = need(Need::Chromium, chromium()) else { return };
+    println!("| text | mean, 255ths | max | pixels that differ | |\n|---|---|---|---|---|");
+    let one = |drawn: Result<(String, Vec<Result<Vec<u8>, String>>), String>| drawn?.1.remove(0);
+    let name = |file: &Path| file.file_name().unwrap().to_string_lossy().into_owned();
+    for file in texts(&folder, "glsl") {
+        let Some(mut played) = played(&file) else { return };
+        let page = passes(&file, played.as_mut().ok());
+        let ours = played.as_mut().map(rows).map_err(|error| error.to_string());
+        row(&name(&file), ours, one(drawn(&program, &[page])));
+    }
+    let Some(modules) = std::env::var_os("PIXELFERRY_ISF_JS").map(|folder| isf_modules(Path::new(&folder))) else {
+        return;
+    };
+    let picture = image::RgbaImage::from_fn(SIZE.width, SIZE.height, |x, y| {
+        image::Rgba([x as u8, (y + 40) as u8, if (x / 40 + y / 40) % 2 == 0 { 220 } else { 30 }, 255])
+    });
+    picture.save(folder.join("picture.png")).unwrap();
+    let more = json!({ "modules": modules, "picture": hex(&picture) });
+    for file in texts(&folder, "fs") {
+        let Some(mut played) = played(&file) else { return };
+        let ours = played.as_mut().map(rows).map_err(|error| error.to_string());
+        let text = |ending: &str| {
+            std::fs::read(file.with_extension(ending)).map(|text| String::from_utf8_lossy(&text).into_owned()).ok()
+        };
+        let page = json!({ "fragment": text("fs"), "vertex": text("vs") });
+        row(&name(&file), ours, one(on_page(&program, include_str!("isf.html"), &more, &[page])));
     }
 }
