@@ -1,7 +1,7 @@
 //! What computes a program: a backend for its kernels, or OpenGL for its fragment shaders; and pixels in its memory.
 
 use crate::error::PlayError;
-use crate::gl::{Gl, Program, Sampling, Texture};
+use crate::gl::{Gl, Program, SamplerState, Texture};
 use crate::pass::{Pass, TextVoucher};
 use crate::text::{COLOUR, TRIANGLE};
 use pixelferry::{ComputeBackend, ComputeMemory, Error, Extent, Kernel};
@@ -119,7 +119,7 @@ impl Driver {
     ///
     /// # Errors
     /// Errors of OpenGL.
-    pub fn make_copy(&self, image: &mut Image, sampling: Sampling) -> Result<(), PlayError> {
+    pub fn make_copy(&self, image: &mut Image, sampling: SamplerState) -> Result<(), PlayError> {
         match (self, &mut image.memory) {
             (Self::Fragments(gl), ImageMemory::Fragments(texture)) if sampling.needs_copy() => {
                 gl.make_copy(texture, sampling.shape)

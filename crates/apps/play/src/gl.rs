@@ -57,7 +57,7 @@ pub enum TextureShape {
 
 /// How a texture is read between and beyond its pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sampling {
+pub struct SamplerState {
     pub shape: TextureShape,
     /// Interpolate colours between pixels.
     pub is_linear: bool,
@@ -108,7 +108,7 @@ struct Uniform {
 /// Everything that one draw reads.
 pub struct DrawInputs<'a> {
     /// Channels by their names. One without a source is black.
-    pub textures: Vec<(&'a str, Option<(&'a Texture, Sampling)>)>,
+    pub textures: Vec<(&'a str, Option<(&'a Texture, SamplerState)>)>,
     /// Numbers by the names of uniforms. Those that the program lacks are ignored, and all are converted to its types.
     pub numbers: Vec<(&'a str, Vec<f32>)>,
     /// Clear the target to opaque black before, and keep its alpha.
@@ -331,7 +331,7 @@ impl TextureShape {
     }
 }
 
-impl Sampling {
+impl SamplerState {
     /// The default of sources other than pictures.
     pub const PLAIN: Self = Self { shape: TextureShape::Flat, is_linear: true, has_levels: false, repeats: false };
 

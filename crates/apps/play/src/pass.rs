@@ -1,7 +1,7 @@
 //! One kernel or fragment shader of a frame, its source file, and what it reads.
 
 use crate::error::{Fault, PlayError};
-use crate::gl::{Sampling, TextureShape};
+use crate::gl::{SamplerState, TextureShape};
 use crate::input::{CHANNELS, Param};
 use crate::log::Origin;
 use crate::slider::Slider;
@@ -72,7 +72,7 @@ pub enum PassLanguage {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Channel {
     pub(crate) source: Source,
-    pub(crate) sampling: Sampling,
+    pub(crate) sampling: SamplerState,
     /// Row 0 is the top row.
     pub(crate) is_turned: bool,
 }
@@ -131,7 +131,7 @@ impl Channel {
         };
         let is_picture = matches!(source, Source::Picture(_));
         let shape = if source == Source::Buffer(CUBE) { TextureShape::Cube } else { TextureShape::Flat };
-        let sampling = Sampling { shape, is_linear: true, has_levels: is_picture, repeats: is_picture };
+        let sampling = SamplerState { shape, is_linear: true, has_levels: is_picture, repeats: is_picture };
         let mut channel = Self { is_turned: source == Source::Keyboard, source, sampling };
         for word in words {
             let sampling = &mut channel.sampling;

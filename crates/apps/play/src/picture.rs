@@ -2,7 +2,7 @@
 
 use crate::driver::{Driver, Image, PIXEL};
 use crate::error::PlayError;
-use crate::gl::{Sampling, TextureShape};
+use crate::gl::{SamplerState, TextureShape};
 use crate::keys::Keyboard;
 use crate::pass::{Channel, STREAM, Source};
 use crate::stream::Stream;
@@ -25,7 +25,7 @@ const MOST_AT_ONCE: u64 = 64;
 pub struct Picture {
     pub image: Image,
     is_turned: bool,
-    sampling: Sampling,
+    sampling: SamplerState,
     motion: Motion,
 }
 

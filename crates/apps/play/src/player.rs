@@ -101,7 +101,8 @@ impl Player {
     ) -> Result<Self, PlayError> {
         backend_for(&options.file, options.wishes.backend)?;
         let trials = Trials::start(command, options.limit)?;
-        let screen = Screen::open(&options, shown_by)?;
+        let chosen = (options.file.as_path(), options.wishes.backend);
+        let screen = Screen::open(chosen, options.size, options.display, shown_by)?;
         let watch = Watch::new(Program::beside(&options.file)?);
         let clock = Clock::new(options.step);
         let mut player = Self {

@@ -5,14 +5,15 @@ use crate::driver::Driver;
 use crate::error::PlayError;
 use crate::gl::{Gl, Texture};
 use crate::input::FrameValues;
-use crate::player::PlayerOptions;
 use crate::running_program::RunningProgram;
 use crate::text::{Dialect, backend_for};
 use pixelferry::api::gl::GlDisplay;
 use pixelferry::{
-    DeviceIdentity, Display, DisplayChoice, Extent, Link, LinkBuilder, PixelFormat, Surface, SurfaceDesc, open_headless,
+    BackendChoice, DeviceIdentity, Display, DisplayChoice, Extent, Link, LinkBuilder, PixelFormat, Surface,
+    SurfaceDesc, open_headless,
 };
 use std::any::Any;
+use std::path::Path;
 use std::rc::Rc;
 
 pub enum Screen {
@@ -45,17 +46,22 @@ impl Canvas {
 }
 
 impl Screen {
-    pub fn open(options: &PlayerOptions, shown_by: Option<&Rc<dyn Display>>) -> Result<Self, PlayError> {
-        let Extent { width, height } = options.size;
-        if Dialect::of(&options.file)?.is_of_fragments() {
-            let gl = Gl::new(display_of_fragments(options, shown_by)?);
-            return Ok(Self::Fragments(Box::new(Canvas::new(&gl, options.size)?)));
+    /// Opens the display, unless it is given, and the backend for a file.
+    pub fn open(
+        (file, backend): (&Path, BackendChoice),
+        size: Extent,
+        display: DisplayChoice,
+        shown_by: Option<&Rc<dyn Display>>,
+    ) -> Result<Self, PlayError> {
+        if Dialect::of(file)?.is_of_fragments() {
+            let gl = Gl::new(display_of_fragments(file, display, shown_by)?);
+            return Ok(Self::Fragments(Box::new(Canvas::new(&gl, size)?)));
         }
-        let builder = LinkBuilder::new(SurfaceDesc::image(width, height, PixelFormat::Rgba8));
-        let builder = builder.backend(backend_for(&options.file, options.wishes.backend)?);
+        let builder = LinkBuilder::new(SurfaceDesc::image(size.width, size.height, PixelFormat::Rgba8));
+        let builder = builder.backend(backend_for(file, backend)?);
         let builder = match shown_by {
             Some(display) => builder.shown_by(display),
-            None => builder.display(options.display),
+            None => builder.display(display),
         };
         Ok(Self::Kernels(Box::new(builder.open()?.link)))
     }
@@ -122,15 +128,15 @@ impl Screen {
 
 /// Returns the OpenGL display that draws fragment shaders: the window's, or one without a window.
 fn display_of_fragments(
-    options: &PlayerOptions,
+    file: &Path,
+    choice: DisplayChoice,
     shown_by: Option<&Rc<dyn Display>>,
 ) -> Result<Rc<GlDisplay>, PlayError> {
-    let file = options.file.display();
-    let other = || PlayError::Option(format!("{file} is a fragment shader, which only an OpenGL display draws"));
+    let text = format!("{} is a fragment shader, which only an OpenGL display draws", file.display());
+    let other = || PlayError::Option(text);
     if let Some(display) = shown_by {
         return (Rc::clone(display) as Rc<dyn Any>).downcast().map_err(|_| other());
     }
-    let choice = if options.display == DisplayChoice::Auto { DisplayChoice::Gl } else { options.display };
-    let opened = open_headless(choice);
-    opened.map_err(|reason| PlayError::NoOpenGl { file: options.file.clone(), reason })?.gl().cloned().ok_or_else(other)
+    let opened = open_headless(if choice == DisplayChoice::Auto { DisplayChoice::Gl } else { choice });
+    opened.map_err(|reason| PlayError::NoOpenGl { file: file.to_owned(), reason })?.gl().cloned().ok_or_else(other)
 }

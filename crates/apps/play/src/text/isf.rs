@@ -7,7 +7,7 @@
 use super::fragment::{OLD, TextWrapper, colour, fragment};
 use super::parts::names;
 use crate::error::{Fault, PlayError};
-use crate::gl::{RENAMED, Sampling};
+use crate::gl::{RENAMED, SamplerState};
 use crate::pass::{Channel, FragmentInfo, Pass, Piece, Source};
 use crate::slider::{Slider, SliderKind};
 use serde_json::Value;
@@ -116,7 +116,7 @@ pub fn passes(piece: &Piece, vertices: Option<&Piece>) -> Result<(Vec<Pass>, Vec
 }
 
 fn channel(source: Source) -> Channel {
-    Channel { source, sampling: Sampling::PLAIN, is_turned: false }
+    Channel { source, sampling: SamplerState::PLAIN, is_turned: false }
 }
 
 fn truth(json: &Value) -> bool {

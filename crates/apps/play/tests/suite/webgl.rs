@@ -90,20 +90,16 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// What draws texts, and the pixels of each; each may fail, and all.
+type PagePictures = Result<(String, Vec<Result<Vec<u8>, String>>), String>;
+
 /// What the page says of these texts: what draws them, and the pixels of each, or why there are none.
-#[expect(clippy::type_complexity, reason = "each may fail, and all")]
-fn drawn(program: &str, texts: &[Value]) -> Result<(String, Vec<Result<Vec<u8>, String>>), String> {
+fn drawn(program: &str, texts: &[Value]) -> PagePictures {
     on_page(program, include_str!("webgl.html"), &json!({ "mouse": MOUSE }), texts)
 }
 
 /// The same of any page, with more data.
-#[expect(clippy::type_complexity, reason = "each may fail, and all")]
-fn on_page(
-    program: &str,
-    page: &str,
-    more: &Value,
-    texts: &[Value],
-) -> Result<(String, Vec<Result<Vec<u8>, String>>), String> {
+fn on_page(program: &str, page: &str, more: &Value, texts: &[Value]) -> PagePictures {
     let folder = folder("webgl");
     let mut data = json!({ "size": [SIZE.width, SIZE.height], "frames": FRAMES, "step": 0.25, "texts": texts });
     more.as_object().unwrap().iter().for_each(|(name, value)| data[name] = value.clone());
@@ -220,7 +216,7 @@ fn texts_of_a_folder_beside_a_browser() {
     let Some(folder) = std::env::var_os("PIXELFERRY_TEXTS").map(PathBuf::from) else { return };
     let Some(program) = need(Need::Chromium, chromium()) else { return };
     println!("| text | mean, 255ths | max | pixels that differ | |\n|---|---|---|---|---|");
-    let one = |drawn: Result<(String, Vec<Result<Vec<u8>, String>>), String>| drawn?.1.remove(0);
+    let one = |drawn: PagePictures| drawn?.1.remove(0);
     let name = |file: &Path| file.file_name().unwrap().to_string_lossy().into_owned();
     for file in texts(&folder, "glsl") {
         let Some(mut played) = played(&file) else { return };
