@@ -2,8 +2,8 @@
 
 use crate::error::PlayError;
 use glow::HasContext as _;
-use pixelferry::api::gl::{EngineTexture, GlDisplay, GlFunctions, OffscreenTarget};
-use pixelferry::{Display as _, Extent, PixelFormat, Surface};
+use pixelferry::api::gl::{EngineTexture, GlDisplay, OffscreenTarget, OwnedObject};
+use pixelferry::{Error, Extent, PixelFormat, Surface};
 use serde::{Deserialize, Serialize};
 use std::rc::Rc;
 
@@ -19,31 +19,6 @@ pub const RENAMED: &str = "isf_";
 /// The context of a display.
 #[derive(Clone)]
 pub struct Gl(Rc<GlDisplay>);
-
-/// An object of OpenGL. The display deletes it while its context is current.
-struct OwnedObject {
-    display: Rc<GlDisplay>,
-    object: Option<GlObject>,
-}
-
-struct GlObject {
-    gl: GlFunctions,
-    delete: Box<dyn Fn(&glow::Context)>,
-}
-
-impl Drop for GlObject {
-    fn drop(&mut self) {
-        (self.delete)(&self.gl);
-    }
-}
-
-impl Drop for OwnedObject {
-    fn drop(&mut self) {
-        if let Some(object) = self.object.take() {
-            self.display.drop_in_context(Box::new(object));
-        }
-    }
-}
 
 /// What shaders see in a texture's pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,7 +46,7 @@ pub struct SamplerState {
 pub struct Texture {
     target: Box<OffscreenTarget>,
     /// A copy with another shape or with smaller levels, once it was needed.
-    copy: Option<(OwnedObject, glow::Texture)>,
+    copy: Option<OwnedObject<glow::Texture>>,
 }
 
 impl Texture {
@@ -91,9 +66,9 @@ impl Texture {
 
 /// A linked program.
 pub struct Program {
-    _objects: OwnedObject,
-    name: glow::Program,
-    array: glow::VertexArray,
+    program: OwnedObject<glow::Program>,
+    /// Without attributes.
+    array: OwnedObject<glow::VertexArray>,
     uniforms: Vec<Uniform>,
     has_corners: bool,
 }
@@ -134,29 +109,6 @@ impl Gl {
         versions.into_iter().filter(|(_, is_taken)| *is_taken).map(|(version, _)| version)
     }
 
-    /// Runs calls while the context is current, and returns the error that OpenGL reports about them.
-    fn calls<R>(&self, calls: impl FnOnce(&GlFunctions) -> Result<R, PlayError>) -> Result<R, PlayError> {
-        self.0.timed("shader", || {
-            let gl = self.0.gl();
-            // Earlier errors have other causes. A lost context reports errors forever, so the number is limited.
-            // SAFETY: the context is current, as `timed` has checked.
-            let error = || unsafe { gl.get_error() };
-            (0..8).find(|_| error() == glow::NO_ERROR);
-            let done = calls(gl)?;
-            match error() {
-                glow::NO_ERROR => Ok(done),
-                glow::OUT_OF_MEMORY => Err(PlayError::OpenGl("the device has too little memory".into())),
-                code => Err(PlayError::OpenGl(format!("error 0x{code:04x}"))),
-            }
-        })?
-    }
-
-    /// Has an object deleted later. `delete` is called while the context is current.
-    fn own(&self, delete: impl Fn(&glow::Context) + 'static) -> OwnedObject {
-        let object = Some(GlObject { gl: self.0.gl().clone(), delete: Box::new(delete) });
-        OwnedObject { display: Rc::clone(&self.0), object }
-    }
-
     /// Creates a texture of zeroes.
     pub fn texture(&self, size: Extent, is_float: bool) -> Result<Texture, PlayError> {
         let format = if is_float { PixelFormat::Rgba32F } else { PixelFormat::Rgba8 };
@@ -171,7 +123,8 @@ impl Gl {
             return Err(PlayError::OpenGl(format!("{} bytes are not {width}x{height} pixels", pixels.len())));
         }
         let kind = if target.format() == PixelFormat::Rgba8 { glow::UNSIGNED_BYTE } else { glow::FLOAT };
-        self.calls(|gl| {
+        let gl = self.0.gl();
+        let fill = || {
             // SAFETY: the context is current, and there are as many bytes as the texture has.
             unsafe {
                 gl.bind_texture(glow::TEXTURE_2D, Some(target.texture()));
@@ -183,24 +136,26 @@ impl Gl {
                 gl.tex_sub_image_2d(to, 0, 0, 0, size[0], size[1], glow::RGBA, kind, pixels);
                 gl.bind_texture(glow::TEXTURE_2D, None);
             }
-            Ok(())
-        })
+        };
+        Ok(self.0.checked("shader", fill)?)
     }
 
     /// Copies the pixels to a texture of this shape with smaller levels, from which shaders read them.
     pub fn make_copy(&self, texture: &mut Texture, shape: TextureShape) -> Result<(), PlayError> {
         let (target, to) = (&texture.target, shape.target());
         let (width, side) = (target.size().0 as i32, target.size().1 as i32);
+        let gl = self.0.gl();
         target.bind()?;
-        let made = self.calls(|gl| {
+        let copied = self.0.checked("shader", || {
             // SAFETY: the context is current, and the texture's framebuffer is bound for reading.
             unsafe {
                 let name = match &texture.copy {
-                    Some((_, name)) => *name,
+                    Some(copy) => copy.get(),
                     None => gl.create_texture().map_err(PlayError::OpenGl)?,
                 };
-                let owned = || (self.own(move |gl| gl.delete_texture(name)), name);
-                let copy = texture.copy.take().unwrap_or_else(owned);
+                if texture.copy.is_none() {
+                    texture.copy = Some(self.0.own(name));
+                }
                 let (format, kind) = match target.format() {
                     PixelFormat::Rgba8 => (glow::RGBA8, glow::UNSIGNED_BYTE),
                     _ => (glow::RGBA32F, glow::FLOAT),
@@ -221,12 +176,11 @@ impl Gl {
                 }
                 gl.generate_mipmap(to);
                 gl.bind_texture(to, None);
-                Ok(copy)
+                Ok(())
             }
         });
         target.unbind()?;
-        texture.copy = Some(made?);
-        Ok(())
+        copied?
     }
 
     /// Compiles and links a program, whose stages are given by their whole texts. `has_corners` says that the vertex
@@ -238,47 +192,33 @@ impl Gl {
         has_corners: bool,
         fault: impl Fn(bool, String) -> PlayError,
     ) -> Result<Program, PlayError> {
-        self.calls(|gl| {
-            // SAFETY: the context is current; the names are created and used here.
-            unsafe {
-                let name = gl.create_program().map_err(PlayError::OpenGl)?;
-                let array = gl.create_vertex_array().map_err(PlayError::OpenGl)?;
-                let _objects = self.own(move |gl| {
-                    gl.delete_program(name);
-                    gl.delete_vertex_array(array);
-                });
-                for (stage, text) in [(glow::VERTEX_SHADER, vertex), (glow::FRAGMENT_SHADER, fragment)] {
-                    let shader = gl.create_shader(stage).map_err(PlayError::OpenGl)?;
-                    gl.shader_source(shader, text);
-                    gl.compile_shader(shader);
-                    gl.attach_shader(name, shader);
-                    // The shader lives until the program is deleted.
-                    gl.delete_shader(shader);
-                    if !gl.get_shader_compile_status(shader) {
-                        return Err(fault(stage == glow::VERTEX_SHADER, gl.get_shader_info_log(shader)));
-                    }
-                }
-                gl.link_program(name);
-                if !gl.get_program_link_status(name) {
-                    return Err(fault(false, gl.get_program_info_log(name)));
-                }
-                let active = (0..gl.get_active_uniforms(name)).filter_map(|at| gl.get_active_uniform(name, at));
-                let uniform = |active: glow::ActiveUniform| {
-                    let at = gl.get_uniform_location(name, &active.name)?;
-                    let own = active.name.trim_end_matches("[0]");
-                    let own = own.strip_prefix(RENAMED).unwrap_or(own).to_owned();
-                    Some(Uniform { name: own, at, count: active.size as usize, kind: active.utype })
-                };
-                Ok(Program { _objects, name, array, uniforms: active.filter_map(uniform).collect(), has_corners })
+        let program = self.0.link_program(vertex, fragment).map_err(|error| match error {
+            Error::Driver(error) if error.code_name == "GL_FALSE" => {
+                fault(error.code == i64::from(glow::VERTEX_SHADER), error.hint)
             }
-        })
+            other => other.into(),
+        })?;
+        let (gl, name) = (self.0.gl(), program.get());
+        // SAFETY: the context is current, as the call above has checked, and the names belong to it.
+        unsafe {
+            let array = self.0.own(gl.create_vertex_array().map_err(PlayError::OpenGl)?);
+            let active = (0..gl.get_active_uniforms(name)).filter_map(|at| gl.get_active_uniform(name, at));
+            let uniform = |active: glow::ActiveUniform| {
+                let at = gl.get_uniform_location(name, &active.name)?;
+                let own = active.name.trim_end_matches("[0]");
+                let own = own.strip_prefix(RENAMED).unwrap_or(own).to_owned();
+                Some(Uniform { name: own, at, count: active.size as usize, kind: active.utype })
+            };
+            let uniforms = active.filter_map(uniform).collect();
+            Ok(Program { program, array, uniforms, has_corners })
+        }
     }
 
     /// Draws over a whole texture.
     pub fn draw(&self, program: &Program, into: &Texture, inputs: &DrawInputs<'_>) -> Result<(), PlayError> {
         into.target.bind()?;
-        let drawn = self.calls(|gl| {
-            let (width, height) = into.target.size();
+        let drawn = self.0.checked("shader", || {
+            let (gl, (width, height)) = (self.0.gl(), into.target.size());
             // SAFETY: the context is current, all objects belong to it, and no vertex shader reads attributes.
             unsafe {
                 for switch in [glow::BLEND, glow::SCISSOR_TEST, glow::DEPTH_TEST, glow::CULL_FACE, glow::DITHER] {
@@ -290,12 +230,12 @@ impl Gl {
                     gl.clear(glow::COLOR_BUFFER_BIT);
                     gl.color_mask(true, true, true, false);
                 }
-                gl.use_program(Some(program.name));
-                gl.bind_vertex_array(Some(program.array));
+                gl.use_program(Some(program.program.get()));
+                gl.bind_vertex_array(Some(program.array.get()));
                 for (unit, (_, channel)) in (glow::TEXTURE0..).zip(&inputs.textures) {
                     let Some((texture, sampling)) = channel else { continue };
                     gl.active_texture(unit);
-                    let copy = texture.copy.as_ref().filter(|_| sampling.needs_copy()).map(|(_, name)| *name);
+                    let copy = texture.copy.as_ref().filter(|_| sampling.needs_copy()).map(OwnedObject::get);
                     let from = sampling.shape.target();
                     gl.bind_texture(from, Some(copy.unwrap_or_else(|| texture.target.texture())));
                     for (parameter, value) in sampling.parameters() {
@@ -314,10 +254,9 @@ impl Gl {
                 gl.bind_vertex_array(None);
                 gl.use_program(None);
             }
-            Ok(())
         });
         into.target.unbind()?;
-        drawn
+        Ok(drawn?)
     }
 }
 

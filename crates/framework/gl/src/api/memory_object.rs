@@ -18,7 +18,7 @@ const DEDICATED_MEMORY_OBJECT_EXT: u32 = 0x9581;
 
 /// Name of a memory object, a type that glow lacks.
 #[derive(Clone, Copy)]
-pub(crate) struct MemoryObject(NonZeroU32);
+pub struct MemoryObject(NonZeroU32);
 
 /// Function pointers of one context.
 #[derive(Clone, Copy)]
