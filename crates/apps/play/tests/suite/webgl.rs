@@ -55,6 +55,7 @@ fn rows(player: &mut Player) -> Vec<u8> {
 fn passes(file: &Path, player: Option<&mut Player>) -> Value {
     let buffers: Vec<_> = ('A'..='D').map(|letter| file.with_extension(format!("buf{letter}.glsl"))).collect();
     let buffers: Vec<_> = buffers.into_iter().filter(|file| file.is_file()).collect();
+    let common = std::fs::read_to_string(file.with_extension("common.glsl")).unwrap_or_default();
     let mut sliders = String::new();
     for slider in player.map(|player| player.sliders().0).unwrap_or_default() {
         let (kind, value) = if slider.kind == SliderKind::Float { ("float", "float") } else { ("int", "int") };
@@ -63,7 +64,7 @@ fn passes(file: &Path, player: Option<&mut Player>) -> Value {
     let pass = |file: &PathBuf, is_buffer: bool| {
         let text = std::fs::read_to_string(file).unwrap();
         let channels: Vec<_> = (0..4).map(|at| channel(&text, at, file.parent().unwrap())).collect();
-        json!({ "text": sliders.clone() + &text, "isBuffer": is_buffer, "channels": channels })
+        json!({ "text": sliders.clone() + &common + &text, "isBuffer": is_buffer, "channels": channels })
     };
     let mut passes: Vec<_> = buffers.iter().map(|file| pass(file, true)).collect();
     passes.push(pass(&file.to_path_buf(), false));
