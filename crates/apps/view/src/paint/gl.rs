@@ -136,21 +136,9 @@ impl GlPainter {
             gl.pixel_store_i32(glow::UNPACK_ALIGNMENT, 1);
             gl.pixel_store_i32(glow::UNPACK_ROW_LENGTH, 0);
             let pixels = glow::PixelUnpackData::Slice(Some(cast_slice(&image.pixels)));
+            let (to, format, kind) = (glow::TEXTURE_2D, glow::RGBA, glow::UNSIGNED_BYTE);
             match delta.pos {
-                Some([x, y]) => {
-                    let (x, y) = (x as i32, y as i32);
-                    gl.tex_sub_image_2d(
-                        glow::TEXTURE_2D,
-                        0,
-                        x,
-                        y,
-                        width,
-                        height,
-                        glow::RGBA,
-                        glow::UNSIGNED_BYTE,
-                        pixels,
-                    );
-                }
+                Some([x, y]) => gl.tex_sub_image_2d(to, 0, x as i32, y as i32, width, height, format, kind, pixels),
                 None => {
                     let filter = |f| if f == TextureFilter::Nearest { glow::NEAREST } else { glow::LINEAR } as i32;
                     let wrap = match delta.options.wrap_mode {
@@ -166,18 +154,7 @@ impl GlPainter {
                     ] {
                         gl.tex_parameter_i32(glow::TEXTURE_2D, name, value);
                     }
-                    let format = glow::RGBA8 as i32;
-                    gl.tex_image_2d(
-                        glow::TEXTURE_2D,
-                        0,
-                        format,
-                        width,
-                        height,
-                        0,
-                        glow::RGBA,
-                        glow::UNSIGNED_BYTE,
-                        pixels,
-                    );
+                    gl.tex_image_2d(to, 0, glow::RGBA8 as i32, width, height, 0, format, kind, pixels);
                 }
             }
             gl.bind_texture(glow::TEXTURE_2D, None);
