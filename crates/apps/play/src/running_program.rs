@@ -283,7 +283,7 @@ fn pass_size(pass: &Pass, picture: Extent, sliders: &[Slider], values: &[f32]) -
     let [width, height] = &pass.fragment.size;
     let side = |text: &str, usual: u32| match evaluate(text, &named) {
         Some(side) if !side.is_nan() => side.clamp(1.0, MOST_SIDE) as u32,
-        _ => usual,
+        _ => usual.max(1),
     };
     Extent::new(side(width, picture.width), side(height, picture.height))
 }

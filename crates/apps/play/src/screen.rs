@@ -32,9 +32,9 @@ pub struct Canvas {
 }
 
 impl Canvas {
-    /// Creates a transparent canvas.
+    /// Creates a transparent canvas. A minimised window has no pixels, but the canvas has one.
     pub fn new(gl: &Gl, size: Extent) -> Result<Self, PlayError> {
-        let texture = gl.texture(size, false)?;
+        let texture = gl.texture(Extent::new(size.width.max(1), size.height.max(1)), false)?;
         Ok(Self { surface: texture.surface(gl)?, texture, gl: gl.clone() })
     }
 

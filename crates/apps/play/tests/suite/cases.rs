@@ -318,6 +318,24 @@ void mainImage(out vec4 c, in vec2 f) {
 }
 
 #[test]
+fn a_minimised_window_comes_back() {
+    let (file, size) = (folder("cases").join("minimised.glsl"), pixelferry::Extent::new(30, 20));
+    std::fs::write(file.with_extension("bufA.glsl"), "void mainImage(out vec4 c, in vec2 f) { c = vec4(1.0); }")
+        .unwrap();
+    let text = "// @channel 0 bufA\nvoid mainImage(out vec4 c, in vec2 f) { c = vec4(texelFetch(iChannel0, ivec2(f), 0).x, f / 255.0, 1); }";
+    std::fs::write(&file, text).unwrap();
+    let Some(player) = opened(options(&file, BackendChoice::Gl), BackendChoice::Gl, Need::Egl) else { return };
+    let mut player = player.unwrap();
+    for small in [pixelferry::Extent::new(0, 0), pixelferry::Extent::new(7, 0)] {
+        player.resize(small).unwrap();
+        player.frame(true);
+        assert!(player.faults().is_empty(), "{:?}", player.faults());
+        player.resize(size).unwrap();
+        assert_eq!((player.size(), pixels(&mut player)(29, 0)), (size, [255, 30, 20, 255]));
+    }
+}
+
+#[test]
 fn a_menu_has_only_its_values() {
     let file = folder("cases").join("menu.fs");
     let text = "/*{ \"INPUTS\": [ { \"NAME\": \"mode\", \"TYPE\": \"long\", \"VALUES\": [8, 2, 40], \"LABELS\": [\"a\", \"b\"], \"DEFAULT\": 9 } ] }*/
