@@ -20,14 +20,15 @@ pub const RENAMED: &str = "isf_";
 #[derive(Clone)]
 pub struct Gl(Rc<GlDisplay>);
 
-/// What shaders see in a texture's pixels.
+/// What shaders see in a texture's pixels, with OpenGL's target of such textures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[repr(u32)]
 pub enum TextureShape {
-    Flat,
+    Flat = glow::TEXTURE_2D,
     /// Six square faces side by side.
-    Cube,
+    Cube = glow::TEXTURE_CUBE_MAP,
     /// Square slices side by side.
-    Volume,
+    Volume = glow::TEXTURE_3D,
 }
 
 /// How a texture is read between and beyond its pixels.
@@ -142,7 +143,7 @@ impl Gl {
 
     /// Copies the pixels to a texture of this shape with smaller levels, from which shaders read them.
     pub fn make_copy(&self, texture: &mut Texture, shape: TextureShape) -> Result<(), PlayError> {
-        let (target, to) = (&texture.target, shape.target());
+        let (target, to) = (&texture.target, shape as u32);
         let (width, side) = (target.size().0 as i32, target.size().1 as i32);
         let gl = self.0.gl();
         target.bind()?;
@@ -236,7 +237,7 @@ impl Gl {
                     let Some((texture, sampling)) = channel else { continue };
                     gl.active_texture(unit);
                     let copy = texture.copy.as_ref().filter(|_| sampling.needs_copy()).map(OwnedObject::get);
-                    let from = sampling.shape.target();
+                    let from = sampling.shape as u32;
                     gl.bind_texture(from, Some(copy.unwrap_or_else(|| texture.target.texture())));
                     for (parameter, value) in sampling.parameters() {
                         gl.tex_parameter_i32(from, parameter, value as i32);
@@ -248,7 +249,7 @@ impl Gl {
                 gl.color_mask(true, true, true, true);
                 for (unit, (_, channel)) in (glow::TEXTURE0..).zip(&inputs.textures) {
                     gl.active_texture(unit);
-                    gl.bind_texture(channel.map_or(glow::TEXTURE_2D, |(_, sampling)| sampling.shape.target()), None);
+                    gl.bind_texture(channel.map_or(glow::TEXTURE_2D, |(_, sampling)| sampling.shape as u32), None);
                 }
                 gl.active_texture(glow::TEXTURE0);
                 gl.bind_vertex_array(None);
@@ -257,16 +258,6 @@ impl Gl {
         });
         into.target.unbind()?;
         Ok(drawn?)
-    }
-}
-
-impl TextureShape {
-    const fn target(self) -> u32 {
-        match self {
-            Self::Flat => glow::TEXTURE_2D,
-            Self::Cube => glow::TEXTURE_CUBE_MAP,
-            Self::Volume => glow::TEXTURE_3D,
-        }
     }
 }
 

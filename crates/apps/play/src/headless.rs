@@ -44,10 +44,7 @@ pub fn play_headless(
             recorder.put_picture(player.picture()?)?;
         }
     }
-    match out {
-        Some(out) => Ok(save_rgba8(player.picture()?, out)?),
-        None => Ok(()),
-    }
+    out.map_or(Ok(()), |out| Ok(save_rgba8(player.picture()?, out)?))
 }
 
 impl Player {

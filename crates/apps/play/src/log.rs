@@ -58,8 +58,10 @@ impl Origin {
     fn fault(&self, place: Option<LogPosition>, text: &str) -> Fault {
         let own = (&self.file, self.before);
         let end = self.last.map(|last| self.before + last);
+        // The lines of a common file may be numbered together with the user's.
+        let has_lines = self.common.as_ref().is_some_and(|(_, before)| *before != COMMON);
         let place = place.map(|place| match end {
-            Some(line) if place.line > line && (place.line > NOBODYS || place.line < COMMON && !self.has_lines()) => {
+            Some(line) if place.line > line && (place.line > NOBODYS || place.line < COMMON && !has_lines) => {
                 LogPosition { line, column: None, ..place }
             }
             _ => place,
@@ -80,11 +82,6 @@ impl Origin {
             Some((file, line, column)) => Fault { file: file.clone(), line: Some(line), column, text },
             None => Fault { file: self.file.clone(), line: None, column: None, text },
         }
-    }
-
-    /// Returns whether a common file's lines are numbered together with the user's.
-    fn has_lines(&self) -> bool {
-        self.common.as_ref().is_some_and(|(_, before)| *before != COMMON)
     }
 
     /// Returns the errors in a log of this shader; if the log has no positions, a single error with the whole log.

@@ -63,6 +63,7 @@ impl PlayerOptions {
 pub struct Player {
     options: PlayerOptions,
     screen: Screen,
+    size: Extent,
     watch: Watch,
     trials: Trials,
     vouched: TextVoucher,
@@ -106,6 +107,7 @@ impl Player {
         let watch = Watch::new(Program::beside(&options.file)?);
         let clock = Clock::new(options.step);
         let mut player = Self {
+            size: options.size,
             options,
             screen,
             watch,
@@ -208,6 +210,7 @@ impl Player {
         let moment = self.moment();
         if let (true, None, Some(size)) = (self.options.follows_image, &self.running, next.image_size()) {
             self.screen.resize(size)?;
+            self.size = size;
             next.resize(size);
         }
         self.screen.frame(&mut next, (&moment, &values))?;
@@ -263,11 +266,14 @@ impl Player {
     /// # Errors
     /// Errors of the display.
     pub fn resize(&mut self, size: Extent) -> Result<(), PlayError> {
-        self.screen.resize(size)?;
+        // A minimised window has no pixels, but a texture has one.
+        let least = u32::from(matches!(self.screen, Screen::Fragments(_)));
+        self.size = Extent::new(size.width.max(least), size.height.max(least));
+        self.screen.resize(self.size)?;
         self.is_drawn = false;
         let moment = self.moment();
         if let Some(running) = &mut self.running {
-            running.resize(size);
+            running.resize(self.size);
             self.screen.frame(running, (&moment, &self.values))?;
             self.is_drawn = true;
         }
@@ -286,7 +292,7 @@ impl Player {
 
     /// Size of the picture in pixels.
     pub fn size(&self) -> Extent {
-        self.screen.size()
+        self.size
     }
 
     /// The device that computes the picture.

@@ -32,9 +32,9 @@ pub struct Canvas {
 }
 
 impl Canvas {
-    /// Creates a transparent canvas. A minimised window has no pixels, but the canvas has one.
+    /// Creates a transparent canvas.
     pub fn new(gl: &Gl, size: Extent) -> Result<Self, PlayError> {
-        let texture = gl.texture(Extent::new(size.width.max(1), size.height.max(1)), false)?;
+        let texture = gl.texture(size, false)?;
         Ok(Self { surface: texture.surface(gl)?, texture, gl: gl.clone() })
     }
 
@@ -89,17 +89,6 @@ impl Screen {
                     .frame(|next| running.compute_picture(now, |kernel, arguments| next.launch(kernel, arguments)))?)
             }
             Self::Fragments(canvas) => running.draw_picture(&canvas.texture, now),
-        }
-    }
-
-    pub fn size(&self) -> Extent {
-        let surface = match self {
-            Self::Kernels(link) => link.desc(),
-            Self::Fragments(canvas) => canvas.surface.desc(),
-        };
-        match surface {
-            SurfaceDesc::Image(image) => image.extent,
-            SurfaceDesc::Buffer(_) => Extent::new(0, 0),
         }
     }
 
