@@ -83,7 +83,7 @@ impl LinkBuilder {
         let (candidates, is_latency) = (wanted.candidates(&shown), asked.mode == Mode::Latency);
         let known = if is_latency { None } else { wanted.remembered(&candidates) };
         // A pipelined link compares its paths itself.
-        let spreads = matches!(asked.trials, Trials::Spread { .. }) && (is_latency || candidates.len() > 1);
+        let spreads = wanted.is_compared && (is_latency || candidates.len() > 1);
         let trials = if spreads && known.is_none() { asked.trials } else { Trials::Off };
         if trials != Trials::Off {
             // The program's own frames are compared, not those of each link.
@@ -229,7 +229,7 @@ impl<S> AutoLink<S> {
         Ok(())
     }
 
-    /// Shows one frame with one of the two sides.
+    /// Shows one frame with one of the two contenders.
     fn run_frame<R>(&mut self, run: impl FnMut(&mut Link, &mut S) -> Result<R>, is_drawn: bool) -> Result<R> {
         let on_show = self.active.row();
         let made = self.attempt(run, is_drawn);
@@ -293,7 +293,7 @@ impl<S> AutoLink<S> {
                 let row = self.active.row();
                 self.trials.fail(row, error);
                 if on_show == self.trials.in_use() {
-                    // The other side has all state that frames keep; this frame changed only a copy of it.
+                    // The other contender has all state that frames keep; this frame changed only a copy of it.
                     self.exchange();
                 } else {
                     self.switch_to(self.trials.in_use(), false)?;
