@@ -14,200 +14,224 @@ use crate::describe::path_id::{PathId, PathKind};
 use crate::describe::surface::{ImageAccess, MemoryShape, SurfaceDesc};
 use crate::devices::capability::{HandleType, Support, SyncKind};
 
-/// A row of [`PATHS`]: its kind, its name, its mechanism from compute to display, its cost, its mechanism in the other
-/// direction, what it requires of the two sides, and how it is opened. How its sides synchronise, and whether they work
-/// at the same time, follows from the kind.
-const fn of(
+/// A row of [`PATHS`].
+struct PathRow {
     kind: PathKind,
     id: PathId,
+    /// Mechanism from compute to display.
     mechanism: &'static str,
     cost: Cost,
+    /// Mechanism from the display to compute, for the paths that support it.
     takes: Option<&'static str>,
+    /// Whether both sides meet the path's requirements.
     check_support: fn(&Pairing<'_>) -> Support,
     open: fn(&Pairing<'_>) -> Result<OpenedPath>,
-) -> PathSpec {
-    let (syncs, pipelined): (&[SyncKind], bool) = match kind {
-        PathKind::Direct => (&[SyncKind::Implicit, SyncKind::SharedEvent, SyncKind::Finish], false),
-        PathKind::InQueue => (&[SyncKind::Implicit], false),
-        PathKind::ExternalMemory => {
-            (&[SyncKind::HostFence, SyncKind::BinarySemaphore, SyncKind::TimelineSemaphore], true)
-        }
-        PathKind::HostVisible => (&[SyncKind::HostFence], true),
-        // The driver itself waits where a block is orphaned.
-        PathKind::PboStaging if cost.waits => (&[SyncKind::Implicit], false),
-        PathKind::PboStaging => (&[SyncKind::HostFence], false),
-        PathKind::HostRoundTrip | PathKind::Plugged => (&[SyncKind::Finish], false),
-    };
-    PathSpec { id, kind, mechanism, syncs, pipelined, cost, takes, means: PathFns::Ours { check_support, open } }
+}
+
+impl PathRow {
+    /// Adds what follows from the kind: how the sides synchronise, and whether they work at the same time.
+    const fn spec(self) -> PathSpec {
+        let Self { kind, id, mechanism, cost, takes, check_support, open } = self;
+        let (syncs, pipelined): (&[SyncKind], bool) = match kind {
+            PathKind::Direct => (&[SyncKind::Implicit, SyncKind::SharedEvent, SyncKind::Finish], false),
+            PathKind::InQueue => (&[SyncKind::Implicit], false),
+            PathKind::ExternalMemory => {
+                (&[SyncKind::HostFence, SyncKind::BinarySemaphore, SyncKind::TimelineSemaphore], true)
+            }
+            PathKind::HostVisible => (&[SyncKind::HostFence], true),
+            // The driver itself waits where a block is orphaned.
+            PathKind::PboStaging if cost.waits => (&[SyncKind::Implicit], false),
+            PathKind::PboStaging => (&[SyncKind::HostFence], false),
+            PathKind::HostRoundTrip | PathKind::Plugged => (&[SyncKind::Finish], false),
+        };
+        PathSpec { id, kind, mechanism, syncs, pipelined, cost, takes, means: PathFns::Ours { check_support, open } }
+    }
 }
 
 /// Every built-in path, in no order of merit; [`crate::select`] ranks them. Paths of equal cost are tried in this
 /// order.
 pub static PATHS: &[PathSpec] = &[
-    of(
-        PathKind::Direct,
-        PathId::DIRECT,
-        "the kernel writes the display's own texture or buffer: no copy",
-        Cost::in_place(Medium::Object),
-        Some("the compute API opens the texture or buffer: a texture is copied on the device, a buffer not at all"),
-        |p| same_device(p).and(|| check_both(p, HandleType::GlObject, p.desc.shape(), Giver::Display)),
-        |p| Ok(DirectPath::open(p, HandleType::GlObject)?.into()),
-    ),
-    of(
-        PathKind::InQueue,
-        PathId::IN_QUEUE_TEXTURE,
-        "the kernel runs in the display's own queue and stores to the display's texture: no copy, no fence",
-        Cost::in_place(Medium::Image),
-        Some("kernels of the display's own queue read a copy of the texture: 1 copy on the device, no fence"),
-        |p| {
+    PathRow {
+        kind: PathKind::Direct,
+        id: PathId::DIRECT,
+        mechanism: "the kernel writes the display's own texture or buffer: no copy",
+        cost: Cost::in_place(Medium::Object),
+        takes: Some("the compute API opens the texture, 1 copy on the device, or the buffer, no copy"),
+        check_support: |p| same_device(p).and(|| check_both(p, HandleType::GlObject, p.desc.shape(), Giver::Display)),
+        open: |p| Ok(DirectPath::open(p, HandleType::GlObject)?.into()),
+    }
+    .spec(),
+    PathRow {
+        kind: PathKind::InQueue,
+        id: PathId::IN_QUEUE_TEXTURE,
+        mechanism: "the kernel runs in the display's own queue and stores to the display's texture: no copy, no fence",
+        cost: Cost::in_place(Medium::Image),
+        takes: Some("kernels of the display's own queue read a copy of the texture: 1 copy on the device, no fence"),
+        check_support: |p| {
             let check = |queue| check_both(p, queue, IMAGE, Giver::Display);
             check_in_queue(p).and(|| check_texture(p)).and(|| with_queue(p, check))
         },
-        |p| Ok(DirectPath::open(p, pieces::queue(p)?)?.into()),
-    ),
-    of(
-        PathKind::InQueue,
-        PathId::IN_QUEUE_IN_PLACE,
-        "the kernel runs in the display's own queue and writes memory that the draw reads: no copy, no fence",
-        Cost::in_place(Medium::Device),
-        Some("kernels of the display's own queue read the buffer itself: no copy, no fence"),
-        |p| check_in_queue(p).and(|| if p.object.is_some() { check_object_in_queue(p) } else { check_in_place(p) }),
-        |p| match p.object {
+        open: |p| Ok(DirectPath::open(p, pieces::queue(p)?)?.into()),
+    }
+    .spec(),
+    PathRow {
+        kind: PathKind::InQueue,
+        id: PathId::IN_QUEUE_IN_PLACE,
+        mechanism: "the kernel runs in the display's own queue and writes memory that the draw reads: no copy, no fence",
+        cost: Cost::in_place(Medium::Device),
+        takes: Some("kernels of the display's own queue read the buffer itself: no copy, no fence"),
+        check_support: |p| check_in_queue(p).and(|| if p.object.is_some() { check_object_in_queue(p) } else { check_in_place(p) }),
+        open: |p| match p.object {
             Some(_) => Ok(DirectPath::open(p, pieces::queue(p)?)?.into()),
             None => Ok(SharedMemory::open(&in_queue(p), ReadMethod::InPlace, pieces::in_queue)?.into()),
         },
-    ),
-    of(
-        PathKind::InQueue,
-        PathId::IN_QUEUE_UPLOAD,
-        "the kernel runs in the display's own queue, the display copies the result: 1 copy, no fence",
-        Cost::copied(Medium::Device, 1),
-        Some("the display copies to memory that kernels of its own queue read: 1 copy, no fence"),
-        check_in_queue,
-        |p| Ok(SharedMemory::open(&in_queue(p), ReadMethod::Upload, pieces::in_queue)?.into()),
-    ),
-    of(
-        PathKind::ExternalMemory,
-        PathId::EXTERNAL_TEXTURE,
-        "the kernel writes an image of the compute device that is a texture of the display's: no copy",
-        Cost::in_place(Medium::Image),
-        None,
-        |p| same_device(p).and(|| check_texture(p)).and(|| check_both(p, HandleType::OPAQUE, IMAGE, Giver::Compute)),
-        |p| Ok(SharedMemory::open(p, ReadMethod::Texture, pieces::external_image)?.into()),
-    ),
-    of(
-        PathKind::ExternalMemory,
-        PathId::EXPORTED_TEXTURE,
-        "the kernel writes a texture that the display exports: no copy",
-        Cost::in_place(Medium::Image),
-        None,
-        |p| same_device(p).and(|| check_texture(p)).and(|| check_both(p, HandleType::OPAQUE, IMAGE, Giver::Display)),
-        |p| Ok(SharedMemory::open(p, ReadMethod::Texture, pieces::exported_image)?.into()),
-    ),
-    of(
-        PathKind::ExternalMemory,
-        PathId::EXTERNAL_IN_PLACE,
-        "the kernel writes device memory that the display has opened, the draw reads it: no copy",
-        Cost::in_place(Medium::Device),
-        None,
-        |p| {
+    }
+    .spec(),
+    PathRow {
+        kind: PathKind::InQueue,
+        id: PathId::IN_QUEUE_UPLOAD,
+        mechanism: "the kernel runs in the display's own queue, the display copies the result: 1 copy, no fence",
+        cost: Cost::copied(Medium::Device, 1),
+        takes: Some("the display copies to memory that kernels of its own queue read: 1 copy, no fence"),
+        check_support: check_in_queue,
+        open: |p| Ok(SharedMemory::open(&in_queue(p), ReadMethod::Upload, pieces::in_queue)?.into()),
+    }
+    .spec(),
+    PathRow {
+        kind: PathKind::ExternalMemory,
+        id: PathId::EXTERNAL_TEXTURE,
+        mechanism: "the kernel writes an image of the compute device that is a texture of the display's: no copy",
+        cost: Cost::in_place(Medium::Image),
+        takes: None,
+        check_support: |p| same_device(p).and(|| check_texture(p)).and(|| check_both(p, HandleType::OPAQUE, IMAGE, Giver::Compute)),
+        open: |p| Ok(SharedMemory::open(p, ReadMethod::Texture, pieces::external_image)?.into()),
+    }
+    .spec(),
+    PathRow {
+        kind: PathKind::ExternalMemory,
+        id: PathId::EXPORTED_TEXTURE,
+        mechanism: "the kernel writes a texture that the display exports: no copy",
+        cost: Cost::in_place(Medium::Image),
+        takes: None,
+        check_support: |p| same_device(p).and(|| check_texture(p)).and(|| check_both(p, HandleType::OPAQUE, IMAGE, Giver::Display)),
+        open: |p| Ok(SharedMemory::open(p, ReadMethod::Texture, pieces::exported_image)?.into()),
+    }
+    .spec(),
+    PathRow {
+        kind: PathKind::ExternalMemory,
+        id: PathId::EXTERNAL_IN_PLACE,
+        mechanism: "the kernel writes device memory that the display has opened, the draw reads it: no copy",
+        cost: Cost::in_place(Medium::Device),
+        takes: None,
+        check_support: |p| {
             can_export_to(p).and(|| check_both(p, HandleType::OPAQUE, LINEAR, Giver::Compute)).and(|| check_in_place(p))
         },
-        |p| Ok(SharedMemory::open(p, ReadMethod::InPlace, pieces::external)?.into()),
-    ),
-    of(
-        PathKind::ExternalMemory,
-        PathId::EXTERNAL_UPLOAD,
-        "the kernel writes device memory that the display has opened, the display copies: 1 copy",
-        Cost::copied(Medium::Device, 1),
-        Some("the display copies to memory of the compute device that it has opened: 1 copy"),
-        |p| can_export_to(p).and(|| check_both(p, HandleType::OPAQUE, LINEAR, Giver::Compute)),
-        |p| Ok(SharedMemory::open(p, ReadMethod::Upload, pieces::external)?.into()),
-    ),
-    of(
-        PathKind::ExternalMemory,
-        PathId::EXPORTED_IN_PLACE,
-        "the kernel writes device memory that the display exports, the draw reads it: no copy",
-        Cost::in_place(Medium::Device),
-        None,
-        |p| check_exported(p).and(|| check_in_place(p)),
-        |p| Ok(SharedMemory::open(p, ReadMethod::InPlace, pieces::exported)?.into()),
-    ),
-    of(
-        PathKind::ExternalMemory,
-        PathId::EXPORTED_UPLOAD,
-        "the kernel writes device memory that the display exports, the display copies: 1 copy",
-        Cost::copied(Medium::Device, 1),
-        Some("the display copies to memory of its device that the compute API has opened: 1 copy"),
-        |p| {
+        open: |p| Ok(SharedMemory::open(p, ReadMethod::InPlace, pieces::external)?.into()),
+    }
+    .spec(),
+    PathRow {
+        kind: PathKind::ExternalMemory,
+        id: PathId::EXTERNAL_UPLOAD,
+        mechanism: "the kernel writes device memory that the display has opened, the display copies: 1 copy",
+        cost: Cost::copied(Medium::Device, 1),
+        takes: Some("the display copies to memory of the compute device that it has opened: 1 copy"),
+        check_support: |p| can_export_to(p).and(|| check_both(p, HandleType::OPAQUE, LINEAR, Giver::Compute)),
+        open: |p| Ok(SharedMemory::open(p, ReadMethod::Upload, pieces::external)?.into()),
+    }
+    .spec(),
+    PathRow {
+        kind: PathKind::ExternalMemory,
+        id: PathId::EXPORTED_IN_PLACE,
+        mechanism: "the kernel writes device memory that the display exports, the draw reads it: no copy",
+        cost: Cost::in_place(Medium::Device),
+        takes: None,
+        check_support: |p| check_exported(p).and(|| check_in_place(p)),
+        open: |p| Ok(SharedMemory::open(p, ReadMethod::InPlace, pieces::exported)?.into()),
+    }
+    .spec(),
+    PathRow {
+        kind: PathKind::ExternalMemory,
+        id: PathId::EXPORTED_UPLOAD,
+        mechanism: "the kernel writes device memory that the display exports, the display copies: 1 copy",
+        cost: Cost::copied(Medium::Device, 1),
+        takes: Some("the display copies to memory of its device that the compute API has opened: 1 copy"),
+        check_support: |p| {
             let reason = "display: other processes read the memory in place";
             check_exported(p).and(|| Support::when(p.display.caps().outside_readers == 0, reason))
         },
-        |p| Ok(SharedMemory::open(p, ReadMethod::Upload, pieces::exported)?.into()),
-    ),
-    of(
-        PathKind::HostVisible,
-        PathId::HOST_VISIBLE_IN_PLACE,
-        "the kernel writes the display's mapped buffer, the draw reads it where it lies: no copy",
-        Cost::in_place(Medium::Mapped),
-        None,
-        |p| check_in_place(p).and(|| check_mapped(p)),
-        |p| Ok(SharedMemory::open(p, ReadMethod::InPlace, pieces::mapped)?.into()),
-    ),
-    of(
-        PathKind::HostVisible,
-        PathId::HOST_VISIBLE_UPLOAD,
-        "the kernel writes the display's mapped buffer, the display uploads from it: 1 copy",
-        Cost::copied(Medium::Mapped, 1),
-        Some("the display copies to its mapped buffer, which kernels read: 1 copy"),
-        check_mapped,
-        |p| Ok(SharedMemory::open(p, ReadMethod::Upload, pieces::mapped)?.into()),
-    ),
-    of(
-        PathKind::HostVisible,
-        PathId::PINNED_IN_PLACE,
-        "the kernel writes host pages that the display has pinned, the draw reads them: no copy",
-        Cost::in_place(Medium::Pages),
-        None,
-        |p| check_in_place(p).and(|| check_pinned(p)),
-        |p| Ok(SharedMemory::open(p, ReadMethod::InPlace, pieces::pinned)?.into()),
-    ),
-    of(
-        PathKind::HostVisible,
-        PathId::PINNED_UPLOAD,
-        "the kernel writes host pages that the display has pinned, the display uploads: 1 copy",
-        Cost::copied(Medium::Pages, 1),
-        Some("the display copies to pages of the host, which kernels read: 1 copy"),
-        check_pinned,
-        |p| Ok(SharedMemory::open(p, ReadMethod::Upload, pieces::pinned)?.into()),
-    ),
-    of(
-        PathKind::PboStaging,
-        PathId::PBO_PERSISTENT,
-        "read into a ring of persistently mapped pixel buffers with fences, then uploaded: 2 copies",
-        Cost::copied(Medium::Staging, 2),
-        Some("the display copies to its mapped pixel buffer, the backend from there: 2 copies"),
-        |p| p.display.caps().persistent_staging.of_the("display"),
-        |p| Ok(PboStaging::open_persistent(p)?.into()),
-    ),
-    of(
-        PathKind::PboStaging,
-        PathId::PBO_ORPHAN,
-        "read into a pixel buffer that is orphaned and mapped each frame, then uploaded: 2 copies",
-        Cost::copied(Medium::Staging, 2).waiting(),
-        None,
-        |p| p.display.caps().orphaned_staging.of_the("display"),
-        |p| Ok(PboStaging::open_orphan(p)?.into()),
-    ),
-    of(
-        PathKind::HostRoundTrip,
-        PathId::HOST_ROUND_TRIP,
-        "mapped for or read by the host, then uploaded from client memory",
-        Cost::copied(Medium::Client, 1).waiting(),
-        Some("the display is read back to the host, which writes the memory: 3 copies"),
-        |_| Support::Yes,
-        |p| Ok(HostRoundTrip::open(p)?.into()),
-    ),
+        open: |p| Ok(SharedMemory::open(p, ReadMethod::Upload, pieces::exported)?.into()),
+    }
+    .spec(),
+    PathRow {
+        kind: PathKind::HostVisible,
+        id: PathId::HOST_VISIBLE_IN_PLACE,
+        mechanism: "the kernel writes the display's mapped buffer, the draw reads it where it lies: no copy",
+        cost: Cost::in_place(Medium::Mapped),
+        takes: None,
+        check_support: |p| check_in_place(p).and(|| check_mapped(p)),
+        open: |p| Ok(SharedMemory::open(p, ReadMethod::InPlace, pieces::mapped)?.into()),
+    }
+    .spec(),
+    PathRow {
+        kind: PathKind::HostVisible,
+        id: PathId::HOST_VISIBLE_UPLOAD,
+        mechanism: "the kernel writes the display's mapped buffer, the display uploads from it: 1 copy",
+        cost: Cost::copied(Medium::Mapped, 1),
+        takes: Some("the display copies to its mapped buffer, which kernels read: 1 copy"),
+        check_support: check_mapped,
+        open: |p| Ok(SharedMemory::open(p, ReadMethod::Upload, pieces::mapped)?.into()),
+    }
+    .spec(),
+    PathRow {
+        kind: PathKind::HostVisible,
+        id: PathId::PINNED_IN_PLACE,
+        mechanism: "the kernel writes host pages that the display has pinned, the draw reads them: no copy",
+        cost: Cost::in_place(Medium::Pages),
+        takes: None,
+        check_support: |p| check_in_place(p).and(|| check_pinned(p)),
+        open: |p| Ok(SharedMemory::open(p, ReadMethod::InPlace, pieces::pinned)?.into()),
+    }
+    .spec(),
+    PathRow {
+        kind: PathKind::HostVisible,
+        id: PathId::PINNED_UPLOAD,
+        mechanism: "the kernel writes host pages that the display has pinned, the display uploads: 1 copy",
+        cost: Cost::copied(Medium::Pages, 1),
+        takes: Some("the display copies to pages of the host, which kernels read: 1 copy"),
+        check_support: check_pinned,
+        open: |p| Ok(SharedMemory::open(p, ReadMethod::Upload, pieces::pinned)?.into()),
+    }
+    .spec(),
+    PathRow {
+        kind: PathKind::PboStaging,
+        id: PathId::PBO_PERSISTENT,
+        mechanism: "read into a ring of persistently mapped pixel buffers with fences, then uploaded: 2 copies",
+        cost: Cost::copied(Medium::Staging, 2),
+        takes: Some("the display copies to its mapped pixel buffer, the backend from there: 2 copies"),
+        check_support: |p| p.display.caps().persistent_staging.of_the("display"),
+        open: |p| Ok(PboStaging::open_persistent(p)?.into()),
+    }
+    .spec(),
+    PathRow {
+        kind: PathKind::PboStaging,
+        id: PathId::PBO_ORPHAN,
+        mechanism: "read into a pixel buffer that is orphaned and mapped each frame, then uploaded: 2 copies",
+        cost: Cost::copied(Medium::Staging, 2).waiting(),
+        takes: None,
+        check_support: |p| p.display.caps().orphaned_staging.of_the("display"),
+        open: |p| Ok(PboStaging::open_orphan(p)?.into()),
+    }
+    .spec(),
+    PathRow {
+        kind: PathKind::HostRoundTrip,
+        id: PathId::HOST_ROUND_TRIP,
+        mechanism: "mapped for or read by the host, then uploaded from client memory",
+        cost: Cost::copied(Medium::Client, 1).waiting(),
+        takes: Some("the display is read back to the host, which writes the memory: 3 copies"),
+        check_support: |_| Support::Yes,
+        open: |p| Ok(HostRoundTrip::open(p)?.into()),
+    }
+    .spec(),
 ];
 
 impl PathId {
