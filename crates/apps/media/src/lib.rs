@@ -25,7 +25,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-pub mod child;
 mod codec;
 #[cfg(feature = "events")]
 mod event;

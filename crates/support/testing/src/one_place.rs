@@ -100,7 +100,7 @@ fn the_product_starts_children_in_one_place() {
         name.starts_with("crates") && parts.get(3).is_some_and(|part| *part == "src" || *part == "python")
     };
     // The second one belongs to a build script.
-    let others = ["crates/apps/media/src/child.rs", "crates/apps/command/src/build.rs"];
+    let others = ["crates/framework/interop-core/src/describe/child_process.rs", "crates/apps/command/src/build.rs"];
     let mut found = 0;
     for (name, text) in sources().iter().filter(|(name, _)| is_product(name)) {
         // Without the tests at the end of the file.
@@ -113,7 +113,7 @@ fn the_product_starts_children_in_one_place() {
         }
         let starts =
             starts || ["import subprocess", "Popen", "os.fork(", "posix_spawn("].iter().any(|word| text.contains(word));
-        assert!(!starts, "{} starts a process; pixelferry_media::child does", name.display());
+        assert!(!starts, "{} starts a process; ChildProcess does", name.display());
     }
     assert_eq!(found, others.len());
 }

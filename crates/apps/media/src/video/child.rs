@@ -2,8 +2,8 @@
 
 use super::elements::Element;
 use super::error::Error;
-use crate::child::ChildProcess;
 use interop_core::Extent;
+use interop_core::describe::child_process::ChildProcess;
 use std::io::Read as _;
 use std::process::{ChildStderr, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};

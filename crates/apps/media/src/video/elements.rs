@@ -1,7 +1,7 @@
 //! GStreamer's elements: the encoders, in the order in which they are tried, and the elements around them.
 
 use super::error::Error;
-use crate::child::ChildProcess;
+use interop_core::describe::child_process::ChildProcess;
 use std::process::{Command, Stdio};
 
 const INSPECT: &str = "gst-inspect-1.0";

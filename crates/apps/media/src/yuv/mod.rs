@@ -1,5 +1,6 @@
 //! Luma and chroma, the pixels of video: conversion from and to RGB, and frames of YUV4MPEG2 (Y4M), which encoders read
-//! from a pipe.
+//! from a pipe. The crate `yuv` (0.8) is no replacement: it cuts off luma below black, and panics where a picture with an
+//! odd number of rows has padding between its planes.
 
 mod make;
 mod matrix;

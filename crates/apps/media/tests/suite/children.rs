@@ -1,6 +1,6 @@
 //! Children of a program that ends, in every way in which one can.
 
-use pixelferry_media::child::ChildProcess;
+use interop_core::describe::child_process::ChildProcess;
 use pixelferry_testing::wait_until;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, Command, Stdio};

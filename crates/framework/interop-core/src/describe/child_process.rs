@@ -1,7 +1,7 @@
 //! Child processes. The product starts every child as a [`ChildProcess`], so that no child outlives its program.
 
-use interop_core::describe::process::ProcessMark;
-use interop_core::describe::threads;
+use super::process::ProcessMark;
+use super::threads;
 use std::io;
 use std::ops::{Deref, DerefMut};
 use std::process::{Child, Command};
