@@ -9,9 +9,8 @@ use crate::table;
 use pixelferry::{Arg, LinkBuilder, Policy, Scratch, Trials};
 use pixelferry::{ImageAccess, ImageDesc, PixelFormat, SurfaceDesc, Unwritten, report::SharingLevel};
 use pixelferry_demo::complain;
-use pixelferry_demo::scene_options::{parse_format, parse_size};
+use pixelferry_demo::scene_options::{one_of, parse_size};
 use pixelferry_demo::terminal::Output;
-use pixelferry_demo::values::listed;
 use std::error::Error;
 use std::io::IsTerminal as _;
 #[cfg(feature = "bench")]
@@ -29,14 +28,14 @@ pub struct ProbeOptions {
     size: (u32, u32),
     /// Pixel format to test.
     #[arg(long, value_name = "FORMAT", default_value = "RGBA8",
-        value_parser = listed(parse_format, PixelFormat::ALL.map(PixelFormat::name)))]
+        ignore_case = true, value_parser = one_of::<PixelFormat>(PixelFormat::ALL.map(PixelFormat::name)))]
     format: PixelFormat,
     /// Test textures only: leave out paths where the draw reads linear memory.
     #[arg(long)]
     texture: bool,
     /// Content of pixels that a frame leaves unwritten. Paths are timed with this setting.
     #[arg(long, value_name = "RULE", default_value_t,
-        value_parser = listed(|text: &str| text.parse::<Unwritten>(), Unwritten::ALL.map(Unwritten::name)))]
+        value_parser = one_of::<Unwritten>(Unwritten::ALL.map(Unwritten::name)))]
     unwritten: Unwritten,
     /// Choose backend and display together, as `LinkBuilder` does by default: on every pair, time a kernel that
     /// writes every pixel of scratch memory.

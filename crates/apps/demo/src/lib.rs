@@ -5,7 +5,6 @@
 
 pub mod convert;
 pub mod draw_args;
-mod gl_program;
 pub mod pixels;
 pub mod record_args;
 pub mod runner;
@@ -14,7 +13,6 @@ pub mod scene_options;
 pub mod scenes;
 pub mod terminal;
 pub mod trace;
-pub mod values;
 pub mod video;
 
 pub use draw_args::DrawArgs;

@@ -1,13 +1,12 @@
 //! Pixel formats and content of scenes that compute a picture.
 
-use crate::convert::{aces, reinhard, rgb10a2, srgb, unorm8, unorm16};
+use crate::convert::{reinhard, rgb10a2, srgb, unorm8, unorm16};
 use crate::draw_args::DrawArgs;
-use crate::scene_options::parse_format;
-use crate::values::listed;
+use crate::scene_options::one_of;
 use clap::{Args, ValueEnum};
 use half::f16;
 use pixelferry::driver::describe::format::ChannelKind;
-use pixelferry::{AlphaMode, CpuImage, Encoding, Error, ImageAccess, ImageDesc, PixelFormat, Unwritten};
+use pixelferry::{AlphaMode, CpuImage, Encoding, Error, ImageAccess, ImageDesc, PixelFormat, ToneMap, Unwritten};
 
 /// Conversion from computed to stored colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -61,7 +60,7 @@ pub struct PixelOptions {
     #[arg(long, value_enum)]
     pub tone: Option<Tone>,
     /// Storage format of a pixel. [default: RGBA16F for light, else RGBA8]
-    #[arg(long, value_name = "FORMAT", value_parser = listed(parse_format, PixelFormat::ALL.map(PixelFormat::name)))]
+    #[arg(long, value_name = "FORMAT", ignore_case = true, value_parser = one_of::<PixelFormat>(PixelFormat::ALL.map(PixelFormat::name)))]
     pub format: Option<PixelFormat>,
     /// Content of the fourth channel.
     #[arg(long, value_enum, default_value_t)]
@@ -195,7 +194,7 @@ impl Pixels {
                 Tone::None | Tone::Light => c,
                 Tone::Srgb => c.map(srgb),
                 Tone::Reinhard => c.map(|c| srgb(reinhard(c))),
-                Tone::Aces => c.map(|c| srgb(aces(c))),
+                Tone::Aces => ToneMap::AcesNarkowicz.apply(c).map(srgb),
             };
             match self.alpha {
                 Alpha::Opaque => (c, 1.0),

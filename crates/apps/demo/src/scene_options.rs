@@ -2,16 +2,15 @@
 
 use crate::record_args::RecordArgs;
 use crate::scene::SceneError;
-use crate::values::listed;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgGroup, Args};
 use pixelferry::driver::select::MAX_FRAMES_BEHIND;
 use pixelferry::{
-    BackendChoice, DisplayChoice, Extent, ExtentError, LinkBuilder, Mode, PathId, PixelFormat, Policy, SurfaceDesc,
-    Trials,
+    BackendChoice, DisplayChoice, Error, Extent, ExtentError, LinkBuilder, Mode, PathId, Policy, SurfaceDesc, Trials,
     command::{ApiChoice, check_picture_file},
 };
 use std::path::PathBuf;
+use std::str::FromStr;
 
 /// Options of every example.
 #[derive(Debug, Clone, Args)]
@@ -36,7 +35,7 @@ pub struct SceneOptions {
     #[arg(long, value_parser = choices::<DisplayChoice>(), default_value = DisplayChoice::default().name(), requires = "windowless")]
     pub display: DisplayChoice,
     /// Use this path from compute to display; if it does not work, fail and list those that do.
-    #[arg(long, value_name = "PATH", value_parser = listed(parse_path, PathId::ALL.map(PathId::name)))]
+    #[arg(long, value_name = "PATH", value_parser = one_of::<PathId>(PathId::ALL.map(PathId::name)))]
     pub path: Option<PathId>,
     /// Show each frame this many frames late, so that compute and display overlap; `auto` measures the best number.
     /// [default: 0]
@@ -59,6 +58,14 @@ pub struct SceneOptions {
 pub fn choices<T: ApiChoice>() -> impl TypedValueParser<Value = T> {
     let shown = T::all().map(|row| PossibleValue::new(row.name).aliases(row.aliases).help(row.about));
     PossibleValuesParser::new(shown).try_map(|text| T::parse(&text))
+}
+
+/// Parses one of these names.
+pub fn one_of<T>(names: impl IntoIterator<Item = &'static str>) -> impl TypedValueParser<Value = T>
+where
+    T: FromStr<Err = Error> + Clone + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(names).try_map(|name| name.parse())
 }
 
 impl SceneOptions {
@@ -99,12 +106,6 @@ pub fn parse_size(text: &str) -> Result<(u32, u32), ExtentError> {
     text.parse().map(|Extent { width, height }| (width, height))
 }
 
-/// Parses the name of a pixel format.
-pub fn parse_format(text: &str) -> Result<PixelFormat, String> {
-    text.parse()
-        .map_err(|_| format!("unknown format; the formats are {}", PixelFormat::ALL.map(PixelFormat::name).join(", ")))
-}
-
 /// Parses a number of frames.
 pub fn parse_frames(text: &str) -> Result<u32, String> {
     parse_count(text, u32::MAX)
@@ -127,10 +128,6 @@ pub fn parse_mode(text: &str) -> Result<Mode, String> {
             late => Err(format!("{late} frames behind exceeds the limit; give at most {MAX_FRAMES_BEHIND}, or auto")),
         },
     }
-}
-
-fn parse_path(text: &str) -> Result<PathId, String> {
-    text.parse().map_err(|_| format!("unknown path; the paths are {}", PathId::ALL.map(PathId::name).join(", ")))
 }
 
 #[cfg(test)]
@@ -185,7 +182,7 @@ mod tests {
             assert!(said.contains("whole number from 1 to 4294967295") && !said.contains("tip:"), "{said}");
         }
         let said = refused(&["--path", "foo"]);
-        assert!(said.contains("unknown path; the paths are direct, ") && !said.contains("::"), "{said}");
+        assert!(said.contains("[possible values: direct, ") && !said.contains("::"), "{said}");
         let help = Cli::command().render_help().to_string();
         assert!(PathId::ALL.iter().all(|path| help.contains(path.name())), "{help}");
     }

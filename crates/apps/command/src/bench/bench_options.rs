@@ -6,8 +6,7 @@ use crate::bench::size::Size;
 use crate::json::JsonOption;
 use clap::Args;
 use pixelferry::{BackendChoice, DisplayChoice, PixelFormat, command::ApiChoice};
-use pixelferry_demo::scene_options::{parse_count, parse_format};
-use pixelferry_demo::values::listed;
+use pixelferry_demo::scene_options::{one_of, parse_count};
 use std::time::Duration;
 
 /// Default formats of the grid.
@@ -22,7 +21,7 @@ pub struct BenchOptions {
     pub sizes: Vec<Size>,
     /// Pixel formats [default: RGBA8 at every size; RGBA16F, RGBA32F and R32F at 1080p only]
     #[arg(long, value_name = "LIST", value_delimiter = ',',
-        value_parser = listed(parse_format, PixelFormat::ALL.map(PixelFormat::name)))]
+        ignore_case = true, value_parser = one_of::<PixelFormat>(PixelFormat::ALL.map(PixelFormat::name)))]
     pub formats: Vec<PixelFormat>,
     /// Compute devices, by the name of a backend or a part of a device's or driver's name; empty for all.
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_word, help = devices::<BackendChoice>("Compute devices"))]

@@ -181,6 +181,9 @@ mod tests {
         let [none, short, long] = [0, 2, 5].map(Duration::from_secs);
         assert_eq!(no_time(short, long), None);
         assert_eq!(no_time(none, none).as_deref(), Some("no time: --budget is used up"));
-        assert_eq!(no_time(long, short).unwrap(), "no time: the cell takes about 5 s; 2 s of --budget are left");
+        assert_eq!(
+            no_time(long, short).unwrap(),
+            "no time: this measurement takes about 5 s, but only 2 s of --budget are left"
+        );
     }
 }

@@ -1,10 +1,9 @@
 //! The classic first program: computes points of a sine into a vertex buffer and draws them as a line strip.
 
 use super::open;
-use crate::gl_program::GlProgram;
 use crate::scene::{FrameTarget, Scene, SceneError};
 use glow::HasContext as _;
-use pixelferry::api::gl::{GlDisplay, Viewport};
+use pixelferry::api::gl::{GlDisplay, OwnedObject, Viewport};
 use pixelferry::{
     Arg, AutoLink, CpuKernelExt, Kernel, KernelSource, Link, LinkBuilder, Policy, SurfaceDesc, Unwritten,
 };
@@ -16,7 +15,23 @@ pub const POINTS: u32 = 10_000;
 /// A line strip along a sine.
 pub struct Sine {
     link: AutoLink<Arc<dyn Kernel>>,
-    line: Option<GlProgram>,
+    line: Option<LineProgram>,
+}
+
+/// Draws the points as a line.
+struct LineProgram {
+    program: OwnedObject<glow::Program>,
+    array: OwnedObject<glow::VertexArray>,
+}
+
+impl LineProgram {
+    /// The display's context must be current, as it is after asking for a surface's buffer.
+    fn new(display: &GlDisplay) -> Result<Self, SceneError> {
+        let program = display.link_program(VERTEX, FRAGMENT)?;
+        // SAFETY: the display's context is current; nothing else deletes the array.
+        let array = unsafe { display.gl().create_vertex_array().map(|array| display.own(array)) };
+        Ok(Self { program, array: array.map_err(SceneError::Shader)? })
+    }
 }
 
 impl Sine {
@@ -53,22 +68,32 @@ impl Scene for Sine {
         self.link.set_policy(policy)
     }
 
-    fn draw(&mut self, gl: &GlDisplay, viewport: Viewport) -> Result<(), SceneError> {
+    fn draw(&mut self, display: &GlDisplay, viewport: Viewport) -> Result<(), SceneError> {
         let shown = self.link.link().shown()?;
-        let buffer = gl.surface_buffer(shown.surface())?;
+        let buffer = display.surface_buffer(shown.surface())?;
         let line = match &self.line {
             Some(line) => line,
-            None => self.line.insert(GlProgram::new(gl, VERTEX, FRAGMENT)?),
+            None => self.line.insert(LineProgram::new(display)?),
         };
-        let draw = |gl: &glow::Context| {
-            // SAFETY: the context is current; the buffer contains POINTS pairs of floats.
+        let gl = display.gl();
+        let draw = || {
+            // SAFETY: the context is current (the buffer was just requested from it) and owns the objects; the buffer
+            // contains POINTS pairs of floats.
             unsafe {
+                gl.viewport(viewport.x, viewport.y, viewport.width as i32, viewport.height as i32);
+                gl.use_program(Some(line.program.get()));
+                gl.bind_vertex_array(Some(line.array.get()));
+                gl.bind_buffer(glow::ARRAY_BUFFER, Some(buffer.name));
+                gl.enable_vertex_attrib_array(0);
+                gl.vertex_attrib_pointer_f32(0, 2, glow::FLOAT, false, 0, buffer.offset as i32);
                 gl.clear_color(0.05, 0.06, 0.09, 1.0);
                 gl.clear(glow::COLOR_BUFFER_BIT);
                 gl.draw_arrays(glow::LINE_STRIP, 0, POINTS as i32);
+                gl.bind_vertex_array(None);
+                gl.use_program(None);
             }
         };
-        Ok(gl.timed("line", || line.with(viewport, buffer, 2, draw))?)
+        Ok(display.timed("line", draw)?)
     }
 }
 

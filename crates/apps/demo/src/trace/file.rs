@@ -1,7 +1,6 @@
 //! The trace's file, which consists of whole lines at any time.
 
 use pixelferry::driver::DeviceSpan;
-use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::fs::File;
@@ -34,36 +33,6 @@ struct TraceState {
     threads: HashMap<ThreadId, u32>,
     tracks: HashMap<Arc<str>, u32>,
     arrows: u64,
-}
-
-/// One line of the file; the trace event format explains the letters.
-#[derive(Serialize)]
-struct Event<'a> {
-    name: &'a str,
-    cat: &'a str,
-    ph: &'static str,
-    /// Microseconds, like all times.
-    ts: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    dur: Option<f64>,
-    pid: u32,
-    tid: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    id: Option<u64>,
-    /// Binds the end of an arrow to the slice around that moment.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    bp: Option<&'static str>,
-    /// Scope of an instant's mark.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    s: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    args: Option<&'a Args>,
-}
-
-impl<'a> Event<'a> {
-    fn new(ph: &'static str, name: &'a str, cat: &'a str, (pid, tid): (u32, u32), ts: f64) -> Self {
-        Self { name, cat, ph, ts, dur: None, pid, tid, id: None, bp: None, s: None, args: None }
-    }
 }
 
 /// Fractional microseconds, as the format counts time.
@@ -102,7 +71,7 @@ impl TraceFile {
         let (ts, dur) = (self.at(start), micros(end.saturating_duration_since(start)));
         let mut state = self.lock();
         let place = (HOST, state.this_thread());
-        state.write(&Event { dur: Some(dur), args: Some(args), ..Event::new("X", name, category, place, ts) });
+        state.write(place, ts, json!({ "ph": "X", "name": name, "cat": category, "dur": dur, "args": args }));
     }
 
     /// Writes an event that happened on this thread now.
@@ -110,12 +79,11 @@ impl TraceFile {
         let ts = self.at(Instant::now());
         let mut state = self.lock();
         let place = (HOST, state.this_thread());
-        state.write(&Event { s: Some("t"), args: Some(args), ..Event::new("i", name, category, place, ts) });
+        state.write(place, ts, json!({ "ph": "i", "s": "t", "name": name, "cat": category, "args": args }));
     }
 
     /// Writes a slice of a device's work, and an arrow to it from where the host queued it.
     pub fn device_slice(&self, span: &DeviceSpan) {
-        const CATEGORY: &str = "device";
         let DeviceSpan { track, work, start, end, uncertainty, .. } = span;
         let mut args = Args::new();
         if let Some(tag) = work.frame {
@@ -129,11 +97,12 @@ impl TraceFile {
         let dur = micros(end.saturating_duration_since(*start));
         let mut state = self.lock();
         let (from, to) = ((HOST, state.thread(work.thread)), (DEVICES, state.track(track)));
-        state.write(&Event { dur: Some(dur), args: Some(&args), ..Event::new("X", &work.name, CATEGORY, to, ts) });
+        state.write(to, ts, json!({ "ph": "X", "name": work.name, "cat": "device", "dur": dur, "args": args }));
         state.arrows += 1;
-        let id = Some(state.arrows);
-        state.write(&Event { id, ..Event::new("s", "queued", CATEGORY, from, queued) });
-        state.write(&Event { id, bp: Some("e"), ..Event::new("f", "queued", CATEGORY, to, ts) });
+        let id = state.arrows;
+        state.write(from, queued, json!({ "ph": "s", "name": "queued", "cat": "device", "id": id }));
+        // `bp` binds the end of the arrow to the slice around that moment.
+        state.write(to, ts, json!({ "ph": "f", "bp": "e", "name": "queued", "cat": "device", "id": id }));
     }
 
     /// Passes everything to the system, so that the file survives if the program is killed.
@@ -159,17 +128,19 @@ impl TraceState {
         }
     }
 
-    fn write(&mut self, event: &impl Serialize) {
+    /// Writes an event as one line; the trace event format explains the names. `ts` is in microseconds, like all times.
+    fn write(&mut self, (pid, tid): (u32, u32), ts: f64, mut event: Value) {
         let before: &[u8] = if self.is_empty { b"\n" } else { b",\n" };
         self.is_empty = false;
+        (event["pid"], event["tid"], event["ts"]) = (pid.into(), tid.into(), ts.into());
         self.try_to(|out| {
             out.write_all(before)?;
-            Ok(serde_json::to_writer(out, event)?)
+            Ok(serde_json::to_writer(out, &event)?)
         });
     }
 
-    fn describe(&mut self, what: &str, (pid, tid): (u32, u32), name: &str) {
-        self.write(&json!({ "name": what, "ph": "M", "pid": pid, "tid": tid, "args": { "name": name } }));
+    fn describe(&mut self, what: &str, place: (u32, u32), name: &str) {
+        self.write(place, 0.0, json!({ "ph": "M", "name": what, "args": { "name": name } }));
     }
 
     fn this_thread(&mut self) -> u32 {

@@ -1,13 +1,13 @@
 //! Writes spans and events of the crate `tracing` to the file.
 
 use crate::trace::file::{Args, TraceFile};
+use serde::Serialize;
 use serde_json::Value;
-use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Instant;
-use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Subscriber};
+use tracing_serde::fields::AsMap as _;
 use tracing_subscriber::layer::{Context, Layer};
 use tracing_subscriber::registry::LookupSpan;
 
@@ -17,44 +17,16 @@ pub struct HostSpans(pub Arc<TraceFile>);
 /// State of a span.
 #[derive(Default)]
 struct Slice {
-    args: Fields,
+    args: Args,
     /// Since when it is entered, and how often it was entered again.
     since: Option<Instant>,
     depth: usize,
 }
 
-#[derive(Default)]
-struct Fields(Args);
-
-impl Fields {
-    fn set(&mut self, field: &Field, value: impl Into<Value>) {
-        self.0.insert(field.name().into(), value.into());
-    }
-}
-
-impl Visit for Fields {
-    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
-        self.set(field, format!("{value:?}"));
-    }
-
-    fn record_str(&mut self, field: &Field, value: &str) {
-        self.set(field, value);
-    }
-
-    fn record_bool(&mut self, field: &Field, value: bool) {
-        self.set(field, value);
-    }
-
-    fn record_i64(&mut self, field: &Field, value: i64) {
-        self.set(field, value);
-    }
-
-    fn record_u64(&mut self, field: &Field, value: u64) {
-        self.set(field, value);
-    }
-
-    fn record_f64(&mut self, field: &Field, value: f64) {
-        self.set(field, value);
+/// Adds a span's or an event's fields.
+fn add(args: &mut Args, fields: &impl Serialize) {
+    if let Ok(Value::Object(fields)) = serde_json::to_value(fields) {
+        args.extend(fields);
     }
 }
 
@@ -62,14 +34,14 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for HostSpans {
     fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
         let Some(span) = context.span(id) else { return };
         let mut slice = Slice::default();
-        attributes.record(&mut slice.args);
+        add(&mut slice.args, &attributes.field_map());
         span.extensions_mut().insert(slice);
     }
 
     fn on_record(&self, id: &Id, values: &Record<'_>, context: Context<'_, S>) {
         let Some(span) = context.span(id) else { return };
         if let Some(slice) = span.extensions_mut().get_mut::<Slice>() {
-            values.record(&mut slice.args);
+            add(&mut slice.args, &values.field_map());
         }
     }
 
@@ -90,20 +62,20 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for HostSpans {
                 && let Some(since) = slice.since.take()
             {
                 let metadata = span.metadata();
-                self.0.host_slice(metadata.name(), metadata.target(), since, now, &slice.args.0);
+                self.0.host_slice(metadata.name(), metadata.target(), since, now, &slice.args);
             }
         }
     }
 
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
-        let mut fields = Fields::default();
-        event.record(&mut fields);
+        let mut fields = Args::new();
+        add(&mut fields, &event.field_map());
         let metadata = event.metadata();
-        fields.0.insert("level".into(), metadata.level().as_str().into());
-        let name = match fields.0.remove("message") {
+        fields.insert("level".into(), metadata.level().as_str().into());
+        let name = match fields.remove("message") {
             Some(Value::String(message)) => message,
             _ => metadata.name().into(),
         };
-        self.0.instant(&name, metadata.target(), &fields.0);
+        self.0.instant(&name, metadata.target(), &fields);
     }
 }

@@ -4,14 +4,12 @@ use super::Show;
 use super::player::Player;
 use super::ui::Ui;
 use image::RgbaImage;
-use pixelferry::api::gl::OffscreenTarget;
 use pixelferry::driver::describe::words::counted;
 use pixelferry::save_rgba8;
 use pixelferry_demo::runner::{check_saves, gl_of, introduce, without_window};
 use pixelferry_demo::{SceneOptions, say};
 use pixelferry_view::paint::PanelMesh;
 use pixelferry_view::paint::gl::GlPainter;
-use pixelferry_view::paint::software::Canvas;
 use std::error::Error;
 
 /// Default number of frames: enough for a graph of their times.
@@ -47,46 +45,25 @@ pub fn run(show: Show, common: &SceneOptions) -> Result<(), Box<dyn Error>> {
 pub fn picture_after(show: &Show, player: &mut Player, frames: u64) -> Result<RgbaImage, Box<dyn Error>> {
     let (width, height) = show.size;
     let mut ui = Ui::default();
-    let gl = gl_of(player.scene());
-    let target = gl.as_ref().map(|gl| gl.create_offscreen_target(width, height)).transpose()?;
+    let gl = gl_of(player.scene()).ok_or("the controls are drawn with OpenGL; use --plain")?;
+    let target = gl.create_offscreen_target(width, height)?;
     let mut painted = ui.run(ui.input_without_window(show.size, 0), player).painted;
+    let draw = |player: &mut Player, painted: &PanelMesh| -> pixelferry::Result<()> {
+        target.bind()?;
+        gl.clear(super::ui::BEHIND)?;
+        player.draw(painted.area(height));
+        Ok(())
+    };
     for frame in 1..=frames.max(1) {
         player.frame(frame as f32 * SECONDS_PER_FRAME);
-        if let (Some(gl), Some(target)) = (&gl, &target) {
-            target.bind()?;
-            gl.clear(super::ui::BEHIND)?;
-            player.draw(painted.area(height));
-        }
+        draw(player, &painted)?;
         let ran = ui.run(ui.input_without_window(show.size, frame), player);
         painted.follow(ran.painted);
         ran.actions.into_iter().for_each(|action| player.act(action));
     }
     // Frames that are shown late are saved, too.
     player.scene().link().flush()?;
-    match (&gl, &target) {
-        (Some(gl), Some(target)) => by_gl(gl, target, player, &painted),
-        _ => Ok(by_software(player, &painted, show.size)),
-    }
-}
-
-fn by_gl(
-    gl: &std::rc::Rc<pixelferry::api::gl::GlDisplay>,
-    target: &OffscreenTarget,
-    player: &mut Player,
-    painted: &PanelMesh,
-) -> Result<RgbaImage, Box<dyn Error>> {
-    let (width, height) = target.size();
-    target.bind()?;
-    gl.clear(super::ui::BEHIND)?;
-    player.draw(painted.area(height));
-    GlPainter::new(gl)?.paint(painted, (width, height))?;
+    draw(player, &painted)?;
+    GlPainter::new(&gl)?.paint(&painted, (width, height))?;
     Ok(RgbaImage::from_raw(width, height, target.read_pixels()?).ok_or("a short picture")?)
-}
-
-/// Draws in memory, for displays without OpenGL.
-fn by_software(player: &mut Player, painted: &PanelMesh, (width, height): (u32, u32)) -> RgbaImage {
-    let mut canvas = Canvas::new(width, height, super::ui::BEHIND);
-    player.draw_in_memory(&mut canvas, painted.place());
-    canvas.paint(painted);
-    canvas.into_picture()
 }

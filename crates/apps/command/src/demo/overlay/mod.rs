@@ -6,7 +6,7 @@
 //! | `draw_args` | which draw arguments have an effect |
 //! | `times`, `log` | frame times and the library's messages |
 //! | `ui` | the panels |
-//! | `pixelferry_view::paint` | draws panels into a picture, with OpenGL or in software |
+//! | `pixelferry_view::paint` | draws panels with OpenGL |
 //! | `window`, `headless` | the loops |
 //!
 //! A change makes the new scene or link before it drops the old one. If that fails, the panel shows a message and
@@ -26,7 +26,8 @@ mod window;
 pub use log::Log;
 
 use super::DemoOptions;
-use pixelferry::{Extent, LinkBuilder};
+use pixelferry::command::ApiChoice as _;
+use pixelferry::{DisplayChoice, Extent, LinkBuilder, open_headless};
 use pixelferry_demo::scene_options::parse_size;
 use pixelferry_demo::scenes::filter::Filter;
 use pixelferry_demo::{DrawArgs, SceneError, SceneOptions};
@@ -66,8 +67,18 @@ pub fn refusal(options: &OverlayOptions, common: &SceneOptions) -> Option<String
     if common.publish.is_some() {
         return Some("--publish is set".into());
     }
-    let small = width < LEAST.width || height < LEAST.height;
-    small.then(|| format!("the controls need {LEAST} pixels; {width}x{height} were requested"))
+    if width < LEAST.width || height < LEAST.height {
+        return Some(format!("the controls need {LEAST} pixels; {width}x{height} were requested"));
+    }
+    // A window always has OpenGL.
+    let gl = match common.display {
+        _ if !common.is_headless() => return None,
+        DisplayChoice::Auto | DisplayChoice::Gl => {
+            open_headless(DisplayChoice::Gl).err().map(|error| error.to_string())
+        }
+        other => Some(format!("the display is {}", other.name())),
+    };
+    gl.map(|reason| format!("they are drawn with OpenGL; {reason}"))
 }
 
 /// Shows the scene with its controls.

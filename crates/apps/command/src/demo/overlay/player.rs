@@ -8,7 +8,6 @@ use pixelferry::LinkBuilder;
 use pixelferry::api::gl::{GlDisplay, Viewport};
 use pixelferry_demo::runner::gl_of;
 use pixelferry_demo::{DrawArgs, Scene, SceneError};
-use pixelferry_view::paint::software::Canvas;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Instant;
@@ -70,14 +69,6 @@ impl Player {
         if let Some(gl) = &self.gl
             && let Err(error) = self.scene.draw(gl, area)
         {
-            self.log.add(Level::ERROR, format!("not drawn: {error}"));
-        }
-    }
-
-    /// Draws the shown frame into `area` of a picture, in pixels, without OpenGL.
-    pub fn draw_in_memory(&mut self, canvas: &mut Canvas, area: egui::Rect) {
-        let draw_options = self.scene.draw_options().copied().unwrap_or_default();
-        if let Err(error) = canvas.picture(self.scene.link(), &draw_options, area) {
             self.log.add(Level::ERROR, format!("not drawn: {error}"));
         }
     }

@@ -72,11 +72,9 @@ impl Ui {
 
     /// Lays out the panels and tessellates them.
     pub fn run(&mut self, input: RawInput, player: &mut Player) -> Ran {
-        let (output, actions, picture) = self.lay_out(input, player);
-        let scale = output.pixels_per_point;
-        let primitives = self.context.tessellate(output.shapes, scale);
-        let painted = PanelMesh { primitives, textures: output.textures_delta, scale, picture };
-        Ran { painted, actions, platform: output.platform_output }
+        let (mut output, actions, picture) = self.lay_out(input, player);
+        let platform = std::mem::take(&mut output.platform_output);
+        Ran { painted: PanelMesh::of(&self.context, output, picture), actions, platform }
     }
 }
 
