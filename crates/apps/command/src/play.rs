@@ -15,16 +15,17 @@ use std::time::Duration;
 #[derive(clap::Args)]
 #[command(group = clap::ArgGroup::new("windowless").multiple(true))]
 pub struct PlayOptions {
-    /// File to play. Its extension selects the language: .glsl (Shadertoy), .fs (ISF), .comp (GLSL), .wgsl, .cl (OpenCL
-    /// C), .cu (CUDA C++).
+    /// File to play. Its extension selects the language: .glsl (Shadertoy), .fs (ISF), .frag (glslViewer), .comp (GLSL),
+    /// .wgsl, .cl (OpenCL C), .cu (CUDA C++).
     #[arg(value_name = "FILE", required_unless_present = "trial")]
     file: Option<PathBuf>,
     /// Backend to compute with; by default the one for the file's language. Some languages run on several.
     #[arg(long, value_parser = choices::<BackendChoice>(), default_value = BackendChoice::default().name())]
     backend: BackendChoice,
-    /// Initial size of the window, or size of the picture, in pixels.
-    #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = parse_size, default_value = "800x450")]
-    size: (u32, u32),
+    /// Initial size of the window, or size of the picture, in pixels. [default: 800x450; headless, the size of an ISF
+    /// filter's image]
+    #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = parse_size)]
+    size: Option<(u32, u32)>,
     /// Input for a channel that the shader does not name itself: NUMBER=FILE (.png, .jpg, .y4m, others via GStreamer),
     /// NUMBER=stream:NAME or NUMBER=bufA.
     #[arg(long, value_name = "NUMBER=SOURCE", value_parser = parse_channel)]
@@ -95,10 +96,12 @@ pub fn run(options: PlayOptions) -> Result<(), Box<dyn Error>> {
     let is_headless = options.headless || options.out.is_some();
     let mut recorder = record.begin(is_headless || options.step.is_some())?;
     let film = recorder.as_ref().and_then(Recorder::step).map(Duration::from_secs_f32);
+    let (width, height) = options.size.unwrap_or((800, 450));
     let played = PlayerOptions {
         wishes: Wishes { backend: options.backend, channels: options.channel },
         display: DisplayChoice::Auto,
-        size: Extent::new(options.size.0, options.size.1),
+        size: Extent::new(width, height),
+        follows_image: is_headless && options.size.is_none(),
         set: options.set,
         step: options.step.or(film),
         limit: options.limit,

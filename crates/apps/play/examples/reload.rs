@@ -1,11 +1,11 @@
 //! Time from saving a text to its picture: median and 99th percentile, for each backend that is there.
 //!
-//! `cargo run --release -p pixelferry-play --features vulkan --example reload [SAVES]`. Each save is another text, so that no
+//! `cargo run --release -p pixelferry-play --example reload [SAVES]`. Each save is another text, so that no
 //! cache knows it. The time begins before the file is written and ends with the picture's pixels on the host; the file is looked
 //! at without a pause, where a window does so with each frame.
 
 use pixelferry::command::ApiChoice as _;
-use pixelferry::{Argument, BackendChoice, Extent, ImageView, KernelSource, PixelFormat, Target, View};
+use pixelferry::{Argument, BackendChoice, Extent, ImageView, KernelSource, PixelFormat, Target, View, open_backend};
 use pixelferry_play::{Player, PlayerOptions, TextVoucher, Wishes, serve};
 use std::error::Error;
 use std::io::Write as _;
@@ -15,9 +15,8 @@ use std::{env, fs, io, thread};
 
 const SIZE: Extent = Extent::new(800, 450);
 /// A text for each backend, with a number instead of `N`.
-const TEXTS: [(BackendChoice, &str, &str); 5] = [
+const TEXTS: [(BackendChoice, &str, &str); 4] = [
     (BackendChoice::Gl, "glsl", SHADER),
-    (BackendChoice::Vulkan, "glsl", SHADER),
     (BackendChoice::Gl, "wgsl", WGSL),
     (BackendChoice::OpenCl, "cl", OPENCL),
     (BackendChoice::Cuda, "cu", CUDA),
@@ -123,7 +122,7 @@ fn measure(
         if !player.faults().is_empty() {
             return Err(pixelferry_play::lines(player.faults()).into());
         }
-        player.link().read_back()?;
+        player.picture()?;
         saved.push(begun.elapsed());
     }
     let mut compiled = Vec::new();
@@ -137,7 +136,7 @@ fn measure(
                 _ => break,
             }
         };
-        let backend = player.link().backend();
+        let backend = open_backend(backend, &[])?;
         let view = ImageView::packed(SIZE, PixelFormat::Rgba8, 1, 0, false)?;
         let mut memory = backend.allocate(SIZE.pixels() as usize * 4)?;
         let begun = Instant::now();
@@ -147,5 +146,5 @@ fn measure(
         backend.finish()?;
         compiled.push(begun.elapsed());
     }
-    Ok(ReloadTimes { device: player.link().backend().device().to_string(), saved, compiled })
+    Ok(ReloadTimes { device: player.device().to_string(), saved, compiled })
 }

@@ -13,6 +13,8 @@ const MOST: Duration = Duration::from_secs(1);
 pub struct Clock {
     /// Time per frame; `None` follows the real time.
     step: Option<Duration>,
+    /// When it was created; steps start there.
+    begun: SystemTime,
     time: Duration,
     delta: Duration,
     frame: i32,
@@ -22,9 +24,9 @@ pub struct Clock {
 
 impl Clock {
     /// A clock that starts with the first frame, in fixed steps if `step` is given.
-    pub const fn new(step: Option<Duration>) -> Self {
-        let (time, delta) = (Duration::ZERO, STEP);
-        Self { step, time, delta, frame: 0, last: None, is_halted: false }
+    pub fn new(step: Option<Duration>) -> Self {
+        let (begun, time, delta) = (SystemTime::now(), Duration::ZERO, STEP);
+        Self { step, begun, time, delta, frame: 0, last: None, is_halted: false }
     }
 
     /// Pauses or continues.
@@ -46,8 +48,8 @@ impl Clock {
     /// Returns the moment of the next frame. The pointer is unknown here.
     pub fn now(&self) -> Moment {
         let (time, delta) = (self.time.as_secs_f32(), self.delta.as_secs_f32());
-        // Steps are for reproducible pictures, so the date is fixed, too.
-        let date = if self.step.is_some() { [1970.0, 0.0, 1.0, time] } else { date(SystemTime::now()) };
+        // Steps continue from today, so that a shader with a calendar shows a real one.
+        let date = date(if self.step.is_some() { self.begun + self.time } else { SystemTime::now() });
         Moment { time, delta, frame: self.frame, mouse: [0.0; 4], date }
     }
 
@@ -64,20 +66,11 @@ impl Clock {
     }
 }
 
-/// Year, month from 0, day and seconds of the day in UTC (Howard Hinnant's `civil_from_days`).
+/// Year, month from 0, day and seconds of the day in UTC.
 fn date(now: SystemTime) -> [f32; 4] {
-    let since = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    let days = i64::try_from(since.as_secs() / 86_400).unwrap_or(0) + 719_468;
-    let era = days.div_euclid(146_097);
-    let day_of_era = days.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month + 2) / 5 + 1;
-    // In that algorithm, years begin in March.
-    let (year, month) = (year_of_era + era * 400 + i64::from(month >= 10), (month + 2) % 12);
-    let seconds = since - Duration::from_secs(since.as_secs() / 86_400 * 86_400);
-    [year as f32, month as f32, day as f32, seconds.as_secs_f32()]
+    let date = jiff::Timestamp::try_from(now).unwrap_or_default().to_zoned(jiff::tz::TimeZone::UTC).datetime();
+    let seconds = (date - date.date().to_datetime(jiff::civil::Time::midnight())).total(jiff::Unit::Second);
+    [f32::from(date.year()), f32::from(date.month() - 1), f32::from(date.day()), seconds.unwrap_or(0.0) as f32]
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use pixelferry::{Error, SaveError};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// An error in the user's shader.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,6 +17,19 @@ pub struct Fault {
     pub column: Option<u32>,
     /// Message of the compiler.
     pub text: String,
+}
+
+impl Fault {
+    /// An error that was found before compiling.
+    pub(crate) fn new(file: &Path, line: Option<u32>, text: impl Into<String>) -> Self {
+        Self { file: file.to_owned(), line, column: None, text: text.into() }
+    }
+}
+
+impl From<Fault> for PlayError {
+    fn from(fault: Fault) -> Self {
+        Self::Faults(vec![fault])
+    }
 }
 
 impl fmt::Display for Fault {
@@ -83,6 +96,17 @@ pub enum PlayError {
     /// The trial process did not start, or ended before it was ready.
     #[error("the trial process: {0}")]
     Trial(String),
+    /// There is no OpenGL for a fragment shader.
+    #[error("{} is a fragment shader, which needs OpenGL 3.3 or OpenGL ES 3.0: {reason}", file.display())]
+    NoOpenGl {
+        /// The file.
+        file: PathBuf,
+        /// Why there is no OpenGL.
+        reason: Error,
+    },
+    /// OpenGL refused what a fragment shader needs.
+    #[error("OpenGL: {0}")]
+    OpenGl(String),
     /// A backend or the display reported an error.
     #[error(transparent)]
     Driver(#[from] Error),
@@ -96,12 +120,12 @@ pub enum PlayError {
 
 impl PlayError {
     /// Converts the error to faults: those of the shader, or one for the whole error.
-    pub fn into_faults(self, file: &std::path::Path) -> Vec<Fault> {
+    pub fn into_faults(self, file: &Path) -> Vec<Fault> {
         match self {
             Self::Faults(faults) => faults,
             // A fault's text begins with its file, so leave the file out here.
-            Self::File { file, source } => vec![Fault { file, line: None, column: None, text: source.to_string() }],
-            other => vec![Fault { file: file.to_owned(), line: None, column: None, text: other.to_string() }],
+            Self::File { file, source } => vec![Fault::new(&file, None, source.to_string())],
+            other => vec![Fault::new(file, None, other.to_string())],
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::error::PlayError;
 use crate::pass::TextVoucher;
 use crate::player::{Player, PlayerOptions};
 use pixelferry::command::check_picture_file;
-use pixelferry::{picture, save_picture};
+use pixelferry::save_rgba8;
 use pixelferry_media::record::Recorder;
 use std::path::Path;
 use std::process::Command;
@@ -34,17 +34,17 @@ pub fn play_headless(
     let step = Some(options.step.unwrap_or(STEP));
     let mut player = Player::open(PlayerOptions { step, ..options }, None, command, vouched)?;
     player.settle()?;
-    player.wait_for_streams(FIRST)?;
+    player.running.as_ref().map_or(Ok(()), |running| running.wait_for_streams(FIRST))?;
     // The first frame was computed with the program.
-    player.rewind()?;
+    player.rewind();
     for _ in 0..frames.max(1) {
         player.frame(true);
         player.settle()?;
         if let Some(recorder) = &mut recorder {
-            recorder.put_picture(picture(player.link())?)?;
+            recorder.put_picture(player.picture()?)?;
         }
     }
-    Ok(out.map_or(Ok(()), |out| save_picture(player.link(), out))?)
+    out.map_or(Ok(()), |out| Ok(save_rgba8(player.picture()?, out)?))
 }
 
 impl Player {

@@ -24,156 +24,111 @@ pub struct Moment {
     pub date: [f32; 4],
 }
 
-/// An input number of a frame.
+/// A parameter of a kernel, by the index of its number among the [`numbers`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Number {
-    Time,
-    Delta,
-    Rate,
-    Frame,
-    Mouse(usize),
-    Date(usize),
-    Width,
-    Height,
-    /// Width and height of a channel in pixels.
-    ChannelWidth(usize),
-    ChannelHeight(usize),
-    /// Width and height packed in one word.
-    ChannelSize(usize),
-    Slider(usize),
-}
-
-/// A parameter of a kernel.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Param {
-    Float(Number),
-    Int(Number),
-    Uint(Number),
+    Float(usize),
+    Int(usize),
+    Uint(usize),
     /// Pixels of a channel.
     Channel(usize),
 }
 
-/// Numbers that shaders read by index (`pf_arg_f32` and similar), before the sliders.
-pub const PLACES: [Param; 16] = [
-    Param::Float(Number::Time),
-    Param::Float(Number::Delta),
-    Param::Float(Number::Rate),
-    Param::Int(Number::Frame),
-    Param::Float(Number::Mouse(0)),
-    Param::Float(Number::Mouse(1)),
-    Param::Float(Number::Mouse(2)),
-    Param::Float(Number::Mouse(3)),
-    Param::Float(Number::Date(0)),
-    Param::Float(Number::Date(1)),
-    Param::Float(Number::Date(2)),
-    Param::Float(Number::Date(3)),
-    Param::Uint(Number::ChannelSize(0)),
-    Param::Uint(Number::ChannelSize(1)),
-    Param::Uint(Number::ChannelSize(2)),
-    Param::Uint(Number::ChannelSize(3)),
-];
+/// Names of the first numbers, for languages whose kernels have named parameters.
+const NAMES: &str = "iTime iTimeDelta iFrameRate iFrame iMouse_x iMouse_y iMouse_z iMouse_w \
+                     iDate_x iDate_y iDate_z iDate_w iResolution_x iResolution_y \
+                     iChannel0_width iChannel0_height iChannel1_width iChannel1_height \
+                     iChannel2_width iChannel2_height iChannel3_width iChannel3_height";
+/// Index of the first channel's width and height packed in one word; the sliders follow these words.
+const PACKED: usize = 22;
+const SLIDERS: usize = PACKED + CHANNELS;
 
+/// Count of the numbers that shaders read by index (`pf_arg_f32` and similar), before the sliders.
+pub const PLACES: usize = 16;
 /// Maximum number of sliders for languages that read numbers by index.
 pub const MOST_SLIDERS: usize = 16;
 
-/// Parameter names in languages whose kernels have named parameters; sliders use their own names.
-const NAMES: [(&str, Number); 14] = [
-    ("iTime", Number::Time),
-    ("iTimeDelta", Number::Delta),
-    ("iFrameRate", Number::Rate),
-    ("iFrame", Number::Frame),
-    ("iMouse_x", Number::Mouse(0)),
-    ("iMouse_y", Number::Mouse(1)),
-    ("iMouse_z", Number::Mouse(2)),
-    ("iMouse_w", Number::Mouse(3)),
-    ("iDate_x", Number::Date(0)),
-    ("iDate_y", Number::Date(1)),
-    ("iDate_z", Number::Date(2)),
-    ("iDate_w", Number::Date(3)),
-    ("iResolution_x", Number::Width),
-    ("iResolution_y", Number::Height),
-];
+/// A moment, and the values of the sliders.
+pub type FrameValues<'a> = (&'a Moment, &'a [f32]);
 
-impl Number {
-    /// Returns the parameter of this name.
-    pub fn named(name: &str, sliders: &[Slider]) -> Option<Self> {
-        let known = NAMES.iter().find(|(known, _)| *known == name).map(|(_, number)| *number);
-        known.or_else(|| Some(Self::Slider(sliders.iter().position(|slider| slider.name == name)?))).or_else(|| {
-            let (channel, side) = name.strip_prefix("iChannel")?.split_once('_')?;
-            let channel = channel.parse().ok().filter(|channel| *channel < CHANNELS)?;
-            match side {
-                "width" => Some(Self::ChannelWidth(channel)),
-                "height" => Some(Self::ChannelHeight(channel)),
-                _ => None,
-            }
-        })
-    }
-
-    /// Lists the names, for messages.
-    pub fn names(sliders: &[Slider]) -> String {
-        let all = NAMES.iter().map(|(name, _)| *name).chain(sliders.iter().map(|slider| slider.name.as_str()));
-        all.chain(["iChannel0 (a pointer)", "iChannel0_width"]).collect::<Vec<_>>().join(", ")
-    }
-
-    fn value(self, now: &FrameInputs<'_>) -> f64 {
-        let Moment { time, delta, frame, mouse, date } = now.moment;
-        let size = |channel: usize| now.channels.get(channel).copied().unwrap_or(Extent::new(0, 0));
-        let part = |all: [f32; 4], at: usize| f64::from(all.get(at).copied().unwrap_or(0.0));
-        match self {
-            Self::Time => f64::from(time),
-            Self::Delta => f64::from(delta),
-            Self::Rate => 1.0 / f64::from(delta.max(1e-6)),
-            Self::Frame => f64::from(frame),
-            Self::Mouse(at) => part(if now.is_from_top { from_top(mouse, now.size) } else { mouse }, at),
-            Self::Date(at) => part(date, at),
-            Self::Width => f64::from(now.size.width),
-            Self::Height => f64::from(now.size.height),
-            Self::ChannelWidth(channel) => f64::from(size(channel).width),
-            Self::ChannelHeight(channel) => f64::from(size(channel).height),
-            Self::ChannelSize(channel) => {
-                let Extent { width, height } = size(channel);
-                f64::from(width.min(0xffff) | height.min(0xffff) << 16)
-            }
-            Self::Slider(at) => f64::from(now.sliders.get(at).copied().unwrap_or(0.0)),
-        }
-    }
-}
-
-/// Converts a position to rows counted from the top, as kernels count.
-fn from_top([x, y, z, w]: [f32; 4], size: Extent) -> [f32; 4] {
+/// Returns all numbers of a kernel, in the order of their names, given the sizes of the picture and of the channels.
+pub fn numbers((moment, sliders): FrameValues<'_>, size: Extent, channels: [Extent; CHANNELS]) -> Vec<f64> {
+    let Moment { time, delta, frame, mouse: [x, y, z, w], date } = *moment;
+    let (number, side) = (f64::from as fn(f32) -> f64, f64::from as fn(u32) -> f64);
+    // Kernels count rows from the top.
     let height = size.height as f32;
-    [x, height - y, z, (height - w.abs()).copysign(w)]
+    let mouse = [x, height - y, z, (height - w.abs()).copysign(w)];
+    let mut values = vec![number(time), number(delta), 1.0 / number(delta.max(1e-6)), f64::from(frame)];
+    values.extend([mouse, date].as_flattened().iter().copied().map(number));
+    values.extend([size.width, size.height].map(side));
+    values.extend(channels.iter().flat_map(|size| [size.width, size.height]).map(side));
+    values.extend(channels.map(|size| side(size.width.min(0xffff) | size.height.min(0xffff) << 16)));
+    values.extend(sliders.iter().copied().map(number));
+    values
 }
 
-/// Everything that a frame's numbers depend on.
-pub struct FrameInputs<'a> {
-    pub moment: Moment,
-    pub sliders: &'a [f32],
-    pub size: Extent,
-    /// Sizes of the pass's channels.
-    pub channels: [Extent; CHANNELS],
-    /// Whether the shader counts rows from the top.
-    pub is_from_top: bool,
+/// Returns the index of a number by its name.
+pub fn named(name: &str, sliders: &[Slider]) -> Option<usize> {
+    let slider = || Some(SLIDERS + sliders.iter().position(|slider| slider.name == name)?);
+    NAMES.split(' ').position(|known| known == name).or_else(slider)
+}
+
+/// Lists the names, for messages.
+pub fn names(sliders: &[Slider]) -> String {
+    let sliders = sliders.iter().map(|slider| slider.name.as_str());
+    NAMES.split(' ').chain(sliders).chain(["iChannel0 (a pointer)"]).collect::<Vec<_>>().join(", ")
+}
+
+/// Parameters of languages that read numbers by index: inputs, sliders, and channels that are set.
+pub fn by_place(sliders: &[Slider], channels: impl Iterator<Item = usize>) -> Vec<Param> {
+    let slider = |(at, slider): (usize, &Slider)| match slider.kind {
+        SliderKind::Float => Param::Float(at),
+        SliderKind::Int | SliderKind::Bool | SliderKind::Event => Param::Int(at),
+    };
+    let places = (0..PLACES).map(|at| match at {
+        3 => Param::Int(at),
+        12.. => Param::Uint(PACKED + at - 12),
+        _ => Param::Float(at),
+    });
+    places.chain((SLIDERS..).zip(sliders).map(slider)).chain(channels.map(Param::Channel)).collect()
 }
 
 impl Param {
-    /// Returns the launch argument; `None` for a channel.
-    pub fn argument(&self, now: &FrameInputs<'_>) -> Option<Arg<'static>> {
+    /// Returns the launch argument with one of these numbers; `None` for a channel.
+    pub fn argument(&self, values: &[f64]) -> Option<Arg<'static>> {
+        let value = |at: &usize| values.get(*at).copied().unwrap_or(0.0);
         Some(match self {
-            Self::Float(number) => Arg::F32(number.value(now) as f32),
-            Self::Int(number) => Arg::I32(number.value(now) as i32),
-            Self::Uint(number) => Arg::U32(number.value(now) as u32),
+            Self::Float(at) => Arg::F32(value(at) as f32),
+            Self::Int(at) => Arg::I32(value(at) as i32),
+            Self::Uint(at) => Arg::U32(value(at) as u32),
             Self::Channel(_) => return None,
         })
     }
+}
 
-    /// Returns the parameter of a slider, for languages that read numbers by index.
-    pub const fn of_slider(at: usize, kind: SliderKind) -> Self {
-        match kind {
-            SliderKind::Float => Self::Float(Number::Slider(at)),
-            SliderKind::Int | SliderKind::Bool => Self::Int(Number::Slider(at)),
-        }
+/// Returns the uniforms of a fragment shader, by the names of Shadertoy, ISF and glslViewer.
+pub fn uniforms(moment: &Moment, size: Extent) -> Vec<(&'static str, Vec<f32>)> {
+    let Moment { time, delta, frame, mouse, date } = *moment;
+    let [year, month, day, seconds] = date;
+    let (rate, size) = (1.0 / delta.max(1e-6), vec![size.width as f32, size.height as f32, 1.0]);
+    let mut uniforms = vec![
+        ("iFrameRate", vec![rate]),
+        ("iSampleRate", vec![44_100.0]),
+        ("iChannelTime", vec![time; CHANNELS]),
+        ("iDate", date.to_vec()),
+        // ISF counts months from 1.
+        ("DATE", vec![year, month + 1.0, day, seconds]),
+    ];
+    for (names, values) in [
+        (["iResolution", "RENDERSIZE", "u_resolution"], size),
+        (["iTime", "TIME", "u_time"], vec![time]),
+        (["iTimeDelta", "TIMEDELTA", "u_delta"], vec![delta]),
+        (["iFrame", "FRAMEINDEX", "u_frame"], vec![frame as f32]),
+        (["iMouse", "", "u_mouse"], mouse.to_vec()),
+    ] {
+        uniforms.extend(names.map(|name| (name, values.clone())));
     }
+    uniforms
 }
 
 #[cfg(test)]
@@ -182,26 +137,32 @@ mod tests {
 
     #[test]
     fn numbers_have_names_and_places() {
-        let sliders = [Slider { name: "speed".into(), kind: SliderKind::Float, limits: [0.0, 1.0], value: 0.5 }];
-        assert_eq!(Number::named("speed", &sliders), Some(Number::Slider(0)));
-        assert_eq!(Number::named("iChannel3_height", &sliders), Some(Number::ChannelHeight(3)));
-        assert_eq!([Number::named("iChannel4_width", &sliders), Number::named("speeds", &sliders)], [None, None]);
+        let sliders = [Slider {
+            name: "speed".into(),
+            kind: SliderKind::Float,
+            limits: [0.0, 1.0],
+            value: 0.5,
+            menu: Vec::new(),
+        }];
+        assert_eq!([named("iChannel4_width", &sliders), named("speeds", &sliders)], [None, None]);
         let moment = Moment { mouse: [3.0, 10.0, 5.0, -20.0], frame: 7, ..Moment::default() };
         let size = Extent::new(64, 48);
         let channels = [size, Extent::new(0, 0), size, size];
-        let mut now = FrameInputs { moment, sliders: &[0.25], size, channels, is_from_top: false };
-        let word = |param: &Param, now: &FrameInputs<'_>| match param.argument(now) {
+        let now = numbers((&moment, &[0.25]), size, channels);
+        let word = |param: &Param, now: &[f64]| match param.argument(now) {
             Some(Arg::F32(value)) => format!("{value}f"),
             Some(Arg::I32(value)) => format!("{value}"),
             Some(Arg::U32(value)) => format!("{value}u"),
             _ => "memory".to_owned(),
         };
-        assert_eq!(word(&PLACES[3], &now), "7");
-        assert_eq!(word(&PLACES[12], &now), format!("{}u", 64 | 48 << 16));
-        assert_eq!(word(&Param::of_slider(0, SliderKind::Float), &now), "0.25f");
-        assert_eq!(word(&PLACES[5], &now), "10f");
-        now.is_from_top = true;
-        assert_eq!([5, 7].map(|at| word(&PLACES[at], &now)), ["38f", "-28f"]);
-        assert_eq!(word(&Param::Channel(0), &now), "memory");
+        let number = |name: &str| word(&Param::Int(named(name, &sliders).unwrap()), &now);
+        assert_eq!(["iResolution_y", "iChannel1_width", "iChannel3_height"].map(number), ["48", "0", "48"]);
+        assert_eq!(word(&Param::Float(named("speed", &sliders).unwrap()), &now), "0.25f");
+        let places = by_place(&sliders, [2].into_iter());
+        assert_eq!(word(&places[3], &now), "7");
+        assert_eq!(word(&places[12], &now), format!("{}u", 64 | 48 << 16));
+        assert_eq!(word(&places[16], &now), "0.25f");
+        assert_eq!([5, 7].map(|at| word(&places[at], &now)), ["38f", "-28f"]);
+        assert_eq!(word(&places[17], &now), "memory");
     }
 }

@@ -5,7 +5,9 @@
 //! | a file and its companions as the passes of a frame | `program`, `pass`, `text`, [`Channel`] |
 //! | numbers that every shader can name | `input`, [`Moment`] |
 //! | numbers that the user changes | [`Slider`] |
-//! | a program on a backend, with its buffers and channels | `running_program`, `picture` |
+//! | a built program, with its buffers and channels | `running_program`, `driver`, `picture` |
+//! | the display's OpenGL, which runs fragment shaders | `gl` |
+//! | where the picture is computed and shown | `screen` |
 //! | the process that tries a shader before it runs here | `trial`, [`serve`] |
 //! | streams that channels read | `stream` |
 //! | watched files | `watch` |
@@ -17,7 +19,9 @@
 //! compiles them. Whoever plays a shader vouches for it ([`TextVoucher`]). Only WGSL is confined to its own memory.
 
 mod clock;
+mod driver;
 mod error;
+mod gl;
 mod headless;
 mod input;
 mod keys;
@@ -28,6 +32,7 @@ mod picture;
 mod player;
 mod program;
 mod running_program;
+mod screen;
 mod slider;
 #[cfg(target_os = "linux")]
 mod stream;
@@ -43,12 +48,12 @@ pub use clock::Clock;
 pub use error::{Fault, PlayError, lines};
 pub use headless::play_headless;
 pub use input::Moment;
-pub use keys::keys;
+pub use keys::{Keyboard, keys};
 pub use pass::{Channel, TextVoucher, Wishes};
 pub use player::{Player, PlayerOptions};
 pub use slider::{Slider, SliderKind};
 pub use text::backend_for;
-pub use trial::{serve, sum};
+pub use trial::serve;
 pub use window::play;
 
 /// Tests of the public interface, in the same test program as the private ones.

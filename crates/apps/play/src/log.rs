@@ -1,6 +1,7 @@
 //! Extracts positions from compilers' logs; each compiler has a format of its own.
 
 use crate::error::Fault;
+use lazy_regex::{Lazy, Regex, lazy_regex};
 use std::iter::Peekable;
 use std::path::PathBuf;
 use std::str::Lines;
@@ -58,8 +59,10 @@ impl Origin {
     fn fault(&self, place: Option<LogPosition>, text: &str) -> Fault {
         let own = (&self.file, self.before);
         let end = self.last.map(|last| self.before + last);
+        // The lines of a common file may be numbered together with the user's.
+        let has_lines = self.common.as_ref().is_some_and(|(_, before)| *before != COMMON);
         let place = place.map(|place| match end {
-            Some(line) if place.line > NOBODYS || self.common.is_none() && place.line > line => {
+            Some(line) if place.line > line && (place.line > NOBODYS || place.line < COMMON && !has_lines) => {
                 LogPosition { line, column: None, ..place }
             }
             _ => place,
@@ -110,11 +113,8 @@ impl Origin {
                 if place.is_squeezed {
                     place.column = place.column.map(|column| stretched(text, place, column));
                 }
-                let kind = said.to_ascii_lowercase();
-                let error = ["error", "fatal error"].iter().find(|word| kind.trim_start().starts_with(**word));
-                if let Some(word) = error {
-                    let said = said.trim_start().get(word.len()..).unwrap_or(said);
-                    found.push(self.fault(Some(place), said.trim_start_matches([':', ' '])));
+                if let Some(severity) = ERROR.find(said) {
+                    found.push(self.fault(Some(place), &said[severity.end()..]));
                 }
             }
         }
@@ -125,6 +125,9 @@ impl Origin {
         found
     }
 }
+
+/// What precedes an error's message.
+static ERROR: Lazy<Regex> = lazy_regex!(r"^\s*(?i:(?:fatal )?error|preprocessor error(?:: error)?)[: ]*");
 
 /// Returns a `#line` directive that gives the next line of GLSL the number after `before`.
 pub fn line_mark(before: u32) -> String {
@@ -152,9 +155,9 @@ fn stretched(text: &str, place: LogPosition, column: u32) -> u32 {
 /// Parses naga's position, `┌─ wgsl:3:5`.
 fn framed(line: &str) -> Option<LogPosition> {
     let (_, place) = line.split_once("┌─ ")?;
-    let mut parts = place.trim().rsplitn(3, ':');
-    let column = parts.next()?.parse().ok();
-    Some(LogPosition { line: parts.next()?.parse().ok()?, column, ..LogPosition::default() })
+    let mut parts = place.trim().rsplitn(3, ':').map(|part| part.parse().ok());
+    let column = parts.next()?;
+    Some(LogPosition { line: parts.next()??, column, is_squeezed: false })
 }
 
 /// Parses the rest of naga's message, up to an empty line or the next error: the innermost marked expression, and the
@@ -177,29 +180,17 @@ fn within<'a>(lines: &mut Peekable<Lines<'a>>, mut place: LogPosition) -> (LogPo
     (place, note)
 }
 
+/// A position at the start of a line. clang writes `file.cl:12:5:`, Mesa `0:12(5):`, and NVIDIA `0(12) :` or
+/// `kernel.cu(12):`.
+static POSITION: Lazy<Regex> = lazy_regex!(r"[:(](\d+)(?::(\d+):|\((\d+)\):|\)\s*:)(.*)");
+
 /// Parses the position at the start of a line; also returns the rest.
 fn placed(line: &str) -> Option<(LogPosition, &str)> {
-    let colon = |at: usize| line[at..].starts_with(':');
-    for (at, _) in line.match_indices(['(', ':']) {
-        let behind = line.get(at + 1..)?;
-        let digits = behind.len() - behind.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-        let Ok(number) = behind.get(..digits)?.parse::<u32>() else { continue };
-        let rest = behind.get(digits..)?;
-        if colon(at) {
-            // clang: "file.cl:12:5: error"; Mesa: "0:12(5): error".
-            let is_squeezed = rest.starts_with('(');
-            let (open, close) = if is_squeezed { ('(', "):") } else { (':', ":") };
-            let Some(rest) = rest.strip_prefix(open) else { continue };
-            let Some((column, rest)) = rest.split_once(close) else { continue };
-            let Ok(column) = column.parse() else { continue };
-            return Some((LogPosition { line: number, column: Some(column), is_squeezed }, rest));
-        }
-        // NVIDIA: "0(12) : error C0000: ..." and "kernel.cu(12): error: ...".
-        let Some(rest) = rest.strip_prefix(')') else { continue };
-        let Some(rest) = rest.trim_start().strip_prefix(':') else { continue };
-        return Some((LogPosition { line: number, ..LogPosition::default() }, rest));
-    }
-    None
+    let found = POSITION.captures(line)?;
+    let number = |at: usize| found.get(at)?.as_str().parse().ok();
+    let place =
+        LogPosition { line: number(1)?, column: number(2).or_else(|| number(3)), is_squeezed: found.get(3).is_some() };
+    Some((place, found.get(4)?.as_str()))
 }
 
 #[cfg(test)]

@@ -2,7 +2,9 @@
 
 use crate::error::Fault;
 use crate::slider::{Slider, SliderKind};
-use egui::{Align2, Area, Context, Frame, Id, Label, RawInput, Rect, RichText, Slider as Rail, TextWrapMode, vec2};
+use egui::{
+    Align2, Area, ComboBox, Context, Frame, Id, Label, RawInput, Rect, RichText, Slider as Rail, TextWrapMode, Ui, vec2,
+};
 use pixelferry_view::paint::PanelMesh;
 use pixelferry_view::paint::theme::{BAD, DIM, NAMES, PANEL, TEXT, apply, cell};
 
@@ -49,7 +51,7 @@ impl Panel {
     /// Lays out the panel and tessellates it.
     pub fn run(&self, input: RawInput, shown: &mut PanelContent<'_>) -> (PanelMesh, egui::PlatformOutput) {
         let is_shown = self.is_shown;
-        let output = self.context.run(input, |context| {
+        let mut output = self.context.run(input, |context| {
             if is_shown {
                 sliders(context, shown);
             }
@@ -57,10 +59,8 @@ impl Panel {
                 faults(context, shown.faults);
             }
         });
-        let scale = output.pixels_per_point;
-        let primitives = self.context.tessellate(output.shapes, scale);
-        let painted = PanelMesh { primitives, textures: output.textures_delta, scale, picture: Rect::NOTHING };
-        (painted, output.platform_output)
+        let platform = std::mem::take(&mut output.platform_output);
+        (PanelMesh::of(&self.context, output, Rect::NOTHING), platform)
     }
 }
 
@@ -83,8 +83,11 @@ fn sliders(context: &Context, shown: &mut PanelContent<'_>) {
                     cell(ui, NAMES, RichText::new(&slider.name).color(TEXT));
                     let [least, most] = slider.limits;
                     match slider.kind {
+                        _ if !slider.menu.is_empty() => menu(ui, slider, value),
                         SliderKind::Float => _ = ui.add(Rail::new(value, least..=most)),
                         SliderKind::Int => _ = ui.add(Rail::new(value, least..=most).step_by(1.0)),
+                        // The shader sees it for one frame.
+                        SliderKind::Event => *value = f32::from(ui.button("now").clicked()).max(*value),
                         SliderKind::Bool => {
                             let mut is_on = *value != 0.0;
                             if ui.checkbox(&mut is_on, "").changed() {
@@ -95,6 +98,15 @@ fn sliders(context: &Context, shown: &mut PanelContent<'_>) {
                 });
             }
         });
+    });
+}
+
+fn menu(ui: &mut Ui, slider: &Slider, value: &mut f32) {
+    let label = slider.menu.iter().find(|(own, _)| own == value).map_or("", |(_, label)| label);
+    ComboBox::from_id_salt(&slider.name).selected_text(label).show_ui(ui, |ui| {
+        for (own, label) in &slider.menu {
+            ui.selectable_value(value, *own, label);
+        }
     });
 }
 

@@ -1,6 +1,7 @@
-//! One kernel of a frame, its source file, and what it reads.
+//! One kernel or fragment shader of a frame, its source file, and what it reads.
 
 use crate::error::{Fault, PlayError};
+use crate::gl::{SamplerState, TextureShape};
 use crate::input::{CHANNELS, Param};
 use crate::log::Origin;
 use crate::slider::Slider;
@@ -9,13 +10,18 @@ use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Letters of the buffers, in the order of computing.
-pub const BUFFERS: [char; 4] = ['A', 'B', 'C', 'D'];
+/// Names of the buffers, in the order of computing.
+pub const BUFFERS: [&str; 5] = ["bufA", "bufB", "bufC", "bufD", "cubeA"];
+/// Index of the buffer that is a cube.
+pub const CUBE: usize = 4;
+
+/// Bytes that some editors put before a text.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Size limit of a file in bytes: a larger one is no hand-written shader.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// One kernel of a frame.
+/// One kernel or fragment shader of a frame.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Pass {
     /// Name of the kernel in its text.
@@ -26,8 +32,29 @@ pub struct Pass {
     pub params: Vec<Param>,
     /// The buffer that it writes; the picture otherwise.
     pub buffer: Option<usize>,
-    pub channels: [Option<Channel>; CHANNELS],
+    pub channels: Vec<Option<Channel>>,
     pub origin: Origin,
+    /// Properties of a fragment shader.
+    pub fragment: FragmentInfo,
+}
+
+/// What a fragment shader has besides its text.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct FragmentInfo {
+    /// The shader is GLSL ES, as WebGL takes it.
+    pub is_strict: bool,
+    /// Names of its channels.
+    pub names: Vec<String>,
+    /// Vertex shader, if it has its own, and the origin of that.
+    pub vertex: Option<(String, Origin)>,
+    /// Width and height as expressions; those of the picture where they are empty.
+    pub size: [String; 2],
+    /// The picture is as large as the first channel, unless the user sets a size.
+    pub is_filter: bool,
+    /// The buffer holds floats.
+    pub is_float: bool,
+    /// Index among the passes.
+    pub index: usize,
 }
 
 /// Language of a pass.
@@ -37,18 +64,17 @@ pub enum PassLanguage {
     Wgsl,
     OpenClC,
     CudaCpp,
-    /// GLSL that the trial process translates to WGSL, because the translator may fail in any way.
-    GlslToWgsl,
+    /// A fragment shader in GLSL.
+    Fragment,
 }
 
 /// A picture that a pass reads.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Channel {
     pub(crate) source: Source,
-    /// Interpolate colours between pixels.
-    pub(crate) is_linear: bool,
-    /// Repeat the picture beyond its edges.
-    pub(crate) repeats: bool,
+    pub(crate) sampling: SamplerState,
+    /// Row 0 is the top row.
+    pub(crate) is_turned: bool,
 }
 
 /// Source of a channel's picture.
@@ -61,7 +87,11 @@ pub enum Source {
     Film(PathBuf),
     /// The newest frame of a stream of this name.
     Stream(String),
+    Keyboard,
 }
+
+/// Start of a line that names a channel to an editor's plugin. No compiler takes it.
+const PLUGIN: &str = "#iChannel";
 
 /// Prefix of a stream's name.
 pub const STREAM: &str = "stream:";
@@ -84,36 +114,52 @@ impl Channel {
     pub fn read(noted: &str, folder: &Path) -> Result<Self, String> {
         let mut words = noted.split_whitespace();
         let named = words.next().ok_or("names no picture")?;
-        let buffer = named.strip_prefix("buf").and_then(|letter| BUFFERS.iter().position(|l| letter == l.to_string()));
+        let buffer = BUFFERS.iter().position(|own| *own == named);
         let path = folder.join(named);
         let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
         let source = match (buffer, ending.as_deref()) {
+            _ if named == "keyboard" => Source::Keyboard,
             _ if named.starts_with(STREAM) => Source::Stream(named[STREAM.len()..].to_owned()),
             (Some(at), _) => Source::Buffer(at),
             (None, Some("y4m" | "mp4" | "mkv" | "webm" | "avi" | "ts" | "h264")) => Source::Film(path),
             (None, Some("png" | "jpg" | "jpeg" | "webp" | "tif" | "tiff" | "bmp")) => Source::Picture(path),
             _ => {
                 return Err(format!(
-                    "'{named}' is neither a picture (.png, .jpg, .webp, .tif, .bmp), a video (.y4m, .mp4, .mkv, .webm, .avi, .ts, .h264), stream:NAME nor bufA to bufD"
+                    "'{named}' is neither a picture (.png, .jpg, .webp, .tif, .bmp), a video (.y4m, .mp4, .mkv, .webm, .avi, .ts, .h264), stream:NAME, keyboard, bufA to bufD nor cubeA"
                 ));
             }
         };
-        let mut channel = Self { repeats: matches!(source, Source::Picture(_)), source, is_linear: true };
+        let is_picture = matches!(source, Source::Picture(_));
+        let shape = if source == Source::Buffer(CUBE) { TextureShape::Cube } else { TextureShape::Flat };
+        let sampling = SamplerState { shape, is_linear: true, has_levels: is_picture, repeats: is_picture };
+        let mut channel = Self { is_turned: source == Source::Keyboard, source, sampling };
         for word in words {
+            let sampling = &mut channel.sampling;
             match word {
-                "nearest" => channel.is_linear = false,
-                "linear" => channel.is_linear = true,
-                "repeat" => channel.repeats = true,
-                "clamp" => channel.repeats = false,
-                _ => return Err(format!("has '{word}'; use linear or nearest, clamp or repeat")),
+                "nearest" | "linear" | "mipmap" => {
+                    (sampling.is_linear, sampling.has_levels) = (word != "nearest", word == "mipmap");
+                }
+                "repeat" | "clamp" => sampling.repeats = word == "repeat",
+                "turned" => channel.is_turned = true,
+                // Their rows begin at the top, as in browsers.
+                "cube" => (sampling.shape, channel.is_turned) = (TextureShape::Cube, true),
+                "volume" => (sampling.shape, channel.is_turned) = (TextureShape::Volume, true),
+                _ => {
+                    return Err(format!(
+                        "has '{word}'; use nearest, linear or mipmap, clamp or repeat, turned, cube or volume"
+                    ));
+                }
             }
         }
         Ok(channel)
     }
 
-    /// Reads `@channel NUMBER SOURCE ...`; `None` for a line without that mark.
+    /// Reads `@channel NUMBER SOURCE ...`, or `#iChannel0 "file://SOURCE"` as editors' plugins write it; `None` for a
+    /// line without a mark.
     fn noted(line: &str, folder: &Path) -> Option<Result<(usize, Self), String>> {
-        let (_, noted) = line.split_once("@channel")?;
+        let plugins = line.strip_prefix(PLUGIN).filter(|rest| !rest.contains("::"));
+        let plugins = plugins.map(|rest| rest.replace("file://", "").replace('"', ""));
+        let noted = plugins.as_deref().or_else(|| Some(line.split_once("@channel")?.1))?;
         let noted = noted.trim().trim_end_matches("*/").trim();
         let read = || {
             let (number, rest) = noted.split_once(' ').ok_or("names no picture")?;
@@ -125,10 +171,11 @@ impl Channel {
 }
 
 /// A file's content with its annotations.
+#[derive(Clone)]
 pub struct Piece {
     pub file: PathBuf,
     pub text: String,
-    pub channels: [Option<Channel>; CHANNELS],
+    pub channels: Vec<Option<Channel>>,
     pub sliders: Vec<Slider>,
 }
 
@@ -142,13 +189,14 @@ impl Piece {
         if fs::metadata(file).map_err(failed)?.len() > MOST_BYTES {
             return Err(PlayError::Option(format!("{}: the file is larger than {MOST_BYTES} bytes", file.display())));
         }
-        let text = fs::read_to_string(file).map_err(failed)?.replace("\r\n", "\n");
-        let (mut channels, mut sliders, mut faults) = ([const { None }; CHANNELS], Vec::new(), Vec::new());
+        let bytes = fs::read(file).map_err(failed)?;
+        let text = String::from_utf8_lossy(bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&bytes));
+        // A byte of another encoding becomes one character, so that columns stay.
+        let text = text.replace("\r\n", "\n").replace(char::REPLACEMENT_CHARACTER, "?");
+        let (mut channels, mut sliders, mut faults) = (vec![None; CHANNELS], Vec::new(), Vec::new());
         let folder = file.parent().unwrap_or(Path::new(""));
         for (at, line) in (1..).zip(text.lines()) {
-            let mut note = |text: String| {
-                faults.push(Fault { file: file.to_owned(), line: Some(at), column: None, text });
-            };
+            let mut note = |text: String| faults.push(Fault::new(file, Some(at), text));
             match Slider::read(line) {
                 Some(Ok(slider)) => sliders.push(slider),
                 Some(Err(why)) => note(why),
@@ -168,7 +216,8 @@ impl Piece {
                 *place = Some(channel.clone());
             }
         }
-        Ok(Self { file: file.to_owned(), text, channels, sliders })
+        let text = text.lines().map(|line| if line.starts_with(PLUGIN) { "\n".into() } else { format!("{line}\n") });
+        Ok(Self { file: file.to_owned(), text: text.collect(), channels, sliders })
     }
 }
 
@@ -187,6 +236,12 @@ impl TextVoucher {
 }
 
 impl Pass {
+    /// A pass that is a kernel.
+    pub fn of_kernel(kernel: String, language: PassLanguage, text: String, params: Vec<Param>, origin: Origin) -> Self {
+        let (channels, fragment) = (Vec::new(), FragmentInfo::default());
+        Self { kernel, language, text, params, buffer: None, channels, origin, fragment }
+    }
+
     /// Returns the kernel for a backend.
     pub fn source(&self, _: TextVoucher) -> KernelSource {
         let (source, text) = (KernelSource::new(self.kernel.clone()), self.text.clone());
@@ -194,7 +249,7 @@ impl Pass {
         unsafe {
             match self.language {
                 PassLanguage::Wgsl => source.wgsl(text),
-                PassLanguage::Glsl | PassLanguage::GlslToWgsl => source.glsl(text),
+                PassLanguage::Glsl | PassLanguage::Fragment => source.glsl(text),
                 PassLanguage::OpenClC => source.opencl_c(text),
                 PassLanguage::CudaCpp => source.cuda_cpp(text),
             }

@@ -1,17 +1,18 @@
-//! Pictures for channels, from files, videos and streams: four floats per pixel, top row first.
+//! Pictures for channels, from files, videos and streams.
 
+use crate::driver::{Driver, Image, PIXEL};
 use crate::error::PlayError;
-use crate::pass::{STREAM, Source};
+use crate::gl::{SamplerState, TextureShape};
+use crate::keys::Keyboard;
+use crate::pass::{Channel, STREAM, Source};
 use crate::stream::Stream;
-use pixelferry::{ComputeBackend, ComputeMemory, Extent};
+use pixelferry::Extent;
 use pixelferry_media::film::{Frame, Source as Video};
 use pixelferry_view::decode_picture;
 use std::path::{Path, PathBuf};
 use std::rc::{Rc, Weak};
 use std::time::Duration;
 
-/// Bytes of a pixel.
-pub const PIXEL: usize = size_of::<[f32; 4]>();
 /// Pixel limit: four times the pixels of an 8K screen would fill a GPU's memory.
 const MOST: u64 = 1 << 25;
 /// Longest side: a size is packed in one word of a kernel's arguments.
@@ -20,10 +21,11 @@ const MOST_SIDE: u32 = 0xffff;
 /// Maximum number of frames to decode for one picture.
 const MOST_AT_ONCE: u64 = 64;
 
-/// A picture in memory of a backend.
+/// A picture in memory of a driver.
 pub struct Picture {
-    pub memory: Box<dyn ComputeMemory>,
-    pub size: Extent,
+    pub image: Image,
+    is_turned: bool,
+    sampling: SamplerState,
     motion: Motion,
 }
 
@@ -65,24 +67,33 @@ impl Picture {
     /// Reads a file or attaches to a stream. A stream without a frame is one transparent pixel.
     ///
     /// # Errors
-    /// [`PlayError::Channel`] for the file or the stream's name, and errors of the backend.
+    /// [`PlayError::Channel`] for the file or the stream's name, and errors of the driver.
     pub fn open(
-        source: &Source,
+        shown: &Channel,
         channel: usize,
-        backend: &dyn ComputeBackend,
+        driver: &Driver,
         streams: &mut Streams,
     ) -> Result<Option<Self>, PlayError> {
-        match source {
+        let picture = |size, is_float, motion| {
+            let (is_turned, sampling) = (shown.is_turned, shown.sampling);
+            Ok::<_, PlayError>(Self { image: driver.image(size, is_float)?, is_turned, sampling, motion })
+        };
+        match &shown.source {
             Source::Buffer(_) => Ok(None),
+            Source::Keyboard => Ok(Some(picture(Keyboard::SIZE, false, Motion::None)?)),
             Source::Picture(file) => {
-                let failed = |reason: String| PlayError::Channel { channel, file: file.clone(), reason };
-                let bytes = std::fs::read(file).map_err(|error| failed(error.to_string()))?;
-                let picture = decode_picture(&bytes, PIXEL as u64 + 4).map_err(|error| failed(error.to_string()))?;
-                let picture = picture.into_rgba8();
-                let size = Extent::new(picture.width(), picture.height());
-                fits(size).map_err(failed)?;
-                let memory = allocated(backend, size, picture.pixels().map(|pixel| float(pixel.0)))?;
-                Ok(Some(Self { memory, size, motion: Motion::None }))
+                let bytes = std::fs::read(file).map_err(|error| failed(channel, file, &error))?;
+                let pixels = decode_picture(&bytes, PIXEL as u64 + 4).map_err(|error| failed(channel, file, &error))?;
+                let pixels = pixels.into_rgba8();
+                let size = Extent::new(pixels.width(), pixels.height());
+                fits(size).map_err(|reason| failed(channel, file, &reason))?;
+                if shown.sampling.shape == TextureShape::Cube && size.width != 6 * size.height {
+                    let reason = format!("size {size} is not that of a cube: six square faces side by side");
+                    return Err(failed(channel, file, &reason));
+                }
+                let mut picture = picture(size, false, Motion::None)?;
+                picture.fill(driver, size, &pixels)?;
+                Ok(Some(picture))
             }
             Source::Film(file) => {
                 let mut film = Reel { file: file.clone(), channel, video: open(file, channel)?, read: 0, begun: None };
@@ -91,46 +102,46 @@ impl Picture {
                 film.read = 1;
                 let size = frame.extent();
                 fits(size).map_err(|reason| film.failed(&reason))?;
-                let memory = allocated(backend, size, of_frame(&frame).into_iter())?;
-                Ok(Some(Self { memory, size, motion: Motion::Film(film) }))
+                let mut picture = picture(size, false, Motion::Film(film))?;
+                picture.fill(driver, size, &frame.rgba())?;
+                Ok(Some(picture))
             }
             Source::Stream(name) => {
-                let failed = |reason| of_stream(channel, name, reason);
-                let stream = streams.open(name).map_err(failed)?;
-                let size = Extent::new(1, 1);
-                let memory = allocated(backend, size, [[0.0; 4]].into_iter())?;
-                let mut picture = Self { memory, size, motion: Motion::Stream { stream, channel, seen: 0 } };
-                picture.follow(backend)?;
+                let stream = streams.open(name).map_err(|reason| of_stream(channel, name, &reason))?;
+                let mut picture = picture(Extent::new(1, 1), true, Motion::Stream { stream, channel, seen: 0 })?;
+                picture.follow(driver)?;
                 Ok(Some(picture))
             }
         }
     }
 
+    pub fn fill(&mut self, driver: &Driver, size: Extent, pixels: &[u8]) -> Result<(), PlayError> {
+        driver.fill(&mut self.image, size, pixels, self.is_turned)?;
+        driver.make_copy(&mut self.image, self.sampling)
+    }
+
     /// Advances to the frame for a time, or the newest of a stream.
     ///
     /// # Errors
-    /// [`PlayError::Channel`] for a damaged video, and errors of the backend.
-    pub fn go_to(&mut self, time: f32, backend: &dyn ComputeBackend) -> Result<(), PlayError> {
-        let Self { memory, size, motion } = self;
-        match motion {
-            Motion::None => Ok(()),
-            Motion::Film(film) => {
-                let Some(frame) = film.go_to(time)? else { return Ok(()) };
-                // A video may change its size.
-                fits(frame.extent()).map_err(|reason| film.failed(&reason))?;
-                Ok(hold(memory, size, backend, (frame.extent(), &of_frame(&frame)))?)
-            }
-            Motion::Stream { .. } => self.follow(backend),
-        }
+    /// [`PlayError::Channel`] for a damaged video, and errors of the driver.
+    pub fn go_to(&mut self, time: f32, driver: &Driver) -> Result<(), PlayError> {
+        let Motion::Film(film) = &mut self.motion else { return self.follow(driver) };
+        let Some(frame) = film.go_to(time)? else { return Ok(()) };
+        // A video may change its size.
+        fits(frame.extent()).map_err(|reason| film.failed(&reason))?;
+        self.fill(driver, frame.extent(), &frame.rgba())
     }
 
     /// Copies a stream's newest frame.
-    fn follow(&mut self, backend: &dyn ComputeBackend) -> Result<(), PlayError> {
-        let Self { memory, size, motion: Motion::Stream { stream, seen, .. } } = self else { return Ok(()) };
+    fn follow(&mut self, driver: &Driver) -> Result<(), PlayError> {
+        let Motion::Stream { stream, seen, .. } = &self.motion else { return Ok(()) };
+        let (stream, seen) = (Rc::clone(stream), *seen);
         stream.look();
-        stream.show(*seen, |number, frame| {
-            hold(memory, size, backend, (frame.size, &frame.pixels))?;
-            *seen = number;
+        stream.show(seen, |number, frame| {
+            self.fill(driver, frame.size, bytemuck::cast_slice(&frame.pixels))?;
+            if let Motion::Stream { seen, .. } = &mut self.motion {
+                *seen = number;
+            }
             Ok(())
         })
     }
@@ -141,7 +152,7 @@ impl Picture {
     /// [`PlayError::Channel`] with the reason if no frame arrives in time.
     pub fn wait(&self, limit: Duration) -> Result<(), PlayError> {
         let Motion::Stream { stream, channel, .. } = &self.motion else { return Ok(()) };
-        stream.wait(limit).map_err(|reason| of_stream(*channel, stream.name(), reason))
+        stream.wait(limit).map_err(|reason| of_stream(*channel, stream.name(), &reason))
     }
 
     /// Returns the stream, if the source is one.
@@ -187,24 +198,20 @@ impl Reel {
     }
 
     fn failed(&self, why: &dyn std::fmt::Display) -> PlayError {
-        PlayError::Channel { channel: self.channel, file: self.file.clone(), reason: why.to_string() }
+        failed(self.channel, &self.file, why)
     }
 }
 
 fn open(file: &Path, channel: usize) -> Result<Video, PlayError> {
-    Video::video(file).map_err(|error| PlayError::Channel { channel, file: file.to_owned(), reason: error.to_string() })
+    Video::video(file).map_err(|error| failed(channel, file, &error))
 }
 
-fn of_stream(channel: usize, name: &str, reason: String) -> PlayError {
-    PlayError::Channel { channel, file: format!("{STREAM}{name}").into(), reason }
+fn of_stream(channel: usize, name: &str, reason: &str) -> PlayError {
+    failed(channel, format!("{STREAM}{name}").as_ref(), &reason)
 }
 
-fn of_frame(frame: &Frame) -> Vec<[f32; 4]> {
-    frame.rgba().chunks_exact(4).map(|pixel| float([pixel[0], pixel[1], pixel[2], pixel[3]])).collect()
-}
-
-fn float(pixel: [u8; 4]) -> [f32; 4] {
-    pixel.map(|part| f32::from(part) / 255.0)
+fn failed(channel: usize, file: &Path, why: &dyn std::fmt::Display) -> PlayError {
+    PlayError::Channel { channel, file: file.to_owned(), reason: why.to_string() }
 }
 
 /// Checks whether a channel accepts this size.
@@ -213,40 +220,4 @@ fn fits(size: Extent) -> Result<(), String> {
         return Err(format!("size {size} is too large: a channel has at most {MOST} pixels, and {MOST_SIDE} per side"));
     }
     Ok(())
-}
-
-/// Writes a frame to the memory, or to new memory if the size has changed.
-fn hold(
-    memory: &mut Box<dyn ComputeMemory>,
-    size: &mut Extent,
-    backend: &dyn ComputeBackend,
-    (of, pixels): (Extent, &[[f32; 4]]),
-) -> pixelferry::Result<()> {
-    if of == *size {
-        return memory.write(0, bytemuck::cast_slice(pixels));
-    }
-    *memory = allocated(backend, of, pixels.iter().copied())?;
-    *size = of;
-    Ok(())
-}
-
-/// Allocates memory and writes it in parts: a copy with all pixels as floats would double the memory of a large
-/// picture.
-fn allocated(
-    backend: &dyn ComputeBackend,
-    size: Extent,
-    mut pixels: impl Iterator<Item = [f32; 4]>,
-) -> pixelferry::Result<Box<dyn ComputeMemory>> {
-    const TOGETHER: usize = 1 << 16;
-    let mut memory = backend.allocate(size.pixels() as usize * PIXEL)?;
-    let (mut some, mut at) = (Vec::new(), 0);
-    loop {
-        some.clear();
-        some.extend(pixels.by_ref().take(TOGETHER));
-        if some.is_empty() {
-            return Ok(memory);
-        }
-        memory.write(at, bytemuck::cast_slice(&some))?;
-        at += some.len() * PIXEL;
-    }
 }

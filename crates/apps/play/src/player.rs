@@ -3,15 +3,18 @@
 use crate::clock::Clock;
 use crate::error::{Fault, PlayError};
 use crate::input::Moment;
+use crate::keys::Keyboard;
 use crate::pass::{TextVoucher, Wishes};
 use crate::picture::Streams;
 use crate::program::Program;
 use crate::running_program::RunningProgram;
-use crate::slider::Slider;
+use crate::screen::Screen;
+use crate::slider::{Slider, SliderKind};
 use crate::text::backend_for;
-use crate::trial::{Outcome, Request, Trials};
+use crate::trial::{Request, Trials};
 use crate::watch::Watch;
-use pixelferry::{Display, DisplayChoice, Extent, Link, LinkBuilder, PixelFormat, SurfaceDesc};
+use image::RgbaImage;
+use pixelferry::{DeviceIdentity, Display, DisplayChoice, Extent, Surface};
 use std::path::PathBuf;
 use std::process::Command;
 use std::rc::Rc;
@@ -28,6 +31,8 @@ pub struct PlayerOptions {
     pub display: DisplayChoice,
     /// Size of the picture, or initial size of the window, in pixels.
     pub size: Extent,
+    /// Give the picture of an ISF filter the size of its first image.
+    pub follows_image: bool,
     /// Initial slider values, by name.
     pub set: Vec<(String, f32)>,
     /// Time per frame; `None` follows the real time.
@@ -44,6 +49,7 @@ impl PlayerOptions {
             wishes: Wishes::default(),
             display: DisplayChoice::Auto,
             size: Extent::new(800, 450),
+            follows_image: false,
             set: Vec::new(),
             step: None,
             limit: Duration::from_secs(5),
@@ -56,19 +62,18 @@ impl PlayerOptions {
 /// It stays on the thread of its display, whose context must be current in every call and when it is dropped.
 pub struct Player {
     options: PlayerOptions,
-    link: Link,
+    screen: Screen,
+    size: Extent,
     watch: Watch,
     trials: Trials,
     vouched: TextVoucher,
-    running: Option<RunningProgram>,
+    pub(crate) running: Option<RunningProgram>,
     streams: Streams,
     values: Vec<f32>,
     faults: Vec<Fault>,
     /// When the newest version was found, until it is shown.
     saved: Option<Instant>,
     last: Option<Duration>,
-    /// Checksum of the last trial's picture, if its kernel writes all pixels.
-    sum: Option<u64>,
     is_drawn: bool,
     /// Moment of the shown frame, where a pause stays.
     shown: Option<Moment>,
@@ -76,6 +81,8 @@ pub struct Player {
     pub clock: Clock,
     /// Pointer position, in the form of [`Moment::mouse`].
     pub mouse: [f32; 4],
+    /// Keys for shaders that read them.
+    pub keyboard: Keyboard,
 }
 
 impl Player {
@@ -91,21 +98,16 @@ impl Player {
         command: impl FnMut() -> Command + 'static,
         vouched: TextVoucher,
     ) -> Result<Self, PlayError> {
-        let backend = backend_for(&options.file, options.wishes.backend)?;
+        backend_for(&options.file, options.wishes.backend)?;
         let trials = Trials::start(command, options.limit)?;
-        let Extent { width, height } = options.size;
-        let builder = LinkBuilder::new(SurfaceDesc::image(width, height, PixelFormat::Rgba8));
-        let builder = builder.backend(backend);
-        let builder = match shown_by {
-            Some(display) => builder.shown_by(display),
-            None => builder.display(options.display),
-        };
-        let link = builder.open()?.link;
+        let chosen = (options.file.as_path(), options.wishes.backend);
+        let screen = Screen::open(chosen, options.size, options.display, shown_by)?;
         let watch = Watch::new(Program::beside(&options.file)?);
         let clock = Clock::new(options.step);
         let mut player = Self {
+            size: options.size,
             options,
-            link,
+            screen,
             watch,
             trials,
             vouched,
@@ -115,11 +117,11 @@ impl Player {
             faults: Vec::new(),
             saved: None,
             last: None,
-            sum: None,
             is_drawn: false,
             shown: None,
             clock,
             mouse: [0.0; 4],
+            keyboard: Keyboard::default(),
         };
         player.read()?;
         Ok(player)
@@ -176,11 +178,10 @@ impl Player {
         }
         match self.trials.outcome()? {
             None => return Ok(false),
-            Some(Outcome::Failed(faults)) => self.fail(faults),
-            Some(Outcome::Passed(passed)) => {
-                self.sum = Some(passed.sum).filter(|_| passed.unwritten[0] == 0);
-                let values = self.values_of(&passed.program);
-                self.replace(passed.program, values)?;
+            Some(Err(faults)) => self.fail(faults),
+            Some(Ok(program)) => {
+                let values = self.values_of(&program);
+                self.replace(program, values)?;
             }
         }
         Ok(true)
@@ -188,30 +189,27 @@ impl Player {
 
     /// Builds a program that passed its trial, launches it, and replaces the previous one.
     fn replace(&mut self, program: Program, values: Vec<f32>) -> Result<(), PlayError> {
-        let unknown =
-            self.options.set.iter().find(|(name, _)| !program.sliders.iter().any(|slider| slider.name == *name));
-        if let Some((name, _)) = unknown {
-            let names: Vec<_> = program.sliders.iter().map(|slider| slider.name.as_str()).collect();
-            let others = if names.is_empty() { "none".into() } else { names.join(", ") };
-            return Err(PlayError::Option(format!("unknown slider '{name}'; available: {others}")));
-        }
-        for slider in &program.sliders {
-            let beyond = self
-                .options
-                .set
-                .iter()
-                .find(|(name, wish)| *name == slider.name && !(slider.limits[0]..=slider.limits[1]).contains(wish));
-            if let Some((name, wish)) = beyond {
-                let [least, most] = slider.limits;
-                return Err(PlayError::Option(format!(
-                    "slider '{name}' goes from {least} to {most}; {wish} is outside"
-                )));
+        for (name, wish) in &self.options.set {
+            let Some(slider) = program.sliders.iter().find(|slider| slider.name == *name) else {
+                let names: Vec<_> = program.sliders.iter().map(|slider| slider.name.as_str()).collect();
+                let others = if names.is_empty() { "none".into() } else { names.join(", ") };
+                return Err(PlayError::Option(format!("unknown slider '{name}'; available: {others}")));
+            };
+            let [least, most] = slider.limits;
+            if !(least..=most).contains(wish) {
+                let text = format!("slider '{name}' goes from {least} to {most}; {wish} is outside");
+                return Err(PlayError::Option(text));
             }
         }
-        let backend = self.link.backend().clone();
-        let mut next = RunningProgram::build(&backend, program, self.size(), self.vouched, &mut self.streams)?;
+        let driver = self.screen.driver();
+        let mut next = RunningProgram::build(&driver, program, self.size(), self.vouched, &mut self.streams)?;
         let moment = self.moment();
-        frame(&mut self.link, &mut next, &moment, &values)?;
+        if let (true, None, Some(size)) = (self.options.follows_image, &self.running, next.image_size()) {
+            self.screen.resize(size)?;
+            self.size = size;
+            next.resize(size);
+        }
+        self.screen.frame(&mut next, (&moment, &values))?;
         // Buffers keep their content if they are the same; otherwise, a shader that starts at frame 0 must see that
         // frame.
         if !next.inherit(self.running.take()) && self.options.step.is_none() {
@@ -232,6 +230,7 @@ impl Player {
         if !self.clock.is_halted() || is_stepped {
             self.shown = None;
             self.again();
+            self.keyboard.end_frame();
             self.shown = Some(self.clock.now());
             self.clock.go_on(is_stepped);
         }
@@ -241,8 +240,14 @@ impl Player {
     pub fn again(&mut self) {
         let moment = self.moment();
         let Some(running) = &mut self.running else { return };
-        match frame(&mut self.link, running, &moment, &self.values) {
-            Ok(()) => self.is_drawn = true,
+        let filled = running.fill_keyboard(&self.keyboard);
+        match filled.and_then(|()| self.screen.frame(running, (&moment, &self.values))) {
+            Ok(()) => {
+                self.is_drawn = true;
+                // A button is pressed for one frame.
+                let sliders = running.program.sliders.iter().zip(&mut self.values);
+                sliders.filter(|(slider, _)| slider.kind == SliderKind::Event).for_each(|(_, value)| *value = 0.0);
+            }
             Err(error) => self.faults = error.into_faults(&self.options.file),
         }
     }
@@ -257,39 +262,57 @@ impl Player {
     /// # Errors
     /// Errors of the display.
     pub fn resize(&mut self, size: Extent) -> Result<(), PlayError> {
-        self.link.resize(SurfaceDesc::image(size.width, size.height, PixelFormat::Rgba8))?;
+        // A minimised window has no pixels, but a texture has one.
+        let least = u32::from(matches!(self.screen, Screen::Fragments(_)));
+        self.size = Extent::new(size.width.max(least), size.height.max(least));
+        self.screen.resize(self.size)?;
         self.is_drawn = false;
         let moment = self.moment();
         if let Some(running) = &mut self.running {
-            running.resize(size)?;
-            frame(&mut self.link, running, &moment, &self.values)?;
+            running.resize(self.size);
+            self.screen.frame(running, (&moment, &self.values))?;
             self.is_drawn = true;
         }
         Ok(())
     }
 
     /// Restarts time, frames and buffers.
-    ///
-    /// # Errors
-    /// Errors of the backend.
-    pub fn rewind(&mut self) -> Result<(), PlayError> {
+    pub fn rewind(&mut self) {
         self.clock.rewind();
         self.shown = None;
         let size = self.size();
-        self.running.as_mut().map_or(Ok(()), |running| running.resize(size))
+        if let Some(running) = &mut self.running {
+            running.resize(size);
+        }
     }
 
     /// Size of the picture in pixels.
     pub fn size(&self) -> Extent {
-        match self.link.desc() {
-            SurfaceDesc::Image(image) => image.extent,
-            SurfaceDesc::Buffer(_) => self.options.size,
-        }
+        self.size
     }
 
-    /// Returns the link that shows the picture.
-    pub const fn link(&mut self) -> &mut Link {
-        &mut self.link
+    /// The device that computes the picture.
+    pub fn device(&self) -> &DeviceIdentity {
+        self.screen.device()
+    }
+
+    /// The shown picture, for the display to draw.
+    ///
+    /// # Errors
+    /// [`pixelferry::Error::NothingShown`].
+    pub fn shown(&self) -> Result<&Surface, PlayError> {
+        if self.is_drawn { self.screen.shown() } else { Err(pixelferry::Error::NothingShown.into()) }
+    }
+
+    /// Returns the shown picture, in the form that files need.
+    ///
+    /// # Errors
+    /// [`pixelferry::Error::NothingShown`], and errors of the display.
+    pub fn picture(&mut self) -> Result<RgbaImage, PlayError> {
+        self.shown()?;
+        let Extent { width, height } = self.size();
+        let picture = RgbaImage::from_raw(width, height, self.screen.read_back()?);
+        picture.ok_or_else(|| pixelferry::Error::NothingShown.into())
     }
 
     /// Returns whether there is a picture.
@@ -307,18 +330,15 @@ impl Player {
         &self.faults
     }
 
+    /// Returns whether the shown program reads the keyboard.
+    pub fn reads_keyboard(&self) -> bool {
+        self.running.as_ref().is_some_and(RunningProgram::reads_keyboard)
+    }
+
     /// Returns the streams that the program reads, by name, each with the reason why there is no newer frame; the
     /// reason is empty while frames arrive.
     pub fn streams(&self) -> Vec<(String, String)> {
         self.running.as_ref().map(RunningProgram::streams).unwrap_or_default()
-    }
-
-    /// Waits up to `limit` for the first frame of each of those streams.
-    ///
-    /// # Errors
-    /// [`PlayError::Channel`] if no frame of a stream arrives in time.
-    pub fn wait_for_streams(&self, limit: Duration) -> Result<(), PlayError> {
-        self.running.as_ref().map_or(Ok(()), |running| running.wait_for_streams(limit))
     }
 
     /// Sliders of the shown program, and their values.
@@ -331,20 +351,8 @@ impl Player {
         self.last
     }
 
-    /// Checksum of the picture in the newest version's trial, if its kernel writes all pixels.
-    pub const fn sum(&self) -> Option<u64> {
-        self.sum
-    }
-
     /// The played file.
     pub fn file(&self) -> &std::path::Path {
         &self.options.file
     }
-}
-
-/// Computes a frame of a program.
-fn frame(link: &mut Link, running: &mut RunningProgram, moment: &Moment, sliders: &[f32]) -> Result<(), PlayError> {
-    running.compute_buffers(moment, sliders)?;
-    Ok(link
-        .frame(|next| running.compute_picture(moment, sliders, |kernel, arguments| next.launch(kernel, arguments)))?)
 }

@@ -1,91 +1,94 @@
-//! A program on a backend: kernels, buffers and channels.
+//! A built program, with its buffers and the pictures of its channels.
 
+use crate::driver::{Driver, Image, ImageMemory, PassProgram};
 use crate::error::PlayError;
-use crate::input::{CHANNELS, FrameInputs, Moment};
-use crate::pass::{BUFFERS, Pass, Source, TextVoucher};
-use crate::picture::{PIXEL, Picture, Streams};
+use crate::gl::{DrawInputs, Texture, TextureShape};
+use crate::input::{CHANNELS, FrameValues, Param, numbers, uniforms};
+use crate::keys::Keyboard;
+use crate::pass::{CUBE, Channel, Pass, Source, TextVoucher};
+use crate::picture::{Picture, Streams};
 use crate::program::Program;
-use pixelferry::{Arg, ComputeBackend, ComputeMemory, Error, Extent, Kernel, PixelFormat, Target};
-use std::sync::Arc;
+use crate::slider::{self, Slider};
+#[cfg(test)]
+use crate::{
+    log::Origin,
+    pass::{FragmentInfo, PassLanguage},
+};
+use lazy_regex::regex::Captures;
+use lazy_regex::{Lazy, Regex, lazy_regex};
+use pixelferry::{Arg, Error, Extent, Kernel, PixelFormat, Target};
+use std::rc::Rc;
 use std::time::{Duration, Instant};
+
+/// Longest side of a buffer whose shader sets its size.
+const MOST_SIDE: f64 = 16_384.0;
+/// Longest expression for a size.
+const LONGEST: usize = 1000;
 
 /// A built program.
 pub struct RunningProgram {
     pub program: Program,
-    backend: Arc<dyn ComputeBackend>,
-    kernels: Vec<Arc<dyn Kernel>>,
+    driver: Driver,
+    passes: Vec<Rc<PassProgram>>,
     size: Extent,
-    buffers: [Option<Buffer>; BUFFERS.len()],
-    pictures: Vec<(Source, Picture)>,
+    buffers: Vec<Option<Buffer>>,
+    pictures: Vec<(Channel, Picture)>,
 }
 
-/// Memory of a buffer: the previous output of its pass, and room for the next.
+/// A buffer: the previous output of its pass, and room for the next.
 struct Buffer {
-    newest: Box<dyn ComputeMemory>,
+    newest: Image,
     /// `None` only while the pass runs.
-    next: Option<Box<dyn ComputeMemory>>,
-}
-
-impl Buffer {
-    fn zeroed(backend: &dyn ComputeBackend, size: Extent) -> Result<Self, Error> {
-        let bytes = (size.pixels() as usize).saturating_mul(PIXEL);
-        let memory = || {
-            let mut memory = backend.allocate(bytes)?;
-            memory.write(0, &vec![0; bytes])?;
-            Ok::<_, Error>(memory)
-        };
-        Ok(Self { newest: memory()?, next: Some(memory()?) })
-    }
+    next: Option<Image>,
 }
 
 impl RunningProgram {
-    /// Builds the kernels and reads the channels' sources.
+    /// Builds the passes and reads the channels' sources.
     ///
     /// # Errors
-    /// [`PlayError::Faults`] if the shader does not build; [`PlayError::Channel`]; errors of the backend.
+    /// [`PlayError::Faults`] if the shader does not build; [`PlayError::Channel`]; errors of the driver.
     pub fn build(
-        backend: &Arc<dyn ComputeBackend>,
+        driver: &Driver,
         program: Program,
         size: Extent,
         vouched: TextVoucher,
         streams: &mut Streams,
     ) -> Result<Self, PlayError> {
-        let build = |pass: &Pass| match backend.build(&pass.source(vouched)) {
-            Err(Error::KernelBuild { log, .. }) => Err(PlayError::Faults(pass.origin.faults(&log, &pass.text))),
-            built => Ok(built?),
-        };
-        let kernels = program.passes.iter().map(build).collect::<Result<_, _>>()?;
-        let mut pictures: Vec<(Source, Picture)> = Vec::new();
-        for (channel, source) in program.passes.iter().flat_map(sources) {
-            if !pictures.iter().any(|(known, _)| known == source)
-                && let Some(picture) = Picture::open(source, channel, backend.as_ref(), streams)?
-            {
-                pictures.push((source.clone(), picture));
+        let mut passes: Vec<Rc<PassProgram>> = Vec::new();
+        for (at, pass) in program.passes.iter().enumerate() {
+            let is_same = |other: &&Pass| other.text == pass.text && other.fragment.vertex == pass.fragment.vertex;
+            let before = at.checked_sub(1).and_then(|at| program.passes.get(at)).filter(is_same);
+            match before.and(passes.last()) {
+                Some(same) => passes.push(Rc::clone(same)),
+                None => passes.push(Rc::new(driver.build(pass, vouched)?)),
             }
         }
-        let backend = Arc::clone(backend);
-        let mut running = Self { program, backend, kernels, size, buffers: [const { None }; 4], pictures };
-        running.resize(size)?;
-        Ok(running)
+        let mut pictures: Vec<(Channel, Picture)> = Vec::new();
+        for (number, channel) in program.passes.iter().flat_map(|pass| (0..).zip(&pass.channels)) {
+            if let Some(channel) = channel
+                && !pictures.iter().any(|(known, _)| known == channel)
+                && let Some(picture) = Picture::open(channel, number, driver, streams)?
+            {
+                pictures.push((channel.clone(), picture));
+            }
+        }
+        Ok(Self { program, driver: driver.clone(), passes, size, buffers: Vec::new(), pictures })
     }
 
     /// Sets the size of the picture and clears the buffers.
-    ///
-    /// # Errors
-    /// Errors of the backend.
-    pub fn resize(&mut self, size: Extent) -> Result<(), PlayError> {
+    pub fn resize(&mut self, size: Extent) {
         self.size = size;
-        for at in self.program.passes.iter().filter_map(|pass| pass.buffer) {
-            self.buffers[at] = Some(Buffer::zeroed(self.backend.as_ref(), size)?);
-        }
-        Ok(())
+        self.buffers.clear();
     }
 
     /// Takes over the buffers' content from another program with the same buffers. Returns true if it did, or if there
     /// are no buffers.
     pub fn inherit(&mut self, from: Option<Self>) -> bool {
-        let has = |running: &Self| running.buffers.each_ref().map(Option::is_some);
-        if !has(self).contains(&true) {
+        let has = |running: &Self| {
+            let of = |buffer: &Buffer| (buffer.newest.size, buffer.newest.is_float);
+            running.buffers.iter().map(|buffer| buffer.as_ref().map(of)).collect::<Vec<_>>()
+        };
+        if self.buffers.is_empty() {
             return true;
         }
         match from.filter(|from| has(from) == has(self) && from.size == self.size) {
@@ -93,6 +96,12 @@ impl RunningProgram {
             None => return false,
         }
         true
+    }
+
+    /// Returns the size of the first image that a filter in ISF reads, which its picture has.
+    pub fn image_size(&self) -> Option<Extent> {
+        let pass = self.program.passes.last().filter(|pass| pass.fragment.is_filter)?;
+        Some(self.picture(pass.channels.first()?.as_ref()?)?.size)
     }
 
     /// Waits up to `limit` for the first frame of each stream.
@@ -113,38 +122,84 @@ impl RunningProgram {
         streams.map(|stream| (stream.name().to_owned(), stream.said())).collect()
     }
 
+    /// Returns whether a channel reads the keyboard.
+    pub fn reads_keyboard(&self) -> bool {
+        self.pictures.iter().any(|(channel, _)| channel.source == Source::Keyboard)
+    }
+
+    /// Shows the keys to the channels that read them.
+    ///
+    /// # Errors
+    /// Errors of the driver.
+    pub fn fill_keyboard(&mut self, keyboard: &Keyboard) -> Result<(), PlayError> {
+        let mut pictures = self.pictures.iter_mut().filter(|(channel, _)| channel.source == Source::Keyboard);
+        pictures.try_for_each(|(_, picture)| picture.fill(&self.driver, Keyboard::SIZE, &keyboard.pixels()))
+    }
+
     /// Computes the buffers of a frame.
     ///
     /// # Errors
-    /// Errors of a launch, and [`PlayError::Channel`] for a video.
-    pub fn compute_buffers(&mut self, moment: &Moment, sliders: &[f32]) -> Result<(), PlayError> {
+    /// Errors of a pass, and [`PlayError::Channel`] for a video.
+    pub fn compute_buffers(&mut self, now: FrameValues<'_>) -> Result<(), PlayError> {
         for (_, picture) in &mut self.pictures {
-            picture.go_to(moment.time, self.backend.as_ref())?;
+            picture.go_to(now.0.time, &self.driver)?;
         }
-        self.launch_buffers(moment, sliders)
+        self.launch_buffers(now)
     }
 
     /// Computes the buffers of a frame without advancing videos.
     ///
     /// # Errors
-    /// Errors of a launch.
-    pub fn launch_buffers(&mut self, moment: &Moment, sliders: &[f32]) -> Result<(), PlayError> {
+    /// Errors of a pass.
+    pub fn launch_buffers(&mut self, now: FrameValues<'_>) -> Result<(), PlayError> {
+        for place in 0..self.program.passes.len() {
+            self.make_room(place, now.1)?;
+        }
         for (place, at) in self.program.passes.iter().map(|pass| pass.buffer).enumerate().collect::<Vec<_>>() {
-            let Some(at) = at else { continue };
-            let Some(mut next) = self.buffers[at].as_mut().and_then(|buffer| buffer.next.take()) else { continue };
-            let launched = Target::image(next.as_mut(), self.size, PixelFormat::Rgba32F).and_then(|target| {
-                let arguments = self.arguments(&self.program.passes[place], moment, sliders);
-                self.backend.launch(self.kernels[place].as_ref(), target, &arguments)
-            });
-            if let Some(buffer) = &mut self.buffers[at] {
-                if launched.is_ok() {
+            let buffer = at.and_then(|at| self.buffers.get_mut(at)?.as_mut());
+            let Some((at, mut next)) = at.zip(buffer.and_then(|buffer| buffer.next.take())) else { continue };
+            let computed = self.compute_buffer(place, &mut next, now);
+            let copied = |channel: &&Channel| channel.sampling.needs_copy() && channel.source == Source::Buffer(at);
+            let copied = self.program.passes.iter().flat_map(|pass| &pass.channels).flatten().find(copied);
+            if let Some(Some(buffer)) = self.buffers.get_mut(at) {
+                if computed.is_ok() {
                     std::mem::swap(&mut buffer.newest, &mut next);
                 }
                 buffer.next = Some(next);
+                if let Some(channel) = copied {
+                    self.driver.make_copy(&mut buffer.newest, channel.sampling)?;
+                }
             }
-            launched?;
+            computed?;
         }
         Ok(())
+    }
+
+    /// Creates the buffer of a pass, unless it exists in the right size.
+    fn make_room(&mut self, place: usize, sliders: &[f32]) -> Result<(), PlayError> {
+        let pass = &self.program.passes[place];
+        let Some(at) = pass.buffer else { return Ok(()) };
+        let size = pass_size(pass, self.size, &self.program.sliders, sliders);
+        if self.buffers.len() <= at {
+            self.buffers.resize_with(at + 1, || None);
+        }
+        if !self.buffers[at].as_ref().is_some_and(|buffer| buffer.newest.size == size) {
+            let image = || self.driver.image(size, pass.fragment.is_float);
+            self.buffers[at] = Some(Buffer { newest: image()?, next: Some(image()?) });
+        }
+        Ok(())
+    }
+
+    fn compute_buffer(&self, place: usize, into: &mut Image, now: FrameValues<'_>) -> Result<(), PlayError> {
+        let pass = &self.program.passes[place];
+        match (&*self.passes[place], &self.driver, &mut into.memory) {
+            (PassProgram::Kernel(kernel), Driver::Kernels(backend), ImageMemory::Kernels(memory)) => {
+                let target = Target::image(memory.as_mut(), into.size, PixelFormat::Rgba32F)?;
+                Ok(backend.launch(kernel.as_ref(), target, &self.arguments(pass, now))?)
+            }
+            (_, _, ImageMemory::Fragments(texture)) => self.draw(place, texture, into.size, now),
+            _ => Ok(()),
+        }
     }
 
     /// Calls `launch` with the picture's kernel and its arguments.
@@ -153,37 +208,118 @@ impl RunningProgram {
     /// Errors of the launch.
     pub fn compute_picture(
         &self,
-        moment: &Moment,
-        sliders: &[f32],
+        now: FrameValues<'_>,
         mut launch: impl FnMut(&dyn Kernel, &[Arg<'_>]) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let (Some(pass), Some(kernel)) = (self.program.passes.last(), self.kernels.last()) else { return Ok(()) };
-        launch(kernel.as_ref(), &self.arguments(pass, moment, sliders))
+        let (Some(pass), Some(program)) = (self.program.passes.last(), self.passes.last()) else { return Ok(()) };
+        let PassProgram::Kernel(kernel) = &**program else { return Ok(()) };
+        launch(kernel.as_ref(), &self.arguments(pass, now))
     }
 
-    fn arguments<'a>(&'a self, pass: &Pass, moment: &Moment, sliders: &'a [f32]) -> Vec<Arg<'a>> {
-        let channels: [_; CHANNELS] = std::array::from_fn(|at| self.channel(pass, at));
-        let sizes = channels.map(|found| found.map_or(Extent::new(0, 0), |(_, size)| size));
-        let is_from_top = self.program.is_from_top;
-        let now = FrameInputs { moment: *moment, sliders, size: self.size, channels: sizes, is_from_top };
-        let argument = |param: &crate::input::Param| match param {
-            crate::input::Param::Channel(at) => channels.get(*at)?.map(|(memory, _)| Arg::Memory(memory)),
-            number => number.argument(&now),
+    /// Draws the picture of fragment shaders.
+    ///
+    /// # Errors
+    /// Errors of OpenGL.
+    pub fn draw_picture(&self, into: &Texture, now: FrameValues<'_>) -> Result<(), PlayError> {
+        self.draw(self.passes.len().saturating_sub(1), into, self.size, now)
+    }
+
+    fn draw(&self, place: usize, into: &Texture, size: Extent, now: FrameValues<'_>) -> Result<(), PlayError> {
+        let pass = &self.program.passes[place];
+        let (Driver::Fragments(gl), PassProgram::Fragment(program)) = (&self.driver, &*self.passes[place]) else {
+            return Ok(());
+        };
+        // Shaders see one face of a cube.
+        let seen = if pass.buffer == Some(CUBE) { Extent::new(size.height, size.height) } else { size };
+        let mut inputs = DrawInputs { textures: Vec::new(), numbers: uniforms(now.0, seen), is_picture: false };
+        let mut sizes = Vec::new();
+        for (at, name) in pass.fragment.names.iter().enumerate() {
+            let channel = pass.channels.get(at).and_then(Option::as_ref);
+            let image = channel.and_then(|channel| self.picture(channel));
+            let Extent { width, height } = image.map_or(Extent::new(0, 0), |image| image.size);
+            let [width, height, depth] = [width, height, u32::from(image.is_some())].map(|side| side as f32);
+            sizes.extend(match channel.map(|channel| channel.sampling.shape) {
+                Some(TextureShape::Cube) => [height, height, depth],
+                Some(TextureShape::Volume) => [height, height, width / height],
+                _ => [width, height, depth],
+            });
+            let texture = image.zip(channel).and_then(|(image, channel)| match &image.memory {
+                ImageMemory::Fragments(texture) => Some((texture, channel.sampling)),
+                ImageMemory::Kernels(_) => None,
+            });
+            inputs.textures.push((name.as_str(), texture));
+        }
+        inputs.numbers.push(("iChannelResolution", sizes));
+        inputs.numbers.push(("PASSINDEX", vec![pass.fragment.index as f32]));
+        inputs.numbers.extend(slider::uniforms(&self.program.sliders, now.1));
+        inputs.is_picture = pass.buffer.is_none();
+        gl.draw(program, into, &inputs)
+    }
+
+    fn arguments<'a>(&'a self, pass: &Pass, now: FrameValues<'_>) -> Vec<Arg<'a>> {
+        let channels: [_; CHANNELS] = std::array::from_fn(|at| self.picture(pass.channels.get(at)?.as_ref()?));
+        let sizes = channels.map(|image| image.map_or(Extent::new(0, 0), |image| image.size));
+        let values = numbers(now, self.size, sizes);
+        let argument = |param: &Param| match param {
+            Param::Channel(at) => match &channels.get(*at)?.as_ref()?.memory {
+                ImageMemory::Kernels(memory) => Some(Arg::Memory(memory.as_ref())),
+                ImageMemory::Fragments(_) => None,
+            },
+            number => number.argument(&values),
         };
         pass.params.iter().filter_map(argument).collect()
     }
 
-    fn channel(&self, pass: &Pass, at: usize) -> Option<(&dyn ComputeMemory, Extent)> {
-        match &pass.channels[at].as_ref()?.source {
-            Source::Buffer(of) => Some((self.buffers.get(*of)?.as_ref()?.newest.as_ref(), self.size)),
-            source => {
-                let (_, picture) = self.pictures.iter().find(|(known, _)| known == source)?;
-                Some((picture.memory.as_ref(), picture.size))
-            }
+    fn picture(&self, channel: &Channel) -> Option<&Image> {
+        if let Source::Buffer(of) = channel.source {
+            return Some(&self.buffers.get(of)?.as_ref()?.newest);
         }
+        self.pictures.iter().find(|(known, _)| known == channel).map(|(_, picture)| &picture.image)
     }
 }
 
-fn sources(pass: &Pass) -> impl Iterator<Item = (usize, &Source)> {
-    (0..).zip(&pass.channels).filter_map(|(at, channel)| Some((at, &channel.as_ref()?.source)))
+/// A name in an expression.
+static NAME: Lazy<Regex> = lazy_regex!(r"\$[0-9A-Za-z_]+");
+
+/// Returns the size of a pass. The shader may set it by expressions of the picture's size and the sliders.
+fn pass_size(pass: &Pass, picture: Extent, sliders: &[Slider], values: &[f32]) -> Extent {
+    let value = |name: &Captures<'_>| match &name[0] {
+        "$WIDTH" => picture.width.to_string(),
+        "$HEIGHT" => picture.height.to_string(),
+        name => {
+            let at = sliders.iter().position(|slider| slider.name == name[1..]);
+            // Without a value, the expression is invalid.
+            at.and_then(|at| values.get(at)).map_or_else(String::new, |value| format!("({value})"))
+        }
+    };
+    let side = |text: &String, usual: u32| {
+        let text = Some(text).filter(|text| text.len() < LONGEST).map(|text| NAME.replace_all(text, value));
+        match text.and_then(|text| exmex::eval_str::<f64>(&text).ok()) {
+            Some(side) if !side.is_nan() => side.clamp(1.0, MOST_SIDE) as u32,
+            _ => usual.max(1),
+        }
+    };
+    let [width, height] = &pass.fragment.size;
+    Extent::new(side(width, picture.width), side(height, picture.height))
+}
+
+#[test]
+fn sizes_of_passes_are_expressions() {
+    let slider = |name: &str| Slider { name: name.into(), ..Slider::read("// @slider n 0..9").unwrap().unwrap() };
+    for (text, side) in [
+        ("floor($WIDTH/3.0)", 213),
+        ("max(floor($WIDTH*0.02),1.0)", 12),
+        ("2*$n + 1", 7),
+        ("-(4 - $n)", 1),
+        ("$n +", 640),
+        ("$m", 640),
+        ("", 640),
+        (&"(".repeat(99_999), 640),
+    ] {
+        let fragment = FragmentInfo { size: [text.to_owned(), String::new()], ..FragmentInfo::default() };
+        let kernel =
+            Pass::of_kernel(String::new(), PassLanguage::Fragment, String::new(), Vec::new(), Origin::of("a".into()));
+        let size = pass_size(&Pass { fragment, ..kernel }, Extent::new(640, 360), &[slider("n")], &[3.0]);
+        assert_eq!(size, Extent::new(side, 360), "{text}");
+    }
 }

@@ -1,5 +1,6 @@
 //! Sliders: numbers with limits that a shader declares and the user changes.
 
+use lazy_regex::{Lazy, Regex, lazy_regex};
 use serde::{Deserialize, Serialize};
 
 /// Type of a slider's number.
@@ -11,6 +12,8 @@ pub enum SliderKind {
     Int,
     /// 0 or 1.
     Bool,
+    /// 1 for the frame after it was pressed.
+    Event,
 }
 
 /// A number that the user changes.
@@ -24,10 +27,14 @@ pub struct Slider {
     pub limits: [f32; 2],
     /// Initial value.
     pub value: f32,
+    /// The only valid numbers with their labels, if there are such.
+    pub menu: Vec<(f32, String)>,
 }
 
 /// Annotation in a comment that declares a slider.
 const MARK: &str = "@slider";
+/// What follows it: name, limits, initial value and kind.
+static SLIDER: Lazy<Regex> = lazy_regex!(r"^([A-Za-z_][0-9A-Za-z_]*)\s+(.+?)\.\.(.+?)(?:=(.+?))?(?:\s(int|bool))?$");
 /// A word with this start is probably a misspelled annotation.
 const MARK_BEGINS: &str = "@sl";
 
@@ -36,7 +43,21 @@ impl Slider {
     pub fn nearest(&self, wish: f32) -> f32 {
         let [least, most] = self.limits;
         let inside = if wish.is_nan() { self.value } else { wish.clamp(least, most) };
+        let distance = |(own, _): &&(f32, String)| (own - inside).abs();
+        if let Some((own, _)) = self.menu.iter().min_by(|a, b| distance(a).total_cmp(&distance(b))) {
+            return *own;
+        }
         if self.kind == SliderKind::Float { inside } else { inside.round() }
+    }
+
+    /// Returns the declaration of the uniform. Components of a colour or a point are declared together, elsewhere.
+    pub(crate) fn declared(&self) -> String {
+        let kind = match self.kind {
+            SliderKind::Float => "float",
+            SliderKind::Int => "int",
+            SliderKind::Bool | SliderKind::Event => "bool",
+        };
+        if self.name.contains('.') { String::new() } else { format!("uniform {kind} {};\n", self.name) }
     }
 
     /// Reads `@slider NAME LEAST..MOST = VALUE`. The value defaults to the middle, and `int` or `bool` may follow.
@@ -54,25 +75,34 @@ impl Slider {
 
     fn of(noted: &str) -> Result<Self, String> {
         let wrong = || format!("invalid slider '{MARK} {noted}'; write one as {MARK} speed 0..4 = 1");
-        let (name, rest) = noted.split_once(char::is_whitespace).ok_or_else(wrong)?;
-        let (rest, kind) = match rest.trim().rsplit_once(' ') {
-            Some((before, "int")) => (before, SliderKind::Int),
-            Some((before, "bool")) => (before, SliderKind::Bool),
-            _ => (rest, SliderKind::Float),
+        let found = SLIDER.captures(noted).ok_or_else(wrong)?;
+        let number = |at: usize| {
+            let number = found.get(at).map(|text| text.as_str().trim().parse::<f32>().ok());
+            number.map(|number| number.filter(|number| number.is_finite()).ok_or_else(wrong)).transpose()
         };
-        let (limits, value) = rest.split_once('=').map_or((rest, None), |(limits, value)| (limits, Some(value)));
-        let (least, most) = limits.split_once("..").ok_or_else(wrong)?;
-        let number = |text: &str| text.trim().parse::<f32>().ok().filter(|number| number.is_finite()).ok_or_else(wrong);
-        let limits = [number(least)?, number(most)?];
-        let value = value.map_or(Ok(f32::midpoint(limits[0], limits[1])), number)?;
-        let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-            && !name.starts_with(|c: char| c.is_ascii_digit());
-        if !is_name || limits[0] >= limits[1] {
-            return Err(wrong());
-        }
-        let slider = Self { name: name.to_owned(), kind, limits, value };
-        Ok(Self { value: slider.nearest(value), ..slider })
+        let [least, most] = [number(2)?, number(3)?].map(Option::unwrap_or_default);
+        let kind = match found.get(5).map_or("", |kind| kind.as_str()) {
+            "int" => SliderKind::Int,
+            "bool" => SliderKind::Bool,
+            _ => SliderKind::Float,
+        };
+        let value = number(4)?.unwrap_or(f32::midpoint(least, most));
+        let slider = Self { name: found[1].to_owned(), kind, limits: [least, most], value, menu: Vec::new() };
+        if least < most { Ok(Self { value: slider.nearest(value), ..slider }) } else { Err(wrong()) }
     }
+}
+
+/// Returns sliders as uniforms. Components of a colour or a point become one together.
+pub fn uniforms<'a>(sliders: &'a [Slider], values: &[f32]) -> Vec<(&'a str, Vec<f32>)> {
+    let mut uniforms: Vec<(&str, Vec<f32>)> = Vec::new();
+    for (Slider { name, .. }, value) in sliders.iter().zip(values) {
+        let own = name.split_once('.').map_or(name.as_str(), |(own, _)| own);
+        match uniforms.last_mut().filter(|(last, _)| *last == own) {
+            Some((_, values)) => values.push(*value),
+            None => uniforms.push((own, vec![*value])),
+        }
+    }
+    uniforms
 }
 
 #[cfg(test)]

@@ -47,9 +47,7 @@ impl Stream {
     pub fn look(&self) {
         let StreamNews { frame, said } = self.tap.take();
         let newest = &mut *self.newest.borrow_mut();
-        if let Some(said) = said {
-            newest.said = said;
-        }
+        newest.said = said.unwrap_or_else(|| std::mem::take(&mut newest.said));
         if let Some(frame) = frame {
             newest.take(frame);
         }
@@ -61,11 +59,10 @@ impl Stream {
     /// The reason if no frame arrives in time.
     pub fn wait(&self, limit: Duration) -> Result<(), String> {
         let newest = &mut *self.newest.borrow_mut();
-        if newest.frame.is_some() {
-            return Ok(());
+        if newest.frame.is_none() {
+            newest.take(self.tap.first(limit));
         }
-        newest.take(self.tap.first(limit));
-        if newest.frame.is_some() { Ok(()) } else { Err(newest.said.clone()) }
+        newest.frame.as_ref().map(|_| ()).ok_or_else(|| newest.said.clone())
     }
 
     /// Calls `show` with the newest frame and its number, if that number differs from `seen`.
@@ -87,18 +84,11 @@ impl Stream {
 
 impl Newest {
     fn take(&mut self, frame: Result<Texels, ReadError>) {
-        let words = |error| match error {
+        match frame {
+            Ok(frame) => (self.frame, self.number, self.said) = (Some(frame), self.number + 1, String::new()),
             // The caller adds the stream's name.
-            ReadError::Stream { reason, .. } => reason,
-            other => other.to_string(),
-        };
-        match frame.map_err(words) {
-            Ok(frame) => {
-                self.frame = Some(frame);
-                self.number += 1;
-                self.said.clear();
-            }
-            Err(why) => self.said = why,
+            Err(ReadError::Stream { reason, .. }) => self.said = reason,
+            Err(other) => self.said = other.to_string(),
         }
     }
 }

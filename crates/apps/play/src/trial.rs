@@ -5,19 +5,25 @@
 //! has failed is replaced. Requests and answers are lines of JSON on its standard input and output. A shader cannot
 //! forge an answer by printing, because its prints go elsewhere.
 
+use crate::driver::Driver;
 use crate::error::{Fault, PlayError};
-use crate::input::Moment;
+use crate::gl::Gl;
+use crate::input::{FrameValues, Moment};
 use crate::pass::TextVoucher;
 use crate::picture::Streams;
 use crate::program::Program;
 use crate::running_program::RunningProgram;
+use crate::screen::Canvas;
+use crate::text::Dialect;
+use pixelferry::driver::describe::child_process::ChildProcess;
 use pixelferry::driver::describe::threads;
-use pixelferry::{BackendChoice, ComputeBackend, Extent, ImageView, PixelFormat, Target, View, open_backend};
-use pixelferry_media::child::ChildProcess;
+use pixelferry::{BackendChoice, DisplayChoice, Extent, ImageView, PixelFormat, Target, View};
+use pixelferry::{open_backend, open_headless};
 use serde::{Deserialize, Serialize};
+#[cfg(unix)]
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 use std::process::{ChildStdin, Command, Stdio};
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::{Duration, Instant};
 
@@ -48,32 +54,14 @@ pub struct Request {
     pub size: [u32; 2],
 }
 
-/// Result of a successful trial.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct TrialResult {
-    /// The passes, translated if necessary.
-    pub program: Program,
-    /// FNV-1a hash of the picture's bytes, RGBA, top row first.
-    pub sum: u64,
-    /// Number of pixels of the small picture that the kernel left unwritten, and of all its pixels.
-    pub unwritten: [u32; 2],
-}
-
-/// Outcome of a trial.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Outcome {
-    /// The shader ran.
-    Passed(Box<TrialResult>),
-    /// The shader did not build, did not run, or did not end.
-    Failed(Vec<Fault>),
-}
+/// Outcome of a trial: the program, or why it did not build, run or end.
+pub type Outcome = Result<Program, Vec<Fault>>;
 
 #[derive(Serialize, Deserialize)]
 enum Answer {
     Ready,
     Unable(String),
-    Passed(Box<TrialResult>),
-    Failed(Vec<Fault>),
+    Tried(Result<(), Vec<Fault>>),
 }
 
 /// Runs the trial process: tries the shaders that arrive on `input` until it ends, and answers on standard output,
@@ -91,104 +79,105 @@ pub fn serve(input: impl BufRead, backend: BackendChoice, vouched: TextVoucher) 
         let text = serde_json::to_string(answer).map_err(|error| gone(error.into()))?;
         output.write_all(format!("\n{ANSWER}{text}\n").as_bytes()).and_then(|()| output.flush()).map_err(gone)
     };
-    let opened = open_backend(backend, &[]).inspect_err(|error| drop(answer(&Answer::Unable(error.to_string()))))?;
+    let is_gl = backend == BackendChoice::Gl;
+    let mut opened = driver(backend, is_gl).inspect_err(|error| drop(answer(&Answer::Unable(error.to_string()))))?;
     answer(&Answer::Ready)?;
     for line in input.lines() {
         let read = line.map_err(|error| PlayError::Trial(error.to_string()))?;
         let request: Request = serde_json::from_str(&read).map_err(|error| PlayError::Trial(error.to_string()))?;
         let file = request.program.file.clone();
-        answer(&match tried(&opened, request, vouched) {
-            Ok(passed) => Answer::Passed(Box::new(passed)),
-            Err(error) => Answer::Failed(error.into_faults(&file)),
-        })?;
+        let is_of_fragments = Dialect::of(&file).is_ok_and(Dialect::is_of_fragments);
+        // OpenGL runs both fragment shaders and kernels.
+        let fits = match is_of_fragments == matches!(opened, Driver::Fragments(_)) {
+            true => Ok(()),
+            false => driver(backend, is_of_fragments).map(|other| opened = other),
+        };
+        let tried = fits.and_then(|()| tried(&opened, request, vouched));
+        answer(&Answer::Tried(tried.map_err(|error| error.into_faults(&file))))?;
     }
     Ok(())
 }
 
 /// Takes over standard output for answers. Prints of a shader, for example OpenCL's `printf`, are discarded, because
 /// they could look like an answer.
-#[cfg(unix)]
-fn own_output() -> io::Result<impl Write> {
-    use std::{fs::File, os::fd::AsFd as _};
-    let own = io::stdout().as_fd().try_clone_to_owned()?;
-    rustix::stdio::dup2_stdout(File::options().write(true).open("/dev/null")?)?;
-    Ok(File::from(own))
+fn own_output() -> io::Result<Box<dyn Write>> {
+    #[cfg(unix)]
+    {
+        let own = rustix::io::dup(io::stdout())?;
+        rustix::stdio::dup2_stdout(File::options().write(true).open("/dev/null")?)?;
+        Ok(Box::new(File::from(own)))
+    }
+    #[cfg(not(unix))]
+    Ok(Box::new(io::stdout()))
 }
 
-#[cfg(not(unix))]
-#[expect(clippy::unnecessary_wraps, reason = "another system's has errors")]
-fn own_output() -> io::Result<impl Write> {
-    Ok(io::stdout())
+/// Opens OpenGL for fragment shaders, or a backend for kernels.
+fn driver(choice: BackendChoice, is_of_fragments: bool) -> Result<Driver, PlayError> {
+    if !is_of_fragments {
+        return Ok(Driver::Kernels(open_backend(choice, &[])?));
+    }
+    let display = open_headless(DisplayChoice::Gl)?;
+    let none = || PlayError::OpenGl("there is no display without a window".into());
+    Ok(Driver::Fragments(Gl::new(display.gl().cloned().ok_or_else(none)?)))
 }
 
-fn tried(backend: &Arc<dyn ComputeBackend>, request: Request, vouched: TextVoucher) -> Result<TrialResult, PlayError> {
-    let Request { mut program, sliders, moment, size: [width, height] } = request;
-    program.translate()?;
-    let mut running = RunningProgram::build(backend, program.clone(), SMALL, vouched, &mut Streams::default())?;
+fn tried(driver: &Driver, request: Request, vouched: TextVoucher) -> Result<(), PlayError> {
+    let Request { program, sliders, moment, size: [width, height] } = request;
+    let file = program.file.clone();
+    let mut running = RunningProgram::build(driver, program, SMALL, vouched, &mut Streams::default())?;
     // A frame of the right size makes a better trial. If none arrives, the running program reports that later.
     let _ = running.wait_for_streams(SOON);
     let first = Moment { frame: 0, ..moment };
-    running.compute_buffers(&first, &sliders)?;
+    running.compute_buffers((&first, &sliders))?;
     // A pixel that is equal after a launch on black and one on white was written.
-    let [black, white] = [0, 255].map(|behind| pixels(backend, &running, (&first, &sliders), SMALL, behind));
+    let [black, white] = [0, 255].map(|behind| pixels(driver, &running, (&first, &sliders), SMALL, behind));
     let (black, white) = (black?, white?);
-    let pairs = black.chunks_exact(4).zip(white.chunks_exact(4));
-    let unwritten = pairs.filter(|(black, white)| *black == [0; 4] && *white == [255; 4]).count() as u32;
-    let all = SMALL.pixels() as u32;
-    if unwritten == all {
-        let text = "the kernel writes no pixel: it must store each one, for example with pf_store or \
-                    PF_STORE"
-            .to_owned();
-        return Err(PlayError::Faults(vec![Fault { file: program.file, line: None, column: None, text }]));
+    let mut pairs = black.chunks_exact(4).zip(white.chunks_exact(4));
+    if pairs.all(|(black, white)| black == [0; 4] && white == [255; 4]) {
+        let text = "the kernel writes no pixel: it must store each one, for example with pf_store or PF_STORE";
+        return Err(Fault::new(&file, None, text).into());
     }
     for (ahead, frames) in AHEAD {
         let later = Moment { time: moment.time + ahead, frame: moment.frame.saturating_add(frames), ..moment };
-        running.launch_buffers(&later, &sliders)?;
-        pixels(backend, &running, (&later, &sliders), SMALL, 0)?;
+        running.launch_buffers((&later, &sliders))?;
+        pixels(driver, &running, (&later, &sliders), SMALL, 0)?;
     }
     let size = Extent::new(width, height);
-    running.resize(size)?;
-    running.compute_buffers(&moment, &sliders)?;
-    let sum = sum(&pixels(backend, &running, (&moment, &sliders), size, 0)?);
-    Ok(TrialResult { program, sum, unwritten: [unwritten, all] })
+    running.resize(size);
+    running.compute_buffers((&moment, &sliders))?;
+    pixels(driver, &running, (&moment, &sliders), size, 0)?;
+    Ok(())
 }
 
-/// Returns the picture of a moment, computed over bytes of one value. Fails if the kernel changed the guard memory,
-/// which is as large as the picture on each side.
+/// Returns the picture of a moment; that of a kernel is computed over bytes of one value. Fails if the kernel changed
+/// the guard memory, which is as large as the picture on each side.
 fn pixels(
-    backend: &Arc<dyn ComputeBackend>,
+    driver: &Driver,
     running: &RunningProgram,
-    (moment, sliders): (&Moment, &[f32]),
+    now: FrameValues<'_>,
     size: Extent,
     behind: u8,
 ) -> Result<Vec<u8>, PlayError> {
+    let backend = match driver {
+        Driver::Kernels(backend) => backend,
+        Driver::Fragments(gl) => return Canvas::new(gl, size)?.computed(running, now),
+    };
     let len = size.pixels() as usize * 4;
     let mut bytes = vec![AROUND; 3 * len];
     bytes[len..2 * len].fill(behind);
     let mut memory = backend.allocate(bytes.len())?;
     memory.write(0, &bytes)?;
     let view = View::Image(ImageView::packed(size, PixelFormat::Rgba8, 1, len, false)?);
-    running.compute_picture(moment, sliders, |kernel, arguments| {
+    running.compute_picture(now, |kernel, arguments| {
         backend.launch(kernel, Target::new(memory.as_mut(), view)?, arguments)
     })?;
     backend.finish()?;
     memory.read(0, &mut bytes)?;
     if bytes[..len].iter().chain(&bytes[2 * len..]).any(|byte| *byte != AROUND) {
-        let text =
-            "the kernel writes outside of its picture: it must store only below out_width and out_height".to_owned();
-        return Err(PlayError::Faults(vec![Fault {
-            file: running.program.file.clone(),
-            line: None,
-            column: None,
-            text,
-        }]));
+        let text = "the kernel writes outside of its picture: it must store only below out_width and out_height";
+        return Err(Fault::new(&running.program.file, None, text).into());
     }
     Ok(bytes[len..2 * len].to_vec())
-}
-
-/// FNV-1a.
-pub fn sum(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 /// The parent's side of the trial process.
@@ -217,11 +206,13 @@ impl Trials {
     /// [`PlayError::Trial`] if the process does not start.
     pub fn start(command: impl FnMut() -> Command + 'static, limit: Duration) -> Result<Self, PlayError> {
         let mut trials = Self { command: Box::new(command), limit, tester: None, request: None };
-        trials.tester = Some(trials.tester()?);
+        trials.restart()?;
         Ok(trials)
     }
 
-    fn tester(&mut self) -> Result<Tester, PlayError> {
+    /// Replaces the process.
+    fn restart(&mut self) -> Result<(), PlayError> {
+        self.tester = None;
         let failed = |error: std::io::Error| PlayError::Trial(error.to_string());
         let mut command = (self.command)();
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -241,7 +232,8 @@ impl Trials {
             }
         };
         threads::spawn("trial", read).map_err(failed)?;
-        Ok(Tester { process, input, answers, is_ready: false, since: Instant::now(), is_busy: false })
+        self.tester = Some(Tester { process, input, answers, is_ready: false, since: Instant::now(), is_busy: false });
+        Ok(())
     }
 
     /// Tries a program; replaces one that is on trial.
@@ -262,11 +254,7 @@ impl Trials {
     /// [`PlayError::Trial`] if no new process can be started.
     pub fn forget(&mut self) -> Result<(), PlayError> {
         self.request = None;
-        if self.tester.as_ref().is_none_or(|tester| tester.is_busy) {
-            self.tester = None;
-            self.tester = Some(self.tester()?);
-        }
-        Ok(())
+        if self.tester.as_ref().is_none_or(|tester| tester.is_busy) { self.restart() } else { Ok(()) }
     }
 
     /// Sends the request to the process, if that is ready.
@@ -301,21 +289,18 @@ impl Trials {
                 self.send();
                 return Ok(None);
             }
-            Ok(Answer::Passed(passed)) => return Ok(self.done(Outcome::Passed(passed))),
-            Ok(Answer::Failed(faults)) => return Ok(self.done(Outcome::Failed(faults))),
-            Ok(Answer::Unable(reason)) => reason,
-            Err(TryRecvError::Empty) if waits && tester.since.elapsed() > limit => {
-                let seconds = limit.as_secs_f32();
-                match tester.is_busy {
-                    true => format!(
-                        "the shader did not end within {seconds} s; does it contain an endless loop? (--limit allows \
-                         more time)"
-                    ),
-                    false => {
-                        format!("the trial process did not open its driver within {seconds} s; try another --backend")
-                    }
-                }
+            Ok(Answer::Tried(tried)) => {
+                tester.is_busy = false;
+                return Ok(self.request.take().map(|(program, _)| tried.map(|()| program)));
             }
+            Ok(Answer::Unable(reason)) => reason,
+            Err(TryRecvError::Empty) if waits && tester.since.elapsed() > limit => match tester.is_busy {
+                true => format!(
+                    "the shader did not end within {} s; does it contain an endless loop? (--limit allows more time)",
+                    limit.as_secs_f32()
+                ),
+                false => format!("the trial process did not open its driver within {READY:?}; try another --backend"),
+            },
             Err(TryRecvError::Empty) => return Ok(None),
             Err(TryRecvError::Disconnected) => {
                 // Kills a process that only closed its output; has no effect if it has ended.
@@ -333,16 +318,7 @@ impl Trials {
         if !was_ready {
             return Err(PlayError::Trial(failed));
         }
-        self.tester = Some(self.tester()?);
-        let Some((program, _)) = request else { return Ok(None) };
-        Ok(Some(Outcome::Failed(vec![Fault { file: program.file, line: None, column: None, text: failed }])))
-    }
-
-    fn done(&mut self, outcome: Outcome) -> Option<Outcome> {
-        if let Some(tester) = &mut self.tester {
-            tester.is_busy = false;
-        }
-        self.request = None;
-        Some(outcome)
+        self.restart()?;
+        Ok(request.map(|(program, _)| Err(vec![Fault::new(&program.file, None, failed)])))
     }
 }

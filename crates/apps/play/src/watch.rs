@@ -12,18 +12,14 @@ type Stamp = Option<(SystemTime, u64)>;
 /// Detects changes of files.
 #[derive(Debug)]
 pub struct Watch {
-    files: Vec<(PathBuf, Stamp)>,
+    files: Vec<(Stamp, PathBuf)>,
     looked: Instant,
 }
 
 impl Watch {
     /// Starts with the files' current state; they may be missing.
     pub fn new(files: impl IntoIterator<Item = PathBuf>) -> Self {
-        let with_stamp = |file: PathBuf| {
-            let stamp = stamp(&file);
-            (file, stamp)
-        };
-        Self { files: files.into_iter().map(with_stamp).collect(), looked: Instant::now() }
+        Self { files: files.into_iter().map(|file| (stamp(&file), file)).collect(), looked: Instant::now() }
     }
 
     /// Returns whether a file has changed since the last poll; polls at most once per interval.
@@ -33,7 +29,7 @@ impl Watch {
         }
         self.looked = Instant::now();
         let mut has_changed = false;
-        for (file, known) in &mut self.files {
+        for (known, file) in &mut self.files {
             let now = stamp(file);
             has_changed |= now != *known;
             *known = now;

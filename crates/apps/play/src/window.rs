@@ -7,7 +7,7 @@ use crate::pass::TextVoucher;
 use crate::player::{Player, PlayerOptions};
 use egui_winit::winit::event::{ElementState, KeyEvent, MouseButton, WindowEvent};
 use pixelferry::api::gl::{Flow, GlWindow, Viewport, WindowApp, WindowOptions, run_window};
-use pixelferry::{Display, DrawOptions, Extent, save_picture};
+use pixelferry::{Display, DrawOptions, Extent, save_rgba8};
 use pixelferry_media::record::Recorder;
 use pixelferry_view::paint::gl::GlPainter;
 use pixelferry_view::paint::theme::BEHIND;
@@ -91,12 +91,12 @@ fn tell(text: &str) {
 }
 
 impl PlayWindow {
-    fn key(&mut self, deed: KeyAction) -> Result<(), PlayError> {
+    fn key(&mut self, deed: KeyAction) {
         match deed {
             KeyAction::Pause => self.player.clock.toggle(),
             KeyAction::Step => self.steps += u32::from(self.player.clock.is_halted()),
             KeyAction::Rewind => {
-                self.player.rewind()?;
+                self.player.rewind();
                 self.comes_again = true;
             }
             KeyAction::Panel => self.panel.is_shown = !self.panel.is_shown,
@@ -107,13 +107,12 @@ impl PlayWindow {
             }
             KeyAction::Save => {
                 let file = self.player.file().with_extension("png");
-                match save_picture(self.player.link(), &file) {
+                match self.player.picture().and_then(|picture| Ok(save_rgba8(picture, &file)?)) {
                     Ok(()) => tell(&format!("saved {}", file.display())),
                     Err(error) => tell(&error.to_string()),
                 }
             }
         }
-        Ok(())
     }
 
     fn line(&self) -> String {
@@ -171,8 +170,8 @@ impl WindowApp for App {
     fn init(&mut self, window: &GlWindow) -> Result<(), PlayError> {
         let Some((options, command)) = self.opens.take() else { return Ok(()) };
         let display: Rc<dyn Display> = window.display().clone();
-        let mut player =
-            Player::open(PlayerOptions { size: window.size(), ..options }, Some(&display), command, self.vouched)?;
+        let options = PlayerOptions { size: window.size(), ..options };
+        let player = Player::open(options, Some(&display), command, self.vouched)?;
         player.faults().iter().for_each(|fault| tell(&fault.to_string()));
         let panel = Panel::default();
         let painter =
@@ -181,20 +180,11 @@ impl WindowApp for App {
         let most = window.display().caps().max_image_side as usize;
         let (context, screen) = (panel.context().clone(), window.window().as_ref());
         let input = egui_winit::State::new(context, egui::ViewportId::ROOT, screen, Some(scale), None, Some(most));
-        tell(&format!("computed by {}", player.link().backend().device()));
-        let (pointer, rate) = ([0.0; 2], Rate::default());
-        self.shown = Some(PlayWindow {
-            player,
-            panel,
-            painter,
-            input,
-            pointer,
-            is_down: false,
-            steps: 0,
-            comes_again: false,
-            rate,
-            streams: Vec::new(),
-        });
+        tell(&format!("computed by {}", player.device()));
+        let (pointer, is_down, steps, comes_again) = ([0.0; 2], false, 0, false);
+        let (rate, streams) = (Rate::default(), Vec::new());
+        let shown = PlayWindow { player, panel, painter, input, pointer, is_down, steps, comes_again, rate, streams };
+        self.shown = Some(shown);
         Ok(())
     }
 
@@ -222,13 +212,15 @@ impl WindowApp for App {
             {
                 shown.release();
             }
-            WindowEvent::KeyboardInput {
-                event: KeyEvent { logical_key, state: ElementState::Pressed, .. }, ..
-            } if !shown.panel.context().wants_keyboard_input() => {
-                if let Some(deed) = deed(&pixelferry_view::name_of(logical_key))
-                    && let Err(error) = shown.key(deed)
-                {
-                    tell(&error.to_string());
+            WindowEvent::KeyboardInput { event: KeyEvent { logical_key, state, .. }, .. }
+                if !shown.panel.context().wants_keyboard_input() =>
+            {
+                let (key, is_down) = (pixelferry_view::name_of(logical_key), *state == ElementState::Pressed);
+                let has_ctrl = shown.panel.context().input(|input| input.modifiers.ctrl);
+                if shown.player.reads_keyboard() && !(is_down && has_ctrl) {
+                    shown.player.keyboard.press(&key, is_down);
+                } else if let (Some(deed), true) = (deed(&key), is_down) {
+                    shown.key(deed);
                 }
             }
             _ => {}
@@ -272,12 +264,8 @@ impl WindowApp for App {
         // A moved slider must take effect during a pause, too.
         shown.comes_again |= halted && shown.player.sliders().1 != before;
         if shown.player.is_drawn() {
-            let surface = shown.player.link().shown()?;
-            window.display().draw(
-                surface.surface(),
-                Viewport::full(size.width, size.height),
-                DrawOptions::default(),
-            )?;
+            let surface = shown.player.shown()?;
+            window.display().draw(surface, Viewport::full(size.width, size.height), DrawOptions::default())?;
         } else {
             window.display().clear(BEHIND)?;
         }

@@ -128,9 +128,7 @@ impl Overlay {
                 text(&painter, size, points, lines, bars.map_or(Pos2::new(size.x, 0.0), Bars::corner));
             }
         });
-        let scale = output.pixels_per_point;
-        let primitives = self.context.tessellate(output.shapes, scale);
-        let painted = PanelMesh { primitives, textures: output.textures_delta, scale, picture: Rect::NOTHING };
+        let painted = PanelMesh::of(&self.context, output, Rect::NOTHING);
         self.painter.paint(&painted, (pixels.window.width, pixels.window.height))
     }
 }

@@ -98,6 +98,7 @@ pub use api::version::{MIN_ES_VERSION, MIN_VERSION};
 pub use compute::{GlBackend, check_wgsl};
 pub use context::glow_functions::GlFunctions;
 pub use context::names::ObjectCounts;
+pub use context::owned_object::OwnedObject;
 pub use display::bound_target::BoundTarget;
 #[cfg(feature = "window")]
 pub use display::camera::Camera;

@@ -16,6 +16,3 @@ pub use pixelferry_vulkan as vulkan;
 /// wgpu: devices, drawing, surfaces as textures and buffers, and WGSL kernels.
 #[cfg(feature = "wgpu")]
 pub use pixelferry_wgpu as wgpu;
-/// Translation of GLSL kernels to WGSL.
-#[cfg(feature = "glsl")]
-pub use wgsl_kernel as wgsl;

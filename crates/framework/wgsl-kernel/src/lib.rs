@@ -29,13 +29,7 @@
 //! | group 0, binding 1 | a uniform block of at most [`NUMBERS`] bytes: [`Launch::numbers`]; or immediates ([`KernelText::by_immediates`]) |
 //! | group 1, binding n | memory n among the arguments |
 
-#[cfg(feature = "glsl-in")]
-mod array_sizes;
-#[cfg(feature = "glsl-in")]
-mod by_copy;
 mod depth;
-#[cfg(feature = "glsl-in")]
-mod from_glsl;
 mod glsl;
 mod guard;
 mod index_bounds;
@@ -54,8 +48,6 @@ mod values;
 mod weight;
 mod zero_fill;
 
-#[cfg(feature = "glsl-in")]
-pub use from_glsl::from_glsl;
 pub use glsl::{Dialect, GLSL_NUMBERS, check, glsl, glsl_prelude, glsl_texture_prelude};
 pub use guard::{TextError, TextLimit, with_room};
 pub use index_bounds::bounded;

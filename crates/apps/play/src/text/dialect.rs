@@ -10,111 +10,47 @@ use std::path::Path;
 pub enum Dialect {
     Shadertoy,
     Isf,
+    GlslViewer,
     Glsl,
     Wgsl,
     OpenClC,
     CudaCpp,
 }
 
-/// Properties of a language.
-struct DialectRow {
-    dialect: Dialect,
-    ending: &'static str,
-    about: &'static str,
-    /// Backends that run it; the first is the default.
-    backends: &'static [BackendChoice],
-    is_from_top: bool,
-}
+/// A language, its file name extension, its name, and the backends that run it; the first is the default.
+type DialectRow = (Dialect, &'static str, &'static str, &'static [BackendChoice]);
 
-const ROWS: [DialectRow; 6] = [
-    DialectRow {
-        dialect: Dialect::Shadertoy,
-        ending: "glsl",
-        about: "Shadertoy's GLSL",
-        backends: &[BackendChoice::Gl, BackendChoice::Vulkan, BackendChoice::Wgpu],
-        is_from_top: false,
-    },
-    DialectRow {
-        dialect: Dialect::Isf,
-        ending: "fs",
-        about: "ISF",
-        backends: &[BackendChoice::Gl, BackendChoice::Vulkan, BackendChoice::Wgpu],
-        is_from_top: false,
-    },
-    DialectRow {
-        dialect: Dialect::Glsl,
-        ending: "comp",
-        about: "a compute shader in GLSL",
-        backends: &[BackendChoice::Gl],
-        is_from_top: true,
-    },
-    DialectRow {
-        dialect: Dialect::Wgsl,
-        ending: "wgsl",
-        about: "WGSL",
-        backends: &[BackendChoice::Gl, BackendChoice::Vulkan, BackendChoice::Wgpu],
-        is_from_top: true,
-    },
-    DialectRow {
-        dialect: Dialect::OpenClC,
-        ending: "cl",
-        about: "OpenCL C",
-        backends: &[BackendChoice::OpenCl],
-        is_from_top: true,
-    },
-    DialectRow {
-        dialect: Dialect::CudaCpp,
-        ending: "cu",
-        about: "CUDA C++",
-        backends: &[BackendChoice::Cuda],
-        is_from_top: true,
-    },
+const ROWS: [DialectRow; 7] = [
+    (Dialect::Shadertoy, "glsl", "Shadertoy's GLSL", &[BackendChoice::Gl]),
+    (Dialect::Isf, "fs", "ISF", &[BackendChoice::Gl]),
+    (Dialect::GlslViewer, "frag", "a fragment shader with glslViewer's names", &[BackendChoice::Gl]),
+    (Dialect::Glsl, "comp", "a compute shader in GLSL", &[BackendChoice::Gl]),
+    (Dialect::Wgsl, "wgsl", "WGSL", &[BackendChoice::Gl, BackendChoice::Vulkan, BackendChoice::Wgpu]),
+    (Dialect::OpenClC, "cl", "OpenCL C", &[BackendChoice::OpenCl]),
+    (Dialect::CudaCpp, "cu", "CUDA C++", &[BackendChoice::Cuda]),
 ];
 
 impl Dialect {
-    fn row(self) -> &'static DialectRow {
-        ROWS.iter().find(|row| row.dialect == self).unwrap_or(&ROWS[0])
-    }
-
     /// Returns the language for a file's extension.
     ///
     /// # Errors
     /// [`PlayError::Ending`].
     pub fn of(file: &Path) -> Result<Self, PlayError> {
-        let ending = file.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
-        let found = ROWS.iter().find(|row| ending.as_deref() == Some(row.ending));
-        found.map(|row| row.dialect).ok_or_else(|| {
-            let all: Vec<_> = ROWS.iter().map(|row| format!(".{} ({})", row.ending, row.about)).collect();
+        Self::row(file).map(|row| row.0)
+    }
+
+    fn row(file: &Path) -> Result<&'static DialectRow, PlayError> {
+        let own = file.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
+        let found = ROWS.iter().find(|(_, ending, ..)| own.as_deref() == Some(ending));
+        found.ok_or_else(|| {
+            let all: Vec<_> = ROWS.iter().map(|(_, ending, about, _)| format!(".{ending} ({about})")).collect();
             PlayError::Ending { file: file.to_owned(), endings: all.join(", ") }
         })
     }
 
-    pub fn ending(self) -> &'static str {
-        self.row().ending
-    }
-
-    /// Returns whether the language counts rows from the top.
-    pub fn is_from_top(self) -> bool {
-        self.row().is_from_top
-    }
-
-    /// Returns the backend: the requested one, or the language's default.
-    pub fn backend(self, asked: BackendChoice) -> BackendChoice {
-        if asked == BackendChoice::Auto { self.row().backends[0] } else { asked }
-    }
-
-    /// Checks whether a backend runs the language.
-    ///
-    /// # Errors
-    /// [`PlayError::Backend`].
-    pub fn runs_on(self, file: &Path, asked: BackendChoice) -> Result<(), PlayError> {
-        let row = self.row();
-        if row.backends.contains(&self.backend(asked)) {
-            return Ok(());
-        }
-        let others: Vec<_> = row.backends.iter().map(|backend| backend.name()).collect();
-        let (file, backend) = (file.to_owned(), asked.name());
-        Err(PlayError::Backend { file, language: row.about, backend, others: others.join(" or ") })
+    /// Returns whether the language is a fragment shader's; the others are kernels.
+    pub const fn is_of_fragments(self) -> bool {
+        matches!(self, Self::Shadertoy | Self::Isf | Self::GlslViewer)
     }
 }
 
@@ -123,7 +59,13 @@ impl Dialect {
 /// # Errors
 /// [`PlayError::Ending`] and [`PlayError::Backend`].
 pub fn backend_for(file: &Path, asked: BackendChoice) -> Result<BackendChoice, PlayError> {
-    let dialect = Dialect::of(file)?;
-    dialect.runs_on(file, asked)?;
-    Ok(dialect.backend(asked))
+    let (_, _, language, backends) = Dialect::row(file)?;
+    match asked {
+        BackendChoice::Auto => Ok(backends[0]),
+        _ if backends.contains(&asked) => Ok(asked),
+        _ => {
+            let others = backends.iter().map(|backend| backend.name()).collect::<Vec<_>>().join(" or ");
+            Err(PlayError::Backend { file: file.to_owned(), language, backend: asked.name(), others })
+        }
+    }
 }

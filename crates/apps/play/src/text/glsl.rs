@@ -1,31 +1,18 @@
 //! Compute shaders in GLSL with their own `main`. The inputs are macros.
 
-use super::parts::{bound, by_place, names};
-use crate::input::PLACES;
+use super::parts::{bound, inputs, names, without_version};
+use crate::error::PlayError;
+use crate::input::by_place;
 use crate::log::{COMMON, NOBODYS, Origin, line_mark};
 use crate::pass::{Pass, PassLanguage, Piece};
-use crate::slider::{Slider, SliderKind};
+use crate::slider::Slider;
 use std::fmt::Write as _;
 
-const INPUTS: &str = "#define iTime pf_arg_f32(0)
-#define iTimeDelta pf_arg_f32(1)
-#define iFrameRate pf_arg_f32(2)
-#define iFrame pf_arg_i32(3)
-#define iMouse vec4(pf_arg_f32(4), pf_arg_f32(5), pf_arg_f32(6), pf_arg_f32(7))
-#define iDate vec4(pf_arg_f32(8), pf_arg_f32(9), pf_arg_f32(10), pf_arg_f32(11))
-#define iResolution vec3(vec2(pf_size()), 1.0)
-";
-
-/// Makes a pass of a compute shader. A `#version` directive is blanked, because the backend writes its own.
-pub fn pass(piece: &Piece, common: Option<&Piece>, sliders: &[Slider]) -> Pass {
-    let mut text = line_mark(NOBODYS) + INPUTS;
-    for (at, slider) in (PLACES.len()..).zip(sliders) {
-        let read = match slider.kind {
-            SliderKind::Float => format!("pf_arg_f32({at})"),
-            SliderKind::Int => format!("pf_arg_i32({at})"),
-            SliderKind::Bool => format!("(pf_arg_i32({at}) != 0)"),
-        };
-        let _ = writeln!(text, "#define {} {read}", slider.name);
+/// Makes a pass of a compute shader.
+pub fn pass(piece: &Piece, common: Option<&Piece>, sliders: &[Slider]) -> Result<Pass, PlayError> {
+    let mut text = line_mark(NOBODYS);
+    for (name, _, value) in inputs(sliders)? {
+        let _ = writeln!(text, "#define {name} {}", value.replace("<f32>", ""));
     }
     let common_text = common.map(|piece| piece.text.as_str()).unwrap_or_default();
     // The driver reports only buffers that are read.
@@ -53,11 +40,8 @@ vec4 iChannel{at}(ivec2 xy) {{
         text.push('\n');
     }
     text += &line_mark(0);
-    for line in piece.text.lines() {
-        text += if line.trim_start().starts_with("#version") { "" } else { line };
-        text.push('\n');
-    }
+    text += &without_version(&piece.text);
     let params = by_place(sliders, read.into_iter());
     let (kernel, language) = ("main".to_owned(), PassLanguage::Glsl);
-    Pass { kernel, language, text, params, buffer: None, channels: Default::default(), origin }
+    Ok(Pass::of_kernel(kernel, language, text, params, origin))
 }

@@ -1,28 +1,17 @@
 //! WGSL with its own entry point. The inputs are functions, because WGSL has no macros.
 
-use super::parts::{bound, by_place, names};
+use super::parts::{bound, inputs, names};
 use crate::error::{Fault, PlayError};
-use crate::input::PLACES;
+use crate::input::by_place;
 use crate::log::Origin;
 use crate::pass::{Pass, PassLanguage, Piece};
-use crate::slider::{Slider, SliderKind};
+use crate::slider::Slider;
 use std::fmt::Write as _;
-
-const INPUTS: [(&str, &str); 7] = [
-    ("iTime", "f32 { return pf_arg_f32(0); }"),
-    ("iTimeDelta", "f32 { return pf_arg_f32(1); }"),
-    ("iFrameRate", "f32 { return pf_arg_f32(2); }"),
-    ("iFrame", "i32 { return pf_arg_i32(3); }"),
-    ("iMouse", "vec4<f32> { return vec4<f32>(pf_arg_f32(4), pf_arg_f32(5), pf_arg_f32(6), pf_arg_f32(7)); }"),
-    ("iDate", "vec4<f32> { return vec4<f32>(pf_arg_f32(8), pf_arg_f32(9), pf_arg_f32(10), pf_arg_f32(11)); }"),
-    ("iResolution", "vec3<f32> { return vec3<f32>(vec2<f32>(pf_size()), 1.0); }"),
-];
 
 /// Makes a pass of WGSL. Appends only what the shader uses.
 pub fn pass(piece: &Piece, common: Option<&Piece>, sliders: &[Slider]) -> Result<Pass, PlayError> {
     let kernel = entry(&piece.text).ok_or_else(|| {
-        let text = "there is no entry point; add a function '@compute ... fn NAME'".to_owned();
-        PlayError::Faults(vec![Fault { file: piece.file.clone(), line: None, column: None, text }])
+        Fault::new(&piece.file, None, "there is no entry point; add a function '@compute ... fn NAME'")
     })?;
     let mut text = piece.text.clone();
     let mut origin = Origin::of(piece.file.clone());
@@ -34,16 +23,8 @@ pub fn pass(piece: &Piece, common: Option<&Piece>, sliders: &[Slider]) -> Result
     }
     let named = text.clone();
     text.push('\n');
-    for (name, function) in INPUTS.iter().filter(|(name, _)| names(&named, name)) {
-        let _ = writeln!(text, "fn {name}() -> {function}");
-    }
-    for (at, slider) in (PLACES.len()..).zip(sliders).filter(|(_, slider)| names(&named, &slider.name)) {
-        let name = &slider.name;
-        let _ = match slider.kind {
-            SliderKind::Float => writeln!(text, "fn {name}() -> f32 {{ return pf_arg_f32({at}); }}"),
-            SliderKind::Int => writeln!(text, "fn {name}() -> i32 {{ return pf_arg_i32({at}); }}"),
-            SliderKind::Bool => writeln!(text, "fn {name}() -> bool {{ return pf_arg_i32({at}) != 0; }}"),
-        };
+    for (name, of, value) in inputs(sliders)?.iter().filter(|(name, ..)| names(&named, name)) {
+        let _ = writeln!(text, "fn {name}() -> {of} {{ return {value}; }}");
     }
     for (place, at) in bound(piece).enumerate() {
         let size = 12 + at;
@@ -61,7 +42,7 @@ fn iChannel{at}(xy: vec2<i32>) -> vec4<f32> {{
         );
     }
     let params = by_place(sliders, bound(piece));
-    Ok(Pass { kernel, language: PassLanguage::Wgsl, text, params, buffer: None, channels: Default::default(), origin })
+    Ok(Pass::of_kernel(kernel, PassLanguage::Wgsl, text, params, origin))
 }
 
 /// Returns the name of the first entry point.

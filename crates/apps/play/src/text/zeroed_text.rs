@@ -1,10 +1,13 @@
-//! Adds zero initialisers to variables without one. WebGL initialises variables (ANGLE does), and many of Shadertoy's
+//! Gives variables without an initial value a zero. WebGL initialises variables (ANGLE does), and many of Shadertoy's
 //! shaders rely on that, but OpenGL leaves them undefined (GLSL 4.60, section 4.3).
 //!
-//! This covers scalars, vectors and matrices, inside and outside of functions, and the colour of `mainImage`. Arrays,
-//! structs and declarations in macros are not changed.
+//! Scalars, vectors and matrices get an initialiser. Arrays, structs and the `out` parameters of functions get
+//! statements: behind a local declaration, and where the entry point begins for global variables. Declarations in macros
+//! are not changed, nor are global arrays and structs between `#if` and `#endif`.
 
+use super::tokens::{Token, is_word, token_is, tokens, without_comments};
 use crate::log::AddedText;
+use std::collections::HashMap;
 
 const TYPES: [&str; 28] = [
     "float", "int", "uint", "bool", "vec2", "vec3", "vec4", "ivec2", "ivec3", "ivec4", "uvec2", "uvec3", "uvec4",
@@ -12,65 +15,149 @@ const TYPES: [&str; 28] = [
     "mat4x2", "mat4x3", "mat4x4",
 ];
 const PRECISIONS: [&str; 3] = ["highp", "mediump", "lowp"];
+/// Most characters and nested types of the statements for one variable: a shader can ask for any number.
+const MOST: usize = 1 << 14;
+const MOST_DEEP: usize = 16;
 
-/// A shader with initialisers.
+/// Type and name of a struct's member, and whether it is an array.
+type Member = (String, String, bool);
+
+/// What a shader has declared so far, and the files that are compiled before it.
+#[derive(Default)]
+pub struct ZeroDeclarations {
+    /// Members of structs. `None` for a macro, which may be anything.
+    structs: HashMap<String, Option<Vec<Member>>>,
+    /// Statements for global variables.
+    globals: String,
+}
+
+impl ZeroDeclarations {
+    /// Notes names of macros.
+    fn add_macros(&mut self, text: &str) {
+        let defined =
+            |line: &str| Some(line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("define")?.to_owned());
+        for rest in text.lines().filter_map(defined) {
+            let word = rest.trim_start().split(|c: char| !is_word(c)).next().unwrap_or_default();
+            self.structs.insert(word.to_owned(), None);
+        }
+    }
+
+    /// Returns statements that set a variable to zero; `None` for an unknown type.
+    fn zeroes(&self, of: &str, name: &str, is_array: bool, depth: usize) -> Option<String> {
+        let zeroes = match self.structs.get(of) {
+            _ if depth > MOST_DEEP => None,
+            _ if is_array => {
+                let (at, each) = (format!("zero{depth}"), format!("{name}[zero{depth}]"));
+                let inner = self.zeroes(of, &each, false, depth + 1)?;
+                Some(format!("for(int {at}=0;{at}<{name}.length();{at}++){{{inner}}}"))
+            }
+            Some(members) => {
+                let member =
+                    |(of, own, is_array): &Member| self.zeroes(of, &format!("{name}.{own}"), *is_array, depth + 1);
+                members.as_ref()?.iter().map(member).collect()
+            }
+            None => TYPES.contains(&of).then(|| format!("{name}={of}(0);")),
+        };
+        zeroes.filter(|zeroes: &String| zeroes.len() < MOST)
+    }
+
+    /// Returns the statement for a parameter that a function sets.
+    fn of_parameter(&self, parameter: &[Token<'_>]) -> Option<String> {
+        let words: Vec<_> = parameter.iter().filter(|token| !PRECISIONS.contains(&token.text)).copied().collect();
+        let ["out", of] = [words.first()?.text, words.get(1)?.text] else { return None };
+        let name = words[2..].iter().find(|token| is_name(token.text))?;
+        self.zeroes(of, name.text, words.iter().any(|token| token.text == "["), 0)
+    }
+}
+
+/// A shader whose variables begin with zero.
 pub struct ZeroedText {
     pub text: String,
     /// Line and column after the text so far, from 1.
     place: (u32, u32),
     pub added: Vec<AddedText>,
-    /// Types and names of the global variables that are known: those outside of `#if` and `#endif`.
-    pub globals: Vec<(&'static str, String)>,
 }
 
 impl ZeroedText {
-    pub fn of(text: &str) -> Self {
-        let tokens: Vec<Token<'_>> = tokens(text).collect();
-        let mut zeroed = Self { text: String::new(), place: (1, 1), added: Vec::new(), globals: Vec::new() };
-        let (mut copied, mut at, mut is_known) = (0, 0, true);
-        let mut add = |zeroed: &mut Self, end: usize, what: &str| {
-            zeroed.add(&text[copied..end], what);
-            copied = end;
+    /// Adds zeroes, and `first` where the function `entry` begins.
+    pub fn of(text: &str, (entry, first): (&str, &str), declared: &mut ZeroDeclarations) -> Self {
+        declared.add_macros(text);
+        let bare = without_comments(text);
+        let tokens = tokens(&bare);
+        let mut zeroed = Self { text: String::new(), place: (1, 1), added: Vec::new() };
+        let (mut copied, mut at) = (0, 0);
+        let mut add = |end: usize, what: &str| {
+            if !what.is_empty() {
+                zeroed.add(&text[copied..end], what);
+                copied = end;
+            }
         };
         while let Some(token) = tokens.get(at) {
             at += 1;
-            match token.text {
-                // A macro contains the opening brace, so which code is inside a function is unknown.
-                "}" if token.depth == 0 => is_known = false,
-                // Members cannot have initialisers.
-                "struct" => at = behind(&tokens, at, "{", "}"),
-                "mainImage" if token.depth == 0 && token_is(&tokens, at, "(") => {
-                    let end = behind(&tokens, at, "(", ")");
-                    let out = tokens[at..end].iter().find(|token| token.text == "out");
-                    if let Some(out) = out {
-                        add(&mut zeroed, out.start, "in");
-                    }
-                    at = end;
+            let of = match token.text {
+                // A macro contains the opening brace, so which variables are global is unknown.
+                "}" if token.depth == 0 => {
+                    declared.globals.clear();
+                    continue;
                 }
-                word if begins(&tokens, at - 1) => {
-                    let Some(of) = TYPES.into_iter().find(|of| *of == word) else { continue };
-                    while let Some(name) = tokens.get(at).filter(|name| is_name(name.text)) {
-                        at += 1;
-                        let is_bare = token_is(&tokens, at, ",") || token_is(&tokens, at, ";");
-                        let is_valued = token_is(&tokens, at, "=");
-                        if is_bare {
-                            add(&mut zeroed, name.start + name.text.len(), &format!("={of}(0)"));
+                "struct" => {
+                    let Some([name, open]) = tokens.get(at..at + 2) else { continue };
+                    let members = members(tokens.get(at + 2..open.next - 1).unwrap_or_default());
+                    declared.structs.insert(name.text.to_owned(), Some(members));
+                    at = open.next;
+                    name.text
+                }
+                "(" if token.depth == 0 && at > 1 && is_name(tokens[at - 2].text) => {
+                    let (name, parameters) = (tokens[at - 2].text, tokens.get(at..token.next - 1));
+                    at = token.next;
+                    if let (true, Some(parameters)) = (token_is(&tokens, at, "{"), parameters) {
+                        let mut zeroes =
+                            if name == entry { format!("{}{first}", declared.globals) } else { String::new() };
+                        let parameters = parameters.split(|token| token.text == ",");
+                        zeroes.extend(parameters.filter_map(|parameter| declared.of_parameter(parameter)));
+                        add(tokens[at].start + 1, &zeroes);
+                    }
+                    continue;
+                }
+                word if begins(&tokens, at - 1) => word,
+                _ => continue,
+            };
+            let is_scalar = TYPES.contains(&of) && !declared.structs.contains_key(of);
+            if !is_scalar && declared.structs.get(of).is_none_or(Option::is_none) {
+                continue;
+            }
+            let is_in_loop = token_is(&tokens, at.saturating_sub(2), "(");
+            let is_array = skip_length(&tokens, &mut at);
+            let mut zeroes = String::new();
+            while let Some(name) = tokens.get(at).filter(|name| is_name(name.text)) {
+                at += 1;
+                let is_array = skip_length(&tokens, &mut at) || is_array;
+                if token_is(&tokens, at, ",") || token_is(&tokens, at, ";") {
+                    if is_scalar && !is_array {
+                        add(name.start + name.text.len(), &format!("={of}(0)"));
+                    } else if let Some(own) = declared.zeroes(of, name.text, is_array, 0) {
+                        match name.depth {
+                            0 if name.is_conditional => {}
+                            0 => declared.globals += &own,
+                            _ => zeroes += &own,
                         }
-                        if name.depth == 0 && !name.is_conditional && (is_bare || is_valued) {
-                            zeroed.globals.push((of, name.text.to_owned()));
-                        }
-                        at = end_of_declarator(&tokens, at);
-                        if !token_is(&tokens, at, ",") {
-                            break;
-                        }
-                        at += 1;
                     }
                 }
-                _ => {}
+                // A function's parameters.
+                if name.depth == 0 && token_is(&tokens, at, "(") {
+                    break;
+                }
+                at = end_of_declarator(&tokens, at);
+                if !token_is(&tokens, at, ",") {
+                    break;
+                }
+                at += 1;
+            }
+            if let Some(end) = tokens.get(at).filter(|end| end.text == ";" && !is_in_loop) {
+                add(end.start + 1, &zeroes);
             }
         }
         zeroed.text.push_str(&text[copied..]);
-        zeroed.globals.retain(|_| is_known);
         zeroed
     }
 
@@ -87,6 +174,31 @@ impl ZeroedText {
     }
 }
 
+/// Skips brackets with a length, and returns whether there are any.
+fn skip_length(tokens: &[Token<'_>], at: &mut usize) -> bool {
+    let has_length = token_is(tokens, *at, "[");
+    if has_length {
+        *at += tokens[*at..].iter().position(|token| token.text == "]").unwrap_or(0) + 1;
+    }
+    has_length
+}
+
+fn members(tokens: &[Token<'_>]) -> Vec<Member> {
+    let mut members = Vec::new();
+    for member in tokens.split(|token| token.text == ";") {
+        let skipped = member.iter().take_while(|token| PRECISIONS.contains(&token.text)).count();
+        let Some((of, names)) = member[skipped..].split_first() else { continue };
+        let mut at = 0;
+        let is_array = skip_length(names, &mut at);
+        while let Some(name) = names.get(at) {
+            at += 1;
+            members.push((of.text.to_owned(), name.text.to_owned(), skip_length(names, &mut at) || is_array));
+            at += 1;
+        }
+    }
+    members
+}
+
 /// Returns whether a declaration may begin here: at the start of a statement, after `for (` and after a precision, but
 /// not after `const`, in parameters or as a constructor.
 fn begins(tokens: &[Token<'_>], at: usize) -> bool {
@@ -99,140 +211,25 @@ fn begins(tokens: &[Token<'_>], at: usize) -> bool {
     }
 }
 
-/// Returns the `,` or `;` that ends a declarator. The parameters of a function, an array and anything else end it, too.
+/// Returns the `,` or `;` that ends a declarator. The parameters of a function and anything else end it, too.
 fn end_of_declarator(tokens: &[Token<'_>], mut at: usize) -> usize {
-    let mut open = 0_usize;
-    while let Some(token) = tokens.get(at) {
-        match token.text {
-            "(" | "[" => open += 1,
-            ")" | "]" if open == 0 => return at,
-            ")" | "]" => open -= 1,
-            "," if open == 0 => return at,
-            // A function's body begins.
-            ";" | "{" | "}" => return at,
-            _ => {}
-        }
-        at += 1;
+    while let Some(token) = tokens.get(at).filter(|token| ![",", ";", ")", "]", "{", "}"].contains(&token.text)) {
+        at = token.next;
     }
     at
-}
-
-/// Returns the position after the bracket that closes the first one from here on.
-fn behind(tokens: &[Token<'_>], from: usize, opens: &str, closes: &str) -> usize {
-    let mut open = 0_usize;
-    for (at, token) in tokens.iter().enumerate().skip(from) {
-        if token.text == opens {
-            open += 1;
-        } else if token.text == closes {
-            open = open.saturating_sub(1);
-            if open == 0 {
-                return at + 1;
-            }
-        }
-    }
-    tokens.len()
-}
-
-fn token_is(tokens: &[Token<'_>], at: usize, text: &str) -> bool {
-    tokens.get(at).is_some_and(|token| token.text == text)
 }
 
 fn is_name(text: &str) -> bool {
     text.starts_with(|c: char| c == '_' || c.is_ascii_alphabetic())
 }
 
-#[derive(Clone, Copy)]
-struct Token<'a> {
-    text: &'a str,
-    start: usize,
-    /// Number of open braces; of branches between `#if` and `#endif`, only one counts.
-    depth: usize,
-    /// The token is between `#if` and `#endif`.
-    is_conditional: bool,
-}
-
-/// Returns tokens of GLSL, without comments and preprocessor lines.
-fn tokens(text: &str) -> impl Iterator<Item = Token<'_>> {
-    let (mut at, mut is_first, mut depth, mut conditions) = (0, true, 0_usize, Vec::new());
-    std::iter::from_fn(move || {
-        loop {
-            let rest = &text[at..];
-            let c = rest.chars().next()?;
-            let skipped = if c == '#' && is_first {
-                let directive = rest[1..].trim_start_matches([' ', '\t']);
-                if directive.starts_with("if") {
-                    conditions.push(depth);
-                } else if directive.starts_with("el") {
-                    depth = conditions.last().copied().unwrap_or(depth);
-                } else if directive.starts_with("endif") {
-                    conditions.pop();
-                }
-                end_of_directive(rest)
-            } else if rest.starts_with("//") {
-                end_of_line(rest)
-            } else if let Some(body) = rest.strip_prefix("/*") {
-                2 + end_of_comment(body)
-            } else if c.is_whitespace() {
-                is_first |= c == '\n';
-                c.len_utf8()
-            } else {
-                is_first = false;
-                let is_word = |c: char| c == '_' || c.is_ascii_alphanumeric();
-                let length = if is_word(c) { rest.find(|c| !is_word(c)).unwrap_or(rest.len()) } else { c.len_utf8() };
-                let token = Token { text: &rest[..length], start: at, depth, is_conditional: !conditions.is_empty() };
-                match c {
-                    '{' => depth += 1,
-                    '}' => depth = depth.saturating_sub(1),
-                    _ => {}
-                }
-                at += length;
-                return Some(token);
-            };
-            at += skipped;
-        }
-    })
-}
-
-/// Returns the end of a comment that has begun.
-fn end_of_comment(body: &str) -> usize {
-    body.find("*/").map_or(body.len(), |end| end + 2)
-}
-
-/// Returns the end of a preprocessor line; a comment in it may span several lines.
-fn end_of_directive(text: &str) -> usize {
-    let mut at = 0;
-    while let Some(found) = text[at..].find(['/', '\\', '\n']) {
-        at += found;
-        let rest = &text[at..];
-        if rest.starts_with('\n') {
-            return at;
-        } else if rest.starts_with("//") {
-            return at + end_of_line(rest);
-        } else if let Some(body) = rest.strip_prefix("/*") {
-            at += 2 + end_of_comment(body);
-        } else {
-            let goes_on = ["\\\n", "\\\r\n"].into_iter().find(|end| rest.starts_with(end));
-            at += goes_on.map_or(1, str::len);
-        }
-    }
-    text.len()
-}
-
-/// Returns the end of a line, which a backslash continues.
-fn end_of_line(text: &str) -> usize {
-    let mut from = 0;
-    while let Some(end) = text[from..].find('\n').map(|end| from + end) {
-        if !text[..end].trim_end_matches('\r').ends_with('\\') {
-            return end;
-        }
-        from = end + 1;
-    }
-    text.len()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn zeroed(text: &str) -> ZeroedText {
+        ZeroedText::of(text, ("main", "c;"), &mut ZeroDeclarations::default())
+    }
 
     #[test]
     fn what_has_no_value_gets_zero_and_the_rest_stays() {
@@ -244,38 +241,61 @@ mod tests {
                 "void f() { for (float i=float(0), z=float(0); i++ < 9.;) { mat2 m=mat2(0); } }",
             ),
             ("highp float a;", "highp float a=float(0);"),
-            ("void mainImage(out vec4 O, vec2 U) {}", "void mainImage(inout vec4 O, vec2 U) {}"),
+            ("void mainImage(out vec4 O, vec2 U) {}", "void mainImage(out vec4 O, vec2 U) {O=vec4(0);}"),
+            ("void f(in int a, out highp float b) {}", "void f(in int a, out highp float b) {b=float(0);}"),
             (
                 "#define V float a;\n#define W \\\n float b;\nint c;",
                 "#define V float a;\n#define W \\\n float b;\nint c=int(0);",
             ),
             ("/* float a; */ int b; // int c;", "/* float a; */ int b=int(0); // int c;"),
+            (
+                "float a[2], b; void main() {}",
+                "float a[2], b=float(0); void main() {for(int zero0=0;zero0<a.length();zero0++){a[zero0]=float(0);}c;}",
+            ),
+            (
+                "struct S { float a; vec2 b[1]; } s; void main() { S t; }",
+                "struct S { float a; vec2 b[1]; } s; void main() {s.a=float(0);for(int zero1=0;zero1<s.b.length();zero1++){s.b[zero1]=vec2(0);}c; S t;t.a=float(0);for(int zero1=0;zero1<t.b.length();zero1++){t.b[zero1]=vec2(0);} }",
+            ),
+            (
+                "void f(out int b[2]) { int[M] d; }",
+                "void f(out int b[2]) {for(int zero0=0;zero0<b.length();zero0++){b[zero0]=int(0);} int[M] d;for(int zero0=0;zero0<d.length();zero0++){d[zero0]=int(0);} }",
+            ),
+            ("void main() {}", "void main() {c;}"),
         ] {
-            assert_eq!(ZeroedText::of(text).text, expected);
+            assert_eq!(zeroed(text).text, expected);
         }
         for same in [
             "const float a = 1.0;",
             "precision highp float;",
             "float f(float x, out vec2 y);",
             "float f(vec2 p) { return vec2(p).x; }",
-            "struct S { float a; vec2 b; } s;",
             "#define A 1 /* one\n float a; */",
-            "float a[3]; float[2] b;",
-            "void f() { float a = g(1.0, 2.0), b = vec3(1)[2]; }",
+            "struct S { sampler2D a; }; S s; void f() { S t; for (S u; ;) {} }",
+            "#define S vec2\nS s; void f() { S t; }",
+            "uniform highp float a; in vec2 b; layout(location = 0) out vec4 c;",
+            "void f() { float a = g(1.0, 2.0), b = vec3(1)[2]; for (int d[2]; ;) {} }",
             "int mainImage",
             "float",
+            "struct",
+            "struct S {",
+            "void f(out",
+            "const",
+            "float a[",
             "for (float",
             "{ ( [",
             "float a",
             "é ☃ \u{2028}",
         ] {
-            assert_eq!(ZeroedText::of(same).text, same);
+            assert_eq!(zeroed(same).text, same);
         }
+        let nested = (0..99).map(|n| format!("struct S{} {{ S{n} a, b; }};", n + 1)).collect::<String>();
+        let nested = format!("struct S0 {{ int a; }};{nested} void f() {{ S99 s; }}");
+        assert_eq!(zeroed(&nested).text, nested);
     }
 
     #[test]
     fn what_is_added_has_its_place() {
-        let added = ZeroedText::of("int a;\nvoid f() {\n  int b, c; float d;\n}").added;
+        let added = zeroed("int a;\nvoid f() {\n  int b, c; float d;\n}").added;
         let of = |line, column, length| AddedText { line, column, length };
         assert_eq!(added, [of(1, 6, 7), of(3, 8, 7), of(3, 18, 7), of(3, 34, 9)]);
     }
@@ -283,20 +303,19 @@ mod tests {
     #[test]
     fn globals_are_known() {
         for (text, expected) in [
-            (
-                "float a, b = 2.0 * vec2(1, 3).y; const int c = 1; void f() { int d; } mat2 m;",
-                "float a, float b, mat2 m",
-            ),
-            ("#if 1\nint e;\n#else\nint e = 1;\n#endif\nint f, g[2];", "int f"),
+            ("int a[1]; void f() { int b[1]; } mat2 m[2];", "am"),
+            ("#if 1\nint e[1];\n#else\nint e[2];\n#endif\nint f[1], g;", "f"),
             // Each branch opens a brace, and one of them is compiled.
-            ("void f() {\n#if 1\nfor (;;) {\n#elif 1\nif (true) {\n#else\n{\n#endif\n} }\nvec2 g;", "vec2 g"),
-            ("#define A 1 /* one { \n float b; */ /**/\nint c; #\nif", "int c"),
-            ("float a;\n#define L for (int i = 0; i < 3; i++) {\nvoid f() { L } float b; }", ""),
-            ("#define A a / b \\\n float c; // {\\\n float d; /*\nint e; /* }", "int e"),
+            ("void f() {\n#if 1\nfor (;;) {\n#elif 1\nif (true) {\n#else\n{\n#endif\n} }\nvec2 g[1];", "g"),
+            ("#define A 1 /* one { \n float b[1]; */ /**/\nint c[1]; #\nif", "c"),
+            ("float a[1];\n#define L for (int i = 0; i < 3; i++) {\nvoid f() { L } float b[1]; }", ""),
+            ("#define A a / b \\\n float c[1]; // {\\\n float d[1]; /*\nint e[1]; /* }", "e"),
         ] {
-            let globals = ZeroedText::of(text).globals;
-            let globals: Vec<_> = globals.into_iter().map(|(of, name)| format!("{of} {name}")).collect();
-            assert_eq!(globals.join(", "), expected, "{text}");
+            let mut declared = ZeroDeclarations::default();
+            ZeroedText::of(text, ("main", ""), &mut declared);
+            let names: String =
+                declared.globals.split("zero0<").skip(1).filter_map(|rest| rest.chars().next()).collect();
+            assert_eq!(names, expected, "{text}");
         }
     }
 }

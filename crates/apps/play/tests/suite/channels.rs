@@ -8,7 +8,7 @@ use std::path::Path;
 
 fn play(options: PlayerOptions, backend: BackendChoice, of: Need) -> Option<Player> {
     let mut player = opened(options, backend, of)?.unwrap();
-    player.rewind().unwrap();
+    player.rewind();
     Some(player)
 }
 
@@ -31,14 +31,13 @@ void mainImage(out vec4 c, in vec2 at) {
     c.b *= step(texture(iChannel1, uv).r, 0.0);
 }";
     std::fs::write(folder.join("upright.glsl"), text).unwrap();
-    for (backend, of) in [(BackendChoice::Gl, Need::Egl), (BackendChoice::Vulkan, Need::Lavapipe)] {
-        let Some(mut player) = play(options(&folder.join("upright.glsl"), backend), backend, of) else { continue };
-        player.frame(true);
-        let at = pixels(&mut player);
-        for (x, y) in [(3, 3), (90, 5), (40, 50), (95, 53)] {
-            let wanted = [(x * 4 / SIZE.width * 60) as u8, (y * 2 / SIZE.height * 200) as u8, 200, 255];
-            assert_eq!(at(x, y), wanted, "{x}, {y} on {backend:?}");
-        }
+    let file = folder.join("upright.glsl");
+    let Some(mut player) = play(options(&file, BackendChoice::Gl), BackendChoice::Gl, Need::Egl) else { return };
+    player.frame(true);
+    let at = pixels(&mut player);
+    for (x, y) in [(3, 3), (90, 5), (40, 50), (95, 53)] {
+        let wanted = [(x * 4 / SIZE.width * 60) as u8, (y * 2 / SIZE.height * 200) as u8, 200, 255];
+        assert_eq!(at(x, y), wanted, "{x}, {y}");
     }
     let text = "// @channel 0 small.png linear clamp
 void mainImage(out vec4 c, in vec2 at) { c = texture(iChannel0, vec2(at.x / iResolution.x, 0.25)); }";
@@ -80,7 +79,7 @@ fn a_picture_is_turned_as_its_exif_says_and_refused_where_it_claims_too_much() {
     file[sides..sides + 4].copy_from_slice(&[30_000_u16; 2].map(u16::to_be_bytes).concat());
     std::fs::write(folder.join("turned.jpg"), &file).unwrap();
     let Some(refused) = opened(options(&path, BackendChoice::Gl), BackendChoice::Gl, Need::Egl) else { return };
-    let said = refused.and_then(|mut player| player.rewind()).map(drop).unwrap_err().to_string();
+    let said = refused.map(drop).unwrap_err().to_string();
     assert!(said.contains("turned.jpg") && said.contains("PIXELFERRY_MEMORY_MIB"), "{said}");
 }
 
@@ -153,7 +152,7 @@ fn a_video_goes_with_the_time_and_begins_again() {
         player.frame(true);
         assert_eq!(pixels(&mut player)(5, 5), [wanted, wanted, wanted, 255]);
     }
-    player.rewind().unwrap();
+    player.rewind();
     player.frame(true);
     assert_eq!(pixels(&mut player)(5, 5)[0], 50);
     // One that is cut is refused before it is shown.
@@ -184,11 +183,10 @@ fn buffers_see_what_was_written_before_them() {
     c = vec4(texelFetch(iChannel0, p, 0).x, texelFetch(iChannel1, p, 0).x, -texelFetch(iChannel0, p, 0).w, 0.0) / 255.0;
 }",
     );
-    for (backend, of) in [(BackendChoice::Gl, Need::Egl), (BackendChoice::Vulkan, Need::Lavapipe)] {
-        let Some(mut player) = play(options(&folder.join("chain.glsl"), backend), backend, of) else { continue };
-        for n in 1..=5_u8 {
-            player.frame(true);
-            assert_eq!(pixels(&mut player)(60, 20), [n, n * (n + 1) / 2, 3 * n, 255], "{backend:?}");
-        }
+    let file = folder.join("chain.glsl");
+    let Some(mut player) = play(options(&file, BackendChoice::Gl), BackendChoice::Gl, Need::Egl) else { return };
+    for n in 1..=5_u8 {
+        player.frame(true);
+        assert_eq!(pixels(&mut player)(60, 20), [n, n * (n + 1) / 2, 3 * n, 255]);
     }
 }

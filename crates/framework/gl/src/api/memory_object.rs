@@ -10,7 +10,7 @@ const DEDICATED_MEMORY_OBJECT_EXT: u32 = 0x9581;
 
 /// Name of a memory object, a type that glow lacks.
 #[derive(Clone, Copy)]
-pub(crate) struct MemoryObject(NonZeroU32);
+pub struct MemoryObject(NonZeroU32);
 
 functions! {
     /// Their signatures are those of "New Procedures and Functions" of both extensions.

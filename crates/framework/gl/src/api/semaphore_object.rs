@@ -18,7 +18,7 @@ const TIMELINE_SEMAPHORE_VALUE_NV: u32 = 0x9595;
 
 /// Name of a semaphore, a type that glow lacks.
 #[derive(Clone, Copy)]
-pub(crate) struct SemaphoreObject(NonZeroU32);
+pub struct SemaphoreObject(NonZeroU32);
 
 /// The objects that a signal makes visible to the other side, or a wait to this one.
 #[derive(Clone, Copy)]

@@ -10,7 +10,7 @@ use std::cell::Cell;
 
 /// A name of any kind.
 #[derive(Clone, Copy)]
-pub(crate) enum Name {
+pub enum Name {
     Texture(glow::Texture),
     Buffer(glow::Buffer),
     Framebuffer(glow::Framebuffer),
@@ -61,7 +61,7 @@ pub(crate) enum DeferredDelete {
 }
 
 /// Conversion of glow's names.
-pub(crate) trait GlName: Copy + 'static {
+pub trait GlName: Copy + 'static {
     fn name(self) -> Name;
 }
 

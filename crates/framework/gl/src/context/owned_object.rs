@@ -9,8 +9,8 @@ use crate::context::names::{DeferredDelete, GlName};
 use interop_core::HostBlock;
 use std::rc::Rc;
 
-/// Owner of one GL object.
-pub(crate) struct OwnedObject<T: GlName> {
+/// Owner of one GL object. If it is dropped while its context is not current, the object is deleted later.
+pub struct OwnedObject<T: GlName> {
     shared: Rc<ContextState>,
     name: T,
     /// Host memory that the object reads in place; freed after the object.
@@ -30,7 +30,7 @@ impl<T: GlName> OwnedObject<T> {
     }
 
     /// Returns the name.
-    pub(crate) fn get(&self) -> T {
+    pub fn get(&self) -> T {
         self.name
     }
 }

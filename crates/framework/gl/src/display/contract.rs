@@ -4,12 +4,14 @@ use crate::api::gl_objects::{GlBuffer, GlTexture};
 use crate::api::host_state::{CLEARS, DRAWS, STORES};
 use crate::context::GlFunctions;
 use crate::context::context_state::ContextState;
-use crate::context::names::{DeferredDelete, ObjectCounts};
+use crate::context::names::{DeferredDelete, GlName, ObjectCounts};
+use crate::context::owned_object::OwnedObject;
 use crate::display::draw_target::{check_encoding, check_target};
 use crate::draw::image_source::ImageSource;
 use crate::draw::quad::Draw;
 use crate::draw::tools::Tools;
 use crate::objects::draw_state::Viewport;
+use crate::objects::program::link;
 use crate::queue::GlDevice;
 use crate::staging::GlStaging;
 use crate::staging::semaphore::GlSemaphore;
@@ -223,6 +225,49 @@ impl GlDisplay {
         self.shared().enter()?;
         let _step = drawing(name);
         Ok(self.tools.timed(name, f))
+    }
+
+    /// Like [`GlDisplay::timed`], and returns the OpenGL error that `f` causes. Removes earlier errors.
+    ///
+    /// # Errors
+    /// [`Error::WrongContext`]; [`Error::Driver`] of this operation.
+    pub fn checked<R>(&self, operation: &'static str, f: impl FnOnce() -> R) -> Result<R> {
+        self.timed(operation, || self.shared().checked(operation, f))?
+    }
+
+    /// Compiles and links a program for the user's own drawing; both texts are whole, with their versions.
+    ///
+    /// # Errors
+    /// [`Error::WrongContext`]. [`Error::Driver`] of `glCompileShader`, whose code is the shader's type, or of
+    /// `glLinkProgram`; the hint is the driver's log.
+    ///
+    /// ```
+    /// use interop_core::Error;
+    /// use pixelferry_gl::{GlDisplay, HeadlessOptions, glow};
+    ///
+    /// let Ok(display) = GlDisplay::headless(HeadlessOptions::default()) else { return Ok(()) };
+    /// let vertex = "#version 330\nvoid main() { gl_Position = vec4(0.0); }";
+    /// let before = display.object_counts().programs;
+    /// let program = display.link_program(vertex, "#version 330\nout vec4 c;\nvoid main() { c = vec4(1.0); }")?;
+    /// assert_eq!(display.object_counts().programs, before + 1);
+    /// drop(program);
+    /// assert_eq!(display.object_counts().programs, before);
+    /// let wrong = display.link_program(vertex, "#version 330\nvoid main() { nothing = 1; }");
+    /// assert!(matches!(wrong, Err(Error::Driver(error))
+    ///     if error.code == i64::from(glow::FRAGMENT_SHADER) && error.hint.contains("nothing")));
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn link_program(&self, vertex: &str, fragment: &str) -> Result<OwnedObject<glow::Program>> {
+        self.shared().enter()?;
+        link(self.shared(), &[(glow::VERTEX_SHADER, vertex), (glow::FRAGMENT_SHADER, fragment)])
+    }
+
+    /// Takes ownership of an object that the user's own drawing created.
+    ///
+    /// # Safety
+    /// The name was created in this context, and nothing else deletes it.
+    pub unsafe fn own<T: GlName>(&self, name: T) -> OwnedObject<T> {
+        OwnedObject::new(self.shared(), name)
     }
 
     /// Returns the texture of an image surface.

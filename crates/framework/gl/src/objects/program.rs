@@ -50,7 +50,7 @@ pub(crate) fn link(shared: &Rc<ContextState>, stages: &[(u32, &str)]) -> Result<
             if !gl.get_shader_compile_status(shader) {
                 let log = gl.get_shader_info_log(shader);
                 gl.delete_shader(shader);
-                return Err(shared.failure("glCompileShader", 0, "GL_FALSE", &log));
+                return Err(shared.failure("glCompileShader", i64::from(*ty), "GL_FALSE", &log));
             }
             gl.attach_shader(name, shader);
             // The shader lives until the program is deleted.

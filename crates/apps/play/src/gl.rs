@@ -1,0 +1,309 @@
+//! OpenGL for fragment shaders: programs, textures and draws. All of this crate's calls to OpenGL are here.
+
+use crate::error::PlayError;
+use glow::HasContext as _;
+use pixelferry::api::gl::{EngineTexture, GlDisplay, OffscreenTarget, OwnedObject};
+use pixelferry::{Error, Extent, PixelFormat, Surface};
+use serde::{Deserialize, Serialize};
+use std::rc::Rc;
+
+/// First lines of shaders that are compiled as GLSL ES 3.00, as WebGL2 does, and as GLSL 3.30. GLSL 4.30 converts more
+/// types and reserves more names, so it is the last choice.
+const ES: &str = "#version 300 es\n";
+const DESKTOP: &str = "#version 330\n";
+const NEWER: &str = "#version 430\n";
+
+/// Prefix of the names that replace reserved words; it is no part of the user's name.
+pub const RENAMED: &str = "isf_";
+
+/// The context of a display.
+#[derive(Clone)]
+pub struct Gl(Rc<GlDisplay>);
+
+/// What shaders see in a texture's pixels, with OpenGL's target of such textures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[repr(u32)]
+pub enum TextureShape {
+    Flat = glow::TEXTURE_2D,
+    /// Six square faces side by side.
+    Cube = glow::TEXTURE_CUBE_MAP,
+    /// Square slices side by side.
+    Volume = glow::TEXTURE_3D,
+}
+
+/// How a texture is read between and beyond its pixels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SamplerState {
+    pub shape: TextureShape,
+    /// Interpolate colours between pixels.
+    pub is_linear: bool,
+    /// Use smaller copies of the texture where it is seen small.
+    pub has_levels: bool,
+    /// Repeat the texture beyond its edges.
+    pub repeats: bool,
+}
+
+/// A texture of four bytes or floats per pixel, bottom row first. Shaders can draw into it.
+pub struct Texture {
+    target: Box<OffscreenTarget>,
+    /// A copy with another shape or with smaller levels, once it was needed.
+    copy: Option<OwnedObject<glow::Texture>>,
+}
+
+impl Texture {
+    /// Returns every pixel, top row first.
+    pub fn read_pixels(&self) -> Result<Vec<u8>, PlayError> {
+        Ok(self.target.read_pixels()?)
+    }
+
+    /// Returns the texture as a surface, which must be dropped before the texture.
+    pub fn surface(&self, gl: &Gl) -> Result<Surface, PlayError> {
+        let (width, height) = self.target.size();
+        let named = EngineTexture::new(self.target.texture().0.get(), Extent::new(width, height));
+        // SAFETY: the texture belongs to this crate alone, and the caller drops the surface first.
+        Ok(unsafe { gl.0.engine_image(named, self.target.format()) }?)
+    }
+}
+
+/// A linked program.
+pub struct Program {
+    program: OwnedObject<glow::Program>,
+    /// Without attributes.
+    array: OwnedObject<glow::VertexArray>,
+    uniforms: Vec<Uniform>,
+    has_corners: bool,
+}
+
+struct Uniform {
+    name: String,
+    at: glow::UniformLocation,
+    count: usize,
+    kind: u32,
+}
+
+/// Everything that one draw reads.
+pub struct DrawInputs<'a> {
+    /// Channels by their names. One without a source is black.
+    pub textures: Vec<(&'a str, Option<(&'a Texture, SamplerState)>)>,
+    /// Numbers by the names of uniforms. Those that the program lacks are ignored, and all are converted to its types.
+    pub numbers: Vec<(&'a str, Vec<f32>)>,
+    /// Clear the target to opaque black before, and keep its alpha.
+    pub is_picture: bool,
+}
+
+impl Gl {
+    pub const fn new(display: Rc<GlDisplay>) -> Self {
+        Self(display)
+    }
+
+    pub const fn display(&self) -> &Rc<GlDisplay> {
+        &self.0
+    }
+
+    /// Returns the first lines that a shader can have in this context, the best first: that of GLSL ES for one that
+    /// `is_strict`.
+    pub fn versions(&self, is_strict: bool) -> impl Iterator<Item = &'static str> {
+        let is_new = self.0.version() >= (4, 3);
+        let takes_es = is_new || self.0.gl().supported_extensions().contains("GL_ARB_ES3_compatibility");
+        let is_es = self.0.is_es();
+        let versions = [(ES, is_es || is_strict && takes_es), (DESKTOP, !is_es), (NEWER, !is_es && is_new)];
+        versions.into_iter().filter(|(_, is_taken)| *is_taken).map(|(version, _)| version)
+    }
+
+    /// Creates a texture of zeroes.
+    pub fn texture(&self, size: Extent, is_float: bool) -> Result<Texture, PlayError> {
+        let format = if is_float { PixelFormat::Rgba32F } else { PixelFormat::Rgba8 };
+        let target = Box::new(self.0.create_offscreen_target_of(size.width, size.height, format)?);
+        Ok(Texture { target, copy: None })
+    }
+
+    /// Replaces all pixels, bottom row first.
+    pub fn fill(&self, texture: &Texture, pixels: &[u8]) -> Result<(), PlayError> {
+        let (target, (width, height)) = (&texture.target, texture.target.size());
+        if pixels.len() != width as usize * height as usize * target.format().bytes_per_pixel() {
+            return Err(PlayError::OpenGl(format!("{} bytes are not {width}x{height} pixels", pixels.len())));
+        }
+        let kind = if target.format() == PixelFormat::Rgba8 { glow::UNSIGNED_BYTE } else { glow::FLOAT };
+        let gl = self.0.gl();
+        let fill = || {
+            // SAFETY: the context is current, and there are as many bytes as the texture has.
+            unsafe {
+                gl.bind_texture(glow::TEXTURE_2D, Some(target.texture()));
+                gl.bind_buffer(glow::PIXEL_UNPACK_BUFFER, None);
+                gl.pixel_store_i32(glow::UNPACK_ALIGNMENT, 1);
+                gl.pixel_store_i32(glow::UNPACK_ROW_LENGTH, 0);
+                let (to, size) = (glow::TEXTURE_2D, [width as i32, height as i32]);
+                let pixels = glow::PixelUnpackData::Slice(Some(pixels));
+                gl.tex_sub_image_2d(to, 0, 0, 0, size[0], size[1], glow::RGBA, kind, pixels);
+                gl.bind_texture(glow::TEXTURE_2D, None);
+            }
+        };
+        Ok(self.0.checked("shader", fill)?)
+    }
+
+    /// Copies the pixels to a texture of this shape with smaller levels, from which shaders read them.
+    pub fn make_copy(&self, texture: &mut Texture, shape: TextureShape) -> Result<(), PlayError> {
+        let (target, to) = (&texture.target, shape as u32);
+        let (width, side) = (target.size().0 as i32, target.size().1 as i32);
+        let gl = self.0.gl();
+        target.bind()?;
+        let copied = self.0.checked("shader", || {
+            // SAFETY: the context is current, and the texture's framebuffer is bound for reading.
+            unsafe {
+                let name = match &texture.copy {
+                    Some(copy) => copy.get(),
+                    None => gl.create_texture().map_err(PlayError::OpenGl)?,
+                };
+                if texture.copy.is_none() {
+                    texture.copy = Some(self.0.own(name));
+                }
+                let (format, kind) = match target.format() {
+                    PixelFormat::Rgba8 => (glow::RGBA8, glow::UNSIGNED_BYTE),
+                    _ => (glow::RGBA32F, glow::FLOAT),
+                };
+                gl.bind_texture(to, Some(name));
+                match shape {
+                    TextureShape::Flat => gl.copy_tex_image_2d(to, 0, format, 0, 0, width, side, 0),
+                    TextureShape::Cube => (0..6).for_each(|face| {
+                        let to = glow::TEXTURE_CUBE_MAP_POSITIVE_X + face;
+                        gl.copy_tex_image_2d(to, 0, format, face as i32 * side, 0, side, side, 0);
+                    }),
+                    TextureShape::Volume => {
+                        gl.bind_buffer(glow::PIXEL_UNPACK_BUFFER, None);
+                        let (depth, none) = (width / side, glow::PixelUnpackData::Slice(None));
+                        gl.tex_image_3d(to, 0, format as i32, side, side, depth, 0, glow::RGBA, kind, none);
+                        (0..depth).for_each(|z| gl.copy_tex_sub_image_3d(to, 0, 0, 0, z, z * side, 0, side, side));
+                    }
+                }
+                gl.generate_mipmap(to);
+                gl.bind_texture(to, None);
+                Ok(())
+            }
+        });
+        target.unbind()?;
+        copied?
+    }
+
+    /// Compiles and links a program, whose stages are given by their whole texts. `has_corners` says that the vertex
+    /// shader places the four corners of the picture instead of a triangle around it. `fault` converts the log of a
+    /// stage; its flag is true for the vertices.
+    pub fn program(
+        &self,
+        [vertex, fragment]: [&str; 2],
+        has_corners: bool,
+        fault: impl Fn(bool, String) -> PlayError,
+    ) -> Result<Program, PlayError> {
+        let program = self.0.link_program(vertex, fragment).map_err(|error| match error {
+            Error::Driver(error) if error.code_name == "GL_FALSE" => {
+                fault(error.code == i64::from(glow::VERTEX_SHADER), error.hint)
+            }
+            other => other.into(),
+        })?;
+        let (gl, name) = (self.0.gl(), program.get());
+        // SAFETY: the context is current, as the call above has checked, and the names belong to it.
+        unsafe {
+            let array = self.0.own(gl.create_vertex_array().map_err(PlayError::OpenGl)?);
+            let active = (0..gl.get_active_uniforms(name)).filter_map(|at| gl.get_active_uniform(name, at));
+            let uniform = |active: glow::ActiveUniform| {
+                let at = gl.get_uniform_location(name, &active.name)?;
+                let own = active.name.trim_end_matches("[0]");
+                let own = own.strip_prefix(RENAMED).unwrap_or(own).to_owned();
+                Some(Uniform { name: own, at, count: active.size as usize, kind: active.utype })
+            };
+            let uniforms = active.filter_map(uniform).collect();
+            Ok(Program { program, array, uniforms, has_corners })
+        }
+    }
+
+    /// Draws over a whole texture.
+    pub fn draw(&self, program: &Program, into: &Texture, inputs: &DrawInputs<'_>) -> Result<(), PlayError> {
+        into.target.bind()?;
+        let drawn = self.0.checked("shader", || {
+            let (gl, (width, height)) = (self.0.gl(), into.target.size());
+            // SAFETY: the context is current, all objects belong to it, and no vertex shader reads attributes.
+            unsafe {
+                for switch in [glow::BLEND, glow::SCISSOR_TEST, glow::DEPTH_TEST, glow::CULL_FACE, glow::DITHER] {
+                    gl.disable(switch);
+                }
+                gl.viewport(0, 0, width as i32, height as i32);
+                if inputs.is_picture {
+                    gl.clear_color(0.0, 0.0, 0.0, 1.0);
+                    gl.clear(glow::COLOR_BUFFER_BIT);
+                    gl.color_mask(true, true, true, false);
+                }
+                gl.use_program(Some(program.program.get()));
+                gl.bind_vertex_array(Some(program.array.get()));
+                for (unit, (_, channel)) in (glow::TEXTURE0..).zip(&inputs.textures) {
+                    let Some((texture, sampling)) = channel else { continue };
+                    gl.active_texture(unit);
+                    let copy = texture.copy.as_ref().filter(|_| sampling.needs_copy()).map(OwnedObject::get);
+                    let from = sampling.shape as u32;
+                    gl.bind_texture(from, Some(copy.unwrap_or_else(|| texture.target.texture())));
+                    for (parameter, value) in sampling.parameters() {
+                        gl.tex_parameter_i32(from, parameter, value as i32);
+                    }
+                }
+                program.uniforms.iter().for_each(|uniform| uniform.set(gl, inputs));
+                let (shape, count) = if program.has_corners { (glow::TRIANGLE_STRIP, 4) } else { (glow::TRIANGLES, 3) };
+                gl.draw_arrays(shape, 0, count);
+                gl.color_mask(true, true, true, true);
+                gl.bind_vertex_array(None);
+                gl.use_program(None);
+            }
+        });
+        into.target.unbind()?;
+        Ok(drawn?)
+    }
+}
+
+impl SamplerState {
+    /// The default of sources other than pictures.
+    pub const PLAIN: Self = Self { shape: TextureShape::Flat, is_linear: true, has_levels: false, repeats: false };
+
+    /// Returns whether shaders read a copy of the texture.
+    pub fn needs_copy(self) -> bool {
+        self.has_levels || self.shape != TextureShape::Flat
+    }
+
+    const fn parameters(self) -> [(u32, u32); 5] {
+        let large = if self.is_linear { glow::LINEAR } else { glow::NEAREST };
+        let small = if self.has_levels { glow::LINEAR_MIPMAP_LINEAR } else { large };
+        let wrap = if self.repeats { glow::REPEAT } else { glow::CLAMP_TO_EDGE };
+        [
+            (glow::TEXTURE_MIN_FILTER, small),
+            (glow::TEXTURE_MAG_FILTER, large),
+            (glow::TEXTURE_WRAP_S, wrap),
+            (glow::TEXTURE_WRAP_T, wrap),
+            (glow::TEXTURE_WRAP_R, wrap),
+        ]
+    }
+}
+
+impl Uniform {
+    /// Sets the number of this name, or a sampler's texture.
+    ///
+    /// # Safety
+    /// The context is current, and the uniform's program is in use.
+    unsafe fn set(&self, gl: &glow::Context, inputs: &DrawInputs<'_>) {
+        let texture = inputs.textures.iter().position(|(name, _)| *name == self.name).map(|unit| vec![unit as f32]);
+        let number = || inputs.numbers.iter().find(|(name, _)| *name == self.name).map(|(_, values)| values.clone());
+        let Some(mut values) = texture.or_else(number) else { return };
+        let vectors = [glow::FLOAT, glow::FLOAT_VEC2, glow::FLOAT_VEC3, glow::FLOAT_VEC4];
+        let parts = 1 + vectors.iter().position(|vector| *vector == self.kind).unwrap_or(0);
+        values.resize(parts * self.count, 0.0);
+        let at = Some(&self.at);
+        // SAFETY: the caller's promise; there are as many values as the uniform has.
+        unsafe {
+            match self.kind {
+                glow::FLOAT => gl.uniform_1_f32_slice(at, &values),
+                glow::FLOAT_VEC2 => gl.uniform_2_f32_slice(at, &values),
+                glow::FLOAT_VEC3 => gl.uniform_3_f32_slice(at, &values),
+                glow::FLOAT_VEC4 => gl.uniform_4_f32_slice(at, &values),
+                glow::INT | glow::BOOL | glow::SAMPLER_2D | glow::SAMPLER_3D | glow::SAMPLER_CUBE => {
+                    gl.uniform_1_i32_slice(at, &values.iter().map(|value| *value as i32).collect::<Vec<_>>());
+                }
+                _ => {}
+            }
+        }
+    }
+}
