@@ -3,7 +3,8 @@
 use pixelferry::command::ApiChoice as _;
 use pixelferry::{BackendChoice, DisplayChoice, Extent};
 use pixelferry_demo::FilmArgs;
-use pixelferry_demo::scene_options::{choices, parse_frames, parse_size};
+use pixelferry_demo::scene_options::{parse_frames, parse_size};
+use pixelferry_demo::values::choices;
 use pixelferry_media::record::Recorder;
 use pixelferry_play::{Channel, PlayerOptions, TextVoucher, Wishes, backend_for, play_headless, serve};
 use std::error::Error;

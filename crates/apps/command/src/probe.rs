@@ -9,8 +9,9 @@ use crate::table;
 use pixelferry::{Arg, LinkBuilder, Policy, Scratch, Trials};
 use pixelferry::{ImageAccess, ImageDesc, PixelFormat, SurfaceDesc, Unwritten, report::SharingLevel};
 use pixelferry_demo::complain;
-use pixelferry_demo::scene_options::{one_of, parse_size};
+use pixelferry_demo::scene_options::parse_size;
 use pixelferry_demo::terminal::Output;
+use pixelferry_demo::values::one_of;
 use std::error::Error;
 use std::io::IsTerminal as _;
 #[cfg(feature = "bench")]

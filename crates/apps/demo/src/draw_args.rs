@@ -1,6 +1,6 @@
 //! Command-line options for drawing pictures.
 
-use crate::scene_options::one_of;
+use crate::values::one_of;
 use clap::Args;
 use pixelferry::driver::draw::Plan;
 use pixelferry::{DrawOptions, Encoding, Extent, Filter, Fit, ImageDesc, PixelFormat, ToneMap};

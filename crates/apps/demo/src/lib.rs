@@ -13,6 +13,7 @@ pub mod scene_options;
 pub mod scenes;
 pub mod terminal;
 pub mod trace;
+pub mod values;
 pub mod video;
 
 pub use draw_args::DrawArgs;

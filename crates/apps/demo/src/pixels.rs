@@ -2,7 +2,7 @@
 
 use crate::convert::{reinhard, rgb10a2, srgb, unorm8, unorm16};
 use crate::draw_args::DrawArgs;
-use crate::scene_options::one_of;
+use crate::values::one_of;
 use clap::{Args, ValueEnum};
 use half::f16;
 use pixelferry::driver::describe::format::ChannelKind;

@@ -2,15 +2,14 @@
 
 use crate::record_args::RecordArgs;
 use crate::scene::SceneError;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use crate::values::{choices, one_of};
 use clap::{ArgGroup, Args};
 use pixelferry::driver::select::MAX_FRAMES_BEHIND;
 use pixelferry::{
-    BackendChoice, DisplayChoice, Error, Extent, ExtentError, LinkBuilder, Mode, PathId, Policy, SurfaceDesc, Trials,
+    BackendChoice, DisplayChoice, Extent, ExtentError, LinkBuilder, Mode, PathId, Policy, SurfaceDesc, Trials,
     command::{ApiChoice, check_picture_file},
 };
 use std::path::PathBuf;
-use std::str::FromStr;
 
 /// Options of every example.
 #[derive(Debug, Clone, Args)]
@@ -52,20 +51,6 @@ pub struct SceneOptions {
     /// Write a trace of host and devices, frame by frame, for ui.perfetto.dev or chrome://tracing.
     #[arg(long, value_name = "FILE.json")]
     pub trace: Option<PathBuf>,
-}
-
-/// Parses a choice by its name; help lists the names with their meaning.
-pub fn choices<T: ApiChoice>() -> impl TypedValueParser<Value = T> {
-    let shown = T::all().map(|row| PossibleValue::new(row.name).aliases(row.aliases).help(row.about));
-    PossibleValuesParser::new(shown).try_map(|text| T::parse(&text))
-}
-
-/// Parses one of these names.
-pub fn one_of<T>(names: impl IntoIterator<Item = &'static str>) -> impl TypedValueParser<Value = T>
-where
-    T: FromStr<Err = Error> + Clone + Send + Sync + 'static,
-{
-    PossibleValuesParser::new(names).try_map(|name| name.parse())
 }
 
 impl SceneOptions {

@@ -6,7 +6,8 @@ use crate::bench::size::Size;
 use crate::json::JsonOption;
 use clap::Args;
 use pixelferry::{BackendChoice, DisplayChoice, PixelFormat, command::ApiChoice};
-use pixelferry_demo::scene_options::{one_of, parse_count};
+use pixelferry_demo::scene_options::parse_count;
+use pixelferry_demo::values::one_of;
 use std::time::Duration;
 
 /// Default formats of the grid.
