@@ -4,7 +4,7 @@
 
 use clap::Parser;
 use pixelferry::{BackendChoice, Extent};
-use pixelferry_demo::scene_options::choices;
+use pixelferry_demo::values::choices;
 use pixelferry_examples::film::{made, record};
 use pixelferry_media::film::Source;
 use pixelferry_media::record::Output;

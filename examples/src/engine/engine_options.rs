@@ -5,7 +5,8 @@ use pixelferry::{
     BackendChoice, LinkOptions, Mode, Policy,
     command::{ApiChoice as _, check_picture_file},
 };
-use pixelferry_demo::scene_options::{choices, parse_frames, parse_mode, parse_size};
+use pixelferry_demo::scene_options::{parse_frames, parse_mode, parse_size};
+use pixelferry_demo::values::choices;
 use std::path::PathBuf;
 
 /// Any error that ends an engine.
