@@ -38,6 +38,8 @@
 //! # Threads
 //! The display and everything that it creates stay on one thread. Its backend may be used on any thread.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod display;
 mod display_state;
 mod draw;

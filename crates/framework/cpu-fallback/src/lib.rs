@@ -10,6 +10,8 @@
 //! | drawing: fit, exposure, tone map, background | [`MemoryDisplay::draw`] |
 //! | pictures to save | [`MemoryDisplay::pixels_rgba8`], [`RgbaImage`] |
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod args;
 mod backend;
 mod buffer;

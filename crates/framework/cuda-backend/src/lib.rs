@@ -13,6 +13,8 @@
 //! All `unsafe` code is in `ffi`. Driver calls go through a table of function pointers that is filled once, so that a
 //! missing symbol is an error, and so that tests can replace the driver with a double.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod backend;
 mod compiler;
 mod devices;

@@ -76,6 +76,7 @@
 //! fragment tests off. Blending stays as the last blending draw set it, and image unit 0 as the last upload or draw
 //! did.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(
     not(all(feature = "compute", feature = "headless")),
     allow(dead_code, reason = "only the backend and own contexts call some of it")

@@ -29,6 +29,8 @@
 //! | [`link`] | the user's object: links, frames, targets | [`select`] and below |
 //! | [`conformance`] | tests that every path and display must pass | all of them |
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 pub mod compute;
 pub mod conformance;
 pub mod describe;

@@ -38,6 +38,8 @@
 //! No OpenGL-sharing call is made for a device that does not list `cl_khr_gl_sharing`: several drivers accept GL
 //! properties without it and then end the process.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod backend;
 mod backend_state;
 mod cl_objects;

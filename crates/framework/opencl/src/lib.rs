@@ -61,6 +61,8 @@
 //! Errors are those of [`interop_core::Error`]. `InvalidInput` and `Foreign` are errors of the caller. `Unsupported`
 //! names the query that shows the missing capability. `Driver` has the call and the code of all other errors.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 #[doc = include_str!("pyopencl.md")]
 pub mod pyopencl {}
 

@@ -33,6 +33,8 @@
 //!
 //! Reading back copies the frame that the engine receives, in the engine's queue.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 #[cfg(feature = "compute")]
 pub mod compute;
 #[cfg(feature = "display")]

@@ -41,6 +41,8 @@
 //! opens error scopes and returns what they catch. The device of [`WgpuDisplay::headless`] logs errors of the user's
 //! own drawing.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 #[cfg(feature = "compute")]
 pub mod compute;
 mod context;

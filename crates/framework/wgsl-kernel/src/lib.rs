@@ -29,6 +29,8 @@
 //! | group 0, binding 1 | a uniform block of at most [`NUMBERS`] bytes: [`Launch::numbers`]; or immediates ([`KernelText::by_immediates`]) |
 //! | group 1, binding n | memory n among the arguments |
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod depth;
 mod glsl;
 mod guard;
