@@ -361,7 +361,7 @@ void shows(const engine &e) {
     for (std::uint32_t level = 1; level < 4; level++) {
         const auto showed = opened.link.show_gl(0, 0, WIDTH, HEIGHT, ramp_in(opened, level), nullptr, &way);
         HOLDS(showed == (level == 1 ? PIXELFERRY_SHOWED_DRAWN : PIXELFERRY_SHOWED_STRAIGHT));
-        HOLDS(way.find(level == 1 ? "tried from the next" : "straight into") != std::string::npos);
+        HOLDS(way.find(level == 1 ? "from the next one on" : "straight into the target") != std::string::npos);
         HOLDS(texels(target) == ramp_of(static_cast<std::uint8_t>(level)));
     }
     pf_shown *none = nullptr;
