@@ -174,7 +174,8 @@ impl Range {
                 let most = Some(low.abs().max(high.abs())).filter(|most| *most > 0.0).unwrap_or(1.0);
                 (-most, most)
             }
-            Self::OfType => (low, high),
+            Self::OfData if 0.0 <= low && high <= 1.0 => (0.0, 1.0),
+            Self::OfType | Self::OfData => (low, high),
             Self::Between(first, second) => (of(first), of(second)),
         })
     }
@@ -228,4 +229,15 @@ fn percentiles_are_near_whatever_lies_far_outside() {
     let most: Vec<f64> = [7.0; 1000].into_iter().chain([1e9, -1e9]).collect();
     assert!((range(&most, low, high).0.0 - 7.0).abs() < 1e-3);
     assert_eq!(range(&[7.0; 10], low, high).0, (7.0, 7.0));
+}
+
+#[test]
+fn numbers_outside_of_the_types_range_have_a_range_of_their_own() {
+    let range = |low, high| Range::OfData.measured((low, high), |_| panic!("nothing is counted")).unwrap();
+    for inside in [(0.0, 1.0), (0.25, 0.5), (0.0, 0.0)] {
+        assert_eq!(range(inside.0, inside.1), (0.0, 1.0));
+    }
+    for outside in [(-0.9, 0.9), (0.0, 255.0), (3.0, 3.0)] {
+        assert_eq!(range(outside.0, outside.1), outside);
+    }
 }

@@ -20,6 +20,8 @@ pub enum End {
 pub enum Range {
     /// The type's range: [`ElementRow::white`](crate::ElementRow::white).
     OfType,
+    /// [`Range::OfType`], except for one channel of floats with numbers below 0 or above 1: minimum to maximum.
+    OfData,
     /// The first becomes black, the second white.
     Between(End, End),
     /// Symmetric about zero, reaching to the number farthest from zero; 1 if all are zero.
@@ -110,7 +112,7 @@ impl Look {
         let wrong = |what: String| Err(Refusal::Shape(what));
         let ends = match self.range {
             Range::Between(low, high) => [low, high],
-            Range::OfType | Range::Symmetric => [End::Value(0.0), End::Value(1.0)],
+            Range::OfType | Range::OfData | Range::Symmetric => [End::Value(0.0), End::Value(1.0)],
         };
         for end in ends {
             match end {
@@ -188,6 +190,16 @@ impl Tone {
     /// Returns whether this is the default tone of the element's type.
     pub fn is_plain(&self, element: Element) -> bool {
         element.row().white.is_some_and(|white| *self == Self::plain(white))
+    }
+
+    /// Returns the colour of a number, given its position in the range.
+    pub fn colour(&self, part: f32) -> [u8; 4] {
+        let part = (part * self.gain).clamp(0.0, 1.0).powf(self.exponent);
+        let level = |most: f32| (part * most) as u8;
+        match self.colormap.and_then(Colormap::colours) {
+            Some(table) => table[usize::from(level(255.99))],
+            None => [level(255.5), level(255.5), level(255.5), u8::MAX],
+        }
     }
 
     /// The ends that numbers are compared with; for integers, without the common origin.

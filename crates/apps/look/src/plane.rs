@@ -125,7 +125,7 @@ impl Plane {
             |n: i64| u32::try_from(n).ok().filter(|n| *n <= i32::MAX as u32).ok_or_else(|| wrong("is too large"));
         let (all, columns) = (axes.size(), side(axes.columns())?);
         let grid = Grid { count: side(count)?, columns, stride: image, width: side(width)?, height: side(height)? };
-        let (range, tone) = tone(row, pair, look);
+        let (range, tone) = tone(row, pair, channels, look);
         let plane = Self {
             span,
             width: side(all[0])?,
@@ -194,6 +194,11 @@ impl Plane {
         Numbers { bytes, first: span.first as i64, strides, channels, element, pair, tone }
     }
 
+    /// Name of the number type.
+    pub const fn number_name(&self) -> &'static str {
+        self.named.0
+    }
+
     /// Describes the array and how it is shown, in one line.
     pub fn summary(&self) -> String {
         let ((numbers, layout), Grid { count, columns, width, height, .. }) = (self.named, self.grid);
@@ -212,12 +217,13 @@ impl Plane {
 }
 
 /// Returns the range to show, and the tone as far as it is known.
-fn tone(row: &ElementRow, pair: Option<Pair>, look: &Look) -> (Range, Tone) {
+fn tone(row: &ElementRow, pair: Option<Pair>, channels: i64, look: &Look) -> (Range, Tone) {
     let value = |low, high| Range::Between(crate::End::Value(low), crate::End::Value(high));
     let range = match (look.range, pair, row.white) {
-        (Range::OfType, Some(Pair::Phase), _) => value(-PI, PI),
-        (Range::OfType, None, Some(white)) => value(0.0, white),
-        (Range::OfType, ..) => Range::MINMAX,
+        (Range::OfType | Range::OfData, Some(Pair::Phase), _) => value(-PI, PI),
+        (Range::OfData, None, Some(1.0)) if channels == 1 && row.element != Element::Bool => Range::OfData,
+        (Range::OfType | Range::OfData, None, Some(white)) => value(0.0, white),
+        (Range::OfType | Range::OfData, ..) => Range::MINMAX,
         (asked, ..) => asked,
     };
     let odd = *look != Look::default() || range.fixed().is_none();

@@ -182,6 +182,11 @@ impl Array {
         &self.name
     }
 
+    /// Sizes of the axes, as in `480x640`.
+    pub(crate) fn shape(&self) -> String {
+        self.raw.shape.iter().map(i64::to_string).collect::<Vec<_>>().join("x")
+    }
+
     /// Size of its memory in bytes.
     pub(crate) fn bytes(&self) -> usize {
         match &self.memory {

@@ -8,7 +8,7 @@ use crate::shown_array::ShownArray;
 use egui::{Align2, Color32, Context, FontId, LayerId, Painter, Pos2, RawInput, Rect, Vec2};
 use pixelferry::api::gl::GlDisplay;
 use pixelferry::{Extent, Placement};
-use pixelferry_look::{Plane, Spot};
+use pixelferry_look::{Plane, Spot, Tone, Value};
 use std::rc::Rc;
 
 /// Pixels at least this many window pixels wide get a frame, or numbers.
@@ -18,6 +18,8 @@ const NUMBERS: f32 = 56.0;
 const LARGE: f32 = 13.0;
 /// Smallest window side, in points, with text: text would hide all of a smaller window.
 const LEAST: f32 = 200.0;
+/// Width and height of the colour bar, points.
+const BAR: Vec2 = Vec2::new(14.0, 120.0);
 const LINE: Color32 = Color32::from_rgba_premultiplied(64, 64, 64, 128);
 
 /// Lines of text.
@@ -111,7 +113,7 @@ impl Overlay {
         points: f32,
         cells: &[Cell],
         lines: &Lines,
-        bars: Option<&Bars<'_>>,
+        (bars, scale): (Option<&Bars<'_>>, Option<&Tone>),
     ) -> Result<(), PaintError> {
         let size = Vec2::new(pixels.window.width as f32, pixels.window.height as f32);
         let input = RawInput { screen_rect: Some(Rect::from_min_size(Pos2::ZERO, size)), ..RawInput::default() };
@@ -125,7 +127,8 @@ impl Overlay {
             }
             bars.inspect(|bars| bars.paint(&painter, points));
             if size.min_elem() >= LEAST * points {
-                text(&painter, size, points, lines, bars.map_or(Pos2::new(size.x, 0.0), Bars::corner));
+                let bottom = text(&painter, size, points, lines, bars.map_or(Pos2::new(size.x, 0.0), Bars::corner));
+                scale.inspect(|tone| colour_bar(&painter, Pos2::new(size.x, bottom), points, tone));
             }
         });
         let painted = PanelMesh::of(&self.context, output, Rect::NOTHING);
@@ -176,9 +179,33 @@ fn over([red, green, blue, _]: [u8; 4]) -> Color32 {
     if light > 140.0 { Color32::BLACK } else { Color32::WHITE }
 }
 
-/// Draws lines of text. Those at the top stay left of the histogram, whose bottom left corner is `corner`, or below it
+/// Draws the colours of the range, its ends beside them. `corner` is the bottom right corner of the free area.
+fn colour_bar(painter: &Painter, corner: Pos2, points: f32, tone: &Tone) {
+    let edge = EDGE * points;
+    let bar = Rect::from_min_max(corner - (BAR * points) - Vec2::splat(edge), corner - Vec2::splat(edge));
+    let ends = match tone.whole {
+        Some((low, high)) => [low.to_string(), high.to_string()],
+        None => [tone.range.0, tone.range.1].map(|end| format!("{:.5}", Value::Double(end))),
+    };
+    let font = FontId::monospace(SMALL * points);
+    let [low, high] = ends.map(|end| painter.layout_no_wrap(end, font.clone(), TEXT));
+    let left = bar.left() - low.size().x.max(high.size().x) - edge;
+    painter.rect_filled(Rect::from_min_max(Pos2::new(left, bar.top()), bar.max).expand(edge), 0.0, BEHIND);
+    let rows = bar.height().max(1.0) as u32;
+    for row in 0..rows {
+        let [red, green, blue, _] = tone.colour((row as f32 + 0.5) / rows as f32);
+        let top = bar.bottom() - row as f32 - 1.0;
+        let rect = Rect::from_min_size(Pos2::new(bar.left(), top), Vec2::new(bar.width(), 1.0));
+        painter.rect_filled(rect, 0.0, Color32::from_rgb(red, green, blue));
+    }
+    painter.galley(Pos2::new(left, bar.top()), high, TEXT);
+    let bottom = bar.bottom() - low.size().y;
+    painter.galley(Pos2::new(left, bottom), low, TEXT);
+}
+
+/// Draws lines of text and returns the top of those at the bottom right. Those at the top stay left of the histogram, whose bottom left corner is `corner`, or below it
 /// in a narrow window.
-fn text(painter: &Painter, size: Vec2, points: f32, lines: &Lines, corner: Pos2) {
+fn text(painter: &Painter, size: Vec2, points: f32, lines: &Lines, corner: Pos2) -> f32 {
     let (font, edge) = (FontId::monospace(LARGE * points), EDGE * points);
     let (right, mut top) = if corner.x < size.x / 3.0 { (size.x, corner.y) } else { (corner.x, 0.0) };
     let place = |text: &str, colour: Color32, at: Align2, top: f32, right: f32, bottom: f32| {
@@ -189,16 +216,17 @@ fn text(painter: &Painter, size: Vec2, points: f32, lines: &Lines, corner: Pos2)
         painter.galley(Pos2::new(rect.min.x.round(), rect.min.y.round()), galley, colour);
         rect.expand(edge)
     };
-    let mut bottom = size.y;
+    let (mut bottom, mut free) = (size.y, size.y);
     // In a narrow window the texts are stacked.
     let wide = (lines.pointer.chars().count() + lines.look.chars().count()) as f32 * LARGE * points * 0.62 + 4.0 * edge
         < size.x;
     if !lines.look.is_empty() {
         let above = place(&lines.look, TEXT, Align2::RIGHT_BOTTOM, 0.0, size.x, bottom).top();
-        bottom = if wide { bottom } else { above };
+        (bottom, free) = (if wide { bottom } else { above }, above);
     }
     if !lines.pointer.is_empty() {
         bottom = place(&lines.pointer, TEXT, Align2::LEFT_BOTTOM, 0.0, size.x, bottom).top();
+        free = if wide { free } else { bottom };
     }
     if !lines.name.is_empty() {
         top = place(&lines.name, TEXT, Align2::LEFT_TOP, top, right, bottom).bottom();
@@ -209,6 +237,7 @@ fn text(painter: &Painter, size: Vec2, points: f32, lines: &Lines, corner: Pos2)
     if let Some(help) = &lines.help {
         place(help, TEXT, Align2::CENTER_CENTER, 0.0, size.x, size.y);
     }
+    free
 }
 
 /// Describes a position in words.

@@ -41,6 +41,7 @@ impl ShownArray {
     /// Prepares arrays to be shown with one request. Settings that only some arrays support are accepted; settings that
     /// none supports are refused.
     pub fn all(arrays: Vec<Array>, request: &Request) -> Result<Vec<Self>, Refusal> {
+        let request = &by_data(*request);
         let is_one = arrays.len() == 1;
         let (mut all, mut refused) = (Vec::new(), Vec::new());
         for array in arrays {
@@ -162,6 +163,14 @@ impl ShownArray {
         let look = Look { range: Range::Symmetric, colormap, ..Look::default() };
         Ok(Self::new(array, &Request { layout, look })?.0)
     }
+}
+
+/// Returns the request for an array that is looked at closely: a range that nobody chose follows the numbers.
+pub fn by_data(mut request: Request) -> Request {
+    if request.look.range == Range::OfType {
+        request.look.range = Range::OfData;
+    }
+    request
 }
 
 /// Returns the plane with all channels of the elements.

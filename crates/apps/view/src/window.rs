@@ -3,7 +3,7 @@
 use crate::array::Array;
 use crate::error::{ReadError, ViewError};
 use crate::live_arrays::LiveArrays;
-use crate::shown_array::ShownArray;
+use crate::shown_array::{ShownArray, by_data};
 use crate::view::ArrayView;
 use image::ImageBuffer;
 use pixelferry::api::gl::winit::event::WindowEvent;
@@ -47,7 +47,7 @@ pub fn size_for(arrays: &[ShownArray]) -> Extent {
 /// [`ViewError::Refused`] if array and look do not match, [`ViewError::Save`] if the file cannot be written.
 pub fn save(array: &Array, request: &Request, file: &Path) -> Result<(), ViewError> {
     check_picture_file(file)?;
-    let plane = array.measured(array.plane(request)?, &mut None)?;
+    let plane = array.measured(array.plane(&by_data(*request))?, &mut None)?;
     let pixels = array.read(&plane.span, |bytes| plane.pixels(bytes))??;
     // The buffer has exactly the picture's bytes.
     let picture = ImageBuffer::from_raw(plane.width, plane.height, pixels).ok_or(ReadError::NoFrame)?;
@@ -59,7 +59,7 @@ pub fn save(array: &Array, request: &Request, file: &Path) -> Result<(), ViewErr
 /// # Errors
 /// [`ViewError::Refused`] if array and look do not match.
 pub fn explain(array: &Array, request: &Request) -> Result<String, ViewError> {
-    Ok(array.measured(array.plane(request)?, &mut None)?.explain())
+    Ok(array.measured(array.plane(&by_data(*request))?, &mut None)?.explain())
 }
 
 struct App {

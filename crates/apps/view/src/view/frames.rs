@@ -5,7 +5,7 @@ use crate::array::Array;
 use crate::error::ViewError;
 use crate::film::Film;
 use crate::ring::FrameStep;
-use crate::shown_array::ShownArray;
+use crate::shown_array::{ShownArray, by_data};
 use pixelferry_look::Request;
 use std::mem;
 
@@ -30,6 +30,7 @@ impl ArrayView {
     /// # Errors
     /// Those of [`ArrayView::put`].
     pub fn put_as(&mut self, array: Array, own: Option<Request>) -> Result<(), ViewError> {
+        let own = own.map(by_data);
         let at = self.named(array.name());
         let common = || self.all[..self.count].iter().position(|shown| shown.own.is_none());
         let before = &self.all[at.or_else(common).unwrap_or(self.last)];

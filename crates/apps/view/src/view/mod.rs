@@ -14,7 +14,7 @@ use pixelferry::api::gl::winit::event::{ElementState, KeyEvent, WindowEvent};
 use pixelferry::api::gl::{Camera, GlDisplay, Viewport};
 use pixelferry::driver::describe::words::counted;
 use pixelferry::{DrawOptions, Extent, Filter, Link, save_picture};
-use pixelferry_look::{End, Look, Range, Request};
+use pixelferry_look::{Element, End, Look, Plane, Range, Request};
 use std::mem;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -106,6 +106,10 @@ impl ArrayView {
             pictures: 0,
         };
         view.show(0, view.all[0].request)?;
+        let ShownArray { array, plane, .. } = view.on_show();
+        if view.notice.is_empty() && array.waiting().is_none() {
+            view.notice = format!("{}: {} {}; ? shows the keys", array.name(), plane.number_name(), array.shape());
+        }
         Ok(view)
     }
 
@@ -241,7 +245,9 @@ impl ArrayView {
         }
         let bars = shown.counts.as_ref().and_then(|counts| chart.bars(counts, range));
         let cells = cells(&pixels, points, shown)?;
-        Ok(overlay.paint(&pixels, points, &cells, &lines, bars.as_ref())?)
+        // A plain grey picture needs no key to its levels.
+        let scale = Some(&shown.plane).filter(|plane| plane.channels == 1 && has_scale(plane));
+        Ok(overlay.paint(&pixels, points, &cells, &lines, (bars.as_ref(), scale.map(|plane| &plane.tone)))?)
     }
 
     /// Draws without grid and text.
@@ -435,12 +441,23 @@ impl ArrayView {
         let ShownArray { array, plane, .. } = self.on_show();
         let position = self.position().map(|position| format!("{position}: {}", array.name()));
         let name: Vec<_> = position.into_iter().chain(self.frame()).collect();
+        let measured = if plane.range == Range::OfData && plane.tone.range != (0.0, 1.0) {
+            " (minimum to maximum, R changes it)"
+        } else {
+            ""
+        };
         Lines {
             pointer: self.under_pointer(window).unwrap_or_default(),
-            look: format!("{:#}; {zoom}%", plane.tone),
+            look: format!("{:#}{measured}; {zoom}%", plane.tone),
             name: name.join("; "),
             notice: self.notice.clone(),
             help: self.has_help.then(keys),
         }
     }
+}
+
+/// Returns whether numbers become colours in a way that only a scale explains.
+fn has_scale(plane: &Plane) -> bool {
+    let is_integer = matches!(plane.element, Element::U8 | Element::U16 | Element::Bool);
+    !(is_integer && plane.tone.is_plain(plane.element))
 }

@@ -260,3 +260,27 @@ fn a_name_has_the_look_that_it_was_put_with() {
     let refused = view.put_as(colours, Some(magma));
     assert!(refused.is_err() && titles(&mut view)[1] == b);
 }
+
+#[test]
+fn a_wave_is_shown_from_its_minimum_to_its_maximum_with_a_bar() {
+    let Some((display, target)) = gl() else { return };
+    let wave = |x: i32, _: i32| x as f32 / 19.5 - 1.0;
+    let mut view =
+        ArrayView::open(&display, vec![array(&SHAPE, "float32", &floats(wave))], Request::default()).unwrap();
+    let first = drawn(&mut view, &target);
+    assert!((8..200).any(|x| first(x, 14)[1] > 150), "no first line");
+    assert!(view.title().contains("range -1 to 1"), "{}", view.title());
+    assert!(view.press('f'));
+    let at = drawn(&mut view, &target);
+    assert_eq!([at(5, 155), at(395, 25)], [[0; 3], [255; 3]]);
+    assert!(!(8..200).any(|x| at(x, 14) != at(x, 30)), "the first line stays");
+    // The bar is white at its upper end and black at its lower end.
+    let bar: Vec<u8> = (0..300).rev().map(|y| at(388, y)[0]).collect();
+    assert!(bar.windows(100).any(|rows| rows.is_sorted() && rows[0] < 10 && rows[99] > 200), "{bar:?}");
+    // The full range of the type, and numbers within it.
+    assert!(view.press('r') && view.title().contains("range 0 to 1"), "{}", view.title());
+    let inside = |x: i32, _: i32| x as f32 / 39.0;
+    let request = Request::default();
+    let view = ArrayView::open(&display, vec![array(&SHAPE, "float32", &floats(inside))], request).unwrap();
+    assert!(view.title().contains("range 0 to 1"), "{}", view.title());
+}

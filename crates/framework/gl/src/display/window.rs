@@ -31,7 +31,7 @@ use winit::window::{Window, WindowAttributes};
 pub struct WindowOptions {
     /// Initial title of the window; [`GlWindow::set_title`] changes it.
     pub title: String,
-    /// Size of the drawable area in pixels; window managers may override it.
+    /// Size of the drawable area in pixels, at most that of the screen; window managers may override it.
     pub size: Extent,
     /// Whether [`GlWindow::present`] waits for the screen, where the driver supports it; [`GlWindow::vsync`] returns
     /// the driver's answer.
@@ -148,7 +148,12 @@ impl GlWindow {
     /// [`Unavailable`](interop_core::Error::Unavailable) or [`Driver`](interop_core::Error::Driver) where the window
     /// system has no OpenGL 3.3.
     pub fn new(event_loop: &ActiveEventLoop, options: &WindowOptions) -> Result<Self> {
-        let size = PhysicalSize::new(options.size.width.max(1), options.size.height.max(1));
+        let monitor = event_loop.primary_monitor().or_else(|| event_loop.available_monitors().next());
+        // Without a screen of a known size, a window may have any.
+        let most = monitor.map(|monitor| monitor.size()).filter(|most| most.width > 0 && most.height > 0);
+        let most = most.unwrap_or(PhysicalSize::new(u32::MAX, u32::MAX));
+        let Extent { width, height } = options.size;
+        let size = PhysicalSize::new(width.clamp(1, most.width), height.clamp(1, most.height));
         let attributes = WindowAttributes::default().with_title(options.title.clone()).with_inner_size(size);
         Self::with_attributes(event_loop, attributes, options)
     }
