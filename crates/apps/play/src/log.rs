@@ -113,8 +113,10 @@ impl Origin {
                 if place.is_squeezed {
                     place.column = place.column.map(|column| stretched(text, place, column));
                 }
-                if let Some(severity) = ERROR.find(said) {
-                    found.push(self.fault(Some(place), &said[severity.end()..]));
+                // Mesa indents the functions that it could have called.
+                if let Some(severity) = ERROR.find(said).filter(|found| !found.as_str().ends_with("   ")) {
+                    let said = said[severity.end()..].trim_end_matches("; candidates are:");
+                    found.push(self.fault(Some(place), said));
                 }
             }
         }
@@ -203,6 +205,10 @@ mod tests {
         for (log, said) in [
             ("0:12(5): error: `x' undeclared\n0:12(5): error: `x' undeclared", "a.glsl:12:5: `x' undeclared"),
             ("0:500003(1): error: syntax error", "c.glsl:3:1: syntax error"),
+            (
+                "0:3(12): error: no matching function for call to `f(error)'; candidates are:\n0:3(12): error:    int f(int)",
+                "a.glsl:3:12: no matching function for call to `f(error)'",
+            ),
             ("0:1(2): warning: w\n0:2(7): error: e", "a.glsl:2:7: e"),
             ("0(12) : error C1503: undefined variable \"x\"", "a.glsl:12: C1503: undefined variable \"x\""),
             ("kernel.cu(7): error: expected a \";\"", "a.glsl:7: expected a \";\""),
