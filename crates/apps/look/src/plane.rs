@@ -226,6 +226,7 @@ fn tone(row: &ElementRow, pair: Option<Pair>, channels: i64, look: &Look) -> (Ra
         (Range::OfType | Range::OfData, ..) => Range::MINMAX,
         (asked, ..) => asked,
     };
-    let odd = *look != Look::default() || range.fixed().is_none();
+    let plain = [Range::OfType, Range::OfData].map(|range| Look { range, ..Look::default() });
+    let odd = !plain.contains(look) || range.fixed().is_none();
     (range, Tone::new(look, range.fixed().unwrap_or((0.0, 1.0)), odd))
 }

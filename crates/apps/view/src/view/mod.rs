@@ -106,10 +106,6 @@ impl ArrayView {
             pictures: 0,
         };
         view.show(0, view.all[0].request)?;
-        let ShownArray { array, plane, .. } = view.on_show();
-        if view.notice.is_empty() && array.waiting().is_none() {
-            view.notice = format!("{}: {} {}; ? shows the keys", array.name(), plane.number_name(), array.shape());
-        }
         Ok(view)
     }
 
@@ -447,7 +443,10 @@ impl ArrayView {
             ""
         };
         Lines {
-            pointer: self.under_pointer(window).unwrap_or_default(),
+            pointer: self.under_pointer(window).unwrap_or_else(|| match array.waiting() {
+                Some(_) => String::new(),
+                None => format!("{}: {} {}; ? shows the keys", array.name(), plane.number_name(), array.shape()),
+            }),
             look: format!("{:#}{measured}; {zoom}%", plane.tone),
             name: name.join("; "),
             notice: self.notice.clone(),
