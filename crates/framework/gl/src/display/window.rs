@@ -31,7 +31,8 @@ use winit::window::{Window, WindowAttributes};
 pub struct WindowOptions {
     /// Initial title of the window; [`GlWindow::set_title`] changes it.
     pub title: String,
-    /// Size of the drawable area in pixels, at most that of the screen; window managers may override it.
+    /// Size of the drawable area in pixels. A size larger than the screen is reduced to fit, in the same proportions;
+    /// window managers may override it.
     pub size: Extent,
     /// Whether [`GlWindow::present`] waits for the screen, where the driver supports it; [`GlWindow::vsync`] returns
     /// the driver's answer.
@@ -153,7 +154,10 @@ impl GlWindow {
         let most = monitor.map(|monitor| monitor.size()).filter(|most| most.width > 0 && most.height > 0);
         let most = most.unwrap_or(PhysicalSize::new(u32::MAX, u32::MAX));
         let Extent { width, height } = options.size;
-        let size = PhysicalSize::new(width.clamp(1, most.width), height.clamp(1, most.height));
+        let part = |most: u32, side: u32| f64::from(most) / f64::from(side.max(1));
+        let shrink = part(most.width, width).min(part(most.height, height)).min(1.0);
+        let [width, height] = [width, height].map(|side| ((f64::from(side) * shrink) as u32).max(1));
+        let size = PhysicalSize::new(width, height);
         let attributes = WindowAttributes::default().with_title(options.title.clone()).with_inner_size(size);
         Self::with_attributes(event_loop, attributes, options)
     }
