@@ -36,8 +36,6 @@
 //! The memory's size is the limit: indices are 32 bits wide where that suffices, otherwise 64. Sums of floats are
 //! computed as trees; [`Expr::sum`] and [`Expr::scan`] state their error bounds.
 
-#![cfg_attr(docsrs, feature(doc_cfg))]
-
 mod array;
 mod construction;
 mod context;
