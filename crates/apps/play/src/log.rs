@@ -190,9 +190,8 @@ static POSITION: Lazy<Regex> = lazy_regex!(r"[:(](\d+)(?::(\d+):|\((\d+)\):|\)\s
 fn placed(line: &str) -> Option<(LogPosition, &str)> {
     let found = POSITION.captures(line)?;
     let number = |at: usize| found.get(at)?.as_str().parse().ok();
-    let place =
-        LogPosition { line: number(1)?, column: number(2).or_else(|| number(3)), is_squeezed: found.get(3).is_some() };
-    Some((place, found.get(4)?.as_str()))
+    let (column, is_squeezed) = (number(2).or_else(|| number(3)), found.get(3).is_some());
+    Some((LogPosition { line: number(1)?, column, is_squeezed }, found.get(4)?.as_str()))
 }
 
 #[cfg(test)]

@@ -9,11 +9,6 @@ use crate::pass::{CUBE, Channel, Pass, Source, TextVoucher};
 use crate::picture::{Picture, Streams};
 use crate::program::Program;
 use crate::slider::{self, Slider};
-#[cfg(test)]
-use crate::{
-    log::Origin,
-    pass::{FragmentInfo, PassLanguage},
-};
 use lazy_regex::regex::Captures;
 use lazy_regex::{Lazy, Regex, lazy_regex};
 use pixelferry::{Arg, Error, Extent, Kernel, PixelFormat, Target};
@@ -292,12 +287,13 @@ fn pass_size(pass: &Pass, picture: Extent, sliders: &[Slider], values: &[f32]) -
             at.and_then(|at| values.get(at)).map_or_else(String::new, |value| format!("({value})"))
         }
     };
-    let side = |text: &String, usual: u32| {
-        let text = Some(text).filter(|text| text.len() < LONGEST).map(|text| NAME.replace_all(text, value));
-        match text.and_then(|text| exmex::eval_str::<f64>(&text).ok()) {
-            Some(side) if !side.is_nan() => side.clamp(1.0, MOST_SIDE) as u32,
+    let side = |text: &String, usual: u32| match text.len() {
+        // Most passes have none, and this runs in every frame.
+        0 | LONGEST.. => usual.max(1),
+        _ => match exmex::eval_str::<f64>(&NAME.replace_all(text, value)) {
+            Ok(side) if !side.is_nan() => side.clamp(1.0, MOST_SIDE) as u32,
             _ => usual.max(1),
-        }
+        },
     };
     let [width, height] = &pass.fragment.size;
     Extent::new(side(width, picture.width), side(height, picture.height))
@@ -305,6 +301,8 @@ fn pass_size(pass: &Pass, picture: Extent, sliders: &[Slider], values: &[f32]) -
 
 #[test]
 fn sizes_of_passes_are_expressions() {
+    use crate::log::Origin;
+    use crate::pass::{FragmentInfo, PassLanguage};
     let slider = |name: &str| Slider { name: name.into(), ..Slider::read("// @slider n 0..9").unwrap().unwrap() };
     for (text, side) in [
         ("floor($WIDTH/3.0)", 213),

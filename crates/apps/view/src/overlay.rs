@@ -194,17 +194,16 @@ fn colour_bar(painter: &Painter, corner: Pos2, points: f32, tone: &Tone) {
     let rows = bar.height().max(1.0) as u32;
     for row in 0..rows {
         let [red, green, blue, _] = tone.colour((row as f32 + 0.5) / rows as f32);
-        let top = bar.bottom() - row as f32 - 1.0;
-        let rect = Rect::from_min_size(Pos2::new(bar.left(), top), Vec2::new(bar.width(), 1.0));
+        let corner = bar.left_bottom() - Vec2::new(0.0, row as f32 + 1.0);
+        let rect = Rect::from_min_size(corner, Vec2::new(bar.width(), 1.0));
         painter.rect_filled(rect, 0.0, Color32::from_rgb(red, green, blue));
     }
     painter.galley(Pos2::new(left, bar.top()), high, TEXT);
-    let bottom = bar.bottom() - low.size().y;
-    painter.galley(Pos2::new(left, bottom), low, TEXT);
+    painter.galley(Pos2::new(left, bar.bottom() - low.size().y), low, TEXT);
 }
 
-/// Draws lines of text and returns the top of those at the bottom right. Those at the top stay left of the histogram, whose bottom left corner is `corner`, or below it
-/// in a narrow window.
+/// Draws lines of text and returns the top of those at the bottom right. Those at the top stay left of the histogram,
+/// whose bottom left corner is `corner`, or below it in a narrow window.
 fn text(painter: &Painter, size: Vec2, points: f32, lines: &Lines, corner: Pos2) -> f32 {
     let (font, edge) = (FontId::monospace(LARGE * points), EDGE * points);
     let (right, mut top) = if corner.x < size.x / 3.0 { (size.x, corner.y) } else { (corner.x, 0.0) };

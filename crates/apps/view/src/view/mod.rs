@@ -242,8 +242,8 @@ impl ArrayView {
         let bars = shown.counts.as_ref().and_then(|counts| chart.bars(counts, range));
         let cells = cells(&pixels, points, shown)?;
         // A plain grey picture needs no key to its levels.
-        let scale = Some(&shown.plane).filter(|plane| plane.channels == 1 && has_scale(plane));
-        Ok(overlay.paint(&pixels, points, &cells, &lines, (bars.as_ref(), scale.map(|plane| &plane.tone)))?)
+        let scale = has_scale(&shown.plane).then_some(&shown.plane.tone);
+        Ok(overlay.paint(&pixels, points, &cells, &lines, (bars.as_ref(), scale))?)
     }
 
     /// Draws without grid and text.
@@ -458,5 +458,5 @@ impl ArrayView {
 /// Returns whether numbers become colours in a way that only a scale explains.
 fn has_scale(plane: &Plane) -> bool {
     let is_integer = matches!(plane.element, Element::U8 | Element::U16 | Element::Bool);
-    !(is_integer && plane.tone.is_plain(plane.element))
+    plane.channels == 1 && !(is_integer && plane.tone.is_plain(plane.element))
 }
