@@ -76,8 +76,6 @@ ensure_linker() {
 }
 
 readonly TOOLS=$REPOSITORY/target/tools
-# shellcheck disable=SC2034 # used by the scripts that source this one
-readonly CARGO_C_VERSION=0.10.24+cargo-0.98.0
 
 # Puts the programs of a crate into PATH. They are built once for each version, into an ignored folder.
 ensure_tool() {

@@ -59,8 +59,6 @@ pub enum Need {
     Glfw,
     /// The sources of GLFW's examples.
     GlfwDoc,
-    /// cargo-c, which installs libraries for C.
-    CargoC,
     /// Valgrind.
     Valgrind,
     /// The headers of Vulkan, for C.
@@ -150,7 +148,6 @@ pub const MACHINE: &[NeedRow] = &[
     NeedRow { need: Need::Cmake, name: "cmake", packages: "cmake make", ..NONE },
     NeedRow { need: Need::Glfw, name: "glfw", packages: "libglfw3-dev libgl-dev", ..NONE },
     NeedRow { need: Need::GlfwDoc, name: "glfw-doc", packages: "libglfw3-doc", ..NONE },
-    NeedRow { need: Need::CargoC, name: "cargo-c", ..NONE },
     NeedRow { need: Need::Valgrind, name: "valgrind", packages: "valgrind libc6-dbg", ..NONE },
     NeedRow { need: Need::VulkanDev, name: "vulkan-dev", packages: "libvulkan-dev", ..NONE },
     NeedRow { need: Need::Notebook, name: "notebook", ..NONE },

@@ -30,9 +30,10 @@ fn commands(with: &str) -> String {
     first
 }
 
-/// A shell for commands without those of cargo, with the loader's own search only.
+/// A shell for commands without those that build the library, with the loader's own search only.
 fn shell(folder: &Path, commands: &str) -> Command {
-    let lines: Vec<&str> = commands.lines().filter(|line| !line.starts_with("cargo ")).collect();
+    let builds = |line: &&str| line.starts_with("cargo ") || line.starts_with("scripts/");
+    let lines: Vec<&str> = commands.lines().filter(|line| !builds(line)).collect();
     let mut shell = run("sh");
     shell.env_remove("LD_LIBRARY_PATH").args(["-ec", &lines.join("\n")]).current_dir(folder);
     shell
@@ -75,30 +76,21 @@ fn the_programs_of_the_page_run() {
     assert_eq!((blocks("sh").len(), blocks("cmake").len()), (3, 1));
 }
 
-/// cargo-c installs as the page says; pkg-config and CMake find it, and what they link runs.
+/// `scripts/archive --prefix` installs as the page says; pkg-config and CMake find it, and what they link runs.
 #[test]
-fn what_cargo_c_installs_is_found_by_pkg_config_and_by_cmake() {
+fn what_is_installed_is_found_by_pkg_config_and_by_cmake() {
     if !from(Level::All) {
         return;
     }
-    let Some(_) = need(Need::CargoC, Command::new("cargo-cinstall").args(["cinstall", "--version"]).output()) else {
-        return;
-    };
+    let Some(_) = need(Need::Cc, Command::new("cc").arg("--version").output()) else { return };
     let (folder, prefix) = (with_ramp("page-installed"), scratch("installed"));
     let _ = fs::remove_dir_all(&prefix);
     let here = |text: &str| text.replace("$HOME/.local", &prefix.display().to_string());
-    let commands_of_c = here(&commands("cargo cinstall"));
-    let install = commands_of_c.lines().find(|line| line.starts_with("cargo cinstall")).unwrap();
-    // What it optimises is nothing that is looked at here.
-    let install = install.replace("--release", "--debug --locked");
-    let build = scratch("cinstall");
-    done(
-        Command::new("sh")
-            .args(["-ec", &install])
-            .env("CARGO_TARGET_DIR", build)
-            .env("CARGO_PROFILE_DEV_DEBUG", "0")
-            .current_dir(repository()),
-    );
+    let commands_of_c = here(&commands("scripts/archive"));
+    let install = commands_of_c.lines().find(|line| line.starts_with("scripts/archive")).unwrap();
+    // The library that the tests have built.
+    let install = format!("{install} --profile dev");
+    done(Command::new("sh").args(["-ec", &install]).current_dir(repository()));
     sh(&folder, &commands_of_c);
     assert!(fs::read(folder.join("ramp.png")).unwrap().starts_with(b"\x89PNG"));
     if need(Need::Glfw, package("glfw3")).is_some()

@@ -1,7 +1,7 @@
-# Below 1.0 a version suits only those that ask for the same two first numbers.
-set(PACKAGE_VERSION "0.1.0")
+# Below 1.0, a version is compatible only with programs that ask for the same first two numbers.
+set(PACKAGE_VERSION "@VERSION@")
 if(PACKAGE_FIND_VERSION VERSION_GREATER PACKAGE_VERSION
-    OR NOT "${PACKAGE_FIND_VERSION_MAJOR}.${PACKAGE_FIND_VERSION_MINOR}" STREQUAL "0.1")
+    OR NOT "${PACKAGE_FIND_VERSION_MAJOR}.${PACKAGE_FIND_VERSION_MINOR}" STREQUAL "@SERIES@")
     set(PACKAGE_VERSION_COMPATIBLE FALSE)
 else()
     set(PACKAGE_VERSION_COMPATIBLE TRUE)
