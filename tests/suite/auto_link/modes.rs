@@ -1,7 +1,7 @@
 //! Pipelined modes, other policies, and links that compare nothing.
 
 use super::*;
-use pixelferry::{Link, LinkOptions, Mode};
+use pixelferry::{CpuKernelExt as _, KernelSource, Link, LinkOptions, Mode};
 
 /// Frames are waited for until all is compared, and some of them are on their way from then on. The next start has nothing to compare.
 #[test]
@@ -82,14 +82,18 @@ fn another_policy_ends_the_comparison_and_keeps_the_picture() {
     }
 }
 
-/// A pipelined link of one backend has nothing to compare, and is pipelined from its first frame on.
+/// A pipelined link of one backend has nothing to compare, and is pipelined from its first frame on. Only threads run a
+/// kernel that is a Rust closure.
 #[test]
 fn one_backend_is_pipelined_at_once() {
     let Some(builder) = builder(Profiles::Off, Unwritten::Overwrite) else { return };
     let policy = Policy::default().with_profiles(Profiles::Off).with_mode(Mode::FramesBehind(1));
-    let policy = policy.with_force(PathId::HOST_VISIBLE_UPLOAD);
-    let link = builder.backend(BackendChoice::Cpu).policy(policy).open_auto(|_, _| Ok(())).unwrap();
-    assert!(link.is_decided() && link.link().frames_behind() == 1, "{}", link.report());
+    let builder = builder.policy(policy.with_force(PathId::HOST_VISIBLE_UPLOAD));
+    let closure = KernelSource::new("closure").cpu_image(|out, _| out.par_pixels(|_, _| [1, 2, 3, 4]));
+    for builder in [builder.clone().backend(BackendChoice::Cpu), builder.launch(&closure, [])] {
+        let link = builder.open_auto(|_, _| Ok(())).unwrap();
+        assert!(link.is_decided() && link.link().frames_behind() == 1, "{}", link.report());
+    }
 }
 
 #[test]

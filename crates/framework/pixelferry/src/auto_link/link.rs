@@ -82,8 +82,10 @@ impl LinkBuilder {
         let shown = displays(&wanted)?;
         let (candidates, is_latency) = (wanted.candidates(&shown), asked.mode == Mode::Latency);
         let known = if is_latency { None } else { wanted.remembered(&candidates) };
-        // A pipelined link compares its paths itself.
-        let spreads = wanted.is_compared && (is_latency || candidates.len() > 1);
+        // A pipelined link compares its paths itself, so with one backend there is nothing to wait for.
+        let kernels = wanted.kernels();
+        let rivals = candidates.iter().filter(|candidate| candidate.unsuited(&kernels).is_none()).count();
+        let spreads = wanted.is_compared && (is_latency || rivals > 1);
         let trials = if spreads && known.is_none() { asked.trials } else { Trials::Off };
         if trials != Trials::Off {
             // The program's own frames are compared, not those of each link.

@@ -204,6 +204,12 @@ impl PairCandidate<'_> {
         self.backend_row.takes.contains(&Language::Wgsl)
     }
 
+    /// Returns a kernel of which the backend supports no text.
+    pub fn unsuited<'k>(&self, kernels: &'k [KernelSource]) -> Option<&'k KernelSource> {
+        let takes = |kernel: &KernelSource| self.backend_row.takes.iter().any(|of| kernel.source(*of).is_some());
+        kernels.iter().find(|kernel| !takes(kernel))
+    }
+
     /// Opens the pair without kernels.
     pub fn open(&self, wanted: &LinkBuilder) -> Result<Pair> {
         self.open_with(self.begin(wanted, &[], false).join()?, &[])
@@ -216,17 +222,14 @@ impl PairCandidate<'_> {
         let (backend_row, device, kernels) =
             (self.backend_row, self.shown.screen.display.device().clone(), kernels.to_vec());
         // A backend that supports no text of a kernel need not be opened to report that.
-        let takes =
-            |kernel: &&KernelSource| !backend_row.takes.iter().any(|language| kernel.source(*language).is_some());
-        if let Some(kernel) = kernels.iter().find(takes).filter(|_| wanted.computed_by.is_none()) {
+        if let Some(kernel) = self.unsuited(&kernels).filter(|_| wanted.computed_by.is_none()) {
             return PendingBackend(Some(BackendStart::Done(Err(unsupported_language(kernel, backend_row)))));
         }
         let stays = backend_row.in_queue
             && (matches!(backend_row.api, Api::OpenGl | Api::Vulkan) || backend_row.api == device.api);
         let open = move |backend: Result<Arc<dyn ComputeBackend>>| {
             let backend = backend?;
-            let kernels = built(backend.as_ref(), &kernels)?;
-            Ok((backend, kernels))
+            built(backend.as_ref(), &kernels).map(|kernels| (backend, kernels))
         };
         let best = move || as_error("the backend", || (backend_row.best)(Some(&device)));
         PendingBackend(Some(match &wanted.computed_by {
@@ -257,11 +260,8 @@ impl PairCandidate<'_> {
     /// Returns its row of a report without times.
     pub fn row(&self, wanted: &LinkBuilder, state: PairState) -> PairRow {
         let given = wanted.computed_by.as_ref().map(|backend| backend.device().to_string());
-        PairRow::new(
-            given.unwrap_or_else(|| self.backend_row.api.to_string()),
-            self.shown.screen.display.device(),
-            state,
-        )
+        let compute = given.unwrap_or_else(|| self.backend_row.api.to_string());
+        PairRow::new(compute, self.shown.screen.display.device(), state)
     }
 
     /// True where [`BackendChoice::Auto`] would use this backend without measurements.
