@@ -3,7 +3,7 @@
 use crate::error::PlayError;
 use crate::gl::{Gl, Program, SamplerState, Texture};
 use crate::pass::{Pass, TextVoucher};
-use crate::text::{COLOUR, TRIANGLE};
+use crate::text::{COLOUR, TRIANGLE, as_compute};
 use pixelferry::{ComputeBackend, ComputeMemory, Error, Extent, Kernel};
 use std::sync::Arc;
 
@@ -62,7 +62,14 @@ impl Driver {
                     });
                     match program {
                         Err(PlayError::Faults(faults)) => first = first.or(Some(faults)),
-                        built => return Ok(PassProgram::Fragment(built?)),
+                        built => {
+                            let mut program = built?;
+                            let has_levels = pass.channels.iter().flatten().any(|channel| channel.sampling.has_levels);
+                            if pass.fragment.is_strict && gl.has_rivals(has_levels) {
+                                gl.add_rival(&mut program, &as_compute(&pass.text));
+                            }
+                            return Ok(PassProgram::Fragment(program));
+                        }
                     }
                 }
                 Err(PlayError::Faults(first.unwrap_or_default()))

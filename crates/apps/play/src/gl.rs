@@ -3,9 +3,11 @@
 use crate::error::PlayError;
 use glow::HasContext as _;
 use pixelferry::api::gl::{EngineTexture, GlDisplay, OffscreenTarget, OwnedObject};
-use pixelferry::{Error, Extent, PixelFormat, Surface};
+use pixelferry::{Display as _, Error, Extent, PixelFormat, Surface};
 use serde::{Deserialize, Serialize};
+use std::cell::Cell;
 use std::rc::Rc;
+use std::time::{Duration, Instant};
 
 /// First lines of shaders that are compiled as GLSL ES 3.00, as WebGL2 does, and as GLSL 3.30. GLSL 4.30 converts more
 /// types and reserves more names, so it is the last choice.
@@ -65,14 +67,34 @@ impl Texture {
     }
 }
 
-/// A linked program.
+/// A text as a fragment shader, and perhaps as a compute shader.
 pub struct Program {
-    program: OwnedObject<glow::Program>,
+    drawn: LinkedProgram,
     /// Without attributes.
     array: OwnedObject<glow::VertexArray>,
-    uniforms: Vec<Uniform>,
     has_corners: bool,
+    rival: Option<RivalProgram>,
 }
+
+struct LinkedProgram {
+    program: OwnedObject<glow::Program>,
+    uniforms: Vec<Uniform>,
+}
+
+/// The same text as a compute shader, and the shortest times of both. GPUs for data centres have few raster units: an
+/// H200 takes up to 27 times as long for a fragment shader.
+struct RivalProgram {
+    stores: LinkedProgram,
+    round: Cell<u32>,
+    took: [Cell<Duration>; 2],
+}
+
+/// Frames that both shaders compute. The first one is for comparing their pixels.
+const ROUNDS: u32 = 4;
+/// Mean difference of numbers up to which two pictures are the same.
+const SAME: f64 = 0.2 / 255.0;
+/// Side of a group of a compute shader.
+pub const GROUP: u32 = 8;
 
 struct Uniform {
     name: String,
@@ -193,16 +215,38 @@ impl Gl {
         has_corners: bool,
         fault: impl Fn(bool, String) -> PlayError,
     ) -> Result<Program, PlayError> {
-        let program = self.0.link_program(vertex, fragment).map_err(|error| match error {
-            Error::Driver(error) if error.code_name == "GL_FALSE" => {
+        let stages = [(glow::VERTEX_SHADER, vertex), (glow::FRAGMENT_SHADER, fragment)];
+        let drawn = self.linked(&stages).map_err(|error| match error {
+            PlayError::Driver(Error::Driver(error)) if error.code_name == "GL_FALSE" => {
                 fault(error.code == i64::from(glow::VERTEX_SHADER), error.hint)
             }
-            other => other.into(),
+            other => other,
         })?;
+        // SAFETY: the context is current, as the call above has checked, and the name belongs to it.
+        let array = unsafe { self.0.own(self.0.gl().create_vertex_array().map_err(PlayError::OpenGl)?) };
+        Ok(Program { drawn, array, has_corners, rival: None })
+    }
+
+    /// Adds the same text as a compute shader, if it compiles as one. It is used if it is faster and has the same pixels.
+    pub fn add_rival(&self, program: &mut Program, text: &str) {
+        let stores = self.linked(&[(glow::COMPUTE_SHADER, text)]);
+        let rival =
+            |stores| RivalProgram { stores, round: Cell::new(0), took: [const { Cell::new(Duration::MAX) }; 2] };
+        program.rival = stores.ok().map(rival);
+    }
+
+    /// Returns whether texts may also run as compute shaders: on a GPU, and with derivatives if they read textures with
+    /// smaller levels.
+    pub fn has_rivals(&self, has_levels: bool) -> bool {
+        let has = self.0.gl().supported_extensions().contains("GL_NV_compute_shader_derivatives") || !has_levels;
+        has && self.0.version() >= (4, 3) && !self.0.is_es() && !self.0.device().software
+    }
+
+    fn linked(&self, stages: &[(u32, &str)]) -> Result<LinkedProgram, PlayError> {
+        let program = self.0.link_program(stages)?;
         let (gl, name) = (self.0.gl(), program.get());
-        // SAFETY: the context is current, as the call above has checked, and the names belong to it.
-        unsafe {
-            let array = self.0.own(gl.create_vertex_array().map_err(PlayError::OpenGl)?);
+        // SAFETY: the context is current, as the call above has checked, and the name belongs to it.
+        let uniforms = unsafe {
             let active = (0..gl.get_active_uniforms(name)).filter_map(|at| gl.get_active_uniform(name, at));
             let uniform = |active: glow::ActiveUniform| {
                 let at = gl.get_uniform_location(name, &active.name)?;
@@ -210,13 +254,46 @@ impl Gl {
                 let own = own.strip_prefix(RENAMED).unwrap_or(own).to_owned();
                 Some(Uniform { name: own, at, count: active.size as usize, kind: active.utype })
             };
-            let uniforms = active.filter_map(uniform).collect();
-            Ok(Program { program, array, uniforms, has_corners })
-        }
+            active.filter_map(uniform).collect()
+        };
+        Ok(LinkedProgram { program, uniforms })
     }
 
-    /// Draws over a whole texture.
+    /// Computes a whole texture.
     pub fn draw(&self, program: &Program, into: &Texture, inputs: &DrawInputs<'_>) -> Result<(), PlayError> {
+        let Some(rival) = &program.rival else { return self.run(program, None, into, inputs) };
+        let round = rival.round.replace(rival.round.get().saturating_add(1));
+        if round < ROUNDS {
+            let mut pictures = Vec::new();
+            for (stores, took) in [None, Some(&rival.stores)].into_iter().zip(&rival.took) {
+                self.0.finish()?;
+                let begun = Instant::now();
+                self.run(program, stores, into, inputs)?;
+                self.0.finish()?;
+                match round {
+                    0 => pictures.push(into.read_pixels()?),
+                    _ => took.set(took.get().min(begun.elapsed())),
+                }
+            }
+            if let [drawn, stored] = pictures.as_slice()
+                && !is_same(drawn, stored, into.target.format())
+            {
+                rival.round.set(ROUNDS);
+            }
+        }
+        let [drawn, stored] = rival.took.each_ref().map(Cell::get);
+        self.run(program, (stored < drawn).then_some(&rival.stores), into, inputs)
+    }
+
+    /// Draws over a whole texture, or stores all of it with a compute shader.
+    fn run(
+        &self,
+        program: &Program,
+        stores: Option<&LinkedProgram>,
+        into: &Texture,
+        inputs: &DrawInputs<'_>,
+    ) -> Result<(), PlayError> {
+        let shader = stores.unwrap_or(&program.drawn);
         into.target.bind()?;
         let drawn = self.0.checked("shader", || {
             let (gl, (width, height)) = (self.0.gl(), into.target.size());
@@ -231,7 +308,7 @@ impl Gl {
                     gl.clear(glow::COLOR_BUFFER_BIT);
                     gl.color_mask(true, true, true, false);
                 }
-                gl.use_program(Some(program.program.get()));
+                gl.use_program(Some(shader.program.get()));
                 gl.bind_vertex_array(Some(program.array.get()));
                 for (unit, (_, channel)) in (glow::TEXTURE0..).zip(&inputs.textures) {
                     let Some((texture, sampling)) = channel else { continue };
@@ -243,9 +320,18 @@ impl Gl {
                         gl.tex_parameter_i32(from, parameter, value as i32);
                     }
                 }
-                program.uniforms.iter().for_each(|uniform| uniform.set(gl, inputs));
-                let (shape, count) = if program.has_corners { (glow::TRIANGLE_STRIP, 4) } else { (glow::TRIANGLES, 3) };
-                gl.draw_arrays(shape, 0, count);
+                shader.uniforms.iter().for_each(|uniform| uniform.set(gl, inputs));
+                if stores.is_some() {
+                    let format = if into.target.format() == PixelFormat::Rgba8 { glow::RGBA8 } else { glow::RGBA32F };
+                    gl.bind_image_texture(0, Some(into.target.texture()), 0, false, 0, glow::WRITE_ONLY, format);
+                    gl.dispatch_compute(width.div_ceil(GROUP), height.div_ceil(GROUP), 1);
+                    gl.memory_barrier(glow::ALL_BARRIER_BITS);
+                    gl.bind_image_texture(0, None, 0, false, 0, glow::WRITE_ONLY, format);
+                } else {
+                    let corners = (glow::TRIANGLE_STRIP, 4);
+                    let (shape, count) = if program.has_corners { corners } else { (glow::TRIANGLES, 3) };
+                    gl.draw_arrays(shape, 0, count);
+                }
                 gl.color_mask(true, true, true, true);
                 gl.bind_vertex_array(None);
                 gl.use_program(None);
@@ -254,6 +340,20 @@ impl Gl {
         into.target.unbind()?;
         Ok(drawn?)
     }
+}
+
+/// Returns whether two pictures are the same, apart from rounding.
+fn is_same(one: &[u8], other: &[u8], format: PixelFormat) -> bool {
+    let (size, most) = if format == PixelFormat::Rgba8 { (1, 255.0) } else { (size_of::<f32>(), 1.0) };
+    let number = |bytes: &[u8]| match <[u8; 4]>::try_from(bytes) {
+        Ok(float) => f64::from(f32::from_ne_bytes(float)),
+        Err(_) => f64::from(bytes[0]),
+    };
+    let off = |(one, other): (&[u8], &[u8])| {
+        if one == other { 0.0 } else { ((number(one) - number(other)).abs() / most).min(1.0) }
+    };
+    let sum: f64 = one.chunks_exact(size).zip(other.chunks_exact(size)).map(off).sum();
+    one.len() == other.len() && sum * size as f64 <= SAME * one.len() as f64
 }
 
 impl SamplerState {
@@ -305,5 +405,13 @@ impl Uniform {
                 _ => {}
             }
         }
+    }
+}
+
+#[cfg(test)]
+impl Program {
+    /// Returns whether there is a compute shader whose pixels were never found to differ.
+    pub fn has_rival(&self) -> bool {
+        self.rival.as_ref().is_some_and(|rival| rival.round.get() == 0 || rival.took[1].get() < Duration::MAX)
     }
 }

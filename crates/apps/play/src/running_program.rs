@@ -248,6 +248,7 @@ impl RunningProgram {
         inputs.numbers.push(("PASSINDEX", vec![pass.fragment.index as f32]));
         inputs.numbers.extend(slider::uniforms(&self.program.sliders, now.1));
         inputs.is_picture = pass.buffer.is_none();
+        inputs.numbers.push(("shadertoy_out_opaque", vec![f32::from(u8::from(inputs.is_picture))]));
         gl.draw(program, into, &inputs)
     }
 

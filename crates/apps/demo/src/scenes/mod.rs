@@ -1,5 +1,6 @@
 //! The scenes. Each has its kernels in OpenCL C, CUDA C++, WGSL and Rust.
 
+mod c_kernel;
 pub mod filter;
 pub mod fluid;
 pub mod plasma;

@@ -1,5 +1,6 @@
 //! The classic first program: computes points of a sine into a vertex buffer and draws them as a line strip.
 
+use super::c_kernel::c_kernel;
 use super::open;
 use crate::scene::{FrameTarget, Scene, SceneError};
 use glow::HasContext as _;
@@ -27,7 +28,7 @@ struct LineProgram {
 impl LineProgram {
     /// The display's context must be current, as it is after asking for a surface's buffer.
     fn new(display: &GlDisplay) -> Result<Self, SceneError> {
-        let program = display.link_program(VERTEX, FRAGMENT)?;
+        let program = display.link_program(&[(glow::VERTEX_SHADER, VERTEX), (glow::FRAGMENT_SHADER, FRAGMENT)])?;
         // SAFETY: the display's context is current; nothing else deletes the array.
         let array = unsafe { display.gl().create_vertex_array().map(|array| display.own(array)) };
         Ok(Self { program, array: array.map_err(SceneError::Shader)? })
@@ -99,19 +100,14 @@ impl Scene for Sine {
 
 /// The sum of two waves, for x from -1 to 1.
 fn source() -> KernelSource {
-    let opencl = "kernel void sine(PF_BUFFER(float2, out), float t) {
-               uint i = get_global_id(0), n = PF_LEN(out);
+    let text = "KERNEL sine(PF_BUFFER(float2, out), float t) {
+               unsigned i = THREAD_X, n = PF_LEN(out);
                if (i >= n) return;
                float x = 2.0f * i / (n - 1) - 1.0f;
-               float y = 0.6f * sin(9.0f * x + 2.0f * t) * cos(1.5f * x) + 0.15f * sin(60.0f * x - 5.0f * t);
-               PF_ITEM(out, i) = (float2)(x, y);
-             }";
-    let cuda = "__global__ void sine(PF_BUFFER(float2, out), float t) {
-               unsigned i = blockIdx.x * blockDim.x + threadIdx.x, n = PF_LEN(out);
-               if (i >= n) return;
-               float x = 2.0f * i / (n - 1) - 1.0f;
-               float y = 0.6f * sinf(9.0f * x + 2.0f * t) * cosf(1.5f * x) + 0.15f * sinf(60.0f * x - 5.0f * t);
-               PF_ITEM(out, i) = make_float2(x, y);
+               float2 point;
+               point.x = x;
+               point.y = 0.6f * sin(9.0f * x + 2.0f * t) * cos(1.5f * x) + 0.15f * sin(60.0f * x - 5.0f * t);
+               PF_ITEM(out, i) = point;
              }";
     let wgsl = "@compute @workgroup_size(64)
          fn sine(@builtin(global_invocation_id) id: vec3<u32>) {
@@ -123,8 +119,8 @@ fn source() -> KernelSource {
            pf_put_f32(2u * i, x);
            pf_put_f32(2u * i + 1u, 0.6 * sin(9.0 * x + 2.0 * t) * cos(1.5 * x) + 0.15 * sin(60.0 * x - 5.0 * t));
          }";
-    // SAFETY: both kernels write only items below the target's length, and take one number.
-    let source = unsafe { KernelSource::new("sine").opencl_c(opencl).cuda_cpp(cuda) }.wgsl(wgsl);
+    // SAFETY: the kernel writes only items below the target's length, and takes one number.
+    let source = unsafe { c_kernel("sine", text) }.wgsl(wgsl);
     source.with_items(POINTS as usize).cpu_buffer(|out, args| {
         let t = args.f32(0)?;
         let last = POINTS as f32 - 1.0;

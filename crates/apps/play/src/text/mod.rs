@@ -14,6 +14,7 @@ mod zeroed_text;
 
 pub use dialect::{Dialect, backend_for};
 pub use fragment::{COLOUR, TRIANGLE};
+pub use shadertoy::as_compute;
 
 use crate::error::PlayError;
 use crate::pass::{CUBE, Pass, PassLanguage, Piece};

@@ -47,6 +47,33 @@ const END: &str = "  if (shadertoy_out_color.x < 0.0) color = vec4(1.0, 0.0, 0.0
 }
 ";
 
+/// Precedes a shader that runs as a compute shader: `main` stores the colour that the fragment shader would draw.
+const STORES: &str = "#version 430
+#extension GL_NV_compute_shader_derivatives : enable
+layout(local_size_x = 8, local_size_y = 8) in;
+#ifdef GL_NV_compute_shader_derivatives
+layout(derivative_group_quadsNV) in;
+#endif
+writeonly uniform image2D shadertoy_out_image;
+uniform bool shadertoy_out_opaque;
+vec4 shadertoy_out_color, shadertoy_out_place;
+#define gl_FragCoord shadertoy_out_place
+void shadertoy_out_main();
+void main() {
+  shadertoy_out_place = vec4(vec2(gl_GlobalInvocationID) + 0.5, 0.5, 1.0);
+  shadertoy_out_main();
+  if (shadertoy_out_opaque) shadertoy_out_color.w = 1.0;
+  imageStore(shadertoy_out_image, ivec2(gl_GlobalInvocationID), shadertoy_out_color);
+}
+";
+
+/// Returns the compute shader of a pass, which does not compile if the text discards pixels.
+pub fn as_compute(text: &str) -> String {
+    let text =
+        text.replacen("out vec4 shadertoy_out_color;", "", 1).replacen("void main()", "void shadertoy_out_main()", 1);
+    format!("{STORES}{text}")
+}
+
 /// Makes a pass of a shader.
 pub fn pass(piece: &Piece, common: Option<&Piece>, sliders: &[Slider], is_cube: bool) -> Result<Pass, PlayError> {
     let (entry, call) = if is_cube { ("mainCubemap", CUBEMAP) } else { ("mainImage", IMAGE) };

@@ -6,6 +6,7 @@ mod cases;
 mod channels;
 mod faults;
 mod mutated;
+mod rivals;
 mod shadertoy;
 #[cfg(target_os = "linux")]
 mod streamed;

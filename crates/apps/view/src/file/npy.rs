@@ -4,6 +4,7 @@
 
 use crate::array::{Array, bytes_of};
 use crate::error::ReadError;
+use lazy_regex::{Lazy, Regex, lazy_regex};
 use pixelferry_look::Number;
 use pixelferry_media::memory;
 use std::io::Read;
@@ -46,7 +47,7 @@ pub fn read(mut from: impl Read, name: &str, there: Option<u64>, is_packed: bool
     }
     let mut text = vec![0; length];
     from.read_exact(&mut text).map_err(short)?;
-    let Header { number, is_fortran, shape } = Literal(&text).header()?;
+    let Header { number, is_fortran, shape } = header(&text)?;
     let foreign = number.foreign;
     let number = Number { foreign: false, ..number };
     let needed = bytes_of(&shape, number)?;
@@ -92,116 +93,56 @@ pub fn read(mut from: impl Read, name: &str, there: Option<u64>, is_packed: bool
     Ok(array)
 }
 
-/// The unread rest of a Python literal.
-struct Literal<'a>(&'a [u8]);
+/// An entry of the header's dictionary: its key; the start of a list, a text, a truth value or what a tuple contains; and the
+/// end of the dictionary.
+static ENTRY: Lazy<Regex> =
+    lazy_regex!(r#"^\s*['"](\w*)['"]\s*:\s*(?:(\[)|['"]([^'"\\]*)['"]|(True|False)\b|\(([^)]*)\)?)\s*(?:,|(\}))"#);
 
-impl<'a> Literal<'a> {
-    fn header(mut self) -> Result<Header, ReadError> {
-        let (mut number, mut is_fortran, mut shape) = (None, None, None);
-        self.expect(b'{')?;
-        while !self.takes(b'}') {
-            let key = self.text()?;
-            self.expect(b':')?;
-            match key {
-                b"descr" => number = Some(self.number()?),
-                b"fortran_order" => is_fortran = Some(self.truth()?),
-                b"shape" => shape = Some(self.shape()?),
-                other => return Err(self.wrong(&format!("unexpected key '{}'", String::from_utf8_lossy(other)))),
+fn wrong(what: impl Into<String>) -> ReadError {
+    ReadError::Header(what.into())
+}
+
+fn header(text: &[u8]) -> Result<Header, ReadError> {
+    let text = String::from_utf8_lossy(text);
+    let (mut number, mut is_fortran, mut shape) = (None, None, None);
+    let mut rest = text.trim_start().strip_prefix('{').ok_or_else(|| wrong("it does not begin with '{'"))?;
+    while !rest.trim_start().starts_with('}') {
+        let begin = rest.trim_start().chars().take(20).collect::<String>();
+        let entry =
+            ENTRY.captures(rest).ok_or_else(|| wrong(format!("invalid entry at '{}'", begin.escape_default())))?;
+        let value = |at| entry.get(at).map(|value| value.as_str());
+        match &entry[1] {
+            "descr" => number = Some(number_of(value(3))?),
+            "fortran_order" => {
+                is_fortran = Some(value(4).ok_or_else(|| wrong("fortran_order must be True or False"))? == "True")
             }
-            if !self.takes(b',') {
-                self.expect(b'}')?;
-                break;
-            }
+            "shape" => shape = Some(sides(value(5).unwrap_or("no tuple"))?),
+            other => return Err(wrong(format!("unexpected key '{other}'"))),
         }
-        match (number, is_fortran, shape) {
-            (Some(number), Some(is_fortran), Some(shape)) => Ok(Header { number, is_fortran, shape }),
-            _ => Err(self.wrong("one of the keys descr, fortran_order and shape is missing")),
-        }
+        rest = if value(6).is_some() { "}" } else { &rest[entry[0].len()..] };
     }
+    match (number, is_fortran, shape) {
+        (Some(number), Some(is_fortran), Some(shape)) => Ok(Header { number, is_fortran, shape }),
+        _ => Err(wrong("one of the keys descr, fortran_order and shape is missing")),
+    }
+}
 
-    fn wrong(&self, what: &str) -> ReadError {
-        ReadError::Header(what.to_owned())
-    }
+/// Reads `descr`, which is a list of fields for a structured array.
+fn number_of(text: Option<&str>) -> Result<Number, ReadError> {
+    let text = text.unwrap_or("V");
+    let (order, rest) = text.split_at(text.len().min(usize::from(text.starts_with(['<', '>', '|', '=']))));
+    let native = if cfg!(target_endian = "big") { ">" } else { "<" };
+    let bytes = rest.get(1..).and_then(|digits| digits.parse().ok()).unwrap_or(0);
+    let is_foreign = ["<", ">"].contains(&order) && order != native;
+    let number = Number::of_letter(rest.chars().next().unwrap_or('?'), bytes, is_foreign);
+    Number { foreign: false, ..number }.row()?;
+    Ok(number)
+}
 
-    /// Skips spaces and returns the next character.
-    fn next(&mut self) -> Option<u8> {
-        self.0 = self.0.trim_ascii_start();
-        self.0.first().copied()
-    }
-
-    fn takes(&mut self, wanted: u8) -> bool {
-        let there = self.next() == Some(wanted);
-        self.0 = if there { &self.0[1..] } else { self.0 };
-        there
-    }
-
-    fn expect(&mut self, wanted: u8) -> Result<(), ReadError> {
-        let found = self.next().map_or_else(|| "its end".to_owned(), |found| format!("'{}'", found.escape_ascii()));
-        let refused = || ReadError::Header(format!("expected '{}', found {found}", char::from(wanted)));
-        if self.takes(wanted) { Ok(()) } else { Err(refused()) }
-    }
-
-    /// Takes characters for as long as the function returns true.
-    fn run(&mut self, of: impl Fn(&u8) -> bool) -> &'a [u8] {
-        let length = self.0.iter().position(|found| !of(found)).unwrap_or(self.0.len());
-        let (run, rest) = self.0.split_at(length);
-        self.0 = rest;
-        run
-    }
-
-    fn text(&mut self) -> Result<&'a [u8], ReadError> {
-        let quote = if self.next() == Some(b'"') { b'"' } else { b'\'' };
-        self.expect(quote)?;
-        let text = self.run(|found| *found != quote && *found != b'\\');
-        self.expect(quote)?;
-        Ok(text)
-    }
-
-    fn truth(&mut self) -> Result<bool, ReadError> {
-        self.next();
-        match self.run(u8::is_ascii_alphabetic) {
-            b"True" => Ok(true),
-            b"False" => Ok(false),
-            _ => Err(self.wrong("fortran_order must be True or False")),
-        }
-    }
-
-    fn number(&mut self) -> Result<Number, ReadError> {
-        // The `descr` of a structured array is a list of fields.
-        if self.next() == Some(b'[') {
-            let fields = Number { code: Number::NONE, bits: 0, foreign: false };
-            fields.row()?;
-            return Ok(fields);
-        }
-        let text = self.text()?;
-        let (order, rest) = text.split_first().unwrap_or((&b'|', &[]));
-        let (order, rest) = if b"<>|=".contains(order) { (*order, rest) } else { (b'=', text) };
-        let letter = rest.first().map_or('?', |letter| char::from(*letter));
-        let digits = std::str::from_utf8(rest.get(1..).unwrap_or_default()).unwrap_or_default();
-        let native = if cfg!(target_endian = "big") { b'>' } else { b'<' };
-        let number = Number::of_letter(letter, digits.parse().unwrap_or(0), b"<>".contains(&order) && order != native);
-        Number { foreign: false, ..number }.row()?;
-        Ok(number)
-    }
-
-    fn shape(&mut self) -> Result<Vec<i64>, ReadError> {
-        let mut sides = Vec::new();
-        self.expect(b'(')?;
-        while !self.takes(b')') {
-            self.next();
-            let digits = std::str::from_utf8(self.run(u8::is_ascii_digit)).unwrap_or_default();
-            let side = digits.parse().map_err(|_| self.wrong("a side of the shape is not a non-negative integer"))?;
-            // Old Python versions write long integers with this suffix.
-            self.takes(b'L');
-            sides.push(side);
-            if sides.len() > MOST_AXES {
-                return Err(self.wrong("the shape has too many dimensions"));
-            }
-            if !self.takes(b',') {
-                self.expect(b')')?;
-                break;
-            }
-        }
-        Ok(sides)
-    }
+/// Reads the sides of `shape`. Old Python versions write long integers with an L.
+fn sides(text: &str) -> Result<Vec<i64>, ReadError> {
+    let side = |text: &str| text.trim().trim_end_matches('L').parse().ok().filter(|side: &i64| *side >= 0);
+    let sides = text.trim().trim_end_matches(',').split_terminator(',').map(side).collect::<Option<Vec<_>>>();
+    let sides = sides.ok_or_else(|| wrong("a side of the shape is not a non-negative integer"))?;
+    if sides.len() > MOST_AXES { Err(wrong("the shape has too many dimensions")) } else { Ok(sides) }
 }

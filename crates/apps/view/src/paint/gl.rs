@@ -30,7 +30,7 @@ impl GlPainter {
     /// # Errors
     /// Fails if the context is not current or the driver cannot make an object.
     pub fn new(display: &Rc<GlDisplay>) -> Result<Self, PaintError> {
-        let program = display.link_program(VERTEX, FRAGMENT)?;
+        let program = display.link_program(&[(glow::VERTEX_SHADER, VERTEX), (glow::FRAGMENT_SHADER, FRAGMENT)])?;
         let gl = display.gl();
         // SAFETY: the context is current, as the call above checked; all objects belong to it and live as long as
         // `Self`. The attributes are within a `Vertex`.

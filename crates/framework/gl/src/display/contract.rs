@@ -235,7 +235,8 @@ impl GlDisplay {
         self.timed(operation, || self.shared().checked(operation, f))?
     }
 
-    /// Compiles and links a program for the user's own drawing; both texts are whole, with their versions.
+    /// Compiles and links a program for the user's own drawing or computing. Each stage has its type and its whole text,
+    /// with the version.
     ///
     /// # Errors
     /// [`Error::WrongContext`]. [`Error::Driver`] of `glCompileShader`, whose code is the shader's type, or of
@@ -246,20 +247,21 @@ impl GlDisplay {
     /// use pixelferry_gl::{GlDisplay, HeadlessOptions, glow};
     ///
     /// let Ok(display) = GlDisplay::headless(HeadlessOptions::default()) else { return Ok(()) };
-    /// let vertex = "#version 330\nvoid main() { gl_Position = vec4(0.0); }";
+    /// let vertex = (glow::VERTEX_SHADER, "#version 330\nvoid main() { gl_Position = vec4(0.0); }");
+    /// let fragment = |text| (glow::FRAGMENT_SHADER, text);
     /// let before = display.object_counts().programs;
-    /// let program = display.link_program(vertex, "#version 330\nout vec4 c;\nvoid main() { c = vec4(1.0); }")?;
+    /// let program = display.link_program(&[vertex, fragment("#version 330\nout vec4 c;\nvoid main() { c = vec4(1.0); }")])?;
     /// assert_eq!(display.object_counts().programs, before + 1);
     /// drop(program);
     /// assert_eq!(display.object_counts().programs, before);
-    /// let wrong = display.link_program(vertex, "#version 330\nvoid main() { nothing = 1; }");
+    /// let wrong = display.link_program(&[vertex, fragment("#version 330\nvoid main() { nothing = 1; }")]);
     /// assert!(matches!(wrong, Err(Error::Driver(error))
     ///     if error.code == i64::from(glow::FRAGMENT_SHADER) && error.hint.contains("nothing")));
     /// # Ok::<(), Error>(())
     /// ```
-    pub fn link_program(&self, vertex: &str, fragment: &str) -> Result<OwnedObject<glow::Program>> {
+    pub fn link_program(&self, stages: &[(u32, &str)]) -> Result<OwnedObject<glow::Program>> {
         self.shared().enter()?;
-        link(self.shared(), &[(glow::VERTEX_SHADER, vertex), (glow::FRAGMENT_SHADER, fragment)])
+        link(self.shared(), stages)
     }
 
     /// Takes ownership of an object that the user's own drawing created.

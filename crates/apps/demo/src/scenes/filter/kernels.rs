@@ -1,5 +1,6 @@
 //! The filter's kernels. Pixels outside the picture repeat its edge.
 
+use crate::scenes::c_kernel::c_kernel;
 use pixelferry::{CpuKernelExt, KernelSource};
 
 /// Radius of the blur in pixels.
@@ -18,12 +19,12 @@ pub fn all() -> [KernelSource; 4] {
     [gauss_rows(), gauss_columns(), sobel(), yuv_to_rgba()]
 }
 
-/// Makes a kernel from its source in both languages.
-fn texts(name: &'static str, opencl: &'static str, cuda: &'static str) -> KernelSource {
+/// Makes a kernel from its source in C.
+fn source(name: &'static str, body: &str) -> KernelSource {
     // SAFETY: each item writes its own pixel below the target's width and height, and reads pixels of its memories by
     // indices clamped to the same size. Only the scene launches them, and it provides pictures of that size, planes as
     // large as the subsampling says, and as many weights as the radius says.
-    unsafe { KernelSource::new(name).opencl_c(opencl).cuda_cpp(cuda) }
+    unsafe { c_kernel(name, body) }
 }
 
 /// Index of a pixel, clamped to the picture.
@@ -39,22 +40,14 @@ fn to_u8(v: f32) -> u8 {
 
 /// RGBA8 to RGBA32F, blurred along rows.
 pub fn gauss_rows() -> KernelSource {
-    texts(
+    source(
         "gauss_rows",
-        "kernel void gauss_rows(PF_IMAGE(float4, out), global const uchar4* in, global const float* w, int r) {
-               int x = get_global_id(0), y = get_global_id(1);
-               if (x >= out_width || y >= out_height) return;
-               float4 sum = 0.0f;
-               for (int i = -r; i <= r; i++)
-                 sum += w[i + r] * convert_float4(in[y * out_width + clamp(x + i, 0, out_width - 1)]);
-               PF_STORE(out, x, y, sum);
-             }",
-        "__global__ void gauss_rows(PF_IMAGE(float4, out), const uchar4* in, const float* w, int r) {
-               int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
-               if (x >= out_width || y >= out_height) return;
-               float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+        "KERNEL gauss_rows(PF_IMAGE(float4, out), IN uchar4* in, IN float* w, int r) {
+               CELL
+               float4 sum;
+               sum.x = sum.y = sum.z = sum.w = 0.0f;
                for (int i = -r; i <= r; i++) {
-                 uchar4 p = in[y * out_width + min(max(x + i, 0), out_width - 1)];
+                 uchar4 p = in[y * out_width + inside(x + i, out_width)];
                  float k = w[i + r];
                  sum.x += k * p.x; sum.y += k * p.y; sum.z += k * p.z; sum.w += k * p.w;
                }
@@ -93,27 +86,18 @@ pub fn gauss_rows() -> KernelSource {
 
 /// RGBA32F to RGBA8, blurred along columns.
 pub fn gauss_columns() -> KernelSource {
-    texts(
+    source(
         "gauss_columns",
-        "kernel void gauss_columns(PF_IMAGE(uchar4, out), global const float4* in, global const float* w, int r) {
-               int x = get_global_id(0), y = get_global_id(1);
-               if (x >= out_width || y >= out_height) return;
-               float4 sum = 0.0f;
-               for (int i = -r; i <= r; i++)
-                 sum += w[i + r] * in[clamp(y + i, 0, out_height - 1) * out_width + x];
-               PF_STORE(out, x, y, convert_uchar4_sat_rte(sum));
-             }",
-        "unsigned char to_u8(float v) { return (unsigned char)rintf(fminf(fmaxf(v, 0.0f), 255.0f)); }
-             __global__ void gauss_columns(PF_IMAGE(uchar4, out), const float4* in, const float* w, int r) {
-               int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
-               if (x >= out_width || y >= out_height) return;
-               float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+        "KERNEL gauss_columns(PF_IMAGE(uchar4, out), IN float4* in, IN float* w, int r) {
+               CELL
+               float4 sum;
+               sum.x = sum.y = sum.z = sum.w = 0.0f;
                for (int i = -r; i <= r; i++) {
-                 float4 p = in[min(max(y + i, 0), out_height - 1) * out_width + x];
+                 float4 p = in[inside(y + i, out_height) * out_width + x];
                  float k = w[i + r];
                  sum.x += k * p.x; sum.y += k * p.y; sum.z += k * p.z; sum.w += k * p.w;
                }
-               PF_STORE(out, x, y, make_uchar4(to_u8(sum.x), to_u8(sum.y), to_u8(sum.z), to_u8(sum.w)));
+               PF_STORE(out, x, y, RGBA8(TO_U8(sum.x), TO_U8(sum.y), TO_U8(sum.z), TO_U8(sum.w)));
              }",
     )
     .wgsl(
@@ -147,37 +131,21 @@ pub fn gauss_columns() -> KernelSource {
 
 /// RGBA8 to RGBA8: strength of the brightness gradient as grey.
 pub fn sobel() -> KernelSource {
-    texts(
+    source(
         "sobel",
-        "float luma(global const uchar4* in, int x, int y, int width, int height) {
-               uchar4 p = in[clamp(y, 0, height - 1) * width + clamp(x, 0, width - 1)];
+        "float luma(IN uchar4* in, int x, int y, int width, int height) {
+               uchar4 p = in[inside(y, height) * width + inside(x, width)];
                return 0.2126f * p.x + 0.7152f * p.y + 0.0722f * p.z;
              }
-             kernel void sobel(PF_IMAGE(uchar4, out), global const uchar4* in, float gain) {
-               int x = get_global_id(0), y = get_global_id(1);
-               if (x >= out_width || y >= out_height) return;
+             KERNEL sobel(PF_IMAGE(uchar4, out), IN uchar4* in, float gain) {
+               CELL
                float l[3][3];
                for (int j = 0; j < 3; j++)
                  for (int i = 0; i < 3; i++) l[j][i] = luma(in, x + i - 1, y + j - 1, out_width, out_height);
                float gx = l[0][2] + 2.0f * l[1][2] + l[2][2] - l[0][0] - 2.0f * l[1][0] - l[2][0];
                float gy = l[2][0] + 2.0f * l[2][1] + l[2][2] - l[0][0] - 2.0f * l[0][1] - l[0][2];
-               uchar v = convert_uchar_sat_rte(gain * sqrt(gx * gx + gy * gy));
-               PF_STORE(out, x, y, (uchar4)(v, v, v, 255));
-             }",
-        "float luma(const uchar4* in, int x, int y, int width, int height) {
-               uchar4 p = in[min(max(y, 0), height - 1) * width + min(max(x, 0), width - 1)];
-               return 0.2126f * p.x + 0.7152f * p.y + 0.0722f * p.z;
-             }
-             __global__ void sobel(PF_IMAGE(uchar4, out), const uchar4* in, float gain) {
-               int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
-               if (x >= out_width || y >= out_height) return;
-               float l[3][3];
-               for (int j = 0; j < 3; j++)
-                 for (int i = 0; i < 3; i++) l[j][i] = luma(in, x + i - 1, y + j - 1, out_width, out_height);
-               float gx = l[0][2] + 2.0f * l[1][2] + l[2][2] - l[0][0] - 2.0f * l[1][0] - l[2][0];
-               float gy = l[2][0] + 2.0f * l[2][1] + l[2][2] - l[0][0] - 2.0f * l[0][1] - l[0][2];
-               unsigned char v = (unsigned char)rintf(fminf(gain * sqrtf(gx * gx + gy * gy), 255.0f));
-               PF_STORE(out, x, y, make_uchar4(v, v, v, 255));
+               unsigned char v = TO_U8(gain * sqrt(gx * gx + gy * gy));
+               PF_STORE(out, x, y, RGBA8(v, v, v, 255));
              }",
     )
     .wgsl(
@@ -219,26 +187,15 @@ pub fn sobel() -> KernelSource {
 
 /// Planes of 8-bit YUV (BT.601, studio range, as in Y4M files) to RGBA8. `sx`, `sy`: log2 of the chroma's subsampling.
 pub fn yuv_to_rgba() -> KernelSource {
-    texts(
+    source(
         "yuv_to_rgba",
-        "kernel void yuv_to_rgba(PF_IMAGE(uchar4, out), global const uchar* ys, global const uchar* us,
-                                     global const uchar* vs, int sx, int sy) {
-               int x = get_global_id(0), y = get_global_id(1);
-               if (x >= out_width || y >= out_height) return;
+        "KERNEL yuv_to_rgba(PF_IMAGE(uchar4, out), IN unsigned char* ys, IN unsigned char* us,
+                                IN unsigned char* vs, int sx, int sy) {
+               CELL
                int c = (y >> sy) * ((out_width + (1 << sx) - 1) >> sx) + (x >> sx);
                float l = 1.164384f * (ys[y * out_width + x] - 16.0f), u = us[c] - 128.0f, v = vs[c] - 128.0f;
-               float4 rgba = (float4)(l + 1.596027f * v, l - 0.391762f * u - 0.812968f * v, l + 2.017232f * u, 255.0f);
-               PF_STORE(out, x, y, convert_uchar4_sat_rte(rgba));
-             }",
-        "unsigned char to_u8(float v) { return (unsigned char)rintf(fminf(fmaxf(v, 0.0f), 255.0f)); }
-             __global__ void yuv_to_rgba(PF_IMAGE(uchar4, out), const unsigned char* ys, const unsigned char* us,
-                                         const unsigned char* vs, int sx, int sy) {
-               int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
-               if (x >= out_width || y >= out_height) return;
-               int c = (y >> sy) * ((out_width + (1 << sx) - 1) >> sx) + (x >> sx);
-               float l = 1.164384f * (ys[y * out_width + x] - 16.0f), u = us[c] - 128.0f, v = vs[c] - 128.0f;
-               PF_STORE(out, x, y, make_uchar4(to_u8(l + 1.596027f * v), to_u8(l - 0.391762f * u - 0.812968f * v),
-                                               to_u8(l + 2.017232f * u), 255));
+               PF_STORE(out, x, y, RGBA8(TO_U8(l + 1.596027f * v), TO_U8(l - 0.391762f * u - 0.812968f * v),
+                                         TO_U8(l + 2.017232f * u), 255));
              }",
     )
     .wgsl(

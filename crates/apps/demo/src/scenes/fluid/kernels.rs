@@ -1,4 +1,4 @@
-//! The fluid's kernels. The text is valid OpenCL C and CUDA C++; `super::wgsl` is the same in WGSL, `super::cpu` in
+//! The fluid's kernels in C; `super::wgsl` is the same in WGSL, `super::cpu` in
 //! Rust.
 //!
 //! Cell (x, y) is at (x + 0.5, y + 0.5) / rows, in units of the fluid's height. Outside of the fluid, the value of the
@@ -7,23 +7,11 @@
 use super::{cpu, wgsl};
 use crate::convert::reinhard;
 use crate::pixels::{Pixels, Tone};
+use crate::scenes::c_kernel::c_kernel;
 use pixelferry::{CpuKernelExt, KernelSource};
-
-const OPENCL: &str = "#define KERNEL kernel void
-    #define IN global const
-    #define THREAD_X (int)get_global_id(0)
-    #define THREAD_Y (int)get_global_id(1)
-";
-const CUDA: &str = "#define KERNEL __global__ void
-    #define IN const
-    #define THREAD_X (int)(blockIdx.x * blockDim.x + threadIdx.x)
-    #define THREAD_Y (int)(blockIdx.y * blockDim.y + threadIdx.y)
-";
 
 /// Definitions shared by the kernels.
 const COMMON: &str = "
-    #define CELL int x = THREAD_X, y = THREAD_Y; if (x >= out_width || y >= out_height) return;
-    int inside(int i, int n) { return i < 0 ? 0 : i < n ? i : n - 1; }
     float blend(float a, float b, float t) { return a + t * (b - a); }
     /* The field at a place counted in cells from the middle of cell (0, 0). */
     float4 sample(IN float4* field, int w, int h, float px, float py) {
@@ -45,11 +33,10 @@ const COMMON: &str = "
 ";
 
 fn source(name: &'static str, body: &str) -> KernelSource {
-    let (opencl, cuda) = (format!("{OPENCL}{COMMON}{body}"), format!("{CUDA}{COMMON}{body}"));
     // SAFETY: each item writes its own cell, pixel or jet below the target's bounds, and reads cells by indices clamped
     // to the fluid's size and the jets by their number. Only the scene launches them, and it provides memory of these
     // sizes.
-    unsafe { KernelSource::new(name).opencl_c(opencl).cuda_cpp(cuda) }
+    unsafe { c_kernel(name, &format!("{COMMON}{body}")) }
 }
 
 /// Target: positions (x, y) and directions (z, w) of the jets: on a circle, pointing inwards, swinging. Arguments:

@@ -1,36 +1,26 @@
 //! The plasma's kernels.
 
 use crate::pixels::{Pixels, Tone};
+use crate::scenes::c_kernel::c_kernel;
 use pixelferry::{CpuKernelExt, KernelSource};
-use std::borrow::Cow;
 
-/// Makes a kernel from its source in both languages.
-fn texts(name: &'static str, opencl: impl Into<Cow<'static, str>>, cuda: impl Into<Cow<'static, str>>) -> KernelSource {
+/// Makes a kernel from its source in C.
+fn source(name: &'static str, body: &str) -> KernelSource {
     // SAFETY: each item writes its own pixel below the target's width and height, and reads the same pixel of the
     // waves. Only the scene launches them, and it makes the waves as large.
-    unsafe { KernelSource::new(name).opencl_c(opencl).cuda_cpp(cuda) }
+    unsafe { c_kernel(name, body) }
 }
 
 /// Interfering waves, each pixel in 0..=1.
 pub fn waves() -> KernelSource {
-    texts(
+    source(
         "waves",
-        "kernel void waves(PF_IMAGE(float, out), float t) {
-               int x = get_global_id(0), y = get_global_id(1);
-               if (x >= out_width || y >= out_height) return;
+        "KERNEL waves(PF_IMAGE(float, out), float t) {
+               CELL
                float u = 12.0f * x / out_height, v = 12.0f * y / out_height;
                float cx = u - 10.5f - 3.0f * sin(0.4f * t), cy = v - 6.0f - 2.5f * cos(0.6f * t);
                float s = sin(u + t) + sin(0.7f * v - 1.3f * t) + sin(0.6f * (u + v) + 0.5f * t)
                        + sin(sqrt(cx * cx + cy * cy + 1.0f) * 1.7f - 2.0f * t);
-               PF_STORE(out, x, y, 0.5f + 0.125f * s);
-             }",
-        "__global__ void waves(PF_IMAGE(float, out), float t) {
-               int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
-               if (x >= out_width || y >= out_height) return;
-               float u = 12.0f * x / out_height, v = 12.0f * y / out_height;
-               float cx = u - 10.5f - 3.0f * sinf(0.4f * t), cy = v - 6.0f - 2.5f * cosf(0.6f * t);
-               float s = sinf(u + t) + sinf(0.7f * v - 1.3f * t) + sinf(0.6f * (u + v) + 0.5f * t)
-                       + sinf(sqrtf(cx * cx + cy * cy + 1.0f) * 1.7f - 2.0f * t);
                PF_STORE(out, x, y, 0.5f + 0.125f * s);
              }",
     )
@@ -66,28 +56,19 @@ pub fn waves() -> KernelSource {
 /// waves are high.
 pub fn colours(pixels: Pixels) -> KernelSource {
     let light = if pixels.tone == Tone::None { "1.0f" } else { "8.0f * f * f * f" };
-    // The same macros for both languages. Low waves are transparent.
-    let head = format!(
+    // Low waves are transparent.
+    let text = format!(
         "{}
-         #define LIGHT(f) ({light})
-         #define COVERAGE(f) (f * f * (3.0f - 2.0f * f))\n",
+         KERNEL colours(PF_IMAGE(PIXEL, out), IN float* field) {{
+           CELL
+           float f = field[y * out_width + x], p = 9.424778f * f, l = {light};
+           float3 c;
+           c.x = l * (0.5f + 0.5f * cos(p + 2.6f)); c.y = l * (0.5f + 0.5f * cos(p + 3.7f));
+           c.z = l * (0.5f + 0.5f * cos(0.8f * p + 4.6f));
+           PF_STORE(out, x, y, pixel(c, f * f * (3.0f - 2.0f * f)));
+         }}",
         pixels.source()
     );
-    let opencl = "kernel void colours(PF_IMAGE(PIXEL, out), global const float* field) {
-           int x = get_global_id(0), y = get_global_id(1);
-           if (x >= out_width || y >= out_height) return;
-           float f = field[y * out_width + x], p = 9.424778f * f;
-           float3 c = 0.5f + 0.5f * cos(p * (float3)(1.0f, 1.0f, 0.8f) + (float3)(2.6f, 3.7f, 4.6f));
-           PF_STORE(out, x, y, pixel(LIGHT(f) * c, COVERAGE(f)));
-         }";
-    let cuda = "__global__ void colours(PF_IMAGE(PIXEL, out), const float* field) {
-           int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
-           if (x >= out_width || y >= out_height) return;
-           float f = field[y * out_width + x], p = 9.424778f * f, l = LIGHT(f);
-           float3 c = make_float3(l * (0.5f + 0.5f * cosf(p + 2.6f)), l * (0.5f + 0.5f * cosf(p + 3.7f)),
-                                  l * (0.5f + 0.5f * cosf(0.8f * p + 4.6f)));
-           PF_STORE(out, x, y, pixel(c, COVERAGE(f)));
-         }";
     let light = if pixels.tone == Tone::None { "1.0" } else { "8.0 * f * f * f" };
     let wgsl = format!(
         "{}@group(1) @binding(0) var<storage, read> field: array<f32>;
@@ -101,7 +82,7 @@ pub fn colours(pixels: Pixels) -> KernelSource {
          }}",
         pixels.wgsl()
     );
-    texts("colours", head.clone() + opencl, head + cuda).wgsl(wgsl).cpu_image(move |out, args| {
+    source("colours", &text).wgsl(wgsl).cpu_image(move |out, args| {
         let field = args.memory::<f32>(0)?;
         let width = out.width() as usize;
         pixels.write(out, |x, y| {
