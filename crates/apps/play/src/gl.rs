@@ -73,7 +73,7 @@ pub struct Program {
     /// Without attributes.
     array: OwnedObject<glow::VertexArray>,
     has_corners: bool,
-    rival: Option<RivalProgram>,
+    rival: Option<Box<RivalProgram>>,
 }
 
 struct LinkedProgram {
@@ -230,8 +230,8 @@ impl Gl {
     /// Adds the same text as a compute shader, if it compiles as one. It is used if it is faster and has the same pixels.
     pub fn add_rival(&self, program: &mut Program, text: &str) {
         let stores = self.linked(&[(glow::COMPUTE_SHADER, text)]);
-        let rival =
-            |stores| RivalProgram { stores, round: Cell::new(0), took: [const { Cell::new(Duration::MAX) }; 2] };
+        let took = [const { Cell::new(Duration::MAX) }; 2];
+        let rival = |stores| Box::new(RivalProgram { stores, round: Cell::new(0), took });
         program.rival = stores.ok().map(rival);
     }
 
@@ -328,9 +328,8 @@ impl Gl {
                     gl.memory_barrier(glow::ALL_BARRIER_BITS);
                     gl.bind_image_texture(0, None, 0, false, 0, glow::WRITE_ONLY, format);
                 } else {
-                    let corners = (glow::TRIANGLE_STRIP, 4);
-                    let (shape, count) = if program.has_corners { corners } else { (glow::TRIANGLES, 3) };
-                    gl.draw_arrays(shape, 0, count);
+                    let shape = if program.has_corners { glow::TRIANGLE_STRIP } else { glow::TRIANGLES };
+                    gl.draw_arrays(shape, 0, 3 + i32::from(program.has_corners));
                 }
                 gl.color_mask(true, true, true, true);
                 gl.bind_vertex_array(None);
@@ -345,10 +344,8 @@ impl Gl {
 /// Returns whether two pictures are the same, apart from rounding.
 fn is_same(one: &[u8], other: &[u8], format: PixelFormat) -> bool {
     let (size, most) = if format == PixelFormat::Rgba8 { (1, 255.0) } else { (size_of::<f32>(), 1.0) };
-    let number = |bytes: &[u8]| match <[u8; 4]>::try_from(bytes) {
-        Ok(float) => f64::from(f32::from_ne_bytes(float)),
-        Err(_) => f64::from(bytes[0]),
-    };
+    let float = |bytes: &[u8]| Some(f64::from(f32::from_ne_bytes(bytes.try_into().ok()?)));
+    let number = |bytes: &[u8]| float(bytes).unwrap_or(f64::from(bytes[0]));
     let off = |(one, other): (&[u8], &[u8])| {
         if one == other { 0.0 } else { ((number(one) - number(other)).abs() / most).min(1.0) }
     };

@@ -105,8 +105,7 @@ fn source() -> KernelSource {
                if (i >= n) return;
                float x = 2.0f * i / (n - 1) - 1.0f;
                float2 point;
-               point.x = x;
-               point.y = 0.6f * sin(9.0f * x + 2.0f * t) * cos(1.5f * x) + 0.15f * sin(60.0f * x - 5.0f * t);
+               point.x = x; point.y = 0.6f * sin(9.0f * x + 2.0f * t) * cos(1.5f * x) + 0.15f * sin(60.0f * x - 5.0f * t);
                PF_ITEM(out, i) = point;
              }";
     let wgsl = "@compute @workgroup_size(64)

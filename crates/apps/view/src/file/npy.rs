@@ -107,12 +107,11 @@ fn header(text: &[u8]) -> Result<Header, ReadError> {
     let (mut number, mut is_fortran, mut shape) = (None, None, None);
     let mut rest = text.trim_start().strip_prefix('{').ok_or_else(|| wrong("it does not begin with '{'"))?;
     while !rest.trim_start().starts_with('}') {
-        let begin = rest.trim_start().chars().take(20).collect::<String>();
-        let entry =
-            ENTRY.captures(rest).ok_or_else(|| wrong(format!("invalid entry at '{}'", begin.escape_default())))?;
+        let invalid = || wrong(format!("invalid entry in '{:.80}'", text.trim().replace('\n', " ")));
+        let entry = ENTRY.captures(rest).ok_or_else(invalid)?;
         let value = |at| entry.get(at).map(|value| value.as_str());
         match &entry[1] {
-            "descr" => number = Some(number_of(value(3))?),
+            "descr" => number = Some(number_of(value(3).unwrap_or("V"))?),
             "fortran_order" => {
                 is_fortran = Some(value(4).ok_or_else(|| wrong("fortran_order must be True or False"))? == "True")
             }
@@ -128,13 +127,11 @@ fn header(text: &[u8]) -> Result<Header, ReadError> {
 }
 
 /// Reads `descr`, which is a list of fields for a structured array.
-fn number_of(text: Option<&str>) -> Result<Number, ReadError> {
-    let text = text.unwrap_or("V");
+fn number_of(text: &str) -> Result<Number, ReadError> {
     let (order, rest) = text.split_at(text.len().min(usize::from(text.starts_with(['<', '>', '|', '=']))));
-    let native = if cfg!(target_endian = "big") { ">" } else { "<" };
     let bytes = rest.get(1..).and_then(|digits| digits.parse().ok()).unwrap_or(0);
-    let is_foreign = ["<", ">"].contains(&order) && order != native;
-    let number = Number::of_letter(rest.chars().next().unwrap_or('?'), bytes, is_foreign);
+    let foreign = order == if cfg!(target_endian = "big") { "<" } else { ">" };
+    let number = Number::of_letter(rest.chars().next().unwrap_or('?'), bytes, foreign);
     Number { foreign: false, ..number }.row()?;
     Ok(number)
 }
