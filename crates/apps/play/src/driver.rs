@@ -65,8 +65,9 @@ impl Driver {
                         built => {
                             let mut program = built?;
                             let has_levels = pass.channels.iter().flatten().any(|channel| channel.sampling.has_levels);
-                            if pass.fragment.is_strict && gl.has_rivals(has_levels) {
-                                gl.add_rival(&mut program, &as_compute(&pass.text));
+                            let is_wanted = pass.fragment.is_strict && gl.has_rivals(has_levels);
+                            if let Some(text) = as_compute(&pass.text).filter(|_| is_wanted) {
+                                gl.add_rival(&mut program, &text);
                             }
                             return Ok(PassProgram::Fragment(program));
                         }

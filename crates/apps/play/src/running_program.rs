@@ -51,7 +51,10 @@ impl RunningProgram {
     ) -> Result<Self, PlayError> {
         let mut passes: Vec<Rc<PassProgram>> = Vec::new();
         for (at, pass) in program.passes.iter().enumerate() {
-            let is_same = |other: &&Pass| other.text == pass.text && other.fragment.vertex == pass.fragment.vertex;
+            let is_same = |other: &&Pass| {
+                let own = (&other.text, &other.fragment.vertex, &other.channels);
+                own == (&pass.text, &pass.fragment.vertex, &pass.channels)
+            };
             let before = at.checked_sub(1).and_then(|at| program.passes.get(at)).filter(is_same);
             match before.and(passes.last()) {
                 Some(same) => passes.push(Rc::clone(same)),

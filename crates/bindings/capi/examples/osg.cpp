@@ -176,9 +176,10 @@ int main(int argc, char **argv) {
         std::printf("%d frames, every pixel as computed\n%s\n", frames_wanted, before->opened->outlet.explain().c_str());
     else if (!is_right && !before->failed)
         std::fprintf(stderr, "the window differs from the computed frame\n");
-    // What belongs to the context is freed while the context is current.
-    window->makeCurrent();
+    // What belongs to the context is freed while the context is current. A window that the user closed has none any more.
+    if (before->opened && window->isRealized()) window->makeCurrent();
+    else if (before->opened) before->opened->display.gl_context_lost();
     before->opened.reset();
-    window->releaseContext();
+    if (window->isRealized()) window->releaseContext();
     return is_right ? 0 : 1;
 }

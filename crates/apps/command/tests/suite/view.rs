@@ -28,8 +28,13 @@ fn number(x: u32, y: u32) -> f64 {
 
 /// A file as `numpy.save` writes it, its numbers given in the order of the file.
 fn npy(descr: &str, is_fortran: bool, shape: &str, numbers: &[u8]) -> Vec<u8> {
+    npy_of(&format!("'{descr}'"), is_fortran, shape, numbers)
+}
+
+/// A file whose `descr` is any literal.
+fn npy_of(descr: &str, is_fortran: bool, shape: &str, numbers: &[u8]) -> Vec<u8> {
     let order = if is_fortran { "True" } else { "False" };
-    let mut header = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}");
+    let mut header = format!("{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}, }}");
     header += &" ".repeat(63 - (10 + header.len()) % 64);
     header.push('\n');
     let mut file = b"\x93NUMPY\x01\0".to_vec();
@@ -165,7 +170,7 @@ fn files_that_are_no_arrays_end_with_a_line_that_says_so() {
     let good = singles();
     let cut = |bytes: usize| good[..bytes].to_vec();
     let with = |descr: &str, shape: &str| npy(descr, false, shape, &[0; 64]);
-    let files: [(Vec<u8>, &str); 19] = [
+    let files: [(Vec<u8>, &str); 21] = [
         (video(2)[..200].to_vec(), "ends at byte 200, within frame 0"),
         (b"YUV4MPEG2 W64 H48 C420p10\n".to_vec(), "\"420p10\""),
         (b"PK\x03\x04 an archive".to_vec(), ".npz"),
@@ -183,7 +188,9 @@ fn files_that_are_no_arrays_end_with_a_line_that_says_so() {
         (with("<f4", "(-1, 4)"), "non-negative integer"),
         (npy("<f4", false, "(0, 4)", &[]), "is empty"),
         (npy("<f4", false, "(4,)", &[0; 16]), "x[None, :]"),
-        (with("<f4", &"(".repeat(60000)), "non-negative integer"),
+        (with("<f4", &"(".repeat(60000)), "invalid entry"),
+        (with("<f4", "(3,,)"), "non-negative integer"),
+        (npy_of("[('a', '<f4'), ('b', '<f4')]", false, "(2,)", &[0; 16]), "non-numeric elements"),
         (with("<f4', 'more': 'x", "(2, 2)"), "unexpected key 'more'"),
     ];
     for (at, (bytes, said)) in files.iter().enumerate() {

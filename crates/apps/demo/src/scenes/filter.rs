@@ -15,8 +15,8 @@ use crate::scene::{FrameTarget, Scene, SceneError};
 use crate::video::Video;
 use image::DynamicImage;
 use pixelferry::{
-    AutoLink, DrawOptions, Encoding, Extent, ImageAccess, ImageDesc, KernelSource, Link, LinkBuilder, PixelFormat,
-    Policy, SurfaceDesc, Unwritten,
+    AutoLink, DrawOptions, Encoding, Extent, ImageAccess, ImageDesc, KernelSource, LinkBuilder, PixelFormat,
+    SurfaceDesc, Unwritten,
 };
 use stages::Stages;
 use std::path::Path;
@@ -107,17 +107,7 @@ impl Scene for FilterScene {
         Ok(true)
     }
 
-    fn link(&mut self) -> &mut Link {
-        self.link.link_mut()
-    }
-
-    fn set_policy(&mut self, policy: Policy) -> pixelferry::Result<()> {
-        self.link.set_policy(policy)
-    }
-
-    fn draw_options(&mut self) -> Option<&mut DrawOptions> {
-        Some(&mut self.draw_options)
-    }
+    own_link!(drawn);
 
     fn frames(&self) -> Option<u64> {
         Some(self.video.as_ref().map_or(1, Video::frames))

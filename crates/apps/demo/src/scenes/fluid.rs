@@ -14,7 +14,7 @@ use crate::draw_args::DrawArgs;
 use crate::pixels::Pixels;
 use crate::scene::{FrameTarget, Scene, SceneError};
 use kernels::{carry, divergence, dye, jacobi, jets, project, push};
-use pixelferry::{Arg, AutoLink, DrawOptions, Extent, Kernel, KernelSource, Link, LinkBuilder, Policy, SurfaceDesc};
+use pixelferry::{Arg, AutoLink, DrawOptions, Extent, Kernel, KernelSource, LinkBuilder, SurfaceDesc};
 use std::cell::OnceCell;
 use std::sync::Arc;
 
@@ -75,15 +75,5 @@ impl Scene for Fluid {
         Ok(true)
     }
 
-    fn link(&mut self) -> &mut Link {
-        self.link.link_mut()
-    }
-
-    fn set_policy(&mut self, policy: Policy) -> pixelferry::Result<()> {
-        self.link.set_policy(policy)
-    }
-
-    fn draw_options(&mut self) -> Option<&mut DrawOptions> {
-        Some(&mut self.draw_options)
-    }
+    own_link!(drawn);
 }

@@ -1,5 +1,25 @@
 //! The scenes. Each has its kernels in OpenCL C, CUDA C++, WGSL and Rust.
 
+/// Methods of a scene that has a link, and perhaps options of draws, in fields of these names.
+macro_rules! own_link {
+    () => {
+        fn link(&mut self) -> &mut pixelferry::Link {
+            self.link.link_mut()
+        }
+
+        fn set_policy(&mut self, policy: pixelferry::Policy) -> pixelferry::Result<()> {
+            self.link.set_policy(policy)
+        }
+    };
+    (drawn) => {
+        own_link!();
+
+        fn draw_options(&mut self) -> Option<&mut pixelferry::DrawOptions> {
+            Some(&mut self.draw_options)
+        }
+    };
+}
+
 mod c_kernel;
 pub mod filter;
 pub mod fluid;

@@ -11,8 +11,8 @@ use crate::pixels::Pixels;
 use crate::scene::{FrameTarget, Scene, SceneError};
 use kernels::{colours, waves};
 use pixelferry::{
-    Arg, AutoLink, ComputeMemory, DrawOptions, Extent, Kernel, KernelSource, Link, LinkBuilder, PixelFormat, Policy,
-    SurfaceDesc, Target,
+    Arg, AutoLink, ComputeMemory, DrawOptions, Extent, Kernel, KernelSource, LinkBuilder, PixelFormat, SurfaceDesc,
+    Target,
 };
 use std::sync::Arc;
 
@@ -63,15 +63,5 @@ impl Scene for Plasma {
         Ok(true)
     }
 
-    fn link(&mut self) -> &mut Link {
-        self.link.link_mut()
-    }
-
-    fn set_policy(&mut self, policy: Policy) -> pixelferry::Result<()> {
-        self.link.set_policy(policy)
-    }
-
-    fn draw_options(&mut self) -> Option<&mut DrawOptions> {
-        Some(&mut self.draw_options)
-    }
+    own_link!(drawn);
 }

@@ -5,9 +5,7 @@ use super::open;
 use crate::scene::{FrameTarget, Scene, SceneError};
 use glow::HasContext as _;
 use pixelferry::api::gl::{GlDisplay, OwnedObject, Viewport};
-use pixelferry::{
-    Arg, AutoLink, CpuKernelExt, Kernel, KernelSource, Link, LinkBuilder, Policy, SurfaceDesc, Unwritten,
-};
+use pixelferry::{Arg, AutoLink, CpuKernelExt, Kernel, KernelSource, LinkBuilder, SurfaceDesc, Unwritten};
 use std::sync::Arc;
 
 /// Number of points.
@@ -61,13 +59,7 @@ impl Scene for Sine {
         Ok(true)
     }
 
-    fn link(&mut self) -> &mut Link {
-        self.link.link_mut()
-    }
-
-    fn set_policy(&mut self, policy: Policy) -> pixelferry::Result<()> {
-        self.link.set_policy(policy)
-    }
+    own_link!();
 
     fn draw(&mut self, display: &GlDisplay, viewport: Viewport) -> Result<(), SceneError> {
         let shown = self.link.link().shown()?;

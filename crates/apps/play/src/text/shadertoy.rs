@@ -67,11 +67,13 @@ void main() {
 }
 ";
 
-/// Returns the compute shader of a pass, which does not compile if the text discards pixels.
-pub fn as_compute(text: &str) -> String {
-    let text =
-        text.replacen("out vec4 shadertoy_out_color;", "", 1).replacen("void main()", "void shadertoy_out_main()", 1);
-    format!("{STORES}{text}")
+/// Returns the compute shader of a pass, which does not compile if the text discards pixels. `None` if the text may differ
+/// between versions of GLSL.
+pub fn as_compute(text: &str) -> Option<String> {
+    let text = text.replacen("out vec4 shadertoy_out_color;", "", 1);
+    let text = text.replacen("void main()", "void shadertoy_out_main()", 1);
+    let is_same = !["GL_ES", "__VERSION__"].iter().any(|name| names(&text, name));
+    is_same.then(|| format!("{STORES}{text}"))
 }
 
 /// Makes a pass of a shader.

@@ -9,20 +9,35 @@ use crate::slider::Slider;
 use crate::suite::worked::worked;
 use crate::suite::{SIZE, folder};
 use crate::text::{TRIANGLE, as_compute};
-use pixelferry::{DisplayChoice, open_headless};
+use pixelferry::{Display as _, DisplayChoice, open_headless};
 use pixelferry_play::{Moment, PlayError, Wishes};
 use pixelferry_testing::{Need, need};
 use std::path::Path;
+use std::time::Duration;
 
 /// OpenGL with compute shaders, on this machine's first display.
 fn opened() -> Option<Gl> {
     let screen = need(Need::Egl, open_headless(DisplayChoice::Gl))?;
-    let gl = Gl::new(screen.gl().cloned().unwrap());
-    if gl.display().version() < (4, 3) {
-        println!("SKIPPED: OpenGL {:?} has no compute shaders", gl.display().version());
-        return None;
+    let gl = screen.gl().cloned().unwrap();
+    let version = gl.version();
+    let has_compute =
+        if version >= (4, 3) { Ok(()) } else { Err(format!("OpenGL {version:?} has no compute shaders")) };
+    need(Need::Egl, has_compute)?;
+    Some(Gl::new(gl))
+}
+
+impl Shader {
+    /// Returns whether there is a compute shader whose pixels were never found to differ.
+    fn has_rival(&self) -> bool {
+        self.rival.as_ref().is_some_and(|rival| rival.round.get() == 0 || rival.took[0].get() < Duration::MAX)
     }
-    Some(gl)
+}
+
+impl Gl {
+    /// Computes a texture with the compute shader.
+    fn store(&self, shader: &Shader, into: &Texture, inputs: &DrawInputs<'_>) -> Result<(), PlayError> {
+        self.run(shader, shader.rival.as_ref().map(|rival| &rival.stores), into, inputs)
+    }
 }
 
 /// A text as a fragment shader.
@@ -42,13 +57,17 @@ fn built(gl: &Gl, file: &Path) -> BuiltText {
     BuiltText { shader: gl.program([&stages[0], &stages[1]], false, fault).unwrap(), text, sliders: program.sliders }
 }
 
-/// Draws a frame, and returns its pixels.
-fn drawn(gl: &Gl, built: &BuiltText, into: &Texture, time: f32, is_picture: bool) -> Vec<u8> {
+/// Computes a frame with this function of [`Gl`], and returns its pixels.
+fn computed(
+    (gl, built): (&Gl, &BuiltText),
+    with: impl Fn(&Gl, &Shader, &Texture, &DrawInputs<'_>) -> Result<(), PlayError>,
+    (into, time, is_picture): (&Texture, f32, bool),
+) -> Vec<u8> {
     let moment = Moment { time, frame: (time * 60.0) as i32, ..Moment::default() };
     let mut numbers = uniforms(&moment, SIZE);
     numbers.push(("shadertoy_out_opaque", vec![f32::from(u8::from(is_picture))]));
     numbers.extend(built.sliders.iter().map(|slider| (slider.name.as_str(), vec![slider.value])));
-    gl.draw(&built.shader, into, &DrawInputs { textures: Vec::new(), numbers, is_picture }).unwrap();
+    with(gl, &built.shader, into, &DrawInputs { textures: Vec::new(), numbers, is_picture }).unwrap();
     into.read_pixels().unwrap()
 }
 
@@ -82,23 +101,29 @@ fn compute_shaders_of_texts_have_the_same_pixels() {
     }
     for (file, is_float) in files.iter().flat_map(|file| [(file, false), (file, true)]) {
         let mut built = built(&gl, file);
-        let (alone, both) = (gl.texture(SIZE, is_float).unwrap(), gl.texture(SIZE, is_float).unwrap());
-        let expected: Vec<_> = (0..9).map(|n| drawn(&gl, &built, &alone, n as f32 / 4.0, !is_float)).collect();
-        gl.add_rival(&mut built.shader, &as_compute(&built.text));
+        let texture = || gl.texture(SIZE, is_float).unwrap();
+        let (alone, stored, both) = (texture(), texture(), texture());
+        let frames = || (0..9).map(|n| n as f32 / 4.0);
+        let expected: Vec<_> =
+            frames().map(|time| computed((&gl, &built), Gl::draw, (&alone, time, !is_float))).collect();
+        gl.add_rival(&mut built.shader, &as_compute(&built.text).unwrap());
         assert!(built.shader.has_rival(), "{} is no compute shader", file.display());
-        for (n, expected) in expected.iter().enumerate() {
-            let shown = drawn(&gl, &built, &both, n as f32 / 4.0, !is_float);
-            let what = format!("{}, frame {n}, floats: {is_float}", file.display());
-            if is_float {
-                let numbers = |bytes: &[u8]| bytemuck::pod_collect_to_vec::<u8, f32>(bytes);
-                let off = numbers(&shown).into_iter().zip(numbers(expected)).filter(|(a, b)| (a - b).abs() > 1e-2);
-                assert!(off.count() <= shown.len() / 4 / 500, "{what}");
-            } else {
-                let off = shown.iter().zip(expected).filter(|(a, b)| a.abs_diff(**b) > 1).count();
-                assert!(off <= shown.len() / 500, "{what}: {off} differ");
+        for (time, expected) in frames().zip(&expected) {
+            for pixels in [
+                computed((&gl, &built), Gl::store, (&stored, time, !is_float)),
+                computed((&gl, &built), Gl::draw, (&both, time, !is_float)),
+            ] {
+                let off = if is_float {
+                    let numbers = |bytes: &[u8]| bytemuck::pod_collect_to_vec::<u8, f32>(bytes);
+                    let pairs = numbers(&pixels).into_iter().zip(numbers(expected));
+                    pairs.filter(|(a, b)| a.to_bits() != b.to_bits() && !((a - b).abs() <= 1e-2)).count() * 4
+                } else {
+                    pixels.iter().zip(expected).filter(|(a, b)| a.abs_diff(**b) > 1).count()
+                };
+                assert!(off <= pixels.len() / 500, "{}, second {time}, floats: {is_float}: {off}", file.display());
             }
         }
-        assert!(built.shader.has_rival(), "{}: other pixels were seen", file.display());
+        assert!(is_float || built.shader.has_rival(), "{}: other pixels were seen", file.display());
     }
 }
 
@@ -107,25 +132,37 @@ fn compute_shaders_of_texts_have_the_same_pixels() {
 fn a_compute_shader_with_other_pixels_is_dropped() {
     let Some(gl) = opened() else { return };
     let mut built = built(&gl, &worked("spheres.glsl"));
-    let other = as_compute(&built.text).replace(
-        "imageStore(shadertoy_out_image, ivec2(gl_GlobalInvocationID), shadertoy_out_color)",
-        "imageStore(shadertoy_out_image, ivec2(gl_GlobalInvocationID), shadertoy_out_color + 0.02)",
-    );
+    let own = as_compute(&built.text).unwrap();
+    let other =
+        own.replace("ivec2(gl_GlobalInvocationID), shadertoy_out_color)", "ivec2(gl_GlobalInvocationID), vec4(0.5))");
+    assert_ne!(own, other);
     let (alone, both) = (gl.texture(SIZE, false).unwrap(), gl.texture(SIZE, false).unwrap());
-    let expected: Vec<_> = (0..9).map(|n| drawn(&gl, &built, &alone, n as f32, true)).collect();
+    let expected: Vec<_> = (0..9).map(|n| computed((&gl, &built), Gl::draw, (&alone, n as f32, true))).collect();
     gl.add_rival(&mut built.shader, &other);
     assert!(built.shader.has_rival());
-    let shown: Vec<_> = (0..9).map(|n| drawn(&gl, &built, &both, n as f32, true)).collect();
+    let shown: Vec<_> = (0..9).map(|n| computed((&gl, &built), Gl::draw, (&both, n as f32, true))).collect();
     assert!(shown == expected, "the other picture was shown");
+    assert!(!built.shader.has_rival());
 }
 
-/// Texts with derivatives need an extension, and pixels can only be discarded by a fragment shader.
+/// Texts that only a fragment shader can run, and those that may differ between versions of GLSL.
 #[test]
-fn texts_that_only_fragment_shaders_can_run_have_no_rival() {
+fn some_texts_have_no_compute_shader() {
     let Some(gl) = opened() else { return };
-    let file = folder("rivals").join("discards.glsl");
-    std::fs::write(&file, "void mainImage(out vec4 c, in vec2 p) { if (p.x < 9.0) discard; c = vec4(1.0); }").unwrap();
-    let mut built = built(&gl, &file);
-    gl.add_rival(&mut built.shader, &as_compute(&built.text));
-    assert!(!built.shader.has_rival());
+    assert!(!gl.has_rivals(false) || !gl.display().device().software);
+    for (name, text, compiles) in [
+        ("discards", "void mainImage(out vec4 c, in vec2 p) { if (p.x < 9.0) discard; c = vec4(1.0); }", Some(false)),
+        ("versions", "void mainImage(out vec4 c, in vec2 p) { c = vec4(__VERSION__ / 999); }", None),
+        ("plain", "void mainImage(out vec4 c, in vec2 p) { c = vec4(1.0); }", Some(true)),
+    ] {
+        let file = folder("rivals").join(format!("{name}.glsl"));
+        std::fs::write(&file, text).unwrap();
+        let mut built = built(&gl, &file);
+        let text = as_compute(&built.text);
+        let has = text.as_ref().map(|text| {
+            gl.add_rival(&mut built.shader, text);
+            built.shader.has_rival()
+        });
+        assert_eq!(has, compiles, "{name}");
+    }
 }

@@ -94,9 +94,10 @@ pub fn read(mut from: impl Read, name: &str, there: Option<u64>, is_packed: bool
 }
 
 /// An entry of the header's dictionary: its key; the start of a list, a text, a truth value or what a tuple contains; and the
-/// end of the dictionary.
-static ENTRY: Lazy<Regex> =
-    lazy_regex!(r#"^\s*['"](\w*)['"]\s*:\s*(?:(\[)|['"]([^'"\\]*)['"]|(True|False)\b|\(([^)]*)\)?)\s*(?:,|(\}))"#);
+/// end of the dictionary. Texts are in either quotes.
+static ENTRY: Lazy<Regex> = lazy_regex!(
+    r#"(?s)^\s*(?:'(\w*)'|"(\w*)")\s*:\s*(?:(\[).*|'([^'\\]*)'|"([^"\\]*)"|(True|False)\b|\(([^)]*)\))\s*(?:,|(\}))"#
+);
 
 fn wrong(what: impl Into<String>) -> ReadError {
     ReadError::Header(what.into())
@@ -107,18 +108,18 @@ fn header(text: &[u8]) -> Result<Header, ReadError> {
     let (mut number, mut is_fortran, mut shape) = (None, None, None);
     let mut rest = text.trim_start().strip_prefix('{').ok_or_else(|| wrong("it does not begin with '{'"))?;
     while !rest.trim_start().starts_with('}') {
-        let invalid = || wrong(format!("invalid entry in '{:.80}'", text.trim().replace('\n', " ")));
+        let invalid = || wrong(format!("invalid entry in '{:.80}'", text.trim().escape_debug().to_string()));
         let entry = ENTRY.captures(rest).ok_or_else(invalid)?;
-        let value = |at| entry.get(at).map(|value| value.as_str());
-        match &entry[1] {
-            "descr" => number = Some(number_of(value(3).unwrap_or("V"))?),
+        let value = |at: &[usize]| at.iter().find_map(|at| Some(entry.get(*at)?.as_str()));
+        match value(&[1, 2]).unwrap_or_default() {
+            "descr" => number = Some(number_of(value(&[4, 5]).unwrap_or("V"))?),
             "fortran_order" => {
-                is_fortran = Some(value(4).ok_or_else(|| wrong("fortran_order must be True or False"))? == "True")
+                is_fortran = Some(value(&[6]).ok_or_else(|| wrong("fortran_order must be True or False"))? == "True")
             }
-            "shape" => shape = Some(sides(value(5).unwrap_or("no tuple"))?),
-            other => return Err(wrong(format!("unexpected key '{other}'"))),
+            "shape" => shape = Some(sides(value(&[7]).unwrap_or("no tuple"))?),
+            other => return Err(wrong(format!("unexpected key '{other:.80}'"))),
         }
-        rest = if value(6).is_some() { "}" } else { &rest[entry[0].len()..] };
+        rest = if value(&[8]).is_some() { "}" } else { &rest[entry[0].len()..] };
     }
     match (number, is_fortran, shape) {
         (Some(number), Some(is_fortran), Some(shape)) => Ok(Header { number, is_fortran, shape }),
@@ -139,7 +140,9 @@ fn number_of(text: &str) -> Result<Number, ReadError> {
 /// Reads the sides of `shape`. Old Python versions write long integers with an L.
 fn sides(text: &str) -> Result<Vec<i64>, ReadError> {
     let side = |text: &str| text.trim().trim_end_matches('L').parse().ok().filter(|side: &i64| *side >= 0);
-    let sides = text.trim().trim_end_matches(',').split_terminator(',').map(side).collect::<Option<Vec<_>>>();
+    let text = text.trim();
+    let text = text.strip_suffix(',').unwrap_or(text);
+    let sides = text.split_terminator(',').map(side).collect::<Option<Vec<_>>>();
     let sides = sides.ok_or_else(|| wrong("a side of the shape is not a non-negative integer"))?;
     if sides.len() > MOST_AXES { Err(wrong("the shape has too many dimensions")) } else { Ok(sides) }
 }

@@ -83,9 +83,9 @@ impl LinkBuilder {
         let (candidates, is_latency) = (wanted.candidates(&shown), asked.mode == Mode::Latency);
         let known = if is_latency { None } else { wanted.remembered(&candidates) };
         // A pipelined link compares its paths itself, so with one backend there is nothing to wait for.
-        let kernels = wanted.kernels();
-        let rivals = candidates.iter().filter(|candidate| candidate.unsuited(&kernels).is_none()).count();
-        let spreads = wanted.is_compared && (is_latency || rivals > 1);
+        let suited = candidates.iter().filter(|pair| pair.unsuited(&wanted.kernels()).is_none());
+        let shows: Vec<_> = suited.map(|pair| pair.rows().1).collect();
+        let spreads = wanted.is_compared && (is_latency || (1..shows.len()).any(|at| shows[..at].contains(&shows[at])));
         let trials = if spreads && known.is_none() { asked.trials } else { Trials::Off };
         if trials != Trials::Off {
             // The program's own frames are compared, not those of each link.
