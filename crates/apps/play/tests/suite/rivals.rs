@@ -116,7 +116,9 @@ fn compute_shaders_of_texts_have_the_same_pixels() {
                 let off = if is_float {
                     let numbers = |bytes: &[u8]| bytemuck::pod_collect_to_vec::<u8, f32>(bytes);
                     let pairs = numbers(&pixels).into_iter().zip(numbers(expected));
-                    pairs.filter(|(a, b)| a.to_bits() != b.to_bits() && !((a - b).abs() <= 1e-2)).count() * 4
+                    4 * pairs
+                        .filter(|(a, b)| a.to_bits() != b.to_bits() && !(0.0..=1e-2).contains(&(a - b).abs()))
+                        .count()
                 } else {
                     pixels.iter().zip(expected).filter(|(a, b)| a.abs_diff(**b) > 1).count()
                 };
