@@ -140,9 +140,7 @@ fn number_of(text: &str) -> Result<Number, ReadError> {
 /// Reads the sides of `shape`. Old Python versions write long integers with an L.
 fn sides(text: &str) -> Result<Vec<i64>, ReadError> {
     let side = |text: &str| text.trim().trim_end_matches('L').parse().ok().filter(|side: &i64| *side >= 0);
-    let text = text.trim();
-    let text = text.strip_suffix(',').unwrap_or(text);
-    let sides = text.split_terminator(',').map(side).collect::<Option<Vec<_>>>();
+    let sides = text.trim().split_terminator(',').map(side).collect::<Option<Vec<_>>>();
     let sides = sides.ok_or_else(|| wrong("a side of the shape is not a non-negative integer"))?;
     if sides.len() > MOST_AXES { Err(wrong("the shape has too many dimensions")) } else { Ok(sides) }
 }
